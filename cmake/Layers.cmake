@@ -1,0 +1,71 @@
+# A folder of core/ is a layer: an object library thunder_<layer> of every .cpp below the folder.
+#
+# Files include each other as "ir/trace.h". Each layer has an include root of its own that holds nothing but
+# its folder, and a layer is compiled with its own root and those of the layers before it in this list: an
+# include that points up does not compile.
+set(THUNDER_LAYERS base ir device tensor ops tracer modules passes program executors cache jit)
+
+set(THUNDER_DEPENDENCIES PkgConfig::CJSON Threads::Threads ${CMAKE_DL_LIBS})
+set(THUNDER_OBJECTS "")   # every object of the library
+set(THUNDER_ROOTS "")     # the include roots of every layer
+
+# An object library, or nothing while there are no sources yet.
+macro(thunder_add_objects name sources)
+  if(NOT "${sources}" STREQUAL "")
+    add_library(${name} OBJECT ${sources})
+    target_link_libraries(${name} PRIVATE thunder_flags ${THUNDER_DEPENDENCIES})
+    list(APPEND THUNDER_OBJECTS $<TARGET_OBJECTS:${name}>)
+  endif()
+endmacro()
+
+# Writes OUTPUT with a line MACRO(STEM) for each STEM.
+function(thunder_write_list output macro)
+  set(text "")
+  foreach(stem ${ARGN})
+    string(APPEND text "${macro}(${stem})\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/${output} CONTENT "${text}" @ONLY)
+endfunction()
+
+function(thunder_list_stems result folder)
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
+  list(TRANSFORM files REPLACE "^.*/([^/]*)\\.cpp$" "\\1")
+  set(${result} ${files} PARENT_SCOPE)
+endfunction()
+
+# A file of these folders defines register_STEM; nothing else has to name it.
+thunder_list_stems(stems core/ops/defs)
+thunder_write_list(ops/ops.inc THUNDER_OPS_FILE ${stems})
+thunder_list_stems(stems core/modules/kinds)
+thunder_write_list(modules/kinds.inc THUNDER_MODULES_FILE ${stems})
+
+foreach(layer ${THUNDER_LAYERS})
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/roots/${layer})
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/core/${layer} ${CMAKE_BINARY_DIR}/roots/${layer}/${layer} SYMBOLIC)
+  list(APPEND THUNDER_ROOTS ${CMAKE_BINARY_DIR}/roots/${layer})
+
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/${layer}/*.cpp)
+
+  # A subfolder that needs something beyond the base dependencies says so in an enable.cmake: it finds what it
+  # needs and appends it to `libraries`, or sets `enabled` to OFF and is left out.
+  set(libraries "")
+  file(GLOB switches CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/${layer}/*/enable.cmake)
+  foreach(switch ${switches})
+    set(enabled ON)
+    include(${switch})
+    if(NOT enabled)
+      cmake_path(GET switch PARENT_PATH folder)
+      list(FILTER sources EXCLUDE REGEX "^${folder}/")
+    endif()
+  endforeach()
+
+  thunder_add_objects(thunder_${layer} "${sources}")
+  if(TARGET thunder_${layer})
+    target_include_directories(thunder_${layer} PRIVATE ${THUNDER_ROOTS})
+    target_link_libraries(thunder_${layer} PRIVATE ${libraries})
+    if(layer STREQUAL ops OR layer STREQUAL modules)
+      target_include_directories(thunder_${layer} PRIVATE ${CMAKE_BINARY_DIR}/generated)
+    endif()
+  endif()
+  list(APPEND THUNDER_DEPENDENCIES ${libraries})
+endforeach()

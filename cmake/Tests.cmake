@@ -1,0 +1,69 @@
+# One gtest executable for each folder of tests/core and one for tests/capi (linking is what costs), each a
+# single CTest test labelled with its folder. Tests run in tests/, so golden files are "golden/...".
+find_package(GTest REQUIRED)
+
+file(GLOB support CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/support/*.cpp)
+
+function(thunder_add_unit_tests name folder label)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/*_test.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${name}_test ${sources} ${support})
+  target_include_directories(${name}_test PRIVATE ${CMAKE_SOURCE_DIR}/tests ${CMAKE_SOURCE_DIR}
+                             ${THUNDER_ROOTS})
+  target_link_libraries(${name}_test PRIVATE thunder_flags thunder_static GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name}_test --gtest_brief=1 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
+  set_tests_properties(${name} PROPERTIES LABELS "${label};asan-sample" TIMEOUT 300)
+endfunction()
+
+foreach(layer ${THUNDER_LAYERS})
+  thunder_add_unit_tests(core_${layer} core/${layer} ${layer})
+endforeach()
+thunder_add_unit_tests(capi capi capi)
+
+# Consumers see what a user sees: the installed tree, through pkg-config, and nothing of the build.
+set(prefix ${CMAKE_BINARY_DIR}/prefix)
+add_test(NAME install COMMAND ${CMAKE_COMMAND} --install ${CMAKE_BINARY_DIR} --prefix ${prefix})
+set_tests_properties(install PROPERTIES FIXTURES_SETUP installed LABELS install)
+set(consumer_flags "")
+if(THUNDER_SANITIZE)
+  set(consumer_flags -fsanitize=${THUNDER_SANITIZE})
+endif()
+file(GLOB consumers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/c/*.c ${CMAKE_SOURCE_DIR}/tests/c/*.cpp)
+foreach(source ${consumers})
+  cmake_path(GET source FILENAME name)
+  add_test(NAME consumer_${name} COMMAND ${CMAKE_SOURCE_DIR}/tests/c/consume ${source} ${prefix}
+           ${CMAKE_INSTALL_LIBDIR} ${CMAKE_BINARY_DIR}/consumers ${consumer_flags})
+  set_tests_properties(consumer_${name} PROPERTIES FIXTURES_REQUIRED installed LABELS consumer TIMEOUT 120
+    ENVIRONMENT "CC=${CMAKE_C_COMPILER};CXX=${CMAKE_CXX_COMPILER}"
+    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
+endforeach()
+
+# Each script runs in our tool and in a stock interpreter. The latter is not built with a sanitizer, so it
+# cannot load what is.
+file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/lua/*.lua)
+find_program(THUNDER_STOCK_LUA lua5.4)
+set(lua_environment LUA_PATH=${CMAKE_SOURCE_DIR}/tests/lua/?.lua LUA_CPATH=${CMAKE_BINARY_DIR}/lua/?.so)
+foreach(script ${scripts})
+  cmake_path(GET script STEM name)
+  if(TARGET thunder_tool AND TARGET thunder_lua)
+    add_test(NAME lua_${name} COMMAND thunder_tool run ${script})
+    list(APPEND lua_tests lua_${name})
+  endif()
+  if(TARGET thunder_lua AND THUNDER_STOCK_LUA AND NOT THUNDER_SANITIZE)
+    add_test(NAME stock_lua_${name} COMMAND ${THUNDER_STOCK_LUA} ${script})
+    list(APPEND lua_tests stock_lua_${name})
+  endif()
+endforeach()
+if(lua_tests)
+  set_tests_properties(${lua_tests} PROPERTIES LABELS lua TIMEOUT 300 ENVIRONMENT "${lua_environment}"
+                       WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
+endif()
+
+find_package(Python3 COMPONENTS Interpreter)
+if(Python3_FOUND AND EXISTS ${CMAKE_SOURCE_DIR}/capi/abi.symbols AND NOT THUNDER_SANITIZE)
+  add_test(NAME abi COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tools/check-abi
+           ${CMAKE_SOURCE_DIR}/capi/abi.symbols $<TARGET_FILE:thunder> THUNDER_${THUNDER_ABI_VERSION})
+  set_tests_properties(abi PROPERTIES LABELS capi)
+endif()
