@@ -2,6 +2,9 @@
 # single CTest test labelled with its folder. Tests run in tests/, so golden files are "golden/...".
 find_package(GTest REQUIRED)
 
+# The tests that ./check also runs under sanitizers: `cmake --build --preset asan --target asan-sample`.
+add_custom_target(asan-sample)
+
 file(GLOB support CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/support/*.cpp)
 
 function(thunder_add_unit_tests name folder label)
@@ -13,6 +16,7 @@ function(thunder_add_unit_tests name folder label)
   target_include_directories(${name}_test PRIVATE ${CMAKE_SOURCE_DIR}/tests ${CMAKE_SOURCE_DIR}
                              ${THUNDER_ROOTS})
   target_link_libraries(${name}_test PRIVATE thunder_flags thunder_static GTest::gtest_main)
+  add_dependencies(asan-sample ${name}_test)
   add_test(NAME ${name} COMMAND ${name}_test --gtest_brief=1 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
   set_tests_properties(${name} PROPERTIES LABELS "${label};asan-sample" TIMEOUT 300)
 endfunction()
