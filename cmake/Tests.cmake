@@ -65,9 +65,15 @@ if(lua_tests)
                        WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
 endif()
 
-find_package(Python3 COMPONENTS Interpreter)
-if(Python3_FOUND AND EXISTS ${CMAKE_SOURCE_DIR}/capi/abi.symbols AND NOT THUNDER_SANITIZE)
-  add_test(NAME abi COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tools/check-abi
-           ${CMAKE_SOURCE_DIR}/capi/abi.symbols $<TARGET_FILE:thunder> THUNDER_${THUNDER_ABI_VERSION})
-  set_tests_properties(abi PROPERTIES LABELS capi)
+# What no compiler sees: the layers, sizes, the test mirror, generated files; and the exported names.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+if(NOT THUNDER_SANITIZE)
+  add_test(NAME tree COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tools/check --build ${CMAKE_BINARY_DIR})
+  add_test(NAME tree_self_test COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tools/checks/self_test.py)
+  set_tests_properties(tree tree_self_test PROPERTIES LABELS tree TIMEOUT 60)
+  if(EXISTS ${CMAKE_SOURCE_DIR}/capi/abi.symbols)
+    add_test(NAME abi COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tools/check-abi
+             ${CMAKE_SOURCE_DIR}/capi/abi.symbols $<TARGET_FILE:thunder> THUNDER_${THUNDER_ABI_VERSION})
+    set_tests_properties(abi PROPERTIES LABELS capi)
+  endif()
 endif()

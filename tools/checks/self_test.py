@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Plants one violation of each kind in a tree of its own and expects tools/check to report exactly those."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+CHECK = pathlib.Path(__file__).resolve().parent.parent / "check"
+
+GOOD = {
+    "core/README.md": "The core.\n",
+    "core/base/README.md": "Base.\n",
+    "core/base/status.cpp": '#include "base/status.h"\n\n#include <vector>\nint status() { return 3; }\n',
+    "core/base/status.h": "#pragma once\nint status();\n",
+    "core/ops/README.md": "Ops.\n",
+    "core/ops/defs/add.cpp": '#include "base/status.h"\nint add() { return status(); }\n',
+    "tests/README.md": "Tests.\n",
+    "tests/core/base/status_test.cpp": '#include "base/status.h"\n',
+    "tests/core/ops/op_test.cpp": '#include "base/status.h"\n',
+    "README.md": "A tree. See #12, http://example.org/home/page and {prefix}/data/x.\n",
+}
+
+
+def long_function(lines):
+    return "namespace a {\nint f(int x) {\n" + "  x += 1;  // }\n" * (lines - 3) + "  return x;\n}\n}  // namespace a\n"
+
+
+# Each case: files on top of the good ones, and what the one finding must say (None: no finding).
+CASES = (
+    ({}, None),
+    ({"core/base/status.cpp": '#include "ops/op.h"\n'}, "ops/ is above base/"),
+    ({"core/base/status.cpp": '#include "../base/status.h"\n'}, "not one through .."),
+    ({"core/base/status.cpp": '#include "status.h"\n'}, 'write it as "layer/..."'),
+    ({"core/base/status.cpp": "#include <base/status.h>\n"}, "go in quotes"),
+    ({"core/base/status.cpp": '#include "thunder.h"\n'}, "neither the C API nor a language"),
+    ({"core/base/status.cpp": "int x;\n" * 601}, "601 lines; 600 is the limit"),
+    ({"core/base/status.cpp": "// @generated\n" + "int x;\n" * 601}, None),
+    ({"core/base/status.cpp": long_function(80)}, None),
+    ({"core/base/status.cpp": long_function(81)}, "f is 81 lines long"),
+    ({"core/base/status.cpp": "struct S {\n  int g() const {\n" + "\n" * 90 + "  }\n};\n"}, "g is 92 lines long"),
+    ({"core/base/status.cpp": "const int rows[] = {\n" + "  {1, f(2)},\n" * 90 + "};\n"}, None),
+    ({"core/base/status.cpp": "ROWS(checked({\n" + "  {1, f(2)},\n" * 90 + "}))\n"}, None),
+    ({"core/base/status.cpp": 'const char* s = "{"; int f() {\n' + "\n" * 10 + "}\n"}, None),
+    ({"core/base/arena.cpp": "int arena;\n"}, "no test names it"),
+    ({"core/ops/defs/sub.cpp": "int sub;\n"}, None),
+    ({"core/ir/README.md": "IR.\n", "core/ir/status.cpp": "int x;\n"}, "has no test in tests/core/ir"),
+    ({"docs/page.md": "x\n"}, "has no README.md"),
+    ({"core/README.md": "x\n" * 16}, "16 lines; 15 is the limit"),
+    ({"README.md": "TO" "DO: finish\n"}, "needs an issue number"),
+    ({"README.md": "TO" "DO(#12): finish\n"}, None),
+    ({"README.md": "see /ho" "me/someone/file\n"}, "absolute path"),
+    ({"README.md": "see http://build.inter" "nal/x\n"}, "private host"),
+    ({"README.md": "ask 192.168." "0.7\n"}, "private address"),
+)
+
+
+def run(files):
+    with tempfile.TemporaryDirectory() as folder:
+        for path, text in files.items():
+            target = pathlib.Path(folder, path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+        result = subprocess.run([sys.executable, str(CHECK), "--root", folder], capture_output=True, text=True)
+    return result, [line for line in result.stdout.splitlines() if line.startswith("error: ")]
+
+
+def main():
+    failed = 0
+    for files, expected in CASES:
+        result, errors = run({**GOOD, **files})
+        right = result.returncode == (0 if expected is None else 1)
+        right = right and len(errors) == (0 if expected is None else 1)
+        if not right or (expected and expected not in errors[0]):
+            failed += 1
+            print(f"expected {expected!r} from {sorted(files)}, got {result.returncode}, {errors}\n{result.stderr}")
+    print(f"{len(CASES)} cases, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

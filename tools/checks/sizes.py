@@ -1,0 +1,44 @@
+"""Sizes: files are questioned above 300 lines and fail above 600; what is generated or data is exempt."""
+import collections
+import os
+
+from checks import generated
+
+QUESTIONED, LIMIT, FOLDER = 300, 600, 25
+CATALOGUES = ("core/ops/defs", "core/modules/kinds")  # there the listing is the documentation
+
+
+def is_generated(tree, path):
+    return path in generated.outputs() or any("@generated" in line for line in tree.lines(path)[:5])
+
+
+def check(tree):
+    folders = collections.Counter()
+    for path in tree.files:
+        if not tree.is_code(path) or is_generated(tree, path):
+            continue
+        folders[os.path.dirname(path)] += 1
+        count = len(tree.lines(path))
+        if count > LIMIT:
+            tree.fail(path, f"{count} lines; {LIMIT} is the limit")
+        elif count > QUESTIONED:
+            tree.question(path, f"{count} lines; is it one idea?")
+    for folder, count in sorted(folders.items()):
+        if count > FOLDER and not folder.startswith(CATALOGUES):
+            tree.question(folder, f"{count} files in one folder")
+
+
+def print_totals(tree):
+    """Lines of code by folder, the folders of core/ apart, so that growth is seen."""
+    lines, files = collections.Counter(), collections.Counter()
+    for path in tree.files:
+        if not tree.is_code(path):
+            continue
+        parts = path.split("/")
+        depth = 2 if parts[0] in ("core", "bindings") else 1
+        folder = "/".join(parts[:-1][:depth]) or "."
+        lines[folder] += len(tree.lines(path))
+        files[folder] += 1
+    for folder in sorted(lines):
+        print(f"{lines[folder]:7} lines {files[folder]:5} files  {folder}")
+    print(f"{sum(lines.values()):7} lines {sum(files.values()):5} files  in all")
