@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""bench/run on made-up programs: medians, the turns that programs take, and what it refuses."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+RUN = pathlib.Path(__file__).resolve().parent / "run"
+
+# Each run appends its name to a log and reports one more than the run before.
+PROGRAM = """
+import json, pathlib
+log = pathlib.Path("log")
+text = log.read_text() if log.exists() else ""
+log.write_text(text + "{who}\\n")
+count = text.split().count("{who}")
+print("a line that is no report")
+print(json.dumps({{"name": "add", "unit": "{unit}", "value": {base} + count * count, {extra}}}))
+"""
+
+
+def run(folder, *words):
+    environment = {**os.environ, "THUNDER_PEERS_PYTHON": sys.executable}
+    return subprocess.run([sys.executable, str(RUN), "--root", folder, *words], env=environment,
+                          capture_output=True, text=True, check=False)
+
+
+def plant(folder, path, who, unit="ns", base=0, extra=""):
+    target = pathlib.Path(folder, "bench", path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(PROGRAM.format(who=who, unit=unit, base=base, extra=extra), encoding="utf-8")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        plant(folder, "groups/add.py", "ours", base=10)
+        plant(folder, "peers/add.py", "torch", base=20, extra='"peer": "torch", "note": "a note"')
+        plant(folder, "peers/add-jax.py", "jax", base=30, extra='"peer": "jax"')
+        plant(folder, "peers/add-limit.py", "limit", base=5, extra='"limit": True')
+        output = pathlib.Path(folder, "rows.json")
+        result = run(folder, "add", "--peers", "--rounds", "3", "--json", str(output))
+        assert result.returncode == 0, result.stderr
+        row = json.loads(output.read_text(encoding="utf-8"))["rows"][0]
+        assert (row["name"], row["unit"], row["ours"], row["limit"]) == ("add", "ns", 11, 6), row
+        assert row["peers"] == {"torch": 21, "jax": 31} and row["notes"] == ["a note"], row
+        log = pathlib.Path(folder, "log").read_text(encoding="utf-8").split()
+        assert log == ["ours", "torch", "jax", "limit"] * 3, log
+        assert "add" in result.stdout and "(a note)" in result.stdout, result.stdout
+
+        result = run(folder, "sub")
+        assert result.returncode == 1 and "no group sub; there are: add" in result.stderr, result.stderr
+        plant(folder, "peers/add.py", "torch", unit="us", extra='"peer": "torch"')
+        result = run(folder, "--peers")
+        assert result.returncode == 1 and "add is in ns and in us" in result.stderr, result.stderr
+        pathlib.Path(folder, "bench/groups/add.py").write_text("raise SystemExit('broken')", encoding="utf-8")
+        result = run(folder)
+        assert result.returncode == 1 and "broken" in result.stderr, result.stderr
+    print("bench/run: ok")
+
+
+if __name__ == "__main__":
+    main()
