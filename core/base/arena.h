@@ -1,0 +1,60 @@
+// A bump allocator: what is made in it lives until it dies; destructors do not run.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace thunder {
+
+class Arena {
+ public:
+  void* allocate(size_t bytes, size_t align) {
+    size_t at = (used_ + align - 1) & ~(align - 1);
+    if (at + bytes > size_) return grow(bytes, align);
+    used_ = at + bytes;
+    return block_ + at;
+  }
+
+  template <class T, class... A>
+  T* make(A&&... a) {
+    static_assert(std::is_trivially_destructible_v<T>);
+    return new (allocate(sizeof(T), alignof(T))) T{std::forward<A>(a)...};
+  }
+  template <class T>
+  std::span<T> copy(std::span<const T> from) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    if (from.empty()) return {};
+    T* to = static_cast<T*>(allocate(from.size_bytes(), alignof(T)));
+    std::memcpy(static_cast<void*>(to), from.data(), from.size_bytes());
+    return {to, from.size()};
+  }
+  // Terminated by a zero.
+  const char* copy(std::string_view text) {
+    char* to = static_cast<char*>(allocate(text.size() + 1, 1));
+    if (!text.empty()) std::memcpy(to, text.data(), text.size());
+    to[text.size()] = 0;
+    return to;
+  }
+
+ private:
+  void* grow(size_t bytes, size_t align) {
+    size_ = bytes + align > kBlock ? bytes + align : kBlock;
+    blocks_.emplace_back(new std::byte[size_]);
+    block_ = blocks_.back().get();
+    used_ = 0;
+    return allocate(bytes, align);
+  }
+
+  static constexpr size_t kBlock = 64 << 10;
+  std::vector<std::unique_ptr<std::byte[]>> blocks_;
+  std::byte* block_ = nullptr;
+  size_t used_ = 0, size_ = 0;
+};
+
+}  // namespace thunder

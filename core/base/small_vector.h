@@ -1,0 +1,109 @@
+// A vector of trivially copyable things whose first N live inside it: shapes and strides must not allocate.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <type_traits>
+
+namespace thunder {
+
+template <class T, size_t N>
+class SmallVector {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  SmallVector() = default;
+  SmallVector(size_t n, const T& value) { resize(n, value); }
+  SmallVector(std::initializer_list<T> items) { assign(items.begin(), items.end()); }
+  template <class It>
+  SmallVector(It first, It last) {
+    assign(first, last);
+  }
+  explicit SmallVector(std::span<const T> items) { assign(items.begin(), items.end()); }
+  SmallVector(const SmallVector& o) { assign(o.begin(), o.end()); }
+  SmallVector& operator=(const SmallVector& o) {
+    if (this != &o) assign(o.begin(), o.end());
+    return *this;
+  }
+  SmallVector(SmallVector&& o) noexcept { take(o); }
+  SmallVector& operator=(SmallVector&& o) noexcept {
+    if (this != &o) take(o);
+    return *this;
+  }
+
+  template <class It>
+  void assign(It first, It last) {
+    size_ = 0;
+    reserve(static_cast<size_t>(last - first));
+    for (; first != last; ++first) data()[size_++] = *first;
+  }
+  void push_back(T value) {
+    if (size_ == capacity_) reserve(2 * capacity_);
+    data()[size_++] = value;
+  }
+  void insert(size_t at, T value) {
+    push_back(value);
+    std::rotate(begin() + at, end() - 1, end());
+  }
+  void erase(size_t at) {
+    std::copy(begin() + at + 1, end(), begin() + at);
+    size_--;
+  }
+  void pop_back() { size_--; }
+  void clear() { size_ = 0; }
+  void resize(size_t n, const T& value = T{}) {
+    reserve(n);
+    for (size_t i = size_; i < n; i++) data()[i] = value;
+    size_ = static_cast<uint32_t>(n);
+  }
+  void reserve(size_t n) {
+    if (n <= capacity_) return;
+    std::unique_ptr<T[]> bigger(new T[n]);
+    std::copy(begin(), end(), bigger.get());
+    heap_ = std::move(bigger);
+    capacity_ = static_cast<uint32_t>(n);
+  }
+
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T* data() { return heap_ ? heap_.get() : inline_; }
+  const T* data() const { return heap_ ? heap_.get() : inline_; }
+  T* begin() { return data(); }
+  T* end() { return data() + size_; }
+  const T* begin() const { return data(); }
+  const T* end() const { return data() + size_; }
+  T& operator[](size_t i) { return data()[i]; }
+  const T& operator[](size_t i) const { return data()[i]; }
+  T& back() { return data()[size_ - 1]; }
+  const T& back() const { return data()[size_ - 1]; }
+  operator std::span<const T>() const { return {data(), size_}; }
+
+  friend bool operator==(const SmallVector& a, const SmallVector& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
+
+ private:
+  void take(SmallVector& o) {
+    if (o.heap_) {
+      heap_ = std::move(o.heap_);
+      capacity_ = o.capacity_;
+    } else {
+      heap_.reset();
+      capacity_ = N;
+      std::copy(o.inline_, o.inline_ + o.size_, inline_);
+    }
+    size_ = o.size_;
+    o.size_ = 0;
+    o.capacity_ = N;
+  }
+
+  uint32_t size_ = 0, capacity_ = N;
+  std::unique_ptr<T[]> heap_;
+  T inline_[N];
+};
+
+}  // namespace thunder

@@ -1,0 +1,67 @@
+// Outcomes: Status is the owned object that crosses the C boundary; Error is what core throws while compiling.
+#pragma once
+
+#include <exception>
+#include <string>
+#include <string_view>
+
+#include "base/ref.h"
+
+namespace thunder {
+
+// Values are those of thunder.h (absl's numbering below 1000, ours above).
+enum class Code : int32_t {
+  ok = 0,
+  invalid_argument = 3,
+  not_found = 5,
+  out_of_memory = 8,
+  failed_precondition = 9,
+  unimplemented = 12,
+  internal = 13,
+  data_lost = 15,
+  declined = 1000,
+  proxy_has_no_data = 1001,
+  expired = 1002,
+  callback = 1003,
+  backend = 1004,
+};
+
+class Status : public Counted<Status> {
+ public:
+  Status(Code code, std::string message) : code_(code), message_(std::move(message)) {}
+  ~Status();
+
+  Code code() const { return code_; }
+  const std::string& message() const { return message_; }
+
+  // A binding's own exception object, carried through and handed back. Requires: set before it is shared.
+  void set_foreign(std::string tag, void* object, void (*destroy)(void*));
+  void* foreign(std::string_view tag) const { return tag == tag_ ? object_ : nullptr; }
+
+ private:
+  Code code_;
+  std::string message_;
+  std::string tag_;
+  void* object_ = nullptr;
+  void (*destroy_)(void*) = nullptr;
+};
+
+// Always there, never freed by a release: what is returned when not even a status can be allocated.
+Status* out_of_memory_status() noexcept;
+
+// Thrown while tracing and compiling, turned into a Status at the boundary. The run path does not throw.
+class Error : public std::exception {
+ public:
+  Error(Code code, std::string message) : status_(make<Status>(code, std::move(message))) {}
+  explicit Error(Ref<Status> status) : status_(std::move(status)) {}
+
+  Code code() const { return status_->code(); }
+  const std::string& message() const { return status_->message(); }
+  const Ref<Status>& status() const { return status_; }
+  const char* what() const noexcept override { return status_->message().c_str(); }
+
+ private:
+  Ref<Status> status_;
+};
+
+}  // namespace thunder

@@ -1,0 +1,67 @@
+// One argument of an operation, as recorded: a value, or something known while compiling.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "ir/device.h"
+#include "ir/dim.h"
+#include "ir/dtype.h"
+
+namespace thunder {
+
+using ValueId = uint32_t;
+constexpr ValueId kNoValue = 0xffffffff;
+
+// The values are those of thunder_kind.
+enum class ArgKind : int32_t { none, value, integer, real, boolean, string, dims, reals, values, dtype, device };
+
+// 16 bytes. Pointers are borrowed for the call; a recorded node owns copies in its store's arena.
+struct Arg {
+  ArgKind kind = ArgKind::none;
+  uint32_t count = 0;  // bytes of a string, elements of a list
+  union {
+    int64_t i = 0;
+    double f;
+    ValueId v;
+    const char* s;
+    const Dim* d;
+    const double* fs;
+    const ValueId* vs;
+    DType dtype;
+    Device device;
+  };
+
+  static Arg none() { return {}; }
+  static Arg value(ValueId v) { Arg a; a.kind = ArgKind::value, a.i = 0, a.v = v; return a; }
+  static Arg integer(int64_t i) { Arg a; a.kind = ArgKind::integer, a.i = i; return a; }
+  static Arg real(double f) { Arg a; a.kind = ArgKind::real, a.f = f; return a; }
+  static Arg boolean(bool b) { Arg a; a.kind = ArgKind::boolean, a.i = b; return a; }
+  static Arg string(std::string_view s) {
+    Arg a; a.kind = ArgKind::string, a.count = static_cast<uint32_t>(s.size()), a.s = s.data(); return a;
+  }
+  static Arg dims(std::span<const Dim> d) {
+    Arg a; a.kind = ArgKind::dims, a.count = static_cast<uint32_t>(d.size()), a.d = d.data(); return a;
+  }
+  static Arg reals(std::span<const double> d) {
+    Arg a; a.kind = ArgKind::reals, a.count = static_cast<uint32_t>(d.size()), a.fs = d.data(); return a;
+  }
+  static Arg values(std::span<const ValueId> v) {
+    Arg a; a.kind = ArgKind::values, a.count = static_cast<uint32_t>(v.size()), a.vs = v.data(); return a;
+  }
+  static Arg of(DType d) { Arg a; a.kind = ArgKind::dtype, a.i = 0, a.dtype = d; return a; }
+  static Arg of(Device d) { Arg a; a.kind = ArgKind::device, a.i = 0, a.device = d; return a; }
+
+  std::string_view text() const { return {s, count}; }
+  std::span<const Dim> dim_list() const { return {d, count}; }
+  std::span<const double> real_list() const { return {fs, count}; }
+  std::span<const ValueId> value_list() const { return {vs, count}; }
+  bool present() const { return kind != ArgKind::none; }
+};
+static_assert(sizeof(Arg) == 16);
+
+bool same(const Arg& a, const Arg& b);  // by content; floats by bits
+uint64_t hash(const Arg& a, uint64_t seed);
+
+}  // namespace thunder

@@ -1,0 +1,69 @@
+// A dimension: a constant, or an expression over the symbols of one trace. Never a bare integer.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace thunder {
+
+class Dims;
+struct DimExpr;
+
+class Dim {
+ public:
+  constexpr Dim() = default;
+  template <std::integral T>
+  constexpr Dim(T value) : value_(static_cast<int64_t>(value)) {}
+  explicit Dim(const DimExpr* expr) : expr_(expr) {}
+
+  bool constant() const { return expr_ == nullptr; }
+  // Requires: constant().
+  int64_t value() const { return value_; }
+  const DimExpr* expr() const { return expr_; }
+
+  // Same expression, hence always equal. Different expressions may still be equal at run time.
+  friend bool operator==(Dim a, Dim b) { return a.expr_ == b.expr_ && (a.expr_ || a.value_ == b.value_); }
+
+ private:
+  int64_t value_ = 0;
+  const DimExpr* expr_ = nullptr;
+};
+
+enum class DimOp : char { symbol = 's', add = '+', sub = '-', mul = '*', div = '/', mod = '%' };
+
+struct DimExpr {
+  Dims* owner;
+  DimOp op;
+  Dim a, b;        // operands; a symbol's number is a
+  int64_t hint;    // the value seen while tracing
+};
+
+// The expressions of one trace, each kept once, so that equal expressions are one pointer.
+class Dims {
+ public:
+  Dim symbol(int64_t hint);
+  Dim make(DimOp op, Dim a, Dim b);
+  // The value under an assignment of the symbols, in the order they were made.
+  static int64_t evaluate(Dim d, const std::vector<int64_t>& symbols);
+  size_t symbols() const { return symbols_; }
+
+ private:
+  std::vector<std::unique_ptr<DimExpr>> exprs_;
+  size_t symbols_ = 0;
+};
+
+// Arithmetic folds constants; / is floor division. Throws on overflow and on division by zero.
+Dim operator+(Dim, Dim);
+Dim operator-(Dim, Dim);
+Dim operator*(Dim, Dim);
+Dim operator/(Dim, Dim);
+Dim operator%(Dim, Dim);
+
+// The value if constant, the traced hint if symbolic.
+int64_t hint(Dim);
+std::string name(Dim);
+
+}  // namespace thunder

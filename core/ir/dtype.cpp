@@ -1,0 +1,71 @@
+#include "ir/dtype.h"
+
+#include <array>
+
+namespace thunder {
+namespace {
+
+constexpr std::array kDTypes = {
+    DTypeInfo{DType::boolean, "bool", 1, Category::boolean}, DTypeInfo{DType::u8, "u8", 1, Category::integer},
+    DTypeInfo{DType::i32, "i32", 4, Category::integer},      DTypeInfo{DType::i64, "i64", 8, Category::integer},
+    DTypeInfo{DType::bf16, "bf16", 2, Category::real},       DTypeInfo{DType::f32, "f32", 4, Category::real},
+    DTypeInfo{DType::f64, "f64", 8, Category::real},
+};
+
+struct Alias {
+  std::string_view name;
+  DType dtype;
+};
+constexpr std::array kAliases = {
+    Alias{"uint8", DType::u8},       Alias{"int32", DType::i32},   Alias{"int", DType::i32},
+    Alias{"int64", DType::i64},      Alias{"long", DType::i64},    Alias{"bfloat16", DType::bf16},
+    Alias{"float32", DType::f32},    Alias{"float", DType::f32},   Alias{"float64", DType::f64},
+    Alias{"double", DType::f64},     Alias{"boolean", DType::boolean},
+};
+
+const DTypeInfo* find(DType d) {
+  for (auto& row : kDTypes)
+    if (row.dtype == d) return &row;
+  return nullptr;
+}
+
+}  // namespace
+
+std::span<const DTypeInfo> all_dtypes() { return kDTypes; }
+bool known(DType d) { return find(d) != nullptr; }
+
+const DTypeInfo& info(DType d) {
+  // Only dtypes that passed `known` at the boundary get here.
+  const DTypeInfo* row = find(d);
+  return row ? *row : kDTypes[0];
+}
+
+std::optional<DType> find_dtype(std::string_view text) {
+  for (auto& row : kDTypes)
+    if (row.name == text) return row.dtype;
+  for (auto& row : kAliases)
+    if (row.name == text) return row.dtype;
+  return std::nullopt;
+}
+
+namespace {
+
+// The rows of the table are in promotion order, u8 with i32 included; the mixed cases of PyTorch's lattice that
+// are not "the later of the two" do not occur among these seven.
+DType later(DType a, DType b) { return find(a) > find(b) ? a : b; }
+
+}  // namespace
+
+Promoted promote(Promoted a, Promoted b) {
+  if (a.dtype == DType::none) return b;
+  if (b.dtype == DType::none) return a;
+  if (a.strength == b.strength) return {later(a.dtype, b.dtype), a.strength};
+  const Promoted& strong = a.strength > b.strength ? a : b;
+  const Promoted& weak = a.strength > b.strength ? b : a;
+  if (info(weak.dtype).category <= info(strong.dtype).category) return strong;
+  if (weak.strength == Strength::scalar) return {weak.dtype, strong.strength};
+  // A number of a higher category than the tensor's gives that category's default.
+  return {info(weak.dtype).category == Category::real ? DType::f32 : DType::i64, strong.strength};
+}
+
+}  // namespace thunder

@@ -1,0 +1,183 @@
+#include "ir/schema.h"
+
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cstring>
+
+#include "base/hash.h"
+#include "base/text.h"
+
+namespace thunder {
+namespace {
+
+struct KindName {
+  std::string_view name;
+  ParamKind kind;
+};
+constexpr std::array kKinds = {
+    KindName{"tensor", ParamKind::tensor}, KindName{"tensor[]", ParamKind::tensors}, KindName{"int", ParamKind::integer},
+    KindName{"float", ParamKind::real},    KindName{"bool", ParamKind::boolean},     KindName{"str", ParamKind::string},
+    KindName{"int[]", ParamKind::dims},    KindName{"float[]", ParamKind::reals},    KindName{"dtype", ParamKind::dtype},
+    KindName{"device", ParamKind::device},
+};
+
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : text_(text) {}
+
+  bool accept(std::string_view token) {
+    skip();
+    if (text_.substr(at_, token.size()) != token) return false;
+    at_ += token.size();
+    return true;
+  }
+  void expect(std::string_view token) {
+    if (!accept(token)) bad(cat("expected '", token, "'"));
+  }
+  std::string_view word() {
+    skip();
+    size_t from = at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_' || text_[at_] == '.')) at_++;
+    if (from == at_) bad("expected a name");
+    return text_.substr(from, at_ - from);
+  }
+  std::string_view quoted() {
+    size_t end = text_.find('\'', at_);
+    if (end == std::string_view::npos) bad("expected a closing quote");
+    auto inside = text_.substr(at_, end - at_);
+    at_ = end + 1;
+    return inside;
+  }
+  Arg number() {
+    skip();
+    int64_t i = 0;
+    double f = 0;
+    const char* from = text_.data() + at_;
+    const char* end = text_.data() + text_.size();
+    auto as_int = std::from_chars(from, end, i);
+    auto as_real = std::from_chars(from, end, f);
+    if (as_real.ec != std::errc()) bad("expected a default value");
+    at_ = static_cast<size_t>(as_real.ptr - text_.data());
+    return as_int.ptr == as_real.ptr ? Arg::integer(i) : Arg::real(f);
+  }
+  ParamKind kind() {
+    auto w = word();
+    std::string full(w);
+    if (accept("[]")) full += "[]";
+    for (auto& row : kKinds)
+      if (row.name == full) return row.kind;
+    bad(cat("unknown kind '", full, "'"));
+  }
+  bool done() {
+    skip();
+    return at_ == text_.size();
+  }
+  [[noreturn]] void bad(std::string_view what) {
+    fail(Code::invalid_argument, "schema \"", text_, "\": ", what, " at column ", at_ + 1);
+  }
+
+ private:
+  void skip() {
+    while (at_ < text_.size() && text_[at_] == ' ') at_++;
+  }
+  std::string_view text_;
+  size_t at_ = 0;
+};
+
+}  // namespace
+
+std::string_view kind_name(ParamKind k) {
+  for (auto& row : kKinds)
+    if (row.kind == k) return row.name;
+  return "?";
+}
+
+int Schema::find(std::string_view param) const {
+  for (size_t i = 0; i < params.size(); i++)
+    if (params[i].name == param) return static_cast<int>(i);
+  return -1;
+}
+
+Schema parse_schema(std::string_view text) {
+  Scanner scan(text);
+  Schema schema;
+  schema.text = text;
+  schema.name = scan.word();
+  auto keep = [&](std::string_view s) {
+    auto copy = std::make_unique<char[]>(s.size() + 1);
+    std::memcpy(copy.get(), s.data(), s.size());
+    schema.strings_.push_back(std::move(copy));
+    return Arg::string({schema.strings_.back().get(), s.size()});
+  };
+  auto list = [&] {
+    std::vector<Dim> items;
+    while (!scan.accept("]")) {
+      if (!items.empty()) scan.expect(",");
+      items.push_back(scan.number().i);
+    }
+    schema.dims_.push_back(std::make_unique<Dim[]>(items.size() + 1));
+    std::copy(items.begin(), items.end(), schema.dims_.back().get());
+    return Arg::dims({schema.dims_.back().get(), items.size()});
+  };
+  auto fallback = [&](const Param& p) -> Arg {
+    if (scan.accept("None")) return Arg::none();
+    if (scan.accept("True")) return Arg::boolean(true);
+    if (scan.accept("False")) return Arg::boolean(false);
+    if (scan.accept("'")) return keep(scan.quoted());
+    if (scan.accept("[")) return list();
+    Arg a = scan.number();
+    if (p.kind == ParamKind::real && a.kind == ArgKind::integer) return Arg::real(static_cast<double>(a.i));
+    return a;
+  };
+  scan.expect("(");
+  while (!scan.accept(")")) {
+    if (!schema.params.empty()) scan.expect(",");
+    Param p;
+    p.kind = scan.kind();
+    p.optional = scan.accept("?");
+    p.name = scan.word();
+    if (scan.accept("=")) {
+      p.has_default = true;
+      p.fallback = fallback(p);
+    }
+    schema.params.push_back(std::move(p));
+  }
+  scan.expect("->");
+  if (scan.accept("(")) {
+    do schema.results.push_back(scan.kind());
+    while (scan.accept(","));
+    scan.expect(")");
+  } else {
+    schema.results.push_back(scan.kind());
+  }
+  if (!scan.done()) scan.bad("unexpected text");
+  return schema;
+}
+
+bool same(const Arg& a, const Arg& b) {
+  if (a.kind != b.kind || a.count != b.count) return false;
+  switch (a.kind) {
+    case ArgKind::string: return a.text() == b.text();
+    case ArgKind::dims: return std::equal(a.d, a.d + a.count, b.d);
+    case ArgKind::reals: return !std::memcmp(a.fs, b.fs, a.count * sizeof(double));
+    case ArgKind::values: return std::equal(a.vs, a.vs + a.count, b.vs);
+    default: return a.i == b.i;
+  }
+}
+
+uint64_t hash(const Arg& a, uint64_t seed) {
+  uint64_t h = mix(seed, static_cast<uint64_t>(a.kind) << 32 | a.count);
+  switch (a.kind) {
+    case ArgKind::string: return hash_bytes(a.s, a.count, h);
+    case ArgKind::reals: return hash_bytes(a.fs, a.count * sizeof(double), h);
+    case ArgKind::values: return hash_bytes(a.vs, a.count * sizeof(ValueId), h);
+    case ArgKind::dims:
+      for (Dim d : a.dim_list())
+        h = mix(h, d.constant() ? static_cast<uint64_t>(d.value()) : reinterpret_cast<uintptr_t>(d.expr()));
+      return h;
+    default: return mix(h, static_cast<uint64_t>(a.i));
+  }
+}
+
+}  // namespace thunder

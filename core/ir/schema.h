@@ -1,0 +1,50 @@
+// Signatures of operations: "sum(tensor input, int[]? dim=None, bool keepdim=False) -> tensor".
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/arg.h"
+
+namespace thunder {
+
+enum class ParamKind : uint8_t { tensor, tensors, integer, real, boolean, string, dims, reals, dtype, device };
+
+struct Param {
+  std::string name;
+  ParamKind kind = ParamKind::tensor;
+  bool optional = false;     // '?': None is allowed
+  bool has_default = false;  // may be left out at the end of a call
+  Arg fallback;              // the default; its lists and strings live in the schema
+};
+
+struct Schema {
+  std::string name;
+  std::vector<Param> params;
+  std::vector<ParamKind> results;  // tensor, or one tensors
+  std::string text;                // as written
+
+  int find(std::string_view param) const;  // -1: no such parameter
+  bool variadic() const { return results.size() == 1 && results[0] == ParamKind::tensors; }
+
+  Schema() = default;
+  // Moves keep the addresses that defaults point to; copies would not.
+  Schema(Schema&&) = default;
+  Schema& operator=(Schema&&) = default;
+
+ private:
+  friend Schema parse_schema(std::string_view);
+  std::vector<std::unique_ptr<Dim[]>> dims_;
+  std::vector<std::unique_ptr<char[]>> strings_;
+};
+
+// Throws with the position of the first thing it does not understand.
+// Kinds: tensor tensor[] int float bool str int[] float[] dtype device, '?' after a kind for optional;
+// defaults: None, True, False, numbers, 'text', [] and [1, 2]. Results: tensor, (tensor, tensor), tensor[].
+Schema parse_schema(std::string_view text);
+
+std::string_view kind_name(ParamKind);
+
+}  // namespace thunder

@@ -1,0 +1,29 @@
+// Shapes, and what every meta function asks of them.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "base/small_vector.h"
+#include "ir/dim.h"
+
+namespace thunder {
+
+// Ranks above this are refused at the boundary, so that nothing below needs a bound of its own.
+constexpr size_t kMaxRank = 32;
+
+using Shape = SmallVector<Dim, 6>;
+using Sizes = SmallVector<int64_t, 6>;  // concrete sizes and strides
+
+Dim elements(std::span<const Dim> shape);  // 1 for rank 0; throws on overflow
+std::string name(std::span<const Dim> shape);  // "[4, 8]"
+
+// The axis counted from the front. Requires-by-throw: -rank <= axis < rank (rank 0 counts as 1, as in PyTorch).
+size_t normalize_axis(int64_t axis, size_t rank);
+
+// NumPy's broadcasting of two shapes.
+Shape broadcast(std::span<const Dim> a, std::span<const Dim> b);
+
+Sizes concrete(std::span<const Dim> shape);  // Requires: every dim constant
+
+}  // namespace thunder

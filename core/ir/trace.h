@@ -1,0 +1,100 @@
+// The program: a Trace is a list of nodes over values. Nodes and types live in a Store that all the stages of one
+// compile share and only append to, so that keeping every stage costs a list of pointers.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/arena.h"
+#include "ir/arg.h"
+#include "ir/schema.h"
+#include "ir/type.h"
+
+namespace thunder {
+
+// What a trace knows of an operation. The registry derives from it; the parser finds one by name.
+struct Op {
+  Schema schema;
+  bool prim = false;  // has no decomposition; its name starts with "prims."
+  bool pure = true;   // may be merged with an equal one, and dropped when unused
+  std::string_view name() const { return schema.name; }
+  explicit Op(Schema s) : schema(std::move(s)) {}
+};
+
+// One line. Immutable once made; args are in the schema's order and complete (defaults filled in).
+struct Node {
+  const Op* op = nullptr;
+  std::span<const Arg> args;
+  std::span<const ValueId> results;
+  std::span<const Node* const> body;  // a composite's decomposition: it defines exactly the node's results, and more
+  const char* where = nullptr;        // the user's "file:line", or null
+  const char* executor = nullptr;     // who claimed it, in a claimed trace
+};
+
+class Store {
+ public:
+  ValueId add(const TensorType& type);
+  const TensorType& type(ValueId v) const { return *types_[v]; }
+  size_t size() const { return types_.size(); }
+
+  // Copies the arguments and all they point to into the arena.
+  const Node* node(const Op* op, std::span<const Arg> args, std::span<const ValueId> results,
+                   std::span<const Node* const> body, const char* where, const char* executor = nullptr);
+  const char* text(std::string_view s) { return arena_.copy(s); }
+  Dims& dims() { return dims_; }
+
+ private:
+  Arg keep(const Arg& a);
+
+  Arena arena_;
+  Dims dims_;
+  std::vector<std::unique_ptr<TensorType>> types_;
+};
+
+// Where an input of a program comes from; also how it prints.
+enum class Source : uint8_t {
+  argument,   // i[k]: a tensor or live number among the call's values
+  parameter,  // p[k]: read through a module
+  constant,   // c[k]: any other concrete tensor met while tracing
+};
+
+struct Input {
+  ValueId value;
+  Source source;
+  uint32_t index;      // k - 1 in i[k], p[k], c[k]
+  std::string name;    // "x", "fc1.weight", or ""
+};
+
+// After the body has run, `value` is stored into the tensor bound to inputs[input].
+struct Write {
+  uint32_t input;
+  ValueId value;
+};
+
+struct Trace {
+  std::shared_ptr<Store> store;
+  std::string function;     // the traced function's name
+  std::string pass;         // what made this stage
+  double milliseconds = 0;  // how long it took
+  std::vector<Input> inputs;
+  std::vector<const Node*> nodes;
+  std::vector<ValueId> outputs;
+  std::vector<Write> writes;
+
+  const TensorType& type(ValueId v) const { return store->type(v); }
+};
+
+// Calls f(id) for every value among the arguments, lists included, in order.
+template <class F>
+void for_each_value(std::span<const Arg> args, F&& f) {
+  for (const Arg& a : args) {
+    if (a.kind == ArgKind::value) f(a.v);
+    if (a.kind == ArgKind::values)
+      for (ValueId v : a.value_list()) f(v);
+  }
+}
+
+}  // namespace thunder

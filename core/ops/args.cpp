@@ -1,0 +1,110 @@
+// Arguments of a call against its schema.
+#include "base/text.h"
+#include "ops/builder.h"
+
+namespace thunder {
+namespace {
+
+std::string_view kind_of(const Arg& a) {
+  constexpr std::string_view names[] = {"None",    "a tensor",         "an integer",       "a float",   "a boolean", "a string",
+                                        "a list of integers", "a list of floats", "a list of tensors", "a dtype", "a device"};
+  const auto i = static_cast<size_t>(a.kind);
+  return i < std::size(names) ? names[i] : "something unknown";
+}
+
+[[noreturn]] void wrong_kind(const OpDef& op, const Param& p, const Arg& given) {
+  fail(Code::invalid_argument, op.name(), ": argument '", p.name, "' must be ", kind_name(p.kind), p.optional ? " or None" : "",
+       ", got ", kind_of(given));
+}
+
+}  // namespace
+
+CompleteArgs::CompleteArgs(const OpDef& op, std::span<const Arg> given, const char* const* names) {
+  const auto& params = op.schema.params;
+  require(given.size() <= params.size(), op.name(), ": takes at most ", params.size(), " arguments, got ", given.size(), "; ",
+          op.schema.text);
+  args_.resize(params.size());
+  singles_.reserve(params.size());  // pointers into it must stay
+  SmallVector<bool, 8> filled(params.size(), false);
+  for (size_t i = 0; i < given.size(); i++) {
+    size_t at = i;
+    if (names && names[i]) {
+      int found = op.schema.find(names[i]);
+      if (found < 0) {
+        std::vector<std::string_view> known;
+        for (auto& p : params) known.push_back(p.name);
+        fail(Code::invalid_argument, op.name(), ": unknown argument '", names[i], "'", suggest(names[i], known), "; ", op.schema.text);
+      }
+      at = static_cast<size_t>(found);
+    }
+    require(!filled[at], op.name(), ": argument '", params[at].name, "' is given twice");
+    filled[at] = true;
+    place(op, at, given[i]);
+  }
+  for (size_t i = 0; i < params.size(); i++) {
+    if (filled[i]) continue;
+    require(params[i].has_default || params[i].optional, op.name(), ": argument '", params[i].name, "' is missing; ", op.schema.text);
+    args_[i] = params[i].fallback;
+  }
+}
+
+void CompleteArgs::place(const OpDef& op, size_t at, const Arg& given) {
+  const Param& p = op.schema.params[at];
+  Arg& out = args_[at];
+  out = given;
+  if (given.kind == ArgKind::none) {
+    // As in PyTorch, None for an argument with a default that is not None is refused.
+    if (!p.optional) wrong_kind(op, p, given);
+    return;
+  }
+  switch (p.kind) {
+    case ParamKind::tensor:
+      if (given.kind == ArgKind::value || given.kind == ArgKind::real || given.kind == ArgKind::integer || given.kind == ArgKind::boolean)
+        return;
+      break;
+    case ParamKind::tensors:
+      if (given.kind == ArgKind::values) return;
+      break;
+    case ParamKind::integer:
+      if (given.kind == ArgKind::integer || given.kind == ArgKind::boolean) return void(out.kind = ArgKind::integer);
+      break;
+    case ParamKind::real:
+      if (given.kind == ArgKind::real) return;
+      if (given.kind == ArgKind::integer || given.kind == ArgKind::boolean) return void(out = Arg::real(static_cast<double>(given.i)));
+      break;
+    case ParamKind::boolean:
+      if (given.kind == ArgKind::boolean) return;
+      break;
+    case ParamKind::string:
+      if (given.kind == ArgKind::string) return;
+      break;
+    case ParamKind::dims:
+      if (given.kind == ArgKind::dims) return;
+      if (given.kind == ArgKind::integer) {
+        singles_.push_back(given.i);
+        return void(out = Arg::dims({&singles_.back(), 1}));
+      }
+      break;
+    case ParamKind::reals:
+      if (given.kind == ArgKind::reals) return;
+      break;
+    case ParamKind::dtype:
+      if (given.kind == ArgKind::dtype) {
+        require(known(given.dtype), op.name(), ": argument '", p.name, "': unknown dtype ", static_cast<int32_t>(given.dtype));
+        return;
+      }
+      if (given.kind == ArgKind::string) {
+        auto d = find_dtype(given.text());
+        require(d.has_value(), op.name(), ": argument '", p.name, "': unknown dtype '", given.text(), "'");
+        return void(out = Arg::of(*d));
+      }
+      break;
+    case ParamKind::device:
+      if (given.kind == ArgKind::device) return;
+      if (given.kind == ArgKind::string && given.text() == "cpu") return void(out = Arg::of(Device::cpu));
+      break;
+  }
+  wrong_kind(op, p, given);
+}
+
+}  // namespace thunder

@@ -1,0 +1,171 @@
+#include "ops/builder.h"
+
+#include "base/text.h"
+
+namespace thunder {
+
+const TensorType& Var::type() const { return builder->type(id); }
+
+Results Builder::invoke(const OpDef& op, std::span<const Arg> args) {
+  Call call(*this, op, args);
+  if (op.prim) {
+    Types types;
+    op.meta(call, types);
+    return prim(op, args, types);
+  }
+  enter(op);
+  try {
+    return leave(op, args, op.decompose(call));
+  } catch (...) {
+    abandon();
+    throw;
+  }
+}
+
+Results Builder::results(std::string_view name, std::initializer_list<In> args) {
+  const OpDef& op = registry_.get(name);
+  SmallVector<Arg, 8> given;
+  for (const In& a : args) given.push_back(a);
+  CompleteArgs complete(op, given);
+  return invoke(op, complete.span());
+}
+
+Var Builder::call(std::string_view name, std::initializer_list<In> args) { return var(results(name, args)[0]); }
+
+Var Call::var(size_t i) const {
+  const Arg& a = args[i];
+  switch (a.kind) {
+    case ArgKind::none: return {};
+    case ArgKind::value: return builder.var(a.v);
+    case ArgKind::real: return full(builder, {}, a.f, DType::f32);
+    case ArgKind::integer: return full(builder, {}, static_cast<double>(a.i), DType::i64);
+    case ArgKind::boolean: return full(builder, {}, static_cast<double>(a.i), DType::boolean);
+    default: fail(Code::internal, op.name(), ": argument ", i, " is no tensor");
+  }
+}
+
+std::vector<Var> Call::vars(size_t i) const {
+  std::vector<Var> out;
+  for (ValueId v : args[i].value_list()) out.push_back(builder.var(v));
+  return out;
+}
+
+Shape Call::axes(size_t i, size_t rank) const {
+  SmallVector<bool, 8> seen(std::max<size_t>(rank, 1), false);
+  const bool all = !has(i) || args[i].count == 0;
+  if (!all)
+    for (Dim d : dims(i)) {
+      size_t axis = normalize_axis(hint(d), rank);
+      require(!seen[axis], "dim ", hint(d), " appears twice in the list of dims");
+      seen[axis] = true;
+    }
+  Shape out;
+  for (size_t axis = 0; axis < rank; axis++)
+    if (all || seen[axis]) out.push_back(static_cast<int64_t>(axis));
+  return out;
+}
+
+std::string Call::types() const {
+  std::string out;
+  for (size_t i = 0; i < args.size(); i++) {
+    if (args[i].kind != ArgKind::value) continue;
+    if (!out.empty()) out += ", ";
+    out += cat(op.schema.params[i].name, " is ", name(type(i)));
+  }
+  return out;
+}
+
+Var full(Builder& b, std::span<const Dim> shape, double value, DType dtype, Device device) {
+  return b.call("prims.full", {shape, value, dtype, device});
+}
+
+Var full_like(Var x, double value) {
+  return expand_to(full(*x.builder, {}, value, x.dtype(), x.type().device), x.shape());
+}
+
+Var convert(Var x, DType dtype) {
+  if (x.dtype() == dtype && !x.type().weak) return x;
+  return x.builder->call("prims.convert", {x, dtype});
+}
+
+Var reshape_to(Var x, std::span<const Dim> shape) {
+  if (x.shape() == Shape(shape)) return x;
+  return x.builder->call("prims.reshape", {x, shape});
+}
+
+Var permute_to(Var x, std::span<const Dim> order) {
+  bool identity = true;
+  for (size_t i = 0; i < order.size(); i++) identity &= order[i] == Dim(static_cast<int64_t>(i));
+  return identity ? x : x.builder->call("prims.permute", {x, order});
+}
+
+Var expand_to(Var x, std::span<const Dim> shape) {
+  if (x.shape() == Shape(shape)) return x;
+  return x.builder->call("prims.expand", {x, shape});
+}
+
+Var sum_to(Var x, std::span<const Dim> shape) {
+  if (x.shape() == Shape(shape)) return x;
+  const size_t lead = x.rank() - shape.size();
+  Shape axes;
+  for (size_t i = 0; i < x.rank(); i++)
+    if (i < lead || (shape[i - lead] == Dim(1) && !(x.shape()[i] == Dim(1)))) axes.push_back(static_cast<int64_t>(i));
+  if (!axes.empty()) x = x.builder->call("prims.sum", {x, axes});
+  return reshape_to(x, shape);
+}
+
+namespace {
+
+Promoted strength_of(const Call& c, size_t i) {
+  const Arg& a = c.args[i];
+  switch (a.kind) {
+    case ArgKind::real: return {DType::f64, Strength::number};
+    case ArgKind::integer: return {DType::i64, Strength::number};
+    case ArgKind::boolean: return {DType::boolean, Strength::number};
+    default: break;
+  }
+  const TensorType& t = c.type(i);
+  return {t.dtype, t.weak ? Strength::number : t.rank() == 0 ? Strength::scalar : Strength::tensor};
+}
+
+double number_of(const Arg& a) { return a.kind == ArgKind::real ? a.f : static_cast<double>(a.i); }
+
+}  // namespace
+
+std::vector<Var> promoted(const Call& c, std::initializer_list<size_t> params, bool to_real_dtype) {
+  Promoted p;
+  Shape shape;
+  Device device = Device::none;
+  for (size_t i : params) {
+    p = promote(p, strength_of(c, i));
+    if (c.args[i].kind != ArgKind::value) continue;
+    const TensorType& t = c.type(i);
+    const bool scalar = t.rank() == 0;
+    c.require(device == Device::none || scalar || t.device == device, "tensors are on different devices; ", c.types());
+    if (device == Device::none || !scalar) device = t.device;
+    try {
+      shape = broadcast(shape, t.shape);
+    } catch (const Error& e) {
+      c.require(false, e.message(), "; ", c.types());
+    }
+  }
+  // Only numbers: their default dtype, as torch.tensor(number) has it.
+  DType dtype = p.strength == Strength::number && p.dtype == DType::f64 ? DType::f32 : p.dtype;
+  if (to_real_dtype) dtype = to_real(dtype);
+  std::vector<Var> out;
+  for (size_t i : params) {
+    const Arg& a = c.args[i];
+    Var v = a.kind == ArgKind::value ? convert(c.var(i), dtype)
+                                     : full(c.builder, {}, number_of(a), dtype, device == Device::none ? Device::cpu : device);
+    out.push_back(expand_to(v, shape));
+  }
+  return out;
+}
+
+Var operator+(Var a, In b) { return a.builder->call("add", {a, b}); }
+Var operator-(Var a, In b) { return a.builder->call("sub", {a, b}); }
+Var operator*(Var a, In b) { return a.builder->call("mul", {a, b}); }
+Var operator/(Var a, In b) { return a.builder->call("div", {a, b}); }
+Var operator-(Var a) { return a.builder->call("neg", {a}); }
+
+}  // namespace thunder

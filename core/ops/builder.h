@@ -1,0 +1,150 @@
+// The one interface that decompositions and gradients are written against: it records while tracing and runs when
+// eager. A Var is a value with its builder, so that formulas read as formulas.
+#pragma once
+
+#include <vector>
+
+#include "ops/registry.h"
+
+namespace thunder {
+
+class Builder;
+using ValueList = SmallVector<ValueId, 8>;
+
+struct Var {
+  Builder* builder = nullptr;
+  ValueId id = kNoValue;
+
+  explicit operator bool() const { return builder != nullptr; }
+  const TensorType& type() const;
+  const Shape& shape() const { return type().shape; }
+  Dim size(int64_t axis) const { return type().shape[normalize_axis(axis, type().rank())]; }
+  size_t rank() const { return type().rank(); }
+  DType dtype() const { return type().dtype; }
+  operator Results() const { return {id}; }
+};
+
+// Anything that may stand as an argument of Builder::call. Lists and strings are borrowed for the call.
+struct In : Arg {
+  In(const Arg& a) : Arg(a) {}
+  In(const Var& v) : Arg(v ? Arg::value(v.id) : Arg::none()) {}
+  In(bool b) : Arg(Arg::boolean(b)) {}
+  In(int i) : Arg(Arg::integer(i)) {}
+  In(int64_t i) : Arg(Arg::integer(i)) {}
+  In(double f) : Arg(Arg::real(f)) {}
+  In(const char* s) : Arg(Arg::string(s)) {}
+  In(std::string_view s) : Arg(Arg::string(s)) {}
+  In(std::span<const Dim> d) : Arg(Arg::dims(d)) {}
+  In(const Shape& d) : Arg(Arg::dims(d)) {}
+  In(const ValueList& v) : Arg(Arg::values(v)) {}
+  In(DType d) : Arg(d == DType::none ? Arg::none() : Arg::of(d)) {}
+  In(Device d) : Arg(d == Device::none ? Arg::none() : Arg::of(d)) {}
+  In(std::nullptr_t) : Arg(Arg::none()) {}
+};
+
+// Arguments of a call in schema order, complete; owns what conversions made.
+class CompleteArgs {
+ public:
+  // Checks kinds against the schema, converts (int to float, one int to a list, a dtype's name to a dtype), fills in
+  // defaults. `names` null: positional; else a name for each (or null for positional ones). Throws naming op and argument.
+  CompleteArgs(const OpDef& op, std::span<const Arg> given, const char* const* names = nullptr);
+  std::span<const Arg> span() const { return {args_.data(), args_.size()}; }
+
+ private:
+  void place(const OpDef& op, size_t param, const Arg& given);
+  SmallVector<Arg, 8> args_;
+  SmallVector<Dim, 8> singles_;
+};
+
+// What a random op draws from: the state tensor i64[2] {seed, calls}, and its ordinal in this call.
+struct Draw {
+  Var state;
+  int64_t ordinal;
+};
+
+class Builder {
+ public:
+  explicit Builder(const Registry& registry) : registry_(registry) {}
+  virtual ~Builder() = default;
+  Builder(const Builder&) = delete;
+
+  const Registry& registry() const { return registry_; }
+
+  // The first result; `results` gives all. Throws what the op's checks throw.
+  Var call(std::string_view op, std::initializer_list<In> args);
+  Results results(std::string_view op, std::initializer_list<In> args);
+  // Requires: args complete.
+  Results invoke(const OpDef& op, std::span<const Arg> args);
+
+  virtual const TensorType& type(ValueId) const = 0;
+  virtual Draw draw() = 0;
+  Var var(ValueId id) { return {this, id}; }
+
+ protected:
+  virtual Results prim(const OpDef& op, std::span<const Arg> args, const Types& types) = 0;
+  // Around a composite's decomposition. `leave` may give the results other ids.
+  virtual void enter(const OpDef& op) = 0;
+  virtual Results leave(const OpDef& op, std::span<const Arg> args, const Results& results) = 0;
+  // The decomposition threw.
+  virtual void abandon() = 0;
+
+ private:
+  const Registry& registry_;
+};
+
+// An operation with its arguments, as meta functions and decompositions see it. Indices are the schema's.
+class Call {
+ public:
+  Call(Builder& b, const OpDef& op, std::span<const Arg> args) : builder(b), op(op), args(args) {}
+
+  Builder& builder;
+  const OpDef& op;
+  std::span<const Arg> args;
+
+  bool has(size_t i) const { return args[i].present(); }
+  // A number given for a tensor becomes a 0-d tensor of its default dtype. Absent: an empty Var.
+  Var var(size_t i) const;
+  std::vector<Var> vars(size_t i) const;
+  const TensorType& type(size_t i) const { return builder.type(args[i].v); }  // Requires: a tensor is there
+  int64_t integer(size_t i) const { return args[i].i; }
+  double real(size_t i) const { return args[i].f; }
+  bool flag(size_t i) const { return args[i].i != 0; }
+  std::string_view text(size_t i) const { return args[i].text(); }
+  std::span<const Dim> dims(size_t i) const { return args[i].dim_list(); }
+  std::span<const double> reals(size_t i) const { return args[i].real_list(); }
+  DType dtype(size_t i, DType otherwise = DType::none) const { return has(i) ? args[i].dtype : otherwise; }
+  Device device(size_t i) const { return has(i) ? args[i].device : Device::cpu; }
+  size_t axis(size_t i, size_t rank) const { return normalize_axis(integer(i), rank); }
+  // int[]? dim as sorted axes from the front without repeats; absent or empty means all.
+  Shape axes(size_t i, size_t rank) const;
+
+  // Throws "OP: ..." unless it holds.
+  template <class... T>
+  void require(bool holds, const T&... parts) const {
+    if (!holds) [[unlikely]]
+      fail(Code::invalid_argument, op.name(), ": ", parts...);
+  }
+  // "input is f32[4, 8], other is f32[3]": what a message about shapes ends with.
+  std::string types() const;
+};
+
+// Helpers that decompositions share.
+Var convert(Var x, DType dtype);                          // no-op when it has it
+Var expand_to(Var x, std::span<const Dim> shape);         // broadcasts; no-op when it has it
+Var reshape_to(Var x, std::span<const Dim> shape);        // no-op when it has it
+Var permute_to(Var x, std::span<const Dim> order);
+Var full_like(Var x, double value);                       // x's shape and dtype
+Var full(Builder& b, std::span<const Dim> shape, double value, DType dtype, Device device = Device::cpu);
+// Sums x down to `shape`, the inverse of broadcasting; the gradient of expand.
+Var sum_to(Var x, std::span<const Dim> shape);
+// Operands of an elementwise op, promoted and broadcast to one type. Numbers stand as 0-d expanded fulls.
+std::vector<Var> promoted(const Call& c, std::initializer_list<size_t> params, bool to_real_dtype = false);
+
+// Formulas. Operands promote and broadcast; a double is a number, not a tensor.
+Var operator+(Var a, In b);
+Var operator-(Var a, In b);
+Var operator*(Var a, In b);
+Var operator/(Var a, In b);
+Var operator-(Var a);
+
+}  // namespace thunder

@@ -1,0 +1,133 @@
+#include "ops/grad.h"
+
+#include "base/text.h"
+
+namespace thunder {
+
+Grad::Grad(Backward& walk, const Node& node, std::span<const Arg> args, std::span<const ValueId> results)
+    : Call(walk.builder_, def(node), args), walk_(walk), node_(node), results_(results) {}
+
+Var Grad::result(size_t i) const { return walk_.value(results_[i]); }
+
+bool Grad::reached(size_t i) const { return walk_.cotangents_.contains(results_[i]); }
+
+Var Grad::cotangent(size_t i) const {
+  auto it = walk_.cotangents_.find(results_[i]);
+  if (it != walk_.cotangents_.end()) return it->second;
+  const TensorType& t = builder.type(results_[i]);
+  return expand_to(full(builder, {}, 0, t.dtype, t.device), t.shape);
+}
+
+bool Grad::wants(size_t arg) const {
+  const Arg& a = node_.args[arg];
+  if (a.kind == ArgKind::value) return walk_.depends(a.v);
+  for (ValueId v : a.kind == ArgKind::values ? a.value_list() : std::span<const ValueId>())
+    if (walk_.depends(v)) return true;
+  return false;
+}
+
+bool Grad::wants(size_t arg, size_t element) const { return walk_.depends(node_.args[arg].vs[element]); }
+
+void Grad::add(size_t arg, Var g) {
+  if (g && wants(arg)) walk_.contribute(node_.args[arg].v, g);
+}
+void Grad::add(size_t arg, size_t element, Var g) {
+  if (g && wants(arg, element)) walk_.contribute(node_.args[arg].vs[element], g);
+}
+
+void Backward::contribute(ValueId v, Var g) {
+  const TensorType& t = builder_.type(v);
+  ensure(g.shape() == t.shape, "a gradient of shape ", name(g.shape()), " for a value of shape ", name(t.shape));
+  g = convert(g, t.dtype);
+  auto [it, fresh] = cotangents_.try_emplace(v, g);
+  if (!fresh) it->second = builder_.call("prims.add", {it->second, g});
+}
+
+// The value as the backward may use it: values inside a composite are made again, from the composite's inputs.
+Var Backward::value(ValueId v) {
+  if (auto it = again_.find(v); it != again_.end()) return it->second;
+  auto inner = inner_.find(v);
+  if (!recompute_ || inner == inner_.end()) return builder_.var(v);
+  const Node& node = *inner->second;
+  std::vector<Arg> args(node.args.begin(), node.args.end());
+  std::vector<ValueList> lists(args.size());
+  for (size_t i = 0; i < args.size(); i++) {
+    if (args[i].kind == ArgKind::value) args[i].v = value(args[i].v).id;
+    if (args[i].kind != ArgKind::values) continue;
+    for (ValueId element : args[i].value_list()) lists[i].push_back(value(element).id);
+    args[i] = Arg::values(lists[i]);
+  }
+  Results made = builder_.invoke(def(node), args);
+  for (size_t i = 0; i < made.size(); i++) again_[node.results[i]] = builder_.var(made[i]);
+  return again_.at(v);
+}
+
+void Backward::descend(const Node& node) {
+  // The node's own results stay what they are; the rest of its body is inside.
+  for (const Node* n : node.body)
+    for (ValueId r : n->results)
+      if (std::find(node.results.begin(), node.results.end(), r) == node.results.end()) inner_[r] = n;
+  for (const Node* n : node.body) {
+    bool any = false;
+    mark(*n, any);
+  }
+  for (size_t i = node.body.size(); i-- > 0;) visit(*node.body[i]);
+}
+
+void Backward::mark(const Node& node, bool& any) {
+  for_each_value(node.args, [&](ValueId v) { any |= depends(v); });
+  if (!any || !def(node).nondiff.empty()) return void(any = false);
+  for (ValueId r : node.results) {
+    if (!is_real(builder_.type(r).dtype)) continue;
+    if (r >= depends_.size()) depends_.resize(r + 1);
+    depends_[r] = true;
+  }
+}
+
+void Backward::visit(const Node& node) {
+  bool reached = false;
+  for (ValueId r : node.results) reached |= depends(r) && cotangents_.contains(r);
+  if (!reached || !def(node).nondiff.empty()) return;
+  const OpDef& op = def(node);
+  VjpFn rule = rule_ ? rule_(op, rules_) : nullptr;
+  if (!rule) rule = op.vjp;
+  if (!rule) {
+    ensure(!node.body.empty(), op.name(), " has no gradient");
+    return descend(node);
+  }
+  std::vector<Arg> args(node.args.begin(), node.args.end());
+  std::vector<ValueList> lists(args.size());
+  for (size_t i = 0; i < args.size(); i++) {
+    if (args[i].kind == ArgKind::value) args[i].v = value(args[i].v).id;
+    if (args[i].kind != ArgKind::values) continue;
+    for (ValueId element : args[i].value_list()) lists[i].push_back(value(element).id);
+    args[i] = Arg::values(lists[i]);
+  }
+  Grad grad(*this, node, args, node.results);
+  rule(grad);
+}
+
+std::vector<ValueId> Backward::run(ValueId loss, std::span<const ValueId> wrt) {
+  const TensorType& type = builder_.type(loss);
+  require(type.rank() == 0 && is_real(type.dtype), "grad: the loss must be a 0-d tensor of a real dtype, got ", name(type));
+  for (ValueId v : wrt) {
+    require(is_real(builder_.type(v).dtype), "grad: only real tensors have gradients, got ", name(builder_.type(v)));
+    if (v >= depends_.size()) depends_.resize(v + 1);
+    depends_[v] = true;
+  }
+  for (const Node* n : nodes_) {
+    bool any = false;
+    mark(*n, any);
+  }
+  if (depends(loss)) cotangents_[loss] = full(builder_, {}, 1, type.dtype, type.device);
+  for (size_t i = nodes_.size(); i-- > 0;) visit(*nodes_[i]);
+  std::vector<ValueId> out;
+  for (ValueId v : wrt) {
+    auto it = cotangents_.find(v);
+    const TensorType& t = builder_.type(v);
+    out.push_back(it != cotangents_.end() ? it->second.id : expand_to(full(builder_, {}, 0, t.dtype, t.device), t.shape).id);
+  }
+  return out;
+}
+
+}  // namespace thunder

@@ -1,0 +1,117 @@
+// How an operation is declared: once, here, and everything else follows (C, Lua, bindings, docs, tests).
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+
+#include "ir/trace.h"
+#include "tensor/buffer.h"
+
+namespace thunder {
+
+class Call;      // an operation being built: its arguments and the builder (ops/builder.h)
+class Grad;      // an operation being differentiated (ops/grad.h)
+class Samples;   // inputs that tests draw (ops/samples.h)
+using Results = SmallVector<ValueId, 4>;
+
+// Result types of a prim: at most four.
+struct Types {
+  std::array<TensorType, 4> at;
+  size_t count = 0;
+  void push(const TensorType& t) { at[count++] = t; }
+};
+
+// A reference kernel's view of its call: inputs in schema order with lists flattened and absent ones of rank -1;
+// args hold everything that is not a tensor. Outputs may be strided, and may be one of the inputs when the op is
+// elementwise. Returns null or an owned status; never throws, never allocates tensors.
+struct Kernel {
+  std::span<const Buffer> in;
+  std::span<const Buffer> out;
+  std::span<const Arg> args;
+};
+
+// Where a view prim's result lies in the memory of its first input. False: these strides need a copy.
+struct ViewOf {
+  Sizes strides;       // in: the input's; out: the result's (elements)
+  int64_t offset = 0;  // out: elements from the input's first element
+};
+
+using MetaFn = void (*)(const Call&, Types&);
+using DecomposeFn = Results (*)(Call&);
+using VjpFn = void (*)(Grad&);
+using KernelFn = Status* (*)(const Kernel&);
+using ViewFn = bool (*)(std::span<const int64_t> in_sizes, std::span<const Arg> args,
+                        std::span<const int64_t> out_sizes, ViewOf&);
+using WriteThroughFn = ValueId (*)(Call& view, ValueId base, ValueId written);
+using SamplesFn = void (*)(Samples&);
+
+enum OpTag : uint32_t {
+  kElementwise = 1,  // out[i] depends on in[i] only: the result may take an input's memory
+  kRandom = 2,       // draws from the random state
+  kInplace = 4,      // has an in-place form NAME_ that writes the result into the first argument
+  kReduction = 8,
+  kMatmul = 16,
+  kHidden = 32,      // not offered to users (grad nodes, backward composites keep their lines but no binding)
+};
+
+// A schema text whose form is checked by the compiler; its words are checked on registration.
+struct SchemaText {
+  std::string_view text;
+  consteval SchemaText(const char* s) : text(s) {
+    size_t open = text.find('('), arrow = text.find(") -> ");
+    if (open == 0 || open == text.npos || arrow == text.npos || arrow < open) throw "a schema reads NAME(PARAMS) -> RESULTS";
+    if (arrow + 5 >= text.size()) throw "a schema must say what the operation returns";
+    int quotes = 0;
+    for (char c : text) quotes += c == '\'';
+    if (quotes % 2) throw "a schema has an unclosed quote";
+  }
+};
+
+// A row. A prim gives meta and reference; a composite gives decompose. Both give a doc, and vjp or the reason why
+// there is none (a composite may also leave both out: its gradient is then that of its decomposition).
+struct OpRow {
+  SchemaText schema;
+  std::string_view doc;
+  MetaFn meta = nullptr;
+  KernelFn reference = nullptr;
+  DecomposeFn decompose = nullptr;
+  VjpFn vjp = nullptr;
+  std::string_view nondiff = {};
+  ViewFn view = nullptr;
+  WriteThroughFn write_through = nullptr;
+  SamplesFn samples = nullptr;
+  uint32_t tags = 0;
+};
+
+// Refuses an incomplete row while compiling.
+consteval OpRow checked(OpRow row) {
+  if (row.doc.empty()) throw "an op needs a doc";
+  if (row.decompose && (row.meta || row.reference)) throw "a composite takes meta and reference from its decomposition";
+  if (!row.decompose && !(row.meta && row.reference)) throw "an op needs meta and reference, or decompose";
+  if (!row.decompose && !row.vjp && row.nondiff.empty()) throw "a prim needs vjp, or nondiff = \"reason\"";
+  if (row.write_through && !row.view) throw "write_through belongs to views";
+  return row;
+}
+
+// A registered operation. Built-in and custom ones are equals.
+struct OpDef : Op {
+  explicit OpDef(const OpRow& row);
+
+  std::string doc;
+  std::string nondiff;
+  MetaFn meta;
+  KernelFn reference;
+  DecomposeFn decompose;
+  VjpFn vjp;
+  ViewFn view;
+  WriteThroughFn write_through;
+  SamplesFn samples;
+  uint32_t tags;
+
+  bool has(OpTag tag) const { return tags & tag; }
+};
+inline const OpDef& def(const Node& n) { return static_cast<const OpDef&>(*n.op); }
+inline const OpDef& def(const Op& op) { return static_cast<const OpDef&>(op); }
+
+}  // namespace thunder

@@ -1,0 +1,163 @@
+#include "tensor/tensor.h"
+
+#include <cstring>
+
+#include "base/text.h"
+
+namespace thunder {
+
+Sizes dense_strides(std::span<const Dim> shape) {
+  Sizes strides(shape.size(), 1);
+  int64_t step = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    strides[i] = step;
+    step *= std::max<int64_t>(1, shape[i].value());
+  }
+  return strides;
+}
+
+bool is_dense(std::span<const int64_t> sizes, std::span<const int64_t> strides) {
+  int64_t step = 1;
+  for (int64_t n : sizes)
+    if (n == 0) return true;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    if (sizes[i] == 1) continue;
+    if (strides[i] != step) return false;
+    step *= sizes[i];
+  }
+  return true;
+}
+
+size_t dense_bytes(const TensorType& type) {
+  int64_t total = static_cast<int64_t>(size_of(type.dtype)), product = 1;
+  bool overflow = false, empty = false;
+  for (Dim d : type.shape) {
+    require(d.constant() && d.value() >= 0, "a size must not be negative: ", name(type));
+    empty |= d.value() == 0;
+    // Strides are products of max(1, size), so they must fit even when the tensor is empty.
+    overflow |= __builtin_mul_overflow(product, std::max<int64_t>(1, d.value()), &product);
+  }
+  overflow |= __builtin_mul_overflow(product, total, &total);
+  if (overflow) fail(Code::invalid_argument, "a tensor of type ", name(type), " would not fit in memory");
+  return empty ? 0 : static_cast<size_t>(total);
+}
+
+Extent extent(std::span<const int64_t> sizes, std::span<const int64_t> strides, size_t item) {
+  int64_t low = 0, high = 0;
+  for (size_t i = 0; i < sizes.size(); i++) {
+    if (sizes[i] == 0) return {};
+    (strides[i] < 0 ? low : high) += (sizes[i] - 1) * strides[i];
+  }
+  const auto bytes = static_cast<int64_t>(item);
+  return {low * bytes, (high + 1) * bytes};
+}
+
+Ref<Tensor> Tensor::empty(const Allocator& allocator, const TensorType& type) {
+  auto storage = Storage::allocate(allocator, dense_bytes(type));
+  auto t = Ref<Tensor>::adopt(new Tensor);
+  t->type_ = type;
+  t->type_.weak = false;
+  t->strides_ = dense_strides(type.shape);
+  t->sizes_ = thunder::concrete(type.shape);
+  t->storage_ = std::move(storage);
+  return t;
+}
+
+Ref<Tensor> Tensor::view(Ref<Storage> storage, const TensorType& type, const Sizes& strides, size_t byte_offset) {
+  auto t = Ref<Tensor>::adopt(new Tensor);
+  t->type_ = type;
+  t->strides_ = strides;
+  t->sizes_ = thunder::concrete(type.shape);
+  t->contiguous_ = is_dense(t->sizes_, strides);
+  t->storage_ = std::move(storage);
+  t->offset_ = byte_offset;
+  return t;
+}
+
+Ref<Tensor> Tensor::proxy(const TensorType& type, const void* owner, ValueId value) {
+  auto t = Ref<Tensor>::adopt(new Tensor);
+  t->kind_ = Kind::proxy;
+  t->type_ = type;
+  t->owner_ = owner;
+  t->value_ = value;
+  return t;
+}
+
+Ref<Tensor> Tensor::number(const Arg& value) {
+  auto t = Ref<Tensor>::adopt(new Tensor);
+  t->kind_ = Kind::number;
+  t->type_.dtype = value.kind == ArgKind::boolean   ? DType::boolean
+                   : value.kind == ArgKind::integer ? DType::i64
+                                                    : DType::f64;
+  t->type_.weak = true;
+  t->number_ = value;
+  return t;
+}
+
+Ref<Tensor> Tensor::failed(Ref<Status> why) {
+  auto t = Ref<Tensor>::adopt(new Tensor);
+  t->kind_ = Kind::failed;
+  t->failure_ = std::move(why);
+  return t;
+}
+
+int64_t Tensor::elements() const {
+  int64_t n = 1;
+  for (int64_t s : sizes_) n *= s;
+  return n;
+}
+
+void Tensor::rebind(const Ref<Tensor>& from) {
+  type_ = from->type_;
+  strides_ = from->strides_;
+  sizes_ = from->sizes_;
+  contiguous_ = from->contiguous_;
+  storage_ = from->storage_;
+  offset_ = from->offset_;
+  bump();
+}
+
+Buffer Tensor::buffer() const {
+  return {data(), sizes_.data(), strides_.data(), static_cast<int32_t>(sizes_.size()), type_.dtype, type_.device, 0};
+}
+
+namespace {
+
+template <size_t Item>
+void copy_row(std::byte* to, int64_t to_step, const std::byte* from, int64_t from_step, int64_t n) {
+  for (int64_t i = 0; i < n; i++) std::memcpy(to + i * to_step, from + i * from_step, Item);
+}
+
+}  // namespace
+
+void copy_strided(const Buffer& from, const Buffer& to) {
+  const auto rank = static_cast<size_t>(from.rank);
+  const auto item = static_cast<int64_t>(size_of(from.dtype));
+  const int64_t n = from.elements();
+  if (n == 0) return;
+  auto* source = static_cast<const std::byte*>(from.data);
+  auto* target = static_cast<std::byte*>(to.data);
+  if (is_dense({from.shape, rank}, {from.strides, rank}) && is_dense({from.shape, rank}, {to.strides, rank})) {
+    std::memmove(target, source, static_cast<size_t>(n * item));
+    return;
+  }
+  const int64_t row = from.shape[rank - 1];
+  const int64_t from_step = from.strides[rank - 1] * item, to_step = to.strides[rank - 1] * item;
+  auto copy = item == 1 ? copy_row<1> : item == 2 ? copy_row<2> : item == 4 ? copy_row<4> : copy_row<8>;
+  Sizes at(rank, 0);
+  while (true) {
+    copy(target, to_step, source, from_step, row);
+    size_t axis = rank - 1;
+    while (axis-- > 0) {
+      source += from.strides[axis] * item;
+      target += to.strides[axis] * item;
+      if (++at[axis] < from.shape[axis]) break;
+      source -= from.shape[axis] * from.strides[axis] * item;
+      target -= from.shape[axis] * to.strides[axis] * item;
+      at[axis] = 0;
+    }
+    if (axis == static_cast<size_t>(-1)) return;
+  }
+}
+
+}  // namespace thunder

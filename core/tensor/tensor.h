@@ -1,0 +1,94 @@
+// A tensor handle: concrete (memory and a strided view of it), a proxy, a plain number, or a failure.
+#pragma once
+
+#include <atomic>
+#include <optional>
+
+#include "base/status.h"
+#include "device/memory.h"
+#include "ir/arg.h"
+#include "ir/type.h"
+#include "tensor/buffer.h"
+
+namespace thunder {
+
+class Tensor : public Counted<Tensor> {
+ public:
+  enum class Kind : uint8_t { concrete, proxy, number, failed };
+
+  // Uninitialised, dense row-major.
+  static Ref<Tensor> empty(const Allocator&, const TensorType&);
+  // A view of `storage`; strides in elements, offset in bytes. Requires: checked to lie inside the storage.
+  static Ref<Tensor> view(Ref<Storage> storage, const TensorType&, const Sizes& strides, size_t byte_offset);
+  // Stands for a value of a trace being recorded by the scope `owner`.
+  static Ref<Tensor> proxy(const TensorType&, const void* owner, ValueId);
+  // PyTorch's wrapped number: boolean, i64 or f64, promotes by category only.
+  static Ref<Tensor> number(const Arg& value);
+  static Ref<Tensor> failed(Ref<Status> why);
+
+  Kind kind() const { return kind_; }
+  const TensorType& type() const { return type_; }
+  const Sizes& strides() const { return strides_; }
+  bool concrete() const { return kind_ == Kind::concrete; }
+
+  // Concrete only.
+  std::byte* data() const { return storage_->data() + offset_; }
+  const Ref<Storage>& storage() const { return storage_; }
+  size_t offset() const { return offset_; }
+  bool contiguous() const { return contiguous_; }
+  bool read_only() const { return read_only_; }
+  void set_read_only() { read_only_ = true; }
+  int64_t elements() const;
+  size_t bytes() const { return static_cast<size_t>(elements()) * size_of(type_.dtype); }
+  uint64_t version() const { return version_.load(std::memory_order_relaxed); }
+  void bump() { version_.fetch_add(1, std::memory_order_relaxed); }
+  // Same handle, new memory of a possibly different device or shape. Requires: no call is running on it.
+  void rebind(const Ref<Tensor>& from);
+  // The shape as plain integers, valid as long as the tensor.
+  const int64_t* sizes() const { return sizes_.data(); }
+  Buffer buffer() const;
+
+  // Proxy only. The value changes when the tensor is written in place.
+  const void* owner() const { return owner_; }
+  ValueId value() const { return value_; }
+  void set_value(ValueId v) { value_ = v; }
+  // The scope has ended: the handle stays valid memory and says so.
+  void expire() { owner_ = nullptr; }
+
+  const Arg& number_value() const { return number_; }
+  const Ref<Status>& failure() const { return failure_; }
+
+ private:
+  friend class Counted<Tensor>;
+  Tensor() = default;
+  ~Tensor() = default;
+
+  Kind kind_ = Kind::concrete;
+  bool contiguous_ = true, read_only_ = false;
+  TensorType type_;
+  Sizes strides_, sizes_;
+  Ref<Storage> storage_;
+  size_t offset_ = 0;
+  std::atomic<uint64_t> version_{0};
+  const void* owner_ = nullptr;
+  ValueId value_ = kNoValue;
+  Arg number_;
+  Ref<Status> failure_;
+};
+
+// Dense row-major strides. Requires: constant dims.
+Sizes dense_strides(std::span<const Dim> shape);
+bool is_dense(std::span<const int64_t> sizes, std::span<const int64_t> strides);
+// Bytes that a dense tensor of this type takes; throws when it does not fit in 63 bits or a dim is negative.
+size_t dense_bytes(const TensorType&);
+
+// The bytes [begin, end) that a view touches, relative to its first element. Empty views touch none.
+struct Extent {
+  int64_t begin = 0, end = 0;
+};
+Extent extent(std::span<const int64_t> sizes, std::span<const int64_t> strides, size_t item);
+
+// Copies between any strided views of equal shape and dtype.
+void copy_strided(const Buffer& from, const Buffer& to);
+
+}  // namespace thunder
