@@ -13,7 +13,7 @@ template <class T>
 class Counted {
  public:
   Counted() = default;
-  Counted(const Counted&) = delete;
+  Counted(const Counted&) {}  // a copy is a new object with a count of its own
   Counted& operator=(const Counted&) = delete;
 
   void retain() const { count_.fetch_add(1, std::memory_order_relaxed); }

@@ -160,6 +160,14 @@ Var swap_last(Var x) {
   return permute_to(x, order);
 }
 
+Status* advance(const Kernel& k) {
+  const auto* in = k.in[0].as<int64_t>();
+  auto* out = k.out[0].as<int64_t>();
+  out[0] = in[0];
+  out[k.out[0].strides[0]] = in[k.in[0].strides[0]] + 1;
+  return nullptr;
+}
+
 void same_meta(const Call& c, Types& out) { out.push(c.type(0)); }
 Status* neg_kernel(const Kernel& k) {
   by_dtype(k.out[0].dtype, [&](auto t) {
@@ -170,6 +178,8 @@ Status* neg_kernel(const Kernel& k) {
 }
 
 constexpr OpRow kRows[] = {
+    checked({.schema = "prims.advance_random(tensor state) -> tensor", .doc = "The random state {seed, calls} after one more call.",
+             .meta = same_meta, .reference = advance, .nondiff = "the state is made of integers"}),
     checked({.schema = "prims.full(int[] shape, float value, dtype dtype, device device) -> tensor", .doc = "A tensor filled with one value.",
              .meta = full_meta, .reference = full_kernel, .nondiff = "it has no tensor argument"}),
     checked({.schema = "prims.convert(tensor input, dtype dtype) -> tensor", .doc = "Another element type; reals to integers truncate and saturate.",

@@ -1,0 +1,26 @@
+#include "executors/executor.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace thunder {
+
+Executor::Executor(ExecutorDesc desc) : desc_(std::move(desc)) {
+  const char* missing = desc_.name.empty() ? "a name" : !desc_.prepare ? "prepare" : !desc_.run ? "run" : nullptr;
+  if (!missing && desc_.ops.empty() && !desc_.claim) missing = "ops or claim";
+  if (!missing) return;
+  if (desc_.destroy) desc_.destroy(desc_.user);
+  fail(Code::invalid_argument, "executor '", desc_.name, "' lacks ", missing);
+}
+
+Executor::~Executor() {
+  if (desc_.destroy) desc_.destroy(desc_.user);
+}
+
+bool Executor::claims(const NodeView& view) const {
+  if (!desc_.ops.empty() && std::find(desc_.ops.begin(), desc_.ops.end(), view.node.op->name()) == desc_.ops.end()) return false;
+  return !desc_.claim || desc_.claim(view, desc_.user);
+}
+
+}  // namespace thunder

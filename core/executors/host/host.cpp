@@ -1,0 +1,32 @@
+#include "executors/host/host.h"
+
+namespace thunder {
+namespace {
+
+// The state is the node itself: nodes live as long as the program that holds their store.
+bool claim(const NodeView& view, void*) { return view.node.op->prim && def(view.node).reference; }
+
+Status* prepare(const NodeView& view, void** state, size_t* scratch, void*) {
+  *state = const_cast<Node*>(&view.node);
+  *scratch = 0;
+  return nullptr;
+}
+
+Status* run(const Launch* launch, void* state) {
+  const Node& node = *static_cast<const Node*>(state);
+  return def(node).reference({{launch->inputs, launch->n_inputs}, {launch->outputs, launch->n_outputs}, node.args});
+}
+
+}  // namespace
+
+ExecutorDesc host_executor() {
+  ExecutorDesc d;
+  d.name = "host";
+  d.flags = kStrided;
+  d.claim = claim;
+  d.prepare = prepare;
+  d.run = run;
+  return d;
+}
+
+}  // namespace thunder

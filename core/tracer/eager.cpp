@@ -1,0 +1,170 @@
+#include "tracer/eager.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "ops/grad.h"
+
+namespace thunder {
+
+EagerBuilder::EagerBuilder(const ScopeEnvironment& environment, bool taped)
+    : Builder(*environment.registry), environment_(environment), frames_(1) {
+  if (taped) store_ = std::make_unique<Store>();
+}
+
+ValueId EagerBuilder::add(Ref<Tensor> t) {
+  slots_.push_back(std::move(t));
+  return static_cast<ValueId>(slots_.size() - 1);
+}
+
+void EagerBuilder::clear() {
+  slots_.clear();
+  frames_.resize(1);
+  frames_[0].clear();
+  if (store_) store_ = std::make_unique<Store>();
+}
+
+Draw EagerBuilder::draw() { return {var(add(environment_.random)), draws_++}; }
+
+bool EagerBuilder::view(const OpDef& op, std::span<const Arg> args, const Types& types, Results& results) {
+  const Ref<Tensor>& in = slots_[args[0].v];
+  ViewOf v{in->strides()};
+  Sizes sizes(in->sizes(), in->sizes() + in->type().rank()), to = concrete(types.at[0].shape);
+  if (!op.view(sizes, args, to, v)) return false;
+  const auto shift = v.offset * static_cast<int64_t>(size_of(types.at[0].dtype));
+  Ref<Tensor> out = Tensor::view(in->storage(), types.at[0], v.strides, in->offset() + static_cast<size_t>(shift));
+  if (in->read_only()) out->set_read_only();
+  results.push_back(add(std::move(out)));
+  return true;
+}
+
+Results EagerBuilder::prim(const OpDef& op, std::span<const Arg> args, const Types& types) {
+  Results results;
+  if (!op.view || !view(op, args, types, results)) {
+    SmallVector<Buffer, 8> in, out;
+    size_t param = 0;
+    for (const Arg& a : args) {
+      const ParamKind kind = op.schema.params[param++].kind;
+      if (a.kind == ArgKind::value) in.push_back(slots_[a.v]->buffer());
+      if (a.kind == ArgKind::none && kind == ParamKind::tensor) in.push_back(Buffer{.rank = -1});
+      if (a.kind == ArgKind::values)
+        for (ValueId v : a.value_list()) in.push_back(slots_[v]->buffer());
+    }
+    for (size_t i = 0; i < types.count; i++) {
+      results.push_back(add(Tensor::empty(environment_.allocator, types.at[i])));
+      out.push_back(slots_.back()->buffer());
+    }
+    if (Status* failed = environment_.runner->run(op, args, in, out)) throw Error(Ref<Status>::adopt(failed));
+  }
+  if (recording()) frames_.back().push_back(store_->node(&op, args, results, {}, nullptr));
+  return results;
+}
+
+void EagerBuilder::enter(const OpDef&) {
+  if (!recording()) return;
+  frames_.emplace_back();
+  firsts_.push_back(static_cast<ValueId>(slots_.size()));
+}
+
+Results EagerBuilder::leave(const OpDef& op, std::span<const Arg> args, const Results& results) {
+  if (!recording()) return results;
+  auto body = std::move(frames_.back());
+  frames_.pop_back();
+  bool own = true;
+  for (size_t i = 0; i < results.size(); i++)
+    own &= results[i] >= firsts_.back() && std::find(results.begin(), results.begin() + i, results[i]) == results.begin() + i;
+  firsts_.pop_back();
+  auto& into = frames_.back();
+  if (own)
+    into.push_back(store_->node(&op, args, results, body, nullptr));
+  else
+    into.insert(into.end(), body.begin(), body.end());
+  return results;
+}
+
+void EagerBuilder::abandon() {
+  if (!recording()) return;
+  frames_.pop_back();
+  firsts_.pop_back();
+}
+
+EagerScope::EagerScope(ScopeEnvironment environment, bool taped) : Scope(std::move(environment)), builder_(environment_, taped) {}
+
+ValueId EagerScope::enter(Tensor* t) {
+  if (t->kind() == Tensor::Kind::failed) throw Error(t->failure());
+  require(t->kind() != Tensor::Kind::proxy, t->owner() ? "a proxy of a function being traced was given to an eager scope; use the scope that the function was given"
+                                                       : "a proxy was used after the function that it belongs to had been traced");
+  require(t->concrete(), "a plain number where a tensor is needed");
+  if (!builder_.taped()) return builder_.add(Ref<Tensor>(t));
+  auto [it, fresh] = known_.try_emplace(t, kNoValue);
+  if (!fresh) {
+    require(it->second != kNoValue, "this view was taken before the memory under it was written in place; take the view again");
+    return it->second;
+  }
+  kept_.emplace_back(t);
+  // The tape's own handle, so that a later write can put the old data under it.
+  return it->second = builder_.add(Tensor::view(t->storage(), t->type(), t->strides(), t->offset()));
+}
+
+Tensor* EagerScope::wrap(ValueId v) {
+  Tensor* t = own(builder_.tensor(v));
+  if (builder_.taped() && known_.try_emplace(t, v).second) kept_.emplace_back(t);
+  return t;
+}
+
+void EagerScope::write(Tensor* x, ValueId value) {
+  require(x->concrete(), "only a tensor with data can be written in place");
+  require(!x->read_only(), "this tensor's memory is read-only");
+  for (size_t i = 0; i < x->type().rank(); i++)
+    require(x->strides()[i] != 0 || x->sizes()[i] <= 1, "cannot write in place to an expanded tensor: several of its elements share one place in memory; clone it first");
+  if (builder_.taped()) {
+    // What the tape holds of this memory must keep its value: it moves to a copy first.
+    for (ValueId v = 0; v < builder_.size(); v++) {
+      const Ref<Tensor>& slot = builder_.tensor(v);
+      if (v == value || !(slot->storage() == x->storage())) continue;
+      auto copy = Tensor::empty(environment_.allocator, slot->type());
+      copy_strided(slot->buffer(), copy->buffer());
+      builder_.replace(v, std::move(copy));
+    }
+    for (auto& [t, v] : known_)
+      if (t != x && v != value && t->storage() == x->storage()) v = kNoValue;
+    known_[x] = value;
+  }
+  Ref<Tensor> source = builder_.tensor(value);
+  if (source->storage() == x->storage()) {
+    // The source may overlap the target in another layout.
+    auto copy = Tensor::empty(environment_.allocator, source->type());
+    copy_strided(source->buffer(), copy->buffer());
+    if (builder_.taped()) builder_.replace(value, copy);
+    source = std::move(copy);
+  }
+  copy_strided(source->buffer(), x->buffer());
+  x->bump();
+}
+
+void EagerScope::end_op() {
+  if (!builder_.taped()) builder_.clear();
+}
+
+void EagerScope::reset() {
+  if (builder_.draws()) {
+    auto* state = reinterpret_cast<int64_t*>(environment_.random->data());
+    state[1]++;
+    builder_.reset_draws();
+  }
+  builder_.clear();
+  known_.clear();
+  kept_.clear();
+  Scope::reset();
+}
+
+std::vector<ValueId> EagerScope::gradient(ValueId loss, std::span<Tensor* const> wrt) {
+  require(builder_.taped(), "grad: this eager scope keeps no tape; create it with THUNDER_SCOPE_TAPED");
+  std::vector<ValueId> ids;
+  for (Tensor* t : wrt) ids.push_back(enter(t));
+  // The gradient's own ops join the tape, so that a gradient of a gradient works.
+  std::vector<const Node*> tape = builder_.tape();
+  return Backward(builder_, tape, false).run(loss, ids);
+}
+
+}  // namespace thunder

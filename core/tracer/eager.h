@@ -1,0 +1,75 @@
+// The eager scope: every op runs when it is called. Taped, it also records, so that a gradient can be asked for.
+#pragma once
+
+#include <unordered_map>
+
+#include "tracer/scope.h"
+
+namespace thunder {
+
+// Values are slots that hold tensors.
+class EagerBuilder : public Builder {
+ public:
+  explicit EagerBuilder(const ScopeEnvironment& environment, bool taped);
+
+  const TensorType& type(ValueId v) const override { return slots_[v]->type(); }
+  Draw draw() override;
+
+  ValueId add(Ref<Tensor> t);
+  const Ref<Tensor>& tensor(ValueId v) const { return slots_[v]; }
+  void replace(ValueId v, Ref<Tensor> t) { slots_[v] = std::move(t); }
+  size_t size() const { return slots_.size(); }
+  void clear();
+  const std::vector<const Node*>& tape() const { return frames_[0]; }
+  bool taped() const { return store_ != nullptr; }
+  void pause_tape(bool paused) { paused_ = paused; }
+  int64_t draws() const { return draws_; }
+  void reset_draws() { draws_ = 0; }
+
+ protected:
+  Results prim(const OpDef& op, std::span<const Arg> args, const Types& types) override;
+  void enter(const OpDef& op) override;
+  Results leave(const OpDef& op, std::span<const Arg> args, const Results& results) override;
+  void abandon() override;
+
+ private:
+  bool view(const OpDef& op, std::span<const Arg> args, const Types& types, Results& results);
+  bool recording() const { return store_ && !paused_; }
+
+  const ScopeEnvironment& environment_;
+  std::vector<Ref<Tensor>> slots_;
+  int64_t draws_ = 0;
+  bool paused_ = false;
+  // The tape: nodes whose values are slots.
+  std::unique_ptr<Store> store_;
+  std::vector<std::vector<const Node*>> frames_;
+  std::vector<ValueId> firsts_;
+};
+
+class EagerScope : public Scope {
+ public:
+  EagerScope(ScopeEnvironment environment, bool taped);
+
+  bool tracing() const override { return false; }
+  Builder& builder() override { return builder_; }
+  Tensor* parameter(Tensor* t, std::string_view) override { return t; }
+  void guard(std::shared_ptr<const std::atomic<uint64_t>>, std::unique_ptr<Fact>) override {}
+  ValueId enter(Tensor* t) override;
+  Tensor* wrap(ValueId v) override;
+  void write(Tensor* x, ValueId value) override;
+  // Also counts one call of the random state if anything was drawn.
+  void reset() override;
+
+ protected:
+  void begin_op(const char*) override {}
+  void end_op() override;
+  std::vector<ValueId> gradient(ValueId loss, std::span<Tensor* const> wrt) override;
+
+ private:
+  EagerBuilder builder_;
+  // Taped only: the value each tensor stands for now; kNoValue once its memory was written through another view.
+  std::unordered_map<const Tensor*, ValueId> known_;
+  std::vector<Ref<Tensor>> kept_;
+};
+
+}  // namespace thunder

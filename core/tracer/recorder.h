@@ -1,0 +1,41 @@
+// A builder that records: what a tracing scope, the grad pass and every rewriting pass write nodes with.
+#pragma once
+
+#include "ops/builder.h"
+
+namespace thunder {
+
+class Recorder : public Builder {
+ public:
+  Recorder(const Registry& registry, std::shared_ptr<Store> store);
+
+  const TensorType& type(ValueId v) const override { return store_->type(v); }
+  // Passes re-record random prims with the state and ordinal they have; only scopes can draw anew.
+  Draw draw() override;
+
+  Store& store() { return *store_; }
+  const std::shared_ptr<Store>& shared_store() const { return store_; }
+  // The nodes recorded so far outside of any composite.
+  std::vector<const Node*>& nodes() { return frames_[0].nodes; }
+  void set_where(const char* where) { where_ = where; }
+  const char* where() const { return where_; }
+
+ protected:
+  Results prim(const OpDef& op, std::span<const Arg> args, const Types& types) override;
+  void enter(const OpDef& op) override;
+  Results leave(const OpDef& op, std::span<const Arg> args, const Results& results) override;
+  void abandon() override;
+  // Sees each prim as it is recorded.
+  virtual void recorded(const Node&) {}
+
+ private:
+  struct Frame {
+    std::vector<const Node*> nodes;
+    ValueId first;  // values made inside have this id or a higher one
+  };
+  std::shared_ptr<Store> store_;
+  std::vector<Frame> frames_;
+  const char* where_ = nullptr;
+};
+
+}  // namespace thunder

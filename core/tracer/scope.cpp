@@ -1,0 +1,180 @@
+#include "tracer/scope.h"
+
+#include "base/text.h"
+
+namespace thunder {
+
+Scope::~Scope() = default;
+
+void Scope::fail(Ref<Status> status) {
+  if (!error_) error_ = std::move(status);
+}
+
+Tensor* Scope::failed_tensor() {
+  // One failed tensor stands for all that follow the first error.
+  Ref<Status> why = error_ ? error_ : make<Status>(Code::internal, "failed");
+  if (!tensors_.empty() && tensors_.back()->kind() == Tensor::Kind::failed) return tensors_.back().get();
+  return own(Tensor::failed(why));
+}
+
+Tensor* Scope::own(Ref<Tensor> t) {
+  tensors_.push_back(std::move(t));
+  return tensors_.back().get();
+}
+
+Values* Scope::own(Ref<Values> v) {
+  values_.push_back(std::move(v));
+  return values_.back().get();
+}
+
+void Scope::reset() {
+  for (auto& t : tensors_)
+    if (t->kind() == Tensor::Kind::proxy) t->expire();
+  tensors_.clear();
+  values_.clear();
+  error_ = nullptr;
+}
+
+Arg Scope::argument(const Any& a) {
+  switch (a.kind) {
+    case ArgKind::value:
+      if (a.t->kind() == Tensor::Kind::failed) throw Error(a.t->failure());
+      if (a.t->kind() == Tensor::Kind::number) return a.t->number_value();
+      return Arg::value(enter(a.t));
+    case ArgKind::values: {
+      const size_t first = ids_.size();
+      for (uint32_t i = 0; i < a.count; i++) {
+        require(a.ts[i] != nullptr, "element ", i, " of a list of tensors is NULL");
+        Arg element = argument(Any::tensor(a.ts[i]));
+        require(element.kind == ArgKind::value, "element ", i, " of a list of tensors is a plain number");
+        ids_.push_back(element.v);
+      }
+      return Arg::values({ids_.data() + first, a.count});
+    }
+    case ArgKind::dims: {
+      const size_t first = dims_.size();
+      for (uint32_t i = 0; i < a.count; i++) dims_.push_back(a.d[i]);
+      return Arg::dims({dims_.data() + first, a.count});
+    }
+    case ArgKind::string: return Arg::string({a.s, a.count});
+    case ArgKind::reals: return Arg::reals({a.fs, a.count});
+    default: {
+      Arg out;
+      out.kind = a.kind;
+      out.i = a.i;
+      return out;
+    }
+  }
+}
+
+Results Scope::dispatch(std::string_view name, std::span<const Any> given, const char* const* names, Tensor*& written) {
+  const Registry& registry = *environment_.registry;
+  const OpDef* op = registry.find(name);
+  if (!op && name.size() > 1 && name.back() == '_') {
+    op = registry.find(name.substr(0, name.size() - 1));
+    if (op && op->has(kInplace)) {
+      require(!given.empty() && given[0].kind == ArgKind::value, name, ": the first argument must be the tensor to write");
+      written = given[0].t;
+    } else {
+      op = nullptr;
+    }
+  }
+  if (!op) op = &registry.get(name);
+  // Converted lists must not move while they are pointed to.
+  size_t n_dims = 0, n_ids = 0;
+  for (const Any& a : given) {
+    if (a.kind == ArgKind::dims) n_dims += a.count;
+    if (a.kind == ArgKind::values) n_ids += a.count;
+  }
+  dims_.clear(), ids_.clear(), args_.clear();
+  dims_.reserve(n_dims), ids_.reserve(n_ids);
+  for (const Any& a : given) args_.push_back(argument(a));
+  CompleteArgs complete(*op, args_, names);
+  Results results = builder().invoke(*op, complete.span());
+  if (written) {
+    Var result = builder().var(results[0]);
+    const TensorType to = builder().type(complete.span()[0].v);
+    require(result.shape() == to.shape, name, ": the result has shape ", thunder::name(result.shape()), ", it cannot be written to a tensor of shape ",
+            thunder::name(to.shape));
+    require(info(result.dtype()).category <= info(to.dtype).category, name, ": the result is ", thunder::name(result.dtype()),
+            ", it cannot be written to a tensor of ", thunder::name(to.dtype));
+    write(written, convert(result, to.dtype).id);
+  }
+  return results;
+}
+
+Tensor* Scope::invoke(std::string_view name, std::span<const Any> args, const char* const* names, Tensor** out, size_t n_out, const char* where) {
+  if (error_) [[unlikely]] {
+    for (size_t i = 0; i < n_out; i++) out[i] = failed_tensor();
+    return failed_tensor();
+  }
+  try {
+    begin_op(where);
+    Tensor* written = nullptr;
+    Results results = dispatch(name, args, names, written);
+    Tensor* first = nullptr;
+    if (n_out > results.size())
+      thunder::fail(Code::invalid_argument, name, ": returns ", results.size(), " tensors, ", n_out, " were asked for");
+    for (size_t i = 0; i < std::max<size_t>(n_out, 1); i++) {
+      Tensor* t = written && i == 0 ? written : wrap(results[i]);
+      if (i == 0) first = t;
+      if (i < n_out) out[i] = t;
+    }
+    end_op();
+    return first;
+  } catch (const Error& e) {
+    end_op();
+    std::string text = e.message();
+    // A poisoned argument brings its own message, with its own place.
+    const bool placed = text.find(" [at ") != text.npos;
+    if (!placed && text.compare(0, name.size(), name) != 0) text = cat(name, ": ", text);
+    if (!placed && where) text += cat(" [at ", where, "]");
+    fail(e.status()->message() == text ? e.status() : make<Status>(e.code(), std::move(text)));
+  } catch (const std::bad_alloc&) {
+    end_op();
+    fail(Ref<Status>::adopt(out_of_memory_status()));
+  }
+  for (size_t i = 0; i < n_out; i++) out[i] = failed_tensor();
+  return failed_tensor();
+}
+
+Tensor* Scope::number(const Any& a) {
+  Arg value;
+  value.kind = a.kind;
+  value.i = a.i;
+  if (a.kind != ArgKind::real && a.kind != ArgKind::integer && a.kind != ArgKind::boolean) {
+    fail(Code::invalid_argument, "number: must be an integer, a float or a boolean");
+    return failed_tensor();
+  }
+  return own(Tensor::number(value));
+}
+
+Values* Scope::list(std::span<Tensor* const> tensors) {
+  auto v = make<Values>();
+  for (Tensor* t : tensors) v->push(Ref<Tensor>(t));
+  return own(std::move(v));
+}
+
+Values* Scope::grad(Tensor* loss, const Values& wrt) {
+  auto out = make<Values>(wrt);
+  if (error_) return own(std::move(out));
+  try {
+    begin_op(nullptr);
+    std::vector<Tensor*> tensors;
+    for (size_t i = 0; i < wrt.size(); i++)
+      if (wrt[i].tensor) tensors.push_back(wrt[i].tensor.get());
+    Arg a = argument(Any::tensor(loss));
+    require(a.kind == ArgKind::value, "grad: the loss is a plain number");
+    auto ids = gradient(a.v, tensors);
+    size_t next = 0;
+    for (size_t i = 0; i < wrt.size(); i++)
+      if (wrt[i].tensor) out->set_tensor(i, Ref<Tensor>(wrap(ids[next++])));
+    end_op();
+  } catch (const Error& e) {
+    end_op();
+    fail(e.status());
+  }
+  return own(std::move(out));
+}
+
+}  // namespace thunder

@@ -1,0 +1,99 @@
+// Where operations are recorded or run. A scope owns what is made in it and keeps the first error.
+#pragma once
+
+#include <thread>
+
+#include "ops/builder.h"
+#include "tracer/values.h"
+
+namespace thunder {
+
+// Runs one prim now; injected, so that this layer knows no executor.
+class OpRunner {
+ public:
+  virtual ~OpRunner() = default;
+  virtual Status* run(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in, std::span<const Buffer> out) = 0;
+};
+
+// What a scope needs of its context. Everything outlives the scope.
+struct ScopeEnvironment {
+  const Registry* registry = nullptr;
+  Allocator allocator;
+  OpRunner* runner = nullptr;
+  Ref<Tensor> random;  // i64[2] {seed, calls}
+};
+
+// What parameters of modules are read under: one counter that is checked at each call, and the facts behind it.
+struct Fact {
+  virtual ~Fact() = default;
+  virtual bool holds() const = 0;
+  virtual std::string describe() const = 0;
+};
+struct GenerationGuard {
+  std::shared_ptr<const std::atomic<uint64_t>> counter;
+  uint64_t seen = 0;
+  std::vector<std::unique_ptr<Fact>> facts;
+};
+
+class Scope {
+ public:
+  explicit Scope(ScopeEnvironment environment) : environment_(std::move(environment)), owner_(std::this_thread::get_id()) {}
+  virtual ~Scope();
+  Scope(const Scope&) = delete;
+
+  virtual bool tracing() const = 0;
+
+  // Runs or records `name` (or its in-place form NAME_). Results belong to the scope; out may be null. Returns the
+  // first result, never null: after an error a failed tensor. `where` is static text, "file:line", or null.
+  Tensor* invoke(std::string_view name, std::span<const Any> args, const char* const* names, Tensor** out, size_t n_out, const char* where);
+
+  // d(loss)/d(each tensor leaf of wrt), in wrt's structure; null after an error.
+  Values* grad(Tensor* loss, const Values& wrt);
+  Tensor* number(const Any& value);
+  Values* list(std::span<Tensor* const> tensors);
+
+  // The value that stands for a concrete tensor read through a module; guarded where that matters.
+  virtual Tensor* parameter(Tensor* t, std::string_view path) = 0;
+  virtual void guard(std::shared_ptr<const std::atomic<uint64_t>> counter, std::unique_ptr<Fact> fact) = 0;
+
+  // Rule 4: the first error stays.
+  void fail(Ref<Status> status);
+  void fail(Code code, std::string message) { fail(make<Status>(code, std::move(message))); }
+  const Ref<Status>& status() const { return error_; }
+  bool on_owner_thread() const { return std::this_thread::get_id() == owner_; }
+  Tensor* failed_tensor();
+
+  Tensor* own(Ref<Tensor> t);
+  Values* own(Ref<Values> v);
+  virtual void reset();
+  const ScopeEnvironment& environment() const { return environment_; }
+  virtual Builder& builder() = 0;
+
+  // A tensor as a value of this scope's builder, and back. Builders' users (modules, optimisers) write with these.
+  virtual ValueId enter(Tensor* t) = 0;
+  virtual Tensor* wrap(ValueId v) = 0;
+  // Makes `x` stand for `value` (x's type): a store now, or a rebinding of the proxy.
+  virtual void write(Tensor* x, ValueId value) = 0;
+
+ protected:
+  virtual void begin_op(const char* where) = 0;
+  virtual void end_op() = 0;
+  virtual std::vector<ValueId> gradient(ValueId loss, std::span<Tensor* const> wrt) = 0;
+  Arg argument(const Any& a);
+
+  ScopeEnvironment environment_;
+
+ private:
+  Results dispatch(std::string_view name, std::span<const Any> args, const char* const* names, Tensor*& written);
+
+  std::thread::id owner_;
+  Ref<Status> error_;
+  std::vector<Ref<Tensor>> tensors_;
+  std::vector<Ref<Values>> values_;
+  // Storage of converted arguments, reused between calls.
+  std::vector<Dim> dims_;
+  std::vector<ValueId> ids_;
+  std::vector<Arg> args_;
+};
+
+}  // namespace thunder

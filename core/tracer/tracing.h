@@ -1,0 +1,88 @@
+// The tracing scope: ops are recorded on proxies. It captures concrete tensors, keeps the trace functional under
+// in-place writes, and collects what the program will be guarded by.
+#pragma once
+
+#include <map>
+#include <unordered_map>
+
+#include "tracer/recorder.h"
+#include "tracer/scope.h"
+
+namespace thunder {
+
+class TracingScope;
+
+// Records, and hands random draws to its scope.
+class TracingRecorder : public Recorder {
+ public:
+  TracingRecorder(const Registry& registry, std::shared_ptr<Store> store, TracingScope& scope) : Recorder(registry, std::move(store)), scope_(scope) {}
+  Draw draw() override;
+  // The view prim that made this value, or null.
+  const Node* view_of(ValueId v) const { return v < views_.size() ? views_[v] : nullptr; }
+
+ protected:
+  void recorded(const Node&) override;
+
+ private:
+  TracingScope& scope_;
+  std::vector<const Node*> views_;
+};
+
+class TracingScope : public Scope {
+ public:
+  TracingScope(ScopeEnvironment environment, std::string function);
+  ~TracingScope() override;
+
+  bool tracing() const override { return true; }
+  Builder& builder() override { return recorder_; }
+  Tensor* parameter(Tensor* t, std::string_view path) override;
+  void guard(std::shared_ptr<const std::atomic<uint64_t>> counter, std::unique_ptr<Fact> fact) override;
+  ValueId enter(Tensor* t) override;
+  Tensor* wrap(ValueId v) override;
+  void write(Tensor* x, ValueId value) override;
+
+  // A new argument of the program, and the proxy for it. `like` null: a live number.
+  Tensor* argument_proxy(const TensorType& type, std::string name, Ref<Tensor> like);
+  Draw draw();
+
+  // The finished trace: outputs resolved, writes to inputs collected, the random state advanced.
+  Trace finish(std::span<Tensor* const> outputs);
+  // By input of the trace: the captured tensor, or null for arguments.
+  const std::vector<Ref<Tensor>>& captured() const { return captured_; }
+  std::vector<GenerationGuard> take_guards() { return std::move(guards_); }
+
+ protected:
+  void begin_op(const char* where) override { recorder_.set_where(where); }
+  void end_op() override {}
+  std::vector<ValueId> gradient(ValueId loss, std::span<Tensor* const> wrt) override;
+
+ private:
+  struct ViewKey {
+    const Storage* storage;
+    size_t offset;
+    std::vector<int64_t> layout;
+    auto operator<=>(const ViewKey&) const = default;
+  };
+  ViewKey key(const Tensor& t) const;
+  ValueId capture(Tensor* t, Source source, std::string_view name);
+  ValueId add_input(const TensorType& type, Source source, std::string name, Ref<Tensor> captured);
+  ValueId latest(ValueId root) const;
+  ValueId resolve(ValueId v);
+  ValueId root_of(ValueId v, std::vector<const Node*>* chain) const;
+  void check_not_overwritten(ValueId loss, ValueId wrt, ValueId root) const;
+  void refuse_overlaps(const Trace& trace) const;
+
+  std::string function_;
+  TracingRecorder recorder_;
+  std::vector<Input> inputs_;
+  std::vector<Ref<Tensor>> captured_;
+  std::vector<Ref<Tensor>> layouts_;  // by input: a concrete tensor whose memory it is, or null
+  uint32_t counts_[3] = {0, 0, 0};
+  std::map<ViewKey, ValueId> by_view_;
+  std::vector<GenerationGuard> guards_;
+  std::unordered_map<ValueId, ValueId> superseded_;  // a root that was written in place, by what stands for it now
+  ValueId random_ = kNoValue;
+  int64_t draws_ = 0;
+};
+
+}  // namespace thunder

@@ -1,0 +1,85 @@
+// A tree of leaves: arguments, results, maps of parameters. Leaves in order, and a structure text such as
+// [*,{"mask":*,"x":*}] whose map keys are in byte order.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tracer/any.h"
+
+namespace thunder {
+
+// Sees which leaves a traced function reads as plain numbers: those become guarded constants.
+struct LeafReads {
+  virtual ~LeafReads() = default;
+  virtual void read_as_number(size_t leaf) = 0;
+};
+
+struct Leaf {
+  ArgKind kind = ArgKind::none;
+  Ref<Tensor> tensor;
+  int64_t i = 0;
+  double f = 0;
+  std::string text;               // a string
+  std::vector<int64_t> ints;      // dims
+  std::vector<double> reals;
+  Ref<Tensor> bound;              // results: write into this tensor
+};
+
+class Values : public Counted<Values> {
+ public:
+  // Strings and lists are copied, tensors retained. A list of tensors opens a group of leaves.
+  void push(const Any&);
+  void push(Ref<Tensor>);
+  void key(std::string_view name);
+  void open(bool map, std::string_view type_tag);
+  void close();
+  void reset();
+  void set_tensor(size_t leaf, Ref<Tensor>);
+  void bind(size_t leaf, Ref<Tensor>);
+
+  size_t size() const { return leaves_.size(); }
+  const Leaf& operator[](size_t i) const { return leaves_[i]; }
+  Leaf& operator[](size_t i) { return leaves_[i]; }
+  // Requires: no group is open.
+  const std::string& structure() const { return structure_; }
+  // "1.mask", list positions from 0; SIZE_MAX when no leaf has this path.
+  size_t find(std::string_view path) const;
+  // "1.mask" for each leaf, in order.
+  std::vector<std::string> paths() const;
+  bool complete() const { return open_.empty(); }
+
+  // What is wrong with how it was built (unbalanced groups, a key in a list); the first mistake sticks.
+  const Ref<Status>& status() const { return status_; }
+  void fail(std::string message);
+
+  LeafReads* reads = nullptr;  // set while a traced function sees these values
+  // Called with a leaf that was read as a number.
+  void note_read(size_t leaf) const {
+    if (reads) reads->read_as_number(leaf);
+  }
+
+ private:
+  struct Child {
+    std::string key, structure;
+    size_t first;  // its first leaf
+  };
+  struct Group {
+    bool map = false;
+    std::string tag;
+    std::vector<Child> children;
+    std::string own_key;
+  };
+  void add_child(std::string structure, size_t first_leaf);
+  std::string join_group(Group& g);
+  std::string take_key(bool map);
+
+  std::vector<Leaf> leaves_;
+  std::string structure_;
+  std::vector<Group> open_;
+  std::string key_;
+  bool has_key_ = false;
+  Ref<Status> status_;
+};
+
+}  // namespace thunder
