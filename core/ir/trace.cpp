@@ -27,4 +27,35 @@ const Node* Store::node(const Op* op, std::span<const Arg> args, std::span<const
                            std::span<const Node* const>(arena_.copy(body)), where, executor);
 }
 
+const Node* Store::claimed(const Node* node, const char* executor) {
+  Node* copy = arena_.make<Node>(*node);
+  copy->executor = executor;
+  return copy;
+}
+
+// The recursion follows how deep ops are nested in their own definitions, never the length of a program.
+const Node* Store::substitute(const Node* node, std::span<const ValueId> to) {
+  auto mapped = [&](ValueId v) { return v < to.size() && to[v] != kNoValue ? to[v] : v; };
+  bool changed = false;
+  for_each_value(node->args, [&](ValueId v) { changed |= mapped(v) != v; });
+  std::vector<const Node*> body(node->body.begin(), node->body.end());
+  for (const Node*& inner : body) {
+    const Node* made = substitute(inner, to);
+    changed |= made != inner;
+    inner = made;
+  }
+  if (!changed) return node;
+  std::vector<Arg> args(node->args.begin(), node->args.end());
+  std::vector<ValueId> lists;
+  for_each_value(node->args, [&](ValueId v) { lists.push_back(mapped(v)); });
+  size_t at = 0;
+  for (Arg& a : args) {
+    if (a.kind == ArgKind::value) a.v = lists[at++];
+    if (a.kind != ArgKind::values) continue;
+    a.vs = lists.data() + at;
+    at += a.count;
+  }
+  return this->node(node->op, args, node->results, body, node->where, node->executor);
+}
+
 }  // namespace thunder

@@ -43,6 +43,10 @@ class Store {
   // Copies the arguments and all they point to into the arena.
   const Node* node(const Op* op, std::span<const Arg> args, std::span<const ValueId> results,
                    std::span<const Node* const> body, const char* where, const char* executor = nullptr);
+  // The node with every value v of its arguments, and of its body's, replaced by to[v] where that is not kNoValue.
+  // It keeps its results, so it takes the old one's place in a new trace; itself when nothing changes.
+  const Node* substitute(const Node* node, std::span<const ValueId> to);
+  const Node* claimed(const Node* node, const char* executor);
   const char* text(std::string_view s) { return arena_.copy(s); }
   Dims& dims() { return dims_; }
 

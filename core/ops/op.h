@@ -52,6 +52,7 @@ enum OpTag : uint32_t {
   kInplace = 4,      // has an in-place form NAME_ that writes the result into the first argument
   kReduction = 8,
   kMatmul = 16,
+  kChecksData = 64,  // its kernel may refuse data (an index out of range): no store may come before it
   kHidden = 32,      // not offered to users (grad nodes, backward composites keep their lines but no binding)
 };
 

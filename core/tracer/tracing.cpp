@@ -44,18 +44,10 @@ ValueId TracingScope::capture(Tensor* t, Source source, std::string_view name) {
   return it->second;
 }
 
+// Arguments are inputs of their own even when two are one tensor: the program is guarded by types, not by identity,
+// and a call refuses overlaps where one of them is written.
 Tensor* TracingScope::argument_proxy(const TensorType& type, std::string name, Ref<Tensor> like) {
-  if (like) {
-    auto [it, fresh] = by_view_.try_emplace(key(*like), kNoValue);
-    if (!fresh) {
-      // The same tensor given twice: both names stand for one value. The call's guard holds the pattern.
-      add_input(type, Source::argument, std::move(name), nullptr);
-      return wrap(it->second);
-    }
-    it->second = add_input(type, Source::argument, std::move(name), like);
-    return wrap(it->second);
-  }
-  return wrap(add_input(type, Source::argument, std::move(name), nullptr));
+  return wrap(add_input(type, Source::argument, std::move(name), std::move(like)));
 }
 
 Tensor* TracingScope::parameter(Tensor* t, std::string_view path) {

@@ -1,0 +1,36 @@
+#include "passes/grad.h"
+
+#include "tracer/recorder.h"
+
+namespace thunder {
+
+// Gradients are expanded in the order in which they were asked for, so that the nodes before an outer one already
+// hold the inner one's backward: a gradient of a gradient is nothing special.
+std::optional<Trace> expand_gradients(const Trace& trace, const Registry& registry, RuleFor rule, const void* rules) {
+  const Op* grad = registry.find("grad");
+  bool any = false;
+  for (const Node* n : trace.nodes) any |= n->op == grad;
+  if (!any) return std::nullopt;
+
+  Trace out = trace;
+  Recorder recorder(registry, trace.store);
+  std::vector<ValueId> to(trace.store->size(), kNoValue);
+  auto mapped = [&](ValueId v) { return v < to.size() && to[v] != kNoValue ? to[v] : v; };
+  for (const Node* n : trace.nodes) {
+    n = trace.store->substitute(n, to);
+    if (n->op != grad) {
+      recorder.nodes().push_back(n);
+      continue;
+    }
+    recorder.set_where(n->where);
+    std::vector<const Node*> before = recorder.nodes();
+    std::vector<ValueId> made = Backward(recorder, before, true, rule, rules).run(n->args[0].v, n->args[1].value_list());
+    for (size_t i = 0; i < made.size(); i++) to[n->results[i]] = made[i];
+  }
+  out.nodes = std::move(recorder.nodes());
+  for (ValueId& v : out.outputs) v = mapped(v);
+  for (Write& w : out.writes) w.value = mapped(w.value);
+  return out;
+}
+
+}  // namespace thunder

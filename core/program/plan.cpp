@@ -1,0 +1,306 @@
+// The memory plan: views take no memory, values that do not live at the same time share it, results are written
+// where they are wanted.
+#include <algorithm>
+#include <map>
+
+#include "base/text.h"
+#include "program/program.h"
+
+namespace thunder {
+namespace {
+
+constexpr int64_t kNever = -1;
+// Values that depend on nothing and are larger than this are made again at each call rather than kept.
+constexpr size_t kConstantLimit = 1 << 20;
+
+int64_t aligned(size_t bytes) { return static_cast<int64_t>((bytes + kAlign - 1) / kAlign * kAlign); }
+
+// What a value is made of: a root has memory of its own, others are views of one.
+struct Location {
+  ValueId root = kNoValue;
+  int64_t offset = 0;  // bytes from the root's first element
+  Sizes strides;
+};
+
+// Free ranges of the arena by offset; best fit.
+class ArenaPlan {
+ public:
+  int64_t allocate(int64_t bytes) {
+    auto best = free_.end();
+    for (auto it = free_.begin(); it != free_.end(); ++it)
+      if (it->second >= bytes && (best == free_.end() || it->second < best->second)) best = it;
+    if (best == free_.end()) {
+      // Grow, from the last free range if it touches the end.
+      int64_t at = top_;
+      if (!free_.empty() && std::prev(free_.end())->first + std::prev(free_.end())->second == top_) {
+        at = std::prev(free_.end())->first;
+        free_.erase(std::prev(free_.end()));
+      }
+      top_ = at + bytes;
+      return at;
+    }
+    const int64_t at = best->first, left = best->second - bytes;
+    free_.erase(best);
+    if (left) free_[at + bytes] = left;
+    return at;
+  }
+  void release(int64_t at, int64_t bytes) {
+    auto next = free_.lower_bound(at);
+    if (next != free_.end() && at + bytes == next->first) bytes += next->second, next = free_.erase(next);
+    if (next != free_.begin()) {
+      auto before = std::prev(next);
+      if (before->first + before->second == at) return void(before->second += bytes);
+    }
+    free_[at] = bytes;
+  }
+  size_t top() const { return static_cast<size_t>(top_); }
+
+ private:
+  std::map<int64_t, int64_t> free_;
+  int64_t top_ = 0;
+};
+
+Status* run_copy(const Launch* l, void*) {
+  copy_strided(l->inputs[0], l->outputs[0]);
+  return nullptr;
+}
+
+class Planner {
+ public:
+  Planner(const Trace& trace, const std::vector<Sizes>& strides) : trace_(trace), strides_(strides) {}
+
+  Plan run() {
+    place_inputs();
+    locate();
+    find_constants();
+    find_lifetimes();
+    place_writes();
+    place_outputs();
+    emit_steps();
+    finish_outputs();
+    plan_.arena_bytes = arena_.top();
+    return std::move(plan_);
+  }
+
+ private:
+  struct Root {
+    Place place = Place::arena;
+    uint32_t index = 0;
+    int64_t offset = 0;
+    bool placed = false;
+    int64_t made = kNever, last_use = kNever;  // positions among the trace's nodes; inputs are made before 0
+  };
+
+  const TensorType& type(ValueId v) const { return trace_.type(v); }
+
+  void place_inputs() {
+    locations_.resize(trace_.store->size());
+    roots_.resize(trace_.store->size());
+    for (uint32_t i = 0; i < trace_.inputs.size(); i++) {
+      const ValueId v = trace_.inputs[i].value;
+      plan_.inputs.push_back({type(v), strides_[i], false});
+      locations_[v] = {v, 0, strides_[i]};
+      roots_[v] = {Place::input, i, 0, true, kNever, kNever};
+    }
+  }
+
+  // A view prim whose strides allow it becomes a view of its input's memory.
+  bool as_view(const Node& n) {
+    const OpDef& op = def(n);
+    if (!op.view) return false;
+    const ValueId in = n.args[0].v, out = n.results[0];
+    ViewOf view{locations_[in].strides};
+    if (!op.view(concrete(type(in).shape), n.args, concrete(type(out).shape), view)) return false;
+    const auto item = static_cast<int64_t>(size_of(type(out).dtype));
+    locations_[out] = {locations_[in].root, locations_[in].offset + view.offset * item, view.strides};
+    return true;
+  }
+
+  void locate() {
+    is_view_.resize(trace_.nodes.size());
+    for (size_t i = 0; i < trace_.nodes.size(); i++) {
+      const Node& n = *trace_.nodes[i];
+      if ((is_view_[i] = as_view(n))) continue;
+      for (ValueId r : n.results) {
+        locations_[r] = {r, 0, dense_strides(type(r).shape)};
+        roots_[r].made = static_cast<int64_t>(i);
+      }
+    }
+  }
+
+  // Pure nodes that depend on no input, and are small.
+  void find_constants() {
+    constant_.resize(trace_.nodes.size());
+    std::vector<bool> known(trace_.store->size());
+    for (size_t i = 0; i < trace_.nodes.size(); i++) {
+      const Node& n = *trace_.nodes[i];
+      bool all = n.op->pure;
+      for_each_value(n.args, [&](ValueId v) { all = all && known[v]; });
+      for (ValueId r : n.results) all = all && (is_view_[i] || dense_bytes(type(r)) <= kConstantLimit);
+      constant_[i] = all;
+      for (ValueId r : n.results) known[r] = all;
+      if (!all || is_view_[i]) continue;
+      for (ValueId r : n.results) {
+        roots_[r] = {Place::constant, 0, static_cast<int64_t>(plan_.constant_bytes), true, static_cast<int64_t>(i), kNever};
+        plan_.constant_bytes += static_cast<size_t>(aligned(dense_bytes(type(r))));
+      }
+    }
+  }
+
+  void find_lifetimes() {
+    const auto end = static_cast<int64_t>(trace_.nodes.size());
+    auto use = [&](ValueId v, int64_t at) { roots_[locations_[v].root].last_use = std::max(roots_[locations_[v].root].last_use, at); };
+    last_check_ = kNever;
+    for (int64_t i = 0; i < end; i++) {
+      const Node& n = *trace_.nodes[static_cast<size_t>(i)];
+      for_each_value(n.args, [&](ValueId v) { use(v, i); });
+      if (may_refuse(n)) last_check_ = i;
+    }
+    for (ValueId v : trace_.outputs) use(v, end);
+    for (const Write& w : trace_.writes) use(w.value, end);
+  }
+
+  static bool may_refuse(const Node& n) {
+    // A composite that an executor claimed may check data inside.
+    return def(n).has(kChecksData) || !n.op->prim;
+  }
+
+  // Whether this value's memory can be anywhere: it is whole, dense and nowhere yet.
+  bool free_root(ValueId v) const {
+    const Location& l = locations_[v];
+    return l.root == v && roots_[v].place == Place::arena && !roots_[v].placed;
+  }
+
+  // The new value of a written input is made in the input's own memory when nothing reads the old value afterwards
+  // and nothing that comes later may still refuse the call; else it is copied there at the end.
+  void place_writes() {
+    for (const Write& w : trace_.writes) {
+      plan_.inputs[w.input].written = true;
+      const ValueId old = trace_.inputs[w.input].value;
+      const Root& r = roots_[w.value];
+      const Sizes sizes = concrete(type(old).shape);
+      bool direct = free_root(w.value) && r.made > last_check_ && is_dense(sizes, strides_[w.input]);
+      direct = direct && type(w.value).dtype == type(old).dtype && input_reads_allow(old, w.value, r.made);
+      if (direct) roots_[w.value] = {Place::input, w.input, 0, true, r.made, r.last_use};
+      else copies_.push_back({w.value, Place::input, w.input});
+    }
+  }
+
+  bool input_reads_allow(ValueId old, ValueId made_by, int64_t made) const {
+    const int64_t last = roots_[old].last_use;
+    if (last < made) return true;
+    if (last > made) return false;
+    const Node& n = *trace_.nodes[static_cast<size_t>(made)];
+    if (!def(n).has(kElementwise)) return false;
+    // Element by element from the same places: every argument in this memory is the input itself, unchanged.
+    bool same = true;
+    for_each_value(n.args, [&](ValueId v) {
+      if (locations_[v].root == old) same = same && locations_[v].offset == 0 && locations_[v].strides == locations_[made_by].strides;
+    });
+    return same;
+  }
+
+  void place_outputs() {
+    for (uint32_t i = 0; i < trace_.outputs.size(); i++) {
+      const ValueId v = trace_.outputs[i];
+      TensorType t = type(v);
+      t.weak = false;
+      plan_.outputs.push_back(t);
+      if (free_root(v)) roots_[v] = {Place::output, i, 0, true, roots_[v].made, roots_[v].last_use};
+      else copies_.push_back({v, Place::output, i});
+    }
+  }
+
+  uint32_t layout(const Sizes& sizes, const Sizes& strides) {
+    const auto at = static_cast<uint32_t>(plan_.layouts.size());
+    plan_.layouts.insert(plan_.layouts.end(), sizes.begin(), sizes.end());
+    plan_.layouts.insert(plan_.layouts.end(), strides.begin(), strides.end());
+    return at;
+  }
+
+  void add_buffer(Place place, uint32_t index, int64_t offset, const TensorType& t, const Sizes& strides) {
+    plan_.buffers.push_back({place, index, offset, t.dtype, t.device, static_cast<int32_t>(t.rank()), layout(concrete(t.shape), strides)});
+  }
+  void add_buffer(ValueId v) {
+    const Location& l = locations_[v];
+    const Root& r = roots_[l.root];
+    add_buffer(r.place, r.index, r.offset + l.offset, type(v), l.strides);
+  }
+
+  void add_step(const Node& n) {
+    Step step;
+    step.node = &n;
+    step.first = static_cast<uint32_t>(plan_.buffers.size());
+    for (size_t i = 0; i < n.args.size(); i++) {
+      const Arg& a = n.args[i];
+      if (a.kind == ArgKind::value) add_buffer(a.v);
+      if (a.kind == ArgKind::none && n.op->schema.params[i].kind == ParamKind::tensor) plan_.buffers.push_back({.rank = -1});
+      if (a.kind == ArgKind::values)
+        for (ValueId v : a.value_list()) add_buffer(v);
+    }
+    step.n_inputs = static_cast<uint32_t>(plan_.buffers.size()) - step.first;
+    for (ValueId r : n.results) add_buffer(r);
+    step.n_outputs = static_cast<uint32_t>(n.results.size());
+    plan_.steps.push_back(step);
+  }
+
+  void emit_steps() {
+    for (size_t i = 0; i < trace_.nodes.size(); i++)
+      if (constant_[i] && !is_view_[i]) add_step(*trace_.nodes[i]);
+    plan_.constant_steps = plan_.steps.size();
+    std::vector<std::vector<ValueId>> dying(trace_.nodes.size() + 1);
+    for (size_t i = 0; i < trace_.nodes.size(); i++) {
+      const Node& n = *trace_.nodes[i];
+      if (!is_view_[i] && !constant_[i]) {
+        for (ValueId r : n.results) {
+          Root& root = roots_[r];
+          if (!root.placed && root.place == Place::arena) {
+            root.offset = arena_.allocate(aligned(std::max<size_t>(1, dense_bytes(type(r)))));
+            root.placed = true;
+            dying[static_cast<size_t>(std::max(root.last_use, static_cast<int64_t>(i)))].push_back(r);
+          }
+        }
+        add_step(n);
+      }
+      for (ValueId r : dying[i]) arena_.release(roots_[r].offset, aligned(std::max<size_t>(1, dense_bytes(type(r)))));
+    }
+  }
+
+  // What could not be made in place is copied there when nothing can fail any more. A copy's source may be an input
+  // that another copy writes, so sources in inputs are taken first.
+  void finish_outputs() {
+    std::stable_sort(copies_.begin(), copies_.end(), [](const Copy& a, const Copy& b) { return a.place == Place::output && b.place == Place::input; });
+    for (const Copy& c : copies_) {
+      Step step;
+      step.run = run_copy;
+      step.first = static_cast<uint32_t>(plan_.buffers.size());
+      add_buffer(c.value);
+      const Sizes strides = c.place == Place::input ? strides_[c.index] : dense_strides(type(c.value).shape);
+      add_buffer(c.place, c.index, 0, type(c.value), strides);
+      step.n_inputs = step.n_outputs = 1;
+      plan_.steps.push_back(step);
+    }
+  }
+
+  struct Copy {
+    ValueId value;
+    Place place;
+    uint32_t index;
+  };
+
+  const Trace& trace_;
+  const std::vector<Sizes>& strides_;
+  Plan plan_;
+  ArenaPlan arena_;
+  std::vector<Location> locations_;
+  std::vector<Root> roots_;
+  std::vector<bool> is_view_, constant_;
+  std::vector<Copy> copies_;
+  int64_t last_check_ = kNever;
+};
+
+}  // namespace
+
+Plan plan_memory(const Trace& trace, const std::vector<Sizes>& strides) { return Planner(trace, strides).run(); }
+
+}  // namespace thunder

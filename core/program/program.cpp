@@ -1,0 +1,144 @@
+#include "program/program.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace thunder {
+namespace {
+
+// One thread for now: a launch's work is done by the caller.
+void serial_for(const Launch*, size_t n, void (*body)(size_t, size_t, void*), void* arg) {
+  if (n) body(0, n, arg);
+}
+
+}  // namespace
+
+Program::Program(const Trace& trace, const std::vector<Sizes>& strides, const Executors& executors, const Allocator& allocator)
+    : trace_(trace), plan_(plan_memory(trace, strides)), allocator_(allocator), executors_(executors) {
+  try {
+    prepare_steps(executors);
+    constants_ = Storage::allocate(allocator_, plan_.constant_bytes);
+    for (uint32_t i = 0; i < plan_.buffers.size(); i++) {
+      const BufferPlan& b = plan_.buffers[i];
+      if (b.place == Place::input) input_patches_.push_back({i, b.index, b.offset});
+      if (b.place == Place::output) output_patches_.push_back({i, b.index, b.offset});
+    }
+    auto frame = make_frame();
+    if (Status* failed = run_steps(*frame, 0, plan_.constant_steps, nullptr)) throw Error(Ref<Status>::adopt(failed));
+    release(std::move(frame));
+  } catch (...) {
+    for (auto& [state, drop] : drops_) drop(state);
+    throw;
+  }
+}
+
+Program::~Program() {
+  delete spare_.load();
+  for (auto& [state, drop] : drops_) drop(state);
+}
+
+void Program::prepare_steps(const Executors& executors) {
+  for (Step& step : plan_.steps)
+    if (step.node) prepare_step(step, executors);
+}
+
+// The claimant first; if it declines now, those after it that claim the line too.
+void Program::prepare_step(Step& step, const Executors& executors) {
+  const Node& node = *step.node;
+  auto it = std::find_if(executors.begin(), executors.end(), [&](auto& e) { return node.executor && e->name() == node.executor; });
+  for (; it != executors.end(); ++it) {
+    const ExecutorDesc& d = (*it)->desc();
+    NodeView view{node, *trace_.store};
+    if (!(*it)->claims(view)) continue;
+    size_t scratch = 0;
+    Ref<Status> failed = Ref<Status>::adopt(d.prepare(view, &step.state, &scratch, d.user));
+    if (failed && failed->code() == Code::declined) continue;
+    if (failed) fail(Code::backend, "executor '", (*it)->name(), "' could not prepare ", node.op->name(), ": ", failed->message());
+    if (d.drop) drops_.emplace_back(step.state, d.drop);
+    step.run = d.run;
+    if (scratch) {
+      step.scratch = static_cast<int64_t>(plan_.arena_bytes);
+      plan_.arena_bytes += (scratch + kAlign - 1) / kAlign * kAlign;
+    }
+    return;
+  }
+  fail(Code::unimplemented, node.op->name(), ": every executor that claimed it declined to prepare it");
+}
+
+std::unique_ptr<Program::Frame> Program::make_frame() const {
+  auto frame = std::make_unique<Frame>();
+  frame->arena = Storage::allocate(allocator_, plan_.arena_bytes);
+  for (const BufferPlan& b : plan_.buffers) {
+    Buffer buffer;
+    buffer.shape = plan_.layouts.data() + b.layout;
+    buffer.strides = buffer.shape + std::max(b.rank, 0);
+    buffer.rank = b.rank;
+    buffer.dtype = b.dtype;
+    buffer.device = b.device;
+    if (b.rank >= 0 && b.place == Place::arena) buffer.data = frame->arena->data() + b.offset;
+    if (b.rank >= 0 && b.place == Place::constant) buffer.data = constants_->data() + b.offset;
+    frame->buffers.push_back(buffer);
+  }
+  for (const Step& s : plan_.steps) {
+    Launch launch;
+    launch.inputs = frame->buffers.data() + s.first;
+    launch.n_inputs = s.n_inputs;
+    launch.outputs = launch.inputs + s.n_inputs;
+    launch.n_outputs = s.n_outputs;
+    launch.scratch = s.scratch < 0 ? nullptr : frame->arena->data() + s.scratch;
+    launch.parallel_for = serial_for;
+    frame->launches.push_back(launch);
+  }
+  return frame;
+}
+
+// One spare frame changes hands without a lock; more only exist while calls overlap.
+std::unique_ptr<Program::Frame> Program::acquire() {
+  if (Frame* spare = spare_.exchange(nullptr, std::memory_order_acquire)) return std::unique_ptr<Frame>(spare);
+  {
+    std::lock_guard lock(mutex_);
+    if (!frames_.empty()) {
+      auto frame = std::move(frames_.back());
+      frames_.pop_back();
+      return frame;
+    }
+  }
+  return make_frame();
+}
+
+void Program::release(std::unique_ptr<Frame> frame) {
+  Frame* expected = nullptr;
+  if (spare_.compare_exchange_strong(expected, frame.get(), std::memory_order_release, std::memory_order_relaxed)) {
+    frame.release();
+    return;
+  }
+  std::lock_guard lock(mutex_);
+  frames_.push_back(std::move(frame));
+}
+
+Status* Program::run_steps(Frame& frame, size_t begin, size_t end, void* stream) const noexcept {
+  for (size_t i = begin; i < end; i++) {
+    const Step& step = plan_.steps[i];
+    if (stream) frame.launches[i].native_stream = stream;
+    if (Status* failed = step.run(&frame.launches[i], step.state)) return failed;
+  }
+  return nullptr;
+}
+
+Status* Program::run(void* const* inputs, void* const* outputs, void* stream) noexcept {
+  try {
+    auto frame = acquire();
+    for (const Patch& p : input_patches_) frame->buffers[p.buffer].data = static_cast<std::byte*>(inputs[p.index]) + p.offset;
+    for (const Patch& p : output_patches_) frame->buffers[p.buffer].data = static_cast<std::byte*>(outputs[p.index]) + p.offset;
+    Status* failed = run_steps(*frame, plan_.constant_steps, plan_.steps.size(), stream);
+    release(std::move(frame));
+    return failed;
+  } catch (const Error& e) {
+    return Ref<Status>(e.status()).detach();
+  } catch (...) {
+    return out_of_memory_status();
+  }
+}
+
+}  // namespace thunder
