@@ -1,4 +1,4 @@
-// The prims that only rearrange: views where strides allow, and the writes through them.
+// The prims that give another view of the same elements where strides allow, and the writes through them.
 #include "base/text.h"
 #include "ops/grad.h"
 #include "ops/kernels.h"
@@ -134,29 +134,134 @@ Status* expand_copy(const Kernel& k) {
   return nullptr;
 }
 
+// An axis of size 1 that is repeated zero or one times still has a place of its own in memory for every element.
+ValueId write_through_expand(Call& c, ValueId base, ValueId written) {
+  Dim repeats = 1;
+  const Shape &from = c.type(0).shape, to = Shape(c.dims(1));
+  for (size_t i = 0; i < to.size(); i++) {
+    const size_t lead = to.size() - from.size();
+    if (i < lead || !(from[i - lead] == to[i])) repeats = repeats * to[i];
+  }
+  if (repeats == Dim(0)) return base;
+  if (!(repeats == Dim(1)))
+    fail(Code::invalid_argument,
+         "cannot write in place to an expanded tensor: several of its elements share one place in memory; clone it first");
+  return reshape_to(c.builder.var(written), from).id;
+}
+
+// ---- contiguous ----
+
+bool contiguous_view(std::span<const int64_t> sizes, std::span<const Arg>, std::span<const int64_t>, ViewOf& v) {
+  return is_dense(sizes, v.strides);
+}
+
+// ---- slice ----
+
+void slice_meta(const Call& c, Types& out) {
+  TensorType t = c.type(0);
+  auto starts = c.dims(1), ends = c.dims(2), strides = c.dims(3);
+  c.require(starts.size() == t.rank() && ends.size() == t.rank() && strides.size() == t.rank(),
+            "needs one start, end and stride for each of the input's ", t.rank(), " dims, got ", name(starts), ", ",
+            name(ends), " and ", name(strides));
+  for (size_t i = 0; i < t.rank(); i++) {
+    const bool inside = hint(starts[i]) >= 0 && hint(starts[i]) <= hint(ends[i]) && hint(ends[i]) <= hint(t.shape[i]);
+    c.require(inside, "dim ", i, " of size ", name(t.shape[i]), " has no range from ", name(starts[i]), " to ", name(ends[i]));
+    c.require(hint(strides[i]) > 0, "stride must be positive, got ", name(strides[i]), " for dim ", i);
+    const Dim length = ends[i] - starts[i];
+    t.shape[i] = length == Dim(0) ? Dim(0) : (length - 1) / strides[i] + 1;
+  }
+  out.push(t);
+}
+bool slice_view(std::span<const int64_t> sizes, std::span<const Arg> args, std::span<const int64_t> to, ViewOf& v) {
+  bool empty = false;
+  for (int64_t n : to) empty |= n == 0;
+  for (size_t i = 0; i < sizes.size(); i++) {
+    // An empty view touches nothing, and must not start outside of its storage.
+    if (!empty) v.offset += args[1].d[i].value() * v.strides[i];
+    v.strides[i] *= args[3].d[i].value();
+  }
+  return true;
+}
+Status* slice_copy(const Kernel& k) {
+  const auto rank = static_cast<size_t>(k.in[0].rank);
+  ViewOf v;
+  v.strides.assign(k.in[0].strides, k.in[0].strides + rank);
+  slice_view({k.in[0].shape, rank}, k.args, {k.out[0].shape, rank}, v);
+  Buffer from = k.out[0];
+  from.data = k.in[0].as<std::byte>() + v.offset * static_cast<int64_t>(size_of(from.dtype));
+  from.strides = v.strides.data();
+  copy_strided(from, k.out[0]);
+  return nullptr;
+}
+void slice_vjp(Grad& g) {
+  g.add(0, g.builder.call("prims.slice_scatter", {full_like(g.var(0), 0), g.cotangent(), g.dims(1), g.dims(2), g.dims(3)}));
+}
+ValueId write_through_slice(Call& c, ValueId base, ValueId written) {
+  Builder& b = c.builder;
+  return b.call("prims.slice_scatter", {b.var(base), b.var(written), c.dims(1), c.dims(2), c.dims(3)}).id;
+}
+
+std::vector<int64_t> ints(std::initializer_list<int64_t> list) { return list; }
+
+void reshape_samples(Samples& s) {
+  s.add({TensorSpec{{2, 6}}, ints({3, 4})});
+  s.add({TensorSpec{{}}, ints({1, 1})});
+  s.add({TensorSpec{{2, 0}}, ints({0, 5})});
+  s.refuse({TensorSpec{{2, 3}}, ints({4})}, "elements");
+}
+void permute_samples(Samples& s) {
+  s.add({TensorSpec{{2, 3, 4}}, ints({2, 0, 1})});
+  s.add({TensorSpec{{}}, ints({})});
+  s.refuse({TensorSpec{{2, 3}}, ints({0, 0})}, "twice");
+  s.refuse({TensorSpec{{2, 3}}, ints({0})}, "one dim for each");
+}
+void expand_samples(Samples& s) {
+  s.add({TensorSpec{{3, 1}}, ints({2, 3, 4})});
+  s.add({TensorSpec{{}}, ints({2})});
+  s.add({TensorSpec{{1}}, ints({0})});
+  s.refuse({TensorSpec{{2}}, ints({3})}, "expanded");
+}
+void slice_samples(Samples& s) {
+  s.add({TensorSpec{{5, 4}}, ints({1, 0}), ints({5, 4}), ints({2, 1})});
+  s.add({TensorSpec{{5}}, ints({2}), ints({2}), ints({1})});
+  s.add({TensorSpec{{}}, ints({}), ints({}), ints({})});
+  s.refuse({TensorSpec{{5}}, ints({2}), ints({6}), ints({1})}, "range");
+  s.refuse({TensorSpec{{5}}, ints({2}), ints({4}), ints({0})}, "stride");
+}
+
 constexpr OpRow kRows[] = {
     checked({.schema = "prims.reshape(tensor input, int[] shape) -> tensor", .doc = "The same elements in row-major order under another shape.",
              .meta = reshape_meta, .reference = reshape_copy,
              .vjp = [](Grad& g) { g.add(0, reshape_to(g.cotangent(), g.type(0).shape)); }, .view = reshape_view,
-             .write_through = [](Call& c, ValueId, ValueId written) { return reshape_to(c.builder.var(written), c.type(0).shape).id; }}),
+             .write_through = [](Call& c, ValueId, ValueId written) { return reshape_to(c.builder.var(written), c.type(0).shape).id; },
+             .samples = reshape_samples}),
     checked({.schema = "prims.permute(tensor input, int[] dims) -> tensor", .doc = "Axes in another order.", .meta = permute_meta,
              .reference = permute_copy,
              .vjp = [](Grad& g) { g.add(0, permute_to(g.cotangent(), inverse(g.dims(1)))); }, .view = permute_view,
-             .write_through = [](Call& c, ValueId, ValueId written) { return permute_to(c.builder.var(written), inverse(c.dims(1))).id; }}),
+             .write_through = [](Call& c, ValueId, ValueId written) { return permute_to(c.builder.var(written), inverse(c.dims(1))).id; },
+             .samples = permute_samples}),
     checked({.schema = "prims.expand(tensor input, int[] shape) -> tensor", .doc = "Repeats axes of size 1, and adds leading ones, without a copy.",
              .meta = expand_meta, .reference = expand_copy, .vjp = [](Grad& g) { g.add(0, sum_to(g.cotangent(), g.type(0).shape)); },
-             .view = expand_view,
-             .write_through = [](Call&, ValueId, ValueId) -> ValueId {
-               fail(Code::invalid_argument, "cannot write in place to an expanded tensor: several of its elements share one place in memory; clone it first");
-             }}),
+             .view = expand_view, .write_through = write_through_expand,
+             .samples = expand_samples}),
+    checked({.schema = "prims.slice(tensor input, int[] starts, int[] ends, int[] strides) -> tensor",
+             .doc = "Every strides[i]-th element from starts[i] up to ends[i] of each dim i, without a copy.",
+             .meta = slice_meta, .reference = slice_copy, .vjp = slice_vjp, .view = slice_view, .write_through = write_through_slice,
+             .samples = slice_samples}),
+    checked({.schema = "prims.contiguous(tensor input) -> tensor", .doc = "The input itself if it is dense, else a dense copy.",
+             .meta = [](const Call& c, Types& out) { out.push(c.type(0)); }, .reference = copy,
+             .vjp = [](Grad& g) { g.add(0, g.cotangent()); }, .view = contiguous_view,
+             .write_through = [](Call&, ValueId, ValueId written) { return written; },
+             .samples = [](Samples& s) { s.add({TensorSpec{{2, 3}}}); }}),
     checked({.schema = "prims.clone(tensor input) -> tensor", .doc = "A dense copy.",
              .meta = [](const Call& c, Types& out) { out.push(c.type(0)); }, .reference = copy,
-             .vjp = [](Grad& g) { g.add(0, g.cotangent()); }, .tags = kElementwise}),
+             .vjp = [](Grad& g) { g.add(0, g.cotangent()); },
+             .samples = [](Samples& s) { s.add({TensorSpec{{2, 3}}}); }, .tags = kElementwise}),
 };
 
 }  // namespace
 
-void register_shape_prims(Registry& r) {
+void register_view_prims(Registry& r) {
   for (auto& row : kRows) r.add(row);
 }
 

@@ -1,0 +1,183 @@
+// The prims that put tensors beside and into each other: cat, pad, slice_scatter.
+#include "base/text.h"
+#include "ops/grad.h"
+#include "ops/kernels.h"
+#include "ops/samples.h"
+
+namespace thunder {
+namespace {
+
+// The part of `whole` that starts at `starts`, steps by `strides` (null: 1) and has the shape of `part`.
+struct Window {
+  Window(const Buffer& whole, const Buffer& part, const Dim* starts, const Dim* strides) : buffer(part) {
+    int64_t offset = 0;
+    for (int32_t i = 0; i < part.rank; i++) {
+      offset += starts[i].value() * whole.strides[i];
+      steps.push_back(whole.strides[i] * (strides ? strides[i].value() : 1));
+    }
+    buffer.data = whole.as<std::byte>() + offset * static_cast<int64_t>(size_of(whole.dtype));
+    buffer.strides = steps.data();
+  }
+  Window(const Window&) = delete;
+  Sizes steps;
+  Buffer buffer;
+};
+
+Var slice_of(Var x, const Shape& starts, const Shape& ends) {
+  return x.builder->call("prims.slice", {x, starts, ends, Shape(x.rank(), 1)});
+}
+
+// ---- slice_scatter ----
+
+void slice_scatter_meta(const Call& c, Types& out) {
+  const TensorType &t = c.type(0), &src = c.type(1);
+  auto starts = c.dims(2), ends = c.dims(3), strides = c.dims(4);
+  c.require(t.dtype == src.dtype, "input and src must have one dtype; ", c.types());
+  c.require(starts.size() == t.rank() && ends.size() == t.rank() && strides.size() == t.rank() && src.rank() == t.rank(),
+            "needs one start, end and stride for each dim, and src of the input's rank; ", c.types());
+  for (size_t i = 0; i < t.rank(); i++) {
+    const bool inside = hint(starts[i]) >= 0 && hint(starts[i]) <= hint(ends[i]) && hint(ends[i]) <= hint(t.shape[i]);
+    c.require(inside && hint(strides[i]) > 0, "dim ", i, " of size ", name(t.shape[i]), " has no range from ", name(starts[i]), " to ",
+              name(ends[i]), " by ", name(strides[i]));
+    const Dim length = ends[i] - starts[i];
+    const Dim expected = length == Dim(0) ? Dim(0) : (length - 1) / strides[i] + 1;
+    c.require(src.shape[i] == expected, "src must have ", name(expected), " elements in dim ", i, ", got ", name(src.shape[i]), "; ", c.types());
+  }
+  out.push(t);
+}
+Status* slice_scatter_kernel(const Kernel& k) {
+  const Buffer &in = k.in[0], &src = k.in[1], &out = k.out[0];
+  if (in.data != out.data) copy_strided(in, out);
+  if (src.elements() == 0) return nullptr;
+  Window window(out, src, k.args[2].d, k.args[4].d);
+  copy_strided(src, window.buffer);
+  return nullptr;
+}
+void slice_scatter_vjp(Grad& g) {
+  auto starts = g.dims(2), ends = g.dims(3), strides = g.dims(4);
+  Var ct = g.cotangent();
+  if (g.wants(0)) g.add(0, g.builder.call("prims.slice_scatter", {ct, full_like(g.var(1), 0), starts, ends, strides}));
+  if (g.wants(1)) g.add(1, g.builder.call("prims.slice", {ct, starts, ends, strides}));
+}
+
+// ---- cat ----
+
+void cat_meta(const Call& c, Types& out) {
+  auto parts = c.vars(0);
+  c.require(!parts.empty(), "needs at least one tensor");
+  TensorType t = parts[0].type();
+  c.require(t.rank() > 0, "tensors of rank 0 cannot be concatenated");
+  const size_t dim = c.axis(1, t.rank());
+  for (size_t k = 1; k < parts.size(); k++) {
+    const TensorType& p = parts[k].type();
+    bool fits = p.rank() == t.rank() && p.dtype == t.dtype && p.device == t.device;
+    for (size_t i = 0; fits && i < t.rank(); i++) fits = i == dim || p.shape[i] == t.shape[i];
+    c.require(fits, "tensors must agree in all but dim ", dim, ": tensor 0 is ", name(parts[0].type()), ", tensor ", k, " is ", name(p));
+    t.shape[dim] = t.shape[dim] + p.shape[dim];
+  }
+  out.push(t);
+}
+Status* cat_kernel(const Kernel& k) {
+  const Buffer& out = k.out[0];
+  const auto rank = static_cast<size_t>(out.rank);
+  const size_t dim = normalize_axis(k.args[1].i, rank);
+  Shape starts(rank, 0);
+  int64_t at = 0;
+  for (const Buffer& part : k.in) {
+    starts[dim] = at;
+    at += part.shape[dim];
+    if (part.elements() == 0) continue;
+    Window window(out, part, starts.data(), nullptr);
+    copy_strided(part, window.buffer);
+  }
+  return nullptr;
+}
+void cat_vjp(Grad& g) {
+  auto parts = g.vars(0);
+  const size_t dim = g.axis(1, parts[0].rank());
+  Dim at = 0;
+  for (size_t k = 0; k < parts.size(); k++) {
+    Shape starts(parts[k].rank(), 0), ends = parts[k].shape();
+    starts[dim] = at;
+    at = ends[dim] = at + parts[k].shape()[dim];
+    if (g.wants(0, k)) g.add(0, k, slice_of(g.cotangent(), starts, ends));
+  }
+}
+
+// ---- pad ----
+
+void pad_meta(const Call& c, Types& out) {
+  TensorType t = c.type(0);
+  auto low = c.dims(1), high = c.dims(2);
+  c.require(low.size() == t.rank() && high.size() == t.rank(), "needs one low and one high for each of the input's ", t.rank(),
+            " dims, got ", name(low), " and ", name(high));
+  for (size_t i = 0; i < t.rank(); i++) {
+    c.require(hint(low[i]) >= 0 && hint(high[i]) >= 0, "padding must not be negative, got ", name(low), " and ", name(high));
+    t.shape[i] = low[i] + t.shape[i] + high[i];
+  }
+  out.push(t);
+}
+Status* pad_kernel(const Kernel& k) {
+  const Buffer &in = k.in[0], &out = k.out[0];
+  by_dtype(out.dtype, [&](auto t) {
+    using T = decltype(t);
+    const double number = k.args[3].f;
+    T value;
+    if constexpr (std::is_same_v<T, bool>) value = number != 0;
+    else value = static_cast<T>(static_cast<Compute<T>>(number));
+    Rows<1> rows(out, {&out});
+    for (int64_t r = 0; r < rows.rows(); r++, rows.next())
+      for (int64_t i = 0; i < rows.row(); i++) out.as<T>()[rows.offset[0] + i * rows.step[0]] = value;
+  });
+  if (in.elements() == 0) return nullptr;
+  Window window(out, in, k.args[1].d, nullptr);
+  copy_strided(in, window.buffer);
+  return nullptr;
+}
+void pad_vjp(Grad& g) {
+  Shape starts(g.dims(1)), ends = g.type(0).shape;
+  for (size_t i = 0; i < ends.size(); i++) ends[i] = starts[i] + ends[i];
+  g.add(0, slice_of(g.cotangent(), starts, ends));
+}
+
+// ---- samples ----
+
+std::vector<int64_t> ints(std::initializer_list<int64_t> list) { return list; }
+
+void slice_scatter_samples(Samples& s) {
+  s.add({TensorSpec{{5, 4}}, TensorSpec{{2, 4}}, ints({1, 0}), ints({5, 4}), ints({2, 1})});
+  s.add({TensorSpec{{5}}, TensorSpec{{0}}, ints({2}), ints({2}), ints({1})});
+  s.add({TensorSpec{{}}, TensorSpec{{}}, ints({}), ints({}), ints({})});
+  s.refuse({TensorSpec{{5}}, TensorSpec{{3}}, ints({0}), ints({2}), ints({1})}, "src must have 2");
+  s.refuse({TensorSpec{{5}}, TensorSpec{{1}}, ints({5}), ints({6}), ints({1})}, "range");
+}
+void cat_samples(Samples& s) {
+  s.add({std::vector<TensorSpec>{{{2, 3}}, {{2, 1}}, {{2, 0}}}, 1});
+  s.add({std::vector<TensorSpec>{{{2, 3}}}, -2});
+  s.refuse({std::vector<TensorSpec>{{{2, 3}}, {{3, 3}}}, 1}, "agree");
+  s.refuse({std::vector<TensorSpec>{}, 0}, "at least one");
+}
+void pad_samples(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, ints({1, 0}), ints({0, 2}), 1.5});
+  s.add({TensorSpec{{0}}, ints({1}), ints({1}), 0.0});
+  s.refuse({TensorSpec{{2}}, ints({-1}), ints({0}), 0.0}, "negative");
+}
+
+constexpr OpRow kRows[] = {
+    checked({.schema = "prims.slice_scatter(tensor input, tensor src, int[] starts, int[] ends, int[] strides) -> tensor",
+             .doc = "A copy of input in which the elements that prims.slice would view are src's.", .meta = slice_scatter_meta,
+             .reference = slice_scatter_kernel, .vjp = slice_scatter_vjp, .samples = slice_scatter_samples}),
+    checked({.schema = "prims.cat(tensor[] tensors, int dim) -> tensor", .doc = "The tensors one behind the other along dim.",
+             .meta = cat_meta, .reference = cat_kernel, .vjp = cat_vjp, .samples = cat_samples}),
+    checked({.schema = "prims.pad(tensor input, int[] low, int[] high, float value) -> tensor",
+             .doc = "low[i] elements of value before and high[i] behind those of dim i.", .meta = pad_meta, .reference = pad_kernel,
+             .vjp = pad_vjp, .samples = pad_samples}),
+};
+
+}  // namespace
+
+void register_arrange_prims(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder
