@@ -1,0 +1,30 @@
+// How names, numbers and types are spelled in the text of a trace: what print writes and parse reads back.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "ir/type.h"
+
+namespace thunder::spelling {
+
+// Whether an op's name can stand as it is. Lua's keywords and what a trace's chunk uses itself (t, inf, f32, s0 ...)
+// are called as op["NAME"](...) instead.
+bool is_bare(std::string_view op_name);
+
+// Exact: hex, or inf, -inf, nan. Always has a 'p' when finite, so that it never reads back as an integer.
+void append_real(std::string& out, double v);
+void append_integer(std::string& out, int64_t v);
+// A Lua string in double quotes.
+void append_quoted(std::string& out, std::string_view text);
+// Free text inside a comment: control characters become \ddd, so that it stays on its line.
+void append_comment(std::string& out, std::string_view text);
+void append_device(std::string& out, Device device);  // cpu, cuda(0), device(KIND, INDEX)
+// A symbol is s0, an expression (s0 * 2) with Lua's operators.
+void append_dim(std::string& out, Dim dim);
+void append_type(std::string& out, const TensorType& type);
+
+// Above this many values at once Lua 5.4 runs out of registers: lists go through table.unpack and table.move.
+constexpr size_t kMaxAtOnce = 100;
+
+}  // namespace thunder::spelling
