@@ -142,6 +142,12 @@ void Values::reset() {
   status_ = nullptr;
 }
 
+void Values::assign(std::vector<Leaf> leaves, std::string_view structure) {
+  reset();
+  leaves_ = std::move(leaves);
+  structure_ = structure;
+}
+
 void Values::set_tensor(size_t leaf, Ref<Tensor> t) {
   if (leaf >= leaves_.size()) return fail(cat("values: there is no leaf ", leaf, ", there are ", leaves_.size()));
   leaves_[leaf].kind = t ? ArgKind::value : ArgKind::none;

@@ -35,6 +35,8 @@ class Values : public Counted<Values> {
   void open(bool map, std::string_view type_tag);
   void close();
   void reset();
+  // Replaces everything by leaves with a structure text that fits them.
+  void assign(std::vector<Leaf> leaves, std::string_view structure);
   void set_tensor(size_t leaf, Ref<Tensor>);
   void bind(size_t leaf, Ref<Tensor>);
 

@@ -1,0 +1,81 @@
+#include "cache/cache.h"
+
+#include <bit>
+
+#include "base/text.h"
+
+namespace thunder {
+
+Cache::~Cache() = default;
+
+bool guards_hold(const Entry& entry, std::string* why) {
+  for (GenerationGuard& g : entry.guards) {
+    const uint64_t now = g.counter->load(std::memory_order_acquire);
+    std::atomic_ref<uint64_t> seen(g.seen);
+    if (now == seen.load(std::memory_order_relaxed)) continue;
+    for (auto& fact : g.facts) {
+      if (fact->holds()) continue;
+      if (why) *why = fact->describe();
+      return false;
+    }
+    seen.store(now, std::memory_order_relaxed);
+  }
+  return true;
+}
+
+bool Cache::fits(const Entry& e, const Key& key, const Values* values) {
+  if (!(e.key == key)) return false;
+  for (auto& [leaf, value] : e.float_guards)
+    if (!values || std::bit_cast<uint64_t>((*values)[leaf].f) != std::bit_cast<uint64_t>(value)) return false;
+  return guards_hold(e, nullptr);
+}
+
+const Entry* Cache::find(const Key& key, const Values* values) const {
+  const Entry* last = last_hit_.load(std::memory_order_acquire);
+  if (last && fits(*last, key, values)) return last;
+  const List* list = list_.load(std::memory_order_acquire);
+  if (!list) return nullptr;
+  for (const Entry* e : list->entries) {
+    if (e == last || !fits(*e, key, values)) continue;
+    last_hit_.store(e, std::memory_order_release);
+    return e;
+  }
+  return nullptr;
+}
+
+std::string Cache::why_not(const Key& key, const Values* values, std::span<const std::string> names) const {
+  const Entry* e = latest();
+  if (!e) return "first call";
+  if (!(e->key == key)) return key.difference(e->key, names);
+  for (auto& [leaf, value] : e->float_guards) {
+    if (!values || (*values)[leaf].f == value) continue;
+    return cat("input ", leaf < names.size() ? names[leaf] : cat(leaf), ": value is ", (*values)[leaf].f, ", was ", value,
+               " (the function read it as a number)");
+  }
+  std::string why;
+  return guards_hold(*e, &why) ? "another thread compiled it meanwhile" : why;
+}
+
+const Entry* Cache::insert(std::unique_ptr<Entry> entry) {
+  std::lock_guard lock(mutex_);
+  auto list = std::make_unique<List>();
+  list->entries.push_back(entry.get());
+  if (const List* old = list_.load()) list->entries.insert(list->entries.end(), old->entries.begin(), old->entries.end());
+  list_.store(list.get(), std::memory_order_release);
+  last_hit_.store(entry.get(), std::memory_order_release);
+  lists_.push_back(std::move(list));
+  owned_.push_back(std::move(entry));
+  return owned_.back().get();
+}
+
+size_t Cache::size() const {
+  const List* list = list_.load(std::memory_order_acquire);
+  return list ? list->entries.size() : 0;
+}
+
+const Entry* Cache::latest() const {
+  const List* list = list_.load(std::memory_order_acquire);
+  return list ? list->entries.front() : nullptr;
+}
+
+}  // namespace thunder

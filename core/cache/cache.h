@@ -1,0 +1,66 @@
+// The programs of one compiled function: read without a lock, most recently used first.
+#pragma once
+
+#include "cache/key.h"
+#include "program/program.h"
+#include "tracer/scope.h"
+
+namespace thunder {
+
+// Where a program's input comes from at a call.
+struct Binding {
+  static constexpr uint32_t kCaptured = 0xffffffff;
+  uint32_t leaf = kCaptured;   // a leaf of the call's values
+  Ref<Tensor> captured;        // or a tensor that the trace holds
+};
+
+// A leaf of the results: an output of the program, or a constant that the function returned.
+struct ResultLeaf {
+  static constexpr uint32_t kConstant = 0xffffffff;
+  uint32_t output = kConstant;
+  Leaf constant;
+};
+
+struct Entry {
+  Key key;
+  std::vector<std::pair<size_t, double>> float_guards;  // floats that the function read as numbers
+  mutable std::vector<GenerationGuard> guards;          // `seen` moves on when the facts still hold
+  std::vector<Binding> bindings;
+  std::vector<ResultLeaf> results;
+  std::string result_structure;
+  std::unique_ptr<Program> program;
+  std::vector<Trace> traces;     // one a stage
+  bool writes = false;           // writes tensors: calls queue
+  std::vector<uint32_t> written; // the inputs that it writes
+  double trace_ms = 0, transform_ms = 0, compile_ms = 0;
+};
+
+// Whether what a program was guarded by still holds. A generation that moved while its facts stayed is adopted.
+// `why` (may be null) gets the reason when it does not.
+bool guards_hold(const Entry& entry, std::string* why);
+
+class Cache {
+ public:
+  ~Cache();
+  // Null: no entry fits. `values` null: the call was given by tensors only.
+  const Entry* find(const Key& key, const Values* values) const;
+  // Why no entry fits, told of the most recent one.
+  std::string why_not(const Key& key, const Values* values, std::span<const std::string> names) const;
+  const Entry* insert(std::unique_ptr<Entry> entry);
+  size_t size() const;
+  const Entry* latest() const;
+
+ private:
+  struct List {
+    std::vector<const Entry*> entries;
+  };
+  static bool fits(const Entry& e, const Key& key, const Values* values);
+
+  std::atomic<const List*> list_{nullptr};
+  mutable std::atomic<const Entry*> last_hit_{nullptr};
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<const List>> lists_;   // readers may still hold an old one
+  std::vector<std::unique_ptr<Entry>> owned_;
+};
+
+}  // namespace thunder

@@ -1,0 +1,160 @@
+// The way of a call, in order: key -> cache -> (miss: jit/compile.cpp: trace -> passes -> claim -> program) -> bind
+// -> run -> results.
+#include "jit/call.h"
+
+#include <array>
+
+#include "base/text.h"
+#include "jit/compile.h"
+
+namespace thunder {
+
+namespace {
+
+constexpr std::array kOptions = {
+    OptionRow{"executors", ArgKind::string, "", "Executors by name, highest priority first; host always ends the list."},
+    OptionRow{"disable_passes", ArgKind::string, "", "Optional passes to leave out, by name."},
+    OptionRow{"verify", ArgKind::boolean, "false", "Check the trace after every pass."},
+    OptionRow{"recompile_limit", ArgKind::integer, "8", "Programs kept for one function; beyond it a call warns once, or fails."},
+    OptionRow{"fail_on_recompile_limit", ArgKind::boolean, "false", "An error, not a warning, at the limit."},
+};
+
+// The one catch of a call: what checks and compiling throw becomes the status that the call returns.
+template <class F>
+Status* guarded(F&& body) noexcept {
+  try {
+    return body();
+  } catch (const Error& e) {
+    return Ref<Status>(e.status()).detach();
+  } catch (const std::bad_alloc&) {
+    return out_of_memory_status();
+  } catch (const std::exception& e) {
+    return make<Status>(Code::internal, cat("internal error, please report it: ", e.what())).detach();
+  }
+}
+
+}  // namespace
+
+std::span<const OptionRow> compile_options() { return kOptions; }
+
+Compiled::Compiled(Ref<Context> context, Ref<Function> function, const CompileOptions* options)
+    : context_(std::move(context)), function_(std::move(function)), options_(options ? make<CompileOptions>(*options) : make<CompileOptions>()) {
+  options_->check(kOptions, "compile");
+  context_->executors(split_list(options_->text("executors", "")), {});
+}
+
+void Compiled::check_inputs(const Inputs& in) const {
+  for (size_t i = 0; i < in.count; i++) {
+    if (in.values && (*in.values)[i].kind != ArgKind::value) continue;
+    const Tensor* t = in.tensor(i);
+    require(t != nullptr, function_->name(), ": input ", i, " is NULL");
+    if (t->kind() == Tensor::Kind::failed) throw Error(t->failure());
+    require(t->kind() != Tensor::Kind::proxy, function_->name(), ": input ", i,
+            " is a proxy; inside a traced function call it with thunder_function_apply");
+  }
+}
+
+Key Compiled::make_key(const Inputs& in) const {
+  Key key;
+  if (in.values) {
+    key.add_structure(in.values->structure());
+    for (size_t i = 0; i < in.count; i++) key.add((*in.values)[i]);
+  } else {
+    // The structure of n positional leaves, "*,*,*", without making the text each time.
+    std::array<char, 64> stars;
+    for (size_t i = 0; i < stars.size(); i++) stars[i] = i % 2 ? ',' : '*';
+    if (in.count <= 32) key.add_structure({stars.data(), in.count ? 2 * in.count - 1 : 0});
+    else key.add_structure(join(std::span(in.tensors, in.count), ",", [](auto) { return "*"; }));
+    for (size_t i = 0; i < in.count; i++) key.add(*in.tensors[i]);
+  }
+  return key;
+}
+
+const Entry* Compiled::lookup(const Inputs& in) {
+  check_inputs(in);
+  Key key = make_key(in);
+  if (const Entry* entry = cache_.find(key, in.values)) [[likely]]
+    return entry;
+  if (in.values) return compile(key, *in.values);
+  Values values;
+  for (size_t i = 0; i < in.count; i++) values.push(Ref<Tensor>(in.tensors[i]));
+  return compile(key, values);
+}
+
+const Entry* Compiled::compile(const Key& key, const Values& in) {
+  // One compile a function at a time: whoever waited finds the entry that the first one made.
+  std::lock_guard lock(compile_mutex_);
+  if (const Entry* entry = cache_.find(key, &in)) return entry;
+  const std::string why = cache_.why_not(key, &in, in.paths());
+  const auto limit = options_->integer("recompile_limit", 8);
+  if (static_cast<int64_t>(cache_.size()) >= limit) {
+    const std::string text = cat(function_->name(), ": compiled ", cache_.size(), " times, which is the recompile_limit; last miss: ", why);
+    require(!options_->flag("fail_on_recompile_limit", false), text);
+    if (static_cast<int64_t>(cache_.size()) == limit) context_->log(2, "cache", text);
+  }
+  auto entry = compile_entry(*context_, *function_, *options_, in);
+  entry->key = key;
+  misses_++;
+  trace_ns_ += static_cast<uint64_t>(entry->trace_ms * 1e6);
+  transform_ns_ += static_cast<uint64_t>(entry->transform_ms * 1e6);
+  compile_ns_ += static_cast<uint64_t>(entry->compile_ms * 1e6);
+  {
+    std::lock_guard report(report_mutex_);
+    last_miss_ = why;
+  }
+  return cache_.insert(std::move(entry));
+}
+
+Status* Compiled::call(const Values& in, Values& out, void* stream) noexcept {
+  return guarded([&]() -> Status* {
+    if (in.status()) throw Error(in.status());
+    require(in.complete(), function_->name(), ": a group of the inputs was not closed");
+    calls_.fetch_add(1, std::memory_order_relaxed);
+    Inputs inputs{&in, nullptr, in.size()};
+    const Entry& entry = *lookup(inputs);
+    std::vector<Ref<Tensor>> results;
+    if (Status* failed = run(entry, inputs, &out, results, stream)) return failed;
+    fill_results(entry, results, out);
+    return nullptr;
+  });
+}
+
+Status* Compiled::call_tensors(Tensor* const* in, size_t n_in, Tensor** out, size_t n_out) noexcept {
+  return guarded([&]() -> Status* {
+    calls_.fetch_add(1, std::memory_order_relaxed);
+    Inputs inputs{nullptr, in, n_in};
+    const Entry& entry = *lookup(inputs);
+    std::vector<Ref<Tensor>> results;
+    size_t tensors = 0;
+    for (auto& r : entry.results) tensors += r.output != ResultLeaf::kConstant;
+    require(n_out <= tensors, function_->name(), ": returns ", tensors, " tensors, ", n_out, " were asked for");
+    if (Status* failed = run(entry, inputs, nullptr, results, nullptr)) return failed;
+    for (size_t i = 0; i < n_out; i++) out[i] = results[i].detach();
+    return nullptr;
+  });
+}
+
+CallStatistics Compiled::statistics() const {
+  CallStatistics s;
+  s.calls = calls_.load();
+  s.misses = misses_.load();
+  s.hits = s.calls > s.misses ? s.calls - s.misses : 0;
+  s.entries = cache_.size();
+  s.trace_ns = trace_ns_.load();
+  s.transform_ns = transform_ns_.load();
+  s.compile_ns = compile_ns_.load();
+  if (const Entry* e = cache_.latest()) s.peak_bytes = e->program->peak_bytes();
+  return s;
+}
+
+std::string Compiled::last_miss() const {
+  std::lock_guard lock(report_mutex_);
+  return last_miss_;
+}
+
+std::vector<Trace> Compiled::traces() const {
+  const Entry* e = cache_.latest();
+  return e ? e->traces : std::vector<Trace>();
+}
+
+}  // namespace thunder

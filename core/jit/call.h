@@ -1,0 +1,78 @@
+// A compiled function: traced, transformed, claimed and compiled at the first call of a kind, found again by its key
+// at the others.
+#pragma once
+
+#include "cache/cache.h"
+#include "jit/context.h"
+#include "tracer/function.h"
+#include "tracer/options.h"
+
+namespace thunder {
+
+// thunder_options: names and values, and executors for this one compile, which come first.
+class CompileOptions : public Options {
+ public:
+  void add_executor(Ref<Executor> e) { executors_.push_back(std::move(e)); }
+  const Executors& executors() const { return executors_; }
+
+ private:
+  Executors executors_;
+};
+std::span<const OptionRow> compile_options();
+
+struct CallStatistics {
+  uint64_t calls = 0, hits = 0, misses = 0, entries = 0;
+  uint64_t trace_ns = 0, transform_ns = 0, compile_ns = 0;  // summed over all misses
+  uint64_t peak_bytes = 0;                                  // arena and constants of the latest program
+};
+
+class Compiled : public Counted<Compiled> {
+ public:
+  // Throws at the first option that is unknown or of another kind. `options` may be null.
+  Compiled(Ref<Context> context, Ref<Function> function, const CompileOptions* options);
+
+  // Any thread. Results go to `out`, which is reset first, bound leaves excepted. Null or an owned status; nothing
+  // is written unless every check has passed.
+  Status* call(const Values& in, Values& out, void* native_stream = nullptr) noexcept;
+  // Positional tensors in, the first n_out tensor results out (owned by the caller).
+  Status* call_tensors(Tensor* const* in, size_t n_in, Tensor** out, size_t n_out) noexcept;
+
+  CallStatistics statistics() const;
+  std::string last_miss() const;
+  // The stages of the latest program, first to last.
+  std::vector<Trace> traces() const;
+  const Ref<Context>& context() const { return context_; }
+  const Function& function() const { return *function_; }
+
+ private:
+  // The inputs of one call, however they were given.
+  struct Inputs {
+    const Values* values = nullptr;
+    Tensor* const* tensors = nullptr;
+    size_t count = 0;
+    Tensor* tensor(size_t leaf) const { return values ? (*values)[leaf].tensor.get() : tensors[leaf]; }
+  };
+  Key make_key(const Inputs& in) const;
+  const Entry* lookup(const Inputs& in);
+  const Entry* compile(const Key& key, const Values& in);
+  void check_inputs(const Inputs& in) const;
+  // Fills `results`, one tensor an output of the program. `bound` may be null.
+  Status* run(const Entry& entry, const Inputs& in, const Values* bound, std::vector<Ref<Tensor>>& results, void* stream);
+  // The tensor bound to an input of the program; null for a plain number.
+  static Tensor* input_tensor(const Entry& entry, const Inputs& in, size_t input);
+  void check_writes(const Entry& entry, const Inputs& in) const;
+  Ref<Tensor> result_tensor(const Entry& entry, const Inputs& in, size_t output, const Values* bound, bool& copy_back) const;
+  static void copy_to_bound(const Entry& entry, const Values& bound, std::vector<Ref<Tensor>>& results);
+  static void fill_results(const Entry& entry, std::vector<Ref<Tensor>>& results, Values& out);
+
+  Ref<Context> context_;
+  Ref<Function> function_;
+  Ref<CompileOptions> options_;
+  Cache cache_;
+  std::mutex compile_mutex_;
+  mutable std::mutex report_mutex_;
+  std::string last_miss_;
+  std::atomic<uint64_t> calls_{0}, misses_{0}, trace_ns_{0}, transform_ns_{0}, compile_ns_{0};
+};
+
+}  // namespace thunder

@@ -1,0 +1,105 @@
+#include "jit/compile.h"
+
+#include <chrono>
+
+#include "base/text.h"
+#include "jit/pipeline.h"
+#include "tracer/tracing.h"
+
+namespace thunder {
+namespace {
+
+double now_ms() {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Notes which floats the function reads as numbers: those are guarded by value.
+struct FloatReads : LeafReads {
+  explicit FloatReads(const Values& in) : in(in) {}
+  void read_as_number(size_t leaf) override {
+    if (leaf < in.size() && in[leaf].kind == ArgKind::real) guards.emplace_back(leaf, in[leaf].f);
+  }
+  const Values& in;
+  std::vector<std::pair<size_t, double>> guards;
+};
+
+// A proxy for each tensor and each float; other leaves stay what they are.
+void make_proxies(TracingScope& scope, Values& proxies, const Values& in, Entry& entry) {
+  auto paths = in.paths();
+  for (uint32_t leaf = 0; leaf < in.size(); leaf++) {
+    const Leaf& l = in[leaf];
+    if (l.kind == ArgKind::value && l.tensor->concrete())
+      proxies[leaf].tensor = Ref<Tensor>(scope.argument_proxy(l.tensor->type(), paths[leaf], l.tensor));
+    else if (l.kind == ArgKind::value || l.kind == ArgKind::real) {
+      TensorType number;
+      number.dtype = l.kind == ArgKind::real ? DType::f64 : l.tensor->type().dtype;
+      number.weak = true;
+      proxies[leaf].tensor = Ref<Tensor>(scope.argument_proxy(number, paths[leaf], nullptr));
+    } else
+      continue;
+    entry.bindings.push_back({leaf, nullptr});
+  }
+}
+
+Trace trace_function(Context& context, Function& function, const Values& in, Entry& entry) {
+  TracingScope scope(context.scope_environment(), function.name());
+  Values proxies(in);
+  make_proxies(scope, proxies, in, entry);
+  const size_t n_arguments = entry.bindings.size();
+  FloatReads reads(in);
+  proxies.reads = &reads;
+  Values* out = apply(scope, function, proxies);
+  if (scope.status()) throw Error(scope.status());
+  std::vector<Tensor*> outputs;
+  for (size_t i = 0; i < out->size(); i++) {
+    const Leaf& l = (*out)[i];
+    if (l.tensor && l.tensor->kind() == Tensor::Kind::failed) throw Error(l.tensor->failure());
+    if (l.tensor && l.tensor->kind() != Tensor::Kind::number) {
+      entry.results.push_back({static_cast<uint32_t>(outputs.size()), {}});
+      outputs.push_back(l.tensor.get());
+    } else {
+      entry.results.push_back({ResultLeaf::kConstant, l});
+    }
+  }
+  entry.result_structure = out->structure();
+  Trace trace = scope.finish(outputs);
+  entry.float_guards = std::move(reads.guards);
+  entry.guards = scope.take_guards();
+  for (size_t i = n_arguments; i < trace.inputs.size(); i++) entry.bindings.push_back({Binding::kCaptured, scope.captured()[i]});
+  return trace;
+}
+
+std::vector<Sizes> layouts(const Trace& trace, const Entry& entry, const Values& in) {
+  std::vector<Sizes> out;
+  for (size_t i = 0; i < trace.inputs.size(); i++) {
+    const Binding& b = entry.bindings[i];
+    const Tensor* t = b.captured ? b.captured.get() : in[b.leaf].tensor.get();
+    out.push_back(t && t->concrete() ? t->strides() : Sizes());
+  }
+  return out;
+}
+
+}  // namespace
+
+std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const CompileOptions& options, const Values& in) {
+  auto entry = std::make_unique<Entry>();
+  const double start = now_ms();
+  Executors executors = context.executors(split_list(options.text("executors", "")), options.executors());
+  entry->traces.push_back(trace_function(context, function, in, *entry));
+  const double traced = now_ms();
+  entry->traces[0].milliseconds = entry->trace_ms = traced - start;
+
+  PipelineContext pipeline{{context.registry(), context.allocator()}, executors, split_list(options.text("disable_passes", "")), options.flag("verify", false)};
+  run_pipeline(entry->traces, pipeline);
+  const double transformed = now_ms();
+  entry->transform_ms = transformed - traced;
+
+  const Trace& final = entry->traces.back();
+  entry->program = std::make_unique<Program>(final, layouts(final, *entry, in), executors, context.allocator());
+  entry->compile_ms = now_ms() - transformed;
+  entry->writes = !final.writes.empty();
+  for (const Write& w : final.writes) entry->written.push_back(w.input);
+  return entry;
+}
+
+}  // namespace thunder

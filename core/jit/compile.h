@@ -1,0 +1,11 @@
+// One miss: from a function and the inputs of a call to a cache entry.
+#pragma once
+
+#include "jit/call.h"
+
+namespace thunder {
+
+// Throws what the function, a pass or an executor reports; nothing is left behind.
+std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const CompileOptions& options, const Values& in);
+
+}  // namespace thunder

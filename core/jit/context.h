@@ -1,0 +1,49 @@
+// The root object: the op registry, memory, executors and the random state. There is no other global state.
+#pragma once
+
+#include <mutex>
+
+#include "executors/claim.h"
+#include "tracer/scope.h"
+
+namespace thunder {
+
+// The user's hooks; copied. Null members: the defaults.
+struct ContextHooks {
+  Allocator allocator = default_allocator();
+  void (*log)(int32_t level, const char* component, const char* text, size_t bytes, void* user) = nullptr;
+  void* user = nullptr;
+  void (*destroy)(void* user) = nullptr;  // once, when the last thing that the context made is gone
+};
+
+class Context : public Counted<Context> {
+ public:
+  explicit Context(const ContextHooks& hooks);
+  ~Context();
+
+  Registry& registry() { return registry_; }
+  const Allocator& allocator() const { return hooks_.allocator; }
+  const Ref<Tensor>& random() const { return random_; }
+  ScopeEnvironment scope_environment();
+  void log(int32_t level, const char* component, std::string_view text) const;
+
+  // Selectable by name in `executors`; a later one of the same name is refused.
+  void add_executor(Ref<Executor> executor);
+  // By names in priority order, `first` before them; host always ends the list. Throws naming an unknown executor.
+  Executors executors(std::span<const std::string> names, const Executors& first) const;
+  std::vector<std::string> executor_names() const;
+
+  // Programs that write tensors take turns.
+  std::mutex& write_mutex() { return write_mutex_; }
+
+ private:
+  ContextHooks hooks_;
+  Registry registry_;
+  std::unique_ptr<OpRunner> runner_;
+  Ref<Tensor> random_;
+  mutable std::mutex executors_mutex_;
+  Executors executors_;
+  std::mutex write_mutex_;
+};
+
+}  // namespace thunder

@@ -1,0 +1,61 @@
+#include "jit/pipeline.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "base/text.h"
+#include "passes/grad.h"
+
+namespace thunder {
+namespace {
+
+using Result = std::optional<Trace>;
+
+Result grad(const Trace& t, PipelineContext& c) { return expand_gradients(t, c.pass.registry); }
+Result descended(const Trace& t, PipelineContext& c) { return descend(t, c.executors); }
+Result claimed(const Trace& t, PipelineContext& c) { return claim(t, c.executors); }
+
+constexpr std::array kPipeline = {
+    PipelineRow{"grad", grad, true, "first: what follows cleans up the backward together with the forward"},
+    PipelineRow{"descend", descended, true, "the rest works on the ops that executors take"},
+    PipelineRow{"claim", claimed, true, "last: every line gets the executor that runs it"},
+};
+
+double now_ms() {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void check_names(const std::vector<std::string>& disabled) {
+  for (auto& name : disabled) {
+    auto it = std::find_if(kPipeline.begin(), kPipeline.end(), [&](auto& row) { return row.name == name; });
+    if (it == kPipeline.end()) {
+      std::vector<std::string_view> known;
+      for (auto& row : kPipeline) known.push_back(row.name);
+      fail(Code::invalid_argument, "disable_passes: unknown pass '", name, "'", suggest(name, known));
+    }
+    require(!it->required, "disable_passes: pass '", name, "' is required");
+  }
+}
+
+}  // namespace
+
+std::span<const PipelineRow> pipeline() { return kPipeline; }
+
+void run_pipeline(std::vector<Trace>& traces, PipelineContext& context) {
+  check_names(context.disabled);
+#ifdef THUNDER_DEV
+  context.verify = true;
+#endif
+  for (const PipelineRow& row : kPipeline) {
+    if (std::find(context.disabled.begin(), context.disabled.end(), row.name) != context.disabled.end()) continue;
+    const double start = now_ms();
+    std::optional<Trace> made = row.run(traces.back(), context);
+    if (!made) continue;
+    made->pass = row.name;
+    made->milliseconds = now_ms() - start;
+    traces.push_back(std::move(*made));
+  }
+}
+
+}  // namespace thunder

@@ -1,0 +1,29 @@
+// The order of the passes, as data.
+#pragma once
+
+#include "executors/claim.h"
+#include "passes/pass.h"
+
+namespace thunder {
+
+// What a stage of the pipeline may use.
+struct PipelineContext {
+  PassContext pass;
+  const Executors& executors;
+  std::vector<std::string> disabled;  // optional passes to leave out, by name
+  bool verify = false;                // check every stage's trace
+};
+
+struct PipelineRow {
+  std::string_view name;
+  std::optional<Trace> (*run)(const Trace&, PipelineContext&);
+  bool required;         // false: may be switched off
+  std::string_view why;  // why it stands where it stands
+};
+
+std::span<const PipelineRow> pipeline();
+
+// Runs the rows on traces.back(), and appends each stage, timed. Throws at an unknown or required name in `disabled`.
+void run_pipeline(std::vector<Trace>& traces, PipelineContext& context);
+
+}  // namespace thunder

@@ -1,0 +1,138 @@
+// Bind, run, results: what is left of a call once its program is found.
+#include <cstring>
+
+#include "base/text.h"
+#include "jit/call.h"
+
+namespace thunder {
+namespace {
+
+// A plain number given for a tensor; 8 bytes hold each kind.
+union Number {
+  double f;
+  int64_t i;
+  bool b;
+};
+
+struct Range {
+  const std::byte *begin, *end;
+  explicit Range(const Tensor& t) {
+    const Extent e = extent({t.sizes(), t.type().rank()}, t.strides(), size_of(t.type().dtype));
+    begin = t.data() + e.begin, end = t.data() + e.end;
+  }
+  bool overlaps(const Range& o) const { return begin < o.end && o.begin < end; }
+};
+
+}  // namespace
+
+Tensor* Compiled::input_tensor(const Entry& entry, const Inputs& in, size_t input) {
+  const Binding& b = entry.bindings[input];
+  if (b.captured) return b.captured.get();
+  if (in.values && (*in.values)[b.leaf].kind != ArgKind::value) return nullptr;
+  Tensor* t = in.tensor(b.leaf);
+  return t->concrete() ? t : nullptr;
+}
+
+// A written tensor must be writable, and share no memory with another input: the trace took them for different ones.
+// Captured tensors were compared with one another when the trace was made.
+void Compiled::check_writes(const Entry& entry, const Inputs& in) const {
+  for (uint32_t w : entry.written) {
+    Tensor* t = input_tensor(entry, in, w);
+    if (!t) continue;
+    require(!t->read_only(), function_->name(), ": input ", w, " is written in place, and its memory is read-only");
+    const Range written(*t);
+    const bool captured = static_cast<bool>(entry.bindings[w].captured);
+    for (size_t i = 0; i < entry.bindings.size(); i++) {
+      if (i == w || (captured && entry.bindings[i].captured)) continue;
+      Tensor* other = input_tensor(entry, in, i);
+      require(!other || !written.overlaps(Range(*other)), function_->name(), ": inputs ", w, " and ", i,
+              " overlap in memory, and the first is written in place; pass a copy, or a view taken inside the function");
+    }
+  }
+}
+
+// The caller's tensor where one is bound to this result, else a fresh one.
+Ref<Tensor> Compiled::result_tensor(const Entry& entry, const Inputs& in, size_t output, const Values* bound, bool& copy_back) const {
+  const TensorType& type = entry.program->plan().outputs[output];
+  copy_back = false;
+  for (size_t leaf = 0; bound && leaf < entry.results.size() && leaf < bound->size(); leaf++) {
+    const Ref<Tensor>& t = (*bound)[leaf].bound;
+    if (entry.results[leaf].output != output || !t) continue;
+    require(t->concrete() && !t->read_only() && t->type() == type, function_->name(), ": result ", leaf, " is ", name(type),
+            ", the tensor bound to it is ", t->read_only() ? "read-only " : "", name(t->type()));
+    copy_back = !t->contiguous();
+    for (size_t i = 0; i < entry.bindings.size() && !copy_back; i++) {
+      Tensor* other = input_tensor(entry, in, i);
+      copy_back = other && Range(*t).overlaps(Range(*other));
+    }
+    if (!copy_back) return t;
+  }
+  return Tensor::empty(context_->allocator(), type);
+}
+
+Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound, std::vector<Ref<Tensor>>& results, void* stream) {
+  const Plan& plan = entry.program->plan();
+  SmallVector<void*, 16> inputs, outputs;
+  SmallVector<Number, 8> numbers;
+  numbers.reserve(entry.bindings.size());  // pointers into it must stay
+  inputs.reserve(entry.bindings.size());
+  for (size_t i = 0; i < entry.bindings.size(); i++) {
+    if (Tensor* t = input_tensor(entry, in, i)) {
+      inputs.push_back(t->data());
+      continue;
+    }
+    const uint32_t leaf = entry.bindings[i].leaf;
+    Number n{};
+    if (in.values && (*in.values)[leaf].kind == ArgKind::real) n.f = (*in.values)[leaf].f;
+    else if (const Arg& a = in.tensor(leaf)->number_value(); a.kind == ArgKind::real) n.f = a.f;
+    else if (a.kind == ArgKind::integer) n.i = a.i;
+    else n.b = a.i != 0;
+    numbers.push_back(n);
+    inputs.push_back(&numbers.back());
+  }
+  if (entry.writes) check_writes(entry, in);
+  bool any_copy = false, copy = false;
+  results.reserve(plan.outputs.size());
+  for (size_t i = 0; i < plan.outputs.size(); i++) {
+    results.push_back(result_tensor(entry, in, i, bound, copy));
+    outputs.push_back(results.back()->data());
+    any_copy |= copy;
+  }
+  std::unique_lock<std::mutex> turn(context_->write_mutex(), std::defer_lock);
+  if (entry.writes) turn.lock();
+  if (Status* failed = entry.program->run(inputs.data(), outputs.data(), stream)) return failed;
+  for (uint32_t w : entry.written)
+    if (Tensor* t = input_tensor(entry, in, w)) t->bump();
+  if (any_copy) copy_to_bound(entry, *bound, results);
+  return nullptr;
+}
+
+// Results that could not be made in the caller's tensors (strided, or overlapping an input) are copied there.
+void Compiled::copy_to_bound(const Entry& entry, const Values& bound, std::vector<Ref<Tensor>>& results) {
+  for (size_t leaf = 0; leaf < entry.results.size() && leaf < bound.size(); leaf++) {
+    const uint32_t output = entry.results[leaf].output;
+    const Ref<Tensor>& t = bound[leaf].bound;
+    if (output == ResultLeaf::kConstant || !t || results[output] == t) continue;
+    copy_strided(results[output]->buffer(), t->buffer());
+    t->bump();
+    results[output] = t;
+  }
+}
+
+void Compiled::fill_results(const Entry& entry, std::vector<Ref<Tensor>>& results, Values& out) {
+  std::vector<Leaf> leaves;
+  leaves.reserve(entry.results.size());
+  for (size_t i = 0; i < entry.results.size(); i++) {
+    const ResultLeaf& r = entry.results[i];
+    Leaf leaf = r.output == ResultLeaf::kConstant ? r.constant : Leaf{};
+    if (r.output != ResultLeaf::kConstant) {
+      leaf.kind = ArgKind::value;
+      leaf.tensor = std::move(results[r.output]);
+    }
+    if (i < out.size()) leaf.bound = out[i].bound;
+    leaves.push_back(std::move(leaf));
+  }
+  out.assign(std::move(leaves), entry.result_structure);
+}
+
+}  // namespace thunder
