@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "base/text.h"
+#include "executors/prepare.h"
 #include "jit/pipeline.h"
 #include "tracer/tracing.h"
 
@@ -95,7 +96,7 @@ std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const
   entry->transform_ms = transformed - traced;
 
   const Trace& final = entry->traces.back();
-  entry->program = std::make_unique<Program>(final, layouts(final, *entry, in), executors, context.allocator());
+  entry->program = std::make_unique<Program>(final, layouts(final, *entry, in), preparer(executors), context.allocator());
   entry->compile_ms = now_ms() - transformed;
   entry->writes = !final.writes.empty();
   for (const Write& w : final.writes) entry->written.push_back(w.input);

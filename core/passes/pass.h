@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "device/memory.h"
 #include "ops/registry.h"
 
 namespace thunder {

@@ -14,10 +14,10 @@ void serial_for(const Launch*, size_t n, void (*body)(size_t, size_t, void*), vo
 
 }  // namespace
 
-Program::Program(const Trace& trace, const std::vector<Sizes>& strides, const Executors& executors, const Allocator& allocator)
-    : trace_(trace), plan_(plan_memory(trace, strides)), allocator_(allocator), executors_(executors) {
+Program::Program(const Trace& trace, const std::vector<Sizes>& strides, std::unique_ptr<Preparer> preparer, const Allocator& allocator)
+    : trace_(trace), plan_(plan_memory(trace, strides)), allocator_(allocator), preparer_(std::move(preparer)) {
   try {
-    prepare_steps(executors);
+    prepare_steps();
     constants_ = Storage::allocate(allocator_, plan_.constant_bytes);
     for (uint32_t i = 0; i < plan_.buffers.size(); i++) {
       const BufferPlan& b = plan_.buffers[i];
@@ -38,32 +38,17 @@ Program::~Program() {
   for (auto& [state, drop] : drops_) drop(state);
 }
 
-void Program::prepare_steps(const Executors& executors) {
-  for (Step& step : plan_.steps)
-    if (step.node) prepare_step(step, executors);
-}
-
-// The claimant first; if it declines now, those after it that claim the line too.
-void Program::prepare_step(Step& step, const Executors& executors) {
-  const Node& node = *step.node;
-  auto it = std::find_if(executors.begin(), executors.end(), [&](auto& e) { return node.executor && e->name() == node.executor; });
-  for (; it != executors.end(); ++it) {
-    const ExecutorDesc& d = (*it)->desc();
-    NodeView view{node, *trace_.store};
-    if (!(*it)->claims(view)) continue;
-    size_t scratch = 0;
-    Ref<Status> failed = Ref<Status>::adopt(d.prepare(view, &step.state, &scratch, d.user));
-    if (failed && failed->code() == Code::declined) continue;
-    if (failed) fail(Code::backend, "executor '", (*it)->name(), "' could not prepare ", node.op->name(), ": ", failed->message());
-    if (d.drop) drops_.emplace_back(step.state, d.drop);
-    step.run = d.run;
-    if (scratch) {
-      step.scratch = static_cast<int64_t>(plan_.arena_bytes);
-      plan_.arena_bytes += (scratch + kAlign - 1) / kAlign * kAlign;
-    }
-    return;
+void Program::prepare_steps() {
+  for (Step& step : plan_.steps) {
+    if (!step.node) continue;
+    const Prepared p = preparer_->prepare(*step.node, *trace_.store);
+    if (p.drop) drops_.emplace_back(p.state, p.drop);
+    step.run = p.run;
+    step.state = p.state;
+    if (!p.scratch_bytes) continue;
+    step.scratch = static_cast<int64_t>(plan_.arena_bytes);
+    plan_.arena_bytes += (p.scratch_bytes + kAlign - 1) / kAlign * kAlign;
   }
-  fail(Code::unimplemented, node.op->name(), ": every executor that claimed it declined to prepare it");
 }
 
 std::unique_ptr<Program::Frame> Program::make_frame() const {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <mutex>
 
-#include "executors/claim.h"
+#include "program/launch.h"
 #include "tensor/tensor.h"
 
 namespace thunder {
@@ -52,11 +52,24 @@ struct Plan {
 // Decides what is a view, where every value lives and which copies are needed. `strides` by input of the trace.
 Plan plan_memory(const Trace& trace, const std::vector<Sizes>& strides);
 
+// A line of the trace, ready to run.
+struct Prepared {
+  Status* (*run)(const Launch*, void* state) = nullptr;
+  void* state = nullptr;
+  void (*drop)(void* state) = nullptr;  // may be null
+  size_t scratch_bytes = 0;
+};
+
+// Makes lines ready; implemented by the executors. Lives as long as its program.
+struct Preparer {
+  virtual ~Preparer() = default;
+  virtual Prepared prepare(const Node& node, const Store& store) = 0;
+};
+
 class Program {
  public:
-  // Requires: a claimed trace. Prepares each distinct call site; an executor that declines hands over to the next
-  // one in `executors`.
-  Program(const Trace& trace, const std::vector<Sizes>& strides, const Executors& executors, const Allocator& allocator);
+  // Requires: a claimed trace.
+  Program(const Trace& trace, const std::vector<Sizes>& strides, std::unique_ptr<Preparer> preparer, const Allocator& allocator);
   ~Program();
   Program(const Program&) = delete;
 
@@ -79,8 +92,7 @@ class Program {
     uint32_t buffer, index;
     int64_t offset;
   };
-  void prepare_steps(const Executors& executors);
-  void prepare_step(Step& step, const Executors& executors);
+  void prepare_steps();
   std::unique_ptr<Frame> make_frame() const;
   Status* run_steps(Frame& frame, size_t begin, size_t end, void* stream) const noexcept;
   std::unique_ptr<Frame> acquire();
@@ -89,7 +101,7 @@ class Program {
   Trace trace_;
   Plan plan_;
   Allocator allocator_;
-  Executors executors_;
+  std::unique_ptr<Preparer> preparer_;
   Ref<Storage> constants_;
   std::vector<Patch> input_patches_, output_patches_;
   std::vector<std::pair<void*, void (*)(void*)>> drops_;

@@ -1,0 +1,135 @@
+// The whole way of a call: trace, passes, program, cache, run.
+#include "jit/call.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace thunder {
+namespace {
+
+class Lambda : public Function {
+ public:
+  using Body = std::function<void(Scope&, const Values&, Values&)>;
+  explicit Lambda(Body body) : Function("f"), body_(std::move(body)) {}
+  Ref<Status> call(Scope& s, const Values& in, Values& out) override {
+    body_(s, in, out);
+    return {};
+  }
+
+ private:
+  Body body_;
+};
+
+Tensor* op(Scope& s, std::string_view name, std::vector<Any> args) { return s.invoke(name, args, nullptr, nullptr, 0, "here:1"); }
+Any any(Tensor* t) { return Any::tensor(t); }
+
+struct Call : testing::Test {
+  Ref<Context> context = make<Context>(ContextHooks{});
+
+  Ref<Tensor> tensor(std::vector<int64_t> shape, std::vector<float> data) {
+    TensorType t;
+    t.dtype = DType::f32;
+    for (int64_t n : shape) t.shape.push_back(n);
+    auto out = Tensor::empty(context->allocator(), t);
+    std::copy(data.begin(), data.end(), reinterpret_cast<float*>(out->data()));
+    return out;
+  }
+  Ref<Compiled> compile(Lambda::Body body, const CompileOptions* options = nullptr) {
+    return make<Compiled>(context, Ref<Function>::adopt(new Lambda(std::move(body))), options);
+  }
+  std::vector<float> run(Compiled& f, std::vector<Tensor*> in) {
+    Tensor* out = nullptr;
+    if (Status* failed = f.call_tensors(in.data(), in.size(), &out, 1)) {
+      error = failed->message();
+      failed->release();
+      return {};
+    }
+    auto* p = reinterpret_cast<float*>(out->data());
+    std::vector<float> data(p, p + out->elements());
+    out->release();
+    return data;
+  }
+  std::string error;
+};
+
+using Floats = std::vector<float>;
+
+TEST_F(Call, computes_and_caches_by_shape) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "add", {any(in[0].tensor.get()), any(in[1].tensor.get())}))); });
+  auto a = tensor({2}, {1, 2}), b = tensor({2}, {10, 20}), c = tensor({3}, {1, 2, 3});
+  EXPECT_EQ(run(*f, {a.get(), b.get()}), (Floats{11, 22}));
+  EXPECT_EQ(run(*f, {b.get(), b.get()}), (Floats{20, 40}));
+  EXPECT_EQ(f->statistics().misses, 1u);
+  EXPECT_EQ(run(*f, {c.get(), c.get()}), (Floats{2, 4, 6}));
+  EXPECT_EQ(f->statistics().misses, 2u);
+  EXPECT_EQ(f->last_miss(), "input '0': shape is [3], was [2]");
+}
+
+TEST_F(Call, takes_gradients_inside) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    Tensor* x = in[0].tensor.get();
+    Tensor* y = op(s, "mul", {any(op(s, "mul", {any(x), any(x)})), any(x)});
+    Tensor* loss = op(s, "prims.sum", {any(y), Any::dims({})});
+    Values wrt;
+    wrt.push(Ref<Tensor>(x));
+    Values* g = s.grad(loss, wrt);
+    Tensor* second = op(s, "prims.sum", {any((*g)[0].tensor.get()), Any::dims({})});
+    out.push((*s.grad(second, wrt))[0].tensor);
+  });
+  auto x = tensor({3}, {1, 2, 3});
+  EXPECT_EQ(run(*f, {x.get()}), (Floats{6, 12, 18})) << error;
+}
+
+TEST_F(Call, writes_captured_tensors_in_place) {
+  auto w = tensor({2}, {1, 1});
+  auto f = compile([&](Scope& s, const Values& in, Values& out) {
+    Tensor* y = op(s, "mul", {any(w.get()), any(in[0].tensor.get())});
+    op(s, "add_", {any(w.get()), any(in[0].tensor.get())});
+    out.push(Ref<Tensor>(y));
+  });
+  auto x = tensor({2}, {2, 3});
+  EXPECT_EQ(run(*f, {x.get()}), (Floats{2, 3})) << error;
+  EXPECT_EQ(run(*f, {x.get()}), (Floats{6, 12})) << error;
+  EXPECT_EQ(reinterpret_cast<float*>(w->data())[1], 7);
+  EXPECT_EQ(f->statistics().misses, 1u);
+}
+
+TEST_F(Call, keeps_float_arguments_live) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "mul", {any(in[0].tensor.get()), any(in[1].tensor.get())}))); });
+  auto x = tensor({2}, {1, 2});
+  for (double k : {2.0, 3.0}) {
+    Values in, out;
+    in.push(x);
+    in.push(Any::real(k));
+    ASSERT_EQ(f->call(in, out), nullptr);
+    EXPECT_EQ(reinterpret_cast<float*>(out[0].tensor->data())[1], 2 * k);
+    EXPECT_EQ(out[0].tensor->type().dtype, DType::f32);
+  }
+  EXPECT_EQ(f->statistics().misses, 1u);
+}
+
+TEST_F(Call, refuses_overlapping_inputs_of_which_one_is_written) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    op(s, "add_", {any(in[0].tensor.get()), any(in[1].tensor.get())});
+    out.push(in[0].tensor);
+  });
+  auto x = tensor({2}, {1, 2}), y = tensor({2}, {5, 5});
+  EXPECT_EQ(run(*f, {x.get(), y.get()}), (Floats{6, 7})) << error;
+  EXPECT_TRUE(run(*f, {x.get(), x.get()}).empty());
+  EXPECT_NE(error.find("overlap"), std::string::npos) << error;
+  EXPECT_EQ(reinterpret_cast<float*>(x->data())[0], 6);
+}
+
+TEST_F(Call, reports_the_first_error_with_the_callers_line) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    Tensor* y = op(s, "add", {any(in[0].tensor.get()), any(in[1].tensor.get())});
+    out.push(Ref<Tensor>(op(s, "nonsense", {any(y)})));
+  });
+  auto x = tensor({2}, {1, 2}), y = tensor({3}, {1, 2, 3});
+  EXPECT_TRUE(run(*f, {x.get(), y.get()}).empty());
+  EXPECT_EQ(error, "add: shapes [2] and [3] do not broadcast: dim 0 is 2 and 3; input is f32[2], other is f32[3] [at here:1]");
+}
+
+}  // namespace
+}  // namespace thunder
