@@ -1,4 +1,4 @@
-// A pass: a trace in, a new trace out, or nothing when there was nothing to do.
+// What every pass is: a function from a trace to a trace that computes the same.
 #pragma once
 
 #include <optional>
@@ -10,9 +10,10 @@ namespace thunder {
 
 struct PassContext {
   const Registry& registry;
-  Allocator allocator;
+  Allocator allocator = default_allocator();
 };
 
+// Empty: nothing changed. The result shares the trace's store; whoever runs the pass sets its name and time.
 using PassFn = std::optional<Trace> (*)(const Trace&, PassContext&);
 
 }  // namespace thunder

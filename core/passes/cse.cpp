@@ -1,0 +1,95 @@
+#include "passes/cse.h"
+
+#include <bit>
+
+#include "base/hash.h"
+#include "passes/inside.h"
+#include "passes/rewrite.h"
+
+namespace thunder {
+namespace {
+
+uint64_t hash(const Node& n) {
+  uint64_t h = reinterpret_cast<uintptr_t>(n.op);
+  for (const Arg& a : n.args) h = hash(a, h);
+  return h;
+}
+
+bool equal(const Node& a, const Node& b) {
+  if (a.op != b.op || a.results.size() != b.results.size() || a.executor != b.executor) return false;
+  for (size_t i = 0; i < a.args.size(); i++)
+    if (!same(a.args[i], b.args[i])) return false;
+  return true;
+}
+
+// Lines by content: open addressing over a table that never grows.
+class Lines {
+ public:
+  explicit Lines(size_t most) : slots_(std::bit_ceil(2 * most + 2), nullptr) {}
+  // An equal line that was added before, or null; then this one has been added.
+  const Node* find_or_add(const Node* node) {
+    for (size_t at = hash(*node);; at++) {
+      const Node*& slot = slots_[at & (slots_.size() - 1)];
+      if (slot && !equal(*slot, *node)) continue;
+      if (slot) return slot;
+      slot = node;
+      return nullptr;
+    }
+  }
+
+ private:
+  std::vector<const Node*> slots_;
+};
+
+// Whether a decomposition reads only the line's arguments and what it makes itself.
+class Closed {
+ public:
+  explicit Closed(size_t values) : known_by_(values, 0) {}
+
+  bool operator()(const Node& node) {
+    if (node.body.empty()) return true;
+    line_++;
+    for_each_value(node.args, [&](ValueId v) { know(v); });
+    return body(node);
+  }
+
+ private:
+  void know(ValueId v) {
+    if (v >= known_by_.size()) known_by_.resize(v + 1, 0);
+    known_by_[v] = line_;
+  }
+  bool body(const Node& node) {
+    bool closed = true;
+    for (const Node* inner : node.body) {
+      for_each_value(inner->args, [&](ValueId v) { closed &= v < known_by_.size() && known_by_[v] == line_; });
+      if (!body(*inner)) return false;
+      for (ValueId r : inner->results) know(r);
+    }
+    return closed;
+  }
+
+  std::vector<uint32_t> known_by_;
+  uint32_t line_ = 0;
+};
+
+}  // namespace
+
+std::optional<Trace> cse(const Trace& trace, PassContext& context) {
+  Rewriter rewriter(trace, context.registry);
+  Lines lines(trace.nodes.size());
+  Closed closed(trace.store->size());
+  for (const Node* old : trace.nodes) {
+    const Node* node = rewriter.substituted(old);
+    const Node* first = is_pure(*node) && closed(*node) ? lines.find_or_add(node) : nullptr;
+    bool merged = first && !node->results.empty();
+    for (size_t i = 0; merged && i < node->results.size(); i++) merged = rewriter.type(first->results[i]) == rewriter.type(node->results[i]);
+    if (!merged) {
+      rewriter.keep(node);
+      continue;
+    }
+    for (size_t i = 0; i < node->results.size(); i++) rewriter.replace(node->results[i], first->results[i]);
+  }
+  return rewriter.finish();
+}
+
+}  // namespace thunder

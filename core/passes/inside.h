@@ -1,0 +1,21 @@
+// Questions about a line that only its whole decomposition answers.
+#pragma once
+
+#include "ir/trace.h"
+
+namespace thunder {
+
+// Calls f(node) for the node and everything inside it. Depth is that of the ops' own definitions.
+template <class F>
+void for_each_inside(const Node& node, F&& f) {
+  f(node);
+  for (const Node* inner : node.body) for_each_inside(*inner, f);
+}
+
+inline bool is_pure(const Node& node) {
+  bool pure = true;
+  for_each_inside(node, [&](const Node& n) { pure &= n.op->pure; });
+  return pure;
+}
+
+}  // namespace thunder
