@@ -3,7 +3,7 @@
 
 #include "tracer/recorder.h"
 
-namespace thunder::testing {
+namespace thunder::tests {
 
 inline TensorType tensor_type(std::initializer_list<Dim> shape, DType dtype = DType::f32) {
   return {dtype, Device::cpu, false, Shape(shape)};
@@ -43,4 +43,4 @@ class TraceMaker {
   uint32_t counts_[3] = {0, 0, 0};
 };
 
-}  // namespace thunder::testing
+}  // namespace thunder::tests

@@ -11,8 +11,8 @@
 namespace thunder {
 namespace {
 
-using testing::TraceMaker;
-using testing::tensor_type;
+using tests::TraceMaker;
+using tests::tensor_type;
 
 std::string real(double v) {
   std::string out;

@@ -8,8 +8,8 @@
 namespace thunder {
 namespace {
 
-using testing::TraceMaker;
-using testing::tensor_type;
+using tests::TraceMaker;
+using tests::tensor_type;
 
 std::string failure_of(const Trace& t) {
   try {

@@ -9,7 +9,7 @@
 namespace thunder {
 namespace {
 
-using testing::TraceMaker;
+using tests::TraceMaker;
 
 TEST(Cse, substitutes_inside_decompositions) {
   TraceMaker m;

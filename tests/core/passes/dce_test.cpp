@@ -9,7 +9,7 @@
 namespace thunder {
 namespace {
 
-using testing::TraceMaker;
+using tests::TraceMaker;
 
 TEST(Dce, keeps_what_writes_need) {
   TraceMaker m;
