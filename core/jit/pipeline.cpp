@@ -5,6 +5,9 @@
 #include <chrono>
 
 #include "base/text.h"
+#include "ir/verify.h"
+#include "passes/cse.h"
+#include "passes/dce.h"
 #include "passes/grad.h"
 
 namespace thunder {
@@ -13,12 +16,18 @@ namespace {
 using Result = std::optional<Trace>;
 
 Result grad(const Trace& t, PipelineContext& c) { return expand_gradients(t, c.pass.registry); }
+Result merged(const Trace& t, PipelineContext& c) { return cse(t, c.pass); }
+Result pruned(const Trace& t, PipelineContext& c) { return dce(t, c.pass); }
 Result descended(const Trace& t, PipelineContext& c) { return descend(t, c.executors); }
 Result claimed(const Trace& t, PipelineContext& c) { return claim(t, c.executors); }
 
 constexpr std::array kPipeline = {
     PipelineRow{"grad", grad, true, "first: what follows cleans up the backward together with the forward"},
+    PipelineRow{"cse", merged, false, "early: the backward recomputes what the forward has, while both are still few lines"},
+    PipelineRow{"dce", pruned, false, "before descending, so that nothing unused is descended into"},
     PipelineRow{"descend", descended, true, "the rest works on the ops that executors take"},
+    PipelineRow{"cse_prims", merged, false, "decompositions repeat each other's casts and constants"},
+    PipelineRow{"dce_prims", pruned, false, "drops what descending and merging left unused"},
     PipelineRow{"claim", claimed, true, "last: every line gets the executor that runs it"},
 };
 
@@ -54,6 +63,7 @@ void run_pipeline(std::vector<Trace>& traces, PipelineContext& context) {
     if (!made) continue;
     made->pass = row.name;
     made->milliseconds = now_ms() - start;
+    if (context.verify) verify(*made);
     traces.push_back(std::move(*made));
   }
 }
