@@ -49,57 +49,72 @@ auto by_real(DType d, F&& f) {
   return f(float{});
 }
 
-// The position in up to three strided views at once, advanced row by row: the innermost axis is the caller's loop.
+// The position in several strided views at once, advanced row by row: the innermost axis is the caller's loop. Axes of
+// size 1 vanish, and axes that every view walks as one are merged, so that dense tensors are a single row.
 template <size_t N>
 class Rows {
  public:
-  Rows(const Buffer& shape_of, const std::array<const Buffer*, N>& views) : shape_(shape_of.shape) {
-    rank_ = shape_of.rank;
-    for (int32_t i = 0; i + 1 < rank_; i++) rows_ *= shape_[i];
-    row_ = rank_ ? shape_[rank_ - 1] : 1;
-    for (size_t k = 0; k < N; k++) {
-      strides_[k] = views[k]->strides;
-      step[k] = rank_ ? views[k]->strides[rank_ - 1] : 0;
+  Rows(const Buffer& shape_of, const std::array<const Buffer*, N>& views) {
+    for (int32_t i = shape_of.rank; i-- > 0;) {
+      const int64_t size = shape_of.shape[i];
+      if (size == 1) continue;
+      std::array<int64_t, N> strides;
+      for (size_t k = 0; k < N; k++) strides[k] = views[k]->strides[i];
+      add(size, strides);
     }
     if (row_ == 0) rows_ = 0;
-    at_.resize(static_cast<size_t>(rank_), 0);
-    collapse();
   }
   int64_t rows() const { return rows_; }
   int64_t row() const { return row_; }
   // Moves the offsets (in elements) to the next row.
   void next() {
-    for (int32_t axis = outer_ - 1; axis >= 0; axis--) {
-      for (size_t k = 0; k < N; k++) offset[k] += strides_[k][axis];
-      if (++at_[static_cast<size_t>(axis)] < shape_[axis]) return;
-      for (size_t k = 0; k < N; k++) offset[k] -= strides_[k][axis] * shape_[axis];
-      at_[static_cast<size_t>(axis)] = 0;
+    for (Axis& axis : outer_) {
+      for (size_t k = 0; k < N; k++) offset[k] += axis.strides[k];
+      if (++axis.at < axis.size) return;
+      for (size_t k = 0; k < N; k++) offset[k] -= axis.strides[k] * axis.size;
+      axis.at = 0;
     }
   }
   std::array<int64_t, N> offset{};
   std::array<int64_t, N> step{};  // strides of the innermost axis
 
  private:
-  // Merges trailing axes that every view walks as one, so that dense tensors are a single row.
-  void collapse() {
-    outer_ = rank_ - 1;
-    while (outer_ > 0) {
-      bool merge = true;
-      for (size_t k = 0; k < N; k++) merge &= strides_[k][outer_ - 1] == step[k] * row_;
-      if (!merge) break;
-      row_ *= shape_[outer_ - 1];
-      if (shape_[outer_ - 1]) rows_ /= shape_[outer_ - 1];
-      outer_--;
+  struct Axis {
+    int64_t size, at;
+    std::array<int64_t, N> strides;
+  };
+  // From the innermost axis outwards.
+  void add(int64_t size, const std::array<int64_t, N>& strides) {
+    if (empty_) {
+      row_ = size, step = strides, empty_ = false;
+      return;
     }
-    if (outer_ < 0) outer_ = 0;
+    int64_t& last = outer_.empty() ? row_ : outer_.back().size;
+    const auto& under = outer_.empty() ? step : outer_.back().strides;
+    bool merge = true;
+    for (size_t k = 0; k < N; k++) merge &= strides[k] == under[k] * last;
+    if (merge)
+      last *= size;
+    else
+      outer_.push_back({size, 0, strides});
+    if (!merge || !outer_.empty()) rows_ *= size;
   }
 
-  const int64_t* shape_;
-  int32_t rank_ = 0, outer_ = 0;
+  bool empty_ = true;
   int64_t rows_ = 1, row_ = 1;
-  std::array<const int64_t*, N> strides_{};
-  SmallVector<int64_t, 6> at_;
+  SmallVector<Axis, 6> outer_;  // innermost first
 };
+
+// out[i] = f(i), i counting in row-major order.
+template <class Out, class F>
+void each0(const Kernel& k, F f) {
+  Rows<1> rows(k.out[0], {&k.out[0]});
+  int64_t first = 0;
+  for (int64_t r = 0; r < rows.rows(); r++, rows.next(), first += rows.row()) {
+    Out* out = k.out[0].as<Out>() + rows.offset[0];
+    for (int64_t i = 0; i < rows.row(); i++) out[i * rows.step[0]] = f(first + i);
+  }
+}
 
 // out[i] = f(in[i]) with elements loaded as In, stored as Out.
 template <class In, class Out, class F>
@@ -116,7 +131,7 @@ void each(const Kernel& k, F f) {
   }
 }
 
-// out[i] = f(a[i], b[i]).
+// out[i] = f(a[i], b[i]). Either operand may be one element repeated, as numbers and broadcast tensors are.
 template <class In, class Out, class F>
 void each2(const Kernel& k, F f) {
   Rows<3> rows(k.out[0], {&k.out[0], &k.in[0], &k.in[1]});
@@ -125,12 +140,35 @@ void each2(const Kernel& k, F f) {
     const In* a = k.in[0].as<In>() + rows.offset[1];
     const In* b = k.in[1].as<In>() + rows.offset[2];
     const int64_t n = rows.row(), so = rows.step[0], sa = rows.step[1], sb = rows.step[2];
+    const In a0 = a[0], b0 = b[0];
     if (so == 1 && sa == 1 && sb == 1)
       for (int64_t i = 0; i < n; i++) out[i] = static_cast<Out>(f(a[i], b[i]));
     else if (so == 1 && sa == 1 && sb == 0)
-      for (int64_t i = 0; i < n; i++) out[i] = static_cast<Out>(f(a[i], b[0]));
+      for (int64_t i = 0; i < n; i++) out[i] = static_cast<Out>(f(a[i], b0));
+    else if (so == 1 && sa == 0 && sb == 1)
+      for (int64_t i = 0; i < n; i++) out[i] = static_cast<Out>(f(a0, b[i]));
     else
       for (int64_t i = 0; i < n; i++) out[i * so] = static_cast<Out>(f(a[i * sa], b[i * sb]));
+  }
+}
+
+// out[i] = f(a[i], b[i], c[i]), the first of another type than the others.
+template <class First, class In, class Out, class F>
+void each3(const Kernel& k, F f) {
+  Rows<4> rows(k.out[0], {&k.out[0], &k.in[0], &k.in[1], &k.in[2]});
+  for (int64_t r = 0; r < rows.rows(); r++, rows.next()) {
+    Out* out = k.out[0].as<Out>() + rows.offset[0];
+    const First* a = k.in[0].as<First>() + rows.offset[1];
+    const In* b = k.in[1].as<In>() + rows.offset[2];
+    const In* c = k.in[2].as<In>() + rows.offset[3];
+    const int64_t n = rows.row(), so = rows.step[0], sa = rows.step[1], sb = rows.step[2], sc = rows.step[3];
+    const In c0 = c[0];
+    if (so == 1 && sa == 1 && sb == 1 && sc == 1)
+      for (int64_t i = 0; i < n; i++) out[i] = static_cast<Out>(f(a[i], b[i], c[i]));
+    else if (so == 1 && sa == 1 && sb == 1 && sc == 0)
+      for (int64_t i = 0; i < n; i++) out[i] = static_cast<Out>(f(a[i], b[i], c0));
+    else
+      for (int64_t i = 0; i < n; i++) out[i * so] = static_cast<Out>(f(a[i * sa], b[i * sb], c[i * sc]));
   }
 }
 

@@ -1,72 +1,191 @@
-// Elementwise arithmetic of two tensors: each row is a prim over equal types and the composite that promotes and
-// broadcasts to it.
+// Elementwise functions of two tensors, as users call them: operands promote and broadcast to one type, then a prim runs.
 #include <cmath>
 
-#include "ops/grad.h"
-#include "ops/kernels.h"
-#include "ops/samples.h"
+#include "ops/elementwise.h"
 
 namespace thunder {
 namespace {
 
-void meta(const Call& c, Types& out) {
-  c.require(c.type(0).shape == c.type(1).shape && c.type(0).dtype == c.type(1).dtype, "operands must have one type; ", c.types());
-  out.push(c.type(0));
+Results through(Call& c, std::string_view prim, bool to_reals = false) {
+  auto v = promoted(c, {0, 1}, to_reals);
+  return c.builder.call(prim, {v[0], v[1]});
 }
 
-template <class F>
-Status* arithmetic(const Kernel& k) {
-  by_dtype(k.out[0].dtype, [&](auto t) {
-    using T = decltype(t);
-    using C = Compute<T>;
-    each2<T, T>(k, [](C a, C b) { return static_cast<T>(F()(a, b)); });
-  });
-  return nullptr;
+// Adds a gradient of the result's shape to an operand that was broadcast to it.
+void add_broadcast(Grad& g, size_t i, Var gradient) { g.add(i, sum_to(gradient, g.type(i).shape)); }
+
+// ---- add, sub ----
+
+std::optional<double> number(const Arg& a) {
+  if (a.kind == ArgKind::real) return a.f;
+  if (a.kind == ArgKind::integer || a.kind == ArgKind::boolean) return static_cast<double>(a.i);
+  return std::nullopt;
+}
+Results scaled(Call& c, std::string_view prim) {
+  if (number(c.args[2]) == 1.0) return through(c, prim);
+  Var other = c.builder.call("mul", {c.args[1], c.args[2]});
+  return c.builder.call(prim.substr(prim.find('.') + 1), {c.args[0], other});
+}
+void scaled_vjp(Grad& g, bool negative) {
+  Var dy = g.cotangent();
+  if (g.wants(0)) add_broadcast(g, 0, dy);
+  const bool plain = number(g.args[2]) == 1.0;
+  if (g.wants(1)) {
+    Var to_other = plain ? dy : dy * g.args[2];
+    add_broadcast(g, 1, negative ? -to_other : to_other);
+  }
+  if (g.wants(2)) {
+    Var to_alpha = dy * g.args[1];
+    add_broadcast(g, 2, negative ? -to_alpha : to_alpha);
+  }
 }
 
-struct Add { template <class T> T operator()(T a, T b) { return static_cast<T>(a + b); } };
-struct Mul { template <class T> T operator()(T a, T b) { return static_cast<T>(a * b); } };
-struct Sub { template <class T> T operator()(T a, T b) { return static_cast<T>(a - b); } };
+// ---- mul, div ----
+
+void mul_vjp(Grad& g) {
+  if (g.wants(0)) add_broadcast(g, 0, g.cotangent() * g.args[1]);
+  if (g.wants(1)) add_broadcast(g, 1, g.cotangent() * g.args[0]);
+}
+
+// Quotients of integers, and of reals, rounded down: as in Python, the remainder has the divisor's sign.
+Var floor_quotient(Var a, Var b) {
+  Builder& to = *a.builder;
+  auto zero = [](Var x) { return full_like(x, 0); };
+  if (!is_real(a.dtype())) {
+    Var quotient = to.call("prims.div", {a, b}), rest = a - quotient * b;
+    Var signs_differ = to.call("prims.ne", {to.call("prims.lt", {rest, zero(b)}), to.call("prims.lt", {b, zero(b)})});
+    Var down = signs_differ * to.call("prims.ne", {rest, zero(b)});
+    return quotient - convert(down, a.dtype());
+  }
+  // The exact remainder first: the rounded quotient may already have reached the next integer.
+  Var rest = to.call("prims.fmod", {a, b}), quotient = (a - rest) / b;
+  Var signs_differ = to.call("prims.ne", {to.call("prims.lt", {rest, zero(b)}), to.call("prims.lt", {b, zero(b)})});
+  Var down = signs_differ * to.call("prims.ne", {rest, zero(b)});
+  quotient = quotient - convert(down, a.dtype());
+  Var floor = to.call("prims.floor", {quotient});
+  Var rounded = floor + convert(to.call("gt", {quotient - floor, 0.5}), a.dtype());
+  return to.call("where", {to.call("eq", {b, 0.0}), a / b, rounded});
+}
+Var truncated(Var x) {
+  Builder& to = *x.builder;
+  return to.call("where", {to.call("lt", {x, 0.0}), -to.call("prims.floor", {-x}), to.call("prims.floor", {x})});
+}
+Results div(Call& c) {
+  if (!c.has(2)) return through(c, "prims.div", true);
+  const bool down = c.text(2) == "floor";
+  c.require(down || c.text(2) == "trunc", "rounding_mode must be None, 'trunc' or 'floor', got '", c.text(2), "'");
+  auto v = promoted(c, {0, 1});
+  c.require(v[0].dtype() != DType::boolean, "booleans cannot be divided with a rounding_mode");
+  const DType dtype = v[0].dtype();
+  for (Var& x : v) x = widened(x);
+  if (down) return convert(floor_quotient(v[0], v[1]), dtype);
+  Var quotient = c.builder.call("prims.div", {v[0], v[1]});
+  return is_real(dtype) ? convert(truncated(quotient), dtype) : quotient;
+}
+void div_vjp(Grad& g) {
+  if (g.has(2)) return;  // it is constant between jumps
+  Var slope = widened(g.cotangent()) / g.args[1];
+  if (g.wants(0)) add_broadcast(g, 0, slope);
+  if (g.wants(1)) add_broadcast(g, 1, -(slope * widened(g.result())));
+}
+
+// ---- pow ----
+
+// Exponents that are known and have a cheaper form, as in PyTorch.
+Results pow(Call& c) {
+  auto exponent = number(c.args[1]);
+  if (exponent && c.args[0].kind == ArgKind::value) {
+    const bool real = is_real(c.type(0).dtype);
+    if (!real && c.args[1].kind != ArgKind::real)
+      c.require(*exponent >= 0, "integers to negative integer powers are not allowed; input is ", name(c.type(0)), ", other is ", c.args[1].i);
+    Var x = c.var(0);
+    if (*exponent == 2.0 && (real || c.args[1].kind == ArgKind::integer) && x.dtype() != DType::boolean) return x * x;
+    if (real && *exponent == 0.5) return c.builder.call("sqrt", {x});
+    if (real && *exponent == -0.5) return c.builder.call("rsqrt", {x});
+    if (real && *exponent == -1.0) return c.builder.call("reciprocal", {x});
+  }
+  return through(c, "prims.pow");
+}
+
+// ---- samples ----
 
 void pairs(Samples& s) {
   s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 3}}});
   s.add({TensorSpec{{2, 3}}, TensorSpec{{3}}});
   s.add({TensorSpec{{4, 1, 3}}, TensorSpec{{5, 1}}});
   s.add({TensorSpec{{7}}, 2.5});
+  s.add({0.5, TensorSpec{{7}, DType::f64}});
+  s.add({TensorSpec{{}}, TensorSpec{{}}});
   s.add({TensorSpec{{0, 3}}, TensorSpec{{3}}});
+  s.add({TensorSpec{{2, 3}, DType::bf16}, TensorSpec{{3}}});
+  s.add({TensorSpec{{2, 3}, DType::i32, -9, 9}, TensorSpec{{3}, DType::i64, 1, 9}});
+  s.add({TensorSpec{{2, 3}, DType::i64, -9, 9}, 2.5});
+  s.refuse({TensorSpec{{2, 3}}, TensorSpec{{4}}}, "broadcast");
+}
+void sums(Samples& s) {
+  pairs(s);
+  s.add({TensorSpec{{2, 3}}, TensorSpec{{3}}, 0.5});
+  s.add({TensorSpec{{4}, DType::i64, -9, 9}, TensorSpec{{4}, DType::i64, -9, 9}, 3});
+}
+void quotients(Samples& s) {
+  const TensorSpec divisor{{3}, DType::f32, 0.5, 3};
+  s.add({TensorSpec{{2, 3}}, divisor});
+  s.add({divisor, TensorSpec{{2, 1}, DType::f64, -3, -0.5}});
+  s.add({TensorSpec{{2, 3}}, 2.5});
+  s.add({1, TensorSpec{{4}, DType::i64, 1, 9}});
+  s.add({TensorSpec{{}}, TensorSpec{{}, DType::f32, 1, 2}});
+  s.add({TensorSpec{{0, 3}}, divisor});
+  s.add({TensorSpec{{2, 3}, DType::bf16}, divisor});
+  s.add_without_gradient({TensorSpec{{2, 3}, DType::f32, -20, 20}, divisor, "floor"});
+  s.add_without_gradient({TensorSpec{{2, 3}, DType::f32, -20, 20}, divisor, "trunc"});
+  s.add({TensorSpec{{2, 3}, DType::i64, -20, 20}, TensorSpec{{3}, DType::i64, 1, 5}, "floor"});
+  s.add({TensorSpec{{2, 3}, DType::i32, -20, 20}, -3, "trunc"});
+  s.refuse({TensorSpec{{2, 3}}, TensorSpec{{4}}}, "broadcast");
+  s.refuse({TensorSpec{{3}}, divisor, "nearest"}, "rounding_mode");
+}
+void powers(Samples& s) {
+  const TensorSpec base{{2, 3}, DType::f32, 0.25, 3};
+  s.add({base, TensorSpec{{3}}});
+  s.add({base, TensorSpec{{2, 1}, DType::f64}});
+  for (double exponent : {2.0, 3.0, 0.5, -0.5, -1.0, 0.0, 1.0, 1.7}) s.add({base, exponent});
+  s.add({2.5, TensorSpec{{4}}});
+  s.add({TensorSpec{{}, DType::f32, 0.5, 2}, 2});
+  s.add({TensorSpec{{0, 3}}, 2.0});
+  s.add({TensorSpec{{4}, DType::i64, -3, 3}, 3});
+  s.add({TensorSpec{{4}, DType::i64, 1, 3}, 0.5});
+  s.refuse({TensorSpec{{4}, DType::i64, 1, 3}, -2}, "negative");
   s.refuse({TensorSpec{{2, 3}}, TensorSpec{{4}}}, "broadcast");
 }
 
-template <int unused = 0>
-Results promote_to(Call& c, std::string_view prim) {
-  auto v = promoted(c, {0, 1});
-  return c.builder.call(prim, {v[0], v[1]});
+consteval OpRow comparison(SchemaText schema, std::string_view doc, DecomposeFn decompose) {
+  return checked({.schema = schema, .doc = doc, .decompose = decompose, .nondiff = "the result is boolean", .samples = pairs,
+                  .tags = kInplace});
 }
 
-Results add(Call& c) { return promote_to(c, "prims.add"); }
-Results mul(Call& c) { return promote_to(c, "prims.mul"); }
-Results sub(Call& c) { return promote_to(c, "prims.sub"); }
-
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.add(tensor input, tensor other) -> tensor", .doc = "input + other, elementwise.", .meta = meta,
-             .reference = arithmetic<Add>, .vjp = [](Grad& g) { g.add(0, g.cotangent()); g.add(1, g.cotangent()); },
-             .tags = kElementwise}),
-    checked({.schema = "prims.sub(tensor input, tensor other) -> tensor", .doc = "input - other, elementwise.", .meta = meta,
-             .reference = arithmetic<Sub>, .vjp = [](Grad& g) { g.add(0, g.cotangent()); if (g.wants(1)) g.add(1, -g.cotangent()); },
-             .tags = kElementwise}),
-    checked({.schema = "prims.mul(tensor input, tensor other) -> tensor", .doc = "input * other, elementwise.", .meta = meta,
-             .reference = arithmetic<Mul>,
-             .vjp = [](Grad& g) {
-               if (g.wants(0)) g.add(0, g.cotangent() * g.var(1));
-               if (g.wants(1)) g.add(1, g.cotangent() * g.var(0));
-             },
-             .tags = kElementwise}),
-    checked({.schema = "add(tensor input, tensor other) -> tensor", .doc = "input + other; promotes and broadcasts.",
-             .decompose = add, .samples = pairs, .tags = kInplace}),
-    checked({.schema = "sub(tensor input, tensor other) -> tensor", .doc = "input - other; promotes and broadcasts.",
-             .decompose = sub, .samples = pairs, .tags = kInplace}),
+    checked({.schema = "add(tensor input, tensor other, tensor alpha=1) -> tensor", .doc = "input + alpha * other; promotes and broadcasts.",
+             .decompose = [](Call& c) { return scaled(c, "prims.add"); }, .vjp = [](Grad& g) { scaled_vjp(g, false); },
+             .samples = sums, .tags = kInplace}),
+    checked({.schema = "sub(tensor input, tensor other, tensor alpha=1) -> tensor", .doc = "input - alpha * other; promotes and broadcasts.",
+             .decompose = [](Call& c) { return scaled(c, "prims.sub"); }, .vjp = [](Grad& g) { scaled_vjp(g, true); },
+             .samples = sums, .tags = kInplace}),
     checked({.schema = "mul(tensor input, tensor other) -> tensor", .doc = "input * other; promotes and broadcasts.",
-             .decompose = mul, .samples = pairs, .tags = kInplace}),
+             .decompose = [](Call& c) { return through(c, "prims.mul"); }, .vjp = mul_vjp, .samples = pairs, .tags = kInplace}),
+    checked({.schema = "div(tensor input, tensor other, str? rounding_mode=None) -> tensor",
+             .doc = "input / other, integers as reals; with rounding_mode 'trunc' or 'floor' a whole quotient of the promoted dtype.",
+             .decompose = div, .vjp = div_vjp, .samples = quotients, .tags = kInplace}),
+    checked({.schema = "pow(tensor input, tensor other) -> tensor", .doc = "input to the power of other; promotes and broadcasts.",
+             .decompose = pow, .samples = powers, .tags = kInplace}),
+    checked({.schema = "maximum(tensor input, tensor other) -> tensor", .doc = "The greater of two; NaN if either is.",
+             .decompose = [](Call& c) { return through(c, "prims.maximum"); }, .samples = pairs}),
+    checked({.schema = "minimum(tensor input, tensor other) -> tensor", .doc = "The lesser of two; NaN if either is.",
+             .decompose = [](Call& c) { return through(c, "prims.minimum"); }, .samples = pairs}),
+    comparison("eq(tensor input, tensor other) -> tensor", "input == other.", [](Call& c) { return through(c, "prims.eq"); }),
+    comparison("ne(tensor input, tensor other) -> tensor", "input != other.", [](Call& c) { return through(c, "prims.ne"); }),
+    comparison("lt(tensor input, tensor other) -> tensor", "input < other.", [](Call& c) { return through(c, "prims.lt"); }),
+    comparison("le(tensor input, tensor other) -> tensor", "input <= other.", [](Call& c) { return through(c, "prims.le"); }),
+    comparison("gt(tensor input, tensor other) -> tensor", "input > other.", [](Call& c) { return through(c, "prims.gt"); }),
+    comparison("ge(tensor input, tensor other) -> tensor", "input >= other.", [](Call& c) { return through(c, "prims.ge"); }),
 };
 
 }  // namespace

@@ -1,0 +1,85 @@
+// Tensors made from nothing, and other element types: full, iota, convert.
+#include "ops/elementwise.h"
+
+namespace thunder {
+namespace {
+
+template <class To, class From>
+To cast(From v) {
+  if constexpr (std::is_same_v<To, bool>) return v != From(0);
+  else if constexpr (std::is_same_v<To, bf16>) return bf16(static_cast<float>(v));
+  else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    // Out of range is undefined in C++; saturate through the widest integer, NaN to zero.
+    if (!(v > From(-9.2e18) && v < From(9.2e18))) return v != v ? To(0) : static_cast<To>(v > 0 ? INT64_MAX : INT64_MIN);
+    return static_cast<To>(static_cast<int64_t>(v));
+  } else return static_cast<To>(v);
+}
+
+void full_meta(const Call& c, Types& out) {
+  TensorType t;
+  t.dtype = c.dtype(2);
+  t.device = c.device(3);
+  for (Dim d : c.dims(0)) c.require(!d.constant() || d.value() >= 0, "a size must not be negative, got ", name(c.dims(0)));
+  t.shape = Shape(c.dims(0));
+  out.push(t);
+}
+Status* full_kernel(const Kernel& k) {
+  by_dtype(k.out[0].dtype, [&](auto t) {
+    using T = decltype(t);
+    const T value = cast<T>(k.args[1].f);
+    each0<T>(k, [=](int64_t) { return value; });
+  });
+  return nullptr;
+}
+
+void iota_meta(const Call& c, Types& out) {
+  c.require(c.integer(0) >= 0, "length must not be negative, got ", c.integer(0));
+  TensorType t;
+  t.dtype = c.dtype(1);
+  t.device = c.device(2);
+  c.require(t.dtype != DType::boolean, "a range of booleans is not defined");
+  t.shape = {c.integer(0)};
+  out.push(t);
+}
+Status* iota_kernel(const Kernel& k) {
+  by_dtype(k.out[0].dtype, [&](auto t) {
+    using T = decltype(t);
+    each0<T>(k, [](int64_t i) { return cast<T>(i); });
+  });
+  return nullptr;
+}
+
+void convert_meta(const Call& c, Types& out) {
+  TensorType t = c.type(0);
+  t.dtype = c.dtype(1);
+  t.weak = false;
+  out.push(t);
+}
+Status* convert_kernel(const Kernel& k) {
+  by_dtype(k.in[0].dtype, [&](auto from) {
+    using From = decltype(from);
+    by_dtype(k.out[0].dtype, [&](auto to) {
+      using To = decltype(to);
+      each<From, To>(k, [](From v) { return cast<To, Compute<From>>(v); });
+    });
+  });
+  return nullptr;
+}
+
+constexpr OpRow kRows[] = {
+    checked({.schema = "prims.full(int[] shape, float value, dtype dtype, device device) -> tensor", .doc = "A tensor filled with one value.",
+             .meta = full_meta, .reference = full_kernel, .nondiff = "it has no tensor argument"}),
+    checked({.schema = "prims.iota(int length, dtype dtype, device device) -> tensor", .doc = "0, 1, 2 ... length - 1.",
+             .meta = iota_meta, .reference = iota_kernel, .nondiff = "it has no tensor argument"}),
+    checked({.schema = "prims.convert(tensor input, dtype dtype) -> tensor", .doc = "Another element type; reals to integers truncate and saturate.",
+             .meta = convert_meta, .reference = convert_kernel, .vjp = [](Grad& g) { g.add(0, convert(g.cotangent(), g.type(0).dtype)); },
+             .tags = kElementwise}),
+};
+
+}  // namespace
+
+void register_create_prims(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

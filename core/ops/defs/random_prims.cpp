@@ -1,0 +1,88 @@
+// Random numbers as a function of the random state i64[2] {seed, calls} and the draw's ordinal within the call.
+#include "ops/elementwise.h"
+#include "ops/philox.h"
+
+namespace thunder {
+namespace {
+
+TensorType drawn(const Call& c, size_t shape, DType dtype) {
+  const TensorType& state = c.type(0);
+  c.require(state.dtype == DType::i64 && state.rank() == 1 && state.shape[0] == Dim(2), "state must be i64[2] {seed, calls}; ", c.types());
+  c.require(c.integer(1) >= 0, "ordinal must not be negative, got ", c.integer(1));
+  TensorType t;
+  t.device = state.device;
+  t.dtype = dtype;
+  t.shape = Shape(c.dims(shape));
+  for (Dim d : t.shape) c.require(!d.constant() || d.value() >= 0, "a size must not be negative, got ", name(t.shape));
+  return t;
+}
+void real_draw_meta(const Call& c, Types& out) {
+  c.require(is_real(c.dtype(3)), "dtype must be real, got ", name(c.dtype(3)));
+  out.push(drawn(c, 2, c.dtype(3)));
+}
+void randint_meta(const Call& c, Types& out) {
+  c.require(c.integer(2) < c.integer(3), "low must be less than high, got ", c.integer(2), " and ", c.integer(3));
+  out.push(drawn(c, 4, DType::i64));
+}
+
+Philox generator(const Kernel& k) {
+  const auto* state = k.in[0].as<int64_t>();
+  return {static_cast<uint64_t>(state[0]), static_cast<uint64_t>(state[k.in[0].strides[0]]), static_cast<uint64_t>(k.args[1].i)};
+}
+
+Status* uniform_kernel(const Kernel& k) {
+  Philox random = generator(k);
+  switch (k.out[0].dtype) {
+    case DType::f64: each0<double>(k, [&](int64_t i) { return uniform53(random.bits64(i)); }); break;
+    case DType::bf16: each0<bf16>(k, [&](int64_t i) { return uniform8(random.bits32(i)); }); break;
+    default: each0<float>(k, [&](int64_t i) { return uniform24(random.bits32(i)); });
+  }
+  return nullptr;
+}
+Status* normal_kernel(const Kernel& k) {
+  Philox random = generator(k);
+  switch (k.out[0].dtype) {
+    case DType::f64: each0<double>(k, [&](int64_t i) { return normal52(random.bits64(i)); }); break;
+    case DType::bf16: each0<bf16>(k, [&](int64_t i) { return static_cast<float>(normal32(random.bits32(i))); }); break;
+    default: each0<float>(k, [&](int64_t i) { return static_cast<float>(normal32(random.bits32(i))); });
+  }
+  return nullptr;
+}
+Status* randint_kernel(const Kernel& k) {
+  Philox random = generator(k);
+  const auto low = static_cast<uint64_t>(k.args[2].i), n = static_cast<uint64_t>(k.args[3].i) - low;
+  each0<int64_t>(k, [&](int64_t i) { return static_cast<int64_t>(low + below(random.bits64(i), n)); });
+  return nullptr;
+}
+
+Status* advance(const Kernel& k) {
+  const auto* in = k.in[0].as<int64_t>();
+  auto* out = k.out[0].as<int64_t>();
+  out[0] = in[0];
+  out[k.out[0].strides[0]] = in[k.in[0].strides[0]] + 1;
+  return nullptr;
+}
+
+constexpr std::string_view kNoGradient = "the state is made of integers";
+
+constexpr OpRow kRows[] = {
+    checked({.schema = "prims.advance_random(tensor state) -> tensor", .doc = "The random state {seed, calls} after one more call.",
+             .meta = same_meta, .reference = advance, .nondiff = kNoGradient}),
+    checked({.schema = "prims.philox_uniform(tensor state, int ordinal, int[] shape, dtype dtype) -> tensor",
+             .doc = "Uniform in [0, 1): 24 bits of Philox4x32-10 for f32, 53 for f64, 8 for bf16.", .meta = real_draw_meta,
+             .reference = uniform_kernel, .nondiff = kNoGradient, .tags = kRandom}),
+    checked({.schema = "prims.philox_normal(tensor state, int ordinal, int[] shape, dtype dtype) -> tensor",
+             .doc = "Standard normal: the quantile of 32 bits of Philox4x32-10, of 52 for f64.", .meta = real_draw_meta,
+             .reference = normal_kernel, .nondiff = kNoGradient, .tags = kRandom}),
+    checked({.schema = "prims.philox_randint(tensor state, int ordinal, int low, int high, int[] shape) -> tensor",
+             .doc = "Integers from low up to but not including high, from 64 bits of Philox4x32-10.", .meta = randint_meta,
+             .reference = randint_kernel, .nondiff = kNoGradient, .tags = kRandom}),
+};
+
+}  // namespace
+
+void register_random_prims(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

@@ -1,0 +1,125 @@
+// Reductions over dims, which vanish: sum, the extrema, and the place of the maximum.
+#include <limits>
+
+#include "ops/elementwise.h"
+#include "ops/fold.h"
+
+namespace thunder {
+namespace {
+
+void reduced_meta(const Call& c, Types& out) {
+  TensorType t = c.type(0);
+  Shape axes = c.axes(1, t.rank());
+  for (size_t i = axes.size(); i-- > 0;) t.shape.erase(static_cast<size_t>(axes[i].value()));
+  out.push(t);
+}
+
+// The input's shape with 1 for each reduced dim.
+Shape kept_shape(const Grad& g) {
+  Shape kept = g.type(0).shape;
+  for (Dim axis : g.axes(1, kept.size())) kept[static_cast<size_t>(axis.value())] = 1;
+  return kept;
+}
+Var as_kept(const Grad& g, Var reduced) { return expand_to(reshape_to(reduced, kept_shape(g)), g.type(0).shape); }
+
+// ---- sum ----
+
+// f32 and bf16 sum in wider types and round once; integers wrap around.
+template <class T>
+struct SumFold {
+  using Sum = std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<kWraps<T>, uint64_t, Compute<T>>>;
+  static Sum start() { return Sum(0); }
+  static Sum step(Sum a, Sum b) { return static_cast<Sum>(a + b); }
+};
+Status* sum_kernel(const Kernel& k) {
+  by_dtype(k.out[0].dtype, [&](auto t) {
+    using T = decltype(t);
+    fold<SumFold<T>, T, T>(k.in[0], k.out[0], k.args[1].dim_list());
+  });
+  return nullptr;
+}
+
+// ---- amax, amin ----
+
+template <class T, bool maximum>
+struct ExtremumFold {
+  using Sum = Compute<T>;
+  using Limits = std::numeric_limits<Sum>;
+  // What any element replaces: also the result of no elements.
+  static Sum start() {
+    if constexpr (Limits::has_infinity) return maximum ? -Limits::infinity() : Limits::infinity();
+    else return maximum ? Limits::lowest() : Limits::max();
+  }
+  static Sum step(Sum a, Sum b) {
+    if constexpr (maximum) return a > b || a != a ? a : b;
+    else return a < b || a != a ? a : b;
+  }
+};
+template <bool maximum>
+Status* extremum_kernel(const Kernel& k) {
+  by_dtype(k.out[0].dtype, [&](auto t) {
+    using T = decltype(t);
+    fold<ExtremumFold<T, maximum>, T, T>(k.in[0], k.out[0], k.args[1].dim_list());
+  });
+  return nullptr;
+}
+// Elements that share the extremum share the cotangent evenly.
+void extremum_vjp(Grad& g) {
+  Var ties = widened(convert(g.builder.call("prims.eq", {g.var(0), as_kept(g, g.result())}), g.type(0).dtype));
+  Var share = widened(g.cotangent()) / g.builder.call("prims.sum", {ties, g.args[1]});
+  g.add(0, ties * as_kept(g, share));
+}
+
+// ---- argmax ----
+
+void argmax_meta(const Call& c, Types& out) {
+  TensorType t = c.type(0);
+  const size_t axis = c.axis(1, t.rank());
+  c.require(t.rank() == 0 || !(t.shape[axis] == Dim(0)), "dim ", c.integer(1), " of ", name(t), " has no elements, so no maximum");
+  if (t.rank()) t.shape.erase(axis);
+  t.dtype = DType::i64;
+  out.push(t);
+}
+Status* argmax_kernel(const Kernel& k) {
+  const Buffer &in = k.in[0], &out = k.out[0];
+  const Dim axis = k.args[1].i;
+  by_dtype(in.dtype, [&](auto t) {
+    using T = decltype(t);
+    FoldAxes axes(in, out, in.rank ? std::span(&axis, 1) : std::span<const Dim>());
+    const int64_t stride = axes.gone.inner_stride();
+    for (int64_t r = 0; r < axes.kept.count; r++, axes.kept.next(0)) {
+      const T* row = in.as<T>() + axes.kept.offset;
+      int64_t best = 0;
+      Compute<T> top = row[0];
+      for (int64_t i = 1; i < axes.gone.count && top == top; i++) {
+        const Compute<T> v = row[i * stride];
+        if (v > top || v != v) top = v, best = i;
+      }
+      out.as<int64_t>()[axes.kept.out_offset] = best;
+    }
+  });
+  return nullptr;
+}
+
+constexpr OpRow kRows[] = {
+    checked({.schema = "prims.sum(tensor input, int[] dims) -> tensor",
+             .doc = "Sum over dims, which vanish; bf16 and f32 are summed in a wider type and rounded once.", .meta = reduced_meta,
+             .reference = sum_kernel, .vjp = [](Grad& g) { g.add(0, as_kept(g, g.cotangent())); }, .tags = kReduction}),
+    checked({.schema = "prims.amax(tensor input, int[] dims) -> tensor",
+             .doc = "Maximum over dims, which vanish; NaN if any is; of no elements the lowest value.", .meta = reduced_meta,
+             .reference = extremum_kernel<true>, .vjp = extremum_vjp, .tags = kReduction}),
+    checked({.schema = "prims.amin(tensor input, int[] dims) -> tensor",
+             .doc = "Minimum over dims, which vanish; NaN if any is; of no elements the highest value.", .meta = reduced_meta,
+             .reference = extremum_kernel<false>, .vjp = extremum_vjp, .tags = kReduction}),
+    checked({.schema = "prims.argmax(tensor input, int dim) -> tensor",
+             .doc = "Index of the first maximum along dim, which vanishes; a NaN counts as the maximum.", .meta = argmax_meta,
+             .reference = argmax_kernel, .nondiff = "the result is an index", .tags = kReduction}),
+};
+
+}  // namespace
+
+void register_reduce_prims(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

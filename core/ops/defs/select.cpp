@@ -1,0 +1,120 @@
+// Choosing between elements: where and clamp.
+#include "ops/elementwise.h"
+
+namespace thunder {
+namespace {
+
+void where_meta(const Call& c, Types& out) {
+  c.require(c.type(0).dtype == DType::boolean, "condition must be boolean; ", c.types());
+  c.require(c.type(0).shape == c.type(1).shape, "operands must have one shape; ", c.types());
+  require_equal_types(c, 1, 2);
+  out.push(c.type(1));
+}
+Status* where_kernel(const Kernel& k) {
+  by_dtype(k.out[0].dtype, [&](auto t) {
+    using T = decltype(t);
+    each3<bool, T, T>(k, [](bool condition, T a, T b) { return condition ? a : b; });
+  });
+  return nullptr;
+}
+void where_vjp(Grad& g) {
+  Var condition = g.var(0), dy = g.cotangent();
+  Builder& b = g.builder;
+  if (g.wants(1)) g.add(1, b.call("prims.where", {condition, dy, full_like(dy, 0)}));
+  if (g.wants(2)) g.add(2, b.call("prims.where", {condition, full_like(dy, 0), dy}));
+}
+
+Results where(Call& c) {
+  const TensorType& condition = c.type(0);
+  c.require(condition.dtype == DType::boolean, "condition must be boolean; ", c.types());
+  auto v = promoted(c, {1, 2});
+  Shape shape;
+  try {
+    shape = broadcast(condition.shape, v[0].shape());
+  } catch (const Error& e) {
+    c.require(false, e.message(), "; ", c.types());
+  }
+  return c.builder.call("prims.where", {expand_to(c.var(0), shape), expand_to(v[0], shape), expand_to(v[1], shape)});
+}
+void broadcast_where_vjp(Grad& g) {
+  Var dy = g.cotangent();
+  for (size_t side : {1, 2}) {
+    if (!g.wants(side)) continue;
+    Var taken = side == 1 ? g.builder.call("where", {g.var(0), dy, 0.0}) : g.builder.call("where", {g.var(0), 0.0, dy});
+    g.add(side, sum_to(taken, g.type(side).shape));
+  }
+}
+
+Results clamp(Call& c) {
+  c.require(c.has(1) || c.has(2), "at least one of min and max must be given");
+  if (!c.has(2)) return c.builder.call("maximum", {c.var(0), c.args[1]});
+  if (!c.has(1)) return c.builder.call("minimum", {c.var(0), c.args[2]});
+  auto v = promoted(c, {0, 1, 2});
+  Var raised = c.builder.call("prims.maximum", {v[0], v[1]});
+  return c.builder.call("prims.minimum", {raised, v[2]});
+}
+// Elements inside of the bounds, and on them, pass the cotangent on; others give it to the bound that they met.
+void clamp_vjp(Grad& g) {
+  Var dy = g.cotangent(), x = g.var(0);
+  Builder& b = g.builder;
+  Var inside, below, above;
+  if (g.has(1)) below = b.call("lt", {x, g.args[1]});
+  if (g.has(2)) above = b.call("gt", {x, g.args[2]});
+  if (below && above) {
+    // Where min exceeds max, the result is max whatever the input is.
+    if (g.wants(1) || g.wants(2)) {
+      Var crossed = b.call("gt", {g.var(1), g.args[2]});
+      above = above + crossed;
+      below = below * b.call("logical_not", {crossed});
+    }
+    inside = b.call("logical_not", {below + above});
+  } else {
+    inside = b.call("logical_not", {below ? below : above});
+  }
+  if (g.wants(0)) g.add(0, sum_to(b.call("where", {inside, dy, 0.0}), g.type(0).shape));
+  if (g.has(1) && g.wants(1)) g.add(1, sum_to(b.call("where", {below, dy, 0.0}), g.type(1).shape));
+  if (g.has(2) && g.wants(2)) g.add(2, sum_to(b.call("where", {above, dy, 0.0}), g.type(2).shape));
+}
+
+void where_samples(Samples& s) {
+  const TensorSpec condition{{2, 3}, DType::boolean, 0, 1};
+  s.add({condition, TensorSpec{{2, 3}}, TensorSpec{{2, 3}}});
+  s.add({condition, TensorSpec{{3}}, TensorSpec{{2, 1}, DType::f64}});
+  s.add({condition, TensorSpec{{4, 1, 1}}, 0.5});
+  s.add({condition, 1, TensorSpec{{}, DType::i64, -9, 9}});
+  s.add({TensorSpec{{}, DType::boolean, 0, 1}, TensorSpec{{}}, TensorSpec{{}}});
+  s.add({TensorSpec{{0, 3}, DType::boolean, 0, 1}, TensorSpec{{3}}, 0.0});
+  s.refuse({TensorSpec{{2, 3}}, TensorSpec{{2, 3}}, TensorSpec{{2, 3}}}, "boolean");
+  s.refuse({condition, TensorSpec{{4}}, TensorSpec{{2, 3}}}, "broadcast");
+}
+void clamp_samples(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, -0.5, 1.0});
+  s.add({TensorSpec{{2, 3}}, SampleArg(), 0.25});
+  s.add({TensorSpec{{2, 3}}, 0.25});
+  s.add({TensorSpec{{2, 3}}, 0.5, -0.5});
+  s.add({TensorSpec{{2, 3}}, TensorSpec{{3}}, TensorSpec{{2, 1}}});
+  s.add({TensorSpec{{5}, DType::i64, -9, 9}, -2, 3});
+  s.add({TensorSpec{{}, DType::f64}, -1.0, 1.0});
+  s.add({TensorSpec{{0, 3}}, -1.0, 1.0});
+  s.refuse({TensorSpec{{2, 3}}}, "min");
+  s.refuse({TensorSpec{{2, 3}}, TensorSpec{{4}}, 1.0}, "broadcast");
+}
+
+constexpr OpRow kRows[] = {
+    checked({.schema = "prims.where(tensor condition, tensor input, tensor other) -> tensor", .doc = "input where the condition holds, else other.",
+             .meta = where_meta, .reference = where_kernel, .vjp = where_vjp, .tags = kElementwise}),
+    checked({.schema = "where(tensor condition, tensor input, tensor other) -> tensor",
+             .doc = "input where the condition holds, else other; promotes and broadcasts.", .decompose = where, .vjp = broadcast_where_vjp,
+             .samples = where_samples}),
+    checked({.schema = "clamp(tensor input, tensor? min=None, tensor? max=None) -> tensor",
+             .doc = "input limited to [min, max]; max where min exceeds it, NaN stays.", .decompose = clamp, .vjp = clamp_vjp,
+             .samples = clamp_samples, .tags = kInplace}),
+};
+
+}  // namespace
+
+void register_select(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

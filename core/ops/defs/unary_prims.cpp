@@ -1,0 +1,116 @@
+// Elementwise functions of one tensor: each row is a prim.
+#include <cmath>
+#include <numbers>
+
+#include "ops/elementwise.h"
+
+namespace thunder {
+namespace {
+
+struct Abs {
+  template <class T>
+  T operator()(T x) {
+    if constexpr (std::is_floating_point_v<T>) return std::fabs(x);
+    else if constexpr (std::is_unsigned_v<T>) return x;
+    else return x < 0 ? wrapping(T(0), x, [](auto a, auto b) { return a - b; }) : x;
+  }
+};
+struct Neg {
+  template <class T>
+  T operator()(T x) {
+    if constexpr (std::is_floating_point_v<T>) return -x;
+    else return wrapping(T(0), x, [](auto a, auto b) { return a - b; });
+  }
+};
+struct Sign {
+  template <class T>
+  T operator()(T x) {
+    return static_cast<T>((x > T(0)) - (x < T(0)));
+  }
+};
+struct Floor {
+  template <class T>
+  T operator()(T x) {
+    if constexpr (std::is_floating_point_v<T>) return std::floor(x);
+    else return x;
+  }
+};
+struct Exp { template <class T> T operator()(T x) { return std::exp(x); } };
+struct Log { template <class T> T operator()(T x) { return std::log(x); } };
+struct Sqrt { template <class T> T operator()(T x) { return std::sqrt(x); } };
+struct Rsqrt { template <class T> T operator()(T x) { return 1 / std::sqrt(x); } };
+struct Reciprocal { template <class T> T operator()(T x) { return 1 / x; } };
+struct Sin { template <class T> T operator()(T x) { return std::sin(x); } };
+struct Cos { template <class T> T operator()(T x) { return std::cos(x); } };
+struct Tanh { template <class T> T operator()(T x) { return std::tanh(x); } };
+struct Erf { template <class T> T operator()(T x) { return std::erf(x); } };
+
+void not_meta(const Call& c, Types& out) {
+  TensorType t = c.type(0);
+  t.dtype = DType::boolean;
+  out.push(t);
+}
+Status* not_kernel(const Kernel& k) {
+  by_dtype(k.in[0].dtype, [&](auto t) {
+    using T = decltype(t);
+    each<T, bool>(k, [](Compute<T> v) { return v == Compute<T>(0); });
+  });
+  return nullptr;
+}
+
+consteval OpRow real(SchemaText schema, std::string_view doc, KernelFn kernel, VjpFn vjp) {
+  return checked({.schema = schema, .doc = doc, .meta = real_meta, .reference = kernel, .vjp = vjp, .tags = kElementwise});
+}
+
+// Each formula is in the cotangent dy, the input x and the result y, in f32 when they are bf16.
+template <class Formula>
+void rule(Grad& g) {
+  g.add(0, Formula()(g, widened(g.cotangent())));
+}
+Var x(Grad& g) { return widened(g.var(0)); }
+Var y(Grad& g) { return widened(g.result()); }
+
+constexpr auto abs_vjp = [](Grad& g) { g.add(0, g.cotangent() * g.builder.call("prims.sign", {g.var(0)})); };
+constexpr auto neg_vjp = [](Grad& g) { g.add(0, g.builder.call("prims.neg", {g.cotangent()})); };
+constexpr auto d_exp = [](Grad& g, Var dy) { return dy * y(g); };
+constexpr auto d_log = [](Grad& g, Var dy) { return dy / x(g); };
+constexpr auto d_sqrt = [](Grad& g, Var dy) { return dy / (y(g) * 2.0); };
+constexpr auto d_rsqrt = [](Grad& g, Var dy) { return dy * (y(g) * y(g) * y(g)) * -0.5; };
+constexpr auto d_reciprocal = [](Grad& g, Var dy) { return -(dy * (y(g) * y(g))); };
+constexpr auto d_sin = [](Grad& g, Var dy) { return dy * g.builder.call("prims.cos", {x(g)}); };
+constexpr auto d_cos = [](Grad& g, Var dy) { return -(dy * g.builder.call("prims.sin", {x(g)})); };
+constexpr auto d_tanh = [](Grad& g, Var dy) { return dy - dy * (y(g) * y(g)); };
+constexpr auto d_erf = [](Grad& g, Var dy) {
+  Var at = x(g);
+  return dy * g.builder.call("prims.exp", {-(at * at)}) * (2 * std::numbers::inv_sqrtpi);
+};
+
+constexpr OpRow kRows[] = {
+    checked({.schema = "prims.abs(tensor input) -> tensor", .doc = "The absolute value.", .meta = number_meta,
+             .reference = unary_kernel<Abs>, .vjp = abs_vjp, .tags = kElementwise}),
+    checked({.schema = "prims.neg(tensor input) -> tensor", .doc = "-input; integers wrap around.", .meta = number_meta,
+             .reference = unary_kernel<Neg>, .vjp = neg_vjp, .tags = kElementwise}),
+    checked({.schema = "prims.sign(tensor input) -> tensor", .doc = "-1, 0 or 1; 0 for NaN.", .meta = number_meta,
+             .reference = unary_kernel<Sign>, .nondiff = "it is constant between jumps", .tags = kElementwise}),
+    checked({.schema = "prims.floor(tensor input) -> tensor", .doc = "The largest integer that is not greater.", .meta = number_meta,
+             .reference = unary_kernel<Floor>, .nondiff = "it is constant between jumps", .tags = kElementwise}),
+    checked({.schema = "prims.logical_not(tensor input) -> tensor", .doc = "Whether the input is zero.", .meta = not_meta,
+             .reference = not_kernel, .nondiff = "the result is boolean", .tags = kElementwise}),
+    real("prims.exp(tensor input) -> tensor", "e to the power of the input.", real_kernel<Exp>, rule<decltype(d_exp)>),
+    real("prims.log(tensor input) -> tensor", "The natural logarithm.", real_kernel<Log>, rule<decltype(d_log)>),
+    real("prims.sqrt(tensor input) -> tensor", "The square root.", real_kernel<Sqrt>, rule<decltype(d_sqrt)>),
+    real("prims.rsqrt(tensor input) -> tensor", "1 / sqrt(input).", real_kernel<Rsqrt>, rule<decltype(d_rsqrt)>),
+    real("prims.reciprocal(tensor input) -> tensor", "1 / input.", real_kernel<Reciprocal>, rule<decltype(d_reciprocal)>),
+    real("prims.sin(tensor input) -> tensor", "The sine of radians.", real_kernel<Sin>, rule<decltype(d_sin)>),
+    real("prims.cos(tensor input) -> tensor", "The cosine of radians.", real_kernel<Cos>, rule<decltype(d_cos)>),
+    real("prims.tanh(tensor input) -> tensor", "The hyperbolic tangent.", real_kernel<Tanh>, rule<decltype(d_tanh)>),
+    real("prims.erf(tensor input) -> tensor", "The error function.", real_kernel<Erf>, rule<decltype(d_erf)>),
+};
+
+}  // namespace
+
+void register_unary_prims(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder
