@@ -26,6 +26,29 @@ void append(std::string& out, T v) {
 // The shortest decimal text that reads back as the same double.
 void append(std::string& out, double v);
 
+// Text that is only made when a message is: what checks on hot paths hand over costs nothing while they hold.
+// Borrows what it shows for the length of the expression.
+template <class T>
+class Lazy {
+ public:
+  explicit Lazy(T value) : value_(value) {}
+  operator std::string() const {
+    std::string out;
+    append(out, value_);
+    return out;
+  }
+  friend void append(std::string& out, const Lazy& lazy) { append(out, lazy.value_); }
+  friend bool operator==(const Lazy& a, std::string_view b) { return std::string(a) == b; }
+  template <class Stream>
+  friend Stream& operator<<(Stream& out, const Lazy& lazy) {
+    out << std::string(lazy);
+    return out;
+  }
+
+ private:
+  T value_;
+};
+
 template <class... T>
 std::string cat(const T&... parts) {
   std::string out;

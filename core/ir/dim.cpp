@@ -64,11 +64,15 @@ int64_t Dims::evaluate(Dim d, const std::vector<int64_t>& symbols) {
 
 int64_t hint(Dim d) { return d.constant() ? d.value() : d.expr()->hint; }
 
-std::string name(Dim d) {
-  if (d.constant()) return cat(d.value());
+void append(std::string& out, Dim d) {
+  if (d.constant()) return append(out, d.value());
   const DimExpr& e = *d.expr();
-  if (e.op == DimOp::symbol) return cat("s", e.a.value());
-  return cat("(", name(e.a), static_cast<char>(e.op), name(e.b), ")");
+  if (e.op == DimOp::symbol) return void(out += cat("s", e.a.value()));
+  append(out, '(');
+  append(out, e.a);
+  append(out, static_cast<char>(e.op));
+  append(out, e.b);
+  append(out, ')');
 }
 
 }  // namespace thunder

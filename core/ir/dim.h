@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
+
 namespace thunder {
 
 class Dims;
@@ -64,6 +66,7 @@ Dim operator%(Dim, Dim);
 
 // The value if constant, the traced hint if symbolic.
 int64_t hint(Dim);
-std::string name(Dim);
+void append(std::string& out, Dim);
+inline Lazy<Dim> name(Dim d) { return Lazy<Dim>(d); }
 
 }  // namespace thunder

@@ -13,8 +13,8 @@ Dim elements(std::span<const Dim> shape) {
   return n;
 }
 
-std::string name(std::span<const Dim> shape) {
-  return cat("[", join(shape, ", ", [](Dim d) { return name(d); }), "]");
+void append(std::string& out, std::span<const Dim> shape) {
+  out += cat("[", join(shape, ", ", [](Dim d) { return name(d); }), "]");
 }
 
 size_t normalize_axis(int64_t axis, size_t rank) {

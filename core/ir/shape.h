@@ -16,7 +16,8 @@ using Shape = SmallVector<Dim, 6>;
 using Sizes = SmallVector<int64_t, 6>;  // concrete sizes and strides
 
 Dim elements(std::span<const Dim> shape);  // 1 for rank 0; throws on overflow
-std::string name(std::span<const Dim> shape);  // "[4, 8]"
+void append(std::string& out, std::span<const Dim> shape);  // "[4, 8]"
+inline Lazy<std::span<const Dim>> name(std::span<const Dim> shape) { return Lazy(shape); }
 
 // The axis counted from the front. Requires-by-throw: -rank <= axis < rank (rank 0 counts as 1, as in PyTorch).
 size_t normalize_axis(int64_t axis, size_t rank);

@@ -20,9 +20,10 @@ struct TensorType {
 };
 
 // "f32[4, 8]"; the device when it is not the CPU; "~" after the dtype of a number.
-inline std::string name(const TensorType& t) {
-  std::string where = t.device == Device::cpu ? "" : cat(name(t.device), " ");
-  return cat(where, name(t.dtype), t.weak ? "~" : "", name(t.shape));
+inline void append(std::string& out, const TensorType* t) {
+  if (t->device != Device::cpu) out += cat(name(t->device), " ");
+  out += cat(name(t->dtype), t->weak ? "~" : "", name(t->shape));
 }
+inline Lazy<const TensorType*> name(const TensorType& t) { return Lazy(&t); }
 
 }  // namespace thunder

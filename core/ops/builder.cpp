@@ -65,14 +65,13 @@ Shape Call::axes(size_t i, size_t rank) const {
   return out;
 }
 
-std::string Call::types() const {
-  std::string out;
-  for (size_t i = 0; i < args.size(); i++) {
-    if (args[i].kind != ArgKind::value) continue;
-    if (!out.empty()) out += ", ";
-    out += cat(op.schema.params[i].name, " is ", name(type(i)));
+void append(std::string& out, const Call* c) {
+  bool first = true;
+  for (size_t i = 0; i < c->args.size(); i++) {
+    if (c->args[i].kind != ArgKind::value) continue;
+    out += cat(first ? "" : ", ", c->op.schema.params[i].name, " is ", name(c->type(i)));
+    first = false;
   }
-  return out;
 }
 
 Var full(Builder& b, std::span<const Dim> shape, double value, DType dtype, Device device) {

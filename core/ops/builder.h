@@ -125,8 +125,10 @@ class Call {
       fail(Code::invalid_argument, op.name(), ": ", parts...);
   }
   // "input is f32[4, 8], other is f32[3]": what a message about shapes ends with.
-  std::string types() const;
+  Lazy<const Call*> types() const { return Lazy(this); }
 };
+
+void append(std::string& out, const Call* call);
 
 // Helpers that decompositions share.
 Var convert(Var x, DType dtype);                          // no-op when it has it
