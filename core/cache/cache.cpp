@@ -23,33 +23,33 @@ bool guards_hold(const Entry& entry, std::string* why) {
   return true;
 }
 
-bool Cache::fits(const Entry& e, const Key& key, const Values* values) {
-  if (!(e.key == key)) return false;
+bool Cache::fits(const Entry& e, const Inputs& in) {
+  if (!e.key.matches(in)) return false;
   for (auto& [leaf, value] : e.float_guards)
-    if (!values || std::bit_cast<uint64_t>((*values)[leaf].f) != std::bit_cast<uint64_t>(value)) return false;
+    if (!in.values || std::bit_cast<uint64_t>((*in.values)[leaf].f) != std::bit_cast<uint64_t>(value)) return false;
   return guards_hold(e, nullptr);
 }
 
-const Entry* Cache::find(const Key& key, const Values* values) const {
+const Entry* Cache::find(const Inputs& in) const {
   const Entry* last = last_hit_.load(std::memory_order_acquire);
-  if (last && fits(*last, key, values)) return last;
+  if (last && fits(*last, in)) return last;
   const List* list = list_.load(std::memory_order_acquire);
   if (!list) return nullptr;
   for (const Entry* e : list->entries) {
-    if (e == last || !fits(*e, key, values)) continue;
+    if (e == last || !fits(*e, in)) continue;
     last_hit_.store(e, std::memory_order_release);
     return e;
   }
   return nullptr;
 }
 
-std::string Cache::why_not(const Key& key, const Values* values, std::span<const std::string> names) const {
+std::string Cache::why_not(const Inputs& in, std::span<const std::string> names) const {
   const Entry* e = latest();
   if (!e) return "first call";
-  if (!(e->key == key)) return key.difference(e->key, names);
+  if (!e->key.matches(in)) return Key(in).difference(e->key, names);
   for (auto& [leaf, value] : e->float_guards) {
-    if (!values || (*values)[leaf].f == value) continue;
-    return cat("input ", leaf < names.size() ? names[leaf] : cat(leaf), ": value is ", (*values)[leaf].f, ", was ", value,
+    if (!in.values || (*in.values)[leaf].f == value) continue;
+    return cat("input ", leaf < names.size() ? names[leaf] : cat(leaf), ": value is ", (*in.values)[leaf].f, ", was ", value,
                " (the function read it as a number)");
   }
   std::string why;

@@ -42,10 +42,10 @@ bool guards_hold(const Entry& entry, std::string* why);
 class Cache {
  public:
   ~Cache();
-  // Null: no entry fits. `values` null: the call was given by tensors only.
-  const Entry* find(const Key& key, const Values* values) const;
+  // Null: no entry fits.
+  const Entry* find(const Inputs& in) const;
   // Why no entry fits, told of the most recent one.
-  std::string why_not(const Key& key, const Values* values, std::span<const std::string> names) const;
+  std::string why_not(const Inputs& in, std::span<const std::string> names) const;
   const Entry* insert(std::unique_ptr<Entry> entry);
   size_t size() const;
   const Entry* latest() const;
@@ -54,7 +54,7 @@ class Cache {
   struct List {
     std::vector<const Entry*> entries;
   };
-  static bool fits(const Entry& e, const Key& key, const Values* values);
+  static bool fits(const Entry& e, const Inputs& in);
 
   std::atomic<const List*> list_{nullptr};
   mutable std::atomic<const Entry*> last_hit_{nullptr};

@@ -19,47 +19,73 @@ size_t rank_of(uint64_t h) { return h >> 24 & 0x7f; }
 bool strided(uint64_t h) { return h >> 31 & 1; }
 size_t follow(uint64_t h) { return h >> 32; }
 
-}  // namespace
-
-void Key::add(const Tensor& t) {
-  const size_t rank = t.type().rank();
-  const bool number = t.kind() == Tensor::Kind::number;
-  const bool layout = t.concrete() && !t.contiguous();
-  words_.push_back(head(number ? ArgKind::real : ArgKind::value, t.type().dtype, rank, layout, number ? 0 : 1 + rank * (layout ? 2 : 1)));
-  if (number) return;
-  words_.push_back(static_cast<uint64_t>(static_cast<uint32_t>(t.type().device)));
-  for (size_t i = 0; i < rank; i++) words_.push_back(static_cast<uint64_t>(t.sizes()[i]));
-  if (!layout) return;
-  for (size_t i = 0; i < rank; i++) words_.push_back(static_cast<uint64_t>(t.strides()[i]));
+// One walk packs and compares: a sink takes words in order and says whether to go on.
+template <class Sink>
+bool pack_text(Sink& sink, ArgKind kind, const void* data, size_t bytes) {
+  if (!sink(head(kind, DType::none, 0, false, 1 + (bytes + 7) / 8)) || !sink(bytes)) return false;
+  const char* p = static_cast<const char*>(data);
+  for (size_t at = 0; at < bytes; at += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, p + at, std::min<size_t>(8, bytes - at));
+    if (!sink(word)) return false;
+  }
+  return true;
 }
 
-void Key::add(const Leaf& leaf) {
-  auto text = [&](const void* data, size_t bytes) {
-    const size_t first = words_.size() + 1, n = (bytes + 7) / 8;
-    words_.push_back(head(leaf.kind, DType::none, 0, false, n + 1));
-    words_.push_back(bytes);
-    words_.resize(first + 1 + n, 0);
-    if (bytes) std::memcpy(words_.data() + first + 1, data, bytes);
-  };
+template <class Sink>
+bool pack_tensor(Sink& sink, const Tensor& t) {
+  if (t.kind() == Tensor::Kind::number) return sink(head(ArgKind::real, t.type().dtype, 0, false, 0));
+  const size_t rank = t.type().rank();
+  const bool layout = !t.contiguous();
+  bool same = sink(head(ArgKind::value, t.type().dtype, rank, layout, 1 + rank * (layout ? 2 : 1)));
+  same = same && sink(static_cast<uint64_t>(static_cast<uint32_t>(t.type().device)));
+  for (size_t i = 0; same && i < rank; i++) same = sink(static_cast<uint64_t>(t.sizes()[i]));
+  for (size_t i = 0; same && layout && i < rank; i++) same = sink(static_cast<uint64_t>(t.strides()[i]));
+  return same;
+}
+
+template <class Sink>
+bool pack_leaf(Sink& sink, const Leaf& leaf) {
   switch (leaf.kind) {
-    case ArgKind::value: return add(*leaf.tensor);
+    case ArgKind::value: return pack_tensor(sink, *leaf.tensor);
     // A float is live: its value is no part of the key.
-    case ArgKind::real: return words_.push_back(head(ArgKind::real, DType::f64, 0, false, 0));
-    case ArgKind::none: return words_.push_back(head(ArgKind::none, DType::none, 0, false, 0));
-    case ArgKind::string: return text(leaf.text.data(), leaf.text.size());
-    case ArgKind::dims: return text(leaf.ints.data(), leaf.ints.size() * sizeof(int64_t));
-    case ArgKind::reals: return text(leaf.reals.data(), leaf.reals.size() * sizeof(double));
-    default:
-      words_.push_back(head(leaf.kind, DType::none, 0, false, 1));
-      words_.push_back(static_cast<uint64_t>(leaf.i));
+    case ArgKind::real: return sink(head(ArgKind::real, DType::f64, 0, false, 0));
+    case ArgKind::none: return sink(head(ArgKind::none, DType::none, 0, false, 0));
+    case ArgKind::string: return pack_text(sink, leaf.kind, leaf.text.data(), leaf.text.size());
+    case ArgKind::dims: return pack_text(sink, leaf.kind, leaf.ints.data(), leaf.ints.size() * sizeof(int64_t));
+    case ArgKind::reals: return pack_text(sink, leaf.kind, leaf.reals.data(), leaf.reals.size() * sizeof(double));
+    default: return sink(head(leaf.kind, DType::none, 0, false, 1)) && sink(static_cast<uint64_t>(leaf.i));
   }
 }
 
-void Key::add_structure(std::string_view text) {
-  Leaf leaf;
-  leaf.kind = ArgKind::string;
-  leaf.text = text;
-  add(leaf);
+// The structure of positional tensors, as their values would have it.
+constexpr std::string_view kStars = "*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*";
+
+template <class Sink>
+bool pack(Sink&& sink, const Inputs& in) {
+  if (in.values) {
+    bool same = pack_text(sink, ArgKind::string, in.values->structure().data(), in.values->structure().size());
+    for (size_t i = 0; same && i < in.count; i++) same = pack_leaf(sink, (*in.values)[i]);
+    return same;
+  }
+  const size_t length = in.count ? 2 * in.count - 1 : 0;
+  std::string longer;
+  if (length > kStars.size())
+    for (size_t i = 0; i < length; i++) longer += i % 2 ? ',' : '*';
+  bool same = pack_text(sink, ArgKind::string, longer.empty() ? kStars.data() : longer.data(), length);
+  for (size_t i = 0; same && i < in.count; i++) same = pack_tensor(sink, *in.tensors[i]);
+  return same;
+}
+
+}  // namespace
+
+Key::Key(const Inputs& in) {
+  pack([this](uint64_t word) { return words_.push_back(word), true; }, in);
+}
+
+bool Key::matches(const Inputs& in) const {
+  const uint64_t *at = words_.data(), *end = at + words_.size();
+  return pack([&](uint64_t word) { return at != end && *at++ == word; }, in) && at == end;
 }
 
 std::string Key::describe(size_t at, std::string_view field) const {

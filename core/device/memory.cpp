@@ -1,16 +1,24 @@
 #include "device/memory.h"
 
-#include <new>
+#include <cstdint>
+#include <cstdlib>
 
 #include "base/text.h"
 
 namespace thunder {
 
 Allocator default_allocator() {
+  // malloc's fast path for small blocks does not serve aligned ones: align by hand, with the block's own address
+  // just before what is given out.
   return {[](size_t bytes, size_t align, void*) -> void* {
-            return ::operator new(bytes, std::align_val_t(align), std::nothrow);
+            if (bytes > SIZE_MAX / 2) return nullptr;
+            void* block = std::malloc(bytes + align + sizeof(void*));
+            if (!block) return nullptr;
+            auto at = (reinterpret_cast<uintptr_t>(block) + sizeof(void*) + align - 1) & ~(align - 1);
+            reinterpret_cast<void**>(at)[-1] = block;
+            return reinterpret_cast<void*>(at);
           },
-          [](void* p, size_t, size_t align, void*) { ::operator delete(p, std::align_val_t(align)); }, nullptr};
+          [](void* p, size_t, size_t, void*) { std::free(static_cast<void**>(p)[-1]); }, nullptr};
 }
 
 Ref<Storage> Storage::allocate(const Allocator& allocator, size_t bytes) {

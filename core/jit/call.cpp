@@ -54,46 +54,30 @@ void Compiled::check_inputs(const Inputs& in) const {
   }
 }
 
-Key Compiled::make_key(const Inputs& in) const {
-  Key key;
-  if (in.values) {
-    key.add_structure(in.values->structure());
-    for (size_t i = 0; i < in.count; i++) key.add((*in.values)[i]);
-  } else {
-    // The structure of n positional leaves, "*,*,*", without making the text each time.
-    std::array<char, 64> stars;
-    for (size_t i = 0; i < stars.size(); i++) stars[i] = i % 2 ? ',' : '*';
-    if (in.count <= 32) key.add_structure({stars.data(), in.count ? 2 * in.count - 1 : 0});
-    else key.add_structure(join(std::span(in.tensors, in.count), ",", [](auto) { return "*"; }));
-    for (size_t i = 0; i < in.count; i++) key.add(*in.tensors[i]);
-  }
-  return key;
-}
-
 const Entry* Compiled::lookup(const Inputs& in) {
   check_inputs(in);
-  Key key = make_key(in);
-  if (const Entry* entry = cache_.find(key, in.values)) [[likely]]
+  if (const Entry* entry = cache_.find(in)) [[likely]]
     return entry;
-  if (in.values) return compile(key, *in.values);
+  if (in.values) return compile(*in.values);
   Values values;
   for (size_t i = 0; i < in.count; i++) values.push(Ref<Tensor>(in.tensors[i]));
-  return compile(key, values);
+  return compile(values);
 }
 
-const Entry* Compiled::compile(const Key& key, const Values& in) {
+const Entry* Compiled::compile(const Values& values) {
+  const Inputs in{&values, nullptr, values.size()};
   // One compile a function at a time: whoever waited finds the entry that the first one made.
   std::lock_guard lock(compile_mutex_);
-  if (const Entry* entry = cache_.find(key, &in)) return entry;
-  const std::string why = cache_.why_not(key, &in, in.paths());
+  if (const Entry* entry = cache_.find(in)) return entry;
+  const std::string why = cache_.why_not(in, values.paths());
   const auto limit = options_->integer("recompile_limit", 8);
   if (static_cast<int64_t>(cache_.size()) >= limit) {
     const std::string text = cat(function_->name(), ": compiled ", cache_.size(), " times, which is the recompile_limit; last miss: ", why);
     require(!options_->flag("fail_on_recompile_limit", false), text);
     if (static_cast<int64_t>(cache_.size()) == limit) context_->log(2, "cache", text);
   }
-  auto entry = compile_entry(*context_, *function_, *options_, in);
-  entry->key = key;
+  auto entry = compile_entry(*context_, *function_, *options_, values);
+  entry->key = Key(in);
   misses_++;
   trace_ns_ += static_cast<uint64_t>(entry->trace_ms * 1e6);
   transform_ns_ += static_cast<uint64_t>(entry->transform_ms * 1e6);
@@ -112,7 +96,7 @@ Status* Compiled::call(const Values& in, Values& out, void* stream) noexcept {
     calls_.fetch_add(1, std::memory_order_relaxed);
     Inputs inputs{&in, nullptr, in.size()};
     const Entry& entry = *lookup(inputs);
-    std::vector<Ref<Tensor>> results;
+    ResultTensors results;
     if (Status* failed = run(entry, inputs, &out, results, stream)) return failed;
     fill_results(entry, results, out);
     return nullptr;
@@ -124,12 +108,12 @@ Status* Compiled::call_tensors(Tensor* const* in, size_t n_in, Tensor** out, siz
     calls_.fetch_add(1, std::memory_order_relaxed);
     Inputs inputs{nullptr, in, n_in};
     const Entry& entry = *lookup(inputs);
-    std::vector<Ref<Tensor>> results;
+    ResultTensors results;
     size_t tensors = 0;
     for (auto& r : entry.results) tensors += r.output != ResultLeaf::kConstant;
     require(n_out <= tensors, function_->name(), ": returns ", tensors, " tensors, ", n_out, " were asked for");
     if (Status* failed = run(entry, inputs, nullptr, results, nullptr)) return failed;
-    for (size_t i = 0; i < n_out; i++) out[i] = results[i].detach();
+    for (size_t i = 0; i < n_out; i++) out[i] = results.take(i).detach();
     return nullptr;
   });
 }

@@ -26,6 +26,24 @@ struct CallStatistics {
   uint64_t peak_bytes = 0;                                  // arena and constants of the latest program
 };
 
+// Tensors that a call made, until they are handed over.
+class ResultTensors {
+ public:
+  ResultTensors() = default;
+  ResultTensors(const ResultTensors&) = delete;
+  ~ResultTensors() {
+    for (Tensor* t : tensors_)
+      if (t) t->release();
+  }
+  void push(Ref<Tensor> t) { tensors_.push_back(t.detach()); }
+  Tensor* get(size_t i) const { return tensors_[i]; }
+  Ref<Tensor> take(size_t i) { return Ref<Tensor>::adopt(std::exchange(tensors_[i], nullptr)); }
+  void replace(size_t i, Ref<Tensor> t) { Ref<Tensor>::adopt(std::exchange(tensors_[i], t.detach())); }
+
+ private:
+  SmallVector<Tensor*, 8> tensors_;
+};
+
 class Compiled : public Counted<Compiled> {
  public:
   // Throws at the first option that is unknown or of another kind. `options` may be null.
@@ -45,25 +63,17 @@ class Compiled : public Counted<Compiled> {
   const Function& function() const { return *function_; }
 
  private:
-  // The inputs of one call, however they were given.
-  struct Inputs {
-    const Values* values = nullptr;
-    Tensor* const* tensors = nullptr;
-    size_t count = 0;
-    Tensor* tensor(size_t leaf) const { return values ? (*values)[leaf].tensor.get() : tensors[leaf]; }
-  };
-  Key make_key(const Inputs& in) const;
   const Entry* lookup(const Inputs& in);
-  const Entry* compile(const Key& key, const Values& in);
+  const Entry* compile(const Values& in);
   void check_inputs(const Inputs& in) const;
   // Fills `results`, one tensor an output of the program. `bound` may be null.
-  Status* run(const Entry& entry, const Inputs& in, const Values* bound, std::vector<Ref<Tensor>>& results, void* stream);
+  Status* run(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, void* stream);
   // The tensor bound to an input of the program; null for a plain number.
   static Tensor* input_tensor(const Entry& entry, const Inputs& in, size_t input);
   void check_writes(const Entry& entry, const Inputs& in) const;
   Ref<Tensor> result_tensor(const Entry& entry, const Inputs& in, size_t output, const Values* bound, bool& copy_back) const;
-  static void copy_to_bound(const Entry& entry, const Values& bound, std::vector<Ref<Tensor>>& results);
-  static void fill_results(const Entry& entry, std::vector<Ref<Tensor>>& results, Values& out);
+  static void copy_to_bound(const Entry& entry, const Values& bound, ResultTensors& results);
+  static void fill_results(const Entry& entry, ResultTensors& results, Values& out);
 
   Ref<Context> context_;
   Ref<Function> function_;

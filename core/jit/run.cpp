@@ -70,7 +70,7 @@ Ref<Tensor> Compiled::result_tensor(const Entry& entry, const Inputs& in, size_t
   return Tensor::empty(context_->allocator(), type);
 }
 
-Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound, std::vector<Ref<Tensor>>& results, void* stream) {
+Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, void* stream) {
   const Plan& plan = entry.program->plan();
   SmallVector<void*, 16> inputs, outputs;
   SmallVector<Number, 8> numbers;
@@ -92,10 +92,9 @@ Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound,
   }
   if (entry.writes) check_writes(entry, in);
   bool any_copy = false, copy = false;
-  results.reserve(plan.outputs.size());
   for (size_t i = 0; i < plan.outputs.size(); i++) {
-    results.push_back(result_tensor(entry, in, i, bound, copy));
-    outputs.push_back(results.back()->data());
+    results.push(result_tensor(entry, in, i, bound, copy));
+    outputs.push_back(results.get(i)->data());
     any_copy |= copy;
   }
   std::unique_lock<std::mutex> turn(context_->write_mutex(), std::defer_lock);
@@ -108,31 +107,38 @@ Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound,
 }
 
 // Results that could not be made in the caller's tensors (strided, or overlapping an input) are copied there.
-void Compiled::copy_to_bound(const Entry& entry, const Values& bound, std::vector<Ref<Tensor>>& results) {
+void Compiled::copy_to_bound(const Entry& entry, const Values& bound, ResultTensors& results) {
   for (size_t leaf = 0; leaf < entry.results.size() && leaf < bound.size(); leaf++) {
     const uint32_t output = entry.results[leaf].output;
     const Ref<Tensor>& t = bound[leaf].bound;
-    if (output == ResultLeaf::kConstant || !t || results[output] == t) continue;
-    copy_strided(results[output]->buffer(), t->buffer());
+    if (output == ResultLeaf::kConstant || !t || results.get(output) == t.get()) continue;
+    copy_strided(results.get(output)->buffer(), t->buffer());
     t->bump();
-    results[output] = t;
+    results.replace(output, t);
   }
 }
 
-void Compiled::fill_results(const Entry& entry, std::vector<Ref<Tensor>>& results, Values& out) {
-  std::vector<Leaf> leaves;
-  leaves.reserve(entry.results.size());
-  for (size_t i = 0; i < entry.results.size(); i++) {
-    const ResultLeaf& r = entry.results[i];
-    Leaf leaf = r.output == ResultLeaf::kConstant ? r.constant : Leaf{};
-    if (r.output != ResultLeaf::kConstant) {
-      leaf.kind = ArgKind::value;
-      leaf.tensor = std::move(results[r.output]);
+void Compiled::fill_results(const Entry& entry, ResultTensors& results, Values& out) {
+  if (out.size() != entry.results.size() || out.structure() != entry.result_structure) {
+    // The first call with these values, or another program's: make the leaves, keep what is bound.
+    std::vector<Leaf> leaves(entry.results.size());
+    for (size_t i = 0; i < leaves.size(); i++) {
+      if (entry.results[i].output == ResultLeaf::kConstant) leaves[i] = entry.results[i].constant;
+      if (i < out.size()) leaves[i].bound = out[i].bound;
     }
-    if (i < out.size()) leaf.bound = out[i].bound;
-    leaves.push_back(std::move(leaf));
+    out.assign(std::move(leaves), entry.result_structure);
   }
-  out.assign(std::move(leaves), entry.result_structure);
+  for (size_t i = 0; i < entry.results.size(); i++) {
+    const uint32_t output = entry.results[i].output;
+    if (output == ResultLeaf::kConstant) {
+      Ref<Tensor> bound = out[i].bound;
+      out[i] = entry.results[i].constant;
+      out[i].bound = std::move(bound);
+      continue;
+    }
+    out[i].kind = ArgKind::value;
+    out[i].tensor = results.take(output);
+  }
 }
 
 }  // namespace thunder
