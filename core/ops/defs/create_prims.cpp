@@ -33,12 +33,12 @@ Status* full_kernel(const Kernel& k) {
 }
 
 void iota_meta(const Call& c, Types& out) {
-  c.require(c.integer(0) >= 0, "length must not be negative, got ", c.integer(0));
+  c.require(c.dims(0).size() == 1 && hint(c.dims(0)[0]) >= 0, "length must be one number that is not negative, got ", name(c.dims(0)));
   TensorType t;
   t.dtype = c.dtype(1);
   t.device = c.device(2);
   c.require(t.dtype != DType::boolean, "a range of booleans is not defined");
-  t.shape = {c.integer(0)};
+  t.shape = Shape(c.dims(0));
   out.push(t);
 }
 Status* iota_kernel(const Kernel& k) {
@@ -69,7 +69,7 @@ Status* convert_kernel(const Kernel& k) {
 constexpr OpRow kRows[] = {
     checked({.schema = "prims.full(int[] shape, float value, dtype dtype, device device) -> tensor", .doc = "A tensor filled with one value.",
              .meta = full_meta, .reference = full_kernel, .nondiff = "it has no tensor argument"}),
-    checked({.schema = "prims.iota(int length, dtype dtype, device device) -> tensor", .doc = "0, 1, 2 ... length - 1.",
+    checked({.schema = "prims.iota(int[] length, dtype dtype, device device) -> tensor", .doc = "0, 1, 2 ... length - 1.",
              .meta = iota_meta, .reference = iota_kernel, .nondiff = "it has no tensor argument"}),
     checked({.schema = "prims.convert(tensor input, dtype dtype) -> tensor", .doc = "Another element type; reals to integers truncate and saturate.",
              .meta = convert_meta, .reference = convert_kernel, .vjp = [](Grad& g) { g.add(0, convert(g.cotangent(), g.type(0).dtype)); },
