@@ -35,6 +35,11 @@ void Grad::add(size_t arg, size_t element, Var g) {
   if (g && wants(arg, element)) walk_.contribute(node_.args[arg].vs[element], g);
 }
 
+void Grad::descend() {
+  ensure(!node_.body.empty(), op.name(), " has no decomposition to take the gradient of");
+  walk_.descend(node_);
+}
+
 void Backward::contribute(ValueId v, Var g) {
   const TensorType& t = builder_.type(v);
   ensure(g.shape() == t.shape, "a gradient of shape ", name(g.shape()), " for a value of shape ", name(t.shape));

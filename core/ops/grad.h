@@ -24,6 +24,8 @@ class Grad : public Call {
   // Contributes d(loss)/d(argument). Requires: the argument's shape; the dtype is converted. Empty: nothing.
   void add(size_t arg, Var gradient);
   void add(size_t arg, size_t element, Var gradient);
+  // Instead of adding anything: takes the gradient of the decomposition, as if the composite had no rule.
+  void descend();
 
  private:
   Backward& walk_;
