@@ -1,0 +1,43 @@
+// Formulas that the declarations of several composites share.
+#pragma once
+
+#include "ops/builder.h"
+
+namespace thunder {
+
+// A number that rounds twice is off: reals narrower than f32 are computed on in f32, and converted once at the end.
+inline Var computed(Var x) { return x ? convert(x, compute_dtype(x.dtype())) : x; }
+
+inline Var exp(Var x) { return x.builder->call("prims.exp", {x}); }
+inline Var log(Var x) { return x.builder->call("prims.log", {x}); }
+inline Var rsqrt(Var x) { return x.builder->call("prims.rsqrt", {x}); }
+// Broadcasts and promotes.
+inline Var where(Var condition, In then, In otherwise) { return condition.builder->call("where", {condition, then, otherwise}); }
+
+// The axis as a list of one; empty for a 0-d tensor, which is all of its own axis.
+Shape axis_list(int64_t axis, size_t rank);
+// The last `count` of `rank` axes.
+Shape last_axes(size_t count, size_t rank);
+// All axes of `rank` but one.
+Shape all_but(size_t axis, size_t rank);
+
+// Reductions over `axes`, which stay with size 1. Without axes, x itself.
+Var sum_kept(Var x, std::span<const Dim> axes);
+Var max_kept(Var x, std::span<const Dim> axes);
+Var mean_kept(Var x, std::span<const Dim> axes);
+// The mean of the squared differences from `mean`: two passes, so that nothing cancels.
+Var variance_kept(Var x, Var mean, std::span<const Dim> axes);
+// The number of elements in `dims` as a 0-d tensor of like's dtype, also when they are symbolic.
+Var count(Var like, std::span<const Dim> dims);
+
+// What a loss makes of its rows.
+enum class Reduction { none, mean, sum };
+Reduction reduction_of(const Call& c, size_t param);
+
+// 0, 1, 2 ... along `axis` of `rank` axes, size 1 elsewhere.
+Var counted_along(Builder& b, Dim size, size_t axis, size_t rank, Device device);
+// One size, for `axis` of `rank` axes and 1 elsewhere: a vector that broadcasts along one axis.
+Var along_axis(Var vector, size_t axis, size_t rank);
+Var swap_last_two(Var x);
+
+}  // namespace thunder
