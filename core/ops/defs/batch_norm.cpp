@@ -1,0 +1,147 @@
+// batch_norm: channels standardised over the batch while training, by running statistics otherwise.
+#include "base/text.h"
+#include "ops/formulas.h"
+#include "ops/grad.h"
+#include "ops/samples.h"
+
+namespace thunder {
+namespace {
+
+constexpr size_t kChannel = 1;
+
+void require_channels(const Call& c, size_t input, std::initializer_list<size_t> vectors) {
+  const TensorType& x = c.type(input);
+  c.require(is_real(x.dtype), "input must be real; ", c.types());
+  c.require(x.rank() >= 2, "input must be [batch, channels, ...], got ", name(x));
+  const Shape wanted{x.shape[kChannel]};
+  for (size_t v : vectors)
+    if (c.has(v))
+      c.require(c.type(v).shape == wanted, c.op.schema.params[v].name, " must have shape ", name(wanted), ", got ", name(c.type(v).shape), "; ",
+                c.types());
+}
+
+Dim values_per_channel(const TensorType& x) {
+  Shape others = x.shape;
+  others.erase(kChannel);
+  return elements(others);
+}
+void require_batch(const Call& c, size_t input) {
+  c.require(hint(values_per_channel(c.type(input))) > 1, "training needs more than one value in each channel, got input ", name(c.type(input)));
+}
+
+struct Moments {
+  Var mean, variance;  // of size 1 in all but the channels
+};
+Moments moments(Var x) {
+  const Shape axes = all_but(kChannel, x.rank());
+  Var mean = mean_kept(x, axes);
+  return {mean, variance_kept(x, mean, axes)};
+}
+
+// ---- batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps) ----
+
+Results batch_norm(Call& c) {
+  require_channels(c, 0, {1, 2, 3, 4});
+  const bool training = c.flag(5);
+  c.require(training || (c.has(1) && c.has(2)), "running_mean and running_var must be given unless training");
+  if (training) require_batch(c, 0);
+  Var x = computed(c.var(0));
+  auto vector = [&](size_t i) { return along_axis(computed(c.var(i)), kChannel, x.rank()); };
+  const Moments m = training ? moments(x) : Moments{vector(1), vector(2)};
+  Var y = (x - m.mean) * rsqrt(m.variance + c.real(7));
+  if (c.has(3)) y = y * vector(3);
+  if (c.has(4)) y = y + vector(4);
+  return convert(y, c.type(0).dtype);
+}
+
+void batch_norm_vjp(Grad& g) {
+  // Running statistics are plain factors: the decomposition's gradient is as good as any.
+  if (!g.flag(5)) return g.descend();
+  Results d = g.builder.results("batch_norm_backward", {g.cotangent(), g.var(0), g.var(3), g.var(4), g.real(7)});
+  g.add(0, g.builder.var(d[0]));
+  if (g.has(3)) g.add(3, g.builder.var(d[1]));
+  if (g.has(4)) g.add(4, g.builder.var(d[2]));
+}
+
+// grad, input, weight, bias, eps
+Results batch_norm_backward(Call& c) {
+  require_channels(c, 1, {2, 3});
+  require_batch(c, 1);
+  c.require(c.type(0).shape == c.type(1).shape, "grad and input must have one shape; ", c.types());
+  Var x = computed(c.var(1)), dy = computed(c.var(0));
+  const Shape axes = all_but(kChannel, x.rank());
+  const Moments m = moments(x);
+  Var scale = rsqrt(m.variance + c.real(4)), standard = (x - m.mean) * scale;
+  Var dx = c.has(2) ? dy * along_axis(computed(c.var(2)), kChannel, x.rank()) : dy;
+  dx = scale * (dx - mean_kept(dx, axes) - standard * mean_kept(dx * standard, axes));
+  auto parameter = [&](size_t i, Var gradient) {
+    return c.has(i) ? convert(reshape_to(sum_kept(gradient, axes), c.type(i).shape), c.type(i).dtype)
+                    : full(c.builder, {}, 0, DType::f32, c.type(0).device);
+  };
+  return {convert(dx, c.type(1).dtype).id, parameter(2, dy * standard).id, parameter(3, dy).id};
+}
+
+// ---- batch_norm_update(input, running_mean, running_var, weight, bias, momentum, eps) ----
+
+Results batch_norm_update(Call& c) {
+  require_channels(c, 0, {1, 2, 3, 4});
+  require_batch(c, 0);
+  Var y = c.builder.call("batch_norm", {c.var(0), c.args[1], c.args[2], c.args[3], c.args[4], true, c.real(5), c.real(6)});
+  const Moments m = moments(computed(c.var(0)));
+  // The running variance is that of the population which the batch was drawn from.
+  Var n = count(m.variance, {{values_per_channel(c.type(0))}});
+  Var unbiased = m.variance * (n / (n - 1.0));
+  auto moved = [&](size_t i, Var now) {
+    Var then = computed(c.var(i));
+    return convert(then * (1 - c.real(5)) + reshape_to(now, then.shape()) * c.real(5), c.type(i).dtype).id;
+  };
+  return {y.id, moved(1, m.mean), moved(2, unbiased)};
+}
+
+void samples(Samples& s) {
+  const TensorSpec three{{3}}, positive{{3}, DType::f32, 0.5, 2};
+  s.add({TensorSpec{{4, 3}}, three, positive});
+  s.add({TensorSpec{{4, 3}}, three, positive, three, three});
+  s.add({TensorSpec{{2, 3, 4, 5}}, three, positive, three, three, true});
+  s.add({TensorSpec{{4, 3, 2}}, SampleArg(), SampleArg(), three, SampleArg(), true, 0.1, 1e-3});
+  s.add({TensorSpec{{4, 3}, DType::bf16}, SampleArg(), SampleArg(), SampleArg(), SampleArg(), true});
+  s.refuse({TensorSpec{{4, 3}}, SampleArg(), SampleArg()}, "running_mean and running_var must be given");
+  s.refuse({TensorSpec{{4, 3}}, TensorSpec{{4}}, positive}, "running_mean must have shape [3], got [4]");
+  s.refuse({TensorSpec{{4, 3}}, three, positive, TensorSpec{{4}}}, "weight must have shape [3], got [4]");
+  s.refuse({TensorSpec{{1, 3}}, three, positive, three, three, true}, "more than one value");
+  s.refuse({TensorSpec{{3}}, three, positive}, "[batch, channels, ...]");
+}
+void update_samples(Samples& s) {
+  const TensorSpec three{{3}}, positive{{3}, DType::f32, 0.5, 2};
+  s.add({TensorSpec{{4, 3}}, three, positive});
+  s.add({TensorSpec{{2, 3, 4, 5}}, three, positive, three, three, 0.3, 1e-3});
+  s.refuse({TensorSpec{{4, 3}}, three, TensorSpec{{4}}}, "running_var must have shape [3], got [4]");
+}
+void backward_samples(Samples& s) {
+  s.add({TensorSpec{{4, 3}}, TensorSpec{{4, 3}}, TensorSpec{{3}}, TensorSpec{{3}}, 1e-5});
+  s.add({TensorSpec{{2, 3, 4}}, TensorSpec{{2, 3, 4}}, SampleArg(), SampleArg(), 1e-3});
+  s.refuse({TensorSpec{{4, 3}}, TensorSpec{{5, 3}}, SampleArg(), SampleArg(), 1e-3}, "one shape");
+}
+
+constexpr OpRow kRows[] = {
+    checked({.schema = "batch_norm(tensor input, tensor? running_mean, tensor? running_var, tensor? weight=None, tensor? bias=None, "
+                       "bool training=False, float momentum=0.1, float eps=1e-05) -> tensor",
+             .doc = "Each channel standardised, by the batch's own statistics when training, then scaled and shifted. "
+                    "Leaves the running statistics alone: see batch_norm_update.",
+             .decompose = batch_norm, .vjp = batch_norm_vjp, .samples = samples}),
+    checked({.schema = "batch_norm_update(tensor input, tensor running_mean, tensor running_var, tensor? weight=None, tensor? bias=None, "
+                       "float momentum=0.1, float eps=1e-05) -> (tensor, tensor, tensor)",
+             .doc = "batch_norm while training, and the running mean and variance after this batch.", .decompose = batch_norm_update,
+             .samples = update_samples}),
+    checked({.schema = "batch_norm_backward(tensor grad, tensor input, tensor? weight, tensor? bias, float eps) -> (tensor, tensor, tensor)",
+             .doc = "The gradients of a training batch_norm's input, weight and bias; a 0-d zero for one that is None.",
+             .decompose = batch_norm_backward, .samples = backward_samples, .tags = kHidden}),
+};
+
+}  // namespace
+
+void register_batch_norm(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

@@ -1,0 +1,57 @@
+// batch_norm and the running statistics after a batch.
+#include "support/gradients.h"
+
+namespace thunder {
+namespace {
+
+TEST(BatchNorm, standardises_each_channel_over_the_batch) {
+  Eager e;
+  Tensor* x = e.tensor({2, 2, 1}, {1, 10, 3, 30});
+  Tensor* out = e.run("batch_norm", {any(x), Any(), Any(), any(e.tensor({2}, {1, 2})), any(e.tensor({2}, {0, 5})), any(true), any(0.1), any(0.0)});
+  EXPECT_EQ(values(out), (Doubles{-1, 3, 1, 7}));
+}
+
+TEST(BatchNorm, uses_running_statistics_unless_training) {
+  Eager e;
+  Tensor *mean = e.tensor({2}, {1, 2}), *variance = e.tensor({2}, {4, 16});
+  Tensor* out = e.run("batch_norm", {any(e.tensor({1, 2}, {5, 10})), any(mean), any(variance), Any(), Any(), any(false), any(0.1), any(0.0)});
+  EXPECT_EQ(values(out), (Doubles{2, 2}));
+}
+
+TEST(BatchNorm, moves_the_running_statistics) {
+  Eager e;
+  Tensor *x = e.tensor({2, 1}, {1, 3}), *mean = e.tensor({1}, {10}), *variance = e.tensor({1}, {8});
+  Tensor* out[3];
+  std::array args{any(x), any(mean), any(variance), Any(), Any(), any(0.25), any(0.0)};
+  e.scope().invoke("batch_norm_update", args, nullptr, out, 3, nullptr);
+  EXPECT_EQ(values(out[0]), (Doubles{-1, 1}));
+  EXPECT_EQ(values(out[1]), (Doubles{0.75 * 10 + 0.25 * 2}));
+  EXPECT_EQ(values(out[2]), (Doubles{0.75 * 8 + 0.25 * 2})) << "the unbiased variance of 1 and 3 is 2";
+  EXPECT_EQ(values(mean), (Doubles{10})) << "the op itself writes nothing";
+}
+
+TEST(BatchNorm, names_what_does_not_fit) {
+  Eager e;
+  EXPECT_EQ(e.refused("batch_norm", {any(e.tensor({1, 2}, {1, 2})), Any(), Any(), Any(), Any(), any(true)}),
+            "batch_norm: training needs more than one value in each channel, got input f32[1, 2]");
+  EXPECT_EQ(e.refused("batch_norm", {any(e.tensor({1, 2}, {1, 2})), Any(), Any()}),
+            "batch_norm: running_mean and running_var must be given unless training");
+}
+
+TEST(BatchNorm, has_gradients_of_gradients_while_training) {
+  const Function f = [](Eager& e, const std::vector<Tensor*>& x) {
+    return e.run("batch_norm", {any(x[0]), Any(), Any(), any(x[1]), any(x[2]), any(true), any(0.1), any(1e-3)});
+  };
+  expect_gradients({numbers({3, 2, 2}, 1), numbers({2}, 2), numbers({2}, 3)}, f);
+  expect_second_gradients({numbers({3, 2, 2}, 1), numbers({2}, 2), numbers({2}, 3)}, f);
+}
+
+TEST(BatchNorm, has_gradients_with_running_statistics) {
+  const Function f = [](Eager& e, const std::vector<Tensor*>& x) {
+    return e.run("batch_norm", {any(x[0]), any(x[1]), any(x[2]), any(x[3]), any(x[4])});
+  };
+  expect_gradients({numbers({3, 2}, 1), numbers({2}, 2), numbers({2}, 3, 0.5, 2), numbers({2}, 4), numbers({2}, 5)}, f);
+}
+
+}  // namespace
+}  // namespace thunder
