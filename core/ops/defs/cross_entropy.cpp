@@ -1,0 +1,213 @@
+// nll_loss and cross_entropy, for class indices and for class probabilities.
+#include "base/text.h"
+#include "ops/formulas.h"
+#include "ops/grad.h"
+#include "ops/samples.h"
+
+namespace thunder {
+namespace {
+
+// A call's arguments after its checks. The class axis is 1, or 0 for a single unbatched row.
+struct Loss {
+  Var input, target, weight;  // in the computing type; class indices as i64; weight broadcasts along the classes
+  size_t axis = 0;
+  bool indices = true;
+  int64_t ignored = 0;
+  Reduction reduction = Reduction::mean;
+  double smoothing = 0;
+
+  Builder& builder() const { return *input.builder; }
+  Dim classes() const { return input.size(static_cast<int64_t>(axis)); }
+  Shape axes() const { return {static_cast<int64_t>(axis)}; }
+  Shape rows() const {
+    Shape shape = input.shape();
+    shape.erase(axis);
+    return shape;
+  }
+  Shape kept_rows() const {
+    Shape shape = input.shape();
+    shape[axis] = 1;
+    return shape;
+  }
+};
+
+Loss checked_loss(const Call& c, size_t input, bool probabilities_allowed) {
+  const TensorType x = c.type(input), t = c.type(input + 1);
+  Loss loss;
+  c.require(is_real(x.dtype), "input must be real; ", c.types());
+  c.require(x.rank() >= 1, "input must be [classes] or [batch, classes, ...], got ", name(x));
+  loss.input = computed(c.var(input));
+  loss.axis = x.rank() == 1 ? 0 : 1;
+  loss.indices = !probabilities_allowed || t.shape != x.shape || is_integer(t.dtype);
+  if (loss.indices) {
+    c.require(t.shape == loss.rows(), "class indices must have shape ", name(loss.rows()), ", got ", name(t.shape), "; ", c.types());
+    c.require(is_integer(t.dtype), "class indices must be integers, got ", name(t.dtype), "; ", c.types());
+    loss.target = convert(c.var(input + 1), DType::i64);
+  } else {
+    c.require(is_real(t.dtype), "class probabilities must be real, got ", name(t.dtype), "; ", c.types());
+    loss.target = convert(c.var(input + 1), loss.input.dtype());
+  }
+  if (c.has(input + 2)) {
+    const Shape wanted{loss.classes()};
+    c.require(c.type(input + 2).shape == wanted, "weight must have one value for each of the ", name(loss.classes()), " classes, got shape ",
+              name(c.type(input + 2).shape), "; ", c.types());
+    loss.weight = along_axis(convert(c.var(input + 2), loss.input.dtype()), loss.axis, x.rank());
+  }
+  loss.ignored = c.integer(input + 3);
+  loss.reduction = reduction_of(c, input + 4);
+  return loss;
+}
+
+Loss checked_cross_entropy(const Call& c, size_t input) {
+  Loss loss = checked_loss(c, input, true);
+  loss.smoothing = c.real(input + 5);
+  c.require(loss.smoothing >= 0 && loss.smoothing <= 1, "label_smoothing must be between 0 and 1, got ", loss.smoothing);
+  return loss;
+}
+
+Var zero_unless(Var condition, Var x) { return where(condition, x, full_like(x, 0)); }
+Var counted_rows(const Loss& loss) { return loss.builder().call("ne", {loss.target, loss.ignored}); }
+
+// ---- forward, from the logarithms of probabilities ----
+
+Results reduced_loss(const Loss& loss, Var rows, Var divisor, DType dtype) {
+  if (loss.reduction != Reduction::none) rows = rows.builder->call("prims.sum", {rows, Shape{}});
+  if (loss.reduction == Reduction::mean) rows = rows / divisor;
+  return convert(rows, dtype);
+}
+
+// -log p of each row's class; rows that are ignored count nothing.
+Results by_index(const Loss& loss, Var logs, DType dtype) {
+  Builder& b = loss.builder();
+  Var counted = counted_rows(loss);
+  Var target = where(counted, loss.target, full_like(loss.target, 0));
+  auto at_target = [&](Var per_class) {
+    return reshape_to(b.call("prims.gather", {per_class, static_cast<int64_t>(loss.axis), reshape_to(target, loss.kept_rows())}), loss.rows());
+  };
+  Var rows = -at_target(logs);
+  Var weight = loss.weight ? at_target(expand_to(loss.weight, logs.shape())) : full_like(rows, 1);
+  if (loss.weight) rows = rows * weight;
+  if (loss.smoothing > 0) {
+    Var all = reshape_to(sum_kept(loss.weight ? logs * loss.weight : logs, loss.axes()), loss.rows());
+    Var share = full(b, {}, loss.smoothing, logs.dtype(), logs.type().device) / count(logs, {{loss.classes()}});
+    rows = rows * (1 - loss.smoothing) - all * share;
+  }
+  weight = zero_unless(counted, weight);
+  return reduced_loss(loss, zero_unless(counted, rows), b.call("prims.sum", {weight, Shape{}}), dtype);
+}
+
+// The target distribution of each row, times the weights.
+Var smoothed(const Loss& loss, Var distribution) {
+  if (loss.smoothing > 0) {
+    Var share = full(loss.builder(), {}, loss.smoothing, distribution.dtype(), distribution.type().device);
+    distribution = distribution * (1 - loss.smoothing) + share / count(distribution, {{loss.classes()}});
+  }
+  return loss.weight ? distribution * loss.weight : distribution;
+}
+
+Results by_probability(const Loss& loss, Var logs, DType dtype) {
+  Var rows = -reshape_to(sum_kept(logs * smoothed(loss, loss.target), loss.axes()), loss.rows());
+  return reduced_loss(loss, rows, count(rows, loss.rows()), dtype);
+}
+
+Results nll_loss(Call& c) {
+  const Loss loss = checked_loss(c, 0, false);
+  return by_index(loss, loss.input, c.type(0).dtype);
+}
+
+Results cross_entropy(Call& c) {
+  const Loss loss = checked_cross_entropy(c, 0);
+  Var logs = c.builder.call("log_softmax", {loss.input, static_cast<int64_t>(loss.axis)});
+  return loss.indices ? by_index(loss, logs, c.type(0).dtype) : by_probability(loss, logs, c.type(0).dtype);
+}
+
+void cross_entropy_vjp(Grad& g) {
+  if (g.wants(1) || (g.has(2) && g.wants(2))) return g.descend();
+  g.add(0, g.builder.call("cross_entropy_backward", {g.cotangent(), g.var(0), g.var(1), g.var(2), g.integer(3), g.text(4), g.real(5)}));
+}
+
+// ---- backward: softmax(input) times the row's target mass, minus the target ----
+
+Results cross_entropy_backward(Call& c) {
+  const Loss loss = checked_cross_entropy(c, 1);
+  Builder& b = c.builder;
+  const Shape scale_shape = loss.reduction == Reduction::none ? loss.rows() : Shape{};
+  c.require(c.type(0).shape == scale_shape, "grad must have the loss's shape ", name(scale_shape), ", got ", name(c.type(0).shape));
+  Var scale = convert(c.var(0), loss.input.dtype());
+  if (loss.reduction == Reduction::none) scale = reshape_to(scale, loss.kept_rows());
+  Var target, divisor;
+  if (loss.indices) {
+    // A comparison for each class, not a scatter: it fuses with the softmax and needs no order of its stores.
+    Var classes = counted_along(b, loss.classes(), loss.axis, loss.input.rank(), loss.input.type().device);
+    Var counted = reshape_to(counted_rows(loss), loss.kept_rows());
+    Var hit = convert(b.call("eq", {classes, reshape_to(loss.target, loss.kept_rows())}), loss.input.dtype());
+    target = where(counted, smoothed(loss, hit), 0.0);
+    Var weight = where(counted, loss.weight ? hit * loss.weight : hit, 0.0);
+    divisor = b.call("prims.sum", {weight, Shape{}});
+  } else {
+    target = smoothed(loss, loss.target);
+    divisor = count(loss.input, loss.rows());
+  }
+  if (loss.reduction == Reduction::mean) scale = scale / divisor;
+  Var p = b.call("softmax", {loss.input, static_cast<int64_t>(loss.axis)});
+  return convert((p * sum_kept(target, loss.axes()) - target) * scale, c.type(1).dtype);
+}
+
+// ---- samples ----
+
+void nll_samples(Samples& s) {
+  const TensorSpec x{{4, 5}}, y{{4}, DType::i64, 0, 4}, w{{5}, DType::f32, 0.5, 2};
+  s.add({x, y});
+  s.add({x, y, w, 2, "sum"});
+  s.add({TensorSpec{{5}}, TensorSpec{{}, DType::i64, 0, 4}});
+  s.add({TensorSpec{{2, 5, 3}}, TensorSpec{{2, 3}, DType::i64, 0, 4}, w, -100, "none"});
+  s.refuse({x, TensorSpec{{3}, DType::i64, 0, 4}}, "class indices must have shape [4], got [3]");
+  s.refuse({x, TensorSpec{{4}}}, "must be integers, got f32");
+}
+void cross_entropy_samples(Samples& s) {
+  const TensorSpec x{{4, 5}}, y{{4}, DType::i64, 0, 4}, w{{5}, DType::f32, 0.5, 2}, q{{4, 5}, DType::f32, 0, 1};
+  s.add({x, y});
+  s.add({x, y, w, 1, "mean", 0.1});
+  s.add({x, y, w, -100, "none"});
+  s.add({x, y, SampleArg(), -100, "sum", 0.2});
+  s.add({TensorSpec{{5}}, TensorSpec{{}, DType::i64, 0, 4}});
+  s.add({TensorSpec{{2, 5, 3}}, TensorSpec{{2, 3}, DType::i64, 0, 4}, w});
+  s.add({TensorSpec{{4, 5}, DType::bf16}, y});
+  s.add({x, q});
+  s.add({x, q, w, -100, "none", 0.1});
+  s.add({TensorSpec{{2, 5, 3}}, TensorSpec{{2, 5, 3}, DType::f32, 0, 1}, w, -100, "sum"});
+  s.refuse({x, TensorSpec{{3}, DType::i64, 0, 4}}, "class indices must have shape [4], got [3]");
+  s.refuse({x, TensorSpec{{4}}}, "must be integers, got f32");
+  s.refuse({x, y, TensorSpec{{4}}}, "each of the 5 classes, got shape [4]");
+  s.refuse({x, y, SampleArg(), -100, "average"}, "'average'");
+  s.refuse({x, y, SampleArg(), -100, "mean", 1.5}, "between 0 and 1, got 1.5");
+  s.refuse({TensorSpec{{4, 5}, DType::i64, 0, 4}, y}, "must be real");
+}
+void backward_samples(Samples& s) {
+  const TensorSpec x{{4, 5}}, y{{4}, DType::i64, 0, 4}, w{{5}, DType::f32, 0.5, 2}, q{{4, 5}, DType::f32, 0, 1};
+  s.add({TensorSpec{{}}, x, y, w, 1, "mean", 0.1});
+  s.add({TensorSpec{{4}}, x, y, SampleArg(), -100, "none", 0.0});
+  s.add({TensorSpec{{}}, x, q, w, -100, "mean", 0.0});
+  s.refuse({TensorSpec{{4}}, x, y, SampleArg(), -100, "mean", 0.0}, "grad must have the loss's shape [], got [4]");
+}
+
+constexpr OpRow kRows[] = {
+    checked({.schema = "nll_loss(tensor input, tensor target, tensor? weight=None, int ignore_index=-100, str reduction='mean') -> tensor",
+             .doc = "-input at each row's class, where input holds logarithms of probabilities.", .decompose = nll_loss, .samples = nll_samples}),
+    checked({.schema = "cross_entropy(tensor input, tensor target, tensor? weight=None, int ignore_index=-100, str reduction='mean', "
+                       "float label_smoothing=0.0) -> tensor",
+             .doc = "The cross entropy of softmax(input) against class indices, or against probabilities of input's shape.",
+             .decompose = cross_entropy, .vjp = cross_entropy_vjp, .samples = cross_entropy_samples}),
+    checked({.schema = "cross_entropy_backward(tensor grad, tensor input, tensor target, tensor? weight, int ignore_index, str reduction, "
+                       "float label_smoothing) -> tensor",
+             .doc = "The gradient of cross_entropy's input.", .decompose = cross_entropy_backward, .samples = backward_samples,
+             .tags = kHidden}),
+};
+
+}  // namespace
+
+void register_cross_entropy(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder
