@@ -1,0 +1,202 @@
+// max_pool2d: the largest pixel of each window, and where it was.
+#include <cmath>
+#include <limits>
+
+#include "base/text.h"
+#include "ops/formulas.h"
+#include "ops/grad.h"
+#include "ops/kernels.h"
+#include "ops/samples.h"
+
+namespace thunder {
+namespace {
+
+struct Window {
+  std::array<int64_t, 2> size, stride, padding, dilation;
+};
+std::array<int64_t, 2> pair(std::span<const Dim> d) { return {hint(d[0]), hint(d[d.size() == 1 ? 0 : 1])}; }
+// kernel_size, stride, padding and dilation follow the input.
+Window window_of(std::span<const Arg> args) {
+  return {pair(args[1].dim_list()), pair(args[2].dim_list()), pair(args[3].dim_list()), pair(args[4].dim_list())};
+}
+
+void require_pair(const Call& c, size_t param, int64_t least) {
+  auto d = c.dims(param);
+  const std::string& what = c.op.schema.params[param].name;
+  c.require(d.size() == 1 || d.size() == 2, what, " must have one or two values, got ", name(d));
+  for (Dim v : d) c.require(hint(v) >= least && hint(v) <= INT32_MAX, what, " must be between ", least, " and 2147483647, got ", name(d));
+}
+
+// ---- prims.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode) ----
+
+void meta(const Call& c, Types& out) {
+  TensorType t = c.type(0);
+  c.require(t.rank() == 4, "input must be [batch, channels, height, width], got ", name(t));
+  c.require(t.dtype != DType::boolean, "booleans have no order; ", c.types());
+  require_pair(c, 1, 1), require_pair(c, 2, 1), require_pair(c, 3, 0), require_pair(c, 4, 1);
+  const Window w = window_of(c.args);
+  for (size_t i = 0; i < 2; i++) {
+    const Dim in = t.shape[2 + i];
+    c.require(w.padding[i] <= w.size[i] / 2, "padding must be at most half of kernel_size, got ", w.padding[i], " and ", w.size[i]);
+    c.require(w.padding[i] == 0 || w.dilation[i] <= hint(in), "dilation ", w.dilation[i], " leaves windows without a pixel; input is ", name(t));
+    const int64_t reach = (w.size[i] - 1) * w.dilation[i] + 1, up = c.flag(5) ? w.stride[i] - 1 : 0;
+    Dim n = (in + (2 * w.padding[i] - reach + up)) / w.stride[i] + 1;
+    // A window that would begin in the padding on the right is left out.
+    if (c.flag(5) && (hint(n) - 1) * w.stride[i] >= hint(in) + w.padding[i]) n = n - 1;
+    c.require(hint(in) >= 1 && hint(n) >= 1, "the window reaches over ", reach, " pixels, the padded input has ", name(in + 2 * w.padding[i]),
+              "; input is ", name(t));
+    t.shape[2 + i] = n;
+  }
+  out.push(t);
+  t.dtype = DType::i64;
+  out.push(t);
+}
+
+// The best of one window of a plane; the last NaN beats all.
+template <class T>
+struct Best {
+  T value;
+  int64_t index;
+};
+template <class T>
+Best<T> best(const T* plane, const Buffer& in, const Window& w, int64_t top, int64_t left) {
+  Best<T> b{T(), -1};
+  for (int64_t i = 0; i < w.size[0]; i++) {
+    const int64_t y = top + i * w.dilation[0];
+    if (y < 0 || y >= in.shape[2]) continue;
+    for (int64_t j = 0; j < w.size[1]; j++) {
+      const int64_t x = left + j * w.dilation[1];
+      if (x < 0 || x >= in.shape[3]) continue;
+      const T v = plane[y * in.strides[2] + x * in.strides[3]];
+      bool better = b.index < 0 || static_cast<Compute<T>>(v) > static_cast<Compute<T>>(b.value);
+      if constexpr (std::is_floating_point_v<Compute<T>>) better |= std::isnan(static_cast<Compute<T>>(v));
+      if (better) b = {v, y * in.shape[3] + x};
+    }
+  }
+  return b;
+}
+int64_t offset(const Buffer& b, int64_t n, int64_t c, int64_t y, int64_t x) {
+  return n * b.strides[0] + c * b.strides[1] + y * b.strides[2] + x * b.strides[3];
+}
+
+Status* kernel(const Kernel& k) {
+  const Buffer &in = k.in[0], &values = k.out[0], &indices = k.out[1];
+  const Window w = window_of(k.args);
+  by_dtype(in.dtype, [&](auto t) {
+    using T = decltype(t);
+    for (int64_t n = 0; n < in.shape[0]; n++)
+      for (int64_t c = 0; c < in.shape[1]; c++)
+        for (int64_t y = 0; y < values.shape[2]; y++)
+          for (int64_t x = 0; x < values.shape[3]; x++) {
+            const T* plane = in.as<T>() + offset(in, n, c, 0, 0);
+            const Best<T> b = best(plane, in, w, y * w.stride[0] - w.padding[0], x * w.stride[1] - w.padding[1]);
+            values.as<T>()[offset(values, n, c, y, x)] = b.value;
+            indices.as<int64_t>()[offset(indices, n, c, y, x)] = b.index;
+          }
+  });
+  return nullptr;
+}
+
+void vjp(Grad& g) {
+  g.add(0, g.builder.call("prims.max_pool2d_backward", {computed(g.cotangent()), g.result(1), g.type(0).shape}));
+}
+
+// ---- prims.max_pool2d_backward(grad, indices, input_size) ----
+
+void backward_meta(const Call& c, Types& out) {
+  TensorType t = c.type(0);
+  c.require(t.rank() == 4 && c.dims(2).size() == 4, "grad and input_size must have four dims; ", c.types());
+  c.require(c.type(1).shape == t.shape && c.type(1).dtype == DType::i64, "indices must be i64 and have grad's shape; ", c.types());
+  c.require(is_real(t.dtype), "grad must be real; ", c.types());
+  c.require(t.shape[0] == c.dims(2)[0] && t.shape[1] == c.dims(2)[1], "grad and input_size must agree on batch and channels, got ", name(t.shape),
+            " and ", name(c.dims(2)));
+  t.shape = Shape(c.dims(2));
+  out.push(t);
+}
+Status* backward_kernel(const Kernel& k) {
+  const Buffer &grad = k.in[0], &indices = k.in[1], &out = k.out[0];
+  return by_real(out.dtype, [&](auto t) -> Status* {
+    using T = decltype(t);
+    const int64_t pixels = out.shape[2] * out.shape[3];
+    for (int64_t n = 0; n < out.shape[0]; n++)
+      for (int64_t c = 0; c < out.shape[1]; c++) {
+        for (int64_t p = 0; p < pixels; p++) out.as<T>()[offset(out, n, c, p / out.shape[3], p % out.shape[3])] = T(0);
+        for (int64_t y = 0; y < grad.shape[2]; y++)
+          for (int64_t x = 0; x < grad.shape[3]; x++) {
+            const int64_t p = indices.as<int64_t>()[offset(indices, n, c, y, x)];
+            if (p < 0 || p >= pixels) return refuse(cat("prims.max_pool2d_backward: index ", p, " is out of range for ", pixels, " pixels"));
+            T& to = out.as<T>()[offset(out, n, c, p / out.shape[3], p % out.shape[3])];
+            to = static_cast<T>(static_cast<Compute<T>>(to) + static_cast<Compute<T>>(grad.as<T>()[offset(grad, n, c, y, x)]));
+          }
+      }
+    return nullptr;
+  });
+}
+// Each gradient went to one pixel: its own gradient is found there.
+void backward_vjp(Grad& g) {
+  Var d = g.cotangent(), at = g.var(1);
+  Var flat = reshape_to(d, {{d.size(0), d.size(1), d.size(2) * d.size(3)}});
+  Var where_to = reshape_to(at, {{at.size(0), at.size(1), at.size(2) * at.size(3)}});
+  g.add(0, reshape_to(g.builder.call("prims.gather", {flat, 2, where_to}), at.shape()));
+}
+
+// ---- composites ----
+
+struct Pooled {
+  Var values, indices;
+};
+Pooled pooled(Call& c) {
+  Var x = c.var(0);
+  c.require(x.rank() == 3 || x.rank() == 4, "input must be [batch, channels, height, width] or [channels, height, width], got ", name(x.type()));
+  const bool single = x.rank() == 3;
+  if (single) x = reshape_to(x, {{1, x.size(0), x.size(1), x.size(2)}});
+  const bool own_stride = c.has(2) && !c.dims(2).empty();
+  Results r = c.builder.results("prims.max_pool2d", {x, c.args[1], c.args[own_stride ? 2 : 1], c.args[3], c.args[4], c.flag(5)});
+  Pooled p{c.builder.var(r[0]), c.builder.var(r[1])};
+  if (!single) return p;
+  const Shape shape{p.values.size(1), p.values.size(2), p.values.size(3)};
+  return {reshape_to(p.values, shape), reshape_to(p.indices, shape)};
+}
+Results max_pool2d(Call& c) { return pooled(c).values; }
+Results max_pool2d_with_indices(Call& c) {
+  const Pooled p = pooled(c);
+  return {p.values.id, p.indices.id};
+}
+
+using Pair = std::vector<int64_t>;
+void samples(Samples& s) {
+  s.add({TensorSpec{{2, 3, 6, 6}}, 2});
+  s.add({TensorSpec{{1, 2, 7, 5}}, Pair{3, 2}, Pair{2, 1}, Pair{1, 0}});
+  s.add({TensorSpec{{2, 7, 7}}, 3, 2, 1, 2, true});
+  s.add({TensorSpec{{1, 1, 5, 5}}, 2, SampleArg(), 0, 1, true});
+  s.add({TensorSpec{{1, 2, 4, 4}, DType::bf16}, 2});
+  s.add_without_gradient({TensorSpec{{1, 2, 4, 4}, DType::i64, -9, 9}, 2});
+  s.refuse({TensorSpec{{2, 3, 6, 6}}, 3, 1, 2}, "padding must be at most half of kernel_size, got 2 and 3");
+  s.refuse({TensorSpec{{2, 3, 2, 6}}, 3}, "reaches over 3 pixels, the padded input has 2");
+  s.refuse({TensorSpec{{6, 6}}, 2}, "input must be");
+  s.refuse({TensorSpec{{2, 3, 6, 6}}, 2, 0}, "stride must be between 1");
+  s.refuse({TensorSpec{{2, 3, 6, 6}}, Pair{2, 2, 2}}, "one or two values, got [2, 2, 2]");
+}
+
+constexpr OpRow kRows[] = {
+    checked({.schema = "prims.max_pool2d(tensor input, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool ceil_mode) -> (tensor, tensor)",
+             .doc = "The largest pixel of each window, and its index in the flattened plane.", .meta = meta, .reference = kernel, .vjp = vjp}),
+    checked({.schema = "prims.max_pool2d_backward(tensor grad, tensor indices, int[] input_size) -> tensor",
+             .doc = "Zeros to which grad is added at the indices, in order.", .meta = backward_meta, .reference = backward_kernel,
+             .vjp = backward_vjp}),
+    checked({.schema = "max_pool2d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0, 0], int[] dilation=[1, 1], "
+                       "bool ceil_mode=False) -> tensor",
+             .doc = "The largest pixel of each window; stride is kernel_size unless given. NaN wins.", .decompose = max_pool2d,
+             .samples = samples}),
+    checked({.schema = "max_pool2d_with_indices(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0, 0], "
+                       "int[] dilation=[1, 1], bool ceil_mode=False) -> (tensor, tensor)",
+             .doc = "max_pool2d, and where in its plane each result was.", .decompose = max_pool2d_with_indices, .samples = samples}),
+};
+
+}  // namespace
+
+void register_max_pool2d(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder
