@@ -78,6 +78,8 @@ class Builder {
 
   virtual const TensorType& type(ValueId) const = 0;
   virtual Draw draw() = 0;
+  // Whether what a view prim made of `base` lies in base's memory, where memory is known: strides may have asked for a copy.
+  virtual bool aliases(ValueId /*view*/, ValueId /*base*/) const { return true; }
   Var var(ValueId id) { return {this, id}; }
 
  protected:

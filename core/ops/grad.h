@@ -17,6 +17,7 @@ class Grad : public Call {
   Grad(Backward& walk, const Node& node, std::span<const Arg> args, std::span<const ValueId> results);
 
   Var result(size_t i = 0) const;         // the forward result
+  size_t count() const { return results_.size(); }  // how many results there are
   Var cotangent(size_t i = 0) const;      // d(loss)/d(result i), result's type; zeros when the loss does not reach it
   bool reached(size_t i) const;           // whether the loss depends on result i
   bool wants(size_t arg) const;           // whether this argument's gradient is asked for; others may be skipped

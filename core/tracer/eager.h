@@ -14,6 +14,7 @@ class EagerBuilder : public Builder {
 
   const TensorType& type(ValueId v) const override { return slots_[v]->type(); }
   Draw draw() override;
+  bool aliases(ValueId view, ValueId base) const override { return slots_[view]->storage() == slots_[base]->storage(); }
 
   ValueId add(Ref<Tensor> t);
   const Ref<Tensor>& tensor(ValueId v) const { return slots_[v]; }

@@ -1,5 +1,6 @@
 // The prims that give another view of the same elements where strides allow, and the writes through them.
 #include "base/text.h"
+#include "ir/product.h"
 #include "ops/grad.h"
 #include "ops/kernels.h"
 #include "ops/samples.h"
@@ -17,7 +18,7 @@ Status* copy(const Kernel& k) {
 void reshape_meta(const Call& c, Types& out) {
   TensorType t = c.type(0);
   t.shape = Shape(c.dims(1));
-  c.require(elements(t.shape) == elements(c.type(0).shape), "shape ", name(t.shape), " has ", name(elements(t.shape)),
+  c.require(Product(t.shape) == Product(c.type(0).shape), "shape ", name(t.shape), " has ", name(elements(t.shape)),
             " elements, the input ", name(c.type(0)), " has ", name(elements(c.type(0).shape)));
   out.push(t);
 }

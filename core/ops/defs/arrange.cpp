@@ -1,0 +1,170 @@
+// Tensors put together, padded, copied and converted, under PyTorch's names.
+#include "base/text.h"
+#include "ops/grad.h"
+#include "ops/samples.h"
+
+namespace thunder {
+namespace {
+
+// ---- cat, stack ----
+
+DType common_dtype(const std::vector<Var>& parts) {
+  Promoted p;
+  for (const Var& v : parts)
+    p = promote(p, {v.dtype(), v.type().weak ? Strength::number : v.rank() == 0 ? Strength::scalar : Strength::tensor});
+  return p.dtype;
+}
+
+Results cat_op(Call& c) {
+  auto parts = c.vars(0);
+  c.require(!parts.empty(), "needs at least one tensor");
+  const DType dtype = common_dtype(parts);
+  ValueList ids;
+  for (const Var& v : parts) {
+    // As in PyTorch, f32[0] may stand among tensors of any rank.
+    const bool skipped = v.rank() == 1 && v.shape()[0] == Dim(0);
+    if (!skipped) ids.push_back(convert(v, dtype).id);
+  }
+  if (ids.empty()) ids.push_back(convert(parts[0], dtype).id);
+  return c.builder.call("prims.cat", {ids, c.integer(1)});
+}
+
+Results stack(Call& c) {
+  auto parts = c.vars(0);
+  c.require(!parts.empty(), "needs at least one tensor");
+  const DType dtype = common_dtype(parts);
+  const Shape shape = parts[0].shape();
+  const size_t dim = normalize_axis(c.integer(1), shape.size() + 1);
+  Shape longer = shape;
+  longer.insert(dim, 1);
+  ValueList ids;
+  for (size_t i = 0; i < parts.size(); i++) {
+    c.require(parts[i].shape() == shape, "tensors must have one shape: tensor 0 is ", name(parts[0].type()), ", tensor ", i, " is ",
+              name(parts[i].type()));
+    ids.push_back(reshape_to(convert(parts[i], dtype), longer).id);
+  }
+  return c.builder.call("prims.cat", {ids, static_cast<int64_t>(dim)});
+}
+
+// ---- pad ----
+
+Results pad(Call& c) {
+  Var x = c.var(0);
+  auto amounts = c.dims(1);
+  c.require(c.text(2) == "constant", "mode '", c.text(2), "' is not supported, only 'constant'");
+  c.require(amounts.size() % 2 == 0 && amounts.size() / 2 <= x.rank(), "pad needs a pair for each of at most ", x.rank(),
+            " dims, got ", name(amounts), "; ", c.types());
+  const size_t rank = x.rank();
+  Shape low(rank, 0), high(rank, 0), starts(rank, 0), ends = x.shape();
+  bool crops = false;
+  for (size_t i = 0; 2 * i < amounts.size(); i++) {
+    // Pairs go from the last dim to the first.
+    const size_t dim = rank - 1 - i;
+    const Dim before = amounts[2 * i], after = amounts[2 * i + 1];
+    (hint(before) < 0 ? starts[dim] : low[dim]) = hint(before) < 0 ? Dim(0) - before : before;
+    if (hint(after) < 0) ends[dim] = ends[dim] + after;
+    else high[dim] = after;
+    crops |= hint(before) < 0 || hint(after) < 0;
+    c.require(hint(ends[dim]) >= hint(starts[dim]), "pad ", name(amounts), " takes more from dim ", dim, " than its size ",
+              name(x.shape()[dim]));
+  }
+  if (crops) x = c.builder.call("prims.slice", {x, starts, ends, Shape(rank, 1)});
+  return c.builder.call("prims.pad", {x, low, high, c.has(3) ? c.real(3) : 0.0});
+}
+
+// ---- copies and conversions ----
+
+// What `from` is as a tensor of input's type, in memory of its own.
+Results filled_from(Call& c) {
+  Var x = c.var(0), from = c.var(1);
+  Var value = convert(from, x.dtype());
+  const bool fits = from.rank() <= x.rank() && broadcast(x.shape(), from.shape()) == x.shape();
+  c.require(fits, "cannot broadcast ", name(from.type()), " to the input's shape ", name(x.shape()));
+  return c.builder.call("prims.clone", {expand_to(value, x.shape())});
+}
+void filled_from_vjp(Grad& g) {
+  // The old contents are gone. A number has no gradient.
+  if (g.args[1].kind == ArgKind::value && g.wants(1)) g.add(1, sum_to(g.cotangent(), g.type(1).shape));
+}
+
+Results fill(Call& c) {
+  c.require(c.args[1].kind != ArgKind::value || c.type(1).rank() == 0, "value must be a number or a tensor of rank 0; ", c.types());
+  return filled_from(c);
+}
+
+Results to(Call& c) {
+  Var x = c.var(0);
+  const Device device = c.has(2) ? c.device(2) : x.type().device;
+  if (device != x.type().device)
+    fail(Code::unimplemented, "to: moving from ", name(x.type().device), " to ", name(device), " inside a function is not supported");
+  return convert(x, c.dtype(1, x.dtype()));
+}
+
+// ---- samples ----
+
+std::vector<int64_t> ints(std::initializer_list<int64_t> list) { return list; }
+
+void cat_samples(Samples& s) {
+  s.add({std::vector<TensorSpec>{{{2, 3}}, {{1, 3}}}});
+  s.add({std::vector<TensorSpec>{{{2, 3}}, {{2, 1}}, {{0}}}, -1});
+  s.add({std::vector<TensorSpec>{{{2}}, {{2}, DType::i64}}});
+  s.refuse({std::vector<TensorSpec>{{{2, 3}}, {{2, 4}}}}, "agree");
+  s.refuse({std::vector<TensorSpec>{}}, "at least one");
+  s.refuse({std::vector<TensorSpec>{{{}}, {{}}}}, "rank 0");
+}
+void stack_samples(Samples& s) {
+  s.add({std::vector<TensorSpec>{{{2, 3}}, {{2, 3}}}, -1});
+  s.add({std::vector<TensorSpec>{{{}}, {{}}}});
+  s.refuse({std::vector<TensorSpec>{{{2}}, {{3}}}}, "one shape");
+}
+void pad_samples(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, ints({1, 2})});
+  s.add({TensorSpec{{2, 3}}, ints({-1, 1, 0, -1}), "constant", 2.5});
+  s.add({TensorSpec{{2, 3}}, ints({})});
+  s.refuse({TensorSpec{{2, 3}}, ints({1})}, "pair");
+  s.refuse({TensorSpec{{2, 3}}, ints({-2, -2})}, "more from dim 1");
+  s.refuse({TensorSpec{{2, 3}}, ints({1, 1}), "reflect"}, "mode 'reflect'");
+}
+void copy_samples(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, TensorSpec{{3}}});
+  s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 3}, DType::i64}});
+  s.add({TensorSpec{{}}, 1.5});
+  s.refuse({TensorSpec{{3}}, TensorSpec{{2, 3}}}, "broadcast");
+}
+void fill_samples(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, 1.5});
+  s.add({TensorSpec{{2, 3}}, TensorSpec{{}}});
+  s.refuse({TensorSpec{{2, 3}}, TensorSpec{{3}}}, "rank 0");
+}
+
+constexpr OpRow kRows[] = {
+    checked({.schema = "cat(tensor[] tensors, int dim=0) -> tensor",
+             .doc = "The tensors one behind the other along dim; dtypes promote.", .decompose = cat_op, .samples = cat_samples}),
+    checked({.schema = "stack(tensor[] tensors, int dim=0) -> tensor", .doc = "The tensors side by side along a new dim.",
+             .decompose = stack, .samples = stack_samples}),
+    checked({.schema = "pad(tensor input, int[] pad, str mode='constant', float? value=None) -> tensor",
+             .doc = "Pads with value (0 for None): pairs of amounts from the last dim to the first; negative ones crop.",
+             .decompose = pad, .samples = pad_samples}),
+    checked({.schema = "copy(tensor input, tensor src) -> tensor", .doc = "src as a tensor of input's shape and dtype; copy_ stores it.",
+             .decompose = filled_from, .vjp = filled_from_vjp, .samples = copy_samples, .tags = kInplace}),
+    checked({.schema = "fill(tensor input, tensor value) -> tensor",
+             .doc = "A tensor of input's shape and dtype with one value; fill_ stores it.", .decompose = fill,
+             .vjp = filled_from_vjp, .samples = fill_samples, .tags = kInplace}),
+    checked({.schema = "contiguous(tensor input) -> tensor", .doc = "The input itself if it is dense, else a dense copy.",
+             .decompose = [](Call& c) -> Results { return c.builder.call("prims.contiguous", {c.var(0)}); },
+             .samples = [](Samples& s) { s.add({TensorSpec{{2, 3}}}); }}),
+    checked({.schema = "clone(tensor input) -> tensor", .doc = "A dense copy.",
+             .decompose = [](Call& c) -> Results { return c.builder.call("prims.clone", {c.var(0)}); },
+             .samples = [](Samples& s) { s.add({TensorSpec{{2, 3}}}); }}),
+    checked({.schema = "to(tensor input, dtype? dtype=None, device? device=None) -> tensor",
+             .doc = "The input as another dtype; the input itself if it has it.", .decompose = to,
+             .samples = [](Samples& s) { s.add({TensorSpec{{2, 3}}, DType::f64}); s.add({TensorSpec{{2}}}); }}),
+};
+
+}  // namespace
+
+void register_arrange(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

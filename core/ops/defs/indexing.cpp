@@ -1,0 +1,244 @@
+// Reading, writing and choosing elements by tensors of indices or masks, under PyTorch's names.
+#include "base/text.h"
+#include "ops/grad.h"
+#include "ops/samples.h"
+
+namespace thunder {
+namespace {
+
+// ---- gather, scatter_add, index_select, index, index_put ----
+
+Results gather(Call& c) { return c.builder.call("prims.gather", {c.var(0), c.integer(1), c.var(2)}); }
+
+Results scatter_add(Call& c) {
+  // bf16 is summed in f32 and rounded once.
+  const DType dtype = c.type(0).dtype, computed = compute_dtype(dtype);
+  c.require(dtype == c.type(3).dtype, "input and src must have one dtype; ", c.types());
+  Var sum = c.builder.call("prims.scatter_add", {convert(c.var(0), computed), c.integer(1), c.var(2), convert(c.var(3), computed)});
+  return convert(sum, dtype);
+}
+
+Results index_select(Call& c) {
+  Var x = c.var(0), index = c.var(2);
+  c.require(index.rank() <= 1, "index must have rank 0 or 1; ", c.types());
+  const Shape shape = x.shape();
+  if (x.rank() == 0) x = reshape_to(x, Shape{1});
+  index = reshape_to(index, Shape{elements(index.shape())});
+  Var taken = c.builder.call("prims.take", {x, static_cast<int64_t>(c.axis(1, shape.size())), index});
+  if (shape.empty()) {
+    c.require(taken.shape()[0] == Dim(1), "a tensor of rank 0 can be indexed by one index, got ", name(taken.shape()[0]));
+    return reshape_to(taken, shape);
+  }
+  return taken;
+}
+
+// The indices broadcast to one shape.
+ValueList aligned_indices(const Call& c) {
+  auto indices = c.vars(1);
+  c.require(!indices.empty() && indices.size() <= c.type(0).rank(), "needs from 1 to ", c.type(0).rank(), " indices, got ",
+            indices.size(), "; ", c.types());
+  Shape shape;
+  for (Var& v : indices) {
+    c.require(v.dtype() != DType::boolean && v.dtype() != DType::u8,
+              "a mask as index is not supported, since its result's shape depends on data; use masked_fill or where");
+    shape = broadcast(shape, v.shape());
+  }
+  ValueList ids;
+  for (Var& v : indices) ids.push_back(expand_to(v, shape).id);
+  return ids;
+}
+
+Results index(Call& c) { return c.builder.call("prims.index", {c.var(0), aligned_indices(c)}); }
+
+Results index_put(Call& c) {
+  Var x = c.var(0), values = c.var(2);
+  const ValueList indices = aligned_indices(c);
+  const bool accumulate = c.flag(3);
+  Shape to = c.builder.type(indices[0]).shape;
+  for (size_t i = indices.size(); i < x.rank(); i++) to.push_back(x.shape()[i]);
+  // A number has no dtype of its own here: it takes the input's.
+  c.require(c.args[2].kind != ArgKind::value || values.dtype() == x.dtype(), "input and values must have one dtype; ", c.types());
+  c.require(values.rank() <= to.size() && broadcast(to, values.shape()) == to, "values of shape ", name(values.shape()),
+            " do not broadcast to the indexed shape ", name(to));
+  const DType computed = accumulate ? compute_dtype(x.dtype()) : x.dtype();
+  Var put = c.builder.call("prims.index_put",
+                           {convert(x, computed), indices, expand_to(convert(values, computed), to), accumulate});
+  return convert(put, x.dtype());
+}
+
+// ---- embedding, one_hot ----
+
+// padding_idx counted from the front.
+int64_t padding_row(const Call& c) {
+  const Dim rows = c.type(1).shape[0];
+  const int64_t at = c.integer(2);
+  c.require(at < hint(rows) && at >= -hint(rows), "padding_idx ", at, " is out of range for a weight of ", name(rows), " rows");
+  return at < 0 ? at + hint(rows) : at;
+}
+Results embedding(Call& c) {
+  c.require(c.type(1).rank() == 2, "weight must have rank 2; ", c.types());
+  if (c.has(2)) padding_row(c);
+  return c.builder.call("prims.take", {c.var(1), 0, c.var(0)});
+}
+void embedding_vjp(Grad& g) {
+  Var ct = g.cotangent();
+  const TensorType& weight = g.type(1);
+  ct = convert(ct, compute_dtype(ct.dtype()));
+  Var zeros = expand_to(full(g.builder, {}, 0, ct.dtype(), weight.device), weight.shape);
+  Var sums = g.builder.call("prims.take_add", {zeros, 0, g.var(0), ct});
+  if (g.has(2)) {
+    // The padding's row stays as it is.
+    const Dim row = padding_row(g), columns = weight.shape[1];
+    Var none = expand_to(full(g.builder, {}, 0, ct.dtype(), weight.device), Shape{1, columns});
+    sums = g.builder.call("prims.slice_scatter", {sums, none, Shape{row, 0}, Shape{row + 1, columns}, Shape{1, 1}});
+  }
+  g.add(1, sums);
+}
+
+Results one_hot(Call& c) {
+  Var x = c.var(0);
+  const int64_t classes = c.integer(1);
+  c.require(classes > 0, "num_classes must be given and positive, since the result's shape must be known while tracing; got ", classes);
+  Shape shape = x.shape(), index = x.shape();
+  shape.push_back(classes);
+  index.push_back(1);
+  Var zeros = expand_to(full(c.builder, {}, 0, DType::i64, x.type().device), shape);
+  Var ones = expand_to(full(c.builder, {}, 1, DType::i64, x.type().device), index);
+  return c.builder.call("prims.scatter_add", {zeros, -1, reshape_to(x, index), ones});
+}
+
+// ---- masked_fill, tril, triu ----
+
+// A number or a tensor of rank 0 as a tensor of x's dtype.
+Var scalar_like(const Call& c, size_t i, Var x) {
+  Var v = c.var(i);
+  c.require(v.rank() == 0, "value must be a number or a tensor of rank 0; ", c.types());
+  c.require(info(v.dtype()).category <= info(x.dtype()).category, "a value of ", name(v.dtype()), " does not fit input ", name(x.type()));
+  return convert(v, x.dtype());
+}
+Results masked_fill(Call& c) {
+  Var x = c.var(0), mask = c.var(1);
+  c.require(mask.dtype() == DType::boolean, "mask must be bool; ", c.types());
+  return c.builder.call("where", {mask, scalar_like(c, 2, x), x});
+}
+
+// Keeps the elements (i, j) of the last two dims for which j - i and diagonal satisfy `keep`.
+Results triangle(Call& c, std::string_view keep) {
+  Var x = c.var(0);
+  Builder& b = c.builder;
+  c.require(x.rank() >= 2, "input must have at least rank 2; ", c.types());
+  const Dim rows = x.size(-2), columns = x.size(-1);
+  c.require(rows.constant() && columns.constant(), "the last two sizes must be known while tracing; ", c.types());
+  const Device device = x.type().device;
+  const Shape square{rows, columns};
+  Var row = b.call("prims.iota", {rows.value(), DType::i64, device}), column = b.call("prims.iota", {columns.value(), DType::i64, device});
+  Var limit = expand_to(reshape_to(row, Shape{rows, 1}), square) + expand_to(full(b, {}, double(c.integer(1)), DType::i64, device), square);
+  Var kept = b.call(keep, {expand_to(column, square), limit});
+  return b.call("prims.where", {expand_to(kept, x.shape()), x, full_like(x, 0)});
+}
+Results tril(Call& c) { return triangle(c, "prims.le"); }
+Results triu(Call& c) { return triangle(c, "prims.ge"); }
+
+// ---- samples ----
+
+TensorSpec below(std::vector<int64_t> shape, int size, DType d = DType::i64) { return {std::move(shape), d, 0, size - 1.0}; }
+
+void gather_samples(Samples& s) {
+  s.add({TensorSpec{{3, 4}}, 1, below({3, 2}, 4)});
+  s.add({TensorSpec{{}}, 0, below({}, 1)});
+  s.refuse({TensorSpec{{3, 4}}, 1, below({3}, 4)}, "rank of input");
+  s.refuse({TensorSpec{{3}}, 0, TensorSpec{{2}, DType::i64, -1, -1}}, "index -1 is out of range for dim 0 of size 3");
+}
+void scatter_add_samples(Samples& s) {
+  s.add({TensorSpec{{3, 4}}, 1, below({3, 2}, 4), TensorSpec{{3, 2}}});
+  s.add({TensorSpec{{3, 4}, DType::bf16}, 0, below({5, 4}, 3), TensorSpec{{5, 4}, DType::bf16}});
+  s.refuse({TensorSpec{{3}}, 0, below({2}, 3), TensorSpec{{2}, DType::f64}}, "one dtype");
+}
+void index_select_samples(Samples& s) {
+  s.add({TensorSpec{{4, 3}}, 0, below({6}, 4)});
+  s.add({TensorSpec{{4, 3}}, -1, below({}, 3, DType::i32)});
+  s.add({TensorSpec{{}}, 0, below({1}, 1)});
+  s.refuse({TensorSpec{{4, 3}}, 0, below({2, 2}, 4)}, "rank 0 or 1");
+  s.refuse({TensorSpec{{4}}, 0, TensorSpec{{1}, DType::i64, 4, 4}}, "index 4 is out of range for dim 0 of size 4");
+}
+void index_samples(Samples& s) {
+  s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{below({2, 2}, 4)}});
+  s.add({TensorSpec{{4, 3, 2}}, std::vector<TensorSpec>{below({5, 1}, 4), TensorSpec{{3}, DType::i64, -3, -1}}});
+  s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{{{4}, DType::boolean, 0, 1}}}, "mask");
+  s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{below({1}, 4), below({1}, 4)}}, "from 1 to 1");
+  s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{{{1}, DType::i64, -5, -5}}}, "index -5 is out of range");
+}
+void index_put_samples(Samples& s) {
+  s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{below({2}, 4)}, TensorSpec{{3}}, true});
+  s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{below({1}, 4), below({1}, 3)}, TensorSpec{{}}});
+  s.add({TensorSpec{{4, 3}, DType::bf16}, std::vector<TensorSpec>{below({6}, 4)}, TensorSpec{{6, 3}, DType::bf16}, true});
+  s.add({TensorSpec{{4}}, std::vector<TensorSpec>{below({1}, 4)}, 1.5});
+  s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{{{4}, DType::boolean, 0, 1}}, 1.0}, "mask");
+  s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{below({2}, 4)}, TensorSpec{{3}}}, "broadcast");
+}
+void embedding_samples(Samples& s) {
+  s.add({below({2, 3}, 5), TensorSpec{{5, 4}}});
+  s.add({below({7}, 5, DType::i32), TensorSpec{{5, 4}}});
+  s.add_without_gradient({below({2, 3}, 5), TensorSpec{{5, 4}}, -1});
+  s.refuse({below({2}, 5), TensorSpec{{5}}}, "rank 2");
+  s.refuse({below({2}, 5), TensorSpec{{5, 4}}, 5}, "padding_idx 5");
+  s.refuse({TensorSpec{{1}, DType::i64, 5, 5}, TensorSpec{{5, 4}}}, "index 5 is out of range for dim 0 of size 5");
+}
+void one_hot_samples(Samples& s) {
+  s.add({below({2, 3}, 4), 4});
+  s.refuse({below({2}, 4)}, "num_classes");
+  s.refuse({TensorSpec{{1}, DType::i64, 4, 4}, 4}, "index 4 is out of range");
+}
+void masked_fill_samples(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, TensorSpec{{3}, DType::boolean, 0, 1}, -1.5});
+  s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 3}, DType::boolean, 0, 1}, TensorSpec{{}}});
+  s.refuse({TensorSpec{{2}}, TensorSpec{{2}}, 0}, "mask must be bool");
+  s.refuse({TensorSpec{{2}, DType::i64}, TensorSpec{{2}, DType::boolean, 0, 1}, 0.5}, "does not fit");
+}
+void triangle_samples(Samples& s) {
+  s.add({TensorSpec{{3, 4}}});
+  s.add({TensorSpec{{2, 4, 3}}, -1});
+  s.add({TensorSpec{{3, 3}}, 2});
+  s.refuse({TensorSpec{{3}}}, "rank 2");
+}
+
+constexpr OpRow kRows[] = {
+    checked({.schema = "gather(tensor input, int dim, tensor index) -> tensor", .doc = "Elements of input at index along dim.",
+             .decompose = gather, .samples = gather_samples}),
+    checked({.schema = "scatter_add(tensor input, int dim, tensor index, tensor src) -> tensor",
+             .doc = "input with src added at index along dim, in a fixed order.", .decompose = scatter_add,
+             .samples = scatter_add_samples, .tags = kInplace}),
+    checked({.schema = "index_select(tensor input, int dim, tensor index) -> tensor", .doc = "The slices of input at index along dim.",
+             .decompose = index_select, .samples = index_select_samples}),
+    checked({.schema = "index(tensor input, tensor[] indices) -> tensor",
+             .doc = "input[indices[0], indices[1], ..]: the indices broadcast, negative ones count from the end.",
+             .decompose = index, .samples = index_samples}),
+    checked({.schema = "index_put(tensor input, tensor[] indices, tensor values, bool accumulate=False) -> tensor",
+             .doc = "input with values stored (or added) at input[indices[0], indices[1], ..]; of equal indices the last one stays.",
+             .decompose = index_put, .samples = index_put_samples, .tags = kInplace}),
+    checked({.schema = "embedding(tensor input, tensor weight, int? padding_idx=None) -> tensor",
+             .doc = "The rows of weight at the indices in input; the row padding_idx gets no gradient.", .decompose = embedding,
+             .vjp = embedding_vjp, .samples = embedding_samples}),
+    checked({.schema = "one_hot(tensor input, int num_classes=-1) -> tensor",
+             .doc = "i64 with a 1 at each index along a new last dim of num_classes, which must be given.", .decompose = one_hot,
+             .samples = one_hot_samples}),
+    checked({.schema = "masked_fill(tensor input, tensor mask, tensor value) -> tensor",
+             .doc = "input where mask is false, value (a number or of rank 0) where it is true.", .decompose = masked_fill,
+             .samples = masked_fill_samples, .tags = kInplace}),
+    checked({.schema = "tril(tensor input, int diagonal=0) -> tensor",
+             .doc = "The elements on and below a diagonal of the last two dims, zeros above.", .decompose = tril,
+             .vjp = [](Grad& g) { g.add(0, g.builder.call("tril", {g.cotangent(), g.integer(1)})); }, .samples = triangle_samples,
+             .tags = kInplace}),
+    checked({.schema = "triu(tensor input, int diagonal=0) -> tensor",
+             .doc = "The elements on and above a diagonal of the last two dims, zeros below.", .decompose = triu,
+             .vjp = [](Grad& g) { g.add(0, g.builder.call("triu", {g.cotangent(), g.integer(1)})); }, .samples = triangle_samples,
+             .tags = kInplace}),
+};
+
+}  // namespace
+
+void register_indexing(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

@@ -1,0 +1,320 @@
+// Views under PyTorch's names: results share the memory of their input.
+#include "base/text.h"
+#include "ir/product.h"
+#include "ops/grad.h"
+#include "ops/samples.h"
+
+namespace thunder {
+namespace {
+
+// ---- reshape, view, flatten ----
+
+// The shape asked for, with -1 replaced by what the other dims leave.
+Shape complete_shape(const Call& c, const TensorType& from, std::span<const Dim> asked) {
+  Shape shape(asked), rest;
+  size_t unknown = SIZE_MAX;
+  for (size_t i = 0; i < shape.size(); i++) {
+    if (!(shape[i] == Dim(-1))) {
+      c.require(hint(shape[i]) >= 0, "a size must not be negative, got ", name(asked));
+      rest.push_back(shape[i]);
+      continue;
+    }
+    c.require(unknown == SIZE_MAX, "only one size can be -1, got ", name(asked));
+    unknown = i;
+  }
+  const Product have(from.shape), known(rest);
+  if (unknown == SIZE_MAX) {
+    c.require(have == known, "shape ", name(asked), " has ", name(elements(shape)), " elements, the input ", name(from), " has ",
+              name(elements(from.shape)));
+    return shape;
+  }
+  c.require(!known.zero(), "any size would do for -1 in ", name(asked), ", whose other sizes give no elements");
+  auto left = have.divide(known);
+  c.require(left.has_value(), "the input ", name(from), " has ", name(elements(from.shape)), " elements, which sizes of ", name(rest),
+            " do not divide for shape ", name(asked));
+  shape[unknown] = *left;
+  return shape;
+}
+
+Results reshape(Call& c) {
+  Var x = c.var(0);
+  return reshape_to(x, complete_shape(c, x.type(), c.dims(1)));
+}
+
+Results view(Call& c) {
+  Var x = c.var(0);
+  const Shape shape = complete_shape(c, x.type(), c.dims(1));
+  Var seen = reshape_to(x, shape);
+  c.require(c.builder.aliases(seen.id, x.id), "the input's strides do not let ", name(x.type()), " be seen as ", name(shape),
+            " without a copy; use reshape");
+  return seen;
+}
+
+Results flatten(Call& c) {
+  Var x = c.var(0);
+  const size_t start = c.axis(1, x.rank()), end = c.axis(2, x.rank());
+  c.require(start <= end, "start_dim ", c.integer(1), " lies behind end_dim ", c.integer(2), " for input ", name(x.type()));
+  if (x.rank() == 0) return reshape_to(x, Shape{1});
+  const Shape& from = x.shape();
+  Shape shape(from.begin(), from.begin() + start);
+  shape.push_back(elements({from.begin() + start, end + 1 - start}));
+  for (size_t i = end + 1; i < from.size(); i++) shape.push_back(from[i]);
+  return reshape_to(x, shape);
+}
+
+// ---- permute, transpose ----
+
+Results permute(Call& c) {
+  Shape order;
+  for (Dim d : c.dims(1)) order.push_back(static_cast<int64_t>(normalize_axis(hint(d), c.type(0).rank())));
+  // Always recorded, so that a wrong list of dims is refused by the prim.
+  return c.builder.call("prims.permute", {c.var(0), order});
+}
+
+Results transpose(Call& c) {
+  Var x = c.var(0);
+  const size_t a = c.axis(1, x.rank()), b = c.axis(2, x.rank());
+  if (a == b) return x;
+  Shape order;
+  for (size_t i = 0; i < x.rank(); i++) order.push_back(static_cast<int64_t>(i));
+  std::swap(order[a], order[b]);
+  return permute_to(x, order);
+}
+
+// ---- squeeze, unsqueeze, expand ----
+
+Results squeeze(Call& c) {
+  Var x = c.var(0);
+  SmallVector<bool, 8> chosen(std::max<size_t>(x.rank(), 1), !c.has(1));
+  for (Dim d : c.dims(1)) chosen[normalize_axis(hint(d), x.rank())] = true;
+  Shape shape;
+  for (size_t i = 0; i < x.rank(); i++)
+    if (!chosen[i] || !(x.shape()[i] == Dim(1))) shape.push_back(x.shape()[i]);
+  return reshape_to(x, shape);
+}
+
+Results unsqueeze(Call& c) {
+  Var x = c.var(0);
+  Shape shape = x.shape();
+  shape.insert(normalize_axis(c.integer(1), x.rank() + 1), 1);
+  return reshape_to(x, shape);
+}
+
+Results expand(Call& c) {
+  Var x = c.var(0);
+  Shape to(c.dims(1));
+  c.require(to.size() >= x.rank(), "needs at least the input's ", x.rank(), " sizes, got ", name(to), "; ", c.types());
+  const size_t lead = to.size() - x.rank();
+  for (size_t i = 0; i < to.size(); i++) {
+    if (to[i] == Dim(-1)) {
+      c.require(i >= lead, "size -1 in ", name(c.dims(1)), " keeps a dim that the input ", name(x.type()), " does not have");
+      to[i] = x.shape()[i - lead];
+    }
+    c.require(hint(to[i]) >= 0, "a size must not be negative, got ", name(c.dims(1)));
+  }
+  return expand_to(x, to);
+}
+
+// ---- slice, select, split, chunk ----
+
+Dim clamp(Dim at, Dim size) {
+  if (hint(at) < 0) at = at + size;
+  if (hint(at) < 0) return 0;
+  return hint(at) > hint(size) ? size : at;
+}
+
+Var slice_along(Var x, size_t dim, Dim start, Dim end, int64_t step) {
+  Shape starts(x.rank(), 0), ends = x.shape(), strides(x.rank(), 1);
+  starts[dim] = start, ends[dim] = end, strides[dim] = step;
+  return x.builder->call("prims.slice", {x, starts, ends, strides});
+}
+
+Results slice(Call& c) {
+  Var x = c.var(0);
+  c.require(x.rank() > 0, "a tensor of rank 0 cannot be sliced");
+  c.require(c.integer(4) > 0, "step must be positive, got ", c.integer(4));
+  const size_t dim = c.axis(1, x.rank());
+  const Dim size = x.shape()[dim];
+  const Dim start = c.has(2) ? clamp(c.integer(2), size) : Dim(0);
+  const Dim end = c.has(3) ? clamp(c.integer(3), size) : size;
+  return slice_along(x, dim, start, hint(end) < hint(start) ? start : end, c.integer(4));
+}
+
+Results select(Call& c) {
+  Var x = c.var(0);
+  c.require(x.rank() > 0, "a tensor of rank 0 has no dim to select from");
+  const size_t dim = c.axis(1, x.rank());
+  const Dim size = x.shape()[dim];
+  const int64_t index = c.integer(2);
+  c.require(index < hint(size) && index >= -hint(size), "index ", index, " is out of range for dim ", dim, " of size ", name(size));
+  const Dim at = index < 0 ? size + index : Dim(index);
+  Shape shape = x.shape();
+  shape.erase(dim);
+  return reshape_to(slice_along(x, dim, at, at + 1, 1), shape);
+}
+
+void push_part(Results& parts, Var x, size_t dim, int64_t start, int64_t length) {
+  parts.push_back(slice_along(x, dim, start, start + length, 1).id);
+}
+
+int64_t constant_size(const Call& c, Var x, size_t dim) {
+  c.require(x.rank() > 0, "a tensor of rank 0 cannot be split");
+  const Dim size = x.shape()[dim];
+  c.require(size.constant(), "the number of results must be known while tracing: dim ", dim, " of ", name(x.type()),
+            " has a symbolic size; mark it static or give the sizes as a list");
+  return size.value();
+}
+
+void split_evenly(Results& parts, Var x, size_t dim, int64_t size, int64_t length) {
+  for (int64_t at = 0; at < size || parts.empty(); at += length) {
+    push_part(parts, x, dim, at, std::min(length, size - at));
+    if (length == 0) break;
+  }
+}
+
+Results split(Call& c) {
+  Var x = c.var(0);
+  auto sizes = c.dims(1);
+  const size_t dim = c.axis(2, x.rank());
+  const int64_t size = constant_size(c, x, dim);
+  for (Dim d : sizes) c.require(hint(d) >= 0, "split_size must not be negative, got ", name(sizes));
+  Results parts;
+  if (sizes.size() == 1) {
+    c.require(hint(sizes[0]) > 0 || size == 0, "split_size 0 would never cover dim ", dim, " of size ", size);
+    split_evenly(parts, x, dim, size, hint(sizes[0]));
+    return parts;
+  }
+  int64_t at = 0;
+  for (Dim d : sizes) at += hint(d);
+  c.require(at == size, "sizes ", name(sizes), " sum to ", at, ", dim ", dim, " has size ", size);
+  at = 0;
+  for (Dim d : sizes) push_part(parts, x, dim, at, hint(d)), at += hint(d);
+  return parts;
+}
+
+Results chunk(Call& c) {
+  Var x = c.var(0);
+  const size_t dim = c.axis(2, x.rank());
+  const int64_t size = constant_size(c, x, dim), chunks = c.integer(1);
+  c.require(chunks > 0, "chunks must be positive, got ", chunks);
+  Results parts;
+  split_evenly(parts, x, dim, size, size / chunks + (size % chunks != 0));
+  return parts;
+}
+
+// One concatenation instead of a scatter into zeros for each part.
+void split_vjp(Grad& g, size_t parts) {
+  ValueList cotangents;
+  for (size_t i = 0; i < parts; i++) cotangents.push_back(g.cotangent(i).id);
+  g.add(0, g.builder.call("prims.cat", {cotangents, static_cast<int64_t>(g.axis(2, g.type(0).rank()))}));
+}
+
+// ---- samples ----
+
+std::vector<int64_t> ints(std::initializer_list<int64_t> list) { return list; }
+
+void reshape_samples(Samples& s) {
+  s.add({TensorSpec{{2, 6}}, ints({3, -1})});
+  s.add({TensorSpec{{2, 0}}, ints({-1, 2})});
+  s.add({TensorSpec{{}}, ints({1})});
+  s.refuse({TensorSpec{{2, 3}}, ints({4, -1})}, "do not divide");
+  s.refuse({TensorSpec{{2, 3}}, ints({7})}, "7 elements");
+  s.refuse({TensorSpec{{2, 3}}, ints({-1, -1})}, "only one");
+  s.refuse({TensorSpec{{0}}, ints({0, -1})}, "any size");
+  s.refuse({TensorSpec{{2}}, ints({-2})}, "negative");
+}
+void flatten_samples(Samples& s) {
+  s.add({TensorSpec{{2, 3, 4}}});
+  s.add({TensorSpec{{2, 3, 4}}, 1, -1});
+  s.add({TensorSpec{{}}});
+  s.refuse({TensorSpec{{2, 3, 4}}, 2, 1}, "behind");
+}
+void permute_samples(Samples& s) {
+  s.add({TensorSpec{{2, 3, 4}}, ints({-1, 0, 1})});
+  s.refuse({TensorSpec{{2, 3}}, ints({1})}, "one dim for each");
+  s.refuse({TensorSpec{{2, 3}}, ints({1, 2})}, "out of range");
+}
+void transpose_samples(Samples& s) {
+  s.add({TensorSpec{{2, 3, 4}}, 0, -1});
+  s.add({TensorSpec{{}}, 0, -1});
+  s.refuse({TensorSpec{{2, 3}}, 0, 2}, "out of range");
+}
+void squeeze_samples(Samples& s) {
+  s.add({TensorSpec{{1, 3, 1}}});
+  s.add({TensorSpec{{1, 3, 1}}, 0});
+  s.add({TensorSpec{{1, 3, 1}}, ints({0, -1})});
+  s.add({TensorSpec{{}}});
+  s.refuse({TensorSpec{{2}}, 3}, "out of range");
+}
+void unsqueeze_samples(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, -1});
+  s.add({TensorSpec{{}}, 0});
+  s.refuse({TensorSpec{{2}}, 3}, "out of range");
+}
+void expand_samples(Samples& s) {
+  s.add({TensorSpec{{3, 1}}, ints({2, -1, 4})});
+  s.add({TensorSpec{{}}, ints({3})});
+  s.refuse({TensorSpec{{3}}, ints({-1, 3})}, "keeps a dim");
+  s.refuse({TensorSpec{{3}}, ints({4})}, "expanded");
+}
+void slice_samples(Samples& s) {
+  s.add({TensorSpec{{5, 3}}, 0, 1, -1, 2});
+  s.add({TensorSpec{{5}}, 0, SampleArg(), 100});
+  s.add({TensorSpec{{5}}, 0, 4, 2});
+  s.refuse({TensorSpec{{5}}, 0, 0, 5, 0}, "step");
+  s.refuse({TensorSpec{{}}}, "rank 0");
+}
+void select_samples(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, 1, -1});
+  s.refuse({TensorSpec{{2, 3}}, 1, 3}, "index 3 is out of range for dim 1 of size 3");
+}
+void split_samples(Samples& s) {
+  s.add({TensorSpec{{5, 2}}, 2});
+  s.add({TensorSpec{{2, 5}}, ints({1, 4}), -1});
+  s.add({TensorSpec{{0}}, 2});
+  s.refuse({TensorSpec{{5}}, ints({2, 2})}, "sum to 4");
+  s.refuse({TensorSpec{{5}}, 0}, "never");
+}
+void chunk_samples(Samples& s) {
+  s.add({TensorSpec{{5}}, 2});
+  s.refuse({TensorSpec{{5}}, 0}, "positive");
+}
+
+constexpr OpRow kRows[] = {
+    checked({.schema = "reshape(tensor input, int[] shape) -> tensor",
+             .doc = "The same elements under another shape, one size of which may be -1. A view if the strides allow it, else a copy.",
+             .decompose = reshape, .samples = reshape_samples}),
+    checked({.schema = "view(tensor input, int[] size) -> tensor",
+             .doc = "As reshape, but refuses where a copy would be needed.", .decompose = view, .samples = reshape_samples}),
+    checked({.schema = "flatten(tensor input, int start_dim=0, int end_dim=-1) -> tensor",
+             .doc = "Merges the dims from start_dim to end_dim into one.", .decompose = flatten, .samples = flatten_samples}),
+    checked({.schema = "permute(tensor input, int[] dims) -> tensor", .doc = "A view with the dims in another order.",
+             .decompose = permute, .samples = permute_samples}),
+    checked({.schema = "transpose(tensor input, int dim0, int dim1) -> tensor", .doc = "A view with two dims exchanged.",
+             .decompose = transpose, .samples = transpose_samples}),
+    checked({.schema = "squeeze(tensor input, int[]? dim=None) -> tensor",
+             .doc = "A view without the dims of size 1, or without those of them that dim names.", .decompose = squeeze,
+             .samples = squeeze_samples}),
+    checked({.schema = "unsqueeze(tensor input, int dim) -> tensor", .doc = "A view with a dim of size 1 added before dim.",
+             .decompose = unsqueeze, .samples = unsqueeze_samples}),
+    checked({.schema = "expand(tensor input, int[] size) -> tensor",
+             .doc = "A view in which dims of size 1 are repeated; -1 keeps a size.", .decompose = expand, .samples = expand_samples}),
+    checked({.schema = "slice(tensor input, int dim=0, int? start=None, int? end=None, int step=1) -> tensor",
+             .doc = "input[start:end:step] along dim, as a view: negative bounds count from the end, all are clamped.",
+             .decompose = slice, .samples = slice_samples}),
+    checked({.schema = "select(tensor input, int dim, int index) -> tensor", .doc = "A view of one index of dim, which vanishes.",
+             .decompose = select, .samples = select_samples}),
+    checked({.schema = "split(tensor input, int[] split_size, int dim=0) -> tensor[]",
+             .doc = "Views of split_size elements each along dim (the last may be smaller), or of each size of a list.",
+             .decompose = split, .vjp = [](Grad& g) { split_vjp(g, g.count()); }, .samples = split_samples}),
+    checked({.schema = "chunk(tensor input, int chunks, int dim=0) -> tensor[]", .doc = "At most `chunks` views of equal size along dim.",
+             .decompose = chunk, .vjp = [](Grad& g) { split_vjp(g, g.count()); }, .samples = chunk_samples}),
+};
+
+}  // namespace
+
+void register_views(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder
