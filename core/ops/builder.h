@@ -8,6 +8,10 @@
 
 namespace thunder {
 
+// Why a write is refused, wherever it is noticed.
+constexpr std::string_view kExpanded =
+    "cannot write in place to an expanded tensor: several of its elements share one place in memory; clone it first";
+
 class Builder;
 using ValueList = SmallVector<ValueId, 8>;
 

@@ -28,6 +28,12 @@ bool is_dense(std::span<const int64_t> sizes, std::span<const int64_t> strides) 
   return true;
 }
 
+bool repeats_elements(const Tensor& t) {
+  for (size_t i = 0; i < t.type().rank(); i++)
+    if (t.strides()[i] == 0 && t.sizes()[i] > 1) return true;
+  return false;
+}
+
 size_t dense_bytes(const TensorType& type) {
   int64_t total = static_cast<int64_t>(size_of(type.dtype)), product = 1;
   bool overflow = false, empty = false;

@@ -82,6 +82,9 @@ bool is_dense(std::span<const int64_t> sizes, std::span<const int64_t> strides);
 // Bytes that a dense tensor of this type takes; throws when it does not fit in 63 bits or a dim is negative.
 size_t dense_bytes(const TensorType&);
 
+// Whether several elements of a view share one place in memory, as those of an expanded one do.
+bool repeats_elements(const Tensor& t);
+
 // The bytes [begin, end) that a view touches, relative to its first element. Empty views touch none.
 struct Extent {
   int64_t begin = 0, end = 0;

@@ -21,6 +21,7 @@ void EagerBuilder::clear() {
   slots_.clear();
   frames_.resize(1);
   frames_[0].clear();
+  memory_.clear();
   if (store_) store_ = std::make_unique<Store>();
 }
 
@@ -40,7 +41,8 @@ bool EagerBuilder::view(const OpDef& op, std::span<const Arg> args, const Types&
 
 Results EagerBuilder::prim(const OpDef& op, std::span<const Arg> args, const Types& types) {
   Results results;
-  if (!op.view || !view(op, args, types, results)) {
+  const bool viewed = op.view && view(op, args, types, results);
+  if (!viewed) {
     SmallVector<Buffer, 8> in, out;
     size_t param = 0;
     for (const Arg& a : args) {
@@ -56,7 +58,10 @@ Results EagerBuilder::prim(const OpDef& op, std::span<const Arg> args, const Typ
     }
     if (Status* failed = environment_.runner->run(op, args, in, out)) throw Error(Ref<Status>::adopt(failed));
   }
-  if (recording()) frames_.back().push_back(store_->node(&op, args, results, {}, nullptr));
+  if (recording()) {
+    frames_.back().push_back(store_->node(&op, args, results, {}, nullptr));
+    if (viewed) memory_.add_view(*frames_.back().back());
+  }
   return results;
 }
 
@@ -98,46 +103,61 @@ ValueId EagerScope::enter(Tensor* t) {
   if (!builder_.taped()) return builder_.add(Ref<Tensor>(t));
   auto [it, fresh] = known_.try_emplace(t, kNoValue);
   if (!fresh) {
-    require(it->second != kNoValue, "this view was taken before the memory under it was written in place; take the view again");
-    return it->second;
+    require(it->second != kNoValue, "this view was taken outside of the tape, and the memory under it was written in place since; take the view again");
+    return builder_.memory().resolve(builder_, it->second);
   }
   kept_.emplace_back(t);
   // The tape's own handle, so that a later write can put the old data under it.
-  return it->second = builder_.add(Tensor::view(t->storage(), t->type(), t->strides(), t->offset()));
+  Ref<Tensor> own = Tensor::view(t->storage(), t->type(), t->strides(), t->offset());
+  if (t->read_only()) own->set_read_only();
+  it->second = builder_.add(std::move(own));
+  builder_.memory().hold(it->second);
+  return it->second;
 }
 
 Tensor* EagerScope::wrap(ValueId v) {
   Tensor* t = own(builder_.tensor(v));
-  if (builder_.taped() && known_.try_emplace(t, v).second) kept_.emplace_back(t);
+  if (!builder_.taped()) return t;
+  builder_.memory().hold(v);
+  if (known_.try_emplace(t, v).second) kept_.emplace_back(t);
   return t;
+}
+
+Ref<Tensor> EagerScope::dense_copy(const Tensor& t) const {
+  auto copy = Tensor::empty(environment_.allocator, t.type());
+  copy_strided(t.buffer(), copy->buffer());
+  return copy;
+}
+
+// The tape records a functional version of the write; its newest value then is a view of the memory itself.
+void EagerScope::write_on_tape(Tensor* x, ValueId value) {
+  enter(x);
+  const ValueId v = known_.at(x);
+  Aliases& aliases = builder_.memory();
+  const ValueId old = aliases.latest(aliases.root(v));
+  const Ref<Tensor> memory = builder_.tensor(old);
+  require(!repeats_elements(*memory), kExpanded);
+  const ValueId now = aliases.write(builder_, v, value);
+  // What the tape holds of this memory must keep its value: it moves to a copy first.
+  for (ValueId held = 0; held < builder_.size(); held++) {
+    const Ref<Tensor>& slot = builder_.tensor(held);
+    if (slot->storage() == x->storage()) builder_.replace(held, dense_copy(*slot));
+  }
+  if (now != old) copy_strided(builder_.tensor(now)->buffer(), memory->buffer());
+  builder_.replace(now, Tensor::view(memory->storage(), memory->type(), memory->strides(), memory->offset()));
+  for (auto& [t, given] : known_)
+    if (given != kNoValue && aliases.latest(aliases.root(given)) != now && t->storage() == x->storage()) given = kNoValue;
+  x->bump();
 }
 
 void EagerScope::write(Tensor* x, ValueId value) {
   require(x->concrete(), "only a tensor with data can be written in place");
   require(!x->read_only(), "this tensor's memory is read-only");
-  for (size_t i = 0; i < x->type().rank(); i++)
-    require(x->strides()[i] != 0 || x->sizes()[i] <= 1, "cannot write in place to an expanded tensor: several of its elements share one place in memory; clone it first");
-  if (builder_.taped()) {
-    // What the tape holds of this memory must keep its value: it moves to a copy first.
-    for (ValueId v = 0; v < builder_.size(); v++) {
-      const Ref<Tensor>& slot = builder_.tensor(v);
-      if (v == value || !(slot->storage() == x->storage())) continue;
-      auto copy = Tensor::empty(environment_.allocator, slot->type());
-      copy_strided(slot->buffer(), copy->buffer());
-      builder_.replace(v, std::move(copy));
-    }
-    for (auto& [t, v] : known_)
-      if (t != x && v != value && t->storage() == x->storage()) v = kNoValue;
-    known_[x] = value;
-  }
+  require(!repeats_elements(*x), kExpanded);
+  if (builder_.taped()) return write_on_tape(x, value);
   Ref<Tensor> source = builder_.tensor(value);
-  if (source->storage() == x->storage()) {
-    // The source may overlap the target in another layout.
-    auto copy = Tensor::empty(environment_.allocator, source->type());
-    copy_strided(source->buffer(), copy->buffer());
-    if (builder_.taped()) builder_.replace(value, copy);
-    source = std::move(copy);
-  }
+  // The source may overlap the target in another layout.
+  if (source->storage() == x->storage()) source = dense_copy(*source);
   copy_strided(source->buffer(), x->buffer());
   x->bump();
 }
@@ -161,7 +181,10 @@ void EagerScope::reset() {
 std::vector<ValueId> EagerScope::gradient(ValueId loss, std::span<Tensor* const> wrt) {
   require(builder_.taped(), "grad: this eager scope keeps no tape; create it with THUNDER_SCOPE_TAPED");
   std::vector<ValueId> ids;
-  for (Tensor* t : wrt) ids.push_back(enter(t));
+  for (Tensor* t : wrt) {
+    ids.push_back(enter(t));
+    builder_.memory().require_current(builder_.tape(), loss, ids.back(), known_.at(t));
+  }
   // The gradient's own ops join the tape, so that a gradient of a gradient works.
   std::vector<const Node*> tape = builder_.tape();
   return Backward(builder_, tape, false).run(loss, ids);

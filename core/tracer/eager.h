@@ -3,6 +3,7 @@
 
 #include <unordered_map>
 
+#include "tracer/aliases.h"
 #include "tracer/scope.h"
 
 namespace thunder {
@@ -21,6 +22,8 @@ class EagerBuilder : public Builder {
   void replace(ValueId v, Ref<Tensor> t) { slots_[v] = std::move(t); }
   size_t size() const { return slots_.size(); }
   void clear();
+  // What the tape knows of views and writes.
+  Aliases& memory() { return memory_; }
   const std::vector<const Node*>& tape() const { return frames_[0]; }
   bool taped() const { return store_ != nullptr; }
   void pause_tape(bool paused) { paused_ = paused; }
@@ -43,6 +46,7 @@ class EagerBuilder : public Builder {
   bool paused_ = false;
   // The tape: nodes whose values are slots.
   std::unique_ptr<Store> store_;
+  Aliases memory_;
   std::vector<std::vector<const Node*>> frames_;
   std::vector<ValueId> firsts_;
 };
@@ -68,7 +72,11 @@ class EagerScope : public Scope {
 
  private:
   EagerBuilder builder_;
-  // Taped only: the value each tensor stands for now; kNoValue once its memory was written through another view.
+  void write_on_tape(Tensor* x, ValueId value);
+  Ref<Tensor> dense_copy(const Tensor& t) const;
+
+  // Taped only: the value each tensor was given; kNoValue once its memory was written by what the tape does not know as
+  // a view of it.
   std::unordered_map<const Tensor*, ValueId> known_;
   std::vector<Ref<Tensor>> kept_;
 };

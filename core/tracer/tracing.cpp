@@ -8,11 +8,38 @@ namespace thunder {
 
 Draw TracingRecorder::draw() { return scope_.draw(); }
 
+namespace {
+
+Sizes hints(std::span<const Dim> shape) {
+  Sizes sizes;
+  for (Dim d : shape) sizes.push_back(hint(d));
+  return sizes;
+}
+
+}  // namespace
+
+Sizes TracingRecorder::strides(ValueId v) const {
+  if (auto it = strides_.find(v); it != strides_.end()) return it->second;
+  Sizes sizes = hints(type(v).shape), strides(sizes.size(), 1);
+  for (size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * std::max<int64_t>(1, sizes[i]);
+  return strides;
+}
+
 void TracingRecorder::recorded(const Node& node) {
   if (!def(node).view) return;
-  const ValueId v = node.results[0];
-  if (views_.size() <= v) views_.resize(v + 1);
-  views_[v] = &node;
+  // The layout is decided on plain integers, as at run time.
+  std::vector<Shape> lists(node.args.size());
+  std::vector<Arg> args(node.args.begin(), node.args.end());
+  for (size_t i = 0; i < args.size(); i++) {
+    if (args[i].kind != ArgKind::dims) continue;
+    for (Dim d : args[i].dim_list()) lists[i].push_back(hint(d));
+    args[i] = Arg::dims(lists[i]);
+  }
+  const ValueId base = node.args[0].v;
+  ViewOf v{strides(base)};
+  if (!def(node).view(hints(type(base).shape), args, hints(type(node.results[0]).shape), v)) return;
+  aliases_.add_view(node);
+  strides_[node.results[0]] = v.strides;
 }
 
 TracingScope::TracingScope(ScopeEnvironment environment, std::string function)
@@ -26,6 +53,8 @@ ValueId TracingScope::add_input(const TensorType& type, Source source, std::stri
   ValueId v = recorder_.store().add(type);
   inputs_.push_back({v, source, counts_[static_cast<size_t>(source)]++, std::move(name)});
   captured_.push_back(source == Source::argument ? nullptr : captured);
+  recorder_.memory().hold(v);
+  if (captured) recorder_.set_strides(v, captured->strides());
   layouts_.push_back(std::move(captured));
   return v;
 }
@@ -76,87 +105,31 @@ ValueId TracingScope::enter(Tensor* t) {
   return resolve(t->value());
 }
 
-Tensor* TracingScope::wrap(ValueId v) { return own(Tensor::proxy(recorder_.type(v), this, v)); }
-
-ValueId TracingScope::latest(ValueId root) const {
-  for (auto it = superseded_.find(root); it != superseded_.end(); it = superseded_.find(root)) root = it->second;
-  return root;
+Tensor* TracingScope::wrap(ValueId v) {
+  recorder_.memory().hold(v);
+  return own(Tensor::proxy(recorder_.type(v), this, v));
 }
 
-ValueId TracingScope::root_of(ValueId v, std::vector<const Node*>* chain) const {
-  for (const Node* n = recorder_.view_of(v); n; n = recorder_.view_of(v)) {
-    if (chain) chain->push_back(n);
-    v = n->args[0].v;
-  }
-  return v;
-}
-
-// What a handle that was given value `v` stands for now: if the memory that `v` is a view of was written since,
-// the same view of what was written.
-ValueId TracingScope::resolve(ValueId v) {
-  if (superseded_.empty()) return v;
-  std::vector<const Node*> chain;
-  const ValueId root = root_of(v, &chain);
-  ValueId now = latest(root);
-  if (now == root) return v;
-  for (size_t i = chain.size(); i-- > 0;) {
-    std::vector<Arg> args(chain[i]->args.begin(), chain[i]->args.end());
-    args[0].v = now;
-    now = recorder_.invoke(def(*chain[i]), args)[0];
-  }
-  return now;
+void TracingScope::refuse_unwritable(const Tensor& t) const {
+  require(!t.read_only(), "this tensor's memory is read-only");
+  require(!repeats_elements(t), kExpanded);
 }
 
 void TracingScope::write(Tensor* x, ValueId value) {
   require(x->kind() == Tensor::Kind::proxy || x->concrete(), "only a tensor can be written in place");
-  require(!x->concrete() || !x->read_only(), "this tensor's memory is read-only");
-  const ValueId recorded = x->concrete() ? capture(x, Source::constant, "") : x->value();
-  std::vector<const Node*> chain;
-  const ValueId root = root_of(recorded, &chain);
-  // From the view back to the memory it is a view of: each view says how a write goes through it. The bases are the
-  // current ones, from the root down to the view.
-  ValueId base = latest(root);
-  std::vector<ValueId> bases(chain.size());
-  for (size_t i = chain.size(); i-- > 0;) {
-    bases[i] = base;
-    if (i == 0) break;
-    std::vector<Arg> args(chain[i]->args.begin(), chain[i]->args.end());
-    args[0].v = base;
-    base = recorder_.invoke(def(*chain[i]), args)[0];
-  }
-  for (size_t i = 0; i < chain.size(); i++) {
-    const OpDef& op = def(*chain[i]);
-    require(op.write_through != nullptr, "cannot write in place through ", op.name());
-    std::vector<Arg> args(chain[i]->args.begin(), chain[i]->args.end());
-    args[0].v = bases[i];
-    Call call(recorder_, op, args);
-    value = op.write_through(call, bases[i], value);
-  }
-  // A fresh value, so that no other handle's value becomes this memory's.
-  const bool shared = recorder_.view_of(value) || std::any_of(inputs_.begin(), inputs_.end(), [&](const Input& in) { return in.value == value; });
-  if (shared) value = recorder_.call("prims.clone", {recorder_.var(value)}).id;
-  if (latest(root) != value) superseded_[latest(root)] = value;
+  const ValueId v = x->concrete() ? capture(x, Source::constant, "") : x->value();
+  Aliases& memory = recorder_.memory();
+  const ValueId old = memory.latest(memory.root(v));
+  for (size_t i = 0; i < inputs_.size(); i++)
+    if (layouts_[i] && memory.latest(inputs_[i].value) == old) refuse_unwritable(*layouts_[i]);
+  const Sizes strides = recorder_.strides(old);
+  // The memory keeps its layout, whatever is stored.
+  recorder_.set_strides(memory.write(recorder_, v, value), strides);
 }
 
 Draw TracingScope::draw() {
   if (random_ == kNoValue) random_ = capture(environment_.random.get(), Source::constant, "random");
   return {recorder_.var(resolve(random_)), draws_++};
-}
-
-// The loss was computed from an older version of what `wrt` stands for now.
-void TracingScope::check_not_overwritten(ValueId loss, ValueId wrt, ValueId root) const {
-  if (latest(root) == root) return;
-  std::vector<bool> reaches(recorder_.type(loss).rank() + const_cast<TracingRecorder&>(recorder_).store().size());
-  reaches[loss] = true;
-  auto& nodes = const_cast<TracingRecorder&>(recorder_).nodes();
-  for (size_t i = nodes.size(); i-- > 0;) {
-    bool on = false;
-    for (ValueId r : nodes[i]->results) on |= reaches[r];
-    if (on) for_each_value(nodes[i]->args, [&](ValueId v) { reaches[v] = true; });
-  }
-  if (reaches[wrt]) return;
-  for (ValueId v = root; v != latest(root); v = superseded_.at(v))
-    require(!reaches[v], "grad: a tensor in wrt was written in place after the loss had used it; take the gradient before the write");
 }
 
 std::vector<ValueId> TracingScope::gradient(ValueId loss, std::span<Tensor* const> wrt) {
@@ -167,7 +140,7 @@ std::vector<ValueId> TracingScope::gradient(ValueId loss, std::span<Tensor* cons
   for (Tensor* t : wrt) {
     const ValueId id = enter(t);
     require(is_real(recorder_.type(id).dtype), "grad: only real tensors have gradients, got ", name(recorder_.type(id)));
-    check_not_overwritten(loss, id, root_of(t->concrete() ? capture(t, Source::constant, "") : t->value(), nullptr));
+    recorder_.memory().require_current(recorder_.nodes(), loss, id, t->concrete() ? capture(t, Source::constant, "") : t->value());
     ids.push_back(id);
   }
   for (ValueId id : ids) results.push_back(recorder_.store().add(recorder_.type(id)));
@@ -187,7 +160,7 @@ void TracingScope::refuse_overlaps(const Trace& trace) const {
     if (!written) continue;
     auto a = range(*written);
     for (size_t i = 0; i < layouts_.size(); i++) {
-      if (i == w.input || !layouts_[i] || layouts_[i] == written) continue;
+      if (i == w.input || !layouts_[i]) continue;
       auto b = range(*layouts_[i]);
       require(a.second <= b.first || b.second <= a.first, "inputs '", trace.inputs[w.input].name, "' and '", trace.inputs[i].name,
               "' overlap in memory, and the first is written in place; pass a copy, or a view taken inside the function");
@@ -203,14 +176,14 @@ Trace TracingScope::finish(std::span<Tensor* const> outputs) {
     Var state = recorder_.var(random_);
     recorder_.set_where(nullptr);
     Var next = recorder_.call("prims.advance_random", {state});
-    superseded_[random_] = next.id;
+    recorder_.memory().supersede(random_, next.id);
   }
   trace.store = recorder_.shared_store();
   trace.function = function_;
   trace.pass = "trace";
   trace.inputs = inputs_;
   for (uint32_t i = 0; i < inputs_.size(); i++) {
-    const ValueId now = latest(inputs_[i].value);
+    const ValueId now = recorder_.memory().latest(inputs_[i].value);
     if (now != inputs_[i].value) trace.writes.push_back({i, now});
   }
   trace.nodes = recorder_.nodes();

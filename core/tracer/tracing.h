@@ -5,6 +5,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "tracer/aliases.h"
 #include "tracer/recorder.h"
 #include "tracer/scope.h"
 
@@ -12,20 +13,27 @@ namespace thunder {
 
 class TracingScope;
 
-// Records, and hands random draws to its scope.
+// Records, hands random draws to its scope, and knows where the eager scope would place each value: results are dense,
+// views have strides, and a reshape of a transpose is a copy.
 class TracingRecorder : public Recorder {
  public:
   TracingRecorder(const Registry& registry, std::shared_ptr<Store> store, TracingScope& scope) : Recorder(registry, std::move(store)), scope_(scope) {}
   Draw draw() override;
-  // The view prim that made this value, or null.
-  const Node* view_of(ValueId v) const { return v < views_.size() ? views_[v] : nullptr; }
+  bool aliases(ValueId view, ValueId base) const override { return view == base || aliases_.view_of(view); }
+
+  Aliases& memory() { return aliases_; }
+  const Aliases& memory() const { return aliases_; }
+  // Strides in elements, for the traced sizes.
+  Sizes strides(ValueId v) const;
+  void set_strides(ValueId v, const Sizes& strides) { strides_[v] = strides; }
 
  protected:
   void recorded(const Node&) override;
 
  private:
   TracingScope& scope_;
-  std::vector<const Node*> views_;
+  Aliases aliases_;
+  std::unordered_map<ValueId, Sizes> strides_;  // of what is not dense
 };
 
 class TracingScope : public Scope {
@@ -66,10 +74,8 @@ class TracingScope : public Scope {
   ViewKey key(const Tensor& t) const;
   ValueId capture(Tensor* t, Source source, std::string_view name);
   ValueId add_input(const TensorType& type, Source source, std::string name, Ref<Tensor> captured);
-  ValueId latest(ValueId root) const;
-  ValueId resolve(ValueId v);
-  ValueId root_of(ValueId v, std::vector<const Node*>* chain) const;
-  void check_not_overwritten(ValueId loss, ValueId wrt, ValueId root) const;
+  ValueId resolve(ValueId v) { return recorder_.memory().resolve(recorder_, v); }
+  void refuse_unwritable(const Tensor& t) const;
   void refuse_overlaps(const Trace& trace) const;
 
   std::string function_;
@@ -80,7 +86,6 @@ class TracingScope : public Scope {
   uint32_t counts_[3] = {0, 0, 0};
   std::map<ViewKey, ValueId> by_view_;
   std::vector<GenerationGuard> guards_;
-  std::unordered_map<ValueId, ValueId> superseded_;  // a root that was written in place, by what stands for it now
   ValueId random_ = kNoValue;
   int64_t draws_ = 0;
 };

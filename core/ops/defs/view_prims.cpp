@@ -144,9 +144,7 @@ ValueId write_through_expand(Call& c, ValueId base, ValueId written) {
     if (i < lead || !(from[i - lead] == to[i])) repeats = repeats * to[i];
   }
   if (repeats == Dim(0)) return base;
-  if (!(repeats == Dim(1)))
-    fail(Code::invalid_argument,
-         "cannot write in place to an expanded tensor: several of its elements share one place in memory; clone it first");
+  require(repeats == Dim(1), kExpanded);
   return reshape_to(c.builder.var(written), from).id;
 }
 
