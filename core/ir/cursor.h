@@ -1,4 +1,5 @@
-// A place in one line of text, and the words of a trace's grammar read from there. Errors say line and column.
+// A place in one line of text, and the words of the grammar of traces and rules read from there. Errors say line and
+// column.
 #pragma once
 
 #include <string>
@@ -15,7 +16,8 @@ struct PlacedError : Error {
 
 class Cursor {
  public:
-  Cursor(std::string_view line, size_t number) : text_(line), line_(number) {}
+  // `what` is static text: the kind of thing being read.
+  Cursor(std::string_view line, size_t number, const char* what = "trace") : text_(line), line_(number), what_(what) {}
 
   size_t line() const { return line_; }
   bool done();                                 // nothing but spaces is left
@@ -35,7 +37,7 @@ class Cursor {
 
   template <class... T>
   [[noreturn]] void bad(const T&... parts) const {
-    throw PlacedError(Code::invalid_argument, cat("trace:", line_, ":", at_ + 1, ": ", parts...));
+    throw PlacedError(Code::invalid_argument, cat(what_, ":", line_, ":", at_ + 1, ": ", parts...));
   }
   template <class... T>
   [[noreturn]] void expected(const T&... parts) const {
@@ -50,6 +52,7 @@ class Cursor {
 
   std::string_view text_;
   size_t line_, at_ = 0;
+  const char* what_;
 };
 
 // What append_comment has written.

@@ -11,6 +11,7 @@ namespace thunder {
 struct PassContext {
   const Registry& registry;
   Allocator allocator = default_allocator();
+  bool fast_math = false;  // also rewrite where the result may round otherwise or lose a NaN
 };
 
 // Empty: nothing changed. The result shares the trace's store; whoever runs the pass sets its name and time.

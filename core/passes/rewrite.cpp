@@ -31,14 +31,6 @@ void Rewriter::keep(const Node* node) {
   note(node);
 }
 
-Results Rewriter::record(const OpDef& op, std::span<const Arg> args, const Node& node) {
-  const size_t before = nodes().size();
-  set_where(node.where);
-  Results made = invoke(op, args);
-  for (size_t i = before; i < nodes().size(); i++) note(nodes()[i]);
-  return made;
-}
-
 bool Rewriter::replace(ValueId old, ValueId with) {
   with = resolve(with);
   if (old == with || !(type(old) == type(with))) return false;

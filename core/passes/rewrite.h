@@ -14,8 +14,18 @@ class Rewriter : public Recorder {
   const Node* substituted(const Node* node);
   // Appends a line. Requires: substituted.
   void keep(const Node* node);
-  // Records new lines at the end, under the source line of `node`; its results' count and order.
-  Results record(const OpDef& op, std::span<const Arg> args, const Node& node);
+  // Notes every line that `build` records at the end, under the source line of `node`; gives what it gives.
+  template <class F>
+  auto built(const Node& node, F&& build) {
+    const size_t before = nodes().size();
+    set_where(node.where);
+    auto made = build();
+    for (size_t i = before; i < nodes().size(); i++) note(nodes()[i]);
+    return made;
+  }
+  Results record(const OpDef& op, std::span<const Arg> args, const Node& node) {
+    return built(node, [&] { return invoke(op, args); });
+  }
   // From here on `with` stands for `old`. False, and nothing happens, when their types differ.
   // Requires: `with` is an input or the result of a line that was kept or recorded.
   bool replace(ValueId old, ValueId with);

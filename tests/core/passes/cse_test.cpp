@@ -1,3 +1,4 @@
+// Also covers rewrite: substitution, replacement and what is kept.
 #include "passes/cse.h"
 
 #include <gtest/gtest.h>

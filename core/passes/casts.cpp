@@ -1,0 +1,86 @@
+#include "passes/casts.h"
+
+#include "ops/builder.h"
+#include "passes/rewrite.h"
+
+namespace thunder {
+namespace {
+
+struct Ops {
+  const OpDef *convert, *reshape, *permute, *expand;
+  explicit Ops(const Registry& r)
+      : convert(r.find("prims.convert")), reshape(r.find("prims.reshape")), permute(r.find("prims.permute")), expand(r.find("prims.expand")) {}
+  bool any(const Op* op) const { return op == convert || op == reshape || op == permute || op == expand; }
+};
+
+Shape axes(const Node& permute, size_t rank) {
+  Shape out;
+  for (Dim d : permute.args[1].dim_list()) out.push_back(normalize_axis(d.value(), rank));
+  return out;
+}
+
+bool identity(std::span<const Dim> order) {
+  for (size_t i = 0; i < order.size(); i++)
+    if (!(order[i] == Dim(i))) return false;
+  return true;
+}
+
+// The value that is `node`'s, or kNoValue when it stays as it is.
+ValueId shorter(Rewriter& r, const Ops& ops, const Node& node) {
+  const ValueId input = node.args[0].v;
+  const Node* inner = r.producer(input);
+  if (inner && inner->op != node.op) inner = nullptr;
+  if (node.op == ops.convert) {
+    if (r.type(input) == r.type(node.results[0])) return input;
+    if (!inner || !lossless(r.type(inner->args[0].v).dtype, r.type(input).dtype)) return kNoValue;
+    if (r.type(inner->args[0].v) == r.type(node.results[0])) return inner->args[0].v;
+    const Arg args[] = {inner->args[0], node.args[1]};
+    return r.record(*ops.convert, args, node)[0];
+  }
+  if (node.op == ops.permute) {
+    const size_t rank = r.type(input).rank();
+    Shape order = axes(node, rank);
+    if (identity(order)) return input;
+    if (!inner) return kNoValue;
+    const Shape first = axes(*inner, rank);
+    for (Dim& d : order) d = first[static_cast<size_t>(d.value())];
+    if (identity(order)) return inner->args[0].v;
+    const Arg args[] = {inner->args[0], Arg::dims(order)};
+    return r.record(*ops.permute, args, node)[0];
+  }
+  // reshape, expand: the last shape is what counts.
+  if (r.type(input).shape == r.type(node.results[0]).shape) return input;
+  if (!inner) return kNoValue;
+  if (r.type(inner->args[0].v).shape == r.type(node.results[0]).shape) return inner->args[0].v;
+  const Arg args[] = {inner->args[0], node.args[1]};
+  return r.record(def(*node.op), args, node)[0];
+}
+
+}  // namespace
+
+bool lossless(DType from, DType to) {
+  if (from == to || from == DType::boolean) return true;
+  switch (from) {
+    case DType::u8: return to != DType::boolean;
+    case DType::i32: return to == DType::i64 || to == DType::f64;
+    case DType::bf16: return to == DType::f32 || to == DType::f64;
+    case DType::f32: return to == DType::f64;
+    default: return false;
+  }
+}
+
+std::optional<Trace> casts(const Trace& trace, PassContext& context) {
+  Rewriter rewriter(trace, context.registry);
+  const Ops ops(context.registry);
+  for (const Node* old : trace.nodes) {
+    const Node* node = rewriter.substituted(old);
+    if (ops.any(node->op)) {
+      const ValueId value = shorter(rewriter, ops, *node);
+      if (value != kNoValue && rewriter.replace(node->results[0], value)) continue;
+    }
+    rewriter.keep(node);
+  }
+  return rewriter.finish();
+}
+
+}  // namespace thunder

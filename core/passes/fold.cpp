@@ -1,0 +1,104 @@
+#include "passes/fold.h"
+
+#include <array>
+
+#include "ops/kernels.h"
+#include "passes/constants.h"
+
+namespace thunder {
+namespace {
+
+// A tensor of one element in place.
+struct Element {
+  alignas(8) std::array<std::byte, 8> bytes{};
+};
+// The sizes and strides of a tensor of one element, of any rank.
+constexpr auto kOnes = [] {
+  std::array<int64_t, kMaxRank> ones{};
+  ones.fill(1);
+  return ones;
+}();
+
+Buffer buffer(Element& e, DType dtype, size_t rank) {
+  Buffer b;
+  b.data = e.bytes.data();
+  b.shape = b.strides = kOnes.data();
+  b.rank = static_cast<int32_t>(rank);
+  b.dtype = dtype;
+  return b;
+}
+
+void store(Element& e, double value, DType dtype) {
+  by_dtype(dtype, [&](auto t) {
+    using T = decltype(t);
+    const T stored = T(static_cast<Compute<T>>(value));
+    std::memcpy(e.bytes.data(), &stored, sizeof(T));
+  });
+}
+
+// Empty when a double does not hold it: an i64 beyond 2^53.
+std::optional<double> load(const Element& e, DType dtype) {
+  return by_dtype(dtype, [&](auto t) -> std::optional<double> {
+    using T = decltype(t);
+    T stored;
+    std::memcpy(&stored, e.bytes.data(), sizeof(T));
+    const auto value = static_cast<double>(static_cast<Compute<T>>(stored));
+    if constexpr (sizeof(T) == 8 && std::is_integral_v<T>)
+      if (value >= 0x1p53 || value <= -0x1p53) return std::nullopt;
+    return value;
+  });
+}
+
+bool one_element(const TensorType& t) {
+  bool one = true;
+  for (Dim d : t.shape) one &= d == Dim(1);
+  return one;
+}
+
+std::optional<double> evaluate(const Rewriter& r, const Node& n) {
+  const OpDef& op = def(n);
+  const DType out_dtype = r.type(n.results[0]).dtype;
+  std::array<Element, 4> elements;
+  SmallVector<Buffer, 4> in;
+  for (size_t i = 0; i < n.args.size(); i++) {
+    const Arg& a = n.args[i];
+    if (a.kind == ArgKind::values) return std::nullopt;
+    if (a.kind == ArgKind::none && op.schema.params[i].kind == ParamKind::tensor) in.push_back(Buffer{.rank = -1});
+    if (a.kind != ArgKind::value) continue;
+    const TensorType& t = r.type(a.v);
+    const auto value = constant_value(r, a.v);
+    if (!value || in.size() == elements.size() - 1) return std::nullopt;
+    store(elements[in.size()], *value, t.dtype);
+    in.push_back(buffer(elements[in.size()], t.dtype, op.has(kElementwise) ? 0 : t.rank()));
+  }
+  const Buffer out = buffer(elements.back(), out_dtype, op.has(kElementwise) ? 0 : r.type(n.results[0]).rank());
+  // What the kernel refuses stays, to be refused when it runs.
+  if (Status* refused = op.reference({in, {&out, 1}, n.args})) return refused->release(), std::nullopt;
+  return load(elements.back(), out_dtype);
+}
+
+bool foldable(const Rewriter& r, const Node& n) {
+  const OpDef& op = def(n);
+  if (!op.prim || !op.pure || !op.reference || op.view || n.results.size() != 1) return false;
+  bool inputs = false, single = one_element(r.type(n.results[0]));
+  for_each_value(n.args, [&](ValueId v) { inputs = true, single &= one_element(r.type(v)); });
+  return inputs && (single || op.has(kElementwise));
+}
+
+}  // namespace
+
+std::optional<Trace> fold(const Trace& trace, PassContext& context) {
+  Rewriter rewriter(trace, context.registry);
+  for (const Node* old : trace.nodes) {
+    const Node* node = rewriter.substituted(old);
+    const auto value = foldable(rewriter, *node) ? evaluate(rewriter, *node) : std::nullopt;
+    if (value) {
+      const ValueId result = node->results[0];
+      if (rewriter.replace(result, make_constant(rewriter, *value, TensorType(rewriter.type(result)), *node))) continue;
+    }
+    rewriter.keep(node);
+  }
+  return rewriter.finish();
+}
+
+}  // namespace thunder

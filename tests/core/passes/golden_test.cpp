@@ -1,0 +1,20 @@
+// Every pass on the cases of its golden file.
+#include "support/golden.h"
+
+#include "passes/algebra.h"
+#include "passes/casts.h"
+#include "passes/cse.h"
+#include "passes/dce.h"
+#include "passes/fold.h"
+
+namespace thunder {
+namespace {
+
+TEST(Dce, makes_its_golden_traces) { tests::check_golden("dce", dce); }
+TEST(Cse, makes_its_golden_traces) { tests::check_golden("cse", cse); }
+TEST(Fold, makes_its_golden_traces) { tests::check_golden("fold", fold); }
+TEST(Casts, makes_its_golden_traces) { tests::check_golden("casts", casts); }
+TEST(Algebra, makes_its_golden_traces) { tests::check_golden("algebra", algebra); }
+
+}  // namespace
+}  // namespace thunder
