@@ -6,8 +6,11 @@
 
 #include "base/text.h"
 #include "ir/verify.h"
+#include "passes/algebra.h"
+#include "passes/casts.h"
 #include "passes/cse.h"
 #include "passes/dce.h"
+#include "passes/fold.h"
 #include "passes/grad.h"
 
 namespace thunder {
@@ -16,18 +19,23 @@ namespace {
 using Result = std::optional<Trace>;
 
 Result grad(const Trace& t, PipelineContext& c) { return expand_gradients(t, c.pass.registry); }
-Result merged(const Trace& t, PipelineContext& c) { return cse(t, c.pass); }
-Result pruned(const Trace& t, PipelineContext& c) { return dce(t, c.pass); }
+template <PassFn pass>
+Result plain(const Trace& t, PipelineContext& c) {
+  return pass(t, c.pass);
+}
 Result descended(const Trace& t, PipelineContext& c) { return descend(t, c.executors); }
 Result claimed(const Trace& t, PipelineContext& c) { return claim(t, c.executors); }
 
 constexpr std::array kPipeline = {
     PipelineRow{"grad", grad, true, "first: what follows cleans up the backward together with the forward"},
-    PipelineRow{"cse", merged, false, "early: the backward recomputes what the forward has, while both are still few lines"},
-    PipelineRow{"dce", pruned, false, "before descending, so that nothing unused is descended into"},
+    PipelineRow{"cse", plain<cse>, false, "early: the backward recomputes what the forward has, while both are still few lines"},
+    PipelineRow{"dce", plain<dce>, false, "before descending, so that nothing unused is descended into"},
     PipelineRow{"descend", descended, true, "the rest works on the ops that executors take"},
-    PipelineRow{"cse_prims", merged, false, "decompositions repeat each other's casts and constants"},
-    PipelineRow{"dce_prims", pruned, false, "drops what descending and merging left unused"},
+    PipelineRow{"fold", plain<fold>, false, "decompositions compute with their arguments; the rules below look for numbers"},
+    PipelineRow{"casts", plain<casts>, false, "neighbours convert and reshape back and forth"},
+    PipelineRow{"algebra", plain<algebra>, false, "after fold, which makes the numbers that its rules match"},
+    PipelineRow{"cse_prims", plain<cse>, false, "decompositions repeat each other's casts and constants"},
+    PipelineRow{"dce_prims", plain<dce>, false, "drops what descending and merging left unused"},
     PipelineRow{"claim", claimed, true, "last: every line gets the executor that runs it"},
 };
 
