@@ -48,11 +48,12 @@ ValueId Aliases::resolve(Builder& b, ValueId v) {
   const ValueId from = root(v);
   ValueId now = latest(from);
   if (now == from) return v;
-  auto [it, fresh] = resolved_.try_emplace({v, now}, now);
-  if (!fresh) return it->second;
+  const std::pair key(v, now);
+  if (auto it = resolved_.find(key); it != resolved_.end()) return it->second;
   const auto views = path(v);
   for (size_t i = views.size(); i-- > 0;) now = view_again(b, *views[i], now);
-  return it->second = now;
+  resolved_[key] = now;
+  return now;
 }
 
 ValueId Aliases::write(Builder& b, ValueId x, ValueId value) {

@@ -1,5 +1,6 @@
 // The prims that put tensors beside and into each other: cat, pad, slice_scatter.
 #include "base/text.h"
+#include "ir/normal.h"
 #include "ops/grad.h"
 #include "ops/kernels.h"
 #include "ops/samples.h"
@@ -39,8 +40,7 @@ void slice_scatter_meta(const Call& c, Types& out) {
     const bool inside = hint(starts[i]) >= 0 && hint(starts[i]) <= hint(ends[i]) && hint(ends[i]) <= hint(t.shape[i]);
     c.require(inside && hint(strides[i]) > 0, "dim ", i, " of size ", name(t.shape[i]), " has no range from ", name(starts[i]), " to ",
               name(ends[i]), " by ", name(strides[i]));
-    const Dim length = ends[i] - starts[i];
-    const Dim expected = length == Dim(0) ? Dim(0) : (length - 1) / strides[i] + 1;
+    const Dim expected = steps(starts[i], ends[i], strides[i]);
     c.require(src.shape[i] == expected, "src must have ", name(expected), " elements in dim ", i, ", got ", name(src.shape[i]), "; ", c.types());
   }
   out.push(t);

@@ -128,10 +128,9 @@ Results triangle(Call& c, std::string_view keep) {
   Builder& b = c.builder;
   c.require(x.rank() >= 2, "input must have at least rank 2; ", c.types());
   const Dim rows = x.size(-2), columns = x.size(-1);
-  c.require(rows.constant() && columns.constant(), "the last two sizes must be known while tracing; ", c.types());
   const Device device = x.type().device;
   const Shape square{rows, columns};
-  Var row = b.call("prims.iota", {rows.value(), DType::i64, device}), column = b.call("prims.iota", {columns.value(), DType::i64, device});
+  Var row = b.call("prims.iota", {Shape{rows}, DType::i64, device}), column = b.call("prims.iota", {Shape{columns}, DType::i64, device});
   Var limit = expand_to(reshape_to(row, Shape{rows, 1}), square) + expand_to(full(b, {}, double(c.integer(1)), DType::i64, device), square);
   Var kept = b.call(keep, {expand_to(column, square), limit});
   return b.call("prims.where", {expand_to(kept, x.shape()), x, full_like(x, 0)});

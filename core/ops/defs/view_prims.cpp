@@ -1,6 +1,6 @@
 // The prims that give another view of the same elements where strides allow, and the writes through them.
 #include "base/text.h"
-#include "ir/product.h"
+#include "ir/normal.h"
 #include "ops/grad.h"
 #include "ops/kernels.h"
 #include "ops/samples.h"
@@ -166,8 +166,7 @@ void slice_meta(const Call& c, Types& out) {
     const bool inside = hint(starts[i]) >= 0 && hint(starts[i]) <= hint(ends[i]) && hint(ends[i]) <= hint(t.shape[i]);
     c.require(inside, "dim ", i, " of size ", name(t.shape[i]), " has no range from ", name(starts[i]), " to ", name(ends[i]));
     c.require(hint(strides[i]) > 0, "stride must be positive, got ", name(strides[i]), " for dim ", i);
-    const Dim length = ends[i] - starts[i];
-    t.shape[i] = length == Dim(0) ? Dim(0) : (length - 1) / strides[i] + 1;
+    t.shape[i] = steps(starts[i], ends[i], strides[i]);
   }
   out.push(t);
 }

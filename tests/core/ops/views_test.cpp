@@ -1,5 +1,6 @@
 // reshape, permute, slice, split ... : values, shapes, memory, messages.
 #include "support/eager.h"
+#include "support/traces.h"
 
 namespace thunder {
 namespace {
@@ -39,6 +40,21 @@ TEST(Reshape, names_both_element_counts) {
   EXPECT_EQ(message, "reshape: shape [4] has 4 elements, the input f32[2, 3] has 6");
   message = e.refused("reshape", {any(e.tensor({2, 3}, Doubles(6))), any(Ints{4, -1})});
   EXPECT_EQ(message, "reshape: the input f32[2, 3] has 6 elements, which sizes of [4] do not divide for shape [4, -1]");
+}
+
+TEST(Views, keep_symbolic_sizes) {
+  tests::TraceMaker m;
+  const Dim s = m.recorder.store().dims().symbol(6);
+  Var x = m.input("x", {s, 4, 8});
+  auto shape = [&](std::string_view op, std::initializer_list<In> args) { return name(m.call(op, args).shape()); };
+  const Dim pair[] = {-1, 32}, merged[] = {-1, 8};
+  EXPECT_EQ(shape("reshape", {x, std::span<const Dim>(pair)}), "[s0, 32]");
+  EXPECT_EQ(shape("reshape", {x, std::span<const Dim>(merged)}), "[(4*s0), 8]");
+  EXPECT_EQ(shape("flatten", {x, 1}), "[s0, 32]");
+  EXPECT_EQ(shape("slice", {x, 1, 1}), "[s0, 3, 8]");
+  EXPECT_EQ(shape("slice", {x, 0, -2}), "[2, 4, 8]");
+  EXPECT_EQ(shape("select", {x, 0, -1}), "[4, 8]");
+  EXPECT_EQ(shape("tril", {m.call("reshape", {x, std::span<const Dim>(pair)})}), "[s0, 32]");
 }
 
 TEST(Flatten, merges_only_the_dims_asked_for) {

@@ -1,4 +1,4 @@
-// The product of some dims in a normal form, so that equal element counts are seen as equal: 4 * s0 and s0 * 2 * 2.
+// Normal forms of sizes, so that equal ones are seen as equal: 4 * s0 and s0 * 2 * 2, or (s0 - 1) + 3 and s0 + 2.
 #pragma once
 
 #include <optional>
@@ -9,6 +9,7 @@
 
 namespace thunder {
 
+// A product of dims.
 class Product {
  public:
   // Throws when the constant part does not fit in 64 bits. A zero anywhere makes all of it zero.
@@ -23,5 +24,11 @@ class Product {
   int64_t constant_ = 1;
   std::vector<const DimExpr*> factors_;  // sorted; none is a product
 };
+
+// a - b if it is the same whatever the symbols are.
+std::optional<int64_t> difference(Dim a, Dim b);
+
+// How many elements lie in start, start + stride ... below end. Requires: start <= end, stride > 0.
+Dim steps(Dim start, Dim end, Dim stride);
 
 }  // namespace thunder

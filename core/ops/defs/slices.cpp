@@ -1,0 +1,147 @@
+// Parts of a tensor as views under PyTorch's names: slice, select, split, chunk.
+#include "base/text.h"
+#include "ops/grad.h"
+#include "ops/samples.h"
+
+namespace thunder {
+namespace {
+
+Dim clamp(Dim at, Dim size) {
+  if (hint(at) < 0) at = at + size;
+  if (hint(at) < 0) return 0;
+  return hint(at) > hint(size) ? size : at;
+}
+
+Var slice_along(Var x, size_t dim, Dim start, Dim end, int64_t step) {
+  Shape starts(x.rank(), 0), ends = x.shape(), strides(x.rank(), 1);
+  starts[dim] = start, ends[dim] = end, strides[dim] = step;
+  return x.builder->call("prims.slice", {x, starts, ends, strides});
+}
+
+Results slice(Call& c) {
+  Var x = c.var(0);
+  c.require(x.rank() > 0, "a tensor of rank 0 cannot be sliced");
+  c.require(c.integer(4) > 0, "step must be positive, got ", c.integer(4));
+  const size_t dim = c.axis(1, x.rank());
+  const Dim size = x.shape()[dim];
+  const Dim start = c.has(2) ? clamp(c.integer(2), size) : Dim(0);
+  const Dim end = c.has(3) ? clamp(c.integer(3), size) : size;
+  return slice_along(x, dim, start, hint(end) < hint(start) ? start : end, c.integer(4));
+}
+
+Results select(Call& c) {
+  Var x = c.var(0);
+  c.require(x.rank() > 0, "a tensor of rank 0 has no dim to select from");
+  const size_t dim = c.axis(1, x.rank());
+  const Dim size = x.shape()[dim];
+  const int64_t index = c.integer(2);
+  c.require(index < hint(size) && index >= -hint(size), "index ", index, " is out of range for dim ", dim, " of size ", name(size));
+  const Dim at = index < 0 ? size + index : Dim(index);
+  Shape shape = x.shape();
+  shape.erase(dim);
+  return reshape_to(slice_along(x, dim, at, at + 1, 1), shape);
+}
+
+void push_part(Results& parts, Var x, size_t dim, int64_t start, int64_t length) {
+  parts.push_back(slice_along(x, dim, start, start + length, 1).id);
+}
+
+int64_t constant_size(const Call& c, Var x, size_t dim) {
+  c.require(x.rank() > 0, "a tensor of rank 0 cannot be split");
+  const Dim size = x.shape()[dim];
+  c.require(size.constant(), "the number of results must be known while tracing: dim ", dim, " of ", name(x.type()),
+            " has a symbolic size; mark it static or give the sizes as a list");
+  return size.value();
+}
+
+void split_evenly(Results& parts, Var x, size_t dim, int64_t size, int64_t length) {
+  for (int64_t at = 0; at < size || parts.empty(); at += length) {
+    push_part(parts, x, dim, at, std::min(length, size - at));
+    if (length == 0) break;
+  }
+}
+
+Results split(Call& c) {
+  Var x = c.var(0);
+  auto sizes = c.dims(1);
+  const size_t dim = c.axis(2, x.rank());
+  const int64_t size = constant_size(c, x, dim);
+  for (Dim d : sizes) c.require(hint(d) >= 0, "split_size must not be negative, got ", name(sizes));
+  Results parts;
+  if (sizes.size() == 1) {
+    c.require(hint(sizes[0]) > 0 || size == 0, "split_size 0 would never cover dim ", dim, " of size ", size);
+    split_evenly(parts, x, dim, size, hint(sizes[0]));
+    return parts;
+  }
+  int64_t at = 0;
+  for (Dim d : sizes) at += hint(d);
+  c.require(at == size, "sizes ", name(sizes), " sum to ", at, ", dim ", dim, " has size ", size);
+  at = 0;
+  for (Dim d : sizes) push_part(parts, x, dim, at, hint(d)), at += hint(d);
+  return parts;
+}
+
+Results chunk(Call& c) {
+  Var x = c.var(0);
+  const size_t dim = c.axis(2, x.rank());
+  const int64_t size = constant_size(c, x, dim), chunks = c.integer(1);
+  c.require(chunks > 0, "chunks must be positive, got ", chunks);
+  Results parts;
+  split_evenly(parts, x, dim, size, size / chunks + (size % chunks != 0));
+  return parts;
+}
+
+// One concatenation instead of a scatter into zeros for each part.
+void split_vjp(Grad& g, size_t parts) {
+  ValueList cotangents;
+  for (size_t i = 0; i < parts; i++) cotangents.push_back(g.cotangent(i).id);
+  g.add(0, g.builder.call("prims.cat", {cotangents, static_cast<int64_t>(g.axis(2, g.type(0).rank()))}));
+}
+
+// ---- samples ----
+
+std::vector<int64_t> ints(std::initializer_list<int64_t> list) { return list; }
+
+void slice_samples(Samples& s) {
+  s.add({TensorSpec{{5, 3}}, 0, 1, -1, 2});
+  s.add({TensorSpec{{5}}, 0, SampleArg(), 100});
+  s.add({TensorSpec{{5}}, 0, 4, 2});
+  s.refuse({TensorSpec{{5}}, 0, 0, 5, 0}, "step");
+  s.refuse({TensorSpec{{}}}, "rank 0");
+}
+void select_samples(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, 1, -1});
+  s.refuse({TensorSpec{{2, 3}}, 1, 3}, "index 3 is out of range for dim 1 of size 3");
+}
+void split_samples(Samples& s) {
+  s.add({TensorSpec{{5, 2}}, 2});
+  s.add({TensorSpec{{2, 5}}, ints({1, 4}), -1});
+  s.add({TensorSpec{{0}}, 2});
+  s.refuse({TensorSpec{{5}}, ints({2, 2})}, "sum to 4");
+  s.refuse({TensorSpec{{5}}, 0}, "never");
+}
+void chunk_samples(Samples& s) {
+  s.add({TensorSpec{{5}}, 2});
+  s.refuse({TensorSpec{{5}}, 0}, "positive");
+}
+
+constexpr OpRow kRows[] = {
+    checked({.schema = "slice(tensor input, int dim=0, int? start=None, int? end=None, int step=1) -> tensor",
+             .doc = "input[start:end:step] along dim, as a view: negative bounds count from the end, all are clamped.",
+             .decompose = slice, .samples = slice_samples}),
+    checked({.schema = "select(tensor input, int dim, int index) -> tensor", .doc = "A view of one index of dim, which vanishes.",
+             .decompose = select, .samples = select_samples}),
+    checked({.schema = "split(tensor input, int[] split_size, int dim=0) -> tensor[]",
+             .doc = "Views of split_size elements each along dim (the last may be smaller), or of each size of a list.",
+             .decompose = split, .vjp = [](Grad& g) { split_vjp(g, g.count()); }, .samples = split_samples}),
+    checked({.schema = "chunk(tensor input, int chunks, int dim=0) -> tensor[]", .doc = "At most `chunks` views of equal size along dim.",
+             .decompose = chunk, .vjp = [](Grad& g) { split_vjp(g, g.count()); }, .samples = chunk_samples}),
+};
+
+}  // namespace
+
+void register_slices(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder
