@@ -33,7 +33,7 @@ Context::~Context() {
   if (hooks_.destroy) hooks_.destroy(hooks_.user);
 }
 
-ScopeEnvironment Context::scope_environment() { return {&registry_, hooks_.allocator, runner_.get(), random_}; }
+ScopeEnvironment Context::scope_environment() { return {&registry_, hooks_.allocator, runner_.get(), random_, this}; }
 
 void Context::log(int32_t level, const char* component, std::string_view text) const {
   if (hooks_.log) hooks_.log(level, component, text.data(), text.size(), hooks_.user);

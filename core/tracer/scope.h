@@ -21,6 +21,7 @@ struct ScopeEnvironment {
   Allocator allocator;
   OpRunner* runner = nullptr;
   Ref<Tensor> random;  // i64[2] {seed, calls}
+  void* context = nullptr;  // whose environment this is: handed back at the C boundary, unknown here
 };
 
 // What parameters of modules are read under: one counter that is checked at each call, and the facts behind it.

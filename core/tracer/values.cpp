@@ -22,6 +22,10 @@ void Values::fail(std::string message) {
   if (!status_) status_ = make<Status>(Code::invalid_argument, std::move(message));
 }
 
+void Values::fail(Ref<Status> status) {
+  if (!status_) status_ = std::move(status);
+}
+
 std::string Values::take_key(bool in_map) {
   if (in_map && !has_key_) fail("values: a leaf or group inside a map needs a key before it");
   if (!in_map && has_key_) fail(cat("values: key '", key_, "' outside of a map"));
@@ -140,6 +144,24 @@ void Values::reset() {
   key_.clear();
   has_key_ = false;
   status_ = nullptr;
+  made_.clear();
+}
+
+Tensor* Values::tensor(size_t leaf) const {
+  if (leaf < leaves_.size() && leaves_[leaf].tensor) return leaves_[leaf].tensor.get();
+  if (status_) {
+    made_.push_back(Tensor::failed(status_));
+  } else if (leaf >= leaves_.size()) {
+    made_.push_back(Tensor::failed(make<Status>(Code::invalid_argument, cat("values: there is no leaf ", leaf, ", there are ", leaves_.size()))));
+  } else {
+    const Leaf& l = leaves_[leaf];
+    const bool whole = l.kind == ArgKind::integer || l.kind == ArgKind::boolean;
+    if (!whole && l.kind != ArgKind::real)
+      made_.push_back(Tensor::failed(make<Status>(Code::invalid_argument, cat("values: leaf ", leaf, " is neither a tensor nor a number"))));
+    else
+      made_.push_back(Tensor::number(whole ? (l.kind == ArgKind::integer ? Arg::integer(l.i) : Arg::boolean(l.i)) : Arg::real(l.f)));
+  }
+  return made_.back().get();
 }
 
 void Values::assign(std::vector<Leaf> leaves, std::string_view structure) {
@@ -191,6 +213,13 @@ std::vector<std::string> Values::paths() const {
     }
   }
   return out;
+}
+
+const char* Values::path(size_t leaf) const {
+  auto all = paths();
+  if (leaf >= all.size()) return nullptr;
+  path_ = std::move(all[leaf]);
+  return path_.c_str();
 }
 
 size_t Values::find(std::string_view path) const {

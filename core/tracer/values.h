@@ -49,11 +49,17 @@ class Values : public Counted<Values> {
   size_t find(std::string_view path) const;
   // "1.mask" for each leaf, in order.
   std::vector<std::string> paths() const;
+  // One of them, valid until the next change; null when there is no such leaf.
+  const char* path(size_t leaf) const;
+  // The leaf as a tensor, kept by these values: a number as one that promotes by category, anything else as a failed
+  // one that says so. Never null.
+  Tensor* tensor(size_t leaf) const;
   bool complete() const { return open_.empty(); }
 
   // What is wrong with how it was built (unbalanced groups, a key in a list); the first mistake sticks.
   const Ref<Status>& status() const { return status_; }
   void fail(std::string message);
+  void fail(Ref<Status> status);
 
   LeafReads* reads = nullptr;  // set while a traced function sees these values
   // Called with a leaf that was read as a number.
@@ -82,6 +88,8 @@ class Values : public Counted<Values> {
   std::string key_;
   bool has_key_ = false;
   Ref<Status> status_;
+  mutable std::string path_;
+  mutable std::vector<Ref<Tensor>> made_;  // what `tensor` made: handles that it gave out stay valid
 };
 
 }  // namespace thunder
