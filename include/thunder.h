@@ -1,0 +1,479 @@
+/* thunder.h: the stable C interface of libthunder, a deep-learning compiler that you link.
+ *
+ * A program writes a function of tensors in terms of ops (thunder/ops.h: th_add, th_matmul ...), gives it to
+ * thunder_compile(), and calls the result. The same function also runs eagerly, op by op, in an eager scope.
+ *
+ * FIVE RULES THAT NO FUNCTION BREAKS
+ *  1. A returned `thunder_status *` is always owned by the caller; NULL is success.
+ *  2. `out` parameters are write-only, never read, written only on success, and what they get is owned.
+ *  3. What a function that takes a scope returns belongs to that scope: valid until the scope is reset or ends;
+ *     thunder_tensor_retain() keeps a concrete result longer. Other returned pointers are borrowed from the first
+ *     argument. Pushing, setting and binding retain; nothing is ever stolen, except the status given to
+ *     thunder_scope_fail() and the structure given to thunder_tensor_from_dlpack().
+ *  4. A failure inside a scope, a values or an options sticks to it: the first one wins, later calls on it do
+ *     nothing, and the call that consumes it returns it. A failed tensor is a real handle (never NULL, rank 0) that
+ *     carries its status, so it poisons any other scope it wanders into. As an argument, NULL means only "this
+ *     optional argument is absent"; where none is optional it is THUNDER_INVALID_ARGUMENT, never a crash.
+ *  5. In a traced function what is read through the scope, a proxy or the given values is guarded: when it differs
+ *     at a later call, the function is traced again. What is reached another way (fields behind `user`, globals) is
+ *     a constant for ever.
+ *
+ * CONVENTIONS
+ *  Threads: [S] any thread at any time; [X] one thread at a time; [O] only the thread that owns the scope, and that
+ *  is checked. A section's label holds for every function below it that has none of its own.
+ *  A handle is released once for each time it was given out or retained; releasing NULL does nothing. Objects keep
+ *  what they need alive: a context may be released while things made from it are in use.
+ *  A `destroy(user)` that is passed in runs exactly once, also when the call that took it fails, on any thread.
+ *  Booleans are int32_t, sizes are size_t, shapes and strides are int64_t in elements (never bytes), text is UTF-8
+ *  and ends in NUL. A structure whose first field is `size` grows at its end: set it to sizeof the structure.
+ *  Everything here is available since 0.1 unless its comment says a later version.
+ */
+#ifndef THUNDER_H
+#define THUNDER_H
+#include <stddef.h>
+#include <stdint.h>
+
+#define THUNDER_VERSION_MAJOR 0
+#define THUNDER_VERSION_MINOR 1
+#define THUNDER_VERSION_PATCH 0
+#define THUNDER_VERSION_NUMBER (THUNDER_VERSION_MAJOR * 10000 + THUNDER_VERSION_MINOR * 100 + THUNDER_VERSION_PATCH)
+
+#if defined(__GNUC__)
+#define THUNDER_CHECK __attribute__((warn_unused_result)) /* a dropped status is a leak and a lost error */
+#else
+#define THUNDER_CHECK
+#endif
+#ifdef __cplusplus
+#define THUNDER_NOEXCEPT noexcept
+extern "C" {
+#else
+#define THUNDER_NOEXCEPT
+#endif
+
+/* Where a growable structure ends that was compiled when `field` was its last one. */
+#define THUNDER_SIZE_UPTO(type, field) (offsetof(type, field) + sizeof(((type *)0)->field))
+
+/* ==== types ==== */
+
+typedef struct thunder_status thunder_status;       /* what went wrong; NULL: nothing */
+typedef struct thunder_context thunder_context;     /* ops, executors, allocator, log; there are no globals beside it */
+typedef struct thunder_tensor thunder_tensor;       /* concrete, a proxy of a traced value, a plain number, or failed */
+typedef struct thunder_values thunder_values;       /* a tree of leaves: arguments, results, parameters */
+typedef struct thunder_scope thunder_scope;         /* where ops are recorded (tracing) or run (eager) */
+typedef struct thunder_function thunder_function;   /* something that can be traced */
+typedef struct thunder_compiled thunder_compiled;   /* a function with its cache of compiled programs */
+typedef struct thunder_options thunder_options;     /* settings by name */
+typedef struct thunder_executor thunder_executor;   /* something that runs ops */
+typedef struct thunder_node thunder_node;           /* one line of a trace, lent to a callback */
+typedef struct thunder_stream thunder_stream;       /* an order of work on a device */
+typedef struct thunder_trace thunder_trace;         /* one stage of a program: immutable, printable */
+struct DLManagedTensorVersioned;                    /* DLPack 1.x, from dlpack.h */
+struct DLManagedTensor;                             /* DLPack 0.x, from dlpack.h */
+
+typedef int32_t thunder_code; /* an open set: treat one you do not know as a failure */
+enum {
+    THUNDER_OK = 0,
+    THUNDER_INVALID_ARGUMENT = 3,    /* the caller's mistake */
+    THUNDER_NOT_FOUND = 5,           /* no op, kind, option, file or tensor has this name */
+    THUNDER_OUT_OF_MEMORY = 8,
+    THUNDER_FAILED_PRECONDITION = 9, /* right call, wrong moment */
+    THUNDER_UNIMPLEMENTED = 12,
+    THUNDER_INTERNAL = 13,           /* our mistake: please report it */
+    THUNDER_DATA_LOST = 15,          /* a file or a tensor holds less than it should */
+    THUNDER_DECLINED = 1000,         /* an executor leaves this one to the next */
+    THUNDER_PROXY_HAS_NO_DATA = 1001,
+    THUNDER_EXPIRED = 1002,          /* a proxy outlived the function it belonged to */
+    THUNDER_CALLBACK = 1003,         /* a callback of the caller failed */
+    THUNDER_BACKEND = 1004           /* a library or device below us failed */
+};
+
+typedef int32_t thunder_dtype; /* DLPack's code << 8 | bits; 0 lets the rule of the op decide */
+enum {
+    THUNDER_BOOL = 0x0608,
+    THUNDER_U8 = 0x0108,
+    THUNDER_I32 = 0x0020,
+    THUNDER_I64 = 0x0040,
+    THUNDER_BF16 = 0x0410,
+    THUNDER_F32 = 0x0220,
+    THUNDER_F64 = 0x0240
+};
+
+typedef int32_t thunder_device; /* DLPack's kind << 16 | index; 0 is the context's default */
+#define THUNDER_CPU ((thunder_device)(1 << 16))
+#define THUNDER_CUDA(index) ((thunder_device)(2 << 16 | (index)))
+
+/* A size, or a tagged symbol of one trace: compute with thunder_scope_dim_op() only. */
+typedef int64_t thunder_dim;
+
+typedef int32_t thunder_kind;
+enum {
+    THUNDER_NONE = 0,
+    THUNDER_TENSOR = 1,
+    THUNDER_INT = 2,
+    THUNDER_FLOAT = 3,
+    THUNDER_BOOLEAN = 4,
+    THUNDER_STRING = 5,
+    THUNDER_DIMS = 6,
+    THUNDER_FLOATS = 7,
+    THUNDER_TENSORS = 8,
+    THUNDER_DTYPE = 9,
+    THUNDER_DEVICE = 10
+};
+
+/* One leaf: 16 bytes, frozen for ever, may cross in arrays. What it points to is borrowed for the call. */
+typedef struct thunder_any {
+    thunder_kind kind;
+    uint32_t count; /* bytes of a string without its NUL, elements of a list, else 0 */
+    union {
+        int64_t i; /* INT, BOOLEAN (0 or 1), DTYPE, DEVICE */
+        double f;
+        const char *s;
+        const thunder_dim *d;
+        const double *fs;
+        thunder_tensor *t;
+        thunder_tensor *const *ts;
+    } u;
+} thunder_any;
+
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
+
+/* ==== version [S] ==== */
+
+/* THUNDER_VERSION_NUMBER of the library that is running: major * 10000 + minor * 100 + patch. */
+uint32_t thunder_version(void) THUNDER_NOEXCEPT;
+
+/* ==== status [S] ==== */
+
+thunder_code thunder_status_code(const thunder_status *status) THUNDER_NOEXCEPT;    /* NULL gives THUNDER_OK */
+const char *thunder_status_message(const thunder_status *status) THUNDER_NOEXCEPT;  /* NULL gives "" */
+/* For callbacks. `text` is copied, `bytes` long; never NULL: without memory it is a status that says so. */
+thunder_status *thunder_status_create(thunder_code code, const char *text, size_t bytes) THUNDER_NOEXCEPT;
+/* Lets a binding carry its own exception object through the library: `destroy(object)` runs with the status.
+ * [X], before the status is returned. `tag` is copied and tells bindings apart. */
+void thunder_status_set_foreign(thunder_status *status, const char *tag, void *object,
+    void (*destroy)(void *object)) THUNDER_NOEXCEPT;
+/* The object that was set under `tag`, borrowed; NULL if there is none. */
+void *thunder_status_foreign(const thunder_status *status, const char *tag) THUNDER_NOEXCEPT;
+thunder_status *thunder_status_retain(thunder_status *status) THUNDER_NOEXCEPT;
+void thunder_status_release(thunder_status *status) THUNDER_NOEXCEPT;
+
+/* ==== context [S] ==== */
+
+/* The host's own allocator and log, each optional (NULL: ours, and silence), called from any thread. Levels:
+ * 0 debug, 1 information, 2 warning, 3 error. */
+typedef struct thunder_hooks {
+    size_t size;
+    void *user;
+    void *(*allocate)(size_t bytes, size_t align, void *user); /* NULL when out of memory; give both or neither */
+    void (*deallocate)(void *memory, size_t bytes, size_t align, void *user);
+    void (*log)(int32_t level, const char *component, const char *text, size_t bytes, void *user);
+    void (*destroy)(void *user); /* after the last use, tensors that the hooks allocated included */
+} thunder_hooks;
+THUNDER_CHECK thunder_status *thunder_context_create(const thunder_hooks *hooks_or_null,
+    thunder_context **out) THUNDER_NOEXCEPT;
+thunder_context *thunder_context_retain(thunder_context *context) THUNDER_NOEXCEPT;
+void thunder_context_release(thunder_context *context) THUNDER_NOEXCEPT;
+/* The random state: an i64[2] host tensor {seed, calls}, borrowed. A program that draws reads and advances it like
+ * any captured tensor: write {seed, 0} to seed it, save it to resume. */
+thunder_tensor *thunder_context_random(thunder_context *context) THUNDER_NOEXCEPT;
+/* Pushes one string leaf, a JSON text, onto `out`. `what`: "ops", "modules", "optimizers", "options", "executors". */
+THUNDER_CHECK thunder_status *thunder_context_describe(thunder_context *context, const char *what,
+    thunder_values *out) THUNDER_NOEXCEPT;
+/* Loads a shared library written against thunder/plugin.h, and keeps it for ever. Code of the plugin runs. */
+THUNDER_CHECK thunder_status *thunder_context_load_plugin(thunder_context *context, const char *path) THUNDER_NOEXCEPT;
+
+/* ==== tensor: metadata [S], data [X] ==== */
+
+/* A dense row-major tensor that holds a copy of `host_data`; `bytes` must be what dtype and shape make. */
+THUNDER_CHECK thunder_status *thunder_tensor_create(thunder_context *context, thunder_dtype dtype, size_t rank,
+    const int64_t *shape, thunder_device device, const void *host_data, size_t bytes,
+    thunder_tensor **out) THUNDER_NOEXCEPT;
+/* A tensor over memory of the caller: `bytes` from `data` on, aligned to the element. strides NULL: dense row-major.
+ * `destroy` (may be NULL) runs when the last use ends, views and calls in flight included, not with the handle. */
+THUNDER_CHECK thunder_status *thunder_tensor_borrow(thunder_context *context, thunder_dtype dtype, size_t rank,
+    const int64_t *shape, const int64_t *strides_or_null, thunder_device device, void *data, size_t bytes,
+    void (*destroy)(void *user), void *user, thunder_tensor **out) THUNDER_NOEXCEPT;
+/* Another view of the same memory, `offset` elements from `tensor`'s first element. It must lie inside the memory. */
+THUNDER_CHECK thunder_status *thunder_tensor_view(thunder_tensor *tensor, size_t rank, const int64_t *shape,
+    const int64_t *strides_or_null, int64_t offset, thunder_tensor **out) THUNDER_NOEXCEPT;
+/* Without a copy in both directions. `from` takes the structure over on success only, and calls its deleter when
+ * the last use ends. `to` gives a structure that the consumer must delete; max_major is the highest DLPack major
+ * version it reads (1 or higher); a stream, if given, is waited for. Read-only memory keeps its flag. */
+THUNDER_CHECK thunder_status *thunder_tensor_from_dlpack(thunder_context *context,
+    struct DLManagedTensorVersioned *managed, thunder_tensor **out) THUNDER_NOEXCEPT;
+THUNDER_CHECK thunder_status *thunder_tensor_to_dlpack(thunder_tensor *tensor, uint32_t max_major,
+    thunder_stream *stream_or_null, struct DLManagedTensorVersioned **out) THUNDER_NOEXCEPT;
+/* The same with the structure of DLPack 0.x, which cannot say that memory is read-only: `to` refuses such. */
+THUNDER_CHECK thunder_status *thunder_tensor_from_dlpack_legacy(thunder_context *context,
+    struct DLManagedTensor *managed, thunder_tensor **out) THUNDER_NOEXCEPT;
+THUNDER_CHECK thunder_status *thunder_tensor_to_dlpack_legacy(thunder_tensor *tensor, thunder_stream *stream_or_null,
+    struct DLManagedTensor **out) THUNDER_NOEXCEPT;
+thunder_tensor *thunder_tensor_retain(thunder_tensor *tensor) THUNDER_NOEXCEPT;
+void thunder_tensor_release(thunder_tensor *tensor) THUNDER_NOEXCEPT;
+
+thunder_dtype thunder_tensor_dtype(const thunder_tensor *tensor) THUNDER_NOEXCEPT; /* 0 of a failed one */
+thunder_device thunder_tensor_device(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
+size_t thunder_tensor_rank(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
+/* The extent of one axis; a negative axis counts from the back; -1 if there is no such axis. Asking it of a symbolic
+ * proxy makes the size a guarded constant; thunder_scope_dim() does not. */
+int64_t thunder_tensor_size(const thunder_tensor *tensor, int32_t axis) THUNDER_NOEXCEPT;
+/* Of concrete tensors only (else NULL, NULL, 0, 0): `rank` extents, `rank` strides, whether the memory is dense
+ * row-major, and the bytes of its elements without gaps: what read and write expect. */
+const int64_t *thunder_tensor_shape(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
+const int64_t *thunder_tensor_strides(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
+int32_t thunder_tensor_is_contiguous(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
+size_t thunder_tensor_nbytes(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
+/* 1 if it has data; 0 for a proxy, a plain number and a failed tensor. */
+int32_t thunder_tensor_is_concrete(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
+/* Why it failed, or NULL. */
+THUNDER_CHECK thunder_status *thunder_tensor_status(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
+
+/* Copies all elements to or from dense row-major host memory; `bytes` must be thunder_tensor_nbytes(). Reading waits
+ * for the work that makes the data; of a proxy it is THUNDER_PROXY_HAS_NO_DATA. Writing changes the tensor in place,
+ * so that compiled functions that captured it see the new data. */
+THUNDER_CHECK thunder_status *thunder_tensor_read(thunder_tensor *tensor, void *host, size_t bytes) THUNDER_NOEXCEPT;
+THUNDER_CHECK thunder_status *thunder_tensor_write(thunder_tensor *tensor, const void *host,
+    size_t bytes) THUNDER_NOEXCEPT;
+/* The address of the first element, in host memory only; mind the strides. A taped scope sees writes through the
+ * mutable one only up to this call: ask again before each change. */
+THUNDER_CHECK thunder_status *thunder_tensor_data(const thunder_tensor *tensor, const void **out) THUNDER_NOEXCEPT;
+THUNDER_CHECK thunder_status *thunder_tensor_data_mutable(thunder_tensor *tensor, void **out) THUNDER_NOEXCEPT;
+
+/* ==== values [X]: leaves in order, and a structure such as [*,{"mask":*,"x":*}] (map keys in byte order) ==== */
+
+THUNDER_CHECK thunder_status *thunder_values_create(thunder_context *context, thunder_values **out) THUNDER_NOEXCEPT;
+thunder_values *thunder_values_retain(thunder_values *values) THUNDER_NOEXCEPT;
+void thunder_values_release(thunder_values *values) THUNDER_NOEXCEPT;
+void thunder_values_reset(thunder_values *values) THUNDER_NOEXCEPT; /* no leaves, no error */
+/* Adds a leaf at the end; a list of tensors becomes a group. Strings and lists are copied. */
+void thunder_values_push(thunder_values *values, const thunder_any *leaf) THUNDER_NOEXCEPT;
+void thunder_values_push_tensor(thunder_values *values, thunder_tensor *tensor_or_null) THUNDER_NOEXCEPT;
+void thunder_values_key(thunder_values *values, const char *name) THUNDER_NOEXCEPT; /* names the next leaf or group */
+/* Between open and close, leaves form a list or a map. The tag lets a binding rebuild a type of its own. */
+void thunder_values_open(thunder_values *values, int32_t is_map, const char *type_tag_or_null) THUNDER_NOEXCEPT;
+void thunder_values_close(thunder_values *values) THUNDER_NOEXCEPT;
+void thunder_values_set_tensor(thunder_values *values, size_t leaf, thunder_tensor *tensor) THUNDER_NOEXCEPT;
+/* For results: the next calls write this leaf into `tensor` instead of making a new one. NULL unbinds. */
+void thunder_values_bind(thunder_values *values, size_t leaf, thunder_tensor *tensor_or_null) THUNDER_NOEXCEPT;
+
+size_t thunder_values_count(const thunder_values *values) THUNDER_NOEXCEPT; /* leaves */
+/* The leaf at a path: keys, and positions from 0, such as "1.mask"; SIZE_MAX if there is none. */
+size_t thunder_values_find(const thunder_values *values, const char *path) THUNDER_NOEXCEPT;
+const char *thunder_values_structure(const thunder_values *values) THUNDER_NOEXCEPT;
+/* The path of a leaf, valid until the next call of this on the values; NULL if there is no such leaf. */
+const char *thunder_values_path(thunder_values *values, size_t leaf) THUNDER_NOEXCEPT;
+thunder_kind thunder_values_kind(const thunder_values *values, size_t leaf) THUNDER_NOEXCEPT;
+/* Never NULL. Of a number leaf: the number as a tensor, which a traced function keeps live, without a guard. No such
+ * leaf, or another kind: a failed tensor. */
+thunder_tensor *thunder_values_tensor(const thunder_values *values, size_t leaf) THUNDER_NOEXCEPT;
+/* A leaf as a plain number or text; in a traced function that is a constant with a guard. No such leaf, or a kind
+ * that does not convert exactly: 0 or NULL, and the error sticks to the values. `bytes_or_null` gets the length. */
+int64_t thunder_values_i64(const thunder_values *values, size_t leaf) THUNDER_NOEXCEPT;
+double thunder_values_f64(const thunder_values *values, size_t leaf) THUNDER_NOEXCEPT;
+const char *thunder_values_str(const thunder_values *values, size_t leaf, size_t *bytes_or_null) THUNDER_NOEXCEPT;
+/* An integer leaf that may stay a symbol. */
+thunder_dim thunder_values_dim(const thunder_values *values, size_t leaf) THUNDER_NOEXCEPT;
+/* Any leaf; what it points to is borrowed from the values until the next change. */
+THUNDER_CHECK thunder_status *thunder_values_get(const thunder_values *values, size_t leaf,
+    thunder_any *out) THUNDER_NOEXCEPT;
+/* The first mistake in how it was built or read, or NULL. */
+THUNDER_CHECK thunder_status *thunder_values_status(const thunder_values *values) THUNDER_NOEXCEPT;
+
+/* ==== scope [O]: a traced function is given one, an eager program creates one; there is no NULL scope ==== */
+
+enum { THUNDER_SCOPE_TAPED = 1 }; /* eager, and keeps what thunder_scope_grad() needs */
+/* An eager scope, owned by the calling thread. flags: 0 or THUNDER_SCOPE_TAPED. [S] */
+THUNDER_CHECK thunder_status *thunder_scope_create(thunder_context *context, uint32_t flags,
+    thunder_scope **out) THUNDER_NOEXCEPT;
+/* Frees the scope's tensors and its error; once an iteration. Not for the scope that a traced function is given. */
+void thunder_scope_reset(thunder_scope *scope) THUNDER_NOEXCEPT;
+/* [X] Of one that thunder_scope_create() made. */
+void thunder_scope_release(thunder_scope *scope) THUNDER_NOEXCEPT;
+thunder_context *thunder_scope_context(thunder_scope *scope) THUNDER_NOEXCEPT; /* borrowed */
+int32_t thunder_scope_is_tracing(thunder_scope *scope) THUNDER_NOEXCEPT;
+/* The first error, or NULL. */
+THUNDER_CHECK thunder_status *thunder_scope_status(thunder_scope *scope) THUNDER_NOEXCEPT;
+/* Makes an error of the caller the scope's first one; takes `stolen` over in any case. */
+void thunder_scope_fail(thunder_scope *scope, thunder_status *stolen) THUNDER_NOEXCEPT;
+/* A plain number (INT, FLOAT, BOOLEAN) as a tensor that promotes by category only: f32 + 2.0 stays f32. */
+thunder_tensor *thunder_scope_number(thunder_scope *scope, const thunder_any *number) THUNDER_NOEXCEPT;
+/* Flat values of these tensors. As of all functions that return values: NULL only without a usable scope. */
+thunder_values *thunder_scope_list(thunder_scope *scope, thunder_tensor *const *tensors, size_t count) THUNDER_NOEXCEPT;
+/* The extent of an axis, which stays a symbol if it is one; and + - * / % (floor division) of two extents. */
+thunder_dim thunder_scope_dim(thunder_scope *scope, thunder_tensor *tensor, int32_t axis) THUNDER_NOEXCEPT;
+thunder_dim thunder_scope_dim_op(thunder_scope *scope, char op, thunder_dim left, thunder_dim right) THUNDER_NOEXCEPT;
+/* d(loss)/d(wrt) in the structure of wrt, each shaped like its tensor; loss is 0-d. wrt: inputs, captured tensors or
+ * intermediates; one that the loss does not reach gives zeros; one that was written in place after the loss used it
+ * is an error. Eager scopes must be taped. */
+thunder_values *thunder_scope_grad(thunder_scope *scope, thunder_tensor *loss, thunder_values *wrt) THUNDER_NOEXCEPT;
+
+/* ==== ops [O]: thunder/ops.h is generated over this one function ==== */
+
+/* Runs or records the op `name`, or NAME_ to write the result into the first argument. `args` follow the schema's
+ * order, or are named one by one (a NULL among `names` is positional); missing ones take the schema's defaults, so
+ * that a schema may grow at its end. Returns the first result, and writes the first n_out results to `results`,
+ * which belong to the scope. `where` is "file:line" in static storage, or NULL. */
+thunder_tensor *thunder_op_invoke(thunder_scope *scope, const char *name, const thunder_any *args, size_t n_args,
+    const char *const *names_or_null, thunder_tensor **results, size_t n_out, const char *where) THUNDER_NOEXCEPT;
+
+/* ==== functions and compiled functions [S] ==== */
+
+/* Reads `in` through thunder_values_*, computes in the scope, pushes results onto `out`. It runs on the calling
+ * thread with no lock held. A returned status is added to the scope's; returning NULL hides no error of the scope.
+ * A C++ exception becomes a status; longjmp out of it is forbidden. */
+typedef thunder_status *(*thunder_fn)(thunder_scope *scope, const thunder_values *in, thunder_values *out, void *user);
+THUNDER_CHECK thunder_status *thunder_function_create(thunder_context *context, const char *name, thunder_fn callback,
+    void *user, void (*destroy)(void *user), thunder_function **out) THUNDER_NOEXCEPT;
+thunder_function *thunder_function_retain(thunder_function *function) THUNDER_NOEXCEPT;
+void thunder_function_release(thunder_function *function) THUNDER_NOEXCEPT;
+/* [O] Calls it inside a scope: inlined while tracing, run when eager. */
+thunder_values *thunder_function_apply(thunder_scope *scope, thunder_function *function,
+    const thunder_values *in) THUNDER_NOEXCEPT;
+/* A function of the same arguments that returns [results, gradients]: of its first result, which is 0-d, with respect
+ * to the arguments at `wrt_paths` ("0,1.mask"; NULL: every float argument, unless tensors are captured) and then to
+ * the tensors of `captured`. */
+THUNDER_CHECK thunder_status *thunder_function_value_and_grad(thunder_function *function,
+    const char *wrt_paths_or_null, const thunder_values *captured_or_null, thunder_function **out) THUNDER_NOEXCEPT;
+
+/* Compiles nothing yet: each call traces and compiles for what it is given, unless the cache has it. */
+THUNDER_CHECK thunder_status *thunder_compile(thunder_function *function, const thunder_options *options_or_null,
+    thunder_compiled **out) THUNDER_NOEXCEPT;
+thunder_compiled *thunder_compiled_retain(thunder_compiled *compiled) THUNDER_NOEXCEPT;
+void thunder_compiled_release(thunder_compiled *compiled) THUNDER_NOEXCEPT;
+/* `out` is filled anew; its bound leaves are written into. Calls that write the same captured tensor queue. stream
+ * NULL: the context's stream of the device. It does not wait. A proxy among `in` is an error. */
+THUNDER_CHECK thunder_status *thunder_compiled_call(thunder_compiled *compiled, thunder_stream *stream_or_null,
+    const thunder_values *in, thunder_values *out) THUNDER_NOEXCEPT;
+/* The same for flat tensors: the first `n_out` results that are tensors, each owned. */
+THUNDER_CHECK thunder_status *thunder_compiled_call_tensors(thunder_compiled *compiled, thunder_tensor *const *in,
+    size_t n_in, thunder_tensor **out, size_t n_out) THUNDER_NOEXCEPT;
+/* Why the last call that compiled had to: which argument, which field. "" after none. [X] */
+const char *thunder_compiled_last_miss(thunder_compiled *compiled) THUNDER_NOEXCEPT;
+typedef struct thunder_statistics { /* filled up to `size`, which the caller sets */
+    size_t size;
+    uint64_t calls, hits, misses;                  /* hits + misses = calls that passed their checks */
+    uint64_t entries;                              /* programs in the cache now */
+    uint64_t trace_ns, transform_ns, compile_ns;   /* total nanoseconds spent: recording, in passes, in executors */
+    uint64_t peak_arena_bytes;                     /* the largest intermediate memory of one call */
+} thunder_statistics;
+THUNDER_CHECK thunder_status *thunder_compiled_statistics(const thunder_compiled *compiled,
+    thunder_statistics *filled) THUNDER_NOEXCEPT;
+/* The stages of the program compiled last, from "as written" to "claimed"; 0 before the first call. */
+size_t thunder_compiled_trace_count(const thunder_compiled *compiled) THUNDER_NOEXCEPT;
+THUNDER_CHECK thunder_status *thunder_compiled_trace(const thunder_compiled *compiled, size_t stage,
+    thunder_trace **out) THUNDER_NOEXCEPT;
+
+/* ==== traces [S] ==== */
+
+const char *thunder_trace_name(const thunder_trace *trace) THUNDER_NOEXCEPT;       /* the pass that made it */
+double thunder_trace_milliseconds(const thunder_trace *trace) THUNDER_NOEXCEPT;    /* how long that took */
+const char *thunder_trace_text(const thunder_trace *trace) THUNDER_NOEXCEPT;       /* a Lua chunk: see docs/trace.md */
+void thunder_trace_release(thunder_trace *trace) THUNDER_NOEXCEPT;
+
+/* ==== options [X]: setters stick; who takes the options reports the first unknown name, with the nearest one ==== */
+
+THUNDER_CHECK thunder_status *thunder_options_create(thunder_context *context, thunder_options **out) THUNDER_NOEXCEPT;
+void thunder_options_release(thunder_options *options) THUNDER_NOEXCEPT;
+void thunder_options_set(thunder_options *options, const char *name, const thunder_any *value) THUNDER_NOEXCEPT;
+void thunder_options_set_bool(thunder_options *options, const char *name, int32_t value) THUNDER_NOEXCEPT;
+void thunder_options_set_i64(thunder_options *options, const char *name, int64_t value) THUNDER_NOEXCEPT;
+void thunder_options_set_f64(thunder_options *options, const char *name, double value) THUNDER_NOEXCEPT;
+/* Lists are written "mine,fusion,onednn". */
+void thunder_options_set_str(thunder_options *options, const char *name, const char *value) THUNDER_NOEXCEPT;
+/* For this compile only, asked before all others; several are asked in the order added. */
+void thunder_options_add_executor(thunder_options *options, thunder_executor *executor) THUNDER_NOEXCEPT;
+
+/* ==== streams [S] ==== */
+
+/* native NULL: a stream of our own; else one of the device's own type (CUstream), borrowed. */
+THUNDER_CHECK thunder_status *thunder_stream_create(thunder_context *context, thunder_device device,
+    void *native_or_null, thunder_stream **out) THUNDER_NOEXCEPT;
+/* Failures of work that was in flight surface here and in thunder_tensor_read(). */
+THUNDER_CHECK thunder_status *thunder_stream_wait(thunder_stream *stream) THUNDER_NOEXCEPT;
+void thunder_stream_release(thunder_stream *stream) THUNDER_NOEXCEPT;
+
+/* ==== executors [S]: one descriptor for C, plugins and Lua ==== */
+
+/* A node's tensors are metadata: dtype, rank, sizes. NULL: an optional input that is absent, or no such one. Lists
+ * of tensors are flattened. */
+const char *thunder_node_op(const thunder_node *node) THUNDER_NOEXCEPT;
+thunder_tensor *thunder_node_input(const thunder_node *node, size_t index) THUNDER_NOEXCEPT;
+thunder_tensor *thunder_node_output(const thunder_node *node, size_t index) THUNDER_NOEXCEPT;
+/* An argument that is not a tensor, by its name in the schema; what it points to lives as long as the node. */
+THUNDER_CHECK thunder_status *thunder_node_arg(const thunder_node *node, const char *name,
+    thunder_any *out) THUNDER_NOEXCEPT;
+
+typedef struct thunder_buffer { /* 40 bytes, frozen for ever */
+    void *data;
+    const int64_t *shape, *strides; /* strides in elements */
+    int32_t rank;                   /* -1: an optional input that is absent */
+    thunder_dtype dtype;
+    thunder_device device;
+    int32_t reserved;
+} thunder_buffer;
+
+typedef struct thunder_launch { /* made by the library; grows at its end */
+    size_t size;
+    const thunder_buffer *inputs; /* dense row-major unless THUNDER_EXECUTOR_STRIDED */
+    size_t n_inputs;
+    const thunder_buffer *outputs; /* placed by the memory plan: fill them */
+    size_t n_outputs;
+    void *scratch; /* as many bytes as prepare asked for */
+    void *native_stream;
+    /* Splits [0, n) among the library's threads and returns when all is done. */
+    void (*parallel_for)(const struct thunder_launch *launch, size_t n,
+        void (*body)(size_t begin, size_t end, void *arg), void *arg);
+} thunder_launch;
+
+enum {
+    THUNDER_EXECUTOR_STRIDED = 1,      /* takes inputs of any strides */
+    THUNDER_EXECUTOR_CALLER_THREAD = 2 /* run must be called on the thread that called the compiled function */
+};
+typedef struct thunder_executor_desc { /* copied */
+    size_t size;
+    const char *name;
+    const char *const *ops; /* those it may claim; none: `claim` is asked about every op */
+    size_t n_ops;
+    uint32_t flags;
+    void *user;
+    /* Pure. 0: this node descends into its decomposition, or goes to the next executor. NULL: all of `ops`. */
+    int32_t (*claim)(const thunder_node *node, void *user);
+    /* Fusion executors, else NULL: sets taken[k] for the nodes that form one region with the first; 0: none do. */
+    int32_t (*claim_region)(const thunder_node *const *nodes, size_t n, uint8_t *taken, void *user);
+    /* Once for each distinct call site. THUNDER_DECLINED asks the next executor. */
+    thunder_status *(*prepare)(const thunder_node *node, void **out_state, size_t *out_scratch_bytes, void *user);
+    /* Hot, from any thread: no handles, no allocation. */
+    thunder_status *(*run)(const thunder_launch *launch, void *state);
+    void (*drop)(void *state); /* once for each successful prepare; may be NULL */
+    void (*destroy)(void *user);
+} thunder_executor_desc;
+THUNDER_CHECK thunder_status *thunder_executor_create(thunder_context *context, const thunder_executor_desc *desc,
+    thunder_executor **out) THUNDER_NOEXCEPT;
+/* From now on the option "executors" can name it. */
+THUNDER_CHECK thunder_status *thunder_context_add_executor(thunder_context *context,
+    thunder_executor *executor) THUNDER_NOEXCEPT;
+void thunder_executor_release(thunder_executor *executor) THUNDER_NOEXCEPT;
+
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
+#ifdef __cplusplus
+}
+#define THUNDER_STATIC_ASSERT static_assert
+#else
+#define THUNDER_STATIC_ASSERT _Static_assert
+#endif
+THUNDER_STATIC_ASSERT(sizeof(thunder_any) == 16 && offsetof(thunder_any, u) == 8, "thunder_any is frozen");
+THUNDER_STATIC_ASSERT(sizeof(void *) != 8 || (sizeof(thunder_buffer) == 40 && offsetof(thunder_buffer, rank) == 24),
+    "thunder_buffer is frozen");
+THUNDER_STATIC_ASSERT(sizeof(void *) != 8 || THUNDER_SIZE_UPTO(thunder_launch, parallel_for) == 64,
+    "thunder_launch grows only at its end");
+THUNDER_STATIC_ASSERT(sizeof(void *) != 8 || THUNDER_SIZE_UPTO(thunder_executor_desc, destroy) == 96,
+    "thunder_executor_desc grows only at its end");
+THUNDER_STATIC_ASSERT(sizeof(void *) != 8 || THUNDER_SIZE_UPTO(thunder_hooks, destroy) == 48,
+    "thunder_hooks grows only at its end");
+THUNDER_STATIC_ASSERT(sizeof(void *) != 8 || THUNDER_SIZE_UPTO(thunder_statistics, peak_arena_bytes) == 72,
+    "thunder_statistics grows only at its end");
+#endif

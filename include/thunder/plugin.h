@@ -1,0 +1,90 @@
+/* thunder/plugin.h: for shared libraries that bring executors to a program. A plugin includes this file and links
+ * nothing: the functions below then go through a table of the host's, so that plugin code and application code read
+ * the same and there is never a second copy of the library in a process.
+ *
+ *     static thunder_status *start(thunder_context *context, const thunder_host_api *host) { ... }
+ *     static const thunder_plugin_desc desc = {
+ *         sizeof desc, THUNDER_PLUGIN_ABI, THUNDER_PLUGIN_ABI, "mine", "1.0", start };
+ *     THUNDER_PLUGIN_MAIN(&desc)
+ *
+ * cc -shared -fPIC mine.c -o mine.so, and thunder_context_load_plugin(context, "./mine.so").
+ */
+#ifndef THUNDER_PLUGIN_H
+#define THUNDER_PLUGIN_H
+#include "thunder/any.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define THUNDER_PLUGIN_ABI 1u
+
+/* What the host offers; grows at its end. A plugin that needs a later field compares `size` with THUNDER_SIZE_UPTO. */
+typedef struct thunder_host_api {
+    size_t size;
+    uint32_t version; /* as thunder_version() */
+    thunder_status *(*status_create)(thunder_code code, const char *text, size_t bytes);
+    void (*status_release)(thunder_status *status);
+    thunder_code (*status_code)(const thunder_status *status);
+    const char *(*status_message)(const thunder_status *status);
+    const char *(*node_op)(const thunder_node *node);
+    thunder_tensor *(*node_input)(const thunder_node *node, size_t index);
+    thunder_tensor *(*node_output)(const thunder_node *node, size_t index);
+    thunder_status *(*node_arg)(const thunder_node *node, const char *name, thunder_any *out);
+    thunder_dtype (*tensor_dtype)(const thunder_tensor *tensor);
+    thunder_device (*tensor_device)(const thunder_tensor *tensor);
+    size_t (*tensor_rank)(const thunder_tensor *tensor);
+    int64_t (*tensor_size)(const thunder_tensor *tensor, int32_t axis);
+    thunder_status *(*executor_create)(thunder_context *context, const thunder_executor_desc *desc,
+        thunder_executor **out);
+    thunder_status *(*context_add_executor)(thunder_context *context, thunder_executor *executor);
+    void (*executor_release)(thunder_executor *executor);
+} thunder_host_api;
+
+/* What the plugin is; static storage. The host's THUNDER_PLUGIN_ABI must lie between abi_min and abi_max. */
+typedef struct thunder_plugin_desc {
+    size_t size;
+    uint32_t abi_min, abi_max;
+    const char *name, *version;
+    /* Registers what the plugin brings, once for each context that loads it. */
+    thunder_status *(*start)(thunder_context *context, const thunder_host_api *host);
+} thunder_plugin_desc;
+
+/* The one function that a plugin exports, as thunder_plugin_query_v1. */
+typedef thunder_status *(*thunder_plugin_query)(const thunder_host_api *host, uint32_t abi,
+    const thunder_plugin_desc **out);
+
+#ifndef THUNDER_PLUGIN_HOST /* the library itself includes this file for the structures only */
+extern __attribute__((visibility("hidden"))) const thunder_host_api *thunder_host;
+#define THUNDER_PLUGIN_MAIN(desc)                                                                              \
+    const thunder_host_api *thunder_host;                                                                      \
+    __attribute__((visibility("default"))) thunder_status *thunder_plugin_query_v1(                            \
+        const thunder_host_api *host, uint32_t abi, const thunder_plugin_desc **out);                          \
+    thunder_status *thunder_plugin_query_v1(const thunder_host_api *host, uint32_t abi,                        \
+        const thunder_plugin_desc **out)                                                                       \
+    {                                                                                                          \
+        (void)abi;                                                                                             \
+        thunder_host = host;                                                                                   \
+        *out = (desc);                                                                                         \
+        return NULL;                                                                                           \
+    }
+#define thunder_status_create thunder_host->status_create
+#define thunder_status_release thunder_host->status_release
+#define thunder_status_code thunder_host->status_code
+#define thunder_status_message thunder_host->status_message
+#define thunder_node_op thunder_host->node_op
+#define thunder_node_input thunder_host->node_input
+#define thunder_node_output thunder_host->node_output
+#define thunder_node_arg thunder_host->node_arg
+#define thunder_tensor_dtype thunder_host->tensor_dtype
+#define thunder_tensor_device thunder_host->tensor_device
+#define thunder_tensor_rank thunder_host->tensor_rank
+#define thunder_tensor_size thunder_host->tensor_size
+#define thunder_executor_create thunder_host->executor_create
+#define thunder_context_add_executor thunder_host->context_add_executor
+#define thunder_executor_release thunder_host->executor_release
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
