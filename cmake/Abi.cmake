@@ -5,6 +5,7 @@ if(EXISTS ${symbols})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${symbols})
   file(STRINGS ${symbols} names REGEX "^[a-zA-Z_]")
   list(TRANSFORM names REPLACE "^([a-zA-Z0-9_]+).*$" "\\1")
+  thunder_write_list(abi.inc THUNDER_SYMBOL ${names})  # for the tests that call each function
   list(JOIN names ";\n    " names)
   set(script ${CMAKE_BINARY_DIR}/generated/thunder.map)
   file(CONFIGURE OUTPUT ${script} @ONLY

@@ -25,6 +25,9 @@ foreach(layer ${THUNDER_LAYERS})
   thunder_add_unit_tests(core_${layer} core/${layer} ${layer})
 endforeach()
 thunder_add_unit_tests(capi capi capi)
+if(TARGET capi_test)
+  target_include_directories(capi_test PRIVATE ${CMAKE_BINARY_DIR}/generated)
+endif()
 
 # Consumers see what a user sees: the installed tree, through pkg-config, and nothing of the build.
 set(prefix ${CMAKE_BINARY_DIR}/prefix)

@@ -1,0 +1,109 @@
+// The only place in the library that catches: what core throws leaves as an owned status, as rules 1 and 4 of
+// thunder.h ask. Every exported function that can fail has its body inside one of these.
+#pragma once
+
+#include <new>
+
+#include "base/text.h"
+#include "tracer/scope.h"
+
+namespace thunder::capi {
+
+// What an exported function refuses by itself. The boundary puts the function's name in front.
+struct Refusal {
+  Code code;
+  std::string message;
+};
+template <class... T>
+void check(bool holds, const T&... parts) {
+  if (!holds) [[unlikely]]
+    throw Refusal{Code::invalid_argument, cat(parts...)};
+}
+inline void need(const void* argument, const char* name) { check(argument != nullptr, name, " is NULL"); }
+
+// Rule: `destroy(user)` runs exactly once, also when the call that took it fails before anything else owns it.
+class UserGuard {
+ public:
+  UserGuard(void (*destroy)(void*), void* user) : destroy_(destroy), user_(user) {}
+  ~UserGuard() {
+    if (destroy_) destroy_(user_);
+  }
+  UserGuard(const UserGuard&) = delete;
+  void dismiss() { destroy_ = nullptr; }
+
+ private:
+  void (*destroy_)(void*);
+  void* user_;
+};
+
+// Owned status of the exception being handled. Requires: called inside a catch.
+Status* status_of_current(const char* function) noexcept;
+
+// Runs `body`; null or an owned status.
+template <class F>
+Status* guarded(const char* function, F&& body) noexcept {
+  try {
+    body();
+    return nullptr;
+  } catch (...) {
+    return status_of_current(function);
+  }
+}
+
+// Runs `body` for its value; `otherwise` when it throws. For functions whose errors have no place to go.
+template <class T, class F>
+T value_or(T otherwise, F&& body) noexcept {
+  try {
+    return body();
+  } catch (...) {
+    return otherwise;
+  }
+}
+
+// Runs `body`; an error sticks to what it works on, values or options. After an earlier error nothing happens.
+template <class T, class F>
+void sticking(T* target, const char* function, F&& body) noexcept {
+  if (!target || target->status()) return;
+  if (Status* failed = guarded(function, body)) target->fail(Ref<Status>::adopt(failed));
+}
+
+// Failed tensors that nobody owns and that are always there, for where there is no scope to own one.
+enum class Lasting { no_scope, other_thread, no_context, no_values, no_module, no_memory };
+Tensor* lasting_failure(Lasting which) noexcept;
+// Makes them, so that later none has to be made without memory. Throws.
+void make_lasting_failures();
+
+// Rule 4 for functions that take a scope: go on? A scope of another thread must not even be looked into.
+inline bool usable(const Scope* scope) { return scope && scope->on_owner_thread() && !scope->status(); }
+
+// The failed tensor to return for a scope that is not usable, or after an error.
+Tensor* failed_in(Scope* scope) noexcept;
+
+// Runs `body` for something that the scope owns or a plain value; `otherwise` after an error, which sticks.
+template <class T, class F>
+T value_in(Scope* scope, const char* function, T otherwise, F&& body) noexcept {
+  if (!usable(scope)) return otherwise;
+  try {
+    return body();
+  } catch (...) {
+    scope->fail(Ref<Status>::adopt(status_of_current(function)));
+    return otherwise;
+  }
+}
+
+// Never null.
+template <class F>
+Tensor* tensor_in(Scope* scope, const char* function, F&& body) noexcept {
+  Tensor* made = value_in<Tensor*>(scope, function, nullptr, body);
+  return made ? made : failed_in(scope);
+}
+
+// After an error empty values; null only without a scope of this thread.
+template <class F>
+Values* values_in(Scope* scope, const char* function, F&& body) noexcept {
+  if (!scope || !scope->on_owner_thread()) return nullptr;
+  Values* made = value_in<Values*>(scope, function, nullptr, body);
+  return made ? made : value_or<Values*>(nullptr, [&] { return scope->own(make<Values>()); });
+}
+
+}  // namespace thunder::capi

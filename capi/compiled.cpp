@@ -1,0 +1,93 @@
+// thunder_compile and thunder_compiled_*.
+#include <cstring>
+
+#include "capi/function.h"
+#include "capi/options.h"
+#include "capi/trace.h"
+
+using namespace thunder;
+using namespace thunder::capi;
+
+namespace thunder::capi {
+
+// The compiled function lies inside the handle: a call must not pay for a second pointer.
+struct CompiledHandle : Counted<CompiledHandle> {
+  CompiledHandle(const FunctionHandle& f, const CompileOptions* options) : compiled(f.context, f.function, options) {}
+  Compiled compiled;
+  std::string last_miss;  // as last asked for
+};
+THUNDER_COUNTED_HANDLE(thunder_compiled, CompiledHandle)
+
+}  // namespace thunder::capi
+
+namespace {
+
+// A proxy or a failed tensor in the bindings of `out` is found by the call; here only what is no handle at all.
+Status* refusal(const char* function, const char* argument) {
+  return guarded(function, [&] { need(nullptr, argument); });
+}
+
+}  // namespace
+
+extern "C" {
+
+thunder_status* thunder_compile(thunder_function* function, const thunder_options* options,
+                                thunder_compiled** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(function, "function"), need(out, "out");
+    *out = given(make<CompiledHandle>(*core(function), usable_options(options)));
+  }));
+}
+
+thunder_compiled* thunder_compiled_retain(thunder_compiled* compiled) noexcept { return retained(compiled); }
+void thunder_compiled_release(thunder_compiled* compiled) noexcept { released(compiled); }
+
+thunder_status* thunder_compiled_call(thunder_compiled* compiled, thunder_stream* stream, const thunder_values* in,
+                                      thunder_values* out) noexcept {
+  if (!compiled) return handle(refusal(__func__, "compiled"));
+  if (!in) return handle(refusal(__func__, "in"));
+  if (!out) return handle(refusal(__func__, "out"));
+  return handle(core(compiled)->compiled.call(*core(in), *core(out), native_stream(stream)));
+}
+
+thunder_status* thunder_compiled_call_tensors(thunder_compiled* compiled, thunder_tensor* const* in, size_t n_in,
+                                              thunder_tensor** out, size_t n_out) noexcept {
+  if (!compiled) return handle(refusal(__func__, "compiled"));
+  if (!in && n_in) return handle(refusal(__func__, "in"));
+  if (!out && n_out) return handle(refusal(__func__, "out"));
+  return handle(core(compiled)->compiled.call_tensors(reinterpret_cast<Tensor* const*>(in), n_in,
+                                                      reinterpret_cast<Tensor**>(out), n_out));
+}
+
+const char* thunder_compiled_last_miss(thunder_compiled* compiled) noexcept {
+  if (!compiled) return "";
+  CompiledHandle& h = *core(compiled);
+  return value_or("", [&] { return (h.last_miss = h.compiled.last_miss()).c_str(); });
+}
+
+thunder_status* thunder_compiled_statistics(const thunder_compiled* compiled, thunder_statistics* filled) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(compiled, "compiled"), need(filled, "filled");
+    check(filled->size >= sizeof filled->size, "the size of the structure is not set");
+    const CallStatistics s = core(compiled)->compiled.statistics();
+    const thunder_statistics ours{filled->size, s.calls,        s.hits,       s.misses,    s.entries,
+                                  s.trace_ns,   s.transform_ns, s.compile_ns, s.peak_bytes};
+    std::memcpy(filled, &ours, std::min(filled->size, sizeof ours));
+  }));
+}
+
+size_t thunder_compiled_trace_count(const thunder_compiled* compiled) noexcept {
+  return compiled ? value_or<size_t>(0, [&] { return core(compiled)->compiled.traces().size(); }) : 0;
+}
+
+thunder_status* thunder_compiled_trace(const thunder_compiled* compiled, size_t stage, thunder_trace** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(compiled, "compiled"), need(out, "out");
+    auto traces = core(compiled)->compiled.traces();
+    check(!traces.empty(), "nothing is compiled before the first call");
+    check(stage < traces.size(), "there is no stage ", stage, ", there are ", traces.size());
+    *out = given(make<TraceHandle>(core(compiled)->compiled.context(), std::move(traces[stage])));
+  }));
+}
+
+}  // extern "C"

@@ -1,0 +1,94 @@
+// thunder_context_*: creation with the host's hooks, and the random state.
+#include "capi/context.h"
+
+#include <atomic>
+#include <cstring>
+
+using namespace thunder;
+using namespace thunder::capi;
+
+namespace {
+
+// The caller's hooks, counted: the context and every block of memory use them, and `destroy` waits for the last.
+struct Hooks {
+  thunder_hooks hooks{};
+  std::atomic<size_t> uses{1};
+
+  void done() {
+    if (uses.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    if (hooks.destroy) hooks.destroy(hooks.user);
+    delete this;
+  }
+  static void* allocate(size_t bytes, size_t align, void* user) {
+    auto* self = static_cast<Hooks*>(user);
+    void* memory = self->hooks.allocate(bytes, align, self->hooks.user);
+    if (memory) self->uses.fetch_add(1, std::memory_order_relaxed);
+    return memory;
+  }
+  static void deallocate(void* memory, size_t bytes, size_t align, void* user) {
+    auto* self = static_cast<Hooks*>(user);
+    self->hooks.deallocate(memory, bytes, align, self->hooks.user);
+    self->done();
+  }
+  static void log(int32_t level, const char* component, const char* text, size_t bytes, void* user) {
+    auto* self = static_cast<Hooks*>(user);
+    self->hooks.log(level, component, text, bytes, self->hooks.user);
+  }
+  static void destroy(void* user) { static_cast<Hooks*>(user)->done(); }
+};
+
+// What the caller's header knew of the structure; the rest stays zero.
+thunder_hooks copied(const thunder_hooks* given) {
+  thunder_hooks hooks{};
+  if (given) std::memcpy(&hooks, given, std::min(given->size, sizeof hooks));
+  return hooks;
+}
+
+Ref<Context> create(const thunder_hooks& given) {
+  UserGuard guard(given.destroy, given.user);
+  check(!given.allocate == !given.deallocate, "hooks have one of allocate and deallocate; both or neither are needed");
+  auto* hooks = new Hooks{given};
+  guard.dismiss();
+  ContextHooks ours;
+  if (given.allocate) ours.allocator = {Hooks::allocate, Hooks::deallocate, hooks};
+  if (given.log) ours.log = Hooks::log;
+  ours.user = hooks;
+  ours.destroy = Hooks::destroy;
+  try {
+    return make<Context>(ours);
+  } catch (...) {
+    hooks->done();
+    throw;
+  }
+}
+
+}  // namespace
+
+namespace thunder::capi {
+
+Device device_of(thunder_device device) {
+  if (device == 0 || device == THUNDER_CPU) return Device::cpu;
+  throw Refusal{Code::unimplemented, cat("there is no device ", name(static_cast<Device>(device)), " here")};
+}
+
+}  // namespace thunder::capi
+
+extern "C" {
+
+thunder_status* thunder_context_create(const thunder_hooks* hooks, thunder_context** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    make_lasting_failures();
+    auto context = create(copied(hooks));
+    need(out, "out");
+    *out = given(std::move(context));
+  }));
+}
+
+thunder_context* thunder_context_retain(thunder_context* context) noexcept { return retained(context); }
+void thunder_context_release(thunder_context* context) noexcept { released(context); }
+
+thunder_tensor* thunder_context_random(thunder_context* context) noexcept {
+  return handle(context ? core(context)->random().get() : lasting_failure(Lasting::no_context));
+}
+
+}  // extern "C"

@@ -1,0 +1,100 @@
+// thunder_context_describe: what a context offers, as JSON for documentation, bindings and curious people.
+#include <cjson/cJSON.h>
+
+#include <cstdlib>
+
+#include "capi/options.h"
+
+using namespace thunder;
+using namespace thunder::capi;
+
+namespace {
+
+struct Json {
+  cJSON* item;
+  explicit Json(cJSON* made) : item(made) {
+    if (!item) throw std::bad_alloc();
+  }
+  ~Json() { cJSON_Delete(item); }
+  Json(const Json&) = delete;
+};
+
+// Owned by what they are added to; cJSON answers a missing item with a failed addition.
+void add_text(cJSON* to, const char* key, std::string_view text) {
+  if (!cJSON_AddStringToObject(to, key, std::string(text).c_str())) throw std::bad_alloc();
+}
+void add_flag(cJSON* to, const char* key, bool flag) {
+  if (!cJSON_AddBoolToObject(to, key, flag)) throw std::bad_alloc();
+}
+cJSON* add_object(cJSON* array) {
+  cJSON* made = cJSON_CreateObject();
+  if (!made || !cJSON_AddItemToArray(array, made)) throw std::bad_alloc();
+  return made;
+}
+
+void describe_ops(Context& context, cJSON* array) {
+  for (auto& op : context.registry().all()) {
+    if (op->has(kHidden)) continue;
+    cJSON* o = add_object(array);
+    add_text(o, "name", op->name());
+    add_text(o, "schema", op->schema.text);
+    add_text(o, "doc", op->doc);
+    add_flag(o, "prim", op->prim);
+    add_flag(o, "inplace", op->has(kInplace));
+    add_flag(o, "random", op->has(kRandom));
+    if (!op->nondiff.empty()) add_text(o, "not_differentiable", op->nondiff);
+  }
+}
+
+std::string_view kind_text(ArgKind kind) {
+  return kind == ArgKind::boolean ? "bool" : kind == ArgKind::integer ? "int" : kind == ArgKind::real ? "float" : "str";
+}
+
+void describe_options(std::span<const OptionRow> rows, cJSON* array) {
+  for (const OptionRow& row : rows) {
+    cJSON* o = add_object(array);
+    add_text(o, "name", row.name);
+    add_text(o, "kind", kind_text(row.kind));
+    add_text(o, "default", row.fallback);
+    add_text(o, "doc", row.doc);
+  }
+}
+
+void describe_executors(Context& context, cJSON* array) {
+  for (auto& name : context.executor_names()) add_text(add_object(array), "name", name);
+}
+
+struct Subject {
+  std::string_view name;
+  void (*describe)(Context&, cJSON*);
+};
+constexpr Subject kSubjects[] = {
+    {"ops", describe_ops},
+    {"options", [](Context&, cJSON* array) { describe_options(compile_options(), array); }},
+    {"executors", describe_executors},
+};
+
+std::string describe(Context& context, std::string_view what) {
+  std::vector<std::string_view> known;
+  for (const Subject& s : kSubjects) {
+    known.push_back(s.name);
+    if (s.name != what) continue;
+    Json array(cJSON_CreateArray());
+    s.describe(context, array.item);
+    std::unique_ptr<char, void (*)(void*)> text(cJSON_PrintUnformatted(array.item), cJSON_free);
+    if (!text) throw std::bad_alloc();
+    return text.get();
+  }
+  throw Refusal{Code::not_found, cat("cannot describe '", what, "'", suggest(what, known), "; there are ",
+                                     join(known, ", ", [](std::string_view s) { return s; }))};
+}
+
+}  // namespace
+
+extern "C" thunder_status* thunder_context_describe(thunder_context* context, const char* what,
+                                                    thunder_values* out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(context, "context"), need(what, "what"), need(out, "out");
+    core(out)->push(Any::string(describe(*core(context), what)));
+  }));
+}

@@ -1,0 +1,26 @@
+// The handle of options: names and values that nobody has judged yet, and the first mistake.
+#pragma once
+
+#include "capi/context.h"
+#include "jit/call.h"
+
+namespace thunder::capi {
+
+class OptionsHandle : public Counted<OptionsHandle> {
+ public:
+  CompileOptions options;
+  const Ref<Status>& status() const { return status_; }
+  void fail(Ref<Status> why) {
+    if (!status_) status_ = std::move(why);
+  }
+
+ private:
+  Ref<Status> status_;
+};
+THUNDER_COUNTED_HANDLE(thunder_options, OptionsHandle)
+THUNDER_COUNTED_HANDLE(thunder_executor, Executor)
+
+// What a consumer takes: null when absent. Throws the mistake that stuck.
+const CompileOptions* usable_options(const thunder_options* options);
+
+}  // namespace thunder::capi

@@ -1,0 +1,55 @@
+// thunder_context_load_plugin: opens a shared library written against thunder/plugin.h.
+#include <dlfcn.h>
+
+#define THUNDER_PLUGIN_HOST
+#include "capi/context.h"
+#include "thunder/plugin.h"
+
+using namespace thunder;
+using namespace thunder::capi;
+
+namespace {
+
+constexpr thunder_host_api kHost = {
+    sizeof(thunder_host_api), THUNDER_VERSION_NUMBER, thunder_status_create,   thunder_status_release,
+    thunder_status_code,      thunder_status_message, thunder_node_op,         thunder_node_input,
+    thunder_node_output,      thunder_node_arg,       thunder_tensor_dtype,    thunder_tensor_device,
+    thunder_tensor_rank,      thunder_tensor_size,    thunder_executor_create, thunder_context_add_executor,
+    thunder_executor_release,
+};
+
+[[noreturn]] void fail_to_load(const char* path, const char* why) {
+  throw Refusal{Code::not_found, cat("cannot load plugin '", path, "': ", why ? why : "unknown reason")};
+}
+
+thunder_plugin_query open_plugin(const char* path) {
+  // Never closed: kernels of the plugin may run as long as the process does.
+  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library) fail_to_load(path, dlerror());
+  void* found = dlsym(library, "thunder_plugin_query_v1");
+  if (!found) fail_to_load(path, dlerror());
+  return reinterpret_cast<thunder_plugin_query>(found);
+}
+
+void load(thunder_context* context, const char* path) {
+  const thunder_plugin_query query = open_plugin(path);
+  const thunder_plugin_desc* desc = nullptr;
+  if (thunder_status* refused = query(&kHost, THUNDER_PLUGIN_ABI, &desc))
+    throw Error(Ref<Status>::adopt(core(refused)));
+  check(desc && desc->size >= THUNDER_SIZE_UPTO(thunder_plugin_desc, start) && desc->start, "plugin '", path,
+        "' gives no descriptor");
+  const char* name = desc->name ? desc->name : path;
+  check(desc->abi_min <= THUNDER_PLUGIN_ABI && THUNDER_PLUGIN_ABI <= desc->abi_max, "plugin '", name,
+        "' is made for versions ", desc->abi_min, " to ", desc->abi_max,
+        " of the plugin interface, this library has version ", THUNDER_PLUGIN_ABI);
+  if (thunder_status* failed = desc->start(context, &kHost)) throw Error(Ref<Status>::adopt(core(failed)));
+}
+
+}  // namespace
+
+extern "C" thunder_status* thunder_context_load_plugin(thunder_context* context, const char* path) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(context, "context"), need(path, "path");
+    load(context, path);
+  }));
+}

@@ -1,0 +1,117 @@
+// thunder_scope_*: eager scopes, and what every scope offers beyond its ops.
+#include "capi/context.h"
+#include "tracer/eager.h"
+
+using namespace thunder;
+using namespace thunder::capi;
+
+namespace {
+
+// A scope of the caller's. It keeps its context, which must outlive the tensors that the scope still owns.
+struct OwnedScope : EagerScope {
+  OwnedScope(Ref<Context> context, bool taped)
+      : EagerScope(context->scope_environment(), taped), context(std::move(context)) {}
+  Ref<Context> context;
+};
+
+OwnedScope* owned(thunder_scope* scope) { return dynamic_cast<OwnedScope*>(core(scope)); }
+
+int64_t calculate(char op, Dim left, Dim right) {
+  switch (op) {
+    case '+':
+      return (left + right).value();
+    case '-':
+      return (left - right).value();
+    case '*':
+      return (left * right).value();
+    case '/':
+      return (left / right).value();
+    case '%':
+      return (left % right).value();
+    default:
+      throw Refusal{Code::invalid_argument, cat("unknown operation '", op, "'; there are + - * / %")};
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+thunder_status* thunder_scope_create(thunder_context* context, uint32_t flags, thunder_scope** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(context, "context"), need(out, "out");
+    check((flags & ~uint32_t{THUNDER_SCOPE_TAPED}) == 0, "unknown flags ", flags);
+    *out = handle(new OwnedScope(Ref<Context>(core(context)), flags & THUNDER_SCOPE_TAPED));
+  }));
+}
+
+void thunder_scope_reset(thunder_scope* scope) noexcept {
+  if (!scope || !core(scope)->on_owner_thread()) return;
+  if (owned(scope)) return core(scope)->reset();
+  value_in(core(scope), __func__, 0, []() -> int {
+    throw Refusal{Code::failed_precondition, "a traced function cannot reset the scope it is given"};
+  });
+}
+
+void thunder_scope_release(thunder_scope* scope) noexcept {
+  OwnedScope* mine = scope ? owned(scope) : nullptr;
+  if (!mine) return;
+  const Ref<Context> context = mine->context;
+  delete mine;
+}
+
+thunder_context* thunder_scope_context(thunder_scope* scope) noexcept {
+  return scope ? handle(static_cast<Context*>(core(scope)->environment().context)) : nullptr;
+}
+
+int32_t thunder_scope_is_tracing(thunder_scope* scope) noexcept { return scope && core(scope)->tracing(); }
+
+thunder_status* thunder_scope_status(thunder_scope* scope) noexcept {
+  return handle(guarded(__func__, [&] {
+    if (!scope || !core(scope)->on_owner_thread()) throw Error(failed_in(core(scope))->failure());
+    if (core(scope)->status()) throw Error(core(scope)->status());
+  }));
+}
+
+void thunder_scope_fail(thunder_scope* scope, thunder_status* stolen) noexcept {
+  auto status = Ref<Status>::adopt(core(stolen));
+  if (status && usable(core(scope))) core(scope)->fail(std::move(status));
+}
+
+thunder_tensor* thunder_scope_number(thunder_scope* scope, const thunder_any* number) noexcept {
+  return handle(tensor_in(core(scope), __func__, [&] {
+    need(number, "number");
+    return core(scope)->number(*core(number));
+  }));
+}
+
+thunder_values* thunder_scope_list(thunder_scope* scope, thunder_tensor* const* tensors, size_t count) noexcept {
+  return handle(values_in(core(scope), __func__, [&] {
+    if (count) need(tensors, "tensors");
+    return core(scope)->list({reinterpret_cast<Tensor* const*>(tensors), count});
+  }));
+}
+
+thunder_dim thunder_scope_dim(thunder_scope* scope, thunder_tensor* tensor, int32_t axis) noexcept {
+  return value_in<thunder_dim>(core(scope), __func__, 0, [&] {
+    need(tensor, "tensor");
+    if (core(tensor)->kind() == Tensor::Kind::failed) throw Error(core(tensor)->failure());
+    const Shape& shape = core(tensor)->type().shape;
+    check(!shape.empty(), "the tensor is 0-d: it has no axis ", axis);
+    return hint(shape[normalize_axis(axis, shape.size())]);
+  });
+}
+
+thunder_dim thunder_scope_dim_op(thunder_scope* scope, char op, thunder_dim left, thunder_dim right) noexcept {
+  return value_in<thunder_dim>(core(scope), __func__, 0, [&] { return calculate(op, Dim(left), Dim(right)); });
+}
+
+thunder_values* thunder_scope_grad(thunder_scope* scope, thunder_tensor* loss, thunder_values* wrt) noexcept {
+  return handle(values_in(core(scope), __func__, [&] {
+    need(loss, "loss"), need(wrt, "wrt");
+    if (core(wrt)->status()) throw Error(core(wrt)->status());
+    return core(scope)->grad(core(loss), *core(wrt));
+  }));
+}
+
+}  // extern "C"

@@ -1,0 +1,237 @@
+// thunder_tensor_*: making tensors, looking at them, and moving their bytes. DLPack has a file of its own.
+#include "capi/tensor.h"
+
+using namespace thunder;
+using namespace thunder::capi;
+
+namespace {
+
+Shape shape_of(size_t rank, const int64_t* sizes) {
+  check(rank <= kMaxRank, "rank ", rank, " is above the limit of ", kMaxRank);
+  if (rank) need(sizes, "shape");
+  Shape shape;
+  for (size_t i = 0; i < rank; i++) {
+    check(sizes[i] >= 0, "size ", i, " of the shape is negative: ", sizes[i]);
+    shape.push_back(Dim(sizes[i]));
+  }
+  return shape;
+}
+
+}  // namespace
+
+namespace thunder::capi {
+
+TensorType type_of(thunder_dtype dtype, size_t rank, const int64_t* sizes, thunder_device device) {
+  TensorType type;
+  type.dtype = static_cast<DType>(dtype);
+  check(known(type.dtype), "unknown dtype ", dtype);
+  type.device = device_of(device);
+  type.shape = shape_of(rank, sizes);
+  return type;
+}
+
+Sizes strides_of(const TensorType& type, const int64_t* strides) {
+  dense_bytes(type);  // refuses sizes whose product overflows
+  return strides ? Sizes(strides, strides + type.rank()) : dense_strides(type.shape);
+}
+
+void check_aligned(const void* data, DType dtype) {
+  const size_t item = size_of(dtype);
+  check(reinterpret_cast<uintptr_t>(data) % item == 0, "data is not aligned to its elements of ", item, " bytes");
+}
+
+void need_data(const Tensor& t) {
+  switch (t.kind()) {
+    case Tensor::Kind::concrete:
+      return;
+    case Tensor::Kind::failed:
+      throw Error(t.failure());
+    case Tensor::Kind::number:
+      throw Refusal{Code::invalid_argument, "a plain number of a scope has no memory"};
+    case Tensor::Kind::proxy:
+      break;
+  }
+  if (t.owner())
+    throw Refusal{Code::proxy_has_no_data,
+                  cat("a proxy (", name(t.type()), ") has no data while its function is traced")};
+  throw Refusal{Code::expired, "a proxy was used after the function that it belongs to had been traced"};
+}
+
+void need_writable(const Tensor& t) {
+  need_data(t);
+  if (t.read_only()) throw Refusal{Code::failed_precondition, "the tensor's memory is read-only"};
+}
+
+}  // namespace thunder::capi
+
+namespace {
+
+size_t checked_bytes(const TensorType& type, size_t bytes) {
+  const size_t needed = dense_bytes(type);
+  check(bytes == needed, name(type), " takes ", needed, " bytes, got ", bytes);
+  return needed;
+}
+
+// The view must touch bytes [low, high) of the storage only, where `at` is its first element.
+void check_inside(const TensorType& type, const Sizes& strides, int64_t at, size_t available) {
+  const Sizes sizes = concrete(type.shape);
+  const Extent touched = extent(sizes, strides, size_of(type.dtype));
+  int64_t low = 0, high = 0;
+  const bool overflows =
+      __builtin_add_overflow(at, touched.begin, &low) || __builtin_add_overflow(at, touched.end, &high);
+  const bool inside = !overflows && low >= 0 && high >= 0 && static_cast<uint64_t>(high) <= available;
+  check(inside, name(type), " with strides ", join(strides, ",", [](int64_t s) { return s; }), " touches bytes ", low,
+        " to ", high, " of memory that holds ", available);
+}
+
+Ref<Tensor> borrow(const TensorType& type, const int64_t* given, void* data, size_t bytes, UserGuard& guard,
+                   void (*destroy)(void*), void* user) {
+  const Sizes strides = strides_of(type, given);
+  check_inside(type, strides, 0, bytes);
+  if (bytes) need(data, "data");
+  check_aligned(data, type.dtype);
+  auto storage = Storage::borrow(data, bytes, destroy, user);
+  guard.dismiss();
+  return Tensor::view(std::move(storage), type, strides, 0);
+}
+
+// The same elements as dense host memory.
+Buffer dense(const Tensor& t, const Sizes& strides, void* host) {
+  Buffer b = t.buffer();
+  b.data = host;
+  b.strides = strides.data();
+  return b;
+}
+
+}  // namespace
+
+extern "C" {
+
+thunder_status* thunder_tensor_create(thunder_context* context, thunder_dtype dtype, size_t rank, const int64_t* shape,
+                                      thunder_device device, const void* host_data, size_t bytes,
+                                      thunder_tensor** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(context, "context"), need(out, "out");
+    const TensorType type = type_of(dtype, rank, shape, device);
+    if (checked_bytes(type, bytes)) need(host_data, "host_data");
+    auto t = Tensor::empty(core(context)->allocator(), type);
+    std::copy_n(static_cast<const std::byte*>(host_data), bytes, t->data());
+    *out = given(std::move(t));
+  }));
+}
+
+thunder_status* thunder_tensor_borrow(thunder_context* context, thunder_dtype dtype, size_t rank, const int64_t* shape,
+                                      const int64_t* strides, thunder_device device, void* data, size_t bytes,
+                                      void (*destroy)(void*), void* user, thunder_tensor** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    UserGuard guard(destroy, user);
+    need(context, "context"), need(out, "out");
+    *out = given(borrow(type_of(dtype, rank, shape, device), strides, data, bytes, guard, destroy, user));
+  }));
+}
+
+thunder_status* thunder_tensor_view(thunder_tensor* tensor, size_t rank, const int64_t* shape, const int64_t* strides,
+                                    int64_t offset, thunder_tensor** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(tensor, "tensor"), need(out, "out");
+    const Tensor& base = *core(tensor);
+    need_data(base);
+    TensorType type = base.type();
+    type.shape = shape_of(rank, shape);
+    const Sizes steps = strides_of(type, strides);
+    int64_t at = 0;
+    const bool overflows = __builtin_mul_overflow(offset, static_cast<int64_t>(size_of(type.dtype)), &at) ||
+                           __builtin_add_overflow(at, static_cast<int64_t>(base.offset()), &at);
+    check(!overflows && at >= 0, "offset ", offset, " lies outside of the tensor's memory");
+    check_inside(type, steps, at, base.storage()->bytes());
+    auto view = Tensor::view(base.storage(), type, steps, static_cast<size_t>(at));
+    if (base.read_only()) view->set_read_only();
+    *out = given(std::move(view));
+  }));
+}
+
+thunder_tensor* thunder_tensor_retain(thunder_tensor* tensor) noexcept { return retained(tensor); }
+void thunder_tensor_release(thunder_tensor* tensor) noexcept { released(tensor); }
+
+thunder_dtype thunder_tensor_dtype(const thunder_tensor* tensor) noexcept {
+  return tensor ? static_cast<thunder_dtype>(core(tensor)->type().dtype) : 0;
+}
+
+thunder_device thunder_tensor_device(const thunder_tensor* tensor) noexcept {
+  return tensor ? static_cast<thunder_device>(core(tensor)->type().device) : 0;
+}
+
+size_t thunder_tensor_rank(const thunder_tensor* tensor) noexcept { return tensor ? core(tensor)->type().rank() : 0; }
+
+int64_t thunder_tensor_size(const thunder_tensor* tensor, int32_t axis) noexcept {
+  if (!tensor) return -1;
+  const Shape& shape = core(tensor)->type().shape;
+  const auto rank = static_cast<int64_t>(shape.size());
+  const int64_t at = axis < 0 ? axis + rank : axis;
+  return at < 0 || at >= rank ? -1 : hint(shape[static_cast<size_t>(at)]);
+}
+
+const int64_t* thunder_tensor_shape(const thunder_tensor* tensor) noexcept {
+  return tensor && core(tensor)->concrete() ? core(tensor)->sizes() : nullptr;
+}
+
+const int64_t* thunder_tensor_strides(const thunder_tensor* tensor) noexcept {
+  return tensor && core(tensor)->concrete() ? core(tensor)->strides().data() : nullptr;
+}
+
+int32_t thunder_tensor_is_contiguous(const thunder_tensor* tensor) noexcept {
+  return tensor && core(tensor)->concrete() && core(tensor)->contiguous();
+}
+
+size_t thunder_tensor_nbytes(const thunder_tensor* tensor) noexcept {
+  return tensor && core(tensor)->concrete() ? core(tensor)->bytes() : 0;
+}
+
+int32_t thunder_tensor_is_concrete(const thunder_tensor* tensor) noexcept { return tensor && core(tensor)->concrete(); }
+
+thunder_status* thunder_tensor_status(const thunder_tensor* tensor) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(tensor, "tensor");
+    if (core(tensor)->kind() == Tensor::Kind::failed) throw Error(core(tensor)->failure());
+  }));
+}
+
+thunder_status* thunder_tensor_read(thunder_tensor* tensor, void* host, size_t bytes) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(tensor, "tensor");
+    const Tensor& t = *core(tensor);
+    need_data(t);
+    if (checked_bytes(t.type(), bytes)) need(host, "host");
+    copy_strided(t.buffer(), dense(t, dense_strides(t.type().shape), host));
+  }));
+}
+
+thunder_status* thunder_tensor_write(thunder_tensor* tensor, const void* host, size_t bytes) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(tensor, "tensor");
+    Tensor& t = *core(tensor);
+    need_writable(t);
+    if (checked_bytes(t.type(), bytes)) need(host, "host");
+    copy_strided(dense(t, dense_strides(t.type().shape), const_cast<void*>(host)), t.buffer());
+    t.bump();
+  }));
+}
+
+thunder_status* thunder_tensor_data(const thunder_tensor* tensor, const void** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(tensor, "tensor"), need(out, "out");
+    need_data(*core(tensor));
+    *out = core(tensor)->data();
+  }));
+}
+
+thunder_status* thunder_tensor_data_mutable(thunder_tensor* tensor, void** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(tensor, "tensor"), need(out, "out");
+    need_writable(*core(tensor));
+    core(tensor)->bump();
+    *out = core(tensor)->data();
+  }));
+}
+
+}  // extern "C"

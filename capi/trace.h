@@ -1,0 +1,20 @@
+// The handles of traces and streams, which compiled functions give out and take.
+#pragma once
+
+#include "capi/context.h"
+#include "ir/print.h"
+
+namespace thunder::capi {
+
+struct TraceHandle : Counted<TraceHandle> {
+  TraceHandle(Ref<Context> c, Trace t) : context(std::move(c)), trace(std::move(t)), text(print(trace)) {}
+  Ref<Context> context;  // owns the ops that the lines name
+  Trace trace;
+  std::string text;
+};
+THUNDER_COUNTED_HANDLE(thunder_trace, TraceHandle)
+
+// What executors know a stream by; null for none, and for one of the CPU.
+void* native_stream(const thunder_stream* stream);
+
+}  // namespace thunder::capi

@@ -1,0 +1,213 @@
+// thunder_values_*: building a tree of leaves, and reading it.
+#include <cmath>
+
+#include "capi/context.h"
+
+using namespace thunder;
+using namespace thunder::capi;
+
+namespace {
+
+std::string_view kind_name(ArgKind kind) {
+  constexpr std::string_view names[] = {"none",   "tensor",           "integer",        "float",           "boolean",
+                                        "string", "list of integers", "list of floats", "list of tensors", "dtype",
+                                        "device"};
+  const auto i = static_cast<size_t>(kind);
+  return i < std::size(names) ? names[i] : "something unknown";
+}
+
+// Whether a leaf can be copied from: what the caller says must not be followed otherwise.
+void check_leaf(const Any& a) {
+  const bool pointer =
+      a.kind == ArgKind::string || a.kind == ArgKind::dims || a.kind == ArgKind::reals || a.kind == ArgKind::values;
+  check(static_cast<uint32_t>(a.kind) <= static_cast<uint32_t>(ArgKind::device), "unknown kind ",
+        static_cast<int32_t>(a.kind));
+  check(!pointer || a.count == 0 || a.s != nullptr, "a ", kind_name(a.kind), " of count ", a.count, " points to NULL");
+  if (a.kind == ArgKind::value) need(a.t, "a leaf of kind tensor");
+  if (a.kind == ArgKind::values)
+    for (uint32_t i = 0; i < a.count; i++) check(a.ts[i] != nullptr, "element ", i, " of a list of tensors is NULL");
+}
+
+// Reading does not change what the values mean, only whether an error sticks.
+Values* sticky(const thunder_values* values) { return const_cast<Values*>(core(values)); }
+
+const Leaf& leaf_at(const Values& values, size_t leaf) {
+  check(leaf < values.size(), "there is no leaf ", leaf, ", there are ", values.size());
+  return values[leaf];
+}
+
+[[noreturn]] void wrong_kind(size_t leaf, const Leaf& l, std::string_view wanted) {
+  throw Refusal{Code::invalid_argument, cat("leaf ", leaf, " is a ", kind_name(l.kind), ", not ", wanted)};
+}
+
+int64_t integer(size_t leaf, const Leaf& l) {
+  if (l.kind == ArgKind::integer || l.kind == ArgKind::boolean || l.kind == ArgKind::dtype || l.kind == ArgKind::device)
+    return l.i;
+  // Every integer below 2^53 is a double, and bindings whose only number is one send it so.
+  if (l.kind == ArgKind::real && l.f == std::trunc(l.f) && std::fabs(l.f) < 0x1p53) return static_cast<int64_t>(l.f);
+  wrong_kind(leaf, l, "an integer");
+}
+
+double real(size_t leaf, const Leaf& l) {
+  if (l.kind == ArgKind::real) return l.f;
+  if (l.kind == ArgKind::integer || l.kind == ArgKind::boolean) return static_cast<double>(l.i);
+  wrong_kind(leaf, l, "a float");
+}
+
+Any any_of(const Leaf& l, Tensor* tensor) {
+  Any a;
+  switch (l.kind) {
+    case ArgKind::value:
+      return Any::tensor(tensor);
+    case ArgKind::real:
+      return Any::real(l.f);
+    case ArgKind::string:
+      return Any::string(l.text);
+    case ArgKind::dims:
+      return Any::dims(l.ints);
+    case ArgKind::reals:
+      a.kind = ArgKind::reals, a.count = static_cast<uint32_t>(l.reals.size()), a.fs = l.reals.data();
+      return a;
+    default:
+      a.kind = l.kind, a.i = l.i;
+      return a;
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+thunder_status* thunder_values_create(thunder_context* context, thunder_values** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(context, "context"), need(out, "out");
+    *out = given(make<Values>());
+  }));
+}
+
+thunder_values* thunder_values_retain(thunder_values* values) noexcept { return retained(values); }
+void thunder_values_release(thunder_values* values) noexcept { released(values); }
+
+void thunder_values_reset(thunder_values* values) noexcept {
+  if (values) core(values)->reset();
+}
+
+void thunder_values_push(thunder_values* values, const thunder_any* leaf) noexcept {
+  sticking(core(values), __func__, [&] {
+    need(leaf, "leaf");
+    check_leaf(*core(leaf));
+    core(values)->push(*core(leaf));
+  });
+}
+
+void thunder_values_push_tensor(thunder_values* values, thunder_tensor* tensor) noexcept {
+  sticking(core(values), __func__, [&] { core(values)->push(Ref<Tensor>(core(tensor))); });
+}
+
+void thunder_values_key(thunder_values* values, const char* name) noexcept {
+  sticking(core(values), __func__, [&] {
+    need(name, "name");
+    core(values)->key(name);
+  });
+}
+
+void thunder_values_open(thunder_values* values, int32_t is_map, const char* type_tag) noexcept {
+  sticking(core(values), __func__, [&] { core(values)->open(is_map != 0, type_tag ? type_tag : ""); });
+}
+
+void thunder_values_close(thunder_values* values) noexcept {
+  sticking(core(values), __func__, [&] { core(values)->close(); });
+}
+
+void thunder_values_set_tensor(thunder_values* values, size_t leaf, thunder_tensor* tensor) noexcept {
+  sticking(core(values), __func__, [&] {
+    need(tensor, "tensor");
+    core(values)->set_tensor(leaf, Ref<Tensor>(core(tensor)));
+  });
+}
+
+void thunder_values_bind(thunder_values* values, size_t leaf, thunder_tensor* tensor) noexcept {
+  sticking(core(values), __func__, [&] { core(values)->bind(leaf, Ref<Tensor>(core(tensor))); });
+}
+
+size_t thunder_values_count(const thunder_values* values) noexcept { return values ? core(values)->size() : 0; }
+
+size_t thunder_values_find(const thunder_values* values, const char* path) noexcept {
+  return values && path ? value_or<size_t>(SIZE_MAX, [&] { return core(values)->find(path); }) : SIZE_MAX;
+}
+
+const char* thunder_values_structure(const thunder_values* values) noexcept {
+  if (!values) return "";
+  sticking(sticky(values), __func__, [&] { check(core(values)->complete(), "a group is still open; close it first"); });
+  return core(values)->structure().c_str();
+}
+
+const char* thunder_values_path(thunder_values* values, size_t leaf) noexcept {
+  return values ? value_or<const char*>(nullptr, [&] { return core(values)->path(leaf); }) : nullptr;
+}
+
+thunder_kind thunder_values_kind(const thunder_values* values, size_t leaf) noexcept {
+  return values && leaf < core(values)->size() ? static_cast<thunder_kind>((*core(values))[leaf].kind) : THUNDER_NONE;
+}
+
+thunder_tensor* thunder_values_tensor(const thunder_values* values, size_t leaf) noexcept {
+  if (!values) return handle(lasting_failure(Lasting::no_values));
+  return handle(value_or(lasting_failure(Lasting::no_memory), [&] { return core(values)->tensor(leaf); }));
+}
+
+int64_t thunder_values_i64(const thunder_values* values, size_t leaf) noexcept {
+  int64_t value = 0;
+  sticking(sticky(values), __func__, [&] {
+    value = integer(leaf, leaf_at(*core(values), leaf));
+    core(values)->note_read(leaf);
+  });
+  return value;
+}
+
+double thunder_values_f64(const thunder_values* values, size_t leaf) noexcept {
+  double value = 0;
+  sticking(sticky(values), __func__, [&] {
+    value = real(leaf, leaf_at(*core(values), leaf));
+    core(values)->note_read(leaf);
+  });
+  return value;
+}
+
+const char* thunder_values_str(const thunder_values* values, size_t leaf, size_t* bytes) noexcept {
+  const char* text = nullptr;
+  sticking(sticky(values), __func__, [&] {
+    const Leaf& l = leaf_at(*core(values), leaf);
+    if (l.kind != ArgKind::string) wrong_kind(leaf, l, "a string");
+    core(values)->note_read(leaf);
+    if (bytes) *bytes = l.text.size();
+    text = l.text.c_str();
+  });
+  return text;
+}
+
+thunder_dim thunder_values_dim(const thunder_values* values, size_t leaf) noexcept {
+  int64_t value = 0;
+  sticking(sticky(values), __func__, [&] {
+    value = integer(leaf, leaf_at(*core(values), leaf));
+    core(values)->note_read(leaf);
+  });
+  return value;
+}
+
+thunder_status* thunder_values_get(const thunder_values* values, size_t leaf, thunder_any* out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(values, "values"), need(out, "out");
+    const Leaf& l = leaf_at(*core(values), leaf);
+    core(values)->note_read(leaf);
+    *core(out) = any_of(l, l.tensor.get());
+  }));
+}
+
+thunder_status* thunder_values_status(const thunder_values* values) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(values, "values");
+    if (core(values)->status()) throw Error(core(values)->status());
+  }));
+}
+
+}  // extern "C"
