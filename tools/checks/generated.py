@@ -5,7 +5,10 @@ tree, {build}/bin/..., or a script of ours, and what it prints is the file.
 """
 import subprocess
 
-GENERATED = ()
+GENERATED = (
+    ("include/thunder/ops.h", ("{build}/bin/opgen", "header")),
+    ("docs/ops.md", ("{build}/bin/opgen", "docs")),
+)
 
 
 def outputs():

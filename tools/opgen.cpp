@@ -1,0 +1,208 @@
+// opgen header|docs: prints include/thunder/ops.h or docs/ops.md from the op registry.
+//
+// Both files are checked in. After an op was added or changed: `tools/check --build BUILD --write`.
+#include <algorithm>
+#include <array>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "ops/registry.h"
+
+namespace thunder {
+namespace {
+
+// Ops for users, by name. Prims are below them, and hidden ones are written by passes.
+std::vector<const OpDef*> offered(const Registry& registry, bool prims) {
+  std::vector<const OpDef*> ops;
+  for (auto& op : registry.all())
+    if (!op->has(kHidden) && op->name().starts_with("prims.") == prims) ops.push_back(op.get());
+  std::sort(ops.begin(), ops.end(), [](auto* a, auto* b) { return a->name() < b->name(); });
+  return ops;
+}
+
+// A parameter's name in C and C++.
+std::string c_name(const Param& p) {
+  constexpr std::array reserved{"default", "register", "int",      "float", "bool", "double", "signed", "unsigned",
+                                "static",  "union",    "and",      "or",    "not",  "xor",    "new",    "delete",
+                                "this",    "operator", "template", "where", "s",    "r",      "a"};
+  return std::find(reserved.begin(), reserved.end(), p.name) == reserved.end() ? p.name : p.name + "_arg";
+}
+
+// How a parameter is declared, and how it becomes a leaf.
+struct CParam {
+  std::string declaration, leaf;
+};
+
+CParam c_param(const Param& p) {
+  const std::string n = c_name(p);
+  auto scalar = [&](const char* type, const char* make) {
+    if (!p.optional) return CParam{cat(type, n), cat(make, "(", n, ")")};
+    return CParam{cat("const ", type, "*", n), cat(n, " ? ", make, "(*", n, ") : thunder_any_none()")};
+  };
+  auto list = [&](const char* type, const char* make) {
+    const std::string leaf = cat(make, "(", n, ", n_", n, ")");
+    return CParam{cat(type, "*", n, ", size_t n_", n),
+                  p.optional ? cat(n, " ? ", leaf, " : thunder_any_none()") : leaf};
+  };
+  switch (p.kind) {
+    case ParamKind::tensor:
+      return {cat("thunder_tensor *", n), cat("thunder_any_tensor(", n, ")")};
+    case ParamKind::tensors:
+      return list("thunder_tensor *const ", "thunder_any_tensors");
+    case ParamKind::integer:
+      return scalar("int64_t ", "thunder_any_i64");
+    case ParamKind::real:
+      return scalar("double ", "thunder_any_f64");
+    case ParamKind::boolean:
+      return scalar("int32_t ", "thunder_any_bool");
+    case ParamKind::string:
+      return {cat("const char *", n), cat(n, " ? thunder_any_str(", n, ", strlen(", n, ")) : thunder_any_none()")};
+    case ParamKind::dims:
+      return list("const thunder_dim ", "thunder_any_dims");
+    case ParamKind::reals:
+      return list("const double ", "thunder_any_floats");
+    case ParamKind::dtype:
+      return {cat("thunder_dtype ", n), cat("thunder_any_dtype(", n, ")")};
+    case ParamKind::device:
+      return {cat("thunder_device ", n), cat("thunder_any_device(", n, ")")};
+  }
+  return {};
+}
+
+// One static inline function and the macro that adds the place of the call. Several results go to `results`.
+void print_call(std::ostream& out, const OpDef& op, std::span<const Param> params, const std::string& op_name,
+                const std::string& c) {
+  const size_t n = params.size();
+  const size_t n_results = op.schema.results.size();
+  const bool many = op.schema.variadic() || n_results > 1;
+  out << "static inline thunder_tensor *th_at_" << c << "(const char *where, thunder_scope *s";
+  for (auto& p : params) out << ", " << c_param(p).declaration;
+  if (op.schema.variadic())
+    out << ", thunder_tensor **results, size_t n_results";
+  else if (many)
+    out << ", thunder_tensor *results[" << n_results << "]";
+  out << ")\n{\n";
+  if (n) {
+    out << "    const thunder_any a[" << n << "] = {";
+    for (size_t i = 0; i < n; i++) out << (i ? ", " : " ") << c_param(params[i]).leaf;
+    out << " };\n";
+  }
+  if (!many) out << "    thunder_tensor *r = NULL;\n";
+  out << "    return thunder_op_invoke(s, \"" << op_name << "\", " << (n ? "a" : "NULL") << ", " << n << ", NULL, ";
+  if (op.schema.variadic())
+    out << "results, n_results";
+  else if (many)
+    out << "results, results ? " << n_results << " : 0";
+  else
+    out << "&r, 1";
+  out << ", where);\n}\n";
+  out << "#define th_" << c << "(...) th_at_" << c << "(THUNDER_HERE, __VA_ARGS__)\n";
+}
+
+void print_op(std::ostream& out, const OpDef& op) {
+  const auto& params = op.schema.params;
+  const auto required = static_cast<size_t>(
+      std::find_if(params.begin(), params.end(), [](auto& p) { return p.has_default; }) - params.begin());
+  const std::string name(op.name());
+  out << "\n/* " << op.schema.text << "\n * " << op.doc << " */\n";
+  for (const bool in_place : {false, true}) {
+    if (in_place && !op.has(kInplace)) continue;
+    const std::string tail = in_place ? "_" : "";
+    print_call(out, op, {params.data(), required}, name + tail, name + tail);
+    if (required < params.size()) print_call(out, op, params, name + tail, name + "_opt" + tail);
+  }
+}
+
+constexpr std::string_view kHead =
+    R"(/* thunder/ops.h: one function for each op. @generated by tools/opgen; `tools/check --write` refreshes it.
+ *
+ * th_NAME(s, ...) takes the scope and the arguments that have no default, th_NAME_opt(s, ...) every argument in the
+ * schema's order; th_NAME_ and th_NAME_opt_ write the result into the first argument. Nothing here is a symbol of the
+ * library: an op may get more arguments without a change of its ABI.
+ *
+ * A list takes two arguments, its elements and their number. What may be None: a tensor, list or string that is NULL;
+ * a number by pointer, NULL for none; a dtype or device that is 0. Ops with several results return the first and
+ * write all of them to `results` unless it is NULL; one that makes a list writes the first n_results.
+ */
+#ifndef THUNDER_OPS_H
+#define THUNDER_OPS_H
+#include <string.h>
+
+#include "thunder/any.h"
+
+#define THUNDER_TEXT_OF_(x) #x
+#define THUNDER_TEXT_OF(x) THUNDER_TEXT_OF_(x)
+#define THUNDER_HERE (__FILE__ ":" THUNDER_TEXT_OF(__LINE__))
+
+/* Plain numbers as tensors: they promote by category only, as in f32 + 2.0. */
+static inline thunder_tensor *th_f64(thunder_scope *s, double value)
+{
+    const thunder_any a = thunder_any_f64(value);
+    return thunder_scope_number(s, &a);
+}
+static inline thunder_tensor *th_i64(thunder_scope *s, int64_t value)
+{
+    const thunder_any a = thunder_any_i64(value);
+    return thunder_scope_number(s, &a);
+}
+)";
+
+void print_header(std::ostream& out, const Registry& registry) {
+  out << kHead;
+  for (const OpDef* op : offered(registry, false)) print_op(out, *op);
+  out << "#endif\n";
+}
+
+// What the reader of a table must know beyond the sentence.
+std::string notes(const OpDef& op) {
+  std::vector<std::string> notes;
+  if (op.has(kInplace)) notes.push_back(cat("in place: `", op.name(), "_`"));
+  if (op.has(kRandom)) notes.push_back("draws from the random state");
+  if (!op.nondiff.empty()) notes.push_back("no gradient: " + op.nondiff);
+  return join(notes, "; ", [](auto& n) -> const std::string& { return n; });
+}
+
+// A bar would end a table's cell.
+std::string cell(std::string_view text) {
+  std::string out;
+  for (char c : text) {
+    if (c == '|') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+void print_table(std::ostream& out, const std::vector<const OpDef*>& ops) {
+  out << "| signature | result | notes |\n|---|---|---|\n";
+  for (const OpDef* op : ops)
+    out << "| `" << cell(op->schema.text) << "` | " << cell(op->doc) << " | " << cell(notes(*op)) << " |\n";
+}
+
+void print_docs(std::ostream& out, const Registry& registry) {
+  out << "# Ops\n\n<!-- @generated by tools/opgen; `tools/check --write` refreshes it -->\n\n"
+         "Every op of the library. In C an op is `th_NAME(scope, ...)` of `thunder/ops.h`, in Lua `th.NAME(...)`. "
+         "Names, argument\n"
+         "order, defaults, broadcasting and promotion are PyTorch's. `tensor` takes a plain number too; `?` may be "
+         "None.\n"
+         "Booleans and integers promote to f32 where an op needs reals. bf16 is computed in f32 and rounded once.\n\n";
+  print_table(out, offered(registry, false));
+  out << "\n## Prims\n\nWhat the ops above are made of, and what executors must run at least. They neither broadcast "
+         "nor promote.\n\n";
+  print_table(out, offered(registry, true));
+}
+
+}  // namespace
+}  // namespace thunder
+
+int main(int argc, char** argv) {
+  const std::string_view what = argc == 2 ? argv[1] : "";
+  const thunder::Registry registry;
+  if (what == "header")
+    thunder::print_header(std::cout, registry);
+  else if (what == "docs")
+    thunder::print_docs(std::cout, registry);
+  else
+    return std::cerr << "usage: opgen header|docs\n", 2;
+  return std::cout.flush() ? 0 : 1;
+}
