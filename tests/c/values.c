@@ -1,0 +1,96 @@
+/* Values: trees of leaves, their paths, their mistakes, and borrowed tensors and strided views. */
+#include "test.h"
+
+static void trees(thunder_context *context)
+{
+    const int64_t shape[] = { 1 };
+    const float one[] = { 1 };
+    thunder_values *v = NULL;
+    thunder_tensor *x = test_f32(context, 1, shape, one);
+    const thunder_any number = thunder_any_f64(0.5), text = thunder_any_str("mean", 4), count = thunder_any_i64(-7);
+    size_t bytes = 0;
+    OK(thunder_values_create(context, &v));
+    thunder_values_push_tensor(v, x);
+    thunder_values_open(v, 1, NULL);
+    thunder_values_key(v, "x");
+    thunder_values_push(v, &number);
+    thunder_values_key(v, "mask");
+    thunder_values_push(v, &text);
+    thunder_values_close(v);
+    thunder_values_push(v, &count);
+    OK(thunder_values_status(v));
+
+    CHECK(!strcmp(thunder_values_structure(v), "*,{\"mask\":*,\"x\":*},*"));
+    CHECK(thunder_values_count(v) == 4);
+    CHECK(thunder_values_find(v, "1.mask") == 1 && thunder_values_find(v, "1.none") == SIZE_MAX);
+    CHECK(!strcmp(thunder_values_path(v, 2), "1.x") && thunder_values_path(v, 4) == NULL);
+    CHECK(thunder_values_tensor(v, 0) == x);
+    CHECK(thunder_values_kind(v, 1) == THUNDER_STRING && thunder_values_kind(v, 9) == THUNDER_NONE);
+    CHECK(!strcmp(thunder_values_str(v, 1, &bytes), "mean") && bytes == 4);
+    CHECK(thunder_values_f64(v, 2) == 0.5 && thunder_values_i64(v, 3) == -7 && thunder_values_f64(v, 3) == -7);
+    thunder_any got;
+    OK(thunder_values_get(v, 1, &got));
+    CHECK(got.kind == THUNDER_STRING && got.count == 4);
+    OK(thunder_values_status(v));
+
+    CHECK(thunder_values_i64(v, 2) == 0); /* 0.5 is no integer: the error sticks */
+    REFUSED(thunder_values_status(v), THUNDER_INVALID_ARGUMENT, "leaf 2 is a float");
+    thunder_values_reset(v);
+    OK(thunder_values_status(v));
+    thunder_values_open(v, 1, NULL);
+    thunder_values_push_tensor(v, x); /* without a key */
+    REFUSED(thunder_values_status(v), THUNDER_INVALID_ARGUMENT, "needs a key");
+    thunder_values_reset(v);
+    thunder_values_set_tensor(v, 3, x);
+    REFUSED(thunder_values_status(v), THUNDER_INVALID_ARGUMENT, "no leaf 3");
+    thunder_values_release(v);
+    thunder_tensor_release(x);
+}
+
+static void count_up(void *user) { ++*(int *)user; }
+
+static void borrowed(thunder_context *context)
+{
+    float memory[6] = { 0, 1, 2, 3, 4, 5 }, r[6];
+    const int64_t shape[] = { 3, 2 }, transposed[] = { 1, 3 }, row[] = { 2 };
+    int ended = 0;
+    const void *data = NULL;
+    void *change = NULL;
+    thunder_tensor *t = NULL, *view = NULL;
+    OK(thunder_tensor_borrow(context, THUNDER_F32, 2, shape, transposed, 0, memory, sizeof memory, count_up, &ended,
+        &t));
+    CHECK(!thunder_tensor_is_contiguous(t) && thunder_tensor_nbytes(t) == sizeof memory);
+    CHECK(thunder_tensor_strides(t)[1] == 3 && thunder_tensor_shape(t)[0] == 3);
+    OK(thunder_tensor_read(t, r, sizeof r)); /* dense, whatever the strides */
+    CHECK(r[0] == 0 && r[1] == 3 && r[2] == 1 && r[5] == 5);
+    OK(thunder_tensor_view(t, 1, row, transposed + 1, 1, &view)); /* elements 1 and 4 */
+    OK(thunder_tensor_data(t, &data));
+    CHECK(data == memory);
+    thunder_tensor_release(t);
+    CHECK(ended == 0); /* the view still uses the memory */
+    OK(thunder_tensor_data_mutable(view, &change));
+    *(float *)change = 40;
+    OK(thunder_tensor_read(view, r, 2 * sizeof *r));
+    CHECK(memory[1] == 40 && r[0] == 40 && r[1] == 4);
+    thunder_tensor_release(view);
+    CHECK(ended == 1);
+
+    ended = 0; /* destroy runs once also when the call fails */
+    REFUSED(thunder_tensor_borrow(context, THUNDER_F32, 2, shape, transposed, 0, memory, 20, count_up, &ended, &t),
+        THUNDER_INVALID_ARGUMENT, "memory that holds 20");
+    CHECK(ended == 1);
+    REFUSED(thunder_tensor_borrow(context, THUNDER_F32, 2, shape, NULL, 0, (char *)memory + 1, 24, count_up, &ended,
+                &t),
+        THUNDER_INVALID_ARGUMENT, "aligned");
+    CHECK(ended == 2);
+}
+
+int main(void)
+{
+    thunder_context *context = NULL;
+    OK(thunder_context_create(NULL, &context));
+    trees(context);
+    borrowed(context);
+    thunder_context_release(context);
+    return 0;
+}
