@@ -11,7 +11,8 @@ using Executors = std::vector<Ref<Executor>>;  // highest priority first
 // prim that nobody takes.
 Trace descend(const Trace& trace, const Executors& executors);
 
-// Requires: a descended trace. Each line gets the name of the first executor that accepts it.
-Trace claim(const Trace& trace, const Executors& executors);
+// Requires: a descended trace. Each line gets the name of the first executor that accepts it; what a fusion executor
+// takes together becomes one line of the op `region` (the registry's) that holds its lines as its body.
+Trace claim(const Trace& trace, const Executors& executors, const Op& region);
 
 }  // namespace thunder

@@ -11,9 +11,15 @@ class ExecutorPreparer : public Preparer {
  public:
   explicit ExecutorPreparer(Executors executors) : executors_(std::move(executors)) {}
 
+  bool takes_strided(const Node& node) const override {
+    // A line may pass on to a later executor, so all that could get it must take strides.
+    for (auto it = claimant(node); it != executors_.end(); ++it)
+      if (!((*it)->desc().flags & kStrided)) return false;
+    return true;
+  }
+
   Prepared prepare(const Node& node, const Store& store) override {
-    auto it = std::find_if(executors_.begin(), executors_.end(), [&](auto& e) { return node.executor && e->name() == node.executor; });
-    for (; it != executors_.end(); ++it) {
+    for (auto it = claimant(node); it != executors_.end(); ++it) {
       const ExecutorDesc& d = (*it)->desc();
       const NodeView view{node, store};
       if (!(*it)->claims(view)) continue;
@@ -27,6 +33,9 @@ class ExecutorPreparer : public Preparer {
   }
 
  private:
+  Executors::const_iterator claimant(const Node& node) const {
+    return std::find_if(executors_.begin(), executors_.end(), [&](auto& e) { return node.executor && e->name() == node.executor; });
+  }
   Executors executors_;
 };
 

@@ -24,7 +24,7 @@ Result plain(const Trace& t, PipelineContext& c) {
   return pass(t, c.pass);
 }
 Result descended(const Trace& t, PipelineContext& c) { return descend(t, c.executors); }
-Result claimed(const Trace& t, PipelineContext& c) { return claim(t, c.executors); }
+Result claimed(const Trace& t, PipelineContext& c) { return claim(t, c.executors, c.pass.registry.get("region")); }
 
 constexpr std::array kPipeline = {
     PipelineRow{"grad", grad, true, "first: what follows cleans up the backward together with the forward"},

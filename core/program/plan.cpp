@@ -67,7 +67,8 @@ Status* run_copy(const Launch* l, void*) {
 
 class Planner {
  public:
-  Planner(const Trace& trace, const std::vector<Sizes>& strides) : trace_(trace), strides_(strides) {}
+  Planner(const Trace& trace, const std::vector<Sizes>& strides, const Preparer& preparer)
+      : trace_(trace), strides_(strides), preparer_(preparer) {}
 
   Plan run() {
     place_inputs();
@@ -160,9 +161,9 @@ class Planner {
     for (const Write& w : trace_.writes) use(w.value, end);
   }
 
+  // A line that an executor claimed whole checks what the prims of its body check.
   static bool may_refuse(const Node& n) {
-    // A composite that an executor claimed may check data inside.
-    return def(n).has(kChecksData) || !n.op->prim;
+    return def(n).has(kChecksData) || std::any_of(n.body.begin(), n.body.end(), [](const Node* inner) { return may_refuse(*inner); });
   }
 
   // Whether this value's memory can be anywhere: it is whole, dense and nowhere yet.
@@ -227,17 +228,47 @@ class Planner {
     add_buffer(r.place, r.index, r.offset + l.offset, type(v), l.strides);
   }
 
+  // Dense copies of the strided inputs of a line whose executor wants them; they live for this step only.
+  std::vector<std::pair<ValueId, int64_t>> densify(const Node& n) {
+    std::vector<std::pair<ValueId, int64_t>> copies;
+    if (preparer_.takes_strided(n)) return copies;
+    for_each_value(n.args, [&](ValueId v) {
+      if (is_dense(concrete(type(v).shape), locations_[v].strides)) return;
+      const int64_t at = arena_.allocate(aligned(dense_bytes(type(v))));
+      copies.emplace_back(v, at);
+      add_copy(v, Place::arena, 0, at, dense_strides(type(v).shape));
+    });
+    return copies;
+  }
+
+  void add_copy(ValueId from, Place place, uint32_t index, int64_t offset, const Sizes& strides) {
+    Step step;
+    step.run = run_copy;
+    step.first = static_cast<uint32_t>(plan_.buffers.size());
+    add_buffer(from);
+    add_buffer(place, index, offset, type(from), strides);
+    step.n_inputs = step.n_outputs = 1;
+    plan_.steps.push_back(step);
+  }
+
   void add_step(const Node& n) {
+    const auto copies = densify(n);
     Step step;
     step.node = &n;
     step.first = static_cast<uint32_t>(plan_.buffers.size());
+    size_t next_copy = 0;
+    auto add_input = [&](ValueId v) {
+      if (next_copy == copies.size() || copies[next_copy].first != v) return add_buffer(v);
+      add_buffer(Place::arena, 0, copies[next_copy++].second, type(v), dense_strides(type(v).shape));
+    };
     for (size_t i = 0; i < n.args.size(); i++) {
       const Arg& a = n.args[i];
-      if (a.kind == ArgKind::value) add_buffer(a.v);
+      if (a.kind == ArgKind::value) add_input(a.v);
       if (a.kind == ArgKind::none && n.op->schema.params[i].kind == ParamKind::tensor) plan_.buffers.push_back({.rank = -1});
       if (a.kind == ArgKind::values)
-        for (ValueId v : a.value_list()) add_buffer(v);
+        for (ValueId v : a.value_list()) add_input(v);
     }
+    for (auto& [v, at] : copies) arena_.release(at, aligned(dense_bytes(type(v))));
     step.n_inputs = static_cast<uint32_t>(plan_.buffers.size()) - step.first;
     for (ValueId r : n.results) add_buffer(r);
     step.n_outputs = static_cast<uint32_t>(n.results.size());
@@ -270,16 +301,8 @@ class Planner {
   // that another copy writes, so sources in inputs are taken first.
   void finish_outputs() {
     std::stable_sort(copies_.begin(), copies_.end(), [](const Copy& a, const Copy& b) { return a.place == Place::output && b.place == Place::input; });
-    for (const Copy& c : copies_) {
-      Step step;
-      step.run = run_copy;
-      step.first = static_cast<uint32_t>(plan_.buffers.size());
-      add_buffer(c.value);
-      const Sizes strides = c.place == Place::input ? strides_[c.index] : dense_strides(type(c.value).shape);
-      add_buffer(c.place, c.index, 0, type(c.value), strides);
-      step.n_inputs = step.n_outputs = 1;
-      plan_.steps.push_back(step);
-    }
+    for (const Copy& c : copies_)
+      add_copy(c.value, c.place, c.index, 0, c.place == Place::input ? strides_[c.index] : dense_strides(type(c.value).shape));
   }
 
   struct Copy {
@@ -290,6 +313,7 @@ class Planner {
 
   const Trace& trace_;
   const std::vector<Sizes>& strides_;
+  const Preparer& preparer_;
   Plan plan_;
   ArenaPlan arena_;
   std::vector<Location> locations_;
@@ -301,6 +325,8 @@ class Planner {
 
 }  // namespace
 
-Plan plan_memory(const Trace& trace, const std::vector<Sizes>& strides) { return Planner(trace, strides).run(); }
+Plan plan_memory(const Trace& trace, const std::vector<Sizes>& strides, const Preparer& preparer) {
+  return Planner(trace, strides, preparer).run();
+}
 
 }  // namespace thunder

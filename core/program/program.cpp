@@ -15,7 +15,7 @@ void serial_for(const Launch*, size_t n, void (*body)(size_t, size_t, void*), vo
 }  // namespace
 
 Program::Program(const Trace& trace, const std::vector<Sizes>& strides, std::unique_ptr<Preparer> preparer, const Allocator& allocator)
-    : trace_(trace), plan_(plan_memory(trace, strides)), allocator_(allocator), preparer_(std::move(preparer)) {
+    : trace_(trace), plan_(plan_memory(trace, strides, *preparer)), allocator_(allocator), preparer_(std::move(preparer)) {
   try {
     prepare_steps();
     constants_ = Storage::allocate(allocator_, plan_.constant_bytes);

@@ -49,9 +49,6 @@ struct Plan {
   size_t constant_steps = 0;  // the first steps depend on nothing: they run once, when the program is made
 };
 
-// Decides what is a view, where every value lives and which copies are needed. `strides` by input of the trace.
-Plan plan_memory(const Trace& trace, const std::vector<Sizes>& strides);
-
 // A line of the trace, ready to run.
 struct Prepared {
   Status* (*run)(const Launch*, void* state) = nullptr;
@@ -64,7 +61,12 @@ struct Prepared {
 struct Preparer {
   virtual ~Preparer() = default;
   virtual Prepared prepare(const Node& node, const Store& store) = 0;
+  // Whether the line's executor takes strided inputs; if not, it is given dense copies.
+  virtual bool takes_strided(const Node& node) const = 0;
 };
+
+// Decides what is a view, where every value lives and which copies are needed. `strides` by input of the trace.
+Plan plan_memory(const Trace& trace, const std::vector<Sizes>& strides, const Preparer& preparer);
 
 class Program {
  public:

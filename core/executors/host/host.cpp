@@ -4,7 +4,7 @@ namespace thunder {
 namespace {
 
 // The state is the node itself: nodes live as long as the program that holds their store.
-bool claim(const NodeView& view, void*) { return view.node.op->prim && def(view.node).reference; }
+bool claim(const NodeView& view, void*) { return view.node.op->prim && !def(view.node).has(kHidden); }
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void*) {
   *state = const_cast<Node*>(&view.node);

@@ -1,59 +1,10 @@
 // The whole way of a call: trace, passes, program, cache, run.
-#include "jit/call.h"
+#include "support/functions.h"
 
-#include <gtest/gtest.h>
-
-#include <functional>
-
-namespace thunder {
+namespace thunder::test {
 namespace {
 
-class Lambda : public Function {
- public:
-  using Body = std::function<void(Scope&, const Values&, Values&)>;
-  explicit Lambda(Body body) : Function("f"), body_(std::move(body)) {}
-  Ref<Status> call(Scope& s, const Values& in, Values& out) override {
-    body_(s, in, out);
-    return {};
-  }
-
- private:
-  Body body_;
-};
-
-Tensor* op(Scope& s, std::string_view name, std::vector<Any> args) { return s.invoke(name, args, nullptr, nullptr, 0, "here:1"); }
-Any any(Tensor* t) { return Any::tensor(t); }
-
-struct Call : testing::Test {
-  Ref<Context> context = make<Context>(ContextHooks{});
-
-  Ref<Tensor> tensor(std::vector<int64_t> shape, std::vector<float> data) {
-    TensorType t;
-    t.dtype = DType::f32;
-    for (int64_t n : shape) t.shape.push_back(n);
-    auto out = Tensor::empty(context->allocator(), t);
-    std::copy(data.begin(), data.end(), reinterpret_cast<float*>(out->data()));
-    return out;
-  }
-  Ref<Compiled> compile(Lambda::Body body, const CompileOptions* options = nullptr) {
-    return make<Compiled>(context, Ref<Function>::adopt(new Lambda(std::move(body))), options);
-  }
-  std::vector<float> run(Compiled& f, std::vector<Tensor*> in) {
-    Tensor* out = nullptr;
-    if (Status* failed = f.call_tensors(in.data(), in.size(), &out, 1)) {
-      error = failed->message();
-      failed->release();
-      return {};
-    }
-    auto* p = reinterpret_cast<float*>(out->data());
-    std::vector<float> data(p, p + out->elements());
-    out->release();
-    return data;
-  }
-  std::string error;
-};
-
-using Floats = std::vector<float>;
+using Call = CompiledTest;
 
 TEST_F(Call, computes_and_caches_by_shape) {
   auto f = compile([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "add", {any(in[0].tensor.get()), any(in[1].tensor.get())}))); });
@@ -132,4 +83,4 @@ TEST_F(Call, reports_the_first_error_with_the_callers_line) {
 }
 
 }  // namespace
-}  // namespace thunder
+}  // namespace thunder::test

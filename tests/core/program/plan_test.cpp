@@ -1,0 +1,104 @@
+// The memory plan, seen through what compiled functions do to memory.
+#include "program/program.h"
+
+#include "support/functions.h"
+
+namespace thunder::test {
+namespace {
+
+using Plan_ = CompiledTest;
+
+TEST_F(Plan_, shares_the_arena_among_values_of_different_times) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    Tensor* y = in[0].tensor.get();
+    for (int i = 0; i < 50; i++) y = op(s, "add", {any(y), any(y)});
+    out.push(Ref<Tensor>(op(s, "prims.sum", {any(y), Any::dims({})})));
+  });
+  auto x = tensor({1024}, Floats(1024, 0));
+  ASSERT_EQ(run(*f, {x.get()}), (Floats{0})) << error;
+  EXPECT_LE(f->statistics().peak_bytes, 2 * 4096u);
+}
+
+TEST_F(Plan_, takes_no_memory_for_views) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    const int64_t flat[] = {4}, wide[] = {3, 4};
+    Tensor* y = op(s, "prims.expand", {any(op(s, "prims.reshape", {any(in[0].tensor.get()), Any::dims(flat)})), Any::dims(wide)});
+    out.push(Ref<Tensor>(op(s, "add", {any(y), any(y)})));
+  });
+  auto x = tensor({2, 2}, {1, 2, 3, 4});
+  EXPECT_EQ(run(*f, {x.get()}), (Floats{2, 4, 6, 8, 2, 4, 6, 8, 2, 4, 6, 8})) << error;
+  EXPECT_EQ(f->statistics().peak_bytes, 0u);
+}
+
+TEST_F(Plan_, makes_a_safe_update_in_the_inputs_own_memory) {
+  auto w = tensor({4}, {1, 2, 3, 4});
+  auto f = compile([&](Scope& s, const Values& in, Values&) { op(s, "add_", {any(w.get()), any(in[0].tensor.get())}); });
+  auto x = tensor({4}, {1, 1, 1, 1});
+  Values in, out;
+  in.push(x);
+  ASSERT_EQ(f->call(in, out), nullptr);
+  EXPECT_EQ(data(*w), (Floats{2, 3, 4, 5}));
+  EXPECT_EQ(f->statistics().peak_bytes, 0u);
+}
+
+TEST_F(Plan_, keeps_the_old_value_for_those_who_read_it_later) {
+  auto w = tensor({2}, {1, 2});
+  auto f = compile([&](Scope& s, const Values& in, Values& out) {
+    const int64_t order[] = {0};
+    Tensor* old = op(s, "prims.permute", {any(w.get()), Any::dims(order)});
+    Tensor* before = op(s, "neg", {any(old)});
+    op(s, "add_", {any(w.get()), any(in[0].tensor.get())});
+    out.push(Ref<Tensor>(op(s, "add", {any(before), any(w.get())})));
+  });
+  auto x = tensor({2}, {5, 6});
+  EXPECT_EQ(run(*f, {x.get()}), (Floats{5, 6})) << error;
+  EXPECT_EQ(data(*w), (Floats{6, 8}));
+}
+
+TEST_F(Plan_, swaps_two_inputs) {
+  auto f = compile([](Scope& s, const Values& in, Values&) {
+    Tensor *a = in[0].tensor.get(), *b = in[1].tensor.get();
+    Tensor* old = op(s, "prims.clone", {any(a)});
+    op(s, "mul_", {any(a), Any::real(0)});
+    op(s, "add_", {any(a), any(b)});
+    op(s, "mul_", {any(b), Any::real(0)});
+    op(s, "add_", {any(b), any(old)});
+  });
+  auto a = tensor({2}, {1, 2}), b = tensor({2}, {3, 4});
+  Values in, out;
+  in.push(a);
+  in.push(b);
+  ASSERT_EQ(f->call(in, out), nullptr);
+  EXPECT_EQ(data(*a), (Floats{3, 4}));
+  EXPECT_EQ(data(*b), (Floats{1, 2}));
+}
+
+TEST_F(Plan_, a_call_that_fails_has_changed_nothing) {
+  auto w = tensor({4}, {1, 2, 3, 4});
+  auto f = compile([&](Scope& s, const Values& in, Values& out) {
+    op(s, "add_", {any(w.get()), any(w.get())});
+    out.push(Ref<Tensor>(op(s, "prims.take", {any(w.get()), Any::integer(0), any(in[0].tensor.get())})));
+  });
+  auto good = indices({0, 3}), bad = indices({0, 9});
+  EXPECT_EQ(run(*f, {good.get()}), (Floats{2, 8})) << error;
+  EXPECT_TRUE(run(*f, {bad.get()}).empty());
+  EXPECT_NE(error.find('9'), std::string::npos) << error;
+  EXPECT_EQ(data(*w), (Floats{2, 4, 6, 8}));
+}
+
+TEST_F(Plan_, writes_a_result_into_the_tensor_bound_to_it) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "neg", {any(in[0].tensor.get())}))); });
+  auto x = tensor({2}, {1, 2}), y = tensor({2}, {0, 0});
+  Values in, out;
+  in.push(x);
+  out.bind(0, y);
+  ASSERT_EQ(f->call(in, out), nullptr);
+  EXPECT_EQ(out[0].tensor.get(), y.get());
+  EXPECT_EQ(data(*y), (Floats{-1, -2}));
+  out.bind(0, x);
+  ASSERT_EQ(f->call(in, out), nullptr);
+  EXPECT_EQ(data(*x), (Floats{-1, -2}));
+}
+
+}  // namespace
+}  // namespace thunder::test
