@@ -35,7 +35,7 @@ size_t distance(std::string_view a, std::string_view b, size_t limit) {
 std::string_view nearest(std::string_view name, std::span<const std::string_view> candidates) {
   // A name longer than any of ours cannot be a slip of one; this also bounds the work.
   if (name.size() > 64) return {};
-  const size_t limit = std::max<size_t>(1, name.size() / 3);
+  const size_t limit = std::max<size_t>(name.size() > 3 ? 2 : 1, name.size() / 3);
   std::string_view best;
   size_t best_distance = limit + 1;
   for (auto candidate : candidates) {

@@ -22,7 +22,8 @@ class ExecutorPreparer : public Preparer {
     for (auto it = claimant(node); it != executors_.end(); ++it) {
       const ExecutorDesc& d = (*it)->desc();
       const NodeView view{node, store};
-      if (!(*it)->claims(view)) continue;
+      // Who claimed it is asked as it is (a region is no op that `claims` knows); the next ones must want it too.
+      if (it != claimant(node) && !(*it)->claims(view)) continue;
       Prepared p{d.run, nullptr, d.drop, 0};
       Ref<Status> failed = Ref<Status>::adopt(d.prepare(view, &p.state, &p.scratch_bytes, d.user));
       if (failed && failed->code() == Code::declined) continue;

@@ -53,6 +53,7 @@ enum OpTag : uint32_t {
   kReduction = 8,
   kMatmul = 16,
   kChecksData = 64,  // its kernel may refuse data (an index out of range): no store may come before it
+  kChecksIntegers = 128,  // the same, but only when it works on integers (division by zero)
   kHidden = 32,      // not offered to users (grad nodes, backward composites keep their lines but no binding)
 };
 

@@ -162,8 +162,9 @@ class Planner {
   }
 
   // A line that an executor claimed whole checks what the prims of its body check.
-  static bool may_refuse(const Node& n) {
-    return def(n).has(kChecksData) || std::any_of(n.body.begin(), n.body.end(), [](const Node* inner) { return may_refuse(*inner); });
+  bool may_refuse(const Node& n) const {
+    if (def(n).has(kChecksData) || (def(n).has(kChecksIntegers) && !is_real(type(n.results[0]).dtype))) return true;
+    return std::any_of(n.body.begin(), n.body.end(), [this](const Node* inner) { return may_refuse(*inner); });
   }
 
   // Whether this value's memory can be anywhere: it is whole, dense and nowhere yet.

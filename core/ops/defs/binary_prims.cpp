@@ -120,8 +120,9 @@ void extremum_vjp(Grad& g) {
   if (g.wants(1)) g.add(1, where(to.call(maximum ? "gt" : "lt", {a, b}), 0.0, shared));
 }
 
-consteval OpRow arithmetic(SchemaText schema, std::string_view doc, MetaFn meta, KernelFn kernel, VjpFn vjp) {
-  return checked({.schema = schema, .doc = doc, .meta = meta, .reference = kernel, .vjp = vjp, .tags = kElementwise});
+consteval OpRow arithmetic(SchemaText schema, std::string_view doc, MetaFn meta, KernelFn kernel, VjpFn vjp,
+                           uint32_t more_tags = 0) {
+  return checked({.schema = schema, .doc = doc, .meta = meta, .reference = kernel, .vjp = vjp, .tags = kElementwise | more_tags});
 }
 consteval OpRow comparison(SchemaText schema, std::string_view doc, KernelFn kernel) {
   return checked({.schema = schema, .doc = doc, .meta = comparison_meta, .reference = kernel, .nondiff = "the result is boolean",
@@ -136,9 +137,9 @@ constexpr OpRow kRows[] = {
     arithmetic("prims.mul(tensor input, tensor other) -> tensor", "input * other; the logical and of booleans.", pair_meta,
                pair_kernel<Mul>, mul_vjp),
     arithmetic("prims.div(tensor input, tensor other) -> tensor", "input / other; of integers, truncated towards zero.", number_pair_meta,
-               quotient_kernel<Div>, div_vjp),
+               quotient_kernel<Div>, div_vjp, kChecksIntegers),
     checked({.schema = "prims.fmod(tensor input, tensor other) -> tensor", .doc = "What truncated division leaves; exact.",
-             .meta = number_pair_meta, .reference = quotient_kernel<Fmod>, .nondiff = "only rounding divisions use it", .tags = kElementwise}),
+             .meta = number_pair_meta, .reference = quotient_kernel<Fmod>, .nondiff = "only rounding divisions use it", .tags = kElementwise | kChecksIntegers}),
     arithmetic("prims.pow(tensor input, tensor other) -> tensor", "input to the power of other.", number_pair_meta, pair_kernel<Pow>,
                pow_vjp),
     arithmetic("prims.maximum(tensor input, tensor other) -> tensor", "The greater of two; NaN if either is.", pair_meta,

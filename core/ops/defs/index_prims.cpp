@@ -251,13 +251,13 @@ void take_add_samples(Samples& s) {
 constexpr OpRow kRows[] = {
     checked({.schema = "prims.gather(tensor input, int dim, tensor index) -> tensor",
              .doc = "out[i, j, ..] = input with dim's position replaced by index[i, j, ..]. Negative indices are refused.",
-             .meta = gather_meta, .reference = gather_kernel, .vjp = gather_vjp, .samples = gather_samples}),
+             .meta = gather_meta, .reference = gather_kernel, .vjp = gather_vjp, .samples = gather_samples, .tags = kChecksData}),
     checked({.schema = "prims.scatter_add(tensor input, int dim, tensor index, tensor src) -> tensor",
              .doc = "A copy of input to which src is added where prims.gather would read, in the order of src.",
-             .meta = scatter_add_meta, .reference = scatter_add_kernel, .vjp = scatter_add_vjp, .samples = scatter_add_samples}),
+             .meta = scatter_add_meta, .reference = scatter_add_kernel, .vjp = scatter_add_vjp, .samples = scatter_add_samples, .tags = kChecksData}),
     checked({.schema = "prims.take(tensor input, int dim, tensor index) -> tensor",
              .doc = "The slices of input at index along dim, which index's dims replace. Negative indices are refused.",
-             .meta = take_meta, .reference = take_kernel, .vjp = take_vjp, .samples = take_samples}),
+             .meta = take_meta, .reference = take_kernel, .vjp = take_vjp, .samples = take_samples, .tags = kChecksData}),
     checked({.schema = "prims.take_add(tensor input, int dim, tensor index, tensor src) -> tensor",
              .doc = "A copy of input to which src is added where prims.take would read, in the order of index.",
              .meta = take_add_meta, .reference = take_add_kernel,
@@ -265,7 +265,7 @@ constexpr OpRow kRows[] = {
                g.add(0, g.cotangent());
                if (g.wants(3)) g.add(3, g.builder.call("prims.take", {g.cotangent(), g.integer(1), g.var(2)}));
              },
-             .samples = take_add_samples}),
+             .samples = take_add_samples, .tags = kChecksData}),
 };
 
 }  // namespace
