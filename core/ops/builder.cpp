@@ -165,6 +165,7 @@ Var operator+(Var a, In b) { return a.builder->call("add", {a, b}); }
 Var operator-(Var a, In b) { return a.builder->call("sub", {a, b}); }
 Var operator*(Var a, In b) { return a.builder->call("mul", {a, b}); }
 Var operator/(Var a, In b) { return a.builder->call("div", {a, b}); }
+Var operator-(double a, Var b) { return b.builder->call("sub", {a, b}); }
 Var operator-(Var a) { return a.builder->call("neg", {a}); }
 
 }  // namespace thunder

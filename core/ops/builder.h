@@ -154,5 +154,6 @@ Var operator-(Var a, In b);
 Var operator*(Var a, In b);
 Var operator/(Var a, In b);
 Var operator-(Var a);
+Var operator-(double a, Var b);
 
 }  // namespace thunder

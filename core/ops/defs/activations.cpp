@@ -1,0 +1,104 @@
+// The activation functions: formulas in f32 for bf16, each with a gradient of its own.
+#include <cmath>
+#include <numbers>
+
+#include "ops/elementwise.h"
+
+namespace thunder {
+namespace {
+
+// Applies f in the type that the input is computed in and rounds once. Integers become f32, as in PyTorch.
+template <class F>
+Results rounded_once(Call& c, F f) {
+  Var x = c.var(0);
+  const DType dtype = to_real(x.dtype());
+  return convert(f(widened(convert(x, dtype))), dtype);
+}
+
+Var logistic(Var x) {
+  Builder& b = *x.builder;
+  return b.call("prims.reciprocal", {b.call("prims.exp", {b.call("prims.neg", {x})}) + 1.0});
+}
+void sigmoid_vjp(Grad& g) {
+  Var y = widened(g.result());
+  g.add(0, widened(g.cotangent()) * (y * (1.0 - y)));
+}
+
+Results relu(Call& c) {
+  Var x = c.var(0);
+  c.require(x.dtype() != DType::boolean, "input must not be boolean, got ", name(x.type()));
+  return c.builder.call("prims.maximum", {x, full_like(x, 0)});
+}
+// NaN passes the cotangent on, as in PyTorch.
+void relu_vjp(Grad& g) {
+  Builder& b = g.builder;
+  g.add(0, b.call("where", {b.call("le", {g.result(), 0.0}), 0.0, g.cotangent()}));
+}
+
+Results silu(Call& c) {
+  return rounded_once(c, [](Var x) { return x * logistic(x); });
+}
+void silu_vjp(Grad& g) {
+  Var x = widened(g.var(0)), s = logistic(x);
+  g.add(0, widened(g.cotangent()) * (s * (x * (1.0 - s) + 1.0)));
+}
+
+// x Phi(x), exactly or with the usual approximation of the normal distribution Phi by a tanh.
+constexpr double kTanhScale = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+constexpr double kTanhCubic = 0.044715;
+bool by_tanh(const Call& c) {
+  c.require(c.text(1) == "none" || c.text(1) == "tanh", "approximate must be 'none' or 'tanh', got '", c.text(1), "'");
+  return c.text(1) == "tanh";
+}
+Var tanh_of_cubic(Var x) { return x.builder->call("prims.tanh", {(x + x * x * x * kTanhCubic) * kTanhScale}); }
+Var normal_distribution(Var x) { return (x.builder->call("prims.erf", {x * (1 / std::numbers::sqrt2)}) + 1.0) * 0.5; }
+
+Results gelu(Call& c) {
+  const bool tanh = by_tanh(c);
+  return rounded_once(c, [=](Var x) { return x * (tanh ? (tanh_of_cubic(x) + 1.0) * 0.5 : normal_distribution(x)); });
+}
+void gelu_vjp(Grad& g) {
+  Var x = widened(g.var(0)), dy = widened(g.cotangent());
+  if (by_tanh(g)) {
+    Var t = tanh_of_cubic(x);
+    Var slope = (1.0 - t * t) * (x * x * (3 * kTanhCubic) + 1.0) * kTanhScale;
+    return g.add(0, dy * ((t + 1.0) + x * slope) * 0.5);
+  }
+  Var density = g.builder.call("prims.exp", {x * x * -0.5}) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2);
+  g.add(0, dy * (normal_distribution(x) + x * density));
+}
+
+void samples(Samples& s) {
+  s.add({TensorSpec{{2, 3}}});
+  s.add({TensorSpec{{4}, DType::f32, -30, 30}});
+  s.add({TensorSpec{{}, DType::f64}});
+  s.add({TensorSpec{{0, 3}}});
+  s.add({TensorSpec{{5}, DType::bf16}});
+  s.add({TensorSpec{{5}, DType::i64, -9, 9}});
+}
+void gelu_samples(Samples& s) {
+  samples(s);
+  s.add({TensorSpec{{2, 3}}, "tanh"});
+  s.add({TensorSpec{{4}, DType::bf16}, "tanh"});
+  s.refuse({TensorSpec{{2}}, "erf"}, "approximate");
+}
+
+constexpr OpRow kRows[] = {
+    checked({.schema = "sigmoid(tensor input) -> tensor", .doc = "1 / (1 + exp(-input)).",
+             .decompose = [](Call& c) { return rounded_once(c, logistic); }, .vjp = sigmoid_vjp, .samples = samples, .tags = kInplace}),
+    checked({.schema = "relu(tensor input) -> tensor", .doc = "The input where it is positive, else 0.", .decompose = relu, .vjp = relu_vjp,
+             .samples = samples, .tags = kInplace}),
+    checked({.schema = "silu(tensor input) -> tensor", .doc = "input * sigmoid(input).", .decompose = silu, .vjp = silu_vjp,
+             .samples = samples, .tags = kInplace}),
+    checked({.schema = "gelu(tensor input, str approximate='none') -> tensor",
+             .doc = "input times the normal distribution at input, exactly or ('tanh') approximately.", .decompose = gelu, .vjp = gelu_vjp,
+             .samples = gelu_samples}),
+};
+
+}  // namespace
+
+void register_activations(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

@@ -1,0 +1,156 @@
+// Tensors from a size and a number.
+#include <cmath>
+
+#include "ops/elementwise.h"
+
+namespace thunder {
+namespace {
+
+bool is_number(const Arg& a) { return a.kind == ArgKind::integer || a.kind == ArgKind::real || a.kind == ArgKind::boolean; }
+DType dtype_of(const Arg& number) {
+  return number.kind == ArgKind::real ? DType::f32 : number.kind == ArgKind::integer ? DType::i64 : DType::boolean;
+}
+
+// A number or a 0-d tensor as a tensor of this size.
+Var filled(Call& c, std::span<const Dim> size, const Arg& value, DType dtype, Device device) {
+  Builder& b = c.builder;
+  for (Dim d : size) c.require(!d.constant() || d.value() >= 0, "a size must not be negative, got ", name(size));
+  if (!is_number(value)) {
+    Var v = b.var(value.v);
+    c.require(v.rank() == 0, "fill_value must be a number or a 0-d tensor, got ", name(v.type()));
+    return expand_to(convert(v, dtype == DType::none ? v.dtype() : dtype), size);
+  }
+  if (dtype == DType::none) dtype = dtype_of(value);
+  if (value.kind == ArgKind::real) return full(b, size, value.f, dtype, device);
+  // Beyond 2^53 a double does not hold every integer; its halves do.
+  const int64_t high = value.i >> 32, low = value.i & 0xffffffff;
+  if (dtype != DType::i64 || std::llabs(high) < int64_t{1} << 21) return full(b, size, static_cast<double>(value.i), dtype, device);
+  Var upper = b.call("prims.mul", {full(b, size, static_cast<double>(high), dtype, device), full(b, size, 0x1p32, dtype, device)});
+  return b.call("prims.add", {upper, full(b, size, static_cast<double>(low), dtype, device)});
+}
+
+Results full_op(Call& c) { return filled(c, c.dims(0), c.args[1], c.dtype(2), c.device(3)); }
+template <int value>
+Results constant(Call& c) {
+  return filled(c, c.dims(0), Arg::integer(value), c.dtype(1, DType::f32), c.device(2));
+}
+Results like(Call& c, const Arg& value, size_t dtype) {
+  const TensorType t = c.type(0);
+  return filled(c, t.shape, value, c.dtype(dtype, t.dtype), c.has(dtype + 1) ? c.device(dtype + 1) : t.device);
+}
+template <int value>
+Results constant_like(Call& c) {
+  return like(c, Arg::integer(value), 1);
+}
+
+// ---- arange ----
+
+int64_t whole_steps(const Call& c, int64_t start, int64_t end, int64_t step) {
+  int64_t span = 0;
+  c.require(!__builtin_sub_overflow(end, start, &span), "start ", start, " and end ", end, " are too far apart");
+  if (step == -1) c.require(span != INT64_MIN, "start ", start, " and end ", end, " are too far apart");
+  return span / step + (span % step != 0);
+}
+int64_t real_steps(const Call& c, double start, double end, double step) {
+  const double steps = std::ceil((end - start) / step);
+  c.require(steps < 0x1p53, "start ", start, ", end ", end, " and step ", step, " give too many elements");
+  return static_cast<int64_t>(steps);
+}
+
+// One argument is the end, as in Python's range. Integers stay integers.
+Results arange(Call& c) {
+  const Arg start = c.has(1) ? c.args[0] : Arg::integer(0), end = c.has(1) ? c.args[1] : c.args[0], step = c.args[2];
+  bool real = false;
+  for (const Arg& a : {start, end, step}) {
+    c.require(is_number(a), "start, end and step must be plain numbers, since the length must be known when compiling");
+    real |= a.kind == ArgKind::real;
+  }
+  auto value = [](const Arg& a) { return a.kind == ArgKind::real ? a.f : static_cast<double>(a.i); };
+  for (const Arg& a : {start, end, step}) c.require(std::isfinite(value(a)), "start, end and step must be finite, got ", value(a));
+  c.require(value(step) != 0, "step must not be 0");
+  c.require(value(step) > 0 ? value(end) >= value(start) : value(end) <= value(start), "start ", value(start), " does not lead to end ",
+            value(end), " by steps of ", value(step));
+  const int64_t length = real ? real_steps(c, value(start), value(end), value(step)) : whole_steps(c, start.i, end.i, step.i);
+  const DType dtype = c.dtype(3, real ? DType::f32 : DType::i64), wide = real ? DType::f64 : DType::i64;
+  Builder& b = c.builder;
+  const bool plain = value(start) == 0 && value(step) == 1;
+  Var i = b.call("prims.iota", {length, plain ? dtype : wide, c.device(4)});
+  if (plain) return i;
+  if (value(step) != 1) i = b.call("prims.mul", {i, filled(c, i.shape(), step, wide, c.device(4))});
+  if (value(start) != 0) i = b.call("prims.add", {i, filled(c, i.shape(), start, wide, c.device(4))});
+  return convert(i, dtype);
+}
+
+// ---- samples ----
+
+using Ints = std::vector<int64_t>;
+
+void sizes(Samples& s) {
+  s.add({Ints{2, 3}});
+  s.add({Ints{}});
+  s.add({Ints{0, 3}});
+  s.add({Ints{4}, DType::i64});
+  s.add({Ints{4}, DType::bf16});
+  s.refuse({Ints{2, -1}}, "negative");
+}
+void fills(Samples& s) {
+  s.add({Ints{2, 3}, 2.5});
+  s.add({Ints{2}, 7});
+  s.add({Ints{}, true});
+  s.add({Ints{0, 3}, 2.5, DType::f64});
+  s.add({Ints{4}, 3, DType::bf16});
+  s.add({Ints{2, 2}, TensorSpec{{}}});
+  s.refuse({Ints{2, -1}, 0.0}, "negative");
+  s.refuse({Ints{2}, TensorSpec{{3}}}, "0-d");
+}
+void likes(Samples& s) {
+  s.add({TensorSpec{{2, 3}}});
+  s.add({TensorSpec{{}, DType::i64, -9, 9}});
+  s.add({TensorSpec{{0, 3}}, DType::f64});
+}
+void full_likes(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, 2.5});
+  s.add({TensorSpec{{}, DType::i64, -9, 9}, 3});
+  s.add({TensorSpec{{0, 3}}, 1, DType::f64});
+}
+void ranges(Samples& s) {
+  s.add({5});
+  s.add({0});
+  s.add({2, 9, 3});
+  s.add({9, 2, -3});
+  s.add({0.0, 1.0, 0.25});
+  s.add({3.5});
+  s.add({1, 4, 1, DType::bf16});
+  s.refuse({1, 5, 0}, "step");
+  s.refuse({1, 5, -1}, "does not lead");
+}
+
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
+  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples});
+}
+
+constexpr OpRow kRows[] = {
+    row("full(int[] size, tensor fill_value, dtype? dtype=None, device? device=None) -> tensor",
+        "A tensor filled with one value; of the value's dtype unless one is given.", full_op, fills),
+    row("zeros(int[] size, dtype? dtype=None, device? device=None) -> tensor", "A tensor of zeros; f32 unless a dtype is given.", constant<0>,
+        sizes),
+    row("ones(int[] size, dtype? dtype=None, device? device=None) -> tensor", "A tensor of ones; f32 unless a dtype is given.", constant<1>,
+        sizes),
+    row("full_like(tensor input, tensor fill_value, dtype? dtype=None, device? device=None) -> tensor",
+        "A tensor of input's size filled with one value; of input's dtype unless one is given.", [](Call& c) { return like(c, c.args[1], 2); },
+        full_likes),
+    row("zeros_like(tensor input, dtype? dtype=None, device? device=None) -> tensor", "A tensor of zeros of input's size and dtype.",
+        constant_like<0>, likes),
+    row("ones_like(tensor input, dtype? dtype=None, device? device=None) -> tensor", "A tensor of ones of input's size and dtype.",
+        constant_like<1>, likes),
+    row("arange(tensor start, tensor? end=None, tensor step=1, dtype? dtype=None, device? device=None) -> tensor",
+        "start, start + step ... up to but not including end; one number alone is the end. Integers give i64, others f32.", arange, ranges),
+};
+
+}  // namespace
+
+void register_create(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

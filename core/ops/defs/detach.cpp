@@ -1,0 +1,45 @@
+// What a gradient does not pass: detach; and zero, whose result no longer depends on the input.
+#include "ops/elementwise.h"
+
+namespace thunder {
+namespace {
+
+bool same_view(std::span<const int64_t>, std::span<const Arg>, std::span<const int64_t>, ViewOf&) { return true; }
+Status* copy(const Kernel& k) {
+  copy_strided(k.in[0], k.out[0]);
+  return nullptr;
+}
+Results detach(Call& c) { return c.builder.call("prims.detach", {c.var(0)}); }
+
+void samples(Samples& s) {
+  s.add_without_gradient({TensorSpec{{2, 3}}});
+  s.add_without_gradient({TensorSpec{{}, DType::f64}});
+  s.add_without_gradient({TensorSpec{{0, 3}}});
+  s.add({TensorSpec{{5}, DType::i64, -9, 9}});
+}
+
+constexpr std::string_view kStops = "it stops gradients";
+
+constexpr OpRow kRows[] = {
+    checked({.schema = "prims.detach(tensor input) -> tensor", .doc = "A view that gradients do not pass.", .meta = same_meta,
+             .reference = copy, .nondiff = kStops, .view = same_view,
+             .write_through = [](Call&, ValueId, ValueId written) { return written; }, .tags = kElementwise}),
+    checked({.schema = "detach(tensor input) -> tensor", .doc = "A view of the input that gradients do not pass.", .decompose = detach,
+             .nondiff = kStops, .samples = samples}),
+    checked({.schema = "stop_gradient(tensor input) -> tensor", .doc = "detach, under the name that other frameworks give it.",
+             .decompose = detach, .nondiff = kStops, .samples = samples}),
+    checked({.schema = "zero(tensor input) -> tensor", .doc = "Zeros of input's size and dtype; zero_ stores them.",
+             .decompose = [](Call& c) -> Results {
+               const TensorType t = c.type(0);
+               return full(c.builder, t.shape, 0, t.dtype, t.device);
+             },
+             .samples = samples, .tags = kInplace}),
+};
+
+}  // namespace
+
+void register_detach(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

@@ -1,0 +1,118 @@
+// Random tensors, and dropout. Each call draws once from the context's random state.
+#include "ops/elementwise.h"
+
+namespace thunder {
+namespace {
+
+constexpr uint32_t kTags = kRandom;
+
+// What rand and its relatives share: a real dtype, and the device of the random state.
+DType drawn_dtype(const Call& c, size_t dtype) {
+  const DType d = c.dtype(dtype, DType::f32);
+  c.require(is_real(d), "dtype must be real, got ", name(d));
+  return d;
+}
+Var draw(Call& c, std::string_view prim, std::span<const Dim> size, DType dtype) {
+  for (Dim d : size) c.require(!d.constant() || d.value() >= 0, "a size must not be negative, got ", name(size));
+  Draw draw = c.builder.draw();
+  return c.builder.call(prim, {draw.state, draw.ordinal, size, dtype});
+}
+Var on_device(const Call& c, size_t device, Var x) {
+  const Device have = x.type().device;
+  c.require(!c.has(device) || c.device(device) == have, "device is ", name(c.device(device)), ", the random state is on ", name(have));
+  return x;
+}
+
+Results rand(Call& c) { return on_device(c, 2, draw(c, "prims.philox_uniform", c.dims(0), drawn_dtype(c, 1))); }
+Results randn(Call& c) { return on_device(c, 2, draw(c, "prims.philox_normal", c.dims(0), drawn_dtype(c, 1))); }
+
+Results uniform(Call& c) {
+  const DType dtype = drawn_dtype(c, 3);
+  const double low = c.real(1), high = c.real(2);
+  c.require(low <= high, "low must not exceed high, got ", low, " and ", high);
+  Var x = on_device(c, 4, draw(c, "prims.philox_uniform", c.dims(0), compute_dtype(dtype)));
+  if (low != 0 || high != 1) x = x * (high - low) + low;
+  return convert(x, dtype);
+}
+
+Results randint(Call& c) {
+  const DType dtype = c.dtype(3, DType::i64);
+  c.require(c.integer(0) < c.integer(1), "low must be less than high, got ", c.integer(0), " and ", c.integer(1));
+  for (Dim d : c.dims(2)) c.require(!d.constant() || d.value() >= 0, "a size must not be negative, got ", name(c.dims(2)));
+  Draw draw = c.builder.draw();
+  Var x = c.builder.call("prims.philox_randint", {draw.state, draw.ordinal, c.integer(0), c.integer(1), c.dims(2)});
+  return convert(on_device(c, 4, x), dtype);
+}
+
+Results dropout(Call& c) {
+  const double p = c.real(1);
+  c.require(p >= 0 && p <= 1, "p must be a probability, got ", p);
+  Var x = c.var(0);
+  c.require(is_real(x.dtype()), "input must be real, got ", name(x.type()));
+  if (!c.flag(2) || p == 0) return x;
+  if (p == 1) return full_like(x, 0);
+  // Always 24 bits: the eight of a bf16 uniform would round p.
+  Var keep = c.builder.call("ge", {draw(c, "prims.philox_uniform", x.shape(), DType::f32), p});
+  return c.builder.call("where", {keep, x * (1 / (1 - p)), 0.0});
+}
+
+using Ints = std::vector<int64_t>;
+
+void sizes(Samples& s) {
+  s.add({Ints{2, 3}});
+  s.add({Ints{}});
+  s.add({Ints{0, 3}});
+  s.add({Ints{5}, DType::f64});
+  s.add({Ints{5}, DType::bf16});
+  s.refuse({Ints{2}, DType::i64}, "real");
+  s.refuse({Ints{-2}}, "negative");
+}
+void uniforms(Samples& s) {
+  s.add({Ints{2, 3}});
+  s.add({Ints{4}, -2.0, 3.0});
+  s.add({Ints{0}, 1.0, 2.0, DType::f64});
+  s.add({Ints{}, 1.0, 2.0, DType::bf16});
+  s.refuse({Ints{2}, 3.0, 1.0}, "exceed");
+}
+void integers(Samples& s) {
+  s.add({0, 10, Ints{2, 3}});
+  s.add({-5, 5, Ints{}});
+  s.add({-5, 5, Ints{0, 2}, DType::i32});
+  s.refuse({5, 5, Ints{2}}, "less");
+}
+void dropouts(Samples& s) {
+  s.add({TensorSpec{{4, 8}}});
+  s.add({TensorSpec{{4, 8}}, 0.25, true});
+  s.add({TensorSpec{{}, DType::f64}, 0.5, true});
+  s.add({TensorSpec{{0, 3}}, 0.5, true});
+  s.add({TensorSpec{{5}, DType::bf16}, 0.5, true});
+  s.add({TensorSpec{{3}}, 0.0, true});
+  s.add({TensorSpec{{3}}, 1.0, true});
+  s.add({TensorSpec{{3}}, 0.5, false});
+  s.refuse({TensorSpec{{3}}, 1.5}, "probability");
+  s.refuse({TensorSpec{{3}, DType::i64, -9, 9}, 0.5}, "real");
+}
+
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
+  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .tags = kTags});
+}
+
+constexpr OpRow kRows[] = {
+    row("rand(int[] size, dtype? dtype=None, device? device=None) -> tensor", "Uniform in [0, 1); f32 unless a dtype is given.", rand, sizes),
+    row("randn(int[] size, dtype? dtype=None, device? device=None) -> tensor", "Standard normal; f32 unless a dtype is given.", randn, sizes),
+    row("uniform(int[] size, float low=0, float high=1, dtype? dtype=None, device? device=None) -> tensor",
+        "Uniform from low to high; f32 unless a dtype is given.", uniform, uniforms),
+    row("randint(int low, int high, int[] size, dtype? dtype=None, device? device=None) -> tensor",
+        "Integers from low up to but not including high; i64 unless a dtype is given.", randint, integers),
+    checked({.schema = "dropout(tensor input, float p=0.5, bool training=True) -> tensor",
+             .doc = "Zero with probability p, else input / (1 - p); the input itself unless training.", .decompose = dropout,
+             .samples = dropouts, .tags = kTags | kInplace}),
+};
+
+}  // namespace
+
+void register_random(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

@@ -1,0 +1,250 @@
+// Reductions as users call them: dims may be left out (all of them) or kept with size 1.
+#include <cmath>
+
+#include "ops/elementwise.h"
+
+namespace thunder {
+namespace {
+
+// The shape with 1 for each reduced dim.
+Shape kept_shape(std::span<const Dim> shape, std::span<const Dim> axes) {
+  Shape kept(shape);
+  for (Dim axis : axes) kept[static_cast<size_t>(axis.value())] = 1;
+  return kept;
+}
+Var reduced(std::string_view prim, Var x, std::span<const Dim> axes, bool keepdim) {
+  if (axes.empty()) return x;
+  Var y = x.builder->call(prim, {x, axes});
+  return keepdim ? reshape_to(y, kept_shape(x.shape(), axes)) : y;
+}
+// A reduction's result, or its cotangent, spread over the input's shape again.
+Var spread(Var y, std::span<const Dim> shape, std::span<const Dim> axes) {
+  return expand_to(reshape_to(y, kept_shape(shape, axes)), shape);
+}
+Var spread(const Grad& g, Var y) {
+  const Shape& shape = g.type(0).shape;
+  return spread(y, shape, g.axes(1, shape.size()));
+}
+
+// How many elements one result is made of: a number, or for symbolic sizes a sum of ones.
+In count(Var x, std::span<const Dim> axes) {
+  Shape counted;
+  for (Dim axis : axes) counted.push_back(x.shape()[static_cast<size_t>(axis.value())]);
+  const Dim n = elements(counted);
+  if (n.constant()) return static_cast<double>(n.value());
+  Shape all;
+  for (size_t i = 0; i < counted.size(); i++) all.push_back(static_cast<int64_t>(i));
+  return x.builder->call("prims.sum", {full(*x.builder, counted, 1, x.dtype(), x.type().device), all});
+}
+
+void require_real(const Call& c) { c.require(is_real(c.type(0).dtype), "input must be real, got ", name(c.type(0))); }
+
+// ---- sum, mean, var ----
+
+Results sum(Call& c) {
+  Var x = c.var(0);
+  x = convert(x, c.dtype(3, is_real(x.dtype()) ? x.dtype() : DType::i64));
+  return reduced("prims.sum", x, c.axes(1, x.rank()), c.flag(2));
+}
+
+Var mean_of(Var x, std::span<const Dim> axes, bool keepdim) { return reduced("prims.sum", x, axes, keepdim) / count(x, axes); }
+Results mean(Call& c) {
+  Var x = c.var(0);
+  const DType dtype = c.dtype(3, x.dtype());
+  c.require(is_real(dtype), "the mean must be real, got dtype ", name(dtype), "; input is ", name(c.type(0)));
+  return convert(mean_of(convert(x, compute_dtype(dtype)), c.axes(1, x.rank()), c.flag(2)), dtype);
+}
+void mean_vjp(Grad& g) {
+  Var dy = widened(g.cotangent());
+  g.add(0, spread(g, dy) / count(widened(g.var(0)), g.axes(1, g.type(0).rank())));
+}
+
+// What the sum of squares is divided by: never negative, as in PyTorch.
+In freedom(Var x, std::span<const Dim> axes, int64_t correction) {
+  In n = count(x, axes);
+  if (n.kind == ArgKind::real) return std::max(0.0, n.f - static_cast<double>(correction));
+  return x.builder->call("maximum", {x.builder->call("sub", {n, correction}), 0.0});
+}
+Var centred(Var x, std::span<const Dim> axes) { return x - mean_of(x, axes, true); }
+Results var(Call& c) {
+  require_real(c);
+  Var x = widened(c.var(0));
+  Shape axes = c.axes(1, x.rank());
+  Var away = centred(x, axes);
+  return convert(reduced("prims.sum", away * away, axes, c.flag(3)) / freedom(x, axes, c.integer(2)), c.type(0).dtype);
+}
+void var_vjp(Grad& g) {
+  Var x = widened(g.var(0));
+  Shape axes = g.axes(1, x.rank());
+  Var scale = widened(g.cotangent()) * 2.0 / freedom(x, axes, g.integer(2));
+  g.add(0, spread(g, scale) * centred(x, axes));
+}
+
+// ---- amax, amin, argmax ----
+
+template <bool maximum>
+Results extremum(Call& c) {
+  Var x = c.var(0);
+  Shape axes = c.axes(1, x.rank());
+  for (Dim axis : axes)
+    c.require(!(x.shape()[static_cast<size_t>(axis.value())] == Dim(0)), "dim ", axis.value(), " of ", name(x.type()),
+              " has no elements, so no ", maximum ? "maximum" : "minimum");
+  return reduced(maximum ? "prims.amax" : "prims.amin", x, axes, c.flag(2));
+}
+
+Results argmax(Call& c) {
+  Var x = c.var(0);
+  const size_t rank = x.rank();
+  if (c.has(1)) {
+    const size_t axis = c.axis(1, rank);
+    Var at = c.builder.call("prims.argmax", {x, static_cast<int64_t>(axis)});
+    const Dim gone[] = {static_cast<int64_t>(axis)};
+    return c.flag(2) && rank ? reshape_to(at, kept_shape(x.shape(), gone)) : at;
+  }
+  const Dim all[] = {elements(x.shape())};
+  Var at = c.builder.call("prims.argmax", {reshape_to(x, all), 0});
+  return c.flag(2) ? reshape_to(at, Shape(rank, 1)) : at;
+}
+
+// ---- logsumexp ----
+
+Results logsumexp(Call& c) {
+  Var x = c.var(0);
+  const DType dtype = to_real(x.dtype());
+  x = widened(convert(x, dtype));
+  Builder& b = c.builder;
+  Shape axes = c.axes(1, x.rank());
+  // Shifted by the maximum, unless that is infinite: the difference of two infinities is NaN.
+  Var top = reduced("prims.amax", x, axes, true);
+  top = b.call("where", {b.call("eq", {b.call("abs", {top}), HUGE_VAL}), 0.0, top});
+  Var sum = reduced("prims.sum", b.call("prims.exp", {x - top}), axes, true);
+  Var y = b.call("prims.log", {sum}) + top;
+  if (!c.flag(2) && !axes.empty()) {
+    Shape shape;
+    for (size_t i = 0; i < x.rank(); i++)
+      if (std::find(axes.begin(), axes.end(), Dim(static_cast<int64_t>(i))) == axes.end()) shape.push_back(x.shape()[i]);
+    y = reshape_to(y, shape);
+  }
+  return convert(y, dtype);
+}
+void logsumexp_vjp(Grad& g) {
+  Var x = widened(g.var(0));
+  g.add(0, spread(g, widened(g.cotangent())) * g.builder.call("prims.exp", {x - spread(g, widened(g.result()))}));
+}
+
+// ---- all, any ----
+
+Results truth(Call& c, std::string_view prim) {
+  Var x = c.var(0);
+  return reduced(prim, convert(x, DType::boolean), c.axes(1, x.rank()), c.flag(2));
+}
+
+// ---- samples ----
+
+using Ints = std::vector<int64_t>;
+
+// `tail` gives the arguments after dim and keepdim.
+void over_dims(Samples& s, bool empty_is_defined) {
+  s.add({TensorSpec{{2, 3, 4}}});
+  s.add({TensorSpec{{2, 3, 4}}, Ints{1}});
+  s.add({TensorSpec{{2, 3, 4}}, Ints{-1}});
+  s.add({TensorSpec{{2, 3, 4}, DType::f64}, Ints{0, 2}});
+  s.add({TensorSpec{{5}, DType::bf16}, Ints{0}});
+  s.add({TensorSpec{{}}});
+  s.add({TensorSpec{{3, 40}}, Ints{1}});
+  s.add({TensorSpec{{40, 3}}, Ints{0}});
+  s.add({TensorSpec{{0, 3}}, Ints{1}});
+  if (empty_is_defined) s.add({TensorSpec{{0, 3}}, Ints{0}});
+  s.refuse({TensorSpec{{2, 3}}, Ints{2}}, "out of range");
+  s.refuse({TensorSpec{{2, 3}}, Ints{0, -2}}, "twice");
+}
+void sums(Samples& s) {
+  over_dims(s, true);
+  s.add({TensorSpec{{2, 3}}, Ints{1}, true});
+  s.add({TensorSpec{{2, 3}, DType::i32, -9, 9}});
+  s.add({TensorSpec{{2, 3}, DType::boolean, 0, 1}, Ints{0}});
+  s.add({TensorSpec{{2, 3}}, SampleArg(), false, DType::f64});
+}
+void means(Samples& s) {
+  over_dims(s, false);
+  s.add({TensorSpec{{2, 3}}, Ints{1}, true});
+  s.add({TensorSpec{{2, 3}, DType::i64, -9, 9}, SampleArg(), false, DType::f32});
+  s.refuse({TensorSpec{{2, 3}, DType::i64, -9, 9}}, "real");
+}
+void variances(Samples& s) {
+  s.add({TensorSpec{{2, 3, 4}}});
+  s.add({TensorSpec{{2, 3, 4}}, Ints{1}});
+  s.add({TensorSpec{{2, 3, 4}, DType::f64}, Ints{0, -1}, 0, true});
+  s.add({TensorSpec{{5}, DType::bf16}, Ints{0}});
+  s.add({TensorSpec{{0, 3}}, Ints{1}});
+  s.refuse({TensorSpec{{2, 3}, DType::i64, -9, 9}}, "real");
+  s.refuse({TensorSpec{{2, 3}}, Ints{2}}, "out of range");
+}
+void extrema(Samples& s) {
+  over_dims(s, false);
+  s.add({TensorSpec{{2, 3}}, Ints{1}, true});
+  s.add({TensorSpec{{2, 3}, DType::i64, -9, 9}, Ints{0}});
+  s.add({TensorSpec{{4}, DType::boolean, 0, 1}});
+  s.refuse({TensorSpec{{0, 3}}, Ints{0}}, "no elements");
+}
+void places(Samples& s) {
+  s.add({TensorSpec{{2, 3}}});
+  s.add({TensorSpec{{2, 3}}, 0});
+  s.add({TensorSpec{{2, 3, 4}}, -2, true});
+  s.add({TensorSpec{{2, 3}}, SampleArg(), true});
+  s.add({TensorSpec{{}}, 0});
+  s.add({TensorSpec{{5}, DType::i64, -9, 9}, 0});
+  s.refuse({TensorSpec{{2, 0}}, 1}, "no elements");
+  s.refuse({TensorSpec{{2, 3}}, 2}, "out of range");
+}
+void log_sums(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, Ints{1}});
+  s.add({TensorSpec{{2, 3, 4}, DType::f64, -50, 50}, Ints{0, 2}, true});
+  s.add({TensorSpec{{5}, DType::bf16}, Ints{0}});
+  s.add({TensorSpec{{4}, DType::i64, -9, 9}, Ints{0}});
+  s.add({TensorSpec{{}}, Ints{0}});
+  s.add({TensorSpec{{0, 3}}, Ints{0}});
+  s.refuse({TensorSpec{{2, 3}}, Ints{2}}, "out of range");
+}
+void truths(Samples& s) {
+  const TensorSpec booleans{{2, 3}, DType::boolean, 0, 1};
+  s.add({booleans});
+  s.add({booleans, Ints{1}});
+  s.add({booleans, Ints{0}, true});
+  s.add({TensorSpec{{2, 3}, DType::i64, 0, 1}, Ints{1}});
+  s.add({TensorSpec{{0, 3}, DType::boolean, 0, 1}});
+  s.add({TensorSpec{{}}});
+  s.refuse({booleans, Ints{5}}, "out of range");
+}
+
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, VjpFn vjp, SamplesFn samples) {
+  return checked({.schema = schema, .doc = doc, .decompose = decompose, .vjp = vjp, .samples = samples, .tags = kReduction});
+}
+
+constexpr OpRow kRows[] = {
+    row("sum(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor",
+        "Sum over dim; booleans and integers give i64 unless a dtype is given.", sum, nullptr, sums),
+    row("mean(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor", "Mean over dim.", mean, mean_vjp, means),
+    row("var(tensor input, int[]? dim=None, int correction=1, bool keepdim=False) -> tensor",
+        "Sum of squared distances from the mean over dim, divided by the count less correction.", var, var_vjp, variances),
+    row("amax(tensor input, int[]? dim=None, bool keepdim=False) -> tensor",
+        "Maximum over dim; NaN if any is. Elements that share it share its gradient.", extremum<true>, nullptr, extrema),
+    row("amin(tensor input, int[]? dim=None, bool keepdim=False) -> tensor",
+        "Minimum over dim; NaN if any is. Elements that share it share its gradient.", extremum<false>, nullptr, extrema),
+    row("argmax(tensor input, int? dim=None, bool keepdim=False) -> tensor",
+        "Index of the first maximum along dim, or among all elements in row-major order.", argmax, nullptr, places),
+    row("logsumexp(tensor input, int[] dim, bool keepdim=False) -> tensor", "log(sum(exp(input))) over dim, without overflow.", logsumexp,
+        logsumexp_vjp, log_sums),
+    row("all(tensor input, int[]? dim=None, bool keepdim=False) -> tensor", "Whether all elements over dim are nonzero.",
+        [](Call& c) { return truth(c, "prims.amin"); }, nullptr, truths),
+    row("any(tensor input, int[]? dim=None, bool keepdim=False) -> tensor", "Whether any element over dim is nonzero.",
+        [](Call& c) { return truth(c, "prims.amax"); }, nullptr, truths),
+};
+
+}  // namespace
+
+void register_reduce(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder
