@@ -12,6 +12,7 @@
 #include "passes/dce.h"
 #include "passes/fold.h"
 #include "passes/grad.h"
+#include "passes/verify_types.h"
 
 namespace thunder {
 namespace {
@@ -71,7 +72,10 @@ void run_pipeline(std::vector<Trace>& traces, PipelineContext& context) {
     if (!made) continue;
     made->pass = row.name;
     made->milliseconds = now_ms() - start;
-    if (context.verify) verify(*made);
+    if (context.verify) {
+      verify(*made);
+      verify_types(*made, context.pass.registry);
+    }
     traces.push_back(std::move(*made));
   }
 }
