@@ -1,8 +1,5 @@
 // thunder_op_invoke: every op, built-in or custom, is called through this one function.
-#include <cstring>
-
-#include "capi/boundary.h"
-#include "capi/handle.h"
+#include "capi/leaf.h"
 
 using namespace thunder;
 using namespace thunder::capi;
@@ -12,13 +9,8 @@ namespace {
 void check_args(const char* op, const Any* args, size_t n) {
   if (n) need(args, "args");
   for (size_t i = 0; i < n; i++) {
-    const Any& a = args[i];
-    const bool list = a.kind == ArgKind::dims || a.kind == ArgKind::reals || a.kind == ArgKind::values;
-    check(static_cast<uint32_t>(a.kind) <= static_cast<uint32_t>(ArgKind::device), op, ": argument ", i,
-          " has the unknown kind ", static_cast<int32_t>(a.kind));
-    check(a.kind != ArgKind::value || a.t, op, ": argument ", i, " is a tensor that is NULL");
-    check(!list || a.count == 0 || a.d, op, ": argument ", i, " is a list of ", a.count, " that points to NULL");
-    check(a.kind != ArgKind::string || a.s, op, ": argument ", i, " is a string that is NULL");
+    const char* fault = fault_of(args[i]);
+    check(!fault, op, ": argument ", i, ": ", fault);
   }
 }
 

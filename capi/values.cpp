@@ -2,31 +2,12 @@
 #include <cmath>
 
 #include "capi/context.h"
+#include "capi/leaf.h"
 
 using namespace thunder;
 using namespace thunder::capi;
 
 namespace {
-
-std::string_view kind_name(ArgKind kind) {
-  constexpr std::string_view names[] = {"none",   "tensor",           "integer",        "float",           "boolean",
-                                        "string", "list of integers", "list of floats", "list of tensors", "dtype",
-                                        "device"};
-  const auto i = static_cast<size_t>(kind);
-  return i < std::size(names) ? names[i] : "something unknown";
-}
-
-// Whether a leaf can be copied from: what the caller says must not be followed otherwise.
-void check_leaf(const Any& a) {
-  const bool pointer =
-      a.kind == ArgKind::string || a.kind == ArgKind::dims || a.kind == ArgKind::reals || a.kind == ArgKind::values;
-  check(static_cast<uint32_t>(a.kind) <= static_cast<uint32_t>(ArgKind::device), "unknown kind ",
-        static_cast<int32_t>(a.kind));
-  check(!pointer || a.count == 0 || a.s != nullptr, "a ", kind_name(a.kind), " of count ", a.count, " points to NULL");
-  if (a.kind == ArgKind::value) need(a.t, "a leaf of kind tensor");
-  if (a.kind == ArgKind::values)
-    for (uint32_t i = 0; i < a.count; i++) check(a.ts[i] != nullptr, "element ", i, " of a list of tensors is NULL");
-}
 
 // Reading does not change what the values mean, only whether an error sticks.
 Values* sticky(const thunder_values* values) { return const_cast<Values*>(core(values)); }
@@ -95,7 +76,8 @@ void thunder_values_reset(thunder_values* values) noexcept {
 void thunder_values_push(thunder_values* values, const thunder_any* leaf) noexcept {
   sticking(core(values), __func__, [&] {
     need(leaf, "leaf");
-    check_leaf(*core(leaf));
+    const char* fault = fault_of(*core(leaf));
+    check(!fault, "the leaf: ", fault);
     core(values)->push(*core(leaf));
   });
 }

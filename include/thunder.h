@@ -183,6 +183,8 @@ THUNDER_CHECK thunder_status *thunder_context_describe(thunder_context *context,
     thunder_values *out) THUNDER_NOEXCEPT;
 /* Loads a shared library written against thunder/plugin.h, and keeps it for ever. Code of the plugin runs. */
 THUNDER_CHECK thunder_status *thunder_context_load_plugin(thunder_context *context, const char *path) THUNDER_NOEXCEPT;
+/* Runs a Lua file that registers ops, passes, executors or modules. Needs libthunder_lua and Lua 5.4. */
+THUNDER_CHECK thunder_status *thunder_context_load_script(thunder_context *context, const char *path) THUNDER_NOEXCEPT;
 
 /* ==== tensor: metadata [S], data [X] ==== */
 
@@ -370,6 +372,9 @@ THUNDER_CHECK thunder_status *thunder_compiled_trace(const thunder_compiled *com
 const char *thunder_trace_name(const thunder_trace *trace) THUNDER_NOEXCEPT;       /* the pass that made it */
 double thunder_trace_milliseconds(const thunder_trace *trace) THUNDER_NOEXCEPT;    /* how long that took */
 const char *thunder_trace_text(const thunder_trace *trace) THUNDER_NOEXCEPT;       /* a Lua chunk: see docs/trace.md */
+/* Reads the text form back; runs no code. The error names line and column. */
+THUNDER_CHECK thunder_status *thunder_trace_parse(thunder_context *context, const char *text, size_t bytes,
+    thunder_trace **out) THUNDER_NOEXCEPT;
 void thunder_trace_release(thunder_trace *trace) THUNDER_NOEXCEPT;
 
 /* ==== options [X]: setters stick; who takes the options reports the first unknown name, with the nearest one ==== */

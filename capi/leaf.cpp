@@ -1,0 +1,25 @@
+#include "capi/leaf.h"
+
+namespace thunder::capi {
+
+std::string_view kind_name(ArgKind kind) {
+  constexpr std::string_view names[] = {"none",   "tensor",           "integer",        "float",           "boolean",
+                                        "string", "list of integers", "list of floats", "list of tensors", "dtype",
+                                        "device"};
+  const auto i = static_cast<size_t>(kind);
+  return i < std::size(names) ? names[i] : "something unknown";
+}
+
+const char* fault_of(const Any& a) {
+  const bool list = a.kind == ArgKind::dims || a.kind == ArgKind::reals || a.kind == ArgKind::values;
+  if (static_cast<uint32_t>(a.kind) > static_cast<uint32_t>(ArgKind::device)) return "its kind is unknown";
+  if (a.kind == ArgKind::value && !a.t) return "it is a tensor that is NULL";
+  if (a.kind == ArgKind::string && !a.s) return "it is a string that is NULL";
+  if (list && a.count && !a.d) return "it is a list that is NULL";
+  if (a.kind == ArgKind::values)
+    for (uint32_t i = 0; i < a.count; i++)
+      if (!a.ts[i]) return "it is a list of tensors with a NULL";
+  return nullptr;
+}
+
+}  // namespace thunder::capi

@@ -1,0 +1,14 @@
+// Leaves as callers give them: checked before what they point to is followed.
+#pragma once
+
+#include "capi/boundary.h"
+#include "capi/handle.h"
+
+namespace thunder::capi {
+
+// "a list of floats", for messages.
+std::string_view kind_name(ArgKind kind);
+// What is wrong with a leaf: an unknown kind, or a pointer to nothing. Null: it may be followed.
+const char* fault_of(const Any& leaf);
+
+}  // namespace thunder::capi
