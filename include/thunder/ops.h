@@ -78,6 +78,108 @@ static inline thunder_tensor *th_at_add_opt_(const char *where, thunder_scope *s
 }
 #define th_add_opt_(...) th_at_add_opt_(THUNDER_HERE, __VA_ARGS__)
 
+/* all(tensor input, int[]? dim=None, bool keepdim=False) -> tensor
+ * Whether all elements over dim are nonzero. */
+static inline thunder_tensor *th_at_all(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "all", a, 1, NULL, &r, 1, where);
+}
+#define th_all(...) th_at_all(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_all_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dim, size_t n_dim, int32_t keepdim)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), dim ? thunder_any_dims(dim, n_dim) : thunder_any_none(), thunder_any_bool(keepdim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "all", a, 3, NULL, &r, 1, where);
+}
+#define th_all_opt(...) th_at_all_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* amax(tensor input, int[]? dim=None, bool keepdim=False) -> tensor
+ * Maximum over dim; NaN if any is. Elements that share it share its gradient. */
+static inline thunder_tensor *th_at_amax(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "amax", a, 1, NULL, &r, 1, where);
+}
+#define th_amax(...) th_at_amax(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_amax_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dim, size_t n_dim, int32_t keepdim)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), dim ? thunder_any_dims(dim, n_dim) : thunder_any_none(), thunder_any_bool(keepdim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "amax", a, 3, NULL, &r, 1, where);
+}
+#define th_amax_opt(...) th_at_amax_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* amin(tensor input, int[]? dim=None, bool keepdim=False) -> tensor
+ * Minimum over dim; NaN if any is. Elements that share it share its gradient. */
+static inline thunder_tensor *th_at_amin(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "amin", a, 1, NULL, &r, 1, where);
+}
+#define th_amin(...) th_at_amin(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_amin_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dim, size_t n_dim, int32_t keepdim)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), dim ? thunder_any_dims(dim, n_dim) : thunder_any_none(), thunder_any_bool(keepdim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "amin", a, 3, NULL, &r, 1, where);
+}
+#define th_amin_opt(...) th_at_amin_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* any(tensor input, int[]? dim=None, bool keepdim=False) -> tensor
+ * Whether any element over dim is nonzero. */
+static inline thunder_tensor *th_at_any(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "any", a, 1, NULL, &r, 1, where);
+}
+#define th_any(...) th_at_any(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_any_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dim, size_t n_dim, int32_t keepdim)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), dim ? thunder_any_dims(dim, n_dim) : thunder_any_none(), thunder_any_bool(keepdim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "any", a, 3, NULL, &r, 1, where);
+}
+#define th_any_opt(...) th_at_any_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* arange(tensor start, tensor? end=None, tensor step=1, dtype? dtype=None, device? device=None) -> tensor
+ * start, start + step ... up to but not including end; one number alone is the end. Integers give i64, others f32. */
+static inline thunder_tensor *th_at_arange(const char *where, thunder_scope *s, thunder_tensor *start)
+{
+    const thunder_any a[1] = { thunder_any_tensor(start) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "arange", a, 1, NULL, &r, 1, where);
+}
+#define th_arange(...) th_at_arange(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_arange_opt(const char *where, thunder_scope *s, thunder_tensor *start, thunder_tensor *end, thunder_tensor *step, thunder_dtype dtype, thunder_device device)
+{
+    const thunder_any a[5] = { thunder_any_tensor(start), thunder_any_tensor(end), thunder_any_tensor(step), thunder_any_dtype(dtype), thunder_any_device(device) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "arange", a, 5, NULL, &r, 1, where);
+}
+#define th_arange_opt(...) th_at_arange_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* argmax(tensor input, int? dim=None, bool keepdim=False) -> tensor
+ * Index of the first maximum along dim, or among all elements in row-major order. */
+static inline thunder_tensor *th_at_argmax(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "argmax", a, 1, NULL, &r, 1, where);
+}
+#define th_argmax(...) th_at_argmax(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_argmax_opt(const char *where, thunder_scope *s, thunder_tensor *input, const int64_t *dim, int32_t keepdim)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), dim ? thunder_any_i64(*dim) : thunder_any_none(), thunder_any_bool(keepdim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "argmax", a, 3, NULL, &r, 1, where);
+}
+#define th_argmax_opt(...) th_at_argmax_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* batch_norm(tensor input, tensor? running_mean, tensor? running_var, tensor? weight=None, tensor? bias=None, bool training=False, float momentum=0.1, float eps=1e-05) -> tensor
  * Each channel standardised, by the batch's own statistics when training, then scaled and shifted. Leaves the running statistics alone: see batch_norm_update. */
 static inline thunder_tensor *th_at_batch_norm(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *running_mean, thunder_tensor *running_var)
@@ -261,6 +363,16 @@ static inline thunder_tensor *th_at_cross_entropy_opt(const char *where, thunder
 }
 #define th_cross_entropy_opt(...) th_at_cross_entropy_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* detach(tensor input) -> tensor
+ * A view of the input that gradients do not pass. */
+static inline thunder_tensor *th_at_detach(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "detach", a, 1, NULL, &r, 1, where);
+}
+#define th_detach(...) th_at_detach(THUNDER_HERE, __VA_ARGS__)
+
 /* div(tensor input, tensor other, str? rounding_mode=None) -> tensor
  * input / other, integers as reals; with rounding_mode 'trunc' or 'floor' a whole quotient of the promoted dtype. */
 static inline thunder_tensor *th_at_div(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
@@ -291,6 +403,37 @@ static inline thunder_tensor *th_at_div_opt_(const char *where, thunder_scope *s
     return thunder_op_invoke(s, "div_", a, 3, NULL, &r, 1, where);
 }
 #define th_div_opt_(...) th_at_div_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* dropout(tensor input, float p=0.5, bool training=True) -> tensor
+ * Zero with probability p, else input / (1 - p); the input itself unless training. */
+static inline thunder_tensor *th_at_dropout(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "dropout", a, 1, NULL, &r, 1, where);
+}
+#define th_dropout(...) th_at_dropout(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_dropout_opt(const char *where, thunder_scope *s, thunder_tensor *input, double p, int32_t training)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_f64(p), thunder_any_bool(training) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "dropout", a, 3, NULL, &r, 1, where);
+}
+#define th_dropout_opt(...) th_at_dropout_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_dropout_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "dropout_", a, 1, NULL, &r, 1, where);
+}
+#define th_dropout_(...) th_at_dropout_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_dropout_opt_(const char *where, thunder_scope *s, thunder_tensor *input, double p, int32_t training)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_f64(p), thunder_any_bool(training) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "dropout_", a, 3, NULL, &r, 1, where);
+}
+#define th_dropout_opt_(...) th_at_dropout_opt_(THUNDER_HERE, __VA_ARGS__)
 
 /* embedding(tensor input, tensor weight, int? padding_idx=None) -> tensor
  * The rows of weight at the indices in input; the row padding_idx gets no gradient. */
@@ -421,6 +564,40 @@ static inline thunder_tensor *th_at_floor_(const char *where, thunder_scope *s, 
 }
 #define th_floor_(...) th_at_floor_(THUNDER_HERE, __VA_ARGS__)
 
+/* full(int[] size, tensor fill_value, dtype? dtype=None, device? device=None) -> tensor
+ * A tensor filled with one value; of the value's dtype unless one is given. */
+static inline thunder_tensor *th_at_full(const char *where, thunder_scope *s, const thunder_dim *size, size_t n_size, thunder_tensor *fill_value)
+{
+    const thunder_any a[2] = { thunder_any_dims(size, n_size), thunder_any_tensor(fill_value) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "full", a, 2, NULL, &r, 1, where);
+}
+#define th_full(...) th_at_full(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_full_opt(const char *where, thunder_scope *s, const thunder_dim *size, size_t n_size, thunder_tensor *fill_value, thunder_dtype dtype, thunder_device device)
+{
+    const thunder_any a[4] = { thunder_any_dims(size, n_size), thunder_any_tensor(fill_value), thunder_any_dtype(dtype), thunder_any_device(device) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "full", a, 4, NULL, &r, 1, where);
+}
+#define th_full_opt(...) th_at_full_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* full_like(tensor input, tensor fill_value, dtype? dtype=None, device? device=None) -> tensor
+ * A tensor of input's size filled with one value; of input's dtype unless one is given. */
+static inline thunder_tensor *th_at_full_like(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *fill_value)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(fill_value) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "full_like", a, 2, NULL, &r, 1, where);
+}
+#define th_full_like(...) th_at_full_like(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_full_like_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *fill_value, thunder_dtype dtype, thunder_device device)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_tensor(fill_value), thunder_any_dtype(dtype), thunder_any_device(device) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "full_like", a, 4, NULL, &r, 1, where);
+}
+#define th_full_like_opt(...) th_at_full_like_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* gather(tensor input, int dim, tensor index) -> tensor
  * Elements of input at index along dim. */
 static inline thunder_tensor *th_at_gather(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, thunder_tensor *index)
@@ -447,6 +624,23 @@ static inline thunder_tensor *th_at_ge_(const char *where, thunder_scope *s, thu
     return thunder_op_invoke(s, "ge_", a, 2, NULL, &r, 1, where);
 }
 #define th_ge_(...) th_at_ge_(THUNDER_HERE, __VA_ARGS__)
+
+/* gelu(tensor input, str approximate='none') -> tensor
+ * input times the normal distribution at input, exactly or ('tanh') approximately. */
+static inline thunder_tensor *th_at_gelu(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "gelu", a, 1, NULL, &r, 1, where);
+}
+#define th_gelu(...) th_at_gelu(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_gelu_opt(const char *where, thunder_scope *s, thunder_tensor *input, const char *approximate)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), approximate ? thunder_any_str(approximate, strlen(approximate)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "gelu", a, 2, NULL, &r, 1, where);
+}
+#define th_gelu_opt(...) th_at_gelu_opt(THUNDER_HERE, __VA_ARGS__)
 
 /* gt(tensor input, tensor other) -> tensor
  * input > other. */
@@ -618,6 +812,23 @@ static inline thunder_tensor *th_at_logical_not_(const char *where, thunder_scop
 }
 #define th_logical_not_(...) th_at_logical_not_(THUNDER_HERE, __VA_ARGS__)
 
+/* logsumexp(tensor input, int[] dim, bool keepdim=False) -> tensor
+ * log(sum(exp(input))) over dim, without overflow. */
+static inline thunder_tensor *th_at_logsumexp(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dim, size_t n_dim)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(dim, n_dim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "logsumexp", a, 2, NULL, &r, 1, where);
+}
+#define th_logsumexp(...) th_at_logsumexp(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_logsumexp_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dim, size_t n_dim, int32_t keepdim)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_dims(dim, n_dim), thunder_any_bool(keepdim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "logsumexp", a, 3, NULL, &r, 1, where);
+}
+#define th_logsumexp_opt(...) th_at_logsumexp_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* lt(tensor input, tensor other) -> tensor
  * input < other. */
 static inline thunder_tensor *th_at_lt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
@@ -703,6 +914,23 @@ static inline thunder_tensor *th_at_maximum(const char *where, thunder_scope *s,
     return thunder_op_invoke(s, "maximum", a, 2, NULL, &r, 1, where);
 }
 #define th_maximum(...) th_at_maximum(THUNDER_HERE, __VA_ARGS__)
+
+/* mean(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor
+ * Mean over dim. */
+static inline thunder_tensor *th_at_mean(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "mean", a, 1, NULL, &r, 1, where);
+}
+#define th_mean(...) th_at_mean(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_mean_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dim, size_t n_dim, int32_t keepdim, thunder_dtype dtype)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), dim ? thunder_any_dims(dim, n_dim) : thunder_any_none(), thunder_any_bool(keepdim), thunder_any_dtype(dtype) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "mean", a, 4, NULL, &r, 1, where);
+}
+#define th_mean_opt(...) th_at_mean_opt(THUNDER_HERE, __VA_ARGS__)
 
 /* minimum(tensor input, tensor other) -> tensor
  * The lesser of two; NaN if either is. */
@@ -816,6 +1044,40 @@ static inline thunder_tensor *th_at_one_hot_opt(const char *where, thunder_scope
 }
 #define th_one_hot_opt(...) th_at_one_hot_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* ones(int[] size, dtype? dtype=None, device? device=None) -> tensor
+ * A tensor of ones; f32 unless a dtype is given. */
+static inline thunder_tensor *th_at_ones(const char *where, thunder_scope *s, const thunder_dim *size, size_t n_size)
+{
+    const thunder_any a[1] = { thunder_any_dims(size, n_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "ones", a, 1, NULL, &r, 1, where);
+}
+#define th_ones(...) th_at_ones(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_ones_opt(const char *where, thunder_scope *s, const thunder_dim *size, size_t n_size, thunder_dtype dtype, thunder_device device)
+{
+    const thunder_any a[3] = { thunder_any_dims(size, n_size), thunder_any_dtype(dtype), thunder_any_device(device) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "ones", a, 3, NULL, &r, 1, where);
+}
+#define th_ones_opt(...) th_at_ones_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* ones_like(tensor input, dtype? dtype=None, device? device=None) -> tensor
+ * A tensor of ones of input's size and dtype. */
+static inline thunder_tensor *th_at_ones_like(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "ones_like", a, 1, NULL, &r, 1, where);
+}
+#define th_ones_like(...) th_at_ones_like(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_ones_like_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_dtype dtype, thunder_device device)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_dtype(dtype), thunder_any_device(device) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "ones_like", a, 3, NULL, &r, 1, where);
+}
+#define th_ones_like_opt(...) th_at_ones_like_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* pad(tensor input, int[] pad, str mode='constant', float? value=None) -> tensor
  * Pads with value (0 for None): pairs of amounts from the last dim to the first; negative ones crop. */
 static inline thunder_tensor *th_at_pad(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *pad, size_t n_pad)
@@ -860,6 +1122,57 @@ static inline thunder_tensor *th_at_pow_(const char *where, thunder_scope *s, th
 }
 #define th_pow_(...) th_at_pow_(THUNDER_HERE, __VA_ARGS__)
 
+/* rand(int[] size, dtype? dtype=None, device? device=None) -> tensor
+ * Uniform in [0, 1); f32 unless a dtype is given. */
+static inline thunder_tensor *th_at_rand(const char *where, thunder_scope *s, const thunder_dim *size, size_t n_size)
+{
+    const thunder_any a[1] = { thunder_any_dims(size, n_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "rand", a, 1, NULL, &r, 1, where);
+}
+#define th_rand(...) th_at_rand(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_rand_opt(const char *where, thunder_scope *s, const thunder_dim *size, size_t n_size, thunder_dtype dtype, thunder_device device)
+{
+    const thunder_any a[3] = { thunder_any_dims(size, n_size), thunder_any_dtype(dtype), thunder_any_device(device) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "rand", a, 3, NULL, &r, 1, where);
+}
+#define th_rand_opt(...) th_at_rand_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* randint(int low, int high, int[] size, dtype? dtype=None, device? device=None) -> tensor
+ * Integers from low up to but not including high; i64 unless a dtype is given. */
+static inline thunder_tensor *th_at_randint(const char *where, thunder_scope *s, int64_t low, int64_t high, const thunder_dim *size, size_t n_size)
+{
+    const thunder_any a[3] = { thunder_any_i64(low), thunder_any_i64(high), thunder_any_dims(size, n_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "randint", a, 3, NULL, &r, 1, where);
+}
+#define th_randint(...) th_at_randint(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_randint_opt(const char *where, thunder_scope *s, int64_t low, int64_t high, const thunder_dim *size, size_t n_size, thunder_dtype dtype, thunder_device device)
+{
+    const thunder_any a[5] = { thunder_any_i64(low), thunder_any_i64(high), thunder_any_dims(size, n_size), thunder_any_dtype(dtype), thunder_any_device(device) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "randint", a, 5, NULL, &r, 1, where);
+}
+#define th_randint_opt(...) th_at_randint_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* randn(int[] size, dtype? dtype=None, device? device=None) -> tensor
+ * Standard normal; f32 unless a dtype is given. */
+static inline thunder_tensor *th_at_randn(const char *where, thunder_scope *s, const thunder_dim *size, size_t n_size)
+{
+    const thunder_any a[1] = { thunder_any_dims(size, n_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "randn", a, 1, NULL, &r, 1, where);
+}
+#define th_randn(...) th_at_randn(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_randn_opt(const char *where, thunder_scope *s, const thunder_dim *size, size_t n_size, thunder_dtype dtype, thunder_device device)
+{
+    const thunder_any a[3] = { thunder_any_dims(size, n_size), thunder_any_dtype(dtype), thunder_any_device(device) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "randn", a, 3, NULL, &r, 1, where);
+}
+#define th_randn_opt(...) th_at_randn_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* reciprocal(tensor input) -> tensor
  * 1 / input. */
 static inline thunder_tensor *th_at_reciprocal(const char *where, thunder_scope *s, thunder_tensor *input)
@@ -876,6 +1189,23 @@ static inline thunder_tensor *th_at_reciprocal_(const char *where, thunder_scope
     return thunder_op_invoke(s, "reciprocal_", a, 1, NULL, &r, 1, where);
 }
 #define th_reciprocal_(...) th_at_reciprocal_(THUNDER_HERE, __VA_ARGS__)
+
+/* relu(tensor input) -> tensor
+ * The input where it is positive, else 0. */
+static inline thunder_tensor *th_at_relu(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "relu", a, 1, NULL, &r, 1, where);
+}
+#define th_relu(...) th_at_relu(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_relu_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "relu_", a, 1, NULL, &r, 1, where);
+}
+#define th_relu_(...) th_at_relu_(THUNDER_HERE, __VA_ARGS__)
 
 /* reshape(tensor input, int[] shape) -> tensor
  * The same elements under another shape, one size of which may be -1. A view if the strides allow it, else a copy. */
@@ -965,6 +1295,23 @@ static inline thunder_tensor *th_at_select(const char *where, thunder_scope *s, 
 }
 #define th_select(...) th_at_select(THUNDER_HERE, __VA_ARGS__)
 
+/* sigmoid(tensor input) -> tensor
+ * 1 / (1 + exp(-input)). */
+static inline thunder_tensor *th_at_sigmoid(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "sigmoid", a, 1, NULL, &r, 1, where);
+}
+#define th_sigmoid(...) th_at_sigmoid(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_sigmoid_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "sigmoid_", a, 1, NULL, &r, 1, where);
+}
+#define th_sigmoid_(...) th_at_sigmoid_(THUNDER_HERE, __VA_ARGS__)
+
 /* sign(tensor input) -> tensor
  * -1, 0 or 1; 0 for NaN. */
 static inline thunder_tensor *th_at_sign(const char *where, thunder_scope *s, thunder_tensor *input)
@@ -981,6 +1328,23 @@ static inline thunder_tensor *th_at_sign_(const char *where, thunder_scope *s, t
     return thunder_op_invoke(s, "sign_", a, 1, NULL, &r, 1, where);
 }
 #define th_sign_(...) th_at_sign_(THUNDER_HERE, __VA_ARGS__)
+
+/* silu(tensor input) -> tensor
+ * input * sigmoid(input). */
+static inline thunder_tensor *th_at_silu(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "silu", a, 1, NULL, &r, 1, where);
+}
+#define th_silu(...) th_at_silu(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_silu_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "silu_", a, 1, NULL, &r, 1, where);
+}
+#define th_silu_(...) th_at_silu_(THUNDER_HERE, __VA_ARGS__)
 
 /* sin(tensor input) -> tensor
  * The sine of radians. */
@@ -1116,6 +1480,16 @@ static inline thunder_tensor *th_at_stack_opt(const char *where, thunder_scope *
 }
 #define th_stack_opt(...) th_at_stack_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* stop_gradient(tensor input) -> tensor
+ * detach, under the name that other frameworks give it. */
+static inline thunder_tensor *th_at_stop_gradient(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "stop_gradient", a, 1, NULL, &r, 1, where);
+}
+#define th_stop_gradient(...) th_at_stop_gradient(THUNDER_HERE, __VA_ARGS__)
+
 /* sub(tensor input, tensor other, tensor alpha=1) -> tensor
  * input - alpha * other; promotes and broadcasts. */
 static inline thunder_tensor *th_at_sub(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
@@ -1146,6 +1520,23 @@ static inline thunder_tensor *th_at_sub_opt_(const char *where, thunder_scope *s
     return thunder_op_invoke(s, "sub_", a, 3, NULL, &r, 1, where);
 }
 #define th_sub_opt_(...) th_at_sub_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* sum(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor
+ * Sum over dim; booleans and integers give i64 unless a dtype is given. */
+static inline thunder_tensor *th_at_sum(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "sum", a, 1, NULL, &r, 1, where);
+}
+#define th_sum(...) th_at_sum(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_sum_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dim, size_t n_dim, int32_t keepdim, thunder_dtype dtype)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), dim ? thunder_any_dims(dim, n_dim) : thunder_any_none(), thunder_any_bool(keepdim), thunder_any_dtype(dtype) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "sum", a, 4, NULL, &r, 1, where);
+}
+#define th_sum_opt(...) th_at_sum_opt(THUNDER_HERE, __VA_ARGS__)
 
 /* tanh(tensor input) -> tensor
  * The hyperbolic tangent. */
@@ -1253,6 +1644,23 @@ static inline thunder_tensor *th_at_triu_opt_(const char *where, thunder_scope *
 }
 #define th_triu_opt_(...) th_at_triu_opt_(THUNDER_HERE, __VA_ARGS__)
 
+/* uniform(int[] size, float low=0, float high=1, dtype? dtype=None, device? device=None) -> tensor
+ * Uniform from low to high; f32 unless a dtype is given. */
+static inline thunder_tensor *th_at_uniform(const char *where, thunder_scope *s, const thunder_dim *size, size_t n_size)
+{
+    const thunder_any a[1] = { thunder_any_dims(size, n_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "uniform", a, 1, NULL, &r, 1, where);
+}
+#define th_uniform(...) th_at_uniform(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_uniform_opt(const char *where, thunder_scope *s, const thunder_dim *size, size_t n_size, double low, double high, thunder_dtype dtype, thunder_device device)
+{
+    const thunder_any a[5] = { thunder_any_dims(size, n_size), thunder_any_f64(low), thunder_any_f64(high), thunder_any_dtype(dtype), thunder_any_device(device) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "uniform", a, 5, NULL, &r, 1, where);
+}
+#define th_uniform_opt(...) th_at_uniform_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* unsqueeze(tensor input, int dim) -> tensor
  * A view with a dim of size 1 added before dim. */
 static inline thunder_tensor *th_at_unsqueeze(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim)
@@ -1262,6 +1670,23 @@ static inline thunder_tensor *th_at_unsqueeze(const char *where, thunder_scope *
     return thunder_op_invoke(s, "unsqueeze", a, 2, NULL, &r, 1, where);
 }
 #define th_unsqueeze(...) th_at_unsqueeze(THUNDER_HERE, __VA_ARGS__)
+
+/* var(tensor input, int[]? dim=None, int correction=1, bool keepdim=False) -> tensor
+ * Sum of squared distances from the mean over dim, divided by the count less correction. */
+static inline thunder_tensor *th_at_var(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "var", a, 1, NULL, &r, 1, where);
+}
+#define th_var(...) th_at_var(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_var_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dim, size_t n_dim, int64_t correction, int32_t keepdim)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), dim ? thunder_any_dims(dim, n_dim) : thunder_any_none(), thunder_any_i64(correction), thunder_any_bool(keepdim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "var", a, 4, NULL, &r, 1, where);
+}
+#define th_var_opt(...) th_at_var_opt(THUNDER_HERE, __VA_ARGS__)
 
 /* view(tensor input, int[] size) -> tensor
  * As reshape, but refuses where a copy would be needed. */
@@ -1282,4 +1707,55 @@ static inline thunder_tensor *th_at_where(const char *where, thunder_scope *s, t
     return thunder_op_invoke(s, "where", a, 3, NULL, &r, 1, where);
 }
 #define th_where(...) th_at_where(THUNDER_HERE, __VA_ARGS__)
+
+/* zero(tensor input) -> tensor
+ * Zeros of input's size and dtype; zero_ stores them. */
+static inline thunder_tensor *th_at_zero(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "zero", a, 1, NULL, &r, 1, where);
+}
+#define th_zero(...) th_at_zero(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_zero_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "zero_", a, 1, NULL, &r, 1, where);
+}
+#define th_zero_(...) th_at_zero_(THUNDER_HERE, __VA_ARGS__)
+
+/* zeros(int[] size, dtype? dtype=None, device? device=None) -> tensor
+ * A tensor of zeros; f32 unless a dtype is given. */
+static inline thunder_tensor *th_at_zeros(const char *where, thunder_scope *s, const thunder_dim *size, size_t n_size)
+{
+    const thunder_any a[1] = { thunder_any_dims(size, n_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "zeros", a, 1, NULL, &r, 1, where);
+}
+#define th_zeros(...) th_at_zeros(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_zeros_opt(const char *where, thunder_scope *s, const thunder_dim *size, size_t n_size, thunder_dtype dtype, thunder_device device)
+{
+    const thunder_any a[3] = { thunder_any_dims(size, n_size), thunder_any_dtype(dtype), thunder_any_device(device) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "zeros", a, 3, NULL, &r, 1, where);
+}
+#define th_zeros_opt(...) th_at_zeros_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* zeros_like(tensor input, dtype? dtype=None, device? device=None) -> tensor
+ * A tensor of zeros of input's size and dtype. */
+static inline thunder_tensor *th_at_zeros_like(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "zeros_like", a, 1, NULL, &r, 1, where);
+}
+#define th_zeros_like(...) th_at_zeros_like(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_zeros_like_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_dtype dtype, thunder_device device)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_dtype(dtype), thunder_any_device(device) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "zeros_like", a, 3, NULL, &r, 1, where);
+}
+#define th_zeros_like_opt(...) th_at_zeros_like_opt(THUNDER_HERE, __VA_ARGS__)
 #endif
