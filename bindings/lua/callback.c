@@ -1,0 +1,116 @@
+/* Functions of Lua that the library calls: the one place where Lua runs inside C++, always under lua_pcall. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lua/layer.h"
+
+typedef struct callback {
+    layer *layer;
+    lua_Integer id; /* in the table of callbacks: the userdata whose uservalue 1 is the function */
+} callback;
+
+callback *callback_create(lua_State *L, int index)
+{
+    index = lua_absindex(L, index);
+    layer *self = layer_of(L);
+    layer_push_table(L, TABLE_CALLBACKS);
+    lua_pushvalue(L, index);
+    lua_rawseti(L, -2, self->last_callback + 1);
+    lua_pop(L, 1);
+    callback *made = malloc(sizeof *made);
+    if (!made) luaL_error(L, "out of memory");
+    made->layer = layer_retain(self);
+    made->id = ++self->last_callback;
+    return made;
+}
+
+void callback_destroy(void *user)
+{
+    callback *self = user;
+    layer_release(self->layer);
+    free(self);
+}
+
+typedef struct frame {
+    const callback *callback;
+    thunder_scope *scope;
+    const thunder_values *in;
+    thunder_values *out;
+} frame;
+
+/* Pushes the function, and itself in front of the arguments if it is a method; returns how many arguments that is. */
+static int push_function(lua_State *L, const callback *self)
+{
+    layer_push_table(L, TABLE_CALLBACKS);
+    if (lua_rawgeti(L, -1, self->id) == LUA_TNIL) luaL_error(L, "the function was collected: keep what was compiled");
+    lua_getiuservalue(L, -1, 1);
+    if (!lua_istable(L, -1)) return 0;
+    lua_getfield(L, -1, "forward");
+    lua_pushvalue(L, -3);
+    return 1;
+}
+
+static int run(lua_State *L)
+{
+    frame *f = lua_touserdata(L, 1);
+    const bool traced = thunder_scope_is_tracing(f->scope);
+    int count = push_function(L, f->callback);
+    const int first_result = lua_gettop(L) - count;
+    count += values_push(L, f->in, traced);
+    lua_call(L, count, LUA_MULTRET);
+    const int last = lua_gettop(L);
+    for (int i = first_result; i <= last; i++) {
+        const char *wrong = values_add(L, i, f->out);
+        if (wrong) luaL_error(L, "result %d of the function: %s", i - first_result + 1, wrong);
+    }
+    return 0;
+}
+
+/* Adds the traceback to a message that has none; leaves any other error object alone. */
+static int with_traceback(lua_State *L)
+{
+    const char *message = lua_tostring(L, 1);
+    if (message && !strstr(message, "\nstack traceback:")) luaL_traceback(L, L, message, 1);
+    return 1;
+}
+
+/* Keeps the error on top as it is, for the call that the failure ends. */
+static int keep_error(lua_State *L)
+{
+    layer_push_table(L, TABLE_ERROR);
+    lua_createtable(L, 1, 0);
+    lua_pushvalue(L, 1);
+    lua_rawseti(L, -2, 1);
+    lua_rawseti(L, -2, 1);
+    return 0;
+}
+
+static thunder_status *failure(const char *text) { return thunder_status_create(THUNDER_CALLBACK, text, strlen(text)); }
+
+thunder_status *callback_run(thunder_scope *scope, const thunder_values *in, thunder_values *out, void *user)
+{
+    callback *self = user;
+    layer *state = self->layer;
+    lua_State *L = state->running;
+    if (!L) return failure("the Lua state of this function is closed");
+    if (!lua_checkstack(L, 8)) return failure("the Lua stack is full");
+    frame f = {self, scope, in, out};
+    thunder_scope *outer = state->scope;
+    const int top = lua_gettop(L);
+    state->scope = scope;
+    lua_pushcfunction(L, with_traceback);
+    lua_pushcfunction(L, run);
+    lua_pushlightuserdata(L, &f);
+    const int failed = lua_pcall(L, 1, 0, top + 1);
+    state->scope = outer;
+    thunder_status *status = NULL;
+    if (failed) {
+        const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "a Lua function raised an error object";
+        status = failure(text);
+        lua_pushcfunction(L, keep_error);
+        lua_insert(L, -2);
+        lua_pcall(L, 1, 0, 0);
+    }
+    lua_settop(L, top);
+    return status;
+}

@@ -1,0 +1,226 @@
+/* Compiled functions: a Lua function, its compiled form and the values that its calls reuse. */
+#include <string.h>
+
+#include "lua/layer.h"
+
+/* Uservalues: 1 the Lua function or module, 2 and 3 the boxes of `in` and `out`. */
+typedef struct compiled {
+    thunder_function *function;
+    thunder_compiled *compiled;
+    thunder_values *in, *out;
+    bool busy; /* a call is using them; a call inside it makes its own */
+} compiled;
+
+static compiled *compiled_check(lua_State *L, int index)
+{
+    compiled *self = userdata_check(L, index, BOX_COMPILED);
+    if (!self->compiled) refuse(L, "a compiled function was used after it had been closed");
+    return self;
+}
+
+static int compiled_gc(lua_State *L)
+{
+    compiled *self = userdata_check(L, 1, BOX_COMPILED);
+    thunder_compiled_release(self->compiled);
+    thunder_function_release(self->function);
+    self->compiled = NULL, self->function = NULL;
+    return 0;
+}
+
+static void set_option(lua_State *L, thunder_options *options, const char *name)
+{
+    switch (lua_type(L, -1)) {
+        case LUA_TBOOLEAN: thunder_options_set_bool(options, name, lua_toboolean(L, -1)); return;
+        case LUA_TSTRING: thunder_options_set_str(options, name, lua_tostring(L, -1)); return;
+        case LUA_TNUMBER:
+            if (lua_isinteger(L, -1))
+                thunder_options_set_i64(options, name, lua_tointeger(L, -1));
+            else
+                thunder_options_set_f64(options, name, lua_tonumber(L, -1));
+            return;
+        default: refuse(L, "option '%s' cannot be %s", name, type_text(L, -1));
+    }
+}
+
+/* {"host", "fast"} is written "host,fast". Replaces the list on top by that string. */
+static void join_list(lua_State *L, const char *name)
+{
+    const int list = lua_gettop(L);
+    luaL_Buffer buffer;
+    luaL_buffinit(L, &buffer);
+    const lua_Integer count = (lua_Integer)lua_rawlen(L, list);
+    for (lua_Integer i = 1; i <= count; i++) {
+        if (i > 1) luaL_addchar(&buffer, ',');
+        if (lua_rawgeti(L, list, i) != LUA_TSTRING) refuse(L, "option '%s': its list must hold names", name);
+        luaL_addvalue(&buffer);
+    }
+    luaL_pushresult(&buffer);
+    lua_replace(L, list);
+}
+
+thunder_options *options_check(lua_State *L, int index)
+{
+    index = lua_absindex(L, index);
+    if (lua_isnoneornil(L, index)) return NULL;
+    if (!lua_istable(L, index)) refuse(L, "options are a table of names and values, not %s", type_text(L, index));
+    box *made = box_push(L, BOX_OPTIONS);
+    thunder_options *options = NULL;
+    check_status(L, thunder_options_create(layer_of(L)->context, &options));
+    made->handle = options;
+    lua_pushnil(L);
+    while (lua_next(L, index)) {
+        if (lua_type(L, -2) != LUA_TSTRING) refuse(L, "options are a table of names and values");
+        const char *name = lua_tostring(L, -2);
+        if (lua_istable(L, -1)) join_list(L, name);
+        set_option(L, options, name);
+        lua_pop(L, 1);
+    }
+    return options;
+}
+
+/* A function has no name of its own: "file:line" where it begins. Pushes it. */
+static const char *function_name(lua_State *L, int index)
+{
+    lua_Debug about;
+    lua_pushvalue(L, index);
+    lua_getinfo(L, ">S", &about);
+    return lua_pushfstring(L, "%s:%d", about.short_src, about.linedefined);
+}
+
+/* core.compile(f, options or nil) */
+static int core_compile(lua_State *L)
+{
+    layer *state = layer_of(L);
+    if (!lua_isfunction(L, 1)) return refuse(L, "compile: a function was expected, got %s", type_text(L, 1));
+    thunder_options *options = options_check(L, 2);
+    compiled *self = lua_newuserdatauv(L, sizeof *self, 3);
+    memset(self, 0, sizeof *self);
+    luaL_setmetatable(L, box_name(BOX_COMPILED));
+    const int index = lua_gettop(L);
+    lua_pushvalue(L, 1);
+    lua_setiuservalue(L, index, 1);
+    self->in = values_box(L);
+    lua_setiuservalue(L, index, 2);
+    self->out = values_box(L);
+    lua_setiuservalue(L, index, 3);
+    check_status(L, thunder_function_create(state->context, function_name(L, 1), callback_run,
+                                            callback_create(L, index), callback_destroy, &self->function));
+    check_status(L, thunder_compile(self->function, options, &self->compiled));
+    lua_settop(L, index);
+    return 1;
+}
+
+/* Inside a traced function or a tape the function's own ops join what is recorded. */
+static int call_inside(lua_State *L, layer *state, compiled *self)
+{
+    thunder_scope *scope = state->scope;
+    thunder_values *in = values_box(L);
+    lua_insert(L, 1);
+    values_add_all(L, 3, in);
+    lua_State *running = layer_enter(state, L);
+    thunder_values *out = thunder_function_apply(scope, self->function, in);
+    layer_leave(state, running);
+    scope_check(L, state, scope);
+    return values_push(L, out, thunder_scope_is_tracing(scope));
+}
+
+static int fail_call(lua_State *L, compiled *self, bool own, const char *format, const char *text)
+{
+    if (own) {
+        thunder_values_reset(self->in);
+        self->busy = false;
+    }
+    return refuse(L, format, text);
+}
+
+static int compiled_call(lua_State *L)
+{
+    compiled *self = compiled_check(L, 1);
+    layer *state = layer_of(L);
+    if (layer_recording(state)) return call_inside(L, state, self);
+    const bool own = !self->busy;
+    const int last = lua_gettop(L);
+    thunder_values *in = own ? self->in : values_box(L), *out = own ? self->out : values_box(L);
+    if (own) self->busy = true;
+    thunder_values_reset(in);
+    for (int i = 2; i <= last; i++) {
+        const char *wrong = values_add(L, i, in);
+        if (wrong) return fail_call(L, self, own, lua_pushfstring(L, "argument %d: %%s", i - 1), wrong);
+        if (own) lua_settop(L, last);
+    }
+    lua_State *running = layer_enter(state, L);
+    thunder_status *failed = thunder_compiled_call(self->compiled, NULL, in, out);
+    layer_leave(state, running);
+    thunder_values_reset(in);
+    if (failed) {
+        if (own) self->busy = false;
+        check_status(L, failed);
+    }
+    const int results = values_push(L, out, false);
+    thunder_values_reset(out);
+    if (own) self->busy = false;
+    return results;
+}
+
+static int core_last_miss(lua_State *L)
+{
+    lua_pushstring(L, thunder_compiled_last_miss(compiled_check(L, 1)->compiled));
+    return 1;
+}
+
+/* core.last_traces(f): a list of traces, in the order of the stages. */
+static int core_last_traces(lua_State *L)
+{
+    compiled *self = compiled_check(L, 1);
+    const size_t count = thunder_compiled_trace_count(self->compiled);
+    lua_createtable(L, (int)count, 0);
+    for (size_t i = 0; i < count; i++) {
+        box *made = box_push(L, BOX_TRACE);
+        thunder_trace *trace = NULL;
+        check_status(L, thunder_compiled_trace(self->compiled, i, &trace));
+        made->handle = trace;
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return 1;
+}
+
+static int core_stats(lua_State *L)
+{
+    thunder_statistics s = {.size = sizeof s};
+    check_status(L, thunder_compiled_statistics(compiled_check(L, 1)->compiled, &s));
+    const struct {
+        const char *name;
+        uint64_t value;
+    } rows[] = {{"calls", s.calls},       {"hits", s.hits},
+                {"misses", s.misses},     {"entries", s.entries},
+                {"trace_ns", s.trace_ns}, {"transform_ns", s.transform_ns},
+                {"compile_ns", s.compile_ns}, {"peak_arena_bytes", s.peak_arena_bytes}};
+    lua_createtable(L, 0, sizeof rows / sizeof rows[0]);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        lua_pushinteger(L, (lua_Integer)rows[i].value);
+        lua_setfield(L, -2, rows[i].name);
+    }
+    return 1;
+}
+
+static int core_is_compiled(lua_State *L)
+{
+    lua_pushboolean(L, luaL_testudata(L, 1, box_name(BOX_COMPILED)) != NULL);
+    return 1;
+}
+
+void open_compile(lua_State *L)
+{
+    static const luaL_Reg functions[] = {{"compile", core_compile},         {"last_miss", core_last_miss},
+                                         {"last_traces", core_last_traces}, {"stats", core_stats},
+                                         {"is_compiled", core_is_compiled}, {NULL, NULL}};
+    luaL_setfuncs(L, functions, 0);
+    luaL_getmetatable(L, box_name(BOX_COMPILED));
+    lua_pushcfunction(L, compiled_gc);
+    lua_setfield(L, -2, "__gc");
+    lua_pushcfunction(L, compiled_gc);
+    lua_setfield(L, -2, "__close");
+    lua_pushcfunction(L, compiled_call);
+    lua_setfield(L, -2, "__call");
+    lua_pop(L, 1);
+}

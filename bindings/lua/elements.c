@@ -1,0 +1,203 @@
+/* Elements of tensors as nested Lua tables, and back. */
+#include <string.h>
+
+#include "lua/layer.h"
+
+enum { MAX_RANK = 64 };
+
+/* ---- from tables ---- */
+
+typedef struct filling {
+    thunder_dtype dtype;
+    size_t rank;
+    int64_t shape[MAX_RANK];
+    char *next; /* where the next element goes; NULL while the shape is being measured */
+} filling;
+
+static size_t element_size(thunder_dtype dtype) { return (size_t)((dtype & 0xff) + 7) / 8; }
+
+/* The shape along first elements, and the dtype of the first number. The table's innermost value is left on top. */
+static void measure(lua_State *L, int index, filling *f)
+{
+    lua_pushvalue(L, index);
+    while (lua_istable(L, -1)) {
+        if (f->rank == MAX_RANK) refuse(L, "tensor: the table is nested deeper than %d; does it contain itself?", MAX_RANK);
+        f->shape[f->rank++] = (int64_t)lua_rawlen(L, -1);
+        if (lua_rawgeti(L, -1, 1) == LUA_TNIL) break;
+        lua_remove(L, -2);
+    }
+    if (!f->dtype) {
+        f->dtype = THUNDER_F32;
+        if (lua_isboolean(L, -1)) f->dtype = THUNDER_BOOL;
+        if (lua_isinteger(L, -1)) f->dtype = THUNDER_I64;
+    }
+    lua_settop(L, index);
+}
+
+/* A float anywhere makes the tensor one of floats. Also checks that all is rectangular. */
+static bool has_float(lua_State *L, int index, const filling *f, size_t depth)
+{
+    luaL_checkstack(L, 3, "nested tables");
+    if (depth == f->rank) return lua_type(L, index) == LUA_TNUMBER && !lua_isinteger(L, index);
+    if (!lua_istable(L, index))
+        refuse(L, "tensor: the table is not rectangular: %s stands where a list of %d is expected", type_text(L, index),
+               (int)f->shape[depth]);
+    const int64_t count = (int64_t)lua_rawlen(L, index);
+    if (count != f->shape[depth])
+        refuse(L, "tensor: the table is not rectangular: a list has %d elements where another has %d", (int)count,
+               (int)f->shape[depth]);
+    bool found = false;
+    for (int64_t i = 1; i <= count; i++) {
+        lua_rawgeti(L, index, i);
+        found |= has_float(L, lua_gettop(L), f, depth + 1);
+        lua_pop(L, 1);
+    }
+    return found;
+}
+
+static void store_integer(lua_State *L, int index, filling *f)
+{
+    int exact;
+    const lua_Integer value = lua_isboolean(L, index) ? (exact = 1, lua_toboolean(L, index)) : lua_tointegerx(L, index, &exact);
+    const int bits = f->dtype & 0xff;
+    const bool is_signed = f->dtype >> 8 == 0, is_bool = f->dtype == THUNDER_BOOL;
+    if (!exact) refuse(L, "tensor: an element of %s must be an integer, got %s", dtype_name(f->dtype), type_text(L, index));
+    const int64_t low = is_signed && bits < 64 ? -((int64_t)1 << (bits - 1)) : is_signed ? INT64_MIN : 0;
+    const int64_t high = is_bool ? 1 : is_signed && bits < 64 ? -(low + 1) : is_signed ? INT64_MAX : 255;
+    if (value < low || value > high) refuse(L, "tensor: %I does not fit %s", value, dtype_name(f->dtype));
+    if (bits == 8) *(uint8_t *)f->next = (uint8_t)value;
+    if (bits == 32) memcpy(f->next, &(int32_t){(int32_t)value}, 4);
+    if (bits == 64) memcpy(f->next, &(int64_t){value}, 8);
+}
+
+static void store(lua_State *L, int index, filling *f)
+{
+    if (f->dtype == THUNDER_F32 || f->dtype == THUNDER_F64) {
+        int is_number;
+        double value = lua_isboolean(L, index) ? (is_number = 1, lua_toboolean(L, index)) : lua_tonumberx(L, index, &is_number);
+        if (!is_number || lua_type(L, index) == LUA_TSTRING)
+            refuse(L, "tensor: an element must be a number or a boolean, got %s", type_text(L, index));
+        if (f->dtype == THUNDER_F32)
+            memcpy(f->next, &(float){(float)value}, 4);
+        else
+            memcpy(f->next, &value, 8);
+    } else if (lua_type(L, index) == LUA_TSTRING) {
+        refuse(L, "tensor: an element must be a number or a boolean, got a string");
+    } else {
+        store_integer(L, index, f);
+    }
+    f->next += element_size(f->dtype);
+}
+
+static void fill(lua_State *L, int index, filling *f, size_t depth)
+{
+    if (depth == f->rank) {
+        store(L, index, f);
+        return;
+    }
+    for (int64_t i = 1; i <= f->shape[depth]; i++) {
+        lua_rawgeti(L, index, i);
+        fill(L, lua_gettop(L), f, depth + 1);
+        lua_pop(L, 1);
+    }
+}
+
+/* core.tensor(data, dtype or nil): data is a number, a boolean or nested lists of them. Not bfloat16. */
+static int core_tensor(lua_State *L)
+{
+    const constant *dtype = constant_test(L, 2);
+    filling f = {.dtype = dtype ? dtype->value : 0};
+    lua_settop(L, 2);
+    lua_insert(L, 1); /* the data on top, where it is walked */
+    measure(L, 2, &f);
+    const bool is_real = has_float(L, 2, &f, 0);
+    if (!dtype && is_real && f.dtype == THUNDER_I64) f.dtype = THUNDER_F32;
+    size_t bytes = element_size(f.dtype);
+    for (size_t i = 0; i < f.rank; i++)
+        if (__builtin_mul_overflow(bytes, (size_t)f.shape[i], &bytes)) return refuse(L, "tensor: the shape is too large");
+    char *data = lua_newuserdatauv(L, bytes ? bytes : 1, 0);
+    f.next = data;
+    lua_pushvalue(L, 2);
+    fill(L, lua_gettop(L), &f, 0);
+    box *made = box_push(L, BOX_TENSOR);
+    thunder_tensor *tensor = NULL;
+    check_status(L, thunder_tensor_create(layer_of(L)->context, f.dtype, f.rank, f.shape, 0, data, bytes, &tensor));
+    made->handle = tensor;
+    tensor_count_bytes(L, bytes);
+    return 1;
+}
+
+/* ---- to tables ---- */
+
+static void push_element(lua_State *L, thunder_dtype dtype, const char *at)
+{
+    switch (dtype) {
+        case THUNDER_BOOL: lua_pushboolean(L, *at); return;
+        case THUNDER_U8: lua_pushinteger(L, *(const uint8_t *)at); return;
+        case THUNDER_I32: { int32_t v; memcpy(&v, at, 4); lua_pushinteger(L, v); return; }
+        case THUNDER_I64: { int64_t v; memcpy(&v, at, 8); lua_pushinteger(L, v); return; }
+        case THUNDER_F32: { float v; memcpy(&v, at, 4); lua_pushnumber(L, (double)v); return; }
+        case THUNDER_F64: { double v; memcpy(&v, at, 8); lua_pushnumber(L, v); return; }
+        case THUNDER_BF16: {
+            uint16_t half;
+            memcpy(&half, at, 2);
+            const uint32_t bits = (uint32_t)half << 16;
+            float v;
+            memcpy(&v, &bits, 4);
+            lua_pushnumber(L, (double)v);
+            return;
+        }
+        default: lua_pushnil(L);
+    }
+}
+
+static const char *push_list(lua_State *L, const thunder_tensor *tensor, size_t depth, const char *at)
+{
+    const thunder_dtype dtype = thunder_tensor_dtype(tensor);
+    if (depth == thunder_tensor_rank(tensor)) {
+        push_element(L, dtype, at);
+        return at + element_size(dtype);
+    }
+    luaL_checkstack(L, 3, "nested tables");
+    const int64_t count = thunder_tensor_shape(tensor)[depth];
+    lua_createtable(L, count > INT32_MAX ? INT32_MAX : (int)count, 0);
+    for (int64_t i = 1; i <= count; i++) {
+        at = push_list(L, tensor, depth + 1, at);
+        lua_rawseti(L, -2, i);
+    }
+    return at;
+}
+
+static const char *read_all(lua_State *L, thunder_tensor *tensor)
+{
+    check_status(L, thunder_tensor_status(tensor));
+    const size_t bytes = thunder_tensor_nbytes(tensor);
+    char *data = lua_newuserdatauv(L, bytes ? bytes : 1, 0);
+    check_status(L, thunder_tensor_read(tensor, data, bytes));
+    return data;
+}
+
+/* core.tolist(t): nested lists; of a 0-d tensor its number. */
+static int core_tolist(lua_State *L)
+{
+    thunder_tensor *tensor = tensor_check(L, 1);
+    push_list(L, tensor, 0, read_all(L, tensor));
+    return 1;
+}
+
+/* core.item(t): the one element. */
+static int core_item(lua_State *L)
+{
+    thunder_tensor *tensor = tensor_check(L, 1);
+    const size_t size = element_size(thunder_tensor_dtype(tensor)), bytes = thunder_tensor_nbytes(tensor);
+    if (thunder_tensor_is_concrete(tensor) && bytes != size)
+        return refuse(L, "item: only a tensor of one element is a number; this one has %d", (int)(bytes / size));
+    push_element(L, thunder_tensor_dtype(tensor), read_all(L, tensor));
+    return 1;
+}
+
+void open_elements(lua_State *L)
+{
+    static const luaL_Reg functions[] = {{"tensor", core_tensor}, {"tolist", core_tolist}, {"item", core_item}, {NULL, NULL}};
+    luaL_setfuncs(L, functions, 0);
+}

@@ -1,0 +1,70 @@
+-- Functions of tensors: compiled, differentiated, seeded, and what is known about them.
+local th, core = ...
+
+-- th.compile(f, { option = value }): f with its programs in a cache. Floats among the arguments stay live and are
+-- tensors inside f; integers, booleans and strings are constants that a call checks.
+function th.compile(f, options)
+  if core.is_module and core.is_module(f) then
+    local net = f
+    f = function(...) return net(...) end
+  end
+  return core.compile(f, options)
+end
+
+-- th.tape(f, ...): f(...), with what grad_of needs kept while it runs.
+function th.tape(f, ...) return core.scope(true, f, ...) end
+
+-- d(loss)/d(wrt), in the structure of wrt: a tensor, or tables of tensors.
+th.grad_of = core.grad
+
+local function tensors_of(tree)
+  if core.is_tensor(tree) then return core.is_real(tree) and tree or nil end
+  if type(tree) ~= "table" then return nil end
+  local out = {}
+  for key, child in pairs(tree) do out[key] = tensors_of(child) end
+  return next(out) ~= nil and out or nil
+end
+
+-- A function that returns f's results, the gradients of the first, a 0-d tensor, last. Without `wrt` they are those of
+-- the arguments: one for each that holds float tensors.
+function th.value_and_grad(f, wrt)
+  local function recorded(...)
+    local results = table.pack(f(...))
+    local loss = results[1]
+    if not core.is_tensor(loss) then core.refuse("value_and_grad: the function must return its loss, a 0-d tensor, first") end
+    if wrt ~= nil then
+      results[results.n + 1] = core.grad(loss, wrt)
+      return table.unpack(results, 1, results.n + 1)
+    end
+    local groups = {}
+    for _, argument in ipairs { ... } do groups[#groups + 1] = tensors_of(argument) end
+    local gradients = core.grad(loss, groups)
+    table.move(gradients, 1, #gradients, results.n + 1, results)
+    return table.unpack(results, 1, results.n + #gradients)
+  end
+  return function(...) return core.scope(true, recorded, ...) end
+end
+
+-- th.grad(f, wrt): the gradients alone.
+function th.grad(f, wrt)
+  local both = th.value_and_grad(function(...) return (f(...)) end, wrt)
+  return function(...) return select(2, both(...)) end
+end
+
+-- The same numbers are drawn after the same seed.
+th.seed = core.seed
+th.manual_seed = core.seed
+-- The random state, int64[2]: save it, and copy_ it back to resume.
+th.random_state = core.random
+
+th.last_traces = core.last_traces -- a list of traces that print
+th.last_miss = core.last_miss -- why the last call compiled
+th.stats = core.stats
+th.version = core.version()
+core.metatable("compiled").__tostring = function() return "compiled function" end
+
+local function described(what)
+  return function() return core.json(core.describe(what)) end
+end
+th.executors = described "executors"
+th.compile_options = described "options"

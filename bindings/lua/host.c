@@ -1,0 +1,54 @@
+/* What the Lua part needs of the machine and of the library as a whole. */
+#define _POSIX_C_SOURCE 200809L
+#include <time.h>
+#include <unistd.h>
+
+#include "lua/layer.h"
+
+/* core.describe(what): JSON text. */
+static int core_describe(lua_State *L)
+{
+    const char *what = luaL_checkstring(L, 1);
+    thunder_values *out = values_box(L);
+    check_status(L, thunder_context_describe(layer_of(L)->context, what, out));
+    return values_push(L, out, false);
+}
+
+/* core.is_terminal(): whether people see standard error as it is written. */
+static int core_is_terminal(lua_State *L)
+{
+    lua_pushboolean(L, isatty(STDERR_FILENO));
+    return 1;
+}
+
+/* core.clock(): seconds that only go forward. */
+static int core_clock(lua_State *L)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    lua_pushnumber(L, (lua_Number)now.tv_sec + (lua_Number)now.tv_nsec * 1e-9);
+    return 1;
+}
+
+/* core.metatable(name): so that the Lua part adds members. */
+static int core_metatable(lua_State *L)
+{
+    lua_pushfstring(L, "thunder.%s", luaL_checkstring(L, 1));
+    luaL_getmetatable(L, lua_tostring(L, -1));
+    return 1;
+}
+
+static int core_version(lua_State *L)
+{
+    const uint32_t v = thunder_version();
+    lua_pushfstring(L, "%d.%d.%d", (int)(v / 10000), (int)(v / 100 % 100), (int)(v % 100));
+    return 1;
+}
+
+void open_host(lua_State *L)
+{
+    static const luaL_Reg functions[] = {{"describe", core_describe},   {"is_terminal", core_is_terminal},
+                                         {"clock", core_clock},         {"metatable", core_metatable},
+                                         {"version", core_version},     {NULL, NULL}};
+    luaL_setfuncs(L, functions, 0);
+}

@@ -1,0 +1,115 @@
+/* layer.h: what the files of the Lua layer share.
+ *
+ * The layer is C, and every resource belongs to a userdata (a box) from the moment it exists: lua_error may then jump
+ * from anywhere, because there is no destructor to run and nothing of ours that throws. The one place where a jump
+ * would cross C++ is a callback from the library, and function.c runs it inside lua_pcall. */
+#ifndef THUNDER_LUA_LAYER_H
+#define THUNDER_LUA_LAYER_H
+#include <lauxlib.h>
+#include <lua.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "thunder.h"
+
+/* One for each Lua state. Callbacks that the library keeps hold it too, so that it outlives the state. */
+typedef struct layer {
+    atomic_int uses;
+    lua_State *running;       /* the coroutine that is calling us; NULL once the state is closed */
+    thunder_context *context;
+    thunder_scope *eager;     /* made at the first eager op */
+    thunder_scope *scope;     /* where ops go now: a traced function's, a tape's, or NULL for the eager one */
+    thunder_status *failed;   /* the error on its way into Lua; here, so that a jump cannot lose it */
+    struct place *places;     /* "file:line" texts that traces point to */
+    size_t unseen_bytes;      /* tensor memory that Lua's collector has not been told about */
+    lua_Integer last_callback;
+} layer;
+
+layer *layer_of(lua_State *L);
+layer *layer_open(lua_State *L);  /* makes it; raises */
+layer *layer_retain(layer *self);
+void layer_release(layer *self);
+/* Around every call of the library that may call Lua back: it must do so on the coroutine that is running. */
+static inline lua_State *layer_enter(layer *self, lua_State *L)
+{
+    lua_State *outer = self->running;
+    self->running = L;
+    return outer;
+}
+static inline void layer_leave(layer *self, lua_State *outer) { self->running = outer; }
+/* Tables of the layer in the registry. */
+enum layer_table { TABLE_CONSTANTS, TABLE_CALLBACKS, TABLE_PLACES, TABLE_ERROR, TABLE_COUNT };
+void layer_push_table(lua_State *L, enum layer_table which);
+
+/* ---- errors: each has the script's line in front ---- */
+int refuse(lua_State *L, const char *format, ...);
+/* Raises a status, which it takes over, or a Lua error that a callback left; returns if it is NULL. */
+void check_status(lua_State *L, thunder_status *status);
+/* "file:line" of the innermost function of the script, kept for the life of the layer; NULL: not called by one. */
+const char *script_place(lua_State *L);
+
+/* ---- boxes: userdata that own one handle ---- */
+typedef struct box {
+    void *handle;
+} box;
+enum box_type { BOX_TENSOR, BOX_VALUES, BOX_SCOPE, BOX_OPTIONS, BOX_TRACE, BOX_COMPILED, BOX_CONSTANT, BOX_COUNT };
+const char *box_name(enum box_type type);                       /* "thunder.tensor" ... */
+void box_define(lua_State *L);                                  /* makes all metatables */
+box *box_push(lua_State *L, enum box_type type);                /* an empty one */
+void *box_test(lua_State *L, int index, enum box_type type);    /* the handle, or NULL */
+void *box_check(lua_State *L, int index, enum box_type type);   /* raises */
+/* The userdata itself, for types that are more than one handle. */
+void *userdata_check(lua_State *L, int index, enum box_type type);
+const char *type_text(lua_State *L, int index);                 /* "a tensor", "a string" ... */
+
+/* ---- constants: dtypes and devices, one userdata for each ---- */
+typedef struct constant {
+    thunder_kind kind;
+    int32_t value;
+} constant;
+void constant_push(lua_State *L, thunder_kind kind, int32_t value);
+const constant *constant_test(lua_State *L, int index);
+const char *dtype_name(thunder_dtype dtype);
+
+/* ---- scopes ---- */
+/* Whether ops are traced or taped now. The forward of a module that runs eagerly is neither. */
+static inline bool layer_recording(const layer *self) { return self->scope && self->scope != self->eager; }
+thunder_scope *scope_now(lua_State *L, layer *self);
+/* After each use of it: raises the scope's error. */
+void scope_check(lua_State *L, layer *self, thunder_scope *scope);
+/* Last: frees what the eager scope made, once the results are boxed, unless a module is running in it. */
+void scope_done(layer *self, thunder_scope *scope);
+
+/* ---- tensors and trees ---- */
+void tensor_push(lua_State *L, thunder_tensor *tensor);          /* retains */
+/* Lua sees 8 bytes where a tensor may hold gigabytes: its collector goes on in proportion to those. */
+void tensor_count_bytes(lua_State *L, size_t bytes);
+thunder_tensor *tensor_check(lua_State *L, int index);
+/* Adds the Lua value as a leaf or a group. NULL, or what cannot be done; raises only without memory. */
+const char *values_add(lua_State *L, int index, thunder_values *values);
+/* Adds the Lua values from `first` to the top, or raises. */
+void values_add_all(lua_State *L, int first, thunder_values *values);
+/* Pushes the top-level entries; returns how many. */
+int values_push(lua_State *L, const thunder_values *values, bool traced);
+thunder_values *values_box(lua_State *L);                       /* pushes a box of new values */
+
+/* ---- functions that the library calls ---- */
+/* The callback's `user` for the compiled function or module at `index`, whose Lua function it finds there. */
+struct callback *callback_create(lua_State *L, int index);
+void callback_destroy(void *user);
+thunder_status *callback_run(thunder_scope *scope, const thunder_values *in, thunder_values *out, void *user);
+
+/* ---- what each file adds to the table `core` that the Lua part builds on ---- */
+void open_errors(lua_State *L);
+void open_constant(lua_State *L);
+void open_tensor(lua_State *L);
+void open_elements(lua_State *L);
+void open_op(lua_State *L);
+void open_scope(lua_State *L);
+void open_compile(lua_State *L);
+void open_trace(lua_State *L);
+void open_host(lua_State *L);
+/* From a table or nil; pushes the box that owns them. */
+thunder_options *options_check(lua_State *L, int index);
+#endif

@@ -1,0 +1,43 @@
+-- Unknown names: every error about one suggests the nearest that exists.
+local _, core = ...
+
+-- Insertions, deletions, replacements and exchanges of neighbours that turn a into b.
+local function distance(a, b)
+  local before, last, row = {}, {}, {}
+  for j = 0, #b do last[j] = j end
+  for i = 1, #a do
+    row = { [0] = i }
+    for j = 1, #b do
+      local same = a:byte(i) == b:byte(j)
+      row[j] = math.min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (same and 0 or 1))
+      local swapped = i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j)
+      if swapped then row[j] = math.min(row[j], before[j - 2] + 1) end
+    end
+    before, last = last, row
+  end
+  return last[#b]
+end
+
+-- " (did you mean 'x'?)", or "" when no name is near. `names` is a table with names as keys.
+function core.suggest(name, names)
+  local best, least = nil, math.max(2, #name // 3) + 1
+  for candidate in pairs(names) do
+    if type(candidate) == "string" and math.abs(#candidate - #name) < least then
+      local d = distance(name, candidate)
+      if d < least or (d == least and best and candidate < best) then best, least = candidate, d end
+    end
+  end
+  return best and (" (did you mean '%s'?)"):format(best) or ""
+end
+
+-- Refuses options that are not among `known` (name = true); returns the options.
+function core.check_options(who, options, known)
+  if options == nil then return {} end
+  if type(options) ~= "table" then core.refuse(who .. ": options are a table of names and values") end
+  for name in pairs(options) do
+    if not known[name] then
+      core.refuse(("%s: unknown option '%s'%s"):format(who, tostring(name), core.suggest(tostring(name), known)))
+    end
+  end
+  return options
+end

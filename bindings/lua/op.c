@@ -1,0 +1,39 @@
+/* Ops: one Lua function for each, over the one C function that calls them all. */
+#include "lua/arguments.h"
+
+enum { MAX_RESULTS = 8 };
+
+static int call_op(lua_State *L)
+{
+    const signature *op = lua_touserdata(L, lua_upvalueindex(1));
+    arguments c = {.signature = op, .count = 0, .named = false};
+    layer *state = layer_of(L);
+    arguments_read(L, &c);
+    thunder_scope *scope = scope_now(L, state);
+    /* An eager op's error is raised here and now, with the line in front. */
+    const char *place = scope == state->eager ? NULL : script_place(L);
+    thunder_tensor *results[MAX_RESULTS];
+    thunder_op_invoke(scope, op->name, c.any, (size_t)c.count, c.named ? c.names : NULL, results, (size_t)op->n_results,
+                      place);
+    scope_check(L, state, scope);
+    luaL_checkstack(L, MAX_RESULTS + 4, "results");
+    for (int i = 0; i < op->n_results; i++) tensor_push(L, results[i]);
+    scope_done(state, scope);
+    return op->n_results;
+}
+
+/* core.op(name, {parameter names}, {kinds}, number of results): the function. */
+static int core_op(lua_State *L)
+{
+    const lua_Integer results = luaL_checkinteger(L, 4);
+    if (results < 1 || results > MAX_RESULTS) return refuse(L, "%s: too many results", luaL_checkstring(L, 1));
+    signature_push(L);
+    lua_pushcclosure(L, call_op, 1);
+    return 1;
+}
+
+void open_op(lua_State *L)
+{
+    lua_pushcfunction(L, core_op);
+    lua_setfield(L, -2, "op");
+}

@@ -1,0 +1,98 @@
+-- th.NAME for every op of the context. A call takes positional arguments as in PyTorch; a table with names in it
+-- gives arguments by name: as the last argument, or alone with the positional ones inside.
+--   th.softmax(x, -1)    th.softmax(x, { dim = -1 })    th.conv2d{ x, w, stride = 2 }
+-- A table without names is a list. nil takes the default.
+local th, core = ...
+
+-- Splits at the commas that no bracket or quote encloses.
+local function split(text)
+  local parts, depth, quoted, from = {}, 0, false, 1
+  for at = 1, #text do
+    local c = text:sub(at, at)
+    if c == "'" then quoted = not quoted end
+    if c == "[" then depth = depth + 1 end
+    if c == "]" then depth = depth - 1 end
+    if c == "," and depth == 0 and not quoted then
+      parts[#parts + 1] = text:sub(from, at - 1)
+      from = at + 1
+    end
+  end
+  if from <= #text then parts[#parts + 1] = text:sub(from) end
+  return parts
+end
+
+-- A schema such as "sum(tensor input, int[]? dim=None) -> tensor": parameter names, their kinds, number of results;
+-- 0 results: as many as the arguments make.
+local function read_schema(schema)
+  local inside, returned = schema:match("^[^(]*%((.*)%)%s*%->%s*(.+)$")
+  local names, kinds = {}, {}
+  for i, part in ipairs(split(inside)) do
+    kinds[i], names[i] = part:match("^%s*([%w_%[%]]+)%??%s+([%w_]+)")
+  end
+  local list = returned:match("^%((.*)%)$")
+  return names, kinds, returned == "tensor[]" and 0 or list and #split(list) or 1
+end
+
+local rows = {}
+for _, row in ipairs(core.json(core.describe("ops"))) do
+  rows[row.name] = row
+  if row.inplace then rows[row.name .. "_"] = setmetatable({ name = row.name .. "_" }, { __index = row }) end
+end
+
+local made = {}
+-- The function of an op, hidden ones included; nil if there is none.
+function core.op_function(name)
+  local row = rows[name]
+  if not made[name] and row then
+    local names, kinds, results = read_schema(row.schema)
+    row.takes_tensor = kinds[1] == "tensor" or kinds[1] == "tensor[]"
+    made[name] = core.op(name, names, kinds, results)
+  end
+  return made[name]
+end
+
+-- The op as a method of its first argument; nil if it is none.
+function core.op_method(name)
+  local row = rows[name]
+  if not row or row.hidden then return nil end
+  local f = core.op_function(name)
+  return row.takes_tensor and f or nil
+end
+
+-- Names that users may call.
+function core.op_names()
+  local names = {}
+  for name, row in pairs(rows) do
+    if not row.hidden then names[name] = true end
+  end
+  return names
+end
+
+-- A list of { name, schema, doc ... } in alphabetical order.
+function th.ops()
+  local list = {}
+  for name, row in pairs(rows) do
+    if not row.hidden and name == rawget(row, "name") and rawget(row, "schema") then
+      local copy = {}
+      for key, value in pairs(row) do copy[key] = value end
+      list[#list + 1] = copy
+    end
+  end
+  table.sort(list, function(a, b) return a.name < b.name end)
+  return list
+end
+
+setmetatable(th, {
+  __metatable = false,
+  __index = function(self, name)
+    local row = rows[name]
+    if row and not row.hidden then
+      local f = core.op_function(name)
+      rawset(self, name, f)
+      return f
+    end
+    local names = core.op_names()
+    for key in pairs(self) do names[key] = true end
+    core.refuse(("thunder has no op or function '%s'%s"):format(tostring(name), core.suggest(tostring(name), names)))
+  end,
+})

@@ -1,0 +1,67 @@
+/* Scopes: running a function on a tape or in one scope, gradients, and functions of the library as values. */
+#include "lua/layer.h"
+
+/* Calls the function at 2 with what follows it, in the scope; returns how many results are on top. */
+static int in_scope(lua_State *L, thunder_scope *scope)
+{
+    layer *self = layer_of(L);
+    thunder_scope *outer = self->scope;
+    lua_State *running = layer_enter(self, L);
+    self->scope = scope;
+    const int failed = lua_pcall(L, lua_gettop(L) - 2, LUA_MULTRET, 0);
+    self->scope = outer;
+    layer_leave(self, running);
+    if (failed) return lua_error(L);
+    return lua_gettop(L) - 1;
+}
+
+/* core.scope(taped, f, ...): f(...) in one scope of its own. Inside a traced function or another tape it is f(...). */
+static int core_scope(lua_State *L)
+{
+    layer *self = layer_of(L);
+    const bool taped = lua_toboolean(L, 1);
+    if (layer_recording(self)) {
+        lua_call(L, lua_gettop(L) - 2, LUA_MULTRET);
+        return lua_gettop(L) - 1;
+    }
+    box *made = box_push(L, BOX_SCOPE);
+    thunder_scope *scope = NULL;
+    check_status(L, thunder_scope_create(self->context, taped ? THUNDER_SCOPE_TAPED : 0, &scope));
+    made->handle = scope;
+    lua_replace(L, 1);
+    const int results = in_scope(L, scope);
+    /* Counts the draws now, not when the collector comes by. */
+    thunder_scope_reset(scope);
+    return results;
+}
+
+/* core.is_recording(): whether a function is being traced or a tape is running. */
+static int core_is_recording(lua_State *L)
+{
+    lua_pushboolean(L, layer_recording(layer_of(L)));
+    return 1;
+}
+
+/* core.grad(loss, wrt): in the structure of wrt. */
+static int core_grad(lua_State *L)
+{
+    layer *self = layer_of(L);
+    thunder_tensor *loss = tensor_check(L, 1);
+    lua_settop(L, 2);
+    if (!layer_recording(self))
+        return refuse(L, "grad_of: nothing was recorded; call it in a compiled function, or inside th.tape(function() ... end)");
+    thunder_values *wrt = values_box(L);
+    const char *wrong = values_add(L, 2, wrt);
+    if (wrong) return refuse(L, "grad_of: argument 'wrt': %s", wrong);
+    check_status(L, thunder_values_status(wrt));
+    thunder_values *gradients = thunder_scope_grad(self->scope, loss, wrt);
+    scope_check(L, self, self->scope);
+    return values_push(L, gradients, true);
+}
+
+void open_scope(lua_State *L)
+{
+    static const luaL_Reg functions[] = {{"scope", core_scope},           {"grad", core_grad},
+                                         {"is_recording", core_is_recording}, {NULL, NULL}};
+    luaL_setfuncs(L, functions, 0);
+}

@@ -1,0 +1,105 @@
+/* Tensors: their boxes and what is known about them without their elements. */
+#include "lua/layer.h"
+
+static const size_t kTellCollector = 1 << 20;
+
+void tensor_count_bytes(lua_State *L, size_t bytes)
+{
+    layer *self = layer_of(L);
+    self->unseen_bytes += bytes;
+    if (self->unseen_bytes < kTellCollector) return;
+    const size_t kilobytes = self->unseen_bytes >> 10;
+    self->unseen_bytes = 0;
+    lua_gc(L, LUA_GCSTEP, kilobytes > 1 << 20 ? 1 << 20 : (int)kilobytes);
+}
+
+void tensor_push(lua_State *L, thunder_tensor *tensor)
+{
+    box *made = box_push(L, BOX_TENSOR);
+    made->handle = thunder_tensor_retain(tensor);
+    if (thunder_tensor_is_concrete(tensor)) tensor_count_bytes(L, thunder_tensor_nbytes(tensor));
+}
+
+thunder_tensor *tensor_check(lua_State *L, int index) { return box_check(L, index, BOX_TENSOR); }
+
+static int core_shape(lua_State *L)
+{
+    const thunder_tensor *tensor = tensor_check(L, 1);
+    const size_t rank = thunder_tensor_rank(tensor);
+    lua_createtable(L, (int)rank, 0);
+    for (size_t i = 0; i < rank; i++) {
+        lua_pushinteger(L, thunder_tensor_size(tensor, (int32_t)i));
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return 1;
+}
+
+static int core_dtype(lua_State *L)
+{
+    constant_push(L, THUNDER_DTYPE, thunder_tensor_dtype(tensor_check(L, 1)));
+    return 1;
+}
+
+static int core_device_of(lua_State *L)
+{
+    constant_push(L, THUNDER_DEVICE, thunder_tensor_device(tensor_check(L, 1)));
+    return 1;
+}
+
+static int core_is_concrete(lua_State *L)
+{
+    lua_pushboolean(L, thunder_tensor_is_concrete(tensor_check(L, 1)));
+    return 1;
+}
+
+static int core_nbytes(lua_State *L)
+{
+    lua_pushinteger(L, (lua_Integer)thunder_tensor_nbytes(tensor_check(L, 1)));
+    return 1;
+}
+
+static int core_is_contiguous(lua_State *L)
+{
+    lua_pushboolean(L, thunder_tensor_is_contiguous(tensor_check(L, 1)));
+    return 1;
+}
+
+static int core_is_tensor(lua_State *L)
+{
+    lua_pushboolean(L, luaL_testudata(L, 1, box_name(BOX_TENSOR)) != NULL);
+    return 1;
+}
+
+/* core.is_real(t): whether a gradient with respect to it makes sense. */
+static int core_is_real(lua_State *L)
+{
+    const thunder_dtype code = thunder_tensor_dtype(tensor_check(L, 1)) >> 8;
+    lua_pushboolean(L, code == THUNDER_F32 >> 8 || code == THUNDER_BF16 >> 8);
+    return 1;
+}
+
+/* core.random(): the context's random state, i64[2]. */
+static int core_random(lua_State *L)
+{
+    tensor_push(L, thunder_context_random(layer_of(L)->context));
+    return 1;
+}
+
+/* core.seed(integer) */
+static int core_seed(lua_State *L)
+{
+    if (!lua_isinteger(L, 1)) return refuse(L, "seed: an integer was expected, got %s", type_text(L, 1));
+    const int64_t state[2] = {lua_tointeger(L, 1), 0};
+    check_status(L, thunder_tensor_write(thunder_context_random(layer_of(L)->context), state, sizeof state));
+    return 0;
+}
+
+void open_tensor(lua_State *L)
+{
+    static const luaL_Reg functions[] = {
+        {"shape", core_shape},         {"dtype", core_dtype},     {"device_of", core_device_of},
+        {"is_concrete", core_is_concrete}, {"nbytes", core_nbytes}, {"is_contiguous", core_is_contiguous},
+        {"is_tensor", core_is_tensor}, {"is_real", core_is_real}, {"random", core_random},   {"seed", core_seed},
+        {NULL, NULL}};
+    luaL_setfuncs(L, functions, 0);
+}

@@ -1,0 +1,201 @@
+-- Tensors: methods, operators, indexing and printing. Indices of elements count from 1, as lists do in Lua, and -1 is
+-- the last; dims of ops are PyTorch's and count from 0.
+local th, core = ...
+local mt = core.metatable("tensor")
+
+for name, dtype in pairs(core.dtypes) do
+  if name == tostring(dtype) then th[name] = dtype end
+end
+th.float, th.double, th.long = th.float32, th.float64, th.int64
+th.cpu = core.device(1, 0)
+function th.cuda(index) return core.device(2, index or 0) end
+
+-- th.tensor({{1, 2}, {3, 4}}, th.float32): integers make int64, floats float32, booleans bool.
+function th.tensor(data, dtype)
+  if type(dtype) == "table" then dtype = core.check_options("tensor", dtype, { dtype = true }).dtype end
+  if type(dtype) == "string" then
+    local name = dtype
+    dtype = core.dtypes[name] or core.refuse(("tensor: unknown dtype '%s'%s"):format(name, core.suggest(name, core.dtypes)))
+  end
+  if core.is_tensor(data) then return dtype and th.to(data, dtype) or th.clone(data) end
+  if dtype == th.bfloat16 then return th.to(core.tensor(data, th.float32), dtype) end
+  return core.tensor(data, dtype)
+end
+th.is_tensor = core.is_tensor
+
+-- ---- indexing ----
+
+local function place(name, dim, index, size)
+  local at = index < 0 and index + size or index - 1
+  if at < 0 or at >= size then
+    core.refuse(("%s %d is out of range: dim %d has %d elements"):format(name, index, dim, size))
+  end
+  return at
+end
+
+-- x[i], or x[{i, {from, to}, {}}]: one index, a range with both ends, everything.
+local function view_of(x, key)
+  local view, dim = x, 0
+  for _, part in ipairs(type(key) == "table" and key or { key }) do
+    local shape = core.shape(view)
+    if dim >= #shape then core.refuse(("a tensor of rank %d has no dim %d to index"):format(#shape, dim)) end
+    if math.type(part) == "integer" then
+      view = th.select(view, dim, place("index", dim, part, shape[dim + 1]))
+    elseif type(part) == "table" then
+      if #part == 2 then
+        local from, to = place("index", dim, part[1], shape[dim + 1]), place("index", dim, part[2], shape[dim + 1])
+        view = th.slice(view, dim, from, to + 1)
+      elseif #part ~= 0 then
+        core.refuse("an index range is {from, to}, or {} for all")
+      end
+      dim = dim + 1
+    else
+      core.refuse("an index must be an integer or a range {from, to}, got " .. (math.type(part) or type(part)))
+    end
+  end
+  return view
+end
+
+-- ---- members ----
+
+local properties = {
+  shape = core.shape,
+  dtype = core.dtype,
+  device = core.device_of,
+  ndim = function(x) return #core.shape(x) end,
+}
+local methods = {
+  tolist = core.tolist,
+  item = core.item,
+  nbytes = core.nbytes,
+  is_contiguous = core.is_contiguous,
+  close = mt.__close,
+}
+-- Whether the two are one tensor of the same elements, dtype and shape, NaN aside.
+function methods.equal(x, y)
+  local a, b = core.shape(x), core.shape(y)
+  if #a ~= #b or x.dtype ~= y.dtype then return false end
+  for i = 1, #a do
+    if a[i] ~= b[i] then return false end
+  end
+  return th.all(th.eq(x, y)):item()
+end
+function methods.numel(x)
+  local n = 1
+  for _, size in ipairs(core.shape(x)) do n = n * size end
+  return n
+end
+function methods.size(x, dim)
+  local shape = core.shape(x)
+  if dim == nil then return shape end
+  local at = dim < 0 and dim + #shape or dim
+  return shape[at + 1] or core.refuse(("size: dim %d is out of range for rank %d"):format(dim, #shape))
+end
+for _, name in ipairs { "float32", "float64", "int64", "bool", "bfloat16" } do
+  local dtype = th[name]
+  methods[name] = function(x) return th.to(x, dtype) end
+end
+methods.float, methods.double, methods.long = methods.float32, methods.float64, methods.int64
+
+function mt.__index(x, key)
+  if type(key) == "string" then
+    if methods[key] then return methods[key] end
+    if properties[key] then return properties[key](x) end
+    local op = core.op_method(key)
+    if op then
+      methods[key] = op
+      return op
+    end
+    local names = core.op_names()
+    for _, group in ipairs { methods, properties } do
+      for name in pairs(group) do names[name] = true end
+    end
+    core.refuse(("a tensor has no member '%s'%s"):format(key, core.suggest(key, names)))
+  end
+  return view_of(x, key)
+end
+
+-- x[key] = a number or a tensor that fits
+function mt.__newindex(x, key, value)
+  if type(key) == "string" then core.refuse(("a tensor's member '%s' cannot be set"):format(key)) end
+  local view = view_of(x, key)
+  if core.is_tensor(value) then
+    th.copy_(view, value)
+  else
+    th.fill_(view, value)
+  end
+end
+
+function mt.__len(x)
+  return core.shape(x)[1] or core.refuse("a tensor of rank 0 has no length")
+end
+
+-- ---- operators ----
+
+local function operator(name, ...)
+  local extra = { ... }
+  return function(a, b)
+    return th[name](a, b, table.unpack(extra))
+  end
+end
+for event, name in pairs { __add = "add", __sub = "sub", __mul = "mul", __div = "div", __pow = "pow" } do
+  mt[event] = core.op_function(name)
+end
+mt.__unm = function(x) return th.neg(x) end
+mt.__idiv = operator("div", "floor")
+mt.__mod = function(a, b) return th.sub(a, th.mul(th.div(a, b, "floor"), b)) end
+local function no_order()
+  core.refuse("tensors are compared by x:lt(y), x:le(y), x:gt(y), x:ge(y), x:eq(y): in Lua < gives one boolean only")
+end
+mt.__lt, mt.__le = no_order, no_order
+
+-- ---- printing ----
+
+local MANY, EDGE = 1000, 3
+
+local function number_text(value)
+  if type(value) ~= "number" or math.type(value) == "integer" then return tostring(value) end
+  if value == math.floor(value) and math.abs(value) < 1e15 then return ("%.0f."):format(value) end
+  return (("%.6g"):format(value))
+end
+
+-- The elements that are shown, as text; `edges` leaves out the middle of long lists.
+local function texts(list, depth, edges)
+  if depth == 0 then return number_text(list) end
+  local out = {}
+  for i = 1, #list do
+    if not edges or i <= EDGE or i > #list - EDGE then
+      out[#out + 1] = texts(list[i], depth - 1, edges)
+    elseif i == EDGE + 1 then
+      out[#out + 1] = "..."
+    end
+  end
+  return out
+end
+
+local function widest(tree)
+  if type(tree) == "string" then return #tree end
+  local most = 0
+  for _, child in ipairs(tree) do most = math.max(most, widest(child)) end
+  return most
+end
+
+local function layout(tree, width, indent)
+  if type(tree) == "string" then return (" "):rep(width - #tree) .. tree end
+  local out = {}
+  for i, child in ipairs(tree) do out[i] = layout(child, width, indent + 1) end
+  local flat = type(tree[1]) ~= "table"
+  return "{" .. table.concat(out, flat and ", " or ",\n" .. (" "):rep(indent + 1)) .. "}"
+end
+
+local function header(x)
+  return ("%s[%s]"):format(tostring(core.dtype(x)), table.concat(core.shape(x), ", "))
+end
+
+function mt.__tostring(x)
+  if not core.is_concrete(x) then return header(x) .. " (traced)" end
+  local rank = #core.shape(x)
+  local tree = texts(core.tolist(x), rank, methods.numel(x) > MANY)
+  if rank == 0 then return header(x) .. " " .. tree end
+  return header(x) .. "\n" .. layout(tree, widest(tree), 0)
+end
