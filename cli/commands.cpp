@@ -1,0 +1,107 @@
+// Commands run in a Lua state with the layer in it.
+#include "commands.h"
+
+#include <cstdio>
+
+#if THUNDER_WITH_LUA
+#include <lua.hpp>
+
+extern "C" int luaopen_thunder(lua_State* L);
+
+namespace {
+
+constexpr const char* kListOps = R"lua(
+local th, wanted = require "thunder", ... or ""
+local found = false
+for _, op in ipairs(th.ops()) do
+  if op.name:find(wanted, 1, true) and (op.name:sub(1, 6) ~= "prims." or wanted ~= "") then
+    print(op.schema .. "\n    " .. op.doc)
+    found = true
+  end
+end
+if not found then error(("no op has '%s' in its name"):format(wanted), 0) end
+)lua";
+
+constexpr const char* kDoctor = R"lua(
+local th = require "thunder"
+print("thunder    " .. th.version)
+print("lua        " .. _VERSION)
+local names = {}
+for _, executor in ipairs(th.executors()) do names[#names + 1] = executor.name end
+print("executors  " .. table.concat(names, ", "))
+print("ops        " .. #th.ops())
+local f = th.compile(function(a, b) return a + b end)
+local sum = f(th.tensor { 1.0, 2.0 }, th.tensor { 3.0, 4.0 })
+assert(sum[1]:item() == 4 and sum[2]:item() == 6, "a compiled addition gives a wrong result")
+print("compile    works")
+)lua";
+
+// Adds the traceback to what a script raised.
+int with_traceback(lua_State* L) {
+  const char* message = luaL_tolstring(L, 1, nullptr);
+  luaL_traceback(L, L, message, 1);
+  return 1;
+}
+
+struct Script {
+  const char* file;  // or null:
+  const char* text;
+  int argc;
+  char** argv;
+};
+
+// Under lua_pcall: nothing here has a destructor.
+int run_in_state(lua_State* L) {
+  const auto* script = static_cast<const Script*>(lua_touserdata(L, 1));
+  luaL_openlibs(L);
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+  lua_pushcfunction(L, luaopen_thunder);
+  lua_setfield(L, -2, "thunder");
+  lua_createtable(L, script->argc, 1);
+  lua_pushstring(L, script->file ? script->file : "thunder");
+  lua_rawseti(L, -2, 0);
+  for (int i = 0; i < script->argc; i++) {
+    lua_pushstring(L, script->argv[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
+  lua_setglobal(L, "arg");
+  const int failed = script->file ? luaL_loadfilex(L, script->file, "t") : luaL_loadstring(L, script->text);
+  if (failed) return lua_error(L);
+  luaL_checkstack(L, script->argc, "too many arguments");
+  for (int i = 0; i < script->argc; i++) lua_pushstring(L, script->argv[i]);
+  lua_call(L, script->argc, 0);
+  return 0;
+}
+
+int run(Script script) {
+  lua_State* L = luaL_newstate();
+  if (!L) return std::fputs("thunder: out of memory\n", stderr), 1;
+  lua_pushcfunction(L, with_traceback);
+  lua_pushcfunction(L, run_in_state);
+  lua_pushlightuserdata(L, &script);
+  const int failed = lua_pcall(L, 1, 0, 1);
+  if (failed) std::fprintf(stderr, "thunder: %s\n", lua_tostring(L, -1));
+  lua_close(L);
+  return failed ? 1 : 0;
+}
+
+}  // namespace
+
+int run_script(int argc, char** argv) {
+  if (argc < 1) return std::fputs("usage: thunder run FILE.lua [ARGUMENT...]\n", stderr), 2;
+  return run({argv[0], nullptr, argc - 1, argv + 1});
+}
+int list_ops(int argc, char** argv) { return run({nullptr, kListOps, argc, argv}); }
+int examine_installation(int argc, char** argv) { return run({nullptr, kDoctor, argc, argv}); }
+
+#else
+
+static int without_lua() {
+  std::fputs("thunder: this command needs Lua, which was not there when the tool was built\n", stderr);
+  return 1;
+}
+int run_script(int, char**) { return without_lua(); }
+int list_ops(int, char**) { return without_lua(); }
+int examine_installation(int, char**) { return without_lua(); }
+
+#endif

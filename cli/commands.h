@@ -1,0 +1,6 @@
+// The commands of the tool. Each gets the arguments after its name and returns the exit status.
+#pragma once
+
+int run_script(int argc, char** argv);
+int list_ops(int argc, char** argv);
+int examine_installation(int argc, char** argv);

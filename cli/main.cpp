@@ -1,0 +1,44 @@
+// The `thunder` tool: finds the command, and answers --help and --version.
+#include <cstdio>
+#include <cstring>
+
+#include "commands.h"
+#include "thunder.h"
+
+namespace {
+
+struct Command {
+  const char* name;
+  const char* usage;
+  const char* doc;
+  int (*run)(int argc, char** argv);
+};
+
+constexpr Command kCommands[] = {
+    {"run", "run FILE.lua [ARGUMENT...]", "run a Lua script; its arguments are in `arg`", run_script},
+    {"ops", "ops [TEXT]", "list the ops whose name holds TEXT, with signature and meaning", list_ops},
+    {"doctor", "doctor", "say what this installation has, and compile something small", examine_installation},
+};
+
+void print_help(std::FILE* to) {
+  std::fputs("usage: thunder COMMAND [ARGUMENT...]\n\n", to);
+  for (const Command& c : kCommands) std::fprintf(to, "  %-28s %s\n", c.usage, c.doc);
+  std::fputs("  --help, --version\n", to);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const char* name = argc > 1 ? argv[1] : "";
+  if (!std::strcmp(name, "--help") || !std::strcmp(name, "-h")) return print_help(stdout), 0;
+  if (!std::strcmp(name, "--version")) {
+    const uint32_t v = thunder_version();
+    std::printf("thunder %u.%u.%u\n", v / 10000, v / 100 % 100, v % 100);
+    return 0;
+  }
+  for (const Command& c : kCommands)
+    if (!std::strcmp(name, c.name)) return c.run(argc - 2, argv + 2);
+  if (*name) std::fprintf(stderr, "thunder: there is no command '%s'\n", name);
+  print_help(stderr);
+  return 2;
+}
