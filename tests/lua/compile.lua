@@ -1,0 +1,92 @@
+-- Compiled functions: trees of arguments, what is live and what is a constant, the cache, calls inside calls.
+local th = require "thunder"
+local expect = require "support.expect"
+
+local x = th.tensor { 1.0, 2.0, 3.0 }
+
+-- Nested tables in and out.
+local f = th.compile(function(batch, how)
+  local sum = batch.x + batch.parts[1] * how.scale
+  return { sum = sum, list = { sum * 2, batch.parts[1] } }, sum
+end)
+local tree, sum = f({ x = x, parts = { x } }, { scale = 2 })
+expect.values(tree.sum, { 3, 6, 9 })
+expect.values(tree.list[1], { 6, 12, 18 })
+expect.values(tree.list[2], { 1, 2, 3 })
+expect.same(sum, tree.sum)
+
+-- Floats stay live, integers and strings are guarded, shapes and dtypes are in the key.
+local traced = 0
+local g = th.compile(function(t, scale, n, word)
+  traced = traced + 1
+  assert(math.type(n) == "integer" and type(word) == "string" and th.is_tensor(scale))
+  for _ = 1, n do t = t * scale end
+  return t
+end)
+expect.values(g(x, 2.0, 2, "a"), { 4, 8, 12 })
+expect.values(g(x, 0.5, 2, "a"), { 0.25, 0.5, 0.75 })
+assert(traced == 1)
+expect.values(g(x, 2.0, 1, "a"), { 2, 4, 6 })
+assert(traced == 2 and th.last_miss(g):find("1") and th.last_miss(g):find("2"))
+g(x, 2.0, 1, "b")
+g(th.ones(2), 2.0, 1, "b")
+assert(traced == 4)
+expect.values(g(x, 3.0, 2, "a"), { 9, 18, 27 })
+assert(traced == 4)
+local stats = th.stats(g)
+assert(stats.calls == 6 and stats.misses == 4 and stats.hits == 2 and stats.entries == 4)
+
+-- Captured tensors are read at each call; upvalues that are numbers are constants.
+local bias, factor = th.tensor { 1.0, 1.0, 1.0 }, 2
+local h = th.compile(function(t) return t * factor + bias end)
+expect.values(h(x), { 3, 5, 7 })
+bias:fill_(0)
+factor = 100
+expect.values(h(x), { 2, 4, 6 })
+
+-- Writes in place reach the caller's tensor.
+local total = th.zeros(3)
+local add = th.compile(function(t)
+  total:add_(t)
+  return total * 1
+end)
+expect.values(add(x), { 1, 2, 3 })
+expect.values(add(x), { 2, 4, 6 })
+expect.values(total, { 2, 4, 6 })
+local set = th.compile(function(t)
+  local copy = t:clone()
+  copy[2] = 0
+  return copy
+end)
+expect.values(set(x), { 1, 0, 3 })
+
+-- A compiled function inside another joins it.
+local inner = th.compile(function(t) return t + 1 end)
+local outer = th.compile(function(t) return inner(t) * 2 end)
+expect.values(outer(x), { 4, 6, 8 })
+assert(th.stats(inner).calls == 0)
+
+-- In a coroutine, and with no arguments or results.
+expect.values(coroutine.wrap(function() return f({ x = x, parts = { x } }, { scale = 2 }) end)().sum, { 3, 6, 9 })
+assert(select("#", th.compile(function() end)()) == 0)
+local co = th.compile(function(t)
+  return coroutine.wrap(function() return inner(t) end)()
+end)
+expect.values(co(x), { 2, 3, 4 })
+
+-- Options are judged when compiling.
+expect.error(function() th.compile(print, { executer = "host" }) end, "executer", "executors")
+expect.error(function() th.compile(3) end, "compile: a function was expected, got an integer")
+expect.values(th.compile(function(t) return t + 1 end, { executors = { "host" } })(x), { 2, 3, 4 })
+
+-- Cycles of compiled functions and what they close over are collected.
+local alive = setmetatable({}, { __mode = "k" })
+do
+  local holder = {}
+  holder.f = th.compile(function(t) return holder and t end)
+  holder.f(x)
+  alive[holder] = true
+end
+collectgarbage()
+collectgarbage()
+assert(next(alive) == nil)

@@ -1,0 +1,57 @@
+-- Gradients: on a tape, inside compiled functions, as a transform; eager and compiled agree.
+local th = require "thunder"
+local expect = require "support.expect"
+
+local x, w = th.tensor { 1.0, 2.0, 3.0 }, th.tensor { 0.5, -1.0, 2.0 }
+local function loss_of(a, b) return (a * a * b):sum() end
+
+-- On a tape, in the structure of wrt.
+local loss, grads = th.tape(function()
+  local l = loss_of(x, w)
+  return l, th.grad_of(l, { x = x, list = { w } })
+end)
+expect.values(loss, 0.5 - 4 + 18)
+expect.values(grads.x, { 1, -4, 12 })
+expect.values(grads.list[1], { 1, 4, 9 })
+
+-- As a transform: it returns a function; compiled it gives the same.
+local eager = th.value_and_grad(loss_of)
+local compiled = th.compile(th.value_and_grad(loss_of))
+for _, f in ipairs { eager, compiled } do
+  local l, gx, gw = f(x, w)
+  expect.values(l, 14.5)
+  expect.values(gx, { 1, -4, 12 })
+  expect.values(gw, { 1, 4, 9 })
+end
+local _, only = th.value_and_grad(function(a) return loss_of(a, w) end, { w = w })(x)
+expect.values(only.w, { 1, 4, 9 })
+expect.values(th.grad(function(a) return (a * a):sum() end)(x), { 2, 4, 6 })
+
+-- The gradient of a gradient.
+local second = th.grad(function(a) return (th.grad(function(b) return (b * b * b):sum() end)(a)):sum() end)
+expect.values(second(x), { 6, 12, 18 })
+expect.values(th.compile(second)(x), { 6, 12, 18 })
+
+-- A wrt that the loss does not reach gives zeros; integers and detached values get none.
+expect.values(th.tape(function() return th.grad_of((x * 2):sum(), w) end), { 0, 0, 0 })
+expect.values(th.grad(function(a) return (a * a:detach()):sum() end)(x), { 1, 2, 3 })
+
+-- Mistakes.
+expect.error(function() th.grad(function(a) return a * 2 end)(x) end, "grad")
+expect.error(function() th.value_and_grad(function() return 3 end)(x) end, "must return its loss")
+
+-- A training step as one program: the parameter is written in place.
+local p, lr = th.tensor { 4.0, -2.0 }, th.tensor(0.25)
+local step = th.compile(function(target)
+  local l = ((p - target) ^ 2):sum()
+  p:sub_(th.grad_of(l, p) * lr)
+  return l
+end)
+local target = th.tensor { 0.0, 0.0 }
+expect.values(step(target), 20)
+expect.values(p, { 2, -1 })
+expect.values(step(target), 5)
+lr:fill_(0.5)
+step(target)
+expect.values(p, { 0, 0 })
+assert(th.stats(step).misses == 1, "a tensor's data is no part of the key")
