@@ -106,6 +106,61 @@ TEST(Context, destroys_its_hooks_once_when_creation_fails) {
   EXPECT_EQ(counts.destroyed, 1);
 }
 
+// Allocations that succeed before one fails.
+struct Budget {
+  int left;
+};
+
+thunder_status* add_and_compile(thunder_context* context) {
+  const int64_t shape = 2;
+  const float data[] = {1, 2};
+  thunder_tensor *x = nullptr, *y = nullptr;
+  thunder_scope* scope = nullptr;
+  thunder_function* f = nullptr;
+  thunder_compiled* compiled = nullptr;
+  auto twice = [](thunder_scope* s, const thunder_values* in, thunder_values* out, void*) -> thunder_status* {
+    thunder_values_push_tensor(out, th_exp(s, th_add(s, thunder_values_tensor(in, 0), thunder_values_tensor(in, 0))));
+    return nullptr;
+  };
+  thunder_status* st = thunder_tensor_create(context, THUNDER_F32, 1, &shape, 0, data, sizeof data, &x);
+  if (!st) st = thunder_scope_create(context, THUNDER_SCOPE_TAPED, &scope);
+  if (!st) th_add(scope, x, x), st = thunder_scope_status(scope);
+  if (!st) st = thunder_function_create(context, "twice", twice, nullptr, nullptr, &f);
+  if (!st) st = thunder_compile(f, nullptr, &compiled);
+  if (!st) st = thunder_compiled_call_tensors(compiled, &x, 1, &y, 1);
+  thunder_tensor_release(x);
+  thunder_tensor_release(y);
+  thunder_scope_release(scope);
+  thunder_compiled_release(compiled);
+  thunder_function_release(f);
+  return st;
+}
+
+TEST(Context, reports_memory_that_runs_out_wherever_it_does) {
+  thunder_hooks hooks{};
+  hooks.size = sizeof hooks;
+  hooks.allocate = [](size_t bytes, size_t align, void* user) -> void* {
+    if (static_cast<Budget*>(user)->left-- <= 0) return nullptr;
+    return std::aligned_alloc(align, (bytes + align - 1) / align * align);
+  };
+  hooks.deallocate = [](void* memory, size_t, size_t, void*) { std::free(memory); };
+  int refused = 0;
+  for (int allocations = 0; allocations < 100; allocations++) {
+    Budget budget{allocations};
+    hooks.user = &budget;
+    thunder_context* context = nullptr;
+    thunder_status* st = thunder_context_create(&hooks, &context);
+    if (!st) st = add_and_compile(context);
+    thunder_context_release(context);
+    if (!st) break;
+    EXPECT_EQ(thunder_status_code(st), THUNDER_OUT_OF_MEMORY) << thunder_status_message(st);
+    thunder_status_release(st);
+    refused++;
+  }
+  EXPECT_GE(refused, 4);  // the random state, the tensor, the sum, the result
+  EXPECT_LT(refused, 100);
+}
+
 TEST(Context, describes_its_ops_as_json) {
   thunder_context* context = nullptr;
   thunder_values* out = nullptr;
