@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -15,10 +16,12 @@ namespace thunder {
 class Arena {
  public:
   void* allocate(size_t bytes, size_t align) {
-    size_t at = (used_ + align - 1) & ~(align - 1);
-    if (at + bytes > size_) return grow(bytes, align);
-    used_ = at + bytes;
-    return block_ + at;
+    // By address: a block itself is only aligned to what operator new promises.
+    const size_t skip = -(reinterpret_cast<uintptr_t>(block_) + used_) & (align - 1);
+    if (!block_ || skip > size_ - used_ || bytes > size_ - used_ - skip) return grow(bytes, align);
+    void* at = block_ + used_ + skip;
+    used_ += skip + bytes;
+    return at;
   }
 
   template <class T, class... A>

@@ -18,10 +18,8 @@ class Counted {
 
   void retain() const { count_.fetch_add(1, std::memory_order_relaxed); }
   void release() const {
-    if (count_.fetch_sub(1, std::memory_order_release) == 1) {
-      std::atomic_thread_fence(std::memory_order_acquire);
-      delete static_cast<const T*>(this);
-    }
+    // Not a release followed by a fence: ThreadSanitizer does not see fences.
+    if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete static_cast<const T*>(this);
   }
   bool unique() const { return count_.load(std::memory_order_acquire) == 1; }
 

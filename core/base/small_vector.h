@@ -55,7 +55,7 @@ class SmallVector {
   }
   void pop_back() { size_--; }
   void clear() { size_ = 0; }
-  void resize(size_t n, const T& value = T{}) {
+  void resize(size_t n, T value = T{}) {  // by value: it may be one of ours
     reserve(n);
     for (size_t i = size_; i < n; i++) data()[i] = value;
     size_ = static_cast<uint32_t>(n);

@@ -1,0 +1,47 @@
+#include "base/arena.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+namespace thunder {
+namespace {
+
+TEST(Arena, aligns_every_allocation_by_address) {
+  Arena arena;
+  for (size_t align = 1; align <= 4096; align *= 2)
+    for (size_t bytes : {1, 3, 8, 100}) {
+      void* p = arena.allocate(bytes, align);
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(p) % align, 0u) << align;
+      std::memset(p, 0xab, bytes);
+    }
+}
+
+TEST(Arena, keeps_what_it_gave_when_it_grows) {
+  Arena arena;
+  int* first = arena.make<int>(42);
+  for (int i = 0; i < 100; i++) std::memset(arena.allocate(10000, 8), i, 10000);
+  EXPECT_EQ(*first, 42);
+}
+
+TEST(Arena, serves_more_than_a_block_at_once) {
+  Arena arena;
+  std::memset(arena.allocate(1 << 20, 64), 1, 1 << 20);
+  std::memset(arena.allocate(16, 16), 2, 16);
+}
+
+TEST(Arena, copies_text_with_a_zero_and_lists_without) {
+  Arena arena;
+  EXPECT_STREQ(arena.copy(std::string_view("abc").substr(0, 2)), "ab");
+  EXPECT_STREQ(arena.copy(std::string_view()), "");
+  const int list[] = {1, 2, 3};
+  auto copy = arena.copy(std::span<const int>(list));
+  EXPECT_NE(copy.data(), list);
+  EXPECT_EQ(copy[2], 3);
+  EXPECT_TRUE(arena.copy(std::span<const int>()).empty());
+}
+
+}  // namespace
+}  // namespace thunder

@@ -1,0 +1,171 @@
+#include "base/thread_pool.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "base/text.h"
+
+namespace thunder {
+namespace {
+
+struct Parts {
+  std::mutex mutex;
+  std::vector<std::pair<int64_t, int64_t>> ranges;
+
+  static Status* note(int64_t begin, int64_t end, void* arg) {
+    auto* self = static_cast<Parts*>(arg);
+    std::lock_guard lock(self->mutex);
+    self->ranges.emplace_back(begin, end);
+    return nullptr;
+  }
+  // In order and without gaps.
+  void sort() { std::sort(ranges.begin(), ranges.end()); }
+};
+
+Status* add_one(int64_t begin, int64_t end, void* arg) {
+  for (int64_t i = begin; i < end; i++) static_cast<int*>(arg)[i]++;
+  return nullptr;
+}
+
+TEST(ThreadPool, visits_each_item_once) {
+  ThreadPool pool(4);
+  for (int64_t n : {0, 1, 2, 3, 4, 5, 7, 1000, 1001}) {
+    std::vector<int> seen(static_cast<size_t>(n));
+    for (int round = 0; round < 50; round++) ASSERT_EQ(pool.parallel_for(n, 1, add_one, seen.data()), nullptr);
+    EXPECT_EQ(seen, std::vector<int>(static_cast<size_t>(n), 50)) << n;
+  }
+}
+
+TEST(ThreadPool, divides_by_count_alone) {
+  ThreadPool pool(3);
+  ASSERT_EQ(pool.threads(), 3u);
+  Parts parts;
+  pool.parallel_for(8, 1, Parts::note, &parts);
+  parts.sort();
+  EXPECT_EQ(parts.ranges, (std::vector<std::pair<int64_t, int64_t>>{{0, 3}, {3, 6}, {6, 8}}));
+}
+
+TEST(ThreadPool, does_not_overflow_on_the_largest_count) {
+  ThreadPool pool(3);
+  constexpr int64_t most = std::numeric_limits<int64_t>::max();
+  Parts parts;
+  pool.parallel_for(most, 1, Parts::note, &parts);
+  parts.sort();
+  ASSERT_EQ(parts.ranges.size(), 3u);
+  EXPECT_EQ(parts.ranges[0].second, parts.ranges[1].first);
+  EXPECT_EQ(parts.ranges[1].second, parts.ranges[2].first);
+  EXPECT_EQ(parts.ranges[2].second, most);
+}
+
+TEST(ThreadPool, runs_few_items_in_the_caller) {
+  ThreadPool pool(4);
+  Parts parts;
+  pool.parallel_for(199, 100, Parts::note, &parts);
+  EXPECT_EQ(parts.ranges, (std::vector<std::pair<int64_t, int64_t>>{{0, 199}}));
+  parts.ranges.clear();
+  pool.parallel_for(200, 100, Parts::note, &parts);
+  EXPECT_EQ(parts.ranges.size(), 2u);
+}
+
+TEST(ThreadPool, runs_a_loop_inside_a_loop_in_place) {
+  ThreadPool pool(2);
+  struct Outer {
+    ThreadPool* pool;
+    std::atomic<int64_t> sum{0};
+  } outer{&pool};
+  pool.parallel_for(
+      4, 1,
+      [](int64_t begin, int64_t end, void* arg) {
+        auto* o = static_cast<Outer*>(arg);
+        auto add = [](int64_t b, int64_t e, void* a) -> Status* {
+          static_cast<Outer*>(a)->sum += e - b;
+          return nullptr;
+        };
+        for (int64_t i = begin; i < end; i++) o->pool->parallel_for(10, 1, add, o);
+        return static_cast<Status*>(nullptr);
+      },
+      &outer);
+  EXPECT_EQ(outer.sum, 40);
+}
+
+TEST(ThreadPool, returns_the_first_failure_and_drops_the_rest) {
+  ThreadPool pool(3);
+  Ref<Status> failure = Ref<Status>::adopt(pool.parallel_for(
+      3, 1,
+      [](int64_t begin, int64_t, void*) -> Status* {
+        return begin == 0 ? nullptr : new Status(Code::backend, cat("part ", begin));
+      },
+      nullptr));
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->message(), "part 1");
+  int items[3] = {};
+  EXPECT_EQ(pool.parallel_for(3, 1, add_one, items), nullptr) << "a failure must not stick";
+}
+
+TEST(ThreadPool, turns_exceptions_into_statuses) {
+  ThreadPool pool(2);
+  auto run = [&](ThreadPool::Body body) { return Ref<Status>::adopt(pool.parallel_for(2, 1, body, nullptr)); };
+  auto ours = run([](int64_t, int64_t, void*) -> Status* { fail(Code::backend, "ours"); });
+  auto standard = run([](int64_t, int64_t, void*) -> Status* { throw std::runtime_error("theirs"); });
+  auto memory = run([](int64_t, int64_t, void*) -> Status* { throw std::bad_alloc(); });
+  auto strange = run([](int64_t, int64_t, void*) -> Status* { throw 3; });
+  EXPECT_EQ(ours->code(), Code::backend);
+  EXPECT_EQ(standard->message(), "theirs");
+  EXPECT_EQ(memory->code(), Code::out_of_memory);
+  EXPECT_EQ(strange->code(), Code::internal);
+}
+
+TEST(ThreadPool, serves_several_callers_at_once) {
+  ThreadPool pool(3);
+  std::vector<std::thread> callers;
+  std::atomic<int> wrong{0};
+  for (int c = 0; c < 4; c++)
+    callers.emplace_back([&] {
+      for (int round = 0; round < 200; round++) {
+        std::vector<int> seen(64);
+        pool.parallel_for(64, 1, add_one, seen.data());
+        if (seen != std::vector<int>(64, 1)) wrong++;
+      }
+    });
+  for (auto& caller : callers) caller.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+#if defined(__SANITIZE_THREAD__)
+constexpr bool kForkIsChecked = false;  // the sanitizer's own runtime may hang in the child of a threaded process
+#else
+constexpr bool kForkIsChecked = true;
+#endif
+
+TEST(ThreadPool, runs_inline_in_a_forked_child) {
+  if (!kForkIsChecked) GTEST_SKIP() << "ThreadSanitizer does not support threads and fork";
+  for (int attempt = 0; attempt < 20; attempt++) {
+    auto* pool = new ThreadPool(3);
+    int items[6] = {};
+    pool->parallel_for(6, 1, add_one, items);
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      ::alarm(20);
+      pool->parallel_for(6, 1, add_one, items);
+      delete pool;
+      ::_exit(items[0] == 2 && items[5] == 2 ? 0 : 1);
+    }
+    int outcome = -1;
+    ASSERT_EQ(::waitpid(child, &outcome, 0), child);
+    EXPECT_EQ(outcome, 0);
+    delete pool;
+  }
+}
+
+}  // namespace
+}  // namespace thunder
