@@ -15,8 +15,7 @@ int64_t fold(DimOp op, int64_t a, int64_t b) {
     default:
       require(b > 0, "size ", a, " ", static_cast<char>(op), " ", b, ": the divisor must be positive");
       // Floor division, as in Python and Lua.
-      r = a / b - (a % b < 0);
-      if (op == DimOp::mod) r = a - r * b;
+      r = op == DimOp::div ? a / b - (a % b < 0) : a % b + (a % b < 0 ? b : 0);
   }
   require(!overflow, "size ", a, " ", static_cast<char>(op), " ", b, " does not fit in 64 bits");
   return r;

@@ -49,13 +49,19 @@ size_t dense_bytes(const TensorType& type) {
 }
 
 Extent extent(std::span<const int64_t> sizes, std::span<const int64_t> strides, size_t item) {
-  int64_t low = 0, high = 0;
+  int64_t low = 0, high = 1;
+  bool overflow = false;
   for (size_t i = 0; i < sizes.size(); i++) {
     if (sizes[i] == 0) return {};
-    (strides[i] < 0 ? low : high) += (sizes[i] - 1) * strides[i];
+    int64_t& end = strides[i] < 0 ? low : high;
+    int64_t reach = 0;
+    overflow |= __builtin_mul_overflow(sizes[i] - 1, strides[i], &reach);
+    overflow |= __builtin_add_overflow(end, reach, &end);
   }
-  const auto bytes = static_cast<int64_t>(item);
-  return {low * bytes, (high + 1) * bytes};
+  overflow |= __builtin_mul_overflow(low, item, &low);
+  overflow |= __builtin_mul_overflow(high, item, &high);
+  if (overflow) fail(Code::invalid_argument, "a strided view reaches further than 63 bits of address");
+  return {low, high};
 }
 
 Ref<Tensor> Tensor::empty(const Allocator& allocator, const TensorType& type) {

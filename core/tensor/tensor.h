@@ -85,7 +85,8 @@ size_t dense_bytes(const TensorType&);
 // Whether several elements of a view share one place in memory, as those of an expanded one do.
 bool repeats_elements(const Tensor& t);
 
-// The bytes [begin, end) that a view touches, relative to its first element. Empty views touch none.
+// The bytes [begin, end) that a view touches, relative to its first element. Empty views touch none. Throws when
+// they do not fit in 63 bits.
 struct Extent {
   int64_t begin = 0, end = 0;
 };
