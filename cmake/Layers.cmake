@@ -5,7 +5,7 @@
 # include that points up does not compile.
 set(THUNDER_LAYERS base ir device tensor ops tracer modules passes program executors cache jit)
 
-set(THUNDER_DEPENDENCIES PkgConfig::CJSON Threads::Threads ${CMAKE_DL_LIBS})
+set(THUNDER_DEPENDENCIES PkgConfig::CJSON PkgConfig::ZLIB Threads::Threads ${CMAKE_DL_LIBS})
 set(THUNDER_OBJECTS "")   # every object of the library
 set(THUNDER_ROOTS "")     # the include roots of every layer
 
