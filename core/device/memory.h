@@ -25,6 +25,8 @@ class Storage : public Counted<Storage> {
   static Ref<Storage> allocate(const Allocator&, size_t bytes);
   static Ref<Storage> borrow(void* data, size_t bytes, void (*destroy)(void*), void* user);
   ~Storage();
+  // Sets what a borrowed storage calls when it ends. For owners who keep the bytes until nothing can fail any more.
+  void on_release(void (*destroy)(void*), void* user) { destroy_ = destroy, user_ = user; }
 
   std::byte* data() const { return data_; }
   size_t bytes() const { return bytes_; }

@@ -172,4 +172,10 @@ void copy_strided(const Buffer& from, const Buffer& to) {
   }
 }
 
+Ref<Tensor> dense_copy(const Allocator& allocator, const Tensor& from) {
+  auto to = Tensor::empty(allocator, from.type());
+  copy_strided(from.buffer(), to->buffer());
+  return to;
+}
+
 }  // namespace thunder
