@@ -58,8 +58,10 @@ class Scanner {
     auto as_int = std::from_chars(from, end, i);
     auto as_real = std::from_chars(from, end, f);
     if (as_real.ec != std::errc()) bad("expected a default value");
+    const bool integer = as_int.ptr == as_real.ptr;
+    if (integer && as_int.ec != std::errc()) bad("an integer that does not fit in 64 bits");
     at_ = static_cast<size_t>(as_real.ptr - text_.data());
-    return as_int.ptr == as_real.ptr ? Arg::integer(i) : Arg::real(f);
+    return integer ? Arg::integer(i) : Arg::real(f);
   }
   ParamKind kind() {
     auto w = word();
@@ -114,20 +116,26 @@ Schema parse_schema(std::string_view text) {
     std::vector<Dim> items;
     while (!scan.accept("]")) {
       if (!items.empty()) scan.expect(",");
-      items.push_back(scan.number().i);
+      Arg item = scan.number();
+      if (item.kind != ArgKind::integer) scan.bad("expected an integer");
+      items.push_back(item.i);
     }
     schema.dims_.push_back(std::make_unique<Dim[]>(items.size() + 1));
     std::copy(items.begin(), items.end(), schema.dims_.back().get());
     return Arg::dims({schema.dims_.back().get(), items.size()});
   };
   auto fallback = [&](const Param& p) -> Arg {
-    if (scan.accept("None")) return Arg::none();
-    if (scan.accept("True")) return Arg::boolean(true);
-    if (scan.accept("False")) return Arg::boolean(false);
-    if (scan.accept("'")) return keep(scan.quoted());
-    if (scan.accept("[")) return list();
+    const ParamKind k = p.kind;
+    if (p.optional && scan.accept("None")) return Arg::none();
+    if (k == ParamKind::boolean && scan.accept("True")) return Arg::boolean(true);
+    if (k == ParamKind::boolean && scan.accept("False")) return Arg::boolean(false);
+    if (k == ParamKind::string && scan.accept("'")) return keep(scan.quoted());
+    if (k == ParamKind::dims && scan.accept("[")) return list();
+    if (k != ParamKind::integer && k != ParamKind::real && k != ParamKind::tensor)
+      scan.bad(cat("expected a default of kind ", kind_name(k), p.optional ? " or None" : ""));
     Arg a = scan.number();
-    if (p.kind == ParamKind::real && a.kind == ArgKind::integer) return Arg::real(static_cast<double>(a.i));
+    if (k == ParamKind::real && a.kind == ArgKind::integer) return Arg::real(static_cast<double>(a.i));
+    if (k == ParamKind::integer && a.kind == ArgKind::real) scan.bad("expected an integer");
     return a;
   };
   scan.expect("(");
@@ -137,6 +145,7 @@ Schema parse_schema(std::string_view text) {
     p.kind = scan.kind();
     p.optional = scan.accept("?");
     p.name = scan.word();
+    if (schema.find(p.name) >= 0) scan.bad(cat("a second parameter '", p.name, "'"));
     if (scan.accept("=")) {
       p.has_default = true;
       p.fallback = fallback(p);

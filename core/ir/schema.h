@@ -42,7 +42,8 @@ struct Schema {
 
 // Throws with the position of the first thing it does not understand.
 // Kinds: tensor tensor[] int float bool str int[] float[] dtype device, '?' after a kind for optional;
-// defaults: None, True, False, numbers, 'text', [] and [1, 2]. Results: tensor, (tensor, tensor), tensor[].
+// defaults, of the parameter's kind: None, True, False, numbers (also for a tensor), 'text', [] and [1, 2].
+// Results: tensor, (tensor, tensor), tensor[].
 Schema parse_schema(std::string_view text);
 
 std::string_view kind_name(ParamKind);
