@@ -1,0 +1,131 @@
+#include "tensor/dlpack.h"
+
+#include <memory>
+
+#include "base/text.h"
+
+namespace thunder {
+namespace {
+
+DType dtype_of(const DLDataType& t) {
+  const auto dtype = static_cast<DType>(t.code << 8 | t.bits);
+  require(t.lanes == 1, "DLPack: elements of ", t.lanes, " lanes are not supported, only of 1");
+  require(known(dtype), "DLPack: no dtype has code ", t.code, " and ", t.bits, " bits; there are ",
+          join(all_dtypes(), ", ", [](auto& row) { return row.name; }));
+  return dtype;
+}
+
+Device device_of(const DLDevice& d) {
+  // Pinned memory is the host's, whoever pinned it.
+  if (d.device_type == kDLPackCpu || d.device_type == kDLPackCudaHost) return Device::cpu;
+  require(d.device_type == kDLPackCuda, "DLPack: device type ", d.device_type,
+          " is not supported; 1 (CPU), 2 (CUDA) and 3 (CUDA host memory) are");
+  require(d.device_id >= 0 && d.device_id < 0x10000, "DLPack: no CUDA device has the index ", d.device_id);
+  return cuda(d.device_id);
+}
+
+struct View {
+  TensorType type;
+  Sizes strides;
+  std::byte* first = nullptr;  // the element with index zero in each dimension
+  Extent reach;
+};
+
+View view_of(const DLTensor& t) {
+  View v;
+  v.type.dtype = dtype_of(t.dtype);
+  v.type.device = device_of(t.device);
+  require(t.ndim >= 0 && t.ndim <= static_cast<int32_t>(kMaxRank), "DLPack: rank ", t.ndim, " is not between 0 and ",
+          kMaxRank);
+  require(t.ndim == 0 || t.shape, "DLPack: the shape is null although the rank is ", t.ndim);
+  for (int32_t i = 0; i < t.ndim; i++) v.type.shape.push_back(t.shape[i]);
+  dense_bytes(v.type);  // refuses negative sizes, and products that overflow
+  v.strides = dense_strides(v.type.shape);
+  if (t.strides) v.strides.assign(t.strides, t.strides + t.ndim);
+  const Sizes sizes = concrete(v.type.shape);
+  const size_t item = size_of(v.type.dtype);
+  v.reach = extent(sizes, v.strides, item);
+  if (v.reach.begin == v.reach.end) return v;
+  require(t.data, "DLPack: the data is null although the shape is ", name(v.type.shape));
+  const uintptr_t address = reinterpret_cast<uintptr_t>(t.data) + t.byte_offset;
+  require(address % item == 0, "DLPack: the data of type ", name(v.type),
+          " lies at an address that is not a multiple of ", item);
+  v.first = static_cast<std::byte*>(t.data) + t.byte_offset;
+  return v;
+}
+
+template <class Managed>
+void call_deleter(void* user) {
+  auto* managed = static_cast<Managed*>(user);
+  if (managed->deleter) managed->deleter(managed);
+}
+
+template <class Managed>
+Ref<Tensor> take(Managed* managed, bool read_only) {
+  const View v = view_of(managed->dl_tensor);
+  const bool empty = v.first == nullptr;
+  auto storage = Storage::borrow(empty ? nullptr : v.first + v.reach.begin,
+                                 static_cast<size_t>(v.reach.end - v.reach.begin), nullptr, nullptr);
+  auto tensor = Tensor::view(storage, v.type, v.strides, static_cast<size_t>(-v.reach.begin));
+  if (read_only) tensor->set_read_only();
+  // The last step, so that a failure before leaves the caller the owner.
+  storage->on_release(call_deleter<Managed>, managed);
+  return tensor;
+}
+
+// What an exported structure points to, and what it keeps alive.
+template <class Managed>
+struct Exported {
+  Managed managed{};
+  Ref<Tensor> tensor;
+  Sizes shape, strides;
+};
+
+template <class Managed>
+std::unique_ptr<Exported<Managed>> give(const Ref<Tensor>& tensor) {
+  if (!tensor->concrete()) fail(Code::proxy_has_no_data, "DLPack: the tensor has no data to pass on");
+  auto out = std::make_unique<Exported<Managed>>();
+  const TensorType& type = tensor->type();
+  const auto code = static_cast<int32_t>(type.dtype);
+  // A view, since the handle itself may be rebound to other memory while the consumer still reads this.
+  out->tensor = Tensor::view(tensor->storage(), type, tensor->strides(), tensor->offset());
+  out->shape = concrete(type.shape);
+  out->strides = tensor->strides();
+  DLTensor& t = out->managed.dl_tensor;
+  // The first element itself, with no byte_offset: PyTorch does not look at that field.
+  t.data = tensor->elements() ? tensor->data() : nullptr;
+  t.device = {kind(type.device), index(type.device)};
+  t.ndim = static_cast<int32_t>(type.rank());
+  t.dtype = {static_cast<uint8_t>(code >> 8), static_cast<uint8_t>(code & 0xff), 1};
+  t.shape = out->shape.data();
+  t.strides = out->strides.data();
+  out->managed.manager_ctx = out.get();
+  out->managed.deleter = [](Managed* self) { delete static_cast<Exported<Managed>*>(self->manager_ctx); };
+  return out;
+}
+
+}  // namespace
+
+Ref<Tensor> from_dlpack(DLManagedTensorVersioned* managed) {
+  require(managed->version.major == kDLPackMajor, "DLPack: version ", managed->version.major, ".",
+          managed->version.minor, " is not supported, only ", kDLPackMajor, ".x");
+  return take(managed, managed->flags & kDLPackReadOnly);
+}
+
+Ref<Tensor> from_dlpack(DLManagedTensor* managed) { return take(managed, false); }
+
+DLManagedTensorVersioned* to_dlpack_versioned(const Ref<Tensor>& tensor) {
+  auto out = give<DLManagedTensorVersioned>(tensor);
+  out->managed.version = {kDLPackMajor, kDLPackMinor};
+  out->managed.flags = tensor->read_only() ? kDLPackReadOnly : 0;
+  return &out.release()->managed;
+}
+
+DLManagedTensor* to_dlpack(const Ref<Tensor>& tensor) {
+  if (tensor->read_only())
+    fail(Code::failed_precondition,
+         "DLPack: a read-only tensor needs the versioned structure; the old one cannot say so");
+  return &give<DLManagedTensor>(tensor).release()->managed;
+}
+
+}  // namespace thunder

@@ -1,0 +1,19 @@
+// Tensors to and from other libraries without a copy.
+#pragma once
+
+#include "tensor/dlpack_abi.h"
+#include "tensor/tensor.h"
+
+namespace thunder {
+
+// Takes `managed` over: its deleter, which may be null, runs once, when the last use of the memory ends. When this
+// throws, nothing was taken and the caller still owns it; of another major version only the deleter may be touched.
+Ref<Tensor> from_dlpack(DLManagedTensorVersioned* managed);
+Ref<Tensor> from_dlpack(DLManagedTensor* managed);
+
+// Keeps the memory until the consumer calls the deleter, on any thread. A read-only tensor cannot be passed on
+// through the unversioned structure, which has no way to say so.
+DLManagedTensorVersioned* to_dlpack_versioned(const Ref<Tensor>& tensor);
+DLManagedTensor* to_dlpack(const Ref<Tensor>& tensor);
+
+}  // namespace thunder
