@@ -112,17 +112,25 @@ Schema parse_schema(std::string_view text) {
     schema.strings_.push_back(std::move(copy));
     return Arg::string({schema.strings_.back().get(), s.size()});
   };
-  auto list = [&] {
-    std::vector<Dim> items;
+  auto list = [&](ParamKind kind) {
+    std::vector<Arg> items;
     while (!scan.accept("]")) {
+      if (kind == ParamKind::tensors) scan.bad("expected ']': a default list of tensors is empty");
       if (!items.empty()) scan.expect(",");
-      Arg item = scan.number();
-      if (item.kind != ArgKind::integer) scan.bad("expected an integer");
-      items.push_back(item.i);
+      items.push_back(scan.number());
+      if (kind == ParamKind::dims && items.back().kind != ArgKind::integer) scan.bad("expected an integer");
     }
-    schema.dims_.push_back(std::make_unique<Dim[]>(items.size() + 1));
-    std::copy(items.begin(), items.end(), schema.dims_.back().get());
-    return Arg::dims({schema.dims_.back().get(), items.size()});
+    if (kind == ParamKind::tensors) return Arg::values({});
+    const size_t n = items.size();
+    if (kind == ParamKind::reals) {
+      auto& reals = schema.reals_.emplace_back(std::make_unique<double[]>(n + 1));
+      for (size_t i = 0; i < n; i++)
+        reals[i] = items[i].kind == ArgKind::integer ? static_cast<double>(items[i].i) : items[i].f;
+      return Arg::reals({reals.get(), n});
+    }
+    auto& dims = schema.dims_.emplace_back(std::make_unique<Dim[]>(n + 1));
+    for (size_t i = 0; i < n; i++) dims[i] = items[i].i;
+    return Arg::dims({dims.get(), n});
   };
   auto fallback = [&](const Param& p) -> Arg {
     const ParamKind k = p.kind;
@@ -130,7 +138,8 @@ Schema parse_schema(std::string_view text) {
     if (k == ParamKind::boolean && scan.accept("True")) return Arg::boolean(true);
     if (k == ParamKind::boolean && scan.accept("False")) return Arg::boolean(false);
     if (k == ParamKind::string && scan.accept("'")) return keep(scan.quoted());
-    if (k == ParamKind::dims && scan.accept("[")) return list();
+    const bool listed = k == ParamKind::dims || k == ParamKind::reals || k == ParamKind::tensors;
+    if (listed && scan.accept("[")) return list(k);
     if (k != ParamKind::integer && k != ParamKind::real && k != ParamKind::tensor)
       scan.bad(cat("expected a default of kind ", kind_name(k), p.optional ? " or None" : ""));
     Arg a = scan.number();

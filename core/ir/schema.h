@@ -37,6 +37,7 @@ struct Schema {
  private:
   friend Schema parse_schema(std::string_view);
   std::vector<std::unique_ptr<Dim[]>> dims_;
+  std::vector<std::unique_ptr<double[]>> reals_;
   std::vector<std::unique_ptr<char[]>> strings_;
 };
 

@@ -42,6 +42,14 @@ TEST(Schema, reads_every_kind_of_default) {
   EXPECT_TRUE(s.variadic());
 }
 
+TEST(Schema, gives_each_default_list_its_own_kind) {
+  auto s = parse_schema("x(float[] a=[1, 0.5], tensor[] b=[]) -> tensor");
+  const double two[] = {1, 0.5};
+  EXPECT_TRUE(same(s.params[0].fallback, Arg::reals(two)));
+  EXPECT_TRUE(same(s.params[1].fallback, Arg::values({})));
+  EXPECT_PRED2(contains, refusal("x(tensor[] b=[1]) -> tensor"), "a default list of tensors is empty");
+}
+
 TEST(Schema, keeps_its_defaults_when_moved) {
   auto s = parse_schema("x(str a='text', int[] b=[7]) -> (tensor, tensor)");
   Schema moved = std::move(s);
