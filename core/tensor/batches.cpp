@@ -139,6 +139,7 @@ int64_t Batches::next_into(std::span<const Ref<Tensor>> targets) {
     require(targets[i]->concrete() && targets[i]->type() == needed, "batches: tensor ", i + 1, " to fill is ",
             name(targets[i]->type()), ", but the batch is ", name(needed));
     require(!targets[i]->read_only(), "batches: tensor ", i + 1, " to fill is read-only");
+    require(!repeats_elements(*targets[i]), "batches: tensor ", i + 1, " to fill has elements that share memory");
   }
   gather(targets, count);
   for (auto& t : targets) t->bump();
