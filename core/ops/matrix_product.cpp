@@ -51,41 +51,80 @@ void places(const Positions& p, int64_t first, int64_t count, Place* out) {
   }
 }
 
-template <class T>
-Sum<T> pixel(const T* data, const Image& image, Place a, Place b) {
-  int64_t y = a.y + b.y, x = a.x + b.x;
-  if (image.step_y != 1) {
-    if (y % image.step_y) return 0;
-    y /= image.step_y;
+// Neighbouring positions in one row of pixels that are equally far apart.
+struct Run {
+  int64_t first, count;
+  int64_t offset, x;  // from one to the next
+};
+int64_t runs_of(const Place* places, int64_t count, Run* out) {
+  int64_t n = 0;
+  for (int64_t i = 0; i < count;) {
+    Run run{i, 1, 0, 0};
+    if (i + 1 < count) run.offset = places[i + 1].offset - places[i].offset, run.x = places[i + 1].x - places[i].x;
+    for (int64_t j = i + 1; j < count; j++, run.count++) {
+      const Place &a = places[j - 1], &b = places[j];
+      if (b.y != a.y || b.x - a.x != run.x || b.offset - a.offset != run.offset) break;
+    }
+    i += run.count;
+    out[n++] = run;
   }
-  if (image.step_x != 1) {
-    if (x % image.step_x) return 0;
-    x /= image.step_x;
-  }
-  if (y < 0 || y >= image.height || x < 0 || x >= image.width) return 0;
-  return static_cast<Sum<T>>(data[a.offset + b.offset + y * image.row + x * image.column]);
+  return n;
 }
 
-// Copies Width outer positions (zeros after the first `count`) by `depth` inner ones to out[inner][Width].
+// Copies the elements where a run meets a place to out[0], out[out_step] ...
+template <class T>
+void copy_run(const Operand& from, const Place& at, const Place& start, const Run& run, Sum<T>* out, int64_t out_step) {
+  const Image& image = from.image;
+  const T* data = static_cast<const T*>(from.data) + at.offset + start.offset;
+  if (image.height < 0) {
+    for (int64_t i = 0; i < run.count; i++) out[i * out_step] = static_cast<Sum<T>>(data[i * run.offset]);
+    return;
+  }
+  for (int64_t i = 0; i < run.count; i++) out[i * out_step] = 0;
+  const int64_t y = at.y + start.y, x = at.x + start.x;
+  if (y % image.step_y || y < 0 || y / image.step_y >= image.height) return;
+  data += y / image.step_y * image.row;
+  if (run.x == 1 && run.offset == 0) {
+    // The first pixel of the run that is stored; from there on every step_x-th one is, next to each other.
+    const int64_t skip = (image.step_x - x % image.step_x) % image.step_x;
+    const int64_t stored = (x + skip) / image.step_x, last = (run.count - skip + image.step_x - 1) / image.step_x;
+    const int64_t end = std::min(last, image.width - stored);
+    for (int64_t i = std::max<int64_t>(0, -stored); i < end; i++)
+      out[(skip + i * image.step_x) * out_step] = static_cast<Sum<T>>(data[(stored + i) * image.column]);
+    return;
+  }
+  for (int64_t i = 0; i < run.count; i++) {
+    const int64_t pixel = x + i * run.x;
+    if (pixel % image.step_x || pixel < 0 || pixel / image.step_x >= image.width) continue;
+    out[i * out_step] = static_cast<Sum<T>>(data[i * run.offset + pixel / image.step_x * image.column]);
+  }
+}
+
+// The positions summed over that a block covers.
+struct Depth {
+  int64_t count, n_runs;
+  Place places[kInner];
+  Run runs[kInner];
+};
+
+// Copies Width outer positions (zeros after the first `count`) by all inner ones to out[inner][Width].
 template <class T, int Width>
-void pack(const Operand& from, int64_t first, int64_t count, const Place* inner, int64_t depth, Sum<T>* out) {
-  const T* data = static_cast<const T*>(from.data);
-  std::array<Place, Width> outer;
-  places(from.outer, first, count, outer.data());
-  const bool is_image = from.image.height >= 0;
-  bool run = !is_image && count == Width;
-  for (int64_t i = 1; i < count; i++) run &= outer[static_cast<size_t>(i)].offset == outer[0].offset + i;
-  for (int64_t k = 0; k < depth; k++, out += Width) {
-    if (run) {
-      const T* row = data + outer[0].offset + inner[k].offset;
-      for (int i = 0; i < Width; i++) out[i] = static_cast<Sum<T>>(row[i]);
-      continue;
-    }
-    for (int64_t i = 0; i < count; i++) {
-      const Place at = outer[static_cast<size_t>(i)];
-      out[i] = is_image ? pixel(data, from.image, at, inner[k]) : static_cast<Sum<T>>(data[at.offset + inner[k].offset]);
-    }
-    for (int64_t i = count; i < Width; i++) out[i] = 0;
+void pack(const Operand& from, int64_t first, int64_t count, const Depth& inner, Sum<T>* out) {
+  Place outer[Width];
+  Run runs[Width];
+  places(from.outer, first, count, outer);
+  const int64_t n_runs = runs_of(outer, count, runs);
+  if (count < Width) std::fill_n(out, inner.count * Width, Sum<T>(0));
+  // Along the side whose runs are longer.
+  if (count * inner.n_runs >= inner.count * n_runs) {
+    for (int64_t k = 0; k < inner.count; k++)
+      for (int64_t r = 0; r < n_runs; r++) copy_run<T>(from, inner.places[k], outer[runs[r].first], runs[r], out + k * Width + runs[r].first, 1);
+  } else {
+    for (int64_t i = 0; i < count; i++)
+      for (int64_t r = 0; r < inner.n_runs; r++) {
+        const Run& run = inner.runs[r];
+        copy_run<T>(from, outer[i], inner.places[run.first], run, out + run.first * Width + i, Width);
+      }
   }
 }
 
@@ -128,15 +167,19 @@ template <class T, class Tile>
 void block(const Operand& left, const Operand& right, int64_t i0, int64_t rows, int64_t j0, int64_t columns, int64_t depth,
            Sum<T>* sums) {
   alignas(64) Sum<T> packed_left[kRows * kInner], packed_right[Tile::width * kInner];
-  Place inner_left[kInner], inner_right[kInner];
+  Depth inner_left, inner_right;
+  auto enter = [&](const Positions& p, int64_t k0, Depth& d) {
+    d.count = std::min(kInner, depth - k0);
+    places(p, k0, d.count, d.places);
+    d.n_runs = runs_of(d.places, d.count, d.runs);
+  };
   for (int64_t k0 = 0; k0 < depth; k0 += kInner) {
-    const int64_t n = std::min(kInner, depth - k0);
-    places(left.inner, k0, n, inner_left);
-    places(right.inner, k0, n, inner_right);
+    enter(left.inner, k0, inner_left), enter(right.inner, k0, inner_right);
+    const int64_t n = inner_left.count;
     for (int64_t i = 0; i < rows; i += kTileRows)
-      pack<T, kTileRows>(left, i0 + i, std::min<int64_t>(kTileRows, rows - i), inner_left, n, packed_left + i * n);
+      pack<T, kTileRows>(left, i0 + i, std::min<int64_t>(kTileRows, rows - i), inner_left, packed_left + i * n);
     for (int64_t j = 0; j < columns; j += Tile::width) {
-      pack<T, Tile::width>(right, j0 + j, std::min<int64_t>(Tile::width, columns - j), inner_right, n, packed_right);
+      pack<T, Tile::width>(right, j0 + j, std::min<int64_t>(Tile::width, columns - j), inner_right, packed_right);
       for (int64_t i = 0; i < rows; i += kTileRows) Tile::run(packed_left + i * n, packed_right, n, sums + i * kColumns + j);
     }
   }
