@@ -201,18 +201,25 @@ Results conv2d(Call& c) {
   if (single) x = reshape_to(x, {{1, x.size(0), x.size(1), x.size(2)}});
   // The bias joins before the sum is rounded.
   if (bias) x = computed(x), w = computed(w), bias = computed(bias);
-  Var y;
-  try {
-    y = c.builder.call("prims.conv2d", {x, w, c.args[3], c.args[4], c.args[5], c.integer(6)});
-  } catch (const Error& e) {
-    constexpr std::string_view prim = "prims.";
-    throw Error(e.code(), e.message().starts_with(prim) ? e.message().substr(prim.size()) : e.message());
-  }
+  Var y = c.builder.call("prims.conv2d", {x, w, c.args[3], c.args[4], c.args[5], c.integer(6)});
   if (bias) y = convert(y + along_axis(bias, 1, 4), dtype);
   return single ? reshape_to(y, {{y.size(1), y.size(2), y.size(3)}}) : y;
 }
 
 using Pair = std::vector<int64_t>;
+void forward_samples(Samples& s) {
+  s.add({TensorSpec{{2, 4, 6, 5}}, TensorSpec{{6, 2, 3, 2}}, Pair{2, 1}, Pair{1, 0}, Pair{1, 2}, 2});
+  s.refuse({TensorSpec{{2, 4, 6, 5}}, TensorSpec{{6, 3, 3, 2}}, 1, 0, 1, 1}, "input has 4 channels, weight takes 3");
+}
+void input_grad_samples(Samples& s) {
+  s.add({TensorSpec{{2, 6, 3, 3}}, TensorSpec{{6, 2, 3, 2}}, Pair{2, 4, 6, 5}, Pair{2, 1}, Pair{1, 0}, Pair{1, 2}, 2});
+  s.refuse({TensorSpec{{2, 6, 3, 4}}, TensorSpec{{6, 2, 3, 2}}, Pair{2, 4, 6, 5}, Pair{2, 1}, Pair{1, 0}, Pair{1, 2}, 2},
+           "grad must have shape [2, 6, 3, 3], got [2, 6, 3, 4]");
+}
+void weight_grad_samples(Samples& s) {
+  s.add({TensorSpec{{2, 6, 3, 3}}, TensorSpec{{2, 4, 6, 5}}, Pair{6, 2, 3, 2}, Pair{2, 1}, Pair{1, 0}, Pair{1, 2}, 2});
+  s.refuse({TensorSpec{{2, 6, 3, 3}, DType::f64}, TensorSpec{{2, 4, 6, 5}}, Pair{6, 2, 3, 2}, Pair{2, 1}, Pair{1, 0}, Pair{1, 2}, 2}, "got f64 and f32");
+}
 void samples(Samples& s) {
   s.add({TensorSpec{{2, 3, 6, 5}}, TensorSpec{{4, 3, 3, 2}}, TensorSpec{{4}}});
   s.add({TensorSpec{{2, 3, 6, 5}}, TensorSpec{{4, 3, 3, 3}}, SampleArg(), 2, 1});
@@ -233,15 +240,16 @@ void samples(Samples& s) {
 
 constexpr OpRow kRows[] = {
     checked({.schema = "prims.conv2d(tensor input, tensor weight, int[] stride, int[] padding, int[] dilation, int groups) -> tensor",
-             .doc = "Two-dimensional cross-correlation.", .meta = forward_meta, .reference = forward, .vjp = forward_vjp, .tags = kMatmul}),
+             .doc = "Two-dimensional cross-correlation.", .meta = forward_meta, .reference = forward, .vjp = forward_vjp,
+             .samples = forward_samples, .tags = kMatmul}),
     checked({.schema = "prims.conv2d_input_grad(tensor grad, tensor weight, int[] input_size, int[] stride, int[] padding, int[] dilation, "
                        "int groups) -> tensor",
              .doc = "The gradient of prims.conv2d's input.", .meta = input_grad_meta, .reference = input_grad, .vjp = input_grad_vjp,
-             .tags = kMatmul}),
+             .samples = input_grad_samples, .tags = kMatmul}),
     checked({.schema = "prims.conv2d_weight_grad(tensor grad, tensor input, int[] weight_size, int[] stride, int[] padding, int[] dilation, "
                        "int groups) -> tensor",
              .doc = "The gradient of prims.conv2d's weight.", .meta = weight_grad_meta, .reference = weight_grad, .vjp = weight_grad_vjp,
-             .tags = kMatmul}),
+             .samples = weight_grad_samples, .tags = kMatmul}),
     checked({.schema = "conv2d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1, 1], int[] padding=[0, 0], "
                        "int[] dilation=[1, 1], int groups=1) -> tensor",
              .doc = "Two-dimensional cross-correlation of [n, c, h, w] or [c, h, w] with weight [out, c / groups, kh, kw]; one number stands for both dims.",

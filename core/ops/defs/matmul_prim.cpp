@@ -50,6 +50,14 @@ Status* kernel(const Kernel& k) {
   return nullptr;
 }
 
+void samples(Samples& s) {
+  s.add({TensorSpec{{4, 3}}, TensorSpec{{3, 5}}});
+  s.add({TensorSpec{{2, 3, 4, 3}}, TensorSpec{{2, 3, 3, 5}}});
+  s.add({TensorSpec{{4, 3}, DType::i32, -9, 9}, TensorSpec{{3, 5}, DType::i32, -9, 9}});
+  s.refuse({TensorSpec{{2, 4, 3}}, TensorSpec{{3, 5}}}, "one rank");
+  s.refuse({TensorSpec{{2, 4, 3}}, TensorSpec{{1, 3, 5}}}, "batch dimensions differ: got 2 and 1");
+}
+
 constexpr OpRow kRow = checked(
     {.schema = "prims.matmul(tensor input, tensor other) -> tensor", .doc = "Batched matrix product of equal leading dims.",
      .meta = meta, .reference = kernel,
@@ -57,7 +65,7 @@ constexpr OpRow kRow = checked(
        if (g.wants(0)) g.add(0, g.builder.call("prims.matmul", {g.cotangent(), swap_last_two(g.var(1))}));
        if (g.wants(1)) g.add(1, g.builder.call("prims.matmul", {swap_last_two(g.var(0)), g.cotangent()}));
      },
-     .tags = kMatmul});
+     .samples = samples, .tags = kMatmul});
 
 }  // namespace
 

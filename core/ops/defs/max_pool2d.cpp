@@ -178,12 +178,23 @@ void samples(Samples& s) {
   s.refuse({TensorSpec{{2, 3, 6, 6}}, Pair{2, 2, 2}}, "one or two values, got [2, 2, 2]");
 }
 
+void prim_samples(Samples& s) {
+  s.add({TensorSpec{{2, 3, 6, 5}}, Pair{3, 2}, Pair{2, 1}, Pair{1, 0}, Pair{1, 2}, true});
+  s.refuse({TensorSpec{{3, 6, 5}}, 2, 2, 0, 1, false}, "input must be [batch, channels, height, width], got f32[3, 6, 5]");
+}
+void backward_samples(Samples& s) {
+  s.add({TensorSpec{{2, 3, 2, 2}}, TensorSpec{{2, 3, 2, 2}, DType::i64, 0, 15}, Pair{2, 3, 4, 4}});
+  s.refuse({TensorSpec{{2, 3, 2, 2}}, TensorSpec{{2, 3, 2, 2}, DType::i64, 16, 20}, Pair{2, 3, 4, 4}}, "out of range for 16 pixels");
+  s.refuse({TensorSpec{{2, 3, 2, 2}}, TensorSpec{{2, 3, 2, 2}}, Pair{2, 3, 4, 4}}, "indices must be i64");
+}
+
 constexpr OpRow kRows[] = {
     checked({.schema = "prims.max_pool2d(tensor input, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool ceil_mode) -> (tensor, tensor)",
-             .doc = "The largest pixel of each window, and its index in the flattened plane.", .meta = meta, .reference = kernel, .vjp = vjp}),
+             .doc = "The largest pixel of each window, and its index in the flattened plane.", .meta = meta, .reference = kernel, .vjp = vjp,
+             .samples = prim_samples}),
     checked({.schema = "prims.max_pool2d_backward(tensor grad, tensor indices, int[] input_size) -> tensor",
              .doc = "Zeros to which grad is added at the indices, in order.", .meta = backward_meta, .reference = backward_kernel,
-             .vjp = backward_vjp}),
+             .vjp = backward_vjp, .samples = backward_samples}),
     checked({.schema = "max_pool2d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0, 0], int[] dilation=[1, 1], "
                        "bool ceil_mode=False) -> tensor",
              .doc = "The largest pixel of each window; stride is kernel_size unless given. NaN wins.", .decompose = max_pool2d,
