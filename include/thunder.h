@@ -65,6 +65,7 @@ typedef struct thunder_compiled thunder_compiled;   /* a function with its cache
 typedef struct thunder_options thunder_options;     /* settings by name */
 typedef struct thunder_executor thunder_executor;   /* something that runs ops */
 typedef struct thunder_node thunder_node;           /* one line of a trace, lent to a callback */
+typedef struct thunder_batches   thunder_batches;
 typedef struct thunder_stream thunder_stream;       /* an order of work on a device */
 typedef struct thunder_trace thunder_trace;         /* one stage of a program: immutable, printable */
 struct DLManagedTensorVersioned;                    /* DLPack 1.x, from dlpack.h */
@@ -389,6 +390,40 @@ void thunder_options_set_f64(thunder_options *options, const char *name, double 
 void thunder_options_set_str(thunder_options *options, const char *name, const char *value) THUNDER_NOEXCEPT;
 /* For this compile only, asked before all others; several are asked in the order added. */
 void thunder_options_add_executor(thunder_options *options, thunder_executor *executor) THUNDER_NOEXCEPT;
+
+/* ==== data: files and batches [S], a batches handle [X] ====
+ * Paths are UTF-8. A damaged or truncated file is THUNDER_DATA_LOST, with what was expected and what was found. */
+
+/* Numbers separated by commas as a [rows, columns] tensor of THUNDER_F32 (0 means it) or THUNDER_F64; a first row of
+ * names is left out. Errors name line and column. Since: 0.1 */
+THUNDER_CHECK thunder_status *thunder_read_csv(thunder_context *context, const char *path, thunder_dtype dtype,
+    thunder_tensor **out) THUNDER_NOEXCEPT;
+/* NumPy's .npy, versions 1 to 3. Since: 0.1 */
+THUNDER_CHECK thunder_status *thunder_read_npy(thunder_context *context, const char *path,
+    thunder_tensor **out) THUNDER_NOEXCEPT;
+THUNDER_CHECK thunder_status *thunder_write_npy(thunder_tensor *tensor, const char *path) THUNDER_NOEXCEPT;
+/* IDX as MNIST has it, also packed by gzip. Since: 0.1 */
+THUNDER_CHECK thunder_status *thunder_read_idx(thunder_context *context, const char *path,
+    thunder_tensor **out) THUNDER_NOEXCEPT;
+/* Tensors by name: `out_map`, which is reset first, gets one map. Writing takes such a map; the old file stays whole
+ * until the new one is. Since: 0.1 */
+THUNDER_CHECK thunder_status *thunder_read_safetensors(thunder_context *context, const char *path,
+    thunder_values *out_map) THUNDER_NOEXCEPT;
+THUNDER_CHECK thunder_status *thunder_write_safetensors(const thunder_values *map, const char *path) THUNDER_NOEXCEPT;
+
+/* Batches of `size` rows of tensors with equal first sizes. The order of an epoch depends on `seed`, the epoch and the
+ * number of rows alone. The tensors are retained and read at each batch. Since: 0.1 */
+THUNDER_CHECK thunder_status *thunder_batches_create(thunder_context *context, thunder_tensor *const *tensors,
+    size_t count, int64_t size, int32_t shuffle, int32_t drop_last, uint64_t seed, thunder_batches **out) THUNDER_NOEXCEPT;
+void thunder_batches_release(thunder_batches *batches) THUNDER_NOEXCEPT;
+/* Resets `out` and pushes a fresh tensor for each source, or nothing at the end of an epoch; the call after that begins
+ * the next epoch. Since: 0.1 */
+THUNDER_CHECK thunder_status *thunder_batches_next(thunder_batches *batches, thunder_values *out) THUNDER_NOEXCEPT;
+int64_t thunder_batches_count(const thunder_batches *batches) THUNDER_NOEXCEPT; /* batches in an epoch; 0 of NULL */
+/* The position, i64[4] {seed, epoch, rows taken, rows}: save it, set it, and the next batch is the one that would have
+ * been. Since: 0.1 */
+THUNDER_CHECK thunder_status *thunder_batches_state(const thunder_batches *batches, thunder_tensor **out) THUNDER_NOEXCEPT;
+THUNDER_CHECK thunder_status *thunder_batches_set_state(thunder_batches *batches, thunder_tensor *state) THUNDER_NOEXCEPT;
 
 /* ==== streams [S] ==== */
 

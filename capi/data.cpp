@@ -1,0 +1,127 @@
+// thunder_read_*, thunder_write_*, thunder_batches_*: files and batches.
+#include "capi/context.h"
+#include "tensor/batches.h"
+#include "tensor/csv.h"
+#include "tensor/idx.h"
+#include "tensor/npy.h"
+#include "tensor/safetensors.h"
+
+using namespace thunder;
+using namespace thunder::capi;
+
+struct thunder_batches {
+  Ref<Context> context;
+  Batches batches;
+};
+
+namespace {
+
+// A file of one tensor.
+template <class F>
+thunder_status* read_one(const char* function, thunder_context* context, const char* path, thunder_tensor** out, F&& read) {
+  return handle(guarded(function, [&] {
+    need(context, "context"), need(path, "path"), need(out, "out");
+    *out = given(read(core(context)->allocator()));
+  }));
+}
+
+}  // namespace
+
+thunder_status* thunder_read_csv(thunder_context* context, const char* path, thunder_dtype dtype, thunder_tensor** out) noexcept {
+  return read_one(__func__, context, path, out, [&](const Allocator& allocator) {
+    check(dtype == 0 || dtype == THUNDER_F32 || dtype == THUNDER_F64, "dtype must be THUNDER_F32 or THUNDER_F64, got ", dtype);
+    CsvOptions options;
+    options.dtype = dtype == THUNDER_F64 ? DType::f64 : DType::f32;
+    return load_csv(path, options, allocator).values;
+  });
+}
+
+thunder_status* thunder_read_npy(thunder_context* context, const char* path, thunder_tensor** out) noexcept {
+  return read_one(__func__, context, path, out, [&](const Allocator& allocator) { return load_npy(path, allocator); });
+}
+
+thunder_status* thunder_write_npy(thunder_tensor* tensor, const char* path) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(tensor, "tensor"), need(path, "path");
+    check(core(tensor)->concrete(), "tensor has no data");
+    save_npy(path, *core(tensor));
+  }));
+}
+
+thunder_status* thunder_read_idx(thunder_context* context, const char* path, thunder_tensor** out) noexcept {
+  return read_one(__func__, context, path, out, [&](const Allocator& allocator) { return load_idx(path, allocator); });
+}
+
+thunder_status* thunder_read_safetensors(thunder_context* context, const char* path, thunder_values* out_map) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(context, "context"), need(path, "path"), need(out_map, "out_map");
+    SafeTensors file = load_safetensors(path, core(context)->allocator());
+    Values& out = *core(out_map);
+    out.reset();
+    out.open(true, {});
+    for (NamedTensor& t : file.tensors) {
+      out.key(t.name);
+      out.push(std::move(t.tensor));
+    }
+    out.close();
+  }));
+}
+
+thunder_status* thunder_write_safetensors(const thunder_values* map, const char* path) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(map, "map"), need(path, "path");
+    const Values& values = *core(map);
+    const auto paths = values.paths();
+    std::vector<NamedTensor> tensors;
+    for (size_t i = 0; i < values.size(); i++) {
+      check(values[i].tensor && values[i].tensor->concrete(), "leaf '", paths[i], "' is no tensor with data");
+      // The map itself is leaf 0 of the values: names are what follows.
+      tensors.push_back({paths[i].substr(paths[i].find('.') + 1), values[i].tensor});
+    }
+    save_safetensors(path, tensors, {});
+  }));
+}
+
+thunder_status* thunder_batches_create(thunder_context* context, thunder_tensor* const* tensors, size_t count, int64_t size,
+                                       int32_t shuffle, int32_t drop_last, uint64_t seed, thunder_batches** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(context, "context"), need(tensors, "tensors"), need(out, "out");
+    std::vector<Ref<Tensor>> sources;
+    for (size_t i = 0; i < count; i++) {
+      check(tensors[i] && core(tensors[i])->concrete(), "tensors[", i, "] is no tensor with data");
+      sources.emplace_back(core(tensors[i]));
+    }
+    const BatchOptions options{size, shuffle != 0, drop_last != 0, seed};
+    *out = new thunder_batches{Ref<Context>(core(context)), Batches(std::move(sources), options)};
+  }));
+}
+
+void thunder_batches_release(thunder_batches* batches) noexcept { delete batches; }
+
+thunder_status* thunder_batches_next(thunder_batches* batches, thunder_values* out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(batches, "batches"), need(out, "out");
+    auto made = batches->batches.next(batches->context->allocator());
+    core(out)->reset();
+    for (Ref<Tensor>& t : made) core(out)->push(std::move(t));
+  }));
+}
+
+int64_t thunder_batches_count(const thunder_batches* batches) noexcept {
+  return value_or<int64_t>(0, [&] { return batches ? batches->batches.batches() : 0; });
+}
+
+thunder_status* thunder_batches_state(const thunder_batches* batches, thunder_tensor** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(batches, "batches"), need(out, "out");
+    *out = given(batches->batches.state(batches->context->allocator()));
+  }));
+}
+
+thunder_status* thunder_batches_set_state(thunder_batches* batches, thunder_tensor* state) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(batches, "batches"), need(state, "state");
+    check(core(state)->concrete(), "state has no data");
+    batches->batches.set_state(*core(state));
+  }));
+}
