@@ -1,0 +1,87 @@
+/* Files and batches through the C interface alone. */
+#define _POSIX_C_SOURCE 200809L /* mkdtemp */
+#include "test.h"
+
+static void files(thunder_context *context, const char *folder)
+{
+    char csv[256], weights[256];
+    snprintf(csv, sizeof csv, "%s/table.csv", folder);
+    snprintf(weights, sizeof weights, "%s/table.safetensors", folder);
+    FILE *file = fopen(csv, "w");
+    CHECK(file && fputs("a,b\n1,2\n3,4.5\n", file) >= 0 && !fclose(file));
+
+    thunder_tensor *table = NULL;
+    float values[4];
+    OK(thunder_read_csv(context, csv, 0, &table));
+    OK(thunder_tensor_read(table, values, sizeof values));
+    CHECK(values[1] == 2.0f && values[3] == 4.5f);
+
+    thunder_values *map = NULL;
+    OK(thunder_values_create(context, &map));
+    thunder_values_open(map, 1, NULL);
+    thunder_values_key(map, "fc.weight");
+    thunder_values_push_tensor(map, table);
+    thunder_values_close(map);
+    OK(thunder_write_safetensors(map, weights));
+    OK(thunder_read_safetensors(context, weights, map));
+    CHECK(!strcmp(thunder_values_structure(map), "{\"fc.weight\":*}"));
+    memset(values, 0, sizeof values);
+    OK(thunder_tensor_read(thunder_values_tensor(map, 0), values, sizeof values));
+    CHECK(values[2] == 3.0f);
+
+    file = fopen(weights, "w");
+    CHECK(file && fputs("short", file) >= 0 && !fclose(file));
+    REFUSED(thunder_read_safetensors(context, weights, map), THUNDER_DATA_LOST, weights);
+    CHECK(thunder_values_count(map) == 1);
+    thunder_values_release(map);
+    thunder_tensor_release(table);
+    remove(csv);
+    remove(weights);
+}
+
+static void batches(thunder_context *context)
+{
+    const int64_t shape[] = { 5 }, rows[] = { 0, 1, 2, 3, 4 };
+    thunder_tensor *source = NULL, *state = NULL;
+    thunder_batches *all = NULL;
+    thunder_values *batch = NULL;
+    int64_t first[2], again[2], seen = 0;
+    OK(thunder_tensor_create(context, THUNDER_I64, 1, shape, THUNDER_CPU, rows, sizeof rows, &source));
+    OK(thunder_batches_create(context, &source, 1, 2, 1, 0, 7, &all));
+    OK(thunder_values_create(context, &batch));
+    CHECK(thunder_batches_count(all) == 3);
+    OK(thunder_batches_state(all, &state));
+    for (int i = 0; i < 3; i++) {
+        OK(thunder_batches_next(all, batch));
+        CHECK(thunder_values_count(batch) == 1);
+        thunder_tensor *x = thunder_values_tensor(batch, 0);
+        int64_t data[2] = { 0, 0 };
+        OK(thunder_tensor_read(x, data, thunder_tensor_nbytes(x)));
+        if (i == 0) memcpy(first, data, sizeof first);
+        seen += data[0] + data[1];
+    }
+    CHECK(seen == 10);
+    OK(thunder_batches_next(all, batch));
+    CHECK(thunder_values_count(batch) == 0);
+    OK(thunder_batches_set_state(all, state));
+    OK(thunder_batches_next(all, batch));
+    OK(thunder_tensor_read(thunder_values_tensor(batch, 0), again, sizeof again));
+    CHECK(!memcmp(first, again, sizeof first));
+    thunder_values_release(batch);
+    thunder_batches_release(all);
+    thunder_tensor_release(state);
+    thunder_tensor_release(source);
+}
+
+int main(void)
+{
+    thunder_context *context = NULL;
+    char folder[] = "/tmp/thunder-data-XXXXXX";
+    OK(thunder_context_create(NULL, &context));
+    CHECK(mkdtemp(folder));
+    files(context, folder);
+    batches(context);
+    remove(folder);
+    thunder_context_release(context);
+    return 0;
+}

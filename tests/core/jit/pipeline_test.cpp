@@ -1,0 +1,66 @@
+// The order of the passes as a table: every row explains itself, optional ones can be left out, required ones not.
+#include "jit/pipeline.h"
+
+#include <set>
+
+#include "support/functions.h"
+
+namespace thunder::test {
+namespace {
+
+using Pipeline = CompiledTest;
+
+void cube(Scope& s, const Values& in, Values& out) {
+  Tensor* x = in[0].tensor.get();
+  Tensor* y = op(s, "mul", {any(op(s, "mul", {any(x), any(x)})), any(op(s, "mul", {any(x), Any::real(1)}))});
+  Values wrt;
+  wrt.push(Ref<Tensor>(x));
+  out.push((*s.grad(op(s, "sum", {any(y)}), wrt))[0].tensor);
+}
+
+std::string refused(CompiledTest& t, const char* passes) {
+  auto options = make<CompileOptions>();
+  options->set("disable_passes", Any::string(passes));
+  auto x = t.tensor({1}, {1});
+  t.run(*t.compile(cube, options.get()), {x.get()});
+  return t.error;
+}
+
+TEST_F(Pipeline, names_are_unique_and_every_row_says_why) {
+  std::set<std::string_view> names;
+  for (const PipelineRow& row : pipeline()) {
+    EXPECT_TRUE(names.insert(row.name).second) << row.name;
+    EXPECT_FALSE(row.why.empty()) << row.name;
+  }
+}
+
+TEST_F(Pipeline, gives_the_same_numbers_with_each_optional_pass_left_out) {
+  auto x = tensor({3}, {1, 2, 3});
+  for (const PipelineRow& row : pipeline()) {
+    if (row.required) continue;
+    auto options = make<CompileOptions>();
+    options->set("disable_passes", Any::string(row.name));
+    auto f = compile(cube, options.get());
+    EXPECT_EQ(run(*f, {x.get()}), (Floats{3, 12, 27})) << row.name << ": " << error;
+    for (const Trace& t : f->traces()) EXPECT_NE(t.pass, row.name);
+  }
+}
+
+TEST_F(Pipeline, keeps_and_times_each_stage) {
+  auto x = tensor({3}, {1, 2, 3});
+  auto f = compile(cube);
+  run(*f, {x.get()});
+  const auto traces = f->traces();
+  ASSERT_GE(traces.size(), 4u);
+  EXPECT_EQ(traces.front().pass, "trace");
+  EXPECT_EQ(traces.back().pass, "claim");
+  for (const Trace& t : traces) EXPECT_GT(t.milliseconds, 0) << t.pass;
+}
+
+TEST_F(Pipeline, refuses_to_leave_out_what_is_required_or_unknown) {
+  EXPECT_EQ(refused(*this, "claim"), "disable_passes: pass 'claim' is required");
+  EXPECT_EQ(refused(*this, "cze"), "disable_passes: unknown pass 'cze' (did you mean 'cse'?)");
+}
+
+}  // namespace
+}  // namespace thunder::test
