@@ -48,12 +48,27 @@ void Backward::contribute(ValueId v, Var g) {
   if (!fresh) it->second = builder_.call("prims.add", {it->second, g});
 }
 
+namespace {
+
+bool draws(const Node& node) {
+  if (def(node).has(kRandom) && node.body.empty()) return true;
+  return std::any_of(node.body.begin(), node.body.end(), [](const Node* n) { return draws(*n); });
+}
+
+}  // namespace
+
 // The value as the backward may use it: values inside a composite are made again, from the composite's inputs.
 Var Backward::value(ValueId v) {
   if (auto it = again_.find(v); it != again_.end()) return it->second;
   auto inner = inner_.find(v);
   if (!recompute_ || inner == inner_.end()) return builder_.var(v);
   const Node& node = *inner->second;
+  if (!node.body.empty() && draws(node)) {
+    // Line by line: the composite itself would draw other numbers than the forward did.
+    for (const Node* n : node.body)
+      for (ValueId r : n->results) inner_[r] = n;
+    return value(v);
+  }
   std::vector<Arg> args(node.args.begin(), node.args.end());
   std::vector<ValueList> lists(args.size());
   for (size_t i = 0; i < args.size(); i++) {
