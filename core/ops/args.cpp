@@ -12,49 +12,49 @@ std::string_view kind_of(const Arg& a) {
   return i < std::size(names) ? names[i] : "something unknown";
 }
 
-[[noreturn]] void wrong_kind(const OpDef& op, const Param& p, const Arg& given) {
-  fail(Code::invalid_argument, op.name(), ": argument '", p.name, "' must be ", kind_name(p.kind), p.optional ? " or None" : "",
+[[noreturn]] void wrong_kind(const Schema& schema, const Param& p, const Arg& given) {
+  fail(Code::invalid_argument, schema.name, ": argument '", p.name, "' must be ", kind_name(p.kind), p.optional ? " or None" : "",
        ", got ", kind_of(given));
 }
 
 }  // namespace
 
-CompleteArgs::CompleteArgs(const OpDef& op, std::span<const Arg> given, const char* const* names) {
-  const auto& params = op.schema.params;
-  require(given.size() <= params.size(), op.name(), ": takes at most ", params.size(), " arguments, got ", given.size(), "; ",
-          op.schema.text);
+CompleteArgs::CompleteArgs(const Schema& schema, std::span<const Arg> given, const char* const* names) {
+  const auto& params = schema.params;
+  require(given.size() <= params.size(), schema.name, ": takes at most ", params.size(), " arguments, got ", given.size(), "; ",
+          schema.text);
   args_.resize(params.size());
   singles_.reserve(params.size());  // pointers into it must stay
   SmallVector<bool, 8> filled(params.size(), false);
   for (size_t i = 0; i < given.size(); i++) {
     size_t at = i;
     if (names && names[i]) {
-      int found = op.schema.find(names[i]);
+      int found = schema.find(names[i]);
       if (found < 0) {
         std::vector<std::string_view> known;
         for (auto& p : params) known.push_back(p.name);
-        fail(Code::invalid_argument, op.name(), ": unknown argument '", names[i], "'", suggest(names[i], known), "; ", op.schema.text);
+        fail(Code::invalid_argument, schema.name, ": unknown argument '", names[i], "'", suggest(names[i], known), "; ", schema.text);
       }
       at = static_cast<size_t>(found);
     }
-    require(!filled[at], op.name(), ": argument '", params[at].name, "' is given twice");
+    require(!filled[at], schema.name, ": argument '", params[at].name, "' is given twice");
     filled[at] = true;
-    place(op, at, given[i]);
+    place(schema, at, given[i]);
   }
   for (size_t i = 0; i < params.size(); i++) {
     if (filled[i]) continue;
-    require(params[i].has_default || params[i].optional, op.name(), ": argument '", params[i].name, "' is missing; ", op.schema.text);
+    require(params[i].has_default || params[i].optional, schema.name, ": argument '", params[i].name, "' is missing; ", schema.text);
     args_[i] = params[i].fallback;
   }
 }
 
-void CompleteArgs::place(const OpDef& op, size_t at, const Arg& given) {
-  const Param& p = op.schema.params[at];
+void CompleteArgs::place(const Schema& schema, size_t at, const Arg& given) {
+  const Param& p = schema.params[at];
   Arg& out = args_[at];
   out = given;
   if (given.kind == ArgKind::none) {
     // As in PyTorch, None for an argument with a default that is not None is refused.
-    if (!p.optional) wrong_kind(op, p, given);
+    if (!p.optional) wrong_kind(schema, p, given);
     return;
   }
   switch (p.kind) {
@@ -90,12 +90,12 @@ void CompleteArgs::place(const OpDef& op, size_t at, const Arg& given) {
       break;
     case ParamKind::dtype:
       if (given.kind == ArgKind::dtype) {
-        require(known(given.dtype), op.name(), ": argument '", p.name, "': unknown dtype ", static_cast<int32_t>(given.dtype));
+        require(known(given.dtype), schema.name, ": argument '", p.name, "': unknown dtype ", static_cast<int32_t>(given.dtype));
         return;
       }
       if (given.kind == ArgKind::string) {
         auto d = find_dtype(given.text());
-        require(d.has_value(), op.name(), ": argument '", p.name, "': unknown dtype '", given.text(), "'");
+        require(d.has_value(), schema.name, ": argument '", p.name, "': unknown dtype '", given.text(), "'");
         return void(out = Arg::of(*d));
       }
       break;
@@ -104,7 +104,7 @@ void CompleteArgs::place(const OpDef& op, size_t at, const Arg& given) {
       if (given.kind == ArgKind::string && given.text() == "cpu") return void(out = Arg::of(Device::cpu));
       break;
   }
-  wrong_kind(op, p, given);
+  wrong_kind(schema, p, given);
 }
 
 }  // namespace thunder

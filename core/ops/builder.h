@@ -51,11 +51,12 @@ class CompleteArgs {
  public:
   // Checks kinds against the schema, converts (int to float, one int to a list, a dtype's name to a dtype), fills in
   // defaults. `names` null: positional; else a name for each (or null for positional ones). Throws naming op and argument.
-  CompleteArgs(const OpDef& op, std::span<const Arg> given, const char* const* names = nullptr);
+  CompleteArgs(const Schema& schema, std::span<const Arg> given, const char* const* names = nullptr);
+  CompleteArgs(const OpDef& op, std::span<const Arg> given, const char* const* names = nullptr) : CompleteArgs(op.schema, given, names) {}
   std::span<const Arg> span() const { return {args_.data(), args_.size()}; }
 
  private:
-  void place(const OpDef& op, size_t param, const Arg& given);
+  void place(const Schema& schema, size_t param, const Arg& given);
   SmallVector<Arg, 8> args_;
   SmallVector<Dim, 8> singles_;
 };
