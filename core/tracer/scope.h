@@ -36,6 +36,8 @@ struct GenerationGuard {
   std::vector<std::unique_ptr<Fact>> facts;
 };
 
+struct ModuleAccess;
+
 class Scope {
  public:
   explicit Scope(ScopeEnvironment environment) : environment_(std::move(environment)), owner_(std::this_thread::get_id()) {}
@@ -75,6 +77,23 @@ class Scope {
   virtual Tensor* wrap(ValueId v) = 0;
   // Makes `x` stand for `value` (x's type): a store now, or a rebinding of the proxy.
   virtual void write(Tensor* x, ValueId value) = 0;
+  // Runs `body`, formulas of builder(), enter(), wrap() and write(); what it throws sticks, as an error of an op does.
+  template <class F>
+  void formulas(F&& body) {
+    if (error_) return;
+    begin_op(nullptr);
+    try {
+      body();
+    } catch (const Error& e) {
+      fail(e.status());
+    } catch (const std::bad_alloc&) {
+      fail(Ref<Status>::adopt(out_of_memory_status()));
+    }
+    end_op();
+  }
+
+  // The modules whose forwards are being traced, innermost first; modules/ sets it.
+  const ModuleAccess* access = nullptr;
 
  protected:
   virtual void begin_op(const char* where) = 0;

@@ -37,6 +37,7 @@ class Values : public Counted<Values> {
   void reset();
   // Replaces everything by leaves with a structure text that fits them.
   void assign(std::vector<Leaf> leaves, std::string_view structure);
+  void assign(const Values& other) { assign(other.leaves_, other.structure_); }
   void set_tensor(size_t leaf, Ref<Tensor>);
   void bind(size_t leaf, Ref<Tensor>);
 
