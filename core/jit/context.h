@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "executors/claim.h"
+#include "modules/kind.h"
 #include "tracer/scope.h"
 
 namespace thunder {
@@ -25,6 +26,8 @@ class Context : public Counted<Context> {
   const Allocator& allocator() const { return hooks_.allocator; }
   const Ref<Tensor>& random() const { return random_; }
   ScopeEnvironment scope_environment();
+  ModuleKinds& module_kinds() { return module_kinds_; }
+  ModuleEnvironment module_environment() { return {scope_environment(), &module_kinds_}; }
   void log(int32_t level, const char* component, std::string_view text) const;
 
   // Selectable by name in `executors`; a later one of the same name is refused.
@@ -39,6 +42,7 @@ class Context : public Counted<Context> {
  private:
   ContextHooks hooks_;
   Registry registry_;
+  ModuleKinds module_kinds_;
   std::unique_ptr<OpRunner> runner_;
   Ref<Tensor> random_;
   mutable std::mutex executors_mutex_;

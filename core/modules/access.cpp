@@ -1,0 +1,229 @@
+#include "modules/access.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "modules/kind.h"
+
+namespace thunder {
+namespace {
+
+// A module as it is reached from the one whose generation is checked. The empty path is that module itself.
+struct Place {
+  Ref<Module> root;
+  std::string path;
+
+  Module* find() const { return root->find(path); }
+  std::string text() const { return path.empty() ? cat("module ", root->kind().name()) : cat("module '", path, "'"); }
+};
+
+Place place_of(const Scope& scope, Module& module) {
+  for (const ModuleAccess* a = scope.access; a; a = a->outer)
+    if (auto it = a->paths.find(&module); it != a->paths.end()) return {a->root, it->second};
+  return {Ref<Module>(&module), ""};
+}
+
+class SameTensor : public Fact {
+ public:
+  SameTensor(Ref<Module> root, std::string path, Ref<Tensor> tensor)
+      : root_(std::move(root)),
+        path_(std::move(path)),
+        tensor_(std::move(tensor)),
+        type_(tensor_ ? tensor_->type() : TensorType()),
+        strides_(tensor_ ? tensor_->strides() : Sizes()) {}
+
+  bool holds() const override {
+    return now() == tensor_.get() && (!tensor_ || (tensor_->type() == type_ && tensor_->strides() == strides_));
+  }
+  std::string describe() const override {
+    Tensor* t = now();
+    if (!t) return cat("tensor '", path_, "' of a module is no longer there");
+    if (!tensor_) return cat("tensor '", path_, "' of a module was absent, is ", name(t->type()));
+    if (!(t->type() == type_))
+      return cat("tensor '", path_, "' of a module is ", name(t->type()), ", was ", name(type_));
+    return cat("tensor '", path_, "' of a module was replaced");
+  }
+
+ private:
+  Tensor* now() const {
+    const Module::NamedSlot* slot = root_->find_tensor(path_);
+    return slot ? slot->tensor.get() : nullptr;
+  }
+  Ref<Module> root_;
+  std::string path_;
+  Ref<Tensor> tensor_;  // null: there was none
+  TensorType type_;
+  Sizes strides_;
+};
+
+class SameMode : public Fact {
+ public:
+  SameMode(Place place, bool training) : place_(std::move(place)), training_(training) {}
+  bool holds() const override {
+    Module* m = place_.find();
+    return m && m->training() == training_;
+  }
+  std::string describe() const override {
+    return cat(place_.text(), ": training is ", !training_, ", was ", training_);
+  }
+
+ private:
+  Place place_;
+  bool training_;
+};
+
+// A module that was called has the forward that it had.
+class SameForward : public Fact {
+ public:
+  SameForward(Place place, Ref<Function> forward) : place_(std::move(place)), forward_(std::move(forward)) {}
+  bool holds() const override {
+    Module* m = place_.find();
+    return m && m->forward() == forward_;
+  }
+  std::string describe() const override { return cat(place_.text(), ": its forward was replaced"); }
+
+ private:
+  Place place_;
+  Ref<Function> forward_;
+};
+
+// Everything below a module that was called is where it was. Forwards may reach it by pointers of their own, so this
+// does not wait for a read.
+class SameTree : public Fact {
+ public:
+  explicit SameTree(Ref<Module> root) : root_(std::move(root)) {
+    for (auto& at : modules_of(*root_)) modules_.push_back({at.path, Ref<Module>(at.module), at.module->children()});
+  }
+  bool holds() const override { return !changed(); }
+  std::string describe() const override {
+    const Known* where = changed();
+    return cat(where && !where->path.empty() ? cat("module '", where->path, "'") : cat("module ", root_->kind().name()),
+               ": a child was added or replaced");
+  }
+
+ private:
+  struct Known {
+    std::string path;
+    Ref<Module> module;
+    std::vector<Module::Child> children;
+  };
+  // From the root down: while the children of all before it are the same, each module is where it was.
+  const Known* changed() const {
+    for (const Known& was : modules_) {
+      auto same = [](auto& a, auto& b) { return a.name == b.name && a.module == b.module; };
+      const auto& now = was.module->children();
+      if (!std::equal(now.begin(), now.end(), was.children.begin(), was.children.end(), same)) return &was;
+    }
+    return nullptr;
+  }
+  Ref<Module> root_;
+  std::vector<Known> modules_;
+};
+
+void guard(Scope& scope, const Place& place, std::unique_ptr<Fact> fact) {
+  scope.guard(place.root->generation(), std::move(fact));
+}
+
+Tensor* read(Scope& scope, Module& module, std::string_view path, const Module::NamedSlot* slot) {
+  if (!scope.tracing()) return slot ? slot->tensor.get() : nullptr;
+  Place place = place_of(scope, module);
+  const std::string full = join_path(place.path, path);
+  guard(scope, place, std::make_unique<SameTensor>(place.root, full, slot ? slot->tensor : nullptr));
+  return slot ? scope.parameter(slot->tensor.get(), full) : nullptr;
+}
+
+// Sets where reads are guarded while a forward runs, unless an outer call has.
+class Entered {
+ public:
+  Entered(Scope& scope, Module& module) : scope_(scope), outer_(scope.access) {
+    if (!scope.tracing() || known(module)) return;
+    access_.root = Ref<Module>(&module);
+    access_.outer = outer_;
+    for (auto& at : modules_of(module)) access_.paths.emplace(at.module, std::move(at.path));
+    scope.access = &access_;
+    scope.guard(module.generation(), std::make_unique<SameTree>(access_.root));
+  }
+  ~Entered() { scope_.access = outer_; }
+
+ private:
+  bool known(const Module& module) const {
+    for (const ModuleAccess* a = outer_; a; a = a->outer)
+      if (a->paths.contains(&module)) return true;
+    return false;
+  }
+
+  Scope& scope_;
+  const ModuleAccess* outer_;
+  ModuleAccess access_;
+};
+
+// The kind's own forward.
+Values* kind_forward(Scope& scope, Module& module, const Values& in) {
+  auto out = make<Values>();
+  if (!scope.status()) {
+    try {
+      require(module.kind().forward != nullptr, module.kind().name(), ": this module has no forward; set one");
+      ModuleCall call(scope, module, in, *out);
+      module.kind().forward(call);
+    } catch (const Error& e) {
+      scope.fail(e.status());
+    }
+  }
+  return scope.own(std::move(out));
+}
+
+class ModuleFunction : public Function {
+ public:
+  explicit ModuleFunction(Ref<Module> module)
+      : Function(std::string(module->kind().name())), module_(std::move(module)) {}
+  Ref<Status> call(Scope& scope, const Values& in, Values& out) override {
+    out.assign(*module_call(scope, *module_, in));
+    return {};
+  }
+
+ private:
+  Ref<Module> module_;
+};
+
+}  // namespace
+
+Tensor* optional_module_tensor(Scope& scope, Module& module, std::string_view path) {
+  if (scope.status()) return scope.failed_tensor();
+  return read(scope, module, path, module.find_tensor(path));
+}
+
+Tensor* module_tensor(Scope& scope, Module& module, std::string_view path) {
+  if (scope.status()) return scope.failed_tensor();
+  const Module::NamedSlot* slot = module.find_tensor(path);
+  if (slot) return read(scope, module, path, slot);
+  std::vector<std::string> names;
+  for (auto& at : modules_of(module))
+    for (auto& t : at.module->tensors()) names.push_back(join_path(at.path, t.name));
+  std::vector<std::string_view> known(names.begin(), names.end());
+  scope.fail(Code::not_found,
+             cat(module.kind().name(), ": no tensor '", path.substr(0, 200), "' in this module", suggest(path, known)));
+  return scope.failed_tensor();
+}
+
+bool module_training(Scope& scope, Module& module) {
+  if (!scope.tracing()) return module.training();
+  Place place = place_of(scope, module);
+  guard(scope, place, std::make_unique<SameMode>(place, module.training()));
+  return module.training();
+}
+
+Values* module_call(Scope& scope, Module& module, const Values& in) {
+  Ref<Module> keep(&module);  // a forward may replace it where it is kept
+  Entered entered(scope, module);
+  if (scope.tracing()) {
+    Place place = place_of(scope, module);
+    guard(scope, place, std::make_unique<SameForward>(place, module.forward()));
+  }
+  return module.forward() ? apply(scope, *Ref<Function>(module.forward()), in) : kind_forward(scope, module, in);
+}
+
+Ref<Function> module_function(Ref<Module> module) {
+  return Ref<Function>::adopt(new ModuleFunction(std::move(module)));
+}
+
+}  // namespace thunder

@@ -1,0 +1,89 @@
+#include "modules/checkpoint.h"
+
+#include <cstring>
+#include <map>
+#include <unordered_map>
+
+#include "base/text.h"
+#include "tensor/safetensors.h"
+
+namespace thunder {
+namespace {
+
+std::vector<NamedTensor> state_of(Module& module) {
+  std::vector<NamedTensor> out;
+  for (auto& at : module_paths_of(module))
+    for (auto& t : at.module->tensors()) out.push_back({join_path(at.path, t.name), t.tensor});
+  return out;
+}
+
+// What is wrong, gathered before anything is written.
+class Problems {
+ public:
+  void add(std::string_view kind, std::string text) { lists_[std::string(kind)].push_back(std::move(text)); }
+  void check(const std::string& path) const {
+    if (lists_.empty()) return;
+    fail(Code::invalid_argument, "cannot load '", path,
+         "': ", join(lists_, "; ", [](auto& list) { return describe(list.first, list.second); }));
+  }
+
+ private:
+  static std::string describe(const std::string& kind, const std::vector<std::string>& items) {
+    constexpr size_t kShown = 8;
+    std::span<const std::string> shown(items.data(), std::min(items.size(), kShown));
+    return cat(kind, " ", join(shown, ", ", [](auto& item) { return item; }),
+               items.size() > kShown ? cat(" and ", items.size() - kShown, " more") : "");
+  }
+  std::map<std::string, std::vector<std::string>> lists_;
+};
+
+bool equal_bytes(const Tensor& a, const Tensor& b) {
+  return a.bytes() == b.bytes() && (a.bytes() == 0 || !std::memcmp(a.data(), b.data(), a.bytes()));
+}
+
+}  // namespace
+
+void save_module(Module& module, const std::string& path) {
+  save_safetensors(path, state_of(module), {});
+}
+
+void load_module(Module& module, const std::string& path, bool strict, const Allocator& allocator) {
+  SafeTensors file = load_safetensors(path, allocator);
+  std::unordered_map<std::string_view, const NamedTensor*> given;
+  for (auto& item : file.tensors) given.emplace(item.name, &item);
+
+  Problems problems;
+  std::unordered_map<Tensor*, const NamedTensor*> chosen;
+  std::vector<const NamedTensor*> missing;
+  const std::vector<NamedTensor> state = state_of(module);
+  for (auto& item : state) {
+    auto it = given.find(item.name);
+    if (it == given.end()) {
+      missing.push_back(&item);
+      continue;
+    }
+    const NamedTensor* from = it->second;
+    given.erase(it);
+    const TensorType &has = item.tensor->type(), &gets = from->tensor->type();
+    if (!(has.shape == gets.shape) || has.dtype != gets.dtype)
+      problems.add("mismatched",
+                   cat("'", item.name, "' is ", name(gets), " in the file, ", name(has), " in the module"));
+    if (item.tensor->read_only()) problems.add("read-only", cat("'", item.name, "'"));
+    auto [other, first] = chosen.emplace(item.tensor.get(), from);
+    if (!first && !equal_bytes(*other->second->tensor, *from->tensor))
+      problems.add("differing",
+                   cat("'", other->second->name, "' and '", from->name, "', which are one tensor in the module"));
+  }
+  for (const NamedTensor* item : missing)
+    if (strict && !chosen.contains(item->tensor.get())) problems.add("missing", cat("'", item->name, "'"));
+  for (auto& item : file.tensors)
+    if (strict && given.contains(item.name)) problems.add("unexpected", cat("'", item.name, "'"));
+  problems.check(path);
+
+  for (auto& [tensor, from] : chosen) {
+    copy_strided(from->tensor->buffer(), tensor->buffer());
+    tensor->bump();
+  }
+}
+
+}  // namespace thunder

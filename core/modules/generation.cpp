@@ -1,0 +1,52 @@
+#include "modules/generation.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace thunder {
+
+void Generation::collect_parents(std::vector<Pointer>& into) const {
+  std::lock_guard lock(mutex_);
+  for (auto& weak : parents_)
+    if (Pointer parent = weak.lock()) into.push_back(std::move(parent));
+}
+
+void Generation::bump(std::span<const Pointer> changed) {
+  std::vector<Pointer> pending(changed.begin(), changed.end());
+  std::unordered_set<const Generation*> done;
+  while (!pending.empty()) {
+    Pointer one = std::move(pending.back());
+    pending.pop_back();
+    if (!done.insert(one.get()).second) continue;
+    one->value_.fetch_add(1, std::memory_order_acq_rel);
+    one->collect_parents(pending);
+  }
+}
+
+void Generation::attach(const Pointer& parent) {
+  std::lock_guard lock(mutex_);
+  std::erase_if(parents_, [](auto& weak) { return weak.expired(); });
+  parents_.push_back(parent);
+}
+
+void Generation::detach(const Pointer& parent) {
+  std::lock_guard lock(mutex_);
+  auto it = std::find_if(parents_.begin(), parents_.end(), [&](auto& weak) { return weak.lock() == parent; });
+  if (it != parents_.end()) parents_.erase(it);
+}
+
+size_t Generation::levels_above() const {
+  std::vector<Pointer> level;
+  collect_parents(level);
+  size_t levels = 0;
+  for (; !level.empty(); levels++) {
+    std::sort(level.begin(), level.end());
+    level.erase(std::unique(level.begin(), level.end()), level.end());
+    std::vector<Pointer> next;
+    for (auto& one : level) one->collect_parents(next);
+    level = std::move(next);
+  }
+  return levels;
+}
+
+}  // namespace thunder

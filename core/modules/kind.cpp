@@ -1,0 +1,184 @@
+#include "modules/kind.h"
+
+#include "base/text.h"
+#include "modules/access.h"
+#include "ops/builder.h"
+#include "tracer/eager.h"
+
+namespace thunder {
+
+#define THUNDER_MODULES_FILE(stem) void register_##stem(ModuleKinds&);
+#include "modules/kinds.inc"
+#undef THUNDER_MODULES_FILE
+
+ModuleKinds::ModuleKinds() {
+#define THUNDER_MODULES_FILE(stem) register_##stem(*this);
+#include "modules/kinds.inc"
+#undef THUNDER_MODULES_FILE
+}
+
+const ModuleKind& ModuleKinds::add(const ModuleRow& row) {
+  auto kind = std::make_unique<ModuleKind>(row);
+  require(!find(kind->name()), "module kind '", kind->name(), "' is already registered");
+  kinds_.push_back(std::move(kind));
+  return *kinds_.back();
+}
+
+const ModuleKind* ModuleKinds::find(std::string_view name) const {
+  for (auto& kind : kinds_)
+    if (kind->name() == name) return kind.get();
+  return nullptr;
+}
+
+const ModuleKind& ModuleKinds::get(std::string_view name) const {
+  if (const ModuleKind* kind = find(name)) return *kind;
+  std::vector<std::string_view> names;
+  for (auto& kind : kinds_) names.push_back(kind->name());
+  fail(Code::not_found, "unknown module kind '", name.substr(0, 80), "'", suggest(name, names));
+}
+
+namespace {
+
+// A leaf as an argument that a schema judges. `dims` keeps what the argument points to.
+Arg argument(const Any& a, std::vector<Dim>& dims) {
+  switch (a.kind) {
+    case ArgKind::string:
+      return Arg::string({a.s, a.count});
+    case ArgKind::reals:
+      return Arg::reals({a.fs, a.count});
+    case ArgKind::dims: {
+      const size_t first = dims.size();
+      dims.insert(dims.end(), a.d, a.d + a.count);
+      return Arg::dims({dims.data() + first, a.count});
+    }
+    case ArgKind::value:
+    case ArgKind::values:
+      return Arg::value(kNoValue);  // no option is a tensor: the schema says so
+    default: {
+      Arg out;
+      out.kind = a.kind;
+      out.i = a.i;
+      return out;
+    }
+  }
+}
+
+Leaf leaf(const Arg& a) {
+  Leaf out;
+  out.kind = a.kind;
+  switch (a.kind) {
+    case ArgKind::string:
+      out.text = a.text();
+      break;
+    case ArgKind::real:
+      out.f = a.f;
+      break;
+    case ArgKind::reals:
+      out.reals.assign(a.fs, a.fs + a.count);
+      break;
+    case ArgKind::dims:
+      for (Dim d : a.dim_list()) out.ints.push_back(d.value());
+      break;
+    default:
+      out.i = a.i;
+      break;
+  }
+  return out;
+}
+
+}  // namespace
+
+Ref<Module> make_module(const ModuleEnvironment& environment, std::string_view name, std::span<const Any> args,
+                        const char* const* names) {
+  const ModuleKind& kind = environment.kinds->get(name);
+  size_t n_dims = 0;
+  for (const Any& a : args) n_dims += a.kind == ArgKind::dims ? a.count : 0;
+  std::vector<Dim> dims;
+  dims.reserve(n_dims);  // pointers into it must stay
+  std::vector<Arg> given;
+  for (const Any& a : args) given.push_back(argument(a, dims));
+  CompleteArgs complete(kind.schema(), given, names);
+  std::vector<Leaf> options;
+  for (const Arg& a : complete.span()) options.push_back(leaf(a));
+  auto module = make<Module>(kind, std::move(options));
+  if (kind.init) {
+    ModuleInit init(*module, environment.scope);
+    kind.init(init);
+  }
+  return module;
+}
+
+OpArg::OpArg(const Leaf& leaf) {
+  switch (leaf.kind) {
+    case ArgKind::dims:
+      static_cast<Any&>(*this) = Any::dims(leaf.ints);
+      break;
+    case ArgKind::string:
+      static_cast<Any&>(*this) = Any::string(leaf.text);
+      break;
+    case ArgKind::real:
+      static_cast<Any&>(*this) = Any::real(leaf.f);
+      break;
+    default:
+      kind = leaf.kind, i = leaf.i;
+      break;
+  }
+}
+
+void ModuleInit::draw(std::string_view name, std::string_view op, const std::vector<int64_t>& shape, double scale,
+                      double shift) {
+  EagerScope scope(environment_, false);
+  const Any size[] = {Any::dims(shape)};
+  Tensor* t = scope.invoke(op, size, nullptr, nullptr, 0, nullptr);
+  if (scale != 1 || shift != 0) {
+    const Any scaled[] = {Any::tensor(t), Any::real(scale)};
+    const Any shifted[] = {Any::tensor(scope.invoke("mul", scaled, nullptr, nullptr, 0, nullptr)), Any::real(shift)};
+    t = scope.invoke("add", shifted, nullptr, nullptr, 0, nullptr);
+  }
+  if (scope.status()) throw Error(scope.status());
+  module.set_tensor(name, Ref<Tensor>(t), Role::parameter);
+  scope.reset();  // counts the draw
+}
+
+void ModuleInit::uniform(std::string_view name, const std::vector<int64_t>& shape, double bound) {
+  draw(name, "rand", shape, 2 * bound, -bound);
+}
+void ModuleInit::normal(std::string_view name, const std::vector<int64_t>& shape) {
+  draw(name, "randn", shape, 1, 0);
+}
+
+void ModuleInit::fill(std::string_view name, const std::vector<int64_t>& shape, double value, Role role, DType dtype) {
+  EagerScope scope(environment_, false);
+  Any kind;
+  kind.kind = ArgKind::dtype;
+  kind.dtype = dtype;
+  Any cpu;
+  cpu.kind = ArgKind::device;
+  cpu.device = Device::cpu;
+  const Any args[] = {Any::dims(shape), Any::real(value), kind, cpu};
+  Tensor* t = scope.invoke("prims.full", args, nullptr, nullptr, 0, nullptr);
+  if (scope.status()) throw Error(scope.status());
+  module.set_tensor(name, Ref<Tensor>(t), role);
+}
+
+Tensor* ModuleCall::input() const {
+  require(in.size() == 1 && in[0].tensor, module.kind().name(), ": takes one tensor, got ",
+          in.structure().empty() ? "nothing" : in.structure());
+  return in[0].tensor.get();
+}
+
+Tensor* ModuleCall::tensor(std::string_view name) const {
+  return optional_module_tensor(scope, module, name);
+}
+bool ModuleCall::training() const {
+  return module_training(scope, module);
+}
+
+Tensor* ModuleCall::op(std::string_view name, std::initializer_list<OpArg> args, Tensor** results,
+                       size_t n_results) const {
+  SmallVector<Any, 8> given;
+  for (const OpArg& a : args) given.push_back(a);
+  return scope.invoke(name, {given.data(), given.size()}, nullptr, results, n_results, nullptr);
+}
+
+}  // namespace thunder

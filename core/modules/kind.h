@@ -1,0 +1,119 @@
+// The kinds of modules: a row is declared once, in kinds/*.cpp, and every language has it.
+#pragma once
+
+#include <unordered_map>
+
+#include "modules/module.h"
+
+namespace thunder {
+
+class ModuleInit;
+class ModuleCall;
+
+// `schema` declares the options, and that the forward returns a tensor: "Linear(int in_features, ...) -> tensor".
+struct ModuleRow {
+  SchemaText schema;
+  std::string_view doc;
+  void (*init)(ModuleInit&) = nullptr;     // makes the first parameters and buffers; null: there are none
+  void (*forward)(ModuleCall&) = nullptr;  // null: the user gives one
+};
+
+class ModuleKind {
+ public:
+  explicit ModuleKind(const ModuleRow& row)
+      : schema_(parse_schema(row.schema.text)), doc_(row.doc), init(row.init), forward(row.forward) {}
+  std::string_view name() const { return schema_.name; }
+  const Schema& schema() const { return schema_; }
+  const std::string& doc() const { return doc_; }
+
+ private:
+  Schema schema_;
+  std::string doc_;
+
+ public:
+  void (*const init)(ModuleInit&);
+  void (*const forward)(ModuleCall&);
+};
+
+// All kinds of a context, by name.
+class ModuleKinds {
+ public:
+  ModuleKinds();  // with every built-in kind
+
+  const ModuleKind& add(const ModuleRow& row);
+  const ModuleKind* find(std::string_view name) const;
+  // Throws not_found with the nearest name.
+  const ModuleKind& get(std::string_view name) const;
+  const std::vector<std::unique_ptr<ModuleKind>>& all() const { return kinds_; }
+
+ private:
+  std::vector<std::unique_ptr<ModuleKind>> kinds_;
+};
+
+// What modules are made with; the context that gives it outlives them.
+struct ModuleEnvironment {
+  ScopeEnvironment scope;
+  const ModuleKinds* kinds = nullptr;
+};
+
+// `args` in the schema's order, or by `names` (null, or one or null for each). Initial values are drawn from the
+// context's random state.
+Ref<Module> make_module(const ModuleEnvironment& environment, std::string_view kind, std::span<const Any> args,
+                        const char* const* names = nullptr);
+
+// An argument of an op in a forward.
+struct OpArg : Any {
+  OpArg(Tensor* t) : Any(Any::tensor(t)) {}
+  OpArg(double f) : Any(Any::real(f)) {}
+  OpArg(int64_t i) : Any(Any::integer(i)) {}
+  OpArg(int i) : Any(Any::integer(i)) {}
+  OpArg(bool b) : Any(Any::boolean(b)) {}
+  OpArg(const std::vector<int64_t>& d) : Any(Any::dims(d)) {}
+  // An option as it was given; None where it is.
+  OpArg(const Leaf& leaf);
+};
+
+// Makes a new module's tensors, of f32 on the CPU.
+class ModuleInit {
+ public:
+  ModuleInit(Module& module, const ScopeEnvironment& environment) : module(module), environment_(environment) {}
+  Module& module;
+
+  // A parameter drawn uniformly from [-bound, bound), or from the standard normal distribution.
+  void uniform(std::string_view name, const std::vector<int64_t>& shape, double bound);
+  void normal(std::string_view name, const std::vector<int64_t>& shape);
+  void fill(std::string_view name, const std::vector<int64_t>& shape, double value, Role role = Role::parameter,
+            DType dtype = DType::f32);
+  // Throws "KIND: ..." unless it holds.
+  template <class... T>
+  void require(bool holds, const T&... parts) const {
+    if (!holds) [[unlikely]]
+      fail(Code::invalid_argument, module.kind().name(), ": ", parts...);
+  }
+
+ private:
+  void draw(std::string_view name, std::string_view op, const std::vector<int64_t>& shape, double scale, double shift);
+  const ScopeEnvironment& environment_;
+};
+
+// A forward as a kind writes it. Errors of ops stay in the scope; what it throws itself goes there too.
+class ModuleCall {
+ public:
+  ModuleCall(Scope& scope, Module& module, const Values& in, Values& out)
+      : scope(scope), module(module), in(in), out(out) {}
+  Scope& scope;
+  Module& module;
+  const Values& in;
+  Values& out;
+
+  // The one tensor given. Throws when something else was.
+  Tensor* input() const;
+  // The module's tensor, guarded; null when it has none of this name, which is guarded too.
+  Tensor* tensor(std::string_view name) const;
+  bool training() const;
+  Tensor* op(std::string_view name, std::initializer_list<OpArg> args, Tensor** results = nullptr,
+             size_t n_results = 0) const;
+  void give(Tensor* result) const { out.push(Ref<Tensor>(result)); }
+};
+
+}  // namespace thunder

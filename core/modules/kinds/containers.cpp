@@ -1,0 +1,34 @@
+// Kinds that hold others, or nothing: the user's own Module, Sequential, Identity.
+#include "base/text.h"
+#include "modules/access.h"
+#include "modules/kind.h"
+
+namespace thunder {
+namespace {
+
+void sequential(ModuleCall& c) {
+  const Values* at = &c.in;
+  for (auto& child : c.module.children()) at = module_call(c.scope, *child.module, *at);
+  c.out.assign(*at);
+}
+
+void identity(ModuleCall& c) {
+  c.give(c.input());
+}
+
+constexpr ModuleRow kRows[] = {
+    {.schema = "Module() -> tensor",
+     .doc = "A module of the user's own: children and tensors are added, the forward is set."},
+    {.schema = "Sequential() -> tensor",
+     .doc = "Calls its children in the order of addition, each with what the one before gave.",
+     .forward = sequential},
+    {.schema = "Identity() -> tensor", .doc = "Gives its input.", .forward = identity},
+};
+
+}  // namespace
+
+void register_containers(ModuleKinds& kinds) {
+  for (auto& row : kRows) kinds.add(row);
+}
+
+}  // namespace thunder

@@ -1,0 +1,60 @@
+// Linear and Embedding: a table of weights, multiplied with or looked up in.
+#include <cmath>
+
+#include "base/text.h"
+#include "modules/kind.h"
+
+namespace thunder {
+namespace {
+
+void linear_init(ModuleInit& m) {
+  const int64_t in = m.module.integer("in_features"), out = m.module.integer("out_features");
+  m.require(in >= 0 && out >= 0, "in_features and out_features must not be negative, got ", in, " and ", out);
+  const double bound = in > 0 ? 1 / std::sqrt(static_cast<double>(in)) : 0;
+  m.uniform("weight", {out, in}, bound);
+  if (m.module.flag("bias")) m.uniform("bias", {out}, bound);
+}
+void linear(ModuleCall& c) {
+  c.give(c.op("linear", {c.input(), c.tensor("weight"), c.tensor("bias")}));
+}
+
+// The row that stands for padding starts as zeros and gets no gradient.
+int64_t padding_row(const ModuleInit& m, int64_t rows) {
+  const Leaf& given = m.module.option("padding_idx");
+  if (given.kind == ArgKind::none) return -1;
+  m.require(given.i >= -rows && given.i < rows, "padding_idx must lie in [", -rows, ", ", rows, "), got ", given.i);
+  return given.i < 0 ? given.i + rows : given.i;
+}
+
+void embedding_init(ModuleInit& m) {
+  const int64_t rows = m.module.integer("num_embeddings"), width = m.module.integer("embedding_dim");
+  m.require(rows >= 0 && width >= 0, "num_embeddings and embedding_dim must not be negative, got ", rows, " and ",
+            width);
+  const int64_t padding = padding_row(m, rows);
+  m.normal("weight", {rows, width});
+  if (padding < 0) return;
+  auto* weight = reinterpret_cast<float*>(m.module.find_tensor("weight")->tensor->data());
+  std::fill_n(weight + padding * width, width, 0.0f);
+}
+void embedding(ModuleCall& c) {
+  c.give(c.op("embedding", {c.input(), c.tensor("weight"), c.module.option("padding_idx")}));
+}
+
+constexpr ModuleRow kRows[] = {
+    {.schema = "Linear(int in_features, int out_features, bool bias=True) -> tensor",
+     .doc = "input @ weight.T + bias; weight is [out_features, in_features].",
+     .init = linear_init,
+     .forward = linear},
+    {.schema = "Embedding(int num_embeddings, int embedding_dim, int? padding_idx=None) -> tensor",
+     .doc = "The rows of weight, [num_embeddings, embedding_dim], that the input's integers name.",
+     .init = embedding_init,
+     .forward = embedding},
+};
+
+}  // namespace
+
+void register_linear(ModuleKinds& kinds) {
+  for (auto& row : kRows) kinds.add(row);
+}
+
+}  // namespace thunder

@@ -1,0 +1,169 @@
+#include "modules/module.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/text.h"
+#include "modules/kind.h"
+
+namespace thunder {
+namespace {
+
+// Paths grow with the ways that lead to shared modules, which may be very many more than the modules.
+constexpr size_t kMaxPaths = size_t{1} << 20;
+
+std::vector<ModuleAt> walk(Module& root, bool every_path) {
+  std::vector<ModuleAt> found, pending{{"", &root}};
+  std::unordered_set<const Module*> seen;
+  while (!pending.empty()) {
+    ModuleAt at = std::move(pending.back());
+    pending.pop_back();
+    if (!every_path && !seen.insert(at.module).second) continue;
+    auto& children = at.module->children();
+    for (size_t i = children.size(); i-- > 0;)
+      pending.push_back({join_path(at.path, children[i].name), children[i].module.get()});
+    found.push_back(std::move(at));
+    require(found.size() + pending.size() <= kMaxPaths, "more than ", kMaxPaths,
+            " paths lead to the modules below this one");
+  }
+  return found;
+}
+
+// The longest way down, in steps. Throws when `never` is `m` or below it.
+size_t levels_below(const Module& m, const Module* never, std::string_view name) {
+  std::vector<const Module*> level{&m};
+  size_t levels = 0;
+  while (true) {
+    std::vector<const Module*> next;
+    for (const Module* one : level) {
+      require(one != never, "add: module '", name, "' holds the module that it is added to; modules form no cycles");
+      for (auto& child : one->children()) next.push_back(child.module.get());
+    }
+    if (next.empty()) return levels;
+    levels++;
+    std::sort(next.begin(), next.end());
+    next.erase(std::unique(next.begin(), next.end()), next.end());
+    level = std::move(next);
+  }
+}
+
+template <class List>
+auto find_name(List& list, std::string_view name) {
+  return std::find_if(list.begin(), list.end(), [&](auto& item) { return item.name == name; });
+}
+
+}  // namespace
+
+std::string join_path(std::string_view path, std::string_view name) {
+  return path.empty() ? std::string(name) : cat(path, ".", name);
+}
+
+std::vector<ModuleAt> modules_of(Module& root) {
+  return walk(root, false);
+}
+std::vector<ModuleAt> module_paths_of(Module& root) {
+  return walk(root, true);
+}
+
+Module::Module(const ModuleKind& kind, std::vector<Leaf> options) : kind_(kind), options_(std::move(options)) {}
+
+Module::~Module() {
+  for (auto& child : children_) child.module->generation_->detach(generation_);
+}
+
+const Leaf& Module::option(std::string_view name) const {
+  const int at = kind_.schema().find(name);
+  ensure(at >= 0, kind_.name(), " has no option '", name, "'");
+  return options_[static_cast<size_t>(at)];
+}
+
+void Module::changed() {
+  Generation::bump({&generation_, 1});
+}
+
+std::shared_ptr<const std::atomic<uint64_t>> Module::generation() const {
+  return {generation_, &generation_->counter()};
+}
+
+void Module::check_name(std::string_view name) const {
+  require(!name.empty() && name.find('.') == name.npos && name.find('\0') == name.npos,
+          "a name in a module must not be empty nor hold a dot, got '", name, "'");
+}
+
+void Module::add(std::string_view name, Ref<Module> child) {
+  require(static_cast<bool>(child), "add: child '", name, "' is NULL");
+  check_name(name);
+  require(find_name(tensors_, name) == tensors_.end(), "add: this module has a tensor '", name, "'");
+  const size_t depth = generation_->levels_above() + 1 + levels_below(*child, this, name);
+  require(depth < kMaxDepth, "add: with '", name, "' modules would be nested ", depth + 1, " deep, at most ", kMaxDepth,
+          " are allowed");
+  auto it = find_name(children_, name);
+  if (it == children_.end()) {
+    it = children_.insert(children_.end(), {std::string(name), nullptr});
+  } else {
+    it->module->generation_->detach(generation_);
+  }
+  child->generation_->attach(generation_);
+  it->module = std::move(child);
+  changed();
+}
+
+void Module::set_tensor(std::string_view name, Ref<Tensor> tensor, Role role) {
+  check_name(name);
+  require(tensor && tensor->concrete(), "set_tensor: '", name, "' must be a tensor with data");
+  require(role == Role::parameter || role == Role::buffer, "set_tensor: '", name,
+          "': role must be parameter (1) or buffer (2), got ", static_cast<int32_t>(role));
+  require(role == Role::buffer || is_real(tensor->type().dtype), "set_tensor: parameter '", name,
+          "' must be real, got ", thunder::name(tensor->type()), "; make it a buffer");
+  require(find_name(children_, name) == children_.end(), "set_tensor: this module has a child '", name, "'");
+  auto it = find_name(tensors_, name);
+  if (it == tensors_.end()) {
+    tensors_.push_back({std::string(name), std::move(tensor), role});
+  } else {
+    it->tensor = std::move(tensor);
+    it->role = role;
+  }
+  changed();
+}
+
+void Module::set_forward(Ref<Function> forward) {
+  forward_ = std::move(forward);
+  changed();
+}
+
+void Module::set_training(bool training) {
+  std::vector<Generation::Pointer> changed;
+  for (auto& at : modules_of(*this)) {
+    if (at.module->training_ == training) continue;
+    at.module->training_ = training;
+    changed.push_back(at.module->generation_);
+  }
+  Generation::bump(changed);
+}
+
+void Module::to(Device device) {
+  // Every tensor is on the CPU, the one device there is.
+  require(device == Device::cpu, "to: no device '", thunder::name(device), "' is available; there is: cpu");
+}
+
+Module* Module::find(std::string_view path) {
+  Module* at = this;
+  while (!path.empty()) {
+    const size_t end = std::min(path.find('.'), path.size());
+    auto it = find_name(at->children_, path.substr(0, end));
+    if (it == at->children_.end()) return nullptr;
+    at = it->module.get();
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  return at;
+}
+
+const Module::NamedSlot* Module::find_tensor(std::string_view path) {
+  const size_t dot = path.rfind('.');
+  Module* at = dot == path.npos ? this : find(path.substr(0, dot));
+  if (!at) return nullptr;
+  auto it = find_name(at->tensors_, dot == path.npos ? path : path.substr(dot + 1));
+  return it == at->tensors_.end() ? nullptr : &*it;
+}
+
+}  // namespace thunder

@@ -1,0 +1,85 @@
+// A tree of modules with tensors by name, whatever their kind.
+#pragma once
+
+#include "modules/generation.h"
+#include "tracer/function.h"
+
+namespace thunder {
+
+class ModuleKind;
+
+enum class Role : int32_t { parameter = 1, buffer = 2 };  // the values are those of thunder.h
+
+// Any thread may hold and read one; one thread while it changes. Every change of what a program may depend on counts
+// in the generation; a write of data is no such change.
+class Module : public Counted<Module> {
+ public:
+  struct Child {
+    std::string name;
+    Ref<Module> module;
+  };
+  struct NamedSlot {
+    std::string name;
+    Ref<Tensor> tensor;
+    Role role;
+  };
+  // Trees are at most this deep, so that walking one by recursion is safe: calls and destructors do.
+  static constexpr size_t kMaxDepth = 200;
+
+  // `options` in the order of the kind's schema.
+  Module(const ModuleKind& kind, std::vector<Leaf> options);
+  ~Module();
+
+  const ModuleKind& kind() const { return kind_; }
+  // The option of this name. Requires: the kind's schema has it.
+  const Leaf& option(std::string_view name) const;
+  int64_t integer(std::string_view name) const { return option(name).i; }
+  bool flag(std::string_view name) const { return option(name).i != 0; }
+  double real(std::string_view name) const { return option(name).f; }
+
+  // Adds, or replaces the child of that name. Throws for a cycle, a name with a dot, or one that a tensor has.
+  void add(std::string_view name, Ref<Module> child);
+  // Adds, or replaces the tensor of that name. Parameters are real.
+  void set_tensor(std::string_view name, Ref<Tensor> tensor, Role role);
+  // In place of the kind's own.
+  void set_forward(Ref<Function> forward);
+  // Of this module and all below it.
+  void set_training(bool training);
+  // Throws for a device that is not there.
+  void to(Device device);
+
+  const std::vector<Child>& children() const { return children_; }
+  const std::vector<NamedSlot>& tensors() const { return tensors_; }
+  const Ref<Function>& forward() const { return forward_; }
+  bool training() const { return training_; }
+  // By path, "blocks.0.fc1"; the empty path is this module. Null: there is none.
+  Module* find(std::string_view path);
+  const NamedSlot* find_tensor(std::string_view path);
+  std::shared_ptr<const std::atomic<uint64_t>> generation() const;
+
+ private:
+  void check_name(std::string_view name) const;
+  void changed();
+
+  const ModuleKind& kind_;
+  std::vector<Leaf> options_;
+  std::vector<Child> children_;
+  std::vector<NamedSlot> tensors_;
+  Ref<Function> forward_;
+  bool training_ = true;
+  Generation::Pointer generation_ = std::make_shared<Generation>();
+};
+
+// "path.name", without the dot where there is no path.
+std::string join_path(std::string_view path, std::string_view name);
+
+struct ModuleAt {
+  std::string path;
+  Module* module;
+};
+// The module itself and all below it, parents first, children in order of addition; each once, under its first path.
+std::vector<ModuleAt> modules_of(Module& root);
+// The same, under every path that leads to it.
+std::vector<ModuleAt> module_paths_of(Module& root);
+
+}  // namespace thunder

@@ -1,0 +1,75 @@
+// Learning rates over steps, against the formulas.
+#include <numbers>
+
+#include "fixture.h"
+
+namespace thunder {
+namespace {
+
+struct Schedules : Modules {
+  Ref<Optimizer> optimizer() {
+    Values params;
+    params.push(tensor({1}, {1}));
+    Options o;
+    o.set("lr", Any::real(0.8));
+    return make<Optimizer>(environment, "SGD", params, &o);
+  }
+  std::vector<double> rates(std::string_view kind, std::vector<std::pair<const char*, Any>> options, int steps) {
+    Options o;
+    for (auto& [name, value] : options) o.set(name, value);
+    auto opt = optimizer();
+    Schedule schedule(environment, kind, opt, &o);
+    std::vector<double> out{opt->get_f64("lr")};
+    for (int i = 1; i < steps; i++) {
+      schedule.step();
+      out.push_back(opt->get_f64("lr"));
+    }
+    return out;
+  }
+  static void expect(const std::vector<double>& is, const std::vector<double>& wanted) {
+    ASSERT_EQ(is.size(), wanted.size());
+    for (size_t i = 0; i < is.size(); i++) EXPECT_NEAR(is[i], wanted[i], 1e-12) << i;
+  }
+};
+
+TEST_F(Schedules, step) {
+  expect(rates("StepLR", {{"step_size", Any::integer(2)}, {"gamma", Any::real(0.5)}}, 5), {0.8, 0.8, 0.4, 0.4, 0.2});
+}
+TEST_F(Schedules, exponential) {
+  expect(rates("ExponentialLR", {{"gamma", Any::real(0.5)}}, 3), {0.8, 0.4, 0.2});
+}
+TEST_F(Schedules, linear) {
+  expect(rates("LinearLR", {{"start_factor", Any::real(0.25)}, {"total_iters", Any::integer(3)}}, 5),
+         {0.2, 0.4, 0.6, 0.8, 0.8});
+}
+TEST_F(Schedules, cosine) {
+  expect(rates("CosineAnnealingLR", {{"T_max", Any::integer(4)}, {"eta_min", Any::real(0.2)}}, 5),
+         {0.8, 0.5 + 0.3 * std::cos(std::numbers::pi / 4), 0.5, 0.5 + 0.3 * std::cos(3 * std::numbers::pi / 4), 0.2});
+}
+TEST_F(Schedules, warmup_then_cosine) {
+  expect(rates("WarmupCosineLR", {{"warmup", Any::integer(3)}, {"T_max", Any::integer(5)}}, 7),
+         {0.2, 0.4, 0.6, 0.8, 0.4, 0, 0});
+}
+
+TEST_F(Schedules, refuse_what_makes_no_sense) {
+  EXPECT_NE(thrown([&] { rates("StepLr", {}, 1); }).find("did you mean 'StepLR'?"), std::string::npos);
+  EXPECT_NE(thrown([&] { rates("StepLR", {}, 1); }).find("'step_size' is missing"), std::string::npos);
+  EXPECT_NE(thrown([&] {
+              rates("StepLR", {{"step_size", Any::integer(0)}}, 1);
+            }).find("must be positive, got 0"),
+            std::string::npos);
+}
+
+TEST_F(Schedules, keep_their_position_in_their_state) {
+  auto opt = optimizer();
+  Options o;
+  o.set("gamma", Any::real(0.5));
+  Schedule schedule(environment, "ExponentialLR", opt, &o);
+  schedule.step();
+  EXPECT_EQ(*reinterpret_cast<double*>(schedule.state()->find_tensor("step")->tensor->data()), 1);
+  EXPECT_EQ(*reinterpret_cast<double*>(schedule.state()->find_tensor("base_lr")->tensor->data()), 0.8);
+  EXPECT_EQ(schedule.lr(), 0.4);
+}
+
+}  // namespace
+}  // namespace thunder
