@@ -1,0 +1,139 @@
+// thunder_module_*: trees of layers with tensors by name.
+#include "capi/module.h"
+
+#include "capi/function.h"
+#include "modules/access.h"
+#include "modules/checkpoint.h"
+#include "modules/state.h"
+
+using namespace thunder;
+using namespace thunder::capi;
+
+extern "C" {
+
+thunder_status* thunder_module_create(thunder_context* context, const char* kind, const thunder_any* args, size_t n_args,
+                                      const char* const* names_or_null, thunder_module** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(context, "context"), need(kind, "kind"), need(out, "out");
+    check(args || !n_args, "args is NULL");
+    Ref<Context> owner(core(context));
+    auto module = make_module(owner->module_environment(), kind, {core(args), n_args}, names_or_null);
+    *out = given(make<ModuleHandle>(std::move(owner), std::move(module)));
+  }));
+}
+
+thunder_module* thunder_module_retain(thunder_module* module) noexcept { return retained(module); }
+void thunder_module_release(thunder_module* module) noexcept { released(module); }
+
+const char* thunder_module_kind(const thunder_module* module) noexcept {
+  return module ? core(module)->module->kind().schema().name.c_str() : "";
+}
+
+thunder_status* thunder_module_add(thunder_module* module, const char* name, thunder_module* child) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(module, "module"), need(name, "name"), need(child, "child");
+    check(core(module)->context == core(child)->context, "module and child are of different contexts");
+    core(module)->module->add(name, core(child)->module);
+  }));
+}
+
+thunder_status* thunder_module_child(thunder_module* module, const char* path, thunder_module** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(module, "module"), need(path, "path"), need(out, "out");
+    Module* found = core(module)->module->find(path);
+    if (!found) throw Refusal{Code::not_found, cat("there is no module '", path, "'")};
+    *out = given(make<ModuleHandle>(core(module)->context, Ref<Module>(found)));
+  }));
+}
+
+thunder_status* thunder_module_set_tensor(thunder_module* module, const char* name, thunder_tensor* tensor, int32_t role) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(module, "module"), need(name, "name"), need(tensor, "tensor");
+    check(role == THUNDER_PARAMETER || role == THUNDER_BUFFER, "role must be THUNDER_PARAMETER or THUNDER_BUFFER, got ", role);
+    check(core(tensor)->concrete(), "tensor has no data");
+    core(module)->module->set_tensor(name, Ref<Tensor>(core(tensor)), static_cast<Role>(role));
+  }));
+}
+
+thunder_status* thunder_module_set_forward(thunder_module* module, thunder_fn forward, void* user, void (*destroy)(void*)) noexcept {
+  return handle(guarded(__func__, [&] {
+    auto function = callback_function("forward", forward, user, destroy);
+    need(module, "module");
+    core(module)->module->set_forward(std::move(function));
+  }));
+}
+
+thunder_tensor* thunder_module_tensor(thunder_scope* scope, thunder_module* module, const char* path) noexcept {
+  return handle(tensor_in(core(scope), __func__, [&] {
+    need(module, "module"), need(path, "path");
+    return module_tensor(*core(scope), *core(module)->module, path);
+  }));
+}
+
+int32_t thunder_module_training(thunder_scope* scope, thunder_module* module) noexcept {
+  return value_in<int32_t>(core(scope), __func__, 0, [&] {
+    need(module, "module");
+    return static_cast<int32_t>(module_training(*core(scope), *core(module)->module));
+  });
+}
+
+thunder_values* thunder_module_call(thunder_scope* scope, thunder_module* module, const thunder_values* in) noexcept {
+  return handle(values_in(core(scope), __func__, [&] {
+    need(module, "module"), need(in, "in");
+    if (core(in)->status()) throw Error(core(in)->status());
+    return module_call(*core(scope), *core(module)->module, *core(in));
+  }));
+}
+
+thunder_status* thunder_module_function(thunder_module* module, thunder_function** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(module, "module"), need(out, "out");
+    *out = given(make<FunctionHandle>(core(module)->context, module_function(core(module)->module)));
+  }));
+}
+
+thunder_status* thunder_module_parameters(thunder_module* module, thunder_values* out_map) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(module, "module"), need(out_map, "out_map");
+    core(out_map)->reset();
+    list_parameters(*core(module)->module, *core(out_map));
+  }));
+}
+
+thunder_status* thunder_module_state(thunder_module* module, thunder_values* out_map) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(module, "module"), need(out_map, "out_map");
+    core(out_map)->reset();
+    list_state(*core(module)->module, *core(out_map));
+  }));
+}
+
+thunder_status* thunder_module_set_training(thunder_module* module, int32_t training) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(module, "module");
+    core(module)->module->set_training(training != 0);
+  }));
+}
+
+thunder_status* thunder_module_to(thunder_module* module, thunder_device device) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(module, "module");
+    core(module)->module->to(device_of(device));
+  }));
+}
+
+thunder_status* thunder_module_save(thunder_module* module, const char* path) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(module, "module"), need(path, "path");
+    save_module(*core(module)->module, path);
+  }));
+}
+
+thunder_status* thunder_module_load(thunder_module* module, const char* path, int32_t strict) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(module, "module"), need(path, "path");
+    load_module(*core(module)->module, path, strict != 0, core(module)->context->allocator());
+  }));
+}
+
+}  // extern "C"

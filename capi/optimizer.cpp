@@ -1,0 +1,92 @@
+// thunder_optimizer_*, thunder_schedule_*, thunder_clip_*: how parameters move.
+#include "capi/module.h"
+#include "capi/options.h"
+#include "modules/clip.h"
+
+using namespace thunder;
+using namespace thunder::capi;
+
+extern "C" {
+
+thunder_status* thunder_optimizer_create(thunder_context* context, const char* kind, const thunder_values* params,
+                                         const thunder_options* options_or_null, thunder_optimizer** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(context, "context"), need(kind, "kind"), need(params, "params"), need(out, "out");
+    if (core(params)->status()) throw Error(core(params)->status());
+    Ref<Context> owner(core(context));
+    auto optimizer = make<Optimizer>(owner->module_environment(), kind, *core(params), usable_options(options_or_null));
+    *out = given(make<OptimizerHandle>(std::move(owner), std::move(optimizer)));
+  }));
+}
+
+thunder_optimizer* thunder_optimizer_retain(thunder_optimizer* optimizer) noexcept { return retained(optimizer); }
+void thunder_optimizer_release(thunder_optimizer* optimizer) noexcept { released(optimizer); }
+
+void thunder_optimizer_step(thunder_scope* scope, thunder_optimizer* optimizer, const thunder_values* grads) noexcept {
+  value_in<int>(core(scope), __func__, 0, [&] {
+    need(optimizer, "optimizer"), need(grads, "grads");
+    core(optimizer)->optimizer->step(*core(scope), *core(grads));
+    return 0;
+  });
+}
+
+thunder_module* thunder_optimizer_state(thunder_optimizer* optimizer) noexcept {
+  return optimizer ? handle(core(optimizer)->state.get()) : nullptr;
+}
+
+thunder_status* thunder_optimizer_set_f64(thunder_optimizer* optimizer, const char* name, double value) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(optimizer, "optimizer"), need(name, "name");
+    core(optimizer)->optimizer->set_f64(name, value);
+  }));
+}
+
+thunder_status* thunder_optimizer_get_f64(const thunder_optimizer* optimizer, const char* name, double* out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(optimizer, "optimizer"), need(name, "name"), need(out, "out");
+    *out = core(optimizer)->optimizer->get_f64(name);
+  }));
+}
+
+thunder_values* thunder_clip_grad_norm(thunder_scope* scope, const thunder_values* grads, double max_norm,
+                                       thunder_tensor** out_total_or_null) noexcept {
+  return handle(values_in(core(scope), __func__, [&] {
+    need(grads, "grads");
+    Tensor* total = nullptr;
+    Values* clipped = clip_grad_norm(*core(scope), *core(grads), max_norm, &total);
+    if (out_total_or_null) *out_total_or_null = handle(total);
+    return clipped;
+  }));
+}
+
+thunder_values* thunder_clip_grad_value(thunder_scope* scope, const thunder_values* grads, double clip_value) noexcept {
+  return handle(values_in(core(scope), __func__, [&] {
+    need(grads, "grads");
+    return clip_grad_value(*core(scope), *core(grads), clip_value);
+  }));
+}
+
+thunder_status* thunder_schedule_create(thunder_optimizer* optimizer, const char* kind, const thunder_options* options_or_null,
+                                        thunder_schedule** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(optimizer, "optimizer"), need(kind, "kind"), need(out, "out");
+    Ref<Context> owner = core(optimizer)->context;
+    auto schedule = make<Schedule>(owner->module_environment(), kind, core(optimizer)->optimizer, usable_options(options_or_null));
+    *out = given(make<ScheduleHandle>(std::move(owner), std::move(schedule)));
+  }));
+}
+
+void thunder_schedule_release(thunder_schedule* schedule) noexcept { released(schedule); }
+
+thunder_status* thunder_schedule_step(thunder_schedule* schedule) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(schedule, "schedule");
+    core(schedule)->schedule->step();
+  }));
+}
+
+thunder_module* thunder_schedule_state(thunder_schedule* schedule) noexcept {
+  return schedule ? handle(core(schedule)->state.get()) : nullptr;
+}
+
+}  // extern "C"
