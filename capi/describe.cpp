@@ -4,6 +4,8 @@
 #include <cstdlib>
 
 #include "capi/options.h"
+#include "modules/optimizer.h"
+#include "modules/schedule.h"
 
 using namespace thunder;
 using namespace thunder::capi;
@@ -64,12 +66,38 @@ void describe_executors(Context& context, cJSON* array) {
   for (auto& name : context.executor_names()) add_text(add_object(array), "name", name);
 }
 
+void describe_modules(Context& context, cJSON* array) {
+  for (auto& kind : context.module_kinds().all()) {
+    cJSON* o = add_object(array);
+    add_text(o, "name", kind->name());
+    add_text(o, "schema", kind->schema().text);
+    add_text(o, "doc", kind->doc());
+    add_flag(o, "forward", kind->forward != nullptr);
+  }
+}
+
+// Optimisers and schedules: rows with a name, a sentence and options.
+template <class Row>
+void describe_rows(std::span<const Row> rows, cJSON* array) {
+  for (const Row& row : rows) {
+    cJSON* o = add_object(array);
+    add_text(o, "name", row.name);
+    add_text(o, "doc", row.doc);
+    cJSON* options = cJSON_AddArrayToObject(o, "options");
+    if (!options) throw std::bad_alloc();
+    describe_options(row.options, options);
+  }
+}
+
 struct Subject {
   std::string_view name;
   void (*describe)(Context&, cJSON*);
 };
 constexpr Subject kSubjects[] = {
     {"ops", describe_ops},
+    {"modules", describe_modules},
+    {"optimizers", [](Context&, cJSON* array) { describe_rows(optimizer_rows(), array); }},
+    {"schedules", [](Context&, cJSON* array) { describe_rows(schedule_rows(), array); }},
     {"options", [](Context&, cJSON* array) { describe_options(compile_options(), array); }},
     {"executors", describe_executors},
 };
