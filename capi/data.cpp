@@ -18,7 +18,8 @@ namespace {
 
 // A file of one tensor.
 template <class F>
-thunder_status* read_one(const char* function, thunder_context* context, const char* path, thunder_tensor** out, F&& read) {
+thunder_status* read_one(const char* function, thunder_context* context, const char* path, thunder_tensor** out,
+                         F&& read) {
   return handle(guarded(function, [&] {
     need(context, "context"), need(path, "path"), need(out, "out");
     *out = given(read(core(context)->allocator()));
@@ -27,9 +28,11 @@ thunder_status* read_one(const char* function, thunder_context* context, const c
 
 }  // namespace
 
-thunder_status* thunder_read_csv(thunder_context* context, const char* path, thunder_dtype dtype, thunder_tensor** out) noexcept {
+thunder_status* thunder_read_csv(thunder_context* context, const char* path, thunder_dtype dtype,
+                                 thunder_tensor** out) noexcept {
   return read_one(__func__, context, path, out, [&](const Allocator& allocator) {
-    check(dtype == 0 || dtype == THUNDER_F32 || dtype == THUNDER_F64, "dtype must be THUNDER_F32 or THUNDER_F64, got ", dtype);
+    check(dtype == 0 || dtype == THUNDER_F32 || dtype == THUNDER_F64, "dtype must be THUNDER_F32 or THUNDER_F64, got ",
+          dtype);
     CsvOptions options;
     options.dtype = dtype == THUNDER_F64 ? DType::f64 : DType::f32;
     return load_csv(path, options, allocator).values;
@@ -82,8 +85,9 @@ thunder_status* thunder_write_safetensors(const thunder_values* map, const char*
   }));
 }
 
-thunder_status* thunder_batches_create(thunder_context* context, thunder_tensor* const* tensors, size_t count, int64_t size,
-                                       int32_t shuffle, int32_t drop_last, uint64_t seed, thunder_batches** out) noexcept {
+thunder_status* thunder_batches_create(thunder_context* context, thunder_tensor* const* tensors, size_t count,
+                                       int64_t size, int32_t shuffle, int32_t drop_last, uint64_t seed,
+                                       thunder_batches** out) noexcept {
   return handle(guarded(__func__, [&] {
     need(context, "context"), need(tensors, "tensors"), need(out, "out");
     std::vector<Ref<Tensor>> sources;

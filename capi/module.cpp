@@ -11,8 +11,8 @@ using namespace thunder::capi;
 
 extern "C" {
 
-thunder_status* thunder_module_create(thunder_context* context, const char* kind, const thunder_any* args, size_t n_args,
-                                      const char* const* names_or_null, thunder_module** out) noexcept {
+thunder_status* thunder_module_create(thunder_context* context, const char* kind, const thunder_any* args,
+                                      size_t n_args, const char* const* names_or_null, thunder_module** out) noexcept {
   return handle(guarded(__func__, [&] {
     need(context, "context"), need(kind, "kind"), need(out, "out");
     check(args || !n_args, "args is NULL");
@@ -46,16 +46,19 @@ thunder_status* thunder_module_child(thunder_module* module, const char* path, t
   }));
 }
 
-thunder_status* thunder_module_set_tensor(thunder_module* module, const char* name, thunder_tensor* tensor, int32_t role) noexcept {
+thunder_status* thunder_module_set_tensor(thunder_module* module, const char* name, thunder_tensor* tensor,
+                                          int32_t role) noexcept {
   return handle(guarded(__func__, [&] {
     need(module, "module"), need(name, "name"), need(tensor, "tensor");
-    check(role == THUNDER_PARAMETER || role == THUNDER_BUFFER, "role must be THUNDER_PARAMETER or THUNDER_BUFFER, got ", role);
+    check(role == THUNDER_PARAMETER || role == THUNDER_BUFFER, "role must be THUNDER_PARAMETER or THUNDER_BUFFER, got ",
+          role);
     check(core(tensor)->concrete(), "tensor has no data");
     core(module)->module->set_tensor(name, Ref<Tensor>(core(tensor)), static_cast<Role>(role));
   }));
 }
 
-thunder_status* thunder_module_set_forward(thunder_module* module, thunder_fn forward, void* user, void (*destroy)(void*)) noexcept {
+thunder_status* thunder_module_set_forward(thunder_module* module, thunder_fn forward, void* user,
+                                           void (*destroy)(void*)) noexcept {
   return handle(guarded(__func__, [&] {
     auto function = callback_function("forward", forward, user, destroy);
     need(module, "module");

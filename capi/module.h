@@ -18,7 +18,9 @@ THUNDER_COUNTED_HANDLE(thunder_module, ModuleHandle)
 class OptimizerHandle : public Counted<OptimizerHandle> {
  public:
   OptimizerHandle(Ref<Context> context, Ref<Optimizer> optimizer)
-      : context(context), optimizer(std::move(optimizer)), state(make<ModuleHandle>(context, this->optimizer->state())) {}
+      : context(context),
+        optimizer(std::move(optimizer)),
+        state(make<ModuleHandle>(context, this->optimizer->state())) {}
   const Ref<Context> context;
   const Ref<Optimizer> optimizer;
   const Ref<ModuleHandle> state;

@@ -66,12 +66,13 @@ thunder_values* thunder_clip_grad_value(thunder_scope* scope, const thunder_valu
   }));
 }
 
-thunder_status* thunder_schedule_create(thunder_optimizer* optimizer, const char* kind, const thunder_options* options_or_null,
-                                        thunder_schedule** out) noexcept {
+thunder_status* thunder_schedule_create(thunder_optimizer* optimizer, const char* kind,
+                                        const thunder_options* options_or_null, thunder_schedule** out) noexcept {
   return handle(guarded(__func__, [&] {
     need(optimizer, "optimizer"), need(kind, "kind"), need(out, "out");
     Ref<Context> owner = core(optimizer)->context;
-    auto schedule = make<Schedule>(owner->module_environment(), kind, core(optimizer)->optimizer, usable_options(options_or_null));
+    auto schedule =
+        make<Schedule>(owner->module_environment(), kind, core(optimizer)->optimizer, usable_options(options_or_null));
     *out = given(make<ScheduleHandle>(std::move(owner), std::move(schedule)));
   }));
 }

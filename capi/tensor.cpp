@@ -17,10 +17,6 @@ Shape shape_of(size_t rank, const int64_t* sizes) {
   return shape;
 }
 
-}  // namespace
-
-namespace thunder::capi {
-
 TensorType type_of(thunder_dtype dtype, size_t rank, const int64_t* sizes, thunder_device device) {
   TensorType type;
   type.dtype = static_cast<DType>(dtype);
@@ -39,6 +35,10 @@ void check_aligned(const void* data, DType dtype) {
   const size_t item = size_of(dtype);
   check(reinterpret_cast<uintptr_t>(data) % item == 0, "data is not aligned to its elements of ", item, " bytes");
 }
+
+}  // namespace
+
+namespace thunder::capi {
 
 void need_data(const Tensor& t) {
   switch (t.kind()) {

@@ -65,10 +65,10 @@ typedef struct thunder_compiled thunder_compiled;   /* a function with its cache
 typedef struct thunder_options thunder_options;     /* settings by name */
 typedef struct thunder_executor thunder_executor;   /* something that runs ops */
 typedef struct thunder_node thunder_node;           /* one line of a trace, lent to a callback */
-typedef struct thunder_module thunder_module;
-typedef struct thunder_optimizer thunder_optimizer;
-typedef struct thunder_schedule thunder_schedule;
-typedef struct thunder_batches   thunder_batches;
+typedef struct thunder_module thunder_module;       /* parameters, buffers, children and a forward function */
+typedef struct thunder_optimizer thunder_optimizer; /* an update rule and its state, which is a module */
+typedef struct thunder_schedule thunder_schedule;   /* moves the learning rate of an optimiser */
+typedef struct thunder_batches thunder_batches;     /* a data set cut into batches, shuffled or not */
 typedef struct thunder_stream thunder_stream;       /* an order of work on a device */
 typedef struct thunder_trace thunder_trace;         /* one stage of a program: immutable, printable */
 struct DLManagedTensorVersioned;                    /* DLPack 1.x, from dlpack.h */
@@ -394,13 +394,12 @@ void thunder_options_set_str(thunder_options *options, const char *name, const c
 /* For this compile only, asked before all others; several are asked in the order added. */
 void thunder_options_add_executor(thunder_options *options, thunder_executor *executor) THUNDER_NOEXCEPT;
 
-/* ==== modules and optimisers: kinds are rows of one table, as ops are. One thread while they change [X] ====
- * Since: 0.1, all of them. */
+/* ==== modules and optimisers [X while they change, else S]: kinds are rows of one table, as ops are ==== */
 
 enum { THUNDER_PARAMETER = 1, THUNDER_BUFFER = 2 };
-/* A module of a built-in kind ("Linear", "Conv2d", "Sequential" ...) or of kind "Module", whose forward you give. `args`
- * follow the kind's schema, or are named one by one. Its parameters are f32 on the CPU, drawn as PyTorch draws them from
- * the context's random state. */
+/* A module of a built-in kind ("Linear", "Conv2d", "Sequential" ...) or of kind "Module", whose forward you give.
+ * `args` follow the kind's schema, or are named one by one. Its parameters are f32 on the CPU, drawn as PyTorch draws
+ * them from the context's random state. */
 THUNDER_CHECK thunder_status *thunder_module_create(thunder_context *context, const char *kind, const thunder_any *args,
     size_t n_args, const char *const *names_or_null, thunder_module **out) THUNDER_NOEXCEPT;
 thunder_module *thunder_module_retain(thunder_module *module) THUNDER_NOEXCEPT;
@@ -413,7 +412,8 @@ THUNDER_CHECK thunder_status *thunder_module_add(thunder_module *module, const c
 THUNDER_CHECK thunder_status *thunder_module_child(thunder_module *module, const char *path,
     thunder_module **out) THUNDER_NOEXCEPT;
 /* Adds a tensor, or replaces the one of that name: programs that read it are compiled anew. Retains it. */
-THUNDER_CHECK thunder_status *thunder_module_set_tensor(thunder_module *module, const char *name, thunder_tensor *tensor,
+THUNDER_CHECK thunder_status *thunder_module_set_tensor(thunder_module *module, const char *name,
+    thunder_tensor *tensor,
     int32_t role) THUNDER_NOEXCEPT;
 /* In place of the kind's own. `destroy` runs once, also when this call fails. */
 THUNDER_CHECK thunder_status *thunder_module_set_forward(thunder_module *module, thunder_fn forward, void *user,
@@ -427,7 +427,8 @@ thunder_values *thunder_module_call(thunder_scope *scope, thunder_module *module
 /* Its forward as a function, to compile or to differentiate: shares the tensors, follows train and eval. */
 THUNDER_CHECK thunder_status *thunder_module_function(thunder_module *module, thunder_function **out) THUNDER_NOEXCEPT;
 /* A map of path to tensor, always the same handles; a tied parameter is there once. `out_map` is reset first. */
-THUNDER_CHECK thunder_status *thunder_module_parameters(thunder_module *module, thunder_values *out_map) THUNDER_NOEXCEPT;
+THUNDER_CHECK thunder_status *thunder_module_parameters(thunder_module *module,
+    thunder_values *out_map) THUNDER_NOEXCEPT;
 /* Parameters and buffers, under every path. */
 THUNDER_CHECK thunder_status *thunder_module_state(thunder_module *module, thunder_values *out_map) THUNDER_NOEXCEPT;
 THUNDER_CHECK thunder_status *thunder_module_set_training(thunder_module *module, int32_t training) THUNDER_NOEXCEPT;
@@ -436,7 +437,8 @@ THUNDER_CHECK thunder_status *thunder_module_to(thunder_module *module, thunder_
 /* safetensors, through a temporary file and a rename. Loading writes into the same handles, all or nothing; strict also
  * refuses names that are missing or too many. */
 THUNDER_CHECK thunder_status *thunder_module_save(thunder_module *module, const char *path) THUNDER_NOEXCEPT;
-THUNDER_CHECK thunder_status *thunder_module_load(thunder_module *module, const char *path, int32_t strict) THUNDER_NOEXCEPT;
+THUNDER_CHECK thunder_status *thunder_module_load(thunder_module *module, const char *path,
+    int32_t strict) THUNDER_NOEXCEPT;
 
 /* "SGD", "Adam" or "AdamW" over a map (or list) of tensors. Options are PyTorch's: lr, betas, eps, weight_decay,
  * momentum ... Learning rate, step and moments are tensors of its state, a module: writing one recompiles nothing, and
@@ -446,15 +448,16 @@ THUNDER_CHECK thunder_status *thunder_optimizer_create(thunder_context *context,
 thunder_optimizer *thunder_optimizer_retain(thunder_optimizer *optimizer) THUNDER_NOEXCEPT;
 void thunder_optimizer_release(thunder_optimizer *optimizer) THUNDER_NOEXCEPT;
 /* [O] One step, eager or traced, with gradients in the structure of the parameters. Its error is the scope's. */
-void thunder_optimizer_step(thunder_scope *scope, thunder_optimizer *optimizer, const thunder_values *grads) THUNDER_NOEXCEPT;
+void thunder_optimizer_step(thunder_scope *scope, thunder_optimizer *optimizer,
+    const thunder_values *grads) THUNDER_NOEXCEPT;
 thunder_module *thunder_optimizer_state(thunder_optimizer *optimizer) THUNDER_NOEXCEPT; /* borrowed */
 /* A 0-d tensor of its state: "lr", "step". */
 THUNDER_CHECK thunder_status *thunder_optimizer_set_f64(thunder_optimizer *optimizer, const char *name,
     double value) THUNDER_NOEXCEPT;
 THUNDER_CHECK thunder_status *thunder_optimizer_get_f64(const thunder_optimizer *optimizer, const char *name,
     double *out) THUNDER_NOEXCEPT;
-/* [O] Gradients scaled so that their norm together is at most max_norm (and the norm before, a 0-d tensor of the scope),
- * or bounded element by element. */
+/* [O] Gradients scaled so that their norm together is at most max_norm (and the norm before, a 0-d tensor of the
+ * scope), or bounded element by element. */
 thunder_values *thunder_clip_grad_norm(thunder_scope *scope, const thunder_values *grads, double max_norm,
     thunder_tensor **out_total_or_null) THUNDER_NOEXCEPT;
 thunder_values *thunder_clip_grad_value(thunder_scope *scope, const thunder_values *grads,
@@ -466,39 +469,42 @@ void thunder_schedule_release(thunder_schedule *schedule) THUNDER_NOEXCEPT;
 THUNDER_CHECK thunder_status *thunder_schedule_step(thunder_schedule *schedule) THUNDER_NOEXCEPT;
 thunder_module *thunder_schedule_state(thunder_schedule *schedule) THUNDER_NOEXCEPT; /* borrowed */
 
-/* ==== data: files and batches [S], a batches handle [X] ====
- * Paths are UTF-8. A damaged or truncated file is THUNDER_DATA_LOST, with what was expected and what was found. */
+/* ==== data: files [S], batches [X] ==== */
 
+/* Paths are UTF-8. A damaged or truncated file is THUNDER_DATA_LOST, with what was expected and what was found. */
 /* Numbers separated by commas as a [rows, columns] tensor of THUNDER_F32 (0 means it) or THUNDER_F64; a first row of
- * names is left out. Errors name line and column. Since: 0.1 */
+ * names is left out. Errors name line and column. */
 THUNDER_CHECK thunder_status *thunder_read_csv(thunder_context *context, const char *path, thunder_dtype dtype,
     thunder_tensor **out) THUNDER_NOEXCEPT;
-/* NumPy's .npy, versions 1 to 3. Since: 0.1 */
+/* NumPy's .npy, versions 1 to 3. */
 THUNDER_CHECK thunder_status *thunder_read_npy(thunder_context *context, const char *path,
     thunder_tensor **out) THUNDER_NOEXCEPT;
 THUNDER_CHECK thunder_status *thunder_write_npy(thunder_tensor *tensor, const char *path) THUNDER_NOEXCEPT;
-/* IDX as MNIST has it, also packed by gzip. Since: 0.1 */
+/* IDX as MNIST has it, also packed by gzip. */
 THUNDER_CHECK thunder_status *thunder_read_idx(thunder_context *context, const char *path,
     thunder_tensor **out) THUNDER_NOEXCEPT;
 /* Tensors by name: `out_map`, which is reset first, gets one map. Writing takes such a map; the old file stays whole
- * until the new one is. Since: 0.1 */
+ * until the new one is. */
 THUNDER_CHECK thunder_status *thunder_read_safetensors(thunder_context *context, const char *path,
     thunder_values *out_map) THUNDER_NOEXCEPT;
 THUNDER_CHECK thunder_status *thunder_write_safetensors(const thunder_values *map, const char *path) THUNDER_NOEXCEPT;
 
 /* Batches of `size` rows of tensors with equal first sizes. The order of an epoch depends on `seed`, the epoch and the
- * number of rows alone. The tensors are retained and read at each batch. Since: 0.1 */
+ * number of rows alone. The tensors are retained and read at each batch. */
 THUNDER_CHECK thunder_status *thunder_batches_create(thunder_context *context, thunder_tensor *const *tensors,
-    size_t count, int64_t size, int32_t shuffle, int32_t drop_last, uint64_t seed, thunder_batches **out) THUNDER_NOEXCEPT;
+    size_t count, int64_t size, int32_t shuffle, int32_t drop_last, uint64_t seed,
+    thunder_batches **out) THUNDER_NOEXCEPT;
 void thunder_batches_release(thunder_batches *batches) THUNDER_NOEXCEPT;
 /* Resets `out` and pushes a fresh tensor for each source, or nothing at the end of an epoch; the call after that begins
- * the next epoch. Since: 0.1 */
+ * the next epoch. */
 THUNDER_CHECK thunder_status *thunder_batches_next(thunder_batches *batches, thunder_values *out) THUNDER_NOEXCEPT;
 int64_t thunder_batches_count(const thunder_batches *batches) THUNDER_NOEXCEPT; /* batches in an epoch; 0 of NULL */
 /* The position, i64[4] {seed, epoch, rows taken, rows}: save it, set it, and the next batch is the one that would have
- * been. Since: 0.1 */
-THUNDER_CHECK thunder_status *thunder_batches_state(const thunder_batches *batches, thunder_tensor **out) THUNDER_NOEXCEPT;
-THUNDER_CHECK thunder_status *thunder_batches_set_state(thunder_batches *batches, thunder_tensor *state) THUNDER_NOEXCEPT;
+ * been. */
+THUNDER_CHECK thunder_status *thunder_batches_state(const thunder_batches *batches,
+    thunder_tensor **out) THUNDER_NOEXCEPT;
+THUNDER_CHECK thunder_status *thunder_batches_set_state(thunder_batches *batches,
+    thunder_tensor *state) THUNDER_NOEXCEPT;
 
 /* ==== streams [S] ==== */
 

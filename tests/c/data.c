@@ -76,7 +76,7 @@ static void batches(thunder_context *context)
 int main(void)
 {
     thunder_context *context = NULL;
-    char folder[] = "/tmp/thunder-data-XXXXXX";
+    char folder[] = "thunder-data-XXXXXX";
     OK(thunder_context_create(NULL, &context));
     CHECK(mkdtemp(folder));
     files(context, folder);
