@@ -194,7 +194,7 @@ constexpr OpRow kRows[] = {
              .samples = prim_samples}),
     checked({.schema = "prims.max_pool2d_backward(tensor grad, tensor indices, int[] input_size) -> tensor",
              .doc = "Zeros to which grad is added at the indices, in order.", .meta = backward_meta, .reference = backward_kernel,
-             .vjp = backward_vjp, .samples = backward_samples}),
+             .vjp = backward_vjp, .samples = backward_samples, .tags = kChecksData}),
     checked({.schema = "max_pool2d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0, 0], int[] dilation=[1, 1], "
                        "bool ceil_mode=False) -> tensor",
              .doc = "The largest pixel of each window; stride is kernel_size unless given. NaN wins.", .decompose = max_pool2d,

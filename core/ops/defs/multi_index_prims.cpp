@@ -132,10 +132,11 @@ constexpr OpRow kRows[] = {
     checked({.schema = "prims.index(tensor input, tensor[] indices) -> tensor",
              .doc = "input[indices[0], indices[1], ..]; negative indices count from the end.",
              .meta = [](const Call& c, Types& out) { out.push(indexed_type(c)); }, .reference = index_kernel, .vjp = index_vjp,
-             .samples = index_samples}),
+             .samples = index_samples, .tags = kChecksData}),
     checked({.schema = "prims.index_put(tensor input, tensor[] indices, tensor values, bool accumulate) -> tensor",
              .doc = "A copy of input with values stored, or added, where prims.index would read, in the order of the indices.",
-             .meta = index_put_meta, .reference = index_put_kernel, .vjp = index_put_vjp, .samples = index_put_samples}),
+             .meta = index_put_meta, .reference = index_put_kernel, .vjp = index_put_vjp, .samples = index_put_samples,
+             .tags = kChecksData}),
 };
 
 }  // namespace
