@@ -1,0 +1,26 @@
+// The fixture of the battery: one context, all ops, and a count of what was run.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "battery/run.h"
+
+namespace thunder::battery {
+
+// Cases by kind, printed as one line when the program ends.
+std::map<std::string, size_t>& tally();
+
+struct Battery : testing::Test {
+  Ref<Context> context = make<Context>(ContextHooks{});
+
+  // Calls f(case) for every sample of every op; false says that it had nothing to check.
+  template <class F>
+  void each_case(std::string_view kind, F&& f) {
+    for (auto& op : context->registry().all())
+      for (const Case& c : accepted_cases(*op)) tally()[std::string(kind)] += f(c);
+  }
+};
+
+}  // namespace thunder::battery

@@ -1,0 +1,61 @@
+// Every sample in every dtype and without elements: right results, or one clear error in every way of running.
+#include <cmath>
+
+#include "battery/battery.h"
+
+namespace thunder::battery {
+namespace {
+
+// Reals take the dtype. Drawn ranges are kept where the dtype can hold them.
+Case in_dtype(const Case& c, DType dtype) {
+  Case out = changed(c, [&](TensorSpec& t) {
+    if (!is_real(t.dtype)) return;
+    t.dtype = dtype;
+    if (is_real(dtype)) return;
+    const double least = dtype == DType::boolean || dtype == DType::u8 ? 0 : -9;
+    t.low = std::max(std::ceil(t.low), least);
+    t.high = dtype == DType::boolean ? 1 : std::max(std::floor(t.high), t.low + 1);
+  });
+  out.name += " in " + std::string(name(dtype));
+  return out;
+}
+Case without_elements(const Case& c) {
+  Case out = changed(c, [](TensorSpec& t) {
+    if (!t.shape.empty()) t.shape[0] = 0;
+  });
+  out.name += " without elements";
+  return out;
+}
+
+struct Dtypes : Battery, testing::WithParamInterface<DType> {
+  // The op works and is right, or names itself in what it says; compiled it does the same.
+  bool check(const Case& c, bool with_oracle) {
+    const Tensors tensors = make_tensors(c);
+    const Outcome eager = run_eager(*context, c, tensors);
+    const size_t n = eager.error.empty() ? eager.types.size() : std::max<size_t>(1, c.op->schema.results.size());
+    EXPECT_EQ(difference(run_compiled(*context, c, tensors, n), eager), "") << c.name << ", compiled";
+    if (!eager.error.empty()) {
+      EXPECT_TRUE(eager.code == Code::invalid_argument || eager.code == Code::unimplemented) << c.name << ": " << eager.error;
+      EXPECT_NE(eager.error.find(c.op->name()), eager.error.npos) << c.name << ": " << eager.error;
+    } else if (with_oracle && find_oracle(c.op->name())) {
+      EXPECT_EQ(difference(eager, find_oracle(c.op->name())(oracle_arguments(c, tensors))), "") << c.name;
+    }
+    return true;
+  }
+};
+
+TEST_P(Dtypes, work_or_are_refused) {
+  each_case("in other dtypes", [&](const Case& c) { return check(in_dtype(c, GetParam()), true); });
+}
+INSTANTIATE_TEST_SUITE_P(All, Dtypes,
+                         testing::Values(DType::f32, DType::f64, DType::bf16, DType::i64, DType::i32, DType::u8, DType::boolean),
+                         [](auto& info) { return std::string(name(info.param)); });
+
+struct Empty : Dtypes {};
+TEST_P(Empty, tensors_work_or_are_refused) {
+  each_case("without elements", [&](const Case& c) { return check(without_elements(c), false); });
+}
+INSTANTIATE_TEST_SUITE_P(All, Empty, testing::Values(DType::f32));
+
+}  // namespace
+}  // namespace thunder::battery

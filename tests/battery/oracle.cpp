@@ -1,0 +1,16 @@
+// The tables of oracles, searched as one.
+#include "battery/oracle.h"
+
+#include <array>
+
+namespace thunder::battery {
+
+Oracle find_oracle(std::string_view op) {
+  for (auto family : {unary_oracles, binary_oracles, ternary_oracles, reduce_oracles, create_oracles, shape_oracles,
+                      index_oracles, matrix_oracles, window_oracles, norm_oracles, loss_oracles})
+    for (const OracleRow& row : family())
+      if (row.op == op) return row.oracle;
+  return nullptr;
+}
+
+}  // namespace thunder::battery

@@ -1,0 +1,96 @@
+// Oracles of elementwise functions of two and three tensors, which broadcast.
+#include <cmath>
+
+#include "battery/oracle.h"
+
+namespace thunder::battery {
+namespace {
+
+template <class F>
+Arrays zip(const Arguments& a, F f) {
+  const Array &x = a.tensor(0), &y = a.tensor(1);
+  return {make(broadcast_shape(x.shape, y.shape), [&](const Ints& i) { return f(broadcast_at(x, i), broadcast_at(y, i)); })};
+}
+template <class F>
+constexpr OracleRow row(std::string_view op, F) {
+  return {op, [](const Arguments& a) { return zip(a, F()); }};
+}
+
+Arrays add(const Arguments& a) {
+  const double alpha = a.number(2, 1);
+  return zip(a, [&](double x, double y) { return x + (alpha == 1 ? y : alpha * y); });
+}
+Arrays sub(const Arguments& a) {
+  const double alpha = a.number(2, 1);
+  return zip(a, [&](double x, double y) { return x - (alpha == 1 ? y : alpha * y); });
+}
+// Rounded down as Python does it: no remainder, no step.
+double floor_divided(double x, double y) {
+  if (y == 0) return x / y;
+  double rest = std::fmod(x, y);
+  double quotient = (x - rest) / y;
+  if (rest != 0 && (rest < 0) != (y < 0)) quotient -= 1;
+  return std::round(quotient);
+}
+Arrays div(const Arguments& a) {
+  const std::string mode = a.text(2, "");
+  return zip(a, [&](double x, double y) {
+    return mode == "floor" ? floor_divided(x, y) : mode == "trunc" ? std::trunc(x / y) : x / y;
+  });
+}
+
+constexpr OracleRow kBinary[] = {
+    {"add", add},
+    {"sub", sub},
+    {"div", div},
+    row("mul", [](double x, double y) { return x * y; }),
+    row("pow", [](double x, double y) { return std::pow(x, y); }),
+    row("maximum", [](double x, double y) { return x != x || x > y ? x : y; }),
+    row("minimum", [](double x, double y) { return x != x || x < y ? x : y; }),
+    row("eq", [](double x, double y) { return x == y ? 1.0 : 0.0; }),
+    row("ne", [](double x, double y) { return x != y ? 1.0 : 0.0; }),
+    row("lt", [](double x, double y) { return x < y ? 1.0 : 0.0; }),
+    row("le", [](double x, double y) { return x <= y ? 1.0 : 0.0; }),
+    row("gt", [](double x, double y) { return x > y ? 1.0 : 0.0; }),
+    row("ge", [](double x, double y) { return x >= y ? 1.0 : 0.0; }),
+};
+
+Arrays where(const Arguments& a) {
+  const Array &c = a.tensor(0), &x = a.tensor(1), &y = a.tensor(2);
+  return {make(broadcast_shape(c.shape, broadcast_shape(x.shape, y.shape)),
+               [&](const Ints& i) { return broadcast_at(c, i) != 0 ? broadcast_at(x, i) : broadcast_at(y, i); })};
+}
+// The upper bound wins where the bounds cross.
+Arrays clamp(const Arguments& a) {
+  const Array& x = a.tensor(0);
+  Ints shape = x.shape;
+  for (size_t p : {1u, 2u})
+    if (a.has(p)) shape = broadcast_shape(shape, a.tensor(p).shape);
+  return {make(shape, [&](const Ints& i) {
+    double v = broadcast_at(x, i);
+    if (v != v) return v;
+    if (a.has(1)) v = std::max(v, broadcast_at(a.tensor(1), i));
+    if (a.has(2)) v = std::min(v, broadcast_at(a.tensor(2), i));
+    return v;
+  })};
+}
+Arrays masked_fill(const Arguments& a) {
+  const Array &x = a.tensor(0), &mask = a.tensor(1);
+  const double value = a.tensor(2).data[0];
+  return {make(broadcast_shape(x.shape, mask.shape), [&](const Ints& i) { return broadcast_at(mask, i) != 0 ? value : broadcast_at(x, i); })};
+}
+// copy and fill: the second argument under the first one's shape.
+Arrays second(const Arguments& a) {
+  return {make(a.tensor(0).shape, [&](const Ints& i) { return broadcast_at(a.tensor(1), i); })};
+}
+
+constexpr OracleRow kTernary[] = {
+    {"where", where}, {"clamp", clamp}, {"masked_fill", masked_fill}, {"copy", second}, {"fill", second},
+};
+
+}  // namespace
+
+std::span<const OracleRow> binary_oracles() { return kBinary; }
+std::span<const OracleRow> ternary_oracles() { return kTernary; }
+
+}  // namespace thunder::battery

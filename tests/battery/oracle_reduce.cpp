@@ -1,0 +1,99 @@
+// Oracles of reductions.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "battery/oracle.h"
+
+namespace thunder::battery {
+namespace {
+
+// The values that fold into each element of the result, as f(values) gives it. No dims: all of them.
+template <class F>
+Array folded(const Array& x, const Ints& dims, bool keepdim, F f) {
+  const size_t rank = x.shape.size();
+  std::vector<bool> gone(rank, dims.empty());
+  for (int64_t d : dims)
+    if (rank) gone[axis_of(d, rank)] = true;
+  Ints kept = x.shape, dropped;
+  for (size_t d = 0; d < rank; d++) {
+    if (gone[d]) kept[d] = 1;
+    else dropped.push_back(x.shape[d]);
+  }
+  std::vector<std::vector<double>> groups(static_cast<size_t>(count(kept)));
+  each_index(x.shape, [&](const Ints& index) {
+    Ints to = index;
+    for (size_t d = 0; d < rank; d++)
+      if (gone[d]) to[d] = 0;
+    groups[place(kept, to)].push_back(at(x, index));
+  });
+  Array out{keepdim ? kept : dropped, {}, DType::none};
+  for (auto& g : groups) out.data.push_back(f(g));
+  return out;
+}
+
+using Group = std::vector<double>;
+double total(const Group& g) {
+  double sum = 0;
+  for (double v : g) sum += v;
+  return sum;
+}
+double largest(const Group& g) {
+  double top = -std::numeric_limits<double>::infinity();
+  for (double v : g) top = v != v || v > top ? v : top;
+  return top;
+}
+
+template <class F>
+Arrays fold(const Arguments& a, F f) {
+  return {folded(a.tensor(0), a.ints(1), a.flag(2, false), f)};
+}
+Arrays sum(const Arguments& a) { return fold(a, total); }
+Arrays mean(const Arguments& a) {
+  return fold(a, [](const Group& g) { return total(g) / static_cast<double>(g.size()); });
+}
+Arrays var(const Arguments& a) {
+  const double correction = a.number(2, 1);
+  return {folded(a.tensor(0), a.ints(1), a.flag(3, false), [&](const Group& g) {
+    const double middle = total(g) / static_cast<double>(g.size());
+    double squares = 0;
+    for (double v : g) squares += (v - middle) * (v - middle);
+    return squares / std::max(0.0, static_cast<double>(g.size()) - correction);
+  })};
+}
+Arrays amax(const Arguments& a) { return fold(a, largest); }
+Arrays amin(const Arguments& a) {
+  return fold(a, [](Group g) {
+    for (double& v : g) v = -v;
+    return -largest(g);
+  });
+}
+Arrays argmax(const Arguments& a) {
+  return fold(a, [](const Group& g) { return static_cast<double>(std::max_element(g.begin(), g.end()) - g.begin()); });
+}
+Arrays logsumexp(const Arguments& a) {
+  return fold(a, [](const Group& g) {
+    const double top = largest(g);
+    if (std::isinf(top)) return top;
+    double sum = 0;
+    for (double v : g) sum += std::exp(v - top);
+    return top + std::log(sum);
+  });
+}
+Arrays all(const Arguments& a) {
+  return fold(a, [](const Group& g) { return std::all_of(g.begin(), g.end(), [](double v) { return v != 0; }) ? 1.0 : 0.0; });
+}
+Arrays any(const Arguments& a) {
+  return fold(a, [](const Group& g) { return std::any_of(g.begin(), g.end(), [](double v) { return v != 0; }) ? 1.0 : 0.0; });
+}
+
+constexpr OracleRow kRows[] = {
+    {"sum", sum},       {"mean", mean}, {"var", var}, {"amax", amax}, {"amin", amin}, {"argmax", argmax},
+    {"logsumexp", logsumexp}, {"all", all},   {"any", any},
+};
+
+}  // namespace
+
+std::span<const OracleRow> reduce_oracles() { return kRows; }
+
+}  // namespace thunder::battery

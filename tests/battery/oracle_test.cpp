@@ -1,0 +1,52 @@
+// Eager results against oracles, and the types that tracing promises against the results' own.
+#include "battery/battery.h"
+
+#include <algorithm>
+
+namespace thunder::battery {
+namespace {
+
+// Ops without an oracle, and what holds them instead.
+constexpr std::pair<std::string_view, std::string_view> kExcused[] = {
+    {"rand", "random: its distribution is checked"},    {"randn", "random: its distribution is checked"},
+    {"uniform", "random: its distribution is checked"}, {"randint", "random: its distribution is checked"},
+    {"dropout", "random: its distribution is checked"},
+};
+bool excused(std::string_view op) {
+  return std::any_of(std::begin(kExcused), std::end(kExcused), [&](auto& row) { return row.first == op; });
+}
+
+TEST_F(Battery, every_op_has_an_oracle_or_a_reason) {
+  for (auto& op : context->registry().all()) {
+    if (op->has(kHidden) || accepted_cases(*op).empty()) continue;
+    EXPECT_NE(find_oracle(op->name()) != nullptr, excused(op->name())) << op->name();
+  }
+}
+
+TEST_F(Battery, every_composite_has_samples) {
+  for (auto& op : context->registry().all()) {
+    EXPECT_FALSE(op->decompose && !op->has(kHidden) && accepted_cases(*op).empty()) << op->name();
+  }
+}
+
+TEST_F(Battery, results_are_those_of_the_oracles) {
+  each_case("against oracles", [&](const Case& c) {
+    const Oracle oracle = find_oracle(c.op->name());
+    if (!oracle) return false;
+    const Tensors tensors = make_tensors(c);
+    EXPECT_EQ(difference(run_eager(*context, c, tensors), oracle(oracle_arguments(c, tensors))), "") << c.name;
+    return true;
+  });
+}
+
+TEST_F(Battery, results_have_the_types_that_tracing_promises) {
+  each_case("traced", [&](const Case& c) {
+    const Tensors tensors = make_tensors(c);
+    const Outcome eager = run_eager(*context, c, tensors);
+    EXPECT_EQ(difference(run_traced(*context, c, tensors, eager.types.size()), eager), "") << c.name;
+    return true;
+  });
+}
+
+}  // namespace
+}  // namespace thunder::battery
