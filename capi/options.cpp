@@ -43,7 +43,9 @@ void thunder_options_set(thunder_options* options, const char* name, const thund
     need(value, "value");
     const Any& a = *core(value);
     const bool scalar = a.kind == ArgKind::boolean || a.kind == ArgKind::integer || a.kind == ArgKind::real;
-    check(scalar || (a.kind == ArgKind::string && a.s), "an option is a boolean, an integer, a float or a string");
+    const bool reals = a.kind == ArgKind::reals && (a.fs || !a.count);
+    check(scalar || reals || (a.kind == ArgKind::string && a.s),
+          "an option is a boolean, an integer, a float, a string or a list of floats");
     need(name, "name");
     core(options)->options.set(name, a);
   });
