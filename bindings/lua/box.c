@@ -9,6 +9,10 @@ RELEASE(release_values, values)
 RELEASE(release_scope, scope)
 RELEASE(release_options, options)
 RELEASE(release_trace, trace)
+RELEASE(release_module, module)
+RELEASE(release_optimizer, optimizer)
+RELEASE(release_schedule, schedule)
+RELEASE(release_batches, batches)
 #undef RELEASE
 
 /* NULL: a type of its own file, more than a handle. */
@@ -22,6 +26,10 @@ static const struct {
     [BOX_SCOPE] = {"thunder.scope", "a scope", release_scope, 0},
     [BOX_OPTIONS] = {"thunder.options", "options", release_options, 0},
     [BOX_TRACE] = {"thunder.trace", "a trace", release_trace, 0},
+    [BOX_MODULE] = {"thunder.module", "a module", release_module, 1},
+    [BOX_OPTIMIZER] = {"thunder.optimizer", "an optimizer", release_optimizer, 0},
+    [BOX_SCHEDULE] = {"thunder.schedule", "a schedule", release_schedule, 0},
+    [BOX_BATCHES] = {"thunder.batches", "batches", release_batches, 0},
     [BOX_COMPILED] = {"thunder.compiled", "a compiled function", NULL, 0},
     [BOX_CONSTANT] = {"thunder.constant", "a dtype or a device", NULL, 0},
 };

@@ -27,57 +27,6 @@ static int compiled_gc(lua_State *L)
     return 0;
 }
 
-static void set_option(lua_State *L, thunder_options *options, const char *name)
-{
-    switch (lua_type(L, -1)) {
-        case LUA_TBOOLEAN: thunder_options_set_bool(options, name, lua_toboolean(L, -1)); return;
-        case LUA_TSTRING: thunder_options_set_str(options, name, lua_tostring(L, -1)); return;
-        case LUA_TNUMBER:
-            if (lua_isinteger(L, -1))
-                thunder_options_set_i64(options, name, lua_tointeger(L, -1));
-            else
-                thunder_options_set_f64(options, name, lua_tonumber(L, -1));
-            return;
-        default: refuse(L, "option '%s' cannot be %s", name, type_text(L, -1));
-    }
-}
-
-/* {"host", "fast"} is written "host,fast". Replaces the list on top by that string. */
-static void join_list(lua_State *L, const char *name)
-{
-    const int list = lua_gettop(L);
-    luaL_Buffer buffer;
-    luaL_buffinit(L, &buffer);
-    const lua_Integer count = (lua_Integer)lua_rawlen(L, list);
-    for (lua_Integer i = 1; i <= count; i++) {
-        if (i > 1) luaL_addchar(&buffer, ',');
-        if (lua_rawgeti(L, list, i) != LUA_TSTRING) refuse(L, "option '%s': its list must hold names", name);
-        luaL_addvalue(&buffer);
-    }
-    luaL_pushresult(&buffer);
-    lua_replace(L, list);
-}
-
-thunder_options *options_check(lua_State *L, int index)
-{
-    index = lua_absindex(L, index);
-    if (lua_isnoneornil(L, index)) return NULL;
-    if (!lua_istable(L, index)) refuse(L, "options are a table of names and values, not %s", type_text(L, index));
-    box *made = box_push(L, BOX_OPTIONS);
-    thunder_options *options = NULL;
-    check_status(L, thunder_options_create(layer_of(L)->context, &options));
-    made->handle = options;
-    lua_pushnil(L);
-    while (lua_next(L, index)) {
-        if (lua_type(L, -2) != LUA_TSTRING) refuse(L, "options are a table of names and values");
-        const char *name = lua_tostring(L, -2);
-        if (lua_istable(L, -1)) join_list(L, name);
-        set_option(L, options, name);
-        lua_pop(L, 1);
-    }
-    return options;
-}
-
 /* A function has no name of its own: "file:line" where it begins. Pushes it. */
 static const char *function_name(lua_State *L, int index)
 {

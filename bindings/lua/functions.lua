@@ -4,7 +4,7 @@ local th, core = ...
 -- th.compile(f, { option = value }): f with its programs in a cache. Floats among the arguments stay live and are
 -- tensors inside f; integers, booleans and strings are constants that a call checks.
 function th.compile(f, options)
-  if core.is_module and core.is_module(f) then
+  if core.is_module(f) then
     local net = f
     f = function(...) return net(...) end
   end

@@ -71,7 +71,7 @@ static void make_tables(lua_State *L)
 
 void layer_push_table(lua_State *L, enum layer_table which) { lua_rawgetp(L, LUA_REGISTRYINDEX, &table_keys[which]); }
 
-layer *layer_open(lua_State *L)
+layer *layer_open(lua_State *L, thunder_context *context)
 {
     make_tables(L);
     layer **slot = lua_newuserdatauv(L, sizeof *slot, 0);
@@ -90,7 +90,10 @@ layer *layer_open(lua_State *L)
     self->running = lua_tothread(L, -1);
     lua_pop(L, 1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &layer_key);
-    check_status(L, thunder_context_create(NULL, &self->context));
+    if (context)
+        self->context = thunder_context_retain(context);
+    else
+        check_status(L, thunder_context_create(NULL, &self->context));
     return self;
 }
 

@@ -27,7 +27,7 @@ typedef struct layer {
 } layer;
 
 layer *layer_of(lua_State *L);
-layer *layer_open(lua_State *L);  /* makes it; raises */
+layer *layer_open(lua_State *L, thunder_context *context_or_null);  /* makes it; raises */
 layer *layer_retain(layer *self);
 void layer_release(layer *self);
 /* Around every call of the library that may call Lua back: it must do so on the coroutine that is running. */
@@ -53,7 +53,8 @@ const char *script_place(lua_State *L);
 typedef struct box {
     void *handle;
 } box;
-enum box_type { BOX_TENSOR, BOX_VALUES, BOX_SCOPE, BOX_OPTIONS, BOX_TRACE, BOX_COMPILED, BOX_CONSTANT, BOX_COUNT };
+enum box_type { BOX_TENSOR, BOX_VALUES, BOX_SCOPE, BOX_OPTIONS, BOX_TRACE, BOX_MODULE, BOX_OPTIMIZER, BOX_SCHEDULE,
+                BOX_BATCHES, BOX_COMPILED, BOX_CONSTANT, BOX_COUNT };
 const char *box_name(enum box_type type);                       /* "thunder.tensor" ... */
 void box_define(lua_State *L);                                  /* makes all metatables */
 box *box_push(lua_State *L, enum box_type type);                /* an empty one */
@@ -94,6 +95,9 @@ void values_add_all(lua_State *L, int first, thunder_values *values);
 int values_push(lua_State *L, const thunder_values *values, bool traced);
 thunder_values *values_box(lua_State *L);                       /* pushes a box of new values */
 
+/* A box with a table of its own; retains. */
+void module_push(lua_State *L, thunder_module *module);
+
 /* ---- functions that the library calls ---- */
 /* The callback's `user` for the compiled function or module at `index`, whose Lua function it finds there. */
 struct callback *callback_create(lua_State *L, int index);
@@ -109,6 +113,9 @@ void open_op(lua_State *L);
 void open_scope(lua_State *L);
 void open_compile(lua_State *L);
 void open_trace(lua_State *L);
+void open_module(lua_State *L);
+void open_optimizer(lua_State *L);
+void open_data(lua_State *L);
 void open_host(lua_State *L);
 /* From a table or nil; pushes the box that owns them. */
 thunder_options *options_check(lua_State *L, int index);

@@ -20,12 +20,13 @@ static void run_prelude(lua_State *L, int public_table, int core_table)
     }
 }
 
-EXPORT int luaopen_thunder(lua_State *L)
+/* Pushes the public table. */
+static void open_layer(lua_State *L, thunder_context *context_or_null)
 {
     luaL_checkversion(L);
     lua_settop(L, 0);
     box_define(L);
-    layer_open(L);
+    layer_open(L, context_or_null);
     lua_newtable(L);
     lua_newtable(L);
     open_errors(L);
@@ -36,8 +37,60 @@ EXPORT int luaopen_thunder(lua_State *L)
     open_scope(L);
     open_compile(L);
     open_trace(L);
+    open_module(L);
+    open_optimizer(L);
+    open_data(L);
     open_host(L);
     run_prelude(L, 1, 2);
     lua_settop(L, 1);
+}
+
+EXPORT int luaopen_thunder(lua_State *L)
+{
+    open_layer(L, NULL);
     return 1;
+}
+
+typedef struct script {
+    thunder_context *context;
+    const char *path;
+} script;
+
+static int run_script(lua_State *L)
+{
+    const script *self = lua_touserdata(L, 1);
+    luaL_openlibs(L);
+    open_layer(L, self->context);
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    lua_pushvalue(L, 1);
+    lua_setfield(L, -2, "thunder");
+    if (luaL_loadfilex(L, self->path, "t")) return lua_error(L);
+    lua_call(L, 0, 0);
+    return 0;
+}
+
+static int with_traceback(lua_State *L)
+{
+    const char *message = lua_tostring(L, 1);
+    if (message) luaL_traceback(L, L, message, 1);
+    return 1;
+}
+
+/* Runs a Lua file in a state of its own whose `require "thunder"` works in this context. */
+EXPORT thunder_status *thunder_lua_run_file(thunder_context *context, const char *path)
+{
+    static const char no_memory[] = "out of memory for a Lua state", no_text[] = "the script raised an error object";
+    lua_State *L = luaL_newstate();
+    if (!L) return thunder_status_create(THUNDER_OUT_OF_MEMORY, no_memory, sizeof no_memory - 1);
+    script self = {context, path};
+    lua_pushcfunction(L, with_traceback);
+    lua_pushcfunction(L, run_script);
+    lua_pushlightuserdata(L, &self);
+    thunder_status *status = NULL;
+    if (lua_pcall(L, 1, 0, 1)) {
+        const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : no_text;
+        status = thunder_status_create(THUNDER_CALLBACK, text, strlen(text));
+    }
+    lua_close(L);
+    return status;
 }

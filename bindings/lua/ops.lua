@@ -33,6 +33,8 @@ local function read_schema(schema)
   return names, kinds, returned == "tensor[]" and 0 or list and #split(list) or 1
 end
 
+core.read_schema = read_schema
+
 local rows = {}
 for _, row in ipairs(core.json(core.describe("ops"))) do
   rows[row.name] = row

@@ -86,8 +86,7 @@ function th.progress(what, options)
       return i <= what and i or nil
     end
   else
-    local counted = getmetatable(what)
-    if not bar.total and type(counted) == "table" and counted.__len then bar.total = #what end
+    if type(what) == "table" then bar.total = bar.total or rawget(what, "total") end
     bar.next = what
   end
   if not bar.terminal then bar.drawn = bar.started end

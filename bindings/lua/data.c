@@ -1,0 +1,141 @@
+/* Data: files of arrays, and batches of what they hold. */
+#include "lua/layer.h"
+
+static const char *path_check(lua_State *L, int index)
+{
+    if (lua_type(L, index) != LUA_TSTRING) refuse(L, "a path was expected, got %s", type_text(L, index));
+    return lua_tostring(L, index);
+}
+
+static int push_read(lua_State *L, box *made, thunder_tensor *tensor)
+{
+    made->handle = tensor;
+    tensor_count_bytes(L, thunder_tensor_nbytes(tensor));
+    return 1;
+}
+
+/* core.read_csv(path, dtype or nil) */
+static int core_read_csv(lua_State *L)
+{
+    const char *path = path_check(L, 1);
+    const constant *dtype = constant_test(L, 2);
+    box *made = box_push(L, BOX_TENSOR);
+    thunder_tensor *tensor = NULL;
+    check_status(L, thunder_read_csv(layer_of(L)->context, path, dtype ? dtype->value : 0, &tensor));
+    return push_read(L, made, tensor);
+}
+
+static int core_read_npy(lua_State *L)
+{
+    const char *path = path_check(L, 1);
+    box *made = box_push(L, BOX_TENSOR);
+    thunder_tensor *tensor = NULL;
+    check_status(L, thunder_read_npy(layer_of(L)->context, path, &tensor));
+    return push_read(L, made, tensor);
+}
+
+static int core_read_idx(lua_State *L)
+{
+    const char *path = path_check(L, 1);
+    box *made = box_push(L, BOX_TENSOR);
+    thunder_tensor *tensor = NULL;
+    check_status(L, thunder_read_idx(layer_of(L)->context, path, &tensor));
+    return push_read(L, made, tensor);
+}
+
+static int core_read_safetensors(lua_State *L)
+{
+    const char *path = path_check(L, 1);
+    thunder_values *out = values_box(L);
+    check_status(L, thunder_read_safetensors(layer_of(L)->context, path, out));
+    return values_push(L, out, false);
+}
+
+/* core.write_npy(tensor, path) */
+static int core_write_npy(lua_State *L)
+{
+    check_status(L, thunder_write_npy(tensor_check(L, 1), path_check(L, 2)));
+    return 0;
+}
+
+/* core.write_safetensors({name = tensor}, path) */
+static int core_write_safetensors(lua_State *L)
+{
+    const char *path = path_check(L, 2);
+    thunder_values *tensors = values_box(L);
+    const char *wrong = values_add(L, 1, tensors);
+    if (wrong) return refuse(L, "save: %s", wrong);
+    check_status(L, thunder_write_safetensors(tensors, path));
+    return 0;
+}
+
+/* core.batches({tensors}, size, shuffle, drop_last, seed) */
+static int core_batches(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TTABLE);
+    const lua_Integer count = (lua_Integer)lua_rawlen(L, 1);
+    thunder_tensor **tensors = lua_newuserdatauv(L, (size_t)count * sizeof *tensors + 1, 0);
+    for (lua_Integer i = 1; i <= count; i++) {
+        lua_rawgeti(L, 1, i);
+        tensors[i - 1] = tensor_check(L, -1);
+        lua_pop(L, 1);
+    }
+    if (!lua_isinteger(L, 2)) return refuse(L, "batches: size must be an integer, got %s", type_text(L, 2));
+    if (!lua_isinteger(L, 5)) return refuse(L, "batches: seed must be an integer, got %s", type_text(L, 5));
+    box *made = box_push(L, BOX_BATCHES);
+    thunder_batches *batches = NULL;
+    check_status(L, thunder_batches_create(layer_of(L)->context, tensors, (size_t)count, lua_tointeger(L, 2),
+                                           lua_toboolean(L, 3), lua_toboolean(L, 4), (uint64_t)lua_tointeger(L, 5),
+                                           &batches));
+    made->handle = batches;
+    return 1;
+}
+
+/* core.next_batch(batches): the next batch's tensors, or nothing at the end of an epoch. */
+static int core_next_batch(lua_State *L)
+{
+    thunder_batches *batches = box_check(L, 1, BOX_BATCHES);
+    thunder_values *out = values_box(L);
+    check_status(L, thunder_batches_next(batches, out));
+    return values_push(L, out, false);
+}
+
+/* core.batch_count(batches): how many make an epoch. */
+static int core_batch_count(lua_State *L)
+{
+    lua_pushinteger(L, thunder_batches_count(box_check(L, 1, BOX_BATCHES)));
+    return 1;
+}
+
+/* core.batch_state(batches): the position as a tensor, to save. */
+static int core_batch_state(lua_State *L)
+{
+    const thunder_batches *batches = box_check(L, 1, BOX_BATCHES);
+    box *made = box_push(L, BOX_TENSOR);
+    thunder_tensor *state = NULL;
+    check_status(L, thunder_batches_state(batches, &state));
+    return push_read(L, made, state);
+}
+
+static int core_set_batch_state(lua_State *L)
+{
+    check_status(L, thunder_batches_set_state(box_check(L, 1, BOX_BATCHES), tensor_check(L, 2)));
+    return 0;
+}
+
+void open_data(lua_State *L)
+{
+    static const luaL_Reg functions[] = {{"read_csv", core_read_csv},
+                                         {"read_npy", core_read_npy},
+                                         {"read_idx", core_read_idx},
+                                         {"read_safetensors", core_read_safetensors},
+                                         {"write_npy", core_write_npy},
+                                         {"write_safetensors", core_write_safetensors},
+                                         {"batches", core_batches},
+                                         {"next_batch", core_next_batch},
+                                         {"batch_count", core_batch_count},
+                                         {"batch_state", core_batch_state},
+                                         {"set_batch_state", core_set_batch_state},
+                                         {NULL, NULL}};
+    luaL_setfuncs(L, functions, 0);
+}

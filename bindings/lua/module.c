@@ -1,0 +1,183 @@
+/* Modules: handles with a Lua table of children, attributes and the forward function. */
+#include "lua/arguments.h"
+
+static thunder_module *module_check(lua_State *L, int index) { return box_check(L, index, BOX_MODULE); }
+
+/* Pushes an empty box with its table. */
+static box *push_module(lua_State *L)
+{
+    box *made = box_push(L, BOX_MODULE);
+    lua_newtable(L);
+    lua_setiuservalue(L, -2, 1);
+    return made;
+}
+
+void module_push(lua_State *L, thunder_module *module) { push_module(L)->handle = thunder_module_retain(module); }
+
+static int construct(lua_State *L)
+{
+    const signature *kind = lua_touserdata(L, lua_upvalueindex(1));
+    arguments c = {.signature = kind, .count = 0, .named = false};
+    arguments_read(L, &c);
+    box *made = push_module(L);
+    thunder_module *module = NULL;
+    check_status(L, thunder_module_create(layer_of(L)->context, kind->name, c.any, (size_t)c.count,
+                                          c.named ? c.names : NULL, &module));
+    made->handle = module;
+    return 1;
+}
+
+/* core.kind(name, {parameter names}, {kinds}): the function that makes one. */
+static int core_kind(lua_State *L)
+{
+    lua_settop(L, 3);
+    lua_pushinteger(L, 1);
+    signature_push(L);
+    lua_pushcclosure(L, construct, 1);
+    return 1;
+}
+
+/* core.fields(m): the table of children, attributes and forward. */
+static int core_fields(lua_State *L)
+{
+    userdata_check(L, 1, BOX_MODULE);
+    lua_getiuservalue(L, 1, 1);
+    return 1;
+}
+
+static int core_add(lua_State *L)
+{
+    check_status(L, thunder_module_add(module_check(L, 1), luaL_checkstring(L, 2), module_check(L, 3)));
+    return 0;
+}
+
+/* core.set_tensor(m, name, tensor, is_buffer) */
+static int core_set_tensor(lua_State *L)
+{
+    check_status(L, thunder_module_set_tensor(module_check(L, 1), luaL_checkstring(L, 2), tensor_check(L, 3),
+                                              lua_toboolean(L, 4) ? THUNDER_BUFFER : THUNDER_PARAMETER));
+    return 0;
+}
+
+/* core.set_forward(m): from now on the library calls the function in its table. */
+static int core_set_forward(lua_State *L)
+{
+    thunder_module *module = module_check(L, 1);
+    check_status(L, thunder_module_set_forward(module, callback_run, callback_create(L, 1), callback_destroy));
+    return 0;
+}
+
+static int core_module_tensor(lua_State *L)
+{
+    layer *state = layer_of(L);
+    thunder_module *module = module_check(L, 1);
+    thunder_scope *scope = scope_now(L, state);
+    thunder_tensor *tensor = thunder_module_tensor(scope, module, luaL_checkstring(L, 2));
+    scope_check(L, state, scope);
+    tensor_push(L, tensor);
+    scope_done(state, scope);
+    return 1;
+}
+
+static int module_call(lua_State *L)
+{
+    layer *state = layer_of(L);
+    thunder_module *module = module_check(L, 1);
+    thunder_values *in = values_box(L);
+    lua_insert(L, 1);
+    values_add_all(L, 3, in);
+    thunder_scope *scope = scope_now(L, state);
+    lua_State *running = layer_enter(state, L);
+    thunder_values *out = thunder_module_call(scope, module, in);
+    layer_leave(state, running);
+    scope_check(L, state, scope);
+    const int results = values_push(L, out, layer_recording(state));
+    scope_done(state, scope);
+    return results;
+}
+
+static int core_training(lua_State *L)
+{
+    layer *state = layer_of(L);
+    thunder_scope *scope = scope_now(L, state);
+    lua_pushboolean(L, thunder_module_training(scope, module_check(L, 1)));
+    scope_check(L, state, scope);
+    return 1;
+}
+
+static int core_set_training(lua_State *L)
+{
+    check_status(L, thunder_module_set_training(module_check(L, 1), lua_toboolean(L, 2)));
+    return 0;
+}
+
+/* core.parameters(m) and core.state(m): tables from path to tensor. */
+static int list_tensors(lua_State *L, thunder_status *(*list)(thunder_module *, thunder_values *))
+{
+    thunder_module *module = module_check(L, 1);
+    thunder_values *out = values_box(L);
+    check_status(L, list(module, out));
+    return values_push(L, out, false);
+}
+static int core_parameters(lua_State *L) { return list_tensors(L, thunder_module_parameters); }
+static int core_state(lua_State *L) { return list_tensors(L, thunder_module_state); }
+
+static int core_module_to(lua_State *L)
+{
+    thunder_module *module = module_check(L, 1);
+    const constant *device = constant_test(L, 2);
+    if (!device || device->kind != THUNDER_DEVICE) return refuse(L, "to: a device was expected, got %s", type_text(L, 2));
+    check_status(L, thunder_module_to(module, device->value));
+    return 0;
+}
+
+static const char *path_check(lua_State *L, const char *who)
+{
+    if (lua_type(L, 2) != LUA_TSTRING) refuse(L, "%s: a path was expected, got %s", who, type_text(L, 2));
+    return lua_tostring(L, 2);
+}
+
+static int core_save(lua_State *L)
+{
+    thunder_module *module = module_check(L, 1);
+    check_status(L, thunder_module_save(module, path_check(L, "save")));
+    return 0;
+}
+
+/* core.load(m, path, strict) */
+static int core_load(lua_State *L)
+{
+    thunder_module *module = module_check(L, 1);
+    check_status(L, thunder_module_load(module, path_check(L, "load"), lua_toboolean(L, 3)));
+    return 0;
+}
+
+static int core_is_module(lua_State *L)
+{
+    lua_pushboolean(L, luaL_testudata(L, 1, box_name(BOX_MODULE)) != NULL);
+    return 1;
+}
+
+void open_module(lua_State *L)
+{
+    static const luaL_Reg functions[] = {{"kind", core_kind},
+                                         {"fields", core_fields},
+                                         {"add", core_add},
+                                         {"set_tensor", core_set_tensor},
+                                         {"set_forward", core_set_forward},
+                                         {"module_tensor", core_module_tensor},
+                                         {"training", core_training},
+                                         {"set_training", core_set_training},
+                                         {"parameters", core_parameters},
+                                         {"state", core_state},
+                                         {"module_to", core_module_to},
+                                         {"save", core_save},
+                                         {"load", core_load},
+                                         {"is_module", core_is_module},
+                                         {NULL, NULL}};
+    luaL_setfuncs(L, functions, 0);
+    luaL_getmetatable(L, box_name(BOX_MODULE));
+    lua_pushcfunction(L, module_call);
+    lua_setfield(L, -2, "__call");
+    lua_pop(L, 1);
+}

@@ -1,0 +1,117 @@
+/* Optimisers: an update rule over a table of parameters; its state is a module. */
+#include "lua/layer.h"
+
+static thunder_optimizer *optimizer_check(lua_State *L, int index) { return box_check(L, index, BOX_OPTIMIZER); }
+
+static thunder_values *tree_check(lua_State *L, int index, const char *what)
+{
+    thunder_values *values = values_box(L);
+    if (!lua_istable(L, index)) refuse(L, "%s are a table of tensors, not %s", what, type_text(L, index));
+    /* The tree's entries are the top of the values, as thunder_module_parameters() fills them. */
+    const char *wrong = values_add(L, index, values);
+    if (wrong) refuse(L, "%s: %s", what, wrong);
+    return values;
+}
+
+/* core.optimizer(kind, parameters, options) */
+static int core_optimizer(lua_State *L)
+{
+    const char *kind = luaL_checkstring(L, 1);
+    lua_settop(L, 3);
+    thunder_values *parameters = tree_check(L, 2, "parameters");
+    thunder_options *options = options_check(L, 3);
+    box *made = box_push(L, BOX_OPTIMIZER);
+    thunder_optimizer *optimizer = NULL;
+    check_status(L, thunder_optimizer_create(layer_of(L)->context, kind, parameters, options, &optimizer));
+    made->handle = optimizer;
+    return 1;
+}
+
+static int core_step(lua_State *L)
+{
+    layer *state = layer_of(L);
+    thunder_optimizer *optimizer = optimizer_check(L, 1);
+    thunder_values *gradients = tree_check(L, 2, "gradients");
+    thunder_scope *scope = scope_now(L, state);
+    thunder_optimizer_step(scope, optimizer, gradients);
+    scope_check(L, state, scope);
+    scope_done(state, scope);
+    return 0;
+}
+
+static int core_optimizer_state(lua_State *L)
+{
+    module_push(L, thunder_optimizer_state(optimizer_check(L, 1)));
+    return 1;
+}
+
+/* core.set_number(optimizer, name, number) */
+static int core_set_number(lua_State *L)
+{
+    thunder_optimizer *optimizer = optimizer_check(L, 1);
+    const char *name = luaL_checkstring(L, 2);
+    if (lua_type(L, 3) != LUA_TNUMBER) return refuse(L, "'%s' of an optimizer is a number, not %s", name, type_text(L, 3));
+    check_status(L, thunder_optimizer_set_f64(optimizer, name, lua_tonumber(L, 3)));
+    return 0;
+}
+
+/* core.clip(gradients, bound, by_norm): the clipped ones and, by norm, the norm before. */
+static int core_clip(lua_State *L)
+{
+    layer *state = layer_of(L);
+    thunder_values *gradients = tree_check(L, 1, "gradients");
+    if (lua_type(L, 2) != LUA_TNUMBER) return refuse(L, "gradients are clipped to a number, not %s", type_text(L, 2));
+    const double bound = lua_tonumber(L, 2);
+    const bool by_norm = lua_toboolean(L, 3);
+    thunder_scope *scope = scope_now(L, state);
+    thunder_tensor *norm = NULL;
+    thunder_values *clipped =
+        by_norm ? thunder_clip_grad_norm(scope, gradients, bound, &norm) : thunder_clip_grad_value(scope, gradients, bound);
+    scope_check(L, state, scope);
+    int results = values_push(L, clipped, true);
+    if (by_norm) {
+        tensor_push(L, norm);
+        results++;
+    }
+    scope_done(state, scope);
+    return results;
+}
+
+/* core.schedule(kind, optimizer, options) */
+static int core_schedule(lua_State *L)
+{
+    const char *kind = luaL_checkstring(L, 1);
+    thunder_optimizer *optimizer = optimizer_check(L, 2);
+    thunder_options *options = options_check(L, 3);
+    box *made = box_push(L, BOX_SCHEDULE);
+    thunder_schedule *schedule = NULL;
+    check_status(L, thunder_schedule_create(optimizer, kind, options, &schedule));
+    made->handle = schedule;
+    return 1;
+}
+
+static int core_schedule_step(lua_State *L)
+{
+    check_status(L, thunder_schedule_step(box_check(L, 1, BOX_SCHEDULE)));
+    return 0;
+}
+
+static int core_schedule_state(lua_State *L)
+{
+    module_push(L, thunder_schedule_state(box_check(L, 1, BOX_SCHEDULE)));
+    return 1;
+}
+
+void open_optimizer(lua_State *L)
+{
+    static const luaL_Reg functions[] = {{"optimizer", core_optimizer},
+                                         {"step", core_step},
+                                         {"optimizer_state", core_optimizer_state},
+                                         {"set_number", core_set_number},
+                                         {"clip", core_clip},
+                                         {"schedule", core_schedule},
+                                         {"schedule_step", core_schedule_step},
+                                         {"schedule_state", core_schedule_state},
+                                         {NULL, NULL}};
+    luaL_setfuncs(L, functions, 0);
+}
