@@ -36,7 +36,7 @@ namespace {
 constexpr std::array kReasons{
     "the scope is NULL",   "a scope belongs to the thread that made it; it was used on another thread",
     "the context is NULL", "the values are NULL",
-    "the module is NULL",  "out of memory",
+    "out of memory",
 };
 
 struct LastingFailures {

@@ -68,7 +68,7 @@ void sticking(T* target, const char* function, F&& body) noexcept {
 }
 
 // Failed tensors that nobody owns and that are always there, for where there is no scope to own one.
-enum class Lasting { no_scope, other_thread, no_context, no_values, no_module, no_memory };
+enum class Lasting { no_scope, other_thread, no_context, no_values, no_memory };
 Tensor* lasting_failure(Lasting which) noexcept;
 // Makes them, so that later none has to be made without memory. Throws.
 void make_lasting_failures();

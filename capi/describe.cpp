@@ -49,7 +49,13 @@ void describe_ops(Context& context, cJSON* array) {
 }
 
 std::string_view kind_text(ArgKind kind) {
-  return kind == ArgKind::boolean ? "bool" : kind == ArgKind::integer ? "int" : kind == ArgKind::real ? "float" : "str";
+  switch (kind) {
+    case ArgKind::boolean: return "bool";
+    case ArgKind::integer: return "int";
+    case ArgKind::real: return "float";
+    case ArgKind::reals: return "float[]";
+    default: return "str";
+  }
 }
 
 void describe_options(std::span<const OptionRow> rows, cJSON* array) {

@@ -182,7 +182,7 @@ void thunder_context_release(thunder_context *context) THUNDER_NOEXCEPT;
 /* The random state: an i64[2] host tensor {seed, calls}, borrowed. A program that draws reads and advances it like
  * any captured tensor: write {seed, 0} to seed it, save it to resume. */
 thunder_tensor *thunder_context_random(thunder_context *context) THUNDER_NOEXCEPT;
-/* Pushes one string leaf, a JSON text, onto `out`. `what`: "ops", "modules", "optimizers", "options", "executors". */
+/* Pushes a JSON text onto `out`. `what`: "ops", "modules", "optimizers", "schedules", "options", "executors". */
 THUNDER_CHECK thunder_status *thunder_context_describe(thunder_context *context, const char *what,
     thunder_values *out) THUNDER_NOEXCEPT;
 /* Loads a shared library written against thunder/plugin.h, and keeps it for ever. Code of the plugin runs. */
