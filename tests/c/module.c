@@ -1,0 +1,159 @@
+/* Modules with forwards of their own, schedules, clipped gradients, options that are lists; and their misuse. */
+#include "test.h"
+
+static thunder_status *twice(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)
+{
+    (void)user;
+    thunder_tensor *x = thunder_values_tensor(in, 0);
+    thunder_values_push_tensor(out, th_add(s, x, x));
+    return NULL;
+}
+
+static void count_up(void *user) { ++*(int *)user; }
+
+static void forwards(thunder_context *context)
+{
+    const int64_t shape[] = { 2 };
+    const float data[] = { 3, 4 };
+    thunder_tensor *x = test_f32(context, 1, shape, data);
+    int ended = 0;
+    float r[2] = { 0, 0 };
+    thunder_module *m = NULL, *inner = NULL, *found = NULL;
+    thunder_function *f = NULL;
+    thunder_compiled *c = NULL;
+    thunder_scope *s = NULL;
+    thunder_tensor *out = NULL;
+    OK(thunder_module_create(context, "Sequential", NULL, 0, NULL, &m));
+    OK(thunder_module_create(context, "Module", NULL, 0, NULL, &inner));
+    OK(thunder_module_set_forward(inner, twice, &ended, count_up));
+    OK(thunder_module_add(m, "0", inner));
+    OK(thunder_module_child(m, "0", &found));
+    CHECK(strcmp(thunder_module_kind(found), "Module") == 0);
+    thunder_module_release(found);
+    OK(thunder_module_function(m, &f));
+    OK(thunder_compile(f, NULL, &c));
+    OK(thunder_compiled_call_tensors(c, &x, 1, &out, 1));
+    OK(thunder_tensor_read(out, r, sizeof r));
+    CHECK(r[0] == 6 && r[1] == 8);
+    thunder_tensor_release(out);
+    OK(thunder_scope_create(context, 0, &s));
+    thunder_values *eager = thunder_module_call(s, m, thunder_scope_list(s, &x, 1));
+    CHECK(thunder_values_count(eager) == 1);
+    CHECK(thunder_module_training(s, m) == 1);
+    thunder_module_tensor(s, m, "wieght");
+    REFUSED(thunder_scope_status(s), THUNDER_NOT_FOUND, "wieght");
+    thunder_scope_release(s);
+    thunder_compiled_release(c);
+    thunder_function_release(f);
+    thunder_module_release(inner);
+    CHECK(ended == 0);
+    thunder_module_release(m);
+    CHECK(ended == 1);
+    thunder_tensor_release(x);
+}
+
+static thunder_status *clip(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)
+{
+    (void)user;
+    thunder_tensor *norm = NULL;
+    thunder_values *clipped = thunder_clip_grad_norm(s, in, 1.0, &norm);
+    thunder_values_push_tensor(out, thunder_values_tensor(clipped, 0));
+    thunder_values_push_tensor(out, norm);
+    thunder_values_push_tensor(out, thunder_values_tensor(thunder_clip_grad_value(s, in, 3.5), 0));
+    return NULL;
+}
+
+static void clipping(thunder_context *context)
+{
+    const int64_t shape[] = { 2 };
+    const float data[] = { 3, 4 };
+    float r[2];
+    thunder_function *f = NULL;
+    thunder_compiled *c = NULL;
+    thunder_tensor *x = test_f32(context, 1, shape, data), *out[3];
+    OK(thunder_function_create(context, "clip", clip, NULL, NULL, &f));
+    OK(thunder_compile(f, NULL, &c));
+    OK(thunder_compiled_call_tensors(c, &x, 1, out, 3));
+    OK(thunder_tensor_read(out[0], r, sizeof r));
+    CHECK(r[0] > 0.599f && r[0] < 0.601f && r[1] > 0.799f && r[1] < 0.801f);
+    OK(thunder_tensor_read(out[1], r, sizeof *r));
+    CHECK(r[0] == 5);
+    OK(thunder_tensor_read(out[2], r, sizeof r));
+    CHECK(r[0] == 3 && r[1] == 3.5f);
+    for (int i = 0; i < 3; i++) thunder_tensor_release(out[i]);
+    thunder_tensor_release(x);
+    thunder_compiled_release(c);
+    thunder_function_release(f);
+}
+
+static thunder_optimizer *optimizer(thunder_context *context, thunder_tensor *parameter)
+{
+    const double betas[] = { 0.8, 0.95 };
+    thunder_any list = { THUNDER_FLOATS, 2, { 0 } };
+    thunder_values *params = NULL;
+    thunder_options *options = NULL;
+    thunder_optimizer *made = NULL;
+    list.u.fs = betas;
+    OK(thunder_values_create(context, &params));
+    thunder_values_push_tensor(params, parameter);
+    OK(thunder_options_create(context, &options));
+    thunder_options_set_f64(options, "lr", 0.5);
+    thunder_options_set(options, "betas", &list);
+    OK(thunder_optimizer_create(context, "AdamW", params, options, &made));
+    thunder_options_release(options);
+    thunder_values_release(params);
+    return made;
+}
+
+static void schedules(thunder_context *context, thunder_optimizer *o)
+{
+    const double wanted[] = { 0.5, 0.25, 0.0, 0.25 };
+    double lr = 0;
+    thunder_options *options = NULL;
+    thunder_schedule *s = NULL;
+    REFUSED(thunder_schedule_create(o, "CosineAnnealingLR", NULL, &s), THUNDER_INVALID_ARGUMENT, "'T_max'");
+    OK(thunder_options_create(context, &options));
+    thunder_options_set_i64(options, "T_max", 2);
+    OK(thunder_schedule_create(o, "CosineAnnealingLR", options, &s));
+    for (int i = 0; i < 4; i++) {
+        OK(thunder_optimizer_get_f64(o, "lr", &lr));
+        CHECK(lr > wanted[i] - 1e-9 && lr < wanted[i] + 1e-9);
+        OK(thunder_schedule_step(s));
+    }
+    CHECK(strcmp(thunder_module_kind(thunder_schedule_state(s)), "Module") == 0);
+    thunder_schedule_release(s);
+    thunder_options_release(options);
+}
+
+static void misuse(thunder_context *context, thunder_optimizer *optimizer)
+{
+    thunder_module *m = NULL;
+    const thunder_any args[] = { thunder_any_i64(2), thunder_any_i64(3) };
+    const char *names[] = { NULL, "out_feature" };
+    REFUSED(thunder_module_create(context, "Linaer", args, 2, NULL, &m), THUNDER_NOT_FOUND, "'Linaer'");
+    REFUSED(thunder_module_create(context, "Linear", args, 1, NULL, &m), THUNDER_INVALID_ARGUMENT, "out_features");
+    REFUSED(thunder_module_create(context, "Linear", args, 2, names, &m), THUNDER_INVALID_ARGUMENT, "'out_features'");
+    REFUSED(thunder_optimizer_set_f64(optimizer, "betas", 1), THUNDER_INVALID_ARGUMENT, "fixed");
+    OK(thunder_module_create(context, "Linear", args, 2, NULL, &m));
+    REFUSED(thunder_module_add(m, "self", m), THUNDER_INVALID_ARGUMENT, "cycle");
+    REFUSED(thunder_module_load(m, "no such file", 1), THUNDER_NOT_FOUND, "no such file");
+    thunder_module_release(m);
+}
+
+int main(void)
+{
+    const int64_t shape[] = { 1 };
+    const float one[] = { 1 };
+    thunder_context *context = NULL;
+    OK(thunder_context_create(NULL, &context));
+    thunder_tensor *parameter = test_f32(context, 1, shape, one);
+    thunder_optimizer *o = optimizer(context, parameter);
+    forwards(context);
+    clipping(context);
+    schedules(context, o);
+    misuse(context, o);
+    thunder_tensor_release(parameter);
+    thunder_context_release(context); /* what was made keeps it */
+    thunder_optimizer_release(o);
+    return 0;
+}
