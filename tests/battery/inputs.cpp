@@ -67,6 +67,16 @@ TensorType type_of(const Ints& shape, DType dtype) {
   return type;
 }
 
+// Dim 0 repeats its first slice.
+Ref<Tensor> expanded(const Ref<Tensor>& dense) {
+  if (dense->type().rank() == 0 || dense->elements() == 0) return dense;
+  Sizes strides = dense_strides(dense->type().shape);
+  strides[0] = 0;
+  return Tensor::view(dense->storage(), dense->type(), strides, 0);
+}
+
+}  // namespace
+
 // The same elements with other strides: dims stored in reverse, or three elements into a larger storage.
 Ref<Tensor> laid_out(const Tensor& dense, Layout layout) {
   const size_t rank = dense.type().rank();
@@ -86,16 +96,6 @@ Ref<Tensor> laid_out(const Tensor& dense, Layout layout) {
   copy_strided(dense.buffer(), out->buffer());
   return out;
 }
-// Dim 0 repeats its first slice.
-Ref<Tensor> expanded(const Ref<Tensor>& dense) {
-  if (dense->type().rank() == 0 || dense->elements() == 0) return dense;
-  Sizes strides = dense_strides(dense->type().shape);
-  strides[0] = 0;
-  return Tensor::view(dense->storage(), dense->type(), strides, 0);
-}
-
-}  // namespace
-
 Ref<Tensor> tensor_of(const Ints& shape, DType dtype, const std::vector<double>& values) {
   auto t = Tensor::empty(default_allocator(), type_of(shape, dtype));
   by_dtype(dtype, [&](auto zero) {

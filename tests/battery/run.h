@@ -29,6 +29,8 @@ enum class Layout { dense, transposed, offset, expanded };
 
 using Tensors = std::vector<Ref<Tensor>>;
 Tensors make_tensors(const Case& c, Layout layout = Layout::dense);
+// The same elements in other places; not for Layout::expanded.
+Ref<Tensor> laid_out(const Tensor& dense, Layout layout);
 Ref<Tensor> dense_copy(const Tensor& t);
 Ref<Tensor> tensor_of(const Ints& shape, DType dtype, const std::vector<double>& values);
 std::vector<double> numbers_of(const Tensor& t);

@@ -1,0 +1,64 @@
+/* Eager ops, in-place ops, plain numbers and a taped gradient. */
+#include "test.h"
+
+static void ops(thunder_context *context)
+{
+    const int64_t shape[] = { 2, 3 };
+    const float a[] = { 1, 2, 3, 4, 5, 6 }, b[] = { 10, 20, 30, 40, 50, 60 };
+    float r[6];
+    thunder_scope *s = NULL;
+    thunder_tensor *x = test_f32(context, 2, shape, a), *y = test_f32(context, 2, shape, b);
+    OK(thunder_scope_create(context, 0, &s));
+    CHECK(!thunder_scope_is_tracing(s));
+    CHECK(thunder_scope_context(s) == context);
+
+    thunder_tensor *z = th_add(s, th_mul(s, x, th_f64(s, 2.0)), y);
+    CHECK(thunder_tensor_dtype(z) == THUNDER_F32); /* a plain number does not widen */
+    CHECK(thunder_tensor_rank(z) == 2 && thunder_tensor_size(z, 0) == 2 && thunder_tensor_size(z, -1) == 3);
+    CHECK(thunder_tensor_size(z, 2) == -1);
+    OK(thunder_tensor_read(z, r, sizeof r));
+    for (int i = 0; i < 6; i++) CHECK(r[i] == 2 * a[i] + b[i]);
+
+    thunder_tensor *kept = thunder_tensor_retain(z);
+    CHECK(th_add_(s, x, y) == x);
+    OK(thunder_scope_status(s));
+    thunder_scope_reset(s); /* z is gone, kept stays */
+    OK(thunder_tensor_read(x, r, sizeof r));
+    for (int i = 0; i < 6; i++) CHECK(r[i] == a[i] + b[i]);
+    OK(thunder_tensor_read(kept, r, sizeof r));
+    CHECK(r[5] == 72);
+
+    thunder_tensor_release(kept);
+    thunder_tensor_release(x);
+    thunder_tensor_release(y);
+    thunder_scope_release(s);
+}
+
+static void gradient(thunder_context *context)
+{
+    const int64_t shape[] = { 3 };
+    const float a[] = { 1, -2, 3 };
+    float r[3];
+    thunder_scope *s = NULL;
+    thunder_tensor *x = test_f32(context, 1, shape, a);
+    OK(thunder_scope_create(context, THUNDER_SCOPE_TAPED, &s));
+    thunder_tensor *loss = th_sum(s, th_mul(s, th_mul(s, x, x), x));
+    thunder_values *g = thunder_scope_grad(s, loss, thunder_scope_list(s, &x, 1));
+    OK(thunder_scope_status(s));
+    CHECK(thunder_values_count(g) == 1);
+    OK(thunder_tensor_read(thunder_values_tensor(g, 0), r, sizeof r));
+    for (int i = 0; i < 3; i++) CHECK(r[i] == 3 * a[i] * a[i]);
+    thunder_tensor_release(x);
+    thunder_scope_release(s);
+}
+
+int main(void)
+{
+    thunder_context *context = NULL;
+    CHECK(thunder_version() == THUNDER_VERSION_NUMBER);
+    OK(thunder_context_create(NULL, &context));
+    ops(context);
+    gradient(context);
+    thunder_context_release(context);
+    return 0;
+}

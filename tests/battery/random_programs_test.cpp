@@ -1,0 +1,84 @@
+// Random programs, forward and backward: taped, compiled, and compiled without each optional pass agree.
+#include <cstdlib>
+
+#include "battery/battery.h"
+#include "battery/program.h"
+#include "tracer/eager.h"
+
+namespace thunder::battery {
+namespace {
+
+constexpr uint64_t kPrograms = 400;
+
+// One way of compiling: executors by name, highest priority first, and the passes to leave out.
+struct Variant {
+  std::string executors, disabled;
+};
+// Each list of executors with all passes, without each optional one, and without all of them.
+std::vector<Variant> variants() {
+  const std::vector<std::string> executor_lists = {"host"};
+  std::vector<Variant> out;
+  for (const std::string& executors : executor_lists) {
+    out.push_back({executors, ""});
+    std::string all;
+    for (const std::string& pass : optional_passes()) {
+      out.push_back({executors, pass});
+      all += (all.empty() ? "" : ",") + pass;
+    }
+    out.push_back({executors, all});
+  }
+  return out;
+}
+
+struct RandomPrograms : Battery {
+  Outcome taped(const Program& p, const Tensors& inputs) {
+    EagerScope scope(context->scope_environment(), true);
+    std::vector<Tensor*> in;
+    for (auto& t : inputs) in.push_back(t.get());
+    const auto results = run_program(p, scope, in);
+    if (scope.status()) return {{}, {}, scope.status()->code(), scope.status()->message()};
+    Outcome out;
+    for (Tensor* t : results) out.types.push_back(t->type()), out.values.push_back(numbers_of(*t));
+    return with_state(out, inputs);
+  }
+  // What the program left in its state counts as a result.
+  static Outcome with_state(Outcome out, const Tensors& inputs) {
+    if (!out.error.empty()) return out;
+    out.types.push_back(inputs.back()->type());
+    out.values.push_back(numbers_of(*inputs.back()));
+    return out;
+  }
+  // Whether every variant agrees with the tape.
+  bool agree(uint64_t seed) {
+    const Program p = random_program(seed);
+    const Outcome expected = taped(p, program_inputs(p, seed));
+    EXPECT_EQ(expected.error, "") << "seed " << seed << "\n" << p.text();
+    if (!expected.error.empty()) return false;
+    for (const Variant& v : variants()) {
+      CompileOptions options;
+      options.set("executors", Any::string(v.executors));
+      options.set("disable_passes", Any::string(v.disabled));
+      const auto body = [&](Scope& s, std::span<Tensor* const> in) { return run_program(p, s, in); };
+      const Tensors inputs = program_inputs(p, seed);
+      const Outcome compiled = with_state(call_compiled(*context, body, inputs, expected.types.size() - 1, options), inputs);
+      const std::string found = difference(compiled, expected, 1000);
+      EXPECT_EQ(found, "") << "seed " << seed << ", executors '" << v.executors << "', without '" << v.disabled << "'\n" << p.text();
+      if (!found.empty()) return false;
+    }
+    tally()["random programs"]++;
+    return true;
+  }
+};
+
+// THUNDER_PROGRAM_SEED=N runs that program alone.
+TEST_F(RandomPrograms, mean_the_same_however_they_run) {
+  if (const char* seed = std::getenv("THUNDER_PROGRAM_SEED")) {
+    agree(std::strtoull(seed, nullptr, 10));
+    return;
+  }
+  int failures = 0;
+  for (uint64_t seed = 1; seed <= kPrograms && failures < 3; seed++) failures += !agree(seed);
+}
+
+}  // namespace
+}  // namespace thunder::battery
