@@ -94,11 +94,13 @@ static thunder_any integer(int64_t i)
 static thunder_status *make_mlp(thunder_context *context, thunder_module *net)
 {
     thunder_status *status = NULL;
-    const thunder_any first[] = { integer(PIXELS), integer(128) }, second[] = { integer(128), integer(CLASSES) };
+    const thunder_any first[] = { integer(PIXELS), integer(256) }, second[] = { integer(256), integer(CLASSES) };
+    const thunder_any fifth = { THUNDER_FLOAT, 0, { .f = 0.2 } };
     TRY(add(context, net, 0, "Flatten", NULL, 0));
     TRY(add(context, net, 1, "Linear", first, 2));
     TRY(add(context, net, 2, "ReLU", NULL, 0));
-    TRY(add(context, net, 3, "Linear", second, 2));
+    TRY(add(context, net, 3, "Dropout", &fifth, 1));
+    TRY(add(context, net, 4, "Linear", second, 2));
 done:
     return status;
 }
@@ -108,17 +110,19 @@ static thunder_status *make_cnn(thunder_context *context, thunder_module *net)
     thunder_status *status = NULL;
     const int64_t kernel[] = { 3, 3 }, one[] = { 1, 1 };
     const thunder_any square = { THUNDER_DIMS, 2, { .d = kernel } }, ones = { THUNDER_DIMS, 2, { .d = one } };
-    const thunder_any conv1[] = { integer(1), integer(16), square, ones, ones };
-    const thunder_any conv2[] = { integer(16), integer(32), square, ones, ones };
-    const thunder_any pool[] = { integer(2) }, head[] = { integer(32 * 2 * 2), integer(CLASSES) };
-    TRY(add(context, net, 0, "Conv2d", conv1, 5));
-    TRY(add(context, net, 1, "ReLU", NULL, 0));
-    TRY(add(context, net, 2, "MaxPool2d", pool, 1));
-    TRY(add(context, net, 3, "Conv2d", conv2, 5));
-    TRY(add(context, net, 4, "ReLU", NULL, 0));
-    TRY(add(context, net, 5, "MaxPool2d", pool, 1));
-    TRY(add(context, net, 6, "Flatten", NULL, 0));
-    TRY(add(context, net, 7, "Linear", head, 2));
+    const thunder_any half = { THUNDER_FLOAT, 0, { .f = 0.5 } }, two = integer(2);
+    const int64_t channels[] = { 1, 16, 32 };
+    for (int i = 0; i < 2; i++) {
+        const thunder_any conv[] = { integer(channels[i]), integer(channels[i + 1]), square, ones, ones };
+        TRY(add(context, net, 3 * i, "Conv2d", conv, 5));
+        TRY(add(context, net, 3 * i + 1, "BatchNorm2d", conv + 1, 1));
+        TRY(add(context, net, 3 * i + 2, "ReLU", NULL, 0));
+    }
+    const thunder_any head[] = { integer(32 * 4 * 4), integer(CLASSES) };
+    TRY(add(context, net, 6, "MaxPool2d", &two, 1));
+    TRY(add(context, net, 7, "Flatten", NULL, 0));
+    TRY(add(context, net, 8, "Dropout", &half, 1));
+    TRY(add(context, net, 9, "Linear", head, 2));
 done:
     return status;
 }
@@ -244,7 +248,7 @@ static thunder_status *train(const char *name, thunder_context *context, make_ne
     TRY(thunder_values_create(context, &t.parameters));
     TRY(thunder_module_parameters(t.net, t.parameters));
     TRY(thunder_options_create(context, &options));
-    thunder_options_set_f64(options, "lr", 2e-3);
+    thunder_options_set_f64(options, "lr", 4e-3);
     TRY(thunder_optimizer_create(context, "AdamW", t.parameters, options, &t.optimizer));
     TRY(thunder_function_create(context, "train_step", train_step, &t, NULL, &f));
     TRY(thunder_compile(f, NULL, &step));
@@ -277,8 +281,8 @@ int main(int argc, char **argv)
     TRY(thunder_context_create(NULL, &context));
     TRY(thunder_tensor_write(thunder_context_random(context), seed, sizeof seed));
     TRY(load(context, argc > 1 ? argv[1] : "examples/digits/data/digits.csv", &data));
-    TRY(train("mlp", context, make_mlp, &data, 30, 0.97, traces));
-    TRY(train("cnn", context, make_cnn, &data, 30, 0.98, traces));
+    TRY(train("mlp", context, make_mlp, &data, 40, 0.97, traces));
+    TRY(train("cnn", context, make_cnn, &data, 20, 0.98, traces));
 done:
     if (status) fprintf(stderr, "digits: %s\n", thunder_status_message(status));
     const int failed = status != NULL;
