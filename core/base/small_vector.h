@@ -16,7 +16,7 @@ class SmallVector {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  SmallVector() = default;
+  SmallVector() {}
   SmallVector(size_t n, const T& value) { resize(n, value); }
   SmallVector(std::initializer_list<T> items) { assign(items.begin(), items.end()); }
   template <class It>
@@ -103,7 +103,9 @@ class SmallVector {
 
   uint32_t size_ = 0, capacity_ = N;
   std::unique_ptr<T[]> heap_;
-  T inline_[N];
+  union {
+    T inline_[N];  // begins uninitialised: clearing it would cost more than most uses of it
+  };
 };
 
 }  // namespace thunder
