@@ -25,10 +25,20 @@ CompleteArgs::CompleteArgs(const Schema& schema, std::span<const Arg> given, con
           schema.text);
   args_.resize(params.size());
   singles_.reserve(params.size());  // pointers into it must stay
+  if (names) {
+    place_named(schema, given, names);
+    return;
+  }
+  for (size_t i = 0; i < given.size(); i++) place(schema, i, given[i]);
+  for (size_t i = given.size(); i < params.size(); i++) place_fallback(schema, i);
+}
+
+void CompleteArgs::place_named(const Schema& schema, std::span<const Arg> given, const char* const* names) {
+  const auto& params = schema.params;
   SmallVector<bool, 8> filled(params.size(), false);
   for (size_t i = 0; i < given.size(); i++) {
     size_t at = i;
-    if (names && names[i]) {
+    if (names[i]) {
       int found = schema.find(names[i]);
       if (found < 0) {
         std::vector<std::string_view> known;
@@ -41,11 +51,14 @@ CompleteArgs::CompleteArgs(const Schema& schema, std::span<const Arg> given, con
     filled[at] = true;
     place(schema, at, given[i]);
   }
-  for (size_t i = 0; i < params.size(); i++) {
-    if (filled[i]) continue;
-    require(params[i].has_default || params[i].optional, schema.name, ": argument '", params[i].name, "' is missing; ", schema.text);
-    args_[i] = params[i].fallback;
-  }
+  for (size_t i = 0; i < params.size(); i++)
+    if (!filled[i]) place_fallback(schema, i);
+}
+
+void CompleteArgs::place_fallback(const Schema& schema, size_t at) {
+  const Param& p = schema.params[at];
+  require(p.has_default || p.optional, schema.name, ": argument '", p.name, "' is missing; ", schema.text);
+  args_[at] = p.fallback;
 }
 
 void CompleteArgs::place(const Schema& schema, size_t at, const Arg& given) {

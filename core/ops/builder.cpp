@@ -87,8 +87,15 @@ Var convert(Var x, DType dtype) {
   return x.builder->call("prims.convert", {x, dtype});
 }
 
+namespace {
+bool same_shape(Var x, std::span<const Dim> shape) {
+  const Shape& have = x.shape();
+  return std::equal(have.begin(), have.end(), shape.begin(), shape.end());
+}
+}  // namespace
+
 Var reshape_to(Var x, std::span<const Dim> shape) {
-  if (x.shape() == Shape(shape)) return x;
+  if (same_shape(x, shape)) return x;
   return x.builder->call("prims.reshape", {x, shape});
 }
 
@@ -99,12 +106,12 @@ Var permute_to(Var x, std::span<const Dim> order) {
 }
 
 Var expand_to(Var x, std::span<const Dim> shape) {
-  if (x.shape() == Shape(shape)) return x;
+  if (same_shape(x, shape)) return x;
   return x.builder->call("prims.expand", {x, shape});
 }
 
 Var sum_to(Var x, std::span<const Dim> shape) {
-  if (x.shape() == Shape(shape)) return x;
+  if (same_shape(x, shape)) return x;
   const size_t lead = x.rank() - shape.size();
   Shape axes;
   for (size_t i = 0; i < x.rank(); i++)
@@ -129,9 +136,25 @@ Promoted strength_of(const Call& c, size_t i) {
 
 double number_of(const Arg& a) { return a.kind == ArgKind::real ? a.f : static_cast<double>(a.i); }
 
+// Tensors of one type, the commonest operands, are what they should be.
+bool promoted_already(const Call& c, std::initializer_list<size_t> params, bool to_real_dtype) {
+  for (size_t i : params)
+    if (c.args[i].kind != ArgKind::value) return false;
+  const TensorType& first = c.type(*params.begin());
+  if (first.weak || (to_real_dtype && !is_real(first.dtype))) return false;
+  for (size_t i : params)
+    if (!(c.type(i) == first)) return false;
+  return true;
+}
+
 }  // namespace
 
-std::vector<Var> promoted(const Call& c, std::initializer_list<size_t> params, bool to_real_dtype) {
+Operands promoted(const Call& c, std::initializer_list<size_t> params, bool to_real_dtype) {
+  if (promoted_already(c, params, to_real_dtype)) {
+    Operands same;
+    for (size_t i : params) same.push_back(c.var(i));
+    return same;
+  }
   Promoted p;
   Shape shape;
   Device device = Device::none;
@@ -151,7 +174,7 @@ std::vector<Var> promoted(const Call& c, std::initializer_list<size_t> params, b
   // Only numbers: their default dtype, as torch.tensor(number) has it.
   DType dtype = p.strength == Strength::number && p.dtype == DType::f64 ? DType::f32 : p.dtype;
   if (to_real_dtype) dtype = to_real(dtype);
-  std::vector<Var> out;
+  Operands out;
   for (size_t i : params) {
     const Arg& a = c.args[i];
     Var v = a.kind == ArgKind::value ? convert(c.var(i), dtype)

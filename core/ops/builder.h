@@ -57,6 +57,8 @@ class CompleteArgs {
 
  private:
   void place(const Schema& schema, size_t param, const Arg& given);
+  void place_named(const Schema& schema, std::span<const Arg> given, const char* const* names);
+  void place_fallback(const Schema& schema, size_t param);
   SmallVector<Arg, 8> args_;
   SmallVector<Dim, 8> singles_;
 };
@@ -147,7 +149,8 @@ Var full(Builder& b, std::span<const Dim> shape, double value, DType dtype, Devi
 // Sums x down to `shape`, the inverse of broadcasting; the gradient of expand.
 Var sum_to(Var x, std::span<const Dim> shape);
 // Operands of an elementwise op, promoted and broadcast to one type. Numbers stand as 0-d expanded fulls.
-std::vector<Var> promoted(const Call& c, std::initializer_list<size_t> params, bool to_real_dtype = false);
+using Operands = SmallVector<Var, 4>;
+Operands promoted(const Call& c, std::initializer_list<size_t> params, bool to_real_dtype = false);
 
 // Formulas. Operands promote and broadcast; a double is a number, not a tensor.
 Var operator+(Var a, In b);

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "ops/elementwise.h"
+#include "ops/formulas.h"
 
 namespace thunder {
 namespace {
@@ -26,15 +27,13 @@ Var spread(const Grad& g, Var y) {
   return spread(y, shape, g.axes(1, shape.size()));
 }
 
-// How many elements one result is made of: a number, or for symbolic sizes a sum of ones.
-In count(Var x, std::span<const Dim> axes) {
+// How many elements one result is made of: a number, or for symbolic sizes a tensor.
+In elements_of(Var x, std::span<const Dim> axes) {
   Shape counted;
   for (Dim axis : axes) counted.push_back(x.shape()[static_cast<size_t>(axis.value())]);
   const Dim n = elements(counted);
   if (n.constant()) return static_cast<double>(n.value());
-  Shape all;
-  for (size_t i = 0; i < counted.size(); i++) all.push_back(static_cast<int64_t>(i));
-  return x.builder->call("prims.sum", {full(*x.builder, counted, 1, x.dtype(), x.type().device), all});
+  return count(x, counted);
 }
 
 void require_real(const Call& c) { c.require(is_real(c.type(0).dtype), "input must be real, got ", name(c.type(0))); }
@@ -47,7 +46,7 @@ Results sum(Call& c) {
   return reduced("prims.sum", x, c.axes(1, x.rank()), c.flag(2));
 }
 
-Var mean_of(Var x, std::span<const Dim> axes, bool keepdim) { return reduced("prims.sum", x, axes, keepdim) / count(x, axes); }
+Var mean_of(Var x, std::span<const Dim> axes, bool keepdim) { return reduced("prims.sum", x, axes, keepdim) / elements_of(x, axes); }
 Results mean(Call& c) {
   Var x = c.var(0);
   const DType dtype = c.dtype(3, x.dtype());
@@ -56,12 +55,12 @@ Results mean(Call& c) {
 }
 void mean_vjp(Grad& g) {
   Var dy = widened(g.cotangent());
-  g.add(0, spread(g, dy) / count(widened(g.var(0)), g.axes(1, g.type(0).rank())));
+  g.add(0, spread(g, dy) / elements_of(widened(g.var(0)), g.axes(1, g.type(0).rank())));
 }
 
 // What the sum of squares is divided by: never negative, as in PyTorch.
 In freedom(Var x, std::span<const Dim> axes, int64_t correction) {
-  In n = count(x, axes);
+  In n = elements_of(x, axes);
   if (n.kind == ArgKind::real) return std::max(0.0, n.f - static_cast<double>(correction));
   return x.builder->call("maximum", {x.builder->call("sub", {n, correction}), 0.0});
 }
@@ -143,7 +142,6 @@ Results truth(Call& c, std::string_view prim) {
 
 using Ints = std::vector<int64_t>;
 
-// `tail` gives the arguments after dim and keepdim.
 void over_dims(Samples& s, bool empty_is_defined) {
   s.add({TensorSpec{{2, 3, 4}}});
   s.add({TensorSpec{{2, 3, 4}}, Ints{1}});
