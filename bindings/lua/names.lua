@@ -8,8 +8,10 @@ local function distance(a, b)
   for i = 1, #a do
     row = { [0] = i }
     for j = 1, #b do
-      local same = a:byte(i) == b:byte(j)
-      row[j] = math.min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (same and 0 or 1))
+      -- Another case is the slightest slip there is.
+      local x, y = a:sub(i, i), b:sub(j, j)
+      local cost = x == y and 0 or x:lower() == y:lower() and 0.5 or 1
+      row[j] = math.min(last[j] + 1, row[j - 1] + 1, last[j - 1] + cost)
       local swapped = i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j)
       if swapped then row[j] = math.min(row[j], before[j - 2] + 1) end
     end

@@ -124,12 +124,12 @@ local function check_saved(name, net, make, side, images, directory)
 end
 
 local options = read_arguments()
-local here = arg[0]:match("^(.*)/[^/]*$") or "."
+local here = arg[0]:match("^(.*/)[^/]*$") or ""
 local training, test
 if options.mnist then
   training, test = read_mnist(options.mnist)
 else
-  training, test = read_digits(options.file or here .. "/data/digits.csv")
+  training, test = read_digits(options.file or here .. "data/digits.csv")
 end
 local side = training[1].shape[2]
 local epochs = options.epochs and (math.tointeger(options.epochs) or usage("--epochs needs a whole number"))
