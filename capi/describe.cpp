@@ -36,7 +36,6 @@ cJSON* add_object(cJSON* array) {
 
 void describe_ops(Context& context, cJSON* array) {
   for (auto& op : context.registry().all()) {
-    if (op->has(kHidden)) continue;
     cJSON* o = add_object(array);
     add_text(o, "name", op->name());
     add_text(o, "schema", op->schema.text);
@@ -44,6 +43,7 @@ void describe_ops(Context& context, cJSON* array) {
     add_flag(o, "prim", op->prim);
     add_flag(o, "inplace", op->has(kInplace));
     add_flag(o, "random", op->has(kRandom));
+    add_flag(o, "hidden", op->has(kHidden));  // only in traces; not for users to call
     if (!op->nondiff.empty()) add_text(o, "not_differentiable", op->nondiff);
   }
 }

@@ -1,4 +1,4 @@
-// thunder_op_invoke: every op, built-in or custom, is called through this one function.
+// thunder_op_invoke: every op, built-in or custom, is called through this function and the one that lists results.
 #include "capi/leaf.h"
 
 using namespace thunder;
@@ -30,4 +30,14 @@ extern "C" thunder_tensor* thunder_op_invoke(thunder_scope* scope, const char* n
   if (first->kind() == Tensor::Kind::failed && results)
     for (size_t i = 0; i < n_out; i++) results[i] = handle(first);
   return handle(first);
+}
+
+extern "C" thunder_values* thunder_op_invoke_all(thunder_scope* scope, const char* name, const thunder_any* args,
+                                                 size_t n_args, const char* const* names, const char* where) noexcept {
+  Scope* s = core(scope);
+  return handle(values_in(s, __func__, [&] {
+    need(name, "name");
+    check_args(name, core(args), n_args);
+    return s->invoke_all(name, {core(args), n_args}, names, where);
+  }));
 }

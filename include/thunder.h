@@ -317,12 +317,15 @@ thunder_values *thunder_scope_grad(thunder_scope *scope, thunder_tensor *loss, t
 
 /* ==== ops [O]: thunder/ops.h is generated over this one function ==== */
 
-/* Runs or records the op `name`, or NAME_ to write the result into the first argument. `args` follow the schema's
- * order, or are named one by one (a NULL among `names` is positional); missing ones take the schema's defaults, so
- * that a schema may grow at its end. Returns the first result, and writes the first n_out results to `results`,
- * which belong to the scope. `where` is "file:line" in static storage, or NULL. */
+/* Runs or records the op `name`, or NAME_ to write the result into the first argument. `args` follow the schema's order
+ * or are named one by one (NULL among `names`: positional); missing ones take its defaults, so that it may grow at its
+ * end. Returns the first of the results, which belong to the scope, and writes n_out of them to `results`. `where` is
+ * "file:line" in static storage, or NULL. */
 thunder_tensor *thunder_op_invoke(thunder_scope *scope, const char *name, const thunder_any *args, size_t n_args,
     const char *const *names_or_null, thunder_tensor **results, size_t n_out, const char *where) THUNDER_NOEXCEPT;
+/* All results as flat values, for ops whose arguments say how many there are, such as split. */
+thunder_values *thunder_op_invoke_all(thunder_scope *scope, const char *name, const thunder_any *args, size_t n_args,
+    const char *const *names_or_null, const char *where) THUNDER_NOEXCEPT;
 
 /* ==== functions and compiled functions [S] ==== */
 
@@ -413,8 +416,7 @@ THUNDER_CHECK thunder_status *thunder_module_child(thunder_module *module, const
     thunder_module **out) THUNDER_NOEXCEPT;
 /* Adds a tensor, or replaces the one of that name: programs that read it are compiled anew. Retains it. */
 THUNDER_CHECK thunder_status *thunder_module_set_tensor(thunder_module *module, const char *name,
-    thunder_tensor *tensor,
-    int32_t role) THUNDER_NOEXCEPT;
+    thunder_tensor *tensor, int32_t role) THUNDER_NOEXCEPT;
 /* In place of the kind's own. `destroy` runs once, also when this call fails. */
 THUNDER_CHECK thunder_status *thunder_module_set_forward(thunder_module *module, thunder_fn forward, void *user,
     void (*destroy)(void *user)) THUNDER_NOEXCEPT;
@@ -471,9 +473,8 @@ thunder_module *thunder_schedule_state(thunder_schedule *schedule) THUNDER_NOEXC
 
 /* ==== data: files [S], batches [X] ==== */
 
-/* Paths are UTF-8. A damaged or truncated file is THUNDER_DATA_LOST, with what was expected and what was found. */
-/* Numbers separated by commas as a [rows, columns] tensor of THUNDER_F32 (0 means it) or THUNDER_F64; a first row of
- * names is left out. Errors name line and column. */
+/* Paths are UTF-8. A damaged or truncated file is THUNDER_DATA_LOST, with what was expected and what was found.
+ * CSV gives a [rows, columns] tensor of THUNDER_F32 (0 means it) or THUNDER_F64, without a first row of names. */
 THUNDER_CHECK thunder_status *thunder_read_csv(thunder_context *context, const char *path, thunder_dtype dtype,
     thunder_tensor **out) THUNDER_NOEXCEPT;
 /* NumPy's .npy, versions 1 to 3. */
@@ -499,8 +500,7 @@ void thunder_batches_release(thunder_batches *batches) THUNDER_NOEXCEPT;
  * the next epoch. */
 THUNDER_CHECK thunder_status *thunder_batches_next(thunder_batches *batches, thunder_values *out) THUNDER_NOEXCEPT;
 int64_t thunder_batches_count(const thunder_batches *batches) THUNDER_NOEXCEPT; /* batches in an epoch; 0 of NULL */
-/* The position, i64[4] {seed, epoch, rows taken, rows}: save it, set it, and the next batch is the one that would have
- * been. */
+/* The position, i64[4] {seed, epoch, rows taken, rows}: after setting a saved one, the next batch is the same. */
 THUNDER_CHECK thunder_status *thunder_batches_state(const thunder_batches *batches,
     thunder_tensor **out) THUNDER_NOEXCEPT;
 THUNDER_CHECK thunder_status *thunder_batches_set_state(thunder_batches *batches,

@@ -103,25 +103,18 @@ Results Scope::dispatch(std::string_view name, std::span<const Any> given, const
   return results;
 }
 
-Tensor* Scope::invoke(std::string_view name, std::span<const Any> args, const char* const* names, Tensor** out, size_t n_out, const char* where) {
-  if (error_) [[unlikely]] {
-    for (size_t i = 0; i < n_out; i++) out[i] = failed_tensor();
-    return failed_tensor();
-  }
+// `take` gets the results, and the tensor that an in-place form writes. False after an error, which sticks.
+template <class Take>
+bool Scope::run_op(std::string_view name, std::span<const Any> args, const char* const* names, const char* where, Take&& take) {
+  if (error_) [[unlikely]]
+    return false;
   try {
     begin_op(where);
     Tensor* written = nullptr;
     Results results = dispatch(name, args, names, written);
-    Tensor* first = nullptr;
-    if (n_out > results.size())
-      thunder::fail(Code::invalid_argument, name, ": returns ", results.size(), " tensors, ", n_out, " were asked for");
-    for (size_t i = 0; i < std::max<size_t>(n_out, 1); i++) {
-      Tensor* t = written && i == 0 ? written : wrap(results[i]);
-      if (i == 0) first = t;
-      if (i < n_out) out[i] = t;
-    }
+    take(results, written);
     end_op();
-    return first;
+    return true;
   } catch (const Error& e) {
     end_op();
     std::string text = e.message();
@@ -134,8 +127,31 @@ Tensor* Scope::invoke(std::string_view name, std::span<const Any> args, const ch
     end_op();
     fail(Ref<Status>::adopt(out_of_memory_status()));
   }
+  return false;
+}
+
+Tensor* Scope::invoke(std::string_view name, std::span<const Any> args, const char* const* names, Tensor** out, size_t n_out, const char* where) {
+  Tensor* first = nullptr;
+  const bool ran = run_op(name, args, names, where, [&](const Results& results, Tensor* written) {
+    if (n_out > results.size())
+      thunder::fail(Code::invalid_argument, name, ": returns ", results.size(), " tensors, ", n_out, " were asked for");
+    for (size_t i = 0; i < std::max<size_t>(n_out, 1); i++) {
+      Tensor* t = written && i == 0 ? written : wrap(results[i]);
+      if (i == 0) first = t;
+      if (i < n_out) out[i] = t;
+    }
+  });
+  if (ran) return first;
   for (size_t i = 0; i < n_out; i++) out[i] = failed_tensor();
   return failed_tensor();
+}
+
+Values* Scope::invoke_all(std::string_view name, std::span<const Any> args, const char* const* names, const char* where) {
+  Values* all = own(make<Values>());
+  run_op(name, args, names, where, [&](const Results& results, Tensor* written) {
+    for (size_t i = 0; i < results.size(); i++) all->push(Ref<Tensor>(written && i == 0 ? written : wrap(results[i])));
+  });
+  return all;
 }
 
 Tensor* Scope::number(const Any& a) {

@@ -49,6 +49,8 @@ class Scope {
   // Runs or records `name` (or its in-place form NAME_). Results belong to the scope; out may be null. Returns the
   // first result, never null: after an error a failed tensor. `where` is static text, "file:line", or null.
   Tensor* invoke(std::string_view name, std::span<const Any> args, const char* const* names, Tensor** out, size_t n_out, const char* where);
+  // All results, however many they are: of ops such as split.
+  Values* invoke_all(std::string_view name, std::span<const Any> args, const char* const* names, const char* where);
 
   // d(loss)/d(each tensor leaf of wrt), in wrt's structure; null after an error.
   Values* grad(Tensor* loss, const Values& wrt);
@@ -104,6 +106,8 @@ class Scope {
   ScopeEnvironment environment_;
 
  private:
+  template <class Take>
+  bool run_op(std::string_view name, std::span<const Any> args, const char* const* names, const char* where, Take&& take);
   Results dispatch(std::string_view name, std::span<const Any> args, const char* const* names, Tensor*& written);
 
   std::thread::id owner_;

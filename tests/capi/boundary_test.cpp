@@ -176,6 +176,28 @@ TEST(Context, describes_its_ops_as_json) {
   thunder_context_release(context);
 }
 
+TEST(Op, gives_as_many_results_as_its_arguments_make) {
+  thunder_context* context = nullptr;
+  thunder_scope* scope = nullptr;
+  ASSERT_EQ(thunder_context_create(nullptr, &context), nullptr);
+  ASSERT_EQ(thunder_scope_create(context, 0, &scope), nullptr);
+  const int64_t shape[] = {7}, size = 3;
+  const float data[7] = {0, 1, 2, 3, 4, 5, 6};
+  thunder_tensor* x = nullptr;
+  ASSERT_EQ(thunder_tensor_create(context, THUNDER_F32, 1, shape, 0, data, sizeof data, &x), nullptr);
+  const thunder_any args[] = {thunder_any_tensor(x), thunder_any_dims(&size, 1)};
+  thunder_values* parts = thunder_op_invoke_all(scope, "split", args, 2, nullptr, nullptr);
+  ASSERT_EQ(thunder_values_count(parts), 3u);
+  EXPECT_EQ(thunder_tensor_size(thunder_values_tensor(parts, 2), 0), 1);
+  EXPECT_EQ(thunder_values_count(thunder_op_invoke_all(scope, "splot", args, 2, nullptr, nullptr)), 0u);
+  thunder_status* failed = thunder_scope_status(scope);
+  EXPECT_NE(std::string(thunder_status_message(failed)).find("unknown op 'splot'"), std::string::npos);
+  thunder_status_release(failed);
+  thunder_tensor_release(x);
+  thunder_scope_release(scope);
+  thunder_context_release(context);
+}
+
 TEST(Scope, is_refused_on_another_thread) {
   thunder_context* context = nullptr;
   thunder_scope* scope = nullptr;
