@@ -20,13 +20,20 @@ local function distance(a, b)
   return last[#b]
 end
 
--- " (did you mean 'x'?)", or "" when no name is near. `names` is a table with names as keys.
+-- " (did you mean 'x'?)", or "" when no name is near. `names` is a table with names as keys. Of equally near ones the
+-- one whose length is nearest, then the first in the alphabet, whatever the order of the table.
 function core.suggest(name, names)
-  local best, least = nil, math.max(2, #name // 3) + 1
+  local sorted = {}
   for candidate in pairs(names) do
-    if type(candidate) == "string" and math.abs(#candidate - #name) < least then
-      local d = distance(name, candidate)
-      if d < least or (d == least and best and candidate < best) then best, least = candidate, d end
+    if type(candidate) == "string" then sorted[#sorted + 1] = candidate end
+  end
+  table.sort(sorted)
+  local best, least = nil, math.max(2, #name // 3) + 1
+  for _, candidate in ipairs(sorted) do
+    local longer = math.abs(#candidate - #name)
+    if longer < least then
+      local cost = distance(name, candidate) + longer / 64
+      if cost < least then best, least = candidate, cost end
     end
   end
   return best and (" (did you mean '%s'?)"):format(best) or ""

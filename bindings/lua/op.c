@@ -12,9 +12,16 @@ static int call_op(lua_State *L)
     thunder_scope *scope = scope_now(L, state);
     /* An eager op's error is raised here and now, with the line in front. */
     const char *place = scope == state->eager ? NULL : script_place(L);
+    const char *const *names = c.named ? c.names : NULL;
+    if (op->n_results == 0) {
+        thunder_values *all = thunder_op_invoke_all(scope, op->name, c.any, (size_t)c.count, names, place);
+        scope_check(L, state, scope);
+        const int count = values_push(L, all, true);
+        scope_done(state, scope);
+        return count;
+    }
     thunder_tensor *results[MAX_RESULTS];
-    thunder_op_invoke(scope, op->name, c.any, (size_t)c.count, c.named ? c.names : NULL, results, (size_t)op->n_results,
-                      place);
+    thunder_op_invoke(scope, op->name, c.any, (size_t)c.count, names, results, (size_t)op->n_results, place);
     scope_check(L, state, scope);
     luaL_checkstack(L, MAX_RESULTS + 4, "results");
     for (int i = 0; i < op->n_results; i++) tensor_push(L, results[i]);
@@ -22,11 +29,11 @@ static int call_op(lua_State *L)
     return op->n_results;
 }
 
-/* core.op(name, {parameter names}, {kinds}, number of results): the function. */
+/* core.op(name, {parameter names}, {kinds}, number of results): the function. 0: the arguments say how many. */
 static int core_op(lua_State *L)
 {
     const lua_Integer results = luaL_checkinteger(L, 4);
-    if (results < 1 || results > MAX_RESULTS) return refuse(L, "%s: too many results", luaL_checkstring(L, 1));
+    if (results < 0 || results > MAX_RESULTS) return refuse(L, "%s: too many results", luaL_checkstring(L, 1));
     signature_push(L);
     lua_pushcclosure(L, call_op, 1);
     return 1;

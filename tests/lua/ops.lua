@@ -31,6 +31,12 @@ assert((x + 2).dtype == th.float32, "a plain number does not widen a tensor")
 -- Several results, and in-place forms.
 local values, indices = x:reshape(1, 1, 2, 2):max_pool2d_with_indices { 2, 2 }
 assert(values:item() == 4 and indices:item() == 3)
+local low, high, rest = th.arange(5):split(2)
+assert(select("#", th.arange(5):split { 1, 4 }) == 2)
+expect.values(low, { 0, 1 })
+expect.values(rest, { 4 })
+local pair = th.compile(function(t) local a, b = t:chunk(2); return b - a end)
+expect.values(pair(x), { { 2, 2 } })
 local y = x:clone()
 assert(y:mul_(2) and y[1][1]:item() == 2)
 y:zero_()

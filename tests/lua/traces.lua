@@ -48,6 +48,28 @@ local target = th.tensor { { 1.0, 0.0 }, { 0.0, 1.0 } }
 local loss = step(x, target)
 check_stages(step, {}, { before }, { x, target }, { loss, constants = { w } })
 
+-- Steps through ops that only traces hold, backwards that an executor may take as one line.
+local layer = th.tensor { 1.0, 0.5, 2.0 }
+local classes = th.tensor { 2, 0 }
+local original = layer:clone()
+local classify = th.compile(function(a)
+  local loss = th.cross_entropy(th.layer_norm(a, { 3 }, layer), classes)
+  layer:sub_(th.grad_of(loss, layer))
+  return loss, a:split(1)
+end)
+local given = { classify(x) }
+local captured = {}
+local header = th.last_traces(classify)[1].text
+for k, kind in header:gmatch "%-%- c%[(%d+)%][^:]*: (%w+)" do captured[tonumber(k)] = kind == "i64" and classes or original end
+given.constants = {}
+for k, t in ipairs(captured) do given.constants[k] = t == original and layer or t end
+check_stages(classify, {}, captured, { x }, given)
+assert(table.concat((function()
+  local texts = {}
+  for _, trace in ipairs(th.last_traces(classify)) do texts[#texts + 1] = trace.text end
+  return texts
+end)()):find("layer_norm_backward", 1, true))
+
 -- A text that is not a trace, and an unknown op.
 expect.error(function() th.run_trace("return function(") end, "traces.lua:", "trace:1:")
 expect.error(function() th.run_trace("return function(p, c, i) return prims.nothing(i[1]) end", {}, {}, { x }) end,
