@@ -35,7 +35,7 @@ thunder_status* read_all(thunder_scope* s, const thunder_values* in, thunder_val
 
 void time_guard(thunder_context* c) {
   thunder_module* module = nullptr;
-  check(thunder_module_create(c, "Module", nullptr, 0, &module));
+  check(thunder_module_create(c, "Module", nullptr, 0, nullptr, &module));
   for (int i = 0; i < kParameters; i++) {
     thunder_tensor* p = floats(c, {8}, 1);
     check(thunder_module_set_tensor(module, ("p" + std::to_string(i)).c_str(), p, THUNDER_PARAMETER));

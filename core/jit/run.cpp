@@ -77,6 +77,10 @@ Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound,
   numbers.reserve(entry.bindings.size());  // pointers into it must stay
   inputs.reserve(entry.bindings.size());
   for (size_t i = 0; i < entry.bindings.size(); i++) {
+    if (!plan.inputs[i].used) {
+      inputs.push_back(nullptr);
+      continue;
+    }
     if (Tensor* t = input_tensor(entry, in, i)) {
       inputs.push_back(t->data());
       continue;

@@ -21,7 +21,10 @@ Program::Program(const Trace& trace, const std::vector<Sizes>& strides, std::uni
     constants_ = Storage::allocate(allocator_, plan_.constant_bytes);
     for (uint32_t i = 0; i < plan_.buffers.size(); i++) {
       const BufferPlan& b = plan_.buffers[i];
-      if (b.place == Place::input) input_patches_.push_back({i, b.index, b.offset});
+      if (b.place == Place::input) {
+        input_patches_.push_back({i, b.index, b.offset});
+        plan_.inputs[b.index].used = true;
+      }
       if (b.place == Place::output) output_patches_.push_back({i, b.index, b.offset});
     }
     auto frame = make_frame();

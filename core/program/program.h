@@ -36,6 +36,7 @@ struct InputPlan {
   TensorType type;
   Sizes strides;
   bool written = false;
+  bool used = false;  // some step reads or writes it: a call must bind it
 };
 
 struct Plan {
