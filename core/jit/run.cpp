@@ -75,14 +75,10 @@ Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound,
   SmallVector<void*, 16> inputs, outputs;
   SmallVector<Number, 8> numbers;
   numbers.reserve(entry.bindings.size());  // pointers into it must stay
-  inputs.reserve(entry.bindings.size());
-  for (size_t i = 0; i < entry.bindings.size(); i++) {
-    if (!plan.inputs[i].used) {
-      inputs.push_back(nullptr);
-      continue;
-    }
+  inputs.resize(entry.bindings.size());
+  for (uint32_t i : plan.bound_inputs) {
     if (Tensor* t = input_tensor(entry, in, i)) {
-      inputs.push_back(t->data());
+      inputs[i] = t->data();
       continue;
     }
     const uint32_t leaf = entry.bindings[i].leaf;
@@ -92,7 +88,7 @@ Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound,
     else if (a.kind == ArgKind::integer) n.i = a.i;
     else n.b = a.i != 0;
     numbers.push_back(n);
-    inputs.push_back(&numbers.back());
+    inputs[i] = &numbers.back();
   }
   if (entry.writes) check_writes(entry, in);
   bool any_copy = false, copy = false;

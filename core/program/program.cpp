@@ -23,10 +23,12 @@ Program::Program(const Trace& trace, const std::vector<Sizes>& strides, std::uni
       const BufferPlan& b = plan_.buffers[i];
       if (b.place == Place::input) {
         input_patches_.push_back({i, b.index, b.offset});
-        plan_.inputs[b.index].used = true;
+        plan_.bound_inputs.push_back(b.index);
       }
       if (b.place == Place::output) output_patches_.push_back({i, b.index, b.offset});
     }
+    std::sort(plan_.bound_inputs.begin(), plan_.bound_inputs.end());
+    plan_.bound_inputs.erase(std::unique(plan_.bound_inputs.begin(), plan_.bound_inputs.end()), plan_.bound_inputs.end());
     auto frame = make_frame();
     if (Status* failed = run_steps(*frame, 0, plan_.constant_steps, nullptr)) throw Error(Ref<Status>::adopt(failed));
     release(std::move(frame));

@@ -36,7 +36,6 @@ struct InputPlan {
   TensorType type;
   Sizes strides;
   bool written = false;
-  bool used = false;  // some step reads or writes it: a call must bind it
 };
 
 struct Plan {
@@ -44,6 +43,7 @@ struct Plan {
   std::vector<BufferPlan> buffers;
   std::vector<int64_t> layouts;
   std::vector<InputPlan> inputs;
+  std::vector<uint32_t> bound_inputs;  // those that some step reads or writes: a call binds no others
   std::vector<TensorType> outputs;
   size_t arena_bytes = 0;
   size_t constant_bytes = 0;
