@@ -397,114 +397,10 @@ void thunder_options_set_str(thunder_options *options, const char *name, const c
 /* For this compile only, asked before all others; several are asked in the order added. */
 void thunder_options_add_executor(thunder_options *options, thunder_executor *executor) THUNDER_NOEXCEPT;
 
-/* ==== modules and optimisers [X while they change, else S]: kinds are rows of one table, as ops are ==== */
+/* ==== modules and optimisers, data: parts of this file ==== */
 
-enum { THUNDER_PARAMETER = 1, THUNDER_BUFFER = 2 };
-/* A module of a built-in kind ("Linear", "Conv2d", "Sequential" ...) or of kind "Module", whose forward you give.
- * `args` follow the kind's schema, or are named one by one. Its parameters are f32 on the CPU, drawn as PyTorch draws
- * them from the context's random state. */
-THUNDER_CHECK thunder_status *thunder_module_create(thunder_context *context, const char *kind, const thunder_any *args,
-    size_t n_args, const char *const *names_or_null, thunder_module **out) THUNDER_NOEXCEPT;
-thunder_module *thunder_module_retain(thunder_module *module) THUNDER_NOEXCEPT;
-void thunder_module_release(thunder_module *module) THUNDER_NOEXCEPT;
-const char *thunder_module_kind(const thunder_module *module) THUNDER_NOEXCEPT; /* "" of NULL */
-/* Adds a child, or replaces the one of that name. A cycle or a name with a dot is refused. */
-THUNDER_CHECK thunder_status *thunder_module_add(thunder_module *module, const char *name,
-    thunder_module *child) THUNDER_NOEXCEPT;
-/* The module at a path such as "blocks.0.fc1"; owned. */
-THUNDER_CHECK thunder_status *thunder_module_child(thunder_module *module, const char *path,
-    thunder_module **out) THUNDER_NOEXCEPT;
-/* Adds a tensor, or replaces the one of that name: programs that read it are compiled anew. Retains it. */
-THUNDER_CHECK thunder_status *thunder_module_set_tensor(thunder_module *module, const char *name,
-    thunder_tensor *tensor, int32_t role) THUNDER_NOEXCEPT;
-/* In place of the kind's own. `destroy` runs once, also when this call fails. */
-THUNDER_CHECK thunder_status *thunder_module_set_forward(thunder_module *module, thunder_fn forward, void *user,
-    void (*destroy)(void *user)) THUNDER_NOEXCEPT;
-/* [O] The tensor at "fc1.weight", in a scope: a traced function depends on its being this one, and on no data. */
-thunder_tensor *thunder_module_tensor(thunder_scope *scope, thunder_module *module, const char *path) THUNDER_NOEXCEPT;
-int32_t thunder_module_training(thunder_scope *scope, thunder_module *module) THUNDER_NOEXCEPT; /* [O] guarded */
-/* [O] Its forward: takes and gives values, which belong to the scope. */
-thunder_values *thunder_module_call(thunder_scope *scope, thunder_module *module,
-    const thunder_values *in) THUNDER_NOEXCEPT;
-/* Its forward as a function, to compile or to differentiate: shares the tensors, follows train and eval. */
-THUNDER_CHECK thunder_status *thunder_module_function(thunder_module *module, thunder_function **out) THUNDER_NOEXCEPT;
-/* A map of path to tensor, always the same handles; a tied parameter is there once. `out_map` is reset first. */
-THUNDER_CHECK thunder_status *thunder_module_parameters(thunder_module *module,
-    thunder_values *out_map) THUNDER_NOEXCEPT;
-/* Parameters and buffers, under every path. */
-THUNDER_CHECK thunder_status *thunder_module_state(thunder_module *module, thunder_values *out_map) THUNDER_NOEXCEPT;
-THUNDER_CHECK thunder_status *thunder_module_set_training(thunder_module *module, int32_t training) THUNDER_NOEXCEPT;
-/* The same handles, new memory. */
-THUNDER_CHECK thunder_status *thunder_module_to(thunder_module *module, thunder_device device) THUNDER_NOEXCEPT;
-/* safetensors, through a temporary file and a rename. Loading writes into the same handles, all or nothing; strict also
- * refuses names that are missing or too many. */
-THUNDER_CHECK thunder_status *thunder_module_save(thunder_module *module, const char *path) THUNDER_NOEXCEPT;
-THUNDER_CHECK thunder_status *thunder_module_load(thunder_module *module, const char *path,
-    int32_t strict) THUNDER_NOEXCEPT;
-
-/* "SGD", "Adam" or "AdamW" over a map (or list) of tensors. Options are PyTorch's: lr, betas, eps, weight_decay,
- * momentum ... Learning rate, step and moments are tensors of its state, a module: writing one recompiles nothing, and
- * a checkpoint saves it. */
-THUNDER_CHECK thunder_status *thunder_optimizer_create(thunder_context *context, const char *kind,
-    const thunder_values *params, const thunder_options *options_or_null, thunder_optimizer **out) THUNDER_NOEXCEPT;
-thunder_optimizer *thunder_optimizer_retain(thunder_optimizer *optimizer) THUNDER_NOEXCEPT;
-void thunder_optimizer_release(thunder_optimizer *optimizer) THUNDER_NOEXCEPT;
-/* [O] One step, eager or traced, with gradients in the structure of the parameters. Its error is the scope's. */
-void thunder_optimizer_step(thunder_scope *scope, thunder_optimizer *optimizer,
-    const thunder_values *grads) THUNDER_NOEXCEPT;
-thunder_module *thunder_optimizer_state(thunder_optimizer *optimizer) THUNDER_NOEXCEPT; /* borrowed */
-/* A 0-d tensor of its state: "lr", "step". */
-THUNDER_CHECK thunder_status *thunder_optimizer_set_f64(thunder_optimizer *optimizer, const char *name,
-    double value) THUNDER_NOEXCEPT;
-THUNDER_CHECK thunder_status *thunder_optimizer_get_f64(const thunder_optimizer *optimizer, const char *name,
-    double *out) THUNDER_NOEXCEPT;
-/* [O] Gradients scaled so that their norm together is at most max_norm (and the norm before, a 0-d tensor of the
- * scope), or bounded element by element. */
-thunder_values *thunder_clip_grad_norm(thunder_scope *scope, const thunder_values *grads, double max_norm,
-    thunder_tensor **out_total_or_null) THUNDER_NOEXCEPT;
-thunder_values *thunder_clip_grad_value(thunder_scope *scope, const thunder_values *grads,
-    double clip_value) THUNDER_NOEXCEPT;
-/* A schedule ("StepLR", "CosineAnnealingLR" ...) writes the optimizer's lr at each step; its options are its kind's. */
-THUNDER_CHECK thunder_status *thunder_schedule_create(thunder_optimizer *optimizer, const char *kind,
-    const thunder_options *options_or_null, thunder_schedule **out) THUNDER_NOEXCEPT;
-void thunder_schedule_release(thunder_schedule *schedule) THUNDER_NOEXCEPT;
-THUNDER_CHECK thunder_status *thunder_schedule_step(thunder_schedule *schedule) THUNDER_NOEXCEPT;
-thunder_module *thunder_schedule_state(thunder_schedule *schedule) THUNDER_NOEXCEPT; /* borrowed */
-
-/* ==== data: files [S], batches [X] ==== */
-
-/* Paths are UTF-8. A damaged or truncated file is THUNDER_DATA_LOST, with what was expected and what was found.
- * CSV gives a [rows, columns] tensor of THUNDER_F32 (0 means it) or THUNDER_F64, without a first row of names. */
-THUNDER_CHECK thunder_status *thunder_read_csv(thunder_context *context, const char *path, thunder_dtype dtype,
-    thunder_tensor **out) THUNDER_NOEXCEPT;
-/* NumPy's .npy, versions 1 to 3. */
-THUNDER_CHECK thunder_status *thunder_read_npy(thunder_context *context, const char *path,
-    thunder_tensor **out) THUNDER_NOEXCEPT;
-THUNDER_CHECK thunder_status *thunder_write_npy(thunder_tensor *tensor, const char *path) THUNDER_NOEXCEPT;
-/* IDX as MNIST has it, also packed by gzip. */
-THUNDER_CHECK thunder_status *thunder_read_idx(thunder_context *context, const char *path,
-    thunder_tensor **out) THUNDER_NOEXCEPT;
-/* Tensors by name: `out_map`, which is reset first, gets one map. Writing takes such a map; the old file stays whole
- * until the new one is. */
-THUNDER_CHECK thunder_status *thunder_read_safetensors(thunder_context *context, const char *path,
-    thunder_values *out_map) THUNDER_NOEXCEPT;
-THUNDER_CHECK thunder_status *thunder_write_safetensors(const thunder_values *map, const char *path) THUNDER_NOEXCEPT;
-
-/* Batches of `size` rows of tensors with equal first sizes. The order of an epoch depends on `seed`, the epoch and the
- * number of rows alone. The tensors are retained and read at each batch. */
-THUNDER_CHECK thunder_status *thunder_batches_create(thunder_context *context, thunder_tensor *const *tensors,
-    size_t count, int64_t size, int32_t shuffle, int32_t drop_last, uint64_t seed,
-    thunder_batches **out) THUNDER_NOEXCEPT;
-void thunder_batches_release(thunder_batches *batches) THUNDER_NOEXCEPT;
-/* Resets `out` and pushes a fresh tensor for each source, or nothing at the end of an epoch; the call after that begins
- * the next epoch. */
-THUNDER_CHECK thunder_status *thunder_batches_next(thunder_batches *batches, thunder_values *out) THUNDER_NOEXCEPT;
-int64_t thunder_batches_count(const thunder_batches *batches) THUNDER_NOEXCEPT; /* batches in an epoch; 0 of NULL */
-/* The position, i64[4] {seed, epoch, rows taken, rows}: after setting a saved one, the next batch is the same. */
-THUNDER_CHECK thunder_status *thunder_batches_state(const thunder_batches *batches,
-    thunder_tensor **out) THUNDER_NOEXCEPT;
-THUNDER_CHECK thunder_status *thunder_batches_set_state(thunder_batches *batches,
-    thunder_tensor *state) THUNDER_NOEXCEPT;
+#include "thunder/modules.h"
+#include "thunder/data.h"
 
 /* ==== streams [S] ==== */
 
@@ -515,67 +411,9 @@ THUNDER_CHECK thunder_status *thunder_stream_create(thunder_context *context, th
 THUNDER_CHECK thunder_status *thunder_stream_wait(thunder_stream *stream) THUNDER_NOEXCEPT;
 void thunder_stream_release(thunder_stream *stream) THUNDER_NOEXCEPT;
 
-/* ==== executors [S]: one descriptor for C, plugins and Lua ==== */
+/* ==== executors: a part of this file ==== */
 
-/* A node's tensors are metadata: dtype, rank, sizes. NULL: an optional input that is absent, or no such one. Lists
- * of tensors are flattened. */
-const char *thunder_node_op(const thunder_node *node) THUNDER_NOEXCEPT;
-thunder_tensor *thunder_node_input(const thunder_node *node, size_t index) THUNDER_NOEXCEPT;
-thunder_tensor *thunder_node_output(const thunder_node *node, size_t index) THUNDER_NOEXCEPT;
-/* An argument that is not a tensor, by its name in the schema; what it points to lives as long as the node. */
-THUNDER_CHECK thunder_status *thunder_node_arg(const thunder_node *node, const char *name,
-    thunder_any *out) THUNDER_NOEXCEPT;
-
-typedef struct thunder_buffer { /* 40 bytes, frozen for ever */
-    void *data;
-    const int64_t *shape, *strides; /* strides in elements */
-    int32_t rank;                   /* -1: an optional input that is absent */
-    thunder_dtype dtype;
-    thunder_device device;
-    int32_t reserved;
-} thunder_buffer;
-
-typedef struct thunder_launch { /* made by the library; grows at its end */
-    size_t size;
-    const thunder_buffer *inputs; /* dense row-major unless THUNDER_EXECUTOR_STRIDED */
-    size_t n_inputs;
-    const thunder_buffer *outputs; /* placed by the memory plan: fill them */
-    size_t n_outputs;
-    void *scratch; /* as many bytes as prepare asked for */
-    void *native_stream;
-    /* Splits [0, n) among the library's threads and returns when all is done. */
-    void (*parallel_for)(const struct thunder_launch *launch, size_t n,
-        void (*body)(size_t begin, size_t end, void *arg), void *arg);
-} thunder_launch;
-
-enum {
-    THUNDER_EXECUTOR_STRIDED = 1,      /* takes inputs of any strides */
-    THUNDER_EXECUTOR_CALLER_THREAD = 2 /* run must be called on the thread that called the compiled function */
-};
-typedef struct thunder_executor_desc { /* copied */
-    size_t size;
-    const char *name;
-    const char *const *ops; /* those it may claim; none: `claim` is asked about every op */
-    size_t n_ops;
-    uint32_t flags;
-    void *user;
-    /* Pure. 0: this node descends into its decomposition, or goes to the next executor. NULL: all of `ops`. */
-    int32_t (*claim)(const thunder_node *node, void *user);
-    /* Fusion executors, else NULL: sets taken[k] for the nodes that form one region with the first; 0: none do. */
-    int32_t (*claim_region)(const thunder_node *const *nodes, size_t n, uint8_t *taken, void *user);
-    /* Once for each distinct call site. THUNDER_DECLINED asks the next executor. */
-    thunder_status *(*prepare)(const thunder_node *node, void **out_state, size_t *out_scratch_bytes, void *user);
-    /* Hot, from any thread: no handles, no allocation. */
-    thunder_status *(*run)(const thunder_launch *launch, void *state);
-    void (*drop)(void *state); /* once for each successful prepare; may be NULL */
-    void (*destroy)(void *user);
-} thunder_executor_desc;
-THUNDER_CHECK thunder_status *thunder_executor_create(thunder_context *context, const thunder_executor_desc *desc,
-    thunder_executor **out) THUNDER_NOEXCEPT;
-/* From now on the option "executors" can name it. */
-THUNDER_CHECK thunder_status *thunder_context_add_executor(thunder_context *context,
-    thunder_executor *executor) THUNDER_NOEXCEPT;
-void thunder_executor_release(thunder_executor *executor) THUNDER_NOEXCEPT;
+#include "thunder/executor.h"
 
 #if defined(__GNUC__)
 #pragma GCC visibility pop

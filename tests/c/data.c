@@ -1,5 +1,6 @@
 /* Files and batches through the C interface alone. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
+#include <thunder/data.h> /* alone and first: it brings thunder.h */
 #include "test.h"
 
 static void files(thunder_context *context, const char *folder)

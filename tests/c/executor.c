@@ -1,4 +1,5 @@
 /* An executor of the caller's, with state, a private scratch and every way to say no. */
+#include <thunder/executor.h> /* alone and first: it brings thunder.h */
 #include "test.h"
 
 struct log { int claims, prepares, drops, destroys, runs; };

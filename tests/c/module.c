@@ -1,4 +1,5 @@
 /* Modules with forwards of their own, schedules, clipped gradients, options that are lists; and their misuse. */
+#include <thunder/modules.h> /* alone and first: it brings thunder.h */
 #include "test.h"
 
 static thunder_status *twice(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)

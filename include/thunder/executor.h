@@ -1,0 +1,69 @@
+/* thunder/executor.h: how to bring code that runs ops, and what such code sees. A part of thunder.h, which includes it;
+ * thunder/plugin.h is the same for shared libraries that link nothing. */
+#ifndef THUNDER_H
+#include "thunder.h" /* includes this file where it belongs */
+#elif !defined(THUNDER_EXECUTOR_H)
+#define THUNDER_EXECUTOR_H
+
+/* ==== executors [S]: one descriptor for C, plugins and Lua ==== */
+
+/* A node's tensors are metadata: dtype, rank, sizes. NULL: an optional input that is absent, or no such one. Lists
+ * of tensors are flattened. */
+const char *thunder_node_op(const thunder_node *node) THUNDER_NOEXCEPT;
+thunder_tensor *thunder_node_input(const thunder_node *node, size_t index) THUNDER_NOEXCEPT;
+thunder_tensor *thunder_node_output(const thunder_node *node, size_t index) THUNDER_NOEXCEPT;
+/* An argument that is not a tensor, by its name in the schema; what it points to lives as long as the node. */
+THUNDER_CHECK thunder_status *thunder_node_arg(const thunder_node *node, const char *name,
+    thunder_any *out) THUNDER_NOEXCEPT;
+
+typedef struct thunder_buffer { /* 40 bytes, frozen for ever */
+    void *data;
+    const int64_t *shape, *strides; /* strides in elements */
+    int32_t rank;                   /* -1: an optional input that is absent */
+    thunder_dtype dtype;
+    thunder_device device;
+    int32_t reserved;
+} thunder_buffer;
+
+typedef struct thunder_launch { /* made by the library; grows at its end */
+    size_t size;
+    const thunder_buffer *inputs; /* dense row-major unless THUNDER_EXECUTOR_STRIDED */
+    size_t n_inputs;
+    const thunder_buffer *outputs; /* placed by the memory plan: fill them */
+    size_t n_outputs;
+    void *scratch; /* as many bytes as prepare asked for */
+    void *native_stream;
+    /* Splits [0, n) among the library's threads and returns when all is done. */
+    void (*parallel_for)(const struct thunder_launch *launch, size_t n,
+        void (*body)(size_t begin, size_t end, void *arg), void *arg);
+} thunder_launch;
+
+enum {
+    THUNDER_EXECUTOR_STRIDED = 1,      /* takes inputs of any strides */
+    THUNDER_EXECUTOR_CALLER_THREAD = 2 /* run must be called on the thread that called the compiled function */
+};
+typedef struct thunder_executor_desc { /* copied */
+    size_t size;
+    const char *name;
+    const char *const *ops; /* those it may claim; none: `claim` is asked about every op */
+    size_t n_ops;
+    uint32_t flags;
+    void *user;
+    /* Pure. 0: this node descends into its decomposition, or goes to the next executor. NULL: all of `ops`. */
+    int32_t (*claim)(const thunder_node *node, void *user);
+    /* Fusion executors, else NULL: sets taken[k] for the nodes that form one region with the first; 0: none do. */
+    int32_t (*claim_region)(const thunder_node *const *nodes, size_t n, uint8_t *taken, void *user);
+    /* Once for each distinct call site. THUNDER_DECLINED asks the next executor. */
+    thunder_status *(*prepare)(const thunder_node *node, void **out_state, size_t *out_scratch_bytes, void *user);
+    /* Hot, from any thread: no handles, no allocation. */
+    thunder_status *(*run)(const thunder_launch *launch, void *state);
+    void (*drop)(void *state); /* once for each successful prepare; may be NULL */
+    void (*destroy)(void *user);
+} thunder_executor_desc;
+THUNDER_CHECK thunder_status *thunder_executor_create(thunder_context *context, const thunder_executor_desc *desc,
+    thunder_executor **out) THUNDER_NOEXCEPT;
+/* From now on the option "executors" can name it. */
+THUNDER_CHECK thunder_status *thunder_context_add_executor(thunder_context *context,
+    thunder_executor *executor) THUNDER_NOEXCEPT;
+void thunder_executor_release(thunder_executor *executor) THUNDER_NOEXCEPT;
+#endif

@@ -1,0 +1,80 @@
+/* thunder/modules.h: layers, optimisers and schedules. A part of thunder.h, which includes it. */
+#ifndef THUNDER_H
+#include "thunder.h" /* includes this file where it belongs */
+#elif !defined(THUNDER_MODULES_H)
+#define THUNDER_MODULES_H
+
+/* ==== modules and optimisers [X while they change, else S]: kinds are rows of one table, as ops are ==== */
+
+enum { THUNDER_PARAMETER = 1, THUNDER_BUFFER = 2 };
+/* A module of a built-in kind ("Linear", "Conv2d", "Sequential" ...) or of kind "Module", whose forward you give.
+ * `args` follow the kind's schema, or are named one by one. Its parameters are f32 on the CPU, drawn as PyTorch draws
+ * them from the context's random state. */
+THUNDER_CHECK thunder_status *thunder_module_create(thunder_context *context, const char *kind, const thunder_any *args,
+    size_t n_args, const char *const *names_or_null, thunder_module **out) THUNDER_NOEXCEPT;
+thunder_module *thunder_module_retain(thunder_module *module) THUNDER_NOEXCEPT;
+void thunder_module_release(thunder_module *module) THUNDER_NOEXCEPT;
+const char *thunder_module_kind(const thunder_module *module) THUNDER_NOEXCEPT; /* "" of NULL */
+/* Adds a child, or replaces the one of that name. A cycle or a name with a dot is refused. */
+THUNDER_CHECK thunder_status *thunder_module_add(thunder_module *module, const char *name,
+    thunder_module *child) THUNDER_NOEXCEPT;
+/* The module at a path such as "blocks.0.fc1"; owned. */
+THUNDER_CHECK thunder_status *thunder_module_child(thunder_module *module, const char *path,
+    thunder_module **out) THUNDER_NOEXCEPT;
+/* Adds a tensor, or replaces the one of that name: programs that read it are compiled anew. Retains it. */
+THUNDER_CHECK thunder_status *thunder_module_set_tensor(thunder_module *module, const char *name,
+    thunder_tensor *tensor, int32_t role) THUNDER_NOEXCEPT;
+/* In place of the kind's own. `destroy` runs once, also when this call fails. */
+THUNDER_CHECK thunder_status *thunder_module_set_forward(thunder_module *module, thunder_fn forward, void *user,
+    void (*destroy)(void *user)) THUNDER_NOEXCEPT;
+/* [O] The tensor at "fc1.weight", in a scope: a traced function depends on its being this one, and on no data. */
+thunder_tensor *thunder_module_tensor(thunder_scope *scope, thunder_module *module, const char *path) THUNDER_NOEXCEPT;
+int32_t thunder_module_training(thunder_scope *scope, thunder_module *module) THUNDER_NOEXCEPT; /* [O] guarded */
+/* [O] Its forward: takes and gives values, which belong to the scope. */
+thunder_values *thunder_module_call(thunder_scope *scope, thunder_module *module,
+    const thunder_values *in) THUNDER_NOEXCEPT;
+/* Its forward as a function, to compile or to differentiate: shares the tensors, follows train and eval. */
+THUNDER_CHECK thunder_status *thunder_module_function(thunder_module *module, thunder_function **out) THUNDER_NOEXCEPT;
+/* A map of path to tensor, always the same handles; a tied parameter is there once. `out_map` is reset first. */
+THUNDER_CHECK thunder_status *thunder_module_parameters(thunder_module *module,
+    thunder_values *out_map) THUNDER_NOEXCEPT;
+/* Parameters and buffers, under every path. */
+THUNDER_CHECK thunder_status *thunder_module_state(thunder_module *module, thunder_values *out_map) THUNDER_NOEXCEPT;
+THUNDER_CHECK thunder_status *thunder_module_set_training(thunder_module *module, int32_t training) THUNDER_NOEXCEPT;
+/* The same handles, new memory. */
+THUNDER_CHECK thunder_status *thunder_module_to(thunder_module *module, thunder_device device) THUNDER_NOEXCEPT;
+/* safetensors, through a temporary file and a rename. Loading writes into the same handles, all or nothing; strict also
+ * refuses names that are missing or too many. */
+THUNDER_CHECK thunder_status *thunder_module_save(thunder_module *module, const char *path) THUNDER_NOEXCEPT;
+THUNDER_CHECK thunder_status *thunder_module_load(thunder_module *module, const char *path,
+    int32_t strict) THUNDER_NOEXCEPT;
+
+/* "SGD", "Adam" or "AdamW" over a map (or list) of tensors. Options are PyTorch's: lr, betas, eps, weight_decay,
+ * momentum ... Learning rate, step and moments are tensors of its state, a module: writing one recompiles nothing, and
+ * a checkpoint saves it. */
+THUNDER_CHECK thunder_status *thunder_optimizer_create(thunder_context *context, const char *kind,
+    const thunder_values *params, const thunder_options *options_or_null, thunder_optimizer **out) THUNDER_NOEXCEPT;
+thunder_optimizer *thunder_optimizer_retain(thunder_optimizer *optimizer) THUNDER_NOEXCEPT;
+void thunder_optimizer_release(thunder_optimizer *optimizer) THUNDER_NOEXCEPT;
+/* [O] One step, eager or traced, with gradients in the structure of the parameters. Its error is the scope's. */
+void thunder_optimizer_step(thunder_scope *scope, thunder_optimizer *optimizer,
+    const thunder_values *grads) THUNDER_NOEXCEPT;
+thunder_module *thunder_optimizer_state(thunder_optimizer *optimizer) THUNDER_NOEXCEPT; /* borrowed */
+/* A 0-d tensor of its state: "lr", "step". */
+THUNDER_CHECK thunder_status *thunder_optimizer_set_f64(thunder_optimizer *optimizer, const char *name,
+    double value) THUNDER_NOEXCEPT;
+THUNDER_CHECK thunder_status *thunder_optimizer_get_f64(const thunder_optimizer *optimizer, const char *name,
+    double *out) THUNDER_NOEXCEPT;
+/* [O] Gradients scaled so that their norm together is at most max_norm (and the norm before, a 0-d tensor of the
+ * scope), or bounded element by element. */
+thunder_values *thunder_clip_grad_norm(thunder_scope *scope, const thunder_values *grads, double max_norm,
+    thunder_tensor **out_total_or_null) THUNDER_NOEXCEPT;
+thunder_values *thunder_clip_grad_value(thunder_scope *scope, const thunder_values *grads,
+    double clip_value) THUNDER_NOEXCEPT;
+/* A schedule ("StepLR", "CosineAnnealingLR" ...) writes the optimizer's lr at each step; its options are its kind's. */
+THUNDER_CHECK thunder_status *thunder_schedule_create(thunder_optimizer *optimizer, const char *kind,
+    const thunder_options *options_or_null, thunder_schedule **out) THUNDER_NOEXCEPT;
+void thunder_schedule_release(thunder_schedule *schedule) THUNDER_NOEXCEPT;
+THUNDER_CHECK thunder_status *thunder_schedule_step(thunder_schedule *schedule) THUNDER_NOEXCEPT;
+thunder_module *thunder_schedule_state(thunder_schedule *schedule) THUNDER_NOEXCEPT; /* borrowed */
+#endif
