@@ -74,15 +74,11 @@ static int with_traceback(lua_State *L)
     return 1;
 }
 
-/* Keeps the error on top as it is, for the call that the failure ends. */
-static int keep_error(lua_State *L)
+/* Of the error on top, for hosts that do not know Lua's objects. */
+static const char *error_text(lua_State *L)
 {
-    layer_push_table(L, TABLE_ERROR);
-    lua_createtable(L, 1, 0);
-    lua_pushvalue(L, 1);
-    lua_rawseti(L, -2, 1);
-    lua_rawseti(L, -2, 1);
-    return 0;
+    const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+    return text ? text : "a Lua function raised an error object";
 }
 
 static thunder_status *failure(const char *text) { return thunder_status_create(THUNDER_CALLBACK, text, strlen(text)); }
@@ -105,11 +101,10 @@ thunder_status *callback_run(thunder_scope *scope, const thunder_values *in, thu
     state->scope = outer;
     thunder_status *status = NULL;
     if (failed) {
-        const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "a Lua function raised an error object";
-        status = failure(text);
-        lua_pushcfunction(L, keep_error);
-        lua_insert(L, -2);
-        lua_pcall(L, 1, 0, 0);
+        /* An op that failed is the scope's first error and stays so; the Lua error that it became goes with it. */
+        status = thunder_scope_status(scope);
+        if (!status) status = failure(error_text(L));
+        error_attach(L, status);
     }
     lua_settop(L, top);
     return status;

@@ -1,5 +1,6 @@
 /* Errors: a status or a sentence becomes a Lua error that begins with the script's line. */
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lua/layer.h"
@@ -34,17 +35,86 @@ static size_t without_place(const char *text)
     return found && text[bytes - 1] == ']' ? (size_t)(found - text) : bytes;
 }
 
-static void raise_pending(lua_State *L)
+/* ---- Lua errors that statuses carry ---- */
+
+/* What a status holds for us. Statuses end on any thread, Lua runs on one: the error object stays in a table of the
+ * state under `id`, and is dropped there when the state next deals with an error. */
+typedef struct raised {
+    layer *layer;
+    lua_Integer id;
+    struct raised *next; /* among the layer's dropped ones */
+} raised;
+
+static const char tag[] = "lua";
+
+/* Of a status, on any thread. The layer frees `object` as soon as it is in the list. */
+static void drop_raised(void *object)
 {
-    layer_push_table(L, TABLE_ERROR);
-    lua_rawgeti(L, -1, 1);
-    lua_pushnil(L);
-    lua_rawseti(L, -3, 1);
-    if (lua_isnil(L, -1)) {
-        lua_pop(L, 2);
-        return;
+    raised *self = object;
+    layer *home = self->layer;
+    self->next = atomic_load(&home->dropped);
+    while (!atomic_compare_exchange_weak(&home->dropped, &self->next, self)) continue;
+    layer_release(home);
+}
+
+void errors_free(raised *dropped)
+{
+    while (dropped) {
+        raised *next = dropped->next;
+        free(dropped);
+        dropped = next;
     }
-    lua_rawgeti(L, -1, 1); /* boxed in a table, so that any value but nil can be one */
+}
+
+/* Lets the collector have the errors whose status is gone. */
+static void forget_dropped(lua_State *L, layer *self)
+{
+    raised *dropped = atomic_exchange(&self->dropped, NULL);
+    layer_push_table(L, TABLE_ERRORS);
+    for (const raised *each = dropped; each; each = each->next) {
+        lua_pushnil(L);
+        lua_rawseti(L, -2, each->id);
+    }
+    lua_pop(L, 1);
+    errors_free(dropped);
+}
+
+/* (error object, status) */
+static int attach(lua_State *L)
+{
+    layer *self = layer_of(L);
+    forget_dropped(L, self);
+    layer_push_table(L, TABLE_ERRORS);
+    lua_createtable(L, 1, 0);
+    lua_pushvalue(L, 1);
+    lua_rawseti(L, -2, 1); /* in a table of its own, so that any value, nil too, can be one */
+    lua_rawseti(L, -2, self->last_error + 1);
+    raised *made = malloc(sizeof *made);
+    if (!made) return luaL_error(L, "out of memory");
+    made->layer = layer_retain(self), made->id = ++self->last_error;
+    thunder_status_set_foreign(lua_touserdata(L, 2), tag, made, drop_raised);
+    return 0;
+}
+
+void error_attach(lua_State *L, thunder_status *status)
+{
+    lua_pushcfunction(L, attach);
+    lua_insert(L, -2);
+    lua_pushlightuserdata(L, status);
+    if (lua_pcall(L, 2, 0, 0)) lua_pop(L, 1); /* without memory the status has its text alone */
+}
+
+/* Raises what the status carries, if that is an error of this Lua state. */
+static void raise_carried(lua_State *L, layer *self, thunder_status *status)
+{
+    const raised *carried = thunder_status_foreign(status, tag);
+    if (!carried || carried->layer != self) return;
+    layer_push_table(L, TABLE_ERRORS);
+    lua_rawgeti(L, -1, carried->id);
+    lua_rawgeti(L, -1, 1);
+    self->failed = NULL;
+    thunder_status_release(status);
+    forget_dropped(L, self);
     lua_error(L);
 }
 
@@ -54,7 +124,7 @@ void check_status(lua_State *L, thunder_status *status)
     layer *self = layer_of(L);
     thunder_status_release(self->failed);
     self->failed = status;
-    raise_pending(L);
+    raise_carried(L, self, status);
     push_position(L);
     const char *text = thunder_status_message(status);
     lua_pushlstring(L, text, without_place(text));

@@ -29,6 +29,7 @@ layer *layer_retain(layer *self)
 void layer_release(layer *self)
 {
     if (!self || atomic_fetch_sub(&self->uses, 1) != 1) return;
+    errors_free(atomic_load(&self->dropped));
     for (struct place *place = self->places; place;) {
         struct place *next = place->next;
         free(place);

@@ -22,6 +22,8 @@ typedef struct layer {
     thunder_scope *scope;     /* where ops go now: a traced function's, a tape's, or NULL for the eager one */
     thunder_status *failed;   /* the error on its way into Lua; here, so that a jump cannot lose it */
     struct place *places;     /* "file:line" texts that traces point to */
+    _Atomic(struct raised *) dropped; /* errors whose status is gone; see errors.c */
+    lua_Integer last_error;
     size_t unseen_bytes;      /* tensor memory that Lua's collector has not been told about */
     lua_Integer last_callback;
 } layer;
@@ -39,13 +41,17 @@ static inline lua_State *layer_enter(layer *self, lua_State *L)
 }
 static inline void layer_leave(layer *self, lua_State *outer) { self->running = outer; }
 /* Tables of the layer in the registry. */
-enum layer_table { TABLE_CONSTANTS, TABLE_CALLBACKS, TABLE_PLACES, TABLE_ERROR, TABLE_COUNT };
+enum layer_table { TABLE_CONSTANTS, TABLE_CALLBACKS, TABLE_PLACES, TABLE_ERRORS, TABLE_COUNT };
 void layer_push_table(lua_State *L, enum layer_table which);
 
 /* ---- errors: each has the script's line in front ---- */
 int refuse(lua_State *L, const char *format, ...);
-/* Raises a status, which it takes over, or a Lua error that a callback left; returns if it is NULL. */
+/* Raises a status, which it takes over, as the Lua error that it carries or as its message; returns if it is NULL. */
 void check_status(lua_State *L, thunder_status *status);
+/* Pops the error object on top; the status carries it from now on. */
+void error_attach(lua_State *L, thunder_status *status);
+/* The last of a layer: errors that nothing carries any more. */
+void errors_free(struct raised *dropped);
 /* "file:line" of the innermost function of the script, kept for the life of the layer; NULL: not called by one. */
 const char *script_place(lua_State *L);
 

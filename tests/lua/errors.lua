@@ -31,6 +31,44 @@ local inner = th.compile(function() error(object) end)
 ok, caught = pcall(th.compile(function(t) return inner(t) end), x)
 assert(not ok and caught == object)
 
+-- Errors pass the library as themselves: through a module's forward, a tape, a gradient; false and nil too.
+local net = th.nn.Module {}
+function net:forward() error(object) end
+for _, way in ipairs {
+  function() net(x) end,
+  function() th.compile(net)(x) end,
+  function() th.tape(function() return th.compile(function(t) return net(t) end)(x) end) end,
+  function() th.grad(function(t) return inner(t) end)(x) end,
+} do
+  ok, caught = pcall(way)
+  assert(not ok and caught == object)
+end
+ok, caught = pcall(th.compile(function() error(false) end), x)
+assert(not ok and caught == false)
+
+-- One that was caught is not raised again in place of a later one, nor of an op's.
+local function failing_after(later)
+  return th.compile(function(t)
+    pcall(inner, t)
+    return later(t)
+  end)
+end
+ok, caught = pcall(failing_after(function() error("late") end), x)
+assert(not ok and caught:find("late", 1, true), caught)
+local stale = th.compile(function(t) return t:matmul(th.ones(3, 3)) end)
+expect.error(function() stale(x) end, "in method 'matmul'")
+
+-- The library keeps no error alive.
+local weak = setmetatable({}, { __mode = "v" })
+pcall(th.compile(function()
+  weak[1] = {}
+  error(weak[1])
+end), x)
+caught = nil
+collectgarbage()
+collectgarbage()
+assert(weak[1] == nil)
+
 -- Arguments and results that are no leaves.
 local id = th.compile(function(t) return t end)
 expect.error(function() id(print) end, "argument 1: a function cannot")
