@@ -16,23 +16,6 @@ struct OwnedScope : EagerScope {
 
 OwnedScope* owned(thunder_scope* scope) { return dynamic_cast<OwnedScope*>(core(scope)); }
 
-int64_t calculate(char op, Dim left, Dim right) {
-  switch (op) {
-    case '+':
-      return (left + right).value();
-    case '-':
-      return (left - right).value();
-    case '*':
-      return (left * right).value();
-    case '/':
-      return (left / right).value();
-    case '%':
-      return (left % right).value();
-    default:
-      throw Refusal{Code::invalid_argument, cat("unknown operation '", op, "'; there are + - * / %")};
-  }
-}
-
 }  // namespace
 
 extern "C" {
@@ -90,20 +73,6 @@ thunder_values* thunder_scope_list(thunder_scope* scope, thunder_tensor* const* 
     if (count) need(tensors, "tensors");
     return core(scope)->list({reinterpret_cast<Tensor* const*>(tensors), count});
   }));
-}
-
-thunder_dim thunder_scope_dim(thunder_scope* scope, thunder_tensor* tensor, int32_t axis) noexcept {
-  return value_in<thunder_dim>(core(scope), __func__, 0, [&] {
-    need(tensor, "tensor");
-    if (core(tensor)->kind() == Tensor::Kind::failed) throw Error(core(tensor)->failure());
-    const Shape& shape = core(tensor)->type().shape;
-    check(!shape.empty(), "the tensor is 0-d: it has no axis ", axis);
-    return hint(shape[normalize_axis(axis, shape.size())]);
-  });
-}
-
-thunder_dim thunder_scope_dim_op(thunder_scope* scope, char op, thunder_dim left, thunder_dim right) noexcept {
-  return value_in<thunder_dim>(core(scope), __func__, 0, [&] { return calculate(op, Dim(left), Dim(right)); });
 }
 
 thunder_values* thunder_scope_grad(thunder_scope* scope, thunder_tensor* loss, thunder_values* wrt) noexcept {

@@ -167,15 +167,6 @@ const char* thunder_values_str(const thunder_values* values, size_t leaf, size_t
   return text;
 }
 
-thunder_dim thunder_values_dim(const thunder_values* values, size_t leaf) noexcept {
-  int64_t value = 0;
-  sticking(sticky(values), __func__, [&] {
-    value = integer(leaf, leaf_at(*core(values), leaf));
-    core(values)->note_read(leaf);
-  });
-  return value;
-}
-
 thunder_status* thunder_values_get(const thunder_values* values, size_t leaf, thunder_any* out) noexcept {
   return handle(guarded(__func__, [&] {
     need(values, "values"), need(out, "out");

@@ -106,8 +106,7 @@ typedef int32_t thunder_device; /* DLPack's kind << 16 | index; 0 is the context
 #define THUNDER_CPU ((thunder_device)(1 << 16))
 #define THUNDER_CUDA(index) ((thunder_device)(2 << 16 | (index)))
 
-/* A size, or a tagged symbol of one trace: compute with thunder_scope_dim_op() only. */
-typedef int64_t thunder_dim;
+typedef int64_t thunder_dim; /* an element of an op's list of integers: sizes, axes */
 
 typedef int32_t thunder_kind;
 enum {
@@ -187,7 +186,8 @@ THUNDER_CHECK thunder_status *thunder_context_describe(thunder_context *context,
     thunder_values *out) THUNDER_NOEXCEPT;
 /* Loads a shared library written against thunder/plugin.h, and keeps it for ever. Code of the plugin runs. */
 THUNDER_CHECK thunder_status *thunder_context_load_plugin(thunder_context *context, const char *path) THUNDER_NOEXCEPT;
-/* Runs a Lua file that registers ops, passes, executors or modules. Needs libthunder_lua and Lua 5.4. */
+/* Runs a Lua file whose `require "thunder"` is this context: it may load plugins, seed, read files. Needs libthunder_lua
+ * and Lua 5.4. A script that fails is THUNDER_CALLBACK, with its line, the message and a traceback. */
 THUNDER_CHECK thunder_status *thunder_context_load_script(thunder_context *context, const char *path) THUNDER_NOEXCEPT;
 
 /* ==== tensor: metadata [S], data [X] ==== */
@@ -222,8 +222,7 @@ void thunder_tensor_release(thunder_tensor *tensor) THUNDER_NOEXCEPT;
 thunder_dtype thunder_tensor_dtype(const thunder_tensor *tensor) THUNDER_NOEXCEPT; /* 0 of a failed one */
 thunder_device thunder_tensor_device(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
 size_t thunder_tensor_rank(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
-/* The extent of one axis; a negative axis counts from the back; -1 if there is no such axis. Asking it of a symbolic
- * proxy makes the size a guarded constant; thunder_scope_dim() does not. */
+/* The extent of one axis; a negative axis counts from the back; -1 if there is no such axis. */
 int64_t thunder_tensor_size(const thunder_tensor *tensor, int32_t axis) THUNDER_NOEXCEPT;
 /* Of concrete tensors only (else NULL, NULL, 0, 0): `rank` extents, `rank` strides, whether the memory is dense
  * row-major, and the bytes of its elements without gaps: what read and write expect. */
@@ -279,8 +278,6 @@ thunder_tensor *thunder_values_tensor(const thunder_values *values, size_t leaf)
 int64_t thunder_values_i64(const thunder_values *values, size_t leaf) THUNDER_NOEXCEPT;
 double thunder_values_f64(const thunder_values *values, size_t leaf) THUNDER_NOEXCEPT;
 const char *thunder_values_str(const thunder_values *values, size_t leaf, size_t *bytes_or_null) THUNDER_NOEXCEPT;
-/* An integer leaf that may stay a symbol. */
-thunder_dim thunder_values_dim(const thunder_values *values, size_t leaf) THUNDER_NOEXCEPT;
 /* Any leaf; what it points to is borrowed from the values until the next change. */
 THUNDER_CHECK thunder_status *thunder_values_get(const thunder_values *values, size_t leaf,
     thunder_any *out) THUNDER_NOEXCEPT;
@@ -307,9 +304,6 @@ void thunder_scope_fail(thunder_scope *scope, thunder_status *stolen) THUNDER_NO
 thunder_tensor *thunder_scope_number(thunder_scope *scope, const thunder_any *number) THUNDER_NOEXCEPT;
 /* Flat values of these tensors. As of all functions that return values: NULL only without a usable scope. */
 thunder_values *thunder_scope_list(thunder_scope *scope, thunder_tensor *const *tensors, size_t count) THUNDER_NOEXCEPT;
-/* The extent of an axis, which stays a symbol if it is one; and + - * / % (floor division) of two extents. */
-thunder_dim thunder_scope_dim(thunder_scope *scope, thunder_tensor *tensor, int32_t axis) THUNDER_NOEXCEPT;
-thunder_dim thunder_scope_dim_op(thunder_scope *scope, char op, thunder_dim left, thunder_dim right) THUNDER_NOEXCEPT;
 /* d(loss)/d(wrt) in the structure of wrt, each shaped like its tensor; loss is 0-d. wrt: inputs, captured tensors or
  * intermediates; one that the loss does not reach gives zeros; one that was written in place after the loss used it
  * is an error. Eager scopes must be taped. */
@@ -378,7 +372,7 @@ THUNDER_CHECK thunder_status *thunder_compiled_trace(const thunder_compiled *com
 
 const char *thunder_trace_name(const thunder_trace *trace) THUNDER_NOEXCEPT;       /* the pass that made it */
 double thunder_trace_milliseconds(const thunder_trace *trace) THUNDER_NOEXCEPT;    /* how long that took */
-const char *thunder_trace_text(const thunder_trace *trace) THUNDER_NOEXCEPT;       /* a Lua chunk: see docs/trace.md */
+const char *thunder_trace_text(const thunder_trace *trace) THUNDER_NOEXCEPT;       /* a program that reads like Lua */
 /* Reads the text form back; runs no code. The error names line and column. */
 THUNDER_CHECK thunder_status *thunder_trace_parse(thunder_context *context, const char *text, size_t bytes,
     thunder_trace **out) THUNDER_NOEXCEPT;

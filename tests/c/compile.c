@@ -111,12 +111,99 @@ static void gradients(thunder_context *context)
     thunder_tensor_release(x);
 }
 
+/* Results go where they are bound to, and nowhere new; unbound, they are fresh again. */
+static void bound_results(thunder_context *context)
+{
+    const int64_t shape[] = { 2 }, wrong[] = { 3 };
+    const float data[] = { 3, 4 }, zero[] = { 0, 0, 0 };
+    float r = 0;
+    thunder_function *f = NULL;
+    thunder_compiled *c = NULL;
+    thunder_options *o = NULL;
+    thunder_stream *stream = NULL;
+    thunder_values *in = NULL, *out = NULL;
+    thunder_tensor *x = test_f32(context, 1, shape, data), *mine = test_f32(context, 0, NULL, zero);
+    thunder_tensor *unfit = test_f32(context, 1, wrong, zero);
+    OK(thunder_options_create(context, &o));
+    thunder_options_set_bool(o, "verify", 1);
+    OK(thunder_function_create(context, "square", square, NULL, NULL, &f));
+    OK(thunder_compile(f, o, &c));
+    OK(thunder_values_create(context, &in));
+    OK(thunder_values_create(context, &out));
+    OK(thunder_stream_create(context, THUNDER_CPU, NULL, &stream));
+    thunder_values_push_tensor(in, x);
+    thunder_values_bind(out, 0, mine);
+    OK(thunder_compiled_call(c, stream, in, out));
+    OK(thunder_stream_wait(stream));
+    CHECK(thunder_values_tensor(out, 0) == mine);
+    OK(thunder_tensor_read(mine, &r, sizeof r));
+    CHECK(r == 25);
+    thunder_values_bind(out, 0, NULL);
+    OK(thunder_compiled_call(c, NULL, in, out));
+    CHECK(thunder_values_tensor(out, 0) != mine);
+    thunder_values_bind(out, 0, unfit);
+    thunder_status *refused = thunder_compiled_call(c, NULL, in, out);
+    CHECK(refused && strstr(thunder_status_message(refused), "[3]"));
+    thunder_status_release(refused);
+    thunder_stream_release(stream);
+    stream = NULL;
+    REFUSED(thunder_stream_create(context, THUNDER_CUDA(97), NULL, &stream), THUNDER_UNIMPLEMENTED, "cuda:97");
+    REFUSED(thunder_stream_create(context, THUNDER_CPU, &r, &stream), THUNDER_INVALID_ARGUMENT, "native must be NULL");
+    CHECK(stream == NULL);
+    thunder_values_release(in);
+    thunder_values_release(out);
+    thunder_options_release(o);
+    thunder_compiled_release(c);
+    thunder_function_release(f);
+    thunder_tensor_release(unfit);
+    thunder_tensor_release(mine);
+    thunder_tensor_release(x);
+}
+
+/* A handle that was retained lives on when the first owner lets go, whatever the order. */
+static void retained_handles(void)
+{
+    const int64_t shape[] = { 2 };
+    const float data[] = { 1, 2 };
+    float r = 0;
+    thunder_context *context = NULL;
+    thunder_function *f = NULL;
+    thunder_compiled *c = NULL;
+    thunder_values *v = NULL;
+    OK(thunder_context_create(NULL, &context));
+    thunder_context *context2 = thunder_context_retain(context);
+    thunder_context_release(context);
+    thunder_tensor *x = test_f32(context2, 1, shape, data), *y = NULL;
+    OK(thunder_values_create(context2, &v));
+    thunder_values *v2 = thunder_values_retain(v);
+    thunder_values_push_tensor(v, x);
+    thunder_values_release(v);
+    CHECK(thunder_values_count(v2) == 1);
+    OK(thunder_function_create(context2, "square", square, NULL, NULL, &f));
+    thunder_function *f2 = thunder_function_retain(f);
+    thunder_function_release(f);
+    OK(thunder_compile(f2, NULL, &c));
+    thunder_compiled *c2 = thunder_compiled_retain(c);
+    thunder_compiled_release(c);
+    thunder_function_release(f2);
+    thunder_context_release(context2);
+    OK(thunder_compiled_call_tensors(c2, &x, 1, &y, 1));
+    OK(thunder_tensor_read(y, &r, sizeof r));
+    CHECK(r == 5);
+    thunder_compiled_release(c2);
+    thunder_values_release(v2);
+    thunder_tensor_release(y);
+    thunder_tensor_release(x);
+}
+
 int main(void)
 {
     thunder_context *context = NULL;
     OK(thunder_context_create(NULL, &context));
     calls(context);
     gradients(context);
+    bound_results(context);
+    retained_handles();
     thunder_context_release(context);
     return 0;
 }

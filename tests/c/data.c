@@ -40,6 +40,39 @@ static void files(thunder_context *context, const char *folder)
     remove(weights);
 }
 
+static void arrays(thunder_context *context, const char *folder)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/array", folder);
+    const int64_t shape[] = { 2, 3 };
+    const float data[] = { 1, -2, 3, 4, 5.5f, 6 };
+    float back[6];
+    thunder_tensor *x = test_f32(context, 2, shape, data), *read = NULL;
+    OK(thunder_write_npy(x, path));
+    OK(thunder_read_npy(context, path, &read));
+    CHECK(thunder_tensor_rank(read) == 2 && thunder_tensor_size(read, 1) == 3);
+    OK(thunder_tensor_read(read, back, sizeof back));
+    CHECK(!memcmp(back, data, sizeof data));
+    thunder_tensor_release(read);
+    thunder_tensor_release(x);
+    read = NULL;
+    REFUSED(thunder_read_idx(context, path, &read), THUNDER_DATA_LOST, path);
+
+    static const unsigned char idx[] = { 0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 1, 7, 255 }; /* u8 [2, 1] */
+    unsigned char bytes[2];
+    FILE *file = fopen(path, "wb");
+    CHECK(file && fwrite(idx, sizeof idx, 1, file) == 1 && !fclose(file));
+    OK(thunder_read_idx(context, path, &read));
+    CHECK(thunder_tensor_dtype(read) == THUNDER_U8 && thunder_tensor_size(read, 0) == 2);
+    OK(thunder_tensor_read(read, bytes, sizeof bytes));
+    CHECK(bytes[0] == 7 && bytes[1] == 255);
+    thunder_tensor_release(read);
+    read = NULL;
+    REFUSED(thunder_read_npy(context, path, &read), THUNDER_DATA_LOST, path);
+    CHECK(read == NULL);
+    remove(path);
+}
+
 static void batches(thunder_context *context)
 {
     const int64_t shape[] = { 5 }, rows[] = { 0, 1, 2, 3, 4 };
@@ -81,6 +114,7 @@ int main(void)
     OK(thunder_context_create(NULL, &context));
     CHECK(mkdtemp(folder));
     files(context, folder);
+    arrays(context, folder);
     batches(context);
     remove(folder);
     thunder_context_release(context);

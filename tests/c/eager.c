@@ -34,6 +34,28 @@ static void ops(thunder_context *context)
     thunder_scope_release(s);
 }
 
+/* A plain number promotes by category only, whichever way it becomes a tensor; it has no data of its own. */
+static void numbers(thunder_context *context)
+{
+    const int64_t shape[] = { 1 };
+    const float one[] = { 1 };
+    const thunder_any half = thunder_any_f64(0.5), text = thunder_any_str("x", 1);
+    float r = 0;
+    thunder_scope *s = NULL;
+    thunder_tensor *x = test_f32(context, 1, shape, one);
+    OK(thunder_scope_create(context, 0, &s));
+    thunder_tensor *number = thunder_scope_number(s, &half);
+    CHECK(thunder_tensor_is_concrete(x) && !thunder_tensor_is_concrete(number));
+    thunder_tensor *sum = th_add(s, x, number);
+    CHECK(thunder_tensor_dtype(sum) == THUNDER_F32);
+    OK(thunder_tensor_read(sum, &r, sizeof r));
+    CHECK(r == 1.5f);
+    CHECK(!thunder_tensor_is_concrete(thunder_scope_number(s, &text)));
+    REFUSED(thunder_scope_status(s), THUNDER_INVALID_ARGUMENT, "number");
+    thunder_tensor_release(x);
+    thunder_scope_release(s);
+}
+
 static void gradient(thunder_context *context)
 {
     const int64_t shape[] = { 3 };
@@ -58,6 +80,7 @@ int main(void)
     CHECK(thunder_version() == THUNDER_VERSION_NUMBER);
     OK(thunder_context_create(NULL, &context));
     ops(context);
+    numbers(context);
     gradient(context);
     thunder_context_release(context);
     return 0;

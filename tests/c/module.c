@@ -126,6 +126,58 @@ static void schedules(thunder_context *context, thunder_optimizer *o)
     thunder_options_release(options);
 }
 
+/* Tensors under names: parameters are learnt, buffers only saved, and a replaced one is what programs read then. */
+static void tensors_by_name(thunder_context *context)
+{
+    const int64_t shape[] = { 2 };
+    const float first[] = { 1, 2 }, second[] = { 5, 7 };
+    float r[2];
+    thunder_tensor *a = test_f32(context, 1, shape, first), *b = test_f32(context, 1, shape, second);
+    thunder_module *m = NULL;
+    thunder_values *map = NULL;
+    thunder_scope *s = NULL;
+    OK(thunder_values_create(context, &map));
+    OK(thunder_scope_create(context, 0, &s));
+    OK(thunder_module_create(context, "Module", NULL, 0, NULL, &m));
+    OK(thunder_module_set_tensor(m, "scale", a, THUNDER_PARAMETER));
+    OK(thunder_module_set_tensor(m, "count", b, THUNDER_BUFFER));
+    OK(thunder_module_parameters(m, map));
+    CHECK(!strcmp(thunder_values_structure(map), "{\"scale\":*}") && thunder_values_tensor(map, 0) == a);
+    OK(thunder_module_state(m, map));
+    CHECK(!strcmp(thunder_values_structure(map), "{\"count\":*,\"scale\":*}"));
+    OK(thunder_module_set_tensor(m, "scale", b, THUNDER_PARAMETER));
+    OK(thunder_tensor_read(thunder_module_tensor(s, m, "scale"), r, sizeof r));
+    CHECK(r[0] == 5 && r[1] == 7);
+    REFUSED(thunder_module_set_tensor(m, "x", a, 9), THUNDER_INVALID_ARGUMENT, "THUNDER_BUFFER, got 9");
+    OK(thunder_module_to(m, THUNDER_CPU));
+    REFUSED(thunder_module_to(m, THUNDER_CUDA(97)), THUNDER_UNIMPLEMENTED, "cuda:97");
+    thunder_module *same = thunder_module_retain(m);
+    thunder_module_release(m);
+    CHECK(!strcmp(thunder_module_kind(same), "Module"));
+    thunder_module_release(same);
+    thunder_scope_release(s);
+    thunder_values_release(map);
+    thunder_tensor_release(a);
+    thunder_tensor_release(b);
+}
+
+/* Learning rate, step and moments are tensors of a module, which outlives neither the optimiser nor its retainers. */
+static void optimizer_state(thunder_context *context, thunder_optimizer *o)
+{
+    thunder_values *map = NULL;
+    double step = -1;
+    OK(thunder_values_create(context, &map));
+    thunder_optimizer *same = thunder_optimizer_retain(o);
+    OK(thunder_module_state(thunder_optimizer_state(same), map));
+    CHECK(thunder_values_find(map, "0.lr") != SIZE_MAX || thunder_values_find(map, "lr") != SIZE_MAX);
+    OK(thunder_optimizer_set_f64(same, "step", 3));
+    thunder_optimizer_release(same);
+    OK(thunder_optimizer_get_f64(o, "step", &step));
+    CHECK(step == 3);
+    OK(thunder_optimizer_set_f64(o, "step", 0));
+    thunder_values_release(map);
+}
+
 static void misuse(thunder_context *context, thunder_optimizer *optimizer)
 {
     thunder_module *m = NULL;
@@ -151,6 +203,8 @@ int main(void)
     thunder_optimizer *o = optimizer(context, parameter);
     forwards(context);
     clipping(context);
+    tensors_by_name(context);
+    optimizer_state(context, o);
     schedules(context, o);
     misuse(context, o);
     thunder_tensor_release(parameter);

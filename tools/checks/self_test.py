@@ -46,6 +46,8 @@ CASES = (
     ({"core/ir/README.md": "IR.\n", "core/ir/status.cpp": "int x;\n"}, "has no test in tests/core/ir"),
     ({"docs/page.md": "x\n"}, "has no README.md"),
     ({"core/README.md": "x\n" * 16}, "16 lines; 15 is the limit"),
+    ({"capi/README.md": "C.\n", "capi/abi.symbols": "# all\nthunder_a\n", "tests/c/a.c": "thunder_a_b();\n"}, "calls thunder_a"),
+    ({"capi/README.md": "C.\n", "capi/abi.symbols": "# all\nthunder_a\n", "tests/c/a.c": "thunder_a(0);\n"}, None),
     ({"README.md": "TO" "DO: finish\n"}, "needs an issue number"),
     ({"README.md": "TO" "DO(#12): finish\n"}, None),
     ({"README.md": "see /ho" "me/someone/file\n"}, "absolute path"),
