@@ -38,6 +38,13 @@ static int core_metatable(lua_State *L)
     return 1;
 }
 
+/* core.load_plugin(path) */
+static int core_load_plugin(lua_State *L)
+{
+    check_status(L, thunder_context_load_plugin(layer_of(L)->context, luaL_checkstring(L, 1)));
+    return 0;
+}
+
 static int core_version(lua_State *L)
 {
     const uint32_t v = thunder_version();
@@ -49,6 +56,7 @@ void open_host(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"describe", core_describe},   {"is_terminal", core_is_terminal},
                                          {"clock", core_clock},         {"metatable", core_metatable},
-                                         {"version", core_version},     {NULL, NULL}};
+                                         {"version", core_version},     {"load_plugin", core_load_plugin},
+                                         {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);
 }

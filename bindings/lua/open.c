@@ -71,15 +71,16 @@ static int run_script(lua_State *L)
 
 static int with_traceback(lua_State *L)
 {
-    const char *message = lua_tostring(L, 1);
-    if (message) luaL_traceback(L, L, message, 1);
+    const char *message = luaL_tolstring(L, 1, NULL);
+    luaL_traceback(L, L, message, 1);
     return 1;
 }
 
-/* Runs a Lua file in a state of its own whose `require "thunder"` works in this context. */
+/* Runs a Lua file in a state of its own whose `require "thunder"` works in this context. The state ends with the
+ * script, so that an error object comes out as its text. */
 EXPORT thunder_status *thunder_lua_run_file(thunder_context *context, const char *path)
 {
-    static const char no_memory[] = "out of memory for a Lua state", no_text[] = "the script raised an error object";
+    static const char no_memory[] = "out of memory for a Lua state", no_text[] = "the script raised an error without text";
     lua_State *L = luaL_newstate();
     if (!L) return thunder_status_create(THUNDER_OUT_OF_MEMORY, no_memory, sizeof no_memory - 1);
     script self = {context, path};

@@ -7,7 +7,9 @@
  *         sizeof desc, THUNDER_PLUGIN_ABI, THUNDER_PLUGIN_ABI, "mine", "1.0", start };
  *     THUNDER_PLUGIN_MAIN(&desc)
  *
- * cc -shared -fPIC mine.c -o mine.so, and thunder_context_load_plugin(context, "./mine.so").
+ * cc -shared -fPIC mine.c -o mine.so, and thunder_context_load_plugin(context, "./mine.so"). Compiled into a program with
+ * -DTHUNDER_PLUGIN_STATIC=start_mine instead, the same file defines thunder_status *start_mine(thunder_context *), which
+ * does what loading it does; `host` is then NULL.
  */
 #ifndef THUNDER_PLUGIN_H
 #define THUNDER_PLUGIN_H
@@ -53,7 +55,11 @@ typedef struct thunder_plugin_desc {
 typedef thunder_status *(*thunder_plugin_query)(const thunder_host_api *host, uint32_t abi,
     const thunder_plugin_desc **out);
 
-#ifndef THUNDER_PLUGIN_HOST /* the library itself includes this file for the structures only */
+#if defined(THUNDER_PLUGIN_STATIC)
+#define THUNDER_PLUGIN_MAIN(desc)                                                                              \
+    thunder_status *THUNDER_PLUGIN_STATIC(thunder_context *context);                                           \
+    thunder_status *THUNDER_PLUGIN_STATIC(thunder_context *context) { return (desc)->start(context, NULL); }
+#elif !defined(THUNDER_PLUGIN_HOST) /* the library itself includes this file for the structures only */
 extern __attribute__((visibility("hidden"))) const thunder_host_api *thunder_host;
 #define THUNDER_PLUGIN_MAIN(desc)                                                                              \
     const thunder_host_api *thunder_host;                                                                      \

@@ -1,7 +1,13 @@
-/* plugin FOLDER: loads the plugins that were built into it, and has one of them run an op. */
+/* plugin FOLDER: one source of an executor, built into this program, loaded as a plugin, and loaded by a Lua script. */
+#define _POSIX_C_SOURCE 200809L /* mkstemp */
+#include <unistd.h>
+
 #include "test.h"
 
-static thunder_status *normalize(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)
+#define THUNDER_PLUGIN_STATIC start_fast_layer_norm
+#include "plugin/fast_layer_norm.c"
+
+static thunder_status *body(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)
 {
     const thunder_dim shape[] = { 3 };
     (void)user;
@@ -9,49 +15,91 @@ static thunder_status *normalize(thunder_scope *s, const thunder_values *in, thu
     return NULL;
 }
 
-/* Whether the last stage says that the executor runs a line, and the numbers. */
-static int claimed_by(thunder_context *context, const char *executors, const char *wanted, float *result)
+struct outcome {
+    char claimed[256]; /* the line of the last stage that a plugin runs, or "" */
+    float numbers[6];
+};
+
+static struct outcome with_executors(thunder_context *context, const char *executors)
 {
     const int64_t shape[] = { 2, 3 };
     const float data[] = { 1, 2, 3, -1, 0, 4 };
+    struct outcome seen;
     thunder_options *o = NULL;
     thunder_function *f = NULL;
     thunder_compiled *c = NULL;
     thunder_trace *t = NULL;
     thunder_tensor *x = test_f32(context, 2, shape, data), *y = NULL;
+    memset(&seen, 0, sizeof seen);
     OK(thunder_options_create(context, &o));
     thunder_options_set_str(o, "executors", executors);
-    OK(thunder_function_create(context, "normalize", normalize, NULL, NULL, &f));
+    OK(thunder_function_create(context, "body", body, NULL, NULL, &f));
     OK(thunder_compile(f, o, &c));
     OK(thunder_compiled_call_tensors(c, &x, 1, &y, 1));
-    OK(thunder_tensor_read(y, result, 6 * sizeof *result));
+    OK(thunder_tensor_read(y, seen.numbers, sizeof seen.numbers));
     OK(thunder_compiled_trace(c, thunder_compiled_trace_count(c) - 1, &t));
-    const int found = strstr(thunder_trace_text(t), wanted) != NULL;
+    const char *line = strstr(thunder_trace_text(t), "layer_norm(");
+    if (line && strstr(line, "by fast_layer_norm"))
+        snprintf(seen.claimed, sizeof seen.claimed, "%.*s", (int)strcspn(line, "\n"), line);
     thunder_trace_release(t);
     thunder_tensor_release(x);
     thunder_tensor_release(y);
     thunder_options_release(o);
     thunder_compiled_release(c);
     thunder_function_release(f);
-    return found;
+    return seen;
+}
+
+static thunder_status *load(thunder_context *context, const char *plugin) { return thunder_context_load_plugin(context, plugin); }
+static thunder_status *link_in(thunder_context *context, const char *plugin)
+{
+    (void)plugin;
+    return start_fast_layer_norm(context);
+}
+static thunder_status *load_from_lua(thunder_context *context, const char *plugin)
+{
+    char path[] = "thunder-script-XXXXXX";
+    const int file = mkstemp(path);
+    CHECK(file >= 0 && dprintf(file, "local th = require 'thunder'\nth.load_plugin '%s'\n", plugin) > 0 && !close(file));
+    thunder_status *status = thunder_context_load_script(context, path);
+    remove(path);
+    return status;
+}
+
+/* Built in, loaded, or loaded by a script: the executor claims the same line and gives the same bits. */
+static void every_way(const char *plugin)
+{
+    thunder_status *(*const ways[])(thunder_context *, const char *) = { link_in, load, load_from_lua };
+    struct outcome first;
+    for (int i = 0; i < 3; i++) {
+        thunder_context *context = NULL;
+        OK(thunder_context_create(NULL, &context));
+        OK(ways[i](context, plugin));
+        const struct outcome host = with_executors(context, ""), mine = with_executors(context, "fast_layer_norm");
+        CHECK(!*host.claimed && *mine.claimed);
+        for (int k = 0; k < 6; k++)
+            CHECK(host.numbers[k] - mine.numbers[k] < 1e-5f && mine.numbers[k] - host.numbers[k] < 1e-5f);
+        if (i == 0) first = mine;
+        CHECK(!memcmp(&first, &mine, sizeof first));
+        thunder_status *twice = ways[(i + 1) % 3](context, plugin);
+        CHECK(twice && strstr(thunder_status_message(twice), "already registered"));
+        thunder_status_release(twice);
+        thunder_context_release(context);
+    }
 }
 
 int main(int argc, char **argv)
 {
     char path[4096];
-    float ours[6], theirs[6];
     thunder_context *context = NULL;
     CHECK(argc == 2);
-    OK(thunder_context_create(NULL, &context));
     snprintf(path, sizeof path, "%s/fast_layer_norm.so", argv[1]);
-    OK(thunder_context_load_plugin(context, path));
-    REFUSED(thunder_context_load_plugin(context, path), THUNDER_INVALID_ARGUMENT, "already registered");
-    CHECK(!claimed_by(context, "", "fast_layer_norm", ours));
-    CHECK(claimed_by(context, "fast_layer_norm", "by fast_layer_norm", theirs));
-    for (int i = 0; i < 6; i++) CHECK(ours[i] - theirs[i] < 1e-5f && theirs[i] - ours[i] < 1e-5f);
+    every_way(path);
 
+    OK(thunder_context_create(NULL, &context));
     snprintf(path, sizeof path, "%s/future.so", argv[1]);
     REFUSED(thunder_context_load_plugin(context, path), THUNDER_INVALID_ARGUMENT, "made for versions 8 to 10");
+    REFUSED(load_from_lua(context, path), THUNDER_CALLBACK, "made for versions 8 to 10");
     snprintf(path, sizeof path, "%s/none.so", argv[1]);
     REFUSED(thunder_context_load_plugin(context, path), THUNDER_NOT_FOUND, "none.so");
     thunder_context_release(context);
