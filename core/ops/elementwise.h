@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/text.h"
+#include "ops/formulas.h"
 #include "ops/grad.h"
 #include "ops/kernels.h"
 #include "ops/samples.h"
@@ -94,8 +95,5 @@ Status* comparison_kernel(const Kernel& k) {
   });
   return nullptr;
 }
-
-// The gradient's own arithmetic for bf16 is carried out in f32; Grad::add rounds once.
-inline Var widened(Var x) { return convert(x, compute_dtype(x.dtype())); }
 
 }  // namespace thunder

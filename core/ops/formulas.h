@@ -5,7 +5,8 @@
 
 namespace thunder {
 
-// A number that rounds twice is off: reals narrower than f32 are computed on in f32, and converted once at the end.
+// A number that rounds twice is off: reals narrower than f32 are computed on in f32, and converted once at the end, in
+// a gradient by Grad::add.
 inline Var computed(Var x) { return x ? convert(x, compute_dtype(x.dtype())) : x; }
 
 inline Var exp(Var x) { return x.builder->call("prims.exp", {x}); }

@@ -12,7 +12,7 @@ template <class F>
 Results rounded_once(Call& c, F f) {
   Var x = c.var(0);
   const DType dtype = to_real(x.dtype());
-  return convert(f(widened(convert(x, dtype))), dtype);
+  return convert(f(computed(convert(x, dtype))), dtype);
 }
 
 Var logistic(Var x) {
@@ -20,8 +20,8 @@ Var logistic(Var x) {
   return b.call("prims.reciprocal", {b.call("prims.exp", {b.call("prims.neg", {x})}) + 1.0});
 }
 void sigmoid_vjp(Grad& g) {
-  Var y = widened(g.result());
-  g.add(0, widened(g.cotangent()) * (y * (1.0 - y)));
+  Var y = computed(g.result());
+  g.add(0, computed(g.cotangent()) * (y * (1.0 - y)));
 }
 
 Results relu(Call& c) {
@@ -39,8 +39,8 @@ Results silu(Call& c) {
   return rounded_once(c, [](Var x) { return x * logistic(x); });
 }
 void silu_vjp(Grad& g) {
-  Var x = widened(g.var(0)), s = logistic(x);
-  g.add(0, widened(g.cotangent()) * (s * (x * (1.0 - s) + 1.0)));
+  Var x = computed(g.var(0)), s = logistic(x);
+  g.add(0, computed(g.cotangent()) * (s * (x * (1.0 - s) + 1.0)));
 }
 
 // x Phi(x), exactly or with the usual approximation of the normal distribution Phi by a tanh.
@@ -58,7 +58,7 @@ Results gelu(Call& c) {
   return rounded_once(c, [=](Var x) { return x * (tanh ? (tanh_of_cubic(x) + 1.0) * 0.5 : normal_distribution(x)); });
 }
 void gelu_vjp(Grad& g) {
-  Var x = widened(g.var(0)), dy = widened(g.cotangent());
+  Var x = computed(g.var(0)), dy = computed(g.cotangent());
   if (by_tanh(g)) {
     Var t = tanh_of_cubic(x);
     Var slope = (1.0 - t * t) * (x * x * (3 * kTanhCubic) + 1.0) * kTanhScale;

@@ -77,16 +77,16 @@ Results div(Call& c) {
   auto v = promoted(c, {0, 1});
   c.require(v[0].dtype() != DType::boolean, "booleans cannot be divided with a rounding_mode");
   const DType dtype = v[0].dtype();
-  for (Var& x : v) x = widened(x);
+  for (Var& x : v) x = computed(x);
   if (down) return convert(floor_quotient(v[0], v[1]), dtype);
   Var quotient = c.builder.call("prims.div", {v[0], v[1]});
   return is_real(dtype) ? convert(truncated(quotient), dtype) : quotient;
 }
 void div_vjp(Grad& g) {
   if (g.has(2)) return;  // it is constant between jumps
-  Var slope = widened(g.cotangent()) / g.args[1];
+  Var slope = computed(g.cotangent()) / g.args[1];
   if (g.wants(0)) add_broadcast(g, 0, slope);
-  if (g.wants(1)) add_broadcast(g, 1, -(slope * widened(g.result())));
+  if (g.wants(1)) add_broadcast(g, 1, -(slope * computed(g.result())));
 }
 
 // ---- pow ----

@@ -86,19 +86,17 @@ Status* quotient_kernel(const Kernel& k) {
 
 // ---- gradients ----
 
-Var where(Var condition, In a, In b) { return condition.builder->call("where", {condition, a, b}); }
-
 void mul_vjp(Grad& g) {
   if (g.wants(0)) g.add(0, g.cotangent() * g.var(1));
   if (g.wants(1)) g.add(1, g.cotangent() * g.var(0));
 }
 void div_vjp(Grad& g) {
-  Var dy = widened(g.cotangent()), b = widened(g.var(1));
+  Var dy = computed(g.cotangent()), b = computed(g.var(1));
   if (g.wants(0)) g.add(0, dy / b);
-  if (g.wants(1)) g.add(1, -(dy * widened(g.result()) / b));
+  if (g.wants(1)) g.add(1, -(dy * computed(g.result()) / b));
 }
 void pow_vjp(Grad& g) {
-  Var dy = widened(g.cotangent()), a = widened(g.var(0)), b = widened(g.var(1));
+  Var dy = computed(g.cotangent()), a = computed(g.var(0)), b = computed(g.var(1));
   Builder& to = g.builder;
   if (g.wants(0)) {
     Var slope = dy * (b * to.call("pow", {a, b - 1.0}));
@@ -107,7 +105,7 @@ void pow_vjp(Grad& g) {
   if (g.wants(1)) {
     // 0 ** b is 0 for every positive b, so that log(0) must not be met.
     Var flat = to.call("eq", {a, 0.0}) * to.call("ge", {b, 0.0});
-    g.add(1, where(flat, 0.0, dy * widened(g.result()) * to.call("log", {a})));
+    g.add(1, where(flat, 0.0, dy * computed(g.result()) * to.call("log", {a})));
   }
 }
 // The side that is chosen takes the cotangent; equal sides share it; where one is NaN both take it, as in PyTorch.

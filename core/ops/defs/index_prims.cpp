@@ -1,5 +1,6 @@
 // The prims that read and add by indices which are data: gather, scatter_add, take, take_add.
 #include "base/text.h"
+#include "ops/formulas.h"
 #include "ops/grad.h"
 #include "ops/kernels.h"
 #include "ops/samples.h"
@@ -74,10 +75,8 @@ Status* gather_kernel(const Kernel& k) {
 }
 
 // Sums of many bf16 numbers are made in f32.
-Var wide(Var x) { return convert(x, compute_dtype(x.dtype())); }
-
 void gather_vjp(Grad& g) {
-  Var ct = wide(g.cotangent());
+  Var ct = computed(g.cotangent());
   Var zeros = expand_to(full(g.builder, {}, 0, ct.dtype(), ct.type().device), g.type(0).shape);
   g.add(0, g.builder.call("prims.scatter_add", {zeros, g.integer(1), g.var(2), ct}));
 }
@@ -188,7 +187,7 @@ Status* take_kernel(const Kernel& k) {
   return slabs.each("prims.take", k.in[1], dim, [](const Buffer& from, const Buffer& to) { copy_strided(from, to); });
 }
 void take_vjp(Grad& g) {
-  Var ct = wide(g.cotangent());
+  Var ct = computed(g.cotangent());
   Var zeros = expand_to(full(g.builder, {}, 0, ct.dtype(), ct.type().device), g.type(0).shape);
   g.add(0, g.builder.call("prims.take_add", {zeros, g.integer(1), g.var(2), ct}));
 }

@@ -54,8 +54,8 @@ Results mean(Call& c) {
   return convert(mean_of(convert(x, compute_dtype(dtype)), c.axes(1, x.rank()), c.flag(2)), dtype);
 }
 void mean_vjp(Grad& g) {
-  Var dy = widened(g.cotangent());
-  g.add(0, spread(g, dy) / elements_of(widened(g.var(0)), g.axes(1, g.type(0).rank())));
+  Var dy = computed(g.cotangent());
+  g.add(0, spread(g, dy) / elements_of(computed(g.var(0)), g.axes(1, g.type(0).rank())));
 }
 
 // What the sum of squares is divided by: never negative, as in PyTorch.
@@ -67,15 +67,15 @@ In freedom(Var x, std::span<const Dim> axes, int64_t correction) {
 Var centred(Var x, std::span<const Dim> axes) { return x - mean_of(x, axes, true); }
 Results var(Call& c) {
   require_real(c);
-  Var x = widened(c.var(0));
+  Var x = computed(c.var(0));
   Shape axes = c.axes(1, x.rank());
   Var away = centred(x, axes);
   return convert(reduced("prims.sum", away * away, axes, c.flag(3)) / freedom(x, axes, c.integer(2)), c.type(0).dtype);
 }
 void var_vjp(Grad& g) {
-  Var x = widened(g.var(0));
+  Var x = computed(g.var(0));
   Shape axes = g.axes(1, x.rank());
-  Var scale = widened(g.cotangent()) * 2.0 / freedom(x, axes, g.integer(2));
+  Var scale = computed(g.cotangent()) * 2.0 / freedom(x, axes, g.integer(2));
   g.add(0, spread(g, scale) * centred(x, axes));
 }
 
@@ -110,7 +110,7 @@ Results argmax(Call& c) {
 Results logsumexp(Call& c) {
   Var x = c.var(0);
   const DType dtype = to_real(x.dtype());
-  x = widened(convert(x, dtype));
+  x = computed(convert(x, dtype));
   Builder& b = c.builder;
   Shape axes = c.axes(1, x.rank());
   // Shifted by the maximum, unless that is infinite: the difference of two infinities is NaN.
@@ -127,8 +127,8 @@ Results logsumexp(Call& c) {
   return convert(y, dtype);
 }
 void logsumexp_vjp(Grad& g) {
-  Var x = widened(g.var(0));
-  g.add(0, spread(g, widened(g.cotangent())) * g.builder.call("prims.exp", {x - spread(g, widened(g.result()))}));
+  Var x = computed(g.var(0));
+  g.add(0, spread(g, computed(g.cotangent())) * g.builder.call("prims.exp", {x - spread(g, computed(g.result()))}));
 }
 
 // ---- all, any ----

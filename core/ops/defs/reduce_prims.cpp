@@ -65,8 +65,8 @@ Status* extremum_kernel(const Kernel& k) {
 }
 // Elements that share the extremum share the cotangent evenly.
 void extremum_vjp(Grad& g) {
-  Var ties = widened(convert(g.builder.call("prims.eq", {g.var(0), as_kept(g, g.result())}), g.type(0).dtype));
-  Var share = widened(g.cotangent()) / g.builder.call("prims.sum", {ties, g.args[1]});
+  Var ties = computed(convert(g.builder.call("prims.eq", {g.var(0), as_kept(g, g.result())}), g.type(0).dtype));
+  Var share = computed(g.cotangent()) / g.builder.call("prims.sum", {ties, g.args[1]});
   g.add(0, ties * as_kept(g, share));
 }
 

@@ -65,10 +65,10 @@ consteval OpRow real(SchemaText schema, std::string_view doc, KernelFn kernel, V
 // Each formula is in the cotangent dy, the input x and the result y, in f32 when they are bf16.
 template <class Formula>
 void rule(Grad& g) {
-  g.add(0, Formula()(g, widened(g.cotangent())));
+  g.add(0, Formula()(g, computed(g.cotangent())));
 }
-Var x(Grad& g) { return widened(g.var(0)); }
-Var y(Grad& g) { return widened(g.result()); }
+Var x(Grad& g) { return computed(g.var(0)); }
+Var y(Grad& g) { return computed(g.result()); }
 
 constexpr auto abs_vjp = [](Grad& g) { g.add(0, g.cotangent() * g.builder.call("prims.sign", {g.var(0)})); };
 constexpr auto neg_vjp = [](Grad& g) { g.add(0, g.builder.call("prims.neg", {g.cotangent()})); };
