@@ -23,6 +23,7 @@ class Lambda : public Function {
 };
 
 inline Any any(Tensor* t) { return Any::tensor(t); }
+inline Any any(const Ref<Tensor>& t) { return Any::tensor(t.get()); }
 inline Tensor* op(Scope& s, std::string_view name, std::vector<Any> args) {
   return s.invoke(name, args, nullptr, nullptr, 0, "here:1");
 }
@@ -33,21 +34,9 @@ struct CompiledTest : testing::Test {
   Ref<Context> context = make<Context>(ContextHooks{});
   std::string error;  // of the last call that failed
 
-  Ref<Tensor> tensor(std::vector<int64_t> shape, Floats data) {
-    TensorType t;
-    t.dtype = DType::f32;
-    for (int64_t n : shape) t.shape.push_back(n);
-    auto out = Tensor::empty(context->allocator(), t);
-    std::copy(data.begin(), data.end(), reinterpret_cast<float*>(out->data()));
-    return out;
-  }
-  Ref<Tensor> indices(std::vector<int64_t> data) {
-    TensorType t;
-    t.dtype = DType::i64;
-    t.shape = {data.size()};
-    auto out = Tensor::empty(context->allocator(), t);
-    std::copy(data.begin(), data.end(), reinterpret_cast<int64_t*>(out->data()));
-    return out;
+  Ref<Tensor> tensor(const std::vector<int64_t>& shape, const Floats& data) { return filled(DType::f32, shape, data); }
+  Ref<Tensor> integers(const std::vector<int64_t>& shape, const std::vector<int64_t>& data) {
+    return filled(DType::i64, shape, data);
   }
   static Floats data(const Tensor& t) {
     auto* p = reinterpret_cast<const float*>(t.data());
@@ -67,6 +56,18 @@ struct CompiledTest : testing::Test {
     Floats result = data(*out);
     out->release();
     return result;
+  }
+
+ private:
+  template <class T>
+  Ref<Tensor> filled(DType dtype, const std::vector<int64_t>& shape, const std::vector<T>& data) {
+    TensorType t;
+    t.dtype = dtype;
+    for (int64_t n : shape) t.shape.push_back(n);
+    auto out = Tensor::empty(context->allocator(), t);
+    EXPECT_EQ(static_cast<size_t>(out->elements()), data.size());
+    std::copy(data.begin(), data.end(), reinterpret_cast<T*>(out->data()));
+    return out;
   }
 };
 

@@ -9,41 +9,21 @@
 #include <functional>
 
 #include "base/text.h"
-#include "jit/call.h"
 #include "modules/access.h"
 #include "modules/checkpoint.h"
 #include "modules/clip.h"
 #include "modules/schedule.h"
 #include "modules/state.h"
+#include "support/functions.h"
 #include "tracer/eager.h"
 
 namespace thunder {
 
-using Floats = std::vector<float>;
+using test::any;
+using test::Floats;
+using test::Lambda;
+using test::op;
 using Shape64 = std::vector<int64_t>;
-
-class Lambda : public Function {
- public:
-  using Body = std::function<void(Scope&, const Values&, Values&)>;
-  explicit Lambda(Body body) : Function("f"), body_(std::move(body)) {}
-  Ref<Status> call(Scope& s, const Values& in, Values& out) override {
-    body_(s, in, out);
-    return {};
-  }
-
- private:
-  Body body_;
-};
-
-inline Tensor* op(Scope& s, std::string_view name, std::vector<Any> args) {
-  return s.invoke(name, args, nullptr, nullptr, 0, nullptr);
-}
-inline Any any(Tensor* t) {
-  return Any::tensor(t);
-}
-inline Any any(const Ref<Tensor>& t) {
-  return Any::tensor(t.get());
-}
 
 inline Floats floats(const Tensor& t) {
   auto dense = Tensor::empty(default_allocator(), t.type());
@@ -55,19 +35,9 @@ inline std::string bytes(const Tensor& t) {
   return {reinterpret_cast<const char*>(t.data()), t.bytes()};
 }
 
-struct Modules : testing::Test {
-  Ref<Context> context = make<Context>(ContextHooks{});
+struct Modules : test::CompiledTest {
   ModuleEnvironment environment = context->module_environment();
 
-  Ref<Tensor> tensor(const Shape64& shape, const Floats& data) {
-    TensorType t;
-    t.dtype = DType::f32;
-    for (int64_t n : shape) t.shape.push_back(n);
-    auto out = Tensor::empty(context->allocator(), t);
-    EXPECT_EQ(static_cast<size_t>(out->elements()), data.size());
-    std::copy(data.begin(), data.end(), reinterpret_cast<float*>(out->data()));
-    return out;
-  }
   // A fixed, irregular sequence, so that no test depends on the random ops.
   Ref<Tensor> wave(const Shape64& shape, float phase = 0) {
     int64_t n = 1;
@@ -76,14 +46,6 @@ struct Modules : testing::Test {
     for (int64_t i = 0; i < n; i++)
       data.push_back(std::sin(1.7f * static_cast<float>(i) + phase) + 0.1f * static_cast<float>(i % 5));
     return tensor(shape, data);
-  }
-  Ref<Tensor> integers(const Shape64& shape, const std::vector<int64_t>& data) {
-    TensorType t;
-    t.dtype = DType::i64;
-    for (int64_t n : shape) t.shape.push_back(n);
-    auto out = Tensor::empty(context->allocator(), t);
-    std::copy(data.begin(), data.end(), reinterpret_cast<int64_t*>(out->data()));
-    return out;
   }
   void seed(int64_t value) {
     auto* state = reinterpret_cast<int64_t*>(context->random()->data());
@@ -95,9 +57,7 @@ struct Modules : testing::Test {
     for (size_t i = 0; i < layers.size(); i++) net->add(cat(i), layers[i]);
     return net;
   }
-  Ref<Compiled> compile(Lambda::Body body) {
-    return make<Compiled>(context, Ref<Function>::adopt(new Lambda(std::move(body))), nullptr);
-  }
+  using CompiledTest::compile;
   Ref<Compiled> compile(const Ref<Module>& m) { return make<Compiled>(context, module_function(m), nullptr); }
 
   // The first result of a compiled function; null, with `error` set, when it fails.
@@ -134,7 +94,6 @@ struct Modules : testing::Test {
     }
     return "";
   }
-  std::string error;
 };
 
 inline void expect_near(const Floats& a, const Floats& b, float tolerance) {

@@ -79,7 +79,7 @@ TEST_F(Plan_, a_call_that_fails_has_changed_nothing) {
     op(s, "add_", {any(w.get()), any(w.get())});
     out.push(Ref<Tensor>(op(s, "prims.take", {any(w.get()), Any::integer(0), any(in[0].tensor.get())})));
   });
-  auto good = indices({0, 3}), bad = indices({0, 9});
+  auto good = integers({2}, {0, 3}), bad = integers({2}, {0, 9});
   EXPECT_EQ(run(*f, {good.get()}), (Floats{2, 8})) << error;
   EXPECT_TRUE(run(*f, {bad.get()}).empty());
   EXPECT_NE(error.find('9'), std::string::npos) << error;
