@@ -13,61 +13,50 @@ static void *scratch(lua_State *L, size_t count, size_t size) { return lua_newus
 
 /* ---- one argument ---- */
 
-static void bad_element(lua_State *L, const arguments *c, const char *name, lua_Integer i, const char *wanted)
+/* Kinds of lists: one element from the top of the stack, false if it is none. */
+static bool read_tensor(lua_State *L, void *element)
 {
-    refuse(L, "%s: argument '%s': element %I must be %s, got %s", c->signature->name, name, i, wanted, type_text(L, -1));
+    return (*(thunder_tensor **)element = box_test(L, -1, BOX_TENSOR)) != NULL;
+}
+static bool read_integer(lua_State *L, void *element)
+{
+    int exact;
+    *(thunder_dim *)element = lua_tointegerx(L, -1, &exact);
+    return exact;
+}
+static bool read_float(lua_State *L, void *element)
+{
+    int is_number;
+    *(double *)element = lua_tonumberx(L, -1, &is_number);
+    return is_number;
 }
 
-static void list_of_tensors(lua_State *L, const arguments *c, const char *name, int index, thunder_any *out)
-{
-    const lua_Integer count = (lua_Integer)lua_rawlen(L, index);
-    thunder_tensor **tensors = scratch(L, (size_t)count, sizeof *tensors);
-    for (lua_Integer i = 1; i <= count; i++) {
-        lua_rawgeti(L, index, i);
-        tensors[i - 1] = box_test(L, -1, BOX_TENSOR);
-        if (!tensors[i - 1]) bad_element(L, c, name, i, "a tensor");
-        lua_pop(L, 1);
-    }
-    out->kind = THUNDER_TENSORS, out->count = (uint32_t)count, out->u.ts = tensors;
-}
+static const struct list {
+    thunder_kind kind;
+    size_t size; /* of an element */
+    bool (*read)(lua_State *L, void *element);
+    const char *wanted;
+} lists[] = {
+    [TAKES_TENSORS] = {THUNDER_TENSORS, sizeof(thunder_tensor *), read_tensor, "a tensor"},
+    [TAKES_DIMS] = {THUNDER_DIMS, sizeof(thunder_dim), read_integer, "an integer"},
+    [TAKES_FLOATS] = {THUNDER_FLOATS, sizeof(double), read_float, "a number"},
+};
 
-static void list_of_integers(lua_State *L, const arguments *c, const char *name, int index, thunder_any *out)
-{
-    const lua_Integer count = (lua_Integer)lua_rawlen(L, index);
-    thunder_dim *dims = scratch(L, (size_t)count, sizeof *dims);
-    for (lua_Integer i = 1; i <= count; i++) {
-        int exact;
-        lua_rawgeti(L, index, i);
-        dims[i - 1] = lua_tointegerx(L, -1, &exact);
-        if (!exact) bad_element(L, c, name, i, "an integer");
-        lua_pop(L, 1);
-    }
-    out->kind = THUNDER_DIMS, out->count = (uint32_t)count, out->u.d = dims;
-}
-
-static void list_of_floats(lua_State *L, const arguments *c, const char *name, int index, thunder_any *out)
-{
-    const lua_Integer count = (lua_Integer)lua_rawlen(L, index);
-    double *numbers = scratch(L, (size_t)count, sizeof *numbers);
-    for (lua_Integer i = 1; i <= count; i++) {
-        int is_number;
-        lua_rawgeti(L, index, i);
-        numbers[i - 1] = lua_tonumberx(L, -1, &is_number);
-        if (!is_number) bad_element(L, c, name, i, "a number");
-        lua_pop(L, 1);
-    }
-    out->kind = THUNDER_FLOATS, out->count = (uint32_t)count, out->u.fs = numbers;
-}
-
-/* Where the schema does not say what a list holds, its first element does. */
 static void list_argument(lua_State *L, const arguments *c, const parameter *p, const char *name, int index, thunder_any *out)
 {
-    switch (p->kind) {
-        case TAKES_TENSORS: list_of_tensors(L, c, name, index, out); return;
-        case TAKES_DIMS: list_of_integers(L, c, name, index, out); return;
-        case TAKES_FLOATS: list_of_floats(L, c, name, index, out); return;
-        default: refuse(L, "%s: argument '%s' takes no table", c->signature->name, name);
+    const struct list *list = (size_t)p->kind < sizeof lists / sizeof *lists ? &lists[p->kind] : NULL;
+    if (!list || !list->read) refuse(L, "%s: argument '%s' takes no table", c->signature->name, name);
+    const lua_Integer count = (lua_Integer)lua_rawlen(L, index);
+    char *elements = scratch(L, (size_t)count, list->size);
+    for (lua_Integer i = 1; i <= count; i++) {
+        lua_rawgeti(L, index, i);
+        if (!list->read(L, elements + (size_t)(i - 1) * list->size))
+            refuse(L, "%s: argument '%s': element %I must be %s, got %s", c->signature->name, name, i, list->wanted,
+                   type_text(L, -1));
+        lua_pop(L, 1);
     }
+    out->kind = list->kind, out->count = (uint32_t)count;
+    memcpy(&out->u, &elements, sizeof elements); /* whichever pointer it is */
 }
 
 /* `name` is for messages. May push scratch memory, which the stack keeps for the call. */

@@ -12,79 +12,45 @@ static inline thunder_any thunder_any_none(void)
     a.u.i = 0;
     return a;
 }
-static inline thunder_any thunder_any_i64(int64_t value)
-{
-    thunder_any a = thunder_any_none();
-    a.kind = THUNDER_INT;
-    a.u.i = value;
-    return a;
-}
-static inline thunder_any thunder_any_f64(double value)
-{
-    thunder_any a = thunder_any_none();
-    a.kind = THUNDER_FLOAT;
-    a.u.f = value;
-    return a;
-}
+
+/* thunder_any_NAME(value). What is NULL, and a dtype or device that is 0, is none. */
+#define THUNDER_ANY_ONE(name, leaf_kind, type, field, is_there) \
+    static inline thunder_any thunder_any_##name(type value)    \
+    {                                                           \
+        thunder_any a = thunder_any_none();                     \
+        if (is_there) {                                         \
+            a.kind = leaf_kind;                                 \
+            a.u.field = value;                                  \
+        }                                                       \
+        return a;                                               \
+    }
+THUNDER_ANY_ONE(i64, THUNDER_INT, int64_t, i, 1)
+THUNDER_ANY_ONE(f64, THUNDER_FLOAT, double, f, 1)
+THUNDER_ANY_ONE(tensor, THUNDER_TENSOR, thunder_tensor *, t, value != NULL)
+THUNDER_ANY_ONE(dtype, THUNDER_DTYPE, thunder_dtype, i, value != 0)
+THUNDER_ANY_ONE(device, THUNDER_DEVICE, thunder_device, i, value != 0)
+#undef THUNDER_ANY_ONE
+
 static inline thunder_any thunder_any_bool(int32_t value)
 {
-    thunder_any a = thunder_any_none();
+    thunder_any a = thunder_any_i64(value != 0);
     a.kind = THUNDER_BOOLEAN;
-    a.u.i = value != 0;
     return a;
 }
-static inline thunder_any thunder_any_tensor(thunder_tensor *tensor_or_null)
-{
-    thunder_any a = thunder_any_none();
-    if (!tensor_or_null) return a;
-    a.kind = THUNDER_TENSOR;
-    a.u.t = tensor_or_null;
-    return a;
-}
-static inline thunder_any thunder_any_tensors(thunder_tensor *const *tensors, size_t count)
-{
-    thunder_any a = thunder_any_none();
-    a.kind = THUNDER_TENSORS;
-    a.count = (uint32_t)count;
-    a.u.ts = tensors;
-    return a;
-}
-static inline thunder_any thunder_any_str(const char *text, size_t bytes)
-{
-    thunder_any a = thunder_any_none();
-    a.kind = THUNDER_STRING;
-    a.count = (uint32_t)bytes;
-    a.u.s = text;
-    return a;
-}
-static inline thunder_any thunder_any_dims(const thunder_dim *dims, size_t count)
-{
-    thunder_any a = thunder_any_none();
-    a.kind = THUNDER_DIMS;
-    a.count = (uint32_t)count;
-    a.u.d = dims;
-    return a;
-}
-static inline thunder_any thunder_any_floats(const double *numbers, size_t count)
-{
-    thunder_any a = thunder_any_none();
-    a.kind = THUNDER_FLOATS;
-    a.count = (uint32_t)count;
-    a.u.fs = numbers;
-    return a;
-}
-static inline thunder_any thunder_any_dtype(thunder_dtype dtype) /* 0: none */
-{
-    thunder_any a = thunder_any_none();
-    if (dtype) a.kind = THUNDER_DTYPE;
-    a.u.i = dtype;
-    return a;
-}
-static inline thunder_any thunder_any_device(thunder_device device) /* 0: none */
-{
-    thunder_any a = thunder_any_none();
-    if (device) a.kind = THUNDER_DEVICE;
-    a.u.i = device;
-    return a;
-}
+
+/* thunder_any_NAME(elements, count); of a string the bytes without its NUL. */
+#define THUNDER_ANY_MANY(name, leaf_kind, type, field)                                \
+    static inline thunder_any thunder_any_##name(type const *elements, size_t count) \
+    {                                                                                 \
+        thunder_any a = thunder_any_none();                                           \
+        a.kind = leaf_kind;                                                           \
+        a.count = (uint32_t)count;                                                    \
+        a.u.field = elements;                                                         \
+        return a;                                                                     \
+    }
+THUNDER_ANY_MANY(str, THUNDER_STRING, char, s)
+THUNDER_ANY_MANY(dims, THUNDER_DIMS, thunder_dim, d)
+THUNDER_ANY_MANY(floats, THUNDER_FLOATS, double, fs)
+THUNDER_ANY_MANY(tensors, THUNDER_TENSORS, thunder_tensor *, ts)
+#undef THUNDER_ANY_MANY
 #endif
