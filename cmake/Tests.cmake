@@ -5,6 +5,7 @@ find_package(GTest REQUIRED)
 # The tests that ./check also runs under sanitizers: `cmake --build --preset asan --target asan-sample`. They are
 # few, because each object is built a second time for them: the battery runs every op and random programs through
 # the whole compiler, capi crosses the boundary, tensor reads hostile files.
+# The Lua scripts join them: their layer is C, and its errors jump.
 set(THUNDER_SANITIZED battery capi core_tensor)
 add_custom_target(asan-sample)
 
@@ -75,13 +76,30 @@ foreach(script ${scripts})
     list(APPEND lua_tests stock_lua_${name})
   endif()
 endforeach()
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+if(TARGET thunder_tool AND TARGET thunder_lua)
+  add_test(NAME lua_terminal COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/lua/terminal.py
+           $<TARGET_FILE:thunder_tool>)
+  list(APPEND lua_tests lua_terminal)
+endif()
 if(lua_tests)
-  set_tests_properties(${lua_tests} PROPERTIES LABELS lua TIMEOUT 300 ENVIRONMENT "${lua_environment}"
+  set_tests_properties(${lua_tests} PROPERTIES LABELS "lua;asan-sample" TIMEOUT 300 ENVIRONMENT "${lua_environment}"
                        WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
+  add_dependencies(asan-sample thunder_tool)
 endif()
 
+# Examples that train, on data that the test makes: once, and not under sanitizers.
+file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/examples/*.lua)
+foreach(script ${scripts})
+  cmake_path(GET script STEM name)
+  if(TARGET thunder_tool AND TARGET thunder_lua AND NOT THUNDER_SANITIZE)
+    add_test(NAME example_${name} COMMAND thunder_tool run ${script})
+    set_tests_properties(example_${name} PROPERTIES LABELS example TIMEOUT 300
+                         WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
+  endif()
+endforeach()
+
 # What no compiler sees: the layers, sizes, the test mirror, generated files; and the exported names.
-find_package(Python3 REQUIRED COMPONENTS Interpreter)
 if(NOT THUNDER_SANITIZE)
   add_test(NAME tree COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tools/check --build ${CMAKE_BINARY_DIR})
   add_test(NAME tree_self_test COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tools/checks/self_test.py)
