@@ -21,9 +21,14 @@ constexpr Command kCommands[] = {
 };
 
 void print_help(std::FILE* to) {
-  std::fputs("usage: thunder COMMAND [ARGUMENT...]\n\n", to);
+  std::fputs("usage: thunder COMMAND [ARGUMENT...]\n\n"
+             "Compiles functions of tensors that Lua scripts write. Commands:\n\n", to);
   for (const Command& c : kCommands) std::fprintf(to, "  %-28s %s\n", c.usage, c.doc);
-  std::fputs("  --help, --version\n", to);
+  std::fprintf(to, "  %-28s %s\n", "--help, --version", "print this, or the version");
+  std::fputs("\nA first script, FILE.lua:\n\n"
+             "  local th = require \"thunder\"\n"
+             "  local f = th.compile(function(x) return (x * x):sum() end)\n"
+             "  print(f(th.tensor { 1.0, 2.0, 3.0 }):item(), th.last_traces(f)[1])\n", to);
 }
 
 }  // namespace
