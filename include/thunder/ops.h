@@ -744,6 +744,37 @@ static inline thunder_tensor *th_at_le_(const char *where, thunder_scope *s, thu
 }
 #define th_le_(...) th_at_le_(THUNDER_HERE, __VA_ARGS__)
 
+/* leaky_relu(tensor input, float negative_slope=0.01) -> tensor
+ * The input where it is positive, else negative_slope times the input. */
+static inline thunder_tensor *th_at_leaky_relu(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "leaky_relu", a, 1, NULL, &r, 1, where);
+}
+#define th_leaky_relu(...) th_at_leaky_relu(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_leaky_relu_opt(const char *where, thunder_scope *s, thunder_tensor *input, double negative_slope)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_f64(negative_slope) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "leaky_relu", a, 2, NULL, &r, 1, where);
+}
+#define th_leaky_relu_opt(...) th_at_leaky_relu_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_leaky_relu_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "leaky_relu_", a, 1, NULL, &r, 1, where);
+}
+#define th_leaky_relu_(...) th_at_leaky_relu_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_leaky_relu_opt_(const char *where, thunder_scope *s, thunder_tensor *input, double negative_slope)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_f64(negative_slope) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "leaky_relu_", a, 2, NULL, &r, 1, where);
+}
+#define th_leaky_relu_opt_(...) th_at_leaky_relu_opt_(THUNDER_HERE, __VA_ARGS__)
+
 /* linear(tensor input, tensor weight, tensor? bias=None) -> tensor
  * input @ weight.T + bias, with weight [out, in] or [in]. */
 static inline thunder_tensor *th_at_linear(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *weight)

@@ -25,6 +25,11 @@ Arrays gelu(const Arguments& a) {
   });
 }
 
+Arrays leaky_relu(const Arguments& a) {
+  const double slope = a.number(1, 0.01);
+  return map(a, [=](double x) { return x > 0 ? x : x * slope; });
+}
+
 constexpr OracleRow kRows[] = {
     row("abs", [](double x) { return std::fabs(x); }),
     row("neg", [](double x) { return -x; }),
@@ -45,6 +50,7 @@ constexpr OracleRow kRows[] = {
     row("relu", [](double x) { return x > 0 || x != x ? x : 0.0; }),
     row("silu", [](double x) { return x / (1 + std::exp(-x)); }),
     {"gelu", gelu},
+    {"leaky_relu", leaky_relu},
 };
 
 }  // namespace

@@ -1,0 +1,33 @@
+// The leaky ReLU activation.
+#include "ops/formulas.h"
+#include "ops/samples.h"
+
+namespace thunder {
+namespace {
+
+Results leaky_relu(Call& c) {
+  const TensorType type = c.type(0);
+  c.require(is_real(type.dtype), "input must be real, got ", name(type));
+  Var x = computed(c.var(0));
+  return convert(where(c.builder.call("gt", {x, 0.0}), x, x * c.real(1)), type.dtype);
+}
+
+constexpr OpRow kRow = checked({
+    .schema = "leaky_relu(tensor input, float negative_slope=0.01) -> tensor",
+    .doc = "The input where it is positive, else negative_slope times the input.",
+    .decompose = leaky_relu,
+    .samples =
+        [](Samples& s) {
+          s.add({TensorSpec{{2, 3}}});
+          s.add({TensorSpec{{2, 3}}, 0.25});
+          s.add({TensorSpec{{4}, DType::bf16}});
+          s.refuse({TensorSpec{{2}, DType::i64, -9, 9}}, "real");
+        },
+    .tags = kInplace,
+});
+
+}  // namespace
+
+void register_leaky_relu(Registry& r) { r.add(kRow); }
+
+}  // namespace thunder
