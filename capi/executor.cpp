@@ -16,6 +16,7 @@ struct NodeHandle {
   const Store& store;
   mutable std::deque<Ref<Tensor>> tensors;
   mutable std::deque<std::vector<int64_t>> lists;
+  mutable std::vector<std::unique_ptr<NodeHandle>> lines;  // of the body, made when the first one is asked for
 
   Tensor* keep(Ref<Tensor> t) const { return tensors.emplace_back(std::move(t)).get(); }
   Tensor* metadata(ValueId v) const { return keep(Tensor::proxy(store.type(v), this, v)); }
@@ -26,21 +27,38 @@ THUNDER_HANDLE(thunder_node, NodeHandle)
 
 namespace {
 
-// Tensors in the schema's order, lists flattened, absent ones counted.
-Tensor* input(const NodeHandle& n, size_t wanted) {
+// Tensors in the schema's order, lists flattened, absent ones counted. None beyond the last.
+Arg tensor_argument(const NodeHandle& n, size_t wanted) {
   size_t at = 0;
   for (size_t i = 0; i < n.node.args.size(); i++) {
     const Arg& a = n.node.args[i];
     const ParamKind kind = n.node.op->schema.params[i].kind;
     if (kind == ParamKind::tensors) {
-      if (wanted < at + a.count) return n.metadata(a.value_list()[wanted - at]);
+      if (wanted < at + a.count) return Arg::value(a.value_list()[wanted - at]);
       at += a.count;
-    } else if (kind == ParamKind::tensor) {
-      if (wanted == at++)
-        return !a.present() ? nullptr : a.kind == ArgKind::value ? n.metadata(a.v) : n.keep(Tensor::number(a));
+    } else if (kind == ParamKind::tensor && wanted == at++) {
+      return a;
     }
   }
-  return nullptr;
+  return Arg::none();
+}
+
+Tensor* input(const NodeHandle& n, size_t wanted) {
+  const Arg a = tensor_argument(n, wanted);
+  return !a.present() ? nullptr : a.kind == ArgKind::value ? n.metadata(a.v) : n.keep(Tensor::number(a));
+}
+
+// Only a region has lines for its executor; the decomposition of another op is not its business.
+std::span<const Node* const> lines_of(const NodeHandle& n) {
+  return n.node.op->schema.name == "region" ? std::span<const Node* const>(n.node.body) : std::span<const Node* const>();
+}
+
+const NodeHandle* line(const NodeHandle& n, size_t index) {
+  const auto body = lines_of(n);
+  if (index >= body.size()) return nullptr;
+  n.lines.resize(body.size());
+  if (!n.lines[index]) n.lines[index] = std::make_unique<NodeHandle>(*body[index], n.store);
+  return n.lines[index].get();
 }
 
 Any argument(const NodeHandle& n, std::string_view name) {
@@ -128,6 +146,22 @@ thunder_tensor* thunder_node_input(const thunder_node* node, size_t index) noexc
 thunder_tensor* thunder_node_output(const thunder_node* node, size_t index) noexcept {
   if (!node || index >= core(node)->node.results.size()) return nullptr;
   return handle(value_or<Tensor*>(nullptr, [&] { return core(node)->metadata(core(node)->node.results[index]); }));
+}
+
+uint32_t thunder_node_input_value(const thunder_node* node, size_t index) noexcept {
+  if (!node) return kNoValue;
+  const Arg a = tensor_argument(*core(node), index);
+  return a.kind == ArgKind::value ? a.v : kNoValue;
+}
+
+uint32_t thunder_node_output_value(const thunder_node* node, size_t index) noexcept {
+  return node && index < core(node)->node.results.size() ? core(node)->node.results[index] : kNoValue;
+}
+
+size_t thunder_node_line_count(const thunder_node* node) noexcept { return node ? lines_of(*core(node)).size() : 0; }
+
+const thunder_node* thunder_node_line(const thunder_node* node, size_t index) noexcept {
+  return node ? handle(value_or<const NodeHandle*>(nullptr, [&] { return line(*core(node), index); })) : nullptr;
 }
 
 thunder_status* thunder_node_arg(const thunder_node* node, const char* name, thunder_any* out) noexcept {

@@ -15,7 +15,8 @@ constexpr thunder_host_api kHost = {
     thunder_status_code,      thunder_status_message, thunder_node_op,         thunder_node_input,
     thunder_node_output,      thunder_node_arg,       thunder_tensor_dtype,    thunder_tensor_device,
     thunder_tensor_rank,      thunder_tensor_size,    thunder_executor_create, thunder_context_add_executor,
-    thunder_executor_release,
+    thunder_executor_release, thunder_node_input_value, thunder_node_output_value, thunder_node_line_count,
+    thunder_node_line,
 };
 
 [[noreturn]] void fail_to_load(const char* path, const char* why) {

@@ -5,13 +5,21 @@
 #elif !defined(THUNDER_EXECUTOR_H)
 #define THUNDER_EXECUTOR_H
 
-/* ==== executors [S]: one descriptor for C, plugins and Lua ==== */
+/* ==== executors [S]: one descriptor, in programs and in plugins ==== */
 
 /* A node's tensors are metadata: dtype, rank, sizes. NULL: an optional input that is absent, or no such one. Lists
  * of tensors are flattened. */
 const char *thunder_node_op(const thunder_node *node) THUNDER_NOEXCEPT;
 thunder_tensor *thunder_node_input(const thunder_node *node, size_t index) THUNDER_NOEXCEPT;
 thunder_tensor *thunder_node_output(const thunder_node *node, size_t index) THUNDER_NOEXCEPT;
+/* Which value that is: within a region and its lines, and among the nodes that claim_region is given, equal numbers are
+ * one value. UINT32_MAX of what is absent and of a plain number. */
+uint32_t thunder_node_input_value(const thunder_node *node, size_t index) THUNDER_NOEXCEPT;
+uint32_t thunder_node_output_value(const thunder_node *node, size_t index) THUNDER_NOEXCEPT;
+/* What a region is made of, in order, lent as long as the region; 0 and NULL of any other node. A region's op is
+ * "region"; its inputs and outputs are what its lines read from outside and what is read of them. */
+size_t thunder_node_line_count(const thunder_node *node) THUNDER_NOEXCEPT;
+const thunder_node *thunder_node_line(const thunder_node *node, size_t index) THUNDER_NOEXCEPT;
 /* An argument that is not a tensor, by its name in the schema; what it points to lives as long as the node. */
 THUNDER_CHECK thunder_status *thunder_node_arg(const thunder_node *node, const char *name,
     thunder_any *out) THUNDER_NOEXCEPT;
@@ -51,7 +59,8 @@ typedef struct thunder_executor_desc { /* copied */
     void *user;
     /* Pure. 0: this node descends into its decomposition, or goes to the next executor. NULL: all of `ops`. */
     int32_t (*claim)(const thunder_node *node, void *user);
-    /* Fusion executors, else NULL: sets taken[k] for the nodes that form one region with the first; 0: none do. */
+    /* Fusion executors, else NULL: sets taken[k] for the nodes that form one region with the first; 0: none do. A region
+     * is prepared and run like an op; lines that need one which was not taken stay out of it. */
     int32_t (*claim_region)(const thunder_node *const *nodes, size_t n, uint8_t *taken, void *user);
     /* Once for each distinct call site. THUNDER_DECLINED asks the next executor. */
     thunder_status *(*prepare)(const thunder_node *node, void **out_state, size_t *out_scratch_bytes, void *user);

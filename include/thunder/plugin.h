@@ -40,6 +40,10 @@ typedef struct thunder_host_api {
         thunder_executor **out);
     thunder_status *(*context_add_executor)(thunder_context *context, thunder_executor *executor);
     void (*executor_release)(thunder_executor *executor);
+    uint32_t (*node_input_value)(const thunder_node *node, size_t index);
+    uint32_t (*node_output_value)(const thunder_node *node, size_t index);
+    size_t (*node_line_count)(const thunder_node *node);
+    const thunder_node *(*node_line)(const thunder_node *node, size_t index);
 } thunder_host_api;
 
 /* What the plugin is; static storage. The host's THUNDER_PLUGIN_ABI must lie between abi_min and abi_max. */
@@ -81,6 +85,10 @@ extern __attribute__((visibility("hidden"))) const thunder_host_api *thunder_hos
 #define thunder_node_input thunder_host->node_input
 #define thunder_node_output thunder_host->node_output
 #define thunder_node_arg thunder_host->node_arg
+#define thunder_node_input_value thunder_host->node_input_value
+#define thunder_node_output_value thunder_host->node_output_value
+#define thunder_node_line_count thunder_host->node_line_count
+#define thunder_node_line thunder_host->node_line
 #define thunder_tensor_dtype thunder_host->tensor_dtype
 #define thunder_tensor_device thunder_host->tensor_device
 #define thunder_tensor_rank thunder_host->tensor_rank
