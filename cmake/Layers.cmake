@@ -45,6 +45,7 @@ foreach(layer ${THUNDER_LAYERS})
   list(APPEND THUNDER_ROOTS ${CMAKE_BINARY_DIR}/roots/${layer})
 
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/${layer}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "/executors/llvm/")  # a module of its own: cmake/Llvm.cmake
 
   # A subfolder that needs something beyond the base dependencies says so in an enable.cmake: it finds what it
   # needs and appends it to `libraries`, or sets `enabled` to OFF and is left out.

@@ -1,0 +1,20 @@
+# The LLVM emitter: a module that libthunder opens when the first kernel is to be compiled, so that a program that
+# compiles nothing does not load LLVM, and a machine without LLVM runs the same libthunder.
+find_path(THUNDER_LLVM_INCLUDE llvm/ExecutionEngine/Orc/LLJIT.h PATHS /usr/lib/llvm-19/include /usr/include/llvm-19)
+find_library(THUNDER_LLVM_LIBRARY NAMES LLVM-19 PATHS /usr/lib/llvm-19/lib)
+if(THUNDER_LLVM_INCLUDE AND THUNDER_LLVM_LIBRARY)
+  file(GLOB_RECURSE llvm_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/executors/llvm/*.cpp)
+  add_library(thunder_llvm_objects OBJECT ${llvm_sources})
+  target_include_directories(thunder_llvm_objects PRIVATE ${THUNDER_ROOTS})
+  target_include_directories(thunder_llvm_objects SYSTEM PUBLIC ${THUNDER_LLVM_INCLUDE})
+  target_link_libraries(thunder_llvm_objects PRIVATE thunder_flags)
+  # LLVM is built without type information, which classes derived from its own would need.
+  target_compile_options(thunder_llvm_objects PRIVATE -fno-rtti -Wno-redundant-move)
+
+  add_library(thunder_llvm MODULE ${CMAKE_SOURCE_DIR}/cmake/empty.cpp $<TARGET_OBJECTS:thunder_llvm_objects>)
+  target_link_libraries(thunder_llvm PRIVATE thunder_flags ${THUNDER_LLVM_LIBRARY})
+  target_link_options(thunder_llvm PRIVATE LINKER:--no-undefined)
+  set_target_properties(thunder_llvm PROPERTIES PREFIX "" OUTPUT_NAME thunder-llvm)
+else()
+  message(STATUS "LLVM 19 not found (llvm-19-dev): kernels are not compiled, the host executor runs every op")
+endif()
