@@ -6,11 +6,14 @@
 
 namespace thunder::codegen {
 
-// Each takes and gives a float or a vector of floats of any number of lanes.
+// Each takes and gives a float or a vector of floats of any number of lanes, whose function's "target-features" say
+// what may be used: AVX-512 where they have it. The builder's fast-math flags do not reach the instructions.
 llvm::Value* emit_exp(llvm::IRBuilder<>& b, llvm::Value* x);
 llvm::Value* emit_log(llvm::IRBuilder<>& b, llvm::Value* x);
 llvm::Value* emit_tanh(llvm::IRBuilder<>& b, llvm::Value* x);
 llvm::Value* emit_erf(llvm::IRBuilder<>& b, llvm::Value* x);
+// These branch to a slower reduction when a lane is beyond 2^17: what follows the builder's place moves to a new block,
+// at whose front, behind the results, the builder is left.
 llvm::Value* emit_sin(llvm::IRBuilder<>& b, llvm::Value* x);
 llvm::Value* emit_cos(llvm::IRBuilder<>& b, llvm::Value* x);
 
