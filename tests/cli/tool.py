@@ -1,0 +1,48 @@
+"""tool.py THUNDER MAN: what the thunder tool answers, and that its manual page knows the same commands."""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+
+def run(*arguments):
+    return subprocess.run([sys.argv[1], *arguments], capture_output=True, text=True, check=False)
+
+
+def expect(result, code, out="", err=""):
+    assert result.returncode == code and out in result.stdout and err in result.stderr, result
+    assert bool(result.stdout) == bool(out) and bool(result.stderr) == bool(err), result
+
+
+def script(text, *arguments):
+    with tempfile.NamedTemporaryFile("w", suffix=".lua") as file:
+        file.write(text)
+        file.flush()
+        return run("run", file.name, *arguments)
+
+
+def main():
+    expect(run("--help"), 0, out="usage: thunder COMMAND")
+    expect(run(), 2, err="usage: thunder COMMAND")
+    expect(run("rnu"), 2, err="there is no command 'rnu'")
+    expect(run("run"), 2, err="usage: thunder run FILE.lua")
+    expect(run("--version"), 0, out="thunder ")
+    expect(run("doctor"), 0, out="compile    works")
+    expect(run("ops", "softma"), 0, out="softmax(tensor input, int dim")
+    expect(run("ops", "softmaks"), 1, err="no op has 'softmaks' in its name")
+    expect(run("run", "no/such.lua"), 1, err="no/such.lua")
+    expect(script("print(arg[1], ...)", "a b"), 0, out="a b\ta b")
+    expect(script("\nerror 'on purpose'"), 1, err=":2: on purpose\nstack traceback:")
+
+    help_text = run("--help").stdout
+    # The script that the help shows is one that runs.
+    example = help_text.split("FILE.lua:\n\n")[1]
+    expect(script(example), 0, out="14.0")
+    commands = re.findall(r"^  (\w+)(?: |$)", help_text.split("Commands:")[1].split("A first")[0], re.MULTILINE)
+    manual = re.findall(r"^\.BI? (\w+)", pathlib.Path(sys.argv[2]).read_text(encoding="utf-8").split(".SH COMMANDS")[1], re.MULTILINE)
+    assert commands == [name for name in manual if name != "R"] and "run" in commands, (commands, manual)
+
+
+if __name__ == "__main__":
+    main()
