@@ -160,6 +160,51 @@ static void bound_results(thunder_context *context)
     thunder_tensor_release(x);
 }
 
+static void heed(int32_t level, const char *component, const char *text, size_t bytes, void *user)
+{
+    CHECK(level >= 0 && level <= 3 && *component && bytes == strlen(text));
+    if (level == 2 && strstr(text, "recompile_limit")) ++*(int *)user;
+}
+
+/* Past the limit a function still runs: one warning to the host's log, or an error where one was asked for. */
+static void recompile_limit(void)
+{
+    int warnings = 0;
+    const float data[] = { 1, 2, 3, 4 };
+    thunder_hooks hooks;
+    memset(&hooks, 0, sizeof hooks);
+    hooks.size = sizeof hooks;
+    hooks.user = &warnings;
+    hooks.log = heed;
+    for (int strict = 0; strict < 2; strict++) {
+        thunder_context *context = NULL;
+        thunder_options *o = NULL;
+        thunder_function *f = NULL;
+        thunder_compiled *c = NULL;
+        thunder_status *refused = NULL;
+        OK(thunder_context_create(&hooks, &context));
+        OK(thunder_options_create(context, &o));
+        thunder_options_set_i64(o, "recompile_limit", 2);
+        thunder_options_set_bool(o, "fail_on_recompile_limit", strict);
+        OK(thunder_function_create(context, "square", square, NULL, NULL, &f));
+        OK(thunder_compile(f, o, &c));
+        for (int64_t n = 1; n <= 4 && !refused; n++) {
+            thunder_tensor *x = test_f32(context, 1, &n, data), *y = NULL;
+            refused = thunder_compiled_call_tensors(c, &x, 1, &y, 1);
+            CHECK((refused != NULL) == (strict && n == 3));
+            thunder_tensor_release(x);
+            thunder_tensor_release(y);
+        }
+        CHECK(!strict || strstr(thunder_status_message(refused), "recompile_limit"));
+        CHECK(warnings == 1);
+        thunder_status_release(refused);
+        thunder_compiled_release(c);
+        thunder_function_release(f);
+        thunder_options_release(o);
+        thunder_context_release(context);
+    }
+}
+
 /* A handle that was retained lives on when the first owner lets go, whatever the order. */
 static void retained_handles(void)
 {
@@ -204,6 +249,7 @@ int main(void)
     gradients(context);
     bound_results(context);
     retained_handles();
+    recompile_limit();
     thunder_context_release(context);
     return 0;
 }

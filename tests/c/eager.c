@@ -56,6 +56,22 @@ static void numbers(thunder_context *context)
     thunder_scope_release(s);
 }
 
+static void every_dtype(thunder_context *context)
+{
+    const thunder_dim shape[] = { 3 };
+    static const struct { thunder_dtype dtype; size_t bytes; } all[] = { { THUNDER_BOOL, 1 }, { THUNDER_U8, 1 },
+        { THUNDER_I32, 4 }, { THUNDER_I64, 8 }, { THUNDER_BF16, 2 }, { THUNDER_F32, 4 }, { THUNDER_F64, 8 } };
+    thunder_scope *s = NULL;
+    OK(thunder_scope_create(context, 0, &s));
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        thunder_tensor *ones = th_ones_opt(s, shape, 1, all[i].dtype, THUNDER_CPU);
+        CHECK(thunder_tensor_dtype(ones) == all[i].dtype && thunder_tensor_nbytes(ones) == 3 * all[i].bytes);
+        CHECK(thunder_tensor_device(ones) == THUNDER_CPU);
+    }
+    OK(thunder_scope_status(s));
+    thunder_scope_release(s);
+}
+
 static void gradient(thunder_context *context)
 {
     const int64_t shape[] = { 3 };
@@ -81,6 +97,7 @@ int main(void)
     OK(thunder_context_create(NULL, &context));
     ops(context);
     numbers(context);
+    every_dtype(context);
     gradient(context);
     thunder_context_release(context);
     return 0;

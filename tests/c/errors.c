@@ -135,6 +135,39 @@ static void in_functions(thunder_context *context)
     thunder_tensor_release(x);
 }
 
+static thunder_status *lends(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)
+{
+    thunder_tensor *x = thunder_values_tensor(in, 0);
+    *(thunder_tensor **)user = thunder_tensor_retain(x);
+    thunder_values_push_tensor(out, th_neg(s, x));
+    return NULL;
+}
+
+/* A proxy that outlives its function is a handle that says so, wherever it is used. */
+static void after_functions(thunder_context *context)
+{
+    float r[6];
+    thunder_function *f = NULL;
+    thunder_compiled *c = NULL;
+    thunder_scope *s = NULL;
+    thunder_tensor *x = test_f32(context, 2, shape23, six), *y = NULL, *lent = NULL;
+    OK(thunder_function_create(context, "lends", lends, &lent, NULL, &f));
+    OK(thunder_compile(f, NULL, &c));
+    OK(thunder_compiled_call_tensors(c, &x, 1, &y, 1));
+    REFUSED(thunder_tensor_read(lent, r, sizeof r), THUNDER_EXPIRED, "after the function");
+    OK(thunder_scope_create(context, 0, &s));
+    th_neg(s, lent);
+    thunder_status *used = thunder_scope_status(s);
+    CHECK(thunder_status_code(used) != THUNDER_OK && thunder_status_code(NULL) == THUNDER_OK);
+    thunder_status_release(used);
+    thunder_scope_release(s);
+    thunder_tensor_release(lent);
+    thunder_tensor_release(x);
+    thunder_tensor_release(y);
+    thunder_compiled_release(c);
+    thunder_function_release(f);
+}
+
 int main(void)
 {
     thunder_context *context = NULL;
@@ -142,6 +175,7 @@ int main(void)
     in_scopes(context);
     of_tensors(context);
     in_functions(context);
+    after_functions(context);
     thunder_context_release(context);
     return 0;
 }

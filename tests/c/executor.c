@@ -100,6 +100,70 @@ static thunder_status *call(thunder_context *context, const thunder_executor_des
     return status;
 }
 
+static _Thread_local int callers_thread;
+static int64_t seen_stride;
+
+static int32_t always(const thunder_node *node, void *user)
+{
+    (void)node, (void)user;
+    return 1;
+}
+static thunder_status *no_state(const thunder_node *node, void **out_state, size_t *out_scratch_bytes, void *user)
+{
+    (void)node, (void)user;
+    *out_state = NULL;
+    *out_scratch_bytes = 0;
+    return NULL;
+}
+static thunder_status *strided(const thunder_launch *launch, void *state)
+{
+    const thunder_buffer *a = &launch->inputs[0], *b = &launch->inputs[1];
+    (void)state;
+    CHECK(callers_thread);
+    seen_stride = a->strides[0];
+    for (int64_t i = 0; i < a->shape[0]; i++)
+        ((float *)launch->outputs[0].data)[i] =
+            ((const float *)a->data)[i * a->strides[0]] * ((const float *)b->data)[i * b->strides[0]];
+    return NULL;
+}
+
+/* The inputs' memory, as it is or made dense: what the flags ask for. */
+static void flags(thunder_context *context)
+{
+    float memory[] = { 1, 0, 2, 0, 3 }, r[3];
+    const int64_t shape[] = { 3 }, steps[] = { 2 };
+    callers_thread = 1;
+    for (int dense = 0; dense < 2; dense++) {
+        thunder_executor *e = NULL;
+        thunder_options *o = NULL;
+        thunder_function *f = NULL;
+        thunder_compiled *c = NULL;
+        thunder_tensor *x = NULL, *y = NULL;
+        thunder_executor_desc d = description(NULL);
+        d.claim = always;
+        d.prepare = no_state;
+        d.run = strided;
+        d.drop = NULL;
+        d.destroy = NULL;
+        d.flags = dense ? THUNDER_EXECUTOR_CALLER_THREAD : THUNDER_EXECUTOR_CALLER_THREAD | THUNDER_EXECUTOR_STRIDED;
+        OK(thunder_tensor_borrow(context, THUNDER_F32, 1, shape, steps, 0, memory, sizeof memory, NULL, NULL, &x));
+        OK(thunder_executor_create(context, &d, &e));
+        OK(thunder_options_create(context, &o));
+        thunder_options_add_executor(o, e);
+        OK(thunder_function_create(context, "multiply", multiply, NULL, NULL, &f));
+        OK(thunder_compile(f, o, &c));
+        OK(thunder_compiled_call_tensors(c, &x, 1, &y, 1));
+        OK(thunder_tensor_read(y, r, sizeof r));
+        CHECK(r[0] == 1 && r[1] == 4 && r[2] == 9 && seen_stride == (dense ? 1 : 2));
+        thunder_tensor_release(x);
+        thunder_tensor_release(y);
+        thunder_executor_release(e);
+        thunder_options_release(o);
+        thunder_compiled_release(c);
+        thunder_function_release(f);
+    }
+}
+
 int main(void)
 {
     struct log log = { 0, 0, 0, 0, 0 };
@@ -122,6 +186,7 @@ int main(void)
     d.run = NULL; /* destroy runs also when nothing was created */
     REFUSED(thunder_executor_create(context, &d, &e), THUNDER_INVALID_ARGUMENT, "'mine' has no run");
     CHECK(log.destroys == 4 && e == NULL);
+    flags(context);
     thunder_context_release(context);
     return 0;
 }

@@ -47,6 +47,41 @@ static void trees(thunder_context *context)
     thunder_tensor_release(x);
 }
 
+/* A leaf of each kind comes back as what was pushed. */
+static void every_kind(thunder_context *context)
+{
+    const thunder_dim dims[] = { 2, -1 };
+    const double floats[] = { 0.5, -1 };
+    const float one[] = { 1 };
+    thunder_values *v = NULL;
+    thunder_tensor *x = test_f32(context, 0, NULL, one), *pair[] = { x, x };
+    const thunder_any leaves[] = { thunder_any_none(), thunder_any_tensor(x), thunder_any_i64(-7), thunder_any_f64(0.5),
+        thunder_any_bool(5), thunder_any_str("text", 4), thunder_any_dims(dims, 2), thunder_any_floats(floats, 2),
+        thunder_any_dtype(THUNDER_BF16), thunder_any_device(THUNDER_CPU) };
+    const thunder_kind kinds[] = { THUNDER_NONE, THUNDER_TENSOR, THUNDER_INT, THUNDER_FLOAT, THUNDER_BOOLEAN,
+        THUNDER_STRING, THUNDER_DIMS, THUNDER_FLOATS, THUNDER_DTYPE, THUNDER_DEVICE };
+    OK(thunder_values_create(context, &v));
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        thunder_any got;
+        thunder_values_push(v, &leaves[i]);
+        OK(thunder_values_get(v, i, &got));
+        CHECK(leaves[i].kind == kinds[i] && thunder_values_kind(v, i) == kinds[i]);
+        CHECK(got.kind == kinds[i] && got.count == leaves[i].count);
+        if (kinds[i] == THUNDER_STRING) CHECK(!memcmp(got.u.s, "text", 4));
+        else if (kinds[i] == THUNDER_DIMS) CHECK(got.u.d[0] == 2 && got.u.d[1] == -1);
+        else if (kinds[i] == THUNDER_FLOATS) CHECK(got.u.fs[0] == 0.5 && got.u.fs[1] == -1);
+        else CHECK(!memcmp(&got.u, &leaves[i].u, sizeof got.u));
+    }
+    CHECK(thunder_values_i64(v, 4) == 1); /* a boolean is 0 or 1 */
+    thunder_values_reset(v);
+    const thunder_any list = thunder_any_tensors(pair, 2);
+    CHECK(list.kind == THUNDER_TENSORS);
+    thunder_values_push(v, &list); /* a group of leaves */
+    CHECK(!strcmp(thunder_values_structure(v), "[*,*]") && thunder_values_kind(v, 1) == THUNDER_TENSOR);
+    thunder_values_release(v);
+    thunder_tensor_release(x);
+}
+
 static void count_up(void *user) { ++*(int *)user; }
 
 static void borrowed(thunder_context *context)
@@ -90,6 +125,7 @@ int main(void)
     thunder_context *context = NULL;
     OK(thunder_context_create(NULL, &context));
     trees(context);
+    every_kind(context);
     borrowed(context);
     thunder_context_release(context);
     return 0;
