@@ -2,7 +2,7 @@
  *
  * The layer is C, and every resource belongs to a userdata (a box) from the moment it exists: lua_error may then jump
  * from anywhere, because there is no destructor to run and nothing of ours that throws. The one place where a jump
- * would cross C++ is a callback from the library, and function.c runs it inside lua_pcall. */
+ * would cross C++ is a callback from the library, and callback.c runs it inside lua_pcall. */
 #ifndef THUNDER_LUA_LAYER_H
 #define THUNDER_LUA_LAYER_H
 #include <lauxlib.h>
