@@ -1,7 +1,8 @@
 /* Trains an MLP and a small CNN on the 1,797 handwritten digits, each as one compiled step (forward, loss, backward,
  * AdamW), through the C API alone; saves the weights, loads them into a second network and predicts identically.
  *
- *   cc digits.c $(pkg-config --cflags --libs thunder) -o digits && ./digits data/digits.csv [--traces]
+ *   cc digits.c $(pkg-config --cflags --libs thunder) -Wl,-rpath,$(pkg-config --variable=libdir thunder) -o digits
+ *   ./digits data/digits.csv [--traces]
  */
 #include <stdint.h>
 #include <stdio.h>
