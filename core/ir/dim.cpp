@@ -1,5 +1,9 @@
 #include "ir/dim.h"
 
+#include <optional>
+#include <unordered_map>
+
+#include "base/hash.h"
 #include "base/text.h"
 
 namespace thunder {
@@ -48,30 +52,68 @@ Dim Dims::make(DimOp op, Dim a, Dim b) {
   if ((op == DimOp::add || op == DimOp::sub) && b == Dim(0)) return a;
   if (op == DimOp::sub && a == b) return 0;
   if (op == DimOp::mod && b == Dim(1)) return 0;
-  for (auto& e : exprs_)
-    if (e->op == op && e->a == a && e->b == b) return Dim(e.get());
-  exprs_.push_back(std::make_unique<DimExpr>(DimExpr{this, op, a, b, fold(op, hint(a), hint(b))}));
+  DimExpr wanted{this, op, a, b, 0};
+  if (auto it = by_content_.find(&wanted); it != by_content_.end()) return Dim(*it);
+  wanted.hint = fold(op, hint(a), hint(b));
+  exprs_.push_back(std::make_unique<DimExpr>(wanted));
+  by_content_.insert(exprs_.back().get());
   return Dim(exprs_.back().get());
 }
 
+size_t Dims::Hash::operator()(const DimExpr* e) const {
+  auto word = [](Dim d) { return d.constant() ? static_cast<uint64_t>(d.value()) : static_cast<uint64_t>(reinterpret_cast<uintptr_t>(d.expr())); };
+  return mix(mix(word(e->a), static_cast<uint64_t>(e->op)), word(e->b));
+}
+
 int64_t Dims::evaluate(Dim d, const std::vector<int64_t>& symbols) {
-  if (d.constant()) return d.value();
-  const DimExpr& e = *d.expr();
-  if (e.op == DimOp::symbol) return symbols.at(static_cast<size_t>(e.a.value()));
-  return fold(e.op, evaluate(e.a, symbols), evaluate(e.b, symbols));
+  std::unordered_map<const DimExpr*, int64_t> known;
+  // Empty: it is still to be computed.
+  auto value = [&](Dim of) -> std::optional<int64_t> {
+    if (of.constant()) return of.value();
+    if (of.expr()->op == DimOp::symbol) return symbols.at(static_cast<size_t>(of.expr()->a.value()));
+    auto it = known.find(of.expr());
+    return it == known.end() ? std::nullopt : std::optional(it->second);
+  };
+  std::vector<Dim> todo = {d};
+  while (!todo.empty()) {
+    const Dim top = todo.back();
+    if (value(top)) {
+      todo.pop_back();
+      continue;
+    }
+    const DimExpr& e = *top.expr();
+    const auto a = value(e.a), b = value(e.b);
+    if (a && b) known[&e] = fold(e.op, *a, *b);
+    if (!b) todo.push_back(e.b);
+    if (!a) todo.push_back(e.a);
+  }
+  return *value(d);
 }
 
 int64_t hint(Dim d) { return d.constant() ? d.value() : d.expr()->hint; }
 
+// What is still to be written is a stack: operands, and the text between and behind them.
 void append(std::string& out, Dim d) {
-  if (d.constant()) return append(out, d.value());
-  const DimExpr& e = *d.expr();
-  if (e.op == DimOp::symbol) return void(out += cat("s", e.a.value()));
-  append(out, '(');
-  append(out, e.a);
-  append(out, static_cast<char>(e.op));
-  append(out, e.b);
-  append(out, ')');
+  struct Part {
+    Dim dim;
+    char text = 0;  // instead of the dimension, unless 0
+  };
+  std::vector<Part> todo = {{d}};
+  while (!todo.empty()) {
+    const Part part = todo.back();
+    todo.pop_back();
+    if (part.text) {
+      append(out, part.text);
+    } else if (part.dim.constant()) {
+      append(out, part.dim.value());
+    } else if (const DimExpr& e = *part.dim.expr(); e.op == DimOp::symbol) {
+      append(out, 's');
+      append(out, e.a.value());
+    } else {
+      append(out, '(');
+      todo.insert(todo.end(), {{{}, ')'}, {e.b}, {{}, static_cast<char>(e.op)}, {e.a}});
+    }
+  }
 }
 
 }  // namespace thunder

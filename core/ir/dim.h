@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "base/text.h"
@@ -43,17 +44,27 @@ struct DimExpr {
   int64_t hint;    // the value seen while tracing
 };
 
-// The expressions of one trace, each kept once, so that equal expressions are one pointer.
+// The expressions of one trace, each kept once, so that equal expressions are one pointer. Their depth is bounded by
+// memory alone: nothing here recurses.
 class Dims {
  public:
   Dim symbol(int64_t hint);
+  // Constant time.
   Dim make(DimOp op, Dim a, Dim b);
-  // The value under an assignment of the symbols, in the order they were made.
+  // The value under an assignment of the symbols, in the order they were made. Linear in the number of different
+  // expressions below it.
   static int64_t evaluate(Dim d, const std::vector<int64_t>& symbols);
   size_t symbols() const { return symbols_; }
 
  private:
+  struct Hash {
+    size_t operator()(const DimExpr* e) const;
+  };
+  struct Equal {
+    bool operator()(const DimExpr* x, const DimExpr* y) const { return x->op == y->op && x->a == y->a && x->b == y->b; }
+  };
   std::vector<std::unique_ptr<DimExpr>> exprs_;
+  std::unordered_set<const DimExpr*, Hash, Equal> by_content_;
   size_t symbols_ = 0;
 };
 

@@ -71,5 +71,36 @@ TEST(Dims, evaluate_under_other_values_than_the_hint) {
   EXPECT_EQ(name(n * m + Dim(1)), "((s0*s1)+1)");
 }
 
+// A hundred thousand expressions, each an operand of the next: no stack and no search is as long as they are.
+TEST(Dims, take_expressions_of_any_depth) {
+  constexpr int64_t kDepth = 100'000;
+  Dims dims;
+  const Dim n = dims.symbol(1);
+  auto deep = [&] {
+    Dim d = n;
+    for (int64_t i = 0; i < kDepth; i++) d = d + Dim(1);
+    return d;
+  };
+  const Dim d = deep();
+  EXPECT_EQ(hint(d), kDepth + 1);
+  EXPECT_EQ(Dims::evaluate(d, {5}), kDepth + 5);
+  EXPECT_EQ(deep(), d);
+  const std::string text = name(d);
+  EXPECT_EQ(text.size(), 2 + 4 * kDepth);
+  EXPECT_EQ(text.substr(kDepth - 1), "(s0" + [] {
+    std::string ends;
+    for (int64_t i = 0; i < kDepth; i++) ends += "+1)";
+    return ends;
+  }());
+}
+
+// Its tree has 2^60 leaves.
+TEST(Dims, evaluate_a_shared_expression_once) {
+  Dims dims;
+  Dim d = dims.symbol(1);
+  for (int i = 0; i < 60; i++) d = d + d;
+  EXPECT_EQ(Dims::evaluate(d, {3}), int64_t{3} << 60);
+}
+
 }  // namespace
 }  // namespace thunder
