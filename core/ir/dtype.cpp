@@ -56,16 +56,20 @@ DType later(DType a, DType b) { return find(a) > find(b) ? a : b; }
 
 }  // namespace
 
-Promoted promote(Promoted a, Promoted b) {
-  if (a.dtype == DType::none) return b;
-  if (b.dtype == DType::none) return a;
-  if (a.strength == b.strength) return {later(a.dtype, b.dtype), a.strength};
-  const Promoted& strong = a.strength > b.strength ? a : b;
-  const Promoted& weak = a.strength > b.strength ? b : a;
-  if (info(weak.dtype).category <= info(strong.dtype).category) return strong;
-  if (weak.strength == Strength::scalar) return {weak.dtype, strong.strength};
-  // A number of a higher category than the tensor's gives that category's default.
-  return {info(weak.dtype).category == Category::real ? DType::f32 : DType::i64, strong.strength};
+void Promotion::add(DType dtype, Strength strength) {
+  DType& widest = widest_[static_cast<size_t>(strength)];
+  const DType d = strength == Strength::number ? tensor_dtype(dtype) : dtype;
+  widest = widest == DType::none ? d : later(widest, d);
+}
+
+DType Promotion::dtype() const {
+  DType result = DType::none;
+  for (DType stronger : widest_) {
+    if (stronger == DType::none) continue;
+    // The stronger one stays what it is unless the weaker ones' category is higher.
+    if (result == DType::none || info(stronger).category >= info(result).category) result = stronger;
+  }
+  return result;
 }
 
 }  // namespace thunder

@@ -1,6 +1,7 @@
 // Element types. The values are DLPack's code << 8 | bits, as in thunder.h.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -43,12 +44,20 @@ std::optional<DType> find_dtype(std::string_view name);
 
 // PyTorch's promotion knows three strengths: what has a lower one counts only if its category is higher.
 enum class Strength : uint8_t { number, scalar, tensor };  // a plain number, a 0-d tensor, a tensor with dimensions
-struct Promoted {
-  DType dtype = DType::none;
-  Strength strength = Strength::number;
+
+// torch.result_type of any number of operands, in any order.
+class Promotion {
+ public:
+  void add(DType dtype, Strength strength);
+  // Requires: something was added.
+  DType dtype() const;
+
+ private:
+  std::array<DType, 3> widest_{};  // of each strength; none: no operand has it
 };
-// torch.result_type for two operands.
-Promoted promote(Promoted a, Promoted b);
+
+// What a plain number is once it is a tensor, as torch.tensor(number) has it.
+inline DType tensor_dtype(DType number) { return is_real(number) ? DType::f32 : number; }
 
 // What a division, a square root or a mean of this type gives: itself if real, else f32 (PyTorch's default dtype).
 inline DType to_real(DType d) { return is_real(d) ? d : DType::f32; }

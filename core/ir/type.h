@@ -19,6 +19,11 @@ struct TensorType {
   friend bool operator==(const TensorType&, const TensorType&) = default;
 };
 
+// How much its dtype counts among the operands of an operation.
+inline Strength strength(const TensorType& t) {
+  return t.weak ? Strength::number : t.rank() == 0 ? Strength::scalar : Strength::tensor;
+}
+
 // "f32[4, 8]"; the device when it is not the CPU; "~" after the dtype of a number.
 inline void append(std::string& out, const TensorType* t) {
   if (t->device != Device::cpu) out += cat(name(t->device), " ");

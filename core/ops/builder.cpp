@@ -36,8 +36,8 @@ Var Call::var(size_t i) const {
   const Arg& a = args[i];
   switch (a.kind) {
     case ArgKind::none: return {};
-    case ArgKind::value: return builder.var(a.v);
-    case ArgKind::real: return full(builder, {}, a.f, DType::f32);
+    case ArgKind::value: return type(i).weak ? convert(builder.var(a.v), tensor_dtype(type(i).dtype)) : builder.var(a.v);
+    case ArgKind::real: return full(builder, {}, a.f, tensor_dtype(DType::f64));
     case ArgKind::integer: return full(builder, {}, static_cast<double>(a.i), DType::i64);
     case ArgKind::boolean: return full(builder, {}, static_cast<double>(a.i), DType::boolean);
     default: fail(Code::internal, op.name(), ": argument ", i, " is no tensor");
@@ -122,16 +122,13 @@ Var sum_to(Var x, std::span<const Dim> shape) {
 
 namespace {
 
-Promoted strength_of(const Call& c, size_t i) {
-  const Arg& a = c.args[i];
-  switch (a.kind) {
-    case ArgKind::real: return {DType::f64, Strength::number};
-    case ArgKind::integer: return {DType::i64, Strength::number};
-    case ArgKind::boolean: return {DType::boolean, Strength::number};
-    default: break;
+void add_operand(Promotion& p, const Call& c, size_t i) {
+  switch (c.args[i].kind) {
+    case ArgKind::real: return p.add(DType::f64, Strength::number);
+    case ArgKind::integer: return p.add(DType::i64, Strength::number);
+    case ArgKind::boolean: return p.add(DType::boolean, Strength::number);
+    default: return p.add(c.type(i).dtype, strength(c.type(i)));
   }
-  const TensorType& t = c.type(i);
-  return {t.dtype, t.weak ? Strength::number : t.rank() == 0 ? Strength::scalar : Strength::tensor};
 }
 
 double number_of(const Arg& a) { return a.kind == ArgKind::real ? a.f : static_cast<double>(a.i); }
@@ -155,11 +152,11 @@ Operands promoted(const Call& c, std::initializer_list<size_t> params, bool to_r
     for (size_t i : params) same.push_back(c.var(i));
     return same;
   }
-  Promoted p;
+  Promotion p;
   Shape shape;
   Device device = Device::none;
   for (size_t i : params) {
-    p = promote(p, strength_of(c, i));
+    add_operand(p, c, i);
     if (c.args[i].kind != ArgKind::value) continue;
     const TensorType& t = c.type(i);
     const bool scalar = t.rank() == 0;
@@ -171,13 +168,11 @@ Operands promoted(const Call& c, std::initializer_list<size_t> params, bool to_r
       c.require(false, e.message(), "; ", c.types());
     }
   }
-  // Only numbers: their default dtype, as torch.tensor(number) has it.
-  DType dtype = p.strength == Strength::number && p.dtype == DType::f64 ? DType::f32 : p.dtype;
-  if (to_real_dtype) dtype = to_real(dtype);
+  const DType dtype = to_real_dtype ? to_real(p.dtype()) : p.dtype();
   Operands out;
   for (size_t i : params) {
     const Arg& a = c.args[i];
-    Var v = a.kind == ArgKind::value ? convert(c.var(i), dtype)
+    Var v = a.kind == ArgKind::value ? convert(c.builder.var(a.v), dtype)
                                      : full(c.builder, {}, number_of(a), dtype, device == Device::none ? Device::cpu : device);
     out.push_back(expand_to(v, shape));
   }

@@ -111,7 +111,7 @@ class Call {
   std::span<const Arg> args;
 
   bool has(size_t i) const { return args[i].present(); }
-  // A number given for a tensor becomes a 0-d tensor of its default dtype. Absent: an empty Var.
+  // A number given for a tensor, live or not, becomes a 0-d tensor of its default dtype. Absent: an empty Var.
   Var var(size_t i) const;
   std::vector<Var> vars(size_t i) const;
   const TensorType& type(size_t i) const { return builder.type(args[i].v); }  // Requires: a tensor is there

@@ -170,7 +170,12 @@ void TracingScope::refuse_overlaps(const Trace& trace) const {
 
 Trace TracingScope::finish(std::span<Tensor* const> outputs) {
   Trace trace;
-  for (Tensor* t : outputs) trace.outputs.push_back(enter(t));
+  for (Tensor* t : outputs) {
+    const ValueId v = enter(t);
+    // A live number that is handed out becomes a tensor, as torch.tensor(number) would.
+    const TensorType& type = recorder_.type(v);
+    trace.outputs.push_back(type.weak ? convert(recorder_.var(v), tensor_dtype(type.dtype)).id : v);
+  }
   if (draws_) {
     // One more call has drawn.
     Var state = recorder_.var(random_);

@@ -9,10 +9,9 @@ namespace {
 // ---- cat, stack ----
 
 DType common_dtype(const std::vector<Var>& parts) {
-  Promoted p;
-  for (const Var& v : parts)
-    p = promote(p, {v.dtype(), v.type().weak ? Strength::number : v.rank() == 0 ? Strength::scalar : Strength::tensor});
-  return p.dtype;
+  Promotion p;
+  for (const Var& v : parts) p.add(v.dtype(), strength(v.type()));
+  return p.dtype();
 }
 
 Results cat_op(Call& c) {

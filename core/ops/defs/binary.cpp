@@ -23,8 +23,12 @@ std::optional<double> number(const Arg& a) {
 }
 Results scaled(Call& c, std::string_view prim) {
   if (number(c.args[2]) == 1.0) return through(c, prim);
-  Var other = c.builder.call("mul", {c.args[1], c.args[2]});
-  return c.builder.call(prim.substr(prim.find('.') + 1), {c.args[0], other});
+  auto v = promoted(c, {0, 1});
+  const DType dtype = v[0].dtype();
+  const Arg& alpha = c.args[2];
+  const bool real = alpha.kind == ArgKind::real || (alpha.kind == ArgKind::value && is_real(c.type(2).dtype));
+  c.require(is_real(dtype) || !real, "alpha must not be real for operands of ", name(dtype));
+  return c.builder.call(prim, {v[0], convert(v[1] * alpha, dtype)});
 }
 void scaled_vjp(Grad& g, bool negative) {
   Var dy = g.cotangent();

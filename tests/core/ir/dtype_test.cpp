@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 namespace thunder {
 namespace {
@@ -40,12 +41,20 @@ constexpr std::array kTensorAndNumber = {
     Number{D, {F, F, F, F, H, F, D}},
 };
 
-DType promoted(DType a, Strength x, DType b, Strength y) {
-  const Promoted one = promote({a, x}, {b, y}), other = promote({b, y}, {a, x});
-  EXPECT_EQ(one.dtype, other.dtype) << "the order of operands must not matter";
-  EXPECT_EQ(one.strength, std::max(x, y));
-  return one.dtype;
+using Operand = std::pair<DType, Strength>;
+// In every order of the operands.
+DType promoted(std::vector<Operand> operands) {
+  std::sort(operands.begin(), operands.end());
+  DType result = DType::none;
+  do {
+    Promotion p;
+    for (auto& [dtype, strength] : operands) p.add(dtype, strength);
+    if (result == DType::none) result = p.dtype();
+    EXPECT_EQ(p.dtype(), result) << "the order of operands must not matter";
+  } while (std::next_permutation(operands.begin(), operands.end()));
+  return result;
 }
+DType promoted(DType a, Strength x, DType b, Strength y) { return promoted({{a, x}, {b, y}}); }
 
 TEST(Promotion, of_equal_strengths_is_torchs) {
   for (auto strength : {Strength::tensor, Strength::scalar})
@@ -70,8 +79,24 @@ TEST(Promotion, of_a_tensor_and_a_number_is_torchs) {
             << name(kOrder[i]) << " and a number of " << name(row.dtype);
 }
 
-TEST(Promotion, starts_from_nothing) {
-  for (DType d : kOrder) EXPECT_EQ(promoted(DType::none, Strength::number, d, Strength::tensor), d);
+// A plain real number is of the default dtype, f32, however it is stored.
+TEST(Promotion, of_numbers_is_torchs) {
+  constexpr std::array kNumbers = {B, L, D};
+  constexpr std::array<std::array<DType, 3>, 3> kBothNumbers = {{{B, L, F}, {L, L, F}, {F, F, F}}};
+  for (size_t i = 0; i < 3; i++)
+    for (size_t j = 0; j < 3; j++)
+      EXPECT_EQ(promoted(kNumbers[i], Strength::number, kNumbers[j], Strength::number), kBothNumbers[i][j])
+          << name(kNumbers[i]) << " " << name(kNumbers[j]);
+}
+
+TEST(Promotion, of_many_operands_weighs_each_strength_on_its_own) {
+  EXPECT_EQ(promoted({{I, Strength::tensor}, {D, Strength::scalar}, {H, Strength::tensor}}), H) << "the 0-d f64 meets a real tensor";
+  EXPECT_EQ(promoted({{U, Strength::tensor}, {L, Strength::scalar}, {D, Strength::number}}), F);
+  EXPECT_EQ(promoted({{B, Strength::tensor}, {U, Strength::scalar}, {L, Strength::number}}), U);
+}
+
+TEST(Promotion, of_one_operand_is_its_own) {
+  for (DType d : kOrder) EXPECT_EQ(promoted({{d, Strength::tensor}}), d);
 }
 
 TEST(DType, is_found_by_our_name_and_by_torchs) {

@@ -60,6 +60,35 @@ TEST_F(Call, keeps_float_arguments_live) {
   EXPECT_EQ(f->statistics().misses, 1u);
 }
 
+// As wrapped numbers do in PyTorch: what is made of numbers alone has the default dtype of their kind.
+TEST_F(Call, makes_tensors_of_live_numbers_by_their_default_dtype) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    Tensor *a = in[0].tensor.get(), *b = in[1].tensor.get();
+    out.push(Ref<Tensor>(op(s, "add", {any(a), any(b)})));
+    out.push(Ref<Tensor>(op(s, "add", {Any::integer(2), any(b)})));
+    out.push(Ref<Tensor>(op(s, "neg", {any(a)})));
+    Tensor* both[] = {a, b};
+    Any list;
+    list.kind = ArgKind::values, list.count = 2, list.ts = both;
+    out.push(Ref<Tensor>(op(s, "stack", {list})));
+    out.push(in[0].tensor);
+    out.push(Ref<Tensor>(op(s, "mul", {any(in[2].tensor.get()), any(a)})));
+  });
+  TensorType type;
+  type.dtype = DType::f64;
+  auto x = Tensor::empty(context->allocator(), type);
+  *reinterpret_cast<double*>(x->data()) = 1;
+  Values in, out;
+  in.push(Any::real(0.1));
+  in.push(Any::real(3.5));
+  in.push(x);
+  Ref<Status> failed = Ref<Status>::adopt(f->call(in, out));
+  ASSERT_FALSE(failed) << failed->message();
+  for (size_t i = 0; i < 5; i++) EXPECT_EQ(name(out[i].tensor->type().dtype), "f32") << "result " << i;
+  EXPECT_EQ(*reinterpret_cast<float*>(out[1].tensor->data()), 5.5f);
+  EXPECT_EQ(*reinterpret_cast<double*>(out[5].tensor->data()), 0.1) << "a tensor of f64 sees the number unrounded";
+}
+
 TEST_F(Call, refuses_overlapping_inputs_of_which_one_is_written) {
   auto f = compile([](Scope& s, const Values& in, Values& out) {
     op(s, "add_", {any(in[0].tensor.get()), any(in[1].tensor.get())});

@@ -24,6 +24,14 @@ TEST(Add, scales_the_second_operand_by_alpha) {
   EXPECT_EQ(values(e.run("sub", {any(e.scalar(1)), any(e.scalar(4)), any(0.5)})), (Doubles{-1}));
 }
 
+TEST(Add, promotes_before_it_scales) {
+  Eager e;
+  EXPECT_EQ(type(e.run("add", {any(e.scalar(1, DType::bf16)), any(2.0), any(3.0)})), "bf16[]");
+  EXPECT_EQ(type(e.run("sub", {any(e.tensor({1}, {1}, DType::i64)), any(2.0), any(0.5)})), "f32[1]");
+  std::string message = e.refused("add", {any(e.scalar(1, DType::i64)), any(2), any(0.5)});
+  EXPECT_NE(message.find("add: alpha must not be real for operands of i64"), message.npos) << message;
+}
+
 TEST(Add, wraps_integers_around) {
   Eager e;
   Tensor* sum = e.run("add", {any(e.scalar(2147483647, DType::i32)), any(1)});
