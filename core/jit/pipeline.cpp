@@ -60,11 +60,18 @@ void check_names(const std::vector<std::string>& disabled) {
 
 std::span<const PipelineRow> pipeline() { return kPipeline; }
 
+void check_stage(const Trace& stage, const PipelineContext& context) {
+  if (!context.verify) return;
+  verify(stage);
+  verify_types(stage, context.pass.registry);
+}
+
 void run_pipeline(std::vector<Trace>& traces, PipelineContext& context) {
   check_names(context.disabled);
 #ifdef THUNDER_DEV
   context.verify = true;
 #endif
+  check_stage(traces.back(), context);
   for (const PipelineRow& row : kPipeline) {
     if (std::find(context.disabled.begin(), context.disabled.end(), row.name) != context.disabled.end()) continue;
     const double start = now_ms();
@@ -72,10 +79,7 @@ void run_pipeline(std::vector<Trace>& traces, PipelineContext& context) {
     if (!made) continue;
     made->pass = row.name;
     made->milliseconds = now_ms() - start;
-    if (context.verify) {
-      verify(*made);
-      verify_types(*made, context.pass.registry);
-    }
+    check_stage(*made, context);
     traces.push_back(std::move(*made));
   }
 }

@@ -23,6 +23,9 @@ struct PipelineRow {
 
 std::span<const PipelineRow> pipeline();
 
+// With `verify`: throws unless the stage is a sound trace.
+void check_stage(const Trace& stage, const PipelineContext& context);
+
 // Runs the rows on traces.back(), and appends each stage, timed. Throws at an unknown or required name in `disabled`.
 void run_pipeline(std::vector<Trace>& traces, PipelineContext& context);
 

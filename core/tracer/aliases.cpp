@@ -1,5 +1,7 @@
 #include "tracer/aliases.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace thunder {
@@ -30,6 +32,23 @@ std::vector<const Node*> Aliases::path(ValueId v) const {
 ValueId Aliases::root(ValueId v) const {
   while (const Node* n = view_of(v)) v = n->args[0].v;
   return v;
+}
+
+bool Aliases::close(std::span<const ValueId> results, ValueId first) {
+  SmallVector<ValueId, 4> hidden, cut;
+  for (ValueId r : results) {
+    ValueId v = r;
+    bool inside = true;
+    for (const Node* n = view_of(v); inside && n; n = view_of(v)) {
+      v = n->args[0].v;
+      inside = v >= first && std::find(results.begin(), results.end(), v) == results.end();
+    }
+    if (v == r || !inside) continue;
+    if (std::find(hidden.begin(), hidden.end(), v) != hidden.end()) return false;
+    hidden.push_back(v), cut.push_back(r);
+  }
+  for (ValueId r : cut) views_[r] = nullptr;
+  return true;
 }
 
 void Aliases::hold(ValueId v) {

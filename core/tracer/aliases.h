@@ -20,6 +20,11 @@ class Aliases {
   const Node* view_of(ValueId v) const { return v < views_.size() ? views_[v] : nullptr; }
   ValueId root(ValueId v) const;
 
+  // A decomposition ends whose inside began with value `first`. Its results that are views of a value inside own their
+  // memory from here on, since no line outside may name that value. False, and nothing happens, when two results share
+  // such memory: then they are related by views that must stay in sight.
+  bool close(std::span<const ValueId> results, ValueId first);
+
   // Some handle, input or memory stands for this value, so that no other memory may.
   void hold(ValueId v);
 

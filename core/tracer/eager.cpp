@@ -78,6 +78,7 @@ Results EagerBuilder::leave(const OpDef& op, std::span<const Arg> args, const Re
   bool own = true;
   for (size_t i = 0; i < results.size(); i++)
     own &= results[i] >= firsts_.back() && std::find(results.begin(), results.begin() + i, results[i]) == results.begin() + i;
+  own = own && memory_.close(results, firsts_.back());
   firsts_.pop_back();
   auto& into = frames_.back();
   if (own)

@@ -36,7 +36,7 @@ Results Recorder::leave(const OpDef& op, std::span<const Arg> args, const Result
     own &= std::find(results.begin(), results.begin() + i, results[i]) == results.begin() + i;
   }
   auto& into = frames_.back().nodes;
-  if (own)
+  if (own && closes(results, frame.first))
     into.push_back(store_->node(&op, args, results, frame.nodes, where_));
   else
     into.insert(into.end(), frame.nodes.begin(), frame.nodes.end());

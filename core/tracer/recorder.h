@@ -25,6 +25,8 @@ class Recorder : public Builder {
   void enter(const OpDef& op) override;
   Results leave(const OpDef& op, std::span<const Arg> args, const Results& results) override;
   void abandon() override;
+  // Whether a decomposition whose inside began with value `first` may become one line.
+  virtual bool closes(std::span<const ValueId> /*results*/, ValueId /*first*/) { return true; }
   // Sees each prim as it is recorded.
   virtual void recorded(const Node&) {}
 

@@ -123,6 +123,8 @@ void TracingScope::write(Tensor* x, ValueId value) {
   for (size_t i = 0; i < inputs_.size(); i++)
     if (layouts_[i] && memory.latest(inputs_[i].value) == old) refuse_unwritable(*layouts_[i]);
   const Sizes strides = recorder_.strides(old);
+  const Shape& shape = recorder_.type(old).shape;
+  for (size_t i = 0; i < strides.size(); i++) require(strides[i] != 0 || hint(shape[i]) <= 1, kExpanded);
   // The memory keeps its layout, whatever is stored.
   recorder_.set_strides(memory.write(recorder_, v, value), strides);
 }

@@ -29,6 +29,7 @@ class TracingRecorder : public Recorder {
 
  protected:
   void recorded(const Node&) override;
+  bool closes(std::span<const ValueId> results, ValueId first) override { return aliases_.close(results, first); }
 
  private:
   TracingScope& scope_;

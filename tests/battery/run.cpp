@@ -103,7 +103,9 @@ Outcome run_traced(Context& context, const Case& c, const Tensors& tensors, size
 
 Outcome call_compiled(Context& context, Body body, const Tensors& tensors, size_t n_results, const CompileOptions& options) {
   reset_random(context);
-  Compiled compiled(Ref<Context>(&context), Ref<Function>::adopt(new Plain(std::move(body))), &options);
+  CompileOptions verified = options;
+  verified.set("verify", Any::boolean(true));
+  Compiled compiled(Ref<Context>(&context), Ref<Function>::adopt(new Plain(std::move(body))), &verified);
   std::vector<Tensor*> results(n_results);
   const auto in = pointers(tensors);
   if (Status* failed = compiled.call_tensors(in.data(), in.size(), results.data(), n_results))
@@ -116,7 +118,6 @@ Outcome call_compiled(Context& context, Body body, const Tensors& tensors, size_
 Outcome run_compiled(Context& context, const Case& c, const Tensors& tensors, size_t n_results, std::string_view disabled_passes) {
   CompileOptions options;
   options.set("disable_passes", Any::string(disabled_passes));
-  options.set("verify", Any::boolean(true));
   return call_compiled(
       context, [&](Scope& s, std::span<Tensor* const> in) { return invoke(s, c, in, n_results); }, tensors, n_results, options);
 }

@@ -53,7 +53,7 @@ Outcome run_compiled(Context& context, const Case& c, const Tensors& tensors, si
 // Types only.
 Outcome run_traced(Context& context, const Case& c, const Tensors& tensors, size_t n_results);
 
-// Compiles `body` of plain tensors and calls it once.
+// Compiles `body` of plain tensors, every stage verified, and calls it once.
 using Body = std::function<std::vector<Tensor*>(Scope&, std::span<Tensor* const>)>;
 Outcome call_compiled(Context& context, Body body, const Tensors& tensors, size_t n_results, const CompileOptions& options);
 

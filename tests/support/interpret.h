@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "ir/verify.h"
 #include "support/eager.h"
 #include "tracer/tracing.h"
 
@@ -113,6 +114,7 @@ inline Outcome run_traced(const Function& f, const MakeInputs& make) {
     const auto results = f(Ops{scope}, proxies);
     if (scope.status()) return {{}, scope.status()->message()};
     const Trace trace = scope.finish(results);
+    verify(trace);
     for (auto& t : Interpreter(trace).run(inputs, scope.captured())) outcome.values.push_back(values(t.get()));
   } catch (const Error& error) {
     return {{}, error.message()};
