@@ -37,6 +37,7 @@ class Status : public Counted<Status> {
   // A binding's own exception object, carried through and handed back. Requires: set before it is shared.
   void set_foreign(std::string tag, void* object, void (*destroy)(void*));
   void* foreign(std::string_view tag) const { return tag == tag_ ? object_ : nullptr; }
+  bool has_foreign() const { return object_ != nullptr; }
 
  private:
   Code code_;

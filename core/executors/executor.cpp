@@ -1,12 +1,10 @@
 #include "executors/executor.h"
 
-#include <algorithm>
-
 #include "base/text.h"
 
 namespace thunder {
 
-Executor::Executor(ExecutorDesc desc) : desc_(std::move(desc)) {
+Executor::Executor(ExecutorDesc desc) : desc_(std::move(desc)), ops_(desc_.ops.begin(), desc_.ops.end()) {
   const char* missing = desc_.name.empty() ? "a name" : !desc_.prepare ? "prepare" : !desc_.run ? "run" : nullptr;
   if (!missing && desc_.ops.empty() && !desc_.claim) missing = "ops or claim";
   if (!missing) return;
@@ -19,7 +17,7 @@ Executor::~Executor() {
 }
 
 bool Executor::claims(const NodeView& view) const {
-  if (!desc_.ops.empty() && std::find(desc_.ops.begin(), desc_.ops.end(), view.node.op->name()) == desc_.ops.end()) return false;
+  if (!ops_.empty() && !ops_.contains(view.node.op->name())) return false;
   return !desc_.claim || desc_.claim(view, desc_.user);
 }
 

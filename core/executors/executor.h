@@ -3,8 +3,10 @@
 
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
+#include "base/hash.h"
 #include "program/launch.h"
 
 namespace thunder {
@@ -27,11 +29,14 @@ struct ExecutorDesc {
   void* user = nullptr;
   // Pure. False: descend into the decomposition.
   bool (*claim)(const NodeView&, void* user) = nullptr;
-  // Fusion executors: of these consecutive nodes, which form one region with the first. Null: none.
+  // Fusion executors: of these lines that it claims, in the trace's order, which form one region with the first. There
+  // may be other lines between them; what they need of the region leads to none of these. It may get fewer than it
+  // took: those that need a line that it left out stay out. Null: it takes line by line.
   bool (*claim_region)(std::span<const Node* const> nodes, const Store& store, uint8_t* taken, void* user) = nullptr;
-  // Once a distinct call site. Owned status; Code::declined: the next executor is asked.
+  // Once a line that needs a step. Owned status; Code::declined: the next executor is asked, for the line or for what
+  // is inside it; any other: compiling fails with its message.
   Status* (*prepare)(const NodeView&, void** state, size_t* scratch_bytes, void* user) = nullptr;
-  // Hot: no handles, no allocation, no exceptions.
+  // Hot: no handles, no allocation, no exceptions. Owned status: the call fails with its code and message.
   Status* (*run)(const Launch*, void* state) = nullptr;
   void (*drop)(void* state) = nullptr;
   void (*destroy)(void* user) = nullptr;  // once
@@ -49,6 +54,7 @@ class Executor : public Counted<Executor> {
   friend class Counted<Executor>;
   ~Executor();
   ExecutorDesc desc_;
+  std::unordered_set<std::string, TextHash, std::equal_to<>> ops_;
 };
 
 }  // namespace thunder

@@ -1,6 +1,7 @@
 #include "executors/prepare.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "base/text.h"
 
@@ -10,38 +11,112 @@ namespace {
 class ExecutorPreparer : public Preparer {
  public:
   explicit ExecutorPreparer(Executors executors) : executors_(std::move(executors)) {}
+  ~ExecutorPreparer() override {
+    for (auto& [node, made] : ready_)
+      if (made.prepared.drop) made.prepared.drop(made.prepared.state);
+  }
+
+  // The lines, all but views ready; a view may turn out to need no step.
+  std::vector<const Node*> settle(const Trace& claimed, const Op& region) {
+    std::vector<const Node*> lines, todo(claimed.nodes.rbegin(), claimed.nodes.rend());
+    ready_.reserve(todo.size());
+    while (!todo.empty()) {
+      const Node* node = todo.back();
+      todo.pop_back();
+      if (!def(*node).view) {
+        auto [made, by] = ask(*node, *claimed.store);
+        if (!by && node->body.empty()) nobody(*node);
+        if (!by) {
+          const auto inner = inside(claimed, *node, region);
+          todo.insert(todo.end(), inner.rbegin(), inner.rend());
+          continue;
+        }
+        if (by->name() != node->executor) node = claimed.store->claimed(node, claimed.store->text(by->name()));
+        ready_[node] = {made, by};
+      }
+      lines.push_back(node);
+    }
+    return lines;
+  }
 
   bool takes_strided(const Node& node) const override {
-    // A line may pass on to a later executor, so all that could get it must take strides.
-    for (auto it = claimant(node); it != executors_.end(); ++it)
-      if (!((*it)->desc().flags & kStrided)) return false;
-    return true;
+    if (auto it = ready_.find(&node); it != ready_.end()) return it->second.by->desc().flags & kStrided;
+    // A view may pass on to a later executor, so all that could get it must take strides.
+    return std::all_of(claimant(node), executors_.end(), [](auto& e) { return e->desc().flags & kStrided; });
   }
 
   Prepared prepare(const Node& node, const Store& store) override {
-    for (auto it = claimant(node); it != executors_.end(); ++it) {
-      const ExecutorDesc& d = (*it)->desc();
-      const NodeView view{node, store};
-      // Who claimed it is asked as it is (a region is no op that `claims` knows); the next ones must want it too.
-      if (it != claimant(node) && !(*it)->claims(view)) continue;
-      Prepared p{d.run, nullptr, d.drop, 0};
-      Ref<Status> failed = Ref<Status>::adopt(d.prepare(view, &p.state, &p.scratch_bytes, d.user));
-      if (failed && failed->code() == Code::declined) continue;
-      if (failed) fail(Code::backend, "executor '", (*it)->name(), "' could not prepare ", node.op->name(), ": ", failed->message());
-      return p;
+    if (auto it = ready_.find(&node); it != ready_.end()) {
+      Prepared made = it->second.prepared;
+      it->second.prepared.drop = nullptr;
+      return made;
     }
-    fail(Code::unimplemented, node.op->name(), ": every executor that claimed it declined to prepare it");
+    auto [made, by] = ask(node, store);
+    if (!by) nobody(node);
+    return made;
   }
 
  private:
+  struct Ready {
+    Prepared prepared;  // without `drop` once it was handed over
+    const Executor* by = nullptr;
+  };
+
   Executors::const_iterator claimant(const Node& node) const {
     return std::find_if(executors_.begin(), executors_.end(), [&](auto& e) { return node.executor && e->name() == node.executor; });
   }
+
+  // From the line's claimant on; `by` is null when all declined.
+  Ready ask(const Node& node, const Store& store) const {
+    const NodeView view{node, store};
+    const auto first = claimant(node);
+    for (auto it = first; it != executors_.end(); ++it) {
+      const ExecutorDesc& d = (*it)->desc();
+      // Who claimed it is asked as it is (a region is no op that `claims` knows); the next ones must want it too.
+      if (it != first && !(*it)->claims(view)) continue;
+      Prepared p{d.run, nullptr, d.drop, 0};
+      Ref<Status> failed = Ref<Status>::adopt(d.prepare(view, &p.state, &p.scratch_bytes, d.user));
+      if (!failed) return {p, it->get()};
+      if (failed->code() == Code::declined) continue;
+      if (failed->has_foreign()) throw Error(failed);
+      fail(Code::backend, "executor '", (*it)->name(), "' could not prepare ", node.op->name(), ": ", failed->message(), at(node));
+    }
+    return {};
+  }
+
+  // The lines inside of one that was declined, claimed by the executors after its claimant.
+  std::vector<const Node*> inside(const Trace& claimed, const Node& node, const Op& region) const {
+    const auto first = claimant(node);
+    const Executors rest(first == executors_.end() ? first : first + 1, executors_.end());
+    Trace part = claimed;
+    part.nodes.assign(node.body.begin(), node.body.end());
+    part.outputs.assign(node.results.begin(), node.results.end());
+    part.writes.clear();
+    return claim(descend(part, rest), rest, region).nodes;
+  }
+
+  static std::string at(const Node& node) { return node.where ? cat(" [at ", node.where, "]") : ""; }
+  [[noreturn]] static void nobody(const Node& node) {
+    fail(Code::unimplemented, node.op->name(), ": every executor that claimed it declined to prepare it", at(node));
+  }
+
   Executors executors_;
+  std::unordered_map<const Node*, Ready> ready_;
 };
 
 }  // namespace
 
-std::unique_ptr<Preparer> preparer(Executors executors) { return std::make_unique<ExecutorPreparer>(std::move(executors)); }
+PreparedTrace prepare(const Trace& claimed, Executors executors, const Op& region) {
+  auto preparer = std::make_unique<ExecutorPreparer>(std::move(executors));
+  std::vector<const Node*> lines = preparer->settle(claimed, region);
+  PreparedTrace out;
+  if (lines != claimed.nodes) {
+    out.trace = claimed;
+    out.trace->nodes = std::move(lines);
+    out.trace->pass = "prepare";
+  }
+  out.preparer = std::move(preparer);
+  return out;
+}
 
 }  // namespace thunder

@@ -95,8 +95,14 @@ std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const
   const double transformed = now_ms();
   entry->transform_ms = transformed - traced;
 
+  PreparedTrace prepared = prepare(entry->traces.back(), executors, context.registry().get("region"));
+  if (prepared.trace) {
+    prepared.trace->milliseconds = now_ms() - transformed;
+    check_stage(*prepared.trace, pipeline);
+    entry->traces.push_back(std::move(*prepared.trace));
+  }
   const Trace& final = entry->traces.back();
-  entry->program = std::make_unique<Program>(final, layouts(final, *entry, in), preparer(executors), context.allocator());
+  entry->program = std::make_unique<Program>(final, layouts(final, *entry, in), std::move(prepared.preparer), context.allocator());
   entry->compile_ms = now_ms() - transformed;
   entry->writes = !final.writes.empty();
   for (const Write& w : final.writes) entry->written.push_back(w.input);

@@ -12,6 +12,20 @@ void serial_for(const Launch*, size_t n, void (*body)(size_t, size_t, void*), vo
   if (n) body(0, n, arg);
 }
 
+// What a step reports, with who ran it for which of the user's lines. A binding's own exception is handed back as it is.
+Status* located(Status* failed, const Step& step) noexcept {
+  if (!step.node || !step.node->executor || failed->has_foreign()) return failed;
+  try {
+    const Node& n = *step.node;
+    const Ref<Status> owned = Ref<Status>::adopt(failed);
+    const bool names_op = owned->message().starts_with(n.op->name());
+    return make<Status>(owned->code(), cat(names_op ? "" : cat(n.op->name(), ": "), owned->message(), " [", n.where ? cat("at ", n.where, ", ") : "",
+                                           "run by executor '", n.executor, "']")).detach();
+  } catch (const std::bad_alloc&) {
+    return out_of_memory_status();
+  }
+}
+
 }  // namespace
 
 Program::Program(const Trace& trace, const std::vector<Sizes>& strides, std::unique_ptr<Preparer> preparer, const Allocator& allocator)
@@ -111,7 +125,7 @@ Status* Program::run_steps(Frame& frame, size_t begin, size_t end, void* stream)
   for (size_t i = begin; i < end; i++) {
     const Step& step = plan_.steps[i];
     if (stream) frame.launches[i].native_stream = stream;
-    if (Status* failed = step.run(&frame.launches[i], step.state)) return failed;
+    if (Status* failed = step.run(&frame.launches[i], step.state)) return located(failed, step);
   }
   return nullptr;
 }

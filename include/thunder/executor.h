@@ -59,12 +59,13 @@ typedef struct thunder_executor_desc { /* copied */
     void *user;
     /* Pure. 0: this node descends into its decomposition, or goes to the next executor. NULL: all of `ops`. */
     int32_t (*claim)(const thunder_node *node, void *user);
-    /* Fusion executors, else NULL: sets taken[k] for the nodes that form one region with the first; 0: none do. A region
-     * is prepared and run like an op; lines that need one which was not taken stay out of it. */
+    /* Fusion executors, else NULL. Sees nodes that it claims, in order; others may lie between them. Sets taken[k] for
+     * those that form one region with the first; 0: none do. A region is prepared and run like an op; lines that need
+     * one which was not taken stay out of it. */
     int32_t (*claim_region)(const thunder_node *const *nodes, size_t n, uint8_t *taken, void *user);
-    /* Once for each distinct call site. THUNDER_DECLINED asks the next executor. */
+    /* Once for each node that runs. THUNDER_DECLINED asks the next executor, for the node or for those inside it. */
     thunder_status *(*prepare)(const thunder_node *node, void **out_state, size_t *out_scratch_bytes, void *user);
-    /* Hot, from any thread: no handles, no allocation. */
+    /* Hot, from any thread: no handles, no allocation. A status fails the call; its message gets the executor's name. */
     thunder_status *(*run)(const thunder_launch *launch, void *state);
     void (*drop)(void *state); /* once for each successful prepare; may be NULL */
     void (*destroy)(void *user);

@@ -3,6 +3,7 @@
 
 #include "battery/battery.h"
 #include "battery/program.h"
+#include "support/pieces.h"
 #include "tracer/eager.h"
 
 namespace thunder::battery {
@@ -14,23 +15,28 @@ constexpr uint64_t kPrograms = 400;
 struct Variant {
   std::string executors, disabled;
 };
-// Each list of executors with all passes, without each optional one, and without all of them.
+// Each list of executors with all passes and without all optional ones; the first also without each of them.
 std::vector<Variant> variants() {
-  const std::vector<std::string> executor_lists = {"host"};
+  const std::vector<std::string> executor_lists = {"host", "pieces"};
   std::vector<Variant> out;
-  for (const std::string& executors : executor_lists) {
-    out.push_back({executors, ""});
-    std::string all;
-    for (const std::string& pass : optional_passes()) {
-      out.push_back({executors, pass});
-      all += (all.empty() ? "" : ",") + pass;
-    }
-    out.push_back({executors, all});
+  std::string all;
+  for (const std::string& pass : optional_passes()) {
+    out.push_back({executor_lists[0], pass});
+    all += (all.empty() ? "" : ",") + pass;
   }
+  for (const std::string& executors : executor_lists) out.push_back({executors, ""}), out.push_back({executors, all});
   return out;
 }
 
+// As good as drawn at random, and the same each time.
+uint64_t drawn(const Node& n) { return mix(n.results.empty() ? 0 : n.results[0], 1); }
+
 struct RandomPrograms : Battery {
+  // An executor that takes lines in pieces of any form, and does not want each piece in the end.
+  test::Pieces choice{.takes = [](const Node& n) { return drawn(n) % 4 != 0; },
+                      .declines = [](const Node& region) { return drawn(region) % 5 == 0; }};
+  RandomPrograms() { context->add_executor(test::pieces_executor(choice)); }
+
   Outcome taped(const Program& p, const Tensors& inputs) {
     EagerScope scope(context->scope_environment(), true);
     std::vector<Tensor*> in;

@@ -83,14 +83,18 @@ TEST_F(Claim, who_takes_no_strides_gets_dense_copies) {
   EXPECT_EQ(mark.dense, (std::vector<bool>{true, true}));
 }
 
-TEST_F(Claim, a_fusion_executor_gets_neighbours_as_one_region) {
-  Ref<Executor> fusion = marking(mark, {"prims.add", "prims.mul"});
-  ExecutorDesc d = fusion->desc();
+// Takes every line that it is offered as one region.
+Ref<Executor> fusing(Mark& mark, std::vector<std::string> ops) {
+  ExecutorDesc d = marking(mark, std::move(ops))->desc();
   d.claim_region = [](std::span<const Node* const> nodes, const Store&, uint8_t* taken, void*) {
     std::fill_n(taken, nodes.size(), uint8_t{1});
     return true;
   };
-  EXPECT_EQ(run(*compile(sum_of_products, with(make<Executor>(d)).get()), {x.get()}), (Floats{100, 100, 100, 100})) << error;
+  return make<Executor>(d);
+}
+
+TEST_F(Claim, a_fusion_executor_gets_neighbours_as_one_region) {
+  EXPECT_EQ(run(*compile(sum_of_products, with(fusing(mark, {"prims.add", "prims.mul"})).get()), {x.get()}), (Floats{100, 100, 100, 100})) << error;
   EXPECT_EQ(mark.largest_region, 2u);
 }
 

@@ -1,0 +1,137 @@
+// From claimed lines to steps: declining, failing while compiling, failing while running.
+#include "executors/prepare.h"
+
+#include <set>
+
+#include "support/functions.h"
+#include "support/pieces.h"
+
+namespace thunder::test {
+namespace {
+
+// An executor that answers as it is told.
+struct Answer {
+  Status* prepare = nullptr;
+  Status* run = nullptr;
+  int asked = 0, drops = 0;
+  ~Answer() {
+    for (Status* s : {prepare, run})
+      if (s) s->release();
+  }
+};
+Status* shared(Status* s) { return Ref<Status>(s).detach(); }
+Status* saying(Code code, const char* message) { return make<Status>(code, message).detach(); }
+
+Ref<Executor> answering(Answer& answer, std::string name, std::vector<std::string> ops) {
+  ExecutorDesc d;
+  d.name = std::move(name);
+  d.ops = std::move(ops);
+  d.user = &answer;
+  d.prepare = [](const NodeView&, void** state, size_t*, void* user) {
+    *state = user;
+    static_cast<Answer*>(user)->asked++;
+    return shared(static_cast<Answer*>(user)->prepare);
+  };
+  d.run = [](const Launch*, void* state) { return shared(static_cast<Answer*>(state)->run); };
+  d.drop = [](void* state) { static_cast<Answer*>(state)->drops++; };
+  return make<Executor>(d);
+}
+Ref<Executor> fusing(Ref<Executor> e) {
+  ExecutorDesc d = e->desc();
+  d.claim_region = [](std::span<const Node* const> nodes, const Store&, uint8_t* taken, void*) {
+    std::fill_n(taken, nodes.size(), uint8_t{1});
+    return true;
+  };
+  return make<Executor>(d);
+}
+
+void sum_of_products(Scope& s, const Values& in, Values& out) {
+  Tensor* x = in[0].tensor.get();
+  out.push(Ref<Tensor>(op(s, "add", {any(op(s, "mul", {any(x), any(x)})), any(x)})));
+}
+
+struct Prepare : CompiledTest {
+  Floats with(std::initializer_list<Ref<Executor>> executors) {
+    auto options = make<CompileOptions>();
+    options->set("verify", Any::boolean(true));
+    for (auto& e : executors) options->add_executor(e);
+    f = compile(sum_of_products, options.get());
+    return run(*f, {x.get()});
+  }
+  // Who runs the lines.
+  std::set<std::string> who() const {
+    std::set<std::string> names;
+    const auto traces = f->traces();
+    for (const Node* n : traces.back().nodes) names.insert(n->executor);
+    return names;
+  }
+  const std::vector<std::string> prims = {"prims.mul", "prims.add"};
+  const Floats right = {2, 6, 12, 20};
+  Answer first, second;
+  Ref<Compiled> f;
+  Ref<Tensor> x = tensor({2, 2}, {1, 2, 3, 4});
+};
+
+TEST_F(Prepare, gives_a_declined_region_to_the_next_executors_line_by_line) {
+  first.prepare = saying(Code::declined, "no");
+  EXPECT_EQ(with({fusing(answering(first, "first", prims))}), right) << error;
+  EXPECT_EQ(who(), (std::set<std::string>{"host"}));
+  EXPECT_EQ(f->traces().back().pass, "prepare");
+}
+
+TEST_F(Prepare, gives_a_declined_region_to_the_next_fusion_executor) {
+  first.prepare = saying(Code::declined, "no");
+  Pieces choice;
+  EXPECT_EQ(with({fusing(answering(first, "first", prims)), pieces_executor(choice)}), right) << error;
+  EXPECT_EQ(who(), (std::set<std::string>{"pieces"}));
+  EXPECT_EQ(choice.prepared, (std::vector<size_t>{2}));
+}
+
+TEST_F(Prepare, descends_into_a_declined_composite) {
+  first.prepare = saying(Code::declined, "no");
+  EXPECT_EQ(with({answering(first, "first", {"mul", "add"})}), right) << error;
+  EXPECT_EQ(who(), (std::set<std::string>{"host"}));
+}
+
+TEST_F(Prepare, asks_no_executor_again_that_declined) {
+  first.prepare = saying(Code::declined, "no");
+  second.prepare = saying(Code::declined, "nor I");
+  EXPECT_EQ(with({answering(first, "first", {"mul", "prims.mul"}), answering(second, "second", prims)}), right) << error;
+  EXPECT_EQ(first.asked, 1);
+  EXPECT_EQ(second.asked, 2);
+  EXPECT_EQ(first.drops + second.drops, 0) << "nothing was prepared";
+}
+
+TEST_F(Prepare, failing_names_the_executor_the_op_and_the_line) {
+  first.prepare = saying(Code::declined, "no");
+  second.prepare = saying(Code::out_of_memory, "no room for code");
+  EXPECT_TRUE(with({answering(first, "first", prims), answering(second, "second", prims)}).empty());
+  EXPECT_EQ(error, "executor 'second' could not prepare prims.mul: no room for code [at here:1]");
+}
+
+TEST_F(Prepare, drops_what_was_ready_when_a_later_line_fails) {
+  second.prepare = saying(Code::backend, "broken");
+  EXPECT_TRUE(with({answering(first, "first", {"prims.mul"}), answering(second, "second", {"prims.add"})}).empty());
+  EXPECT_EQ(first.drops, 1);
+}
+
+TEST_F(Prepare, a_failing_run_names_its_executor_and_keeps_its_code) {
+  second.run = saying(Code::backend, "the device is gone");
+  EXPECT_TRUE(with({answering(first, "first", {"prims.mul"}), answering(second, "second", {"prims.add"})}).empty());
+  EXPECT_EQ(error, "prims.add: the device is gone [at here:1, run by executor 'second']");
+  Tensor *in = x.get(), *out = nullptr;
+  Ref<Status> failed = Ref<Status>::adopt(f->call_tensors(&in, 1, &out, 1));
+  EXPECT_EQ(failed->code(), Code::backend);
+  f = nullptr;
+  EXPECT_EQ(first.drops, 1);
+  EXPECT_EQ(second.drops, 1);
+}
+
+TEST_F(Prepare, a_region_that_fails_to_run_fails_the_call) {
+  first.run = saying(Code::backend, "the device is gone");
+  EXPECT_TRUE(with({fusing(answering(first, "first", prims))}).empty());
+  EXPECT_EQ(error, "region: the device is gone [at here:1, run by executor 'first']");
+}
+
+}  // namespace
+}  // namespace thunder::test

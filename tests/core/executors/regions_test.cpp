@@ -1,0 +1,87 @@
+// Which lines may run as one, where they then stand, and that looking for them takes linear time.
+#include "executors/regions.h"
+
+#include "executors/claim.h"
+#include "executors/host/host.h"
+#include "ir/verify.h"
+#include "support/functions.h"
+#include "support/pieces.h"
+#include "support/traces.h"
+
+namespace thunder::test {
+namespace {
+
+using tests::TraceMaker;
+
+struct Regions : testing::Test {
+  TraceMaker maker;
+  Pieces choice;
+
+  // The ops of the claimed lines; a region as the number of its lines.
+  std::vector<std::string> claimed(std::initializer_list<Var> outputs) {
+    const Executors executors = {pieces_executor(choice), make<Executor>(host_executor())};
+    const Trace trace = claim(descend(maker.finish(outputs), executors), executors, maker.registry.get("region"));
+    verify(trace);
+    std::vector<std::string> out;
+    for (const Node* n : trace.nodes) out.push_back(n->body.empty() ? std::string(n->op->name()) : std::to_string(n->body.size()) + " lines");
+    return out;
+  }
+  Var prim(std::string_view op, std::initializer_list<In> args) { return maker.call(op, args); }
+};
+using Lines = std::vector<std::string>;
+
+TEST_F(Regions, reach_over_lines_that_depend_on_none_of_theirs) {
+  Var x = maker.input("x", {2, 2});
+  Var a = prim("prims.neg", {x}), m = prim("prims.matmul", {x, x}), b = prim("prims.abs", {a});
+  EXPECT_EQ(claimed({m, b}), (Lines{"prims.matmul", "2 lines"}));
+}
+
+TEST_F(Regions, take_in_what_they_reach_over_when_they_need_it) {
+  Var x = maker.input("x", {2, 2});
+  Var a = prim("prims.neg", {x}), m = prim("prims.matmul", {x, x}), b = prim("prims.add", {a, m});
+  EXPECT_EQ(claimed({b}), (Lines{"prims.matmul", "2 lines"}));
+}
+
+TEST_F(Regions, stand_before_the_lines_that_need_them) {
+  Var x = maker.input("x", {2, 2});
+  Var a = prim("prims.neg", {x}), m = prim("prims.matmul", {a, a}), b = prim("prims.abs", {x});
+  EXPECT_EQ(claimed({m, b}), (Lines{"2 lines", "prims.matmul"}));
+}
+
+TEST_F(Regions, leave_out_what_needs_them_through_another_line) {
+  Var x = maker.input("x", {2, 2});
+  Var a = prim("prims.neg", {x}), m = prim("prims.matmul", {a, a}), b = prim("prims.abs", {x}), c = prim("prims.add", {m, b}),
+      d = prim("prims.neg", {c});
+  EXPECT_EQ(claimed({d}), (Lines{"2 lines", "prims.matmul", "2 lines"}));
+}
+
+TEST_F(Regions, leave_out_what_needs_a_line_that_the_executor_left_out) {
+  choice.takes = [](const Node& n) { return n.op->name() != "prims.abs"; };
+  Var x = maker.input("x", {2});
+  Var a = prim("prims.neg", {x}), b = prim("prims.abs", {a}), c = prim("prims.sign", {b}), d = prim("prims.sin", {a});
+  EXPECT_EQ(claimed({c, d}), (Lines{"2 lines", "2 lines"}));
+}
+
+TEST_F(Regions, give_out_only_what_is_read_outside) {
+  Var x = maker.input("x", {2});
+  Var a = prim("prims.neg", {x}), b = prim("prims.abs", {a}), c = prim("prims.sign", {b});
+  Trace trace = maker.finish({a, c});
+  claim_regions(trace, *pieces_executor(choice), maker.registry.get("region"));
+  ASSERT_EQ(trace.nodes.size(), 1u);
+  EXPECT_EQ(std::vector<ValueId>(trace.nodes[0]->results.begin(), trace.nodes[0]->results.end()), (std::vector<ValueId>{a.id, c.id}));
+  EXPECT_EQ(trace.nodes[0]->args[0].value_list()[0], x.id);
+}
+
+TEST_F(Regions, are_found_in_time_linear_in_the_trace) {
+  constexpr size_t kLines = 20'000;
+  choice.takes = [](const Node&) { return false; };
+  Var x = maker.input("x", {2});
+  for (size_t i = 0; i < kLines; i++) x = prim("prims.neg", {x});
+  EXPECT_EQ(claimed({x}).size(), kLines);
+  size_t looked_at = 0;
+  for (size_t n : choice.offered) looked_at += n;
+  EXPECT_LE(looked_at, 256 * kLines);
+}
+
+}  // namespace
+}  // namespace thunder::test

@@ -1,0 +1,80 @@
+// A fusion executor for tests: it takes elementwise lines and views in pieces, and runs each piece by reference kernels.
+#pragma once
+
+#include <unordered_map>
+
+#include "executors/executor.h"
+
+namespace thunder::test {
+
+// Which of the lines that it is offered it takes, and which regions it declines to prepare. Null: all, none.
+struct Pieces {
+  bool (*takes)(const Node&) = nullptr;
+  bool (*declines)(const Node& region) = nullptr;
+  std::vector<size_t> prepared = {};  // the number of lines of each region that it did not decline
+  std::vector<size_t> offered = {};   // of each question: how many lines
+};
+
+namespace pieces {
+
+inline bool claim(const NodeView& view, void*) {
+  return view.node.op->prim && (def(view.node).has(kElementwise) || def(view.node).view);
+}
+
+inline bool claim_region(std::span<const Node* const> nodes, const Store&, uint8_t* taken, void* user) {
+  auto& p = *static_cast<Pieces*>(user);
+  p.offered.push_back(nodes.size());
+  for (size_t i = 0; i < nodes.size(); i++) taken[i] = i == 0 || !p.takes || p.takes(*nodes[i]);
+  return true;
+}
+
+struct Piece {
+  const Node& node;
+  const Store& store;
+};
+
+inline Status* prepare(const NodeView& view, void** state, size_t*, void* user) {
+  auto& p = *static_cast<Pieces*>(user);
+  if (p.declines && p.declines(view.node)) return make<Status>(Code::declined, "not this one").detach();
+  if (!view.node.body.empty()) p.prepared.push_back(view.node.body.size());
+  *state = new Piece{view.node, view.store};
+  return nullptr;
+}
+
+inline Status* run(const Launch* launch, void* state) {
+  const auto& [node, store] = *static_cast<const Piece*>(state);
+  if (node.body.empty()) return def(node).reference({{launch->inputs, launch->n_inputs}, {launch->outputs, launch->n_outputs}, node.args});
+  std::unordered_map<ValueId, Buffer> at;
+  std::vector<Ref<Tensor>> kept;
+  size_t next = 0;
+  for_each_value(node.args, [&](ValueId v) { at[v] = launch->inputs[next++]; });
+  for (size_t i = 0; i < node.results.size(); i++) at[node.results[i]] = launch->outputs[i];
+  for (const Node* n : node.body) {
+    std::vector<Buffer> in, out;
+    for_each_value(n->args, [&](ValueId v) { in.push_back(at.at(v)); });
+    for (ValueId r : n->results) {
+      if (!at.contains(r)) at[r] = kept.emplace_back(Tensor::empty(default_allocator(), store.type(r)))->buffer();
+      out.push_back(at[r]);
+    }
+    if (Status* failed = def(*n).reference({in, out, n->args})) return failed;
+  }
+  return nullptr;
+}
+
+}  // namespace pieces
+
+// `choice` must outlive the programs.
+inline Ref<Executor> pieces_executor(Pieces& choice) {
+  ExecutorDesc d;
+  d.name = "pieces";
+  d.flags = kStrided;
+  d.user = &choice;
+  d.claim = pieces::claim;
+  d.claim_region = pieces::claim_region;
+  d.prepare = pieces::prepare;
+  d.run = pieces::run;
+  d.drop = [](void* state) { delete static_cast<pieces::Piece*>(state); };
+  return make<Executor>(d);
+}
+
+}  // namespace thunder::test
