@@ -11,12 +11,16 @@ namespace thunder {
 
 namespace {
 
+constexpr int64_t kRecompileLimit = 8;
+
 constexpr std::array kOptions = {
     OptionRow{"executors", ArgKind::string, "", "Executors by name, highest priority first; host always ends the list."},
     OptionRow{"disable_passes", ArgKind::string, "", "Optional passes to leave out, by name."},
     OptionRow{"verify", ArgKind::boolean, "false", "Check the trace after every pass."},
-    OptionRow{"recompile_limit", ArgKind::integer, "8", "Programs kept for one function; beyond it a call warns once, or fails."},
-    OptionRow{"fail_on_recompile_limit", ArgKind::boolean, "false", "An error, not a warning, at the limit."},
+    OptionRow{"recompile_limit", ArgKind::integer, "8", 
+              "Programs kept for one function, at least 1. Past it they stay, and after one warning a call that none of them fits is "
+              "compiled for itself alone, without executors that fuse."},
+    OptionRow{"fail_on_recompile_limit", ArgKind::boolean, "false", "An error instead, naming what differed."},
 };
 
 // The one catch of a call: what checks and compiling throw becomes the status that the call returns.
@@ -41,6 +45,8 @@ Compiled::Compiled(Ref<Context> context, Ref<Function> function, const CompileOp
     : context_(std::move(context)), function_(std::move(function)), options_(options ? make<CompileOptions>(*options) : make<CompileOptions>()) {
   options_->check(kOptions, "compile");
   context_->executors(split_list(options_->text("executors", "")), {});
+  const int64_t limit = options_->integer("recompile_limit", kRecompileLimit);
+  require(limit >= 1, "compile: option 'recompile_limit' must be at least 1, got ", limit);
 }
 
 void Compiled::check_inputs(const Inputs& in) const {
@@ -54,30 +60,36 @@ void Compiled::check_inputs(const Inputs& in) const {
   }
 }
 
-const Entry* Compiled::lookup(const Inputs& in) {
+const Entry* Compiled::lookup(const Inputs& in, std::unique_ptr<Entry>& own) {
   check_inputs(in);
   if (const Entry* entry = cache_.find(in)) [[likely]]
     return entry;
-  if (in.values) return compile(*in.values);
+  if (in.values) return compile(*in.values, own);
   Values values;
   for (size_t i = 0; i < in.count; i++) values.push(Ref<Tensor>(in.tensors[i]));
-  return compile(values);
+  return compile(values, own);
 }
 
-const Entry* Compiled::compile(const Values& values) {
+// Whether one more program may be kept; else warns once, or throws.
+bool Compiled::below_limit(const std::string& why) {
+  const auto kept = static_cast<int64_t>(cache_.size());
+  if (kept < options_->integer("recompile_limit", kRecompileLimit)) return true;
+  if (warned_ && !options_->flag("fail_on_recompile_limit", false)) return false;
+  const std::string text = cat(function_->name(), ": compiled ", kept, " times, which is the recompile_limit; last miss: ", why);
+  require(!options_->flag("fail_on_recompile_limit", false), text);
+  context_->log(2, "cache", text + "; from now on what fits none of these programs is compiled for each call alone, without fusion");
+  warned_ = true;
+  return false;
+}
+
+const Entry* Compiled::compile(const Values& values, std::unique_ptr<Entry>& own) {
   const Inputs in{&values, nullptr, values.size()};
   // One compile a function at a time: whoever waited finds the entry that the first one made.
   std::lock_guard lock(compile_mutex_);
   if (const Entry* entry = cache_.find(in)) return entry;
   const std::string why = cache_.why_not(in, values.paths());
-  const auto limit = options_->integer("recompile_limit", 8);
-  if (static_cast<int64_t>(cache_.size()) >= limit) {
-    const std::string text = cat(function_->name(), ": compiled ", cache_.size(), " times, which is the recompile_limit; last miss: ", why);
-    require(!options_->flag("fail_on_recompile_limit", false), text);
-    if (static_cast<int64_t>(cache_.size()) == limit) context_->log(2, "cache", text);
-  }
-  auto entry = compile_entry(*context_, *function_, *options_, values);
-  entry->key = Key(in);
+  const bool keep = below_limit(why);
+  auto entry = compile_entry(*context_, *function_, *options_, values, keep ? Effort::full : Effort::least);
   misses_++;
   trace_ns_ += static_cast<uint64_t>(entry->trace_ms * 1e6);
   transform_ns_ += static_cast<uint64_t>(entry->transform_ms * 1e6);
@@ -86,6 +98,11 @@ const Entry* Compiled::compile(const Values& values) {
     std::lock_guard report(report_mutex_);
     last_miss_ = why;
   }
+  if (!keep) {
+    own = std::move(entry);
+    return own.get();
+  }
+  entry->key = Key(in);
   return cache_.insert(std::move(entry));
 }
 
@@ -95,7 +112,8 @@ Status* Compiled::call(const Values& in, Values& out, void* stream) noexcept {
     require(in.complete(), function_->name(), ": a group of the inputs was not closed");
     calls_.fetch_add(1, std::memory_order_relaxed);
     Inputs inputs{&in, nullptr, in.size()};
-    const Entry& entry = *lookup(inputs);
+    std::unique_ptr<Entry> own;
+    const Entry& entry = *lookup(inputs, own);
     ResultTensors results;
     if (Status* failed = run(entry, inputs, &out, results, stream)) return failed;
     fill_results(entry, results, out);
@@ -107,7 +125,8 @@ Status* Compiled::call_tensors(Tensor* const* in, size_t n_in, Tensor** out, siz
   return guarded([&]() -> Status* {
     calls_.fetch_add(1, std::memory_order_relaxed);
     Inputs inputs{nullptr, in, n_in};
-    const Entry& entry = *lookup(inputs);
+    std::unique_ptr<Entry> own;
+    const Entry& entry = *lookup(inputs, own);
     ResultTensors results;
     size_t tensors = 0;
     for (auto& r : entry.results) tensors += r.output != ResultLeaf::kConstant;

@@ -63,8 +63,10 @@ class Compiled : public Counted<Compiled> {
   const Function& function() const { return *function_; }
 
  private:
-  const Entry* lookup(const Inputs& in);
-  const Entry* compile(const Values& in);
+  // The program for these inputs: kept, or beyond the limit this call's own.
+  const Entry* lookup(const Inputs& in, std::unique_ptr<Entry>& own);
+  const Entry* compile(const Values& in, std::unique_ptr<Entry>& own);
+  bool below_limit(const std::string& why);
   void check_inputs(const Inputs& in) const;
   // Fills `results`, one tensor an output of the program. `bound` may be null.
   Status* run(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, void* stream);
@@ -80,6 +82,7 @@ class Compiled : public Counted<Compiled> {
   Ref<CompileOptions> options_;
   Cache cache_;
   std::mutex compile_mutex_;
+  bool warned_ = false;  // of the limit; under compile_mutex_
   mutable std::mutex report_mutex_;
   std::string last_miss_;
   std::atomic<uint64_t> calls_{0}, misses_{0}, trace_ns_{0}, transform_ns_{0}, compile_ns_{0};

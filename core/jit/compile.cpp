@@ -82,10 +82,11 @@ std::vector<Sizes> layouts(const Trace& trace, const Entry& entry, const Values&
 
 }  // namespace
 
-std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const CompileOptions& options, const Values& in) {
+std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const CompileOptions& options, const Values& in, Effort effort) {
   auto entry = std::make_unique<Entry>();
   const double start = now_ms();
   Executors executors = context.executors(split_list(options.text("executors", "")), options.executors());
+  if (effort == Effort::least) std::erase_if(executors, [](auto& e) { return e->desc().claim_region != nullptr; });
   entry->traces.push_back(trace_function(context, function, in, *entry));
   const double traced = now_ms();
   entry->traces[0].milliseconds = entry->trace_ms = traced - start;
