@@ -8,7 +8,8 @@
 
 namespace thunder {
 
-// Derive from Counted<T>; a new object has one reference, owned by whoever adopts it (Ref::adopt, make<T>).
+// Derive from Counted<T>; a new object has one reference, owned by whoever adopts it (Ref::adopt, make<T>). A class whose
+// objects do not come from operator new has a `destroy() const` of its own.
 template <class T>
 class Counted {
  public:
@@ -18,10 +19,13 @@ class Counted {
 
   void retain() const { count_.fetch_add(1, std::memory_order_relaxed); }
   void release() const {
-    // Not a release followed by a fence: ThreadSanitizer does not see fences.
-    if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete static_cast<const T*>(this);
+    // The last owner needs no locked instruction. Else not a release followed by a fence: ThreadSanitizer does not see
+    // fences.
+    if (unique() || count_.fetch_sub(1, std::memory_order_acq_rel) == 1) static_cast<const T*>(this)->destroy();
   }
   bool unique() const { return count_.load(std::memory_order_acquire) == 1; }
+
+  void destroy() const { delete static_cast<const T*>(this); }
 
  protected:
   ~Counted() = default;

@@ -37,9 +37,11 @@ class SmallVector {
 
   template <class It>
   void assign(It first, It last) {
+    const auto n = static_cast<size_t>(last - first);
     size_ = 0;
-    reserve(static_cast<size_t>(last - first));
-    for (; first != last; ++first) data()[size_++] = *first;
+    reserve(n);
+    size_ = static_cast<uint32_t>(n);
+    for (T* to = data(); first != last; ++first) *to++ = *first;
   }
   void push_back(T value) {
     if (size_ == capacity_) reserve(2 * capacity_);
@@ -57,7 +59,8 @@ class SmallVector {
   void clear() { size_ = 0; }
   void resize(size_t n, T value = T{}) {  // by value: it may be one of ours
     reserve(n);
-    for (size_t i = size_; i < n; i++) data()[i] = value;
+    T* to = data();
+    for (size_t i = size_; i < n; i++) to[i] = value;
     size_ = static_cast<uint32_t>(n);
   }
   void reserve(size_t n) {
