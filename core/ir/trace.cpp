@@ -3,7 +3,8 @@
 namespace thunder {
 
 ValueId Store::add(const TensorType& type) {
-  types_.push_back(std::make_unique<TensorType>(type));
+  // Values often have the type of the one before.
+  types_.push_back(!types_.empty() && *types_.back() == type ? types_.back() : &*kept_types_.insert(type).first);
   return static_cast<ValueId>(types_.size() - 1);
 }
 

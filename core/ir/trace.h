@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "base/arena.h"
@@ -55,7 +56,12 @@ class Store {
 
   Arena arena_;
   Dims dims_;
-  std::vector<std::unique_ptr<TensorType>> types_;
+  struct TypeHash {
+    size_t operator()(const TensorType& t) const { return hash(t); }
+  };
+  // A long program has few types: each is kept once.
+  std::unordered_set<TensorType, TypeHash> kept_types_;
+  std::vector<const TensorType*> types_;
 };
 
 // Where an input of a program comes from; also how it prints.

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/hash.h"
 #include "ir/device.h"
 #include "ir/dtype.h"
 #include "ir/shape.h"
@@ -22,6 +23,12 @@ struct TensorType {
 // How much its dtype counts among the operands of an operation.
 inline Strength strength(const TensorType& t) {
   return t.weak ? Strength::number : t.rank() == 0 ? Strength::scalar : Strength::tensor;
+}
+
+inline uint64_t hash(const TensorType& t) {
+  uint64_t h = mix(static_cast<uint64_t>(t.dtype) << 32 | static_cast<uint32_t>(t.device), t.shape.size() * 2 + t.weak);
+  for (Dim d : t.shape) h = mix(h, d.constant() ? static_cast<uint64_t>(d.value()) : reinterpret_cast<uintptr_t>(d.expr()));
+  return h;
 }
 
 // "f32[4, 8]"; the device when it is not the CPU; "~" after the dtype of a number.
