@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <new>
 
 #include "base/text.h"
 
@@ -18,15 +19,30 @@ Allocator default_allocator() {
             reinterpret_cast<void**>(at)[-1] = block;
             return reinterpret_cast<void*>(at);
           },
-          [](void* p, size_t, size_t, void*) { std::free(static_cast<void**>(p)[-1]); }, nullptr};
+          [](void* p, size_t, size_t, void*) { std::free(static_cast<void**>(p)[-1]); }, nullptr, true};
 }
 
-Ref<Storage> Storage::allocate(const Allocator& allocator, size_t bytes) {
-  auto storage = Ref<Storage>::adopt(new Storage);
-  if (bytes) {
-    void* p = allocator.allocate(bytes, kAlign, allocator.user);
-    if (!p) fail(Code::out_of_memory, "out of memory: could not allocate ", bytes, " bytes");
-    storage->data_ = static_cast<std::byte*>(p);
+namespace {
+
+void* data_block(const Allocator& allocator, size_t block, size_t bytes) {
+  void* p = block < bytes ? nullptr : allocator.allocate(block, kAlign, allocator.user);
+  if (!p) fail(Code::out_of_memory, "out of memory: could not allocate ", bytes, " bytes");
+  return p;
+}
+
+}  // namespace
+
+Ref<Storage> Storage::allocate(const Allocator& allocator, size_t bytes, size_t room) {
+  const size_t head = (sizeof(Storage) + room + kAlign - 1) / kAlign * kAlign;
+  Ref<Storage> storage;
+  if (allocator.ours && bytes) {
+    auto* block = static_cast<std::byte*>(data_block(allocator, head + bytes, bytes));
+    storage = Ref<Storage>::adopt(new (block) Storage);
+    storage->block_ = head + bytes;
+    storage->data_ = block + head;
+  } else {
+    storage = Ref<Storage>::adopt(new (::operator new(head)) Storage);
+    if (bytes) storage->data_ = static_cast<std::byte*>(data_block(allocator, bytes, bytes));
   }
   storage->bytes_ = bytes;
   storage->allocator_ = allocator;
@@ -34,7 +50,7 @@ Ref<Storage> Storage::allocate(const Allocator& allocator, size_t bytes) {
 }
 
 Ref<Storage> Storage::borrow(void* data, size_t bytes, void (*destroy)(void*), void* user) {
-  auto storage = Ref<Storage>::adopt(new Storage);
+  auto storage = Ref<Storage>::adopt(new (::operator new(sizeof(Storage))) Storage);
   storage->data_ = static_cast<std::byte*>(data);
   storage->bytes_ = bytes;
   storage->borrowed_ = true;
@@ -45,7 +61,16 @@ Ref<Storage> Storage::borrow(void* data, size_t bytes, void (*destroy)(void*), v
 
 Storage::~Storage() {
   if (destroy_) destroy_(user_);
-  if (!borrowed_ && data_) allocator_.deallocate(data_, bytes_, kAlign, allocator_.user);
+  if (!borrowed_ && data_ && !block_) allocator_.deallocate(data_, bytes_, kAlign, allocator_.user);
+}
+
+void Storage::destroy() const {
+  auto* self = const_cast<Storage*>(this);
+  const Allocator allocator = allocator_;
+  const size_t block = block_;
+  self->~Storage();
+  if (block) allocator.deallocate(self, block, kAlign, allocator.user);
+  else ::operator delete(self);
 }
 
 }  // namespace thunder

@@ -7,11 +7,12 @@
 
 namespace thunder {
 
-// thunder_hooks' allocate and deallocate; the default uses aligned operator new.
+// thunder_hooks' allocate and deallocate; the default uses malloc.
 struct Allocator {
   void* (*allocate)(size_t bytes, size_t align, void* user) = nullptr;
   void (*deallocate)(void*, size_t bytes, size_t align, void* user) = nullptr;
   void* user = nullptr;
+  bool ours = false;  // plain host memory: one block may hold the data and the objects that describe them
 };
 Allocator default_allocator();
 
@@ -21,10 +22,13 @@ constexpr size_t kAlign = 64;
 // Bytes with an owner: ours, or borrowed with a destroy callback that runs when the last use ends.
 class Storage : public Counted<Storage> {
  public:
-  // Throws Error(out_of_memory). The bytes are not initialised.
-  static Ref<Storage> allocate(const Allocator&, size_t bytes);
+  // Throws Error(out_of_memory). The bytes are not initialised. `room` more bytes, aligned as malloc's, are for an
+  // object of the caller that lies beside this one and is gone before it.
+  static Ref<Storage> allocate(const Allocator&, size_t bytes, size_t room = 0);
   static Ref<Storage> borrow(void* data, size_t bytes, void (*destroy)(void*), void* user);
   ~Storage();
+  void destroy() const;
+  void* room() { return this + 1; }
   // Sets what a borrowed storage calls when it ends. For owners who keep the bytes until nothing can fail any more.
   void on_release(void (*destroy)(void*), void* user) { destroy_ = destroy, user_ = user; }
 
@@ -34,11 +38,10 @@ class Storage : public Counted<Storage> {
 
  private:
   Storage() = default;
-  template <class T, class... A>
-  friend Ref<T> make(A&&...);
 
   std::byte* data_ = nullptr;
   size_t bytes_ = 0;
+  size_t block_ = 0;  // bytes of the block that holds this object and the data; 0: they are apart
   bool borrowed_ = false;
   Allocator allocator_;
   void (*destroy_)(void*) = nullptr;

@@ -1,6 +1,7 @@
 #include "tensor/tensor.h"
 
 #include <cstring>
+#include <new>
 
 #include "base/text.h"
 
@@ -64,14 +65,21 @@ Extent extent(std::span<const int64_t> sizes, std::span<const int64_t> strides, 
   return {low, high};
 }
 
-Ref<Tensor> Tensor::empty(const Allocator& allocator, const TensorType& type) {
-  auto storage = Storage::allocate(allocator, dense_bytes(type));
-  auto t = Ref<Tensor>::adopt(new Tensor);
-  t->type_ = type;
-  t->type_.weak = false;
-  t->strides_ = dense_strides(type.shape);
-  t->sizes_ = thunder::concrete(type.shape);
+DenseType::DenseType(const TensorType& t)
+    : type(t), bytes(dense_bytes(t)), sizes(concrete(t.shape)), strides(dense_strides(t.shape)) {
+  type.weak = false;
+}
+
+Ref<Tensor> Tensor::empty(const Allocator& allocator, const DenseType& dense) {
+  auto storage = Storage::allocate(allocator, dense.bytes, sizeof(Tensor));
+  auto t = Ref<Tensor>::adopt(new (storage->room()) Tensor);
+  t->beside_ = true;
+  t->data_ = storage->data();
   t->storage_ = std::move(storage);
+  t->type_ = dense.type;
+  t->strides_ = dense.strides;
+  t->sizes_ = dense.sizes;
+  t->guard_ = guard_word(ArgKind::value, dense.type.dtype, dense.sizes.size(), false, dense.type.device);
   return t;
 }
 
@@ -81,9 +89,18 @@ Ref<Tensor> Tensor::view(Ref<Storage> storage, const TensorType& type, const Siz
   t->strides_ = strides;
   t->sizes_ = thunder::concrete(type.shape);
   t->contiguous_ = is_dense(t->sizes_, strides);
+  t->data_ = storage->data() + byte_offset;
   t->storage_ = std::move(storage);
   t->offset_ = byte_offset;
+  t->guard_ = guard_word(ArgKind::value, type.dtype, type.rank(), !t->contiguous_, type.device);
   return t;
+}
+
+void Tensor::destroy() const {
+  auto* self = const_cast<Tensor*>(this);
+  if (!beside_) return delete self;
+  const Ref<Storage> memory = std::move(self->storage_);  // which this handle is a part of
+  self->~Tensor();
 }
 
 Ref<Tensor> Tensor::proxy(const TensorType& type, const void* owner, ValueId value) {
@@ -102,6 +119,7 @@ Ref<Tensor> Tensor::number(const Arg& value) {
                    : value.kind == ArgKind::integer ? DType::i64
                                                     : DType::f64;
   t->type_.weak = true;
+  t->guard_ = guard_word(ArgKind::real, t->type_.dtype, 0, false, Device::none);
   t->number_ = value;
   return t;
 }
@@ -117,16 +135,6 @@ int64_t Tensor::elements() const {
   int64_t n = 1;
   for (int64_t s : sizes_) n *= s;
   return n;
-}
-
-void Tensor::rebind(const Ref<Tensor>& from) {
-  type_ = from->type_;
-  strides_ = from->strides_;
-  sizes_ = from->sizes_;
-  contiguous_ = from->contiguous_;
-  storage_ = from->storage_;
-  offset_ = from->offset_;
-  bump();
 }
 
 Buffer Tensor::buffer() const {

@@ -12,12 +12,33 @@
 
 namespace thunder {
 
+// Dense row-major strides. Requires: constant dims.
+Sizes dense_strides(std::span<const Dim> shape);
+bool is_dense(std::span<const int64_t> sizes, std::span<const int64_t> strides);
+// Bytes that a dense tensor of this type takes; throws when it does not fit in 63 bits or a dim is negative.
+size_t dense_bytes(const TensorType&);
+
+// What all dense tensors of one type have in common: worked out once, used at each call. Throws as dense_bytes does.
+struct DenseType {
+  explicit DenseType(const TensorType&);
+  TensorType type;  // never weak
+  size_t bytes;     // first: what does not fit in 63 bits has no strides
+  Sizes sizes, strides;
+};
+
+// What guards compare first, in one word: a leaf's kind, dtype, rank, device, and whether its strides matter.
+constexpr uint64_t guard_word(ArgKind kind, DType dtype, size_t rank, bool strided, Device device) {
+  return static_cast<uint64_t>(kind) | static_cast<uint64_t>(dtype) << 8 | static_cast<uint64_t>(rank) << 24 |
+         static_cast<uint64_t>(strided) << 31 | static_cast<uint64_t>(static_cast<uint32_t>(device)) << 32;
+}
+
 class Tensor : public Counted<Tensor> {
  public:
   enum class Kind : uint8_t { concrete, proxy, number, failed };
 
   // Uninitialised, dense row-major.
-  static Ref<Tensor> empty(const Allocator&, const TensorType&);
+  static Ref<Tensor> empty(const Allocator&, const DenseType&);
+  static Ref<Tensor> empty(const Allocator& allocator, const TensorType& type) { return empty(allocator, DenseType(type)); }
   // A view of `storage`; strides in elements, offset in bytes. Requires: checked to lie inside the storage.
   static Ref<Tensor> view(Ref<Storage> storage, const TensorType&, const Sizes& strides, size_t byte_offset);
   // Stands for a value of a trace being recorded by the scope `owner`.
@@ -30,9 +51,12 @@ class Tensor : public Counted<Tensor> {
   const TensorType& type() const { return type_; }
   const Sizes& strides() const { return strides_; }
   bool concrete() const { return kind_ == Kind::concrete; }
+  // The guard_word of a concrete tensor or a number; of what no call takes, one that no key has.
+  uint64_t guard() const { return guard_; }
+  void destroy() const;
 
-  // Concrete only.
-  std::byte* data() const { return storage_->data() + offset_; }
+  // Concrete only. The address never changes.
+  std::byte* data() const { return data_; }
   const Ref<Storage>& storage() const { return storage_; }
   size_t offset() const { return offset_; }
   bool contiguous() const { return contiguous_; }
@@ -41,9 +65,8 @@ class Tensor : public Counted<Tensor> {
   int64_t elements() const;
   size_t bytes() const { return static_cast<size_t>(elements()) * size_of(type_.dtype); }
   uint64_t version() const { return version_.load(std::memory_order_relaxed); }
-  void bump() { version_.fetch_add(1, std::memory_order_relaxed); }
-  // Same handle, new memory of a possibly different device or shape. Requires: no call is running on it.
-  void rebind(const Ref<Tensor>& from);
+  // Not one step: only one thread at a time may work on a tensor's data.
+  void bump() { version_.store(version() + 1, std::memory_order_relaxed); }
   // The shape as plain integers, valid as long as the tensor.
   const int64_t* sizes() const { return sizes_.data(); }
   Buffer buffer() const;
@@ -59,12 +82,14 @@ class Tensor : public Counted<Tensor> {
   const Ref<Status>& failure() const { return failure_; }
 
  private:
-  friend class Counted<Tensor>;
   Tensor() = default;
   ~Tensor() = default;
 
   Kind kind_ = Kind::concrete;
   bool contiguous_ = true, read_only_ = false;
+  bool beside_ = false;  // lies in its storage's block
+  uint64_t guard_ = ~uint64_t{0};
+  std::byte* data_ = nullptr;
   TensorType type_;
   Sizes strides_, sizes_;
   Ref<Storage> storage_;
@@ -75,12 +100,6 @@ class Tensor : public Counted<Tensor> {
   Arg number_;
   Ref<Status> failure_;
 };
-
-// Dense row-major strides. Requires: constant dims.
-Sizes dense_strides(std::span<const Dim> shape);
-bool is_dense(std::span<const int64_t> sizes, std::span<const int64_t> strides);
-// Bytes that a dense tensor of this type takes; throws when it does not fit in 63 bits or a dim is negative.
-size_t dense_bytes(const TensorType&);
 
 // Whether several elements of a view share one place in memory, as those of an expanded one do.
 bool repeats_elements(const Tensor& t);

@@ -70,14 +70,43 @@ TEST(Tensor, is_dense_and_its_own_when_fresh) {
   EXPECT_EQ(t->buffer().elements(), 6);
 }
 
-TEST(Tensor, takes_the_memory_of_another_when_rebound) {
-  auto t = tensor_of<float>(DType::f32, {1}, {1});
-  auto other = tensor_of<int64_t>(DType::i64, {2}, {7, 8});
-  const uint64_t version = t->version();
-  t->rebind(other);
-  EXPECT_EQ(name(t->type()), "i64[2]");
-  EXPECT_EQ(t->data(), other->data());
-  EXPECT_GT(t->version(), version);
+TEST(Tensor, lets_views_outlive_it) {
+  auto t = tensor_of<float>(DType::f32, {2}, {1, 2});
+  auto second = Tensor::view(t->storage(), type_of(DType::f32, {1}), Sizes{1}, 4);
+  t = nullptr;
+  EXPECT_EQ(values_of<float>(*second), std::vector<float>{2});
+}
+
+TEST(Tensor, has_memory_of_the_hooks_to_itself) {
+  struct Hooks {
+    size_t bytes = 0;
+    int live = 0;
+  } hooks;
+  Allocator allocator{[](size_t bytes, size_t align, void* user) {
+                        auto* h = static_cast<Hooks*>(user);
+                        h->bytes = bytes, h->live++;
+                        return default_allocator().allocate(bytes, align, nullptr);
+                      },
+                      [](void* p, size_t bytes, size_t align, void* user) {
+                        auto* h = static_cast<Hooks*>(user);
+                        EXPECT_EQ(bytes, h->bytes);
+                        h->live--;
+                        default_allocator().deallocate(p, bytes, align, nullptr);
+                      },
+                      &hooks};
+  auto t = Tensor::empty(allocator, type_of(DType::f32, {2, 3}));
+  EXPECT_EQ(hooks.bytes, 24u) << "no object of ours lies in the host's memory";
+  t = nullptr;
+  EXPECT_EQ(hooks.live, 0);
+}
+
+TEST(Tensor, guards_tell_what_a_call_may_get_from_what_it_may_not) {
+  auto t = tensor_of<float>(DType::f32, {2}, {1, 2});
+  EXPECT_EQ(t->guard(), tensor_of<float>(DType::f32, {9}, std::vector<float>(9))->guard()) << "sizes are compared after it";
+  EXPECT_NE(t->guard(), tensor_of<int32_t>(DType::i32, {2}, {1, 2})->guard());
+  EXPECT_NE(t->guard(), Tensor::view(t->storage(), type_of(DType::f32, {2}), Sizes{0}, 0)->guard());
+  EXPECT_NE(t->guard(), Tensor::number(Arg::real(1))->guard());
+  EXPECT_NE(t->guard(), Tensor::proxy(t->type(), nullptr, 0)->guard());
 }
 
 TEST(Tensor, stands_for_a_number_by_its_category) {
