@@ -1,6 +1,5 @@
 #include "cache/key.h"
 
-#include <bit>
 #include <cstring>
 
 #include "base/text.h"
@@ -8,40 +7,79 @@
 namespace thunder {
 namespace {
 
-// The first word of a leaf: kind, dtype, rank, whether strides follow, and the number of words that follow.
-uint64_t head(ArgKind kind, DType dtype, size_t rank, bool strided, size_t follow) {
-  return static_cast<uint64_t>(kind) | static_cast<uint64_t>(dtype) << 8 | static_cast<uint64_t>(rank) << 24 |
-         static_cast<uint64_t>(strided) << 31 | static_cast<uint64_t>(follow) << 32;
-}
+// The first word of a leaf is its guard_word; what follows depends on it.
 ArgKind kind_of(uint64_t h) { return static_cast<ArgKind>(h & 0xff); }
 DType dtype_of(uint64_t h) { return static_cast<DType>(h >> 8 & 0xffff); }
 size_t rank_of(uint64_t h) { return h >> 24 & 0x7f; }
 bool strided(uint64_t h) { return h >> 31 & 1; }
-size_t follow(uint64_t h) { return h >> 32; }
+Device device_of(uint64_t h) { return static_cast<Device>(static_cast<int32_t>(h >> 32)); }
 
-// One walk packs and compares: a sink takes words in order and says whether to go on.
+size_t text_words(size_t bytes) { return (bytes + 7) / 8; }
+
+// How many words follow the first one.
+size_t follow(const uint64_t* leaf) {
+  switch (kind_of(*leaf)) {
+    case ArgKind::value: return rank_of(*leaf) * (strided(*leaf) ? 2 : 1);
+    case ArgKind::none:
+    case ArgKind::real: return 0;
+    case ArgKind::string:
+    case ArgKind::dims:
+    case ArgKind::reals: return 1 + text_words(leaf[1]);
+    default: return 1;
+  }
+}
+
+uint64_t plain_word(ArgKind kind, DType dtype = DType::none) { return guard_word(kind, dtype, 0, false, Device::none); }
+
+// One walk packs and compares: a sink takes words, sizes and bytes in order, and says whether to go on.
+class Packer {
+ public:
+  explicit Packer(std::vector<uint64_t>& words) : words_(words) {}
+  bool word(uint64_t w) { return words_.push_back(w), true; }
+  bool sizes(const int64_t* s, size_t n) { return words_.insert(words_.end(), s, s + n), true; }
+  bool bytes(const void* data, size_t n) {
+    const size_t at = words_.size();
+    words_.resize(at + text_words(n));
+    if (n) std::memcpy(words_.data() + at, data, n);
+    return true;
+  }
+
+ private:
+  std::vector<uint64_t>& words_;
+};
+
+// Two leaves of equal first words (and, of texts, equal lengths) have as many words to follow, and two structures as
+// many leaves: nothing is read beyond the end.
+class Matcher {
+ public:
+  explicit Matcher(const uint64_t* at) : at_(at) {}
+  bool word(uint64_t w) { return *at_++ == w; }
+  bool sizes(const int64_t* s, size_t n) {
+    uint64_t differ = 0;
+    for (size_t i = 0; i < n; i++) differ |= static_cast<uint64_t>(s[i]) ^ at_[i];
+    at_ += n;
+    return differ == 0;
+  }
+  bool bytes(const void* data, size_t n) {
+    const bool same = n == 0 || std::memcmp(at_, data, n) == 0;
+    at_ += text_words(n);
+    return same;
+  }
+
+ private:
+  const uint64_t* at_;
+};
+
 template <class Sink>
 bool pack_text(Sink& sink, ArgKind kind, const void* data, size_t bytes) {
-  if (!sink(head(kind, DType::none, 0, false, 1 + (bytes + 7) / 8)) || !sink(bytes)) return false;
-  const char* p = static_cast<const char*>(data);
-  for (size_t at = 0; at < bytes; at += 8) {
-    uint64_t word = 0;
-    std::memcpy(&word, p + at, std::min<size_t>(8, bytes - at));
-    if (!sink(word)) return false;
-  }
-  return true;
+  return sink.word(plain_word(kind)) && sink.word(bytes) && sink.bytes(data, bytes);
 }
 
 template <class Sink>
 bool pack_tensor(Sink& sink, const Tensor& t) {
-  if (t.kind() == Tensor::Kind::number) return sink(head(ArgKind::real, t.type().dtype, 0, false, 0));
+  if (!sink.word(t.guard())) return false;
   const size_t rank = t.type().rank();
-  const bool layout = !t.contiguous();
-  bool same = sink(head(ArgKind::value, t.type().dtype, rank, layout, 1 + rank * (layout ? 2 : 1)));
-  same = same && sink(static_cast<uint64_t>(static_cast<uint32_t>(t.type().device)));
-  for (size_t i = 0; same && i < rank; i++) same = sink(static_cast<uint64_t>(t.sizes()[i]));
-  for (size_t i = 0; same && layout && i < rank; i++) same = sink(static_cast<uint64_t>(t.strides()[i]));
-  return same;
+  return sink.sizes(t.sizes(), rank) && (!strided(t.guard()) || sink.sizes(t.strides().data(), rank));
 }
 
 template <class Sink>
@@ -49,43 +87,53 @@ bool pack_leaf(Sink& sink, const Leaf& leaf) {
   switch (leaf.kind) {
     case ArgKind::value: return pack_tensor(sink, *leaf.tensor);
     // A float is live: its value is no part of the key.
-    case ArgKind::real: return sink(head(ArgKind::real, DType::f64, 0, false, 0));
-    case ArgKind::none: return sink(head(ArgKind::none, DType::none, 0, false, 0));
+    case ArgKind::real: return sink.word(plain_word(ArgKind::real, DType::f64));
+    case ArgKind::none: return sink.word(plain_word(ArgKind::none));
     case ArgKind::string: return pack_text(sink, leaf.kind, leaf.text.data(), leaf.text.size());
     case ArgKind::dims: return pack_text(sink, leaf.kind, leaf.ints.data(), leaf.ints.size() * sizeof(int64_t));
     case ArgKind::reals: return pack_text(sink, leaf.kind, leaf.reals.data(), leaf.reals.size() * sizeof(double));
-    default: return sink(head(leaf.kind, DType::none, 0, false, 1)) && sink(static_cast<uint64_t>(leaf.i));
+    default: return sink.word(plain_word(leaf.kind)) && sink.word(static_cast<uint64_t>(leaf.i));
   }
 }
 
-// The structure of positional tensors, as their values would have it.
-constexpr std::string_view kStars = "*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*,*";
-
 template <class Sink>
-bool pack(Sink&& sink, const Inputs& in) {
-  if (in.values) {
-    bool same = pack_text(sink, ArgKind::string, in.values->structure().data(), in.values->structure().size());
+bool pack_leaves(Sink& sink, const Inputs& in) {
+  bool same = true;
+  if (in.values)
     for (size_t i = 0; same && i < in.count; i++) same = pack_leaf(sink, (*in.values)[i]);
-    return same;
-  }
-  const size_t length = in.count ? 2 * in.count - 1 : 0;
-  std::string longer;
-  if (length > kStars.size())
-    for (size_t i = 0; i < length; i++) longer += i % 2 ? ',' : '*';
-  bool same = pack_text(sink, ArgKind::string, longer.empty() ? kStars.data() : longer.data(), length);
-  for (size_t i = 0; same && i < in.count; i++) same = pack_tensor(sink, *in.tensors[i]);
+  else
+    for (size_t i = 0; same && i < in.count; i++) same = pack_tensor(sink, *in.tensors[i]);
   return same;
+}
+
+// The structure of tensors by position, as their values would have it.
+std::string flat_structure(size_t count) {
+  std::string stars;
+  for (size_t i = 0; i < count; i++) stars += i ? ",*" : "*";
+  return stars;
 }
 
 }  // namespace
 
 Key::Key(const Inputs& in) {
-  pack([this](uint64_t word) { return words_.push_back(word), true; }, in);
+  const std::string flat = flat_structure(in.count);
+  const std::string& structure = in.values ? in.values->structure() : flat;
+  if (structure == flat) flat_ = in.count;
+  Packer packer(words_);
+  pack_text(packer, ArgKind::string, structure.data(), structure.size());
+  leaves_ = words_.size();
+  pack_leaves(packer, in);
 }
 
 bool Key::matches(const Inputs& in) const {
-  const uint64_t *at = words_.data(), *end = at + words_.size();
-  return pack([&](uint64_t word) { return at != end && *at++ == word; }, in) && at == end;
+  if (in.values) {
+    Matcher structure(words_.data());
+    if (!pack_text(structure, ArgKind::string, in.values->structure().data(), in.values->structure().size())) return false;
+  } else if (in.count != flat_) {
+    return false;
+  }
+  Matcher matcher(words_.data() + leaves_);
+  return pack_leaves(matcher, in);
 }
 
 std::string Key::describe(size_t at, std::string_view field) const {
@@ -96,9 +144,9 @@ std::string Key::describe(size_t at, std::string_view field) const {
     return cat("[", join(items, ", ", [](uint64_t v) { return static_cast<int64_t>(v); }), "]");
   };
   if (field == "dtype") return std::string(name(dtype_of(h)));
-  if (field == "device") return name(static_cast<Device>(static_cast<int32_t>(w[0])));
-  if (field == "shape") return list(1);
-  if (field == "layout") return strided(h) ? cat("strides ", list(1 + rank_of(h))) : "contiguous";
+  if (field == "device") return name(device_of(h));
+  if (field == "shape") return list(0);
+  if (field == "layout") return strided(h) ? cat("strides ", list(rank_of(h))) : "contiguous";
   if (field == "value" && kind_of(h) == ArgKind::string)
     return cat("'", std::string_view(reinterpret_cast<const char*>(w + 1), std::min<size_t>(w[0], 40)), "'");
   if (field == "value" && kind_of(h) == ArgKind::boolean) return w[0] ? "true" : "false";
@@ -109,11 +157,11 @@ std::string Key::describe(size_t at, std::string_view field) const {
 
 std::string Key::difference(const Key& cached, std::span<const std::string> names) const {
   // The structure comes first in both.
-  if (describe(0, "value") != cached.describe(0, "value") || follow(words_[0]) != follow(cached.words_[0]))
+  if (leaves_ != cached.leaves_ || std::memcmp(words_.data(), cached.words_.data(), leaves_ * 8))
     return cat("the inputs' structure is ", describe(0, "value"), ", was ", cached.describe(0, "value"));
-  size_t a = 1 + follow(words_[0]), b = 1 + follow(cached.words_[0]);
+  size_t a = leaves_, b = leaves_;
   for (size_t leaf = 0; a < words_.size() && b < cached.words_.size(); leaf++) {
-    const size_t na = 1 + follow(words_[a]), nb = 1 + follow(cached.words_[b]);
+    const size_t na = 1 + follow(words_.data() + a), nb = 1 + follow(cached.words_.data() + b);
     if (na != nb || std::memcmp(words_.data() + a, cached.words_.data() + b, na * 8)) {
       std::string which = leaf < names.size() ? cat("input '", names[leaf], "'") : cat("input ", leaf);
       const bool tensors = kind_of(words_[a]) == ArgKind::value && kind_of(cached.words_[b]) == ArgKind::value;

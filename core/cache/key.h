@@ -17,7 +17,7 @@ class Key {
  public:
   Key() = default;
   explicit Key(const Inputs& in);
-  // Whether a key of these inputs would be equal; makes none.
+  // Whether a key of these inputs would be equal; makes none. Requires: no NULL among the tensors.
   bool matches(const Inputs& in) const;
 
   // Which leaf and which field differ first, in words: "input '1': shape is [8, 4], was [4, 4]".
@@ -25,7 +25,11 @@ class Key {
 
  private:
   std::string describe(size_t at, std::string_view field) const;
+  static constexpr size_t kNotFlat = ~size_t{0};
+
   std::vector<uint64_t> words_;
+  size_t leaves_ = 0;       // where the leaves begin, after the structure
+  size_t flat_ = kNotFlat;  // how many tensors by position have this structure
 };
 
 }  // namespace thunder
