@@ -73,6 +73,13 @@ size_t Cache::size() const {
   return list ? list->entries.size() : 0;
 }
 
+uint64_t Cache::runs() const {
+  const List* list = list_.load(std::memory_order_acquire);
+  uint64_t sum = 0;
+  for (size_t i = 0; list && i < list->entries.size(); i++) sum += list->entries[i]->program->runs();
+  return sum;
+}
+
 const Entry* Cache::latest() const {
   const List* list = list_.load(std::memory_order_acquire);
   return list ? list->entries.front() : nullptr;

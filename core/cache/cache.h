@@ -25,8 +25,9 @@ struct Entry {
   Key key;
   std::vector<std::pair<size_t, double>> float_guards;  // floats that the function read as numbers
   mutable std::vector<GenerationGuard> guards;          // `seen` moves on when the facts still hold
-  std::vector<Binding> bindings;
-  std::vector<ResultLeaf> results;
+  std::vector<Binding> bindings;  // by input of the trace: first the leaves, then what was captured
+  size_t leaves = 0;              // how many of them are leaves
+  std::vector<ResultLeaf> results;  // their outputs count up
   std::string result_structure;
   std::unique_ptr<Program> program;
   std::vector<Trace> traces;     // one a stage
@@ -48,6 +49,8 @@ class Cache {
   std::string why_not(const Inputs& in, std::span<const std::string> names) const;
   const Entry* insert(std::unique_ptr<Entry> entry);
   size_t size() const;
+  // How often its programs ran.
+  uint64_t runs() const;
   const Entry* latest() const;
 
  private:

@@ -61,9 +61,11 @@ void Compiled::check_inputs(const Inputs& in) const {
 }
 
 const Entry* Compiled::lookup(const Inputs& in, std::unique_ptr<Entry>& own) {
-  check_inputs(in);
-  if (const Entry* entry = cache_.find(in)) [[likely]]
+  bool complete = true;
+  for (size_t i = 0; !in.values && i < in.count; i++) complete &= in.tensors[i] != nullptr;
+  if (const Entry* entry = complete ? cache_.find(in) : nullptr) [[likely]]
     return entry;
+  check_inputs(in);  // no key has what it refuses
   if (in.values) return compile(*in.values, own);
   Values values;
   for (size_t i = 0; i < in.count; i++) values.push(Ref<Tensor>(in.tensors[i]));
@@ -99,6 +101,7 @@ const Entry* Compiled::compile(const Values& values, std::unique_ptr<Entry>& own
     last_miss_ = why;
   }
   if (!keep) {
+    apart_++;
     own = std::move(entry);
     return own.get();
   }
@@ -110,7 +113,6 @@ Status* Compiled::call(const Values& in, Values& out, void* stream) noexcept {
   return guarded([&]() -> Status* {
     if (in.status()) throw Error(in.status());
     require(in.complete(), function_->name(), ": a group of the inputs was not closed");
-    calls_.fetch_add(1, std::memory_order_relaxed);
     Inputs inputs{&in, nullptr, in.size()};
     std::unique_ptr<Entry> own;
     const Entry& entry = *lookup(inputs, own);
@@ -123,13 +125,11 @@ Status* Compiled::call(const Values& in, Values& out, void* stream) noexcept {
 
 Status* Compiled::call_tensors(Tensor* const* in, size_t n_in, Tensor** out, size_t n_out) noexcept {
   return guarded([&]() -> Status* {
-    calls_.fetch_add(1, std::memory_order_relaxed);
     Inputs inputs{nullptr, in, n_in};
     std::unique_ptr<Entry> own;
     const Entry& entry = *lookup(inputs, own);
     ResultTensors results;
-    size_t tensors = 0;
-    for (auto& r : entry.results) tensors += r.output != ResultLeaf::kConstant;
+    const size_t tensors = entry.program->plan().outputs.size();
     require(n_out <= tensors, function_->name(), ": returns ", tensors, " tensors, ", n_out, " were asked for");
     if (Status* failed = run(entry, inputs, nullptr, results, nullptr)) return failed;
     for (size_t i = 0; i < n_out; i++) out[i] = results.take(i).detach();
@@ -139,7 +139,7 @@ Status* Compiled::call_tensors(Tensor* const* in, size_t n_in, Tensor** out, siz
 
 CallStatistics Compiled::statistics() const {
   CallStatistics s;
-  s.calls = calls_.load();
+  s.calls = cache_.runs() + apart_.load();
   s.misses = misses_.load();
   s.hits = s.calls > s.misses ? s.calls - s.misses : 0;
   s.entries = cache_.size();

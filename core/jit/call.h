@@ -73,7 +73,7 @@ class Compiled : public Counted<Compiled> {
   // The tensor bound to an input of the program; null for a plain number.
   static Tensor* input_tensor(const Entry& entry, const Inputs& in, size_t input);
   void check_writes(const Entry& entry, const Inputs& in) const;
-  Ref<Tensor> result_tensor(const Entry& entry, const Inputs& in, size_t output, const Values* bound, bool& copy_back) const;
+  Ref<Tensor> result_tensor(const Entry& entry, const Inputs& in, size_t leaf, Tensor* bound, bool& copy) const;
   static void copy_to_bound(const Entry& entry, const Values& bound, ResultTensors& results);
   static void fill_results(const Entry& entry, ResultTensors& results, Values& out);
 
@@ -85,7 +85,8 @@ class Compiled : public Counted<Compiled> {
   bool warned_ = false;  // of the limit; under compile_mutex_
   mutable std::mutex report_mutex_;
   std::string last_miss_;
-  std::atomic<uint64_t> calls_{0}, misses_{0}, trace_ns_{0}, transform_ns_{0}, compile_ns_{0};
+  std::atomic<uint64_t> apart_{0};  // calls that no program of the cache ran
+  std::atomic<uint64_t> misses_{0}, trace_ns_{0}, transform_ns_{0}, compile_ns_{0};
 };
 
 }  // namespace thunder

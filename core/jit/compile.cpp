@@ -46,7 +46,7 @@ Trace trace_function(Context& context, Function& function, const Values& in, Ent
   TracingScope scope(context.scope_environment(), function.name());
   Values proxies(in);
   make_proxies(scope, proxies, in, entry);
-  const size_t n_arguments = entry.bindings.size();
+  entry.leaves = entry.bindings.size();
   FloatReads reads(in);
   proxies.reads = &reads;
   Values* out = apply(scope, function, proxies);
@@ -66,7 +66,7 @@ Trace trace_function(Context& context, Function& function, const Values& in, Ent
   Trace trace = scope.finish(outputs);
   entry.float_guards = std::move(reads.guards);
   entry.guards = scope.take_guards();
-  for (size_t i = n_arguments; i < trace.inputs.size(); i++) entry.bindings.push_back({Binding::kCaptured, scope.captured()[i]});
+  for (size_t i = entry.leaves; i < trace.inputs.size(); i++) entry.bindings.push_back({Binding::kCaptured, scope.captured()[i]});
   return trace;
 }
 
@@ -77,6 +77,13 @@ std::vector<Sizes> layouts(const Trace& trace, const Entry& entry, const Values&
     const Tensor* t = b.captured ? b.captured.get() : in[b.leaf].tensor.get();
     out.push_back(t && t->concrete() ? t->strides() : Sizes());
   }
+  return out;
+}
+
+// A captured tensor's memory is the same at every call.
+std::vector<void*> fixed_addresses(const Entry& entry) {
+  std::vector<void*> out;
+  for (size_t i = entry.leaves; i < entry.bindings.size(); i++) out.push_back(entry.bindings[i].captured->data());
   return out;
 }
 
@@ -103,7 +110,8 @@ std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const
     entry->traces.push_back(std::move(*prepared.trace));
   }
   const Trace& final = entry->traces.back();
-  entry->program = std::make_unique<Program>(final, layouts(final, *entry, in), std::move(prepared.preparer), context.allocator());
+  entry->program = std::make_unique<Program>(final, layouts(final, *entry, in), fixed_addresses(*entry), std::move(prepared.preparer),
+                                             context.allocator());
   entry->compile_ms = now_ms() - transformed;
   entry->writes = !final.writes.empty();
   for (const Write& w : final.writes) entry->written.push_back(w.input);

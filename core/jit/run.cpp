@@ -17,6 +17,10 @@ union Number {
 struct Range {
   const std::byte *begin, *end;
   explicit Range(const Tensor& t) {
+    if (t.contiguous()) {
+      begin = t.data(), end = begin + t.bytes();
+      return;
+    }
     const Extent e = extent({t.sizes(), t.type().rank()}, t.strides(), size_of(t.type().dtype));
     begin = t.data() + e.begin, end = t.data() + e.end;
   }
@@ -41,42 +45,39 @@ void Compiled::check_writes(const Entry& entry, const Inputs& in) const {
     if (!t) continue;
     require(!t->read_only(), function_->name(), ": input ", w, " is written in place, and its memory is read-only");
     const Range written(*t);
-    const bool captured = static_cast<bool>(entry.bindings[w].captured);
-    for (size_t i = 0; i < entry.bindings.size(); i++) {
-      if (i == w || (captured && entry.bindings[i].captured)) continue;
-      Tensor* other = input_tensor(entry, in, i);
+    const size_t others = w < entry.leaves ? entry.bindings.size() : entry.leaves;
+    for (size_t i = 0; i < others; i++) {
+      Tensor* other = i == w ? nullptr : input_tensor(entry, in, i);
       require(!other || !written.overlaps(Range(*other)), function_->name(), ": inputs ", w, " and ", i,
               " overlap in memory, and the first is written in place; pass a copy, or a view taken inside the function");
     }
   }
 }
 
-// The caller's tensor where one is bound to this result, else a fresh one.
-Ref<Tensor> Compiled::result_tensor(const Entry& entry, const Inputs& in, size_t output, const Values* bound, bool& copy_back) const {
-  const TensorType& type = entry.program->plan().outputs[output];
-  copy_back = false;
-  for (size_t leaf = 0; bound && leaf < entry.results.size() && leaf < bound->size(); leaf++) {
-    const Ref<Tensor>& t = (*bound)[leaf].bound;
-    if (entry.results[leaf].output != output || !t) continue;
-    require(t->concrete() && !t->read_only() && t->type() == type, function_->name(), ": result ", leaf, " is ", name(type),
-            ", the tensor bound to it is ", t->read_only() ? "read-only " : "", name(t->type()));
-    copy_back = !t->contiguous();
-    for (size_t i = 0; i < entry.bindings.size() && !copy_back; i++) {
-      Tensor* other = input_tensor(entry, in, i);
-      copy_back = other && Range(*t).overlaps(Range(*other));
-    }
-    if (!copy_back) return t;
+// The caller's tensor `bound` where there is one (null: none), else a fresh one. `copy`: the result is to be copied from
+// the fresh one to the caller's, which is strided or overlaps an input.
+Ref<Tensor> Compiled::result_tensor(const Entry& entry, const Inputs& in, size_t leaf, Tensor* bound, bool& copy) const {
+  const DenseType& dense = entry.program->plan().outputs[entry.results[leaf].output];
+  if (!bound) return Tensor::empty(context_->allocator(), dense);
+  require(bound->concrete() && !bound->read_only() && bound->type() == dense.type, function_->name(), ": result ", leaf, " is ",
+          name(dense.type), ", the tensor bound to it is ", bound->read_only() ? "read-only " : "", name(bound->type()));
+  bool apart = bound->contiguous();
+  const Range range(*bound);
+  for (size_t i = 0; i < entry.bindings.size() && apart; i++) {
+    Tensor* other = input_tensor(entry, in, i);
+    apart = !other || !range.overlaps(Range(*other));
   }
-  return Tensor::empty(context_->allocator(), type);
+  if (apart) return Ref<Tensor>(bound);
+  copy = true;
+  return Tensor::empty(context_->allocator(), dense);
 }
 
 Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, void* stream) {
-  const Plan& plan = entry.program->plan();
   SmallVector<void*, 16> inputs, outputs;
   SmallVector<Number, 8> numbers;
-  numbers.reserve(entry.bindings.size());  // pointers into it must stay
-  inputs.resize(entry.bindings.size());
-  for (uint32_t i : plan.bound_inputs) {
+  numbers.reserve(entry.leaves);  // pointers into it must stay
+  inputs.resize(entry.leaves);
+  for (uint32_t i : entry.program->given_inputs()) {
     if (Tensor* t = input_tensor(entry, in, i)) {
       inputs[i] = t->data();
       continue;
@@ -91,11 +92,12 @@ Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound,
     inputs[i] = &numbers.back();
   }
   if (entry.writes) check_writes(entry, in);
-  bool any_copy = false, copy = false;
-  for (size_t i = 0; i < plan.outputs.size(); i++) {
-    results.push(result_tensor(entry, in, i, bound, copy));
-    outputs.push_back(results.get(i)->data());
-    any_copy |= copy;
+  bool any_copy = false;
+  for (size_t leaf = 0; leaf < entry.results.size(); leaf++) {
+    if (entry.results[leaf].output == ResultLeaf::kConstant) continue;
+    Ref<Tensor> t = result_tensor(entry, in, leaf, bound && leaf < bound->size() ? (*bound)[leaf].bound.get() : nullptr, any_copy);
+    outputs.push_back(t->data());
+    results.push(std::move(t));
   }
   std::unique_lock<std::mutex> turn(context_->write_mutex(), std::defer_lock);
   if (entry.writes) turn.lock();

@@ -167,9 +167,7 @@ class Planner {
   void place_outputs() {
     for (uint32_t i = 0; i < trace_.outputs.size(); i++) {
       const ValueId v = trace_.outputs[i];
-      TensorType t = type(v);
-      t.weak = false;
-      plan_.outputs.push_back(t);
+      plan_.outputs.emplace_back(type(v));
       if (free_root(v)) roots_[v] = {Place::output, i, 0, true, roots_[v].made, roots_[v].last_use};
       else copies_.push_back({v, Place::output, i});
     }

@@ -28,24 +28,16 @@ Status* located(Status* failed, const Step& step) noexcept {
 
 }  // namespace
 
-Program::Program(const Trace& trace, const std::vector<Sizes>& strides, std::unique_ptr<Preparer> preparer, const Allocator& allocator)
-    : trace_(trace), plan_(plan_memory(trace, strides, *preparer)), allocator_(allocator), preparer_(std::move(preparer)) {
+Program::Program(const Trace& trace, const std::vector<Sizes>& strides, std::span<void* const> fixed, std::unique_ptr<Preparer> preparer,
+                 const Allocator& allocator)
+    : trace_(trace), plan_(plan_memory(trace, strides, *preparer)), allocator_(allocator), preparer_(std::move(preparer)),
+      fixed_(fixed.begin(), fixed.end()), n_given_(trace.inputs.size() - fixed.size()) {
   try {
     prepare_steps();
     constants_ = Storage::allocate(allocator_, plan_.constant_bytes);
-    for (uint32_t i = 0; i < plan_.buffers.size(); i++) {
-      const BufferPlan& b = plan_.buffers[i];
-      if (b.place == Place::input) {
-        input_patches_.push_back({i, b.index, b.offset});
-        plan_.bound_inputs.push_back(b.index);
-      }
-      if (b.place == Place::output) output_patches_.push_back({i, b.index, b.offset});
-    }
-    std::sort(plan_.bound_inputs.begin(), plan_.bound_inputs.end());
-    plan_.bound_inputs.erase(std::unique(plan_.bound_inputs.begin(), plan_.bound_inputs.end()), plan_.bound_inputs.end());
-    auto frame = make_frame();
-    if (Status* failed = run_steps(*frame, 0, plan_.constant_steps, nullptr)) throw Error(Ref<Status>::adopt(failed));
-    release(std::move(frame));
+    find_patches();
+    first_ = make_frame();
+    if (Status* failed = run_steps(*first_, 0, plan_.constant_steps)) throw Error(Ref<Status>::adopt(failed));
   } catch (...) {
     for (auto& [state, drop] : drops_) drop(state);
     throw;
@@ -53,8 +45,20 @@ Program::Program(const Trace& trace, const std::vector<Sizes>& strides, std::uni
 }
 
 Program::~Program() {
-  delete spare_.load();
   for (auto& [state, drop] : drops_) drop(state);
+}
+
+// What a call has to bind: the rest of the argument blocks stays as it was made.
+void Program::find_patches() {
+  for (uint32_t i = 0; i < plan_.buffers.size(); i++) {
+    const BufferPlan& b = plan_.buffers[i];
+    if (b.place == Place::output) output_patches_.push_back({i, b.index, b.offset});
+    if (b.place != Place::input || b.index >= n_given_) continue;
+    input_patches_.push_back({i, b.index, b.offset});
+    given_inputs_.push_back(b.index);
+  }
+  std::sort(given_inputs_.begin(), given_inputs_.end());
+  given_inputs_.erase(std::unique(given_inputs_.begin(), given_inputs_.end()), given_inputs_.end());
 }
 
 void Program::prepare_steps() {
@@ -82,6 +86,7 @@ std::unique_ptr<Program::Frame> Program::make_frame() const {
     buffer.device = b.device;
     if (b.rank >= 0 && b.place == Place::arena) buffer.data = frame->arena->data() + b.offset;
     if (b.rank >= 0 && b.place == Place::constant) buffer.data = constants_->data() + b.offset;
+    if (b.place == Place::input && b.index >= n_given_) buffer.data = static_cast<std::byte*>(fixed_[b.index - n_given_]) + b.offset;
     frame->buffers.push_back(buffer);
   }
   for (const Step& s : plan_.steps) {
@@ -97,34 +102,34 @@ std::unique_ptr<Program::Frame> Program::make_frame() const {
   return frame;
 }
 
-// One spare frame changes hands without a lock; more only exist while calls overlap.
-std::unique_ptr<Program::Frame> Program::acquire() {
-  if (Frame* spare = spare_.exchange(nullptr, std::memory_order_acquire)) return std::unique_ptr<Frame>(spare);
-  {
-    std::lock_guard lock(mutex_);
-    if (!frames_.empty()) {
-      auto frame = std::move(frames_.back());
-      frames_.pop_back();
-      return frame;
-    }
-  }
-  return make_frame();
-}
-
-void Program::release(std::unique_ptr<Frame> frame) {
-  Frame* expected = nullptr;
-  if (spare_.compare_exchange_strong(expected, frame.get(), std::memory_order_release, std::memory_order_relaxed)) {
-    frame.release();
-    return;
-  }
+Program::Frame& Program::acquire() {
+  if (!first_->busy.load(std::memory_order_relaxed) && !first_->busy.exchange(true, std::memory_order_acquire)) return *first_;
   std::lock_guard lock(mutex_);
-  frames_.push_back(std::move(frame));
+  if (idle_.empty()) {
+    idle_.reserve(more_.size() + 1);  // so that `release` cannot fail
+    return *more_.emplace_back(make_frame());
+  }
+  Frame* frame = idle_.back();
+  idle_.pop_back();
+  return *frame;
 }
 
-Status* Program::run_steps(Frame& frame, size_t begin, size_t end, void* stream) const noexcept {
+void Program::release(Frame& frame) {
+  if (&frame == first_.get()) return frame.busy.store(false, std::memory_order_release);
+  std::lock_guard lock(mutex_);
+  idle_.push_back(&frame);
+}
+
+uint64_t Program::runs() const {
+  std::lock_guard lock(mutex_);
+  uint64_t sum = first_->runs.load(std::memory_order_relaxed);
+  for (auto& frame : more_) sum += frame->runs.load(std::memory_order_relaxed);
+  return sum;
+}
+
+Status* Program::run_steps(Frame& frame, size_t begin, size_t end) const noexcept {
   for (size_t i = begin; i < end; i++) {
     const Step& step = plan_.steps[i];
-    if (stream) frame.launches[i].native_stream = stream;
     if (Status* failed = step.run(&frame.launches[i], step.state)) return located(failed, step);
   }
   return nullptr;
@@ -132,11 +137,17 @@ Status* Program::run_steps(Frame& frame, size_t begin, size_t end, void* stream)
 
 Status* Program::run(void* const* inputs, void* const* outputs, void* stream) noexcept {
   try {
-    auto frame = acquire();
-    for (const Patch& p : input_patches_) frame->buffers[p.buffer].data = static_cast<std::byte*>(inputs[p.index]) + p.offset;
-    for (const Patch& p : output_patches_) frame->buffers[p.buffer].data = static_cast<std::byte*>(outputs[p.index]) + p.offset;
-    Status* failed = run_steps(*frame, plan_.constant_steps, plan_.steps.size(), stream);
-    release(std::move(frame));
+    Frame& frame = acquire();
+    frame.runs.store(frame.runs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    if (stream != frame.stream) {
+      frame.stream = stream;
+      for (Launch& launch : frame.launches) launch.native_stream = stream;
+    }
+    Buffer* buffers = frame.buffers.data();
+    for (const Patch& p : input_patches_) buffers[p.buffer].data = static_cast<std::byte*>(inputs[p.index]) + p.offset;
+    for (const Patch& p : output_patches_) buffers[p.buffer].data = static_cast<std::byte*>(outputs[p.index]) + p.offset;
+    Status* failed = run_steps(frame, plan_.constant_steps, plan_.steps.size());
+    release(frame);
     return failed;
   } catch (const Error& e) {
     return Ref<Status>(e.status()).detach();

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <span>
 
 #include "program/launch.h"
 #include "tensor/tensor.h"
@@ -43,8 +44,7 @@ struct Plan {
   std::vector<BufferPlan> buffers;
   std::vector<int64_t> layouts;
   std::vector<InputPlan> inputs;
-  std::vector<uint32_t> bound_inputs;  // those that some step reads or writes: a call binds no others
-  std::vector<TensorType> outputs;
+  std::vector<DenseType> outputs;
   size_t arena_bytes = 0;
   size_t constant_bytes = 0;
   size_t constant_steps = 0;  // the first steps depend on nothing: they run once, when the program is made
@@ -71,46 +71,60 @@ Plan plan_memory(const Trace& trace, const std::vector<Sizes>& strides, const Pr
 
 class Program {
  public:
-  // Requires: a claimed trace.
-  Program(const Trace& trace, const std::vector<Sizes>& strides, std::unique_ptr<Preparer> preparer, const Allocator& allocator);
+  // Requires: a claimed trace. `fixed`: the addresses of its last inputs, whose memory is the same at every call.
+  Program(const Trace& trace, const std::vector<Sizes>& strides, std::span<void* const> fixed, std::unique_ptr<Preparer> preparer,
+          const Allocator& allocator);
   ~Program();
   Program(const Program&) = delete;
 
-  // inputs[i]: first element of input i; outputs[i]: dense memory of output i's type. Any thread. Null, or an owned
-  // status that says which step failed.
+  // inputs[i]: first element of input i, for those of given_inputs(); outputs[i]: dense memory of output i's type. Any
+  // thread. Null, or an owned status that says which step failed.
   Status* run(void* const* inputs, void* const* outputs, void* native_stream) noexcept;
 
   const Plan& plan() const { return plan_; }
+  // Those that some step reads or writes and that are not fixed: a call binds no others.
+  const std::vector<uint32_t>& given_inputs() const { return given_inputs_; }
+  // How often it has run, or is running.
+  uint64_t runs() const;
   const Trace& trace() const { return trace_; }
   size_t peak_bytes() const { return plan_.arena_bytes + plan_.constant_bytes; }
 
  private:
-  // What one running call needs: its arena, and argument blocks that point into it.
+  // What one running call needs: its arena, and argument blocks that point into it. Only who holds it changes it.
   struct Frame {
     Ref<Storage> arena;
     std::vector<Buffer> buffers;
     std::vector<Launch> launches;
+    void* stream = nullptr;          // that the launches name
+    std::atomic<uint64_t> runs{0};   // by its holder alone: no locked instruction
+    std::atomic<bool> busy{false};   // of the first frame
   };
   struct Patch {
     uint32_t buffer, index;
     int64_t offset;
   };
   void prepare_steps();
+  void find_patches();
   std::unique_ptr<Frame> make_frame() const;
-  Status* run_steps(Frame& frame, size_t begin, size_t end, void* stream) const noexcept;
-  std::unique_ptr<Frame> acquire();
-  void release(std::unique_ptr<Frame> frame);
+  Status* run_steps(Frame& frame, size_t begin, size_t end) const noexcept;
+  Frame& acquire();
+  void release(Frame& frame);
 
   Trace trace_;
   Plan plan_;
   Allocator allocator_;
   std::unique_ptr<Preparer> preparer_;
   Ref<Storage> constants_;
+  std::vector<void*> fixed_;
+  size_t n_given_;  // inputs before the fixed ones
   std::vector<Patch> input_patches_, output_patches_;
+  std::vector<uint32_t> given_inputs_;
   std::vector<std::pair<void*, void (*)(void*)>> drops_;
-  std::atomic<Frame*> spare_{nullptr};
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Frame>> frames_;
+  // The first frame serves calls that do not overlap; more are only made while they do.
+  std::unique_ptr<Frame> first_;
+  mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<Frame>> more_;
+  std::vector<Frame*> idle_;  // among `more_`
 };
 
 }  // namespace thunder
