@@ -1,4 +1,4 @@
-// What a call costs: the guard alone, and a + b on 16 floats, compiled and eager.
+// What a call costs: guards and binding alone, and with the work; a + b on 16 floats, compiled and eager.
 #include "support.h"
 
 #include <string>
@@ -9,11 +9,11 @@ namespace {
 
 constexpr int kParameters = 150;
 
-thunder_compiled* compile(thunder_context* c, const char* name, thunder_fn fn, void* user) {
+thunder_compiled* compile(thunder_context* c, const char* name, thunder_fn fn, void* user, const thunder_options* options = nullptr) {
   thunder_function* f = nullptr;
   thunder_compiled* compiled = nullptr;
   check(thunder_function_create(c, name, fn, user, nullptr, &f));
-  check(thunder_compile(f, nullptr, &compiled));
+  check(thunder_compile(f, options, &compiled));
   thunder_function_release(f);
   return compiled;
 }
@@ -25,12 +25,39 @@ thunder_status* add(thunder_scope* s, const thunder_values* in, thunder_values* 
   return nullptr;
 }
 
-// Reads every parameter and argument, computes nothing that is kept: what is left of a call is its guard.
-thunder_status* read_all(thunder_scope* s, const thunder_values* in, thunder_values*, void* user) {
+// One result of the three arguments and of every parameter of the module, if there is one.
+thunder_status* use_all(thunder_scope* s, const thunder_values* in, thunder_values* out, void* user) {
   auto* module = static_cast<thunder_module*>(user);
-  for (int i = 0; i < kParameters; i++) thunder_module_tensor(s, module, ("p" + std::to_string(i)).c_str());
-  for (size_t i = 0; i < 3; i++) thunder_values_tensor(in, i);
+  std::vector<thunder_tensor*> parts;
+  for (int i = 0; module && i < kParameters; i++) parts.push_back(thunder_module_tensor(s, module, ("p" + std::to_string(i)).c_str()));
+  for (size_t i = 0; i < 3; i++) parts.push_back(op(s, "reshape", {any(thunder_values_tensor(in, i)), dims({-1})}));
+  thunder_any list{};
+  list.kind = THUNDER_TENSORS;
+  list.count = static_cast<uint32_t>(parts.size());
+  list.u.ts = parts.data();
+  thunder_values_push_tensor(out, op(s, "sum", {any(op(s, "cat", {list}))}));
   return nullptr;
+}
+
+// An executor that takes the lines and does none of their work: what is left of a call is its checks, its binding, the
+// result and the way to each step.
+thunder_options* without_work(thunder_context* c) {
+  static const char* const ops[] = {"prims.cat", "prims.sum"};
+  thunder_executor_desc desc{};
+  desc.size = sizeof desc;
+  desc.name = "nothing";
+  desc.ops = ops;
+  desc.n_ops = 2;
+  desc.flags = THUNDER_EXECUTOR_STRIDED;
+  desc.prepare = [](const thunder_node*, void**, size_t*, void*) -> thunder_status* { return nullptr; };
+  desc.run = [](const thunder_launch*, void*) -> thunder_status* { return nullptr; };
+  thunder_executor* nothing = nullptr;
+  thunder_options* options = nullptr;
+  check(thunder_executor_create(c, &desc, &nothing));
+  check(thunder_options_create(c, &options));
+  thunder_options_add_executor(options, nothing);
+  thunder_executor_release(nothing);
+  return options;
 }
 
 void time_guard(thunder_context* c) {
@@ -42,14 +69,24 @@ void time_guard(thunder_context* c) {
     thunder_tensor_release(p);
   }
   thunder_tensor* in[3] = {floats(c, {4, 8}, 0), floats(c, {8}, 0), floats(c, {2, 3, 4}, 0)};
-  thunder_compiled* f = compile(c, "read_all", read_all, module);
-  row("call: guard of 3 tensors and 150 parameters", "ns",
-      median_ns(15, 20000, [&] { check(thunder_compiled_call_tensors(f, in, 3, nullptr, 0)); }));
+  thunder_options* options = without_work(c);
+  auto time = [&](const char* name, thunder_compiled* f) {
+    row(name, "ns", median_ns(15, 20000, [&] {
+          thunder_tensor* out = nullptr;
+          check(thunder_compiled_call_tensors(f, in, 3, &out, 1));
+          thunder_tensor_release(out);
+        }));
+    thunder_compiled_release(f);
+  };
+  time("call: 3 tensors, steps without work", compile(c, "use", use_all, nullptr, options));
+  time("call: 3 tensors and 150 parameters, steps without work", compile(c, "use_all", use_all, module, options));
+  time("call: 3 tensors and 150 parameters, cat and sum", compile(c, "use_all", use_all, module));
   thunder_compiled* nothing = compile(c, "empty", empty, nullptr);
   row("call: empty", "ns", median_ns(15, 20000, [&] { check(thunder_compiled_call_tensors(nothing, in, 0, nullptr, 0)); }));
-  for (thunder_tensor* t : in) thunder_tensor_release(t);
+  row("call: empty, guard of 3 tensors", "ns", median_ns(15, 20000, [&] { check(thunder_compiled_call_tensors(nothing, in, 3, nullptr, 0)); }));
   thunder_compiled_release(nothing);
-  thunder_compiled_release(f);
+  for (thunder_tensor* t : in) thunder_tensor_release(t);
+  thunder_options_release(options);
   thunder_module_release(module);
 }
 
