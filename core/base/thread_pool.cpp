@@ -1,10 +1,12 @@
 #include "base/thread_pool.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
+#include <chrono>
 #include <memory>
 #include <new>
 #include <thread>
@@ -17,7 +19,10 @@ namespace thunder {
 namespace {
 
 // Long enough to meet the next loop of a program that is running, short enough not to be seen in a profile.
-constexpr int kSpins = 2000;
+constexpr auto kSpin = std::chrono::microseconds(20);
+constexpr int kLooks = 64;  // between two looks at the clock
+
+constexpr size_t kMost = 1024;  // threads: what the word that starts a loop has room for
 
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -27,11 +32,16 @@ void relax() {
 #endif
 }
 
-// Returns once `value` is no longer `old`.
+// Returns once `value` is no longer `old`. Who changes it does so in one step with reading it, and then notifies.
 void wait_for_change(const std::atomic<int32_t>& value, int32_t old) {
-  for (int i = 0; i < kSpins; i++) {
-    if (value.load(std::memory_order_acquire) != old) return;
-    relax();
+  using Clock = std::chrono::steady_clock;
+  for (Clock::time_point end{}, now{}; end == Clock::time_point{} || now < end;) {
+    for (int i = 0; i < kLooks; i++) {
+      if (value.load(std::memory_order_acquire) != old) return;
+      relax();
+    }
+    now = Clock::now();  // not before the first looks: they are what a short loop waits for
+    if (end == Clock::time_point{}) end = now + kSpin;
   }
   while (value.load(std::memory_order_acquire) == old) value.wait(old, std::memory_order_acquire);
 }
@@ -80,89 +90,182 @@ class ForkMark {
   volatile char* mark_ = nullptr;
 };
 
+// The processors that this process may use, but for the one that the caller is on.
+std::vector<int> other_processors() {
+  std::vector<int> out;
+#ifdef __linux__
+  cpu_set_t set;
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return out;
+  const int here = ::sched_getcpu();
+  for (int i = 0; i < CPU_SETSIZE; i++)
+    if (CPU_ISSET(i, &set) && i != here) out.push_back(i);
+#endif
+  return out;
+}
+
+// Two spinning threads that are left on one processor cost a time slice of the scheduler's. Only a hint: nothing
+// depends on it.
+void pin([[maybe_unused]] std::thread& thread, [[maybe_unused]] int processor) {
+#ifdef __linux__
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(processor, &set);
+  ::pthread_setaffinity_np(thread.native_handle(), sizeof set, &set);
+#endif
+}
+
+// One loop, and how it is divided.
+struct Loop {
+  int64_t n = 0, parts = 0;
+  ThreadPool::Body body = nullptr;
+  void* arg = nullptr;
+  Status** failures = nullptr;  // by part
+
+  void run(size_t part) const {
+    // The first n % parts parts have one item more; written so that nothing overflows for any n.
+    const auto i = static_cast<int64_t>(part);
+    const int64_t size = n / parts, longer = n % parts;
+    const int64_t begin = i * size + std::min(i, longer);
+    failures[part] = run_part(body, begin, begin + size + (i < longer), arg);
+  }
+  // The first part's failure; the others are dropped.
+  Status* take_failure() const {
+    Status* first = nullptr;
+    for (int64_t i = 0; i < parts; i++) {
+      Status* failure = std::exchange(failures[i], nullptr);
+      if (!first) first = failure;
+      else if (failure) failure->release();
+    }
+    return first;
+  }
+};
+
 }  // namespace
 
-struct ThreadPool::State {
-  explicit State(size_t wanted) {
-    if (wanted < 2 || !mark.supported()) return;
-    failures.resize(wanted);
+// The threads. A loop starts when `round` changes: a count, and in its low bits how many parts there are, so that a
+// thread that has none need not look further. Who has one says so in `done` before the next loop can start.
+struct ThreadPool::Team {
+  explicit Team(size_t wanted) : done(wanted), failures(wanted) {
+    if (!mark.supported()) return;
+    const std::vector<int> processors = other_processors();
     threads.reserve(wanted - 1);
     try {
-      for (size_t i = 1; i < wanted; i++) threads.emplace_back([this, i] { work(i); });
+      for (size_t i = 1; i < wanted; i++) {
+        threads.emplace_back([this, i] { work(i); });
+        if (wanted - 1 <= processors.size()) pin(threads.back(), processors[i - 1]);
+      }
     } catch (const std::exception&) {
-      // The threads that did start are the pool.
+      // The threads that did start are the team.
     }
+  }
+  ~Team() {
+    stop = true;
+    start(kMost);
+    for (auto& thread : threads) thread.join();
   }
 
   void work(size_t worker) {
     for (int32_t seen = 0;;) {
       wait_for_change(round, seen);
       seen = round.load(std::memory_order_acquire);
+      if (static_cast<size_t>(seen & (kMost - 1)) < worker) continue;
       if (stop) return;
-      run(worker);
-      if (pending.fetch_sub(1, std::memory_order_acq_rel) == 1) pending.notify_one();
+      loop.run(worker);
+      done[worker].round.exchange(seen, std::memory_order_acq_rel);
+      done[worker].round.notify_one();
     }
   }
 
-  void run(size_t part) {
-    const auto i = static_cast<int64_t>(part);
-    if (i >= parts) return;
-    // The first n % parts parts have one item more; written so that nothing overflows for any n.
-    const int64_t size = n / parts, longer = n % parts;
-    const int64_t begin = i * size + std::min(i, longer);
-    failures[part] = run_part(body, begin, begin + size + (i < longer), arg);
-  }
-
-  void start_round() {
-    pending.store(static_cast<int32_t>(threads.size()), std::memory_order_relaxed);
-    round.fetch_add(1, std::memory_order_release);
+  int32_t start(size_t parts) {
+    count++;
+    const auto word = static_cast<int32_t>(count << 10 | static_cast<uint32_t>(parts - 1));
+    round.exchange(word, std::memory_order_acq_rel);
     round.notify_all();
+    return word;
   }
 
+  Status* run(int64_t n, int64_t parts, Body body, void* arg) {
+    loop = {n, parts, body, arg, failures.data()};
+    const int32_t word = start(static_cast<size_t>(parts));
+    loop.run(0);
+    for (size_t i = 1; i < static_cast<size_t>(parts); i++)
+      for (int32_t at; (at = done[i].round.load(std::memory_order_acquire)) != word;) wait_for_change(done[i].round, at);
+    return loop.take_failure();
+  }
+
+  struct alignas(64) Done {
+    std::atomic<int32_t> round{0};
+  };
+
+  alignas(64) std::atomic<int32_t> round{0};
+  alignas(64) std::atomic<bool> busy{false};
+  bool stop = false;
+  uint32_t count = 0;
+  Loop loop;
+  std::vector<Done> done;
+  std::vector<Status*> failures;
   ForkMark mark;
   std::vector<std::thread> threads;
-  std::vector<Status*> failures;
-  std::atomic<bool> busy{false};
-  // What the workers read is written before `round` changes and not again until `pending` is back at zero.
-  alignas(64) std::atomic<int32_t> round{0};
-  alignas(64) std::atomic<int32_t> pending{0};
-  bool stop = false;
-  int64_t n = 0, parts = 0;
-  Body body = nullptr;
-  void* arg = nullptr;
 };
 
-ThreadPool::ThreadPool(size_t threads) : state_(new State(threads)) {}
+ThreadPool::~ThreadPool() { dismiss(); }
 
-ThreadPool::~ThreadPool() {
-  // A child has copies of threads that do not run in it; to join or destroy them would wait for ever.
-  if (state_->mark.forked() && !state_->threads.empty()) return;
-  state_->stop = true;
-  state_->start_round();
-  for (auto& thread : state_->threads) thread.join();
-  delete state_;
+void ThreadPool::dismiss() {
+  if (Team* team = team_.exchange(nullptr)) {
+    // A child has copies of threads that do not run in it; to join or destroy them would wait for ever.
+    if (!team->mark.forked() || team->threads.empty()) delete team;
+  }
+  if (host_.destroy) host_.destroy(host_.user);
+  host_ = {};
 }
 
-size_t ThreadPool::threads() const { return state_->threads.size() + 1; }
+void ThreadPool::resize(size_t threads) {
+  dismiss();
+  wanted_ = std::clamp<size_t>(threads, 1, kMost);
+}
+
+void ThreadPool::use(const Host& host) {
+  dismiss();
+  host_ = host;
+}
+
+// Null without memory.
+ThreadPool::Team* ThreadPool::team() noexcept {
+  Team* now = team_.load(std::memory_order_acquire);
+  if (now && (!now->mark.forked() || now->threads.empty())) [[likely]]
+    return now;
+  try {
+    auto fresh = std::make_unique<Team>(wanted_);
+    if (team_.compare_exchange_strong(now, fresh.get(), std::memory_order_acq_rel)) return fresh.release();
+    return now;  // another thread was faster
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+Status* ThreadPool::run_hosted(int64_t n, int64_t parts, Body body, void* arg) noexcept {
+  try {
+    std::vector<Status*> failures(static_cast<size_t>(parts));
+    Loop loop{n, parts, body, arg, failures.data()};
+    host_.run(static_cast<size_t>(parts), [](size_t part, void* loop) { static_cast<const Loop*>(loop)->run(part); }, &loop, host_.user);
+    return loop.take_failure();
+  } catch (const std::exception&) {
+    return out_of_memory_status();
+  }
+}
 
 Status* ThreadPool::parallel_for(int64_t n, int64_t grain, Body body, void* arg) noexcept {
   if (n <= 0) return nullptr;
-  State& s = *state_;
-  const int64_t parts = std::min(static_cast<int64_t>(threads()), n / std::max<int64_t>(1, grain));
-  if (parts < 2 || s.mark.forked() || s.busy.exchange(true, std::memory_order_acquire))
+  int64_t parts = std::min(static_cast<int64_t>(threads()), n / std::max<int64_t>(1, grain));
+  if (parts < 2) return run_part(body, 0, n, arg);
+  if (host_.run) return run_hosted(n, parts, body, arg);
+  Team* t = team();
+  if (t) parts = std::min(parts, static_cast<int64_t>(t->threads.size() + 1));
+  if (!t || parts < 2 || t->busy.load(std::memory_order_relaxed) || t->busy.exchange(true, std::memory_order_acquire))
     return run_part(body, 0, n, arg);
-  s.n = n, s.parts = parts, s.body = body, s.arg = arg;
-  s.start_round();
-  s.run(0);
-  for (int32_t left; (left = s.pending.load(std::memory_order_acquire)) != 0;) wait_for_change(s.pending, left);
-  Status* first = nullptr;
-  for (int64_t i = 0; i < parts; i++) {
-    Status* failure = std::exchange(s.failures[static_cast<size_t>(i)], nullptr);
-    if (!first) first = failure;
-    else if (failure) failure->release();
-  }
-  s.busy.store(false, std::memory_order_release);
-  return first;
+  Status* failed = t->run(n, parts, body, arg);
+  t->busy.store(false, std::memory_order_release);
+  return failed;
 }
 
 }  // namespace thunder

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <limits>
 #include <mutex>
 #include <stdexcept>
@@ -146,7 +147,7 @@ constexpr bool kForkIsChecked = false;  // the sanitizer's own runtime may hang 
 constexpr bool kForkIsChecked = true;
 #endif
 
-TEST(ThreadPool, runs_inline_in_a_forked_child) {
+TEST(ThreadPool, starts_threads_of_its_own_in_a_forked_child) {
   if (!kForkIsChecked) GTEST_SKIP() << "ThreadSanitizer does not support threads and fork";
   for (int attempt = 0; attempt < 20; attempt++) {
     auto* pool = new ThreadPool(3);
@@ -156,15 +157,80 @@ TEST(ThreadPool, runs_inline_in_a_forked_child) {
     ASSERT_GE(child, 0);
     if (child == 0) {
       ::alarm(20);
+      Parts parts;
       pool->parallel_for(6, 1, add_one, items);
+      pool->parallel_for(6, 1, Parts::note, &parts);
       delete pool;
-      ::_exit(items[0] == 2 && items[5] == 2 ? 0 : 1);
+      ::_exit(items[0] == 2 && items[5] == 2 && parts.ranges.size() == 3 ? 0 : 1);
     }
     int outcome = -1;
     ASSERT_EQ(::waitpid(child, &outcome, 0), child);
     EXPECT_EQ(outcome, 0);
     delete pool;
   }
+}
+
+TEST(ThreadPool, sleeps_and_wakes) {
+  ThreadPool pool(3);
+  for (int pause : {0, 1, 5}) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(pause));
+    std::vector<int> seen(10);
+    pool.parallel_for(10, 1, add_one, seen.data());
+    EXPECT_EQ(seen, std::vector<int>(10, 1)) << pause;
+  }
+}
+
+TEST(ThreadPool, leaves_out_threads_without_a_part) {
+  ThreadPool pool(4);
+  std::vector<int> seen(4);
+  for (int round = 0; round < 1000; round++) pool.parallel_for(1 + round % 4, 1, add_one, seen.data());
+  EXPECT_EQ(seen, (std::vector<int>{1000, 750, 500, 250}));
+}
+
+TEST(ThreadPool, changes_its_number_of_threads) {
+  ThreadPool pool(2);
+  Parts parts;
+  pool.parallel_for(12, 1, Parts::note, &parts);
+  EXPECT_EQ(parts.ranges.size(), 2u);
+  pool.resize(3);
+  parts.ranges.clear();
+  pool.parallel_for(12, 1, Parts::note, &parts);
+  EXPECT_EQ(parts.ranges.size(), 3u);
+  pool.resize(0);
+  EXPECT_EQ(pool.threads(), 1u);
+}
+
+// A host's pool that runs the parts one after the other, last first.
+struct Backwards {
+  int calls = 0, destroyed = 0;
+  ThreadPool::Host host() {
+    return {[](size_t parts, void (*part)(size_t, void*), void* arg, void* user) {
+              static_cast<Backwards*>(user)->calls++;
+              while (parts-- > 0) part(parts, arg);
+            },
+            4, this, [](void* user) { static_cast<Backwards*>(user)->destroyed++; }};
+  }
+};
+
+TEST(ThreadPool, uses_the_hosts_threads) {
+  Backwards backwards;
+  {
+    ThreadPool pool(2);
+    pool.use(backwards.host());
+    EXPECT_EQ(pool.threads(), 4u);
+    Parts parts;
+    pool.parallel_for(8, 1, Parts::note, &parts);
+    EXPECT_EQ(parts.ranges, (std::vector<std::pair<int64_t, int64_t>>{{6, 8}, {4, 6}, {2, 4}, {0, 2}}));
+    pool.parallel_for(3, 2, Parts::note, &parts);
+    EXPECT_EQ(backwards.calls, 1) << "one part needs nobody";
+    auto failure = Ref<Status>::adopt(pool.parallel_for(
+        4, 1, [](int64_t begin, int64_t, void*) -> Status* { return new Status(Code::backend, cat("part ", begin)); }, nullptr));
+    EXPECT_EQ(failure->message(), "part 0");
+    pool.resize(1);
+    EXPECT_EQ(backwards.destroyed, 1);
+    pool.use(backwards.host());
+  }
+  EXPECT_EQ(backwards.destroyed, 2);
 }
 
 }  // namespace
