@@ -1,5 +1,7 @@
 #include "device/memory.h"
 
+#include <sys/mman.h>
+
 #include <cstdint>
 #include <cstdlib>
 #include <new>
@@ -8,18 +10,31 @@
 
 namespace thunder {
 
+namespace {
+
+// Pages of this size cost one entry of the processor's address cache, and one fault, where small ones cost hundreds.
+constexpr size_t kHugePage = size_t{2} << 20;
+
+// malloc's fast path for small blocks does not serve aligned ones: align by hand, with the block's own address just
+// before what is given out.
+void* allocate_aligned(size_t bytes, size_t align, void*) {
+  if (bytes > SIZE_MAX / 2) return nullptr;
+  const bool huge = bytes >= kHugePage;
+  if (huge) align = kHugePage;
+  void* block = std::malloc(bytes + align + sizeof(void*));
+  if (!block) return nullptr;
+  auto at = (reinterpret_cast<uintptr_t>(block) + sizeof(void*) + align - 1) & ~(align - 1);
+  reinterpret_cast<void**>(at)[-1] = block;
+#ifdef MADV_HUGEPAGE
+  if (huge) ::madvise(reinterpret_cast<void*>(at), bytes & ~(kHugePage - 1), MADV_HUGEPAGE);  // only a wish
+#endif
+  return reinterpret_cast<void*>(at);
+}
+
+}  // namespace
+
 Allocator default_allocator() {
-  // malloc's fast path for small blocks does not serve aligned ones: align by hand, with the block's own address
-  // just before what is given out.
-  return {[](size_t bytes, size_t align, void*) -> void* {
-            if (bytes > SIZE_MAX / 2) return nullptr;
-            void* block = std::malloc(bytes + align + sizeof(void*));
-            if (!block) return nullptr;
-            auto at = (reinterpret_cast<uintptr_t>(block) + sizeof(void*) + align - 1) & ~(align - 1);
-            reinterpret_cast<void**>(at)[-1] = block;
-            return reinterpret_cast<void*>(at);
-          },
-          [](void* p, size_t, size_t, void*) { std::free(static_cast<void**>(p)[-1]); }, nullptr, true};
+  return {allocate_aligned, [](void* p, size_t, size_t, void*) { std::free(static_cast<void**>(p)[-1]); }, nullptr, true};
 }
 
 namespace {

@@ -1,0 +1,121 @@
+#include "device/block_cache.h"
+
+#include <bit>
+
+namespace thunder {
+namespace {
+
+// Eight classes between two powers of two: at most an eighth of a block is unused.
+constexpr int kSteps = 3;
+// The largest block that is kept at all: what is rounded up must stay a size.
+constexpr size_t kLargest = size_t{1} << 40;
+
+size_t class_of(size_t bytes) {
+  const int shift = std::bit_width(bytes - 1) - 1 - kSteps;
+  return (static_cast<size_t>(shift) << kSteps) + ((bytes - 1) >> shift) + 1;
+}
+size_t bytes_of(size_t size_class) {
+  const size_t shift = (size_class - 1) / (1 << kSteps) - 1;
+  return (size_class - (shift << kSteps)) << shift;
+}
+
+bool kept(size_t bytes) { return bytes >= BlockCache::kSmallest && bytes <= kLargest; }
+
+}  // namespace
+
+BlockCache* BlockCache::open(const Allocator& under, size_t limit) { return new BlockCache(under, limit); }
+
+Allocator BlockCache::allocator() {
+  // A small block does not keep the cache alive, so its return must not look at it.
+  return {[](size_t bytes, size_t align, void* self) {
+            const Allocator small = default_allocator();
+            return kept(bytes) ? static_cast<BlockCache*>(self)->allocate(bytes) : small.allocate(bytes, align, small.user);
+          },
+          [](void* block, size_t bytes, size_t align, void* self) {
+            const Allocator small = default_allocator();
+            return kept(bytes) ? static_cast<BlockCache*>(self)->deallocate(block, bytes) : small.deallocate(block, bytes, align, small.user);
+          },
+          this, true};
+}
+
+void* BlockCache::allocate(size_t bytes) {
+  const size_t size_class = class_of(bytes), rounded = bytes_of(size_class);
+  std::unique_lock lock(mutex_);
+  Free* block = size_class < free_.size() ? free_[size_class] : nullptr;
+  if (block) {
+    free_[size_class] = block->next;
+    counts_.kept -= rounded;
+    counts_.hits++;
+  } else {
+    // Room for its return, which must not fail.
+    if (size_class >= free_.size()) {
+      try {
+        free_.resize(size_class + 1);
+      } catch (const std::bad_alloc&) {
+        return nullptr;
+      }
+    }
+    void* fresh = under_.allocate(rounded, kAlign, under_.user);
+    if (!fresh && counts_.kept) {
+      forget();
+      fresh = under_.allocate(rounded, kAlign, under_.user);
+    }
+    if (!fresh) return nullptr;
+    block = static_cast<Free*>(fresh);
+    counts_.misses++;
+  }
+  counts_.used += rounded;
+  users_++;
+  return block;
+}
+
+void BlockCache::deallocate(void* memory, size_t bytes) {
+  const size_t size_class = class_of(bytes), rounded = bytes_of(size_class);
+  std::unique_lock lock(mutex_);
+  counts_.used -= rounded;
+  // Full: the sizes of now are worth more than those of some time ago.
+  if (counts_.kept + rounded > counts_.limit) forget();
+  if (counts_.kept + rounded > counts_.limit) {
+    under_.deallocate(memory, rounded, kAlign, under_.user);
+  } else {
+    free_[size_class] = new (memory) Free{free_[size_class]};
+    counts_.kept += rounded;
+  }
+  leave(lock);
+}
+
+// Requires: the lock is held.
+void BlockCache::forget() {
+  for (size_t size_class = 0; size_class < free_.size(); size_class++)
+    while (Free* block = free_[size_class]) {
+      free_[size_class] = block->next;
+      under_.deallocate(block, bytes_of(size_class), kAlign, under_.user);
+    }
+  counts_.kept = 0;
+}
+
+void BlockCache::leave(std::unique_lock<std::mutex>& lock) {
+  const bool last = --users_ == 0;
+  lock.unlock();
+  if (last) delete this;
+}
+
+void BlockCache::close() {
+  std::unique_lock lock(mutex_);
+  forget();
+  counts_.limit = 0;  // what comes back later goes on
+  leave(lock);
+}
+
+void BlockCache::set_limit(size_t bytes) {
+  std::lock_guard lock(mutex_);
+  counts_.limit = bytes;
+  if (counts_.kept > bytes) forget();
+}
+
+BlockCache::Statistics BlockCache::statistics() const {
+  std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+}  // namespace thunder

@@ -1,0 +1,50 @@
+// Keeps blocks of memory that were given back, for whoever wants their size next: the results of a call in a loop then
+// cost neither the system's allocator nor fresh pages.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "device/memory.h"
+
+namespace thunder {
+
+class BlockCache {
+ public:
+  // Bytes.
+  struct Statistics {
+    uint64_t hits = 0, misses = 0;  // of blocks of kSmallest or more; smaller ones are malloc's, which keeps them itself
+    size_t used = 0, kept = 0, limit = 0;
+  };
+  static constexpr size_t kSmallest = 1024;
+  static constexpr size_t kDefaultLimit = size_t{1} << 30;
+
+  // Over an allocator that is ours. It lives until close() and the last block's return.
+  static BlockCache* open(const Allocator& under, size_t limit);
+  void close();
+
+  Allocator allocator();
+  // At most so much is kept; 0: nothing. What is kept beyond it goes back at once.
+  void set_limit(size_t bytes);
+  Statistics statistics() const;
+
+ private:
+  struct Free {
+    Free* next;
+  };
+  BlockCache(const Allocator& under, size_t limit) : under_(under) { counts_.limit = limit; }
+  ~BlockCache() = default;
+  void* allocate(size_t bytes);
+  void deallocate(void* block, size_t bytes);
+  void forget();
+  void leave(std::unique_lock<std::mutex>& lock);
+
+  const Allocator under_;
+  mutable std::mutex mutex_;
+  std::vector<Free*> free_;  // by size class
+  Statistics counts_;
+  size_t users_ = 1;  // whoever opened it, and the blocks that are out
+};
+
+}  // namespace thunder
