@@ -22,23 +22,28 @@ bool equal(const Node& a, const Node& b) {
   return true;
 }
 
-// Lines by content: open addressing over a table that never grows.
+// Lines by content: open addressing over a table that never grows. The hash lies beside the line, which is far away.
 class Lines {
  public:
-  explicit Lines(size_t most) : slots_(std::bit_ceil(2 * most + 2), nullptr) {}
+  explicit Lines(size_t most) : slots_(std::bit_ceil(2 * most + 2)) {}
   // An equal line that was added before, or null; then this one has been added.
   const Node* find_or_add(const Node* node) {
-    for (size_t at = hash(*node);; at++) {
-      const Node*& slot = slots_[at & (slots_.size() - 1)];
-      if (slot && !equal(*slot, *node)) continue;
-      if (slot) return slot;
-      slot = node;
+    const uint64_t h = hash(*node);
+    for (size_t at = h;; at++) {
+      Slot& slot = slots_[at & (slots_.size() - 1)];
+      if (slot.node && (slot.hash != h || !equal(*slot.node, *node))) continue;
+      if (slot.node) return slot.node;
+      slot = {h, node};
       return nullptr;
     }
   }
 
  private:
-  std::vector<const Node*> slots_;
+  struct Slot {
+    uint64_t hash = 0;
+    const Node* node = nullptr;
+  };
+  std::vector<Slot> slots_;
 };
 
 // Whether a decomposition reads only the line's arguments and what it makes itself.
