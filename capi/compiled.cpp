@@ -14,7 +14,7 @@ namespace thunder::capi {
 struct CompiledHandle : Counted<CompiledHandle> {
   CompiledHandle(const FunctionHandle& f, const CompileOptions* options) : compiled(f.context, f.function, options) {}
   Compiled compiled;
-  std::string last_miss;  // as last asked for
+  std::string last_miss, memory_report;  // as last asked for
 };
 THUNDER_COUNTED_HANDLE(thunder_compiled, CompiledHandle)
 
@@ -59,10 +59,22 @@ thunder_status* thunder_compiled_call_tensors(thunder_compiled* compiled, thunde
                                                       reinterpret_cast<Tensor**>(out), n_out));
 }
 
+thunder_status* thunder_compiled_prepare(thunder_compiled* compiled, const thunder_values* in) noexcept {
+  if (!compiled) return handle(refusal(__func__, "compiled"));
+  if (!in) return handle(refusal(__func__, "in"));
+  return handle(core(compiled)->compiled.prepare(*core(in)));
+}
+
 const char* thunder_compiled_last_miss(thunder_compiled* compiled) noexcept {
   if (!compiled) return "";
   CompiledHandle& h = *core(compiled);
   return value_or("", [&] { return (h.last_miss = h.compiled.last_miss()).c_str(); });
+}
+
+const char* thunder_compiled_memory_report(thunder_compiled* compiled) noexcept {
+  if (!compiled) return "";
+  CompiledHandle& h = *core(compiled);
+  return value_or("", [&] { return (h.memory_report = h.compiled.memory_report()).c_str(); });
 }
 
 thunder_status* thunder_compiled_statistics(const thunder_compiled* compiled, thunder_statistics* filled) noexcept {

@@ -95,6 +95,18 @@ void describe_rows(std::span<const Row> rows, cJSON* array) {
   }
 }
 
+void describe_memory(Context& context, cJSON* array) {
+  const BlockCache* cache = context.block_cache();
+  if (!cache) return;  // the host's own
+  const BlockCache::Statistics s = cache->statistics();
+  cJSON* o = add_object(array);
+  add_text(o, "name", "blocks");
+  // Integers of 64 bits do not fit in JSON's numbers.
+  for (auto [name, value] : {std::pair{"used_bytes", uint64_t{s.used}}, {"kept_bytes", uint64_t{s.kept}}, {"limit_bytes", uint64_t{s.limit}},
+                             {"hits", s.hits}, {"misses", s.misses}})
+    add_text(o, name, cat(value));
+}
+
 struct Subject {
   std::string_view name;
   void (*describe)(Context&, cJSON*);
@@ -106,6 +118,7 @@ constexpr Subject kSubjects[] = {
     {"schedules", [](Context&, cJSON* array) { describe_rows(schedule_rows(), array); }},
     {"options", [](Context&, cJSON* array) { describe_options(compile_options(), array); }},
     {"executors", describe_executors},
+    {"memory", describe_memory},
 };
 
 std::string describe(Context& context, std::string_view what) {

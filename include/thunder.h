@@ -181,7 +181,8 @@ void thunder_context_release(thunder_context *context) THUNDER_NOEXCEPT;
 /* The random state: an i64[2] host tensor {seed, calls}, borrowed. A program that draws reads and advances it like
  * any captured tensor: write {seed, 0} to seed it, save it to resume. */
 thunder_tensor *thunder_context_random(thunder_context *context) THUNDER_NOEXCEPT;
-/* Pushes a JSON text onto `out`. `what`: "ops", "modules", "optimizers", "schedules", "options", "executors". */
+/* Pushes a JSON text onto `out`. `what`: "ops", "modules", "optimizers", "schedules", "options", "executors",
+ * "memory". */
 THUNDER_CHECK thunder_status *thunder_context_describe(thunder_context *context, const char *what,
     thunder_values *out) THUNDER_NOEXCEPT;
 /* Loads a shared library written against thunder/plugin.h, and keeps it for ever. Code of the plugin runs. */
@@ -189,6 +190,27 @@ THUNDER_CHECK thunder_status *thunder_context_load_plugin(thunder_context *conte
 /* Runs a Lua file whose `require "thunder"` is this context: it may load plugins, seed, read files. Needs libthunder_lua
  * and Lua 5.4. A script that fails is THUNDER_CALLBACK, with its line, the message and a traceback. */
 THUNDER_CHECK thunder_status *thunder_context_load_script(thunder_context *context, const char *path) THUNDER_NOEXCEPT;
+
+/* ==== threads and memory of a context [X: while none of its functions run] ==== */
+
+/* How many threads a call may use, its caller among them. 0, as at the start: what THUNDER_NUM_THREADS says, else the
+ * processors that the affinity mask and the control group leave the process. They start when they are first needed. */
+THUNDER_CHECK thunder_status *thunder_context_set_num_threads(thunder_context *context, size_t threads) THUNDER_NOEXCEPT;
+/* The host's own threads in place of the library's; NULL: the library's again. */
+typedef struct thunder_thread_pool { /* copied */
+    size_t size;
+    size_t threads; /* into how many parts a loop is divided at most */
+    /* Calls part(0, arg) ... part(parts - 1, arg), each once, on any threads, and returns when all have returned. Called
+     * from any thread, by several at a time, and inside a part. */
+    void (*run)(size_t parts, void (*part)(size_t index, void *arg), void *arg, void *user);
+    void *user;
+    void (*destroy)(void *user);
+} thunder_thread_pool;
+THUNDER_CHECK thunder_status *thunder_context_set_thread_pool(thunder_context *context,
+    const thunder_thread_pool *pool_or_null) THUNDER_NOEXCEPT;
+/* How many bytes of released tensors are kept for new ones (1 GiB at the start); 0: none. A host that brought an
+ * allocator keeps what it likes itself. "memory" of thunder_context_describe() says what it does. */
+THUNDER_CHECK thunder_status *thunder_context_set_memory_cache(thunder_context *context, size_t bytes) THUNDER_NOEXCEPT;
 
 /* ==== tensor: metadata [S], data [X] ==== */
 
@@ -352,11 +374,18 @@ THUNDER_CHECK thunder_status *thunder_compiled_call(thunder_compiled *compiled, 
 /* The same for flat tensors: the first `n_out` results that are tensors, each owned. */
 THUNDER_CHECK thunder_status *thunder_compiled_call_tensors(thunder_compiled *compiled, thunder_tensor *const *in,
     size_t n_in, thunder_tensor **out, size_t n_out) THUNDER_NOEXCEPT;
+/* Compiles for these inputs what a call would compile, and runs nothing: to read the traces, and how much memory a call
+ * will need, before the first one. */
+THUNDER_CHECK thunder_status *thunder_compiled_prepare(thunder_compiled *compiled,
+    const thunder_values *in) THUNDER_NOEXCEPT;
 /* Why the last call that compiled had to: which argument, which field. "" after none. [X] */
 const char *thunder_compiled_last_miss(thunder_compiled *compiled) THUNDER_NOEXCEPT;
+/* What a call of the program compiled last needs of memory, exactly, and where each value of its last trace lies: a line
+ * for each. "" after none. [X] */
+const char *thunder_compiled_memory_report(thunder_compiled *compiled) THUNDER_NOEXCEPT;
 typedef struct thunder_statistics { /* filled up to `size`, which the caller sets */
     size_t size;
-    uint64_t calls, hits, misses;                  /* hits + misses = calls that passed their checks */
+    uint64_t calls, hits, misses;                  /* hits + misses = calls and preparations that passed their checks */
     uint64_t entries;                              /* programs in the cache now */
     uint64_t trace_ns, transform_ns, compile_ns;   /* total nanoseconds spent: recording, in passes, in executors */
     uint64_t peak_arena_bytes;                     /* the largest intermediate memory of one call */
@@ -421,7 +450,7 @@ void thunder_stream_release(thunder_stream *stream) THUNDER_NOEXCEPT;
 THUNDER_STATIC_ASSERT(sizeof(thunder_any) == 16 && offsetof(thunder_any, u) == 8, "thunder_any is frozen");
 THUNDER_STATIC_ASSERT(sizeof(void *) != 8 || (sizeof(thunder_buffer) == 40 && offsetof(thunder_buffer, rank) == 24),
     "thunder_buffer is frozen");
-THUNDER_STATIC_ASSERT(sizeof(void *) != 8 || THUNDER_SIZE_UPTO(thunder_launch, parallel_for) == 64,
+THUNDER_STATIC_ASSERT(sizeof(void *) != 8 || THUNDER_SIZE_UPTO(thunder_launch, threads) == 72,
     "thunder_launch grows only at its end");
 THUNDER_STATIC_ASSERT(sizeof(void *) != 8 || THUNDER_SIZE_UPTO(thunder_executor_desc, destroy) == 96,
     "thunder_executor_desc grows only at its end");

@@ -98,6 +98,18 @@ void time_add(thunder_context* c) {
         check(thunder_compiled_call_tensors(f, in, 2, &out, 1));
         thunder_tensor_release(out);
       }));
+  thunder_tensor* large[2] = {floats(c, {1 << 20}, 0), floats(c, {1 << 20}, 1)};
+  auto time_large = [&](const char* name) {
+    row(name, "us", median_ns(15, 40, [&] {
+                      thunder_tensor* out = nullptr;
+                      check(thunder_compiled_call_tensors(f, large, 2, &out, 1));
+                      thunder_tensor_release(out);
+                    }) / 1000);
+  };
+  time_large("call: add 1M f32");
+  check(thunder_context_set_memory_cache(c, 0));
+  time_large("call: add 1M f32, no memory kept");
+  for (thunder_tensor* t : large) thunder_tensor_release(t);
   thunder_values *values = nullptr, *results = nullptr;
   check(thunder_values_create(c, &values));
   check(thunder_values_create(c, &results));

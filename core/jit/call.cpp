@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "jit/compile.h"
+#include "program/report.h"
 
 namespace thunder {
 
@@ -109,10 +110,24 @@ const Entry* Compiled::compile(const Values& values, std::unique_ptr<Entry>& own
   return cache_.insert(std::move(entry));
 }
 
+void Compiled::check_values(const Values& in) const {
+  if (in.status()) throw Error(in.status());
+  require(in.complete(), function_->name(), ": a group of the inputs was not closed");
+}
+
+Status* Compiled::prepare(const Values& in) noexcept {
+  return guarded([&]() -> Status* {
+    check_values(in);
+    std::unique_ptr<Entry> own;
+    lookup({&in, nullptr, in.size()}, own);
+    if (!own) apart_++;
+    return nullptr;
+  });
+}
+
 Status* Compiled::call(const Values& in, Values& out, void* stream) noexcept {
   return guarded([&]() -> Status* {
-    if (in.status()) throw Error(in.status());
-    require(in.complete(), function_->name(), ": a group of the inputs was not closed");
+    check_values(in);
     Inputs inputs{&in, nullptr, in.size()};
     std::unique_ptr<Entry> own;
     const Entry& entry = *lookup(inputs, own);
@@ -153,6 +168,11 @@ CallStatistics Compiled::statistics() const {
 std::string Compiled::last_miss() const {
   std::lock_guard lock(report_mutex_);
   return last_miss_;
+}
+
+std::string Compiled::memory_report() const {
+  const Entry* e = cache_.latest();
+  return e ? thunder::memory_report(*e->program) : "";
 }
 
 std::vector<Trace> Compiled::traces() const {

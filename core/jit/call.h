@@ -21,7 +21,7 @@ class CompileOptions : public Options {
 std::span<const OptionRow> compile_options();
 
 struct CallStatistics {
-  uint64_t calls = 0, hits = 0, misses = 0, entries = 0;
+  uint64_t calls = 0, hits = 0, misses = 0, entries = 0;    // a preparation counts as a call
   uint64_t trace_ns = 0, transform_ns = 0, compile_ns = 0;  // summed over all misses
   uint64_t peak_bytes = 0;                                  // arena and constants of the latest program
 };
@@ -55,6 +55,11 @@ class Compiled : public Counted<Compiled> {
   // Positional tensors in, the first n_out tensor results out (owned by the caller).
   Status* call_tensors(Tensor* const* in, size_t n_in, Tensor** out, size_t n_out) noexcept;
 
+  // Compiles for these inputs, unless the cache has it, and runs nothing. Null or an owned status.
+  Status* prepare(const Values& in) noexcept;
+  // What the latest program needs in memory; "" before there is one.
+  std::string memory_report() const;
+
   CallStatistics statistics() const;
   std::string last_miss() const;
   // The stages of the latest program, first to last.
@@ -67,6 +72,7 @@ class Compiled : public Counted<Compiled> {
   const Entry* lookup(const Inputs& in, std::unique_ptr<Entry>& own);
   const Entry* compile(const Values& in, std::unique_ptr<Entry>& own);
   bool below_limit(const std::string& why);
+  void check_values(const Values& in) const;
   void check_inputs(const Inputs& in) const;
   // Fills `results`, one tensor an output of the program. `bound` may be null.
   Status* run(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, void* stream);
@@ -85,7 +91,7 @@ class Compiled : public Counted<Compiled> {
   bool warned_ = false;  // of the limit; under compile_mutex_
   mutable std::mutex report_mutex_;
   std::string last_miss_;
-  std::atomic<uint64_t> apart_{0};  // calls that no program of the cache ran
+  std::atomic<uint64_t> apart_{0};  // calls that no program of the cache ran, and preparations
   std::atomic<uint64_t> misses_{0}, trace_ns_{0}, transform_ns_{0}, compile_ns_{0};
 };
 

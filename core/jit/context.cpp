@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/cpu_count.h"
 #include "base/text.h"
 #include "executors/host/host.h"
 
@@ -18,7 +19,11 @@ class HostRunner : public OpRunner {
 
 }  // namespace
 
-Context::Context(const ContextHooks& hooks) : hooks_(hooks), runner_(std::make_unique<HostRunner>()) {
+Context::Context(const ContextHooks& hooks) : hooks_(hooks), runner_(std::make_unique<HostRunner>()), threads_(thread_count()) {
+  if (hooks_.allocator.ours) {
+    block_cache_.reset(BlockCache::open(hooks_.allocator, BlockCache::kDefaultLimit));
+    hooks_.allocator = block_cache_->allocator();
+  }
   TensorType state;
   state.dtype = DType::i64;
   state.shape = {2};

@@ -3,6 +3,8 @@
 
 #include <mutex>
 
+#include "base/thread_pool.h"
+#include "device/block_cache.h"
 #include "executors/claim.h"
 #include "modules/kind.h"
 #include "tracer/scope.h"
@@ -24,6 +26,9 @@ class Context : public Counted<Context> {
 
   Registry& registry() { return registry_; }
   const Allocator& allocator() const { return hooks_.allocator; }
+  ThreadPool& threads() { return threads_; }
+  // Of our own memory; null where the host brought an allocator, which is then asked for every block.
+  BlockCache* block_cache() const { return block_cache_.get(); }
   const Ref<Tensor>& random() const { return random_; }
   ScopeEnvironment scope_environment();
   ModuleKinds& module_kinds() { return module_kinds_; }
@@ -41,6 +46,10 @@ class Context : public Counted<Context> {
 
  private:
   ContextHooks hooks_;
+  struct Close {
+    void operator()(BlockCache* cache) const { cache->close(); }
+  };
+  std::unique_ptr<BlockCache, Close> block_cache_;
   Registry registry_;
   ModuleKinds module_kinds_;
   std::unique_ptr<OpRunner> runner_;
@@ -48,6 +57,7 @@ class Context : public Counted<Context> {
   mutable std::mutex executors_mutex_;
   Executors executors_;
   std::mutex write_mutex_;
+  ThreadPool threads_;
 };
 
 }  // namespace thunder

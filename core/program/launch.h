@@ -1,6 +1,7 @@
 // What one step of a program is called with.
 #pragma once
 
+#include "base/thread_pool.h"
 #include "ops/op.h"
 
 namespace thunder {
@@ -14,7 +15,8 @@ struct Launch {
   size_t n_outputs = 0;
   void* scratch = nullptr;
   void* native_stream = nullptr;
-  void (*parallel_for)(const Launch*, size_t n, void (*body)(size_t begin, size_t end, void* arg), void* arg) = nullptr;
+  Status* (*parallel_for)(const Launch*, int64_t n, int64_t grain, ThreadPool::Body body, void* arg) = nullptr;
+  ThreadPool* threads = nullptr;
 };
 
 }  // namespace thunder

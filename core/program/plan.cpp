@@ -81,8 +81,11 @@ class Planner {
 
   void locate() {
     is_view_.resize(trace_.nodes.size());
+    numbers_.resize(trace_.store->size());
+    uint32_t values = 0;
     for (size_t i = 0; i < trace_.nodes.size(); i++) {
       const Node& n = *trace_.nodes[i];
+      for (ValueId r : n.results) numbers_[r] = ++values;
       if ((is_view_[i] = as_view(n))) continue;
       for (ValueId r : n.results) {
         locations_[r] = {r, 0, dense_strides(type(r).shape)};
@@ -249,7 +252,9 @@ class Planner {
           if (!root.placed && root.place == Place::arena) {
             root.offset = arena_.allocate(aligned(std::max<size_t>(1, dense_bytes(type(r)))));
             root.placed = true;
-            dying[static_cast<size_t>(std::max(root.last_use, static_cast<int64_t>(i)))].push_back(r);
+            const auto last = static_cast<size_t>(std::max(root.last_use, static_cast<int64_t>(i)));
+            dying[last].push_back(r);
+            plan_.slots.push_back({numbers_[r], root.offset, dense_bytes(type(r)), i + 1, std::min(last + 1, trace_.nodes.size())});
           }
         }
         add_step(n);
@@ -280,6 +285,7 @@ class Planner {
   std::vector<Location> locations_;
   std::vector<Root> roots_;
   std::vector<bool> is_view_, constant_;
+  std::vector<uint32_t> numbers_;
   std::vector<Copy> copies_;
   int64_t last_check_ = kNever;
 };

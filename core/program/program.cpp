@@ -7,9 +7,8 @@
 namespace thunder {
 namespace {
 
-// One thread for now: a launch's work is done by the caller.
-void serial_for(const Launch*, size_t n, void (*body)(size_t, size_t, void*), void* arg) {
-  if (n) body(0, n, arg);
+Status* parallel_for(const Launch* launch, int64_t n, int64_t grain, ThreadPool::Body body, void* arg) {
+  return launch->threads->parallel_for(n, grain, body, arg);
 }
 
 // What a step reports, with who ran it for which of the user's lines. A binding's own exception is handed back as it is.
@@ -29,8 +28,8 @@ Status* located(Status* failed, const Step& step) noexcept {
 }  // namespace
 
 Program::Program(const Trace& trace, const std::vector<Sizes>& strides, std::span<void* const> fixed, std::unique_ptr<Preparer> preparer,
-                 const Allocator& allocator)
-    : trace_(trace), plan_(plan_memory(trace, strides, *preparer)), allocator_(allocator), preparer_(std::move(preparer)),
+                 const Allocator& allocator, ThreadPool& threads)
+    : trace_(trace), plan_(plan_memory(trace, strides, *preparer)), allocator_(allocator), threads_(threads), preparer_(std::move(preparer)),
       fixed_(fixed.begin(), fixed.end()), n_given_(trace.inputs.size() - fixed.size()) {
   try {
     prepare_steps();
@@ -96,7 +95,8 @@ std::unique_ptr<Program::Frame> Program::make_frame() const {
     launch.outputs = launch.inputs + s.n_inputs;
     launch.n_outputs = s.n_outputs;
     launch.scratch = s.scratch < 0 ? nullptr : frame->arena->data() + s.scratch;
-    launch.parallel_for = serial_for;
+    launch.parallel_for = parallel_for;
+    launch.threads = &threads_;
     frame->launches.push_back(launch);
   }
   return frame;

@@ -39,8 +39,17 @@ struct InputPlan {
   bool written = false;
 };
 
+// Where a value lies in the arena: for the report, not for running.
+struct ArenaSlot {
+  uint32_t value;       // k of t[k], as the trace prints
+  int64_t offset;
+  size_t bytes;
+  size_t first, last;   // the lines, counted from 1, from the one that makes it to the last one that reads it
+};
+
 struct Plan {
   std::vector<Step> steps;
+  std::vector<ArenaSlot> slots;
   std::vector<BufferPlan> buffers;
   std::vector<int64_t> layouts;
   std::vector<InputPlan> inputs;
@@ -73,7 +82,7 @@ class Program {
  public:
   // Requires: a claimed trace. `fixed`: the addresses of its last inputs, whose memory is the same at every call.
   Program(const Trace& trace, const std::vector<Sizes>& strides, std::span<void* const> fixed, std::unique_ptr<Preparer> preparer,
-          const Allocator& allocator);
+          const Allocator& allocator, ThreadPool& threads);
   ~Program();
   Program(const Program&) = delete;
 
@@ -113,6 +122,7 @@ class Program {
   Trace trace_;
   Plan plan_;
   Allocator allocator_;
+  ThreadPool& threads_;
   std::unique_ptr<Preparer> preparer_;
   Ref<Storage> constants_;
   std::vector<void*> fixed_;

@@ -41,9 +41,12 @@ typedef struct thunder_launch { /* made by the library; grows at its end */
     size_t n_outputs;
     void *scratch; /* as many bytes as prepare asked for */
     void *native_stream;
-    /* Splits [0, n) among the library's threads and returns when all is done. */
-    void (*parallel_for)(const struct thunder_launch *launch, size_t n,
-        void (*body)(size_t begin, size_t end, void *arg), void *arg);
+    /* Divides [0, n) evenly among the threads of the context, in parts of `grain` items or more, and returns when all
+     * is done: NULL, or the first part's failure, owned. Give `grain` some microseconds of work: less is slower in
+     * parts. The caller takes part; it does all when the threads are busy, so also inside a body. */
+    thunder_status *(*parallel_for)(const struct thunder_launch *launch, int64_t n, int64_t grain,
+        thunder_status *(*body)(int64_t begin, int64_t end, void *arg), void *arg);
+    void *threads; /* the library's */
 } thunder_launch;
 
 enum {

@@ -34,12 +34,12 @@ static thunder_status *prepare(const thunder_node *node, void **out_state, size_
     return NULL;
 }
 
-static void normalize(size_t begin, size_t end, void *arg)
+static thunder_status *normalize(int64_t begin, int64_t end, void *arg)
 {
     const struct rows *job = arg;
-    for (size_t r = begin; r < end; r++) {
-        const float *x = job->input + r * job->length;
-        float *y = job->output + r * job->length;
+    for (int64_t r = begin; r < end; r++) {
+        const float *x = job->input + (size_t)r * job->length;
+        float *y = job->output + (size_t)r * job->length;
         double mean = 0, variance = 0;
         for (size_t i = 0; i < job->length; i++) mean += x[i];
         mean /= (double)job->length;
@@ -49,6 +49,7 @@ static void normalize(size_t begin, size_t end, void *arg)
             y[i] = (float)((x[i] - mean) * scale) * (job->weight ? job->weight[i] : 1.0f) +
                    (job->bias ? job->bias[i] : 0.0f);
     }
+    return NULL;
 }
 
 static thunder_status *run(const thunder_launch *launch, void *state)
@@ -57,10 +58,9 @@ static thunder_status *run(const thunder_launch *launch, void *state)
     const size_t length = (size_t)x->shape[x->rank - 1];
     struct rows job = { x->data, launch->inputs[1].data, launch->inputs[2].data, launch->outputs[0].data, length,
                         ((const struct state *)state)->eps };
-    size_t n = 1;
-    for (int32_t i = 0; i + 1 < x->rank; i++) n *= (size_t)x->shape[i];
-    if (length) launch->parallel_for(launch, n, normalize, &job);
-    return NULL;
+    int64_t n = 1;
+    for (int32_t i = 0; i + 1 < x->rank; i++) n *= x->shape[i];
+    return length ? launch->parallel_for(launch, n, 1 + 4096 / (int64_t)length, normalize, &job) : NULL;
 }
 
 static const char *const ops[] = { "layer_norm" };
