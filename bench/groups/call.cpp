@@ -98,18 +98,6 @@ void time_add(thunder_context* c) {
         check(thunder_compiled_call_tensors(f, in, 2, &out, 1));
         thunder_tensor_release(out);
       }));
-  thunder_tensor* large[2] = {floats(c, {1 << 20}, 0), floats(c, {1 << 20}, 1)};
-  auto time_large = [&](const char* name) {
-    row(name, "us", median_ns(15, 40, [&] {
-                      thunder_tensor* out = nullptr;
-                      check(thunder_compiled_call_tensors(f, large, 2, &out, 1));
-                      thunder_tensor_release(out);
-                    }) / 1000);
-  };
-  time_large("call: add 1M f32");
-  check(thunder_context_set_memory_cache(c, 0));
-  time_large("call: add 1M f32, no memory kept");
-  for (thunder_tensor* t : large) thunder_tensor_release(t);
   thunder_values *values = nullptr, *results = nullptr;
   check(thunder_values_create(c, &values));
   check(thunder_values_create(c, &results));
@@ -129,6 +117,26 @@ void time_add(thunder_context* c) {
   for (thunder_tensor* t : {in[0], in[1], bound}) thunder_tensor_release(t);
 }
 
+// A result whose memory is kept from call to call, and one that the system gives anew, page by page.
+void time_memory(thunder_context* c) {
+  thunder_compiled* f = compile(c, "add", add, nullptr);
+  auto time = [&](const char* name, int64_t n, int calls) {
+    thunder_tensor* in[2] = {floats(c, {n}, 0), floats(c, {n}, 1)};
+    row(name, "us", median_ns(9, calls, [&] {
+                      thunder_tensor* out = nullptr;
+                      check(thunder_compiled_call_tensors(f, in, 2, &out, 1));
+                      thunder_tensor_release(out);
+                    }) / 1000);
+    for (thunder_tensor* t : in) thunder_tensor_release(t);
+  };
+  time("call: add 1M f32", 1 << 20, 40);
+  time("call: add 16M f32", 1 << 24, 4);
+  check(thunder_context_set_memory_cache(c, 0));
+  time("call: add 1M f32, no memory kept", 1 << 20, 40);
+  time("call: add 16M f32, no memory kept", 1 << 24, 4);
+  thunder_compiled_release(f);
+}
+
 }  // namespace
 
 int main() {
@@ -136,5 +144,6 @@ int main() {
   check(thunder_context_create(nullptr, &c));
   time_guard(c);
   time_add(c);
+  time_memory(c);
   thunder_context_release(c);
 }
