@@ -1,0 +1,81 @@
+// What this processor can do on one thread, measured: multiply-adds in registers, and reading memory.
+#pragma once
+
+#include "support.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace bench {
+
+// GFLOP/s of f32 multiply-adds on independent vectors of the widest kind; 0 where this is not known.
+#if defined(__x86_64__)
+[[gnu::target("avx512f")]] inline double peak_avx512(int rounds) {
+  __m512 sums[16];
+  for (int i = 0; i < 16; i++) sums[i] = _mm512_set1_ps(static_cast<float>(i));
+  const __m512 x = _mm512_set1_ps(0.999f), y = _mm512_set1_ps(0.001f);
+  const double start = now_ns();
+  for (int r = 0; r < rounds; r++) {
+#pragma GCC unroll 16
+    for (int i = 0; i < 16; i++) sums[i] = _mm512_fmadd_ps(sums[i], x, y);
+  }
+  const double ns = now_ns() - start;
+  for (int i = 0; i < 16; i++) asm volatile("" ::"v"(sums[i]));
+  return rounds * 16.0 * 16 * 2 / ns;
+}
+[[gnu::target("avx2,fma")]] inline double peak_avx2(int rounds) {
+  __m256 sums[12];
+  for (int i = 0; i < 12; i++) sums[i] = _mm256_set1_ps(static_cast<float>(i));
+  const __m256 x = _mm256_set1_ps(0.999f), y = _mm256_set1_ps(0.001f);
+  const double start = now_ns();
+  for (int r = 0; r < rounds; r++) {
+#pragma GCC unroll 12
+    for (int i = 0; i < 12; i++) sums[i] = _mm256_fmadd_ps(sums[i], x, y);
+  }
+  const double ns = now_ns() - start;
+  for (int i = 0; i < 12; i++) asm volatile("" ::"x"(sums[i]));
+  return rounds * 12.0 * 8 * 2 / ns;
+}
+
+// Four places at a time: one stream alone does not keep the memory busy.
+[[gnu::target("avx2")]] inline void read_avx2(const float* data, size_t n) {
+  __m256 sums[4] = {};
+  const size_t part = n / 4 / 16 * 16;
+  for (size_t i = 0; i + 16 <= part; i += 16)
+    for (size_t p = 0; p < 4; p++) {
+      const float* at = data + p * part + i;
+      sums[p] = _mm256_xor_ps(sums[p], _mm256_xor_ps(_mm256_loadu_ps(at), _mm256_loadu_ps(at + 8)));
+    }
+  for (__m256& s : sums) asm volatile("" ::"x"(s));
+}
+#endif
+
+inline double peak_gflops() {
+  double best = 0;
+#if defined(__x86_64__)
+  for (int i = 0; i < 5; i++) {
+    if (__builtin_cpu_supports("avx512f")) best = std::max(best, peak_avx512(400000));
+    else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) best = std::max(best, peak_avx2(400000));
+  }
+#endif
+  return best;
+}
+
+// GB/s at which `bytes` that were written before are read, by the best of a few passes; 0 where this is not known.
+inline double read_gbps(size_t bytes) {
+  double best = 0;
+#if defined(__x86_64__)
+  if (!__builtin_cpu_supports("avx2")) return 0;
+  const std::vector<float> data(bytes / sizeof(float), 1.0f);
+  const int passes = static_cast<int>(std::clamp<size_t>((size_t{1} << 28) / bytes, 1, 1000));
+  for (int i = 0; i < 5; i++) {
+    const double start = now_ns();
+    for (int pass = 0; pass < passes; pass++) read_avx2(data.data(), data.size());
+    best = std::max(best, static_cast<double>(bytes) * passes / (now_ns() - start));
+  }
+#endif
+  return best;
+}
+
+}  // namespace bench
