@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kRecompileLimit = 8;
 
 constexpr std::array kOptions = {
-    OptionRow{"executors", ArgKind::string, "", "Executors by name, highest priority first; host always ends the list."},
+    OptionRow{"executors", ArgKind::string, "", "Executors by name, highest priority first; host always ends the list. Without it: the built-in ones."},
     OptionRow{"disable_passes", ArgKind::string, "", "Optional passes to leave out, by name."},
     OptionRow{"verify", ArgKind::boolean, "false", "Check the trace after every pass."},
     OptionRow{"recompile_limit", ArgKind::integer, "8", 

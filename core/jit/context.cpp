@@ -4,22 +4,13 @@
 
 #include "base/cpu_count.h"
 #include "base/text.h"
+#include "executors/eager.h"
 #include "executors/host/host.h"
+#include "executors/onednn/onednn.h"
 
 namespace thunder {
-namespace {
 
-// Eager ops run their reference kernel.
-class HostRunner : public OpRunner {
- public:
-  Status* run(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in, std::span<const Buffer> out) override {
-    return op.reference({in, out, args});
-  }
-};
-
-}  // namespace
-
-Context::Context(const ContextHooks& hooks) : hooks_(hooks), runner_(std::make_unique<HostRunner>()), threads_(thread_count()) {
+Context::Context(const ContextHooks& hooks) : hooks_(hooks), threads_(thread_count()) {
   if (hooks_.allocator.ours) {
     block_cache_.reset(BlockCache::open(hooks_.allocator, BlockCache::kDefaultLimit));
     hooks_.allocator = block_cache_->allocator();
@@ -29,11 +20,20 @@ Context::Context(const ContextHooks& hooks) : hooks_(hooks), runner_(std::make_u
   state.shape = {2};
   random_ = Tensor::empty(hooks_.allocator, state);
   std::fill_n(reinterpret_cast<int64_t*>(random_->data()), 2, 0);
+  // Highest priority first; host, which takes everything, is the last.
+  std::string found;
+  if (auto onednn = onednn_executor(found)) executors_.push_back(make<Executor>(*onednn));
+  else missing_.emplace_back("onednn", found);
+  log(1, "onednn", found);
   executors_.push_back(make<Executor>(host_executor()));
+  default_executors_ = executors_;
+  runner_ = eager_runner(default_executors_, hooks_.allocator, threads_);
 }
 
 Context::~Context() {
   random_ = nullptr;
+  runner_.reset();
+  default_executors_.clear();
   executors_.clear();
   if (hooks_.destroy) hooks_.destroy(hooks_.user);
 }
@@ -64,9 +64,13 @@ Executors Context::executors(std::span<const std::string> names, const Executors
   auto add = [&](const Ref<Executor>& e) {
     if (std::find(out.begin(), out.end(), e) == out.end()) out.push_back(e);
   };
+  if (names.empty())
+    for (auto& e : default_executors_) add(e);
   for (auto& name : names) {
     auto it = std::find_if(executors_.begin(), executors_.end(), [&](auto& e) { return e->name() == name; });
     if (it == executors_.end()) {
+      for (auto& [missing, why] : missing_)
+        if (missing == name) fail(Code::not_found, "executors: ", name, " is not available here: ", why);
       std::vector<std::string_view> known;
       for (auto& e : executors_) known.push_back(e->name());
       fail(Code::not_found, "executors: unknown executor '", name, "'", suggest(name, known));

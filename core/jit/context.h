@@ -37,7 +37,8 @@ class Context : public Counted<Context> {
 
   // Selectable by name in `executors`; a later one of the same name is refused.
   void add_executor(Ref<Executor> executor);
-  // By names in priority order, `first` before them; host always ends the list. Throws naming an unknown executor.
+  // By names in priority order, `first` before them; host always ends the list. No names: the built-in ones. Throws
+  // naming an unknown executor, or why a built-in one is not here.
   Executors executors(std::span<const std::string> names, const Executors& first) const;
   std::vector<std::string> executor_names() const;
 
@@ -55,7 +56,8 @@ class Context : public Counted<Context> {
   std::unique_ptr<OpRunner> runner_;
   Ref<Tensor> random_;
   mutable std::mutex executors_mutex_;
-  Executors executors_;
+  Executors executors_, default_executors_;
+  std::vector<std::pair<std::string, std::string>> missing_;  // built-in ones that cannot run here, and why
   std::mutex write_mutex_;
   ThreadPool threads_;
 };

@@ -9,8 +9,8 @@ struct Limit : CompiledTest {
   Limit() {
     ContextHooks hooks;
     hooks.user = &log;
-    hooks.log = [](int32_t, const char*, const char* text, size_t bytes, void* user) {
-      static_cast<std::vector<std::string>*>(user)->emplace_back(text, bytes);
+    hooks.log = [](int32_t level, const char*, const char* text, size_t bytes, void* user) {
+      if (level >= 2) static_cast<std::vector<std::string>*>(user)->emplace_back(text, bytes);
     };
     context = make<Context>(hooks);
   }

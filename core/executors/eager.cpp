@@ -1,0 +1,152 @@
+#include "executors/eager.h"
+
+#include <algorithm>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "program/program.h"
+
+namespace thunder {
+namespace {
+
+constexpr size_t kMostKept = 512;  // distinct calls; when there are more, all are prepared again
+
+Status* parallel_for(const Launch* launch, int64_t n, int64_t grain, ThreadPool::Body body, void* arg) {
+  return launch->threads->parallel_for(n, grain, body, arg);
+}
+
+// One line of a trace that stands for all eager calls like it. No argument is a list of tensors.
+class Kept : public Counted<Kept> {
+ public:
+  Kept(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in, std::span<const Buffer> out, const Executors& executors) {
+    std::vector<Arg> copies(args.begin(), args.end());
+    std::vector<ValueId> results;
+    size_t next = 0;
+    for (size_t i = 0; i < copies.size(); i++) {
+      if (copies[i].kind == ArgKind::value) copies[i].v = add(in[next++]);
+      else if (copies[i].kind == ArgKind::none && op.schema.params[i].kind == ParamKind::tensor) next++;
+    }
+    for (const Buffer& b : out) results.push_back(add(b));
+    node_ = store_.node(&op, copies, results, {}, nullptr);
+    const NodeView view{*node_, store_};
+    for (auto& e : executors) {
+      const ExecutorDesc& d = e->desc();
+      if (!e->claims(view)) continue;
+      prepared_ = {d.run, nullptr, d.drop, 0};
+      Ref<Status> failed = Ref<Status>::adopt(d.prepare(view, &prepared_.state, &prepared_.scratch_bytes, d.user));
+      if (!failed) return;
+      if (failed->code() != Code::declined) throw Error(failed);
+    }
+    fail(Code::unimplemented, op.name(), ": every executor declined to prepare it");
+  }
+
+  // By everything but the values of tensors.
+  static uint64_t hash(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in) {
+    uint64_t h = reinterpret_cast<uintptr_t>(&op);
+    for (const Arg& a : args)
+      if (a.kind != ArgKind::value) h = thunder::hash(a, h);
+    for (const Buffer& b : in) {
+      h = mix(h, static_cast<uint64_t>(b.dtype) << 8 | static_cast<uint64_t>(b.rank));
+      for (int32_t i = 0; i < b.rank; i++) h = mix(h, static_cast<uint64_t>(b.shape[i]));
+    }
+    return h;
+  }
+  bool matches(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in) const {
+    if (node_->op != &op || node_->args.size() != args.size()) return false;
+    for (size_t i = 0, next = 0; i < args.size(); i++) {
+      const Arg &mine = node_->args[i], &given = args[i];
+      if (mine.kind != given.kind) return false;
+      if (given.kind == ArgKind::value) {
+        if (!is_type_of(store_.type(mine.v), in[next++])) return false;
+      } else {
+        if (!same(mine, given)) return false;
+        next += given.kind == ArgKind::none && op.schema.params[i].kind == ParamKind::tensor;
+      }
+    }
+    return true;
+  }
+
+  Status* run(std::span<const Buffer> in, std::span<const Buffer> out, const Allocator& allocator, ThreadPool& threads) const {
+    Launch launch;
+    launch.inputs = in.data(), launch.n_inputs = in.size();
+    launch.outputs = out.data(), launch.n_outputs = out.size();
+    launch.parallel_for = parallel_for;
+    launch.threads = &threads;
+    Ref<Storage> scratch;
+    if (prepared_.scratch_bytes) scratch = Storage::allocate(allocator, prepared_.scratch_bytes), launch.scratch = scratch->data();
+    return prepared_.run(&launch, prepared_.state);
+  }
+
+ private:
+  friend class Counted<Kept>;
+  ~Kept() {
+    if (prepared_.drop) prepared_.drop(prepared_.state);
+  }
+
+  ValueId add(const Buffer& b) {
+    TensorType t;
+    t.dtype = b.dtype, t.device = b.device;
+    for (int32_t i = 0; i < b.rank; i++) t.shape.push_back(b.shape[i]);
+    return store_.add(t);
+  }
+  static bool is_type_of(const TensorType& t, const Buffer& b) {
+    if (t.dtype != b.dtype || t.device != b.device || t.rank() != static_cast<size_t>(b.rank)) return false;
+    for (size_t i = 0; i < t.rank(); i++)
+      if (t.shape[i] != b.shape[i]) return false;
+    return true;
+  }
+
+  Store store_;
+  const Node* node_ = nullptr;
+  Prepared prepared_;
+};
+
+class EagerRunner : public OpRunner {
+ public:
+  EagerRunner(Executors executors, const Allocator& allocator, ThreadPool& threads)
+      : executors_(std::move(executors)), allocator_(allocator), threads_(threads) {
+    for (size_t i = 0; i + 1 < executors_.size(); i++)
+      if (executors_[i]->desc().flags & kStrided) named_.insert(named_.end(), executors_[i]->desc().ops.begin(), executors_[i]->desc().ops.end());
+  }
+
+  Status* run(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in, std::span<const Buffer> out) override {
+    bool named = std::find(named_.begin(), named_.end(), op.name()) != named_.end();
+    for (const Arg& a : args) named = named && a.kind != ArgKind::values;
+    if (!named) return op.reference({in, out, args});
+    return find(op, args, in, out)->run(in, out, allocator_, threads_);
+  }
+
+ private:
+  Ref<Kept> find(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in, std::span<const Buffer> out) {
+    const uint64_t key = Kept::hash(op, args, in);
+    {
+      std::shared_lock lock(mutex_);
+      auto [it, end] = kept_.equal_range(key);
+      for (; it != end; ++it)
+        if (it->second->matches(op, args, in)) return it->second;
+    }
+    auto made = make<Kept>(op, args, in, out, executors_);
+    std::unique_lock lock(mutex_);
+    if (kept_.size() >= kMostKept) kept_.clear();
+    kept_.emplace(key, made);
+    return made;
+  }
+
+  const Executors executors_;
+  const Allocator allocator_;
+  ThreadPool& threads_;
+  std::vector<std::string_view> named_;
+  std::shared_mutex mutex_;
+  std::unordered_multimap<uint64_t, Ref<Kept>> kept_;
+};
+
+}  // namespace
+
+std::unique_ptr<OpRunner> eager_runner(Executors executors, const Allocator& allocator, ThreadPool& threads) {
+  return std::make_unique<EagerRunner>(std::move(executors), allocator, threads);
+}
+
+}  // namespace thunder

@@ -1,0 +1,37 @@
+// Matrix products that cost less than a library call's preparation: small ones, and those of a few rows.
+//
+// This header is also compiled with instructions that not every machine has, so that it includes nothing with code.
+#pragma once
+
+#include <cstdint>
+
+namespace thunder {
+
+// Strides in elements, from one row or column to the next.
+struct Matrix {
+  const float* data = nullptr;
+  int64_t row = 0, column = 0;
+};
+
+// c[m, n] = a[m, k] b[k, n], added to c's elements if `add`. Rows of c are dense and `c_row` apart.
+struct Product {
+  int64_t m = 0, n = 0, k = 0;
+  Matrix a, b;
+  float* c = nullptr;
+  int64_t c_row = 0;
+  bool add = false;
+};
+
+// Each element of c is summed in an order that depends on k alone, so that c may be cut anywhere.
+struct Kernels {
+  const char* instructions;
+  // Any strides.
+  void (*small)(const Product&);
+  // For few rows: reads b once. Requires: a.column == 1, and b.row == 1 or b.column == 1.
+  void (*thin)(const Product&);
+};
+
+const Kernels& avx2_kernels();
+const Kernels& avx512_kernels();
+
+}  // namespace thunder

@@ -1,0 +1,168 @@
+// The kernels, written once for every width of vectors. Isa: V, a vector of floats; U, the same at any address; kLanes;
+// kRows, the rows of a tile: two vectors of sums a row, two of b and one of a fit the registers.
+#pragma once
+
+#include "executors/onednn/kernel.h"
+
+namespace thunder {
+
+template <class Isa>
+class KernelBody {
+  using V = typename Isa::V;
+  using U = typename Isa::U;
+  static constexpr int64_t kLanes = Isa::kLanes;
+  static constexpr int64_t kWidth = 2 * kLanes;  // columns of a tile
+  static constexpr int64_t kDepth = 256;         // of a packed panel of b, which stays in the first-level cache
+  static constexpr int64_t kThinColumns = 1024;  // of c that stay in the first-level cache while rows of b pass
+
+  static V load(const float* p) { return *reinterpret_cast<const U*>(p); }
+  static void store(float* p, V v) { *reinterpret_cast<U*>(p) = v; }
+  static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+ public:
+  static void small(const Product& p) {
+    float packed[kDepth * kWidth];
+    for (int64_t j = 0; j < p.n; j += kWidth) {
+      const int64_t columns = least(kWidth, p.n - j);
+      int64_t l = 0;
+      do {  // once even when there is nothing to sum: c is written
+        Block block{least(kDepth, p.k - l), columns, p.b.data + l * p.b.row + j * p.b.column, p.b.row, p.add || l > 0};
+        if (p.b.column != 1 || columns < kWidth) pack(p.b, block, packed);
+        for (int64_t i = 0; i < p.m; i += Isa::kRows) {
+          const Matrix a{p.a.data + i * p.a.row + l * p.a.column, p.a.row, p.a.column};
+          tiles<Isa::kRows>(least(Isa::kRows, p.m - i), a, block, p.c + i * p.c_row + j, p.c_row);
+        }
+        l += kDepth;
+      } while (l < p.k);
+    }
+  }
+
+  static void thin(const Product& p) {
+    if (p.b.row == 1) dot_products(p);
+    else row_sums(p);
+  }
+
+ private:
+  // A panel of b: `depth` rows of kWidth columns, `columns` of which count.
+  struct Block {
+    int64_t depth, columns;
+    const float* data;
+    int64_t row;
+    bool add;
+  };
+
+  static void pack(const Matrix& b, Block& block, float* packed) {
+    for (int64_t l = 0; l < block.depth; l++)
+      for (int64_t j = 0; j < kWidth; j++) packed[l * kWidth + j] = j < block.columns ? block.data[l * b.row + j * b.column] : 0;
+    block.data = packed;
+    block.row = kWidth;
+  }
+
+  // The tile of as many rows as there are: one function for each number of them.
+  template <int64_t kRows>
+  static void tiles(int64_t rows, const Matrix& a, const Block& block, float* c, int64_t c_row) {
+    if constexpr (kRows > 1)
+      if (rows < kRows) return tiles<kRows - 1>(rows, a, block, c, c_row);
+    if (block.columns == kWidth) return tile<kRows>(a, block, c, c_row);
+    float whole[kRows * kWidth] = {};
+    if (block.add)
+      for (int64_t i = 0; i < kRows; i++)
+        for (int64_t j = 0; j < block.columns; j++) whole[i * kWidth + j] = c[i * c_row + j];
+    tile<kRows>(a, block, whole, kWidth);
+    for (int64_t i = 0; i < kRows; i++)
+      for (int64_t j = 0; j < block.columns; j++) c[i * c_row + j] = whole[i * kWidth + j];
+  }
+
+  template <int64_t kRows>
+  static void tile(const Matrix& a, const Block& block, float* c, int64_t c_row) {
+    V left[kRows], right[kRows];
+#pragma GCC unroll 16
+    for (int64_t i = 0; i < kRows; i++) {
+      left[i] = block.add ? load(c + i * c_row) : V{};
+      right[i] = block.add ? load(c + i * c_row + kLanes) : V{};
+    }
+    const float* b = block.data;
+    for (int64_t l = 0; l < block.depth; l++, b += block.row) {
+      const V b_left = load(b), b_right = load(b + kLanes);
+#pragma GCC unroll 16
+      for (int64_t i = 0; i < kRows; i++) {
+        const float x = a.data[i * a.row + l * a.column];
+        left[i] += x * b_left;
+        right[i] += x * b_right;
+      }
+    }
+#pragma GCC unroll 16
+    for (int64_t i = 0; i < kRows; i++) {
+      store(c + i * c_row, left[i]);
+      store(c + i * c_row + kLanes, right[i]);
+    }
+  }
+
+  static float sum(V v) {
+    float total = 0;
+    for (int64_t i = 0; i < kLanes; i++) total += v[i];
+    return total;
+  }
+
+  // Columns of b are dense: four at a time, each against every row of a.
+  static void dot_products(const Product& p) {
+    int64_t j = 0;
+    for (; j + 4 <= p.n; j += 4) dots<4>(p, j);
+    for (; j < p.n; j++) dots<1>(p, j);
+  }
+
+  template <int64_t kColumns>
+  static void dots(const Product& p, int64_t j) {
+    const float* b = p.b.data + j * p.b.column;
+    for (int64_t i = 0; i < p.m; i++) {
+      const float* a = p.a.data + i * p.a.row;
+      V sums[kColumns][2] = {};
+      int64_t l = 0;
+      for (; l + kWidth <= p.k; l += kWidth)
+#pragma GCC unroll 4
+        for (int64_t x = 0; x < kColumns; x++) {
+          sums[x][0] += load(a + l) * load(b + x * p.b.column + l);
+          sums[x][1] += load(a + l + kLanes) * load(b + x * p.b.column + l + kLanes);
+        }
+      float* c = p.c + i * p.c_row + j;
+      for (int64_t x = 0; x < kColumns; x++) {
+        float total = sum(sums[x][0] + sums[x][1]);
+        for (int64_t rest = l; rest < p.k; rest++) total += a[rest] * b[x * p.b.column + rest];
+        c[x] = p.add ? c[x] + total : total;
+      }
+    }
+  }
+
+  // Rows of b are dense: four at a time are added to a row of c.
+  static void row_sums(const Product& p) {
+    for (int64_t j = 0; j < p.n; j += kThinColumns) {
+      const int64_t columns = least(kThinColumns, p.n - j);
+      if (!p.add)
+        for (int64_t i = 0; i < p.m; i++)
+          for (int64_t x = 0; x < columns; x++) p.c[i * p.c_row + j + x] = 0;
+      int64_t l = 0;
+      for (; l + 4 <= p.k; l += 4) add_rows<4>(p, l, j, columns);
+      for (; l < p.k; l++) add_rows<1>(p, l, j, columns);
+    }
+  }
+
+  template <int64_t kInner>
+  static void add_rows(const Product& p, int64_t l, int64_t j, int64_t columns) {
+    const float* b = p.b.data + l * p.b.row + j;
+    for (int64_t i = 0; i < p.m; i++) {
+      const float* a = p.a.data + i * p.a.row + l;
+      float* c = p.c + i * p.c_row + j;
+      int64_t x = 0;
+      for (; x + kLanes <= columns; x += kLanes) {
+        V total = load(c + x);
+#pragma GCC unroll 4
+        for (int64_t r = 0; r < kInner; r++) total += a[r] * load(b + r * p.b.row + x);
+        store(c + x, total);
+      }
+      for (; x < columns; x++)
+        for (int64_t r = 0; r < kInner; r++) c[x] += a[r] * b[r * p.b.row + x];
+    }
+  }
+};
+
+}  // namespace thunder

@@ -1,0 +1,50 @@
+// oneDNN, opened at run time by its versioned name, and the little of its C API that is used here.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "executors/onednn/kernel.h"
+
+namespace thunder {
+
+class Library {
+ public:
+  // Opens the first of `names` that is there, for the rest of the process; that one is returned again. Null: `report`
+  // says what is missing. Otherwise it says what was found. Any thread.
+  static const Library* open(std::span<const char* const> names, std::string& report);
+  // Those whose dnnl_sgemm and threads are known to be the ones used here.
+  static std::span<const char* const> names();
+
+  const Kernels& kernels() const { return *kernels_; }
+
+  // c = a b, or c += a b. Requires: for each of a and b, rows or columns that are dense (`multiplies`). False: the
+  // library ran out of memory. One thread: requires a OneThread.
+  bool multiply(const Product& p) const;
+  static bool multiplies(const Product& p);
+
+  // While it lives, the library uses no thread but the caller's. (Its threads are OpenMP's, whose number is a setting
+  // of each thread; a team that waits passively costs more than many products.)
+  class OneThread {
+   public:
+    explicit OneThread(const Library& library) : library_(library), threads_(library.max_threads_()) { library_.set_threads_(1); }
+    ~OneThread() { library_.set_threads_(threads_); }
+    OneThread(const OneThread&) = delete;
+
+   private:
+    const Library& library_;
+    int threads_;
+  };
+
+ private:
+  using Sgemm = int (*)(char a, char b, int64_t m, int64_t n, int64_t k, float alpha, const float* A, int64_t lda, const float* B,
+                        int64_t ldb, float beta, float* C, int64_t ldc);
+  bool resolve(void* handle, std::string& report);
+
+  Sgemm sgemm_ = nullptr;
+  int (*max_threads_)() = nullptr;
+  void (*set_threads_)(int) = nullptr;
+  const Kernels* kernels_ = nullptr;
+};
+
+}  // namespace thunder

@@ -1,0 +1,294 @@
+// The oneDNN executor: products of every size and layout, convolutions, threads, and the library that is not there.
+// Covers gemm, library, matmul, conv2d and the kernels, kernel_avx2 and kernel_avx512.
+#include "executors/onednn/onednn.h"
+
+#include <dlfcn.h>
+
+#include <cmath>
+#include <random>
+
+#include "base/text.h"
+#include "executors/onednn/gemm.h"
+#include "support/functions.h"
+
+namespace thunder::test {
+namespace {
+
+Status* parallel_for(const Launch* launch, int64_t n, int64_t grain, ThreadPool::Body body, void* arg) {
+  return launch->threads->parallel_for(n, grain, body, arg);
+}
+
+const Library* library() {
+  std::string report;
+  return Library::open(Library::names(), report);
+}
+
+// How the elements of an operand of n rows and m columns lie.
+struct Layout {
+  const char* name;
+  Matrix (*of)(const float* data, int64_t rows, int64_t columns);
+};
+constexpr Layout kLayouts[] = {
+    {"rows", [](const float* p, int64_t, int64_t m) { return Matrix{p, m, 1}; }},
+    {"columns", [](const float* p, int64_t n, int64_t) { return Matrix{p, 1, n}; }},
+    {"rows apart", [](const float* p, int64_t, int64_t m) { return Matrix{p, m + 3, 1}; }},
+    {"columns apart", [](const float* p, int64_t n, int64_t) { return Matrix{p, 1, n + 3}; }},
+    {"every second", [](const float* p, int64_t, int64_t m) { return Matrix{p, 2 * m, 2}; }},
+    {"one row", [](const float* p, int64_t, int64_t) { return Matrix{p, 0, 1}; }},
+    {"one element", [](const float* p, int64_t, int64_t) { return Matrix{p, 0, 0}; }},
+};
+
+std::vector<float> noise(int64_t n, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<float> out(static_cast<size_t>(n));
+  for (float& v : out) v = std::uniform_real_distribution<float>(-1, 1)(random);
+  return out;
+}
+
+// c + a b in doubles.
+std::vector<double> product_of(const Product& p, const std::vector<float>& before) {
+  std::vector<double> out;
+  for (int64_t i = 0; i < p.m; i++)
+    for (int64_t j = 0; j < p.n; j++) {
+      double sum = p.add ? static_cast<double>(before[static_cast<size_t>(i * p.c_row + j)]) : 0;
+      for (int64_t l = 0; l < p.k; l++)
+        sum += static_cast<double>(p.a.data[i * p.a.row + l * p.a.column]) * static_cast<double>(p.b.data[l * p.b.row + j * p.b.column]);
+      out.push_back(sum);
+    }
+  return out;
+}
+void expect_near(const Product& p, const std::vector<double>& expected, const std::string& what) {
+  const double tolerance = 1e-6 * (4 + std::sqrt(static_cast<double>(p.k)) * 2);
+  for (int64_t i = 0; i < p.m; i++)
+    for (int64_t j = 0; j < p.n; j++) {
+      const double want = expected[static_cast<size_t>(i * p.n + j)], got = static_cast<double>(p.c[i * p.c_row + j]);
+      ASSERT_LE(std::fabs(got - want), tolerance * (1 + std::fabs(want))) << what << " at " << i << ", " << j << ": " << got << " for " << want;
+    }
+}
+
+struct Sizes3 {
+  int64_t m, n, k;
+};
+constexpr Sizes3 kSizes[] = {{1, 1, 1},  {1, 5, 7},    {5, 1, 9},     {1, 1030, 67}, {3, 35, 70},   {5, 33, 17},
+                             {13, 70, 300}, {70, 70, 70}, {40, 150, 90}, {260, 20, 33}, {257, 530, 9}, {2, 3, 0}};
+
+// Calls f(product, what) for every size and pair of layouts; c is fresh, its rows apart.
+template <class F>
+void each_product(F&& f) {
+  uint32_t seed = 0;
+  for (const Sizes3& s : kSizes)
+    for (const Layout& a : kLayouts)
+      for (const Layout& b : kLayouts)
+        for (bool add : {false, true}) {
+          const int64_t row = s.n + 1;
+          const std::vector<float> left = noise(2 * (s.m + 3) * (s.k + 3), ++seed), right = noise(2 * (s.n + 3) * (s.k + 3), ++seed);
+          std::vector<float> c = noise(s.m * row, ++seed);
+          Product p{s.m, s.n, s.k, a.of(left.data(), s.m, s.k), b.of(right.data(), s.k, s.n), c.data(), row, add};
+          const std::vector<double> expected = product_of(p, c);
+          f(p);
+          expect_near(p, expected, cat(s.m, " x ", s.n, " x ", s.k, ", ", a.name, " by ", b.name, add ? ", added" : ""));
+          if (testing::Test::HasFatalFailure()) return;
+        }
+}
+
+void product(Scope& s, const Values& in, Values& out) {
+  out.push(Ref<Tensor>(op(s, "matmul", {any(in[0].tensor.get()), any(in[1].tensor.get())})));
+}
+void linear(Scope& s, const Values& in, Values& out) {
+  out.push(Ref<Tensor>(op(s, "linear", {any(in[0].tensor.get()), any(in[1].tensor.get()), any(in[2].tensor.get())})));
+}
+
+struct Onednn : CompiledTest {
+  void SetUp() override {
+    if (!library()) GTEST_SKIP() << "no libdnnl here: tools/setup installs it";
+  }
+  Ref<CompileOptions> with(const char* executors) {
+    auto options = make<CompileOptions>();
+    options->set("executors", Any::string(executors));
+    return options;
+  }
+  Ref<Tensor> random(std::vector<int64_t> shape, uint32_t seed) {
+    int64_t n = 1;
+    for (int64_t d : shape) n *= d;
+    return tensor(shape, noise(n, seed));
+  }
+  // Whether onednn gives what host gives, and takes `op`.
+  void expect_like_host(const Lambda::Body& body, std::vector<Tensor*> in, const std::string& op) {
+    const Floats expected = run(*compile(body, with("host").get()), in);
+    ASSERT_FALSE(expected.empty()) << error;
+    auto compiled = compile(body, with("onednn").get());
+    const Floats got = run(*compiled, in);
+    ASSERT_EQ(got.size(), expected.size()) << error;
+    for (size_t i = 0; i < got.size(); i++) ASSERT_NEAR(got[i], expected[i], 2e-5 * (1 + std::fabs(expected[i]))) << op << " at " << i;
+    bool taken = false;
+    const std::vector<Trace> traces = compiled->traces();
+    for (const Node* n : traces.back().nodes) taken = taken || (n->op->name() == op && std::string_view(n->executor) == "onednn");
+    EXPECT_TRUE(taken) << op;
+  }
+};
+
+TEST_F(Onednn, multiplies_every_size_and_layout) {
+  each_product([](const Product& p) {
+    const Library::OneThread one(*library());
+    EXPECT_TRUE(multiply(*library(), p));
+  });
+}
+
+TEST(Kernel, small_takes_every_size_and_layout) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) each_product(avx2_kernels().small);
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) each_product(avx512_kernels().small);
+#endif
+}
+
+TEST(Kernel, thin_takes_dense_rows_or_columns) {
+#if defined(__x86_64__)
+  auto thin = [](const Kernels& k) {
+    each_product([&](const Product& p) { (p.a.column == 1 && (p.b.row == 1 || p.b.column == 1) ? k.thin : k.small)(p); });
+  };
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) thin(avx2_kernels());
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) thin(avx512_kernels());
+#endif
+}
+
+TEST_F(Onednn, gives_the_same_bits_on_any_number_of_threads) {
+  for (const Sizes3& s : {Sizes3{300, 1100, 80}, Sizes3{1, 5000, 300}, Sizes3{7, 40, 30}}) {
+    const std::vector<float> a = noise(3 * s.m * s.k, 1), b = noise(s.k * s.n, 2), bias = noise(s.n, 3);
+    std::vector<float> results[2];
+    for (int parallel : {0, 1}) {
+      ThreadPool threads(parallel ? 3 : 1);
+      results[parallel].resize(static_cast<size_t>(3 * s.m * s.n));
+      BatchedProduct p;
+      p.each = {s.m, s.n, s.k, {a.data(), 1, s.m}, {b.data(), 1, s.k}, results[parallel].data(), s.n, false};
+      p.bias = bias.data();
+      p.batch[p.rank++] = {3, s.m * s.k, 0, s.m * s.n};
+      Launch launch;
+      launch.parallel_for = parallel_for;
+      launch.threads = &threads;
+      EXPECT_EQ(run_products(*library(), &launch, p), nullptr);
+    }
+    EXPECT_EQ(results[0], results[1]);
+  }
+}
+
+TEST_F(Onednn, leaves_the_callers_number_of_openmp_threads_alone) {
+  void* openmp = dlopen("libgomp.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (!openmp) GTEST_SKIP() << "another OpenMP than libgomp";
+  auto* set = reinterpret_cast<void (*)(int)>(dlsym(openmp, "omp_set_num_threads"));
+  auto* get = reinterpret_cast<int (*)()>(dlsym(openmp, "omp_get_max_threads"));
+  const int before = get();
+  set(3);
+  auto x = random({80, 80}, 1);
+  run(*compile(product), {x.get(), x.get()});
+  EXPECT_EQ(get(), 3);
+  set(before);
+  dlclose(openmp);
+}
+
+TEST_F(Onednn, takes_matmul_of_all_batches) {
+  const std::vector<std::vector<std::vector<int64_t>>> shapes = {
+      {{70, 80}, {80, 90}}, {{4, 30, 20}, {20, 50}}, {{4, 30, 20}, {4, 20, 50}}, {{2, 1, 5, 30}, {3, 30, 4}}, {{30}, {30, 40}}, {{40, 30}, {30}},
+      {{2, 3, 70, 66}, {2, 3, 66, 68}}, {{3, 40, 30}, {3, 30, 1}}, {{1, 300}, {300, 2000}}};
+  for (auto& s : shapes)
+    expect_like_host(product, {random(s[0], 1).get(), random(s[1], 2).get()}, "prims.matmul");
+}
+
+TEST_F(Onednn, takes_linear_of_any_rank) {
+  for (std::vector<int64_t> shape : {std::vector<int64_t>{}, {1}, {33}, {4, 9}, {70, 5, 2}}) {
+    shape.push_back(77);
+    expect_like_host(linear, {random(shape, 1).get(), random({65, 77}, 2).get(), random({65}, 3).get()}, "linear");
+    expect_like_host(linear, {random(shape, 1).get(), random({77}, 2).get(), random({}, 3).get()}, "linear");
+  }
+}
+
+TEST_F(Onednn, takes_the_gradients_of_linear) {
+  for (size_t input : {0u, 1u}) {
+    auto gradient = [input](Scope& s, const Values& in, Values& out) {
+      Tensor* y = op(s, "linear", {any(in[0].tensor.get()), any(in[1].tensor.get()), any(in[2].tensor.get())});
+      Values wrt;
+      wrt.push(in[input].tensor);
+      out.push((*s.grad(op(s, "sum", {any(op(s, "mul", {any(y), any(y)}))}), wrt))[0].tensor);
+    };
+    expect_like_host(gradient, {random({33, 77}, 1).get(), random({65, 77}, 2).get(), random({65}, 3).get()}, "prims.matmul");
+  }
+}
+
+TEST_F(Onednn, takes_convolutions_and_their_gradients) {
+  struct Window {
+    std::vector<int64_t> x, w, stride, padding, dilation;
+    int64_t groups;
+  };
+  const Window windows[] = {
+      {{2, 3, 9, 8}, {5, 3, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1}, {{2, 4, 13, 11}, {6, 2, 3, 2}, {2, 3}, {1, 2}, {2, 1}, 2},
+      {{1, 4, 20, 30}, {4, 1, 5, 5}, {1, 1}, {4, 4}, {1, 1}, 4}, {{2, 40, 6, 7}, {30, 40, 1, 1}, {1, 1}, {0, 0}, {1, 1}, 1},
+      {{1, 9, 5, 4}, {3, 9, 2, 2}, {3, 3}, {5, 6}, {3, 2}, 1}, {{1, 1, 70, 300}, {2, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1},
+  };
+  for (const Window& w : windows)
+    for (bool turned : {false, true})
+      for (size_t input : {0u, 1u, 2u}) {
+        auto body = [&, input](Scope& s, const Values& in, Values& out) {
+          const int64_t order[] = {0, 1, 3, 2};
+          Tensor *x = in[0].tensor.get(), *weight = in[1].tensor.get();
+          if (turned) x = op(s, "prims.permute", {any(x), Any::dims(order)}), weight = op(s, "prims.permute", {any(weight), Any::dims(order)});
+          Tensor* y = op(s, "conv2d", {any(x), any(weight), Any(), Any::dims(w.stride), Any::dims(w.padding), Any::dims(w.dilation), Any::integer(w.groups)});
+          if (input == 2) return out.push(Ref<Tensor>(y));
+          Values wrt;
+          wrt.push(in[input].tensor);
+          out.push((*s.grad(op(s, "sum", {any(op(s, "mul", {any(y), any(y)}))}), wrt))[0].tensor);
+        };
+        std::vector<int64_t> x = w.x, weight = w.w;
+        if (turned) std::swap(x[2], x[3]), std::swap(weight[2], weight[3]);
+        const char* const names[] = {"prims.conv2d_input_grad", "prims.conv2d_weight_grad", "prims.conv2d"};
+        expect_like_host(body, {random(x, 1).get(), random(weight, 2).get()}, names[input]);
+      }
+}
+
+TEST_F(Onednn, leaves_other_dtypes_to_host) {
+  auto x = integers({2, 2}, {3, 3, 3, 3});
+  auto compiled = compile(product);
+  Tensor *in[] = {x.get(), x.get()}, *out = nullptr;
+  ASSERT_EQ(compiled->call_tensors(in, 2, &out, 1), nullptr);
+  EXPECT_EQ(*reinterpret_cast<int64_t*>(out->data()), 18);
+  EXPECT_STREQ(compiled->traces().back().nodes[0]->executor, "host");
+  out->release();
+}
+
+TEST_F(Onednn, is_taken_before_host_unless_executors_say_otherwise) {
+  auto x = random({3, 3}, 1);
+  const std::pair<const char*, const char*> cases[] = {{"", "onednn"}, {"onednn", "onednn"}, {"host", "host"}};
+  for (auto [given, expected] : cases) {
+    auto compiled = compile(product, with(given).get());
+    run(*compiled, {x.get(), x.get()});
+    EXPECT_STREQ(compiled->traces().back().nodes[0]->executor, expected) << given;
+  }
+}
+
+TEST(Library, that_was_found_is_logged) {
+  std::vector<std::string> log;
+  ContextHooks hooks;
+  hooks.user = &log;
+  hooks.log = [](int32_t, const char* component, const char* text, size_t bytes, void* user) {
+    static_cast<std::vector<std::string>*>(user)->push_back(cat(component, ": ", std::string_view(text, bytes)));
+  };
+  auto context = make<Context>(hooks);
+  std::string report;
+  Library::open(Library::names(), report);
+  EXPECT_EQ(log, (std::vector<std::string>{"onednn: " + report}));
+}
+
+TEST(Library, that_is_missing_is_named) {
+  const char* const names[] = {"libnone.so.1", "libnone.so.2"};
+  std::string report;
+  EXPECT_FALSE(onednn_executor(names, report).has_value());
+  EXPECT_EQ(report, "none of libnone.so.1, libnone.so.2 can be opened");
+}
+
+TEST(Library, that_is_another_one_is_named) {
+  const char* const names[] = {"libm.so.6"};
+  std::string report;
+  EXPECT_FALSE(onednn_executor(names, report).has_value());
+  EXPECT_EQ(report, "libm.so.6 has no dnnl_sgemm");
+}
+
+}  // namespace
+}  // namespace thunder::test
