@@ -36,12 +36,28 @@ struct Window {
 // `column` of the tile on, under which tap (ky, kx) lies at image row y and columns x, x + stride ...
 template <class F>
 void each_row(const Window& w, int64_t ky, int64_t kx, int64_t first, int64_t count, F&& f) {
-  for (int64_t done = 0; done < count;) {
-    const int64_t oy = (first + done) / w.out_x, ox = (first + done) % w.out_x;
+  int64_t oy = first / w.out_x, ox = first % w.out_x;
+  for (int64_t done = 0; done < count; oy++, ox = 0) {
     const int64_t run = std::min(w.out_x - ox, count - done);
     f(done, run, oy * w.stride[0] - w.padding[0] + ky * w.dilation[0], ox * w.stride[1] - w.padding[1] + kx * w.dilation[1]);
     done += run;
   }
+}
+
+// Rows of pixels are often shorter than what a call of memcpy pays for.
+typedef float FourFloats __attribute__((vector_size(16), aligned(4), may_alias));
+inline void copy_row(const float* from, int64_t n, float* to) {
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4) *reinterpret_cast<FourFloats*>(to + i) = *reinterpret_cast<const FourFloats*>(from + i);
+  for (; i < n; i++) to[i] = from[i];
+}
+inline void add_row(const float* from, int64_t n, float* to) {
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4) *reinterpret_cast<FourFloats*>(to + i) += *reinterpret_cast<const FourFloats*>(from + i);
+  for (; i < n; i++) to[i] += from[i];
+}
+inline void clear_row(float* to, int64_t n) {
+  if (n > 0) std::fill_n(to, n, 0.0f);
 }
 
 // Of `run` columns x, x + stride ..., those that lie inside the image: [begin, end).
@@ -65,11 +81,11 @@ inline void gather(const Window& w, const float* x, const int64_t* strides, int6
           const float* from = x + c * strides[1] + row * strides[2] + column * strides[3];
           const int64_t step = w.stride[1] * strides[3];
           float* to = columns + at;
-          std::fill(to, to + in.begin, 0.0f);
-          if (step == 1) std::copy(from + in.begin, from + in.end, to + in.begin);
+          clear_row(to, in.begin);
+          if (step == 1) copy_row(from + in.begin, in.end - in.begin, to + in.begin);
           else
             for (int64_t i = in.begin; i < in.end; i++) to[i] = from[i * step];
-          std::fill(to + in.end, to + run, 0.0f);
+          clear_row(to + in.end, run - in.end);
         });
 }
 
@@ -81,7 +97,9 @@ inline void scatter(const Window& w, const float* columns, int64_t first, int64_
         each_row(w, ky, kx, first, count, [&](int64_t at, int64_t run, int64_t row, int64_t column) {
           const Inside in(w, run, row, column);
           float* to = x + row * w.width + column;
-          for (int64_t i = in.begin; i < in.end; i++) to[i * w.stride[1]] += columns[at + i];
+          if (w.stride[1] == 1) add_row(columns + at + in.begin, in.end - in.begin, to + in.begin);
+          else
+            for (int64_t i = in.begin; i < in.end; i++) to[i * w.stride[1]] += columns[at + i];
         });
 }
 

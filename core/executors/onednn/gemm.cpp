@@ -10,8 +10,9 @@ namespace {
 
 // ---- the cost model ----
 
-// Up to here a library call's preparation costs more than its faster kernel saves (multiply-adds).
-constexpr int64_t kSmallWork = 64 * 64 * 64;
+// Up to here a library call's preparation costs more than its faster kernel saves (multiply-adds); sooner when b's rows
+// are not dense, since ours turns them element by element.
+constexpr int64_t kSmallWork = 64 * 64 * 64, kSmallTurnedWork = 16 * 32 * 32;
 // Up to here reading b once is what counts.
 constexpr int64_t kThinRows = 4;
 // Tiles are halved until one takes about a millisecond, but not below what its kernel needs to pay for packing.
@@ -106,7 +107,7 @@ Status* run_tiles(int64_t begin, int64_t end, void* arg) {
 bool multiply(const Library& library, const Product& p) {
   const Kernels& own = library.kernels();
   if (thin(p)) own.thin(p);
-  else if (p.m * p.n * p.k <= kSmallWork || !Library::multiplies(p)) own.small(p);
+  else if (p.m * p.n * p.k <= (p.b.column == 1 ? kSmallWork : kSmallTurnedWork) || !Library::multiplies(p)) own.small(p);
   else return library.multiply(p);
   return true;
 }
