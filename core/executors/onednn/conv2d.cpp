@@ -9,7 +9,8 @@ namespace {
 
 constexpr int64_t kColumns = 1 << 18;  // elements of a gathered tile: it stays in the second-level cache
 constexpr int64_t kTilePixels = 128;   // of a tile, where the image has as many: fewer make poor products
-constexpr int64_t kWeightParts = 8;    // that the channels of a weight's gradient are cut into
+// The channels of a weight's gradient are cut into so many parts, or fewer of at least so many columns.
+constexpr int64_t kWeightParts = 8, kPartColumns = 128;
 
 // Axes [first, first + count) as one: the distance of its elements; -1 if they do not lie like one.
 int64_t joined(const Buffer& b, int first, int count) {
@@ -135,7 +136,10 @@ struct InputGrad : Convolution {
 struct WeightGrad : Convolution {
   WeightGrad(const Library& library, const NodeView& view, const Window& window)
       : Convolution(library, view, window, part(window) * window.taps()) {}
-  static int64_t part(const Window& w) { return (w.channels + kWeightParts - 1) / kWeightParts; }
+  static int64_t part(const Window& w) {
+    const int64_t even = (w.channels + kWeightParts - 1) / kWeightParts;
+    return std::min(w.channels, std::max(even, kPartColumns / std::max<int64_t>(1, w.taps())));
+  }
   int64_t parts() const { return w.channels ? (w.channels + part(w) - 1) / part(w) : 0; }
   int64_t tasks() const override { return w.groups * parts(); }
   bool fits(const Launch* l) const override { return joined(l->inputs[0], 2, 2) > 0; }

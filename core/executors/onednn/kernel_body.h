@@ -1,5 +1,6 @@
 // The kernels, written once for every width of vectors. Isa: V, a vector of floats; U, the same at any address; kLanes;
-// kRows, the rows of a tile: two vectors of sums a row, two of b and one of a fit the registers.
+// kRows, the rows of a tile: two vectors of sums a row, two of b and one of a fit the registers; kDots, the columns of b
+// that are read at a time, with two vectors of sums each.
 #pragma once
 
 #include "executors/onednn/kernel.h"
@@ -104,10 +105,10 @@ class KernelBody {
     return total;
   }
 
-  // Columns of b are dense: four at a time, each against every row of a.
+  // Columns of b are dense: a few at a time, each against every row of a.
   static void dot_products(const Product& p) {
     int64_t j = 0;
-    for (; j + 4 <= p.n; j += 4) dots<4>(p, j);
+    for (; j + Isa::kDots <= p.n; j += Isa::kDots) dots<Isa::kDots>(p, j);
     for (; j < p.n; j++) dots<1>(p, j);
   }
 
@@ -119,8 +120,11 @@ class KernelBody {
       V sums[kColumns][2] = {};
       int64_t l = 0;
       for (; l + kWidth <= p.k; l += kWidth)
-#pragma GCC unroll 4
+#pragma GCC unroll 8
         for (int64_t x = 0; x < kColumns; x++) {
+          // The columns that come next: the processor follows fewer streams by itself, and none past a page.
+          __builtin_prefetch(b + (x + kColumns) * p.b.column + l);
+          __builtin_prefetch(b + (x + kColumns) * p.b.column + l + kLanes);
           sums[x][0] += load(a + l) * load(b + x * p.b.column + l);
           sums[x][1] += load(a + l + kLanes) * load(b + x * p.b.column + l + kLanes);
         }
