@@ -52,9 +52,23 @@ class KernelBody {
     bool add;
   };
 
+  // `count` floats that lie side by side.
+  static void copy(const float* from, int64_t count, float* to) {
+    int64_t i = 0;
+    for (; i + kLanes <= count; i += kLanes) store(to + i, load(from + i));
+    for (; i < count; i++) to[i] = from[i];
+  }
+
+  // The columns that do not count are zero.
   static void pack(const Matrix& b, Block& block, float* packed) {
-    for (int64_t l = 0; l < block.depth; l++)
-      for (int64_t j = 0; j < kWidth; j++) packed[l * kWidth + j] = j < block.columns ? block.data[l * b.row + j * b.column] : 0;
+    for (int64_t l = 0; l < block.depth; l++) {
+      const float* from = block.data + l * b.row;
+      float* to = packed + l * kWidth;
+      if (block.columns < kWidth) store(to, V{}), store(to + kLanes, V{});
+      if (b.column == 1) copy(from, block.columns, to);
+      else
+        for (int64_t j = 0; j < block.columns; j++) to[j] = from[j * b.column];
+    }
     block.data = packed;
     block.row = kWidth;
   }
@@ -65,13 +79,13 @@ class KernelBody {
     if constexpr (kRows > 1)
       if (rows < kRows) return tiles<kRows - 1>(rows, a, block, c, c_row);
     if (block.columns == kWidth) return tile<kRows>(a, block, c, c_row);
-    float whole[kRows * kWidth] = {};
-    if (block.add)
-      for (int64_t i = 0; i < kRows; i++)
-        for (int64_t j = 0; j < block.columns; j++) whole[i * kWidth + j] = c[i * c_row + j];
+    float whole[kRows * kWidth];
+    for (int64_t i = 0; i < kRows && block.add; i++) {
+      store(whole + i * kWidth, V{}), store(whole + i * kWidth + kLanes, V{});
+      copy(c + i * c_row, block.columns, whole + i * kWidth);
+    }
     tile<kRows>(a, block, whole, kWidth);
-    for (int64_t i = 0; i < kRows; i++)
-      for (int64_t j = 0; j < block.columns; j++) c[i * c_row + j] = whole[i * kWidth + j];
+    for (int64_t i = 0; i < kRows; i++) copy(whole + i * kWidth, block.columns, c + i * c_row);
   }
 
   template <int64_t kRows>
