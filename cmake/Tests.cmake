@@ -102,6 +102,17 @@ if(lua_tests)
   add_dependencies(asan-sample thunder_tool)
 endif()
 
+# The Python package. Sanitizers need the whole interpreter built with them.
+file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/python/*_test.py)
+foreach(script ${scripts})
+  cmake_path(GET script STEM name)
+  if(TARGET thunder_python AND NOT THUNDER_SANITIZE)
+    add_test(NAME python_${name} COMMAND ${THUNDER_PYTHON} -X dev ${script})
+    set_tests_properties(python_${name} PROPERTIES LABELS python TIMEOUT 300 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests
+                         ENVIRONMENT "PYTHONPATH=${CMAKE_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1")
+  endif()
+endforeach()
+
 # Examples that train, on data that the test makes: once, and not under sanitizers.
 file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/examples/*.lua)
 foreach(script ${scripts})
@@ -112,6 +123,12 @@ foreach(script ${scripts})
                          WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
   endif()
 endforeach()
+
+if(TARGET thunder_python AND NOT THUNDER_SANITIZE)
+  add_test(NAME example_digits_python COMMAND ${THUNDER_PYTHON} ${CMAKE_SOURCE_DIR}/examples/digits/digits.py)
+  set_tests_properties(example_digits_python PROPERTIES LABELS example TIMEOUT 300
+                       ENVIRONMENT "PYTHONPATH=${CMAKE_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1")
+endif()
 
 # What no compiler sees: the layers, sizes, the test mirror, generated files; and the exported names.
 if(NOT THUNDER_SANITIZE)

@@ -1,0 +1,62 @@
+"""Builds the extension module, and the library before it if there is none.
+
+Against the tree that this file is in, whose build is taken (THUNDER_BUILD, else build/release, else it is made): the
+package then carries the library. Outside of a tree, such as from an sdist, against what pkg-config finds.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+HERE = pathlib.Path(__file__).resolve().parent
+TREE = HERE.parent.parent
+
+
+def pkg_config(*options):
+    return subprocess.run(["pkg-config", *options, "thunder"], check=True, capture_output=True, text=True).stdout.split()
+
+
+def built_tree():
+    """The build folder of the tree; None outside of one."""
+    if not (TREE / "include/thunder.h").exists():
+        return None
+    build = pathlib.Path(os.environ.get("THUNDER_BUILD", TREE / "build/release")).resolve()
+    if not (build / "lib/libthunder.so").exists():
+        subprocess.run(["cmake", "--preset", "release"], cwd=TREE, check=True)
+        subprocess.run(["cmake", "--build", "build/release", "--target", "product"], cwd=TREE, check=True)
+    return build
+
+
+class Build(build_ext):
+    def run(self):
+        build = built_tree()
+        for extension in self.extensions:
+            if build:
+                extension.include_dirs.append(str(TREE / "include"))
+                extension.library_dirs.append(str(build / "lib"))
+                extension.libraries.append("thunder")
+                extension.runtime_library_dirs.append("$ORIGIN/lib")
+            else:
+                extension.extra_compile_args += pkg_config("--cflags")
+                extension.extra_link_args += pkg_config("--libs")
+                extension.runtime_library_dirs += pkg_config("--variable=libdir")
+        super().run()
+        if build:
+            self.carry(build)
+
+    def carry(self, build):
+        """Puts the library, and the modules that it opens, beside the extension, as an installation lays them out."""
+        module = pathlib.Path(self.get_ext_fullpath("thunder._thunder"))
+        for source in [build / "lib/libthunder.so.0", *(build / "lib").glob("thunder-*.so")]:
+            folder = module.parent / ("lib" if source.name.startswith("lib") else "lib/thunder")
+            folder.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, folder / source.name)
+
+
+sources = [str(path.relative_to(HERE)) for path in sorted((HERE / "src").glob("*.c"))]
+setup(ext_modules=[Extension("thunder._thunder", sources, depends=[str(p) for p in (HERE / "src").glob("*.h")],
+                             extra_compile_args=["-std=c11", "-fvisibility=hidden"])],
+      cmdclass={"build_ext": Build})

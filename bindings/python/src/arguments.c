@@ -1,0 +1,225 @@
+/* Arguments of ops and of kinds of modules. */
+#include "op.h"
+
+#include <string.h>
+
+static int refuse(const arguments *c, const parameter *p, PyObject *object, const char *wanted)
+{
+    PyErr_Format(PyExc_TypeError, "%s: argument '%s' must be %s, not %s", c->signature->name, p->name, wanted,
+                 Py_TYPE(object)->tp_name);
+    return -1;
+}
+
+/* Memory until arguments_free(). */
+static void *block(arguments *c, size_t bytes)
+{
+    bytes = (bytes + 15) & ~(size_t)15;
+    if (c->used + bytes <= INLINE_BYTES) {
+        void *found = c->memory + c->used;
+        c->used += bytes;
+        return found;
+    }
+    void *made = PyMem_Malloc(bytes);
+    if (made)
+        c->blocks[c->n_blocks++] = made;
+    else
+        PyErr_NoMemory();
+    return made;
+}
+
+/* ---- lists ---- */
+
+static int integer_of(PyObject *object, int64_t *out)
+{
+    *out = PyLong_AsLongLong(object); /* asks __index__, and refuses floats */
+    return *out == -1 && PyErr_Occurred() ? -1 : 0;
+}
+
+static int list_of_integers(arguments *c, const parameter *p, PyObject *const *items, Py_ssize_t count, thunder_any *out)
+{
+    thunder_dim *dims = block(c, (size_t)count * sizeof *dims);
+    if (!dims) return -1;
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (integer_of(items[i], &dims[i])) {
+            PyErr_Clear();
+            return refuse(c, p, items[i], "a list of integers");
+        }
+    *out = (thunder_any){.kind = THUNDER_DIMS, .count = (uint32_t)count, .u.d = dims};
+    return 0;
+}
+
+static int list_of_floats(arguments *c, const parameter *p, PyObject *const *items, Py_ssize_t count, thunder_any *out)
+{
+    double *numbers = block(c, (size_t)count * sizeof *numbers);
+    if (!numbers) return -1;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        numbers[i] = PyFloat_AsDouble(items[i]);
+        if (numbers[i] == -1.0 && PyErr_Occurred()) {
+            PyErr_Clear();
+            return refuse(c, p, items[i], "a list of numbers");
+        }
+    }
+    *out = (thunder_any){.kind = THUNDER_FLOATS, .count = (uint32_t)count, .u.fs = numbers};
+    return 0;
+}
+
+static int list_of_tensors(arguments *c, const parameter *p, PyObject *const *items, Py_ssize_t count, thunder_any *out)
+{
+    thunder_tensor **tensors = block(c, (size_t)count * sizeof *tensors);
+    if (!tensors) return -1;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!tensor_test(items[i])) return refuse(c, p, items[i], "a list of tensors");
+        tensors[i] = tensor_handle(items[i]);
+    }
+    *out = (thunder_any){.kind = THUNDER_TENSORS, .count = (uint32_t)count, .u.ts = tensors};
+    return 0;
+}
+
+static int list_argument(arguments *c, const parameter *p, PyObject *list, thunder_any *out)
+{
+    PyObject *const *items = PySequence_Fast_ITEMS(list);
+    const Py_ssize_t count = PySequence_Fast_GET_SIZE(list);
+    switch (p->kind) {
+        case TAKES_DIMS: return list_of_integers(c, p, items, count, out);
+        case TAKES_FLOATS: return list_of_floats(c, p, items, count, out);
+        case TAKES_TENSORS: return list_of_tensors(c, p, items, count, out);
+        case TAKES_TENSOR: return refuse(c, p, list, "a tensor (thunder.tensor() makes one of a list)");
+        default: return refuse(c, p, list, "no list");
+    }
+}
+
+/* ---- one argument ---- */
+
+/* Arrays of other libraries, and numbers that are not Python's own. */
+static int foreign_argument(arguments *c, const parameter *p, PyObject *object, thunder_any *out)
+{
+    if (p->kind == TAKES_TENSOR && PyObject_CheckBuffer(object)) {
+        thunder_tensor *made = tensor_from_buffer(object);
+        if (!made) return -1;
+        c->kept[c->n_kept++] = made;
+        *out = (thunder_any){.kind = THUNDER_TENSOR, .u.t = made};
+        return 0;
+    }
+    if (PyIndex_Check(object)) {
+        out->kind = THUNDER_INT;
+        return integer_of(object, &out->u.i);
+    }
+    if (Py_TYPE(object)->tp_as_number && Py_TYPE(object)->tp_as_number->nb_float) {
+        out->kind = THUNDER_FLOAT, out->u.f = PyFloat_AsDouble(object);
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    static const char *const wanted[] = {"something else", "a tensor or a number", "an integer", "a number", "a list of integers",
+                                         "a list of numbers", "a list of tensors", "a dtype", "a device"};
+    return refuse(c, p, object, wanted[p->kind]);
+}
+
+static int string_argument(PyObject *object, thunder_any *out)
+{
+    Py_ssize_t bytes;
+    out->kind = THUNDER_STRING, out->u.s = PyUnicode_AsUTF8AndSize(object, &bytes);
+    if (!out->u.s) return -1;
+    out->count = (uint32_t)bytes;
+    return 0;
+}
+
+static int constant_argument(const parameter *p, PyObject *object, thunder_any *out)
+{
+    int32_t value = 0;
+    if (!(p->kind == TAKES_DTYPE ? dtype_from(object, &value) : device_from(object, &value))) return -1;
+    out->kind = !value ? THUNDER_NONE : p->kind == TAKES_DTYPE ? THUNDER_DTYPE : THUNDER_DEVICE;
+    out->u.i = value;
+    return 0;
+}
+
+static int argument(arguments *c, const parameter *p, PyObject *object, thunder_any *out)
+{
+    *out = (thunder_any){.kind = THUNDER_NONE, .u.i = 0};
+    if (tensor_test(object)) {
+        out->kind = THUNDER_TENSOR, out->u.t = tensor_handle(object);
+        return 0;
+    }
+    if (object == Py_None) return 0;
+    if (p->kind == TAKES_DTYPE || p->kind == TAKES_DEVICE) return constant_argument(p, object, out);
+    if (PyBool_Check(object)) {
+        out->kind = THUNDER_BOOLEAN, out->u.i = object == Py_True;
+        return 0;
+    }
+    if (PyLong_Check(object)) {
+        out->kind = THUNDER_INT;
+        return integer_of(object, &out->u.i);
+    }
+    if (PyFloat_Check(object)) {
+        out->kind = THUNDER_FLOAT, out->u.f = PyFloat_AS_DOUBLE(object);
+        return 0;
+    }
+    if (PyUnicode_Check(object)) return string_argument(object, out);
+    if (PyList_CheckExact(object) || PyTuple_Check(object)) return list_argument(c, p, object, out);
+    return foreign_argument(c, p, object, out);
+}
+
+/* ---- all arguments ---- */
+
+static bool only_integers(PyObject *const *args, Py_ssize_t count)
+{
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (!PyLong_Check(args[i]) || PyBool_Check(args[i])) return false;
+    return true;
+}
+
+static int positional(arguments *c, PyObject *const *args, Py_ssize_t count)
+{
+    const signature *s = c->signature;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (i >= s->n_parameters) {
+            PyErr_Format(PyExc_TypeError, "%s takes at most %d arguments, %zd were given", s->name, s->n_parameters, count);
+            return -1;
+        }
+        const parameter *p = &s->parameters[i];
+        thunder_any *out = &c->any[c->count];
+        c->names[c->count++] = NULL;
+        if (p->gathers && count - i > 1 && only_integers(args + i, count - i))
+            return list_of_integers(c, p, args + i, count - i, out);
+        if (argument(c, p, args[i], out)) return -1;
+    }
+    return 0;
+}
+
+static const parameter *parameter_named(const signature *s, PyObject *name)
+{
+    for (int i = 0; i < s->n_parameters; i++)
+        if (s->parameters[i].word == name) return &s->parameters[i];
+    for (int i = 0; i < s->n_parameters; i++)
+        if (PyUnicode_Compare(s->parameters[i].word, name) == 0) return &s->parameters[i];
+    return NULL;
+}
+
+static int keywords(arguments *c, PyObject *const *args, PyObject *names)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
+        PyObject *name = PyTuple_GET_ITEM(names, i);
+        const parameter *p = parameter_named(c->signature, name);
+        if (!p || c->count == MAX_ARGUMENTS) {
+            PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", c->signature->name, name);
+            return -1;
+        }
+        thunder_any *out = &c->any[c->count];
+        c->names[c->count++] = p->name;
+        c->named = true;
+        if (argument(c, p, args[i], out)) return -1;
+    }
+    return 0;
+}
+
+int arguments_read(arguments *c, const signature *s, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    c->signature = s;
+    c->count = c->n_kept = c->n_blocks = 0, c->named = false, c->used = 0;
+    if (positional(c, args, count)) return -1;
+    return names ? keywords(c, args + count, names) : 0;
+}
+
+void arguments_free(arguments *c)
+{
+    for (int i = 0; i < c->n_kept; i++) thunder_tensor_release(c->kept[i]);
+    for (int i = 0; i < c->n_blocks; i++) PyMem_Free(c->blocks[i]);
+}

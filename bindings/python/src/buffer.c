@@ -1,0 +1,180 @@
+/* Memory shared with other Python objects through the buffer protocol, in both directions without a copy. */
+#include "dlpack.h"
+
+#include <string.h>
+
+/* ---- out: numpy.asarray(t), memoryview(t) ---- */
+
+typedef struct exported {
+    thunder_tensor *memory; /* a view: it keeps the memory even if the tensor gets another */
+    Py_ssize_t sizes[];     /* shape, then strides in bytes */
+} exported;
+
+static exported *export_of(thunder_tensor *tensor, Py_ssize_t itemsize)
+{
+    const size_t rank = thunder_tensor_rank(tensor);
+    const int64_t *shape = thunder_tensor_shape(tensor), *strides = thunder_tensor_strides(tensor);
+    exported *made = PyMem_Malloc(sizeof *made + 2 * rank * sizeof made->sizes[0]);
+    if (!made) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    if (check_status(thunder_tensor_view(tensor, rank, shape, strides, 0, &made->memory))) {
+        PyMem_Free(made);
+        return NULL;
+    }
+    for (size_t i = 0; i < rank; i++) {
+        made->sizes[i] = (Py_ssize_t)shape[i];
+        made->sizes[rank + i] = (Py_ssize_t)strides[i] * itemsize;
+    }
+    return made;
+}
+
+/* Its address, written to `view`; read-only memory is refused only to who wants to write. */
+static int find_memory(exported *made, Py_buffer *view, int flags)
+{
+    thunder_status *failed = thunder_tensor_data_mutable(made->memory, &view->buf);
+    view->readonly = failed != NULL;
+    if (!failed) return 0;
+    if (flags & PyBUF_WRITABLE) {
+        PyErr_SetString(PyExc_BufferError, thunder_status_message(failed));
+        thunder_status_release(failed);
+        return -1;
+    }
+    thunder_status_release(failed);
+    const void *data = NULL;
+    if (check_status(thunder_tensor_data(made->memory, &data))) return -1;
+    memcpy(&view->buf, &data, sizeof data);
+    return 0;
+}
+
+int tensor_getbuffer(PyObject *object, Py_buffer *view, int flags)
+{
+    thunder_tensor *tensor = tensor_handle(object);
+    view->obj = NULL;
+    if (!thunder_tensor_is_concrete(tensor)) {
+        PyErr_SetString(PyExc_BufferError, "a traced tensor has no memory; is this meant to run while tracing?");
+        return -1;
+    }
+    const dtype_row *row = dtype_find(thunder_tensor_dtype(tensor));
+    if (!row || !row->format) {
+        PyErr_Format(PyExc_BufferError, "the buffer protocol has no format for %s: convert with .float()", row ? row->name : "this dtype");
+        return -1;
+    }
+    const int contiguous = thunder_tensor_is_contiguous(tensor);
+    if (!contiguous && (flags & PyBUF_STRIDES) != PyBUF_STRIDES) {
+        PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous: call .contiguous()");
+        return -1;
+    }
+    exported *made = export_of(tensor, row->bytes);
+    if (!made) return -1;
+    if (find_memory(made, view, flags)) {
+        thunder_tensor_release(made->memory);
+        PyMem_Free(made);
+        return -1;
+    }
+    static char nothing;
+    if (!view->buf) view->buf = &nothing;
+    view->len = (Py_ssize_t)thunder_tensor_nbytes(tensor);
+    view->itemsize = row->bytes;
+    view->format = flags & PyBUF_FORMAT ? (char *)row->format : NULL;
+    view->ndim = (int)thunder_tensor_rank(tensor);
+    view->shape = flags & PyBUF_ND ? made->sizes : NULL;
+    view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? made->sizes + view->ndim : NULL;
+    view->suboffsets = NULL;
+    view->internal = made;
+    view->obj = Py_NewRef(object);
+    return 0;
+}
+
+void tensor_releasebuffer(PyObject *object, Py_buffer *view)
+{
+    (void)object;
+    exported *made = view->internal;
+    thunder_tensor_release(made->memory);
+    PyMem_Free(made);
+}
+
+/* ---- in: any object with a buffer ---- */
+
+typedef struct imported {
+    DLManagedTensorVersioned managed;
+    Py_buffer view;
+    int64_t sizes[];
+} imported;
+
+/* The last use of the memory has ended, on any thread. */
+static void release_imported(DLManagedTensorVersioned *managed)
+{
+    imported *self = managed->manager_ctx;
+    if (python_is_alive()) {
+        const PyGILState_STATE state = PyGILState_Ensure();
+        PyBuffer_Release(&self->view);
+        PyGILState_Release(state);
+    }
+    free(self);
+}
+
+/* Whether the library can use the memory as it lies: strides forward and in whole elements, aligned. */
+static bool is_usable(const Py_buffer *view)
+{
+    bool usable = (uintptr_t)view->buf % (uintptr_t)view->itemsize == 0;
+    for (int i = 0; i < view->ndim; i++)
+        usable &= view->strides[i] >= 0 && view->strides[i] % view->itemsize == 0;
+    return usable && !view->suboffsets;
+}
+
+static thunder_tensor *copy_of(Py_buffer *view, thunder_dtype dtype)
+{
+    thunder_tensor *made = NULL;
+    int64_t *shape = PyMem_Calloc((size_t)view->ndim + 1, sizeof *shape);
+    char *dense = PyMem_Malloc((size_t)view->len + 1);
+    if (!shape || !dense) PyErr_NoMemory();
+    for (int i = 0; shape && i < view->ndim; i++) shape[i] = view->shape[i];
+    if (shape && dense && PyBuffer_ToContiguous(dense, view, view->len, 'C') == 0)
+        check_status(thunder_tensor_create(context, dtype, (size_t)view->ndim, shape, THUNDER_CPU, dense, (size_t)view->len, &made));
+    PyMem_Free(dense);
+    PyMem_Free(shape);
+    return made;
+}
+
+/* Takes the view over when it succeeds. */
+static thunder_tensor *borrow(const Py_buffer *view, thunder_dtype dtype)
+{
+    imported *self = malloc(sizeof *self + 2 * (size_t)view->ndim * sizeof self->sizes[0]);
+    if (!self) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    self->view = *view;
+    for (int i = 0; i < view->ndim; i++) {
+        self->sizes[i] = view->shape[i];
+        self->sizes[view->ndim + i] = view->strides[i] / view->itemsize;
+    }
+    const DLTensor described = {view->buf, {1, 0}, view->ndim, {(uint8_t)(dtype >> 8), (uint8_t)dtype, 1},
+                                self->sizes, self->sizes + view->ndim, 0};
+    self->managed = (DLManagedTensorVersioned){{1, 0}, self, release_imported, view->readonly ? DLPACK_READ_ONLY : 0, described};
+    thunder_tensor *made = NULL;
+    if (check_status(thunder_tensor_from_dlpack(context, &self->managed, &made))) free(self);
+    return made;
+}
+
+thunder_tensor *tensor_from_buffer(PyObject *object)
+{
+    Py_buffer view;
+    if (PyObject_GetBuffer(object, &view, PyBUF_STRIDES | PyBUF_FORMAT | PyBUF_WRITABLE)) {
+        PyErr_Clear();
+        if (PyObject_GetBuffer(object, &view, PyBUF_STRIDES | PyBUF_FORMAT)) return NULL;
+    }
+    const dtype_row *row = dtype_of_format(view.format, view.itemsize);
+    thunder_tensor *made = NULL;
+    if (!row)
+        PyErr_Format(PyExc_TypeError, "elements of format '%s' (%zd bytes) have no dtype here: convert them to bool, uint8, "
+                     "int32, int64, float32 or float64", view.format, view.itemsize);
+    else if (is_usable(&view))
+        made = borrow(&view, row->dtype);
+    else if ((made = copy_of(&view, row->dtype)))
+        PyBuffer_Release(&view);
+    if (!made) PyBuffer_Release(&view);
+    return made;
+}

@@ -1,0 +1,207 @@
+/* Compiled functions: a Python callable, its compiled form and the values that its calls reuse. */
+#include "layer.h"
+
+typedef struct Compiled {
+    PyObject_HEAD
+    vectorcallfunc call;
+    PyObject *function, *dict, *weak;
+    callback *callback;
+    thunder_function *handle;
+    thunder_compiled *compiled;
+    thunder_values *in, *out;
+    bool busy; /* a call is using them; another one meanwhile makes its own */
+} Compiled;
+
+static PyTypeObject *compiled_type;
+
+/* Inside a traced function or a tape the function's own ops join what is recorded. */
+static PyObject *call_inside(Compiled *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    thunder_scope *scope = here;
+    PyObject *result = NULL;
+    thunder_values *in = values_new();
+    if (in && values_add_call(in, args, count, names) == 0) {
+        thunder_values *out = thunder_function_apply(scope, self->handle, in);
+        if (scope_check(scope) == 0) result = values_result(out, thunder_scope_is_tracing(scope));
+    }
+    thunder_values_release(in);
+    return result;
+}
+
+static PyObject *run(Compiled *self, thunder_values *in, thunder_values *out, PyObject *const *args, Py_ssize_t count,
+                     PyObject *names)
+{
+    if (values_add_call(in, args, count, names)) return NULL;
+    PyThreadState *state = PyEval_SaveThread();
+    thunder_status *failed = thunder_compiled_call(self->compiled, NULL, in, out);
+    PyEval_RestoreThread(state);
+    return check_status(failed) ? NULL : values_result(out, false);
+}
+
+static PyObject *compiled_call(PyObject *object, PyObject *const *args, size_t count, PyObject *names)
+{
+    Compiled *self = (Compiled *)object;
+    if (is_recording()) return call_inside(self, args, PyVectorcall_NARGS(count), names);
+    const bool own = !self->busy;
+    thunder_values *in = self->in, *out = self->out;
+    if (!own) {
+        in = values_new(), out = values_new();
+        if (!in || !out) {
+            thunder_values_release(in);
+            thunder_values_release(out);
+            return NULL;
+        }
+    }
+    self->busy = true;
+    Py_INCREF(object);
+    PyObject *result = run(self, in, out, args, PyVectorcall_NARGS(count), names);
+    if (own) {
+        thunder_values_reset(in);
+        thunder_values_reset(out);
+        self->busy = false;
+    } else {
+        thunder_values_release(in);
+        thunder_values_release(out);
+    }
+    Py_DECREF(object);
+    return result;
+}
+
+static PyObject *target(PyObject *owner) { return Py_XNewRef(((Compiled *)owner)->function); }
+
+static int prepare(Compiled *self, const char *name, PyObject *options)
+{
+    self->callback = callback_new((PyObject *)self, target);
+    if (!self->callback) return -1;
+    if (check_status(thunder_function_create(context, name, callback_run, self->callback, callback_destroy, &self->handle))) return -1;
+    thunder_options *given = options_from(options);
+    if (PyErr_Occurred()) return -1;
+    const int failed = check_status(thunder_compile(self->handle, given, &self->compiled));
+    thunder_options_release(given);
+    self->in = values_new();
+    self->out = values_new();
+    return failed || !self->in || !self->out ? -1 : 0;
+}
+
+/* Compiled(function, name, options or None) */
+static PyObject *compiled_new(PyTypeObject *type, PyObject *args, PyObject *named)
+{
+    (void)named;
+    PyObject *function, *options = Py_None;
+    const char *name;
+    if (!PyArg_ParseTuple(args, "Os|O:Compiled", &function, &name, &options)) return NULL;
+    Compiled *self = (Compiled *)type->tp_alloc(type, 0);
+    if (!self) return NULL;
+    self->call = compiled_call;
+    self->function = Py_NewRef(function);
+    if (prepare(self, name, options) == 0) return (PyObject *)self;
+    Py_DECREF(self);
+    return NULL;
+}
+
+static int compiled_traverse(PyObject *object, visitproc visit, void *arg)
+{
+    Compiled *self = (Compiled *)object;
+    Py_VISIT(self->function);
+    Py_VISIT(self->dict);
+    Py_VISIT(Py_TYPE(object));
+    return 0;
+}
+
+static int compiled_clear(PyObject *object)
+{
+    Py_CLEAR(((Compiled *)object)->function);
+    Py_CLEAR(((Compiled *)object)->dict);
+    return 0;
+}
+
+static void compiled_dealloc(PyObject *object)
+{
+    Compiled *self = (Compiled *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
+    if (self->weak) PyObject_ClearWeakRefs(object);
+    compiled_clear(object);
+    callback_forget_owner(self->callback);
+    thunder_compiled_release(self->compiled);
+    thunder_function_release(self->handle);
+    thunder_values_release(self->in);
+    thunder_values_release(self->out);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+/* As a method: the object it is taken from comes first. */
+static PyObject *compiled_bind(PyObject *object, PyObject *instance, PyObject *type)
+{
+    (void)type;
+    return instance && instance != Py_None ? PyMethod_New(object, instance) : Py_NewRef(object);
+}
+
+static PyObject *compiled_repr(PyObject *object)
+{
+    return PyUnicode_FromFormat("<compiled %R>", ((Compiled *)object)->function);
+}
+
+static PyObject *last_miss(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    return PyUnicode_FromString(thunder_compiled_last_miss(((Compiled *)object)->compiled));
+}
+
+static PyObject *statistics(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    thunder_statistics s = {.size = sizeof s};
+    if (check_status(thunder_compiled_statistics(((Compiled *)object)->compiled, &s))) return NULL;
+    return Py_BuildValue("{sK sK sK sK sK sK sK sK}", "calls", (unsigned long long)s.calls, "hits", (unsigned long long)s.hits,
+                         "misses", (unsigned long long)s.misses, "entries", (unsigned long long)s.entries, "trace_ns",
+                         (unsigned long long)s.trace_ns, "transform_ns", (unsigned long long)s.transform_ns, "compile_ns",
+                         (unsigned long long)s.compile_ns, "peak_arena_bytes", (unsigned long long)s.peak_arena_bytes);
+}
+
+/* traces(): (pass, milliseconds, text) of each stage of the program compiled last. */
+static PyObject *traces(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    const thunder_compiled *compiled = ((Compiled *)object)->compiled;
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; list && i < thunder_compiled_trace_count(compiled); i++) {
+        thunder_trace *trace = NULL;
+        PyObject *row = NULL;
+        if (check_status(thunder_compiled_trace(compiled, i, &trace)) == 0)
+            row = Py_BuildValue("sds", thunder_trace_name(trace), thunder_trace_milliseconds(trace), thunder_trace_text(trace));
+        thunder_trace_release(trace);
+        if (!row || PyList_Append(list, row)) Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    return list;
+}
+
+static PyMethodDef methods[] = {
+    {"last_miss", last_miss, METH_NOARGS, "Why the last call that compiled had to."},
+    {"stats", statistics, METH_NOARGS, "Counts of calls and programs, and nanoseconds spent on compiling."},
+    {"traces", traces, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL}};
+static PyMemberDef members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Compiled, call), READONLY, NULL},
+    {"__dictoffset__", T_PYSSIZET, offsetof(Compiled, dict), READONLY, NULL},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Compiled, weak), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL}};
+static PyGetSetDef getset[] = {{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+                               {NULL, NULL, NULL, NULL, NULL}};
+static PyType_Slot slots[] = {{Py_tp_new, compiled_new},           {Py_tp_dealloc, compiled_dealloc},
+                              {Py_tp_traverse, compiled_traverse}, {Py_tp_clear, compiled_clear},
+                              {Py_tp_call, PyVectorcall_Call},     {Py_tp_repr, compiled_repr},
+                              {Py_tp_descr_get, compiled_bind},    {Py_tp_methods, methods},
+                              {Py_tp_members, members},            {Py_tp_getset, getset},
+                              {0, NULL}};
+static PyType_Spec spec = {"thunder.Compiled", sizeof(Compiled), 0,
+                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+                           slots};
+
+int open_compile(PyObject *module)
+{
+    compiled_type = add_type(module, &spec, NULL);
+    return compiled_type ? 0 : -1;
+}

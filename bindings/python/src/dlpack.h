@@ -1,0 +1,40 @@
+/* dlpack.h: DLPack's structures as its specification fixes them. */
+#ifndef THUNDER_PYTHON_DLPACK_H
+#define THUNDER_PYTHON_DLPACK_H
+#include "layer.h"
+
+typedef struct DLTensor {
+    void *data;
+    struct {
+        int32_t type, index;
+    } device;
+    int32_t ndim;
+    struct {
+        uint8_t code, bits;
+        uint16_t lanes;
+    } dtype;
+    int64_t *shape, *strides; /* in elements */
+    uint64_t byte_offset;
+} DLTensor;
+
+typedef struct DLManagedTensor {
+    DLTensor dl_tensor;
+    void *manager_ctx;
+    void (*deleter)(struct DLManagedTensor *self);
+} DLManagedTensor;
+
+typedef struct DLManagedTensorVersioned {
+    struct {
+        uint32_t major, minor;
+    } version;
+    void *manager_ctx;
+    void (*deleter)(struct DLManagedTensorVersioned *self);
+    uint64_t flags;
+    DLTensor dl_tensor;
+} DLManagedTensorVersioned;
+
+enum { DLPACK_READ_ONLY = 1, DLPACK_IS_COPIED = 2 };
+
+_Static_assert(sizeof(void *) != 8 || sizeof(DLManagedTensor) == 64, "DLPack 0.x");
+_Static_assert(sizeof(void *) != 8 || sizeof(DLManagedTensorVersioned) == 80, "DLPack 1.x");
+#endif

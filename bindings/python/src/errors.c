@@ -1,0 +1,91 @@
+/* Errors: statuses become exceptions, and exceptions travel through the library inside statuses. */
+#include "layer.h"
+
+#include <string.h>
+
+PyObject *error_type;
+
+static const char tag[] = "python";
+
+bool python_is_alive(void)
+{
+#if PY_VERSION_HEX >= 0x030d0000
+    return Py_IsInitialized() && !Py_IsFinalizing();
+#else
+    return Py_IsInitialized() && !_Py_IsFinalizing();
+#endif
+}
+
+/* Of a status, on any thread. After the interpreter's end there is nothing left to free. */
+static void drop_exception(void *object)
+{
+    if (!python_is_alive()) return;
+    const PyGILState_STATE state = PyGILState_Ensure();
+    Py_DECREF(object);
+    PyGILState_Release(state);
+}
+
+static void raise_error(const thunder_status *status)
+{
+    const char *text = thunder_status_message(status);
+    PyObject *message = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+    if (!message) return;
+    PyObject *code = PyLong_FromLong(thunder_status_code(status));
+    PyObject *error = code ? PyObject_CallOneArg(error_type, message) : NULL;
+    if (error && PyObject_SetAttrString(error, "code", code) == 0) PyErr_SetObject(error_type, error);
+    Py_XDECREF(error);
+    Py_XDECREF(code);
+    Py_DECREF(message);
+}
+
+int check_status(thunder_status *status)
+{
+    if (!status) return 0;
+    PyObject *carried = thunder_status_foreign(status, tag);
+    if (carried)
+        PyErr_SetObject((PyObject *)Py_TYPE(carried), carried); /* with the traceback that it has */
+    else
+        raise_error(status);
+    thunder_status_release(status);
+    return -1;
+}
+
+/* "ValueError: what it says", for hosts that do not know Python's objects. */
+static thunder_status *status_of_text(PyObject *exception)
+{
+    PyObject *text = PyUnicode_FromFormat("%s: %S", Py_TYPE(exception)->tp_name, exception);
+    Py_ssize_t bytes = 0;
+    const char *utf8 = text ? PyUnicode_AsUTF8AndSize(text, &bytes) : NULL;
+    if (!utf8) {
+        PyErr_Clear();
+        utf8 = Py_TYPE(exception)->tp_name, bytes = (Py_ssize_t)strlen(utf8);
+    }
+    thunder_status *made = thunder_status_create(THUNDER_CALLBACK, utf8, (size_t)bytes);
+    Py_XDECREF(text);
+    return made;
+}
+
+thunder_status *status_of_exception(thunder_status *status)
+{
+    PyObject *type, *exception, *traceback;
+    PyErr_Fetch(&type, &exception, &traceback);
+    PyErr_NormalizeException(&type, &exception, &traceback);
+    if (traceback) PyException_SetTraceback(exception, traceback);
+    Py_XDECREF(traceback);
+    Py_XDECREF(type);
+    if (!status) status = status_of_text(exception);
+    thunder_status_set_foreign(status, tag, exception, drop_exception);
+    return status;
+}
+
+int open_errors(PyObject *module)
+{
+    error_type = PyErr_NewExceptionWithDoc(
+        "thunder.Error", "What the library refused. `code` is one of thunder.Code; the text is the message.",
+        PyExc_RuntimeError, NULL);
+    if (!error_type) return -1;
+    PyObject *zero = PyLong_FromLong(THUNDER_CALLBACK);
+    const int failed = !zero || PyObject_SetAttrString(error_type, "code", zero);
+    Py_XDECREF(zero);
+    return failed ? -1 : PyModule_AddObjectRef(module, "Error", error_type);
+}

@@ -1,0 +1,114 @@
+/* layer.h: what the C files of the Python package share.
+ *
+ * Threads: the interpreter's lock is held everywhere but while the library runs a program or an eager op. A thread has
+ * one current scope (`here`), which is NULL between traced functions and tapes: then each op has its result at once. */
+#ifndef THUNDER_PYTHON_LAYER_H
+#define THUNDER_PYTHON_LAYER_H
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdbool.h>
+#include <structmember.h>
+
+#include "thunder.h"
+
+/* One for the process, as there is one interpreter. */
+extern thunder_context *context;
+
+/* ---- errors: functions give NULL or -1 with an exception set ---- */
+extern PyObject *error_type; /* thunder.Error */
+/* Takes the status over. NULL: 0. Else raises the exception that it carries, or an Error, and returns -1. */
+int check_status(thunder_status *status);
+/* The exception that is set becomes what a callback returns; `status_or_null` is the library's own, taken over. */
+thunder_status *status_of_exception(thunder_status *status_or_null);
+/* Whether Python can still be entered, from any thread. */
+bool python_is_alive(void);
+
+/* ---- dtypes and devices: one object for each value, so that `is` compares them ---- */
+typedef struct Constant {
+    PyObject_HEAD
+    thunder_kind kind;
+    int32_t value;
+} Constant;
+extern PyTypeObject *dtype_type, *device_type;
+PyObject *constant_of(thunder_kind kind, int32_t value); /* new reference */
+const Constant *constant_test(PyObject *object);         /* NULL: it is none */
+/* From a Constant, a name or what numpy and Python call types; 0 with an exception. None is 0 without one. */
+bool dtype_from(PyObject *object, thunder_dtype *out);
+bool device_from(PyObject *object, thunder_device *out);
+/* A row of the dtypes that there are. The buffer protocol has no format for bfloat16. */
+typedef struct dtype_row {
+    const char *name;
+    thunder_dtype dtype;
+    const char *format;
+    Py_ssize_t bytes;
+} dtype_row;
+const dtype_row *dtype_find(thunder_dtype dtype);
+const dtype_row *dtype_of_format(const char *format, Py_ssize_t bytes);
+
+/* ---- tensors ---- */
+typedef struct Tensor {
+    PyObject_HEAD
+    thunder_tensor *handle;
+    PyObject *weak;
+} Tensor;
+extern PyTypeObject *tensor_type;
+static inline bool tensor_test(PyObject *object) { return Py_TYPE(object) == tensor_type; }
+static inline thunder_tensor *tensor_handle(PyObject *object) { return ((Tensor *)object)->handle; }
+PyObject *tensor_wrap(thunder_tensor *owned); /* takes it over, also when it fails */
+PyObject *tensor_of(thunder_tensor *lent);    /* retains */
+/* Memory of an object with the buffer protocol, without a copy where its layout allows; NULL and an exception. */
+thunder_tensor *tensor_from_buffer(PyObject *object);
+int tensor_getbuffer(PyObject *self, Py_buffer *view, int flags);
+void tensor_releasebuffer(PyObject *self, Py_buffer *view);
+PyObject *tensor_dlpack(PyObject *self, PyObject *args, PyObject *named);
+PyObject *tensor_dlpack_device(PyObject *self, PyObject *unused);
+
+/* ---- scopes ---- */
+extern _Thread_local thunder_scope *here;  /* of a traced function, a tape or a module that runs eagerly; or NULL */
+extern _Thread_local thunder_scope *eager; /* this thread's own */
+static inline bool is_recording(void) { return here && here != eager; }
+thunder_scope *scope_now(void); /* NULL and an exception */
+/* After each use: -1 if the scope has failed. It must be the last use when the scope is the eager one: call
+ * scope_done() once the results are wrapped. */
+int scope_check(thunder_scope *scope);
+void scope_done(thunder_scope *scope);
+/* "file:line" of the innermost frame outside of this package, kept for ever; NULL: there is none. */
+const char *caller_place(void);
+
+/* ---- trees of leaves ---- */
+/* Adds the object as one entry; -1 and an exception. */
+int values_add(thunder_values *values, PyObject *object);
+/* All arguments of a call: positional ones, then a group of those with names. */
+int values_add_call(thunder_values *values, PyObject *const *args, Py_ssize_t count, PyObject *names);
+/* The top-level entries as a new list; `named` (may be NULL) gets a dict if the last is a group of named arguments. */
+PyObject *values_list(const thunder_values *values, bool traced, PyObject **named);
+/* The only entry; a tuple of several; None of none. */
+PyObject *values_result(const thunder_values *values, bool traced);
+thunder_values *values_new(void); /* NULL and an exception */
+
+/* ---- functions that the library calls ---- */
+/* What the library knows of a Python callable: a way back to its owner, which may be gone. It holds no reference, so that
+ * Python's collector sees every cycle. */
+typedef struct callback callback;
+callback *callback_new(PyObject *owner, PyObject *(*target)(PyObject *owner));
+void callback_forget_owner(callback *self); /* the owner goes */
+void callback_destroy(void *user);
+thunder_status *callback_run(thunder_scope *scope, const thunder_values *in, thunder_values *out, void *user);
+
+/* ---- options and arguments ---- */
+thunder_options *options_from(PyObject *dict_or_none); /* NULL without an exception: none were given */
+
+/* ---- what each file adds to the module ---- */
+int open_errors(PyObject *module);
+int open_constants(PyObject *module);
+int open_tensor(PyObject *module);
+int open_dlpack(PyObject *module);
+int open_op(PyObject *module);
+int open_scope(PyObject *module);
+int open_values(PyObject *module);
+int open_compile(PyObject *module);
+int open_module(PyObject *module);
+int open_optimizer(PyObject *module);
+int open_data(PyObject *module);
+PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, PyTypeObject *base_or_null);
+#endif

@@ -1,0 +1,251 @@
+/* Modules: the base of thunder.nn.Module, which owns the library's module. */
+#include "module.h"
+
+#include "op.h"
+
+PyTypeObject *module_type;
+
+thunder_module *module_handle(PyObject *object)
+{
+    if (!PyObject_TypeCheck(object, module_type)) {
+        PyErr_Format(PyExc_TypeError, "a module was expected, not %s", Py_TYPE(object)->tp_name);
+        return NULL;
+    }
+    thunder_module *handle = ((Module *)object)->handle;
+    if (!handle) PyErr_SetString(PyExc_RuntimeError, "the module is not made yet: call super().__init__() first");
+    return handle;
+}
+
+/* _make(kind, parameter names, their kinds, args, named): the library's part of it. */
+static PyObject *make(PyObject *object, PyObject *const *given, Py_ssize_t n_given)
+{
+    Module *self = (Module *)object;
+    if (n_given != 5 || !PyTuple_Check(given[1]) || !PyTuple_Check(given[2]) || !PyTuple_Check(given[3]) || !PyDict_Check(given[4]))
+        return PyErr_Format(PyExc_TypeError, "_make(kind, names, kinds, args, named)");
+    if (self->handle) return PyErr_Format(PyExc_RuntimeError, "the module is made already");
+    signature *kind = signature_new(given[0], given[1], given[2], 1);
+    if (!kind) return NULL;
+    PyObject *list = PyDict_Values(given[4]), *values = list ? PyList_AsTuple(list) : NULL;
+    PyObject *names = PySequence_Tuple(given[4]), *all = values && names ? PySequence_Concat(given[3], values) : NULL;
+    arguments c;
+    c.n_kept = c.n_blocks = 0;
+    thunder_module *made = NULL;
+    if (all && arguments_read(&c, kind, PySequence_Fast_ITEMS(all), PyTuple_GET_SIZE(given[3]), names) == 0)
+        check_status(thunder_module_create(context, kind->name, c.any, (size_t)c.count, c.named ? c.names : NULL, &made));
+    arguments_free(&c);
+    signature_free(kind);
+    Py_XDECREF(all);
+    Py_XDECREF(names);
+    Py_XDECREF(values);
+    Py_XDECREF(list);
+    if (!made) return NULL;
+    self->handle = made;
+    Py_RETURN_NONE;
+}
+
+static PyObject *adopt(PyObject *owner) { return PyObject_GetAttrString(owner, "forward"); }
+
+/* _set_forward(): from now on the library calls the method of that name. */
+static PyObject *set_forward(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    Module *self = (Module *)object;
+    thunder_module *handle = module_handle(object);
+    callback *made = handle ? callback_new(object, adopt) : NULL;
+    if (!made) return NULL;
+    callback_forget_owner(self->forward);
+    self->forward = made;
+    if (check_status(thunder_module_set_forward(handle, callback_run, made, callback_destroy))) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *add_child(PyObject *object, PyObject *args)
+{
+    const char *name;
+    PyObject *child;
+    if (!PyArg_ParseTuple(args, "sO:_add", &name, &child)) return NULL;
+    thunder_module *handle = module_handle(object), *added = handle ? module_handle(child) : NULL;
+    if (!added || check_status(thunder_module_add(handle, name, added))) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *set_tensor(PyObject *object, PyObject *args)
+{
+    const char *name;
+    PyObject *tensor;
+    int is_buffer;
+    if (!PyArg_ParseTuple(args, "sO!p:_set_tensor", &name, tensor_type, &tensor, &is_buffer)) return NULL;
+    thunder_module *handle = module_handle(object);
+    if (!handle || check_status(thunder_module_set_tensor(handle, name, tensor_handle(tensor),
+                                                          is_buffer ? THUNDER_BUFFER : THUNDER_PARAMETER)))
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *get_tensor(PyObject *object, PyObject *path)
+{
+    const char *text = PyUnicode_AsUTF8(path);
+    thunder_module *handle = text ? module_handle(object) : NULL;
+    thunder_scope *scope = handle ? scope_now() : NULL;
+    if (!scope) return NULL;
+    thunder_tensor *found = thunder_module_tensor(scope, handle, text);
+    if (scope_check(scope)) return NULL;
+    PyObject *tensor = tensor_of(found);
+    scope_done(scope);
+    return tensor;
+}
+
+/* _call(*args, **named): the forward of its kind. */
+static PyObject *call_module(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    thunder_module *handle = module_handle(object);
+    thunder_scope *scope = handle ? scope_now() : NULL;
+    thunder_values *in = scope ? values_new() : NULL;
+    PyObject *result = NULL;
+    if (in && values_add_call(in, args, count, names) == 0) {
+        thunder_values *out = thunder_module_call(scope, handle, in);
+        if (scope_check(scope) == 0) {
+            result = values_result(out, is_recording());
+            scope_done(scope);
+        }
+    }
+    thunder_values_release(in);
+    return result;
+}
+
+static PyObject *training(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    thunder_module *handle = module_handle(object);
+    thunder_scope *scope = handle ? scope_now() : NULL;
+    if (!scope) return NULL;
+    const int32_t is_training = thunder_module_training(scope, handle);
+    return scope_check(scope) ? NULL : PyBool_FromLong(is_training);
+}
+
+static PyObject *set_training(PyObject *object, PyObject *value)
+{
+    thunder_module *handle = module_handle(object);
+    const int truth = PyObject_IsTrue(value);
+    if (!handle || truth < 0 || check_status(thunder_module_set_training(handle, truth))) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* Dicts of path to tensor. */
+static PyObject *list_tensors(PyObject *object, thunder_status *(*list)(thunder_module *, thunder_values *))
+{
+    thunder_module *handle = module_handle(object);
+    thunder_values *out = handle ? values_new() : NULL;
+    PyObject *dict = NULL;
+    if (out && check_status(list(handle, out)) == 0) dict = values_result(out, false);
+    thunder_values_release(out);
+    return dict;
+}
+static PyObject *parameters(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    return list_tensors(object, thunder_module_parameters);
+}
+static PyObject *state(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    return list_tensors(object, thunder_module_state);
+}
+
+static PyObject *move(PyObject *object, PyObject *where)
+{
+    thunder_module *handle = module_handle(object);
+    thunder_device device;
+    if (!handle || !device_from(where, &device) || check_status(thunder_module_to(handle, device))) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *save(PyObject *object, PyObject *path)
+{
+    thunder_module *handle = module_handle(object);
+    PyObject *bytes = NULL;
+    if (!handle || !PyUnicode_FSConverter(path, &bytes)) return NULL;
+    const int failed = check_status(thunder_module_save(handle, PyBytes_AS_STRING(bytes)));
+    Py_DECREF(bytes);
+    if (failed) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *load(PyObject *object, PyObject *args)
+{
+    thunder_module *handle = module_handle(object);
+    PyObject *bytes = NULL;
+    int strict;
+    if (!handle || !PyArg_ParseTuple(args, "O&p:_load", PyUnicode_FSConverter, &bytes, &strict)) return NULL;
+    const int failed = check_status(thunder_module_load(handle, PyBytes_AS_STRING(bytes), strict));
+    Py_DECREF(bytes);
+    if (failed) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* ---- the type ---- */
+
+PyObject *module_wrap(thunder_module *lent)
+{
+    PyObject *made = module_type->tp_alloc(module_type, 0);
+    if (made) ((Module *)made)->handle = thunder_module_retain(lent);
+    return made;
+}
+
+static int module_traverse(PyObject *object, visitproc visit, void *arg)
+{
+    Py_VISIT(((Module *)object)->dict);
+    Py_VISIT(Py_TYPE(object));
+    return 0;
+}
+
+static int module_clear(PyObject *object)
+{
+    Py_CLEAR(((Module *)object)->dict);
+    return 0;
+}
+
+static void module_dealloc(PyObject *object)
+{
+    Module *self = (Module *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
+    if (self->weak) PyObject_ClearWeakRefs(object);
+    module_clear(object);
+    callback_forget_owner(self->forward);
+    thunder_module_release(self->handle);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+#define FAST(function) ((PyCFunction)(void (*)(void))(function))
+static PyMethodDef methods[] = {{"_make", FAST(make), METH_FASTCALL, NULL},
+                                {"_set_forward", set_forward, METH_NOARGS, NULL},
+                                {"_add", add_child, METH_VARARGS, NULL},
+                                {"_set_tensor", set_tensor, METH_VARARGS, NULL},
+                                {"_tensor", get_tensor, METH_O, NULL},
+                                {"_call", FAST(call_module), METH_FASTCALL | METH_KEYWORDS, NULL},
+                                {"_training", training, METH_NOARGS, NULL},
+                                {"_set_training", set_training, METH_O, NULL},
+                                {"_parameters", parameters, METH_NOARGS, NULL},
+                                {"_state", state, METH_NOARGS, NULL},
+                                {"_to", move, METH_O, NULL},
+                                {"_save", save, METH_O, NULL},
+                                {"_load", load, METH_VARARGS, NULL},
+                                {NULL, NULL, 0, NULL}};
+static PyMemberDef members[] = {{"__dictoffset__", T_PYSSIZET, offsetof(Module, dict), READONLY, NULL},
+                                {"__weaklistoffset__", T_PYSSIZET, offsetof(Module, weak), READONLY, NULL},
+                                {NULL, 0, 0, 0, NULL}};
+static PyGetSetDef getset[] = {{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+                               {NULL, NULL, NULL, NULL, NULL}};
+static PyType_Slot slots[] = {{Py_tp_new, PyType_GenericNew},    {Py_tp_dealloc, module_dealloc}, {Py_tp_traverse, module_traverse},
+                              {Py_tp_clear, module_clear},       {Py_tp_methods, methods},        {Py_tp_members, members},
+                              {Py_tp_getset, getset},            {0, NULL}};
+static PyType_Spec spec = {"thunder._thunder.ModuleBase", sizeof(Module), 0,
+                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
+
+int open_module(PyObject *module)
+{
+    module_type = add_type(module, &spec, NULL);
+    return module_type ? 0 : -1;
+}

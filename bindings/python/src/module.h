@@ -1,0 +1,16 @@
+/* module.h: what optimisers need to know about modules. */
+#ifndef THUNDER_PYTHON_MODULE_H
+#define THUNDER_PYTHON_MODULE_H
+#include "layer.h"
+
+typedef struct Module {
+    PyObject_HEAD
+    PyObject *dict, *weak;
+    thunder_module *handle; /* NULL until it is made */
+    callback *forward;      /* of a class that has one */
+} Module;
+
+extern PyTypeObject *module_type;
+thunder_module *module_handle(PyObject *object); /* NULL and an exception */
+PyObject *module_wrap(thunder_module *lent);     /* a bare ModuleBase over it */
+#endif

@@ -1,0 +1,214 @@
+/* Ops: one Python object for each, over the one C function that calls them all. */
+#include "op.h"
+
+#include <string.h>
+
+/* ---- signatures ---- */
+
+static enum parameter_kind kind_of(const char *word)
+{
+    static const struct {
+        const char *word;
+        enum parameter_kind kind;
+    } rows[] = {{"tensor", TAKES_TENSOR}, {"int", TAKES_INT},          {"float", TAKES_FLOAT}, {"int[]", TAKES_DIMS},
+                {"float[]", TAKES_FLOATS}, {"tensor[]", TAKES_TENSORS}, {"dtype", TAKES_DTYPE}, {"device", TAKES_DEVICE}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (strcmp(rows[i].word, word) == 0) return rows[i].kind;
+    return TAKES_ANY;
+}
+
+static bool takes_numbers(const char *word)
+{
+    return strncmp(word, "int", 3) == 0 || strncmp(word, "float", 5) == 0 || strncmp(word, "tensor", 6) == 0;
+}
+
+static int fill(signature *self, PyObject *names, PyObject *kinds)
+{
+    bool numbers_follow = false;
+    for (int i = self->n_parameters - 1; i >= 0; i--) {
+        PyObject *word = PyTuple_GET_ITEM(names, i);
+        const char *name = PyUnicode_AsUTF8(word), *kind = PyUnicode_AsUTF8(PyTuple_GET_ITEM(kinds, i));
+        if (!name || !kind) return -1;
+        const bool gathers = strcmp(kind, "int[]") == 0 && !numbers_follow;
+        self->parameters[i] = (parameter){name, word, kind_of(kind), gathers};
+        numbers_follow |= takes_numbers(kind);
+    }
+    return 0;
+}
+
+signature *signature_new(PyObject *name, PyObject *names, PyObject *kinds, int n_results)
+{
+    const Py_ssize_t count = PyTuple_GET_SIZE(names);
+    if (count > MAX_ARGUMENTS || count != PyTuple_GET_SIZE(kinds) || n_results < 0 || n_results > MAX_RESULTS) {
+        PyErr_Format(PyExc_ValueError, "%U: too many parameters or results", name);
+        return NULL;
+    }
+    signature *self = PyMem_Malloc(sizeof *self + (size_t)count * sizeof self->parameters[0]);
+    if (!self) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    self->name = PyUnicode_AsUTF8(name), self->n_parameters = (int)count, self->n_results = n_results;
+    self->owner = PyTuple_Pack(2, name, names);
+    if (self->name && self->owner && fill(self, names, kinds) == 0) return self;
+    signature_free(self);
+    return NULL;
+}
+
+void signature_free(signature *self)
+{
+    if (!self) return;
+    Py_XDECREF(self->owner);
+    PyMem_Free(self);
+}
+
+/* ---- calls ---- */
+
+typedef struct Op {
+    PyObject_HEAD
+    vectorcallfunc call;
+    signature *signature;
+    PyObject *dict; /* __doc__, __name__, __text_signature__ */
+} Op;
+
+static PyTypeObject *op_type;
+static PyObject *ops; /* name -> Op, for operators */
+
+/* Eager ops let other threads run Python meanwhile, when there is enough to do. */
+static bool is_large(const arguments *c)
+{
+    for (int i = 0; i < c->count; i++)
+        if (c->any[i].kind == THUNDER_TENSOR && thunder_tensor_nbytes(c->any[i].u.t) > 1 << 16) return true;
+    return false;
+}
+
+/* An op that gives its first argument back, such as add_, gives the same object. */
+static PyObject *wrap_results(thunder_tensor **results, int count, PyObject *first)
+{
+    if (count == 1)
+        return first && tensor_test(first) && tensor_handle(first) == results[0] ? Py_NewRef(first) : tensor_of(results[0]);
+    PyObject *tuple = PyTuple_New(count);
+    for (int i = 0; tuple && i < count; i++) {
+        PyObject *one = tensor_of(results[i]);
+        if (!one) Py_CLEAR(tuple);
+        if (one) PyTuple_SET_ITEM(tuple, i, one);
+    }
+    return tuple;
+}
+
+static PyObject *invoke(const signature *op, const arguments *c, PyObject *first)
+{
+    thunder_scope *scope = scope_now();
+    if (!scope) return NULL;
+    const char *const *names = c->named ? c->names : NULL;
+    const char *place = here ? caller_place() : NULL; /* an eager op's error is raised here and now */
+    thunder_tensor *results[MAX_RESULTS];
+    thunder_values *all = NULL;
+    PyThreadState *state = !here && is_large(c) ? PyEval_SaveThread() : NULL;
+    if (op->n_results)
+        thunder_op_invoke(scope, op->name, c->any, (size_t)c->count, names, results, (size_t)op->n_results, place);
+    else
+        all = thunder_op_invoke_all(scope, op->name, c->any, (size_t)c->count, names, place);
+    if (state) PyEval_RestoreThread(state);
+    if (scope_check(scope)) return NULL;
+    PyObject *made = op->n_results ? wrap_results(results, op->n_results, first) : values_list(all, false, NULL);
+    scope_done(scope);
+    return made;
+}
+
+static PyObject *op_vectorcall(PyObject *object, PyObject *const *args, size_t count, PyObject *names)
+{
+    const signature *op = ((Op *)object)->signature;
+    arguments c;
+    PyObject *first = PyVectorcall_NARGS(count) ? args[0] : NULL;
+    PyObject *result = arguments_read(&c, op, args, PyVectorcall_NARGS(count), names) ? NULL : invoke(op, &c, first);
+    arguments_free(&c);
+    return result;
+}
+
+PyObject *op_call(const char *name, PyObject *const *args, Py_ssize_t count)
+{
+    PyObject *op = PyDict_GetItemString(ops, name);
+    if (!op) return PyErr_Format(PyExc_TypeError, "there is no op '%s'", name);
+    return op_vectorcall(op, args, (size_t)count, NULL);
+}
+
+/* ---- the type ---- */
+
+/* Op(name, parameter names, kinds, number of results): 0 results: the arguments say how many. */
+static PyObject *op_new(PyTypeObject *type, PyObject *args, PyObject *named)
+{
+    (void)named;
+    PyObject *name, *names, *kinds;
+    int results;
+    if (!PyArg_ParseTuple(args, "UO!O!i:Op", &name, &PyTuple_Type, &names, &PyTuple_Type, &kinds, &results)) return NULL;
+    Op *self = (Op *)type->tp_alloc(type, 0);
+    if (!self) return NULL;
+    self->call = op_vectorcall;
+    self->signature = signature_new(name, names, kinds, results);
+    self->dict = PyDict_New();
+    if (self->signature && self->dict && PyDict_SetItem(ops, name, (PyObject *)self) == 0) return (PyObject *)self;
+    Py_DECREF(self);
+    return NULL;
+}
+
+static int op_traverse(PyObject *object, visitproc visit, void *arg)
+{
+    Op *self = (Op *)object;
+    Py_VISIT(self->dict);
+    Py_VISIT(Py_TYPE(object));
+    return 0;
+}
+
+static int op_clear(PyObject *object)
+{
+    Py_CLEAR(((Op *)object)->dict);
+    return 0;
+}
+
+static void op_dealloc(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
+    op_clear(object);
+    signature_free(((Op *)object)->signature);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+static PyObject *op_repr(PyObject *object) { return PyUnicode_FromFormat("<op thunder.%s>", ((Op *)object)->signature->name); }
+
+/* As a method: the tensor it is taken from comes first. */
+static PyObject *op_bind(PyObject *object, PyObject *instance, PyObject *type)
+{
+    (void)type;
+    return instance && instance != Py_None ? PyMethod_New(object, instance) : Py_NewRef(object);
+}
+
+/* By name, so that a function that holds one can be pickled. */
+static PyObject *op_reduce(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    return PyUnicode_FromString(((Op *)object)->signature->name);
+}
+
+static PyMethodDef op_methods[] = {{"__reduce__", op_reduce, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
+static PyMemberDef op_members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(Op, call), READONLY, NULL},
+                                   {"__dictoffset__", T_PYSSIZET, offsetof(Op, dict), READONLY, NULL},
+                                   {NULL, 0, 0, 0, NULL}};
+static PyGetSetDef op_getset[] = {{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+                                  {NULL, NULL, NULL, NULL, NULL}};
+static PyType_Slot slots[] = {{Py_tp_new, op_new},         {Py_tp_dealloc, op_dealloc},     {Py_tp_traverse, op_traverse},
+                              {Py_tp_clear, op_clear},     {Py_tp_call, PyVectorcall_Call}, {Py_tp_repr, op_repr},
+                              {Py_tp_descr_get, op_bind},  {Py_tp_members, op_members},     {Py_tp_methods, op_methods},
+                              {Py_tp_getset, op_getset},   {0, NULL}};
+static PyType_Spec spec = {"thunder._thunder.Op", sizeof(Op), 0,
+                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+                           slots};
+
+int open_op(PyObject *module)
+{
+    ops = PyDict_New();
+    op_type = ops ? add_type(module, &spec, NULL) : NULL;
+    return op_type ? 0 : -1;
+}

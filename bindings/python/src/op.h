@@ -1,0 +1,44 @@
+/* op.h: Python's arguments as the library's leaves, by a signature: ops and kinds of modules have one. */
+#ifndef THUNDER_PYTHON_OP_H
+#define THUNDER_PYTHON_OP_H
+#include "layer.h"
+
+enum { MAX_ARGUMENTS = 32, MAX_RESULTS = 8, INLINE_BYTES = 256 };
+enum parameter_kind { TAKES_ANY, TAKES_TENSOR, TAKES_INT, TAKES_FLOAT, TAKES_DIMS, TAKES_FLOATS, TAKES_TENSORS, TAKES_DTYPE, TAKES_DEVICE };
+
+typedef struct parameter {
+    const char *name;
+    PyObject *word; /* the name, interned */
+    enum parameter_kind kind;
+    bool gathers; /* an int[] that no parameter with numbers follows: view(x, 2, 3) */
+} parameter;
+
+typedef struct signature {
+    PyObject *owner; /* a tuple that keeps the names */
+    const char *name;
+    int n_parameters, n_results; /* 0 results: the arguments say how many */
+    parameter parameters[];
+} signature;
+
+typedef struct arguments {
+    const signature *signature;
+    int count, n_kept, n_blocks;
+    bool named; /* at least one name is not NULL */
+    thunder_any any[MAX_ARGUMENTS];
+    const char *names[MAX_ARGUMENTS];
+    thunder_tensor *kept[MAX_ARGUMENTS]; /* made for this call */
+    void *blocks[MAX_ARGUMENTS];
+    size_t used;
+    _Alignas(16) char memory[INLINE_BYTES]; /* elements of short lists */
+} arguments;
+
+/* signature_new(name, [parameter names], [kinds], number of results) */
+signature *signature_new(PyObject *name, PyObject *names, PyObject *kinds, int n_results);
+void signature_free(signature *self);
+/* -1 and an exception; arguments_free() in either case. `names` is vectorcall's tuple or NULL. */
+int arguments_read(arguments *c, const signature *s, PyObject *const *args, Py_ssize_t count, PyObject *names);
+void arguments_free(arguments *c);
+
+/* An op by name with positional arguments, for operators. */
+PyObject *op_call(const char *name, PyObject *const *args, Py_ssize_t count);
+#endif

@@ -1,0 +1,86 @@
+/* The extension module: what is there once, and the list of its files. */
+#include "layer.h"
+
+thunder_context *context;
+
+PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, PyTypeObject *base)
+{
+    PyObject *type = PyType_FromSpecWithBases(spec, (PyObject *)base);
+    if (!type) return NULL;
+    if (PyModule_AddType(module, (PyTypeObject *)type)) Py_CLEAR(type);
+    return (PyTypeObject *)type;
+}
+
+static PyObject *describe(PyObject *module, PyObject *what)
+{
+    (void)module;
+    const char *name = PyUnicode_AsUTF8(what);
+    thunder_values *out = name ? values_new() : NULL;
+    PyObject *text = NULL;
+    if (out && check_status(thunder_context_describe(context, name, out)) == 0) text = values_result(out, false);
+    thunder_values_release(out);
+    return text;
+}
+
+/* seed(integer) */
+static PyObject *seed(PyObject *module, PyObject *number)
+{
+    (void)module;
+    const int64_t state[2] = {PyLong_AsLongLong(number), 0};
+    if (PyErr_Occurred() || check_status(thunder_tensor_write(thunder_context_random(context), state, sizeof state))) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *random_state(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return tensor_of(thunder_context_random(context));
+}
+
+/* load_plugin(path) */
+static PyObject *load_plugin(PyObject *module, PyObject *path)
+{
+    (void)module;
+    PyObject *bytes = NULL;
+    if (!PyUnicode_FSConverter(path, &bytes)) return NULL;
+    const int failed = check_status(thunder_context_load_plugin(context, PyBytes_AS_STRING(bytes)));
+    Py_DECREF(bytes);
+    if (failed) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *version(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    const unsigned v = thunder_version();
+    return PyUnicode_FromFormat("%u.%u.%u", v / 10000, v / 100 % 100, v % 100);
+}
+
+static PyMethodDef functions[] = {
+    {"describe", describe, METH_O, "JSON of what the library knows: 'ops', 'modules', 'optimizers' ..."},
+    {"seed", seed, METH_O, "seed(number)\n--\n\nThe same numbers are drawn after the same seed."},
+    {"random_state", random_state, METH_NOARGS,
+     "random_state()\n--\n\nThe random state, int64[2]: save it, and copy_() it back to resume."},
+    {"load_plugin", load_plugin, METH_O,
+     "load_plugin(path)\n--\n\nLoads executors that the option `executors` of compile can name from now on."},
+    {"version", version, METH_NOARGS, "version()\n--\n\nOf the library that is running."},
+    {NULL, NULL, 0, NULL}};
+
+static int open_all(PyObject *module)
+{
+    static int (*const parts[])(PyObject *) = {open_constants, open_tensor, open_dlpack, open_op, open_scope,
+                                               open_values,    open_compile, open_module, open_optimizer, open_data};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (parts[i](module)) return -1;
+    return PyModule_AddFunctions(module, functions);
+}
+
+PyMODINIT_FUNC PyInit__thunder(void)
+{
+    static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "thunder._thunder",
+                                            .m_doc = "The part of the package that calls libthunder.", .m_size = -1};
+    PyObject *module = PyModule_Create(&definition);
+    if (!module) return NULL;
+    if (open_errors(module) || check_status(thunder_context_create(NULL, &context)) || open_all(module)) Py_CLEAR(module);
+    return module;
+}

@@ -1,0 +1,166 @@
+/* Optimisers: an update rule over a tree of parameters; its numbers are tensors of its state, a module. */
+#include "module.h"
+
+typedef struct Optimizer {
+    PyObject_HEAD
+    thunder_optimizer *handle;
+} Optimizer;
+typedef struct Schedule {
+    PyObject_HEAD
+    thunder_schedule *handle;
+} Schedule;
+
+static PyTypeObject *optimizer_type, *schedule_type;
+
+/* The tree's entries are the top of the values, as thunder_module_parameters() fills them. */
+static thunder_values *tree_of(PyObject *object)
+{
+    thunder_values *made = values_new();
+    if (made && (values_add(made, object) || check_status(thunder_values_status(made)))) {
+        thunder_values_release(made);
+        return NULL;
+    }
+    return made;
+}
+
+/* OptimizerBase(kind, parameters, options) */
+static PyObject *optimizer_new(PyTypeObject *type, PyObject *args, PyObject *named)
+{
+    (void)named;
+    const char *kind;
+    PyObject *tree, *dict;
+    if (!PyArg_ParseTuple(args, "sOO:Optimizer", &kind, &tree, &dict)) return NULL;
+    thunder_values *parameters = tree_of(tree);
+    thunder_options *options = parameters ? options_from(dict) : NULL;
+    Optimizer *self = parameters && !PyErr_Occurred() ? (Optimizer *)type->tp_alloc(type, 0) : NULL;
+    if (self && check_status(thunder_optimizer_create(context, kind, parameters, options, &self->handle))) Py_CLEAR(self);
+    thunder_options_release(options);
+    thunder_values_release(parameters);
+    return (PyObject *)self;
+}
+
+static void optimizer_dealloc(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    thunder_optimizer_release(((Optimizer *)object)->handle);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+static PyObject *optimizer_step(PyObject *object, PyObject *tree)
+{
+    thunder_scope *scope = scope_now();
+    thunder_values *gradients = scope ? tree_of(tree) : NULL;
+    if (!gradients) return NULL;
+    thunder_optimizer_step(scope, ((Optimizer *)object)->handle, gradients);
+    thunder_values_release(gradients);
+    if (scope_check(scope)) return NULL;
+    scope_done(scope);
+    Py_RETURN_NONE;
+}
+
+static PyObject *optimizer_state(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    return module_wrap(thunder_optimizer_state(((Optimizer *)object)->handle));
+}
+
+static PyObject *optimizer_get(PyObject *object, PyObject *name)
+{
+    const char *text = PyUnicode_AsUTF8(name);
+    double value;
+    if (!text || check_status(thunder_optimizer_get_f64(((Optimizer *)object)->handle, text, &value))) return NULL;
+    return PyFloat_FromDouble(value);
+}
+
+static PyObject *optimizer_set(PyObject *object, PyObject *args)
+{
+    const char *name;
+    double value;
+    if (!PyArg_ParseTuple(args, "sd:_set", &name, &value)) return NULL;
+    if (check_status(thunder_optimizer_set_f64(((Optimizer *)object)->handle, name, value))) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* ScheduleBase(kind, optimizer, options) */
+static PyObject *schedule_new(PyTypeObject *type, PyObject *args, PyObject *named)
+{
+    (void)named;
+    const char *kind;
+    PyObject *optimizer, *dict;
+    if (!PyArg_ParseTuple(args, "sO!O:Schedule", &kind, optimizer_type, &optimizer, &dict)) return NULL;
+    thunder_options *options = options_from(dict);
+    Schedule *self = PyErr_Occurred() ? NULL : (Schedule *)type->tp_alloc(type, 0);
+    if (self && check_status(thunder_schedule_create(((Optimizer *)optimizer)->handle, kind, options, &self->handle))) Py_CLEAR(self);
+    thunder_options_release(options);
+    return (PyObject *)self;
+}
+
+static void schedule_dealloc(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    thunder_schedule_release(((Schedule *)object)->handle);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+static PyObject *schedule_step(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    if (check_status(thunder_schedule_step(((Schedule *)object)->handle))) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *schedule_state(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    return module_wrap(thunder_schedule_state(((Schedule *)object)->handle));
+}
+
+/* clip(gradients, bound, by_norm): the clipped ones and, by norm, the norm before. */
+static PyObject *clip(PyObject *module, PyObject *args)
+{
+    (void)module;
+    PyObject *tree, *result = NULL;
+    double bound;
+    int by_norm;
+    if (!PyArg_ParseTuple(args, "Odp:clip", &tree, &bound, &by_norm)) return NULL;
+    thunder_scope *scope = scope_now();
+    thunder_values *gradients = scope ? tree_of(tree) : NULL;
+    if (!gradients) return NULL;
+    thunder_tensor *norm = NULL;
+    thunder_values *clipped =
+        by_norm ? thunder_clip_grad_norm(scope, gradients, bound, &norm) : thunder_clip_grad_value(scope, gradients, bound);
+    if (scope_check(scope) == 0) {
+        result = values_result(clipped, true);
+        if (result && by_norm) result = Py_BuildValue("NN", result, tensor_of(norm));
+        scope_done(scope);
+    }
+    thunder_values_release(gradients);
+    return result;
+}
+
+static PyMethodDef optimizer_methods[] = {{"_step", optimizer_step, METH_O, NULL},
+                                          {"_state", optimizer_state, METH_NOARGS, NULL},
+                                          {"_get", optimizer_get, METH_O, NULL},
+                                          {"_set", optimizer_set, METH_VARARGS, NULL},
+                                          {NULL, NULL, 0, NULL}};
+static PyMethodDef schedule_methods[] = {{"step", schedule_step, METH_NOARGS, "Writes the next learning rate."},
+                                         {"_state", schedule_state, METH_NOARGS, NULL},
+                                         {NULL, NULL, 0, NULL}};
+static PyType_Slot optimizer_slots[] = {{Py_tp_new, optimizer_new}, {Py_tp_dealloc, optimizer_dealloc},
+                                        {Py_tp_methods, optimizer_methods}, {0, NULL}};
+static PyType_Slot schedule_slots[] = {{Py_tp_new, schedule_new}, {Py_tp_dealloc, schedule_dealloc},
+                                       {Py_tp_methods, schedule_methods}, {0, NULL}};
+static PyType_Spec optimizer_spec = {"thunder._thunder.OptimizerBase", sizeof(Optimizer), 0,
+                                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, optimizer_slots};
+static PyType_Spec schedule_spec = {"thunder._thunder.ScheduleBase", sizeof(Schedule), 0,
+                                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, schedule_slots};
+
+int open_optimizer(PyObject *module)
+{
+    static PyMethodDef functions[] = {{"clip", clip, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
+    optimizer_type = add_type(module, &optimizer_spec, NULL);
+    schedule_type = add_type(module, &schedule_spec, NULL);
+    return optimizer_type && schedule_type ? PyModule_AddFunctions(module, functions) : -1;
+}

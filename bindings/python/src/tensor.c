@@ -1,0 +1,292 @@
+/* Tensors: the type, its operators, and what is known without the elements. */
+#include "op.h"
+
+PyTypeObject *tensor_type;
+
+PyObject *tensor_wrap(thunder_tensor *owned)
+{
+    Tensor *made = PyObject_New(Tensor, tensor_type);
+    if (!made) {
+        thunder_tensor_release(owned);
+        return NULL;
+    }
+    made->handle = owned;
+    made->weak = NULL;
+    return (PyObject *)made;
+}
+
+PyObject *tensor_of(thunder_tensor *lent) { return tensor_wrap(thunder_tensor_retain(lent)); }
+
+static void tensor_dealloc(PyObject *object)
+{
+    Tensor *self = (Tensor *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    if (self->weak) PyObject_ClearWeakRefs(object);
+    thunder_tensor_release(self->handle);
+    PyObject_Free(object);
+    Py_DECREF(type);
+}
+
+/* ---- operators: the op of that name; what no op takes is left to the other operand ---- */
+
+static bool is_operand(PyObject *object)
+{
+    return tensor_test(object) || PyFloat_Check(object) || PyLong_Check(object) || PyObject_CheckBuffer(object) ||
+           PyIndex_Check(object);
+}
+
+static PyObject *binary(const char *name, PyObject *a, PyObject *b)
+{
+    if (!is_operand(a) || !is_operand(b)) Py_RETURN_NOTIMPLEMENTED;
+    PyObject *const args[2] = {a, b};
+    return op_call(name, args, 2);
+}
+
+#define BINARY(slot, name) \
+    static PyObject *slot(PyObject *a, PyObject *b) { return binary(name, a, b); }
+BINARY(tensor_add, "add")
+BINARY(tensor_subtract, "sub")
+BINARY(tensor_multiply, "mul")
+BINARY(tensor_divide, "div")
+BINARY(tensor_matmul, "matmul")
+BINARY(tensor_add_in_place, "add_")
+BINARY(tensor_subtract_in_place, "sub_")
+BINARY(tensor_multiply_in_place, "mul_")
+BINARY(tensor_divide_in_place, "div_")
+BINARY(tensor_power_in_place_of, "pow_")
+
+static PyObject *tensor_power(PyObject *a, PyObject *b, PyObject *modulus)
+{
+    if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+    return binary("pow", a, b);
+}
+static PyObject *tensor_power_in_place(PyObject *a, PyObject *b, PyObject *modulus)
+{
+    if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+    return tensor_power_in_place_of(a, b);
+}
+
+static PyObject *floor_of_division(PyObject *a, PyObject *b)
+{
+    static PyObject *mode;
+    if (!mode && !(mode = PyUnicode_InternFromString("floor"))) return NULL;
+    if (!is_operand(a) || !is_operand(b)) Py_RETURN_NOTIMPLEMENTED;
+    PyObject *const args[3] = {a, b, mode};
+    return op_call("div", args, 3);
+}
+
+/* a - floor(a / b) * b has the sign of b, as % has in Python. */
+static PyObject *tensor_remainder(PyObject *a, PyObject *b)
+{
+    PyObject *floor = floor_of_division(a, b);
+    if (!floor || floor == Py_NotImplemented) return floor;
+    PyObject *product = binary("mul", floor, b);
+    PyObject *result = product ? binary("sub", a, product) : NULL;
+    Py_XDECREF(product);
+    Py_DECREF(floor);
+    return result;
+}
+
+static PyObject *tensor_negative(PyObject *a) { return op_call("neg", &a, 1); }
+static PyObject *tensor_absolute(PyObject *a) { return op_call("abs", &a, 1); }
+static PyObject *tensor_positive(PyObject *a) { return Py_NewRef(a); }
+
+static PyObject *tensor_compare(PyObject *a, PyObject *b, int operator)
+{
+    static const char *const names[] = {[Py_LT] = "lt", [Py_LE] = "le", [Py_EQ] = "eq",
+                                        [Py_NE] = "ne", [Py_GT] = "gt", [Py_GE] = "ge"};
+    return binary(names[operator], a, b);
+}
+
+static Py_hash_t tensor_hash(PyObject *object)
+{
+    const size_t bits = (size_t)object >> 4; /* which tensor it is, not what it holds */
+    return (Py_hash_t)bits;
+}
+
+/* ---- what is known of it ---- */
+
+static PyObject *tensor_shape(PyObject *object, void *unused)
+{
+    (void)unused;
+    const thunder_tensor *tensor = tensor_handle(object);
+    const Py_ssize_t rank = (Py_ssize_t)thunder_tensor_rank(tensor);
+    PyObject *shape = PyTuple_New(rank);
+    for (Py_ssize_t i = 0; shape && i < rank; i++) {
+        PyObject *size = PyLong_FromLongLong(thunder_tensor_size(tensor, (int32_t)i));
+        if (!size) Py_CLEAR(shape);
+        if (size) PyTuple_SET_ITEM(shape, i, size);
+    }
+    return shape;
+}
+static PyObject *tensor_dtype(PyObject *object, void *unused)
+{
+    (void)unused;
+    return constant_of(THUNDER_DTYPE, thunder_tensor_dtype(tensor_handle(object)));
+}
+static PyObject *tensor_device(PyObject *object, void *unused)
+{
+    (void)unused;
+    return constant_of(THUNDER_DEVICE, thunder_tensor_device(tensor_handle(object)));
+}
+static PyObject *tensor_ndim(PyObject *object, void *unused)
+{
+    (void)unused;
+    return PyLong_FromSize_t(thunder_tensor_rank(tensor_handle(object)));
+}
+static PyObject *tensor_nbytes(PyObject *object, void *unused)
+{
+    (void)unused;
+    return PyLong_FromSize_t(thunder_tensor_nbytes(tensor_handle(object)));
+}
+static PyObject *tensor_is_concrete(PyObject *object, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(thunder_tensor_is_concrete(tensor_handle(object)));
+}
+static PyObject *tensor_is_contiguous(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(thunder_tensor_is_contiguous(tensor_handle(object)));
+}
+/* Strides in elements, as PyTorch has them. */
+static PyObject *tensor_stride(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    const thunder_tensor *tensor = tensor_handle(object);
+    const int64_t *strides = thunder_tensor_strides(tensor);
+    const Py_ssize_t rank = (Py_ssize_t)thunder_tensor_rank(tensor);
+    if (!strides && rank) return PyErr_Format(PyExc_TypeError, "a traced tensor has no strides");
+    PyObject *list = PyTuple_New(rank);
+    for (Py_ssize_t i = 0; list && i < rank; i++) PyTuple_SET_ITEM(list, i, PyLong_FromLongLong(strides[i]));
+    return list;
+}
+
+static Py_ssize_t tensor_length(PyObject *object)
+{
+    const thunder_tensor *tensor = tensor_handle(object);
+    if (thunder_tensor_rank(tensor)) return (Py_ssize_t)thunder_tensor_size(tensor, 0);
+    PyErr_SetString(PyExc_TypeError, "a tensor of rank 0 has no length");
+    return -1;
+}
+
+/* item(): the only element as a number of Python. */
+static PyObject *tensor_item(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    thunder_tensor *tensor = tensor_handle(object);
+    const size_t bytes = thunder_tensor_nbytes(tensor);
+    const thunder_dtype dtype = thunder_tensor_dtype(tensor);
+    union {
+        int64_t i64;
+        int32_t i32;
+        uint32_t bits;
+        uint16_t half;
+        uint8_t byte;
+        float f32;
+        double f64;
+    } value = {.i64 = 0};
+    if (thunder_tensor_is_concrete(tensor) && bytes != (size_t)(dtype & 0xff) / 8)
+        return PyErr_Format(PyExc_ValueError, "item: a tensor with one element was expected, this has %zu",
+                            bytes / ((size_t)(dtype & 0xff) / 8));
+    if (check_status(thunder_tensor_read(tensor, &value, bytes))) return NULL;
+    switch (dtype) {
+        case THUNDER_BOOL: return PyBool_FromLong(value.byte);
+        case THUNDER_U8: return PyLong_FromLong(value.byte);
+        case THUNDER_I32: return PyLong_FromLong(value.i32);
+        case THUNDER_I64: return PyLong_FromLongLong(value.i64);
+        case THUNDER_F32: return PyFloat_FromDouble(value.f32);
+        case THUNDER_F64: return PyFloat_FromDouble(value.f64);
+        case THUNDER_BF16: value.bits = (uint32_t)value.half << 16; return PyFloat_FromDouble(value.f32);
+        default: return PyErr_Format(PyExc_TypeError, "item: this dtype has no number in Python");
+    }
+}
+
+static PyObject *tensor_as(PyObject *object, PyObject *(*convert)(PyObject *))
+{
+    PyObject *item = tensor_item(object, NULL);
+    PyObject *result = item ? convert(item) : NULL;
+    Py_XDECREF(item);
+    return result;
+}
+static PyObject *tensor_float(PyObject *object) { return tensor_as(object, PyNumber_Float); }
+static PyObject *tensor_int(PyObject *object) { return tensor_as(object, PyNumber_Long); }
+static PyObject *tensor_index(PyObject *object) { return tensor_as(object, PyNumber_Index); }
+static int tensor_bool(PyObject *object)
+{
+    PyObject *item = tensor_item(object, NULL);
+    const int truth = item ? PyObject_IsTrue(item) : -1;
+    Py_XDECREF(item);
+    return truth;
+}
+
+static PyGetSetDef members[] = {
+    {"shape", tensor_shape, NULL, "The sizes of its dims, a tuple.", NULL},
+    {"dtype", tensor_dtype, NULL, "The type of its elements.", NULL},
+    {"device", tensor_device, NULL, "Where its memory is.", NULL},
+    {"ndim", tensor_ndim, NULL, "How many dims it has.", NULL},
+    {"nbytes", tensor_nbytes, NULL, "The bytes of its elements; 0 while it is traced.", NULL},
+    {"is_concrete", tensor_is_concrete, NULL, "False in a traced function, where it has no elements yet.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+/* _alias(): the same memory as another tensor, so that a gradient tells the two apart. A traced one is itself. */
+static PyObject *tensor_alias(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    thunder_tensor *tensor = tensor_handle(object), *made = NULL;
+    if (!thunder_tensor_is_concrete(tensor)) return Py_NewRef(object);
+    if (check_status(thunder_tensor_view(tensor, thunder_tensor_rank(tensor), thunder_tensor_shape(tensor),
+                                         thunder_tensor_strides(tensor), 0, &made)))
+        return NULL;
+    return tensor_wrap(made);
+}
+
+static PyMethodDef methods[] = {
+    {"_alias", tensor_alias, METH_NOARGS, NULL},
+    {"item", tensor_item, METH_NOARGS, "The only element, as a number of Python."},
+    {"is_contiguous", tensor_is_contiguous, METH_NOARGS, "Whether its memory is dense and row-major."},
+    {"stride", tensor_stride, METH_NOARGS, "The distances, in elements, from one to the next along each dim."},
+    {"__dlpack__", (PyCFunction)(void (*)(void))tensor_dlpack, METH_VARARGS | METH_KEYWORDS, "A capsule with its memory."},
+    {"__dlpack_device__", tensor_dlpack_device, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL}};
+static PyMemberDef offsets[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(Tensor, weak), READONLY, NULL},
+                                {NULL, 0, 0, 0, NULL}};
+
+static PyType_Slot slots[] = {{Py_tp_dealloc, tensor_dealloc},
+                              {Py_tp_getset, members},
+                              {Py_tp_methods, methods},
+                              {Py_tp_members, offsets},
+                              {Py_tp_richcompare, tensor_compare},
+                              {Py_tp_hash, tensor_hash},
+                              {Py_nb_add, tensor_add},
+                              {Py_nb_subtract, tensor_subtract},
+                              {Py_nb_multiply, tensor_multiply},
+                              {Py_nb_true_divide, tensor_divide},
+                              {Py_nb_floor_divide, floor_of_division},
+                              {Py_nb_remainder, tensor_remainder},
+                              {Py_nb_matrix_multiply, tensor_matmul},
+                              {Py_nb_power, tensor_power},
+                              {Py_nb_inplace_add, tensor_add_in_place},
+                              {Py_nb_inplace_subtract, tensor_subtract_in_place},
+                              {Py_nb_inplace_multiply, tensor_multiply_in_place},
+                              {Py_nb_inplace_true_divide, tensor_divide_in_place},
+                              {Py_nb_inplace_power, tensor_power_in_place},
+                              {Py_nb_negative, tensor_negative},
+                              {Py_nb_positive, tensor_positive},
+                              {Py_nb_absolute, tensor_absolute},
+                              {Py_nb_bool, tensor_bool},
+                              {Py_nb_float, tensor_float},
+                              {Py_nb_int, tensor_int},
+                              {Py_nb_index, tensor_index},
+                              {Py_mp_length, tensor_length},
+                              {Py_bf_getbuffer, tensor_getbuffer},
+                              {Py_bf_releasebuffer, tensor_releasebuffer},
+                              {Py_tp_doc, "An array of numbers, or in a traced function what stands for one."},
+                              {0, NULL}};
+static PyType_Spec spec = {"thunder.Tensor", sizeof(Tensor), 0,
+                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+
+int open_tensor(PyObject *module)
+{
+    tensor_type = add_type(module, &spec, NULL);
+    return tensor_type ? 0 : -1;
+}

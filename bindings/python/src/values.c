@@ -1,0 +1,299 @@
+/* Nested lists, tuples and dicts as the library's trees of leaves, and back. Other types go through two functions of the
+ * Python part, which know how to take them apart and to put them together. */
+#include "layer.h"
+
+#include <string.h>
+
+static PyObject *take_apart;   /* object -> (tag, dict of children) */
+static PyObject *put_together; /* (tag, dict of children) -> object */
+
+static const char tuple_tag[] = "tuple", named_tag[] = "named";
+thunder_values *values_new(void)
+{
+    thunder_values *made = NULL;
+    return check_status(thunder_values_create(context, &made)) ? NULL : made;
+}
+
+/* ---- from Python ---- */
+
+static int add(thunder_values *values, PyObject *object);
+
+static int add_items(thunder_values *values, PyObject *list, const char *tag)
+{
+    thunder_values_open(values, 0, tag);
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); i++)
+        if (add(values, PySequence_Fast_GET_ITEM(list, i))) return -1;
+    thunder_values_close(values);
+    return 0;
+}
+
+static int add_key(thunder_values *values, PyObject *key)
+{
+    Py_ssize_t bytes;
+    const char *text = PyUnicode_Check(key) ? PyUnicode_AsUTF8AndSize(key, &bytes) : NULL;
+    if (text && strlen(text) == (size_t)bytes) {
+        thunder_values_key(values, text);
+        return 0;
+    }
+    if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "the keys of a dict of tensors must be strings, not %R", key);
+    return -1;
+}
+
+static int add_dict(thunder_values *values, PyObject *dict, const char *tag)
+{
+    PyObject *key, *child;
+    Py_ssize_t at = 0;
+    thunder_values_open(values, 1, tag);
+    while (PyDict_Next(dict, &at, &key, &child))
+        if (add_key(values, key) || add(values, child)) return -1;
+    thunder_values_close(values);
+    return 0;
+}
+
+static int add_string(thunder_values *values, PyObject *object)
+{
+    Py_ssize_t bytes;
+    thunder_any leaf = {.kind = THUNDER_STRING, .u.s = PyUnicode_AsUTF8AndSize(object, &bytes)};
+    if (!leaf.u.s) return -1;
+    leaf.count = (uint32_t)bytes;
+    thunder_values_push(values, &leaf);
+    return 0;
+}
+
+static int add_number(thunder_values *values, PyObject *object)
+{
+    thunder_any leaf = {.kind = THUNDER_FLOAT};
+    if (PyFloat_Check(object))
+        leaf.u.f = PyFloat_AS_DOUBLE(object);
+    else
+        leaf.kind = PyBool_Check(object) ? THUNDER_BOOLEAN : THUNDER_INT, leaf.u.i = PyLong_AsLongLong(object);
+    if (leaf.kind != THUNDER_FLOAT && leaf.u.i == -1 && PyErr_Occurred()) return -1;
+    thunder_values_push(values, &leaf);
+    return 0;
+}
+
+static int add_array(thunder_values *values, PyObject *object)
+{
+    thunder_tensor *made = tensor_from_buffer(object);
+    if (!made) return -1;
+    thunder_values_push_tensor(values, made);
+    thunder_tensor_release(made);
+    return 0;
+}
+
+static int add_other(thunder_values *values, PyObject *object)
+{
+    PyObject *parts = PyObject_CallOneArg(take_apart, object);
+    PyObject *tag, *children;
+    const int failed = !parts || !PyArg_ParseTuple(parts, "UO!", &tag, &PyDict_Type, &children) ||
+                       add_dict(values, children, PyUnicode_AsUTF8(tag));
+    Py_XDECREF(parts);
+    return failed ? -1 : 0;
+}
+
+static int add_container(thunder_values *values, PyObject *object)
+{
+    if (PyTuple_CheckExact(object)) return add_items(values, object, tuple_tag);
+    if (PyList_Check(object)) return add_items(values, object, NULL);
+    if (PyDict_Check(object)) return add_dict(values, object, NULL);
+    if (PyObject_CheckBuffer(object) && !PyBytes_Check(object)) return add_array(values, object);
+    return add_other(values, object);
+}
+
+static int add(thunder_values *values, PyObject *object)
+{
+    if (tensor_test(object)) {
+        thunder_values_push_tensor(values, tensor_handle(object));
+        return 0;
+    }
+    if (object == Py_None) {
+        thunder_values_push_tensor(values, NULL);
+        return 0;
+    }
+    if (PyFloat_Check(object) || PyLong_Check(object)) return add_number(values, object);
+    if (PyUnicode_Check(object)) return add_string(values, object);
+    const Constant *constant = constant_test(object);
+    if (constant) {
+        const thunder_any leaf = {.kind = constant->kind, .u.i = constant->value};
+        thunder_values_push(values, &leaf);
+        return 0;
+    }
+    if (Py_EnterRecursiveCall(" in the arguments or results of a function")) return -1;
+    const int failed = add_container(values, object);
+    Py_LeaveRecursiveCall();
+    return failed;
+}
+
+int values_add(thunder_values *values, PyObject *object) { return add(values, object); }
+
+int values_add_call(thunder_values *values, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (add(values, args[i])) return -1;
+    if (!names || !PyTuple_GET_SIZE(names)) return 0;
+    thunder_values_open(values, 1, named_tag);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++)
+        if (add_key(values, PyTuple_GET_ITEM(names, i)) || add(values, args[count + i])) return -1;
+    thunder_values_close(values);
+    return 0;
+}
+
+/* ---- to Python ---- */
+
+typedef struct reader {
+    const thunder_values *values;
+    const char *at; /* in the structure: *, tag[...] and tag{"key":...}, with commas between */
+    size_t leaf;
+    bool traced;
+} reader;
+
+static PyObject *leaf_object(const thunder_any *any)
+{
+    PyObject *list;
+    switch (any->kind) {
+        case THUNDER_TENSOR: return tensor_of(any->u.t);
+        case THUNDER_INT: return PyLong_FromLongLong(any->u.i);
+        case THUNDER_FLOAT: return PyFloat_FromDouble(any->u.f);
+        case THUNDER_BOOLEAN: return PyBool_FromLong(any->u.i != 0);
+        case THUNDER_STRING: return PyUnicode_DecodeUTF8(any->u.s, any->count, "replace");
+        case THUNDER_DTYPE:
+        case THUNDER_DEVICE: return constant_of(any->kind, (int32_t)any->u.i);
+        case THUNDER_DIMS:
+        case THUNDER_FLOATS:
+            list = PyList_New(any->count);
+            for (uint32_t i = 0; list && i < any->count; i++)
+                PyList_SET_ITEM(list, i, any->kind == THUNDER_DIMS ? PyLong_FromLongLong(any->u.d[i]) : PyFloat_FromDouble(any->u.fs[i]));
+            return list;
+        default: Py_RETURN_NONE;
+    }
+}
+
+/* In a traced function floats stay live, as tensors; all other numbers are read, and thereby guarded. */
+static PyObject *read_leaf(reader *r)
+{
+    const size_t leaf = r->leaf++;
+    thunder_any any;
+    r->at++;
+    if (r->traced && thunder_values_kind(r->values, leaf) == THUNDER_FLOAT) return tensor_of(thunder_values_tensor(r->values, leaf));
+    return check_status(thunder_values_get(r->values, leaf, &any)) ? NULL : leaf_object(&any);
+}
+
+static PyObject *read_one(reader *r, bool *is_named);
+
+static PyObject *read_list(reader *r, char end)
+{
+    PyObject *list = PyList_New(0);
+    while (list && *r->at && *r->at != end) {
+        PyObject *child = read_one(r, NULL);
+        if (!child || PyList_Append(list, child)) Py_CLEAR(list);
+        Py_XDECREF(child);
+        if (*r->at == ',') r->at++;
+    }
+    if (*r->at) r->at++;
+    return list;
+}
+
+/* A key between quotes, with a backslash before what is meant as itself. */
+static PyObject *read_key(reader *r)
+{
+    const char *end = ++r->at;
+    while (*end && *end != '"') end += *end == '\\' && end[1] ? 2 : 1;
+    char *text = PyMem_Malloc((size_t)(end - r->at) + 1);
+    if (!text) return PyErr_NoMemory();
+    Py_ssize_t bytes = 0;
+    for (; r->at < end; r->at++) {
+        if (*r->at == '\\') r->at++;
+        text[bytes++] = *r->at;
+    }
+    if (*r->at) r->at++; /* the quote */
+    if (*r->at) r->at++; /* the colon */
+    PyObject *key = PyUnicode_DecodeUTF8(text, bytes, "replace");
+    PyMem_Free(text);
+    return key;
+}
+
+static PyObject *read_map(reader *r)
+{
+    PyObject *map = PyDict_New();
+    while (map && *r->at && *r->at != '}') {
+        PyObject *key = read_key(r), *child = key ? read_one(r, NULL) : NULL;
+        if (!child || PyDict_SetItem(map, key, child)) Py_CLEAR(map);
+        Py_XDECREF(child);
+        Py_XDECREF(key);
+        if (*r->at == ',') r->at++;
+    }
+    if (*r->at) r->at++;
+    return map;
+}
+
+static bool is_tag(const char *tag, size_t bytes, const char *wanted) { return strlen(wanted) == bytes && !memcmp(tag, wanted, bytes); }
+static PyObject *read_one(reader *r, bool *is_named)
+{
+    if (*r->at == '*') return read_leaf(r);
+    const char *tag = r->at;
+    const size_t bytes = strcspn(tag, "[{");
+    if (!tag[bytes]) return PyErr_Format(PyExc_SystemError, "a structure ends too soon: %s", tag);
+    r->at += bytes + 1;
+    PyObject *children = tag[bytes] == '[' ? read_list(r, ']') : read_map(r);
+    if (!children || bytes == 0) return children;
+    if (is_named && is_tag(tag, bytes, named_tag)) {
+        *is_named = true;
+        return children;
+    }
+    PyObject *whole = is_tag(tag, bytes, tuple_tag)
+                          ? PySequence_Tuple(children)
+                          : PyObject_CallFunction(put_together, "s#O", tag, (Py_ssize_t)bytes, children);
+    Py_DECREF(children);
+    return whole;
+}
+
+PyObject *values_list(const thunder_values *values, bool traced, PyObject **named)
+{
+    reader r = {values, thunder_values_structure(values), 0, traced};
+    PyObject *list = PyList_New(0);
+    if (named) *named = NULL;
+    while (list && *r.at) {
+        bool is_named = false;
+        PyObject *one = read_one(&r, named ? &is_named : NULL);
+        if (!one || (!is_named && PyList_Append(list, one))) Py_CLEAR(list);
+        if (is_named && one)
+            *named = one;
+        else
+            Py_XDECREF(one);
+        if (*r.at == ',') r.at++;
+    }
+    if (!list && named) Py_CLEAR(*named);
+    return list;
+}
+
+PyObject *values_result(const thunder_values *values, bool traced)
+{
+    const char *structure = thunder_values_structure(values);
+    if (structure[0] == '*' && !structure[1]) {
+        reader r = {values, structure, 0, traced};
+        return read_leaf(&r);
+    }
+    PyObject *list = values_list(values, traced, NULL);
+    if (!list) return NULL;
+    const Py_ssize_t count = PyList_GET_SIZE(list);
+    PyObject *result = count > 1 ? PyList_AsTuple(list) : Py_NewRef(count ? PyList_GET_ITEM(list, 0) : Py_None);
+    Py_DECREF(list);
+    return result;
+}
+
+/* set_tree_functions(take_apart, put_together) */
+static PyObject *set_tree_functions(PyObject *module, PyObject *args)
+{
+    (void)module;
+    PyObject *apart, *together;
+    if (!PyArg_ParseTuple(args, "OO:set_tree_functions", &apart, &together)) return NULL;
+    Py_XSETREF(take_apart, Py_NewRef(apart));
+    Py_XSETREF(put_together, Py_NewRef(together));
+    Py_RETURN_NONE;
+}
+
+int open_values(PyObject *module)
+{
+    static PyMethodDef functions[] = {{"set_tree_functions", set_tree_functions, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
+    return PyModule_AddFunctions(module, functions);
+}

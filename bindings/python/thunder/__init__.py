@@ -1,0 +1,62 @@
+"""thunder: tensors, and a compiler for functions of them.
+
+    import thunder as th
+
+    @th.compile
+    def f(x, y):
+        return th.softmax(x @ y, -1)
+
+Every op is a function here and, if its first argument is a tensor, a method of Tensor: th.ops() lists them.
+"""
+import enum
+import os
+
+from . import _thunder
+
+_thunder.skip_frames_of(os.path.dirname(__file__) + os.sep)
+
+from . import _ops, _schema, _tree  # noqa: E402
+from ._functions import (Trace, compile, compile_options, executors, grad, jit, last_miss, last_traces,  # noqa: E402
+                         stats, value_and_grad)
+from ._tensor import asarray, from_numpy, tensor  # noqa: E402
+from ._thunder import (Compiled, Error, Tensor, bfloat16, bool, device, dtype, float32, float64, from_dlpack,  # noqa: E402
+                       grad_of, int32, int64, is_tracing, load_plugin, random_state, seed, tape, uint8)
+from ._tree import tree_leaves, tree_map  # noqa: E402
+
+globals().update({name: op for name, op in _ops.functions.items() if name != "bool"})
+
+from . import data, nn, optim  # noqa: E402
+from .data import safetensors as load  # noqa: E402
+from .data import save  # noqa: E402
+from .optim import clip_grad_norm, clip_grad_value  # noqa: E402
+
+manual_seed = seed
+float, double, long = float32, float64, int64
+__version__ = _thunder.version()
+
+
+class Code(enum.IntEnum):
+    """Of an Error: what kind of failure it is."""
+    INVALID_ARGUMENT = 3
+    NOT_FOUND = 5
+    OUT_OF_MEMORY = 8
+    FAILED_PRECONDITION = 9
+    UNIMPLEMENTED = 12
+    INTERNAL = 13
+    DATA_LOST = 15
+    DECLINED = 1000
+    PROXY_HAS_NO_DATA = 1001
+    EXPIRED = 1002
+    CALLBACK = 1003
+    BACKEND = 1004
+
+
+def ops():
+    """{name, schema, doc} of every op, in alphabetical order."""
+    rows = [row for row in _schema.describe("ops") if not row["hidden"] and not row["prim"]]
+    return sorted(({key: row[key] for key in ("name", "schema", "doc")} for row in rows), key=lambda row: row["name"])
+
+
+def is_tensor(value):
+    """Whether the value is a Tensor."""
+    return isinstance(value, Tensor)

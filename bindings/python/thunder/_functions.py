@@ -1,0 +1,150 @@
+"""Functions of tensors: compiled, differentiated, and what is known about them."""
+import functools
+from typing import NamedTuple
+
+import numpy
+
+from . import _names, _schema, _thunder, _tree
+from ._tensor import asarray
+from ._thunder import Compiled, Tensor, grad_of, tape
+
+_options = {row["name"] for row in _schema.describe("options")}
+
+
+def compile(function=None, /, **options):
+    """The function with its programs in a cache: traced and compiled at the first call with arguments of new shapes,
+    dtypes or constants, run at all others. Also a decorator, with options or without:
+
+        @thunder.compile
+        def step(x, y): ...
+
+        @thunder.compile(executors=["host"])
+        def step(x, y): ...
+
+    Arguments and results are tensors, numpy arrays, numbers, strings, None, modules, and lists, tuples, dicts, named
+    tuples and dataclasses of them. Floats stay live and are tensors inside; integers, booleans and strings are
+    constants that a call checks. compile_options() lists the options.
+    """
+    unknown = next((name for name in options if name not in _options), None)
+    if unknown is not None:
+        raise TypeError(f"compile: unknown option {unknown!r}{_names.suggest(unknown, _options)}")
+    if function is None:
+        return functools.partial(compile, **options)
+    if not callable(function):
+        raise TypeError(f"compile: a function was expected, not {type(function).__name__}")
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    return functools.update_wrapper(Compiled(function, name, options), function)
+
+
+jit = compile
+
+
+def _differentiable(value):
+    """Arrays and plain floats as tensors, so that there is something to differentiate by; and each tensor as one of its
+    own, since one that is given twice has a gradient for each place."""
+    if isinstance(value, Tensor):
+        return value._alias()
+    if isinstance(value, numpy.ndarray) or (isinstance(value, float) and not _thunder.is_tracing()):
+        return asarray(value)
+    return value
+
+
+def _real_tensors(tree):
+    return isinstance(tree, Tensor) and tree.dtype.is_floating_point
+
+
+def _wanted(function, args, argnums):
+    numbers = argnums if isinstance(argnums, tuple) else (argnums,)
+    wanted = []
+    for number in numbers:
+        if not -len(args) <= number < len(args):
+            raise TypeError(f"{function.__name__}: argnums {number} asks for an argument that was not given: "
+                            f"there are {len(args)} positional ones")
+        if not all(_real_tensors(leaf) for leaf in _tree.tree_leaves(args[number]) if leaf is not None):
+            raise TypeError(f"argument {number} holds something else than tensors of floats, by which alone can be "
+                            "differentiated; name others in argnums, or captured ones in wrt")
+        wanted.append(args[number])
+    return wanted if isinstance(argnums, tuple) else wanted[0]
+
+
+def value_and_grad(function, argnums=0, has_aux=False, *, wrt=None):
+    """A function that returns (value, gradients) of `function`, whose result is a tensor with one element.
+
+    The gradients are those of the positional arguments `argnums` (a number, or a tuple of them), in their structure;
+    or of the captured tensors `wrt`, such as net.parameters(), in theirs. With has_aux the function returns
+    (value, anything), and so does the new one: ((value, anything), gradients).
+    """
+    @functools.wraps(function)
+    def both(*args, **named):
+        with tape():
+            args = [_tree.tree_map(_differentiable, argument) for argument in args]
+            result = function(*args, **named)
+            loss = result[0] if has_aux else result
+            if not isinstance(loss, Tensor):
+                raise TypeError(f"value_and_grad: the function must return its loss, a tensor, not {type(loss).__name__}")
+            if loss.ndim and _numel_is_one(loss):
+                loss = loss.reshape(())
+            gradients = grad_of(loss, _wanted(function, args, argnums) if wrt is None else wrt)
+            if isinstance(gradients, list) and isinstance(argnums, tuple) and wrt is None:
+                gradients = tuple(gradients)
+            return result, gradients
+    return both
+
+
+def _numel_is_one(tensor):
+    return all(size == 1 for size in tensor.shape)
+
+
+def grad(function, argnums=0, has_aux=False, *, wrt=None):
+    """The gradients that value_and_grad() gives, alone; with has_aux (gradients, anything)."""
+    both = value_and_grad(function, argnums, has_aux, wrt=wrt)
+
+    @functools.wraps(function)
+    def gradients_of(*args, **named):
+        value, gradients = both(*args, **named)
+        return (gradients, value[1]) if has_aux else gradients
+    return gradients_of
+
+
+class Trace(NamedTuple):
+    """One stage of a program. It prints as a program that reads like Lua."""
+    name: str
+    ms: float
+    text: str
+
+    def __str__(self):
+        return self.text
+
+    def __repr__(self):
+        return f"<trace after {self.name}, {self.ms:.3f} ms>\n{self.text}"
+
+
+def _compiled(function, who):
+    if not isinstance(function, Compiled):
+        raise TypeError(f"{who}: a compiled function was expected, not {type(function).__name__}")
+    return function
+
+
+def last_traces(function):
+    """The stages of the program that `function` compiled last, from "as written" to "claimed"."""
+    return [Trace(*row) for row in _compiled(function, "last_traces").traces()]
+
+
+def last_miss(function):
+    """Why the last call that compiled had to: which argument, which field."""
+    return _compiled(function, "last_miss").last_miss()
+
+
+def stats(function):
+    """Counts of calls and programs, and nanoseconds spent on compiling."""
+    return _compiled(function, "stats").stats()
+
+
+def compile_options():
+    """What compile() can be told."""
+    return _schema.describe("options")
+
+
+def executors():
+    """What runs ops here."""
+    return [row["name"] for row in _schema.describe("executors")]

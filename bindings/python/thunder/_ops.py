@@ -1,0 +1,33 @@
+"""thunder.NAME and Tensor.NAME for every op of the registry, with what it says about itself."""
+from . import _schema, _thunder
+
+
+def _make(row, name):
+    schema = _schema.read(row["schema"])
+    op = _thunder.Op(name, tuple(p.name for p in schema.parameters), tuple(p.kind for p in schema.parameters),
+                     schema.results)
+    stored = "The result is stored in the first argument.\n\n" if name != row["name"] else ""
+    op.__name__ = op.__qualname__ = name
+    op.__module__ = "thunder"
+    op.__doc__ = f"{row['doc']}\n\n{stored}{row['schema']}"
+    op.__signature__ = _schema.signature(schema)
+    return op, schema
+
+
+def make_all():
+    """(functions, methods): dicts of ops by name; those of a first argument that is a tensor are methods too."""
+    functions, methods = {}, {}
+    for row in _schema.describe("ops"):
+        if row["hidden"] or row["prim"]:
+            continue
+        for name in [row["name"]] + ([row["name"] + "_"] if row["inplace"] else []):
+            op, schema = _make(row, name)
+            functions[name] = op
+            if schema.parameters and schema.parameters[0].kind == "tensor":
+                methods[name] = op
+    return functions, methods
+
+
+functions, methods = make_all()
+for _name, _op in methods.items():
+    setattr(_thunder.Tensor, _name, _op)

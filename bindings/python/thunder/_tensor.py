@@ -1,0 +1,158 @@
+"""What a Tensor has beside its ops: numpy, printing, pickling, PyTorch's short names."""
+import numpy
+
+from . import _indexing, _ops, _thunder
+from ._thunder import Tensor
+
+_op = _ops.functions
+
+
+def tensor(data, dtype=None, device=None):
+    """A tensor that holds a copy of `data`: numbers, nested lists of them, an array or a tensor.
+
+    Floats of Python make float32, integers int64; an array keeps its dtype.
+    """
+    if isinstance(data, Tensor):
+        return _op["to"](_op["clone"](data), dtype, device)
+    array = data if isinstance(data, numpy.ndarray) or hasattr(data, "__array_interface__") else numpy.asarray(data)
+    array = numpy.array(array)  # ours alone
+    if array.dtype == object or array.dtype.kind in "US":
+        raise TypeError(f"tensor: {type(data).__name__} holds something else than numbers")
+    if array is not data and array.dtype == numpy.float64 and not hasattr(data, "dtype"):
+        array = array.astype(numpy.float64 if dtype is _thunder.float64 else numpy.float32)
+    made = _thunder.share(array)
+    return made if dtype is None and device is None else _op["to"](made, dtype, device)
+
+
+def asarray(data, dtype=None):
+    """A tensor over the memory of `data` where that is possible, else over a copy."""
+    if not isinstance(data, Tensor):
+        data = _thunder.share(data) if isinstance(data, numpy.ndarray) else tensor(data)
+    return data if dtype is None else _op["to"](data, dtype)
+
+
+def from_numpy(array):
+    """A tensor over the memory of a numpy array: each sees what is written into the other."""
+    if not isinstance(array, numpy.ndarray):
+        raise TypeError(f"from_numpy: a numpy array was expected, not {type(array).__name__}")
+    return _thunder.share(array)
+
+
+def _array(x, dtype=None, copy=None):
+    """For numpy, where the buffer protocol has no format (bfloat16) or there is no memory (a traced tensor)."""
+    if not x.is_concrete:
+        raise TypeError("a traced tensor has no elements: numpy cannot be used on it inside a compiled function")
+    if x.dtype is _thunder.bfloat16:
+        x, copy = _op["to"](x, _thunder.float32), None
+    array = numpy.asarray(memoryview(x))
+    array = array if dtype is None else array.astype(dtype, copy=False)
+    return array.copy() if copy else array
+
+
+def _numpy(x):
+    """A numpy array over the tensor's memory."""
+    if x.dtype is _thunder.bfloat16:
+        raise TypeError("numpy has no bfloat16: convert with .float()")
+    return _array(x)
+
+
+def _tolist(x):
+    """Nested lists of Python's numbers; of rank 0 the number."""
+    return _array(x).tolist()
+
+
+# ---- printing ----
+
+_USUAL = (_thunder.float32, _thunder.int64, _thunder.bool)
+
+
+def _repr(x):
+    if not x.is_concrete:
+        return f"tensor(shape={x.shape}, dtype={x.dtype!r}, traced)"
+    text = numpy.array2string(_array(x), separator=", ", prefix="tensor(")
+    dtype = "" if x.dtype in _USUAL else f", dtype={x.dtype!r}"
+    size = f", shape={x.shape}" if 0 in x.shape else ""
+    return f"tensor({text}{size}{dtype})"
+
+
+def _format(x, spec):
+    return format(x.item(), spec) if spec and x.ndim == 0 else format(repr(x), spec)
+
+
+# ---- pickling and copying ----
+
+def _rebuild(array, dtype):
+    made = _thunder.share(array)
+    return made if made.dtype is dtype else _op["to"](made, dtype)
+
+
+def _reduce(x):
+    return _rebuild, (numpy.ascontiguousarray(_array(x)).reshape(x.shape), x.dtype)
+
+
+def _deepcopy(x, memo):
+    memo[id(x)] = copy = _op["clone"](x)
+    return copy
+
+
+# ---- short names ----
+
+def _to(x, *args, dtype=None, device=None):
+    """to(dtype), to(device), to(device, dtype), to(tensor like it): the tensor itself if it is that already."""
+    for argument in args:
+        if isinstance(argument, Tensor):
+            dtype, device = argument.dtype, argument.device
+        elif isinstance(argument, _thunder.device) or (isinstance(argument, str) and argument.startswith(("cpu", "cuda"))):
+            device = _thunder.device(argument)
+        elif argument is not None:
+            dtype = _thunder.dtype(argument)
+    return _op["to"](x, dtype, device)
+
+
+def _size(x, dim=None):
+    """The shape, or the size of one dim."""
+    return x.shape if dim is None else x.shape[dim]
+
+
+def _numel(x):
+    """How many elements it has."""
+    count = 1
+    for size in x.shape:
+        count *= size
+    return count
+
+
+def _iterate(x):
+    if x.ndim == 0:
+        raise TypeError("a tensor of rank 0 cannot be iterated over")
+    return (_indexing.getitem(x, i) for i in range(x.shape[0]))
+
+
+def _equal(x, other):
+    """Whether both have the same shape, dtype and elements."""
+    return x.shape == other.shape and x.dtype is other.dtype and bool(_op["all"](_op["eq"](x, other)))
+
+
+def _transposed(x):
+    return _op["permute"](x, list(range(x.ndim))[::-1])
+
+
+def _cast(dtype):
+    def cast(x):
+        return _op["to"](x, dtype)
+    cast.__doc__ = f"The tensor as {dtype.name}."
+    return cast
+
+
+_members = {
+    "__array__": _array, "__array_ufunc__": None, "__repr__": _repr, "__format__": _format, "__reduce__": _reduce,
+    "__copy__": lambda x: x, "__deepcopy__": _deepcopy, "__iter__": _iterate, "__getitem__": _indexing.getitem,
+    "__setitem__": _indexing.setitem, "numpy": _numpy, "tolist": _tolist, "to": _to, "size": _size, "numel": _numel,
+    "equal": _equal, "dim": lambda x: x.ndim, "cpu": lambda x: _to(x, "cpu"), "T": property(_transposed),
+    "mT": property(lambda x: _op["transpose"](x, -2, -1)), "t": _transposed,
+}
+for _name, _dtype in {"float": "float32", "double": "float64", "long": "int64", "int": "int32", "bool": "bool",
+                      "bfloat16": "bfloat16"}.items():
+    _members[_name] = _cast(getattr(_thunder, _dtype))
+for _name, _member in _members.items():
+    setattr(Tensor, _name, _member)

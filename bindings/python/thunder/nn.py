@@ -1,0 +1,222 @@
+"""Layers, and modules of the user's own.
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = nn.Linear(64, 10)
+
+        def forward(self, x):
+            return self.fc(x)
+"""
+from . import _names, _schema, _thunder
+from ._thunder import ModuleBase, Tensor
+
+_kinds = {row["name"]: row for row in _schema.describe("modules")}
+
+
+class Parameter:
+    """Marks a tensor that is assigned to a module as one to train; the module's attribute is the tensor itself."""
+
+    def __init__(self, data):
+        if not isinstance(data, Tensor):
+            raise TypeError(f"Parameter: a tensor was expected, not {type(data).__name__}")
+        self.data = data
+
+
+class Module(ModuleBase):
+    """Parameters, buffers, child modules and a forward function.
+
+    Derive from it, or give members by name: nn.Module(fc1=nn.Linear(64, 10), scale=nn.Parameter(t)), and its forward
+    with set_forward(). Modules that are assigned become children, Parameters parameters; anything else is an attribute,
+    which a traced function takes for a constant.
+    """
+    _kind = "Module"
+
+    def __init__(self, *args, **named):
+        schema = _schema.read(_kinds[self._kind]["schema"])
+        names, kinds = (tuple(getattr(p, field) for p in schema.parameters) for field in ("name", "kind"))
+        own = self._kind == "Module"
+        self._make(self._kind, names, kinds, () if own else args, {} if own else named)
+        if own:
+            for number, child in enumerate(args):
+                setattr(self, str(number), child)
+            for name, member in named.items():
+                setattr(self, name, member)
+        if type(self).forward is not Module.forward:
+            self._set_forward()
+
+    def forward(self, *args, **named):
+        """What the module computes; a class of the user's own has one."""
+        if self._kind == "Module":
+            raise NotImplementedError(f"{type(self).__name__} has no forward function")
+        return self._call(*args, **named)
+
+    def __call__(self, *args, **named):
+        return self.forward(*args, **named)
+
+    def set_forward(self, function):
+        """function(self, ...) as the forward of this module alone. Also a decorator."""
+        self.__dict__["forward"] = function.__get__(self)
+        self._set_forward()
+        return function
+
+    # ---- members ----
+
+    def __setattr__(self, name, value):
+        if isinstance(value, Parameter):
+            self._set_tensor(name, value.data, False)
+        elif isinstance(value, Tensor) and name in self._own_names():
+            self._set_tensor(name, value, name not in self._parameters())
+        else:
+            if isinstance(value, ModuleBase):
+                self._add(name, value)
+            elif isinstance(self.__dict__.get(name), ModuleBase):
+                raise AttributeError(f"the child module {name!r} can only be replaced by a module")
+            super().__setattr__(name, value)
+
+    def _own_names(self):
+        """Of its parameters and buffers, without those of its children."""
+        names = self.__dict__.get("_names")
+        if names is None:
+            names = self.__dict__["_names"] = {path for path in self._state() if "." not in path}
+        return names
+
+    def _set_tensor(self, name, tensor, is_buffer):
+        super()._set_tensor(name, tensor, is_buffer)
+        self.__dict__.pop("_names", None)
+        self.__dict__.pop(name, None)
+
+    def __getattr__(self, name):
+        if not name.startswith("__") and name in self._own_names():
+            return self._tensor(name)
+        known = self._own_names() | set(self.__dict__) | set(dir(type(self)))
+        raise AttributeError(f"{type(self).__name__} has no member {name!r}{_names.suggest(name, known)}")
+
+    def __dir__(self):
+        return sorted(set(super().__dir__()) | self._own_names())
+
+    def register_parameter(self, name, tensor):
+        """Adds a tensor to train, or replaces the one of that name."""
+        self._set_tensor(name, tensor, False)
+
+    def register_buffer(self, name, tensor):
+        """Adds a tensor that is saved with the module but not trained."""
+        self._set_tensor(name, tensor, True)
+
+    # ---- what it holds ----
+
+    def named_parameters(self):
+        """(path, tensor) of each parameter: always the same tensors, a tied one once."""
+        return list(self._parameters().items())
+
+    def parameters(self):
+        """The parameters, in the order of their paths."""
+        return list(self._parameters().values())
+
+    def named_buffers(self):
+        """(path, tensor) of each buffer."""
+        trained = self._parameters()
+        return [(path, tensor) for path, tensor in self._state().items() if path not in trained]
+
+    def named_children(self):
+        """(name, module) of each child."""
+        return [(name, member) for name, member in self.__dict__.items() if isinstance(member, ModuleBase)]
+
+    def children(self):
+        return [child for _, child in self.named_children()]
+
+    def modules(self):
+        """The module itself and all that it is made of."""
+        return [self] + [module for child in self.children() for module in child.modules()]
+
+    def state_dict(self):
+        """Parameters and buffers by path: the module's own tensors."""
+        return self._state()
+
+    def load_state_dict(self, state, strict=True):
+        """Copies tensors by path into the module's own, all or nothing. strict refuses names missing or too many."""
+        own = self._state()
+        missing, unexpected = [path for path in own if path not in state], [path for path in state if path not in own]
+        if strict and (missing or unexpected):
+            raise KeyError(f"load_state_dict: missing {missing}, unexpected {unexpected}")
+        pairs = [(path, own[path], _as_tensor(state[path])) for path in own if path in state]
+        for path, tensor, given in pairs:
+            if tensor.shape != given.shape:
+                raise ValueError(f"load_state_dict: {path} is {tensor.shape}, what is given {given.shape}")
+        for _, tensor, given in pairs:
+            tensor.copy_(given)
+
+    def save(self, path):
+        """Writes parameters and buffers to a safetensors file."""
+        self._save(path)
+
+    def load(self, path, strict=True):
+        """Reads them into the same tensors; returns the module."""
+        self._load(path, strict)
+        return self
+
+    # ---- training, device ----
+
+    @property
+    def training(self):
+        """Whether it trains; a traced function depends on it."""
+        return self._training()
+
+    def train(self, mode=True):
+        self._set_training(mode)
+        return self
+
+    def eval(self):
+        return self.train(False)
+
+    def to(self, device):
+        """Moves its tensors, which stay the same objects."""
+        self._to(device)
+        return self
+
+    def requires_grad_(self, requires_grad=True):
+        raise AttributeError("gradients are asked for where they are taken: thunder.grad_of(loss, the tensors to train)")
+
+    def __repr__(self):
+        lines = [f"  ({name}): " + repr(child).replace("\n", "\n  ") for name, child in self.named_children()]
+        own = ", ".join(f"{name}{list(self._tensor(name).shape)}" for name in sorted(self._own_names()))
+        return f"{type(self).__name__}({own}" + ("\n" + "\n".join(lines) + "\n" if lines else "") + ")"
+
+
+def _as_tensor(value):
+    return value if isinstance(value, Tensor) else _thunder.share(value)
+
+
+class Sequential(Module):
+    """Calls its children in order, each with what the one before gave."""
+    _kind = "Sequential"
+
+    def __init__(self, *children):
+        super().__init__()
+        if len(children) == 1 and isinstance(children[0], (list, tuple)):
+            children = children[0]
+        for number, child in enumerate(children):
+            if not isinstance(child, ModuleBase):
+                raise TypeError(f"Sequential: child {number} is no module but {type(child).__name__}")
+            setattr(self, str(number), child)
+
+    def __len__(self):
+        return len(self.children())
+
+    def __getitem__(self, number):
+        return self.children()[number]
+
+    def __iter__(self):
+        return iter(self.children())
+
+
+def _class_of(row):
+    body = {"_kind": row["name"], "__doc__": f"{row['doc']}\n\n{row['schema']}", "__module__": __name__}
+    made = type(row["name"], (Module,), body)
+    made.__signature__ = _schema.signature(_schema.read(row["schema"])).replace(return_annotation=made)
+    return made
+
+
+for _name, _row in _kinds.items():
+    if _name not in ("Module", "Sequential"):
+        globals()[_name] = _class_of(_row)

@@ -1,0 +1,212 @@
+"""Layers, optimisers and data in Python."""
+import gc
+import os
+import tempfile
+import unittest
+import weakref
+
+import numpy as np
+import thunder as th
+from thunder import data, nn, optim
+
+
+class Net(nn.Module):
+    def __init__(self, width=4):
+        super().__init__()
+        self.fc1 = nn.Linear(3, width)
+        self.fc2 = nn.Linear(width, 2)
+        self.scale = nn.Parameter(th.ones(2))
+        self.register_buffer("calls", th.zeros(1))
+        self.activation = th.relu
+
+    def forward(self, x, *, shift=None):
+        y = self.fc2(self.activation(self.fc1(x))) * self.scale
+        return y if shift is None else y + shift
+
+
+def in_temporary(name):
+    return os.path.join(tempfile.mkdtemp(), name)
+
+
+class Modules(unittest.TestCase):
+    def test_every_kind_has_a_class_with_its_signature(self):
+        self.assertEqual(nn.Linear(3, 4, bias=False)(th.ones(2, 3)).shape, (2, 4))
+        self.assertEqual(nn.Conv2d(1, 2, 3, padding=1)(th.ones(1, 1, 4, 4)).shape, (1, 2, 4, 4))
+        self.assertEqual(nn.LayerNorm([3])(th.ones(2, 3)).shape, (2, 3))
+        self.assertIn("in_features", nn.Linear.__doc__)
+        with self.assertRaisesRegex(TypeError, "unexpected keyword argument 'out'"):
+            nn.Linear(3, out=4)
+
+    def test_members_are_children_parameters_and_attributes(self):
+        net = Net()
+        self.assertEqual([path for path, _ in net.named_parameters()], ["fc1.bias", "fc1.weight", "fc2.bias", "fc2.weight", "scale"])
+        self.assertEqual([name for name, _ in net.named_children()], ["fc1", "fc2"])
+        self.assertEqual([path for path, _ in net.named_buffers()], ["calls"])
+        self.assertEqual(net.scale.tolist(), [1, 1])
+        self.assertIn("fc1", repr(net))
+        with self.assertRaisesRegex(AttributeError, "did you mean"):
+            net.fc3
+        net.scale = nn.Parameter(th.full([2], 3.0))
+        self.assertEqual(net.scale.tolist(), [3, 3])
+
+    def test_a_module_that_was_not_made_says_so(self):
+        class Forgetful(nn.Module):
+            def __init__(self):
+                self.fc = nn.Linear(1, 1)
+        with self.assertRaisesRegex(RuntimeError, r"super\(\).__init__\(\)"):
+            Forgetful()
+
+    def test_forward_may_be_given_to_one_module(self):
+        net = nn.Module(fc=nn.Linear(3, 2))
+
+        @net.set_forward
+        def forward(self, x):
+            return self.fc(x) * 0
+        self.assertEqual(net(th.ones(3)).tolist(), [0, 0])
+
+    def test_the_library_calls_a_forward_in_python(self):
+        net = nn.Sequential(Net(), nn.Flatten(0))
+        x = th.ones(2, 3)
+        self.assertEqual(net(x).tolist(), net[0](x).reshape(-1).tolist())
+        self.assertEqual(th.compile(net)(x).tolist(), net(x).tolist())
+
+    def test_an_exception_in_a_forward_below_the_library_comes_out(self):
+        class Wrong(nn.Module):
+            def forward(self, x):
+                raise KeyError("inside")
+        with self.assertRaises(KeyError):
+            nn.Sequential(Wrong())(th.ones(1))
+        self.assertEqual(th.ones(1).item(), 1)
+
+    def test_modules_are_arguments_and_methods_compile(self):
+        f = th.compile(lambda net, x: net(x, shift=1))
+        net, x = Net(), th.ones(2, 3)
+        np.testing.assert_allclose(f(net, x), net(x, shift=1), rtol=1e-6)
+        other = Net()
+        np.testing.assert_allclose(f(other, x), other(x, shift=1), rtol=1e-6)
+
+        class Compiled(Net):
+            @th.compile
+            def forward(self, x):
+                return super().forward(x)
+        net = Compiled()
+        self.assertEqual(net(x).shape, (2, 2))
+
+    def test_train_and_eval_are_guarded(self):
+        net = nn.Sequential(nn.Dropout(0.5))
+        f, x = th.compile(net), th.ones(1000)
+        self.assertLess((f(x) == 0).to(th.int64).sum().item(), 700)
+        self.assertGreater((f(x) == 0).to(th.int64).sum().item(), 300)
+        net.eval()
+        self.assertFalse(net[0].training)
+        self.assertTrue(f(x).equal(x))
+
+    def test_state_dicts_load_all_or_nothing(self):
+        a, b = Net(), Net()
+        b.load_state_dict(a.state_dict())
+        self.assertTrue(b.fc1.weight.equal(a.fc1.weight))
+        wrong = {**a.state_dict(), "fc1.weight": th.zeros(1)}
+        wrong["fc1.bias"] = th.full([4], 9.0)
+        with self.assertRaises(ValueError):
+            b.load_state_dict(wrong)
+        self.assertTrue(b.fc1.bias.equal(a.fc1.bias))
+        with self.assertRaises(KeyError):
+            b.load_state_dict({})
+
+    def test_saved_weights_load(self):
+        a, b, path = Net(), Net(), in_temporary("net.safetensors")
+        a.save(path)
+        self.assertTrue(b.load(path).fc2.weight.equal(a.fc2.weight))
+        self.assertEqual(sorted(th.load(path)), sorted(a.state_dict()))
+        with self.assertRaises(th.Error):
+            Net(width=5).load(path)
+
+    def test_modules_in_cycles_are_collected(self):
+        net = Net()
+        net.step = th.compile(lambda x: net(x))
+        net.step(th.ones(1, 3))
+        kept = weakref.ref(net)
+        del net
+        gc.collect()
+        self.assertIsNone(kept())
+
+
+class Training(unittest.TestCase):
+    def test_one_compiled_step_trains(self):
+        th.seed(0)
+        net = nn.Sequential(nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 1))
+        params = net.parameters()
+        opt = optim.AdamW(params, lr=1e-2)
+        schedule = optim.CosineAnnealingLR(opt, T_max=200)
+
+        @th.compile
+        def step(x, y):
+            loss = th.mse_loss(net(x), y)
+            gradients, _ = th.clip_grad_norm(th.grad_of(loss, params), 1.0)
+            opt.step(gradients)
+            return loss
+        x = th.rand(64, 2)
+        y = x[:, :1] * x[:, 1:]
+        first = step(x, y).item()
+        for _ in range(200):
+            last = step(x, y).item()
+            schedule.step()
+        self.assertLess(last, first / 10)
+        self.assertEqual(th.stats(step)["misses"], 1)
+        self.assertLess(opt.lr, 1e-4)
+
+    def test_options_and_numbers_of_an_optimiser(self):
+        w = th.ones(2)
+        opt = optim.SGD([w], lr=0.5)
+        opt.step([th.ones(2)])
+        self.assertEqual(w.tolist(), [0.5, 0.5])
+        opt.lr = 1.0
+        opt.step([th.ones(2)])
+        self.assertEqual(w.tolist(), [-0.5, -0.5])
+        self.assertIn("lr", opt.state_dict())
+        with self.assertRaisesRegex(TypeError, "did you mean 'momentum'"):
+            optim.SGD([w], momentm=0.9)
+        with self.assertRaisesRegex(TypeError, "gradients must be given"):
+            opt.step()
+        with self.assertRaises((th.Error, AttributeError)):
+            opt.learning_rate
+
+
+class Data(unittest.TestCase):
+    def test_batches_are_epochs(self):
+        x, y = th.arange(10).float(), np.arange(10)
+        batches = data.batches([x, y], size=4, shuffle=True, seed=3)
+        self.assertEqual(len(batches), 3)
+        epochs = [[int(value) for _, labels in batches for value in labels.tolist()] for _ in range(2)]
+        self.assertEqual([sorted(epoch) for epoch in epochs], [list(range(10))] * 2)
+        self.assertNotEqual(epochs[0], epochs[1])
+        self.assertEqual([batch.shape for batch in data.batches(x, size=5)], [(5,), (5,)])
+
+    def test_a_position_resumes(self):
+        batches = data.batches(th.arange(10), size=2, shuffle=True)
+        iterator = iter(batches)
+        next(iterator)
+        state = batches.state()
+        second = next(iterator).tolist()
+        batches.set_state(state)
+        self.assertEqual(next(iter(batches)).tolist(), second)
+
+    def test_files_round_trip(self):
+        path = in_temporary("x.npy")
+        data.save_npy(th.arange(3), path)
+        self.assertEqual(np.load(path).tolist(), [0, 1, 2])
+        self.assertEqual(data.npy(path).tolist(), [0, 1, 2])
+        path = in_temporary("x.safetensors")
+        th.save({"a": th.ones(2)}, path)
+        self.assertEqual(th.load(path)["a"].tolist(), [1, 1])
+        path = in_temporary("x.csv")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("1,2\n3,4\n")
+        self.assertEqual(data.csv(path).tolist(), [[1, 2], [3, 4]])
+        with self.assertRaises(th.Error) as caught:
+            data.csv(path + ".not")
+        self.assertEqual(caught.exception.code, th.Code.NOT_FOUND)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,204 @@
+"""Tensors in Python: memory shared with numpy, operators, indexing, printing, pickling."""
+import copy
+import gc
+import pickle
+import sys
+import unittest
+
+import numpy as np
+import thunder as th
+
+
+class Memory(unittest.TestCase):
+    def test_from_numpy_and_numpy_share_memory(self):
+        array = np.arange(6, dtype=np.float32).reshape(2, 3)
+        tensor = th.from_numpy(array)
+        array[0, 0] = 9
+        self.assertEqual(tensor[0, 0].item(), 9)
+        tensor.numpy()[1, 2] = 7
+        self.assertEqual(array[1, 2], 7)
+
+    def test_every_dtype_crosses_both_ways(self):
+        for name in ("bool", "uint8", "int32", "int64", "float32", "float64"):
+            array = np.array([[0, 1], [1, 0]], dtype=name)
+            tensor = th.from_numpy(array)
+            self.assertEqual(tensor.dtype.name, name)
+            self.assertEqual(np.asarray(tensor).dtype, array.dtype)
+            np.testing.assert_array_equal(np.asarray(tensor), array)
+
+    def test_strided_arrays_are_shared_and_reversed_ones_copied(self):
+        array = np.arange(12, dtype=np.int64).reshape(3, 4)
+        shared = th.from_numpy(array.T)
+        self.assertEqual(shared.tolist(), array.T.tolist())
+        array[0, 1] = 100
+        self.assertEqual(shared[1, 0].item(), 100)
+        self.assertEqual(th.from_numpy(array[::-1]).tolist(), array[::-1].tolist())
+
+    def test_read_only_arrays_stay_read_only(self):
+        array = np.ones(3, dtype=np.float32)
+        array.flags.writeable = False
+        tensor = th.from_numpy(array)
+        self.assertFalse(np.asarray(tensor).flags.writeable)
+        with self.assertRaises(th.Error):
+            tensor.add_(1)
+
+    def test_dlpack_shares_both_ways(self):
+        array = np.arange(4, dtype=np.float32)
+        tensor = th.from_dlpack(array)
+        array[0] = 5
+        self.assertEqual(tensor.tolist(), [5, 1, 2, 3])
+        back = np.from_dlpack(tensor)
+        array[1] = 6
+        self.assertEqual(back[1], 6)
+        self.assertEqual(tensor.__dlpack_device__(), (1, 0))
+
+    def test_a_capsule_is_consumed_once(self):
+        for capsule in (th.ones(2).__dlpack__(), th.ones(2).__dlpack__(max_version=(1, 0))):
+            self.assertEqual(th.from_dlpack(capsule).tolist(), [1, 1])
+            with self.assertRaises(TypeError):
+                th.from_dlpack(capsule)
+
+    def test_an_array_outlives_its_tensor_and_the_reverse(self):
+        array = np.asarray(th.full([1000], 3.0))
+        tensor = th.from_numpy(np.full(1000, 4, dtype=np.float32))
+        gc.collect()
+        self.assertEqual(array.sum(), 3000)
+        self.assertEqual(tensor.sum().item(), 4000)
+
+    def test_borrowed_memory_is_given_back(self):
+        array = np.ones(8, dtype=np.float32)
+        before = sys.getrefcount(array)
+        tensors = [th.from_numpy(array), th.from_dlpack(array), th.relu(array)]
+        self.assertGreater(sys.getrefcount(array), before)
+        del tensors
+        self.assertEqual(sys.getrefcount(array), before)
+
+    def test_numpy_operands_give_tensors(self):
+        array = np.ones(2, dtype=np.float32)
+        for value in (array + th.ones(2), th.ones(2) + array, np.float32(1) + th.ones(2)):
+            self.assertIsInstance(value, th.Tensor)
+            self.assertEqual(value.tolist(), [2, 2])
+
+
+class Values(unittest.TestCase):
+    def test_tensor_takes_python_values_and_copies(self):
+        self.assertIs(th.tensor([1, 2]).dtype, th.int64)
+        self.assertIs(th.tensor([1.0, 2]).dtype, th.float32)
+        self.assertIs(th.tensor([True]).dtype, th.bool)
+        self.assertIs(th.tensor(np.zeros(2)).dtype, th.float64)
+        self.assertIs(th.tensor([1, 2], dtype="float64").dtype, th.float64)
+        self.assertIs(th.tensor([1, 2], dtype=np.float32).dtype, th.float32)
+        array = np.ones(2, dtype=np.float32)
+        tensor = th.tensor(array)
+        array[0] = 2
+        self.assertEqual(tensor.tolist(), [1, 1])
+        with self.assertRaises(TypeError):
+            th.tensor(["a"])
+
+    def test_operators_are_those_of_python(self):
+        x = th.tensor([7.0, -7.0])
+        for op in ("x + 2", "2 - x", "x * 2", "2 / x", "x // 2", "x % 2", "x ** 2", "-x", "abs(x)", "x < 0", "x == 7", "x @ x"):
+            ours, numpys = eval(op, {"x": x}), eval(op, {"x": np.array([7.0, -7.0], dtype=np.float32)})
+            np.testing.assert_allclose(np.asarray(ours), numpys, err_msg=op)
+
+    def test_operators_in_place_keep_the_tensor(self):
+        x = y = th.tensor([1.0, 2.0])
+        x += 1
+        x *= 2
+        self.assertIs(x, y)
+        self.assertEqual(y.tolist(), [4, 6])
+
+    def test_an_operand_that_is_none_is_refused(self):
+        with self.assertRaisesRegex(TypeError, "unsupported operand"):
+            th.ones(2) + "x"
+
+    def test_numbers_of_python(self):
+        self.assertEqual(float(th.tensor(2.5)), 2.5)
+        self.assertEqual(int(th.tensor(2)), 2)
+        self.assertTrue(th.tensor([True]))
+        self.assertEqual(f"{th.tensor(1.23456):.2f}", "1.23")
+        self.assertEqual([10, 20][th.tensor(1)], 20)
+        self.assertEqual(th.tensor(1.5, dtype=th.bfloat16).item(), 1.5)
+        with self.assertRaises(ValueError):
+            th.ones(2).item()
+
+    def test_shape_and_length(self):
+        x = th.zeros(2, 3)
+        self.assertEqual((x.shape, x.ndim, len(x), x.numel(), x.size(-1), x.nbytes), ((2, 3), 2, 2, 6, 3, 24))
+        self.assertEqual(th.zeros((2, 3)).shape, th.zeros([2, 3]).shape)
+        self.assertEqual([row.tolist() for row in th.tensor([[1], [2]])], [[1], [2]])
+        with self.assertRaises(TypeError):
+            len(th.tensor(1))
+
+    def test_repr_shows_elements_and_unusual_dtypes(self):
+        self.assertEqual(repr(th.tensor([1.0, 2.5])), "tensor([1. , 2.5])")
+        self.assertEqual(repr(th.tensor([1], dtype=th.int32)), "tensor([1], dtype=thunder.int32)")
+        self.assertIn("bfloat16", repr(th.ones(2).bfloat16()))
+
+    def test_to_takes_dtypes_and_devices(self):
+        x = th.ones(2)
+        self.assertIs(x.to(th.float64).dtype, th.float64)
+        self.assertIs(x.to("int64").dtype, th.int64)
+        self.assertEqual(repr(x.to("cpu").device), "cpu")
+        self.assertIs(x.to(device="cpu", dtype=th.bool).dtype, th.bool)
+
+    def test_pickles_and_copies_are_equal_and_apart(self):
+        for x in (th.randn(2, 3), th.tensor(3), th.ones(2).bfloat16(), th.zeros(0, 2), th.randn(3, 2).T):
+            for y in (pickle.loads(pickle.dumps(x)), copy.deepcopy(x)):
+                self.assertTrue(x.equal(y))
+        self.assertIs(pickle.loads(pickle.dumps(th.float32)), th.float32)
+        self.assertIs(pickle.loads(pickle.dumps(th.add)), th.add)
+        self.assertEqual(repr(pickle.loads(pickle.dumps(th.ones(1).device))), "cpu")
+
+
+class Indexing(unittest.TestCase):
+    def test_keys_mean_what_they_mean_in_numpy(self):
+        array = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+        x = th.from_numpy(array)
+        keys = [0, -1, (1, 2), (slice(None), 1), (Ellipsis, -1), None, (None, Ellipsis, None), slice(0, 2, 2),
+                (0, slice(1, None), slice(None, -1)), [1, 0], (slice(None), [0, 2]), (slice(None), slice(None), [0, 2]),
+                ([0, 1], [1, 2]), (0, [1, 2]), ([0, 1], slice(None), [1, 2]), np.array([True, False])]
+        for key in keys:
+            np.testing.assert_array_equal(np.asarray(x[key]), array[key], err_msg=str(key))
+
+    def test_assignment_writes_in_place(self):
+        array = np.zeros((4, 5), dtype=np.float32)
+        x = th.zeros(4, 5)
+        for target in (array, x):
+            target[1] = 3
+            target[:, 2] = np.arange(4, dtype=np.float32)
+            target[[0, 1], [3, 4]] = 8
+            target[2:, :2] = 1
+        np.testing.assert_array_equal(np.asarray(x), array)
+
+    def test_what_is_out_of_range_is_an_index_error(self):
+        x = th.zeros(2, 3)
+        for key in (2, (0, 3), (0, 0, 0), (Ellipsis, Ellipsis)):
+            with self.assertRaises(IndexError):
+                x[key]
+        with self.assertRaises(TypeError):
+            x["a"]
+
+
+class Ops(unittest.TestCase):
+    def test_every_op_is_documented_and_callable(self):
+        self.assertGreater(len(th.ops()), 80)
+        for row in th.ops():
+            op = getattr(th, row["name"])
+            self.assertTrue(callable(op), row["name"])
+            self.assertTrue(op.__doc__, row["name"])
+
+    def test_arguments_by_position_by_name_and_gathered(self):
+        x = th.arange(6).float().reshape(2, 3)
+        self.assertEqual(x.sum(dim=1).tolist(), x.sum(1).tolist())
+        self.assertEqual(x.sum(dim=[0, 1], keepdim=True).shape, (1, 1))
+        self.assertEqual(x.permute(1, 0).shape, x.permute([1, 0]).shape)
+        self.assertEqual(x.view(3, 2).shape, (3, 2))
+        self.assertEqual(th.cat([x, x], dim=1).shape, (2, 6))
+        self.assertEqual([part.shape for part in x.split(2, dim=1)], [(2, 2), (2, 1)])
+        values, indices = th.max_pool2d_with_indices(th.ones(1, 1, 2, 2), 2)
+        self.assertEqual((values.shape, indices.dtype), ((1, 1, 1, 1), th.int64))
+
+
+if __name__ == "__main__":
+    unittest.main()
