@@ -1,0 +1,40 @@
+"""What the documentation shows runs as it stands."""
+import contextlib
+import io
+import os
+import pathlib
+import re
+import tempfile
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+def run_blocks(path):
+    """Runs the Python blocks of a document, one after the other in one namespace; what they printed."""
+    blocks = re.findall(r"^```python\n(.*?)^```", (TOP / path).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    namespace, printed, outer = {}, io.StringIO(), os.getcwd()
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(printed):
+        os.chdir(folder)
+        try:
+            for number, block in enumerate(blocks):
+                exec(compile(block, f"{path}, block {number + 1}", "exec"), namespace)
+        finally:
+            os.chdir(outer)
+    return len(blocks), printed.getvalue()
+
+
+class Documents(unittest.TestCase):
+    def test_the_readme_runs(self):
+        count, printed = run_blocks("README.md")
+        self.assertEqual(count, 1)
+        self.assertLess(float(printed.split()[0]), 2.5)  # ten classes that are drawn at random begin at ln 10
+
+    def test_the_page_on_python_runs(self):
+        count, printed = run_blocks("docs/python.md")
+        self.assertGreaterEqual(count, 4)
+        self.assertIn("return", printed)
+
+
+if __name__ == "__main__":
+    unittest.main()
