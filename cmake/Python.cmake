@@ -33,11 +33,22 @@ set_source_files_properties(${python_sources} PROPERTIES COMPILE_OPTIONS "-Wno-c
 set_target_properties(thunder_python PROPERTIES PREFIX "" OUTPUT_NAME _thunder SUFFIX ${python_suffix}
                       LIBRARY_OUTPUT_DIRECTORY ${python_package})
 
-file(GLOB python_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bindings/python/thunder/*.py
-     ${CMAKE_SOURCE_DIR}/bindings/python/thunder/*.pyi ${CMAKE_SOURCE_DIR}/bindings/python/thunder/py.typed)
+file(GLOB python_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bindings/python/thunder/*.py)
 set(python_copied ${CMAKE_BINARY_DIR}/python/copied)
 add_custom_command(OUTPUT ${python_copied}
   COMMAND ${CMAKE_COMMAND} -E copy_if_different ${python_files} ${python_package}
   COMMAND ${CMAKE_COMMAND} -E touch ${python_copied}
   DEPENDS ${python_files} VERBATIM)
 add_custom_target(thunder_python_files ALL DEPENDS ${python_copied})
+
+# Type stubs, from the registry that the package sees. A plain interpreter cannot load what a sanitizer instruments.
+if(NOT THUNDER_SANITIZE)
+  file(GLOB python_stubs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bindings/python/stubs/*.py)
+  set(python_stubbed ${CMAKE_BINARY_DIR}/python/stubbed)
+  add_custom_command(OUTPUT ${python_stubbed}
+    COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${CMAKE_BINARY_DIR}/python PYTHONDONTWRITEBYTECODE=1
+            ${THUNDER_PYTHON} ${CMAKE_SOURCE_DIR}/bindings/python/stubs/generate.py ${python_package}
+    COMMAND ${CMAKE_COMMAND} -E touch ${python_stubbed}
+    DEPENDS thunder_python thunder ${python_copied} ${python_stubs} VERBATIM)
+  add_custom_target(thunder_python_stubs ALL DEPENDS ${python_stubbed})
+endif()

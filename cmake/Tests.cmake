@@ -113,6 +113,17 @@ foreach(script ${scripts})
   endif()
 endforeach()
 
+# pip into an environment of its own, where what that needs without a network is there.
+if(TARGET thunder_python AND NOT THUNDER_SANITIZE)
+  execute_process(COMMAND ${THUNDER_PYTHON} -c "import setuptools, wheel, pip, venv, ensurepip" RESULT_VARIABLE no_pip
+                  OUTPUT_QUIET ERROR_QUIET)
+  if(NOT no_pip)
+    add_test(NAME python_install COMMAND ${THUNDER_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/install.py
+             ${CMAKE_SOURCE_DIR}/bindings/python ${CMAKE_BINARY_DIR})
+    set_tests_properties(python_install PROPERTIES LABELS "python;install" TIMEOUT 300)
+  endif()
+endif()
+
 # Examples that train, on data that the test makes: once, and not under sanitizers.
 file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/examples/*.lua)
 foreach(script ${scripts})

@@ -7,6 +7,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
@@ -44,12 +45,15 @@ class Build(build_ext):
                 extension.extra_link_args += pkg_config("--libs")
                 extension.runtime_library_dirs += pkg_config("--variable=libdir")
         super().run()
+        module = pathlib.Path(self.get_ext_fullpath("thunder._thunder")).resolve()
         if build:
-            self.carry(build)
+            self.carry(build, module)
+        # Type stubs come from what was built: `thunder` is on the path as it will be installed.
+        environment = {**os.environ, "PYTHONPATH": str(module.parent.parent), "PYTHONDONTWRITEBYTECODE": "1"}
+        subprocess.run([sys.executable, str(HERE / "stubs/generate.py"), str(module.parent)], check=True, env=environment)
 
-    def carry(self, build):
+    def carry(self, build, module):
         """Puts the library, and the modules that it opens, beside the extension, as an installation lays them out."""
-        module = pathlib.Path(self.get_ext_fullpath("thunder._thunder"))
         for source in [build / "lib/libthunder.so.0", *(build / "lib").glob("thunder-*.so")]:
             folder = module.parent / ("lib" if source.name.startswith("lib") else "lib/thunder")
             folder.mkdir(parents=True, exist_ok=True)

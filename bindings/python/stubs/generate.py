@@ -1,0 +1,102 @@
+"""generate.py FOLDER: writes the type stubs of the package that is on the path, from what the registry describes.
+
+They are made with each build and never checked in, so that they cannot be stale.
+"""
+import inspect
+import pathlib
+import sys
+
+import thunder
+from thunder import _ops, _schema
+
+from texts import DATA, HEAD, IMPORTS, MODULE, OPTIMIZER, TENSOR
+
+TYPES = {"tensor": "_TensorLike", "int": "builtins.int", "float": "builtins.float", "bool": "builtins.bool",
+         "str": "builtins.str", "dtype": "_DtypeLike", "device": "_DeviceLike", "int[]": "Sequence[builtins.int] | builtins.int",
+         "float[]": "Sequence[builtins.float]", "tensor[]": "Sequence[Tensor]"}
+OPERATORS = "add sub mul truediv floordiv mod pow matmul".split()
+COMPARISONS = "lt le gt ge eq ne".split()
+
+
+def parameter(p):
+    text = f"{p.name}: {TYPES[p.kind]}" + (" | None" if p.optional else "")
+    return text if p.default is inspect.Parameter.empty else f"{text} = {p.default!r}"
+
+
+def spelled_out(parameters):
+    """Which list of integers may be given as single arguments: one that no parameter with numbers follows."""
+    for i, p in enumerate(parameters):
+        if p.kind == "int[]" and all(q.kind in ("dtype", "device", "bool", "str") for q in parameters[i + 1:]):
+            return i
+    return None
+
+
+def function(name, schema, indent="", is_method=False):
+    """The stub of an op, with a second form where a list of integers may be spelled out."""
+    returned = _schema.returned(schema)
+    texts = [parameter(p) for p in schema.parameters]
+    if is_method:
+        texts[0] = "self"
+    line = f"{indent}def {name}({', '.join(texts)}) -> {returned}: ..."
+    i = spelled_out(schema.parameters)
+    if i is None or any(p.default is not inspect.Parameter.empty for p in schema.parameters[:i]):
+        return line
+    texts[i] = f"*{schema.parameters[i].name}: builtins.int"
+    return f"{indent}@overload\n{line}\n{indent}@overload\n{indent}def {name}({', '.join(texts)}) -> {returned}: ..."
+
+
+def schemas():
+    """(name, schema, is a method) of every op that users call."""
+    for row in _schema.describe("ops"):
+        if row["hidden"] or row["prim"]:
+            continue
+        for name in [row["name"]] + ([row["name"] + "_"] if row["inplace"] else []):
+            yield name, _schema.read(row["schema"]), name in _ops.methods
+
+
+def options(rows):
+    return [f"{row['name']}: {'Sequence[builtins.str] | ' if row['kind'] == 'str' else ''}{TYPES[row['kind']]} = ..."
+            for row in rows]
+
+
+def layers():
+    """nn: its own classes as they are, and one for each kind."""
+    text = IMPORTS + MODULE
+    for row in _schema.describe("modules"):
+        if row["name"] not in ("Module", "Sequential"):
+            texts = ["self", *(parameter(p) for p in _schema.read(row["schema"]).parameters)]
+            text += f"class {row['name']}(Module):\n    def __init__({', '.join(texts)}) -> None: ...\n"
+    return text
+
+
+def optimisers():
+    text = IMPORTS + OPTIMIZER
+    for what, base, first in (("optimizers", "Optimizer", "params: _Parameters"), ("schedules", "Schedule", "optimizer: Optimizer")):
+        for row in _schema.describe(what):
+            texts = ["self", first, *(["*", *options(row["options"])] if row["options"] else [])]
+            text += f"class {row['name']}({base}):\n    def __init__({', '.join(texts)}) -> None: ...\n"
+    return text
+
+
+def package():
+    rows = list(schemas())
+    methods = [function(name, schema, "    ", True) for name, schema, is_method in rows if is_method and name != "to"]
+    names = [prefix + name for name in OPERATORS for prefix in ("", "r")] + COMPARISONS
+    operators = [f"    def __{name}__(self, other: _TensorLike) -> Tensor: ...  # type: ignore[misc, override]" for name in names]
+    dtypes = [name for name in dir(thunder) if isinstance(getattr(thunder, name), thunder.dtype)]
+    text = TENSOR.replace("@CODES@", "\n".join(f"    {code.name} = {code.value}" for code in thunder.Code))
+    text = text.replace("@OPERATORS@", "\n".join(operators)).replace("@METHODS@", "\n".join(methods))
+    text = text.replace("@OPTIONS@", ", ".join(["*", *options(_schema.describe("options"))]))
+    text = text.replace("@DTYPES@", "\n".join(f"{name}: dtype" for name in dtypes))
+    return HEAD + text + "\n" + "\n".join(function(name, schema) for name, schema, _ in rows) + "\n"
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    for name, text in (("__init__", package()), ("nn", layers()), ("optim", optimisers()), ("data", IMPORTS + DATA)):
+        (folder / f"{name}.pyi").write_text(text, encoding="utf-8")
+    (folder / "py.typed").touch()
+
+
+if __name__ == "__main__":
+    main()
