@@ -73,6 +73,12 @@ class Memory(unittest.TestCase):
         del tensors
         self.assertEqual(sys.getrefcount(array), before)
 
+    def test_functions_of_numpy_take_tensors_that_have_elements(self):
+        np.testing.assert_array_equal(np.exp(th.zeros(2)), [1, 1])
+        self.assertEqual(th.cat([np.ones((1, 2), np.float32), th.zeros(1, 2)]).tolist(), [[1, 1], [0, 0]])
+        with self.assertRaisesRegex(TypeError, "traced"):
+            th.compile(np.exp)(th.zeros(2))
+
     def test_numpy_operands_give_tensors(self):
         array = np.ones(2, dtype=np.float32)
         for value in (array + th.ones(2), th.ones(2) + array, np.float32(1) + th.ones(2)):
@@ -107,6 +113,24 @@ class Values(unittest.TestCase):
         x *= 2
         self.assertIs(x, y)
         self.assertEqual(y.tolist(), [4, 6])
+
+    def test_booleans_have_operators_and_numbers_none(self):
+        a, b = th.tensor([True, True, False, False]), th.tensor([True, False, True, False])
+        self.assertEqual((a & b).tolist(), [True, False, False, False])
+        self.assertEqual((a | b).tolist(), [True, True, True, False])
+        self.assertEqual((a ^ b).tolist(), [False, True, True, False])
+        self.assertEqual((~a).tolist(), [False, False, True, True])
+        with self.assertRaises(TypeError):
+            th.ones(2) & th.ones(2)
+
+    def test_max_and_min_of_all_and_of_pairs(self):
+        x = th.tensor([1.0, 3.0])
+        self.assertEqual((x.max().item(), x.min().item(), th.max(x, 2.0).tolist(), th.min(x, 2.0).tolist()), (3, 1, [2, 3], [1, 2]))
+
+    def test_pytorchs_gradients_are_explained(self):
+        with self.assertRaisesRegex(AttributeError, "grad_of"):
+            th.ones(1).backward()
+        self.assertFalse(hasattr(th.ones(1), "requires_grad"))
 
     def test_an_operand_that_is_none_is_refused(self):
         with self.assertRaisesRegex(TypeError, "unsupported operand"):
@@ -170,6 +194,24 @@ class Indexing(unittest.TestCase):
             target[[0, 1], [3, 4]] = 8
             target[2:, :2] = 1
         np.testing.assert_array_equal(np.asarray(x), array)
+
+    def test_masks_pick_and_fill(self):
+        array = np.arange(6, dtype=np.float32).reshape(2, 3)
+        x = th.tensor(array)
+        rows, columns = np.array([False, True]), np.array([True, False, True])
+        for key in (array > 2, rows, (slice(None), columns), (0, columns), (array > 2, None)):
+            np.testing.assert_array_equal(np.asarray(x[key]), array[key], err_msg=str(key))
+        x[x > 2] = 0
+        self.assertEqual(x.tolist(), [[0, 1, 2], [0, 0, 0]])
+
+        @th.compile
+        def positive(y):
+            y = y.clone()
+            y[y < 0] = 0.0
+            return y
+        self.assertEqual(positive(th.tensor([-1.0, 2.0])).tolist(), [0, 2])
+        with self.assertRaises(IndexError):
+            th.compile(lambda y: y[y > 0])(th.ones(2))
 
     def test_what_is_out_of_range_is_an_index_error(self):
         x = th.zeros(2, 3)

@@ -68,8 +68,14 @@ static int list_of_tensors(arguments *c, const parameter *p, PyObject *const *it
     thunder_tensor **tensors = block(c, (size_t)count * sizeof *tensors);
     if (!tensors) return -1;
     for (Py_ssize_t i = 0; i < count; i++) {
-        if (!tensor_test(items[i])) return refuse(c, p, items[i], "a list of tensors");
-        tensors[i] = tensor_handle(items[i]);
+        if (tensor_test(items[i]))
+            tensors[i] = tensor_handle(items[i]);
+        else if (!PyObject_CheckBuffer(items[i]) || c->n_kept == MAX_ARGUMENTS)
+            return refuse(c, p, items[i], "a list of tensors");
+        else if (!(tensors[i] = c->kept[c->n_kept] = tensor_from_buffer(items[i])))
+            return -1;
+        else
+            c->n_kept++;
     }
     *out = (thunder_any){.kind = THUNDER_TENSORS, .count = (uint32_t)count, .u.ts = tensors};
     return 0;
@@ -93,7 +99,7 @@ static int list_argument(arguments *c, const parameter *p, PyObject *list, thund
 /* Arrays of other libraries, and numbers that are not Python's own. */
 static int foreign_argument(arguments *c, const parameter *p, PyObject *object, thunder_any *out)
 {
-    if (p->kind == TAKES_TENSOR && PyObject_CheckBuffer(object)) {
+    if (p->kind == TAKES_TENSOR && PyObject_CheckBuffer(object) && c->n_kept < MAX_ARGUMENTS) {
         thunder_tensor *made = tensor_from_buffer(object);
         if (!made) return -1;
         c->kept[c->n_kept++] = made;

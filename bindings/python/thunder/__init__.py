@@ -31,6 +31,7 @@ from .data import save  # noqa: E402
 from .optim import clip_grad_norm, clip_grad_value  # noqa: E402
 
 manual_seed = seed
+max, min = Tensor.max, Tensor.min
 float, double, long = float32, float64, int64
 __version__ = _thunder.version()
 

@@ -7,13 +7,24 @@ from ._thunder import Tensor
 _op = _ops.functions
 
 
+def _is_mask(part):
+    return isinstance(part, Tensor) and part.dtype is _thunder.bool
+
+
+def _rank_of(part):
+    """How many dims a part of a key takes: a mask as many as it has."""
+    if part is None or part is Ellipsis:
+        return 0
+    return part.ndim if _is_mask(part) else 1
+
+
 def _parts(x, key):
     """The key as a list without an ellipsis."""
-    parts = list(key) if isinstance(key, tuple) else [key]
+    parts = [_as_tensor(part) for part in (key if isinstance(key, tuple) else (key,))]
     dots = [i for i, part in enumerate(parts) if part is Ellipsis]
     if len(dots) > 1:
         raise IndexError("an index can hold only one ellipsis ('...')")
-    taken = sum(part is not None and part is not Ellipsis for part in parts)
+    taken = sum(_rank_of(part) for part in parts)
     if taken > x.ndim:
         raise IndexError(f"too many indices: a tensor of rank {x.ndim} was indexed with {taken}")
     if dots:
@@ -21,18 +32,23 @@ def _parts(x, key):
     return parts
 
 
-def _as_indices(part):
-    """A tensor of int64 for what picks several elements."""
-    if not isinstance(part, Tensor):
-        array = numpy.asarray(part)
-        if array.dtype != bool and not numpy.issubdtype(array.dtype, numpy.integer):
-            raise TypeError(f"an index must be integers, slices, '...', None or a tensor, not {type(part).__name__}")
-        part = _thunder.share(array if array.dtype == bool else array.astype(numpy.int64))
-    if part.dtype is not _thunder.bool:
+def _as_tensor(part):
+    """Lists and arrays of integers or booleans as tensors; the rest of a key as it is."""
+    if part is None or part is Ellipsis or isinstance(part, (int, slice, Tensor, numpy.integer)):
         return part
-    if part.ndim != 1 or not part.is_concrete:
-        raise IndexError("a mask as an index must be of rank 1 and not traced: use thunder.where() or masked_fill()")
-    return _thunder.share(numpy.flatnonzero(numpy.asarray(part)).astype(numpy.int64))
+    array = numpy.asarray(part)
+    if array.dtype != bool and not numpy.issubdtype(array.dtype, numpy.integer):
+        raise TypeError(f"an index must be integers, slices, '...', None or a tensor, not {type(part).__name__}")
+    return _thunder.share(array if array.dtype == bool else array.astype(numpy.int64))
+
+
+def _indices(part):
+    """A list of tensors of int64: for a mask, where it is true along each of its dims."""
+    if not _is_mask(part):
+        return [part]
+    if not part.is_concrete:
+        raise IndexError("how much a traced mask picks is not known: use thunder.where() or masked_fill()")
+    return [_thunder.share(where.astype(numpy.int64)) for where in numpy.nonzero(numpy.asarray(part))]
 
 
 def _select(view, dim, index):
@@ -62,8 +78,9 @@ def _basic(x, key):
         elif isinstance(part, (int, numpy.integer)) and not isinstance(part, bool):
             view = _select(view, dim, int(part))
         else:
-            rest.append((dim, _as_indices(part)))
-            dim += 1
+            for indices in _indices(part):
+                rest.append((dim, indices))
+                dim += 1
     return view, rest
 
 
@@ -90,6 +107,9 @@ def getitem(x, key):
 
 
 def setitem(x, key, value):
+    if _is_mask(key) and key.ndim == x.ndim and isinstance(value, (bool, int, float)):
+        _op["masked_fill_"](x, key, value)  # also where the mask is traced
+        return
     view, rest = _basic(x, key)
     if rest:
         view, _ = _in_front(view, rest)

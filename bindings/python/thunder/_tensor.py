@@ -95,7 +95,43 @@ def _deepcopy(x, memo):
     return copy
 
 
+# ---- booleans ----
+
+def _logical(name):
+    """The operator of booleans that is this op of them; numbers have no bits here."""
+    def operator(x, other):
+        if isinstance(other, numpy.ndarray):
+            other = _thunder.share(other)
+        if not isinstance(other, (Tensor, bool)):
+            return NotImplemented
+        if x.dtype is not _thunder.bool or (isinstance(other, Tensor) and other.dtype is not _thunder.bool):
+            raise TypeError("&, | and ^ take tensors of booleans")
+        return _op[name](x, other)
+    return operator
+
+
+def _invert(x):
+    if x.dtype is not _thunder.bool:
+        raise TypeError("~ takes a tensor of booleans")
+    return _op["logical_not"](x)
+
+
 # ---- short names ----
+
+def extreme(name, pairwise):
+    def of(input, other=None):
+        return _op[name](input) if other is None else _op[pairwise](input, other)
+    of.__name__ = of.__qualname__ = name[1:]
+    of.__doc__ = f"The {name[1:]}imum of all elements, or with another tensor of each pair. Along dims: {name}()."
+    return of
+
+
+def _no_gradients_inside(name):
+    def explain(x):
+        raise AttributeError(f"a tensor has no {name!r}: gradients are values, which thunder.grad_of(loss, params) gives in a "
+                             "compiled function or in `with thunder.tape():`")
+    return property(explain)
+
 
 def _to(x, *args, dtype=None, device=None):
     """to(dtype), to(device), to(device, dtype), to(tensor like it): the tensor itself if it is that already."""
@@ -145,12 +181,16 @@ def _cast(dtype):
 
 
 _members = {
-    "__array__": _array, "__array_ufunc__": None, "__repr__": _repr, "__format__": _format, "__reduce__": _reduce,
+    "__array__": _array, "__array_priority__": 1000, "__repr__": _repr, "__format__": _format, "__reduce__": _reduce,
     "__copy__": lambda x: x, "__deepcopy__": _deepcopy, "__iter__": _iterate, "__getitem__": _indexing.getitem,
     "__setitem__": _indexing.setitem, "numpy": _numpy, "tolist": _tolist, "to": _to, "size": _size, "numel": _numel,
     "equal": _equal, "dim": lambda x: x.ndim, "cpu": lambda x: _to(x, "cpu"), "T": property(_transposed),
-    "mT": property(lambda x: _op["transpose"](x, -2, -1)), "t": _transposed,
+    "__and__": _logical("mul"), "__rand__": _logical("mul"), "__or__": _logical("maximum"), "__ror__": _logical("maximum"),
+    "__xor__": _logical("ne"), "__rxor__": _logical("ne"), "__invert__": _invert, "max": extreme("amax", "maximum"),
+    "min": extreme("amin", "minimum"), "mT": property(lambda x: _op["transpose"](x, -2, -1)), "t": _transposed,
 }
+for _name in ("backward", "requires_grad", "grad"):
+    _members[_name] = _no_gradients_inside(_name)
 for _name, _dtype in {"float": "float32", "double": "float64", "long": "int64", "int": "int32", "bool": "bool",
                       "bfloat16": "bfloat16"}.items():
     _members[_name] = _cast(getattr(_thunder, _dtype))
