@@ -149,6 +149,28 @@ static PyObject *last_miss(PyObject *object, PyObject *unused)
     return PyUnicode_FromString(thunder_compiled_last_miss(((Compiled *)object)->compiled));
 }
 
+static PyObject *memory_report(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    return PyUnicode_FromString(thunder_compiled_memory_report(((Compiled *)object)->compiled));
+}
+
+/* prepare(*args, **named) */
+static PyObject *prepare_for(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    thunder_values *in = values_new();
+    int failed = !in || values_add_call(in, args, count, names);
+    if (!failed) {
+        PyThreadState *state = PyEval_SaveThread();
+        thunder_status *status = thunder_compiled_prepare(((Compiled *)object)->compiled, in);
+        PyEval_RestoreThread(state);
+        failed = check_status(status);
+    }
+    thunder_values_release(in);
+    if (failed) return NULL;
+    Py_RETURN_NONE;
+}
+
 static PyObject *statistics(PyObject *object, PyObject *unused)
 {
     (void)unused;
@@ -182,6 +204,10 @@ static PyMethodDef methods[] = {
     {"last_miss", last_miss, METH_NOARGS, "Why the last call that compiled had to."},
     {"stats", statistics, METH_NOARGS, "Counts of calls and programs, and nanoseconds spent on compiling."},
     {"traces", traces, METH_NOARGS, NULL},
+    {"prepare", (PyCFunction)(void (*)(void))prepare_for, METH_FASTCALL | METH_KEYWORDS,
+     "Compiles for these arguments what a call would compile, and runs nothing."},
+    {"memory_report", memory_report, METH_NOARGS,
+     "What a call of the program compiled last needs of memory, and where each of its values lies."},
     {NULL, NULL, 0, NULL}};
 static PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Compiled, call), READONLY, NULL},

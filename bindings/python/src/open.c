@@ -49,6 +49,24 @@ static PyObject *load_plugin(PyObject *module, PyObject *path)
     Py_RETURN_NONE;
 }
 
+/* set_num_threads(count) */
+static PyObject *set_num_threads(PyObject *module, PyObject *count)
+{
+    (void)module;
+    const size_t threads = PyLong_AsSize_t(count);
+    if (PyErr_Occurred() || check_status(thunder_context_set_num_threads(context, threads))) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* set_memory_cache(bytes) */
+static PyObject *set_memory_cache(PyObject *module, PyObject *count)
+{
+    (void)module;
+    const size_t bytes = PyLong_AsSize_t(count);
+    if (PyErr_Occurred() || check_status(thunder_context_set_memory_cache(context, bytes))) return NULL;
+    Py_RETURN_NONE;
+}
+
 static PyObject *version(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
@@ -63,6 +81,10 @@ static PyMethodDef functions[] = {
      "random_state()\n--\n\nThe random state, int64[2]: save it, and copy_() it back to resume."},
     {"load_plugin", load_plugin, METH_O,
      "load_plugin(path)\n--\n\nLoads executors that the option `executors` of compile can name from now on."},
+    {"set_num_threads", set_num_threads, METH_O,
+     "set_num_threads(count)\n--\n\nHow many threads a call may use, its own among them; 0: as many as there are processors."},
+    {"set_memory_cache", set_memory_cache, METH_O,
+     "set_memory_cache(bytes)\n--\n\nHow many bytes of released tensors are kept for new ones; 0: none."},
     {"version", version, METH_NOARGS, "version()\n--\n\nOf the library that is running."},
     {NULL, NULL, 0, NULL}};
 

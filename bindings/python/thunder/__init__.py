@@ -20,7 +20,8 @@ from ._functions import (Trace, compile, compile_options, executors, grad, jit, 
                          stats, value_and_grad)
 from ._tensor import asarray, from_numpy, tensor  # noqa: E402
 from ._thunder import (Compiled, Error, Tensor, bfloat16, bool, device, dtype, float32, float64, from_dlpack,  # noqa: E402
-                       grad_of, int32, int64, is_tracing, load_plugin, random_state, seed, tape, uint8)
+                       grad_of, int32, int64, is_tracing, load_plugin, random_state, seed, set_memory_cache,  # noqa: E402
+                       set_num_threads, tape, uint8)
 from ._tree import tree_leaves, tree_map  # noqa: E402
 
 globals().update({name: op for name, op in _ops.functions.items() if name != "bool"})
@@ -56,6 +57,11 @@ def ops():
     """{name, schema, doc} of every op, in alphabetical order."""
     rows = [row for row in _schema.describe("ops") if not row["hidden"] and not row["prim"]]
     return sorted(({key: row[key] for key in ("name", "schema", "doc")} for row in rows), key=lambda row: row["name"])
+
+
+def memory():
+    """What the library holds of memory, and how much of it is kept for new tensors."""
+    return _schema.describe("memory")
 
 
 def is_tensor(value):
