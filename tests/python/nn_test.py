@@ -56,6 +56,25 @@ class Modules(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, r"super\(\).__init__\(\)"):
             Forgetful()
 
+    def test_lists_of_modules_hold_them_in_order(self):
+        class Deep(nn.Module):
+            def __init__(self, depth):
+                super().__init__()
+                self.layers = nn.ModuleList(nn.Linear(2, 2) for _ in range(depth))
+
+            def forward(self, x):
+                for layer in self.layers:
+                    x = layer(x)
+                return x
+        net, x = Deep(11), th.ones(1, 2)
+        self.assertEqual((len(net.layers), len(net.parameters()), len(net.layers[1:3])), (11, 22, 2))
+        self.assertIn("layers.10.weight", net.state_dict())
+        np.testing.assert_allclose(th.compile(net)(x), nn.Sequential(list(net.layers))(x), rtol=1e-5)
+        with self.assertRaisesRegex(NotImplementedError, "ModuleList has no forward"):
+            net.layers(x)
+        with self.assertRaisesRegex(TypeError, "child 1 is no module"):
+            nn.Sequential(nn.ReLU(), th.relu)
+
     def test_forward_may_be_given_to_one_module(self):
         net = nn.Module(fc=nn.Linear(3, 2))
 

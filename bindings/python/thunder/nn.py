@@ -187,27 +187,41 @@ def _as_tensor(value):
     return value if isinstance(value, Tensor) else _thunder.share(value)
 
 
-class Sequential(Module):
-    """Calls its children in order, each with what the one before gave."""
-    _kind = "Sequential"
+class _Listed(Module):
+    """Children "0", "1" ... in order."""
 
     def __init__(self, *children):
         super().__init__()
-        if len(children) == 1 and isinstance(children[0], (list, tuple)):
+        if len(children) == 1 and not isinstance(children[0], ModuleBase):
             children = children[0]
-        for number, child in enumerate(children):
-            if not isinstance(child, ModuleBase):
-                raise TypeError(f"Sequential: child {number} is no module but {type(child).__name__}")
-            setattr(self, str(number), child)
+        for child in children:
+            self.append(child)
+
+    def append(self, child):
+        """Adds a child at the end; returns the module."""
+        number = len(self)
+        if not isinstance(child, ModuleBase):
+            raise TypeError(f"{type(self).__name__}: child {number} is no module but {type(child).__name__}")
+        setattr(self, str(number), child)
+        return self
 
     def __len__(self):
-        return len(self.children())
+        return len(self.named_children())
 
     def __getitem__(self, number):
         return self.children()[number]
 
     def __iter__(self):
         return iter(self.children())
+
+
+class Sequential(_Listed):
+    """Calls its children in order, each with what the one before gave."""
+    _kind = "Sequential"
+
+
+class ModuleList(_Listed):
+    """Children by number, for a forward function that goes through them: nn.ModuleList([a, b])."""
 
 
 def _class_of(row):
