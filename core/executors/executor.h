@@ -15,11 +15,15 @@ namespace thunder {
 struct NodeView {
   const Node& node;
   const Store& store;
+  // For lay_out: how its tensors will lie in memory, without the memory; in the order of Launch. Else empty.
+  std::span<const Buffer> inputs = {};
+  std::span<const Buffer> outputs = {};
 };
 
 enum ExecutorFlag : uint32_t {
   kStrided = 1,       // takes strided inputs; others get dense row-major ones
   kCallerThread = 2,  // must run on the thread that called
+  kInPlace = 4,       // its regions of elementwise lines read an element of every input before they write that element
 };
 
 struct ExecutorDesc {
@@ -36,6 +40,8 @@ struct ExecutorDesc {
   // Once a line that needs a step. Owned status; Code::declined: the next executor is asked, for the line or for what
   // is inside it; any other: compiling fails with its message.
   Status* (*prepare)(const NodeView&, void** state, size_t* scratch_bytes, void* user) = nullptr;
+  // After memory is planned: what `prepare` made may be fitted to the strides; may change the scratch. May be null.
+  Status* (*lay_out)(const NodeView&, void* state, size_t* scratch_bytes) = nullptr;
   // Hot: no handles, no allocation, no exceptions. Owned status: the call fails with its code and message.
   Status* (*run)(const Launch*, void* state) = nullptr;
   void (*drop)(void* state) = nullptr;

@@ -45,14 +45,27 @@ class ExecutorPreparer : public Preparer {
     return std::all_of(claimant(node), executors_.end(), [](auto& e) { return e->desc().flags & kStrided; });
   }
 
-  Prepared prepare(const Node& node, const Store& store) override {
-    if (auto it = ready_.find(&node); it != ready_.end()) {
-      Prepared made = it->second.prepared;
-      it->second.prepared.drop = nullptr;
-      return made;
+  bool in_place(const Node& node) const override {
+    if (node.body.empty()) return def(node).has(kElementwise);
+    auto it = ready_.find(&node);
+    return it != ready_.end() && it->second.by->desc().flags & kInPlace &&
+           std::all_of(node.body.begin(), node.body.end(), [](const Node* n) { return def(*n).has(kElementwise); });
+  }
+
+  Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs, std::span<const Buffer> outputs) override {
+    auto it = ready_.find(&node);
+    if (it == ready_.end()) {
+      const Ready made = ask(node, store);
+      if (!made.by) nobody(node);
+      it = ready_.emplace(&node, made).first;
     }
-    auto [made, by] = ask(node, store);
-    if (!by) nobody(node);
+    Ready& ready = it->second;
+    if (auto* lay_out = ready.by->desc().lay_out) {
+      Ref<Status> failed = Ref<Status>::adopt(lay_out({node, store, inputs, outputs}, ready.prepared.state, &ready.prepared.scratch_bytes));
+      if (failed) could_not(*ready.by, node, failed);
+    }
+    Prepared made = ready.prepared;
+    ready.prepared.drop = nullptr;
     return made;
   }
 
@@ -78,10 +91,14 @@ class ExecutorPreparer : public Preparer {
       Ref<Status> failed = Ref<Status>::adopt(d.prepare(view, &p.state, &p.scratch_bytes, d.user));
       if (!failed) return {p, it->get()};
       if (failed->code() == Code::declined) continue;
-      if (failed->has_foreign()) throw Error(failed);
-      fail(Code::backend, "executor '", (*it)->name(), "' could not prepare ", node.op->name(), ": ", failed->message(), at(node));
+      could_not(**it, node, failed);
     }
     return {};
+  }
+
+  [[noreturn]] static void could_not(const Executor& executor, const Node& node, const Ref<Status>& failed) {
+    if (failed->has_foreign()) throw Error(failed);
+    fail(Code::backend, "executor '", executor.name(), "' could not prepare ", node.op->name(), ": ", failed->message(), at(node));
   }
 
   // The lines inside of one that was declined, claimed by the executors after its claimant.

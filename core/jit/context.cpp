@@ -5,6 +5,7 @@
 #include "base/cpu_count.h"
 #include "base/text.h"
 #include "executors/eager.h"
+#include "executors/fusion/fusion.h"
 #include "executors/host/host.h"
 #include "executors/onednn/onednn.h"
 
@@ -25,6 +26,7 @@ Context::Context(const ContextHooks& hooks) : hooks_(hooks), threads_(thread_cou
   if (auto onednn = onednn_executor(found)) executors_.push_back(make<Executor>(*onednn));
   else missing_.emplace_back("onednn", found);
   log(1, "onednn", found);
+  executors_.push_back(make<Executor>(fusion_executor()));
   executors_.push_back(make<Executor>(host_executor()));
   default_executors_ = executors_;
   runner_ = eager_runner(default_executors_, hooks_.allocator, threads_);
@@ -77,7 +79,9 @@ Executors Context::executors(std::span<const std::string> names, const Executors
     }
     add(*it);
   }
-  add(executors_.back());
+  if (names.empty())
+    for (auto& e : ours_) add(e);
+  add(ours_.back());
   return out;
 }
 

@@ -158,7 +158,7 @@ class Planner {
     if (last < made) return true;
     if (last > made) return false;
     const Node& n = *trace_.nodes[static_cast<size_t>(made)];
-    if (!def(n).has(kElementwise)) return false;
+    if (!preparer_.in_place(n)) return false;
     // Element by element from the same places: every argument in this memory is the input itself, unchanged.
     bool same = true;
     for_each_value(n.args, [&](ValueId v) {

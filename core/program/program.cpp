@@ -60,10 +60,23 @@ void Program::find_patches() {
   given_inputs_.erase(std::unique(given_inputs_.begin(), given_inputs_.end()), given_inputs_.end());
 }
 
+Buffer Program::layout(const BufferPlan& b) const {
+  Buffer buffer;
+  buffer.shape = plan_.layouts.data() + b.layout;
+  buffer.strides = buffer.shape + std::max(b.rank, 0);
+  buffer.rank = b.rank;
+  buffer.dtype = b.dtype;
+  buffer.device = b.device;
+  return buffer;
+}
+
 void Program::prepare_steps() {
+  std::vector<Buffer> layouts;
+  for (const BufferPlan& b : plan_.buffers) layouts.push_back(layout(b));
   for (Step& step : plan_.steps) {
     if (!step.node) continue;
-    const Prepared p = preparer_->prepare(*step.node, *trace_.store);
+    const std::span<const Buffer> inputs(layouts.data() + step.first, step.n_inputs);
+    const Prepared p = preparer_->prepare(*step.node, *trace_.store, inputs, {inputs.data() + step.n_inputs, step.n_outputs});
     if (p.drop) drops_.emplace_back(p.state, p.drop);
     step.run = p.run;
     step.state = p.state;
@@ -77,12 +90,7 @@ std::unique_ptr<Program::Frame> Program::make_frame() const {
   auto frame = std::make_unique<Frame>();
   frame->arena = Storage::allocate(allocator_, plan_.arena_bytes);
   for (const BufferPlan& b : plan_.buffers) {
-    Buffer buffer;
-    buffer.shape = plan_.layouts.data() + b.layout;
-    buffer.strides = buffer.shape + std::max(b.rank, 0);
-    buffer.rank = b.rank;
-    buffer.dtype = b.dtype;
-    buffer.device = b.device;
+    Buffer buffer = layout(b);
     if (b.rank >= 0 && b.place == Place::arena) buffer.data = frame->arena->data() + b.offset;
     if (b.rank >= 0 && b.place == Place::constant) buffer.data = constants_->data() + b.offset;
     if (b.place == Place::input && b.index >= n_given_) buffer.data = static_cast<std::byte*>(fixed_[b.index - n_given_]) + b.offset;

@@ -70,9 +70,12 @@ struct Prepared {
 // Makes lines ready; implemented by the executors. Lives as long as its program.
 struct Preparer {
   virtual ~Preparer() = default;
-  virtual Prepared prepare(const Node& node, const Store& store) = 0;
+  // `inputs` and `outputs`: the layouts that the line will run with, without memory.
+  virtual Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs, std::span<const Buffer> outputs) = 0;
   // Whether the line's executor takes strided inputs; if not, it is given dense copies.
   virtual bool takes_strided(const Node& node) const = 0;
+  // Whether a result may take the memory of an input whose elements it replaces one by one.
+  virtual bool in_place(const Node& node) const = 0;
 };
 
 // Decides what is a view, where every value lives and which copies are needed. `strides` by input of the trace.
@@ -114,6 +117,7 @@ class Program {
   };
   void prepare_steps();
   void find_patches();
+  Buffer layout(const BufferPlan& b) const;  // without memory
   std::unique_ptr<Frame> make_frame() const;
   Status* run_steps(Frame& frame, size_t begin, size_t end) const noexcept;
   Frame& acquire();

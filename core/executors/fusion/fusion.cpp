@@ -1,0 +1,60 @@
+#include "executors/fusion/fusion.h"
+
+#include "base/text.h"
+#include "executors/fusion/grow.h"
+#include "executors/fusion/launch.h"
+#include "executors/fusion/lower.h"
+
+namespace thunder {
+namespace {
+
+using namespace fusion;
+
+bool claim(const NodeView& view, void*) {
+  const PrimRow* row = find_prim(*view.node.op);
+  return row && computable(view.node, view.store) && can_compile();
+}
+
+bool claim_region(std::span<const Node* const> lines, const Store& store, uint8_t* taken, void*) {
+  return grow(lines, store, {taken, lines.size()});
+}
+
+// What a line was prepared to: nothing, until its layout is known.
+using State = std::unique_ptr<Launcher>;
+
+Status* prepare(const NodeView& view, void** state, size_t*, void*) {
+  if (!Group(view.store).add_all(view.node)) return make<Status>(Code::declined, "its lines do not fit into one loop nest").detach();
+  *state = new State;
+  return nullptr;
+}
+
+Status* lay_out(const NodeView& view, void* state, size_t* scratch) {
+  try {
+    auto& launcher = *static_cast<State*>(state);
+    launcher = std::make_unique<Launcher>(lower(view));
+    *scratch = launcher->scratch_bytes();
+    return nullptr;
+  } catch (const Error& e) {
+    return Ref<Status>(e.status()).detach();
+  }
+}
+
+Status* run(const Launch* launch, void* state) { return (*static_cast<State*>(state))->run(*launch); }
+void drop(void* state) { delete static_cast<State*>(state); }
+
+}  // namespace
+
+ExecutorDesc fusion_executor() {
+  ExecutorDesc d;
+  d.name = "fusion";
+  d.flags = kStrided | kInPlace;
+  d.claim = claim;
+  d.claim_region = claim_region;
+  d.prepare = prepare;
+  d.lay_out = lay_out;
+  d.run = run;
+  d.drop = drop;
+  return d;
+}
+
+}  // namespace thunder

@@ -1,0 +1,219 @@
+#include "executors/fusion/group.h"
+
+#include <algorithm>
+
+namespace thunder::fusion {
+namespace {
+
+constexpr size_t kMaxLines = 96;
+
+using Axes = std::vector<AxisId>;  // sorted: a set
+
+Axes set_of(const Dimension& d) {
+  Axes out(d.begin(), d.end());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+Axes without(const Axes& a, const Axes& b) {
+  Axes out;
+  std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out));
+  return out;
+}
+
+bool real_or_simple(const TensorType& t) {
+  if (t.device != Device::cpu) return false;
+  return std::all_of(t.shape.begin(), t.shape.end(), [](Dim d) { return d.constant() && d.value() > 0; });
+}
+
+}  // namespace
+
+bool computable(const Node& line, const Store& store) {
+  const PrimRow* row = find_prim(*line.op);
+  if (!row) return false;
+  bool fits = true;
+  const auto check = [&](ValueId v) {
+    const TensorType& t = store.type(v);
+    fits = fits && real_or_simple(t) && (row->takes == Takes::all || is_real(t.dtype) || (row->fn == Fn::uniform && t.dtype == DType::i64));
+  };
+  for_each_value(line.args, check);
+  for (ValueId r : line.results) check(r);
+  // Sums of booleans and the order of 64-bit indices have rules of their own; the host knows them.
+  if (fits && row->role == Role::reduction) fits = is_real(store.type(line.results[0]).dtype) || store.type(line.results[0]).dtype == DType::i64;
+  return fits;
+}
+
+Coordinates Group::read(const Node& line, size_t arg) {
+  const ValueId v = line.args[arg].v;
+  if (has(v)) return space_.resolve(value(v).coordinates);
+  return reads_[{&line, arg}] = space_.fresh(store_->type(v).shape);
+}
+
+Coordinates Group::read_of(const Node& line, size_t arg) const {
+  auto it = reads_.find({&line, arg});
+  return space_.resolve(it == reads_.end() ? value(line.results[0]).coordinates : it->second);
+}
+
+Dimension Group::all() const {
+  Axes axes(set_of(reduced())), walked(set_of(space_.resolve(summed_)));
+  axes.insert(axes.end(), walked.begin(), walked.end());
+  for (auto& [id, value] : values_)
+    if (value.kind == Kind::line) {
+      const Axes more = set_of(space_.flat(value.coordinates));
+      axes.insert(axes.end(), more.begin(), more.end());
+    }
+  std::sort(axes.begin(), axes.end());
+  axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
+  return Dimension(axes.data(), axes.data() + axes.size());
+}
+
+bool Group::same_extents(const Dimension& a, const Dimension& b) const {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [this](AxisId x, AxisId y) { return space_.extent(x) == space_.extent(y); });
+}
+
+bool Group::extend(const Node& line) {
+  if (lines_.size() == kMaxLines) return refuse("the group has as many lines as one kernel may have");
+  bool terminal = false;
+  for_each_value(line.args, [&](ValueId v) { terminal |= has(v) && value(v).kind != Kind::line; });
+  if (terminal) return refuse("it reads a sum over the outer axes, which is known only when the kernel has ended");
+  bool fits = false;
+  switch (find_prim(*line.op)->role) {
+    case Role::elementwise:
+    case Role::create: fits = add_elementwise(line); break;
+    case Role::view: fits = add_view(line); break;
+    case Role::reduction: fits = add_reduction(line); break;
+    case Role::pick: fits = add_pick(line); break;
+  }
+  if (!fits) return false;
+  lines_.push_back(&line);
+  return true;
+}
+
+bool Group::add_all(const Node& node) {
+  if (node.body.empty()) return add(node);
+  return std::all_of(node.body.begin(), node.body.end(), [this](const Node* line) { return extend(*line); }) && consistent();
+}
+
+bool Group::add_elementwise(const Node& line) {
+  Coordinates mine;
+  bool first = true, fits = true;
+  // Random draws read their state as a whole, not element by element.
+  if (find_prim(*line.op)->role == Role::elementwise)
+    for_each_value(line.args, [&](ValueId v) {
+      if (!has(v)) return;
+      const Coordinates& theirs = value(v).coordinates;
+      if (first) mine = theirs;
+      else fits = fits && space_.unify(mine, theirs);
+      first = false;
+    });
+  if (!fits) return refuse("its operands are walked by different loops");
+  if (first) mine = space_.fresh(store_->type(line.results[0]).shape);
+  values_[line.results[0]] = {std::move(mine), Kind::line};
+  return true;
+}
+
+bool Group::add_view(const Node& line) {
+  const ValueId in = line.args[0].v;
+  if (!has(in)) return refuse("a view of an input costs nothing outside of the kernel");
+  const auto to = std::span<const Dim>(store_->type(line.results[0]).shape);
+  const Coordinates from = space_.resolve(value(in).coordinates);
+  Coordinates mine;
+  if (line.op->name() == "prims.reshape") {
+    auto made = space_.reshape(from, to);
+    if (!made) return refuse("the shapes of a reshape do not divide each other");
+    mine = std::move(*made);
+  } else if (line.op->name() == "prims.permute") {
+    for (Dim d : line.args[1].dim_list()) mine.push_back(from[normalize_axis(d.value(), from.size())]);
+  } else {
+    mine = space_.fresh(to);
+    const size_t lead = to.size() - from.size();
+    for (size_t i = 0; i < from.size(); i++)
+      if (!from[i].empty() || to[lead + i] == Dim(1)) mine[lead + i] = from[i];
+    // What a reduction left is spread over what it reduced.
+    Dimension spread;
+    for (size_t i = 0; i < to.size(); i++)
+      if (i < lead || from[i - lead].empty()) for (AxisId a : mine[i]) spread.push_back(a);
+    if (!reduces_ || !space_.unify(reduced(), spread)) return refuse("it spreads a value that is not reduced in the group");
+  }
+  values_[line.results[0]] = {std::move(mine), Kind::line};
+  return true;
+}
+
+// A reduction over the axes that the group reduces already is one more of the kind; one over all the others sums
+// columns; one over everything adds up both.
+bool Group::add_reduction(const Node& line) {
+  const Coordinates from = read(line, 0);
+  std::vector<bool> gone(from.size(), line.args[1].dim_list().empty());
+  for (Dim d : line.args[1].dim_list()) gone[normalize_axis(d.value(), from.size())] = true;
+  Coordinates kept;
+  Dimension away;
+  for (size_t i = 0; i < from.size(); i++) {
+    if (!gone[i]) kept.push_back(from[i]);
+    else for (AxisId a : from[i]) away.push_back(a);
+  }
+  // An input is taken to be walked as the rest of the group is, if it can be; what reads it later will tell.
+  if (!has(line.args[0].v) && reduces_ && same_extents(away, reduced())) space_.unify(reduced(), away);
+  const Axes input = set_of(space_.flat(from)), over = set_of(space_.resolve(away));
+  Dimension everything = all();
+  Axes total = set_of(everything);
+  total.insert(total.end(), input.begin(), input.end());
+  std::sort(total.begin(), total.end());
+  total.erase(std::unique(total.begin(), total.end()), total.end());
+  const bool sums = find_prim(*line.op)->fn == Fn::sum;
+  GroupValue made{kept, Kind::line};
+  if (over.empty()) return refuse("it reduces axes of size 1 only");
+  if (sums && over == total) {
+    made.kind = Kind::total;
+    summed_ = away;
+  } else if (!reduces_) {
+    reduces_ = true;
+    reduced_ = away;
+  } else if (over != set_of(reduced())) {
+    const Axes outer = without(total, set_of(reduced()));
+    if (!sums || over != outer) return refuse("it reduces other axes than the rest of the group");
+    made.kind = Kind::column;
+  }
+  values_[line.results[0]] = std::move(made);
+  return true;
+}
+
+// gather(input, dim, index) whose index has size 1 along dim: one element of each row.
+bool Group::add_pick(const Node& line) {
+  const ValueId source = line.args[0].v, index = line.args[2].v;
+  const Shape& shape = store_->type(source).shape;
+  const Shape& at = store_->type(index).shape;
+  if (shape.empty()) return refuse("it picks from a single element");
+  const size_t dim = normalize_axis(line.args[1].i, shape.size());
+  for (size_t i = 0; i < shape.size(); i++)
+    if (at[i] != (i == dim ? Dim(1) : shape[i])) return refuse("it picks more than one element of a row");
+  const Coordinates rows = read(line, 2), from = read(line, 0);
+  for (size_t i = 0; i < from.size(); i++)
+    if (i != dim && !space_.unify(rows[i], from[i])) return refuse("its index is walked by different loops");
+  const Dimension along = space_.resolve(from[dim]);
+  if (along.size() != 1) return refuse("it picks along a dim that other lines split");
+  picked_.push_back(along);
+  if (has(source) && !reduces_) {
+    reduces_ = true;
+    reduced_ = along;
+  } else if (has(source) && set_of(along) != set_of(reduced())) {
+    return refuse("it picks along another axis than the group reduces");
+  }
+  values_[line.results[0]] = {space_.resolve(rows), Kind::line};
+  return true;
+}
+
+// Every value must be known for each position, or for each position along the outer axes; and no axis twice in one.
+bool Group::consistent() {
+  for (const Dimension& along : picked_)
+    if (space_.resolve(along).size() != 1) return refuse("it picks along a dim that other lines split");
+  const Axes everything = set_of(all()), inner = set_of(reduced()), outer = without(everything, inner);
+  for (auto& [id, value] : values_) {
+    const Dimension flat = space_.flat(value.coordinates);
+    const Axes axes = set_of(flat);
+    if (std::adjacent_find(axes.begin(), axes.end()) != axes.end()) return refuse("it reads the same value along two different axes at once");
+    if (value.kind != Kind::line || axes == everything) continue;
+    if (!reduces_ || axes != outer) return refuse("it is walked by other loops than the rest of the group");
+  }
+  return true;
+}
+
+}  // namespace thunder::fusion

@@ -1,0 +1,78 @@
+// Lines that one loop nest can compute, found by adding one after the other.
+#pragma once
+
+#include <map>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "executors/fusion/prims.h"
+#include "executors/fusion/space.h"
+
+namespace thunder::fusion {
+
+// How a value stands in the nest.
+enum class Kind : uint8_t {
+  line,    // one element for each position; or, once something is reduced, for each position along the outer axes
+  column,  // summed over the outer axes: known when the nest has ended, so nothing in the group reads it
+  total,   // the same of all axes
+};
+
+struct GroupValue {
+  Coordinates coordinates;
+  Kind kind = Kind::line;
+};
+
+// Whether fusion computes this line at all: its function, element types, sizes.
+bool computable(const Node& line, const Store& store);
+
+class Group {
+ public:
+  explicit Group(const Store& store) : store_(&store) {}
+
+  // False: the line does not fit, and the group is spoilt unless this is a copy; `why` then says the reason.
+  bool add(const Node& line) { return extend(line) && consistent(); }
+  // As above, but other lines are still to come before all can be walked together.
+  bool extend(const Node& line);
+  bool consistent();
+  // The lines of a region, or a single line.
+  bool add_all(const Node& node);
+  std::string_view why() const { return why_; }
+
+  const std::vector<const Node*>& lines() const { return lines_; }
+  bool has(ValueId v) const { return values_.count(v) != 0; }
+  const GroupValue& value(ValueId v) const { return values_.at(v); }
+  // Where a line of the group reads an operand that no other line makes.
+  Coordinates read_of(const Node& line, size_t arg) const;
+  const Space& space() const { return space_; }
+  // The axes that the nest reduces for each position of the others; empty: nothing.
+  Dimension reduced() const { return space_.resolve(reduced_); }
+  // All axes of the nest.
+  Dimension all() const;
+
+ private:
+  bool refuse(std::string_view why) {
+    why_ = why;
+    return false;
+  }
+  // The coordinates at which a line reads an operand; new ones if no line of the group makes it.
+  Coordinates read(const Node& line, size_t arg);
+  bool same_extents(const Dimension& a, const Dimension& b) const;
+  bool add_elementwise(const Node& line);
+  bool add_view(const Node& line);
+  bool add_reduction(const Node& line);
+  bool add_pick(const Node& line);
+
+  const Store* store_;
+  Space space_;
+  std::vector<const Node*> lines_;
+  std::unordered_map<ValueId, GroupValue> values_;
+  std::map<std::pair<const Node*, size_t>, Coordinates> reads_;  // of inputs, by reductions and picks
+  Dimension reduced_;
+  bool reduces_ = false;
+  std::vector<Dimension> picked_;  // the axes along which lines pick: one each
+  Dimension summed_;  // all axes, if there is a total: its operand may be an input, which no line walks
+  std::string_view why_;
+};
+
+}  // namespace thunder::fusion

@@ -1,0 +1,34 @@
+// A compiled nest with its parameters, ready to run: how its work is divided, and what is added up at the end.
+#pragma once
+
+#include "executors/fusion/kernels.h"
+#include "executors/fusion/lower.h"
+#include "program/launch.h"
+
+namespace thunder::fusion {
+
+class Launcher {
+ public:
+  explicit Launcher(Lowered lowered);  // compiles; throws
+  size_t scratch_bytes() const { return chunks_ * chunk_bytes_; }
+  // Any thread. Null, or an owned status.
+  Status* run(const Launch& launch) const;
+
+ private:
+  struct Work;
+  static void run_items(size_t begin, size_t end, void* work);
+  static void run_chunks(size_t begin, size_t end, void* work);
+  void add_up(const Launch& launch) const;
+  Status* refused(const Refusal& refusal) const;
+
+  KernelFn kernel_ = nullptr;
+  std::vector<int64_t> parameters_;
+  int64_t items_ = 1;
+  size_t arguments_ = 0;
+  std::vector<Partial> partials_;
+  std::vector<size_t> partial_offsets_;  // in a chunk's bytes
+  std::vector<Check> checks_;
+  size_t chunks_ = 0, chunk_bytes_ = 0;  // of partial sums; no chunks: nothing is summed over the outer axes
+};
+
+}  // namespace thunder::fusion

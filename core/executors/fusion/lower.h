@@ -1,0 +1,36 @@
+// From lines to a loop nest.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "executors/executor.h"
+#include "executors/fusion/group.h"
+#include "executors/fusion/nest.h"
+
+namespace thunder::fusion {
+
+// An output that is summed over the outer axes: chunks of the outer range fill partial sums, which are then added up.
+struct Partial {
+  uint32_t argument; // of the nest: its outputs come after its inputs
+  int64_t elements;  // of the output
+  DType sum;         // element type of the partial sums
+};
+
+// What a picked index is checked against, by the number that the kernel reports.
+struct Check {
+  std::string op;
+  int64_t dim = 0;
+  int64_t size = 0;
+};
+
+struct Lowered {
+  Nest nest;  // arguments: the node's inputs, then its outputs
+  std::vector<Partial> partials;
+  std::vector<Check> checks;  // by ExprId; only those of picks are filled
+};
+
+// The nest of a region or of a single line. Requires: its lines form a group; node.inputs and node.outputs are there.
+Lowered lower(const NodeView& node);
+
+}  // namespace thunder::fusion

@@ -1,0 +1,53 @@
+#include "executors/fusion/nest.h"
+
+#include "base/text.h"
+
+namespace thunder::fusion {
+
+std::vector<int64_t> parameters(const Nest& nest) {
+  std::vector<int64_t> out = nest.extents;
+  for (const Map& map : nest.maps)
+    for (int64_t stride : map)
+      if (step_of(stride) == Step::any) out.push_back(stride);
+  for (const Expr& e : nest.exprs)
+    if (e.fn == Fn::uniform) out.push_back(e.ordinal);
+  return out;
+}
+
+namespace {
+
+std::string print_expr(const Nest& nest, const Expr& e) {
+  const auto at = [&] {
+    std::string steps;
+    for (int64_t stride : nest.maps[e.map]) steps += static_cast<char>(step_of(stride));
+    return cat("map", e.map, "<", steps, ">");
+  };
+  std::string out = cat(name(e.fn), ".", name(e.dtype));
+  switch (e.fn) {
+    case Fn::load: return cat(out, "(b", e.buffer, ", ", at(), e.offset ? cat(" + ", e.offset) : "", ")");
+    case Fn::position: return cat(out, "(", at(), ")");
+    default: break;
+  }
+  out += "(";
+  for (uint32_t i = 0; i < e.count; i++) out += cat(i ? ", " : "", "e", e.in[i]);
+  return out + (e.fn == Fn::pick ? cat(", axis ", e.axis, ")") : ")");
+}
+
+}  // namespace
+
+std::string print(const Nest& nest) {
+  const int64_t lanes = nest.extents[nest.lane];
+  std::string out = cat("nest ", nest.outer, " outer, ", nest.inner, " inner of ", nest.axes(), " axes, lane ", nest.lane,
+                        nest.split ? " split" : "", lanes <= 16 ? " short" : lanes % 64 == 0 ? " even" : "", "\nbuffers");
+  for (DType d : nest.buffers) out += cat(" ", name(d));
+  for (size_t i = 0; i < nest.exprs.size(); i++) out += cat("\n  e", i, " = ", print_expr(nest, nest.exprs[i]));
+  for (ExprId e : nest.kept) out += cat("\n  keep e", e);
+  for (const Output& s : nest.stores) {
+    std::string steps;
+    for (int64_t stride : nest.maps[s.map]) steps += static_cast<char>(step_of(stride));
+    out += cat("\n  b", s.buffer, "[map", s.map, "<", steps, ">] ", s.kind == OutputKind::column ? "+=" : "=", " e", s.value);
+  }
+  return out + "\n";
+}
+
+}  // namespace thunder::fusion

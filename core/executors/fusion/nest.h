@@ -1,0 +1,96 @@
+// A loop nest: what one kernel computes. Iteration axes, index maps, expressions, stores; no tensors, no op names.
+//
+//     for each position along the outer axes (split among threads)
+//       pass 0: for each position along the inner axes: the reductions that need nothing reduced
+//       pass 1: ... those that need results of pass 0, and so on
+//       the stores, each in the pass after which its value is known
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "executors/fusion/prims.h"
+#include "ir/dtype.h"
+
+namespace thunder::fusion {
+
+using ExprId = uint32_t;
+using AxisSet = uint64_t;  // bit k: axis k
+constexpr uint32_t kMaxAxes = 64;
+constexpr AxisSet bit(uint32_t axis) { return AxisSet{1} << axis; }
+
+// Elements to step for one step along each axis of the nest; 0: the axis is not walked.
+using Map = std::vector<int64_t>;
+
+// The result of a function of at most three others.
+struct Expr {
+  Fn fn = Fn::load;
+  DType dtype = DType::none;
+  std::array<ExprId, 3> in{};
+  uint32_t count = 0;    // how many of them
+  uint32_t buffer = 0;   // load: which argument
+  uint32_t map = 0;      // load, position: where, or the number, at these loop indices
+  int64_t offset = 0;    // load: elements to add
+  int64_t ordinal = 0;   // uniform: the draw's
+  uint32_t axis = 0;     // pick: the axis whose index in[1] gives instead of the loop
+  AxisSet axes = 0;      // it changes along these
+  uint32_t level = 0;    // the passes before the one in which it can be known
+};
+
+enum class OutputKind : uint8_t {
+  each,    // one element for each position
+  column,  // summed over the outer axes; each chunk of the outer range has a copy of its own
+};
+struct Output {
+  ExprId value;
+  OutputKind kind = OutputKind::each;
+  uint32_t buffer;
+  uint32_t map;
+};
+
+struct Nest {
+  std::vector<int64_t> extents;  // of the axes: outer ones, inner ones, then those that only `pick` walks
+  uint32_t outer = 0, inner = 0; // how many of each
+  uint32_t lane = 0;             // vectors run along this axis: the last inner one, or the last outer one
+  bool split = false;            // pieces of the lane axis are work items too: nothing is reduced along it
+  std::vector<DType> buffers;    // element types of the arguments
+  std::vector<Map> maps;
+  std::vector<Expr> exprs;       // each after what it needs
+  std::vector<Output> stores;
+  // Expressions that a pass computes and a later one needs again, dear enough to be kept for the row in between.
+  std::vector<ExprId> kept;
+  uint32_t passes = 1;
+
+  uint32_t axes() const { return static_cast<uint32_t>(extents.size()); }
+  AxisSet outer_set() const { return bit(outer) - 1; }
+  AxisSet inner_set() const { return (bit(outer + inner) - 1) & ~outer_set(); }
+  int64_t row_elements() const {
+    int64_t n = 1;
+    for (uint32_t a = outer; a < outer + inner; a++) n *= extents[a];
+    return n;
+  }
+  // Known once for each position along the outer axes.
+  bool is_row(ExprId e) const { return !(exprs[e].axes & inner_set()); }
+  // As above, and stored once.
+  bool is_row(const Output& o) const {
+    for (uint32_t a = outer; a < outer + inner; a++)
+      if (maps[o.map][a]) return false;
+    return is_row(o.value);
+  }
+  bool lane_is_outer() const { return lane < outer; }
+};
+
+// How a map steps along an axis, as far as code depends on it; other strides are run-time parameters.
+enum class Step : char { none = '0', unit = '1', any = 's' };
+inline Step step_of(int64_t stride) { return stride == 0 ? Step::none : stride == 1 ? Step::unit : Step::any; }
+
+// The run-time parameters of a kernel: the extents, the strides that are `any` map by map, the draws' ordinals.
+std::vector<int64_t> parameters(const Nest& nest);
+
+// What the code depends on, as text: equal text, equal code. Reads as a program.
+std::string print(const Nest& nest);
+
+}  // namespace thunder::fusion

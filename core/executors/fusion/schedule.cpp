@@ -1,0 +1,164 @@
+#include "executors/fusion/schedule.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace thunder::fusion {
+namespace {
+
+bool is_reduction(Fn fn) { return fn == Fn::sum || fn == Fn::amax || fn == Fn::amin; }
+bool sums_columns(const Nest& n) {
+  return std::any_of(n.stores.begin(), n.stores.end(), [](const Output& s) { return s.kind == OutputKind::column; });
+}
+
+// How much a nest gains when vectors run along an axis: the elements that it then reads and writes side by side.
+int64_t gain(const Nest& n, uint32_t axis) {
+  int64_t gain = 0;
+  const auto count = [&](uint32_t map, int64_t weight) {
+    const int64_t stride = n.maps[map][axis];
+    gain += stride == 1 ? 4 * weight : stride == 0 ? weight : 0;
+  };
+  for (const Expr& e : n.exprs)
+    if (e.fn == Fn::load) count(e.map, 2);
+  for (const Output& s : n.stores) count(s.map, 3);
+  // Few lanes waste most of a vector.
+  return n.extents[axis] >= 16 ? gain * 4 : n.extents[axis] >= 8 ? gain * 2 : gain;
+}
+
+uint32_t best(const Nest& n, AxisSet among) {
+  uint32_t best = static_cast<uint32_t>(std::countr_zero(among));
+  for (uint32_t a = 0; a < n.outer; a++)
+    if (among & bit(a) && gain(n, a) > gain(n, best)) best = a;
+  return best;
+}
+
+// The strides of the map that walks most: what the order of the loops follows.
+const Map& main_map(const Nest& n) {
+  const auto walks = [&](uint32_t m) { return std::count_if(n.maps[m].begin(), n.maps[m].end(), [](int64_t s) { return s != 0; }); };
+  uint32_t main = n.stores.empty() ? 0 : n.stores[0].map;
+  for (uint32_t m = 0; m < n.maps.size(); m++)
+    if (walks(m) > walks(main)) main = m;
+  return n.maps[main];
+}
+
+void reorder(Nest& n, const std::vector<uint32_t>& order) {
+  const auto moved = [&](const std::vector<int64_t>& from) {
+    std::vector<int64_t> to;
+    for (uint32_t a : order) to.push_back(from[a]);
+    return to;
+  };
+  n.extents = moved(n.extents);
+  for (Map& m : n.maps) m = moved(m);
+  for (Expr& e : n.exprs)
+    if (e.fn == Fn::pick) e.axis = static_cast<uint32_t>(std::find(order.begin(), order.end(), e.axis) - order.begin());
+}
+
+// Axis `a` goes into the next one.
+void merge(Nest& n, uint32_t a) {
+  n.extents[a + 1] *= n.extents[a];
+  n.extents.erase(n.extents.begin() + a);
+  for (Map& m : n.maps) m.erase(m.begin() + a);
+  for (Expr& e : n.exprs)
+    if (e.fn == Fn::pick && e.axis > a) e.axis--;
+}
+
+bool mergeable(const Nest& n, uint32_t a) {
+  for (const Expr& e : n.exprs)
+    if (e.fn == Fn::pick && (e.axis == a || e.axis == a + 1)) return false;
+  return std::all_of(n.maps.begin(), n.maps.end(), [&](const Map& m) { return m[a] == m[a + 1] * n.extents[a + 1]; });
+}
+
+void merge_neighbours(Nest& n) {
+  for (uint32_t a = n.outer; a-- > 1;)
+    if (mergeable(n, a - 1)) merge(n, a - 1), n.outer--;
+  for (uint32_t a = n.outer + n.inner; a-- > n.outer + 1;)
+    if (mergeable(n, a - 1)) merge(n, a - 1), n.inner--;
+}
+
+void analyse(Nest& n) {
+  n.passes = 1;
+  for (Expr& e : n.exprs) {
+    if (e.fn == Fn::load || e.fn == Fn::position)
+      for (uint32_t a = 0; a < n.axes(); a++)
+        if (n.maps[e.map][a]) e.axes |= bit(a);
+    for (uint32_t i = 0; i < e.count; i++) {
+      AxisSet from = n.exprs[e.in[i]].axes;
+      if (e.fn == Fn::pick && i == 0) from &= ~bit(e.axis);
+      e.axes |= from;
+      e.level = std::max(e.level, n.exprs[e.in[i]].level);
+    }
+    if (!is_reduction(e.fn)) continue;
+    e.axes &= n.outer_set();
+    e.level++;
+    n.passes = std::max(n.passes, e.level);
+  }
+  for (const Output& s : n.stores)
+    if (!n.is_row(s)) n.passes = std::max(n.passes, n.exprs[s.value].level + 1);
+}
+
+// A row of kept values must stay in the nearest caches while its passes go over it.
+constexpr int64_t kRowLimit = 16384;
+constexpr int kDear = 8;
+
+void need(const Nest& n, ExprId id, std::vector<uint8_t>& needed) {
+  if (needed[id] || n.is_row(id)) return;
+  needed[id] = 1;
+  for (uint32_t i = 0; i < n.exprs[id].count; i++) need(n, n.exprs[id].in[i], needed);
+}
+
+void keep_rows(Nest& n) {
+  if (n.lane_is_outer() || n.split || n.row_elements() > kRowLimit) return;
+  std::vector<int> passes(n.exprs.size(), 0);
+  for (uint32_t pass = 0; pass < n.passes; pass++) {
+    std::vector<uint8_t> needed(n.exprs.size(), 0);
+    for (ExprId id = 0; id < n.exprs.size(); id++)
+      if (is_reduction(n.exprs[id].fn) && n.exprs[id].level == pass + 1) need(n, n.exprs[id].in[0], needed);
+    for (const Output& s : n.stores)
+      if (!n.is_row(s) && n.exprs[s.value].level == pass) need(n, s.value, needed);
+    for (ExprId id = 0; id < n.exprs.size(); id++) passes[id] += needed[id];
+  }
+  for (ExprId id = 0; id < n.exprs.size(); id++)
+    if (passes[id] > 1 && cost(n.exprs[id].fn) >= kDear) n.kept.push_back(id);
+}
+
+}  // namespace
+
+void schedule(Nest& n, AxisSet reduced) {
+  // One element: still a loop, of one step.
+  if (n.outer == 0) {
+    n.extents.insert(n.extents.begin(), 1);
+    for (Map& m : n.maps) m.insert(m.begin(), 0);
+    for (Expr& e : n.exprs)
+      if (e.fn == Fn::pick) e.axis++;
+    n.outer = 1;
+  }
+  const AxisSet all = bit(n.outer) - 1;
+  uint32_t lane = best(n, all);
+  const bool rows = reduced != 0;
+  if (rows && sums_columns(n)) lane = best(n, reduced);
+  const AxisSet inner = rows ? reduced : bit(lane);
+  std::vector<uint32_t> order(n.axes());
+  std::iota(order.begin(), order.end(), 0u);
+  const Map& main = main_map(n);
+  const auto rank = [&](uint32_t a) {
+    const bool in = inner & bit(a);
+    return std::tuple(a >= n.outer, in, a == lane, -std::abs(main[a]));
+  };
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return rank(a) < rank(b); });
+  reorder(n, order);
+  n.inner = static_cast<uint32_t>(std::popcount(inner));
+  n.outer -= n.inner;
+  const bool lane_outer = !(inner & bit(lane));
+  if (!rows) {
+    // Without rows there is but one class: what can be walked as one vector loop is.
+    while (n.outer > 0 && mergeable(n, n.outer - 1)) merge(n, n.outer - 1), n.outer--;
+  }
+  merge_neighbours(n);
+  n.lane = lane_outer ? n.outer - 1 : n.outer + n.inner - 1;
+  n.split = !rows;
+  analyse(n);
+  keep_rows(n);
+}
+
+}  // namespace thunder::fusion

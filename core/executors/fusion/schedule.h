@@ -1,0 +1,13 @@
+// The order of a nest's loops, for CPUs.
+#pragma once
+
+#include "executors/fusion/nest.h"
+
+namespace thunder::fusion {
+
+// In: axes in any order, all counted as outer, then those that only picks walk. Out: outer axes, inner ones, the lane
+// last in its class, neighbours merged where every map walks them as one; each expression's axes and level.
+// `reduced`: the axes that the reductions reduce.
+void schedule(Nest& nest, AxisSet reduced);
+
+}  // namespace thunder::fusion

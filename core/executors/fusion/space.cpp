@@ -1,0 +1,115 @@
+#include "executors/fusion/space.h"
+
+namespace thunder::fusion {
+
+AxisId Space::fresh(int64_t extent) {
+  axes_.push_back({extent, {}});
+  return static_cast<AxisId>(axes_.size() - 1);
+}
+
+Coordinates Space::fresh(std::span<const Dim> shape) {
+  Coordinates c;
+  for (Dim d : shape) {
+    c.emplace_back();
+    if (d.value() != 1) c.back().push_back(fresh(d.value()));
+  }
+  return c;
+}
+
+// Depth: an axis is replaced by axes made later or that stayed, so chains end; they are as long as splits are nested.
+void Space::append(Dimension& out, AxisId a) const {
+  if (axes_[a].becomes.empty()) return out.push_back(a);
+  for (AxisId next : axes_[a].becomes) append(out, next);
+}
+
+Dimension Space::resolve(const Dimension& d) const {
+  Dimension out;
+  for (AxisId a : d) append(out, a);
+  return out;
+}
+
+Coordinates Space::resolve(const Coordinates& c) const {
+  Coordinates out;
+  for (const Dimension& d : c) out.push_back(resolve(d));
+  return out;
+}
+
+Dimension Space::flat(const Coordinates& c) const {
+  Dimension out;
+  for (const Dimension& d : c)
+    for (AxisId a : d) append(out, a);
+  return out;
+}
+
+std::pair<AxisId, AxisId> Space::split(AxisId a, int64_t inner) {
+  const AxisId high = fresh(axes_[a].extent / inner), low = fresh(inner);
+  axes_[a].becomes = {high, low};
+  return {high, low};
+}
+
+bool Space::unify(const Dimension& a, const Dimension& b) {
+  Dimension left = resolve(a), right = resolve(b);
+  while (!left.empty() && !right.empty()) {
+    const AxisId l = left.back(), r = right.back();
+    const int64_t el = extent(l), er = extent(r);
+    left.pop_back(), right.pop_back();
+    if (l == r) continue;
+    if (el == er) {
+      axes_[r].becomes = {l};
+      // The axis may stand again further out, where it must not be found unresolved.
+      left = resolve(left), right = resolve(right);
+      continue;
+    }
+    if (el == 0 || er == 0 || std::max(el, er) % std::min(el, er)) return false;
+    if (el > er) {
+      auto [high, low] = split(l, er);
+      left.push_back(high), left.push_back(low), right.push_back(r);
+    } else {
+      auto [high, low] = split(r, el);
+      right.push_back(high), right.push_back(low), left.push_back(l);
+    }
+    left = resolve(left), right = resolve(right);
+  }
+  return left.empty() && right.empty();
+}
+
+bool Space::unify(const Coordinates& a, const Coordinates& b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); i++)
+    if (!unify(a[i], b[i])) return false;
+  return true;
+}
+
+std::optional<Coordinates> Space::reshape(const Coordinates& from, std::span<const Dim> to) {
+  Dimension axes = flat(from);
+  Coordinates out(to.size());
+  // From the back: each new dim takes axes until it is full, and splits the last one where it must.
+  for (size_t i = to.size(); i-- > 0;) {
+    int64_t left = to[i].value();
+    Dimension reversed;
+    while (left > 1) {
+      if (axes.empty()) return std::nullopt;
+      const AxisId a = axes.back();
+      axes.pop_back();
+      const int64_t e = extent(a);
+      if (e == 0) return std::nullopt;
+      if (left % e == 0) {
+        reversed.push_back(a);
+        left /= e;
+      } else if (e % left == 0) {
+        auto [high, low] = split(a, left);
+        axes.push_back(high);
+        reversed.push_back(low);
+        left = 1;
+      } else {
+        return std::nullopt;
+      }
+    }
+    if (left == 0) return std::nullopt;
+    out[i] = Dimension(std::reverse_iterator(reversed.end()), std::reverse_iterator(reversed.begin()));
+  }
+  if (!axes.empty()) return std::nullopt;
+  return out;
+}
+
+}  // namespace thunder::fusion

@@ -1,0 +1,107 @@
+// The machine-independent code of one nest while it is made: loops, then what is computed at a point of them.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "executors/llvm/elementwise.h"
+
+namespace thunder::codegen {
+
+using fusion::ExprId;
+using fusion::Map;
+using fusion::Nest;
+
+class Code {
+ public:
+  Code(const Nest& nest, llvm::Function* function, unsigned lanes);
+  void emit();
+
+ private:
+  // Where in the loops code is being made.
+  struct Point {
+    std::vector<llvm::Value*> index;  // of each axis, i64; of the lane axis: lane 0's
+    llvm::Value* mask = nullptr;      // which lanes count; null: all
+    fusion::AxisSet picked = 0;       // axes whose index is given by a value, not by a loop
+  };
+  // Results are kept where they stay known: for a row, for a position, for one pick.
+  using Memo = std::vector<llvm::Value*>;
+
+  // loops.cpp
+  void read_arguments();
+  llvm::Value* parameter(size_t index);
+  void loop(llvm::Value* begin, llvm::Value* end, uint64_t step, const std::function<void(llvm::Value*)>& body);
+  void place(llvm::Value* item);
+  void emit_rows();
+  void emit_pass(uint32_t pass);
+  void emit_inner(uint32_t axis, const std::function<void()>& body);
+  void emit_lanes(const std::function<void()>& body);
+  void store_all(const std::vector<const fusion::Output*>& stores);
+  llvm::Value* lanes_below(llvm::Value* first, llvm::Value* end);
+
+  // reductions.cpp
+  struct Sum {
+    ExprId id;
+    llvm::Value* lanes;           // a vector's place in the frame, which becomes a register
+    llvm::Value* nans = nullptr;  // of an extremum: the lanes that have met a NaN
+  };
+  Sum begin_sum(ExprId id);
+  void step(const Sum& sum);
+  void end_sum(const Sum& sum);
+  llvm::Value* horizontal(Fn fn, llvm::Value* v, DType d);
+  bool has_pieces() const { return nest_.split || nest_.lane_is_outer(); }
+
+  // expressions.cpp
+  llvm::Value* evaluate(ExprId id);
+  void evaluate_rows_below(ExprId id);
+  llvm::Value* apply_all(const fusion::Expr& e);
+  bool divides_row(const fusion::Expr& e) const;
+  llvm::Value* reciprocal(ExprId id);
+  llvm::Value* pick(ExprId id);
+  void report(llvm::Value* bad, llvm::Value* index, ExprId id);
+  llvm::Value* uniform(const fusion::Expr& e);
+  Memo& memo_of(ExprId id);
+  llvm::Value* spread(llvm::Value* v);  // a scalar as a vector
+
+  // kept.cpp: what one pass computes and a later one needs again lies in a row of its own
+  void make_room();
+  bool is_kept(ExprId id) const;
+  llvm::Value* kept_address(ExprId id);
+  void keep(ExprId id, llvm::Value* v);
+  llvm::Value* load_kept(ExprId id);
+
+  // memory.cpp
+  struct Offset {
+    llvm::Value* scalar;
+    llvm::Value* vector = nullptr;  // added to it by lane
+    bool contiguous = false;        // the lanes follow each other
+  };
+  Offset offset(uint32_t map);
+  llvm::Value* load(const fusion::Expr& e);
+  llvm::Value* position(const fusion::Expr& e);
+  void store(const fusion::Output& s, llvm::Value* value);
+  llvm::Value* lane_numbers();
+  llvm::Value* address(uint32_t buffer, const Offset& at);
+
+  const Nest& nest_;
+  llvm::Function* function_;
+  unsigned lanes_;
+  Builder b_;
+  std::vector<llvm::Value*> buffers_, extents_;
+  std::vector<std::vector<llvm::Value*>> strides_;  // by map and axis; null: 0
+  std::vector<llvm::Value*> ordinals_;              // by expression
+  llvm::Value* piece_ = nullptr;
+  llvm::Value *lane_begin_ = nullptr, *lane_end_ = nullptr;  // of the piece
+  llvm::Value* refusal_ = nullptr;
+  Point at_;
+  Memo row_, position_, picked_, reciprocals_;
+  uint32_t pass_ = 0;
+  std::vector<llvm::Value*> rooms_;     // by expression
+  std::vector<uint32_t> kept_in_;       // the pass that filled it; none: kNowhere
+};
+
+// How many elements of the lane axis a nest computes at a time: several machine vectors, so that their latencies
+// overlap, fewer where many values live at once.
+unsigned choose_lanes(const Nest& nest, unsigned machine_bits);
+
+}  // namespace thunder::codegen

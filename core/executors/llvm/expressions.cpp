@@ -1,0 +1,108 @@
+// The value of an expression at a point of the loops.
+#include "executors/llvm/code.h"
+
+namespace thunder::codegen {
+
+using llvm::Value;
+using fusion::Expr;
+
+Value* Code::spread(Value* v) { return is_vector(v) ? v : b_.CreateVectorSplat(lanes_, v); }
+
+// Axes beyond the loops are walked by picks only, so that nothing that changes along them is kept outside of one.
+Code::Memo& Code::memo_of(ExprId id) {
+  if (nest_.exprs[id].axes & at_.picked) return picked_;
+  return nest_.is_row(id) ? row_ : position_;
+}
+
+Value* Code::evaluate(ExprId id) {
+  const Expr& e = nest_.exprs[id];
+  if (Value* known = memo_of(id)[id]) return known;
+  const bool kept = is_kept(id);
+  if (kept && kept_in_[id] < pass_) return memo_of(id)[id] = load_kept(id);
+  Value* v = nullptr;
+  switch (e.fn) {
+    case Fn::load: v = load(e); break;
+    case Fn::position: v = position(e); break;
+    case Fn::uniform: v = uniform(e); break;
+    case Fn::pick: v = pick(id); break;
+    default: v = apply_all(e);
+  }
+  memo_of(id)[id] = v;
+  if (kept) keep(id, v);
+  return v;
+}
+
+Value* Code::apply_all(const Expr& e) {
+  llvm::SmallVector<Value*, 3> operands;
+  bool vectors = false;
+  for (uint32_t i = 0; i < e.count; i++) {
+    operands.push_back(evaluate(e.in[i]));
+    vectors |= is_vector(operands.back());
+  }
+  if (vectors)
+    for (Value*& v : operands) v = spread(v);
+  // Dividing a row by one number is multiplying it by the number's reciprocal, which is computed once.
+  if (divides_row(e)) return apply(b_, Fn::mul, {operands[0], spread(reciprocal(e.in[1]))}, e.dtype, e.dtype);
+  return apply(b_, e.fn, operands, nest_.exprs[e.in[0]].dtype, e.dtype);
+}
+
+bool Code::divides_row(const Expr& e) const {
+  return e.fn == Fn::div && nest_.is_row(e.in[1]) && nest_.exprs[e.in[1]].level > 0 && !nest_.is_row(e.in[0]);
+}
+
+Value* Code::reciprocal(ExprId id) {
+  if (!reciprocals_[id]) reciprocals_[id] = apply(b_, Fn::reciprocal, {evaluate(id)}, nest_.exprs[id].dtype, nest_.exprs[id].dtype);
+  return reciprocals_[id];
+}
+
+// What is known for a whole row is computed before the loop over its positions begins.
+void Code::evaluate_rows_below(ExprId id) {
+  const Expr& e = nest_.exprs[id];
+  const fusion::AxisSet loops = nest_.outer_set() | nest_.inner_set();
+  if (nest_.is_row(id) && !(e.axes & ~loops)) {
+    evaluate(id);
+    return;
+  }
+  if (divides_row(e)) reciprocal(e.in[1]);
+  for (uint32_t i = 0; i < e.count; i++) evaluate_rows_below(e.in[i]);
+}
+
+Value* Code::uniform(const Expr& e) {
+  return philox_uniform(b_, evaluate(e.in[0]), evaluate(e.in[1]), evaluate(e.in[2]), ordinals_[static_cast<size_t>(&e - nest_.exprs.data())], e.dtype);
+}
+
+Value* Code::pick(ExprId id) {
+  const Expr& e = nest_.exprs[id];
+  Value* index = convert(b_, evaluate(e.in[1]), nest_.exprs[e.in[1]].dtype, DType::i64);
+  Value* size = is_vector(index) ? spread(extents_[e.axis]) : extents_[e.axis];
+  Value* bad = b_.CreateICmpUGE(index, size);
+  report(bad, index, id);
+  const Point before = at_;
+  Memo others(nest_.exprs.size(), nullptr);
+  others.swap(picked_);
+  at_.index[e.axis] = b_.CreateSelect(bad, llvm::Constant::getNullValue(index->getType()), index);
+  at_.picked |= fusion::bit(e.axis);
+  Value* v = evaluate(e.in[0]);
+  picked_.swap(others);
+  at_ = before;
+  return v;
+}
+
+// Tells the caller of an index out of range, without leaving the loops.
+void Code::report(Value* bad, Value* index, ExprId id) {
+  Value* any = is_vector(bad) ? b_.CreateOrReduce(bad) : bad;
+  auto* then = llvm::BasicBlock::Create(b_.getContext(), "refuse", function_);
+  auto* after = llvm::BasicBlock::Create(b_.getContext(), "on", function_);
+  b_.CreateCondBr(any, then, after);
+  b_.SetInsertPoint(then);
+  if (is_vector(index)) {
+    Value* least = llvm::ConstantInt::get(index->getType(), static_cast<uint64_t>(INT64_MIN));
+    index = b_.CreateIntMaxReduce(b_.CreateSelect(bad, index, least), true);
+  }
+  b_.CreateStore(b_.getInt64(id), refusal_);
+  b_.CreateStore(index, b_.CreateConstGEP1_64(b_.getInt64Ty(), refusal_, 1));
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+}
+
+}  // namespace thunder::codegen

@@ -1,0 +1,48 @@
+// Rows of values that a later pass needs again: as long as a row, in the function's frame, so that they stay in the
+// nearest cache.
+#include <algorithm>
+
+#include "executors/llvm/code.h"
+
+namespace thunder::codegen {
+
+using llvm::Value;
+
+void Code::make_room() {
+  rooms_.assign(nest_.exprs.size(), nullptr);
+  kept_in_.assign(nest_.exprs.size(), UINT32_MAX);
+  if (nest_.kept.empty()) return;
+  Value* elements = b_.getInt64(lanes_);  // a last vector may reach over the end
+  Value* row = b_.getInt64(1);
+  for (uint32_t a = nest_.outer; a < nest_.outer + nest_.inner; a++) row = b_.CreateMul(row, extents_[a]);
+  elements = b_.CreateAdd(elements, row);
+  for (ExprId id : nest_.kept) {
+    auto* room = b_.CreateAlloca(memory_type(b_.getContext(), nest_.exprs[id].dtype), elements);
+    room->setAlignment(llvm::Align(64));
+    rooms_[id] = room;
+  }
+}
+
+// Only where the loops stand at a position of the row: what a pick looks at is somewhere else.
+bool Code::is_kept(ExprId id) const { return !at_.picked && std::find(nest_.kept.begin(), nest_.kept.end(), id) != nest_.kept.end(); }
+
+Value* Code::kept_address(ExprId id) {
+  Value* at = b_.getInt64(0);
+  for (uint32_t a = nest_.outer; a < nest_.outer + nest_.inner; a++) at = b_.CreateAdd(b_.CreateMul(at, extents_[a]), at_.index[a]);
+  return b_.CreateGEP(memory_type(b_.getContext(), nest_.exprs[id].dtype), rooms_[id], at);
+}
+
+void Code::keep(ExprId id, Value* v) {
+  const DType d = nest_.exprs[id].dtype;
+  v = to_memory(b_, spread(v), d);
+  b_.CreateAlignedStore(v, kept_address(id), llvm::Align(v->getType()->getScalarSizeInBits() / 8));
+  kept_in_[id] = pass_;
+}
+
+Value* Code::load_kept(ExprId id) {
+  const DType d = nest_.exprs[id].dtype;
+  auto* type = llvm::FixedVectorType::get(memory_type(b_.getContext(), d), lanes_);
+  return from_memory(b_, b_.CreateAlignedLoad(type, kept_address(id), llvm::Align(type->getScalarSizeInBits() / 8)), d);
+}
+
+}  // namespace thunder::codegen

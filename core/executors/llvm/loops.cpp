@@ -1,0 +1,185 @@
+// The loops of a nest: work items, rows, passes, positions.
+#include "executors/llvm/code.h"
+
+namespace thunder::codegen {
+
+using llvm::Value;
+using fusion::Step;
+using fusion::Output;
+using fusion::OutputKind;
+
+namespace {
+
+bool is_reduction(Fn fn) { return fn == Fn::sum || fn == Fn::amax || fn == Fn::amin; }
+
+}  // namespace
+
+unsigned choose_lanes(const Nest& nest, unsigned machine_bits) {
+  const unsigned machine = machine_bits / 32;
+  if (nest.extents[nest.lane] <= static_cast<int64_t>(machine)) return machine;
+  size_t live = nest.exprs.size();
+  bool wide = false, functions = false;
+  for (const fusion::Expr& e : nest.exprs) {
+    wide |= e.dtype == DType::f64 || e.dtype == DType::i64;
+    functions |= e.fn >= Fn::exp && e.fn <= Fn::erf && e.fn != Fn::sqrt;
+  }
+  if (wide) live *= 2;
+  if (functions || live > 8) return live > 48 ? machine : 2 * machine;
+  return 4 * machine;
+}
+
+Code::Code(const Nest& nest, llvm::Function* function, unsigned lanes)
+    : nest_(nest), function_(function), lanes_(lanes), b_(function->getContext()) {
+  at_.index.assign(nest.axes(), nullptr);
+  picked_.assign(nest.exprs.size(), nullptr);
+  ordinals_.assign(nest.exprs.size(), nullptr);
+}
+
+Value* Code::parameter(size_t index) {
+  auto* load = b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstGEP1_64(b_.getInt64Ty(), function_->getArg(1), index));
+  load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(b_.getContext(), {}));
+  return load;
+}
+
+void Code::read_arguments() {
+  for (size_t i = 0; i < nest_.buffers.size(); i++)
+    buffers_.push_back(b_.CreateLoad(b_.getPtrTy(), b_.CreateConstGEP1_64(b_.getPtrTy(), function_->getArg(0), i)));
+  size_t next = 0;
+  for (uint32_t a = 0; a < nest_.axes(); a++) extents_.push_back(parameter(next++));
+  for (const Map& map : nest_.maps) {
+    strides_.emplace_back();
+    for (int64_t stride : map) {
+      const Step step = fusion::step_of(stride);
+      strides_.back().push_back(step == Step::none ? nullptr : step == Step::unit ? b_.getInt64(1) : parameter(next++));
+    }
+  }
+  for (size_t i = 0; i < nest_.exprs.size(); i++)
+    if (nest_.exprs[i].fn == Fn::uniform) ordinals_[i] = parameter(next++);
+  if (has_pieces()) piece_ = parameter(next);
+  refusal_ = function_->getArg(4);
+}
+
+void Code::loop(Value* begin, Value* end, uint64_t step, const std::function<void(Value*)>& body) {
+  auto& c = b_.getContext();
+  auto* before = b_.GetInsertBlock();
+  auto* in = llvm::BasicBlock::Create(c, "loop", function_);
+  auto* out = llvm::BasicBlock::Create(c, "done", function_);
+  b_.CreateCondBr(b_.CreateICmpSLT(begin, end), in, out);
+  b_.SetInsertPoint(in);
+  auto* i = b_.CreatePHI(b_.getInt64Ty(), 2);
+  i->addIncoming(begin, before);
+  body(i);
+  Value* next = b_.CreateAdd(i, b_.getInt64(step), "", true, true);
+  i->addIncoming(next, b_.GetInsertBlock());
+  b_.CreateCondBr(b_.CreateICmpSLT(next, end), in, out);
+  b_.SetInsertPoint(out);
+}
+
+void Code::emit() {
+  b_.SetInsertPoint(llvm::BasicBlock::Create(b_.getContext(), "entry", function_));
+  read_arguments();
+  make_room();
+  loop(function_->getArg(2), function_->getArg(3), 1, [&](Value* item) {
+    place(item);
+    if (!nest_.lane_is_outer()) return emit_rows();
+    loop(lane_begin_, lane_end_, lanes_, [&](Value* first) {
+      at_.index[nest_.lane] = first;
+      at_.mask = lanes_below(first, lane_end_);
+      emit_rows();
+      at_.mask = nullptr;
+    });
+  });
+  b_.CreateRetVoid();
+}
+
+// The indices of a work item: pieces of the lane axis run fastest, then the outer axes from the last.
+void Code::place(Value* item) {
+  Value* extent = extents_[nest_.lane];
+  lane_begin_ = b_.getInt64(0);
+  lane_end_ = extent;
+  if (has_pieces()) {
+    Value* pieces = b_.CreateUDiv(b_.CreateAdd(extent, b_.CreateSub(piece_, b_.getInt64(1))), piece_);
+    lane_begin_ = b_.CreateMul(b_.CreateURem(item, pieces), piece_);
+    lane_end_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(lane_begin_, piece_), extent);
+    item = b_.CreateUDiv(item, pieces);
+  }
+  for (uint32_t a = nest_.outer; a-- > 0;) {
+    if (a == nest_.lane) continue;
+    at_.index[a] = a == 0 ? item : b_.CreateURem(item, extents_[a]);
+    if (a > 0) item = b_.CreateUDiv(item, extents_[a]);
+  }
+}
+
+void Code::emit_rows() {
+  row_.assign(nest_.exprs.size(), nullptr);
+  reciprocals_.assign(nest_.exprs.size(), nullptr);
+  for (uint32_t pass = 0; pass < nest_.passes; pass++) emit_pass(pass);
+  std::vector<const Output*> stores;
+  for (const Output& s : nest_.stores)
+    if (nest_.is_row(s)) stores.push_back(&s);
+  store_all(stores);
+}
+
+// Everything is computed before anything is stored: an output may lie in an input's memory.
+void Code::store_all(const std::vector<const Output*>& stores) {
+  std::vector<Value*> values;
+  for (const Output* s : stores) values.push_back(evaluate(s->value));
+  for (size_t i = 0; i < stores.size(); i++) store(*stores[i], values[i]);
+}
+
+void Code::emit_pass(uint32_t pass) {
+  pass_ = pass;
+  std::vector<ExprId> reductions;
+  std::vector<const Output*> stores;
+  for (ExprId id = 0; id < nest_.exprs.size(); id++)
+    if (is_reduction(nest_.exprs[id].fn) && nest_.exprs[id].level == pass + 1) reductions.push_back(id);
+  for (const Output& s : nest_.stores)
+    if (!nest_.is_row(s) && nest_.exprs[s.value].level == pass) stores.push_back(&s);
+  if (reductions.empty() && stores.empty()) return;
+  for (ExprId id : reductions) evaluate_rows_below(nest_.exprs[id].in[0]);
+  for (const Output* s : stores) evaluate_rows_below(s->value);
+
+  std::vector<Sum> sums;
+  for (ExprId id : reductions) sums.push_back(begin_sum(id));
+  emit_inner(nest_.outer, [&] {
+    position_.assign(nest_.exprs.size(), nullptr);
+    for (const Sum& sum : sums) step(sum);
+    store_all(stores);
+  });
+  for (const Sum& sum : sums) end_sum(sum);
+}
+
+void Code::emit_inner(uint32_t axis, const std::function<void()>& body) {
+  if (axis == nest_.outer + nest_.inner) return body();
+  if (axis == nest_.lane) return emit_lanes(body);
+  loop(b_.getInt64(0), extents_[axis], 1, [&](Value* i) {
+    at_.index[axis] = i;
+    emit_inner(axis + 1, body);
+  });
+}
+
+// Whole vectors, then what is left with a mask.
+void Code::emit_lanes(const std::function<void()>& body) {
+  const int64_t extent = nest_.extents[nest_.lane];
+  const bool even = extent % 64 == 0, shorter = extent <= 16;
+  Value* rest = b_.CreateURem(b_.CreateSub(lane_end_, lane_begin_), b_.getInt64(lanes_));
+  Value* whole = even ? lane_end_ : b_.CreateSub(lane_end_, rest);
+  if (!shorter)
+    loop(lane_begin_, whole, lanes_, [&](Value* i) {
+      at_.index[nest_.lane] = i;
+      body();
+    });
+  if (even) return;
+  loop(shorter ? lane_begin_ : whole, lane_end_, lanes_, [&](Value* i) {
+    at_.index[nest_.lane] = i;
+    at_.mask = lanes_below(i, lane_end_);
+    body();
+    at_.mask = nullptr;
+  });
+}
+
+Value* Code::lanes_below(Value* first, Value* end) {
+  return b_.CreateICmpSLT(lane_numbers(), spread(b_.CreateSub(end, first)));
+}
+
+}  // namespace thunder::codegen

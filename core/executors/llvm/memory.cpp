@@ -1,0 +1,100 @@
+// Loads and stores: along the lane axis as vectors, masked at the end, gathered where memory is strided.
+#include <numeric>
+
+#include "executors/llvm/code.h"
+
+namespace thunder::codegen {
+
+using llvm::Value;
+
+Value* Code::lane_numbers() {
+  llvm::SmallVector<llvm::Constant*, 64> numbers;
+  for (unsigned i = 0; i < lanes_; i++) numbers.push_back(b_.getInt64(i));
+  return llvm::ConstantVector::get(numbers);
+}
+
+Code::Offset Code::offset(uint32_t map) {
+  Offset at{b_.getInt64(0)};
+  const auto add_lanes = [&](Value* v) { at.vector = at.vector ? b_.CreateAdd(at.vector, v) : v; };
+  for (uint32_t a = 0; a < nest_.axes(); a++) {
+    Value* stride = strides_[map][a];
+    if (!stride) continue;
+    const bool by_lane = a == nest_.lane && !(at_.picked & fusion::bit(a));
+    Value* index = at_.index[a];
+    if (is_vector(index)) {
+      add_lanes(b_.CreateMul(index, spread(stride)));
+      continue;
+    }
+    at.scalar = b_.CreateAdd(at.scalar, b_.CreateMul(index, stride));
+    if (!by_lane) continue;
+    if (nest_.maps[map][a] == 1) at.contiguous = true;
+    else add_lanes(b_.CreateMul(lane_numbers(), spread(stride)));
+  }
+  if (at.vector && at.contiguous) {
+    add_lanes(lane_numbers());
+    at.contiguous = false;
+  }
+  return at;
+}
+
+Value* Code::address(uint32_t buffer, const Offset& at) {
+  llvm::Type* element = memory_type(b_.getContext(), nest_.buffers[buffer]);
+  Value* base = b_.CreateGEP(element, buffers_[buffer], at.scalar);
+  return at.vector ? b_.CreateGEP(element, base, at.vector) : base;
+}
+
+Value* Code::load(const fusion::Expr& e) {
+  Offset at = offset(e.map);
+  if (e.offset) at.scalar = b_.CreateAdd(at.scalar, b_.getInt64(static_cast<uint64_t>(e.offset)));
+  const DType d = nest_.buffers[e.buffer];
+  llvm::Type* element = memory_type(b_.getContext(), d);
+  const llvm::Align align(element->getPrimitiveSizeInBits() / 8);
+  Value* from = address(e.buffer, at);
+  if (!at.vector && !at.contiguous) return from_memory(b_, b_.CreateAlignedLoad(element, from, align), d);
+  auto* vector = llvm::FixedVectorType::get(element, lanes_);
+  Value* all = llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(lanes_), b_.getTrue());
+  Value* v;
+  if (at.vector) v = b_.CreateMaskedGather(vector, from, align, at_.mask ? at_.mask : all, llvm::Constant::getNullValue(vector));
+  else if (at_.mask) v = b_.CreateMaskedLoad(vector, from, align, at_.mask, llvm::Constant::getNullValue(vector));
+  else v = b_.CreateAlignedLoad(vector, from, align);
+  return from_memory(b_, v, d);
+}
+
+Value* Code::position(const fusion::Expr& e) {
+  const Offset at = offset(e.map);
+  Value* v = at.scalar;
+  if (at.vector) v = b_.CreateAdd(spread(v), at.vector);
+  if (at.contiguous) v = b_.CreateAdd(spread(v), lane_numbers());
+  return convert(b_, v, DType::i64, e.dtype);
+}
+
+void Code::store(const fusion::Output& s, Value* value) {
+  const Offset at = offset(s.map);
+  const DType d = nest_.buffers[s.buffer], from = nest_.exprs[s.value].dtype;
+  const bool column = s.kind == fusion::OutputKind::column;
+  llvm::Type* element = memory_type(b_.getContext(), d);
+  const llvm::Align align(element->getPrimitiveSizeInBits() / 8);
+  Value* to = address(s.buffer, at);
+  value = convert(b_, value, from, d);
+  if (!at.vector && !at.contiguous) {
+    if (column) value = combine(b_, Fn::sum, b_.CreateAlignedLoad(element, to, align), value, d);
+    b_.CreateAlignedStore(to_memory(b_, value, d), to, align);
+    return;
+  }
+  value = to_memory(b_, spread(value), d);
+  llvm::Type* vector = value->getType();
+  Value* all = llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(lanes_), b_.getTrue());
+  Value* mask = at_.mask ? at_.mask : all;
+  if (at.vector) {
+    if (column) value = combine(b_, Fn::sum, b_.CreateMaskedGather(vector, to, align, mask, llvm::Constant::getNullValue(vector)), value, d);
+    b_.CreateMaskedScatter(value, to, align, mask);
+  } else if (at_.mask) {
+    if (column) value = combine(b_, Fn::sum, b_.CreateMaskedLoad(vector, to, align, mask, llvm::Constant::getNullValue(vector)), value, d);
+    b_.CreateMaskedStore(value, to, align, mask);
+  } else {
+    if (column) value = combine(b_, Fn::sum, b_.CreateAlignedLoad(vector, to, align), value, d);
+    b_.CreateAlignedStore(value, to, align);
+  }
+}
+
+}  // namespace thunder::codegen

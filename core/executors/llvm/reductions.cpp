@@ -1,0 +1,71 @@
+// Reductions: a partial result by lane, and what the lanes come to in the end.
+#include <limits>
+
+#include "executors/llvm/code.h"
+
+namespace thunder::codegen {
+
+using llvm::Value;
+
+namespace {
+
+bool real(DType d) { return d == DType::f32 || d == DType::f64; }
+
+}  // namespace
+
+Code::Sum Code::begin_sum(ExprId id) {
+  const fusion::Expr& e = nest_.exprs[id];
+  const DType d = accumulator(e.dtype);
+  auto& entry = function_->getEntryBlock();
+  Builder at_entry(&entry, entry.begin());
+  const auto place = [&](llvm::Type* element, Value* first) {
+    Value* at = at_entry.CreateAlloca(llvm::FixedVectorType::get(element, lanes_));
+    b_.CreateStore(spread(first), at);
+    return at;
+  };
+  Sum sum{id, place(register_type(b_.getContext(), d), neutral(b_.getContext(), e.fn, d))};
+  if (e.fn != Fn::sum && real(d)) sum.nans = place(b_.getInt1Ty(), b_.getFalse());
+  return sum;
+}
+
+// An extremum of reals is one instruction if NaN may be forgotten on the way; whether there was one is noted beside it.
+void Code::step(const Sum& sum) {
+  const fusion::Expr& e = nest_.exprs[sum.id];
+  const DType d = accumulator(e.dtype);
+  Value* v = spread(evaluate(e.in[0]));
+  Value* before = b_.CreateLoad(v->getType(), sum.lanes);
+  Value* after;
+  if (sum.nans) {
+    after = b_.CreateSelect(e.fn == Fn::amax ? b_.CreateFCmpOGT(before, v) : b_.CreateFCmpOLT(before, v), before, v);
+    Value* nan = b_.CreateFCmpUNO(v, v);
+    if (at_.mask) nan = b_.CreateAnd(nan, at_.mask);
+    b_.CreateStore(b_.CreateOr(b_.CreateLoad(nan->getType(), sum.nans), nan), sum.nans);
+  } else {
+    after = combine(b_, e.fn, before, v, d);
+  }
+  b_.CreateStore(at_.mask ? b_.CreateSelect(at_.mask, after, before) : after, sum.lanes);
+}
+
+void Code::end_sum(const Sum& sum) {
+  const fusion::Expr& e = nest_.exprs[sum.id];
+  const DType d = accumulator(e.dtype);
+  Value* v = b_.CreateLoad(llvm::FixedVectorType::get(register_type(b_.getContext(), d), lanes_), sum.lanes);
+  if (sum.nans) {
+    Value* nans = b_.CreateLoad(llvm::FixedVectorType::get(b_.getInt1Ty(), lanes_), sum.nans);
+    v = b_.CreateSelect(nans, constant(v, v->getType()->getScalarType(), std::numeric_limits<double>::quiet_NaN()), v);
+  }
+  if (!nest_.lane_is_outer()) v = horizontal(e.fn, v, d);
+  row_[sum.id] = convert(b_, v, d, e.dtype);
+}
+
+// The lanes' results as one: halves meet until one is left, always in the same order.
+Value* Code::horizontal(Fn fn, Value* v, DType d) {
+  for (unsigned n = lanes_; n > 1; n /= 2) {
+    llvm::SmallVector<int, 64> low, high;
+    for (unsigned i = 0; i < n / 2; i++) low.push_back(static_cast<int>(i)), high.push_back(static_cast<int>(i + n / 2));
+    v = combine(b_, fn, b_.CreateShuffleVector(v, low), b_.CreateShuffleVector(v, high), d);
+  }
+  return b_.CreateExtractElement(v, uint64_t{0});
+}
+
+}  // namespace thunder::codegen
