@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <mutex>
 
 #include "base/text.h"
 #include "ops/kernels.h"
@@ -15,6 +14,7 @@ constexpr size_t kMaxArguments = 64;
 // Chunks of partial sums: enough for many threads, few enough that adding them up costs little. Never the number of
 // threads, so that sums have the same bits for any.
 constexpr int64_t kChunks = 32;
+constexpr int64_t kGrain = 16384;  // elements that a thread is woken for
 constexpr int64_t kPiece = 4096;  // elements of the lane axis in a work item, where it is split
 
 int64_t count_items(const Nest& n, int64_t piece) {
@@ -31,14 +31,6 @@ struct Launcher::Work {
   const Launcher* launcher;
   std::array<void*, kMaxArguments> buffers;
   std::byte* partials;
-  std::mutex mutex;
-  Refusal refusal;  // the first of any thread
-
-  void report(const Refusal& r) {
-    if (r.expr < 0) return;
-    std::lock_guard lock(mutex);
-    if (refusal.expr < 0) refusal = r;
-  }
 };
 
 Launcher::Launcher(Lowered lowered) : partials_(std::move(lowered.partials)), checks_(std::move(lowered.checks)) {
@@ -50,38 +42,37 @@ Launcher::Launcher(Lowered lowered) : partials_(std::move(lowered.partials)), ch
   const int64_t piece = nest.lane_is_outer() ? 64 : kPiece;
   parameters_.push_back(piece);
   items_ = count_items(nest, piece);
+  int64_t elements = 1;
+  for (uint32_t a = 0; a < nest.outer + nest.inner; a++) elements *= nest.extents[a];
+  grain_ = std::max<int64_t>(1, kGrain * items_ / std::max<int64_t>(1, elements));
   if (partials_.empty()) return;
-  chunks_ = static_cast<size_t>(std::min(items_, kChunks));
+  chunks_ = std::min(items_, kChunks);
   for (const Partial& p : partials_) {
     partial_offsets_.push_back(chunk_bytes_);
     chunk_bytes_ += (static_cast<size_t>(p.elements) * size_of(p.sum) + 63) / 64 * 64;
   }
 }
 
-void Launcher::run_items(size_t begin, size_t end, void* arg) {
-  Work& work = *static_cast<Work*>(arg);
-  const Launcher& l = *work.launcher;
+Status* Launcher::run_items(int64_t begin, int64_t end, void* arg) {
+  const Work& work = *static_cast<Work*>(arg);
   Refusal refusal;
-  l.kernel_(work.buffers.data(), l.parameters_.data(), static_cast<int64_t>(begin), static_cast<int64_t>(end), &refusal);
-  work.report(refusal);
+  work.launcher->kernel_(work.buffers.data(), work.launcher->parameters_.data(), begin, end, &refusal);
+  return refusal.expr < 0 ? nullptr : work.launcher->refused(refusal);
 }
 
 // Each chunk of the outer range sums into memory of its own.
-void Launcher::run_chunks(size_t begin, size_t end, void* arg) {
-  Work& work = *static_cast<Work*>(arg);
+Status* Launcher::run_chunks(int64_t begin, int64_t end, void* arg) {
+  const Work& work = *static_cast<Work*>(arg);
   const Launcher& l = *work.launcher;
   auto buffers = work.buffers;
-  const auto chunks = static_cast<int64_t>(l.chunks_);
   Refusal refusal;
-  for (size_t c = begin; c < end; c++) {
-    std::byte* sums = work.partials + c * l.chunk_bytes_;
+  for (int64_t c = begin; c < end; c++) {
+    std::byte* sums = work.partials + static_cast<size_t>(c) * l.chunk_bytes_;
     std::memset(sums, 0, l.chunk_bytes_);
-    for (size_t i = 0; i < l.partials_.size(); i++)
-      buffers[l.partials_[i].argument] = sums + l.partial_offsets_[i];
-    const auto at = static_cast<int64_t>(c);
-    l.kernel_(buffers.data(), l.parameters_.data(), l.items_ * at / chunks, l.items_ * (at + 1) / chunks, &refusal);
+    for (size_t i = 0; i < l.partials_.size(); i++) buffers[l.partials_[i].argument] = sums + l.partial_offsets_[i];
+    l.kernel_(buffers.data(), l.parameters_.data(), l.items_ * c / l.chunks_, l.items_ * (c + 1) / l.chunks_, &refusal);
   }
-  work.report(refusal);
+  return refusal.expr < 0 ? nullptr : l.refused(refusal);
 }
 
 Status* Launcher::run(const Launch& launch) const {
@@ -90,14 +81,10 @@ Status* Launcher::run(const Launch& launch) const {
   for (size_t i = 0; i < launch.n_inputs; i++) work.buffers[i] = launch.inputs[i].data;
   for (size_t i = 0; i < launch.n_outputs; i++) work.buffers[launch.n_inputs + i] = launch.outputs[i].data;
   work.partials = static_cast<std::byte*>(launch.scratch);
-  if (!chunks_) {
-    if (items_ == 1) run_items(0, 1, &work);
-    else launch.parallel_for(&launch, static_cast<size_t>(items_), run_items, &work);
-  } else {
-    launch.parallel_for(&launch, chunks_, run_chunks, &work);
-    add_up(launch);
-  }
-  return work.refusal.expr < 0 ? nullptr : refused(work.refusal);
+  if (!chunks_) return items_ <= grain_ ? run_items(0, items_, &work) : launch.parallel_for(&launch, items_, grain_, run_items, &work);
+  if (Status* failed = launch.parallel_for(&launch, chunks_, (grain_ * chunks_ + items_ - 1) / items_, run_chunks, &work)) return failed;
+  add_up(launch);
+  return nullptr;
 }
 
 void Launcher::add_up(const Launch& launch) const {
@@ -112,7 +99,7 @@ void Launcher::add_up(const Launch& launch) const {
         if constexpr (!std::is_same_v<T, bool> && !std::is_same_v<T, bf16>)
           for (int64_t k = 0; k < p.elements; k++) {
             T sum = 0;
-            for (size_t c = 0; c < chunks_; c++) sum += reinterpret_cast<const T*>(partials + c * chunk_bytes_ + partial_offsets_[i])[k];
+            for (int64_t c = 0; c < chunks_; c++) sum += reinterpret_cast<const T*>(partials + static_cast<size_t>(c) * chunk_bytes_ + partial_offsets_[i])[k];
             out.as<Out>()[k] = static_cast<Out>(sum);
           }
       });

@@ -10,25 +10,26 @@ namespace thunder::fusion {
 class Launcher {
  public:
   explicit Launcher(Lowered lowered);  // compiles; throws
-  size_t scratch_bytes() const { return chunks_ * chunk_bytes_; }
+  size_t scratch_bytes() const { return static_cast<size_t>(chunks_) * chunk_bytes_; }
   // Any thread. Null, or an owned status.
   Status* run(const Launch& launch) const;
 
  private:
   struct Work;
-  static void run_items(size_t begin, size_t end, void* work);
-  static void run_chunks(size_t begin, size_t end, void* work);
+  static Status* run_items(int64_t begin, int64_t end, void* work);
+  static Status* run_chunks(int64_t begin, int64_t end, void* work);
   void add_up(const Launch& launch) const;
   Status* refused(const Refusal& refusal) const;
 
   KernelFn kernel_ = nullptr;
   std::vector<int64_t> parameters_;
-  int64_t items_ = 1;
+  int64_t items_ = 1, grain_ = 1;
   size_t arguments_ = 0;
   std::vector<Partial> partials_;
   std::vector<size_t> partial_offsets_;  // in a chunk's bytes
   std::vector<Check> checks_;
-  size_t chunks_ = 0, chunk_bytes_ = 0;  // of partial sums; no chunks: nothing is summed over the outer axes
+  int64_t chunks_ = 0;
+  size_t chunk_bytes_ = 0;  // of partial sums; no chunks: nothing is summed over the outer axes
 };
 
 }  // namespace thunder::fusion
