@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_set>
 
+#include "ir/spelling.h"
 #include "ir/terms.h"
 
 namespace thunder {
 namespace {
 
+using spelling::kRegion;
 constexpr std::string_view kHeader = "-- libthunder trace 1: ";
 
 class Parser {
@@ -24,7 +27,8 @@ class Parser {
     for (; c.accept_word("local"); c = next()) statement(c, [&](Cursor& at) { terms_.declare_symbol(at); });
     // Inputs' types may need the symbols.
     for (Cursor& input : inputs_) statement(input, [&](Cursor& at) { this->input(at); });
-    for (; !c.at("copy_(") && !at_word(c, "return"); c = next()) statement(c, [&](Cursor& at) { line(at); });
+    for (; !c.at("copy_(") && !at_word(c, "return"); c = next())
+      statement(c, [&](Cursor& at) { at_word(at, "do") ? region(at) : line(at, trace_.nodes); });
     for (; c.at("copy_("); c = next()) statement(c, [&](Cursor& at) { write(at); });
     statement(c, [&](Cursor& at) { outputs(at); });
     statement(next(), [&](Cursor& at) { words(at, {"end"}); });
@@ -132,7 +136,42 @@ class Parser {
     return *op;
   }
 
-  void line(Cursor& c) {
+  // do  -- region RESULTS by EXECUTOR at PLACE, its lines, end
+  void region(Cursor& c) {
+    words(c, {"do", "--"});
+    if (!c.accept_word(kRegion)) c.expected("'", kRegion, "'");
+    Cursor leaving = c;  // named before they are made
+    while (terms_.at_value(c)) {
+      terms_.place(c, "t");
+      if (!c.accept(",")) break;
+    }
+    comment_.reset();
+    by_and_at(c);
+    const char *where = comment_.where, *executor = comment_.executor;
+    std::vector<const Node*> body;
+    Cursor at = next();
+    for (; !at_word(at, "end"); at = next()) statement(at, [&](Cursor& inner) { line(inner, body); });
+    statement(at, [&](Cursor& end) { words(end, {"end"}); });
+    const Op* op = source_.find(kRegion);
+    if (!op) c.bad("unknown op '", kRegion, "'");
+    std::unordered_set<ValueId> made, read;
+    std::vector<ValueId> inputs, results;
+    for (const Node* n : body) {
+      for_each_value(n->args, [&](ValueId v) {
+        if (!made.count(v) && read.insert(v).second) inputs.push_back(v);
+      });
+      made.insert(n->results.begin(), n->results.end());
+    }
+    while (terms_.at_value(leaving)) {
+      results.push_back(terms_.value(leaving));
+      if (!made.count(results.back())) leaving.bad("a region gives only what its lines make");
+      if (!leaving.accept(",")) break;
+    }
+    const Arg args[] = {Arg::values(inputs)};
+    trace_.nodes.push_back(trace_.store->node(op, args, results, body, where, executor));
+  }
+
+  void line(Cursor& c, std::vector<const Node*>& into) {
     places_.clear();
     const bool moved = c.accept("table.move({");
     if (!moved && terms_.at_value(c)) {
@@ -149,7 +188,7 @@ class Parser {
     if (node->results.size() != places_.size()) c.bad(op.name(), " has ", node->results.size(), " results here, the line names ", places_.size());
     if (comment_.typed) check_types(c, *node);
     for (size_t i = 0; i < places_.size(); i++) terms_.define(c, 't', places_[i], node->results[i]);
-    trace_.nodes.push_back(node);
+    into.push_back(node);
   }
 
   void move_targets(Cursor& c) {
@@ -190,6 +229,10 @@ class Parser {
       if (!c.accept_word("from")) c.expected("'from'");
       comment_.draw = FirstDraw{terms_.value(c), ordinal};
     }
+    by_and_at(c);
+  }
+
+  void by_and_at(Cursor& c) {
     const bool claimed = c.accept_word("by");
     if (!claimed && !c.accept_word("at")) return;
     std::string_view left = c.left();

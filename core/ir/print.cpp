@@ -1,6 +1,7 @@
 #include "ir/print.h"
 
 #include <charconv>
+#include <utility>
 
 #include "ir/draws.h"
 #include "ir/spelling.h"
@@ -23,12 +24,8 @@ class Printer {
     for (const Symbol& s : used_symbols(trace_))
       out_ += cat("  local s", s.number, " = ", s.hint, "\n");
     for (const Node* n : trace_.nodes) {
-      number(*n, 't', values_);
-      out_ += "  ";
-      call(*n);
-      comment(*n);
-      out_ += '\n';
-      if (options_.bodies) body(*n, 1);
+      if (n->op->name() == kRegion) region(*n);
+      else statement(*n, "  ");
     }
     epilogue();
     return std::move(out_);
@@ -36,7 +33,8 @@ class Printer {
 
   std::string line(const Node& wanted) {
     for (const Node* n : trace_.nodes) {
-      number(*n, 't', values_);
+      if (n->op->name() == kRegion) for (const Node* inner : n->body) number(*inner, 't', values_);
+      else number(*n, 't', values_);
       if (n == &wanted) break;
     }
     call(wanted);
@@ -54,6 +52,29 @@ class Printer {
   }
   void number(const Node& n, char table, uint32_t& counter) {
     for (ValueId r : n.results) name(r, table, ++counter);
+  }
+
+  void statement(const Node& n, const char* indent) {
+    number(n, 't', values_);
+    out_ += indent;
+    call(n);
+    comment(n);
+    out_ += '\n';
+    if (options_.bodies) body(n, 1);
+  }
+
+  // What runs as one is a block: its comment says which values leave it.
+  void region(const Node& n) {
+    std::string before = std::move(out_);
+    out_.clear();
+    for (const Node* inner : n.body) statement(*inner, "    ");
+    std::string lines = std::exchange(out_, std::move(before));
+    out_ += "  do  -- ";
+    out_ += kRegion;
+    out_ += ' ';
+    values(n.results);
+    by_and_at(n);
+    out_ += cat("\n", lines, "  end\n");
   }
 
   void header() {
@@ -164,6 +185,9 @@ class Printer {
       out_ += cat(" drawing ", draw->ordinal, " from ");
       value(draw->state);
     }
+    by_and_at(n);
+  }
+  void by_and_at(const Node& n) {
     if (n.executor) {
       out_ += " by ";
       append_comment(out_, n.executor);

@@ -27,4 +27,7 @@ void append_type(std::string& out, const TensorType& type);
 // Above this many values at once Lua 5.4 runs out of registers: lists go through table.unpack and table.move.
 constexpr size_t kMaxAtOnce = 100;
 
+// The op of lines that an executor runs as one; they print as a block.
+constexpr std::string_view kRegion = "region";
+
 }  // namespace thunder::spelling

@@ -141,7 +141,7 @@ int main(void)
     for (int i = 0; i < 3; i++) CHECK(r[i] == (a[i] * b[i] + a[i]) * b[i] + a[i] - b[i]);
     CHECK(prepared_lines == 4);
     OK(thunder_compiled_trace(c, thunder_compiled_trace_count(c) - 1, &t));
-    CHECK(strstr(thunder_trace_text(t), "region(") && strstr(thunder_trace_text(t), "by fuse"));
+    CHECK(strstr(thunder_trace_text(t), "-- region ") && strstr(thunder_trace_text(t), "by fuse"));
     thunder_trace_release(t);
     for (int i = 0; i < 2; i++) thunder_tensor_release(in[i]), thunder_tensor_release(out[i]);
     thunder_compiled_release(c);

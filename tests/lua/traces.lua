@@ -22,19 +22,21 @@ local function check_stages(f, parameters, constants, inputs, results)
   end
 end
 
+-- Lines run one by one give the bits of the host executor.
+local host = { executors = { "host" } }
 local x = th.tensor { { 1.0, -2.0, 3.0 }, { 0.5, 0.25, -1.0 } }
 
 -- Forward, with a live number and several results.
 local f = th.compile(function(a, s)
   local y = th.softmax(th.relu(a) * s, -1)
   return y, y:sum(0, true), a:reshape(3, 2):permute(1, 0)
-end)
+end, host)
 local results = { f(x, 0.75) }
 check_stages(f, {}, {}, { x, th.tensor(0.75) }, results)
 
 -- Captured tensors are constants c[k] of the program, in the order in which they were met.
 local w = th.tensor { { 0.5, -1.0, 2.0 }, { 1.5, 0.25, -0.5 } }
-local g = th.compile(function(a) return th.linear(a, w) end)
+local g = th.compile(function(a) return th.linear(a, w) end, host)
 check_stages(g, {}, { w }, { x }, { g(x) })
 
 -- A training step: gradient and write-back.
@@ -43,7 +45,7 @@ local step = th.compile(function(a, target)
   local loss = th.mse_loss(th.linear(a, w), target)
   w:sub_(th.grad_of(loss, w) * 0.1)
   return loss
-end)
+end, host)
 local target = th.tensor { { 1.0, 0.0 }, { 0.0, 1.0 } }
 local loss = step(x, target)
 check_stages(step, {}, { before }, { x, target }, { loss, constants = { w } })
@@ -56,7 +58,7 @@ local classify = th.compile(function(a)
   local loss = th.cross_entropy(th.layer_norm(a, { 3 }, layer), classes)
   layer:sub_(th.grad_of(loss, layer))
   return loss, a:split(1)
-end)
+end, host)
 local given = { classify(x) }
 local captured = {}
 local header = th.last_traces(classify)[1].text

@@ -73,7 +73,8 @@ class Growth {
     if (!grown.add(*lines_[line])) return false;
     group_ = std::move(grown);
     for (size_t i : with) taken_[i] = 1;
-    return taken_[line] = 1;
+    taken_[line] = 1;
+    return true;
   }
 
   std::span<const Node* const> lines_;

@@ -110,8 +110,8 @@ class Lowering {
           return;
         }
         e.in[e.count++] = operand(line, 0);
-        // The sum of what has been reduced already is a sum over the outer axes alone.
-        if (group_.value(result).kind == Kind::total && is_reduced(e.in[0])) {
+        // The sum of what is known for each row is a sum over the outer axes alone.
+        if (group_.value(result).kind == Kind::total && is_row(line, 0)) {
           exprs_[result] = e.in[0];
           return;
         }
@@ -125,13 +125,13 @@ class Lowering {
     }
     exprs_[result] = add(e);
     if (row.role == Role::pick) add_check(line, exprs_[result]);
-    if (row.role == Role::reduction) reductions_.push_back(exprs_[result]);
   }
 
-  bool is_reduced(ExprId e) const {
-    const Expr& x = lowered_.nest.exprs[e];
-    if (std::find(reductions_.begin(), reductions_.end(), e) != reductions_.end()) return true;
-    return x.count > 0 && std::all_of(x.in.begin(), x.in.begin() + x.count, [this](ExprId i) { return is_reduced(i); });
+  // Whether an operand does not change along the axes that the nest reduces.
+  bool is_row(const Node& line, size_t arg) {
+    const ValueId v = line.args[arg].v;
+    const Dimension axes = group_.space().flat(group_.has(v) ? group_.value(v).coordinates : group_.read_of(line, arg));
+    return inner_ && std::none_of(axes.begin(), axes.end(), [this](AxisId a) { return inner_ & bit(axis(a)); });
   }
 
   // The place of an element in row-major order, of which iota and the draws are functions.
@@ -190,7 +190,6 @@ class Lowering {
   uint32_t walked_ = 0;
   AxisSet inner_ = 0;
   std::unordered_map<ValueId, ExprId> exprs_;
-  std::vector<ExprId> reductions_;
   Lowered lowered_;
 };
 

@@ -95,6 +95,7 @@ class Code {
   llvm::Value* refusal_ = nullptr;
   Point at_;
   Memo row_, position_, picked_, reciprocals_;
+  std::vector<bool> looked_below_;  // in this pass
   uint32_t pass_ = 0;
   std::vector<llvm::Value*> rooms_;     // by expression
   std::vector<uint32_t> kept_in_;       // the pass that filled it; none: kNowhere

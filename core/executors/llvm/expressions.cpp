@@ -57,6 +57,8 @@ Value* Code::reciprocal(ExprId id) {
 
 // What is known for a whole row is computed before the loop over its positions begins.
 void Code::evaluate_rows_below(ExprId id) {
+  if (looked_below_[id]) return;
+  looked_below_[id] = true;
   const Expr& e = nest_.exprs[id];
   const fusion::AxisSet loops = nest_.outer_set() | nest_.inner_set();
   if (nest_.is_row(id) && !(e.axes & ~loops)) {

@@ -129,6 +129,7 @@ void Code::store_all(const std::vector<const Output*>& stores) {
 
 void Code::emit_pass(uint32_t pass) {
   pass_ = pass;
+  looked_below_.assign(nest_.exprs.size(), false);
   std::vector<ExprId> reductions;
   std::vector<const Output*> stores;
   for (ExprId id = 0; id < nest_.exprs.size(); id++)
