@@ -126,11 +126,16 @@ static void report(thunder_context *context)
     thunder_values *in = NULL;
     thunder_function *f = NULL;
     thunder_compiled *c = NULL;
+    thunder_options *host = NULL;
     thunder_statistics stats;
     OK(thunder_values_create(context, &in));
     thunder_values_push_tensor(in, x);
     OK(thunder_function_create(context, "f", square_twice, NULL, NULL, &f));
-    OK(thunder_compile(f, NULL, &c));
+    /* Line by line, so that there is something between the lines. */
+    OK(thunder_options_create(context, &host));
+    thunder_options_set_str(host, "executors", "host");
+    OK(thunder_compile(f, host, &c));
+    thunder_options_release(host);
     CHECK(!*thunder_compiled_memory_report(c));
     OK(thunder_compiled_prepare(c, in));
     stats.size = sizeof stats;

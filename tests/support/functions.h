@@ -42,11 +42,15 @@ struct CompiledTest : testing::Test {
     auto* p = reinterpret_cast<const float*>(t.data());
     return Floats(p, p + t.elements());
   }
-  // Without options: by the host executor, whose results are those of eager ops bit for bit.
+  // The host executor, whose results are those of eager ops bit for bit.
+  static Ref<CompileOptions> by_host() {
+    auto options = make<CompileOptions>();
+    options->set("executors", Any::string("host"));
+    return options;
+  }
+  // Without options: by the host executor.
   Ref<Compiled> compile(Lambda::Body body, const CompileOptions* options = nullptr) {
-    auto host = make<CompileOptions>();
-    host->set("executors", Any::string("host"));
-    return make<Compiled>(context, Ref<Function>::adopt(new Lambda(std::move(body))), options ? options : host.get());
+    return make<Compiled>(context, Ref<Function>::adopt(new Lambda(std::move(body))), options ? options : by_host().get());
   }
   // The first result; empty after an error.
   Floats run(Compiled& f, std::vector<Tensor*> in) {
