@@ -1,0 +1,86 @@
+// Which lines of a trace become one kernel.
+#include "executors/fusion/grow.h"
+
+#include "core/executors/fusion/support.h"
+
+namespace thunder::fusion {
+namespace {
+
+struct Grow : LinesTest {
+  void SetUp() override {
+    if (!can_compile()) GTEST_SKIP();
+  }
+};
+
+TEST_F(Grow, from_a_line_to_those_that_read_it) {
+  Var a = prim("prims.exp", {input({8})}), b = prim("prims.neg", {a}), c = prim("prims.abs", {a});
+  EXPECT_EQ(claimed({b, c}), "[exp neg abs]");
+}
+
+TEST_F(Grow, leaves_alone_what_shares_nothing) {
+  Var a = prim("prims.exp", {input({8})}), b = prim("prims.neg", {input({8})});
+  EXPECT_EQ(claimed({prim("prims.abs", {a}), prim("prims.abs", {b})}), "[exp abs] [neg abs]");
+}
+
+TEST_F(Grow, draws_in_lines_that_it_was_waiting_for) {
+  Var x = input({8}), y = input({8});
+  Var a = prim("prims.exp", {x}), b = prim("prims.sin", {y});
+  EXPECT_EQ(claimed({prim("prims.add", {a, b})}), "[exp sin add]");
+}
+
+TEST_F(Grow, takes_a_softmax_whole) {
+  Var x = input({4, 8}), shape = maker.call("softmax", {x, 1});
+  EXPECT_EQ(claimed({shape}), "[amax reshape expand sub exp sum reshape expand div]");
+}
+
+TEST_F(Grow, leaves_out_views_that_only_others_read) {
+  Var a = prim("prims.exp", {input({4, 8})}), b = prim("prims.neg", {a}), c = prim("prims.reshape", {b, Shape{8, 4}});
+  EXPECT_EQ(claimed({c}), "[exp neg] reshape");
+}
+
+TEST_F(Grow, begins_with_no_view) {
+  Var a = prim("prims.permute", {input({4, 8}), Shape{1, 0}});
+  EXPECT_EQ(claimed({prim("prims.exp", {prim("prims.neg", {a})})}), "permute [neg exp]");
+}
+
+TEST_F(Grow, reads_a_view_of_an_input_through_its_strides) {
+  Var b = prim("prims.expand", {input({8}), Shape{4, 8}});
+  EXPECT_EQ(claimed({prim("prims.add", {prim("prims.exp", {input({4, 8})}), b})}), "expand [exp add]");
+}
+
+TEST_F(Grow, ends_where_columns_are_summed) {
+  Var a = prim("prims.exp", {input({4, 8})}), rows = prim("prims.amax", {a, Shape{1}}), columns = prim("prims.sum", {a, Shape{0}});
+  EXPECT_EQ(claimed({rows, prim("prims.neg", {columns})}), "[exp amax sum] neg");
+}
+
+TEST_F(Grow, puts_a_matrix_product_between_two_kernels) {
+  Var a = prim("prims.neg", {prim("prims.exp", {input({4, 4})})}), m = prim("prims.matmul", {a, a});
+  EXPECT_EQ(claimed({prim("prims.abs", {prim("prims.exp", {m})})}), "[exp neg] matmul [exp abs]");
+}
+
+// As many inputs as there are: a kernel has no fewer arguments than its lines may have.
+TEST_F(Grow, takes_as_many_inputs_as_lines) {
+  Var sum = prim("prims.neg", {input({8})});
+  for (int i = 0; i < 95; i++) sum = prim("prims.add", {sum, input({8})});
+  const Trace trace = maker.finish({sum});
+  std::vector<uint8_t> taken(trace.nodes.size());
+  EXPECT_TRUE(grow(trace.nodes, store(), taken));
+  EXPECT_EQ(std::count(taken.begin(), taken.end(), 1), 96);
+}
+
+// What grew in an order of its own is one group also in the trace's order, in which it is compiled.
+TEST_F(Grow, into_what_is_a_group_in_the_order_of_the_trace) {
+  Var r = prim("prims.exp", {input({4})}), total = prim("prims.sum", {r, Shape{}});
+  Var rows = prim("prims.sum", {prim("prims.neg", {input({4, 8})}), Shape{1}}), c = prim("prims.add", {r, rows});
+  const Trace trace = maker.finish({total, c});
+  std::vector<uint8_t> taken(trace.nodes.size());
+  ASSERT_TRUE(grow(trace.nodes, store(), taken));
+  Group group(store());
+  for (size_t i = 0; i < taken.size(); i++) {
+    if (taken[i]) EXPECT_TRUE(group.extend(*trace.nodes[i])) << group.why();
+  }
+  EXPECT_TRUE(group.consistent()) << group.why();
+}
+
+}  // namespace
+}  // namespace thunder::fusion

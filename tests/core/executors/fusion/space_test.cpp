@@ -1,0 +1,88 @@
+// Axes that meet become one, are split where a shape asks for it, and are refused where sizes do not divide.
+#include "executors/fusion/space.h"
+
+#include <gtest/gtest.h>
+
+namespace thunder::fusion {
+namespace {
+
+struct SpaceTest : testing::Test {
+  Space space;
+  Coordinates fresh(std::initializer_list<Dim> shape) { return space.fresh(Shape(shape)); }
+  // The extents of a value's axes, by dim.
+  std::vector<std::vector<int64_t>> extents(const Coordinates& c) {
+    std::vector<std::vector<int64_t>> out;
+    for (const Dimension& d : space.resolve(c)) {
+      out.emplace_back();
+      for (AxisId a : d) out.back().push_back(space.extent(a));
+    }
+    return out;
+  }
+  bool same(const Coordinates& a, const Coordinates& b) {
+    const Dimension left = space.flat(a), right = space.flat(b);
+    return std::equal(left.begin(), left.end(), right.begin(), right.end());
+  }
+};
+using Extents = std::vector<std::vector<int64_t>>;
+
+TEST_F(SpaceTest, gives_no_axis_to_a_dim_of_size_one) { EXPECT_EQ(extents(fresh({1, 3, 1})), (Extents{{}, {3}, {}})); }
+
+TEST_F(SpaceTest, makes_equal_axes_one) {
+  const Coordinates a = fresh({2, 3}), b = fresh({2, 3});
+  EXPECT_FALSE(same(a, b));
+  EXPECT_TRUE(space.unify(a, b));
+  EXPECT_TRUE(same(a, b));
+}
+
+TEST_F(SpaceTest, refuses_other_sizes) {
+  EXPECT_FALSE(space.unify(fresh({2, 3}), fresh({3, 2})));
+  EXPECT_FALSE(space.unify(fresh({4}), fresh({6})));
+  EXPECT_FALSE(space.unify(fresh({4}), fresh({2})));
+}
+
+TEST_F(SpaceTest, splits_the_longer_of_two_axes) {
+  const Coordinates a = fresh({6}), b = fresh({2, 3});
+  const auto joined = space.reshape(b, Shape{6});
+  ASSERT_TRUE(joined);
+  EXPECT_EQ(extents(*joined), (Extents{{2, 3}}));
+  EXPECT_TRUE(space.unify(a, *joined));
+  EXPECT_EQ(extents(a), (Extents{{2, 3}}));
+  EXPECT_TRUE(same(a, b));
+}
+
+TEST_F(SpaceTest, splits_in_both_directions_when_only_parts_are_equal) {
+  const Coordinates a = fresh({2, 6}), b = fresh({4, 3});
+  const auto flat_a = space.reshape(a, Shape{12}), flat_b = space.reshape(b, Shape{12});
+  ASSERT_TRUE(flat_a && flat_b);
+  EXPECT_TRUE(space.unify(*flat_a, *flat_b));
+  EXPECT_EQ(extents(a), (Extents{{2}, {2, 3}}));
+  EXPECT_EQ(extents(b), (Extents{{2, 2}, {3}}));
+}
+
+TEST_F(SpaceTest, follows_an_axis_that_was_split_before) {
+  const Coordinates a = fresh({24}), b = fresh({4, 6}), c = fresh({8, 3});
+  EXPECT_TRUE(space.unify(a, *space.reshape(b, Shape{24})));
+  EXPECT_TRUE(space.unify(a, *space.reshape(c, Shape{24})));
+  EXPECT_EQ(extents(a), (Extents{{4, 2, 3}}));
+  EXPECT_TRUE(same(b, c));
+}
+
+TEST_F(SpaceTest, reshapes_by_taking_axes_from_the_back) {
+  const Coordinates a = fresh({4, 6});
+  const auto b = space.reshape(a, Shape{2, 1, 12});
+  ASSERT_TRUE(b);
+  EXPECT_EQ(extents(*b), (Extents{{2}, {}, {2, 6}}));
+  EXPECT_EQ(extents(a), (Extents{{2, 2}, {6}}));
+}
+
+TEST_F(SpaceTest, refuses_a_reshape_whose_sizes_do_not_divide) { EXPECT_FALSE(space.reshape(fresh({4, 3}), Shape{3, 4})); }
+
+TEST_F(SpaceTest, unifies_where_the_same_axes_stand_on_both_sides) {
+  const Coordinates a = fresh({5, 5});
+  EXPECT_TRUE(space.unify(a, Coordinates{a[1], a[0]}));
+  const Dimension flat = space.flat(a);
+  EXPECT_EQ(flat[0], flat[1]);  // a diagonal, which a group refuses
+}
+
+}  // namespace
+}  // namespace thunder::fusion

@@ -1,0 +1,197 @@
+// Lines by hand and what becomes of them; whole functions run fused and by the host alone.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <random>
+
+#include "base/text.h"
+#include "executors/claim.h"
+#include "executors/fusion/fusion.h"
+#include "executors/fusion/group.h"
+#include "executors/fusion/kernels.h"
+#include "executors/fusion/lower.h"
+#include "executors/host/host.h"
+#include "ops/kernels.h"
+#include "support/functions.h"
+#include "support/traces.h"
+
+namespace thunder::fusion {
+
+// A line or a region lowered for inputs of these strides, in order; dense ones where none are given.
+inline Lowered lowered(const Node& node, const Store& store, const std::vector<std::vector<int64_t>>& strides = {}) {
+  std::deque<std::vector<int64_t>> kept;
+  std::vector<Buffer> inputs, outputs;
+  const auto add = [&](std::vector<Buffer>& to, ValueId v, const std::vector<int64_t>* given) {
+    const TensorType& type = store.type(v);
+    const auto sizes = concrete(type.shape), dense = dense_strides(type.shape);
+    Buffer b;
+    b.shape = kept.emplace_back(sizes.begin(), sizes.end()).data();
+    b.strides = given ? kept.emplace_back(*given).data() : kept.emplace_back(dense.begin(), dense.end()).data();
+    b.rank = static_cast<int32_t>(sizes.size()), b.dtype = type.dtype;
+    to.push_back(b);
+  };
+  for_each_value(node.args, [&](ValueId v) { add(inputs, v, inputs.size() < strides.size() ? &strides[inputs.size()] : nullptr); });
+  for (ValueId v : node.results) add(outputs, v, nullptr);
+  return lower({node, store, inputs, outputs});
+}
+
+// Lines of prims, grouped, claimed and lowered without running anything.
+struct LinesTest : testing::Test {
+  tests::TraceMaker maker;
+
+  Var input(std::initializer_list<Dim> shape, DType dtype = DType::f32) { return maker.input("x", shape, dtype); }
+  Var prim(std::string_view op, std::initializer_list<In> args) { return maker.call(op, args); }
+  const Store& store() { return maker.recorder.store(); }
+  std::vector<const Node*>& lines() { return maker.recorder.nodes(); }
+
+  // Why the lines so far are no group: the first reason; empty when they are one.
+  std::string refusal() {
+    Group group(store());
+    for (const Node* line : lines())
+      if (!computable(*line, store())) return "not computable";
+      else if (!group.add(*line)) return std::string(group.why());
+    return "";
+  }
+  Trace claim_lines(std::initializer_list<Var> outputs) {
+    const Executors executors = {make<Executor>(fusion_executor()), make<Executor>(host_executor())};
+    return claim(descend(maker.finish(outputs), executors), executors, maker.registry.get("region"));
+  }
+  // The claimed lines: names without "prims.", those of one kernel in brackets.
+  std::string claimed(std::initializer_list<Var> outputs) {
+    std::string text;
+    for (const Trace trace = claim_lines(outputs); const Node* n : trace.nodes) {
+      text += text.empty() ? "" : " ";
+      if (n->body.empty()) text += n->op->name().substr(6);
+      else text += "[" + join(n->body, " ", [](const Node* line) { return line->op->name().substr(6); }) + "]";
+    }
+    return text;
+  }
+};
+
+// Whole functions, compiled with and without the fusion executor.
+struct FusedTest : test::CompiledTest {
+  using Tensors = std::vector<Ref<Tensor>>;
+  using Body = std::function<std::vector<Tensor*>(Scope&, std::span<Tensor* const>)>;
+  struct Outcome {
+    std::vector<std::vector<double>> results, inputs;  // after the call
+    std::string error;
+    size_t lines = 0;                                  // that the program runs, views not counted
+  };
+
+  void SetUp() override {
+    std::string why;
+    if (!can_compile(&why)) GTEST_SKIP() << why;
+  }
+
+  // Numbers between low and high that are the same on every machine; whole for integers.
+  Ref<Tensor> numbers(const std::vector<int64_t>& shape, DType dtype = DType::f32, double low = -2, double high = 2) {
+    TensorType type;
+    type.dtype = dtype;
+    type.shape.assign(shape.begin(), shape.end());
+    auto t = Tensor::empty(context->allocator(), type);
+    by_dtype(dtype, [&](auto zero) {
+      using T = decltype(zero);
+      for (int64_t i = 0; i < t->elements(); i++) {
+        double v = low + (high - low) * static_cast<double>(random_() >> 11) * 0x1p-53;
+        if (!is_real(dtype)) v = std::floor(v);
+        reinterpret_cast<T*>(t->data())[i] = static_cast<T>(static_cast<Compute<T>>(v));
+      }
+    });
+    return t;
+  }
+  static std::vector<double> values(const Tensor& t) {
+    auto dense = Tensor::empty(default_allocator(), t.type());
+    copy_strided(t.buffer(), dense->buffer());
+    std::vector<double> out;
+    by_dtype(t.type().dtype, [&](auto zero) {
+      using T = decltype(zero);
+      for (int64_t i = 0; i < dense->elements(); i++)
+        out.push_back(static_cast<double>(static_cast<Compute<T>>(reinterpret_cast<const T*>(dense->data())[i])));
+    });
+    return out;
+  }
+  static Ref<Tensor> copy(const Tensor& t) {
+    auto out = Tensor::empty(default_allocator(), t.type());
+    copy_strided(t.buffer(), out->buffer());
+    return out;
+  }
+
+  Outcome outcome(const Body& body, const Tensors& in, size_t n_results, std::string_view executors) {
+    auto options = make<CompileOptions>();
+    options->set("executors", Any::string(executors));
+    options->set("verify", Any::boolean(true));
+    std::fill_n(reinterpret_cast<int64_t*>(context->random()->data()), 2, 7);
+    auto f = compile([&](Scope& s, const Values& values, Values& out) {
+      std::vector<Tensor*> tensors;
+      for (size_t i = 0; i < values.size(); i++) tensors.push_back(values[i].tensor.get());
+      for (Tensor* t : body(s, tensors)) out.push(Any::tensor(t));
+    }, options.get());
+    std::vector<Tensor*> given, results(n_results);
+    for (auto& t : in) given.push_back(t.get());
+    Outcome made;
+    if (Status* failed = f->call_tensors(given.data(), given.size(), results.data(), n_results)) {
+      made.error = failed->message();
+      failed->release();
+      results.clear();
+    }
+    for (Tensor* t : results) {
+      made.results.push_back(values(*t));
+      t->release();
+    }
+    for (auto& t : in) made.inputs.push_back(values(*t));
+    if (f->traces().empty()) return made;
+    for (const Node* n : f->traces().back().nodes) made.lines += !def(*n).view;
+    return made;
+  }
+  // Both executors leave the same, to `tolerance` relative to the largest number of a result. Gives the fused outcome.
+  Outcome agree(const Body& body, const Tensors& in, size_t n_results, double tolerance = 4e-6) {
+    Tensors again;
+    for (auto& t : in) again.push_back(copy(*t));
+    const Outcome expected = outcome(body, again, n_results, "host"), got = outcome(body, in, n_results, "fusion");
+    EXPECT_EQ(got.error, "");
+    EXPECT_EQ(expected.error, "");
+    compare(got.results, expected.results, tolerance, "result ");
+    compare(got.inputs, expected.inputs, tolerance, "input ");
+    return got;
+  }
+
+ private:
+  static void compare(const std::vector<std::vector<double>>& got, const std::vector<std::vector<double>>& expected, double tolerance, const char* what) {
+    ASSERT_EQ(got.size(), expected.size());
+    for (size_t r = 0; r < got.size(); r++) {
+      ASSERT_EQ(got[r].size(), expected[r].size()) << what << r;
+      double largest = 0;
+      for (double v : expected[r])
+        if (std::isfinite(v)) largest = std::max(largest, std::fabs(v));
+      for (size_t i = 0; i < got[r].size(); i++) {
+        const double a = got[r][i], b = expected[r][i];
+        if (a == b || (std::isnan(a) && std::isnan(b)) || std::fabs(a - b) <= tolerance * largest) continue;
+        ADD_FAILURE() << what << r << " element " << i << " is " << a << ", expected " << b;
+        return;
+      }
+    }
+  }
+  std::mt19937_64 random_{1};
+};
+
+// Short names for the bodies of functions.
+inline Tensor* call(Scope& s, std::string_view op, std::vector<Any> args) { return test::op(s, op, std::move(args)); }
+inline Any arg(Tensor* t) { return Any::tensor(t); }
+inline Any arg(int64_t i) { return Any::integer(i); }
+inline Any arg(double v) { return Any::real(v); }
+inline Any arg(const std::vector<int64_t>& d) { return Any::dims(d); }
+
+// The results, then d(sum of the first times the last input)/d(each of the `n` first inputs).
+inline std::vector<Tensor*> with_gradients(Scope& s, Tensor* y, std::span<Tensor* const> in, size_t n) {
+  Tensor* loss = call(s, "sum", {arg(call(s, "mul", {arg(y), arg(in.back())}))});
+  thunder::Values wrt;
+  for (size_t i = 0; i < n; i++) wrt.push(Ref<Tensor>(in[i]));
+  std::vector<Tensor*> out = {y};
+  thunder::Values* grads = s.grad(loss, wrt);
+  for (size_t i = 0; grads && i < grads->size(); i++) out.push_back((*grads)[i].tensor.get());
+  return out;
+}
+
+}  // namespace thunder::fusion

@@ -1,0 +1,69 @@
+// The module's emitter: a nest in, a function that computes it out; nothing else of the library is there.
+#include "executors/fusion/emitter.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+extern "C" thunder::fusion::Emitter* thunder_make_emitter(uint32_t version);
+
+namespace thunder::fusion {
+namespace {
+
+// out[i] = in[i] + in[i], along one axis.
+Nest doubling(int64_t n) {
+  Nest nest;
+  nest.extents = {n};
+  nest.inner = 1;
+  nest.split = true;
+  nest.buffers = {DType::f32, DType::f32};
+  nest.maps = {{1}};
+  Expr load;
+  load.dtype = DType::f32;
+  load.axes = bit(0);
+  Expr add = load;
+  add.fn = Fn::add, add.count = 2;
+  nest.exprs = {load, add};
+  nest.stores = {{1, OutputKind::each, 1, 0}};
+  return nest;
+}
+
+struct Emitting : testing::Test {
+  Emitter* emitter = thunder_make_emitter(kEmitterVersion);
+};
+
+TEST_F(Emitting, refuses_another_version_of_the_interface) { EXPECT_EQ(thunder_make_emitter(kEmitterVersion + 1), nullptr); }
+
+TEST_F(Emitting, names_its_target_and_version) {
+  ASSERT_NE(emitter, nullptr);
+  EXPECT_NE(std::string(emitter->target()).find("llvm 19"), std::string::npos);
+}
+
+TEST_F(Emitting, compiles_whole_vectors_and_what_is_left) {
+  ASSERT_NE(emitter, nullptr);
+  for (int64_t n : {1, 16, 17, 64, 100, 1000}) {
+    const Object object = emitter->compile(doubling(n), "twice");
+    ASSERT_EQ(object.error, "");
+    std::string error;
+    KernelFn fn = emitter->load(object.code, "twice", error);
+    ASSERT_NE(fn, nullptr) << error;
+    std::vector<float> in(static_cast<size_t>(n)), out(in.size() + 1, -1);
+    for (size_t i = 0; i < in.size(); i++) in[i] = static_cast<float>(i);
+    void* buffers[] = {in.data(), out.data()};
+    const int64_t parameters[] = {n, 64};  // the extent, and the length of a piece
+    Refusal refusal;
+    fn(buffers, parameters, 0, (n + 63) / 64, &refusal);
+    for (size_t i = 0; i < in.size(); i++) ASSERT_EQ(out[i], 2 * in[i]) << n;
+    EXPECT_EQ(out.back(), -1) << "wrote over the end";
+  }
+}
+
+TEST_F(Emitting, says_why_code_cannot_be_loaded) {
+  ASSERT_NE(emitter, nullptr);
+  std::string error;
+  EXPECT_EQ(emitter->load({'n', 'o'}, "twice", error), nullptr);
+  EXPECT_NE(error, "");
+}
+
+}  // namespace
+}  // namespace thunder::fusion
