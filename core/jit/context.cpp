@@ -79,9 +79,7 @@ Executors Context::executors(std::span<const std::string> names, const Executors
     }
     add(*it);
   }
-  if (names.empty())
-    for (auto& e : ours_) add(e);
-  add(ours_.back());
+  add(executors_.back());
   return out;
 }
 

@@ -77,7 +77,9 @@ TEST_F(Grow, into_what_is_a_group_in_the_order_of_the_trace) {
   ASSERT_TRUE(grow(trace.nodes, store(), taken));
   Group group(store());
   for (size_t i = 0; i < taken.size(); i++) {
-    if (taken[i]) EXPECT_TRUE(group.extend(*trace.nodes[i])) << group.why();
+    if (taken[i]) {
+      EXPECT_TRUE(group.extend(*trace.nodes[i])) << group.why();
+    }
   }
   EXPECT_TRUE(group.consistent()) << group.why();
 }
