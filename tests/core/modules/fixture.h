@@ -58,7 +58,7 @@ struct Modules : test::CompiledTest {
     return net;
   }
   using CompiledTest::compile;
-  Ref<Compiled> compile(const Ref<Module>& m) { return make<Compiled>(context, module_function(m), by_host().get()); }
+  Ref<Compiled> compile(const Ref<Module>& m) { return make<Compiled>(context, module_function(m), by_line().get()); }
 
   // The first result of a compiled function; null, with `error` set, when it fails.
   Ref<Tensor> run(Compiled& f, std::vector<Ref<Tensor>> in) {
