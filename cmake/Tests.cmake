@@ -23,6 +23,9 @@ function(thunder_add_unit_tests name folder label)
   target_link_libraries(${name}_test PRIVATE thunder_flags thunder_static GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name}_test --gtest_brief=1 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
   set_tests_properties(${name} PROPERTIES LABELS "${label}" TIMEOUT 300)
+  if(TARGET thunder_llvm)
+    add_dependencies(${name}_test thunder_llvm)
+  endif()
   if(name IN_LIST THUNDER_SANITIZED)
     add_dependencies(asan-sample ${name}_test)
     set_tests_properties(${name} PROPERTIES LABELS "${label};asan-sample")
@@ -153,3 +156,15 @@ if(NOT THUNDER_SANITIZE)
     set_tests_properties(abi PROPERTIES LABELS capi)
   endif()
 endif()
+
+# Many more random programs than the battery's share, on all cores: nearly all of their time goes into kernels.
+if(TARGET battery_test AND TARGET thunder_llvm AND NOT THUNDER_SANITIZE)
+  add_test(NAME fused_programs COMMAND battery_test --gtest_filter=RandomPrograms.mean_the_same_when_fused
+           WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
+  set_tests_properties(fused_programs PROPERTIES LABELS battery TIMEOUT 600 COST 1000
+    ENVIRONMENT "THUNDER_FUSED_PROGRAMS=3000")
+endif()
+
+# Kernels that tests compile are kept in the build tree, not in the home of whoever runs them.
+get_property(tests DIRECTORY PROPERTY TESTS)
+set_property(TEST ${tests} APPEND PROPERTY ENVIRONMENT THUNDER_CACHE_DIR=${CMAKE_BINARY_DIR}/kernels)

@@ -1,28 +1,39 @@
 #include "executors/fusion/kernels.h"
 
 #include <dlfcn.h>
+#include <sys/stat.h>
 
-#include <cstdlib>
-#include <mutex>
-#include <unordered_map>
+#include <optional>
 
 #include "base/text.h"
 
 namespace thunder::fusion {
 namespace {
 
+// The file that a function's code was loaded from.
+std::string file_of(const void* function) {
+  Dl_info info;
+  return dladdr(function, &info) && info.dli_fname ? info.dli_fname : "";
+}
+
+// Tells one build of a file from another.
+std::string stamp(const std::string& path) {
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) != 0) return "";
+  return cat(static_cast<int64_t>(facts.st_size), " bytes of ", static_cast<int64_t>(facts.st_mtim.tv_sec), ".", static_cast<int64_t>(facts.st_mtim.tv_nsec));
+}
+
 // Where the module lies: beside the library, as built; in its folder, as installed; above a test's program.
 std::vector<std::string> places() {
   std::vector<std::string> out;
-  Dl_info info;
-  std::string here = dladdr(reinterpret_cast<void*>(&can_compile), &info) && info.dli_fname ? info.dli_fname : "";
+  std::string here = file_of(reinterpret_cast<const void*>(&can_compile));
   here.resize(here.rfind('/') == std::string::npos ? 0 : here.rfind('/') + 1);
   for (const char* below : {"", "thunder/", "../lib/"}) out.push_back(cat(here, below, "thunder-llvm.so"));
   return out;
 }
 
 struct Module {
-  Emitter* emitter = nullptr;
+  std::optional<KernelCache> kernels;
   std::string why;
   Module() {
     for (const std::string& path : places()) {
@@ -32,8 +43,12 @@ struct Module {
         continue;
       }
       auto make = reinterpret_cast<MakeEmitter>(dlsym(library, kMakeEmitter));
-      emitter = make ? make(kEmitterVersion) : nullptr;
-      if (emitter) return;
+      if (Emitter* emitter = make ? make(kEmitterVersion) : nullptr) {
+        // The module makes code of a nest; the library makes the nest, and the parameters that the code is called with.
+        const std::string identity = cat(stamp(path), ", ", stamp(file_of(reinterpret_cast<const void*>(&can_compile))));
+        kernels.emplace(*emitter, BlobStore::default_folder(), identity);
+        return;
+      }
       why = cat(path, make ? ": does not support this CPU" : ": is not an emitter");
     }
   }
@@ -44,42 +59,15 @@ Module& module() {
   return *m;
 }
 
-struct Kernels {
-  std::mutex mutex;
-  std::unordered_map<std::string, KernelFn> by_text;
-};
-Kernels& kernels() {
-  static Kernels* k = new Kernels;
-  return *k;
-}
-
-KernelFn compile(const Nest& nest) {
-  Emitter& emitter = *module().emitter;
-  Object object = emitter.compile(nest, "kernel");
-  require(object.error.empty(), "fusion: ", object.error, "\nin ", print(nest));
-  std::string error;
-  KernelFn fn = emitter.load(object.code, "kernel", error);
-  require(fn != nullptr, "fusion: ", error);
-  return fn;
-}
-
 }  // namespace
 
 bool can_compile(std::string* why) {
-  if (!module().emitter && why) *why = module().why;
-  return module().emitter != nullptr;
+  if (!module().kernels && why) *why = module().why;
+  return module().kernels.has_value();
 }
 
-KernelFn kernel(const Nest& nest) {
-  const std::string text = print(nest);
-  Kernels& all = kernels();
-  {
-    std::lock_guard lock(all.mutex);
-    if (auto it = all.by_text.find(text); it != all.by_text.end()) return it->second;
-  }
-  KernelFn fn = compile(nest);
-  std::lock_guard lock(all.mutex);
-  return all.by_text.try_emplace(text, fn).first->second;
-}
+KernelFn kernel(const Nest& nest) { return module().kernels->get(nest); }
+
+KernelStatistics kernel_statistics() { return module().kernels ? module().kernels->statistics() : KernelStatistics(); }
 
 }  // namespace thunder::fusion

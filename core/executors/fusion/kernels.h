@@ -1,16 +1,20 @@
-// Compiled nests, each kept once for the whole process: equal text is equal code.
+// The process's one emitter, and the code that it has made.
 #pragma once
 
 #include <string>
 
-#include "executors/fusion/emitter.h"
+#include "executors/fusion/kernel_cache.h"
 
 namespace thunder::fusion {
 
 // Whether the module that emits code is there; opens it at the first call. If not, `why` says what was tried.
 bool can_compile(std::string* why = nullptr);
 
-// The code of a nest. Throws when the emitter fails. Any thread.
+// The code of a nest, kept for the whole process, and on disk in BlobStore::default_folder(). Throws when the emitter
+// fails. Requires: can_compile(). Any thread.
 KernelFn kernel(const Nest& nest);
+
+// Since the process began.
+KernelStatistics kernel_statistics();
 
 }  // namespace thunder::fusion
