@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "executors/fusion/nest.h"
+
 namespace thunder::fusion {
 namespace {
-
-constexpr size_t kMaxLines = 96;
 
 using Axes = std::vector<AxisId>;  // sorted: a set
 
@@ -97,14 +97,15 @@ bool Group::add_elementwise(const Node& line) {
   Coordinates mine;
   bool first = true, fits = true;
   // Random draws read their state as a whole, not element by element.
-  if (find_prim(*line.op)->role == Role::elementwise)
-    for_each_value(line.args, [&](ValueId v) {
-      if (!has(v)) return;
-      const Coordinates& theirs = value(v).coordinates;
-      if (first) mine = theirs;
-      else fits = fits && space_.unify(mine, theirs);
-      first = false;
-    });
+  const bool draws = find_prim(*line.op)->role == Role::create;
+  for_each_value(line.args, [&](ValueId v) {
+    if (!has(v)) return;
+    const Coordinates& theirs = value(v).coordinates;
+    if (first) mine = theirs;
+    else fits = fits && space_.unify(mine, theirs);
+    first = false;
+  });
+  if (draws && !first) return refuse("it draws from a state that the group computes");
   if (!fits) return refuse("its operands are walked by different loops");
   if (first) mine = space_.fresh(store_->type(line.results[0]).shape);
   values_[line.results[0]] = {std::move(mine), Kind::line};
@@ -173,6 +174,7 @@ bool Group::add_reduction(const Node& line) {
     made.kind = Kind::column;
   }
   values_[line.results[0]] = std::move(made);
+  reductions_.push_back({line.results[0], away});
   return true;
 }
 
@@ -206,12 +208,22 @@ bool Group::consistent() {
   for (const Dimension& along : picked_)
     if (space_.resolve(along).size() != 1) return refuse("it picks along a dim that other lines split");
   const Axes everything = set_of(all()), inner = set_of(reduced()), outer = without(everything, inner);
+  if (everything.size() + picked_.size() >= kMaxAxes) return refuse("it needs more loops than a kernel may have");
+  const auto is_diagonal = [](const Axes& axes) { return std::adjacent_find(axes.begin(), axes.end()) != axes.end(); };
+  for (auto& [read, coordinates] : reads_)
+    if (is_diagonal(set_of(space_.flat(coordinates)))) return refuse("it reads the same value along two different axes at once");
   for (auto& [id, value] : values_) {
-    const Dimension flat = space_.flat(value.coordinates);
-    const Axes axes = set_of(flat);
-    if (std::adjacent_find(axes.begin(), axes.end()) != axes.end()) return refuse("it reads the same value along two different axes at once");
+    const Axes axes = set_of(space_.flat(value.coordinates));
+    if (is_diagonal(axes)) return refuse("it reads the same value along two different axes at once");
     if (value.kind != Kind::line || axes == everything) continue;
     if (!reduces_ || axes != outer) return refuse("it is walked by other loops than the rest of the group");
+  }
+  // Axes may have met since the lines were added.
+  for (const Reduction& r : reductions_) {
+    const Axes over = set_of(space_.resolve(r.away));
+    const Kind kind = value(r.result).kind;
+    const bool fits = kind == Kind::line ? over == inner : over == outer || (kind == Kind::total && over == everything);
+    if (!fits) return refuse("it reduces other axes than the rest of the group");
   }
   return true;
 }

@@ -23,6 +23,9 @@ struct GroupValue {
   Kind kind = Kind::line;
 };
 
+// What a kernel may have at most: it is compiled as a whole, and its arguments lie on the stack.
+constexpr size_t kMaxLines = 96, kMaxArguments = 4 * kMaxLines;  // three operands and a result a line
+
 // Whether fusion computes this line at all: its function, element types, sizes.
 bool computable(const Node& line, const Store& store);
 
@@ -70,6 +73,11 @@ class Group {
   std::map<std::pair<const Node*, size_t>, Coordinates> reads_;  // of inputs, by reductions and picks
   Dimension reduced_;
   bool reduces_ = false;
+  struct Reduction {
+    ValueId result;
+    Dimension away;
+  };
+  std::vector<Reduction> reductions_;
   std::vector<Dimension> picked_;  // the axes along which lines pick: one each
   Dimension summed_;  // all axes, if there is a total: its operand may be an input, which no line walks
   std::string_view why_;

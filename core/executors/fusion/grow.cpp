@@ -11,21 +11,23 @@ constexpr size_t kMaxDrawn = 16;
 
 class Growth {
  public:
-  Growth(std::span<const Node* const> lines, const Store& store, std::span<uint8_t> taken) : lines_(lines), taken_(taken), group_(store) {}
+  // `allowed`: which lines it may take.
+  Growth(std::span<const Node* const> lines, const Store& store, std::span<const uint8_t> allowed, std::span<uint8_t> taken)
+      : lines_(lines), store_(store), allowed_(allowed), taken_(taken), group_(store) {}
 
-  bool run() {
+  // `draws`: lines may be taken before others that stand before them.
+  bool run(bool draws) {
+    std::fill(taken_.begin(), taken_.end(), uint8_t{0});
     if (find_prim(*lines_[0]->op)->role == Role::view || !group_.add(*lines_[0])) return false;
     taken_[0] = 1;
     for (size_t i = 0; i < lines_.size(); i++) {
       for (ValueId r : lines_[i]->results) maker_[r] = i;
-      if (i == 0 || !reads_group(*lines_[i])) continue;
-      std::vector<size_t> with;
-      draw(*lines_[i], with);
-      if (!with.empty() && with.size() <= kMaxDrawn && join(with, i)) continue;
+      if (i == 0 || !allowed_[i] || !reads_group(*lines_[i])) continue;
+      if (draws && (join_drawing(i, Views::drawn) || join_drawing(i, Views::read))) continue;
       join({}, i);
     }
     leave_views();
-    return true;
+    return stands();
   }
 
  private:
@@ -40,28 +42,44 @@ class Growth {
     }
   }
 
+  // Whether the lines are a group in the order in which they will be compiled. What a reduction means may depend on those
+  // before it.
+  bool stands() const {
+    Group group(store_);
+    for (size_t i = 0; i < lines_.size(); i++)
+      if (taken_[i] && !group.extend(*lines_[i])) return false;
+    return group.consistent();
+  }
+
   bool reads_group(const Node& line) const {
     bool reads = false;
     for_each_value(line.args, [&](ValueId v) { reads |= group_.has(v); });
     return reads;
   }
 
+  // Whether views of what is outside are computed inside with what they are of, or read from memory.
+  enum class Views { drawn, read };
+  bool join_drawing(size_t line, Views views) {
+    std::vector<size_t> with;
+    draw(*lines_[line], views, with);
+    return !with.empty() && with.size() <= kMaxDrawn && join(with, line);
+  }
   // The lines outside of the group that this one needs, from the trace's order on; views alone need not be computed.
-  void draw(const Node& line, std::vector<size_t>& with) const {
+  void draw(const Node& line, Views views, std::vector<size_t>& with) const {
     for_each_value(line.args, [&](ValueId v) {
       auto it = maker_.find(v);
-      if (it == maker_.end() || taken_[it->second] || with.size() > kMaxDrawn) return;
+      if (it == maker_.end() || taken_[it->second] || !allowed_[it->second] || with.size() > kMaxDrawn) return;
       const Node& made_by = *lines_[it->second];
-      if (find_prim(*made_by.op)->role == Role::view && !makes_anything_new(made_by)) return;
+      if (find_prim(*made_by.op)->role == Role::view && (views == Views::read || !makes_anything_new(made_by))) return;
       if (std::find(with.begin(), with.end(), it->second) != with.end()) return;
-      draw(made_by, with);
+      draw(made_by, views, with);
       with.push_back(it->second);
     });
   }
   // Whether a view is one of something that could be computed here.
   bool makes_anything_new(const Node& view) const {
     auto it = maker_.find(view.args[0].v);
-    if (it == maker_.end() || taken_[it->second]) return false;
+    if (it == maker_.end() || taken_[it->second] || !allowed_[it->second]) return false;
     const Node& from = *lines_[it->second];
     return find_prim(*from.op)->role != Role::view || makes_anything_new(from);
   }
@@ -78,13 +96,53 @@ class Growth {
   }
 
   std::span<const Node* const> lines_;
+  const Store& store_;
+  std::span<const uint8_t> allowed_;
   std::span<uint8_t> taken_;
   Group group_;
   std::unordered_map<ValueId, size_t> maker_;  // of the lines so far
 };
 
+// Finds ways that leave the group and come back: what stands on them cannot run inside, and what they lead to cannot run
+// before them. False: there are none. Else `allowed` loses lines, so that the next group has fewer such ways: those that
+// they begin with become a group of their own, which is this one if the first line is among them.
+bool forbid_returns(std::span<const Node* const> lines, std::span<const uint8_t> taken, std::span<uint8_t> allowed) {
+  std::unordered_set<ValueId> made, wanted;  // by the group or by what needs it; by the group or on the way back to it
+  std::vector<uint8_t> outside(lines.size(), 0), begins(lines.size(), 0);
+  const auto reads = [&](const Node& line, const std::unordered_set<ValueId>& values) {
+    bool any = false;
+    for_each_value(line.args, [&](ValueId v) { any |= values.count(v) != 0; });
+    return any;
+  };
+  const auto insert_args = [](const Node& line, std::unordered_set<ValueId>& values) { for_each_value(line.args, [&](ValueId v) { values.insert(v); }); };
+  for (size_t i = 0; i < lines.size(); i++) {
+    outside[i] = !taken[i] && reads(*lines[i], made);
+    if (taken[i] || outside[i]) made.insert(lines[i]->results[0]);
+  }
+  bool any = false;
+  for (size_t i = lines.size(); i-- > 0;) {
+    outside[i] = outside[i] && wanted.count(lines[i]->results[0]);
+    any |= outside[i];
+    if (taken[i] || outside[i]) insert_args(*lines[i], wanted);
+  }
+  if (!any) return false;
+  wanted.clear();
+  for (size_t i = lines.size(); i-- > 0;) {
+    begins[i] = taken[i] && wanted.count(lines[i]->results[0]);
+    if (begins[i] || outside[i]) insert_args(*lines[i], wanted);
+  }
+  for (size_t i = 0; i < lines.size(); i++) allowed[i] = allowed[i] && (begins[0] ? begins[i] || outside[i] : !begins[i]);
+  return true;
+}
+
 }  // namespace
 
-bool grow(std::span<const Node* const> lines, const Store& store, std::span<uint8_t> taken) { return Growth(lines, store, taken).run(); }
+bool grow(std::span<const Node* const> lines, const Store& store, std::span<uint8_t> taken) {
+  std::vector<uint8_t> allowed(lines.size(), 1);
+  do {
+    if (!Growth(lines, store, allowed, taken).run(true) && !Growth(lines, store, allowed, taken).run(false)) return false;
+  } while (forbid_returns(lines, taken, allowed));
+  return true;
+}
 
 }  // namespace thunder::fusion

@@ -10,7 +10,6 @@
 namespace thunder::fusion {
 namespace {
 
-constexpr size_t kMaxArguments = 64;
 // Chunks of partial sums: enough for many threads, few enough that adding them up costs little. Never the number of
 // threads, so that sums have the same bits for any.
 constexpr int64_t kChunks = 32;
@@ -35,8 +34,7 @@ struct Launcher::Work {
 
 Launcher::Launcher(Lowered lowered) : partials_(std::move(lowered.partials)), checks_(std::move(lowered.checks)) {
   const Nest& nest = lowered.nest;
-  arguments_ = nest.buffers.size();
-  require(arguments_ <= kMaxArguments, "fusion: a kernel has ", arguments_, " arguments, at most ", kMaxArguments, " are possible");
+  ensure(nest.buffers.size() <= kMaxArguments, "a kernel has more arguments than its lines can have");
   kernel_ = kernel(nest);
   parameters_ = fusion::parameters(nest);
   const int64_t piece = nest.lane_is_outer() ? 64 : kPiece;

@@ -24,7 +24,6 @@ class Launcher {
   KernelFn kernel_ = nullptr;
   std::vector<int64_t> parameters_;
   int64_t items_ = 1, grain_ = 1;
-  size_t arguments_ = 0;
   std::vector<Partial> partials_;
   std::vector<size_t> partial_offsets_;  // in a chunk's bytes
   std::vector<Check> checks_;

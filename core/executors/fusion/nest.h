@@ -87,6 +87,10 @@ struct Nest {
 enum class Step : char { none = '0', unit = '1', any = 's' };
 inline Step step_of(int64_t stride) { return stride == 0 ? Step::none : stride == 1 ? Step::unit : Step::any; }
 
+// All that code may depend on of the number of lanes: too few for a loop of whole vectors; whole vectors only.
+inline bool is_short(const Nest& n) { return n.extents[n.lane] <= 16; }
+inline bool is_even(const Nest& n) { return n.extents[n.lane] % 64 == 0; }
+
 // The run-time parameters of a kernel: the extents, the strides that are `any` map by map, the draws' ordinals.
 std::vector<int64_t> parameters(const Nest& nest);
 

@@ -13,9 +13,11 @@ bool sums_columns(const Nest& n) {
 }
 
 // How much a nest gains when vectors run along an axis: the elements that it then reads and writes side by side.
-int64_t gain(const Nest& n, uint32_t axis) {
-  int64_t gain = 0;
-  const auto count = [&](uint32_t map, int64_t weight) {
+double gain(const Nest& n, uint32_t axis) {
+  double gain = 0;
+  const auto count = [&](uint32_t map, double weight) {
+    for (uint32_t a = 0; a < n.outer; a++)
+      if (n.maps[map][a]) weight *= static_cast<double>(n.extents[a]);
     const int64_t stride = n.maps[map][axis];
     gain += stride == 1 ? 4 * weight : stride == 0 ? weight : 0;
   };

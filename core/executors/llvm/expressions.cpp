@@ -92,6 +92,7 @@ Value* Code::pick(ExprId id) {
 
 // Tells the caller of an index out of range, without leaving the loops.
 void Code::report(Value* bad, Value* index, ExprId id) {
+  if (is_vector(bad) && at_.mask) bad = b_.CreateAnd(bad, at_.mask);
   Value* any = is_vector(bad) ? b_.CreateOrReduce(bad) : bad;
   auto* then = llvm::BasicBlock::Create(b_.getContext(), "refuse", function_);
   auto* after = llvm::BasicBlock::Create(b_.getContext(), "on", function_);

@@ -16,7 +16,7 @@ bool is_reduction(Fn fn) { return fn == Fn::sum || fn == Fn::amax || fn == Fn::a
 
 unsigned choose_lanes(const Nest& nest, unsigned machine_bits) {
   const unsigned machine = machine_bits / 32;
-  if (nest.extents[nest.lane] <= static_cast<int64_t>(machine)) return machine;
+  if (fusion::is_short(nest)) return machine;
   size_t live = nest.exprs.size();
   bool wide = false, functions = false;
   for (const fusion::Expr& e : nest.exprs) {
@@ -161,8 +161,7 @@ void Code::emit_inner(uint32_t axis, const std::function<void()>& body) {
 
 // Whole vectors, then what is left with a mask.
 void Code::emit_lanes(const std::function<void()>& body) {
-  const int64_t extent = nest_.extents[nest_.lane];
-  const bool even = extent % 64 == 0, shorter = extent <= 16;
+  const bool even = fusion::is_even(nest_), shorter = fusion::is_short(nest_);
   Value* rest = b_.CreateURem(b_.CreateSub(lane_end_, lane_begin_), b_.getInt64(lanes_));
   Value* whole = even ? lane_end_ : b_.CreateSub(lane_end_, rest);
   if (!shorter)

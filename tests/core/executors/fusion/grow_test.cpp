@@ -58,6 +58,20 @@ TEST_F(Grow, puts_a_matrix_product_between_two_kernels) {
   EXPECT_EQ(claimed({prim("prims.abs", {prim("prims.exp", {m})})}), "[exp neg] matmul [exp abs]");
 }
 
+// The total is needed for what the rest of the kernel needs: computed before it, from rows of its own.
+TEST_F(Grow, leaves_out_what_returns_to_it_through_a_total) {
+  Var x = input({4, 8}), top = prim("prims.amax", {x, Shape{1}});
+  Var weight = prim("prims.exp", {input({4})}), total = prim("prims.sum", {weight, Shape{}});
+  Var rows = prim("prims.mul", {top, weight}), all = prim("prims.expand", {prim("prims.reciprocal", {total}), Shape{4}});
+  EXPECT_EQ(claimed({prim("prims.mul", {rows, all})}), "[exp sum] reciprocal expand [amax mul mul]");
+}
+
+TEST_F(Grow, stops_at_the_total_when_it_began_with_what_the_total_needs) {
+  Var y = prim("prims.exp", {input({4, 8})}), total = prim("prims.sum", {y, Shape{}});
+  Var all = prim("prims.expand", {prim("prims.reciprocal", {total}), Shape{4, 8}});
+  EXPECT_EQ(claimed({prim("prims.neg", {prim("prims.mul", {y, all})})}), "[exp sum] reciprocal expand [mul neg]");
+}
+
 // As many inputs as there are: a kernel has no fewer arguments than its lines may have.
 TEST_F(Grow, takes_as_many_inputs_as_lines) {
   Var sum = prim("prims.neg", {input({8})});
@@ -76,11 +90,7 @@ TEST_F(Grow, into_what_is_a_group_in_the_order_of_the_trace) {
   std::vector<uint8_t> taken(trace.nodes.size());
   ASSERT_TRUE(grow(trace.nodes, store(), taken));
   Group group(store());
-  for (size_t i = 0; i < taken.size(); i++) {
-    if (taken[i]) {
-      EXPECT_TRUE(group.extend(*trace.nodes[i])) << group.why();
-    }
-  }
+  for (size_t i = 0; i < taken.size(); i++) EXPECT_TRUE(!taken[i] || group.extend(*trace.nodes[i])) << group.why();
   EXPECT_TRUE(group.consistent()) << group.why();
 }
 

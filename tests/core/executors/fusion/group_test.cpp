@@ -1,0 +1,179 @@
+// Which lines one loop nest computes, and the reason when it does not.
+#include "executors/fusion/group.h"
+
+#include "core/executors/fusion/support.h"
+
+namespace thunder::fusion {
+namespace {
+
+struct Groups : LinesTest {};
+
+TEST_F(Groups, take_elementwise_lines_of_one_shape) {
+  Var a = prim("prims.exp", {input({4, 5})});
+  prim("prims.mul", {a, input({4, 5})});
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(Groups, refuse_elementwise_lines_of_other_shapes) {
+  prim("prims.exp", {input({4, 5})});
+  prim("prims.exp", {input({5, 4})});
+  EXPECT_EQ(refusal(), "it is walked by other loops than the rest of the group");
+}
+
+TEST_F(Groups, join_through_a_reshape) {
+  Var a = prim("prims.exp", {input({2, 3, 4})}), b = prim("prims.reshape", {a, Shape{6, 4}});
+  prim("prims.mul", {b, input({6, 4})});
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(Groups, join_through_a_permutation) {
+  Var a = prim("prims.exp", {input({2, 3})}), b = prim("prims.permute", {a, Shape{1, 0}});
+  prim("prims.mul", {b, input({3, 2})});
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(Groups, refuse_a_value_and_its_transpose_in_one_line) {
+  Var a = prim("prims.exp", {input({3, 3})}), b = prim("prims.permute", {a, Shape{1, 0}});
+  prim("prims.add", {a, b});
+  EXPECT_EQ(refusal(), "it reads the same value along two different axes at once");
+}
+
+TEST_F(Groups, refuse_a_reshape_whose_sizes_do_not_divide) {
+  Var a = prim("prims.exp", {input({4, 3})});
+  prim("prims.reshape", {a, Shape{3, 4}});
+  EXPECT_EQ(refusal(), "the shapes of a reshape do not divide each other");
+}
+
+TEST_F(Groups, refuse_views_of_inputs) {
+  prim("prims.permute", {input({4, 3}), Shape{1, 0}});
+  EXPECT_EQ(refusal(), "a view of an input costs nothing outside of the kernel");
+}
+
+TEST_F(Groups, spread_what_they_reduced) {
+  Var x = input({4, 5}), m = prim("prims.amax", {x, Shape{1}}), k = prim("prims.reshape", {m, Shape{4, 1}});
+  prim("prims.sub", {x, prim("prims.expand", {k, Shape{4, 5}})});
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(Groups, refuse_to_spread_what_they_did_not_reduce) {
+  Var a = prim("prims.exp", {input({4, 1})});
+  prim("prims.expand", {a, Shape{4, 5}});
+  EXPECT_EQ(refusal(), "it spreads a value that is not reduced in the group");
+}
+
+TEST_F(Groups, reduce_along_the_same_axes_many_times) {
+  Var x = prim("prims.exp", {input({4, 5})});
+  prim("prims.sum", {x, Shape{1}});
+  prim("prims.amax", {x, Shape{1}});
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(Groups, sum_columns_beside_rows) {
+  Var x = prim("prims.exp", {input({4, 5})});
+  prim("prims.amax", {x, Shape{1}});
+  prim("prims.sum", {x, Shape{0}});
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(Groups, find_no_maximum_of_columns_beside_rows) {
+  Var x = prim("prims.exp", {input({4, 5})});
+  prim("prims.sum", {x, Shape{1}});
+  prim("prims.amax", {x, Shape{0}});
+  EXPECT_EQ(refusal(), "it reduces other axes than the rest of the group");
+}
+
+TEST_F(Groups, end_with_a_sum_of_columns) {
+  Var x = prim("prims.exp", {input({4, 5})});
+  prim("prims.amax", {x, Shape{1}});
+  prim("prims.neg", {prim("prims.sum", {x, Shape{0}})});
+  EXPECT_EQ(refusal(), "it reads a sum over the outer axes, which is known only when the kernel has ended");
+}
+
+TEST_F(Groups, end_with_a_total) {
+  prim("prims.neg", {prim("prims.sum", {prim("prims.exp", {input({4, 5})}), Shape{}})});
+  EXPECT_EQ(refusal(), "it reads a sum over the outer axes, which is known only when the kernel has ended");
+}
+
+TEST_F(Groups, pick_one_element_of_a_row) {
+  Var x = prim("prims.exp", {input({4, 5})});
+  prim("prims.gather", {x, 1, input({4, 1}, DType::i64)});
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(Groups, refuse_to_pick_several_elements_of_a_row) {
+  Var x = prim("prims.exp", {input({4, 5})});
+  prim("prims.gather", {x, 1, input({4, 2}, DType::i64)});
+  EXPECT_EQ(refusal(), "it picks more than one element of a row");
+}
+
+TEST_F(Groups, refuse_to_pick_along_an_axis_that_they_do_not_reduce) {
+  Var x = prim("prims.exp", {input({4, 5})});
+  prim("prims.sum", {x, Shape{1}});
+  prim("prims.gather", {x, 0, input({1, 5}, DType::i64)});
+  EXPECT_EQ(refusal(), "it picks along another axis than the group reduces");
+}
+
+TEST_F(Groups, refuse_to_pick_along_a_dim_that_a_reshape_splits) {
+  Var x = prim("prims.exp", {input({4, 6})});
+  prim("prims.gather", {x, 1, input({4, 1}, DType::i64)});
+  Var y = prim("prims.reshape", {x, Shape{4, 2, 3}});
+  prim("prims.mul", {y, input({4, 2, 3})});
+  EXPECT_EQ(refusal(), "it picks along a dim that other lines split");
+}
+
+// Adding `b` makes the axes of x one, which would read its diagonal.
+TEST_F(Groups, refuse_an_input_that_a_reduction_would_read_along_its_diagonal) {
+  Var v = prim("prims.exp", {input({4})}), x = input({4, 4});
+  prim("prims.amax", {v, Shape{0}});
+  Var b = prim("prims.sum", {x, Shape{1}});
+  Group group(store());
+  EXPECT_TRUE(group.add(*lines()[0]) && group.add(*lines()[1]) && group.extend(*lines()[2]));
+  prim("prims.add", {v, b});
+  EXPECT_FALSE(group.add(*lines()[3]));
+  EXPECT_EQ(group.why(), "it reads the same value along two different axes at once");
+}
+
+// The sum of columns becomes one along the rows when `c` makes rows and columns one.
+TEST_F(Groups, refuse_lines_that_change_what_a_sum_is_over) {
+  Var x = prim("prims.exp", {input({4})}), y = prim("prims.sin", {input({4})});
+  prim("prims.amax", {x, Shape{0}});
+  prim("prims.sum", {y, Shape{}});
+  Group group(store());
+  for (const Node* line : lines()) EXPECT_TRUE(group.extend(*line)) << group.why();
+  prim("prims.add", {x, y});
+  EXPECT_FALSE(group.add(*lines().back()));
+  EXPECT_EQ(group.why(), "it reduces other axes than the rest of the group");
+}
+
+TEST_F(Groups, refuse_more_loops_than_a_kernel_may_have) {
+  Var source = input({4, 5}, DType::i64), at = input({4, 1}, DType::i64);
+  for (int i = 0; i < 70; i++) at = prim("prims.gather", {source, 1, at});
+  EXPECT_EQ(refusal(), "it needs more loops than a kernel may have");
+}
+
+TEST_F(Groups, refuse_draws_from_a_state_that_they_compute) {
+  Var state = prim("prims.add", {input({2}, DType::i64), input({2}, DType::i64)});
+  prim("prims.philox_uniform", {state, 0, Shape{2}, DType::f32});
+  EXPECT_EQ(refusal(), "it draws from a state that the group computes");
+}
+
+TEST_F(Groups, refuse_more_lines_than_a_kernel_may_have) {
+  Var x = input({4});
+  for (int i = 0; i < 97; i++) x = prim("prims.neg", {x});
+  EXPECT_EQ(refusal(), "the group has as many lines as one kernel may have");
+}
+
+TEST_F(Groups, compute_neither_empty_tensors_nor_the_order_of_integers) {
+  const auto last_is_computable = [&] { return computable(*lines().back(), store()); };
+  prim("prims.exp", {input({3})});
+  EXPECT_TRUE(last_is_computable());
+  prim("prims.neg", {input({0, 3})});
+  EXPECT_FALSE(last_is_computable());
+  prim("prims.matmul", {input({2, 2}), input({2, 2})});
+  EXPECT_FALSE(last_is_computable());
+  prim("prims.amax", {input({3}, DType::i32), Shape{0}});
+  EXPECT_FALSE(last_is_computable());
+}
+
+}  // namespace
+}  // namespace thunder::fusion
