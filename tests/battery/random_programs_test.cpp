@@ -1,6 +1,9 @@
 // Random programs, forward and backward: taped, compiled, and compiled without each optional pass agree.
+#include <atomic>
 #include <cstdlib>
+#include <thread>
 
+#include "base/cpu_count.h"
 #include "battery/battery.h"
 #include "battery/program.h"
 #include "support/pieces.h"
@@ -10,6 +13,11 @@ namespace thunder::battery {
 namespace {
 
 constexpr uint64_t kPrograms = 400;
+// Those that only run eagerly and fused, after the others; THUNDER_FUSED_PROGRAMS says another number.
+constexpr uint64_t kFusedPrograms = 100;
+
+// What cancels leaves rounding errors of what cancelled, whose size is about 1.
+constexpr double kLeast = 1e-3;
 
 // One way of compiling: executors by name, highest priority first ("": the built-in ones), and the passes to leave out.
 struct Variant {
@@ -17,7 +25,7 @@ struct Variant {
 };
 // Each list of executors with all passes and without all optional ones; the first also without each of them.
 std::vector<Variant> variants() {
-  const std::vector<std::string> executor_lists = {"host", "pieces", ""};
+  const std::vector<std::string> executor_lists = {"host", "pieces", "fusion", ""};
   std::vector<Variant> out;
   std::string all;
   for (const std::string& pass : optional_passes()) {
@@ -37,8 +45,8 @@ struct RandomPrograms : Battery {
                       .declines = [](const Node& region) { return drawn(region) % 5 == 0; }};
   RandomPrograms() { context->add_executor(test::pieces_executor(choice)); }
 
-  Outcome taped(const Program& p, const Tensors& inputs) {
-    EagerScope scope(context->scope_environment(), true);
+  static Outcome taped(Context& context, const Program& p, const Tensors& inputs) {
+    EagerScope scope(context.scope_environment(), true);
     std::vector<Tensor*> in;
     for (auto& t : inputs) in.push_back(t.get());
     const auto results = run_program(p, scope, in);
@@ -54,24 +62,23 @@ struct RandomPrograms : Battery {
     out.values.push_back(numbers_of(*inputs.back()));
     return out;
   }
-  // Whether every variant agrees with the tape.
-  bool agree(uint64_t seed) {
+  // Whether these variants agree with the tape.
+  static bool agree(Context& context, uint64_t seed, const std::vector<Variant>& variants) {
     const Program p = random_program(seed);
-    const Outcome expected = taped(p, program_inputs(p, seed));
-    EXPECT_EQ(expected.error, "") << "seed " << seed << "\n" << p.text();
+    const Outcome expected = taped(context, p, program_inputs(p, seed));
+    EXPECT_EQ(expected.error, "") << "THUNDER_PROGRAM_SEED=" << seed << "\n" << p.text();
     if (!expected.error.empty()) return false;
-    for (const Variant& v : variants()) {
+    for (const Variant& v : variants) {
       CompileOptions options;
       options.set("executors", Any::string(v.executors));
       options.set("disable_passes", Any::string(v.disabled));
       const auto body = [&](Scope& s, std::span<Tensor* const> in) { return run_program(p, s, in); };
       const Tensors inputs = program_inputs(p, seed);
-      const Outcome compiled = with_state(call_compiled(*context, body, inputs, expected.types.size() - 1, options), inputs);
-      const std::string found = difference(compiled, expected, 1000);
-      EXPECT_EQ(found, "") << "seed " << seed << ", executors '" << v.executors << "', without '" << v.disabled << "'\n" << p.text();
+      const Outcome compiled = with_state(call_compiled(context, body, inputs, expected.types.size() - 1, options), inputs);
+      const std::string found = difference(compiled, expected, 1000, kLeast);
+      EXPECT_EQ(found, "") << "THUNDER_PROGRAM_SEED=" << seed << ", executors '" << v.executors << "', without '" << v.disabled << "'\n" << p.text();
       if (!found.empty()) return false;
     }
-    tally()["random programs"]++;
     return true;
   }
 };
@@ -79,11 +86,29 @@ struct RandomPrograms : Battery {
 // THUNDER_PROGRAM_SEED=N runs that program alone.
 TEST_F(RandomPrograms, mean_the_same_however_they_run) {
   if (const char* seed = std::getenv("THUNDER_PROGRAM_SEED")) {
-    agree(std::strtoull(seed, nullptr, 10));
+    agree(*context, std::strtoull(seed, nullptr, 10), variants());
     return;
   }
   int failures = 0;
-  for (uint64_t seed = 1; seed <= kPrograms && failures < 3; seed++) failures += !agree(seed);
+  for (uint64_t seed = 1; seed <= kPrograms && failures < 3; seed++) failures += !agree(*context, seed, variants()), tally()["random programs"]++;
+}
+
+TEST_F(RandomPrograms, mean_the_same_when_fused) {
+  if (std::getenv("THUNDER_PROGRAM_SEED")) GTEST_SKIP() << "that program is run in every way";
+  const char* given = std::getenv("THUNDER_FUSED_PROGRAMS");
+  const uint64_t end = kPrograms + 1 + (given ? std::strtoull(given, nullptr, 10) : kFusedPrograms);
+  std::atomic<uint64_t> next{kPrograms + 1};
+  std::atomic<int> failures{0};
+  // Compiling kernels takes most of the time. Each thread has a context of its own.
+  const auto work = [&] {
+    const auto own = make<Context>(ContextHooks{});
+    for (uint64_t seed; failures < 3 && (seed = next++) < end;) failures += !agree(*own, seed, {{"fusion", ""}});
+  };
+  std::vector<std::thread> threads;
+  for (size_t t = 1; t < thread_count(); t++) threads.emplace_back(work);
+  work();
+  for (auto& t : threads) t.join();
+  tally()["fused programs"] += end - kPrograms - 1;
 }
 
 }  // namespace

@@ -150,9 +150,9 @@ double tolerance_of(DType dtype) {
   }
 }
 
-std::string difference(const std::vector<double>& got, const std::vector<double>& expected, double tolerance) {
+std::string difference(const std::vector<double>& got, const std::vector<double>& expected, double tolerance, double least) {
   if (got.size() != expected.size()) return cat("has ", got.size(), " elements, expected ", expected.size());
-  double largest = 0;
+  double largest = least;
   for (double v : expected)
     if (std::isfinite(v)) largest = std::max(largest, std::fabs(v));
   for (size_t i = 0; i < got.size(); i++) {
@@ -164,7 +164,7 @@ std::string difference(const std::vector<double>& got, const std::vector<double>
   return "";
 }
 
-std::string difference(const Outcome& got, const Outcome& expected, double tolerance_scale) {
+std::string difference(const Outcome& got, const Outcome& expected, double tolerance_scale, double least) {
   if (got.error.empty() != expected.error.empty())
     return got.error.empty() ? "worked, expected the error: " + expected.error : "failed: " + got.error;
   if (got.types.size() != expected.types.size()) return "another number of results";
@@ -173,7 +173,7 @@ std::string difference(const Outcome& got, const Outcome& expected, double toler
       return cat("result ", static_cast<int64_t>(i), " is ", name(got.types[i]), ", expected ", name(expected.types[i]));
     if (got.values.empty() || expected.values.empty()) continue;
     const double tolerance = tolerance_of(got.types[i].dtype) * tolerance_scale;
-    const std::string found = difference(got.values[i], expected.values[i], tolerance);
+    const std::string found = difference(got.values[i], expected.values[i], tolerance, least);
     if (!found.empty()) return cat("result ", static_cast<int64_t>(i), ": ", found);
   }
   return "";

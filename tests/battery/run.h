@@ -65,9 +65,10 @@ Arguments oracle_arguments(const Case& c, const Tensors& tensors);
 double stored_as(double v, DType dtype);
 // The relative error that a result of the dtype may have.
 double tolerance_of(DType dtype);
-// Empty, or the first difference. NaN equals NaN; others relative to the largest finite number of the expected.
-std::string difference(const std::vector<double>& got, const std::vector<double>& expected, double tolerance);
-std::string difference(const Outcome& got, const Outcome& expected, double tolerance_scale = 1);
+// Empty, or the first difference. NaN equals NaN; others relative to the largest finite number of the expected, or to
+// `least` where that is larger.
+std::string difference(const std::vector<double>& got, const std::vector<double>& expected, double tolerance, double least = 0);
+std::string difference(const Outcome& got, const Outcome& expected, double tolerance_scale = 1, double least = 0);
 std::string difference(const Outcome& got, const Arrays& expected);
 
 // Optional passes, each of which may be left out.
