@@ -66,7 +66,25 @@ Loss checked_cross_entropy(const Call& c, size_t input) {
 }
 
 Var zero_unless(Var condition, Var x) { return where(condition, x, full_like(x, 0)); }
-Var counted_rows(const Loss& loss) { return loss.builder().call("ne", {loss.target, loss.ignored}); }
+
+// What class indices say of each row. Rows that are ignored have class 0 and count nothing.
+struct Rows {
+  Var counted, target, weight;
+  // One element of each row: the one of its class.
+  Var of_class(const Loss& loss, Var per_class) const {
+    return reshape_to(loss.builder().call("prims.gather", {per_class, static_cast<int64_t>(loss.axis), reshape_to(target, loss.kept_rows())}), loss.rows());
+  }
+};
+Rows rows_of(const Loss& loss) {
+  Rows rows;
+  rows.counted = loss.builder().call("ne", {loss.target, loss.ignored});
+  rows.target = where(rows.counted, loss.target, full_like(loss.target, 0));
+  Var weight = loss.weight ? rows.of_class(loss, expand_to(loss.weight, loss.input.shape())) : full(loss.builder(), loss.rows(), 1, loss.input.dtype(), loss.input.type().device);
+  rows.weight = zero_unless(rows.counted, weight);
+  return rows;
+}
+// What the mean divides by.
+Var weight_of_all(const Rows& rows) { return rows.weight.builder->call("prims.sum", {rows.weight, Shape{}}); }
 
 // ---- forward, from the logarithms of probabilities ----
 
@@ -78,22 +96,15 @@ Results reduced_loss(const Loss& loss, Var rows, Var divisor, DType dtype) {
 
 // -log p of each row's class; rows that are ignored count nothing.
 Results by_index(const Loss& loss, Var logs, DType dtype) {
-  Builder& b = loss.builder();
-  Var counted = counted_rows(loss);
-  Var target = where(counted, loss.target, full_like(loss.target, 0));
-  auto at_target = [&](Var per_class) {
-    return reshape_to(b.call("prims.gather", {per_class, static_cast<int64_t>(loss.axis), reshape_to(target, loss.kept_rows())}), loss.rows());
-  };
-  Var rows = -at_target(logs);
-  Var weight = loss.weight ? at_target(expand_to(loss.weight, logs.shape())) : full_like(rows, 1);
-  if (loss.weight) rows = rows * weight;
+  const Rows of = rows_of(loss);
+  Var rows = -of.of_class(loss, logs);
+  if (loss.weight) rows = rows * of.weight;
   if (loss.smoothing > 0) {
     Var all = reshape_to(sum_kept(loss.weight ? logs * loss.weight : logs, loss.axes()), loss.rows());
-    Var share = full(b, {}, loss.smoothing, logs.dtype(), logs.type().device) / count(logs, {{loss.classes()}});
+    Var share = full(loss.builder(), {}, loss.smoothing, logs.dtype(), logs.type().device) / count(logs, {{loss.classes()}});
     rows = rows * (1 - loss.smoothing) - all * share;
   }
-  weight = zero_unless(counted, weight);
-  return reduced_loss(loss, zero_unless(counted, rows), b.call("prims.sum", {weight, Shape{}}), dtype);
+  return reduced_loss(loss, zero_unless(of.counted, rows), weight_of_all(of), dtype);
 }
 
 // The target distribution of each row, times the weights.
@@ -135,22 +146,27 @@ Results cross_entropy_backward(Call& c) {
   c.require(c.type(0).shape == scale_shape, "grad must have the loss's shape ", name(scale_shape), ", got ", name(c.type(0).shape));
   Var scale = convert(c.var(0), loss.input.dtype());
   if (loss.reduction == Reduction::none) scale = reshape_to(scale, loss.kept_rows());
-  Var target, divisor;
+  Var target, mass, divisor;
   if (loss.indices) {
     // A comparison for each class, not a scatter: it fuses with the softmax and needs no order of its stores.
     Var classes = counted_along(b, loss.classes(), loss.axis, loss.input.rank(), loss.input.type().device);
-    Var counted = reshape_to(counted_rows(loss), loss.kept_rows());
-    Var hit = convert(b.call("eq", {classes, reshape_to(loss.target, loss.kept_rows())}), loss.input.dtype());
+    const Rows rows = rows_of(loss);
+    Var hit = convert(b.call("eq", {classes, reshape_to(rows.target, loss.kept_rows())}), loss.input.dtype());
+    Var counted = reshape_to(rows.counted, loss.kept_rows());
     target = where(counted, smoothed(loss, hit), 0.0);
-    Var weight = where(counted, loss.weight ? hit * loss.weight : hit, 0.0);
-    divisor = b.call("prims.sum", {weight, Shape{}});
+    mass = reshape_to(rows.weight, loss.kept_rows());
+    // What smoothing takes from the class it gives to all classes alike, whose weights may be others.
+    if (loss.weight && loss.smoothing > 0)
+      mass = mass * (1 - loss.smoothing) + zero_unless(counted, expand_to(mean_kept(loss.weight, loss.axes()) * loss.smoothing, loss.kept_rows()));
+    divisor = weight_of_all(rows);
   } else {
     target = smoothed(loss, loss.target);
+    mass = sum_kept(target, loss.axes());
     divisor = count(loss.input, loss.rows());
   }
   if (loss.reduction == Reduction::mean) scale = scale / divisor;
   Var p = b.call("softmax", {loss.input, static_cast<int64_t>(loss.axis)});
-  return convert((p * sum_kept(target, loss.axes()) - target) * scale, c.type(1).dtype);
+  return convert((p * mass - target) * scale, c.type(1).dtype);
 }
 
 // ---- samples ----
