@@ -16,6 +16,7 @@ namespace {
 struct Work {
   const char* op;                             // applied to x and the parameters
   std::vector<thunder_any> (*args)(thunder_tensor* x, thunder_tensor* w, thunder_tensor* b, int64_t columns);
+  bool loss = false;                          // of rows and their classes, which stand for w
 };
 
 struct Row {
@@ -58,6 +59,7 @@ const Work kWorks[] = {
     {"gelu", [](thunder_tensor* x, thunder_tensor*, thunder_tensor*, int64_t) -> Args { return {any(x), text("none")}; }},
     {"gelu tanh", [](thunder_tensor* x, thunder_tensor*, thunder_tensor*, int64_t) -> Args { return {any(x), text("tanh")}; }},
     {"silu", [](thunder_tensor* x, thunder_tensor*, thunder_tensor*, int64_t) -> Args { return {any(x)}; }},
+    {"cross_entropy", [](thunder_tensor* x, thunder_tensor* classes, thunder_tensor*, int64_t) -> Args { return {any(x), any(classes)}; }, true},
 };
 
 struct Traced {
@@ -73,12 +75,10 @@ thunder_status* run(thunder_scope* s, const thunder_values* in, thunder_values* 
   std::string name = t.work->op;
   name = name.substr(0, name.find(' '));
   thunder_tensor* y = thunder_op_invoke(s, name.c_str(), args.data(), args.size(), nullptr, nullptr, 0, nullptr);
-  if (!t.backward) {
-    thunder_values_push_tensor(out, y);
-    return nullptr;
-  }
-  // As in a model: the cotangent is a tensor of its own.
-  thunder_tensor* loss = op(s, "sum", {any(op(s, "mul", {any(y), any(thunder_values_tensor(in, 3))})), none(), flag(false), none()});
+  if (!t.backward || t.work->loss) thunder_values_push_tensor(out, y);
+  if (!t.backward) return nullptr;
+  // As in a model: the cotangent is a tensor of its own, or 1 for a loss.
+  thunder_tensor* loss = t.work->loss ? y : op(s, "sum", {any(op(s, "mul", {any(y), any(thunder_values_tensor(in, 3))})), none(), flag(false), none()});
   std::vector<thunder_tensor*> wrt = {x};
   if (name == "layer_norm") wrt = {x, w, b};
   if (name == "rms_norm") wrt = {x, w};
@@ -99,6 +99,14 @@ double copy_us(size_t bytes) {
   }) / 1e3;
 }
 
+thunder_tensor* classes_of(thunder_context* c, int64_t rows, int64_t columns) {
+  std::vector<int64_t> data(static_cast<size_t>(rows));
+  for (int64_t i = 0; i < rows; i++) data[static_cast<size_t>(i)] = i * 7919 % columns;
+  thunder_tensor* t = nullptr;
+  check(thunder_tensor_create(c, THUNDER_I64, 1, &rows, THUNDER_CPU, data.data(), data.size() * sizeof(int64_t), &t));
+  return t;
+}
+
 void limit(const std::string& name, double us) {
   std::printf("{\"name\": \"%s\", \"unit\": \"us\", \"value\": %.6g, \"limit\": true}\n", name.c_str(), us);
 }
@@ -109,10 +117,10 @@ void time_one(thunder_context* c, const Work& work, bool backward, int64_t rows,
   thunder_compiled* compiled = nullptr;
   check(thunder_function_create(c, work.op, run, &traced, nullptr, &f));
   check(thunder_compile(f, nullptr, &compiled));
-  thunder_tensor* in[4] = {floats(c, {rows, columns}, 0), floats(c, {columns}, 1), floats(c, {columns}, 0), floats(c, {rows, columns}, 1)};
-  size_t n_in = backward ? 4 : 3, n_out = backward ? work.op[0] == 'l' && work.op[1] == 'a' ? 3 : work.op[0] == 'r' ? 2 : 1 : 1;
+  thunder_tensor* in[4] = {floats(c, {rows, columns}, 0), work.loss ? classes_of(c, rows, columns) : floats(c, {columns}, 1), floats(c, {columns}, 0), floats(c, {rows, columns}, 1)};
+  size_t n_in = backward ? 4 : 3, n_out = backward ? work.op[0] == 'l' && work.op[1] == 'a' ? 3 : work.op[0] == 'r' || work.loss ? 2 : 1 : 1;
   const std::string name = std::string("kernels: ") + work.op + (backward ? " f+b " : " ") + std::to_string(rows) + "x" + std::to_string(columns);
-  limit(name, copy_us(static_cast<size_t>(rows * columns) * 4 * (backward ? 3 : 2)));
+  limit(name, copy_us(static_cast<size_t>(rows * columns) * 4 * (work.loss ? 1 : 2) + (backward ? static_cast<size_t>(rows * columns) * 4 : 0)));
   row(name.c_str(), "us", median_ns(9, std::max<int>(2, static_cast<int>(4000000 / (rows * columns))), [&] {
         thunder_tensor* out[3] = {};
         check(thunder_compiled_call_tensors(compiled, in, n_in, out, n_out));
@@ -130,7 +138,8 @@ int main() {
   check(thunder_context_create(nullptr, &c));
   for (const Work& work : kWorks)
     for (bool backward : {false, true}) {
-      time_one(c, work, backward, 2048, 768);
+      if (work.loss) time_one(c, work, backward, 256, 50257);
+      else time_one(c, work, backward, 2048, 768);
     }
   thunder_context_release(c);
 }
