@@ -383,6 +383,9 @@ const char *thunder_compiled_last_miss(thunder_compiled *compiled) THUNDER_NOEXC
 /* What a call of the program compiled last needs of memory, exactly, and where each value of its last trace lies: a line
  * for each. "" after none. [X] */
 const char *thunder_compiled_memory_report(thunder_compiled *compiled) THUNDER_NOEXCEPT;
+/* Why neighbours in the last trace of the program compiled last are kernels of their own: a line for each two of which
+ * one reads the other's result, by the numbers that the trace prints. "" when there are none. [X] */
+const char *thunder_compiled_fusion_report(thunder_compiled *compiled) THUNDER_NOEXCEPT;
 typedef struct thunder_statistics { /* filled up to `size`, which the caller sets */
     size_t size;
     uint64_t calls, hits, misses;                  /* hits + misses = calls and preparations that passed their checks */

@@ -111,6 +111,12 @@ static int compiled_call(lua_State *L)
     return results;
 }
 
+static int core_fusion_report(lua_State *L)
+{
+    lua_pushstring(L, thunder_compiled_fusion_report(compiled_check(L, 1)->compiled));
+    return 1;
+}
+
 static int core_last_miss(lua_State *L)
 {
     lua_pushstring(L, thunder_compiled_last_miss(compiled_check(L, 1)->compiled));
@@ -161,6 +167,7 @@ static int core_is_compiled(lua_State *L)
 void open_compile(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"compile", core_compile},         {"last_miss", core_last_miss},
+                                        {"fusion_report", core_fusion_report},
                                          {"last_traces", core_last_traces}, {"stats", core_stats},
                                          {"is_compiled", core_is_compiled}, {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);

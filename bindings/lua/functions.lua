@@ -59,6 +59,7 @@ th.random_state = core.random
 
 th.last_traces = core.last_traces -- a list of traces that print
 th.last_miss = core.last_miss -- why the last call compiled
+th.explain = core.fusion_report -- why neighbours in the last trace were not fused: text, a line for each two
 th.stats = core.stats
 th.version = core.version()
 core.metatable("compiled").__tostring = function() return "compiled function" end

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "executors/fusion/explain.h"
 #include "base/text.h"
 #include "jit/compile.h"
 #include "program/report.h"
@@ -173,6 +174,11 @@ std::string Compiled::last_miss() const {
 std::string Compiled::memory_report() const {
   const Entry* e = cache_.latest();
   return e ? thunder::memory_report(*e->program) : "";
+}
+
+std::string Compiled::fusion_report() const {
+  const Entry* e = cache_.latest();
+  return e ? fusion::explain(e->traces.back()) : "";
 }
 
 std::vector<Trace> Compiled::traces() const {

@@ -59,6 +59,8 @@ class Compiled : public Counted<Compiled> {
   Status* prepare(const Values& in) noexcept;
   // What the latest program needs in memory; "" before there is one.
   std::string memory_report() const;
+  // Why its neighbouring lines were not fused; "" likewise.
+  std::string fusion_report() const;
 
   CallStatistics statistics() const;
   std::string last_miss() const;

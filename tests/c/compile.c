@@ -50,6 +50,7 @@ static void calls(thunder_context *context)
     thunder_values_set_tensor(in, 0, y);
     OK(thunder_compiled_call(c, NULL, in, out));
     CHECK(traced == 2 && strstr(thunder_compiled_last_miss(c), "4") && strstr(thunder_compiled_last_miss(c), "5"));
+    CHECK(!*thunder_compiled_fusion_report(c));
 
     thunder_statistics stats;
     stats.size = sizeof stats;

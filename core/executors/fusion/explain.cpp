@@ -1,0 +1,72 @@
+#include "executors/fusion/explain.h"
+
+#include <unordered_map>
+
+#include "base/text.h"
+#include "executors/fusion/group.h"
+#include "ops/registry.h"
+
+namespace thunder::fusion {
+namespace {
+
+bool is_kernel(const Node& n) { return n.executor && std::string_view(n.executor) == "fusion" && !def(n).view; }
+bool is_region(const Node& n) { return n.op->name() == "region"; }
+
+struct Verdict {
+  const Node* line;  // the first that does not fit
+  std::string_view why;
+};
+Verdict judge(const Node& first, const Node& second, const Store& store) {
+  Group group(store);
+  std::vector<const Node*> lines = {&second};
+  if (is_region(second)) lines.assign(second.body.begin(), second.body.end());
+  if (!group.add_all(first)) return {lines[0], group.why()};
+  for (const Node* line : lines)
+    if (!group.extend(*line)) return {line, group.why()};
+  if (!group.consistent()) return {lines.back(), group.why()};
+  return {lines.back(), "they fit, but for what stands between them or for the size of a kernel"};
+}
+
+// Values by number, as a trace prints them: the lines of a region one by one.
+std::unordered_map<ValueId, size_t> numbers_of(const Trace& trace) {
+  std::unordered_map<ValueId, size_t> numbers;
+  const auto add = [&](const Node& n) {
+    for (ValueId r : n.results) numbers.try_emplace(r, numbers.size() + 1);
+  };
+  for (const Node* n : trace.nodes) {
+    if (is_region(*n))
+      for (const Node* line : n->body) add(*line);
+    else add(*n);
+  }
+  return numbers;
+}
+
+}  // namespace
+
+std::string explain(const Trace& claimed) {
+  std::string out;
+  const auto numbers = numbers_of(claimed);
+  struct Made {
+    const Node* by;  // the line that computes it, through views
+    ValueId value;   // as that line gives it
+  };
+  std::unordered_map<ValueId, Made> made;
+  for (const Node* line : claimed.nodes) {
+    for (ValueId r : line->results) made[r] = {line, r};
+    std::vector<const Node*> told;
+    for_each_value(line->args, [&](ValueId v) {
+      const auto it = made.find(v);
+      if (it == made.end()) return;
+      const Made from = it->second;
+      if (def(*line).view) made[line->results[0]] = from;
+      if (!is_kernel(*line) || !is_kernel(*from.by) || std::find(told.begin(), told.end(), from.by) != told.end()) return;
+      told.push_back(from.by);
+      const Verdict verdict = judge(*from.by, *line, *claimed.store);
+      out += cat("t[", numbers.at(from.value), "] is not fused with t[", numbers.at(verdict.line->results[0]), "] (", verdict.line->op->name(),
+                 "): ", verdict.why, "\n");
+    });
+  }
+  return out;
+}
+
+}  // namespace thunder::fusion
