@@ -50,7 +50,8 @@ static void calls(thunder_context *context)
     thunder_values_set_tensor(in, 0, y);
     OK(thunder_compiled_call(c, NULL, in, out));
     CHECK(traced == 2 && strstr(thunder_compiled_last_miss(c), "4") && strstr(thunder_compiled_last_miss(c), "5"));
-    CHECK(!*thunder_compiled_fusion_report(c));
+    /* Lines with reasons, or none: one kernel, or a machine that compiles none. */
+    CHECK(!*thunder_compiled_fusion_report(c) || strstr(thunder_compiled_fusion_report(c), " is not fused with "));
 
     thunder_statistics stats;
     stats.size = sizeof stats;
