@@ -17,6 +17,7 @@ class ValueSet {
  public:
   explicit ValueSet(size_t values) : round_(values, 0) {}
   void clear() { now_++; }
+  void resize(size_t values) { round_.resize(values, 0); }
   bool has(ValueId v) const { return round_[v] == now_; }
   // False when it was there.
   bool add(ValueId v) { return std::exchange(round_[v], now_) != now_; }
@@ -110,12 +111,43 @@ class Regions {
     if (nodes_.size() < 2) return 0;
     // What lies beyond the last line of the region stays where it is.
     before_.resize(lines_before), after_.resize(lines_after);
-    auto to = std::fill_n(lines_.begin() + static_cast<ptrdiff_t>(first), nodes_.size() - 1, Line());
+    forget_reads();
+    const std::vector<const Node*> views = split_views();
+    auto to = std::fill_n(lines_.begin() + static_cast<ptrdiff_t>(first), nodes_.size() - 1 - views.size(), Line());
     to = std::copy(before_.begin(), before_.end(), to);
     *to++ = {region(), false};
+    for (const Node* view : views) *to++ = {view, true};
     std::copy(after_.begin(), after_.end(), to);
     ensure(end == first + before_.size() + after_.size() + nodes_.size(), "a region lost a line");
     return nodes_.size();
+  }
+
+  // Of uses_, those by nodes_ go; what is left of their results is read outside.
+  void forget_reads() {
+    for (const Node* n : nodes_) for_each_value(n->args, [&](ValueId v) { uses_[v]--; });
+  }
+
+  // A view that is read inside and outside is made on both sides, where it costs nothing: as a result it would be written
+  // out in full. Gives the outer ones; the inner ones get values of their own. Views that the region begins with stay.
+  std::vector<const Node*> split_views() {
+    Store& store = *trace_.store;
+    std::vector<const Node*> views;
+    for (size_t i = nodes_.size(); i-- > 0;) {  // from the last one: it may be a view of a view
+      const Node* n = nodes_[i];
+      if (!def(*n).view || !uses_[n->results[0]] || !inside_.has(n->args[0].v)) continue;
+      views.insert(views.begin(), n);
+      uses_[n->args[0].v]++;
+      const ValueId own[] = {store.add(store.type(n->results[0]))};
+      nodes_[i] = store.node(n->op, n->args, own, {}, n->where, n->executor);
+      instead_.resize(store.size(), kNoValue);
+      instead_[n->results[0]] = own[0];
+    }
+    if (views.empty()) return views;
+    for (const Node*& n : nodes_) n = store.substitute(n, instead_);
+    for (const Node* n : views) instead_[n->results[0]] = kNoValue;
+    uses_.resize(store.size(), 0), inside_.resize(store.size());
+    for (const Node* n : nodes_) inside_.add(*n);
+    return views;
   }
 
   // One line for nodes_: what they read from outside, and what is read of them there.
@@ -124,7 +156,6 @@ class Regions {
     std::vector<ValueId> inputs, results;
     for (const Node* n : nodes_)
       for_each_value(n->args, [&](ValueId v) {
-        uses_[v]--;
         if (!inside_.has(v) && inputs_.add(v)) inputs.push_back(v);
       });
     for (ValueId v : inputs) uses_[v]++;
@@ -144,6 +175,7 @@ class Regions {
   ValueSet inside_;             // made by the region
   ValueSet behind_;             // made by lines that need one of it
   ValueSet inputs_;
+  std::vector<ValueId> instead_;  // by value: of the views being split, those inside
   // Of the region being formed.
   std::vector<size_t> offered_;
   std::vector<const Node*> nodes_;

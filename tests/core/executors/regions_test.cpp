@@ -72,6 +72,20 @@ TEST_F(Regions, give_out_only_what_is_read_outside) {
   EXPECT_EQ(trace.nodes[0]->args[0].value_list()[0], x.id);
 }
 
+// As a result the spread value would take memory and time for each of its repetitions.
+TEST_F(Regions, make_views_that_are_read_on_both_sides_on_both_sides) {
+  Var x = maker.input("x", {3}), y = maker.input("y", {2, 3});
+  Var a = prim("prims.neg", {x}), v = prim("prims.expand", {a, Shape{2, 3}}), w = prim("prims.permute", {v, Shape{1, 0}});
+  Var b = prim("prims.add", {v, y}), c = prim("prims.neg", {w});
+  Trace trace = maker.finish({w, b, c});
+  claim_regions(trace, *pieces_executor(choice), maker.registry.get("region"));
+  verify(trace);
+  ASSERT_EQ(trace.nodes.size(), 3u);
+  EXPECT_EQ(std::vector<ValueId>(trace.nodes[0]->results.begin(), trace.nodes[0]->results.end()), (std::vector<ValueId>{a.id, b.id, c.id}));
+  EXPECT_EQ(trace.nodes[1]->results[0], v.id);
+  EXPECT_EQ(trace.nodes[2]->results[0], w.id);
+}
+
 TEST_F(Regions, are_found_in_time_linear_in_the_trace) {
   constexpr size_t kLines = 20'000;
   choice.takes = [](const Node&) { return false; };
