@@ -62,6 +62,15 @@ struct RandomPrograms : Battery {
     out.values.push_back(numbers_of(*inputs.back()));
     return out;
   }
+  // Whether the program makes much of little: results move beyond the tolerance when its inputs move by a few roundings,
+  // so that no way of computing them is right.
+  static bool amplifies(Context& context, uint64_t seed, const Program& p, const Outcome& expected) {
+    Tensors inputs = program_inputs(p, seed);
+    for (auto& t : inputs)
+      if (t->type().dtype == DType::f32)
+        for (int64_t i = 0; i < t->elements(); i++) reinterpret_cast<float*>(t->data())[i] *= i % 2 ? 1 - 0x1p-18f : 1 + 0x1p-18f;
+    return !difference(taped(context, p, inputs), expected, 1000, kLeast).empty();
+  }
   // Whether these variants agree with the tape.
   static bool agree(Context& context, uint64_t seed, const std::vector<Variant>& variants) {
     const Program p = random_program(seed);
@@ -76,6 +85,7 @@ struct RandomPrograms : Battery {
       const Tensors inputs = program_inputs(p, seed);
       const Outcome compiled = with_state(call_compiled(context, body, inputs, expected.types.size() - 1, options), inputs);
       const std::string found = difference(compiled, expected, 1000, kLeast);
+      if (!found.empty() && compiled.error.empty() && amplifies(context, seed, p, expected)) continue;
       EXPECT_EQ(found, "") << "THUNDER_PROGRAM_SEED=" << seed << ", executors '" << v.executors << "', without '" << v.disabled << "'\n" << p.text();
       if (!found.empty()) return false;
     }
