@@ -56,7 +56,10 @@ class Code {
   void evaluate_rows_below(ExprId id);
   llvm::Value* apply_all(const fusion::Expr& e);
   bool divides_row(const fusion::Expr& e) const;
-  llvm::Value* reciprocal(ExprId id);
+  struct Reciprocal {
+    llvm::Value *scale = nullptr, *value = nullptr;  // x / y is x * scale * value
+  };
+  const Reciprocal& reciprocal(ExprId id);
   llvm::Value* pick(ExprId id);
   void report(llvm::Value* bad, llvm::Value* index, ExprId id);
   llvm::Value* uniform(const fusion::Expr& e);
@@ -94,7 +97,8 @@ class Code {
   llvm::Value *lane_begin_ = nullptr, *lane_end_ = nullptr;  // of the piece
   llvm::Value* refusal_ = nullptr;
   Point at_;
-  Memo row_, position_, picked_, reciprocals_;
+  Memo row_, position_, picked_;
+  std::vector<Reciprocal> reciprocals_;  // of row values, by expression
   std::vector<bool> looked_below_;  // in this pass
   uint32_t pass_ = 0;
   std::vector<llvm::Value*> rooms_;     // by expression

@@ -42,7 +42,11 @@ Value* Code::apply_all(const Expr& e) {
   if (vectors)
     for (Value*& v : operands) v = spread(v);
   // Dividing a row by one number is multiplying it by the number's reciprocal, which is computed once.
-  if (divides_row(e)) return apply(b_, Fn::mul, {operands[0], spread(reciprocal(e.in[1]))}, e.dtype, e.dtype);
+  if (divides_row(e)) {
+    const Reciprocal& by = reciprocal(e.in[1]);
+    Value* scaled = apply(b_, Fn::mul, {operands[0], spread(by.scale)}, accumulator(e.dtype), accumulator(e.dtype));
+    return apply(b_, Fn::mul, {scaled, spread(by.value)}, e.dtype, e.dtype);
+  }
   return apply(b_, e.fn, operands, nest_.exprs[e.in[0]].dtype, e.dtype);
 }
 
@@ -50,9 +54,19 @@ bool Code::divides_row(const Expr& e) const {
   return e.fn == Fn::div && nest_.is_row(e.in[1]) && nest_.exprs[e.in[1]].level > 0 && !nest_.is_row(e.in[0]);
 }
 
-Value* Code::reciprocal(ExprId id) {
-  if (!reciprocals_[id]) reciprocals_[id] = apply(b_, Fn::reciprocal, {evaluate(id)}, nest_.exprs[id].dtype, nest_.exprs[id].dtype);
-  return reciprocals_[id];
+// A divisor so small that its reciprocal would overflow is scaled up, and with it what it divides.
+const Code::Reciprocal& Code::reciprocal(ExprId id) {
+  Reciprocal& r = reciprocals_[id];
+  if (r.value) return r;
+  Value* divisor = evaluate(id);
+  llvm::Type* element = divisor->getType()->getScalarType();
+  const DType d = accumulator(nest_.exprs[id].dtype);
+  const bool wide = element->isDoubleTy();
+  Value* size = apply(b_, Fn::abs, {divisor}, d, d);
+  Value* small = b_.CreateFCmpOLT(size, constant(divisor, element, wide ? 0x1p-1000 : 0x1p-100));
+  r.scale = b_.CreateSelect(small, constant(divisor, element, wide ? 0x1p512 : 0x1p64), constant(divisor, element, 1));
+  r.value = apply(b_, Fn::reciprocal, {apply(b_, Fn::mul, {divisor, r.scale}, d, d)}, d, d);
+  return r;
 }
 
 // What is known for a whole row is computed before the loop over its positions begins.

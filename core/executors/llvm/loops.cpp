@@ -112,7 +112,7 @@ void Code::place(Value* item) {
 
 void Code::emit_rows() {
   row_.assign(nest_.exprs.size(), nullptr);
-  reciprocals_.assign(nest_.exprs.size(), nullptr);
+  reciprocals_.assign(nest_.exprs.size(), Reciprocal());
   for (uint32_t pass = 0; pass < nest_.passes; pass++) emit_pass(pass);
   std::vector<const Output*> stores;
   for (const Output& s : nest_.stores)

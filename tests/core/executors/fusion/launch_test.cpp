@@ -93,6 +93,15 @@ TEST_F(Fused, rows_of_any_length) {
   agree(row_statistics, {numbers({3, 50257})}, 3, 1e-5);
 }
 
+TEST_F(Fused, rows_divided_by_what_is_too_small_to_invert) {
+  const auto share = [](Scope& s, In in) {
+    return std::vector{call(s, "div", {arg(in[0]), arg(call(s, "sum", {arg(in[0]), arg(std::vector<int64_t>{1}), Any::boolean(true)}))})};
+  };
+  agree(share, {numbers({4, 30}, DType::f32, 1e-42, 1e-40)}, 1, 1e-3);
+  agree(share, {numbers({4, 30}, DType::f64, 1e-320, 1e-310)}, 1, 1e-3);
+  agree(share, {numbers({4, 30}, DType::f32, 1e30, 1e36)}, 1, 1e-6);
+}
+
 TEST_F(Fused, columns) {
   for (int64_t rows : {2, 16, 33, 1000})
     for (int64_t columns : {1, 15, 64, 100})
