@@ -103,6 +103,14 @@ struct CExecutor {
     const NodeHandle node(view.node, view.store);
     return core(of(user).desc.prepare(handle(&node), state, scratch_bytes, of(user).desc.user));
   }
+  static Status* lay_out(const NodeView& view, void* state, size_t* scratch_bytes, void* user) {
+    const NodeHandle node(view.node, view.store);
+    thunder_launch layout{};
+    layout.size = sizeof layout;
+    layout.inputs = reinterpret_cast<const thunder_buffer*>(view.inputs.data()), layout.n_inputs = view.inputs.size();
+    layout.outputs = reinterpret_cast<const thunder_buffer*>(view.outputs.data()), layout.n_outputs = view.outputs.size();
+    return core(of(user).desc.lay_out(handle(&node), &layout, state, scratch_bytes, of(user).desc.user));
+  }
   static void destroy(void* user) { delete static_cast<CExecutor*>(user); }
 };
 
@@ -123,6 +131,7 @@ ExecutorDesc ours(std::unique_ptr<CExecutor> made) {
   if (d.claim) desc.claim = CExecutor::claim;
   if (d.claim_region) desc.claim_region = CExecutor::claim_region;
   desc.prepare = CExecutor::prepare;
+  if (d.lay_out) desc.lay_out = CExecutor::lay_out;
   // The hot path goes straight to the caller's function: the structures and the handles are the same.
   desc.run = reinterpret_cast<Status* (*)(const Launch*, void*)>(d.run);
   desc.drop = d.drop ? d.drop : [](void*) {};

@@ -41,7 +41,7 @@ struct ExecutorDesc {
   // is inside it; any other: compiling fails with its message.
   Status* (*prepare)(const NodeView&, void** state, size_t* scratch_bytes, void* user) = nullptr;
   // After memory is planned: what `prepare` made may be fitted to the strides; may change the scratch. May be null.
-  Status* (*lay_out)(const NodeView&, void* state, size_t* scratch_bytes) = nullptr;
+  Status* (*lay_out)(const NodeView&, void* state, size_t* scratch_bytes, void* user) = nullptr;
   // Hot: no handles, no allocation, no exceptions. Owned status: the call fails with its code and message.
   Status* (*run)(const Launch*, void* state) = nullptr;
   void (*drop)(void* state) = nullptr;

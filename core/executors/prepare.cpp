@@ -61,7 +61,8 @@ class ExecutorPreparer : public Preparer {
     }
     Ready& ready = it->second;
     if (auto* lay_out = ready.by->desc().lay_out) {
-      Ref<Status> failed = Ref<Status>::adopt(lay_out({node, store, inputs, outputs}, ready.prepared.state, &ready.prepared.scratch_bytes));
+      Prepared& made = ready.prepared;
+      Ref<Status> failed = Ref<Status>::adopt(lay_out({node, store, inputs, outputs}, made.state, &made.scratch_bytes, ready.by->desc().user));
       if (failed) could_not(*ready.by, node, failed);
     }
     Prepared made = ready.prepared;

@@ -51,7 +51,10 @@ typedef struct thunder_launch { /* made by the library; grows at its end */
 
 enum {
     THUNDER_EXECUTOR_STRIDED = 1,      /* takes inputs of any strides */
-    THUNDER_EXECUTOR_CALLER_THREAD = 2 /* run must be called on the thread that called the compiled function */
+    THUNDER_EXECUTOR_CALLER_THREAD = 2, /* run must be called on the thread that called the compiled function */
+    /* Its regions of elementwise nodes read an element of every input before they write that element of any output, so
+     * that an output may lie in an input's memory. */
+    THUNDER_EXECUTOR_IN_PLACE = 4
 };
 typedef struct thunder_executor_desc { /* copied */
     size_t size;
@@ -72,6 +75,10 @@ typedef struct thunder_executor_desc { /* copied */
     thunder_status *(*run)(const thunder_launch *launch, void *state);
     void (*drop)(void *state); /* once for each successful prepare; may be NULL */
     void (*destroy)(void *user);
+    /* After memory is planned, or NULL: what `prepare` made may be fitted to the strides, and the scratch changed. In
+     * `layout` are the inputs and outputs that run will get, without data, and nothing else. Since: 0.1 */
+    thunder_status *(*lay_out)(const thunder_node *node, const thunder_launch *layout, void *state,
+        size_t *scratch_bytes, void *user);
 } thunder_executor_desc;
 THUNDER_CHECK thunder_status *thunder_executor_create(thunder_context *context, const thunder_executor_desc *desc,
     thunder_executor **out) THUNDER_NOEXCEPT;

@@ -74,7 +74,7 @@ static thunder_status *prepare(const thunder_node *node, void **out_state, size_
 static thunder_status *run(const thunder_launch *launch, void *state)
 {
     const struct fused *self = state;
-    CHECK(launch->n_inputs == self->inputs && launch->n_outputs == self->outputs);
+    CHECK(launch->n_inputs == self->inputs && launch->n_outputs == self->outputs && launch->scratch);
     for (int64_t k = 0; k < launch->outputs[0].shape[0]; k++) {
         float slots[2 * MOST];
         for (size_t i = 0; i < self->inputs; i++) slots[i] = ((const float *)launch->inputs[i].data)[k];
@@ -84,6 +84,21 @@ static thunder_status *run(const thunder_launch *launch, void *state)
         }
         for (size_t i = 0; i < self->outputs; i++) ((float *)launch->outputs[i].data)[k] = slots[self->output[i]];
     }
+    return NULL;
+}
+
+static int layouts;
+
+/* Sees where things will lie, and asks for memory accordingly. */
+static thunder_status *lay_out(const thunder_node *node, const thunder_launch *layout, void *state, size_t *scratch_bytes,
+    void *user)
+{
+    const struct fused *self = state;
+    (void)user;
+    CHECK(!strcmp(thunder_node_op(node), "region") && layout->n_inputs == self->inputs && layout->n_outputs == self->outputs);
+    CHECK(!layout->inputs[0].data && layout->inputs[0].rank == 1 && layout->inputs[0].strides[0] == 1);
+    *scratch_bytes = (size_t)layout->inputs[0].shape[0] * sizeof(float);
+    layouts++;
     return NULL;
 }
 
@@ -127,6 +142,8 @@ int main(void)
     desc.prepare = prepare;
     desc.run = run;
     desc.drop = drop;
+    desc.lay_out = lay_out;
+    desc.flags = THUNDER_EXECUTOR_IN_PLACE;
     OK(thunder_context_create(NULL, &context));
     thunder_tensor *in[] = { test_f32(context, 1, shape, a), test_f32(context, 1, shape, b) }, *out[2] = { NULL, NULL };
     OK(thunder_executor_create(context, &desc, &e));
@@ -145,7 +162,7 @@ int main(void)
     thunder_trace_release(t);
     for (int i = 0; i < 2; i++) thunder_tensor_release(in[i]), thunder_tensor_release(out[i]);
     thunder_compiled_release(c);
-    CHECK(drops == 1);
+    CHECK(drops == 1 && layouts == 1);
     thunder_function_release(f);
     thunder_options_release(o);
     thunder_executor_release(e);

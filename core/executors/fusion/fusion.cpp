@@ -28,7 +28,7 @@ Status* prepare(const NodeView& view, void** state, size_t*, void*) {
   return nullptr;
 }
 
-Status* lay_out(const NodeView& view, void* state, size_t* scratch) {
+Status* lay_out(const NodeView& view, void* state, size_t* scratch, void*) {
   try {
     auto& launcher = *static_cast<State*>(state);
     launcher = std::make_unique<Launcher>(lower(view));
