@@ -8,7 +8,7 @@ namespace {
 
 struct Grow : LinesTest {
   void SetUp() override {
-    if (!can_compile()) GTEST_SKIP();
+    if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;
   }
 };
 

@@ -8,7 +8,7 @@ namespace {
 
 struct Lower : LinesTest {
   void SetUp() override {
-    if (!can_compile()) GTEST_SKIP();
+    if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;
   }
   // What the one kernel of these outputs is.
   Lowered kernel(std::initializer_list<Var> outputs) {
