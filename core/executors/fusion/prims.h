@@ -39,6 +39,7 @@ struct PrimRow {
 std::span<const PrimRow> prim_rows();
 const PrimRow* find_prim(const Op& op);
 std::string_view name(Fn fn);
+constexpr bool is_reduction(Fn fn) { return fn >= Fn::sum && fn <= Fn::amin; }
 uint8_t cost(Fn fn);
 
 }  // namespace thunder::fusion

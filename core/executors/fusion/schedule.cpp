@@ -7,7 +7,6 @@
 namespace thunder::fusion {
 namespace {
 
-bool is_reduction(Fn fn) { return fn == Fn::sum || fn == Fn::amax || fn == Fn::amin; }
 bool sums_columns(const Nest& n) {
   return std::any_of(n.stores.begin(), n.stores.end(), [](const Output& s) { return s.kind == OutputKind::column; });
 }

@@ -8,12 +8,6 @@ using fusion::Step;
 using fusion::Output;
 using fusion::OutputKind;
 
-namespace {
-
-bool is_reduction(Fn fn) { return fn == Fn::sum || fn == Fn::amax || fn == Fn::amin; }
-
-}  // namespace
-
 unsigned choose_lanes(const Nest& nest, unsigned machine_bits) {
   const unsigned machine = machine_bits / 32;
   if (fusion::is_short(nest)) return machine;
@@ -133,7 +127,7 @@ void Code::emit_pass(uint32_t pass) {
   std::vector<ExprId> reductions;
   std::vector<const Output*> stores;
   for (ExprId id = 0; id < nest_.exprs.size(); id++)
-    if (is_reduction(nest_.exprs[id].fn) && nest_.exprs[id].level == pass + 1) reductions.push_back(id);
+    if (fusion::is_reduction(nest_.exprs[id].fn) && nest_.exprs[id].level == pass + 1) reductions.push_back(id);
   for (const Output& s : nest_.stores)
     if (!nest_.is_row(s) && nest_.exprs[s.value].level == pass) stores.push_back(&s);
   if (reductions.empty() && stores.empty()) return;
