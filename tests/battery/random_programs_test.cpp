@@ -12,9 +12,15 @@
 namespace thunder::battery {
 namespace {
 
+// THUNDER_PROGRAMS says another number.
 constexpr uint64_t kPrograms = 400;
 // Those that only run eagerly and fused, after the others; THUNDER_FUSED_PROGRAMS says another number.
 constexpr uint64_t kFusedPrograms = 100;
+
+uint64_t number_from(const char* variable, uint64_t otherwise) {
+  const char* given = std::getenv(variable);
+  return given ? std::strtoull(given, nullptr, 10) : otherwise;
+}
 
 // What cancels leaves rounding errors of what cancelled, whose size is about 1.
 constexpr double kLeast = 1e-3;
@@ -100,13 +106,13 @@ TEST_F(RandomPrograms, mean_the_same_however_they_run) {
     return;
   }
   int failures = 0;
-  for (uint64_t seed = 1; seed <= kPrograms && failures < 3; seed++) failures += !agree(*context, seed, variants()), tally()["random programs"]++;
+  const uint64_t last = number_from("THUNDER_PROGRAMS", kPrograms);
+  for (uint64_t seed = 1; seed <= last && failures < 3; seed++) failures += !agree(*context, seed, variants()), tally()["random programs"]++;
 }
 
 TEST_F(RandomPrograms, mean_the_same_when_fused) {
   if (std::getenv("THUNDER_PROGRAM_SEED")) GTEST_SKIP() << "that program is run in every way";
-  const char* given = std::getenv("THUNDER_FUSED_PROGRAMS");
-  const uint64_t end = kPrograms + 1 + (given ? std::strtoull(given, nullptr, 10) : kFusedPrograms);
+  const uint64_t end = kPrograms + 1 + number_from("THUNDER_FUSED_PROGRAMS", kFusedPrograms);
   std::atomic<uint64_t> next{kPrograms + 1};
   std::atomic<int> failures{0};
   // Compiling kernels takes most of the time. Each thread has a context of its own.
