@@ -127,6 +127,35 @@ if(TARGET thunder_python AND NOT THUNDER_SANITIZE)
   endif()
 endif()
 
+# The same small program in every language that is bound through SWIG prints the same lines, which Lua says.
+if(THUNDER_LANGUAGES AND TARGET thunder_tool AND TARGET thunder_lua)
+  set(smoke ${CMAKE_BINARY_DIR}/languages/smoke)
+  set(digits ${CMAKE_SOURCE_DIR}/examples/digits/data/digits.csv)
+  set(compare ${CMAKE_SOURCE_DIR}/tests/languages/compare.py)
+  add_test(NAME language_reference COMMAND Python3::Interpreter ${compare} --write ${smoke}.txt $<TARGET_FILE:thunder_tool>
+           run ${CMAKE_SOURCE_DIR}/tests/languages/reference.lua ${smoke}.safetensors ${digits})
+  set_tests_properties(language_reference PROPERTIES FIXTURES_SETUP language_reference LABELS language TIMEOUT 120)
+  file(WRITE ${smoke}_torture.txt "tortured\n")
+  foreach(language ${THUNDER_LANGUAGES})
+    set(folder ${CMAKE_SOURCE_DIR}/tests/languages)
+    if(folder_${language})
+      set(folder ${folder_${language}})
+    endif()
+    set(names smoke torture)
+    if(language STREQUAL java) # where a file is named after its class
+      set(names Smoke Torture)
+    endif()
+    list(GET names 0 name)
+    add_test(NAME language_${language} COMMAND Python3::Interpreter ${compare} ${except_${language}} ${smoke}.txt
+             ${thunder_preload} ${program_${language}} ${folder}/${name}.${extension_${language}} ${smoke}.safetensors ${digits})
+    set_tests_properties(language_${language} PROPERTIES FIXTURES_REQUIRED language_reference LABELS language TIMEOUT 120)
+    list(GET names 1 name)
+    add_test(NAME language_torture_${language} COMMAND Python3::Interpreter ${compare} ${smoke}_torture.txt
+             ${thunder_preload} ${program_${language}} ${folder}/${name}.${extension_${language}})
+    set_tests_properties(language_torture_${language} PROPERTIES LABELS language TIMEOUT 120)
+  endforeach()
+endif()
+
 # Examples that train, on data that the test makes: once, and not under sanitizers.
 file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/examples/*.lua)
 foreach(script ${scripts})

@@ -1,0 +1,184 @@
+// What a call can do: tensors, ops, functions and compiled functions.
+#include <exception>
+
+#include "action.h"
+#include "call.h"
+#include "names.h"
+#include "rows.h"
+
+namespace thunder_swig {
+
+bool Call::create(const char* dtype, const Bytes& data) {
+  return perform([&] {
+    std::vector<int64_t> shape;
+    for (const Item& item : items_) shape.push_back(item.kind == ITEM_REAL ? static_cast<int64_t>(item.real) : item.integer);
+    const thunder_dtype named = dtype_named(dtype ? dtype : "");
+    if (!named) refuse(THUNDER_NOT_FOUND, std::string("there is no dtype '") + (dtype ? dtype : "") + "'");
+    return tensor_made([&](thunder_tensor** out) {
+      return thunder_tensor_create(context(), named, shape.size(), shape.data(), THUNDER_CPU, data.data.data(),
+                                   data.data.size(), out);
+    });
+  });
+}
+
+bool Call::read(const Tensor& tensor) {
+  return perform([&] {
+    std::string read(thunder_tensor_nbytes(tensor.handle), '\0');
+    check(thunder_tensor_read(tensor.handle, read.data(), read.size()));
+    data_ = std::move(read);
+    return Items{};
+  });
+}
+
+bool Call::write(const Tensor& tensor, const Bytes& data) {
+  return perform([&] {
+    check(thunder_tensor_write(tensor.handle, data.data.data(), data.data.size()));
+    return Items{};
+  });
+}
+
+bool Call::op(const char* name, const char* where) {
+  return perform([&] {
+    const std::string op = name ? name : "";
+    const Schema* schema = find_schema("ops", op);
+    const Arguments arguments(items_, schema);
+    const char* const* names = arguments.names.empty() ? nullptr : arguments.names.data();
+    thunder_scope* scope = scope_now();
+    Items made;
+    if (schema && schema->results == 0) {
+      const thunder_values* all = thunder_op_invoke_all(scope, op.c_str(), arguments.any.data(), arguments.any.size(),
+                                                        names, place(where));
+      scope_check(scope);
+      made = items_of(all, false);
+      if (made.empty() || made[0].kind != ITEM_LIST) {
+        made.insert(made.begin(), Item{ITEM_LIST, "", "", 0, 0, {}});
+        made.push_back({ITEM_CLOSE, "", "", 0, 0, {}});
+      }
+    } else {
+      std::vector<thunder_tensor*> results(schema ? schema->results : 1);
+      thunder_op_invoke(scope, op.c_str(), arguments.any.data(), arguments.any.size(), names, results.data(),
+                        results.size(), place(where));
+      scope_check(scope);
+      for (thunder_tensor* result : results) made.push_back({ITEM_TENSOR, "", "", 0, 0, {Tensor(result)}});
+    }
+    scope_done(scope);
+    return made;
+  });
+}
+
+Function* Call::make_function(const char* name, long long ticket) {
+  Function* made = nullptr;
+  perform([&] {
+    thunder_function* handle = nullptr;
+    check(thunder_function_create(context(), name && *name ? name : "function", callback_function(),
+                                  ticket_create(ticket), ticket_destroy, &handle));
+    made = new Function(handle);
+    return Items{};
+  });
+  return made;
+}
+
+Function* Call::value_and_grad(const Function& function, const char* wrt) {
+  Function* made = nullptr;
+  perform([&] {
+    const Values captured(context());
+    fill_values(items_, captured);
+    thunder_function* handle = nullptr;
+    check(thunder_function_value_and_grad(function.handle, wrt && *wrt ? wrt : nullptr,
+                                          items_.empty() ? nullptr : captured.handle, &handle));
+    made = new Function(handle);
+    return Items{};
+  });
+  return made;
+}
+
+Compiled* Call::compile(const Function& function) {
+  Compiled* made = nullptr;
+  perform([&] {
+    const Options options(context(), items_);
+    thunder_compiled* handle = nullptr;
+    check(thunder_compile(function.handle, options.handle, &handle));
+    made = new Compiled(handle, function.handle);
+    return Items{};
+  });
+  return made;
+}
+
+bool Call::call(const Compiled& compiled) {
+  return perform([&] {
+    const Values in(context());
+    fill_values(items_, in);
+    if (thunder_scope* scope = here()) {
+      const thunder_values* results = thunder_function_apply(scope, compiled.function, in);
+      scope_check(scope);
+      return items_of(results, thunder_scope_is_tracing(scope));
+    }
+    const Values out(context());
+    thunder_status* status = nullptr;
+    without_lock([&] { status = thunder_compiled_call(compiled.handle, nullptr, in, out); });
+    check(status);
+    return items_of(out, false);
+  });
+}
+
+bool Call::prepare(const Compiled& compiled) {
+  return perform([&] {
+    const Values in(context());
+    fill_values(items_, in);
+    thunder_status* status = nullptr;
+    without_lock([&] { status = thunder_compiled_prepare(compiled.handle, in); });
+    check(status);
+    return Items{};
+  });
+}
+
+bool Call::statistics(const Compiled& compiled) {
+  return perform([&] {
+    thunder_statistics s{};
+    s.size = sizeof s;
+    check(thunder_compiled_statistics(compiled.handle, &s));
+    const std::pair<const char*, uint64_t> rows[] = {
+        {"calls", s.calls},       {"hits", s.hits},           {"misses", s.misses},
+        {"entries", s.entries},   {"trace_ns", s.trace_ns},   {"transform_ns", s.transform_ns},
+        {"compile_ns", s.compile_ns}, {"peak_arena_bytes", s.peak_arena_bytes}};
+    Items made{{ITEM_MAP, "", "", 0, 0, {}}};
+    for (const auto& [name, value] : rows) made.push_back({ITEM_INTEGER, name, "", static_cast<long long>(value), 0, {}});
+    made.push_back({ITEM_CLOSE, "", "", 0, 0, {}});
+    return made;
+  });
+}
+
+bool Call::grad_of() {
+  return perform([&] {
+    thunder_scope* scope = here();
+    if (!scope) refuse(THUNDER_FAILED_PRECONDITION, "grad_of: nothing is recorded here; call it in a compiled function");
+    if (items_.size() < 2 || items_[0].kind != ITEM_TENSOR)
+      refuse(THUNDER_INVALID_ARGUMENT, "grad_of: a loss and what to differentiate by were expected");
+    const Values wrt(context());
+    fill_values(Items(items_.begin() + 1, items_.end()), wrt);
+    const thunder_values* gradients = thunder_scope_grad(scope, items_[0].tensor[0].handle, wrt);
+    scope_check(scope);
+    return items_of(gradients, true);
+  });
+}
+
+bool Call::describe(const char* what) {
+  return perform([&] { return described(what ? what : ""); });
+}
+
+bool Call::seed(long long seed) {
+  return perform([&] {
+    const int64_t state[2] = {seed, 0};
+    check(thunder_tensor_write(thunder_context_random(context()), state, sizeof state));
+    return Items{};
+  });
+}
+
+bool Call::load_plugin(const char* path) {
+  return perform([&] {
+    check(thunder_context_load_plugin(context(), path));
+    return Items{};
+  });
+}
+
+}  // namespace thunder_swig

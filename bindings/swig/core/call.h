@@ -1,0 +1,107 @@
+// One call of the library: a language fills it with arguments, performs one action, and reads the results or the
+// failure. Nothing is thrown across the boundary and nothing is kept by thread, so that one text serves languages whose
+// exceptions, threads and collectors differ.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "handles.h"
+#ifndef SWIG
+#include "items.h"
+#endif
+
+namespace thunder_swig {
+
+// What next() finds.
+enum Kind { ITEM_END, ITEM_NONE, ITEM_BOOLEAN, ITEM_INTEGER, ITEM_REAL, ITEM_TEXT, ITEM_TENSOR, ITEM_LIST, ITEM_MAP, ITEM_CLOSE };
+
+class Call {
+ public:
+  Call();
+  ~Call();
+  void reset();  // as new
+
+  // ---- filling: leaves, and lists and maps of them; in a map, or for a named argument, key() comes first ----
+  void none();
+  void flag(bool value);
+  void integer(long long value);
+  void real(double value);
+  void text(const char* value);
+  void tensor(const Tensor& value);
+  void key(const char* name);
+  void open_list();
+  void open_map();
+  void close();
+
+  // ---- reading: next() moves to the next item, the others look at it ----
+  int next();
+  std::string name() const;  // its key
+  long long as_integer() const;  // also of a boolean
+  double as_real() const;
+  std::string as_text() const;
+  Tensor* as_tensor() const;  // owned
+  Bytes data() const;         // what read() read
+
+  // ---- the failure of the action ----
+  bool failed() const;
+  int code() const;
+  std::string message() const;
+  long long ticket() const;  // of the exception that a callback raised; 0: none
+
+  // ---- in a callback: what it was given is there to be read, its results are filled in ----
+  void fail(const char* message, long long ticket);
+
+  // ---- actions: false, or nothing, when they fail ----
+  bool create(const char* dtype, const Bytes& data);  // items: the shape
+  bool read(const Tensor& tensor);
+  bool write(const Tensor& tensor, const Bytes& data);
+  bool op(const char* name, const char* where);
+  Function* make_function(const char* name, long long ticket);
+  Function* value_and_grad(const Function& function, const char* wrt);  // items: captured tensors, or none
+  Compiled* compile(const Function& function);                          // items: options by name
+  bool call(const Compiled& compiled);
+  bool prepare(const Compiled& compiled);
+  bool statistics(const Compiled& compiled);
+  bool grad_of();  // items: the loss, and what to differentiate by
+  Module* make_module(const char* kind);
+  bool add_child(const Module& module, const char* name, const Module& child);
+  bool forward(const Module& module);
+  Function* module_function(const Module& module);
+  bool parameters(const Module& module);
+  bool state(const Module& module);
+  bool train(const Module& module, bool training);
+  bool save(const Module& module, const char* path);
+  bool load(const Module& module, const char* path);
+  Optimizer* make_optimizer(const char* kind);  // items: parameters, and options by name
+  bool step(const Optimizer& optimizer);   // items: gradients
+  bool read_csv(const char* path);
+  bool read_npy(const char* path);
+  bool write_npy(const Tensor& tensor, const char* path);
+  bool read_idx(const char* path);
+  bool read_safetensors(const char* path);
+  bool write_safetensors(const char* path);  // items: tensors by name
+  bool describe(const char* what);           // "ops" come with their parameters
+  bool seed(long long seed);
+  bool load_plugin(const char* path);
+
+#ifndef SWIG
+  Items& items() { return items_; }
+  thunder_status* status() const { return status_; }
+  void set_failure(thunder_status* stolen);
+
+ private:
+  template <class Action>
+  bool perform(Action action);
+  Call(const Call&) = delete;
+  Items items_;
+  std::string key_, data_;
+  size_t at_ = 0;  // one behind the current item
+  thunder_status* status_ = nullptr;
+#endif
+};
+
+// Whether ops are being traced here, so that a place is worth its cost.
+bool is_tracing();
+std::string version();
+
+}  // namespace thunder_swig

@@ -1,0 +1,137 @@
+#include "callbacks.h"
+
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "call.h"
+#include "scope.h"
+
+namespace thunder_swig {
+
+namespace {
+
+const char kTag[] = "thunder_swig";
+
+std::mutex dropped_mutex;
+// Never destroyed: the library drops tickets on its own threads until the process has ended.
+std::vector<long long>& dropped() {
+  static auto* const tickets = new std::vector<long long>;
+  return *tickets;
+}
+
+bool (*runner)(long long) = nullptr;
+Dispatcher* dispatcher = nullptr;
+Lock lock{};
+
+Call*& current() {
+  static thread_local Call* call = nullptr;
+  return call;
+}
+
+bool run_closure(long long ticket) {
+  if (runner) return runner(ticket);
+  if (!dispatcher) return false;
+  dispatcher->run(ticket);
+  return true;
+}
+
+void invoke(void* work) { (*static_cast<const std::function<void()>*>(work))(); }
+
+// What the closure left behind: its results, or its failure as a status.
+thunder_status* finish(Call& call, bool came_back, thunder_scope* scope, thunder_values* out) {
+  if (!came_back) call.fail("a callback ended without returning", 0);
+  if (!call.failed()) {
+    fill_values(call.items(), out);
+    return nullptr;
+  }
+  // An op that failed is the scope's first error and stays so; the exception that it became goes with it.
+  thunder_status* status = thunder_scope_status(scope);
+  if (!status) return thunder_status_retain(call.status());
+  if (const long long ticket = call.ticket())
+    thunder_status_set_foreign(status, kTag, ticket_create(ticket), ticket_destroy);
+  return status;
+}
+
+thunder_status* run(thunder_scope* scope, const thunder_values* in, thunder_values* out, void* user) {
+  Call call, *const outer = current();
+  thunder_scope* const outer_scope = here();
+  thunder_status* status = nullptr;
+  current() = &call, here() = scope;
+  try {
+    call.items() = items_of(in, thunder_scope_is_tracing(scope));
+    bool came_back = false;
+    const std::function<void()> work = [&] { came_back = run_closure(*static_cast<long long*>(user)); };
+    if (lock.with)
+      lock.with(invoke, const_cast<std::function<void()>*>(&work));
+    else
+      work();
+    status = finish(call, came_back, scope, out);
+  } catch (const Refusal& refusal) {
+    status = refusal.status;
+  } catch (const std::exception& thrown) {
+    call.fail(thrown.what(), 0);
+    status = thunder_status_retain(call.status());
+  } catch (...) {
+    call.fail("a callback threw something unknown", 0);
+    status = thunder_status_retain(call.status());
+  }
+  current() = outer, here() = outer_scope;
+  return status;
+}
+
+}  // namespace
+
+long long new_ticket() {
+  static std::atomic<long long> last{0};
+  return ++last;
+}
+
+long long next_dropped() {
+  const std::lock_guard<std::mutex> guard(dropped_mutex);
+  if (dropped().empty()) return 0;
+  const long long ticket = dropped().back();
+  dropped().pop_back();
+  return ticket;
+}
+
+void* ticket_create(long long ticket) { return new long long(ticket); }
+
+void ticket_destroy(void* user) {
+  auto* const ticket = static_cast<long long*>(user);
+  {
+    const std::lock_guard<std::mutex> guard(dropped_mutex);
+    dropped().push_back(*ticket);
+  }
+  delete ticket;
+}
+
+long long ticket_of(const thunder_status* status) {
+  const void* found = thunder_status_foreign(status, kTag);
+  return found ? *static_cast<const long long*>(found) : 0;
+}
+
+thunder_status* failure_of(const char* message, long long ticket) {
+  const std::string text = message ? message : "";
+  thunder_status* made = thunder_status_create(THUNDER_CALLBACK, text.data(), text.size());
+  if (ticket) thunder_status_set_foreign(made, kTag, ticket_create(ticket), ticket_destroy);
+  return made;
+}
+
+Call* callback() { return current(); }
+void set_dispatcher(Dispatcher* given) { dispatcher = given; }
+void set_runner(bool (*run)(long long)) { runner = run; }
+void set_lock(const Lock& given) { lock = given; }
+
+thunder_fn callback_function() { return run; }
+
+void without_lock(const std::function<void()>& work) {
+  if (lock.without)
+    lock.without(invoke, const_cast<std::function<void()>*>(&work));
+  else
+    work();
+}
+
+}  // namespace thunder_swig

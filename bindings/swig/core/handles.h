@@ -1,0 +1,83 @@
+// What a language holds: each is one reference to an object of the library, given up by the destructor, which a
+// collector may call on any thread and in any order.
+#pragma once
+#include <string>
+#include <utility>
+
+#ifndef SWIG
+#include <thunder.h>
+#endif
+
+namespace thunder_swig {
+
+// The bytes of a tensor, as the language's own string of bytes.
+struct Bytes {
+  std::string data;
+};
+
+class Tensor {
+ public:
+  std::string dtype() const;  // "f32"; "" of one that failed
+  int rank() const;
+  long long size(int axis) const;
+  long long nbytes() const;
+  bool is_concrete() const;  // false inside a traced function
+  ~Tensor();
+#ifndef SWIG
+  explicit Tensor(thunder_tensor* retained) : handle(thunder_tensor_retain(retained)) {}
+  Tensor(const Tensor& other) : Tensor(other.handle) {}
+  Tensor& operator=(Tensor other) { return std::swap(handle, other.handle), *this; }
+  thunder_tensor* handle;
+#endif
+};
+
+class Function {
+ public:
+  ~Function();
+#ifndef SWIG
+  explicit Function(thunder_function* owned) : handle(owned) {}
+  Function(const Function&) = delete;
+  thunder_function* handle;
+#endif
+};
+
+class Compiled {
+ public:
+  int trace_count() const;
+  std::string trace_name(int stage) const;  // the pass that made it
+  std::string trace(int stage) const;       // "" when there is no such stage
+  std::string last_miss() const;
+  std::string fusion_report() const;
+  std::string memory_report() const;
+  ~Compiled();
+#ifndef SWIG
+  Compiled(thunder_compiled* owned, thunder_function* retained)
+      : handle(owned), function(thunder_function_retain(retained)) {}
+  Compiled(const Compiled&) = delete;
+  thunder_compiled* handle;
+  thunder_function* function;  // what a call inside another traced function records
+#endif
+};
+
+class Module {
+ public:
+  std::string kind() const;
+  ~Module();
+#ifndef SWIG
+  explicit Module(thunder_module* owned) : handle(owned) {}
+  Module(const Module&) = delete;
+  thunder_module* handle;
+#endif
+};
+
+class Optimizer {
+ public:
+  ~Optimizer();
+#ifndef SWIG
+  explicit Optimizer(thunder_optimizer* owned) : handle(owned) {}
+  Optimizer(const Optimizer&) = delete;
+  thunder_optimizer* handle;
+#endif
+};
+
+}  // namespace thunder_swig

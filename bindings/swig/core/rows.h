@@ -1,0 +1,35 @@
+// The context's descriptions of itself.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "items.h"
+
+struct cJSON;
+
+namespace thunder_swig {
+
+// One object of a description, borrowed from it.
+struct Row {
+  const cJSON* object;
+  std::string text(const char* key) const;  // "" if it has none
+  bool flag(const char* key) const;
+};
+
+// Owns the rows.
+struct Description {
+  explicit Description(const std::string& what);
+  Description(const Description&) = delete;
+  ~Description();
+  cJSON* array;
+  std::vector<Row> rows;
+  auto begin() const { return rows.begin(); }
+  auto end() const { return rows.end(); }
+};
+inline Description rows_of(const std::string& what) { return Description(what); }
+
+// A description as a list of maps. Ops for users only, each with its parameters and its number of results; the same of
+// modules.
+Items described(const std::string& what);
+
+}  // namespace thunder_swig

@@ -1,0 +1,35 @@
+// The context that a language uses, and the scope in which an op of this thread runs.
+#pragma once
+#include <thunder.h>
+
+#include <functional>
+#include <string>
+
+namespace thunder_swig {
+
+thunder_context* context();  // one for the process, never released; throws Refusal
+
+// The scope of the innermost callback, or none.
+thunder_scope*& here();
+// That, or the thread's own eager scope.
+thunder_scope* scope_now();
+// Throws what went wrong in it.
+void scope_check(thunder_scope* scope);
+// Frees what an eager scope made, once the results are retained.
+void scope_done(thunder_scope* scope);
+
+// "file:line" in storage that is never freed, or NULL of "".
+const char* place(const char* where);
+
+// Runs with the language's lock released, when nothing is being recorded.
+void without_lock(const std::function<void()>& work);
+
+thunder_fn callback_function();  // runs the closure whose ticket `user` is
+void* ticket_create(long long ticket);
+void ticket_destroy(void* user);
+// A failure of the language; its exception has the ticket, 0 if there is none.
+thunder_status* failure_of(const char* message, long long ticket);
+// Of an exception that a callback raised; 0: none.
+long long ticket_of(const thunder_status* status);
+
+}  // namespace thunder_swig

@@ -1,0 +1,140 @@
+using System;
+using System.Collections.Generic;
+
+namespace Thunder
+{
+    /// <summary>A tensor. Dispose() gives its memory back now, and not when the collector comes by.</summary>
+    public sealed partial class Tensor : IDisposable
+    {
+        internal readonly Core.Tensor Core;
+
+        internal Tensor(Core.Tensor core)
+        {
+            Core = core;
+            bytes = core.is_concrete() ? core.nbytes() : 0;
+            if (bytes > 0) GC.AddMemoryPressure(bytes);
+        }
+
+        private long bytes; // what the collector was told of
+
+        ~Tensor() { Forget(); }
+
+        public void Dispose()
+        {
+            Forget();
+            GC.SuppressFinalize(this);
+            Core.Dispose();
+        }
+
+        private void Forget()
+        {
+            if (bytes > 0) GC.RemoveMemoryPressure(bytes);
+            bytes = 0;
+        }
+
+        private static readonly Dictionary<string, Type> types = new Dictionary<string, Type> {
+            { "f32", typeof(float) }, { "f64", typeof(double) }, { "i64", typeof(long) }, { "i32", typeof(int) },
+            { "u8", typeof(byte) }, { "bool", typeof(bool) } };
+
+        /// <summary>Of an array of any rank, such as float[,].</summary>
+        public static Tensor Of(Array values)
+        {
+            var type = values.GetType().GetElementType();
+            string dtype = null;
+            foreach (var row in types) if (row.Value == type) dtype = row.Key;
+            if (dtype == null) throw new ThunderException("a tensor has no elements of type " + type, 3);
+            var shape = new object[values.Rank];
+            for (int axis = 0; axis < shape.Length; axis++) shape[axis] = (long)values.GetLength(axis);
+            var bytes = new byte[Buffer.ByteLength(values)];
+            Buffer.BlockCopy(values, 0, bytes, 0, bytes.Length);
+            return (Tensor)Exchange.Perform(shape, Exchange.Nothing, call => call.create_from(dtype, bytes, bytes.Length));
+        }
+
+        public string Dtype { get { return Core.dtype(); } }
+        public int Rank { get { return Core.rank(); } }
+        public long Size(int axis) { return Core.size(axis); }
+
+        public long[] Shape
+        {
+            get
+            {
+                var shape = new long[Rank];
+                for (int axis = 0; axis < shape.Length; axis++) shape[axis] = Size(axis);
+                return shape;
+            }
+        }
+
+        /// <summary>An array of the tensor's rank and type, such as float[,]; of rank 0, one of rank 1 with one
+        /// element.</summary>
+        public Array ToArray()
+        {
+            var shape = Shape.Length == 0 ? new long[] { 1 } : Shape;
+            return Read(Array.CreateInstance(ElementType(), shape));
+        }
+
+        /// <summary>All elements in one array, of their own type: x.Flat&lt;float&gt;().</summary>
+        public T[] Flat<T>()
+        {
+            if (typeof(T) != ElementType()) throw new ThunderException("the tensor has elements of " + Dtype, 3);
+            long count = 1;
+            foreach (var size in Shape) count *= size;
+            return (T[])Read(new T[count]);
+        }
+
+        public object Item()
+        {
+            var array = ToArray();
+            if (array.Length != 1) throw new ThunderException("item: the tensor has not one element", 3);
+            foreach (var element in array) return element;
+            return null;
+        }
+
+        /// <summary>New elements of the same count, in place: what was compiled over this tensor sees them.</summary>
+        public void Assign(Array values)
+        {
+            var bytes = new byte[Buffer.ByteLength(values)];
+            Buffer.BlockCopy(values, 0, bytes, 0, bytes.Length);
+            Exchange.Perform(Exchange.Nothing, Exchange.Nothing, call => call.write_from(Core, bytes, bytes.Length));
+        }
+
+        private Type ElementType()
+        {
+            if (!types.ContainsKey(Dtype)) throw new ThunderException(".NET has no " + Dtype + "; use To(\"f32\") first", 3);
+            return types[Dtype];
+        }
+
+        private Array Read(Array into)
+        {
+            var bytes = new byte[Core.nbytes()];
+            Exchange.Perform(Exchange.Nothing, Exchange.Nothing, call => {
+                var read = call.read(Core);
+                if (read) call.copy_data(bytes);
+                return read;
+            });
+            Buffer.BlockCopy(bytes, 0, into, 0, bytes.Length);
+            return into;
+        }
+
+        public static Tensor operator +(Tensor a, Tensor b) { return a.Add(b); }
+        public static Tensor operator +(Tensor a, double b) { return a.Add(b); }
+        public static Tensor operator +(double a, Tensor b) { return b.Add(a); }
+        public static Tensor operator -(Tensor a, Tensor b) { return a.Sub(b); }
+        public static Tensor operator -(Tensor a, double b) { return a.Sub(b); }
+        public static Tensor operator -(double a, Tensor b) { return Ops.Sub(a, b); }
+        public static Tensor operator *(Tensor a, Tensor b) { return a.Mul(b); }
+        public static Tensor operator *(Tensor a, double b) { return a.Mul(b); }
+        public static Tensor operator *(double a, Tensor b) { return b.Mul(a); }
+        public static Tensor operator /(Tensor a, Tensor b) { return a.Div(b); }
+        public static Tensor operator /(Tensor a, double b) { return a.Div(b); }
+        public static Tensor operator /(double a, Tensor b) { return Ops.Div(a, b); }
+        public static Tensor operator -(Tensor a) { return a.Neg(); }
+
+        public override string ToString()
+        {
+            if (!Core.is_concrete()) return "tensor(traced, " + Dtype + ")";
+            var words = new List<string>();
+            foreach (var element in ToArray()) words.Add(Convert.ToString(element, System.Globalization.CultureInfo.InvariantCulture));
+            return "tensor([" + string.Join(", ", words) + "], " + Dtype + ")";
+        }
+    }
+}

@@ -1,0 +1,3 @@
+module thunder
+
+go 1.19

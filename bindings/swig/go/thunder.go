@@ -1,0 +1,232 @@
+// Package thunder: tensors from slices, ops as methods, functions compiled.
+//
+//	x := thunder.Of([]float32{1, 2, 3, 4}, 2, 2)
+//	f, err := thunder.Compile(func(a *thunder.Tensor) *thunder.Tensor { return a.Matmul(a).Add(1).Relu().Sum() })
+//	y, err := f.Call(x)
+//
+// Ops panic with an *Error, so that they chain; a traced function that panics fails its call with that error, and Try
+// makes an error of it elsewhere. All else returns errors.
+package thunder
+
+import (
+	"reflect"
+	"runtime"
+
+	"thunder/core"
+)
+
+// Try runs a function and returns the error with which an op in it panicked.
+func Try(work func()) (err error) {
+	defer func() {
+		if thrown := recover(); thrown != nil {
+			failed, ok := thrown.(*Error)
+			if !ok {
+				panic(thrown)
+			}
+			err = failed
+		}
+	}()
+	work()
+	return nil
+}
+
+func must(made any, err error) any {
+	if err != nil {
+		panic(err)
+	}
+	return made
+}
+
+// op takes what follows the required arguments apart: a Named at its end gives arguments by name.
+func op(name string, rest []any, items ...any) any {
+	rest, named := splitNamed(rest)
+	items = append(items, rest...)
+	return must(perform(items, named, func(call core.Call) any { return call.Op(name, place()) }))
+}
+
+func splitNamed(arguments []any) ([]any, []Named) {
+	if n := len(arguments); n > 0 {
+		if named, ok := arguments[n-1].(Named); ok {
+			return arguments[:n-1], []Named{named}
+		}
+	}
+	return arguments, nil
+}
+
+func one(made any) *Tensor { return made.(*Tensor) }
+
+func several(made any) []*Tensor {
+	list, ok := made.([]any)
+	if !ok {
+		return []*Tensor{one(made)}
+	}
+	tensors := make([]*Tensor, len(list))
+	for i, tensor := range list {
+		tensors[i] = one(tensor)
+	}
+	return tensors
+}
+
+// Compiled is a function of tensors, compiled. Any goroutine may call it.
+type Compiled struct {
+	function core.Function
+	core     core.Compiled
+	base     *Compiled
+}
+
+func compiled(function core.Function, base *Compiled, options []Named) (*Compiled, error) {
+	made, err := perform(nil, options, func(call core.Call) any { return call.Compile(function) })
+	if err != nil {
+		core.DeleteFunction(function)
+		return nil, err
+	}
+	f := &Compiled{function, made.(core.Compiled), base}
+	runtime.SetFinalizer(f, func(f *Compiled) {
+		core.DeleteCompiled(f.core)
+		core.DeleteFunction(f.function)
+	})
+	return f, nil
+}
+
+// Compile takes a function of tensors (or of any values) that returns a tensor, or what holds tensors, and perhaps an
+// error beside it. The function is kept until the last handle goes; one that refers to its own Compiled is kept for ever.
+func Compile(body any, options ...Named) (*Compiled, error) {
+	closure := reflect.ValueOf(body)
+	if closure.Kind() != reflect.Func {
+		return nil, &Error{3, "Compile takes a function"}
+	}
+	ticket := newTicket()
+	mutex.Lock()
+	closures[ticket] = closure
+	mutex.Unlock()
+	made, err := perform(nil, nil, func(call core.Call) any { return call.Make_function("", ticket) })
+	if err != nil {
+		return nil, err
+	}
+	return compiled(made.(core.Function), nil, options)
+}
+
+// Apply returns what the function returns: a *Tensor, []any or map[string]any.
+func (f *Compiled) Apply(arguments ...any) (any, error) {
+	defer runtime.KeepAlive(f)
+	return perform(arguments, nil, func(call core.Call) any { return call.Call(f.core) })
+}
+
+// Call is Apply of a function that returns one tensor.
+func (f *Compiled) Call(arguments ...any) (*Tensor, error) {
+	made, err := f.Apply(arguments...)
+	if err != nil {
+		return nil, err
+	}
+	tensor, ok := made.(*Tensor)
+	if !ok {
+		return nil, &Error{3, "the function returns more than one tensor; use Apply"}
+	}
+	return tensor, nil
+}
+
+// ValueAndGrad is the same function, returning its results and the gradients of the first. wrt: paths of arguments, such
+// as "0,1.w", or "".
+func (f *Compiled) ValueAndGrad(wrt string, options ...Named) (*Compiled, error) {
+	defer runtime.KeepAlive(f)
+	made, err := perform(nil, nil, func(call core.Call) any { return call.Value_and_grad(f.function, wrt) })
+	if err != nil {
+		return nil, err
+	}
+	return compiled(made.(core.Function), f, options)
+}
+
+// Traces are the stages of the program compiled last.
+func (f *Compiled) Traces() []string {
+	defer runtime.KeepAlive(f)
+	traces := make([]string, f.core.Trace_count())
+	for i := range traces {
+		traces[i] = f.core.Trace(i)
+	}
+	return traces
+}
+
+// LastMiss says why the last call compiled.
+func (f *Compiled) LastMiss() string {
+	defer runtime.KeepAlive(f)
+	return f.core.Last_miss()
+}
+
+// Stats are counts of calls, hits, misses and times.
+func (f *Compiled) Stats() map[string]any {
+	defer runtime.KeepAlive(f)
+	return must(perform(nil, nil, func(call core.Call) any { return call.Statistics(f.core) })).(map[string]any)
+}
+
+// GradOf gives, in a compiled function, the gradients of a loss in the structure of wrt.
+func GradOf(loss *Tensor, wrt any) any {
+	return must(perform([]any{loss, wrt}, nil, func(call core.Call) any { return call.Grad_of() }))
+}
+
+func tensorOf(action func(core.Call) any) (*Tensor, error) {
+	made, err := perform(nil, nil, action)
+	if err != nil {
+		return nil, err
+	}
+	return made.(*Tensor), nil
+}
+
+// ReadCsv reads rows of numbers.
+func ReadCsv(path string) (*Tensor, error) {
+	return tensorOf(func(call core.Call) any { return call.Read_csv(path) })
+}
+
+// ReadNpy reads NumPy's format.
+func ReadNpy(path string) (*Tensor, error) {
+	return tensorOf(func(call core.Call) any { return call.Read_npy(path) })
+}
+
+// ReadSafetensors reads tensors by name.
+func ReadSafetensors(path string) (map[string]any, error) {
+	made, err := perform(nil, nil, func(call core.Call) any { return call.Read_safetensors(path) })
+	if err != nil {
+		return nil, err
+	}
+	return made.(map[string]any), nil
+}
+
+// WriteSafetensors writes tensors by name.
+func WriteSafetensors(tensors map[string]*Tensor, path string) error {
+	_, err := perform([]any{tensors}, nil, func(call core.Call) any { return call.Write_safetensors(path) })
+	return err
+}
+
+// Seed makes the same numbers be drawn again.
+func Seed(seed int64) error {
+	_, err := perform(nil, nil, func(call core.Call) any { return call.Seed(seed) })
+	return err
+}
+
+// LoadPlugin loads executors.
+func LoadPlugin(path string) error {
+	_, err := perform(nil, nil, func(call core.Call) any { return call.Load_plugin(path) })
+	return err
+}
+
+// Describe gives the registry's rows of "ops", "modules", "optimizers", "schedules", "options", "executors".
+func Describe(what string) ([]any, error) {
+	made, err := perform(nil, nil, func(call core.Call) any { return call.Describe(what) })
+	if err != nil {
+		return nil, err
+	}
+	return made.([]any), nil
+}
+
+// Doc says what an op does.
+func Doc(op string) string {
+	rows, _ := Describe("ops")
+	for _, row := range rows {
+		if row := row.(map[string]any); row["name"] == op {
+			return row["doc"].(string)
+		}
+	}
+	return ""
+}
+
+// Version of the library.
+func Version() string { return core.Version() }

@@ -1,0 +1,103 @@
+package thunder;
+
+import java.lang.reflect.Array;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import thunder.core.Call;
+
+/** A tensor. Its ops are inherited; close() gives its memory back now, and not when the collector comes by. */
+public final class Tensor extends TensorOps implements AutoCloseable {
+    final thunder.core.Tensor core;
+
+    Tensor(thunder.core.Tensor core) {
+        this.core = core;
+    }
+
+    /** Of an array, nested or not, of float, double, int, long, boolean or byte, or of one such value. */
+    public static Tensor of(Object values) {
+        java.util.List<Object> shape = new java.util.ArrayList<>();
+        Object first = values;
+        while (first.getClass().isArray()) {
+            shape.add((long) Array.getLength(first));
+            if (Array.getLength(first) == 0) break;
+            first = Array.get(first, 0);
+        }
+        Elements elements = Elements.of(first);
+        int count = 1;
+        for (Object size : shape) count *= ((Long) size).intValue();
+        ByteBuffer bytes = ByteBuffer.allocate(count * elements.size).order(ByteOrder.LITTLE_ENDIAN);
+        fill(values, elements, bytes);
+        if (bytes.hasRemaining()) throw new ThunderException("arrays of a tensor must be of equal size", 3);
+        return (Tensor) Exchange.perform(shape.toArray(), Exchange.NOTHING, call -> call.create(elements.dtype, bytes.array()));
+    }
+
+    private static void fill(Object values, Elements elements, ByteBuffer bytes) {
+        if (!values.getClass().isArray()) {
+            if (bytes.remaining() < elements.size) throw new ThunderException("arrays of a tensor must be of equal size", 3);
+            elements.put(bytes, values);
+            return;
+        }
+        for (int i = 0; i < Array.getLength(values); i++) fill(Array.get(values, i), elements, bytes);
+    }
+
+    public String dtype() {
+        return core.dtype();
+    }
+
+    public int rank() {
+        return core.rank();
+    }
+
+    public long size(int axis) {
+        return core.size(axis);
+    }
+
+    public long[] shape() {
+        long[] shape = new long[rank()];
+        for (int axis = 0; axis < shape.length; axis++) shape[axis] = size(axis);
+        return shape;
+    }
+
+    /** All elements in a flat array of their own type: float[], double[], long[], int[], byte[] or boolean[]. */
+    public Object flat() {
+        if (dtype().equals("bf16")) return to("f32").flat();
+        byte[] bytes = bytes();
+        Elements elements = Elements.named(dtype());
+        ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        Object array = Array.newInstance(elements.type, bytes.length / elements.size);
+        for (int i = 0; i < Array.getLength(array); i++) Array.set(array, i, elements.get(buffer));
+        return array;
+    }
+
+    public float[] floats() {
+        return (float[]) (dtype().equals("f32") ? flat() : to("f32").flat());
+    }
+
+    public double[] doubles() {
+        return (double[]) (dtype().equals("f64") ? flat() : to("f64").flat());
+    }
+
+    public long[] longs() {
+        return (long[]) (dtype().equals("i64") ? flat() : to("i64").flat());
+    }
+
+    /** The one element, as its own type. */
+    public Object item() {
+        Object array = flat();
+        if (Array.getLength(array) != 1) throw new ThunderException("item: the tensor has not one element", 3);
+        return Array.get(array, 0);
+    }
+
+    private byte[] bytes() {
+        return (byte[]) Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.read(core) ? call.data() : null);
+    }
+
+    @Override public String toString() {
+        return core.is_concrete() ? "tensor(" + Elements.text(flat()) + ", " + dtype() + ")" : "tensor(traced, " + dtype() + ")";
+    }
+
+    /** Frees the memory unless others use it. The tensor must not be used after it. */
+    @Override public void close() {
+        core.delete();
+    }
+}

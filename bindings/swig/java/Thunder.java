@@ -1,0 +1,98 @@
+package thunder;
+
+import java.util.List;
+import java.util.Map;
+import thunder.core.ThunderCore;
+
+/**
+ * Thunder for Java: tensors from arrays, ops as methods, lambdas compiled.
+ *
+ * <pre>
+ * Tensor x = Tensor.of(new float[][] {{1, 2}, {3, 4}});
+ * Compiled f = Thunder.compile(a -> a.matmul(a).add(1).relu().sum());
+ * System.out.println(f.call(x).item());
+ * </pre>
+ */
+public final class Thunder {
+    private Thunder() {}
+
+    /** A function of anything that a tree of arguments may hold. */
+    public interface Body {
+        Object apply(Object[] arguments) throws Exception;
+    }
+
+    public interface Body1 {
+        Object apply(Tensor a) throws Exception;
+    }
+
+    public interface Body2 {
+        Object apply(Tensor a, Tensor b) throws Exception;
+    }
+
+    public interface Body3 {
+        Object apply(Tensor a, Tensor b, Tensor c) throws Exception;
+    }
+
+    public static Compiled compile(Body1 body, Object... options) {
+        return compileAll(in -> body.apply((Tensor) in[0]), options);
+    }
+
+    public static Compiled compile(Body2 body, Object... options) {
+        return compileAll(in -> body.apply((Tensor) in[0], (Tensor) in[1]), options);
+    }
+
+    public static Compiled compile(Body3 body, Object... options) {
+        return compileAll(in -> body.apply((Tensor) in[0], (Tensor) in[1], (Tensor) in[2]), options);
+    }
+
+    /** Options are a name and a value in turn. */
+    public static Compiled compileAll(Body body, Object... options) {
+        return new Compiled(body, null, null, options);
+    }
+
+    /** In a compiled function: the gradients of a loss, in the structure of `wrt`. */
+    public static Object gradOf(Tensor loss, Object wrt) {
+        return Exchange.perform(new Object[] {loss, wrt}, Exchange.NOTHING, call -> call.grad_of());
+    }
+
+    public static void seed(long seed) {
+        Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.seed(seed));
+    }
+
+    public static void loadPlugin(String path) {
+        Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.load_plugin(path));
+    }
+
+    public static Tensor readCsv(String path) {
+        return (Tensor) Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.read_csv(path));
+    }
+
+    public static Tensor readNpy(String path) {
+        return (Tensor) Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.read_npy(path));
+    }
+
+    @SuppressWarnings("unchecked")
+    public static Map<String, Object> readSafetensors(String path) {
+        return (Map<String, Object>) Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.read_safetensors(path));
+    }
+
+    public static void writeSafetensors(Map<String, Tensor> map, String path) {
+        Exchange.perform(new Object[] {map}, Exchange.NOTHING, call -> call.write_safetensors(path));
+    }
+
+    /** The registry's rows of "ops", "modules", "optimizers", "schedules", "options", "executors". */
+    @SuppressWarnings("unchecked")
+    public static List<Map<String, Object>> describe(String what) {
+        return (List<Map<String, Object>>) Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.describe(what));
+    }
+
+    /** What an op does. */
+    public static String doc(String op) {
+        for (Map<String, Object> row : describe("ops")) if (row.get("name").equals(op)) return (String) row.get("doc");
+        throw new ThunderException("there is no op " + op, 5);
+    }
+
+    public static String version() {
+        return ThunderCore.version();
+    }
+}

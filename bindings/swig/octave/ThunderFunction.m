@@ -1,0 +1,32 @@
+% A function of tensors, compiled by Thunder: f(...) calls it.
+classdef ThunderFunction < handle
+  properties
+    made
+    core
+  end
+  methods
+    function self = ThunderFunction(made, options)
+      self.made = made;
+      self.core = Thunder.perform("compile", {made}, {}, options);
+    end
+
+    % The same function, returning its results and the gradients of the first. wrt: paths of arguments, such as "0,1.w".
+    function f = value_and_grad(self, wrt)
+      if nargin < 2, wrt = ""; end
+      f = ThunderFunction(Thunder.perform("value_and_grad", {self.made, wrt}, {}), struct());
+    end
+
+    function made = stats(self), made = Thunder.perform("statistics", {self.core}, {}); end
+
+    function varargout = subsref(self, path)
+      if strcmp(path(1).type, "()")
+        value = Thunder.perform("call", {self.core}, path(1).subs);
+      else
+        value = self.(path(1).subs);
+      end
+      path(1) = [];
+      if ! isempty(path), value = subsref(value, path); end
+      varargout = {value};
+    end
+  end
+end

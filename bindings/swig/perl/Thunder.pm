@@ -1,0 +1,336 @@
+# Thunder for Perl: tensors from arrays, ops as methods, closures compiled.
+#
+#   my $x = Thunder::tensor([[1.0, 2.0], [3.0, 4.0]]);
+#   my $f = Thunder::compile(sub { my ($a) = @_; ($a->matmul($a) + 1)->relu->sum });
+#   print $f->($x)->item;
+#
+# A reference to a hash as the last argument of an op gives arguments by name: $x->sum({ dim => 1 }).
+package Thunder;
+use strict;
+use warnings;
+use B ();
+use Scalar::Util qw(blessed weaken reftype);
+use Thunder::Core;
+
+our (%OPS, %RAISED, %CLOSURES); # exceptions on their way through the library, and what owns a closure, by ticket
+my %FORMATS = (bool => 'C*', u8 => 'C*', i32 => 'l<*', i64 => 'q<*', f32 => 'f<*', f64 => 'd<*');
+
+# ---- between Perl's values and what the core's calls carry ----
+
+sub _put {
+    my ($call, $value) = @_;
+    my $type = reftype($value) // '';
+    if (!defined $value) { $call->none }
+    elsif (blessed($value) && $value->isa('Thunder::Core::Tensor')) { $call->tensor($value) }
+    elsif ($type eq 'ARRAY') {
+        $call->open_list;
+        _put($call, $_) for @$value;
+        $call->close;
+    }
+    elsif ($type eq 'HASH') {
+        $call->open_map;
+        _put_named($call, $value);
+        $call->close;
+    }
+    elsif ($type) { die Thunder::Error->new("a reference to $type cannot go into the library") }
+    else { _put_scalar($call, $value) }
+}
+
+sub _put_named {
+    my ($call, $map) = @_;
+    for my $name (sort keys %$map) {
+        $call->key($name);
+        _put($call, $map->{$name});
+    }
+}
+
+# What was made as a number is one; a text that looks like a number is a text.
+sub _put_scalar {
+    my ($call, $value) = @_;
+    my $flags = B::svref_2object(\$value)->FLAGS;
+    if ($flags & B::SVf_POK) { $call->text($value) }
+    elsif ($flags & B::SVf_IOK) { $call->integer($value) }
+    else { $call->real($value) }
+}
+
+sub _take {
+    my ($call, $kind) = @_;
+    return $call->as_integer if $kind == $Thunder::Core::ITEM_INTEGER || $kind == $Thunder::Core::ITEM_BOOLEAN;
+    return $call->as_real if $kind == $Thunder::Core::ITEM_REAL;
+    return $call->as_text if $kind == $Thunder::Core::ITEM_TEXT;
+    return $call->as_tensor if $kind == $Thunder::Core::ITEM_TENSOR;
+    return [_take_until($call, $Thunder::Core::ITEM_CLOSE)] if $kind == $Thunder::Core::ITEM_LIST;
+    return undef unless $kind == $Thunder::Core::ITEM_MAP;
+    my %map;
+    while ((my $next = $call->next) != $Thunder::Core::ITEM_CLOSE) {
+        my $name = $call->name;
+        $map{$name} = _take($call, $next);
+    }
+    return \%map;
+}
+
+sub _take_until {
+    my ($call, $end) = @_;
+    my @list;
+    while ((my $kind = $call->next) != $end) { push @list, _take($call, $kind) }
+    return @list;
+}
+
+# What the call made: one value, or a list of several. Dies of what went wrong in it.
+sub _result {
+    my ($call) = @_;
+    if ($call->failed) {
+        die $RAISED{$call->ticket} if exists $RAISED{$call->ticket};
+        die Thunder::Error->new($call->message, $call->code);
+    }
+    my @values = _take_until($call, $Thunder::Core::ITEM_END);
+    return wantarray ? @values : @values > 1 ? \@values : $values[0];
+}
+
+# _perform(action, its own arguments, positional items, named items)
+sub _perform {
+    my ($action, $own, $args, $named) = @_;
+    my $call = Thunder::Core::Call->new;
+    _put($call, $_) for @{ $args // [] };
+    _put_named($call, $named) if $named;
+    my $made = $call->$action(@{ $own // [] });
+    return $made if ref $made && !$call->failed;
+    return _result($call);
+}
+
+sub _new_ticket {
+    while (my $dropped = Thunder::Core::next_dropped()) { delete $RAISED{$dropped}; delete $CLOSURES{$dropped} }
+    return Thunder::Core::new_ticket();
+}
+
+# The line of the user's program, for traces.
+sub _place {
+    return '' unless Thunder::Core::is_tracing();
+    for (my $depth = 0; my (undef, $file, $line) = caller($depth); $depth++) {
+        return "$file:$line" if $file ne __FILE__;
+    }
+    return '';
+}
+
+# The core runs a closure by this.
+sub dispatch {
+    my ($ticket) = @_;
+    my $call = Thunder::Core::callback();
+    my $done = eval {
+        my $owner = $CLOSURES{$ticket} or die Thunder::Error->new('the function was collected: keep what was compiled');
+        my $value = $owner->{closure}->(_take_until($call, $Thunder::Core::ITEM_END));
+        $call->reset;
+        _put($call, $value);
+        1;
+    };
+    return if $done;
+    my $error = $@;
+    my $raised = _new_ticket();
+    $RAISED{$raised} = $error;
+    $call->fail("$error", $raised);
+}
+
+# ---- what users call ----
+
+# A tensor of nested arrays, or of one number: i64 when all are whole, else f32.
+sub tensor {
+    my ($values, %options) = @_;
+    my @shape = _shape_of($values);
+    my @flat = _elements($values, \@shape, 0);
+    my $dtype = $options{dtype} // (@flat && !(grep { !_is_whole($_) } @flat) ? 'i64' : 'f32');
+    return tensor($values, dtype => 'f32')->to('bf16') if $dtype eq 'bf16';
+    my $format = $FORMATS{$dtype} or die Thunder::Error->new("there is no dtype $dtype", 5);
+    @flat = map { $_ ? 1 : 0 } @flat if $dtype eq 'bool';
+    return _perform('create', [$dtype, pack($format, @flat)], \@shape);
+}
+
+sub _shape_of {
+    my ($values) = @_;
+    my @shape;
+    for (; ref $values eq 'ARRAY'; $values = $values->[0]) { push @shape, scalar @$values }
+    return @shape;
+}
+
+sub _is_whole { my ($value) = @_; B::svref_2object(\$value)->FLAGS & B::SVf_IOK }
+
+sub _elements {
+    my ($values, $shape, $depth) = @_;
+    return $values unless ref $values eq 'ARRAY';
+    die Thunder::Error->new('arrays of a tensor must be of equal size', 3) if @$values != ($shape->[$depth] // -1);
+    return map { _elements($_, $shape, $depth + 1) } @$values;
+}
+
+sub compile { my ($closure, %options) = @_; Thunder::Compiled->new($closure, \%options) }
+sub value_and_grad { my ($closure, %options) = @_; compile($closure)->value_and_grad(%options) }
+sub module { Thunder::Module->new(@_) }
+
+# In a compiled closure: the gradients of a loss, in the structure of what comes second.
+sub grad_of { scalar _perform('grad_of', [], [@_]) }
+
+sub version { Thunder::Core::version() }
+sub seed { _perform('seed', [@_]) }
+sub load_plugin { _perform('load_plugin', [@_]) }
+sub read_csv { _perform('read_csv', [@_]) }
+sub read_npy { _perform('read_npy', [@_]) }
+sub write_npy { _perform('write_npy', [@_]) }
+sub read_idx { _perform('read_idx', [@_]) }
+sub read_safetensors { _perform('read_safetensors', [@_]) }
+sub write_safetensors { my ($map, $path) = @_; _perform('write_safetensors', [$path], [$map]) }
+
+# The registry's rows of "ops", "modules", "optimizers", "schedules", "options", "executors".
+sub describe { scalar _perform('describe', [@_]) }
+
+# What an op does, with its signature.
+sub doc {
+    my ($op) = @_;
+    my $row = $OPS{$op} or die Thunder::Error->new("there is no op $op", 5);
+    return "$row->{schema}\n$row->{doc}";
+}
+
+sub _op {
+    my ($name, @args) = @_;
+    my $named = ref $args[-1] eq 'HASH' ? pop @args : undef;
+    return _perform('op', [$name, _place()], \@args, $named);
+}
+
+# Every op, from the registry: Thunder::NAME(...) and, when a tensor comes first, $tensor->NAME(...).
+for my $row (@{ describe('ops') }) {
+    $OPS{ $row->{name} } = $row;
+    for my $name ($row->{name}, $row->{inplace} ? "$row->{name}_" : ()) {
+        no strict 'refs';
+        *{"Thunder::$name"} = my $op = sub { _op($name, @_) };
+        my $first = $row->{parameters}[0];
+        *{"Thunder::Core::Tensor::$name"} = $op if $first && $first->{kind} eq 'tensor';
+    }
+}
+
+package Thunder::Error;
+# What the library refused. `code` is the number of thunder.h; what a closure died of comes back as itself.
+use overload '""' => sub { $_[0]{message} }, fallback => 1;
+
+sub new { my ($class, $message, $code) = @_; bless { message => $message, code => $code // 0 }, $class }
+sub message { $_[0]{message} }
+sub code { $_[0]{code} }
+
+package Thunder::Compiled;
+# A function of tensors, compiled: $f->(...) calls it.
+use overload '&{}' => sub { my $self = shift; sub { $self->call(@_) } }, fallback => 1;
+
+sub new {
+    my ($class, $closure, $options) = @_;
+    my $self = bless { closure => $closure }, $class;
+    my $ticket = Thunder::_new_ticket();
+    Scalar::Util::weaken($Thunder::CLOSURES{$ticket} = $self);
+    $self->{function} = Thunder::_perform('make_function', ['', $ticket]);
+    $self->{core} = Thunder::_perform('compile', [$self->{function}], [], $options);
+    return $self;
+}
+
+sub call { my ($self, @args) = @_; Thunder::_perform('call', [$self->{core}], \@args) }
+
+# The same function, returning its results and the gradients of the first. wrt: paths of arguments, such as '0,1.w'.
+sub value_and_grad {
+    my ($self, %options) = @_;
+    my ($wrt, $captured) = (delete $options{wrt} // '', delete $options{captured});
+    my $function = Thunder::_perform('value_and_grad', [$self->{function}, $wrt], $captured ? [$captured] : []);
+    my $core = Thunder::_perform('compile', [$function], [], \%options);
+    return bless { base => $self, function => $function, core => $core }, ref $self;
+}
+
+sub traces { my $core = $_[0]{core}; map { $core->trace($_) } 0 .. $core->trace_count - 1 }
+sub last_miss { $_[0]{core}->last_miss }
+sub explain { $_[0]{core}->fusion_report }
+sub stats { scalar Thunder::_perform('statistics', [$_[0]{core}]) }
+
+package Thunder::Module;
+# A layer or a tree of layers, of the kinds that the library has; $net->(...) calls it.
+use overload '&{}' => sub { my $self = shift; sub { $self->call(@_) } }, fallback => 1;
+
+sub new {
+    my ($class, $kind, @args) = @_;
+    my $named = ref $args[-1] eq 'HASH' ? pop @args : undef;
+    return bless { core => scalar Thunder::_perform('make_module', [$kind], \@args, $named), children => {} }, $class;
+}
+
+sub add {
+    my ($self, $name, $child) = @_;
+    Thunder::_perform('add_child', [$self->{core}, "$name", $child->{core}]);
+    $self->{children}{$name} = $child;
+    return $self;
+}
+
+sub call { my ($self, @args) = @_; Thunder::_perform('forward', [$self->{core}], \@args) }
+sub parameters { scalar Thunder::_perform('parameters', [$_[0]{core}]) }
+sub state { scalar Thunder::_perform('state', [$_[0]{core}]) }
+sub train { my ($self, $on) = @_; Thunder::_perform('train', [$self->{core}, $on // 1]); $self }
+sub eval { $_[0]->train(0) }
+sub save { my ($self, $path) = @_; Thunder::_perform('save', [$self->{core}, $path]); $self }
+sub load { my ($self, $path) = @_; Thunder::_perform('load', [$self->{core}, $path]); $self }
+
+package Thunder::Optimizer;
+
+sub new {
+    my ($class, $kind, $parameters, %options) = @_;
+    return bless { core => scalar Thunder::_perform('make_optimizer', [$kind], [$parameters], \%options) }, $class;
+}
+sub step { my ($self, $gradients) = @_; Thunder::_perform('step', [$self->{core}], [$gradients]); $self }
+
+package Thunder::Core::Tensor;
+use overload
+    '+' => sub { $_[0]->add($_[1]) },
+    '*' => sub { $_[0]->mul($_[1]) },
+    '-' => sub { $_[2] ? Thunder::sub($_[1], $_[0]) : $_[0]->sub($_[1]) },
+    '/' => sub { $_[2] ? Thunder::div($_[1], $_[0]) : $_[0]->div($_[1]) },
+    '**' => sub { $_[2] ? Thunder::pow($_[1], $_[0]) : $_[0]->pow($_[1]) },
+    'neg' => sub { $_[0]->neg },
+    '""' => sub { $_[0]->as_string },
+    'bool' => sub { 1 },
+    '==' => sub { ref $_[1] && Scalar::Util::refaddr($_[0]) == Scalar::Util::refaddr($_[1]) };
+
+# A thread gets no copy: two owners would release one handle.
+sub CLONE_SKIP { 1 }
+
+sub shape { my ($self) = @_; map { $self->size($_) } 0 .. $self->rank - 1 }
+
+# Nested arrays; of a tensor without axes, the number.
+sub to_array {
+    my ($self) = @_;
+    return $self->to('f32')->to_array if $self->dtype eq 'bf16';
+    my $call = Thunder::Core::Call->new;
+    $call->read($self);
+    Thunder::_result($call);
+    my @flat = unpack $FORMATS{ $self->dtype }, $call->data;
+    my @shape = $self->shape or return $flat[0];
+    for my $count (reverse @shape[1 .. $#shape]) {
+        my @rows;
+        push @rows, [splice @flat, 0, $count] while $count && @flat;
+        @flat = @rows;
+    }
+    return \@flat;
+}
+
+sub item {
+    my ($self) = @_;
+    my $value = $self->reshape([-1])->to_array;
+    die Thunder::Error->new('item: the tensor has not one element', 3) if @$value != 1;
+    return $value->[0];
+}
+
+# New elements of the same count, in place: what was compiled over this tensor sees them.
+sub assign {
+    my ($self, $values) = @_;
+    my @flat = Thunder::_elements($values, [Thunder::_shape_of($values)], 0);
+    Thunder::_perform('write', [$self, pack($FORMATS{ $self->dtype }, @flat)]);
+    return $self;
+}
+
+# The core's proxies look up their owners by the text of the object behind the proxy, which is no hash.
+sub as_string {
+    my ($self) = @_;
+    return overload::StrVal($self) if Scalar::Util::reftype($self) ne 'HASH';
+    return 'tensor(traced, ' . $self->dtype . ')' unless $self->is_concrete;
+    return 'tensor(' . _text($self->to_array) . ', ' . $self->dtype . ')';
+}
+sub _text { my ($value) = @_; ref $value ? '[' . join(', ', map { _text($_) } @$value) . ']' : $value }
+
+1;

@@ -1,0 +1,342 @@
+<?php
+// Thunder for PHP: tensors from arrays, ops as methods, closures compiled.
+//
+//   $x = Thunder\tensor([[1.0, 2.0], [3.0, 4.0]]);
+//   $f = Thunder\compile(fn($a) => $a->matmul($a)->add(1)->relu()->sum());
+//   echo $f($x)->item();
+//
+// PHP overloads no operators: add, sub, mul, div, neg, pow are methods. Named arguments are the ops' own:
+// $x->sum(dim: 1, keepdim: true).
+namespace Thunder;
+
+// What the library refused; getCode() is the number of thunder.h. What a closure threw comes back as itself.
+class Error extends \RuntimeException {}
+
+// Between PHP's values and what the core's calls carry.
+final class Exchange
+{
+    public static array $raised = [];   // exceptions on their way through the library, by ticket
+    public static array $closures = []; // what owns a closure, by ticket: weak references
+
+    public static function put(\Thunder_Core_Call $call, mixed $value): void
+    {
+        match (true) {
+            $value === null => $call->none(),
+            is_bool($value) => $call->flag($value),
+            is_int($value) => $call->integer($value),
+            is_float($value) => $call->real($value),
+            is_string($value) => $call->text($value),
+            $value instanceof Tensor => $call->tensor($value->core),
+            is_array($value) && array_is_list($value) => self::putList($call, $value),
+            is_array($value) => self::putMap($call, $value),
+            default => throw new \TypeError('a ' . get_debug_type($value) . ' cannot go into the library'),
+        };
+    }
+
+    private static function putList(\Thunder_Core_Call $call, array $list): void
+    {
+        $call->open_list();
+        foreach ($list as $value) self::put($call, $value);
+        $call->close();
+    }
+
+    private static function putMap(\Thunder_Core_Call $call, array $map): void
+    {
+        $call->open_map();
+        foreach ($map as $name => $value) {
+            $call->key((string)$name);
+            self::put($call, $value);
+        }
+        $call->close();
+    }
+
+    private static function take(\Thunder_Core_Call $call, int $kind): mixed
+    {
+        return match ($kind) {
+            \ITEM_BOOLEAN => $call->as_integer() != 0,
+            \ITEM_INTEGER => $call->as_integer(),
+            \ITEM_REAL => $call->as_real(),
+            \ITEM_TEXT => $call->as_text(),
+            \ITEM_TENSOR => new Tensor($call->as_tensor()),
+            \ITEM_LIST => self::takeUntil($call, \ITEM_CLOSE),
+            \ITEM_MAP => self::takeMap($call),
+            default => null,
+        };
+    }
+
+    private static function takeMap(\Thunder_Core_Call $call): array
+    {
+        $map = [];
+        while (($kind = $call->next()) !== \ITEM_CLOSE) {
+            $name = $call->name();
+            $map[$name] = self::take($call, $kind);
+        }
+        return $map;
+    }
+
+    private static function takeUntil(\Thunder_Core_Call $call, int $end): array
+    {
+        $list = [];
+        while (($kind = $call->next()) !== $end) $list[] = self::take($call, $kind);
+        return $list;
+    }
+
+    // What the call made: one value, or a list of several. Throws what went wrong in it.
+    public static function result(\Thunder_Core_Call $call): mixed
+    {
+        if ($call->failed()) throw self::$raised[$call->ticket()] ?? new Error($call->message(), $call->code());
+        $values = self::takeUntil($call, \ITEM_END);
+        return count($values) > 1 ? $values : ($values[0] ?? null);
+    }
+
+    // Performs an action with arguments of its own and items, of which those with names are named.
+    public static function perform(string $action, array $own = [], array $items = []): mixed
+    {
+        $call = new \Thunder_Core_Call();
+        foreach ($items as $name => $value) {
+            if (is_string($name)) $call->key($name);
+            self::put($call, $value);
+        }
+        $made = $call->$action(...$own);
+        $values = self::result($call);
+        return is_object($made) ? $made : $values;
+    }
+
+    public static function newTicket(): int
+    {
+        while ($dropped = \thunder_core_next_dropped()) unset(self::$raised[$dropped], self::$closures[$dropped]);
+        return \thunder_core_new_ticket();
+    }
+
+    // The line of the user's program, for traces.
+    public static function place(): string
+    {
+        if (!\thunder_core_is_tracing()) return '';
+        foreach (debug_backtrace(DEBUG_BACKTRACE_IGNORE_ARGS) as $frame)
+            if (isset($frame['file']) && $frame['file'] !== __FILE__) return "{$frame['file']}:{$frame['line']}";
+        return '';
+    }
+
+    public static function run(int $ticket): void
+    {
+        $call = \thunder_core_callback();
+        try {
+            $owner = (self::$closures[$ticket] ?? null)?->get();
+            if (!$owner) throw new Error('the function was collected: keep what was compiled');
+            $value = ($owner->closure)(...self::takeUntil($call, \ITEM_END));
+            $call->reset();
+            self::put($call, $value);
+        } catch (\Throwable $thrown) {
+            $raised = self::newTicket();
+            self::$raised[$raised] = $thrown;
+            $call->fail($thrown::class . ': ' . $thrown->getMessage(), $raised);
+        }
+    }
+
+    public const FORMATS = ['bool' => 'C*', 'u8' => 'C*', 'i32' => 'l*', 'i64' => 'q*', 'f32' => 'g*', 'f64' => 'e*'];
+
+    public static function pack(string $dtype, array $flat): string
+    {
+        $format = self::FORMATS[$dtype] ?? throw new Error("there is no dtype $dtype", 5);
+        return pack($format, ...($dtype === 'bool' ? array_map('intval', $flat) : $flat));
+    }
+
+    // The elements of nested arrays in order, which must be as regular as the first of each says.
+    public static function elements(mixed $values, array $shape, int $depth = 0): array
+    {
+        if (!is_array($values)) return [$values];
+        if (count($values) !== ($shape[$depth] ?? -1)) throw new Error('arrays of a tensor must be of equal size', 3);
+        if ($depth + 1 === count($shape) && !is_array($values[0] ?? null)) return array_values($values);
+        return array_merge(...array_map(fn($row) => self::elements($row, $shape, $depth + 1), $values));
+    }
+}
+
+// The core runs a closure by this.
+function dispatch(int $ticket): void
+{
+    Exchange::run($ticket);
+}
+
+// A tensor; every op that takes one first is a method: $x->relu(), $x->add_(1) in place.
+final class Tensor
+{
+    public function __construct(public readonly \Thunder_Core_Tensor $core) {}
+
+    public function __call(string $op, array $args): mixed
+    {
+        return Exchange::perform('op', [$op, Exchange::place()], [$this, ...$args]);
+    }
+
+    public function dtype(): string { return $this->core->dtype(); }
+    public function rank(): int { return $this->core->rank(); }
+    public function size(int $axis): int { return $this->core->size($axis); }
+    public function shape(): array { return array_map($this->size(...), $this->rank() ? range(0, $this->rank() - 1) : []); }
+
+    // Nested arrays; of a tensor without axes, the number.
+    public function toArray(): mixed
+    {
+        $flat = $this->flat();
+        if ($this->rank() === 0) return $flat[0];
+        foreach (array_reverse(array_slice($this->shape(), 1)) as $count) $flat = $count ? array_chunk($flat, $count) : [];
+        return $flat;
+    }
+
+    // All elements in one array.
+    public function flat(): array
+    {
+        if ($this->dtype() === 'bf16') return $this->to('f32')->flat();
+        $call = new \Thunder_Core_Call();
+        $call->read($this->core);
+        Exchange::result($call);
+        $flat = array_values(unpack(Exchange::FORMATS[$this->dtype()], $call->data()));
+        return $this->dtype() === 'bool' ? array_map('boolval', $flat) : $flat;
+    }
+
+    public function item(): mixed
+    {
+        $flat = $this->flat();
+        if (count($flat) !== 1) throw new Error('item: the tensor has not one element', 3);
+        return $flat[0];
+    }
+
+    // New elements of the same count, in place: what was compiled over this tensor sees them.
+    public function assign(array $values): self
+    {
+        array_walk_recursive($values, function ($value) use (&$flat) { $flat[] = $value; });
+        Exchange::perform('write', [$this->core, Exchange::pack($this->dtype(), $flat)]);
+        return $this;
+    }
+
+    public function __toString(): string
+    {
+        if (!$this->core->is_concrete()) return "tensor(traced, {$this->dtype()})";
+        return 'tensor(' . json_encode($this->toArray(), JSON_PRESERVE_ZERO_FRACTION | JSON_PARTIAL_OUTPUT_ON_ERROR) .
+            ", {$this->dtype()})";
+    }
+
+    // Two owners would release one handle.
+    private function __clone() {}
+}
+
+// Every op as a function: Ops::cat([$x, $y]), Ops::ones([3, 3]).
+final class Ops
+{
+    public static function __callStatic(string $op, array $args): mixed
+    {
+        return Exchange::perform('op', [$op, Exchange::place()], $args);
+    }
+}
+
+// A function of tensors, compiled: $f(...) calls it.
+final class Compiled
+{
+    private \Thunder_Core_Traceable $function;
+    private \Thunder_Core_Compiled $core;
+
+    public function __construct(public readonly ?\Closure $closure, array $options, ?\Thunder_Core_Traceable $given = null,
+        private readonly ?self $base = null)
+    {
+        if (!$given) {
+            $ticket = Exchange::newTicket();
+            Exchange::$closures[$ticket] = \WeakReference::create($this);
+            $given = Exchange::perform('make_function', ['', $ticket]);
+        }
+        $this->function = $given;
+        $this->core = Exchange::perform('compile', [$given], $options);
+    }
+
+    public function __invoke(mixed ...$args): mixed { return Exchange::perform('call', [$this->core], $args); }
+
+    // The same function, returning [its results, the gradients of the first]. $wrt: paths of arguments, such as "0,1.w".
+    public function valueAndGrad(string $wrt = '', ?array $captured = null, mixed ...$options): self
+    {
+        $function = Exchange::perform('value_and_grad', [$this->function, $wrt], $captured ? [$captured] : []);
+        return new self(null, $options, $function, $this);
+    }
+
+    public function traces(): array
+    {
+        $list = [];
+        for ($i = 0; $i < $this->core->trace_count(); $i++) $list[] = $this->core->trace($i);
+        return $list;
+    }
+
+    public function lastMiss(): string { return $this->core->last_miss(); }
+    public function explain(): string { return $this->core->fusion_report(); }
+    public function stats(): array { return Exchange::perform('statistics', [$this->core]); }
+}
+
+// A layer or a tree of layers, of the kinds that the library has; $net(...) calls it.
+final class Module
+{
+    private array $children = [];
+    private \Thunder_Core_Module $core;
+
+    public function __construct(string $kind = 'Module', mixed ...$args)
+    {
+        $this->core = Exchange::perform('make_module', [$kind], $args);
+    }
+
+    public function add(string $name, self $child): self
+    {
+        Exchange::perform('add_child', [$this->core, $name, $child->core]);
+        $this->children[$name] = $child;
+        return $this;
+    }
+
+    public function __invoke(mixed ...$args): mixed { return Exchange::perform('forward', [$this->core], $args); }
+    public function parameters(): array { return Exchange::perform('parameters', [$this->core]); }
+    public function state(): array { return Exchange::perform('state', [$this->core]); }
+    public function train(bool $on = true): self { Exchange::perform('train', [$this->core, $on]); return $this; }
+    public function save(string $path): self { Exchange::perform('save', [$this->core, $path]); return $this; }
+    public function load(string $path): self { Exchange::perform('load', [$this->core, $path]); return $this; }
+}
+
+final class Optimizer
+{
+    private \Thunder_Core_Optimizer $core;
+
+    public function __construct(string $kind, array $parameters, mixed ...$options)
+    {
+        $this->core = Exchange::perform('make_optimizer', [$kind], [$parameters, ...$options]);
+    }
+
+    public function step(array $gradients): self { Exchange::perform('step', [$this->core], [$gradients]); return $this; }
+}
+
+// A tensor of nested arrays, or of one number: i64 when all are integers, else f32.
+function tensor(mixed $values, ?string $dtype = null): Tensor
+{
+    if ($dtype === 'bf16') return tensor($values, 'f32')->to('bf16');
+    $shape = [];
+    for ($first = $values; is_array($first); $first = $first[0] ?? null) $shape[] = count($first);
+    $flat = Exchange::elements($values, $shape);
+    $kinds = array_unique(array_map('gettype', $flat));
+    $dtype ??= match ($kinds) { ['integer'] => 'i64', ['boolean'] => 'bool', default => 'f32' };
+    return Exchange::perform('create', [$dtype, Exchange::pack($dtype, $flat)], $shape);
+}
+
+function compile(callable $closure, mixed ...$options): Compiled { return new Compiled($closure(...), $options); }
+
+// In a compiled closure: the gradients of a loss, in the structure of $wrt.
+function grad_of(Tensor $loss, mixed $wrt): mixed { return Exchange::perform('grad_of', [], [$loss, $wrt]); }
+
+function version(): string { return \thunder_core_version(); }
+function seed(int $number): void { Exchange::perform('seed', [$number]); }
+function load_plugin(string $path): void { Exchange::perform('load_plugin', [$path]); }
+function read_csv(string $path): Tensor { return Exchange::perform('read_csv', [$path]); }
+function read_npy(string $path): Tensor { return Exchange::perform('read_npy', [$path]); }
+function read_idx(string $path): Tensor { return Exchange::perform('read_idx', [$path]); }
+function read_safetensors(string $path): array { return Exchange::perform('read_safetensors', [$path]); }
+function write_npy(Tensor $tensor, string $path): void { Exchange::perform('write_npy', [$tensor->core, $path]); }
+function write_safetensors(array $map, string $path): void { Exchange::perform('write_safetensors', [$path], [$map]); }
+
+// The registry's rows of "ops", "modules", "optimizers", "schedules", "options", "executors".
+function describe(string $what): array { return Exchange::perform('describe', [$what]); }
+
+// What an op does, with its signature.
+function doc(string $op): string
+{
+    foreach (describe('ops') as $row) if ($row['name'] === $op) return "{$row['schema']}\n{$row['doc']}";
+    throw new Error("there is no op $op", 5);
+}

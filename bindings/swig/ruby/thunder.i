@@ -1,0 +1,57 @@
+// Ruby: the module Thunder::Core, on which thunder.rb is built.
+%module "thunder::core"
+
+%typemap(in) const thunder_swig::Bytes & (thunder_swig::Bytes bytes) {
+  StringValue($input);
+  bytes.data.assign(RSTRING_PTR($input), (size_t)RSTRING_LEN($input));
+  $1 = &bytes;
+}
+%typemap(out) thunder_swig::Bytes {
+  $result = rb_str_new($1.data.data(), (long)$1.data.size());
+}
+
+%include "../thunder.i"
+
+%{
+#include <ruby/thread.h>
+extern "C" int ruby_thread_has_gvl_p(void);  // exported by Ruby, declared in no public header
+
+// Thunder.dispatch(ticket), which rescues what it can; what is left are jumps that are no exceptions (throw, exit of the
+// thread). They must not unwind the library.
+static VALUE thunder_dispatch(VALUE ticket) {
+  return rb_funcall(rb_path2class("Thunder"), rb_intern("dispatch"), 1, ticket);
+}
+static bool thunder_run(long long ticket) {
+  int jumped = 0;
+  rb_protect(thunder_dispatch, LL2NUM(ticket), &jumped);
+  if (jumped) rb_set_errinfo(Qnil);
+  return !jumped;
+}
+
+struct thunder_work {
+  void (*work)(void *);
+  void *arg;
+};
+static void *thunder_do(void *given) {
+  const thunder_work *w = (const thunder_work *)given;
+  w->work(w->arg);
+  return NULL;
+}
+static void thunder_without_gvl(void (*work)(void *), void *arg) {
+  thunder_work w = {work, arg};
+  rb_thread_call_without_gvl(thunder_do, &w, NULL, NULL);
+}
+// A callback may run with the lock still held: an eager call does not give it up.
+static void thunder_with_gvl(void (*work)(void *), void *arg) {
+  thunder_work w = {work, arg};
+  if (ruby_thread_has_gvl_p())
+    work(arg);
+  else
+    rb_thread_call_with_gvl(thunder_do, &w);
+}
+%}
+
+%init %{
+  thunder_swig::set_runner(thunder_run);
+  thunder_swig::set_lock({thunder_without_gvl, thunder_with_gvl});
+%}

@@ -1,0 +1,337 @@
+# frozen_string_literal: true
+
+# Thunder for Ruby: tensors from arrays, ops as methods, blocks compiled.
+#
+#   x = Thunder.tensor([[1.0, 2.0], [3.0, 4.0]])
+#   f = Thunder.compile { |a| (a.matmul(a) + 1).relu.sum }
+#   f.(x).item
+require "thunder/core"
+
+module Thunder
+  # What the library refused. `code` is the number of thunder.h; an exception that a block raised comes back as itself.
+  class Error < StandardError
+    attr_reader :code
+
+    def initialize(message, code = 0)
+      super(message)
+      @code = code
+    end
+  end
+
+  # Between Ruby's values and what the core's calls carry.
+  module Exchange
+    RAISED = {} # exceptions on their way through the library, by ticket
+    CLOSURES = ObjectSpace::WeakMap.new # what owns a block, by ticket; who holds the function holds it
+
+    module_function
+
+    def put(call, value)
+      case value
+      when nil then call.none
+      when true, false then call.flag(value)
+      when Integer then call.integer(value)
+      when Float then call.real(value)
+      when String, Symbol then call.text(value.to_s)
+      when Core::Tensor then call.tensor(value)
+      when Array then put_list(call, value)
+      when Hash then put_map(call, value)
+      else raise TypeError, "a #{value.class} cannot go into the library"
+      end
+      call
+    end
+
+    def put_list(call, list)
+      call.open_list
+      list.each { |value| put(call, value) }
+      call.close
+    end
+
+    def put_map(call, map)
+      call.open_map
+      put_named(call, map)
+      call.close
+    end
+
+    def put_named(call, map)
+      map.each do |name, value|
+        call.key(name.to_s)
+        put(call, value)
+      end
+    end
+
+    def take(call, kind)
+      case kind
+      when Core::ITEM_NONE then nil
+      when Core::ITEM_BOOLEAN then call.as_integer != 0
+      when Core::ITEM_INTEGER then call.as_integer
+      when Core::ITEM_REAL then call.as_real
+      when Core::ITEM_TEXT then call.as_text.force_encoding(Encoding::UTF_8)
+      when Core::ITEM_TENSOR then call.as_tensor
+      when Core::ITEM_LIST then take_list(call)
+      when Core::ITEM_MAP then take_map(call)
+      end
+    end
+
+    def take_list(call)
+      list = []
+      while (kind = call.next) != Core::ITEM_CLOSE
+        list << take(call, kind)
+      end
+      list
+    end
+
+    def take_map(call)
+      map = {}
+      while (kind = call.next) != Core::ITEM_CLOSE
+        map[call.name] = take(call, kind)
+      end
+      map
+    end
+
+    def take_all(call)
+      list = []
+      while (kind = call.next) != Core::ITEM_END
+        list << take(call, kind)
+      end
+      list
+    end
+
+    # What the call made: one value, or a list of several. Raises what went wrong in it.
+    def result(call)
+      raise RAISED.fetch(call.ticket) { Error.new(call.message, call.code) } if call.failed
+      values = take_all(call)
+      values.size > 1 ? values : values.first
+    end
+
+    def perform(action, *arguments, args: [], named: {})
+      call = Core::Call.new
+      args.each { |value| put(call, value) }
+      put_named(call, named)
+      made = call.public_send(action, *arguments)
+      values = result(call)
+      made == true ? values : made
+    end
+
+    def new_ticket
+      while (dropped = Core.next_dropped) != 0
+        RAISED.delete(dropped)
+      end
+      Core.new_ticket
+    end
+
+    # The elements of nested arrays in order, which must be as regular as the first of each says.
+    def elements(values, shape, depth = 0)
+      return [values] unless values.is_a?(Array)
+      raise ArgumentError, "arrays of a tensor must be of equal size" if values.size != shape[depth]
+      values.flat_map { |value| elements(value, shape, depth + 1) }
+    end
+
+    def dtype_of(flat)
+      return "bool" if !flat.empty? && flat.all? { |value| value == true || value == false }
+      flat.all?(Integer) && !flat.empty? ? "i64" : "f32"
+    end
+
+    # The line of the user's program, for traces.
+    def place
+      return "" unless Core.is_tracing
+      found = caller_locations.find { |location| location.path != __FILE__ }
+      found ? "#{found.path}:#{found.lineno}" : ""
+    end
+
+    def run(call, ticket)
+      owner = CLOSURES[ticket] or raise Error, "the function was collected: keep what was compiled"
+      value = owner.block.call(*take_all(call))
+      call.reset
+      put(call, value)
+    rescue Exception => e # whatever it is, it travels through the library and is raised again outside
+      ticket = new_ticket
+      RAISED[ticket] = e
+      call.fail("#{e.class}: #{e.message}", ticket)
+    end
+  end
+
+  # The core runs a block by this.
+  def self.dispatch(ticket) = Exchange.run(Core.callback, ticket)
+
+  # A function of tensors, compiled: call it with `.()` or `.call`.
+  class Compiled
+    attr_reader :block
+
+    # `base`: what the handle belongs to, when it is not a block of its own.
+    def initialize(options, base: nil, name: nil, function: nil, &block)
+      @block, @base = block, base
+      unless function
+        ticket = Exchange.new_ticket
+        Exchange::CLOSURES[ticket] = self
+        function = Exchange.perform(:make_function, name || "#{block.source_location&.join(':')}", ticket)
+      end
+      @function = function
+      @core = Exchange.perform(:compile, function, named: options)
+    end
+
+    def call(*args) = Exchange.perform(:call, @core, args: args)
+
+    def to_proc = method(:call).to_proc
+
+    # The same function, returning [its results, the gradients of the first]. `wrt`: paths of arguments, such as "0,1.w".
+    def value_and_grad(wrt: "", captured: nil, **options)
+      function = Exchange.perform(:value_and_grad, @function, wrt, args: captured ? [captured] : [])
+      Compiled.new(options, base: self, function: function)
+    end
+
+    # The stages of the program compiled last, as text.
+    def traces = Array.new(@core.trace_count) { |stage| @core.trace(stage) }
+    def last_miss = @core.last_miss
+    def explain = @core.fusion_report
+    def stats = Exchange.perform(:statistics, @core)
+  end
+
+  # A layer or a tree of layers, of the kinds that the library has.
+  class Module
+    attr_reader :core, :children
+
+    def initialize(kind = "Module", *args, **named)
+      @core = Exchange.perform(:make_module, kind, args: args, named: named)
+      @children = {}
+    end
+
+    def add(name, child)
+      Exchange.perform(:add_child, @core, name.to_s, child.core)
+      @children[name.to_s] = child
+      self
+    end
+
+    def call(*args) = Exchange.perform(:forward, @core, args: args)
+    def parameters = Exchange.perform(:parameters, @core)
+    def state = Exchange.perform(:state, @core)
+    def kind = @core.kind
+
+    def train(on = true)
+      Exchange.perform(:train, @core, on)
+      self
+    end
+
+    def eval = train(false)
+    def save(path) = Exchange.perform(:save, @core, path)
+
+    def load(path)
+      Exchange.perform(:load, @core, path)
+      self
+    end
+  end
+
+  class Optimizer
+    def initialize(kind, parameters, **options)
+      @core = Exchange.perform(:make_optimizer, kind, args: [parameters], named: options)
+    end
+
+    def step(gradients)
+      Exchange.perform(:step, @core, args: [gradients])
+      self
+    end
+  end
+
+  Tensor = Core::Tensor
+
+  DTYPES = { "bool" => "C*", "u8" => "C*", "i32" => "l<*", "i64" => "q<*", "f32" => "e*", "f64" => "E*" }.freeze
+
+  class << self
+    # A tensor of nested arrays, or of one number.
+    def tensor(values, dtype: nil)
+      shape = []
+      first = values
+      while first.is_a?(Array)
+        shape << first.size
+        first = first.first
+      end
+      flat = Exchange.elements(values, shape)
+      dtype = (dtype || Exchange.dtype_of(flat)).to_s
+      return Exchange.perform(:op, "to", "", args: [tensor(values, dtype: :f32), dtype]) if dtype == "bf16"
+      packing = DTYPES.fetch(dtype) { raise ArgumentError, "there is no dtype #{dtype}" }
+      flat = flat.map { |value| value ? 1 : 0 } if dtype == "bool"
+      Exchange.perform(:create, dtype, flat.pack(packing), args: shape)
+    end
+
+    def compile(function = nil, **options, &block)
+      Compiled.new(options, &(block || ->(*args) { function.call(*args) }))
+    end
+
+    def value_and_grad(wrt: "", captured: nil, **options, &block)
+      compile(**options, &block).value_and_grad(wrt: wrt, captured: captured, **options)
+    end
+
+    # In a compiled block: the gradients of a loss, in the structure of `wrt`.
+    def grad_of(loss, wrt) = Exchange.perform(:grad_of, args: [loss, wrt])
+
+    def seed(number) = Exchange.perform(:seed, number)
+    def version = Core.version
+    def load_plugin(path) = Exchange.perform(:load_plugin, path)
+    def read_csv(path) = Exchange.perform(:read_csv, path)
+    def read_npy(path) = Exchange.perform(:read_npy, path)
+    def write_npy(tensor, path) = Exchange.perform(:write_npy, tensor, path)
+    def read_idx(path) = Exchange.perform(:read_idx, path)
+    def read_safetensors(path) = Exchange.perform(:read_safetensors, path)
+    def write_safetensors(map, path) = Exchange.perform(:write_safetensors, path, args: [map])
+
+    # The registry's rows of "ops", "modules", "optimizers", "schedules", "options", "executors".
+    def describe(what) = Exchange.perform(:describe, what)
+
+    # What an op does, with its signature.
+    def doc(op)
+      row = OPS.fetch(op.to_s.delete_suffix("_"))
+      "#{row['schema']}\n#{row['doc']}"
+    end
+  end
+
+  # Every op, from the registry: Thunder.NAME(...) and, when a tensor comes first, tensor.NAME(...).
+  OPS = describe("ops").to_h { |row| [row["name"], row] }.freeze
+  OPS.each_value do |row|
+    [row["name"], *(row["inplace"] ? ["#{row['name']}_"] : [])].each do |name|
+      define_singleton_method(name) { |*args, **named| Exchange.perform(:op, name, Exchange.place, args: args, named: named) }
+      next unless row["parameters"].first&.fetch("kind") == "tensor"
+      Tensor.define_method(name) do |*args, **named|
+        Exchange.perform(:op, name, Exchange.place, args: [self, *args], named: named)
+      end
+    end
+  end
+
+  class Core::Tensor
+    { "+" => "add", "-" => "sub", "*" => "mul", "/" => "div", "**" => "pow", "<" => "lt", "<=" => "le",
+      ">" => "gt", ">=" => "ge" }.each do |operator, op|
+      define_method(operator) { |other| Thunder.public_send(op, self, other) } if OPS.key?(op)
+    end
+
+    def -@ = neg
+    def coerce(number) = [Thunder.full([], number), self] # 2 - tensor
+
+    def shape = Array.new(rank) { |axis| size(axis) }
+
+    # Nested arrays; of a tensor without axes, the number.
+    def to_a
+      return Exchange.perform(:op, "to", "", args: [self, "f32"]).to_a if dtype == "bf16"
+      call = Core::Call.new
+      call.read(self)
+      Exchange.result(call)
+      flat = call.data.unpack(DTYPES.fetch(dtype))
+      flat.map! { |value| value != 0 } if dtype == "bool"
+      shape.drop(1).reverse.each { |count| flat = count.zero? ? [] : flat.each_slice(count).to_a }
+      rank.zero? ? flat.first : flat
+    end
+
+    def item
+      raise ArgumentError, "item: #{shape} has more than one element, or none" unless shape.all?(1)
+      Array(to_a).flatten.first
+    end
+
+    # New elements of the same count, in place: what was compiled over this tensor sees them.
+    def assign(values)
+      flat = Array(values).flatten
+      flat = flat.map { |value| value ? 1 : 0 } if dtype == "bool"
+      Exchange.perform(:write, self, flat.pack(DTYPES.fetch(dtype)))
+      self
+    end
+
+    def to_s = is_concrete ? "tensor(#{to_a}, #{dtype})" : "tensor(traced, #{dtype}, #{shape})"
+    alias inspect to_s
+  end
+end

@@ -1,0 +1,365 @@
+# Thunder for Tcl: tensors from lists, ops as methods and commands, scripts compiled.
+#
+#   set x [thunder::tensor {{1.0 2.0} {3.0 4.0}}]
+#   set f [thunder::compile a { [[[$a matmul $a] add 1] relu] sum }]
+#   puts [[$f call $x] item]
+#
+# Arguments by name are options: $x sum -dim 1 -keepdim 1. Tcl collects no objects: a tensor lives until `$x destroy`, or
+# until the end of the thunder::scope in which it was made.
+package require Tcl 8.6
+
+namespace eval thunder {
+    variable ops {}        ;# name -> row of the registry
+    variable raised        ;# exceptions on their way through the library, by ticket: message and options
+    variable closures      ;# what owns a script, by ticket
+    variable made {}       ;# tensors of the innermost scope
+    variable depth 0
+    variable formats {bool cu u8 cu i32 i i64 w f32 r f64 q}
+    array set raised {}
+    array set closures {}
+}
+
+# ---- between Tcl's values and what the core's calls carry ----
+
+# A value is what it looks like: an object, a number, a list, else a text; the empty one is none.
+proc thunder::put {call value} {
+    if {$value eq ""} {
+        core::Call_none $call
+    } elseif {[is_object $value Tensor]} {
+        core::Call_tensor $call [$value core]
+    } elseif {[string is wideinteger -strict $value]} {
+        core::Call_integer $call $value
+    } elseif {[string is double -strict $value]} {
+        core::Call_real $call $value
+    } elseif {[string is list $value] && [llength $value] > 1} {
+        core::Call_open_list $call
+        foreach element $value { put $call $element }
+        core::Call_close $call
+    } else {
+        core::Call_text $call $value
+    }
+}
+
+proc thunder::put_named {call names} {
+    foreach {name value} $names {
+        core::Call_key $call $name
+        put $call $value
+    }
+}
+
+proc thunder::is_object {value class} {
+    expr {[info object isa object $value] && [info object isa typeof $value ::thunder::$class]}
+}
+
+proc thunder::take {call kind} {
+    switch -- $kind \
+        $core::ITEM_BOOLEAN - \
+        $core::ITEM_INTEGER { return [core::Call_as_integer $call] } \
+        $core::ITEM_REAL { return [core::Call_as_real $call] } \
+        $core::ITEM_TEXT { return [core::Call_as_text $call] } \
+        $core::ITEM_TENSOR { return [Tensor new [core::Call_as_tensor $call]] } \
+        $core::ITEM_LIST { return [take_until $call $core::ITEM_CLOSE] } \
+        $core::ITEM_MAP { return [take_map $call] }
+    return ""
+}
+
+proc thunder::take_map {call} {
+    set map {}
+    while {[set kind [core::Call_next $call]] != $core::ITEM_CLOSE} {
+        set name [core::Call_name $call]
+        dict set map $name [take $call $kind]
+    }
+    return $map
+}
+
+proc thunder::take_until {call end} {
+    set list {}
+    while {[set kind [core::Call_next $call]] != $end} { lappend list [take $call $kind] }
+    return $list
+}
+
+# What the call made: one value, or a list of several. Raises what went wrong in it.
+proc thunder::result {call} {
+    variable raised
+    if {[core::Call_failed $call]} {
+        set ticket [core::Call_ticket $call]
+        if {[info exists raised($ticket)]} {
+            lassign $raised($ticket) message options
+            dict incr options -level
+            return -options $options $message
+        }
+        return -code error -errorcode [list THUNDER [core::Call_code $call]] [core::Call_message $call]
+    }
+    set values [take_until $call $core::ITEM_END]
+    if {[llength $values] == 1} { return [lindex $values 0] }
+    return $values
+}
+
+# perform action {its own arguments} {positional items} {named items}
+proc thunder::perform {action {own {}} {args {}} {named {}}} {
+    set call [core::new_Call]
+    try {
+        foreach value $args { put $call $value }
+        put_named $call $named
+        set made [core::Call_$action $call {*}$own]
+        set values [result $call]
+        if {[string match _*_p_* $made]} { return $made }
+        return $values
+    } finally {
+        core::delete_Call $call
+    }
+}
+
+proc thunder::new_ticket {} {
+    variable raised
+    variable closures
+    while {[set dropped [core::next_dropped]]} { unset -nocomplain raised($dropped) closures($dropped) }
+    core::new_ticket
+}
+
+# The core runs a script by this.
+proc thunder::dispatch {ticket} {
+    variable raised
+    variable closures
+    set call [core::callback]
+    if {[catch { scope { run $call $closures($ticket) } } message options]} {
+        set id [new_ticket]
+        set raised($id) [list $message $options]
+        core::Call_fail $call $message $id
+    }
+}
+
+proc thunder::run {call lambda} {
+    set value [apply $lambda {*}[take_until $call $core::ITEM_END]]
+    core::Call_reset $call
+    put $call $value
+    return ""
+}
+
+# Runs a script, and then destroys the tensors that it made and did not return.
+proc thunder::scope {script} {
+    variable made
+    variable depth
+    set outer $made
+    set made {}
+    incr depth
+    set code [catch { uplevel 1 $script } value options]
+    incr depth -1
+    foreach tensor $made {
+        if {$tensor in $value} { lappend outer $tensor } elseif {[info object isa object $tensor]} { $tensor destroy }
+    }
+    set made $outer
+    if {$code == 0} { return $value }
+    dict incr options -level
+    return -options $options $value
+}
+
+# ---- what users call ----
+
+oo::class create thunder::Tensor {
+    variable core
+    constructor {pointer} {
+        set core $pointer
+        if {$::thunder::depth} { lappend ::thunder::made [self] }
+    }
+    destructor { ::thunder::core::delete_Tensor $core }
+    method core {} { return $core }
+    method dtype {} { ::thunder::core::Tensor_dtype $core }
+    method rank {} { ::thunder::core::Tensor_rank $core }
+    method size {axis} { ::thunder::core::Tensor_size $core $axis }
+    method is_concrete {} { ::thunder::core::Tensor_is_concrete $core }
+    method shape {} {
+        set shape {}
+        for {set axis 0} {$axis < [my rank]} {incr axis} { lappend shape [my size $axis] }
+        return $shape
+    }
+    # All elements in a flat list.
+    method elements {} {
+        if {[my dtype] eq "bf16"} {
+            set wide [my to f32]
+            try { return [$wide elements] } finally { $wide destroy }
+        }
+        set call [::thunder::core::new_Call]
+        try {
+            ::thunder::core::Call_read $call $core
+            ::thunder::result $call
+            binary scan [::thunder::core::Call_data $call] [my format scan] list
+            return $list
+        } finally {
+            ::thunder::core::delete_Call $call
+        }
+    }
+    method format {for} {
+        set letter [dict get $::thunder::formats [my dtype]]
+        if {$for ne "scan"} { set letter [string index $letter 0] }
+        return $letter*
+    }
+    method to_list {} {
+        set list [my elements]
+        if {[my rank] == 0} { return [lindex $list 0] }
+        foreach count [lreverse [lrange [my shape] 1 end]] {
+            set rows {}
+            for {set at 0} {$count && $at < [llength $list]} {incr at $count} {
+                lappend rows [lrange $list $at [expr {$at + $count - 1}]]
+            }
+            set list $rows
+        }
+        return $list
+    }
+    method item {} {
+        set list [my elements]
+        if {[llength $list] != 1} { return -code error -errorcode {THUNDER 3} "item: the tensor has not one element" }
+        lindex $list 0
+    }
+    # New elements of the same count, in place: what was compiled over this tensor sees them.
+    method assign {list} {
+        ::thunder::perform write [list $core [binary format [my format binary] $list]]
+        return [self]
+    }
+}
+
+# tensor nested_lists ?-dtype name? ?-shape list?
+proc thunder::tensor {values args} {
+    variable formats
+    set shape {}
+    for {set first $values} {![string is double -strict $first]} {set first [lindex $first 0]} {
+        lappend shape [llength $first]
+        if {[llength $first] == 0} break
+    }
+    set flat $values
+    for {set depth 1} {$depth < [llength $shape]} {incr depth} {
+        foreach row $flat {
+            if {[llength $row] != [lindex $shape $depth]} {
+                return -code error -errorcode {THUNDER 3} "lists of a tensor must be of equal size"
+            }
+        }
+        set flat [concat {*}$flat]
+    }
+    set dtype [expr {[llength $flat] && [lsearch -not -regexp $flat {^-?\d+$}] < 0 ? "i64" : "f32"}]
+    if {[dict exists $args -dtype]} { set dtype [dict get $args -dtype] }
+    if {[dict exists $args -shape]} { set shape [dict get $args -shape] }
+    if {$dtype eq "bf16"} {
+        set wide [tensor $values -dtype f32 -shape $shape]
+        try { return [$wide to bf16] } finally { $wide destroy }
+    }
+    if {![dict exists $formats $dtype]} { return -code error -errorcode {THUNDER 5} "there is no dtype $dtype" }
+    set letter [string index [dict get $formats $dtype] 0]
+    perform create [list $dtype [binary format $letter* $flat]] $shape
+}
+
+oo::class create thunder::Compiled {
+    variable function core ticket base
+    # A script's lambda, or (empty lambda) a function of the core.
+    constructor {lambda options {given ""} {belongs_to ""}} {
+        set ticket 0
+        set base $belongs_to
+        set function $given
+        if {$given eq ""} {
+            set ticket [::thunder::new_ticket]
+            set ::thunder::closures($ticket) $lambda
+            set function [::thunder::perform make_function [list "" $ticket]]
+        }
+        set core [::thunder::perform compile [list $function] {} $options]
+    }
+    destructor {
+        if {[info exists core]} { ::thunder::core::delete_Compiled $core }
+        if {[info exists function]} { ::thunder::core::delete_Function $function }
+    }
+    method call {args} { ::thunder::perform call [list $core] $args }
+    # The same function, returning its results and the gradients of the first. -wrt: paths of arguments, such as "0,1.w".
+    method value_and_grad {args} {
+        set wrt ""
+        if {[dict exists $args -wrt]} { set wrt [dict get $args -wrt] }
+        ::thunder::Compiled new {} {} [::thunder::perform value_and_grad [list $function $wrt]] [self]
+    }
+    method traces {} {
+        set list {}
+        for {set i 0} {$i < [::thunder::core::Compiled_trace_count $core]} {incr i} {
+            lappend list [::thunder::core::Compiled_trace $core $i]
+        }
+        return $list
+    }
+    method last_miss {} { ::thunder::core::Compiled_last_miss $core }
+    method explain {} { ::thunder::core::Compiled_fusion_report $core }
+    method stats {} { ::thunder::perform statistics [list $core] }
+}
+
+# compile parameters body ?-option value ...?
+proc thunder::compile {parameters body args} {
+    set options {}
+    foreach {name value} $args { lappend options [string range $name 1 end] $value }
+    Compiled new [list $parameters $body] $options
+}
+
+# In a compiled script: the gradients of a loss, in the structure of what comes second.
+proc thunder::grad_of {loss wrt} { perform grad_of {} [list $loss $wrt] }
+
+oo::class create thunder::Module {
+    variable core
+    constructor {kind args} { set core [::thunder::perform make_module [list $kind] {*}[::thunder::split_options $args]] }
+    destructor { if {[info exists core]} { ::thunder::core::delete_Module $core } }
+    method core {} { return $core }
+    method add {name child} {
+        ::thunder::perform add_child [list $core $name [$child core]]
+        return [self]
+    }
+    method call {args} { ::thunder::perform forward [list $core] $args }
+    method parameters {} { ::thunder::perform parameters [list $core] }
+    method state {} { ::thunder::perform state [list $core] }
+    method train {{on 1}} { ::thunder::perform train [list $core $on] }
+    method save {path} { ::thunder::perform save [list $core $path] }
+    method load {path} {
+        ::thunder::perform load [list $core $path]
+        return [self]
+    }
+}
+
+# Positional arguments, and those that follow an option's name.
+proc thunder::split_options {words} {
+    set at [lsearch -regexp $words {^-[a-z_]+$}]
+    if {$at < 0} { return [list $words {}] }
+    set named {}
+    foreach {name value} [lrange $words $at end] { lappend named [string range $name 1 end] $value }
+    list [lrange $words 0 [expr {$at - 1}]] $named
+}
+
+proc thunder::version {} { core::version }
+proc thunder::seed {number} { perform seed [list $number] }
+proc thunder::describe {what} { perform describe [list $what] }
+foreach thunder::name {read_csv read_npy read_idx read_safetensors load_plugin} {
+    proc thunder::$thunder::name {path} "perform $thunder::name \[list \$path\]"
+}
+
+# What an op does, with its signature.
+proc thunder::doc {op} {
+    variable ops
+    set row [dict get $ops $op]
+    return "[dict get $row schema]\n[dict get $row doc]"
+}
+
+# The line of the user's program, for traces.
+proc thunder::place {} {
+    if {![core::is_tracing]} { return "" }
+    for {set level [info frame]} {$level > 0} {incr level -1} {
+        set frame [info frame $level]
+        if {[dict exists $frame file] && ![string match *thunder.tcl [dict get $frame file]]} {
+            return [dict get $frame file]:[dict get $frame line]
+        }
+    }
+    return ""
+}
+
+# Every op, from the registry: thunder::NAME ... and, when a tensor comes first, $tensor NAME ...
+foreach thunder::row [thunder::describe ops] {
+    set thunder::name [dict get $thunder::row name]
+    dict set thunder::ops $thunder::name $thunder::row
+    set thunder::names $thunder::name
+    if {[dict get $thunder::row inplace]} { lappend thunder::names ${thunder::name}_ }
+    foreach thunder::name $thunder::names {
+        proc thunder::$thunder::name {args} "perform op \[list $thunder::name \[place\]\] {*}\[split_options \$args\]"
+        oo::define thunder::Tensor method $thunder::name args \
+            "::thunder::perform op \[list $thunder::name \[::thunder::place\]\] {*}\[::thunder::split_options \[list \[self\] {*}\$args\]\]"
+        oo::define thunder::Tensor export $thunder::name
+    }
+}
+package provide thunder 0.1

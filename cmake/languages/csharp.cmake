@@ -1,0 +1,24 @@
+# -r:build/.../languages/csharp/Thunder.dll, with MONO_PATH and LD_LIBRARY_PATH there
+find_program(THUNDER_MCS mcs)
+find_program(THUNDER_MONO mono)
+if(THUNDER_MCS AND THUNDER_MONO)
+  set(csharp_out ${swig_out}/csharp)
+  thunder_swig_wrap(csharp ${csharp_out}/core cpp -csharp -namespace Thunder.Core -dllimport thunder_csharp)
+  thunder_swig_module(csharp ${csharp_out} libthunder_csharp)
+  thunder_swig_ops(csharp ${csharp_out}/TensorOps.cs)
+  file(GLOB csharp_sources CONFIGURE_DEPENDS ${swig_source}/csharp/*.cs)
+  add_custom_command(OUTPUT ${csharp_out}/Thunder.dll
+    COMMAND ${THUNDER_MCS} -debug -nologo -target:library -out:Thunder.dll -recurse:core/*.cs TensorOps.cs ${csharp_sources}
+    DEPENDS ${csharp_sources} ${csharp_wrap} ${csharp_out}/TensorOps.cs
+    WORKING_DIRECTORY ${csharp_out} VERBATIM)
+  foreach(program smoke torture)
+    add_custom_command(OUTPUT ${csharp_out}/${program}.exe
+      COMMAND ${THUNDER_MCS} -debug -nologo -out:${program}.exe -r:Thunder.dll ${language_tests}/${program}.cs
+      DEPENDS ${csharp_out}/Thunder.dll ${language_tests}/${program}.cs WORKING_DIRECTORY ${csharp_out} VERBATIM)
+  endforeach()
+  add_custom_target(thunder_swig_csharp_files ALL DEPENDS ${csharp_out}/smoke.exe ${csharp_out}/torture.exe)
+  add_dependencies(languages thunder_swig_csharp_files)
+  set(program_csharp ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${csharp_out} ${THUNDER_MONO} --debug)
+  set(folder_csharp ${csharp_out})
+  set(extension_csharp exe)
+endif()

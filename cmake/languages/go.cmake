@@ -1,0 +1,30 @@
+# A module of Go in build/.../languages/go: `replace thunder => that folder`, and the flags of its env file
+find_program(THUNDER_GO go)
+if(THUNDER_GO)
+  set(go_out ${swig_out}/go)
+  thunder_swig_wrap(go ${go_out}/core cpp -go -cgo -intgosize 64)
+  thunder_swig_ops(go ${go_out}/ops.go)
+  file(GLOB go_sources CONFIGURE_DEPENDS ${swig_source}/go/*.go ${swig_source}/go/go.mod)
+  thunder_swig_files(go ${go_out} ${go_sources})
+  list(APPEND THUNDER_LANGUAGES go)
+  # cgo compiles the wrapper itself, beside the file that swig wrote for Go.
+  set(go_environment "CGO_CXXFLAGS=-std=c++20 -O2 -w -I${swig_source}/core -I${CMAKE_SOURCE_DIR}/include"
+    "CGO_LDFLAGS=$<TARGET_FILE:thunder_swig> $<TARGET_FILE:thunder> -lcjson -Wl,-rpath,$<TARGET_FILE_DIR:thunder>"
+    "GOCACHE=${go_out}/cache" GOFLAGS=-mod=mod GOPROXY=off)
+  set(go_programs ${language_tests}/smoke.go ${language_tests}/torture.go)
+  add_custom_command(OUTPUT ${go_out}/bin/smoke.exe ${go_out}/bin/torture.exe
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different ${go_wrap} ${go_out}/core/wrap.cxx
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different ${swig_out}/wrap/go.h ${go_out}/core
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${go_out}/smoke ${go_out}/torture
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different ${language_tests}/smoke.go ${go_out}/smoke
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different ${language_tests}/torture.go ${go_out}/torture
+    COMMAND ${CMAKE_COMMAND} -E env ${go_environment} ${THUNDER_GO} build -o bin/smoke.exe ./smoke
+    COMMAND ${CMAKE_COMMAND} -E env ${go_environment} ${THUNDER_GO} build -o bin/torture.exe ./torture
+    DEPENDS ${go_wrap} ${go_out}/ops.go ${swig_out}/wrap/go.copied ${go_programs} thunder_swig thunder
+    WORKING_DIRECTORY ${go_out} VERBATIM)
+  add_custom_target(thunder_swig_go ALL DEPENDS ${go_out}/bin/smoke.exe ${go_out}/bin/torture.exe)
+  add_dependencies(languages thunder_swig_go)
+  set(program_go ${CMAKE_COMMAND} -E env --)
+  set(folder_go ${go_out}/bin)
+  set(extension_go exe)
+endif()

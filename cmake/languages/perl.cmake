@@ -1,0 +1,13 @@
+# use Thunder with PERL5LIB=build/.../languages/perl
+find_program(THUNDER_PERL perl)
+thunder_ask(perl_headers ${THUNDER_PERL} -MConfig -e "print qq(\$Config{archlibexp}/CORE)")
+thunder_ask(perl_flags ${THUNDER_PERL} -MConfig -e "print \$Config{ccflags}")
+if(THUNDER_PERL AND EXISTS ${perl_headers}/perl.h)
+  thunder_swig_wrap(perl ${swig_out}/perl/Thunder cpp -perl)
+  thunder_swig_module(perl ${swig_out}/perl/auto/Thunder/Core Core ${perl_headers})
+  separate_arguments(perl_flags)
+  target_compile_options(thunder_swig_perl PRIVATE ${perl_flags})
+  thunder_swig_files(perl ${swig_out}/perl ${swig_source}/perl/Thunder.pm)
+  set(program_perl ${CMAKE_COMMAND} -E env PERL5LIB=${swig_out}/perl ${THUNDER_PERL})
+  set(extension_perl pl)
+endif()

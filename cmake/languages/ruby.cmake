@@ -1,0 +1,12 @@
+# require "thunder" with RUBYLIB=build/.../languages/ruby
+find_program(THUNDER_RUBY ruby)
+thunder_ask(ruby_include ${THUNDER_RUBY} -rrbconfig -e "puts RbConfig::CONFIG['rubyhdrdir'], RbConfig::CONFIG['rubyarchhdrdir']")
+string(REPLACE "\n" ";" ruby_include "${ruby_include}")
+list(GET ruby_include 0 ruby_headers)
+if(THUNDER_RUBY AND EXISTS ${ruby_headers}/ruby.h)
+  thunder_swig_wrap(ruby ${swig_out}/ruby cpp -ruby)
+  thunder_swig_module(ruby ${swig_out}/ruby/thunder core ${ruby_include})
+  thunder_swig_files(ruby ${swig_out}/ruby ${swig_source}/ruby/thunder.rb)
+  set(program_ruby ${CMAKE_COMMAND} -E env RUBYLIB=${swig_out}/ruby ${THUNDER_RUBY})
+  set(extension_ruby rb)
+endif()

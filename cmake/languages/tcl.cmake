@@ -1,0 +1,10 @@
+# package require thunder with TCLLIBPATH=build/.../languages/tcl
+find_program(THUNDER_TCL NAMES tclsh tclsh8.6)
+find_path(THUNDER_TCL_INCLUDE tcl.h PATH_SUFFIXES tcl8.6 tcl)
+if(THUNDER_TCL AND THUNDER_TCL_INCLUDE)
+  thunder_swig_wrap(tcl ${swig_out}/tcl cpp -tcl8 -namespace -prefix thunder::core)
+  thunder_swig_module(tcl ${swig_out}/tcl thunder_core ${THUNDER_TCL_INCLUDE})
+  thunder_swig_files(tcl ${swig_out}/tcl ${swig_source}/tcl/thunder.tcl ${swig_source}/tcl/pkgIndex.tcl)
+  set(program_tcl ${CMAKE_COMMAND} -E env TCLLIBPATH=${swig_out}/tcl ${THUNDER_TCL})
+  set(extension_tcl tcl)
+endif()

@@ -1,0 +1,85 @@
+// The smoke program in Java: Smoke MODEL.safetensors DIGITS.csv
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import thunder.Compiled;
+import thunder.Module;
+import thunder.Ops;
+import thunder.Tensor;
+import thunder.Thunder;
+import thunder.ThunderException;
+
+public class Smoke {
+    static class Mine extends Exception {
+        final int number;
+
+        Mine(String message, int number) {
+            super(message);
+            this.number = number;
+        }
+    }
+
+    static void show(String label, Object... values) {
+        StringBuilder line = new StringBuilder(label);
+        for (Object value : values) {
+            if (value instanceof float[]) for (float element : (float[]) value) line.append(String.format(" %.4f", element));
+            else if (value instanceof long[]) for (long element : (long[]) value) line.append(" ").append(element);
+            else line.append(value instanceof Float ? String.format(" %.4f", value) : " " + value);
+        }
+        System.out.println(line);
+    }
+
+    public static void main(String[] args) throws Exception {
+        Tensor x = Tensor.of(new float[][] {{1, 2}, {3, 4}});
+        show("operators", x.mul(2).add(1).sub(x.div(2)).floats());
+        show("negated", x.neg().floats());
+        show("reversed", Ops.sub(2, x).floats());
+        show("matmul", x.matmul(x).floats());
+        show("named", x.sum(1).floats());
+        show("integers", Tensor.of(new long[] {Long.MAX_VALUE, Long.MIN_VALUE, 9007199254740993L}).longs());
+
+        Compiled f = Thunder.compile(a -> a.matmul(a).add(1).relu().sum());
+        show("compiled", f.call(x).item(), f.call(x).item(), "misses", f.stats().get("misses"));
+        show("gradient", ((Tensor) ((List<?>) f.valueAndGrad("").apply(x)).get(1)).floats());
+
+        try {
+            x.matmul(Tensor.of(new float[][] {{1, 2, 3}}));
+        } catch (ThunderException e) {
+            show("error", e.code(), e.getMessage());
+        }
+        try {
+            Thunder.compile(a -> a.matmul(Ops.ones(3, 3))).call(x);
+        } catch (ThunderException e) {
+            show("traced error", e.code());
+        }
+        try {
+            Thunder.compile((Tensor a) -> {
+                throw new Mine("mine", 42);
+            }).call(x);
+        } catch (Exception e) { // the compiler does not know that a Mine may come
+            show("raised", e.getMessage(), ((Mine) e).number);
+        }
+
+        Compiled row = Thunder.compile((a, n) -> a.mul(n).sum());
+        ExecutorService threads = Executors.newFixedThreadPool(4);
+        List<Future<Object>> sums = new ArrayList<>();
+        for (double n = 1; n <= 4; n++) {
+            double times = n;
+            sums.add(threads.submit(() -> row.call(x, times).item()));
+        }
+        show("threads", sums.get(0).get(), sums.get(1).get(), sums.get(2).get(), sums.get(3).get());
+        threads.shutdown();
+
+        Module net = new Module("Sequential").add("0", new Module("Linear", 64, 32)).add("1", new Module("ReLU"))
+            .add("2", new Module("Linear", 32, 10)).load(args[0]);
+        Tensor rows = Thunder.readCsv(args[1]);
+        Tensor images = rows.slice(1, 0, 64).div(16);
+        Tensor labels = rows.slice(1, 64, 65).squeeze(1).to("i64");
+        Tensor found = Thunder.compile(batch -> net.call(batch).argmax(-1)).call(images);
+        show("digits", found.eq(labels).sum().item(), "of", images.size(0), "first", Arrays.copyOf(found.longs(), 10));
+        show("relu", Thunder.doc("relu"));
+    }
+}

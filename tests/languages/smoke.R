@@ -1,0 +1,42 @@
+# The smoke program in R: smoke.R MODEL.safetensors DIGITS.csv, with THUNDER_R naming the folder of thunder.R
+source(file.path(Sys.getenv("THUNDER_R"), "thunder.R"), chdir = TRUE)
+arguments <- commandArgs(trailingOnly = TRUE)
+
+show <- function(label, ...) {
+  words <- lapply(list(...), function(value) if (is.character(value)) value else format(value, nsmall = 4, trim = TRUE))
+  cat(paste(c(label, unlist(words)), collapse = " "), "\n", sep = "")
+}
+whole <- function(value) format(value, digits = 22, scientific = FALSE, trim = TRUE)
+flat <- function(x) sprintf("%.4f", x$flat())
+
+x <- th$tensor(matrix(c(1, 3, 2, 4), 2))
+show("operators", flat(x * 2 + 1 - x / 2))
+show("negated", flat(-x))
+show("reversed", flat(2 - x))
+show("matmul", flat(x$matmul(x)))
+show("named", flat(x$sum(dim = 1)))
+show("integers", whole(th$tensor(c(2^53, -2^53, 2^32 + 1), "i64")$flat()))
+
+f <- th$compile(function(a) (a$matmul(a) + 1)$relu()$sum())
+show("compiled", flat(f(x)), flat(f(x)), "misses", whole(th$stats(f)$misses))
+show("gradient", flat(th$value_and_grad(f)(x)[[2]]))
+
+tryCatch(x$matmul(th$tensor(matrix(c(1, 2, 3), 1))),
+  thunder_error = function(e) show("error", whole(e$code), conditionMessage(e)))
+tryCatch(th$compile(function(a) a$matmul(th$ones(c(3, 3))))(x), thunder_error = function(e) show("traced error", whole(e$code)))
+mine <- structure(class = c("mine", "error", "condition"), list(message = "mine", call = NULL, number = 42))
+tryCatch(th$compile(function(a) stop(mine))(x), mine = function(e) show("raised", conditionMessage(e), whole(e$number)))
+
+# R has one thread.
+row <- th$compile(function(a, n) (a * n)$sum())
+show("threads", unlist(lapply(c(1, 2, 3, 4), function(n) flat(row(x, n)))))
+
+net <- th$module("Sequential", children = list("0" = th$module("Linear", 64, 32), "1" = th$module("ReLU"),
+  "2" = th$module("Linear", 32, 10)))
+invisible(th$load(net, arguments[1]))
+rows <- th$read_csv(arguments[2])
+images <- rows$slice(dim = 1, start = 0, end = 64) / 16
+labels <- rows$slice(dim = 1, start = 64, end = 65)$squeeze(1)$to("i64")
+found <- th$compile(function(batch) th$forward(net, batch)$argmax(-1))(images)
+show("digits", whole(found$eq(labels)$sum()$item()), "of", whole(images$shape()[1]), "first", whole(found$flat()[1:10]))
+show("relu", th$ops$relu$doc)

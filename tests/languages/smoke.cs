@@ -1,0 +1,74 @@
+// The smoke program in C#: smoke MODEL.safetensors DIGITS.csv
+using System;
+using System.Collections;
+using System.Collections.Generic;
+using System.Globalization;
+using System.Threading;
+using Thunder;
+
+class Mine : Exception
+{
+    public readonly int Number;
+
+    public Mine(string message, int number) : base(message) { Number = number; }
+}
+
+static class Smoke
+{
+    static void Show(string label, params object[] values)
+    {
+        var words = new List<string> { label };
+        Action<object> add = null;
+        add = value => {
+            if (value is IEnumerable && !(value is string)) foreach (var element in (IEnumerable)value) add(element);
+            else words.Add(value is float ? ((float)value).ToString("F4", CultureInfo.InvariantCulture) : value.ToString());
+        };
+        foreach (var value in values) add(value);
+        Console.WriteLine(string.Join(" ", words));
+    }
+
+    static void Main(string[] args)
+    {
+        var x = Tensor.Of(new float[,] { { 1, 2 }, { 3, 4 } });
+        Show("operators", (x * 2 + 1 - x / 2).ToArray());
+        Show("negated", (-x).ToArray());
+        Show("reversed", (2 - x).ToArray());
+        Show("matmul", x.Matmul(x).ToArray());
+        Show("named", x.Sum(dim: 1).ToArray());
+        Show("integers", Tensor.Of(new long[] { long.MaxValue, long.MinValue, 9007199254740993 }).ToArray());
+
+        var f = Th.Compile(a => (a.Matmul(a) + 1).Relu().Sum());
+        Show("compiled", f.Call(x).Item(), f.Call(x).Item(), "misses", f.Stats()["misses"]);
+        Show("gradient", ((Tensor)((List<object>)f.ValueAndGrad().Apply(x))[1]).ToArray());
+
+        try { x.Matmul(Tensor.Of(new float[,] { { 1, 2, 3 } })); }
+        catch (ThunderException e) { Show("error", e.Code, e.Message); }
+        try { Th.Compile(a => a.Matmul(Ops.Ones(new[] { 3, 3 }))).Call(x); }
+        catch (ThunderException e) { Show("traced error", e.Code); }
+        try { Th.Compile((Tensor a) => { throw new Mine("mine", 42); }).Call(x); }
+        catch (Mine e) { Show("raised", e.Message, e.Number); }
+
+        var row = Th.Compile((a, n) => a.Mul(n).Sum());
+        var sums = new object[4];
+        var threads = new List<Thread>();
+        for (int n = 0; n < 4; n++)
+        {
+            int mine = n;
+            threads.Add(new Thread(() => sums[mine] = row.Call(x, mine + 1.0).Item()));
+            threads[n].Start();
+        }
+        foreach (var thread in threads) thread.Join();
+        Show("threads", sums);
+
+        var net = new Module("Sequential").Add("0", new Module("Linear", 64, 32)).Add("1", new Module("ReLU"))
+            .Add("2", new Module("Linear", 32, 10)).Load(args[0]);
+        var rows = Th.ReadCsv(args[1]);
+        var images = rows.Slice(dim: 1, start: 0, end: 64) / 16;
+        var labels = rows.Slice(dim: 1, start: 64, end: 65).Squeeze(1).To("i64");
+        var found = Th.Compile(batch => net.Call(batch).Argmax(-1)).Call(images);
+        var first = new long[10];
+        Array.Copy(found.Flat<long>(), first, 10);
+        Show("digits", found.Eq(labels).Sum().Item(), "of", images.Size(0), "first", first);
+        Show("relu", Th.Doc("relu"));
+    }
+}

@@ -1,0 +1,111 @@
+// The smoke program in Go: smoke MODEL.safetensors DIGITS.csv
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	th "thunder"
+)
+
+type Mine struct {
+	message string
+	number  int
+}
+
+func (m *Mine) Error() string { return m.message }
+
+func show(label string, values ...any) {
+	fmt.Print(label)
+	for _, value := range values {
+		switch v := value.(type) {
+		case []float32:
+			for _, element := range v {
+				fmt.Printf(" %.4f", element)
+			}
+		case []int64:
+			for _, element := range v {
+				fmt.Printf(" %d", element)
+			}
+		case float32:
+			fmt.Printf(" %.4f", v)
+		default:
+			fmt.Print(" ", v)
+		}
+	}
+	fmt.Println()
+}
+
+func floats(t *th.Tensor) []float32 { return th.Elements[float32](t) }
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+func main() {
+	x := th.Of([]float32{1, 2, 3, 4}, 2, 2)
+	show("operators", floats(x.Mul(2).Add(1).Sub(x.Div(2))))
+	show("negated", floats(x.Neg()))
+	show("reversed", floats(th.Sub(2, x)))
+	show("matmul", floats(x.Matmul(x)))
+	show("named", floats(x.Sum(th.Named{"dim": 1})))
+	show("integers", th.Elements[int64](th.Of([]int64{1<<63 - 1, -1 << 63, 1<<53 + 1}, 3)))
+
+	f := must(th.Compile(func(a *th.Tensor) *th.Tensor { return a.Matmul(a).Add(1).Relu().Sum() }))
+	first, second := must(f.Call(x)), must(f.Call(x))
+	show("compiled", floats(first), floats(second), "misses", f.Stats()["misses"])
+	both := must(must(f.ValueAndGrad("")).Apply(x)).([]any)
+	show("gradient", floats(both[1].(*th.Tensor)))
+
+	err := th.Try(func() { x.Matmul(th.Of([]float32{1, 2, 3}, 1, 3)) })
+	var refused *th.Error
+	if errors.As(err, &refused) {
+		show("error", refused.Code, refused.Message)
+	}
+	_, err = must(th.Compile(func(a *th.Tensor) *th.Tensor { return a.Matmul(th.Ones([]int{3, 3})) })).Call(x)
+	if errors.As(err, &refused) {
+		show("traced error", refused.Code)
+	}
+	_, err = must(th.Compile(func(a *th.Tensor) (*th.Tensor, error) { return nil, &Mine{"mine", 42} })).Call(x)
+	var mine *Mine
+	if errors.As(err, &mine) {
+		show("raised", mine.message, mine.number)
+	}
+
+	row := must(th.Compile(func(a, n *th.Tensor) *th.Tensor { return a.Mul(n).Sum() }))
+	sums := make([]float32, 4)
+	var group sync.WaitGroup
+	for n := range sums {
+		group.Add(1)
+		go func(n int) {
+			defer group.Done()
+			sums[n] = th.Item[float32](must(row.Call(x, float64(n+1))))
+		}(n)
+	}
+	group.Wait()
+	show("threads", sums)
+
+	net := must(th.NewModule("Sequential"))
+	for name, layer := range map[string]*th.Module{"0": must(th.NewModule("Linear", 64, 32)),
+		"1": must(th.NewModule("ReLU")), "2": must(th.NewModule("Linear", 32, 10))} {
+		if err := net.Add(name, layer); err != nil {
+			panic(err)
+		}
+	}
+	if err := net.Load(os.Args[1]); err != nil {
+		panic(err)
+	}
+	rows := must(th.ReadCsv(os.Args[2]))
+	images := rows.Slice(1, 0, 64).Div(16)
+	labels := rows.Slice(th.Named{"dim": 1, "start": 64, "end": 65}).Squeeze(1).To("i64")
+	found := must(must(th.Compile(func(batch *th.Tensor) *th.Tensor {
+		return net.Call(batch).Argmax(-1)
+	})).Call(images))
+	show("digits", th.Item[int64](found.Eq(labels).Sum()), "of", images.Size(0), "first", th.Elements[int64](found)[:10])
+	show("relu", th.Doc("relu"))
+}

@@ -1,0 +1,60 @@
+% The smoke program in Octave: smoke.m MODEL.safetensors DIGITS.csv
+1;
+function show(label, varargin)
+  words = {label};
+  for i = 1:numel(varargin)
+    value = varargin{i};
+    if ischar(value), words{end + 1} = value;
+    elseif isfloat(value), words = [words, arrayfun(@(one) sprintf("%.4f", one), value(:).', "UniformOutput", false)];
+    else, words = [words, arrayfun(@(one) sprintf("%d", one), value(:).', "UniformOutput", false)];
+    end
+  end
+  printf("%s\n", strjoin(words, " "));
+end
+function result = failing(a)
+  error("mine:42", "mine");
+end
+
+given = argv();
+x = Thunder.tensor([1 2; 3 4]);
+show("operators", elements(x * 2 + 1 - x / 2));
+show("negated", elements(-x));
+show("reversed", elements(2 - x));
+show("matmul", elements(x * x));
+show("named", elements(x.sum(struct("dim", 1))));
+show("integers", elements(Thunder.tensor([intmax("int64"), intmin("int64"), int64(9007199254740993)])));
+
+f = Thunder.compile(@(a) (a * a + 1).relu().sum());
+show("compiled", item(f(x)), item(f(x)), "misses", stats(f).misses);
+both = value_and_grad(f)(x);
+show("gradient", elements(both{2}));
+
+try
+  x.matmul(Thunder.tensor([1 2 3]));
+catch e
+  show("error", int64(str2double(e.identifier(13:end))), e.message);
+end
+try
+  Thunder.compile(@(a) a * Thunder.op("ones", [3 3]))(x);
+catch e
+  show("traced error", int64(str2double(e.identifier(13:end))));
+end
+try
+  Thunder.compile(@failing)(x);
+catch e
+  show("raised", e.message, int64(str2double(e.identifier(6:end))));
+end
+
+% Octave has one thread.
+row = Thunder.compile(@(a, n) Thunder.op("sum", a .* n));
+show("threads", arrayfun(@(n) item(row(x, n)), [1 2 3 4]));
+
+net = Thunder.module("Sequential", {}, struct("x0", Thunder.module("Linear", {64, 32}), "x1", Thunder.module("ReLU"), ...
+  "x2", Thunder.module("Linear", {32, 10})));
+Thunder.load(net, given{1});
+rows = Thunder.read_csv(given{2});
+images = rows.slice(1, 0, 64) / 16;
+labels = rows.slice(1, 64, 65).squeeze(1).to("i64");
+found = Thunder.compile(@(batch) Thunder.forward(net, batch).argmax(-1))(images);
+show("digits", item(found.eq(labels).sum()), "of", int64(images.extents()(1)), "first", elements(found)(1:10));
+show("relu", Thunder.doc("relu"));

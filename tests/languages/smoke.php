@@ -1,0 +1,63 @@
+<?php
+// The smoke program in PHP: smoke.php MODEL.safetensors DIGITS.csv
+require 'Thunder.php';
+
+use Thunder\{Error, Module, Ops};
+use function Thunder\{compile, doc, read_csv, tensor};
+
+[, $model, $csv] = $argv;
+
+class Mine extends Exception
+{
+    public function __construct(string $message, public int $number) { parent::__construct($message); }
+}
+
+function show(string $label, mixed ...$values): void
+{
+    $words = [$label];
+    array_walk_recursive($values, function ($value) use (&$words) {
+        $words[] = is_float($value) ? sprintf('%.4f', $value) : $value;
+    });
+    echo implode(' ', $words), "\n";
+}
+
+$x = tensor([[1.0, 2.0], [3.0, 4.0]]);
+show('operators', $x->mul(2)->add(1)->sub($x->div(2))->toArray());
+show('negated', $x->neg()->toArray());
+show('reversed', Ops::sub(2, $x)->toArray());
+show('matmul', $x->matmul($x)->toArray());
+show('named', $x->sum(dim: 1)->toArray());
+show('integers', tensor([PHP_INT_MAX, PHP_INT_MIN, 9007199254740993])->toArray());
+
+$f = compile(fn($a) => $a->matmul($a)->add(1)->relu()->sum());
+show('compiled', $f($x)->item(), $f($x)->item(), 'misses', $f->stats()['misses']);
+show('gradient', $f->valueAndGrad()($x)[1]->toArray());
+
+try {
+    $x->matmul(tensor([[1.0, 2.0, 3.0]]));
+} catch (Error $e) {
+    show('error', $e->getCode(), $e->getMessage());
+}
+try {
+    compile(fn($a) => $a->matmul(Ops::ones([3, 3])))($x);
+} catch (Error $e) {
+    show('traced error', $e->getCode());
+}
+try {
+    compile(fn($a) => throw new Mine('mine', 42))($x);
+} catch (Mine $e) {
+    show('raised', $e->getMessage(), $e->number);
+}
+
+// PHP's command line has one thread.
+$row = compile(fn($a, $n) => $a->mul($n)->sum());
+show('threads', array_map(fn($n) => $row($x, $n)->item(), [1.0, 2.0, 3.0, 4.0]));
+
+$net = (new Module('Sequential'))->add('0', new Module('Linear', 64, 32))->add('1', new Module('ReLU'))
+    ->add('2', new Module('Linear', 32, 10))->load($model);
+$rows = read_csv($csv);
+$images = $rows->slice(dim: 1, start: 0, end: 64)->div(16);
+$labels = $rows->slice(dim: 1, start: 64, end: 65)->squeeze(1)->to('i64');
+$found = compile(fn($batch) => $net($batch)->argmax(-1))($images);
+show('digits', $found->eq($labels)->sum()->item(), 'of', $images->size(0), 'first', array_slice($found->toArray(), 0, 10));
+show('relu', explode("\n", doc('relu'))[1]);

@@ -1,0 +1,49 @@
+# The smoke program in Perl: smoke.pl MODEL.safetensors DIGITS.csv
+use strict;
+use warnings;
+use B ();
+use Thunder;
+
+my ($model, $csv) = @ARGV;
+
+package Mine {
+    sub new { my ($class, $message, $number) = @_; bless { message => $message, number => $number }, $class }
+}
+
+sub flat { map { ref $_ eq 'ARRAY' ? flat(@$_) : $_ } @_ }
+sub show {
+    my ($label, @values) = @_;
+    print join(' ', $label, map { B::svref_2object(\$_)->FLAGS & B::SVf_NOK ? sprintf('%.4f', $_) : $_ } flat(@values)), "\n";
+}
+
+my $x = Thunder::tensor([[1.0, 2.0], [3.0, 4.0]], dtype => 'f32');
+show 'operators', ($x * 2 + 1 - $x / 2)->to_array;
+show 'negated', (-$x)->to_array;
+show 'reversed', (2 - $x)->to_array;
+show 'matmul', $x->matmul($x)->to_array;
+show 'named', $x->sum({ dim => 1 })->to_array;
+show 'integers', Thunder::tensor([9223372036854775807, -9223372036854775807 - 1, 9007199254740993])->to_array;
+
+my $f = Thunder::compile(sub { my ($a) = @_; ($a->matmul($a) + 1)->relu->sum });
+show 'compiled', $f->($x)->item, $f->($x)->item, 'misses', $f->stats->{misses};
+show 'gradient', ($f->value_and_grad->($x))[-1]->to_array;
+
+eval { $x->matmul(Thunder::tensor([[1.0, 2.0, 3.0]], dtype => 'f32')) };
+show 'error', $@->code, $@->message;
+eval { Thunder::compile(sub { $_[0]->matmul(Thunder::ones([3, 3])) })->($x) };
+show 'traced error', $@->code;
+eval { Thunder::compile(sub { die Mine->new('mine', 42) })->($x) };
+show 'raised', $@->{message}, $@->{number};
+
+# Perl's threads are copies of the interpreter, to which no tensor goes; so one after the other.
+my $row = Thunder::compile(sub { my ($a, $n) = @_; ($a * $n)->sum });
+show 'threads', map { $row->($x, $_)->item } 1.0, 2.0, 3.0, 4.0;
+
+my $net = Thunder::module('Sequential')->add(0, Thunder::module('Linear', 64, 32))->add(1, Thunder::module('ReLU'))
+    ->add(2, Thunder::module('Linear', 32, 10))->load($model);
+my $rows = Thunder::read_csv($csv);
+my $images = $rows->slice({ dim => 1, start => 0, end => 64 }) / 16;
+my $labels = $rows->slice({ dim => 1, start => 64, end => 65 })->squeeze(1)->to('i64');
+my $found = Thunder::compile(sub { $net->($_[0])->argmax(-1) })->($images);
+show 'digits', $found->eq($labels)->sum->item, 'of', $images->size(0), 'first', @{ $found->to_array }[0 .. 9];
+show 'relu', $Thunder::OPS{relu}{doc};

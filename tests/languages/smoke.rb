@@ -1,0 +1,57 @@
+# The smoke program in Ruby: smoke.rb MODEL.safetensors DIGITS.csv
+require "thunder"
+
+MODEL, CSV = ARGV
+
+class Mine < StandardError
+  attr_reader :number
+
+  def initialize(message, number)
+    super(message)
+    @number = number
+  end
+end
+
+def show(label, *values)
+  puts [label, *values.flatten.map { |value| value.is_a?(Float) ? format("%.4f", value) : value }].join(" ")
+end
+
+x = Thunder.tensor([[1.0, 2.0], [3.0, 4.0]])
+show "operators", (x * 2 + 1 - x / 2).to_a
+show "negated", (-x).to_a
+show "reversed", (2 - x).to_a
+show "matmul", x.matmul(x).to_a
+show "named", x.sum(dim: 1).to_a
+show "integers", Thunder.tensor([2**63 - 1, -2**63, 2**53 + 1]).to_a
+
+f = Thunder.compile { |a| (a.matmul(a) + 1).relu.sum }
+show "compiled", f.(x).item, f.(x).item, "misses", f.stats["misses"]
+show "gradient", f.value_and_grad.(x).last.to_a
+
+begin
+  x.matmul(Thunder.tensor([[1.0, 2.0, 3.0]]))
+rescue Thunder::Error => e
+  show "error", e.code, e.message
+end
+begin
+  Thunder.compile { |a| a.matmul(Thunder.ones([3, 3])) }.(x)
+rescue Thunder::Error => e
+  show "traced error", e.code
+end
+begin
+  Thunder.compile { |_| raise Mine.new("mine", 42) }.(x)
+rescue Mine => e
+  show "raised", e.message, e.number
+end
+
+row = Thunder.compile { |a, n| (a * n).sum }
+show "threads", (1..4).map { |n| Thread.new { row.(x, n.to_f).item } }.map(&:value)
+
+net = Thunder::Module.new("Sequential")
+net.add(0, Thunder::Module.new("Linear", 64, 32)).add(1, Thunder::Module.new("ReLU")).add(2, Thunder::Module.new("Linear", 32, 10))
+net.load(MODEL)
+rows = Thunder.read_csv(CSV)
+images, labels = rows.slice(dim: 1, start: 0, end: 64) / 16, rows.slice(dim: 1, start: 64, end: 65).squeeze(1).to("i64")
+found = Thunder.compile { |batch| net.call(batch).argmax(-1) }.(images)
+show "digits", found.eq(labels).sum.item, "of", images.size(0), "first", found.to_a.first(10)
+show "relu", Thunder::OPS["relu"]["doc"]

@@ -1,0 +1,55 @@
+# The smoke program in Tcl: smoke.tcl MODEL.safetensors DIGITS.csv
+package require thunder
+lassign $argv model csv
+
+proc show {label args} {
+    puts [list $label {*}[lmap value [concat {*}$args] {
+        if {[string is double -strict $value] && ![string is wideinteger -strict $value]} { format %.4f $value } { set value }
+    }]]
+}
+proc show_words {args} { puts [join $args] }
+proc flat {list} { concat {*}$list }
+
+set x [thunder::tensor {{1.0 2.0} {3.0 4.0}}]
+show operators [[[[$x mul 2] add 1] sub [$x div 2]] elements]
+show negated [[$x neg] elements]
+show reversed [[thunder::sub 2 $x] elements]
+show matmul [[$x matmul $x] elements]
+show named [[$x sum -dim 1] elements]
+show integers [[thunder::tensor {9223372036854775807 -9223372036854775808 9007199254740993}] elements]
+
+set f [thunder::compile a { [[[$a matmul $a] add 1] relu] sum }]
+show compiled [[$f call $x] item] [[$f call $x] item] misses [dict get [$f stats] misses]
+show gradient [[lindex [[$f value_and_grad] call $x] end] elements]
+
+try {
+    $x matmul [thunder::tensor {{1.0 2.0 3.0}}]
+} trap THUNDER {message options} {
+    show_words error [lindex [dict get $options -errorcode] 1] $message
+}
+try {
+    [thunder::compile a { $a matmul [thunder::ones {3 3}] }] call $x
+} trap THUNDER {message options} {
+    show_words traced error [lindex [dict get $options -errorcode] 1]
+}
+try {
+    [thunder::compile a { throw {MINE 42} mine }] call $x
+} trap MINE {message options} {
+    show_words raised $message [lindex [dict get $options -errorcode] 1]
+}
+
+# An interpreter belongs to its thread, and a thread has its own context's objects; so one after the other.
+set row [thunder::compile {a n} { [$a mul $n] sum }]
+show threads [lmap n {1.0 2.0 3.0 4.0} { [$row call $x $n] item }]
+
+set net [thunder::Module new Sequential]
+$net add 0 [thunder::Module new Linear 64 32]
+$net add 1 [thunder::Module new ReLU]
+$net add 2 [thunder::Module new Linear 32 10]
+$net load $model
+set rows [thunder::read_csv $csv]
+set images [[$rows slice -dim 1 -start 0 -end 64] div 16]
+set labels [[[$rows slice -dim 1 -start 64 -end 65] squeeze 1] to i64]
+set found [[thunder::compile batch { global net; [$net call $batch] argmax -1 }] call $images]
+show digits [[[$found eq $labels] sum] item] of [$images size 0] first [lrange [$found elements] 0 9]
+show_words relu [dict get $thunder::ops relu doc]
