@@ -91,9 +91,9 @@ func main() {
 	show("threads", sums)
 
 	net := must(th.NewModule("Sequential"))
-	for name, layer := range map[string]*th.Module{"0": must(th.NewModule("Linear", 64, 32)),
-		"1": must(th.NewModule("ReLU")), "2": must(th.NewModule("Linear", 32, 10))} {
-		if err := net.Add(name, layer); err != nil {
+	layers := []*th.Module{must(th.NewModule("Linear", 64, 32)), must(th.NewModule("ReLU")), must(th.NewModule("Linear", 32, 10))}
+	for i, layer := range layers {
+		if err := net.Add(fmt.Sprint(i), layer); err != nil {
 			panic(err)
 		}
 	}
