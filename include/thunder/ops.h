@@ -363,6 +363,23 @@ static inline thunder_tensor *th_at_cross_entropy_opt(const char *where, thunder
 }
 #define th_cross_entropy_opt(...) th_at_cross_entropy_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* cumsum(tensor input, int dim, dtype? dtype=None) -> tensor
+ * The sum of each element and those before it along dim; of integers and booleans as i64 unless a dtype is given. */
+static inline thunder_tensor *th_at_cumsum(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(dim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "cumsum", a, 2, NULL, &r, 1, where);
+}
+#define th_cumsum(...) th_at_cumsum(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_cumsum_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, thunder_dtype dtype)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_i64(dim), thunder_any_dtype(dtype) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "cumsum", a, 3, NULL, &r, 1, where);
+}
+#define th_cumsum_opt(...) th_at_cumsum_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* detach(tensor input) -> tensor
  * A view of the input that gradients do not pass. */
 static inline thunder_tensor *th_at_detach(const char *where, thunder_scope *s, thunder_tensor *input)

@@ -86,10 +86,24 @@ Arrays all(const Arguments& a) {
 Arrays any(const Arguments& a) {
   return fold(a, [](const Group& g) { return std::any_of(g.begin(), g.end(), [](double v) { return v != 0; }) ? 1.0 : 0.0; });
 }
+Arrays cumsum(const Arguments& a) {
+  const Array& x = a.tensor(0);
+  const size_t rank = x.shape.size();
+  if (rank == 0) return {x};
+  const size_t axis = axis_of(a.integer(1, 0), rank);
+  Array out = x;
+  each_index(x.shape, [&](const Ints& index) {
+    Ints before = index;
+    before[axis]--;
+    if (index[axis] > 0) out.data[place(x.shape, index)] += out.data[place(x.shape, before)];
+  });
+  return {out};
+}
 
 constexpr OracleRow kRows[] = {
     {"sum", sum},       {"mean", mean}, {"var", var}, {"amax", amax}, {"amin", amin}, {"argmax", argmax},
     {"logsumexp", logsumexp}, {"all", all},   {"any", any},
+    {"cumsum", cumsum},
 };
 
 }  // namespace
