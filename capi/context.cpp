@@ -66,9 +66,14 @@ Ref<Context> create(const thunder_hooks& given) {
 
 namespace thunder::capi {
 
+std::string absence_of(thunder_device device) {
+  if (device == 0 || device == THUNDER_CPU) return "";
+  return cat("there is no device ", name(static_cast<Device>(device)), " here");
+}
+
 Device device_of(thunder_device device) {
-  if (device == 0 || device == THUNDER_CPU) return Device::cpu;
-  throw Refusal{Code::unimplemented, cat("there is no device ", name(static_cast<Device>(device)), " here")};
+  if (std::string why = absence_of(device); !why.empty()) throw Refusal{Code::unimplemented, std::move(why)};
+  return Device::cpu;
 }
 
 }  // namespace thunder::capi

@@ -98,8 +98,10 @@ EagerScope::EagerScope(ScopeEnvironment environment, bool taped) : Scope(std::mo
 
 ValueId EagerScope::enter(Tensor* t) {
   if (t->kind() == Tensor::Kind::failed) throw Error(t->failure());
-  require(t->kind() != Tensor::Kind::proxy, t->owner() ? "a proxy of a function being traced was given to an eager scope; use the scope that the function was given"
-                                                       : "a proxy was used after the function that it belongs to had been traced");
+  if (t->kind() == Tensor::Kind::proxy) {
+    if (!t->owner()) thunder::fail(Code::expired, "a proxy was used after the function that it belongs to had been traced");
+    thunder::fail(Code::invalid_argument, "a proxy of a function being traced was given to an eager scope; use the scope that the function was given");
+  }
   require(t->concrete(), "a plain number where a tensor is needed");
   if (!builder_.taped()) return builder_.add(Ref<Tensor>(t));
   auto [it, fresh] = known_.try_emplace(t, kNoValue);

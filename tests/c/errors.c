@@ -32,6 +32,11 @@ static void in_scopes(thunder_context *context)
     REFUSED(thunder_scope_status(s), THUNDER_INVALID_ARGUMENT, "did you mean 'other'?");
     thunder_scope_reset(s);
 
+    const thunder_dim two = 2;
+    th_zeros_opt(s, &two, 1, THUNDER_F32, THUNDER_CUDA(3));
+    REFUSED(thunder_scope_status(s), THUNDER_UNIMPLEMENTED, "zeros: argument 2: there is no device cuda:3");
+    thunder_scope_reset(s);
+
     th_add(s, x, NULL);
     REFUSED(thunder_scope_status(s), THUNDER_INVALID_ARGUMENT, "'other' must be tensor");
     thunder_scope_reset(s);
@@ -158,7 +163,7 @@ static void after_functions(thunder_context *context)
     OK(thunder_scope_create(context, 0, &s));
     th_neg(s, lent);
     thunder_status *used = thunder_scope_status(s);
-    CHECK(thunder_status_code(used) != THUNDER_OK && thunder_status_code(NULL) == THUNDER_OK);
+    CHECK(thunder_status_code(used) == THUNDER_EXPIRED && thunder_status_code(NULL) == THUNDER_OK);
     thunder_status_release(used);
     thunder_scope_release(s);
     thunder_tensor_release(lent);

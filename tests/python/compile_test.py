@@ -188,8 +188,9 @@ class Errors(unittest.TestCase):
         kept = []
         th.compile(lambda x: kept.append(x * 2) or x)(th.ones(1))
         self.assertIn("traced", repr(kept[0]))
-        with self.assertRaisesRegex(th.Error, "after the function that it belongs to"):
+        with self.assertRaisesRegex(th.Error, "after the function that it belongs to") as raised:
             kept[0] + 1
+        self.assertEqual(raised.exception.code, th.Code.EXPIRED)
 
     def test_options_arguments_and_names_are_checked(self):
         with self.assertRaisesRegex(TypeError, "unexpected keyword argument 'dmi'"):

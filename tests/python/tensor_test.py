@@ -166,6 +166,10 @@ class Values(unittest.TestCase):
         self.assertEqual(repr(x.to("cpu").device), "cpu")
         self.assertIs(x.to(device="cpu", dtype=th.bool).dtype, th.bool)
 
+    def test_a_device_that_is_not_there_is_refused(self):
+        with self.assertRaisesRegex(th.Error, "zeros.*there is no device cuda:0"):
+            th.zeros(2, device="cuda")
+
     def test_pickles_and_copies_are_equal_and_apart(self):
         for x in (th.randn(2, 3), th.tensor(3), th.ones(2).bfloat16(), th.zeros(0, 2), th.randn(3, 2).T):
             for y in (pickle.loads(pickle.dumps(x)), copy.deepcopy(x)):
@@ -194,6 +198,17 @@ class Indexing(unittest.TestCase):
             target[[0, 1], [3, 4]] = 8
             target[2:, :2] = 1
         np.testing.assert_array_equal(np.asarray(x), array)
+
+    def test_assignment_by_indices_in_the_middle_is_numpys(self):
+        values = np.arange(24, dtype=np.float32)
+        for key, shape in (((slice(None), [2, 0]), (2, 2, 4)), ((slice(None), slice(None), [1]), (2, 3, 1)), ((slice(None), [0, 1], [1, 2]), (2, 2)),
+                           ((slice(None), [[0, 1]]), (1, 2, 4)), ((slice(None), [0, 2]), (4,)),
+                           (([1, 0], slice(None), [1, 2]), (2, 3)), ((slice(None), [2]), ())):
+            array, x = np.zeros((2, 3, 4), dtype=np.float32), th.zeros(2, 3, 4)
+            value = values[:np.prod(shape, dtype=int)].reshape(shape) + 1
+            array[key] = value
+            x[key] = th.tensor(value)
+            np.testing.assert_array_equal(np.asarray(x), array, err_msg=str(key))
 
     def test_masks_pick_and_fill(self):
         array = np.arange(6, dtype=np.float32).reshape(2, 3)

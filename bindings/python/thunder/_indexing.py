@@ -91,17 +91,31 @@ def _in_front(view, rest):
     return (view if order == list(range(view.ndim)) else _op["permute"](view, order)), dims
 
 
+def _stays(dims):
+    """Whether the dims of what is found stay where the indexed ones were: those of neighbours do, as in numpy; others come
+    to the front."""
+    return dims[0] > 0 and dims == list(range(dims[0], dims[0] + len(dims)))
+
+
+def _to_front(value, dims, rest, rank):
+    """Values to store, of the shape that getitem gives or one that broadcasts to it, with the indices' dims first."""
+    if not _stays(dims) or value.ndim == 0:
+        return value
+    made, first = max(indices.ndim for _, indices in rest), dims[0]
+    full = rank - len(dims) + made
+    value = _op["reshape"](value, [1] * (full - value.ndim) + list(value.shape)) if value.ndim < full else value
+    return _op["permute"](value, list(range(first, first + made)) + list(range(first)) + list(range(first + made, full)))
+
+
 def getitem(x, key):
     view, rest = _basic(x, key)
     if not rest:
         return view
     view, dims = _in_front(view, rest)
     found = _op["index"](view, [indices for _, indices in rest])
-    # Neighbouring indexed dims leave theirs where they were, as in numpy; others leave them in front.
-    made = found.ndim - (view.ndim - len(dims))
-    first = dims[0]
-    if first == 0 or dims != list(range(first, first + len(dims))):
+    if not _stays(dims):
         return found
+    made, first = found.ndim - (view.ndim - len(dims)), dims[0]
     order = list(range(made, made + first)) + list(range(made)) + list(range(made + first, found.ndim))
     return _op["permute"](found, order)
 
@@ -112,10 +126,11 @@ def setitem(x, key, value):
         return
     view, rest = _basic(x, key)
     if rest:
-        view, _ = _in_front(view, rest)
+        view, dims = _in_front(view, rest)
         if not isinstance(value, Tensor):
             value = _thunder.share(numpy.asarray(value, numpy.asarray(view).dtype if view.is_concrete else None))
-        _op["index_put_"](view, [indices for _, indices in rest], _op["to"](value, view.dtype))
+        value = _to_front(_op["to"](value, view.dtype), dims, rest, view.ndim)
+        _op["index_put_"](view, [indices for _, indices in rest], value)
     elif isinstance(value, (bool, int, float)):
         _op["fill_"](view, value)
     else:
