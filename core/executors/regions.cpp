@@ -1,9 +1,11 @@
 #include "executors/regions.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/text.h"
+#include "executors/recompute.h"
 
 namespace thunder {
 namespace {
@@ -39,24 +41,27 @@ class Regions {
  public:
   Regions(Trace& trace, const Executor& executor, const Op& op)
       : trace_(trace), executor_(executor), op_(op), name_(trace.store->text(executor.name())),
-        uses_(trace.store->size(), 0), inside_(uses_.size()), behind_(uses_.size()), inputs_(uses_.size()) {
+        uses_(trace.store->size(), 0), inside_(uses_.size()), behind_(uses_.size()), inputs_(uses_.size()), touched_(uses_.size()), toucher_(uses_.size()) {
     for (const Node* n : trace.nodes) {
       lines_.push_back({n, !n->executor && executor.claims({*n, *trace.store})});
       for_each_value(n->args, [&](ValueId v) { uses_[v]++; });
     }
     for (ValueId v : trace.outputs) uses_[v]++;
     for (const Write& w : trace.writes) uses_[w.value]++;
+    find_whole_reads();
   }
 
   void run() {
-    for (size_t first = 0; first < lines_.size();) {
-      const size_t taken = lines_[first].candidate && take(first) ? form(first) : 0;
-      // A region leaves room before it; the lines that it found no place for are looked at next.
-      first += taken ? taken - 1 : 1;
+    // What is large chooses its neighbours first; what is small beside it goes with it, or with what is left.
+    for (const bool large : {true, false}) {
+      for (size_t first = 0; first < lines_.size();) {
+        const size_t formed = lines_[first].candidate && is_large(*lines_[first].node) == large && take(first) ? form(first) : 0;
+        first += formed ? formed - 1 : 1;
+      }
+      lines_.erase(std::remove_if(lines_.begin(), lines_.end(), [](const Line& line) { return !line.node; }), lines_.end());
     }
     trace_.nodes.clear();
-    for (const Line& line : lines_)
-      if (line.node) trace_.nodes.push_back(line.node);
+    for (const Line& line : lines_) trace_.nodes.push_back(line.node);
   }
 
  private:
@@ -65,17 +70,39 @@ class Regions {
     bool candidate = false;
   };
 
-  // Shows the executor what could join a region that begins at `first`, as if it took everything. Sets taken_, by the
-  // distance from `first`.
+  bool is_large(const Node& n) const {
+    constexpr int64_t kLarge = 1024;  // elements
+    bool large = false;
+    const auto look = [&](ValueId v) {
+      const Dim size = elements(trace_.store->type(v).shape);
+      large |= !size.constant() || size.value() >= kLarge;
+    };
+    for_each_value(n.args, look);
+    for (ValueId r : n.results) look(r);
+    return large;
+  }
+
+  // Values that something other than a candidate reads, or a view, which is of something in memory.
+  void find_whole_reads() {
+    read_whole_.assign(uses_.size(), 0);
+    for (ValueId v : trace_.outputs) read_whole_[v] = 1;
+    for (const Write& w : trace_.writes) read_whole_[w.value] = 1;
+    for (const Line& line : lines_)
+      if (!line.candidate || def(*line.node).view) for_each_value(line.node->args, [&](ValueId v) { read_whole_[v] = 1; });
+  }
+
+  // Shows the executor what could join a region that begins at `first`, as if it took all that is connected with that line.
+  // Sets taken_, by the distance from `first`.
   bool take(size_t first) {
     inside_.clear(), behind_.clear();
     offered_.clear(), nodes_.clear();
     const size_t end = std::min(lines_.size(), first + kReach);
+    connect(first, end);
     for (size_t i = first; i < end; i++) {
       const Node& n = *lines_[i].node;
       if (behind_.read_by(n)) {
         behind_.add(n);
-      } else if (lines_[i].candidate) {
+      } else if (lines_[i].candidate && (part_of(i - first) == part_of(0) || (spreads(n) && inside_.read_by(n)))) {
         inside_.add(n);
         offered_.push_back(i - first), nodes_.push_back(&n);
       } else if (inside_.read_by(n)) {
@@ -89,7 +116,34 @@ class Regions {
     return true;
   }
 
-  // What it took, less the lines that need one behind the region. Gives their number; 0: there is no region.
+  // Which candidates reach each other over values that they make or read. What is spread in several places reaches nobody:
+  // its readers have nothing else in common, such as the parameters that share a learning rate.
+  void connect(size_t first, size_t end) {
+    parts_.resize(end - first);
+    std::iota(parts_.begin(), parts_.end(), 0u);
+    touched_.clear();
+    for (size_t i = first; i < end; i++) {
+      const Node& n = *lines_[i].node;
+      if (!lines_[i].candidate || spreads(n)) continue;
+      const auto touch = [&](ValueId v) {
+        if (touched_.add(v)) toucher_[v] = static_cast<uint32_t>(i - first);
+        else parts_[part_of(toucher_[v])] = part_of(i - first);
+      };
+      for_each_value(n.args, touch);
+      for (ValueId r : n.results) touch(r);
+    }
+  }
+  uint32_t part_of(size_t line) {
+    while (parts_[line] != line) line = parts_[line] = parts_[parts_[line]];
+    return static_cast<uint32_t>(line);
+  }
+  bool spreads(const Node& n) const {
+    const Store& store = *trace_.store;
+    return def(n).view && uses_[n.args[0].v] > 1 && elements(store.type(n.results[0]).shape) != elements(store.type(n.args[0].v).shape);
+  }
+
+  // What it took, less the lines that need one behind the region. Gives one more than the room that it leaves before the lines
+  // which it found no place for; 0: there is no region.
   size_t form(size_t first) {
     inside_.clear(), behind_.clear();
     before_.clear(), after_.clear(), nodes_.clear();
@@ -112,14 +166,37 @@ class Regions {
     // What lies beyond the last line of the region stays where it is.
     before_.resize(lines_before), after_.resize(lines_after);
     forget_reads();
-    const std::vector<const Node*> views = split_views();
-    auto to = std::fill_n(lines_.begin() + static_cast<ptrdiff_t>(first), nodes_.size() - 1 - views.size(), Line());
-    to = std::copy(before_.begin(), before_.end(), to);
-    *to++ = {region(), false};
-    for (const Node* view : views) *to++ = {view, true};
-    std::copy(after_.begin(), after_.end(), to);
     ensure(end == first + before_.size() + after_.size() + nodes_.size(), "a region lost a line");
-    return nodes_.size();
+    const size_t taken = nodes_.size();
+    const std::vector<const Node*> again = split();
+    const auto views = static_cast<size_t>(std::count_if(again.begin(), again.end(), [](const Node* n) { return def(*n).view != nullptr; }));
+    const size_t room = taken - views - !nodes_.empty();  // no nodes: all of it is made where it is read
+    auto to = std::fill_n(lines_.begin() + static_cast<ptrdiff_t>(first), room, Line());
+    to = std::copy(before_.begin(), before_.end(), to);
+    if (!nodes_.empty()) *to++ = {nodes_.size() == 1 ? left_alone() : region(), false};
+    const auto behind = static_cast<size_t>(to - lines_.begin());
+    for (const Node* n : again)
+      if (def(*n).view) *to++ = {n, true};
+    std::copy(after_.begin(), after_.end(), to);
+    for (size_t i = again.size(); i-- > 0;)
+      if (!def(*again[i]).view) sink(again[i], behind);
+    return room + 1;
+  }
+
+  const Node* left_alone() {
+    for_each_value(nodes_[0]->args, [&](ValueId v) { uses_[v]++; });
+    return nodes_[0];
+  }
+
+  // Puts a line before the first one that reads it, where both may become one region.
+  void sink(const Node* n, size_t from) {
+    const auto reads = [&](const Line& line) {
+      bool any = false;
+      for_each_value(line.node->args, [&](ValueId v) { any |= v == n->results[0]; });
+      return any;
+    };
+    const auto at = std::find_if(lines_.begin() + static_cast<ptrdiff_t>(from), lines_.end(), reads);
+    lines_.insert(at, {n, true});
   }
 
   // Of uses_, those by nodes_ go; what is left of their results is read outside.
@@ -127,27 +204,41 @@ class Regions {
     for (const Node* n : nodes_) for_each_value(n->args, [&](ValueId v) { uses_[v]--; });
   }
 
-  // A view that is read inside and outside is made on both sides, where it costs nothing: as a result it would be written
-  // out in full. Gives the outer ones; the inner ones get values of their own. Views that the region begins with stay.
-  std::vector<const Node*> split_views() {
+  // What is read inside and outside, and costs nothing or little to make again, is made on both sides: as a result it would
+  // be written out in full. Gives the outer ones; the inner ones get values of their own. Views that the region begins
+  // with stay.
+  std::vector<const Node*> split() {
     Store& store = *trace_.store;
-    std::vector<const Node*> views;
-    for (size_t i = nodes_.size(); i-- > 0;) {  // from the last one: it may be a view of a view
+    std::vector<const Node*> again;
+    const Recompute recompute(store, nodes_, read_whole_, uses_);
+    for (size_t i = nodes_.size(); i-- > 0;) {  // from the last one: what it needs may be made again too
       const Node* n = nodes_[i];
-      if (!def(*n).view || !uses_[n->results[0]] || !inside_.has(n->args[0].v)) continue;
-      views.insert(views.begin(), n);
-      uses_[n->args[0].v]++;
+      if (!uses_[n->results[0]] || !(def(*n).view ? inside_.has(n->args[0].v) : recompute.pays(*n))) continue;
+      again.insert(again.begin(), n);
+      if (!def(*n).view) read_whole_[n->results[0]] = 1;  // once is enough, wherever it goes
+      for_each_value(n->args, [&](ValueId v) { uses_[v]++; });
       const ValueId own[] = {store.add(store.type(n->results[0]))};
       nodes_[i] = store.node(n->op, n->args, own, {}, n->where, n->executor);
       instead_.resize(store.size(), kNoValue);
       instead_[n->results[0]] = own[0];
     }
-    if (views.empty()) return views;
+    if (again.empty()) return again;
     for (const Node*& n : nodes_) n = store.substitute(n, instead_);
-    for (const Node* n : views) instead_[n->results[0]] = kNoValue;
-    uses_.resize(store.size(), 0), inside_.resize(store.size());
+    for (const Node* n : again) instead_[n->results[0]] = kNoValue;
+    uses_.resize(store.size(), 0), inside_.resize(store.size()), touched_.resize(store.size()), toucher_.resize(store.size()), read_whole_.resize(store.size(), 0);
+    drop_unread();
     for (const Node* n : nodes_) inside_.add(*n);
-    return views;
+    return again;
+  }
+
+  // What is made again outside and was read only there.
+  void drop_unread() {
+    inputs_.clear(), inputs_.resize(trace_.store->size());
+    for (size_t i = nodes_.size(); i-- > 0;) {
+      const Node* n = nodes_[i];
+      if (!uses_[n->results[0]] && !inputs_.has(n->results[0]) && n->results.size() == 1) nodes_.erase(nodes_.begin() + static_cast<ptrdiff_t>(i));
+      else for_each_value(n->args, [&](ValueId v) { inputs_.add(v); });
+    }
   }
 
   // One line for nodes_: what they read from outside, and what is read of them there.
@@ -175,7 +266,11 @@ class Regions {
   ValueSet inside_;             // made by the region
   ValueSet behind_;             // made by lines that need one of it
   ValueSet inputs_;
-  std::vector<ValueId> instead_;  // by value: of the views being split, those inside
+  ValueSet touched_;               // made or read by candidates of the window
+  std::vector<uint32_t> toucher_;  // of those: the first line, by its distance from the window's first
+  std::vector<uint32_t> parts_;    // by line of the window: another one that it is connected with; itself: the last of them
+  std::vector<uint8_t> read_whole_;  // by value
+  std::vector<ValueId> instead_;  // by value: of what is made on both sides, those inside
   // Of the region being formed.
   std::vector<size_t> offered_;
   std::vector<const Node*> nodes_;

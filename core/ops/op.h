@@ -54,6 +54,7 @@ enum OpTag : uint32_t {
   kMatmul = 16,
   kChecksData = 64,  // its kernel may refuse data (an index out of range): no store may come before it
   kChecksIntegers = 128,  // the same, but only when it works on integers (division by zero)
+  kCheap = 256,      // elementwise, in about one instruction an element: cheaper made twice than stored and read
   kHidden = 32,      // not offered to users (grad nodes, backward composites keep their lines but no binding)
 };
 

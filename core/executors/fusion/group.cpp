@@ -162,7 +162,8 @@ bool Group::add_reduction(const Node& line) {
   const bool sums = find_prim(*line.op)->fn == Fn::sum;
   GroupValue made{kept, Kind::line};
   if (over.empty()) return refuse("it reduces axes of size 1 only");
-  if (sums && over == total) {
+  // Of a tensor of one row, what leaves dims is a reduction of the row: others may need it in the kernel.
+  if (sums && over == total && (kept.empty() || (reduces_ && over != set_of(reduced())))) {
     made.kind = Kind::total;
     summed_ = away;
   } else if (!reduces_) {

@@ -73,7 +73,7 @@ constexpr OpRow kRows[] = {
              .meta = iota_meta, .reference = iota_kernel, .nondiff = "it has no tensor argument"}),
     checked({.schema = "prims.convert(tensor input, dtype dtype) -> tensor", .doc = "Another element type; reals to integers truncate and saturate.",
              .meta = convert_meta, .reference = convert_kernel, .vjp = [](Grad& g) { g.add(0, convert(g.cotangent(), g.type(0).dtype)); },
-             .tags = kElementwise}),
+             .tags = kElementwise | kCheap}),
 };
 
 }  // namespace

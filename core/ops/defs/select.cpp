@@ -102,7 +102,7 @@ void clamp_samples(Samples& s) {
 
 constexpr OpRow kRows[] = {
     checked({.schema = "prims.where(tensor condition, tensor input, tensor other) -> tensor", .doc = "input where the condition holds, else other.",
-             .meta = where_meta, .reference = where_kernel, .vjp = where_vjp, .tags = kElementwise}),
+             .meta = where_meta, .reference = where_kernel, .vjp = where_vjp, .tags = kElementwise | kCheap}),
     checked({.schema = "where(tensor condition, tensor input, tensor other) -> tensor",
              .doc = "input where the condition holds, else other; promotes and broadcasts.", .decompose = where, .vjp = broadcast_where_vjp,
              .samples = where_samples}),

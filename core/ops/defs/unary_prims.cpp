@@ -87,15 +87,15 @@ constexpr auto d_erf = [](Grad& g, Var dy) {
 
 constexpr OpRow kRows[] = {
     checked({.schema = "prims.abs(tensor input) -> tensor", .doc = "The absolute value.", .meta = number_meta,
-             .reference = unary_kernel<Abs>, .vjp = abs_vjp, .tags = kElementwise}),
+             .reference = unary_kernel<Abs>, .vjp = abs_vjp, .tags = kElementwise | kCheap}),
     checked({.schema = "prims.neg(tensor input) -> tensor", .doc = "-input; integers wrap around.", .meta = number_meta,
-             .reference = unary_kernel<Neg>, .vjp = neg_vjp, .tags = kElementwise}),
+             .reference = unary_kernel<Neg>, .vjp = neg_vjp, .tags = kElementwise | kCheap}),
     checked({.schema = "prims.sign(tensor input) -> tensor", .doc = "-1, 0 or 1; 0 for NaN.", .meta = number_meta,
              .reference = unary_kernel<Sign>, .nondiff = "it is constant between jumps", .tags = kElementwise}),
     checked({.schema = "prims.floor(tensor input) -> tensor", .doc = "The largest integer that is not greater.", .meta = number_meta,
              .reference = unary_kernel<Floor>, .nondiff = "it is constant between jumps", .tags = kElementwise}),
     checked({.schema = "prims.logical_not(tensor input) -> tensor", .doc = "Whether the input is zero.", .meta = not_meta,
-             .reference = not_kernel, .nondiff = "the result is boolean", .tags = kElementwise}),
+             .reference = not_kernel, .nondiff = "the result is boolean", .tags = kElementwise | kCheap}),
     real("prims.exp(tensor input) -> tensor", "e to the power of the input.", real_kernel<Exp>, rule<decltype(d_exp)>),
     real("prims.log(tensor input) -> tensor", "The natural logarithm.", real_kernel<Log>, rule<decltype(d_log)>),
     real("prims.sqrt(tensor input) -> tensor", "The square root.", real_kernel<Sqrt>, rule<decltype(d_sqrt)>),

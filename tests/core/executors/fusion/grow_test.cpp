@@ -58,6 +58,11 @@ TEST_F(Grow, puts_a_matrix_product_between_two_kernels) {
   EXPECT_EQ(claimed({prim("prims.abs", {prim("prims.exp", {m})})}), "[exp neg] matmul [exp abs]");
 }
 
+TEST_F(Grow, takes_a_norm_of_one_row_whole) {
+  Var x = input({1, 64}), sum = prim("prims.reshape", {prim("prims.sum", {prim("prims.exp", {x}), Shape{1}}), Shape{1, 1}});
+  EXPECT_EQ(claimed({prim("prims.div", {x, prim("prims.expand", {sum, Shape{1, 64}})})}), "[exp sum reshape expand div]");
+}
+
 // The total is needed for what the rest of the kernel needs: computed before it, from rows of its own.
 TEST_F(Grow, leaves_out_what_returns_to_it_through_a_total) {
   Var x = input({4, 8}), top = prim("prims.amax", {x, Shape{1}});

@@ -1,0 +1,48 @@
+#include "executors/recompute.h"
+
+#include <algorithm>
+
+namespace thunder {
+namespace {
+
+constexpr size_t kMostInstructions = 4;  // an element
+constexpr size_t kMostRead = 2;          // values as large as the one that is made
+// What is so much smaller costs nothing to store and to read.
+constexpr int64_t kSmall = 16;
+
+}  // namespace
+
+Recompute::Recompute(const Store& store, std::span<const Node* const> region, const std::vector<uint8_t>& stored, const std::vector<uint32_t>& uses)
+    : store_(store), stored_(stored), uses_(uses) {
+  for (const Node* n : region) for (ValueId r : n->results) makers_[r] = n;
+}
+
+bool Recompute::pays(const Node& line) const {
+  Price price;
+  const ValueId made = line.results[0];
+  return !stored_[made] && afford(line, made, price) && price.read.size() <= kMostRead;
+}
+
+bool Recompute::afford(const Node& line, ValueId made, Price& price) const {
+  if (!def(line).view && (!def(line).has(kCheap) || ++price.instructions > kMostInstructions)) return false;
+  bool fits = true;
+  for_each_value(line.args, [&](ValueId v) {
+    if (!fits || small_beside(v, made)) return;
+    const auto maker = makers_.find(v);
+    if (maker != makers_.end() && !stored_[v]) {
+      const Price before = price;
+      if (afford(*maker->second, made, price)) return;
+      price = before;
+      fits = uses_[v] != 0;  // it is stored for others
+    }
+    if (std::find(price.read.begin(), price.read.end(), v) == price.read.end()) price.read.push_back(v);
+  });
+  return fits;
+}
+
+bool Recompute::small_beside(ValueId v, ValueId made) const {
+  const Dim one = elements(store_.type(v).shape), other = elements(store_.type(made).shape);
+  return one.constant() && other.constant() && one.value() * kSmall <= other.value();
+}
+
+}  // namespace thunder

@@ -1,0 +1,62 @@
+// What is made again, and what is stored.
+#include "executors/recompute.h"
+
+#include "support/functions.h"
+#include "support/traces.h"
+
+namespace thunder::test {
+namespace {
+
+struct RecomputeTest : testing::Test {
+  tests::TraceMaker maker;
+  std::vector<uint8_t> stored = std::vector<uint8_t>(64, 0);
+  std::vector<uint32_t> uses = std::vector<uint32_t>(64, 0);
+
+  Var input(std::initializer_list<Dim> shape) { return maker.input("x", shape); }
+  Var prim(std::string_view op, std::initializer_list<In> args) { return maker.call(op, args); }
+  // Whether the line that made the value last is made again where others read it.
+  bool pays() {
+    const auto& lines = maker.recorder.nodes();
+    return Recompute(maker.recorder.store(), lines, stored, uses).pays(*lines.back());
+  }
+};
+
+TEST_F(RecomputeTest, makes_a_sum_again) {
+  prim("prims.add", {input({64, 64}), input({64, 64})});
+  EXPECT_TRUE(pays());
+}
+
+TEST_F(RecomputeTest, stores_what_takes_many_instructions) {
+  Var x = prim("prims.exp", {input({64, 64})});
+  EXPECT_FALSE(pays());
+  for (int i = 0; i < 5; i++) x = prim("prims.neg", {i == 0 ? input({64, 64}) : x});
+  EXPECT_FALSE(pays());
+}
+
+TEST_F(RecomputeTest, stores_what_is_made_of_more_than_it_would_cost) {
+  prim("prims.add", {prim("prims.add", {input({64, 64}), input({64, 64})}), input({64, 64})});
+  EXPECT_FALSE(pays());
+}
+
+TEST_F(RecomputeTest, stores_what_somebody_reads_from_memory) {
+  Var y = prim("prims.neg", {input({64, 64})});
+  stored[y.id] = 1;
+  EXPECT_FALSE(pays());
+}
+
+TEST_F(RecomputeTest, needs_what_it_is_made_of) {
+  Var dear = prim("prims.exp", {input({64, 64})});
+  prim("prims.neg", {dear});
+  EXPECT_FALSE(pays());  // storing the exponential would cost as much
+  uses[dear.id] = 1;
+  EXPECT_TRUE(pays());
+}
+
+TEST_F(RecomputeTest, stores_what_is_small_for_what_is_large) {
+  Var row = prim("prims.reshape", {prim("prims.sum", {input({64, 64}), Shape{1}}), Shape{64, 1}});
+  prim("prims.mul", {input({64, 64}), prim("prims.expand", {row, Shape{64, 64}})});
+  EXPECT_TRUE(pays());
+}
+
+}  // namespace
+}  // namespace thunder::test
