@@ -21,6 +21,7 @@ constexpr int64_t kTileRows = 256, kTileColumns = 512, kTileWork = 1 << 26, kLea
 constexpr int64_t kThinWork = 1 << 20;
 // Less is not worth another thread.
 constexpr int64_t kThreadWork = 1 << 18;
+constexpr int64_t kEvenTiles = 4;
 constexpr int64_t kColumnsStep = 64;  // whole vectors of any width, and cache lines of c
 
 bool thin(const Product& p) { return p.m <= kThinRows && p.a.column == 1 && (p.b.row == 1 || p.b.column == 1); }
@@ -28,6 +29,13 @@ bool thin(const Product& p) { return p.m <= kThinRows && p.a.column == 1 && (p.b
 struct Tiling {
   int64_t rows, columns;
 };
+// Threads take equal numbers of tiles, so that few tiles must be a number that two and four divide.
+void even_out(const Product& p, Tiling& t) {
+  const int64_t rows = (p.m + t.rows - 1) / t.rows, columns = (p.n + t.columns - 1) / t.columns;
+  if (rows % kEvenTiles == 0 || columns % kEvenTiles == 0 || rows * columns == 1 || columns > 16 * kEvenTiles) return;
+  const int64_t more = (columns + kEvenTiles - 1) / kEvenTiles * kEvenTiles;
+  t.columns = (p.n / more + kColumnsStep - 1) / kColumnsStep * kColumnsStep;
+}
 // Depends on the sizes alone.
 Tiling tiling(const Product& p) {
   Tiling t{std::min(p.m, kTileRows), std::min(p.n, kTileColumns)};
@@ -38,6 +46,7 @@ Tiling tiling(const Product& p) {
   auto large = [&] { return t.rows * t.columns * p.k > kTileWork; };
   while (large() && t.columns >= 2 * kLeastColumns) t.columns /= 2;
   while (large() && t.rows >= 2 * kLeastRows) t.rows /= 2;
+  even_out(p, t);
   return t;
 }
 
@@ -86,8 +95,12 @@ struct Job {
     }
     if (products.bias) {
       const float* bias = products.bias + j * products.bias_step;
-      for (int64_t row = 0; row < p.m; row++)
-        for (int64_t column = 0; column < p.n; column++) p.c[row * p.c_row + column] = bias[column * products.bias_step];
+      for (int64_t row = 0; row < p.m; row++) {
+        float* c = p.c + row * p.c_row;
+        if (products.bias_step == 1) std::copy_n(bias, p.n, c);
+        else
+          for (int64_t column = 0; column < p.n; column++) c[column] = bias[column * products.bias_step];
+      }
       p.add = true;
     }
     return p;
