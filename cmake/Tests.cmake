@@ -199,6 +199,12 @@ if(TARGET battery_test AND THUNDER_SANITIZE)
   set_tests_properties(battery PROPERTIES ENVIRONMENT "THUNDER_PROGRAMS=80;THUNDER_FUSED_PROGRAMS=20")
 endif()
 
+# NVIDIA's run-time compiler, where tools/setup-nvrtc has put it.
+set(nvrtc ${CMAKE_SOURCE_DIR}/.nvrtc/nvidia/cuda_nvrtc/lib/libnvrtc.so.12)
+if(TARGET core_executors_test AND EXISTS ${nvrtc})
+  set_property(TEST core_executors APPEND PROPERTY ENVIRONMENT THUNDER_NVRTC=${nvrtc})
+endif()
+
 # Kernels that tests compile are kept in the build tree, not in the home of whoever runs them.
 get_property(tests DIRECTORY PROPERTY TESTS)
 set_property(TEST ${tests} APPEND PROPERTY ENVIRONMENT THUNDER_CACHE_DIR=${CMAKE_BINARY_DIR}/kernels)

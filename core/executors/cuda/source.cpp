@@ -1,0 +1,276 @@
+#include "executors/cuda/source.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "executors/cuda/prelude.h"
+
+namespace thunder::fusion {
+namespace {
+
+bool real(DType d) { return is_real(d); }
+
+// The type in which a value is computed, and that in which it lies in memory.
+const char* type_of(DType d) {
+  switch (d) {
+    case DType::boolean: return "bool";
+    case DType::u8: return "u8";
+    case DType::i32: return "int";
+    case DType::i64: return "i64";
+    case DType::f64: return "double";
+    default: return "float";
+  }
+}
+const char* memory_type(DType d) { return d == DType::boolean ? "u8" : d == DType::bf16 ? "unsigned short" : type_of(d); }
+
+class Writer {
+ public:
+  Writer(const Nest& nest, const std::string& name) : nest_(nest), name_(name), index_(nest.axes()) {
+    size_t next = nest.axes();
+    for (const Map& map : nest.maps) {
+      strides_.emplace_back();
+      for (int64_t stride : map) strides_.back().push_back(step_of(stride) == Step::any ? cat("p.at[", next++, "]") : stride ? "1" : "");
+    }
+    ordinals_.resize(nest.exprs.size());
+    for (size_t i = 0; i < nest.exprs.size(); i++)
+      if (nest.exprs[i].fn == Fn::uniform) ordinals_[i] = cat("p.at[", next++, "]");
+    parameters_ = next;
+  }
+
+  std::string run() {
+    out_ = cat(kCudaPrelude, "\nstruct Buffers { void* at[", nest_.buffers.size(), "]; };\nstruct Parameters { i64 at[", parameters_,
+               "]; };\n\nextern \"C\" __global__ void ", name_, "(const Buffers b, const Parameters p, Refusal* refusal) {\n");
+    if (reduces()) rows();
+    else elements();
+    return out_ + "}\n";
+  }
+
+ private:
+  using Memo = std::vector<std::string>;  // by expression: the variable that holds it; "": not yet
+
+  bool reduces() const { return nest_.passes > 1 || std::any_of(nest_.exprs.begin(), nest_.exprs.end(), [](const Expr& e) { return is_reduction(e.fn); }); }
+
+  template <class... T>
+  void line(const T&... parts) { out_ += cat(indent_, parts..., "\n"); }
+  void open() { indent_ += "  "; }
+  void close() { indent_.resize(indent_.size() - 2), line("}"); }
+
+  std::string product(uint32_t begin, uint32_t end) const {
+    std::string all = "(i64)1";
+    for (uint32_t a = begin; a < end; a++) all += cat(" * p.at[", a, "]");
+    return all;
+  }
+  // The indices of the axes from a position among them; the last one runs fastest.
+  void unfold(const std::string& position, uint32_t begin, uint32_t end) {
+    line("i64 rest", begin, " = ", position, ";");
+    for (uint32_t a = end; a-- > begin;) {
+      index_[a] = cat("i", a);
+      line("const i64 i", a, " = ", a > begin ? cat("rest", begin, " % p.at[", a, "]") : cat("rest", begin), ";");
+      if (a > begin) line("rest", begin, " /= p.at[", a, "];");
+    }
+  }
+
+  void elements() {
+    const uint32_t axes = nest_.outer + nest_.inner;
+    line("for (i64 at = blockIdx.x * (i64)blockDim.x + threadIdx.x; at < ", product(0, axes), "; at += (i64)gridDim.x * blockDim.x) {");
+    open();
+    unfold("at", 0, axes);
+    row_.assign(nest_.exprs.size(), ""), position_ = row_;
+    store_all([](const Output&) { return true; });
+    close();
+  }
+
+  void rows() {
+    line("__shared__ double room[", kCudaThreads, "];");
+    line("for (i64 row = blockIdx.x; row < ", product(0, nest_.outer), "; row += gridDim.x) {");
+    open();
+    unfold("row", 0, nest_.outer);
+    row_.assign(nest_.exprs.size(), "");
+    for (uint32_t pass = 0; pass < nest_.passes; pass++) write_pass(pass);
+    row_values(nest_.passes);
+    line("if (threadIdx.x == 0) {");
+    open();
+    store_all([this](const Output& s) { return nest_.is_row(s); });
+    close();
+    close();
+  }
+
+  // What is known for a whole row before this pass stands before its loop.
+  void row_values(uint32_t pass) {
+    const AxisSet walked = nest_.outer_set();
+    for (ExprId id = 0; id < nest_.exprs.size(); id++)
+      if (!(nest_.exprs[id].axes & ~walked) && nest_.exprs[id].level <= pass && !is_reduction(nest_.exprs[id].fn)) value(id);
+  }
+
+  void write_pass(uint32_t pass) {
+    std::vector<ExprId> sums;
+    for (ExprId id = 0; id < nest_.exprs.size(); id++)
+      if (is_reduction(nest_.exprs[id].fn) && nest_.exprs[id].level == pass + 1) sums.push_back(id);
+    const auto stored = [&](const Output& s) { return !nest_.is_row(s) && nest_.exprs[s.value].level == pass; };
+    if (sums.empty() && std::none_of(nest_.stores.begin(), nest_.stores.end(), stored)) return;
+    row_values(pass);
+    for (ExprId id : sums) line(type_of(nest_.exprs[id].dtype), " sum", id, " = ", neutral(nest_.exprs[id]), ";");
+    line("for (i64 at = threadIdx.x; at < ", product(nest_.outer, nest_.outer + nest_.inner), "; at += blockDim.x) {");
+    open();
+    unfold("at", nest_.outer, nest_.outer + nest_.inner);
+    position_.assign(nest_.exprs.size(), "");
+    for (ExprId id : sums) line("sum", id, " = ", combined(nest_.exprs[id], cat("sum", id), value(nest_.exprs[id].in[0])), ";");
+    store_all(stored);
+    close();
+    for (ExprId id : sums) {
+      const Expr& e = nest_.exprs[id];
+      const char* type = type_of(e.dtype);
+      line("sum", id, " = together<", type, ">(sum", id, ", (", type, "*)room, [](", type, " x, ", type, " y) { return ", combined(e, "x", "y"), "; });");
+      row_[id] = cat("sum", id);
+      if (e.dtype == DType::bf16) line("sum", id, " = round_bf16(sum", id, ");");
+    }
+  }
+
+  static std::string neutral(const Expr& e) {
+    if (e.fn == Fn::sum) return "0";
+    const bool maximum = e.fn == Fn::amax;
+    switch (e.dtype) {
+      case DType::boolean: return maximum ? "false" : "true";
+      case DType::u8: return maximum ? "0" : "255";
+      case DType::i32: return maximum ? "-2147483647 - 1" : "2147483647";
+      case DType::i64: return maximum ? "-9223372036854775807LL - 1" : "9223372036854775807LL";
+      default: return maximum ? "-__int_as_float(0x7f800000)" : "__int_as_float(0x7f800000)";
+    }
+  }
+  static std::string combined(const Expr& e, const std::string& x, const std::string& y) {
+    if (e.fn == Fn::sum) return cat("(", type_of(e.dtype), ")(", x, " + ", y, ")");
+    return cat(e.fn == Fn::amax ? "greater(" : "lesser(", x, ", ", y, ")");
+  }
+
+  // Everything is computed before anything is stored: an output may lie in an input's memory.
+  template <class F>
+  void store_all(F&& wanted) {
+    std::vector<std::pair<const Output*, std::string>> values;
+    for (const Output& s : nest_.stores)
+      if (wanted(s)) values.emplace_back(&s, value(s.value));
+    for (auto& [s, v] : values) {
+      const DType d = nest_.buffers[s->buffer];
+      line("((", memory_type(d), "*)b.at[", s->buffer, "])[", place(s->map), "] = ", d == DType::bf16 ? cat("to_bf16(", v, ")") : v, ";");
+    }
+  }
+
+  std::string place(uint32_t map) const {
+    std::string sum = "0";
+    for (uint32_t a = 0; a < nest_.axes(); a++) {
+      const std::string& step = strides_[map][a];
+      if (!step.empty()) sum += cat(" + ", index_[a], step == "1" ? "" : cat(" * ", step));
+    }
+    return sum;
+  }
+
+  // The variable that holds an expression where the text now stands.
+  std::string value(ExprId id) {
+    Memo& memo = nest_.exprs[id].axes & picked_ ? picks_ : nest_.is_row(id) ? row_ : position_;
+    if (!memo[id].empty()) return memo[id];
+    const Expr& e = nest_.exprs[id];
+    const std::string text = e.fn == Fn::pick ? pick(id) : formula(id);
+    const std::string variable = cat("e", id, picked_ ? cat("_", depth_) : "");
+    line("const ", type_of(e.dtype), " ", variable, " = ", text, ";");
+    return (nest_.exprs[id].axes & picked_ ? picks_ : nest_.is_row(id) ? row_ : position_)[id] = variable;
+  }
+
+  std::string pick(ExprId id) {
+    const Expr& e = nest_.exprs[id];
+    const std::string index = value(e.in[1]);
+    line("const i64 at", id, " = checked(", index, ", p.at[", e.axis, "], ", id, ", refusal);");
+    const std::string before = std::exchange(index_[e.axis], cat("at", id));
+    const AxisSet outside = std::exchange(picked_, picked_ | bit(e.axis));
+    Memo others = std::exchange(picks_, Memo(nest_.exprs.size()));
+    depth_++;
+    const std::string found = value(e.in[0]);
+    index_[e.axis] = before, picked_ = outside, picks_ = std::move(others);
+    return found;
+  }
+
+  std::string formula(ExprId id) {
+    const Expr& e = nest_.exprs[id];
+    if (e.fn == Fn::load) {
+      const DType d = nest_.buffers[e.buffer];
+      const std::string read = cat("((const ", memory_type(d), "*)b.at[", e.buffer, "])[", place(e.map), e.offset ? cat(" + ", e.offset) : "", "]");
+      return d == DType::bf16 ? cat("from_bf16(", read, ")") : d == DType::boolean ? cat(read, " != 0") : read;
+    }
+    if (e.fn == Fn::position) return rounded(e, cat("(", type_of(e.dtype), ")(", place(e.map), ")"));
+    std::vector<std::string> x;
+    for (uint32_t i = 0; i < e.count; i++) x.push_back(value(e.in[i]));
+    if (e.fn == Fn::uniform) return cat("uniform_", name(e.dtype), "(", x[0], ", ", x[1], ", ", x[2], ", ", ordinals_[id], ")");
+    if (e.fn == Fn::where) return cat(x[0], " ? ", x[1], " : ", x[2]);
+    if (e.fn == Fn::convert) return rounded(e, converted(x[0], nest_.exprs[e.in[0]].dtype, e.dtype));
+    return rounded(e, e.count == 2 ? binary(e.fn, x[0], x[1], nest_.exprs[e.in[0]].dtype) : unary(e.fn, x[0], e.dtype));
+  }
+  static std::string rounded(const Expr& e, std::string text) { return e.dtype == DType::bf16 ? cat("round_bf16(", text, ")") : text; }
+
+  static std::string converted(const std::string& x, DType from, DType to) {
+    if (to == DType::boolean) return cat(x, " != 0");
+    if (real(from) && !real(to)) return cat("(", type_of(to), ")to_integer(", x, ")");
+    return cat("(", type_of(to), ")", x);
+  }
+
+  static std::string binary(Fn fn, const std::string& x, const std::string& y, DType d) {
+    const bool boolean = d == DType::boolean;
+    const char* suffix = d == DType::f64 ? "(" : "f(";
+    const auto wrapped = [&](const char* sign) {
+      // Integers wrap around: as unsigned ones, since overflow of signed ones is undefined.
+      if (real(d)) return cat(x, sign, y);
+      const char* u = d == DType::i64 ? "u64" : "u32";
+      return cat("(", type_of(d), ")((", u, ")", x, sign, "(", u, ")", y, ")");
+    };
+    switch (fn) {
+      case Fn::add: return boolean ? cat(x, " || ", y) : wrapped(" + ");
+      case Fn::sub: return wrapped(" - ");
+      case Fn::mul: return boolean ? cat(x, " && ", y) : wrapped(" * ");
+      case Fn::div: return cat(x, " / ", y);
+      case Fn::fmod: return cat("fmod", suffix, x, ", ", y, ")");
+      case Fn::pow: return cat("pow", suffix, x, ", ", y, ")");
+      case Fn::maximum: return cat("greater(", x, ", ", y, ")");
+      case Fn::minimum: return cat("lesser(", x, ", ", y, ")");
+      case Fn::eq: return cat(x, " == ", y);
+      case Fn::ne: return cat(x, " != ", y);
+      case Fn::lt: return cat(x, " < ", y);
+      case Fn::le: return cat(x, " <= ", y);
+      case Fn::gt: return cat(x, " > ", y);
+      default: return cat(x, " >= ", y);
+    }
+  }
+
+  static std::string unary(Fn fn, const std::string& x, DType d) {
+    const bool wide = d == DType::f64;
+    const std::string one = wide ? "1.0" : "1.0f";
+    switch (fn) {
+      case Fn::abs: return real(d) ? cat(wide ? "fabs(" : "fabsf(", x, ")") : cat(x, " < 0 ? (", type_of(d), ")(0 - ", x, ") : ", x);
+      case Fn::neg: return real(d) ? cat("-", x) : cat("(", type_of(d), ")(0 - (u64)", x, ")");
+      case Fn::sign: return cat("sign(", x, ")");
+      case Fn::floor: return real(d) ? cat(wide ? "floor(" : "floorf(", x, ")") : x;
+      case Fn::logical_not: return cat(x, " == 0");
+      case Fn::rsqrt: return cat(one, " / ", wide ? "sqrt(" : "sqrtf(", x, ")");
+      case Fn::reciprocal: return cat(one, " / ", x);
+      default: return cat(name(fn), wide ? "(" : "f(", x, ")");  // the C library's: sqrt, exp, log, sin, cos, tanh, erf
+    }
+  }
+
+  const Nest& nest_;
+  const std::string& name_;
+  std::string out_, indent_ = "  ";
+  std::vector<std::string> index_;                 // by axis: the variable that walks it
+  std::vector<std::vector<std::string>> strides_;  // by map and axis; "": it is not walked
+  std::vector<std::string> ordinals_;              // by expression
+  size_t parameters_ = 0;
+  Memo row_, position_, picks_;
+  AxisSet picked_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+CudaSource cuda_source(const Nest& nest, const std::string& name) {
+  for (const Output& s : nest.stores)
+    if (s.kind == OutputKind::column) return {"", "sums over the outer axes are not written as CUDA C++ yet"};
+  return {Writer(nest, name).run(), ""};
+}
+
+}  // namespace thunder::fusion

@@ -1,0 +1,154 @@
+// Nests as CUDA C++: what the text says, and that NVRTC compiles it where it is installed (THUNDER_NVRTC names its library).
+#include "executors/cuda/source.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+#include "core/executors/fusion/support.h"
+
+namespace thunder::fusion {
+namespace {
+
+// The little of NVRTC's C API that compiling takes.
+class Nvrtc {
+ public:
+  Nvrtc() {
+    const char* given = std::getenv("THUNDER_NVRTC");
+    for (const char* name : {given ? given : "", "libnvrtc.so.13", "libnvrtc.so.12"})
+      if (*name && !library_) library_ = dlopen(name, RTLD_LAZY);
+  }
+  bool is_there() const { return library_ != nullptr; }
+
+  // What the compiler says against the text; empty: nothing.
+  std::string compile(const std::string& text) const {
+    void* program = nullptr;
+    const char* const options[] = {"--gpu-architecture=compute_90", "--std=c++17"};
+    const auto create = find<int (*)(void**, const char*, const char*, int, const char* const*, const char* const*)>("nvrtcCreateProgram");
+    if (create(&program, text.c_str(), "nest.cu", 0, nullptr, nullptr)) return "nvrtcCreateProgram failed";
+    const int failed = find<int (*)(void*, int, const char* const*)>("nvrtcCompileProgram")(program, 2, options);
+    size_t size = 0;
+    find<int (*)(void*, size_t*)>("nvrtcGetProgramLogSize")(program, &size);
+    std::string log(size, '\0');
+    find<int (*)(void*, char*)>("nvrtcGetProgramLog")(program, log.data());
+    find<int (*)(void**)>("nvrtcDestroyProgram")(&program);
+    return failed ? log + text : "";
+  }
+
+ private:
+  template <class F>
+  F find(const char* name) const { return reinterpret_cast<F>(dlsym(library_, name)); }
+  void* library_ = nullptr;
+};
+
+struct CudaText : LinesTest {
+  void SetUp() override {
+    if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;  // without an emitter nothing is claimed
+  }
+  Nest nest(std::initializer_list<Var> outputs) {
+    const Trace trace = claim_lines(outputs);
+    for (const Node* n : trace.nodes)
+      if (n->executor == std::string_view("fusion") && !def(*n).view) return lowered(*n, store()).nest;
+    ADD_FAILURE() << "nothing is fused";
+    return {};
+  }
+  // Without the part that every kernel shares.
+  std::string kernel(std::initializer_list<Var> outputs) {
+    const CudaSource made = cuda_source(nest(outputs), "kernel");
+    EXPECT_EQ(made.error, "");
+    return made.text.substr(made.text.find("extern \"C\""));
+  }
+};
+
+TEST_F(CudaText, gives_each_thread_an_element) {
+  Var x = input({6, 5}), y = input({6, 5});
+  EXPECT_EQ(kernel({prim("prims.tanh", {prim("prims.mul", {x, y})})}),
+            R"(extern "C" __global__ void kernel(const Buffers b, const Parameters p, Refusal* refusal) {
+  for (i64 at = blockIdx.x * (i64)blockDim.x + threadIdx.x; at < (i64)1 * p.at[0]; at += (i64)gridDim.x * blockDim.x) {
+    i64 rest0 = at;
+    const i64 i0 = rest0;
+    const float e0 = ((const float*)b.at[0])[0 + i0];
+    const float e1 = ((const float*)b.at[1])[0 + i0];
+    const float e2 = e0 * e1;
+    const float e3 = tanhf(e2);
+    ((float*)b.at[2])[0 + i0] = e3;
+  }
+}
+)");
+}
+
+TEST_F(CudaText, gives_each_block_a_row) {
+  Var x = input({6, 50});
+  Var top = prim("prims.expand", {prim("prims.reshape", {prim("prims.amax", {x, Shape{1}}), Shape{6, 1}}), Shape{6, 50}});
+  const std::string text = kernel({prim("prims.sub", {x, top})});
+  EXPECT_NE(text.find("for (i64 row = blockIdx.x;"), std::string::npos) << text;
+  EXPECT_NE(text.find("together<float>("), std::string::npos) << text;
+  EXPECT_LT(text.find("together<float>("), text.find("b.at[1]")) << text;
+}
+
+TEST_F(CudaText, refuses_sums_over_the_outer_axes) {
+  Var x = prim("prims.exp", {input({40, 30})});
+  EXPECT_NE(cuda_source(nest({prim("prims.amax", {x, Shape{1}}), prim("prims.sum", {x, Shape{0}})}), "kernel").error, "");
+}
+
+struct CudaCompiles : CudaText {
+  Nvrtc nvrtc;
+  void SetUp() override {
+    CudaText::SetUp();
+    if (!nvrtc.is_there()) GTEST_SKIP() << "NVRTC is not installed: tools/setup-nvrtc";
+  }
+  void compiles(std::initializer_list<Var> outputs) {
+    const CudaSource made = cuda_source(nest(outputs), "kernel");
+    ASSERT_EQ(made.error, "");
+    EXPECT_EQ(nvrtc.compile(made.text), "");
+  }
+  Var spread(Var rows) { return prim("prims.expand", {prim("prims.reshape", {rows, Shape{64, 1}}), Shape{64, 100}}); }
+};
+
+TEST_F(CudaCompiles, reductions_and_what_follows_them) {
+  for (DType d : {DType::f32, DType::f64, DType::bf16}) {
+    Var x = input({64, 100}, d), e = prim("prims.exp", {prim("prims.sub", {x, spread(prim("prims.amax", {x, Shape{1}}))})});
+    compiles({prim("prims.div", {e, spread(prim("prims.sum", {e, Shape{1}}))})});
+  }
+}
+
+TEST_F(CudaCompiles, picks_positions_and_choices) {
+  Var x = input({64, 100}), classes = input({64, 1}, DType::i64), total = spread(prim("prims.sum", {prim("prims.exp", {x}), Shape{1}}));
+  compiles({prim("prims.gather", {prim("prims.sub", {x, prim("prims.log", {total})}), int64_t{1}, classes})});
+  Var i = prim("prims.iota", {Shape{64}, DType::i64, Device::cpu}), few = prim("prims.lt", {i, input({64}, DType::i64)});
+  compiles({prim("prims.where", {few, input({64}), prim("prims.convert", {i, DType::f32})})});
+}
+
+TEST_F(CudaCompiles, views_as_maps) {
+  compiles({prim("prims.add", {prim("prims.permute", {prim("prims.neg", {input({7, 9})}), Shape{1, 0}}), input({9, 7})})});
+}
+
+// Every function in every element type that it takes.
+struct CudaFunctions : CudaCompiles, testing::WithParamInterface<std::tuple<PrimRow, DType>> {};
+
+TEST_P(CudaFunctions, compile) {
+  const auto [row, d] = GetParam();
+  std::vector<Var> operands;
+  for (const Param& p : maker.registry.get(row.prim).schema.params)
+    if (p.kind == ParamKind::tensor) operands.push_back(input({7, 9}, d));
+  Var made;
+  try {
+    made = operands.size() == 1 ? prim(row.prim, {operands[0]}) : prim(row.prim, {operands[0], operands[1]});
+  } catch (const Error&) {
+    return;  // the op does not take this type
+  }
+  if (const Node* line = lines().back(); !computable(*line, store())) return;
+  compiles({made, prim("prims.convert", {made, d == DType::f32 ? DType::f64 : DType::f32})});
+}
+
+std::vector<PrimRow> functions() {
+  std::vector<PrimRow> rows;
+  for (const PrimRow& row : prim_rows())
+    if (row.role == Role::elementwise && row.fn != Fn::convert && row.fn != Fn::where) rows.push_back(row);
+  return rows;
+}
+INSTANTIATE_TEST_SUITE_P(All, CudaFunctions, testing::Combine(testing::ValuesIn(functions()), testing::Values(DType::f32, DType::f64, DType::bf16, DType::i32, DType::i64, DType::u8, DType::boolean)),
+                         [](const auto& info) { return std::string(name(std::get<0>(info.param).fn)) + "_" + std::string(name(std::get<1>(info.param))); });
+
+}  // namespace
+}  // namespace thunder::fusion
