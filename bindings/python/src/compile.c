@@ -155,6 +155,12 @@ static PyObject *memory_report(PyObject *object, PyObject *unused)
     return PyUnicode_FromString(thunder_compiled_memory_report(((Compiled *)object)->compiled));
 }
 
+static PyObject *fusion_report(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    return PyUnicode_FromString(thunder_compiled_fusion_report(((Compiled *)object)->compiled));
+}
+
 /* prepare(*args, **named) */
 static PyObject *prepare_for(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
@@ -206,6 +212,8 @@ static PyMethodDef methods[] = {
     {"traces", traces, METH_NOARGS, NULL},
     {"prepare", (PyCFunction)(void (*)(void))prepare_for, METH_FASTCALL | METH_KEYWORDS,
      "Compiles for these arguments what a call would compile, and runs nothing."},
+    {"fusion_report", fusion_report, METH_NOARGS,
+     "Why neighbours in the program compiled last were not fused, a line for each two."},
     {"memory_report", memory_report, METH_NOARGS,
      "What a call of the program compiled last needs of memory, and where each of its values lies."},
     {NULL, NULL, 0, NULL}};

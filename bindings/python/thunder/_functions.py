@@ -135,6 +135,11 @@ def last_miss(function):
     return _compiled(function, "last_miss").last_miss()
 
 
+def explain(function):
+    """Why neighbours in the program that `function` compiled last were not fused: a line for each two."""
+    return _compiled(function, "explain").fusion_report()
+
+
 def stats(function):
     """Counts of calls and programs, and nanoseconds spent on compiling."""
     return _compiled(function, "stats").stats()

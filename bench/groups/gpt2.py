@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""GPT-2 124M, f32, on all threads: a training step (forward, loss, backward, AdamW), the forward, one token with a static cache
+of keys and values; and the memory that training takes beyond an idle process."""
+import limits
+import thunder as th
+from memory import peak_mib
+from thunder import nn, optim
+from timing import median_ms, report
+from workloads import gpt2
+
+
+def main():
+    machine = limits.measure()
+    before = peak_mib()
+    th.seed(0)
+    net = gpt2.model(nn, th)
+    parameters = net.parameters()
+    optimizer = optim.AdamW(parameters, lr=1e-4)
+    tokens = th.randint(0, gpt2.VOCABULARY, [gpt2.BATCH, gpt2.TOKENS])
+    targets = th.randint(0, gpt2.VOCABULARY, [gpt2.BATCH * gpt2.TOKENS])
+    positions = th.arange(gpt2.TOKENS)
+
+    @th.compile
+    def step(tokens, targets):
+        loss = th.cross_entropy(net(tokens, positions).view(-1, gpt2.VOCABULARY), targets)
+        optimizer.step(th.grad_of(loss, parameters))
+        return loss
+
+    report("gpt2: training step B4 T64", "ms", median_ms(lambda: step(tokens, targets), 15))
+    report("gpt2: training step B4 T64", "ms", gpt2.TRAINING_FLOPS / machine["fma_gflops"] / 1e6 + gpt2.UPDATE_BYTES / machine["update_gbps"] / 1e6, limit=True)
+    report("gpt2: memory of the training step", "MiB", peak_mib() - before)
+
+    net.eval()
+    forward = th.compile(lambda tokens: net(tokens, positions))
+    report("gpt2: forward B4 T64", "ms", median_ms(lambda: forward(tokens), 5))
+    report("gpt2: forward B4 T64", "ms", gpt2.FORWARD_FLOPS / machine["fma_gflops"] / 1e6, limit=True)
+
+    size = [1, gpt2.HEADS, gpt2.CONTEXT, gpt2.WIDTH // gpt2.HEADS]
+    caches = [(th.zeros(size), th.zeros(size)) for _ in range(gpt2.LAYERS)]
+    places = th.arange(gpt2.CONTEXT)
+    one = th.compile(lambda token, position: net.one(token, position, caches, (places <= position).view(1, 1, 1, -1)))
+    token, last = th.randint(0, gpt2.VOCABULARY, [1, 1]), th.tensor([gpt2.CONTEXT - 1])
+    report("gpt2: one token, 1024 cached", "ms", median_ms(lambda: one(token, last), 3))
+    report("gpt2: one token, 1024 cached", "ms", gpt2.DECODE_BYTES / machine["read_gbps"] / 1e6, limit=True)
+
+
+if __name__ == "__main__":
+    main()
