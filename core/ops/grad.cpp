@@ -1,5 +1,7 @@
 #include "ops/grad.h"
 
+#include <unordered_set>
+
 #include "base/text.h"
 
 namespace thunder {
@@ -127,6 +129,34 @@ void Backward::visit(const Node& node) {
   rule(grad);
 }
 
+namespace {
+
+// Whether one of the values that the node makes inside, and does not give, is among `used`.
+bool exposes(const Node& node, std::span<const ValueId> given, const std::unordered_set<ValueId>& used) {
+  return std::any_of(node.body.begin(), node.body.end(), [&](const Node* n) {
+    for (ValueId r : n->results)
+      if (used.contains(r) && std::find(given.begin(), given.end(), r) == given.end()) return true;
+    return exposes(*n, given, used);
+  });
+}
+
+void open(const Node& node, const std::unordered_set<ValueId>& used, std::vector<const Node*>& out) {
+  if (!exposes(node, node.results, used)) return out.push_back(&node);
+  for (const Node* n : node.body) open(*n, used, out);
+}
+
+// The nodes, with the body in place of each one inside of which a later one reads: as the backward of a tape does, so
+// that a gradient of the gradient goes through those values too.
+std::vector<const Node*> opened(std::span<const Node* const> nodes) {
+  std::unordered_set<ValueId> used;
+  for (const Node* n : nodes) for_each_value(n->args, [&](ValueId v) { used.insert(v); });
+  std::vector<const Node*> out;
+  for (const Node* n : nodes) open(*n, used, out);
+  return out;
+}
+
+}  // namespace
+
 std::vector<ValueId> Backward::run(ValueId loss, std::span<const ValueId> wrt) {
   const TensorType& type = builder_.type(loss);
   require(type.rank() == 0 && is_real(type.dtype), "grad: the loss must be a 0-d tensor of a real dtype, got ", name(type));
@@ -135,6 +165,8 @@ std::vector<ValueId> Backward::run(ValueId loss, std::span<const ValueId> wrt) {
     if (v >= depends_.size()) depends_.resize(v + 1);
     depends_[v] = true;
   }
+  std::vector<const Node*> tape;
+  if (!recompute_) nodes_ = tape = opened(nodes_);
   for (const Node* n : nodes_) {
     bool any = false;
     mark(*n, any);
