@@ -5,7 +5,7 @@
 
 #include "executors/llvm/lanes.h"
 #include "executors/llvm/math.h"
-#include "executors/llvm/polynomials.h"
+#include "executors/cpu/polynomials.h"
 
 namespace thunder::codegen {
 namespace {

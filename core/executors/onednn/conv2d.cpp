@@ -1,5 +1,6 @@
 // Convolutions as products: a tile of the output at a time, the pixels under each tap are gathered into a matrix.
 #include "base/cpu_count.h"
+#include "executors/cpu/slots.h"
 #include "executors/onednn/columns.h"
 #include "executors/onednn/gemm.h"
 #include "executors/onednn/site.h"
@@ -24,23 +25,23 @@ int64_t joined(const Buffer& b, int first, int count) {
   return step < 0 ? 1 : step;
 }
 
-// Cut into tasks that depend on the shapes alone. Each runs in one of a few slots, the parts of the scratch: slot s does
-// tasks s, s + slots, ...
+// Cut into tasks that depend on the shapes alone.
 class Convolution : public Site {
  public:
   Convolution(const Library& library, const NodeView& view, const Window& window, int64_t rows)
-      : w(window), tile(tile_for(window, rows)), library_(library), node_(view.node), slot_elements_((tile * rows + 15) / 16 * 16) {}
+      : w(window), tile(tile_for(window, rows)), library_(library), node_(view.node), rows_(rows) {}
 
   Status* run(const Launch* launch) const final {
     if (!fits(launch)) return def(node_).reference({{launch->inputs, launch->n_inputs}, {launch->outputs, launch->n_outputs}, node_.args});
-    Job job{*this, launch};
-    return launch->parallel_for(launch, slots_, 1, run_slots, &job);
+    return slots_.run(launch, [&](int64_t index, float* columns) {
+      const Library::OneThread one(library_);
+      return task(launch, index, columns) ? nullptr : out_of_memory_status();
+    });
   }
 
   void plan(size_t* scratch) {
-    tasks_ = tasks();
-    slots_ = std::min(tasks_, static_cast<int64_t>(thread_count()));
-    *scratch = static_cast<size_t>(slots_ * slot_elements_) * sizeof(float);
+    slots_ = Slots(tasks(), static_cast<int64_t>(thread_count()), tile * rows_);
+    *scratch = slots_.bytes();
   }
 
  protected:
@@ -62,26 +63,10 @@ class Convolution : public Site {
     return std::clamp<int64_t>(std::max(kColumns / std::max<int64_t>(1, rows), kTilePixels), 1, std::max<int64_t>(1, w.pixels()));
   }
 
-  struct Job {
-    const Convolution& site;
-    const Launch* launch;
-  };
-  static Status* run_slots(int64_t begin, int64_t end, void* arg) {
-    const Job& job = *static_cast<const Job*>(arg);
-    const Convolution& s = job.site;
-    const Library::OneThread one(s.library_);
-    for (int64_t slot = begin; slot < end; slot++) {
-      float* columns = static_cast<float*>(job.launch->scratch) + slot * s.slot_elements_;
-      for (int64_t i = slot; i < s.tasks_; i += s.slots_)
-        if (!s.task(job.launch, i, columns)) return out_of_memory_status();
-    }
-    return nullptr;
-  }
-
   const Library& library_;
   const Node& node_;
-  const int64_t slot_elements_;
-  int64_t tasks_ = 0, slots_ = 0;
+  const int64_t rows_;  // of the gathered matrix
+  Slots slots_;
 };
 
 // y[o, pixel] = weight[o, depth] columns[depth, pixel]. A task is a tile of one image and group.

@@ -19,14 +19,6 @@ struct Version {
   int major, minor, patch;
 };
 
-const Kernels* kernels_of_this_machine() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) return &avx512_kernels();
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return &avx2_kernels();
-#endif
-  return nullptr;
-}
-
 template <class F>
 bool find(void* handle, const char* name, F& function) {
   function = reinterpret_cast<F>(dlsym(handle, name));
@@ -53,7 +45,7 @@ bool Library::resolve(void* handle, std::string& report) {
   // Its OpenMP is found among what it depends on.
   if (!find(handle, "dnnl_version", version) || !find(handle, "dnnl_sgemm", sgemm_)) report = "has no dnnl_sgemm";
   else if (!find(handle, "omp_get_max_threads", max_threads_) || !find(handle, "omp_set_num_threads", set_threads_)) report = "does not use OpenMP";
-  else if (!(kernels_ = kernels_of_this_machine())) report = "is of no use on a processor without AVX2";
+  else if (!(kernels_ = kernels_for(instructions_of_this_machine()))) report = "is of no use on a processor without AVX2";
   else {
     const Version& v = *version();
     report = cat("oneDNN ", v.major, ".", v.minor, ".", v.patch, ", ", kernels_->instructions);

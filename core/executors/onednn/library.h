@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "executors/onednn/kernel.h"
+#include "executors/cpu/kernel.h"
 
 namespace thunder {
 

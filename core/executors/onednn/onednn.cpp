@@ -39,8 +39,6 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
   return nullptr;
 }
 
-Status* run(const Launch* launch, void* state) { return static_cast<const Site*>(state)->run(launch); }
-
 }  // namespace
 
 std::optional<ExecutorDesc> onednn_executor(std::string& report) { return onednn_executor(Library::names(), report); }
@@ -55,8 +53,8 @@ std::optional<ExecutorDesc> onednn_executor(std::span<const char* const> library
   d.user = const_cast<Library*>(library);
   d.claim = claim;
   d.prepare = prepare;
-  d.run = run;
-  d.drop = [](void* state) { delete static_cast<Site*>(state); };
+  d.run = run_site;
+  d.drop = drop_site;
   return d;
 }
 

@@ -1,18 +1,13 @@
-// What a call site of the executor keeps between calls.
+// The kinds of call sites.
 #pragma once
 
 #include <memory>
 
+#include "executors/cpu/site.h"
 #include "executors/executor.h"
 #include "executors/onednn/library.h"
 
 namespace thunder {
-
-// Any number of threads run it at a time.
-struct Site {
-  virtual ~Site() = default;
-  virtual Status* run(const Launch* launch) const = 0;
-};
 
 // `scratch`: bytes that each call needs, 0 before.
 using MakeSite = std::unique_ptr<Site> (*)(const Library& library, const NodeView& view, size_t* scratch);

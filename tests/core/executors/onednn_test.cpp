@@ -1,5 +1,5 @@
 // The oneDNN executor: products of every size and layout, convolutions, threads, and the library that is not there.
-// Covers gemm, library, matmul, conv2d and the kernels, kernel_avx2 and kernel_avx512.
+// Covers gemm, library, matmul, conv2d and the products of cpu: instructions, kernel, kernel_avx2 and kernel_avx512.
 #include "executors/onednn/onednn.h"
 
 #include <dlfcn.h>

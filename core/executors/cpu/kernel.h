@@ -1,9 +1,11 @@
-// Matrix products that cost less than a library call's preparation: small ones, and those of a few rows.
+// Matrix products that cost less than a library call's preparation: small ones, and those of a few rows. Any thread.
 //
 // This header is also compiled with instructions that not every machine has, so that it includes nothing with code.
 #pragma once
 
 #include <cstdint>
+
+#include "executors/cpu/instructions.h"
 
 namespace thunder {
 
@@ -33,5 +35,7 @@ struct Kernels {
 
 const Kernels& avx2_kernels();
 const Kernels& avx512_kernels();
+// Null: there are none.
+const Kernels* kernels_for(Instructions);
 
 }  // namespace thunder

@@ -1,24 +1,20 @@
-// The kernels, written once for every width of vectors. Isa: V, a vector of floats; U, the same at any address; kLanes;
-// kRows, the rows of a tile: two vectors of sums a row, two of b and one of a fit the registers; kDots, the columns of b
-// that are read at a time, with two vectors of sums each.
+// Products, written once for every width of vectors. Isa: that of Vectors, and kRows, the rows of a tile: two vectors of
+// sums a row, two of b and one of a fit the registers; kDots, the columns of b that are read at a time, with two vectors
+// of sums each.
 #pragma once
 
-#include "executors/onednn/kernel.h"
+#include "executors/cpu/kernel.h"
+#include "executors/cpu/vectors.h"
 
 namespace thunder {
 
 template <class Isa>
-class KernelBody {
-  using V = typename Isa::V;
-  using U = typename Isa::U;
-  static constexpr int64_t kLanes = Isa::kLanes;
+class KernelBody : Vectors<Isa> {
+  using typename Vectors<Isa>::V;
+  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::least, Vectors<Isa>::copy, Vectors<Isa>::sum;
   static constexpr int64_t kWidth = 2 * kLanes;  // columns of a tile
   static constexpr int64_t kDepth = 256;         // of a packed panel of b, which stays in the first-level cache
   static constexpr int64_t kThinColumns = 1024;  // of c that stay in the first-level cache while rows of b pass
-
-  static V load(const float* p) { return *reinterpret_cast<const U*>(p); }
-  static void store(float* p, V v) { *reinterpret_cast<U*>(p) = v; }
-  static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
  public:
   static void small(const Product& p) {
@@ -51,13 +47,6 @@ class KernelBody {
     int64_t row;
     bool add;
   };
-
-  // `count` floats that lie side by side.
-  static void copy(const float* from, int64_t count, float* to) {
-    int64_t i = 0;
-    for (; i + kLanes <= count; i += kLanes) store(to + i, load(from + i));
-    for (; i < count; i++) to[i] = from[i];
-  }
 
   // The columns that do not count are zero.
   static void pack(const Matrix& b, Block& block, float* packed) {
@@ -111,12 +100,6 @@ class KernelBody {
       store(c + i * c_row, left[i]);
       store(c + i * c_row + kLanes, right[i]);
     }
-  }
-
-  static float sum(V v) {
-    float total = 0;
-    for (int64_t i = 0; i < kLanes; i++) total += v[i];
-    return total;
   }
 
   // Columns of b are dense: a few at a time, each against every row of a.

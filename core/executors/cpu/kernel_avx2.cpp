@@ -1,0 +1,14 @@
+// The kernels with AVX2; enable.cmake gives this file the flags.
+#include "executors/cpu/isa_avx2.h"
+#include "executors/cpu/kernel_body.h"
+
+namespace thunder {
+namespace {
+
+constexpr Kernels kKernels{"avx2", KernelBody<Isa>::small, KernelBody<Isa>::thin};
+
+}  // namespace
+
+const Kernels& avx2_kernels() { return kKernels; }
+
+}  // namespace thunder

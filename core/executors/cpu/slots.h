@@ -1,0 +1,45 @@
+// Tasks that need scratch: each runs in one of a few slots, which have a part of the launch's scratch each.
+#pragma once
+
+#include <algorithm>
+
+#include "program/launch.h"
+
+namespace thunder {
+
+class Slots {
+ public:
+  Slots() = default;
+  // `most`: no more slots than this, nor than tasks. `elements`: floats that a task needs.
+  Slots(int64_t tasks, int64_t most, int64_t elements)
+      : tasks_(tasks), slots_(std::min(tasks, most)), elements_((elements + 15) / 16 * 16) {}
+
+  size_t bytes() const { return static_cast<size_t>(slots_ * elements_) * sizeof(float); }
+
+  // task(index, scratch) for each index. Slot s does tasks s, s + slots, ... Null, or the first failure.
+  template <class F>
+  Status* run(const Launch* launch, const F& task) const {
+    const Job<F> job{*this, static_cast<float*>(launch->scratch), task};
+    return launch->parallel_for(launch, slots_, 1, run_slots<F>, const_cast<Job<F>*>(&job));
+  }
+
+ private:
+  template <class F>
+  struct Job {
+    const Slots& slots;
+    float* scratch;
+    const F& task;
+  };
+  template <class F>
+  static Status* run_slots(int64_t begin, int64_t end, void* arg) {
+    const auto& job = *static_cast<const Job<F>*>(arg);
+    for (int64_t slot = begin; slot < end; slot++)
+      for (int64_t i = slot; i < job.slots.tasks_; i += job.slots.slots_)
+        if (Status* failed = job.task(i, job.scratch + slot * job.slots.elements_)) return failed;
+    return nullptr;
+  }
+
+  int64_t tasks_ = 0, slots_ = 0, elements_ = 0;
+};
+
+}  // namespace thunder

@@ -1,0 +1,72 @@
+// What the kernels do with vectors, written once for every width of them. Isa: V, a vector of floats; U, the same at any
+// address; I, as many integers; kLanes.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "executors/cpu/polynomials.h"
+
+namespace thunder {
+
+template <class Isa>
+struct Vectors {
+  using V = typename Isa::V;
+  using U = typename Isa::U;
+  using I = typename Isa::I;
+  static constexpr int64_t kLanes = Isa::kLanes;
+
+  static V load(const float* p) { return *reinterpret_cast<const U*>(p); }
+  static void store(float* p, V v) { *reinterpret_cast<U*>(p) = v; }
+  static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+  static V all(float x) { return V{} + x; }
+  // b where they are no numbers.
+  static V larger(V a, V b) { return a > b ? a : b; }
+
+  // `count` floats that lie side by side.
+  static void copy(const float* from, int64_t count, float* to) {
+    int64_t i = 0;
+    for (; i + kLanes <= count; i += kLanes) store(to + i, load(from + i));
+    for (; i < count; i++) to[i] = from[i];
+  }
+
+  static float sum(V v) {
+    float total = 0;
+    for (int64_t i = 0; i < kLanes; i++) total += v[i];
+    return total;
+  }
+
+  // e^x within 2 ulp for x <= 88; zero where that is no normal number.
+  static V exp(V x) {
+    constexpr float magic = 0x1.8p23f + 127, log2e = codegen::kLog2E, ln2 = codegen::kLn2[0], ln2_rest = codegen::kLn2[1];
+    constexpr float c0 = codegen::kExp[0], c1 = codegen::kExp[1], c2 = codegen::kExp[2], c3 = codegen::kExp[3], c4 = codegen::kExp[4];
+    // n = round(x / ln 2), in the lowest bits of the sum with its bias; r = x - n ln 2.
+    const V shifted = x * log2e + magic;
+    const V n = shifted - magic;
+    V r = x - n * ln2;
+    r = r - n * ln2_rest;
+    const V rest = (((c4 * r + c3) * r + c2) * r + c1) * r + c0;
+    const V p = (rest * r + 1) * r + 1;
+    const V power = reinterpret_cast<V>(reinterpret_cast<I>(shifted) << 23);
+    return x < -87.0f ? V{} : p * power;
+  }
+
+  // rows[i][j] becomes rows[j][i].
+  static void transpose(V* rows) { transpose_by<kLanes / 2>(rows, std::make_integer_sequence<int64_t, kLanes>()); }
+
+ private:
+  // Swaps the quarters of each square of 2 * kHalf rows and columns that are not on its diagonal, then goes on inside.
+  template <int64_t kHalf, int64_t... kLane>
+  static void transpose_by(V* rows, std::integer_sequence<int64_t, kLane...> lanes) {
+#pragma GCC unroll 16
+    for (int64_t i = 0; i < kLanes; i++) {
+      if (i & kHalf) continue;
+      const V a = rows[i], b = rows[i + kHalf];
+      rows[i] = __builtin_shufflevector(a, b, ((kLane & kHalf) ? kLanes + kLane - kHalf : kLane)...);
+      rows[i + kHalf] = __builtin_shufflevector(a, b, ((kLane & kHalf) ? kLanes + kLane : kLane + kHalf)...);
+    }
+    if constexpr (kHalf > 1) transpose_by<kHalf / 2>(rows, lanes);
+  }
+};
+
+}  // namespace thunder
