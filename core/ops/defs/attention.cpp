@@ -1,4 +1,4 @@
-// scaled_dot_product_attention and its gradient.
+// scaled_dot_product_attention, what its backward needs of it, and its gradient.
 #include <cmath>
 #include <limits>
 
@@ -10,11 +10,36 @@
 namespace thunder {
 namespace {
 
-// The parameters of a forward call, wherever its schema has them.
+// The parameters that the three ops share, wherever their schemas have them.
 struct Places {
   size_t query, key, value, mask, causal, scale, grouped;
 };
-constexpr Places kForward{0, 1, 2, 3, 5, 6, 7}, kBackward{1, 2, 3, 4, 5, 6, 7};
+constexpr Places kUser{0, 1, 2, 3, 5, 6, 7}, kForward{0, 1, 2, 3, 4, 5, 6}, kBackward{1, 2, 3, 7, 8, 9, 10};
+
+// One key head serves a group of neighbouring query heads.
+void require_groups(const Call& c, const Places& p) {
+  for (size_t i : {p.query, p.key, p.value})
+    c.require(c.type(i).rank() >= 3, "enable_gqa needs heads: ", c.op.schema.params[i].name, " must have at least three dims; ", c.types());
+  auto heads = [&](size_t i) { return c.type(i).shape[c.type(i).rank() - 3]; };
+  for (size_t i : {p.key, p.value})
+    c.require(hint(heads(i)) > 0 && hint(heads(p.query)) % hint(heads(i)) == 0, c.op.schema.params[i].name, " has ", name(heads(i)),
+              " heads, which do not divide the query's ", name(heads(p.query)), "; ", c.types());
+}
+
+void require_mask(const Call& c, const Places& p) {
+  const TensorType &q = c.type(p.query), &k = c.type(p.key), &mask = c.type(p.mask);
+  c.require(mask.dtype == DType::boolean || mask.dtype == q.dtype || mask.dtype == DType::f32, "attn_mask must be boolean or have the query's dtype, got ",
+            name(mask.dtype), " and ", name(q.dtype), "; ", c.types());
+  Shape keys = k.shape;
+  if (c.flag(p.grouped)) keys[k.rank() - 3] = q.shape[q.rank() - 3];
+  try {
+    Shape scores = broadcast(Shape(q.shape.begin(), q.shape.end() - 2), Shape(keys.begin(), keys.end() - 2));
+    scores.push_back(q.shape[q.rank() - 2]), scores.push_back(k.shape[k.rank() - 2]);
+    broadcast(scores, mask.shape);
+  } catch (const Error& e) {
+    c.require(false, "attn_mask does not fit the scores: ", e.message(), "; ", c.types());
+  }
+}
 
 void require_operands(const Call& c, const Places& p) {
   const TensorType &q = c.type(p.query), &k = c.type(p.key), &v = c.type(p.value);
@@ -28,17 +53,13 @@ void require_operands(const Call& c, const Places& p) {
   c.require(v.shape[v.rank() - 2] == length, "key and value differ in length: got ", name(length), " and ", name(v.shape[v.rank() - 2]), "; ",
             c.types());
   c.require(!(c.has(p.mask) && c.flag(p.causal)), "attn_mask and is_causal exclude each other");
-  if (!c.has(p.mask)) return;
-  const DType m = c.type(p.mask).dtype;
-  c.require(m == DType::boolean || m == q.dtype || m == DType::f32, "attn_mask must be boolean or have the query's dtype, got ", name(m), " and ",
-            name(q.dtype), "; ", c.types());
+  if (c.flag(p.grouped)) require_groups(c, p);
+  if (c.has(p.mask)) require_mask(c, p);
 }
 
-// One key head serves a group of neighbouring query heads: repeats it for each.
-Var repeat_heads(const Call& c, Var x, Dim heads, size_t param) {
+// Repeats each head for its group.
+Var repeat_heads(Var x, Dim heads) {
   const Dim own = x.size(-3);
-  c.require(hint(own) > 0 && hint(heads) % hint(own) == 0, c.op.schema.params[param].name, " has ", name(own),
-            " heads, which do not divide the query's ", name(heads), "; ", c.types());
   Shape apart = x.shape(), wide = x.shape(), out = x.shape();
   const size_t at = x.rank() - 3;
   apart.insert(at + 1, 1), wide.insert(at + 1, heads / own);
@@ -58,9 +79,8 @@ Var sum_groups(Var x, const Shape& to) {
 }
 
 // What forward and backward both need, in the computing type.
-struct Attention {
-  Var query, key, value, scale;
-  Var probabilities;
+struct Scores {
+  Var query, key, value, scale, scores;
 };
 
 Var scale_of(const Call& c, const Places& p, Var query) {
@@ -78,67 +98,82 @@ Var masked(const Call& c, const Places& p, Var scores) {
   }
   if (!c.has(p.mask)) return scores;
   Var mask = c.var(p.mask);
-  Shape together;
-  try {
-    together = broadcast(scores.shape(), mask.shape());
-  } catch (const Error& e) {
-    c.require(false, "attn_mask does not fit the scores: ", e.message(), "; ", c.types());
-  }
   return mask.dtype() == DType::boolean ? where(mask, scores, none) : scores + convert(mask, scores.dtype());
 }
 
-// Softmax over the last dim in which a row without any score is all zeros, not NaN.
-Var probabilities(Var scores) {
-  const Shape axes = last_axes(1, scores.rank());
-  if (elements(scores.shape()) == Dim(0)) return scores;
-  Var top = max_kept(scores, axes);
-  Var empty = top.builder->call("eq", {top, -std::numeric_limits<double>::infinity()});
-  Var e = exp(scores - where(empty, 0.0, top));
-  return e / where(empty, 1.0, sum_kept(e, axes));
+Scores scores_of(Call& c, const Places& p) {
+  require_operands(c, p);
+  Scores a;
+  a.query = computed(c.var(p.query)), a.key = computed(c.var(p.key)), a.value = computed(c.var(p.value));
+  if (c.flag(p.grouped)) a.key = repeat_heads(a.key, a.query.size(-3)), a.value = repeat_heads(a.value, a.query.size(-3));
+  a.scale = scale_of(c, p, a.query);
+  a.scores = masked(c, p, c.builder.call("matmul", {a.query * a.scale, swap_last_two(a.key)}));
+  return a;
 }
 
-Attention attention(Call& c, const Places& p) {
-  require_operands(c, p);
-  Attention a;
-  a.query = computed(c.var(p.query)), a.key = computed(c.var(p.key)), a.value = computed(c.var(p.value));
-  if (c.flag(p.grouped)) {
-    for (size_t i : {p.query, p.key, p.value})
-      c.require(c.type(i).rank() >= 3, "enable_gqa needs heads: ", c.op.schema.params[i].name, " must have at least three dims; ", c.types());
-    a.key = repeat_heads(c, a.key, a.query.size(-3), p.key);
-    a.value = repeat_heads(c, a.value, a.query.size(-3), p.value);
+// The softmax of each row is exp(score - top) / total. A row without any score has top 0 and total 1, so that its
+// probabilities are all zeros, not NaN.
+struct Softmax {
+  Var probabilities, top, total;
+};
+Softmax softmax(Var scores) {
+  Builder& b = *scores.builder;
+  const Shape axes = last_axes(1, scores.rank());
+  if (elements(scores.shape()) == Dim(0)) {
+    Shape rows = scores.shape();
+    rows[rows.size() - 1] = 1;
+    auto all = [&](double x) { return full(b, rows, x, scores.dtype(), scores.type().device); };
+    return {scores, all(0), all(1)};
   }
-  a.scale = scale_of(c, p, a.query);
-  a.probabilities = probabilities(masked(c, p, c.builder.call("matmul", {a.query * a.scale, swap_last_two(a.key)})));
-  return a;
+  Var top = max_kept(scores, axes);
+  Var empty = b.call("eq", {top, -std::numeric_limits<double>::infinity()});
+  top = where(empty, 0.0, top);
+  Var e = exp(scores - top);
+  Var total = where(empty, 1.0, sum_kept(e, axes));
+  return {e / total, top, total};
 }
 
 // ---- query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa ----
 
-Results forward(Call& c) {
-  Attention a = attention(c, kForward);
+Results attention(Call& c) {
   c.require(c.real(4) >= 0 && c.real(4) < 1, "dropout_p must be at least 0 and less than 1, got ", c.real(4));
-  if (c.real(4) > 0) a.probabilities = c.builder.call("dropout", {a.probabilities, c.real(4), true});
-  return convert(c.builder.call("matmul", {a.probabilities, a.value}), c.type(0).dtype);
+  if (c.real(4) == 0) {
+    require_operands(c, kUser);
+    return {c.builder.results("scaled_dot_product_attention_forward", {c.var(0), c.var(1), c.var(2), c.var(3), c.flag(5), c.args[6], c.flag(7)})[0]};
+  }
+  Scores a = scores_of(c, kUser);
+  Var kept = c.builder.call("dropout", {softmax(a.scores).probabilities, c.real(4), true});
+  return convert(c.builder.call("matmul", {kept, a.value}), c.type(0).dtype);
 }
 
-void vjp(Grad& g) {
-  // The backward below draws no random numbers and gives a mask no gradient.
-  if (g.real(4) > 0 || (g.has(3) && g.wants(3))) return g.descend();
+// ---- query, key, value, attn_mask, is_causal, scale, enable_gqa ----
+
+Results forward(Call& c) {
+  Scores a = scores_of(c, kForward);
+  Softmax s = softmax(a.scores);
+  Var out = convert(c.builder.call("matmul", {s.probabilities, a.value}), c.type(0).dtype);
+  return {out.id, s.top.id, s.total.id};
+}
+
+void forward_vjp(Grad& g) {
+  // The backward below gives a mask no gradient, and knows of no use of the sums but its own.
+  if ((g.has(3) && g.wants(3)) || g.reached(1) || g.reached(2)) return g.descend();
   Results d = g.builder.results("scaled_dot_product_attention_backward",
-                                {g.cotangent(), g.var(0), g.var(1), g.var(2), g.var(3), g.flag(5), g.args[6], g.flag(7)});
+                                {g.cotangent(), g.var(0), g.var(1), g.var(2), g.result(0), g.result(1), g.result(2), g.var(3), g.flag(4), g.args[5], g.flag(6)});
   for (size_t i = 0; i < 3; i++) g.add(i, g.builder.var(d[i]));
 }
 
-// ---- grad, query, key, value, attn_mask, is_causal, scale, enable_gqa ----
+// ---- grad, query, key, value, out, top, total, attn_mask, is_causal, scale, enable_gqa ----
 
 Results backward(Call& c) {
-  Attention a = attention(c, kBackward);
+  Scores a = scores_of(c, kBackward);
   Builder& b = c.builder;
   Var dy = computed(c.var(0));
-  Var dv = b.call("matmul", {swap_last_two(a.probabilities), dy});
+  Var p = exp(a.scores - c.var(5)) / c.var(6);
+  Var dv = b.call("matmul", {swap_last_two(p), dy});
   Var dp = b.call("matmul", {dy, swap_last_two(a.value)});
-  Var weighted = dp * a.probabilities;
-  Var ds = (weighted - a.probabilities * sum_kept(weighted, last_axes(1, weighted.rank()))) * a.scale;
+  // The mean of dp by p is that of dy by out: a row of it is one product of two rows.
+  Var ds = p * (dp - sum_kept(dy * computed(c.var(4)), last_axes(1, dy.rank()))) * a.scale;
   Var dq = b.call("matmul", {ds, a.key}), dk = b.call("matmul", {swap_last_two(ds), a.query});
   auto like = [&](Var gradient, size_t param) { return convert(sum_groups(gradient, c.type(param).shape), c.type(param).dtype).id; };
   return {like(dq, 1), like(dk, 2), like(dv, 3)};
@@ -164,21 +199,33 @@ void samples(Samples& s) {
   s.refuse({TensorSpec{{2, 4, 4, 5}}, k, v, SampleArg(), 0.0, false, SampleArg(), true}, "do not divide the query's 4");
   s.refuse({q, k, v, SampleArg(), 1.0}, "dropout_p");
 }
+void forward_samples(Samples& s) {
+  const TensorSpec q{{2, 3, 4, 5}}, k{{2, 3, 6, 5}}, v{{2, 3, 6, 7}};
+  s.add({q, k, v, SampleArg(), true, SampleArg(), false});
+  s.add({q, k, v, TensorSpec{{4, 6}, DType::boolean, 0, 1}, false, 0.5, false});
+  s.add({TensorSpec{{2, 6, 4, 5}}, k, v, SampleArg(), false, SampleArg(), true});
+}
 void backward_samples(Samples& s) {
-  const TensorSpec q{{2, 3, 4, 5}}, k{{2, 3, 6, 5}}, v{{2, 3, 6, 7}}, dy{{2, 3, 4, 7}};
-  s.add({dy, q, k, v, SampleArg(), true, SampleArg(), false});
-  s.add({dy, q, k, v, TensorSpec{{4, 6}, DType::boolean, 0, 1}, false, 0.5, false});
-  s.add({TensorSpec{{2, 6, 4, 7}}, TensorSpec{{2, 6, 4, 5}}, k, v, SampleArg(), false, SampleArg(), true});
+  // Tops are such that the probabilities are about those of a softmax.
+  const TensorSpec q{{2, 3, 4, 5}}, k{{2, 3, 6, 5}}, v{{2, 3, 6, 7}}, out{{2, 3, 4, 7}}, top{{2, 3, 4, 1}, DType::f32, 3, 4}, total{{2, 3, 4, 1}, DType::f32, 1, 2};
+  s.add({out, q, k, v, out, top, total, SampleArg(), true, SampleArg(), false});
+  s.add({out, q, k, v, out, top, total, TensorSpec{{4, 6}, DType::boolean, 0, 1}, false, 0.5, false});
+  const TensorSpec wide{{2, 6, 4, 7}}, wide_top{{2, 6, 4, 1}, DType::f32, 3, 4}, wide_total{{2, 6, 4, 1}, DType::f32, 1, 2};
+  s.add({wide, TensorSpec{{2, 6, 4, 5}}, k, v, wide, wide_top, wide_total, SampleArg(), false, SampleArg(), true});
 }
 
 constexpr OpRow kRows[] = {
     checked({.schema = "scaled_dot_product_attention(tensor query, tensor key, tensor value, tensor? attn_mask=None, float dropout_p=0.0, "
                        "bool is_causal=False, float? scale=None, bool enable_gqa=False) -> tensor",
              .doc = "softmax(query @ key.T * scale + mask) @ value. A boolean mask says what takes part; a row with nothing is zero.",
-             .decompose = forward, .vjp = vjp, .samples = samples}),
-    checked({.schema = "scaled_dot_product_attention_backward(tensor grad, tensor query, tensor key, tensor value, tensor? attn_mask, "
-                       "bool is_causal, float? scale, bool enable_gqa) -> (tensor, tensor, tensor)",
-             .doc = "The gradients of scaled_dot_product_attention's query, key and value, without dropout.", .decompose = backward,
+             .decompose = attention, .samples = samples}),
+    checked({.schema = "scaled_dot_product_attention_forward(tensor query, tensor key, tensor value, tensor? attn_mask, bool is_causal, "
+                       "float? scale, bool enable_gqa) -> (tensor, tensor, tensor)",
+             .doc = "scaled_dot_product_attention without dropout, and of each row of scores the largest and the sum of exp(score - largest).",
+             .decompose = forward, .vjp = forward_vjp, .samples = forward_samples, .tags = kHidden}),
+    checked({.schema = "scaled_dot_product_attention_backward(tensor grad, tensor query, tensor key, tensor value, tensor out, tensor top, "
+                       "tensor total, tensor? attn_mask, bool is_causal, float? scale, bool enable_gqa) -> (tensor, tensor, tensor)",
+             .doc = "The gradients of query, key and value, from what scaled_dot_product_attention_forward made.", .decompose = backward,
              .samples = backward_samples, .tags = kHidden}),
 };
 
