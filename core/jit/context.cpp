@@ -4,6 +4,7 @@
 
 #include "base/cpu_count.h"
 #include "base/text.h"
+#include "executors/attention/attention.h"
 #include "executors/eager.h"
 #include "executors/fusion/fusion.h"
 #include "executors/host/host.h"
@@ -26,6 +27,8 @@ Context::Context(const ContextHooks& hooks) : hooks_(hooks), threads_(thread_cou
   if (auto onednn = onednn_executor(found)) executors_.push_back(make<Executor>(*onednn));
   else missing_.emplace_back("onednn", found);
   log(1, "onednn", found);
+  if (auto attention = attention_executor()) executors_.push_back(make<Executor>(*attention));
+  else missing_.emplace_back("attention", "the processor has no AVX2");
   executors_.push_back(make<Executor>(fusion_executor()));
   executors_.push_back(make<Executor>(host_executor()));
   default_executors_ = executors_;

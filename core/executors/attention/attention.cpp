@@ -1,0 +1,67 @@
+#include "executors/attention/attention.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/cpu_count.h"
+#include "executors/attention/sites.h"
+
+namespace thunder {
+namespace {
+
+struct Row {
+  std::string_view op;
+  size_t query, mask;  // among its parameters; key and value follow the query, the flags and the scale the mask
+  std::unique_ptr<Site> (*make)(const Tools& tools, const Geometry& geometry, size_t* scratch);
+};
+std::unique_ptr<Site> any_forward_site(const Tools& tools, const Geometry& g, size_t* scratch) {
+  return g.queries <= kFewQueries ? few_queries_site(tools, g, scratch) : forward_site(tools, g, scratch);
+}
+constexpr std::array kRows = {
+    Row{"scaled_dot_product_attention_forward", 0, 3, any_forward_site},
+    Row{"scaled_dot_product_attention_backward", 1, 7, backward_site},
+};
+
+const Row& row_of(const NodeView& view) {
+  return *std::find_if(kRows.begin(), kRows.end(), [&](const Row& r) { return r.op == view.node.op->name(); });
+}
+
+bool claim(const NodeView& view, void*) { return Geometry::of(view, row_of(view).query, row_of(view).mask).has_value(); }
+
+Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
+  const Row& row = row_of(view);
+  *state = row.make(*static_cast<const Tools*>(user), *Geometry::of(view, row.query, row.mask), scratch).release();
+  return nullptr;
+}
+
+}  // namespace
+
+void Tools::multiply(const Product& p) const {
+  // Many rows share what `small` makes of b.
+  const bool thin = p.m <= kFewQueries && p.a.column == 1 && (p.b.row == 1 || p.b.column == 1);
+  (thin ? products->thin : products->small)(p);
+}
+
+int64_t slots_for(const Geometry& g) {
+  const int64_t work = g.heads * g.queries * g.keys * (g.width + g.value_width);
+  constexpr int64_t kThreadWork = 1 << 18;
+  return std::clamp<int64_t>(work / kThreadWork, 1, static_cast<int64_t>(thread_count()));
+}
+
+std::optional<ExecutorDesc> attention_executor(Instructions with) {
+  static const Tools tools[] = {{}, {kernels_for(Instructions::avx2), steps_for(Instructions::avx2)},
+                                {kernels_for(Instructions::avx512), steps_for(Instructions::avx512)}};
+  if (with == Instructions::none) return std::nullopt;
+  ExecutorDesc d;
+  d.name = "attention";
+  for (const Row& r : kRows) d.ops.emplace_back(r.op);
+  d.flags = kStrided;
+  d.user = const_cast<Tools*>(&tools[static_cast<size_t>(with)]);
+  d.claim = claim;
+  d.prepare = prepare;
+  d.run = run_site;
+  d.drop = drop_site;
+  return d;
+}
+
+}  // namespace thunder

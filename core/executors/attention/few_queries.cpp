@@ -1,0 +1,98 @@
+// The forward of a few queries a head, such as the next token's: bound by the memory that the keys and values are read
+// from, so that each is read once, for all the heads that share it.
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "executors/attention/sites.h"
+#include "executors/cpu/slots.h"
+
+namespace thunder {
+namespace {
+
+constexpr float kNone = -std::numeric_limits<float>::infinity();
+
+// The buffers are those of the forward. A task is one key head; its rows are the queries of all heads in its group.
+class FewQueries : public Site {
+ public:
+  FewQueries(const Tools& tools, const Geometry& geometry, size_t* scratch) : t_(tools), g_(geometry), rows_(g_.group * g_.queries) {
+    int64_t elements = 0;
+    auto take = [&](int64_t n) { return std::exchange(elements, elements + n); };
+    queries_ = take(rows_ * g_.width), out_ = take(rows_ * g_.value_width), scores_ = take(rows_ * kKeys);
+    tops_ = take(rows_), totals_ = take(rows_), factors_ = take(rows_);
+    mask_ = take(g_.masked ? kKeys : 0);
+    slots_ = Slots(g_.key_heads(), slots_for(g_), elements);
+    *scratch = slots_.bytes();
+  }
+
+  Status* run(const Launch* launch) const override {
+    return slots_.run(launch, [&](int64_t index, float* scratch) -> Status* {
+      task(launch, index, scratch);
+      return nullptr;
+    });
+  }
+
+ private:
+  void task(const Launch* l, int64_t key_head, float* scratch) const {
+    const Matrix key = matrix_of(l->inputs[1], key_head), value = matrix_of(l->inputs[2], key_head);
+    float *queries = scratch + queries_, *out = scratch + out_, *scores = scratch + scores_, *factors = scratch + factors_;
+    gather_queries(l, key_head, queries);
+    std::fill_n(scratch + tops_, rows_, kNone);
+    std::fill_n(scratch + totals_, rows_, 0.0f);
+    const int64_t end = g_.seen_before(g_.queries);
+    for (int64_t j = 0; j < end; j += kKeys) {
+      const int64_t n = std::min(kKeys, end - j);
+      multiply({rows_, n, g_.width, {queries, g_.width, 1}, turned(part(key, j, 0)), scores, kKeys});
+      for (int64_t r = 0; r < rows_; r++) {
+        hide(l, key_head * g_.group + r / g_.queries, r % g_.queries, j, n, scores + r * kKeys, scratch + mask_);
+        t_.steps->weigh_row(scores + r * kKeys, n, scratch + tops_ + r, scratch + totals_ + r, factors + r);
+      }
+      if (j) t_.steps->scale_rows(out, g_.value_width, rows_, g_.value_width, factors);
+      multiply({rows_, g_.value_width, n, {scores, kKeys, 1}, part(value, j, 0), out, g_.value_width, j > 0});
+    }
+    finish(l, key_head, scratch);
+  }
+
+  // Whatever the number of rows: b is read once.
+  void multiply(const Product& p) const { (p.b.row == 1 || p.b.column == 1 ? t_.products->thin : t_.products->small)(p); }
+
+  void gather_queries(const Launch* l, int64_t key_head, float* to) const {
+    for (int64_t r = 0; r < rows_; r++, to += g_.width) {
+      const Matrix from = part(matrix_of(l->inputs[0], key_head * g_.group + r / g_.queries), r % g_.queries, 0);
+      for (int64_t x = 0; x < g_.width; x++) to[x] = from.data[x * from.column] * g_.scale;
+    }
+  }
+
+  void hide(const Launch* l, int64_t head, int64_t query, int64_t j, int64_t n, float* scores, float* mask_row) const {
+    if (g_.causal)
+      for (int64_t i = std::max<int64_t>(0, query + 1 - j); i < n; i++) scores[i] = kNone;
+    if (!g_.masked) return;
+    Mask(l->inputs[3], l->inputs[0], head).read(query, j, 1, n, mask_row, n);
+    for (int64_t i = 0; i < n; i++) scores[i] += mask_row[i];
+  }
+
+  void finish(const Launch* l, int64_t key_head, float* scratch) const {
+    for (int64_t r = 0; r < rows_; r++) {
+      const bool empty = scratch[tops_ + r] == kNone;
+      const int64_t row = key_head * rows_ + r;
+      l->outputs[1].as<float>()[row] = empty ? 0 : scratch[tops_ + r];
+      const float total = l->outputs[2].as<float>()[row] = empty ? 1 : scratch[totals_ + r];
+      float* to = l->outputs[0].as<float>() + row * g_.value_width;
+      for (int64_t x = 0; x < g_.value_width; x++) to[x] = scratch[out_ + r * g_.value_width + x] / total;
+    }
+  }
+
+  const Tools& t_;
+  const Geometry g_;
+  const int64_t rows_;
+  int64_t queries_ = 0, out_ = 0, scores_ = 0, tops_ = 0, totals_ = 0, factors_ = 0, mask_ = 0;  // in the scratch
+  Slots slots_;
+};
+
+}  // namespace
+
+std::unique_ptr<Site> few_queries_site(const Tools& tools, const Geometry& geometry, size_t* scratch) {
+  return std::make_unique<FewQueries>(tools, geometry, scratch);
+}
+
+}  // namespace thunder
