@@ -16,7 +16,7 @@ namespace {
 std::vector<const OpDef*> offered(const Registry& registry, bool prims) {
   std::vector<const OpDef*> ops;
   for (auto& op : registry.all())
-    if (!op->has(kHidden) && op->name().starts_with("prims.") == prims) ops.push_back(op.get());
+    if (!op->has(kHidden) && op->name().starts_with("prims.") == prims) ops.push_back(op);
   std::sort(ops.begin(), ops.end(), [](auto* a, auto* b) { return a->name() < b->name(); });
   return ops;
 }

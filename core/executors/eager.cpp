@@ -115,7 +115,7 @@ class EagerRunner : public OpRunner {
   Status* run(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in, std::span<const Buffer> out) override {
     bool named = std::find(named_.begin(), named_.end(), op.name()) != named_.end();
     for (const Arg& a : args) named = named && a.kind != ArgKind::values;
-    if (!named) return op.reference({in, out, args});
+    if (!named) return op.reference({in, out, args, &op, &threads_});
     return find(op, args, in, out)->run(in, out, allocator_, threads_);
   }
 

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "program/launch.h"
+#include "tracer/builder_scope.h"
 
 namespace thunder {
 
@@ -24,6 +25,7 @@ enum ExecutorFlag : uint32_t {
   kStrided = 1,       // takes strided inputs; others get dense row-major ones
   kCallerThread = 2,  // must run on the thread that called
   kInPlace = 4,       // its regions of elementwise lines read an element of every input before they write that element
+  kMayFail = 1 << 16, // its lines may fail when they run: all executors of callers
 };
 
 struct ExecutorDesc {
@@ -42,6 +44,9 @@ struct ExecutorDesc {
   Status* (*prepare)(const NodeView&, void** state, size_t* scratch_bytes, void* user) = nullptr;
   // After memory is planned: what `prepare` made may be fitted to the strides; may change the scratch. May be null.
   Status* (*lay_out)(const NodeView&, void* state, size_t* scratch_bytes, void* user) = nullptr;
+  // Before gradients are taken: what the executor wants in place of a line that it would claim, recorded in the scope.
+  // False: the line stays. Throws. May be null.
+  bool (*transform)(const NodeView&, BuilderScope&, Results&, void* user) = nullptr;
   // Hot: no handles, no allocation, no exceptions. Owned status: the call fails with its code and message.
   Status* (*run)(const Launch*, void* state) = nullptr;
   void (*drop)(void* state) = nullptr;

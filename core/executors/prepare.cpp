@@ -45,6 +45,11 @@ class ExecutorPreparer : public Preparer {
     return std::all_of(claimant(node), executors_.end(), [](auto& e) { return e->desc().flags & kStrided; });
   }
 
+  bool may_fail(const Node& node) const override {
+    const auto it = ready_.find(&node);
+    return it != ready_.end() && it->second.by->desc().flags & kMayFail;
+  }
+
   bool in_place(const Node& node) const override {
     if (node.body.empty()) return def(node).has(kElementwise);
     auto it = ready_.find(&node);

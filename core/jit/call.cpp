@@ -7,6 +7,7 @@
 #include "executors/fusion/explain.h"
 #include "base/text.h"
 #include "jit/compile.h"
+#include "jit/pipeline.h"
 #include "program/report.h"
 
 namespace thunder {
@@ -47,6 +48,7 @@ Compiled::Compiled(Ref<Context> context, Ref<Function> function, const CompileOp
     : context_(std::move(context)), function_(std::move(function)), options_(options ? make<CompileOptions>(*options) : make<CompileOptions>()) {
   options_->check(kOptions, "compile");
   context_->executors(split_list(options_->text("executors", "")), {});
+  check_places(context_->passes(options_->passes()));
   const int64_t limit = options_->integer("recompile_limit", kRecompileLimit);
   require(limit >= 1, "compile: option 'recompile_limit' must be at least 1, got ", limit);
 }

@@ -9,14 +9,17 @@
 
 namespace thunder {
 
-// thunder_options: names and values, and executors for this one compile, which come first.
+// thunder_options: names and values, executors for this one compile, which come first, and passes.
 class CompileOptions : public Options {
  public:
   void add_executor(Ref<Executor> e) { executors_.push_back(std::move(e)); }
   const Executors& executors() const { return executors_; }
+  void add_pass(Ref<CustomPass> p) { passes_.push_back(std::move(p)); }
+  const CustomPasses& passes() const { return passes_; }
 
  private:
   Executors executors_;
+  CustomPasses passes_;
 };
 std::span<const OptionRow> compile_options();
 

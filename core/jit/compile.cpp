@@ -98,7 +98,8 @@ std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const
   const double traced = now_ms();
   entry->traces[0].milliseconds = entry->trace_ms = traced - start;
 
-  PipelineContext pipeline{{context.registry(), context.allocator()}, executors, split_list(options.text("disable_passes", "")), options.flag("verify", false)};
+  PipelineContext pipeline{{context.registry(), context.allocator()}, executors, context.scope_environment(),
+                           context.passes(options.passes()), split_list(options.text("disable_passes", "")), options.flag("verify", false)};
   run_pipeline(entry->traces, pipeline);
   const double transformed = now_ms();
   entry->transform_ms = transformed - traced;

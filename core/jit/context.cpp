@@ -9,6 +9,7 @@
 #include "executors/fusion/fusion.h"
 #include "executors/host/host.h"
 #include "executors/onednn/onednn.h"
+#include "jit/pipeline.h"
 
 namespace thunder {
 
@@ -38,6 +39,7 @@ Context::Context(const ContextHooks& hooks) : hooks_(hooks), threads_(thread_cou
 Context::~Context() {
   random_ = nullptr;
   runner_.reset();
+  passes_.clear();
   default_executors_.clear();
   executors_.clear();
   if (hooks_.destroy) hooks_.destroy(hooks_.user);
@@ -54,6 +56,21 @@ void Context::add_executor(Ref<Executor> executor) {
   for (auto& e : executors_) require(e->name() != executor->name(), "executor '", executor->name(), "' is already registered");
   // Before host, which takes everything.
   executors_.insert(executors_.end() - 1, std::move(executor));
+}
+
+void Context::add_pass(Ref<CustomPass> pass) {
+  std::lock_guard lock(executors_mutex_);
+  CustomPasses all = passes_;
+  all.push_back(std::move(pass));
+  check_places(all);
+  passes_ = std::move(all);
+}
+
+CustomPasses Context::passes(const CustomPasses& more) const {
+  std::lock_guard lock(executors_mutex_);
+  CustomPasses all = passes_;
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
 }
 
 std::vector<std::string> Context::executor_names() const {

@@ -7,6 +7,7 @@
 #include "device/block_cache.h"
 #include "executors/claim.h"
 #include "modules/kind.h"
+#include "passes/custom.h"
 #include "tracer/scope.h"
 
 namespace thunder {
@@ -42,6 +43,11 @@ class Context : public Counted<Context> {
   Executors executors(std::span<const std::string> names, const Executors& first) const;
   std::vector<std::string> executor_names() const;
 
+  // Part of every compile from now on. Throws at a taken name, and where it cannot stand.
+  void add_pass(Ref<CustomPass> pass);
+  // Those added, then `more`.
+  CustomPasses passes(const CustomPasses& more) const;
+
   // Programs that write tensors take turns.
   std::mutex& write_mutex() { return write_mutex_; }
 
@@ -55,8 +61,9 @@ class Context : public Counted<Context> {
   ModuleKinds module_kinds_;
   std::unique_ptr<OpRunner> runner_;
   Ref<Tensor> random_;
-  mutable std::mutex executors_mutex_;
+  mutable std::mutex executors_mutex_;  // of executors and passes
   Executors executors_, default_executors_;
+  CustomPasses passes_;
   std::vector<std::pair<std::string, std::string>> missing_;  // built-in ones that cannot run here, and why
   std::mutex write_mutex_;
   ThreadPool threads_;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <utility>
 
 #include "base/text.h"
+#include "executors/transform.h"
 #include "ir/verify.h"
 #include "passes/algebra.h"
 #include "passes/casts.h"
@@ -19,6 +21,7 @@ namespace {
 
 using Result = std::optional<Trace>;
 
+Result transformed(const Trace& t, PipelineContext& c) { return transform(t, c.executors, c.environment); }
 Result grad(const Trace& t, PipelineContext& c) { return expand_gradients(t, c.pass.registry); }
 template <PassFn pass>
 Result plain(const Trace& t, PipelineContext& c) {
@@ -28,7 +31,8 @@ Result descended(const Trace& t, PipelineContext& c) { return descend(t, c.execu
 Result claimed(const Trace& t, PipelineContext& c) { return claim(t, c.executors, c.pass.registry.get("region")); }
 
 constexpr std::array kPipeline = {
-    PipelineRow{"grad", grad, true, "first: what follows cleans up the backward together with the forward"},
+    PipelineRow{"transform", transformed, true, "before grad: what executors put in the place of lines has gradients of its own"},
+    PipelineRow{"grad", grad, true, "early: what follows cleans up the backward together with the forward"},
     PipelineRow{"cse", plain<cse>, false, "early: the backward recomputes what the forward has, while both are still few lines"},
     PipelineRow{"dce", plain<dce>, false, "before descending, so that nothing unused is descended into"},
     PipelineRow{"descend", descended, true, "the rest works on the ops that executors take"},
@@ -44,16 +48,80 @@ double now_ms() {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-void check_names(const std::vector<std::string>& disabled) {
-  for (auto& name : disabled) {
-    auto it = std::find_if(kPipeline.begin(), kPipeline.end(), [&](auto& row) { return row.name == name; });
-    if (it == kPipeline.end()) {
-      std::vector<std::string_view> known;
-      for (auto& row : kPipeline) known.push_back(row.name);
-      fail(Code::invalid_argument, "disable_passes: unknown pass '", name, "'", suggest(name, known));
-    }
-    require(!it->required, "disable_passes: pass '", name, "' is required");
+// A stage of one compile: a row, or a pass of the caller's.
+struct Stage {
+  const PipelineRow* row = nullptr;
+  const CustomPass* custom = nullptr;
+  std::string_view name() const { return row ? row->name : std::string_view(custom->name()); }
+  std::string_view after() const { return row ? "" : custom->after().empty() && custom->before().empty() ? "grad" : std::string_view(custom->after()); }
+};
+
+std::string nearest(std::string_view name, const std::vector<Stage>& stages) {
+  std::vector<std::string_view> known;
+  for (auto& s : stages) known.push_back(s.name());
+  return suggest(name, known);
+}
+
+auto find(std::vector<Stage>& stages, std::string_view name) {
+  return std::find_if(stages.begin(), stages.end(), [&](auto& s) { return s.name() == name; });
+}
+
+// The rows with the caller's passes between them; those at one place in the order added.
+std::vector<Stage> stages_with(const CustomPasses& custom) {
+  std::vector<Stage> stages;
+  for (auto& row : kPipeline) stages.push_back({&row, nullptr});
+  for (auto& pass : custom) {
+    const Stage stage{nullptr, pass.get()};
+    require(find(stages, pass->name()) == stages.end(), "pass '", pass->name(), "' has the name of another one");
+    const std::string_view beside = stage.after().empty() ? std::string_view(pass->before()) : stage.after();
+    auto at = find(stages, beside);
+    require(at != stages.end(), "pass '", pass->name(), "' stands beside the unknown pass '", beside, "'", at == stages.end() ? nearest(beside, stages) : "");
+    if (!stage.after().empty())
+      for (++at; at != stages.end() && at->custom && at->after() == beside;) ++at;
+    stages.insert(at, stage);
   }
+  return stages;
+}
+
+void check_names(const std::vector<std::string>& disabled, std::vector<Stage>& stages) {
+  for (auto& name : disabled) {
+    auto it = find(stages, name);
+    if (it == stages.end()) fail(Code::invalid_argument, "disable_passes: unknown pass '", name, "'", nearest(name, stages));
+    require(!it->row || !it->row->required, "disable_passes: pass '", name, "' is required");
+  }
+}
+
+// What a caller's pass wrote, brought to where the trace already is: down to what executors take, and claimed.
+Trace caught_up(Trace made, PipelineContext& context, bool is_descended, bool is_claimed) {
+  if (!is_descended) return made;
+  if (!is_claimed) return descend(made, context.executors);
+  // New lines are few and need no fusing; what is claimed stays as it is.
+  Executors singly = context.executors;
+  std::erase_if(singly, [](auto& e) { return e->desc().claim_region != nullptr; });
+  std::vector<const Node*> nodes;
+  for (const Node* n : std::exchange(made.nodes, {})) {
+    if (n->executor) {
+      nodes.push_back(n);
+      continue;
+    }
+    Trace one = made;
+    one.nodes = {n};
+    one = claim(descend(one, singly), singly, context.pass.registry.get("region"));
+    nodes.insert(nodes.end(), one.nodes.begin(), one.nodes.end());
+  }
+  made.nodes = std::move(nodes);
+  return made;
+}
+
+// What a caller's pass makes is always verified: its mistake must not become ours.
+Result run_custom(const CustomPass& pass, const Trace& trace, PipelineContext& context, bool is_descended, bool is_claimed) {
+  Result made = pass.run(trace, context.pass, context.environment);
+  if (!made) return made;
+  made = caught_up(std::move(*made), context, is_descended, is_claimed);
+  made->pass = pass.name();
+  verify(*made);
+  verify_types(*made, context.pass.registry);
+  return made;
 }
 
 }  // namespace
@@ -66,18 +134,24 @@ void check_stage(const Trace& stage, const PipelineContext& context) {
   verify_types(stage, context.pass.registry);
 }
 
+void check_places(const CustomPasses& custom) { stages_with(custom); }
+
 void run_pipeline(std::vector<Trace>& traces, PipelineContext& context) {
-  check_names(context.disabled);
+  std::vector<Stage> stages = stages_with(context.custom);
+  check_names(context.disabled, stages);
 #ifdef THUNDER_DEV
   context.verify = true;
 #endif
   check_stage(traces.back(), context);
-  for (const PipelineRow& row : kPipeline) {
-    if (std::find(context.disabled.begin(), context.disabled.end(), row.name) != context.disabled.end()) continue;
+  bool is_descended = false, is_claimed = false;
+  for (const Stage& stage : stages) {
+    if (std::find(context.disabled.begin(), context.disabled.end(), stage.name()) != context.disabled.end()) continue;
     const double start = now_ms();
-    std::optional<Trace> made = row.run(traces.back(), context);
+    Result made = stage.row ? stage.row->run(traces.back(), context) : run_custom(*stage.custom, traces.back(), context, is_descended, is_claimed);
+    is_descended |= stage.name() == "descend";
+    is_claimed |= stage.name() == "claim";
     if (!made) continue;
-    made->pass = row.name;
+    made->pass = stage.name();
     made->milliseconds = now_ms() - start;
     check_stage(*made, context);
     traces.push_back(std::move(*made));

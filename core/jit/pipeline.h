@@ -2,7 +2,7 @@
 #pragma once
 
 #include "executors/claim.h"
-#include "passes/pass.h"
+#include "passes/custom.h"
 
 namespace thunder {
 
@@ -10,6 +10,8 @@ namespace thunder {
 struct PipelineContext {
   PassContext pass;
   const Executors& executors;
+  ScopeEnvironment environment;
+  CustomPasses custom;                // of the caller, in the order added
   std::vector<std::string> disabled;  // optional passes to leave out, by name
   bool verify = false;                // check every stage's trace
 };
@@ -25,6 +27,9 @@ std::span<const PipelineRow> pipeline();
 
 // With `verify`: throws unless the stage is a sound trace.
 void check_stage(const Trace& stage, const PipelineContext& context);
+
+// Throws when a pass of the caller's has a taken name or stands beside one that is not there.
+void check_places(const CustomPasses& custom);
 
 // Runs the rows on traces.back(), and appends each stage, timed. Throws at an unknown or required name in `disabled`.
 void run_pipeline(std::vector<Trace>& traces, PipelineContext& context);

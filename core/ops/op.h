@@ -13,6 +13,8 @@ namespace thunder {
 class Call;      // an operation being built: its arguments and the builder (ops/builder.h)
 class Grad;      // an operation being differentiated (ops/grad.h)
 class Samples;   // inputs that tests draw (ops/samples.h)
+class ThreadPool;
+struct OpDef;
 using Results = SmallVector<ValueId, 4>;
 
 // Result types of a prim: at most four.
@@ -24,11 +26,14 @@ struct Types {
 
 // A reference kernel's view of its call: inputs in schema order with lists flattened and absent ones of rank -1;
 // args hold everything that is not a tensor. Outputs may be strided, and may be one of the inputs when the op is
-// elementwise. Returns null or an owned status; never throws, never allocates tensors.
+// elementwise. Returns null or an owned status; never throws, never allocates tensors. What built-in kernels have no
+// use for may be null: the op, for kernels that serve several, and the threads of the context.
 struct Kernel {
   std::span<const Buffer> in;
   std::span<const Buffer> out;
   std::span<const Arg> args;
+  const OpDef* op = nullptr;
+  ThreadPool* threads = nullptr;
 };
 
 // Where a view prim's result lies in the memory of its first input. False: these strides need a copy.
@@ -97,22 +102,29 @@ consteval OpRow checked(OpRow row) {
   return row;
 }
 
-// A registered operation. Built-in and custom ones are equals.
+// A registered operation. Built-in and custom ones are equals: a custom one derives from this, and its functions find
+// themselves through Call::op and Kernel::op.
 struct OpDef : Op {
   explicit OpDef(const OpRow& row);
+  // Everything but the schema is empty. Throws at a malformed schema.
+  explicit OpDef(std::string_view schema) : Op(parse_schema(schema)) {}
+  virtual ~OpDef() = default;
+  OpDef(const OpDef&) = delete;
 
   std::string doc;
   std::string nondiff;
-  MetaFn meta;
-  KernelFn reference;
-  DecomposeFn decompose;
-  VjpFn vjp;
-  ViewFn view;
-  WriteThroughFn write_through;
-  SamplesFn samples;
-  uint32_t tags;
+  MetaFn meta = nullptr;
+  KernelFn reference = nullptr;
+  DecomposeFn decompose = nullptr;
+  VjpFn vjp = nullptr;
+  ViewFn view = nullptr;
+  WriteThroughFn write_through = nullptr;
+  SamplesFn samples = nullptr;
+  uint32_t tags = 0;
 
   bool has(OpTag tag) const { return tags & tag; }
+  // Whether `reference` can run it as it is; else it takes its decomposition.
+  virtual bool has_kernel() const { return reference != nullptr; }
 };
 inline const OpDef& def(const Node& n) { return static_cast<const OpDef&>(*n.op); }
 inline const OpDef& def(const Op& op) { return static_cast<const OpDef&>(op); }

@@ -1,5 +1,6 @@
 #include "ops/registry.h"
 
+#include "base/hash.h"
 #include "base/text.h"
 
 namespace thunder {
@@ -29,24 +30,34 @@ Registry::Registry() {
 #undef THUNDER_OPS_FILE
 }
 
-const OpDef& Registry::add(const OpRow& row) {
-  auto op = std::make_unique<OpDef>(row);
+std::atomic<const Registry::Entry*>& Registry::bucket(std::string_view name) const { return buckets_[TextHash{}(name) % buckets_.size()]; }
+
+const OpDef& Registry::add(std::unique_ptr<OpDef> op) {
+  std::lock_guard lock(mutex_);
   require(!find(op->name()), "op '", op->name(), "' is already registered");
-  ops_.push_back(std::move(op));
-  const OpDef& added = *ops_.back();
-  by_name_.emplace(added.schema.name, &added);
-  return added;
+  auto& first = bucket(op->name());
+  entries_.push_back(std::make_unique<Entry>(std::move(op), first.load(std::memory_order_relaxed)));
+  first.store(entries_.back().get(), std::memory_order_release);
+  return *entries_.back()->op;
 }
 
 const OpDef* Registry::find(std::string_view name) const {
-  auto it = by_name_.find(name);
-  return it == by_name_.end() ? nullptr : it->second;
+  for (const Entry* e = bucket(name).load(std::memory_order_acquire); e; e = e->next)
+    if (e->op->name() == name) return e->op.get();
+  return nullptr;
+}
+
+std::vector<const OpDef*> Registry::all() const {
+  std::lock_guard lock(mutex_);
+  std::vector<const OpDef*> ops;
+  for (auto& e : entries_) ops.push_back(e->op.get());
+  return ops;
 }
 
 const OpDef& Registry::get(std::string_view name) const {
   if (const OpDef* op = find(name)) return *op;
   std::vector<std::string_view> names;
-  for (auto& op : ops_)
+  for (auto* op : all())
     if (!op->has(kHidden)) names.push_back(op->name());
   fail(Code::not_found, "unknown op '", name.substr(0, 80), "'", suggest(name, names));
 }

@@ -1,30 +1,43 @@
-// All operations of a context, by name. Filled at run time: built-in rows first, then custom ones.
+// All operations of a context, by name. Filled at run time: built-in rows first, then custom ones. Ops are never taken
+// away, so that traces may point to them.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
-#include "base/hash.h"
 #include "ops/op.h"
 
 namespace thunder {
 
+// Any thread may do anything at any time: who looks sees what was added before.
 class Registry {
  public:
   Registry();  // with every built-in op
 
-  // Throws when the name is taken or the schema is malformed. Requires: no trace or call is running.
-  const OpDef& add(const OpRow& row);
+  // Throws when the name is taken or the schema is malformed.
+  const OpDef& add(const OpRow& row) { return add(std::make_unique<OpDef>(row)); }
+  const OpDef& add(std::unique_ptr<OpDef> op);
   const OpDef* find(std::string_view name) const;
   // Throws not_found with the nearest name.
   const OpDef& get(std::string_view name) const;
-  const std::vector<std::unique_ptr<OpDef>>& all() const { return ops_; }
+  // In the order added.
+  std::vector<const OpDef*> all() const;
 
  private:
-  std::vector<std::unique_ptr<OpDef>> ops_;
-  std::unordered_map<std::string, const OpDef*, TextHash, std::equal_to<>> by_name_;
+  // Looking up takes no lock: lists that only grow at their front, by the hash of the name.
+  struct Entry {
+    std::unique_ptr<OpDef> op;
+    const Entry* next;
+  };
+  std::atomic<const Entry*>& bucket(std::string_view name) const;
+
+  mutable std::array<std::atomic<const Entry*>, 1024> buckets_{};
+  mutable std::mutex mutex_;  // of adding
+  std::vector<std::unique_ptr<Entry>> entries_;
 };
 
 }  // namespace thunder

@@ -73,13 +73,13 @@ std::optional<double> evaluate(const Rewriter& r, const Node& n) {
   }
   const Buffer out = buffer(elements.back(), out_dtype, op.has(kElementwise) ? 0 : r.type(n.results[0]).rank());
   // What the kernel refuses stays, to be refused when it runs.
-  if (Status* refused = op.reference({in, {&out, 1}, n.args})) return refused->release(), std::nullopt;
+  if (Status* refused = op.reference({in, {&out, 1}, n.args, &op})) return refused->release(), std::nullopt;
   return load(elements.back(), out_dtype);
 }
 
 bool foldable(const Rewriter& r, const Node& n) {
   const OpDef& op = def(n);
-  if (!op.prim || !op.pure || !op.reference || op.view || n.results.size() != 1) return false;
+  if (!op.prim || !op.pure || !op.has_kernel() || op.view || n.results.size() != 1) return false;
   bool inputs = false, single = one_element(r.type(n.results[0]));
   for_each_value(n.args, [&](ValueId v) { inputs = true, single &= one_element(r.type(v)); });
   return inputs && (single || op.has(kElementwise));

@@ -155,12 +155,14 @@ Rule::Rule(std::string_view text, const Registry& registry, std::string_view pre
   if (left[0].kind != Term::Kind::call) cursor.bad("the left side must be an op");
   cursor.expect("->");
   right = reader.side(false);
+  for (bool more = cursor.accept_word("if"); more; more = cursor.accept_word("and")) guards.emplace_back(cursor, variables);
   if (!cursor.done()) cursor.expected("the end of the rule");
 }
 
 bool Rule::match(const Rewriter& rewriter, const Node& node, std::vector<Arg>& bound) const {
   bound.assign(variables.size(), Arg::none());
-  return Matcher(rewriter, left, bound).node(left[0], node);
+  if (!Matcher(rewriter, left, bound).node(left[0], node)) return false;
+  return std::all_of(guards.begin(), guards.end(), [&](const Guard& g) { return g.holds(rewriter, bound); });
 }
 
 ValueId Rule::build(Builder& builder, const std::vector<Term>& side, std::span<const Arg> bound, const TensorType& type) const {

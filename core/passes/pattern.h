@@ -3,14 +3,14 @@
 // A name followed by parentheses is an op, any other name a variable, which stands for whatever argument is there (a
 // value, a list of dims ...) and for the same one everywhere. A number stands for a tensor filled with it, or for an
 // argument that is that number; 0 is not -0.0. On the right a number is a constant of the result's type. Arguments
-// that a rule leaves out at the end must have their defaults.
+// that a rule leaves out at the end must have their defaults. After "if", guards (passes/guard.h) joined by "and".
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "ops/builder.h"
-#include "passes/rewrite.h"
+#include "passes/guard.h"
 
 namespace thunder {
 
@@ -27,6 +27,7 @@ struct Term {
 struct Rule {
   std::vector<Term> left, right;        // [0] is the outermost
   std::vector<std::string> variables;
+  std::vector<Guard> guards;            // all must hold
 
   // Names are op names with `prefix` before them: "prims." makes "add" mean prims.add. Throws with the column.
   Rule(std::string_view text, const Registry& registry, std::string_view prefix = "");

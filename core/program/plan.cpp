@@ -120,7 +120,7 @@ class Planner {
     for (int64_t i = 0; i < end; i++) {
       const Node& n = *trace_.nodes[static_cast<size_t>(i)];
       for_each_value(n.args, [&](ValueId v) { use(v, i); });
-      if (may_refuse(n)) last_check_ = i;
+      if (may_refuse(n) || preparer_.may_fail(n)) last_check_ = i;
     }
     for (ValueId v : trace_.outputs) use(v, end);
     for (const Write& w : trace_.writes) use(w.value, end);

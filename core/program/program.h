@@ -74,6 +74,8 @@ struct Preparer {
   virtual Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs, std::span<const Buffer> outputs) = 0;
   // Whether the line's executor takes strided inputs; if not, it is given dense copies.
   virtual bool takes_strided(const Node& node) const = 0;
+  // Whether the line may fail when it runs, so that nothing may have been stored before it.
+  virtual bool may_fail(const Node&) const { return false; }
   // Whether a result may take the memory of an input whose elements it replaces one by one.
   virtual bool in_place(const Node& node) const = 0;
 };

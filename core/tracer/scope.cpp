@@ -118,8 +118,8 @@ bool Scope::run_op(std::string_view name, std::span<const Any> args, const char*
   } catch (const Error& e) {
     end_op();
     std::string text = e.message();
-    // A poisoned argument brings its own message, with its own place.
-    const bool placed = text.find(" [at ") != text.npos;
+    // A poisoned argument brings its own message, with its own place; an exception of the caller's stays what it is.
+    const bool placed = text.find(" [at ") != text.npos || e.status()->has_foreign();
     if (!placed && text.compare(0, name.size(), name) != 0) text = cat(name, ": ", text);
     if (!placed && where) text += cat(" [at ", where, "]");
     fail(e.status()->message() == text ? e.status() : make<Status>(e.code(), std::move(text)));

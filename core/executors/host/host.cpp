@@ -4,7 +4,8 @@ namespace thunder {
 namespace {
 
 // The state is the node itself: nodes live as long as the program that holds their store.
-bool claim(const NodeView& view, void*) { return view.node.op->prim && !def(view.node).has(kHidden); }
+// Every prim, and what brings a kernel although it has a decomposition.
+bool claim(const NodeView& view, void*) { return def(view.node).has_kernel() && !def(view.node).has(kHidden); }
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void*) {
   *state = const_cast<Node*>(&view.node);
@@ -14,7 +15,7 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void*) {
 
 Status* run(const Launch* launch, void* state) {
   const Node& node = *static_cast<const Node*>(state);
-  return def(node).reference({{launch->inputs, launch->n_inputs}, {launch->outputs, launch->n_outputs}, node.args});
+  return def(node).reference({{launch->inputs, launch->n_inputs}, {launch->outputs, launch->n_outputs}, node.args, &def(node), launch->threads});
 }
 
 }  // namespace

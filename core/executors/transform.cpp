@@ -1,0 +1,46 @@
+#include "executors/transform.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "passes/rewrite.h"
+
+namespace thunder {
+namespace {
+
+const Executor* claimant(const NodeView& view, const Executors& executors) {
+  auto it = std::find_if(executors.begin(), executors.end(), [&](auto& e) { return e->claims(view); });
+  return it == executors.end() ? nullptr : it->get();
+}
+
+bool replaced(Rewriter& rewriter, const Node& node, const Executor& executor, const ScopeEnvironment& environment) {
+  const std::string what = cat("the execution transform of executor '", executor.name(), "' for ", node.op->name());
+  Results results;
+  const bool wanted = rewriter.built(node, [&] {
+    BuilderScope scope(environment, rewriter, what);
+    return executor.desc().transform({node, rewriter.store()}, scope, results, executor.desc().user);
+  });
+  if (!wanted) return false;
+  require(results.size() == node.results.size(), what, " gives ", results.size(), " results, the op ", node.results.size());
+  for (size_t i = 0; i < results.size(); i++) {
+    const TensorType &from = rewriter.type(results[i]), &to = rewriter.type(node.results[i]);
+    require(from == to, what, ": result ", i + 1, " is ", name(from), ", the op's is ", name(to));
+  }
+  for (size_t i = 0; i < results.size(); i++) rewriter.replace(node.results[i], results[i]);
+  return true;
+}
+
+}  // namespace
+
+std::optional<Trace> transform(const Trace& trace, const Executors& executors, const ScopeEnvironment& environment) {
+  if (std::none_of(executors.begin(), executors.end(), [](auto& e) { return e->desc().transform; })) return std::nullopt;
+  Rewriter rewriter(trace, *environment.registry);
+  for (const Node* old : trace.nodes) {
+    const Node* node = rewriter.substituted(old);
+    const Executor* executor = claimant({*node, rewriter.store()}, executors);
+    if (!executor || !executor->desc().transform || !replaced(rewriter, *node, *executor, environment)) rewriter.keep(node);
+  }
+  return rewriter.finish();
+}
+
+}  // namespace thunder

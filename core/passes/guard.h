@@ -1,0 +1,34 @@
+// When a rule holds: "b.dtype == f32 and a.rank > 0", read once and asked of what the rule's variables stand for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/cursor.h"
+#include "passes/rewrite.h"
+
+namespace thunder {
+
+// One comparison. A property of something that is no tensor makes it false.
+class Guard {
+ public:
+  // Throws with the column at an unknown variable, property, dtype or comparison.
+  Guard(Cursor& cursor, const std::vector<std::string>& variables);
+  bool holds(const Rewriter& rewriter, std::span<const Arg> bound) const;
+
+ private:
+  enum class Kind : uint8_t { number, dtype, rank, numel, size, dtype_of };
+  struct Side {
+    Kind kind = Kind::number;
+    uint32_t variable = 0;
+    int64_t number = 0;  // a number, an axis, or a dtype
+  };
+  static Side read_side(Cursor& cursor, const std::vector<std::string>& variables);
+  static bool is_dtype(const Side& s) { return s.kind == Kind::dtype || s.kind == Kind::dtype_of; }
+  static bool value(const Side& side, const Rewriter& rewriter, std::span<const Arg> bound, int64_t& out);
+
+  Side left_, right_;
+  uint8_t comparison_ = 0;
+};
+
+}  // namespace thunder
