@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "capi/options.h"
+#include "jit/pipeline.h"
 #include "modules/optimizer.h"
 #include "modules/schedule.h"
 
@@ -72,6 +73,21 @@ void describe_executors(Context& context, cJSON* array) {
   for (auto& name : context.executor_names()) add_text(add_object(array), "name", name);
 }
 
+void describe_passes(Context& context, cJSON* array) {
+  for (const PipelineRow& row : pipeline()) {
+    cJSON* o = add_object(array);
+    add_text(o, "name", row.name);
+    add_text(o, "doc", row.why);
+    add_flag(o, "required", row.required);
+  }
+  for (auto& pass : context.passes({})) {
+    cJSON* o = add_object(array);
+    add_text(o, "name", pass->name());
+    if (!pass->before().empty()) add_text(o, "before", pass->before());
+    if (!pass->after().empty()) add_text(o, "after", pass->after());
+  }
+}
+
 void describe_modules(Context& context, cJSON* array) {
   for (auto& kind : context.module_kinds().all()) {
     cJSON* o = add_object(array);
@@ -118,6 +134,7 @@ constexpr Subject kSubjects[] = {
     {"schedules", [](Context&, cJSON* array) { describe_rows(schedule_rows(), array); }},
     {"options", [](Context&, cJSON* array) { describe_options(compile_options(), array); }},
     {"executors", describe_executors},
+    {"passes", describe_passes},
     {"memory", describe_memory},
 };
 

@@ -77,4 +77,11 @@ void thunder_options_add_executor(thunder_options* options, thunder_executor* ex
   });
 }
 
+void thunder_options_add_pass(thunder_options* options, thunder_pass* pass) noexcept {
+  sticking(core(options), __func__, [&] {
+    need(pass, "pass");
+    core(options)->options.add_pass(Ref<CustomPass>(core(pass)));
+  });
+}
+
 }  // extern "C"

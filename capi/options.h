@@ -19,6 +19,7 @@ class OptionsHandle : public Counted<OptionsHandle> {
 };
 THUNDER_COUNTED_HANDLE(thunder_options, OptionsHandle)
 THUNDER_COUNTED_HANDLE(thunder_executor, Executor)
+THUNDER_COUNTED_HANDLE(thunder_pass, CustomPass)
 
 // What a consumer takes: null when absent. Throws the mistake that stuck.
 const CompileOptions* usable_options(const thunder_options* options);

@@ -17,6 +17,14 @@ constexpr thunder_host_api kHost = {
     thunder_tensor_rank,      thunder_tensor_size,    thunder_executor_create, thunder_context_add_executor,
     thunder_executor_release, thunder_node_input_value, thunder_node_output_value, thunder_node_line_count,
     thunder_node_line,
+    thunder_node_input_count, thunder_node_output_count, thunder_node_arg_count, thunder_node_arg_name,
+    thunder_node_where, thunder_node_executor, thunder_context_add_op, thunder_context_add_kernel, thunder_types_push,
+    thunder_types_push_like, thunder_pass_create, thunder_context_add_pass, thunder_pass_release,
+    thunder_editor_line_count, thunder_editor_line, thunder_editor_before, thunder_editor_value,
+    thunder_editor_arguments, thunder_editor_replace, thunder_editor_delete, thunder_op_invoke, thunder_op_invoke_all,
+    thunder_scope_number, thunder_scope_list, thunder_scope_status, thunder_scope_fail, thunder_values_count,
+    thunder_values_find, thunder_values_kind, thunder_values_tensor, thunder_values_i64, thunder_values_f64,
+    thunder_values_str, thunder_values_get, thunder_values_push, thunder_values_push_tensor,
 };
 
 [[noreturn]] void fail_to_load(const char* path, const char* why) {
@@ -43,7 +51,10 @@ void load(thunder_context* context, const char* path) {
   check(desc->abi_min <= THUNDER_PLUGIN_ABI && THUNDER_PLUGIN_ABI <= desc->abi_max, "plugin '", name,
         "' is made for versions ", desc->abi_min, " to ", desc->abi_max,
         " of the plugin interface, this library has version ", THUNDER_PLUGIN_ABI);
-  if (thunder_status* failed = desc->start(context, &kHost)) throw Error(Ref<Status>::adopt(core(failed)));
+  if (auto failed = Ref<Status>::adopt(core(desc->start(context, &kHost)))) {
+    if (failed->has_foreign()) throw Error(failed);
+    throw Error(failed->code(), cat("plugin '", name, "': ", failed->message()));
+  }
 }
 
 }  // namespace

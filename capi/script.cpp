@@ -1,5 +1,7 @@
-// thunder_context_load_script: opens the Lua layer, which is a library of its own, only when it is asked for.
+// thunder_context_load_script*: opens the Lua layer, which is a library of its own, only when it is asked for.
 #include <dlfcn.h>
+
+#include <cstring>
 
 #include "capi/context.h"
 
@@ -8,7 +10,7 @@ using namespace thunder::capi;
 
 namespace {
 
-using RunFile = thunder_status* (*)(thunder_context*, const char* path);
+using RunFile = thunder_status* (*)(thunder_context*, const char* path, const thunder_script_limits* limits);
 
 // The layer takes Lua from the process, so Lua comes first and for everybody. Neither is ever closed: what a script
 // registered runs as long as the process does.
@@ -33,9 +35,26 @@ RunFile open_layer() {
 
 }  // namespace
 
-extern "C" thunder_status* thunder_context_load_script(thunder_context* context, const char* path) noexcept {
-  return handle(guarded(__func__, [&] {
-    need(context, "context"), need(path, "path");
-    if (thunder_status* failed = open_layer()(context, path)) throw Error(Ref<Status>::adopt(core(failed)));
-  }));
+namespace {
+
+void load(thunder_context* context, const char* path, const thunder_script_limits* given) {
+  need(context, "context"), need(path, "path");
+  thunder_script_limits limits{};
+  if (given) std::memcpy(&limits, given, std::min(given->size, sizeof limits));
+  if (thunder_status* failed = open_layer()(context, path, &limits)) throw Error(Ref<Status>::adopt(core(failed)));
 }
+
+}  // namespace
+
+extern "C" {
+
+thunder_status* thunder_context_load_script(thunder_context* context, const char* path) noexcept {
+  return handle(guarded(__func__, [&] { load(context, path, nullptr); }));
+}
+
+thunder_status* thunder_context_load_script_limited(thunder_context* context, const char* path,
+                                                    const thunder_script_limits* limits) noexcept {
+  return handle(guarded(__func__, [&] { load(context, path, limits); }));
+}
+
+}  // extern "C"

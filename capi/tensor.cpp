@@ -17,15 +17,6 @@ Shape shape_of(size_t rank, const int64_t* sizes) {
   return shape;
 }
 
-TensorType type_of(thunder_dtype dtype, size_t rank, const int64_t* sizes, thunder_device device) {
-  TensorType type;
-  type.dtype = static_cast<DType>(dtype);
-  check(known(type.dtype), "unknown dtype ", dtype);
-  type.device = device_of(device);
-  type.shape = shape_of(rank, sizes);
-  return type;
-}
-
 Sizes strides_of(const TensorType& type, const int64_t* strides) {
   dense_bytes(type);  // refuses sizes whose product overflows
   return strides ? Sizes(strides, strides + type.rank()) : dense_strides(type.shape);
@@ -39,6 +30,15 @@ void check_aligned(const void* data, DType dtype) {
 }  // namespace
 
 namespace thunder::capi {
+
+TensorType type_of(thunder_dtype dtype, size_t rank, const int64_t* sizes, thunder_device device) {
+  TensorType type;
+  type.dtype = static_cast<DType>(dtype);
+  check(known(type.dtype), "unknown dtype ", dtype);
+  type.device = device_of(device);
+  type.shape = shape_of(rank, sizes);
+  return type;
+}
 
 void need_data(const Tensor& t) {
   switch (t.kind()) {

@@ -5,6 +5,8 @@
 
 namespace thunder::capi {
 
+// What callers say of a tensor; throws naming what is wrong with it.
+TensorType type_of(thunder_dtype dtype, size_t rank, const int64_t* sizes, thunder_device device);
 // Throw unless there is memory that the host can reach, or may change.
 void need_data(const Tensor& t);
 void need_writable(const Tensor& t);

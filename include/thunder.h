@@ -71,6 +71,7 @@ typedef struct thunder_schedule thunder_schedule;   /* moves the learning rate o
 typedef struct thunder_batches thunder_batches;     /* a data set cut into batches, shuffled or not */
 typedef struct thunder_stream thunder_stream;       /* an order of work on a device */
 typedef struct thunder_trace thunder_trace;         /* one stage of a program: immutable, printable */
+struct thunder_pass;                                /* rewrites traces: thunder/extend.h */
 struct DLManagedTensorVersioned;                    /* DLPack 1.x, from dlpack.h */
 struct DLManagedTensor;                             /* DLPack 0.x, from dlpack.h */
 
@@ -182,14 +183,25 @@ void thunder_context_release(thunder_context *context) THUNDER_NOEXCEPT;
  * any captured tensor: write {seed, 0} to seed it, save it to resume. */
 thunder_tensor *thunder_context_random(thunder_context *context) THUNDER_NOEXCEPT;
 /* Pushes a JSON text onto `out`. `what`: "ops", "modules", "optimizers", "schedules", "options", "executors",
- * "memory". */
+ * "passes", "memory". */
 THUNDER_CHECK thunder_status *thunder_context_describe(thunder_context *context, const char *what,
     thunder_values *out) THUNDER_NOEXCEPT;
 /* Loads a shared library written against thunder/plugin.h, and keeps it for ever. Code of the plugin runs. */
 THUNDER_CHECK thunder_status *thunder_context_load_plugin(thunder_context *context, const char *path) THUNDER_NOEXCEPT;
-/* Runs a Lua file whose `require "thunder"` is this context: it may load plugins, seed, read files. Needs libthunder_lua
- * and Lua 5.4. A script that fails is THUNDER_CALLBACK, with its line, the message and a traceback. */
+/* Runs a Lua file whose `require "thunder"` is this context: it may load plugins, seed, read files. Executors, ops and
+ * passes that it registers live as long as the context. Needs libthunder_lua and Lua 5.4. A script that fails is
+ * THUNDER_CALLBACK, with its line, the message and a traceback. */
 THUNDER_CHECK thunder_status *thunder_context_load_script(thunder_context *context, const char *path) THUNDER_NOEXCEPT;
+/* What a script may use, and then the functions that it registered. Guards against mistakes, not against attackers: a
+ * script runs in the process. */
+typedef struct thunder_script_limits { /* copied; 0: no limit */
+    size_t size;
+    size_t memory_bytes;    /* of Lua's own memory; tensors are the context's */
+    uint64_t instructions;  /* of the file, and of each call of a function that it registered */
+    int32_t restricted;     /* 1: nothing that reaches files, processes, plugins or C libraries */
+} thunder_script_limits;
+THUNDER_CHECK thunder_status *thunder_context_load_script_limited(thunder_context *context, const char *path,
+    const thunder_script_limits *limits_or_null) THUNDER_NOEXCEPT;
 
 /* ==== threads and memory of a context [X: while none of its functions run] ==== */
 
@@ -422,6 +434,8 @@ void thunder_options_set_f64(thunder_options *options, const char *name, double 
 void thunder_options_set_str(thunder_options *options, const char *name, const char *value) THUNDER_NOEXCEPT;
 /* For this compile only, asked before all others; several are asked in the order added. */
 void thunder_options_add_executor(thunder_options *options, thunder_executor *executor) THUNDER_NOEXCEPT;
+/* For this compile only, after those of the context. */
+void thunder_options_add_pass(thunder_options *options, struct thunder_pass *pass) THUNDER_NOEXCEPT;
 
 /* ==== modules and optimisers, data: parts of this file ==== */
 
@@ -437,9 +451,10 @@ THUNDER_CHECK thunder_status *thunder_stream_create(thunder_context *context, th
 THUNDER_CHECK thunder_status *thunder_stream_wait(thunder_stream *stream) THUNDER_NOEXCEPT;
 void thunder_stream_release(thunder_stream *stream) THUNDER_NOEXCEPT;
 
-/* ==== executors: a part of this file ==== */
+/* ==== executors, ops and passes of your own: parts of this file ==== */
 
 #include "thunder/executor.h"
+#include "thunder/extend.h"
 
 #if defined(__GNUC__)
 #pragma GCC visibility pop
@@ -457,6 +472,14 @@ THUNDER_STATIC_ASSERT(sizeof(void *) != 8 || THUNDER_SIZE_UPTO(thunder_launch, t
     "thunder_launch grows only at its end");
 THUNDER_STATIC_ASSERT(sizeof(void *) != 8 || THUNDER_SIZE_UPTO(thunder_executor_desc, destroy) == 96,
     "thunder_executor_desc grows only at its end");
+THUNDER_STATIC_ASSERT(sizeof(void *) != 8 || THUNDER_SIZE_UPTO(thunder_op_desc, destroy) == 72,
+    "thunder_op_desc grows only at its end");
+THUNDER_STATIC_ASSERT(sizeof(void *) != 8 || THUNDER_SIZE_UPTO(thunder_kernel_desc, destroy) == 56,
+    "thunder_kernel_desc grows only at its end");
+THUNDER_STATIC_ASSERT(sizeof(void *) != 8 || THUNDER_SIZE_UPTO(thunder_pass_desc, destroy) == 72,
+    "thunder_pass_desc grows only at its end");
+THUNDER_STATIC_ASSERT(sizeof(void *) != 8 || THUNDER_SIZE_UPTO(thunder_script_limits, instructions) == 24,
+    "thunder_script_limits grows only at its end");
 THUNDER_STATIC_ASSERT(sizeof(void *) != 8 || THUNDER_SIZE_UPTO(thunder_hooks, destroy) == 48,
     "thunder_hooks grows only at its end");
 THUNDER_STATIC_ASSERT(sizeof(void *) != 8 || THUNDER_SIZE_UPTO(thunder_statistics, peak_arena_bytes) == 72,

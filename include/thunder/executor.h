@@ -23,6 +23,14 @@ const thunder_node *thunder_node_line(const thunder_node *node, size_t index) TH
 /* An argument that is not a tensor, by its name in the schema; what it points to lives as long as the node. */
 THUNDER_CHECK thunder_status *thunder_node_arg(const thunder_node *node, const char *name,
     thunder_any *out) THUNDER_NOEXCEPT;
+/* How many there are, absent inputs counted; of the arguments all, in the schema's order, and what each is called. */
+size_t thunder_node_input_count(const thunder_node *node) THUNDER_NOEXCEPT;
+size_t thunder_node_output_count(const thunder_node *node) THUNDER_NOEXCEPT;
+size_t thunder_node_arg_count(const thunder_node *node) THUNDER_NOEXCEPT;
+const char *thunder_node_arg_name(const thunder_node *node, size_t index) THUNDER_NOEXCEPT; /* "" beyond the last */
+/* The user's "file:line", and the executor that claimed it; "" if there is none. */
+const char *thunder_node_where(const thunder_node *node) THUNDER_NOEXCEPT;
+const char *thunder_node_executor(const thunder_node *node) THUNDER_NOEXCEPT;
 
 typedef struct thunder_buffer { /* 40 bytes, frozen for ever */
     void *data;
@@ -79,6 +87,11 @@ typedef struct thunder_executor_desc { /* copied */
      * `layout` are the inputs and outputs that run will get, without data, and nothing else. Since: 0.1 */
     thunder_status *(*lay_out)(const thunder_node *node, const thunder_launch *layout, void *state,
         size_t *scratch_bytes, void *user);
+    /* Before gradients are taken, or NULL: what the executor wants in place of a node that it would claim, written as a
+     * traced function of the node's arguments, as a decomposition is. With an op of its own that has a vjp, this is how a
+     * forward brings its own backward. THUNDER_DECLINED leaves the node as it is. Since: 0.1 */
+    thunder_status *(*execution_transform)(thunder_scope *scope, const thunder_node *node, const thunder_values *in,
+        thunder_values *out, void *user);
 } thunder_executor_desc;
 THUNDER_CHECK thunder_status *thunder_executor_create(thunder_context *context, const thunder_executor_desc *desc,
     thunder_executor **out) THUNDER_NOEXCEPT;

@@ -1,4 +1,4 @@
-/* thunder/plugin.h: for shared libraries that bring executors to a program. A plugin includes this file and links
+/* thunder/plugin.h: for shared libraries that bring executors, ops and passes. A plugin includes this file and links
  * nothing: the functions below then go through a table of the host's, so that plugin code and application code read
  * the same and there is never a second copy of the library in a process.
  *
@@ -10,6 +10,8 @@
  * cc -shared -fPIC mine.c -o mine.so, and thunder_context_load_plugin(context, "./mine.so"). Compiled into a program with
  * -DTHUNDER_PLUGIN_STATIC=start_mine instead, the same file defines thunder_status *start_mine(thunder_context *), which
  * does what loading it does; `host` is then NULL.
+ *
+ * Ops are th_NAME(scope, ...) here too: include thunder/ops.h after this file.
  */
 #ifndef THUNDER_PLUGIN_H
 #define THUNDER_PLUGIN_H
@@ -44,6 +46,45 @@ typedef struct thunder_host_api {
     uint32_t (*node_output_value)(const thunder_node *node, size_t index);
     size_t (*node_line_count)(const thunder_node *node);
     const thunder_node *(*node_line)(const thunder_node *node, size_t index);
+    size_t (*node_input_count)(const thunder_node *node);
+    size_t (*node_output_count)(const thunder_node *node);
+    size_t (*node_arg_count)(const thunder_node *node);
+    const char *(*node_arg_name)(const thunder_node *node, size_t index);
+    const char *(*node_where)(const thunder_node *node);
+    const char *(*node_executor)(const thunder_node *node);
+    thunder_status *(*context_add_op)(thunder_context *context, const thunder_op_desc *desc);
+    thunder_status *(*context_add_kernel)(thunder_context *context, const char *op, const thunder_kernel_desc *desc);
+    void (*types_push)(thunder_types *types, thunder_dtype dtype, thunder_device device, size_t rank,
+        const int64_t *shape);
+    void (*types_push_like)(thunder_types *types, const thunder_tensor *tensor);
+    thunder_status *(*pass_create)(thunder_context *context, const thunder_pass_desc *desc, thunder_pass **out);
+    thunder_status *(*context_add_pass)(thunder_context *context, thunder_pass *pass);
+    void (*pass_release)(thunder_pass *pass);
+    size_t (*editor_line_count)(const thunder_editor *editor);
+    const thunder_node *(*editor_line)(thunder_editor *editor, size_t line);
+    thunder_scope *(*editor_before)(thunder_editor *editor, size_t line);
+    thunder_tensor *(*editor_value)(thunder_editor *editor, uint32_t value);
+    thunder_values *(*editor_arguments)(thunder_editor *editor, size_t line);
+    void (*editor_replace)(thunder_editor *editor, size_t line, const thunder_values *results);
+    void (*editor_delete)(thunder_editor *editor, size_t line);
+    thunder_tensor *(*op_invoke)(thunder_scope *scope, const char *name, const thunder_any *args, size_t n_args,
+        const char *const *names_or_null, thunder_tensor **results, size_t n_out, const char *where);
+    thunder_values *(*op_invoke_all)(thunder_scope *scope, const char *name, const thunder_any *args,
+        size_t n_args, const char *const *names_or_null, const char *where);
+    thunder_tensor *(*scope_number)(thunder_scope *scope, const thunder_any *number);
+    thunder_values *(*scope_list)(thunder_scope *scope, thunder_tensor *const *tensors, size_t count);
+    thunder_status *(*scope_status)(thunder_scope *scope);
+    void (*scope_fail)(thunder_scope *scope, thunder_status *stolen);
+    size_t (*values_count)(const thunder_values *values);
+    size_t (*values_find)(const thunder_values *values, const char *path);
+    thunder_kind (*values_kind)(const thunder_values *values, size_t leaf);
+    thunder_tensor *(*values_tensor)(const thunder_values *values, size_t leaf);
+    int64_t (*values_i64)(const thunder_values *values, size_t leaf);
+    double (*values_f64)(const thunder_values *values, size_t leaf);
+    const char *(*values_str)(const thunder_values *values, size_t leaf, size_t *bytes_or_null);
+    thunder_status *(*values_get)(const thunder_values *values, size_t leaf, thunder_any *out);
+    void (*values_push)(thunder_values *values, const thunder_any *leaf);
+    void (*values_push_tensor)(thunder_values *values, thunder_tensor *tensor_or_null);
 } thunder_host_api;
 
 /* What the plugin is; static storage. The host's THUNDER_PLUGIN_ABI must lie between abi_min and abi_max. */
@@ -96,6 +137,42 @@ extern __attribute__((visibility("hidden"))) const thunder_host_api *thunder_hos
 #define thunder_executor_create thunder_host->executor_create
 #define thunder_context_add_executor thunder_host->context_add_executor
 #define thunder_executor_release thunder_host->executor_release
+#define thunder_node_input_count thunder_host->node_input_count
+#define thunder_node_output_count thunder_host->node_output_count
+#define thunder_node_arg_count thunder_host->node_arg_count
+#define thunder_node_arg_name thunder_host->node_arg_name
+#define thunder_node_where thunder_host->node_where
+#define thunder_node_executor thunder_host->node_executor
+#define thunder_context_add_op thunder_host->context_add_op
+#define thunder_context_add_kernel thunder_host->context_add_kernel
+#define thunder_types_push thunder_host->types_push
+#define thunder_types_push_like thunder_host->types_push_like
+#define thunder_pass_create thunder_host->pass_create
+#define thunder_context_add_pass thunder_host->context_add_pass
+#define thunder_pass_release thunder_host->pass_release
+#define thunder_editor_line_count thunder_host->editor_line_count
+#define thunder_editor_line thunder_host->editor_line
+#define thunder_editor_before thunder_host->editor_before
+#define thunder_editor_value thunder_host->editor_value
+#define thunder_editor_arguments thunder_host->editor_arguments
+#define thunder_editor_replace thunder_host->editor_replace
+#define thunder_editor_delete thunder_host->editor_delete
+#define thunder_op_invoke thunder_host->op_invoke
+#define thunder_op_invoke_all thunder_host->op_invoke_all
+#define thunder_scope_number thunder_host->scope_number
+#define thunder_scope_list thunder_host->scope_list
+#define thunder_scope_status thunder_host->scope_status
+#define thunder_scope_fail thunder_host->scope_fail
+#define thunder_values_count thunder_host->values_count
+#define thunder_values_find thunder_host->values_find
+#define thunder_values_kind thunder_host->values_kind
+#define thunder_values_tensor thunder_host->values_tensor
+#define thunder_values_i64 thunder_host->values_i64
+#define thunder_values_f64 thunder_host->values_f64
+#define thunder_values_str thunder_host->values_str
+#define thunder_values_get thunder_host->values_get
+#define thunder_values_push thunder_host->values_push
+#define thunder_values_push_tensor thunder_host->values_push_tensor
 #endif
 
 #ifdef __cplusplus

@@ -164,6 +164,87 @@ static void flags(thunder_context *context)
     }
 }
 
+/* A call that fails has changed nothing: what it writes is written when nothing can fail any more. */
+static thunder_status *write_and_multiply(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)
+{
+    thunder_tensor *x = thunder_values_tensor(in, 0);
+    th_add_(s, user, th_f64(s, 1));
+    thunder_values_push_tensor(out, th_mul(s, x, x));
+    return NULL;
+}
+static void writes_nothing_when_it_fails(thunder_context *context)
+{
+    const int64_t shape[] = { 3 };
+    const float data[] = { 1, 2, 3 };
+    float r[3];
+    struct log log = { 0, 0, 0, 0, 0 };
+    thunder_executor *e = NULL;
+    thunder_options *o = NULL;
+    thunder_function *f = NULL;
+    thunder_compiled *c = NULL;
+    thunder_tensor *x = test_f32(context, 1, shape, data), *written = test_f32(context, 1, shape, data), *y = NULL;
+    thunder_executor_desc d = description(&log);
+    d.run = fail;
+    OK(thunder_executor_create(context, &d, &e));
+    OK(thunder_options_create(context, &o));
+    thunder_options_add_executor(o, e);
+    OK(thunder_function_create(context, "write_and_multiply", write_and_multiply, written, NULL, &f));
+    OK(thunder_compile(f, o, &c));
+    REFUSED(thunder_compiled_call_tensors(c, &x, 1, &y, 1), THUNDER_BACKEND, "run by executor 'mine'");
+    OK(thunder_tensor_read(written, r, sizeof r));
+    CHECK(!memcmp(r, data, sizeof r));
+    thunder_tensor_release(x);
+    thunder_tensor_release(written);
+    thunder_executor_release(e);
+    thunder_options_release(o);
+    thunder_compiled_release(c);
+    thunder_function_release(f);
+}
+
+/* What the executor wants in place of a line, before gradients are taken. */
+static thunder_status *as_double(thunder_scope *s, const thunder_node *node, const thunder_values *in, thunder_values *out, void *user)
+{
+    (void)user;
+    if (thunder_tensor_rank(thunder_node_input(node, 0)) != 1) return thunder_status_create(THUNDER_DECLINED, "", 0);
+    thunder_values_push_tensor(out, th_mul(s, thunder_values_tensor(in, 0), th_f64(s, 2)));
+    return NULL;
+}
+static thunder_status *gradient_of_relu(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)
+{
+    thunder_tensor *x = thunder_values_tensor(in, 0), *loss = th_sum(s, th_relu(s, x));
+    (void)user;
+    thunder_values_push_tensor(out, thunder_values_tensor(thunder_scope_grad(s, loss, thunder_scope_list(s, &x, 1)), 0));
+    return NULL;
+}
+static void transforms(thunder_context *context)
+{
+    static const char *const ops[] = { "relu" };
+    const int64_t shape[] = { 3 };
+    const float data[] = { -1, 2, 3 };
+    float r[3];
+    thunder_executor *e = NULL;
+    thunder_options *o = NULL;
+    thunder_function *f = NULL;
+    thunder_compiled *c = NULL;
+    thunder_tensor *x = test_f32(context, 1, shape, data), *y = NULL;
+    thunder_executor_desc d = description(NULL);
+    d.ops = ops, d.claim = NULL, d.prepare = no_state, d.run = strided, d.drop = NULL, d.destroy = NULL, d.execution_transform = as_double;
+    OK(thunder_executor_create(context, &d, &e));
+    OK(thunder_options_create(context, &o));
+    thunder_options_add_executor(o, e);
+    OK(thunder_function_create(context, "gradient_of_relu", gradient_of_relu, NULL, NULL, &f));
+    OK(thunder_compile(f, o, &c));
+    OK(thunder_compiled_call_tensors(c, &x, 1, &y, 1));
+    OK(thunder_tensor_read(y, r, sizeof r));
+    CHECK(r[0] == 2 && r[1] == 2 && r[2] == 2);
+    thunder_tensor_release(x);
+    thunder_tensor_release(y);
+    thunder_executor_release(e);
+    thunder_options_release(o);
+    thunder_compiled_release(c);
+    thunder_function_release(f);
+}
+
 int main(void)
 {
     struct log log = { 0, 0, 0, 0, 0 };
@@ -187,6 +268,8 @@ int main(void)
     REFUSED(thunder_executor_create(context, &d, &e), THUNDER_INVALID_ARGUMENT, "'mine' has no run");
     CHECK(log.destroys == 4 && e == NULL);
     flags(context);
+    writes_nothing_when_it_fails(context);
+    transforms(context);
     thunder_context_release(context);
     return 0;
 }

@@ -88,6 +88,55 @@ static void every_way(const char *plugin)
     }
 }
 
+static thunder_status *cube_of_negated(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)
+{
+    thunder_any x = thunder_any_tensor(thunder_values_tensor(in, 0));
+    (void)user;
+    x = thunder_any_tensor(thunder_op_invoke(s, "plugin.negate", &x, 1, NULL, NULL, 0, "user.c:5"));
+    x = thunder_any_tensor(thunder_op_invoke(s, "plugin.cube", &x, 1, NULL, NULL, 0, "user.c:6"));
+    thunder_values_push_tensor(out, th_relu(s, x.u.t));
+    return NULL;
+}
+
+/* Its ops run in programs, the kernel found by its symbol; and nothing of a plugin goes while it is in use. */
+static void ops_and_what_is_in_use(const char *folder)
+{
+    const int64_t shape[] = { 2 };
+    const float data[] = { -1, -2 };
+    float r[2];
+    char path[4096], older[4096];
+    thunder_context *context = NULL;
+    thunder_function *f = NULL;
+    thunder_compiled *c = NULL;
+    thunder_options *o = NULL;
+    thunder_tensor *y = NULL;
+    thunder_kernel_desc k;
+    memset(&k, 0, sizeof k);
+    OK(thunder_context_create(NULL, &context));
+    snprintf(path, sizeof path, "%s/brings_ops.so", folder);
+    snprintf(older, sizeof older, "%s/older.so", folder);
+    OK(thunder_context_load_plugin(context, path));
+    OK(thunder_context_load_plugin(context, older));
+    k.size = sizeof k, k.library = path, k.symbol = "plugin_negat";
+    REFUSED(thunder_context_add_kernel(context, "plugin.negate", &k), THUNDER_NOT_FOUND, "has no symbol 'plugin_negat'");
+    k.symbol = "plugin_negate";
+    OK(thunder_context_add_kernel(context, "plugin.negate", &k));
+    thunder_tensor *x = test_f32(context, 1, shape, data);
+    OK(thunder_options_create(context, &o));
+    thunder_options_set_str(o, "executors", "older");
+    OK(thunder_function_create(context, "cube_of_negated", cube_of_negated, NULL, NULL, &f));
+    OK(thunder_compile(f, o, &c));
+    thunder_options_release(o);
+    thunder_function_release(f);
+    thunder_context_release(context); /* what was compiled keeps it, and the plugins' code */
+    OK(thunder_compiled_call_tensors(c, &x, 1, &y, 1));
+    OK(thunder_tensor_read(y, r, sizeof r));
+    CHECK(r[0] == 101 && r[1] == 108);
+    thunder_compiled_release(c);
+    thunder_tensor_release(x);
+    thunder_tensor_release(y);
+}
+
 int main(int argc, char **argv)
 {
     char path[4096];
@@ -100,6 +149,11 @@ int main(int argc, char **argv)
     snprintf(path, sizeof path, "%s/future.so", argv[1]);
     REFUSED(thunder_context_load_plugin(context, path), THUNDER_INVALID_ARGUMENT, "made for versions 8 to 10");
     REFUSED(load_from_lua(context, path), THUNDER_CALLBACK, "made for versions 8 to 10");
+    snprintf(path, sizeof path, "%s/no_symbol.so", argv[1]);
+    REFUSED(thunder_context_load_plugin(context, path), THUNDER_NOT_FOUND, "undefined symbol: thunder_plugin_query_v1");
+    snprintf(path, sizeof path, "%s/failing.so", argv[1]);
+    REFUSED(thunder_context_load_plugin(context, path), THUNDER_BACKEND, "plugin 'failing': no licence was found");
+    ops_and_what_is_in_use(argv[1]);
     snprintf(path, sizeof path, "%s/none.so", argv[1]);
     REFUSED(thunder_context_load_plugin(context, path), THUNDER_NOT_FOUND, "none.so");
     thunder_context_release(context);

@@ -31,6 +31,104 @@ static void shares_the_context(thunder_context *context)
     OK(RUN("assert(leftover == nil)"));
 }
 
+/* What a script registers lives on in the context, on any thread's calls, without the script. */
+static thunder_status *halved(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)
+{
+    const thunder_any x = thunder_any_tensor(thunder_values_tensor(in, 0));
+    (void)user;
+    thunder_values_push_tensor(out, th_gelu(s, thunder_op_invoke(s, "script.halve", &x, 1, NULL, NULL, 0, "user.c:3")));
+    return NULL;
+}
+
+static thunder_status *call_halved(thunder_context *context, float *result)
+{
+    const int64_t shape[] = { 2 };
+    const float data[] = { 2, 6 };
+    thunder_options *o = NULL;
+    thunder_function *f = NULL;
+    thunder_compiled *c = NULL;
+    thunder_tensor *x = test_f32(context, 1, shape, data), *y = NULL;
+    OK(thunder_options_create(context, &o));
+    thunder_options_set_str(o, "executors", "script");
+    OK(thunder_function_create(context, "halved", halved, NULL, NULL, &f));
+    OK(thunder_compile(f, o, &c));
+    thunder_status *st = thunder_compiled_call_tensors(c, &x, 1, &y, 1);
+    if (!st) OK(thunder_tensor_read(y, result, 2 * sizeof *result));
+    thunder_tensor_release(x);
+    thunder_tensor_release(y);
+    thunder_options_release(o);
+    thunder_compiled_release(c);
+    thunder_function_release(f);
+    return st;
+}
+
+static const char registers[] =
+    "local th = require 'thunder'\n"
+    "th.op { schema = 'script.halve(tensor x) -> tensor', decompose = function(x) return x / 2 end }\n"
+    "local calls = 0\n"
+    "th.executor { name = 'script', ops = { gelu = function(x)\n"
+    "  calls = calls + 1\n"
+    "  if calls == 3 then error('three is too many') end\n"
+    "  if calls == 4 then while true do end end\n"
+    "  return x * calls\n"
+    "end } }\n"
+    "th.pass { name = 'idle', rules = { 'neg(neg(x)) -> x' } }\n";
+
+static void registrations_outlive_the_script(void)
+{
+    float r[2];
+    thunder_context *context = NULL;
+    thunder_script_limits limits;
+    memset(&limits, 0, sizeof limits);
+    limits.size = sizeof limits, limits.instructions = 1000000, limits.memory_bytes = 64 << 20, limits.restricted = 1;
+    OK(thunder_context_create(NULL, &context));
+    char path[] = "thunder-script-XXXXXX";
+    const int file = mkstemp(path);
+    CHECK(file >= 0 && write(file, registers, sizeof registers - 1) == (ssize_t)sizeof registers - 1 && !close(file));
+    OK(thunder_context_load_script_limited(context, path, &limits));
+    remove(path);
+    OK(call_halved(context, r));
+    CHECK(r[0] == 1 && r[1] == 3);
+    OK(call_halved(context, r));
+    CHECK(r[0] == 2 && r[1] == 6);
+    REFUSED(call_halved(context, r), THUNDER_CALLBACK, "three is too many");
+    REFUSED(call_halved(context, r), THUNDER_CALLBACK, "ran more than 1000000 instructions"); /* each call has its own */
+    OK(call_halved(context, r));
+    thunder_context_release(context);
+}
+
+static thunder_status *run_limited(thunder_context *context, const char *text, size_t bytes)
+{
+    thunder_script_limits limits = { sizeof limits, 16 << 20, 2000000, 1 };
+    char path[] = "thunder-script-XXXXXX";
+    const int file = mkstemp(path);
+    CHECK(file >= 0 && write(file, text, bytes) == (ssize_t)bytes && !close(file));
+    thunder_status *status = thunder_context_load_script_limited(context, path, &limits);
+    remove(path);
+    return status;
+}
+#define LIMITED(text) run_limited(context, text, sizeof text - 1)
+
+static void keeps_to_its_limits(thunder_context *context)
+{
+    OK(LIMITED("assert(require 'thunder'.ones(2):sum():item() == 2)"));
+    REFUSED(LIMITED("while true do end"), THUNDER_CALLBACK, "ran more than 2000000 instructions");
+    REFUSED(LIMITED("coroutine.wrap(function() while true do end end)()"), THUNDER_CALLBACK, "instructions");
+    REFUSED(LIMITED("while true do pcall(function() while true do end end) end"), THUNDER_CALLBACK, "instructions");
+    REFUSED(LIMITED("local t = {} for i = 1, 1e9 do t[i] = ('x'):rep(100000) .. i end"), THUNDER_CALLBACK, "not enough memory");
+    REFUSED(LIMITED("return ('x'):rep(1 << 30)"), THUNDER_CALLBACK, "not enough memory");
+    REFUSED(LIMITED("io.open('x')"), THUNDER_CALLBACK, "global 'io'");
+    REFUSED(LIMITED("os.execute('true')"), THUNDER_CALLBACK, "field 'execute'");
+    REFUSED(LIMITED("debug.sethook()"), THUNDER_CALLBACK, "global 'debug'");
+    REFUSED(LIMITED("require 'socket'"), THUNDER_CALLBACK, "a restricted script cannot load the module 'socket'");
+    REFUSED(LIMITED("assert(load('\\27Lua'))"), THUNDER_CALLBACK, "attempt to load a binary chunk");
+    REFUSED(LIMITED("require 'thunder'.load_plugin 'x.so'"), THUNDER_CALLBACK, "load_plugin: a restricted script cannot reach files");
+    REFUSED(LIMITED("require 'thunder'.data.csv 'x.csv'"), THUNDER_CALLBACK, "a restricted script cannot reach files");
+    REFUSED(LIMITED("require 'thunder'.nn.Linear(2, 2):save 'x'"), THUNDER_CALLBACK, "save: a restricted script cannot reach files");
+    REFUSED(LIMITED("require 'thunder'.op { schema = 'f(tensor x) -> tensor', meta = print, library = 'x.so', symbol = 'f' }"),
+        THUNDER_CALLBACK, "a restricted script cannot load libraries");
+}
+
 static void fails(thunder_context *context)
 {
     REFUSED(thunder_context_load_script(context, "no/such.lua"), THUNDER_CALLBACK, "no/such.lua");
@@ -58,6 +156,8 @@ int main(void)
     OK(thunder_context_create(NULL, &context));
     shares_the_context(context);
     fails(context);
+    keeps_to_its_limits(context);
     thunder_context_release(context);
+    registrations_outlive_the_script();
     return 0;
 }

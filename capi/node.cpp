@@ -1,0 +1,123 @@
+// thunder_node_*: what executors, meta functions and passes see of a line.
+#include "capi/node.h"
+
+using namespace thunder;
+using namespace thunder::capi;
+
+namespace {
+
+// Tensors in the schema's order, lists flattened, absent ones counted: the wanted one. `count` gets how many there are.
+Arg tensor_argument(const NodeHandle& n, size_t wanted, size_t* count = nullptr) {
+  size_t at = 0;
+  Arg found = Arg::none();
+  for (size_t i = 0; i < n.args.size(); i++) {
+    const Arg& a = n.args[i];
+    const ParamKind kind = n.op.schema.params[i].kind;
+    if (kind == ParamKind::tensors) {
+      if (wanted >= at && wanted < at + a.count) found = Arg::value(a.value_list()[wanted - at]);
+      at += a.count;
+    } else if (kind == ParamKind::tensor && wanted == at++) {
+      found = a;
+    }
+  }
+  if (count) *count = at;
+  return found;
+}
+
+Tensor* input(const NodeHandle& n, size_t wanted) {
+  const Arg a = tensor_argument(n, wanted);
+  return !a.present() ? nullptr : a.kind == ArgKind::value ? n.metadata(a.v) : n.keep(Tensor::number(a));
+}
+
+// Only a region has lines for its executor; the decomposition of another op is not its business.
+std::span<const Node* const> lines_of(const NodeHandle& n) {
+  return n.op.schema.name == "region" ? n.body : std::span<const Node* const>();
+}
+
+const NodeHandle* line(const NodeHandle& n, size_t index) {
+  const auto body = lines_of(n);
+  if (index >= body.size()) return nullptr;
+  n.lines.resize(body.size());
+  if (!n.lines[index]) n.lines[index] = std::make_unique<NodeHandle>(*body[index], *n.store);
+  return n.lines[index].get();
+}
+
+Any argument(const NodeHandle& n, std::string_view name) {
+  const Schema& schema = n.op.schema;
+  const int found = schema.find(name);
+  std::vector<std::string_view> known;
+  for (auto& p : schema.params) known.push_back(p.name);
+  check(found >= 0, schema.name, " has no argument '", name, "'", suggest(name, known), "; ", schema.text);
+  const Arg& a = n.args[static_cast<size_t>(found)];
+  check(a.kind != ArgKind::value && a.kind != ArgKind::values, "argument '", name, "' of ", schema.name,
+        " is a tensor; see thunder_node_input");
+  Any out;
+  out.kind = a.kind, out.count = a.count, out.i = a.i;
+  if (a.kind == ArgKind::dims) {
+    auto& list = n.lists.emplace_back();
+    for (Dim d : a.dim_list()) list.push_back(hint(d));
+    out.d = list.data();
+  }
+  return out;
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* thunder_node_op(const thunder_node* node) noexcept { return node ? core(node)->op.schema.name.c_str() : ""; }
+
+thunder_tensor* thunder_node_input(const thunder_node* node, size_t index) noexcept {
+  return node ? handle(value_or<Tensor*>(nullptr, [&] { return input(*core(node), index); })) : nullptr;
+}
+
+thunder_tensor* thunder_node_output(const thunder_node* node, size_t index) noexcept {
+  if (!node || index >= core(node)->results.size()) return nullptr;
+  return handle(value_or<Tensor*>(nullptr, [&] { return core(node)->metadata(core(node)->results[index]); }));
+}
+
+uint32_t thunder_node_input_value(const thunder_node* node, size_t index) noexcept {
+  if (!node) return kNoValue;
+  const Arg a = tensor_argument(*core(node), index);
+  return a.kind == ArgKind::value ? a.v : kNoValue;
+}
+
+uint32_t thunder_node_output_value(const thunder_node* node, size_t index) noexcept {
+  return node && index < core(node)->results.size() ? core(node)->results[index] : kNoValue;
+}
+
+size_t thunder_node_line_count(const thunder_node* node) noexcept { return node ? lines_of(*core(node)).size() : 0; }
+
+const thunder_node* thunder_node_line(const thunder_node* node, size_t index) noexcept {
+  return node ? handle(value_or<const NodeHandle*>(nullptr, [&] { return line(*core(node), index); })) : nullptr;
+}
+
+thunder_status* thunder_node_arg(const thunder_node* node, const char* name, thunder_any* out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(node, "node"), need(name, "name"), need(out, "out");
+    *core(out) = argument(*core(node), name);
+  }));
+}
+
+size_t thunder_node_input_count(const thunder_node* node) noexcept {
+  size_t count = 0;
+  if (node) tensor_argument(*core(node), SIZE_MAX, &count);
+  return count;
+}
+
+size_t thunder_node_output_count(const thunder_node* node) noexcept { return node ? core(node)->results.size() : 0; }
+size_t thunder_node_arg_count(const thunder_node* node) noexcept { return node ? core(node)->args.size() : 0; }
+
+const char* thunder_node_arg_name(const thunder_node* node, size_t index) noexcept {
+  return node && index < core(node)->args.size() ? core(node)->op.schema.params[index].name.c_str() : "";
+}
+
+const char* thunder_node_where(const thunder_node* node) noexcept {
+  return node && core(node)->where ? core(node)->where : "";
+}
+
+const char* thunder_node_executor(const thunder_node* node) noexcept {
+  return node && core(node)->executor ? core(node)->executor : "";
+}
+
+}  // extern "C"

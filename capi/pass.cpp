@@ -1,0 +1,140 @@
+// thunder_pass_* and thunder_editor_*: passes of the caller's, and what they change traces through.
+#include <cstring>
+
+#include "capi/node.h"
+#include "capi/options.h"
+
+using namespace thunder;
+using namespace thunder::capi;
+
+namespace thunder::capi {
+
+// An editor while a pass's function has it, and the first mistake that was made with it.
+struct EditorHandle {
+  explicit EditorHandle(Editor& e) : editor(e), nodes(e.lines()) {}
+  Editor& editor;
+  std::vector<std::unique_ptr<NodeHandle>> nodes;  // by line, made when they are asked for
+
+  const Ref<Status>& status() const { return editor.scope().status(); }
+  void fail(Ref<Status> why) { editor.scope().fail(std::move(why)); }
+};
+THUNDER_HANDLE(thunder_editor, EditorHandle)
+
+}  // namespace thunder::capi
+
+namespace {
+
+struct CPass {
+  thunder_pass_desc desc{};
+
+  ~CPass() {
+    if (desc.destroy) desc.destroy(desc.user);
+  }
+  static Status* run(Editor& editor, void* user) {
+    const thunder_pass_desc& desc = static_cast<CPass*>(user)->desc;
+    EditorHandle lent(editor);
+    return core(desc.run(handle(&lent), desc.user));
+  }
+  static void destroy(void* user) { delete static_cast<CPass*>(user); }
+};
+
+CustomPassDesc ours(std::unique_ptr<CPass> made) {
+  const thunder_pass_desc& d = made->desc;
+  check(d.name && *d.name, "the descriptor has no name");
+  check(d.n_rules == 0 || d.rules, "rules of pass '", d.name, "' is NULL");
+  CustomPassDesc desc;
+  desc.name = d.name;
+  desc.before = d.before ? d.before : "";
+  desc.after = d.after ? d.after : "";
+  for (size_t i = 0; i < d.n_rules; i++) {
+    check(d.rules[i] != nullptr, "rule ", i, " of pass '", d.name, "' is NULL");
+    desc.rules.emplace_back(d.rules[i]);
+  }
+  if (d.run) desc.run = CPass::run;
+  desc.destroy = CPass::destroy;
+  desc.user = made.release();
+  return desc;
+}
+
+}  // namespace
+
+extern "C" {
+
+thunder_status* thunder_pass_create(thunder_context* context, const thunder_pass_desc* desc,
+                                    thunder_pass** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(desc, "desc");
+    thunder_pass_desc copy{};
+    std::memcpy(&copy, desc, std::min(desc->size, sizeof copy));
+    UserGuard guard(copy.destroy, copy.user);
+    auto made = std::make_unique<CPass>();
+    made->desc = copy;
+    guard.dismiss();
+    need(context, "context"), need(out, "out");
+    *out = given(make<CustomPass>(ours(std::move(made)), core(context)->registry()));
+  }));
+}
+
+thunder_status* thunder_context_add_pass(thunder_context* context, thunder_pass* pass) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(context, "context"), need(pass, "pass");
+    core(context)->add_pass(Ref<CustomPass>(core(pass)));
+  }));
+}
+
+void thunder_pass_release(thunder_pass* pass) noexcept { released(pass); }
+
+size_t thunder_editor_line_count(const thunder_editor* editor) noexcept {
+  return editor ? core(editor)->editor.lines() : 0;
+}
+
+const thunder_node* thunder_editor_line(thunder_editor* editor, size_t line) noexcept {
+  const NodeHandle* found = nullptr;
+  sticking(core(editor), __func__, [&] {
+    EditorHandle& e = *core(editor);
+    const Node& node = e.editor.line(line);
+    if (!e.nodes[line]) e.nodes[line] = std::make_unique<NodeHandle>(node, *e.editor.trace().store);
+    found = e.nodes[line].get();
+  });
+  return handle(found);
+}
+
+thunder_scope* thunder_editor_before(thunder_editor* editor, size_t line) noexcept {
+  if (!editor) return nullptr;
+  sticking(core(editor), __func__, [&] { core(editor)->editor.before(line); });
+  return handle(static_cast<Scope*>(&core(editor)->editor.scope()));
+}
+
+thunder_tensor* thunder_editor_value(thunder_editor* editor, uint32_t value) noexcept {
+  if (!editor) return handle(lasting_failure(Lasting::no_scope));
+  BuilderScope& scope = core(editor)->editor.scope();
+  return handle(tensor_in(&scope, __func__, [&] {
+    check(value < core(editor)->editor.trace().store->size(), "there is no value ", value);
+    return scope.wrap(value);
+  }));
+}
+
+thunder_values* thunder_editor_arguments(thunder_editor* editor, size_t line) noexcept {
+  if (!editor) return nullptr;
+  BuilderScope& scope = core(editor)->editor.scope();
+  return handle(values_in(&scope, __func__, [&] {
+    const Node& node = core(editor)->editor.line(line);
+    auto in = make<Values>();
+    for (size_t i = 0; i < node.args.size(); i++) push_argument(scope, *in, node.op->schema.params[i], node.args[i]);
+    return scope.own(std::move(in));
+  }));
+}
+
+void thunder_editor_replace(thunder_editor* editor, size_t line, const thunder_values* results) noexcept {
+  sticking(core(editor), __func__, [&] {
+    need(results, "results");
+    Editor& e = core(editor)->editor;
+    e.replace(line, e.read(*core(results)));
+  });
+}
+
+void thunder_editor_delete(thunder_editor* editor, size_t line) noexcept {
+  sticking(core(editor), __func__, [&] { core(editor)->editor.remove(line); });
+}
+
+}  // extern "C"

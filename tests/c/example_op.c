@@ -1,0 +1,2 @@
+/* The example is a program of a user's. */
+#include "extend/op.c"
