@@ -156,8 +156,8 @@ if(THUNDER_LANGUAGES AND TARGET thunder_tool AND TARGET thunder_lua)
   endforeach()
 endif()
 
-# Examples that train, on data that the test makes: once, and not under sanitizers.
-file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/examples/*.lua)
+# Examples that train, on data that the test makes, and those that extend the compiler: once, and not under sanitizers.
+file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/examples/*.lua ${CMAKE_SOURCE_DIR}/examples/extend/*.lua)
 foreach(script ${scripts})
   cmake_path(GET script STEM name)
   if(TARGET thunder_tool AND TARGET thunder_lua AND NOT THUNDER_SANITIZE)

@@ -13,6 +13,8 @@ RELEASE(release_module, module)
 RELEASE(release_optimizer, optimizer)
 RELEASE(release_schedule, schedule)
 RELEASE(release_batches, batches)
+RELEASE(release_executor, executor)
+RELEASE(release_pass, pass)
 #undef RELEASE
 
 /* NULL: a type of its own file, more than a handle. */
@@ -32,6 +34,9 @@ static const struct {
     [BOX_BATCHES] = {"thunder.batches", "batches", release_batches, 0},
     [BOX_COMPILED] = {"thunder.compiled", "a compiled function", NULL, 0},
     [BOX_CONSTANT] = {"thunder.constant", "a dtype or a device", NULL, 0},
+    [BOX_EXECUTOR] = {"thunder.executor", "an executor", release_executor, 0},
+    [BOX_PASS] = {"thunder.pass", "a pass", release_pass, 0},
+    [BOX_EDITOR] = {"thunder.editor", "a trace being edited", NULL, 0},
 };
 
 const char *box_name(enum box_type type) { return types[type].name; }

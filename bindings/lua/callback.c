@@ -83,29 +83,53 @@ static const char *error_text(lua_State *L)
 
 static thunder_status *failure(const char *text) { return thunder_status_create(THUNDER_CALLBACK, text, strlen(text)); }
 
-thunder_status *callback_run(thunder_scope *scope, const thunder_values *in, thunder_values *out, void *user)
+static thunder_status *run_locked(layer *self, lua_State *L, lua_CFunction body, void *data, thunder_scope *scope)
 {
-    callback *self = user;
-    layer *state = self->layer;
-    lua_State *L = state->running;
-    if (!L) return failure("the Lua state of this function is closed");
-    if (!lua_checkstack(L, 8)) return failure("the Lua stack is full");
-    frame f = {self, scope, in, out};
-    thunder_scope *outer = state->scope;
     const int top = lua_gettop(L);
-    state->scope = scope;
     lua_pushcfunction(L, with_traceback);
-    lua_pushcfunction(L, run);
-    lua_pushlightuserdata(L, &f);
+    lua_pushcfunction(L, body);
+    lua_pushlightuserdata(L, data);
+    limits_begin(L, self->limits);
     const int failed = lua_pcall(L, 1, 0, top + 1);
-    state->scope = outer;
+    limits_end(L, self->limits);
     thunder_status *status = NULL;
     if (failed) {
         /* An op that failed is the scope's first error and stays so; the Lua error that it became goes with it. */
-        status = thunder_scope_status(scope);
+        if (scope) status = thunder_scope_status(scope);
         if (!status) status = failure(error_text(L));
         error_attach(L, status);
     }
     lua_settop(L, top);
     return status;
+}
+
+thunder_status *layer_run(layer *self, lua_CFunction body, void *data, thunder_scope *scope)
+{
+    pthread_mutex_lock(&self->lock);
+    lua_State *L = self->running;
+    thunder_status *status = NULL;
+    thunder_scope *outer = self->scope, *eager = self->eager;
+    self->scope = scope;
+    /* The eager scope may be in the middle of the op that this is called by. */
+    if (!scope) self->eager = NULL;
+    if (!L)
+        status = failure("the Lua state of this function is closed");
+    else if (!lua_checkstack(L, 8))
+        status = failure("the Lua stack is full");
+    else
+        status = run_locked(self, L, body, data, scope);
+    if (!scope) {
+        thunder_scope_release(self->eager);
+        self->eager = eager;
+    }
+    self->scope = outer;
+    pthread_mutex_unlock(&self->lock);
+    return status;
+}
+
+thunder_status *callback_run(thunder_scope *scope, const thunder_values *in, thunder_values *out, void *user)
+{
+    callback *self = user;
+    frame f = {self, scope, in, out};
+    return layer_run(self->layer, run, &f, scope);
 }

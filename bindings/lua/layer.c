@@ -1,4 +1,5 @@
 /* The state of the layer: one context for each Lua state, and the scope that ops go to. */
+#define _POSIX_C_SOURCE 200809L
 #include "lua/layer.h"
 
 #include <stdlib.h>
@@ -30,11 +31,13 @@ void layer_release(layer *self)
 {
     if (!self || atomic_fetch_sub(&self->uses, 1) != 1) return;
     errors_free(atomic_load(&self->dropped));
+    kept_free(atomic_load(&self->forgotten));
     for (struct place *place = self->places; place;) {
         struct place *next = place->next;
         free(place);
         place = next;
     }
+    pthread_mutex_destroy(&self->lock);
     free(self);
 }
 
@@ -48,7 +51,7 @@ static int close_layer(lua_State *L)
     self->running = NULL;
     thunder_scope_release(self->eager);
     thunder_status_release(self->failed);
-    thunder_context_release(self->context);
+    if (!self->kept) thunder_context_release(self->context);
     self->eager = NULL, self->failed = NULL, self->context = NULL;
     layer_release(self);
     return 0;
@@ -86,6 +89,11 @@ layer *layer_open(lua_State *L, thunder_context *context)
     layer *self = calloc(1, sizeof *self);
     if (!self) luaL_error(L, "out of memory");
     atomic_init(&self->uses, 1);
+    pthread_mutexattr_t recursive;
+    pthread_mutexattr_init(&recursive);
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&self->lock, &recursive);
+    pthread_mutexattr_destroy(&recursive);
     *slot = self;
     lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
     self->running = lua_tothread(L, -1);

@@ -7,25 +7,39 @@
 #define THUNDER_LUA_LAYER_H
 #include <lauxlib.h>
 #include <lua.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "thunder.h"
 
+/* What a script may use; 0: no limit. It is there before its state, and goes after it. */
+typedef struct limits {
+    size_t memory_bytes, used_bytes; /* of Lua's own */
+    uint64_t instructions, left;     /* for each entry from the host, and of the one that is running */
+    int depth;                       /* entries inside each other */
+    bool restricted;
+} limits;
+
 /* One for each Lua state. Callbacks that the library keeps hold it too, so that it outlives the state. */
 typedef struct layer {
     atomic_int uses;
+    pthread_mutex_t lock;     /* held, by one thread any number of times, while Lua runs for the library */
+    limits *limits;           /* NULL: none */
+    atomic_int registered;    /* executors, ops and passes that the library has of this state */
+    bool kept;                /* a script's state that lives for those: it owns no context, and ends with the last one */
     lua_State *running;       /* the coroutine that is calling us; NULL once the state is closed */
     thunder_context *context;
     thunder_scope *eager;     /* made at the first eager op */
     thunder_scope *scope;     /* where ops go now: a traced function's, a tape's, or NULL for the eager one */
     thunder_status *failed;   /* the error on its way into Lua; here, so that a jump cannot lose it */
     struct place *places;     /* "file:line" texts that traces point to */
+    _Atomic(struct kept *) forgotten;
     _Atomic(struct raised *) dropped; /* errors whose status is gone; see errors.c */
     lua_Integer last_error;
     size_t unseen_bytes;      /* tensor memory that Lua's collector has not been told about */
-    lua_Integer last_callback;
+    lua_Integer last_callback, last_kept;
 } layer;
 
 layer *layer_of(lua_State *L);
@@ -41,7 +55,7 @@ static inline lua_State *layer_enter(layer *self, lua_State *L)
 }
 static inline void layer_leave(layer *self, lua_State *outer) { self->running = outer; }
 /* Tables of the layer in the registry. */
-enum layer_table { TABLE_CONSTANTS, TABLE_CALLBACKS, TABLE_PLACES, TABLE_ERRORS, TABLE_COUNT };
+enum layer_table { TABLE_CONSTANTS, TABLE_CALLBACKS, TABLE_PLACES, TABLE_ERRORS, TABLE_KEPT, TABLE_COUNT };
 void layer_push_table(lua_State *L, enum layer_table which);
 
 /* ---- errors: each has the script's line in front ---- */
@@ -60,7 +74,7 @@ typedef struct box {
     void *handle;
 } box;
 enum box_type { BOX_TENSOR, BOX_VALUES, BOX_SCOPE, BOX_OPTIONS, BOX_TRACE, BOX_MODULE, BOX_OPTIMIZER, BOX_SCHEDULE,
-                BOX_BATCHES, BOX_COMPILED, BOX_CONSTANT, BOX_COUNT };
+                BOX_BATCHES, BOX_COMPILED, BOX_CONSTANT, BOX_EXECUTOR, BOX_PASS, BOX_EDITOR, BOX_COUNT };
 const char *box_name(enum box_type type);                       /* "thunder.tensor" ... */
 void box_define(lua_State *L);                                  /* makes all metatables */
 box *box_push(lua_State *L, enum box_type type);                /* an empty one */
@@ -109,6 +123,44 @@ void module_push(lua_State *L, thunder_module *module);
 struct callback *callback_create(lua_State *L, int index);
 void callback_destroy(void *user);
 thunder_status *callback_run(thunder_scope *scope, const thunder_values *in, thunder_values *out, void *user);
+/* Runs body(frame) with Lua's lock, in `scope`, or in an eager scope of its own if that is NULL. The status carries
+ * what it raised. */
+thunder_status *layer_run(layer *self, lua_CFunction body, void *frame, thunder_scope *scope);
+
+/* ---- Lua values that the library keeps: tables that describe executors, ops and passes, and what kernels need ---- */
+typedef struct kept {
+    layer *layer;
+    lua_Integer id;
+    struct kept *next; /* among the layer's forgotten ones */
+} kept;
+/* Keeps the value on top, which it pops. Raises. */
+kept *kept_create(lua_State *L);
+void kept_push(lua_State *L, const kept *self);
+/* On any thread. The value goes when the state next keeps one. */
+void kept_destroy(void *self);
+void kept_free(kept *forgotten); /* the last of a layer */
+/* A kept value that is registered in the context: the state of a script lives as long as its last one. */
+kept *registered_create(lua_State *L);
+void registered_destroy(void *self);
+/* The end of a script: closes its state, or leaves it to what it registered. */
+void layer_finish(lua_State *L);
+
+/* ---- limits of scripts: `self` may be NULL ---- */
+void *limits_allocate(void *self, void *memory, size_t old_bytes, size_t bytes); /* a lua_Alloc */
+/* Around each entry from the host. */
+void limits_begin(lua_State *L, limits *self);
+void limits_end(lua_State *L, limits *self);
+/* The libraries that the script gets. */
+void limits_open_libraries(lua_State *L, const limits *self);
+
+/* ---- what executors, kernels and passes see ---- */
+void any_push(lua_State *L, const thunder_any *any);
+/* A table of what a line is: op, inputs, outputs, args ... */
+void node_push(lua_State *L, const thunder_node *node);
+/* A function of Lua as a kernel: calls fn of the table on top, { fn, name, SLOT ... }, and stores what it returns, which
+ * must be what the outputs are. A slot is 1: the next input; -1 - k: a list of k; { value }: that value. With `args` the
+ * values are those, by position. */
+void kernel_call(lua_State *L, const thunder_launch *launch, const thunder_any *args);
 
 /* ---- what each file adds to the table `core` that the Lua part builds on ---- */
 void open_errors(lua_State *L);
@@ -123,6 +175,9 @@ void open_module(lua_State *L);
 void open_optimizer(lua_State *L);
 void open_data(lua_State *L);
 void open_host(lua_State *L);
+void open_extend(lua_State *L);
+void open_executor(lua_State *L);
+void open_pass(lua_State *L);
 /* From a table or nil; pushes the box that owns them. */
 thunder_options *options_check(lua_State *L, int index);
 #endif

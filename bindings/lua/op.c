@@ -13,8 +13,10 @@ static int call_op(lua_State *L)
     /* An eager op's error is raised here and now, with the line in front. */
     const char *place = scope == state->eager ? NULL : script_place(L);
     const char *const *names = c.named ? c.names : NULL;
+    lua_State *running = layer_enter(state, L); /* an op may be the script's own */
     if (op->n_results == 0) {
         thunder_values *all = thunder_op_invoke_all(scope, op->name, c.any, (size_t)c.count, names, place);
+        layer_leave(state, running);
         scope_check(L, state, scope);
         const int count = values_push(L, all, true);
         scope_done(state, scope);
@@ -22,6 +24,7 @@ static int call_op(lua_State *L)
     }
     thunder_tensor *results[MAX_RESULTS];
     thunder_op_invoke(scope, op->name, c.any, (size_t)c.count, names, results, (size_t)op->n_results, place);
+    layer_leave(state, running);
     scope_check(L, state, scope);
     luaL_checkstack(L, MAX_RESULTS + 4, "results");
     for (int i = 0; i < op->n_results; i++) tensor_push(L, results[i]);

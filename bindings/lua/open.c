@@ -1,5 +1,6 @@
 /* Opens the layer: require "thunder" in a stock interpreter, the tool, and thunder_lua_run_file for other hosts. */
 #include <lualib.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lua/layer.h"
@@ -21,12 +22,12 @@ static void run_prelude(lua_State *L, int public_table, int core_table)
 }
 
 /* Pushes the public table. */
-static void open_layer(lua_State *L, thunder_context *context_or_null)
+static void open_layer(lua_State *L, thunder_context *context_or_null, limits *limits_or_null)
 {
     luaL_checkversion(L);
     lua_settop(L, 0);
     box_define(L);
-    layer_open(L, context_or_null);
+    layer_open(L, context_or_null)->limits = limits_or_null;
     lua_newtable(L);
     lua_newtable(L);
     open_errors(L);
@@ -41,49 +42,66 @@ static void open_layer(lua_State *L, thunder_context *context_or_null)
     open_optimizer(L);
     open_data(L);
     open_host(L);
+    open_extend(L);
+    open_executor(L);
+    open_pass(L);
     run_prelude(L, 1, 2);
     lua_settop(L, 1);
 }
 
 EXPORT int luaopen_thunder(lua_State *L)
 {
-    open_layer(L, NULL);
+    open_layer(L, NULL, NULL);
     return 1;
 }
 
 typedef struct script {
     thunder_context *context;
     const char *path;
+    limits *limits;
 } script;
-
-static int run_script(lua_State *L)
-{
-    const script *self = lua_touserdata(L, 1);
-    luaL_openlibs(L);
-    open_layer(L, self->context);
-    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-    lua_pushvalue(L, 1);
-    lua_setfield(L, -2, "thunder");
-    if (luaL_loadfilex(L, self->path, "t")) return lua_error(L);
-    lua_call(L, 0, 0);
-    return 0;
-}
 
 static int with_traceback(lua_State *L)
 {
     const char *message = luaL_tolstring(L, 1, NULL);
-    luaL_traceback(L, L, message, 1);
+    if (!strstr(message, "\nstack traceback:")) luaL_traceback(L, L, message, 1);
     return 1;
 }
 
-/* Runs a Lua file in a state of its own whose `require "thunder"` works in this context. The state ends with the
- * script, so that an error object comes out as its text. */
-EXPORT thunder_status *thunder_lua_run_file(thunder_context *context, const char *path)
+static int run_script(lua_State *L)
+{
+    const script *self = lua_touserdata(L, 1);
+    limits_open_libraries(L, self->limits);
+    open_layer(L, self->context, self->limits);
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    lua_pushvalue(L, 1);
+    lua_setfield(L, -2, "thunder");
+    lua_pushcfunction(L, with_traceback);
+    const int handler = lua_gettop(L);
+    if (luaL_loadfilex(L, self->path, "t")) return lua_error(L);
+    layer *state = layer_of(L);
+    pthread_mutex_lock(&state->lock);
+    limits_begin(L, self->limits);
+    const int failed = lua_pcall(L, 0, 0, handler);
+    limits_end(L, self->limits);
+    pthread_mutex_unlock(&state->lock);
+    return failed ? lua_error(L) : 0;
+}
+
+/* Runs a Lua file in a state of its own whose `require "thunder"` works in this context. The state ends with the script,
+ * or with the last that it registered; an error object comes out as its text. */
+EXPORT thunder_status *thunder_lua_run_file(thunder_context *context, const char *path, const thunder_script_limits *given)
 {
     static const char no_memory[] = "out of memory for a Lua state", no_text[] = "the script raised an error without text";
-    lua_State *L = luaL_newstate();
-    if (!L) return thunder_status_create(THUNDER_OUT_OF_MEMORY, no_memory, sizeof no_memory - 1);
-    script self = {context, path};
+    limits *limits = calloc(1, sizeof *limits);
+    lua_State *L = limits ? lua_newstate(limits_allocate, limits) : NULL;
+    if (!L) {
+        free(limits);
+        return thunder_status_create(THUNDER_OUT_OF_MEMORY, no_memory, sizeof no_memory - 1);
+    }
+    limits->memory_bytes = given->memory_bytes, limits->instructions = given->instructions;
+    limits->restricted = given->restricted != 0;
+    script self = {context, path, limits};
     lua_pushcfunction(L, with_traceback);
     lua_pushcfunction(L, run_script);
     lua_pushlightuserdata(L, &self);
@@ -92,6 +110,7 @@ EXPORT thunder_status *thunder_lua_run_file(thunder_context *context, const char
         const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : no_text;
         status = thunder_status_create(THUNDER_CALLBACK, text, strlen(text));
     }
-    lua_close(L);
+    lua_settop(L, 0);
+    layer_finish(L);
     return status;
 }

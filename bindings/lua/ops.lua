@@ -36,15 +36,38 @@ end
 core.read_schema = read_schema
 
 local rows = {}
-for _, row in ipairs(core.json(core.describe("ops"))) do
-  rows[row.name] = row
-  if row.inplace then rows[row.name .. "_"] = setmetatable({ name = row.name .. "_" }, { __index = row }) end
+-- Reads what the context has now: ops may be added at any time.
+function core.refresh_ops()
+  for _, row in ipairs(core.json(core.describe("ops"))) do
+    if not rows[row.name] then
+      rows[row.name] = row
+      if row.inplace then rows[row.name .. "_"] = setmetatable({ name = row.name .. "_" }, { __index = row }) end
+    end
+  end
+end
+core.refresh_ops()
+
+local function row_of(name)
+  if not rows[name] then core.refresh_ops() end
+  return rows[name]
+end
+
+-- The schema of an op as text, hidden ones included; nil if there is none.
+function core.op_schema(name)
+  local row = row_of(name)
+  return row and rawget(row, "schema")
+end
+
+function core.all_op_names()
+  local names = {}
+  for name, row in pairs(rows) do names[name] = rawget(row, "schema") and true or nil end
+  return names
 end
 
 local made = {}
 -- The function of an op, hidden ones included; nil if there is none.
 function core.op_function(name)
-  local row = rows[name]
+  local row = row_of(name)
   if not made[name] and row then
     local names, kinds, results = read_schema(row.schema)
     row.takes_tensor = kinds[1] == "tensor" or kinds[1] == "tensor[]"
@@ -87,7 +110,7 @@ end
 setmetatable(th, {
   __metatable = false,
   __index = function(self, name)
-    local row = rows[name]
+    local row = row_of(name)
     if row and not row.hidden then
       local f = core.op_function(name)
       rawset(self, name, f)

@@ -1,5 +1,21 @@
 /* Tables of names and values as the library's options, which judge them. */
+#include <string.h>
+
 #include "lua/layer.h"
+
+/* An executor or a pass for this compile alone; false: it is none. */
+static bool add_object(lua_State *L, int index, thunder_options *options, const char *name)
+{
+    thunder_executor *executor = box_test(L, index, BOX_EXECUTOR);
+    thunder_pass *pass = box_test(L, index, BOX_PASS);
+    if (executor && strcmp(name, "executors") == 0)
+        thunder_options_add_executor(options, executor);
+    else if (pass && strcmp(name, "passes") == 0)
+        thunder_options_add_pass(options, pass);
+    else
+        return false;
+    return true;
+}
 
 static void set_option(lua_State *L, thunder_options *options, const char *name)
 {
@@ -12,7 +28,8 @@ static void set_option(lua_State *L, thunder_options *options, const char *name)
             else
                 thunder_options_set_f64(options, name, lua_tonumber(L, -1));
             return;
-        default: refuse(L, "option '%s' cannot be %s", name, type_text(L, -1));
+        default:
+            if (!add_object(L, lua_gettop(L), options, name)) refuse(L, "option '%s' cannot be %s", name, type_text(L, -1));
     }
 }
 
@@ -30,7 +47,7 @@ static void set_numbers(lua_State *L, thunder_options *options, const char *name
     lua_pop(L, 1);
 }
 
-/* The list on top: numbers, or names as in {"mine", "host"}, which is written "mine,host". */
+/* The list on top: numbers, or names as in {"mine", "host"}, which is written "mine,host"; executors and passes too. */
 static void set_list(lua_State *L, thunder_options *options, const char *name)
 {
     const int list = lua_gettop(L);
@@ -43,13 +60,20 @@ static void set_list(lua_State *L, thunder_options *options, const char *name)
     }
     luaL_Buffer buffer;
     luaL_buffinit(L, &buffer);
+    bool names = count == 0 && strcmp(name, "passes") != 0;
     for (lua_Integer i = 1; i <= count; i++) {
-        if (i > 1) luaL_addchar(&buffer, ',');
-        if (lua_rawgeti(L, list, i) != LUA_TSTRING) refuse(L, "option '%s': its list must hold names", name);
+        lua_rawgeti(L, list, i);
+        if (add_object(L, lua_gettop(L), options, name)) {
+            lua_pop(L, 1);
+            continue;
+        }
+        if (lua_type(L, -1) != LUA_TSTRING) refuse(L, "option '%s': its list must hold names, got %s", name, type_text(L, -1));
         luaL_addvalue(&buffer);
+        luaL_addchar(&buffer, ',');
+        names = true;
     }
     luaL_pushresult(&buffer);
-    thunder_options_set_str(options, name, lua_tostring(L, -1));
+    if (names) thunder_options_set_str(options, name, lua_tostring(L, -1));
     lua_pop(L, 1);
 }
 

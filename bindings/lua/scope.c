@@ -54,7 +54,9 @@ static int core_grad(lua_State *L)
     const char *wrong = values_add(L, 2, wrt);
     if (wrong) return refuse(L, "grad_of: argument 'wrt': %s", wrong);
     check_status(L, thunder_values_status(wrt));
+    lua_State *running = layer_enter(self, L);
     thunder_values *gradients = thunder_scope_grad(self->scope, loss, wrt);
+    layer_leave(self, running);
     scope_check(L, self, self->scope);
     return values_push(L, gradients, true);
 }

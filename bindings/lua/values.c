@@ -134,7 +134,7 @@ void values_add_all(lua_State *L, int first, thunder_values *values)
 
 /* ---- to Lua ---- */
 
-static void push_any(lua_State *L, const thunder_any *any)
+void any_push(lua_State *L, const thunder_any *any)
 {
     switch (any->kind) {
         case THUNDER_TENSOR: tensor_push(L, any->u.t); break;
@@ -171,7 +171,7 @@ static void push_leaf(lua_State *L, const thunder_values *values, size_t leaf, b
     }
     thunder_any any;
     check_status(L, thunder_values_get(values, leaf, &any));
-    push_any(L, &any);
+    any_push(L, &any);
 }
 
 /* Pushes the key that begins at `text`, after its quote; returns what follows its closing quote. */

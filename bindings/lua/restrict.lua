@@ -1,0 +1,16 @@
+-- What a restricted script may not do, before the other files take these functions.
+local _, core = ...
+if not core.restricted then return end
+
+for _, name in ipairs {
+  "read_csv", "read_npy", "read_idx", "read_safetensors", "write_npy", "write_safetensors", "save", "load", "load_plugin",
+} do
+  assert(core[name], name)
+  core[name] = function() core.refuse(name .. ": a restricted script cannot reach files") end
+end
+
+local add_kernel = core.add_kernel
+core.add_kernel = function(op, kernel, symbol)
+  if symbol then core.refuse "op: a restricted script cannot load libraries" end
+  return add_kernel(op, kernel)
+end
