@@ -18,6 +18,7 @@ struct Editing : testing::Test {
 
   void SetUp() override { environment.registry = &m.registry; }
   Trace exp_then_neg() {
+    m.recorder.nodes().clear();
     Var y = m.call("exp", {x});
     return m.finish({m.call("neg", {y})});
   }
