@@ -112,6 +112,11 @@ static thunder_status *run_limited(thunder_context *context, const char *text, s
 static void keeps_to_its_limits(thunder_context *context)
 {
     OK(LIMITED("assert(require 'thunder'.ones(2):sum():item() == 2)"));
+    /* What there is, and nothing else. */
+    OK(LIMITED("local names = {} for name in pairs(_G) do names[#names + 1] = name end table.sort(names)\n"
+               "assert(table.concat(names, ' ') == '_G _VERSION assert collectgarbage coroutine error getmetatable ipairs load math next os '"
+               " .. 'pairs pcall print rawequal rawget rawlen rawset require select setmetatable string table tonumber tostring type utf8 "
+               "warn', table.concat(names, ' '))"));
     REFUSED(LIMITED("while true do end"), THUNDER_CALLBACK, "ran more than 2000000 instructions");
     REFUSED(LIMITED("coroutine.wrap(function() while true do end end)()"), THUNDER_CALLBACK, "instructions");
     REFUSED(LIMITED("while true do pcall(function() while true do end end) end"), THUNDER_CALLBACK, "instructions");
