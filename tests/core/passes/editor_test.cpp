@@ -78,7 +78,10 @@ TEST_F(Editing, a_rule_holds_where_its_guard_does) {
   const Trace trace = exp_then_neg();
   PassContext context{m.registry};
   for (auto [guard, holds] : {std::pair{"a.rank == 1", true}, {"a.rank == 1 and a.size(0) == 3", false}, {"a.dtype == f32", true}}) {
-    auto pass = make<CustomPass>(CustomPassDesc{.name = "p", .rules = {cat("neg(exp(a)) -> neg(sqrt(a)) if ", guard)}}, m.registry);
+    CustomPassDesc desc;
+    desc.name = "p";
+    desc.rules = {cat("neg(exp(a)) -> neg(sqrt(a)) if ", guard)};
+    auto pass = make<CustomPass>(std::move(desc), m.registry);
     const auto made = pass->run(trace, context, environment);
     EXPECT_EQ(made.has_value(), holds) << guard;
     if (made) { EXPECT_EQ(made->nodes[0]->op->name(), "sqrt") << print(*made); }
