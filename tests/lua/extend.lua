@@ -234,10 +234,10 @@ assert(not stage(e, "edit"):find("log(", 1, true)) -- nothing reads it
 
 local function with(run) return function() return th.compile(function(a) return th.exp(a) * 2 end, { passes = { th.pass { name = "wrong", register = false, run = run } } })(x) end end
 expect.error(with(function(t) t[1]:delete() end), "pass 'wrong': line 0, t[1] = exp(i[1]), is removed, but mul reads its result")
-expect.error(with(function(t) t[1]:replace(function(a) return a:sum() end) end), "float32[3]", "float32[]")
+expect.error(with(function(t) t[1]:replace(function(a) return a:sum() end) end), "f32[3]", "f32[]")
 expect.error(with(function(t) t[1]:insert_before(function() return select(2, pcall(t[1].delete, t[1])), t[1]:replace(function(a) return a end) end) end), "is replaced twice")
 expect.error(with(function() error "on purpose" end), "on purpose")
-expect.error(with(function(t) t[1]:remove() end), "a line has no member 'remove' (did you mean 'replace'?)")
+expect.error(with(function(t) t[1]:replac() end), "a line has no member 'replac' (did you mean 'replace'?)")
 local kept
 with(function(t) kept = t[1] end)()
 expect.error(function() kept:delete() end, "a trace being edited was used after it had been closed")
