@@ -34,6 +34,16 @@ add_library(thunder_swig STATIC ${swig_core})
 target_include_directories(thunder_swig PUBLIC ${swig_source}/core)
 target_link_libraries(thunder_swig PRIVATE thunder_flags PUBLIC thunder PkgConfig::CJSON)
 
+# Where a folder of build/.../languages is installed; what was not built is left out.
+function(thunder_swig_destination result folder)
+  file(RELATIVE_PATH inside ${swig_out} ${folder})
+  set(${result} ${CMAKE_INSTALL_LIBDIR}/thunder/languages/${inside} PARENT_SCOPE)
+endfunction()
+function(thunder_swig_install folder)
+  thunder_swig_destination(destination ${folder})
+  install(FILES ${ARGN} DESTINATION ${destination} OPTIONAL)
+endfunction()
+
 # thunder_swig_wrap(NAME OUTDIR EXTENSION SWIG_ARGUMENT...): sets ${NAME}_wrap to the wrapper that swig writes. Files of the
 # language that it writes beside go to OUTDIR.
 function(thunder_swig_wrap name outdir extension)
@@ -54,6 +64,10 @@ function(thunder_swig_module name folder file)
   target_link_libraries(thunder_swig_${name} PRIVATE thunder_swig)
   set_target_properties(thunder_swig_${name} PROPERTIES PREFIX "" OUTPUT_NAME ${file} LIBRARY_OUTPUT_DIRECTORY ${folder})
   add_dependencies(languages thunder_swig_${name})
+  thunder_swig_destination(destination ${folder})
+  file(RELATIVE_PATH up /${destination} /${CMAKE_INSTALL_LIBDIR})
+  set_target_properties(thunder_swig_${name} PROPERTIES INSTALL_RPATH "$ORIGIN/${up}")
+  install(TARGETS thunder_swig_${name} LIBRARY DESTINATION ${destination} OPTIONAL)
   set(THUNDER_LANGUAGES ${THUNDER_LANGUAGES} ${name} PARENT_SCOPE)
 endfunction()
 

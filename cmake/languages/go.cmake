@@ -8,8 +8,12 @@ if(THUNDER_GO)
   thunder_swig_files(go ${go_out} ${go_sources})
   list(APPEND THUNDER_LANGUAGES go)
   # cgo compiles the wrapper itself, beside the file that swig wrote for Go.
-  set(go_environment "CGO_CXXFLAGS=-std=c++20 -O2 -w -I${swig_source}/core -I${CMAKE_SOURCE_DIR}/include"
-    "CGO_LDFLAGS=$<TARGET_FILE:thunder_swig> $<TARGET_FILE:thunder> -lcjson -Wl,-rpath,$<TARGET_FILE_DIR:thunder>"
+  set(go_sanitize "")
+  if(THUNDER_SANITIZE)
+    set(go_sanitize -fsanitize=${THUNDER_SANITIZE})
+  endif()
+  set(go_environment "CGO_CXXFLAGS=-std=c++20 -O2 -w ${go_sanitize} -I${swig_source}/core -I${CMAKE_SOURCE_DIR}/include"
+    "CGO_LDFLAGS=${go_sanitize} $<TARGET_FILE:thunder_swig> $<TARGET_FILE:thunder> -lcjson -Wl,-rpath,$<TARGET_FILE_DIR:thunder>"
     "GOCACHE=${go_out}/cache" GOFLAGS=-mod=mod GOPROXY=off)
   set(go_programs ${language_tests}/smoke.go ${language_tests}/torture.go)
   add_custom_command(OUTPUT ${go_out}/bin/smoke.exe ${go_out}/bin/torture.exe

@@ -22,6 +22,7 @@ if(THUNDER_JAVA AND THUNDER_JAVAC AND THUNDER_JAR AND EXISTS ${java_home}/includ
   add_custom_target(thunder_swig_java_files ALL DEPENDS ${java_out}/thunder.jar)
   add_dependencies(languages thunder_swig_java_files)
   # The smoke program runs from its source.
+  thunder_swig_install(${java_out} ${java_out}/thunder.jar)
   set(program_java ${THUNDER_JAVA} -cp ${java_out}/thunder.jar -Djava.library.path=${java_out})
   set(extension_java java)
 endif()

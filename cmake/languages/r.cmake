@@ -5,6 +5,8 @@ if(THUNDER_RSCRIPT AND EXISTS ${r_include}/Rinternals.h)
   thunder_swig_wrap(r ${swig_out}/r cpp -r)
   thunder_swig_module(r ${swig_out}/r thunder_core ${r_include})
   thunder_swig_files(r ${swig_out}/r ${swig_source}/r/thunder.R)
+  thunder_swig_install(${swig_out}/r ${swig_source}/r/thunder.R)
+  thunder_swig_install(${swig_out}/r ${swig_out}/r/thunder_core.R)
   set(program_r ${CMAKE_COMMAND} -E env THUNDER_R=${swig_out}/r ${THUNDER_RSCRIPT})
   set(extension_r R)
   set(except_r --except integers) # it has none of 64 bits
