@@ -1,5 +1,7 @@
 // Makes and drops tensors, functions and compiled functions in random order on two threads, with the collector running.
 import java.lang.ref.WeakReference;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -89,6 +91,12 @@ public class Torture {
             left = made.stream().filter(one -> one.get() != null).count();
         }
         if (left > 2) throw new Exception(left + " of " + made.size() + " compiled functions were never collected");
+        // Large tensors are small objects to the collector: it is told when to run.
+        Tensor x = thunder.Ops.zeros(512, 512);
+        for (int i = 0; i < 2000; i++) x = x.add(1);
+        for (String line : Files.readAllLines(Path.of("/proc/self/status")))
+            if (line.startsWith("VmHWM:") && Long.parseLong(line.replaceAll("[^0-9]", "")) > 1200 * 1024)
+                throw new Exception("the loop took " + line);
         System.out.println("tortured");
     }
 }

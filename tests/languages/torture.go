@@ -7,6 +7,7 @@ import (
 	"math/rand"
 	"os"
 	"runtime"
+	"strings"
 	"sync"
 
 	th "thunder"
@@ -92,5 +93,18 @@ func main() {
 	}
 	group.Wait()
 	runtime.GC()
+
+	// Large tensors are small objects to the collector: it is told when to run.
+	x := th.Zeros([]int{512, 512})
+	for i := 0; i < 2000; i++ {
+		x = x.Add(1)
+	}
+	status, _ := os.ReadFile("/proc/self/status")
+	var peak int
+	fmt.Sscanf(string(status[strings.Index(string(status), "VmHWM:"):]), "VmHWM: %d", &peak)
+	if peak > 1200*1024 {
+		fmt.Println("the loop took", peak, "kB")
+		os.Exit(1)
+	}
 	fmt.Println("tortured")
 }

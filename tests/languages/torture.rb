@@ -23,10 +23,17 @@ acts = [
       e.message == "no" or abort "another message"
     end
   },
+  lambda { # a jump that is no exception does not unwind the library
+    begin
+      catch(:out) { Thunder.compile { |_| throw :out }.call(tensor.call) }
+      abort "a jump went through the library"
+    rescue Thunder::Error => e
+      e
+    end
+  },
   -> { Thread.new { slots[random.rand(12)] = tensor.call.neg }.join },
   -> { GC.start }
 ]
-GC.stress = false
 800.times { acts.sample(random: random).call }
 slots.clear
 compiled.clear
@@ -34,4 +41,10 @@ acts.clear
 GC.start
 left = ObjectSpace.each_object(Thunder::Compiled).count
 abort "#{left} compiled functions were never collected" if left > 20
+
+# Large tensors are small objects to the collector: it is told when to run.
+x = Thunder.zeros([512, 512])
+2000.times { x += 1 }
+peak = File.read("/proc/self/status")[/VmHWM:\s+(\d+)/, 1].to_i / 1024
+abort "the loop took #{peak} MB" if peak > 1200
 puts "tortured"

@@ -47,7 +47,7 @@ Bytes Call::data() const { return {data_}; }
 
 Tensor* Call::as_tensor() const {
   const Item& item = current(items_, at_);
-  return item.tensor.empty() ? nullptr : new Tensor(item.tensor[0]);
+  return item.tensor.empty() ? nullptr : (new Tensor(item.tensor[0]))->held();
 }
 
 bool Call::failed() const { return status_ != nullptr; }

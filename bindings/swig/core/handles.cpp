@@ -1,17 +1,42 @@
 #include "handles.h"
 
+#include <algorithm>
+#include <atomic>
+
 #include "call.h"
 #include "names.h"
 #include "scope.h"
 
 namespace thunder_swig {
 
+namespace {
+constexpr long long kGrowth = 256ll << 20;
+std::atomic<long long> held_bytes{0}, collect_at{kGrowth};
+}  // namespace
+
 std::string Tensor::dtype() const { return dtype_name(thunder_tensor_dtype(handle)); }
 int Tensor::rank() const { return static_cast<int>(thunder_tensor_rank(handle)); }
 long long Tensor::size(int axis) const { return thunder_tensor_size(handle, axis); }
 long long Tensor::nbytes() const { return static_cast<long long>(thunder_tensor_nbytes(handle)); }
 bool Tensor::is_concrete() const { return thunder_tensor_is_concrete(handle) != 0; }
-Tensor::~Tensor() { thunder_tensor_release(handle); }
+Tensor::~Tensor() {
+  held_bytes -= counted_;
+  thunder_tensor_release(handle);
+}
+Tensor* Tensor::held() {
+  counted_ = nbytes();
+  held_bytes += counted_;
+  return this;
+}
+
+bool should_collect() {
+  const long long held = held_bytes, next = held + kGrowth;
+  long long at = collect_at;
+  // Of several threads that see the same, one is enough.
+  if (held >= at) return collect_at.compare_exchange_strong(at, next);
+  collect_at = std::min(at, next);
+  return false;
+}
 
 Function::~Function() { thunder_function_release(handle); }
 

@@ -27,9 +27,17 @@ class Tensor {
   explicit Tensor(thunder_tensor* retained) : handle(thunder_tensor_retain(retained)) {}
   Tensor(const Tensor& other) : Tensor(other.handle) {}
   Tensor& operator=(Tensor other) { return std::swap(handle, other.handle), *this; }
+  Tensor* held();  // by an object of the language: counts for should_collect()
   thunder_tensor* handle;
+
+ private:
+  long long counted_ = 0;
 #endif
 };
+
+// To a collector a tensor is a small object. True when those that the language holds have grown by 256 MiB since they were
+// fewest, or since it last was true: then is the time to collect.
+bool should_collect();
 
 class Function {
  public:

@@ -123,7 +123,7 @@ namespace Thunder
                 case Kind.ITEM_INTEGER: return call.as_integer();
                 case Kind.ITEM_REAL: return call.as_real();
                 case Kind.ITEM_TEXT: return call.as_text();
-                case Kind.ITEM_TENSOR: return new Tensor(call.as_tensor());
+                case Kind.ITEM_TENSOR: return TakeTensor(call);
                 case Kind.ITEM_LIST: return TakeUntil(call, Kind.ITEM_CLOSE);
                 case Kind.ITEM_MAP: return TakeMap(call);
                 default: return null;
@@ -139,6 +139,16 @@ namespace Thunder
 
         private static Dictionary<string, object> TakeMap(Call call)
         {
+        private static Tensor TakeTensor(Call call)
+        {
+            if (ThunderCore.should_collect())
+            {
+                GC.Collect();
+                GC.WaitForPendingFinalizers();
+            }
+            return new Tensor(call.as_tensor());
+        }
+
             var map = new Dictionary<string, object>();
             for (var kind = (Kind)call.next(); kind != Kind.ITEM_CLOSE; kind = (Kind)call.next())
             {

@@ -11,26 +11,9 @@ namespace Thunder
         internal Tensor(Core.Tensor core)
         {
             Core = core;
-            bytes = core.is_concrete() ? core.nbytes() : 0;
-            if (bytes > 0) GC.AddMemoryPressure(bytes);
         }
 
-        private long bytes; // what the collector was told of
-
-        ~Tensor() { Forget(); }
-
-        public void Dispose()
-        {
-            Forget();
-            GC.SuppressFinalize(this);
-            Core.Dispose();
-        }
-
-        private void Forget()
-        {
-            if (bytes > 0) GC.RemoveMemoryPressure(bytes);
-            bytes = 0;
-        }
+        public void Dispose() { Core.Dispose(); }
 
         private static readonly Dictionary<string, Type> types = new Dictionary<string, Type> {
             { "f32", typeof(float) }, { "f64", typeof(double) }, { "i64", typeof(long) }, { "i32", typeof(int) },

@@ -140,6 +140,9 @@ func take(call core.Call, kind int) any {
 	case core.ITEM_TEXT:
 		return call.As_text()
 	case core.ITEM_TENSOR:
+		if core.Should_collect() {
+			runtime.GC()
+		}
 		return wrap(call.As_tensor())
 	case core.ITEM_LIST:
 		return takeUntil(call, core.ITEM_CLOSE)

@@ -130,6 +130,14 @@ final class Exchange {
             String name = call.name();
             map.put(name, take(call, kind));
         }
+    private static Tensor take(Call call) {
+        if (ThunderCore.should_collect()) {
+            System.gc();
+            System.runFinalization();
+        }
+        return new Tensor(call.as_tensor());
+    }
+
         return map;
     }
 

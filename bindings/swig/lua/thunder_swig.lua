@@ -79,7 +79,10 @@ local takers = {
   [core.ITEM_INTEGER] = function(call) return call:as_integer() end,
   [core.ITEM_REAL] = function(call) return call:as_real() end,
   [core.ITEM_TEXT] = function(call) return call:as_text() end,
-  [core.ITEM_TENSOR] = function(call) return setmetatable({ core = call:as_tensor() }, Tensor) end,
+  [core.ITEM_TENSOR] = function(call)
+    if core.should_collect() then collectgarbage() end
+    return setmetatable({ core = call:as_tensor() }, Tensor)
+  end,
   [core.ITEM_LIST] = function(call) return (take_until(call, core.ITEM_CLOSE)) end,
   [core.ITEM_MAP] = take_map,
 }

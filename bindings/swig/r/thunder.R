@@ -55,7 +55,10 @@ th$take <- function(call, kind) switch(kind,
   INTEGER = th$core$Call_as_integer(call),
   REAL = th$core$Call_as_real(call),
   TEXT = th$core$Call_as_text(call),
-  TENSOR = th$wrap(th$core$Call_as_tensor(call)),
+  TENSOR = {
+    if (th$core$should_collect()) gc()
+    th$wrap(th$core$Call_as_tensor(call))
+  },
   LIST = , MAP = th$take_until(call, "CLOSE"),
   NULL)
 

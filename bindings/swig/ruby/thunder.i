@@ -31,19 +31,21 @@ static bool thunder_run(long long ticket) {
 struct thunder_work {
   void (*work)(void *);
   void *arg;
+  bool done;
 };
 static void *thunder_do(void *given) {
-  const thunder_work *w = (const thunder_work *)given;
+  thunder_work *w = (thunder_work *)given;
   w->work(w->arg);
   return NULL;
 }
 static void thunder_without_gvl(void (*work)(void *), void *arg) {
-  thunder_work w = {work, arg};
-  rb_thread_call_without_gvl(thunder_do, &w, NULL, NULL);
+  thunder_work w = {work, arg, false};
+  rb_thread_call_without_gvl2(thunder_do, &w, NULL, NULL);
+  if (!w.done) work(arg);
 }
 // A callback may run with the lock still held: an eager call does not give it up.
 static void thunder_with_gvl(void (*work)(void *), void *arg) {
-  thunder_work w = {work, arg};
+  thunder_work w = {work, arg, false};
   if (ruby_thread_has_gvl_p())
     work(arg);
   else

@@ -66,7 +66,9 @@ module Thunder
       when Core::ITEM_INTEGER then call.as_integer
       when Core::ITEM_REAL then call.as_real
       when Core::ITEM_TEXT then call.as_text.force_encoding(Encoding::UTF_8)
-      when Core::ITEM_TENSOR then call.as_tensor
+      when Core::ITEM_TENSOR
+        GC.start if Core.should_collect
+        call.as_tensor
       when Core::ITEM_LIST then take_list(call)
       when Core::ITEM_MAP then take_map(call)
       end
