@@ -39,6 +39,8 @@ public class Smoke {
         show("reversed", Ops.sub(2, x).floats());
         show("matmul", x.matmul(x).floats());
         show("named", x.sum(1).floats());
+        show("ops", Thunder.describe("ops").stream().filter(row -> Arrays.stream(Ops.class.getMethods())
+            .anyMatch(method -> method.getName().equals(row.get("name")))).count());
         show("integers", Tensor.of(new long[] {Long.MAX_VALUE, Long.MIN_VALUE, 9007199254740993L}).longs());
 
         Compiled f = Thunder.compile(a -> a.matmul(a).add(1).relu().sum());
@@ -72,6 +74,14 @@ public class Smoke {
         }
         show("threads", sums.get(0).get(), sums.get(1).get(), sums.get(2).get(), sums.get(3).get());
         threads.shutdown();
+
+        // The gradient is twice what it should be, which shows whose it is.
+        Thunder.addOp("square_plus(tensor x, float c=1.0) -> tensor", "x * x + c.",
+            in -> ((Tensor) in[0]).mul(in[0]).add(in[1]),
+            in -> new Tensor[] {((Tensor) ((List<?>) in[2]).get(0)).mul(((List<?>) in[0]).get(0)).mul(4)});
+        Compiled own = Thunder.compile(a -> Thunder.op("square_plus", a).sum());
+        show("own op", Thunder.op("square_plus", x).floats(), "gradient",
+            ((Tensor) ((List<?>) own.valueAndGrad("").apply(x)).get(1)).floats());
 
         Module net = new Module("Sequential").add("0", new Module("Linear", 64, 32)).add("1", new Module("ReLU"))
             .add("2", new Module("Linear", 32, 10)).load(args[0]);

@@ -31,6 +31,11 @@ show("negated", -1.0, -2.0, -3.0, -4.0)
 show("reversed", 1.0, 0.0, -1.0, -2.0)
 show("matmul", 7.0, 10.0, 15.0, 22.0)
 show("named", 3.0, 7.0)
+local ops = 0
+for _, row in ipairs(th.ops()) do
+  if not row.prim then ops = ops + 1 end
+end
+show("ops", ops)
 show("integers", math.maxinteger, math.mininteger, 9007199254740993)
 show("compiled", 58.0, 58.0, "misses", 1)
 show("gradient", 7.0, 11.0, 9.0, 13.0)
@@ -38,6 +43,8 @@ show("error", 3, "matmul: inner dimensions differ: got 2 and 1; input is f32[2, 
 show("traced error", 3)
 show("raised", "mine", 42)
 show("threads", 10.0, 20.0, 30.0, 40.0)
+
+show("own op", 2.0, 5.0, 10.0, 17.0, "gradient", 4.0, 8.0, 12.0, 16.0)
 
 local predict = th.compile(function(x) return net(x):argmax(-1) end)
 local found = predict(images)

@@ -15,6 +15,7 @@ show("negated", flat(-x))
 show("reversed", flat(2 - x))
 show("matmul", flat(x$matmul(x)))
 show("named", flat(x$sum(dim = 1)))
+show("ops", whole(sum(vapply(names(th$ops), function(op) is.function(th[[op]]) && nzchar(th$ops[[op]]$doc), TRUE))))
 show("integers", whole(th$tensor(c(2^53, -2^53, 2^32 + 1), "i64")$flat()))
 
 f <- th$compile(function(a) (a$matmul(a) + 1)$relu()$sum())
@@ -30,6 +31,12 @@ tryCatch(th$compile(function(a) stop(mine))(x), mine = function(e) show("raised"
 # R has one thread.
 row <- th$compile(function(a, n) (a * n)$sum())
 show("threads", unlist(lapply(c(1, 2, 3, 4), function(n) flat(row(x, n)))))
+
+# The gradient is twice what it should be, which shows whose it is.
+th$add_op("square_plus(tensor x, float c=1.0) -> tensor", "x * x + c.", function(a, c) a * a + c,
+  function(args, results, cotangents, wanted) list(cotangents[[1]] * args[[1]] * 4))
+own <- th$compile(function(a) a$square_plus()$sum())
+show("own op", flat(x$square_plus()), "gradient", flat(th$value_and_grad(own)(x)[[2]]))
 
 net <- th$module("Sequential", children = list("0" = th$module("Linear", 64, 32), "1" = th$module("ReLU"),
   "2" = th$module("Linear", 32, 10)))

@@ -35,6 +35,10 @@ static class Smoke
         Show("reversed", (2 - x).ToArray());
         Show("matmul", x.Matmul(x).ToArray());
         Show("named", x.Sum(dim: 1).ToArray());
+        var names = new HashSet<string>();
+        foreach (var method in typeof(Ops).GetMethods()) if (!method.Name.EndsWith("InPlace")) names.Add(method.Name);
+        names.ExceptWith(new[] { "Equals", "GetHashCode", "GetType", "ToString" });
+        Show("ops", names.Count);
         Show("integers", Tensor.Of(new long[] { long.MaxValue, long.MinValue, 9007199254740993 }).ToArray());
 
         var f = Th.Compile(a => (a.Matmul(a) + 1).Relu().Sum());
@@ -59,6 +63,13 @@ static class Smoke
         }
         foreach (var thread in threads) thread.Join();
         Show("threads", sums);
+
+        // The gradient is twice what it should be, which shows whose it is.
+        Th.AddOp("square_plus(tensor x, float c=1.0) -> tensor", "x * x + c.", a => ((Tensor)a[0]).Mul(a[0]).Add(a[1]),
+            a => new[] { ((Tensor)((List<object>)a[2])[0]).Mul(((List<object>)a[0])[0]) * 4 });
+        var own = Th.Compile(a => Th.Op("square_plus", a).Sum());
+        Show("own op", Th.Op("square_plus", x).ToArray(), "gradient",
+            ((Tensor)((List<object>)own.ValueAndGrad().Apply(x))[1]).ToArray());
 
         var net = new Module("Sequential").Add("0", new Module("Linear", 64, 32)).Add("1", new Module("ReLU"))
             .Add("2", new Module("Linear", 32, 10)).Load(args[0]);

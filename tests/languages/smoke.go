@@ -54,6 +54,7 @@ func main() {
 	show("reversed", floats(th.Sub(2, x)))
 	show("matmul", floats(x.Matmul(x)))
 	show("named", floats(x.Sum(th.Named{"dim": 1})))
+	show("ops", len(must(th.Describe("ops")))) // functions cannot be listed
 	show("integers", th.Elements[int64](th.Of([]int64{1<<63 - 1, -1 << 63, 1<<53 + 1}, 3)))
 
 	f := must(th.Compile(func(a *th.Tensor) *th.Tensor { return a.Matmul(a).Add(1).Relu().Sum() }))
@@ -89,6 +90,19 @@ func main() {
 	}
 	group.Wait()
 	show("threads", sums)
+
+	// The gradient is twice what it should be, which shows whose it is.
+	err = th.AddOp("square_plus(tensor x, float c=1.0) -> tensor", "x * x + c.",
+		func(a *th.Tensor, c any) *th.Tensor { return a.Mul(a).Add(c) },
+		func(args, results, cotangents, wanted []any) []*th.Tensor {
+			return []*th.Tensor{cotangents[0].(*th.Tensor).Mul(args[0]).Mul(4)}
+		})
+	if err != nil {
+		panic(err)
+	}
+	own := must(th.Compile(func(a *th.Tensor) *th.Tensor { return th.Op("square_plus", a).Sum() }))
+	both = must(must(own.ValueAndGrad("")).Apply(x)).([]any)
+	show("own op", floats(th.Op("square_plus", x)), "gradient", floats(both[1].(*th.Tensor)))
 
 	net := must(th.NewModule("Sequential"))
 	layers := []*th.Module{must(th.NewModule("Linear", 64, 32)), must(th.NewModule("ReLU")), must(th.NewModule("Linear", 32, 10))}

@@ -21,6 +21,11 @@ show("negated", (-x):totable())
 show("reversed", (2 - x):totable())
 show("matmul", x:matmul(x):totable())
 show("named", x:sum({ dim = 1 }):totable())
+local ops = 0
+for name, row in pairs(th.ops) do
+  if th[name] and row.doc ~= "" then ops = ops + 1 end
+end
+show("ops", ops)
 show("integers", th.tensor({ math.maxinteger, math.mininteger, 9007199254740993 }):totable())
 
 local f = th.compile(function(a) return (a:matmul(a) + 1):relu():sum() end)
@@ -38,6 +43,12 @@ show("raised", refused.text, refused.number)
 local row, sums = th.compile(function(a, n) return (a * n):sum() end), {}
 for n = 1, 4 do sums[n] = coroutine.wrap(function() return row(x, n + 0.0):item() end)() end
 show("threads", sums)
+
+-- The gradient is twice what it should be, which shows whose it is.
+th.add_op("square_plus(tensor x, float c=1.0) -> tensor", "x * x + c.", function(a, c) return a * a + c end,
+  function(args, _, cotangents) return { cotangents[1] * args[1] * 4 } end)
+local own = th.compile(function(a) return a:square_plus():sum() end)
+show("own op", x:square_plus():totable(), "gradient", select(2, own:value_and_grad()(x)):totable())
 
 local net = th.module("Sequential"):add(0, th.module("Linear", 64, 32)):add(1, th.module("ReLU"))
   :add(2, th.module("Linear", 32, 10)):load(model)

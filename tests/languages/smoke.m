@@ -22,6 +22,7 @@ show("negated", elements(-x));
 show("reversed", elements(2 - x));
 show("matmul", elements(x * x));
 show("named", elements(x.sum(struct("dim", 1))));
+show("ops", int64(numel(Thunder.describe("ops"))));
 show("integers", elements(Thunder.tensor([intmax("int64"), intmin("int64"), int64(9007199254740993)])));
 
 f = Thunder.compile(@(a) (a * a + 1).relu().sum());
@@ -48,6 +49,13 @@ end
 % Octave has one thread.
 row = Thunder.compile(@(a, n) Thunder.op("sum", a .* n));
 show("threads", arrayfun(@(n) item(row(x, n)), [1 2 3 4]));
+
+% The gradient is twice what it should be, which shows whose it is.
+Thunder.add_op("square_plus(tensor x, float c=1.0) -> tensor", "x * x + c.", @(a, c) a .* a + c, ...
+  @(args, results, cotangents, wanted) {cotangents{1} .* args{1} .* 4});
+own = Thunder.compile(@(a) a.square_plus().sum());
+both = value_and_grad(own)(x);
+show("own op", elements(x.square_plus()), "gradient", elements(both{2}));
 
 net = Thunder.module("Sequential", {}, struct("x0", Thunder.module("Linear", {64, 32}), "x1", Thunder.module("ReLU"), ...
   "x2", Thunder.module("Linear", {32, 10})));

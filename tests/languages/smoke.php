@@ -3,7 +3,7 @@
 require 'Thunder.php';
 
 use Thunder\{Error, Module, Ops};
-use function Thunder\{compile, doc, read_csv, tensor};
+use function Thunder\{add_op, compile, doc, read_csv, tensor};
 
 [, $model, $csv] = $argv;
 
@@ -27,6 +27,7 @@ show('negated', $x->neg()->toArray());
 show('reversed', Ops::sub(2, $x)->toArray());
 show('matmul', $x->matmul($x)->toArray());
 show('named', $x->sum(dim: 1)->toArray());
+show('ops', count(array_filter(Thunder\describe('ops'), fn($row) => $row['doc'] !== ''))); // methods are found as they are called
 show('integers', tensor([PHP_INT_MAX, PHP_INT_MIN, 9007199254740993])->toArray());
 
 $f = compile(fn($a) => $a->matmul($a)->add(1)->relu()->sum());
@@ -52,6 +53,12 @@ try {
 // PHP's command line has one thread.
 $row = compile(fn($a, $n) => $a->mul($n)->sum());
 show('threads', array_map(fn($n) => $row($x, $n)->item(), [1.0, 2.0, 3.0, 4.0]));
+
+// The gradient is twice what it should be, which shows whose it is.
+add_op('square_plus(tensor x, float c=1.0) -> tensor', 'x * x + c.', fn($a, $c) => $a->mul($a)->add($c),
+    fn($args, $results, $cotangents) => [$cotangents[0]->mul($args[0])->mul(4)]);
+$own = compile(fn($a) => $a->square_plus()->sum());
+show('own op', $x->square_plus()->toArray(), 'gradient', $own->valueAndGrad()($x)[1]->toArray());
 
 $net = (new Module('Sequential'))->add('0', new Module('Linear', 64, 32))->add('1', new Module('ReLU'))
     ->add('2', new Module('Linear', 32, 10))->load($model);

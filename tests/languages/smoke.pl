@@ -22,6 +22,7 @@ show 'negated', (-$x)->to_array;
 show 'reversed', (2 - $x)->to_array;
 show 'matmul', $x->matmul($x)->to_array;
 show 'named', $x->sum({ dim => 1 })->to_array;
+show 'ops', scalar grep { Thunder->can($_) && $Thunder::OPS{$_}{doc} } keys %Thunder::OPS;
 show 'integers', Thunder::tensor([9223372036854775807, -9223372036854775807 - 1, 9007199254740993])->to_array;
 
 my $f = Thunder::compile(sub { my ($a) = @_; ($a->matmul($a) + 1)->relu->sum });
@@ -38,6 +39,12 @@ show 'raised', $@->{message}, $@->{number};
 # Perl's threads are copies of the interpreter, to which no tensor goes; so one after the other.
 my $row = Thunder::compile(sub { my ($a, $n) = @_; ($a * $n)->sum });
 show 'threads', map { $row->($x, $_)->item } 1.0, 2.0, 3.0, 4.0;
+
+# The gradient is twice what it should be, which shows whose it is.
+Thunder::add_op('square_plus(tensor x, float c=1.0) -> tensor', 'x * x + c.', sub { $_[0] * $_[0] + $_[1] },
+    vjp => sub { my ($args, $results, $cotangents) = @_; [$cotangents->[0] * $args->[0] * 4] });
+my $own = Thunder::compile(sub { $_[0]->square_plus->sum });
+show 'own op', $x->square_plus->to_array, 'gradient', ($own->value_and_grad->($x))[-1]->to_array;
 
 my $net = Thunder::module('Sequential')->add(0, Thunder::module('Linear', 64, 32))->add(1, Thunder::module('ReLU'))
     ->add(2, Thunder::module('Linear', 32, 10))->load($model);

@@ -27,6 +27,7 @@ show("negated", (-x).tolist())
 show("reversed", (2 - x).tolist())
 show("matmul", (x @ x).tolist())
 show("named", x.sum(dim=1).tolist())
+show("ops", sum(1 for row in th.describe("ops") if getattr(th, row["name"]).__doc__))
 show("integers", th.tensor([2**63 - 1, -2**63, 2**53 + 1]).tolist())
 
 f = th.compile(lambda a: (a.matmul(a) + 1).relu().sum())
@@ -55,6 +56,12 @@ except Mine as e:
 row = th.compile(lambda a, n: (a * n).sum())
 with concurrent.futures.ThreadPoolExecutor(4) as threads:
     show("threads", list(threads.map(lambda n: row(x, n).item(), [1.0, 2.0, 3.0, 4.0])))
+
+# The gradient is twice what it should be, which shows whose it is.
+th.add_op("square_plus(tensor x, float c=1.0) -> tensor", "x * x + c.", lambda a, c: a * a + c,
+          vjp=lambda args, results, cotangents, wanted: [cotangents[0] * args[0] * 4])
+own = th.compile(lambda a: a.square_plus().sum())
+show("own op", x.square_plus().tolist(), "gradient", own.value_and_grad()(x)[1].tolist())
 
 net = th.Module("Sequential").add(0, th.Module("Linear", 64, 32)).add(1, th.Module("ReLU")).add(2, th.Module("Linear", 32, 10))
 net.load(MODEL)

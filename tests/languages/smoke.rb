@@ -22,6 +22,7 @@ show "negated", (-x).to_a
 show "reversed", (2 - x).to_a
 show "matmul", x.matmul(x).to_a
 show "named", x.sum(dim: 1).to_a
+show "ops", Thunder::OPS.count { |name, row| Thunder.respond_to?(name) && !row["doc"].empty? }
 show "integers", Thunder.tensor([2**63 - 1, -2**63, 2**53 + 1]).to_a
 
 f = Thunder.compile { |a| (a.matmul(a) + 1).relu.sum }
@@ -46,6 +47,12 @@ end
 
 row = Thunder.compile { |a, n| (a * n).sum }
 show "threads", (1..4).map { |n| Thread.new { row.(x, n.to_f).item } }.map(&:value)
+
+# The gradient is twice what it should be, which shows whose it is.
+Thunder.add_op("square_plus(tensor x, float c=1.0) -> tensor", "x * x + c.",
+               vjp: ->((a, _), _, (g), _) { [g * a * 4] }) { |a, c| a * a + c }
+own = Thunder.compile { |a| a.square_plus.sum }
+show "own op", x.square_plus.to_a, "gradient", own.value_and_grad.(x).last.to_a
 
 net = Thunder::Module.new("Sequential")
 net.add(0, Thunder::Module.new("Linear", 64, 32)).add(1, Thunder::Module.new("ReLU")).add(2, Thunder::Module.new("Linear", 32, 10))

@@ -16,6 +16,7 @@ show negated [[$x neg] elements]
 show reversed [[thunder::sub 2 $x] elements]
 show matmul [[$x matmul $x] elements]
 show named [[$x sum -dim 1] elements]
+show ops [llength [lsearch -all -not [lmap name [dict keys $thunder::ops] { info commands thunder::$name }] ""]]
 show integers [[thunder::tensor {9223372036854775807 -9223372036854775808 9007199254740993}] elements]
 
 set f [thunder::compile a { [[[$a matmul $a] add 1] relu] sum }]
@@ -41,6 +42,14 @@ try {
 # An interpreter belongs to its thread, and a thread has its own context's objects; so one after the other.
 set row [thunder::compile {a n} { [$a mul $n] sum }]
 show threads [lmap n {1.0 2.0 3.0 4.0} { [$row call $x $n] item }]
+
+# The gradient is twice what it should be, which shows whose it is.
+thunder::add_op "square_plus(tensor x, float c=1.0) -> tensor" "x * x + c." {a c} { [$a mul $a] add $c } -vjp {
+    {args results cotangents wanted} { list [[[lindex $cotangents 0] mul [lindex $args 0]] mul 4] "" }
+}
+set own [thunder::compile a { [$a square_plus] sum }]
+show_words own op {*}[lmap value [[$x square_plus] elements] { format %.4f $value }] gradient \
+    {*}[lmap value [[lindex [[$own value_and_grad] call $x] end] elements] { format %.4f $value }]
 
 set net [thunder::Module new Sequential]
 $net add 0 [thunder::Module new Linear 64 32]

@@ -83,6 +83,10 @@ class Call {
   bool describe(const char* what);           // "ops" come with their parameters
   bool seed(long long seed);
   bool load_plugin(const char* path);
+  // An op by its schema, from what it is made of; vjp: of (arguments, results, cotangents, which are wanted), a gradient for
+  // each argument, or 0 for that of what it is made of. Both by ticket, and for ever.
+  bool add_op(const char* schema, const char* doc, long long decompose, long long vjp);
+  bool add_pass(const char* name, const char* before, const char* after);  // items: its rules
 
 #ifndef SWIG
   Items& items() { return items_; }

@@ -41,10 +41,13 @@ bool run_closure(long long ticket) {
 void invoke(void* work) { (*static_cast<const std::function<void()>*>(work))(); }
 
 // What the closure left behind: its results, or its failure as a status.
-thunder_status* finish(Call& call, bool came_back, thunder_scope* scope, thunder_values* out) {
+thunder_status* finish(Call& call, bool came_back, thunder_scope* scope, thunder_values* out, Results results) {
   if (!came_back) call.fail("a callback ended without returning", 0);
   if (!call.failed()) {
-    fill_values(call.items(), out);
+    Items& items = call.items();
+    if (results == Results::each && !items.empty() && items[0].kind == ITEM_LIST)
+      items = Items(items.begin() + 1, items.end() - 1);
+    fill_values(items, out);
     return nullptr;
   }
   // An op that failed is the scope's first error and stays so; the exception that it became goes with it.
@@ -55,7 +58,10 @@ thunder_status* finish(Call& call, bool came_back, thunder_scope* scope, thunder
   return status;
 }
 
-thunder_status* run(thunder_scope* scope, const thunder_values* in, thunder_values* out, void* user) {
+}  // namespace
+
+thunder_status* run_callback(long long ticket, thunder_scope* scope, const thunder_values* in, thunder_values* out,
+                             Results results) {
   Call call, *const outer = current();
   thunder_scope* const outer_scope = here();
   thunder_status* status = nullptr;
@@ -63,12 +69,12 @@ thunder_status* run(thunder_scope* scope, const thunder_values* in, thunder_valu
   try {
     call.items() = items_of(in, thunder_scope_is_tracing(scope));
     bool came_back = false;
-    const std::function<void()> work = [&] { came_back = run_closure(*static_cast<long long*>(user)); };
+    const std::function<void()> work = [&] { came_back = run_closure(ticket); };
     if (lock.with)
       lock.with(invoke, const_cast<std::function<void()>*>(&work));
     else
       work();
-    status = finish(call, came_back, scope, out);
+    status = finish(call, came_back, scope, out, results);
   } catch (const Refusal& refusal) {
     status = refusal.status;
   } catch (const std::exception& thrown) {
@@ -81,8 +87,6 @@ thunder_status* run(thunder_scope* scope, const thunder_values* in, thunder_valu
   current() = outer, here() = outer_scope;
   return status;
 }
-
-}  // namespace
 
 long long new_ticket() {
   static std::atomic<long long> last{0};
@@ -125,7 +129,11 @@ void set_dispatcher(Dispatcher* given) { dispatcher = given; }
 void set_runner(bool (*run)(long long)) { runner = run; }
 void set_lock(const Lock& given) { lock = given; }
 
-thunder_fn callback_function() { return run; }
+thunder_fn callback_function() {
+  return [](thunder_scope* scope, const thunder_values* in, thunder_values* out, void* user) {
+    return run_callback(*static_cast<long long*>(user), scope, in, out, Results::one);
+  };
+}
 
 void without_lock(const std::function<void()>& work) {
   if (lock.without)

@@ -25,6 +25,9 @@ const char* place(const char* where);
 void without_lock(const std::function<void()>& work);
 
 thunder_fn callback_function();  // runs the closure whose ticket `user` is
+enum class Results { one, each };  // what a closure returned is one result, or a list of them
+thunder_status* run_callback(long long ticket, thunder_scope* scope, const thunder_values* in, thunder_values* out,
+                             Results results);
 void* ticket_create(long long ticket);
 void ticket_destroy(void* user);
 // A failure of the language; its exception has the ticket, 0 if there is none.

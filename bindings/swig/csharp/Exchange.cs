@@ -28,12 +28,21 @@ namespace Thunder
         public static implicit operator Dims(int[] list) { return list == null ? null : new Dims(list); }
     }
 
+    /// <summary>What owns a delegate; the compiled function holds it.</summary>
+    internal sealed class Closure
+    {
+        internal readonly Func<object[], object> Body;
+
+        internal Closure(Func<object[], object> body) { Body = body; }
+    }
+
     /// <summary>Between the values of .NET and what the core's calls carry.</summary>
     internal static class Exchange
     {
         // Exceptions on their way through the library, and what owns a delegate, by ticket. Guarded by the lock of raised.
         private static readonly Dictionary<long, ExceptionDispatchInfo> raised = new Dictionary<long, ExceptionDispatchInfo>();
-        private static readonly Dictionary<long, WeakReference<Compiled>> closures = new Dictionary<long, WeakReference<Compiled>>();
+        private static readonly Dictionary<long, WeakReference<Closure>> closures = new Dictionary<long, WeakReference<Closure>>();
+        private static readonly List<Closure> kept = new List<Closure>(); // of ops
         private static readonly Runner runner = new Runner(); // the library knows it for ever
 
         private sealed class Runner : Dispatcher
@@ -130,15 +139,6 @@ namespace Thunder
             }
         }
 
-        private static List<object> TakeUntil(Call call, Kind end)
-        {
-            var list = new List<object>();
-            for (var kind = (Kind)call.next(); kind != end; kind = (Kind)call.next()) list.Add(Take(call, kind));
-            return list;
-        }
-
-        private static Dictionary<string, object> TakeMap(Call call)
-        {
         private static Tensor TakeTensor(Call call)
         {
             if (ThunderCore.should_collect())
@@ -149,6 +149,15 @@ namespace Thunder
             return new Tensor(call.as_tensor());
         }
 
+        private static List<object> TakeUntil(Call call, Kind end)
+        {
+            var list = new List<object>();
+            for (var kind = (Kind)call.next(); kind != end; kind = (Kind)call.next()) list.Add(Take(call, kind));
+            return list;
+        }
+
+        private static Dictionary<string, object> TakeMap(Call call)
+        {
             var map = new Dictionary<string, object>();
             for (var kind = (Kind)call.next(); kind != Kind.ITEM_CLOSE; kind = (Kind)call.next())
             {
@@ -178,11 +187,19 @@ namespace Thunder
         }
 
         /// <summary>Whoever holds the compiled function holds its delegate.</summary>
-        internal static long TicketOf(Compiled owner)
+        internal static long TicketOf(Closure owner)
         {
             var ticket = NewTicket();
-            lock (raised) closures[ticket] = new WeakReference<Compiled>(owner);
+            lock (raised) closures[ticket] = new WeakReference<Closure>(owner);
             return ticket;
+        }
+
+        /// <summary>The ticket of a delegate that is never dropped.</summary>
+        internal static long Keep(Func<object[], object> body)
+        {
+            var owner = new Closure(body);
+            lock (raised) kept.Add(owner);
+            return TicketOf(owner);
         }
 
         private static void Run(long ticket)
@@ -190,12 +207,12 @@ namespace Thunder
             var call = ThunderCore.callback();
             try
             {
-                WeakReference<Compiled> weak;
-                Compiled owner = null;
+                WeakReference<Closure> weak;
+                Closure owner = null;
                 lock (raised) closures.TryGetValue(ticket, out weak);
                 if (weak == null || !weak.TryGetTarget(out owner))
                     throw new ThunderException("the function was collected: keep what was compiled", 0);
-                var made = owner.Closure(TakeUntil(call, Kind.ITEM_END).ToArray());
+                var made = owner.Body(TakeUntil(call, Kind.ITEM_END).ToArray());
                 call.reset();
                 Put(call, made);
             }

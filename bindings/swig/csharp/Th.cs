@@ -59,6 +59,24 @@ namespace Thunder
             Exchange.Perform(new object[] { map }, Exchange.Nothing, call => call.write_safetensors(path));
         }
 
+        /// <summary>An op by name: one of your own.</summary>
+        public static Tensor Op(string name, params object[] arguments) { return (Tensor)Exchange.Op(name, arguments); }
+
+        /// <summary>An op of your own, for ever: the body computes it from its arguments by other ops. vjp gets lists of the
+        /// arguments, the results, their cotangents and which gradients are wanted, and returns a gradient for each
+        /// argument; without it, it is that of the body.</summary>
+        public static void AddOp(string schema, string doc, Func<object[], object> body, Func<object[], object> vjp = null)
+        {
+            long made = Exchange.Keep(body), gradient = vjp == null ? 0 : Exchange.Keep(vjp);
+            Do(call => call.add_op(schema, doc, made, gradient));
+        }
+
+        /// <summary>Rules such as "div(a, sqrt(b)) -> mul(a, rsqrt(b))", as a pass of every compile from now on.</summary>
+        public static void AddPass(string name, string[] rules, string before = "", string after = "")
+        {
+            Exchange.Perform(rules, Exchange.Nothing, call => call.add_pass(name, before, after));
+        }
+
         /// <summary>The registry's rows of "ops", "modules", "optimizers", "schedules", "options", "executors".</summary>
         public static List<object> Describe(string what) { return (List<object>)Do(call => call.describe(what)); }
 
@@ -76,17 +94,17 @@ namespace Thunder
     /// <summary>A function of tensors, compiled. Calls may come from any thread.</summary>
     public sealed class Compiled : IDisposable
     {
-        internal readonly Func<object[], object> Closure; // null: of the library
+        private readonly Closure closure; // null: of the library
         private readonly Compiled origin;
         private readonly Function function;
         private readonly Core.Compiled core;
 
-        internal Compiled(Func<object[], object> closure, Compiled origin, Function given, params object[] options)
+        internal Compiled(Func<object[], object> body, Compiled origin, Function given, params object[] options)
         {
-            Closure = closure;
+            closure = body == null ? null : new Closure(body);
             this.origin = origin;
             function = given ?? (Function)Exchange.Perform(Exchange.Nothing, Exchange.Nothing,
-                call => call.make_function("", Exchange.TicketOf(this)));
+                call => call.make_function("", Exchange.TicketOf(closure)));
             core = (Core.Compiled)Exchange.Perform(Exchange.Nothing, options, call => call.compile(function));
         }
 

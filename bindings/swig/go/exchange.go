@@ -184,6 +184,14 @@ func newTicket() int64 {
 	return core.New_ticket()
 }
 
+func ticketOf(closure reflect.Value) int64 {
+	ticket := newTicket()
+	mutex.Lock()
+	closures[ticket] = closure
+	mutex.Unlock()
+	return ticket
+}
+
 // run is called by the core. A panic must not unwind its frames.
 func run(ticket int64) {
 	call := core.Callback()

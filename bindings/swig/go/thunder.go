@@ -95,10 +95,7 @@ func Compile(body any, options ...Named) (*Compiled, error) {
 	if closure.Kind() != reflect.Func {
 		return nil, &Error{3, "Compile takes a function"}
 	}
-	ticket := newTicket()
-	mutex.Lock()
-	closures[ticket] = closure
-	mutex.Unlock()
+	ticket := ticketOf(closure)
 	made, err := perform(nil, nil, func(call core.Call) any { return call.Make_function("", ticket) })
 	if err != nil {
 		return nil, err
@@ -205,6 +202,27 @@ func Seed(seed int64) error {
 // LoadPlugin loads executors.
 func LoadPlugin(path string) error {
 	_, err := perform(nil, nil, func(call core.Call) any { return call.Load_plugin(path) })
+	return err
+}
+
+// Op is an op by name: one of your own.
+func Op(name string, arguments ...any) *Tensor { return one(op(name, arguments)) }
+
+// AddOp adds an op of your own, for ever: body computes it from its arguments by other ops. vjp gets lists of the arguments,
+// the results, their cotangents and which gradients are wanted, and returns a gradient for each argument; nil: the body's.
+func AddOp(schema, doc string, body, vjp any) error {
+	made, gradient := ticketOf(reflect.ValueOf(body)), int64(0)
+	if vjp != nil {
+		gradient = ticketOf(reflect.ValueOf(vjp))
+	}
+	_, err := perform(nil, nil, func(call core.Call) any { return call.Add_op(schema, doc, made, gradient) })
+	return err
+}
+
+// AddPass makes rules such as "div(a, sqrt(b)) -> mul(a, rsqrt(b))" a pass of every compile from now on, before another or,
+// with "", after "grad".
+func AddPass(name, before string, rules ...string) error {
+	_, err := perform([]any{rules}, nil, func(call core.Call) any { return call.Add_pass(name, before, "") })
 	return err
 }
 

@@ -7,8 +7,9 @@ import thunder.core.Function;
 
 /** A function of tensors, compiled. Calls may come from any thread. */
 public final class Compiled implements AutoCloseable {
-    final Thunder.Body closure; // null: of the library
+    private final Thunder.Body closure; // null: of the library
     private final Compiled base;
+    private final Owner owner = new Owner();
     private final Function function;
     private final thunder.core.Compiled core;
 
@@ -16,8 +17,15 @@ public final class Compiled implements AutoCloseable {
         this.closure = closure;
         this.base = base;
         function = given != null ? given : (Function) Exchange.perform(Exchange.NOTHING, Exchange.NOTHING,
-            call -> call.make_function("", Exchange.ticketOf(this)));
+            call -> call.make_function("", Exchange.ticketOf(owner)));
         core = (thunder.core.Compiled) Exchange.perform(Exchange.NOTHING, options, call -> call.compile(function));
+    }
+
+    /** The library finds the closure through this, which the compiled function holds and nobody else. */
+    private final class Owner implements Exchange.Closure {
+        @Override public Thunder.Body body() {
+            return closure;
+        }
     }
 
     /** What the function returns: a tensor, or a list or map of them. */

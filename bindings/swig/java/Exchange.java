@@ -15,7 +15,23 @@ import thunder.core.ThunderCore;
 final class Exchange {
     /** Exceptions on their way through the library, and what owns a closure, by ticket. */
     private static final Map<Long, Throwable> RAISED = new ConcurrentHashMap<>();
-    private static final Map<Long, WeakReference<Compiled>> CLOSURES = new ConcurrentHashMap<>();
+    private static final Map<Long, WeakReference<Closure>> CLOSURES = new ConcurrentHashMap<>();
+
+    /** What owns a closure; its holders hold it. */
+    interface Closure {
+        Thunder.Body body();
+    }
+
+    /** What owns the closures of ops. */
+    private static final Map<Long, Closure> KEPT = new ConcurrentHashMap<>();
+
+    /** The ticket of a closure that is never dropped. */
+    static long keep(Thunder.Body body) {
+        Closure owner = () -> body;
+        long ticket = ticketOf(owner);
+        KEPT.put(ticket, owner);
+        return ticket;
+    }
 
     /** What runs a closure; the library knows it for ever. */
     private static final Dispatcher DISPATCHER = new Dispatcher() {
@@ -109,9 +125,17 @@ final class Exchange {
         if (kind == Kind.ITEM_INTEGER) return call.as_integer();
         if (kind == Kind.ITEM_REAL) return call.as_real();
         if (kind == Kind.ITEM_TEXT) return call.as_text();
-        if (kind == Kind.ITEM_TENSOR) return new Tensor(call.as_tensor());
+        if (kind == Kind.ITEM_TENSOR) return take(call);
         if (kind == Kind.ITEM_LIST) return takeUntil(call, Kind.ITEM_CLOSE);
         return kind == Kind.ITEM_MAP ? takeMap(call) : null;
+    }
+
+    private static Tensor take(Call call) {
+        if (ThunderCore.should_collect()) {
+            System.gc();
+            System.runFinalization();
+        }
+        return new Tensor(call.as_tensor());
     }
 
     private static Kind next(Call call) {
@@ -130,14 +154,6 @@ final class Exchange {
             String name = call.name();
             map.put(name, take(call, kind));
         }
-    private static Tensor take(Call call) {
-        if (ThunderCore.should_collect()) {
-            System.gc();
-            System.runFinalization();
-        }
-        return new Tensor(call.as_tensor());
-    }
-
         return map;
     }
 
@@ -156,7 +172,7 @@ final class Exchange {
     }
 
     /** Whoever holds the compiled function holds its closure. */
-    static long ticketOf(Compiled owner) {
+    static long ticketOf(Closure owner) {
         long ticket = newTicket();
         CLOSURES.put(ticket, new WeakReference<>(owner));
         return ticket;
@@ -165,10 +181,10 @@ final class Exchange {
     private static void run(long ticket) {
         Call call = ThunderCore.callback();
         try {
-            WeakReference<Compiled> owner = CLOSURES.get(ticket);
-            Compiled compiled = owner == null ? null : owner.get();
-            if (compiled == null) throw new ThunderException("the function was collected: keep what was compiled", 0);
-            Object made = compiled.closure.apply(takeUntil(call, Kind.ITEM_END).toArray());
+            WeakReference<Closure> weak = CLOSURES.get(ticket);
+            Closure owner = weak == null ? null : weak.get();
+            if (owner == null) throw new ThunderException("the function was collected: keep what was compiled", 0);
+            Object made = owner.body().apply(takeUntil(call, Kind.ITEM_END).toArray());
             call.reset();
             put(call, made);
         } catch (Throwable thrown) {

@@ -80,6 +80,26 @@ public final class Thunder {
         Exchange.perform(new Object[] {map}, Exchange.NOTHING, call -> call.write_safetensors(path));
     }
 
+    /** An op by name: one of your own. */
+    public static Tensor op(String name, Object... arguments) {
+        return (Tensor) Exchange.op(name, arguments);
+    }
+
+    /**
+     * An op of your own, for ever: the body computes it from its arguments by other ops. `vjp` gets lists of the arguments, the
+     * results, their cotangents and which gradients are wanted, and returns a gradient for each argument; null: the body's.
+     */
+    public static void addOp(String schema, String doc, Body body, Body vjp) {
+        long made = Exchange.keep(body);
+        long gradient = vjp == null ? 0 : Exchange.keep(vjp);
+        Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.add_op(schema, doc, made, gradient));
+    }
+
+    /** Rules such as "div(a, sqrt(b)) -> mul(a, rsqrt(b))", as a pass of every compile from now on, before one or after "grad". */
+    public static void addPass(String name, String before, String... rules) {
+        Exchange.perform(rules, Exchange.NOTHING, call -> call.add_pass(name, before, ""));
+    }
+
     /** The registry's rows of "ops", "modules", "optimizers", "schedules", "options", "executors". */
     @SuppressWarnings("unchecked")
     public static List<Map<String, Object>> describe(String what) {

@@ -332,13 +332,37 @@ local function op(name)
     return perform("op", args, named, name, place())
   end
 end
-for _, row in ipairs(th.describe "ops") do
+local function define_op(row)
   th.ops[row.name] = row
   for _, name in ipairs { row.name, row.inplace and row.name .. "_" or nil } do
     th[name] = op(name)
     if row.parameters[1] and row.parameters[1].kind == "tensor" then Tensor[name] = th[name] end
   end
 end
+for _, row in ipairs(th.describe "ops") do define_op(row) end
+
+local kept = {} -- what owns a closure of an op
+local function keep(closure)
+  local ticket = new_ticket()
+  kept[ticket] = { closure = closure }
+  closures[ticket] = kept[ticket]
+  return ticket
+end
+
+-- An op of your own, for ever: the closure computes it from its arguments by other ops. vjp gets tables of the arguments, the
+-- results, their cotangents and which gradients are wanted, and returns a gradient for each argument.
+function th.add_op(schema, doc, closure, vjp)
+  perform("add_op", nil, nil, schema, doc, keep(closure), vjp and keep(vjp) or 0)
+  for _, row in ipairs(th.describe "ops") do
+    if row.name == schema:match "^[%w_.]+" then define_op(row) end
+  end
+end
+
+-- Rules such as "div(a, sqrt(b)) -> mul(a, rsqrt(b))", as a pass of every compile from now on.
+function th.add_pass(name, rules, at)
+  perform("add_pass", rules, nil, name, at and at.before or "", at and at.after or "")
+end
+
 Tensor.__add, Tensor.__sub, Tensor.__mul, Tensor.__div = th.add, th.sub, th.mul, th.div
 Tensor.__pow, Tensor.__unm = th.pow, function(self) return th.neg(self) end
 

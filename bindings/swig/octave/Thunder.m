@@ -39,6 +39,14 @@ classdef Thunder
       f = ThunderFunction(made, options);
     end
 
+    % An op of your own, for ever: the handle computes it from its arguments by other ops. vjp gets cells of the arguments, the
+    % results, their cotangents and which gradients are wanted, and returns a cell of gradients; without it, the handle's.
+    function add_op(schema, doc, closure, vjp)
+      gradient = 0;
+      if nargin > 3, gradient = Thunder.ticket(vjp); end
+      Thunder.perform("add_op", {schema, doc, Thunder.ticket(closure), gradient}, {});
+    end
+
     % In a compiled function: the gradients of a loss, in the structure of wrt.
     function made = grad_of(loss, wrt), made = Thunder.perform("grad_of", {}, {loss, wrt}); end
 

@@ -193,8 +193,30 @@ sub _op {
     return _perform('op', [$name, _place()], \@args, $named);
 }
 
+# An op of your own, for ever: the closure computes it from its arguments by other ops. vjp gets the arguments, the results,
+# their cotangents and which gradients are wanted, and returns a gradient for each; without it, it is that of the closure.
+sub add_op {
+    my ($schema, $doc, $closure, %options) = @_;
+    my @tickets = map { $_ ? _keep($_) : 0 } $closure, $options{vjp};
+    _perform('add_op', [$schema, $doc, @tickets]);
+    my ($name) = $schema =~ /^([\w.]+)/;
+    _define_op($_) for grep { $_->{name} eq $name } @{ describe('ops') };
+}
+
+# The ticket of a closure that is never dropped.
+sub _keep {
+    my ($closure) = @_;
+    my $ticket = _new_ticket();
+    $CLOSURES{$ticket} = { closure => $closure };
+    return $ticket;
+}
+
+# Rules such as "div(a, sqrt(b)) -> mul(a, rsqrt(b))", as a pass of every compile from now on.
+sub add_pass { my ($name, $rules, %at) = @_; _perform('add_pass', [$name, $at{before} // '', $at{after} // ''], $rules) }
+
 # Every op, from the registry: Thunder::NAME(...) and, when a tensor comes first, $tensor->NAME(...).
-for my $row (@{ describe('ops') }) {
+sub _define_op {
+    my ($row) = @_;
     $OPS{ $row->{name} } = $row;
     for my $name ($row->{name}, $row->{inplace} ? "$row->{name}_" : ()) {
         no strict 'refs';
@@ -203,6 +225,7 @@ for my $row (@{ describe('ops') }) {
         *{"Thunder::Core::Tensor::$name"} = $op if $first && $first->{kind} eq 'tensor';
     }
 }
+_define_op($_) for @{ describe('ops') };
 
 package Thunder::Error;
 # What the library refused. `code` is the number of thunder.h; what a closure died of comes back as itself.

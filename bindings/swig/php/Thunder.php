@@ -102,6 +102,17 @@ final class Exchange
         return is_object($made) ? $made : $values;
     }
 
+    private static array $kept = []; // what owns a closure of an op
+
+    // The ticket of a closure that is never dropped.
+    public static function keep(\Closure $closure): int
+    {
+        $ticket = self::newTicket();
+        self::$kept[$ticket] = new class($closure) { public function __construct(public \Closure $closure) {} };
+        self::$closures[$ticket] = \WeakReference::create(self::$kept[$ticket]);
+        return $ticket;
+    }
+
     public static function newTicket(): int
     {
         while ($dropped = \thunder_core_next_dropped()) unset(self::$raised[$dropped], self::$closures[$dropped]);
@@ -330,6 +341,20 @@ function read_idx(string $path): Tensor { return Exchange::perform('read_idx', [
 function read_safetensors(string $path): array { return Exchange::perform('read_safetensors', [$path]); }
 function write_npy(Tensor $tensor, string $path): void { Exchange::perform('write_npy', [$tensor->core, $path]); }
 function write_safetensors(array $map, string $path): void { Exchange::perform('write_safetensors', [$path], [$map]); }
+
+// An op of your own, for ever: the closure computes it from its arguments by other ops. $vjp gets the arguments, the results,
+// their cotangents and which gradients are wanted, and returns a gradient for each argument; without it, it is the closure's.
+function add_op(string $schema, string $doc, callable $closure, ?callable $vjp = null): void
+{
+    $tickets = [Exchange::keep($closure(...)), $vjp ? Exchange::keep($vjp(...)) : 0];
+    Exchange::perform('add_op', [$schema, $doc, ...$tickets]);
+}
+
+// Rules such as "div(a, sqrt(b)) -> mul(a, rsqrt(b))", as a pass of every compile from now on.
+function add_pass(string $name, array $rules, string $before = '', string $after = ''): void
+{
+    Exchange::perform('add_pass', [$name, $before, $after], array_values($rules));
+}
 
 // The registry's rows of "ops", "modules", "optimizers", "schedules", "options", "executors".
 function describe(string $what): array { return Exchange::perform('describe', [$what]); }

@@ -263,12 +263,48 @@ def _op(name, doc):
     return call
 
 
-# Every op, from the registry: thunder_swig.NAME and, when a tensor comes first, Tensor.NAME.
+def _define_op(row):
+    """thunder_swig.NAME and, when a tensor comes first, Tensor.NAME."""
+    for name in [row["name"]] + ([row["name"] + "_"] if row["inplace"] else []):
+        globals()[name] = made = _op(name, f"{row['schema']}\n{row['doc']}")
+        if row["parameters"] and row["parameters"][0]["kind"] == "tensor":
+            setattr(Tensor, name, made)
+
+
 for _row in describe("ops"):
-    for _name in [_row["name"]] + ([_row["name"] + "_"] if _row["inplace"] else []):
-        globals()[_name] = _made = _op(_name, f"{_row['schema']}\n{_row['doc']}")
-        if _row["parameters"] and _row["parameters"][0]["kind"] == "tensor":
-            setattr(Tensor, _name, _made)
+    _define_op(_row)
+
+
+class _Kept:
+    def __init__(self, closure):
+        self.closure = closure
+
+
+_kept = {}  # what owns a closure of an op
+
+
+def _keep(closure):
+    ticket = _new_ticket()
+    _closures[ticket] = _kept[ticket] = _Kept(closure)
+    return ticket
+
+
+def add_op(schema, doc, closure, vjp=None):
+    """An op of your own, for ever: the closure computes it from its arguments by other ops.
+
+    vjp gets lists of the arguments, the results, their cotangents and which gradients are wanted, and returns a gradient for
+    each argument; without it, it is that of the closure.
+    """
+    _perform("add_op", schema, doc, _keep(closure), _keep(vjp) if vjp else 0)
+    for row in describe("ops"):
+        if schema.startswith(row["name"] + "("):
+            _define_op(row)
+
+
+def add_pass(name, rules, before="", after=""):
+    """Rules such as "div(a, sqrt(b)) -> mul(a, rsqrt(b))", as a pass of every compile from now on."""
+    _perform("add_pass", name, before, after, args=rules)
+
 
 for _name, _op_name in {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "pow": "pow", "matmul": "matmul"}.items():
     _call = globals()[_op_name]

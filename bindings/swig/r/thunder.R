@@ -271,6 +271,26 @@ th$op <- function(name, args) {
   th$perform("op", list(name, th$place()), unname(args[!is_named]), args[is_named])
 }
 
+th$kept <- list() # what owns a function of an op
+th$keep <- function(closure) {
+  holder <- new.env()
+  holder$closure <- closure
+  th$kept[[length(th$kept) + 1]] <- holder
+  ticket <- th$new_ticket()
+  th$closures[[as.character(ticket)]] <- th$core$weak_make(holder)
+  ticket
+}
+
+# An op of your own, for ever: the function computes it from its arguments by other ops. vjp gets lists of the arguments, the
+# results, their cotangents and which gradients are wanted, and returns a list of gradients; NULL: that of the function.
+th$add_op <- function(schema, doc, closure, vjp = NULL) {
+  th$perform("add_op", list(schema, doc, th$keep(closure), if (is.null(vjp)) 0 else th$keep(vjp)))
+  invisible(sub("\\(.*", "", schema))
+}
+
+# Rules such as "div(a, sqrt(b)) -> mul(a, rsqrt(b))", as a pass of every compile from now on.
+th$add_pass <- function(name, rules, before = "", after = "") th$perform("add_pass", list(name, before, after), as.list(rules))
+
 th$ops <- list()
 for (row in th$describe("ops")) th$ops[[row$name]] <- row
 for (name in names(th$ops)) if (!exists(name, th, inherits = FALSE))

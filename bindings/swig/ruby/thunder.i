@@ -36,8 +36,11 @@ struct thunder_work {
 static void *thunder_do(void *given) {
   thunder_work *w = (thunder_work *)given;
   w->work(w->arg);
+  w->done = true;
   return NULL;
 }
+// The second form raises no interrupt from here, where it would jump over the library's frames; it does nothing while one is
+// waiting.
 static void thunder_without_gvl(void (*work)(void *), void *arg) {
   thunder_work w = {work, arg, false};
   rb_thread_call_without_gvl2(thunder_do, &w, NULL, NULL);

@@ -21,6 +21,7 @@ module Thunder
   # Between Ruby's values and what the core's calls carry.
   module Exchange
     RAISED = {} # exceptions on their way through the library, by ticket
+    KEPT = {} # what owns a block of an op
     CLOSURES = ObjectSpace::WeakMap.new # what owns a block, by ticket; who holds the function holds it
 
     module_function
@@ -119,6 +120,15 @@ module Thunder
         RAISED.delete(dropped)
       end
       Core.new_ticket
+    end
+
+    Kept = Struct.new(:block)
+
+    # The ticket of a block that is never dropped.
+    def keep(block)
+      ticket = new_ticket
+      CLOSURES[ticket] = KEPT[ticket] = Kept.new(block)
+      ticket
     end
 
     # The elements of nested arrays in order, which must be as regular as the first of each says.
@@ -275,6 +285,16 @@ module Thunder
     def read_safetensors(path) = Exchange.perform(:read_safetensors, path)
     def write_safetensors(map, path) = Exchange.perform(:write_safetensors, path, args: [map])
 
+    # An op of your own, for ever: the block computes it from its arguments by other ops. `vjp` gets the arguments, the results,
+    # their cotangents and which gradients are wanted, and returns a gradient for each argument; without it, it is the block's.
+    def add_op(schema, doc, vjp: nil, &block)
+      Exchange.perform(:add_op, schema, doc, Exchange.keep(block), vjp ? Exchange.keep(vjp) : 0)
+      define_op(describe("ops").find { |row| row["name"] == schema[/[\w.]+/] })
+    end
+
+    # Rules such as "div(a, sqrt(b)) -> mul(a, rsqrt(b))", as a pass of every compile from now on.
+    def add_pass(name, rules, before: "", after: "") = Exchange.perform(:add_pass, name, before, after, args: rules)
+
     # The registry's rows of "ops", "modules", "optimizers", "schedules", "options", "executors".
     def describe(what) = Exchange.perform(:describe, what)
 
@@ -286,8 +306,10 @@ module Thunder
   end
 
   # Every op, from the registry: Thunder.NAME(...) and, when a tensor comes first, tensor.NAME(...).
-  OPS = describe("ops").to_h { |row| [row["name"], row] }.freeze
-  OPS.each_value do |row|
+  OPS = {}
+
+  def self.define_op(row)
+    OPS[row["name"]] = row
     [row["name"], *(row["inplace"] ? ["#{row['name']}_"] : [])].each do |name|
       define_singleton_method(name) { |*args, **named| Exchange.perform(:op, name, Exchange.place, args: args, named: named) }
       next unless row["parameters"].first&.fetch("kind") == "tensor"
@@ -296,6 +318,7 @@ module Thunder
       end
     end
   end
+  describe("ops").each { |row| define_op(row) }
 
   class Core::Tensor
     { "+" => "add", "-" => "sub", "*" => "mul", "/" => "div", "**" => "pow", "<" => "lt", "<=" => "le",

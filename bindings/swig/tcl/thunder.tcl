@@ -350,16 +350,39 @@ proc thunder::place {} {
 }
 
 # Every op, from the registry: thunder::NAME ... and, when a tensor comes first, $tensor NAME ...
-foreach thunder::row [thunder::describe ops] {
-    set thunder::name [dict get $thunder::row name]
-    dict set thunder::ops $thunder::name $thunder::row
-    set thunder::names $thunder::name
-    if {[dict get $thunder::row inplace]} { lappend thunder::names ${thunder::name}_ }
-    foreach thunder::name $thunder::names {
-        proc thunder::$thunder::name {args} "perform op \[list $thunder::name \[place\]\] {*}\[split_options \$args\]"
-        oo::define thunder::Tensor method $thunder::name args \
-            "::thunder::perform op \[list $thunder::name \[::thunder::place\]\] {*}\[::thunder::split_options \[list \[self\] {*}\$args\]\]"
-        oo::define thunder::Tensor export $thunder::name
+proc thunder::define_op {row} {
+    variable ops
+    set base [dict get $row name]
+    dict set ops $base $row
+    foreach name [list $base {*}[expr {[dict get $row inplace] ? "${base}_" : ""}]] {
+        proc ::thunder::$name {args} "perform op \[list $name \[place\]\] {*}\[split_options \$args\]"
+        oo::define ::thunder::Tensor method $name args \
+            "::thunder::perform op \[list $name \[::thunder::place\]\] {*}\[::thunder::split_options \[list \[self\] {*}\$args\]\]"
+        oo::define ::thunder::Tensor export $name
     }
+}
+foreach thunder::row [thunder::describe ops] { thunder::define_op $thunder::row }
+
+# add_op schema doc parameters body ?-vjp {parameters body}?: an op of your own, for ever. The body computes it from its
+# arguments by other ops. vjp gets lists of the arguments, the results, their cotangents and which gradients are wanted, and
+# returns a gradient for each argument; without it, it is that of the body.
+proc thunder::add_op {schema doc parameters body args} {
+    set vjp [expr {[dict exists $args -vjp] ? [keep [dict get $args -vjp]] : 0}]
+    perform add_op [list $schema $doc [keep [list $parameters $body]] $vjp]
+    foreach row [describe ops] { if {[string match "[dict get $row name](*" $schema]} { define_op $row } }
+}
+
+# The ticket of a lambda that is never dropped.
+proc thunder::keep {lambda} {
+    variable closures
+    set ticket [new_ticket]
+    set closures($ticket) $lambda
+    return $ticket
+}
+
+# add_pass name rules ?-before pass? ?-after pass?: rules such as "div(a, sqrt(b)) -> mul(a, rsqrt(b))", from now on.
+proc thunder::add_pass {name rules args} {
+    set at [dict merge {-before "" -after ""} $args]
+    perform add_pass [list $name [dict get $at -before] [dict get $at -after]] $rules
 }
 package provide thunder 0.1
