@@ -205,6 +205,58 @@ static void eagerly(thunder_context *context)
     thunder_tensor_release(x);
 }
 
+/* An elementwise op of constants runs with the program, on what its line says, and not while compiling. */
+static thunder_status *like_input(const thunder_node *node, thunder_types *results, void *user)
+{
+    (void)user;
+    thunder_types_push_like(results, thunder_node_input(node, 0));
+    return NULL;
+}
+static thunder_status *twice(const thunder_launch *launch, const thunder_any *args, void *user)
+{
+    (void)args;
+    ++*(int *)user;
+    CHECK(launch->inputs[0].rank == 1 && launch->inputs[0].shape[0] == 3 && launch->outputs[0].rank == 1);
+    for (int i = 0; i < 3; i++) ((float *)launch->outputs[0].data)[i] = 2 * ((const float *)launch->inputs[0].data)[i];
+    return NULL;
+}
+static thunder_status *plus_twice_one(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)
+{
+    const thunder_dim shape[] = { 3 };
+    const thunder_any ones = thunder_any_tensor(th_ones(s, shape, 1));
+    (void)user;
+    thunder_values_push_tensor(out, th_add(s, thunder_values_tensor(in, 0), thunder_op_invoke(s, "twice", &ones, 1, NULL, NULL, 0, NULL)));
+    return NULL;
+}
+static void of_constants(thunder_context *context)
+{
+    const int64_t shape[] = { 3 };
+    const float data[] = { 1, 2, 4 };
+    float r[3];
+    static int runs;
+    thunder_op_desc d = by_decomposition();
+    thunder_kernel_desc k;
+    thunder_function *f = NULL;
+    thunder_compiled *c = NULL;
+    thunder_tensor *x = test_f32(context, 1, shape, data), *y = NULL;
+    memset(&k, 0, sizeof k);
+    d.schema = "twice(tensor x) -> tensor", d.decompose = NULL, d.meta = like_input, d.flags = THUNDER_OP_ELEMENTWISE;
+    k.size = sizeof k, k.run = twice, k.user = &runs;
+    OK(thunder_context_add_op(context, &d));
+    OK(thunder_context_add_kernel(context, "twice", &k));
+    OK(thunder_function_create(context, "plus_twice_one", plus_twice_one, NULL, NULL, &f));
+    OK(thunder_compile(f, NULL, &c));
+    for (int i = 0; i < 2; i++) {
+        OK(thunder_compiled_call_tensors(c, &x, 1, &y, 1));
+        OK(thunder_tensor_read(y, r, sizeof r));
+        CHECK(r[0] == 3 && r[1] == 4 && r[2] == 6 && runs == 1); /* it depends on nothing: once is enough */
+        thunder_tensor_release(y);
+    }
+    thunder_tensor_release(x);
+    thunder_compiled_release(c);
+    thunder_function_release(f);
+}
+
 static void is_listed(thunder_context *context)
 {
     thunder_values *v = NULL;
@@ -227,6 +279,7 @@ int main(void)
     in_programs(context, &counts);
     eagerly(context);
     is_listed(context);
+    of_constants(context);
     CHECK(counts.destroyed == 0);
     thunder_context_release(context);
     CHECK(counts.destroyed == 2); /* the op and its kernel */
