@@ -107,6 +107,24 @@ function th.ops()
   return list
 end
 
+-- th.mine.f for the op "mine.f": a table for what comes before the dot, if there are such ops; else nil.
+local function namespace(prefix)
+  local members = {}
+  for name, row in pairs(rows) do
+    if not row.hidden and name:sub(1, #prefix) == prefix then members[name:sub(#prefix + 1)] = true end
+  end
+  if not next(members) then return nil end
+  return setmetatable({}, {
+    __metatable = false,
+    __index = function(self, name)
+      local f = type(name) == "string" and core.op_function(prefix .. name) or namespace(prefix .. tostring(name) .. ".")
+      if not f then core.refuse(("there is no op '%s%s'%s"):format(prefix, tostring(name), core.suggest(tostring(name), members))) end
+      rawset(self, name, f)
+      return f
+    end,
+  })
+end
+
 setmetatable(th, {
   __metatable = false,
   __index = function(self, name)
@@ -116,6 +134,8 @@ setmetatable(th, {
       rawset(self, name, f)
       return f
     end
+    local below = type(name) == "string" and namespace(name .. ".")
+    if below then return below end
     local names = core.op_names()
     for key in pairs(self) do names[key] = true end
     core.refuse(("thunder has no op or function '%s'%s"):format(tostring(name), core.suggest(tostring(name), names)))

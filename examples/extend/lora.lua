@@ -26,7 +26,7 @@ local function adapted(linear, rank, alpha)
   local scale = alpha / rank
   layer.scale = scale
   function layer:forward(input)
-    return th["lora.linear"](input, self.weight, bias and self.bias or nil, self.lora_a, self.lora_b, scale)
+    return th.lora.linear(input, self.weight, bias and self.bias or nil, self.lora_a, self.lora_b, scale)
   end
   return layer
 end

@@ -27,9 +27,9 @@ profiler.pass = th.pass {
   run = function(trace)
     for i, line in ipairs(trace) do
       profiler.lines[i] = ("%s by %s"):format(line.op, line.executor)
-      line:insert_before(function() return th["profiler.mark"](i) end)
+      line:insert_before(function() return th.profiler.mark(i) end)
     end
-    trace[#trace]:insert_after(function() return th["profiler.mark"](#trace + 1) end)
+    trace[#trace]:insert_after(function() return th.profiler.mark(#trace + 1) end)
   end,
 }
 

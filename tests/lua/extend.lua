@@ -55,7 +55,9 @@ th.op {
     return share(ctx.results[1], least) + share(ctx.results[2], greatest)
   end,
 }
-local op = th["mine.min_max"]
+local op = th.mine.min_max
+assert(op == th["mine.min_max"])
+expect.error(function() return th.mine.min_mux end, "there is no op 'mine.min_mux' (did you mean 'min_max'?)")
 local m = th.tensor { { 1.0, 5.0, 3.0 }, { 4.0, -2.0, 0.0 } }
 local least, greatest = op(m, 1)
 expect.values(least, { 1, -2 })
@@ -134,7 +136,7 @@ th.op {
   schema = "mine.tanh(tensor x) -> tensor",
   meta = function(o) return o.inputs[1] end,
   host = function(t) return t:tanh() end,
-  vjp = function(ctx, g) return th["mine.tanh_backward"](ctx.results[1], g) end,
+  vjp = function(ctx, g) return th.mine.tanh_backward(ctx.results[1], g) end,
 }
 th.op {
   schema = "mine.tanh_backward(tensor y, tensor g) -> tensor",
@@ -144,7 +146,7 @@ th.op {
 local pair = th.executor {
   name = "pair", register = false,
   ops = { tanh = { checker = function(o) return o.inputs[1].dtype == th.float32 end,
-    execution_transform = function(o, t) return th["mine.tanh"](t) end, run = function(t) return t end } },
+    execution_transform = function(o, t) return th.mine.tanh(t) end, run = function(t) return t end } },
 }
 local tanh_gradient = th.compile(th.grad(function(a) return a:tanh():sum() end), { executors = { pair } })
 expect.values(tanh_gradient(x), { 1000, 1000, 1000 })
