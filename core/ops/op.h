@@ -59,6 +59,7 @@ enum OpTag : uint32_t {
   kMatmul = 16,
   kChecksData = 64,  // its kernel may refuse data (an index out of range): no store may come before it
   kChecksIntegers = 128,  // the same, but only when it works on integers (division by zero)
+  kUpdates = 512,    // gives its first operand with some elements changed: runs in that memory too, and writes nothing if it refuses
   kCheap = 256,      // elementwise, in about one instruction an element: cheaper made twice than stored and read
   kHidden = 32,      // not offered to users (grad nodes, backward composites keep their lines but no binding)
 };

@@ -4,23 +4,15 @@
 
 #include "base/text.h"
 #include "program/arena_plan.h"
-#include "program/program.h"
+#include "program/locations.h"
 
 namespace thunder {
 namespace {
 
-constexpr int64_t kNever = -1;
 // Values that depend on nothing and are larger than this are made again at each call rather than kept.
 constexpr size_t kConstantLimit = 1 << 20;
 
 int64_t aligned(size_t bytes) { return static_cast<int64_t>((bytes + kAlign - 1) / kAlign * kAlign); }
-
-// What a value is made of: a root has memory of its own, others are views of one.
-struct Location {
-  ValueId root = kNoValue;
-  int64_t offset = 0;  // bytes from the root's first element
-  Sizes strides;
-};
 
 Status* run_copy(const Launch* l, void*) {
   copy_strided(l->inputs[0], l->outputs[0]);
@@ -37,6 +29,7 @@ class Planner {
     locate();
     find_constants();
     find_lifetimes();
+    update_in_place(trace_, preparer_, last_check_, all_);
     place_writes();
     place_outputs();
     emit_steps();
@@ -46,14 +39,6 @@ class Planner {
   }
 
  private:
-  struct Root {
-    Place place = Place::arena;
-    uint32_t index = 0;
-    int64_t offset = 0;
-    bool placed = false;
-    int64_t made = kNever, last_use = kNever;  // positions among the trace's nodes; inputs are made before 0
-  };
-
   const TensorType& type(ValueId v) const { return trace_.type(v); }
 
   void place_inputs() {
@@ -69,14 +54,9 @@ class Planner {
 
   // A view prim whose strides allow it becomes a view of its input's memory.
   bool as_view(const Node& n) {
-    const OpDef& op = def(n);
-    if (!op.view) return false;
-    const ValueId in = n.args[0].v, out = n.results[0];
-    ViewOf view{locations_[in].strides};
-    if (!op.view(concrete(type(in).shape), n.args, concrete(type(out).shape), view)) return false;
-    const auto item = static_cast<int64_t>(size_of(type(out).dtype));
-    locations_[out] = {locations_[in].root, locations_[in].offset + view.offset * item, view.strides};
-    return true;
+    auto there = def(n).view ? view_at(trace_, n, locations_[n.args[0].v]) : std::nullopt;
+    if (there) locations_[n.results[0]] = std::move(*there);
+    return there.has_value();
   }
 
   void locate() {
@@ -116,11 +96,12 @@ class Planner {
   void find_lifetimes() {
     const auto end = static_cast<int64_t>(trace_.nodes.size());
     auto use = [&](ValueId v, int64_t at) { roots_[locations_[v].root].last_use = std::max(roots_[locations_[v].root].last_use, at); };
+    IndexChecks checks(trace_);
     last_check_ = kNever;
     for (int64_t i = 0; i < end; i++) {
       const Node& n = *trace_.nodes[static_cast<size_t>(i)];
       for_each_value(n.args, [&](ValueId v) { use(v, i); });
-      if (may_refuse(n) || preparer_.may_fail(n)) last_check_ = i;
+      if ((may_refuse(n) && !checks.has_seen(n)) || preparer_.may_fail(n)) last_check_ = i;
     }
     for (ValueId v : trace_.outputs) use(v, end);
     for (const Write& w : trace_.writes) use(w.value, end);
@@ -144,6 +125,8 @@ class Planner {
     for (const Write& w : trace_.writes) {
       plan_.inputs[w.input].written = true;
       const ValueId old = trace_.inputs[w.input].value;
+      const Location& l = locations_[w.value];
+      if (l.root == old && l.offset == 0 && l.strides == strides_[w.input]) continue;  // it is there
       const Root& r = roots_[w.value];
       const Sizes sizes = concrete(type(old).shape);
       bool direct = free_root(w.value) && r.made > last_check_ && is_dense(sizes, strides_[w.input]);
@@ -249,7 +232,7 @@ class Planner {
       if (!is_view_[i] && !constant_[i]) {
         for (ValueId r : n.results) {
           Root& root = roots_[r];
-          if (!root.placed && root.place == Place::arena) {
+          if (locations_[r].root == r && !root.placed && root.place == Place::arena) {
             root.offset = arena_.allocate(aligned(std::max<size_t>(1, dense_bytes(type(r)))));
             root.placed = true;
             const auto last = static_cast<size_t>(std::max(root.last_use, static_cast<int64_t>(i)));
@@ -282,9 +265,10 @@ class Planner {
   const Preparer& preparer_;
   Plan plan_;
   ArenaPlan arena_;
-  std::vector<Location> locations_;
-  std::vector<Root> roots_;
-  std::vector<bool> is_view_, constant_;
+  Locations all_;
+  std::vector<Location>& locations_ = all_.at;
+  std::vector<Root>& roots_ = all_.roots;
+  std::vector<bool>&is_view_ = all_.is_view, &constant_ = all_.constant;
   std::vector<uint32_t> numbers_;
   std::vector<Copy> copies_;
   int64_t last_check_ = kNever;

@@ -21,6 +21,14 @@ Status* out_of_range(std::string_view op, int64_t index, size_t dim, int64_t siz
   return refuse(cat(op, ": index ", index, " is out of range for dim ", dim, " of size ", size));
 }
 
+Status* check_all(std::string_view op, const Buffer& index, size_t dim, int64_t size) {
+  Rows<1> rows(index, {&index});
+  for (int64_t r = 0; r < rows.rows(); r++, rows.next())
+    for (int64_t i = 0; i < rows.row(); i++)
+      if (const int64_t at = index_at(index, rows.offset[0] + i * rows.step[0]); at < 0 || at >= size) return out_of_range(op, at, dim, size);
+  return nullptr;
+}
+
 // A buffer under another shape and strides, which it owns.
 struct Reshaped {
   Reshaped(const Buffer& b, Sizes shape, Sizes steps) : sizes(std::move(shape)), strides(std::move(steps)), buffer(b) {
@@ -96,6 +104,7 @@ Status* scatter_add_kernel(const Kernel& k) {
   const Buffer &in = k.in[0], &index = k.in[1], &src = k.in[2], &out = k.out[0];
   const size_t dim = normalize_axis(k.args[1].i, static_cast<size_t>(out.rank));
   const int64_t size = out.rank ? out.shape[dim] : 1, stride = out.rank ? out.strides[dim] : 0;
+  if (Status* refused = check_all("prims.scatter_add", index, dim, size)) return refused;
   if (in.data != out.data) copy_strided(in, out);
   const Reshaped to = standing(out, index, dim);
   return by_dtype(out.dtype, [&](auto t) -> Status* {
@@ -104,7 +113,6 @@ Status* scatter_add_kernel(const Kernel& k) {
     for (int64_t r = 0; r < rows.rows(); r++, rows.next())
       for (int64_t i = 0; i < rows.row(); i++) {
         const int64_t at = index_at(index, rows.offset[0] + i * rows.step[0]);
-        if (at < 0 || at >= size) return out_of_range("prims.scatter_add", at, dim, size);
         T& into = out.as<T>()[rows.offset[2] + i * rows.step[2] + at * stride];
         const T value = src.as<T>()[rows.offset[1] + i * rows.step[1]];
         into = static_cast<T>(static_cast<Compute<T>>(into) + static_cast<Compute<T>>(value));
@@ -161,16 +169,16 @@ struct Slabs {
       r->buffer.shape = r->sizes.data(), r->buffer.strides = r->strides.data();
     }
   }
-  // Calls f(slab of whole, slab of taken) for each index in order.
+  // Calls f(slab of whole, slab of taken) for each index in order. All indices are looked at before.
   template <class F>
   Status* each(std::string_view op, const Buffer& index, size_t dim, F f) {
     const auto item = static_cast<int64_t>(size_of(whole_slab.buffer.dtype));
     Buffer from = whole_slab.buffer, to = taken_slab.buffer;
+    if (Status* refused = check_all(op, index, dim, size)) return refused;
     Rows<2> rows(index, {&index, &positions.buffer});
     for (int64_t r = 0; r < rows.rows(); r++, rows.next())
       for (int64_t i = 0; i < rows.row(); i++) {
         const int64_t at = index_at(index, rows.offset[0] + i * rows.step[0]);
-        if (at < 0 || at >= size) return out_of_range(op, at, dim, size);
         from.data = whole_slab.buffer.as<std::byte>() + at * stride * item;
         to.data = taken_slab.buffer.as<std::byte>() + (rows.offset[1] + i * rows.step[1]) * item;
         f(from, to);
@@ -253,7 +261,7 @@ constexpr OpRow kRows[] = {
              .meta = gather_meta, .reference = gather_kernel, .vjp = gather_vjp, .samples = gather_samples, .tags = kChecksData}),
     checked({.schema = "prims.scatter_add(tensor input, int dim, tensor index, tensor src) -> tensor",
              .doc = "A copy of input to which src is added where prims.gather would read, in the order of src.",
-             .meta = scatter_add_meta, .reference = scatter_add_kernel, .vjp = scatter_add_vjp, .samples = scatter_add_samples, .tags = kChecksData}),
+             .meta = scatter_add_meta, .reference = scatter_add_kernel, .vjp = scatter_add_vjp, .samples = scatter_add_samples, .tags = kChecksData | kUpdates}),
     checked({.schema = "prims.take(tensor input, int dim, tensor index) -> tensor",
              .doc = "The slices of input at index along dim, which index's dims replace. Negative indices are refused.",
              .meta = take_meta, .reference = take_kernel, .vjp = take_vjp, .samples = take_samples, .tags = kChecksData}),
@@ -264,7 +272,7 @@ constexpr OpRow kRows[] = {
                g.add(0, g.cotangent());
                if (g.wants(3)) g.add(3, g.builder.call("prims.take", {g.cotangent(), g.integer(1), g.var(2)}));
              },
-             .samples = take_add_samples, .tags = kChecksData}),
+             .samples = take_add_samples, .tags = kChecksData | kUpdates}),
 };
 
 }  // namespace

@@ -33,16 +33,20 @@ class Walk {
     lead_strides_ = indexed.strides;
   }
 
+  // All indices are looked at before f is called.
   template <class F>
   Status* each(std::string_view op, F f) {
     const Buffer whole = whole_, indexed = indexed_;
     const auto item = static_cast<int64_t>(size_of(whole.dtype));
+    for (int64_t left = indices_[0].elements(); left > 0; left--, next())
+      for (size_t k = 0; k < indices_.size(); k++)
+        if (const int64_t given = read(indices_[k]), size = sizes_[k]; given < -size || given >= size)
+          return refuse(cat(op, ": index ", given, " is out of range for dim ", k, " of size ", size));
     for (int64_t left = indices_[0].elements(); left > 0; left--, next()) {
       int64_t offset = 0;
       for (size_t k = 0; k < indices_.size(); k++) {
-        const int64_t given = read(indices_[k]), size = sizes_[k];
-        if (given < -size || given >= size) return refuse(cat(op, ": index ", given, " is out of range for dim ", k, " of size ", size));
-        offset += (given < 0 ? given + size : given) * strides_[k];
+        const int64_t given = read(indices_[k]);
+        offset += (given < 0 ? given + sizes_[k] : given) * strides_[k];
       }
       whole_.data = whole.as<std::byte>() + offset * item;
       indexed_.data = indexed.as<std::byte>() + along(lead_strides_) * item;
@@ -136,7 +140,7 @@ constexpr OpRow kRows[] = {
     checked({.schema = "prims.index_put(tensor input, tensor[] indices, tensor values, bool accumulate) -> tensor",
              .doc = "A copy of input with values stored, or added, where prims.index would read, in the order of the indices.",
              .meta = index_put_meta, .reference = index_put_kernel, .vjp = index_put_vjp, .samples = index_put_samples,
-             .tags = kChecksData}),
+             .tags = kChecksData | kUpdates}),
 };
 
 }  // namespace

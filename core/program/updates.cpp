@@ -1,0 +1,91 @@
+// Updates in place: a cache of keys and values, a gradient that rows are added to.
+#include <algorithm>
+
+#include "program/locations.h"
+
+namespace thunder {
+namespace {
+
+class Updates {
+ public:
+  Updates(const Trace& trace, const Preparer& preparer, int64_t last_check, Locations& locations)
+      : trace_(trace), preparer_(preparer), last_check_(last_check), all_(locations) {}
+
+  void run() {
+    for (size_t i = 0; i < trace_.nodes.size(); i++) {
+      const Node& n = *trace_.nodes[i];
+      if (def(n).has(kUpdates) && !all_.constant[i] && preparer_.takes_strided(n) && may_change(n, static_cast<int64_t>(i))) move(n, i);
+    }
+  }
+
+ private:
+  // Whether the first operand's memory is free to be changed by this line.
+  bool may_change(const Node& n, int64_t at) const {
+    const ValueId first = n.args[0].v;
+    const Root& root = all_.root_of(first);
+    if (root.last_use != at || root.place == Place::constant || repeats(all_.at[first], trace_.type(first))) return false;
+    bool alone = true;
+    bool met = false;
+    for_each_value(n.args, [&](ValueId v) {
+      alone = alone && (v == first && !met ? met = true : all_.at[v].root != all_.at[first].root);
+    });
+    if (!alone || root.place == Place::arena) return alone;
+    return at >= last_check_ && std::any_of(trace_.writes.begin(), trace_.writes.end(), [&](const Write& w) { return w.input == root.index; });
+  }
+
+  static bool repeats(const Location& l, const TensorType& type) {
+    const Sizes sizes = concrete(type.shape);
+    for (size_t i = 0; i < sizes.size(); i++)
+      if (l.strides[i] == 0 && sizes[i] > 1) return true;
+    return false;
+  }
+
+  // The result, and the views of it, unless one of them could not be a view there.
+  void move(const Node& n, size_t at) {
+    const ValueId result = n.results[0], into = all_.at[n.args[0].v].root;
+    std::vector<std::pair<ValueId, Location>> moved = {{result, all_.at[n.args[0].v]}};
+    for (size_t j = at + 1; j < trace_.nodes.size(); j++) {
+      const Node& view = *trace_.nodes[j];
+      if (!all_.is_view[j] || all_.at[view.args[0].v].root != result) continue;
+      const auto in = std::find_if(moved.begin(), moved.end(), [&](auto& m) { return m.first == view.args[0].v; });
+      auto there = view_at(trace_, view, in->second);
+      if (!there) return;
+      moved.emplace_back(view.results[0], std::move(*there));
+    }
+    for (auto& [v, location] : moved) all_.at[v] = std::move(location);
+    all_.roots[into].last_use = std::max(all_.roots[into].last_use, all_.roots[result].last_use);
+  }
+
+  const Trace& trace_;
+  const Preparer& preparer_;
+  const int64_t last_check_;
+  Locations& all_;
+};
+
+}  // namespace
+
+bool IndexChecks::has_seen(const Node& n) {
+  if (!def(n).has(kUpdates)) return false;
+  // All that says where the indices point: they themselves, the operand's shape, dims.
+  const auto same = [&](const Node* other) {
+    std::vector<ValueId> indices[2];
+    const Node* const both[] = {&n, other};
+    for (size_t k = 0; k < 2; k++)
+      for_each_value(both[k]->args, [&](ValueId v) {
+        if (!is_real(trace_.type(v).dtype)) indices[k].push_back(v);
+      });
+    if (n.op != other->op || indices[0] != indices[1] || trace_.type(n.args[0].v).shape != trace_.type(other->args[0].v).shape) return false;
+    for (size_t i = 0; i < n.args.size(); i++)
+      if (n.args[i].kind == ArgKind::integer && n.args[i].i != other->args[i].i) return false;
+    return true;
+  };
+  if (std::any_of(seen_.begin(), seen_.end(), same)) return true;
+  seen_.push_back(&n);
+  return false;
+}
+
+void update_in_place(const Trace& trace, const Preparer& preparer, int64_t last_check, Locations& locations) {
+  Updates(trace, preparer, last_check, locations).run();
+}
+
+}  // namespace thunder
