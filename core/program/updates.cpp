@@ -24,11 +24,9 @@ class Updates {
     const ValueId first = n.args[0].v;
     const Root& root = all_.root_of(first);
     if (root.last_use != at || root.place == Place::constant || repeats(all_.at[first], trace_.type(first))) return false;
-    bool alone = true;
-    bool met = false;
-    for_each_value(n.args, [&](ValueId v) {
-      alone = alone && (v == first && !met ? met = true : all_.at[v].root != all_.at[first].root);
-    });
+    size_t reads = 0;  // of this memory
+    for_each_value(n.args, [&](ValueId v) { reads += all_.at[v].root == all_.at[first].root; });
+    const bool alone = reads == 1;
     if (!alone || root.place == Place::arena) return alone;
     return at >= last_check_ && std::any_of(trace_.writes.begin(), trace_.writes.end(), [&](const Write& w) { return w.input == root.index; });
   }
