@@ -77,28 +77,43 @@ class KernelBody : Vectors<Isa> {
     for (int64_t i = 0; i < kRows; i++) copy(whole + i * kWidth, block.columns, c + i * c_row);
   }
 
+  // The compiler may not prepare this address ahead of time: a tile needs so many that they would lie in memory.
+  template <class T>
+  static void keep(T*& address) {
+    asm("" : "+r"(address));
+  }
+
   template <int64_t kRows>
   static void tile(const Matrix& a, const Block& block, float* c, int64_t c_row) {
     V left[kRows], right[kRows];
+    float* row = c;
 #pragma GCC unroll 16
-    for (int64_t i = 0; i < kRows; i++) {
-      left[i] = block.add ? load(c + i * c_row) : V{};
-      right[i] = block.add ? load(c + i * c_row + kLanes) : V{};
+    for (int64_t i = 0; i < kRows; i++, row += c_row, keep(row)) {
+      left[i] = block.add ? load(row) : V{};
+      right[i] = block.add ? load(row + kLanes) : V{};
     }
-    const float* b = block.data;
+    // Four rows of a share an address and the distances from it.
+    constexpr int64_t kGroups = (kRows + 3) / 4;
+    const int64_t distances[] = {0, a.row, 2 * a.row, 3 * a.row};
+    const float *groups[kGroups], *b = block.data;
+    for (int64_t g = 0; g < kGroups; g++) groups[g] = a.data + 4 * g * a.row;
+#pragma GCC unroll 2
     for (int64_t l = 0; l < block.depth; l++, b += block.row) {
       const V b_left = load(b), b_right = load(b + kLanes);
 #pragma GCC unroll 16
       for (int64_t i = 0; i < kRows; i++) {
-        const float x = a.data[i * a.row + l * a.column];
+        const float x = groups[i / 4][distances[i % 4]];
         left[i] += x * b_left;
         right[i] += x * b_right;
       }
+#pragma GCC unroll 4
+      for (int64_t g = 0; g < kGroups; g++) groups[g] += a.column, keep(groups[g]);
     }
+    row = c;
 #pragma GCC unroll 16
-    for (int64_t i = 0; i < kRows; i++) {
-      store(c + i * c_row, left[i]);
-      store(c + i * c_row + kLanes, right[i]);
+    for (int64_t i = 0; i < kRows; i++, row += c_row, keep(row)) {
+      store(row, left[i]);
+      store(row + kLanes, right[i]);
     }
   }
 
