@@ -35,11 +35,38 @@ cJSON* add_object(cJSON* array) {
   return made;
 }
 
+cJSON* add_array(cJSON* to, const char* key) {
+  cJSON* made = cJSON_AddArrayToObject(to, key);
+  if (!made) throw std::bad_alloc();
+  return made;
+}
+
+std::string_view kind_text(ParamKind kind) {
+  constexpr std::string_view names[] = {"tensor", "tensor[]", "int",     "float", "bool",
+                                        "str",    "int[]",    "float[]", "dtype", "device"};
+  return names[static_cast<size_t>(kind)];
+}
+
+// The text, and what a binding would else have to read out of it.
+void describe_schema(const Schema& schema, cJSON* o) {
+  add_text(o, "schema", schema.text);
+  cJSON* parameters = add_array(o, "parameters");
+  for (const Param& param : schema.params) {
+    cJSON* p = add_object(parameters);
+    add_text(p, "name", param.name);
+    add_text(p, "kind", kind_text(param.kind));
+    add_flag(p, "optional", param.optional);        // may be None
+    add_flag(p, "has_default", param.has_default);  // may be left out
+  }
+  const size_t results = schema.variadic() ? 0 : schema.results.size();  // 0: the arguments say how many
+  if (!cJSON_AddNumberToObject(o, "results", static_cast<double>(results))) throw std::bad_alloc();
+}
+
 void describe_ops(Context& context, cJSON* array) {
   for (auto& op : context.registry().all()) {
     cJSON* o = add_object(array);
     add_text(o, "name", op->name());
-    add_text(o, "schema", op->schema.text);
+    describe_schema(op->schema, o);
     add_text(o, "doc", op->doc);
     add_flag(o, "prim", op->prim);
     add_flag(o, "inplace", op->has(kInplace));
@@ -92,7 +119,7 @@ void describe_modules(Context& context, cJSON* array) {
   for (auto& kind : context.module_kinds().all()) {
     cJSON* o = add_object(array);
     add_text(o, "name", kind->name());
-    add_text(o, "schema", kind->schema().text);
+    describe_schema(kind->schema(), o);
     add_text(o, "doc", kind->doc());
     add_flag(o, "forward", kind->forward != nullptr);
   }
@@ -105,9 +132,7 @@ void describe_rows(std::span<const Row> rows, cJSON* array) {
     cJSON* o = add_object(array);
     add_text(o, "name", row.name);
     add_text(o, "doc", row.doc);
-    cJSON* options = cJSON_AddArrayToObject(o, "options");
-    if (!options) throw std::bad_alloc();
-    describe_options(row.options, options);
+    describe_options(row.options, add_array(o, "options"));
   }
 }
 

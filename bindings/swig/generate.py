@@ -7,7 +7,6 @@ The rows are those of thunder_context_describe(), so that there is no second lis
 import ctypes
 import json
 import pathlib
-import re
 import sys
 from typing import NamedTuple
 
@@ -61,20 +60,9 @@ def described(library, what):
     return rows
 
 
-def split(text):
-    """The parts between commas that no bracket and no quote encloses."""
-    return [part.strip() for part in re.findall(r"(?:[^,\['(]|\[[^\]]*\]|\([^)]*\)|'[^']*')+", text)]
-
-
 def read(row, name):
-    inside, returned = re.fullmatch(r"[\w.]+\((.*)\) -> (.+)", row["schema"]).groups()
-    parameters = []
-    for part in split(inside):
-        kind, optional, parameter, default = re.fullmatch(r"([a-z]+(?:\[\])?)(\??) (\w+)(?:=(.+))?", part).groups()
-        parameters.append(Parameter(parameter, kind, bool(optional), default is not None))
-    results = 0 if returned == "tensor[]" else len(split(returned.strip("()")))
     doc = row["doc"] + (" The result is stored in the first argument." if name != row["name"] else "")
-    return Op(name, doc, row["schema"], tuple(parameters), results)
+    return Op(name, doc, row["schema"], tuple(Parameter(**p) for p in row["parameters"]), row["results"])
 
 
 def ops(library):

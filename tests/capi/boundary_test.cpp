@@ -169,6 +169,8 @@ TEST(Context, describes_its_ops_as_json) {
   ASSERT_EQ(thunder_context_describe(context, "ops", out), nullptr);
   const std::string text = thunder_values_str(out, 0, nullptr);
   EXPECT_NE(text.find(R"("name":"add")"), std::string::npos);
+  EXPECT_NE(text.find(R"("parameters":[{"name":"input","kind":"tensor","optional":false,"has_default":false},)"
+                      R"({"name":"split_size","kind":"int[]",)"), std::string::npos);
   thunder_status* refused = thunder_context_describe(context, "opps", out);
   EXPECT_NE(std::string(thunder_status_message(refused)).find("did you mean 'ops'?"), std::string::npos);
   thunder_status_release(refused);

@@ -3,7 +3,6 @@
 #include <cjson/cJSON.h>
 
 #include "call.h"
-#include "schema.h"
 #include "scope.h"
 
 namespace thunder_swig {
@@ -14,6 +13,17 @@ std::string Row::text(const char* key) const {
 }
 
 bool Row::flag(const char* key) const { return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(object, key)); }
+
+size_t Row::count(const char* key) const {
+  return static_cast<size_t>(cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(object, key)));
+}
+
+std::vector<Row> Row::list(const char* key) const {
+  std::vector<Row> rows;
+  const cJSON* child = nullptr;
+  cJSON_ArrayForEach(child, cJSON_GetObjectItemCaseSensitive(object, key)) rows.push_back({child});
+  return rows;
+}
 
 Description::Description(const std::string& what) {
   const Values values(context());
@@ -44,25 +54,10 @@ void add_json(Items& out, const std::string& name, const cJSON* json) {
   } else if (cJSON_IsString(json)) {
     out.push_back(text_item(name, json->valuestring));
   } else if (cJSON_IsNumber(json)) {
-    out.push_back({ITEM_REAL, name, "", 0, json->valuedouble, {}});
+    out.push_back(whole_item(ITEM_INTEGER, name, static_cast<long long>(json->valuedouble)));  // counts
   } else {
     out.push_back(mark(ITEM_NONE, name));
   }
-}
-
-void add_signature(Items& out, const std::string& text) {
-  const Schema schema = read_schema(text);
-  out.push_back(whole_item(ITEM_INTEGER, "results", static_cast<long long>(schema.results)));
-  out.push_back(mark(ITEM_LIST, "parameters"));
-  for (const Parameter& p : schema.parameters) {
-    out.push_back(mark(ITEM_MAP));
-    out.push_back(text_item("name", p.name));
-    out.push_back(text_item("kind", p.kind));
-    out.push_back(whole_item(ITEM_BOOLEAN, "optional", p.optional));
-    if (p.has_default) out.push_back(text_item("default", p.default_text));
-    out.push_back(mark(ITEM_CLOSE));
-  }
-  out.push_back(mark(ITEM_CLOSE));
 }
 
 }  // namespace
@@ -72,10 +67,6 @@ Items described(const std::string& what) {
   for (const Row& row : rows_of(what)) {
     if (row.flag("hidden") || row.flag("prim")) continue;
     add_json(out, "", row.object);
-    if (row.text("schema").empty()) continue;
-    out.pop_back();  // the end of the map, which gets more
-    add_signature(out, row.text("schema"));
-    out.push_back(mark(ITEM_CLOSE));
   }
   out.push_back(mark(ITEM_CLOSE));
   return out;

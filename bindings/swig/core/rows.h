@@ -14,6 +14,8 @@ struct Row {
   const cJSON* object;
   std::string text(const char* key) const;  // "" if it has none
   bool flag(const char* key) const;
+  size_t count(const char* key) const;
+  std::vector<Row> list(const char* key) const;
 };
 
 // Owns the rows.
@@ -28,8 +30,7 @@ struct Description {
 };
 inline Description rows_of(const std::string& what) { return Description(what); }
 
-// A description as a list of maps. Ops for users only, each with its parameters and its number of results; the same of
-// modules.
+// A description as a list of maps; of ops, those for users.
 Items described(const std::string& what);
 
 }  // namespace thunder_swig

@@ -12,39 +12,6 @@ namespace thunder_swig {
 
 namespace {
 
-// The parts between commas that no bracket and no quote encloses.
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  std::string part;
-  int depth = 0;
-  bool quoted = false;
-  for (const char c : text) {
-    if (c == '\'') quoted = !quoted;
-    if (!quoted && (c == '[' || c == '(')) depth++;
-    if (!quoted && (c == ']' || c == ')')) depth--;
-    if (c == ',' && depth == 0 && !quoted) {
-      parts.push_back(part);
-      part.clear();
-    } else if (c != ' ' || !part.empty()) {
-      part += c;
-    }
-  }
-  if (!part.empty()) parts.push_back(part);
-  return parts;
-}
-
-Parameter read_parameter(const std::string& text) {
-  Parameter p;
-  const size_t space = text.find(' '), equals = text.find('=');
-  p.kind = text.substr(0, space);
-  p.optional = p.kind.back() == '?';
-  if (p.optional) p.kind.pop_back();
-  p.has_default = equals != std::string::npos;
-  p.name = text.substr(space + 1, p.has_default ? equals - space - 1 : std::string::npos);
-  if (p.has_default) p.default_text = text.substr(equals + 1);
-  return p;
-}
-
 bool is_list(const std::string& kind) { return kind.size() > 2 && kind.ends_with("[]"); }
 bool is_number(const Item& item) { return item.kind == ITEM_INTEGER || item.kind == ITEM_REAL || item.kind == ITEM_BOOLEAN; }
 double real_of(const Item& item) { return item.kind == ITEM_REAL ? item.real : static_cast<double>(item.integer); }
@@ -83,17 +50,11 @@ thunder_any leaf(const Item& item, const std::string& kind) {
 
 }  // namespace
 
-Schema read_schema(const std::string& text) {
+static Schema schema_of(const Row& row) {
   Schema schema;
-  const size_t open = text.find('('), arrow = text.rfind(") -> ");
-  if (open == std::string::npos || arrow == std::string::npos) return schema;
-  for (const std::string& part : split(text.substr(open + 1, arrow - open - 1)))
-    schema.parameters.push_back(read_parameter(part));
-  const std::string returned = text.substr(arrow + 5);
-  if (returned == "tensor[]")
-    schema.results = 0;
-  else if (returned.front() == '(')
-    schema.results = split(returned.substr(1, returned.size() - 2)).size();
+  for (const Row& parameter : row.list("parameters"))
+    schema.parameters.push_back({parameter.text("name"), parameter.text("kind")});
+  schema.results = row.count("results");
   return schema;
 }
 
@@ -104,7 +65,7 @@ const Schema* find_schema(const std::string& what, const std::string& name) {
   auto found = known->find(what + ":" + name);
   if (found != known->end()) return &found->second;
   for (const Row& row : rows_of(what))
-    known->insert({what + ":" + row.text("name"), read_schema(row.text("schema"))});
+    known->insert({what + ":" + row.text("name"), schema_of(row)});
   found = known->find(what + ":" + name);
   if (found == known->end() && name.size() > 1 && name.back() == '_') {
     const auto plain = known->find(what + ":" + name.substr(0, name.size() - 1));

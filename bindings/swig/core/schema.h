@@ -1,4 +1,4 @@
-// Signatures such as "sum(tensor input, int[]? dim=None) -> tensor", and arguments made to fit them.
+// Signatures of ops and of kinds of modules, and arguments made to fit them.
 #pragma once
 #include <deque>
 #include <string>
@@ -9,14 +9,12 @@
 namespace thunder_swig {
 
 struct Parameter {
-  std::string name, kind, default_text;  // kind as written, without "?"
-  bool optional = false, has_default = false;
+  std::string name, kind;  // "tensor", "int[]" ...
 };
 struct Schema {
   std::vector<Parameter> parameters;
   size_t results = 1;  // 0: the arguments say how many
 };
-Schema read_schema(const std::string& text);
 
 // Of an op or a kind of module of the context; NULL if there is none of this name.
 const Schema* find_schema(const std::string& what, const std::string& name);
