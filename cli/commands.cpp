@@ -1,6 +1,9 @@
 // Commands run in a Lua state with the layer in it.
 #include "commands.h"
 
+#include "line_editor.h"
+#include "repl.h"
+
 #include <cstdio>
 
 #if THUNDER_WITH_LUA
@@ -57,6 +60,8 @@ int run_in_state(lua_State* L) {
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
   lua_pushcfunction(L, luaopen_thunder);
   lua_setfield(L, -2, "thunder");
+  lua_pushcfunction(L, open_line_editor);
+  lua_setfield(L, -2, "thunder.line");
   lua_createtable(L, script->argc, 1);
   lua_pushstring(L, script->file ? script->file : "thunder");
   lua_rawseti(L, -2, 0);
@@ -91,6 +96,7 @@ int run_script(int argc, char** argv) {
   if (argc < 1) return std::fputs("usage: thunder run FILE.lua [ARGUMENT...]\n", stderr), 2;
   return run({argv[0], nullptr, argc - 1, argv + 1});
 }
+int read_and_run(int argc, char** argv) { return run({nullptr, kReadAndRun, argc, argv}); }
 int list_ops(int argc, char** argv) { return run({nullptr, kListOps, argc, argv}); }
 int examine_installation(int argc, char** argv) { return run({nullptr, kDoctor, argc, argv}); }
 
@@ -101,6 +107,7 @@ static int without_lua() {
   return 1;
 }
 int run_script(int, char**) { return without_lua(); }
+int read_and_run(int, char**) { return without_lua(); }
 int list_ops(int, char**) { return without_lua(); }
 int examine_installation(int, char**) { return without_lua(); }
 

@@ -21,8 +21,9 @@ constexpr Command kCommands[] = {
 };
 
 void print_help(std::FILE* to) {
-  std::fputs("usage: thunder COMMAND [ARGUMENT...]\n\n"
-             "Compiles functions of tensors that Lua scripts write. Commands:\n\n", to);
+  std::fputs("usage: thunder [COMMAND [ARGUMENT...]]\n\n"
+             "Compiles functions of tensors that Lua scripts write. Without a command it reads lines of Lua, runs them and prints\n"
+             "what they give. Commands:\n\n", to);
   for (const Command& c : kCommands) std::fprintf(to, "  %-28s %s\n", c.usage, c.doc);
   std::fprintf(to, "  %-28s %s\n", "--help, --version", "print this, or the version");
   std::fputs("\nA first script, FILE.lua:\n\n"
@@ -34,7 +35,8 @@ void print_help(std::FILE* to) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const char* name = argc > 1 ? argv[1] : "";
+  if (argc < 2) return read_and_run(0, nullptr);
+  const char* name = argv[1];
   if (!std::strcmp(name, "--help") || !std::strcmp(name, "-h")) return print_help(stdout), 0;
   if (!std::strcmp(name, "--version")) {
     const uint32_t v = thunder_version();
@@ -43,7 +45,7 @@ int main(int argc, char** argv) {
   }
   for (const Command& c : kCommands)
     if (!std::strcmp(name, c.name)) return c.run(argc - 2, argv + 2);
-  if (*name) std::fprintf(stderr, "thunder: there is no command '%s'\n", name);
+  std::fprintf(stderr, "thunder: there is no command '%s'\n", name);
   print_help(stderr);
   return 2;
 }

@@ -97,7 +97,8 @@ if(TARGET thunder_tool AND TARGET thunder_lua)
   list(APPEND lua_tests lua_terminal)
   add_test(NAME cli COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/cli/tool.py $<TARGET_FILE:thunder_tool>
            ${CMAKE_SOURCE_DIR}/docs/man/thunder.1)
-  set_tests_properties(cli PROPERTIES LABELS cli TIMEOUT 120)
+  add_test(NAME cli_repl COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/cli/repl.py $<TARGET_FILE:thunder_tool>)
+  set_tests_properties(cli cli_repl PROPERTIES LABELS cli TIMEOUT 120)
 endif()
 if(lua_tests)
   set_tests_properties(${lua_tests} PROPERTIES LABELS "lua;asan-sample" TIMEOUT 300 ENVIRONMENT "${lua_environment}"

@@ -6,8 +6,8 @@ import sys
 import tempfile
 
 
-def run(*arguments):
-    return subprocess.run([sys.argv[1], *arguments], capture_output=True, text=True, check=False)
+def run(*arguments, lines=""):
+    return subprocess.run([sys.argv[1], *arguments], input=lines, capture_output=True, text=True, check=False)
 
 
 def expect(result, code, out="", err=""):
@@ -23,8 +23,11 @@ def script(text, *arguments):
 
 
 def main():
-    expect(run("--help"), 0, out="usage: thunder COMMAND")
-    expect(run(), 2, err="usage: thunder COMMAND")
+    expect(run("--help"), 0, out="usage: thunder [COMMAND")
+    expect(run(lines="1 + 1\nx = th.ones{2}\nx"), 0, out="2\nfloat32[2]\n{1., 1.}\n")
+    expect(run(lines="for i = 1, 2 do\nprint(i)\nend\n"), 0, out="1\n2\n")
+    broken = run(lines="error 'on purpose'\n(\n'after'\n")
+    assert broken.returncode == 1 and "on purpose" in broken.stderr and "near" in broken.stderr, broken
     expect(run("rnu"), 2, err="there is no command 'rnu'")
     expect(run("run"), 2, err="usage: thunder run FILE.lua")
     expect(run("--version"), 0, out="thunder ")

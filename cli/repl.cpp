@@ -1,0 +1,80 @@
+// What `thunder` does without a command: reads lines, runs them, prints what they give.
+#include "repl.h"
+
+const char kReadAndRun[] = R"lua(
+local th, line = require "thunder", require "thunder.line"
+_G.th = th
+
+-- The names below a prefix such as "th.nn." or "x:"; the library and tensors have the ops' as well.
+local function names_of(path)
+  local value = _G
+  for name in path:gmatch("[%a_][%w_]*") do
+    local known, found = pcall(function() return value[name] end)
+    if not known or found == nil then return {} end
+    value = found
+  end
+  local names = {}
+  local function add(table)
+    for name in pairs(table) do
+      if type(name) == "string" and name:match("^[%a_][%w_]*$") then names[name] = true end
+    end
+  end
+  if type(value) == "table" then add(value) end
+  local index = (getmetatable(value) or {}).__index
+  if type(index) == "table" then add(index) end
+  if value == th or type(value) == "userdata" then
+    for _, op in ipairs(th.ops()) do
+      if op.name:match("^[%a][%w_]*$") then names[op.name] = true end
+    end
+  end
+  return names
+end
+
+line.complete(function(text)
+  local path, part = text:match("^(.-)([%a_]?[%w_]*)$")
+  local found = {}
+  for name in pairs(names_of(path)) do
+    if name:sub(1, #part) == part then found[#found + 1] = path .. name end
+  end
+  table.sort(found)
+  return found
+end)
+
+if line.interactive then
+  local home = os.getenv("HOME")
+  if home then line.remember(home .. "/.thunder_history") end
+  print(("thunder %s, %s. `th` is the library, Tab completes, Ctrl-D ends."):format(th.version, _VERSION))
+end
+
+-- An expression is a chunk that returns it. A chunk that only ends too early is read on.
+local function read_chunk()
+  local text = line.read("> ")
+  if not text then return nil end
+  local chunk = load("return " .. text, "=input", "t")
+  local message
+  while not chunk do
+    chunk, message = load(text, "=input", "t")
+    if chunk or not message:find("<eof>", 1, true) then break end
+    local more = line.read(">> ")
+    if not more then break end
+    text = text .. "\n" .. more
+  end
+  return chunk or message
+end
+
+local failed = false
+local function show(ok, ...)
+  if not ok then
+    failed = true
+    io.stderr:write(tostring((...)), "\n")
+  elseif select("#", ...) > 0 then
+    print(...)
+  end
+end
+
+for chunk in read_chunk do
+  if type(chunk) == "function" then show(line.call(chunk))
+  else show(false, chunk) end
+end
+if failed and not line.interactive then os.exit(1) end
+)lua";

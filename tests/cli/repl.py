@@ -1,0 +1,66 @@
+"""repl.py THUNDER: what the tool does on a terminal without a command: prints, completes, reads on, survives errors and
+interrupts, and remembers."""
+import os
+import pty
+import re
+import select
+import signal
+import sys
+import tempfile
+import time
+
+
+class Terminal:
+    def __init__(self, home):
+        self.pid, self.screen = pty.fork()
+        if self.pid == 0:
+            os.execve(sys.argv[1], [sys.argv[1]], {**os.environ, "HOME": home, "TERM": "xterm"})
+        self.seen = ""
+
+    def until(self, pattern):
+        """Reads until the pattern has appeared, and forgets what stands before its end."""
+        while not (found := re.search(pattern, self.seen)):
+            assert select.select([self.screen], [], [], 20)[0], f"{pattern!r} did not appear: {self.seen!r}"
+            self.seen += os.read(self.screen, 4096).decode(errors="replace")
+        self.seen = self.seen[found.end():]
+
+    def type(self, text):
+        os.write(self.screen, text.encode())
+
+    def end(self):
+        self.until("> ")
+        self.type("\x04")
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+def main():
+    with tempfile.TemporaryDirectory() as home:
+        terminal = Terminal(home)
+        terminal.until(r"`th` is the library")
+        terminal.type("th.tensor{1, 2} * 2\n")
+        terminal.until(r"int64\[2\]\s+\{2, 4\}")
+        terminal.type("for i = 1, 2 do\n")
+        terminal.until(">> ")
+        terminal.type("print('turn', i) end\n")
+        terminal.until("turn\t2|turn +2")
+        terminal.type("th.nothing_of_the_kind()\n")
+        terminal.until("stack traceback")
+        terminal.type("while true do end\n")
+        time.sleep(0.3)
+        os.kill(terminal.pid, signal.SIGINT)
+        terminal.until("interrupted")
+        terminal.type("'still ' .. 'there'\n")
+        terminal.until("still there")
+        assert terminal.end() == 0
+        if os.path.exists(os.path.join(home, ".thunder_history")):  # with libedit
+            with open(os.path.join(home, ".thunder_history"), encoding="utf-8") as lines:
+                assert "th.tensor" in lines.read()
+            terminal = Terminal(home)
+            terminal.until("> ")
+            terminal.type("th.log_softm\t\n")
+            terminal.until("function: ")  # what was typed has become th.log_softmax
+            assert terminal.end() == 0
+
+
+if __name__ == "__main__":
+    main()
