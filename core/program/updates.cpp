@@ -14,7 +14,7 @@ class Updates {
   void run() {
     for (size_t i = 0; i < trace_.nodes.size(); i++) {
       const Node& n = *trace_.nodes[i];
-      if (def(n).has(kUpdates) && !all_.constant[i] && preparer_.takes_strided(n) && may_change(n, static_cast<int64_t>(i))) move(n, i);
+      if (def(n).has(kUpdates) && !all_.constant[i] && preparer_.takes_strided(n) && !preparer_.may_fail(n) && may_change(n, static_cast<int64_t>(i))) move(n, i);
     }
   }
 

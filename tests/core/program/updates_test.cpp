@@ -1,6 +1,7 @@
 // Updates in the memory of what they update.
 #include "program/locations.h"
 
+#include "executors/executor.h"
 #include "support/functions.h"
 
 namespace thunder::test {
@@ -66,6 +67,29 @@ TEST_F(Updates, leave_what_the_program_does_not_write) {
   });
   EXPECT_EQ(run(*f, {x.get(), integers({1}, {0}).get(), tensor({1}, {9}).get()}), (Floats{9, 2, 3})) << error;
   EXPECT_EQ(data(*x), (Floats{1, 2, 3}));
+}
+
+// Its kernel may write before it looks, or read what it has written.
+TEST_F(Updates, by_executors_of_callers_have_memory_of_their_own) {
+  static bool shared;
+  shared = false;
+  ExecutorDesc d;
+  d.name = "theirs";
+  d.ops = {"prims.index_put"};
+  d.flags = kStrided | kMayFail;
+  d.claim = [](const NodeView&, void*) { return true; };
+  d.prepare = [](const NodeView& view, void** state, size_t*, void*) -> Status* { return *state = const_cast<Node*>(&view.node), nullptr; };
+  d.run = [](const Launch* l, void* state) -> Status* {
+    shared |= l->inputs[0].data == l->outputs[0].data;
+    const Node& n = *static_cast<const Node*>(state);
+    return def(n).reference({{l->inputs, l->n_inputs}, {l->outputs, l->n_outputs}, n.args});
+  };
+  context->add_executor(make<Executor>(d));
+  auto cache = tensor({3}, {1, 2, 3});
+  auto f = compile([&](Scope& s, const Values& in, Values&) { put(s, cache.get(), in[0].tensor.get(), in[1].tensor.get()); });
+  ASSERT_EQ(call(*f, {integers({1}, {1}), tensor({1}, {9})}), "");
+  EXPECT_EQ(data(*cache), (Floats{1, 9, 3}));
+  EXPECT_FALSE(shared);
 }
 
 // The second one is refused after the first one has been made, unless both look at the same indices.
