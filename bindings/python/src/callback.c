@@ -8,6 +8,7 @@ struct callback {
     atomic_int uses; /* the owner's and the library's */
     PyObject *owner; /* NULL: it is gone; read and written with the interpreter's lock */
     PyObject *(*target)(PyObject *owner);
+    bool spreads;
 };
 
 callback *callback_new(PyObject *owner, PyObject *(*target)(PyObject *owner))
@@ -18,9 +19,11 @@ callback *callback_new(PyObject *owner, PyObject *(*target)(PyObject *owner))
         return NULL;
     }
     atomic_init(&made->uses, 2);
-    made->owner = owner, made->target = target;
+    made->owner = owner, made->target = target, made->spreads = false;
     return made;
 }
+
+void callback_spread(callback *self) { self->spreads = true; }
 
 /* Needs no lock of the interpreter: the library may drop its share on any thread, also after the interpreter's end. */
 void callback_destroy(void *user)
@@ -36,12 +39,19 @@ void callback_forget_owner(callback *self)
     callback_destroy(self);
 }
 
-static int call(PyObject *function, const thunder_values *in, thunder_values *out, bool traced)
+static int add_each(thunder_values *out, PyObject *results)
+{
+    int failed = 0;
+    for (Py_ssize_t i = 0; !failed && i < PyTuple_GET_SIZE(results); i++) failed = values_add(out, PyTuple_GET_ITEM(results, i));
+    return failed;
+}
+
+static int call(PyObject *function, const thunder_values *in, thunder_values *out, bool traced, bool spreads)
 {
     PyObject *named = NULL, *result = NULL, *list = values_list(in, traced, &named);
     PyObject *args = list ? PyList_AsTuple(list) : NULL;
     if (args) result = PyObject_Call(function, args, named);
-    const int failed = !result || values_add(out, result);
+    const int failed = !result || (spreads && PyTuple_Check(result) ? add_each(out, result) : values_add(out, result));
     Py_XDECREF(result);
     Py_XDECREF(args);
     Py_XDECREF(list);
@@ -62,7 +72,7 @@ thunder_status *callback_run(thunder_scope *scope, const thunder_values *in, thu
     } else {
         thunder_scope *outer = here;
         here = scope;
-        const int failed = !function || call(function, in, out, thunder_scope_is_tracing(scope));
+        const int failed = !function || call(function, in, out, thunder_scope_is_tracing(scope), self->spreads);
         here = outer;
         /* An op that failed is the scope's first error and stays so; the exception that it became goes with it. */
         if (failed) status = status_of_exception(thunder_scope_status(scope));

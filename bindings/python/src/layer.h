@@ -63,6 +63,10 @@ void tensor_releasebuffer(PyObject *self, Py_buffer *view);
 PyObject *tensor_dlpack(PyObject *self, PyObject *args, PyObject *named);
 PyObject *tensor_dlpack_device(PyObject *self, PyObject *unused);
 
+/* ---- ops and rules of the user's own ---- */
+PyObject *extend_add_op(PyObject *module, PyObject *args);
+PyObject *extend_add_rules(PyObject *module, PyObject *args);
+
 /* ---- scopes ---- */
 extern _Thread_local thunder_scope *here;  /* of a traced function, a tape or a module that runs eagerly; or NULL */
 extern _Thread_local thunder_scope *eager; /* this thread's own */
@@ -91,6 +95,7 @@ thunder_values *values_new(void); /* NULL and an exception */
  * Python's collector sees every cycle. */
 typedef struct callback callback;
 callback *callback_new(PyObject *owner, PyObject *(*target)(PyObject *owner));
+void callback_spread(callback *self); /* a tuple that the function gives becomes a result for each of its members */
 void callback_forget_owner(callback *self); /* the owner goes */
 void callback_destroy(void *user);
 thunder_status *callback_run(thunder_scope *scope, const thunder_values *in, thunder_values *out, void *user);

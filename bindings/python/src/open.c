@@ -85,6 +85,8 @@ static PyMethodDef functions[] = {
      "set_num_threads(count)\n--\n\nHow many threads a call may use, its own among them; 0: as many as there are processors."},
     {"set_memory_cache", set_memory_cache, METH_O,
      "set_memory_cache(bytes)\n--\n\nHow many bytes of released tensors are kept for new ones; 0: none."},
+    {"add_op", extend_add_op, METH_VARARGS, NULL},
+    {"add_rules", extend_add_rules, METH_VARARGS, NULL},
     {"version", version, METH_NOARGS, "version()\n--\n\nOf the library that is running."},
     {NULL, NULL, 0, NULL}};
 
