@@ -31,6 +31,7 @@ Status* scan_kernel(const Kernel& k) {
   Walk lines;
   for (size_t i = rank; i-- > 0;)
     if (i != axis) lines.add(in.shape[i], in.strides[i], out.strides[i]);
+  if (n == 0) return nullptr;
   by_dtype(in.dtype, [&](auto t) {
     using T = decltype(t);
     for (int64_t line = 0; line < lines.count; line++, lines.next(0)) {
