@@ -13,6 +13,8 @@ namespace {
 // How many lines are looked at from a region's first one: what bounds the time, and how far a line may move, since a
 // line that moves may lengthen the lives of values.
 constexpr size_t kReach = 256;
+// How far a line that is made again may move: forward and backward of a dozen layers.
+constexpr size_t kFar = 2048;
 
 // A set of values that is emptied at once.
 class ValueSet {
@@ -46,6 +48,7 @@ class Regions {
       lines_.push_back({n, !n->executor && executor.claims({*n, *trace.store})});
       for_each_value(n->args, [&](ValueId v) { uses_[v]++; });
     }
+    for (Line& line : lines_) line.spreads = spreads(*line.node);
     for (ValueId v : trace.outputs) uses_[v]++;
     for (const Write& w : trace.writes) uses_[w.value]++;
     find_whole_reads();
@@ -68,6 +71,7 @@ class Regions {
   struct Line {
     const Node* node = nullptr;  // null: it went into a region
     bool candidate = false;
+    bool spreads = false;  // a view that repeats a value which others read as well
   };
 
   bool is_large(const Node& n) const {
@@ -82,13 +86,19 @@ class Regions {
     return large;
   }
 
-  // Values that something other than a candidate reads, or a view, which is of something in memory.
+  // Values that something other than a candidate reads, or a view, which is of something in memory; and those that are read
+  // so far away that looking for the place would take time beyond what is linear in the trace.
   void find_whole_reads() {
     read_whole_.assign(uses_.size(), 0);
     for (ValueId v : trace_.outputs) read_whole_[v] = 1;
     for (const Write& w : trace_.writes) read_whole_[w.value] = 1;
-    for (const Line& line : lines_)
-      if (!line.candidate || def(*line.node).view) for_each_value(line.node->args, [&](ValueId v) { read_whole_[v] = 1; });
+    std::vector<size_t> made(uses_.size(), 0);
+    for (size_t i = 0; i < lines_.size(); i++) {
+      const Line& line = lines_[i];
+      const bool whole = !line.candidate || def(*line.node).view;
+      for_each_value(line.node->args, [&](ValueId v) { read_whole_[v] |= whole || i - made[v] > kFar; });
+      for (ValueId r : line.node->results) made[r] = i;
+    }
   }
 
   // Shows the executor what could join a region that begins at `first`, as if it took all that is connected with that line.
@@ -102,7 +112,7 @@ class Regions {
       const Node& n = *lines_[i].node;
       if (behind_.read_by(n)) {
         behind_.add(n);
-      } else if (lines_[i].candidate && (part_of(i - first) == part_of(0) || (spreads(n) && inside_.read_by(n)))) {
+      } else if (lines_[i].candidate && (part_of(i - first) == part_of(0) || (lines_[i].spreads && inside_.read_by(n)))) {
         inside_.add(n);
         offered_.push_back(i - first), nodes_.push_back(&n);
       } else if (inside_.read_by(n)) {
@@ -124,7 +134,7 @@ class Regions {
     touched_.clear();
     for (size_t i = first; i < end; i++) {
       const Node& n = *lines_[i].node;
-      if (!lines_[i].candidate || spreads(n)) continue;
+      if (!lines_[i].candidate || lines_[i].spreads) continue;
       const auto touch = [&](ValueId v) {
         if (touched_.add(v)) toucher_[v] = static_cast<uint32_t>(i - first);
         else parts_[part_of(toucher_[v])] = part_of(i - first);
@@ -176,7 +186,7 @@ class Regions {
     if (!nodes_.empty()) *to++ = {nodes_.size() == 1 ? left_alone() : region(), false};
     const auto behind = static_cast<size_t>(to - lines_.begin());
     for (const Node* n : again)
-      if (def(*n).view) *to++ = {n, true};
+      if (def(*n).view) *to++ = {n, true, spreads(*n)};
     std::copy(after_.begin(), after_.end(), to);
     for (size_t i = again.size(); i-- > 0;)
       if (!def(*again[i]).view) sink(again[i], behind);
