@@ -197,7 +197,7 @@ endif()
 
 # Under sanitizers a program takes five times as long, and compiling its kernels, which no sanitizer sees, most of that.
 if(TARGET battery_test AND THUNDER_SANITIZE)
-  set_tests_properties(battery PROPERTIES ENVIRONMENT "THUNDER_PROGRAMS=80;THUNDER_FUSED_PROGRAMS=20")
+  set_tests_properties(battery PROPERTIES ENVIRONMENT "THUNDER_PROGRAMS=40;THUNDER_FUSED_PROGRAMS=10")
 endif()
 
 # NVIDIA's run-time compiler, where tools/setup-nvrtc has put it.
