@@ -19,8 +19,10 @@ class Terminal:
 
     def until(self, pattern):
         """Reads until the pattern has appeared, and forgets what stands before its end."""
+        deadline = time.monotonic() + 20
         while not (found := re.search(pattern, self.seen)):
-            assert select.select([self.screen], [], [], 20)[0], f"{pattern!r} did not appear: {self.seen!r}"
+            left = max(0, deadline - time.monotonic())
+            assert select.select([self.screen], [], [], left)[0], f"{pattern!r} did not appear: {self.seen!r}"
             self.seen += os.read(self.screen, 4096).decode(errors="replace")
         self.seen = self.seen[found.end():]
 
@@ -28,8 +30,16 @@ class Terminal:
         os.write(self.screen, text.encode())
 
     def end(self):
+        """Ctrl-D on a cleared line (Ctrl-U), until it is heard: one that comes while the terminal changes its mode, after
+        the prompt has appeared, is taken for a character of the line."""
         self.until("> ")
-        self.type("\x04")
+        for _ in range(100):
+            self.type("\x15\x04")
+            if select.select([self.screen], [], [], 0.2)[0]:
+                try:
+                    os.read(self.screen, 4096)
+                except OSError:  # the other side is closed
+                    break
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 
@@ -45,8 +55,8 @@ def main():
         terminal.until("turn\t2|turn +2")
         terminal.type("th.nothing_of_the_kind()\n")
         terminal.until("stack traceback")
-        terminal.type("while true do end\n")
-        time.sleep(0.3)
+        terminal.type("print('it ' .. 'turns') while true do end\n")
+        terminal.until("it turns")
         os.kill(terminal.pid, signal.SIGINT)
         terminal.until("interrupted")
         terminal.type("'still ' .. 'there'\n")
