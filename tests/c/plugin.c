@@ -153,6 +153,8 @@ int main(int argc, char **argv)
     REFUSED(thunder_context_load_plugin(context, path), THUNDER_NOT_FOUND, "undefined symbol: thunder_plugin_query_v1");
     snprintf(path, sizeof path, "%s/failing.so", argv[1]);
     REFUSED(thunder_context_load_plugin(context, path), THUNDER_BACKEND, "plugin 'failing': no licence was found");
+    snprintf(path, sizeof path, "%s/no_descriptor.so", argv[1]);
+    REFUSED(thunder_context_load_plugin(context, path), THUNDER_INVALID_ARGUMENT, "no_descriptor.so' gives no descriptor");
     ops_and_what_is_in_use(argv[1]);
     snprintf(path, sizeof path, "%s/none.so", argv[1]);
     REFUSED(thunder_context_load_plugin(context, path), THUNDER_NOT_FOUND, "none.so");
