@@ -1,0 +1,54 @@
+"""abi_gate.py BUILD: tools/check-abi lets the interface grow and nothing else. Each case edits a copy of the headers."""
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+DATA_LOST, SIZE = "THUNDER_DATA_LOST = 15", "int64_t thunder_tensor_size(const thunder_tensor *tensor, int32_t axis)"
+CASES = (  # what is claimed, the header, what stands there, what stands there instead, what the gate says; "": it lets it pass
+    ("as it is", "thunder.h", DATA_LOST, DATA_LOST, ""),
+    ("a value may come", "thunder.h", DATA_LOST + ",", DATA_LOST + ", THUNDER_NEW = 17,", ""),
+    ("a value may not change", "thunder.h", DATA_LOST, "THUNDER_DATA_LOST = 16", "from value '15' to '16'"),
+    ("a value may not go", "thunder.h", DATA_LOST + ",", "", "THUNDER_DATA_LOST"),
+    ("a field may come at the end", "thunder/extend.h", "} thunder_op_desc;", "void *more; } thunder_op_desc;", ""),
+    ("but not before it", "thunder/executor.h", "    thunder_status *(*execution_transform)",
+     "void *more; thunder_status *(*execution_transform)", "'thunder_executor_desc::execution_transform' changed"),
+    ("nor where there is no size", "thunder/executor.h", "} thunder_buffer;", "void *more; } thunder_buffer;",
+     "thunder_buffer is frozen"),
+    ("a field keeps its type", "thunder/plugin.h", "uint32_t abi_min, abi_max", "float abi_min, abi_max", "abi_min"),
+    ("wherever it stands", "thunder/extend.h", "    uint32_t flags;\n    void *user;", "    float flags;\n    void *user;", "flags"),
+    ("a parameter may not come", "thunder.h", SIZE, SIZE[:-1] + ", int32_t more)", "abi_thunder_tensor_size"),
+    ("a result keeps its type", "thunder.h", SIZE, SIZE.replace("int64_t", "int32_t"), "abi_thunder_tensor_size"),
+)
+
+
+def said(build, header, old, new):
+    with tempfile.TemporaryDirectory() as folder:
+        include = pathlib.Path(folder) / "include"
+        shutil.copytree(TOP / "include", include)
+        text = (include / header).read_text(encoding="utf-8")
+        assert old in text, f"{header} has no '{old}'"
+        (include / header).write_text(text.replace(old, new, 1), encoding="utf-8")
+        done = subprocess.run([TOP / "tools/check-abi", "--build", build, "--include", include],
+                              capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+
+def main():
+    wrong = 0
+    for claim, header, old, new, expected in CASES:
+        status, text = said(sys.argv[1], header, old, new)
+        if expected:
+            holds = status == 1 and expected in text and "raise THUNDER_ABI_VERSION" in text
+        else:
+            holds = status == 0 and not text
+        if not holds:
+            wrong += 1
+            print(f"{claim}: exit status {status}\n{text}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
