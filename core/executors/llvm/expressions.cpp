@@ -44,8 +44,9 @@ Value* Code::apply_all(const Expr& e) {
   // Dividing a row by one number is multiplying it by the number's reciprocal, which is computed once.
   if (divides_row(e)) {
     const Reciprocal& by = reciprocal(e.in[1]);
-    Value* scaled = apply(b_, Fn::mul, {operands[0], spread(by.scale)}, accumulator(e.dtype), accumulator(e.dtype));
-    return apply(b_, Fn::mul, {scaled, spread(by.value)}, e.dtype, e.dtype);
+    const auto fit = [&](Value* v) { return vectors ? spread(v) : v; };
+    Value* scaled = apply(b_, Fn::mul, {operands[0], fit(by.scale)}, accumulator(e.dtype), accumulator(e.dtype));
+    return apply(b_, Fn::mul, {scaled, fit(by.value)}, e.dtype, e.dtype);
   }
   return apply(b_, e.fn, operands, nest_.exprs[e.in[0]].dtype, e.dtype);
 }

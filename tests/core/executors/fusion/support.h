@@ -8,11 +8,13 @@
 
 #include "base/text.h"
 #include "executors/claim.h"
+#include "executors/fusion/explain.h"
 #include "executors/fusion/fusion.h"
 #include "executors/fusion/group.h"
 #include "executors/fusion/kernels.h"
 #include "executors/fusion/lower.h"
 #include "executors/host/host.h"
+#include "ir/print.h"
 #include "ops/kernels.h"
 #include "support/functions.h"
 #include "support/traces.h"
@@ -78,6 +80,7 @@ struct FusedTest : test::CompiledTest {
     std::vector<std::vector<double>> results, inputs;  // after the call
     std::string error;
     size_t kernels = 0;                                // that fused lines became
+    std::string text;                                  // the claimed trace, and why neighbours in it were not fused
   };
 
   void SetUp() override {
@@ -142,6 +145,7 @@ struct FusedTest : test::CompiledTest {
     }
     for (auto& t : in) made.inputs.push_back(values(*t));
     const auto traces = f->traces();
+    if (!traces.empty()) made.text = print(traces.back()) + explain(traces.back());
     if (!traces.empty())
       for (const Node* n : traces.back().nodes) made.kernels += n->executor == std::string_view("fusion") && !def(*n).view;
     return made;
