@@ -84,7 +84,7 @@ class Generator {
     static constexpr void (Generator::*kKinds[])() = {&Generator::unary, &Generator::unary,  &Generator::binary, &Generator::binary,
                                                       &Generator::reduce, &Generator::shape, &Generator::shape,  &Generator::rows,
                                                       &Generator::matmul, &Generator::join,  &Generator::index,  &Generator::write,
-                                                      &Generator::write,  &Generator::number};
+                                                      &Generator::write,  &Generator::number, &Generator::best};
     (this->*kKinds[between(0, std::size(kKinds) - 1)])();
   }
 
@@ -245,6 +245,18 @@ class Generator {
     if (s[0] != rows_) return;
     if (chance(2)) add("index_select", {value(x), integer(0), value(indices)}, s, bound(x));
     else add("index_put", {value(x), {Kind::list, 0, 0, {static_cast<int64_t>(indices)}}, real(0.25), flag(true)}, s, bound(x) + 2);
+  }
+  // The greatest of each row, by its place.
+  void best() {
+    const size_t x = pick(1);
+    const int64_t d = axis(x);
+    Ints s = known_[x].shape;
+    s.erase(s.begin() + d);
+    const size_t at = add("argmax", {value(x), integer(d)}, s, 1);
+    known_[at].integer = true;
+    s.insert(s.begin() + d, 1);
+    const size_t places = add_view("unsqueeze", {value(at), integer(d)}, s, at);
+    add("gather", {value(x), integer(d), value(places)}, s, bound(x));
   }
   // In place, through a handle or a view of it.
   void write() {

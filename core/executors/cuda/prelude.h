@@ -26,6 +26,14 @@ template <class T> __device__ inline T greater(T a, T b) { return a > b || a != 
 template <class T> __device__ inline T lesser(T a, T b) { return a < b || a != a ? a : b; }
 template <class T> __device__ inline T sign(T v) { return (T)((v > (T)0) - (v < (T)0)); }
 
+// The greatest element of a row and where it is: of equal ones the first, NaN before all.
+template <class T, class I> struct Best { T value; I at; };
+template <class T, class I> __device__ inline Best<T, I> better(Best<T, I> a, Best<T, I> b) {
+  const bool greater = (b.value > a.value || b.value != b.value) && a.value == a.value;
+  const bool same = a.value == b.value || (a.value != a.value && b.value != b.value);
+  return greater || (same && b.at < a.at) ? b : a;
+}
+
 // Philox4x32-10: bit for bit what the CPU draws.
 __device__ inline void philox(u64 block, u32 ordinal, u32 call, u64 seed, u32 (&c)[4]) {
   c[0] = (u32)block, c[1] = (u32)(block >> 32), c[2] = ordinal, c[3] = call;

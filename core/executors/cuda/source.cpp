@@ -82,7 +82,8 @@ class Writer {
   }
 
   void rows() {
-    line("__shared__ double room[", kCudaThreads, "];");
+    // What a thread leaves of a reduction is at most a number and a place.
+    line("__shared__ i64 room[", 2 * kCudaThreads, "];");
     line("for (i64 row = blockIdx.x; row < ", product(0, nest_.outer), "; row += gridDim.x) {");
     open();
     unfold("row", 0, nest_.outer);
@@ -110,37 +111,54 @@ class Writer {
     const auto stored = [&](const Output& s) { return !nest_.is_row(s) && nest_.exprs[s.value].level == pass; };
     if (sums.empty() && std::none_of(nest_.stores.begin(), nest_.stores.end(), stored)) return;
     row_values(pass);
-    for (ExprId id : sums) line(type_of(nest_.exprs[id].dtype), " sum", id, " = ", neutral(nest_.exprs[id]), ";");
+    for (ExprId id : sums) line(held_type(id), " sum", id, " = ", neutral(id), ";");
     line("for (i64 at = threadIdx.x; at < ", product(nest_.outer, nest_.outer + nest_.inner), "; at += blockDim.x) {");
     open();
     unfold("at", nest_.outer, nest_.outer + nest_.inner);
     position_.assign(nest_.exprs.size(), "");
-    for (ExprId id : sums) line("sum", id, " = ", combined(nest_.exprs[id], cat("sum", id), value(nest_.exprs[id].in[0])), ";");
+    for (ExprId id : sums) {
+      const std::string now = element(id);
+      line("sum", id, " = ", combined(nest_.exprs[id], cat("sum", id), now), ";");
+    }
     store_all(stored);
     close();
     for (ExprId id : sums) {
       const Expr& e = nest_.exprs[id];
-      const char* type = type_of(e.dtype);
+      const std::string type = held_type(id);
       line("sum", id, " = together<", type, ">(sum", id, ", (", type, "*)room, [](", type, " x, ", type, " y) { return ", combined(e, "x", "y"), "; });");
-      row_[id] = cat("sum", id);
+      row_[id] = e.fn == Fn::argmax ? cat("(i64)sum", id, ".at") : cat("sum", id);
       if (e.dtype == DType::bf16) line("sum", id, " = round_bf16(sum", id, ");");
     }
   }
 
-  static std::string neutral(const Expr& e) {
+  // What a reduction holds while it goes over a row, what it begins with, and what a position adds to it.
+  std::string held_type(ExprId id) const {
+    const Expr& e = nest_.exprs[id];
+    if (e.fn != Fn::argmax) return type_of(e.dtype);
+    return cat("Best<", type_of(nest_.exprs[e.in[0]].dtype), ", ", type_of(nest_.exprs[e.in[1]].dtype), ">");
+  }
+  std::string neutral(ExprId id) const {
+    const Expr& e = nest_.exprs[id];
     if (e.fn == Fn::sum) return "0";
-    const bool maximum = e.fn == Fn::amax;
-    switch (e.dtype) {
-      case DType::boolean: return maximum ? "false" : "true";
-      case DType::u8: return maximum ? "0" : "255";
-      case DType::i32: return maximum ? "-2147483647 - 1" : "2147483647";
-      case DType::i64: return maximum ? "-9223372036854775807LL - 1" : "9223372036854775807LL";
-      default: return maximum ? "-__int_as_float(0x7f800000)" : "__int_as_float(0x7f800000)";
+    return e.fn == Fn::argmax ? cat("{", bound(nest_.exprs[e.in[0]].dtype, true), ", 0}") : bound(e.dtype, e.fn == Fn::amax);
+  }
+  std::string element(ExprId id) {
+    const Expr& e = nest_.exprs[id];
+    const std::string v = value(e.in[0]);
+    return e.fn == Fn::argmax ? cat(held_type(id), "{", v, ", ", value(e.in[1]), "}") : v;
+  }
+  static std::string bound(DType d, bool least) {
+    switch (d) {
+      case DType::boolean: return least ? "false" : "true";
+      case DType::u8: return least ? "0" : "255";
+      case DType::i32: return least ? "-2147483647 - 1" : "2147483647";
+      case DType::i64: return least ? "-9223372036854775807LL - 1" : "9223372036854775807LL";
+      default: return least ? "-__int_as_float(0x7f800000)" : "__int_as_float(0x7f800000)";
     }
   }
   static std::string combined(const Expr& e, const std::string& x, const std::string& y) {
     if (e.fn == Fn::sum) return cat("(", type_of(e.dtype), ")(", x, " + ", y, ")");
-    return cat(e.fn == Fn::amax ? "greater(" : "lesser(", x, ", ", y, ")");
+    return cat(e.fn == Fn::argmax ? "better(" : e.fn == Fn::amax ? "greater(" : "lesser(", x, ", ", y, ")");
   }
 
   // Everything is computed before anything is stored: an output may lie in an input's memory.

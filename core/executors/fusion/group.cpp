@@ -143,8 +143,8 @@ bool Group::add_view(const Node& line) {
 // columns; one over everything adds up both.
 bool Group::add_reduction(const Node& line) {
   const Coordinates from = read(line, 0);
-  std::vector<bool> gone(from.size(), line.args[1].dim_list().empty());
-  for (Dim d : line.args[1].dim_list()) gone[normalize_axis(d.value(), from.size())] = true;
+  std::vector<bool> gone(from.size(), false);
+  for (size_t dim : reduced_dims(line, from.size())) gone[dim] = true;
   Coordinates kept;
   Dimension away;
   for (size_t i = 0; i < from.size(); i++) {

@@ -115,6 +115,7 @@ class Lowering {
           exprs_[result] = e.in[0];
           return;
         }
+        if (e.fn == Fn::argmax) e.in[e.count++] = place_along(line);
         break;
       case Role::create: lower_create(line, e); break;
       case Role::pick: lower_pick(line, e); break;
@@ -125,6 +126,23 @@ class Lowering {
     }
     exprs_[result] = add(e);
     if (row.role == Role::pick) add_check(line, exprs_[result]);
+  }
+
+  // Where the loops stand in what a line reads, and its place along the dim that the line reduces: in few bits, since vectors
+  // hold it for each lane.
+  Coordinates walked_by(const Node& line) const {
+    const ValueId v = line.args[0].v;
+    return group_.has(v) ? group_.space().resolve(group_.value(v).coordinates) : group_.read_of(line, 0);
+  }
+  ExprId place_along(const Node& line) {
+    const Coordinates source = walked_by(line);
+    const size_t dim = reduced_dims(line, source.size())[0];
+    const int64_t each[] = {1};
+    Expr place;
+    place.fn = Fn::position;
+    place.dtype = view_.store.type(line.args[0].v).shape[dim].value() <= INT32_MAX ? DType::i32 : DType::i64;
+    place.map = map({source[dim]}, each);
+    return add(place);
   }
 
   // Whether an operand does not change along the axes that the nest reduces.
@@ -154,10 +172,8 @@ class Lowering {
   void lower_pick(const Node& line, Expr& e) {
     const Shape& shape = view_.store.type(line.args[0].v).shape;
     const size_t dim = normalize_axis(line.args[1].i, shape.size());
-    const Coordinates source = group_.has(line.args[0].v) ? group_.space().resolve(group_.value(line.args[0].v).coordinates)
-                                                         : group_.read_of(line, 0);
     e.in[0] = operand(line, 0), e.in[1] = operand(line, 2), e.count = 2;
-    e.axis = axis(source[dim][0]);
+    e.axis = axis(walked_by(line)[dim][0]);
   }
 
   void add_check(const Node& line, ExprId id) {

@@ -46,6 +46,7 @@ constexpr PrimRow kRows[] = {
     {"prims.sum", Fn::sum, reduction, kAll, 1},
     {"prims.amax", Fn::amax, reduction, kAll, 2},
     {"prims.amin", Fn::amin, reduction, kAll, 2},
+    {"prims.argmax", Fn::argmax, reduction, kAll, 3},
     {"prims.gather", Fn::pick, pick, kAll, 4},
     {"prims.reshape", Fn::load, view, kAll, 0},
     {"prims.expand", Fn::load, view, kAll, 0},
@@ -53,6 +54,16 @@ constexpr PrimRow kRows[] = {
 };
 
 }  // namespace
+
+std::vector<size_t> reduced_dims(const Node& line, size_t rank) {
+  const Arg& given = line.args[1];
+  std::vector<size_t> dims;
+  if (given.kind == ArgKind::integer && rank) dims.push_back(normalize_axis(given.i, rank));
+  if (given.kind == ArgKind::integer) return dims;
+  for (Dim d : given.dim_list()) dims.push_back(normalize_axis(d.value(), rank));
+  for (size_t i = 0; given.dim_list().empty() && i < rank; i++) dims.push_back(i);
+  return dims;
+}
 
 std::span<const PrimRow> prim_rows() { return kRows; }
 

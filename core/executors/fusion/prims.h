@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "ir/trace.h"
 
@@ -19,8 +20,8 @@ enum class Fn : uint8_t {
   uniform,
   // a source at an index: in[0] at in[1] along an axis
   pick,
-  // over the inner axes
-  sum, amax, amin,
+  // over the inner axes; argmax: in[0] by its place in[1] along the dim, of equal ones the first
+  sum, amax, amin, argmax,
 };
 
 // What becomes of a prim.
@@ -36,10 +37,13 @@ struct PrimRow {
   uint8_t cost;  // vector instructions an element, roughly: what recomputing weighs
 };
 
+// The dims that a reduction reduces, by number: a list of them, of which none means all, or one.
+std::vector<size_t> reduced_dims(const Node& line, size_t rank);
+
 std::span<const PrimRow> prim_rows();
 const PrimRow* find_prim(const Op& op);
 std::string_view name(Fn fn);
-constexpr bool is_reduction(Fn fn) { return fn >= Fn::sum && fn <= Fn::amin; }
+constexpr bool is_reduction(Fn fn) { return fn >= Fn::sum && fn <= Fn::argmax; }
 uint8_t cost(Fn fn);
 
 }  // namespace thunder::fusion

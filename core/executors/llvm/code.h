@@ -44,11 +44,18 @@ class Code {
     ExprId id;
     llvm::Value* lanes;           // a vector's place in the frame, which becomes a register
     llvm::Value* nans = nullptr;  // of an extremum: the lanes that have met a NaN
+    llvm::Value* places = nullptr;  // of argmax: where each lane's was found
   };
   Sum begin_sum(ExprId id);
   void step(const Sum& sum);
   void end_sum(const Sum& sum);
   llvm::Value* horizontal(Fn fn, llvm::Value* v, DType d);
+  // argmax.cpp: as above; `lanes` are the greatest elements
+  Sum begin_argmax(ExprId id);
+  void step_argmax(const Sum& sum);
+  void end_argmax(const Sum& sum);
+  std::pair<llvm::Value*, llvm::Value*> halves(llvm::Value* v, unsigned lanes);
+  llvm::Value* for_lanes(llvm::Type* element, llvm::Value* first);
   bool has_pieces() const { return nest_.split || nest_.lane_is_outer(); }
 
   // expressions.cpp

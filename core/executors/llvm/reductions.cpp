@@ -15,22 +15,25 @@ bool real(DType d) { return d == DType::f32 || d == DType::f64; }
 
 Code::Sum Code::begin_sum(ExprId id) {
   const fusion::Expr& e = nest_.exprs[id];
+  if (e.fn == Fn::argmax) return begin_argmax(id);
   const DType d = accumulator(e.dtype);
-  auto& entry = function_->getEntryBlock();
-  Builder at_entry(&entry, entry.begin());
-  const auto place = [&](llvm::Type* element, Value* first) {
-    Value* at = at_entry.CreateAlloca(llvm::FixedVectorType::get(element, lanes_));
-    b_.CreateStore(spread(first), at);
-    return at;
-  };
-  Sum sum{id, place(register_type(b_.getContext(), d), neutral(b_.getContext(), e.fn, d))};
-  if (e.fn != Fn::sum && real(d)) sum.nans = place(b_.getInt1Ty(), b_.getFalse());
+  Sum sum{id, for_lanes(register_type(b_.getContext(), d), neutral(b_.getContext(), e.fn, d))};
+  if (e.fn != Fn::sum && real(d)) sum.nans = for_lanes(b_.getInt1Ty(), b_.getFalse());
   return sum;
+}
+
+// A place for a vector, which begins as the same number in each lane.
+Value* Code::for_lanes(llvm::Type* element, Value* first) {
+  auto& entry = function_->getEntryBlock();
+  Value* at = Builder(&entry, entry.begin()).CreateAlloca(llvm::FixedVectorType::get(element, lanes_));
+  b_.CreateStore(spread(first), at);
+  return at;
 }
 
 // An extremum of reals is one instruction if NaN may be forgotten on the way; whether there was one is noted beside it.
 void Code::step(const Sum& sum) {
   const fusion::Expr& e = nest_.exprs[sum.id];
+  if (e.fn == Fn::argmax) return step_argmax(sum);
   const DType d = accumulator(e.dtype);
   Value* v = spread(evaluate(e.in[0]));
   Value* before = b_.CreateLoad(v->getType(), sum.lanes);
@@ -48,6 +51,7 @@ void Code::step(const Sum& sum) {
 
 void Code::end_sum(const Sum& sum) {
   const fusion::Expr& e = nest_.exprs[sum.id];
+  if (e.fn == Fn::argmax) return end_argmax(sum);
   const DType d = accumulator(e.dtype);
   Value* v = b_.CreateLoad(llvm::FixedVectorType::get(register_type(b_.getContext(), d), lanes_), sum.lanes);
   if (sum.nans) {
@@ -61,11 +65,15 @@ void Code::end_sum(const Sum& sum) {
 // The lanes' results as one: halves meet until one is left, always in the same order.
 Value* Code::horizontal(Fn fn, Value* v, DType d) {
   for (unsigned n = lanes_; n > 1; n /= 2) {
-    llvm::SmallVector<int, 64> low, high;
-    for (unsigned i = 0; i < n / 2; i++) low.push_back(static_cast<int>(i)), high.push_back(static_cast<int>(i + n / 2));
-    v = combine(b_, fn, b_.CreateShuffleVector(v, low), b_.CreateShuffleVector(v, high), d);
+    auto [low, high] = halves(v, n);
+    v = combine(b_, fn, low, high, d);
   }
   return b_.CreateExtractElement(v, uint64_t{0});
+}
+std::pair<Value*, Value*> Code::halves(Value* v, unsigned lanes) {
+  llvm::SmallVector<int, 64> low, high;
+  for (unsigned i = 0; i < lanes / 2; i++) low.push_back(static_cast<int>(i)), high.push_back(static_cast<int>(i + lanes / 2));
+  return {b_.CreateShuffleVector(v, low), b_.CreateShuffleVector(v, high)};
 }
 
 }  // namespace thunder::codegen

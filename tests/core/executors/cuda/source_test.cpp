@@ -119,6 +119,13 @@ TEST_F(CudaCompiles, picks_positions_and_choices) {
   compiles({prim("prims.where", {few, input({64}), prim("prims.convert", {i, DType::f32})})});
 }
 
+TEST_F(CudaCompiles, places_of_maxima) {
+  for (DType d : {DType::f32, DType::bf16, DType::i64, DType::boolean}) {
+    Var y = prim("prims.maximum", {input({64, 100}, d), input({64, 100}, d)}), at = prim("prims.argmax", {y, 1});
+    compiles({prim("prims.add", {at, at}), prim("prims.gather", {y, 1, prim("prims.reshape", {at, Shape{64, 1}})})});
+  }
+}
+
 TEST_F(CudaCompiles, views_as_maps) {
   compiles({prim("prims.add", {prim("prims.permute", {prim("prims.neg", {input({7, 9})}), Shape{1, 0}}), input({9, 7})})});
 }

@@ -68,6 +68,16 @@ TEST_F(Groups, reduce_along_the_same_axes_many_times) {
   EXPECT_EQ(refusal(), "");
 }
 
+TEST_F(Groups, find_the_place_of_a_maximum_along_the_axis_that_they_reduce) {
+  Var x = prim("prims.exp", {input({4, 5})});
+  prim("prims.sum", {x, Shape{1}});
+  Var at = prim("prims.argmax", {x, 1});
+  prim("prims.eq", {at, input({4}, DType::i64)});
+  EXPECT_EQ(refusal(), "");
+  prim("prims.argmax", {x, 0});
+  EXPECT_EQ(refusal(), "it reduces other axes than the rest of the group");
+}
+
 TEST_F(Groups, sum_columns_beside_rows) {
   Var x = prim("prims.exp", {input({4, 5})});
   prim("prims.amax", {x, Shape{1}});
