@@ -13,8 +13,8 @@ RULES = (
 
 def check(tree):
     for path in tree.files:
-        if path.endswith((".csv", ".safetensors")) or path == "LICENSE":
-            continue
+        if path.endswith((".csv", ".safetensors")) or re.search(r"/data/[^/]+\.txt$", path) or path == "LICENSE":
+            continue  # not our words
         for number, line in enumerate(tree.lines(path), 1):
             for pattern, message in RULES:
                 match = pattern.search(line)

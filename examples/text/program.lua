@@ -1,0 +1,128 @@
+-- A program that trains a language model and writes with it: program.run(model, arg).
+local th = require "thunder"
+local arguments = require "text.arguments"
+local generate = require "text.generate"
+local tokens = require "text.tokens"
+local train = require "text.train"
+local weights = require "text.weights"
+local program = {}
+
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or ""
+
+local common = {
+  { "size", "text", "small", "one of those that are listed below" },
+  { "weights", "list", nil, "a safetensors file to start from, or several, an option each" },
+  { "vocab", "text", nil, "vocab.json of byte pairs; else tokens are bytes" },
+  { "merges", "text", nil, "merges.txt of byte pairs" },
+  { "seed", "integer", 42, "decides all that is drawn" },
+}
+
+local for_training = {
+  { "text", "text", here .. "data/sonnets.txt", "the file to learn" },
+  { "steps", "integer", 300, "how many in all", least = 1 },
+  { "batch", "integer", 8, "windows a step", least = 1 },
+  { "window", "integer", nil, "tokens of a window; as many as the model sees unless given", least = 1 },
+  { "lr", "number", 1e-3, "the learning rate after warm-up", least = 0 },
+  { "warmup", "integer", 20, "steps until then", least = 0 },
+  { "decay", "number", 0.1, "AdamW's weight decay", least = 0 },
+  { "clip", "number", 1.0, "the largest norm of all gradients together", least = 0 },
+  { "dropout", "number", 0.0, "the share that is dropped", least = 0, most = 0.99 },
+  { "every", "integer", 50, "steps between two reports", least = 1 },
+  { "save", "text", nil, "a checkpoint to write at each report" },
+  { "resume", "text", nil, "a checkpoint to go on from, bit for bit" },
+  { "export", "text", nil, "a safetensors file to write the weights to, under their published names" },
+}
+
+local for_sampling = {
+  { "prompt", "text", "\n", "what the text begins with" },
+  { "count", "integer", 200, "tokens to write", least = 0 },
+  { "temperature", "number", 0.8, "0 takes the likeliest", least = 0 },
+  { "top-k", "integer", nil, "draw among so many likeliest ones", least = 1 },
+}
+
+local function joined(a, b)
+  local all = table.move(a, 1, #a, 1, {})
+  return table.move(b, 1, #b, #all + 1, all)
+end
+local commands = { train = joined(for_training, common), sample = joined(for_sampling, common) }
+
+-- From the smallest on.
+local function size_names(model)
+  local names = {}
+  for name in pairs(model.sizes) do names[#names + 1] = name end
+  local function weight(name) return model.sizes[name].layers * model.sizes[name].width ^ 2 end
+  table.sort(names, function(a, b)
+    if weight(a) ~= weight(b) then return weight(a) < weight(b) end
+    return a < b
+  end)
+  return table.concat(names, ", ")
+end
+
+function program.usage(model)
+  return ("usage: %s.lua train|sample [--OPTION VALUE]...\n\ntrain:\n%s\n\nsample:\n%s\n\nsizes: %s"):format(
+    model.name, arguments.usage(commands.train), arguments.usage(commands.sample), size_names(model))
+end
+
+-- The model and its tokens, as the options have them.
+local function open(model, options)
+  local size = model.sizes[options.size]
+  if not size then error(("--size '%s' is not known; there are %s"):format(options.size, size_names(model)), 0) end
+  local found = options.weights and weights.read(model, options.weights)
+  local words = tokens.open(options.vocab, options.merges)
+  local config = setmetatable({ vocabulary = words.size, dropout = options.dropout }, { __index = size })
+  local rows = found and found[model.embedding] and found[model.embedding].shape[1] or words.size
+  if rows ~= words.size then
+    error(("the weights are of %d tokens, but there are %d %s"):format(rows, words.size,
+          options.vocab and "in " .. options.vocab or "bytes: --vocab and --merges name the files of the tokens"), 0)
+  end
+  th.seed(options.seed)
+  local net = model.make(config)
+  if found then weights.fill(model, net, found) end
+  return net, config, words
+end
+
+local function run_train(model, options, say)
+  local file = io.open(options.text, "rb") or error(("--text: cannot read '%s'"):format(options.text), 0)
+  local text = file:read "a"
+  file:close()
+  local net, config, words = open(model, options)
+  local ids = words.encode(text)
+  options.length = options.window or config.context
+  if options.length > config.context then
+    error(("--window must be at most %d, which is what %s sees, not %d"):format(config.context, options.size, options.length), 0)
+  end
+  say(("%s, %d tokens of %s\n"):format(options.size, #ids, options.text))
+  options.note = function(step, steps, loss, held_out)
+    say(("step %d of %d: loss %.4f, held out %.4f\n"):format(step, steps, loss, held_out))
+  end
+  local losses = train.run(net, ids, options)
+  if options.export then net:save(options.export) end
+  return losses
+end
+
+local function run_sample(model, options, say)
+  if not options.weights then error("sample needs --weights: a model's file, or a checkpoint of train --save", 0) end
+  local net, config, words = open(model, options)
+  local prompt = words.encode(options.prompt)
+  if #prompt == 0 then error("--prompt must hold at least one character", 0) end
+  say(options.prompt)
+  local settings = { count = options.count, temperature = options.temperature, top_k = options["top-k"], seed = options.seed }
+  local writer = generate.writer(net, config)
+  for id in generate.tokens(writer, prompt, settings) do say(words.decode { id }) end
+  say "\n"
+end
+
+local run = { train = run_train, sample = run_sample }
+
+-- words: what follows the program's name. `say` takes what it prints; else standard output does.
+function program.run(model, words, say)
+  say = say or function(text) io.stdout:write(text):flush() end
+  local command = words[1]
+  if command == "--help" or command == "-h" then return say(program.usage(model) .. "\n") end
+  if not run[command or ""] then
+    error((command and ("unknown command '%s'\n"):format(command) or "") .. program.usage(model), 0)
+  end
+  return run[command](model, arguments.read(commands[command], table.move(words, 2, #words, 1, {})), say)
+end
+
+return program
