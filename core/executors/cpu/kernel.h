@@ -10,19 +10,24 @@
 namespace thunder {
 
 // Strides in elements, from one row or column to the next.
-struct Matrix {
-  const float* data = nullptr;
+template <class T>
+struct MatrixOf {
+  const T* data = nullptr;
   int64_t row = 0, column = 0;
 };
 
 // c[m, n] = a[m, k] b[k, n], added to c's elements if `add`. Rows of c are dense and `c_row` apart.
-struct Product {
+template <class T>
+struct ProductOf {
   int64_t m = 0, n = 0, k = 0;
-  Matrix a, b;
-  float* c = nullptr;
+  MatrixOf<T> a, b;
+  T* c = nullptr;
   int64_t c_row = 0;
   bool add = false;
 };
+
+using Matrix = MatrixOf<float>;
+using Product = ProductOf<float>;
 
 // Each element of c is summed in an order that depends on k alone, so that c may be cut anywhere.
 struct Kernels {

@@ -5,90 +5,18 @@
 #include <dlfcn.h>
 
 #include <cmath>
-#include <random>
 
 #include "base/text.h"
 #include "executors/onednn/gemm.h"
 #include "support/functions.h"
+#include "support/products.h"
 
 namespace thunder::test {
 namespace {
 
-Status* parallel_for(const Launch* launch, int64_t n, int64_t grain, ThreadPool::Body body, void* arg) {
-  return launch->threads->parallel_for(n, grain, body, arg);
-}
-
 const Library* library() {
   std::string report;
   return Library::open(Library::names(), report);
-}
-
-// How the elements of an operand of n rows and m columns lie.
-struct Layout {
-  const char* name;
-  Matrix (*of)(const float* data, int64_t rows, int64_t columns);
-};
-constexpr Layout kLayouts[] = {
-    {"rows", [](const float* p, int64_t, int64_t m) { return Matrix{p, m, 1}; }},
-    {"columns", [](const float* p, int64_t n, int64_t) { return Matrix{p, 1, n}; }},
-    {"rows apart", [](const float* p, int64_t, int64_t m) { return Matrix{p, m + 3, 1}; }},
-    {"columns apart", [](const float* p, int64_t n, int64_t) { return Matrix{p, 1, n + 3}; }},
-    {"every second", [](const float* p, int64_t, int64_t m) { return Matrix{p, 2 * m, 2}; }},
-    {"one row", [](const float* p, int64_t, int64_t) { return Matrix{p, 0, 1}; }},
-    {"one element", [](const float* p, int64_t, int64_t) { return Matrix{p, 0, 0}; }},
-};
-
-std::vector<float> noise(int64_t n, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::vector<float> out(static_cast<size_t>(n));
-  for (float& v : out) v = std::uniform_real_distribution<float>(-1, 1)(random);
-  return out;
-}
-
-// c + a b in doubles.
-std::vector<double> product_of(const Product& p, const std::vector<float>& before) {
-  std::vector<double> out;
-  for (int64_t i = 0; i < p.m; i++)
-    for (int64_t j = 0; j < p.n; j++) {
-      double sum = p.add ? static_cast<double>(before[static_cast<size_t>(i * p.c_row + j)]) : 0;
-      for (int64_t l = 0; l < p.k; l++)
-        sum += static_cast<double>(p.a.data[i * p.a.row + l * p.a.column]) * static_cast<double>(p.b.data[l * p.b.row + j * p.b.column]);
-      out.push_back(sum);
-    }
-  return out;
-}
-void expect_near(const Product& p, const std::vector<double>& expected, const std::string& what) {
-  const double tolerance = 1e-6 * (4 + std::sqrt(static_cast<double>(p.k)) * 2);
-  for (int64_t i = 0; i < p.m; i++)
-    for (int64_t j = 0; j < p.n; j++) {
-      const double want = expected[static_cast<size_t>(i * p.n + j)], got = static_cast<double>(p.c[i * p.c_row + j]);
-      ASSERT_LE(std::fabs(got - want), tolerance * (1 + std::fabs(want))) << what << " at " << i << ", " << j << ": " << got << " for " << want;
-    }
-}
-
-struct Sizes3 {
-  int64_t m, n, k;
-};
-constexpr Sizes3 kSizes[] = {{1, 1, 1},  {1, 5, 7},    {5, 1, 9},     {1, 1030, 67}, {3, 35, 70},   {5, 33, 17},
-                             {13, 70, 300}, {70, 70, 70}, {40, 150, 90}, {260, 20, 33}, {257, 530, 9}, {2, 3, 0}};
-
-// Calls f(product, what) for every size and pair of layouts; c is fresh, its rows apart.
-template <class F>
-void each_product(F&& f) {
-  uint32_t seed = 0;
-  for (const Sizes3& s : kSizes)
-    for (const Layout& a : kLayouts)
-      for (const Layout& b : kLayouts)
-        for (bool add : {false, true}) {
-          const int64_t row = s.n + 1;
-          const std::vector<float> left = noise(2 * (s.m + 3) * (s.k + 3), ++seed), right = noise(2 * (s.n + 3) * (s.k + 3), ++seed);
-          std::vector<float> c = noise(s.m * row, ++seed);
-          Product p{s.m, s.n, s.k, a.of(left.data(), s.m, s.k), b.of(right.data(), s.k, s.n), c.data(), row, add};
-          const std::vector<double> expected = product_of(p, c);
-          f(p);
-          expect_near(p, expected, cat(s.m, " x ", s.n, " x ", s.k, ", ", a.name, " by ", b.name, add ? ", added" : ""));
-          if (testing::Test::HasFatalFailure()) return;
-        }
 }
 
 void product(Scope& s, const Values& in, Values& out) {
@@ -158,7 +86,7 @@ TEST_F(Onednn, gives_the_same_bits_on_any_number_of_threads) {
     for (int parallel : {0, 1}) {
       ThreadPool threads(parallel ? 3 : 1);
       results[parallel].resize(static_cast<size_t>(3 * s.m * s.n));
-      BatchedProduct p;
+      BatchedProduct<float> p;
       p.each = {s.m, s.n, s.k, {a.data(), 1, s.m}, {b.data(), 1, s.k}, results[parallel].data(), s.n, false};
       p.bias = bias.data();
       p.batch[p.rank++] = {3, s.m * s.k, 0, s.m * s.n};

@@ -1,0 +1,156 @@
+// Products of matrices, batched and cut into tiles for the threads of a launch. An executor gives the tiles' sizes and
+// the kernel.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "executors/cpu/kernel.h"
+#include "executors/cpu/tiling.h"
+#include "program/launch.h"
+
+namespace thunder {
+
+// A product for each index of the batch; strides of the batch in elements, 0 where an operand is shared.
+template <class T>
+struct BatchedProduct {
+  static constexpr size_t kMaxBatch = kMaxRank;
+  struct Axis {
+    int64_t size, a, b, c;
+  };
+
+  ProductOf<T> each;
+  const T* bias = nullptr;  // n elements that every row of c begins with, or null
+  int64_t bias_step = 1;
+  size_t rank = 0;
+  Axis batch[kMaxBatch];  // the first `rank` of them
+
+  // What needs no change of any element: fewer and larger products, with rows for columns.
+  void simplify() {
+    merge_rows();
+    prefer_rows();
+  }
+
+  // Requires: an index below count.
+  ProductOf<T> at(int64_t index) const {
+    ProductOf<T> p = each;
+    for (size_t axis = rank; axis-- > 0;) {
+      const Axis& x = batch[axis];
+      const int64_t at = index % x.size;
+      index /= x.size;
+      p.a.data += at * x.a;
+      p.b.data += at * x.b;
+      p.c += at * x.c;
+    }
+    return p;
+  }
+  int64_t count() const {
+    int64_t n = 1;
+    for (size_t i = 0; i < rank; i++) n *= batch[i].size;
+    return n;
+  }
+
+ private:
+  // Axes along which one b serves rows of a that go on where the last ones ended become rows of one product.
+  void merge_rows() {
+    while (rank > 0) {
+      const Axis& last = batch[rank - 1];
+      const bool follows = last.b == 0 && (each.m == 1 || (last.a == each.m * each.a.row && last.c == each.m * each.c_row));
+      if (!follows && last.size != 1) return;
+      if (each.m == 1) each.a.row = last.a, each.c_row = last.c;
+      each.m *= last.size;
+      rank--;
+    }
+  }
+  // A column of results is a row when everything is turned around.
+  void prefer_rows() {
+    if (each.n != 1 || each.m == 1 || each.c_row != 1 || (bias && bias_step)) return;
+    std::swap(each.m, each.n);
+    std::swap(each.a, each.b);
+    std::swap(each.a.row, each.a.column);
+    std::swap(each.b.row, each.b.column);
+    each.c_row = each.n;
+    for (size_t i = 0; i < rank; i++) std::swap(batch[i].a, batch[i].b);
+  }
+};
+
+// prims.matmul(a, b).
+template <class T>
+BatchedProduct<T> matmul_of(const Launch* launch) {
+  const Buffer &a = launch->inputs[0], &b = launch->inputs[1], &c = launch->outputs[0];
+  const auto matrix = [](const Buffer& x) { return MatrixOf<T>{x.as<T>(), x.strides[x.rank - 2], x.strides[x.rank - 1]}; };
+  const int32_t r = c.rank;
+  BatchedProduct<T> p;
+  p.each = {c.shape[r - 2], c.shape[r - 1], a.shape[r - 1], matrix(a), matrix(b), c.as<T>(), c.strides[r - 2], false};
+  for (int32_t i = 0; i < r - 2; i++) p.batch[p.rank++] = {c.shape[i], a.strides[i], b.strides[i], c.strides[i]};
+  return p;
+}
+
+// linear(x[..., k], weight [n, k] or [k], bias): every axis of x but the last counts rows.
+template <class T>
+BatchedProduct<T> linear_of(const Launch* launch) {
+  const Buffer &x = launch->inputs[0], &w = launch->inputs[1], &bias = launch->inputs[2], &y = launch->outputs[0];
+  const bool column = w.rank == 1;
+  const int64_t n = column ? 1 : w.shape[0], k = w.shape[w.rank - 1];
+  BatchedProduct<T> p;
+  p.each = {1, n, k, {x.as<T>(), k, x.strides[x.rank - 1]}, {w.as<T>(), w.strides[w.rank - 1], column ? k : w.strides[0]}, y.as<T>(), n, false};
+  if (bias.present()) p.bias = bias.as<T>();
+  p.bias_step = bias.present() && bias.rank && n > 1 ? bias.strides[0] : 0;
+  for (int32_t i = 0; i < x.rank - 1; i++) p.batch[p.rank++] = {x.shape[i], x.strides[i], 0, y.strides[i]};
+  return p;
+}
+
+// The tiles of a launch. multiply(product): false when out of memory; any thread.
+template <class T, class Multiply>
+class TiledProducts {
+ public:
+  TiledProducts(const BatchedProduct<T>& products, Tiling tile, const Multiply& multiply)
+      : products_(products), tile_(tile), multiply_(multiply), rows_((products.each.m + tile.rows - 1) / tile.rows),
+        columns_((products.each.n + tile.columns - 1) / tile.columns) {}
+
+  Status* run(const Launch* launch) const {
+    constexpr int64_t kThreadWork = 1 << 18;  // multiply-adds; less is not worth another thread
+    const ProductOf<T>& p = products_.each;
+    const int64_t work = std::min(tile_.rows, p.m) * std::min(tile_.columns, p.n) * p.k;
+    return launch->parallel_for(launch, products_.count() * rows_ * columns_, 1 + kThreadWork / std::max<int64_t>(1, work), run_some,
+                                const_cast<TiledProducts*>(this));
+  }
+
+ private:
+  static Status* run_some(int64_t begin, int64_t end, void* arg) {
+    const auto& job = *static_cast<const TiledProducts*>(arg);
+    for (int64_t i = begin; i < end; i++)
+      if (!job.multiply_(job.tile(i))) return out_of_memory_status();
+    return nullptr;
+  }
+
+  ProductOf<T> tile(int64_t index) const {
+    ProductOf<T> p = products_.at(index / (columns_ * rows_));
+    const int64_t j = index % columns_ * tile_.columns, i = index / columns_ % rows_ * tile_.rows;
+    p.m = std::min(tile_.rows, p.m - i);
+    p.n = std::min(tile_.columns, p.n - j);
+    p.a.data += i * p.a.row;
+    p.b.data += j * p.b.column;
+    p.c += i * p.c_row + j;
+    if (products_.bias) begin_with_bias(p, products_.bias + j * products_.bias_step);
+    return p;
+  }
+
+  void begin_with_bias(ProductOf<T>& p, const T* bias) const {
+    const int64_t step = products_.bias_step;
+    for (int64_t row = 0; row < p.m; row++) {
+      T* c = p.c + row * p.c_row;
+      if (step == 1) std::copy_n(bias, p.n, c);
+      else
+        for (int64_t column = 0; column < p.n; column++) c[column] = bias[column * step];
+    }
+    p.add = true;
+  }
+
+  const BatchedProduct<T>& products_;
+  const Tiling tile_;
+  const Multiply& multiply_;
+  const int64_t rows_, columns_;
+};
+
+}  // namespace thunder

@@ -1,0 +1,17 @@
+// How products are cut for threads.
+#pragma once
+
+#include <cstdint>
+
+namespace thunder {
+
+// The part of a product that a thread takes at a time.
+struct Tiling {
+  int64_t rows, columns;
+};
+
+// Depends on the sizes alone: results are the same bits on any number of threads. `work`: multiply-adds that a tile may
+// take, if its kernel has enough rows and columns then. Requires: m and n are not 0.
+Tiling tiling(int64_t m, int64_t n, int64_t k, int64_t work);
+
+}  // namespace thunder
