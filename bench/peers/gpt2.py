@@ -31,6 +31,10 @@ def main(compiled):
 
     report("gpt2: training step B4 T64", "ms", median_ms(step, 15), **more)
     report("gpt2: memory of the training step", "MiB", peak_mib() - before, **more)
+    for precision in () if compiled else gpt2.PRECISIONS:
+        torch.set_float32_matmul_precision(precision)
+        report(f"gpt2: training step B4 T64, {precision} precision", "ms", median_ms(step, 8), **more)
+    torch.set_float32_matmul_precision("highest")
     optimizer.zero_grad(set_to_none=True)
 
     net.eval()

@@ -1,6 +1,7 @@
 """GPT-2 of 124M parameters, written once for each package with PyTorch's names: nn is its nn, F has its functions."""
 LAYERS, WIDTH, HEADS, VOCABULARY, CONTEXT = 12, 768, 12, 50257, 1024
 BATCH, TOKENS = 4, 64
+PRECISIONS = ("high", "medium")  # of float32_matmul_precision, beside the default
 
 _WEIGHTS = LAYERS * 12 * WIDTH * WIDTH + VOCABULARY * WIDTH  # those of matrix products
 FORWARD_FLOPS = 2 * BATCH * TOKENS * (_WEIGHTS + LAYERS * TOKENS * WIDTH)

@@ -19,6 +19,9 @@ constexpr int64_t kRecompileLimit = 8;
 constexpr std::array kOptions = {
     OptionRow{"executors", ArgKind::string, "", "Executors by name, highest priority first; host always ends the list. Without it: the built-in ones."},
     OptionRow{"disable_passes", ArgKind::string, "", "Optional passes to leave out, by name."},
+    OptionRow{"float32_matmul_precision", ArgKind::string, "highest",
+              "What matmul and linear of float32 may do to be faster: \"highest\" keeps float32, \"high\" takes a number as the sum of two "
+              "bfloat16 (16 bits of 24 count), \"medium\" as one. Sums are float32. Without the instructions for it, and beside `executors`: highest."},
     OptionRow{"verify", ArgKind::boolean, "false", "Check the trace after every pass."},
     OptionRow{"recompile_limit", ArgKind::integer, "8", 
               "Programs kept for one function, at least 1. Past it they stay, and after one warning a call that none of them fits is "
@@ -49,6 +52,9 @@ Compiled::Compiled(Ref<Context> context, Ref<Function> function, const CompileOp
   options_->check(kOptions, "compile");
   context_->executors(split_list(options_->text("executors", "")), {});
   check_places(context_->passes(options_->passes()));
+  const std::string precision = options_->text("float32_matmul_precision", "highest");
+  require(precision == "highest" || precision == "high" || precision == "medium",
+          "compile: option 'float32_matmul_precision' must be \"highest\", \"high\" or \"medium\", got \"", precision, "\"");
   const int64_t limit = options_->integer("recompile_limit", kRecompileLimit);
   require(limit >= 1, "compile: option 'recompile_limit' must be at least 1, got ", limit);
 }

@@ -87,12 +87,21 @@ std::vector<void*> fixed_addresses(const Entry& entry) {
   return out;
 }
 
+// What float32_matmul_precision allows comes before the built-in executors, not among those that are named one by one.
+Executors executors_for(Context& context, const CompileOptions& options) {
+  const std::vector<std::string> names = split_list(options.text("executors", ""));
+  Executors first = options.executors();
+  if (names.empty())
+    if (Ref<Executor> reduced = context.find_executor(cat("amx_", options.text("float32_matmul_precision", "highest")))) first.push_back(reduced);
+  return context.executors(names, first);
+}
+
 }  // namespace
 
 std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const CompileOptions& options, const Values& in, Effort effort) {
   auto entry = std::make_unique<Entry>();
   const double start = now_ms();
-  Executors executors = context.executors(split_list(options.text("executors", "")), options.executors());
+  Executors executors = executors_for(context, options);
   if (effort == Effort::least) std::erase_if(executors, [](auto& e) { return e->desc().claim_region != nullptr; });
   entry->traces.push_back(trace_function(context, function, in, *entry));
   const double traced = now_ms();

@@ -4,6 +4,7 @@
 
 #include "base/cpu_count.h"
 #include "base/text.h"
+#include "executors/amx/amx.h"
 #include "executors/attention/attention.h"
 #include "executors/eager.h"
 #include "executors/fusion/fusion.h"
@@ -24,6 +25,9 @@ Context::Context(const ContextHooks& hooks) : hooks_(hooks), threads_(thread_cou
   random_ = Tensor::empty(hooks_.allocator, state);
   std::fill_n(reinterpret_cast<int64_t*>(random_->data()), 2, 0);
   // Highest priority first; host, which takes everything, is the last.
+  constexpr const char* kNoTiles = "the processor has no tile registers for bf16 (AMX), or the system keeps them";
+  if (auto amx = amx_executor()) executors_.push_back(make<Executor>(*amx));
+  else missing_.emplace_back("amx", kNoTiles);
   std::string found;
   if (auto onednn = onednn_executor(found)) executors_.push_back(make<Executor>(*onednn));
   else missing_.emplace_back("onednn", found);
@@ -33,6 +37,11 @@ Context::Context(const ContextHooks& hooks) : hooks_(hooks), threads_(thread_cou
   executors_.push_back(make<Executor>(fusion_executor()));
   executors_.push_back(make<Executor>(host_executor()));
   default_executors_ = executors_;
+  // By name alone.
+  for (const auto& [name, reduced] : {std::pair{"amx_high", amx_high_executor()}, {"amx_medium", amx_medium_executor()}}) {
+    if (reduced) add_executor(make<Executor>(*reduced));
+    else missing_.emplace_back(name, kNoTiles);
+  }
   runner_ = eager_runner(default_executors_, hooks_.allocator, threads_);
 }
 
@@ -78,6 +87,12 @@ std::vector<std::string> Context::executor_names() const {
   std::vector<std::string> names;
   for (auto& e : executors_) names.push_back(e->name());
   return names;
+}
+
+Ref<Executor> Context::find_executor(std::string_view name) const {
+  std::lock_guard lock(executors_mutex_);
+  auto it = std::find_if(executors_.begin(), executors_.end(), [&](auto& e) { return e->name() == name; });
+  return it == executors_.end() ? nullptr : *it;
 }
 
 Executors Context::executors(std::span<const std::string> names, const Executors& first) const {

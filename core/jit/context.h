@@ -42,6 +42,8 @@ class Context : public Counted<Context> {
   // naming an unknown executor, or why a built-in one is not here.
   Executors executors(std::span<const std::string> names, const Executors& first) const;
   std::vector<std::string> executor_names() const;
+  // Null: there is none of that name.
+  Ref<Executor> find_executor(std::string_view name) const;
 
   // Part of every compile from now on. Throws at a taken name, and where it cannot stand.
   void add_pass(Ref<CustomPass> pass);

@@ -1,5 +1,11 @@
 #include "executors/cpu/instructions.h"
 
+#if defined(__x86_64__) && defined(__linux__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 namespace thunder {
 
 Instructions instructions_of_this_machine() {
@@ -8,6 +14,21 @@ Instructions instructions_of_this_machine() {
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return Instructions::avx2;
 #endif
   return Instructions::none;
+}
+
+bool tile_registers_of_this_machine() {
+#if defined(__x86_64__) && defined(__linux__)
+  static const bool here = [] {
+    constexpr unsigned kBf16 = 1U << 22, kTiles = 1U << 24;                   // Intel's manual, CPUID leaf 7
+    constexpr long kAskForState = 0x1023, kTileData = 18;  // Linux: ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d & kBf16) || !(d & kTiles) || !__builtin_cpu_supports("avx512bw")) return false;
+    return syscall(SYS_arch_prctl, kAskForState, kTileData) == 0;
+  }();
+  return here;
+#else
+  return false;
+#endif
 }
 
 }  // namespace thunder

@@ -1,0 +1,82 @@
+#include "executors/amx/amx.h"
+
+#include "executors/amx/products.h"
+#include "executors/cpu/instructions.h"
+#include "executors/cpu/site.h"
+#include "executors/cpu/tiling.h"
+#include "ir/shape.h"
+
+namespace thunder {
+namespace {
+
+// From here on (each of rows, columns and depths), cutting numbers into parts costs less than the registers save.
+constexpr int64_t kLeastSide = 32;
+constexpr int64_t kTileWork = 1 << 27;  // of a thread's tile, in multiply-adds
+
+template <class T, int kParts, BatchedProduct<T> (*kProducts)(const Launch*)>
+struct TileSite : Site {
+  Status* run(const Launch* launch) const override {
+    BatchedProduct<T> products = kProducts(launch);
+    products.simplify();
+    const ProductOf<T>& p = products.each;
+    if (p.m == 0 || p.n == 0) return nullptr;
+    const auto multiply = [](const ProductOf<T>& tile) { return TileProduct<T, kParts>::multiply(tile, avx512_kernels()); };
+    return TiledProducts(products, tiling(p.m, p.n, p.k, kTileWork), multiply).run(launch);
+  }
+};
+
+template <class T, int kParts>
+Status* prepare(const NodeView& view, void** state, size_t* scratch, void*) {
+  *scratch = 0;
+  std::unique_ptr<Site> site;
+  if (view.node.op->name() == "linear") site = std::make_unique<TileSite<T, kParts, linear_of<T>>>();
+  else site = std::make_unique<TileSite<T, kParts, matmul_of<T>>>();
+  *state = site.release();
+  return nullptr;
+}
+
+bool all_are(const NodeView& view, DType dtype) {
+  bool yes = true;
+  auto check = [&](ValueId v) {
+    const TensorType& t = view.store.type(v);
+    yes = yes && t.dtype == dtype && t.device == Device::cpu;
+  };
+  for_each_value(view.node.args, check);
+  for (ValueId r : view.node.results) check(r);
+  return yes;
+}
+
+bool claim_half(const NodeView& view, void*) { return all_are(view, DType::bf16); }
+
+bool claim_large_f32(const NodeView& view, void*) {
+  if (!all_are(view, DType::f32)) return false;
+  const Sizes a = concrete(view.store.type(view.node.args[0].v).shape), b = concrete(view.store.type(view.node.args[1].v).shape);
+  const Sizes c = concrete(view.store.type(view.node.results[0]).shape);
+  if (a.empty() || b.size() < 2) return false;
+  const bool linear = view.node.op->name() == "linear";
+  int64_t rows = linear ? 1 : c[c.size() - 2];
+  for (size_t i = 0; linear && i + 1 < c.size(); i++) rows *= c[i];
+  return rows >= kLeastSide && c.back() >= kLeastSide && a.back() >= kLeastSide;
+}
+
+template <class T, int kParts>
+std::optional<ExecutorDesc> executor(const char* name, bool (*claim)(const NodeView&, void*)) {
+  if (!tile_registers_of_this_machine()) return std::nullopt;
+  ExecutorDesc d;
+  d.name = name;
+  d.ops = {"prims.matmul", "linear"};
+  d.flags = kStrided;
+  d.claim = claim;
+  d.prepare = prepare<T, kParts>;
+  d.run = run_site;
+  d.drop = drop_site;
+  return d;
+}
+
+}  // namespace
+
+std::optional<ExecutorDesc> amx_executor() { return executor<Half, 1>("amx", claim_half); }
+std::optional<ExecutorDesc> amx_high_executor() { return executor<float, 2>("amx_high", claim_large_f32); }
+std::optional<ExecutorDesc> amx_medium_executor() { return executor<float, 1>("amx_medium", claim_large_f32); }
+
+}  // namespace thunder

@@ -1,0 +1,147 @@
+// enable.cmake gives this file the flags.
+#include "executors/amx/tiles.h"
+
+#if defined(__AMX_BF16__)
+#include "executors/amx/pack.h"
+
+namespace thunder {
+namespace {
+
+// The compiler does not know that the instructions below read and write memory.
+void memory() { asm volatile("" ::: "memory"); }
+
+struct Configuration {
+  uint8_t palette = 1, start_row = 0, reserved[14] = {};
+  uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+  uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+};
+
+// Registers 0 to 3 are the sums of 32 rows and columns; 4 and 5 hold a part of a, 6 and 7 one of b.
+void load_sums(const float* c, int64_t row) {
+  memory();
+  _tile_loadd(0, c, row * sizeof(float));
+  _tile_loadd(1, c + kSide, row * sizeof(float));
+  _tile_loadd(2, c + kSide * row, row * sizeof(float));
+  _tile_loadd(3, c + kSide * row + kSide, row * sizeof(float));
+}
+void clear_sums() {
+  _tile_zero(0);
+  _tile_zero(1);
+  _tile_zero(2);
+  _tile_zero(3);
+}
+void store_sums(float* c, int64_t row) {
+  _tile_stored(0, c, row * sizeof(float));
+  _tile_stored(1, c + kSide, row * sizeof(float));
+  _tile_stored(2, c + kSide * row, row * sizeof(float));
+  _tile_stored(3, c + kSide * row + kSide, row * sizeof(float));
+  memory();
+}
+void load_a(const Half* a) {
+  _tile_loadd(4, a, kStep * sizeof(Half));
+  _tile_loadd(5, a + kRegister, kStep * sizeof(Half));
+}
+void load_b(const Half* b) {
+  _tile_loadd(6, b, kStep * sizeof(Half));
+  _tile_loadd(7, b + kRegister, kStep * sizeof(Half));
+}
+void add_products() {
+  _tile_dpbf16ps(0, 4, 6);
+  _tile_dpbf16ps(1, 4, 7);
+  _tile_dpbf16ps(2, 5, 6);
+  _tile_dpbf16ps(3, 5, 7);
+}
+// The smallest products first.
+template <int kParts>
+void add_steps(const Half* a, const Half* b, int64_t steps) {
+  constexpr int64_t kSecond = 2 * kRegister;
+  for (int64_t step = 0; step < steps; step++, a += kParts * kSecond, b += kParts * kSecond) {
+    load_a(a);
+    if constexpr (kParts > 1) load_b(b + kSecond), add_products();
+    load_b(b), add_products();
+    if constexpr (kParts > 1) load_a(a + kSecond), add_products();
+  }
+}
+
+// A corner of c that is no whole step goes through memory of that size.
+template <int kParts>
+void corner(const Half* a, const Half* b, int64_t steps, int64_t rows, int64_t columns, float* c, int64_t c_row, bool add) {
+  alignas(64) float whole[kStep * kStep] = {};
+  for (int64_t i = 0; i < rows && add; i++)
+    for (int64_t j = 0; j < columns; j++) whole[i * kStep + j] = c[i * c_row + j];
+  load_sums(whole, kStep);
+  add_steps<kParts>(a, b, steps);
+  store_sums(whole, kStep);
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < columns; j++) c[i * c_row + j] = whole[i * kStep + j];
+}
+
+template <class T, int kParts>
+void multiply(const TileBlock<T>& t, const Half* a, const Half* b) {
+  const int64_t steps = (t.k + kStep - 1) / kStep, strip = steps * kParts * 2 * kRegister;
+  for (int64_t j = 0; j < t.n; j += kStep, b += strip) {
+    const Half* rows = a;
+    for (int64_t i = 0; i < t.m; i += kStep, rows += strip) {
+      float* c = t.c + i * t.c_row + j;
+      if (t.m - i < kStep || t.n - j < kStep) {
+        corner<kParts>(rows, b, steps, t.m - i < kStep ? t.m - i : kStep, t.n - j < kStep ? t.n - j : kStep, c, t.c_row, t.add);
+        continue;
+      }
+      if (t.add) load_sums(c, t.c_row);
+      else clear_sums();
+      add_steps<kParts>(rows, b, steps);
+      store_sums(c, t.c_row);
+    }
+  }
+}
+
+}  // namespace
+
+template <class T, int kParts>
+bool Tiles<T, kParts>::add_block(const TileBlock<T>& t, void* scratch) {
+  const int64_t steps = (t.k + kStep - 1) / kStep;
+  Half *a = static_cast<Half*>(scratch), *b = a + (t.m + kStep - 1) / kStep * steps * kParts * 2 * kRegister;
+  if (!Packer<T, kParts, false>::pack({t.a.data, t.a.row, t.a.column, t.m, t.k}, a)) return false;
+  if (!Packer<T, kParts, true>::pack({t.b.data, t.b.column, t.b.row, t.n, t.k}, b)) return false;
+  const Configuration configuration;
+  asm volatile("ldtilecfg %0" ::"m"(configuration));
+  memory();
+  multiply<T, kParts>(t, a, b);
+  _tile_release();
+  return true;
+}
+
+void widen(const Half* from, int64_t n, float* to) {
+  for (; n > 0; n -= kSide, from += kSide, to += kSide)
+    _mm512_mask_storeu_epi32(to, first(n), _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(first(n), from)), 16));
+}
+
+void narrow(const float* from, int64_t n, Half* to) {
+  const __m512i one = _mm512_set1_epi32(1), half = _mm512_set1_epi32(0x7fff), quiet = _mm512_set1_epi32(0x400000);
+  for (; n > 0; n -= kSide, from += kSide, to += kSide) {
+    const __m512i x = _mm512_maskz_loadu_epi32(first(n), from);
+    const __mmask16 nan = _mm512_cmp_ps_mask(_mm512_castsi512_ps(x), _mm512_castsi512_ps(x), _CMP_UNORD_Q);
+    const __m512i rounded = _mm512_add_epi32(x, _mm512_add_epi32(half, _mm512_and_si512(_mm512_srli_epi32(x, 16), one)));
+    const __m512i kept = _mm512_mask_or_epi32(rounded, nan, x, quiet);
+    _mm256_mask_storeu_epi16(to, first(n), _mm512_cvtepi32_epi16(_mm512_srli_epi32(kept, 16)));
+  }
+}
+
+}  // namespace thunder
+
+#else
+
+namespace thunder {
+
+template <class T, int kParts>
+bool Tiles<T, kParts>::add_block(const TileBlock<T>&, void*) { return false; }
+void widen(const Half*, int64_t, float*) {}
+void narrow(const float*, int64_t, Half*) {}
+
+}  // namespace thunder
+
+#endif
+
+template struct thunder::Tiles<thunder::Half, 1>;
+template struct thunder::Tiles<float, 1>;
+template struct thunder::Tiles<float, 2>;

@@ -1,0 +1,179 @@
+// The executors of tile registers: products of every size and layout, what has no parts in bf16, and when they are taken.
+// Covers amx/amx, amx/products, amx/pack and amx/tiles.
+#include "executors/amx/amx.h"
+
+#include <cmath>
+#include <limits>
+
+#include "executors/amx/products.h"
+#include "executors/cpu/instructions.h"
+#include "support/functions.h"
+#include "support/products.h"
+
+namespace thunder::test {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+void product(Scope& s, const Values& in, Values& out) {
+  out.push(Ref<Tensor>(op(s, "matmul", {any(in[0].tensor.get()), any(in[1].tensor.get())})));
+}
+void half_product(Scope& s, const Values& in, Values& out) {
+  Tensor *a = op(s, "to", {any(in[0].tensor.get()), Any::string("bfloat16")});
+  Tensor *b = op(s, "to", {any(in[1].tensor.get()), Any::string("bfloat16")});
+  out.push(Ref<Tensor>(op(s, "to", {any(op(s, "matmul", {any(a), any(b)})), Any::string("float32")})));
+}
+
+struct Amx : CompiledTest {
+  void SetUp() override {
+    if (!tile_registers_of_this_machine()) GTEST_SKIP() << "no tile registers (AMX) here";
+  }
+  static Ref<CompileOptions> precision(const char* value) {
+    auto options = make<CompileOptions>();
+    options->set("float32_matmul_precision", Any::string(value));
+    return options;
+  }
+  Ref<Tensor> random(std::vector<int64_t> shape, uint32_t seed) {
+    int64_t n = 1;
+    for (int64_t d : shape) n *= d;
+    return tensor(shape, noise(n, seed));
+  }
+  static std::string executor_of(Compiled& f, std::string_view op) {
+    const std::vector<Trace> traces = f.traces();
+    for (const Node* n : traces.back().nodes)
+      if (n->op->name() == op) return n->executor;
+    return "none";
+  }
+};
+
+TEST_F(Amx, two_parts_multiply_every_size_and_layout) {
+  each_product([](const Product& p) { EXPECT_TRUE((TileProduct<float, 2>::multiply(p, avx512_kernels()))); }, 1e-5);
+}
+
+TEST_F(Amx, one_part_multiplies_every_size_and_layout) {
+  each_product([](const Product& p) { EXPECT_TRUE((TileProduct<float, 1>::multiply(p, avx512_kernels()))); }, 3e-3);
+}
+
+// Small integers are bf16 and their sums below 2^8 are too: exact in any order.
+TEST_F(Amx, halves_multiply_exactly_where_sums_are_exact) {
+  for (const Sizes3& s : kSizes)
+    for (bool turned : {false, true})
+      for (bool add : {false, true}) {
+        const auto digits = [](int64_t n, int seed) {
+          std::vector<Half> out(static_cast<size_t>(n));
+          for (size_t i = 0; i < out.size(); i++) {
+            const float digit = static_cast<float>(static_cast<int>(i * 7 + static_cast<size_t>(seed)) % 16 == 0);
+            narrow(&digit, 1, &out[i]);
+          }
+          return out;
+        };
+        const std::vector<Half> a = digits(s.m * s.k, 1), b = digits(s.k * s.n, 2), before = digits(s.m * s.n, 3);
+        std::vector<Half> c = before;
+        ProductOf<Half> p{s.m, s.n, s.k, {a.data(), turned ? 1 : s.k, turned ? s.m : 1}, {b.data(), turned ? 1 : s.n, turned ? s.k : 1}, c.data(), s.n, add};
+        ASSERT_TRUE((TileProduct<Half, 1>::multiply(p, avx512_kernels())));
+        const auto number = [](Half h) {
+          float f;
+          widen(&h, 1, &f);
+          return f;
+        };
+        for (int64_t i = 0; i < s.m; i++)
+          for (int64_t j = 0; j < s.n; j++) {
+            float want = add ? number(before[static_cast<size_t>(i * s.n + j)]) : 0;
+            for (int64_t l = 0; l < s.k; l++) want += number(p.a.data[i * p.a.row + l * p.a.column]) * number(p.b.data[l * p.b.row + j * p.b.column]);
+            ASSERT_EQ(number(c[static_cast<size_t>(i * s.n + j)]), want) << s.m << " x " << s.n << " x " << s.k << " at " << i << ", " << j;
+          }
+      }
+}
+
+TEST_F(Amx, rounds_to_the_nearest_even_half) {
+  const float from[] = {1.0f, 1.00390625f, 1.01171875f, -1.00390625f, kInfinity, -kInfinity, std::nanf(""), 3.4e38f, 0.0f, -0.0f};
+  const Half expected[] = {0x3f80, 0x3f80, 0x3f82, 0xbf80, 0x7f80, 0xff80, 0x7fc0, 0x7f80, 0, 0x8000};
+  Half got[std::size(from)];
+  narrow(from, std::size(from), got);
+  for (size_t i = 0; i < std::size(from); i++) EXPECT_EQ(got[i], expected[i]) << from[i];
+}
+
+// Cutting an infinity leaves NaN; a number near the greatest rounds to an infinity; the smallest have no second part.
+TEST_F(Amx, multiplies_what_has_no_parts_in_f32) {
+  const float values[] = {kInfinity, -kInfinity, std::nanf(""), 3.4e38f};
+  for (float special : values) {
+    std::vector<float> a(64 * 600, 0.5f), b(600 * 64, 0.25f);
+    a[3 * 600 + 400] = special;
+    std::vector<float> c(64 * 64), d = c;
+    Product p{64, 64, 600, {a.data(), 600, 1}, {b.data(), 64, 1}, c.data(), 64, false};
+    ASSERT_TRUE((TileProduct<float, 2>::multiply(p, avx512_kernels())));
+    p.c = d.data();
+    avx512_kernels().small(p);
+    for (size_t i = 0; i < c.size(); i++)
+      EXPECT_TRUE(std::isnan(d[i]) ? std::isnan(c[i]) : c[i] == d[i] || std::fabs(c[i] - d[i]) <= 1e-5f * std::fabs(d[i])) << special << " at " << i << ": " << c[i] << " for " << d[i];
+  }
+  std::vector<float> tiny(64 * 64, 1e-35f), large(64 * 64, 1e30f), c(64 * 64);
+  ASSERT_TRUE((TileProduct<float, 2>::multiply({64, 64, 64, {tiny.data(), 64, 1}, {large.data(), 64, 1}, c.data(), 64, false}, avx512_kernels())));
+  for (float v : c) EXPECT_NEAR(v, 64e-5f, 1e-9f);
+}
+
+TEST_F(Amx, gives_the_same_bits_on_any_number_of_threads) {
+  const std::vector<float> a = noise(3 * 300 * 80, 1), b = noise(80 * 1100, 2), bias = noise(1100, 3);
+  std::vector<float> results[2];
+  for (int parallel : {0, 1}) {
+    ThreadPool threads(parallel ? 3 : 1);
+    results[parallel].resize(3 * 300 * 1100);
+    BatchedProduct<float> p;
+    p.each = {300, 1100, 80, {a.data(), 1, 300}, {b.data(), 1, 80}, results[parallel].data(), 1100, false};
+    p.bias = bias.data();
+    p.batch[p.rank++] = {3, 300 * 80, 0, 300 * 1100};
+    Launch launch;
+    launch.parallel_for = parallel_for;
+    launch.threads = &threads;
+    const auto multiply = [](const Product& tile) { return TileProduct<float, 2>::multiply(tile, avx512_kernels()); };
+    EXPECT_EQ(TiledProducts(p, tiling(300, 1100, 80, 1 << 20), multiply).run(&launch), nullptr);
+  }
+  EXPECT_EQ(results[0], results[1]);
+}
+
+TEST_F(Amx, takes_bf16) {
+  for (const auto& [a, b] : {std::pair<std::vector<int64_t>, std::vector<int64_t>>{{70, 80}, {80, 90}}, {{2, 3, 5}, {5, 4}}, {{30}, {30, 40}}, {{3, 40, 30}, {3, 30, 1}}}) {
+    auto compiled = compile(half_product);
+    auto x = random(a, 1), y = random(b, 2);
+    const Floats got = run(*compiled, {x.get(), y.get()});
+    EXPECT_EQ(executor_of(*compiled, "prims.matmul"), "amx");
+    auto host = make<CompileOptions>();
+    host->set("executors", Any::string("host"));
+    const Floats expected = run(*compile(half_product, host.get()), {x.get(), y.get()});
+    ASSERT_EQ(got.size(), expected.size()) << error;
+    for (size_t i = 0; i < got.size(); i++) EXPECT_NEAR(got[i], expected[i], 0.01f * (1 + std::fabs(expected[i])));
+  }
+}
+
+TEST_F(Amx, takes_f32_only_when_its_precision_allows_it) {
+  auto x = random({64, 64}, 1);
+  const std::pair<const char*, const char*> cases[] = {{"highest", "onednn"}, {"high", "amx_high"}, {"medium", "amx_medium"}};
+  for (auto [value, expected] : cases) {
+    auto compiled = compile(product, precision(value).get());
+    run(*compiled, {x.get(), x.get()});
+    const std::string found = executor_of(*compiled, "prims.matmul");
+    EXPECT_TRUE(found == expected || (std::string_view(expected) == "onednn" && found == "host")) << found;
+  }
+}
+
+TEST_F(Amx, leaves_small_products_of_f32_in_f32) {
+  auto x = random({64, 8}, 1), y = random({8, 64}, 2);
+  auto compiled = compile(product, precision("medium").get());
+  run(*compiled, {x.get(), y.get()});
+  EXPECT_NE(executor_of(*compiled, "prims.matmul"), "amx_medium");
+}
+
+TEST(Precision, of_another_name_is_refused) {
+  auto context = make<Context>(ContextHooks{});
+  auto options = make<CompileOptions>();
+  options->set("float32_matmul_precision", Any::string("low"));
+  try {
+    make<Compiled>(context, Ref<Function>::adopt(new Lambda(product)), options.get());
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(std::string(e.what()), "compile: option 'float32_matmul_precision' must be \"highest\", \"high\" or \"medium\", got \"low\"");
+  }
+}
+
+}  // namespace
+}  // namespace thunder::test
