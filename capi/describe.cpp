@@ -122,6 +122,7 @@ void describe_modules(Context& context, cJSON* array) {
     describe_schema(kind->schema(), o);
     add_text(o, "doc", kind->doc());
     add_flag(o, "forward", kind->forward != nullptr);
+    add_text(o, "inputs", kind->inputs().text);
   }
 }
 

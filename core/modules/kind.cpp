@@ -102,7 +102,7 @@ Ref<Module> make_module(const ModuleEnvironment& environment, std::string_view n
   for (const Arg& a : complete.span()) options.push_back(leaf(a));
   auto module = make<Module>(kind, std::move(options));
   if (kind.init) {
-    ModuleInit init(*module, environment.scope);
+    ModuleInit init(*module, environment);
     kind.init(init);
   }
   return module;
@@ -127,7 +127,7 @@ OpArg::OpArg(const Leaf& leaf) {
 
 void ModuleInit::draw(std::string_view name, std::string_view op, const std::vector<int64_t>& shape, double scale,
                       double shift) {
-  EagerScope scope(environment_, false);
+  EagerScope scope(environment_.scope, false);
   const Any size[] = {Any::dims(shape)};
   Tensor* t = scope.invoke(op, size, nullptr, nullptr, 0, nullptr);
   if (scale != 1 || shift != 0) {
@@ -143,12 +143,16 @@ void ModuleInit::draw(std::string_view name, std::string_view op, const std::vec
 void ModuleInit::uniform(std::string_view name, const std::vector<int64_t>& shape, double bound) {
   draw(name, "rand", shape, 2 * bound, -bound);
 }
-void ModuleInit::normal(std::string_view name, const std::vector<int64_t>& shape) {
-  draw(name, "randn", shape, 1, 0);
+void ModuleInit::normal(std::string_view name, const std::vector<int64_t>& shape, double deviation) {
+  draw(name, "randn", shape, deviation, 0);
+}
+
+void ModuleInit::child(std::string_view name, std::string_view kind, std::initializer_list<Any> args) {
+  module.add(name, make_module(environment_, kind, {args.begin(), args.size()}));
 }
 
 void ModuleInit::fill(std::string_view name, const std::vector<int64_t>& shape, double value, Role role, DType dtype) {
-  EagerScope scope(environment_, false);
+  EagerScope scope(environment_.scope, false);
   Any kind;
   kind.kind = ArgKind::dtype;
   kind.dtype = dtype;

@@ -14,6 +14,8 @@ class ModuleCall;
 struct ModuleRow {
   SchemaText schema;
   std::string_view doc;
+  // What the forward takes where that is not one tensor: "NAME(tensor query, ...) -> (tensor, tensor)".
+  std::string_view inputs;
   void (*init)(ModuleInit&) = nullptr;     // makes the first parameters and buffers; null: there are none
   void (*forward)(ModuleCall&) = nullptr;  // null: the user gives one
 };
@@ -21,14 +23,21 @@ struct ModuleRow {
 class ModuleKind {
  public:
   explicit ModuleKind(const ModuleRow& row)
-      : schema_(parse_schema(row.schema.text)), doc_(row.doc), init(row.init), forward(row.forward) {}
+      : schema_(parse_schema(row.schema.text)),
+        doc_(row.doc),
+        inputs_(parse_schema(row.inputs.empty() ? kOneTensor : row.inputs)),
+        init(row.init),
+        forward(row.forward) {}
   std::string_view name() const { return schema_.name; }
   const Schema& schema() const { return schema_; }
   const std::string& doc() const { return doc_; }
+  const Schema& inputs() const { return inputs_; }
 
  private:
+  static constexpr std::string_view kOneTensor = "forward(tensor input) -> tensor";
   Schema schema_;
   std::string doc_;
+  Schema inputs_;
 
  public:
   void (*const init)(ModuleInit&);
@@ -69,6 +78,10 @@ struct OpArg : Any {
   OpArg(int i) : Any(Any::integer(i)) {}
   OpArg(bool b) : Any(Any::boolean(b)) {}
   OpArg(const std::vector<int64_t>& d) : Any(Any::dims(d)) {}
+  OpArg(DType d) {
+    kind = ArgKind::dtype;
+    dtype = d;
+  }
   // An option as it was given; None where it is.
   OpArg(const Leaf& leaf);
 };
@@ -76,14 +89,16 @@ struct OpArg : Any {
 // Makes a new module's tensors, of f32 on the CPU.
 class ModuleInit {
  public:
-  ModuleInit(Module& module, const ScopeEnvironment& environment) : module(module), environment_(environment) {}
+  ModuleInit(Module& module, const ModuleEnvironment& environment) : module(module), environment_(environment) {}
   Module& module;
 
-  // A parameter drawn uniformly from [-bound, bound), or from the standard normal distribution.
+  // A parameter drawn uniformly from [-bound, bound), or from a normal distribution around 0.
   void uniform(std::string_view name, const std::vector<int64_t>& shape, double bound);
-  void normal(std::string_view name, const std::vector<int64_t>& shape);
+  void normal(std::string_view name, const std::vector<int64_t>& shape, double deviation = 1);
   void fill(std::string_view name, const std::vector<int64_t>& shape, double value, Role role = Role::parameter,
             DType dtype = DType::f32);
+  // A module of another kind below this one.
+  void child(std::string_view name, std::string_view kind, std::initializer_list<Any> args);
   // Throws "KIND: ..." unless it holds.
   template <class... T>
   void require(bool holds, const T&... parts) const {
@@ -93,7 +108,7 @@ class ModuleInit {
 
  private:
   void draw(std::string_view name, std::string_view op, const std::vector<int64_t>& shape, double scale, double shift);
-  const ScopeEnvironment& environment_;
+  const ModuleEnvironment& environment_;
 };
 
 // A forward as a kind writes it. Errors of ops stay in the scope; what it throws itself goes there too.

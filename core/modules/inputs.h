@@ -1,0 +1,25 @@
+// What a module's forward was given, judged by its kind's schema of inputs as ops judge their arguments.
+#pragma once
+
+#include "modules/kind.h"
+
+namespace thunder {
+
+// Positions first, then perhaps a map of names. Tensors are those of the call, which must outlive this.
+class ModuleInputs {
+ public:
+  // Throws "KIND: ..." for what the schema refuses.
+  explicit ModuleInputs(const ModuleCall& call);
+
+  // Null where it is None. Requires, as for flag: the schema has the name, and this kind for it.
+  Tensor* tensor(std::string_view name) const;
+  bool flag(std::string_view name) const;
+
+ private:
+  const Arg& arg(std::string_view name) const;
+  const ModuleCall& call_;
+  const Schema& schema_;
+  std::vector<Arg> args_;  // a tensor is the number of its leaf
+};
+
+}  // namespace thunder
