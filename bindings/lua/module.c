@@ -51,6 +51,19 @@ static int core_add(lua_State *L)
     return 0;
 }
 
+/* core.child(m, name): the child of this name, or nil. */
+static int core_child(lua_State *L)
+{
+    thunder_module *parent = module_check(L, 1), *found = NULL;
+    const char *name = luaL_checkstring(L, 2);
+    box *made = push_module(L);
+    thunder_status *missing = thunder_module_child(parent, name, &found);
+    thunder_status_release(missing);
+    if (missing) lua_pushnil(L);
+    made->handle = found;
+    return 1;
+}
+
 /* core.set_tensor(m, name, tensor, is_buffer) */
 static int core_set_tensor(lua_State *L)
 {
@@ -163,6 +176,7 @@ void open_module(lua_State *L)
     static const luaL_Reg functions[] = {{"kind", core_kind},
                                          {"fields", core_fields},
                                          {"add", core_add},
+                                         {"child", core_child},
                                          {"set_tensor", core_set_tensor},
                                          {"set_forward", core_set_forward},
                                          {"module_tensor", core_module_tensor},

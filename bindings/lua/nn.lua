@@ -82,6 +82,8 @@ function mt.__index(module, key)
   if fields[key] ~= nil then return fields[key] end
   local names = core.state(module)
   if names[key] then return core.module_tensor(module, key) end
+  if type(key) == "string" and key ~= "" then fields[key] = core.child(module, key) end -- one that its kind has made
+  if fields[key] ~= nil then return fields[key] end
   for _, group in ipairs { fields, methods } do
     for name in pairs(group) do names[name] = true end
   end

@@ -53,6 +53,19 @@ expect.error(function() nn.Sequential(nn.Tanh(), 3) end, "child 2 is no module")
 two.note = "hello"
 assert(two.note == "hello")
 
+-- A kind with inputs of its own, by position and by name; nil where there is no result. What it made below itself is a
+-- member.
+local attention = nn.MultiheadAttention(6, 2, { batch_first = true })
+local sequence = th.randn(2, 5, 6)
+local attended, weights = attention(sequence, sequence, sequence)
+assert(attended.shape[2] == 5 and weights:sum(-1):sub(1):abs():amax():item() < 1e-6)
+local alone, nothing = th.compile(attention)(sequence, sequence, sequence, { need_weights = false })
+assert(nothing == nil and (alone - attended):abs():amax():item() < 1e-6)
+assert(attention.out_proj.weight.shape[2] == 6 and attention.out_proj == attention.out_proj)
+expect.error(function() attention(sequence, sequence) end, "MultiheadAttention", "'value' is missing")
+expect.error(function() attention(sequence, sequence, sequence, { need_weight = true }) end, "did you mean 'need_weights'")
+expect.error(function() return attention.out_porj end, "no member 'out_porj'")
+
 -- A forward that fails leaves the context usable.
 local broken = nn.Module {}
 expect.error(function() broken(x) end, "forward")

@@ -37,6 +37,21 @@ class Modules(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "unexpected keyword argument 'out'"):
             nn.Linear(3, out=4)
 
+    def test_attention_takes_and_gives_what_pytorchs_does(self):
+        attention = nn.MultiheadAttention(4, 2, batch_first=True)
+        x = th.randn(2, 3, 4)
+        result, weights = attention(x, x, x)
+        self.assertEqual((result.shape, weights.shape), ((2, 3, 4), (2, 3, 3)))
+        np.testing.assert_allclose(np.asarray(weights).sum(-1), 1, atol=1e-6)
+        alone, nothing = th.compile(attention)(x, x, x, need_weights=False)
+        np.testing.assert_allclose(np.asarray(alone), np.asarray(result), atol=1e-6)
+        self.assertIsNone(nothing)
+        self.assertEqual([path for path, _ in attention.named_parameters()],
+                         ["in_proj_bias", "in_proj_weight", "out_proj.bias", "out_proj.weight"])
+        self.assertIsInstance(attention.out_proj, nn.Linear)
+        self.assertEqual([name for name, _ in attention.named_children()], ["out_proj"])
+        self.assertIn("key_padding_mask", nn.MultiheadAttention.__doc__)
+
     def test_members_are_children_parameters_and_attributes(self):
         net = Net()
         self.assertEqual([path for path, _ in net.named_parameters()], ["fc1.bias", "fc1.weight", "fc2.bias", "fc2.weight", "scale"])

@@ -69,6 +69,23 @@ static PyObject *add_child(PyObject *object, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* _child(path, classes by kind): what the library made below this module, as an object of its class. */
+static PyObject *get_child(PyObject *object, PyObject *args)
+{
+    const char *path;
+    PyObject *classes;
+    if (!PyArg_ParseTuple(args, "sO!:_child", &path, &PyDict_Type, &classes)) return NULL;
+    thunder_module *handle = module_handle(object), *found = NULL;
+    if (!handle || check_status(thunder_module_child(handle, path, &found))) return NULL;
+    PyTypeObject *type = (PyTypeObject *)PyDict_GetItemString(classes, thunder_module_kind(found));
+    PyObject *made = type ? type->tp_alloc(type, 0) : PyErr_Format(PyExc_KeyError, "%s", thunder_module_kind(found));
+    if (made)
+        ((Module *)made)->handle = found;
+    else
+        thunder_module_release(found);
+    return made;
+}
+
 static PyObject *set_tensor(PyObject *object, PyObject *args)
 {
     const char *name;
@@ -222,6 +239,7 @@ static void module_dealloc(PyObject *object)
 static PyMethodDef methods[] = {{"_make", FAST(make), METH_FASTCALL, NULL},
                                 {"_set_forward", set_forward, METH_NOARGS, NULL},
                                 {"_add", add_child, METH_VARARGS, NULL},
+                                {"_child", get_child, METH_VARARGS, NULL},
                                 {"_set_tensor", set_tensor, METH_VARARGS, NULL},
                                 {"_tensor", get_tensor, METH_O, NULL},
                                 {"_call", FAST(call_module), METH_FASTCALL | METH_KEYWORDS, NULL},

@@ -42,6 +42,8 @@ class Module(ModuleBase):
                 setattr(self, str(number), child)
             for name, member in named.items():
                 setattr(self, name, member)
+        for name in {path.partition(".")[0] for path in self._state() if "." in path} if not own else ():
+            self.__dict__[name] = self._child(name, _classes)  # the kind has made it
         if type(self).forward is not Module.forward:
             self._set_forward()
 
@@ -225,12 +227,12 @@ class ModuleList(_Listed):
 
 
 def _class_of(row):
-    body = {"_kind": row["name"], "__doc__": f"{row['doc']}\n\n{row['schema']}", "__module__": __name__}
+    texts = [row["doc"], row["schema"], *([f"Called as {row['inputs']}"] if row["inputs"].startswith(row["name"]) else [])]
+    body = {"_kind": row["name"], "__doc__": "\n\n".join(texts), "__module__": __name__}
     made = type(row["name"], (Module,), body)
     made.__signature__ = _schema.signature(_schema.read(row["schema"])).replace(return_annotation=made)
     return made
 
 
-for _name, _row in _kinds.items():
-    if _name not in ("Module", "Sequential"):
-        globals()[_name] = _class_of(_row)
+_classes = {name: globals()[name] if name in globals() else _class_of(row) for name, row in _kinds.items()}
+globals().update(_classes)
