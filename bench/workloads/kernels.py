@@ -1,5 +1,6 @@
 """Kernels that fusion is made for, written once for each package with PyTorch's names: F has its functions."""
 import dataclasses
+import importlib
 import typing
 
 # Rows and columns: inside a core's own cache, inside the shared one, beyond it, and odd.
@@ -15,6 +16,13 @@ class Kernel:
     others: tuple = ()             # shapes beside x's: "row", "same" or "transposed"
 
 
+def rotary(F, x, cos, sin):
+    """Positions rotated into queries, with halves turned round."""
+    low, high = x.chunk(2, -1)
+    cat = getattr(F, "cat", None) or importlib.import_module("torch").cat
+    return x * cos + cat([-high, low], -1) * sin
+
+
 KERNELS = (
     Kernel("layer_norm", lambda F, x, w, b: F.layer_norm(x, [x.shape[-1]], w, b), ("row", "row")),
     Kernel("rms_norm", lambda F, x, w: F.rms_norm(x, [x.shape[-1]], w), ("row",)),
@@ -24,6 +32,7 @@ KERNELS = (
     Kernel("gelu tanh", lambda F, x: F.gelu(x, approximate="tanh")),
     Kernel("swiglu", lambda F, x, y: F.silu(x) * y, ("same",)),
     Kernel("batch_norm", lambda F, x, w, b: F.batch_norm(x, None, None, w, b, training=True), ("row", "row")),
+    Kernel("rotary", rotary, ("row", "row")),
     Kernel("cumsum", lambda F, x: x.cumsum(dim=-1)),
     Kernel("transpose-add", lambda F, x, y: x + y.transpose(0, 1), ("transposed",)),
 )

@@ -226,8 +226,20 @@ class Generator {
     add("matmul", {value(x), value(y)}, out, static_cast<double>(s.back()) * bound(x) * bound(x));
   }
   void join() {
-    const size_t x = pick(1), y = add("sin", {value(x)}, known_[x].shape, 1);
+    const size_t x = pick(1);
     Ints s = known_[x].shape;
+    if (s.back() % 2 == 0 && chance(2)) {
+      // Halves turned round, as positions are rotated into queries.
+      const int64_t n = s.back();
+      s.back() = n / 2;
+      const size_t low = add_view("slice", {value(x), integer(-1), integer(0), integer(n / 2), integer(1)}, s, x);
+      const size_t high = add_view("slice", {value(x), integer(-1), integer(n / 2), integer(n), integer(1)}, s, x);
+      const size_t negated = add("neg", {value(high)}, s, bound(x));
+      s.back() = n;
+      add("cat", {{Kind::list, 0, 0, {static_cast<int64_t>(negated), static_cast<int64_t>(low)}}, integer(-1)}, s, bound(x));
+      return;
+    }
+    const size_t y = add("sin", {value(x)}, known_[x].shape, 1);
     if (chance(2)) {
       const int64_t d = axis(x);
       s[static_cast<size_t>(d)] *= 2;

@@ -169,7 +169,10 @@ class Writer {
       if (wanted(s)) values.emplace_back(&s, value(s.value));
     for (auto& [s, v] : values) {
       const DType d = nest_.buffers[s->buffer];
-      line("((", memory_type(d), "*)b.at[", s->buffer, "])[", place(s->map), "] = ", d == DType::bf16 ? cat("to_bf16(", v, ")") : v, ";");
+      std::string once;
+      for (uint32_t a = 0; a < nest_.axes(); a++)
+        if (nest_.repeats(*s) & bit(a)) once += cat("if (", index_[a], " == 0) ");
+      line(once, "((", memory_type(d), "*)b.at[", s->buffer, "])[", place(s->map), "] = ", d == DType::bf16 ? cat("to_bf16(", v, ")") : v, ";");
     }
   }
 
@@ -216,6 +219,7 @@ class Writer {
     if (e.fn == Fn::position) return rounded(e, cat("(", type_of(e.dtype), ")(", place(e.map), ")"));
     std::vector<std::string> x;
     for (uint32_t i = 0; i < e.count; i++) x.push_back(value(e.in[i]));
+    if (e.fn == Fn::choose) return cat(index_[e.axis], " < ", e.bound, " ? ", x[0], " : ", x[1]);
     if (e.fn == Fn::uniform) return cat("uniform_", name(e.dtype), "(", x[0], ", ", x[1], ", ", x[2], ", ", ordinals_[id], ")");
     if (e.fn == Fn::where) return cat(x[0], " ? ", x[1], " : ", x[2]);
     if (e.fn == Fn::convert) return rounded(e, converted(x[0], nest_.exprs[e.in[0]].dtype, e.dtype));

@@ -38,18 +38,22 @@ bool computable(const Node& line, const Store& store) {
   for_each_value(line.args, check);
   for (ValueId r : line.results) check(r);
   // Sums of booleans and the order of 64-bit indices have rules of their own; the host knows them.
+  if (fits && row->role == Role::join) {
+    const auto parts = operands(line);
+    fits = parts.size() <= kMaxJoined && std::all_of(parts.begin(), parts.end(), [&](ValueId v) { return store.type(v).shape == store.type(parts[0]).shape; });
+  }
   if (fits && row->role == Role::reduction) fits = is_real(store.type(line.results[0]).dtype) || store.type(line.results[0]).dtype == DType::i64;
   return fits;
 }
 
-Coordinates Group::read(const Node& line, size_t arg) {
-  const ValueId v = line.args[arg].v;
+Coordinates Group::read(const Node& line, size_t operand) {
+  const ValueId v = operands(line)[operand];
   if (has(v)) return space_.resolve(value(v).coordinates);
-  return reads_[{&line, arg}] = space_.fresh(store_->type(v).shape);
+  return reads_[{&line, operand}] = space_.fresh(store_->type(v).shape);
 }
 
-Coordinates Group::read_of(const Node& line, size_t arg) const {
-  auto it = reads_.find({&line, arg});
+Coordinates Group::read_of(const Node& line, size_t operand) const {
+  auto it = reads_.find({&line, operand});
   return space_.resolve(it == reads_.end() ? value(line.results[0]).coordinates : it->second);
 }
 
@@ -72,6 +76,8 @@ bool Group::same_extents(const Dimension& a, const Dimension& b) const {
 
 bool Group::extend(const Node& line) {
   if (lines_.size() == kMaxLines) return refuse("the group has as many lines as one kernel may have");
+  const size_t more = operands(line).size() + 1;
+  if (arguments_ + more > kMaxArguments) return refuse("the group has as many arguments as one kernel may have");
   bool terminal = false;
   for_each_value(line.args, [&](ValueId v) { terminal |= has(v) && value(v).kind != Kind::line; });
   if (terminal) return refuse("it reads a sum over the outer axes, which is known only when the kernel has ended");
@@ -82,8 +88,10 @@ bool Group::extend(const Node& line) {
     case Role::view: fits = add_view(line); break;
     case Role::reduction: fits = add_reduction(line); break;
     case Role::pick: fits = add_pick(line); break;
+    case Role::join: fits = add_join(line); break;
   }
   if (!fits) return false;
+  arguments_ += more;
   lines_.push_back(&line);
   return true;
 }
@@ -188,7 +196,7 @@ bool Group::add_pick(const Node& line) {
   const size_t dim = normalize_axis(line.args[1].i, shape.size());
   for (size_t i = 0; i < shape.size(); i++)
     if (at[i] != (i == dim ? Dim(1) : shape[i])) return refuse("it picks more than one element of a row");
-  const Coordinates rows = read(line, 2), from = read(line, 0);
+  const Coordinates rows = read(line, 1), from = read(line, 0);
   for (size_t i = 0; i < from.size(); i++)
     if (i != dim && !space_.unify(rows[i], from[i])) return refuse("its index is walked by different loops");
   const Dimension along = space_.resolve(from[dim]);
@@ -204,10 +212,36 @@ bool Group::add_pick(const Node& line) {
   return true;
 }
 
-// Every value must be known for each position, or for each position along the outer axes; and no axis twice in one.
+// cat(operands, dim) of operands of one shape: the dim becomes an axis along which the operand is chosen, and the operand's own
+// axes, by which all are walked alike. Its operands do not change along that axis.
+bool Group::add_join(const Node& line) {
+  const size_t parts = operands(line).size();
+  Coordinates made = read(line, 0);
+  for (size_t i = 1; i < parts; i++)
+    if (!space_.unify(made, read(line, i))) return refuse("its operands are walked by different loops");
+  made = space_.resolve(made);
+  if (parts > 1) {
+    Dimension& dim = made[normalize_axis(line.args[1].i, made.size())];
+    const Dimension along = {space_.fresh(static_cast<int64_t>(parts))};
+    dim.insert(0, along[0]);
+    choices_[&line] = along;
+  }
+  values_[line.results[0]] = {std::move(made), Kind::line};
+  return true;
+}
+
+// Every value must be known for each position, or for each position along the outer axes, but that it may be the same along
+// axes that lines choose by; and no axis twice in one.
 bool Group::consistent() {
   for (const Dimension& along : picked_)
     if (space_.resolve(along).size() != 1) return refuse("it picks along a dim that other lines split");
+  Axes choices;
+  for (auto& [line, along] : choices_) {
+    const Dimension axis = space_.resolve(along);
+    if (axis.size() != 1) return refuse("it joins along a dim that other lines split");
+    choices.push_back(axis[0]);
+  }
+  std::sort(choices.begin(), choices.end());
   const Axes everything = set_of(all()), inner = set_of(reduced()), outer = without(everything, inner);
   if (everything.size() + picked_.size() >= kMaxAxes) return refuse("it needs more loops than a kernel may have");
   const auto is_diagonal = [](const Axes& axes) { return std::adjacent_find(axes.begin(), axes.end()) != axes.end(); };
@@ -216,17 +250,24 @@ bool Group::consistent() {
   for (auto& [id, value] : values_) {
     const Axes axes = set_of(space_.flat(value.coordinates));
     if (is_diagonal(axes)) return refuse("it reads the same value along two different axes at once");
-    if (value.kind != Kind::line || axes == everything) continue;
-    if (!reduces_ || axes != outer) return refuse("it is walked by other loops than the rest of the group");
+    if (value.kind != Kind::line || without(without(everything, axes), choices).empty()) continue;
+    const bool row = without(axes, outer).empty() && without(without(outer, axes), choices).empty();
+    if (!reduces_ || !row) return refuse("it is walked by other loops than the rest of the group");
   }
-  // Axes may have met since the lines were added.
-  for (const Reduction& r : reductions_) {
+  return reductions_fit(everything, outer) || refuse("it reduces other axes than the rest of the group");
+}
+
+// Axes may have met since the lines were added. What is summed over the outer axes changes along all of them.
+bool Group::reductions_fit(const Axes& everything, const Axes& outer) const {
+  const Axes inner = set_of(reduced());
+  return std::all_of(reductions_.begin(), reductions_.end(), [&](const Reduction& r) {
+    const GroupValue& made = value(r.result);
     const Axes over = set_of(space_.resolve(r.away));
-    const Kind kind = value(r.result).kind;
-    const bool fits = kind == Kind::line ? over == inner : over == outer || (kind == Kind::total && over == everything);
-    if (!fits) return refuse("it reduces other axes than the rest of the group");
-  }
-  return true;
+    if (made.kind == Kind::line) return over == inner;
+    if (made.kind == Kind::total) return over == outer || over == everything;
+    const Axes kept = set_of(space_.flat(made.coordinates));
+    return over == outer && (kept.empty() || without(without(everything, over), kept).empty());
+  });
 }
 
 }  // namespace thunder::fusion

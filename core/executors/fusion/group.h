@@ -24,7 +24,9 @@ struct GroupValue {
 };
 
 // What a kernel may have at most: it is compiled as a whole, and its arguments lie on the stack.
-constexpr size_t kMaxLines = 96, kMaxArguments = 4 * kMaxLines;  // three operands and a result a line
+constexpr size_t kMaxLines = 96, kMaxArguments = 4 * kMaxLines;
+// Operands that a line may join: each has code of its own.
+constexpr size_t kMaxJoined = 8;
 
 // Whether fusion computes this line at all: its function, element types, sizes.
 bool computable(const Node& line, const Store& store);
@@ -45,8 +47,10 @@ class Group {
   const std::vector<const Node*>& lines() const { return lines_; }
   bool has(ValueId v) const { return values_.count(v) != 0; }
   const GroupValue& value(ValueId v) const { return values_.at(v); }
-  // Where a line of the group reads an operand that no other line makes.
-  Coordinates read_of(const Node& line, size_t arg) const;
+  // Where a line of the group reads an operand, by its number, that no other line makes.
+  Coordinates read_of(const Node& line, size_t operand) const;
+  // The axis along which a line that joins several operands chooses among them.
+  AxisId choice_of(const Node& line) const { return space_.resolve(choices_.at(&line))[0]; }
   const Space& space() const { return space_; }
   // The axes that the nest reduces for each position of the others; empty: nothing.
   Dimension reduced() const { return space_.resolve(reduced_); }
@@ -59,18 +63,20 @@ class Group {
     return false;
   }
   // The coordinates at which a line reads an operand; new ones if no line of the group makes it.
-  Coordinates read(const Node& line, size_t arg);
+  Coordinates read(const Node& line, size_t operand);
   bool same_extents(const Dimension& a, const Dimension& b) const;
   bool add_elementwise(const Node& line);
   bool add_view(const Node& line);
   bool add_reduction(const Node& line);
   bool add_pick(const Node& line);
+  bool add_join(const Node& line);
+  bool reductions_fit(const std::vector<AxisId>& everything, const std::vector<AxisId>& outer) const;
 
   const Store* store_;
   Space space_;
   std::vector<const Node*> lines_;
   std::unordered_map<ValueId, GroupValue> values_;
-  std::map<std::pair<const Node*, size_t>, Coordinates> reads_;  // of inputs, by reductions and picks
+  std::map<std::pair<const Node*, size_t>, Coordinates> reads_;  // of inputs, by reductions, picks and joins
   Dimension reduced_;
   bool reduces_ = false;
   struct Reduction {
@@ -79,6 +85,8 @@ class Group {
   };
   std::vector<Reduction> reductions_;
   std::vector<Dimension> picked_;  // the axes along which lines pick: one each
+  std::map<const Node*, Dimension> choices_;  // the axis along which a line chooses
+  size_t arguments_ = 0;                      // that the kernel has at most
   Dimension summed_;  // all axes, if there is a total: its operand may be an input, which no line walks
   std::string_view why_;
 };

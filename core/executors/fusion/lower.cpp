@@ -87,13 +87,13 @@ class Lowering {
   }
   uint32_t input(ValueId v) const { return static_cast<uint32_t>(std::find(inputs_.begin(), inputs_.end(), v) - inputs_.begin()); }
 
-  // What a line reads as its argument.
-  ExprId operand(const Node& line, size_t arg) {
-    const ValueId v = line.args[arg].v;
+  // What a line reads, by the operand's number.
+  ExprId operand(const Node& line, size_t number) {
+    const ValueId v = operands(line)[number];
     if (group_.has(v)) return exprs_.at(v);
     const uint32_t buffer = input(v);
     const Buffer& layout = view_.inputs[buffer];
-    return load(buffer, map(group_.read_of(line, arg), {layout.strides, static_cast<size_t>(layout.rank)}));
+    return load(buffer, map(group_.read_of(line, number), {layout.strides, static_cast<size_t>(layout.rank)}));
   }
 
   void lower_line(const Node& line) {
@@ -111,7 +111,7 @@ class Lowering {
         }
         e.in[e.count++] = operand(line, 0);
         // The sum of what is known for each row is a sum over the outer axes alone.
-        if (group_.value(result).kind == Kind::total && is_row(line, 0)) {
+        if (group_.value(result).kind == Kind::total && is_row(line)) {
           exprs_[result] = e.in[0];
           return;
         }
@@ -119,9 +119,9 @@ class Lowering {
         break;
       case Role::create: lower_create(line, e); break;
       case Role::pick: lower_pick(line, e); break;
+      case Role::join: exprs_[result] = lower_join(line, e); return;
       case Role::elementwise:
-        for (size_t i = 0; i < line.args.size(); i++)
-          if (line.args[i].kind == ArgKind::value) e.in[e.count++] = operand(line, i);
+        for (size_t i = 0; i < operands(line).size(); i++) e.in[e.count++] = operand(line, i);
         break;
     }
     exprs_[result] = add(e);
@@ -145,10 +145,9 @@ class Lowering {
     return add(place);
   }
 
-  // Whether an operand does not change along the axes that the nest reduces.
-  bool is_row(const Node& line, size_t arg) {
-    const ValueId v = line.args[arg].v;
-    const Dimension axes = group_.space().flat(group_.has(v) ? group_.value(v).coordinates : group_.read_of(line, arg));
+  // Whether what it reads does not change along the axes that the nest reduces.
+  bool is_row(const Node& line) {
+    const Dimension axes = group_.space().flat(walked_by(line));
     return inner_ && std::none_of(axes.begin(), axes.end(), [this](AxisId a) { return inner_ & bit(axis(a)); });
   }
 
@@ -172,8 +171,20 @@ class Lowering {
   void lower_pick(const Node& line, Expr& e) {
     const Shape& shape = view_.store.type(line.args[0].v).shape;
     const size_t dim = normalize_axis(line.args[1].i, shape.size());
-    e.in[0] = operand(line, 0), e.in[1] = operand(line, 2), e.count = 2;
+    e.in[0] = operand(line, 0), e.in[1] = operand(line, 1), e.count = 2;
     e.axis = axis(walked_by(line)[dim][0]);
+  }
+
+  // The first operand, the second where the axis has passed it, and so on.
+  ExprId lower_join(const Node& line, Expr e) {
+    const size_t parts = operands(line).size();
+    ExprId chosen = operand(line, 0);
+    for (size_t i = 1; i < parts; i++) {
+      e.in = {chosen, operand(line, i)}, e.count = 2;
+      e.axis = axis(group_.choice_of(line)), e.bound = static_cast<uint32_t>(i);
+      chosen = add(e);
+    }
+    return chosen;
   }
 
   void add_check(const Node& line, ExprId id) {

@@ -30,7 +30,8 @@ std::string print_expr(const Nest& nest, const Expr& e) {
   }
   out += "(";
   for (uint32_t i = 0; i < e.count; i++) out += cat(i ? ", " : "", "e", e.in[i]);
-  return out + (e.fn == Fn::pick ? cat(", axis ", e.axis, ")") : ")");
+  if (has_axis(e)) out += cat(", axis ", e.axis);
+  return out + (e.fn == Fn::choose ? cat(" < ", e.bound, ")") : ")");
 }
 
 }  // namespace

@@ -35,10 +35,14 @@ struct Expr {
   uint32_t map = 0;      // load, position: where, or the number, at these loop indices
   int64_t offset = 0;    // load: elements to add
   int64_t ordinal = 0;   // uniform: the draw's
-  uint32_t axis = 0;     // pick: the axis whose index in[1] gives instead of the loop
+  uint32_t axis = 0;     // pick: the axis whose index in[1] gives instead of the loop; choose: the one it looks at
+  uint32_t bound = 0;    // choose: the index from which on it is in[1]
   AxisSet axes = 0;      // it changes along these
   uint32_t level = 0;    // the passes before the one in which it can be known
 };
+
+// Its `axis` says something.
+inline bool has_axis(const Expr& e) { return e.fn == Fn::pick || e.fn == Fn::choose; }
 
 enum class OutputKind : uint8_t {
   each,    // one element for each position
@@ -79,6 +83,13 @@ struct Nest {
     for (uint32_t a = outer; a < outer + inner; a++)
       if (maps[o.map][a]) return false;
     return is_row(o.value);
+  }
+  // The axes along which an output would be stored again and again: what is chosen by them, it is not.
+  AxisSet repeats(const Output& o) const {
+    AxisSet axes = 0;
+    for (const Expr& e : exprs)
+      if (e.fn == Fn::choose && maps[o.map][e.axis] == 0 && o.kind == OutputKind::each) axes |= bit(e.axis);
+    return is_row(o) ? axes & outer_set() : axes;
   }
   bool lane_is_outer() const { return lane < outer; }
 };

@@ -48,12 +48,19 @@ constexpr PrimRow kRows[] = {
     {"prims.amin", Fn::amin, reduction, kAll, 2},
     {"prims.argmax", Fn::argmax, reduction, kAll, 3},
     {"prims.gather", Fn::pick, pick, kAll, 4},
+    {"prims.cat", Fn::choose, join, kAll, 1},
     {"prims.reshape", Fn::load, view, kAll, 0},
     {"prims.expand", Fn::load, view, kAll, 0},
     {"prims.permute", Fn::load, view, kAll, 0},
 };
 
 }  // namespace
+
+std::vector<ValueId> operands(const Node& line) {
+  std::vector<ValueId> values;
+  for_each_value(line.args, [&](ValueId v) { values.push_back(v); });
+  return values;
+}
 
 std::vector<size_t> reduced_dims(const Node& line, size_t rank) {
   const Arg& given = line.args[1];

@@ -20,12 +20,14 @@ enum class Fn : uint8_t {
   uniform,
   // a source at an index: in[0] at in[1] along an axis
   pick,
+  // in[0] where the index of an axis is below a bound, else in[1]
+  choose,
   // over the inner axes; argmax: in[0] by its place in[1] along the dim, of equal ones the first
   sum, amax, amin, argmax,
 };
 
 // What becomes of a prim.
-enum class Role : uint8_t { elementwise, reduction, view, pick, create };
+enum class Role : uint8_t { elementwise, reduction, view, pick, join, create };
 // Which element types a function takes.
 enum class Takes : uint8_t { all, reals };
 
@@ -37,6 +39,8 @@ struct PrimRow {
   uint8_t cost;  // vector instructions an element, roughly: what recomputing weighs
 };
 
+// The values that a line reads, in the order of its arguments.
+std::vector<ValueId> operands(const Node& line);
 // The dims that a reduction reduces, by number: a list of them, of which none means all, or one.
 std::vector<size_t> reduced_dims(const Node& line, size_t rank);
 

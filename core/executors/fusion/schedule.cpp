@@ -52,7 +52,7 @@ void reorder(Nest& n, const std::vector<uint32_t>& order) {
   n.extents = moved(n.extents);
   for (Map& m : n.maps) m = moved(m);
   for (Expr& e : n.exprs)
-    if (e.fn == Fn::pick) e.axis = static_cast<uint32_t>(std::find(order.begin(), order.end(), e.axis) - order.begin());
+    if (has_axis(e)) e.axis = static_cast<uint32_t>(std::find(order.begin(), order.end(), e.axis) - order.begin());
 }
 
 // Axis `a` goes into the next one.
@@ -61,12 +61,12 @@ void merge(Nest& n, uint32_t a) {
   n.extents.erase(n.extents.begin() + a);
   for (Map& m : n.maps) m.erase(m.begin() + a);
   for (Expr& e : n.exprs)
-    if (e.fn == Fn::pick && e.axis > a) e.axis--;
+    if (has_axis(e) && e.axis > a) e.axis--;
 }
 
 bool mergeable(const Nest& n, uint32_t a) {
   for (const Expr& e : n.exprs)
-    if (e.fn == Fn::pick && (e.axis == a || e.axis == a + 1)) return false;
+    if (has_axis(e) && (e.axis == a || e.axis == a + 1)) return false;
   return std::all_of(n.maps.begin(), n.maps.end(), [&](const Map& m) { return m[a] == m[a + 1] * n.extents[a + 1]; });
 }
 
@@ -83,6 +83,7 @@ void analyse(Nest& n) {
     if (e.fn == Fn::load || e.fn == Fn::position)
       for (uint32_t a = 0; a < n.axes(); a++)
         if (n.maps[e.map][a]) e.axes |= bit(a);
+    if (e.fn == Fn::choose) e.axes |= bit(e.axis);
     for (uint32_t i = 0; i < e.count; i++) {
       AxisSet from = n.exprs[e.in[i]].axes;
       if (e.fn == Fn::pick && i == 0) from &= ~bit(e.axis);
@@ -131,7 +132,7 @@ void schedule(Nest& n, AxisSet reduced) {
     n.extents.insert(n.extents.begin(), 1);
     for (Map& m : n.maps) m.insert(m.begin(), 0);
     for (Expr& e : n.exprs)
-      if (e.fn == Fn::pick) e.axis++;
+      if (has_axis(e)) e.axis++;
     n.outer = 1;
   }
   const AxisSet all = bit(n.outer) - 1;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "executors/llvm/elementwise.h"
@@ -71,6 +72,11 @@ class Code {
   void report(llvm::Value* bad, llvm::Value* index, ExprId id);
   llvm::Value* uniform(const fusion::Expr& e);
   Memo& memo_of(ExprId id);
+
+  // choices.cpp
+  llvm::Value* choose(ExprId id);
+  llvm::Value* evaluate_apart(ExprId id);
+  void store_once(const fusion::Output& s, llvm::Value* value);
   llvm::Value* spread(llvm::Value* v);  // a scalar as a vector
 
   // kept.cpp: what one pass computes and a later one needs again lies in a row of its own
@@ -105,6 +111,7 @@ class Code {
   llvm::Value* refusal_ = nullptr;
   Point at_;
   Memo row_, position_, picked_;
+  bool apart_ = false;  // in code that runs at some positions only
   std::vector<Reciprocal> reciprocals_;  // of row values, by expression
   std::vector<bool> looked_below_;  // in this pass
   uint32_t pass_ = 0;

@@ -25,6 +25,7 @@ Value* Code::evaluate(ExprId id) {
     case Fn::position: v = position(e); break;
     case Fn::uniform: v = uniform(e); break;
     case Fn::pick: v = pick(id); break;
+    case Fn::choose: v = choose(id); break;
     default: v = apply_all(e);
   }
   memo_of(id)[id] = v;

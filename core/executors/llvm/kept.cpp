@@ -23,8 +23,9 @@ void Code::make_room() {
   }
 }
 
-// Only where the loops stand at a position of the row: what a pick looks at is somewhere else.
-bool Code::is_kept(ExprId id) const { return !at_.picked && std::find(nest_.kept.begin(), nest_.kept.end(), id) != nest_.kept.end(); }
+// Only where the loops stand at a position of the row: what a pick looks at is somewhere else, and what is computed at some
+// positions only is not there for all.
+bool Code::is_kept(ExprId id) const { return !at_.picked && !apart_ && std::find(nest_.kept.begin(), nest_.kept.end(), id) != nest_.kept.end(); }
 
 Value* Code::kept_address(ExprId id) {
   Value* at = b_.getInt64(0);

@@ -118,7 +118,7 @@ void Code::emit_rows() {
 void Code::store_all(const std::vector<const Output*>& stores) {
   std::vector<Value*> values;
   for (const Output* s : stores) values.push_back(evaluate(s->value));
-  for (size_t i = 0; i < stores.size(); i++) store(*stores[i], values[i]);
+  for (size_t i = 0; i < stores.size(); i++) store_once(*stores[i], values[i]);
 }
 
 void Code::emit_pass(uint32_t pass) {

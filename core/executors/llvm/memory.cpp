@@ -77,6 +77,7 @@ void Code::store(const fusion::Output& s, Value* value) {
   Value* to = address(s.buffer, at);
   value = convert(b_, value, from, d);
   if (!at.vector && !at.contiguous) {
+    if (is_vector(value)) value = b_.CreateExtractElement(value, uint64_t{0});  // the same in all lanes
     if (column) value = combine(b_, Fn::sum, b_.CreateAlignedLoad(element, to, align), value, d);
     b_.CreateAlignedStore(to_memory(b_, value, d), to, align);
     return;

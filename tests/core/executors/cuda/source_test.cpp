@@ -126,6 +126,14 @@ TEST_F(CudaCompiles, places_of_maxima) {
   }
 }
 
+TEST_F(CudaCompiles, what_is_joined) {
+  for (DType d : {DType::f32, DType::bf16, DType::i64}) {
+    Var x = prim("prims.neg", {input({64, 100}, d)}), y = input({64, 100}, d), parts[] = {x, y, y};
+    Var joined = maker.call("prims.cat", {ValueList{parts[0].id, parts[1].id, parts[2].id}, 1});
+    compiles({prim("prims.add", {joined, joined}), x});
+  }
+}
+
 TEST_F(CudaCompiles, views_as_maps) {
   compiles({prim("prims.add", {prim("prims.permute", {prim("prims.neg", {input({7, 9})}), Shape{1, 0}}), input({9, 7})})});
 }

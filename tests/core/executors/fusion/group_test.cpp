@@ -131,6 +131,27 @@ TEST_F(Groups, refuse_to_pick_along_a_dim_that_a_reshape_splits) {
   EXPECT_EQ(refusal(), "it picks along a dim that other lines split");
 }
 
+TEST_F(Groups, join_operands_of_one_shape) {
+  Var x = prim("prims.exp", {input({4, 5})}), y = prim("prims.sin", {x});
+  Var joined = maker.call("prims.cat", {ValueList{x.id, y.id, input({4, 5}).id}, 1});
+  prim("prims.mul", {joined, input({4, 15})});
+  prim("prims.sum", {joined, Shape{1}});
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(Groups, leave_operands_of_several_sizes_to_others) {
+  maker.call("prims.cat", {ValueList{input({4, 5}).id, input({4, 6}).id}, 1});
+  EXPECT_EQ(refusal(), "not computable");
+}
+
+// The sum of the columns of a part would be added once for each part.
+TEST_F(Groups, refuse_sums_over_the_outer_axes_of_a_part) {
+  Var x = prim("prims.exp", {input({4, 5})}), y = maker.call("prims.cat", {ValueList{x.id, input({4, 5}).id}, 1});
+  prim("prims.sum", {y, Shape{1}});
+  prim("prims.sum", {x, Shape{0}});
+  EXPECT_EQ(refusal(), "it reduces other axes than the rest of the group");
+}
+
 // Adding `b` makes the axes of x one, which would read its diagonal.
 TEST_F(Groups, refuse_an_input_that_a_reduction_would_read_along_its_diagonal) {
   Var v = prim("prims.exp", {input({4})}), x = input({4, 4});
