@@ -187,28 +187,37 @@ bool Group::add_reduction(const Node& line) {
   return true;
 }
 
-// gather(input, dim, index) whose index has size 1 along dim: one element of each row.
+// gather(input, dim, index), whose index says for each element of the result where the input's is, or take(input, dim, index),
+// whose index stands in place of the dim. What the group computes is there for one row at a time: of that, one element of each.
 bool Group::add_pick(const Node& line) {
-  const ValueId source = line.args[0].v, index = line.args[2].v;
-  const Shape& shape = store_->type(source).shape;
-  const Shape& at = store_->type(index).shape;
+  const auto both = operands(line);
+  const bool inside = has(both[0]), takes = line.op->name() == "prims.take";
+  const Shape &shape = store_->type(both[0]).shape, &at = store_->type(both[1]).shape;
   if (shape.empty()) return refuse("it picks from a single element");
   const size_t dim = normalize_axis(line.args[1].i, shape.size());
-  for (size_t i = 0; i < shape.size(); i++)
-    if (at[i] != (i == dim ? Dim(1) : shape[i])) return refuse("it picks more than one element of a row");
+  if (takes && inside) return refuse("it takes slices of a value that the group computes");
+  for (size_t i = 0; !takes && i < shape.size(); i++) {
+    if (i != dim && at[i] != shape[i]) return refuse("its index is smaller than what it picks from");
+    if (i == dim && inside && at[i] != Dim(1)) return refuse("it picks more than one element of a row");
+  }
   const Coordinates rows = read(line, 1), from = read(line, 0);
-  for (size_t i = 0; i < from.size(); i++)
+  Coordinates made = rows;
+  if (takes) {
+    made.insert(made.begin(), from.begin(), from.begin() + static_cast<ptrdiff_t>(dim));
+    made.insert(made.end(), from.begin() + static_cast<ptrdiff_t>(dim) + 1, from.end());
+  }
+  for (size_t i = 0; !takes && i < from.size(); i++)
     if (i != dim && !space_.unify(rows[i], from[i])) return refuse("its index is walked by different loops");
   const Dimension along = space_.resolve(from[dim]);
   if (along.size() != 1) return refuse("it picks along a dim that other lines split");
   picked_.push_back(along);
-  if (has(source) && !reduces_) {
+  if (inside && !reduces_) {
     reduces_ = true;
     reduced_ = along;
-  } else if (has(source) && set_of(along) != set_of(reduced())) {
+  } else if (inside && set_of(along) != set_of(reduced())) {
     return refuse("it picks along another axis than the group reduces");
   }
-  values_[line.results[0]] = {space_.resolve(rows), Kind::line};
+  values_[line.results[0]] = {space_.resolve(made), Kind::line};
   return true;
 }
 

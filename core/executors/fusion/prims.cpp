@@ -48,6 +48,7 @@ constexpr PrimRow kRows[] = {
     {"prims.amin", Fn::amin, reduction, kAll, 2},
     {"prims.argmax", Fn::argmax, reduction, kAll, 3},
     {"prims.gather", Fn::pick, pick, kAll, 4},
+    {"prims.take", Fn::pick, pick, kAll, 4},
     {"prims.cat", Fn::choose, join, kAll, 1},
     {"prims.reshape", Fn::load, view, kAll, 0},
     {"prims.expand", Fn::load, view, kAll, 0},

@@ -116,6 +116,18 @@ TEST_F(Groups, refuse_to_pick_several_elements_of_a_row) {
   EXPECT_EQ(refusal(), "it picks more than one element of a row");
 }
 
+TEST_F(Groups, take_rows_of_a_table) {
+  Var x = prim("prims.take", {input({9, 5}), 0, input({4, 3}, DType::i64)});
+  prim("prims.add", {x, input({4, 3, 5})});
+  prim("prims.sum", {x, Shape{2}});
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(Groups, refuse_to_take_rows_of_what_they_compute) {
+  prim("prims.take", {prim("prims.exp", {input({9, 5})}), 0, input({4}, DType::i64)});
+  EXPECT_EQ(refusal(), "it takes slices of a value that the group computes");
+}
+
 TEST_F(Groups, refuse_to_pick_along_an_axis_that_they_do_not_reduce) {
   Var x = prim("prims.exp", {input({4, 5})});
   prim("prims.sum", {x, Shape{1}});
