@@ -201,11 +201,16 @@ class Generator {
         known_[add_view("expand", {value(x), dims(s)}, s, x)].writable = false;
     }
   }
-  // Along rows: softmax and norms.
+  // Along rows: softmax, norms and running sums.
   void rows() {
     const size_t x = pick(1);
     const Ints& s = known_[x].shape;
-    switch (between(0, 4)) {
+    switch (between(0, 5)) {
+      case 5: {
+        const int64_t d = axis(x);
+        add("cumsum", {value(x), integer(d)}, s, bound(x) * static_cast<double>(s[static_cast<size_t>(d)]));
+        break;
+      }
       case 0: add("softmax", {value(x), integer(axis(x))}, s, 1); break;
       case 1: add("log_softmax", {value(x), integer(-1)}, s, 2 * bound(x) + std::log(static_cast<double>(s.back())) + 1); break;
       case 2: add("layer_norm", {value(x), dims({s.back()}), {}, {}, real(0.1)}, s, 10); break;

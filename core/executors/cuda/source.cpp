@@ -292,6 +292,8 @@ class Writer {
 CudaSource cuda_source(const Nest& nest, const std::string& name) {
   for (const Output& s : nest.stores)
     if (s.kind == OutputKind::column) return {"", "sums over the outer axes are not written as CUDA C++ yet"};
+  for (const Expr& e : nest.exprs)
+    if (e.fn == Fn::cumsum) return {"", "sums that run along an axis are not written as CUDA C++ yet"};
   return {Writer(nest, name).run(), ""};
 }
 

@@ -54,6 +54,8 @@ class Group {
   const Space& space() const { return space_; }
   // The axes that the nest reduces for each position of the others; empty: nothing.
   Dimension reduced() const { return space_.resolve(reduced_); }
+  // Whether sums run from the end of the one axis that is reduced; what they run along is then walked in no other order.
+  bool backwards() const { return backwards_; }
   // All axes of the nest.
   Dimension all() const;
 
@@ -70,6 +72,8 @@ class Group {
   bool add_reduction(const Node& line);
   bool add_pick(const Node& line);
   bool add_join(const Node& line);
+  bool add_scan(const Node& line);
+  bool axes_stay_whole() const;
   bool reductions_fit(const std::vector<AxisId>& everything, const std::vector<AxisId>& outer) const;
 
   const Store* store_;
@@ -86,6 +90,9 @@ class Group {
   std::vector<Reduction> reductions_;
   std::vector<Dimension> picked_;  // the axes along which lines pick: one each
   std::map<const Node*, Dimension> choices_;  // the axis along which a line chooses
+  std::vector<Dimension> scanned_;            // the axes along which sums run: all the one that is reduced
+  bool backwards_ = false;
+  bool looks_elsewhere_ = false;              // it computes something where the loops do not stand
   size_t arguments_ = 0;                      // that the kernel has at most
   Dimension summed_;  // all axes, if there is a total: its operand may be an input, which no line walks
   std::string_view why_;

@@ -28,6 +28,7 @@ class Lowering {
     for (const Buffer& b : view_.outputs) nest.buffers.push_back(b.dtype);
     for (const Node* line : lines_) lower_line(*line);
     for (size_t i = 0; i < view_.node.results.size(); i++) lower_result(static_cast<uint32_t>(i));
+    nest.backwards = group_.backwards();
     schedule(nest, inner_);
     return std::move(lowered_);
   }
@@ -119,6 +120,10 @@ class Lowering {
         break;
       case Role::create: lower_create(line, e); break;
       case Role::pick: lower_pick(line, e); break;
+      case Role::scan:
+        e.in[e.count++] = operand(line, 0);
+        e.axis = axis(group_.reduced()[0]);
+        break;
       case Role::join: exprs_[result] = lower_join(line, e); return;
       case Role::elementwise:
         for (size_t i = 0; i < operands(line).size(); i++) e.in[e.count++] = operand(line, i);

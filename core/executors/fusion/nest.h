@@ -35,14 +35,14 @@ struct Expr {
   uint32_t map = 0;      // load, position: where, or the number, at these loop indices
   int64_t offset = 0;    // load: elements to add
   int64_t ordinal = 0;   // uniform: the draw's
-  uint32_t axis = 0;     // pick: the axis whose index in[1] gives instead of the loop; choose: the one it looks at
+  uint32_t axis = 0;     // pick: the axis whose index in[1] gives instead of the loop; choose: the one it looks at; cumsum: the inner one
   uint32_t bound = 0;    // choose: the index from which on it is in[1]
   AxisSet axes = 0;      // it changes along these
   uint32_t level = 0;    // the passes before the one in which it can be known
 };
 
 // Its `axis` says something.
-inline bool has_axis(const Expr& e) { return e.fn == Fn::pick || e.fn == Fn::choose; }
+inline bool has_axis(const Expr& e) { return e.fn == Fn::pick || e.fn == Fn::choose || e.fn == Fn::cumsum; }
 
 enum class OutputKind : uint8_t {
   each,    // one element for each position
@@ -60,6 +60,7 @@ struct Nest {
   uint32_t outer = 0, inner = 0; // how many of each
   uint32_t lane = 0;             // vectors run along this axis: the last inner one, or the last outer one
   bool split = false;            // pieces of the lane axis are work items too: nothing is reduced along it
+  bool backwards = false;        // the one inner axis is walked from its end
   std::vector<DType> buffers;    // element types of the arguments
   std::vector<Map> maps;
   std::vector<Expr> exprs;       // each after what it needs

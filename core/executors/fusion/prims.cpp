@@ -47,6 +47,7 @@ constexpr PrimRow kRows[] = {
     {"prims.amax", Fn::amax, reduction, kAll, 2},
     {"prims.amin", Fn::amin, reduction, kAll, 2},
     {"prims.argmax", Fn::argmax, reduction, kAll, 3},
+    {"prims.cumsum", Fn::cumsum, scan, kAll, 8},
     {"prims.gather", Fn::pick, pick, kAll, 4},
     {"prims.take", Fn::pick, pick, kAll, 4},
     {"prims.cat", Fn::choose, join, kAll, 1},

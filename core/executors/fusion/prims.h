@@ -22,12 +22,14 @@ enum class Fn : uint8_t {
   pick,
   // in[0] where the index of an axis is below a bound, else in[1]
   choose,
+  // the sum of in[0] so far along the one inner axis
+  cumsum,
   // over the inner axes; argmax: in[0] by its place in[1] along the dim, of equal ones the first
   sum, amax, amin, argmax,
 };
 
 // What becomes of a prim.
-enum class Role : uint8_t { elementwise, reduction, view, pick, join, create };
+enum class Role : uint8_t { elementwise, reduction, view, pick, join, scan, create };
 // Which element types a function takes.
 enum class Takes : uint8_t { all, reals };
 

@@ -83,7 +83,7 @@ void analyse(Nest& n) {
     if (e.fn == Fn::load || e.fn == Fn::position)
       for (uint32_t a = 0; a < n.axes(); a++)
         if (n.maps[e.map][a]) e.axes |= bit(a);
-    if (e.fn == Fn::choose) e.axes |= bit(e.axis);
+    if (e.fn == Fn::choose || e.fn == Fn::cumsum) e.axes |= bit(e.axis);
     for (uint32_t i = 0; i < e.count; i++) {
       AxisSet from = n.exprs[e.in[i]].axes;
       if (e.fn == Fn::pick && i == 0) from &= ~bit(e.axis);
@@ -110,7 +110,7 @@ void need(const Nest& n, ExprId id, std::vector<uint8_t>& needed) {
 }
 
 void keep_rows(Nest& n) {
-  if (n.lane_is_outer() || n.split || n.row_elements() > kRowLimit) return;
+  if (n.lane_is_outer() || n.split || n.backwards || n.row_elements() > kRowLimit) return;
   std::vector<int> passes(n.exprs.size(), 0);
   for (uint32_t pass = 0; pass < n.passes; pass++) {
     std::vector<uint8_t> needed(n.exprs.size(), 0);

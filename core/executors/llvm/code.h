@@ -38,6 +38,8 @@ class Code {
   void emit_inner(uint32_t axis, const std::function<void()>& body);
   void emit_lanes(const std::function<void()>& body);
   void store_all(const std::vector<const fusion::Output*>& stores);
+  llvm::Value* first_lane(llvm::Value* behind);
+  bool from_the_end() const { return nest_.backwards && !nest_.lane_is_outer(); }
   llvm::Value* lanes_below(llvm::Value* first, llvm::Value* end);
 
   // reductions.cpp
@@ -72,6 +74,11 @@ class Code {
   void report(llvm::Value* bad, llvm::Value* index, ExprId id);
   llvm::Value* uniform(const fusion::Expr& e);
   Memo& memo_of(ExprId id);
+
+  // scans.cpp
+  void begin_scans(uint32_t pass);
+  llvm::Value* scan(ExprId id);
+  llvm::Value* running(llvm::Value* v, bool real);
 
   // choices.cpp
   llvm::Value* choose(ExprId id);
@@ -115,6 +122,7 @@ class Code {
   std::vector<Reciprocal> reciprocals_;  // of row values, by expression
   std::vector<bool> looked_below_;  // in this pass
   uint32_t pass_ = 0;
+  std::vector<llvm::Value*> carries_;   // by expression: a vector's place, what a sum has come to before this position
   std::vector<llvm::Value*> rooms_;     // by expression
   std::vector<uint32_t> kept_in_;       // the pass that filled it; none: kNowhere
 };

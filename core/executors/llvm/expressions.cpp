@@ -26,6 +26,7 @@ Value* Code::evaluate(ExprId id) {
     case Fn::uniform: v = uniform(e); break;
     case Fn::pick: v = pick(id); break;
     case Fn::choose: v = choose(id); break;
+    case Fn::cumsum: v = scan(id); break;
     default: v = apply_all(e);
   }
   memo_of(id)[id] = v;

@@ -1,4 +1,6 @@
 // The loops of a nest: work items, rows, passes, positions.
+#include <algorithm>
+
 #include "executors/llvm/code.h"
 
 namespace thunder::codegen {
@@ -11,6 +13,9 @@ using fusion::OutputKind;
 unsigned choose_lanes(const Nest& nest, unsigned machine_bits) {
   const unsigned machine = machine_bits / 32;
   if (fusion::is_short(nest)) return machine;
+  // Lanes that are summed one after the other take steps by their number.
+  const auto runs = [](const fusion::Expr& e) { return e.fn == Fn::cumsum; };
+  if (!nest.lane_is_outer() && std::any_of(nest.exprs.begin(), nest.exprs.end(), runs)) return machine;
   size_t live = nest.exprs.size();
   bool wide = false, functions = false;
   for (const fusion::Expr& e : nest.exprs) {
@@ -134,6 +139,7 @@ void Code::emit_pass(uint32_t pass) {
   for (ExprId id : reductions) evaluate_rows_below(nest_.exprs[id].in[0]);
   for (const Output* s : stores) evaluate_rows_below(s->value);
 
+  begin_scans(pass);
   std::vector<Sum> sums;
   for (ExprId id : reductions) sums.push_back(begin_sum(id));
   emit_inner(nest_.outer, [&] {
@@ -148,28 +154,33 @@ void Code::emit_inner(uint32_t axis, const std::function<void()>& body) {
   if (axis == nest_.outer + nest_.inner) return body();
   if (axis == nest_.lane) return emit_lanes(body);
   loop(b_.getInt64(0), extents_[axis], 1, [&](Value* i) {
-    at_.index[axis] = i;
+    at_.index[axis] = nest_.backwards ? b_.CreateSub(b_.CreateSub(extents_[axis], b_.getInt64(1)), i) : i;
     emit_inner(axis + 1, body);
   });
 }
 
-// Whole vectors, then what is left with a mask.
+// Whole vectors, then what is left with a mask: at the end, or backwards at the beginning.
 void Code::emit_lanes(const std::function<void()>& body) {
   const bool even = fusion::is_even(nest_), shorter = fusion::is_short(nest_);
   Value* rest = b_.CreateURem(b_.CreateSub(lane_end_, lane_begin_), b_.getInt64(lanes_));
   Value* whole = even ? lane_end_ : b_.CreateSub(lane_end_, rest);
   if (!shorter)
     loop(lane_begin_, whole, lanes_, [&](Value* i) {
-      at_.index[nest_.lane] = i;
+      at_.index[nest_.lane] = first_lane(i);
       body();
     });
   if (even) return;
   loop(shorter ? lane_begin_ : whole, lane_end_, lanes_, [&](Value* i) {
-    at_.index[nest_.lane] = i;
-    at_.mask = lanes_below(i, lane_end_);
+    at_.index[nest_.lane] = first_lane(i);
+    at_.mask = from_the_end() ? b_.CreateICmpSGE(lane_numbers(), spread(b_.CreateNeg(at_.index[nest_.lane]))) : lanes_below(i, lane_end_);
     body();
     at_.mask = nullptr;
   });
+}
+
+// The index of lane 0 when so many positions are behind.
+Value* Code::first_lane(Value* behind) {
+  return from_the_end() ? b_.CreateSub(b_.CreateSub(lane_end_, behind), b_.getInt64(lanes_)) : behind;
 }
 
 Value* Code::lanes_below(Value* first, Value* end) {

@@ -91,6 +91,10 @@ TEST_F(CudaText, refuses_sums_over_the_outer_axes) {
   EXPECT_NE(cuda_source(nest({prim("prims.amax", {x, Shape{1}}), prim("prims.sum", {x, Shape{0}})}), "kernel").error, "");
 }
 
+TEST_F(CudaText, refuses_sums_that_run_along_rows) {
+  EXPECT_NE(cuda_source(nest({prim("prims.exp", {prim("prims.cumsum", {input({40, 30}), 1, false})})}), "kernel").error, "");
+}
+
 struct CudaCompiles : CudaText {
   Nvrtc nvrtc;
   void SetUp() override {

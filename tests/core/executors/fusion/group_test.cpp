@@ -1,4 +1,4 @@
-// Which lines one loop nest computes, and the reason when it does not.
+// Which lines one loop nest computes, and the reason when it does not. Also covers group_lines.
 #include "executors/fusion/group.h"
 
 #include "core/executors/fusion/support.h"
@@ -104,6 +104,27 @@ TEST_F(Groups, end_with_a_total) {
   EXPECT_EQ(refusal(), "it reads a sum over the outer axes, which is known only when the kernel has ended");
 }
 
+TEST_F(Groups, sum_along_the_axis_that_they_reduce) {
+  Var x = prim("prims.exp", {input({4, 5})});
+  Var y = prim("prims.cumsum", {x, 1, false});
+  prim("prims.sum", {y, Shape{1}});
+  EXPECT_EQ(refusal(), "");
+  prim("prims.cumsum", {x, 0, false});
+  EXPECT_EQ(refusal(), "it sums along another axis than the group reduces");
+}
+
+TEST_F(Groups, refuse_to_sum_both_ways_round) {
+  Var x = prim("prims.exp", {input({4, 5})});
+  prim("prims.add", {prim("prims.cumsum", {x, 1, false}), prim("prims.cumsum", {x, 1, true})});
+  EXPECT_EQ(refusal(), "it sums the other way round than the rest of the group");
+}
+
+TEST_F(Groups, refuse_to_look_elsewhere_on_an_axis_that_they_sum_along) {
+  Var y = prim("prims.cumsum", {input({4, 5}), 1, false});
+  prim("prims.gather", {y, 1, input({4, 1}, DType::i64)});
+  EXPECT_EQ(refusal(), "it computes sums that run along an axis and what stands elsewhere on it");
+}
+
 TEST_F(Groups, pick_one_element_of_a_row) {
   Var x = prim("prims.exp", {input({4, 5})});
   prim("prims.gather", {x, 1, input({4, 1}, DType::i64)});
@@ -140,7 +161,7 @@ TEST_F(Groups, refuse_to_pick_along_a_dim_that_a_reshape_splits) {
   prim("prims.gather", {x, 1, input({4, 1}, DType::i64)});
   Var y = prim("prims.reshape", {x, Shape{4, 2, 3}});
   prim("prims.mul", {y, input({4, 2, 3})});
-  EXPECT_EQ(refusal(), "it picks along a dim that other lines split");
+  EXPECT_EQ(refusal(), "it picks, joins or sums along a dim that other lines split");
 }
 
 TEST_F(Groups, join_operands_of_one_shape) {

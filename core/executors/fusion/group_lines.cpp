@@ -1,0 +1,165 @@
+// How a line of each role joins a group: the coordinates of what it reads and makes.
+#include <algorithm>
+
+#include "executors/fusion/axes.h"
+#include "executors/fusion/group.h"
+
+namespace thunder::fusion {
+
+bool Group::add_elementwise(const Node& line) {
+  Coordinates mine;
+  bool first = true, fits = true;
+  // Random draws read their state as a whole, not element by element.
+  const bool draws = find_prim(*line.op)->role == Role::create;
+  for_each_value(line.args, [&](ValueId v) {
+    if (!has(v)) return;
+    const Coordinates& theirs = value(v).coordinates;
+    if (first) mine = theirs;
+    else fits = fits && space_.unify(mine, theirs);
+    first = false;
+  });
+  if (draws && !first) return refuse("it draws from a state that the group computes");
+  if (!fits) return refuse("its operands are walked by different loops");
+  if (first) mine = space_.fresh(store_->type(line.results[0]).shape);
+  values_[line.results[0]] = {std::move(mine), Kind::line};
+  return true;
+}
+
+bool Group::add_view(const Node& line) {
+  const ValueId in = line.args[0].v;
+  if (!has(in)) return refuse("a view of an input costs nothing outside of the kernel");
+  const auto to = std::span<const Dim>(store_->type(line.results[0]).shape);
+  const Coordinates from = space_.resolve(value(in).coordinates);
+  Coordinates mine;
+  if (line.op->name() == "prims.reshape") {
+    auto made = space_.reshape(from, to);
+    if (!made) return refuse("the shapes of a reshape do not divide each other");
+    mine = std::move(*made);
+  } else if (line.op->name() == "prims.permute") {
+    for (Dim d : line.args[1].dim_list()) mine.push_back(from[normalize_axis(d.value(), from.size())]);
+  } else {
+    mine = space_.fresh(to);
+    const size_t lead = to.size() - from.size();
+    for (size_t i = 0; i < from.size(); i++)
+      if (!from[i].empty() || to[lead + i] == Dim(1)) mine[lead + i] = from[i];
+    // What a reduction left is spread over what it reduced.
+    Dimension spread;
+    for (size_t i = 0; i < to.size(); i++)
+      if (i < lead || from[i - lead].empty()) for (AxisId a : mine[i]) spread.push_back(a);
+    if (!reduces_ || !space_.unify(reduced(), spread)) return refuse("it spreads a value that is not reduced in the group");
+  }
+  values_[line.results[0]] = {std::move(mine), Kind::line};
+  return true;
+}
+
+// A reduction over the axes that the group reduces already is one more of the kind; one over all the others sums
+// columns; one over everything adds up both.
+bool Group::add_reduction(const Node& line) {
+  const Coordinates from = read(line, 0);
+  std::vector<bool> gone(from.size(), false);
+  for (size_t dim : reduced_dims(line, from.size())) gone[dim] = true;
+  Coordinates kept;
+  Dimension away;
+  for (size_t i = 0; i < from.size(); i++) {
+    if (!gone[i]) kept.push_back(from[i]);
+    else for (AxisId a : from[i]) away.push_back(a);
+  }
+  // An input is taken to be walked as the rest of the group is, if it can be; what reads it later will tell.
+  if (!has(line.args[0].v) && reduces_ && same_extents(away, reduced())) space_.unify(reduced(), away);
+  const Axes input = set_of(space_.flat(from)), over = set_of(space_.resolve(away));
+  Dimension everything = all();
+  Axes total = set_of(everything);
+  total.insert(total.end(), input.begin(), input.end());
+  std::sort(total.begin(), total.end());
+  total.erase(std::unique(total.begin(), total.end()), total.end());
+  const bool sums = find_prim(*line.op)->fn == Fn::sum;
+  GroupValue made{kept, Kind::line};
+  if (over.empty()) return refuse("it reduces axes of size 1 only");
+  // Of a tensor of one row, what leaves dims is a reduction of the row: others may need it in the kernel.
+  if (sums && over == total && (kept.empty() || (reduces_ && over != set_of(reduced())))) {
+    made.kind = Kind::total;
+    summed_ = away;
+  } else if (!reduces_) {
+    reduces_ = true;
+    reduced_ = away;
+  } else if (over != set_of(reduced())) {
+    const Axes outer = without(total, set_of(reduced()));
+    if (!sums || over != outer) return refuse("it reduces other axes than the rest of the group");
+    made.kind = Kind::column;
+  }
+  values_[line.results[0]] = std::move(made);
+  reductions_.push_back({line.results[0], away});
+  return true;
+}
+
+// gather(input, dim, index), whose index says for each element of the result where the input's is, or take(input, dim, index),
+// whose index stands in place of the dim. What the group computes is there for one row at a time: of that, one element of each.
+bool Group::add_pick(const Node& line) {
+  const auto both = operands(line);
+  const bool inside = has(both[0]), takes = line.op->name() == "prims.take";
+  const Shape &shape = store_->type(both[0]).shape, &at = store_->type(both[1]).shape;
+  if (shape.empty()) return refuse("it picks from a single element");
+  const size_t dim = normalize_axis(line.args[1].i, shape.size());
+  if (takes && inside) return refuse("it takes slices of a value that the group computes");
+  for (size_t i = 0; !takes && i < shape.size(); i++) {
+    if (i != dim && at[i] != shape[i]) return refuse("its index is smaller than what it picks from");
+    if (i == dim && inside && at[i] != Dim(1)) return refuse("it picks more than one element of a row");
+  }
+  const Coordinates rows = read(line, 1), from = read(line, 0);
+  Coordinates made = rows;
+  if (takes) {
+    made.insert(made.begin(), from.begin(), from.begin() + static_cast<ptrdiff_t>(dim));
+    made.insert(made.end(), from.begin() + static_cast<ptrdiff_t>(dim) + 1, from.end());
+  }
+  for (size_t i = 0; !takes && i < from.size(); i++)
+    if (i != dim && !space_.unify(rows[i], from[i])) return refuse("its index is walked by different loops");
+  const Dimension along = space_.resolve(from[dim]);
+  if (along.size() != 1) return refuse("it picks along a dim that other lines split");
+  picked_.push_back(along);
+  looks_elsewhere_ |= inside;
+  if (inside && !reduces_) {
+    reduces_ = true;
+    reduced_ = along;
+  } else if (inside && set_of(along) != set_of(reduced())) {
+    return refuse("it picks along another axis than the group reduces");
+  }
+  values_[line.results[0]] = {space_.resolve(made), Kind::line};
+  return true;
+}
+
+// cat(operands, dim) of operands of one shape: the dim becomes an axis along which the operand is chosen, and the operand's own
+// axes, by which all are walked alike. Its operands do not change along that axis.
+bool Group::add_join(const Node& line) {
+  const size_t parts = operands(line).size();
+  Coordinates made = read(line, 0);
+  for (size_t i = 1; i < parts; i++)
+    if (!space_.unify(made, read(line, i))) return refuse("its operands are walked by different loops");
+  made = space_.resolve(made);
+  if (parts > 1) {
+    Dimension& dim = made[normalize_axis(line.args[1].i, made.size())];
+    const Dimension along = {space_.fresh(static_cast<int64_t>(parts))};
+    dim.insert(0, along[0]);
+    choices_[&line] = along;
+  }
+  values_[line.results[0]] = {std::move(made), Kind::line};
+  return true;
+}
+
+// A sum that runs along an axis needs its positions one after the other, as reductions walk them.
+bool Group::add_scan(const Node& line) {
+  const Coordinates from = read(line, 0);
+  Dimension along;
+  if (!from.empty()) along = space_.resolve(from[normalize_axis(line.args[1].i, from.size())]);
+  if (along.empty()) return refuse("it sums along an axis of size 1");
+  const bool reverse = line.args[2].i;
+  if (!scanned_.empty() && backwards_ != reverse) return refuse("it sums the other way round than the rest of the group");
+  if (!has(line.args[0].v) && reduces_ && same_extents(along, reduced())) space_.unify(reduced(), along);
+  if (reduces_ && set_of(space_.resolve(along)) != set_of(reduced())) return refuse("it sums along another axis than the group reduces");
+  if (!reduces_) reduced_ = along;
+  reduces_ = true, backwards_ = reverse;
+  scanned_.push_back(along);
+  values_[line.results[0]] = {space_.resolve(from), Kind::line};
+  return true;
+}
+
+}  // namespace thunder::fusion
