@@ -24,7 +24,7 @@ local function set(...)
 end
 
 -- What a kernel function gets: the op's arguments in order, of which the tensors come from the call.
--- A slot is 1 for a tensor, -1 - n for a list of n tensors, { value } for anything else.
+-- A slot is 1 for a tensor, -1 - n for a list of n tensors, { value } for anything else, a number in place of a tensor too.
 local function slots(schema, node, plan)
   local names, kinds = core.read_schema(schema)
   local singles, lists = 0, 0
@@ -34,7 +34,7 @@ local function slots(schema, node, plan)
   end
   for i, kind in ipairs(kinds) do
     if kind == "tensor" then
-      plan[i] = 1
+      plan[i] = node and node.args[names[i]] ~= nil and { node.args[names[i]] } or 1
     elseif kind == "tensor[]" then
       if lists > 1 or not node then return nil end
       plan[i] = -1 - (#node.inputs - singles)

@@ -131,6 +131,10 @@ expect.error(function() th.compile(th.relu, { executors = "adhoc" }) end, "unkno
 th.single_op_executor("one", "relu", function(t) return t * 9 end, function(o) return #o.inputs[1].shape == 1 end)
 expect.values(th.compile(th.relu, { executors = "one" })(x), { 9, 18, 27 })
 
+-- A number in the place of a tensor is an argument of the line.
+local adds = th.executor { name = "adds", register = false, ops = { add = function(t, other) return t * other end } }
+expect.values(th.compile(function(a) return th.add(a, 2.0) end, { executors = { adds } })(x), { 2, 4, 6 })
+
 -- Its own op in place of a line, before gradients are taken: forward and backward are a pair.
 th.op {
   schema = "mine.tanh(tensor x) -> tensor",

@@ -43,8 +43,15 @@ class Blocks(unittest.TestCase):
         self.tree = th.compile(lambda d, *, k: {"a": d["x"] * k, "b": [d["y"], (d["x"], None, "text")]})
         self.net, self.gradients = Net(), th.value_and_grad(lambda x, y: (x * y).sum(), argnums=(0, 1))
 
+    @staticmethod
+    def extended():
+        mine = th.executor("mine_py")
+        mine.implements("exp")(lambda x: x.numpy() * 2)
+        double = th.Pass("double_py", lambda trace: [line.replace(lambda y: y.exp() * 2) for line in trace if line.op == "exp"], before="grad")
+        return th.compile(lambda x: x.exp() + mine.name.count("m"), executors=[mine], passes=[double])  # a cycle
+
     def cases(self):
-        x, array, tree, net = self.x, self.array, self.tree, self.net
+        x, array, tree, net, kernel = self.x, self.array, self.tree, self.net, self.extended()
         yield "a tree", lambda: tree({"x": x, "y": 1.5}, k=2)
         yield "arrays", lambda: (tree({"x": array, "y": 1.5}, k=2), th.relu(array), th.cat([array, array]), array + x)
         yield "buffers", lambda: (np.asarray(x), th.from_numpy(array), th.from_numpy(array[::-1]), th.from_dlpack(array), memoryview(x))
@@ -55,12 +62,14 @@ class Blocks(unittest.TestCase):
         yield "refused arguments", lambda: (refused(tree, object(), k=1), refused(th.softmax, x, dmi=1), refused(th.sum, x, dim="x"),
                                             refused(th.full, [2], object()), refused(nn.Linear, 1), refused(x.view, 7))
         yield "exceptions inside", lambda: (refused(th.compile(raise_it), x), refused(nn.Sequential(Raising()), x))
+        yield "executors and passes", lambda: self.extended()(x)
+        yield "kernels", lambda: kernel(x)
         yield "refused ops inside", lambda: refused(th.compile(lambda y: th.matmul(y, y[0, :2])), x)
 
     def test_calls_leave_nothing(self):
         for name, call in self.cases():
             with self.subTest(name):
-                for _ in range(20):
+                for _ in range(MANY):  # fills the free lists too
                     call()
                 gc.collect()
                 before = sys.getallocatedblocks()
@@ -77,8 +86,10 @@ import threading, time, thunder as th
 from thunder import nn
 net = nn.Sequential(nn.Linear(300, 300), nn.ReLU())
 f = th.compile(lambda x: net(x)); f.self = f
+mine = th.executor("mine"); mine.implements("exp")(lambda x: x * 2)
+g = th.compile(lambda x: x.exp(), executors=[mine]); mine.f = g
 def work():
-    while True: f(th.ones(300, 300))
+    while True: f(th.ones(300, 300)), g(th.ones(3))
 for _ in range(2): threading.Thread(target=work, daemon=True).start()
 kept = th.compile(lambda x: x); view = memoryview(th.ones(4)); tape = th.tape(); tape.__enter__()
 time.sleep(0.3)

@@ -25,6 +25,12 @@ callback *callback_new(PyObject *owner, PyObject *(*target)(PyObject *owner))
 
 void callback_spread(callback *self) { self->spreads = true; }
 
+callback *callback_retain(callback *self)
+{
+    atomic_fetch_add(&self->uses, 1);
+    return self;
+}
+
 /* Needs no lock of the interpreter: the library may drop its share on any thread, also after the interpreter's end. */
 void callback_destroy(void *user)
 {
@@ -39,19 +45,12 @@ void callback_forget_owner(callback *self)
     callback_destroy(self);
 }
 
-static int add_each(thunder_values *out, PyObject *results)
-{
-    int failed = 0;
-    for (Py_ssize_t i = 0; !failed && i < PyTuple_GET_SIZE(results); i++) failed = values_add(out, PyTuple_GET_ITEM(results, i));
-    return failed;
-}
-
 static int call(PyObject *function, const thunder_values *in, thunder_values *out, bool traced, bool spreads)
 {
     PyObject *named = NULL, *result = NULL, *list = values_list(in, traced, &named);
     PyObject *args = list ? PyList_AsTuple(list) : NULL;
     if (args) result = PyObject_Call(function, args, named);
-    const int failed = !result || (spreads && PyTuple_Check(result) ? add_each(out, result) : values_add(out, result));
+    const int failed = !result || (spreads ? values_add_each(out, result) : values_add(out, result));
     Py_XDECREF(result);
     Py_XDECREF(args);
     Py_XDECREF(list);
@@ -59,26 +58,65 @@ static int call(PyObject *function, const thunder_values *in, thunder_values *ou
     return failed ? -1 : 0;
 }
 
-thunder_status *callback_run(thunder_scope *scope, const thunder_values *in, thunder_values *out, void *user)
+/* Ops go to the scope. Without one they run at once, in a scope of this call: the thread's own may be in use further out. */
+static thunder_status *enter_scope(thunder_scope *scope, thunder_scope **own)
 {
-    const callback *self = user;
+    *own = NULL;
+    thunder_status *failed = scope ? NULL : thunder_scope_create(context, 0, own);
+    if (failed) return failed;
+    here = scope;
+    if (*own) eager = *own;
+    return NULL;
+}
+
+static thunder_status *run_body(PyObject *function, thunder_scope *scope, int (*body)(PyObject *, void *), void *frame)
+{
+    thunder_scope *outer = here, *outer_eager = eager, *own;
+    thunder_status *status = enter_scope(scope, &own);
+    if (status) return status;
+    const int failed = body(function, frame);
+    here = outer, eager = outer_eager;
+    /* An op that failed is the scope's first error and stays so; the exception that it became goes with it. */
+    if (failed) status = status_of_exception(scope ? thunder_scope_status(scope) : NULL);
+    thunder_scope_release(own);
+    return status;
+}
+
+thunder_status *callback_enter(const callback *self, thunder_scope *scope, int (*body)(PyObject *, void *), void *frame)
+{
     static const char over[] = "Python has ended", gone[] = "the function was collected: keep what was compiled";
     if (!python_is_alive()) return thunder_status_create(THUNDER_CALLBACK, over, sizeof over - 1);
     const PyGILState_STATE state = PyGILState_Ensure();
     thunder_status *status = NULL;
-    PyObject *owner = self->owner, *function = owner ? self->target(Py_NewRef(owner)) : NULL;
-    if (!owner) {
+    PyObject *owner = Py_XNewRef(self->owner), *function = owner ? self->target(owner) : NULL;
+    if (function)
+        status = run_body(function, scope, body, frame);
+    else if (PyErr_Occurred())
+        status = status_of_exception(NULL);
+    else
         status = thunder_status_create(THUNDER_CALLBACK, gone, sizeof gone - 1);
-    } else {
-        thunder_scope *outer = here;
-        here = scope;
-        const int failed = !function || call(function, in, out, thunder_scope_is_tracing(scope), self->spreads);
-        here = outer;
-        /* An op that failed is the scope's first error and stays so; the exception that it became goes with it. */
-        if (failed) status = status_of_exception(thunder_scope_status(scope));
-        Py_XDECREF(function);
-        Py_DECREF(owner);
-    }
+    Py_XDECREF(function);
+    Py_XDECREF(owner);
     PyGILState_Release(state);
     return status;
+}
+
+typedef struct run_frame {
+    thunder_scope *scope;
+    const thunder_values *in;
+    thunder_values *out;
+    bool spreads;
+} run_frame;
+
+static int run(PyObject *function, void *frame)
+{
+    const run_frame *f = frame;
+    return call(function, f->in, f->out, thunder_scope_is_tracing(f->scope), f->spreads);
+}
+
+thunder_status *callback_run(thunder_scope *scope, const thunder_values *in, thunder_values *out, void *user)
+{
+    const callback *self = user;
+    run_frame frame = {scope, in, out, self->spreads};
+    return callback_enter(self, scope, run, &frame);
 }

@@ -4,7 +4,7 @@
 typedef struct Compiled {
     PyObject_HEAD
     vectorcallfunc call;
-    PyObject *function, *dict, *weak;
+    PyObject *function, *options, *dict, *weak; /* executors and passes among the options live as long as it */
     callback *callback;
     thunder_function *handle;
     thunder_compiled *compiled;
@@ -94,6 +94,7 @@ static PyObject *compiled_new(PyTypeObject *type, PyObject *args, PyObject *name
     if (!self) return NULL;
     self->call = compiled_call;
     self->function = Py_NewRef(function);
+    self->options = Py_NewRef(options);
     if (prepare(self, name, options) == 0) return (PyObject *)self;
     Py_DECREF(self);
     return NULL;
@@ -103,6 +104,7 @@ static int compiled_traverse(PyObject *object, visitproc visit, void *arg)
 {
     Compiled *self = (Compiled *)object;
     Py_VISIT(self->function);
+    Py_VISIT(self->options);
     Py_VISIT(self->dict);
     Py_VISIT(Py_TYPE(object));
     return 0;
@@ -111,6 +113,7 @@ static int compiled_traverse(PyObject *object, visitproc visit, void *arg)
 static int compiled_clear(PyObject *object)
 {
     Py_CLEAR(((Compiled *)object)->function);
+    Py_CLEAR(((Compiled *)object)->options);
     Py_CLEAR(((Compiled *)object)->dict);
     return 0;
 }

@@ -1,12 +1,17 @@
-/* Ops and rules of the user's own. What is registered lives as long as the context, which is as long as the process. */
+/* Ops of the user's own. What is registered lives as long as the context, which is as long as the process. */
 #include "layer.h"
 
 #include <string.h>
 
 /* An op's functions; kept for ever, with the Python functions in them. */
 typedef struct own_op {
-    callback *decompose, *vjp;
+    callback *decompose, *meta, *vjp;
 } own_op;
+
+typedef struct own_kernel {
+    callback *run; /* of a kernel */
+    size_t n_args;
+} own_kernel;
 
 static thunder_status *run_decompose(thunder_scope *scope, const thunder_values *in, thunder_values *out, void *user)
 {
@@ -16,68 +21,143 @@ static thunder_status *run_vjp(thunder_scope *scope, const thunder_values *in, t
 {
     return callback_run(scope, in, out, ((own_op *)user)->vjp);
 }
+
+typedef struct meta_frame {
+    const thunder_node *node;
+    thunder_types *types;
+} meta_frame;
+
+/* A tensor that it is like, or (dtype, shape). */
+static int push_type(thunder_types *types, PyObject *one)
+{
+    if (tensor_test(one)) {
+        thunder_types_push_like(types, tensor_handle(one));
+        return 0;
+    }
+    PyObject *kind, *sizes;
+    thunder_dtype dtype;
+    int64_t shape[64];
+    if (!PyArg_ParseTuple(one, "OO!:meta", &kind, &PyTuple_Type, &sizes) || !dtype_from(kind, &dtype)) return -1;
+    const Py_ssize_t rank = PyTuple_GET_SIZE(sizes);
+    if (rank > (Py_ssize_t)(sizeof shape / sizeof shape[0])) {
+        PyErr_SetString(PyExc_ValueError, "meta: too many dims");
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < rank; i++) shape[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(sizes, i));
+    if (PyErr_Occurred()) return -1;
+    thunder_types_push(types, dtype, 0, (size_t)rank, shape);
+    return 0;
+}
+
+/* The function gives a tuple of these. */
+static int call_meta(PyObject *function, void *frame)
+{
+    const meta_frame *f = frame;
+    PyObject *fields = node_fields(f->node), *types = fields ? PyObject_CallOneArg(function, fields) : NULL;
+    int failed = !types || !PyTuple_Check(types);
+    for (Py_ssize_t i = 0; !failed && i < PyTuple_GET_SIZE(types); i++) failed = push_type(f->types, PyTuple_GET_ITEM(types, i));
+    Py_XDECREF(types);
+    Py_XDECREF(fields);
+    return failed ? -1 : 0;
+}
+
+static thunder_status *run_meta(const thunder_node *node, thunder_types *types, void *user)
+{
+    meta_frame f = {node, types};
+    return callback_enter(((own_op *)user)->meta, NULL, call_meta, &f);
+}
+
 /* The context's share; ours is never given up. */
 static void drop_op(void *user)
 {
     own_op *op = user;
     if (op->decompose) callback_destroy(op->decompose);
+    if (op->meta) callback_destroy(op->meta);
     if (op->vjp) callback_destroy(op->vjp);
     free(op);
 }
 
 static PyObject *itself(PyObject *owner) { return Py_NewRef(owner); }
+/* NULL of None, and with an exception. */
 static callback *kept(PyObject *function)
 {
-    callback *made = callback_new(function, itself);
+    callback *made = function != Py_None ? callback_new(function, itself) : NULL;
     if (!made) return NULL;
     callback_spread(made);
     Py_INCREF(function);
     return made;
 }
 
-/* add_op(schema, doc, decompose, vjp or None, flags) */
-PyObject *extend_add_op(PyObject *module, PyObject *args)
+/* add_op(schema, doc, flags, decompose or None, meta or None, vjp or None) */
+static PyObject *add_op(PyObject *module, PyObject *args)
 {
     (void)module;
-    const char *schema, *doc;
-    PyObject *decompose, *vjp;
+    thunder_op_desc desc = {.size = sizeof desc};
+    PyObject *decompose, *meta, *vjp;
     unsigned flags;
-    if (!PyArg_ParseTuple(args, "ssOOI:add_op", &schema, &doc, &decompose, &vjp, &flags)) return NULL;
+    if (!PyArg_ParseTuple(args, "ssIOOO:add_op", &desc.schema, &desc.doc, &flags, &decompose, &meta, &vjp)) return NULL;
     own_op *op = calloc(1, sizeof *op);
     if (!op) return PyErr_NoMemory();
-    op->decompose = kept(decompose);
-    if (vjp != Py_None) op->vjp = kept(vjp);
+    op->decompose = kept(decompose), op->meta = kept(meta), op->vjp = kept(vjp);
     if (PyErr_Occurred()) {
         drop_op(op);
         return NULL;
     }
-    thunder_op_desc desc = {0};
-    desc.size = sizeof desc, desc.schema = schema, desc.doc = doc, desc.flags = flags, desc.user = op;
-    desc.decompose = run_decompose, desc.vjp = op->vjp ? run_vjp : NULL, desc.destroy = drop_op;
+    desc.flags = flags, desc.user = op, desc.destroy = drop_op;
+    desc.decompose = op->decompose ? run_decompose : NULL, desc.meta = op->meta ? run_meta : NULL, desc.vjp = op->vjp ? run_vjp : NULL;
     if (check_status(thunder_context_add_op(context, &desc))) return NULL;
     Py_RETURN_NONE;
 }
 
-/* add_rules(name, [rules], before or None, after or None) */
-PyObject *extend_add_rules(PyObject *module, PyObject *args)
+typedef struct kernel_frame {
+    const own_kernel *kernel;
+    const thunder_launch *launch;
+    const thunder_any *args;
+} kernel_frame;
+
+static int call_kernel(PyObject *kernel, void *frame)
+{
+    const kernel_frame *f = frame;
+    return kernel_call(kernel, f->launch, f->args, f->kernel->n_args);
+}
+
+static thunder_status *run_kernel(const thunder_launch *launch, const thunder_any *args, void *user)
+{
+    kernel_frame f = {user, launch, args};
+    return callback_enter(f.kernel->run, NULL, call_kernel, &f);
+}
+
+static void drop_kernel(void *user)
+{
+    own_kernel *kernel = user;
+    callback_destroy(kernel->run);
+    free(kernel);
+}
+
+/* add_kernel(op, kernel, number of the schema's parameters) */
+static PyObject *add_kernel(PyObject *module, PyObject *args)
 {
     (void)module;
-    const char *texts[256];
-    thunder_pass_desc desc = {0};
-    PyObject *rules;
-    desc.size = sizeof desc, desc.rules = texts;
-    if (!PyArg_ParseTuple(args, "sOzz:add_rules", &desc.name, &rules, &desc.before, &desc.after)) return NULL;
-    PyObject *list = PySequence_Fast(rules, "add_rules: a list of rules was expected");
-    if (!list) return NULL;
-    desc.n_rules = (size_t)PySequence_Fast_GET_SIZE(list);
-    int failed = desc.n_rules > sizeof texts / sizeof texts[0];
-    if (failed) PyErr_SetString(PyExc_ValueError, "add_rules: a pass has at most 256 rules");
-    for (size_t i = 0; !failed && i < desc.n_rules; i++)
-        failed = !(texts[i] = PyUnicode_AsUTF8(PySequence_Fast_GET_ITEM(list, (Py_ssize_t)i)));
-    thunder_pass *pass = NULL;
-    failed = failed || check_status(thunder_pass_create(context, &desc, &pass)) || check_status(thunder_context_add_pass(context, pass));
-    thunder_pass_release(pass);
-    Py_DECREF(list);
-    if (failed) return NULL;
+    thunder_kernel_desc desc = {.size = sizeof desc};
+    const char *op;
+    PyObject *kernel;
+    Py_ssize_t count;
+    if (!PyArg_ParseTuple(args, "sOn:add_kernel", &op, &kernel, &count)) return NULL;
+    own_kernel *made = malloc(sizeof *made);
+    if (!made) return PyErr_NoMemory();
+    made->run = kept(kernel), made->n_args = (size_t)count;
+    if (!made->run) {
+        free(made);
+        return NULL;
+    }
+    desc.run = run_kernel, desc.user = made, desc.destroy = drop_kernel;
+    if (check_status(thunder_context_add_kernel(context, op, &desc))) return NULL;
     Py_RETURN_NONE;
+}
+
+int open_extend(PyObject *module)
+{
+    static PyMethodDef functions[] = {
+        {"add_op", add_op, METH_VARARGS, NULL}, {"add_kernel", add_kernel, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
+    return PyModule_AddFunctions(module, functions);
 }

@@ -63,9 +63,16 @@ void tensor_releasebuffer(PyObject *self, Py_buffer *view);
 PyObject *tensor_dlpack(PyObject *self, PyObject *args, PyObject *named);
 PyObject *tensor_dlpack_device(PyObject *self, PyObject *unused);
 
-/* ---- ops and rules of the user's own ---- */
-PyObject *extend_add_op(PyObject *module, PyObject *args);
-PyObject *extend_add_rules(PyObject *module, PyObject *args);
+/* ---- ops, executors and passes of the user's own ---- */
+/* (op, inputs, outputs, args, where, executor, input_values, output_values, lines): what _extend.Node is made of. */
+PyObject *node_fields(const thunder_node *node);
+PyObject *nodes_fields(const thunder_node *const *nodes, size_t count); /* a tuple of them */
+/* A kernel is (name of the op, function): the function gets a list of the inputs, None for what is absent, and where the
+ * launch has them a list of the arguments that are no tensors; it gives a tuple of tensors. -1 and an exception. */
+int kernel_call(PyObject *kernel, const thunder_launch *launch, const thunder_any *args, size_t n_args);
+/* The executor or pass of an option's value; NULL: it is none. */
+thunder_executor *executor_test(PyObject *object);
+thunder_pass *pass_test(PyObject *object);
 
 /* ---- scopes ---- */
 extern _Thread_local thunder_scope *here;  /* of a traced function, a tape or a module that runs eagerly; or NULL */
@@ -82,6 +89,8 @@ const char *caller_place(void);
 /* ---- trees of leaves ---- */
 /* Adds the object as one entry; -1 and an exception. */
 int values_add(thunder_values *values, PyObject *object);
+/* What a function gave: each member of a tuple, or the one. */
+int values_add_each(thunder_values *values, PyObject *results);
 /* All arguments of a call: positional ones, then a group of those with names. */
 int values_add_call(thunder_values *values, PyObject *const *args, Py_ssize_t count, PyObject *names);
 /* The top-level entries as a new list; `named` (may be NULL) gets a dict if the last is a group of named arguments. */
@@ -89,6 +98,7 @@ PyObject *values_list(const thunder_values *values, bool traced, PyObject **name
 /* The only entry; a tuple of several; None of none. */
 PyObject *values_result(const thunder_values *values, bool traced);
 thunder_values *values_new(void); /* NULL and an exception */
+PyObject *values_leaf(const thunder_any *leaf);
 
 /* ---- functions that the library calls ---- */
 /* What the library knows of a Python callable: a way back to its owner, which may be gone. It holds no reference, so that
@@ -98,7 +108,12 @@ callback *callback_new(PyObject *owner, PyObject *(*target)(PyObject *owner));
 void callback_spread(callback *self); /* a tuple that the function gives becomes a result for each of its members */
 void callback_forget_owner(callback *self); /* the owner goes */
 void callback_destroy(void *user);
+callback *callback_retain(callback *self);  /* a share more, which callback_destroy() gives back */
 thunder_status *callback_run(thunder_scope *scope, const thunder_values *in, thunder_values *out, void *user);
+/* The owner's function is given to `body`, with the interpreter's lock; -1 and an exception becomes the status. Ops go to the
+ * scope; without one they run at once. From any thread. */
+thunder_status *callback_enter(const callback *self, thunder_scope *scope_or_null, int (*body)(PyObject *function, void *frame),
+                               void *frame);
 
 /* ---- options and arguments ---- */
 thunder_options *options_from(PyObject *dict_or_none); /* NULL without an exception: none were given */
@@ -115,5 +130,8 @@ int open_compile(PyObject *module);
 int open_module(PyObject *module);
 int open_optimizer(PyObject *module);
 int open_data(PyObject *module);
+int open_extend(PyObject *module);
+int open_executor(PyObject *module);
+int open_pass(PyObject *module);
 PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, PyTypeObject *base_or_null);
 #endif

@@ -85,15 +85,14 @@ static PyMethodDef functions[] = {
      "set_num_threads(count)\n--\n\nHow many threads a call may use, its own among them; 0: as many as there are processors."},
     {"set_memory_cache", set_memory_cache, METH_O,
      "set_memory_cache(bytes)\n--\n\nHow many bytes of released tensors are kept for new ones; 0: none."},
-    {"add_op", extend_add_op, METH_VARARGS, NULL},
-    {"add_rules", extend_add_rules, METH_VARARGS, NULL},
     {"version", version, METH_NOARGS, "version()\n--\n\nOf the library that is running."},
     {NULL, NULL, 0, NULL}};
 
 static int open_all(PyObject *module)
 {
     static int (*const parts[])(PyObject *) = {open_constants, open_tensor, open_dlpack, open_op, open_scope,
-                                               open_values,    open_compile, open_module, open_optimizer, open_data};
+                                               open_values,    open_compile, open_module, open_optimizer, open_data,
+                                               open_extend,    open_executor, open_pass};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (parts[i](module)) return -1;
     return PyModule_AddFunctions(module, functions);

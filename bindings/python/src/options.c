@@ -1,6 +1,8 @@
 /* Dicts of names and values as the library's options, which judge them. */
 #include "layer.h"
 
+#include <string.h>
+
 /* ["mine", "host"] is written "mine,host". */
 static int set_names(thunder_options *options, const char *name, PyObject *list)
 {
@@ -24,18 +26,40 @@ static int set_numbers(thunder_options *options, const char *name, PyObject *lis
     return PyErr_Occurred() ? -1 : 0;
 }
 
+/* An executor or a pass for this compile alone; false: it is none. */
+static bool add_object(thunder_options *options, const char *name, PyObject *value)
+{
+    thunder_executor *executor = executor_test(value);
+    thunder_pass *pass = pass_test(value);
+    if (executor && strcmp(name, "executors") == 0)
+        thunder_options_add_executor(options, executor);
+    else if (pass && strcmp(name, "passes") == 0)
+        thunder_options_add_pass(options, pass);
+    else
+        return false;
+    return true;
+}
+
 static int set_list(thunder_options *options, const char *name, PyObject *value)
 {
-    PyObject *list = PySequence_Fast(value, "a list");
-    if (!list) return -1;
-    const bool names = PySequence_Fast_GET_SIZE(list) == 0 || PyUnicode_Check(PySequence_Fast_GET_ITEM(list, 0));
-    const int failed = names ? set_names(options, name, list) : set_numbers(options, name, list);
-    Py_DECREF(list);
-    return failed;
+    PyObject *list = PySequence_Fast(value, "a list"), *rest = PyList_New(0);
+    int failed = !list || !rest;
+    for (Py_ssize_t i = 0; !failed && i < PySequence_Fast_GET_SIZE(list); i++) {
+        PyObject *one = PySequence_Fast_GET_ITEM(list, i);
+        if (!add_object(options, name, one)) failed = PyList_Append(rest, one);
+    }
+    if (!failed && (PyList_GET_SIZE(rest) || (!PySequence_Fast_GET_SIZE(list) && strcmp(name, "passes") != 0))) {
+        const bool names = PyList_GET_SIZE(rest) == 0 || !PyNumber_Check(PyList_GET_ITEM(rest, 0));
+        failed = names ? set_names(options, name, rest) : set_numbers(options, name, rest);
+    }
+    Py_XDECREF(list);
+    Py_XDECREF(rest);
+    return failed ? -1 : 0;
 }
 
 static int set_option(thunder_options *options, const char *name, PyObject *value)
 {
+    if (add_object(options, name, value)) return 0;
     if (PyBool_Check(value)) {
         thunder_options_set_bool(options, name, value == Py_True);
     } else if (PyLong_Check(value)) {

@@ -126,6 +126,14 @@ static int add(thunder_values *values, PyObject *object)
 
 int values_add(thunder_values *values, PyObject *object) { return add(values, object); }
 
+int values_add_each(thunder_values *values, PyObject *results)
+{
+    if (!PyTuple_Check(results)) return add(values, results);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(results); i++)
+        if (add(values, PyTuple_GET_ITEM(results, i))) return -1;
+    return 0;
+}
+
 int values_add_call(thunder_values *values, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     for (Py_ssize_t i = 0; i < count; i++)
@@ -147,7 +155,7 @@ typedef struct reader {
     bool traced;
 } reader;
 
-static PyObject *leaf_object(const thunder_any *any)
+PyObject *values_leaf(const thunder_any *any)
 {
     PyObject *list;
     switch (any->kind) {
@@ -175,7 +183,7 @@ static PyObject *read_leaf(reader *r)
     thunder_any any;
     r->at++;
     if (r->traced && thunder_values_kind(r->values, leaf) == THUNDER_FLOAT) return tensor_of(thunder_values_tensor(r->values, leaf));
-    return check_status(thunder_values_get(r->values, leaf, &any)) ? NULL : leaf_object(&any);
+    return check_status(thunder_values_get(r->values, leaf, &any)) ? NULL : values_leaf(&any);
 }
 
 static PyObject *read_one(reader *r, bool *is_named);

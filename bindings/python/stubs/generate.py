@@ -59,6 +59,12 @@ def options(rows):
             for row in rows]
 
 
+def compile_options():
+    """Those of the registry, and the objects that two of them take."""
+    texts = options(_schema.describe("options")) + ["passes: Sequence[Pass] | Pass = ..."]
+    return [text.replace("executors: ", "executors: Sequence[Executor | builtins.str] | Executor | ") for text in texts]
+
+
 def layers():
     """nn: its own classes as they are, and one for each kind."""
     text = IMPORTS + MODULE
@@ -86,7 +92,7 @@ def package():
     dtypes = [name for name in dir(thunder) if isinstance(getattr(thunder, name), thunder.dtype)]
     text = TENSOR.replace("@CODES@", "\n".join(f"    {code.name} = {code.value}" for code in thunder.Code))
     text = text.replace("@OPERATORS@", "\n".join(operators)).replace("@METHODS@", "\n".join(methods))
-    text = text.replace("@OPTIONS@", ", ".join(["*", *options(_schema.describe("options"))]))
+    text = text.replace("@OPTIONS@", ", ".join(["*", *compile_options()]))
     text = text.replace("@DTYPES@", "\n".join(f"{name}: dtype" for name in dtypes))
     return HEAD + text + "\n" + "\n".join(function(name, schema) for name, schema, _ in rows) + "\n"
 

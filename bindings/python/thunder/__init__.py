@@ -16,7 +16,7 @@ from . import _thunder
 _thunder.skip_frames_of(os.path.dirname(__file__) + os.sep)
 
 from . import _ops, _schema, _tree  # noqa: E402
-from ._extend import add_rules, op  # noqa: E402
+from ._extend import Executor, Node, Pass, add_pass, add_rules, executor, op, passes  # noqa: E402
 from ._functions import (Trace, compile, compile_options, executors, explain, grad, jit, last_miss, last_traces,  # noqa: E402
                          stats, value_and_grad)
 from ._tensor import asarray, from_numpy, tensor  # noqa: E402

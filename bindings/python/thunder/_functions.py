@@ -8,7 +8,7 @@ from . import _names, _schema, _thunder, _tree
 from ._tensor import asarray
 from ._thunder import Compiled, Tensor, grad_of, tape
 
-_options = {row["name"] for row in _schema.describe("options")}
+_options = {row["name"] for row in _schema.describe("options")} | {"passes"}
 
 
 def compile(function=None, /, **options):
@@ -23,7 +23,8 @@ def compile(function=None, /, **options):
 
     Arguments and results are tensors, numpy arrays, numbers, strings, None, modules, and lists, tuples, dicts, named
     tuples and dataclasses of them. Floats stay live and are tensors inside; integers, booleans and strings are
-    constants that a call checks. compile_options() lists the options.
+    constants that a call checks. compile_options() lists the options; `executors` and `passes` also take objects that
+    executor() and Pass() make, for this function alone.
     """
     unknown = next((name for name in options if name not in _options), None)
     if unknown is not None:
@@ -33,6 +34,7 @@ def compile(function=None, /, **options):
     if not callable(function):
         raise TypeError(f"compile: a function was expected, not {type(function).__name__}")
     name = getattr(function, "__qualname__", type(function).__qualname__)
+    options = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
     return functools.update_wrapper(Compiled(function, name, options), function)
 
 
