@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "capi/options.h"
+#include "executors/fusion/kernels.h"
 #include "jit/pipeline.h"
 #include "modules/optimizer.h"
 #include "modules/schedule.h"
@@ -100,6 +101,17 @@ void describe_executors(Context& context, cJSON* array) {
   for (auto& name : context.executor_names()) add_text(add_object(array), "name", name);
 }
 
+void describe_unavailable(Context& context, cJSON* array) {
+  auto all = context.missing_executors();
+  // It is always there, and takes nothing where its compiler is not; that is looked for when somebody asks.
+  if (std::string why; !fusion::can_compile(&why)) all.emplace_back("fusion", why);
+  for (auto& [name, why] : all) {
+    cJSON* o = add_object(array);
+    add_text(o, "name", name);
+    add_text(o, "why", why);
+  }
+}
+
 void describe_passes(Context& context, cJSON* array) {
   for (const PipelineRow& row : pipeline()) {
     cJSON* o = add_object(array);
@@ -160,6 +172,7 @@ constexpr Subject kSubjects[] = {
     {"schedules", [](Context&, cJSON* array) { describe_rows(schedule_rows(), array); }},
     {"options", [](Context&, cJSON* array) { describe_options(compile_options(), array); }},
     {"executors", describe_executors},
+    {"unavailable_executors", describe_unavailable},
     {"passes", describe_passes},
     {"memory", describe_memory},
 };

@@ -122,8 +122,10 @@ if(TARGET thunder_python AND NOT THUNDER_SANITIZE)
   execute_process(COMMAND ${THUNDER_PYTHON} -c "import setuptools, wheel, pip, venv, ensurepip" RESULT_VARIABLE no_pip
                   OUTPUT_QUIET ERROR_QUIET)
   if(NOT no_pip)
+    add_library(hide_libraries MODULE ${CMAKE_SOURCE_DIR}/tests/support/hide_libraries.c)
+    target_link_libraries(hide_libraries PRIVATE thunder_flags)
     add_test(NAME python_install COMMAND ${THUNDER_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/install.py
-             ${CMAKE_SOURCE_DIR}/bindings/python ${CMAKE_BINARY_DIR})
+             ${CMAKE_SOURCE_DIR}/bindings/python ${CMAKE_BINARY_DIR} $<TARGET_FILE:hide_libraries>)
     set_tests_properties(python_install PROPERTIES LABELS "python;install" TIMEOUT 300)
   endif()
 endif()

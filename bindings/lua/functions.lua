@@ -68,6 +68,7 @@ local function described(what)
   return function() return core.json(core.describe(what)) end
 end
 th.executors = described "executors"
+th.unavailable_executors = described "unavailable_executors" -- { name, why } of those that can run nothing here
 -- th.load_plugin(path): a shared library whose executors the option "executors" of compile can name from now on.
 th.load_plugin = core.load_plugin
 th.compile_options = described "options"

@@ -1,7 +1,7 @@
 """Builds the extension module, and the library before it if there is none.
 
 Against the tree that this file is in, whose build is taken (THUNDER_BUILD, else build/release, else it is made): the
-package then carries the library. Outside of a tree, such as from an sdist, against what pkg-config finds.
+package then carries the library, and runs on a machine that has numpy and no compiler. Outside of a tree, such as from an sdist, against what pkg-config finds.
 """
 import os
 import pathlib
@@ -12,6 +12,9 @@ import sys
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
+# What libthunder is linked with and a machine with Python may lack: small, and free to be passed on. LLVM and oneDNN are not
+# carried: they are opened where they are found, and other executors run what theirs would.
+CARRIED = ("libcjson.so",)
 HERE = pathlib.Path(__file__).resolve().parent
 TREE = HERE.parent.parent
 
@@ -58,6 +61,10 @@ class Build(build_ext):
             folder = module.parent / ("lib" if source.name.startswith("lib") else "lib/thunder")
             folder.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, folder / source.name)
+        for line in subprocess.run(["ldd", build / "lib/libthunder.so.0"], check=True, capture_output=True, text=True).stdout.splitlines():
+            name, _, place = line.strip().partition(" => ")
+            if name.startswith(CARRIED):
+                shutil.copy2(place.rpartition(" (")[0], module.parent / "lib" / name)
 
 
 sources = [str(path.relative_to(HERE)) for path in sorted((HERE / "src").glob("*.c"))]

@@ -44,6 +44,8 @@ class Context : public Counted<Context> {
   std::vector<std::string> executor_names() const;
   // Null: there is none of that name.
   Ref<Executor> find_executor(std::string_view name) const;
+  // Built-in ones that cannot run here, and why not.
+  const std::vector<std::pair<std::string, std::string>>& missing_executors() const { return missing_; }
 
   // Part of every compile from now on. Throws at a taken name, and where it cannot stand.
   void add_pass(Ref<CustomPass> pass);

@@ -131,6 +131,14 @@ expect.error(function() th.compile(th.relu, { executors = "adhoc" }) end, "unkno
 th.single_op_executor("one", "relu", function(t) return t * 9 end, function(o) return #o.inputs[1].shape == 1 end)
 expect.values(th.compile(th.relu, { executors = "one" })(x), { 9, 18, 27 })
 
+-- Built-in ones that can run nothing here say why, and cannot be asked for.
+for _, row in ipairs(th.unavailable_executors()) do
+  assert(#row.why > 0)
+  if row.name ~= "fusion" then -- it is looked for when it is needed, and then declines
+    expect.error(function() th.compile(th.relu, { executors = row.name })(x) end, row.name .. " is not available here")
+  end
+end
+
 -- A number in the place of a tensor is an argument of the line.
 local adds = th.executor { name = "adds", register = false, ops = { add = function(t, other) return t * other end } }
 expect.values(th.compile(function(a) return th.add(a, 2.0) end, { executors = { adds } })(x), { 2, 4, 6 })

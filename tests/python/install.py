@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""install.py PACKAGE BUILD: pip installs the package into an environment of its own, without a network; it then needs
-neither the tree nor the build."""
+"""install.py PACKAGE BUILD HIDE: pip installs the package into an environment of its own, without a network; it then needs
+neither the tree nor the build, nor, seen through HIDE (tests/support/hide_libraries.c), any library but the language's own."""
 import os
 import pathlib
 import subprocess
@@ -18,9 +18,41 @@ for name in ("py.typed", "__init__.pyi", "nn.pyi", "optim.pyi", "data.pyi"):
     open(package + "/" + name, encoding="utf-8").close()
 """
 
+# What most machines with Python lack. libcjson is linked; the package carries it.
+HIDDEN = ("libLLVM", "libdnnl", "libcjson")
+LACKING = """
+import thunder as th
+from thunder import nn, optim
+loaded = open("/proc/self/maps").read()
+assert "libLLVM" not in loaded and "libdnnl" not in loaded
+assert th.__file__.rsplit("/", 1)[0] + "/lib/libcjson.so" in loaded
+lacks = th.unavailable_executors()
+assert "libLLVM" in lacks["fusion"], lacks
+assert "libdnnl.so.2" in lacks["onednn"] and "onednn" not in th.executors(), lacks
+try:
+    th.compile(lambda x: x @ x, executors=["onednn"])(th.ones(2, 2))
+    raise AssertionError("it was not refused")
+except th.Error as error:
+    assert "onednn is not available here: none of libdnnl" in str(error), error
+assert (th.ones(2, 3) @ th.ones(3, 2)).tolist() == [[3, 3], [3, 3]]
+th.seed(1)
+net = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 2))
+opt = optim.AdamW(net.parameters(), lr=1e-2)
+@th.compile
+def step(x, y):
+    loss = th.cross_entropy(net(x), y)
+    opt.step(th.grad_of(loss, net.parameters()))
+    return loss
+x = th.randn(32, 8)
+y = (x.sum(1) > 0).long()
+losses = [step(x, y).item() for _ in range(50)]
+assert losses[-1] < losses[0] / 2, losses
+assert "by host" in str(th.last_traces(step)[-1]) and "by fusion" not in str(th.last_traces(step)[-1])
+"""
+
 
 def main():
-    package, build = sys.argv[1:]
+    package, build, hide = sys.argv[1:]
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "LD_LIBRARY_PATH")}
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True, system_site_packages=True)  # for setuptools, wheel and numpy
@@ -28,6 +60,8 @@ def main():
         subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-index", "--no-build-isolation", "--no-deps", package],
                        check=True, env={**environment, "THUNDER_BUILD": build})
         subprocess.run([python, "-c", USE.replace("PREFIX", repr(os.path.realpath(folder)))], check=True, env=environment, cwd=folder)
+        subprocess.run([python, "-c", LACKING], check=True, cwd=folder,
+                       env={**environment, "LD_AUDIT": hide, "HIDE_LIBRARIES": ":".join(HIDDEN)})
 
 
 if __name__ == "__main__":

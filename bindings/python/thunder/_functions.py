@@ -155,3 +155,8 @@ def compile_options():
 def executors():
     """What runs ops here."""
     return [row["name"] for row in _schema.describe("executors")]
+
+
+def unavailable_executors():
+    """The built-in executors that can run nothing here, and why not: what others, at last `host`, run instead."""
+    return {row["name"]: row["why"] for row in _schema.describe("unavailable_executors")}

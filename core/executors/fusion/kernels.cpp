@@ -39,7 +39,9 @@ struct Module {
     for (const std::string& path : places()) {
       void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
       if (!library) {
-        why = dlerror();
+        // Of a module that is there: which library it lacks. Else that of the first place.
+        const std::string error = dlerror();
+        if (why.empty() || !stamp(path).empty()) why = error;
         continue;
       }
       auto make = reinterpret_cast<MakeEmitter>(dlsym(library, kMakeEmitter));
