@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "executors/amx/amx.h"
 #include "executors/attention/attention.h"
+#include "executors/convolution/convolution.h"
 #include "executors/eager.h"
 #include "executors/fusion/fusion.h"
 #include "executors/host/host.h"
@@ -25,15 +26,18 @@ Context::Context(const ContextHooks& hooks) : hooks_(hooks), threads_(thread_cou
   random_ = Tensor::empty(hooks_.allocator, state);
   std::fill_n(reinterpret_cast<int64_t*>(random_->data()), 2, 0);
   // Highest priority first; host, which takes everything, is the last.
+  constexpr const char* kNoVectors = "the processor has no AVX2";
   constexpr const char* kNoTiles = "the processor has no tile registers for bf16 (AMX), or the system keeps them";
   if (auto amx = amx_executor()) executors_.push_back(make<Executor>(*amx));
   else missing_.emplace_back("amx", kNoTiles);
+  if (auto convolution = convolution_executor()) executors_.push_back(make<Executor>(*convolution));
+  else missing_.emplace_back("convolution", kNoVectors);
   std::string found;
   if (auto onednn = onednn_executor(found)) executors_.push_back(make<Executor>(*onednn));
   else missing_.emplace_back("onednn", found);
   log(1, "onednn", found);
   if (auto attention = attention_executor()) executors_.push_back(make<Executor>(*attention));
-  else missing_.emplace_back("attention", "the processor has no AVX2");
+  else missing_.emplace_back("attention", kNoVectors);
   executors_.push_back(make<Executor>(fusion_executor()));
   executors_.push_back(make<Executor>(host_executor()));
   default_executors_ = executors_;

@@ -15,7 +15,7 @@ struct ModuleRow {
   SchemaText schema;
   std::string_view doc;
   // What the forward takes where that is not one tensor: "NAME(tensor query, ...) -> (tensor, tensor)".
-  std::string_view inputs;
+  std::string_view inputs = {};
   void (*init)(ModuleInit&) = nullptr;     // makes the first parameters and buffers; null: there are none
   void (*forward)(ModuleCall&) = nullptr;  // null: the user gives one
 };

@@ -36,6 +36,12 @@ struct Kernels {
   void (*small)(const Product&);
   // For few rows: reads b once. Requires: a.column == 1, and b.row == 1 or b.column == 1.
   void (*thin)(const Product&);
+  // c[rows, panel_columns] = sum over l < depth of a[l, rows] b[offsets[l] + column], added to c's elements if `add`. All are
+  // dense; rows <= panel_rows.
+  void (*panel)(int64_t rows, int64_t depth, const float* a, const float* b, const int32_t* offsets, float* c, bool add);
+  int64_t panel_rows, panel_columns;
+
+  static constexpr int64_t kMostPanel = 12 * 32;  // rows and columns
 };
 
 const Kernels& avx2_kernels();

@@ -39,7 +39,34 @@ class KernelBody : Vectors<Isa> {
     else row_sums(p);
   }
 
+  static void panel(int64_t rows, int64_t depth, const float* a, const float* b, const int32_t* offsets, float* c, bool add) {
+    panel_of<Isa::kRows>(rows, depth, a, b, offsets, c, add);
+  }
+
  private:
+  // One function for each number of rows.
+  template <int64_t kRows>
+  static void panel_of(int64_t rows, int64_t depth, const float* a, const float* b, const int32_t* offsets, float* c, bool add) {
+    if constexpr (kRows > 1)
+      if (rows < kRows) return panel_of<kRows - 1>(rows, depth, a, b, offsets, c, add);
+    V left[kRows], right[kRows];
+#pragma GCC unroll 16
+    for (int64_t i = 0; i < kRows; i++) {
+      left[i] = add ? load(c + i * kWidth) : V{};
+      right[i] = add ? load(c + i * kWidth + kLanes) : V{};
+    }
+    for (int64_t l = 0; l < depth; l++, a += kRows) {
+      const V b_left = load(b + offsets[l]), b_right = load(b + offsets[l] + kLanes);
+#pragma GCC unroll 16
+      for (int64_t i = 0; i < kRows; i++) {
+        left[i] += a[i] * b_left;
+        right[i] += a[i] * b_right;
+      }
+    }
+#pragma GCC unroll 16
+    for (int64_t i = 0; i < kRows; i++) store(c + i * kWidth, left[i]), store(c + i * kWidth + kLanes, right[i]);
+  }
+
   // A panel of b: `depth` rows of kWidth columns, `columns` of which count.
   struct Block {
     int64_t depth, columns;

@@ -15,9 +15,6 @@ struct Row {
 constexpr std::array kRows = {
     Row{"prims.matmul", matmul_site},
     Row{"linear", linear_site},
-    Row{"prims.conv2d", conv2d_site},
-    Row{"prims.conv2d_input_grad", conv2d_input_grad_site},
-    Row{"prims.conv2d_weight_grad", conv2d_weight_grad_site},
 };
 
 // Asked about these ops only: whether all operands and results are f32 on the CPU.

@@ -14,8 +14,5 @@ using MakeSite = std::unique_ptr<Site> (*)(const Library& library, const NodeVie
 
 std::unique_ptr<Site> matmul_site(const Library& library, const NodeView& view, size_t* scratch);
 std::unique_ptr<Site> linear_site(const Library& library, const NodeView& view, size_t* scratch);
-std::unique_ptr<Site> conv2d_site(const Library& library, const NodeView& view, size_t* scratch);
-std::unique_ptr<Site> conv2d_input_grad_site(const Library& library, const NodeView& view, size_t* scratch);
-std::unique_ptr<Site> conv2d_weight_grad_site(const Library& library, const NodeView& view, size_t* scratch);
 
 }  // namespace thunder

@@ -1,5 +1,5 @@
-// The oneDNN executor: products of every size and layout, convolutions, threads, and the library that is not there.
-// Covers gemm, library, matmul, conv2d and the products of cpu: instructions, kernel, kernel_avx2 and kernel_avx512.
+// The oneDNN executor: products of every size and layout, threads, and the library that is not there.
+// Covers gemm, library, matmul and the products of cpu: instructions, kernel, kernel_avx2 and kernel_avx512.
 #include "executors/onednn/onednn.h"
 
 #include <dlfcn.h>
@@ -139,36 +139,6 @@ TEST_F(Onednn, takes_the_gradients_of_linear) {
     };
     expect_like_host(gradient, {random({33, 77}, 1).get(), random({65, 77}, 2).get(), random({65}, 3).get()}, "prims.matmul");
   }
-}
-
-TEST_F(Onednn, takes_convolutions_and_their_gradients) {
-  struct Window {
-    std::vector<int64_t> x, w, stride, padding, dilation;
-    int64_t groups;
-  };
-  const Window windows[] = {
-      {{2, 3, 9, 8}, {5, 3, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1}, {{2, 4, 13, 11}, {6, 2, 3, 2}, {2, 3}, {1, 2}, {2, 1}, 2},
-      {{1, 4, 20, 30}, {4, 1, 5, 5}, {1, 1}, {4, 4}, {1, 1}, 4}, {{2, 40, 6, 7}, {30, 40, 1, 1}, {1, 1}, {0, 0}, {1, 1}, 1},
-      {{1, 9, 5, 4}, {3, 9, 2, 2}, {3, 3}, {5, 6}, {3, 2}, 1}, {{1, 1, 70, 300}, {2, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1},
-  };
-  for (const Window& w : windows)
-    for (bool turned : {false, true})
-      for (size_t input : {0u, 1u, 2u}) {
-        auto body = [&, input](Scope& s, const Values& in, Values& out) {
-          const int64_t order[] = {0, 1, 3, 2};
-          Tensor *x = in[0].tensor.get(), *weight = in[1].tensor.get();
-          if (turned) x = op(s, "prims.permute", {any(x), Any::dims(order)}), weight = op(s, "prims.permute", {any(weight), Any::dims(order)});
-          Tensor* y = op(s, "conv2d", {any(x), any(weight), Any(), Any::dims(w.stride), Any::dims(w.padding), Any::dims(w.dilation), Any::integer(w.groups)});
-          if (input == 2) return out.push(Ref<Tensor>(y));
-          Values wrt;
-          wrt.push(in[input].tensor);
-          out.push((*s.grad(op(s, "sum", {any(op(s, "mul", {any(y), any(y)}))}), wrt))[0].tensor);
-        };
-        std::vector<int64_t> x = w.x, weight = w.w;
-        if (turned) std::swap(x[2], x[3]), std::swap(weight[2], weight[3]);
-        const char* const names[] = {"prims.conv2d_input_grad", "prims.conv2d_weight_grad", "prims.conv2d"};
-        expect_like_host(body, {random(x, 1).get(), random(weight, 2).get()}, names[input]);
-      }
 }
 
 TEST_F(Onednn, leaves_other_dtypes_to_host) {

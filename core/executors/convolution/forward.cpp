@@ -1,0 +1,41 @@
+// y[o, pixel] = sum over (c, tap) of weight[o, c, tap] x[c, pixel * stride + tap * dilation - padding].
+#include "executors/convolution/correlation.h"
+#include "executors/convolution/sites.h"
+
+namespace thunder {
+namespace {
+
+struct Forward : Correlation {
+  using Correlation::Correlation;
+  Status* run(const Launch* launch) const override {
+    const Buffer& weight = launch->inputs[1];
+    return run_with(launch, {weight.strides[1], weight.strides[0], w.outputs * weight.strides[0], {weight.strides[2], weight.strides[3]}});
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Site> convolution_forward(const Kernels& kernels, const NodeView& v, size_t* scratch) {
+  const Window w(shape_in(v, 0), shape_in(v, 1), shape_out(v), v.node, 2);
+  Planes planes;
+  Grid grid;
+  int64_t reach[2];
+  for (int i = 0; i < 2; i++) {
+    planes.image[i] = w.image[i], planes.stride[i] = w.stride[i], planes.lead[i] = w.padding[i];
+    grid.size[i] = w.out[i];
+    reach[i] = (w.kernel[i] - 1) * w.dilation[i] / w.stride[i];
+  }
+  planes.fit(grid.size, reach);
+  if (w.groups * w.channels * planes.channel() > kMostOffset) return nullptr;
+  for (int64_t tap = 0; tap < w.taps(); tap++) {
+    const int64_t y = tap / w.kernel[1] * w.dilation[0], x = tap % w.kernel[1] * w.dilation[1];
+    const int64_t plane = y % w.stride[0] * w.stride[1] + x % w.stride[1];
+    grid.taps.push_back(tap);
+    grid.places.push_back(plane * planes.plane() + y / w.stride[0] * planes.pitch + x / w.stride[1]);
+  }
+  auto site = std::make_unique<Forward>(kernels, w, planes, std::vector{std::move(grid)}, w.channels, w.outputs);
+  *scratch = site->scratch();
+  return site;
+}
+
+}  // namespace thunder

@@ -1,0 +1,130 @@
+// Convolutions and their gradients beside the reference: every kind of window, layout and group, for each set of
+// instructions. Covers convolution, window, planes, phases, correlation, forward, input_grad and weight_grad.
+#include "executors/convolution/convolution.h"
+
+#include <cmath>
+
+#include "base/text.h"
+#include "support/functions.h"
+#include "support/products.h"
+
+namespace thunder::test {
+namespace {
+
+// Sizes of the input and the weight, and the window's options.
+struct Case {
+  std::vector<int64_t> x, w, stride, padding, dilation;
+  int64_t groups;
+};
+const Case kCases[] = {
+    {{2, 3, 9, 8}, {5, 3, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1},        {{2, 4, 13, 11}, {6, 2, 3, 2}, {2, 3}, {1, 2}, {2, 1}, 2},
+    {{1, 4, 20, 30}, {4, 1, 5, 5}, {1, 1}, {4, 4}, {1, 1}, 4},      {{2, 40, 6, 7}, {30, 40, 1, 1}, {1, 1}, {0, 0}, {1, 1}, 1},
+    {{1, 9, 5, 4}, {3, 9, 2, 2}, {3, 3}, {5, 6}, {3, 2}, 1},        {{1, 1, 70, 300}, {2, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1},
+    {{3, 2, 7, 7}, {130, 2, 3, 3}, {2, 2}, {1, 1}, {1, 1}, 1},      {{1, 3, 4, 5}, {2, 3, 4, 5}, {1, 1}, {0, 0}, {1, 1}, 1},
+    {{2, 6, 10, 10}, {4, 3, 1, 3}, {3, 2}, {2, 0}, {1, 4}, 2},      {{1, 2, 3, 3}, {2, 2, 3, 3}, {4, 5}, {2, 2}, {1, 1}, 1},
+    {{1, 2, 6, 9}, {2, 2, 1, 1}, {2, 3}, {0, 0}, {1, 1}, 1},        {{1, 1, 3, 90}, {1, 1, 2, 2}, {70, 70}, {0, 1}, {1, 1}, 1},
+    {{0, 2, 5, 5}, {3, 2, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1},        {{3, 70, 16, 17}, {3, 70, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1},
+    {{3, 1, 900, 900}, {2, 1, 3, 3}, {90, 90}, {1, 1}, {1, 1}, 1},  // more images than are packed at a time
+};
+
+// The result (2), or the gradient of input 0 or 1; `turned`: of operands whose last two axes lie the other way.
+Lambda::Body body_of(const Case& w, bool turned, size_t which) {
+  return [&w, turned, which](Scope& s, const Values& in, Values& out) {
+    const int64_t order[] = {0, 1, 3, 2};
+    Tensor *x = in[0].tensor.get(), *weight = in[1].tensor.get();
+    if (turned) x = op(s, "prims.permute", {any(x), Any::dims(order)}), weight = op(s, "prims.permute", {any(weight), Any::dims(order)});
+    Tensor* y = op(s, "conv2d", {any(x), any(weight), Any(), Any::dims(w.stride), Any::dims(w.padding), Any::dims(w.dilation), Any::integer(w.groups)});
+    if (which == 2) return out.push(Ref<Tensor>(y));
+    Values wrt;
+    wrt.push(in[which].tensor);
+    out.push((*s.grad(op(s, "sum", {any(op(s, "mul", {any(y), any(y)}))}), wrt))[0].tensor);
+  };
+}
+constexpr const char* kOps[] = {"prims.conv2d_input_grad", "prims.conv2d_weight_grad", "prims.conv2d"};
+
+struct Convolution : CompiledTest, testing::WithParamInterface<Instructions> {
+  void SetUp() override {
+    if (instructions_of_this_machine() < GetParam()) GTEST_SKIP() << "the processor has no such vectors";
+    ExecutorDesc d = *convolution_executor(GetParam());
+    d.name = "tested";
+    context->add_executor(make<Executor>(std::move(d)));
+  }
+  static Ref<CompileOptions> with(const char* executors) {
+    auto options = make<CompileOptions>();
+    options->set("executors", Any::string(executors));
+    return options;
+  }
+  Ref<Tensor> random(const std::vector<int64_t>& shape, uint32_t seed) {
+    int64_t n = 1;
+    for (int64_t d : shape) n *= d;
+    return tensor(shape, noise(n, seed));
+  }
+  void expect_like_host(const Case& w, bool turned, size_t which) {
+    std::vector<int64_t> x = w.x, weight = w.w;
+    if (turned) std::swap(x[2], x[3]), std::swap(weight[2], weight[3]);
+    const auto a = random(x, 1), b = random(weight, 2);
+    const std::string what = cat(kOps[which], " ", &w - kCases, turned ? ", turned" : "");
+    const Floats expected = run(*compile(body_of(w, turned, which), with("host").get()), {a.get(), b.get()});
+    auto compiled = compile(body_of(w, turned, which), with("tested").get());
+    const Floats got = run(*compiled, {a.get(), b.get()});
+    ASSERT_EQ(got.size(), expected.size()) << what << error;
+    float greatest = 1;
+    for (float v : expected) greatest = std::max(greatest, std::fabs(v));
+    for (size_t i = 0; i < got.size(); i++) ASSERT_NEAR(got[i], expected[i], 2e-5 * greatest) << what << " at " << i;
+    bool taken = false;
+    const std::vector<Trace> traces = compiled->traces();
+    for (const Node* n : traces.back().nodes) taken = taken || (n->op->name() == kOps[which] && std::string_view(n->executor) == "tested");
+    EXPECT_TRUE(taken) << what;
+  }
+};
+
+TEST_P(Convolution, gives_what_host_gives) {
+  for (const Case& w : kCases)
+    for (bool turned : {false, true})
+      for (size_t which : {0u, 1u, 2u})
+        if (!turned || w.x[2] < 900) expect_like_host(w, turned, which);
+}
+
+INSTANTIATE_TEST_SUITE_P(Instructions, Convolution, testing::Values(Instructions::avx2, Instructions::avx512),
+                         [](const auto& info) { return std::string(info.param == Instructions::avx2 ? "avx2" : "avx512"); });
+
+// A padded image of more elements than 32 bits count is left to others.
+TEST_P(Convolution, declines_images_of_too_many_elements) {
+  const Case huge{{1, 1, 1, 1}, {1, 1, 1, 1}, {40000, 40000}, {20000, 20000}, {1, 1}, 1};
+  const auto x = random(huge.x, 1), w = random(huge.w, 2);
+  auto compiled = compile(body_of(huge, false, 2), with("tested").get());
+  EXPECT_EQ(run(*compiled, {x.get(), w.get()}), Floats(4, 0.0f)) << error;
+  EXPECT_STREQ(compiled->traces().back().nodes[0]->executor, "host");
+}
+
+TEST(Panel, sums_rows_through_a_table_of_offsets) {
+  for (Instructions i : {Instructions::avx2, Instructions::avx512}) {
+    if (instructions_of_this_machine() < i) continue;
+    const Kernels& k = *kernels_for(i);
+    const int64_t depth = 37;
+    const std::vector<float> b = noise(1000, 1);
+    std::vector<int32_t> offsets;
+    for (int32_t l = 0; l < depth; l++) offsets.push_back(l * 401 % 900);
+    for (int64_t rows = 1; rows <= k.panel_rows; rows++)
+      for (bool add : {false, true}) {
+        const std::vector<float> a = noise(rows * depth, 2), before = noise(rows * k.panel_columns, 3);
+        std::vector<float> c = before;
+        k.panel(rows, depth, a.data(), b.data(), offsets.data(), c.data(), add);
+        for (int64_t r = 0; r < rows; r++)
+          for (int64_t j = 0; j < k.panel_columns; j++) {
+            double want = add ? before[static_cast<size_t>(r * k.panel_columns + j)] : 0;
+            for (int64_t l = 0; l < depth; l++) want += static_cast<double>(a[static_cast<size_t>(l * rows + r)]) * b[static_cast<size_t>(offsets[static_cast<size_t>(l)] + j)];
+            ASSERT_NEAR(c[static_cast<size_t>(r * k.panel_columns + j)], want, 1e-4) << rows << " rows at " << r << ", " << j;
+          }
+      }
+  }
+}
+
+TEST(ConvolutionExecutor, is_among_the_built_in_ones) {
+  if (instructions_of_this_machine() == Instructions::none) GTEST_SKIP() << "the processor has no AVX2";
+  const std::vector<std::string> names = make<Context>(ContextHooks{})->executor_names();
+  EXPECT_NE(std::find(names.begin(), names.end(), "convolution"), names.end());
+}
+
+}  // namespace
+}  // namespace thunder::test
