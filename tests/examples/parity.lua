@@ -7,6 +7,7 @@ local train = require "text.train"
 local weights = require "text.weights"
 
 local LOGITS, LOSSES = 1e-4, 1e-3
+local committed = "examples/reference"
 -- What write.py makes for the committed files.
 local small = { layers = 2, width = 64, heads = 4, context = 24, vocabulary = 64, key_heads = 2, inner = 96, base = 10000.0, eps = 1e-5 }
 
@@ -27,21 +28,21 @@ local function compare(name, config, folder)
   local parameters = net:parameters()
   local optimizer = th.optim.AdamW(parameters, { lr = 1e-3 })
   local step = th.compile(function(batch) return train.update(net, batch, parameters, optimizer) end)
-  local drift, loss = 0, nil
+  local drift = 0
   for i = 1, rows.shape[1] do
-    loss = step(rows[i]:contiguous()):item()
+    local loss = step(rows[i]:contiguous()):item()
     drift = math.max(drift, math.abs(loss - expected.losses[i]:item()))
   end
   assert(drift < LOSSES, ("%s: losses differ by %g"):format(name, drift))
-  assert(loss < expected.losses[1]:item(), "the losses to compare with do not fall")
   assert(th.stats(step).misses == 1)
+  assert(folder ~= committed or expected.losses[-1]:item() < expected.losses[1]:item() - 0.3, "these losses hardly fall")
   print(("%s: logits within %.2g, the losses of %d steps within %.2g"):format(name, apart, rows.shape[1], drift))
 end
 
 local name, size, folder = table.unpack(arg)
 if name then
-  local vocabulary = { gpt2 = 50257, llama = 32000 }
+  local vocabulary = { gpt2 = 50257, llama = 49152 }
   compare(name, setmetatable({ vocabulary = vocabulary[name] }, { __index = require(name .. ".model").sizes[size] }), folder)
 else
-  for _, which in ipairs { "gpt2", "llama" } do compare(which, small, "examples/reference") end
+  for _, which in ipairs { "gpt2", "llama" } do compare(which, small, committed) end
 end

@@ -172,6 +172,6 @@ refused("sample needs --weights", "gpt2", "sample")
 refused("--vocab and --merges", "gpt2", "sample", "--weights", folder .. "gpt2_weights.safetensors")
 refused("52 differences:\n  'h.0.attn.c_attn.bias' is float32[192], not float32[384]", "gpt2", "sample", "--weights", at "gpt2.safetensors")
 refused("no parameter of this model", "llama", "sample", "--size", "tiny", "--weights", at "gpt2.safetensors")
-assert(run("llama", "--help"):find("sizes: tiny, small, tinyllama-1.1b, llama-2-7b, llama-3-8b, llama-2-13b", 1, true))
+assert(run("llama", "--help"):find("sizes: tiny, small, smollm-135m, tinyllama-1.1b, llama-2-7b, llama-3-8b, llama-2-13b", 1, true))
 
 os.execute(("rm -r '%s'"):format(directory))

@@ -145,14 +145,16 @@ class LlamaBlock(nn.Module):
 
 
 class Llama(nn.Module):
-    def __init__(self, layers, width, heads, key_heads, inner, context, vocabulary, deviation):
+    def __init__(self, layers, width, heads, key_heads, inner, context, vocabulary, deviation, tied=False):
         super().__init__()
         self.model = nn.Module()
         self.model.embed_tokens = nn.Embedding(vocabulary, width)
         nn.init.normal_(self.model.embed_tokens.weight, std=deviation)
         self.model.layers = nn.ModuleList(LlamaBlock(width, heads, key_heads, inner, deviation) for _ in range(layers))
         self.model.norm = RMSNorm(width)
-        self.lm_head = linear(width, vocabulary, deviation)
+        self.lm_head = nn.Linear(width, vocabulary, bias=False) if tied else linear(width, vocabulary, deviation)
+        if tied:
+            self.lm_head.weight = self.model.embed_tokens.weight
 
     def forward(self, tokens):
         x = self.model.embed_tokens(tokens)
@@ -164,6 +166,6 @@ class Llama(nn.Module):
 MODELS = {"gpt2": Gpt2, "llama": Llama}
 SIZES = {
     "gpt2": {"layers": 12, "width": 768, "heads": 12, "context": 1024, "vocabulary": 50257, "deviation": 0.02},
-    "tinyllama-1.1b": {"layers": 22, "width": 2048, "heads": 32, "key_heads": 4, "inner": 5632, "context": 2048,
-                       "vocabulary": 32000, "deviation": 0.02},
+    "smollm-135m": {"layers": 30, "width": 576, "heads": 9, "key_heads": 3, "inner": 1536, "context": 2048, "tied": True,
+                    "vocabulary": 49152, "deviation": 0.02},
 }

@@ -3,7 +3,7 @@
 plain PyTorch, and the tokens that GPT-2's encoding makes of a few lines with a small vocabulary.
 
     write.py                                 the files of this folder, which the tests read
-    write.py gpt2 gpt2 FOLDER                the same for a whole size (50257 tokens), for tests/examples/parity.lua
+    write.py gpt2 gpt2 FOLDER                the same for a whole size, for tests/examples/parity.lua
 """
 import pathlib
 import sys
