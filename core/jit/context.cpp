@@ -27,7 +27,7 @@ Context::Context(const ContextHooks& hooks) : hooks_(hooks), threads_(thread_cou
   std::fill_n(reinterpret_cast<int64_t*>(random_->data()), 2, 0);
   // Highest priority first; host, which takes everything, is the last.
   constexpr const char* kNoVectors = "the processor has no AVX2";
-  constexpr const char* kNoTiles = "the processor has no tile registers for bf16 (AMX), or the system keeps them";
+  constexpr const char* kNoTiles = "the processor has no tile registers for bf16 (AMX), or the system cannot save them";
   if (auto amx = amx_executor()) executors_.push_back(make<Executor>(*amx));
   else missing_.emplace_back("amx", kNoTiles);
   if (auto convolution = convolution_executor()) executors_.push_back(make<Executor>(*convolution));

@@ -28,6 +28,7 @@ struct TileSite : Site {
 template <class T, int kParts>
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void*) {
   *scratch = 0;
+  if (!enable_tile_registers()) return make<Status>(Code::declined, "the system keeps the tile registers").detach();
   std::unique_ptr<Site> site;
   if (view.node.op->name() == "linear") site = std::make_unique<TileSite<T, kParts, linear_of<T>>>();
   else site = std::make_unique<TileSite<T, kParts, matmul_of<T>>>();

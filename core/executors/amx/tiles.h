@@ -31,7 +31,7 @@ struct Tiles {
   static constexpr size_t kScratchBytes = static_cast<size_t>((kRows + kColumns) * kDepth * kParts) * sizeof(Half);
 
   // Any strides. `scratch` is aligned to a cache line. False, and c is as it was: a or b hold infinities, NaN, or nothing
-  // but numbers too small for their parts. Requires: tile_registers_of_this_machine(). Any thread.
+  // but numbers too small for their parts. Requires: enable_tile_registers(). Any thread.
   static bool add_block(const TileBlock<T>& block, void* scratch);
 };
 

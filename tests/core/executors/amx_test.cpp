@@ -26,7 +26,7 @@ void half_product(Scope& s, const Values& in, Values& out) {
 
 struct Amx : CompiledTest {
   void SetUp() override {
-    if (!tile_registers_of_this_machine()) GTEST_SKIP() << "no tile registers (AMX) here";
+    if (!tile_registers_of_this_machine() || !enable_tile_registers()) GTEST_SKIP() << "no tile registers (AMX) here";
   }
   static Ref<CompileOptions> precision(const char* value) {
     auto options = make<CompileOptions>();
