@@ -23,7 +23,7 @@ class TileScratch {
   alignas(64) float sums[std::is_same_v<T, float> ? 1 : Tiles<T, kParts>::kRows * Tiles<T, kParts>::kColumns];
 };
 
-// Calls f(block): all depths of p, `rows` and `columns` at most.
+// One product on this thread.
 template <class T, int kParts>
 class TileProduct {
   using Kernel = Tiles<T, kParts>;
