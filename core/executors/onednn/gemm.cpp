@@ -39,11 +39,8 @@ Status* run_products(const Library& library, const Launch* launch, BatchedProduc
   products.simplify();
   const Product& p = products.each;
   if (p.m == 0 || p.n == 0) return nullptr;
-  const auto on_one_thread = [&library](const Product& tile) {
-    const Library::OneThread one(library);
-    return multiply(library, tile);
-  };
-  return TiledProducts(products, tiling_of(p), on_one_thread).run(launch);
+  const auto on_this_thread = [&library](const Product& tile) { return multiply(library, tile); };
+  return TiledProducts(products, tiling_of(p), on_this_thread).run(launch);
 }
 
 }  // namespace thunder

@@ -81,6 +81,7 @@ bool Library::multiplies(const Product& p) {
 }
 
 bool Library::multiply(const Product& p) const {
+  const OneThread one(*this);
   const Leading a = leading(p.a, p.m, p.k), b = leading(p.b, p.k, p.n);
   return sgemm_(a.transposed, b.transposed, p.m, p.n, p.k, 1.0f, p.a.data, a.distance, p.b.data, b.distance, p.add ? 1.0f : 0.0f, p.c,
                 std::max(p.c_row, p.n)) == 0;

@@ -19,10 +19,11 @@ class Library {
   const Kernels& kernels() const { return *kernels_; }
 
   // c = a b, or c += a b. Requires: for each of a and b, rows or columns that are dense (`multiplies`). False: the
-  // library ran out of memory. One thread: requires a OneThread.
+  // library ran out of memory. On this thread alone.
   bool multiply(const Product& p) const;
   static bool multiplies(const Product& p);
 
+ private:
   // While it lives, the library uses no thread but the caller's. (Its threads are OpenMP's, whose number is a setting
   // of each thread; a team that waits passively costs more than many products.)
   class OneThread {
@@ -36,7 +37,6 @@ class Library {
     int threads_;
   };
 
- private:
   using Sgemm = int (*)(char a, char b, int64_t m, int64_t n, int64_t k, float alpha, const float* A, int64_t lda, const float* B,
                         int64_t ldb, float beta, float* C, int64_t ldc);
   bool resolve(void* handle, std::string& report);

@@ -57,7 +57,6 @@ struct Onednn : CompiledTest {
 
 TEST_F(Onednn, multiplies_every_size_and_layout) {
   each_product([](const Product& p) {
-    const Library::OneThread one(*library());
     EXPECT_TRUE(multiply(*library(), p));
   });
 }
