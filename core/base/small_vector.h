@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -24,9 +25,9 @@ class SmallVector {
     assign(first, last);
   }
   explicit SmallVector(std::span<const T> items) { assign(items.begin(), items.end()); }
-  SmallVector(const SmallVector& o) { assign(o.begin(), o.end()); }
+  SmallVector(const SmallVector& o) { copy(o); }
   SmallVector& operator=(const SmallVector& o) {
-    if (this != &o) assign(o.begin(), o.end());
+    if (this != &o) copy(o);
     return *this;
   }
   SmallVector(SmallVector&& o) noexcept { take(o); }
@@ -57,6 +58,11 @@ class SmallVector {
   }
   void pop_back() { size_--; }
   void clear() { size_ = 0; }
+  // What is added is not initialised.
+  void resize_uninitialized(size_t n) {
+    reserve(n);
+    size_ = static_cast<uint32_t>(n);
+  }
   void resize(size_t n, T value = T{}) {  // by value: it may be one of ours
     reserve(n);
     T* to = data();
@@ -90,6 +96,12 @@ class SmallVector {
   }
 
  private:
+  void copy(const SmallVector& o) {
+    // A shape is copied at each call: moving all of a small room costs less than counting what is in use.
+    if (heap_ || o.heap_ || sizeof inline_ > 128) return assign(o.begin(), o.end());
+    std::memcpy(inline_, o.inline_, sizeof inline_);
+    size_ = o.size_;
+  }
   void take(SmallVector& o) {
     if (o.heap_) {
       heap_ = std::move(o.heap_);

@@ -28,12 +28,10 @@ BlockCache* BlockCache::open(const Allocator& under, size_t limit) { return new 
 Allocator BlockCache::allocator() {
   // A small block does not keep the cache alive, so its return must not look at it.
   return {[](size_t bytes, size_t align, void* self) {
-            const Allocator small = default_allocator();
-            return kept(bytes) ? static_cast<BlockCache*>(self)->allocate(bytes) : small.allocate(bytes, align, small.user);
+            return kept(bytes) ? static_cast<BlockCache*>(self)->allocate(bytes) : allocate_aligned(bytes, align);
           },
-          [](void* block, size_t bytes, size_t align, void* self) {
-            const Allocator small = default_allocator();
-            return kept(bytes) ? static_cast<BlockCache*>(self)->deallocate(block, bytes) : small.deallocate(block, bytes, align, small.user);
+          [](void* block, size_t bytes, size_t, void* self) {
+            return kept(bytes) ? static_cast<BlockCache*>(self)->deallocate(block, bytes) : deallocate_aligned(block);
           },
           this, true};
 }

@@ -15,9 +15,11 @@ namespace {
 // Pages of this size cost one entry of the processor's address cache, and one fault, where small ones cost hundreds.
 constexpr size_t kHugePage = size_t{2} << 20;
 
+}  // namespace
+
 // malloc's fast path for small blocks does not serve aligned ones: align by hand, with the block's own address just
 // before what is given out.
-void* allocate_aligned(size_t bytes, size_t align, void*) {
+void* allocate_aligned(size_t bytes, size_t align) {
   if (bytes > SIZE_MAX / 2) return nullptr;
   const bool huge = bytes >= kHugePage;
   if (huge) align = kHugePage;
@@ -31,10 +33,11 @@ void* allocate_aligned(size_t bytes, size_t align, void*) {
   return reinterpret_cast<void*>(at);
 }
 
-}  // namespace
+void deallocate_aligned(void* p) { std::free(static_cast<void**>(p)[-1]); }
 
 Allocator default_allocator() {
-  return {allocate_aligned, [](void* p, size_t, size_t, void*) { std::free(static_cast<void**>(p)[-1]); }, nullptr, true};
+  return {[](size_t bytes, size_t align, void*) { return allocate_aligned(bytes, align); },
+          [](void* p, size_t, size_t, void*) { deallocate_aligned(p); }, nullptr, true};
 }
 
 namespace {

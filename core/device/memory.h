@@ -15,6 +15,9 @@ struct Allocator {
   bool ours = false;  // plain host memory: one block may hold the data and the objects that describe them
 };
 Allocator default_allocator();
+// The default's functions. Null: out of memory. Requires: align is a power of two, at least a pointer's.
+void* allocate_aligned(size_t bytes, size_t align);
+void deallocate_aligned(void*);
 
 // Alignment of every buffer we make: a cache line, and the widest vector.
 constexpr size_t kAlign = 64;

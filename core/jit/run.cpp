@@ -29,7 +29,7 @@ struct Range {
 
 }  // namespace
 
-Tensor* Compiled::input_tensor(const Entry& entry, const Inputs& in, size_t input) {
+inline Tensor* Compiled::input_tensor(const Entry& entry, const Inputs& in, size_t input) {
   const Binding& b = entry.bindings[input];
   if (b.captured) return b.captured.get();
   if (in.values && (*in.values)[b.leaf].kind != ArgKind::value) return nullptr;
@@ -76,7 +76,7 @@ Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound,
   SmallVector<void*, 16> inputs, outputs;
   SmallVector<Number, 8> numbers;
   numbers.reserve(entry.leaves);  // pointers into it must stay
-  inputs.resize(entry.leaves);
+  inputs.resize_uninitialized(entry.leaves);  // a program reads those that are given
   for (uint32_t i : entry.program->given_inputs()) {
     if (Tensor* t = input_tensor(entry, in, i)) {
       inputs[i] = t->data();

@@ -110,8 +110,13 @@ std::unique_ptr<Program::Frame> Program::make_frame() const {
   return frame;
 }
 
-Program::Frame& Program::acquire() {
-  if (!first_->busy.load(std::memory_order_relaxed) && !first_->busy.exchange(true, std::memory_order_acquire)) return *first_;
+inline Program::Frame& Program::acquire() {
+  if (!first_->busy.load(std::memory_order_relaxed) && !first_->busy.exchange(true, std::memory_order_acquire)) [[likely]]
+    return *first_;
+  return another_frame();
+}
+
+Program::Frame& Program::another_frame() {
   std::lock_guard lock(mutex_);
   if (idle_.empty()) {
     idle_.reserve(more_.size() + 1);  // so that `release` cannot fail
@@ -122,7 +127,7 @@ Program::Frame& Program::acquire() {
   return *frame;
 }
 
-void Program::release(Frame& frame) {
+inline void Program::release(Frame& frame) {
   if (&frame == first_.get()) return frame.busy.store(false, std::memory_order_release);
   std::lock_guard lock(mutex_);
   idle_.push_back(&frame);

@@ -123,6 +123,7 @@ class Program {
   std::unique_ptr<Frame> make_frame() const;
   Status* run_steps(Frame& frame, size_t begin, size_t end) const noexcept;
   Frame& acquire();
+  Frame& another_frame();
   void release(Frame& frame);
 
   Trace trace_;
