@@ -1,5 +1,7 @@
 #include "executors/amx/amx.h"
 
+#include <array>
+
 #include "executors/amx/products.h"
 #include "executors/cpu/instructions.h"
 #include "executors/cpu/site.h"
@@ -25,32 +27,28 @@ struct TileSite : Site {
   }
 };
 
+struct Row {
+  std::string_view op;
+  std::unique_ptr<Site> (*make)();
+};
+template <class S>
+std::unique_ptr<Site> made() { return std::make_unique<S>(); }
+template <class T, int kParts>
+constexpr std::array kRows = {
+    Row{"prims.matmul", made<TileSite<T, kParts, matmul_of<T>>>},
+    Row{"linear", made<TileSite<T, kParts, linear_of<T>>>},
+};
+
 template <class T, int kParts>
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void*) {
   *scratch = 0;
   if (!enable_tile_registers()) return make<Status>(Code::declined, "the system keeps the tile registers").detach();
-  std::unique_ptr<Site> site;
-  if (view.node.op->name() == "linear") site = std::make_unique<TileSite<T, kParts, linear_of<T>>>();
-  else site = std::make_unique<TileSite<T, kParts, matmul_of<T>>>();
-  *state = site.release();
+  *state = row_of(kRows<T, kParts>, view).make().release();
   return nullptr;
 }
 
-bool all_are(const NodeView& view, DType dtype) {
-  bool yes = true;
-  auto check = [&](ValueId v) {
-    const TensorType& t = view.store.type(v);
-    yes = yes && t.dtype == dtype && t.device == Device::cpu;
-  };
-  for_each_value(view.node.args, check);
-  for (ValueId r : view.node.results) check(r);
-  return yes;
-}
-
-bool claim_half(const NodeView& view, void*) { return all_are(view, DType::bf16); }
-
-bool claim_large_f32(const NodeView& view, void*) {
-  if (!all_are(view, DType::f32)) return false;
+bool claim_large_f32(const NodeView& view, void* user) {
+  if (!all_tensors_are<DType::f32>(view, user)) return false;
   const Sizes a = concrete(view.store.type(view.node.args[0].v).shape), b = concrete(view.store.type(view.node.args[1].v).shape);
   const Sizes c = concrete(view.store.type(view.node.results[0]).shape);
   if (a.empty() || b.size() < 2) return false;
@@ -63,20 +61,12 @@ bool claim_large_f32(const NodeView& view, void*) {
 template <class T, int kParts>
 std::optional<ExecutorDesc> executor(const char* name, bool (*claim)(const NodeView&, void*)) {
   if (!tile_registers_of_this_machine()) return std::nullopt;
-  ExecutorDesc d;
-  d.name = name;
-  d.ops = {"prims.matmul", "linear"};
-  d.flags = kStrided;
-  d.claim = claim;
-  d.prepare = prepare<T, kParts>;
-  d.run = run_site;
-  d.drop = drop_site;
-  return d;
+  return site_executor(name, kRows<T, kParts>, claim, prepare<T, kParts>);
 }
 
 }  // namespace
 
-std::optional<ExecutorDesc> amx_executor() { return executor<Half, 1>("amx", claim_half); }
+std::optional<ExecutorDesc> amx_executor() { return executor<Half, 1>("amx", all_tensors_are<DType::bf16>); }
 std::optional<ExecutorDesc> amx_high_executor() { return executor<float, 2>("amx_high", claim_large_f32); }
 std::optional<ExecutorDesc> amx_medium_executor() { return executor<float, 1>("amx_medium", claim_large_f32); }
 

@@ -22,15 +22,12 @@ constexpr std::array kRows = {
     Row{"scaled_dot_product_attention_backward", 1, 7, backward_site},
 };
 
-const Row& row_of(const NodeView& view) {
-  return *std::find_if(kRows.begin(), kRows.end(), [&](const Row& r) { return r.op == view.node.op->name(); });
-}
+std::optional<Geometry> geometry_of(const NodeView& view) { return Geometry::of(view, row_of(kRows, view).query, row_of(kRows, view).mask); }
 
-bool claim(const NodeView& view, void*) { return Geometry::of(view, row_of(view).query, row_of(view).mask).has_value(); }
+bool claim(const NodeView& view, void*) { return geometry_of(view).has_value(); }
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
-  const Row& row = row_of(view);
-  *state = row.make(*static_cast<const Tools*>(user), *Geometry::of(view, row.query, row.mask), scratch).release();
+  *state = row_of(kRows, view).make(*static_cast<const Tools*>(user), *geometry_of(view), scratch).release();
   return nullptr;
 }
 
@@ -52,16 +49,7 @@ std::optional<ExecutorDesc> attention_executor(Instructions with) {
   static const Tools tools[] = {{}, {kernels_for(Instructions::avx2), steps_for(Instructions::avx2)},
                                 {kernels_for(Instructions::avx512), steps_for(Instructions::avx512)}};
   if (with == Instructions::none) return std::nullopt;
-  ExecutorDesc d;
-  d.name = "attention";
-  for (const Row& r : kRows) d.ops.emplace_back(r.op);
-  d.flags = kStrided;
-  d.user = const_cast<Tools*>(&tools[static_cast<size_t>(with)]);
-  d.claim = claim;
-  d.prepare = prepare;
-  d.run = run_site;
-  d.drop = drop_site;
-  return d;
+  return site_executor("attention", kRows, claim, prepare, &tools[static_cast<size_t>(with)]);
 }
 
 }  // namespace thunder

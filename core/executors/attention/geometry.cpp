@@ -3,12 +3,11 @@
 #include <cmath>
 #include <limits>
 
+#include "executors/cpu/site.h"
 #include "ir/shape.h"
 
 namespace thunder {
 namespace {
-
-bool on_cpu(const TensorType& t, DType dtype) { return t.dtype == dtype && t.device == Device::cpu; }
 
 // Whether the mask has no axis that the scores lack.
 bool fits(const Sizes& mask, const Sizes& query, int64_t keys) {

@@ -1,18 +1,53 @@
-// What a call site of an executor keeps between calls.
+// What the executors for CPUs share that know ops by name and keep something for each call site.
 #pragma once
 
-#include "program/launch.h"
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "executors/executor.h"
 
 namespace thunder {
 
-// Any number of threads run it at a time.
+// What a call site keeps between calls. Any number of threads run it at a time.
 struct Site {
   virtual ~Site() = default;
   virtual Status* run(const Launch* launch) const = 0;
 };
 
-// For an executor's descriptor: its state is a Site that it owns.
-inline Status* run_site(const Launch* launch, void* state) { return static_cast<const Site*>(state)->run(launch); }
-inline void drop_site(void* state) { delete static_cast<Site*>(state); }
+inline bool on_cpu(const TensorType& t, DType dtype) { return t.dtype == dtype && t.device == Device::cpu; }
+
+// A claim: whether all operands and results are of this dtype and on the CPU.
+template <DType kDType>
+bool all_tensors_are(const NodeView& view, void*) {
+  bool all = true;
+  const auto look = [&](ValueId v) { all = all && on_cpu(view.store.type(v), kDType); };
+  for_each_value(view.node.args, look);
+  for (ValueId r : view.node.results) look(r);
+  return all;
+}
+
+// Of a table with a row (`op`, and what it is made with) for each op of an executor: a line's. Requires: there is one.
+template <class Rows>
+const auto& row_of(const Rows& rows, const NodeView& view) {
+  return *std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.op == view.node.op->name(); });
+}
+
+// An executor of such a table. `prepare` gives a Site as the state, which the executor then owns; it gets `user`, which
+// nobody owns, as the claim does.
+template <class Rows>
+ExecutorDesc site_executor(const char* name, const Rows& rows, decltype(ExecutorDesc::claim) claim, decltype(ExecutorDesc::prepare) prepare,
+                           const void* user = nullptr) {
+  ExecutorDesc d;
+  d.name = name;
+  for (const auto& row : rows) d.ops.emplace_back(row.op);
+  d.flags = kStrided;
+  d.user = const_cast<void*>(user);
+  d.claim = claim;
+  d.prepare = prepare;
+  d.run = [](const Launch* launch, void* state) { return static_cast<const Site*>(state)->run(launch); };
+  d.drop = [](void* state) { delete static_cast<Site*>(state); };
+  return d;
+}
 
 }  // namespace thunder
