@@ -7,20 +7,14 @@
 namespace thunder {
 namespace {
 
-// The planes of as many images are there at a time as this many floats hold: about what a third-level cache does.
-constexpr int64_t kPlanes = 1 << 21;
 // A task is so many panels and blocks of rows: panels' planes and a block's weights stay in the second-level cache.
 constexpr int64_t kPanels = 8, kBlocks = 8;
-// What the kernel reads past the last pixel.
-constexpr int64_t kBeyond = 64;
-
-int64_t parts(int64_t n, int64_t each) { return (n + each - 1) / each; }
 
 }  // namespace
 
-Correlation::Correlation(const Kernels& kernels, const Window& window, Planes planes, std::vector<Grid> grids, int64_t sums, int64_t rows, bool sparse)
-    : w(window), kernels_(kernels), planes_(planes), grids_(std::move(grids)), sums_(sums), rows_(rows), sparse_(sparse) {
-  block_rows_ = std::max<int64_t>(1, parts(rows_, std::max<int64_t>(1, parts(rows_, kernels_.panel_rows))));
+Correlation::Correlation(const Kernels& kernels, const Window& window, Planes planes, std::vector<Grid> grids, Summed summed, bool sparse)
+    : kernels_(kernels), w(window), planes_(planes), grids_(std::move(grids)), summed_(summed), sums_(summed == inputs ? w.channels : w.outputs),
+      rows_(summed == inputs ? w.outputs : w.channels), blocks_(rows_, kernels_.panel_rows), sparse_(sparse) {
   int64_t at = 0;
   for (const Grid& g : grids_) {
     Weights& packed = weights_.emplace_back();
@@ -29,7 +23,7 @@ Correlation::Correlation(const Kernels& kernels, const Window& window, Planes pl
       for (int64_t place : g.places) packed.offsets.push_back(static_cast<int32_t>(c * planes_.channel() + place));
     at += rows_ * packed.depth;
   }
-  images_ = std::clamp<int64_t>(kPlanes / std::max<int64_t>(1, image_planes()), 1, std::max<int64_t>(1, w.batch));
+  images_ = images_at_a_time(w.batch, image_planes());
 }
 
 int64_t Correlation::group_weights() const { return weights_.empty() ? 0 : weights_.back().at + rows_ * weights_.back().depth; }
@@ -38,25 +32,15 @@ size_t Correlation::scratch() const {
   return static_cast<size_t>(images_ * image_planes() + kBeyond + w.groups * group_weights()) * sizeof(float);
 }
 
-void Correlation::pack(const WeightSteps& steps, const float* weight, int64_t group, size_t grid, int64_t block, float* to) const {
-  const int64_t rows = rows_of(block);
-  const float* from = weight + group * steps.group + block * block_rows_ * steps.row;
-  for (int64_t c = 0; c < sums_; c++, from += steps.sum)
-    for (int64_t tap : grids_[grid].taps) {
-      const float* at = from + tap / w.kernel[1] * steps.tap[0] + tap % w.kernel[1] * steps.tap[1];
-      for (int64_t i = 0; i < rows; i++) *to++ = at[i * steps.row];
-    }
-}
-
 // One call.
 struct Correlation::Job : Phases<Job> {
   const Correlation& site;
-  const WeightSteps& steps;
   float *planes, *weights;
   int64_t image = 0, images = 0;  // whose planes are there
 
   const Window& w() const { return site.w; }
   const Buffer& x() const { return launch->inputs[0]; }
+  const Buffer& weight() const { return launch->inputs[1]; }
   const Buffer& y() const { return launch->outputs[0]; }
 
   // A channel of the result.
@@ -72,22 +56,29 @@ struct Correlation::Job : Phases<Job> {
   }
 
   void pack(int64_t index) const {
-    const int64_t blocks = site.blocks(), block = index % blocks, group = index / blocks;
-    for (size_t g = 0; g < site.grids_.size(); g++) {
-      const Weights& packed = site.weights_[g];
-      site.pack(steps, launch->inputs[1].as<float>(), group, g, block, weights + place(group, packed, block));
-    }
+    const int64_t block = index % site.blocks_.count(), group = index / site.blocks_.count();
+    for (size_t g = 0; g < site.grids_.size(); g++) pack_block(site.grids_[g], group, block, weights + place(group, site.weights_[g], block));
+  }
+  // [channel, tap, row]
+  void pack_block(const Grid& grid, int64_t group, int64_t block, float* to) const {
+    const int64_t *strides = weight().strides, row = strides[1 - site.summed_], rows = site.blocks_.rows(block);
+    const float* from = weight().as<float>() + group * w().outputs * strides[0] + site.blocks_.first(block) * row;
+    for (int64_t c = 0; c < site.sums_; c++, from += strides[site.summed_])
+      for (int64_t tap : grid.taps) {
+        const float* at = from + tap / w().kernel[1] * strides[2] + tap % w().kernel[1] * strides[3];
+        for (int64_t i = 0; i < rows; i++) *to++ = at[i * row];
+      }
   }
 
   int64_t place(int64_t group, const Weights& packed, int64_t block) const {
-    return group * site.group_weights() + packed.at + block * site.block_rows_ * packed.depth;
+    return group * site.group_weights() + packed.at + site.blocks_.first(block) * packed.depth;
   }
 
   // Pixels of a grid are numbered along the rows of the planes; those between two rows of outputs are summed for nothing.
   int64_t panels(const Grid& g) const {
     return g.size[0] && g.size[1] ? parts((g.size[0] - 1) * site.planes_.pitch + g.size[1], site.kernels_.panel_columns) : 0;
   }
-  int64_t tasks(const Grid& g) const { return parts(panels(g), kPanels) * parts(site.blocks(), kBlocks); }
+  int64_t tasks(const Grid& g) const { return parts(panels(g), kPanels) * parts(site.blocks_.count(), kBlocks); }
   int64_t tasks() const {
     int64_t n = 0;
     for (const Grid& g : site.grids_) n += tasks(g);
@@ -101,7 +92,7 @@ struct Correlation::Job : Phases<Job> {
     while (rest >= tasks(site.grids_[g])) rest -= tasks(site.grids_[g++]);
     const Grid& grid = site.grids_[g];
     const int64_t chunks = parts(panels(grid), kPanels), panel = rest % chunks * kPanels, block = rest / chunks * kBlocks;
-    for (int64_t b = block; b < std::min(block + kBlocks, site.blocks()); b++)
+    for (int64_t b = block; b < std::min(block + kBlocks, site.blocks_.count()); b++)
       for (int64_t p = panel; p < std::min(panel + kPanels, panels(grid)); p++) sum_panel(g, n, group, b, p);
   }
 
@@ -111,7 +102,7 @@ struct Correlation::Job : Phases<Job> {
     alignas(64) float sums[Kernels::kMostPanel];
     const int64_t first = panel * k.panel_columns;
     const float* b = planes + (n * w().groups + group) * site.sums_ * site.planes_.channel() + first;
-    const int64_t row = block * site.block_rows_, rows = site.rows_of(block);
+    const int64_t row = site.blocks_.first(block), rows = site.blocks_.rows(block);
     k.panel(rows, packed.depth, weights + place(group, packed, block), b, packed.offsets.data(), sums, false);
     float* to = y().as<float>() + (image + n) * y().strides[0] + (group * site.rows_ + row) * y().strides[1];
     for (int64_t i = 0; i < rows; i++, to += y().strides[1])
@@ -134,10 +125,10 @@ struct Correlation::Job : Phases<Job> {
   }
 };
 
-Status* Correlation::run_with(const Launch* launch, const WeightSteps& steps) const {
+Status* Correlation::run(const Launch* launch) const {
   auto* planes = static_cast<float*>(launch->scratch);
-  Job job{{launch}, *this, steps, planes, planes + images_ * image_planes() + kBeyond};
-  if (Status* failed = job.each<&Job::pack>(w.groups * blocks(), sums_ * w.taps() * block_rows_)) return failed;
+  Job job{{launch}, *this, planes, planes + images_ * image_planes() + kBeyond};
+  if (Status* failed = job.each<&Job::pack>(w.groups * blocks_.count(), sums_ * w.taps() * blocks_.most())) return failed;
   if (sparse_)
     if (Status* failed = job.each<&Job::clear>(w.batch * w.groups * rows_, w.image[0] * w.image[1])) return failed;
   for (; job.image < w.batch; job.image += images_) {

@@ -3,17 +3,6 @@
 #include "executors/convolution/sites.h"
 
 namespace thunder {
-namespace {
-
-struct Forward : Correlation {
-  using Correlation::Correlation;
-  Status* run(const Launch* launch) const override {
-    const Buffer& weight = launch->inputs[1];
-    return run_with(launch, {weight.strides[1], weight.strides[0], w.outputs * weight.strides[0], {weight.strides[2], weight.strides[3]}});
-  }
-};
-
-}  // namespace
 
 std::unique_ptr<Site> convolution_forward(const Kernels& kernels, const NodeView& v, size_t* scratch) {
   const Window w(shape_in(v, 0), shape_in(v, 1), shape_out(v), v.node, 2);
@@ -33,7 +22,7 @@ std::unique_ptr<Site> convolution_forward(const Kernels& kernels, const NodeView
     grid.taps.push_back(tap);
     grid.places.push_back(plane * planes.plane() + y / w.stride[0] * planes.pitch + x / w.stride[1]);
   }
-  auto site = std::make_unique<Forward>(kernels, w, planes, std::vector{std::move(grid)}, w.channels, w.outputs);
+  auto site = std::make_unique<Correlation>(kernels, w, planes, std::vector{std::move(grid)}, Correlation::inputs);
   *scratch = site->scratch();
   return site;
 }

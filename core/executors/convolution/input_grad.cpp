@@ -8,14 +8,6 @@
 namespace thunder {
 namespace {
 
-struct InputGrad : Correlation {
-  using Correlation::Correlation;
-  Status* run(const Launch* launch) const override {
-    const Buffer& weight = launch->inputs[1];
-    return run_with(launch, {weight.strides[0], weight.strides[1], w.outputs * weight.strides[0], {weight.strides[2], weight.strides[3]}});
-  }
-};
-
 // Along one axis: pixels of a remainder, which of the kernel's rows they see, and from how many of dy's rows on.
 struct Seen {
   int64_t tap, from;
@@ -68,7 +60,7 @@ std::unique_ptr<Site> convolution_input_grad(const Kernels& kernels, const NodeV
           g.places.push_back((down.from + planes.lead[0]) * planes.pitch + right.from + planes.lead[1]);
         }
     }
-  auto site = std::make_unique<InputGrad>(kernels, w, planes, std::move(grids), w.outputs, w.channels, sparse);
+  auto site = std::make_unique<Correlation>(kernels, w, planes, std::move(grids), Correlation::outputs, sparse);
   *scratch = site->scratch();
   return site;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "executors/convolution/panels.h"
 #include "executors/convolution/phases.h"
 #include "executors/convolution/sites.h"
 #include "executors/convolution/window.h"
@@ -10,22 +11,16 @@
 namespace thunder {
 namespace {
 
-// As many images are packed at a time as this many floats hold: about what a third-level cache does.
-constexpr int64_t kPacked = 1 << 21;
 // So many pixels of a panel's operands stay in the second-level cache while blocks of outputs pass.
 constexpr int64_t kPixels = 512, kBlocks = 8;
-constexpr int64_t kBeyond = 64;  // what the kernel reads past the last channel
-
-int64_t parts(int64_t n, int64_t each) { return (n + each - 1) / each; }
 
 // What of the image is used, with its padding.
 int64_t image_size(const Window& w, int axis) { return (w.out[axis] - 1) * w.stride[axis] + (w.kernel[axis] - 1) * w.dilation[axis] + 1; }
 
 class WeightGrad : public Site {
  public:
-  WeightGrad(const Kernels& kernels, const Window& window) : k_(kernels), w(window) {
+  WeightGrad(const Kernels& kernels, const Window& window) : k_(kernels), w(window), blocks_(w.outputs, k_.panel_rows) {
     for (int i = 0; i < 2; i++) size_[i] = image_size(w, i);
-    block_rows_ = std::max<int64_t>(1, parts(w.outputs, std::max<int64_t>(1, parts(w.outputs, k_.panel_rows))));
     for (int64_t y = 0; y < w.out[0]; y++)
       for (int64_t x = 0; x < w.out[1]; x++) offsets_.push_back(static_cast<int32_t>((y * w.stride[0] * size_[1] + x * w.stride[1]) * w.channels));
     // Taps of one row are one run of columns where they are neighbours.
@@ -35,7 +30,7 @@ class WeightGrad : public Site {
         const int64_t y = tap / w.kernel[1] * w.dilation[0], x = tap % w.kernel[1] * w.dilation[1];
         panels_.push_back({(y * size_[1] + x) * w.channels + at, tap * w.channels + at, std::min(k_.panel_columns, together * w.channels - at)});
       }
-    images_ = std::clamp<int64_t>(kPacked / std::max<int64_t>(1, image_floats() + gradient_floats()), 1, std::max<int64_t>(1, w.batch));
+    images_ = images_at_a_time(w.batch, image_floats() + gradient_floats());
   }
 
   size_t scratch() const { return static_cast<size_t>(images_ * (image_floats() + gradient_floats()) + kBeyond) * sizeof(float); }
@@ -51,13 +46,11 @@ class WeightGrad : public Site {
 
   int64_t image_floats() const { return w.groups * size_[0] * size_[1] * w.channels; }
   int64_t gradient_floats() const { return w.groups * w.outputs * w.pixels(); }
-  int64_t blocks() const { return parts(w.outputs, block_rows_); }
-  int64_t rows_of(int64_t block) const { return std::min(block_rows_, w.outputs - block * block_rows_); }
 
   const Kernels& k_;
   const Window w;
-  int64_t size_[2];     // of the image, as image_size has it
-  int64_t block_rows_;  // of a panel, nearly the same for all
+  const RowBlocks blocks_;
+  int64_t size_[2];  // of the image, as image_size has it
   std::vector<int32_t> offsets_;
   std::vector<Panel> panels_;
   int64_t images_ = 1;  // packed at a time
@@ -89,8 +82,8 @@ struct WeightGrad::Job : Phases<Job> {
 
   // A block's rows of dy, [pixel, row].
   void turn_block(int64_t index) const {
-    const int64_t block = index % site.blocks(), group = index / site.blocks() % w().groups, n = index / site.blocks() / w().groups;
-    const int64_t first = group * w().outputs + block * site.block_rows_, rows = site.rows_of(block);
+    const int64_t blocks = site.blocks_.count(), block = index % blocks, group = index / blocks % w().groups, n = index / blocks / w().groups;
+    const int64_t first = group * w().outputs + site.blocks_.first(block), rows = site.blocks_.rows(block);
     float* to = gradients + n * site.gradient_floats() + first * w().pixels();
     for (int64_t i = 0; i < rows; i++) {
       const float* from = dy().as<float>() + (image + n) * dy().strides[0] + (first + i) * dy().strides[1];
@@ -100,26 +93,26 @@ struct WeightGrad::Job : Phases<Job> {
     }
   }
 
-  int64_t chunks() const { return parts(site.blocks(), kBlocks); }
+  int64_t chunks() const { return parts(site.blocks_.count(), kBlocks); }
   int64_t tasks() const { return static_cast<int64_t>(site.panels_.size()) * chunks() * w().groups; }
 
   void sum(int64_t index) const {
-    const int64_t chunk = index % chunks() * kBlocks, end = std::min(chunk + kBlocks, site.blocks()), group = index / chunks() % w().groups;
+    const int64_t chunk = index % chunks() * kBlocks, end = std::min(chunk + kBlocks, site.blocks_.count()), group = index / chunks() % w().groups;
     const Panel& panel = site.panels_[static_cast<size_t>(index / chunks() / w().groups)];
     alignas(64) float sums[kBlocks][Kernels::kMostPanel];
     for (int64_t n = 0; n < images; n++) {
       const float* b = image_data + (n * w().groups + group) * site.size_[0] * site.size_[1] * w().channels + panel.at;
       for (int64_t pixel = 0; pixel < w().pixels(); pixel += kPixels)
         for (int64_t block = chunk; block < end; block++) {
-          const int64_t rows = site.rows_of(block), first = group * w().outputs + block * site.block_rows_;
+          const int64_t rows = site.blocks_.rows(block), first = group * w().outputs + site.blocks_.first(block);
           const float* a = gradients + n * site.gradient_floats() + first * w().pixels() + pixel * rows;
           const int64_t depth = std::min(kPixels, w().pixels() - pixel);
           site.k_.panel(rows, depth, a, b, site.offsets_.data() + pixel, sums[block - chunk], n > 0 || pixel > 0);
         }
     }
     for (int64_t block = chunk; block < end; block++)
-      for (int64_t i = 0; i < site.rows_of(block); i++)
-        write(panel, group * w().outputs + block * site.block_rows_ + i, sums[block - chunk] + i * site.k_.panel_columns);
+      for (int64_t i = 0; i < site.blocks_.rows(block); i++)
+        write(panel, group * w().outputs + site.blocks_.first(block) + i, sums[block - chunk] + i * site.k_.panel_columns);
   }
 
   void write(const Panel& panel, int64_t output, const float* sums) const {
@@ -145,7 +138,7 @@ Status* WeightGrad::run(const Launch* launch) const {
   for (; job.image < w.batch; job.image += images_) {
     job.images = std::min(images_, w.batch - job.image);
     if (Status* failed = job.each<&Job::turn_row>(job.images * w.groups * size_[0], size_[1] * w.channels)) return failed;
-    if (Status* failed = job.each<&Job::turn_block>(job.images * w.groups * blocks(), w.pixels() * block_rows_)) return failed;
+    if (Status* failed = job.each<&Job::turn_block>(job.images * w.groups * blocks_.count(), w.pixels() * blocks_.most())) return failed;
     if (Status* failed = job.each<&Job::sum>(job.tasks(), w.pixels() * k_.panel_columns)) return failed;
   }
   return nullptr;
