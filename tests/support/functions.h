@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "jit/call.h"
+#include "support/noise.h"
 
 namespace thunder::test {
 
@@ -35,6 +36,11 @@ struct CompiledTest : testing::Test {
   std::string error;  // of the last call that failed
 
   Ref<Tensor> tensor(const std::vector<int64_t>& shape, const Floats& data) { return filled(DType::f32, shape, data); }
+  Ref<Tensor> random(const std::vector<int64_t>& shape, uint32_t seed, float low = -1, float high = 1) {
+    int64_t n = 1;
+    for (int64_t d : shape) n *= d;
+    return tensor(shape, noise(n, seed, low, high));
+  }
   Ref<Tensor> integers(const std::vector<int64_t>& shape, const std::vector<int64_t>& data) {
     return filled(DType::i64, shape, data);
   }
@@ -42,18 +48,36 @@ struct CompiledTest : testing::Test {
     auto* p = reinterpret_cast<const float*>(t.data());
     return Floats(p, p + t.elements());
   }
+  // With these executors, and the host; none named: all of them.
+  static Ref<CompileOptions> only(std::string_view executors) {
+    auto options = make<CompileOptions>();
+    options->set("executors", Any::string(executors));
+    return options;
+  }
   // Without fusion: line by line, which gives the bits of eager ops.
   Ref<CompileOptions> by_line() const {
     std::string names;
     for (const std::string& name : context->executor_names())
       if (name != "fusion") names += cat(names.empty() ? "" : ",", name);
-    auto options = make<CompileOptions>();
-    options->set("executors", Any::string(names));
-    return options;
+    return only(names);
   }
   // Without options: line by line.
   Ref<Compiled> compile(Lambda::Body body, const CompileOptions* options = nullptr) {
     return make<Compiled>(context, Ref<Function>::adopt(new Lambda(std::move(body))), options ? options : by_line().get());
+  }
+  // Who runs the first line of this op.
+  static std::string executor_of(const Compiled& f, std::string_view op) {
+    const std::vector<Trace> traces = f.traces();
+    for (const Node* n : traces.back().nodes)
+      if (n->op->name() == op) return n->executor;
+    return "none";
+  }
+  // How many lines, or lines of this op, an executor runs.
+  static int lines_of(const Compiled& f, std::string_view executor, std::string_view op = {}) {
+    int count = 0;
+    const std::vector<Trace> traces = f.traces();
+    for (const Node* n : traces.back().nodes) count += n->executor == executor && (op.empty() || n->op->name() == op);
+    return count;
   }
   // The first result; empty after an error.
   Floats run(Compiled& f, std::vector<Tensor*> in) {

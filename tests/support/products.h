@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "base/text.h"
 #include "executors/cpu/kernel.h"
 #include "program/launch.h"
+#include "support/noise.h"
 
 namespace thunder::test {
 
@@ -32,13 +32,6 @@ constexpr Layout kLayouts[] = {
     {"one row", [](const float* p, int64_t, int64_t) { return Matrix{p, 0, 1}; }},
     {"one element", [](const float* p, int64_t, int64_t) { return Matrix{p, 0, 0}; }},
 };
-
-inline std::vector<float> noise(int64_t n, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::vector<float> out(static_cast<size_t>(n));
-  for (float& v : out) v = std::uniform_real_distribution<float>(-1, 1)(random);
-  return out;
-}
 
 // c + a b in doubles.
 inline std::vector<double> product_of(const Product& p, const std::vector<float>& before) {

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <optional>
-#include <random>
 
 #include "base/text.h"
 #include "support/functions.h"
@@ -56,14 +55,6 @@ struct Attention : CompiledTest {
   void SetUp() override {
     if (instructions_of_this_machine() == Instructions::none) GTEST_SKIP() << "no processor with AVX2";
   }
-  Ref<Tensor> random(const std::vector<int64_t>& shape, uint32_t seed, float low = -1, float high = 1) {
-    int64_t n = 1;
-    for (int64_t d : shape) n *= d;
-    std::mt19937 random(seed);
-    Floats data(static_cast<size_t>(n));
-    for (float& v : data) v = std::uniform_real_distribution<float>(low, high)(random);
-    return tensor(shape, data);
-  }
   // query, key, value, what the result is multiplied by for a loss, and a mask.
   std::vector<Ref<Tensor>> operands(const Shapes& s) {
     std::vector<Ref<Tensor>> in = {random({s.batch, s.heads, s.queries, s.width}, 1, -2, 2), random({s.batch, s.key_heads, s.keys, s.width}, 2, -2, 2),
@@ -98,30 +89,18 @@ struct Attention : CompiledTest {
     for (Tensor* t : out) found.push_back(data(*t)), t->release();
     return found;
   }
-  Ref<CompileOptions> host() {
-    auto options = make<CompileOptions>();
-    options->set("executors", Any::string("host"));
-    return options;
-  }
   Ref<CompileOptions> with(Instructions i) {
-    auto options = host();
+    auto options = only("host");
     options->add_executor(make<Executor>(*attention_executor(i)));
     return options;
   }
-  // How many lines the executor has.
-  static int taken(const Compiled& f) {
-    int count = 0;
-    const std::vector<Trace> traces = f.traces();
-    for (const Node* n : traces.back().nodes) count += std::string_view(n->executor) == "attention";
-    return count;
-  }
   void expect_like_host(const Lambda::Body& body, const std::vector<Ref<Tensor>>& in, size_t n, int lines, const std::string& what) {
-    const std::vector<Floats> expected = results(*compile(body, host().get()), in, n);
+    const std::vector<Floats> expected = results(*compile(body, only("host").get()), in, n);
     for (Instructions i : {Instructions::avx2, Instructions::avx512}) {
       if (i > instructions_of_this_machine()) continue;
       auto f = compile(body, with(i).get());
       const std::vector<Floats> found = results(*f, in, n);
-      ASSERT_EQ(taken(*f), lines) << what;
+      ASSERT_EQ(lines_of(*f, "attention"), lines) << what;
       for (size_t r = 0; r < n; r++) {
         ASSERT_EQ(found[r].size(), expected[r].size());
         for (size_t x = 0; x < found[r].size(); x++) {
@@ -240,7 +219,7 @@ TEST_F(Attention, keeps_nothing_as_large_as_the_scores) {
   const Shapes s{1, 2, 2, 2048, 2048, 8, 8, 'c'};
   auto f = compile(body(s));
   results(*f, operands(s), 4);
-  EXPECT_EQ(taken(*f), 2);
+  EXPECT_EQ(lines_of(*f, "attention"), 2);
   EXPECT_LT(f->statistics().peak_bytes, 2048u * 2048 * sizeof(float) / 4) << f->memory_report();
 }
 
@@ -265,7 +244,7 @@ TEST_F(Attention, leaves_the_rest_to_its_decomposition) {
     };
     auto f = compile(body);
     results(*f, {random({2, 3, 8}, 1), random(keys, 2), random(keys, 3), random({3, 5}, 4)}, 1);
-    return taken(*f);
+    return lines_of(*f, "attention");
   };
   EXPECT_EQ(lines(0, false, DType::f32, {2, 5, 8}), 2);
   EXPECT_EQ(lines(0, true, DType::f32, {2, 5, 8}), 1) << "a mask's gradient needs the forward's sums";
@@ -288,7 +267,7 @@ TEST_F(Attention, has_a_gradient_of_its_gradient) {
     for (size_t i = 0; i < 3; i++) out.push((*grads)[i].tensor);
   };
   const std::vector<Ref<Tensor>> in = {random({2, 9, 4}, 1), random({2, 9, 4}, 2), random({2, 9, 4}, 3)};
-  const std::vector<Floats> expected = results(*compile(body, host().get()), in, 3), found = results(*compile(body), in, 3);
+  const std::vector<Floats> expected = results(*compile(body, only("host").get()), in, 3), found = results(*compile(body), in, 3);
   for (size_t r = 0; r < 3; r++)
     for (size_t x = 0; x < found[r].size(); x++) EXPECT_NEAR(found[r][x], expected[r][x], 2e-5 * (1 + std::fabs(expected[r][x]))) << r << " at " << x;
 }

@@ -99,10 +99,8 @@ TEST_F(Claim, a_fusion_executor_gets_neighbours_as_one_region) {
 }
 
 TEST_F(Claim, an_unknown_executor_is_named_with_the_nearest) {
-  auto options = make<CompileOptions>();
-  options->set("executors", Any::string("hots"));
   try {
-    compile(sum_of_products, options.get());
+    compile(sum_of_products, only("hots").get());
     FAIL();
   } catch (const Error& e) {
     EXPECT_EQ(e.message(), "executors: unknown executor 'hots' (did you mean 'host'?)");

@@ -52,9 +52,8 @@ void sum_of_products(Scope& s, const Values& in, Values& out) {
 
 struct Prepare : CompiledTest {
   Floats with(std::initializer_list<Ref<Executor>> executors) {
-    auto options = make<CompileOptions>();
+    auto options = only("host");
     options->set("verify", Any::boolean(true));
-    options->set("executors", Any::string("host"));
     for (auto& e : executors) options->add_executor(e);
     f = compile(sum_of_products, options.get());
     return run(*f, {x.get()});

@@ -28,13 +28,11 @@ struct Golden : FusedTest {
     return strides;
   }
   std::string text(const Body& body, const Tensors& in) {
-    auto options = make<CompileOptions>();
-    options->set("executors", Any::string("fusion"));
     auto f = compile([&](Scope& s, const Values& values, Values& out) {
       std::vector<Tensor*> tensors;
       for (size_t i = 0; i < values.size(); i++) tensors.push_back(values[i].tensor.get());
       for (Tensor* t : body(s, tensors)) out.push(Any::tensor(t));
-    }, options.get());
+    }, only("fusion").get());
     thunder::Values given;
     for (auto& t : in) given.push(Any::tensor(t.get()));
     if (Status* failed = f->prepare(given)) return Ref<Status>::adopt(failed)->message();

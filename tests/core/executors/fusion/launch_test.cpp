@@ -276,12 +276,10 @@ TEST_F(Fused, the_same_bits_with_any_number_of_threads) {
 }
 
 TEST_F(Fused, from_many_threads_at_once) {
-  auto options = make<CompileOptions>();
-  options->set("executors", Any::string("fusion"));
   auto f = compile([](Scope& s, const thunder::Values& in, thunder::Values& out) {
     Tensor* y = call(s, "softmax", {arg(in[0].tensor.get()), arg(int64_t{0})});
     out.push(Ref<Tensor>(call(s, "mul", {arg(y), arg(2.0)})));
-  }, options.get());
+  }, only("fusion").get());
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};
   for (int k = 0; k < 16; k++)

@@ -122,8 +122,7 @@ struct FusedTest : test::CompiledTest {
   }
 
   Outcome outcome(const Body& body, const Tensors& in, size_t n_results, std::string_view executors) {
-    auto options = make<CompileOptions>();
-    options->set("executors", Any::string(executors));
+    auto options = only(executors);
     options->set("verify", Any::boolean(true));
     std::fill_n(reinterpret_cast<int64_t*>(context->random()->data()), 2, 7);
     auto f = compile([&](Scope& s, const Values& values, Values& out) {
