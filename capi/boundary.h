@@ -2,6 +2,8 @@
 // thunder.h ask. Every exported function that can fail has its body inside one of these.
 #pragma once
 
+#include <algorithm>
+#include <cstring>
 #include <new>
 
 #include "base/text.h"
@@ -20,6 +22,14 @@ void check(bool holds, const T&... parts) {
     throw Refusal{Code::invalid_argument, cat(parts...)};
 }
 inline void need(const void* argument, const char* name) { check(argument != nullptr, name, " is NULL"); }
+
+// What the caller's header knew of a structure that begins with its size; the rest, and without one all of it, is zero.
+template <class T>
+T copied(const T* given) {
+  T copy{};
+  if (given) std::memcpy(&copy, given, std::min(given->size, sizeof copy));
+  return copy;
+}
 
 // Rule: `destroy(user)` runs exactly once, also when the call that took it fails before anything else owns it.
 class UserGuard {

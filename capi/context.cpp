@@ -2,7 +2,6 @@
 #include "capi/context.h"
 
 #include <atomic>
-#include <cstring>
 
 using namespace thunder;
 using namespace thunder::capi;
@@ -36,13 +35,6 @@ struct Hooks {
   }
   static void destroy(void* user) { static_cast<Hooks*>(user)->done(); }
 };
-
-// What the caller's header knew of the structure; the rest stays zero.
-thunder_hooks copied(const thunder_hooks* given) {
-  thunder_hooks hooks{};
-  if (given) std::memcpy(&hooks, given, std::min(given->size, sizeof hooks));
-  return hooks;
-}
 
 Ref<Context> create(const thunder_hooks& given) {
   UserGuard guard(given.destroy, given.user);

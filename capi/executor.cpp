@@ -1,6 +1,4 @@
 // thunder_executor_*: executors of the caller behind the descriptor that ours use too.
-#include <cstring>
-
 #include "capi/node.h"
 #include "capi/options.h"
 
@@ -90,8 +88,7 @@ thunder_status* thunder_executor_create(thunder_context* context, const thunder_
                                         thunder_executor** out) noexcept {
   return handle(guarded(__func__, [&] {
     need(desc, "desc");
-    thunder_executor_desc copy{};
-    std::memcpy(&copy, desc, std::min(desc->size, sizeof copy));
+    const thunder_executor_desc copy = copied(desc);
     UserGuard guard(copy.destroy, copy.user);
     auto made = std::make_unique<CExecutor>();
     made->desc = copy;

@@ -1,8 +1,6 @@
 // thunder_context_add_kernel: how a device runs an op of the caller's.
 #include <dlfcn.h>
 
-#include <cstring>
-
 #include "capi/op.h"
 #include "device/memory.h"
 
@@ -116,8 +114,7 @@ extern "C" thunder_status* thunder_context_add_kernel(thunder_context* context, 
   return handle(guarded(__func__, [&] {
     need(desc, "desc");
     auto kernel = std::make_unique<CustomKernel>();
-    thunder_kernel_desc copy{};
-    std::memcpy(&copy, desc, std::min(desc->size, sizeof copy));
+    thunder_kernel_desc copy = copied(desc);
     UserGuard guard(copy.destroy, copy.user);
     need(context, "context"), need(op, "op");
     const OpDef& found = core(context)->registry().get(op);

@@ -1,8 +1,6 @@
 // thunder_context_add_op and thunder_types_*: ops of the caller's as the registry has them.
 #include "capi/op.h"
 
-#include <cstring>
-
 #include "capi/tensor.h"
 
 using namespace thunder;
@@ -179,8 +177,7 @@ void thunder_types_push_like(thunder_types* types, const thunder_tensor* tensor)
 thunder_status* thunder_context_add_op(thunder_context* context, const thunder_op_desc* desc) noexcept {
   return handle(guarded(__func__, [&] {
     need(desc, "desc");
-    thunder_op_desc copy{};
-    std::memcpy(&copy, desc, std::min(desc->size, sizeof copy));
+    const thunder_op_desc copy = copied(desc);
     UserGuard guard(copy.destroy, copy.user);
     need(context, "context"), need(copy.schema, "desc->schema");
     thunder_op_desc unowned = copy;

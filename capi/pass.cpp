@@ -1,6 +1,4 @@
 // thunder_pass_* and thunder_editor_*: passes of the caller's, and what they change traces through.
-#include <cstring>
-
 #include "capi/node.h"
 #include "capi/options.h"
 
@@ -64,8 +62,7 @@ thunder_status* thunder_pass_create(thunder_context* context, const thunder_pass
                                     thunder_pass** out) noexcept {
   return handle(guarded(__func__, [&] {
     need(desc, "desc");
-    thunder_pass_desc copy{};
-    std::memcpy(&copy, desc, std::min(desc->size, sizeof copy));
+    const thunder_pass_desc copy = copied(desc);
     UserGuard guard(copy.destroy, copy.user);
     auto made = std::make_unique<CPass>();
     made->desc = copy;

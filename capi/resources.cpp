@@ -1,6 +1,4 @@
 // thunder_context_set_*: the threads and the memory that a context may use.
-#include <cstring>
-
 #include "base/cpu_count.h"
 #include "capi/context.h"
 
@@ -18,8 +16,7 @@ thunder_status* thunder_context_set_num_threads(thunder_context* context, size_t
 
 thunder_status* thunder_context_set_thread_pool(thunder_context* context, const thunder_thread_pool* pool) noexcept {
   return handle(guarded(__func__, [&] {
-    thunder_thread_pool copy{};
-    if (pool) std::memcpy(&copy, pool, std::min(pool->size, sizeof copy));
+    const thunder_thread_pool copy = copied(pool);
     UserGuard guard(copy.destroy, copy.user);
     need(context, "context");
     if (!pool) return core(context)->threads().resize(thread_count());

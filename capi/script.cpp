@@ -1,8 +1,6 @@
 // thunder_context_load_script*: opens the Lua layer, which is a library of its own, only when it is asked for.
 #include <dlfcn.h>
 
-#include <cstring>
-
 #include "capi/context.h"
 
 using namespace thunder;
@@ -39,8 +37,7 @@ namespace {
 
 void load(thunder_context* context, const char* path, const thunder_script_limits* given) {
   need(context, "context"), need(path, "path");
-  thunder_script_limits limits{};
-  if (given) std::memcpy(&limits, given, std::min(given->size, sizeof limits));
+  const thunder_script_limits limits = copied(given);
   if (thunder_status* failed = open_layer()(context, path, &limits)) throw Error(Ref<Status>::adopt(core(failed)));
 }
 
