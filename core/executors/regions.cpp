@@ -4,7 +4,6 @@
 #include <numeric>
 #include <utility>
 
-#include "base/text.h"
 #include "executors/recompute.h"
 
 namespace thunder {
@@ -74,6 +73,8 @@ class Regions {
     bool spreads = false;  // a view that repeats a value which others read as well
   };
 
+  enum class Side : uint8_t { before, inside, behind };
+
   bool is_large(const Node& n) const {
     constexpr int64_t kLarge = 1024;  // elements
     bool large = false;
@@ -101,28 +102,35 @@ class Regions {
     }
   }
 
+  // Divides a window's lines: those that `wants` and that need nothing behind the region are inside, those that need one of it
+  // or one behind it are behind it, the others before it. Sets sides_, by the distance from `first`, and nodes_, those inside.
+  template <class Wants>
+  void divide(size_t first, size_t end, const Wants& wants) {
+    inside_.clear(), behind_.clear();
+    sides_.clear(), nodes_.clear();
+    for (size_t i = first; i < end; i++) {
+      const Node& n = *lines_[i].node;
+      const bool needs_behind = behind_.read_by(n);
+      const Side side = !needs_behind && wants(i) ? Side::inside : needs_behind || inside_.read_by(n) ? Side::behind : Side::before;
+      if (side == Side::inside) inside_.add(n), nodes_.push_back(&n);
+      if (side == Side::behind) behind_.add(n);
+      sides_.push_back(side);
+    }
+  }
+
   // Shows the executor what could join a region that begins at `first`, as if it took all that is connected with that line.
   // Sets taken_, by the distance from `first`.
   bool take(size_t first) {
-    inside_.clear(), behind_.clear();
-    offered_.clear(), nodes_.clear();
     const size_t end = std::min(lines_.size(), first + kReach);
     connect(first, end);
-    for (size_t i = first; i < end; i++) {
-      const Node& n = *lines_[i].node;
-      if (behind_.read_by(n)) {
-        behind_.add(n);
-      } else if (lines_[i].candidate && (part_of(i - first) == part_of(0) || (lines_[i].spreads && inside_.read_by(n)))) {
-        inside_.add(n);
-        offered_.push_back(i - first), nodes_.push_back(&n);
-      } else if (inside_.read_by(n)) {
-        behind_.add(n);
-      }
-    }
+    divide(first, end, [&](size_t i) {
+      const Line& line = lines_[i];
+      return line.candidate && (part_of(i - first) == part_of(0) || (line.spreads && inside_.read_by(*line.node)));
+    });
     flags_.assign(nodes_.size(), 0);
     if (nodes_.size() < 2 || !executor_.desc().claim_region(nodes_, *trace_.store, flags_.data(), executor_.desc().user) || !flags_[0]) return false;
     taken_.assign(end - first, false);
-    for (size_t k = 0; k < offered_.size(); k++) taken_[offered_[k]] = flags_[k];
+    for (size_t i = 0, offered = 0; i < taken_.size(); i++) taken_[i] = sides_[i] == Side::inside && flags_[offered++];
     return true;
   }
 
@@ -155,28 +163,14 @@ class Regions {
   // What it took, less the lines that need one behind the region. Gives one more than the room that it leaves before the lines
   // which it found no place for; 0: there is no region.
   size_t form(size_t first) {
-    inside_.clear(), behind_.clear();
-    before_.clear(), after_.clear(), nodes_.clear();
-    size_t end = first, lines_before = 0, lines_after = 0;
-    for (size_t i = first; i < first + taken_.size(); i++) {
-      const Line line = lines_[i];
-      const bool needs_behind = behind_.read_by(*line.node);
-      if (taken_[i - first] && !needs_behind) {
-        inside_.add(*line.node);
-        nodes_.push_back(line.node);
-        end = i + 1, lines_before = before_.size(), lines_after = after_.size();
-      } else if (needs_behind || inside_.read_by(*line.node)) {
-        behind_.add(*line.node);
-        after_.push_back(line);
-      } else {
-        before_.push_back(line);
-      }
-    }
+    divide(first, first + taken_.size(), [&](size_t i) { return taken_[i - first]; });
     if (nodes_.size() < 2) return 0;
     // What lies beyond the last line of the region stays where it is.
-    before_.resize(lines_before), after_.resize(lines_after);
+    while (sides_.back() != Side::inside) sides_.pop_back();
+    before_.clear(), after_.clear();
+    for (size_t i = 0; i < sides_.size(); i++)
+      if (sides_[i] != Side::inside) (sides_[i] == Side::before ? before_ : after_).push_back(lines_[first + i]);
     forget_reads();
-    ensure(end == first + before_.size() + after_.size() + nodes_.size(), "a region lost a line");
     const size_t taken = nodes_.size();
     const std::vector<const Node*> again = split();
     const auto views = static_cast<size_t>(std::count_if(again.begin(), again.end(), [](const Node* n) { return def(*n).view != nullptr; }));
@@ -282,7 +276,7 @@ class Regions {
   std::vector<uint8_t> read_whole_;  // by value
   std::vector<ValueId> instead_;  // by value: of what is made on both sides, those inside
   // Of the region being formed.
-  std::vector<size_t> offered_;
+  std::vector<Side> sides_;
   std::vector<const Node*> nodes_;
   std::vector<uint8_t> flags_;
   std::vector<bool> taken_;
