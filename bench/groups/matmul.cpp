@@ -76,12 +76,13 @@ void time_convolutions(thunder_context* c, double peak) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  const std::string_view only = argc > 1 ? argv[1] : "";
   setenv("THUNDER_NUM_THREADS", "1", 0);
   thunder_context* c = nullptr;
   check(thunder_context_create(nullptr, &c));
   const double peak = peak_gflops();
-  time_products(c, peak);
-  time_convolutions(c, peak);
+  if (only != "convolutions") time_products(c, peak);
+  if (only != "products") time_convolutions(c, peak);
   thunder_context_release(c);
 }
