@@ -1,4 +1,4 @@
-// The executor over oneDNN: matrix products, linear and convolutions of f32 on the CPU.
+// The executor over oneDNN: matrix products and linear of f32 on the CPU.
 #pragma once
 
 #include <optional>
