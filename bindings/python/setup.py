@@ -51,8 +51,10 @@ class Build(build_ext):
         module = pathlib.Path(self.get_ext_fullpath("thunder._thunder")).resolve()
         if build:
             self.carry(build, module)
-        # Type stubs come from what was built: `thunder` is on the path as it will be installed.
-        environment = {**os.environ, "PYTHONPATH": str(module.parent.parent), "PYTHONDONTWRITEBYTECODE": "1"}
+        # Type stubs come from what was built: `thunder` is on the path as it will be installed, before where an isolated
+        # build has numpy.
+        path = [str(module.parent.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path), "PYTHONDONTWRITEBYTECODE": "1"}
         subprocess.run([sys.executable, str(HERE / "stubs/generate.py"), str(module.parent)], check=True, env=environment)
 
     def carry(self, build, module):

@@ -8,6 +8,10 @@ import sys
 import tempfile
 import venv
 
+import numpy
+import setuptools
+import wheel
+
 USE = """
 import thunder as th
 package = th.__file__.rsplit("/", 1)[0]
@@ -53,9 +57,12 @@ assert "by host" in str(th.last_traces(step)[-1]) and "by fusion" not in str(th.
 
 def main():
     package, build, hide = sys.argv[1:]
-    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "LD_LIBRARY_PATH")}
+    environment = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
+    # What the build requires is on PYTHONPATH alone, as when pip itself makes an isolated environment for the build.
+    places = {os.path.dirname(os.path.dirname(module.__file__)) for module in (numpy, setuptools, wheel)}
+    environment["PYTHONPATH"] = os.pathsep.join(sorted(places))
     with tempfile.TemporaryDirectory() as folder:
-        venv.create(folder, with_pip=True, system_site_packages=True)  # for setuptools, wheel and numpy
+        venv.create(folder, with_pip=True)
         python = str(pathlib.Path(folder, "bin/python"))
         subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-index", "--no-build-isolation", "--no-deps", package],
                        check=True, env={**environment, "THUNDER_BUILD": build})
