@@ -11,7 +11,6 @@ namespace thunder {
 namespace {
 
 constexpr size_t kMaxDepth = 16;
-constexpr int kMaxRounds = 8;  // rules on one line; two rules that undo each other must not go on for ever
 
 // Recursion is bounded by kMaxDepth.
 class Reader {
@@ -175,30 +174,36 @@ std::optional<Trace> apply_rules(const Trace& trace, const Registry& registry, s
   for (size_t i = 0; i < rules.size(); i++) by_op[rules[i].left[0].op].push_back(i);
   Rewriter rewriter(trace, registry);
   std::vector<Arg> bound;
+  // Which rules a line has had: what a rule makes may well be an instance of it, "exp(a) -> exp(mul(a, 0.5))".
+  SmallVector<size_t, 8> had;
   // The value that stands for `node`'s after one rule, or kNoValue.
   auto once = [&](const Node& node) {
     auto candidates = by_op.find(node.op);
     if (candidates == by_op.end()) return kNoValue;
     const TensorType& type = rewriter.type(node.results[0]);
     for (size_t i : candidates->second) {
-      if (allowed && !allowed(i, type, user)) continue;
+      if (std::find(had.begin(), had.end(), i) != had.end() || (allowed && !allowed(i, type, user))) continue;
       if (!rules[i].match(rewriter, node, bound)) continue;
       const Term& right = rules[i].right[0];
       // A variable may stand for something of another type: then the rule would change the result's.
       if (right.kind == Term::Kind::variable && (bound[right.variable].kind != ArgKind::value || !(rewriter.type(bound[right.variable].v) == type)))
         continue;
+      had.push_back(i);
       return rewriter.built(node, [&] { return rules[i].build(rewriter, rules[i].right, bound, type); });
     }
     return kNoValue;
   };
   for (const Node* old : trace.nodes) {
     const Node* node = rewriter.substituted(old);
-    ValueId value = node->results.size() == 1 ? once(*node) : kNoValue;
-    for (int round = 1; value != kNoValue && round < kMaxRounds; round++) {
-      const Node* made = rewriter.producer(value);
-      const ValueId next = made && made->results.size() == 1 ? once(*made) : kNoValue;
+    had.clear();
+    ValueId value = kNoValue;
+    for (const Node* made = node; made && made->results.size() == 1;) {
+      const size_t before = rewriter.nodes().size();
+      const ValueId next = once(*made);
       if (next == kNoValue) break;
       value = next;
+      // A rule that gives an argument made no line: the one behind that argument has had its turn.
+      made = rewriter.nodes().size() > before ? rewriter.producer(value) : nullptr;
     }
     if (value == kNoValue || !rewriter.replace(node->results[0], value)) rewriter.keep(node);
   }

@@ -38,7 +38,7 @@ struct Rule {
   ValueId build(Builder& builder, const std::vector<Term>& side, std::span<const Arg> bound, const TensorType& type) const;
 };
 
-// Applies the rules, in order, to every line until none matches it (at most a few times).
+// Applies the rules, in order, to every line and what comes of it, each rule at most once.
 std::optional<Trace> apply_rules(const Trace& trace, const Registry& registry, std::span<const Rule> rules,
                                  bool (*allowed)(size_t rule, const TensorType& result, const void* user) = nullptr,
                                  const void* user = nullptr);

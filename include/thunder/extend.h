@@ -67,10 +67,11 @@ typedef struct thunder_pass_desc { /* copied */
     size_t size;
     const char *name;
     const char *before, *after; /* at most one: the name of a pass; neither: after "grad". Several there: in the order added */
-    /* Rules, "div(a, sqrt(b)) -> mul(a, rsqrt(b)) if b.dtype == f32 and b.rank > 0", applied in order to every line until
-     * none matches. A name before '(' is an op, another one a variable: any argument, the same everywhere. A number is
-     * itself, or a tensor filled with it. A guard is made of VARIABLE.dtype, .rank, .numel or .size(AXIS), compared with a
-     * dtype, a number or another of these by == != < <= > >=. A rule that would change a result's type is skipped. */
+    /* Rules, "div(a, sqrt(b)) -> mul(a, rsqrt(b)) if b.dtype == f32 and b.rank > 0", applied in order to every line and
+     * what comes of it, each at most once. A name before '(' is an op, another one a variable: any argument, the same
+     * everywhere. A number is itself, or a tensor filled with it. A guard is made of VARIABLE.dtype, .rank, .numel or
+     * .size(AXIS), compared with a dtype, a number or another of these by == != < <= > >=. A rule that would change a
+     * result's type is skipped. */
     const char *const *rules;
     size_t n_rules;
     /* Or a function over the trace, which edits it; with rules it runs after them. May be NULL. */
