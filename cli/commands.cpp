@@ -3,6 +3,7 @@
 
 #include "line_editor.h"
 #include "repl.h"
+#include "traceback.h"
 
 #include <cstdio>
 
@@ -39,13 +40,6 @@ assert(sum[1]:item() == 4 and sum[2]:item() == 6, "a compiled addition gives a w
 print("compile    works")
 )lua";
 
-// Adds the traceback to what a script raised.
-int with_traceback(lua_State* L) {
-  const char* message = luaL_tolstring(L, 1, nullptr);
-  luaL_traceback(L, L, message, 1);
-  return 1;
-}
-
 struct Script {
   const char* file;  // or null:
   const char* text;
@@ -81,7 +75,7 @@ int run_in_state(lua_State* L) {
 int run(Script script) {
   lua_State* L = luaL_newstate();
   if (!L) return std::fputs("thunder: out of memory\n", stderr), 1;
-  lua_pushcfunction(L, with_traceback);
+  lua_pushcfunction(L, add_traceback);
   lua_pushcfunction(L, run_in_state);
   lua_pushlightuserdata(L, &script);
   const int failed = lua_pcall(L, 1, 0, 1);

@@ -1,5 +1,7 @@
 #include "line_editor.h"
 
+#include "traceback.h"
+
 #if THUNDER_WITH_LUA
 #include <dlfcn.h>
 #include <unistd.h>
@@ -113,13 +115,9 @@ int remember(lua_State* L) {
   return 0;
 }
 
-int with_traceback(lua_State* L) {
-  luaL_traceback(L, L, luaL_tolstring(L, 1, nullptr), 1);
-  return 1;
-}
 int call(lua_State* L) {
   lua_settop(L, 1);
-  lua_pushcfunction(L, with_traceback);
+  lua_pushcfunction(L, add_traceback);
   lua_insert(L, 1);
   at_work = L;
   const auto before = std::signal(SIGINT, on_interrupt);

@@ -8,7 +8,8 @@ local th = require "thunder"
 local nn, optim, data = th.nn, th.optim, th.data
 
 local function usage(problem)
-  error(problem .. "\nusage: digits.lua [--traces] [--epochs N] [--mnist DIR] [--save DIR] [FILE.csv]", 0)
+  io.stderr:write(problem, "\nusage: digits.lua [--traces] [--epochs N] [--mnist DIR] [--save DIR] [FILE.csv]\n")
+  os.exit(1, true)
 end
 
 local function read_arguments()

@@ -1,5 +1,6 @@
 -- The command line of a program, judged by a table: arguments.read(rows, words) gives the values by name.
 --   rows: { { "steps", "integer", 200, "how many steps in all", least = 1 }, ... }; kinds: integer, number, text, list
+local mistake = require "text.mistake"
 local arguments = {}
 
 local readers = {
@@ -31,9 +32,9 @@ end
 local function read_value(row, word)
   local name, kind = row[1], row[2]
   local value, wanted = readers[kind](word)
-  if value == nil then error(("--%s takes %s, not '%s'"):format(name, wanted, word), 0) end
+  if value == nil then mistake("--%s takes %s, not '%s'", name, wanted, word) end
   if (row.least and value < row.least) or (row.most and value > row.most) then
-    error(("--%s must be %s, not %s"):format(name, bounds_text(row), word), 0)
+    mistake("--%s must be %s, not %s", name, bounds_text(row), word)
   end
   return value
 end
@@ -47,9 +48,9 @@ function arguments.read(rows, words)
   local at = 1
   while at <= #words do
     local row = by_name[words[at]:match "^%-%-(.+)" or ""]
-    if not row then error(("unknown option '%s'; there are %s"):format(words[at], table.concat(names, ", ")), 0) end
+    if not row then mistake("unknown option '%s'; there are %s", words[at], table.concat(names, ", ")) end
     local word = words[at + 1]
-    if not word then error(("--%s needs a value"):format(row[1]), 0) end
+    if not word then mistake("--%s needs a value", row[1]) end
     local value = read_value(row, word)
     if row[2] == "list" then
       values[row[1]] = table.move({ value }, 1, 1, #(values[row[1]] or {}) + 1, values[row[1]] or {})

@@ -1,5 +1,6 @@
 -- GPT-2's byte-level byte-pair encoding, from the two files that its vocabulary is distributed as.
 --   local tokens = bpe.read("vocab.json", "merges.txt")     tokens.encode "text" --> { ids }     tokens.decode { ids }
+local mistake = require "text.mistake"
 local unicode = require "text.unicode"
 local bpe = {}
 
@@ -17,7 +18,7 @@ end
 
 local function read_file(path)
   local file, problem = io.open(path, "rb")
-  if not file then error(problem, 0) end
+  if not file then mistake(problem) end
   local text = file:read "a"
   file:close()
   return text
@@ -42,18 +43,18 @@ local function read_vocabulary(path)
     if not from then break end
     to = from
     while true do -- the quote that ends the name
-      to = text:find('["\\]', to) or error(path .. ": a string does not end", 0)
+      to = text:find('["\\]', to) or mistake(path .. ": a string does not end")
       if text:sub(to, to) == '"' then break end
       to = to + 2
     end
     local id, behind = text:match("^%s*:%s*(%d+)%s*,?()", to + 1)
     local token = unescape(text:sub(from, to - 1))
-    id = math.tointeger(tonumber(id)) or error(("%s: token '%s' has no number"):format(path, token), 0)
+    id = math.tointeger(tonumber(id)) or mistake("%s: token '%s' has no number", path, token)
     id_of[token], token_of[id], count, at = id, token, count + 1, behind
   end
-  if count == 0 then error(path .. ": no vocabulary, which is one JSON object of tokens and numbers", 0) end
+  if count == 0 then mistake(path .. ": no vocabulary, which is one JSON object of tokens and numbers") end
   for id = 0, count - 1 do
-    if not token_of[id] then error(("%s: %d tokens, none of number %d"):format(path, count, id), 0) end
+    if not token_of[id] then mistake("%s: %d tokens, none of number %d", path, count, id) end
   end
   return id_of, token_of, count
 end
@@ -68,7 +69,7 @@ local function read_merges(path)
       rank[left .. " " .. right] = count
     end
   end
-  if count == 0 then error(path .. ": no merges, which are two tokens a line", 0) end
+  if count == 0 then mistake(path .. ": no merges, which are two tokens a line") end
   return rank
 end
 
@@ -149,7 +150,7 @@ function bpe.read(vocabulary_path, merges_path)
     for i = 1, #word do parts[i] = character[word:byte(i)] end
     local ids = {}
     for i, token in ipairs(merge(parts, rank)) do
-      ids[i] = id_of[token] or error(("%s has no token '%s'"):format(vocabulary_path, token), 0)
+      ids[i] = id_of[token] or mistake("%s has no token '%s'", vocabulary_path, token)
     end
     return ids
   end
@@ -167,7 +168,7 @@ function bpe.read(vocabulary_path, merges_path)
   function tokens.decode(ids)
     local parts = {}
     for i, id in ipairs(ids) do
-      local token = token_of[id] or error(("%s has no token %d"):format(vocabulary_path, id), 0)
+      local token = token_of[id] or mistake("%s has no token %d", vocabulary_path, id)
       parts[i] = token:gsub(utf8.charpattern, byte)
     end
     return table.concat(parts)

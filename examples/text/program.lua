@@ -2,6 +2,7 @@
 local th = require "thunder"
 local arguments = require "text.arguments"
 local generate = require "text.generate"
+local mistake = require "text.mistake"
 local tokens = require "text.tokens"
 local train = require "text.train"
 local weights = require "text.weights"
@@ -66,14 +67,14 @@ end
 -- The model and its tokens, as the options have them.
 local function open(model, options)
   local size = model.sizes[options.size]
-  if not size then error(("--size '%s' is not known; there are %s"):format(options.size, size_names(model)), 0) end
+  if not size then mistake("--size '%s' is not known; there are %s", options.size, size_names(model)) end
   local found = options.weights and weights.read(model, options.weights)
   local words = tokens.open(options.vocab, options.merges)
   local config = setmetatable({ vocabulary = words.size, dropout = options.dropout }, { __index = size })
   local rows = found and found[model.embedding] and found[model.embedding].shape[1] or words.size
   if rows ~= words.size then
-    error(("the weights are of %d tokens, but there are %d %s"):format(rows, words.size,
-          options.vocab and "in " .. options.vocab or "bytes: --vocab and --merges name the files of the tokens"), 0)
+    mistake("the weights are of %d tokens, but there are %d %s", rows, words.size,
+            options.vocab and "in " .. options.vocab or "bytes: --vocab and --merges name the files of the tokens")
   end
   th.seed(options.seed)
   local net = model.make(config)
@@ -82,14 +83,14 @@ local function open(model, options)
 end
 
 local function run_train(model, options, say)
-  local file = io.open(options.text, "rb") or error(("--text: cannot read '%s'"):format(options.text), 0)
+  local file = io.open(options.text, "rb") or mistake("--text: cannot read '%s'", options.text)
   local text = file:read "a"
   file:close()
   local net, config, words = open(model, options)
   local ids = words.encode(text)
   options.length = options.window or config.context
   if options.length > config.context then
-    error(("--window must be at most %d, which is what %s sees, not %d"):format(config.context, options.size, options.length), 0)
+    mistake("--window must be at most %d, which is what %s sees, not %d", config.context, options.size, options.length)
   end
   say(("%s, %d tokens of %s\n"):format(options.size, #ids, options.text))
   options.note = function(step, steps, loss, held_out)
@@ -101,10 +102,10 @@ local function run_train(model, options, say)
 end
 
 local function run_sample(model, options, say)
-  if not options.weights then error("sample needs --weights: a model's file, or a checkpoint of train --save", 0) end
+  if not options.weights then mistake("sample needs --weights: a model's file, or a checkpoint of train --save") end
   local net, config, words = open(model, options)
   local prompt = words.encode(options.prompt)
-  if #prompt == 0 then error("--prompt must hold at least one character", 0) end
+  if #prompt == 0 then mistake("--prompt must hold at least one character") end
   say(options.prompt)
   local settings = { count = options.count, temperature = options.temperature, top_k = options["top-k"], seed = options.seed }
   local writer = generate.writer(net, config)
@@ -120,7 +121,7 @@ function program.run(model, words, say)
   local command = words[1]
   if command == "--help" or command == "-h" then return say(program.usage(model) .. "\n") end
   if not run[command or ""] then
-    error((command and ("unknown command '%s'\n"):format(command) or "") .. program.usage(model), 0)
+    mistake((command and ("unknown command '%s'\n"):format(command) or "") .. program.usage(model))
   end
   return run[command](model, arguments.read(commands[command], table.move(words, 2, #words, 1, {})), say)
 end

@@ -1,4 +1,5 @@
 -- Text as integers from 0 to size - 1, and back: bytes, or the byte pairs of a vocabulary.
+local mistake = require "text.mistake"
 local tokens = {}
 
 local PIECE = 4096 -- arguments of one call of string.char
@@ -22,7 +23,7 @@ end
 -- The user's files if there are any; both or none.
 function tokens.open(vocabulary, merges)
   if not vocabulary and not merges then return tokens.bytes() end
-  if not (vocabulary and merges) then error("--vocab and --merges go together", 0) end
+  if not (vocabulary and merges) then mistake("--vocab and --merges go together") end
   return require("text.bpe").read(vocabulary, merges)
 end
 

@@ -1,5 +1,6 @@
 -- Training of a language model on one text: each step is one program, from the draw of its windows to AdamW.
 local th = require "thunder"
+local mistake = require "text.mistake"
 local nn, optim = th.nn, th.optim
 local train = {}
 
@@ -30,7 +31,7 @@ end
 function train.split(ids, length)
   local held_out = math.max(#ids // 10, length + 1)
   if #ids - held_out < length + 1 then
-    error(("the text has %d tokens; windows of %d need at least %d"):format(#ids, length, 2 * length + 2), 0)
+    mistake("the text has %d tokens; windows of %d need at least %d", #ids, length, 2 * length + 2)
   end
   local all = th.tensor(ids)
   return all[{ { 1, #ids - held_out } }]:clone(), all[{ { #ids - held_out + 1, #ids } }]:clone()

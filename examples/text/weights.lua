@@ -1,5 +1,6 @@
 -- Weights from safetensors files under the names that their authors publish.
 local th = require "thunder"
+local mistake = require "text.mistake"
 local weights = {}
 
 local function matches(name, patterns)
@@ -15,6 +16,8 @@ local function shape_text(tensor) return ("%s[%s]"):format(tostring(tensor.dtype
 function weights.read(model, paths)
   local found = {}
   for _, path in ipairs(paths) do
+    local file = io.open(path, "rb") or mistake("--weights: cannot read '%s'", path)
+    file:close()
     local tensors = th.data.safetensors(path)
     local checkpoint = false
     for name in pairs(tensors) do checkpoint = checkpoint or name:sub(1, 4) == "net." end
@@ -23,7 +26,7 @@ function weights.read(model, paths)
       if checkpoint then own = name:match "^net%.(.*)" end
       if own and model.prefix and own:sub(1, #model.prefix) == model.prefix then own = own:sub(#model.prefix + 1) end
       if own and not matches(own, model.passed_over) then
-        if found[own] then error(("%s: there is a second tensor '%s'"):format(path, own), 0) end
+        if found[own] then mistake("%s: there is a second tensor '%s'", path, own) end
         found[own] = tensor
       end
     end
@@ -52,7 +55,7 @@ function weights.fill(model, net, found)
   if #problems > 0 then
     table.sort(problems)
     local shown = table.concat(problems, "\n  ", 1, math.min(#problems, 5))
-    error(("the weights are not those of this model, %d differences:\n  %s"):format(#problems, shown), 0)
+    mistake("the weights are not those of this model, %d differences:\n  %s", #problems, shown)
   end
   for name, tensor in pairs(parameters) do tensor:copy_(found[name]) end
 end

@@ -37,6 +37,8 @@ def main():
     expect(run("run", "no/such.lua"), 1, err="no/such.lua")
     expect(script("print(arg[1], ...)", "a b"), 0, out="a b\ta b")
     expect(script("\nerror 'on purpose'"), 1, err=":2: on purpose\nstack traceback:")
+    told = script("error(setmetatable({}, { __tostring = function() return 'for the user alone' end }))")
+    assert (told.returncode, told.stderr) == (1, "thunder: for the user alone\n"), told
 
     help_text = run("--help").stdout
     # The script that the help shows is one that runs.

@@ -1,0 +1,8 @@
+// What is said of an error that no Lua code caught.
+#pragma once
+
+struct lua_State;
+
+// A message handler, as lua5.4 has it: the text of an object that has one of its own (__tostring) says all; the traceback
+// follows any other.
+extern "C" int add_traceback(lua_State* L);
