@@ -25,11 +25,29 @@ local function tensors_of(tree)
   return next(out) ~= nil and out or nil
 end
 
+-- The arguments with each tensor as a view of its own: one that is given twice, or captured as well, has a gradient for
+-- each place.
+local function views_of(tree)
+  if core.is_tensor(tree) then
+    local dims = {}
+    for dim = 1, #tree.shape do dims[dim] = dim - 1 end
+    return core.is_real(tree) and th.permute(tree, dims) or tree
+  end
+  if type(tree) ~= "table" or getmetatable(tree) then return tree end
+  local out = {}
+  for key, child in pairs(tree) do out[key] = views_of(child) end
+  return out
+end
+
 -- A function that returns f's results, the gradients of the first, a 0-d tensor, last. Without `wrt` they are those of
 -- the arguments: one for each that holds float tensors.
 function th.value_and_grad(f, wrt)
   local function recorded(...)
-    local results = table.pack(f(...))
+    local arguments = table.pack(...)
+    if wrt == nil then
+      for i = 1, arguments.n do arguments[i] = views_of(arguments[i]) end
+    end
+    local results = table.pack(f(table.unpack(arguments, 1, arguments.n)))
     local loss = results[1]
     if not core.is_tensor(loss) then core.refuse("value_and_grad: the function must return its loss, a 0-d tensor, first") end
     if wrt ~= nil then
@@ -37,7 +55,7 @@ function th.value_and_grad(f, wrt)
       return table.unpack(results, 1, results.n + 1)
     end
     local groups = {}
-    for _, argument in ipairs { ... } do groups[#groups + 1] = tensors_of(argument) end
+    for i = 1, arguments.n do groups[#groups + 1] = tensors_of(arguments[i]) end
     local gradients = core.grad(loss, groups)
     table.move(gradients, 1, #gradients, results.n + 1, results)
     return table.unpack(results, 1, results.n + #gradients)

@@ -27,6 +27,16 @@ local _, only = th.value_and_grad(function(a) return loss_of(a, w) end, { w = w 
 expect.values(only.w, { 1, 4, 9 })
 expect.values(th.grad(function(a) return (a * a):sum() end)(x), { 2, 4, 6 })
 
+-- One tensor in two places, or captured as well, has a gradient for each place.
+local placed = th.grad(function(a, b) return (a * b.v[1] * b.v[1]):sum() end)
+local function twice(a) return placed(a, { v = { a } }) end
+for _, f in ipairs { twice, th.compile(twice) } do
+  local first, second = f(x)
+  expect.values(first, { 1, 4, 9 })
+  expect.values(second.v[1], { 2, 8, 18 })
+end
+expect.values(th.grad(function(a) return (a * x):sum() end)(x), { 1, 2, 3 })
+
 -- The gradient of a gradient.
 local second = th.grad(function(a) return (th.grad(function(b) return (b * b * b):sum() end)(a)):sum() end)
 expect.values(second(x), { 6, 12, 18 })

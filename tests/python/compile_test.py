@@ -114,6 +114,9 @@ class Gradients(unittest.TestCase):
         x = th.tensor([3.0])
         self.assertEqual([g.item() for g in f(x, x)], [18, 9])
         self.assertEqual([g.item() for g in th.compile(f)(x, x)], [18, 9])
+        self.assertEqual([g.item() for g in th.compile(lambda y: f(y, y))(x)], [18, 9])
+        self.assertEqual(th.grad(lambda y: (y * x).sum())(x).item(), 3)
+        self.assertEqual(th.compile(lambda z: th.grad(lambda y: (y * z).sum())(z))(x).item(), 3)
 
     def test_structures_and_aux(self):
         f = th.value_and_grad(lambda p, x: ((p["w"] * x).sum() + p["b"], {"x": x}), has_aux=True)
@@ -128,9 +131,11 @@ class Gradients(unittest.TestCase):
         with th.tape():
             self.assertEqual(th.grad_of((w ** 3).sum(), w).item(), 12)
 
-    def test_second_derivatives_compile(self):
-        f = th.compile(th.grad(lambda x: th.grad(lambda y: (y ** 3).sum())(x).sum()))
+    def test_second_derivatives_eager_and_compiled(self):
+        f = th.grad(lambda x: th.grad(lambda y: (y ** 3).sum())(x).sum())
         self.assertEqual(f(th.tensor([2.0])).tolist(), [12])
+        self.assertEqual(th.compile(f)(th.tensor([2.0])).tolist(), [12])
+        self.assertEqual(th.grad(th.grad(lambda y: y ** 3))(2.0).item(), 12)
 
     def test_mistakes_say_what_is_wrong(self):
         with self.assertRaisesRegex(RuntimeError, "tape"):

@@ -228,20 +228,7 @@ static PyGetSetDef members[] = {
     {"nbytes", tensor_nbytes, NULL, "The bytes of its elements; 0 while it is traced.", NULL},
     {"is_concrete", tensor_is_concrete, NULL, "False in a traced function, where it has no elements yet.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
-/* _alias(): the same memory as another tensor, so that a gradient tells the two apart. A traced one is itself. */
-static PyObject *tensor_alias(PyObject *object, PyObject *unused)
-{
-    (void)unused;
-    thunder_tensor *tensor = tensor_handle(object), *made = NULL;
-    if (!thunder_tensor_is_concrete(tensor)) return Py_NewRef(object);
-    if (check_status(thunder_tensor_view(tensor, thunder_tensor_rank(tensor), thunder_tensor_shape(tensor),
-                                         thunder_tensor_strides(tensor), 0, &made)))
-        return NULL;
-    return tensor_wrap(made);
-}
-
 static PyMethodDef methods[] = {
-    {"_alias", tensor_alias, METH_NOARGS, NULL},
     {"item", tensor_item, METH_NOARGS, "The only element, as a number of Python."},
     {"is_contiguous", tensor_is_contiguous, METH_NOARGS, "Whether its memory is dense and row-major."},
     {"stride", tensor_stride, METH_NOARGS, "The distances, in elements, from one to the next along each dim."},

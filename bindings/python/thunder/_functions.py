@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy
 
 from . import _names, _schema, _thunder, _tree
+from ._ops import functions as _op
 from ._tensor import asarray
 from ._thunder import Compiled, Tensor, grad_of, tape
 
@@ -42,10 +43,10 @@ jit = compile
 
 
 def _differentiable(value):
-    """Arrays and plain floats as tensors, so that there is something to differentiate by; and each tensor as one of its
-    own, since one that is given twice has a gradient for each place."""
+    """Arrays and plain floats as tensors, so that there is something to differentiate by; and each tensor as a view of its
+    own, since one that is given twice, or captured as well, has a gradient for each place."""
     if isinstance(value, Tensor):
-        return value._alias()
+        return _op["permute"](value, list(range(value.ndim)))
     if isinstance(value, numpy.ndarray) or (isinstance(value, float) and not _thunder.is_tracing()):
         return asarray(value)
     return value
