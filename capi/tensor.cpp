@@ -53,7 +53,8 @@ void need_data(const Tensor& t) {
   }
   if (t.owner())
     throw Refusal{Code::proxy_has_no_data,
-                  cat("a proxy (", name(t.type()), ") has no data while its function is traced")};
+                  cat("a proxy (", name(t.type()), ") has no data while its function is traced, once for all values: "
+                      "compute what depends on them by ops, such as where")};
   throw Refusal{Code::expired, "a proxy was used after the function that it belongs to had been traced"};
 }
 

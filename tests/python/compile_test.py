@@ -137,6 +137,12 @@ class Gradients(unittest.TestCase):
         self.assertEqual(th.compile(f)(th.tensor([2.0])).tolist(), [12])
         self.assertEqual(th.grad(th.grad(lambda y: y ** 3))(2.0).item(), 12)
 
+    def test_a_trace_is_what_was_recorded_and_runs_nothing(self):
+        seen = []
+        text = str(th.trace(lambda x, k=1: seen.append(x.is_concrete) or th.softmax(x, 0) * k)(th.ones(2), k=3))
+        self.assertEqual(seen, [False])
+        self.assertIn("softmax(i[1], 0)", text)
+
     def test_mistakes_say_what_is_wrong(self):
         with self.assertRaisesRegex(RuntimeError, "tape"):
             th.grad_of(th.tensor(1.0), th.tensor(1.0))

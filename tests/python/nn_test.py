@@ -1,4 +1,5 @@
 """Layers, optimisers and data in Python."""
+import copy
 import gc
 import os
 import tempfile
@@ -164,8 +165,16 @@ class Modules(unittest.TestCase):
         gc.collect()
         self.assertIsNone(kept())
 
+    def test_a_copy_is_refused_with_what_to_do_instead(self):
+        with self.assertRaisesRegex(TypeError, "Linear: .*load_state_dict"):
+            copy.deepcopy(nn.Linear(2, 2))
+
 
 class Training(unittest.TestCase):
+    def test_zero_grad_says_that_there_is_none(self):
+        with self.assertRaisesRegex(AttributeError, "gradients are values"):
+            optim.SGD([th.ones(1)], lr=0.1).zero_grad()
+
     def test_one_compiled_step_trains(self):
         th.seed(0)
         net = nn.Sequential(nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 1))

@@ -75,6 +75,8 @@ class Memory(unittest.TestCase):
 
     def test_functions_of_numpy_take_tensors_that_have_elements(self):
         np.testing.assert_array_equal(np.exp(th.zeros(2)), [1, 1])
+        np.testing.assert_array_equal(np.sum(th.ones(3, 2), axis=0, keepdims=True), [[3, 3]])
+        self.assertEqual(np.concatenate([th.zeros(1), np.ones(1)]).tolist(), [0, 1])
         self.assertEqual(th.cat([np.ones((1, 2), np.float32), th.zeros(1, 2)]).tolist(), [[1, 1], [0, 0]])
         with self.assertRaisesRegex(TypeError, "traced"):
             th.compile(np.exp)(th.zeros(2))

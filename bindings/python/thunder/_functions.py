@@ -122,6 +122,18 @@ class Trace(NamedTuple):
         return f"<trace after {self.name}, {self.ms:.3f} ms>\n{self.text}"
 
 
+def trace(function):
+    """A function that runs nothing: it gives what `function` is recorded as for its arguments, a Trace. It prints as a
+    program; last_traces() of a compiled function has what became of it."""
+    recorded = compile(function)
+
+    @functools.wraps(function)
+    def traced(*args, **named):
+        recorded.prepare(*args, **named)
+        return last_traces(recorded)[0]
+    return traced
+
+
 def _compiled(function, who):
     if not isinstance(function, Compiled):
         raise TypeError(f"{who}: a compiled function was expected, not {type(function).__name__}")

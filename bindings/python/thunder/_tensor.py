@@ -56,6 +56,15 @@ def _numpy(x):
     return _array(x)
 
 
+def _array_function(x, function, types, args, kwargs):
+    """numpy's functions take tensors for arrays, and give what they give for those."""
+    def plain(tree):
+        if isinstance(tree, Tensor):
+            return _array(tree)
+        return type(tree)(map(plain, tree)) if type(tree) in (list, tuple) else tree
+    return function(*map(plain, args), **{name: plain(value) for name, value in kwargs.items()})
+
+
 def _tolist(x):
     """Nested lists of Python's numbers; of rank 0 the number."""
     return _array(x).tolist()
@@ -181,7 +190,8 @@ def _cast(dtype):
 
 
 _members = {
-    "__array__": _array, "__array_priority__": 1000, "__repr__": _repr, "__format__": _format, "__reduce__": _reduce,
+    "__array__": _array, "__array_function__": _array_function,
+    "__array_priority__": 1000, "__repr__": _repr, "__format__": _format, "__reduce__": _reduce,
     "__copy__": lambda x: x, "__deepcopy__": _deepcopy, "__iter__": _iterate, "__getitem__": _indexing.getitem,
     "__setitem__": _indexing.setitem, "numpy": _numpy, "tolist": _tolist, "to": _to, "size": _size, "numel": _numel,
     "equal": _equal, "dim": lambda x: x.ndim, "cpu": lambda x: _to(x, "cpu"), "T": property(_transposed),

@@ -157,6 +157,10 @@ class Module(ModuleBase):
         self._load(path, strict)
         return self
 
+    def __reduce__(self):
+        raise TypeError(f"{type(self).__name__}: modules are neither pickled nor copied; make another one, and give it "
+                        "load_state_dict(net.state_dict()), or save() to a file and load()")
+
     # ---- training, device ----
 
     @property

@@ -51,6 +51,9 @@ class Optimizer(_State, OptimizerBase):
             raise TypeError("step: the gradients must be given: opt.step(thunder.grad_of(loss, params))")
         self._step(gradients)
 
+    def zero_grad(self):
+        raise AttributeError("nothing is accumulated: gradients are values, opt.step(thunder.grad_of(loss, params))")
+
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
