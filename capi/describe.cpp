@@ -48,6 +48,23 @@ std::string_view kind_text(ParamKind kind) {
   return names[static_cast<size_t>(kind)];
 }
 
+// A default as JSON has it; an absent one, and what JSON has no word for, is null.
+cJSON* json_default(const Arg& a) {
+  switch (a.kind) {
+    case ArgKind::boolean: return cJSON_CreateBool(a.i != 0);
+    case ArgKind::integer: return cJSON_CreateNumber(static_cast<double>(a.i));
+    case ArgKind::real: return cJSON_CreateNumber(a.f);
+    case ArgKind::string: return cJSON_CreateString(std::string(a.text()).c_str());
+    case ArgKind::reals: return cJSON_CreateDoubleArray(a.fs, static_cast<int>(a.count));
+    case ArgKind::dims: break;
+    default: return cJSON_CreateNull();
+  }
+  cJSON* list = cJSON_CreateArray();
+  for (const Dim& d : a.dim_list())
+    if (!cJSON_AddItemToArray(list, cJSON_CreateNumber(static_cast<double>(d.value())))) throw std::bad_alloc();
+  return list;
+}
+
 // The text, and what a binding would else have to read out of it.
 void describe_schema(const Schema& schema, cJSON* o) {
   add_text(o, "schema", schema.text);
@@ -57,7 +74,8 @@ void describe_schema(const Schema& schema, cJSON* o) {
     add_text(p, "name", param.name);
     add_text(p, "kind", kind_text(param.kind));
     add_flag(p, "optional", param.optional);        // may be None
-    add_flag(p, "has_default", param.has_default);  // may be left out
+    add_flag(p, "has_default", param.has_default);  // may be left out, and is "default" then
+    if (param.has_default && !cJSON_AddItemToObject(p, "default", json_default(param.fallback))) throw std::bad_alloc();
   }
   const size_t results = schema.variadic() ? 0 : schema.results.size();  // 0: the arguments say how many
   if (!cJSON_AddNumberToObject(o, "results", static_cast<double>(results))) throw std::bad_alloc();

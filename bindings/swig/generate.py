@@ -18,6 +18,7 @@ class Parameter(NamedTuple):
     kind: str
     optional: bool
     has_default: bool
+    default: object = None
 
 
 class Op(NamedTuple):

@@ -171,6 +171,12 @@ TEST(Context, describes_its_ops_as_json) {
   EXPECT_NE(text.find(R"("name":"add")"), std::string::npos);
   EXPECT_NE(text.find(R"("parameters":[{"name":"input","kind":"tensor","optional":false,"has_default":false},)"
                       R"({"name":"split_size","kind":"int[]",)"), std::string::npos);
+  for (const char* part : {R"("name":"dim","kind":"int[]","optional":true,"has_default":true,"default":null})",
+                           R"("name":"keepdim","kind":"bool","optional":false,"has_default":true,"default":false})",
+                           R"("name":"reduction","kind":"str","optional":false,"has_default":true,"default":"mean"})",
+                           R"("name":"padding","kind":"int[]","optional":false,"has_default":true,"default":[0,0]})",
+                           R"("name":"negative_slope","kind":"float","optional":false,"has_default":true,"default":0.01})"})
+    EXPECT_NE(text.find(part), std::string::npos) << part;
   thunder_status* refused = thunder_context_describe(context, "opps", out);
   EXPECT_NE(std::string(thunder_status_message(refused)).find("did you mean 'ops'?"), std::string::npos);
   thunder_status_release(refused);

@@ -51,7 +51,7 @@ def schemas():
         if row["hidden"] or row["prim"]:
             continue
         for name in [row["name"]] + ([row["name"] + "_"] if row["inplace"] else []):
-            yield name, _schema.read(row["schema"]), name in _ops.methods
+            yield name, _schema.read(row), name in _ops.methods
 
 
 def options(rows):
@@ -70,7 +70,7 @@ def layers():
     text = IMPORTS + MODULE
     for row in _schema.describe("modules"):
         if row["name"] not in ("Module", "Sequential"):
-            texts = ["self", *(parameter(p) for p in _schema.read(row["schema"]).parameters)]
+            texts = ["self", *(parameter(p) for p in _schema.read(row).parameters)]
             text += f"class {row['name']}(Module):\n    def __init__({', '.join(texts)}) -> None: ...\n"
     return text
 

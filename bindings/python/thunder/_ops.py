@@ -3,7 +3,7 @@ from . import _schema, _thunder
 
 
 def _make(row, name):
-    schema = _schema.read(row["schema"])
+    schema = _schema.read(row)
     op = _thunder.Op(name, tuple(p.name for p in schema.parameters), tuple(p.kind for p in schema.parameters),
                      schema.results)
     stored = "The result is stored in the first argument.\n\n" if name != row["name"] else ""

@@ -1,8 +1,6 @@
-"""The registry's schemas, such as "sum(tensor input, int[]? dim=None) -> tensor"."""
-import ast
+"""The registry's schemas, such as "sum(tensor input, int[]? dim=None) -> tensor", as the library describes them."""
 import inspect
 import json
-import re
 from typing import NamedTuple
 
 from . import _thunder
@@ -25,25 +23,17 @@ class Schema(NamedTuple):
     text: str
 
 
-def _split(text):
-    """The parts between commas that no bracket and no quote encloses."""
-    return [part.strip() for part in re.findall(r"(?:[^,\['(]|\[[^\]]*\]|\([^)]*\)|'[^']*')+", text)]
+def read(row):
+    """The schema of a described op or kind of module."""
+    return Schema(row["name"], tuple(_parameter(**p) for p in row["parameters"]), row["results"], row["schema"])
 
 
-def _default(text):
-    words = {"None": None, "True": True, "False": False}
-    return words[text] if text in words else ast.literal_eval(text)
-
-
-def read(text):
-    name, inside, returned = re.fullmatch(r"([\w.]+)\((.*)\) -> (.+)", text).groups()
-    parameters = []
-    for part in _split(inside):
-        kind, optional, parameter, default = re.fullmatch(r"([a-z]+(?:\[\])?)(\??) (\w+)(?:=(.+))?", part).groups()
-        value = inspect.Parameter.empty if default is None else _default(default)
-        parameters.append(Parameter(parameter, kind, bool(optional), value))
-    results = 0 if returned == "tensor[]" else len(_split(returned.strip("()")))
-    return Schema(name, tuple(parameters), results, text)
+def _parameter(name, kind, optional, has_default, default=None):
+    if not has_default:
+        default = inspect.Parameter.empty
+    elif kind == "float" and default is not None:
+        default = float(default)  # JSON does not tell 1 and 1.0 apart
+    return Parameter(name, kind, optional, default)
 
 
 def annotation(parameter):

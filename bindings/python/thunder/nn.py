@@ -33,7 +33,7 @@ class Module(ModuleBase):
     _kind = "Module"
 
     def __init__(self, *args, **named):
-        schema = _schema.read(_kinds[self._kind]["schema"])
+        schema = _schema.read(_kinds[self._kind])
         names, kinds = (tuple(getattr(p, field) for p in schema.parameters) for field in ("name", "kind"))
         own = self._kind == "Module"
         self._make(self._kind, names, kinds, () if own else args, {} if own else named)
@@ -234,7 +234,7 @@ def _class_of(row):
     texts = [row["doc"], row["schema"], *([f"Called as {row['inputs']}"] if row["inputs"].startswith(row["name"]) else [])]
     body = {"_kind": row["name"], "__doc__": "\n\n".join(texts), "__module__": __name__}
     made = type(row["name"], (Module,), body)
-    made.__signature__ = _schema.signature(_schema.read(row["schema"])).replace(return_annotation=made)
+    made.__signature__ = _schema.signature(_schema.read(row)).replace(return_annotation=made)
     return made
 
 
