@@ -114,10 +114,11 @@ namespace Thunder
 
         public override string ToString()
         {
-            if (!Core.is_concrete()) return "tensor(traced, " + Dtype + ")";
+            var type = Dtype + "[" + string.Join(", ", Shape) + "]";
+            if (!Core.is_concrete()) return "tensor(traced, " + type + ")";
             var words = new List<string>();
             foreach (var element in ToArray()) words.Add(Convert.ToString(element, System.Globalization.CultureInfo.InvariantCulture));
-            return "tensor([" + string.Join(", ", words) + "], " + Dtype + ")";
+            return "tensor([" + string.Join(", ", words) + "], " + type + ")";
         }
     }
 }

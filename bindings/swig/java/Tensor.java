@@ -93,7 +93,8 @@ public final class Tensor extends TensorOps implements AutoCloseable {
     }
 
     @Override public String toString() {
-        return core.is_concrete() ? "tensor(" + Elements.text(flat()) + ", " + dtype() + ")" : "tensor(traced, " + dtype() + ")";
+        String type = dtype() + java.util.Arrays.toString(shape());
+        return core.is_concrete() ? "tensor(" + Elements.text(flat()) + ", " + type + ")" : "tensor(traced, " + type + ")";
     }
 
     /** Frees the memory unless others use it. The tensor must not be used after it. */
