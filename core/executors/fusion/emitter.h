@@ -16,7 +16,7 @@ struct Refusal {
 };
 
 // Computes the work items begin <= i < end. `buffers`: the nest's arguments. `parameters`: those of the nest, then the
-// length of a piece of the lane axis, if the nest has pieces.
+// length of a piece of the lane axis and of a block, which nests without them do not read.
 using KernelFn = void (*)(void* const* buffers, const int64_t* parameters, int64_t begin, int64_t end, Refusal* refusal);
 
 struct Object {
@@ -38,6 +38,6 @@ class Emitter {
 // What the module exports under this name. Null: the CPU is not supported.
 using MakeEmitter = Emitter* (*)(uint32_t version);
 constexpr char kMakeEmitter[] = "thunder_make_emitter";
-constexpr uint32_t kEmitterVersion = 1;  // of this header and nest.h: both sides are built from one tree
+constexpr uint32_t kEmitterVersion = 2;  // of this header and nest.h: both sides are built from one tree
 
 }  // namespace thunder::fusion

@@ -15,12 +15,17 @@ namespace {
 constexpr int64_t kChunks = 32;
 constexpr int64_t kGrain = 16384;  // elements that a thread is woken for
 constexpr int64_t kPiece = 4096;  // elements of the lane axis in a work item, where it is split
+// A work item of a blocked nest: two lines of the cache along one axis, and few enough pages along the other.
+constexpr int64_t kBlock = 32, kBlockedPiece = 256;
+
+int64_t pieces(int64_t extent, int64_t piece) { return (extent + piece - 1) / piece; }
 
 int64_t count_items(const Nest& n, int64_t piece) {
   int64_t items = 1;
   for (uint32_t a = 0; a < n.outer; a++)
     if (a != n.lane) items *= n.extents[a];
-  if (n.split || n.lane_is_outer()) items *= (n.extents[n.lane] + piece - 1) / piece;
+  if (n.split || n.lane_is_outer()) items *= pieces(n.extents[n.lane], piece);
+  if (n.blocked) items *= pieces(n.extents[n.block_axis()], kBlock);
   return items;
 }
 
@@ -37,8 +42,8 @@ Launcher::Launcher(Lowered lowered) : partials_(std::move(lowered.partials)), ch
   ensure(nest.buffers.size() <= kMaxArguments, "a kernel has more arguments than its lines can have");
   kernel_ = kernel(nest);
   parameters_ = fusion::parameters(nest);
-  const int64_t piece = nest.lane_is_outer() ? 64 : kPiece;
-  parameters_.push_back(piece);
+  const int64_t piece = nest.lane_is_outer() ? 64 : nest.blocked ? kBlockedPiece : kPiece;
+  parameters_.insert(parameters_.end(), {piece, kBlock});
   items_ = count_items(nest, piece);
   int64_t elements = 1;
   for (uint32_t a = 0; a < nest.outer + nest.inner; a++) elements *= nest.extents[a];

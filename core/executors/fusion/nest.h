@@ -61,6 +61,7 @@ struct Nest {
   uint32_t lane = 0;             // vectors run along this axis: the last inner one, or the last outer one
   bool split = false;            // pieces of the lane axis are work items too: nothing is reduced along it
   bool backwards = false;        // the one inner axis is walked from its end
+  bool blocked = false;          // the inner axis after the lane one is walked a block at a time for each vector of lanes
   std::vector<DType> buffers;    // element types of the arguments
   std::vector<Map> maps;
   std::vector<Expr> exprs;       // each after what it needs
@@ -93,6 +94,8 @@ struct Nest {
     return is_row(o) ? axes & outer_set() : axes;
   }
   bool lane_is_outer() const { return lane < outer; }
+  // Requires: blocked.
+  uint32_t block_axis() const { return outer + inner - 1; }
 };
 
 // How a map steps along an axis, as far as code depends on it; other strides are run-time parameters.

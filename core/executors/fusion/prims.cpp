@@ -26,6 +26,7 @@ constexpr PrimRow kRows[] = {
     {"prims.tanh", Fn::tanh, elementwise, kReals, 20},
     {"prims.erf", Fn::erf, elementwise, kReals, 20},
     {"prims.convert", Fn::convert, elementwise, kAll, 1},
+    {"prims.contiguous", Fn::convert, elementwise, kAll, 1},
     {"prims.add", Fn::add, elementwise, kAll, 1},
     {"prims.sub", Fn::sub, elementwise, kAll, 1},
     {"prims.mul", Fn::mul, elementwise, kAll, 1},

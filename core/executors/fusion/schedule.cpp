@@ -55,6 +55,28 @@ void reorder(Nest& n, const std::vector<uint32_t>& order) {
     if (has_axis(e)) e.axis = static_cast<uint32_t>(std::find(order.begin(), order.end(), e.axis) - order.begin());
 }
 
+// What lies side by side along another axis than the lanes' is read and written in blocks of that axis: a line of the cache is
+// then used up while it is there, instead of being fetched for one element of it at a time.
+void block(Nest& n) {
+  if (!n.split) return;
+  std::vector<size_t> sides(n.outer, 0);
+  const auto count = [&](const Map& m) {
+    for (uint32_t a = 0; a < n.outer; a++) sides[a] += m[a] == 1 && step_of(m[n.lane]) == Step::any;
+  };
+  for (const Expr& e : n.exprs)
+    if (e.fn == Fn::load) count(n.maps[e.map]);
+  for (const Output& s : n.stores) count(n.maps[s.map]);
+  const auto most = std::max_element(sides.begin(), sides.end());
+  if (most == sides.end() || *most == 0) return;
+  std::vector<uint32_t> order(n.axes());
+  std::iota(order.begin(), order.end(), 0u);
+  const auto axis = order.begin() + (most - sides.begin());
+  std::rotate(axis, axis + 1, order.begin() + n.outer + n.inner);
+  reorder(n, order);
+  n.outer--, n.inner++, n.lane--;
+  n.blocked = true;
+}
+
 // Axis `a` goes into the next one.
 void merge(Nest& n, uint32_t a) {
   n.extents[a + 1] *= n.extents[a];
@@ -159,6 +181,7 @@ void schedule(Nest& n, AxisSet reduced) {
   merge_neighbours(n);
   n.lane = lane_outer ? n.outer - 1 : n.outer + n.inner - 1;
   n.split = !rows;
+  block(n);
   analyse(n);
   keep_rows(n);
 }

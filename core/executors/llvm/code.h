@@ -33,6 +33,7 @@ class Code {
   llvm::Value* parameter(size_t index);
   void loop(llvm::Value* begin, llvm::Value* end, uint64_t step, const std::function<void(llvm::Value*)>& body);
   void place(llvm::Value* item);
+  std::pair<llvm::Value*, llvm::Value*> part(llvm::Value*& item, llvm::Value* extent, llvm::Value* length);
   void emit_rows();
   void emit_pass(uint32_t pass);
   void emit_inner(uint32_t axis, const std::function<void()>& body);
@@ -86,6 +87,13 @@ class Code {
   void store_once(const fusion::Output& s, llvm::Value* value);
   llvm::Value* spread(llvm::Value* v);  // a scalar as a vector
 
+  // turned.cpp: what lies side by side along the block's axis is read as squares, whose rows become columns
+  bool is_turned(ExprId id) const;
+  void emit_block(uint32_t axis, const std::function<void()>& body);
+  void turn(ExprId id, llvm::Value* first);
+  void transpose(std::vector<llvm::Value*>& rows);
+  llvm::Value* load_turned(ExprId id);
+
   // kept.cpp: what one pass computes and a later one needs again lies in a row of its own
   void make_room();
   bool is_kept(ExprId id) const;
@@ -113,8 +121,9 @@ class Code {
   std::vector<llvm::Value*> buffers_, extents_;
   std::vector<std::vector<llvm::Value*>> strides_;  // by map and axis; null: 0
   std::vector<llvm::Value*> ordinals_;              // by expression
-  llvm::Value* piece_ = nullptr;
-  llvm::Value *lane_begin_ = nullptr, *lane_end_ = nullptr;  // of the piece
+  llvm::Value *piece_ = nullptr, *block_ = nullptr;  // lengths
+  llvm::Value *lane_begin_ = nullptr, *lane_end_ = nullptr;    // of the piece
+  llvm::Value *block_begin_ = nullptr, *block_end_ = nullptr;
   llvm::Value* refusal_ = nullptr;
   Point at_;
   Memo row_, position_, picked_;
@@ -124,6 +133,8 @@ class Code {
   uint32_t pass_ = 0;
   std::vector<llvm::Value*> carries_;   // by expression: a vector's place, what a sum has come to before this position
   std::vector<llvm::Value*> rooms_;     // by expression
+  std::vector<llvm::Value*> squares_;   // by expression: of what is turned, a row for each step along the block's axis
+  llvm::Value* square_ = nullptr;       // where the squares begin, while there are any
   std::vector<uint32_t> kept_in_;       // the pass that filled it; none: kNowhere
 };
 

@@ -1,5 +1,6 @@
 // The loops of a nest: work items, rows, passes, positions.
 #include <algorithm>
+#include <tuple>
 
 #include "executors/llvm/code.h"
 
@@ -12,7 +13,7 @@ using fusion::OutputKind;
 
 unsigned choose_lanes(const Nest& nest, unsigned machine_bits) {
   const unsigned machine = machine_bits / 32;
-  if (fusion::is_short(nest)) return machine;
+  if (fusion::is_short(nest) || nest.blocked) return machine;
   // Lanes that are summed one after the other take steps by their number.
   const auto runs = [](const fusion::Expr& e) { return e.fn == Fn::cumsum; };
   if (!nest.lane_is_outer() && std::any_of(nest.exprs.begin(), nest.exprs.end(), runs)) return machine;
@@ -55,6 +56,7 @@ void Code::read_arguments() {
   for (size_t i = 0; i < nest_.exprs.size(); i++)
     if (nest_.exprs[i].fn == Fn::uniform) ordinals_[i] = parameter(next++);
   if (has_pieces()) piece_ = parameter(next);
+  if (nest_.blocked) block_ = parameter(next + 1);
   refusal_ = function_->getArg(4);
 }
 
@@ -91,17 +93,20 @@ void Code::emit() {
   b_.CreateRetVoid();
 }
 
-// The indices of a work item: pieces of the lane axis run fastest, then the outer axes from the last.
+// Where the part of an extent begins and ends that an item stands for; what is left of the item chooses others.
+std::pair<Value*, Value*> Code::part(Value*& item, Value* extent, Value* length) {
+  Value* parts = b_.CreateUDiv(b_.CreateAdd(extent, b_.CreateSub(length, b_.getInt64(1))), length);
+  Value* begin = b_.CreateMul(b_.CreateURem(item, parts), length);
+  item = b_.CreateUDiv(item, parts);
+  return {begin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(begin, length), extent)};
+}
+
+// The indices of a work item: pieces of the lane axis run fastest, then blocks, then the outer axes from the last.
 void Code::place(Value* item) {
-  Value* extent = extents_[nest_.lane];
   lane_begin_ = b_.getInt64(0);
-  lane_end_ = extent;
-  if (has_pieces()) {
-    Value* pieces = b_.CreateUDiv(b_.CreateAdd(extent, b_.CreateSub(piece_, b_.getInt64(1))), piece_);
-    lane_begin_ = b_.CreateMul(b_.CreateURem(item, pieces), piece_);
-    lane_end_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(lane_begin_, piece_), extent);
-    item = b_.CreateUDiv(item, pieces);
-  }
+  lane_end_ = extents_[nest_.lane];
+  if (has_pieces()) std::tie(lane_begin_, lane_end_) = part(item, lane_end_, piece_);
+  if (nest_.blocked) std::tie(block_begin_, block_end_) = part(item, extents_[nest_.block_axis()], block_);
   for (uint32_t a = nest_.outer; a-- > 0;) {
     if (a == nest_.lane) continue;
     at_.index[a] = a == 0 ? item : b_.CreateURem(item, extents_[a]);
@@ -152,7 +157,8 @@ void Code::emit_pass(uint32_t pass) {
 
 void Code::emit_inner(uint32_t axis, const std::function<void()>& body) {
   if (axis == nest_.outer + nest_.inner) return body();
-  if (axis == nest_.lane) return emit_lanes(body);
+  if (axis == nest_.lane) return emit_lanes([&] { emit_inner(axis + 1, body); });
+  if (nest_.blocked) return emit_block(axis, body);
   loop(b_.getInt64(0), extents_[axis], 1, [&](Value* i) {
     at_.index[axis] = nest_.backwards ? b_.CreateSub(b_.CreateSub(extents_[axis], b_.getInt64(1)), i) : i;
     emit_inner(axis + 1, body);

@@ -44,6 +44,8 @@ Value* Code::address(uint32_t buffer, const Offset& at) {
 }
 
 Value* Code::load(const fusion::Expr& e) {
+  const auto id = static_cast<ExprId>(&e - nest_.exprs.data());
+  if (square_ && is_turned(id)) return load_turned(id);
   Offset at = offset(e.map);
   if (e.offset) at.scalar = b_.CreateAdd(at.scalar, b_.getInt64(static_cast<uint64_t>(e.offset)));
   const DType d = nest_.buffers[e.buffer];

@@ -142,6 +142,18 @@ TEST(CopyStrided, moves_elements_of_every_size) {
   expect_copied<double>(DType::f64);
 }
 
+TEST(CopyStrided, turns_planes_larger_than_its_squares) {
+  const int64_t sizes[] = {3, 70, 45};
+  std::vector<int32_t> values(3 * 70 * 45), expected;
+  std::iota(values.begin(), values.end(), 0);
+  auto t = tensor_of<int32_t>(DType::i32, {3, 70, 45}, values);
+  for (int64_t b = 0; b < sizes[0]; b++)
+    for (int64_t j = 0; j < sizes[2]; j++)
+      for (int64_t i = 0; i < sizes[1]; i++) expected.push_back(static_cast<int32_t>((b * sizes[1] + i) * sizes[2] + j));
+  auto turned = Tensor::view(t->storage(), type_of(DType::i32, {3, 45, 70}), Sizes{70 * 45, 1, 45}, 0);
+  EXPECT_EQ(values_of<int32_t>(*dense_copy(default_allocator(), *turned)), expected);
+}
+
 TEST(CopyStrided, repeats_and_reverses) {
   auto three = tensor_of<int32_t>(DType::i32, {3}, {1, 2, 3});
   auto rows = Tensor::view(three->storage(), type_of(DType::i32, {2, 3}), Sizes{0, 1}, 0);

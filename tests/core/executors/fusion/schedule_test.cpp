@@ -58,6 +58,32 @@ TEST(Schedule, prefers_side_by_side_stores_to_loads_and_long_axes_to_short_ones)
   EXPECT_EQ(shorter.extents[shorter.lane], 40);
 }
 
+TEST(Schedule, walks_what_is_turned_in_blocks) {
+  Nest n = nest({40, 30}, {1, 40}, {30, 1});
+  schedule(n, 0);
+  EXPECT_TRUE(n.blocked);
+  EXPECT_EQ(n.extents, (Sizes{30, 40}));
+  EXPECT_EQ(n.lane, 0u);
+  EXPECT_EQ(n.block_axis(), 1u);
+  EXPECT_EQ(n.maps[0], (Map{40, 1}));
+  EXPECT_EQ(n.maps[1], (Map{1, 30}));
+}
+
+TEST(Schedule, blocks_the_axis_of_the_neighbours_and_leaves_the_others_outside) {
+  Nest n = nest({5, 40, 30}, {1200, 1, 40}, {1200, 30, 1});
+  schedule(n, 0);
+  EXPECT_TRUE(n.blocked);
+  EXPECT_EQ(n.extents, (Sizes{5, 30, 40}));
+  EXPECT_EQ(n.outer, 1u);
+  EXPECT_EQ(n.inner, 2u);
+}
+
+TEST(Schedule, blocks_nothing_whose_rows_keep_their_order) {
+  Nest n = nest({5, 40, 30}, {30, 150, 1}, {1200, 30, 1});
+  schedule(n, 0);
+  EXPECT_FALSE(n.blocked);
+}
+
 TEST(Schedule, makes_a_loop_of_one_step_for_one_element) {
   Nest n = nest({}, {}, {});
   schedule(n, 0);

@@ -1,0 +1,49 @@
+// Operands whose neighbours lie along another axis than the result's. Also covers turned of the emitter.
+#include "core/executors/fusion/support.h"
+
+namespace thunder::fusion {
+namespace {
+
+using In = std::span<Tensor* const>;
+
+struct Turns : FusedTest {
+  static Tensor* turned(Scope& s, Tensor* x, int64_t a = 0, int64_t b = 1) { return call(s, "transpose", {arg(x), arg(a), arg(b)}); }
+};
+
+// Whole squares, their rests on each side, and less than one; more than a block and a piece.
+TEST_F(Turns, add_what_is_turned_of_any_size) {
+  for (int64_t m : {1, 3, 8, 16, 33, 100, 300})
+    for (int64_t n : {1, 5, 16, 40, 64, 97, 600}) {
+      SCOPED_TRACE(std::to_string(m) + " " + std::to_string(n));
+      const auto made = agree([](Scope& s, In t) { return std::vector{call(s, "add", {arg(t[0]), arg(turned(s, t[1]))})}; },
+                              {numbers({m, n}), numbers({n, m})}, 1, 0);
+      EXPECT_EQ(made.kernels, 1u) << made.text;
+    }
+}
+
+TEST_F(Turns, of_any_dtype) {
+  for (DType d : {DType::f64, DType::bf16, DType::i64, DType::i32, DType::u8, DType::boolean})
+    agree([](Scope& s, In t) { return std::vector{call(s, "maximum", {arg(t[0]), arg(turned(s, t[1]))})}; },
+          {numbers({50, 70}, d, 0, 2), numbers({70, 50}, d, 0, 2)}, 1, 0);
+}
+
+TEST_F(Turns, of_the_inner_and_of_the_outer_dims) {
+  for (int64_t other : {0, 1})
+    agree([other](Scope& s, In t) { return std::vector{call(s, "exp", {arg(turned(s, t[0], other, 2))})}; }, {numbers({20, 30, 40})}, 1);
+}
+
+TEST_F(Turns, several_operands_some_of_them_straight_and_some_repeated) {
+  const auto made = agree([](Scope& s, In t) {
+    Tensor* sum = call(s, "add", {arg(turned(s, t[0])), arg(call(s, "mul", {arg(turned(s, t[1])), arg(t[2])}))});
+    return std::vector{call(s, "sub", {arg(sum), arg(t[3])})};
+  }, {numbers({70, 50}), numbers({70, 50}), numbers({50, 70}), numbers({70})}, 1);
+  EXPECT_EQ(made.kernels, 1u) << made.text;
+}
+
+TEST_F(Turns, copy_into_order_with_all_threads) {
+  const auto made = agree([](Scope& s, In t) { return std::vector{call(s, "contiguous", {arg(turned(s, t[0]))})}; }, {numbers({130, 70})}, 1, 0);
+  EXPECT_NE(made.text.find("prims.contiguous(t[1])  -- f32[70, 130] by fusion"), std::string::npos) << made.text;
+}
+
+}  // namespace
+}  // namespace thunder::fusion
