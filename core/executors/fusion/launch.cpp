@@ -1,10 +1,13 @@
 #include "executors/fusion/launch.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
 
 #include "base/text.h"
+#include "executors/fusion/schedule.h"
 #include "ops/kernels.h"
 
 namespace thunder::fusion {
@@ -17,6 +20,16 @@ constexpr int64_t kGrain = 16384;  // elements that a thread is woken for
 constexpr int64_t kPiece = 4096;  // elements of the lane axis in a work item, where it is split
 // A work item of a blocked nest: two lines of the cache along one axis, and few enough pages along the other.
 constexpr int64_t kBlock = 32, kBlockedPiece = 256;
+
+// Bytes; 0 where the system does not say.
+size_t last_level_cache() {
+#ifdef _SC_LEVEL3_CACHE_SIZE
+  static const long bytes = ::sysconf(_SC_LEVEL3_CACHE_SIZE);
+  return bytes > 0 ? static_cast<size_t>(bytes) : 0;
+#else
+  return 0;
+#endif
+}
 
 int64_t pieces(int64_t extent, int64_t piece) { return (extent + piece - 1) / piece; }
 
@@ -38,7 +51,8 @@ struct Launcher::Work {
 };
 
 Launcher::Launcher(Lowered lowered) : partials_(std::move(lowered.partials)), checks_(std::move(lowered.checks)) {
-  const Nest& nest = lowered.nest;
+  Nest& nest = lowered.nest;
+  stream_large(nest, last_level_cache());
   ensure(nest.buffers.size() <= kMaxArguments, "a kernel has more arguments than its lines can have");
   kernel_ = kernel(nest);
   parameters_ = fusion::parameters(nest);

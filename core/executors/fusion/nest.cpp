@@ -45,7 +45,7 @@ std::string print(const Nest& nest) {
   for (const Output& s : nest.stores) {
     std::string steps;
     for (int64_t stride : nest.maps[s.map]) steps += static_cast<char>(step_of(stride));
-    out += cat("\n  b", s.buffer, "[map", s.map, "<", steps, ">] ", s.kind == OutputKind::column ? "+=" : "=", " e", s.value);
+    out += cat("\n  b", s.buffer, "[map", s.map, "<", steps, ">] ", s.kind == OutputKind::column ? "+=" : "=", " e", s.value, s.streams ? " streams" : "");
   }
   return out + "\n";
 }

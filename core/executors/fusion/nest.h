@@ -53,6 +53,7 @@ struct Output {
   OutputKind kind = OutputKind::each;
   uint32_t buffer;
   uint32_t map;
+  bool streams = false;  // whole lines go past the caches, unless the buffer is an input's too
 };
 
 struct Nest {

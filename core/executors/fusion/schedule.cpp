@@ -146,7 +146,20 @@ void keep_rows(Nest& n) {
     if (passes[id] > 1 && cost(n.exprs[id].fn) >= kDear) n.kept.push_back(id);
 }
 
+// Of what an output writes.
+size_t bytes(const Nest& n, const Output& s) {
+  size_t elements = 1;
+  for (uint32_t a = 0; a < n.outer + n.inner; a++)
+    if (n.maps[s.map][a]) elements *= static_cast<size_t>(n.extents[a]);
+  return elements * size_of(n.buffers[s.buffer]);
+}
+
 }  // namespace
+
+void stream_large(Nest& n, size_t cache) {
+  for (Output& s : n.stores)
+    s.streams = s.kind == OutputKind::each && n.maps[s.map][n.lane] == 1 && !is_short(n) && cache && bytes(n, s) >= cache / 2;
+}
 
 void schedule(Nest& n, AxisSet reduced) {
   // One element: still a loop, of one step.

@@ -32,6 +32,8 @@ class Code {
   void read_arguments();
   llvm::Value* parameter(size_t index);
   void loop(llvm::Value* begin, llvm::Value* end, uint64_t step, const std::function<void(llvm::Value*)>& body);
+  void begin_streams();
+  void end_streams();
   void place(llvm::Value* item);
   std::pair<llvm::Value*, llvm::Value*> part(llvm::Value*& item, llvm::Value* extent, llvm::Value* length);
   void emit_rows();
@@ -111,6 +113,7 @@ class Code {
   llvm::Value* load(const fusion::Expr& e);
   llvm::Value* position(const fusion::Expr& e);
   void store(const fusion::Output& s, llvm::Value* value);
+  void store_vector(const fusion::Output& s, llvm::Value* value, llvm::Value* to, llvm::Align align);
   llvm::Value* lane_numbers();
   llvm::Value* address(uint32_t buffer, const Offset& at);
 
@@ -124,6 +127,7 @@ class Code {
   llvm::Value *piece_ = nullptr, *block_ = nullptr;  // lengths
   llvm::Value *lane_begin_ = nullptr, *lane_end_ = nullptr;    // of the piece
   llvm::Value *block_begin_ = nullptr, *block_end_ = nullptr;
+  std::vector<llvm::Value*> may_stream_;  // by buffer: of a streamed output, whether it lies in no input's memory
   llvm::Value* refusal_ = nullptr;
   Point at_;
   Memo row_, position_, picked_;

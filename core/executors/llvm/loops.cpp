@@ -79,6 +79,7 @@ void Code::loop(Value* begin, Value* end, uint64_t step, const std::function<voi
 void Code::emit() {
   b_.SetInsertPoint(llvm::BasicBlock::Create(b_.getContext(), "entry", function_));
   read_arguments();
+  begin_streams();
   make_room();
   loop(function_->getArg(2), function_->getArg(3), 1, [&](Value* item) {
     place(item);
@@ -90,6 +91,7 @@ void Code::emit() {
       at_.mask = nullptr;
     });
   });
+  end_streams();
   b_.CreateRetVoid();
 }
 

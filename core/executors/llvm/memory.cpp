@@ -1,5 +1,9 @@
 // Loads and stores: along the lane axis as vectors, masked at the end, gathered where memory is strided.
-#include <numeric>
+#include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/IR/Module.h>
+#include <llvm/TargetParser/Triple.h>
+
+#include <algorithm>
 
 #include "executors/llvm/code.h"
 
@@ -96,8 +100,47 @@ void Code::store(const fusion::Output& s, Value* value) {
     b_.CreateMaskedStore(value, to, align, mask);
   } else {
     if (column) value = combine(b_, Fn::sum, b_.CreateAlignedLoad(vector, to, align), value, d);
-    b_.CreateAlignedStore(value, to, align);
+    store_vector(s, value, to, align);
   }
+}
+
+// What is updated in place was read, and is there.
+void Code::begin_streams() {
+  may_stream_.assign(nest_.buffers.size(), nullptr);
+  for (const fusion::Output& s : nest_.stores) {
+    if (!s.streams) continue;
+    may_stream_[s.buffer] = b_.getTrue();
+    for (const fusion::Expr& e : nest_.exprs)
+      if (e.fn == Fn::load) may_stream_[s.buffer] = b_.CreateAnd(may_stream_[s.buffer], b_.CreateICmpNE(buffers_[e.buffer], buffers_[s.buffer]));
+  }
+}
+
+// Before another thread is told, streamed lines must have arrived; x86 orders them with nothing else.
+void Code::end_streams() {
+  const bool any = std::any_of(nest_.stores.begin(), nest_.stores.end(), [](const fusion::Output& s) { return s.streams; });
+  if (any && llvm::Triple(function_->getParent()->getTargetTriple()).isX86()) b_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});
+}
+
+void Code::store_vector(const fusion::Output& s, Value* value, Value* to, llvm::Align align) {
+  constexpr uint64_t kLine = 64;
+  const uint64_t bytes = value->getType()->getPrimitiveSizeInBits() / 8;
+  if (!s.streams || bytes % kLine) {
+    b_.CreateAlignedStore(value, to, align);
+    return;
+  }
+  auto& c = b_.getContext();
+  auto* past = llvm::BasicBlock::Create(c, "past", function_);
+  auto* into = llvm::BasicBlock::Create(c, "into", function_);
+  auto* after = llvm::BasicBlock::Create(c, "after", function_);
+  Value* within = b_.CreateAnd(b_.CreatePtrToInt(to, b_.getInt64Ty()), b_.getInt64(kLine - 1));
+  b_.CreateCondBr(b_.CreateAnd(may_stream_[s.buffer], b_.CreateICmpEQ(within, b_.getInt64(0))), past, into);
+  b_.SetInsertPoint(past);
+  b_.CreateAlignedStore(value, to, llvm::Align(kLine))->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(c, llvm::ConstantAsMetadata::get(b_.getInt32(1))));
+  b_.CreateBr(after);
+  b_.SetInsertPoint(into);
+  b_.CreateAlignedStore(value, to, align);
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
 }
 
 }  // namespace thunder::codegen

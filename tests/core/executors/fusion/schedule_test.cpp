@@ -84,6 +84,19 @@ TEST(Schedule, blocks_nothing_whose_rows_keep_their_order) {
   EXPECT_FALSE(n.blocked);
 }
 
+TEST(StreamLarge, marks_what_fills_half_of_the_cache_side_by_side) {
+  const auto streams = [](Nest n, size_t cache) {
+    schedule(n, 0);
+    stream_large(n, cache);
+    return n.stores[0].streams;
+  };
+  const Nest dense = nest({40, 30}, {30, 1}, {30, 1}), apart = nest({40, 30}, {60, 2}, {60, 2});
+  EXPECT_TRUE(streams(dense, 2 * 40 * 30 * 4));
+  EXPECT_FALSE(streams(dense, 2 * 40 * 30 * 4 + 2));
+  EXPECT_FALSE(streams(dense, 0));
+  EXPECT_FALSE(streams(apart, 64));
+}
+
 TEST(Schedule, makes_a_loop_of_one_step_for_one_element) {
   Nest n = nest({}, {}, {});
   schedule(n, 0);

@@ -58,6 +58,33 @@ TEST_F(Emitting, compiles_whole_vectors_and_what_is_left) {
   }
 }
 
+// Lines that begin inside of one, whole lines, and the memory of the input itself.
+TEST_F(Emitting, streams_whole_lines_and_nothing_else) {
+  ASSERT_NE(emitter, nullptr);
+  constexpr int64_t kCount = 1000;
+  Nest nest = doubling(kCount);
+  nest.stores[0].streams = true;
+  const Object object = emitter->compile(nest, "twice");
+  ASSERT_EQ(object.error, "");
+  std::string error;
+  KernelFn fn = emitter->load(object.code, "twice", error);
+  ASSERT_NE(fn, nullptr) << error;
+  const int64_t parameters[] = {kCount, 4096};
+  Refusal refusal;
+  for (size_t shift : {0, 1, 16, 31}) {
+    alignas(64) static float in[kCount + 64], out[kCount + 64];
+    std::fill(std::begin(out), std::end(out), -1.0f);
+    for (int64_t i = 0; i < kCount; i++) in[i] = static_cast<float>(i);
+    void* apart[] = {in, out + shift};
+    fn(apart, parameters, 0, 1, &refusal);
+    for (int64_t i = 0; i < kCount; i++) ASSERT_EQ(out[static_cast<size_t>(i) + shift], 2 * in[i]) << shift;
+    EXPECT_EQ(out[kCount + shift], -1) << "wrote over the end";
+    void* same[] = {in, in};
+    fn(same, parameters, 0, 1, &refusal);
+    for (int64_t i = 0; i < kCount; i++) ASSERT_EQ(in[i], 2 * static_cast<float>(i));
+  }
+}
+
 TEST_F(Emitting, says_why_code_cannot_be_loaded) {
   ASSERT_NE(emitter, nullptr);
   std::string error;
