@@ -131,7 +131,7 @@ bool Group::reductions_fit(const Axes& everything, const Axes& outer) const {
     if (made.kind == Kind::line) return over == inner;
     if (made.kind == Kind::total) return over == outer || over == everything;
     const Axes kept = set_of(space_.flat(made.coordinates));
-    return over == outer && (kept.empty() || without(without(everything, over), kept).empty());
+    return (over == outer || inner.empty()) && (kept.empty() || without(without(everything, over), kept).empty());
   });
 }
 

@@ -94,7 +94,7 @@ class Group {
   bool backwards_ = false;
   bool looks_elsewhere_ = false;              // it computes something where the loops do not stand
   size_t arguments_ = 0;                      // that the kernel has at most
-  Dimension summed_;  // all axes, if there is a total: its operand may be an input, which no line walks
+  Dimension summed_;  // all axes, if there is a sum over outer ones: its operand may be an input, which no line walks
   std::string_view why_;
 };
 

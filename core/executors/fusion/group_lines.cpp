@@ -52,6 +52,23 @@ bool Group::add_view(const Node& line) {
   return true;
 }
 
+namespace {
+
+// Whether many rows are summed that lie one after the other in more memory than the caches near a core hold: going over them as
+// they lie, with a sum for each column in memory, is then faster than going down a few columns at a time, even if what needs the
+// sums goes over the rows again.
+bool sums_many_rows(const Shape& shape, const std::vector<bool>& gone) {
+  constexpr int64_t kRows = 512, kElements = 1 << 20;
+  int64_t rows = 1, elements = 1;
+  for (size_t i = 0; i < shape.size(); i++) {
+    elements *= shape[i].value();
+    if (gone[i]) rows *= shape[i].value();
+  }
+  return rows >= kRows && elements >= kElements && !gone.back();
+}
+
+}  // namespace
+
 // A reduction over the axes that the group reduces already is one more of the kind; one over all the others sums
 // columns; one over everything adds up both.
 bool Group::add_reduction(const Node& line) {
@@ -79,6 +96,9 @@ bool Group::add_reduction(const Node& line) {
   if (sums && over == total && (kept.empty() || (reduces_ && over != set_of(reduced())))) {
     made.kind = Kind::total;
     summed_ = away;
+  } else if (sums && !reduces_ && sums_many_rows(store_->type(line.args[0].v).shape, gone)) {
+    made.kind = Kind::column;
+    summed_ = space_.flat(from);
   } else if (!reduces_) {
     reduces_ = true;
     reduced_ = away;

@@ -105,6 +105,7 @@ Status* Launcher::run(const Launch& launch) const {
 }
 
 void Launcher::add_up(const Launch& launch) const {
+  constexpr int64_t kAtOnce = 256;
   const auto* partials = static_cast<const std::byte*>(launch.scratch);
   for (size_t i = 0; i < partials_.size(); i++) {
     const Partial& p = partials_[i];
@@ -114,10 +115,14 @@ void Launcher::add_up(const Launch& launch) const {
       by_dtype(out.dtype, [&](auto u) {
         using Out = decltype(u);
         if constexpr (!std::is_same_v<T, bool> && !std::is_same_v<T, bf16>)
-          for (int64_t k = 0; k < p.elements; k++) {
-            T sum = 0;
-            for (int64_t c = 0; c < chunks_; c++) sum += reinterpret_cast<const T*>(partials + static_cast<size_t>(c) * chunk_bytes_ + partial_offsets_[i])[k];
-            out.as<Out>()[k] = static_cast<Out>(sum);
+          for (int64_t first = 0; first < p.elements; first += kAtOnce) {
+            const int64_t n = std::min(kAtOnce, p.elements - first);
+            T sums[kAtOnce] = {};
+            for (int64_t c = 0; c < chunks_; c++) {
+              const T* partial = reinterpret_cast<const T*>(partials + static_cast<size_t>(c) * chunk_bytes_ + partial_offsets_[i]) + first;
+              for (int64_t k = 0; k < n; k++) sums[k] += partial[k];
+            }
+            for (int64_t k = 0; k < n; k++) out.as<Out>()[first + k] = static_cast<Out>(sums[k]);
           }
       });
     });

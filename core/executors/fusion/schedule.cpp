@@ -34,6 +34,16 @@ uint32_t best(const Nest& n, AxisSet among) {
   return best;
 }
 
+// The axes that sums over others leave: lanes are not added up where each has a sum of its own.
+AxisSet summed_by_lane(const Nest& n) {
+  AxisSet all = bit(n.outer) - 1, left = all;
+  for (const Output& s : n.stores)
+    if (s.kind == OutputKind::column && !is_reduction(n.exprs[s.value].fn))
+      for (uint32_t a = 0; a < n.outer; a++)
+        if (n.maps[s.map][a] == 0) left &= ~bit(a);
+  return left ? left : all;
+}
+
 // The strides of the map that walks most: what the order of the loops follows.
 const Map& main_map(const Nest& n) {
   const auto walks = [&](uint32_t m) { return std::count_if(n.maps[m].begin(), n.maps[m].end(), [](int64_t s) { return s != 0; }); };
@@ -170,10 +180,8 @@ void schedule(Nest& n, AxisSet reduced) {
       if (has_axis(e)) e.axis++;
     n.outer = 1;
   }
-  const AxisSet all = bit(n.outer) - 1;
-  uint32_t lane = best(n, all);
   const bool rows = reduced != 0;
-  if (rows && sums_columns(n)) lane = best(n, reduced);
+  const uint32_t lane = best(n, !rows ? summed_by_lane(n) : sums_columns(n) ? reduced : bit(n.outer) - 1);
   const AxisSet inner = rows ? reduced : bit(lane);
   std::vector<uint32_t> order(n.axes());
   std::iota(order.begin(), order.end(), 0u);

@@ -1,0 +1,75 @@
+// Sums of many rows, which go over them as they lie in memory, and what needs them. Also covers group_lines.
+#include "core/executors/fusion/support.h"
+
+namespace thunder::fusion {
+namespace {
+
+using In = std::span<Tensor* const>;
+using Dims = std::vector<int64_t>;
+
+struct Columns : FusedTest {};
+struct ColumnGroups : LinesTest {};
+
+TEST_F(ColumnGroups, end_with_the_sums_of_many_rows) {
+  prim("prims.neg", {prim("prims.sum", {prim("prims.exp", {input({1024, 1024})}), Shape{0}})});
+  EXPECT_EQ(refusal(), "it reads a sum over the outer axes, which is known only when the kernel has ended");
+}
+
+TEST_F(ColumnGroups, go_on_from_the_sums_of_few_rows_and_of_rows) {
+  prim("prims.neg", {prim("prims.sum", {prim("prims.exp", {input({256, 8192})}), Shape{0}})});
+  EXPECT_EQ(refusal(), "");
+  lines().clear();
+  prim("prims.neg", {prim("prims.sum", {prim("prims.exp", {input({1024, 1024})}), Shape{1}})});
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(Columns, of_any_real_dtype_and_of_integers) {
+  const auto sum = [](Scope& s, In t) { return std::vector{call(s, "sum", {arg(call(s, "mul", {arg(t[0]), arg(t[1])})), arg(Dims{0})})}; };
+  agree(sum, {numbers({1100, 1001}), numbers({1001})}, 1, 1e-5);
+  agree(sum, {numbers({1100, 1001}, DType::f64), numbers({1001}, DType::f64)}, 1, 1e-13);
+  agree(sum, {numbers({1100, 1001}, DType::bf16), numbers({1001}, DType::bf16)}, 1, 0.02);
+  agree(sum, {numbers({1100, 1001}, DType::i64, -9, 9), numbers({1001}, DType::i64, -9, 9)}, 1, 0);
+}
+
+TEST_F(Columns, of_several_dims_beside_what_is_stored_whole) {
+  const auto made = agree([](Scope& s, In t) {
+    Tensor* y = call(s, "mul", {arg(call(s, "sin", {arg(t[0])})), arg(t[1])});
+    return std::vector{y, call(s, "sum", {arg(y), arg(Dims{0, 1}), Any::boolean(true)})};
+  }, {numbers({2, 600, 1000}), numbers({2, 600, 1000})}, 2, 1e-5);
+  EXPECT_EQ(made.kernels, 1u) << made.text;
+}
+
+TEST_F(Columns, that_other_rows_of_the_kernel_sum_too) {
+  agree([](Scope& s, In t) {
+    Tensor *columns = call(s, "sum", {arg(t[0]), arg(Dims{0})}), *rows = call(s, "softmax", {arg(t[0]), arg(int64_t{1})});
+    return std::vector{columns, call(s, "sum", {arg(rows), arg(Dims{0})}), rows};
+  }, {numbers({1024, 1030})}, 3, 1e-5);
+}
+
+TEST_F(Columns, of_what_is_turned) {
+  agree([](Scope& s, In t) {
+    Tensor* turned = call(s, "transpose", {arg(t[0]), arg(int64_t{0}), arg(int64_t{1})});
+    return std::vector{call(s, "sum", {arg(turned), arg(Dims{0})}), call(s, "sum", {arg(call(s, "mul", {arg(turned), arg(t[1])})), arg(Dims{0})})};
+  }, {numbers({1030, 1024}), numbers({1024, 1030})}, 2, 1e-5);
+}
+
+TEST_F(Columns, that_a_batch_norm_needs_with_its_gradients) {
+  const Tensors in = {numbers({2048, 520}), numbers({520}), numbers({520}), numbers({2048, 520})};
+  agree([](Scope& s, In t) {
+    return with_gradients(s, call(s, "batch_norm", {arg(t[0]), Any{}, Any{}, arg(t[1]), arg(t[2]), Any::boolean(true)}), t, 3);
+  }, in, 4, 5e-5);
+}
+
+TEST_F(Columns, are_the_same_bits_with_any_number_of_threads) {
+  const Body body = [](Scope& s, In t) { return std::vector{call(s, "sum", {arg(call(s, "exp", {arg(t[0])})), arg(Dims{0})})}; };
+  const Tensors in = {numbers({1500, 1000})};
+  context->threads().resize(1);
+  const auto one = outcome(body, in, 1, "fusion");
+  for (size_t threads : {2, 5}) {
+    context->threads().resize(threads);
+    EXPECT_EQ(outcome(body, in, 1, "fusion").results, one.results) << threads;
+  }
+}
+
+}  // namespace
+}  // namespace thunder::fusion
