@@ -1,6 +1,7 @@
 -- A program that trains a language model and writes with it: program.run(model, arg).
 local th = require "thunder"
 local arguments = require "text.arguments"
+local attempt = require "text.attempt"
 local generate = require "text.generate"
 local mistake = require "text.mistake"
 local tokens = require "text.tokens"
@@ -84,7 +85,7 @@ end
 
 local function run_train(model, options, say)
   local file = io.open(options.text, "rb") or mistake("--text: cannot read '%s'", options.text)
-  local text = file:read "a"
+  local text = file:read "a" or mistake("--text: '%s' is a folder", options.text)
   file:close()
   local net, config, words = open(model, options)
   local ids = words.encode(text)
@@ -97,7 +98,7 @@ local function run_train(model, options, say)
     say(("step %d of %d: loss %.4f, held out %.4f\n"):format(step, steps, loss, held_out))
   end
   local losses = train.run(net, ids, options)
-  if options.export then net:save(options.export) end
+  if options.export then attempt("export", net.save, net, options.export) end
   return losses
 end
 

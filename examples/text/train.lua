@@ -1,5 +1,6 @@
 -- Training of a language model on one text: each step is one program, from the draw of its windows to AdamW.
 local th = require "thunder"
+local attempt = require "text.attempt"
 local mistake = require "text.mistake"
 local nn, optim = th.nn, th.optim
 local train = {}
@@ -56,7 +57,7 @@ function train.run(net, ids, options)
   local optimizer = optim.AdamW(parameters, { lr = options.lr, weight_decay = options.decay, betas = { 0.9, 0.95 } })
   local schedule = optim.WarmupCosineLR(optimizer, { warmup = math.min(options.warmup, options.steps - 1), T_max = options.steps, eta_min = options.lr / 10 })
   local all = whole(net, optimizer, schedule)
-  if options.resume then all:load(options.resume) end
+  if options.resume then attempt("resume", all.load, all, options.resume) end
 
   local step = th.compile(function()
     local first = th.randint(0, #tokens - length, { options.batch })
@@ -71,7 +72,7 @@ function train.run(net, ids, options)
     schedule:step()
     losses[#losses + 1] = loss:item()
     if i % options.every == 0 or i == options.steps then
-      if options.save then all:save(options.save) end
+      if options.save then attempt("save", all.save, all, options.save) end
       net:eval()
       options.note(i, options.steps, losses[#losses], judge(examined):item())
     end

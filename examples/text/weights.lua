@@ -1,5 +1,6 @@
 -- Weights from safetensors files under the names that their authors publish.
 local th = require "thunder"
+local attempt = require "text.attempt"
 local mistake = require "text.mistake"
 local weights = {}
 
@@ -16,9 +17,7 @@ local function shape_text(tensor) return ("%s[%s]"):format(tostring(tensor.dtype
 function weights.read(model, paths)
   local found = {}
   for _, path in ipairs(paths) do
-    local file = io.open(path, "rb") or mistake("--weights: cannot read '%s'", path)
-    file:close()
-    local tensors = th.data.safetensors(path)
+    local tensors = attempt("weights", th.data.safetensors, path)
     local checkpoint = false
     for name in pairs(tensors) do checkpoint = checkpoint or name:sub(1, 4) == "net." end
     for name, tensor in pairs(tensors) do

@@ -167,10 +167,19 @@ refused("--steps must be at least 1, not 0", "gpt2", "train", "--steps", "0")
 refused("--dropout must be from 0 to 0.99, not 1", "gpt2", "train", "--dropout", "1")
 refused("--size 'huge' is not known; there are tiny, small, gpt2,", "gpt2", "train", "--size", "huge")
 refused("cannot read 'no such file'", "gpt2", "train", "--text", "no such file")
+refused("--text: '.' is a folder", "gpt2", "train", "--text", ".")
 refused("--window must be at most 64", "gpt2", "train", "--size", "tiny", "--window", "65")
 refused("sample needs --weights", "gpt2", "sample")
 refused("--vocab and --merges", "gpt2", "sample", "--weights", folder .. "gpt2_weights.safetensors")
 refused("52 differences:\n  'h.0.attn.c_attn.bias' is float32[192], not float32[384]", "gpt2", "sample", "--weights", at "gpt2.safetensors")
+refused("--weights: cannot open 'no such file'", "gpt2", "sample", "--weights", "no such file")
+local no_weights, nowhere = folder .. "vocab.json", at "none/weights"
+refused(("--weights: '%s' is not a valid safetensors file: "):format(no_weights), "gpt2", "sample", "--weights", no_weights)
+refused(("--resume: '%s' is not a valid safetensors file: "):format(no_weights), "gpt2", "train", "--resume", no_weights)
+local one_step = { "gpt2", "train", "--size", "tiny", "--steps", "1" }
+for _, option in ipairs { "save", "export" } do
+  refused(("--%s: cannot write '%s': "):format(option, nowhere), table.unpack(table.move({ "--" .. option, nowhere }, 1, 2, #one_step + 1, copied(one_step))))
+end
 refused("no parameter of this model", "llama", "sample", "--size", "tiny", "--weights", at "gpt2.safetensors")
 assert(run("llama", "--help"):find("sizes: tiny, small, smollm-135m, tinyllama-1.1b, llama-2-7b, llama-3-8b, llama-2-13b", 1, true))
 
