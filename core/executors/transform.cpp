@@ -13,8 +13,8 @@ const Executor* claimant(const NodeView& view, const Executors& executors) {
   return it == executors.end() ? nullptr : it->get();
 }
 
-bool replaced(Rewriter& rewriter, const Node& node, const Executor& executor, const ScopeEnvironment& environment) {
-  const std::string what = cat("the execution transform of executor '", executor.name(), "' for ", node.op->name());
+// What the executor wants in place of the node; false: the node.
+bool asked(Rewriter& rewriter, const Node& node, const Executor& executor, const ScopeEnvironment& environment, const std::string& what) {
   Results results;
   const bool wanted = rewriter.built(node, [&] {
     BuilderScope scope(environment, rewriter, what);
@@ -28,6 +28,17 @@ bool replaced(Rewriter& rewriter, const Node& node, const Executor& executor, co
   }
   for (size_t i = 0; i < results.size(); i++) rewriter.replace(node.results[i], results[i]);
   return true;
+}
+
+// The same, and what goes wrong names the executor, the op and the user's line. A binding's own exception stays as it is.
+bool replaced(Rewriter& rewriter, const Node& node, const Executor& executor, const ScopeEnvironment& environment) {
+  const std::string what = cat("the execution transform of executor '", executor.name(), "' for ", node.op->name());
+  try {
+    return asked(rewriter, node, executor, environment, what);
+  } catch (const Error& e) {
+    if (e.status()->has_foreign()) throw;
+    fail(e.code(), e.message().starts_with(what) ? "" : cat(what, ": "), e.message(), node.where ? cat(" [at ", node.where, "]") : "");
+  }
 }
 
 }  // namespace
