@@ -26,13 +26,17 @@ int refuse(lua_State *L, const char *format, ...)
     return lua_error(L);
 }
 
-/* The library ends a message with " [at file:line]"; here that line stands in front. */
-static size_t without_place(const char *text)
+/* The library ends a message with " [at file:line]", which goes where that line already stands in front: an op failed as the
+ * script called it. A compiled function fails for a line that the script does not stand at; both are told. */
+static size_t without_place(const char *text, const char *place)
 {
-    size_t bytes = strlen(text);
-    const char *found = NULL;
-    for (const char *at = strstr(text, " [at "); at; at = strstr(at + 1, " [at ")) found = at;
-    return found && text[bytes - 1] == ']' ? (size_t)(found - text) : bytes;
+    static const char opens[] = " [at ";
+    const size_t bytes = strlen(text), around = strlen(opens) + 1;
+    const size_t length = place ? strlen(place) : bytes;
+    if (bytes < length + around || text[bytes - 1] != ']') return bytes;
+    const char *end = text + bytes - around - length;
+    const bool same = memcmp(end, opens, strlen(opens)) == 0 && memcmp(end + strlen(opens), place, length) == 0;
+    return same ? (size_t)(end - text) : bytes;
 }
 
 /* ---- Lua errors that statuses carry ---- */
@@ -127,7 +131,7 @@ void check_status(lua_State *L, thunder_status *status)
     raise_carried(L, self, status);
     push_position(L);
     const char *text = thunder_status_message(status);
-    lua_pushlstring(L, text, without_place(text));
+    lua_pushlstring(L, text, without_place(text, script_place(L)));
     lua_concat(L, 2);
     self->failed = NULL;
     thunder_status_release(status);

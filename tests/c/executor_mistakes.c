@@ -1,5 +1,8 @@
-/* executor_mistakes FOLDER: every way in which an executor declines, fails or lies: linked in and from a plugin, the
- * message names the executor, the op, what it said and the user's line. */
+/* executor_mistakes FOLDER: every way in which an executor declines, fails or lies: linked in and from a plugin, in C and
+ * from a Lua script, the message names the executor, the op, what it said and the user's line. */
+#define _POSIX_C_SOURCE 200809L /* mkstemp */
+#include <unistd.h>
+
 #include "test.h"
 
 #define THUNDER_PLUGIN_STATIC start_every_mistake
@@ -39,6 +42,16 @@ static thunder_status *call(thunder_context *context, const char *executor)
     return status;
 }
 
+static thunder_status *run_lua(thunder_context *context, const char *script)
+{
+    char path[] = "thunder-script-XXXXXX";
+    const int file = mkstemp(path);
+    CHECK(file >= 0 && dprintf(file, "%s", script) > 0 && !close(file));
+    thunder_status *status = thunder_context_load_script(context, path);
+    remove(path);
+    return status;
+}
+
 /* ---- messages ---- */
 
 static const struct { const char *executor; thunder_code code; const char *says; } rows[] = {
@@ -65,6 +78,18 @@ static void in_c(thunder_context *context)
         }
 }
 
+static void in_lua(thunder_context *context)
+{
+    char script[512];
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        snprintf(script, sizeof script, "local th = require 'thunder'\nlocal f = th.compile(function(x)\nreturn th.relu(x) end, { executors = '%s' })\nf(th.tensor { 1.0, 2.0, 3.0 })",
+            rows[i].executor);
+        REFUSED(run_lua(context, script), THUNDER_CALLBACK, rows[i].says);
+        REFUSED(run_lua(context, script), THUNDER_CALLBACK, rows[i].executor);
+        REFUSED(run_lua(context, script), THUNDER_CALLBACK, ":3");
+    }
+}
+
 int main(int argc, char **argv)
 {
     CHECK(argc == 2);
@@ -75,6 +100,7 @@ int main(int argc, char **argv)
         snprintf(path, sizeof path, "%s/every_mistake.so", argv[1]);
         OK(linked ? start_every_mistake(context) : thunder_context_load_plugin(context, path));
         in_c(context);
+        in_lua(context);
         thunder_context_release(context);
     }
     return 0;
