@@ -40,21 +40,25 @@ thunder_plugin_query open_plugin(const char* path) {
   return reinterpret_cast<thunder_plugin_query>(found);
 }
 
+// Takes over what the plugin returned.
+void check_plugin(const char* name, thunder_status* returned) {
+  const auto failed = Ref<Status>::adopt(core(returned));
+  if (!failed) return;
+  if (failed->has_foreign()) throw Error(failed);
+  throw Error(failed->code(), cat("plugin '", name, "': ", failed->message()));
+}
+
 void load(thunder_context* context, const char* path) {
   const thunder_plugin_query query = open_plugin(path);
   const thunder_plugin_desc* desc = nullptr;
-  if (thunder_status* refused = query(&kHost, THUNDER_PLUGIN_ABI, &desc))
-    throw Error(Ref<Status>::adopt(core(refused)));
+  check_plugin(path, query(&kHost, THUNDER_PLUGIN_ABI, &desc));
   check(desc && desc->size >= THUNDER_SIZE_UPTO(thunder_plugin_desc, start) && desc->start, "plugin '", path,
         "' gives no descriptor");
   const char* name = desc->name ? desc->name : path;
   check(desc->abi_min <= THUNDER_PLUGIN_ABI && THUNDER_PLUGIN_ABI <= desc->abi_max, "plugin '", name,
         "' is made for versions ", desc->abi_min, " to ", desc->abi_max,
         " of the plugin interface, this library has version ", THUNDER_PLUGIN_ABI);
-  if (auto failed = Ref<Status>::adopt(core(desc->start(context, &kHost)))) {
-    if (failed->has_foreign()) throw Error(failed);
-    throw Error(failed->code(), cat("plugin '", name, "': ", failed->message()));
-  }
+  check_plugin(name, desc->start(context, &kHost));
 }
 
 }  // namespace

@@ -137,27 +137,39 @@ static void ops_and_what_is_in_use(const char *folder)
     thunder_tensor_release(y);
 }
 
+/* What cannot be loaded says which file, and why; the context goes on. */
+static void refusals(const char *folder)
+{
+    static const struct { const char *file; thunder_code code; const char *says; } rows[] = {
+        { "future.so", THUNDER_INVALID_ARGUMENT, "plugin 'future' is made for versions 8 to 10 of the plugin interface, this library has version 1" },
+        { "past.so", THUNDER_INVALID_ARGUMENT, "plugin 'past' is made for versions 0 to 0 of the plugin interface, this library has version 1" },
+        { "no_symbol.so", THUNDER_NOT_FOUND, "no_symbol.so: undefined symbol: thunder_plugin_query_v1" },
+        { "unresolved.so", THUNDER_NOT_FOUND, "unresolved.so: undefined symbol: plugin_of_nobody" },
+        { "failing.so", THUNDER_BACKEND, "plugin 'failing': no licence was found" },
+        { "refusing.so", THUNDER_FAILED_PRECONDITION, "refusing.so': not on a weekday" },
+        { "no_descriptor.so", THUNDER_INVALID_ARGUMENT, "no_descriptor.so' gives no descriptor" },
+        { "none.so", THUNDER_NOT_FOUND, "none.so: cannot open shared object file" },
+        { "", THUNDER_NOT_FOUND, "cannot read file data: Is a directory" },
+    };
+    thunder_context *context = NULL;
+    OK(thunder_context_create(NULL, &context));
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/%s", folder, rows[i].file);
+        REFUSED(thunder_context_load_plugin(context, path), rows[i].code, rows[i].says);
+        REFUSED(load_from_lua(context, path), THUNDER_CALLBACK, rows[i].says);
+    }
+    with_executors(context, "");
+    thunder_context_release(context);
+}
+
 int main(int argc, char **argv)
 {
     char path[4096];
-    thunder_context *context = NULL;
     CHECK(argc == 2);
     snprintf(path, sizeof path, "%s/fast_layer_norm.so", argv[1]);
     every_way(path);
-
-    OK(thunder_context_create(NULL, &context));
-    snprintf(path, sizeof path, "%s/future.so", argv[1]);
-    REFUSED(thunder_context_load_plugin(context, path), THUNDER_INVALID_ARGUMENT, "made for versions 8 to 10");
-    REFUSED(load_from_lua(context, path), THUNDER_CALLBACK, "made for versions 8 to 10");
-    snprintf(path, sizeof path, "%s/no_symbol.so", argv[1]);
-    REFUSED(thunder_context_load_plugin(context, path), THUNDER_NOT_FOUND, "undefined symbol: thunder_plugin_query_v1");
-    snprintf(path, sizeof path, "%s/failing.so", argv[1]);
-    REFUSED(thunder_context_load_plugin(context, path), THUNDER_BACKEND, "plugin 'failing': no licence was found");
-    snprintf(path, sizeof path, "%s/no_descriptor.so", argv[1]);
-    REFUSED(thunder_context_load_plugin(context, path), THUNDER_INVALID_ARGUMENT, "no_descriptor.so' gives no descriptor");
+    refusals(argv[1]);
     ops_and_what_is_in_use(argv[1]);
-    snprintf(path, sizeof path, "%s/none.so", argv[1]);
-    REFUSED(thunder_context_load_plugin(context, path), THUNDER_NOT_FOUND, "none.so");
-    thunder_context_release(context);
     return 0;
 }
