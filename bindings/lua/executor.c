@@ -54,6 +54,14 @@ static int32_t claim(const thunder_node *node, void *user)
     return 1; /* so that preparing it reports the error */
 }
 
+static int refuse_region(lua_State *L, const claim_frame *f)
+{
+    const char *given = luaL_tolstring(L, -1, NULL);
+    push_field(L, f->self, "who");
+    return luaL_error(L, "%s: its claim_region gives '%s'; it must be positions from 1 to %I, as a list", lua_tostring(L, -1), given,
+                      (lua_Integer)f->count);
+}
+
 /* The function gives the positions, from 1, of the lines that form one region with the first. */
 static int call_claim_region(lua_State *L)
 {
@@ -66,12 +74,11 @@ static int call_claim_region(lua_State *L)
     }
     lua_call(L, 1, 1);
     if (lua_isnoneornil(L, -1)) return 0;
-    if (!lua_istable(L, -1)) return luaL_error(L, "claim_region gives a list of positions, not %s", type_text(L, -1));
+    if (!lua_istable(L, -1)) return refuse_region(L, f);
     for (lua_Integer i = 1; i <= (lua_Integer)lua_rawlen(L, -1); i++) {
         lua_rawgeti(L, -1, i);
         const lua_Integer position = lua_tointeger(L, -1);
-        if (position < 1 || position > (lua_Integer)f->count)
-            return luaL_error(L, "claim_region gives the position %I, there are %I lines", position, (lua_Integer)f->count);
+        if (position < 1 || position > (lua_Integer)f->count) return refuse_region(L, f);
         f->taken[position - 1] = 1;
         f->claims = true;
         lua_pop(L, 1);

@@ -93,10 +93,11 @@ local function entry_of(who, op, given)
 end
 
 -- The plan for one line: the entry's function with the arguments that it does not get from the call.
-local function prepared(node, entry)
+local function prepared(who, node, entry)
   if entry.prepare then
     local fn = entry.prepare(node)
     if not fn then return nil end
+    if type(fn) ~= "function" then core.refuse(("%s: its prepare gives %s for %s, not a function"):format(who, core.type_text(fn), node.op)) end
     local plan = { fn = fn, name = node.op }
     for i = 1, #node.inputs do plan[i] = 1 end
     return plan
@@ -124,11 +125,12 @@ function th.executor(spec)
   table.sort(ops)
   for _, field in ipairs { "claim", "claim_region", "prepare" } do need(spec, who, "function", field) end
   local kept = {
+    who = who,
     claim_region = spec.claim_region,
     prepare = function(node)
       local entry = entries[node.op]
-      if entry then return prepared(node, entry) end
-      return spec.prepare and prepared(node, { prepare = spec.prepare })
+      if entry then return prepared(who, node, entry) end
+      return spec.prepare and prepared(who, node, { prepare = spec.prepare })
     end,
   }
   if spec.claim or checked then

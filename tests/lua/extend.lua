@@ -199,11 +199,28 @@ assert(regions == 1 and last_text(fused):find("region t%[%d+%] by fusing"))
 -- Refusal, failure when compiling, failure when running.
 local refuses = th.executor { name = "refuses", register = false, ops = { exp = { prepare = function() return nil end } } }
 expect.values(th.compile(th.exp, { executors = { refuses } })(th.zeros(2)), { 1, 1 }, 1e-6)
-local fails = th.executor { name = "fails", register = false, ops = { exp = { prepare = function() error "no licence" end } } }
-expect.error(function() th.compile(th.exp, { executors = { fails } })(x) end, "no licence")
-local wrong_claim = th.executor { name = "wrong_claim", register = false,
-  ops = { exp = { checker = function(o) return o.nothing.there end, run = th.exp } } }
-expect.error(function() th.compile(th.exp, { executors = { wrong_claim } })(x) end, "attempt to index a nil value (field 'nothing')")
+local function with_executor(spec)
+  spec.name, spec.register = "fails", false
+  return function() return th.compile(function(a) return th.exp(a) * 2 end, { executors = { th.executor(spec) } })(x) end
+end
+local function always() return true end
+for message, spec in pairs {
+  ["extend.lua:%d+: no licence"] = { ops = { exp = { prepare = function() error "no licence" end } } },
+  ["executor 'fails': its prepare gives an integer for exp, not a function"] = { ops = { exp = { prepare = function() return 3 end } } },
+  ["extend.lua:%d+: attempt to index a nil value %(field 'nothing'%)"] = { ops = { exp = { checker = function(o) return o.nothing.there end, run = th.exp } } },
+  ["extend.lua:%d+: not this region"] = { claim = always, claim_region = function() error "not this region" end, prepare = print },
+  ["executor 'fails': its claim_region gives '7'; it must be positions from 1 to 2, as a list"] = { claim = always, claim_region = function() return { 7 } end, prepare = print },
+  ["executor 'fails': its claim_region gives 'one';"] = { claim = always, claim_region = function() return { "one" } end, prepare = print },
+  ["executor 'fails': its claim_region gives 'true';"] = { claim = always, claim_region = always, prepare = print },
+  ["extend.lua:%d+: no other"] = { ops = { exp = { execution_transform = function() error "no other" end, run = th.exp } } },
+  ["extend.lua:%d+: the execution transform of executor 'fails' for exp: result 1 is f32%[%], the op's is f32%[3%]"] = { ops = { exp = { execution_transform = function(_, t) return t:sum() end } } },
+  ["extend.lua:%d+: out of order"] = { ops = { exp = function() error "out of order" end } },
+  ["exp: its kernel gives 2 results, the op has 1"] = { ops = { exp = function(t) return t, t end } },
+  ["exp: result 1 of its kernel must be a tensor, got a string"] = { ops = { exp = tostring } },
+} do
+  local ok, said = pcall(with_executor(spec))
+  assert(not ok and said:find(message), said)
+end
 local throws = th.executor { name = "throws", register = false, ops = { exp = function() error { code = 7 } end } }
 local ok, raised = pcall(th.compile(th.exp, { executors = { throws } }), x)
 assert(not ok and raised.code == 7) -- the script's own error object
