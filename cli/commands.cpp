@@ -6,6 +6,7 @@
 #include "traceback.h"
 
 #include <cstdio>
+#include <cstring>
 
 #if THUNDER_WITH_LUA
 #include <lua.hpp>
@@ -64,7 +65,7 @@ int run_in_state(lua_State* L) {
     lua_rawseti(L, -2, i + 1);
   }
   lua_setglobal(L, "arg");
-  const int failed = script->file ? luaL_loadfilex(L, script->file, "t") : luaL_loadstring(L, script->text);
+  const int failed = script->file ? luaL_loadfilex(L, script->file, "t") : luaL_loadbuffer(L, script->text, std::strlen(script->text), "=thunder.tool");
   if (failed) return lua_error(L);
   luaL_checkstack(L, script->argc, "too many arguments");
   for (int i = 0; i < script->argc; i++) lua_pushstring(L, script->argv[i]);

@@ -54,7 +54,7 @@ local function read_chunk()
   local message
   while not chunk do
     chunk, message = load(text, "=input", "t")
-    if chunk or not message:find("<eof>", 1, true) then break end
+    if chunk or not message:find("near <eof>$") then break end
     local more = line.read(">> ")
     if not more then break end
     text = text .. "\n" .. more

@@ -4,5 +4,5 @@
 struct lua_State;
 
 // A message handler, as lua5.4 has it: the text of an object that has one of its own (__tostring) says all; the traceback
-// follows any other.
+// follows any other, where a line of a script led to it.
 extern "C" int add_traceback(lua_State* L);

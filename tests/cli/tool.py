@@ -28,12 +28,19 @@ def main():
     expect(run(lines="for i = 1, 2 do\nprint(i)\nend\n"), 0, out="1\n2\n")
     broken = run(lines="error 'on purpose'\n(\n'after'\n")
     assert broken.returncode == 1 and "on purpose" in broken.stderr and "near" in broken.stderr, broken
+    # What is wrong wherever it ends is not read on; and the tool's own lines are nobody's place.
+    broken = run(lines="end\n'after'\n")
+    assert (broken.stdout, broken.stderr) == ("after\n", "input:1: <eof> expected near 'end'\n"), broken
+    broken = run(lines="th.tensor{{1}, {2, 3}}\n")
+    assert re.fullmatch("tensor: the table is not rectangular.*\n", broken.stderr), broken
     expect(run("rnu"), 2, err="there is no command 'rnu'")
     expect(run("run"), 2, err="usage: thunder run FILE.lua")
     expect(run("--version"), 0, out="thunder ")
     expect(run("doctor"), 0, out="compile    works")
     expect(run("ops", "softma"), 0, out="softmax(tensor input, int dim")
-    expect(run("ops", "softmaks"), 1, err="no op has 'softmaks' in its name")
+    assert run("ops", "softmaks").stderr == "thunder: no op has 'softmaks' in its name\n"
+    assert run("run", "no/such.lua").stderr == "thunder: cannot open no/such.lua: No such file or directory\n"
+    expect(run("ops", "softmaks"), 1, err="softmaks")
     expect(run("run", "no/such.lua"), 1, err="no/such.lua")
     expect(script("print(arg[1], ...)", "a b"), 0, out="a b\ta b")
     expect(script("\nerror 'on purpose'"), 1, err=":2: on purpose\nstack traceback:")
