@@ -119,8 +119,16 @@ class Reports(unittest.TestCase):
         th.set_memory_cache(0)
         self.assertTrue(th.memory())
         th.set_memory_cache(1 << 30)
-        with self.assertRaises((OverflowError, TypeError)):
-            th.set_num_threads(-1)
+
+    def test_what_is_no_count_is_refused_by_its_value(self):
+        for call, what in ((th.set_num_threads, "set_num_threads: count"), (th.set_memory_cache, "set_memory_cache: bytes")):
+            for number in (-1, 1 << 70):
+                with self.assertRaisesRegex(th.Error, f"{what} must be from 0 to [0-9]+, got {number}$") as caught:
+                    call(number)
+                self.assertEqual(caught.exception.code, th.Code.INVALID_ARGUMENT)
+            with self.assertRaises(TypeError):
+                call(1.5)
+        th.set_num_threads(np.int64(0))
 
 
 if __name__ == "__main__":

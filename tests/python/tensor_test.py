@@ -240,6 +240,15 @@ class Indexing(unittest.TestCase):
 
 
 class Ops(unittest.TestCase):
+    def test_name_the_argument_that_does_not_fit_64_bits(self):
+        big, x = 1 << 70, th.ones(2)
+        for call, what in ((lambda: th.zeros([2, big]), "zeros: argument 'size'"), (lambda: x.view(big), "view: argument 'size'"),
+                           (lambda: x.sum(dim=-big), "sum: argument 'dim'"), (lambda: x.add(big), "add: argument 'other'"),
+                           (lambda: th.compile(lambda x, n: x)(x, big), "an integer argument"), (lambda: th.seed(big), "seed: the number"),
+                           (lambda: th.compile(lambda x: x, recompile_limit=big)(x), "option 'recompile_limit'")):
+            with self.assertRaisesRegex(OverflowError, f"{what} must fit 64 bits, got -?{big}$"):
+                call()
+
     def test_every_op_is_documented_and_callable(self):
         self.assertGreater(len(th.ops()), 80)
         for row in th.ops():

@@ -29,10 +29,11 @@ static void *block(arguments *c, size_t bytes)
 
 /* ---- lists ---- */
 
-static int integer_of(PyObject *object, int64_t *out)
+static int integer_of(const arguments *c, const parameter *p, PyObject *object, int64_t *out)
 {
     *out = PyLong_AsLongLong(object); /* asks __index__, and refuses floats */
-    return *out == -1 && PyErr_Occurred() ? -1 : 0;
+    if (*out != -1 || !PyErr_Occurred()) return 0;
+    return integer_failed(object, "%s: argument '%s'", c->signature->name, p->name);
 }
 
 static int list_of_integers(arguments *c, const parameter *p, PyObject *const *items, Py_ssize_t count, thunder_any *out)
@@ -40,7 +41,8 @@ static int list_of_integers(arguments *c, const parameter *p, PyObject *const *i
     thunder_dim *dims = block(c, (size_t)count * sizeof *dims);
     if (!dims) return -1;
     for (Py_ssize_t i = 0; i < count; i++)
-        if (integer_of(items[i], &dims[i])) {
+        if (integer_of(c, p, items[i], &dims[i])) {
+            if (PyErr_ExceptionMatches(PyExc_OverflowError)) return -1;
             PyErr_Clear();
             return refuse(c, p, items[i], "a list of integers");
         }
@@ -108,7 +110,7 @@ static int foreign_argument(arguments *c, const parameter *p, PyObject *object, 
     }
     if (PyIndex_Check(object)) {
         out->kind = THUNDER_INT;
-        return integer_of(object, &out->u.i);
+        return integer_of(c, p, object, &out->u.i);
     }
     if (Py_TYPE(object)->tp_as_number && Py_TYPE(object)->tp_as_number->nb_float) {
         out->kind = THUNDER_FLOAT, out->u.f = PyFloat_AsDouble(object);
@@ -152,7 +154,7 @@ static int argument(arguments *c, const parameter *p, PyObject *object, thunder_
     }
     if (PyLong_Check(object)) {
         out->kind = THUNDER_INT;
-        return integer_of(object, &out->u.i);
+        return integer_of(c, p, object, &out->u.i);
     }
     if (PyFloat_Check(object)) {
         out->kind = THUNDER_FLOAT, out->u.f = PyFloat_AS_DOUBLE(object);

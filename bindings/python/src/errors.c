@@ -50,6 +50,36 @@ int check_status(thunder_status *status)
     return -1;
 }
 
+int integer_failed(PyObject *number, const char *what, ...)
+{
+    if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return -1;
+    PyErr_Clear();
+    va_list arguments;
+    va_start(arguments, what);
+    PyObject *text = PyUnicode_FromFormatV(what, arguments);
+    va_end(arguments);
+    if (text) PyErr_Format(PyExc_OverflowError, "%U must fit 64 bits, got %S", text, number);
+    Py_XDECREF(text);
+    return -1;
+}
+
+int count_from(PyObject *object, const char *what, size_t *out)
+{
+    PyObject *integer = PyNumber_Index(object);
+    if (!integer) return -1;
+    *out = PyLong_AsSize_t(integer);
+    if (PyErr_Occurred()) {
+        PyErr_Clear();
+        PyObject *text = PyUnicode_FromFormat("%s must be from 0 to %zu, got %S", what, SIZE_MAX, integer);
+        Py_ssize_t bytes;
+        const char *utf8 = text ? PyUnicode_AsUTF8AndSize(text, &bytes) : NULL;
+        if (utf8) check_status(thunder_status_create(THUNDER_INVALID_ARGUMENT, utf8, (size_t)bytes));
+        Py_XDECREF(text);
+    }
+    Py_DECREF(integer);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
 /* "ValueError: what it says", for hosts that do not know Python's objects. */
 static thunder_status *status_of_text(PyObject *exception)
 {

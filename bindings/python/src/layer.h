@@ -20,6 +20,10 @@ extern PyObject *error_type; /* thunder.Error */
 int check_status(thunder_status *status);
 /* The exception that is set becomes what a callback returns; `status_or_null` is the library's own, taken over. */
 thunder_status *status_of_exception(thunder_status *status_or_null);
+/* After an integer could not be converted: -1, and an OverflowError says what did not fit ("zeros: argument 'size'"). */
+int integer_failed(PyObject *number, const char *what, ...);
+/* Any integer object as a count; -1 and an exception, which is an Error that names the value where it is no count. */
+int count_from(PyObject *object, const char *what, size_t *out);
 /* Whether Python can still be entered, from any thread. */
 bool python_is_alive(void);
 

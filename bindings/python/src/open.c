@@ -27,7 +27,8 @@ static PyObject *seed(PyObject *module, PyObject *number)
 {
     (void)module;
     const int64_t state[2] = {PyLong_AsLongLong(number), 0};
-    if (PyErr_Occurred() || check_status(thunder_tensor_write(thunder_context_random(context), state, sizeof state))) return NULL;
+    if (PyErr_Occurred()) return integer_failed(number, "seed: the number"), NULL;
+    if (check_status(thunder_tensor_write(thunder_context_random(context), state, sizeof state))) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -53,8 +54,8 @@ static PyObject *load_plugin(PyObject *module, PyObject *path)
 static PyObject *set_num_threads(PyObject *module, PyObject *count)
 {
     (void)module;
-    const size_t threads = PyLong_AsSize_t(count);
-    if (PyErr_Occurred() || check_status(thunder_context_set_num_threads(context, threads))) return NULL;
+    size_t threads;
+    if (count_from(count, "set_num_threads: count", &threads) || check_status(thunder_context_set_num_threads(context, threads))) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -62,8 +63,8 @@ static PyObject *set_num_threads(PyObject *module, PyObject *count)
 static PyObject *set_memory_cache(PyObject *module, PyObject *count)
 {
     (void)module;
-    const size_t bytes = PyLong_AsSize_t(count);
-    if (PyErr_Occurred() || check_status(thunder_context_set_memory_cache(context, bytes))) return NULL;
+    size_t bytes;
+    if (count_from(count, "set_memory_cache: bytes", &bytes) || check_status(thunder_context_set_memory_cache(context, bytes))) return NULL;
     Py_RETURN_NONE;
 }
 

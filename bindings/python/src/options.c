@@ -63,7 +63,9 @@ static int set_option(thunder_options *options, const char *name, PyObject *valu
     if (PyBool_Check(value)) {
         thunder_options_set_bool(options, name, value == Py_True);
     } else if (PyLong_Check(value)) {
-        thunder_options_set_i64(options, name, PyLong_AsLongLong(value));
+        const long long number = PyLong_AsLongLong(value);
+        if (number == -1 && PyErr_Occurred()) return integer_failed(value, "option '%s'", name);
+        thunder_options_set_i64(options, name, number);
     } else if (PyUnicode_Check(value)) {
         const char *text = PyUnicode_AsUTF8(value);
         if (text) thunder_options_set_str(options, name, text);

@@ -67,7 +67,7 @@ static int add_number(thunder_values *values, PyObject *object)
         leaf.u.f = PyFloat_AS_DOUBLE(object);
     else
         leaf.kind = PyBool_Check(object) ? THUNDER_BOOLEAN : THUNDER_INT, leaf.u.i = PyLong_AsLongLong(object);
-    if (leaf.kind != THUNDER_FLOAT && leaf.u.i == -1 && PyErr_Occurred()) return -1;
+    if (leaf.kind != THUNDER_FLOAT && leaf.u.i == -1 && PyErr_Occurred()) return integer_failed(object, "an integer argument");
     thunder_values_push(values, &leaf);
     return 0;
 }

@@ -17,7 +17,7 @@ def tensor(data, dtype=None, device=None):
     array = data if isinstance(data, numpy.ndarray) or hasattr(data, "__array_interface__") else numpy.asarray(data)
     array = numpy.array(array)  # ours alone
     if array.dtype == object or array.dtype.kind in "US":
-        raise TypeError(f"tensor: {type(data).__name__} holds something else than numbers")
+        raise TypeError(f"tensor: {type(data).__name__} holds something else than numbers of at most 64 bits")
     if array is not data and array.dtype == numpy.float64 and not hasattr(data, "dtype"):
         array = array.astype(numpy.float64 if dtype is _thunder.float64 else numpy.float32)
     made = _thunder.share(array)
