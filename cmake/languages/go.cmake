@@ -1,4 +1,4 @@
-# A module of Go in build/.../languages/go: `replace thunder => that folder`, and the flags of its env file
+# A module of Go in build/.../languages/go: `replace thunder => that folder`, and what its file `env` exports
 find_program(THUNDER_GO go)
 if(THUNDER_GO)
   set(go_out ${swig_out}/go)
@@ -12,8 +12,10 @@ if(THUNDER_GO)
   if(THUNDER_SANITIZE)
     set(go_sanitize -fsanitize=${THUNDER_SANITIZE})
   endif()
-  set(go_environment "CGO_CXXFLAGS=-std=c++20 -O2 -w ${go_sanitize} -I${swig_source}/core -I${CMAKE_SOURCE_DIR}/include"
-    "CGO_LDFLAGS=${go_sanitize} $<TARGET_FILE:thunder_swig> $<TARGET_FILE:thunder> -lcjson -Wl,-rpath,$<TARGET_FILE_DIR:thunder>"
+  set(go_cxxflags "-std=c++20 -O2 -w ${go_sanitize} -I${swig_source}/core -I${CMAKE_SOURCE_DIR}/include")
+  set(go_ldflags "${go_sanitize} $<TARGET_FILE:thunder_swig> $<TARGET_FILE:thunder> -lcjson -Wl,-rpath,$<TARGET_FILE_DIR:thunder>")
+  file(GENERATE OUTPUT ${go_out}/env CONTENT "export CGO_CXXFLAGS='${go_cxxflags}'\nexport CGO_LDFLAGS='${go_ldflags}'\n")
+  set(go_environment "CGO_CXXFLAGS=${go_cxxflags}" "CGO_LDFLAGS=${go_ldflags}"
     "GOCACHE=${go_out}/cache" GOFLAGS=-mod=mod GOPROXY=off)
   set(go_programs ${language_tests}/smoke.go ${language_tests}/torture.go)
   add_custom_command(OUTPUT ${go_out}/bin/smoke.exe ${go_out}/bin/torture.exe
