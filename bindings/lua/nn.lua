@@ -37,10 +37,11 @@ function nn.Module(members)
   return add_all(module, members or {}, "Module")
 end
 
+for name, make in pairs(kinds) do nn[name] = nn[name] or make end
 setmetatable(nn, {
   __metatable = false,
   __index = function(_, name)
-    return kinds[name] or core.refuse(("nn has no kind of module '%s'%s"):format(tostring(name), core.suggest(tostring(name), kinds)))
+    core.refuse(("nn has no kind of module '%s'%s"):format(tostring(name), core.suggest(tostring(name), kinds)))
   end,
 })
 

@@ -5,20 +5,19 @@ local th, core = ...
 local optim = {}
 th.optim = optim
 
-local makers = {}
 for _, row in ipairs(core.json(core.describe("optimizers"))) do
-  makers[row.name] = function(parameters, options)
+  optim[row.name] = function(parameters, options)
     if core.is_module(parameters) then parameters = parameters:parameters() end
     return core.optimizer(row.name, parameters, options)
   end
 end
 for _, row in ipairs(core.json(core.describe("schedules"))) do
-  makers[row.name] = function(optimizer, options) return core.schedule(row.name, optimizer, options) end
+  optim[row.name] = function(optimizer, options) return core.schedule(row.name, optimizer, options) end
 end
 setmetatable(optim, {
   __metatable = false,
   __index = function(_, name)
-    return makers[name] or core.refuse(("optim has nothing named '%s'%s"):format(tostring(name), core.suggest(tostring(name), makers)))
+    core.refuse(("optim has nothing named '%s'%s"):format(tostring(name), core.suggest(tostring(name), optim)))
   end,
 })
 
