@@ -12,6 +12,13 @@ local function usage(problem)
   os.exit(1, true)
 end
 
+-- f(...), which uses a file that the user named: what is wrong with it is no error of the program.
+local function given(f, ...)
+  local ok, result = pcall(f, ...)
+  if not ok then usage((tostring(result):gsub("^[^\n]-%.lua:%d+: ", ""))) end
+  return result
+end
+
 local function read_arguments()
   local options, at = {}, 1
   local takes = { ["--epochs"] = "epochs", ["--mnist"] = "mnist", ["--save"] = "save" }
@@ -35,7 +42,8 @@ end
 -- ---- data: images as float32 [count, side, side] in [0, 1], labels as int64 [count] ----
 
 local function read_digits(path)
-  local rows = data.csv(path)
+  local rows = given(data.csv, path)
+  if rows.shape[2] ~= 65 then usage(("%s has %d columns, not 64 points and a label"):format(path, rows.shape[2])) end
   local images = (rows[{ {}, { 1, 64 } }] / 16):reshape(-1, 8, 8)
   local labels = rows[{ {}, 65 }]:to(th.int64)
   return data.split({ images, labels }, 0.2, { seed = 1 })
@@ -46,7 +54,7 @@ local function read_mnist(directory)
     local path = ("%s/%s-ubyte"):format(directory, name)
     local file = io.open(path, "rb")
     if file then file:close() end
-    return data.idx(file and path or path .. ".gz")
+    return given(data.idx, file and path or path .. ".gz")
   end
   local function part(name)
     return { read(name .. "-images-idx3"):to(th.float32) / 255, read(name .. "-labels-idx1"):to(th.int64) }
@@ -121,7 +129,7 @@ end
 -- The weights, saved and loaded into a fresh model, must predict the same.
 local function check_saved(name, net, make, side, images, directory)
   local path = directory and ("%s/digits_%s.safetensors"):format(directory, name) or os.tmpname()
-  net:save(path)
+  given(net.save, net, path)
   local fresh = make(side):load(path)
   local same = predict(net, images):equal(predict(fresh, images))
   if not directory then os.remove(path) end
@@ -137,7 +145,8 @@ else
   training, test = read_digits(options.file or here .. "data/digits.csv")
 end
 local side = training[1].shape[2]
-local epochs = options.epochs and (math.tointeger(options.epochs) or usage("--epochs needs a whole number"))
+local epochs = options.epochs and math.tointeger(options.epochs)
+if options.epochs and (epochs or 0) < 1 then usage("--epochs needs a whole number, 1 or more") end
 print(("%d images of %dx%d to learn from, %d held out"):format(#training[1], side, side, #test[1]))
 
 local models = {

@@ -47,6 +47,12 @@ def main():
     told = script("error(setmetatable({}, { __tostring = function() return 'for the user alone' end }))")
     assert (told.returncode, told.stderr) == (1, "thunder: for the user alone\n"), told
 
+    digits = pathlib.Path(sys.argv[2]).parents[2] / "examples/digits/digits.lua"
+    for words, says in ((["no/such.csv"], "cannot open 'no/such.csv': No such file or directory\nusage: digits.lua"),
+                        ([str(digits)], "digits.lua' line 2, column 1: expected"), (["--epochs", "-3"], "--epochs needs a whole number, 1 or more")):
+        wrong = run("run", str(digits), *words)
+        assert wrong.returncode == 1 and "traceback" not in wrong.stderr and says in wrong.stderr, wrong
+
     help_text = run("--help").stdout
     # The script that the help shows is one that runs.
     example = help_text.split("FILE.lua:\n\n")[1]
