@@ -157,6 +157,8 @@ static void in_programs(thunder_context *context, struct counts *counts)
         thunder_trace_release(again);
     }
     for (int i = 0; i < 3; i++) thunder_tensor_release(y[i]);
+    OK(thunder_tensor_write(x, (const float[]){ 666, 2, 4 }, sizeof data));
+    REFUSED(thunder_compiled_call_tensors(c, &x, 1, y, 3), THUNDER_BACKEND, "halves: its kernel: the number of the beast [at user.c:8, run by executor 'host']");
     thunder_tensor_release(x);
     thunder_options_release(o);
     thunder_compiled_release(c);
