@@ -1,5 +1,6 @@
 """Kernels and executors written in Python."""
 import gc
+import re
 import threading
 import unittest
 import weakref
@@ -60,7 +61,7 @@ class Kernels(unittest.TestCase):
         @th.op("text_py(tensor x) -> tensor", meta=lambda line: line.inputs[0])
         def text(x):
             return "no tensor"
-        with self.assertRaises(TypeError):
+        with self.assertRaisesRegex(TypeError, "text_py: result 1 of its kernel must be a tensor or an array: .*str"):
             text(self.x)
 
     def test_raise_their_own_exceptions_also_in_meta(self):
@@ -207,9 +208,15 @@ class Executors(unittest.TestCase):
             mine.implements("gelo")
         with self.assertRaisesRegex(th.Error, "unknown executor 'refused_py'"):
             th.compile(th.exp, executors=["refused_py"])
-        with self.assertRaisesRegex(IndexError, "position 7"):
-            wrong = th.executor("positions_py", claim=lambda line: True, claim_region=lambda lines: [7], prepare=lambda line: None)
-            th.compile(lambda x: th.exp(x) + x, executors=[wrong])(th.ones(2))
+        for given in ([7], [-1], ["one"], True):
+            wrong = th.executor("positions_py", claim=lambda line: True, claim_region=lambda lines: given, prepare=lambda line: None)
+            said = f"executor 'positions_py': its claim_region gives {given!r}; it must be positions from 0 to 1, as a list"
+            with self.assertRaisesRegex(ValueError, re.escape(said)):
+                th.compile(lambda x: th.exp(x) + x, executors=[wrong])(th.ones(2))
+        prepares = th.executor("prepares_what_py")
+        prepares.implements("exp", prepare=True)(lambda line: 3)
+        with self.assertRaisesRegex(TypeError, "executor 'prepares_what_py': its prepare gives 3 for exp, not a function"):
+            th.compile(th.exp, executors=[prepares])(th.ones(2))
         mine.implements("exp")(lambda x: x.sum())
         with self.assertRaisesRegex(ValueError, r"exp: result 1 of its kernel is float32\[\]"):
             th.compile(th.exp, executors=[mine])(th.ones(2))

@@ -50,8 +50,14 @@ def _tuple(results):
     return tuple(results) if isinstance(results, (tuple, list)) else (results,)
 
 
-def _results(results):
-    return tuple(asarray(one) for one in _tuple(results))
+def _results(who, results):
+    made = []
+    for one in _tuple(results):
+        try:
+            made.append(asarray(one))
+        except TypeError as error:
+            raise TypeError(f"{who}: result {len(made) + 1} of its kernel must be a tensor or an array: {error}") from None
+    return tuple(made)
 
 
 _rows = {}  # of the registry, which only grows
@@ -108,7 +114,7 @@ def op(schema, *, meta=None, vjp=None, doc="", inplace=False, elementwise=False,
         row = _row_of("op", name)
         if meta:
             kinds = [p["kind"] for p in row["parameters"]]
-            _thunder.add_kernel(name, (name, lambda inputs, args: _results(function(*_arguments(kinds, inputs, args)))), len(kinds))
+            _thunder.add_kernel(name, (name, lambda inputs, args: _results(name, function(*_arguments(kinds, inputs, args)))), len(kinds))
         made, _ = _ops._make(row, name)
         return made
 
@@ -175,10 +181,12 @@ class Executor(_thunder.Executor):
             return None
         if prepares:
             kernel = function(line)
-            return kernel and (line.op, lambda inputs: _results(kernel(*inputs)))
+            if kernel is not None and not callable(kernel):
+                raise TypeError(f"executor '{self.name}': its prepare gives {kernel!r} for {line.op}, not a function")
+            return kernel and (line.op, lambda inputs: _results(line.op, kernel(*inputs)))
         kinds = [p["kind"] for p in row["parameters"]]
         others = [line.args.get(p["name"]) for p in row["parameters"]]
-        return line.op, lambda inputs: _results(function(*_arguments(kinds, inputs, others)))
+        return line.op, lambda inputs: _results(line.op, function(*_arguments(kinds, inputs, others)))
 
     def _transform(self, fields, args):
         entry = self._entries.get(fields[0])
