@@ -46,6 +46,13 @@ inline thunder_tensor* attention(thunder_scope* s, Gpt& g, thunder_tensor* x) {
   return linear(s, g, y, kWidth, kWidth);
 }
 
+// The loss and what it gives for every parameter.
+inline void push_with_gradients(thunder_scope* s, Gpt& g, thunder_tensor* loss, thunder_values* out) {
+  thunder_values* grads = thunder_scope_grad(s, loss, thunder_scope_list(s, g.parameters.data(), g.parameters.size()));
+  thunder_values_push_tensor(out, loss);
+  for (size_t i = 0; i < thunder_values_count(grads); i++) thunder_values_push_tensor(out, thunder_values_tensor(grads, i));
+}
+
 inline thunder_status* gpt_step(thunder_scope* s, const thunder_values* in, thunder_values* out, void* user) {
   auto& g = *static_cast<Gpt*>(user);
   g.next = 0;
@@ -60,9 +67,7 @@ inline thunder_status* gpt_step(thunder_scope* s, const thunder_values* in, thun
   const std::vector<int64_t> flat = {kTokens, kVocabulary}, targets = {kTokens};
   x = op(s, "reshape", {any(linear(s, g, layer_norm(s, g, x), kWidth, kVocabulary)), dims(flat)});
   thunder_tensor* loss = op(s, "cross_entropy", {any(x), any(op(s, "reshape", {any(tokens), dims(targets)}))});
-  thunder_values* grads = thunder_scope_grad(s, loss, thunder_scope_list(s, g.parameters.data(), g.parameters.size()));
-  thunder_values_push_tensor(out, loss);
-  for (size_t i = 0; i < thunder_values_count(grads); i++) thunder_values_push_tensor(out, thunder_values_tensor(grads, i));
+  push_with_gradients(s, g, loss, out);
   return nullptr;
 }
 
