@@ -56,29 +56,15 @@ static int32_t claim(const thunder_node *node, void *user)
     return 1; /* so that preparing it reports the error */
 }
 
-static void refuse_region(PyObject *object, PyObject *given, size_t count)
-{
-    PyErr_Clear();
-    PyObject *name = PyObject_GetAttrString(object, "name");
-    if (name)
-        PyErr_Format(PyExc_ValueError, "executor '%S': its claim_region gives %R; it must be positions from 0 to %zu, as a list", name, given,
-                     count - 1);
-    Py_XDECREF(name);
-}
-
 /* The method gives the positions of the lines that form one region with the first. */
 static int call_claim_region(PyObject *object, void *frame)
 {
     claim_frame *f = frame;
     PyObject *positions = PyObject_CallMethod(object, "_claim_region", "(N)", nodes_fields(f->nodes, f->count));
     PyObject *fast = positions ? PySequence_Fast(positions, "") : NULL;
-    if (positions && !fast) refuse_region(object, positions, f->count);
     for (Py_ssize_t i = 0; fast && i < PySequence_Fast_GET_SIZE(fast); i++) {
         const Py_ssize_t position = PyNumber_AsSsize_t(PySequence_Fast_GET_ITEM(fast, i), PyExc_IndexError);
-        if (position < 0 || position >= (Py_ssize_t)f->count) {
-            refuse_region(object, positions, f->count);
-            break;
-        }
+        if (position < 0 || position >= (Py_ssize_t)f->count) break; /* the method has looked at them */
         f->taken[position] = 1;
         f->claims = true;
     }

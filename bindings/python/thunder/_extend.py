@@ -115,8 +115,7 @@ def op(schema, *, meta=None, vjp=None, doc="", inplace=False, elementwise=False,
         if meta:
             kinds = [p["kind"] for p in row["parameters"]]
             _thunder.add_kernel(name, (name, lambda inputs, args: _results(name, function(*_arguments(kinds, inputs, args)))), len(kinds))
-        made, _ = _ops._make(row, name)
-        return made
+        return _ops._make(row, name)[0]
 
     if not isinstance(schema, str):
         raise TypeError(f"op: a schema such as 'name(tensor x) -> tensor' was expected, not {type(schema).__name__}")
@@ -172,7 +171,11 @@ class Executor(_thunder.Executor):
         return self._own_claim is not None and self._own_claim(line)
 
     def _claim_region(self, lines):
-        return self._regions([Node(*line) for line in lines]) or []
+        given = self._regions([Node(*line) for line in lines]) or []
+        positions = list(given) if hasattr(given, "__iter__") else [None]
+        if not all(hasattr(position, "__index__") and 0 <= position < len(lines) for position in positions):
+            raise ValueError(f"executor '{self.name}': its claim_region gives {given!r}; it must be positions from 0 to {len(lines) - 1}, as a list")
+        return positions
 
     def _prepare(self, fields):
         line = Node(*fields)
