@@ -20,6 +20,12 @@ thunder_compiled* compile(thunder_context* c, const char* name, thunder_fn fn, v
 
 thunder_status* empty(thunder_scope*, const thunder_values*, thunder_values*, void*) { return nullptr; }
 
+// Reads every parameter of the module, and returns nothing.
+thunder_status* read_all(thunder_scope* s, const thunder_values*, thunder_values*, void* user) {
+  for (int i = 0; i < kParameters; i++) thunder_module_tensor(s, static_cast<thunder_module*>(user), ("p" + std::to_string(i)).c_str());
+  return nullptr;
+}
+
 thunder_status* add(thunder_scope* s, const thunder_values* in, thunder_values* out, void*) {
   thunder_values_push_tensor(out, op(s, "add", {any(thunder_values_tensor(in, 0)), any(thunder_values_tensor(in, 1))}));
   return nullptr;
@@ -84,6 +90,10 @@ void time_guard(thunder_context* c) {
   thunder_compiled* nothing = compile(c, "empty", empty, nullptr);
   row("call: empty", "ns", median_ns(15, 20000, [&] { check(thunder_compiled_call_tensors(nothing, in, 0, nullptr, 0)); }));
   row("call: empty, guard of 3 tensors", "ns", median_ns(15, 20000, [&] { check(thunder_compiled_call_tensors(nothing, in, 3, nullptr, 0)); }));
+  thunder_compiled* reads = compile(c, "read_all", read_all, module);
+  row("call: empty, guard of 3 tensors and 150 parameters", "ns",
+      median_ns(15, 20000, [&] { check(thunder_compiled_call_tensors(reads, in, 3, nullptr, 0)); }));
+  thunder_compiled_release(reads);
   thunder_compiled_release(nothing);
   for (thunder_tensor* t : in) thunder_tensor_release(t);
   thunder_options_release(options);
