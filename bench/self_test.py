@@ -49,6 +49,10 @@ def main():
         assert log == ["ours", "torch", "jax", "limit"] * 3, log
         assert "add" in result.stdout and "(a note)" in result.stdout, result.stdout
 
+        pathlib.Path(folder, "bench/peers/add-absent.py").write_text("import no_such_package", encoding="utf-8")
+        result = run(folder, "add", "--peers", "--rounds", "1")
+        assert result.returncode == 0 and "add-absent.py is left out: there is no no_such_package" in result.stderr, result.stderr
+
         result = run(folder, "sub")
         assert result.returncode == 1 and "no group sub; there are: add" in result.stderr, result.stderr
         plant(folder, "peers/add.py", "torch", unit="us", extra='"peer": "torch"')

@@ -19,9 +19,10 @@ if(THUNDER_SANITIZE)
                     OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
     string(APPEND libraries "${found}:")
   endforeach()
-  # Interpreters keep memory until they end, and virtual machines read address 0 on purpose.
+  # Interpreters keep memory until they end, virtual machines read address 0 on purpose, and Ruby's threads have signal
+  # stacks of their own, which the sanitizer would give back for its.
   set(thunder_preload ${CMAKE_COMMAND} -E env LD_PRELOAD=${libraries}
-    ASAN_OPTIONS=detect_leaks=0:handle_segv=0:allow_user_segv_handler=1)
+    ASAN_OPTIONS=detect_leaks=0:handle_segv=0:allow_user_segv_handler=1:use_sigaltstack=0)
 endif()
 add_custom_target(languages)
 
