@@ -1,9 +1,8 @@
 /* executor_mistakes FOLDER: every way in which an executor declines, fails or lies: linked in and from a plugin, in C and
  * from a Lua script, the message names the executor, the op, what it said and the user's line. */
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
-#include <unistd.h>
 
-#include "test.h"
+#include "script.h"
 
 #define THUNDER_PLUGIN_STATIC start_every_mistake
 #include "executor_mistakes/every_mistake.c"
@@ -44,12 +43,7 @@ static thunder_status *call(thunder_context *context, const char *executor)
 
 static thunder_status *run_lua(thunder_context *context, const char *script)
 {
-    char path[] = "thunder-script-XXXXXX";
-    const int file = mkstemp(path);
-    CHECK(file >= 0 && dprintf(file, "%s", script) > 0 && !close(file));
-    thunder_status *status = thunder_context_load_script(context, path);
-    remove(path);
-    return status;
+    return test_run_script(context, script, strlen(script), NULL);
 }
 
 /* ---- messages ---- */

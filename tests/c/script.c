@@ -1,19 +1,8 @@
 /* Lua files run in a context: what they change is seen from C, and what goes wrong in them is a status. */
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
-#include <unistd.h>
+#include "script.h"
 
-#include "test.h"
-
-static thunder_status *run(thunder_context *context, const char *text, size_t bytes)
-{
-    char path[] = "thunder-script-XXXXXX";
-    const int file = mkstemp(path);
-    CHECK(file >= 0 && write(file, text, bytes) == (ssize_t)bytes && !close(file));
-    thunder_status *status = thunder_context_load_script(context, path);
-    remove(path);
-    return status;
-}
-#define RUN(text) run(context, text, sizeof text - 1)
+#define RUN(text) test_run_script(context, text, sizeof text - 1, NULL)
 
 static void shares_the_context(thunder_context *context)
 {
@@ -82,11 +71,7 @@ static void registrations_outlive_the_script(void)
     memset(&limits, 0, sizeof limits);
     limits.size = sizeof limits, limits.instructions = 1000000, limits.memory_bytes = 64 << 20, limits.restricted = 1;
     OK(thunder_context_create(NULL, &context));
-    char path[] = "thunder-script-XXXXXX";
-    const int file = mkstemp(path);
-    CHECK(file >= 0 && write(file, registers, sizeof registers - 1) == (ssize_t)sizeof registers - 1 && !close(file));
-    OK(thunder_context_load_script_limited(context, path, &limits));
-    remove(path);
+    OK(test_run_script(context, registers, sizeof registers - 1, &limits));
     OK(call_halved(context, r));
     CHECK(r[0] == 1 && r[1] == 3);
     OK(call_halved(context, r));
@@ -100,12 +85,7 @@ static void registrations_outlive_the_script(void)
 static thunder_status *run_limited(thunder_context *context, const char *text, size_t bytes)
 {
     thunder_script_limits limits = { sizeof limits, 16 << 20, 2000000, 1 };
-    char path[] = "thunder-script-XXXXXX";
-    const int file = mkstemp(path);
-    CHECK(file >= 0 && write(file, text, bytes) == (ssize_t)bytes && !close(file));
-    thunder_status *status = thunder_context_load_script_limited(context, path, &limits);
-    remove(path);
-    return status;
+    return test_run_script(context, text, bytes, &limits);
 }
 #define LIMITED(text) run_limited(context, text, sizeof text - 1)
 

@@ -1,9 +1,8 @@
 /* What a script registered, called from several threads at a time: Lua runs for one after the other, and all is right. */
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
 #include <pthread.h>
-#include <unistd.h>
 
-#include "test.h"
+#include "script.h"
 
 enum { THREADS = 4, CALLS = 50 };
 
@@ -50,18 +49,14 @@ static void *call_often(void *arg)
 
 int main(void)
 {
-    char path[] = "thunder-script-XXXXXX";
-    const int file = mkstemp(path);
     pthread_t threads[THREADS];
     struct work work[THREADS];
     thunder_context *context = NULL;
     thunder_options *o = NULL;
     thunder_function *f = NULL;
     thunder_compiled *c = NULL;
-    CHECK(file >= 0 && write(file, script, sizeof script - 1) == (ssize_t)sizeof script - 1 && !close(file));
     OK(thunder_context_create(NULL, &context));
-    OK(thunder_context_load_script(context, path));
-    remove(path);
+    OK(test_run_script(context, script, sizeof script - 1, NULL));
     OK(thunder_options_create(context, &o));
     thunder_options_set_str(o, "executors", "script");
     OK(thunder_function_create(context, "plus_ten", plus_ten, NULL, NULL, &f));
