@@ -1,6 +1,8 @@
 // The memory plan, seen through what compiled functions do to memory.
 #include "program/program.h"
 
+#include <numeric>
+
 #include "support/functions.h"
 
 namespace thunder::test {
@@ -28,6 +30,21 @@ TEST_F(Plan_, takes_no_memory_for_views) {
   auto x = tensor({2, 2}, {1, 2, 3, 4});
   EXPECT_EQ(run(*f, {x.get()}), (Floats{2, 4, 6, 8, 2, 4, 6, 8, 2, 4, 6, 8})) << error;
   EXPECT_EQ(f->statistics().peak_bytes, 0u);
+}
+
+// Longer than the parts that threads take.
+TEST_F(Plan_, copies_a_returned_view_of_many_rows) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    const int64_t turned[] = {1, 0};
+    out.push(Ref<Tensor>(op(s, "prims.permute", {any(in[0].tensor.get()), Any::dims(turned)})));
+  });
+  constexpr size_t kRows = 150, kColumns = 700;
+  Floats numbers(kRows * kColumns), expected;
+  std::iota(numbers.begin(), numbers.end(), 0.0f);
+  for (size_t j = 0; j < kColumns; j++)
+    for (size_t i = 0; i < kRows; i++) expected.push_back(static_cast<float>(i * kColumns + j));
+  auto x = tensor({kRows, kColumns}, numbers);
+  EXPECT_EQ(run(*f, {x.get()}), expected) << error;
 }
 
 TEST_F(Plan_, makes_a_safe_update_in_the_inputs_own_memory) {

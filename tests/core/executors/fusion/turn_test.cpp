@@ -40,6 +40,17 @@ TEST_F(Turns, several_operands_some_of_them_straight_and_some_repeated) {
   EXPECT_EQ(made.kernels, 1u) << made.text;
 }
 
+TEST_F(Turns, of_what_is_then_summed) {
+  agree([](Scope& s, In t) {
+    Tensor* y = call(s, "exp", {arg(call(s, "sub", {arg(t[0]), arg(turned(s, t[1]))}))});
+    return std::vector{y, call(s, "sum", {arg(y)})};
+  }, {numbers({70, 50}), numbers({50, 70})}, 2, 1e-5);
+  agree([](Scope& s, In t) {
+    Tensor* y = call(s, "mul", {arg(t[0]), arg(turned(s, t[1]))});
+    return std::vector{y, call(s, "sum", {arg(y), arg(std::vector<int64_t>{0})}), call(s, "sum", {arg(y)})};
+  }, {numbers({1030, 1024}), numbers({1024, 1030})}, 3, 1e-5);
+}
+
 TEST_F(Turns, copy_into_order_with_all_threads) {
   const auto made = agree([](Scope& s, In t) { return std::vector{call(s, "contiguous", {arg(turned(s, t[0]))})}; }, {numbers({130, 70})}, 1, 0);
   EXPECT_NE(made.text.find("prims.contiguous(t[1])  -- f32[70, 130] by fusion"), std::string::npos) << made.text;

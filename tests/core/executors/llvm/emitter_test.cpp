@@ -59,7 +59,7 @@ TEST_F(Emitting, compiles_whole_vectors_and_what_is_left) {
 }
 
 // Lines that begin inside of one, whole lines, and the memory of the input itself.
-TEST_F(Emitting, streams_whole_lines_and_nothing_else) {
+TEST_F(Emitting, streams_results_wherever_they_begin) {
   ASSERT_NE(emitter, nullptr);
   constexpr int64_t kCount = 1000;
   Nest nest = doubling(kCount);
