@@ -38,6 +38,6 @@ class Emitter {
 // What the module exports under this name. Null: the CPU is not supported.
 using MakeEmitter = Emitter* (*)(uint32_t version);
 constexpr char kMakeEmitter[] = "thunder_make_emitter";
-constexpr uint32_t kEmitterVersion = 2;  // of this header and nest.h: both sides are built from one tree
+constexpr uint32_t kEmitterVersion = 3;  // of this header and nest.h: both sides are built from one tree
 
 }  // namespace thunder::fusion

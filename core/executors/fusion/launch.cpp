@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "base/text.h"
-#include "executors/fusion/schedule.h"
+#include "executors/fusion/caches.h"
 #include "ops/kernels.h"
 
 namespace thunder::fusion {
@@ -22,14 +22,23 @@ constexpr int64_t kPiece = 4096;  // elements of the lane axis in a work item, w
 constexpr int64_t kBlock = 32, kBlockedPiece = 256;
 
 // Bytes; 0 where the system does not say.
-size_t last_level_cache() {
-#ifdef _SC_LEVEL3_CACHE_SIZE
-  static const long bytes = ::sysconf(_SC_LEVEL3_CACHE_SIZE);
+size_t cache_size(int name) {
+  const long bytes = ::sysconf(name);
   return bytes > 0 ? static_cast<size_t>(bytes) : 0;
-#else
-  return 0;
-#endif
 }
+#ifdef _SC_LEVEL3_CACHE_SIZE
+size_t last_level_cache() {
+  static const size_t bytes = cache_size(_SC_LEVEL3_CACHE_SIZE);
+  return bytes;
+}
+size_t second_level_cache() {
+  static const size_t bytes = cache_size(_SC_LEVEL2_CACHE_SIZE);
+  return bytes;
+}
+#else
+size_t last_level_cache() { return 0; }
+size_t second_level_cache() { return 0; }
+#endif
 
 int64_t pieces(int64_t extent, int64_t piece) { return (extent + piece - 1) / piece; }
 
@@ -53,6 +62,7 @@ struct Launcher::Work {
 Launcher::Launcher(Lowered lowered) : partials_(std::move(lowered.partials)), checks_(std::move(lowered.checks)) {
   Nest& nest = lowered.nest;
   stream_large(nest, last_level_cache());
+  fetch_ahead(nest, second_level_cache());
   ensure(nest.buffers.size() <= kMaxArguments, "a kernel has more arguments than its lines can have");
   kernel_ = kernel(nest);
   parameters_ = fusion::parameters(nest);

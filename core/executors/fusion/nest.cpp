@@ -42,6 +42,7 @@ std::string print(const Nest& nest) {
   for (DType d : nest.buffers) out += cat(" ", name(d));
   for (size_t i = 0; i < nest.exprs.size(); i++) out += cat("\n  e", i, " = ", print_expr(nest, nest.exprs[i]));
   for (ExprId e : nest.kept) out += cat("\n  keep e", e);
+  for (const Nest::Ahead& a : nest.ahead) out += cat("\n  ahead e", a.load, " in pass ", a.pass);
   for (const Output& s : nest.stores) {
     std::string steps;
     for (int64_t stride : nest.maps[s.map]) steps += static_cast<char>(step_of(stride));

@@ -69,6 +69,12 @@ struct Nest {
   std::vector<Output> stores;
   // Expressions that a pass computes and a later one needs again, dear enough to be kept for the row in between.
   std::vector<ExprId> kept;
+  // Loads that pass 0 or another makes and a later one makes again: in this pass, the last, the next row is fetched.
+  struct Ahead {
+    ExprId load;
+    uint32_t pass;
+  };
+  std::vector<Ahead> ahead;
   uint32_t passes = 1;
 
   uint32_t axes() const { return static_cast<uint32_t>(extents.size()); }

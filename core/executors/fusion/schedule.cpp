@@ -4,6 +4,8 @@
 #include <bit>
 #include <numeric>
 
+#include "executors/fusion/caches.h"
+
 namespace thunder::fusion {
 namespace {
 
@@ -131,45 +133,7 @@ void analyse(Nest& n) {
     if (!n.is_row(s)) n.passes = std::max(n.passes, n.exprs[s.value].level + 1);
 }
 
-// A row of kept values must stay in the nearest caches while its passes go over it.
-constexpr int64_t kRowLimit = 16384;
-constexpr int kDear = 8;
-
-void need(const Nest& n, ExprId id, std::vector<uint8_t>& needed) {
-  if (needed[id] || n.is_row(id)) return;
-  needed[id] = 1;
-  for (uint32_t i = 0; i < n.exprs[id].count; i++) need(n, n.exprs[id].in[i], needed);
-}
-
-void keep_rows(Nest& n) {
-  if (n.lane_is_outer() || n.split || n.backwards || n.row_elements() > kRowLimit) return;
-  std::vector<int> passes(n.exprs.size(), 0);
-  for (uint32_t pass = 0; pass < n.passes; pass++) {
-    std::vector<uint8_t> needed(n.exprs.size(), 0);
-    for (ExprId id = 0; id < n.exprs.size(); id++)
-      if (is_reduction(n.exprs[id].fn) && n.exprs[id].level == pass + 1) need(n, n.exprs[id].in[0], needed);
-    for (const Output& s : n.stores)
-      if (!n.is_row(s) && n.exprs[s.value].level == pass) need(n, s.value, needed);
-    for (ExprId id = 0; id < n.exprs.size(); id++) passes[id] += needed[id];
-  }
-  for (ExprId id = 0; id < n.exprs.size(); id++)
-    if (passes[id] > 1 && cost(n.exprs[id].fn) >= kDear) n.kept.push_back(id);
-}
-
-// Of what an output writes.
-size_t bytes(const Nest& n, const Output& s) {
-  size_t elements = 1;
-  for (uint32_t a = 0; a < n.outer + n.inner; a++)
-    if (n.maps[s.map][a]) elements *= static_cast<size_t>(n.extents[a]);
-  return elements * size_of(n.buffers[s.buffer]);
-}
-
 }  // namespace
-
-void stream_large(Nest& n, size_t cache) {
-  for (Output& s : n.stores)
-    s.streams = s.kind == OutputKind::each && n.maps[s.map][n.lane] == 1 && !is_short(n) && cache && bytes(n, s) >= cache / 2;
-}
 
 void schedule(Nest& n, AxisSet reduced) {
   // One element: still a loop, of one step.

@@ -10,8 +10,4 @@ namespace thunder::fusion {
 // `reduced`: the axes that the reductions reduce.
 void schedule(Nest& nest, AxisSet reduced);
 
-// Marks the outputs of a scheduled nest that fill half of the last-level cache, which has so many bytes (0: unknown, none): they
-// would not be kept until they are read, and a line that is written whole need not be read before.
-void stream_large(Nest& nest, size_t cache);
-
 }  // namespace thunder::fusion

@@ -111,6 +111,7 @@ class Code {
   };
   Offset offset(uint32_t map);
   llvm::Value* load(const fusion::Expr& e);
+  void fetch_next_row(ExprId id, llvm::Value* from, size_t bytes);
   llvm::Value* position(const fusion::Expr& e);
   void store(const fusion::Output& s, llvm::Value* value);
   void store_vector(const fusion::Output& s, llvm::Value* value, llvm::Value* to, llvm::Align align);

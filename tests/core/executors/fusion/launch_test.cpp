@@ -44,6 +44,19 @@ TEST_F(Fused, pointwise_lines_of_any_integer_dtype) {
     }
 }
 
+// Larger than second-level caches are: while a row is read again the next one is fetched, past the last one too.
+TEST_F(Fused, rows_of_large_inputs) {
+  const auto softmax = [](Scope& s, In in) {
+    Tensor* y = call(s, "log_softmax", {arg(in[0]), arg(int64_t{1})});
+    return std::vector{call(s, "mul", {arg(y), arg(in[1])})};
+  };
+  for (int64_t columns : {1000, 1021, 20001}) {
+    SCOPED_TRACE(columns);
+    const int64_t rows = (int64_t{5} << 20) / columns;
+    EXPECT_EQ(agree(softmax, {numbers({rows, columns}), numbers({rows, columns})}, 1).kernels, 1u);
+  }
+}
+
 TEST_F(Fused, broadcast_operands) {
   for (int64_t n : {1, 5, 16, 65}) {
     agree(pointwise, {numbers({3, n}), numbers({n})}, 2);

@@ -1,4 +1,4 @@
-// The order of a nest's loops, the axis of its vectors, and what is kept between passes.
+// The order of a nest's loops and the axis of its vectors.
 #include "executors/fusion/schedule.h"
 
 #include <gtest/gtest.h>
@@ -84,19 +84,6 @@ TEST(Schedule, blocks_nothing_whose_rows_keep_their_order) {
   EXPECT_FALSE(n.blocked);
 }
 
-TEST(StreamLarge, marks_what_fills_half_of_the_cache_side_by_side) {
-  const auto streams = [](Nest n, size_t cache) {
-    schedule(n, 0);
-    stream_large(n, cache);
-    return n.stores[0].streams;
-  };
-  const Nest dense = nest({40, 30}, {30, 1}, {30, 1}), apart = nest({40, 30}, {60, 2}, {60, 2});
-  EXPECT_TRUE(streams(dense, 2 * 40 * 30 * 4));
-  EXPECT_FALSE(streams(dense, 2 * 40 * 30 * 4 + 2));
-  EXPECT_FALSE(streams(dense, 0));
-  EXPECT_FALSE(streams(apart, 64));
-}
-
 TEST(Schedule, makes_a_loop_of_one_step_for_one_element) {
   Nest n = nest({}, {}, {});
   schedule(n, 0);
@@ -136,18 +123,6 @@ TEST(Schedule, goes_over_a_row_again_for_what_needs_its_reductions) {
   schedule(n, bit(1));
   EXPECT_EQ(n.passes, 2u);
   EXPECT_EQ(n.exprs[2].level, 1u);
-  EXPECT_EQ(n.kept, (std::vector<ExprId>{1})) << "exp is dear, so that its row is kept";
-}
-
-TEST(Schedule, keeps_no_row_that_leaves_the_nearest_caches) {
-  Nest n = nest({4, 50257}, {50257, 1}, {50257, 1});
-  n.exprs.push_back(reduce(Fn::sum, 1));
-  Expr divide = reduce(Fn::div, 1);
-  divide.in[1] = 2, divide.count = 2;
-  n.exprs.push_back(divide);
-  n.stores[0].value = 3;
-  schedule(n, bit(1));
-  EXPECT_TRUE(n.kept.empty());
 }
 
 }  // namespace

@@ -1,0 +1,96 @@
+#include "executors/fusion/caches.h"
+
+namespace thunder::fusion {
+namespace {
+
+// A row of kept values must stay in the nearest caches while its passes go over it.
+constexpr int64_t kRowLimit = 16384;
+constexpr int kDear = 8;
+
+// `there`: those that need nothing any more.
+void need(const Nest& n, ExprId id, const std::vector<uint8_t>& there, std::vector<uint8_t>& needed) {
+  if (needed[id] || n.is_row(id)) return;
+  needed[id] = 1;
+  if (there[id]) return;
+  for (uint32_t i = 0; i < n.exprs[id].count; i++) need(n, n.exprs[id].in[i], there, needed);
+}
+
+// What a pass computes for each position of a row.
+std::vector<uint8_t> needed_in(const Nest& n, uint32_t pass, const std::vector<uint8_t>& there) {
+  std::vector<uint8_t> needed(n.exprs.size(), 0);
+  for (ExprId id = 0; id < n.exprs.size(); id++)
+    if (is_reduction(n.exprs[id].fn) && n.exprs[id].level == pass + 1) need(n, n.exprs[id].in[0], there, needed);
+  for (const Output& s : n.stores)
+    if (!n.is_row(s) && n.exprs[s.value].level == pass) need(n, s.value, there, needed);
+  return needed;
+}
+
+// Which passes need an expression: any, and of those after the first the one that computes most (0: none).
+struct Reads {
+  bool any = false;
+  uint32_t again = 0;
+  int cost = -1;
+};
+
+std::vector<Reads> reads_of(const Nest& n) {
+  std::vector<Reads> reads(n.exprs.size());
+  std::vector<uint8_t> there(n.exprs.size(), 0);
+  for (uint32_t pass = 0; pass < n.passes; pass++) {
+    const std::vector<uint8_t> needed = needed_in(n, pass, there);
+    int work = 0;
+    for (ExprId id = 0; id < n.exprs.size(); id++)
+      if (needed[id] && !there[id]) work += cost(n.exprs[id].fn);
+    for (ExprId id = 0; id < n.exprs.size(); id++) {
+      if (!needed[id]) continue;
+      Reads& r = reads[id];
+      if (r.any && work > r.cost) r.again = pass, r.cost = work;
+      r.any = true;
+    }
+    for (ExprId id : n.kept) there[id] |= needed[id];
+  }
+  return reads;
+}
+
+// Of what lies in a buffer at a map's places along some axes.
+size_t bytes(const Nest& n, uint32_t buffer, uint32_t map, AxisSet axes) {
+  size_t elements = 1;
+  for (uint32_t a = 0; a < n.outer + n.inner; a++)
+    if (n.maps[map][a] && (axes & bit(a))) elements *= static_cast<size_t>(n.extents[a]);
+  return elements * size_of(n.buffers[buffer]);
+}
+
+}  // namespace
+
+void keep_rows(Nest& n) {
+  if (n.lane_is_outer() || n.split || n.backwards || n.row_elements() > kRowLimit) return;
+  std::vector<int> passes(n.exprs.size(), 0);
+  const std::vector<uint8_t> there(n.exprs.size(), 0);
+  for (uint32_t pass = 0; pass < n.passes; pass++) {
+    const std::vector<uint8_t> needed = needed_in(n, pass, there);
+    for (ExprId id = 0; id < n.exprs.size(); id++) passes[id] += needed[id];
+  }
+  for (ExprId id = 0; id < n.exprs.size(); id++)
+    if (passes[id] > 1 && cost(n.exprs[id].fn) >= kDear) n.kept.push_back(id);
+}
+
+void stream_large(Nest& n, size_t cache) {
+  for (Output& s : n.stores)
+    s.streams = s.kind == OutputKind::each && n.maps[s.map][n.lane] == 1 && !is_short(n) && cache && bytes(n, s.buffer, s.map, ~AxisSet{0}) >= cache / 2;
+}
+
+void fetch_ahead(Nest& n, size_t cache) {
+  n.ahead.clear();
+  if (n.outer == 0 || n.lane_is_outer() || n.backwards) return;
+  const std::vector<Reads> reads = reads_of(n);
+  size_t row = 0, all = 0;
+  for (ExprId id = 0; id < n.exprs.size(); id++) {
+    const Expr& e = n.exprs[id];
+    if (e.fn != Fn::load || !reads[id].any) continue;
+    row += bytes(n, e.buffer, e.map, n.inner_set());
+    all += bytes(n, e.buffer, e.map, ~AxisSet{0});
+    if (reads[id].again && n.maps[e.map][n.outer - 1] != 0) n.ahead.push_back({id, reads[id].again});
+  }
+  if (row > cache / 2 || all <= cache) n.ahead.clear();
+}
+
+}  // namespace thunder::fusion

@@ -1,0 +1,101 @@
+// What is kept between passes, what goes past the caches, and what is fetched before its turn.
+#include "executors/fusion/caches.h"
+
+#include <gtest/gtest.h>
+
+#include "executors/fusion/schedule.h"
+
+namespace thunder::fusion {
+namespace {
+
+Expr make(Fn fn, std::initializer_list<ExprId> in) {
+  Expr e;
+  e.fn = fn, e.dtype = DType::f32;
+  for (ExprId id : in) e.in[e.count++] = id;
+  return e;
+}
+
+// out = -in, rows of them a distance apart.
+Nest negated(int64_t rows, int64_t columns, Map map) {
+  Nest n;
+  n.extents = {rows, columns};
+  n.outer = 2;
+  n.buffers = {DType::f32, DType::f32};
+  n.maps = {std::move(map)};
+  n.exprs = {make(Fn::load, {}), make(Fn::neg, {0})};
+  n.stores = {{1, OutputKind::each, 1, 0}};
+  schedule(n, 0);
+  return n;
+}
+
+// out = exp(in) / sum(exp(in)) by rows.
+Nest softmax(int64_t rows, int64_t columns) {
+  Nest n;
+  n.extents = {rows, columns};
+  n.outer = 2;
+  n.buffers = {DType::f32, DType::f32};
+  n.maps = {{columns, 1}};
+  n.exprs = {make(Fn::load, {}), make(Fn::exp, {0}), make(Fn::sum, {1}), make(Fn::div, {1, 2})};
+  n.stores = {{3, OutputKind::each, 1, 0}};
+  schedule(n, bit(1));
+  return n;
+}
+
+// As above, of one axis.
+Nest softmax_of_one_row(int64_t columns) {
+  Nest n = softmax(1, columns);
+  n.extents = {columns};
+  n.outer = 0;
+  n.lane = 0;
+  for (Map& m : n.maps) m = {1};
+  return n;
+}
+
+TEST(KeepRows, keeps_what_is_dear_and_needed_again) { EXPECT_EQ(softmax(40, 30).kept, (std::vector<ExprId>{1})); }
+
+TEST(KeepRows, keeps_no_row_that_leaves_the_nearest_caches) { EXPECT_TRUE(softmax(4, 50257).kept.empty()); }
+
+TEST(StreamLarge, marks_what_fills_half_of_the_cache_side_by_side) {
+  const auto streams = [](Nest n, size_t cache) {
+    stream_large(n, cache);
+    return n.stores[0].streams;
+  };
+  const Nest dense = negated(40, 30, {30, 1}), apart = negated(40, 30, {60, 2});
+  EXPECT_TRUE(streams(dense, 2 * 40 * 30 * 4));
+  EXPECT_FALSE(streams(dense, 2 * 40 * 30 * 4 + 2));
+  EXPECT_FALSE(streams(dense, 0));
+  EXPECT_FALSE(streams(apart, 64));
+}
+
+TEST(FetchAhead, fetches_the_next_row_where_one_is_read_again) {
+  const auto ahead = [](Nest n, size_t cache) {
+    fetch_ahead(n, cache);
+    return n.ahead;
+  };
+  constexpr size_t kRow = 50257 * 4;
+  const auto found = ahead(softmax(4, 50257), 2 * kRow);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].load, 0u);
+  EXPECT_EQ(found[0].pass, 1u);
+  EXPECT_TRUE(ahead(softmax(4, 50257), 2 * kRow - 2).empty()) << "the next row would push this one out";
+  EXPECT_TRUE(ahead(softmax(4, 50257), 4 * kRow).empty()) << "all of it is in the cache as it is";
+  EXPECT_TRUE(ahead(softmax(4000, 300), 4096).empty()) << "what is kept is not read again";
+  EXPECT_TRUE(ahead(softmax_of_one_row(50257), 4096).empty()) << "there is one row";
+  EXPECT_TRUE(ahead(negated(4000, 300, {300, 1}), 4096).empty()) << "nothing is read twice";
+}
+
+// Sums of large values and of small ones: x - mean(x) needs little, exp(x - mean(x)) much.
+TEST(FetchAhead, chooses_the_pass_that_computes_most) {
+  Nest n = softmax(4, 50257);
+  n.exprs = {make(Fn::load, {}), make(Fn::sum, {0}), make(Fn::sub, {0, 1}), make(Fn::exp, {2}), make(Fn::sum, {3}), make(Fn::sub, {0, 4})};
+  n.stores[0].value = 5;
+  n.outer += n.inner, n.inner = 0;
+  schedule(n, bit(1));
+  ASSERT_EQ(n.passes, 3u);
+  fetch_ahead(n, 50257 * 8);
+  ASSERT_EQ(n.ahead.size(), 1u);
+  EXPECT_EQ(n.ahead[0].pass, 1u);
+}
+
+}  // namespace
+}  // namespace thunder::fusion
