@@ -96,12 +96,6 @@ def polynomials():
            fit(no_zero(lambda s: (mp.tanh(mp.sqrt(s)) / mp.sqrt(s) - 1) / s, mp.mpf(-1) / 3),
                lambda s: max(s, mp.mpf("1e-6")) * no_zero(lambda t: mp.sqrt(t) / mp.tanh(mp.sqrt(t)), 1)(s),
                0, "0.390625", 4))
-    yield ("kErfNear", "erf(x)/x - 1 by x^2 on x <= 7/8",
-           fit(no_zero(lambda s: mp.erf(mp.sqrt(s)) / mp.sqrt(s) - 1, 2 / mp.sqrt(mp.pi) - 1),
-               no_zero(lambda s: mp.sqrt(s) / mp.erf(mp.sqrt(s)), mp.sqrt(mp.pi) / 2), 0, "0.765625", 5))
-    # exp of the fit is erfc, so an error of the fit counts as much as erfc does beside erf.
-    yield ("kErfFar", "log(erfc(x)) on 7/8 <= x <= 4",
-           fit(lambda x: mp.log(mp.erfc(x)), lambda x: mp.erfc(x) / mp.erf(x), "0.875", 4, 6))
     quarter = (mp.pi / 4 * mp.mpf("1.006")) ** 2
     yield ("kSin", "(sin(r)/r - 1) / r^2 by r^2 on |r| <= pi/4",
            fit(no_zero(lambda s: (mp.sin(mp.sqrt(s)) / mp.sqrt(s) - 1) / s, mp.mpf(-1) / 6),
@@ -110,6 +104,27 @@ def polynomials():
     yield ("kCos", "(cos(r) - 1) / r^2 by r^2 on |r| <= pi/4",
            fit(no_zero(lambda s: (mp.cos(mp.sqrt(s)) - 1) / s, mp.mpf(-1) / 2),
                lambda s: max(s, mp.mpf("1e-6")) / mp.cos(mp.sqrt(s)), 0, quarter, 3))
+
+
+# erf(x) is fitted about each multiple of this; the last of them reach to where it is 1. Of this one erf is a float but for a
+# hundredth of its last place: a rounding there would count twice in the smaller half of the second piece.
+ERF_STEP = mp.mpf(17) / 32
+ERF_PIECES = 8
+ERF_DEGREE = 7
+
+
+def erf_pieces():
+    """A list of coefficients for each piece, and the largest error of any. In the first, erf(x) - x instead: so near 0 it is
+    small, and x is exact."""
+    half = ERF_STEP / 2 * mp.mpf("1.001")
+    near = no_zero(lambda x: mp.erf(x) / x, 2 / mp.sqrt(mp.pi))
+    first, worst = fit(lambda x: near(x) - 1, lambda x: 1 / near(x), 0, half, ERF_DEGREE - 1)
+    found = [[mp.mpf(0), *first]]
+    for middle in (i * ERF_STEP for i in range(1, ERF_PIECES)):
+        c, error = fit(lambda t, m=middle: mp.erf(m + t), lambda t, m=middle: 1 / mp.erf(m + t), -half, half, ERF_DEGREE)
+        found.append(c)
+        worst = max(worst, error)
+    return found, worst
 
 
 def pieces(value, count, bits=24):
@@ -141,6 +156,14 @@ def main():
     for name, what, (coefficients, error) in polynomials():
         print(f"// {what}; relative error {mp.nstr(error, 2)}.")
         print(wrapped(array(name, coefficients)) + "\n")
+    coefficients, error = erf_pieces()
+    print("// erf(x), less x where i is 0, by t = x - i * kErfStep on |t| <= kErfStep / 2: [power of t][i]; relative error "
+          f"{mp.nstr(error, 2)}.")
+    print(f"inline constexpr float kErfStep = {hexfloat(ERF_STEP)};")
+    print(f"inline constexpr std::array<std::array<float, {ERF_PIECES}>, {len(coefficients[0])}> kErf = {{{{")
+    for row in zip(*coefficients):
+        print(wrapped("    {" + ", ".join(map(hexfloat, row)) + "},"))
+    print("}};\n")
     print(f"inline constexpr float kLog2E = {hexfloat(to_float(1 / mp.log(2)))};")
     print(f"inline constexpr float kTwoByPi = {hexfloat(to_float(2 / mp.pi))};")
     print("// Sums of floats, largest first, each cut off.")

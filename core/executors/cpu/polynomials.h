@@ -19,19 +19,32 @@ inline constexpr std::array<float, 9> kLog = {-0x1p-1f, 0x1.5555acp-2f, -0x1.000
 inline constexpr std::array<float, 5> kTanh = {-0x1.555532p-2f, 0x1.1106f6p-3f, -0x1.b835a4p-5f, 0x1.51f8cep-6f,
     -0x1.750ce2p-8f};
 
-// erf(x)/x - 1 by x^2 on x <= 7/8; relative error 1.4e-8.
-inline constexpr std::array<float, 6> kErfNear = {0x1.06eba6p-3f, -0x1.8126ecp-2f, 0x1.ce1b86p-4f, -0x1.b69b8ep-6f,
-    0x1.479c18p-8f, -0x1.3ba5aap-11f};
-
-// log(erfc(x)) on 7/8 <= x <= 4; relative error 2.0e-9.
-inline constexpr std::array<float, 7> kErfFar = {-0x1.1821cep-13f, -0x1.20c06cp+0f, -0x1.46026cp-1f, -0x1.ab534ep-4f,
-    0x1.6f5518p-6f, -0x1.954f8cp-9f, 0x1.a5834cp-13f};
-
 // (sin(r)/r - 1) / r^2 by r^2 on |r| <= pi/4; relative error 4.2e-9.
 inline constexpr std::array<float, 3> kSin = {-0x1.555544p-3f, 0x1.1106c6p-7f, -0x1.991c26p-13f};
 
 // (cos(r) - 1) / r^2 by r^2 on |r| <= pi/4; relative error 1.3e-10.
 inline constexpr std::array<float, 4> kCos = {-0x1p-1f, 0x1.55554ap-5f, -0x1.6c0c1ep-10f, 0x1.99e33p-16f};
+
+// erf(x), less x where i is 0, by t = x - i * kErfStep on |t| <= kErfStep / 2: [power of t][i]; relative error 2.6e-8.
+inline constexpr float kErfStep = 0x1.1p-1f;
+inline constexpr std::array<std::array<float, 8>, 8> kErf = {{
+    {0x0p+0f, 0x1.1855a6p-1f, 0x1.bbef1p-1f, 0x1.f39bc2p-1f, 0x1.fea422p-1f, 0x1.ffe96ap-1f, 0x1.ffff24p-1f,
+    0x1.fffffcp-1f},
+    {0x1.06eba8p-3f, 0x1.b3aafep-1f, 0x1.75a91ap-2f, 0x1.6c7e64p-4f, 0x1.94625p-7f, 0x1.fe41d2p-11f, 0x1.6e2352p-15f,
+    0x1.2ace2p-20f},
+    {0x1.0e3866p-22f, -0x1.cee578p-2f, -0x1.8d0444p-2f, -0x1.2273b8p-3f, -0x1.adb64ep-6f, -0x1.525fbap-9f,
+    -0x1.20624ap-13f, -0x1.652edcp-17f},
+    {-0x1.812a0cp-2f, -0x1.fa05cap-4f, 0x1.39548ap-3f, 0x1.efb91cp-4f, 0x1.0ea43ap-5f, 0x1.16c148p-8f, 0x1.26c07p-12f,
+    0x1.4bf3dap-17f},
+    {0x1.50f48p-13f, 0x1.77afbap-3f, 0x1.89b912p-5f, -0x1.93578ep-5f, -0x1.adeeaep-6f, -0x1.42968ep-8f,
+    -0x1.e491ap-12f, 0x1.df02d8p-13f},
+    {0x1.c9c414p-4f, -0x1.e1633ap-10f, -0x1.0f6fcp-4f, -0x1.46ae02p-8f, 0x1.9999b2p-7f, 0x1.f396p-9f, 0x1.c0415p-12f,
+    0x1.75ad1ap-16f},
+    {0x1.9d8a8ap-9f, -0x1.836904p-5f, 0x1.2f1aa4p-7f, 0x1.0b2f52p-6f, -0x1.73716cp-9f, -0x1.b0cde2p-11f,
+    0x1.c2c792p-13f, -0x1.328526p-9f},
+    {-0x1.e7206ap-6f, 0x1.bf8c56p-8f, 0x1.92519p-7f, -0x1.73c7d2p-8f, -0x1.fae1d2p-10f, 0x1.5cbdd6p-11f,
+    0x1.caf318p-13f, 0x1.56f634p-16f},
+}};
 
 inline constexpr float kLog2E = 0x1.715476p+0f;
 inline constexpr float kTwoByPi = 0x1.45f306p-1f;

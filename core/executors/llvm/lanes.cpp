@@ -3,13 +3,9 @@
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Function.h>
+#include <llvm/IR/IntrinsicsX86.h>
 
 namespace thunder::codegen {
-namespace {
-
-constexpr unsigned kRegister = 16;  // floats in a register of AVX-512
-
-}  // namespace
 
 Lanes::Lanes(llvm::IRBuilder<>& builder, Value* like) : b(builder), guard_(builder) {
   b.clearFastMathFlags();
@@ -22,35 +18,73 @@ llvm::Type* Lanes::shape_of(llvm::Type* element) const {
   return vector ? llvm::VectorType::get(element, vector->getElementCount()) : element;
 }
 
-Value* Lanes::polynomial(Value* x, std::span<const float> coefficients) {
-  Value* sum = real(coefficients.back());
-  for (size_t i = coefficients.size() - 1; i-- > 0;) sum = fma(sum, x, real(coefficients[i]));
-  return sum;
+Value* Lanes::polynomial(Value* x, std::span<Value* const> c) {
+  Value* square = b.CreateFMul(x, x);
+  // Those of every other power, from `first` on.
+  const auto half = [&](size_t first) {
+    size_t i = c.size() - 1 - (c.size() - 1 - first) % 2;
+    Value* sum = c[i];
+    for (; i > first; i -= 2) sum = fma(sum, square, c[i - 2]);
+    return sum;
+  };
+  return c.size() == 1 ? c[0] : fma(half(1), x, half(0));
 }
 
-bool Lanes::avx512() const {
+Value* Lanes::polynomial(Value* x, std::span<const float> coefficients) {
+  llvm::SmallVector<Value*, 16> values;
+  for (float c : coefficients) values.push_back(real(c));
+  return polynomial(x, std::span<Value* const>(values.data(), values.size()));
+}
+
+Value* Lanes::chosen(Value* index, const std::array<float, 8>& entries) {
+  llvm::SmallVector<float, 16> table(entries.begin(), entries.end());
+  if (has("+avx512f", 16)) {
+    table.append(entries.begin(), entries.end());
+    Value* values = llvm::ConstantDataVector::get(b.getContext(), table);
+    return in_registers(16, index, [&](auto i) { return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_sf_512, {}, {values, i[0]}); });
+  }
+  Value* values = llvm::ConstantDataVector::get(b.getContext(), table);
+  if (has("+avx2", 8))
+    return in_registers(8, index, [&](auto i) { return b.CreateIntrinsic(llvm::Intrinsic::x86_avx2_permps, {}, {values, i[0]}); });
+  index = b.CreateAnd(index, integer(7));
+  if (!llvm::isa<llvm::VectorType>(real_)) return b.CreateExtractElement(values, index);
+  Value* result = llvm::PoisonValue::get(real_);
+  for (unsigned i = 0; i < lanes(); i++) result = b.CreateInsertElement(result, b.CreateExtractElement(values, b.CreateExtractElement(index, i)), i);
+  return result;
+}
+
+unsigned Lanes::lanes() const {
   auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(real_);
-  if (!vector || vector->getNumElements() % kRegister) return false;
+  return vector ? vector->getNumElements() : 1;
+}
+
+bool Lanes::has(llvm::StringRef feature, unsigned width) const {
+  if (lanes() % width) return false;
   llvm::SmallVector<llvm::StringRef> features;
   b.GetInsertBlock()->getParent()->getFnAttribute("target-features").getValueAsString().split(features, ',');
-  return llvm::is_contained(features, "+avx512f");
+  return llvm::is_contained(features, feature);
 }
 
-Value* Lanes::avx512(llvm::Intrinsic::ID operation, std::initializer_list<Value*> values, Value* immediate) {
-  const unsigned lanes = llvm::cast<llvm::FixedVectorType>(real_)->getNumElements();
-  auto* piece = llvm::FixedVectorType::get(b.getFloatTy(), kRegister);
+Value* Lanes::in_registers(unsigned width, llvm::ArrayRef<Value*> values, llvm::function_ref<Value*(llvm::ArrayRef<Value*>)> operation) {
   llvm::SmallVector<Value*> results;
-  for (unsigned from = 0; from < lanes; from += kRegister) {
+  for (unsigned from = 0; from < lanes(); from += width) {
     llvm::SmallVector<int> chosen;
-    for (unsigned i = 0; i < kRegister; i++) chosen.push_back(static_cast<int>(from + i));
-    llvm::SmallVector<Value*> operands;
-    for (Value* value : values) operands.push_back(lanes == kRegister ? value : b.CreateShuffleVector(value, chosen));
-    if (immediate) operands.push_back(immediate);
-    // What masked lanes keep, no lane masked, and the rounding mode that the register of modes has.
-    operands.append({llvm::PoisonValue::get(piece), b.getInt16(0xffff), b.getInt32(4)});
-    results.push_back(b.CreateIntrinsic(operation, {}, operands));
+    for (unsigned i = 0; i < width; i++) chosen.push_back(static_cast<int>(from + i));
+    llvm::SmallVector<Value*> pieces;
+    for (Value* value : values) pieces.push_back(lanes() == width ? value : b.CreateShuffleVector(value, chosen));
+    results.push_back(operation(pieces));
   }
   return llvm::concatenateVectors(b, results);
+}
+
+Value* Lanes::avx512(llvm::Intrinsic::ID operation, llvm::ArrayRef<Value*> values, Value* immediate) {
+  return in_registers(16, values, [&](llvm::ArrayRef<Value*> pieces) {
+    llvm::SmallVector<Value*> operands(pieces);
+    if (immediate) operands.push_back(immediate);
+    // What masked lanes keep, no lane masked, and the rounding mode that the register of modes has.
+    operands.append({llvm::PoisonValue::get(pieces[0]->getType()), b.getInt16(0xffff), b.getInt32(4)});
+    return b.CreateIntrinsic(operation, {}, operands);
+  });
 }
 
 }  // namespace thunder::codegen

@@ -3,6 +3,7 @@
 
 #include <llvm/IR/IRBuilder.h>
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -32,15 +33,25 @@ class Lanes {
   // The smaller, the larger of the two; NaN stays.
   Value* at_most(Value* x, float bound) { return b.CreateSelect(b.CreateFCmpOLT(real(bound), x), real(bound), x); }
   Value* at_least(Value* x, float bound) { return b.CreateSelect(b.CreateFCmpOGT(real(bound), x), real(bound), x); }
-  // Horner's rule; coefficients from the constant one upwards.
+  // Coefficients from the constant one upwards. Even and odd powers apart, so that half as many operations wait for each other.
+  Value* polynomial(Value* x, std::span<Value* const> coefficients);
   Value* polynomial(Value* x, std::span<const float> coefficients);
 
+  // In each lane, the entry whose number the three lowest bits of `index` are; its other bits count for nothing.
+  Value* chosen(Value* index, const std::array<float, 8>& entries);
+
   // Whether the function being built may use AVX-512, and the lanes fill whole registers of it.
-  bool avx512() const;
+  bool avx512() const { return has("+avx512f", 16); }
   // Calls one of its operations: on floats of 16 lanes, each followed by `rest`, at the current rounding.
-  Value* avx512(llvm::Intrinsic::ID operation, std::initializer_list<Value*> values, Value* immediate = nullptr);
+  Value* avx512(llvm::Intrinsic::ID operation, llvm::ArrayRef<Value*> values, Value* immediate = nullptr);
 
  private:
+  // Whether the function may use a feature of its target, and the lanes fill whole registers of so many.
+  bool has(llvm::StringRef feature, unsigned width) const;
+  unsigned lanes() const;
+  // What becomes of the values, so many lanes of each at a time.
+  Value* in_registers(unsigned width, llvm::ArrayRef<Value*> values, llvm::function_ref<Value*(llvm::ArrayRef<Value*>)> operation);
+
   llvm::IRBuilderBase::FastMathFlagGuard guard_;
   llvm::Type *real_, *integer_;
 };

@@ -1,4 +1,4 @@
-// exp, and tanh and erf, which are made of it.
+// exp, tanh, which is made of it, and erf.
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include <array>
@@ -62,13 +62,17 @@ Value* emit_tanh(llvm::IRBuilder<>& b, Value* x) {
 }
 
 Value* emit_erf(llvm::IRBuilder<>& b, Value* x) {
+  constexpr float kMagic = 0x1.8p23f;  // its sum with a small number is rounded to a whole one, which its lowest bits hold
   Lanes v(b, x);
-  Value* a = v.abs(x);
-  Value* near = v.fma(v.polynomial(b.CreateFMul(a, a), kErfNear), a, a);
-  // 1 - e^log(erfc(a)), which is 1 from 3.92 on.
-  Power power = power_of_e(v, v.polynomial(v.at_most(a, 4), kErfFar), 127);
-  Value* far = v.fma(b.CreateFNeg(scale_of(v, power)), power.p, v.real(1));
-  return v.copysign(b.CreateSelect(b.CreateFCmpOLT(a, v.real(0.875f)), near, far), x);
+  Value* a = v.at_most(v.abs(x), 3.92f);  // from where on erf is 1
+  Value* shifted = v.fma(a, 1 / kErfStep, v.real(kMagic));
+  Value* piece = b.CreateFSub(shifted, v.real(kMagic));
+  Value* t = v.fma(piece, -kErfStep, a);
+  std::array<Value*, kErf.size()> c;
+  for (size_t power = 0; power < c.size(); power++) c[power] = v.chosen(v.bits(shifted), kErf[power]);
+  Value* middle = b.CreateSelect(b.CreateFCmpOEQ(piece, v.real(0)), a, c[0]);
+  Value* rest = v.polynomial(t, std::span<Value* const>(c).subspan(1));
+  return v.copysign(v.at_most(v.fma(rest, t, middle), 1), x);
 }
 
 }  // namespace thunder::codegen
