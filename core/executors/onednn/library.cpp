@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <mutex>
+#include <new>
 
 #include "base/text.h"
 
@@ -34,6 +36,24 @@ Leading leading(const Matrix& m, int64_t rows, int64_t columns) {
   if ((m.column == 1 || columns == 1) && (m.row >= columns || rows == 1)) return {'N', std::max(m.row, columns)};
   if ((m.row == 1 || rows == 1) && (m.column >= rows || columns == 1)) return {'T', std::max(m.column, rows)};
   return {};
+}
+
+// Rows that lie a multiple of 512 bytes apart begin in the same few sets of a cache. The library, which gathers narrow panels
+// from many rows, fetches their lines again for the next panel, and takes twice the time.
+constexpr int64_t kColliding = 128;
+constexpr int64_t kRows = 256, kColumns = 512, kDepth = 256;  // of what is copied at a time: it fits into second-level caches
+constexpr int64_t kLine = 16;                                 // floats in a line of the cache
+
+// Whether the library, told of it by that letter, would gather from such rows.
+bool collide(const Matrix& m, int64_t rows, int64_t columns, char transposed) {
+  const Leading l = leading(m, rows, columns);
+  return l.transposed == transposed && l.distance % kColliding == 0;
+}
+
+// Copies `depth` rows that lie `distance` apart; a line more than their length apart then.
+const float* gather(const float* from, int64_t distance, int64_t depth, int64_t length, float* to) {
+  for (int64_t l = 0; l < depth; l++) std::copy_n(from + l * distance, length, to + l * (length + kLine));
+  return to;
 }
 
 }  // namespace
@@ -82,9 +102,32 @@ bool Library::multiplies(const Product& p) {
 
 bool Library::multiply(const Product& p) const {
   const OneThread one(*this);
+  return collide(p.a, p.m, p.k, 'T') || collide(p.b, p.k, p.n, 'N') ? multiply_gathered(p) : call(p);
+}
+
+bool Library::call(const Product& p) const {
   const Leading a = leading(p.a, p.m, p.k), b = leading(p.b, p.k, p.n);
   return sgemm_(a.transposed, b.transposed, p.m, p.n, p.k, 1.0f, p.a.data, a.distance, p.b.data, b.distance, p.add ? 1.0f : 0.0f, p.c,
                 std::max(p.c_row, p.n)) == 0;
+}
+
+// Part by part, each with what collides in memory of this thread, a line further apart.
+bool Library::multiply_gathered(const Product& p) const {
+  thread_local const std::unique_ptr<float[]> room(new (std::nothrow) float[kDepth * (kRows + kColumns + 2 * kLine)]);
+  if (!room) return false;
+  float* const room_of_b = room.get() + kDepth * (kRows + kLine);
+  const bool a_collides = collide(p.a, p.m, p.k, 'T'), b_collides = collide(p.b, p.k, p.n, 'N');
+  for (int64_t i = 0; i < p.m; i += kRows)
+    for (int64_t j = 0; j < p.n; j += kColumns)
+      for (int64_t l = 0; l < p.k; l += kDepth) {
+        Product part{std::min(kRows, p.m - i), std::min(kColumns, p.n - j), std::min(kDepth, p.k - l), p.a, p.b, p.c + i * p.c_row + j, p.c_row, p.add || l > 0};
+        part.a.data += i * p.a.row + l * p.a.column;
+        part.b.data += l * p.b.row + j * p.b.column;
+        if (a_collides) part.a = {gather(part.a.data, p.a.column, part.k, part.m, room.get()), 1, part.m + kLine};
+        if (b_collides) part.b = {gather(part.b.data, p.b.row, part.k, part.n, room_of_b), part.n + kLine, 1};
+        if (!call(part)) return false;
+      }
+  return true;
 }
 
 }  // namespace thunder

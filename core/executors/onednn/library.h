@@ -18,7 +18,7 @@ class Library {
 
   const Kernels& kernels() const { return *kernels_; }
 
-  // c = a b, or c += a b. Requires: for each of a and b, rows or columns that are dense (`multiplies`). False: the
+  // c = a b, or c += a b. Requires: k > 0; for each of a and b, rows or columns that are dense (`multiplies`). False: the
   // library ran out of memory. On this thread alone.
   bool multiply(const Product& p) const;
   static bool multiplies(const Product& p);
@@ -40,6 +40,8 @@ class Library {
   using Sgemm = int (*)(char a, char b, int64_t m, int64_t n, int64_t k, float alpha, const float* A, int64_t lda, const float* B,
                         int64_t ldb, float beta, float* C, int64_t ldc);
   bool resolve(void* handle, std::string& report);
+  bool multiply_gathered(const Product& p) const;
+  bool call(const Product& p) const;
 
   Sgemm sgemm_ = nullptr;
   int (*max_threads_)() = nullptr;

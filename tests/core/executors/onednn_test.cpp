@@ -48,6 +48,24 @@ TEST_F(Onednn, multiplies_every_size_and_layout) {
   });
 }
 
+// Those are gathered in parts, of which the last ones are smaller.
+TEST_F(Onednn, multiplies_what_lies_a_multiple_of_512_bytes_apart) {
+  for (const Sizes3& s : {Sizes3{300, 600, 300}, Sizes3{128, 640, 256}, Sizes3{70, 90, 5}})
+    for (const bool a_collides : {true, false})
+      for (const bool b_collides : {true, false})
+        for (const bool add : {true, false}) {
+          const int64_t far = a_collides ? 384 : 385, apart = b_collides ? 640 : 641;
+          const std::vector<float> a = noise(far * s.k + 1, 1), b = noise(apart * s.k + 1, 2), before = noise(s.m * 700, 3);
+          std::vector<float> c = before;
+          const Product p{s.m, s.n, s.k, {a.data(), 1, far}, {b.data(), apart, 1}, c.data(), 700, add};
+          const std::vector<double> expected = product_of(p, before);
+          ASSERT_TRUE(library()->multiply(p));
+          expect_near(p, expected, cat(s.m, "x", s.k, "x", s.n, add ? ", added" : ""), 1e-6);
+          for (int64_t i = 0; i < s.m; i++)
+            for (int64_t j = s.n; j < 700; j++) ASSERT_EQ(c[static_cast<size_t>(i * 700 + j)], before[static_cast<size_t>(i * 700 + j)]) << "wrote beside a row";
+        }
+}
+
 TEST(Kernel, small_takes_every_size_and_layout) {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) each_product(avx2_kernels().small);
