@@ -1,41 +1,64 @@
-// What matrix products and convolutions of f32 reach, compiled and on one thread (or THUNDER_NUM_THREADS), beside what one
-// thread can do: multiply-adds in registers, or for a single row the time to read the weight.
+// What matrix products and convolutions of f32, and products of bf16, reach, compiled and on one thread (or THUNDER_NUM_THREADS), beside what one
+// thread can do: multiply-adds in registers, or for a single row the time to read the weight. What follows a product (its
+// bias, GELU) is not counted.
 #include "peak.h"
 
+#include <bit>
 #include <string>
 
 using namespace bench;
 
 namespace {
 
+using Shape = std::vector<int64_t>;
+
 // The op of the function that is compiled, and its arguments after the tensors.
 struct Body {
   const char* op;
-  std::vector<std::vector<int64_t>> dims;
+  std::vector<Shape> dims;
   int64_t groups = 0;  // 0: the op has none
+  bool gelu = false;   // follows
+  bool halves = false; // bf16 for f32
 };
 
 thunder_status* invoke(thunder_scope* s, const thunder_values* in, thunder_values* out, void* user) {
   const auto& body = *static_cast<const Body*>(user);
-  std::vector<thunder_any> args = {any(thunder_values_tensor(in, 0)), any(thunder_values_tensor(in, 1))};
+  std::vector<thunder_any> args;
+  for (size_t i = 0; i < thunder_values_count(in); i++) args.push_back(any(thunder_values_tensor(in, i)));
   for (auto& d : body.dims) args.push_back(dims(d));
   if (body.groups) args.push_back(any(body.groups));
-  thunder_values_push_tensor(out, thunder_op_invoke(s, body.op, args.data(), args.size(), nullptr, nullptr, 0, nullptr));
+  thunder_tensor* y = thunder_op_invoke(s, body.op, args.data(), args.size(), nullptr, nullptr, 0, nullptr);
+  thunder_values_push_tensor(out, body.gelu ? op(s, "gelu", {any(y)}) : y);
   return nullptr;
 }
 
+thunder_tensor* numbers(thunder_context* c, const Shape& shape, bool halves) {
+  thunder_tensor* t = floats(c, shape, -0.03f);
+  if (!halves) return t;
+  std::vector<float> data(thunder_tensor_nbytes(t) / sizeof(float));
+  check(thunder_tensor_read(t, data.data(), data.size() * sizeof(float)));
+  thunder_tensor_release(t);
+  std::vector<uint16_t> cut;  // the upper halves of f32
+  for (float f : data) cut.push_back(static_cast<uint16_t>(std::bit_cast<uint32_t>(f) >> 16));
+  check(thunder_tensor_create(c, THUNDER_BF16, shape.size(), shape.data(), THUNDER_CPU, cut.data(), cut.size() * sizeof(uint16_t), &t));
+  return t;
+}
+
+// 0: there is none that is known.
 void limit(const std::string& name, double value) {
+  if (value == 0) return;
   std::printf("{\"limit\": true, \"name\": \"%s\", \"unit\": \"GFLOP/s\", \"value\": %.6g}\n", name.c_str(), value);
 }
 
-void time_op(thunder_context* c, const std::string& name, Body body, const std::vector<int64_t>& left, const std::vector<int64_t>& right,
-             double flops, double most) {
+void time_op(thunder_context* c, const std::string& name, Body body, const std::vector<Shape>& shapes, double flops, double most) {
   thunder_function* f = nullptr;
   thunder_compiled* compiled = nullptr;
-  thunder_tensor *in[2] = {floats(c, left, -0.03f), floats(c, right, -0.03f)}, *out = nullptr;
+  thunder_tensor* out = nullptr;
+  std::vector<thunder_tensor*> in;
+  for (const Shape& shape : shapes) in.push_back(numbers(c, shape, body.halves));
   check(thunder_function_create(c, "f", invoke, &body, nullptr, &f));
   check(thunder_compile(f, nullptr, &compiled));
-  check(thunder_compiled_call_tensors(compiled, in, 2, &out, 1));
+  check(thunder_compiled_call_tensors(compiled, in.data(), in.size(), &out, 1));
   thunder_values *values = nullptr, *results = nullptr;
   check(thunder_values_create(c, &values));
   check(thunder_values_create(c, &results));
@@ -47,7 +70,8 @@ void time_op(thunder_context* c, const std::string& name, Body body, const std::
   limit(name, most);
   thunder_values_release(values);
   thunder_values_release(results);
-  for (thunder_tensor* t : {in[0], in[1], out}) thunder_tensor_release(t);
+  in.push_back(out);
+  for (thunder_tensor* t : in) thunder_tensor_release(t);
   thunder_compiled_release(compiled);
   thunder_function_release(f);
 }
@@ -55,23 +79,39 @@ void time_op(thunder_context* c, const std::string& name, Body body, const std::
 void time_products(thunder_context* c, double peak) {
   for (int64_t n : {16, 64, 256, 1024}) {
     const std::string name = "matmul: " + std::to_string(n) + " cubed f32";
-    time_op(c, name, {"matmul", {}, 0}, {n, n}, {n, n}, 2.0 * static_cast<double>(n * n * n), peak);
+    time_op(c, name, {"matmul", {}}, {{n, n}, {n, n}}, 2.0 * static_cast<double>(n * n * n), peak);
   }
   const int64_t layers[][3] = {{256, 768, 2304}, {256, 768, 3072}, {256, 3072, 768}, {256, 768, 50257}, {1, 768, 3072}, {1, 768, 50257}};
   for (auto& [m, k, n] : layers) {
     const std::string name = "matmul: linear " + std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n) + " f32";
     // Two operations on each four bytes of the weight.
     const double most = m == 1 ? std::min(peak, read_gbps(static_cast<size_t>(k * n) * sizeof(float)) / 2) : peak;
-    time_op(c, name, {"linear", {}, 0}, {m, k}, {n, k}, 2.0 * static_cast<double>(m * n * k), most);
+    time_op(c, name, {"linear", {}}, {{m, k}, {n, k}}, 2.0 * static_cast<double>(m * n * k), most);
+  }
+  const int64_t followed[][3] = {{256, 768, 3072}, {64, 256, 1024}};
+  for (auto& [m, k, n] : followed) {
+    const std::string name = "matmul: linear " + std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n) + " f32, bias and GELU";
+    time_op(c, name, {"linear", {}, 0, true}, {{m, k}, {n, k}, {n}}, 2.0 * static_cast<double>(m * n * k), peak);
+  }
+}
+
+// What processors multiply bf16 with differs; reading weights of half the bytes does not.
+void time_halves(thunder_context* c) {
+  const Body product{"matmul", {}, 0, false, true}, linear{"linear", {}, 0, false, true};
+  time_op(c, "matmul: 1024 cubed bf16", product, {{1024, 1024}, {1024, 1024}}, 2.0 * 1024 * 1024 * 1024, 0);
+  const int64_t k = 768, n = 3072;
+  for (int64_t m : {1, 256}) {
+    const std::string name = "matmul: linear " + std::to_string(m) + "x768x3072 bf16";
+    time_op(c, name, linear, {{m, k}, {n, k}}, 2.0 * static_cast<double>(m * n * k), m == 1 ? read_gbps(static_cast<size_t>(k * n) * sizeof(uint16_t)) : 0);
   }
 }
 
 void time_convolutions(thunder_context* c, double peak) {
-  const std::vector<int64_t> x = {8, 64, 28, 28}, w = {64, 64, 3, 3}, one = {1, 1};
+  const Shape x = {8, 64, 28, 28}, w = {64, 64, 3, 3}, one = {1, 1};
   const double flops = 2.0 * 8 * 64 * 28 * 28 * 64 * 9;
-  time_op(c, "matmul: conv2d 8x64x28x28, 64 3x3 f32", {"prims.conv2d", {one, one, one}, 1}, x, w, flops, peak);
-  time_op(c, "matmul: conv2d 8x64x28x28, 64 3x3 f32, input's gradient", {"prims.conv2d_input_grad", {x, one, one, one}, 1}, x, w, flops, peak);
-  time_op(c, "matmul: conv2d 8x64x28x28, 64 3x3 f32, weight's gradient", {"prims.conv2d_weight_grad", {w, one, one, one}, 1}, x, x, flops, peak);
+  time_op(c, "matmul: conv2d 8x64x28x28, 64 3x3 f32", {"prims.conv2d", {one, one, one}, 1}, {x, w}, flops, peak);
+  time_op(c, "matmul: conv2d 8x64x28x28, 64 3x3 f32, input's gradient", {"prims.conv2d_input_grad", {x, one, one, one}, 1}, {x, w}, flops, peak);
+  time_op(c, "matmul: conv2d 8x64x28x28, 64 3x3 f32, weight's gradient", {"prims.conv2d_weight_grad", {w, one, one, one}, 1}, {x, x}, flops, peak);
 }
 
 }  // namespace
@@ -82,7 +122,8 @@ int main(int argc, char** argv) {
   thunder_context* c = nullptr;
   check(thunder_context_create(nullptr, &c));
   const double peak = peak_gflops();
-  if (only != "convolutions") time_products(c, peak);
-  if (only != "products") time_convolutions(c, peak);
+  if (only != "convolutions" && only != "halves") time_products(c, peak);
+  if (only != "convolutions" && only != "products") time_halves(c);
+  if (only != "products" && only != "halves") time_convolutions(c, peak);
   thunder_context_release(c);
 }
