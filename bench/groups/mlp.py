@@ -6,7 +6,6 @@ from thunder import nn, optim
 from timing import median_ms, report
 from workloads import mlp
 
-NAME = "mlp: training step 784-1024-10, batch 64"
 
 
 def main():
@@ -22,9 +21,9 @@ def main():
         return loss
 
     x, y = th.randn(mlp.BATCH, mlp.INPUTS), th.randint(0, mlp.CLASSES, [mlp.BATCH])
-    report(NAME, "us", 1e3 * median_ms(lambda: step(x, y), 2))
+    report(mlp.NAME, "us", 1e3 * median_ms(lambda: step(x, y), 2))
     machine = limits.measure(mlp.UPDATE_BYTES)
-    report(NAME, "us", (mlp.TRAINING_FLOPS / machine["fma_gflops"] + machine["copies"][mlp.UPDATE_BYTES]) / 1e3, limit=True)
+    report(mlp.NAME, "us", (mlp.TRAINING_FLOPS / machine["fma_gflops"] + machine["copies"][mlp.UPDATE_BYTES]) / 1e3, limit=True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What the first step of a function costs in torch.compile, forward and backward, with its caches empty and from a second
-process: the narrow GPT of bench/groups/gpt.h, of 12 layers, and 30 times linear and relu. What eager PyTorch takes for the same
-is not taken off."""
+"""What the first step of a function costs torch.compile, forward and backward, with its caches empty and from a second process:
+the narrow GPT of bench/groups/gpt.h, of 12 layers, and 30 times linear and relu. What eager PyTorch takes for the same is not
+taken off."""
 import os
 import subprocess
 import sys
@@ -9,6 +9,8 @@ import tempfile
 import time
 
 import torch
+import ways
+from agree import agree
 from torch import nn
 from torch.nn import functional
 from timing import report
@@ -42,31 +44,34 @@ class Gpt(nn.Module):
         return functional.cross_entropy(x.view(TOKENS, VOCABULARY), tokens.view(TOKENS))
 
 
-def step_ms(name):
+def step_ms(way, name):
     torch.manual_seed(0)
     if name == "gpt":
         net, x = Gpt(), torch.arange(1, TOKENS + 1).view(1, TOKENS)
-        loss_of = torch.compile(net)
+        plain = net
     else:
         layers = [layer for _ in range(PAIRS) for layer in (nn.Linear(WIDTH, WIDTH), nn.ReLU())]
         net, x = nn.Sequential(*layers), torch.randn(TOKENS, WIDTH)
-        loss_of = torch.compile(lambda x: net(x).sum())
+        plain = lambda x: net(x).sum()
+    loss_of = way.prepare(plain)
     start = time.perf_counter()
-    loss_of(x).backward()
-    return (time.perf_counter() - start) * 1e3
+    loss = loss_of(x)
+    loss.backward()
+    ms = (time.perf_counter() - start) * 1e3
+    agree(name, loss, plain(x))
+    return ms
 
 
-def main():
+def main(way):
     if len(sys.argv) > 1:
-        return print(step_ms(sys.argv[1]))
-    more = {"peer": "torch compile", "note": f"torch {torch.__version__}, {torch.get_num_threads()} threads"}
+        return print(step_ms(way, sys.argv[1]))
     for name, label in (("gpt", f"GPT {LAYERS} layers"), ("mlp", f"{PAIRS} x (linear, relu)")):
         with tempfile.TemporaryDirectory() as folder:
             for state in ("cold", "warm"):
                 environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": folder}
-                run = subprocess.run([sys.executable, __file__, name], env=environment, capture_output=True, text=True, check=True)
-                report(f"compile: {label}, {state}", "ms", float(run.stdout), **more)
+                run = subprocess.run([sys.executable, sys.argv[0], name], env=environment, capture_output=True, text=True, check=True)
+                report(f"compile: {label}, {state}", "ms", float(run.stdout.splitlines()[-1]), **way.reported())
 
 
 if __name__ == "__main__":
-    main()
+    main(ways.COMPILED)

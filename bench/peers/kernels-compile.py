@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The kernels of bench/groups/kernels.py through torch.compile, with its defaults."""
+"""The kernels of bench/groups/kernels.py through torch.compile, for these shapes alone."""
 import kernels
+import ways
 
-kernels.main(compiled=True)
+kernels.main(ways.COMPILED)

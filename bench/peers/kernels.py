@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """The kernels of bench/groups/kernels.py in PyTorch, eager."""
 import torch
+import ways
+from agree import agree
 from torch.nn import functional
 from timing import median_ms, report
 from workloads import kernels
@@ -12,21 +14,31 @@ def gradients(y, inputs, cotangent=None):
     return torch.autograd.grad(y, inputs, cotangent)
 
 
-def time_kernels(sizes, prepare, more):
+def time_kernels(sizes, way, more):
     for kernel in kernels.KERNELS:
         for size in sizes:
-            run = prepare(lambda *inputs, kernel=kernel: kernel.run(functional, *inputs))
+            def plain(*inputs, kernel=kernel):
+                return kernel.run(functional, *inputs)
+
+            run = way.prepare(plain)
             for backward in (False, True):
+                label = kernels.label(kernel, *size, backward)
                 inputs = [torch.randn(shape, requires_grad=backward) for shape in kernels.shapes(kernel, *size)]
                 cotangent = torch.randn(size)
-                f = (lambda: gradients(run(*inputs), inputs, cotangent)) if backward else (lambda: run(*inputs))
-                report(kernels.label(kernel, *size, backward), "us", 1e3 * median_ms(f, SECONDS), **more)
+
+                def call(f):
+                    y = f(*inputs)
+                    return gradients(y, inputs, cotangent) if backward else [y]
+
+                if size == sizes[0]:
+                    agree(label, call(run), call(plain))
+                report(label, "us", 1e3 * median_ms(lambda: call(run), SECONDS), **more)
 
 
-def time_loss(prepare, more):
+def time_loss(way, more):
     rows, classes = kernels.LOSS_SIZE
     targets = torch.randint(0, classes, [rows])
-    loss = prepare(lambda x: functional.cross_entropy(x, targets))
+    loss = way.prepare(lambda x: functional.cross_entropy(x, targets))
     x = torch.randn(rows, classes)
     report(f"kernels: cross_entropy {rows}x{classes}", "us", 1e3 * median_ms(lambda: loss(x), 1), **more)
     x.requires_grad_()
@@ -40,15 +52,14 @@ def time_update(more):
     report("kernels: AdamW 30M", "us", 1e3 * median_ms(optimizer.step, 1), **more)
 
 
-def main(compiled):
+def main(way):
     torch.manual_seed(0)
-    more = {"peer": "torch compile" if compiled else "torch", "note": f"torch {torch.__version__}, {torch.get_num_threads()} threads, AdamW(fused=True)"}
-    prepare = (lambda f: torch.compile(f, dynamic=False)) if compiled else (lambda f: f)
-    time_kernels(kernels.SIZES, prepare, more)
-    time_loss(prepare, more)
-    if not compiled:
+    more = way.reported("AdamW(fused=True)")
+    time_kernels(kernels.SIZES, way, more)
+    time_loss(way, more)
+    if way is ways.EAGER:
         time_update(more)
 
 
 if __name__ == "__main__":
-    main(compiled=False)
+    main(ways.EAGER)

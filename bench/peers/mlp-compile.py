@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The training step of bench/groups/mlp.py through torch.compile, with its defaults."""
+"""The training step of bench/groups/mlp.py through torch.compile, for these shapes alone."""
 import mlp
+import ways
 
-mlp.main(compiled=True)
+mlp.main(ways.COMPILED)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The training step of bench/groups/resnet18.py through torch.compile, with its defaults."""
+"""The steps of bench/groups/resnet18.py through torch.compile, for these shapes alone."""
 import resnet18
+import ways
 
-resnet18.main(compiled=True)
+resnet18.main(ways.COMPILED)

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""The training step of bench/groups/resnet18.py in PyTorch, eager."""
+"""The training step and the forward of bench/groups/resnet18.py in PyTorch, eager."""
 import torch
+import ways
+from agree import agree
 from torch import nn
 from torch.nn import functional
 from timing import median_ms, report
 from workloads import resnet18
 
 
-def main(compiled):
+def main(way):
     torch.manual_seed(0)
     net = resnet18.model(nn, functional)
     optimizer = torch.optim.SGD(net.parameters(), lr=1e-3, momentum=0.9)
@@ -17,16 +19,22 @@ def main(compiled):
     def loss_of(x, y):
         return functional.cross_entropy(net(x), y)
 
-    prepared = torch.compile(loss_of) if compiled else loss_of
+    prepared = way.prepare(loss_of)
+    agree(resnet18.NAME, prepared(x, y), loss_of(x, y))
 
     def step():
         optimizer.zero_grad(set_to_none=True)
         prepared(x, y).backward()
         optimizer.step()
 
-    report("resnet18: training step, batch 16", "ms", median_ms(step, 10), peer="torch compile" if compiled else "torch",
-           note=f"torch {torch.__version__}, {torch.get_num_threads()} threads")
+    report(resnet18.NAME, "ms", median_ms(step, 10), **way.reported())
+
+    net.eval()
+    with torch.inference_mode():
+        forward = way.prepare(lambda x: net(x))
+        agree(resnet18.FORWARD_NAME, forward(x), net(x))
+        report(resnet18.FORWARD_NAME, "ms", median_ms(lambda: forward(x), 5), **way.reported())
 
 
 if __name__ == "__main__":
-    main(compiled=False)
+    main(ways.EAGER)

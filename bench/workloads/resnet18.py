@@ -1,5 +1,6 @@
 """ResNet-18 (https://arxiv.org/abs/1512.03385) for images of 224x224 and 1000 classes; nn is a package's nn, F has its functions."""
 BATCH, SIZE, CLASSES = 16, 224, 1000
+NAME, FORWARD_NAME = (f"resnet18: {what}, batch {BATCH}" for what in ("training step", "forward"))
 
 
 def _layers():
