@@ -9,6 +9,7 @@
 #include "executors/convolution/convolution.h"
 #include "executors/eager.h"
 #include "executors/fusion/fusion.h"
+#include "executors/half/half.h"
 #include "executors/host/host.h"
 #include "executors/onednn/onednn.h"
 #include "jit/pipeline.h"
@@ -30,6 +31,8 @@ Context::Context(const ContextHooks& hooks) : hooks_(hooks), threads_(thread_cou
   constexpr const char* kNoTiles = "the processor has no tile registers for bf16 (AMX), or the system cannot save them";
   if (auto amx = amx_executor()) executors_.push_back(make<Executor>(*amx));
   else missing_.emplace_back("amx", kNoTiles);
+  if (auto half = half_executor()) executors_.push_back(make<Executor>(*half));
+  else missing_.emplace_back("half", kNoVectors);
   if (auto convolution = convolution_executor()) executors_.push_back(make<Executor>(*convolution));
   else missing_.emplace_back("convolution", kNoVectors);
   std::string found;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -75,6 +76,39 @@ void each_product(F&& f, double precision = 1e-6) {
           const std::vector<double> expected = product_of(p, c);
           f(p);
           expect_near(p, expected, cat(s.m, " x ", s.n, " x ", s.k, ", ", a.name, " by ", b.name, add ? ", added" : ""), precision);
+          if (testing::Test::HasFatalFailure()) return;
+        }
+}
+
+inline float number(Half h) { return std::bit_cast<float>(static_cast<uint32_t>(h) << 16); }
+
+// The same of halves, which must be exact: zeros and some ones, whose sums are halves too, in whatever order.
+template <class F>
+void each_half_product(F&& f) {
+  const auto digits = [](int64_t n, size_t seed) {
+    std::vector<Half> out(static_cast<size_t>(n));
+    for (size_t i = 0; i < out.size(); i++) out[i] = (i * 7 + seed) % 16 == 0 ? 0x3f80 : 0;
+    return out;
+  };
+  for (const Sizes3& s : kSizes)
+    for (const Layout& left : kLayouts)
+      for (const Layout& right : kLayouts)
+        for (bool add : {false, true}) {
+          const int64_t row = s.n + 1;
+          const std::vector<Half> a = digits(2 * (s.m + 3) * (s.k + 3), 1), b = digits(2 * (s.n + 3) * (s.k + 3), 2), before = digits(s.m * row, 3);
+          std::vector<Half> c = before;
+          const Matrix x = left.of(nullptr, s.m, s.k), y = right.of(nullptr, s.k, s.n);
+          const ProductOf<Half> p{s.m, s.n, s.k, {a.data(), x.row, x.column}, {b.data(), y.row, y.column}, c.data(), row, add};
+          f(p);
+          for (int64_t i = 0; i < s.m; i++)
+            for (int64_t j = 0; j < s.n; j++) {
+              const auto at = static_cast<size_t>(i * row + j);
+              float want = add ? number(before[at]) : 0;
+              for (int64_t l = 0; l < s.k; l++) want += number(p.a.data[i * x.row + l * x.column]) * number(p.b.data[l * y.row + j * y.column]);
+              // Of one element, as many ones as there are depths: more than eight bits.
+              if (want > 256) continue;
+              ASSERT_EQ(number(c[at]), want) << s.m << " x " << s.n << " x " << s.k << ", " << left.name << " by " << right.name << " at " << i << ", " << j;
+            }
           if (testing::Test::HasFatalFailure()) return;
         }
 }

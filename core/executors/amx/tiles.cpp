@@ -111,22 +111,6 @@ bool Tiles<T, kParts>::add_block(const TileBlock<T>& t, void* scratch) {
   return true;
 }
 
-void widen(const Half* from, int64_t n, float* to) {
-  for (; n > 0; n -= kSide, from += kSide, to += kSide)
-    _mm512_mask_storeu_epi32(to, first(n), _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(first(n), from)), 16));
-}
-
-void narrow(const float* from, int64_t n, Half* to) {
-  const __m512i one = _mm512_set1_epi32(1), half = _mm512_set1_epi32(0x7fff), quiet = _mm512_set1_epi32(0x400000);
-  for (; n > 0; n -= kSide, from += kSide, to += kSide) {
-    const __m512i x = _mm512_maskz_loadu_epi32(first(n), from);
-    const __mmask16 nan = _mm512_cmp_ps_mask(_mm512_castsi512_ps(x), _mm512_castsi512_ps(x), _CMP_UNORD_Q);
-    const __m512i rounded = _mm512_add_epi32(x, _mm512_add_epi32(half, _mm512_and_si512(_mm512_srli_epi32(x, 16), one)));
-    const __m512i kept = _mm512_mask_or_epi32(rounded, nan, x, quiet);
-    _mm256_mask_storeu_epi16(to, first(n), _mm512_cvtepi32_epi16(_mm512_srli_epi32(kept, 16)));
-  }
-}
-
 }  // namespace thunder
 
 #else
@@ -135,8 +119,6 @@ namespace thunder {
 
 template <class T, int kParts>
 bool Tiles<T, kParts>::add_block(const TileBlock<T>&, void*) { return false; }
-void widen(const Half*, int64_t, float*) {}
-void narrow(const float*, int64_t, Half*) {}
 
 }  // namespace thunder
 

@@ -10,8 +10,6 @@
 
 namespace thunder {
 
-using Half = uint16_t;  // the bits of a bf16
-
 template <class T>
 struct TileBlock {
   int64_t m = 0, n = 0, k = 0;
@@ -38,9 +36,5 @@ struct Tiles {
 extern template struct Tiles<Half, 1>;
 extern template struct Tiles<float, 1>;
 extern template struct Tiles<float, 2>;
-
-// n bf16 to f32, and back, rounded to nearest even.
-void widen(const Half* from, int64_t n, float* to);
-void narrow(const float* from, int64_t n, Half* to);
 
 }  // namespace thunder

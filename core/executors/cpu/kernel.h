@@ -29,6 +29,18 @@ struct ProductOf {
 using Matrix = MatrixOf<float>;
 using Product = ProductOf<float>;
 
+using Half = uint16_t;  // the bits of a bf16
+
+// The same with a b of halves, each of which is an f32 before it is multiplied.
+struct HalfProduct {
+  int64_t m = 0, n = 0, k = 0;
+  Matrix a;
+  MatrixOf<Half> b;
+  float* c = nullptr;
+  int64_t c_row = 0;
+  bool add = false;
+};
+
 // Each element of c is summed in an order that depends on k alone, so that c may be cut anywhere.
 struct Kernels {
   const char* instructions;
@@ -36,6 +48,11 @@ struct Kernels {
   void (*small)(const Product&);
   // For few rows: reads b once. Requires: a.column == 1, and b.row == 1 or b.column == 1.
   void (*thin)(const Product&);
+  void (*small_half)(const HalfProduct&);
+  void (*thin_half)(const HalfProduct&);
+  // n halves to f32, and back, rounded to nearest even.
+  void (*widen)(const Half* from, int64_t n, float* to);
+  void (*narrow)(const float* from, int64_t n, Half* to);
   // c[rows, panel_columns] = sum over l < depth of a[l, rows] b[offsets[l] + column], added to c's elements if `add`. All are
   // dense; rows <= panel_rows.
   void (*panel)(int64_t rows, int64_t depth, const float* a, const float* b, const int32_t* offsets, float* c, bool add);

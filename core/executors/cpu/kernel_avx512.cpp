@@ -5,7 +5,7 @@
 namespace thunder {
 namespace {
 
-constexpr Kernels kKernels{"avx512", KernelBody<Isa>::small, KernelBody<Isa>::thin, KernelBody<Isa>::panel, Isa::kRows, 2 * Isa::kLanes};
+constexpr Kernels kKernels = KernelBody<Isa>::kernels("avx512");
 
 }  // namespace
 

@@ -11,20 +11,30 @@ namespace thunder {
 template <class Isa>
 class KernelBody : Vectors<Isa> {
   using typename Vectors<Isa>::V;
-  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::least, Vectors<Isa>::copy, Vectors<Isa>::sum;
+  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::one, Vectors<Isa>::least, Vectors<Isa>::copy;
+  using Vectors<Isa>::sum, Vectors<Isa>::transpose;
   static constexpr int64_t kWidth = 2 * kLanes;  // columns of a tile
   static constexpr int64_t kDepth = 256;         // of a packed panel of b, which stays in the first-level cache
   static constexpr int64_t kThinColumns = 1024;  // of c that stay in the first-level cache while rows of b pass
 
  public:
-  static void small(const Product& p) {
+  static constexpr Kernels kernels(const char* instructions) {
+    return {instructions, small<Product>, thin<Product>, small<HalfProduct>, thin<HalfProduct>, Vectors<Isa>::template copy<Half>, Vectors<Isa>::narrow,
+            panel, Isa::kRows, kWidth};
+  }
+
+ private:
+  // b is of floats or halves.
+  template <class P>
+  static void small(const P& p) {
     float packed[kDepth * kWidth];
     for (int64_t j = 0; j < p.n; j += kWidth) {
       const int64_t columns = least(kWidth, p.n - j);
       int64_t l = 0;
       do {  // once even when there is nothing to sum: c is written
-        Block block{least(kDepth, p.k - l), columns, p.b.data + l * p.b.row + j * p.b.column, p.b.row, p.add || l > 0};
-        if (p.b.column != 1 || columns < kWidth) pack(p.b, block, packed);
+        const auto* b = p.b.data + l * p.b.row + j * p.b.column;
+        Block block{least(kDepth, p.k - l), columns, packed, kWidth, p.add || l > 0};
+        if (!as_it_is(p.b, b, block)) pack(p.b, b, block, packed);
         for (int64_t i = 0; i < p.m; i += Isa::kRows) {
           const Matrix a{p.a.data + i * p.a.row + l * p.a.column, p.a.row, p.a.column};
           tiles<Isa::kRows>(least(Isa::kRows, p.m - i), a, block, p.c + i * p.c_row + j, p.c_row);
@@ -34,7 +44,8 @@ class KernelBody : Vectors<Isa> {
     }
   }
 
-  static void thin(const Product& p) {
+  template <class P>
+  static void thin(const P& p) {
     if (p.b.row == 1) dot_products(p);
     else row_sums(p);
   }
@@ -43,7 +54,6 @@ class KernelBody : Vectors<Isa> {
     panel_of<Isa::kRows>(rows, depth, a, b, offsets, c, add);
   }
 
- private:
   // One function for each number of rows.
   template <int64_t kRows>
   static void panel_of(int64_t rows, int64_t depth, const float* a, const float* b, const int32_t* offsets, float* c, bool add) {
@@ -75,18 +85,41 @@ class KernelBody : Vectors<Isa> {
     bool add;
   };
 
+  // Whether floats need not be packed.
+  static bool as_it_is(const Matrix& b, const float* from, Block& block) {
+    if (b.column != 1 || block.columns < kWidth) return false;
+    block.data = from;
+    block.row = b.row;
+    return true;
+  }
+  static bool as_it_is(const MatrixOf<Half>&, const Half*, Block&) { return false; }
+
   // The columns that do not count are zero.
-  static void pack(const Matrix& b, Block& block, float* packed) {
-    for (int64_t l = 0; l < block.depth; l++) {
-      const float* from = block.data + l * b.row;
-      float* to = packed + l * kWidth;
-      if (block.columns < kWidth) store(to, V{}), store(to + kLanes, V{});
-      if (b.column == 1) copy(from, block.columns, to);
+  template <class T>
+  static void pack(const MatrixOf<T>& b, const T* from, const Block& block, float* packed) {
+    if (b.row == 1 && b.column != 1) return pack_columns(b.column, from, block, packed);
+    for (int64_t l = 0; l < block.depth; l++, from += b.row, packed += kWidth) {
+      if (block.columns < kWidth) store(packed, V{}), store(packed + kLanes, V{});
+      if (b.column == 1) copy(from, block.columns, packed);
       else
-        for (int64_t j = 0; j < block.columns; j++) to[j] = from[j * b.column];
+        for (int64_t j = 0; j < block.columns; j++) packed[j] = one(from + j * b.column);
     }
-    block.data = packed;
-    block.row = kWidth;
+  }
+  // Dense columns, so many elements apart, are turned in squares.
+  template <class T>
+  static void pack_columns(int64_t distance, const T* from, const Block& block, float* packed) {
+    const int64_t squares = block.depth / kLanes * kLanes;
+    for (int64_t j = 0; j < kWidth; j += kLanes)
+      for (int64_t l = 0; l < squares; l += kLanes) {
+        V rows[kLanes];
+#pragma GCC unroll 16
+        for (int64_t i = 0; i < kLanes; i++) rows[i] = j + i < block.columns ? load(from + (j + i) * distance + l) : V{};
+        transpose(rows);
+#pragma GCC unroll 16
+        for (int64_t i = 0; i < kLanes; i++) store(packed + (l + i) * kWidth + j, rows[i]);
+      }
+    for (int64_t l = squares; l < block.depth; l++)
+      for (int64_t j = 0; j < kWidth; j++) packed[l * kWidth + j] = j < block.columns ? one(from + j * distance + l) : 0;
   }
 
   // The tile of as many rows as there are: one function for each number of them.
@@ -145,15 +178,16 @@ class KernelBody : Vectors<Isa> {
   }
 
   // Columns of b are dense: a few at a time, each against every row of a.
-  static void dot_products(const Product& p) {
+  template <class P>
+  static void dot_products(const P& p) {
     int64_t j = 0;
     for (; j + Isa::kDots <= p.n; j += Isa::kDots) dots<Isa::kDots>(p, j);
     for (; j < p.n; j++) dots<1>(p, j);
   }
 
-  template <int64_t kColumns>
-  static void dots(const Product& p, int64_t j) {
-    const float* b = p.b.data + j * p.b.column;
+  template <int64_t kColumns, class P>
+  static void dots(const P& p, int64_t j) {
+    const auto* b = p.b.data + j * p.b.column;
     for (int64_t i = 0; i < p.m; i++) {
       const float* a = p.a.data + i * p.a.row;
       V sums[kColumns][2] = {};
@@ -170,14 +204,15 @@ class KernelBody : Vectors<Isa> {
       float* c = p.c + i * p.c_row + j;
       for (int64_t x = 0; x < kColumns; x++) {
         float total = sum(sums[x][0] + sums[x][1]);
-        for (int64_t rest = l; rest < p.k; rest++) total += a[rest] * b[x * p.b.column + rest];
+        for (int64_t rest = l; rest < p.k; rest++) total += a[rest] * one(b + x * p.b.column + rest);
         c[x] = p.add ? c[x] + total : total;
       }
     }
   }
 
   // Rows of b are dense: four at a time are added to a row of c.
-  static void row_sums(const Product& p) {
+  template <class P>
+  static void row_sums(const P& p) {
     for (int64_t j = 0; j < p.n; j += kThinColumns) {
       const int64_t columns = least(kThinColumns, p.n - j);
       if (!p.add)
@@ -189,9 +224,9 @@ class KernelBody : Vectors<Isa> {
     }
   }
 
-  template <int64_t kInner>
-  static void add_rows(const Product& p, int64_t l, int64_t j, int64_t columns) {
-    const float* b = p.b.data + l * p.b.row + j;
+  template <int64_t kInner, class P>
+  static void add_rows(const P& p, int64_t l, int64_t j, int64_t columns) {
+    const auto* b = p.b.data + l * p.b.row + j;
     for (int64_t i = 0; i < p.m; i++) {
       const float* a = p.a.data + i * p.a.row + l;
       float* c = p.c + i * p.c_row + j;
@@ -203,7 +238,7 @@ class KernelBody : Vectors<Isa> {
         store(c + x, total);
       }
       for (; x < columns; x++)
-        for (int64_t r = 0; r < kInner; r++) c[x] += a[r] * b[r * p.b.row + x];
+        for (int64_t r = 0; r < kInner; r++) c[x] += a[r] * one(b + r * p.b.row + x);
     }
   }
 };

@@ -1,5 +1,5 @@
 // What the kernels do with vectors, written once for every width of them. Isa: V, a vector of floats; U, the same at any
-// address; I, as many integers; kLanes.
+// address; I, as many integers; H, as many halves (bf16) at any address; widened, halves as I; kLanes.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,41 @@ struct Vectors {
   using V = typename Isa::V;
   using U = typename Isa::U;
   using I = typename Isa::I;
+  using H = typename Isa::H;
   static constexpr int64_t kLanes = Isa::kLanes;
 
   static V load(const float* p) { return *reinterpret_cast<const U*>(p); }
+  static V load(const uint16_t* p) { return reinterpret_cast<V>(Isa::widened(p) << 16); }
+  static float one(const float* p) { return *p; }
+  static float one(const uint16_t* p) { return __builtin_bit_cast(float, static_cast<uint32_t>(*p) << 16); }
   static void store(float* p, V v) { *reinterpret_cast<U*>(p) = v; }
   static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
   static V all(float x) { return V{} + x; }
   // b where they are no numbers.
   static V larger(V a, V b) { return a > b ? a : b; }
 
-  // `count` floats that lie side by side.
-  static void copy(const float* from, int64_t count, float* to) {
+  // `count` floats, or halves, that lie side by side.
+  template <class T>
+  static void copy(const T* from, int64_t count, float* to) {
     int64_t i = 0;
     for (; i + kLanes <= count; i += kLanes) store(to + i, load(from + i));
-    for (; i < count; i++) to[i] = from[i];
+    for (; i < count; i++) to[i] = one(from + i);
+  }
+
+  // The nearest halves, the even one of two; NaN stays one.
+  static H halves(V v) {
+    const I bits = reinterpret_cast<I>(v);
+    const I rounded = bits + 0x7fff + (bits >> 16 & 1);
+    return __builtin_convertvector((v == v ? rounded : bits | 0x400000) >> 16, H);
+  }
+  static void narrow(const float* from, int64_t count, uint16_t* to) {
+    int64_t i = 0;
+    for (; i + kLanes <= count; i += kLanes) *reinterpret_cast<H*>(to + i) = halves(load(from + i));
+    if (i == count) return;
+    V rest{};
+    for (int64_t x = 0; i + x < count; x++) rest[x] = from[i + x];
+    const H last = halves(rest);
+    for (int64_t x = 0; i + x < count; x++) to[i + x] = last[x];
   }
 
   static float sum(V v) {

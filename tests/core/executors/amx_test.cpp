@@ -43,43 +43,8 @@ TEST_F(Amx, one_part_multiplies_every_size_and_layout) {
   each_product([](const Product& p) { EXPECT_TRUE((TileProduct<float, 1>::multiply(p, avx512_kernels()))); }, 3e-3);
 }
 
-// Small integers are bf16 and their sums below 2^8 are too: exact in any order.
 TEST_F(Amx, halves_multiply_exactly_where_sums_are_exact) {
-  for (const Sizes3& s : kSizes)
-    for (bool turned : {false, true})
-      for (bool add : {false, true}) {
-        const auto digits = [](int64_t n, int seed) {
-          std::vector<Half> out(static_cast<size_t>(n));
-          for (size_t i = 0; i < out.size(); i++) {
-            const float digit = static_cast<float>(static_cast<int>(i * 7 + static_cast<size_t>(seed)) % 16 == 0);
-            narrow(&digit, 1, &out[i]);
-          }
-          return out;
-        };
-        const std::vector<Half> a = digits(s.m * s.k, 1), b = digits(s.k * s.n, 2), before = digits(s.m * s.n, 3);
-        std::vector<Half> c = before;
-        ProductOf<Half> p{s.m, s.n, s.k, {a.data(), turned ? 1 : s.k, turned ? s.m : 1}, {b.data(), turned ? 1 : s.n, turned ? s.k : 1}, c.data(), s.n, add};
-        ASSERT_TRUE((TileProduct<Half, 1>::multiply(p, avx512_kernels())));
-        const auto number = [](Half h) {
-          float f;
-          widen(&h, 1, &f);
-          return f;
-        };
-        for (int64_t i = 0; i < s.m; i++)
-          for (int64_t j = 0; j < s.n; j++) {
-            float want = add ? number(before[static_cast<size_t>(i * s.n + j)]) : 0;
-            for (int64_t l = 0; l < s.k; l++) want += number(p.a.data[i * p.a.row + l * p.a.column]) * number(p.b.data[l * p.b.row + j * p.b.column]);
-            ASSERT_EQ(number(c[static_cast<size_t>(i * s.n + j)]), want) << s.m << " x " << s.n << " x " << s.k << " at " << i << ", " << j;
-          }
-      }
-}
-
-TEST_F(Amx, rounds_to_the_nearest_even_half) {
-  const float from[] = {1.0f, 1.00390625f, 1.01171875f, -1.00390625f, kInfinity, -kInfinity, std::nanf(""), 3.4e38f, 0.0f, -0.0f};
-  const Half expected[] = {0x3f80, 0x3f80, 0x3f82, 0xbf80, 0x7f80, 0xff80, 0x7fc0, 0x7f80, 0, 0x8000};
-  Half got[std::size(from)];
-  narrow(from, std::size(from), got);
-  for (size_t i = 0; i < std::size(from); i++) EXPECT_EQ(got[i], expected[i]) << from[i];
+  each_half_product([](const ProductOf<Half>& p) { EXPECT_TRUE((TileProduct<Half, 1>::multiply(p, avx512_kernels()))); });
 }
 
 // Cutting an infinity leaves NaN; a number near the greatest rounds to an infinity; the smallest have no second part.
