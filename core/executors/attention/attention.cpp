@@ -46,8 +46,8 @@ int64_t slots_for(const Geometry& g) {
 }
 
 std::optional<ExecutorDesc> attention_executor(Instructions with) {
-  static const Tools tools[] = {{}, {kernels_for(Instructions::avx2), steps_for(Instructions::avx2)},
-                                {kernels_for(Instructions::avx512), steps_for(Instructions::avx512)}};
+  static const auto tools_of = [](Instructions i) { return Tools{kernels_for(i), steps_for(i)}; };
+  static const Tools tools[] = {{}, tools_of(Instructions::neon), tools_of(Instructions::avx2), tools_of(Instructions::avx512)};
   if (with == Instructions::none) return std::nullopt;
   return site_executor("attention", kRows, claim, prepare, &tools[static_cast<size_t>(with)]);
 }

@@ -3,7 +3,12 @@
 namespace thunder {
 
 const Steps* steps_for(Instructions i) {
-  return i == Instructions::avx512 ? &avx512_steps() : i == Instructions::avx2 ? &avx2_steps() : nullptr;
+  switch (i) {
+    case Instructions::avx512: return &avx512_steps();
+    case Instructions::avx2: return &avx2_steps();
+    case Instructions::neon: return &neon_steps();
+    default: return nullptr;
+  }
 }
 
 }  // namespace thunder

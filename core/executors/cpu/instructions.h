@@ -5,7 +5,7 @@
 
 namespace thunder {
 
-enum class Instructions : uint8_t { none, avx2, avx512 };
+enum class Instructions : uint8_t { none, neon, avx2, avx512 };
 
 Instructions instructions_of_this_machine();
 

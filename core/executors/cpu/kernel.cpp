@@ -3,7 +3,12 @@
 namespace thunder {
 
 const Kernels* kernels_for(Instructions i) {
-  return i == Instructions::avx512 ? &avx512_kernels() : i == Instructions::avx2 ? &avx2_kernels() : nullptr;
+  switch (i) {
+    case Instructions::avx512: return &avx512_kernels();
+    case Instructions::avx2: return &avx2_kernels();
+    case Instructions::neon: return &neon_kernels();
+    default: return nullptr;
+  }
 }
 
 }  // namespace thunder

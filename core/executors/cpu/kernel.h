@@ -61,6 +61,7 @@ struct Kernels {
   static constexpr int64_t kMostPanel = 12 * 32;  // rows and columns
 };
 
+const Kernels& neon_kernels();
 const Kernels& avx2_kernels();
 const Kernels& avx512_kernels();
 // Null: there are none.

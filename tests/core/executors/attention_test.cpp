@@ -1,5 +1,5 @@
 // Tiled attention beside its decomposition on the reference kernels: every kind of operand, layout and gradient, for each
-// set of instructions. Covers geometry, forward, few_queries and backward; steps, steps_avx2 and steps_avx512.
+// set of instructions. Covers geometry, forward, few_queries and backward; steps, steps_neon, steps_avx2 and steps_avx512.
 #include "executors/attention/attention.h"
 
 #include <cmath>
@@ -96,7 +96,7 @@ struct Attention : CompiledTest {
   }
   void expect_like_host(const Lambda::Body& body, const std::vector<Ref<Tensor>>& in, size_t n, int lines, const std::string& what) {
     const std::vector<Floats> expected = results(*compile(body, only("host").get()), in, n);
-    for (Instructions i : {Instructions::avx2, Instructions::avx512}) {
+    for (Instructions i : {Instructions::neon, Instructions::avx2, Instructions::avx512}) {
       if (i > instructions_of_this_machine()) continue;
       auto f = compile(body, with(i).get());
       const std::vector<Floats> found = results(*f, in, n);

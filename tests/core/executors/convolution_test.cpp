@@ -72,8 +72,8 @@ TEST_P(Convolution, gives_what_host_gives) {
         if (!turned || w.x[2] < 900) expect_like_host(w, turned, which);
 }
 
-INSTANTIATE_TEST_SUITE_P(Instructions, Convolution, testing::Values(Instructions::avx2, Instructions::avx512),
-                         [](const auto& info) { return std::string(info.param == Instructions::avx2 ? "avx2" : "avx512"); });
+INSTANTIATE_TEST_SUITE_P(Instructions, Convolution, testing::Values(Instructions::neon, Instructions::avx2, Instructions::avx512),
+                         [](const auto& info) { return std::string(kernels_for(info.param)->instructions); });
 
 // A padded image of more elements than 32 bits count is left to others.
 TEST_P(Convolution, declines_images_of_too_many_elements) {
@@ -85,7 +85,7 @@ TEST_P(Convolution, declines_images_of_too_many_elements) {
 }
 
 TEST(Panel, sums_rows_through_a_table_of_offsets) {
-  for (Instructions i : {Instructions::avx2, Instructions::avx512}) {
+  for (Instructions i : {Instructions::neon, Instructions::avx2, Instructions::avx512}) {
     if (instructions_of_this_machine() < i) continue;
     const Kernels& k = *kernels_for(i);
     const int64_t depth = 37;

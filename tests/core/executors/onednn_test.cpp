@@ -1,5 +1,5 @@
 // The oneDNN executor: products of every size and layout, threads, and the library that is not there.
-// Covers gemm, library, matmul and the products of cpu: instructions, kernel, kernel_avx2 and kernel_avx512.
+// Covers gemm, library, matmul and the products of cpu: instructions, kernel, kernel_neon, kernel_avx2 and kernel_avx512.
 #include "executors/onednn/onednn.h"
 
 #include <dlfcn.h>
@@ -66,21 +66,21 @@ TEST_F(Onednn, multiplies_what_lies_a_multiple_of_512_bytes_apart) {
         }
 }
 
+// Those that run here.
+std::vector<const Kernels*> all_kernels() {
+  std::vector<const Kernels*> out;
+  for (Instructions i : {Instructions::neon, Instructions::avx2, Instructions::avx512})
+    if (i <= instructions_of_this_machine()) out.push_back(kernels_for(i));
+  return out;
+}
+
 TEST(Kernel, small_takes_every_size_and_layout) {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) each_product(avx2_kernels().small);
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) each_product(avx512_kernels().small);
-#endif
+  for (const Kernels* k : all_kernels()) each_product(k->small);
 }
 
 TEST(Kernel, thin_takes_dense_rows_or_columns) {
-#if defined(__x86_64__)
-  auto thin = [](const Kernels& k) {
-    each_product([&](const Product& p) { (p.a.column == 1 && (p.b.row == 1 || p.b.column == 1) ? k.thin : k.small)(p); });
-  };
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) thin(avx2_kernels());
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) thin(avx512_kernels());
-#endif
+  for (const Kernels* k : all_kernels())
+    each_product([&](const Product& p) { (p.a.column == 1 && (p.b.row == 1 || p.b.column == 1) ? k->thin : k->small)(p); });
 }
 
 TEST_F(Onednn, gives_the_same_bits_on_any_number_of_threads) {
