@@ -11,10 +11,10 @@ if(THUNDER_LLVM_INCLUDE AND THUNDER_LLVM_LIBRARY)
   # LLVM is built without type information, which classes derived from its own would need.
   target_compile_options(thunder_llvm_objects PRIVATE -fno-rtti -Wno-redundant-move)
 
-  # Nor have ours that the module makes: the one file that calls them cannot check what they are.
+  # Nor have ours that the module makes: the files that call them cannot check what they are.
   if(THUNDER_SANITIZE MATCHES "undefined")
-    set_source_files_properties(${CMAKE_SOURCE_DIR}/core/executors/fusion/kernel_cache.cpp
-                                PROPERTIES COMPILE_OPTIONS -fno-sanitize=vptr)
+    set(fusion ${CMAKE_SOURCE_DIR}/core/executors/fusion)
+    set_source_files_properties(${fusion}/kernel_cache.cpp ${fusion}/kernels.cpp PROPERTIES COMPILE_OPTIONS -fno-sanitize=vptr)
   endif()
 
   add_library(thunder_llvm MODULE ${CMAKE_SOURCE_DIR}/cmake/empty.cpp $<TARGET_OBJECTS:thunder_llvm_objects>)

@@ -31,12 +31,19 @@ class Emitter {
   virtual const char* target() const = 0;
   // Machine code of the nest as one function of that name. Any thread, several at a time.
   virtual Object compile(const Nest& nest, const char* name) = 0;
-  // Makes such code callable; it stays until the process ends. Null: `error` says why.
+  // Makes such code callable; it stays until the process ends. Null: `error` says why, as it does of another machine's code.
   virtual KernelFn load(const std::vector<char>& code, const char* name, std::string& error) = 0;
 };
 
-// What the module exports under this name. Null: the CPU is not supported.
-using MakeEmitter = Emitter* (*)(uint32_t version);
+// The machine that code is made for, in LLVM's words.
+struct Target {
+  const char* triple;    // "aarch64-unknown-linux-gnu"
+  const char* cpu;       // "neoverse-n1", "generic"
+  const char* features;  // beside the CPU's own: "+bf16,-sve"
+};
+
+// What the module exports under this name. No target: the machine at hand. Null: it is not supported.
+using MakeEmitter = Emitter* (*)(uint32_t version, const Target* target);
 constexpr char kMakeEmitter[] = "thunder_make_emitter";
 constexpr uint32_t kEmitterVersion = 3;  // of this header and nest.h: both sides are built from one tree
 

@@ -33,6 +33,7 @@ std::vector<std::string> places() {
 }
 
 struct Module {
+  MakeEmitter make = nullptr;
   std::optional<KernelCache> kernels;
   std::string why;
   Module() {
@@ -44,8 +45,8 @@ struct Module {
         if (why.empty() || !stamp(path).empty()) why = error;
         continue;
       }
-      auto make = reinterpret_cast<MakeEmitter>(dlsym(library, kMakeEmitter));
-      if (Emitter* emitter = make ? make(kEmitterVersion) : nullptr) {
+      make = reinterpret_cast<MakeEmitter>(dlsym(library, kMakeEmitter));
+      if (Emitter* emitter = make ? make(kEmitterVersion, nullptr) : nullptr) {
         // The module makes code of a nest; the library makes the nest, and the parameters that the code is called with.
         const std::string identity = cat(stamp(path), ", ", stamp(file_of(reinterpret_cast<const void*>(&can_compile))));
         kernels.emplace(*emitter, BlobStore::default_folder(), identity);
@@ -69,6 +70,11 @@ bool can_compile(std::string* why) {
 }
 
 KernelFn kernel(const Nest& nest) { return module().kernels->get(nest); }
+
+Object compile_for(const Target& target, const Nest& nest) {
+  const std::unique_ptr<Emitter> emitter(module().make(kEmitterVersion, &target));
+  return emitter ? emitter->compile(nest, "kernel") : Object{{}, cat("LLVM knows no machine \"", target.triple, "\"")};
+}
 
 KernelStatistics kernel_statistics() { return module().kernels ? module().kernels->statistics() : KernelStatistics(); }
 

@@ -14,6 +14,9 @@ bool can_compile(std::string* why = nullptr);
 // fails. Requires: can_compile(). Any thread.
 KernelFn kernel(const Nest& nest);
 
+// The code of a nest for another machine, a function "kernel", kept nowhere. Requires: can_compile(). Any thread.
+Object compile_for(const Target& target, const Nest& nest);
+
 // Since the process began.
 KernelStatistics kernel_statistics();
 

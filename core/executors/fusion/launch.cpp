@@ -40,17 +40,6 @@ size_t last_level_cache() { return 0; }
 size_t second_level_cache() { return 0; }
 #endif
 
-int64_t pieces(int64_t extent, int64_t piece) { return (extent + piece - 1) / piece; }
-
-int64_t count_items(const Nest& n, int64_t piece) {
-  int64_t items = 1;
-  for (uint32_t a = 0; a < n.outer; a++)
-    if (a != n.lane) items *= n.extents[a];
-  if (n.split || n.lane_is_outer()) items *= pieces(n.extents[n.lane], piece);
-  if (n.blocked) items *= pieces(n.extents[n.block_axis()], kBlock);
-  return items;
-}
-
 }  // namespace
 
 struct Launcher::Work {
@@ -68,7 +57,7 @@ Launcher::Launcher(Lowered lowered) : partials_(std::move(lowered.partials)), ch
   parameters_ = fusion::parameters(nest);
   const int64_t piece = nest.lane_is_outer() ? 64 : nest.blocked ? kBlockedPiece : kPiece;
   parameters_.insert(parameters_.end(), {piece, kBlock});
-  items_ = count_items(nest, piece);
+  items_ = work_items(nest, piece, kBlock);
   int64_t elements = 1;
   for (uint32_t a = 0; a < nest.outer + nest.inner; a++) elements *= nest.extents[a];
   grain_ = std::max<int64_t>(1, kGrain * items_ / std::max<int64_t>(1, elements));

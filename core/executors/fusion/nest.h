@@ -116,6 +116,9 @@ inline bool is_even(const Nest& n) { return n.extents[n.lane] % 64 == 0; }
 // The run-time parameters of a kernel: the extents, the strides that are `any` map by map, the draws' ordinals.
 std::vector<int64_t> parameters(const Nest& nest);
 
+// Pieces of the lane axis, where it is divided, and blocks of these lengths make so many work items.
+int64_t work_items(const Nest& nest, int64_t piece, int64_t block);
+
 // What the code depends on, as text: equal text, equal code. Reads as a program.
 std::string print(const Nest& nest);
 

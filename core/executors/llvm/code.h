@@ -1,6 +1,8 @@
 // The machine-independent code of one nest while it is made: loops, then what is computed at a point of them.
 #pragma once
 
+#include <llvm/Analysis/TargetTransformInfo.h>
+
 #include <functional>
 #include <utility>
 #include <vector>
@@ -15,7 +17,7 @@ using fusion::Nest;
 
 class Code {
  public:
-  Code(const Nest& nest, llvm::Function* function, unsigned lanes);
+  Code(const Nest& nest, llvm::Function* function, unsigned lanes, const llvm::TargetTransformInfo& machine);
   void emit();
 
  private:
@@ -44,6 +46,7 @@ class Code {
   llvm::Value* first_lane(llvm::Value* behind);
   bool from_the_end() const { return nest_.backwards && !nest_.lane_is_outer(); }
   llvm::Value* lanes_below(llvm::Value* first, llvm::Value* end);
+  bool has_masks() const;
 
   // reductions.cpp
   struct Sum {
@@ -119,6 +122,7 @@ class Code {
   llvm::Value* address(uint32_t buffer, const Offset& at);
 
   const Nest& nest_;
+  const llvm::TargetTransformInfo& machine_;
   llvm::Function* function_;
   unsigned lanes_;
   Builder b_;

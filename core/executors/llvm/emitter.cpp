@@ -1,4 +1,4 @@
-// The module's one export: nests to machine code for the CPU at hand, through LLVM's ORC.
+// The module's one export: nests to machine code, which ORC, LLVM's just-in-time linker, loads where it is for the CPU at hand.
 #include "executors/fusion/emitter.h"
 
 #include <llvm/Analysis/CGSCCPassManager.h>
@@ -6,18 +6,16 @@
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
-#include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
-#include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
-#include <llvm/TargetParser/Host.h>
 
 #include <atomic>
 #include <cmath>
 #include <cstring>
 
 #include "executors/llvm/code.h"
+#include "executors/llvm/target.h"
 
 namespace thunder::codegen {
 namespace {
@@ -28,12 +26,10 @@ constexpr char kPasses[] =
 
 class LlvmEmitter : public fusion::Emitter {
  public:
-  static LlvmEmitter* make() {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-    auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
+  static LlvmEmitter* make(const fusion::Target* target) {
+    auto builder = describe(target);
     if (!builder) return llvm::consumeError(builder.takeError()), nullptr;
-    builder->setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
+    if (target) return new LlvmEmitter(std::move(*builder), nullptr);
     auto jit = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(*builder).create();
     if (!jit) return llvm::consumeError(jit.takeError()), nullptr;
     return new LlvmEmitter(std::move(*builder), std::move(*jit));
@@ -46,16 +42,15 @@ class LlvmEmitter : public fusion::Emitter {
  private:
   LlvmEmitter(llvm::orc::JITTargetMachineBuilder builder, std::unique_ptr<llvm::orc::LLJIT> jit)
       : builder_(std::move(builder)), jit_(std::move(jit)) {
-    target_ = "llvm " + std::string(LLVM_VERSION_STRING) + " " + builder_.getCPU() + " " + builder_.getFeatures().getString();
-    wide_ = target_.find("+avx512f") != std::string::npos;
-    define_functions();
+    target_ = "llvm " + std::string(LLVM_VERSION_STRING) + " " + builder_.getTargetTriple().str() + " " + builder_.getCPU() + " " +
+              builder_.getFeatures().getString();
+    if (jit_) define_functions();
   }
   void define_functions();
 
   llvm::orc::JITTargetMachineBuilder builder_;
-  std::unique_ptr<llvm::orc::LLJIT> jit_;
+  std::unique_ptr<llvm::orc::LLJIT> jit_;  // null: of another machine
   std::string target_;
-  bool wide_ = false;  // 512 bits
   std::atomic<unsigned> libraries_{0};
 };
 
@@ -77,7 +72,7 @@ void LlvmEmitter::define_functions() {
   llvm::cantFail(jit_->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols))));
 }
 
-llvm::Function* declare(llvm::Module& module, const char* name, const llvm::orc::JITTargetMachineBuilder& target, bool wide) {
+llvm::Function* declare(llvm::Module& module, const char* name, const llvm::orc::JITTargetMachineBuilder& target) {
   auto& c = module.getContext();
   auto* pointer = llvm::PointerType::getUnqual(c);
   auto* i64 = llvm::Type::getInt64Ty(c);
@@ -87,8 +82,9 @@ llvm::Function* declare(llvm::Module& module, const char* name, const llvm::orc:
   function->addFnAttr("target-features", target.getFeatures().getString());
   function->addFnAttr("no-trapping-math", "true");
   function->addFnAttr("no-builtins");
-  function->addFnAttr("prefer-vector-width", wide ? "512" : "256");
-  function->addFnAttr("min-legal-vector-width", wide ? "512" : "256");
+  // What x86 has of them: left to itself it makes do with less than it has.
+  function->addFnAttr("prefer-vector-width", "512");
+  function->addFnAttr("min-legal-vector-width", "512");
   function->setDoesNotThrow();
   for (unsigned i : {0u, 1u, 4u}) function->addParamAttr(i, llvm::Attribute::NoAlias);
   return function;
@@ -121,7 +117,10 @@ fusion::Object LlvmEmitter::compile(const Nest& nest, const char* name) {
   llvm::Module module("nest", context);
   module.setDataLayout((*machine)->createDataLayout());
   module.setTargetTriple((*machine)->getTargetTriple().str());
-  Code(nest, declare(module, name, builder_, wide_), choose_lanes(nest, wide_ ? 512 : 256)).emit();
+  llvm::Function* function = declare(module, name, builder_);
+  const llvm::TargetTransformInfo able = (*machine)->getTargetTransformInfo(*function);
+  const auto bits = able.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue();
+  Code(nest, function, choose_lanes(nest, static_cast<unsigned>(std::max<uint64_t>(bits, 128))), able).emit();
   llvm::raw_string_ostream wrong(object.error);
   if (llvm::verifyModule(module, &wrong)) return object;
   clean_up(module, **machine);
@@ -139,6 +138,7 @@ fusion::Object LlvmEmitter::compile(const Nest& nest, const char* name) {
 
 // Each object has a library of its own, so that all may have one name.
 fusion::KernelFn LlvmEmitter::load(const std::vector<char>& code, const char* name, std::string& error) {
+  if (!jit_) return error = "code for " + builder_.getTargetTriple().str() + " does not run here", nullptr;
   auto made = jit_->createJITDylib("kernel" + std::to_string(libraries_++));
   if (!made) return error = llvm::toString(made.takeError()), nullptr;
   made->addToLinkOrder(jit_->getMainJITDylib());
@@ -153,6 +153,6 @@ fusion::KernelFn LlvmEmitter::load(const std::vector<char>& code, const char* na
 }  // namespace
 }  // namespace thunder::codegen
 
-extern "C" __attribute__((visibility("default"))) thunder::fusion::Emitter* thunder_make_emitter(uint32_t version) {
-  return version == thunder::fusion::kEmitterVersion ? thunder::codegen::LlvmEmitter::make() : nullptr;
+extern "C" __attribute__((visibility("default"))) thunder::fusion::Emitter* thunder_make_emitter(uint32_t version, const thunder::fusion::Target* target) {
+  return version == thunder::fusion::kEmitterVersion ? thunder::codegen::LlvmEmitter::make(target) : nullptr;
 }

@@ -3,7 +3,10 @@
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Function.h>
+#include <llvm/IR/IntrinsicsAArch64.h>
 #include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/IR/Module.h>
+#include <llvm/TargetParser/Triple.h>
 
 namespace thunder::codegen {
 
@@ -47,11 +50,27 @@ Value* Lanes::chosen(Value* index, const std::array<float, 8>& entries) {
   if (has("+avx2", 8))
     return in_registers(8, index, [&](auto i) { return b.CreateIntrinsic(llvm::Intrinsic::x86_avx2_permps, {}, {values, i[0]}); });
   index = b.CreateAnd(index, integer(7));
+  if (is_aarch64() && lanes() % 4 == 0) return chosen_by_bytes(index, entries);
   if (!llvm::isa<llvm::VectorType>(real_)) return b.CreateExtractElement(values, index);
   Value* result = llvm::PoisonValue::get(real_);
   for (unsigned i = 0; i < lanes(); i++) result = b.CreateInsertElement(result, b.CreateExtractElement(values, b.CreateExtractElement(index, i)), i);
   return result;
 }
+
+// From two registers, by the numbers of an entry's four bytes.
+Value* Lanes::chosen_by_bytes(Value* index, const std::array<float, 8>& entries) {
+  auto* bytes = llvm::FixedVectorType::get(b.getInt8Ty(), 16);
+  const auto table = [&](size_t first) {
+    return b.CreateBitCast(llvm::ConstantDataVector::get(b.getContext(), llvm::ArrayRef(entries.data() + first, 4)), bytes);
+  };
+  index = b.CreateAdd(b.CreateMul(index, integer(0x04040404)), integer(0x03020100));
+  return in_registers(4, index, [&](auto i) {
+    Value* found = b.CreateIntrinsic(llvm::Intrinsic::aarch64_neon_tbl2, {bytes}, {table(0), table(4), b.CreateBitCast(i[0], bytes)});
+    return b.CreateBitCast(found, llvm::FixedVectorType::get(b.getFloatTy(), 4));
+  });
+}
+
+bool Lanes::is_aarch64() const { return llvm::Triple(b.GetInsertBlock()->getModule()->getTargetTriple()).isAArch64(); }
 
 unsigned Lanes::lanes() const {
   auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(real_);

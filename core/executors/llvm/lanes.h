@@ -48,7 +48,9 @@ class Lanes {
  private:
   // Whether the function may use a feature of its target, and the lanes fill whole registers of so many.
   bool has(llvm::StringRef feature, unsigned width) const;
+  bool is_aarch64() const;
   unsigned lanes() const;
+  Value* chosen_by_bytes(Value* index, const std::array<float, 8>& entries);
   // What becomes of the values, so many lanes of each at a time.
   Value* in_registers(unsigned width, llvm::ArrayRef<Value*> values, llvm::function_ref<Value*(llvm::ArrayRef<Value*>)> operation);
 

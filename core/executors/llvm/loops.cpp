@@ -28,8 +28,8 @@ unsigned choose_lanes(const Nest& nest, unsigned machine_bits) {
   return 4 * machine;
 }
 
-Code::Code(const Nest& nest, llvm::Function* function, unsigned lanes)
-    : nest_(nest), function_(function), lanes_(lanes), b_(function->getContext()) {
+Code::Code(const Nest& nest, llvm::Function* function, unsigned lanes, const llvm::TargetTransformInfo& machine)
+    : nest_(nest), machine_(machine), function_(function), lanes_(lanes), b_(function->getContext()) {
   at_.index.assign(nest.axes(), nullptr);
   picked_.assign(nest.exprs.size(), nullptr);
   ordinals_.assign(nest.exprs.size(), nullptr);
@@ -84,12 +84,7 @@ void Code::emit() {
   loop(function_->getArg(2), function_->getArg(3), 1, [&](Value* item) {
     place(item);
     if (!nest_.lane_is_outer()) return emit_rows();
-    loop(lane_begin_, lane_end_, lanes_, [&](Value* first) {
-      at_.index[nest_.lane] = first;
-      at_.mask = lanes_below(first, lane_end_);
-      emit_rows();
-      at_.mask = nullptr;
-    });
+    emit_lanes([&] { emit_rows(); });
   });
   end_streams();
   b_.CreateRetVoid();
@@ -167,22 +162,34 @@ void Code::emit_inner(uint32_t axis, const std::function<void()>& body) {
   });
 }
 
-// Whole vectors, then what is left with a mask: at the end, or backwards at the beginning.
+// Whole vectors, then what is left with a mask: at the end, or backwards at the beginning. With masks alone where they cost
+// nothing, and few vectors are whole or the code of all rows is in the body.
 void Code::emit_lanes(const std::function<void()>& body) {
-  const bool even = fusion::is_even(nest_), shorter = fusion::is_short(nest_);
+  const bool outer = nest_.lane_is_outer(), even = fusion::is_even(nest_) && !outer;
+  const bool masks_alone = (outer || fusion::is_short(nest_)) && has_masks();
   Value* rest = b_.CreateURem(b_.CreateSub(lane_end_, lane_begin_), b_.getInt64(lanes_));
   Value* whole = even ? lane_end_ : b_.CreateSub(lane_end_, rest);
-  if (!shorter)
+  if (!masks_alone)
     loop(lane_begin_, whole, lanes_, [&](Value* i) {
       at_.index[nest_.lane] = first_lane(i);
       body();
     });
   if (even) return;
-  loop(shorter ? lane_begin_ : whole, lane_end_, lanes_, [&](Value* i) {
+  loop(masks_alone ? lane_begin_ : whole, lane_end_, lanes_, [&](Value* i) {
     at_.index[nest_.lane] = first_lane(i);
     at_.mask = from_the_end() ? b_.CreateICmpSGE(lane_numbers(), spread(b_.CreateNeg(at_.index[nest_.lane]))) : lanes_below(i, lane_end_);
     body();
     at_.mask = nullptr;
+  });
+}
+
+// Whether the machine leaves lanes out of loads and stores of every element type here; else LLVM writes a branch for each.
+bool Code::has_masks() const {
+  return std::all_of(nest_.buffers.begin(), nest_.buffers.end(), [&](DType d) {
+    llvm::Type* element = memory_type(b_.getContext(), d);
+    auto* vector = llvm::FixedVectorType::get(element, lanes_);
+    const llvm::Align align(element->getPrimitiveSizeInBits() / 8);
+    return machine_.isLegalMaskedLoad(vector, align) && machine_.isLegalMaskedStore(vector, align);
   });
 }
 

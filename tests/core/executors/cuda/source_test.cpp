@@ -45,13 +45,6 @@ struct CudaText : LinesTest {
   void SetUp() override {
     if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;  // without an emitter nothing is claimed
   }
-  Nest nest(std::initializer_list<Var> outputs) {
-    const Trace trace = claim_lines(outputs);
-    for (const Node* n : trace.nodes)
-      if (n->executor == std::string_view("fusion") && !def(*n).view) return lowered(*n, store()).nest;
-    ADD_FAILURE() << "nothing is fused";
-    return {};
-  }
   // Without the part that every kernel shares.
   std::string kernel(std::initializer_list<Var> outputs) {
     const CudaSource made = cuda_source(nest(outputs), "kernel");
@@ -147,27 +140,9 @@ struct CudaFunctions : CudaCompiles, testing::WithParamInterface<std::tuple<Prim
 
 TEST_P(CudaFunctions, compile) {
   const auto [row, d] = GetParam();
-  std::vector<Var> operands;
-  for (const Param& p : maker.registry.get(row.prim).schema.params)
-    if (p.kind == ParamKind::tensor) operands.push_back(input({7, 9}, d));
-  Var made;
-  try {
-    made = operands.size() == 1 ? prim(row.prim, {operands[0]}) : prim(row.prim, {operands[0], operands[1]});
-  } catch (const Error&) {
-    return;  // the op does not take this type
-  }
-  if (const Node* line = lines().back(); !computable(*line, store())) return;
-  compiles({made, prim("prims.convert", {made, d == DType::f32 ? DType::f64 : DType::f32})});
+  if (const auto made = function_of(row, d)) compiles({*made, prim("prims.convert", {*made, d == DType::f32 ? DType::f64 : DType::f32})});
 }
-
-std::vector<PrimRow> functions() {
-  std::vector<PrimRow> rows;
-  for (const PrimRow& row : prim_rows())
-    if (row.role == Role::elementwise && row.fn != Fn::convert && row.fn != Fn::where) rows.push_back(row);
-  return rows;
-}
-INSTANTIATE_TEST_SUITE_P(All, CudaFunctions, testing::Combine(testing::ValuesIn(functions()), testing::Values(DType::f32, DType::f64, DType::bf16, DType::i32, DType::i64, DType::u8, DType::boolean)),
-                         [](const auto& info) { return std::string(name(std::get<0>(info.param).fn)) + "_" + std::string(name(std::get<1>(info.param))); });
+INSTANTIATE_TEST_SUITE_P(All, CudaFunctions, every_function_and_dtype(), name_of_function_and_dtype);
 
 }  // namespace
 }  // namespace thunder::fusion

@@ -10,42 +10,11 @@ namespace thunder::fusion {
 namespace {
 
 struct Golden : FusedTest {
-  // The strides of each value as the memory plan has them: views of views, all else dense.
-  static std::vector<std::vector<int64_t>> strides_of(const Trace& trace) {
-    std::vector<std::vector<int64_t>> strides(trace.store->size());
-    const auto dense = [&](ValueId v) {
-      const Sizes s = dense_strides(trace.type(v).shape);
-      strides[v].assign(s.begin(), s.end());
-    };
-    for (const Input& in : trace.inputs) dense(in.value);
-    for (const Node* n : trace.nodes) {
-      for (ValueId r : n->results) dense(r);
-      if (!def(*n).view) continue;
-      ViewOf view{Sizes(strides[n->args[0].v].begin(), strides[n->args[0].v].end())};
-      if (def(*n).view(concrete(trace.type(n->args[0].v).shape), n->args, concrete(trace.type(n->results[0]).shape), view))
-        strides[n->results[0]].assign(view.strides.begin(), view.strides.end());
-    }
-    return strides;
-  }
   std::string text(const Body& body, const Tensors& in) {
-    auto f = compile([&](Scope& s, const Values& values, Values& out) {
-      std::vector<Tensor*> tensors;
-      for (size_t i = 0; i < values.size(); i++) tensors.push_back(values[i].tensor.get());
-      for (Tensor* t : body(s, tensors)) out.push(Any::tensor(t));
-    }, only("fusion").get());
-    thunder::Values given;
-    for (auto& t : in) given.push(Any::tensor(t.get()));
-    if (Status* failed = f->prepare(given)) return Ref<Status>::adopt(failed)->message();
-    Trace trace = f->traces().back();
+    Trace trace = traced(body, in);
     trace.milliseconds = 0;
     std::string out = print(trace);
-    const auto strides = strides_of(trace);
-    for (const Node* n : trace.nodes) {
-      if (std::string_view(n->executor) != "fusion" || def(*n).view) continue;
-      std::vector<std::vector<int64_t>> inputs;
-      for_each_value(n->args, [&](ValueId v) { inputs.push_back(strides[v]); });
-      out += print(lowered(*n, *trace.store, inputs).nest);
-    }
+    for (const Nest& nest : nests(trace)) out += print(nest);
     return out;
   }
   static void check(const std::string& name, const std::string& made) {

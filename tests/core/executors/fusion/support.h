@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <optional>
 #include <random>
 
 #include "base/text.h"
+#include "core/executors/fusion/elsewhere.h"
 #include "executors/claim.h"
 #include "executors/fusion/explain.h"
 #include "executors/fusion/fusion.h"
@@ -60,6 +62,27 @@ struct LinesTest : testing::Test {
     const Executors executors = {make<Executor>(fusion_executor()), make<Executor>(host_executor())};
     return claim(descend(maker.finish(outputs), executors), executors, maker.registry.get("region"));
   }
+  // Of the one kernel that lines become.
+  Nest nest(std::initializer_list<Var> outputs) {
+    const Trace trace = claim_lines(outputs);
+    for (const Node* n : trace.nodes)
+      if (n->executor == std::string_view("fusion") && !def(*n).view) return lowered(*n, store()).nest;
+    ADD_FAILURE() << "nothing is fused";
+    return {};
+  }
+  // Of inputs of this type; nothing where the function does not take it.
+  std::optional<Var> function_of(const PrimRow& row, DType d) {
+    std::vector<Var> operands;
+    for (const Param& p : maker.registry.get(row.prim).schema.params)
+      if (p.kind == ParamKind::tensor) operands.push_back(input({7, 9}, d));
+    std::optional<Var> made;
+    try {
+      made = operands.size() == 1 ? prim(row.prim, {operands[0]}) : prim(row.prim, {operands[0], operands[1]});
+    } catch (const Error&) {
+      return {};
+    }
+    return computable(*lines().back(), store()) ? made : std::nullopt;
+  }
   // The claimed lines: names without "prims.", those of one kernel in brackets.
   std::string claimed(std::initializer_list<Var> outputs) {
     std::string text;
@@ -71,6 +94,17 @@ struct LinesTest : testing::Test {
     return text;
   }
 };
+
+// Parameters of tests that compute every elementwise function in every type.
+inline auto every_function_and_dtype() {
+  std::vector<PrimRow> rows;
+  for (const PrimRow& row : prim_rows())
+    if (row.role == Role::elementwise && row.fn != Fn::convert && row.fn != Fn::where) rows.push_back(row);
+  return testing::Combine(testing::ValuesIn(rows), testing::Values(DType::f32, DType::f64, DType::bf16, DType::i32, DType::i64, DType::u8, DType::boolean));
+}
+inline std::string name_of_function_and_dtype(const testing::TestParamInfo<std::tuple<PrimRow, DType>>& info) {
+  return cat(name(std::get<0>(info.param).fn), "_", name(std::get<1>(info.param)));
+}
 
 // Whole functions, compiled with and without the fusion executor.
 struct FusedTest : test::CompiledTest {
@@ -121,15 +155,57 @@ struct FusedTest : test::CompiledTest {
     return out;
   }
 
+  static test::Lambda::Body lambda(const Body& body) {
+    return [body](Scope& s, const Values& values, Values& out) {
+      std::vector<Tensor*> tensors;
+      for (size_t i = 0; i < values.size(); i++) tensors.push_back(values[i].tensor.get());
+      for (Tensor* t : body(s, tensors)) out.push(Any::tensor(t));
+    };
+  }
+  // The strides of each value as the memory plan has them: views of views, all else dense.
+  static std::vector<std::vector<int64_t>> strides_of(const Trace& trace) {
+    std::vector<std::vector<int64_t>> strides(trace.store->size());
+    const auto dense = [&](ValueId v) {
+      const Sizes s = dense_strides(trace.type(v).shape);
+      strides[v].assign(s.begin(), s.end());
+    };
+    for (const Input& in : trace.inputs) dense(in.value);
+    for (const Node* n : trace.nodes) {
+      for (ValueId r : n->results) dense(r);
+      if (!def(*n).view) continue;
+      ViewOf view{Sizes(strides[n->args[0].v].begin(), strides[n->args[0].v].end())};
+      if (def(*n).view(concrete(trace.type(n->args[0].v).shape), n->args, concrete(trace.type(n->results[0]).shape), view))
+        strides[n->results[0]].assign(view.strides.begin(), view.strides.end());
+    }
+    return strides;
+  }
+  // What a function becomes, claimed by fusion; it is not run.
+  Trace traced(const Body& body, const Tensors& in) {
+    auto f = compile(lambda(body), only("fusion").get());
+    thunder::Values given;
+    for (auto& t : in) given.push(Any::tensor(t.get()));
+    if (Status* failed = f->prepare(given)) throw Error(Ref<Status>::adopt(failed));
+    return f->traces().back();
+  }
+  std::vector<Nest> nests_of(const Body& body, const Tensors& in) { return nests(traced(body, in)); }
+  // Of a trace's kernels.
+  static std::vector<Nest> nests(const Trace& trace) {
+    const auto strides = strides_of(trace);
+    std::vector<Nest> out;
+    for (const Node* n : trace.nodes) {
+      if (n->executor != std::string_view("fusion") || def(*n).view) continue;
+      std::vector<std::vector<int64_t>> inputs;
+      for_each_value(n->args, [&](ValueId v) { inputs.push_back(strides[v]); });
+      out.push_back(lowered(*n, *trace.store, inputs).nest);
+    }
+    return out;
+  }
+
   Outcome outcome(const Body& body, const Tensors& in, size_t n_results, std::string_view executors) {
     auto options = only(executors);
     options->set("verify", Any::boolean(true));
     std::fill_n(reinterpret_cast<int64_t*>(context->random()->data()), 2, 7);
-    auto f = compile([&](Scope& s, const Values& values, Values& out) {
-      std::vector<Tensor*> tensors;
-      for (size_t i = 0; i < values.size(); i++) tensors.push_back(values[i].tensor.get());
-      for (Tensor* t : body(s, tensors)) out.push(Any::tensor(t));
-    }, options.get());
+    auto f = compile(lambda(body), options.get());
     std::vector<Tensor*> given, results(n_results);
     for (auto& t : in) given.push_back(t.get());
     Outcome made;
@@ -146,7 +222,10 @@ struct FusedTest : test::CompiledTest {
     const auto traces = f->traces();
     if (!traces.empty()) made.text = print(traces.back()) + explain(traces.back());
     if (!traces.empty())
-      for (const Node* n : traces.back().nodes) made.kernels += n->executor == std::string_view("fusion") && !def(*n).view;
+      for (const Nest& nest : nests(traces.back())) {
+        made.kernels++;
+        expect_emitted_elsewhere(nest);
+      }
     return made;
   }
   // Both executors leave the same, to `tolerance` relative to the largest number of a result. Gives the fused outcome.

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-extern "C" thunder::fusion::Emitter* thunder_make_emitter(uint32_t version);
+extern "C" thunder::fusion::Emitter* thunder_make_emitter(uint32_t version, const thunder::fusion::Target* target);
 
 namespace thunder::fusion {
 namespace {
@@ -29,10 +29,10 @@ Nest doubling(int64_t n) {
 }
 
 struct Emitting : testing::Test {
-  Emitter* emitter = thunder_make_emitter(kEmitterVersion);
+  Emitter* emitter = thunder_make_emitter(kEmitterVersion, nullptr);
 };
 
-TEST_F(Emitting, refuses_another_version_of_the_interface) { EXPECT_EQ(thunder_make_emitter(kEmitterVersion + 1), nullptr); }
+TEST_F(Emitting, refuses_another_version_of_the_interface) { EXPECT_EQ(thunder_make_emitter(kEmitterVersion + 1, nullptr), nullptr); }
 
 TEST_F(Emitting, names_its_target_and_version) {
   ASSERT_NE(emitter, nullptr);
