@@ -12,6 +12,12 @@
 
 namespace thunder {
 
+// Asked for in lay_out: to run part by part, each as soon as that part of this input is there.
+struct Following {
+  size_t input = 0;
+  bool can = false;  // the executor's answer
+};
+
 // A node with the types of its values: what executors decide on.
 struct NodeView {
   const Node& node;
@@ -19,12 +25,14 @@ struct NodeView {
   // For lay_out: how its tensors will lie in memory, without the memory; in the order of Launch. Else empty.
   std::span<const Buffer> inputs = {};
   std::span<const Buffer> outputs = {};
+  Following* following = nullptr;  // null: it runs as a whole
 };
 
 enum ExecutorFlag : uint32_t {
   kStrided = 1,       // takes strided inputs; others get dense row-major ones
   kCallerThread = 2,  // must run on the thread that called
   kInPlace = 4,       // its regions of elementwise lines read an element of every input before they write that element
+  kLeads = 1 << 17,   // runs the launch's follower on each part of its first result
   kMayFail = 1 << 16, // its lines may fail when they run: all executors of callers
 };
 
@@ -49,6 +57,8 @@ struct ExecutorDesc {
   bool (*transform)(const NodeView&, BuilderScope&, Results&, void* user) = nullptr;
   // Hot: no handles, no allocation, no exceptions. Owned status: the call fails with its code and message.
   Status* (*run)(const Launch*, void* state) = nullptr;
+  // The same for a part, where lay_out said that it can. May be null.
+  void (*run_part)(const Launch*, const void* state, const Part&) = nullptr;
   void (*drop)(void* state) = nullptr;
   void (*destroy)(void* user) = nullptr;  // once
 };

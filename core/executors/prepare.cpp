@@ -57,7 +57,17 @@ class ExecutorPreparer : public Preparer {
            std::all_of(node.body.begin(), node.body.end(), [](const Node* n) { return def(*n).has(kElementwise); });
   }
 
-  Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs, std::span<const Buffer> outputs) override {
+  bool leads(const Node& node) const override {
+    const auto it = ready_.find(&node);
+    return it != ready_.end() && it->second.by->desc().flags & kLeads;
+  }
+
+  bool may_follow(const Node& node) const override {
+    const auto it = ready_.find(&node);
+    return it != ready_.end() && it->second.by->desc().run_part;
+  }
+
+  Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs, std::span<const Buffer> outputs, int32_t follows) override {
     auto it = ready_.find(&node);
     if (it == ready_.end()) {
       const Ready made = ask(node, store);
@@ -65,12 +75,15 @@ class ExecutorPreparer : public Preparer {
       it = ready_.emplace(&node, made).first;
     }
     Ready& ready = it->second;
+    Following following{static_cast<size_t>(follows)};
     if (auto* lay_out = ready.by->desc().lay_out) {
       Prepared& made = ready.prepared;
-      Ref<Status> failed = Ref<Status>::adopt(lay_out({node, store, inputs, outputs}, made.state, &made.scratch_bytes, ready.by->desc().user));
+      const NodeView view{node, store, inputs, outputs, follows >= 0 ? &following : nullptr};
+      Ref<Status> failed = Ref<Status>::adopt(lay_out(view, made.state, &made.scratch_bytes, ready.by->desc().user));
       if (failed) could_not(*ready.by, node, failed);
     }
     Prepared made = ready.prepared;
+    if (following.can) made.run_part = ready.by->desc().run_part;
     ready.prepared.drop = nullptr;
     return made;
   }

@@ -6,6 +6,8 @@
 
 namespace thunder {
 
+struct Follower;
+
 // What `run` sees. Frozen at the front, append-only: it is thunder_launch.
 struct Launch {
   size_t size = sizeof(Launch);
@@ -17,6 +19,20 @@ struct Launch {
   void* native_stream = nullptr;
   Status* (*parallel_for)(const Launch*, int64_t n, int64_t grain, ThreadPool::Body body, void* arg) = nullptr;
   ThreadPool* threads = nullptr;
+  const Follower* follower = nullptr;  // of a step whose executor has kLeads; else null
+};
+
+// A part of a dense tensor: some rows and columns, where all dims but the last count rows. It begins at a multiple of 64 columns,
+// and has such a number of them or all that are left.
+struct Part {
+  int64_t row = 0, rows = 0, column = 0, columns = 0;
+};
+
+// What is done with each part of a step's first result as soon as it is there, while it lies in the caches.
+struct Follower {
+  void (*run)(const Launch*, const void* state, const Part&) = nullptr;  // any thread
+  const Launch* launch = nullptr;
+  const void* state = nullptr;
 };
 
 }  // namespace thunder

@@ -31,6 +31,7 @@ struct Locations {
   std::vector<Root> roots;     // by value; of those that are one
   std::vector<bool> is_view;   // by node
   std::vector<bool> constant;  // by node: it depends on no input
+  std::vector<int64_t> leader;  // by node: the line before it, which it may follow part by part; kNever: none
 
   const Root& root_of(ValueId v) const { return roots[at[v].root]; }
 };
@@ -60,5 +61,11 @@ class IndexChecks {
 // Results that are an operand with some elements changed come to lie in that operand's memory, where nobody else reads it
 // afterwards: in the arena, or in an input that the trace writes, if nothing after `last_check` may refuse the call.
 void update_in_place(const Trace& trace, const Preparer& preparer, int64_t last_check, Locations& locations);
+
+// Which lines may follow the one before them. Their leader's operands live until they have run.
+void find_followers(const Trace& trace, const Preparer& preparer, Locations& locations);
+// Once writes and outputs are placed: keeps those that write nothing that their leader reads, and makes what they replace in its
+// own memory.
+void settle_followers(const Trace& trace, const Preparer& preparer, Locations& locations);
 
 }  // namespace thunder

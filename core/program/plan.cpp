@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "program/arena_plan.h"
+#include "program/copy.h"
 #include "program/locations.h"
 
 namespace thunder {
@@ -14,26 +15,6 @@ constexpr size_t kConstantLimit = 1 << 20;
 
 int64_t aligned(size_t bytes) { return static_cast<int64_t>((bytes + kAlign - 1) / kAlign * kAlign); }
 
-// Along the first axis in parts, whose sides are long enough for squares to be copied whole.
-Status* run_copy(const Launch* l, void*) {
-  constexpr int64_t kPart = 64, kFew = 1 << 15;
-  const Buffer& to = l->outputs[0];
-  const int64_t parts = to.rank ? (to.shape[0] + kPart - 1) / kPart : 1;
-  const auto some = [](int64_t begin, int64_t end, void* arg) -> Status* {
-    const auto& launch = *static_cast<const Launch*>(arg);
-    Buffer from = launch.inputs[0], to = launch.outputs[0];
-    if (to.rank == 0) return copy_strided(from, to), nullptr;
-    const int64_t first = begin * kPart;
-    Sizes shape(to.shape, to.shape + to.rank);
-    shape[0] = std::min(end * kPart, shape[0]) - first;
-    for (Buffer* b : {&from, &to}) b->shape = shape.data(), b->data = b->as<std::byte>() + first * b->strides[0] * static_cast<int64_t>(size_of(b->dtype));
-    copy_strided(from, to);
-    return nullptr;
-  };
-  const int64_t each = to.elements() / std::max<int64_t>(1, parts);
-  return l->parallel_for(l, parts, 1 + kFew / std::max<int64_t>(1, each), some, const_cast<Launch*>(l));
-}
-
 class Planner {
  public:
   Planner(const Trace& trace, const std::vector<Sizes>& strides, const Preparer& preparer)
@@ -43,10 +24,12 @@ class Planner {
     place_inputs();
     locate();
     find_constants();
+    find_followers(trace_, preparer_, all_);
     find_lifetimes();
     update_in_place(trace_, preparer_, last_check_, all_);
     place_writes();
     place_outputs();
+    settle_followers(trace_, preparer_, all_);
     emit_steps();
     finish_outputs();
     plan_.arena_bytes = arena_.top();
@@ -116,6 +99,8 @@ class Planner {
     for (int64_t i = 0; i < end; i++) {
       const Node& n = *trace_.nodes[static_cast<size_t>(i)];
       for_each_value(n.args, [&](ValueId v) { use(v, i); });
+      if (const int64_t leader = all_.leader[static_cast<size_t>(i)]; leader != kNever)
+        for_each_value(trace_.nodes[static_cast<size_t>(leader)]->args, [&](ValueId v) { use(v, i); });
       if ((may_refuse(n) && !checks.has_seen(n)) || preparer_.may_fail(n)) last_check_ = i;
     }
     for (ValueId v : trace_.outputs) use(v, end);
@@ -213,10 +198,12 @@ class Planner {
     plan_.steps.push_back(step);
   }
 
-  void add_step(const Node& n) {
+  void add_step(size_t at) {
+    const Node& n = *trace_.nodes[at];
     const auto copies = densify(n);
     Step step;
     step.node = &n;
+    if (all_.leader[at] != kNever) step.follows = operand(n, trace_.nodes[static_cast<size_t>(all_.leader[at])]->results[0]);
     step.first = static_cast<uint32_t>(plan_.buffers.size());
     size_t next_copy = 0;
     auto add_input = [&](ValueId v) {
@@ -237,9 +224,19 @@ class Planner {
     plan_.steps.push_back(step);
   }
 
+  // The number of the input that `v` is.
+  static int32_t operand(const Node& n, ValueId v) {
+    int32_t number = -1, next = 0;
+    for_each_value(n.args, [&](ValueId arg) {
+      if (arg == v && number < 0) number = next;
+      next++;
+    });
+    return number;
+  }
+
   void emit_steps() {
     for (size_t i = 0; i < trace_.nodes.size(); i++)
-      if (constant_[i] && !is_view_[i]) add_step(*trace_.nodes[i]);
+      if (constant_[i] && !is_view_[i]) add_step(i);
     plan_.constant_steps = plan_.steps.size();
     std::vector<std::vector<ValueId>> dying(trace_.nodes.size() + 1);
     for (size_t i = 0; i < trace_.nodes.size(); i++) {
@@ -255,7 +252,7 @@ class Planner {
             plan_.slots.push_back({numbers_[r], root.offset, dense_bytes(type(r)), i + 1, std::min(last + 1, trace_.nodes.size())});
           }
         }
-        add_step(n);
+        add_step(i);
       }
       for (ValueId r : dying[i]) arena_.release(roots_[r].offset, aligned(std::max<size_t>(1, dense_bytes(type(r)))));
     }

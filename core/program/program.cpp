@@ -70,20 +70,46 @@ Buffer Program::layout(const BufferPlan& b) const {
   return buffer;
 }
 
+Prepared Program::prepare_step(Step& step, std::span<const Buffer> layouts) {
+  const std::span<const Buffer> inputs = layouts.subspan(step.first, step.n_inputs);
+  const Prepared p = preparer_->prepare(*step.node, *trace_.store, inputs, layouts.subspan(step.first + step.n_inputs, step.n_outputs), step.follows);
+  if (p.drop) drops_.emplace_back(p.state, p.drop);
+  step.run = p.run;
+  step.state = p.state;
+  if (!p.scratch_bytes) return p;
+  step.scratch = static_cast<int64_t>(plan_.arena_bytes);
+  plan_.arena_bytes += (p.scratch_bytes + kAlign - 1) / kAlign * kAlign;
+  return p;
+}
+
+// A step that runs part by part is no longer one by itself.
 void Program::prepare_steps() {
   std::vector<Buffer> layouts;
   for (const BufferPlan& b : plan_.buffers) layouts.push_back(layout(b));
+  std::vector<Step> steps;
   for (Step& step : plan_.steps) {
-    if (!step.node) continue;
-    const std::span<const Buffer> inputs(layouts.data() + step.first, step.n_inputs);
-    const Prepared p = preparer_->prepare(*step.node, *trace_.store, inputs, {inputs.data() + step.n_inputs, step.n_outputs});
-    if (p.drop) drops_.emplace_back(p.state, p.drop);
-    step.run = p.run;
-    step.state = p.state;
-    if (!p.scratch_bytes) continue;
-    step.scratch = static_cast<int64_t>(plan_.arena_bytes);
-    plan_.arena_bytes += (p.scratch_bytes + kAlign - 1) / kAlign * kAlign;
+    const Prepared p = step.node ? prepare_step(step, layouts) : Prepared();
+    if (!p.run_part) {
+      steps.push_back(step);
+      continue;
+    }
+    steps.back().follower = static_cast<int32_t>(plan_.followers.size());
+    plan_.followers.push_back(step);
+    run_parts_.push_back(p.run_part);
   }
+  plan_.steps = std::move(steps);
+}
+
+Launch Program::launch_of(const Step& s, const Frame& frame) const {
+  Launch launch;
+  launch.inputs = frame.buffers.data() + s.first;
+  launch.n_inputs = s.n_inputs;
+  launch.outputs = launch.inputs + s.n_inputs;
+  launch.n_outputs = s.n_outputs;
+  launch.scratch = s.scratch < 0 ? nullptr : frame.arena->data() + s.scratch;
+  launch.parallel_for = parallel_for;
+  launch.threads = &threads_;
+  return launch;
 }
 
 std::unique_ptr<Program::Frame> Program::make_frame() const {
@@ -96,16 +122,11 @@ std::unique_ptr<Program::Frame> Program::make_frame() const {
     if (b.place == Place::input && b.index >= n_given_) buffer.data = static_cast<std::byte*>(fixed_[b.index - n_given_]) + b.offset;
     frame->buffers.push_back(buffer);
   }
+  for (const Step& s : plan_.followers) frame->follower_launches.push_back(launch_of(s, *frame));
+  for (size_t i = 0; i < plan_.followers.size(); i++) frame->followers.push_back({run_parts_[i], &frame->follower_launches[i], plan_.followers[i].state});
   for (const Step& s : plan_.steps) {
-    Launch launch;
-    launch.inputs = frame->buffers.data() + s.first;
-    launch.n_inputs = s.n_inputs;
-    launch.outputs = launch.inputs + s.n_inputs;
-    launch.n_outputs = s.n_outputs;
-    launch.scratch = s.scratch < 0 ? nullptr : frame->arena->data() + s.scratch;
-    launch.parallel_for = parallel_for;
-    launch.threads = &threads_;
-    frame->launches.push_back(launch);
+    frame->launches.push_back(launch_of(s, *frame));
+    if (s.follower >= 0) frame->launches.back().follower = &frame->followers[static_cast<size_t>(s.follower)];
   }
   return frame;
 }

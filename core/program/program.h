@@ -30,6 +30,8 @@ struct Step {
   uint32_t first = 0, n_inputs = 0, n_outputs = 0;  // its buffers: inputs, then outputs
   int64_t scratch = -1;                             // arena offset, or none
   const Node* node = nullptr;                       // what it came from; null for a copy that the plan added
+  int32_t follows = -1;                             // the input that the step before it makes, if it may run part by part after that one
+  int32_t follower = -1;                            // among Plan::followers, or none
 };
 
 // An input as the program expects it; strides in elements.
@@ -49,6 +51,7 @@ struct ArenaSlot {
 
 struct Plan {
   std::vector<Step> steps;
+  std::vector<Step> followers;  // run by steps that lead
   std::vector<ArenaSlot> slots;
   std::vector<BufferPlan> buffers;
   std::vector<int64_t> layouts;
@@ -65,17 +68,22 @@ struct Prepared {
   void* state = nullptr;
   void (*drop)(void* state) = nullptr;  // may be null
   size_t scratch_bytes = 0;
+  void (*run_part)(const Launch*, const void* state, const Part&) = nullptr;  // null: it runs as a whole
 };
 
 // Makes lines ready; implemented by the executors. Lives as long as its program.
 struct Preparer {
   virtual ~Preparer() = default;
-  // `inputs` and `outputs`: the layouts that the line will run with, without memory.
-  virtual Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs, std::span<const Buffer> outputs) = 0;
+  // `inputs` and `outputs`: the layouts that the line will run with, without memory. `follows`: the input that the step before
+  // it gives in parts; none: -1.
+  virtual Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs, std::span<const Buffer> outputs, int32_t follows) = 0;
   // Whether the line's executor takes strided inputs; if not, it is given dense copies.
   virtual bool takes_strided(const Node& node) const = 0;
   // Whether the line may fail when it runs, so that nothing may have been stored before it.
   virtual bool may_fail(const Node&) const { return false; }
+  // Whether the line's step runs a follower on each part of its first result; whether a line may be such a follower.
+  virtual bool leads(const Node&) const { return false; }
+  virtual bool may_follow(const Node&) const { return false; }
   // Whether a result may take the memory of an input whose elements it replaces one by one.
   virtual bool in_place(const Node& node) const = 0;
 };
@@ -109,6 +117,8 @@ class Program {
     Ref<Storage> arena;
     std::vector<Buffer> buffers;
     std::vector<Launch> launches;
+    std::vector<Launch> follower_launches;
+    std::vector<Follower> followers;
     void* stream = nullptr;          // that the launches name
     std::atomic<uint64_t> runs{0};   // by its holder alone: no locked instruction
     std::atomic<bool> busy{false};   // of the first frame
@@ -118,6 +128,8 @@ class Program {
     int64_t offset;
   };
   void prepare_steps();
+  Prepared prepare_step(Step& step, std::span<const Buffer> layouts);
+  Launch launch_of(const Step& step, const Frame& frame) const;
   void find_patches();
   Buffer layout(const BufferPlan& b) const;  // without memory
   std::unique_ptr<Frame> make_frame() const;
@@ -136,6 +148,7 @@ class Program {
   size_t n_given_;  // inputs before the fixed ones
   std::vector<Patch> input_patches_, output_patches_;
   std::vector<uint32_t> given_inputs_;
+  std::vector<void (*)(const Launch*, const void*, const Part&)> run_parts_;  // by follower
   std::vector<std::pair<void*, void (*)(void*)>> drops_;
   // The first frame serves calls that do not overlap; more are only made while they do.
   std::unique_ptr<Frame> first_;

@@ -55,6 +55,7 @@ typedef struct thunder_launch { /* made by the library; grows at its end */
     thunder_status *(*parallel_for)(const struct thunder_launch *launch, int64_t n, int64_t grain,
         thunder_status *(*body)(int64_t begin, int64_t end, void *arg), void *arg);
     void *threads; /* the library's */
+    const void *follower; /* the library's */
 } thunder_launch;
 
 enum {

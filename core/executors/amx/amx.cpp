@@ -61,7 +61,9 @@ bool claim_large_f32(const NodeView& view, void* user) {
 template <class T, int kParts>
 std::optional<ExecutorDesc> executor(const char* name, bool (*claim)(const NodeView&, void*)) {
   if (!tile_registers_of_this_machine()) return std::nullopt;
-  return site_executor(name, kRows<T, kParts>, claim, prepare<T, kParts>);
+  ExecutorDesc d = site_executor(name, kRows<T, kParts>, claim, prepare<T, kParts>);
+  d.flags |= kLeads;
+  return d;
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ BatchedProduct<T> linear_of(const Launch* launch) {
   return p;
 }
 
-// The tiles of a launch. multiply(product): false when out of memory; any thread.
+// The tiles of a launch whose first result they make. multiply(product): false when out of memory; any thread.
 template <class T, class Multiply>
 class TiledProducts {
  public:
@@ -112,16 +112,34 @@ class TiledProducts {
     constexpr int64_t kThreadWork = 1 << 18;  // multiply-adds; less is not worth another thread
     const ProductOf<T>& p = products_.each;
     const int64_t work = std::min(tile_.rows, p.m) * std::min(tile_.columns, p.n) * p.k;
-    return launch->parallel_for(launch, products_.count() * rows_ * columns_, 1 + kThreadWork / std::max<int64_t>(1, work), run_some,
-                                const_cast<TiledProducts*>(this));
+    Job job{*this, launch};
+    return launch->parallel_for(launch, products_.count() * rows_ * columns_, 1 + kThreadWork / std::max<int64_t>(1, work), run_some, &job);
   }
 
  private:
+  struct Job {
+    const TiledProducts& tiles;
+    const Launch* launch;
+  };
   static Status* run_some(int64_t begin, int64_t end, void* arg) {
-    const auto& job = *static_cast<const TiledProducts*>(arg);
-    for (int64_t i = begin; i < end; i++)
-      if (!job.multiply_(job.tile(i))) return out_of_memory_status();
+    const auto& [tiles, launch] = *static_cast<const Job*>(arg);
+    for (int64_t i = begin; i < end; i++) {
+      const ProductOf<T> tile = tiles.tile(i);
+      if (!tiles.multiply_(tile)) return out_of_memory_status();
+      if (launch->follower) follow(*launch, tile);
+    }
     return nullptr;
+  }
+
+  // A single row of a tile may be several of the result's, where its last dim counted rows.
+  static void follow(const Launch& launch, const ProductOf<T>& tile) {
+    const Buffer& c = launch.outputs[0];
+    const int64_t begin = tile.c - c.as<T>(), columns = c.shape[c.rank - 1];
+    for (int64_t done = 0; done < tile.n;) {
+      const int64_t at = begin + done, some = std::min(tile.n - done, columns - at % columns);
+      launch.follower->run(launch.follower->launch, launch.follower->state, {at / columns, tile.m, at % columns, some});
+      done += some;
+    }
   }
 
   ProductOf<T> tile(int64_t index) const {

@@ -31,6 +31,12 @@ Status* prepare(const NodeView& view, void** state, size_t*, void*) {
 Status* lay_out(const NodeView& view, void* state, size_t* scratch, void*) {
   try {
     auto& launcher = *static_cast<State*>(state);
+    if (view.following)
+      if (auto parts = lower_parts(view, view.following->input)) {
+        launcher = std::make_unique<Launcher>(std::move(*parts));
+        view.following->can = true;
+        return nullptr;
+      }
     launcher = std::make_unique<Launcher>(lower(view));
     *scratch = launcher->scratch_bytes();
     return nullptr;
@@ -40,6 +46,7 @@ Status* lay_out(const NodeView& view, void* state, size_t* scratch, void*) {
 }
 
 Status* run(const Launch* launch, void* state) { return (*static_cast<State*>(state))->run(*launch); }
+void run_part(const Launch* launch, const void* state, const Part& part) { (*static_cast<const State*>(state))->run_part(*launch, part); }
 void drop(void* state) { delete static_cast<State*>(state); }
 
 }  // namespace
@@ -53,6 +60,7 @@ ExecutorDesc fusion_executor() {
   d.prepare = prepare;
   d.lay_out = lay_out;
   d.run = run;
+  d.run_part = run_part;
   d.drop = drop;
   return d;
 }

@@ -58,6 +58,7 @@ Launcher::Launcher(Lowered lowered) : partials_(std::move(lowered.partials)), ch
   const int64_t piece = nest.lane_is_outer() ? 64 : nest.blocked ? kBlockedPiece : kPiece;
   parameters_.insert(parameters_.end(), {piece, kBlock});
   items_ = work_items(nest, piece, kBlock);
+  if (lowered.in_parts) find_steps(nest);
   int64_t elements = 1;
   for (uint32_t a = 0; a < nest.outer + nest.inner; a++) elements *= nest.extents[a];
   grain_ = std::max<int64_t>(1, kGrain * items_ / std::max<int64_t>(1, elements));
@@ -67,6 +68,31 @@ Launcher::Launcher(Lowered lowered) : partials_(std::move(lowered.partials)), ch
     partial_offsets_.push_back(chunk_bytes_);
     chunk_bytes_ += (static_cast<size_t>(p.elements) * size_of(p.sum) + 63) / 64 * 64;
   }
+}
+
+void Launcher::find_steps(const Nest& nest) {
+  steps_.resize(nest.buffers.size());
+  const auto walk = [&](uint32_t buffer, uint32_t map) {
+    const auto bytes = static_cast<int64_t>(size_of(nest.buffers[buffer]));
+    steps_[buffer] = {nest.maps[map][0] * bytes, nest.maps[map][1] * bytes};
+  };
+  for (const Expr& e : nest.exprs)
+    if (e.fn == Fn::load) walk(e.buffer, e.map);
+  for (const Output& s : nest.stores) walk(s.buffer, s.map);
+}
+
+// The kernel knows of a part only that it has fewer rows and columns, and where its first element is.
+void Launcher::run_part(const Launch& launch, const Part& part) const {
+  std::array<void*, kMaxArguments> buffers;
+  std::array<int64_t, 4 + 2 * kMostMapsInParts> parameters;  // extents, strides, piece and block
+  for (size_t i = 0; i < launch.n_inputs + launch.n_outputs; i++) {
+    const Buffer& b = i < launch.n_inputs ? launch.inputs[i] : launch.outputs[i - launch.n_inputs];
+    buffers[i] = b.as<std::byte>() + part.row * steps_[i].row + part.column * steps_[i].column;
+  }
+  std::copy(parameters_.begin(), parameters_.end(), parameters.begin());
+  parameters[0] = part.rows, parameters[1] = part.columns;
+  Refusal refusal;
+  kernel_(buffers.data(), parameters.data(), 0, part.rows * pieces(part.columns, kPiece), &refusal);
 }
 
 Status* Launcher::run_items(int64_t begin, int64_t end, void* arg) {

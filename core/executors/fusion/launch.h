@@ -13,15 +13,22 @@ class Launcher {
   size_t scratch_bytes() const { return static_cast<size_t>(chunks_) * chunk_bytes_; }
   // Any thread. Null, or an owned status.
   Status* run(const Launch& launch) const;
+  // A part of the rows and columns of a nest that `lower_parts` made.
+  void run_part(const Launch& launch, const Part& part) const;
 
  private:
   struct Work;
   static Status* run_items(int64_t begin, int64_t end, void* work);
   static Status* run_chunks(int64_t begin, int64_t end, void* work);
+  void find_steps(const Nest& nest);
   void add_up(const Launch& launch) const;
   Status* refused(const Refusal& refusal) const;
 
   KernelFn kernel_ = nullptr;
+  struct Steps {
+    int64_t row, column;  // in bytes
+  };
+  std::vector<Steps> steps_;  // of a nest in parts: by argument
   std::vector<int64_t> parameters_;
   int64_t items_ = 1, grain_ = 1;
   std::vector<Partial> partials_;

@@ -21,6 +21,23 @@ class Lowering {
   }
 
   Lowered run() {
+    lower_lines();
+    schedule(lowered_.nest, inner_);
+    return std::move(lowered_);
+  }
+
+  std::optional<Lowered> run_parts(size_t input) {
+    lower_lines();
+    const std::optional<AxisSet> columns = columns_of(static_cast<uint32_t>(input));
+    if (!columns || inner_ || !lowered_.partials.empty() || !schedule_parts(lowered_.nest, *columns, static_cast<uint32_t>(input)) ||
+        lowered_.nest.maps.size() > kMostMapsInParts)
+      return std::nullopt;
+    lowered_.in_parts = true;
+    return std::move(lowered_);
+  }
+
+ private:
+  void lower_lines() {
     ensure(group_.add_all(view_.node), "a region grew that does not fit");
     number_axes();
     Nest& nest = lowered_.nest;
@@ -29,11 +46,23 @@ class Lowering {
     for (const Node* line : lines_) lower_line(*line);
     for (size_t i = 0; i < view_.node.results.size(); i++) lower_result(static_cast<uint32_t>(i));
     nest.backwards = group_.backwards();
-    schedule(nest, inner_);
-    return std::move(lowered_);
   }
 
- private:
+  // The axes that the last dim of an input is made of.
+  std::optional<AxisSet> columns_of(uint32_t input) {
+    for (const Node* line : lines_)
+      for (size_t i = 0; i < operands(*line).size(); i++) {
+        const ValueId v = operands(*line)[i];
+        if (v != inputs_[input]) continue;
+        const Coordinates read = group_.read_of(*line, i);
+        if (read.empty()) return std::nullopt;
+        AxisSet columns = 0;
+        for (AxisId a : read.back()) columns |= bit(axis(a));
+        return columns;
+      }
+    return std::nullopt;
+  }
+
   // The nest's axes before scheduling: those of the lines, then those that only picks walk.
   void number_axes() {
     const Dimension all = group_.all(), inner = group_.reduced();
@@ -228,5 +257,6 @@ class Lowering {
 }  // namespace
 
 Lowered lower(const NodeView& node) { return Lowering(node).run(); }
+std::optional<Lowered> lower_parts(const NodeView& node, size_t input) { return Lowering(node).run_parts(input); }
 
 }  // namespace thunder::fusion

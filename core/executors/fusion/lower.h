@@ -1,6 +1,7 @@
 // From lines to a loop nest.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -9,6 +10,9 @@
 #include "executors/fusion/nest.h"
 
 namespace thunder::fusion {
+
+// Of a nest in parts: its parameters are copied for each part.
+constexpr size_t kMostMapsInParts = 32;
 
 // An output that is summed over the outer axes: chunks of the outer range fill partial sums, which are then added up.
 struct Partial {
@@ -28,9 +32,14 @@ struct Lowered {
   Nest nest;  // arguments: the node's inputs, then its outputs
   std::vector<Partial> partials;
   std::vector<Check> checks;  // by ExprId; only those of picks are filled
+  bool in_parts = false;      // what lower_parts gives
 };
 
 // The nest of a region or of a single line. Requires: its lines form a group; node.inputs and node.outputs are there.
 Lowered lower(const NodeView& node);
+
+// The same with two axes, the rows and the columns of `input`, so that any part of them may be computed by itself. None where
+// the lines need other loops, or more of an element than the elements that stand where it stands.
+std::optional<Lowered> lower_parts(const NodeView& node, size_t input);
 
 }  // namespace thunder::fusion

@@ -133,17 +133,60 @@ void analyse(Nest& n) {
     if (!n.is_row(s)) n.passes = std::max(n.passes, n.exprs[s.value].level + 1);
 }
 
+// A first axis of one step.
+void add_row(Nest& n) {
+  n.extents.insert(n.extents.begin(), 1);
+  for (Map& m : n.maps) m.insert(m.begin(), 0);
+  for (Expr& e : n.exprs)
+    if (has_axis(e)) e.axis++;
+  n.outer = 1;
+}
+
+// A function of its operands alone, where they stand.
+bool stays_in_place(const Expr& e) {
+  return e.fn != Fn::position && e.fn != Fn::uniform && !has_axis(e) && !is_reduction(e.fn);
+}
+
+// Whether whatever reads or writes an argument walks it with the same steps.
+bool each_argument_at_one_place(const Nest& n) {
+  std::vector<const Map*> places(n.buffers.size(), nullptr);
+  const auto same = [&](uint32_t buffer, uint32_t map) {
+    if (!places[buffer]) places[buffer] = &n.maps[map];
+    return *places[buffer] == n.maps[map];
+  };
+  return std::all_of(n.exprs.begin(), n.exprs.end(), [&](const Expr& e) { return e.fn != Fn::load || same(e.buffer, e.map); }) &&
+         std::all_of(n.stores.begin(), n.stores.end(), [&](const Output& s) { return same(s.buffer, s.map); });
+}
+
 }  // namespace
 
+bool schedule_parts(Nest& n, AxisSet columns, uint32_t input) {
+  if (n.outer != n.axes() || !std::all_of(n.exprs.begin(), n.exprs.end(), stays_in_place)) return false;
+  const auto main = std::find_if(n.exprs.begin(), n.exprs.end(), [&](const Expr& e) { return e.fn == Fn::load && e.buffer == input; });
+  if (main == n.exprs.end()) return false;
+  std::vector<uint32_t> order(n.axes());
+  std::iota(order.begin(), order.end(), 0u);
+  const Map& strides = n.maps[main->map];
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return std::abs(strides[a]) > std::abs(strides[b]); });
+  const auto walked = static_cast<uint32_t>(std::count_if(strides.begin(), strides.end(), [](int64_t s) { return s != 0; }));
+  if (walked != n.axes()) return false;
+  // As dense memory has it, columns are the last axes.
+  const auto is_column = [&](uint32_t a) { return (columns & bit(a)) != 0; };
+  n.inner = static_cast<uint32_t>(std::popcount(columns));
+  n.outer -= n.inner;
+  if (!n.inner || !std::all_of(order.begin() + n.outer, order.end(), is_column)) return false;
+  reorder(n, order);
+  merge_neighbours(n);
+  if (n.outer == 0) add_row(n);
+  if (n.outer != 1 || n.inner != 1 || !each_argument_at_one_place(n)) return false;
+  n.lane = 1;
+  n.split = true;
+  analyse(n);
+  return true;
+}
+
 void schedule(Nest& n, AxisSet reduced) {
-  // One element: still a loop, of one step.
-  if (n.outer == 0) {
-    n.extents.insert(n.extents.begin(), 1);
-    for (Map& m : n.maps) m.insert(m.begin(), 0);
-    for (Expr& e : n.exprs)
-      if (has_axis(e)) e.axis++;
-    n.outer = 1;
-  }
+  if (n.outer == 0) add_row(n);  // one element: still a loop, of one step
   const bool rows = reduced != 0;
   const uint32_t lane = best(n, !rows ? summed_by_lane(n) : sums_columns(n) ? reduced : bit(n.outer) - 1);
   const AxisSet inner = rows ? reduced : bit(lane);

@@ -29,7 +29,9 @@ std::optional<ExecutorDesc> onednn_executor(std::string& report) { return onednn
 std::optional<ExecutorDesc> onednn_executor(std::span<const char* const> library_names, std::string& report) {
   const Library* library = Library::open(library_names, report);
   if (!library) return std::nullopt;
-  return site_executor("onednn", kRows, all_tensors_are<DType::f32>, prepare, library);
+  ExecutorDesc d = site_executor("onednn", kRows, all_tensors_are<DType::f32>, prepare, library);
+  d.flags |= kLeads;
+  return d;
 }
 
 }  // namespace thunder
