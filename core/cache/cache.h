@@ -21,11 +21,18 @@ struct ResultLeaf {
   Leaf constant;
 };
 
+// A captured tensor whose value a program was made for.
+struct Frozen {
+  Ref<Tensor> tensor;
+  uint64_t seen = 0;  // the version of its memory
+};
+
 struct Entry {
   Key key;
   std::vector<std::pair<size_t, double>> float_guards;  // floats that the function read as numbers
   mutable std::vector<GenerationGuard> guards;          // `seen` moves on when the facts still hold
   std::vector<Binding> bindings;  // by input of the trace: first the leaves, then what was captured
+  mutable std::vector<Frozen> frozen;  // `seen` moves on when what depends on them is computed again
   size_t leaves = 0;              // how many of them are leaves
   std::vector<ResultLeaf> results;  // their outputs count up
   std::string result_structure;

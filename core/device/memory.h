@@ -38,12 +38,17 @@ class Storage : public Counted<Storage> {
   std::byte* data() const { return data_; }
   size_t bytes() const { return bytes_; }
   bool owned() const { return destroy_ == nullptr && !borrowed_; }
+  // How often it was written, as far as the library was told.
+  uint64_t version() const { return version_.load(std::memory_order_relaxed); }
+  // Not one step: only one thread at a time may work on the data.
+  void bump() { version_.store(version() + 1, std::memory_order_relaxed); }
 
  private:
   Storage() = default;
 
   std::byte* data_ = nullptr;
   size_t bytes_ = 0;
+  std::atomic<uint64_t> version_{0};
   size_t block_ = 0;  // bytes of the block that holds this object and the data; 0: they are apart
   bool borrowed_ = false;
   Allocator allocator_;

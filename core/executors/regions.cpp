@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "executors/frozen.h"
 #include "executors/recompute.h"
 
 namespace thunder {
@@ -43,8 +44,9 @@ class Regions {
   Regions(Trace& trace, const Executor& executor, const Op& op)
       : trace_(trace), executor_(executor), op_(op), name_(trace.store->text(executor.name())),
         uses_(trace.store->size(), 0), inside_(uses_.size()), behind_(uses_.size()), inputs_(uses_.size()), touched_(uses_.size()), toucher_(uses_.size()) {
+    const std::vector<Computed> computed = when_computed(trace);
     for (const Node* n : trace.nodes) {
-      lines_.push_back({n, !n->executor && executor.claims({*n, *trace.store})});
+      lines_.push_back({n, !n->executor && executor.claims({*n, *trace.store}), false, computed[lines_.size()]});
       for_each_value(n->args, [&](ValueId v) { uses_[v]++; });
     }
     for (Line& line : lines_) line.spreads = spreads(*line.node);
@@ -71,6 +73,7 @@ class Regions {
     const Node* node = nullptr;  // null: it went into a region
     bool candidate = false;
     bool spreads = false;  // a view that repeats a value which others read as well
+    Computed computed = Computed::each_time;
   };
 
   enum class Side : uint8_t { before, inside, behind };
@@ -125,7 +128,7 @@ class Regions {
     connect(first, end);
     divide(first, end, [&](size_t i) {
       const Line& line = lines_[i];
-      return line.candidate && (part_of(i - first) == part_of(0) || (line.spreads && inside_.read_by(*line.node)));
+      return line.candidate && may_join(line.computed, lines_[first].computed) && (part_of(i - first) == part_of(0) || (line.spreads && inside_.read_by(*line.node)));
     });
     flags_.assign(nodes_.size(), 0);
     if (nodes_.size() < 2 || !executor_.desc().claim_region(nodes_, *trace_.store, flags_.data(), executor_.desc().user) || !flags_[0]) return false;

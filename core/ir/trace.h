@@ -76,6 +76,7 @@ struct Input {
   Source source;
   uint32_t index;      // k - 1 in i[k], p[k], c[k]
   std::string name;    // "x", "fc1.weight", or ""
+  bool frozen = false; // what depends on such inputs alone is computed once
 };
 
 // After the body has run, `value` is stored into the tensor bound to inputs[input].

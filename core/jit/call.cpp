@@ -22,6 +22,9 @@ constexpr std::array kOptions = {
     OptionRow{"float32_matmul_precision", ArgKind::string, "highest",
               "What matmul and linear of float32 may do to be faster: \"highest\" keeps float32, \"high\" takes a number as the sum of two "
               "bfloat16 (16 bits of 24 count), \"medium\" as one. Sums are float32. Without the instructions for it, and beside `executors`: highest."},
+    OptionRow{"freezing", ArgKind::boolean, "false",
+              "Captured tensors that the function does not write are constants: what depends on them alone is computed once, and again "
+              "after they were written."},
     OptionRow{"verify", ArgKind::boolean, "false", "Check the trace after every pass."},
     OptionRow{"recompile_limit", ArgKind::integer, "8", 
               "Programs kept for one function, at least 1. Past it they stay, and after one warning a call that none of them fits is "

@@ -2,6 +2,8 @@
 // at the others.
 #pragma once
 
+#include <shared_mutex>
+
 #include "cache/cache.h"
 #include "jit/context.h"
 #include "tracer/function.h"
@@ -83,6 +85,8 @@ class Compiled : public Counted<Compiled> {
   Status* run(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, void* stream);
   // The tensor bound to an input of the program; null for a plain number.
   static Tensor* input_tensor(const Entry& entry, const Inputs& in, size_t input);
+  // Computes again what depends on frozen tensors that were written.
+  Status* renew(const Entry& entry);
   void check_writes(const Entry& entry, const Inputs& in) const;
   Ref<Tensor> result_tensor(const Entry& entry, const Inputs& in, size_t leaf, Tensor* bound, bool& copy) const;
   static void copy_to_bound(const Entry& entry, const Values& bound, ResultTensors& results);
@@ -93,6 +97,7 @@ class Compiled : public Counted<Compiled> {
   Ref<CompileOptions> options_;
   Cache cache_;
   std::mutex compile_mutex_;
+  std::shared_mutex renew_mutex_;  // calls of programs with frozen tensors share it
   bool warned_ = false;  // of the limit; under compile_mutex_
   mutable std::mutex report_mutex_;
   std::string last_miss_;

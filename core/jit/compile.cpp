@@ -1,5 +1,6 @@
 #include "jit/compile.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "base/text.h"
@@ -70,6 +71,17 @@ Trace trace_function(Context& context, Function& function, const Values& in, Ent
   return trace;
 }
 
+// Before the program is made, so that a write meanwhile is seen.
+void freeze(Trace& trace, Entry& entry) {
+  for (size_t i = entry.leaves; i < trace.inputs.size(); i++) {
+    const bool written = std::any_of(trace.writes.begin(), trace.writes.end(), [i](const Write& w) { return w.input == i; });
+    if (written) continue;
+    const Ref<Tensor>& t = entry.bindings[i].captured;
+    trace.inputs[i].frozen = true;
+    entry.frozen.push_back({t, t->storage()->version()});
+  }
+}
+
 std::vector<Sizes> layouts(const Trace& trace, const Entry& entry, const Values& in) {
   std::vector<Sizes> out;
   for (size_t i = 0; i < trace.inputs.size(); i++) {
@@ -104,6 +116,7 @@ std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const
   Executors executors = executors_for(context, options);
   if (effort == Effort::least) std::erase_if(executors, [](auto& e) { return e->desc().claim_region != nullptr; });
   entry->traces.push_back(trace_function(context, function, in, *entry));
+  if (options.flag("freezing", false)) freeze(entry->traces[0], *entry);
   const double traced = now_ms();
   entry->traces[0].milliseconds = entry->trace_ms = traced - start;
 

@@ -1,4 +1,5 @@
 // Bind, run, results: what is left of a call once its program is found.
+#include <algorithm>
 #include <cstring>
 
 #include "base/text.h"
@@ -72,6 +73,18 @@ Ref<Tensor> Compiled::result_tensor(const Entry& entry, const Inputs& in, size_t
   return Tensor::empty(context_->allocator(), dense);
 }
 
+// A call that begins after the write finds either the new values or the old version, and then waits here; those that run
+// already end before.
+Status* Compiled::renew(const Entry& entry) {
+  const auto is_current = [](Frozen& f) { return std::atomic_ref(f.seen).load(std::memory_order_acquire) == f.tensor->storage()->version(); };
+  if (std::all_of(entry.frozen.begin(), entry.frozen.end(), is_current)) return nullptr;
+  std::lock_guard lock(renew_mutex_);
+  if (std::all_of(entry.frozen.begin(), entry.frozen.end(), is_current)) return nullptr;
+  if (Status* failed = entry.program->renew()) return failed;
+  for (Frozen& f : entry.frozen) std::atomic_ref(f.seen).store(f.tensor->storage()->version(), std::memory_order_release);
+  return nullptr;
+}
+
 Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, void* stream) {
   SmallVector<void*, 16> inputs, outputs;
   SmallVector<Number, 8> numbers;
@@ -90,6 +103,11 @@ Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound,
     else n.b = a.i != 0;
     numbers.push_back(n);
     inputs[i] = &numbers.back();
+  }
+  std::shared_lock<std::shared_mutex> unchanged(renew_mutex_, std::defer_lock);
+  if (!entry.frozen.empty()) {
+    if (Status* failed = renew(entry)) return failed;
+    unchanged.lock();
   }
   if (entry.writes) check_writes(entry, in);
   bool any_copy = false;

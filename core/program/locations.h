@@ -30,7 +30,7 @@ struct Locations {
   std::vector<Location> at;    // by value
   std::vector<Root> roots;     // by value; of those that are one
   std::vector<bool> is_view;   // by node
-  std::vector<bool> constant;  // by node: it depends on no input
+  std::vector<bool> constant;  // by node: it runs once
   std::vector<int64_t> leader;  // by node: the line before it, which it may follow part by part; kNever: none
 
   const Root& root_of(ValueId v) const { return roots[at[v].root]; }

@@ -72,15 +72,17 @@ class Planner {
     }
   }
 
-  // Pure nodes that depend on no input, and are small.
+  // Pure nodes that depend on no input but frozen ones, and are small, or no larger than what they are made of.
   void find_constants() {
     constant_.resize(trace_.nodes.size());
     std::vector<bool> known(trace_.store->size());
+    for (const Input& input : trace_.inputs) known[input.value] = input.frozen;
     for (size_t i = 0; i < trace_.nodes.size(); i++) {
       const Node& n = *trace_.nodes[i];
       bool all = n.op->pure;
-      for_each_value(n.args, [&](ValueId v) { all = all && known[v]; });
-      for (ValueId r : n.results) all = all && (is_view_[i] || dense_bytes(type(r)) <= kConstantLimit);
+      size_t operands = 0;
+      for_each_value(n.args, [&](ValueId v) { all = all && known[v], operands += dense_bytes(type(locations_[v].root)); });
+      for (ValueId r : n.results) all = all && (is_view_[i] || dense_bytes(type(r)) <= std::max(kConstantLimit, operands));
       constant_[i] = all;
       for (ValueId r : n.results) known[r] = all;
       if (!all || is_view_[i]) continue;

@@ -169,6 +169,19 @@ Status* Program::run_steps(Frame& frame, size_t begin, size_t end) const noexcep
   return nullptr;
 }
 
+Status* Program::renew() noexcept {
+  try {
+    Frame& frame = acquire();
+    Status* failed = run_steps(frame, 0, plan_.constant_steps);
+    release(frame);
+    return failed;
+  } catch (const Error& e) {
+    return Ref<Status>(e.status()).detach();
+  } catch (...) {
+    return out_of_memory_status();
+  }
+}
+
 Status* Program::run(void* const* inputs, void* const* outputs, void* stream) noexcept {
   try {
     Frame& frame = acquire();

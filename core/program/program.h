@@ -59,7 +59,7 @@ struct Plan {
   std::vector<DenseType> outputs;
   size_t arena_bytes = 0;
   size_t constant_bytes = 0;
-  size_t constant_steps = 0;  // the first steps depend on nothing: they run once, when the program is made
+  size_t constant_steps = 0;  // the first steps depend on nothing that changes: they run once, when the program is made
 };
 
 // A line of the trace, ready to run.
@@ -102,6 +102,10 @@ class Program {
   // inputs[i]: first element of input i, for those of given_inputs(); outputs[i]: dense memory of output i's type. Any
   // thread. Null, or an owned status that says which step failed.
   Status* run(void* const* inputs, void* const* outputs, void* native_stream) noexcept;
+
+  // Runs once more what ran when the program was made: frozen inputs have changed. Requires: it is not running. Null, or an
+  // owned status.
+  Status* renew() noexcept;
 
   const Plan& plan() const { return plan_; }
   // Those that some step reads or writes and that are not fixed: a call binds no others.

@@ -64,9 +64,8 @@ class Tensor : public Counted<Tensor> {
   void set_read_only() { read_only_ = true; }
   int64_t elements() const;
   size_t bytes() const { return static_cast<size_t>(elements()) * size_of(type_.dtype); }
-  uint64_t version() const { return version_.load(std::memory_order_relaxed); }
-  // Not one step: only one thread at a time may work on a tensor's data.
-  void bump() { version_.store(version() + 1, std::memory_order_relaxed); }
+  // Of the memory, which views share.
+  void bump() { storage_->bump(); }
   // The shape as plain integers, valid as long as the tensor.
   const int64_t* sizes() const { return sizes_.data(); }
   Buffer buffer() const;
@@ -94,7 +93,6 @@ class Tensor : public Counted<Tensor> {
   Sizes strides_, sizes_;
   Ref<Storage> storage_;
   size_t offset_ = 0;
-  std::atomic<uint64_t> version_{0};
   const void* owner_ = nullptr;
   ValueId value_ = kNoValue;
   Arg number_;

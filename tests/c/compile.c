@@ -243,6 +243,41 @@ static void retained_handles(void)
     thunder_tensor_release(x);
 }
 
+static thunder_status *weighted(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)
+{
+    thunder_tensor *w = *(thunder_tensor **)user;
+    thunder_values_push_tensor(out, th_matmul(s, thunder_values_tensor(in, 0), th_exp(s, w)));
+    return NULL;
+}
+
+/* What depends on a frozen tensor is kept until that tensor is written. */
+static void frozen_captures(thunder_context *context)
+{
+    const int64_t shape[] = { 1, 1 };
+    const float two = 2, values[] = { 0, 1, 3 }, expected[] = { 2, 5.436564f, 40.171074f };
+    float r = 0;
+    thunder_options *o = NULL;
+    thunder_function *f = NULL;
+    thunder_compiled *c = NULL;
+    thunder_tensor *x = test_f32(context, 2, shape, &two), *w = test_f32(context, 2, shape, values), *y = NULL;
+    OK(thunder_options_create(context, &o));
+    thunder_options_set_bool(o, "freezing", 1);
+    OK(thunder_function_create(context, "weighted", weighted, &w, NULL, &f));
+    OK(thunder_compile(f, o, &c));
+    for (int i = 0; i < 6; i++) {
+        OK(thunder_tensor_write(w, &values[i / 2], sizeof values[0]));
+        OK(thunder_compiled_call_tensors(c, &x, 1, &y, 1));
+        OK(thunder_tensor_read(y, &r, sizeof r));
+        CHECK(r > 0.9999f * expected[i / 2] && r < 1.0001f * expected[i / 2]);
+        thunder_tensor_release(y);
+    }
+    thunder_compiled_release(c);
+    thunder_function_release(f);
+    thunder_options_release(o);
+    thunder_tensor_release(w);
+    thunder_tensor_release(x);
+}
+
 int main(void)
 {
     thunder_context *context = NULL;
@@ -252,6 +287,7 @@ int main(void)
     bound_results(context);
     retained_handles();
     recompile_limit();
+    frozen_captures(context);
     thunder_context_release(context);
     return 0;
 }

@@ -1,0 +1,21 @@
+// Which lines are computed once because they depend on frozen inputs alone.
+#pragma once
+
+#include <vector>
+
+#include "ops/op.h"
+
+namespace thunder {
+
+enum class Computed : uint8_t {
+  each_time,
+  either,  // depends on no input at all
+  once,    // depends on frozen inputs alone; not views, which cost nothing
+};
+
+std::vector<Computed> when_computed(const Trace& trace);  // by line
+
+// Whether a line may go into a region that begins with one of the other kind: beside others it would be computed each time.
+inline bool may_join(Computed line, Computed first) { return first == Computed::once ? line != Computed::each_time : line != Computed::once; }
+
+}  // namespace thunder
