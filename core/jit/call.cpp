@@ -25,6 +25,9 @@ constexpr std::array kOptions = {
     OptionRow{"freezing", ArgKind::boolean, "false",
               "Captured tensors that the function does not write are constants: what depends on them alone is computed once, and again "
               "after they were written."},
+    OptionRow{"max_autotune", ArgKind::boolean, "false",
+              "Each product of float32 is timed once in several ways when it is compiled, and computed in the fastest; what was found is "
+              "kept on disk. Results may differ in rounding. Beside `executors`: no effect."},
     OptionRow{"verify", ArgKind::boolean, "false", "Check the trace after every pass."},
     OptionRow{"recompile_limit", ArgKind::integer, "8", 
               "Programs kept for one function, at least 1. Past it they stay, and after one warning a call that none of them fits is "

@@ -99,12 +99,15 @@ std::vector<void*> fixed_addresses(const Entry& entry) {
   return out;
 }
 
-// What float32_matmul_precision allows comes before the built-in executors, not among those that are named one by one.
+// What float32_matmul_precision and max_autotune ask for comes before the built-in executors, not among those that are named one by one.
 Executors executors_for(Context& context, const CompileOptions& options) {
   const std::vector<std::string> names = split_list(options.text("executors", ""));
   Executors first = options.executors();
-  if (names.empty())
-    if (Ref<Executor> reduced = context.find_executor(cat("amx_", options.text("float32_matmul_precision", "highest")))) first.push_back(reduced);
+  const auto add = [&](std::string_view name) {
+    if (Ref<Executor> found = names.empty() ? context.find_executor(name) : nullptr) first.push_back(found);
+  };
+  add(cat("amx_", options.text("float32_matmul_precision", "highest")));
+  if (options.flag("max_autotune", false)) add("onednn_max_autotune");
   return context.executors(names, first);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/blob_store.h"
 #include "base/cpu_count.h"
 #include "base/text.h"
 #include "executors/amx/amx.h"
@@ -49,6 +50,8 @@ Context::Context(const ContextHooks& hooks) : hooks_(hooks), threads_(thread_cou
     if (reduced) add_executor(make<Executor>(*reduced));
     else missing_.emplace_back(name, kNoTiles);
   }
+  if (auto tuned = onednn_autotuned_executor(threads_, BlobStore::default_folder())) add_executor(make<Executor>(*tuned));
+  else missing_.emplace_back("onednn_max_autotune", found);
   runner_ = eager_runner(default_executors_, hooks_.allocator, threads_);
 }
 

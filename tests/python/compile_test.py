@@ -95,6 +95,15 @@ class Arguments(unittest.TestCase):
             return x if n == 1 else x * power(x, n - 1)
         self.assertEqual(power(th.full([1], 2.0), 5).item(), 32)
 
+    def test_frozen_tensors_are_computed_with_once_until_they_are_written(self):
+        w = th.full([8, 8], 2.0)
+        f = th.compile(lambda x: x @ (w * w).exp(), freezing=True, max_autotune=True)
+        x = np.eye(8, dtype=np.float32)
+        for value in (2.0, 2.0, 1.0):
+            w.fill_(value)
+            np.testing.assert_allclose(f(x)[3, 4].item(), np.exp(value * value), rtol=1e-5)
+        self.assertEqual(th.stats(f)["misses"], 1)
+
     def test_captured_tensors_are_live(self):
         captured = th.ones(2)
         f = th.compile(lambda x: x + captured)

@@ -8,6 +8,7 @@ namespace thunder {
 // The part of a product that a thread takes at a time.
 struct Tiling {
   int64_t rows, columns;
+  friend bool operator==(const Tiling&, const Tiling&) = default;
 };
 
 // Depends on the sizes alone: results are the same bits on any number of threads. `work`: multiply-adds that a tile may

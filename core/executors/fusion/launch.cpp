@@ -92,7 +92,7 @@ void Launcher::run_part(const Launch& launch, const Part& part) const {
   std::copy(parameters_.begin(), parameters_.end(), parameters.begin());
   parameters[0] = part.rows, parameters[1] = part.columns;
   Refusal refusal;
-  kernel_(buffers.data(), parameters.data(), 0, part.rows * pieces(part.columns, kPiece), &refusal);
+  kernel_(buffers.data(), parameters.data(), 0, part.rows * ((part.columns + kPiece - 1) / kPiece), &refusal);
 }
 
 Status* Launcher::run_items(int64_t begin, int64_t end, void* arg) {

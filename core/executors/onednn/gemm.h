@@ -1,13 +1,30 @@
 // Products of f32 matrices, given to the kernel that is fastest.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "executors/cpu/products.h"
 #include "executors/onednn/library.h"
 
 namespace thunder {
 
-// The same bits on any number of threads. May rearrange the products. Null, or an owned status.
-Status* run_products(const Library& library, const Launch* launch, BatchedProduct<float> products);
+// How a product may be computed. Each gives the same bits on any number of threads; two of them differ in rounding.
+struct Way {
+  enum class Kernel : uint8_t { small, thin, library };
+  Kernel kernel;
+  Tiling tile;
+  friend bool operator==(const Way&, const Way&) = default;
+};
+std::string name(const Way& way);  // "library 256x512"
+
+// By the cost model, which depends on the shape alone. Requires: neither m nor n is 0.
+Way way_of(const Product& p);
+// All that are worth a try, that one first. Requires: the same.
+std::vector<Way> ways_of(const Product& p);
+
+// May rearrange the products. `chosen`: one of ways_of(), after `simplify`; null: way_of(). Null, or an owned status.
+Status* run_products(const Library& library, const Launch* launch, BatchedProduct<float> products, const Way* chosen = nullptr);
 
 // One product on this thread. False: out of memory.
 bool multiply(const Library& library, const Product& p);

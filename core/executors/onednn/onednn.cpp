@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "executors/onednn/autotune.h"
 #include "executors/onednn/site.h"
 
 namespace thunder {
@@ -9,17 +10,47 @@ namespace {
 
 struct Row {
   std::string_view op;
-  MakeSite make;
+  ProductSite::Products products;
 };
 constexpr std::array kRows = {
-    Row{"prims.matmul", matmul_site},
-    Row{"linear", linear_site},
+    Row{"prims.matmul", matmul_of<float>},
+    Row{"linear", linear_of<float>},
 };
+
+ProductSite* site(const NodeView& view, const Library& library) { return new ProductSite(library, row_of(kRows, view).products); }
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
   *scratch = 0;
-  *state = row_of(kRows, view).make(*static_cast<const Library*>(user), view, scratch).release();
+  *state = static_cast<Site*>(site(view, *static_cast<const Library*>(user)));
   return nullptr;
+}
+
+ExecutorDesc products_executor(const char* name, decltype(ExecutorDesc::prepare) prepare, const void* user) {
+  ExecutorDesc d = site_executor(name, kRows, all_tensors_are<DType::f32>, prepare, user);
+  d.flags |= kLeads;
+  return d;
+}
+
+// Of the executor that times products.
+struct Tuned {
+  const Library& library;
+  Autotuner tuner;
+};
+
+Status* prepare_tuned(const NodeView& view, void** state, size_t* scratch, void* user) {
+  *scratch = 0;
+  *state = static_cast<Site*>(site(view, static_cast<const Tuned*>(user)->library));
+  return nullptr;
+}
+
+Status* choose_way(const NodeView& view, void* state, size_t*, void* user) {
+  auto& site = *static_cast<ProductSite*>(static_cast<Site*>(state));
+  try {
+    site.way = static_cast<Tuned*>(user)->tuner.way(site.products, view.inputs, view.outputs);
+    return nullptr;
+  } catch (const std::bad_alloc&) {
+    return nullptr;  // no memory to try them: the cost model's way
+  }
 }
 
 }  // namespace
@@ -29,8 +60,16 @@ std::optional<ExecutorDesc> onednn_executor(std::string& report) { return onednn
 std::optional<ExecutorDesc> onednn_executor(std::span<const char* const> library_names, std::string& report) {
   const Library* library = Library::open(library_names, report);
   if (!library) return std::nullopt;
-  ExecutorDesc d = site_executor("onednn", kRows, all_tensors_are<DType::f32>, prepare, library);
-  d.flags |= kLeads;
+  return products_executor("onednn", prepare, library);
+}
+
+std::optional<ExecutorDesc> onednn_autotuned_executor(ThreadPool& threads, std::string folder) {
+  std::string found;
+  const Library* library = Library::open(Library::names(), found);
+  if (!library) return std::nullopt;
+  ExecutorDesc d = products_executor("onednn_max_autotune", prepare_tuned, new Tuned{*library, {*library, found, threads, std::move(folder)}});
+  d.lay_out = choose_way;
+  d.destroy = [](void* user) { delete static_cast<Tuned*>(user); };
   return d;
 }
 

@@ -1,18 +1,21 @@
-// The kinds of call sites.
+// What a product keeps for each call site.
 #pragma once
 
-#include <memory>
+#include <optional>
 
 #include "executors/cpu/site.h"
-#include "executors/executor.h"
-#include "executors/onednn/library.h"
+#include "executors/onednn/gemm.h"
 
 namespace thunder {
 
-// `scratch`: bytes that each call needs, 0 before.
-using MakeSite = std::unique_ptr<Site> (*)(const Library& library, const NodeView& view, size_t* scratch);
+struct ProductSite : Site {
+  using Products = BatchedProduct<float> (*)(const Launch*);  // operands' strides come with each call
+  ProductSite(const Library& l, Products p) : library(l), products(p) {}
+  const Library& library;
+  const Products products;
+  std::optional<Way> way;  // none: the cost model's
 
-std::unique_ptr<Site> matmul_site(const Library& library, const NodeView& view, size_t* scratch);
-std::unique_ptr<Site> linear_site(const Library& library, const NodeView& view, size_t* scratch);
+  Status* run(const Launch* launch) const override { return run_products(library, launch, products(launch), way ? &*way : nullptr); }
+};
 
 }  // namespace thunder

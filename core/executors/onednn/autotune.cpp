@@ -1,0 +1,128 @@
+#include "executors/onednn/autotune.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "base/text.h"
+#include "tensor/tensor.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace thunder {
+namespace {
+
+constexpr int kRounds = 5;
+// After one run a way is out that took so much longer than the best; the cost model's stays unless another is so much better.
+constexpr double kHopeless = 1.3, kBetter = 0.97;
+// Operands that take more memory than this are not made again to try them (bytes).
+constexpr size_t kMostMemory = size_t{1} << 30;
+
+std::string processor() {
+  std::string out;
+#if defined(__x86_64__)
+  constexpr unsigned kBrand = 0x80000002;  // three leaves of text
+  unsigned words[4] = {};
+  for (unsigned leaf = kBrand; leaf < kBrand + 3; leaf++)
+    if (__get_cpuid(leaf, &words[0], &words[1], &words[2], &words[3])) out.append(reinterpret_cast<const char*>(words), sizeof words);
+  out = out.c_str();  // without the zeros at its end
+  if (__get_cpuid(1, &words[0], &words[1], &words[2], &words[3])) append(out, cat(" ", words[0]));  // family, model, stepping
+#endif
+  return out;
+}
+
+// Memory for tensors that lie like these, filled with ones.
+class Trial {
+ public:
+  explicit Trial(std::span<const Buffer> layouts) : buffers_(layouts.begin(), layouts.end()) {
+    for (Buffer& b : buffers_) {
+      if (!b.present()) continue;
+      const Extent e = extent_of(b);
+      memory_.emplace_back(static_cast<size_t>(e.end - e.begin) / sizeof(float), 1.0f);
+      b.data = reinterpret_cast<std::byte*>(memory_.back().data()) - e.begin;
+    }
+  }
+  static Extent extent_of(const Buffer& b) {
+    const auto rank = static_cast<size_t>(b.rank);
+    return extent({b.shape, rank}, {b.strides, rank}, sizeof(float));
+  }
+  std::span<const Buffer> buffers() const { return buffers_; }
+
+ private:
+  std::vector<Buffer> buffers_;
+  std::vector<std::vector<float>> memory_;
+};
+
+Status* parallel_for(const Launch* launch, int64_t n, int64_t grain, ThreadPool::Body body, void* arg) {
+  return launch->threads->parallel_for(n, grain, body, arg);
+}
+
+bool fits_in_memory(std::span<const Buffer> inputs, std::span<const Buffer> outputs) {
+  size_t bytes = 0;
+  for (const auto& side : {inputs, outputs})
+    for (const Buffer& b : side)
+      if (b.present()) bytes += static_cast<size_t>(Trial::extent_of(b).end - Trial::extent_of(b).begin);
+  return bytes <= kMostMemory;
+}
+
+}  // namespace
+
+Autotuner::Autotuner(const Library& library, std::string_view found, ThreadPool& threads, std::string folder)
+    : library_(library), threads_(threads), store_(std::move(folder)), machine_(cat("product 1\n", processor(), "\n", found, "\n")) {}
+
+std::optional<Way> Autotuner::way(Products products, std::span<const Buffer> inputs, std::span<const Buffer> outputs) {
+  Launch launch;
+  launch.inputs = inputs.data(), launch.n_inputs = inputs.size();
+  launch.outputs = outputs.data(), launch.n_outputs = outputs.size();
+  launch.parallel_for = parallel_for;
+  launch.threads = &threads_;
+  BatchedProduct<float> p = products(&launch);
+  p.simplify();
+  if (p.each.m == 0 || p.each.n == 0 || !fits_in_memory(inputs, outputs)) return std::nullopt;
+  const std::vector<Way> ways = ways_of(p.each);
+  const std::string which = key(p);
+  std::lock_guard lock(mutex_);
+  if (const auto it = known_.find(which); it != known_.end()) return it->second;
+  // What the disk says is believed if it is one of these.
+  const std::optional<std::string> kept = store_.get(which);
+  const auto it = std::find_if(ways.begin(), ways.end(), [&](const Way& way) { return kept && name(way) == *kept; });
+  if (it != ways.end()) return known_[which] = *it;
+  const Trial in(inputs), out(outputs);
+  launch.inputs = in.buffers().data(), launch.outputs = out.buffers().data();
+  const Way best = fastest(products, launch, ways);
+  timed_++;
+  store_.put(which, name(best));
+  return known_[which] = best;
+}
+
+std::string Autotuner::key(const BatchedProduct<float>& products) const {
+  const Product& p = products.each;
+  const auto lies = [](const Matrix& m) { return m.column == 1 ? "rows" : m.row == 1 ? "columns" : "strided"; };
+  std::string out = cat(machine_, threads_.threads(), " threads\n", p.m, "x", p.k, "x", p.n, " ", lies(p.a), " ", lies(p.b), products.bias ? " bias" : "");
+  for (size_t i = 0; i < products.rank; i++) out += cat(" of ", products.batch[i].size, products.batch[i].a ? "" : " one a", products.batch[i].b ? "" : " one b");
+  return out;
+}
+
+double Autotuner::seconds(Products products, const Launch& launch, const Way& way) const {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  if (Status* failed = run_products(library_, &launch, products(&launch), &way)) return failed->release(), std::numeric_limits<double>::infinity();
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// All take turns, so that what else the machine does meets all.
+Way Autotuner::fastest(Products products, Launch launch, const std::vector<Way>& ways) const {
+  std::vector<double> best(ways.size(), std::numeric_limits<double>::infinity());
+  seconds(products, launch, ways[0]);  // memory and threads are there from now on
+  for (int round = 0; round < kRounds; round++) {
+    const double least = *std::min_element(best.begin(), best.end());
+    for (size_t i = 0; i < ways.size(); i++)
+      if (round == 0 || best[i] <= kHopeless * least) best[i] = std::min(best[i], seconds(products, launch, ways[i]));
+  }
+  const auto found = static_cast<size_t>(std::min_element(best.begin(), best.end()) - best.begin());
+  return ways[best[found] < kBetter * best[0] ? found : 0];
+}
+
+}  // namespace thunder

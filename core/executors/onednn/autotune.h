@@ -1,0 +1,42 @@
+// Which way of computing a product is the fastest here: timed once, kept in memory and on disk.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
+#include "base/blob_store.h"
+#include "executors/onednn/gemm.h"
+
+namespace thunder {
+
+class Autotuner {
+ public:
+  using Products = BatchedProduct<float> (*)(const Launch*);
+
+  // `found`: what Library::open reported. The threads must live as long.
+  Autotuner(const Library& library, std::string_view found, ThreadPool& threads, std::string folder);
+
+  // Of tensors that lie like these, without their memory. None: there is nothing to choose. Any thread; one product at a
+  // time. Throws without memory.
+  std::optional<Way> way(Products products, std::span<const Buffer> inputs, std::span<const Buffer> outputs);
+  // How many products were timed, and were not found on disk.
+  uint64_t timed() const { return timed_; }
+
+  // What they are known by in memory and on disk: all that the time depends on. Requires: they are simplified.
+  std::string key(const BatchedProduct<float>& products) const;
+
+ private:
+  Way fastest(Products products, Launch launch, const std::vector<Way>& ways) const;
+  double seconds(Products products, const Launch& launch, const Way& way) const;
+
+  const Library& library_;
+  ThreadPool& threads_;
+  BlobStore store_;
+  const std::string machine_;  // of every key
+  std::mutex mutex_;
+  std::unordered_map<std::string, Way> known_;
+  std::atomic<uint64_t> timed_{0};
+};
+
+}  // namespace thunder

@@ -1,0 +1,127 @@
+// Products that are timed once in several ways: what is found is right, kept, and read back.
+#include "executors/onednn/autotune.h"
+
+#include <cmath>
+
+#include "support/folder.h"
+#include "support/functions.h"
+#include "support/products.h"
+
+namespace thunder::test {
+namespace {
+
+struct Autotune : CompiledTest {
+  void SetUp() override {
+    library = Library::open(Library::names(), found);
+    if (!library) GTEST_SKIP() << "no libdnnl here: tools/setup installs it";
+  }
+  Buffer buffer(const int64_t* shape, const int64_t* strides) const {
+    Buffer b;
+    b.shape = shape, b.strides = strides, b.rank = 2, b.dtype = DType::f32;
+    return b;
+  }
+  // Of the product of an m x 16 and a 16 x 32 matrix.
+  std::optional<Way> way_of_rows(Autotuner& tuner, int64_t m) {
+    const int64_t a[] = {m, 16}, b[] = {16, 32}, c[] = {m, 32}, a_steps[] = {16, 1}, wide_steps[] = {32, 1};
+    const Buffer inputs[] = {buffer(a, a_steps), buffer(b, wide_steps)}, outputs[] = {buffer(c, wide_steps)};
+    return tuner.way(matmul_of<float>, inputs, outputs);
+  }
+  static BatchedProduct<float> products_of_rows(int64_t m) {
+    BatchedProduct<float> p;
+    p.each = {m, 32, 16, {nullptr, 16, 1}, {nullptr, 32, 1}, nullptr, 32, false};
+    return p;
+  }
+  Autotuner tuner() { return {*library, found, threads, folder.path()}; }
+
+  const Library* library = nullptr;
+  std::string found;
+  ThreadPool threads{1};
+  Folder folder;
+};
+
+TEST_F(Autotune, tries_ways_that_all_give_the_product) {
+  for (size_t which : {0, 1, 2, 5, 11, 23, 47})
+    each_product([&](const Product& p) {
+      const std::vector<Way> ways = ways_of(p);
+      const Way& way = ways[which % ways.size()];
+      BatchedProduct<float> one;
+      one.each = p;
+      Buffer c;
+      Launch launch;
+      launch.outputs = &c;
+      launch.parallel_for = parallel_for;
+      launch.threads = &threads;
+      EXPECT_EQ(run_products(*library, &launch, one, &way), nullptr) << name(way);
+    });
+}
+
+TEST_F(Autotune, times_a_product_once_and_reads_it_back_from_disk) {
+  Autotuner first = tuner();
+  const std::optional<Way> way = way_of_rows(first, 40);
+  ASSERT_TRUE(way);
+  EXPECT_EQ(way_of_rows(first, 40), way);
+  EXPECT_EQ(first.timed(), 1u);
+  EXPECT_EQ(folder.count(), 1u);
+  Autotuner second = tuner();
+  EXPECT_EQ(way_of_rows(second, 40), way);
+  EXPECT_EQ(second.timed(), 0u);
+  EXPECT_TRUE(way_of_rows(second, 41));
+  EXPECT_EQ(second.timed(), 1u);
+}
+
+TEST_F(Autotune, believes_the_disk_for_the_same_threads_and_library_alone) {
+  Autotuner first = tuner();
+  way_of_rows(first, 40);
+  ThreadPool two(2);
+  Autotuner more_threads(*library, found, two, folder.path()), another_library(*library, "another one", threads, folder.path());
+  for (Autotuner* other : {&more_threads, &another_library}) {
+    way_of_rows(*other, 40);
+    EXPECT_EQ(other->timed(), 1u);
+  }
+}
+
+TEST_F(Autotune, never_runs_what_it_does_not_know) {
+  Autotuner first = tuner();
+  way_of_rows(first, 40);
+  for (const char* nonsense : {"", "library 1000000x7", "fastest", "small"}) {
+    BlobStore(folder.path()).put(first.key(products_of_rows(40)), nonsense);
+    Autotuner second = tuner();
+    const std::optional<Way> way = way_of_rows(second, 40);
+    const std::vector<Way> ways = ways_of(products_of_rows(40).each);
+    EXPECT_NE(std::find(ways.begin(), ways.end(), *way), ways.end());
+    EXPECT_EQ(second.timed(), 1u) << nonsense;
+  }
+}
+
+TEST_F(Autotune, ignores_a_damaged_file) {
+  Autotuner first = tuner();
+  way_of_rows(first, 40);
+  for (const auto& file : std::filesystem::directory_iterator(folder.path())) std::filesystem::resize_file(file, 40);
+  Autotuner second = tuner();
+  EXPECT_TRUE(way_of_rows(second, 40));
+  EXPECT_EQ(second.timed(), 1u);
+}
+
+TEST_F(Autotune, has_nothing_to_choose_for_empty_products) {
+  Autotuner t = tuner();
+  EXPECT_FALSE(way_of_rows(t, 0));
+  EXPECT_EQ(t.timed(), 0u);
+}
+
+TEST_F(Autotune, is_asked_for_by_an_option) {
+  const auto product = [](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "matmul", {any(in[0].tensor), any(in[1].tensor)}))); };
+  auto a = random({70, 80}, 1), b = random({80, 90}, 2);
+  const Floats expected = run(*compile(product, only("host").get()), {a.get(), b.get()});
+  for (const bool asked : {false, true}) {
+    auto options = make<CompileOptions>();
+    if (asked) options->set("max_autotune", Any::boolean(true));
+    auto compiled = compile(product, options.get());
+    const Floats got = run(*compiled, {a.get(), b.get()});
+    ASSERT_EQ(got.size(), expected.size()) << error;
+    for (size_t i = 0; i < got.size(); i++) ASSERT_NEAR(got[i], expected[i], 2e-5 * (1 + std::fabs(expected[i])));
+    EXPECT_EQ(executor_of(*compiled, "prims.matmul"), asked ? "onednn_max_autotune" : "onednn");
+  }
+}
+
+}  // namespace
+}  // namespace thunder::test
