@@ -52,6 +52,9 @@ struct ExecutorDesc {
   Status* (*prepare)(const NodeView&, void** state, size_t* scratch_bytes, void* user) = nullptr;
   // After memory is planned: what `prepare` made may be fitted to the strides; may change the scratch. May be null.
   Status* (*lay_out)(const NodeView&, void* state, size_t* scratch_bytes, void* user) = nullptr;
+  // Once the program is made, and again whenever frozen inputs were written: of the launch's inputs, those that stay the same in
+  // between have their data, the others none. What it keeps of them counts as the program's memory. Owned status. May be null.
+  Status* (*settle)(const Launch*, void* state, size_t* kept_bytes) = nullptr;
   // Before gradients are taken: what the executor wants in place of a line that it would claim, recorded in the scope.
   // False: the line stays. Throws. May be null.
   bool (*transform)(const NodeView&, BuilderScope&, Results&, void* user) = nullptr;

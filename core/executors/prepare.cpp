@@ -75,6 +75,7 @@ class ExecutorPreparer : public Preparer {
       it = ready_.emplace(&node, made).first;
     }
     Ready& ready = it->second;
+    ready.prepared.settle = ready.by->desc().settle;
     Following following{static_cast<size_t>(follows)};
     if (auto* lay_out = ready.by->desc().lay_out) {
       Prepared& made = ready.prepared;

@@ -36,7 +36,7 @@ Program::Program(const Trace& trace, const std::vector<Sizes>& strides, std::spa
     constants_ = Storage::allocate(allocator_, plan_.constant_bytes);
     find_patches();
     first_ = make_frame();
-    if (Status* failed = run_steps(*first_, 0, plan_.constant_steps)) throw Error(Ref<Status>::adopt(failed));
+    if (Status* failed = run_once(*first_)) throw Error(Ref<Status>::adopt(failed));
   } catch (...) {
     for (auto& [state, drop] : drops_) drop(state);
     throw;
@@ -91,6 +91,7 @@ void Program::prepare_steps() {
     const Prepared p = step.node ? prepare_step(step, layouts) : Prepared();
     if (!p.run_part) {
       steps.push_back(step);
+      settles_.push_back(p.settle);
       continue;
     }
     steps.back().follower = static_cast<int32_t>(plan_.followers.size());
@@ -169,10 +170,35 @@ Status* Program::run_steps(Frame& frame, size_t begin, size_t end) const noexcep
   return nullptr;
 }
 
+Status* Program::settle(const Frame& frame, size_t step) {
+  std::vector<Buffer> inputs(frame.launches[step].inputs, frame.launches[step].inputs + frame.launches[step].n_inputs);
+  for (size_t i = 0; i < inputs.size(); i++) {
+    const BufferPlan& b = plan_.buffers[plan_.steps[step].first + i];
+    const bool stays = b.place == Place::constant || (b.place == Place::input && trace_.inputs[b.index].frozen);
+    if (!stays) inputs[i].data = nullptr;
+  }
+  Launch launch = frame.launches[step];
+  launch.inputs = inputs.data();
+  size_t kept = 0;
+  Status* failed = settles_[step](&launch, plan_.steps[step].state, &kept);
+  kept_bytes_ += kept;
+  return failed ? located(failed, plan_.steps[step]) : nullptr;
+}
+
+Status* Program::run_once(Frame& frame) {
+  if (Status* failed = run_steps(frame, 0, plan_.constant_steps)) return failed;
+  if (std::none_of(trace_.inputs.begin(), trace_.inputs.end(), [](const Input& input) { return input.frozen; })) return nullptr;
+  kept_bytes_ = 0;
+  for (size_t i = plan_.constant_steps; i < plan_.steps.size(); i++)
+    if (settles_[i])
+      if (Status* failed = settle(frame, i)) return failed;
+  return nullptr;
+}
+
 Status* Program::renew() noexcept {
   try {
     Frame& frame = acquire();
-    Status* failed = run_steps(frame, 0, plan_.constant_steps);
+    Status* failed = run_once(frame);
     release(frame);
     return failed;
   } catch (const Error& e) {

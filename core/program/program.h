@@ -69,6 +69,8 @@ struct Prepared {
   void (*drop)(void* state) = nullptr;  // may be null
   size_t scratch_bytes = 0;
   void (*run_part)(const Launch*, const void* state, const Part&) = nullptr;  // null: it runs as a whole
+  // Told of the inputs that stay the same, which alone have data in the launch. May be null.
+  Status* (*settle)(const Launch*, void* state, size_t* kept_bytes) = nullptr;
 };
 
 // Makes lines ready; implemented by the executors. Lives as long as its program.
@@ -113,7 +115,9 @@ class Program {
   // How often it has run, or is running.
   uint64_t runs() const;
   const Trace& trace() const { return trace_; }
-  size_t peak_bytes() const { return plan_.arena_bytes + plan_.constant_bytes; }
+  size_t peak_bytes() const { return plan_.arena_bytes + plan_.constant_bytes + kept_bytes_; }
+  // What steps keep of frozen inputs.
+  size_t kept_bytes() const { return kept_bytes_; }
 
  private:
   // What one running call needs: its arena, and argument blocks that point into it. Only who holds it changes it.
@@ -137,6 +141,9 @@ class Program {
   void find_patches();
   Buffer layout(const BufferPlan& b) const;  // without memory
   std::unique_ptr<Frame> make_frame() const;
+  // Runs what runs once, and then lets the steps prepare for it.
+  Status* run_once(Frame& frame);
+  Status* settle(const Frame& frame, size_t step);
   Status* run_steps(Frame& frame, size_t begin, size_t end) const noexcept;
   Frame& acquire();
   Frame& another_frame();
@@ -153,6 +160,8 @@ class Program {
   std::vector<Patch> input_patches_, output_patches_;
   std::vector<uint32_t> given_inputs_;
   std::vector<void (*)(const Launch*, const void*, const Part&)> run_parts_;  // by follower
+  std::vector<decltype(Prepared::settle)> settles_;                          // by step; null: it does not ask
+  std::atomic<size_t> kept_bytes_{0};
   std::vector<std::pair<void*, void (*)(void*)>> drops_;
   // The first frame serves calls that do not overlap; more are only made while they do.
   std::unique_ptr<Frame> first_;

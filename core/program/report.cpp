@@ -9,7 +9,7 @@ std::string memory_report(const Program& program) {
   size_t results = 0;
   for (const DenseType& t : plan.outputs) results += t.bytes;
   std::string out = cat("a call: ", program.peak_bytes(), " bytes at most (arena ", plan.arena_bytes, ", constants ",
-                        plan.constant_bytes, "), and ", results, " of results\n");
+                        plan.constant_bytes, program.kept_bytes() ? cat(", kept of frozen inputs ", program.kept_bytes()) : "", "), and ", results, " of results\n");
   for (const ArenaSlot& s : plan.slots)
     out += cat("arena ", s.offset, " to ", s.offset + static_cast<int64_t>(s.bytes), ": t[", s.value, "], lines ", s.first, " to ", s.last,
                "\n");

@@ -57,6 +57,11 @@ struct Kernels {
   // dense; rows <= panel_rows.
   void (*panel)(int64_t rows, int64_t depth, const float* a, const float* b, const int32_t* offsets, float* c, bool add);
   int64_t panel_rows, panel_columns;
+  // Puts the columns of b[k, n] into panels of panel_columns, one behind the other; the rows of a panel are dense, and the last panel
+  // is filled up with zeros.
+  void (*pack)(const Matrix& b, int64_t k, int64_t n, float* panels);
+  // A product whose b.data are panels of `pack`, b.row == panel_columns and b.column == k: it may be cut where a panel begins.
+  void (*packed)(const Product&);
 
   static constexpr int64_t kMostPanel = 12 * 32;  // rows and columns
 };

@@ -15,12 +15,13 @@ class KernelBody : Vectors<Isa> {
   using Vectors<Isa>::sum, Vectors<Isa>::transpose;
   static constexpr int64_t kWidth = 2 * kLanes;  // columns of a tile
   static constexpr int64_t kDepth = 256;         // of a packed panel of b, which stays in the first-level cache
+  static constexpr int64_t kPackedDepth = 768;   // of a panel that was packed before, which comes from the second-level cache
   static constexpr int64_t kThinColumns = 1024;  // of c that stay in the first-level cache while rows of b pass
 
  public:
   static constexpr Kernels kernels(const char* instructions) {
     return {instructions, small<Product>, thin<Product>, small<HalfProduct>, thin<HalfProduct>, Vectors<Isa>::template copy<Half>, Vectors<Isa>::narrow,
-            panel, Isa::kRows, kWidth};
+            panel, Isa::kRows, kWidth, pack_all, packed};
   }
 
  private:
@@ -52,6 +53,24 @@ class KernelBody : Vectors<Isa> {
 
   static void panel(int64_t rows, int64_t depth, const float* a, const float* b, const int32_t* offsets, float* c, bool add) {
     panel_of<Isa::kRows>(rows, depth, a, b, offsets, c, add);
+  }
+
+  static void pack_all(const Matrix& b, int64_t k, int64_t n, float* panels) {
+    for (int64_t j = 0; j < n; j += kWidth, panels += k * kWidth) pack(b, b.data + j * b.column, Block{k, least(kWidth, n - j), nullptr, kWidth, false}, panels);
+  }
+
+  static void packed(const Product& p) {
+    int64_t l = 0;
+    do {
+      for (int64_t j = 0; j < p.n; j += kWidth) {
+        const Block block{least(kPackedDepth, p.k - l), least(kWidth, p.n - j), p.b.data + j * p.b.column + l * p.b.row, p.b.row, p.add || l > 0};
+        for (int64_t i = 0; i < p.m; i += Isa::kRows) {
+          const Matrix a{p.a.data + i * p.a.row + l * p.a.column, p.a.row, p.a.column};
+          tiles<Isa::kRows>(least(Isa::kRows, p.m - i), a, block, p.c + i * p.c_row + j, p.c_row);
+        }
+      }
+      l += kPackedDepth;
+    } while (l < p.k);
   }
 
   // One function for each number of rows.

@@ -86,6 +86,22 @@ std::vector<Way> ways_of(const Product& p) {
   return out;
 }
 
+// Measured with AVX2 alone.
+bool pays_to_pack(BatchedProduct<float> products) {
+  products.simplify();
+  return products.each.m > kThinRows && products.each.n >= kColumnsStep && products.each.k > 0 && instructions_of_this_machine() == Instructions::avx2;
+}
+
+Status* run_packed(const Library& library, const Launch* launch, BatchedProduct<float> products, const float* panels) {
+  const Kernels& own = library.kernels();
+  products.each.b = {panels, own.panel_columns, products.each.k};
+  products.simplify();
+  const Product& p = products.each;
+  if (p.m == 0) return nullptr;
+  const auto on_this_thread = [&own](const Product& tile) { return own.packed(tile), true; };
+  return TiledProducts(products, tiling(p.m, p.n, p.k, kTileWork), on_this_thread).run(launch);
+}
+
 bool multiply(const Library& library, const Product& p) { return multiply(library, p, kernel_of(p)); }
 
 Status* run_products(const Library& library, const Launch* launch, BatchedProduct<float> products, const Way* chosen) {

@@ -26,6 +26,11 @@ std::vector<Way> ways_of(const Product& p);
 // May rearrange the products. `chosen`: one of ways_of(), after `simplify`; null: way_of(). Null, or an owned status.
 Status* run_products(const Library& library, const Launch* launch, BatchedProduct<float> products, const Way* chosen = nullptr);
 
+// Whether packing b before pays here. Requires: b is the same in all batches.
+bool pays_to_pack(BatchedProduct<float> products);
+// Of products whose b was packed (`Kernels::pack`).
+Status* run_packed(const Library& library, const Launch* launch, BatchedProduct<float> products, const float* panels);
+
 // One product on this thread. False: out of memory.
 bool multiply(const Library& library, const Product& p);
 

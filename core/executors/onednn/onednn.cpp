@@ -25,9 +25,19 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
   return nullptr;
 }
 
+Status* pack(const Launch* launch, void* state, size_t* kept_bytes) {
+  try {
+    *kept_bytes = static_cast<ProductSite*>(static_cast<Site*>(state))->pack(launch);
+    return nullptr;
+  } catch (const std::bad_alloc&) {
+    return out_of_memory_status();
+  }
+}
+
 ExecutorDesc products_executor(const char* name, decltype(ExecutorDesc::prepare) prepare, const void* user) {
   ExecutorDesc d = site_executor(name, kRows, all_tensors_are<DType::f32>, prepare, user);
   d.flags |= kLeads;
+  d.settle = pack;
   return d;
 }
 

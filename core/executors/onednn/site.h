@@ -1,6 +1,9 @@
 // What a product keeps for each call site.
 #pragma once
 
+#include <cstdlib>
+#include <memory>
+#include <new>
 #include <optional>
 
 #include "executors/cpu/site.h"
@@ -8,14 +11,38 @@
 
 namespace thunder {
 
+struct FreePanels {
+  void operator()(float* panels) const { std::free(panels); }
+};
+using Panels = std::unique_ptr<float, FreePanels>;
+inline Panels make_panels(size_t bytes) {
+  constexpr size_t kLine = 64;
+  Panels panels(static_cast<float*>(std::aligned_alloc(kLine, (bytes + kLine - 1) / kLine * kLine)));
+  return panels ? std::move(panels) : throw std::bad_alloc();
+}
+
 struct ProductSite : Site {
   using Products = BatchedProduct<float> (*)(const Launch*);  // operands' strides come with each call
   ProductSite(const Library& l, Products p) : library(l), products(p) {}
   const Library& library;
   const Products products;
   std::optional<Way> way;  // none: the cost model's
+  Panels panels;           // of a weight that is frozen; else none
 
-  Status* run(const Launch* launch) const override { return run_products(library, launch, products(launch), way ? &*way : nullptr); }
+  Status* run(const Launch* launch) const override {
+    if (panels) return run_packed(library, launch, products(launch), panels.get());
+    return run_products(library, launch, products(launch), way ? &*way : nullptr);
+  }
+  // Throws without memory.
+  size_t pack(const Launch* launch) {
+    const Product p = products(launch).each;
+    if (!p.b.data || launch->inputs[1].rank != 2 || !pays_to_pack(products(launch))) return 0;
+    const int64_t width = library.kernels().panel_columns;
+    const size_t bytes = static_cast<size_t>((p.n + width - 1) / width * width * p.k) * sizeof(float);
+    if (!panels) panels = make_panels(bytes);
+    library.kernels().pack(p.b, p.k, p.n, panels.get());
+    return bytes;
+  }
 };
 
 }  // namespace thunder

@@ -83,6 +83,47 @@ TEST(Kernel, thin_takes_dense_rows_or_columns) {
     each_product([&](const Product& p) { (p.a.column == 1 && (p.b.row == 1 || p.b.column == 1) ? k->thin : k->small)(p); });
 }
 
+TEST(Kernel, packed_takes_every_size_and_layout) {
+#if defined(__x86_64__)
+  const auto packed = [](const Kernels& k) {
+    each_product([&](Product p) {
+      std::vector<float> panels(static_cast<size_t>((p.n + k.panel_columns - 1) / k.panel_columns * k.panel_columns * p.k));
+      k.pack(p.b, p.k, p.n, panels.data());
+      p.b = {panels.data(), k.panel_columns, p.k};
+      k.packed(p);
+    });
+  };
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) packed(avx2_kernels());
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) packed(avx512_kernels());
+#endif
+}
+
+TEST_F(Onednn, packs_frozen_weights_once_and_again_when_they_were_written) {
+  auto w = random({130, 770}, 2), bias = random({130}, 3);
+  auto frozen = only("onednn");
+  frozen->set("freezing", Any::boolean(true));
+  const auto layer = [&](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "linear", {any(in[0].tensor), any(w), any(bias)}))); };
+  const auto square = [&](Scope& s, const Values& in, Values& out) {
+    out.push(Ref<Tensor>(op(s, "matmul", {any(in[0].tensor), any(op(s, "transpose", {any(w), Any::integer(0), Any::integer(1)}))})));
+  };
+  for (const Lambda::Body& body : {Lambda::Body(layer), Lambda::Body(square)})
+    for (std::vector<int64_t> rows : {std::vector<int64_t>{1}, {40}, {3, 5, 11}}) {
+      rows.push_back(770);
+      auto x = random(rows, 1);
+      auto plain = compile(body, only("host").get()), packed = compile(body, frozen.get());
+      for (int write = 0; write < 3; write++) {
+        const Floats expected = run(*plain, {x.get()}), got = run(*packed, {x.get()});
+        ASSERT_EQ(got.size(), expected.size()) << error;
+        for (size_t i = 0; i < got.size(); i++) ASSERT_NEAR(got[i], expected[i], 2e-5 * (1 + std::fabs(expected[i]))) << i;
+        std::fill_n(reinterpret_cast<float*>(w->data()) + 100 * write, 100, 0.5f);
+        w->bump();
+      }
+      EXPECT_EQ(packed->statistics().misses, 1u);
+      const bool packs = rows[0] > 1 && kernels_for(instructions_of_this_machine()) == &avx2_kernels();
+      EXPECT_EQ(packed->statistics().peak_bytes >= 130 * 770 * sizeof(float), packs);
+    }
+}
+
 TEST_F(Onednn, gives_the_same_bits_on_any_number_of_threads) {
   for (const Sizes3& s : {Sizes3{300, 1100, 80}, Sizes3{1, 5000, 300}, Sizes3{7, 40, 30}}) {
     const std::vector<float> a = noise(3 * s.m * s.k, 1), b = noise(s.k * s.n, 2), bias = noise(s.n, 3);
