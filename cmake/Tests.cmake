@@ -216,6 +216,12 @@ if(TARGET core_executors_test AND EXISTS ${nvrtc})
   set_property(TEST core_executors APPEND PROPERTY ENVIRONMENT THUNDER_NVRTC=${nvrtc})
 endif()
 
+# Threads for ThreadSanitizer to look at, also on a machine that has one processor.
+if(THUNDER_SANITIZE MATCHES "thread")
+  get_property(tests DIRECTORY PROPERTY TESTS)
+  set_property(TEST ${tests} APPEND PROPERTY ENVIRONMENT THUNDER_NUM_THREADS=3)
+endif()
+
 # Kernels that tests compile are kept in the build tree, not in the home of whoever runs them.
 get_property(tests DIRECTORY PROPERTY TESTS)
 set_property(TEST ${tests} APPEND PROPERTY ENVIRONMENT THUNDER_CACHE_DIR=${CMAKE_BINARY_DIR}/kernels)
