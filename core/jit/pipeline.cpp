@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "executors/transform.h"
 #include "ir/verify.h"
+#include "passes/accumulate.h"
 #include "passes/algebra.h"
 #include "passes/casts.h"
 #include "passes/cse.h"
@@ -39,6 +40,7 @@ constexpr std::array kPipeline = {
     PipelineRow{"fold", plain<fold>, false, "decompositions compute with their arguments; the rules below look for numbers"},
     PipelineRow{"casts", plain<casts>, false, "neighbours convert and reshape back and forth"},
     PipelineRow{"algebra", plain<algebra>, false, "after fold, which makes the numbers that its rules match"},
+    PipelineRow{"accumulate", plain<accumulate>, false, "after casts and algebra, which bring sums and what they add together"},
     PipelineRow{"cse_prims", plain<cse>, false, "decompositions repeat each other's casts and constants"},
     PipelineRow{"dce_prims", plain<dce>, false, "drops what descending and merging left unused"},
     PipelineRow{"claim", claimed, true, "last: every line gets the executor that runs it"},

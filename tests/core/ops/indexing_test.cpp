@@ -1,4 +1,7 @@
 // gather, index_put, embedding, masked_fill ... : values, gradients, messages for what data can get wrong.
+#include <cmath>
+
+#include "base/thread_pool.h"
 #include "support/eager.h"
 
 namespace thunder {
@@ -71,6 +74,39 @@ TEST(Index, broadcasts_indices_and_counts_from_the_end) {
   EXPECT_EQ(values(y), (Doubles{1, 3, 4, 6}));
   Tensor* wrong[] = {both[0], indices(e, {1}, {3})};
   EXPECT_NE(e.refused("index", {any(x), list(wrong)}).find("index 3 is out of range for dim 1 of size 3"), std::string::npos);
+}
+
+// Of every element, the additions have one order, whoever does them.
+TEST(Adding, gives_the_same_bits_on_any_number_of_threads) {
+  Eager e;
+  for (const char* name : {"prims.take_add", "prims.scatter_add"})
+    for (int64_t dim : {0, 1}) {
+      SCOPED_TRACE(std::string(name) + " " + std::to_string(dim));
+      const bool takes = std::string_view(name) == "prims.take_add";
+      Ints taken = {300, 300};
+      taken[static_cast<size_t>(dim)] = 701;
+      Doubles numbers(90000), more(701 * 300), at;
+      for (size_t i = 0; i < numbers.size(); i++) numbers[i] = std::sin(static_cast<double>(i));
+      for (size_t i = 0; i < more.size(); i++) more[i] = std::cos(static_cast<double>(i));
+      for (int64_t i = 0; i < (takes ? 701 : 701 * 300); i++) at.push_back(static_cast<double>(i * 7919 % 300));
+      Tensor *x = e.tensor({300, 300}, numbers), *src = e.tensor(taken, more), *index = takes ? indices(e, {701}, at) : indices(e, taken, at);
+      const Buffer in[] = {x->buffer(), index->buffer(), src->buffer()};
+      const Arg args[] = {Arg(), Arg::integer(dim), Arg(), Arg()};
+      Doubles first;
+      for (size_t threads : {1, 2, 5}) {
+        ThreadPool pool(threads);
+        Tensor* y = e.tensor({300, 300}, Doubles(90000));
+        const Buffer out = y->buffer();
+        EXPECT_EQ(e.registry().get(name).reference({in, {&out, 1}, args, nullptr, &pool}), nullptr);
+        if (first.empty()) first = values(y);
+        EXPECT_EQ(values(y), first);
+        // In place.
+        Tensor* z = e.tensor({300, 300}, numbers);
+        const Buffer both[] = {z->buffer(), in[1], in[2]};
+        EXPECT_EQ(e.registry().get(name).reference({both, {both, 1}, args, nullptr, &pool}), nullptr);
+        EXPECT_EQ(values(z), first);
+      }
+    }
 }
 
 TEST(IndexPut, stores_or_adds) {

@@ -1,6 +1,7 @@
 // Every pass on the cases of its golden file.
 #include "support/golden.h"
 
+#include "passes/accumulate.h"
 #include "passes/algebra.h"
 #include "passes/casts.h"
 #include "passes/cse.h"
@@ -14,6 +15,7 @@ TEST(Dce, makes_its_golden_traces) { tests::check_golden("dce", dce); }
 TEST(Cse, makes_its_golden_traces) { tests::check_golden("cse", cse); }
 TEST(Fold, makes_its_golden_traces) { tests::check_golden("fold", fold); }
 TEST(Casts, makes_its_golden_traces) { tests::check_golden("casts", casts); }
+TEST(Accumulate, makes_its_golden_traces) { tests::check_golden("accumulate", accumulate); }
 TEST(Algebra, makes_its_golden_traces) { tests::check_golden("algebra", algebra); }
 
 }  // namespace

@@ -1,0 +1,178 @@
+// The prims that add by indices which are data: scatter_add, take_add.
+#include <algorithm>
+#include <optional>
+
+#include "base/thread_pool.h"
+#include "ops/grad.h"
+#include "ops/indices.h"
+
+namespace thunder {
+namespace {
+
+// ---- parts of tensors, for threads ----
+
+// Some of a dim of a buffer, by its indices; what lies beyond the dim's end is not there.
+struct Some {
+  Some(const Buffer& b, size_t dim, int64_t begin, int64_t end) : sizes(b.shape, b.shape + b.rank), buffer(b) {
+    begin = std::min(begin, sizes[dim]), end = std::min(end, sizes[dim]);
+    sizes[dim] = end - begin;
+    buffer.shape = sizes.data();
+    if (begin < end) buffer.data = b.as<std::byte>() + begin * b.strides[dim] * static_cast<int64_t>(size_of(b.dtype));
+  }
+  Some(const Some&) = delete;
+  Sizes sizes;
+  Buffer buffer;
+};
+
+// Adds for the indices begin <= i < end of a dim of the result that no index goes along. Whoever does it, each element gets what is
+// added to it in the order of the indices.
+using AddSome = Status* (*)(const Kernel& k, size_t dim, size_t along, int64_t begin, int64_t end);
+
+Status* add_all(const Kernel& k, size_t dim, AddSome add) {
+  constexpr int64_t kFew = 1 << 14;  // elements that a thread is woken for
+  const Buffer &out = k.out[0], &src = k.in[2];
+  size_t along = dim;
+  for (size_t i = 0; i < static_cast<size_t>(out.rank); i++)
+    if (i != dim && (along == dim || out.shape[i] > out.shape[along])) along = i;
+  const int64_t work = src.elements() + (k.in[0].data == out.data ? 0 : out.elements());
+  if (along == dim || !k.threads || work < 2 * kFew) return add(k, dim, along, 0, INT64_MAX);
+  struct Part {
+    const Kernel& k;
+    size_t dim, along;
+    AddSome add;
+  } part{k, dim, along, add};
+  const auto run = [](int64_t begin, int64_t end, void* arg) {
+    const Part& p = *static_cast<Part*>(arg);
+    return p.add(p.k, p.dim, p.along, begin, end);
+  };
+  return k.threads->parallel_for(out.shape[along], 1 + kFew * out.shape[along] / work, run, &part);
+}
+
+// ---- scatter_add ----
+
+void scatter_add_meta(const Call& c, Types& out) {
+  const TensorType &t = c.type(0), &index = c.type(2), &src = c.type(3);
+  require_index(c, 2);
+  c.require(t.dtype == src.dtype, "input and src must have one dtype; ", c.types());
+  c.require(src.rank() == t.rank(), "src must have the rank of input; ", c.types());
+  require_along(c, t, index, c.axis(1, t.rank()));
+  for (size_t i = 0; i < t.rank(); i++)
+    c.require(hint(index.shape[i]) <= hint(src.shape[i]), "index has size ", name(index.shape[i]), " in dim ", i, ", more than src's ",
+              name(src.shape[i]), "; ", c.types());
+  out.push(t);
+}
+Status* scatter_some(const Kernel& k, size_t dim, size_t along, int64_t begin, int64_t end) {
+  const Some in(k.in[0], along, begin, end), index(k.in[1], along, begin, end), src(k.in[2], along, begin, end), out(k.out[0], along, begin, end);
+  if (in.buffer.data != out.buffer.data) copy_strided(in.buffer, out.buffer);
+  const int64_t stride = k.out[0].strides[dim];
+  const Reshaped to = standing(out.buffer, index.buffer, dim);
+  by_dtype(k.out[0].dtype, [&](auto t) {
+    using T = decltype(t);
+    Rows<3> rows(index.buffer, {&index.buffer, &src.buffer, &to.buffer});
+    for (int64_t r = 0; r < rows.rows(); r++, rows.next())
+      for (int64_t i = 0; i < rows.row(); i++) {
+        const int64_t at = index_at(index.buffer, rows.offset[0] + i * rows.step[0]);
+        T& into = out.buffer.as<T>()[rows.offset[2] + i * rows.step[2] + at * stride];
+        const T value = src.buffer.as<T>()[rows.offset[1] + i * rows.step[1]];
+        into = static_cast<T>(static_cast<Compute<T>>(into) + static_cast<Compute<T>>(value));
+      }
+  });
+  return nullptr;
+}
+Status* scatter_add_kernel(const Kernel& k) {
+  if (k.out[0].rank == 0) {
+    // One element, and one index that can only be 0: as if there were a dim.
+    const Sizes one = {1};
+    const Reshaped in(k.in[0], one, one), index(k.in[1], one, one), src(k.in[2], one, one), out(k.out[0], one, one);
+    const Buffer inputs[] = {in.buffer, index.buffer, src.buffer};
+    return scatter_add_kernel({inputs, {&out.buffer, 1}, k.args, k.op, k.threads});
+  }
+  const size_t dim = normalize_axis(k.args[1].i, static_cast<size_t>(k.out[0].rank));
+  if (Status* refused = check_all("prims.scatter_add", k.in[1], dim, k.out[0].shape[dim])) return refused;
+  return add_all(k, dim, scatter_some);
+}
+void scatter_add_vjp(Grad& g) {
+  g.add(0, g.cotangent());
+  if (!g.wants(3)) return;
+  Var read = g.builder.call("prims.gather", {g.cotangent(), g.integer(1), g.var(2)});
+  const Shape& to = g.type(3).shape;
+  if (!(read.shape() == to)) {
+    // What src has beyond the index is not used.
+    Shape high = to;
+    for (size_t i = 0; i < to.size(); i++) high[i] = to[i] - read.shape()[i];
+    read = g.builder.call("prims.pad", {read, Shape(to.size(), 0), high, 0.0});
+  }
+  g.add(3, read);
+}
+
+// ---- take_add ----
+
+void take_add_meta(const Call& c, Types& out) {
+  const TensorType &t = c.type(0), &src = c.type(3);
+  require_index(c, 2);
+  c.require(t.rank() > 0, "input must have a dim to index, got ", name(t));
+  const Shape expected = taken_shape(t.shape, c.axis(1, t.rank()), c.type(2).shape);
+  c.require(t.dtype == src.dtype && src.shape == expected, "src must have input's dtype and shape ", name(expected), "; ", c.types());
+  out.push(t);
+}
+// Where take would put a dim of what it takes from.
+size_t taken_dim(size_t along, size_t dim, const Buffer& index) { return along < dim ? along : along - 1 + static_cast<size_t>(index.rank); }
+
+Status* take_some(const Kernel& k, size_t dim, size_t along, int64_t begin, int64_t end) {
+  const bool whole = along == dim;
+  const size_t taken = whole ? 0 : taken_dim(along, dim, k.in[1]);
+  const Some in(k.in[0], along, begin, end), out(k.out[0], along, begin, end);
+  std::optional<Some> some;
+  if (!whole) some.emplace(k.in[2], taken, begin, end);
+  if (in.buffer.data != out.buffer.data) copy_strided(in.buffer, out.buffer);
+  Slabs slabs(out.buffer, whole ? k.in[2] : some->buffer, k.in[1], dim);
+  return by_dtype(k.out[0].dtype, [&](auto t) {
+    using T = decltype(t);
+    return slabs.each("prims.take_add", k.in[1], dim, [](const Buffer& into, const Buffer& from) {
+      const Buffer ins[] = {into, from};
+      each2<T, T>({ins, {&into, 1}, {}}, [](Compute<T> a, Compute<T> b) { return static_cast<T>(a + b); });
+    });
+  });
+}
+Status* take_add_kernel(const Kernel& k) {
+  const size_t dim = normalize_axis(k.args[1].i, static_cast<size_t>(k.out[0].rank));
+  return add_all(k, dim, take_some);
+}
+
+// ---- samples ----
+
+void scatter_add_samples(Samples& s) {
+  s.add({TensorSpec{{3, 4}}, 1, below({3, 2}, 4), TensorSpec{{3, 2}}});
+  s.add({TensorSpec{{3, 4}}, 0, below({5, 4}, 3, DType::i32), TensorSpec{{6, 4}}});
+  s.add({TensorSpec{{}}, 0, below({}, 1), TensorSpec{{}}});
+  s.refuse({TensorSpec{{3}}, 0, below({4}, 3), TensorSpec{{2}}}, "more than src's");
+  s.refuse({TensorSpec{{3}}, 0, TensorSpec{{2}, DType::i64, -1, -1}, TensorSpec{{2}}}, "index -1 is out of range");
+}
+void take_add_samples(Samples& s) {
+  s.add({TensorSpec{{4, 3}}, 0, below({2, 5}, 4), TensorSpec{{2, 5, 3}}});
+  s.add({TensorSpec{{2, 3, 4}}, 1, below({}, 3), TensorSpec{{2, 4}}});
+  s.refuse({TensorSpec{{4, 3}}, 0, below({2}, 4), TensorSpec{{2, 4}}}, "shape [2, 3]");
+}
+
+
+constexpr OpRow kRows[] = {
+    checked({.schema = "prims.scatter_add(tensor input, int dim, tensor index, tensor src) -> tensor",
+             .doc = "A copy of input to which src is added where prims.gather would read, in the order of src.",
+             .meta = scatter_add_meta, .reference = scatter_add_kernel, .vjp = scatter_add_vjp, .samples = scatter_add_samples, .tags = kChecksData | kUpdates}),
+    checked({.schema = "prims.take_add(tensor input, int dim, tensor index, tensor src) -> tensor",
+             .doc = "A copy of input to which src is added where prims.take would read, in the order of index.",
+             .meta = take_add_meta, .reference = take_add_kernel,
+             .vjp = [](Grad& g) {
+               g.add(0, g.cotangent());
+               if (g.wants(3)) g.add(3, g.builder.call("prims.take", {g.cotangent(), g.integer(1), g.var(2)}));
+             },
+             .samples = take_add_samples, .tags = kChecksData | kUpdates}),
+};
+
+}  // namespace
+
+void register_index_add_prims(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

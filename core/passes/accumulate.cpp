@@ -1,0 +1,26 @@
+#include "passes/accumulate.h"
+
+#include <array>
+
+#include "passes/pattern.h"
+
+namespace thunder {
+namespace {
+
+constexpr std::string_view kRules[] = {
+    "add(x, take_add(0, dim, index, y)) -> take_add(x, dim, index, y)",
+    "add(take_add(0, dim, index, y), x) -> take_add(x, dim, index, y)",
+    "add(x, scatter_add(0, dim, index, y)) -> scatter_add(x, dim, index, y)",
+    "add(scatter_add(0, dim, index, y), x) -> scatter_add(x, dim, index, y)",
+};
+
+}  // namespace
+
+std::optional<Trace> accumulate(const Trace& trace, PassContext& context) {
+  std::vector<Rule> rules;
+  rules.reserve(std::size(kRules));
+  for (std::string_view rule : kRules) rules.emplace_back(rule, context.registry, "prims.");
+  return apply_rules(trace, context.registry, rules);
+}
+
+}  // namespace thunder
