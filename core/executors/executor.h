@@ -61,7 +61,7 @@ struct ExecutorDesc {
   // Hot: no handles, no allocation, no exceptions. Owned status: the call fails with its code and message.
   Status* (*run)(const Launch*, void* state) = nullptr;
   // The same for a part, where lay_out said that it can. May be null.
-  void (*run_part)(const Launch*, const void* state, const Part&) = nullptr;
+  void (*run_tile)(const Launch*, const void* state, const Tile&) = nullptr;
   void (*drop)(void* state) = nullptr;
   void (*destroy)(void* user) = nullptr;  // once
 };

@@ -64,7 +64,7 @@ class ExecutorPreparer : public Preparer {
 
   bool may_follow(const Node& node) const override {
     const auto it = ready_.find(&node);
-    return it != ready_.end() && it->second.by->desc().run_part;
+    return it != ready_.end() && it->second.by->desc().run_tile;
   }
 
   Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs, std::span<const Buffer> outputs, int32_t follows) override {
@@ -84,7 +84,7 @@ class ExecutorPreparer : public Preparer {
       if (failed) could_not(*ready.by, node, failed);
     }
     Prepared made = ready.prepared;
-    if (following.can) made.run_part = ready.by->desc().run_part;
+    if (following.can) made.run_tile = ready.by->desc().run_tile;
     ready.prepared.drop = nullptr;
     return made;
   }

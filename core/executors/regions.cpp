@@ -160,7 +160,9 @@ class Regions {
   }
   bool spreads(const Node& n) const {
     const Store& store = *trace_.store;
-    return def(n).view && uses_[n.args[0].v] > 1 && elements(store.type(n.results[0]).shape) != elements(store.type(n.args[0].v).shape);
+    if (!def(n).view || uses_[n.args[0].v] < 2) return false;
+    const Dim many = elements(store.type(n.results[0]).shape), few = elements(store.type(n.args[0].v).shape);
+    return many.constant() && few.constant() ? many.value() > few.value() : many != few;
   }
 
   // What it took, less the lines that need one behind the region. Gives one more than the room that it leaves before the lines

@@ -24,13 +24,13 @@ struct Launch {
 
 // A part of a dense tensor: some rows and columns, where all dims but the last count rows. It begins at a multiple of 64 columns,
 // and has such a number of them or all that are left.
-struct Part {
+struct Tile {
   int64_t row = 0, rows = 0, column = 0, columns = 0;
 };
 
 // What is done with each part of a step's first result as soon as it is there, while it lies in the caches.
 struct Follower {
-  void (*run)(const Launch*, const void* state, const Part&) = nullptr;  // any thread
+  void (*run)(const Launch*, const void* state, const Tile&) = nullptr;  // any thread
   const Launch* launch = nullptr;
   const void* state = nullptr;
 };

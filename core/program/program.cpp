@@ -89,14 +89,14 @@ void Program::prepare_steps() {
   std::vector<Step> steps;
   for (Step& step : plan_.steps) {
     const Prepared p = step.node ? prepare_step(step, layouts) : Prepared();
-    if (!p.run_part) {
+    if (!p.run_tile) {
       steps.push_back(step);
       settles_.push_back(p.settle);
       continue;
     }
     steps.back().follower = static_cast<int32_t>(plan_.followers.size());
     plan_.followers.push_back(step);
-    run_parts_.push_back(p.run_part);
+    run_tiles_.push_back(p.run_tile);
   }
   plan_.steps = std::move(steps);
 }
@@ -124,7 +124,7 @@ std::unique_ptr<Program::Frame> Program::make_frame() const {
     frame->buffers.push_back(buffer);
   }
   for (const Step& s : plan_.followers) frame->follower_launches.push_back(launch_of(s, *frame));
-  for (size_t i = 0; i < plan_.followers.size(); i++) frame->followers.push_back({run_parts_[i], &frame->follower_launches[i], plan_.followers[i].state});
+  for (size_t i = 0; i < plan_.followers.size(); i++) frame->followers.push_back({run_tiles_[i], &frame->follower_launches[i], plan_.followers[i].state});
   for (const Step& s : plan_.steps) {
     frame->launches.push_back(launch_of(s, *frame));
     if (s.follower >= 0) frame->launches.back().follower = &frame->followers[static_cast<size_t>(s.follower)];

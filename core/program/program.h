@@ -68,7 +68,7 @@ struct Prepared {
   void* state = nullptr;
   void (*drop)(void* state) = nullptr;  // may be null
   size_t scratch_bytes = 0;
-  void (*run_part)(const Launch*, const void* state, const Part&) = nullptr;  // null: it runs as a whole
+  void (*run_tile)(const Launch*, const void* state, const Tile&) = nullptr;  // null: it runs as a whole
   // Told of the inputs that stay the same, which alone have data in the launch. May be null.
   Status* (*settle)(const Launch*, void* state, size_t* kept_bytes) = nullptr;
 };
@@ -159,7 +159,7 @@ class Program {
   size_t n_given_;  // inputs before the fixed ones
   std::vector<Patch> input_patches_, output_patches_;
   std::vector<uint32_t> given_inputs_;
-  std::vector<void (*)(const Launch*, const void*, const Part&)> run_parts_;  // by follower
+  std::vector<void (*)(const Launch*, const void*, const Tile&)> run_tiles_;  // by follower
   std::vector<decltype(Prepared::settle)> settles_;                          // by step; null: it does not ask
   std::atomic<size_t> kept_bytes_{0};
   std::vector<std::pair<void*, void (*)(void*)>> drops_;

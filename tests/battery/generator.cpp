@@ -233,15 +233,11 @@ class Generator {
   void join() {
     const size_t x = pick(1);
     Ints s = known_[x].shape;
-    if (s.back() % 2 == 0 && chance(2)) {
-      // Halves turned round, as positions are rotated into queries.
-      const int64_t n = s.back();
-      s.back() = n / 2;
-      const size_t low = add_view("slice", {value(x), integer(-1), integer(0), integer(n / 2), integer(1)}, s, x);
-      const size_t high = add_view("slice", {value(x), integer(-1), integer(n / 2), integer(n), integer(1)}, s, x);
-      const size_t negated = add("neg", {value(high)}, s, bound(x));
-      s.back() = n;
-      add("cat", {{Kind::list, 0, 0, {static_cast<int64_t>(negated), static_cast<int64_t>(low)}}, integer(-1)}, s, bound(x));
+    if (s.back() > 1 && chance(2)) return turn_round(x);
+    if (count(s) < 100 && chance(4)) {
+      const int64_t low = between(0, 2), high = between(0, 2);
+      s.back() += low + high;
+      add("pad", {value(x), dims({low, high})}, s, bound(x));
       return;
     }
     const size_t y = add("sin", {value(x)}, known_[x].shape, 1);
@@ -249,10 +245,30 @@ class Generator {
       const int64_t d = axis(x);
       s[static_cast<size_t>(d)] *= 2;
       if (count(s) < 200) add("cat", {{Kind::list, 0, 0, {static_cast<int64_t>(x), static_cast<int64_t>(y)}}, integer(d)}, s, std::max(1.0, bound(x)));
+    } else if (chance(2)) {
+      // Parts that differ in size.
+      const int64_t d = axis(x), n = s[static_cast<size_t>(d)];
+      Ints part = s;
+      part[static_cast<size_t>(d)] = between(1, n);
+      const size_t z = add_view("slice", {value(y), integer(d), integer(0), integer(part[static_cast<size_t>(d)]), integer(1)}, part, y);
+      s[static_cast<size_t>(d)] += part[static_cast<size_t>(d)];
+      if (count(s) < 200) add("cat", {{Kind::list, 0, 0, {static_cast<int64_t>(z), static_cast<int64_t>(x)}}, integer(d)}, s, std::max(1.0, bound(x)));
     } else if (s.size() < 4 && count(s) < 100) {
       s.insert(s.begin(), 2);
       add("stack", {{Kind::list, 0, 0, {static_cast<int64_t>(x), static_cast<int64_t>(y)}}, integer(0)}, s, std::max(1.0, bound(x)));
     }
+  }
+  // Parts of rows turned round, as positions are rotated into queries.
+  void turn_round(size_t x) {
+    Ints s = known_[x].shape;
+    const int64_t n = s.back(), middle = chance(2) ? n / 2 : between(1, n - 1);
+    s.back() = middle;
+    const size_t low = add_view("slice", {value(x), integer(-1), integer(0), integer(middle), integer(1)}, s, x);
+    s.back() = n - middle;
+    const size_t high = add_view("slice", {value(x), integer(-1), integer(middle), integer(n), integer(1)}, s, x);
+    const size_t negated = add("neg", {value(high)}, s, bound(x));
+    s.back() = n;
+    add("cat", {{Kind::list, 0, 0, {static_cast<int64_t>(negated), static_cast<int64_t>(low)}}, integer(-1)}, s, bound(x));
   }
   // One input holds indices below rows_.
   void index() {

@@ -1,28 +1,15 @@
 #include "executors/cuda/source.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/text.h"
+#include "executors/cuda/arithmetic.h"
 #include "executors/cuda/prelude.h"
 
 namespace thunder::fusion {
 namespace {
-
-bool real(DType d) { return is_real(d); }
-
-// The type in which a value is computed, and that in which it lies in memory.
-const char* type_of(DType d) {
-  switch (d) {
-    case DType::boolean: return "bool";
-    case DType::u8: return "u8";
-    case DType::i32: return "int";
-    case DType::i64: return "i64";
-    case DType::f64: return "double";
-    default: return "float";
-  }
-}
-const char* memory_type(DType d) { return d == DType::boolean ? "u8" : d == DType::bf16 ? "unsigned short" : type_of(d); }
 
 class Writer {
  public:
@@ -32,9 +19,11 @@ class Writer {
       strides_.emplace_back();
       for (int64_t stride : map) strides_.back().push_back(step_of(stride) == Step::any ? cat("p.at[", next++, "]") : stride ? "1" : "");
     }
-    ordinals_.resize(nest.exprs.size());
-    for (size_t i = 0; i < nest.exprs.size(); i++)
-      if (nest.exprs[i].fn == Fn::uniform) ordinals_[i] = cat("p.at[", next++, "]");
+    const auto parameter = [&] { return cat("p.at[", next++, "]"); };
+    for (const Expr& e : nest.exprs) offsets_.push_back(has_parameter(e) ? parameter() : "");
+    for (const Output& s : nest.stores) store_offsets_.push_back(s.offset ? parameter() : "");
+    for (uint32_t a = 0; a < nest.axes(); a++)
+      for (int64_t at : nest.cuts(a)) cuts_[{a, at}] = parameter();
     parameters_ = next;
   }
 
@@ -166,14 +155,32 @@ class Writer {
   void store_all(F&& wanted) {
     std::vector<std::pair<const Output*, std::string>> values;
     for (const Output& s : nest_.stores)
-      if (wanted(s)) values.emplace_back(&s, value(s.value));
-    for (auto& [s, v] : values) {
-      const DType d = nest_.buffers[s->buffer];
-      std::string once;
-      for (uint32_t a = 0; a < nest_.axes(); a++)
-        if (nest_.repeats(*s) & bit(a)) once += cat("if (", index_[a], " == 0) ");
-      line(once, "((", memory_type(d), "*)b.at[", s->buffer, "])[", place(s->map), "] = ", d == DType::bf16 ? cat("to_bf16(", v, ")") : v, ";");
+      if (wanted(s) && s.only.empty()) values.emplace_back(&s, value(s.value));
+    for (auto& [s, v] : values) store(*s, v);
+    for (const Output& s : nest_.stores) {
+      if (!wanted(s) || s.only.empty()) continue;
+      std::string here;
+      for (const Stretch& only : s.only) {
+        if (only.begin > 0) here += cat(here.empty() ? "" : " && ", index_[only.axis], " >= ", cuts_.at({only.axis, only.begin}));
+        if (only.end < nest_.extents[only.axis]) here += cat(here.empty() ? "" : " && ", index_[only.axis], " < ", cuts_.at({only.axis, only.end}));
+      }
+      line("if (", here.empty() ? "true" : here, ") {");
+      apart([&] { store(s, value(s.value)); });
     }
+  }
+  void store(const Output& s, const std::string& v) {
+    const DType d = nest_.buffers[s.buffer];
+    const std::string& more = store_offsets_[static_cast<size_t>(&s - nest_.stores.data())];
+    line("((", memory_type(d), "*)b.at[", s.buffer, "])[", place(s.map), more.empty() ? "" : " + " + more, "] = ", d == DType::bf16 ? cat("to_bf16(", v, ")") : v, ";");
+  }
+  // A block, of which nothing is known outside.
+  template <class F>
+  void apart(F&& write) {
+    const Memo row = row_, position = position_, picks = picks_;
+    open();
+    write();
+    close();
+    row_ = row, position_ = position, picks_ = picks;
   }
 
   std::string place(uint32_t map) const {
@@ -190,10 +197,23 @@ class Writer {
     Memo& memo = nest_.exprs[id].axes & picked_ ? picks_ : nest_.is_row(id) ? row_ : position_;
     if (!memo[id].empty()) return memo[id];
     const Expr& e = nest_.exprs[id];
-    const std::string text = e.fn == Fn::pick ? pick(id) : formula(id);
     const std::string variable = cat("e", id, picked_ ? cat("_", depth_) : "");
-    line("const ", type_of(e.dtype), " ", variable, " = ", text, ";");
+    if (e.fn == Fn::choose) {
+      choose(e, variable);
+    } else {
+      const std::string text = e.fn == Fn::pick ? pick(id) : formula(id);
+      line("const ", type_of(e.dtype), " ", variable, " = ", text, ";");
+    }
     return (nest_.exprs[id].axes & picked_ ? picks_ : nest_.is_row(id) ? row_ : position_)[id] = variable;
+  }
+
+  // Only what is chosen is computed: the other may not be there.
+  void choose(const Expr& e, const std::string& variable) {
+    line(type_of(e.dtype), " ", variable, ";");
+    for (int i : {0, 1}) {
+      line(i ? "else {" : cat("if (", index_[e.axis], " < ", cuts_.at({e.axis, e.bound}), ") {"));
+      apart([&] { line(variable, " = ", value(e.in[i]), ";"); });
+    }
   }
 
   std::string pick(ExprId id) {
@@ -211,76 +231,28 @@ class Writer {
 
   std::string formula(ExprId id) {
     const Expr& e = nest_.exprs[id];
+    const std::string more = e.offset && e.fn != Fn::uniform ? " + " + offsets_[id] : "";
+    if (e.fn == Fn::number) return number(e.number, e.dtype);
     if (e.fn == Fn::load) {
       const DType d = nest_.buffers[e.buffer];
-      const std::string read = cat("((const ", memory_type(d), "*)b.at[", e.buffer, "])[", place(e.map), e.offset ? cat(" + ", e.offset) : "", "]");
+      const std::string read = cat("((const ", memory_type(d), "*)b.at[", e.buffer, "])[", place(e.map), more, "]");
       return d == DType::bf16 ? cat("from_bf16(", read, ")") : d == DType::boolean ? cat(read, " != 0") : read;
     }
-    if (e.fn == Fn::position) return rounded(e, cat("(", type_of(e.dtype), ")(", place(e.map), ")"));
+    if (e.fn == Fn::position) return rounded(e, cat("(", type_of(e.dtype), ")(", place(e.map), more, ")"));
     std::vector<std::string> x;
     for (uint32_t i = 0; i < e.count; i++) x.push_back(value(e.in[i]));
-    if (e.fn == Fn::choose) return cat(index_[e.axis], " < ", e.bound, " ? ", x[0], " : ", x[1]);
-    if (e.fn == Fn::uniform) return cat("uniform_", name(e.dtype), "(", x[0], ", ", x[1], ", ", x[2], ", ", ordinals_[id], ")");
+    if (e.fn == Fn::uniform) return cat("uniform_", name(e.dtype), "(", x[0], ", ", x[1], ", ", x[2], ", ", offsets_[id], ")");
     if (e.fn == Fn::where) return cat(x[0], " ? ", x[1], " : ", x[2]);
     if (e.fn == Fn::convert) return rounded(e, converted(x[0], nest_.exprs[e.in[0]].dtype, e.dtype));
     return rounded(e, e.count == 2 ? binary(e.fn, x[0], x[1], nest_.exprs[e.in[0]].dtype) : unary(e.fn, x[0], e.dtype));
   }
-  static std::string rounded(const Expr& e, std::string text) { return e.dtype == DType::bf16 ? cat("round_bf16(", text, ")") : text; }
-
-  static std::string converted(const std::string& x, DType from, DType to) {
-    if (to == DType::boolean) return cat(x, " != 0");
-    if (real(from) && !real(to)) return cat("(", type_of(to), ")to_integer(", x, ")");
-    return cat("(", type_of(to), ")", x);
-  }
-
-  static std::string binary(Fn fn, const std::string& x, const std::string& y, DType d) {
-    const bool boolean = d == DType::boolean;
-    const char* suffix = d == DType::f64 ? "(" : "f(";
-    const auto wrapped = [&](const char* sign) {
-      // Integers wrap around: as unsigned ones, since overflow of signed ones is undefined.
-      if (real(d)) return cat(x, sign, y);
-      const char* u = d == DType::i64 ? "u64" : "u32";
-      return cat("(", type_of(d), ")((", u, ")", x, sign, "(", u, ")", y, ")");
-    };
-    switch (fn) {
-      case Fn::add: return boolean ? cat(x, " || ", y) : wrapped(" + ");
-      case Fn::sub: return wrapped(" - ");
-      case Fn::mul: return boolean ? cat(x, " && ", y) : wrapped(" * ");
-      case Fn::div: return cat(x, " / ", y);
-      case Fn::fmod: return cat("fmod", suffix, x, ", ", y, ")");
-      case Fn::pow: return cat("pow", suffix, x, ", ", y, ")");
-      case Fn::maximum: return cat("greater(", x, ", ", y, ")");
-      case Fn::minimum: return cat("lesser(", x, ", ", y, ")");
-      case Fn::eq: return cat(x, " == ", y);
-      case Fn::ne: return cat(x, " != ", y);
-      case Fn::lt: return cat(x, " < ", y);
-      case Fn::le: return cat(x, " <= ", y);
-      case Fn::gt: return cat(x, " > ", y);
-      default: return cat(x, " >= ", y);
-    }
-  }
-
-  static std::string unary(Fn fn, const std::string& x, DType d) {
-    const bool wide = d == DType::f64;
-    const std::string one = wide ? "1.0" : "1.0f";
-    switch (fn) {
-      case Fn::abs: return real(d) ? cat(wide ? "fabs(" : "fabsf(", x, ")") : cat(x, " < 0 ? (", type_of(d), ")(0 - ", x, ") : ", x);
-      case Fn::neg: return real(d) ? cat("-", x) : cat("(", type_of(d), ")(0 - (u64)", x, ")");
-      case Fn::sign: return cat("sign(", x, ")");
-      case Fn::floor: return real(d) ? cat(wide ? "floor(" : "floorf(", x, ")") : x;
-      case Fn::logical_not: return cat(x, " == 0");
-      case Fn::rsqrt: return cat(one, " / ", wide ? "sqrt(" : "sqrtf(", x, ")");
-      case Fn::reciprocal: return cat(one, " / ", x);
-      default: return cat(name(fn), wide ? "(" : "f(", x, ")");  // the C library's: sqrt, exp, log, sin, cos, tanh, erf
-    }
-  }
-
   const Nest& nest_;
   const std::string& name_;
   std::string out_, indent_ = "  ";
   std::vector<std::string> index_;                 // by axis: the variable that walks it
   std::vector<std::vector<std::string>> strides_;  // by map and axis; "": it is not walked
-  std::vector<std::string> ordinals_;              // by expression
+  std::vector<std::string> offsets_, store_offsets_;  // by expression, by output; "": 0
+  std::map<std::pair<uint32_t, int64_t>, std::string> cuts_;
   size_t parameters_ = 0;
   Memo row_, position_, picks_;
   AxisSet picked_ = 0;

@@ -62,7 +62,8 @@ size_t bytes(const Nest& n, uint32_t buffer, uint32_t map, AxisSet axes) {
 }  // namespace
 
 void keep_rows(Nest& n) {
-  if (n.lane_is_outer() || n.split || n.backwards || n.row_elements() > kRowLimit) return;
+  // Along an axis that is cut, what one pass computes at some positions another may need at all.
+  if (n.lane_is_outer() || n.split || n.backwards || !n.cuts(n.lane).empty() || n.row_elements() > kRowLimit) return;
   std::vector<int> passes(n.exprs.size(), 0);
   const std::vector<uint8_t> there(n.exprs.size(), 0);
   for (uint32_t pass = 0; pass < n.passes; pass++) {

@@ -32,7 +32,7 @@ Status* lay_out(const NodeView& view, void* state, size_t* scratch, void*) {
   try {
     auto& launcher = *static_cast<State*>(state);
     if (view.following)
-      if (auto parts = lower_parts(view, view.following->input)) {
+      if (auto parts = lower_tiles(view, view.following->input)) {
         launcher = std::make_unique<Launcher>(std::move(*parts));
         view.following->can = true;
         return nullptr;
@@ -46,7 +46,7 @@ Status* lay_out(const NodeView& view, void* state, size_t* scratch, void*) {
 }
 
 Status* run(const Launch* launch, void* state) { return (*static_cast<State*>(state))->run(*launch); }
-void run_part(const Launch* launch, const void* state, const Part& part) { (*static_cast<const State*>(state))->run_part(*launch, part); }
+void run_tile(const Launch* launch, const void* state, const Tile& part) { (*static_cast<const State*>(state))->run_tile(*launch, part); }
 void drop(void* state) { delete static_cast<State*>(state); }
 
 }  // namespace
@@ -60,7 +60,7 @@ ExecutorDesc fusion_executor() {
   d.prepare = prepare;
   d.lay_out = lay_out;
   d.run = run;
-  d.run_part = run_part;
+  d.run_tile = run_tile;
   d.drop = drop;
   return d;
 }

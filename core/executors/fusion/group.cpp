@@ -25,9 +25,11 @@ bool computable(const Node& line, const Store& store) {
   };
   for_each_value(line.args, check);
   for (ValueId r : line.results) check(r);
-  if (fits && row->role == Role::join) {
-    const auto parts = operands(line);
-    fits = parts.size() <= kMaxJoined && std::all_of(parts.begin(), parts.end(), [&](ValueId v) { return store.type(v).shape == store.type(parts[0]).shape; });
+  if (fits && row->role == Role::join) fits = operands(line).size() <= kMaxJoined;
+  const size_t steps = line.op->name() == "prims.slice" ? 3 : line.op->name() == "prims.slice_scatter" ? 4 : 0;
+  if (fits && steps) {
+    const auto each = line.args[steps].dim_list();
+    fits = std::all_of(each.begin(), each.end(), [](Dim d) { return d == Dim(1); });
   }
   if (fits && row->role == Role::scan) fits = store.type(line.results[0]).dtype != DType::boolean;
   // Sums of booleans and the order of 64-bit indices have rules of their own; the host knows them.
@@ -38,7 +40,9 @@ bool computable(const Node& line, const Store& store) {
 Coordinates Group::read(const Node& line, size_t operand) {
   const ValueId v = operands(line)[operand];
   if (has(v)) return space_.resolve(value(v).coordinates);
-  return reads_[{&line, operand}] = space_.fresh(store_->type(v).shape);
+  const auto [known, first] = read_at_.try_emplace(v);
+  if (first) known->second = space_.fresh(store_->type(v).shape);
+  return reads_[{&line, operand}] = space_.resolve(known->second);
 }
 
 Coordinates Group::read_of(const Node& line, size_t operand) const {
@@ -51,7 +55,7 @@ Dimension Group::all() const {
   axes.insert(axes.end(), walked.begin(), walked.end());
   for (auto& [id, value] : values_)
     if (value.kind == Kind::line) {
-      const Axes more = set_of(space_.flat(value.coordinates));
+      const Axes more = walked_by(value.coordinates);
       axes.insert(axes.end(), more.begin(), more.end());
     }
   std::sort(axes.begin(), axes.end());
@@ -81,6 +85,7 @@ bool Group::extend(const Node& line) {
     case Role::scan: fits = add_scan(line); break;
   }
   if (!fits) return false;
+  if (find_prim(*line.op)->role == Role::reduction || comes_of_reduction(line)) reduced_from_.insert(line.results[0]);
   arguments_ += more;
   lines_.push_back(&line);
   return true;
@@ -93,8 +98,10 @@ bool Group::add_all(const Node& node) {
 
 bool Group::axes_stay_whole() const {
   const auto whole = [this](const Dimension& along) { return space_.resolve(along).size() == 1; };
+  const auto parts_whole = [&](const Stretches& s) { return whole(s.whole) && (s.part.empty() || whole(s.part)); };
   return std::all_of(picked_.begin(), picked_.end(), whole) && std::all_of(scanned_.begin(), scanned_.end(), whole) &&
-         std::all_of(choices_.begin(), choices_.end(), [&](const auto& choice) { return whole(choice.second); });
+         std::all_of(choices_.begin(), choices_.end(), [&](const auto& choice) { return whole(choice.second); }) &&
+         std::all_of(parts_.begin(), parts_.end(), parts_whole);
 }
 
 // Every value must be known for each position, or for each position along the outer axes, but that it may be the same along
@@ -104,6 +111,8 @@ bool Group::consistent() {
   if (!scanned_.empty() && (looks_elsewhere_ || !choices_.empty())) return refuse("it computes sums that run along an axis and what stands elsewhere on it");
   Axes choices;
   for (auto& [line, along] : choices_) choices.push_back(space_.resolve(along)[0]);
+  for (const Stretches& s : parts_)
+    if (s.part.empty()) choices.push_back(walked_as(space_.resolve(s.whole)[0]).whole);
   std::sort(choices.begin(), choices.end());
   const Axes everything = set_of(all()), inner = set_of(reduced()), outer = without(everything, inner);
   if (everything.size() + picked_.size() >= kMaxAxes) return refuse("it needs more loops than a kernel may have");
@@ -111,7 +120,7 @@ bool Group::consistent() {
   for (auto& [read, coordinates] : reads_)
     if (is_diagonal(set_of(space_.flat(coordinates)))) return refuse("it reads the same value along two different axes at once");
   for (auto& [id, value] : values_) {
-    const Axes axes = set_of(space_.flat(value.coordinates));
+    const Axes axes = walked_by(value.coordinates);
     if (is_diagonal(axes)) return refuse("it reads the same value along two different axes at once");
     if (value.kind != Kind::line || without(without(everything, axes), choices).empty()) continue;
     const bool row = without(axes, outer).empty() && without(without(outer, axes), choices).empty();
@@ -119,6 +128,7 @@ bool Group::consistent() {
   }
   for (const Dimension& along : scanned_)
     if (set_of(space_.resolve(along)) != inner) return refuse("it sums along another axis than the group reduces");
+  if (!parts_.empty() && !parts_fit(everything)) return false;
   return reductions_fit(everything, outer) || refuse("it reduces other axes than the rest of the group");
 }
 

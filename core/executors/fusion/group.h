@@ -4,10 +4,11 @@
 #include <map>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
+#include "executors/fusion/axes.h"
 #include "executors/fusion/prims.h"
-#include "executors/fusion/space.h"
 
 namespace thunder::fusion {
 
@@ -23,10 +24,18 @@ struct GroupValue {
   Kind kind = Kind::line;
 };
 
+// An axis as a stretch of a longer one: index i of it is index start + i there.
+struct Part {
+  AxisId axis, whole;
+  int64_t start;
+};
+
 // What a kernel may have at most: it is compiled as a whole, and its arguments lie on the stack.
 constexpr size_t kMaxLines = 96, kMaxArguments = 4 * kMaxLines;
 // Operands that a line may join: each has code of its own.
 constexpr size_t kMaxJoined = 8;
+// Stretches of axes that what a group walks may be cut into: code is made for each.
+constexpr size_t kMaxParts = 16;
 
 // Whether fusion computes this line at all: its function, element types, sizes.
 bool computable(const Node& line, const Store& store);
@@ -49,29 +58,40 @@ class Group {
   const GroupValue& value(ValueId v) const { return values_.at(v); }
   // Where a line of the group reads an operand, by its number, that no other line makes.
   Coordinates read_of(const Node& line, size_t operand) const;
-  // The axis along which a line that joins several operands chooses among them.
-  AxisId choice_of(const Node& line) const { return space_.resolve(choices_.at(&line))[0]; }
+  // The axis along which a line that joins several operands alike chooses among them; none: they are parts of one axis.
+  Dimension choice_of(const Node& line) const;
+  // Where an axis stands in the one that is walked in its stead: itself at 0, unless it is a part of another.
+  Part walked_as(AxisId a) const;
   const Space& space() const { return space_; }
   // The axes that the nest reduces for each position of the others; empty: nothing.
   Dimension reduced() const { return space_.resolve(reduced_); }
   // Whether sums run from the end of the one axis that is reduced; what they run along is then walked in no other order.
   bool backwards() const { return backwards_; }
+  bool has_parts() const { return !parts_.empty(); }
   // All axes of the nest.
   Dimension all() const;
+  // Those among them that a value is walked by.
+  std::vector<AxisId> walked_by(const Coordinates& c) const;
 
  private:
   bool refuse(std::string_view why) {
     why_ = why;
     return false;
   }
-  // The coordinates at which a line reads an operand; new ones if no line of the group makes it.
+  // The coordinates at which a line reads an operand; of an input, those at which others read it, if any do.
   Coordinates read(const Node& line, size_t operand);
   bool same_extents(const Dimension& a, const Dimension& b) const;
   bool add_elementwise(const Node& line);
   bool add_view(const Node& line);
   bool add_reduction(const Node& line);
   bool add_pick(const Node& line);
+  bool add_slice(const Node& line);
   bool add_join(const Node& line);
+  bool add_cat(const Node& line);
+  Dimension whole_of(const std::vector<Dimension>& parts, int64_t extent);
+  bool lies_in(const Dimension& part, const Dimension& whole, int64_t start, const Node& line);
+  bool comes_of_reduction(const Node& line) const;
+  bool parts_fit(const Axes& everything);
   bool add_scan(const Node& line);
   bool axes_stay_whole() const;
   bool reductions_fit(const std::vector<AxisId>& everything, const std::vector<AxisId>& outer) const;
@@ -81,6 +101,7 @@ class Group {
   std::vector<const Node*> lines_;
   std::unordered_map<ValueId, GroupValue> values_;
   std::map<std::pair<const Node*, size_t>, Coordinates> reads_;  // of inputs, by reductions, picks and joins
+  std::unordered_map<ValueId, Coordinates> read_at_;              // inputs, where a line first read them
   Dimension reduced_;
   bool reduces_ = false;
   struct Reduction {
@@ -90,6 +111,13 @@ class Group {
   std::vector<Reduction> reductions_;
   std::vector<Dimension> picked_;  // the axes along which lines pick: one each
   std::map<const Node*, Dimension> choices_;  // the axis along which a line chooses
+  struct Stretches {
+    Dimension part, whole;  // one axis each; no part: one position of the whole
+    int64_t start;
+    bool reduced;           // what is cut or joined comes of a reduction
+  };
+  std::vector<Stretches> parts_;
+  std::unordered_set<ValueId> reduced_from_;  // what comes of a reduction
   std::vector<Dimension> scanned_;            // the axes along which sums run: all the one that is reduced
   bool backwards_ = false;
   bool looks_elsewhere_ = false;              // it computes something where the loops do not stand

@@ -20,7 +20,13 @@ bool Group::add_elementwise(const Node& line) {
   });
   if (draws && !first) return refuse("it draws from a state that the group computes");
   if (!fits) return refuse("its operands are walked by different loops");
+  // What others read as well is walked as they do, so that it is read once.
+  for (size_t i = 0; first && !draws && i < operands(line).size(); i++)
+    if (const auto known = read_at_.find(operands(line)[i]); known != read_at_.end()) mine = space_.resolve(known->second), first = false;
   if (first) mine = space_.fresh(store_->type(line.results[0]).shape);
+  if (!draws)
+    for (ValueId v : operands(line))
+      if (!has(v)) read_at_.try_emplace(v, mine);
   values_[line.results[0]] = {std::move(mine), Kind::line};
   return true;
 }
@@ -28,6 +34,7 @@ bool Group::add_elementwise(const Node& line) {
 bool Group::add_view(const Node& line) {
   const ValueId in = line.args[0].v;
   if (!has(in)) return refuse("a view of an input costs nothing outside of the kernel");
+  if (line.op->name() == "prims.slice") return add_slice(line);
   const auto to = std::span<const Dim>(store_->type(line.results[0]).shape);
   const Coordinates from = space_.resolve(value(in).coordinates);
   Coordinates mine;
@@ -72,6 +79,7 @@ bool sums_many_rows(const Shape& shape, const std::vector<bool>& gone) {
 // A reduction over the axes that the group reduces already is one more of the kind; one over all the others sums
 // columns; one over everything adds up both.
 bool Group::add_reduction(const Node& line) {
+  const bool known = has(line.args[0].v) || read_at_.count(line.args[0].v);
   const Coordinates from = read(line, 0);
   std::vector<bool> gone(from.size(), false);
   for (size_t dim : reduced_dims(line, from.size())) gone[dim] = true;
@@ -82,7 +90,7 @@ bool Group::add_reduction(const Node& line) {
     else for (AxisId a : from[i]) away.push_back(a);
   }
   // An input is taken to be walked as the rest of the group is, if it can be; what reads it later will tell.
-  if (!has(line.args[0].v) && reduces_ && same_extents(away, reduced())) space_.unify(reduced(), away);
+  if (!known && reduces_ && same_extents(away, reduced())) space_.unify(reduced(), away);
   const Axes input = set_of(space_.flat(from)), over = set_of(space_.resolve(away));
   Dimension everything = all();
   Axes total = set_of(everything);
@@ -125,7 +133,8 @@ bool Group::add_pick(const Node& line) {
     if (i != dim && at[i] != shape[i]) return refuse("its index is smaller than what it picks from");
     if (i == dim && inside && at[i] != Dim(1)) return refuse("it picks more than one element of a row");
   }
-  const Coordinates rows = read(line, 1), from = read(line, 0);
+  // Of what it picks from, elements anywhere are read.
+  const Coordinates rows = read(line, 1), from = inside ? read(line, 0) : reads_[{&line, 0}] = space_.fresh(shape);
   Coordinates made = rows;
   if (takes) {
     made.insert(made.begin(), from.begin(), from.begin() + static_cast<ptrdiff_t>(dim));
@@ -147,33 +156,16 @@ bool Group::add_pick(const Node& line) {
   return true;
 }
 
-// cat(operands, dim) of operands of one shape: the dim becomes an axis along which the operand is chosen, and the operand's own
-// axes, by which all are walked alike. Its operands do not change along that axis.
-bool Group::add_join(const Node& line) {
-  const size_t parts = operands(line).size();
-  Coordinates made = read(line, 0);
-  for (size_t i = 1; i < parts; i++)
-    if (!space_.unify(made, read(line, i))) return refuse("its operands are walked by different loops");
-  made = space_.resolve(made);
-  if (parts > 1) {
-    Dimension& dim = made[normalize_axis(line.args[1].i, made.size())];
-    const Dimension along = {space_.fresh(static_cast<int64_t>(parts))};
-    dim.insert(0, along[0]);
-    choices_[&line] = along;
-  }
-  values_[line.results[0]] = {std::move(made), Kind::line};
-  return true;
-}
-
 // A sum that runs along an axis needs its positions one after the other, as reductions walk them.
 bool Group::add_scan(const Node& line) {
+  const bool known = has(line.args[0].v) || read_at_.count(line.args[0].v);
   const Coordinates from = read(line, 0);
   Dimension along;
   if (!from.empty()) along = space_.resolve(from[normalize_axis(line.args[1].i, from.size())]);
   if (along.empty()) return refuse("it sums along an axis of size 1");
   const bool reverse = line.args[2].i;
   if (!scanned_.empty() && backwards_ != reverse) return refuse("it sums the other way round than the rest of the group");
-  if (!has(line.args[0].v) && reduces_ && same_extents(along, reduced())) space_.unify(reduced(), along);
+  if (!known && reduces_ && same_extents(along, reduced())) space_.unify(reduced(), along);
   if (reduces_ && set_of(space_.resolve(along)) != set_of(reduced())) return refuse("it sums along another axis than the group reduces");
   if (!reduces_) reduced_ = along;
   reduces_ = true, backwards_ = reverse;

@@ -58,7 +58,7 @@ Launcher::Launcher(Lowered lowered) : partials_(std::move(lowered.partials)), ch
   const int64_t piece = nest.lane_is_outer() ? 64 : nest.blocked ? kBlockedPiece : kPiece;
   parameters_.insert(parameters_.end(), {piece, kBlock});
   items_ = work_items(nest, piece, kBlock);
-  if (lowered.in_parts) find_steps(nest);
+  if (lowered.in_tiles) find_steps(nest);
   int64_t elements = 1;
   for (uint32_t a = 0; a < nest.outer + nest.inner; a++) elements *= nest.extents[a];
   grain_ = std::max<int64_t>(1, kGrain * items_ / std::max<int64_t>(1, elements));
@@ -82,9 +82,9 @@ void Launcher::find_steps(const Nest& nest) {
 }
 
 // The kernel knows of a part only that it has fewer rows and columns, and where its first element is.
-void Launcher::run_part(const Launch& launch, const Part& part) const {
+void Launcher::run_tile(const Launch& launch, const Tile& part) const {
   std::array<void*, kMaxArguments> buffers;
-  std::array<int64_t, 4 + 2 * kMostMapsInParts> parameters;  // extents, strides, piece and block
+  std::array<int64_t, kMostParametersOfTiles + 2> parameters;  // the nest's, a piece and a block
   for (size_t i = 0; i < launch.n_inputs + launch.n_outputs; i++) {
     const Buffer& b = i < launch.n_inputs ? launch.inputs[i] : launch.outputs[i - launch.n_inputs];
     buffers[i] = b.as<std::byte>() + part.row * steps_[i].row + part.column * steps_[i].column;

@@ -13,8 +13,8 @@ class Launcher {
   size_t scratch_bytes() const { return static_cast<size_t>(chunks_) * chunk_bytes_; }
   // Any thread. Null, or an owned status.
   Status* run(const Launch& launch) const;
-  // A part of the rows and columns of a nest that `lower_parts` made.
-  void run_part(const Launch& launch, const Part& part) const;
+  // A part of the rows and columns of a nest that `lower_tiles` made.
+  void run_tile(const Launch& launch, const Tile& part) const;
 
  private:
   struct Work;

@@ -11,8 +11,8 @@
 
 namespace thunder::fusion {
 
-// Of a nest in parts: its parameters are copied for each part.
-constexpr size_t kMostMapsInParts = 32;
+// Of a nest in tiles: its parameters are copied for each.
+constexpr size_t kMostParametersOfTiles = 64;
 
 // An output that is summed over the outer axes: chunks of the outer range fill partial sums, which are then added up.
 struct Partial {
@@ -32,7 +32,7 @@ struct Lowered {
   Nest nest;  // arguments: the node's inputs, then its outputs
   std::vector<Partial> partials;
   std::vector<Check> checks;  // by ExprId; only those of picks are filled
-  bool in_parts = false;      // what lower_parts gives
+  bool in_tiles = false;      // what lower_tiles gives
 };
 
 // The nest of a region or of a single line. Requires: its lines form a group; node.inputs and node.outputs are there.
@@ -40,6 +40,6 @@ Lowered lower(const NodeView& node);
 
 // The same with two axes, the rows and the columns of `input`, so that any part of them may be computed by itself. None where
 // the lines need other loops, or more of an element than the elements that stand where it stands.
-std::optional<Lowered> lower_parts(const NodeView& node, size_t input);
+std::optional<Lowered> lower_tiles(const NodeView& node, size_t input);
 
 }  // namespace thunder::fusion

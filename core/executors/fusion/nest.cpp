@@ -1,5 +1,7 @@
 #include "executors/fusion/nest.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace thunder::fusion {
@@ -10,7 +12,13 @@ std::vector<int64_t> parameters(const Nest& nest) {
     for (int64_t stride : map)
       if (step_of(stride) == Step::any) out.push_back(stride);
   for (const Expr& e : nest.exprs)
-    if (e.fn == Fn::uniform) out.push_back(e.ordinal);
+    if (has_parameter(e)) out.push_back(e.offset);
+  for (const Output& s : nest.stores)
+    if (s.offset) out.push_back(s.offset);
+  for (uint32_t a = 0; a < nest.axes(); a++) {
+    const auto cuts = nest.cuts(a);
+    out.insert(out.end(), cuts.begin(), cuts.end());
+  }
   return out;
 }
 
@@ -26,6 +34,13 @@ int64_t work_items(const Nest& nest, int64_t piece, int64_t block) {
 
 namespace {
 
+// Where an axis is cut, by the cut's number; "0" and "end" for where it begins and ends.
+std::string print_cut(const Nest& nest, uint32_t axis, int64_t at) {
+  if (at <= 0 || at >= nest.extents[axis]) return at <= 0 ? "0" : "end";
+  const auto cuts = nest.cuts(axis);
+  return cat("cut ", static_cast<size_t>(std::find(cuts.begin(), cuts.end(), at) - cuts.begin()));
+}
+
 std::string print_expr(const Nest& nest, const Expr& e) {
   const auto at = [&] {
     std::string steps;
@@ -34,14 +49,15 @@ std::string print_expr(const Nest& nest, const Expr& e) {
   };
   std::string out = cat(name(e.fn), ".", name(e.dtype));
   switch (e.fn) {
-    case Fn::load: return cat(out, "(b", e.buffer, ", ", at(), e.offset ? cat(" + ", e.offset) : "", ")");
-    case Fn::position: return cat(out, "(", at(), ")");
+    case Fn::load: return cat(out, "(b", e.buffer, ", ", at(), e.offset ? " + offset" : "", ")");
+    case Fn::position: return cat(out, "(", at(), e.offset ? " + offset" : "", ")");
+    case Fn::number: return cat(out, "(", e.number, ")");
     default: break;
   }
   out += "(";
   for (uint32_t i = 0; i < e.count; i++) out += cat(i ? ", " : "", "e", e.in[i]);
   if (has_axis(e)) out += cat(", axis ", e.axis);
-  return out + (e.fn == Fn::choose ? cat(" < ", e.bound, ")") : ")");
+  return out + (e.fn == Fn::choose ? cat(" < ", print_cut(nest, e.axis, e.bound), ")") : ")");
 }
 
 }  // namespace
@@ -56,7 +72,9 @@ std::string print(const Nest& nest) {
   for (const Output& s : nest.stores) {
     std::string steps;
     for (int64_t stride : nest.maps[s.map]) steps += static_cast<char>(step_of(stride));
-    out += cat("\n  b", s.buffer, "[map", s.map, "<", steps, ">] ", s.kind == OutputKind::column ? "+=" : "=", " e", s.value, s.streams ? " streams" : "");
+    out += cat("\n  b", s.buffer, "[map", s.map, "<", steps, ">", s.offset ? " + offset" : "", "] ", s.kind == OutputKind::column ? "+=" : "=", " e", s.value, s.streams ? " streams" : "");
+    for (const Stretch& only : s.only)
+      out += cat(" where ", print_cut(nest, only.axis, only.begin), " <= axis ", only.axis, " < ", print_cut(nest, only.axis, only.end));
   }
   return out + "\n";
 }

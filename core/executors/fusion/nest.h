@@ -6,6 +6,7 @@
 //       the stores, each in the pass after which its value is known
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -33,10 +34,10 @@ struct Expr {
   uint32_t count = 0;    // how many of them
   uint32_t buffer = 0;   // load: which argument
   uint32_t map = 0;      // load, position: where, or the number, at these loop indices
-  int64_t offset = 0;    // load: elements to add
-  int64_t ordinal = 0;   // uniform: the draw's
+  int64_t offset = 0;    // load, position: elements to add; uniform: the number of the draw
   uint32_t axis = 0;     // pick: the axis whose index in[1] gives instead of the loop; choose: the one it looks at; cumsum: the inner one
-  uint32_t bound = 0;    // choose: the index from which on it is in[1]
+  int64_t bound = 0;     // choose: the index from which on it is in[1]
+  double number = 0;     // number: what it is
   AxisSet axes = 0;      // it changes along these
   uint32_t level = 0;    // the passes before the one in which it can be known
 };
@@ -44,16 +45,26 @@ struct Expr {
 // Its `axis` says something.
 inline bool has_axis(const Expr& e) { return e.fn == Fn::pick || e.fn == Fn::choose || e.fn == Fn::cumsum; }
 
+// It is called with a parameter of its own: the offset.
+inline bool has_parameter(const Expr& e) { return e.fn == Fn::uniform || e.offset != 0; }
+
 enum class OutputKind : uint8_t {
   each,    // one element for each position
   column,  // summed over the outer axes; each chunk of the outer range has a copy of its own
+};
+// Indices of an axis.
+struct Stretch {
+  uint32_t axis;
+  int64_t begin, end;
 };
 struct Output {
   ExprId value;
   OutputKind kind = OutputKind::each;
   uint32_t buffer;
   uint32_t map;
-  bool streams = false;  // whole lines go past the caches, unless the buffer is an input's too
+  int64_t offset = 0;             // elements to add
+  std::vector<Stretch> only = {};  // it is known, and stored, where all of these hold; none: everywhere
+  bool streams = false;           // whole lines go past the caches, unless the buffer is an input's too
 };
 
 struct Nest {
@@ -62,6 +73,7 @@ struct Nest {
   uint32_t lane = 0;             // vectors run along this axis: the last inner one, or the last outer one
   bool split = false;            // pieces of the lane axis are work items too: nothing is reduced along it
   bool backwards = false;        // the one inner axis is walked from its end
+  bool partial = false;          // some of what it loads is there along stretches of an axis only
   bool blocked = false;          // the inner axis after the lane one is walked a block at a time for each vector of lanes
   std::vector<DType> buffers;    // element types of the arguments
   std::vector<Map> maps;
@@ -93,12 +105,19 @@ struct Nest {
       if (maps[o.map][a]) return false;
     return is_row(o.value);
   }
-  // The axes along which an output would be stored again and again: what is chosen by them, it is not.
-  AxisSet repeats(const Output& o) const {
-    AxisSet axes = 0;
+  // The indices of an axis from which on something else is chosen, or stored: ascending.
+  std::vector<int64_t> cuts(uint32_t axis) const {
+    std::vector<int64_t> out;
     for (const Expr& e : exprs)
-      if (e.fn == Fn::choose && maps[o.map][e.axis] == 0 && o.kind == OutputKind::each) axes |= bit(e.axis);
-    return is_row(o) ? axes & outer_set() : axes;
+      if (e.fn == Fn::choose && e.axis == axis) out.push_back(e.bound);
+    for (const Output& s : stores)
+      for (const Stretch& only : s.only)
+        if (only.axis == axis) out.insert(out.end(), {only.begin, only.end});
+    std::sort(out.begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+    // Nothing changes where the axis begins and ends.
+    std::erase_if(out, [&](int64_t cut) { return cut <= 0 || cut >= extents[axis]; });
+    return out;
   }
   bool lane_is_outer() const { return lane < outer; }
   // Requires: blocked.
@@ -109,11 +128,16 @@ struct Nest {
 enum class Step : char { none = '0', unit = '1', any = 's' };
 inline Step step_of(int64_t stride) { return stride == 0 ? Step::none : stride == 1 ? Step::unit : Step::any; }
 
-// All that code may depend on of the number of lanes: too few for a loop of whole vectors; whole vectors only.
+// All that code may depend on of the number of lanes: too few for a loop of whole vectors; whole vectors only,
+// between cuts too.
 inline bool is_short(const Nest& n) { return n.extents[n.lane] <= 16; }
-inline bool is_even(const Nest& n) { return n.extents[n.lane] % 64 == 0; }
+inline bool is_even(const Nest& n) {
+  const auto cuts = n.cuts(n.lane);
+  return n.extents[n.lane] % 64 == 0 && std::all_of(cuts.begin(), cuts.end(), [](int64_t cut) { return cut % 64 == 0; });
+}
 
-// The run-time parameters of a kernel: the extents, the strides that are `any` map by map, the draws' ordinals.
+// The run-time parameters of a kernel: the extents, the strides that are `any` map by map, the offsets of expressions and of
+// outputs, the cuts axis by axis.
 std::vector<int64_t> parameters(const Nest& nest);
 
 // Pieces of the lane axis, where it is divided, and blocks of these lengths make so many work items.

@@ -52,9 +52,12 @@ constexpr PrimRow kRows[] = {
     {"prims.gather", Fn::pick, pick, kAll, 4},
     {"prims.take", Fn::pick, pick, kAll, 4},
     {"prims.cat", Fn::choose, join, kAll, 1},
+    {"prims.pad", Fn::choose, join, kAll, 1},
+    {"prims.slice_scatter", Fn::choose, join, kAll, 1},
     {"prims.reshape", Fn::load, view, kAll, 0},
     {"prims.expand", Fn::load, view, kAll, 0},
     {"prims.permute", Fn::load, view, kAll, 0},
+    {"prims.slice", Fn::load, view, kAll, 0},
 };
 
 }  // namespace
@@ -73,6 +76,23 @@ std::vector<size_t> reduced_dims(const Node& line, size_t rank) {
   for (Dim d : given.dim_list()) dims.push_back(normalize_axis(d.value(), rank));
   for (size_t i = 0; given.dim_list().empty() && i < rank; i++) dims.push_back(i);
   return dims;
+}
+
+std::vector<int64_t> starts(const Node& line, const Store& store, size_t operand) {
+  std::vector<int64_t> out(store.type(line.results[0]).rank(), 0);
+  const auto take = [&](const Arg& given) {
+    for (size_t i = 0; i < out.size(); i++) out[i] = given.dim_list()[i].value();
+  };
+  if (line.op->name() == "prims.cat") {
+    int64_t& at = out[normalize_axis(line.args[1].i, out.size())];
+    const auto parts = operands(line);
+    for (size_t k = 0; k < operand; k++) at += store.type(parts[k]).shape[normalize_axis(line.args[1].i, out.size())].value();
+  } else if (line.op->name() == "prims.slice_scatter") {
+    if (operand == 1) take(line.args[2]);
+  } else {
+    take(line.args[1]);
+  }
+  return out;
 }
 
 std::span<const PrimRow> prim_rows() { return kRows; }
@@ -98,7 +118,7 @@ uint8_t cost(Fn fn) {
 std::string_view name(Fn fn) {
   for (const PrimRow& row : kRows)
     if (row.fn == fn && row.role != view) return row.prim.substr(6);
-  return "load";
+  return fn == Fn::number ? "number" : "load";
 }
 
 }  // namespace thunder::fusion

@@ -12,7 +12,7 @@ namespace thunder::fusion {
 
 enum class Fn : uint8_t {
   // what a nest reads
-  load, position,
+  load, position, number,
   // elementwise
   abs, neg, sign, floor, logical_not, exp, log, sqrt, rsqrt, reciprocal, sin, cos, tanh, erf, convert,
   add, sub, mul, div, fmod, pow, maximum, minimum, eq, ne, lt, le, gt, ge, where,
@@ -45,6 +45,9 @@ struct PrimRow {
 std::vector<ValueId> operands(const Node& line);
 // The dims that a reduction reduces, by number: a list of them, of which none means all, or one.
 std::vector<size_t> reduced_dims(const Node& line, size_t rank);
+
+// Where the part that a line cuts out of its operand, or an operand of a join, begins in the whole: by dim.
+std::vector<int64_t> starts(const Node& line, const Store& store, size_t operand);
 
 std::span<const PrimRow> prim_rows();
 const PrimRow* find_prim(const Op& op);

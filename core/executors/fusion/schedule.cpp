@@ -63,14 +63,18 @@ void reorder(Nest& n, const std::vector<uint32_t>& order) {
   };
   n.extents = moved(n.extents);
   for (Map& m : n.maps) m = moved(m);
+  const auto place = [&](uint32_t axis) { return static_cast<uint32_t>(std::find(order.begin(), order.end(), axis) - order.begin()); };
   for (Expr& e : n.exprs)
-    if (has_axis(e)) e.axis = static_cast<uint32_t>(std::find(order.begin(), order.end(), e.axis) - order.begin());
+    if (has_axis(e)) e.axis = place(e.axis);
+  for (Output& s : n.stores)
+    for (Stretch& only : s.only) only.axis = place(only.axis);
 }
 
 // What lies side by side along another axis than the lanes' is read and written in blocks of that axis: a line of the cache is
 // then used up while it is there, instead of being fetched for one element of it at a time.
 void block(Nest& n) {
-  if (!n.split) return;
+  // Squares are read as a whole, whether or not all of it is there.
+  if (!n.split || n.partial) return;
   std::vector<size_t> sides(n.outer, 0);
   const auto count = [&](const Map& m) {
     for (uint32_t a = 0; a < n.outer; a++) sides[a] += m[a] == 1 && step_of(m[n.lane]) == Step::any;
@@ -91,16 +95,28 @@ void block(Nest& n) {
 
 // Axis `a` goes into the next one.
 void merge(Nest& n, uint32_t a) {
+  const int64_t each = n.extents[a + 1];
+  for (Expr& e : n.exprs)
+    if (e.fn == Fn::choose && e.axis == a) e.axis++, e.bound *= each;
+  for (Output& s : n.stores)
+    for (Stretch& only : s.only)
+      if (only.axis == a) only.axis++, only.begin *= each, only.end *= each;
   n.extents[a + 1] *= n.extents[a];
   n.extents.erase(n.extents.begin() + a);
   for (Map& m : n.maps) m.erase(m.begin() + a);
   for (Expr& e : n.exprs)
     if (has_axis(e) && e.axis > a) e.axis--;
+  for (Output& s : n.stores)
+    for (Stretch& only : s.only)
+      if (only.axis > a) only.axis--;
 }
 
+// A stretch of the first of two axes is one of what they become.
 bool mergeable(const Nest& n, uint32_t a) {
   for (const Expr& e : n.exprs)
-    if (has_axis(e) && (e.axis == a || e.axis == a + 1)) return false;
+    if (has_axis(e) && (e.axis == a + 1 || (e.axis == a && e.fn != Fn::choose))) return false;
+  for (const Output& s : n.stores)
+    if (std::any_of(s.only.begin(), s.only.end(), [a](const Stretch& only) { return only.axis == a + 1; })) return false;
   return std::all_of(n.maps.begin(), n.maps.end(), [&](const Map& m) { return m[a] == m[a + 1] * n.extents[a + 1]; });
 }
 
@@ -139,6 +155,8 @@ void add_row(Nest& n) {
   for (Map& m : n.maps) m.insert(m.begin(), 0);
   for (Expr& e : n.exprs)
     if (has_axis(e)) e.axis++;
+  for (Output& s : n.stores)
+    for (Stretch& only : s.only) only.axis++;
   n.outer = 1;
 }
 
@@ -158,9 +176,15 @@ bool each_argument_at_one_place(const Nest& n) {
          std::all_of(n.stores.begin(), n.stores.end(), [&](const Output& s) { return same(s.buffer, s.map); });
 }
 
+// What is stored once for a row is stored where the inner loops have ended, wherever they begin.
+void store_rows_behind(Nest& n) {
+  for (Output& s : n.stores)
+    if (n.is_row(s)) std::erase_if(s.only, [&](const Stretch& only) { return only.axis >= n.outer; });
+}
+
 }  // namespace
 
-bool schedule_parts(Nest& n, AxisSet columns, uint32_t input) {
+bool schedule_tiles(Nest& n, AxisSet columns, uint32_t input) {
   if (n.outer != n.axes() || !std::all_of(n.exprs.begin(), n.exprs.end(), stays_in_place)) return false;
   const auto main = std::find_if(n.exprs.begin(), n.exprs.end(), [&](const Expr& e) { return e.fn == Fn::load && e.buffer == input; });
   if (main == n.exprs.end()) return false;
@@ -211,6 +235,7 @@ void schedule(Nest& n, AxisSet reduced) {
   n.split = !rows;
   block(n);
   analyse(n);
+  store_rows_behind(n);
   keep_rows(n);
 }
 

@@ -12,6 +12,6 @@ void schedule(Nest& nest, AxisSet reduced);
 
 // The same, as rows and columns of the argument `input`: one outer axis, and one inner axis made of `columns`, which vectors run
 // along. False, and the nest is spoilt: other axes are walked, or an element depends on others or on where it stands.
-bool schedule_parts(Nest& nest, AxisSet columns, uint32_t input);
+bool schedule_tiles(Nest& nest, AxisSet columns, uint32_t input);
 
 }  // namespace thunder::fusion

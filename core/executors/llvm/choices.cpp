@@ -1,16 +1,40 @@
 // What is one thing or another by where the loops stand along an axis.
+#include <algorithm>
+
 #include "executors/llvm/code.h"
 
 namespace thunder::codegen {
 
 using llvm::Value;
 
-// The first operand below the bound, else the second: only the one that counts is computed, unless lanes differ in it.
+Value* Code::cut(uint32_t axis, int64_t at) {
+  const auto found = std::find(cuts_[axis].begin(), cuts_[axis].end(), at);
+  return cut_at_[axis][static_cast<size_t>(found - cuts_[axis].begin())];
+}
+
+// Whether lanes run along an axis here: then it is known between which cuts they are.
+bool Code::runs_along(uint32_t axis) const { return axis == nest_.lane && !(at_.picked & fusion::bit(axis)); }
+
+bool Code::stretch_below(int64_t bound) const {
+  const auto& cuts = cuts_[nest_.lane];
+  return bound >= nest_.extents[nest_.lane] || (stretch_ < cuts.size() && cuts[stretch_] <= bound);
+}
+
+// What is computed in there is not known outside, nor does it count as computed.
+template <class Make>
+void Code::apart(const Make& make) {
+  const Memo row = row_, position = position_, picked = picked_;
+  const std::vector<Reciprocal> reciprocals = reciprocals_;
+  const bool before = std::exchange(apart_, true);
+  make();
+  row_ = row, position_ = position, picked_ = picked, reciprocals_ = reciprocals, apart_ = before;
+}
+
+// The first operand below the bound, else the second: only the one that counts is computed, unless picked lanes differ in it.
 Value* Code::choose(ExprId id) {
   const fusion::Expr& e = nest_.exprs[id];
-  Value* index = at_.index[e.axis];
-  if (e.axis == nest_.lane && !(at_.picked & fusion::bit(e.axis))) index = b_.CreateAdd(spread(index), lane_numbers());
-  Value* bound = b_.getInt64(e.bound);
+  if (runs_along(e.axis)) return evaluate(e.in[stretch_below(e.bound) ? 0 : 1]);
+  Value *index = at_.index[e.axis], *bound = cut(e.axis, e.bound);
   if (is_vector(index)) {
     Value *first = spread(evaluate(e.in[0])), *second = spread(evaluate(e.in[1]));
     return b_.CreateSelect(b_.CreateICmpSLT(index, spread(bound)), first, second);
@@ -22,7 +46,7 @@ Value* Code::choose(ExprId id) {
   Value* values[2];
   for (int i : {0, 1}) {
     b_.SetInsertPoint(blocks[i]);
-    values[i] = evaluate_apart(e.in[i]);
+    apart([&] { values[i] = evaluate(e.in[i]); });
     blocks[i] = b_.GetInsertBlock();
   }
   const bool vectors = is_vector(values[0]) || is_vector(values[1]);
@@ -37,30 +61,26 @@ Value* Code::choose(ExprId id) {
   return chosen;
 }
 
-// Nothing that is computed here is known where the ways meet.
-Value* Code::evaluate_apart(ExprId id) {
-  const Memo row = row_, position = position_, picked = picked_;
-  const std::vector<Reciprocal> reciprocals = reciprocals_;
-  const bool before = std::exchange(apart_, true);
-  Value* v = evaluate(id);
-  row_ = row, position_ = position, picked_ = picked, reciprocals_ = reciprocals, apart_ = before;
-  return v;
+// Along the lane axis: whether the output is known in the stretch for which code is being made.
+bool Code::is_here(const fusion::Output& s) const {
+  return std::all_of(s.only.begin(), s.only.end(), [this](const fusion::Stretch& only) {
+    return !runs_along(only.axis) || (stretch_below(only.end) && !(only.begin > 0 && stretch_below(only.begin)));
+  });
 }
 
-// A value that does not change along an axis by which others are chosen is stored at the beginning of that axis.
-void Code::store_once(const fusion::Output& s, Value* value) {
-  Value* first = nullptr;
-  for (uint32_t a = 0; a < nest_.axes(); a++) {
-    if (!(nest_.repeats(s) & fusion::bit(a))) continue;
-    Value* begins = b_.CreateICmpEQ(at_.index[a], b_.getInt64(0));
-    first = first ? b_.CreateAnd(first, begins) : begins;
+void Code::store_where_known(const fusion::Output& s) {
+  Value* here = b_.getTrue();
+  for (const fusion::Stretch& only : s.only) {
+    if (runs_along(only.axis)) continue;
+    Value* index = at_.index[only.axis];
+    if (only.begin > 0) here = b_.CreateAnd(here, b_.CreateICmpSGE(index, cut(only.axis, only.begin)));
+    if (only.end < nest_.extents[only.axis]) here = b_.CreateAnd(here, b_.CreateICmpSLT(index, cut(only.axis, only.end)));
   }
-  if (!first) return store(s, value);
-  auto* then = llvm::BasicBlock::Create(b_.getContext(), "once", function_);
+  auto* then = llvm::BasicBlock::Create(b_.getContext(), "here", function_);
   auto* after = llvm::BasicBlock::Create(b_.getContext(), "on", function_);
-  b_.CreateCondBr(first, then, after);
+  b_.CreateCondBr(here, then, after);
   b_.SetInsertPoint(then);
-  store(s, value);
+  apart([&] { store(s, evaluate(s.value)); });
   b_.CreateBr(after);
   b_.SetInsertPoint(after);
 }

@@ -42,6 +42,8 @@ class Code {
   void emit_pass(uint32_t pass);
   void emit_inner(uint32_t axis, const std::function<void()>& body);
   void emit_lanes(const std::function<void()>& body);
+  void each_stretch(const std::function<void(llvm::Value*, llvm::Value*)>& body);
+  void emit_stretch(llvm::Value* begin, llvm::Value* end, const std::function<void()>& body);
   void store_all(const std::vector<const fusion::Output*>& stores);
   llvm::Value* first_lane(llvm::Value* behind);
   bool from_the_end() const { return nest_.backwards && !nest_.lane_is_outer(); }
@@ -70,6 +72,7 @@ class Code {
   // expressions.cpp
   llvm::Value* evaluate(ExprId id);
   void evaluate_rows_below(ExprId id);
+  llvm::Value* number(const fusion::Expr& e);
   llvm::Value* apply_all(const fusion::Expr& e);
   bool divides_row(const fusion::Expr& e) const;
   struct Reciprocal {
@@ -88,8 +91,13 @@ class Code {
 
   // choices.cpp
   llvm::Value* choose(ExprId id);
-  llvm::Value* evaluate_apart(ExprId id);
-  void store_once(const fusion::Output& s, llvm::Value* value);
+  template <class Make>
+  void apart(const Make& make);
+  llvm::Value* cut(uint32_t axis, int64_t at);
+  bool runs_along(uint32_t axis) const;
+  bool stretch_below(int64_t bound) const;
+  bool is_here(const fusion::Output& s) const;
+  void store_where_known(const fusion::Output& s);
   llvm::Value* spread(llvm::Value* v);  // a scalar as a vector
 
   // turned.cpp: what lies side by side along the block's axis is read as squares, whose rows become columns
@@ -128,7 +136,10 @@ class Code {
   Builder b_;
   std::vector<llvm::Value*> buffers_, extents_;
   std::vector<std::vector<llvm::Value*>> strides_;  // by map and axis; null: 0
-  std::vector<llvm::Value*> ordinals_;              // by expression
+  std::vector<llvm::Value*> offsets_, store_offsets_;  // by expression, by output; null: 0
+  std::vector<std::vector<int64_t>> cuts_;             // by axis: where it is cut
+  std::vector<std::vector<llvm::Value*>> cut_at_;      // the same as the kernel is told
+  size_t stretch_ = 0;                                 // between which cuts of the lane axis code is being made
   llvm::Value *piece_ = nullptr, *block_ = nullptr;  // lengths
   llvm::Value *lane_begin_ = nullptr, *lane_end_ = nullptr;    // of the piece
   llvm::Value *block_begin_ = nullptr, *block_end_ = nullptr;

@@ -23,6 +23,7 @@ Value* Code::evaluate(ExprId id) {
   switch (e.fn) {
     case Fn::load: v = load(e); break;
     case Fn::position: v = position(e); break;
+    case Fn::number: v = number(e); break;
     case Fn::uniform: v = uniform(e); break;
     case Fn::pick: v = pick(id); break;
     case Fn::choose: v = choose(id); break;
@@ -32,6 +33,12 @@ Value* Code::evaluate(ExprId id) {
   memo_of(id)[id] = v;
   if (kept) keep(id, v);
   return v;
+}
+
+Value* Code::number(const Expr& e) {
+  llvm::Type* type = register_type(b_.getContext(), e.dtype);
+  if (type->isFloatingPointTy()) return llvm::ConstantFP::get(type, e.number);
+  return llvm::ConstantInt::get(type, static_cast<uint64_t>(static_cast<int64_t>(e.number)), true);
 }
 
 Value* Code::apply_all(const Expr& e) {
@@ -82,12 +89,14 @@ void Code::evaluate_rows_below(ExprId id) {
     evaluate(id);
     return;
   }
+  // What is chosen where the loops stand outside may be there no further than that.
+  if (nest_.partial && e.fn == Fn::choose && !runs_along(e.axis)) return;
   if (divides_row(e)) reciprocal(e.in[1]);
   for (uint32_t i = 0; i < e.count; i++) evaluate_rows_below(e.in[i]);
 }
 
 Value* Code::uniform(const Expr& e) {
-  return philox_uniform(b_, evaluate(e.in[0]), evaluate(e.in[1]), evaluate(e.in[2]), ordinals_[static_cast<size_t>(&e - nest_.exprs.data())], e.dtype);
+  return philox_uniform(b_, evaluate(e.in[0]), evaluate(e.in[1]), evaluate(e.in[2]), offsets_[static_cast<size_t>(&e - nest_.exprs.data())], e.dtype);
 }
 
 Value* Code::pick(ExprId id) {

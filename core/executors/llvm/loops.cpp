@@ -32,7 +32,7 @@ Code::Code(const Nest& nest, llvm::Function* function, unsigned lanes, const llv
     : nest_(nest), machine_(machine), function_(function), lanes_(lanes), b_(function->getContext()) {
   at_.index.assign(nest.axes(), nullptr);
   picked_.assign(nest.exprs.size(), nullptr);
-  ordinals_.assign(nest.exprs.size(), nullptr);
+  offsets_.assign(nest.exprs.size(), nullptr);
 }
 
 Value* Code::parameter(size_t index) {
@@ -54,7 +54,13 @@ void Code::read_arguments() {
     }
   }
   for (size_t i = 0; i < nest_.exprs.size(); i++)
-    if (nest_.exprs[i].fn == Fn::uniform) ordinals_[i] = parameter(next++);
+    if (has_parameter(nest_.exprs[i])) offsets_[i] = parameter(next++);
+  for (const Output& s : nest_.stores) store_offsets_.push_back(s.offset ? parameter(next++) : nullptr);
+  for (uint32_t a = 0; a < nest_.axes(); a++) {
+    cuts_.push_back(nest_.cuts(a));
+    cut_at_.emplace_back();
+    for (size_t i = 0; i < cuts_[a].size(); i++) cut_at_[a].push_back(parameter(next++));
+  }
   if (has_pieces()) piece_ = parameter(next);
   if (nest_.blocked) block_ = parameter(next + 1);
   refusal_ = function_->getArg(4);
@@ -121,11 +127,15 @@ void Code::emit_rows() {
   store_all(stores);
 }
 
-// Everything is computed before anything is stored: an output may lie in an input's memory.
+// Everything is computed before anything is stored: an output may lie in an input's memory. What is known at some positions only
+// is of no kernel that works so.
 void Code::store_all(const std::vector<const Output*>& stores) {
-  std::vector<Value*> values;
-  for (const Output* s : stores) values.push_back(evaluate(s->value));
-  for (size_t i = 0; i < stores.size(); i++) store_once(*stores[i], values[i]);
+  std::vector<std::pair<const Output*, Value*>> values;
+  for (const Output* s : stores)
+    if (s->only.empty()) values.emplace_back(s, evaluate(s->value));
+  for (auto [s, value] : values) store(*s, value);
+  for (const Output* s : stores)
+    if (!s->only.empty() && is_here(*s)) store_where_known(*s);
 }
 
 void Code::emit_pass(uint32_t pass) {
@@ -139,7 +149,8 @@ void Code::emit_pass(uint32_t pass) {
     if (!nest_.is_row(s) && nest_.exprs[s.value].level == pass) stores.push_back(&s);
   if (reductions.empty() && stores.empty()) return;
   for (ExprId id : reductions) evaluate_rows_below(nest_.exprs[id].in[0]);
-  for (const Output* s : stores) evaluate_rows_below(s->value);
+  for (const Output* s : stores)
+    if (s->only.empty()) evaluate_rows_below(s->value);
 
   begin_scans(pass);
   std::vector<Sum> sums;
@@ -162,22 +173,41 @@ void Code::emit_inner(uint32_t axis, const std::function<void()>& body) {
   });
 }
 
+// The lane axis from cut to cut, as far as it is in the piece: code is made for each, which knows what is chosen there.
+void Code::each_stretch(const std::function<void(Value*, Value*)>& body) {
+  const auto& cuts = cut_at_[nest_.lane];
+  Value* begin = lane_begin_;
+  for (stretch_ = 0; stretch_ <= cuts.size(); stretch_++) {
+    Value* end = lane_end_;
+    if (stretch_ < cuts.size()) {
+      end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, cuts[stretch_], lane_end_);
+      end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, end, begin);
+    }
+    body(begin, end);
+    begin = end;
+  }
+}
+
+void Code::emit_lanes(const std::function<void()>& body) {
+  each_stretch([&](Value* begin, Value* end) { emit_stretch(begin, end, body); });
+}
+
 // Whole vectors, then what is left with a mask: at the end, or backwards at the beginning. With masks alone where they cost
 // nothing, and few vectors are whole or the code of all rows is in the body.
-void Code::emit_lanes(const std::function<void()>& body) {
+void Code::emit_stretch(Value* begin, Value* end, const std::function<void()>& body) {
   const bool outer = nest_.lane_is_outer(), even = fusion::is_even(nest_) && !outer;
   const bool masks_alone = (outer || fusion::is_short(nest_)) && has_masks();
-  Value* rest = b_.CreateURem(b_.CreateSub(lane_end_, lane_begin_), b_.getInt64(lanes_));
-  Value* whole = even ? lane_end_ : b_.CreateSub(lane_end_, rest);
+  Value* rest = b_.CreateURem(b_.CreateSub(end, begin), b_.getInt64(lanes_));
+  Value* whole = even ? end : b_.CreateSub(end, rest);
   if (!masks_alone)
-    loop(lane_begin_, whole, lanes_, [&](Value* i) {
+    loop(begin, whole, lanes_, [&](Value* i) {
       at_.index[nest_.lane] = first_lane(i);
       body();
     });
   if (even) return;
-  loop(masks_alone ? lane_begin_ : whole, lane_end_, lanes_, [&](Value* i) {
+  loop(masks_alone ? begin : whole, end, lanes_, [&](Value* i) {
     at_.index[nest_.lane] = first_lane(i);
-    at_.mask = from_the_end() ? b_.CreateICmpSGE(lane_numbers(), spread(b_.CreateNeg(at_.index[nest_.lane]))) : lanes_below(i, lane_end_);
+    at_.mask = from_the_end() ? b_.CreateICmpSGE(lane_numbers(), spread(b_.CreateNeg(at_.index[nest_.lane]))) : lanes_below(i, end);
     body();
     at_.mask = nullptr;
   });

@@ -51,7 +51,7 @@ Value* Code::load(const fusion::Expr& e) {
   const auto id = static_cast<ExprId>(&e - nest_.exprs.data());
   if (square_ && is_turned(id)) return load_turned(id);
   Offset at = offset(e.map);
-  if (e.offset) at.scalar = b_.CreateAdd(at.scalar, b_.getInt64(static_cast<uint64_t>(e.offset)));
+  if (offsets_[id]) at.scalar = b_.CreateAdd(at.scalar, offsets_[id]);
   const DType d = nest_.buffers[e.buffer];
   llvm::Type* element = memory_type(b_.getContext(), d);
   const llvm::Align align(element->getPrimitiveSizeInBits() / 8);
@@ -84,14 +84,16 @@ void Code::fetch_next_row(ExprId id, Value* from, size_t bytes) {
 
 Value* Code::position(const fusion::Expr& e) {
   const Offset at = offset(e.map);
-  Value* v = at.scalar;
+  Value* more = offsets_[static_cast<size_t>(&e - nest_.exprs.data())];
+  Value* v = more ? b_.CreateAdd(at.scalar, more) : at.scalar;
   if (at.vector) v = b_.CreateAdd(spread(v), at.vector);
   if (at.contiguous) v = b_.CreateAdd(spread(v), lane_numbers());
   return convert(b_, v, DType::i64, e.dtype);
 }
 
 void Code::store(const fusion::Output& s, Value* value) {
-  const Offset at = offset(s.map);
+  Offset at = offset(s.map);
+  if (Value* more = store_offsets_[static_cast<size_t>(&s - nest_.stores.data())]) at.scalar = b_.CreateAdd(at.scalar, more);
   const DType d = nest_.buffers[s.buffer], from = nest_.exprs[s.value].dtype;
   const bool column = s.kind == fusion::OutputKind::column;
   llvm::Type* element = memory_type(b_.getContext(), d);

@@ -41,7 +41,7 @@ void Code::turn(ExprId id, Value* first) {
   auto* row = llvm::FixedVectorType::get(element, lanes_);
   at_.index[nest_.block_axis()] = first;
   Offset at{offset(e.map).scalar};
-  if (e.offset) at.scalar = b_.CreateAdd(at.scalar, b_.getInt64(static_cast<uint64_t>(e.offset)));
+  if (offsets_[id]) at.scalar = b_.CreateAdd(at.scalar, offsets_[id]);
   std::vector<Value*> rows;
   for (unsigned lane = 0; lane < lanes_; lane++) {
     rows.push_back(b_.CreateAlignedLoad(row, address(e.buffer, at), llvm::Align(element->getPrimitiveSizeInBits() / 8)));

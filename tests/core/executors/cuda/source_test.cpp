@@ -1,4 +1,5 @@
-// Nests as CUDA C++: what the text says, and that NVRTC compiles it where it is installed (THUNDER_NVRTC names its library).
+// Nests as CUDA C++: what the text says, and that NVRTC compiles it where it is installed (THUNDER_NVRTC names its library). Also covers
+// arithmetic.
 #include "executors/cuda/source.h"
 
 #include <dlfcn.h>
@@ -79,6 +80,16 @@ TEST_F(CudaText, gives_each_block_a_row) {
   EXPECT_LT(text.find("together<float>("), text.find("b.at[1]")) << text;
 }
 
+// The other lies outside of its memory.
+TEST_F(CudaText, computes_only_what_is_chosen) {
+  Var joined = maker.call("prims.cat", {ValueList{prim("prims.neg", {input({6, 5})}).id, input({6, 2}).id}, 1});
+  const std::string text = kernel({prim("prims.exp", {joined})});
+  const size_t first = text.find("if (i1 < p.at["), second = text.find("else {");
+  EXPECT_LT(first, text.find("b.at[0]")) << text;
+  EXPECT_LT(text.find("b.at[0]"), second) << text;
+  EXPECT_LT(second, text.find("b.at[1]")) << text;
+}
+
 TEST_F(CudaText, refuses_sums_over_the_outer_axes) {
   Var x = prim("prims.exp", {input({40, 30})});
   EXPECT_NE(cuda_source(nest({prim("prims.amax", {x, Shape{1}}), prim("prims.sum", {x, Shape{0}})}), "kernel").error, "");
@@ -128,6 +139,14 @@ TEST_F(CudaCompiles, what_is_joined) {
     Var x = prim("prims.neg", {input({64, 100}, d)}), y = input({64, 100}, d), parts[] = {x, y, y};
     Var joined = maker.call("prims.cat", {ValueList{parts[0].id, parts[1].id, parts[2].id}, 1});
     compiles({prim("prims.add", {joined, joined}), x});
+  }
+}
+
+TEST_F(CudaCompiles, what_is_cut_and_padded) {
+  for (DType d : {DType::f32, DType::f64, DType::bf16, DType::i64}) {
+    Var x = prim("prims.neg", {input({64, 100}, d)}), part = prim("prims.abs", {prim("prims.slice", {x, Shape{0, 3}, Shape{64, 50}, Shape{1, 1}})});
+    Var joined = maker.call("prims.cat", {ValueList{part.id, input({64, 7}, d).id, x.id}, 1});
+    compiles({prim("prims.pad", {joined, Shape{1, 0}, Shape{2, 3}, 1.5}), x, part});
   }
 }
 

@@ -172,9 +172,40 @@ TEST_F(Groups, join_operands_of_one_shape) {
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(Groups, leave_operands_of_several_sizes_to_others) {
-  maker.call("prims.cat", {ValueList{input({4, 5}).id, input({4, 6}).id}, 1});
-  EXPECT_EQ(refusal(), "not computable");
+TEST_F(Groups, join_operands_of_several_sizes) {
+  Var x = prim("prims.exp", {input({4, 6})});
+  Var joined = maker.call("prims.cat", {ValueList{input({4, 5}).id, x.id, input({4, 1}).id}, 1});
+  prim("prims.mul", {joined, input({4, 12})});
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(Groups, put_what_they_cut_together_in_another_order) {
+  Var x = prim("prims.exp", {input({4, 7})});
+  Var low = prim("prims.slice", {x, Shape{0, 0}, Shape{4, 3}, Shape{1, 1}}), high = prim("prims.slice", {x, Shape{0, 3}, Shape{4, 7}, Shape{1, 1}});
+  Var turned = maker.call("prims.cat", {ValueList{high.id, low.id}, 1});
+  prim("prims.mul", {prim("prims.sin", {x}), turned});
+  EXPECT_EQ(refusal(), "");
+}
+
+// Both parts are as long as one loop, of which the other would need as many again.
+TEST_F(Groups, refuse_parts_of_what_is_walked_by_different_loops) {
+  Var x = prim("prims.exp", {input({4, 7})}), y = prim("prims.exp", {input({4, 9})});
+  Var low = prim("prims.slice", {x, Shape{0, 0}, Shape{4, 3}, Shape{1, 1}}), high = prim("prims.slice", {y, Shape{0, 0}, Shape{4, 3}, Shape{1, 1}});
+  prim("prims.mul", {low, high});
+  EXPECT_EQ(refusal(), "it is walked by other loops than the rest of the group");
+}
+
+TEST_F(Groups, refuse_to_cut_rows_that_they_reduce_apart_from_each_other) {
+  Var x = prim("prims.exp", {input({4, 7})});
+  Var total = prim("prims.expand", {prim("prims.reshape", {prim("prims.sum", {x, Shape{1}}), Shape{4, 1}}), Shape{4, 7}});
+  prim("prims.slice", {prim("prims.mul", {x, total}), Shape{1, 0}, Shape{4, 7}, Shape{1, 1}});
+  EXPECT_EQ(refusal(), "it cuts rows apart that the group reduces");
+}
+
+TEST_F(Groups, refuse_to_reduce_a_part) {
+  Var x = prim("prims.exp", {input({4, 7})});
+  prim("prims.sum", {prim("prims.slice", {x, Shape{0, 2}, Shape{4, 7}, Shape{1, 1}}), Shape{0}});
+  EXPECT_EQ(refusal(), "it reduces a part of what the group walks");
 }
 
 // The sum of the columns of a part would be added once for each part.

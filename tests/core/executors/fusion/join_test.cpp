@@ -1,4 +1,7 @@
-// Tensors joined inside a kernel: the one that counts is chosen by where the loops stand. Also covers choices of the emitter.
+// Tensors cut and joined inside a kernel: the one that counts is chosen by where the loops stand. Also covers group_parts, lower_parts
+// and choices of the emitter.
+#include <limits>
+
 #include "core/executors/fusion/support.h"
 
 namespace thunder::fusion {
@@ -120,8 +123,108 @@ TEST_F(Joins, read_under_another_shape) {
   }, {numbers({6, 10}), numbers({6, 10}), numbers({2, 12, 10})}, 1);
 }
 
-TEST_F(Joins, of_parts_that_differ_in_size_are_left_to_others) {
-  agree([](Scope& s, In t) { return std::vector{call(s, "exp", {arg(join(s, {call(s, "neg", {arg(t[0])}), t[1]}, 0))})}; }, {numbers({6, 10}), numbers({1, 10})}, 1);
+TEST_F(Joins, of_parts_that_differ_in_size) {
+  for (int64_t dim : {0, 1, 2})
+    for (int64_t n : {1, 4, 17, 64, 65}) {
+      SCOPED_TRACE(std::to_string(dim) + " " + std::to_string(n));
+      std::vector<int64_t> shapes[3] = {{20, 60, n}, {20, 60, n}, {20, 60, n}};
+      shapes[1][static_cast<size_t>(dim)] = 1, shapes[2][static_cast<size_t>(dim)] = 33;
+      const auto made = agree([&](Scope& s, In t) {
+        return std::vector{call(s, "sin", {arg(join(s, {call(s, "exp", {arg(t[0])}), t[1], call(s, "neg", {arg(t[2])}), t[0]}, dim))})};
+      }, {numbers(shapes[0]), numbers(shapes[1]), numbers(shapes[2])}, 1);
+      EXPECT_EQ(made.kernels, 1u) << made.text;
+    }
+}
+
+TEST_F(Joins, of_parts_of_any_dtype) {
+  for (DType d : {DType::f64, DType::bf16, DType::i64, DType::i32, DType::u8, DType::boolean})
+    agree([](Scope& s, In t) {
+      Tensor* y = join(s, {call(s, "maximum", {arg(t[0]), arg(t[0])}), t[1]}, 1);
+      return std::vector{call(s, "pad", {arg(call(s, "maximum", {arg(y), arg(t[2])})), arg(std::vector<int64_t>{3, 2}), Any::string("constant"), arg(1.0)})};
+    }, {numbers({3, 20}, d, 0, 2), numbers({3, 7}, d, 0, 2), numbers({3, 27}, d, 0, 2)}, 1, 0);
+}
+
+// Rows of odd widths, whose halves differ.
+TEST_F(Joins, turn_parts_round_in_one_kernel) {
+  for (int64_t width : {3, 5, 31, 33, 77, 773}) {
+    SCOPED_TRACE(width);
+    const auto made = agree([width](Scope& s, In t) {
+      Tensor* half[] = {part(s, t[0], -1, 0, width / 2), part(s, t[0], -1, width / 2, width)};
+      Tensor* turned = join(s, {call(s, "neg", {arg(half[1])}), half[0]}, -1);
+      return std::vector{call(s, "add", {arg(call(s, "mul", {arg(t[0]), arg(t[1])})), arg(call(s, "mul", {arg(turned), arg(t[2])}))})};
+    }, {numbers({4, 50, width}), numbers({50, width}), numbers({50, width})}, 1);
+    EXPECT_EQ(made.kernels, 1u) << made.text;
+  }
+}
+
+// What was cut is put together where it was, or elsewhere, and added to what stands there.
+TEST_F(Joins, cut_what_the_kernel_computes) {
+  for (int64_t width : {3, 32, 33, 773})
+    for (int64_t dim : {0, 1}) {
+      SCOPED_TRACE(std::to_string(width) + " " + std::to_string(dim));
+      const std::vector<int64_t> shape = dim ? std::vector<int64_t>{40, width} : std::vector<int64_t>{width, 40};
+      const auto made = agree([&](Scope& s, In t) {
+        Tensor* y = call(s, "exp", {arg(t[0])});
+        Tensor* turned = join(s, {call(s, "neg", {arg(part(s, y, dim, width / 2, width))}), call(s, "sin", {arg(part(s, y, dim, 0, width / 2))})}, dim);
+        return std::vector{call(s, "add", {arg(call(s, "mul", {arg(t[1]), arg(t[1])})), arg(turned)}), y};
+      }, {numbers(shape), numbers(shape)}, 2);
+      EXPECT_EQ(made.kernels, 1u) << made.text;
+    }
+}
+
+// A part is stored along the stretch that it is, a position at the beginning.
+TEST_F(Joins, store_parts_that_others_read) {
+  for (int64_t dim : {0, 1}) {
+    const auto made = agree([&](Scope& s, In t) {
+      Tensor *y = call(s, "exp", {arg(t[0])}), *some = call(s, "sin", {arg(part(s, y, dim, 3, 20))}), *one = call(s, "sin", {arg(part(s, y, dim, 5, 6))});
+      Tensor* z = call(s, "neg", {arg(t[1])});
+      return std::vector{y, some, one, z, join(s, {z, some, one}, dim)};
+    }, {numbers({33, 40}), numbers({33, 40})}, 5);
+    EXPECT_LE(made.kernels, 2u) << made.text;
+  }
+}
+
+TEST_F(Joins, pad_along_several_dims) {
+  for (double around : {0.0, 1.5, -std::numeric_limits<double>::infinity()}) {
+    const auto made = agree([around](Scope& s, In t) {
+      Tensor* y = call(s, "pad", {arg(call(s, "exp", {arg(t[0])})), arg(std::vector<int64_t>{1, 2, 3, 0}), Any::string("constant"), arg(around)});
+      return std::vector{call(s, "maximum", {arg(y), arg(t[1])})};
+    }, {numbers({6, 30, 20}), numbers({6, 33, 23})}, 1);
+    EXPECT_EQ(made.kernels, 1u) << made.text;
+  }
+}
+
+TEST_F(Joins, of_parts_have_their_gradients) {
+  for (int64_t width : {5, 33, 64, 77}) {
+    SCOPED_TRACE(width);
+    const auto made = agree([width](Scope& s, In t) {
+      Tensor* half[] = {part(s, t[0], -1, 0, width / 2), part(s, t[0], -1, width / 2, width)};
+      Tensor* turned = call(s, "mul", {arg(join(s, {call(s, "neg", {arg(half[1])}), half[0]}, -1)), arg(t[1])});
+      return with_gradients(s, call(s, "add", {arg(call(s, "mul", {arg(t[0]), arg(t[1])})), arg(turned)}), t, 2);
+    }, {numbers({6, 50, width}), numbers({50, width}), numbers({6, 50, width})}, 3, 1e-5);
+    EXPECT_LE(made.kernels, width < 33 ? 3u : 2u) << made.text;
+  }
+}
+
+TEST_F(Joins, of_parts_are_reduced) {
+  for (int64_t joined : {0, 1})
+    for (int64_t reduced : {0, 1}) {
+      SCOPED_TRACE(std::to_string(joined) + " " + std::to_string(reduced));
+      agree([&](Scope& s, In t) {
+        Tensor* y = join(s, {call(s, "exp", {arg(t[0])}), part(s, t[0], joined, 0, 7), part(s, call(s, "sin", {arg(t[0])}), joined, 9, 30)}, joined);
+        return std::vector{y, call(s, "sum", {arg(y), arg(std::vector<int64_t>{reduced})}), call(s, "amax", {arg(y), arg(std::vector<int64_t>{1})}), call(s, "sum", {arg(y)}),
+                           call(s, "softmax", {arg(y), arg(reduced)})};
+      }, {numbers({40, 33})}, 5, 1e-5);
+    }
+}
+
+// Parts of rows after they were reduced: the numbers of a row are known along all of it.
+TEST_F(Joins, cut_rows_that_were_reduced) {
+  for (int64_t width : {8, 33, 200})
+    agree([width](Scope& s, In t) {
+      Tensor* y = call(s, "softmax", {arg(t[0]), arg(int64_t{1})});
+      return std::vector{join(s, {part(s, y, 1, 3, width), call(s, "exp", {arg(part(s, y, 1, 0, 3))})}, 1), y};
+    }, {numbers({30, width})}, 2, 1e-5);
 }
 
 // What is joined is read elsewhere than it is written.

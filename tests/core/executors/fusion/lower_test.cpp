@@ -1,4 +1,4 @@
-// Lines as nests: where each value is read, what is summed beyond the kernel, which indices are checked.
+// Lines as nests: where each value is read, what is summed beyond the kernel, which indices are checked. Also covers lower_lines.
 #include "executors/fusion/lower.h"
 
 #include "core/executors/fusion/support.h"

@@ -1,0 +1,116 @@
+// Lines as expressions: what becomes of one of each role.
+#include <algorithm>
+
+#include "executors/fusion/lowering.h"
+
+namespace thunder::fusion {
+
+// A value of the group where these are the indices of its axes.
+ExprId Lowering::value(ValueId v, const Place& place) {
+  Place own;
+  for (AxisId a : group_.space().flat(group_.value(v).coordinates))
+    if (const Index at = index(a, place); at.loop != a || at.by) own.push_back(at);
+  std::sort(own.begin(), own.end());
+  const auto key = std::pair(v, std::move(own));
+  if (const auto it = exprs_.find(key); it != exprs_.end()) return it->second;
+  const ExprId made = lower_line(*makers_.at(v), key.second);
+  exprs_.emplace(key, made);
+  return made;
+}
+
+// What a line reads, by the operand's number.
+ExprId Lowering::operand(const Node& line, size_t number, const Place& place) {
+  const ValueId v = operands(line)[number];
+  if (group_.has(v)) return value(v, place);
+  const uint32_t buffer = input(v);
+  const Buffer& layout = view_.inputs[buffer];
+  return load(buffer, walk(group_.read_of(line, number), {layout.strides, static_cast<size_t>(layout.rank)}, place));
+}
+
+ExprId Lowering::lower_line(const Node& line, const Place& place) {
+  const PrimRow& row = *find_prim(*line.op);
+  const ValueId result = line.results[0];
+  Expr e;
+  e.fn = row.fn;
+  e.dtype = view_.store.type(result).dtype;
+  switch (row.role) {
+    case Role::view: return value(line.args[0].v, line.op->name() == "prims.slice" ? inside_of_slice(line, place) : place);
+    case Role::reduction:
+      e.in[e.count++] = operand(line, 0, place);
+      // A sum over the outer axes is one of what is stored; so is that of what is known for each row.
+      if (group_.value(result).kind == Kind::column || (group_.value(result).kind == Kind::total && is_row(line))) return e.in[0];
+      if (e.fn == Fn::argmax) e.in[e.count++] = place_along(line);
+      break;
+    case Role::create: lower_create(line, place, e); break;
+    case Role::pick: lower_pick(line, place, e); break;
+    case Role::scan:
+      e.in[e.count++] = operand(line, 0, place);
+      e.axis = axis(group_.reduced()[0]);
+      break;
+    case Role::join: return lower_join(line, place);
+    case Role::elementwise:
+      for (size_t i = 0; i < operands(line).size(); i++) e.in[e.count++] = operand(line, i, place);
+      break;
+  }
+  const ExprId made = add(e);
+  if (row.role == Role::pick) add_check(line, made);
+  return made;
+}
+
+// Where the loops stand in what a line reads, and its place along the dim that the line reduces: in few bits, since vectors
+// hold it for each lane.
+Coordinates Lowering::walked_by(const Node& line) const {
+  const ValueId v = line.args[0].v;
+  return group_.has(v) ? coordinates(v) : group_.read_of(line, 0);
+}
+
+ExprId Lowering::place_along(const Node& line) {
+  const Coordinates source = walked_by(line);
+  const size_t dim = reduced_dims(line, source.size())[0];
+  const int64_t each[] = {1};
+  Expr place;
+  place.fn = Fn::position;
+  place.dtype = view_.store.type(line.args[0].v).shape[dim].value() <= INT32_MAX ? DType::i32 : DType::i64;
+  place.map = walk({source[dim]}, each, {}).map;
+  return add(place);
+}
+
+// Whether what it reads does not change along the axes that the nest reduces.
+bool Lowering::is_row(const Node& line) {
+  const Dimension axes = group_.space().flat(walked_by(line));
+  return inner_ && std::none_of(axes.begin(), axes.end(), [this](AxisId a) { return inner_ & bit(axis(a)); });
+}
+
+// The place of an element in row-major order, of which iota and the draws are functions.
+void Lowering::lower_create(const Node& line, const Place& at, Expr& e) {
+  const Walk dense = walk(coordinates(line.results[0]), dense_strides(view_.store.type(line.results[0]).shape), at);
+  Expr place;
+  place.fn = Fn::position;
+  place.map = dense.map, place.offset = dense.offset;
+  if (e.fn == Fn::position) {
+    place.dtype = e.dtype;
+    e = place;
+    return;
+  }
+  place.dtype = DType::i64;
+  const uint32_t state = input(line.args[0].v), nowhere = add_map(Map(axes_.size(), 0));
+  e.in = {add(place), load(state, {nowhere, 0}), load(state, {nowhere, view_.inputs[state].strides[0]})};
+  e.count = 3;
+  e.offset = line.args[1].i;
+}
+
+void Lowering::lower_pick(const Node& line, const Place& place, Expr& e) {
+  const Shape& shape = view_.store.type(line.args[0].v).shape;
+  const size_t dim = normalize_axis(line.args[1].i, shape.size());
+  e.in[0] = operand(line, 0, place), e.in[1] = operand(line, 1, place), e.count = 2;
+  e.axis = axis(walked_by(line)[dim][0]);
+}
+
+void Lowering::add_check(const Node& line, ExprId id) {
+  const Shape& shape = view_.store.type(line.args[0].v).shape;
+  const size_t dim = normalize_axis(line.args[1].i, shape.size());
+  lowered_.checks.resize(id + 1);
+  lowered_.checks[id] = {std::string(line.op->name()), static_cast<int64_t>(dim), shape[dim].value()};
+}
+
+}  // namespace thunder::fusion

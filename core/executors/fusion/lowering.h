@@ -1,0 +1,84 @@
+// A group while it becomes a nest.
+#pragma once
+
+#include <compare>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "executors/fusion/lower.h"
+
+namespace thunder::fusion {
+
+class Lowering {
+ public:
+  explicit Lowering(const NodeView& view);
+  Lowered run();
+  std::optional<Lowered> run_tiles(size_t input);
+
+ private:
+  // The index of an axis, where it is not the loop's of that axis: another loop's and something, or a number.
+  struct Index {
+    AxisId axis;
+    std::optional<AxisId> loop;
+    int64_t by = 0;
+    auto operator<=>(const Index&) const = default;
+  };
+  using Place = std::vector<Index>;  // by axis
+  // How to walk memory.
+  struct Walk {
+    uint32_t map;
+    int64_t offset;
+  };
+
+  // lower.cpp
+  void lower_group();
+  std::optional<AxisSet> columns_of(uint32_t input);
+  void number_axes();
+  uint32_t axis(AxisId a);
+  Index index(AxisId a, const Place& place) const;
+  Walk walk(const Coordinates& coordinates, std::span<const int64_t> strides, const Place& place);
+  uint32_t add_map(Map m);
+  ExprId add(Expr e);
+  ExprId load(uint32_t buffer, Walk at);
+  uint32_t input(ValueId v) const;
+  Coordinates coordinates(ValueId v) const { return group_.space().resolve(group_.value(v).coordinates); }
+  void lower_where_loops_stand();
+  void lower_result(uint32_t number);
+  std::vector<Stretch> stretches(ValueId v);
+
+  // lower_lines.cpp
+  ExprId value(ValueId v, const Place& place);
+  ExprId operand(const Node& line, size_t number, const Place& place);
+  ExprId lower_line(const Node& line, const Place& place);
+  Coordinates walked_by(const Node& line) const;
+  ExprId place_along(const Node& line);
+  bool is_row(const Node& line);
+  void lower_create(const Node& line, const Place& at, Expr& e);
+  void lower_pick(const Node& line, const Place& place, Expr& e);
+  void add_check(const Node& line, ExprId id);
+
+  // lower_parts.cpp
+  Place inside_of_slice(const Node& line, Place place) const;
+  Place inside_of_join(const Node& line, size_t number, const Place& place) const;
+  template <class First, class Second>
+  ExprId choose(DType dtype, Index along, int64_t bound, const First& first, const Second& second);
+  ExprId lower_join(const Node& line, const Place& place);
+  ExprId lower_inside(const Node& line, const Place& place);
+  ExprId number(DType dtype, double value);
+
+  const NodeView& view_;
+  Group group_;
+  std::vector<const Node*> lines_;
+  std::vector<ValueId> inputs_;
+  std::vector<AxisId> axes_;
+  uint32_t walked_ = 0;
+  AxisSet inner_ = 0;
+  std::unordered_map<ValueId, const Node*> makers_;
+  std::map<std::pair<ValueId, Place>, ExprId> exprs_;
+  Lowered lowered_;
+};
+
+}  // namespace thunder::fusion
