@@ -40,9 +40,15 @@ bool computable(const Node& line, const Store& store) {
 Coordinates Group::read(const Node& line, size_t operand) {
   const ValueId v = operands(line)[operand];
   if (has(v)) return space_.resolve(value(v).coordinates);
-  const auto [known, first] = read_at_.try_emplace(v);
-  if (first) known->second = space_.fresh(store_->type(v).shape);
-  return reads_[{&line, operand}] = space_.resolve(known->second);
+  const Read* before = known(v);
+  const Coordinates at = before ? read_of(*before->line, before->operand) : space_.fresh(store_->type(v).shape);
+  if (!before) inputs_.push_back({v, &line, operand});
+  return reads_[{&line, operand}] = at;
+}
+
+const Group::Read* Group::known(ValueId input) const {
+  const auto it = std::find_if(inputs_.begin(), inputs_.end(), [input](const Read& r) { return r.input == input; });
+  return it == inputs_.end() ? nullptr : &*it;
 }
 
 Coordinates Group::read_of(const Node& line, size_t operand) const {
@@ -85,7 +91,7 @@ bool Group::extend(const Node& line) {
     case Role::scan: fits = add_scan(line); break;
   }
   if (!fits) return false;
-  if (find_prim(*line.op)->role == Role::reduction || comes_of_reduction(line)) reduced_from_.insert(line.results[0]);
+  values_[line.results[0]].reduced = find_prim(*line.op)->role == Role::reduction || comes_of_reduction(line);
   arguments_ += more;
   lines_.push_back(&line);
   return true;

@@ -4,7 +4,6 @@
 #include <map>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "executors/fusion/axes.h"
@@ -22,6 +21,7 @@ enum class Kind : uint8_t {
 struct GroupValue {
   Coordinates coordinates;
   Kind kind = Kind::line;
+  bool reduced = false;  // it comes of a reduction
 };
 
 // An axis as a stretch of a longer one: index i of it is index start + i there.
@@ -78,8 +78,14 @@ class Group {
     why_ = why;
     return false;
   }
+  struct Read {
+    ValueId input;
+    const Node* line;
+    size_t operand;
+  };
   // The coordinates at which a line reads an operand; of an input, those at which others read it, if any do.
   Coordinates read(const Node& line, size_t operand);
+  const Read* known(ValueId input) const;
   bool same_extents(const Dimension& a, const Dimension& b) const;
   bool add_elementwise(const Node& line);
   bool add_view(const Node& line);
@@ -101,7 +107,7 @@ class Group {
   std::vector<const Node*> lines_;
   std::unordered_map<ValueId, GroupValue> values_;
   std::map<std::pair<const Node*, size_t>, Coordinates> reads_;  // of inputs, by reductions, picks and joins
-  std::unordered_map<ValueId, Coordinates> read_at_;              // inputs, where a line first read them
+  std::vector<Read> inputs_;  // by which line each was read first; few, and copied often
   Dimension reduced_;
   bool reduces_ = false;
   struct Reduction {
@@ -117,7 +123,6 @@ class Group {
     bool reduced;           // what is cut or joined comes of a reduction
   };
   std::vector<Stretches> parts_;
-  std::unordered_set<ValueId> reduced_from_;  // what comes of a reduction
   std::vector<Dimension> scanned_;            // the axes along which sums run: all the one that is reduced
   bool backwards_ = false;
   bool looks_elsewhere_ = false;              // it computes something where the loops do not stand

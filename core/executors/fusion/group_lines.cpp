@@ -22,11 +22,10 @@ bool Group::add_elementwise(const Node& line) {
   if (!fits) return refuse("its operands are walked by different loops");
   // What others read as well is walked as they do, so that it is read once.
   for (size_t i = 0; first && !draws && i < operands(line).size(); i++)
-    if (const auto known = read_at_.find(operands(line)[i]); known != read_at_.end()) mine = space_.resolve(known->second), first = false;
+    if (const Read* before = known(operands(line)[i])) mine = read_of(*before->line, before->operand), first = false;
   if (first) mine = space_.fresh(store_->type(line.results[0]).shape);
-  if (!draws)
-    for (ValueId v : operands(line))
-      if (!has(v)) read_at_.try_emplace(v, mine);
+  for (size_t i = 0; !draws && i < operands(line).size(); i++)
+    if (const ValueId v = operands(line)[i]; !has(v) && !known(v)) inputs_.push_back({v, &line, i});
   values_[line.results[0]] = {std::move(mine), Kind::line};
   return true;
 }
@@ -79,7 +78,7 @@ bool sums_many_rows(const Shape& shape, const std::vector<bool>& gone) {
 // A reduction over the axes that the group reduces already is one more of the kind; one over all the others sums
 // columns; one over everything adds up both.
 bool Group::add_reduction(const Node& line) {
-  const bool known = has(line.args[0].v) || read_at_.count(line.args[0].v);
+  const bool walked = has(line.args[0].v) || known(line.args[0].v);
   const Coordinates from = read(line, 0);
   std::vector<bool> gone(from.size(), false);
   for (size_t dim : reduced_dims(line, from.size())) gone[dim] = true;
@@ -90,7 +89,7 @@ bool Group::add_reduction(const Node& line) {
     else for (AxisId a : from[i]) away.push_back(a);
   }
   // An input is taken to be walked as the rest of the group is, if it can be; what reads it later will tell.
-  if (!known && reduces_ && same_extents(away, reduced())) space_.unify(reduced(), away);
+  if (!walked && reduces_ && same_extents(away, reduced())) space_.unify(reduced(), away);
   const Axes input = set_of(space_.flat(from)), over = set_of(space_.resolve(away));
   Dimension everything = all();
   Axes total = set_of(everything);
@@ -158,14 +157,14 @@ bool Group::add_pick(const Node& line) {
 
 // A sum that runs along an axis needs its positions one after the other, as reductions walk them.
 bool Group::add_scan(const Node& line) {
-  const bool known = has(line.args[0].v) || read_at_.count(line.args[0].v);
+  const bool walked = has(line.args[0].v) || known(line.args[0].v);
   const Coordinates from = read(line, 0);
   Dimension along;
   if (!from.empty()) along = space_.resolve(from[normalize_axis(line.args[1].i, from.size())]);
   if (along.empty()) return refuse("it sums along an axis of size 1");
   const bool reverse = line.args[2].i;
   if (!scanned_.empty() && backwards_ != reverse) return refuse("it sums the other way round than the rest of the group");
-  if (!known && reduces_ && same_extents(along, reduced())) space_.unify(reduced(), along);
+  if (!walked && reduces_ && same_extents(along, reduced())) space_.unify(reduced(), along);
   if (reduces_ && set_of(space_.resolve(along)) != set_of(reduced())) return refuse("it sums along another axis than the group reduces");
   if (!reduces_) reduced_ = along;
   reduces_ = true, backwards_ = reverse;

@@ -35,7 +35,7 @@ Dimension Group::choice_of(const Node& line) const {
 
 bool Group::comes_of_reduction(const Node& line) const {
   bool any = false;
-  for_each_value(line.args, [&](ValueId v) { any |= reduced_from_.count(v) != 0; });
+  for_each_value(line.args, [&](ValueId v) { any |= has(v) && value(v).reduced; });
   return any;
 }
 

@@ -19,12 +19,14 @@ class Growth {
   bool run(bool draws) {
     std::fill(taken_.begin(), taken_.end(), uint8_t{0});
     if (find_prim(*lines_[0]->op)->role == Role::view || !group_.add(*lines_[0])) return false;
-    taken_[0] = 1;
+    take(0);
     for (size_t i = 0; i < lines_.size(); i++) {
       for (ValueId r : lines_[i]->results) maker_[r] = i;
-      if (i == 0 || !allowed_[i] || !reads_group(*lines_[i])) continue;
-      if (draws && (join_drawing(i, Views::drawn) || join_drawing(i, Views::read))) continue;
-      join({}, i);
+      if (i == 0 || !allowed_[i]) continue;
+      const bool beside = !reads_group(*lines_[i]);
+      if (beside && (!draws || find_prim(*lines_[i]->op)->role != Role::reduction)) continue;
+      if (draws && (join_drawing(i, Views::drawn, beside) || join_drawing(i, Views::read, beside))) continue;
+      if (!beside || reads_beside(*lines_[i])) join({}, i);
     }
     leave_views();
     return stands();
@@ -59,10 +61,24 @@ class Growth {
 
   // Whether views of what is outside are computed inside with what they are of, or read from memory.
   enum class Views { drawn, read };
-  bool join_drawing(size_t line, Views views) {
+  bool join_drawing(size_t line, Views views, bool beside) {
     std::vector<size_t> with;
     draw(*lines_[line], views, with);
+    const auto reads = [this](size_t i) { return reads_beside(*lines_[i]); };
+    if (beside && !reads(line) && std::none_of(with.begin(), with.end(), reads)) return false;
     return !with.empty() && with.size() <= kMaxDrawn && join(with, line);
+  }
+  // Whether it reads something large that the group reads: what a reduction comes to is small, so that going over it once saves more
+  // than is stored. What is spread is not large where it lies.
+  bool reads_beside(const Node& line) const {
+    constexpr int64_t kLarge = 1 << 14;  // elements
+    bool reads = false;
+    for_each_value(line.args, [&](ValueId v) {
+      const auto it = maker_.find(v);
+      const bool spread = it != maker_.end() && lines_[it->second]->op->name() == "prims.expand";
+      reads |= read_.count(v) != 0 && !spread && elements(store_.type(v).shape).value() >= kLarge;
+    });
+    return reads;
   }
   // The lines outside of the group that this one needs, from the trace's order on; views alone need not be computed.
   void draw(const Node& line, Views views, std::vector<size_t>& with) const {
@@ -90,9 +106,14 @@ class Growth {
       if (!grown.extend(*lines_[i])) return false;
     if (!grown.add(*lines_[line])) return false;
     group_ = std::move(grown);
-    for (size_t i : with) taken_[i] = 1;
-    taken_[line] = 1;
+    for (size_t i : with) take(i);
+    take(line);
     return true;
+  }
+
+  void take(size_t line) {
+    taken_[line] = 1;
+    for_each_value(lines_[line]->args, [this](ValueId v) { read_.insert(v); });
   }
 
   std::span<const Node* const> lines_;
@@ -101,6 +122,7 @@ class Growth {
   std::span<uint8_t> taken_;
   Group group_;
   std::unordered_map<ValueId, size_t> maker_;  // of the lines so far
+  std::unordered_set<ValueId> read_;           // by the group
 };
 
 // Finds ways that leave the group and come back: what stands on them cannot run inside, and what they lead to cannot run

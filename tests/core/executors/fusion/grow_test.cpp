@@ -53,6 +53,16 @@ TEST_F(Grow, ends_where_columns_are_summed) {
   EXPECT_EQ(claimed({rows, prim("prims.neg", {columns})}), "[exp amax sum] neg");
 }
 
+TEST_F(Grow, sums_what_it_reads_anyway) {
+  Var x = input({128, 256}), y = input({128, 256});
+  EXPECT_EQ(claimed({prim("prims.exp", {x}), prim("prims.sum", {prim("prims.mul", {x, y}), Shape{0}}), prim("prims.sum", {x, Shape{0}})}), "[exp mul sum sum]");
+}
+
+TEST_F(Grow, leaves_alone_what_would_be_stored_although_it_reads_the_same) {
+  Var x = input({128, 256}), y = input({128, 256});
+  EXPECT_EQ(claimed({prim("prims.exp", {x}), prim("prims.mul", {x, y})}), "exp mul");
+}
+
 TEST_F(Grow, puts_a_matrix_product_between_two_kernels) {
   Var a = prim("prims.neg", {prim("prims.exp", {input({4, 4})})}), m = prim("prims.matmul", {a, a});
   EXPECT_EQ(claimed({prim("prims.abs", {prim("prims.exp", {m})})}), "[exp neg] matmul [exp abs]");
