@@ -13,7 +13,7 @@
 namespace thunder::fusion {
 
 constexpr Target kAArch64 = {"aarch64-unknown-linux-gnu", "neoverse-n1", ""};
-constexpr Target kAvx2 = {"x86_64-unknown-linux-gnu", "x86-64-v3", ""};
+constexpr Target kAvx2 = {"x86_64-unknown-linux-gnu", "x86-64-v3", ""}, kAvx512 = {"x86_64-unknown-linux-gnu", "x86-64-v4", ""};
 
 // What an object says of itself.
 struct Elf {
@@ -39,12 +39,14 @@ struct Elf {
   }
 };
 
-// An object for AArch64 comes of the nest, and calls nothing that code for x86 does not call as well, which runs here.
+// An object for AArch64 comes of the nest, and calls nothing that code for x86 does not call as well, which runs here. So does one
+// for AVX-512, which tests may run without.
 inline void expect_emitted_elsewhere(const Nest& nest) {
   static std::set<std::string> known;
   if (!known.insert(print(nest)).second) return;
   const Object made = compile_for(kAArch64, nest);
   ASSERT_EQ(made.error, "") << print(nest);
+  ASSERT_EQ(compile_for(kAvx512, nest).error, "") << print(nest);
   const Elf there(made.code);
   EXPECT_EQ(there.machine, EM_AARCH64) << print(nest);
   if (there.undefined.empty()) return;
