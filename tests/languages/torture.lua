@@ -28,6 +28,10 @@ local acts = {
     assert(raised == reason)
   end,
   function() collectgarbage() end,
+  function()  -- while a function is called that only its call holds
+    local collecting = setmetatable({}, { __len = function() collectgarbage() return 0 end })
+    assert(th.compile(function(a) return a end)(tensor(), collecting))
+  end,
 }
 for _ = 1, 800 do acts[math.random(#acts)]() end
 slots, compiled = {}, {}

@@ -265,7 +265,9 @@ function th.compile(closure, options)
   return compiled(self, options)
 end
 
-function Compiled:__call(...) return perform("call", table.pack(...), nil, self.core) end
+-- A frame that stays holds what is called: nobody else may, and the collector runs during the call.
+local function behind(_, ...) return ... end
+function Compiled:__call(...) return behind(self, perform("call", table.pack(...), nil, self.core)) end
 
 -- The same function, returning its results and the gradients of the first. wrt: paths of arguments, such as "0,1.w".
 function Compiled:value_and_grad(wrt, captured)
