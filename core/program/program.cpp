@@ -195,10 +195,12 @@ Status* Program::run_once(Frame& frame) {
   return nullptr;
 }
 
-Status* Program::renew() noexcept {
+// body(frame) with a frame that nobody else has meanwhile; what is thrown becomes a status.
+template <class F>
+inline Status* Program::in_frame(const F& body) noexcept {
   try {
     Frame& frame = acquire();
-    Status* failed = run_once(frame);
+    Status* failed = body(frame);
     release(frame);
     return failed;
   } catch (const Error& e) {
@@ -208,25 +210,23 @@ Status* Program::renew() noexcept {
   }
 }
 
+Status* Program::renew() noexcept {
+  return in_frame([this](Frame& frame) { return run_once(frame); });
+}
+
 Status* Program::run(void* const* inputs, void* const* outputs, void* stream) noexcept {
-  try {
-    Frame& frame = acquire();
+  return in_frame([&](Frame& frame) {
     frame.runs.store(frame.runs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     if (stream != frame.stream) {
       frame.stream = stream;
-      for (Launch& launch : frame.launches) launch.native_stream = stream;
+      for (auto* launches : {&frame.launches, &frame.follower_launches})
+        for (Launch& launch : *launches) launch.native_stream = stream;
     }
     Buffer* buffers = frame.buffers.data();
     for (const Patch& p : input_patches_) buffers[p.buffer].data = static_cast<std::byte*>(inputs[p.index]) + p.offset;
     for (const Patch& p : output_patches_) buffers[p.buffer].data = static_cast<std::byte*>(outputs[p.index]) + p.offset;
-    Status* failed = run_steps(frame, plan_.constant_steps, plan_.steps.size());
-    release(frame);
-    return failed;
-  } catch (const Error& e) {
-    return Ref<Status>(e.status()).detach();
-  } catch (...) {
-    return out_of_memory_status();
-  }
+    return run_steps(frame, plan_.constant_steps, plan_.steps.size());
+  });
 }
 
 }  // namespace thunder

@@ -145,6 +145,8 @@ class Program {
   Status* run_once(Frame& frame);
   Status* settle(const Frame& frame, size_t step);
   Status* run_steps(Frame& frame, size_t begin, size_t end) const noexcept;
+  template <class F>
+  Status* in_frame(const F& body) noexcept;
   Frame& acquire();
   Frame& another_frame();
   void release(Frame& frame);

@@ -1,7 +1,5 @@
 #include "executors/amx/amx.h"
 
-#include <array>
-
 #include "executors/amx/products.h"
 #include "executors/cpu/instructions.h"
 #include "executors/cpu/site.h"
@@ -15,10 +13,13 @@ namespace {
 constexpr int64_t kLeastSide = 32;
 constexpr int64_t kTileWork = 1 << 27;  // of a thread's tile, in multiply-adds
 
-template <class T, int kParts, BatchedProduct<T> (*kProducts)(const Launch*)>
+template <class T, int kParts>
 struct TileSite : Site {
+  explicit TileSite(const ProductRow<T>& r) : row(r) {}
+  const ProductRow<T>& row;
+
   Status* run(const Launch* launch) const override {
-    BatchedProduct<T> products = kProducts(launch);
+    BatchedProduct<T> products = row.products(launch);
     products.simplify();
     const ProductOf<T>& p = products.each;
     if (p.m == 0 || p.n == 0) return nullptr;
@@ -27,23 +28,11 @@ struct TileSite : Site {
   }
 };
 
-struct Row {
-  std::string_view op;
-  std::unique_ptr<Site> (*make)();
-};
-template <class S>
-std::unique_ptr<Site> made() { return std::make_unique<S>(); }
-template <class T, int kParts>
-constexpr std::array kRows = {
-    Row{"prims.matmul", made<TileSite<T, kParts, matmul_of<T>>>},
-    Row{"linear", made<TileSite<T, kParts, linear_of<T>>>},
-};
-
 template <class T, int kParts>
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void*) {
   *scratch = 0;
   if (!enable_tile_registers()) return make<Status>(Code::declined, "the system keeps the tile registers").detach();
-  *state = row_of(kRows<T, kParts>, view).make().release();
+  *state = static_cast<Site*>(new TileSite<T, kParts>(row_of(kProductRows<T>, view)));
   return nullptr;
 }
 
@@ -61,7 +50,7 @@ bool claim_large_f32(const NodeView& view, void* user) {
 template <class T, int kParts>
 std::optional<ExecutorDesc> executor(const char* name, bool (*claim)(const NodeView&, void*)) {
   if (!tile_registers_of_this_machine()) return std::nullopt;
-  ExecutorDesc d = site_executor(name, kRows<T, kParts>, claim, prepare<T, kParts>);
+  ExecutorDesc d = site_executor(name, kProductRows<T>, claim, prepare<T, kParts>);
   d.flags |= kLeads;
   return d;
 }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "executors/cpu/kernel.h"
@@ -99,6 +101,18 @@ BatchedProduct<T> linear_of(const Launch* launch) {
   for (int32_t i = 0; i < x.rank - 1; i++) p.batch[p.rank++] = {x.shape[i], x.strides[i], 0, y.strides[i]};
   return p;
 }
+
+// The ops that are products.
+template <class T>
+struct ProductRow {
+  std::string_view op;
+  BatchedProduct<T> (*products)(const Launch*);
+};
+template <class T>
+constexpr std::array kProductRows = {
+    ProductRow<T>{"prims.matmul", matmul_of<T>},
+    ProductRow<T>{"linear", linear_of<T>},
+};
 
 // The tiles of a launch whose first result they make. multiply(product): false when out of memory; any thread.
 template <class T, class Multiply>

@@ -8,7 +8,6 @@ namespace {
 // Tiles are halved until one takes as much work as it may, but not below what its kernel needs to pay for packing.
 constexpr int64_t kRows = 256, kColumns = 512, kLeastColumns = 256, kLeastRows = 128;
 constexpr int64_t kEvenTiles = 4;
-constexpr int64_t kColumnsStep = 64;  // whole vectors of any width, and cache lines of c
 
 // Threads take equal numbers of tiles, so that few tiles must be a number that two and four divide.
 void even_out(int64_t m, int64_t n, Tiling& t) {
@@ -27,6 +26,11 @@ Tiling tiling(int64_t m, int64_t n, int64_t k, int64_t work) {
   while (large() && t.rows >= 2 * kLeastRows) t.rows /= 2;
   even_out(m, n, t);
   return t;
+}
+
+Tiling thin_tiling(int64_t m, int64_t k) {
+  constexpr int64_t kWork = 1 << 20;  // so much of b
+  return {m, std::max(kColumnsStep, kWork / std::max<int64_t>(1, k) / kColumnsStep * kColumnsStep)};
 }
 
 }  // namespace thunder

@@ -5,6 +5,8 @@
 
 namespace thunder {
 
+constexpr int64_t kColumnsStep = 64;  // whole vectors of any width, and cache lines of the result
+
 // The part of a product that a thread takes at a time.
 struct Tiling {
   int64_t rows, columns;
@@ -14,5 +16,9 @@ struct Tiling {
 // Depends on the sizes alone: results are the same bits on any number of threads. `work`: multiply-adds that a tile may
 // take, if its kernel has enough rows and columns then. Requires: m and n are not 0.
 Tiling tiling(int64_t m, int64_t n, int64_t k, int64_t work);
+
+// Of a product of at most kThinRows rows, of which a thread takes all: reading b once is what counts.
+constexpr int64_t kThinRows = 4;
+Tiling thin_tiling(int64_t m, int64_t k);
 
 }  // namespace thunder

@@ -11,9 +11,7 @@ namespace {
 // A block of a and the sums of a block of c stay in the second-level cache, a panel of b in the first.
 constexpr int64_t kRows = 192, kColumns = 512, kDepth = 256;
 constexpr int64_t kTileWork = 1 << 26;  // of a thread's tile, in multiply-adds: about a millisecond
-// Up to here reading b once is what counts; a tile is so much of b.
-constexpr int64_t kThinRows = 4, kThinWork = 1 << 20, kThinDepth = kRows * kDepth / kThinRows;
-constexpr int64_t kColumnsStep = 64;  // whole vectors of any width, and cache lines of c
+constexpr int64_t kThinDepth = kRows * kDepth / kThinRows;
 
 // A thread's memory, from its first product on.
 struct Scratch {
@@ -77,8 +75,7 @@ bool multiply_halves(const Kernels& kernels, const ProductOf<Half>& p) {
 }
 
 Tiling tiling_of_halves(const ProductOf<Half>& p) {
-  if (!thin(p)) return tiling(p.m, p.n, p.k, kTileWork);
-  return {p.m, std::max(kColumnsStep, kThinWork / std::max<int64_t>(1, p.k) / kColumnsStep * kColumnsStep)};
+  return thin(p) ? thin_tiling(p.m, p.k) : tiling(p.m, p.n, p.k, kTileWork);
 }
 
 }  // namespace thunder

@@ -12,17 +12,11 @@ namespace {
 // Up to here a library call's preparation costs more than its faster kernel saves (multiply-adds); sooner when b's rows
 // are not dense, since ours turns them element by element.
 constexpr int64_t kSmallWork = 64 * 64 * 64, kSmallTurnedWork = 16 * 32 * 32;
-// Up to here reading b once is what counts.
-constexpr int64_t kThinRows = 4;
 // About a millisecond.
 constexpr int64_t kTileWork = 1 << 26;
-// A tile of few rows is so much of b.
-constexpr int64_t kThinWork = 1 << 20;
-constexpr int64_t kColumnsStep = 64;  // whole vectors of any width, and cache lines of c
 
 Tiling tiling_of(const Product& p) {
-  if (p.m > kThinRows) return tiling(p.m, p.n, p.k, kTileWork);
-  return {p.m, std::max(kColumnsStep, kThinWork / std::max<int64_t>(1, p.k) / kColumnsStep * kColumnsStep)};
+  return p.m > kThinRows ? tiling(p.m, p.n, p.k, kTileWork) : thin_tiling(p.m, p.k);
 }
 
 bool can_be_thin(const Product& p) { return p.a.column == 1 && (p.b.row == 1 || p.b.column == 1); }

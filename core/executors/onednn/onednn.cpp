@@ -1,23 +1,12 @@
 #include "executors/onednn/onednn.h"
 
-#include <array>
-
 #include "executors/onednn/autotune.h"
 #include "executors/onednn/site.h"
 
 namespace thunder {
 namespace {
 
-struct Row {
-  std::string_view op;
-  ProductSite::Products products;
-};
-constexpr std::array kRows = {
-    Row{"prims.matmul", matmul_of<float>},
-    Row{"linear", linear_of<float>},
-};
-
-ProductSite* site(const NodeView& view, const Library& library) { return new ProductSite(library, row_of(kRows, view).products); }
+ProductSite* site(const NodeView& view, const Library& library) { return new ProductSite(library, row_of(kProductRows<float>, view).products); }
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
   *scratch = 0;
@@ -35,7 +24,7 @@ Status* pack(const Launch* launch, void* state, size_t* kept_bytes) {
 }
 
 ExecutorDesc products_executor(const char* name, decltype(ExecutorDesc::prepare) prepare, const void* user) {
-  ExecutorDesc d = site_executor(name, kRows, all_tensors_are<DType::f32>, prepare, user);
+  ExecutorDesc d = site_executor(name, kProductRows<float>, all_tensors_are<DType::f32>, prepare, user);
   d.flags |= kLeads;
   d.settle = pack;
   return d;
