@@ -3,6 +3,10 @@
 
 #include "support.h"
 
+#include <sys/mman.h>
+
+#include <new>
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -62,16 +66,38 @@ inline double peak_gflops() {
   return best;
 }
 
+// Memory of floats in large pages where the system gives them: with small ones a processor looks up addresses, not memory.
+class LargePages {
+ public:
+  explicit LargePages(size_t floats) : bytes_((floats * sizeof(float) + kPage - 1) / kPage * kPage + kPage) {
+    at_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at_ == MAP_FAILED) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+    madvise(at_, bytes_, MADV_HUGEPAGE);  // only a wish
+#endif
+    std::fill_n(data(), floats, 1.0f);
+  }
+  ~LargePages() { munmap(at_, bytes_); }
+  LargePages(const LargePages&) = delete;
+  LargePages& operator=(const LargePages&) = delete;
+  float* data() const { return reinterpret_cast<float*>((reinterpret_cast<uintptr_t>(at_) + kPage - 1) & ~(kPage - 1)); }
+
+ private:
+  static constexpr size_t kPage = size_t{2} << 20;
+  size_t bytes_;
+  void* at_;
+};
+
 // GB/s at which `bytes` that were written before are read, by the best of a few passes; 0 where this is not known.
 inline double read_gbps(size_t bytes) {
   double best = 0;
 #if defined(__x86_64__)
   if (!__builtin_cpu_supports("avx2")) return 0;
-  const std::vector<float> data(bytes / sizeof(float), 1.0f);
+  const LargePages data(bytes / sizeof(float));
   const int passes = static_cast<int>(std::clamp<size_t>((size_t{1} << 28) / bytes, 1, 1000));
   for (int i = 0; i < 5; i++) {
     const double start = now_ns();
-    for (int pass = 0; pass < passes; pass++) read_avx2(data.data(), data.size());
+    for (int pass = 0; pass < passes; pass++) read_avx2(data.data(), bytes / sizeof(float));
     best = std::max(best, static_cast<double>(bytes) * passes / (now_ns() - start));
   }
 #endif
