@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Fused kernels, forward and with their gradients, on all threads, beside a copy of as many bytes as each has to move, over
-memory of that size: what is inside a cache is compared with that cache."""
+"""Fused kernels, forward and with their gradients, on all threads, beside what binds: a copy of as many bytes as each has to move,
+over memory of that size, so that what is inside a cache is compared with that cache; or its arithmetic, as many multiply-adds."""
 import sys
 
 import limits
@@ -31,7 +31,7 @@ def time_kernels(sizes, only):
                 inputs = [th.randn(shape) for shape in kernels.shapes(kernel, *size)]
                 cotangent, f = th.randn(size), compiled_of(kernel, backward)
                 report(label, "us", 1e3 * median_ms(lambda: f(cotangent, *inputs), SECONDS))
-                rows.append((label, kernels.moved(kernel, *size, backward)))
+                rows.append((label, kernels.moved(kernel, *size, backward), kernels.operations(kernel, *size, backward)))
     return rows
 
 
@@ -41,10 +41,10 @@ def time_loss():
     forward = th.compile(lambda x: th.cross_entropy(x, targets))
     both = th.compile(lambda x: th.value_and_grad(lambda x: th.cross_entropy(x, targets))(x))
     found = []
-    for name, f, moves in (("", forward, 1), (" f+b", both, 2)):
+    for name, f, moves, operations in (("", forward, 1, kernels.LOSS_OPERATIONS[0]), (" f+b", both, 2, kernels.LOSS_OPERATIONS[1])):
         label = f"kernels: cross_entropy{name} {rows}x{classes}"
         report(label, "us", 1e3 * median_ms(lambda: f(x), 1))
-        found.append((label, moves * 4 * rows * classes))
+        found.append((label, moves * 4 * rows * classes, operations * rows * classes))
     return found
 
 
@@ -61,9 +61,10 @@ def main(only):
     rows = time_kernels(kernels.SIZES, only)
     if not only or only in "cross_entropy":
         rows += time_loss()
-    machine = limits.measure(*sorted({moved for _, moved in rows}))
-    for label, moved in rows:
-        report(label, "us", machine["copies"][moved] / 1e3, limit=True)
+    machine = limits.measure(*sorted({moved for _, moved, _ in rows}))
+    for label, moved, operations in rows:
+        arithmetic = operations / (machine["fma_gflops"] / 2)
+        report(label, "us", max(machine["copies"][moved], arithmetic) / 1e3, limit=True)
     if not only or only == "AdamW":
         time_update(machine)
 

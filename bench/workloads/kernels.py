@@ -9,10 +9,19 @@ LOSS_SIZE = (256, 50257)
 UPDATED = 30_000_000
 
 
+# Instructions of arithmetic that a vector of elements takes at least, a multiply-add being one. A quotient is an estimate, a
+# step of Newton's and a product; e^x the nearest n by which 2^n leaves a small rest (2), the rest in two parts (2), a
+# polynomial good to 2 ulp (6) and the power (1), to which a factor or a shift of x adds nothing; erf a choice among eight pieces
+# (2), the distance from its middle (1), seven multiply-adds and as many choices of coefficients, and the sign (1).
+_QUOTIENT, _EXP, _ERF = 4, 11, 18
+_SIGMOID = _EXP + 1 + _QUOTIENT  # of x, times something
+
+
 @dataclasses.dataclass
 class Kernel:
     name: str
     run: typing.Callable           # (F, x, *others)
+    operations: tuple              # instructions a vector of x: of the forward, and of the gradients with what they need of it
     others: tuple = ()             # shapes beside x's: "row", "same" or "transposed"
 
 
@@ -24,18 +33,25 @@ def rotary(F, x, cos, sin):
 
 
 KERNELS = (
-    Kernel("layer_norm", lambda F, x, w, b: F.layer_norm(x, [x.shape[-1]], w, b), ("row", "row")),
-    Kernel("rms_norm", lambda F, x, w: F.rms_norm(x, [x.shape[-1]], w), ("row",)),
-    Kernel("softmax", lambda F, x: F.softmax(x, dim=-1)),
-    Kernel("log_softmax", lambda F, x: F.log_softmax(x, dim=-1)),
-    Kernel("gelu", lambda F, x: F.gelu(x)),
-    Kernel("gelu tanh", lambda F, x: F.gelu(x, approximate="tanh")),
-    Kernel("swiglu", lambda F, x, y: F.silu(x) * y, ("same",)),
-    Kernel("batch_norm", lambda F, x, w, b: F.batch_norm(x, None, None, w, b, training=True), ("row", "row")),
-    Kernel("rotary", rotary, ("row", "row")),
-    Kernel("cumsum", lambda F, x: x.cumsum(dim=-1)),
-    Kernel("transpose-add", lambda F, x, y: x + y.transpose(0, 1), ("transposed",)),
+    # Two sums; shift and factor; w and b. Then also the gradient times w, its two sums, dx (3), and the sums for w (1) and b (1).
+    Kernel("layer_norm", lambda F, x, w, b: F.layer_norm(x, [x.shape[-1]], w, b), (4, 11), ("row", "row")),
+    Kernel("rms_norm", lambda F, x, w: F.rms_norm(x, [x.shape[-1]], w), (3, 7), ("row",)),
+    # The largest, the sum, and a factor or a shift; then a sum, a difference and a product.
+    Kernel("softmax", lambda F, x: F.softmax(x, dim=-1), (_EXP + 3, _EXP + 6)),
+    Kernel("log_softmax", lambda F, x: F.log_softmax(x, dim=-1), (_EXP + 3, _EXP + 5)),
+    # x (1 + erf(x / sqrt 2)) / 2; the gradient has e^(-x^2 / 2) too.
+    Kernel("gelu", lambda F, x: F.gelu(x), (_ERF + 3, _ERF + _EXP + 6)),
+    # x times a sigmoid of an odd polynomial (3).
+    Kernel("gelu tanh", lambda F, x: F.gelu(x, approximate="tanh"), (_SIGMOID + 3, _SIGMOID + 9)),
+    Kernel("swiglu", lambda F, x, y: F.silu(x) * y, (_SIGMOID + 1, _SIGMOID + 7), ("same",)),
+    Kernel("batch_norm", lambda F, x, w, b: F.batch_norm(x, None, None, w, b, training=True), (4, 11), ("row", "row")),
+    Kernel("rotary", rotary, (2, 4), ("row", "row")),
+    # In vectors of eight, three times a shuffle and a sum; the last element to all lanes, and its sum.
+    Kernel("cumsum", lambda F, x: x.cumsum(dim=-1), (8, 8)),
+    # Squares of eight turned round are three shuffles a vector.
+    Kernel("transpose-add", lambda F, x, y: x + y.transpose(0, 1), (4, 3), ("transposed",)),
 )
+LOSS_OPERATIONS = (_EXP + 2, _EXP + 4)  # the largest, the sum; then a factor, and the target's difference
 
 
 def shapes(kernel, rows, columns):
@@ -49,6 +65,11 @@ def moved(kernel, rows, columns, backward):
     inputs = sum(4 * _count(shape) for shape in shapes(kernel, rows, columns))
     one = 4 * rows * columns
     return 2 * inputs + one if backward else inputs + one
+
+
+def operations(kernel, rows, columns, backward):
+    """Of all elements, each of one lane."""
+    return kernel.operations[backward] * rows * columns
 
 
 def _count(shape):
