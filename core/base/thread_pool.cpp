@@ -18,8 +18,10 @@
 namespace thunder {
 namespace {
 
-// Long enough to meet the next loop of a program that is running, short enough not to be seen in a profile.
-constexpr auto kSpin = std::chrono::microseconds(20);
+// Long enough to meet the next loop of a program that is running, and to wait out a thread that has to be woken, which takes a
+// virtual machine 100 us and more: who then sleeps himself has to be woken too, and so on in each loop. Short where threads are more
+// than processors.
+constexpr auto kSpin = std::chrono::microseconds(200), kSpinTogether = std::chrono::microseconds(20);
 constexpr int kLooks = 64;  // between two looks at the clock
 
 constexpr size_t kMost = 1024;  // threads: what the word that starts a loop has room for
@@ -33,7 +35,7 @@ void relax() {
 }
 
 // Returns once `value` is no longer `old`. Who changes it does so in one step with reading it, and then notifies.
-void wait_for_change(const std::atomic<int32_t>& value, int32_t old) {
+void wait_for_change(const std::atomic<int32_t>& value, int32_t old, std::chrono::microseconds spin) {
   using Clock = std::chrono::steady_clock;
   for (Clock::time_point end{}, now{}; end == Clock::time_point{} || now < end;) {
     for (int i = 0; i < kLooks; i++) {
@@ -41,7 +43,7 @@ void wait_for_change(const std::atomic<int32_t>& value, int32_t old) {
       relax();
     }
     now = Clock::now();  // not before the first looks: they are what a short loop waits for
-    if (end == Clock::time_point{}) end = now + kSpin;
+    if (end == Clock::time_point{}) end = now + spin;
   }
   while (value.load(std::memory_order_acquire) == old) value.wait(old, std::memory_order_acquire);
 }
@@ -90,21 +92,28 @@ class ForkMark {
   volatile char* mark_ = nullptr;
 };
 
-// The processors that this process may use, but for the one that the caller is on.
-std::vector<int> other_processors() {
-  std::vector<int> out;
+// The processor that the calling thread runs on; -1: not known.
+int this_processor() {
+#ifdef __linux__
+  return ::sched_getcpu();
+#else
+  return -1;
+#endif
+}
+
+// The processors that this process may use, the caller's first.
+std::vector<int> processors_from_here() {
+  std::vector<int> out = {this_processor()};
 #ifdef __linux__
   cpu_set_t set;
   if (::sched_getaffinity(0, sizeof set, &set) != 0) return out;
-  const int here = ::sched_getcpu();
   for (int i = 0; i < CPU_SETSIZE; i++)
-    if (CPU_ISSET(i, &set) && i != here) out.push_back(i);
+    if (CPU_ISSET(i, &set) && i != out[0]) out.push_back(i);
 #endif
   return out;
 }
 
-// Two spinning threads that are left on one processor cost a time slice of the scheduler's. Only a hint: nothing
-// depends on it.
+// Two threads that are left on one processor cost time slices of the scheduler's. Only a hint: nothing depends on it.
 void pin([[maybe_unused]] std::thread& thread, [[maybe_unused]] int processor) {
 #ifdef __linux__
   cpu_set_t set;
@@ -147,12 +156,13 @@ struct Loop {
 struct ThreadPool::Team {
   explicit Team(size_t wanted) : done(wanted), failures(wanted) {
     if (!mark.supported()) return;
-    const std::vector<int> processors = other_processors();
+    processors = processors_from_here();
+    processors.resize(processors.size() < wanted || processors[0] < 0 ? 0 : wanted);
     threads.reserve(wanted - 1);
     try {
       for (size_t i = 1; i < wanted; i++) {
         threads.emplace_back([this, i] { work(i); });
-        if (wanted - 1 <= processors.size()) pin(threads.back(), processors[i - 1]);
+        if (!processors.empty()) pin(threads.back(), processors[i]);
       }
     } catch (const std::exception&) {
       // The threads that did start are the team.
@@ -164,9 +174,11 @@ struct ThreadPool::Team {
     for (auto& thread : threads) thread.join();
   }
 
+  std::chrono::microseconds spin() const { return processors.empty() ? kSpinTogether : kSpin; }
+
   void work(size_t worker) {
     for (int32_t seen = 0;;) {
-      wait_for_change(round, seen);
+      wait_for_change(round, seen, spin());
       seen = round.load(std::memory_order_acquire);
       if (static_cast<size_t>(seen & (kMost - 1)) < worker) continue;
       if (stop) return;
@@ -174,6 +186,16 @@ struct ThreadPool::Team {
       done[worker].round.exchange(seen, std::memory_order_acq_rel);
       done[worker].round.notify_one();
     }
+  }
+
+  // The system moves the caller, or another thread calls: the worker whose processor that is takes the one that it left.
+  void make_room() {
+    if (processors.empty()) return;
+    const int here = this_processor();
+    if (here < 0 || here == processors[0]) return;
+    for (size_t i = 1; i <= threads.size(); i++)
+      if (processors[i] == here) pin(threads[i - 1], processors[i] = processors[0]);
+    processors[0] = here;
   }
 
   int32_t start(size_t parts) {
@@ -185,11 +207,12 @@ struct ThreadPool::Team {
   }
 
   Status* run(int64_t n, int64_t parts, Body body, void* arg) {
+    make_room();
     loop = {n, parts, body, arg, failures.data()};
     const int32_t word = start(static_cast<size_t>(parts));
     loop.run(0);
     for (size_t i = 1; i < static_cast<size_t>(parts); i++)
-      for (int32_t at; (at = done[i].round.load(std::memory_order_acquire)) != word;) wait_for_change(done[i].round, at);
+      for (int32_t at; (at = done[i].round.load(std::memory_order_acquire)) != word;) wait_for_change(done[i].round, at, spin());
     return loop.take_failure();
   }
 
@@ -205,6 +228,7 @@ struct ThreadPool::Team {
   std::vector<Done> done;
   std::vector<Status*> failures;
   ForkMark mark;
+  std::vector<int> processors;  // of the caller, then of the threads, all distinct; empty when there are too few
   std::vector<std::thread> threads;
 };
 

@@ -1,6 +1,7 @@
 #include "base/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -179,6 +180,33 @@ TEST(ThreadPool, sleeps_and_wakes) {
     EXPECT_EQ(seen, std::vector<int>(10, 1)) << pause;
   }
 }
+
+#ifdef __linux__
+TEST(ThreadPool, leaves_the_caller_its_processor) {
+  cpu_set_t allowed;
+  ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+  if (CPU_COUNT(&allowed) < 2) GTEST_SKIP() << "there is one processor";
+  ThreadPool pool(2);
+  const auto body = [](int64_t begin, int64_t, void* arg) -> Status* { return static_cast<int*>(arg)[begin] = sched_getcpu(), nullptr; };
+  int at[2];
+  ASSERT_EQ(pool.parallel_for(2, 1, body, at), nullptr);  // whoever is first decides which processors there are
+  for (int round = 0; round < 4; round++)
+    for (int cpu = 0, seen = 0; seen < 2; cpu++) {
+      if (!CPU_ISSET(cpu, &allowed)) continue;
+      seen++;
+      // A thread that calls from this processor, as if the system had moved the caller here.
+      std::thread([&] {
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+        ASSERT_EQ(pool.parallel_for(2, 1, body, at), nullptr);
+        EXPECT_EQ(at[0], cpu);
+        EXPECT_NE(at[1], cpu);
+      }).join();
+    }
+}
+#endif
 
 TEST(ThreadPool, leaves_out_threads_without_a_part) {
   ThreadPool pool(4);
