@@ -12,15 +12,18 @@ namespace {
 
 constexpr float kNone = -std::numeric_limits<float>::infinity();
 
+// Scores that stay in the first-level cache. Many keys at a time: the processor fetches long streams ahead, short ones not.
+constexpr int64_t kScores = 4096;
+
 // The buffers are those of the forward. A task is one key head; its rows are the queries of all heads in its group.
 class FewQueries : public Site {
  public:
-  FewQueries(const Tools& tools, const Geometry& geometry, size_t* scratch) : t_(tools), g_(geometry), rows_(g_.group * g_.queries) {
+  FewQueries(const Tools& tools, const Geometry& geometry, size_t* scratch) : t_(tools), g_(geometry), rows_(g_.group * g_.queries), keys_(std::max(kKeys, kScores / std::max<int64_t>(1, rows_))) {
     int64_t elements = 0;
     auto take = [&](int64_t n) { return std::exchange(elements, elements + n); };
-    queries_ = take(rows_ * g_.width), out_ = take(rows_ * g_.value_width), scores_ = take(rows_ * kKeys);
+    queries_ = take(rows_ * g_.width), out_ = take(rows_ * g_.value_width), scores_ = take(rows_ * keys_);
     tops_ = take(rows_), totals_ = take(rows_), factors_ = take(rows_);
-    mask_ = take(g_.masked ? kKeys : 0);
+    mask_ = take(g_.masked ? keys_ : 0);
     slots_ = Slots(g_.key_heads(), slots_for(g_), elements);
     *scratch = slots_.bytes();
   }
@@ -40,15 +43,15 @@ class FewQueries : public Site {
     std::fill_n(scratch + tops_, rows_, kNone);
     std::fill_n(scratch + totals_, rows_, 0.0f);
     const int64_t end = g_.seen_before(g_.queries);
-    for (int64_t j = 0; j < end; j += kKeys) {
-      const int64_t n = std::min(kKeys, end - j);
-      multiply({rows_, n, g_.width, {queries, g_.width, 1}, turned(part(key, j, 0)), scores, kKeys});
+    for (int64_t j = 0; j < end; j += keys_) {
+      const int64_t n = std::min(keys_, end - j);
+      multiply({rows_, n, g_.width, {queries, g_.width, 1}, turned(part(key, j, 0)), scores, keys_});
       for (int64_t r = 0; r < rows_; r++) {
-        hide(l, key_head * g_.group + r / g_.queries, r % g_.queries, j, n, scores + r * kKeys, scratch + mask_);
-        t_.steps->weigh_row(scores + r * kKeys, n, scratch + tops_ + r, scratch + totals_ + r, factors + r);
+        hide(l, key_head * g_.group + r / g_.queries, r % g_.queries, j, n, scores + r * keys_, scratch + mask_);
+        t_.steps->weigh_row(scores + r * keys_, n, scratch + tops_ + r, scratch + totals_ + r, factors + r);
       }
       if (j) t_.steps->scale_rows(out, g_.value_width, rows_, g_.value_width, factors);
-      multiply({rows_, g_.value_width, n, {scores, kKeys, 1}, part(value, j, 0), out, g_.value_width, j > 0});
+      multiply({rows_, g_.value_width, n, {scores, keys_, 1}, part(value, j, 0), out, g_.value_width, j > 0});
     }
     finish(l, key_head, scratch);
   }
@@ -84,7 +87,7 @@ class FewQueries : public Site {
 
   const Tools& t_;
   const Geometry g_;
-  const int64_t rows_;
+  const int64_t rows_, keys_;  // keys: at a time
   int64_t queries_ = 0, out_ = 0, scores_ = 0, tops_ = 0, totals_ = 0, factors_ = 0, mask_ = 0;  // in the scratch
   Slots slots_;
 };

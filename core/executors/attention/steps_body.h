@@ -84,11 +84,14 @@ class StepsBody : Vectors<Isa> {
   }
 
   static void weigh_row(float* scores, int64_t keys, float* top, float* total, float* factor) {
-    float largest = *top;
-    for (int64_t j = 0; j < keys; j++) largest = scores[j] > largest ? scores[j] : largest;
+    V tops = all(*top);
+    int64_t j = 0;
+    for (; j + kLanes <= keys; j += kLanes) tops = larger(load(scores + j), tops);
+    float largest = Vectors<Isa>::largest(tops);
+    for (; j < keys; j++) largest = scores[j] > largest ? scores[j] : largest;
     const float shift = largest == kNone ? 0 : largest;
     V sums{};
-    int64_t j = 0;
+    j = 0;
     for (; j + kLanes <= keys; j += kLanes) {
       const V e = exp(load(scores + j) - shift);
       sums += e;

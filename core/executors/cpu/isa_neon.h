@@ -7,7 +7,7 @@ namespace thunder {
 namespace {
 
 struct Isa {
-  static constexpr int64_t kLanes = 4, kRows = 12, kDots = 8;
+  static constexpr int64_t kLanes = 4, kRows = 12;
   typedef float V __attribute__((vector_size(kLanes * sizeof(float))));
   typedef float U __attribute__((vector_size(kLanes * sizeof(float)), aligned(sizeof(float)), may_alias));
   typedef int32_t I __attribute__((vector_size(kLanes * sizeof(float))));

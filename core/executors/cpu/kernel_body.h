@@ -1,6 +1,5 @@
 // Products, written once for every width of vectors. Isa: that of Vectors, and kRows, the rows of a tile: two vectors of
-// sums a row, two of b and one of a fit the registers; kDots, the columns of b that are read at a time, with two vectors
-// of sums each.
+// sums a row, two of b and one of a fit the registers.
 #pragma once
 
 #include "executors/cpu/kernel.h"
@@ -196,35 +195,36 @@ class KernelBody : Vectors<Isa> {
     }
   }
 
-  // Columns of b are dense: a few at a time, each against every row of a.
+  // Columns of b are dense. One of each half of them at a time, against every row of a: memory is read in two long streams,
+  // which the processor fetches ahead. Neighbouring columns are streams that end with their page: of a weight of
+  // 768 columns in memory, eight at a time reached half of this.
   template <class P>
   static void dot_products(const P& p) {
-    int64_t j = 0;
-    for (; j + Isa::kDots <= p.n; j += Isa::kDots) dots<Isa::kDots>(p, j);
-    for (; j < p.n; j++) dots<1>(p, j);
+    const int64_t half = p.n / 2;
+    for (int64_t j = 0; j < half; j++) dots<2>(p, j, half);
+    if (p.n % 2) dots<1>(p, p.n - 1, 0);
   }
 
+  // Of kColumns columns, so many apart.
   template <int64_t kColumns, class P>
-  static void dots(const P& p, int64_t j) {
+  static void dots(const P& p, int64_t j, int64_t apart) {
     const auto* b = p.b.data + j * p.b.column;
+    const int64_t distance = apart * p.b.column;
     for (int64_t i = 0; i < p.m; i++) {
       const float* a = p.a.data + i * p.a.row;
       V sums[kColumns][2] = {};
       int64_t l = 0;
       for (; l + kWidth <= p.k; l += kWidth)
-#pragma GCC unroll 8
+#pragma GCC unroll 2
         for (int64_t x = 0; x < kColumns; x++) {
-          // The columns that come next: the processor follows fewer streams by itself, and none past a page.
-          __builtin_prefetch(b + (x + kColumns) * p.b.column + l);
-          __builtin_prefetch(b + (x + kColumns) * p.b.column + l + kLanes);
-          sums[x][0] += load(a + l) * load(b + x * p.b.column + l);
-          sums[x][1] += load(a + l + kLanes) * load(b + x * p.b.column + l + kLanes);
+          sums[x][0] += load(a + l) * load(b + x * distance + l);
+          sums[x][1] += load(a + l + kLanes) * load(b + x * distance + l + kLanes);
         }
       float* c = p.c + i * p.c_row + j;
       for (int64_t x = 0; x < kColumns; x++) {
         float total = sum(sums[x][0] + sums[x][1]);
-        for (int64_t rest = l; rest < p.k; rest++) total += a[rest] * one(b + x * p.b.column + rest);
-        c[x] = p.add ? c[x] + total : total;
+        for (int64_t rest = l; rest < p.k; rest++) total += a[rest] * one(b + x * distance + rest);
+        c[x * apart] = p.add ? c[x * apart] + total : total;
       }
     }
   }

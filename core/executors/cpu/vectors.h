@@ -52,10 +52,9 @@ struct Vectors {
   }
 
   static float sum(V v) {
-    float total = 0;
-    for (int64_t i = 0; i < kLanes; i++) total += v[i];
-    return total;
+    return folded<kLanes / 2>(v, [](V a, V b) { return a + b; }, std::make_integer_sequence<int64_t, kLanes>())[0];
   }
+  static float largest(V v) { return folded<kLanes / 2>(v, larger, std::make_integer_sequence<int64_t, kLanes>())[0]; }
 
   // e^x within 2 ulp for x <= 88; zero where that is no normal number.
   static V exp(V x) {
@@ -76,6 +75,14 @@ struct Vectors {
   static void transpose(V* rows) { transpose_by<kLanes / 2>(rows, std::make_integer_sequence<int64_t, kLanes>()); }
 
  private:
+  // Halves are joined until one lane has all.
+  template <int64_t kHalf, class F, int64_t... kLane>
+  static V folded(V v, F join, std::integer_sequence<int64_t, kLane...> lanes) {
+    v = join(__builtin_shufflevector(v, v, (kLane ^ kHalf)...), v);
+    if constexpr (kHalf > 1) return folded<kHalf / 2>(v, join, lanes);
+    return v;
+  }
+
   // Swaps the quarters of each square of 2 * kHalf rows and columns that are not on its diagonal, then goes on inside.
   template <int64_t kHalf, int64_t... kLane>
   static void transpose_by(V* rows, std::integer_sequence<int64_t, kLane...> lanes) {
