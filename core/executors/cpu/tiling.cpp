@@ -6,15 +6,19 @@ namespace thunder {
 namespace {
 
 // Tiles are halved until one takes as much work as it may, but not below what its kernel needs to pay for packing.
-constexpr int64_t kRows = 256, kColumns = 512, kLeastColumns = 256, kLeastRows = 128;
+constexpr int64_t kRows = 256, kColumns = 768, kLeastColumns = 256, kLeastRows = 256;
 constexpr int64_t kEvenTiles = 4;
+constexpr int64_t kSmall = 1 << 24;  // multiply-adds of a product that stays whole
 
-// Threads take equal numbers of tiles, so that few tiles must be a number that two and four divide.
-void even_out(int64_t m, int64_t n, Tiling& t) {
-  const int64_t rows = (m + t.rows - 1) / t.rows, columns = (n + t.columns - 1) / t.columns;
-  if (rows % kEvenTiles == 0 || columns % kEvenTiles == 0 || rows * columns == 1 || columns > 16 * kEvenTiles) return;
-  const int64_t more = (columns + kEvenTiles - 1) / kEvenTiles * kEvenTiles;
-  t.columns = (n / more + kColumnsStep - 1) / kColumnsStep * kColumnsStep;
+int64_t parts(int64_t n, int64_t each) { return (n + each - 1) / each; }
+
+// Threads take equal numbers of equal tiles: few tiles must be a number that two and four divide.
+void even_out(int64_t m, int64_t n, int64_t k, Tiling& t) {
+  const int64_t rows = parts(m, t.rows);
+  int64_t columns = parts(n, t.columns);
+  const bool whole = rows * columns == 1 && m * n * k < kSmall;
+  if (!whole && rows % kEvenTiles != 0 && columns < 16 * kEvenTiles) columns = parts(columns, kEvenTiles) * kEvenTiles;
+  t.columns = parts(parts(n, columns), kColumnsStep) * kColumnsStep;
 }
 
 }  // namespace
@@ -24,12 +28,12 @@ Tiling tiling(int64_t m, int64_t n, int64_t k, int64_t work) {
   const auto large = [&] { return t.rows * t.columns * k > work; };
   while (large() && t.columns >= 2 * kLeastColumns) t.columns /= 2;
   while (large() && t.rows >= 2 * kLeastRows) t.rows /= 2;
-  even_out(m, n, t);
+  even_out(m, n, k, t);
   return t;
 }
 
 Tiling thin_tiling(int64_t m, int64_t k) {
-  constexpr int64_t kWork = 1 << 20;  // so much of b
+  constexpr int64_t kWork = 1 << 16;  // so much of b: small, for its threads finish together then
   return {m, std::max(kColumnsStep, kWork / std::max<int64_t>(1, k) / kColumnsStep * kColumnsStep)};
 }
 

@@ -12,8 +12,8 @@ namespace {
 // Up to here a library call's preparation costs more than its faster kernel saves (multiply-adds); sooner when b's rows
 // are not dense, since ours turns them element by element.
 constexpr int64_t kSmallWork = 64 * 64 * 64, kSmallTurnedWork = 16 * 32 * 32;
-// About a millisecond.
-constexpr int64_t kTileWork = 1 << 26;
+// A few milliseconds.
+constexpr int64_t kTileWork = 1 << 28;
 
 Tiling tiling_of(const Product& p) {
   return p.m > kThinRows ? tiling(p.m, p.n, p.k, kTileWork) : thin_tiling(p.m, p.k);

@@ -38,8 +38,8 @@ Leading leading(const Matrix& m, int64_t rows, int64_t columns) {
   return {};
 }
 
-// Rows that lie a multiple of 512 bytes apart begin in the same few sets of a cache. The library, which gathers narrow panels
-// from many rows, fetches their lines again for the next panel, and takes twice the time.
+// Rows that lie a multiple of 512 bytes apart begin in the same few sets of a cache. With AVX2 the library, which gathers narrow
+// panels from many rows, fetches their lines again for the next panel, and takes twice the time; with AVX-512 it does not.
 constexpr int64_t kColliding = 128;
 constexpr int64_t kRows = 256, kColumns = 512, kDepth = 256;  // of what is copied at a time: it fits into second-level caches
 constexpr int64_t kLine = 16;                                 // floats in a line of the cache
@@ -67,6 +67,7 @@ bool Library::resolve(void* handle, std::string& report) {
   else if (!find(handle, "omp_get_max_threads", max_threads_) || !find(handle, "omp_set_num_threads", set_threads_)) report = "does not use OpenMP";
   else if (!(kernels_ = kernels_for(instructions_of_this_machine()))) report = "is of no use on a processor without AVX2";
   else {
+    gathers_ = kernels_ == kernels_for(Instructions::avx2);
     const Version& v = *version();
     report = cat("oneDNN ", v.major, ".", v.minor, ".", v.patch, ", ", kernels_->instructions);
     return true;
@@ -101,17 +102,18 @@ bool Library::multiplies(const Product& p) {
 }
 
 bool Library::multiply(const Product& p) const {
-  const OneThread one(*this);
-  return collide(p.a, p.m, p.k, 'T') || collide(p.b, p.k, p.n, 'N') ? multiply_gathered(p) : call(p);
+  const bool collides = gathers_ && (collide(p.a, p.m, p.k, 'T') || collide(p.b, p.k, p.n, 'N'));
+  return collides ? multiply_gathered(p) : call(p);
 }
 
 bool Library::call(const Product& p) const {
+  const OneThread one(*this);
   const Leading a = leading(p.a, p.m, p.k), b = leading(p.b, p.k, p.n);
   return sgemm_(a.transposed, b.transposed, p.m, p.n, p.k, 1.0f, p.a.data, a.distance, p.b.data, b.distance, p.add ? 1.0f : 0.0f, p.c,
                 std::max(p.c_row, p.n)) == 0;
 }
 
-// Part by part, each with what collides in memory of this thread, a line further apart.
+// What collides is copied to memory of this thread, its rows a line further apart.
 bool Library::multiply_gathered(const Product& p) const {
   thread_local const std::unique_ptr<float[]> room(new (std::nothrow) float[kDepth * (kRows + kColumns + 2 * kLine)]);
   if (!room) return false;

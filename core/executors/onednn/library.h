@@ -21,6 +21,8 @@ class Library {
   // c = a b, or c += a b. Requires: k > 0; for each of a and b, rows or columns that are dense (`multiplies`). False: the
   // library ran out of memory. On this thread alone.
   bool multiply(const Product& p) const;
+  // The same, part by part, operands whose rows collide in a cache being copied first. It is what multiply does where it pays.
+  bool multiply_gathered(const Product& p) const;
   static bool multiplies(const Product& p);
 
  private:
@@ -40,13 +42,13 @@ class Library {
   using Sgemm = int (*)(char a, char b, int64_t m, int64_t n, int64_t k, float alpha, const float* A, int64_t lda, const float* B,
                         int64_t ldb, float beta, float* C, int64_t ldc);
   bool resolve(void* handle, std::string& report);
-  bool multiply_gathered(const Product& p) const;
   bool call(const Product& p) const;
 
   Sgemm sgemm_ = nullptr;
   int (*max_threads_)() = nullptr;
   void (*set_threads_)(int) = nullptr;
   const Kernels* kernels_ = nullptr;
+  bool gathers_ = false;
 };
 
 }  // namespace thunder
