@@ -18,7 +18,7 @@ constexpr std::array kRows = {
 };
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
-  std::unique_ptr<Site> site = row_of(kRows, view).make(*static_cast<const Kernels*>(user), view, scratch);
+  std::unique_ptr<Site> site = row_of(kRows, view).make(*static_cast<const ConvolutionCode*>(user), view, scratch);
   if (!site) return make<Status>(Code::declined, "an image with its padding has more elements than offsets count").detach();
   *state = site.release();
   return nullptr;
@@ -28,8 +28,11 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
 
 std::optional<ExecutorDesc> convolution_executor(Instructions with) {
   const Kernels* kernels = kernels_for(with);
-  if (!kernels) return std::nullopt;
-  return site_executor("convolution", kRows, all_tensors_are<DType::f32>, prepare, kernels);
+  const Transforms* transforms = transforms_for(with);
+  if (!kernels || !transforms) return std::nullopt;
+  ExecutorDesc d = site_executor("convolution", kRows, all_tensors_are<DType::f32>, prepare, new ConvolutionCode{*kernels, *transforms});
+  d.destroy = [](void* user) { delete static_cast<ConvolutionCode*>(user); };
+  return d;
 }
 
 }  // namespace thunder

@@ -1,11 +1,13 @@
 // y[o, pixel] = sum over (c, tap) of weight[o, c, tap] x[c, pixel * stride + tap * dilation - padding].
 #include "executors/convolution/correlation.h"
 #include "executors/convolution/sites.h"
+#include "executors/convolution/winograd.h"
 
 namespace thunder {
 
-std::unique_ptr<Site> convolution_forward(const Kernels& kernels, const NodeView& v, size_t* scratch) {
+std::unique_ptr<Site> convolution_forward(const ConvolutionCode& code, const NodeView& v, size_t* scratch) {
   const Window w(shape_in(v, 0), shape_in(v, 1), shape_out(v), v.node, 2);
+  if (Winograd::pays(w)) return Winograd::forward(code, w, scratch);
   Planes planes;
   Grid grid;
   int64_t reach[2];
@@ -22,7 +24,7 @@ std::unique_ptr<Site> convolution_forward(const Kernels& kernels, const NodeView
     grid.taps.push_back(tap);
     grid.places.push_back(plane * planes.plane() + y / w.stride[0] * planes.pitch + x / w.stride[1]);
   }
-  auto site = std::make_unique<Correlation>(kernels, w, planes, std::vector{std::move(grid)}, Correlation::inputs);
+  auto site = std::make_unique<Correlation>(code.kernels, w, planes, std::vector{std::move(grid)}, Correlation::inputs);
   *scratch = site->scratch();
   return site;
 }

@@ -4,6 +4,7 @@
 
 #include "executors/convolution/correlation.h"
 #include "executors/convolution/sites.h"
+#include "executors/convolution/winograd.h"
 
 namespace thunder {
 namespace {
@@ -31,8 +32,9 @@ std::vector<Remainder> remainders(const Window& w, int axis) {
 
 }  // namespace
 
-std::unique_ptr<Site> convolution_input_grad(const Kernels& kernels, const NodeView& v, size_t* scratch) {
+std::unique_ptr<Site> convolution_input_grad(const ConvolutionCode& code, const NodeView& v, size_t* scratch) {
   const Window w(shape_out(v), shape_in(v, 1), shape_in(v, 0), v.node, 3);
+  if (Winograd::pays(w)) return Winograd::input_grad(code, w, scratch);
   const std::vector<Remainder> seen[] = {remainders(w, 0), remainders(w, 1)};
   Planes planes;
   int64_t largest[2], reach[2];
@@ -60,7 +62,7 @@ std::unique_ptr<Site> convolution_input_grad(const Kernels& kernels, const NodeV
           g.places.push_back((down.from + planes.lead[0]) * planes.pitch + right.from + planes.lead[1]);
         }
     }
-  auto site = std::make_unique<Correlation>(kernels, w, planes, std::move(grids), Correlation::outputs, sparse);
+  auto site = std::make_unique<Correlation>(code.kernels, w, planes, std::move(grids), Correlation::outputs, sparse);
   *scratch = site->scratch();
   return site;
 }

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "executors/convolution/transforms.h"
 #include "executors/cpu/kernel.h"
 #include "executors/cpu/site.h"
 #include "executors/executor.h"
@@ -12,12 +13,18 @@ namespace thunder {
 // Offsets in a padded image are 32 bits.
 constexpr int64_t kMostOffset = int64_t{1} << 30;
 
-// `scratch`: bytes that each call needs. Null: an image is larger than offsets can count.
-using MakeConvolution = std::unique_ptr<Site> (*)(const Kernels& kernels, const NodeView& view, size_t* scratch);
+// The code that the processor at hand runs.
+struct ConvolutionCode {
+  const Kernels& kernels;
+  const Transforms& transforms;
+};
 
-std::unique_ptr<Site> convolution_forward(const Kernels& kernels, const NodeView& view, size_t* scratch);
-std::unique_ptr<Site> convolution_input_grad(const Kernels& kernels, const NodeView& view, size_t* scratch);
-std::unique_ptr<Site> convolution_weight_grad(const Kernels& kernels, const NodeView& view, size_t* scratch);
+// `scratch`: bytes that each call needs. Null: an image is larger than offsets can count.
+using MakeConvolution = std::unique_ptr<Site> (*)(const ConvolutionCode& code, const NodeView& view, size_t* scratch);
+
+std::unique_ptr<Site> convolution_forward(const ConvolutionCode& code, const NodeView& view, size_t* scratch);
+std::unique_ptr<Site> convolution_input_grad(const ConvolutionCode& code, const NodeView& view, size_t* scratch);
+std::unique_ptr<Site> convolution_weight_grad(const ConvolutionCode& code, const NodeView& view, size_t* scratch);
 
 // The shape of argument i, and of the result.
 inline const Shape& shape_in(const NodeView& v, size_t i) { return v.store.type(v.node.args[i].v).shape; }

@@ -6,6 +6,7 @@
 #include "executors/convolution/panels.h"
 #include "executors/convolution/phases.h"
 #include "executors/convolution/sites.h"
+#include "executors/convolution/winograd.h"
 #include "executors/convolution/window.h"
 
 namespace thunder {
@@ -146,10 +147,11 @@ Status* WeightGrad::run(const Launch* launch) const {
 
 }  // namespace
 
-std::unique_ptr<Site> convolution_weight_grad(const Kernels& kernels, const NodeView& v, size_t* scratch) {
+std::unique_ptr<Site> convolution_weight_grad(const ConvolutionCode& code, const NodeView& v, size_t* scratch) {
   const Window w(shape_in(v, 1), shape_out(v), shape_in(v, 0), v.node, 3);
+  if (Winograd::pays(w)) return winograd_weight_grad(code, w, scratch);
   if (w.groups * w.channels * image_size(w, 0) * image_size(w, 1) > kMostOffset) return nullptr;
-  auto site = std::make_unique<WeightGrad>(kernels, w);
+  auto site = std::make_unique<WeightGrad>(code.kernels, w);
   *scratch = site->scratch();
   return site;
 }

@@ -1,5 +1,6 @@
 // Convolutions and their gradients beside the reference: every kind of window, layout and group, for each set of
-// instructions. Covers convolution, window, planes, phases, correlation, forward, input_grad and weight_grad.
+// instructions. Covers convolution, window, planes, phases, correlation, winograd and its transforms (transforms_avx2, transforms_avx512,
+// transforms_neon), forward, input_grad and weight_grad.
 #include "executors/convolution/convolution.h"
 
 #include <cmath>
@@ -25,6 +26,9 @@ const Case kCases[] = {
     {{1, 2, 6, 9}, {2, 2, 1, 1}, {2, 3}, {0, 0}, {1, 1}, 1},        {{1, 1, 3, 90}, {1, 1, 2, 2}, {70, 70}, {0, 1}, {1, 1}, 1},
     {{0, 2, 5, 5}, {3, 2, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1},        {{3, 70, 16, 17}, {3, 70, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1},
     {{3, 1, 900, 900}, {2, 1, 3, 3}, {90, 90}, {1, 1}, {1, 1}, 1},  // more images than are packed at a time
+    // By tiles: odd and even sizes, each padding, groups, more channels than a block has, more images than are packed at a time.
+    {{9, 16, 7, 7}, {17, 16, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1},     {{2, 32, 13, 30}, {40, 16, 3, 3}, {1, 1}, {0, 2}, {1, 1}, 2},
+    {{5, 130, 9, 12}, {20, 130, 3, 3}, {1, 1}, {2, 0}, {1, 1}, 1},  {{3, 16, 270, 270}, {16, 16, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1},
 };
 
 // The result (2), or the gradient of input 0 or 1; `turned`: of operands whose last two axes lie the other way.

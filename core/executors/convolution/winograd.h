@@ -1,0 +1,60 @@
+// Correlations with 3 by 3 taps and no stride as products of matrices, one for each point of a 4 by 4 tile: 16 multiply-adds make 4
+// outputs, where the sum over taps takes 36. `transforms.h` has the formulas.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "executors/convolution/panels.h"
+#include "executors/convolution/planes.h"
+#include "executors/convolution/sites.h"
+#include "executors/convolution/window.h"
+#include "executors/cpu/slots.h"
+
+namespace thunder {
+
+class Winograd : public Site {
+ public:
+  // Whether there is such a kernel, and enough of channels and tiles to pay for the transforms.
+  static bool pays(const Window& w);
+
+  // Both require `pays`. `scratch`: bytes that each call needs.
+  static std::unique_ptr<Site> forward(const ConvolutionCode& code, const Window& w, size_t* scratch);
+  static std::unique_ptr<Site> input_grad(const ConvolutionCode& code, const Window& w, size_t* scratch);
+
+  Status* run(const Launch* launch) const override;
+
+ private:
+  // Of the weight's two axes of channels, 0 or 1 is summed over; taps[i], of the kernel's nine, is the one that lies i from a tile's corner.
+  // Pairs: along y, along x.
+  struct Shapes {
+    int64_t batch, groups, sums, rows, image[2], out[2], lead[2];
+    size_t summed;
+    bool mirrored;
+  };
+  Winograd(const ConvolutionCode& code, const Shapes& shapes);
+  size_t scratch() const;
+  struct Job;
+
+  int64_t weights() const { return Transforms::kPoints * s_.groups * s_.rows * s_.sums; }
+  int64_t image_planes() const { return s_.groups * s_.sums * planes_.channel(); }
+  int64_t point() const { return s_.sums * tiles_ + Transforms::kMostLanes; }  // floats of a point's tiles
+  int64_t chunks(int64_t images) const { return parts(images * grid_[0] * grid_[1], tiles_); }
+  Slots slots(int64_t images) const { return {s_.groups * chunks(images), threads_, Transforms::kPoints * point()}; }
+
+  const Kernels& k_;
+  const Transforms& t_;
+  const Shapes s_;
+  const int64_t threads_;
+  const RowBlocks blocks_;
+  Planes planes_;
+  int64_t grid_[2];       // tiles of an image
+  int64_t tiles_;         // of a task
+  int64_t images_ = 1;    // whose planes are there at a time
+  std::vector<int32_t> offsets_;  // of a channel's tiles
+};
+
+// The gradient of the weight the same way. Requires: `Winograd::pays`.
+std::unique_ptr<Site> winograd_weight_grad(const ConvolutionCode& code, const Window& w, size_t* scratch);
+
+}  // namespace thunder
