@@ -1,8 +1,10 @@
 // max_pool2d: the largest pixel of each window, and where it was.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "base/text.h"
+#include "base/thread_pool.h"
 #include "ops/formulas.h"
 #include "ops/grad.h"
 #include "ops/kernels.h"
@@ -52,25 +54,48 @@ void meta(const Call& c, Types& out) {
   out.push(t);
 }
 
+// Planes are shared among threads: body(image, channel), a few pixels alone not being worth another thread.
+template <class F>
+Status* each_plane(const Kernel& k, const Buffer& planes, const F& body) {
+  constexpr int64_t kFew = 1 << 14;
+  const int64_t channels = planes.shape[1], pixels = std::max<int64_t>(1, planes.shape[2] * planes.shape[3]);
+  const auto one = [&](int64_t plane) { return body(plane / channels, plane % channels); };
+  const auto some = [](int64_t begin, int64_t end, void* arg) -> Status* {
+    for (int64_t i = begin; i < end; i++)
+      if (Status* failed = (*static_cast<const decltype(one)*>(arg))(i)) return failed;
+    return nullptr;
+  };
+  if (!k.threads) return some(0, planes.shape[0] * channels, const_cast<void*>(static_cast<const void*>(&one)));
+  return k.threads->parallel_for(planes.shape[0] * channels, 1 + kFew / pixels, some, const_cast<void*>(static_cast<const void*>(&one)));
+}
+
+// Which of a window's pixels along an axis are in the image: the first, and the end.
+struct Inside {
+  int64_t first, end;
+};
+Inside inside(int64_t at, int64_t size, int64_t dilation, int64_t pixels) {
+  const int64_t first = at < 0 ? (-at + dilation - 1) / dilation : 0;
+  return {std::min(first, size), std::clamp<int64_t>((pixels - at + dilation - 1) / dilation, std::min(first, size), size)};
+}
+
 // The best of one window of a plane; the last NaN beats all.
 template <class T>
 struct Best {
-  T value;
-  int64_t index;
+  T value = T();
+  int64_t index = -1;
 };
 template <class T>
 Best<T> best(const T* plane, const Buffer& in, const Window& w, int64_t top, int64_t left) {
-  Best<T> b{T(), -1};
-  for (int64_t i = 0; i < w.size[0]; i++) {
+  Best<T> b;
+  const Inside rows = inside(top, w.size[0], w.dilation[0], in.shape[2]), columns = inside(left, w.size[1], w.dilation[1], in.shape[3]);
+  for (int64_t i = rows.first; i < rows.end; i++) {
     const int64_t y = top + i * w.dilation[0];
-    if (y < 0 || y >= in.shape[2]) continue;
-    for (int64_t j = 0; j < w.size[1]; j++) {
+    for (int64_t j = columns.first; j < columns.end; j++) {
       const int64_t x = left + j * w.dilation[1];
-      if (x < 0 || x >= in.shape[3]) continue;
       const T v = plane[y * in.strides[2] + x * in.strides[3]];
       bool better = b.index < 0 || static_cast<Compute<T>>(v) > static_cast<Compute<T>>(b.value);
       if constexpr (std::is_floating_point_v<Compute<T>>) better |= std::isnan(static_cast<Compute<T>>(v));
-      if (better) b = {v, y * in.shape[3] + x};
+      b.value = better ? v : b.value, b.index = better ? y * in.shape[3] + x : b.index;
     }
   }
   return b;
@@ -82,19 +107,19 @@ int64_t offset(const Buffer& b, int64_t n, int64_t c, int64_t y, int64_t x) {
 Status* kernel(const Kernel& k) {
   const Buffer &in = k.in[0], &values = k.out[0], &indices = k.out[1];
   const Window w = window_of(k.args);
-  by_dtype(in.dtype, [&](auto t) {
+  return by_dtype(in.dtype, [&](auto t) -> Status* {
     using T = decltype(t);
-    for (int64_t n = 0; n < in.shape[0]; n++)
-      for (int64_t c = 0; c < in.shape[1]; c++)
-        for (int64_t y = 0; y < values.shape[2]; y++)
-          for (int64_t x = 0; x < values.shape[3]; x++) {
-            const T* plane = in.as<T>() + offset(in, n, c, 0, 0);
-            const Best<T> b = best(plane, in, w, y * w.stride[0] - w.padding[0], x * w.stride[1] - w.padding[1]);
-            values.as<T>()[offset(values, n, c, y, x)] = b.value;
-            indices.as<int64_t>()[offset(indices, n, c, y, x)] = b.index;
-          }
+    return each_plane(k, values, [&](int64_t n, int64_t c) -> Status* {
+      const T* plane = in.as<T>() + offset(in, n, c, 0, 0);
+      for (int64_t y = 0; y < values.shape[2]; y++)
+        for (int64_t x = 0; x < values.shape[3]; x++) {
+          const Best<T> b = best(plane, in, w, y * w.stride[0] - w.padding[0], x * w.stride[1] - w.padding[1]);
+          values.as<T>()[offset(values, n, c, y, x)] = b.value;
+          indices.as<int64_t>()[offset(indices, n, c, y, x)] = b.index;
+        }
+      return nullptr;
+    });
   });
-  return nullptr;
 }
 
 void vjp(Grad& g) {
@@ -117,19 +142,19 @@ Status* backward_kernel(const Kernel& k) {
   const Buffer &grad = k.in[0], &indices = k.in[1], &out = k.out[0];
   return by_real(out.dtype, [&](auto t) -> Status* {
     using T = decltype(t);
-    const int64_t pixels = out.shape[2] * out.shape[3];
-    for (int64_t n = 0; n < out.shape[0]; n++)
-      for (int64_t c = 0; c < out.shape[1]; c++) {
-        for (int64_t p = 0; p < pixels; p++) out.as<T>()[offset(out, n, c, p / out.shape[3], p % out.shape[3])] = T(0);
-        for (int64_t y = 0; y < grad.shape[2]; y++)
-          for (int64_t x = 0; x < grad.shape[3]; x++) {
-            const int64_t p = indices.as<int64_t>()[offset(indices, n, c, y, x)];
-            if (p < 0 || p >= pixels) return refuse(cat("prims.max_pool2d_backward: index ", p, " is out of range for ", pixels, " pixels"));
-            T& to = out.as<T>()[offset(out, n, c, p / out.shape[3], p % out.shape[3])];
-            to = static_cast<T>(static_cast<Compute<T>>(to) + static_cast<Compute<T>>(grad.as<T>()[offset(grad, n, c, y, x)]));
-          }
-      }
-    return nullptr;
+    const int64_t columns = out.shape[3], pixels = out.shape[2] * columns;
+    return each_plane(k, out, [&](int64_t n, int64_t c) -> Status* {
+      for (int64_t y = 0; y < out.shape[2]; y++)
+        for (int64_t x = 0; x < columns; x++) out.as<T>()[offset(out, n, c, y, x)] = T(0);
+      for (int64_t y = 0; y < grad.shape[2]; y++)
+        for (int64_t x = 0; x < grad.shape[3]; x++) {
+          const int64_t p = indices.as<int64_t>()[offset(indices, n, c, y, x)];
+          if (p < 0 || p >= pixels) return refuse(cat("prims.max_pool2d_backward: index ", p, " is out of range for ", pixels, " pixels"));
+          T& to = out.as<T>()[offset(out, n, c, p / columns, p % columns)];
+          to = static_cast<T>(static_cast<Compute<T>>(to) + static_cast<Compute<T>>(grad.as<T>()[offset(grad, n, c, y, x)]));
+        }
+      return nullptr;
+    });
   });
 }
 // Each gradient went to one pixel: its own gradient is found there.
