@@ -8,8 +8,8 @@ namespace {
 
 // Operands' strides come with each call.
 struct HalfSite : Site {
-  HalfSite(const Kernels& k, const ProductRow<Half>& r) : kernels(k), row(r) {}
-  const Kernels& kernels;
+  HalfSite(const HalfKernels& k, const ProductRow<Half>& r) : kernels(k), row(r) {}
+  const HalfKernels& kernels;
   const ProductRow<Half>& row;
 
   Status* run(const Launch* launch) const override {
@@ -24,7 +24,7 @@ struct HalfSite : Site {
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
   *scratch = 0;
-  *state = static_cast<Site*>(new HalfSite(*static_cast<const Kernels*>(user), row_of(kProductRows<Half>, view)));
+  *state = static_cast<Site*>(new HalfSite(*static_cast<const HalfKernels*>(user), row_of(kProductRows<Half>, view)));
   return nullptr;
 }
 
@@ -33,7 +33,10 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
 std::optional<ExecutorDesc> half_executor(Instructions with) {
   const Kernels* kernels = kernels_for(with);
   if (!kernels) return std::nullopt;
-  return site_executor("half", kProductRows<Half>, all_tensors_are<DType::bf16>, prepare, kernels);
+  const MultiplyPairs pairs = with == Instructions::avx512 ? multiply_pairs_of_this_machine() : nullptr;
+  ExecutorDesc d = site_executor("half", kProductRows<Half>, all_tensors_are<DType::bf16>, prepare, new HalfKernels{*kernels, pairs});
+  d.destroy = [](void* user) { delete static_cast<HalfKernels*>(user); };
+  return d;
 }
 
 }  // namespace thunder

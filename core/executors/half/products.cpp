@@ -9,13 +9,14 @@ namespace thunder {
 namespace {
 
 // A block of a and the sums of a block of c stay in the second-level cache, a panel of b in the first.
-constexpr int64_t kRows = 192, kColumns = 512, kDepth = 256;
+constexpr int64_t kRows = 192, kColumns = 512, kDepth = PairsProduct::kMostDepth;
 constexpr int64_t kTileWork = 1 << 26;  // of a thread's tile, in multiply-adds: about a millisecond
 constexpr int64_t kThinDepth = kRows * kDepth / kThinRows;
 
 // A thread's memory, from its first product on.
 struct Scratch {
   alignas(64) float a[kRows * kDepth];
+  alignas(64) Half a_pairs[kRows * kDepth];
   alignas(64) float sums[kRows * kColumns];
 
   // Null: out of memory.
@@ -44,24 +45,45 @@ Matrix widened(const Kernels& kernels, const MatrixOf<Half>& a, int64_t rows, in
   return {to, columns, 1};
 }
 
+void multiply_floats(const Kernels& kernels, const ProductOf<Half>& p, bool thin, bool add, Scratch& scratch) {
+  const Matrix a = widened(kernels, p.a, p.m, p.k, thin, scratch.a);
+  (thin ? kernels.thin_half : kernels.small_half)({p.m, p.n, p.k, a, p.b, scratch.sums, p.n, add});
+}
+
+// Pairs are read where they are, unless a pair lies apart or has one half.
+void multiply_pairs(MultiplyPairs multiply, const ProductOf<Half>& p, bool add, Scratch& scratch) {
+  PairsProduct pairs{p.m, p.n, p.k, p.a.data, p.a.row, p.b, scratch.sums, p.n, add};
+  if (p.a.column != 1 || p.k % 2) {
+    pairs.a = scratch.a_pairs, pairs.a_row = (p.k + 1) / 2 * 2;
+    for (int64_t i = 0; i < p.m; i++) {
+      Half* row = scratch.a_pairs + i * pairs.a_row;
+      if (p.k % 2) row[p.k] = 0;
+      for (int64_t l = 0; l < p.k; l++) row[l] = p.a.data[i * p.a.row + l * p.a.column];
+    }
+  }
+  multiply(pairs);
+}
+
 // A product of at most kRows and kColumns.
-void multiply_block(const Kernels& kernels, const ProductOf<Half>& p, bool thin, Scratch& scratch) {
-  for (int64_t i = 0; i < p.m && p.add; i++) kernels.widen(p.c + i * p.c_row, p.n, scratch.sums + i * p.n);
+void multiply_block(const HalfKernels& kernels, const ProductOf<Half>& p, bool thin, Scratch& scratch) {
+  for (int64_t i = 0; i < p.m && p.add; i++) kernels.floats.widen(p.c + i * p.c_row, p.n, scratch.sums + i * p.n);
   const int64_t depth = thin ? kThinDepth : kDepth;
+  ProductOf<Half> part = p;
   int64_t l = 0;
   do {  // once even when there is nothing to sum: c is written
-    const int64_t k = std::min(depth, p.k - l);
-    const Matrix a = widened(kernels, {p.a.data + l * p.a.column, p.a.row, p.a.column}, p.m, k, thin, scratch.a);
-    const MatrixOf<Half> b{p.b.data + l * p.b.row, p.b.row, p.b.column};
-    (thin ? kernels.thin_half : kernels.small_half)({p.m, p.n, k, a, b, scratch.sums, p.n, p.add || l > 0});
+    part.k = std::min(depth, p.k - l);
+    const bool add = p.add || l > 0;
+    if (kernels.pairs && !thin) multiply_pairs(kernels.pairs, part, add, scratch);
+    else multiply_floats(kernels.floats, part, thin, add, scratch);
+    part.a.data += depth * p.a.column, part.b.data += depth * p.b.row;
     l += depth;
   } while (l < p.k);
-  for (int64_t i = 0; i < p.m; i++) kernels.narrow(scratch.sums + i * p.n, p.n, p.c + i * p.c_row);
+  for (int64_t i = 0; i < p.m; i++) kernels.floats.narrow(scratch.sums + i * p.n, p.n, p.c + i * p.c_row);
 }
 
 }  // namespace
 
-bool multiply_halves(const Kernels& kernels, const ProductOf<Half>& p) {
+bool multiply_halves(const HalfKernels& kernels, const ProductOf<Half>& p) {
   Scratch* scratch = Scratch::of_this_thread();
   if (!scratch) return false;
   for (int64_t j = 0; j < p.n; j += kColumns)

@@ -2,12 +2,19 @@
 #pragma once
 
 #include "executors/cpu/products.h"
+#include "executors/half/dots.h"
 
 namespace thunder {
 
+// The code that the processor at hand runs.
+struct HalfKernels {
+  const Kernels& floats;
+  MultiplyPairs pairs = nullptr;  // null: halves become floats
+};
+
 // One product on this thread, any strides. Each element is summed in f32, in an order that depends on k and on whether there are
 // few rows, and rounded once. False: out of memory.
-bool multiply_halves(const Kernels& kernels, const ProductOf<Half>& p);
+bool multiply_halves(const HalfKernels& kernels, const ProductOf<Half>& p);
 
 // How it is cut for threads, by its sizes alone. Requires: neither m nor n is 0.
 Tiling tiling_of_halves(const ProductOf<Half>& p);

@@ -1,5 +1,5 @@
 // The executor of bf16 on vectors of f32: products of every size and layout, rounding, threads, and when it is taken.
-// Covers half/half, half/products, and the halves of cpu: kernel_avx2 and kernel_avx512.
+// Covers half/half, half/products, half/dots, and the halves of cpu: kernel_avx2 and kernel_avx512.
 #include "executors/half/half.h"
 
 #include <cmath>
@@ -19,6 +19,13 @@ std::vector<const Kernels*> kernels_here() {
   std::vector<const Kernels*> out;
   for (Instructions i : {Instructions::avx2, Instructions::avx512})
     if (i <= instructions_of_this_machine()) out.push_back(kernels_for(i));
+  return out;
+}
+// The same, and those that multiply pairs, if there are any here.
+std::vector<HalfKernels> half_kernels_here() {
+  std::vector<HalfKernels> out;
+  for (const Kernels* k : kernels_here()) out.push_back({*k});
+  if (multiply_pairs_of_this_machine()) out.push_back({*kernels_here().back(), multiply_pairs_of_this_machine()});
   return out;
 }
 
@@ -54,8 +61,8 @@ struct HalfExecutor : CompiledTest {
 };
 
 TEST_F(HalfExecutor, multiplies_every_size_and_layout_exactly_where_sums_are_exact) {
-  for (const Kernels* kernels : kernels_here())
-    each_half_product([&](const ProductOf<Half>& p) { EXPECT_TRUE(multiply_halves(*kernels, p)); });
+  for (const HalfKernels& kernels : half_kernels_here())
+    each_half_product([&](const ProductOf<Half>& p) { EXPECT_TRUE(multiply_halves(kernels, p)); });
 }
 
 TEST_F(HalfExecutor, rounds_to_the_nearest_even_half) {
@@ -109,7 +116,7 @@ TEST_F(HalfExecutor, gives_the_same_bits_on_any_number_of_threads) {
       Launch launch;
       launch.parallel_for = parallel_for;
       launch.threads = &threads;
-      const auto multiply = [&](const ProductOf<Half>& tile) { return multiply_halves(kernels, tile); };
+      const auto multiply = [&](const ProductOf<Half>& tile) { return multiply_halves(half_kernels_here().back(), tile); };
       EXPECT_EQ(TiledProducts(p, tiling_of_halves(p.each), multiply).run(&launch), nullptr);
     }
     EXPECT_EQ(results[0], results[1]);

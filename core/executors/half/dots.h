@@ -1,0 +1,28 @@
+// Products of halves on instructions that multiply pairs of them, avx512_bf16's.
+#pragma once
+
+#include "executors/cpu/kernel.h"
+
+namespace thunder {
+
+// c[m, n] = a[m, k] b[k, n], added to c's elements if `add`; c's rows are dense and c_row apart. a's rows are dense, and of an odd k
+// they go on with a zero.
+struct PairsProduct {
+  int64_t m = 0, n = 0, k = 0;
+  const Half* a = nullptr;
+  int64_t a_row = 0;
+  MatrixOf<Half> b;
+  float* c = nullptr;
+  int64_t c_row = 0;
+  bool add = false;
+
+  static constexpr int64_t kMostDepth = 256;  // of k: two columns of vectors of b stay in the first-level cache
+};
+
+// Each element is summed in an order that depends on k alone. Numbers below the normal ones count as zeros.
+using MultiplyPairs = void (*)(const PairsProduct&);
+
+// Null: this machine has no such instructions.
+MultiplyPairs multiply_pairs_of_this_machine();
+
+}  // namespace thunder
