@@ -141,69 +141,6 @@ Buffer Tensor::buffer() const {
   return {data(), sizes_.data(), strides_.data(), static_cast<int32_t>(sizes_.size()), type_.dtype, type_.device, 0};
 }
 
-namespace {
-
-// Sizes and steps in bytes of two axes, the second walked inside the first.
-struct Plane {
-  int64_t sizes[2], from[2], to[2];
-};
-
-// In squares: whichever side jumps from line to line of the cache, its lines are used up while they are there.
-template <size_t Item>
-void copy_plane(std::byte* to, const std::byte* from, const Plane& p) {
-  constexpr int64_t kSide = 32;
-  const int64_t side = p.sizes[0] == 1 ? p.sizes[1] : kSide;
-  for (int64_t i = 0; i < p.sizes[0]; i += side)
-    for (int64_t j = 0; j < p.sizes[1]; j += side)
-      for (int64_t x = i; x < std::min(i + side, p.sizes[0]); x++)
-        for (int64_t y = j; y < std::min(j + side, p.sizes[1]); y++)
-          std::memcpy(to + x * p.to[0] + y * p.to[1], from + x * p.from[0] + y * p.from[1], Item);
-}
-void copy_row(std::byte* to, const std::byte* from, const Plane& p) { std::memcpy(to, from, static_cast<size_t>(p.sizes[1] * p.from[1])); }
-
-// The axis along which `from` has its neighbours; the last one where that is as good.
-size_t nearest_axis(const Buffer& from) {
-  size_t nearest = static_cast<size_t>(from.rank) - 1;
-  for (size_t a = nearest; a-- > 0;)
-    if (from.shape[a] > 1 && std::abs(from.strides[a]) < std::abs(from.strides[nearest]) && from.strides[a] != 0) nearest = a;
-  return nearest;
-}
-
-}  // namespace
-
-void copy_strided(const Buffer& from, const Buffer& to) {
-  const auto rank = static_cast<size_t>(from.rank);
-  const auto item = static_cast<int64_t>(size_of(from.dtype));
-  const int64_t n = from.elements();
-  if (n == 0) return;
-  auto* source = static_cast<const std::byte*>(from.data);
-  auto* target = static_cast<std::byte*>(to.data);
-  if (is_dense({from.shape, rank}, {from.strides, rank}) && is_dense({from.shape, rank}, {to.strides, rank})) {
-    std::memmove(target, source, static_cast<size_t>(n * item));
-    return;
-  }
-  const size_t last = rank - 1, other = nearest_axis(from);
-  Plane plane{{1, from.shape[last]}, {0, from.strides[last] * item}, {0, to.strides[last] * item}};
-  if (other != last) plane.sizes[0] = from.shape[other], plane.from[0] = from.strides[other] * item, plane.to[0] = to.strides[other] * item;
-  auto copy = item == 1 ? copy_plane<1> : item == 2 ? copy_plane<2> : item == 4 ? copy_plane<4> : copy_plane<8>;
-  if (other == last && plane.from[1] == item && plane.to[1] == item) copy = copy_row;
-  Sizes at(rank, 0);
-  while (true) {
-    copy(target, source, plane);
-    size_t axis = last;
-    while (axis-- > 0) {
-      if (axis == other) continue;
-      source += from.strides[axis] * item;
-      target += to.strides[axis] * item;
-      if (++at[axis] < from.shape[axis]) break;
-      source -= from.shape[axis] * from.strides[axis] * item;
-      target -= from.shape[axis] * to.strides[axis] * item;
-      at[axis] = 0;
-    }
-    if (axis == static_cast<size_t>(-1)) return;
-  }
-}
-
 Ref<Tensor> dense_copy(const Allocator& allocator, const Tensor& from) {
   auto to = Tensor::empty(allocator, from.type());
   copy_strided(from.buffer(), to->buffer());
