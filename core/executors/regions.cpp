@@ -6,6 +6,7 @@
 
 #include "executors/frozen.h"
 #include "executors/recompute.h"
+#include "executors/value_set.h"
 
 namespace thunder {
 namespace {
@@ -15,29 +16,8 @@ namespace {
 constexpr size_t kReach = 256;
 // How far a line that is made again may move: forward and backward of a dozen layers.
 constexpr size_t kFar = 2048;
-
-// A set of values that is emptied at once.
-class ValueSet {
- public:
-  explicit ValueSet(size_t values) : round_(values, 0) {}
-  void clear() { now_++; }
-  void resize(size_t values) { round_.resize(values, 0); }
-  bool has(ValueId v) const { return round_[v] == now_; }
-  // False when it was there.
-  bool add(ValueId v) { return std::exchange(round_[v], now_) != now_; }
-  void add(const Node& n) {
-    for (ValueId r : n.results) add(r);
-  }
-  bool read_by(const Node& n) const {
-    bool any = false;
-    for_each_value(n.args, [&](ValueId v) { any |= has(v); });
-    return any;
-  }
-
- private:
-  std::vector<uint32_t> round_;
-  uint32_t now_ = 1;
-};
+// How often a line is made again, wherever it goes.
+constexpr uint8_t kMostAgain = 3;
 
 class Regions {
  public:
@@ -50,6 +30,9 @@ class Regions {
       for_each_value(n->args, [&](ValueId v) { uses_[v]++; });
     }
     for (Line& line : lines_) line.spreads = spreads(*line.node);
+    spread_from_.resize(trace.store->size(), kNoValue), made_again_.resize(trace.store->size(), 0);
+    for (const Node* n : trace.nodes)
+      if (makes_more(*n)) spread_from_[n->results[0]] = n->args[0].v;
     for (ValueId v : trace.outputs) uses_[v]++;
     for (const Write& w : trace.writes) uses_[w.value]++;
     find_whole_reads();
@@ -158,9 +141,11 @@ class Regions {
     while (parts_[line] != line) line = parts_[line] = parts_[parts_[line]];
     return static_cast<uint32_t>(line);
   }
-  bool spreads(const Node& n) const {
+  bool spreads(const Node& n) const { return makes_more(n) && uses_[n.args[0].v] >= 2; }
+  // A view of more elements than there are.
+  bool makes_more(const Node& n) const {
     const Store& store = *trace_.store;
-    if (!def(n).view || uses_[n.args[0].v] < 2) return false;
+    if (!def(n).view) return false;
     const Dim many = elements(store.type(n.results[0]).shape), few = elements(store.type(n.args[0].v).shape);
     return many.constant() && few.constant() ? many.value() > few.value() : many != few;
   }
@@ -219,12 +204,12 @@ class Regions {
   std::vector<const Node*> split() {
     Store& store = *trace_.store;
     std::vector<const Node*> again;
-    const Recompute recompute(store, nodes_, read_whole_, uses_);
+    const Recompute recompute(store, nodes_, read_whole_, uses_, spread_from_);
     for (size_t i = nodes_.size(); i-- > 0;) {  // from the last one: what it needs may be made again too
       const Node* n = nodes_[i];
       if (!uses_[n->results[0]] || !(def(*n).view ? inside_.has(n->args[0].v) : recompute.pays(*n))) continue;
       again.insert(again.begin(), n);
-      if (!def(*n).view) read_whole_[n->results[0]] = 1;  // once is enough, wherever it goes
+      if (!def(*n).view) read_whole_[n->results[0]] = ++made_again_[n->results[0]] == kMostAgain;
       for_each_value(n->args, [&](ValueId v) { uses_[v]++; });
       const ValueId own[] = {store.add(store.type(n->results[0]))};
       nodes_[i] = store.node(n->op, n->args, own, {}, n->where, n->executor);
@@ -235,6 +220,7 @@ class Regions {
     for (const Node*& n : nodes_) n = store.substitute(n, instead_);
     for (const Node* n : again) instead_[n->results[0]] = kNoValue;
     uses_.resize(store.size(), 0), inside_.resize(store.size()), touched_.resize(store.size()), toucher_.resize(store.size()), read_whole_.resize(store.size(), 0);
+    spread_from_.resize(store.size(), kNoValue), made_again_.resize(store.size(), 0);
     drop_unread();
     for (const Node* n : nodes_) inside_.add(*n);
     return again;
@@ -279,6 +265,8 @@ class Regions {
   std::vector<uint32_t> toucher_;  // of those: the first line, by its distance from the window's first
   std::vector<uint32_t> parts_;    // by line of the window: another one that it is connected with; itself: the last of them
   std::vector<uint8_t> read_whole_;  // by value
+  std::vector<uint8_t> made_again_;  // by value: how often
+  std::vector<ValueId> spread_from_;  // by value: what it shows more than once
   std::vector<ValueId> instead_;  // by value: of what is made on both sides, those inside
   // Of the region being formed.
   std::vector<Side> sides_;

@@ -11,13 +11,14 @@ struct RecomputeTest : testing::Test {
   tests::TraceMaker maker;
   std::vector<uint8_t> stored = std::vector<uint8_t>(64, 0);
   std::vector<uint32_t> uses = std::vector<uint32_t>(64, 0);
+  std::vector<ValueId> spread_from = std::vector<ValueId>(64, kNoValue);
 
   Var input(std::initializer_list<Dim> shape) { return maker.input("x", shape); }
   Var prim(std::string_view op, std::initializer_list<In> args) { return maker.call(op, args); }
   // Whether the line that made the value last is made again where others read it.
   bool pays() {
     const auto& lines = maker.recorder.nodes();
-    return Recompute(maker.recorder.store(), lines, stored, uses).pays(*lines.back());
+    return Recompute(maker.recorder.store(), lines, stored, uses, spread_from).pays(*lines.back());
   }
 };
 
@@ -55,6 +56,14 @@ TEST_F(RecomputeTest, needs_what_it_is_made_of) {
 TEST_F(RecomputeTest, stores_what_is_small_for_what_is_large) {
   Var row = prim("prims.reshape", {prim("prims.sum", {input({64, 64}), Shape{1}}), Shape{64, 1}});
   prim("prims.mul", {input({64, 64}), prim("prims.expand", {row, Shape{64, 64}})});
+  EXPECT_TRUE(pays());
+}
+
+TEST_F(RecomputeTest, reads_what_is_spread_for_little) {
+  Var x = input({64, 64}), mean = input({1, 64}), spread = input({64, 64});
+  prim("prims.mul", {prim("prims.sub", {x, spread}), prim("prims.add", {x, input({64, 64})})});
+  EXPECT_FALSE(pays());
+  spread_from[spread.id] = mean.id;
   EXPECT_TRUE(pays());
 }
 

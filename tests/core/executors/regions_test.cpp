@@ -94,6 +94,14 @@ TEST_F(Regions, make_what_is_cheap_again_before_what_reads_it) {
   EXPECT_EQ(claimed({e, a}), (Lines{"3 lines", "prims.matmul", "3 lines"}));
 }
 
+TEST_F(Regions, make_what_is_cheap_again_for_each_that_reads_it) {
+  Var x = maker.input("x", {8, 8}), y = maker.input("y", {8, 8});
+  Var a = prim("prims.sub", {x, y}), b = prim("prims.sin", {a}), m = prim("prims.matmul", {b, b});
+  Var c = prim("prims.exp", {prim("prims.add", {a, m})}), n = prim("prims.matmul", {c, c});
+  Var d = prim("prims.exp", {prim("prims.add", {a, n})});
+  EXPECT_EQ(claimed({d}), (Lines{"2 lines", "prims.matmul", "3 lines", "prims.matmul", "3 lines"}));
+}
+
 TEST_F(Regions, store_what_is_dear_or_what_others_read) {
   Var x = maker.input("x", {8, 8});
   Var a = prim("prims.tanh", {x}), b = prim("prims.mul", {a, a}), c = prim("prims.sin", {b}), m = prim("prims.matmul", {c, b});
@@ -102,7 +110,7 @@ TEST_F(Regions, store_what_is_dear_or_what_others_read) {
 }
 
 // Its reader never takes it in: the line must not be looked at for ever.
-TEST_F(Regions, make_a_line_again_but_once) {
+TEST_F(Regions, make_a_line_again_a_few_times_at_most) {
   choice.takes = [](const Node& n) { return n.op->name() != "prims.sin"; };
   Var x = maker.input("x", {8, 8});
   Var a = prim("prims.neg", {x}), b = prim("prims.abs", {a}), c = prim("prims.sin", {b});
