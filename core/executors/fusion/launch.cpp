@@ -15,11 +15,25 @@ namespace {
 
 // Chunks of partial sums: enough for many threads, few enough that adding them up costs little. Never the number of
 // threads, so that sums have the same bits for any.
-constexpr int64_t kChunks = 32;
+constexpr int64_t kFewChunks = 4, kChunks = 32;
+constexpr int64_t kSummed = 16;  // elements that a chunk has for each of its sums, if there are enough
 constexpr int64_t kGrain = 16384;  // elements that a thread is woken for
 constexpr int64_t kPiece = 4096;  // elements of the lane axis in a work item, where it is split
 // A work item of a blocked nest: two lines of the cache along one axis, and few enough pages along the other.
 constexpr int64_t kBlock = 32, kBlockedPiece = 256;
+
+// In runs whose length the compiler knows: it makes vectors of them.
+template <class T>
+void add(T* sums, const T* more, int64_t n) {
+  constexpr int64_t kRun = 16;
+  int64_t i = 0;
+  for (; i + kRun <= n; i += kRun) {
+    T run[kRun];
+    for (int64_t k = 0; k < kRun; k++) run[k] = sums[i + k] + more[i + k];
+    for (int64_t k = 0; k < kRun; k++) sums[i + k] = run[k];
+  }
+  for (; i < n; i++) sums[i] += more[i];
+}
 
 // Bytes; 0 where the system does not say.
 size_t cache_size(int name) {
@@ -63,11 +77,13 @@ Launcher::Launcher(Lowered lowered) : partials_(std::move(lowered.partials)), ch
   for (uint32_t a = 0; a < nest.outer + nest.inner; a++) elements *= nest.extents[a];
   grain_ = std::max<int64_t>(1, kGrain * items_ / std::max<int64_t>(1, elements));
   if (partials_.empty()) return;
-  chunks_ = std::min(items_, kChunks);
+  int64_t sums = 0;
   for (const Partial& p : partials_) {
     partial_offsets_.push_back(chunk_bytes_);
     chunk_bytes_ += (static_cast<size_t>(p.elements) * size_of(p.sum) + 63) / 64 * 64;
+    sums += p.elements;
   }
+  chunks_ = std::min(items_, std::clamp(elements / (kSummed * std::max<int64_t>(1, sums)), kFewChunks, kChunks));
 }
 
 void Launcher::find_steps(const Nest& nest) {
@@ -143,10 +159,8 @@ void Launcher::add_up(const Launch& launch) const {
           for (int64_t first = 0; first < p.elements; first += kAtOnce) {
             const int64_t n = std::min(kAtOnce, p.elements - first);
             T sums[kAtOnce] = {};
-            for (int64_t c = 0; c < chunks_; c++) {
-              const T* partial = reinterpret_cast<const T*>(partials + static_cast<size_t>(c) * chunk_bytes_ + partial_offsets_[i]) + first;
-              for (int64_t k = 0; k < n; k++) sums[k] += partial[k];
-            }
+            for (int64_t c = 0; c < chunks_; c++)
+              add(sums, reinterpret_cast<const T*>(partials + static_cast<size_t>(c) * chunk_bytes_ + partial_offsets_[i]) + first, n);
             for (int64_t k = 0; k < n; k++) out.as<Out>()[first + k] = static_cast<Out>(sums[k]);
           }
       });
