@@ -1,5 +1,5 @@
 // Convolutions and their gradients beside the reference: every kind of window, layout and group, for each set of
-// instructions. Covers convolution, window, planes, phases, correlation, winograd and its transforms (transforms_avx2, transforms_avx512,
+// instructions. Covers convolution, window, planes, phases, correlation, winograd, winograd_weight_grad and their transforms (transforms_avx2, transforms_avx512,
 // transforms_neon), forward, input_grad and weight_grad.
 #include "executors/convolution/convolution.h"
 
