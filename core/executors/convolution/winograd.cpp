@@ -10,8 +10,8 @@ namespace {
 
 constexpr int64_t kPoints = Transforms::kPoints, kTaps = Transforms::kTaps, kLanes = Transforms::kMostLanes;
 
-// Fewer channels on either side, or fewer tiles, do not pay for the transforms.
-constexpr int64_t kLeastChannels = 16, kLeastTiles = 64;
+// Fewer channels on either side, or fewer tiles, do not pay for the transforms. Tiles are found through offsets of 32 bits.
+constexpr int64_t kLeastChannels = 16, kLeastTiles = 64, kMostPixels = kMostOffset / Kernels::kMostPanel;
 // The tiles of a task, with all channels: floats that stay in the second-level cache.
 constexpr int64_t kTaskFloats = 1 << 17;
 
@@ -22,6 +22,7 @@ int64_t tiles_along(int64_t outputs) { return (outputs + 1) / 2; }
 bool Winograd::pays(const Window& w) {
   for (int i = 0; i < 2; i++)
     if (w.kernel[i] != 3 || w.stride[i] != 1 || w.dilation[i] != 1 || w.padding[i] > 2 || w.out[i] < 4) return false;
+  if (std::max(w.pixels(), w.image[0] * w.image[1]) > kMostPixels) return false;
   return std::min(w.channels, w.outputs) >= kLeastChannels && w.batch * tiles_along(w.out[0]) * tiles_along(w.out[1]) >= kLeastTiles;
 }
 
