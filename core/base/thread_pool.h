@@ -24,7 +24,8 @@ class ThreadPool {
   };
 
   // `threads` counts the caller's; they start with the first loop that needs them, pinned to processors of their own
-  // where there are enough: one that a caller turns up on is given up for the one that the last caller had. Fewer are used when the system refuses to start them.
+  // where there are enough: one that a caller turns up on is given up for the one that the last caller had. Fewer are
+  // used when the system refuses to start them.
   explicit ThreadPool(size_t threads) { resize(threads); }
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;

@@ -18,7 +18,8 @@ constexpr int64_t kScores = 4096;
 // The buffers are those of the forward. A task is one key head; its rows are the queries of all heads in its group.
 class FewQueries : public Site {
  public:
-  FewQueries(const Tools& tools, const Geometry& geometry, size_t* scratch) : t_(tools), g_(geometry), rows_(g_.group * g_.queries), keys_(std::max(kKeys, kScores / std::max<int64_t>(1, rows_))) {
+  FewQueries(const Tools& tools, const Geometry& geometry, size_t* scratch)
+      : t_(tools), g_(geometry), rows_(g_.group * g_.queries), keys_(std::max(kKeys, kScores / std::max<int64_t>(1, rows_))) {
     int64_t elements = 0;
     auto take = [&](int64_t n) { return std::exchange(elements, elements + n); };
     queries_ = take(rows_ * g_.width), out_ = take(rows_ * g_.value_width), scores_ = take(rows_ * keys_);

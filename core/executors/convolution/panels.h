@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "executors/cpu/tiling.h"
+
 namespace thunder {
 
 // What the kernel reads past the last element, in floats.
 constexpr int64_t kBeyond = 64;
-
-inline int64_t parts(int64_t n, int64_t each) { return (n + each - 1) / each; }
 
 // The rows of a result in blocks, each of a panel, nearly the same for all.
 class RowBlocks {

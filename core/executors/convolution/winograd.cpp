@@ -15,15 +15,13 @@ constexpr int64_t kLeastChannels = 16, kLeastTiles = 64, kMostPixels = kMostOffs
 // The tiles of a task, with all channels: floats that stay in the second-level cache.
 constexpr int64_t kTaskFloats = 1 << 17;
 
-int64_t tiles_along(int64_t outputs) { return (outputs + 1) / 2; }
-
 }  // namespace
 
 bool Winograd::pays(const Window& w) {
   for (int i = 0; i < 2; i++)
     if (w.kernel[i] != 3 || w.stride[i] != 1 || w.dilation[i] != 1 || w.padding[i] > 2 || w.out[i] < 4) return false;
   if (std::max(w.pixels(), w.image[0] * w.image[1]) > kMostPixels) return false;
-  return std::min(w.channels, w.outputs) >= kLeastChannels && w.batch * tiles_along(w.out[0]) * tiles_along(w.out[1]) >= kLeastTiles;
+  return std::min(w.channels, w.outputs) >= kLeastChannels && w.batch * parts(w.out[0], 2) * parts(w.out[1], 2) >= kLeastTiles;
 }
 
 std::unique_ptr<Site> Winograd::forward(const ConvolutionCode& code, const Window& w, size_t* scratch) {
@@ -46,7 +44,7 @@ Winograd::Winograd(const ConvolutionCode& code, const Shapes& shapes)
       tiles_(std::clamp<int64_t>(kTaskFloats / (kPoints * s_.sums) / k_.panel_columns, 1, 4) * k_.panel_columns) {
   const int64_t reach[2] = {1, 1};
   for (int i = 0; i < 2; i++) {
-    grid_[i] = tiles_along(s_.out[i]);
+    grid_[i] = parts(s_.out[i], 2);
     planes_.image[i] = s_.image[i], planes_.stride[i] = 2, planes_.lead[i] = s_.lead[i];
   }
   planes_.fit(grid_, reach);

@@ -119,8 +119,8 @@ template <class T, class Multiply>
 class TiledProducts {
  public:
   TiledProducts(const BatchedProduct<T>& products, Tiling tile, const Multiply& multiply)
-      : products_(products), tile_(tile), multiply_(multiply), rows_((products.each.m + tile.rows - 1) / tile.rows),
-        columns_((products.each.n + tile.columns - 1) / tile.columns) {}
+      : products_(products), tile_(tile), multiply_(multiply), rows_(parts(products.each.m, tile.rows)),
+        columns_(parts(products.each.n, tile.columns)) {}
 
   Status* run(const Launch* launch) const {
     constexpr int64_t kThreadWork = 1 << 18;  // multiply-adds; less is not worth another thread

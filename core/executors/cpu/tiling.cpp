@@ -10,8 +10,6 @@ constexpr int64_t kRows = 256, kColumns = 768, kLeastColumns = 256, kLeastRows =
 constexpr int64_t kEvenTiles = 4;
 constexpr int64_t kSmall = 1 << 24;  // multiply-adds of a product that stays whole
 
-int64_t parts(int64_t n, int64_t each) { return (n + each - 1) / each; }
-
 // Threads take equal numbers of equal tiles: few tiles must be a number that two and four divide.
 void even_out(int64_t m, int64_t n, int64_t k, Tiling& t) {
   const int64_t rows = parts(m, t.rows);

@@ -5,6 +5,9 @@
 
 namespace thunder {
 
+// How many of so many cover n.
+constexpr int64_t parts(int64_t n, int64_t each) { return (n + each - 1) / each; }
+
 constexpr int64_t kColumnsStep = 64;  // whole vectors of any width, and cache lines of the result
 
 // The part of a product that a thread takes at a time.
