@@ -72,13 +72,14 @@ Results batch_norm_backward(Call& c) {
   const Shape axes = all_but(kChannel, x.rank());
   const Moments m = moments(x);
   Var scale = rsqrt(m.variance + c.real(4)), standard = (x - m.mean) * scale;
-  Var dx = c.has(2) ? dy * along_axis(computed(c.var(2)), kChannel, x.rank()) : dy;
-  dx = scale * (dx - mean_kept(dx, axes) - standard * mean_kept(dx * standard, axes));
+  // The weight is a factor of whole channels: outside of the sums, these are the parameters' gradients too.
+  Var sum = sum_kept(dy, axes), against = sum_kept(dy * standard, axes), n = count(sum, {{values_per_channel(x.type())}});
+  if (c.has(2)) scale = scale * along_axis(computed(c.var(2)), kChannel, x.rank());
+  Var dx = scale * (dy - sum / n - standard * (against / n));
   auto parameter = [&](size_t i, Var gradient) {
-    return c.has(i) ? convert(reshape_to(sum_kept(gradient, axes), c.type(i).shape), c.type(i).dtype)
-                    : full(c.builder, {}, 0, DType::f32, c.type(0).device);
+    return c.has(i) ? convert(reshape_to(gradient, c.type(i).shape), c.type(i).dtype) : full(c.builder, {}, 0, DType::f32, c.type(0).device);
   };
-  return {convert(dx, c.type(1).dtype).id, parameter(2, dy * standard).id, parameter(3, dy).id};
+  return {convert(dx, c.type(1).dtype).id, parameter(2, against).id, parameter(3, sum).id};
 }
 
 // ---- batch_norm_update(input, running_mean, running_var, weight, bias, momentum, eps) ----
