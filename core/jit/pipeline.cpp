@@ -15,6 +15,7 @@
 #include "passes/dce.h"
 #include "passes/fold.h"
 #include "passes/grad.h"
+#include "passes/materialize.h"
 #include "passes/verify_types.h"
 
 namespace thunder {
@@ -43,6 +44,7 @@ constexpr std::array kPipeline = {
     PipelineRow{"accumulate", plain<accumulate>, false, "after casts and algebra, which bring sums and what they add together"},
     PipelineRow{"cse_prims", plain<cse>, false, "decompositions repeat each other's casts and constants"},
     PipelineRow{"dce_prims", plain<dce>, false, "drops what descending and merging left unused"},
+    PipelineRow{"materialize", plain<materialize>, false, "what is returned is known; before claim, so that the copies fuse"},
     PipelineRow{"claim", claimed, true, "last: every line gets the executor that runs it"},
 };
 

@@ -152,11 +152,18 @@ class Planner {
     return same;
   }
 
+  // The root under another shape.
+  bool is_all_of(ValueId v, ValueId root) const {
+    const Location& l = locations_[v];
+    return l.offset == 0 && dense_bytes(type(v)) == dense_bytes(type(root)) && is_dense(concrete(type(v).shape), l.strides);
+  }
+
   void place_outputs() {
     for (uint32_t i = 0; i < trace_.outputs.size(); i++) {
       const ValueId v = trace_.outputs[i];
       plan_.outputs.emplace_back(type(v));
-      if (free_root(v)) roots_[v] = {Place::output, i, 0, true, roots_[v].made, roots_[v].last_use};
+      const ValueId root = locations_[v].root;
+      if (free_root(root) && is_all_of(v, root)) roots_[root] = {Place::output, i, 0, true, roots_[root].made, roots_[root].last_use};
       else copies_.push_back({v, Place::output, i});
     }
   }

@@ -27,6 +27,7 @@ constexpr PrimRow kRows[] = {
     {"prims.erf", Fn::erf, elementwise, kReals, 20},
     {"prims.convert", Fn::convert, elementwise, kAll, 1},
     {"prims.contiguous", Fn::convert, elementwise, kAll, 1},
+    {"prims.clone", Fn::convert, elementwise, kAll, 1},
     {"prims.add", Fn::add, elementwise, kAll, 1},
     {"prims.sub", Fn::sub, elementwise, kAll, 1},
     {"prims.mul", Fn::mul, elementwise, kAll, 1},

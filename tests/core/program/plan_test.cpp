@@ -34,10 +34,12 @@ TEST_F(Plan_, takes_no_memory_for_views) {
 
 // Longer than the parts that threads take.
 TEST_F(Plan_, copies_a_returned_view_of_many_rows) {
+  auto options = by_line();
+  options->set("disable_passes", Any::string("materialize"));
   auto f = compile([](Scope& s, const Values& in, Values& out) {
     const int64_t turned[] = {1, 0};
     out.push(Ref<Tensor>(op(s, "prims.permute", {any(in[0].tensor.get()), Any::dims(turned)})));
-  });
+  }, options.get());
   constexpr size_t kRows = 150, kColumns = 700;
   Floats numbers(kRows * kColumns), expected;
   std::iota(numbers.begin(), numbers.end(), 0.0f);
@@ -45,6 +47,21 @@ TEST_F(Plan_, copies_a_returned_view_of_many_rows) {
     for (size_t i = 0; i < kRows; i++) expected.push_back(static_cast<float>(i * kColumns + j));
   auto x = tensor({kRows, kColumns}, numbers);
   EXPECT_EQ(run(*f, {x.get()}), expected) << error;
+}
+
+TEST_F(Plan_, returns_what_was_computed_under_another_shape_without_a_copy) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    const int64_t flat[] = {4};
+    Tensor* y = op(s, "neg", {any(in[0].tensor.get())});
+    out.push(Ref<Tensor>(op(s, "prims.reshape", {any(y), Any::dims(flat)})));
+    out.push(Ref<Tensor>(y));
+  });
+  Values in, out;
+  in.push(tensor({2, 2}, {1, 2, 3, 4}));
+  ASSERT_EQ(f->call(in, out), nullptr);
+  for (size_t i : {0, 1}) EXPECT_EQ(data(*out[i].tensor), (Floats{-1, -2, -3, -4}));
+  EXPECT_NE(out[0].tensor->data(), out[1].tensor->data());
+  EXPECT_EQ(f->statistics().peak_bytes, 0u);
 }
 
 TEST_F(Plan_, makes_a_safe_update_in_the_inputs_own_memory) {

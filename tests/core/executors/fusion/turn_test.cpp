@@ -53,7 +53,7 @@ TEST_F(Turns, of_what_is_then_summed) {
 
 TEST_F(Turns, copy_into_order_with_all_threads) {
   const auto made = agree([](Scope& s, In t) { return std::vector{call(s, "contiguous", {arg(turned(s, t[0]))})}; }, {numbers({130, 70})}, 1, 0);
-  EXPECT_NE(made.text.find("prims.contiguous(t[1])  -- f32[70, 130] by fusion"), std::string::npos) << made.text;
+  EXPECT_EQ(made.kernels, 1u) << made.text;
 }
 
 }  // namespace
