@@ -89,6 +89,7 @@ def polynomials():
     exp_rest = no_zero(lambda r: (mp.exp(r) - 1 - r) / r**2, 0.5)
     exp_weight = lambda r: max(r**2, mp.mpf("1e-9")) / mp.exp(r)
     yield ("kExp", "(exp(r) - 1 - r) / r^2 on |r| <= ln(2)/2", fit(exp_rest, exp_weight, -half, half, 4))
+    yield ("kExpOfPiece", "(exp(r) - 1 - r) / r^2 on |r| <= ln(2)/16", fit(exp_rest, exp_weight, -half / EXP_PIECES, half / EXP_PIECES, 1))
     yield ("kLog", "(log(1 + f) - f) / f^2 on -1/4 <= f <= 1/2",
            fit(no_zero(lambda f: (mp.log1p(f) - f) / f**2, -0.5),
                lambda f: max(f**2 / abs(mp.log1p(f)), mp.mpf("1e-7")) if f else mp.mpf("1e-7"), "-0.25", "0.5", 8))
@@ -105,6 +106,9 @@ def polynomials():
            fit(no_zero(lambda s: (mp.cos(mp.sqrt(s)) - 1) / s, mp.mpf(-1) / 2),
                lambda s: max(s, mp.mpf("1e-6")) / mp.cos(mp.sqrt(s)), 0, quarter, 3))
 
+
+# Powers of two between which e^x is fitted: as many as choosing by a permutation takes.
+EXP_PIECES = 8
 
 # erf(x) is fitted about each multiple of this; the last of them reach to where it is 1. Of this one erf is a float but for a
 # hundredth of its last place: a rounding there would count twice in the smaller half of the second piece.
@@ -156,6 +160,8 @@ def main():
     for name, what, (coefficients, error) in polynomials():
         print(f"// {what}; relative error {mp.nstr(error, 2)}.")
         print(wrapped(array(name, coefficients)) + "\n")
+    print("// 2^(i / 8).")
+    print(wrapped(array("kPowers", [to_float(mp.mpf(2) ** (mp.mpf(i) / EXP_PIECES)) for i in range(EXP_PIECES)])) + "\n")
     coefficients, error = erf_pieces()
     print("// erf(x), less x where i is 0, by t = x - i * kErfStep on |t| <= kErfStep / 2: [power of t][i]; relative error "
           f"{mp.nstr(error, 2)}.")

@@ -10,10 +10,11 @@ UPDATED = 30_000_000
 
 
 # Instructions of arithmetic that a vector of elements takes at least, a multiply-add being one. A quotient is an estimate, a
-# step of Newton's and a product; e^x the nearest n by which 2^n leaves a small rest (2), the rest in two parts (2), a
-# polynomial good to 2 ulp (6) and the power (1), to which a factor or a shift of x adds nothing; erf a choice among eight pieces
-# (2), the distance from its middle (1), seven multiply-adds and as many choices of coefficients, and the sign (1).
-_QUOTIENT, _EXP, _ERF = 4, 11, 18
+# step of Newton's and a product; e^x the nearest eighth of a power of two (2), the rest in two parts (2), a polynomial good to
+# 2 ulp (3), the power of the eighth, chosen (1) and multiplied in (1), and that of whole numbers (1), to all of which a factor
+# or a shift of x adds nothing; erf a choice among eight pieces (2), the distance from its middle (1), seven multiply-adds and as
+# many choices of coefficients, and the sign (1).
+_QUOTIENT, _EXP, _ERF = 4, 10, 18
 _SIGMOID = _EXP + 1 + _QUOTIENT  # of x, times something
 
 

@@ -11,6 +11,9 @@ namespace thunder::codegen {
 inline constexpr std::array<float, 5> kExp = {0x1.fffffcp-2f, 0x1.55548cp-3f, 0x1.55585ap-5f, 0x1.123d62p-7f,
     0x1.6ab74ep-10f};
 
+// (exp(r) - 1 - r) / r^2 on |r| <= ln(2)/16; relative error 2.6e-8.
+inline constexpr std::array<float, 2> kExpOfPiece = {0x1.000878p-1f, 0x1.555658p-3f};
+
 // (log(1 + f) - f) / f^2 on -1/4 <= f <= 1/2; relative error 5.5e-9.
 inline constexpr std::array<float, 9> kLog = {-0x1p-1f, 0x1.5555acp-2f, -0x1.000082p-2f, 0x1.99671cp-3f,
     -0x1.54d6c2p-3f, 0x1.287476p-3f, -0x1.0e842cp-3f, 0x1.b1c258p-4f, -0x1.790a02p-5f};
@@ -24,6 +27,10 @@ inline constexpr std::array<float, 3> kSin = {-0x1.555544p-3f, 0x1.1106c6p-7f, -
 
 // (cos(r) - 1) / r^2 by r^2 on |r| <= pi/4; relative error 1.3e-10.
 inline constexpr std::array<float, 4> kCos = {-0x1p-1f, 0x1.55554ap-5f, -0x1.6c0c1ep-10f, 0x1.99e33p-16f};
+
+// 2^(i / 8).
+inline constexpr std::array<float, 8> kPowers = {0x1p+0f, 0x1.172b84p+0f, 0x1.306fep+0f, 0x1.4bfdaep+0f,
+    0x1.6a09e6p+0f, 0x1.8ace54p+0f, 0x1.ae89fap+0f, 0x1.d5818ep+0f};
 
 // erf(x), less x where i is 0, by t = x - i * kErfStep on |t| <= kErfStep / 2: [power of t][i]; relative error 2.6e-8.
 inline constexpr float kErfStep = 0x1.1p-1f;

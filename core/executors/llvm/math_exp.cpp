@@ -10,24 +10,27 @@
 namespace thunder::codegen {
 namespace {
 
-// e^x = 2^n * p with 0.7 < p < 1.42.
+// e^x = 2^n * p with 0.95 < p < 1.92.
 struct Power {
   Value* p;
-  Value* n;       // a whole number
-  Value* biased;  // bits whose lowest nine are n + bias
+  Value* eighths;  // a number whose whole part, rounded down, is n
+  Value* biased;   // bits whose lowest nine are n + bias
 };
 
-// Cody and Waite's reduction: n = round(x / ln 2), r = x - n ln 2, p = e^r. Adding 1.5 * 2^23 rounds to a whole
-// number, which the sum then has in its lowest bits. Requires |x| < 2^20 or NaN.
+// Cody and Waite's reduction, to eighths of a power of two: k = round(8 x / ln 2) / 8, r = x - k ln 2, and p = e^r times the power
+// of two that the last three bits of k choose. Adding 1.5 * 2^20 rounds to eighths, which the sum then has in its lowest bits.
+// Requires |x| < 2^17 or NaN.
 Power power_of_e(Lanes& v, Value* x, int bias) {
-  const float magic = 0x1.8p23f + static_cast<float>(bias);
-  Value* shifted = v.fma(x, kLog2E, v.real(magic));
-  Value* n = v.b.CreateFSub(shifted, v.real(magic));
-  Value* r = v.fma(n, -kLn2[0], x);
-  r = v.fma(n, -kLn2[1], r);
-  Value* rest = v.polynomial(r, kExp);
-  Value* p = v.fma(v.fma(rest, r, v.real(1)), r, v.real(1));
-  return {p, n, v.bits(shifted)};
+  constexpr float kEighths = 0x1.8p20f;
+  Value* magic = v.real(kEighths + static_cast<float>(bias));
+  Value* shifted = v.fma(x, kLog2E, magic);
+  Value* k = v.b.CreateFSub(shifted, magic);
+  Value* r = v.fma(k, -kLn2[0], x);
+  r = v.fma(k, -kLn2[1], r);
+  Value* rest = v.fma(v.polynomial(r, kExpOfPiece), r, v.real(1));
+  Value* power = v.chosen(v.bits(shifted), kPowers);
+  Value* p = v.fma(v.b.CreateFMul(rest, r), power, power);
+  return {p, k, v.b.CreateLShr(v.bits(shifted), v.integer(3))};
 }
 
 // 2^n of a power with bias 127. Requires -126 <= n <= 127.
@@ -41,7 +44,7 @@ Value* emit_exp(llvm::IRBuilder<>& b, Value* x) {
   x = v.at_least(v.at_most(x, 89), -104);
   // In two steps, of which only the second rounds: a denormal result is as exact as any other.
   Power power = power_of_e(v, x, 254);
-  if (v.avx512()) return v.avx512(llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {power.p, power.n});
+  if (v.avx512()) return v.avx512(llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {power.p, power.eighths});
   Value* half = b.CreateLShr(power.biased, v.integer(1));
   Value* other = b.CreateSub(power.biased, half);
   Value* y = b.CreateFMul(power.p, v.number(b.CreateShl(half, v.integer(23))));

@@ -34,7 +34,7 @@ struct Function {
 };
 
 const Function kFunctions[] = {
-    {"exp", emit_exp, std::exp, 1.0},  {"log", emit_log, std::log, 1.5}, {"tanh", emit_tanh, std::tanh, 1.5},
+    {"exp", emit_exp, std::exp, 1.2},  {"log", emit_log, std::log, 1.5}, {"tanh", emit_tanh, std::tanh, 1.5},
     {"erf", emit_erf, std::erf, 1.2}, {"sin", emit_sin, std::sin, 2.0}, {"cos", emit_cos, std::cos, 2.0},
 };
 
