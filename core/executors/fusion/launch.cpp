@@ -19,8 +19,8 @@ constexpr int64_t kFewChunks = 4, kChunks = 32;
 constexpr int64_t kSummed = 16;  // elements that a chunk has for each of its sums, if there are enough
 constexpr int64_t kGrain = 16384;  // elements that a thread is woken for
 constexpr int64_t kPiece = 4096;  // elements of the lane axis in a work item, where it is split
-// A work item of a blocked nest: two lines of the cache along one axis, and few enough pages along the other.
-constexpr int64_t kBlock = 32, kBlockedPiece = 256;
+// A work item of a blocked nest: runs of lines of the cache along both axes, which memory gives faster than single ones.
+constexpr int64_t kBlock = 128, kBlockedPiece = 64;
 
 // In runs whose length the compiler knows: it makes vectors of them.
 template <class T>

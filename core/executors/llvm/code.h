@@ -85,9 +85,13 @@ class Code {
   Memo& memo_of(ExprId id);
 
   // scans.cpp
+  struct Scan {
+    llvm::Value* sum = nullptr;          // a vector's place: the sums at the position before
+    std::vector<llvm::Value*> windows;   // there, sums over 1, 2, 4 .. numbers that end at each lane
+  };
   void begin_scans(uint32_t pass);
   llvm::Value* scan(ExprId id);
-  llvm::Value* running(llvm::Value* v, bool real);
+  llvm::Value* moved(llvm::Value* before, llvm::Value* v, unsigned by);
 
   // choices.cpp
   llvm::Value* choose(ExprId id);
@@ -151,7 +155,7 @@ class Code {
   std::vector<Reciprocal> reciprocals_;  // of row values, by expression
   std::vector<bool> looked_below_;  // in this pass
   uint32_t pass_ = 0;
-  std::vector<llvm::Value*> carries_;   // by expression: a vector's place, what a sum has come to before this position
+  std::vector<Scan> scans_;             // by expression
   std::vector<llvm::Value*> rooms_;     // by expression
   std::vector<llvm::Value*> squares_;   // by expression: of what is turned, a row for each step along the block's axis
   llvm::Value* square_ = nullptr;       // where the squares begin, while there are any

@@ -1,4 +1,6 @@
-// Sums that run along the inner axis: within a vector by doubling steps, from one to the next by what is carried over.
+// Sums that run along the inner axis. A lane's sum is what the same lane had a vector ago, and the window of as many numbers as
+// there are lanes that ends there; the window comes to be by doubling steps, which look back into the vectors before. So one
+// addition alone waits for the vector before, and no lane is told to all others.
 #include "executors/llvm/code.h"
 
 namespace thunder::codegen {
@@ -14,48 +16,39 @@ DType wider(DType d) { return d == DType::f32 ? DType::f64 : accumulator(d); }
 
 // Each pass over a row begins again.
 void Code::begin_scans(uint32_t pass) {
-  carries_.assign(nest_.exprs.size(), nullptr);
+  scans_.assign(nest_.exprs.size(), {});
   for (ExprId id = 0; id < nest_.exprs.size(); id++) {
     const fusion::Expr& e = nest_.exprs[id];
     if (e.fn != Fn::cumsum || e.level > pass) continue;
     llvm::Type* element = register_type(b_.getContext(), wider(e.dtype));
-    carries_[id] = for_lanes(element, llvm::Constant::getNullValue(element));
+    const auto nothing = [&] { return for_lanes(element, llvm::Constant::getNullValue(element)); };
+    scans_[id].sum = nothing();
+    for (unsigned by = 1; by < lanes_ && !nest_.lane_is_outer(); by *= 2) scans_[id].windows.push_back(nothing());
   }
 }
 
 Value* Code::scan(ExprId id) {
   const fusion::Expr& e = nest_.exprs[id];
   const DType d = wider(e.dtype);
-  const bool real = d == DType::f32 || d == DType::f64;
-  const auto add = [&](Value* x, Value* y) { return real ? b_.CreateFAdd(x, y) : b_.CreateAdd(x, y); };
+  const Scan& state = scans_[id];
   Value* v = convert(b_, spread(evaluate(e.in[0])), accumulator(e.dtype), d);
-  Value* carried = b_.CreateLoad(v->getType(), carries_[id]);
-  if (!nest_.lane_is_outer()) v = running(v, real);
-  Value* sum = add(carried, v);
-  Value* last = sum;
-  // By another way than the sums go, so that the next vector waits for one addition.
-  if (!nest_.lane_is_outer()) {
-    const llvm::SmallVector<int, 64> all(lanes_, nest_.backwards ? 0 : static_cast<int>(lanes_) - 1);
-    last = add(carried, b_.CreateShuffleVector(v, all));
+  unsigned by = 1;
+  for (Value* window : state.windows) {
+    Value* before = b_.CreateLoad(v->getType(), window);
+    b_.CreateStore(v, window);
+    v = combine(b_, Fn::sum, v, moved(before, v, by), d);
+    by *= 2;
   }
-  b_.CreateStore(last, carries_[id]);
+  Value* sum = combine(b_, Fn::sum, b_.CreateLoad(v->getType(), state.sum), v, d);
+  b_.CreateStore(sum, state.sum);
   return convert(b_, sum, d, e.dtype);
 }
 
-// Each lane's sum with those before it, or with those behind it.
-Value* Code::running(Value* v, bool real) {
-  const int lanes = static_cast<int>(lanes_);
-  Value* zero = llvm::Constant::getNullValue(v->getType());
-  for (int by = 1; by < lanes; by *= 2) {
-    llvm::SmallVector<int, 64> moved;
-    for (int i = 0; i < lanes; i++) {
-      const int from = nest_.backwards ? i + by : i - by;
-      moved.push_back(from >= 0 && from < lanes ? from : lanes);
-    }
-    Value* shifted = b_.CreateShuffleVector(v, zero, moved);
-    v = real ? b_.CreateFAdd(v, shifted) : b_.CreateAdd(v, shifted);
-  }
-  return v;
+// In each lane what stands so many lanes before it, or behind it where rows are walked from their ends.
+Value* Code::moved(Value* before, Value* v, unsigned by) {
+  llvm::SmallVector<int, 64> from;
+  for (unsigned i = 0; i < lanes_; i++) from.push_back(static_cast<int>(nest_.backwards ? i + by : i + lanes_ - by));
+  return nest_.backwards ? b_.CreateShuffleVector(v, before, from) : b_.CreateShuffleVector(before, v, from);
 }
 
 }  // namespace thunder::codegen
