@@ -80,7 +80,7 @@ std::vector<Way> ways_of(const Product& p) {
   return out;
 }
 
-// Measured with AVX2 alone.
+// With AVX-512 nothing was gained.
 bool pays_to_pack(BatchedProduct<float> products) {
   products.simplify();
   return products.each.m > kThinRows && products.each.n >= kColumnsStep && products.each.k > 0 && instructions_of_this_machine() == Instructions::avx2;
