@@ -69,37 +69,61 @@ Status* each_plane(const Kernel& k, const Buffer& planes, const F& body) {
   return k.threads->parallel_for(planes.shape[0] * channels, 1 + kFew / pixels, some, const_cast<void*>(static_cast<const void*>(&one)));
 }
 
-// Which of a window's pixels along an axis are in the image: the first, and the end.
-struct Inside {
-  int64_t first, end;
+// The windows that have a pixel of the image at one of their places along an axis: the first, and the end.
+struct Reach {
+  int64_t begin, end;
 };
-Inside inside(int64_t at, int64_t size, int64_t dilation, int64_t pixels) {
-  const int64_t first = at < 0 ? (-at + dilation - 1) / dilation : 0;
-  return {std::min(first, size), std::clamp<int64_t>((pixels - at + dilation - 1) / dilation, std::min(first, size), size)};
+Reach reach_of(const Window& w, size_t axis, int64_t place, int64_t pixels, int64_t windows) {
+  const int64_t first = place * w.dilation[axis] - w.padding[axis], stride = w.stride[axis];
+  const int64_t begin = std::min(first < 0 ? (-first + stride - 1) / stride : 0, windows);
+  return {begin, std::clamp((pixels - first + stride - 1) / stride, begin, windows)};
 }
 
-// The best of one window of a plane; the last NaN beats all.
+// A plane of the image, and the windows of one row over it, place by place: each waits for no other. The first of the largest
+// is chosen, and the last NaN beats all. Numbers are chosen as bits, without a branch that nobody could foretell.
 template <class T>
-struct Best {
-  T value = T();
-  int64_t index = -1;
-};
-template <class T>
-Best<T> best(const T* plane, const Buffer& in, const Window& w, int64_t top, int64_t left) {
-  Best<T> b;
-  const Inside rows = inside(top, w.size[0], w.dilation[0], in.shape[2]), columns = inside(left, w.size[1], w.dilation[1], in.shape[3]);
-  for (int64_t i = rows.first; i < rows.end; i++) {
-    const int64_t y = top + i * w.dilation[0];
-    for (int64_t j = columns.first; j < columns.end; j++) {
-      const int64_t x = left + j * w.dilation[1];
-      const T v = plane[y * in.strides[2] + x * in.strides[3]];
-      bool better = b.index < 0 || static_cast<Compute<T>>(v) > static_cast<Compute<T>>(b.value);
-      if constexpr (std::is_floating_point_v<Compute<T>>) better |= std::isnan(static_cast<Compute<T>>(v));
-      b.value = better ? v : b.value, b.index = better ? y * in.shape[3] + x : b.index;
+class BestOfRow {
+ public:
+  BestOfRow(const Buffer& in, const Window& w, int64_t windows) : in_(in), w_(w), best_(static_cast<size_t>(windows)), at_(best_.size()) {
+    for (int64_t j = 0; j < w.size[1]; j++) reach_.push_back(reach_of(w, 1, j, in.shape[3], windows));
+  }
+
+  void look(const T* plane, int64_t row) {
+    std::fill(at_.begin(), at_.end(), -1);
+    for (int64_t i = 0; i < w_.size[0]; i++) {
+      const int64_t y = row * w_.stride[0] - w_.padding[0] + i * w_.dilation[0];
+      if (y >= 0 && y < in_.shape[2])
+        for (int64_t j = 0; j < w_.size[1]; j++) look(plane + y * in_.strides[2], y, j);
     }
   }
-  return b;
-}
+  T value(int64_t window) const { return std::bit_cast<T>(best_[static_cast<size_t>(window)]); }
+  int64_t index(int64_t window) const { return at_[static_cast<size_t>(window)]; }
+
+ private:
+  using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, std::conditional_t<sizeof(T) == 4, uint32_t, std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>>>;
+
+  void look(const T* row, int64_t y, int64_t j) {
+    const auto [begin, end] = reach_[static_cast<size_t>(j)];
+    const int64_t first = j * w_.dilation[1] - w_.padding[1], stride = w_.stride[1], step = in_.strides[3], before = y * in_.shape[3];
+    for (int64_t window = begin; window < end; window++) {
+      const int64_t x = first + window * stride;
+      const T v = row[x * step];
+      Bits& best = best_[static_cast<size_t>(window)];
+      int64_t& at = at_[static_cast<size_t>(window)];
+      bool better = (at < 0) | (static_cast<Compute<T>>(v) > static_cast<Compute<T>>(std::bit_cast<T>(best)));
+      if constexpr (std::is_floating_point_v<Compute<T>>) better |= static_cast<Compute<T>>(v) != static_cast<Compute<T>>(v);
+      best = static_cast<Bits>(best ^ ((best ^ std::bit_cast<Bits>(v)) & -static_cast<Bits>(better)));
+      at ^= (at ^ (before + x)) & -static_cast<int64_t>(better);
+    }
+  }
+
+  const Buffer& in_;
+  const Window& w_;
+  std::vector<Bits> best_;
+  std::vector<int64_t> at_;
+  std::vector<Reach> reach_;  // by the window's columns
+};
+
 int64_t offset(const Buffer& b, int64_t n, int64_t c, int64_t y, int64_t x) {
   return n * b.strides[0] + c * b.strides[1] + y * b.strides[2] + x * b.strides[3];
 }
@@ -110,13 +134,14 @@ Status* kernel(const Kernel& k) {
   return by_dtype(in.dtype, [&](auto t) -> Status* {
     using T = decltype(t);
     return each_plane(k, values, [&](int64_t n, int64_t c) -> Status* {
-      const T* plane = in.as<T>() + offset(in, n, c, 0, 0);
-      for (int64_t y = 0; y < values.shape[2]; y++)
+      BestOfRow<T> best(in, w, values.shape[3]);
+      for (int64_t y = 0; y < values.shape[2]; y++) {
+        best.look(in.as<T>() + offset(in, n, c, 0, 0), y);
         for (int64_t x = 0; x < values.shape[3]; x++) {
-          const Best<T> b = best(plane, in, w, y * w.stride[0] - w.padding[0], x * w.stride[1] - w.padding[1]);
-          values.as<T>()[offset(values, n, c, y, x)] = b.value;
-          indices.as<int64_t>()[offset(indices, n, c, y, x)] = b.index;
+          values.as<T>()[offset(values, n, c, y, x)] = best.value(x);
+          indices.as<int64_t>()[offset(indices, n, c, y, x)] = best.index(x);
         }
+      }
       return nullptr;
     });
   });
