@@ -11,26 +11,15 @@ class StepsBody : Vectors<Isa> {
   using typename Vectors<Isa>::V;
   using typename Vectors<Isa>::I;
   using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::least, Vectors<Isa>::all, Vectors<Isa>::larger,
-      Vectors<Isa>::exp, Vectors<Isa>::transpose, Vectors<Isa>::sum;
+      Vectors<Isa>::exp, Vectors<Isa>::sum;
   static constexpr int64_t kWidth = 2 * kLanes;
   static constexpr float kNone = -__builtin_inff();
 
   static void turn(const Matrix& from, int64_t rows, int64_t columns, float factor, float* to) {
-    int64_t column = 0;
     if (from.column == 1)
-      for (; column + kLanes <= columns; column += kLanes)
-        for (int64_t first = 0; first < kWidth; first += kLanes) {
-          V square[kLanes];
-#pragma GCC unroll 16
-          for (int64_t i = 0; i < kLanes; i++)
-            square[i] = first + i < rows ? load(from.data + (first + i) * from.row + column) * factor : V{};
-          transpose(square);
-#pragma GCC unroll 16
-          for (int64_t i = 0; i < kLanes; i++) store(to + (column + i) * kWidth + first, square[i]);
-        }
-    for (; column < columns; column++)
-      for (int64_t r = 0; r < kWidth; r++)
-        to[column * kWidth + r] = r < rows ? from.data[r * from.row + column * from.column] * factor : 0;
+      return Vectors<Isa>::turn(from.data, from.row, rows, kWidth, columns, to, kWidth, [factor](auto x) { return x * factor; });
+    for (int64_t column = 0; column < columns; column++)
+      for (int64_t r = 0; r < kWidth; r++) to[column * kWidth + r] = r < rows ? from.data[r * from.row + column * from.column] * factor : 0;
   }
 
   // Adds the mask, and takes out what a lane does not see.

@@ -9,7 +9,7 @@ namespace thunder {
 template <class Isa>
 class TransformsBody : Vectors<Isa> {
   using typename Vectors<Isa>::V;
-  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::transpose;
+  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store;
 
   static void split(const float* line, int64_t count, float* even, float* odd) {
     int64_t i = 0;
@@ -24,19 +24,7 @@ class TransformsBody : Vectors<Isa> {
   }
 
   static void turn(const float* from, int64_t distance, int64_t rows, int64_t columns, float* to, int64_t to_distance) {
-    for (int64_t row = 0; row < rows; row += kLanes) {
-      int64_t column = 0;
-      for (; column + kLanes <= columns; column += kLanes) {
-        V square[kLanes];
-#pragma GCC unroll 16
-        for (int64_t i = 0; i < kLanes; i++) square[i] = row + i < rows ? load(from + (row + i) * distance + column) : V{};
-        transpose(square);
-#pragma GCC unroll 16
-        for (int64_t i = 0; i < kLanes; i++) store(to + (column + i) * to_distance + row, square[i]);
-      }
-      for (; column < columns; column++)
-        for (int64_t i = 0; i < kLanes; i++) to[column * to_distance + row + i] = row + i < rows ? from[(row + i) * distance + column] : 0;
-    }
+    Vectors<Isa>::turn(from, distance, rows, rows, columns, to, to_distance);
   }
 
   static void tiles(const float* const pixels[16], int64_t count, float* v, int64_t distance) {

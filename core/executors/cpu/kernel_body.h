@@ -11,7 +11,7 @@ template <class Isa>
 class KernelBody : Vectors<Isa> {
   using typename Vectors<Isa>::V;
   using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::one, Vectors<Isa>::least, Vectors<Isa>::copy;
-  using Vectors<Isa>::sum, Vectors<Isa>::transpose;
+  using Vectors<Isa>::sum, Vectors<Isa>::turn;
   static constexpr int64_t kWidth = 2 * kLanes;  // columns of a tile
   static constexpr int64_t kDepth = 256;         // of a packed panel of b, which stays in the first-level cache
   static constexpr int64_t kPackedDepth = 768;   // of a panel that was packed before, which comes from the second-level cache
@@ -115,7 +115,7 @@ class KernelBody : Vectors<Isa> {
   // The columns that do not count are zero.
   template <class T>
   static void pack(const MatrixOf<T>& b, const T* from, const Block& block, float* packed) {
-    if (b.row == 1 && b.column != 1) return pack_columns(b.column, from, block, packed);
+    if (b.row == 1 && b.column != 1) return turn(from, b.column, block.columns, kWidth, block.depth, packed, kWidth);
     for (int64_t l = 0; l < block.depth; l++, from += b.row, packed += kWidth) {
       if (block.columns < kWidth) store(packed, V{}), store(packed + kLanes, V{});
       if (b.column == 1) copy(from, block.columns, packed);
@@ -123,23 +123,6 @@ class KernelBody : Vectors<Isa> {
         for (int64_t j = 0; j < block.columns; j++) packed[j] = one(from + j * b.column);
     }
   }
-  // Dense columns, so many elements apart, are turned in squares.
-  template <class T>
-  static void pack_columns(int64_t distance, const T* from, const Block& block, float* packed) {
-    const int64_t squares = block.depth / kLanes * kLanes;
-    for (int64_t j = 0; j < kWidth; j += kLanes)
-      for (int64_t l = 0; l < squares; l += kLanes) {
-        V rows[kLanes];
-#pragma GCC unroll 16
-        for (int64_t i = 0; i < kLanes; i++) rows[i] = j + i < block.columns ? load(from + (j + i) * distance + l) : V{};
-        transpose(rows);
-#pragma GCC unroll 16
-        for (int64_t i = 0; i < kLanes; i++) store(packed + (l + i) * kWidth + j, rows[i]);
-      }
-    for (int64_t l = squares; l < block.depth; l++)
-      for (int64_t j = 0; j < kWidth; j++) packed[l * kWidth + j] = j < block.columns ? one(from + j * distance + l) : 0;
-  }
-
   // The tile of as many rows as there are: one function for each number of them.
   template <int64_t kRows>
   static void tiles(int64_t rows, const Matrix& a, const Block& block, float* c, int64_t c_row) {

@@ -74,6 +74,29 @@ struct Vectors {
   // rows[i][j] becomes rows[j][i].
   static void transpose(V* rows) { transpose_by<kLanes / 2>(rows, std::make_integer_sequence<int64_t, kLanes>()); }
 
+  // to[column * to_distance + row] = made(from[row * distance + column]) for the rows that there are, of floats or halves; and 0
+  // for those after them, up to whole vectors and `all_rows`. `made` takes vectors, and floats.
+  template <class T, class F>
+  static void turn(const T* from, int64_t distance, int64_t rows, int64_t all_rows, int64_t columns, float* to, int64_t to_distance, const F& made) {
+    for (int64_t row = 0; row < all_rows; row += kLanes) {
+      int64_t column = 0;
+      for (; column + kLanes <= columns; column += kLanes) {
+        V square[kLanes];
+#pragma GCC unroll 16
+        for (int64_t i = 0; i < kLanes; i++) square[i] = row + i < rows ? made(load(from + (row + i) * distance + column)) : V{};
+        transpose(square);
+#pragma GCC unroll 16
+        for (int64_t i = 0; i < kLanes; i++) store(to + (column + i) * to_distance + row, square[i]);
+      }
+      for (; column < columns; column++)
+        for (int64_t i = 0; i < kLanes; i++) to[column * to_distance + row + i] = row + i < rows ? made(one(from + (row + i) * distance + column)) : 0;
+    }
+  }
+  template <class T>
+  static void turn(const T* from, int64_t distance, int64_t rows, int64_t all_rows, int64_t columns, float* to, int64_t to_distance) {
+    turn(from, distance, rows, all_rows, columns, to, to_distance, [](auto x) { return x; });
+  }
+
  private:
   // Halves are joined until one lane has all.
   template <int64_t kHalf, class F, int64_t... kLane>
