@@ -108,7 +108,7 @@ class Code {
   bool is_turned(ExprId id) const;
   void emit_block(uint32_t axis, const std::function<void()>& body);
   void turn(ExprId id, llvm::Value* first);
-  void transpose(std::vector<llvm::Value*>& rows);
+  void turn_quads(llvm::Value** rows);
   llvm::Value* load_turned(ExprId id);
 
   // kept.cpp: what one pass computes and a later one needs again lies in a row of its own

@@ -1,10 +1,14 @@
 // Loads of what lies side by side along the axis of a block: as vectors of that axis, a square of them at a time, turned round
 // into vectors of lanes.
+#include <llvm/Analysis/VectorUtils.h>
+
 #include "executors/llvm/code.h"
 
 namespace thunder::codegen {
 
 using llvm::Value;
+
+constexpr unsigned kQuad = 4;  // elements; every machine has as many lanes, or a multiple of them
 
 bool Code::is_turned(ExprId id) const {
   const fusion::Expr& e = nest_.exprs[id];
@@ -35,39 +39,47 @@ void Code::emit_block(uint32_t axis, const std::function<void()>& body) {
   each(whole, block_end_);
 }
 
+// Read in quads, from where they come to stand: four registers then need turning round only four by four.
 void Code::turn(ExprId id, Value* first) {
   const fusion::Expr& e = nest_.exprs[id];
   llvm::Type* element = memory_type(b_.getContext(), nest_.buffers[e.buffer]);
-  auto* row = llvm::FixedVectorType::get(element, lanes_);
+  auto* quad = llvm::FixedVectorType::get(element, kQuad);
+  const llvm::Align align(element->getPrimitiveSizeInBits() / 8);
   at_.index[nest_.block_axis()] = first;
   Offset at{offset(e.map).scalar};
   if (offsets_[id]) at.scalar = b_.CreateAdd(at.scalar, offsets_[id]);
-  std::vector<Value*> rows;
+  std::vector<Value*> from, rows;
   for (unsigned lane = 0; lane < lanes_; lane++) {
-    rows.push_back(b_.CreateAlignedLoad(row, address(e.buffer, at), llvm::Align(element->getPrimitiveSizeInBits() / 8)));
+    from.push_back(address(e.buffer, at));
     at.scalar = b_.CreateAdd(at.scalar, strides_[e.map][nest_.lane]);
   }
-  transpose(rows);
+  for (unsigned i = 0; i < lanes_; i++) {
+    llvm::SmallVector<Value*> quads;
+    for (unsigned lane = i % kQuad; lane < lanes_; lane += kQuad)
+      quads.push_back(b_.CreateAlignedLoad(quad, b_.CreateConstGEP1_64(element, from[lane], i / kQuad * kQuad), align));
+    rows.push_back(llvm::concatenateVectors(b_, quads));
+  }
+  for (unsigned i = 0; i < lanes_; i += kQuad) turn_quads(&rows[i]);
+  auto* row = llvm::FixedVectorType::get(element, lanes_);
   auto& entry = function_->getEntryBlock();
   squares_[id] = Builder(&entry, entry.begin()).CreateAlloca(row, b_.getInt64(lanes_));
   for (unsigned i = 0; i < lanes_; i++) b_.CreateStore(rows[i], b_.CreateConstGEP1_64(row, squares_[id], i));
 }
 
-// Swaps quarters of squares that are half as large each time.
-void Code::transpose(std::vector<Value*>& rows) {
-  for (unsigned half = lanes_ / 2; half > 0; half /= 2) {
-    llvm::SmallVector<int, 64> low, high;
+// In each quad of lanes, four rows of four become their columns: elements of two rows in turns, then pairs of two such.
+void Code::turn_quads(Value** rows) {
+  const auto joined = [&](Value* a, Value* b, unsigned each, unsigned half) {
+    llvm::SmallVector<int, 64> from;
     for (unsigned i = 0; i < lanes_; i++) {
-      low.push_back(static_cast<int>(i & half ? lanes_ + i - half : i));
-      high.push_back(static_cast<int>(i & half ? lanes_ + i : i + half));
+      const unsigned place = i % kQuad, of = place / each % 2, step = place / (2 * each) * each + place % each;
+      from.push_back(static_cast<int>(of * lanes_ + i - place + half * 2 + step));
     }
-    for (unsigned i = 0; i < lanes_; i++) {
-      if (i & half) continue;
-      Value *a = rows[i], *b = rows[i + half];
-      rows[i] = b_.CreateShuffleVector(a, b, low);
-      rows[i + half] = b_.CreateShuffleVector(a, b, high);
-    }
-  }
+    return b_.CreateShuffleVector(a, b, from);
+  };
+  Value* low[] = {joined(rows[0], rows[1], 1, 0), joined(rows[2], rows[3], 1, 0)};
+  Value* high[] = {joined(rows[0], rows[1], 1, 1), joined(rows[2], rows[3], 1, 1)};
+  rows[0] = joined(low[0], low[1], 2, 0), rows[1] = joined(low[0], low[1], 2, 1);
+  rows[2] = joined(high[0], high[1], 2, 0), rows[3] = joined(high[0], high[1], 2, 1);
 }
 
 Value* Code::load_turned(ExprId id) {
