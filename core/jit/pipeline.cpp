@@ -42,9 +42,9 @@ constexpr std::array kPipeline = {
     PipelineRow{"casts", plain<casts>, false, "neighbours convert and reshape back and forth"},
     PipelineRow{"algebra", plain<algebra>, false, "after fold, which makes the numbers that its rules match"},
     PipelineRow{"accumulate", plain<accumulate>, false, "after casts and algebra, which bring sums and what they add together"},
+    PipelineRow{"materialize", plain<materialize>, false, "what is returned is known by now; dce_prims drops the views that copies stand for"},
     PipelineRow{"cse_prims", plain<cse>, false, "decompositions repeat each other's casts and constants"},
     PipelineRow{"dce_prims", plain<dce>, false, "drops what descending and merging left unused"},
-    PipelineRow{"materialize", plain<materialize>, false, "what is returned is known; before claim, so that the copies fuse"},
     PipelineRow{"claim", claimed, true, "last: every line gets the executor that runs it"},
 };
 
