@@ -90,8 +90,12 @@ TEST(Kernel, packed_takes_every_size_and_layout) {
 #if defined(__x86_64__)
   const auto packed = [](const Kernels& k) {
     each_product([&](Product p) {
-      std::vector<float> panels(static_cast<size_t>((p.n + k.panel_columns - 1) / k.panel_columns * k.panel_columns * p.k));
+      std::vector<float> panels(static_cast<size_t>((p.n + k.panel_columns - 1) / k.panel_columns * k.panel_columns * p.k), NAN);
       k.pack(p.b, p.k, p.n, panels.data());
+      const int64_t last = (p.n - 1) / k.panel_columns * k.panel_columns;
+      for (int64_t l = 0; l < p.k; l++)
+        for (int64_t j = p.n - last; p.n && j < k.panel_columns; j++)
+          EXPECT_EQ(panels[static_cast<size_t>(last * p.k + l * k.panel_columns + j)], 0) << "beside " << p.n << " columns";
       p.b = {panels.data(), k.panel_columns, p.k};
       k.packed(p);
     });

@@ -64,6 +64,18 @@ TEST_F(Plan_, returns_what_was_computed_under_another_shape_without_a_copy) {
   EXPECT_EQ(f->statistics().peak_bytes, 0u);
 }
 
+TEST_F(Plan_, copies_a_returned_part_of_what_was_computed) {
+  auto options = by_line();
+  options->set("disable_passes", Any::string("materialize"));
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    const int64_t first[] = {1}, end[] = {3}, step[] = {1};
+    Tensor* y = op(s, "neg", {any(in[0].tensor.get())});
+    out.push(Ref<Tensor>(op(s, "prims.slice", {any(y), Any::dims(first), Any::dims(end), Any::dims(step)})));
+  }, options.get());
+  auto x = tensor({4}, {1, 2, 3, 4});
+  EXPECT_EQ(run(*f, {x.get()}), (Floats{-2, -3})) << error;
+}
+
 TEST_F(Plan_, makes_a_safe_update_in_the_inputs_own_memory) {
   auto w = tensor({4}, {1, 2, 3, 4});
   auto f = compile([&](Scope& s, const Values& in, Values&) { op(s, "add_", {any(w.get()), any(in[0].tensor.get())}); });
