@@ -92,6 +92,7 @@ bool Group::extend(const Node& line) {
   }
   if (!fits) return false;
   values_[line.results[0]].reduced = find_prim(*line.op)->role == Role::reduction || comes_of_reduction(line);
+  values_[line.results[0]].free = made_of_places(line);
   arguments_ += more;
   lines_.push_back(&line);
   return true;
@@ -128,7 +129,7 @@ bool Group::consistent() {
   for (auto& [id, value] : values_) {
     const Axes axes = walked_by(value.coordinates);
     if (is_diagonal(axes)) return refuse("it reads the same value along two different axes at once");
-    if (value.kind != Kind::line || without(without(everything, axes), choices).empty()) continue;
+    if (value.kind != Kind::line || value.free || without(without(everything, axes), choices).empty()) continue;
     const bool row = without(axes, outer).empty() && without(without(outer, axes), choices).empty();
     if (!reduces_ || !row) return refuse("it is walked by other loops than the rest of the group");
   }

@@ -22,6 +22,7 @@ struct GroupValue {
   Coordinates coordinates;
   Kind kind = Kind::line;
   bool reduced = false;  // it comes of a reduction
+  bool free = false;     // it is made of nothing but where it stands: it may be the same along any axes
 };
 
 // An axis as a stretch of a longer one: index i of it is index start + i there.
@@ -97,6 +98,7 @@ class Group {
   Dimension whole_of(const std::vector<Dimension>& parts, int64_t extent);
   bool lies_in(const Dimension& part, const Dimension& whole, int64_t start, const Node& line);
   bool comes_of_reduction(const Node& line) const;
+  bool made_of_places(const Node& line) const;
   bool parts_fit(const Axes& everything);
   bool add_scan(const Node& line);
   bool axes_stay_whole() const;

@@ -52,7 +52,8 @@ bool Group::add_view(const Node& line) {
     Dimension spread;
     for (size_t i = 0; i < to.size(); i++)
       if (i < lead || from[i - lead].empty()) for (AxisId a : mine[i]) spread.push_back(a);
-    if (!reduces_ || !space_.unify(reduced(), spread)) return refuse("it spreads a value that is not reduced in the group");
+    const bool free = value(in).free;
+    if (!free && (!reduces_ || !space_.unify(reduced(), spread))) return refuse("it spreads a value that is not reduced in the group");
   }
   values_[line.results[0]] = {std::move(mine), Kind::line};
   return true;

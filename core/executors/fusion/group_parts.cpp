@@ -39,6 +39,14 @@ bool Group::comes_of_reduction(const Node& line) const {
   return any;
 }
 
+bool Group::made_of_places(const Node& line) const {
+  const Role role = find_prim(*line.op)->role;
+  const auto from = operands(line);
+  if (role == Role::create) return from.empty();
+  return (role == Role::elementwise || role == Role::view) && !from.empty() &&
+         std::all_of(from.begin(), from.end(), [this](ValueId v) { return has(v) && value(v).free; });
+}
+
 bool Group::lies_in(const Dimension& part, const Dimension& whole, int64_t start, const Node& line) {
   if (parts_.size() == kMaxParts) return refuse("the group cuts axes into as many parts as one kernel may have");
   if (space_.resolve(part).size() > 1 || space_.resolve(whole).size() != 1) return refuse("it cuts a dim that other lines split");

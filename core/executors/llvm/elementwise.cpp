@@ -164,6 +164,7 @@ Value* convert(Builder& b, Value* v, DType from, DType to) {
     Value* wide = b.CreateIntrinsic(llvm::Intrinsic::fptosi_sat, {like(v, b.getInt64Ty()), v->getType()}, {v});
     return b.CreateTrunc(wide, type);
   }
+  if (real(to) && from == DType::boolean) return b.CreateSelect(v, constant(v, type->getScalarType(), 1), constant(v, type->getScalarType(), 0));
   if (real(to)) {
     v = is_signed(from) ? b.CreateSIToFP(v, type) : b.CreateUIToFP(v, type);
     return to == DType::bf16 ? round_bf16(b, v) : v;
