@@ -35,18 +35,20 @@ void add(T* sums, const T* more, int64_t n) {
   for (; i < n; i++) sums[i] += more[i];
 }
 
-// Bytes; 0 where the system does not say.
-size_t cache_size(int name) {
-  const long bytes = ::sysconf(name);
-  return bytes > 0 ? static_cast<size_t>(bytes) : 0;
+// 0 where it does not say.
+size_t system_says(int name) {
+  const long number = ::sysconf(name);
+  return number > 0 ? static_cast<size_t>(number) : 0;
 }
 #ifdef _SC_LEVEL3_CACHE_SIZE
+// Bytes. A machine that others share, as virtual ones do, tells of the whole cache: of that, more than so much a processor is not ours.
+constexpr size_t kShare = size_t{16} << 20;
 size_t last_level_cache() {
-  static const size_t bytes = cache_size(_SC_LEVEL3_CACHE_SIZE);
+  static const size_t bytes = std::min(system_says(_SC_LEVEL3_CACHE_SIZE), kShare * system_says(_SC_NPROCESSORS_ONLN));
   return bytes;
 }
 size_t second_level_cache() {
-  static const size_t bytes = cache_size(_SC_LEVEL2_CACHE_SIZE);
+  static const size_t bytes = system_says(_SC_LEVEL2_CACHE_SIZE);
   return bytes;
 }
 #else

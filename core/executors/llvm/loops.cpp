@@ -152,6 +152,8 @@ void Code::emit_pass(uint32_t pass) {
   for (const Output* s : stores)
     if (s->only.empty()) evaluate_rows_below(s->value);
 
+  const auto streams = std::find_if(stores.begin(), stores.end(), [](const Output* s) { return s->streams; });
+  streamed_ = streams == stores.end() ? nullptr : *streams;
   begin_scans(pass);
   std::vector<Sum> sums;
   for (ExprId id : reductions) sums.push_back(begin_sum(id));
@@ -192,10 +194,31 @@ void Code::emit_lanes(const std::function<void()>& body) {
   each_stretch([&](Value* begin, Value* end) { emit_stretch(begin, end, body); });
 }
 
+// How many lanes stand before the first whole line that the pass streams; null: it streams none, or begins with one.
+Value* Code::lanes_before_line(Value* begin, Value* end) {
+  constexpr uint64_t kLine = 64;
+  if (!streamed_ || fusion::is_even(nest_) || from_the_end()) return nullptr;
+  at_.index[nest_.lane] = begin;
+  const uint64_t item = memory_type(b_.getContext(), nest_.buffers[streamed_->buffer])->getPrimitiveSizeInBits() / 8;
+  Value* at = b_.CreatePtrToInt(address(streamed_->buffer, place_of(*streamed_)), b_.getInt64Ty());
+  Value* lanes = b_.CreateUDiv(b_.CreateAnd(b_.CreateNeg(at), b_.getInt64(kLine - 1)), b_.getInt64(item));
+  return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, lanes, b_.CreateSub(end, begin));
+}
+
 // Whole vectors, then what is left with a mask: at the end, or backwards at the beginning. With masks alone where they cost
 // nothing, and few vectors are whole or the code of all rows is in the body.
 void Code::emit_stretch(Value* begin, Value* end, const std::function<void()>& body) {
   const bool outer = nest_.lane_is_outer(), even = fusion::is_even(nest_) && !outer;
+  if (Value* before = lanes_before_line(begin, end)) {
+    Value* line = b_.CreateAdd(begin, before);
+    loop(begin, line, lanes_, [&](Value* i) {
+      at_.index[nest_.lane] = i;
+      at_.mask = lanes_below(i, line);
+      body();
+      at_.mask = nullptr;
+    });
+    begin = line;
+  }
   const bool masks_alone = (outer || fusion::is_short(nest_)) && has_masks();
   Value* rest = b_.CreateURem(b_.CreateSub(end, begin), b_.getInt64(lanes_));
   Value* whole = even ? end : b_.CreateSub(end, rest);

@@ -91,9 +91,14 @@ Value* Code::position(const fusion::Expr& e) {
   return convert(b_, v, DType::i64, e.dtype);
 }
 
-void Code::store(const fusion::Output& s, Value* value) {
+Code::Offset Code::place_of(const fusion::Output& s) {
   Offset at = offset(s.map);
   if (Value* more = store_offsets_[static_cast<size_t>(&s - nest_.stores.data())]) at.scalar = b_.CreateAdd(at.scalar, more);
+  return at;
+}
+
+void Code::store(const fusion::Output& s, Value* value) {
+  const Offset at = place_of(s);
   const DType d = nest_.buffers[s.buffer], from = nest_.exprs[s.value].dtype;
   const bool column = s.kind == fusion::OutputKind::column;
   llvm::Type* element = memory_type(b_.getContext(), d);

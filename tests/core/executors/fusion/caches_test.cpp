@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "executors/fusion/kernels.h"
 #include "executors/fusion/schedule.h"
 
 namespace thunder::fusion {
@@ -65,6 +66,26 @@ TEST(StreamLarge, marks_what_fills_half_of_the_cache_side_by_side) {
   EXPECT_FALSE(streams(dense, 2 * 40 * 30 * 4 + 2));
   EXPECT_FALSE(streams(dense, 0));
   EXPECT_FALSE(streams(apart, 64));
+}
+
+// Rows of 1021 floats begin anywhere in a line, as the first one does: what lies before the first whole line and behind the last is
+// stored beside.
+TEST(StreamLarge, changes_no_element) {
+  if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;
+  constexpr int64_t kRows = 9, kColumns = 1021, kLine = 16;
+  const auto computed = [](Nest n, int64_t before) {
+    std::vector<float> in(kRows * kColumns), out(kRows * kColumns + 2 * kLine, 7);
+    for (size_t i = 0; i < in.size(); i++) in[i] = 0.001f * static_cast<float>(i % 977);
+    const auto parameters = fusion::parameters(n);
+    void* buffers[] = {in.data(), out.data() + before};
+    Refusal refusal;
+    kernel(n)(buffers, parameters.data(), 0, kRows, &refusal);
+    return out;
+  };
+  Nest streamed = softmax(kRows, kColumns);
+  stream_large(streamed, 64);
+  ASSERT_TRUE(streamed.stores[0].streams);
+  for (int64_t before = 0; before < kLine; before++) EXPECT_EQ(computed(streamed, before), computed(softmax(kRows, kColumns), before));
 }
 
 TEST(FetchAhead, fetches_the_next_row_where_one_is_read_again) {
