@@ -31,11 +31,32 @@ void require_batch(const Call& c, size_t input) {
 
 struct Moments {
   Var mean, variance;  // of size 1 in all but the channels
+  Var centred, offset;  // the input less a guess at its mean, and the mean of that
 };
+
+// The mean of a part of the batch.
+Var guess(Var x, std::span<const Dim> axes) {
+  constexpr int64_t kPart = 64;  // of the batch's rows, so that one in so many is read twice
+  const Shape starts(x.rank(), 0);
+  Shape ends = x.shape();
+  ends[0] = (ends[0] + (kPart - 1)) / kPart;
+  Builder& b = *x.builder;
+  return b.call("prims.detach", {mean_kept(b.call("prims.slice", {x, starts, ends, Shape(x.rank(), 1)}), axes)});
+}
+
+// In one pass, from a guess g: mean = g + E[x - g], variance = E[(x - g)^2] - E[x - g]^2 (T. Chan, G. Golub, R. LeVeque: Algorithms for
+// Computing the Sample Variance, 1983, shifted data). What cancels is at most (g - mean)^2 / variance times the result, and where g is
+// the mean of a fraction p of the rows that is at most (1 - p) / p, here 63: of the 24 bits of a float, six.
 Moments moments(Var x) {
   const Shape axes = all_but(kChannel, x.rank());
-  Var mean = mean_kept(x, axes);
-  return {mean, variance_kept(x, mean, axes)};
+  Moments m;
+  Var near = guess(x, axes);
+  m.centred = x - near;
+  m.offset = mean_kept(m.centred, axes);
+  m.mean = near + m.offset;
+  Var variance = mean_kept(m.centred * m.centred, axes) - m.offset * m.offset;
+  m.variance = x.builder->call("maximum", {variance, full_like(variance, 0)});
+  return m;
 }
 
 // ---- batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps) ----
@@ -72,8 +93,11 @@ Results batch_norm_backward(Call& c) {
   const Shape axes = all_but(kChannel, x.rank());
   const Moments m = moments(x);
   Var scale = rsqrt(m.variance + c.real(4)), standard = (x - m.mean) * scale;
-  // The weight is a factor of whole channels: outside of the sums, these are the parameters' gradients too.
-  Var sum = sum_kept(dy, axes), against = sum_kept(dy * standard, axes), n = count(sum, {{values_per_channel(x.type())}});
+  // The weight is a factor of whole channels: outside of the sums, these are the parameters' gradients too. They are made in the pass
+  // that makes the moments, where these are not there yet.
+  Var against = sum_kept(dy * m.centred, axes), sum = sum_kept(dy, axes);
+  against = (against - m.offset * sum) * scale;
+  Var n = count(sum, {{values_per_channel(x.type())}});
   if (c.has(2)) scale = scale * along_axis(computed(c.var(2)), kChannel, x.rank());
   Var dx = scale * (dy - sum / n - standard * (against / n));
   auto parameter = [&](size_t i, Var gradient) {

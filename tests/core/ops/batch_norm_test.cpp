@@ -1,4 +1,6 @@
 // batch_norm and the running statistics after a batch.
+#include <cmath>
+
 #include "support/gradients.h"
 
 namespace thunder {
@@ -9,6 +11,28 @@ TEST(BatchNorm, standardises_each_channel_over_the_batch) {
   Tensor* x = e.tensor({2, 2, 1}, {1, 10, 3, 30});
   Tensor* out = e.run("batch_norm", {any(x), Any(), Any(), any(e.tensor({2}, {1, 2})), any(e.tensor({2}, {0, 5})), any(true), any(0.1), any(0.0)});
   EXPECT_EQ(values(out), (Doubles{-1, 3, 1, 7}));
+}
+
+// The variance is made from a guess at the mean, of the first rows: here these lie far away from all others, and both far from 0.
+TEST(BatchNorm, survives_first_rows_that_are_no_sample) {
+  Eager e;
+  constexpr int64_t kRows = 1024, kFirst = kRows / 64;
+  for (const double far : {0.0, 10.0, 1e4}) {
+    std::vector<double> x;
+    double mean = 0, variance = 0;
+    for (int64_t i = 0; i < kRows; i++) x.push_back(1000 + (i < kFirst ? far : static_cast<double>(i % 5)));
+    for (double v : x) mean += v / kRows;
+    for (double v : x) variance += (v - mean) * (v - mean) / kRows;
+    const Doubles y = values(e.run("batch_norm", {any(e.tensor({kRows, 1}, x)), Any(), Any(), Any(), Any(), any(true), any(0.1), any(0.0)}));
+    for (size_t i = 0; i < x.size(); i++) EXPECT_NEAR(y[i], (x[i] - mean) / std::sqrt(variance), 1e-4) << far;
+  }
+}
+
+TEST(BatchNorm, of_a_channel_that_does_not_change_is_zero) {
+  Eager e;
+  const std::vector<double> x(3000, 1e6 + 0.3);
+  const Doubles y = values(e.run("batch_norm", {any(e.tensor({1000, 3}, x)), Any(), Any(), Any(), Any(), any(true)}));
+  for (double v : y) ASSERT_NEAR(v, 0, 1e-3);
 }
 
 TEST(BatchNorm, uses_running_statistics_unless_training) {
