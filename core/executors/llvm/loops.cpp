@@ -194,10 +194,11 @@ void Code::emit_lanes(const std::function<void()>& body) {
   each_stretch([&](Value* begin, Value* end) { emit_stretch(begin, end, body); });
 }
 
-// How many lanes stand before the first whole line that the pass streams; null: it streams none, or begins with one.
+// How many lanes stand before the first whole line that the pass streams; null: it streams none, begins with one, or stands at no
+// one position of the other axes there.
 Value* Code::lanes_before_line(Value* begin, Value* end) {
   constexpr uint64_t kLine = 64;
-  if (!streamed_ || fusion::is_even(nest_) || from_the_end()) return nullptr;
+  if (!streamed_ || fusion::is_even(nest_) || nest_.lane_is_outer() || nest_.blocked || nest_.backwards) return nullptr;
   at_.index[nest_.lane] = begin;
   const uint64_t item = memory_type(b_.getContext(), nest_.buffers[streamed_->buffer])->getPrimitiveSizeInBits() / 8;
   Value* at = b_.CreatePtrToInt(address(streamed_->buffer, place_of(*streamed_)), b_.getInt64Ty());

@@ -30,17 +30,18 @@ Nest negated(int64_t rows, int64_t columns, Map map) {
 }
 
 // out = exp(in) / sum(exp(in)) by rows.
-Nest softmax(int64_t rows, int64_t columns) {
+Nest softmax(int64_t rows, int64_t columns, Map map) {
   Nest n;
   n.extents = {rows, columns};
   n.outer = 2;
   n.buffers = {DType::f32, DType::f32};
-  n.maps = {{columns, 1}};
+  n.maps = {std::move(map)};
   n.exprs = {make(Fn::load, {}), make(Fn::exp, {0}), make(Fn::sum, {1}), make(Fn::div, {1, 2})};
   n.stores = {{3, OutputKind::each, 1, 0}};
   schedule(n, bit(1));
   return n;
 }
+Nest softmax(int64_t rows, int64_t columns) { return softmax(rows, columns, {columns, 1}); }
 
 // As above, of one axis.
 Nest softmax_of_one_row(int64_t columns) {
@@ -68,24 +69,54 @@ TEST(StreamLarge, marks_what_fills_half_of_the_cache_side_by_side) {
   EXPECT_FALSE(streams(apart, 64));
 }
 
+// What a nest of one input and one output computes, whose output begins so many floats after a line.
+std::vector<float> computed(const Nest& n, size_t elements, int64_t before) {
+  constexpr int64_t kPiece = 64, kBlock = 32, kLine = 16;
+  std::vector<float> in(elements), out(elements + 2 * kLine, 7);
+  for (size_t i = 0; i < in.size(); i++) in[i] = 0.001f * static_cast<float>(i % 977);
+  auto parameters = fusion::parameters(n);
+  parameters.insert(parameters.end(), {kPiece, kBlock});
+  const auto line = (kLine - static_cast<int64_t>(reinterpret_cast<uintptr_t>(out.data()) / sizeof(float) % kLine)) % kLine;
+  void* buffers[] = {in.data(), out.data() + (line + before) % kLine};
+  Refusal refusal;
+  kernel(n)(buffers, parameters.data(), 0, work_items(n, kPiece, kBlock), &refusal);
+  return std::vector<float>(static_cast<float*>(buffers[1]), static_cast<float*>(buffers[1]) + elements);
+}
+void expect_the_same_streamed(const Nest& n, size_t elements) {
+  Nest streamed = n;
+  stream_large(streamed, 64);
+  ASSERT_TRUE(streamed.stores[0].streams);
+  for (int64_t before = 0; before < 16; before++) EXPECT_EQ(computed(streamed, elements, before), computed(n, elements, before)) << before;
+}
+
 // Rows of 1021 floats begin anywhere in a line, as the first one does: what lies before the first whole line and behind the last is
 // stored beside.
 TEST(StreamLarge, changes_no_element) {
   if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;
-  constexpr int64_t kRows = 9, kColumns = 1021, kLine = 16;
-  const auto computed = [](Nest n, int64_t before) {
-    std::vector<float> in(kRows * kColumns), out(kRows * kColumns + 2 * kLine, 7);
-    for (size_t i = 0; i < in.size(); i++) in[i] = 0.001f * static_cast<float>(i % 977);
-    const auto parameters = fusion::parameters(n);
-    void* buffers[] = {in.data(), out.data() + before};
-    Refusal refusal;
-    kernel(n)(buffers, parameters.data(), 0, kRows, &refusal);
-    return out;
-  };
-  Nest streamed = softmax(kRows, kColumns);
-  stream_large(streamed, 64);
-  ASSERT_TRUE(streamed.stores[0].streams);
-  for (int64_t before = 0; before < kLine; before++) EXPECT_EQ(computed(streamed, before), computed(softmax(kRows, kColumns), before));
+  expect_the_same_streamed(softmax(9, 1021), 9 * 1021);
+  expect_the_same_streamed(negated(9, 1021, {1021, 1}), 9 * 1021);
+}
+
+TEST(StreamLarge, changes_no_element_of_what_is_turned_round) {
+  if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;
+  Nest n;
+  n.extents = {211, 173};
+  n.outer = 2;
+  n.buffers = {DType::f32, DType::f32};
+  n.maps = {{1, 211}, {173, 1}};
+  n.exprs = {make(Fn::load, {}), make(Fn::neg, {0})};
+  n.stores = {{1, OutputKind::each, 1, 1}};
+  schedule(n, 0);
+  ASSERT_TRUE(n.blocked);
+  expect_the_same_streamed(n, 211 * 173);
+}
+
+// Rows that are summed by vectors along the columns: their lanes begin outside of the loops.
+TEST(StreamLarge, changes_no_element_where_lanes_are_outside) {
+  if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;
+  const Nest n = softmax(1021, 30, {1, 1021});
+  ASSERT_TRUE(n.lane_is_outer());
+  expect_the_same_streamed(n, 1021 * 30);
 }
 
 TEST(FetchAhead, fetches_the_next_row_where_one_is_read_again) {
