@@ -11,12 +11,19 @@ using fusion::Step;
 using fusion::Output;
 using fusion::OutputKind;
 
+namespace {
+
+bool scans(const Nest& nest) {
+  return std::any_of(nest.exprs.begin(), nest.exprs.end(), [](const fusion::Expr& e) { return e.fn == Fn::cumsum; });
+}
+
+}  // namespace
+
 unsigned choose_lanes(const Nest& nest, unsigned machine_bits) {
   const unsigned machine = machine_bits / 32;
   if (fusion::is_short(nest) || nest.blocked) return machine;
   // Lanes that are summed one after the other take steps by their number.
-  const auto runs = [](const fusion::Expr& e) { return e.fn == Fn::cumsum; };
-  if (!nest.lane_is_outer() && std::any_of(nest.exprs.begin(), nest.exprs.end(), runs)) return machine;
+  if (!nest.lane_is_outer() && scans(nest)) return machine;
   size_t live = nest.exprs.size();
   bool wide = false, functions = false;
   for (const fusion::Expr& e : nest.exprs) {
@@ -194,11 +201,11 @@ void Code::emit_lanes(const std::function<void()>& body) {
   each_stretch([&](Value* begin, Value* end) { emit_stretch(begin, end, body); });
 }
 
-// How many lanes stand before the first whole line that the pass streams; null: it streams none, begins with one, or stands at no
-// one position of the other axes there.
+// How many lanes stand before the first whole line that the pass streams; null: it streams none, begins with one, stands at no
+// one position of the other axes there, or sums run from whole vectors into the next ones.
 Value* Code::lanes_before_line(Value* begin, Value* end) {
   constexpr uint64_t kLine = 64;
-  if (!streamed_ || fusion::is_even(nest_) || nest_.lane_is_outer() || nest_.blocked || nest_.backwards) return nullptr;
+  if (!streamed_ || fusion::is_even(nest_) || nest_.lane_is_outer() || nest_.blocked || scans(nest_)) return nullptr;
   at_.index[nest_.lane] = begin;
   const uint64_t item = memory_type(b_.getContext(), nest_.buffers[streamed_->buffer])->getPrimitiveSizeInBits() / 8;
   Value* at = b_.CreatePtrToInt(address(streamed_->buffer, place_of(*streamed_)), b_.getInt64Ty());

@@ -97,6 +97,23 @@ TEST(StreamLarge, changes_no_element) {
   expect_the_same_streamed(negated(9, 1021, {1021, 1}), 9 * 1021);
 }
 
+TEST(StreamLarge, changes_no_element_of_sums_that_run) {
+  if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;
+  for (const bool backwards : {false, true}) {
+    Nest n;
+    n.extents = {9, 1021};
+    n.outer = 2;
+    n.backwards = backwards;
+    n.buffers = {DType::f32, DType::f32};
+    n.maps = {{1021, 1}};
+    n.exprs = {make(Fn::load, {}), make(Fn::exp, {0}), make(Fn::cumsum, {1})};
+    n.exprs[2].axis = 1;
+    n.stores = {{2, OutputKind::each, 1, 0}};
+    schedule(n, bit(1));
+    expect_the_same_streamed(n, 9 * 1021);
+  }
+}
+
 TEST(StreamLarge, changes_no_element_of_what_is_turned_round) {
   if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;
   Nest n;
