@@ -1,11 +1,29 @@
-"""What this machine can do, measured by bench_limits in the same run."""
-import json
+"""What this machine can do, measured by bench_limits whenever it is asked."""
 import os
 import subprocess
 
 
-def measure(*copies):
-    """An object with `fma_gflops`, `read_gbps`, `update_gbps`, `threads`, and `copies`: {bytes: nanoseconds}."""
-    command = [os.environ["THUNDER_BENCH_LIMITS"], *(str(int(size)) for size in copies)]
-    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    return {**found, "copies": {int(size): ns for size, ns in found["copies"].items()}}
+class Machine:
+    """Milliseconds that all threads take, just now."""
+
+    def __init__(self):
+        self._process = subprocess.Popen(os.environ["THUNDER_BENCH_LIMITS"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def fma_ms(self, flops):
+        """For so many operations, as multiply-adds in registers."""
+        return self._ask("fma", flops)
+
+    def copy_ms(self, size):
+        """To copy so many bytes in all, half of them read and half written, over memory of just that size."""
+        return self._ask("copy", size)
+
+    def read_ms(self, size):
+        return self._ask("read", size)
+
+    def update_ms(self, size):
+        """To read four streams and write three of them, of so many bytes in all."""
+        return self._ask("update", size)
+
+    def _ask(self, what, amount):
+        print(what, int(amount), file=self._process.stdin, flush=True)
+        return float(self._process.stdout.readline()) / 1e6

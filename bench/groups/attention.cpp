@@ -28,7 +28,7 @@ thunder_status* attend(thunder_scope* s, const thunder_values* in, thunder_value
   return nullptr;
 }
 
-void time_one(thunder_context* c, const Shape& shape, bool backward, double peak) {
+void time_one(thunder_context* c, const Shape& shape, bool backward) {
   Shape own = shape;
   const std::vector<int64_t> q = {1, shape.heads, shape.queries, shape.width}, k = {1, shape.heads, shape.keys, shape.width};
   thunder_tensor* in[4] = {floats(c, q, -0.03f), floats(c, k, -0.03f), floats(c, k, -0.02f), floats(c, q, -0.03f)};
@@ -41,19 +41,20 @@ void time_one(thunder_context* c, const Shape& shape, bool backward, double peak
   const double flops = (backward ? 7 : 2) * 2.0 * static_cast<double>(shape.heads * shape.width) * pairs;
   const size_t n_in = backward ? 4 : 3, n_out = backward ? 3 : 1;
   const int calls = static_cast<int>(std::clamp(2e7 / flops * 40, 1.0, 2000.0));
-  const double ns = median_ns(7, calls, [&] {
+  // Keys and values.
+  const Reading read(static_cast<size_t>(2 * shape.heads * shape.keys * shape.width) * sizeof(float));
+  const auto limit = [&](int times) { return std::max(fma_ns(times * flops), shape.queries == 1 ? read.ns(times) : 0); };
+  const auto call = [&] {
     thunder_tensor* out[3] = {};
     check(thunder_compiled_call_tensors(compiled, in, n_in, out, n_out));
     for (size_t i = 0; i < n_out; i++) thunder_tensor_release(out[i]);
-  });
+  };
+  const Beside found = beside(15, calls, call, limit);
   const std::string name = "attention: H" + std::to_string(shape.heads) + " T" + std::to_string(shape.queries) +
                            (shape.keys != shape.queries ? " of " + std::to_string(shape.keys) : "") + " D" + std::to_string(shape.width) +
                            (shape.causal ? " causal" : "") + " f32" + (backward ? ", forward and backward" : "");
-  row(name.c_str(), "GFLOP/s", flops / ns);
-  // Two operations on each four bytes of the keys and of the values.
-  const double read = read_gbps(static_cast<size_t>(2 * shape.heads * shape.keys * shape.width) * sizeof(float)) / 2;
-  std::printf("{\"limit\": true, \"name\": \"%s\", \"unit\": \"GFLOP/s\", \"value\": %.6g}\n", name.c_str(),
-              shape.queries == 1 ? std::min(peak, read) : peak);
+  row(name.c_str(), "GFLOP/s", flops / found.ns);
+  limit_row(name.c_str(), "GFLOP/s", flops / found.limit_ns);
   for (thunder_tensor* t : in) thunder_tensor_release(t);
   thunder_compiled_release(compiled);
   thunder_function_release(f);
@@ -65,10 +66,9 @@ int main() {
   setenv("THUNDER_NUM_THREADS", "1", 0);
   thunder_context* c = nullptr;
   check(thunder_context_create(nullptr, &c));
-  const double peak = peak_gflops();
   const Shape shapes[] = {{12, 1024, 1024, 64, true}, {12, 1024, 1024, 64, false}, {12, 128, 128, 64, true}};
   for (const Shape& s : shapes)
-    for (bool backward : {false, true}) time_one(c, s, backward, peak);
-  time_one(c, {12, 1, 1024, 64, false}, false, peak);
+    for (bool backward : {false, true}) time_one(c, s, backward);
+  time_one(c, {12, 1, 1024, 64, false}, false);
   thunder_context_release(c);
 }

@@ -3,13 +3,13 @@
 over memory of that size, so that what is inside a cache is compared with that cache; or its arithmetic, as many multiply-adds."""
 import sys
 
-import limits
 import thunder as th
+from limits import Machine
 from thunder import optim
-from timing import median_ms, report
+from timing import report_beside
 from workloads import kernels
 
-SECONDS = 0.25
+SECONDS = 0.4
 
 
 def compiled_of(kernel, backward):
@@ -20,51 +20,47 @@ def compiled_of(kernel, backward):
     return th.compile(f)
 
 
-def time_kernels(sizes, only):
-    rows = []
+def limit_ms(machine, moved, operations):
+    """What binds, just now: instructions of arithmetic take as long as multiply-adds."""
+    return max(machine.copy_ms(moved), machine.fma_ms(2 * operations))
+
+
+def time_kernels(machine, only):
     for kernel in kernels.KERNELS:
-        for size in sizes:
+        for size in kernels.SIZES:
             for backward in (False, True):
                 label = kernels.label(kernel, *size, backward)
                 if only and only not in label:
                     continue
                 inputs = [th.randn(shape) for shape in kernels.shapes(kernel, *size)]
                 cotangent, f = th.randn(size), compiled_of(kernel, backward)
-                report(label, "us", 1e3 * median_ms(lambda: f(cotangent, *inputs), SECONDS))
-                rows.append((label, kernels.moved(kernel, *size, backward), kernels.operations(kernel, *size, backward)))
-    return rows
+                moved, operations = kernels.moved(kernel, *size, backward), kernels.operations(kernel, *size, backward)
+                report_beside(label, "us", lambda: f(cotangent, *inputs), lambda: limit_ms(machine, moved, operations), SECONDS)
 
 
-def time_loss():
+def time_loss(machine):
     rows, classes = kernels.LOSS_SIZE
     x, targets = th.randn(rows, classes), th.randint(0, classes, [rows])
     forward = th.compile(lambda x: th.cross_entropy(x, targets))
     both = th.compile(lambda x: th.value_and_grad(lambda x: th.cross_entropy(x, targets))(x))
-    found = []
     for name, f, moves, operations in (("", forward, 1, kernels.LOSS_OPERATIONS[0]), (" f+b", both, 2, kernels.LOSS_OPERATIONS[1])):
-        label = f"kernels: cross_entropy{name} {rows}x{classes}"
-        report(label, "us", 1e3 * median_ms(lambda: f(x), 1))
-        found.append((label, moves * 4 * rows * classes, operations * rows * classes))
-    return found
+        report_beside(f"kernels: cross_entropy{name} {rows}x{classes}", "us", lambda: f(x),
+                      lambda: limit_ms(machine, moves * 4 * rows * classes, operations * rows * classes), 1)
 
 
 def time_update(machine):
     parameter, gradient = th.randn(kernels.UPDATED), th.randn(kernels.UPDATED)
     optimizer = optim.AdamW([parameter], lr=1e-3)
     step = th.compile(lambda g: optimizer.step([g]))
-    report("kernels: AdamW 30M", "us", 1e3 * median_ms(lambda: step(gradient), 1))
-    report("kernels: AdamW 30M", "us", 28 * kernels.UPDATED / machine["update_gbps"] / 1e3, limit=True)
+    report_beside("kernels: AdamW 30M", "us", lambda: step(gradient), lambda: machine.update_ms(28 * kernels.UPDATED), 1)
 
 
 def main(only):
     th.seed(0)
-    rows = time_kernels(kernels.SIZES, only)
+    machine = Machine()
+    time_kernels(machine, only)
     if not only or only in "cross_entropy":
-        rows += time_loss()
-    machine = limits.measure(*sorted({moved for _, moved, _ in rows}))
-    for label, moved, operations in rows:
-        arithmetic = operations / (machine["fma_gflops"] / 2)
-        report(label, "us", max(machine["copies"][moved], arithmetic) / 1e3, limit=True)
+        time_loss(machine)
     if not only or only == "AdamW":
         time_update(machine)
 

@@ -4,6 +4,8 @@
 #include "peak.h"
 
 #include <bit>
+#include <functional>
+#include <memory>
 #include <string>
 
 using namespace bench;
@@ -44,13 +46,18 @@ thunder_tensor* numbers(thunder_context* c, const Shape& shape, bool halves) {
   return t;
 }
 
-// 0: there is none that is known.
-void limit(const std::string& name, double value) {
-  if (value == 0) return;
-  std::printf("{\"limit\": true, \"name\": \"%s\", \"unit\": \"GFLOP/s\", \"value\": %.6g}\n", name.c_str(), value);
+// ns that a processor takes at least for so many times so many operations, measured at each call; 0: not known.
+using Limit = std::function<double(int times, double flops)>;
+const Limit unknown = [](int, double) { return 0.0; };
+const Limit multiply_adds = [](int times, double flops) { return fma_ns(times * flops); };
+
+// As long as the weight takes to be read, of so many bytes.
+Limit reading(size_t bytes) {
+  auto weight = std::make_shared<Reading>(bytes);
+  return [weight](int times, double flops) { return std::max(fma_ns(times * flops), weight->ns(times)); };
 }
 
-void time_op(thunder_context* c, const std::string& name, Body body, const std::vector<Shape>& shapes, double flops, double most) {
+void time_op(thunder_context* c, const std::string& name, Body body, const std::vector<Shape>& shapes, double flops, const Limit& limit) {
   thunder_function* f = nullptr;
   thunder_compiled* compiled = nullptr;
   thunder_tensor* out = nullptr;
@@ -65,9 +72,9 @@ void time_op(thunder_context* c, const std::string& name, Body body, const std::
   for (thunder_tensor* t : in) thunder_values_push_tensor(values, t);
   thunder_values_bind(results, 0, out);
   const int calls = static_cast<int>(std::clamp(2e7 / flops * 40, 1.0, 20000.0));
-  const double ns = median_ns(7, calls, [&] { check(thunder_compiled_call(compiled, nullptr, values, results)); });
-  row(name.c_str(), "GFLOP/s", flops / ns);
-  limit(name, most);
+  const Beside found = beside(15, calls, [&] { check(thunder_compiled_call(compiled, nullptr, values, results)); }, [&](int times) { return limit(times, flops); });
+  row(name.c_str(), "GFLOP/s", flops / found.ns);
+  limit_row(name.c_str(), "GFLOP/s", flops / found.limit_ns);
   thunder_values_release(values);
   thunder_values_release(results);
   in.push_back(out);
@@ -76,42 +83,40 @@ void time_op(thunder_context* c, const std::string& name, Body body, const std::
   thunder_function_release(f);
 }
 
-void time_products(thunder_context* c, double peak) {
+void time_products(thunder_context* c) {
   for (int64_t n : {16, 64, 256, 1024}) {
     const std::string name = "matmul: " + std::to_string(n) + " cubed f32";
-    time_op(c, name, {"matmul", {}}, {{n, n}, {n, n}}, 2.0 * static_cast<double>(n * n * n), peak);
+    time_op(c, name, {"matmul", {}}, {{n, n}, {n, n}}, 2.0 * static_cast<double>(n * n * n), multiply_adds);
   }
   const int64_t layers[][3] = {{256, 768, 2304}, {256, 768, 3072}, {256, 3072, 768}, {256, 768, 50257}, {1, 768, 3072}, {1, 768, 50257}};
   for (auto& [m, k, n] : layers) {
     const std::string name = "matmul: linear " + std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n) + " f32";
-    // Two operations on each four bytes of the weight.
-    const double most = m == 1 ? std::min(peak, read_gbps(static_cast<size_t>(k * n) * sizeof(float)) / 2) : peak;
-    time_op(c, name, {"linear", {}}, {{m, k}, {n, k}}, 2.0 * static_cast<double>(m * n * k), most);
+    time_op(c, name, {"linear", {}}, {{m, k}, {n, k}}, 2.0 * static_cast<double>(m * n * k), m == 1 ? reading(static_cast<size_t>(k * n) * sizeof(float)) : multiply_adds);
   }
   const int64_t followed[][3] = {{256, 768, 3072}, {64, 256, 1024}};
   for (auto& [m, k, n] : followed) {
     const std::string name = "matmul: linear " + std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n) + " f32, bias and GELU";
-    time_op(c, name, {"linear", {}, 0, true}, {{m, k}, {n, k}, {n}}, 2.0 * static_cast<double>(m * n * k), peak);
+    time_op(c, name, {"linear", {}, 0, true}, {{m, k}, {n, k}, {n}}, 2.0 * static_cast<double>(m * n * k), multiply_adds);
   }
 }
 
 // What processors multiply bf16 with differs; reading weights of half the bytes does not.
 void time_halves(thunder_context* c) {
   const Body product{"matmul", {}, 0, false, true}, linear{"linear", {}, 0, false, true};
-  time_op(c, "matmul: 1024 cubed bf16", product, {{1024, 1024}, {1024, 1024}}, 2.0 * 1024 * 1024 * 1024, 0);
+  time_op(c, "matmul: 1024 cubed bf16", product, {{1024, 1024}, {1024, 1024}}, 2.0 * 1024 * 1024 * 1024, unknown);
   const int64_t k = 768, n = 3072;
   for (int64_t m : {1, 256}) {
     const std::string name = "matmul: linear " + std::to_string(m) + "x768x3072 bf16";
-    time_op(c, name, linear, {{m, k}, {n, k}}, 2.0 * static_cast<double>(m * n * k), m == 1 ? read_gbps(static_cast<size_t>(k * n) * sizeof(uint16_t)) : 0);
+    time_op(c, name, linear, {{m, k}, {n, k}}, 2.0 * static_cast<double>(m * n * k), m == 1 ? reading(static_cast<size_t>(k * n) * sizeof(uint16_t)) : unknown);
   }
 }
 
-void time_convolutions(thunder_context* c, double peak) {
+void time_convolutions(thunder_context* c) {
   const Shape x = {8, 64, 28, 28}, w = {64, 64, 3, 3}, one = {1, 1};
   const double flops = 2.0 * 8 * 64 * 28 * 28 * 64 * 9;
-  time_op(c, "matmul: conv2d 8x64x28x28, 64 3x3 f32", {"prims.conv2d", {one, one, one}, 1}, {x, w}, flops, peak);
-  time_op(c, "matmul: conv2d 8x64x28x28, 64 3x3 f32, input's gradient", {"prims.conv2d_input_grad", {x, one, one, one}, 1}, {x, w}, flops, peak);
-  time_op(c, "matmul: conv2d 8x64x28x28, 64 3x3 f32, weight's gradient", {"prims.conv2d_weight_grad", {w, one, one, one}, 1}, {x, x}, flops, peak);
+  time_op(c, "matmul: conv2d 8x64x28x28, 64 3x3 f32", {"prims.conv2d", {one, one, one}, 1}, {x, w}, flops, multiply_adds);
+  time_op(c, "matmul: conv2d 8x64x28x28, 64 3x3 f32, input's gradient", {"prims.conv2d_input_grad", {x, one, one, one}, 1}, {x, w}, flops, multiply_adds);
+  time_op(c, "matmul: conv2d 8x64x28x28, 64 3x3 f32, weight's gradient", {"prims.conv2d_weight_grad", {w, one, one, one}, 1}, {x, x}, flops, multiply_adds);
 }
 
 }  // namespace
@@ -121,9 +126,8 @@ int main(int argc, char** argv) {
   setenv("THUNDER_NUM_THREADS", "1", 0);
   thunder_context* c = nullptr;
   check(thunder_context_create(nullptr, &c));
-  const double peak = peak_gflops();
-  if (only != "convolutions" && only != "halves") time_products(c, peak);
+  if (only != "convolutions" && only != "halves") time_products(c);
   if (only != "convolutions" && only != "products") time_halves(c);
-  if (only != "products" && only != "halves") time_convolutions(c, peak);
+  if (only != "products" && only != "halves") time_convolutions(c);
   thunder_context_release(c);
 }

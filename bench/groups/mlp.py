@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """A whole training step of an MLP: forward, loss, backward and AdamW, on all threads."""
-import limits
 import thunder as th
+from limits import Machine
 from thunder import nn, optim
-from timing import median_ms, report
+from timing import report_beside
 from workloads import mlp
-
 
 
 def main():
@@ -21,9 +20,9 @@ def main():
         return loss
 
     x, y = th.randn(mlp.BATCH, mlp.INPUTS), th.randint(0, mlp.CLASSES, [mlp.BATCH])
-    report(mlp.NAME, "us", 1e3 * median_ms(lambda: step(x, y), 2))
-    machine = limits.measure(mlp.UPDATE_BYTES)
-    report(mlp.NAME, "us", (mlp.TRAINING_FLOPS / machine["fma_gflops"] + machine["copies"][mlp.UPDATE_BYTES]) / 1e3, limit=True)
+    machine = Machine()
+    report_beside(mlp.NAME, "us", lambda: step(x, y),
+                  lambda: machine.fma_ms(mlp.TRAINING_FLOPS) + machine.copy_ms(mlp.UPDATE_BYTES), 2)
 
 
 if __name__ == "__main__":

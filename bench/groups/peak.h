@@ -1,4 +1,4 @@
-// What this processor can do on one thread, measured: multiply-adds in registers, and reading memory.
+// What this processor can do on one thread, measured just now: multiply-adds in registers, and reading memory.
 #pragma once
 
 #include "support.h"
@@ -13,33 +13,32 @@
 
 namespace bench {
 
-// GFLOP/s of f32 multiply-adds on independent vectors of the widest kind; 0 where this is not known.
 #if defined(__x86_64__)
-[[gnu::target("avx512f")]] inline double peak_avx512(int rounds) {
+[[gnu::target("avx512f")]] inline double fma_avx512_ns(int64_t rounds) {
   __m512 sums[16];
   for (int i = 0; i < 16; i++) sums[i] = _mm512_set1_ps(static_cast<float>(i));
   const __m512 x = _mm512_set1_ps(0.999f), y = _mm512_set1_ps(0.001f);
   const double start = now_ns();
-  for (int r = 0; r < rounds; r++) {
+  for (int64_t r = 0; r < rounds; r++) {
 #pragma GCC unroll 16
     for (int i = 0; i < 16; i++) sums[i] = _mm512_fmadd_ps(sums[i], x, y);
   }
   const double ns = now_ns() - start;
   for (int i = 0; i < 16; i++) asm volatile("" ::"v"(sums[i]));
-  return rounds * 16.0 * 16 * 2 / ns;
+  return ns;
 }
-[[gnu::target("avx2,fma")]] inline double peak_avx2(int rounds) {
+[[gnu::target("avx2,fma")]] inline double fma_avx2_ns(int64_t rounds) {
   __m256 sums[12];
   for (int i = 0; i < 12; i++) sums[i] = _mm256_set1_ps(static_cast<float>(i));
   const __m256 x = _mm256_set1_ps(0.999f), y = _mm256_set1_ps(0.001f);
   const double start = now_ns();
-  for (int r = 0; r < rounds; r++) {
+  for (int64_t r = 0; r < rounds; r++) {
 #pragma GCC unroll 12
     for (int i = 0; i < 12; i++) sums[i] = _mm256_fmadd_ps(sums[i], x, y);
   }
   const double ns = now_ns() - start;
   for (int i = 0; i < 12; i++) asm volatile("" ::"x"(sums[i]));
-  return rounds * 12.0 * 8 * 2 / ns;
+  return ns;
 }
 
 // Four places at a time: one stream alone does not keep the memory busy.
@@ -55,15 +54,14 @@ namespace bench {
 }
 #endif
 
-inline double peak_gflops() {
-  double best = 0;
+// ns of so many operations of f32, as multiply-adds of independent vectors of the widest kind; 0 where this is not known.
+inline double fma_ns(double flops) {
 #if defined(__x86_64__)
-  for (int i = 0; i < 5; i++) {
-    if (__builtin_cpu_supports("avx512f")) best = std::max(best, peak_avx512(400000));
-    else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) best = std::max(best, peak_avx2(400000));
-  }
+  const auto rounds = [flops](double vectors, double lanes) { return std::max(int64_t{1}, static_cast<int64_t>(flops / (vectors * lanes * 2))); };
+  if (__builtin_cpu_supports("avx512f")) return fma_avx512_ns(rounds(16, 16));
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return fma_avx2_ns(rounds(12, 8));
 #endif
-  return best;
+  return 0;
 }
 
 // Memory of floats in large pages where the system gives them: with small ones a processor looks up addresses, not memory.
@@ -88,20 +86,20 @@ class LargePages {
   void* at_;
 };
 
-// GB/s at which `bytes` that were written before are read, by the best of a few passes; 0 where this is not known.
-inline double read_gbps(size_t bytes) {
-  double best = 0;
+// ns of reading memory of so many bytes, written before, so many times; 0 where this is not known.
+class Reading {
+ public:
+  explicit Reading(size_t bytes) : floats_(bytes / sizeof(float)), data_(floats_) {}
+  double ns(int times) const {
 #if defined(__x86_64__)
-  if (!__builtin_cpu_supports("avx2")) return 0;
-  const LargePages data(bytes / sizeof(float));
-  const int passes = static_cast<int>(std::clamp<size_t>((size_t{1} << 28) / bytes, 1, 1000));
-  for (int i = 0; i < 5; i++) {
-    const double start = now_ns();
-    for (int pass = 0; pass < passes; pass++) read_avx2(data.data(), bytes / sizeof(float));
-    best = std::max(best, static_cast<double>(bytes) * passes / (now_ns() - start));
-  }
+    if (__builtin_cpu_supports("avx2")) return times * mean_ns(times, [this] { read_avx2(data_.data(), floats_); });
 #endif
-  return best;
-}
+    return 0;
+  }
+
+ private:
+  size_t floats_;
+  LargePages data_;
+};
 
 }  // namespace bench

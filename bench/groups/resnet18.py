@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """A training step of ResNet-18 (forward, loss, backward and SGD with momentum), and the forward alone, on all threads."""
-import limits
 import thunder as th
+from limits import Machine
 from thunder import nn, optim
-from timing import median_ms, report
+from timing import report_beside
 from workloads import resnet18
 
 
@@ -21,15 +21,12 @@ def main():
 
     x = th.randn(resnet18.BATCH, 3, resnet18.SIZE, resnet18.SIZE)
     y = th.randint(0, resnet18.CLASSES, [resnet18.BATCH])
-    report(resnet18.NAME, "ms", median_ms(lambda: step(x, y), 10))
+    machine = Machine()
+    report_beside(resnet18.NAME, "ms", lambda: step(x, y), lambda: machine.fma_ms(resnet18.TRAINING_FLOPS), 10)
 
     net.eval()
     forward = th.compile(lambda x: net(x))
-    report(resnet18.FORWARD_NAME, "ms", median_ms(lambda: forward(x), 5))
-
-    gflops = limits.measure()["fma_gflops"]
-    for name, flops in ((resnet18.NAME, resnet18.TRAINING_FLOPS), (resnet18.FORWARD_NAME, resnet18.FORWARD_FLOPS)):
-        report(name, "ms", flops / gflops / 1e6, limit=True)
+    report_beside(resnet18.FORWARD_NAME, "ms", lambda: forward(x), lambda: machine.fma_ms(resnet18.FORWARD_FLOPS), 5)
 
 
 if __name__ == "__main__":

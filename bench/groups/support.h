@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
@@ -16,21 +17,51 @@ inline double now_ns() {
   return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// The median over repeats of the mean time of one of `calls` calls.
-template <class F>
-double median_ns(int repeats, int calls, F&& body) {
-  std::vector<double> samples;
-  for (int r = 0; r <= repeats; r++) {
-    const double start = now_ns();
-    for (int i = 0; i < calls; i++) body();
-    if (r) samples.push_back((now_ns() - start) / calls);  // the first one warms up
-  }
+inline double median(std::vector<double> samples) {
   std::nth_element(samples.begin(), samples.begin() + samples.size() / 2, samples.end());
   return samples[samples.size() / 2];
 }
 
+template <class F>
+double mean_ns(int calls, F&& body) {
+  const double start = now_ns();
+  for (int i = 0; i < calls; i++) body();
+  return (now_ns() - start) / calls;
+}
+
+// The median over repeats of the mean time of one of `calls` calls.
+template <class F>
+double median_ns(int repeats, int calls, F&& body) {
+  mean_ns(calls, body);  // warms up
+  std::vector<double> samples;
+  for (int r = 0; r < repeats; r++) samples.push_back(mean_ns(calls, body));
+  return median(std::move(samples));
+}
+
+// The same beside a limit, of which limit(calls) measures the ns of so many calls, just before each repeat. What others take of the
+// machine they take of both.
+struct Beside {
+  double ns, limit_ns;
+};
+template <class F, class L>
+Beside beside(int repeats, int calls, F&& body, L&& limit) {
+  std::vector<double> samples, limits;
+  for (int r = 0; r < repeats; r++) {
+    limits.push_back(limit(calls) / calls);
+    body();  // puts back into the caches what limit drove out
+    samples.push_back(mean_ns(calls, body));
+  }
+  return {median(std::move(samples)), median(std::move(limits))};
+}
+
 inline void row(const char* name, const char* unit, double value) {
   std::printf("{\"name\": \"%s\", \"unit\": \"%s\", \"value\": %.6g}\n", name, unit, value);
+}
+
+// Its limit, where one is known: a number.
+inline void limit_row(const char* name, const char* unit, double value) {
+  if (!std::isfinite(value)) return;
+  std::printf("{\"limit\": true, \"name\": \"%s\", \"unit\": \"%s\", \"value\": %.6g}\n", name, unit, value);
 }
 
 // A benchmark has no use for a failed call.
