@@ -63,15 +63,16 @@ namespace {
 
 // Whether many rows are summed that lie one after the other in more memory than the caches near a core hold: going over them as
 // they lie, with a sum for each column in memory, is then faster than going down a few columns at a time, even if what needs the
-// sums goes over the rows again.
+// sums goes over the rows again. Sooner where rows do not begin with a line of the cache: going down cuts lines in two.
 bool sums_many_rows(const Shape& shape, const std::vector<bool>& gone) {
-  constexpr int64_t kRows = 512, kElements = 1 << 20;
-  int64_t rows = 1, elements = 1;
+  constexpr int64_t kRows = 512, kElements = 1 << 20, kElementsOfCutLines = 1 << 19, kLine = 16;
+  int64_t rows = 1, elements = 1, row = 1;
   for (size_t i = 0; i < shape.size(); i++) {
     elements *= shape[i].value();
-    if (gone[i]) rows *= shape[i].value();
+    if (gone[i]) rows *= shape[i].value(), row = 1;
+    else row *= shape[i].value();
   }
-  return rows >= kRows && elements >= kElements && !gone.back();
+  return rows >= kRows && elements >= (row % kLine ? kElementsOfCutLines : kElements) && !gone.back();
 }
 
 }  // namespace

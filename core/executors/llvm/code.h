@@ -43,7 +43,9 @@ class Code {
   void emit_inner(uint32_t axis, const std::function<void()>& body);
   void emit_lanes(const std::function<void()>& body);
   void each_stretch(const std::function<void(llvm::Value*, llvm::Value*)>& body);
-  llvm::Value* lanes_before_line(llvm::Value* begin, llvm::Value* end);
+  void choose_lines(const std::vector<const fusion::Output*>& stores);
+  bool cuts_lines() const;
+  llvm::Value* lanes_before_line(llvm::Value* begin);
   void emit_stretch(llvm::Value* begin, llvm::Value* end, const std::function<void()>& body);
   void store_all(const std::vector<const fusion::Output*>& stores);
   llvm::Value* first_lane(llvm::Value* behind);
@@ -127,6 +129,7 @@ class Code {
   };
   Offset offset(uint32_t map);
   Offset place_of(const fusion::Output& s);
+  Offset place_of(const fusion::Expr& load);
   llvm::Value* load(const fusion::Expr& e);
   void fetch_next_row(ExprId id, llvm::Value* from, size_t bytes);
   llvm::Value* position(const fusion::Expr& e);
@@ -149,7 +152,10 @@ class Code {
   llvm::Value *piece_ = nullptr, *block_ = nullptr;  // lengths
   llvm::Value *lane_begin_ = nullptr, *lane_end_ = nullptr;    // of the piece
   llvm::Value *block_begin_ = nullptr, *block_end_ = nullptr;
-  const fusion::Output* streamed_ = nullptr;  // one of the pass; null: none
+  struct {
+    uint32_t buffer = 0;
+    std::function<Offset()> place;  // at the indices of now; empty: none
+  } lines_of_;
   std::vector<llvm::Value*> may_stream_;  // by buffer: of a streamed output, whether it lies in no input's memory
   llvm::Value* refusal_ = nullptr;
   Point at_;

@@ -159,8 +159,7 @@ void Code::emit_pass(uint32_t pass) {
   for (const Output* s : stores)
     if (s->only.empty()) evaluate_rows_below(s->value);
 
-  const auto streams = std::find_if(stores.begin(), stores.end(), [](const Output* s) { return s->streams; });
-  streamed_ = streams == stores.end() ? nullptr : *streams;
+  choose_lines(stores);
   begin_scans(pass);
   std::vector<Sum> sums;
   for (ExprId id : reductions) sums.push_back(begin_sum(id));
@@ -201,47 +200,69 @@ void Code::emit_lanes(const std::function<void()>& body) {
   each_stretch([&](Value* begin, Value* end) { emit_stretch(begin, end, body); });
 }
 
-// How many lanes stand before the first whole line that the pass streams; null: it streams none, begins with one, stands at no
-// one position of the other axes there, or sums run from whole vectors into the next ones.
-Value* Code::lanes_before_line(Value* begin, Value* end) {
-  constexpr uint64_t kLine = 64;
-  if (!streamed_ || fusion::is_even(nest_) || nest_.lane_is_outer() || nest_.blocked || scans(nest_)) return nullptr;
-  at_.index[nest_.lane] = begin;
-  const uint64_t item = memory_type(b_.getContext(), nest_.buffers[streamed_->buffer])->getPrimitiveSizeInBits() / 8;
-  Value* at = b_.CreatePtrToInt(address(streamed_->buffer, place_of(*streamed_)), b_.getInt64Ty());
-  Value* lanes = b_.CreateUDiv(b_.CreateAnd(b_.CreateNeg(at), b_.getInt64(kLine - 1)), b_.getInt64(item));
-  return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, lanes, b_.CreateSub(end, begin));
+// Where rows are odd, vectors would cut lines of the cache in two: they are taken by the lines of what is streamed, or stored, or else of
+// what is read. Not where lanes go down the rows, each of which begins elsewhere, sums run from whole vectors into the next ones, or
+// columns are summed, which are read and written at each vector and begin with a line.
+void Code::choose_lines(const std::vector<const Output*>& stores) {
+  lines_of_ = {};
+  if (fusion::is_even(nest_) || fusion::is_short(nest_) || nest_.lane_is_outer() || nest_.blocked || scans(nest_)) return;
+  const auto streams = std::find_if(stores.begin(), stores.end(), [](const Output* s) { return s->streams; });
+  if (streams != stores.end()) lines_of_ = {(*streams)->buffer, [this, s = *streams] { return place_of(*s); }};
+  const bool columns = std::any_of(stores.begin(), stores.end(), [](const Output* s) { return s->kind == OutputKind::column; });
+  if (!cuts_lines() || columns) return;
+  const auto is_row_of_many = [this](uint32_t map) {
+    bool many = false;
+    for (uint32_t a = 0; a < nest_.outer; a++) many |= nest_.maps[map][a] != 0;
+    return many && nest_.maps[map][nest_.lane] == 1;
+  };
+  for (const Output* s : stores)
+    if (!lines_of_.place && s->kind == OutputKind::each && is_row_of_many(s->map)) lines_of_ = {s->buffer, [this, s] { return place_of(*s); }};
+  for (const fusion::Expr& e : nest_.exprs)
+    if (!lines_of_.place && e.fn == Fn::load && is_row_of_many(e.map)) lines_of_ = {e.buffer, [this, &e] { return place_of(e); }};
 }
 
-// Whole vectors, then what is left with a mask: at the end, or backwards at the beginning. With masks alone where they cost
-// nothing, and few vectors are whole or the code of all rows is in the body.
+// Buffers are taken to begin with a line, so that sums of the same elements are the same wherever they lie.
+Value* Code::lanes_before_line(Value* begin) {
+  constexpr uint64_t kLine = 64;
+  at_.index[nest_.lane] = begin;
+  const uint64_t lanes = kLine / (memory_type(b_.getContext(), nest_.buffers[lines_of_.buffer])->getPrimitiveSizeInBits() / 8);
+  return b_.CreateAnd(b_.CreateNeg(lines_of_.place().scalar), b_.getInt64(lanes - 1));
+}
+
+// Whole vectors, then what is left with a mask: at the end, or backwards at the beginning, and what lies before the first whole line.
+// With masks alone where they cost nothing, and few vectors are whole or the code of all rows is in the body.
 void Code::emit_stretch(Value* begin, Value* end, const std::function<void()>& body) {
-  const bool outer = nest_.lane_is_outer(), even = fusion::is_even(nest_) && !outer;
-  if (Value* before = lanes_before_line(begin, end)) {
-    Value* line = b_.CreateAdd(begin, before);
-    loop(begin, line, lanes_, [&](Value* i) {
-      at_.index[nest_.lane] = i;
-      at_.mask = lanes_below(i, line);
+  const auto masked = [&](Value* from, Value* to, const std::function<Value*(Value*)>& mask) {
+    loop(from, to, lanes_, [&](Value* i) {
+      at_.index[nest_.lane] = first_lane(i);
+      at_.mask = mask(i);
       body();
       at_.mask = nullptr;
     });
+  };
+  const auto inside = [&](Value* i) {
+    return from_the_end() ? b_.CreateICmpSGE(lane_numbers(), spread(b_.CreateNeg(at_.index[nest_.lane]))) : lanes_below(i, end);
+  };
+  const bool outer = nest_.lane_is_outer(), even = fusion::is_even(nest_) && !outer;
+  if ((outer || fusion::is_short(nest_)) && has_masks()) return masked(begin, end, inside);
+  if (lines_of_.place) {
+    Value* line = b_.CreateAdd(begin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, lanes_before_line(begin), b_.CreateSub(end, begin)));
+    masked(begin, line, [&](Value* i) { return lanes_below(i, line); });
     begin = line;
   }
-  const bool masks_alone = (outer || fusion::is_short(nest_)) && has_masks();
-  Value* rest = b_.CreateURem(b_.CreateSub(end, begin), b_.getInt64(lanes_));
-  Value* whole = even ? end : b_.CreateSub(end, rest);
-  if (!masks_alone)
-    loop(begin, whole, lanes_, [&](Value* i) {
-      at_.index[nest_.lane] = first_lane(i);
-      body();
-    });
-  if (even) return;
-  loop(masks_alone ? begin : whole, end, lanes_, [&](Value* i) {
+  Value* whole = even ? end : b_.CreateSub(end, b_.CreateURem(b_.CreateSub(end, begin), b_.getInt64(lanes_)));
+  loop(begin, whole, lanes_, [&](Value* i) {
     at_.index[nest_.lane] = first_lane(i);
-    at_.mask = from_the_end() ? b_.CreateICmpSGE(lane_numbers(), spread(b_.CreateNeg(at_.index[nest_.lane]))) : lanes_below(i, end);
     body();
-    at_.mask = nullptr;
   });
+  if (even) return;
+  masked(whole, end, inside);
+}
+
+// Whether every vector that does not begin with a line is of two.
+bool Code::cuts_lines() const {
+  constexpr uint64_t kLineBits = 512;
+  return machine_.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue() >= kLineBits;
 }
 
 // Whether the machine leaves lanes out of loads and stores of every element type here; else LLVM writes a branch for each.

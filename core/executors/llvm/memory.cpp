@@ -50,8 +50,7 @@ Value* Code::address(uint32_t buffer, const Offset& at) {
 Value* Code::load(const fusion::Expr& e) {
   const auto id = static_cast<ExprId>(&e - nest_.exprs.data());
   if (square_ && is_turned(id)) return load_turned(id);
-  Offset at = offset(e.map);
-  if (offsets_[id]) at.scalar = b_.CreateAdd(at.scalar, offsets_[id]);
+  const Offset at = place_of(e);
   const DType d = nest_.buffers[e.buffer];
   llvm::Type* element = memory_type(b_.getContext(), d);
   const llvm::Align align(element->getPrimitiveSizeInBits() / 8);
@@ -83,12 +82,17 @@ void Code::fetch_next_row(ExprId id, Value* from, size_t bytes) {
 }
 
 Value* Code::position(const fusion::Expr& e) {
-  const Offset at = offset(e.map);
-  Value* more = offsets_[static_cast<size_t>(&e - nest_.exprs.data())];
-  Value* v = more ? b_.CreateAdd(at.scalar, more) : at.scalar;
+  const Offset at = place_of(e);
+  Value* v = at.scalar;
   if (at.vector) v = b_.CreateAdd(spread(v), at.vector);
   if (at.contiguous) v = b_.CreateAdd(spread(v), lane_numbers());
   return convert(b_, v, DType::i64, e.dtype);
+}
+
+Code::Offset Code::place_of(const fusion::Expr& load) {
+  Offset at = offset(load.map);
+  if (Value* more = offsets_[static_cast<size_t>(&load - nest_.exprs.data())]) at.scalar = b_.CreateAdd(at.scalar, more);
+  return at;
 }
 
 Code::Offset Code::place_of(const fusion::Output& s) {

@@ -72,12 +72,12 @@ TEST(StreamLarge, marks_what_fills_half_of_the_cache_side_by_side) {
 // What a nest of one input and one output computes, whose output begins so many floats after a line.
 std::vector<float> computed(const Nest& n, size_t elements, int64_t before) {
   constexpr int64_t kPiece = 64, kBlock = 32, kLine = 16;
-  std::vector<float> in(elements), out(elements + 2 * kLine, 7);
-  for (size_t i = 0; i < in.size(); i++) in[i] = 0.001f * static_cast<float>(i % 977);
+  std::vector<float> in(elements + kLine), out(elements + 2 * kLine, 7);
+  for (size_t i = 0; i < elements; i++) in[i + static_cast<size_t>(before)] = 0.001f * static_cast<float>(i % 977);
   auto parameters = fusion::parameters(n);
   parameters.insert(parameters.end(), {kPiece, kBlock});
   const auto line = (kLine - static_cast<int64_t>(reinterpret_cast<uintptr_t>(out.data()) / sizeof(float) % kLine)) % kLine;
-  void* buffers[] = {in.data(), out.data() + (line + before) % kLine};
+  void* buffers[] = {in.data() + before, out.data() + (line + before) % kLine};
   Refusal refusal;
   kernel(n)(buffers, parameters.data(), 0, work_items(n, kPiece, kBlock), &refusal);
   return std::vector<float>(static_cast<float*>(buffers[1]), static_cast<float*>(buffers[1]) + elements);
@@ -95,6 +95,17 @@ TEST(StreamLarge, changes_no_element) {
   if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;
   expect_the_same_streamed(softmax(9, 1021), 9 * 1021);
   expect_the_same_streamed(negated(9, 1021, {1021, 1}), 9 * 1021);
+}
+
+// Vectors are taken by lines of the cache, but the order of a sum is that of the elements.
+TEST(SumsOfOddRows, are_made_in_one_order_wherever_rows_lie) {
+  if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;
+  for (const int64_t columns : {17, 63, 100, 1021}) {
+    const Nest n = softmax(9, columns);
+    const auto elements = static_cast<size_t>(9 * columns);
+    const std::vector<float> first = computed(n, elements, 0);
+    for (int64_t before = 1; before < 16; before++) EXPECT_EQ(computed(n, elements, before), first) << columns << " columns, " << before;
+  }
 }
 
 TEST(StreamLarge, changes_no_element_of_sums_that_run) {

@@ -1,0 +1,29 @@
+// Rows that do not begin with a line of the cache, where vectors are taken by lines.
+#include "core/executors/fusion/support.h"
+
+namespace thunder::fusion {
+namespace {
+
+using In = std::span<Tensor* const>;
+struct OddRows : FusedTest {};
+
+TEST_F(OddRows, read_what_is_spread_over_them_in_its_place) {
+  for (int64_t columns : {17, 40, 100, 1021}) {
+    const auto made = agree([](Scope& s, In t) {
+      return std::vector{call(s, "add", {arg(call(s, "mul", {arg(t[0]), arg(t[1])})), arg(t[2])})};
+    }, {numbers({19, columns}), numbers({columns}), numbers({19, 1})}, 1, 1e-6);
+    EXPECT_EQ(made.kernels, 1u) << columns;
+  }
+}
+
+TEST_F(OddRows, are_joined_from_parts_that_begin_anywhere) {
+  agree([](Scope& s, In t) {
+    Tensor* parts[] = {call(s, "mul", {arg(t[0]), arg(t[2])}), call(s, "neg", {arg(t[1])})};
+    Any list;
+    list.kind = ArgKind::values, list.count = 2, list.ts = parts;
+    return std::vector{call(s, "cat", {list, arg(int64_t{1})})};
+  }, {numbers({19, 37}), numbers({19, 100}), numbers({37})}, 1, 1e-6);
+}
+
+}  // namespace
+}  // namespace thunder::fusion
