@@ -13,6 +13,13 @@ using llvm::Value;
 bool real(DType d) { return d == DType::f32 || d == DType::f64 || d == DType::bf16; }
 bool is_signed(DType d) { return d == DType::i32 || d == DType::i64; }
 
+// A product of reals and the sum to which it is added, both marked, are one instruction where the machine has it: they are rounded
+// once. Lines of a program are not joined: x * x - x * x is 0.
+Value* may_join(Value* v) {
+  if (auto* made = llvm::dyn_cast<llvm::Instruction>(v); made && v->getType()->isFPOrFPVectorTy()) made->setHasAllowContract(true);
+  return v;
+}
+
 // A function of the C library, a call for each lane: for what is rare.
 Value* by_lane(Builder& b, const char* name, llvm::ArrayRef<Value*> operands) {
   llvm::Type* element = operands[0]->getType()->getScalarType();
@@ -75,7 +82,7 @@ Value* arithmetic(Builder& b, Fn fn, Value* x, Value* y, DType d) {
   switch (fn) {
     case Fn::add: return r ? b.CreateFAdd(x, y) : boolean ? b.CreateOr(x, y) : b.CreateAdd(x, y);
     case Fn::sub: return r ? b.CreateFSub(x, y) : b.CreateSub(x, y);
-    case Fn::mul: return r ? b.CreateFMul(x, y) : boolean ? b.CreateAnd(x, y) : b.CreateMul(x, y);
+    case Fn::mul: return r ? may_join(b.CreateFMul(x, y)) : boolean ? b.CreateAnd(x, y) : b.CreateMul(x, y);
     case Fn::div: return b.CreateFDiv(x, y);
     case Fn::fmod: return by_lane(b, "fmod", {x, y});
     case Fn::pow: return by_lane(b, "pow", {x, y});
@@ -192,7 +199,7 @@ Value* neutral(llvm::LLVMContext& c, Fn fn, DType d) {
   return llvm::ConstantInt::get(c, maximum ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt::getSignedMaxValue(bits));
 }
 Value* combine(Builder& b, Fn fn, Value* sum, Value* v, DType d) {
-  if (fn == Fn::sum) return arithmetic(b, Fn::add, sum, v, d);
+  if (fn == Fn::sum) return may_join(arithmetic(b, Fn::add, sum, v, d));
   return extremum(b, sum, v, d, fn == Fn::amax);
 }
 
