@@ -59,6 +59,13 @@ size_t bytes(const Nest& n, uint32_t buffer, uint32_t map, AxisSet axes) {
   return elements * size_of(n.buffers[buffer]);
 }
 
+// A square is of many rows, each of which lies elsewhere: nothing but the next one's address tells the processor of it.
+void fetch_squares(Nest& n) {
+  if (std::none_of(n.stores.begin(), n.stores.end(), [](const Output& s) { return s.streams; })) return;
+  for (ExprId id = 0; id < n.exprs.size(); id++)
+    if (n.exprs[id].fn == Fn::load && n.maps[n.exprs[id].map][n.block_axis()] && n.maps[n.exprs[id].map][n.lane]) n.ahead.push_back({id, 0});
+}
+
 }  // namespace
 
 void keep_rows(Nest& n) {
@@ -81,6 +88,7 @@ void stream_large(Nest& n, size_t cache) {
 
 void fetch_ahead(Nest& n, size_t cache) {
   n.ahead.clear();
+  if (n.blocked) return fetch_squares(n);
   if (n.outer == 0 || n.lane_is_outer() || n.backwards) return;
   const std::vector<Reads> reads = reads_of(n);
   size_t row = 0, all = 0;

@@ -13,7 +13,8 @@ void keep_rows(Nest& nest);
 void stream_large(Nest& nest, size_t cache);
 
 // Marks a scheduled nest that goes over its rows more than once and reads more than the second-level cache holds, which has so
-// many bytes (0: unknown, none): while the last passes find their row there, memory would have nothing to do.
+// many bytes (0: unknown, none): while the last passes find their row there, memory would have nothing to do. And one that goes over
+// squares, once it is marked what it streams.
 void fetch_ahead(Nest& nest, size_t cache);
 
 }  // namespace thunder::fusion

@@ -82,6 +82,7 @@ struct Nest {
   // Expressions that a pass computes and a later one needs again, dear enough to be kept for the row in between.
   std::vector<ExprId> kept;
   // Loads that pass 0 or another makes and a later one makes again: in this pass, the last, the next row is fetched.
+  // Of a blocked nest: those of squares, the next of which is fetched.
   struct Ahead {
     ExprId load;
     uint32_t pass;

@@ -131,7 +131,9 @@ class Code {
   Offset place_of(const fusion::Output& s);
   Offset place_of(const fusion::Expr& load);
   llvm::Value* load(const fusion::Expr& e);
-  void fetch_next_row(ExprId id, llvm::Value* from, size_t bytes);
+  bool is_ahead(ExprId id) const;
+  void fetch(llvm::Value* at);
+  void fetch_next(ExprId id, llvm::Value* from, size_t bytes);
   llvm::Value* position(const fusion::Expr& e);
   void store(const fusion::Output& s, llvm::Value* value);
   void store_vector(const fusion::Output& s, llvm::Value* value, llvm::Value* to, llvm::Align align);

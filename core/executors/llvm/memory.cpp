@@ -63,22 +63,28 @@ Value* Code::load(const fusion::Expr& e) {
   else if (at_.mask) v = b_.CreateMaskedLoad(vector, from, align, at_.mask, llvm::Constant::getNullValue(vector));
   else {
     v = b_.CreateAlignedLoad(vector, from, align);
-    if (!at_.picked && !apart_) fetch_next_row(id, from, lanes_ * align.value());
+    if (!at_.picked && !apart_) fetch_next(id, from, lanes_ * align.value());
   }
   return from_memory(b_, v, d);
 }
 
-// What passes before read from memory, this one finds near: memory gets the next row ready meanwhile.
-void Code::fetch_next_row(ExprId id, Value* from, size_t bytes) {
-  constexpr size_t kLine = 64;
+bool Code::is_ahead(ExprId id) const {
+  return std::any_of(nest_.ahead.begin(), nest_.ahead.end(), [&](const Nest::Ahead& a) { return a.load == id && a.pass == pass_; });
+}
+
+void Code::fetch(Value* at) {
   constexpr uint32_t kRead = 0, kSecondLevel = 2, kData = 1;
-  const bool now = std::any_of(nest_.ahead.begin(), nest_.ahead.end(), [&](const Nest::Ahead& a) { return a.load == id && a.pass == pass_; });
-  if (!now) return;
+  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {at, b_.getInt32(kRead), b_.getInt32(kSecondLevel), b_.getInt32(kData)});
+}
+
+// While this row, or this square, is found near, memory gets the next one ready.
+void Code::fetch_next(ExprId id, Value* from, size_t bytes) {
+  constexpr size_t kLine = 64;
+  if (!is_ahead(id)) return;
   const fusion::Expr& e = nest_.exprs[id];
-  Value* next = b_.CreateGEP(memory_type(b_.getContext(), nest_.buffers[e.buffer]), from, strides_[e.map][nest_.outer - 1]);
-  for (size_t at = 0; at < bytes; at += kLine)
-    b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()},
-                       {b_.CreateConstGEP1_64(b_.getInt8Ty(), next, at), b_.getInt32(kRead), b_.getInt32(kSecondLevel), b_.getInt32(kData)});
+  Value* distance = nest_.blocked ? b_.CreateMul(strides_[e.map][nest_.block_axis()], b_.getInt64(lanes_)) : strides_[e.map][nest_.outer - 1];
+  Value* next = b_.CreateGEP(memory_type(b_.getContext(), nest_.buffers[e.buffer]), from, distance);
+  for (size_t at = 0; at < bytes; at += kLine) fetch(b_.CreateConstGEP1_64(b_.getInt8Ty(), next, at));
 }
 
 Value* Code::position(const fusion::Expr& e) {

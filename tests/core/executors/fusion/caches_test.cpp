@@ -29,6 +29,20 @@ Nest negated(int64_t rows, int64_t columns, Map map) {
   return n;
 }
 
+// out = -in, which lies the other way round.
+Nest turned(int64_t rows, int64_t columns) {
+  Nest n;
+  n.extents = {rows, columns};
+  n.outer = 2;
+  n.buffers = {DType::f32, DType::f32};
+  n.maps = {{1, rows}, {columns, 1}};
+  n.exprs = {make(Fn::load, {}), make(Fn::neg, {0})};
+  n.stores = {{1, OutputKind::each, 1, 1}};
+  schedule(n, 0);
+  EXPECT_TRUE(n.blocked);
+  return n;
+}
+
 // out = exp(in) / sum(exp(in)) by rows.
 Nest softmax(int64_t rows, int64_t columns, Map map) {
   Nest n;
@@ -85,6 +99,7 @@ std::vector<float> computed(const Nest& n, size_t elements, int64_t before) {
 void expect_the_same_streamed(const Nest& n, size_t elements) {
   Nest streamed = n;
   stream_large(streamed, 64);
+  fetch_ahead(streamed, 64);
   ASSERT_TRUE(streamed.stores[0].streams);
   for (int64_t before = 0; before < 16; before++) EXPECT_EQ(computed(streamed, elements, before), computed(n, elements, before)) << before;
 }
@@ -127,16 +142,7 @@ TEST(StreamLarge, changes_no_element_of_sums_that_run) {
 
 TEST(StreamLarge, changes_no_element_of_what_is_turned_round) {
   if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;
-  Nest n;
-  n.extents = {211, 173};
-  n.outer = 2;
-  n.buffers = {DType::f32, DType::f32};
-  n.maps = {{1, 211}, {173, 1}};
-  n.exprs = {make(Fn::load, {}), make(Fn::neg, {0})};
-  n.stores = {{1, OutputKind::each, 1, 1}};
-  schedule(n, 0);
-  ASSERT_TRUE(n.blocked);
-  expect_the_same_streamed(n, 211 * 173);
+  expect_the_same_streamed(turned(211, 173), 211 * 173);
 }
 
 // Rows that are summed by vectors along the columns: their lanes begin outside of the loops.
@@ -165,6 +171,15 @@ TEST(FetchAhead, fetches_the_next_row_where_one_is_read_again) {
 }
 
 // Sums of large values and of small ones: x - mean(x) needs little, exp(x - mean(x)) much.
+TEST(FetchAhead, fetches_the_next_square_where_results_are_streamed) {
+  Nest n = turned(4000, 300);
+  fetch_ahead(n, 4096);
+  EXPECT_TRUE(n.ahead.empty()) << "nothing is streamed";
+  stream_large(n, 4096);
+  fetch_ahead(n, 4096);
+  ASSERT_EQ(n.ahead.size(), 1u);
+  EXPECT_EQ(n.ahead[0].load, 0u);
+}
 TEST(FetchAhead, chooses_the_pass_that_computes_most) {
   Nest n = softmax(4, 50257);
   n.exprs = {make(Fn::load, {}), make(Fn::sum, {0}), make(Fn::sub, {0, 1}), make(Fn::exp, {2}), make(Fn::sum, {3}), make(Fn::sub, {0, 4})};
