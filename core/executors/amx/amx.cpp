@@ -36,15 +36,29 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void*) {
   return nullptr;
 }
 
+// Rows of a linear are those of all but the last dim. Nothing where b is no matrix.
+struct Sides {
+  int64_t rows = 0, columns = 0, depth = 0;
+};
+Sides sides(const NodeView& view) {
+  const Sizes a = concrete(view.store.type(view.node.args[0].v).shape), b = concrete(view.store.type(view.node.args[1].v).shape);
+  if (a.empty() || b.size() < 2) return {};
+  const bool linear = view.node.op->name() == "linear";
+  int64_t rows = 1;
+  for (size_t i = linear || a.size() < 2 ? 0 : a.size() - 2; i + 1 < a.size(); i++) rows *= a[i];
+  return {rows, linear ? b[0] : b.back(), a.back()};
+}
+
 bool claim_large_f32(const NodeView& view, void* user) {
   if (!all_tensors_are<DType::f32>(view, user)) return false;
-  const Sizes a = concrete(view.store.type(view.node.args[0].v).shape), b = concrete(view.store.type(view.node.args[1].v).shape);
-  const Sizes c = concrete(view.store.type(view.node.results[0]).shape);
-  if (a.empty() || b.size() < 2) return false;
-  const bool linear = view.node.op->name() == "linear";
-  int64_t rows = linear ? 1 : c[c.size() - 2];
-  for (size_t i = 0; linear && i + 1 < c.size(); i++) rows *= c[i];
-  return rows >= kLeastSide && c.back() >= kLeastSide && a.back() >= kLeastSide;
+  const Sides s = sides(view);
+  return s.rows >= kLeastSide && s.columns >= kLeastSide && s.depth >= kLeastSide;
+}
+
+// One row or two are as fast as b is read; for tiles it is packed first.
+bool claim_halves(const NodeView& view, void* user) {
+  constexpr int64_t kFewRows = 2;
+  return all_tensors_are<DType::bf16>(view, user) && sides(view).rows > kFewRows;
 }
 
 template <class T, int kParts>
@@ -57,7 +71,7 @@ std::optional<ExecutorDesc> executor(const char* name, bool (*claim)(const NodeV
 
 }  // namespace
 
-std::optional<ExecutorDesc> amx_executor() { return executor<Half, 1>("amx", all_tensors_are<DType::bf16>); }
+std::optional<ExecutorDesc> amx_executor() { return executor<Half, 1>("amx", claim_halves); }
 std::optional<ExecutorDesc> amx_high_executor() { return executor<float, 2>("amx_high", claim_large_f32); }
 std::optional<ExecutorDesc> amx_medium_executor() { return executor<float, 1>("amx_medium", claim_large_f32); }
 

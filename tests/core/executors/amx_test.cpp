@@ -86,7 +86,7 @@ TEST_F(Amx, gives_the_same_bits_on_any_number_of_threads) {
 }
 
 TEST_F(Amx, takes_bf16) {
-  for (const auto& [a, b] : {std::pair<std::vector<int64_t>, std::vector<int64_t>>{{70, 80}, {80, 90}}, {{2, 3, 5}, {5, 4}}, {{30}, {30, 40}}, {{3, 40, 30}, {3, 30, 1}}}) {
+  for (const auto& [a, b] : {std::pair<std::vector<int64_t>, std::vector<int64_t>>{{70, 80}, {80, 90}}, {{2, 3, 5}, {5, 4}}, {{3, 30}, {30, 40}}, {{3, 40, 30}, {3, 30, 1}}}) {
     auto compiled = compile(half_product);
     auto x = random(a, 1), y = random(b, 2);
     const Floats got = run(*compiled, {x.get(), y.get()});
@@ -94,6 +94,15 @@ TEST_F(Amx, takes_bf16) {
     const Floats expected = run(*compile(half_product, only("host").get()), {x.get(), y.get()});
     ASSERT_EQ(got.size(), expected.size()) << error;
     for (size_t i = 0; i < got.size(); i++) EXPECT_NEAR(got[i], expected[i], 0.01f * (1 + std::fabs(expected[i])));
+  }
+}
+
+TEST_F(Amx, leaves_one_row_or_two_of_bf16_to_vectors) {
+  for (const auto& a : {std::vector<int64_t>{30}, {1, 30}, {2, 30}}) {
+    auto compiled = compile(half_product);
+    auto x = random(a, 1), y = random({30, 40}, 2);
+    run(*compiled, {x.get(), y.get()});
+    EXPECT_EQ(executor_of(*compiled, "prims.matmul"), "half") << error;
   }
 }
 
@@ -109,10 +118,12 @@ TEST_F(Amx, takes_f32_only_when_its_precision_allows_it) {
 }
 
 TEST_F(Amx, leaves_small_products_of_f32_in_f32) {
-  auto x = random({64, 8}, 1), y = random({8, 64}, 2);
-  auto compiled = compile(product, precision("medium").get());
-  run(*compiled, {x.get(), y.get()});
-  EXPECT_NE(executor_of(*compiled, "prims.matmul"), "amx_medium");
+  for (const auto& [a, b] : {std::pair<std::vector<int64_t>, std::vector<int64_t>>{{64, 8}, {8, 64}}, {{64}, {64, 64}}}) {
+    auto x = random(a, 1), y = random(b, 2);
+    auto compiled = compile(product, precision("medium").get());
+    run(*compiled, {x.get(), y.get()});
+    EXPECT_NE(executor_of(*compiled, "prims.matmul"), "amx_medium");
+  }
 }
 
 TEST(Precision, of_another_name_is_refused) {
