@@ -27,10 +27,12 @@ class RowBlocks {
   int64_t rows_, each_;
 };
 
-// How many of `batch` images are packed at a time, of which each takes so many floats: about what a third-level cache holds.
-inline int64_t images_at_a_time(int64_t batch, int64_t floats) {
-  constexpr int64_t kPacked = 1 << 21;
-  return std::clamp<int64_t>(kPacked / std::max<int64_t>(1, floats), 1, std::max<int64_t>(1, batch));
+// Floats that a second-level cache holds, and a third-level one, or so.
+constexpr int64_t kSecondLevel = 1 << 19, kThirdLevel = 1 << 21;
+
+// How many of `batch` images are packed at a time, of which each takes so many floats, to be of `most` floats or one.
+inline int64_t images_at_a_time(int64_t batch, int64_t floats, int64_t most = kThirdLevel) {
+  return std::clamp<int64_t>(most / std::max<int64_t>(1, floats), 1, std::max<int64_t>(1, batch));
 }
 
 }  // namespace thunder

@@ -2,6 +2,7 @@
 // channels here, so that images are copied with their channels side by side.
 #include <algorithm>
 
+#include "executors/convolution/panels.h"
 #include "executors/convolution/phases.h"
 #include "executors/convolution/winograd.h"
 
@@ -18,7 +19,9 @@ class TiledWeightGrad : public Site {
       : k_(code.kernels), t_(code.transforms), w(window), blocks_(w.outputs, k_.panel_rows), panels_(parts(w.channels, k_.panel_columns)),
         channels_(up_to(w.channels, std::max(k_.panel_columns, kLanes))), outputs_(up_to(w.outputs, kLanes) + kLanes) {
     for (int i = 0; i < 2; i++) grid_[i] = parts(w.out[i], 2);
-    images_ = images_at_a_time(w.batch, w.groups * (image() + gradient() + kPoints * grid_[0] * grid_[1] * (channels_ + w.outputs)));
+    // All sums are gone over again for the images that are there at a time: these are not to be less.
+    const int64_t most = std::clamp(w.groups * sums(), kSecondLevel, kThirdLevel);
+    images_ = images_at_a_time(w.batch, w.groups * (image() + gradient() + kPoints * grid_[0] * grid_[1] * (channels_ + w.outputs)), most);
     tiles_ = images_ * grid_[0] * grid_[1];
     for (int64_t tile = 0; tile < tiles_; tile++) offsets_.push_back(static_cast<int32_t>(tile * k_.panel_columns));
   }
