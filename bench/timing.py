@@ -3,7 +3,7 @@ import json
 import statistics
 import time
 
-TURN_SECONDS = 0.02
+TURN_SECONDS, TURN_CALLS = 0.02, 4  # at least
 
 
 def median_ns(body, repeats=15, calls=20000):
@@ -31,17 +31,17 @@ def median_ms(body, seconds=3.0, least=3):
 
 def report_beside(name, unit, body, limit_ms, seconds=3.0, least=3):
     """Reports the median of the time of a call of body and, as its limit, that of what limit_ms() finds, in turn: body for some
-    hundredths of a second, then limit_ms(), and so on. What others take of the machine they take of both."""
+    hundredths of a second, or a few times, then limit_ms(), and so on. What others take of the machine they take of both."""
     samples, limits, end = [], [], time.perf_counter() + seconds
     body(), body()
     while len(limits) < least or time.perf_counter() < end:
         limits.append(limit_ms())
         turn, since = [], time.perf_counter()
-        while not turn or time.perf_counter() < since + TURN_SECONDS:
+        while len(turn) < TURN_CALLS or time.perf_counter() < since + TURN_SECONDS:
             start = time.perf_counter_ns()
             body()
             turn.append((time.perf_counter_ns() - start) / 1e6)
-        samples += turn[1:] or turn  # the first one finds the caches full of something else
+        samples += turn[1:]  # the first one finds the caches full of something else
     factor = {"ms": 1, "us": 1e3}[unit]
     report(name, unit, factor * statistics.median(samples))
     report(name, unit, factor * statistics.median(limits), limit=True)
