@@ -4,6 +4,7 @@
 #include <llvm/Analysis/TargetTransformInfo.h>
 
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,8 @@ namespace thunder::codegen {
 using fusion::ExprId;
 using fusion::Map;
 using fusion::Nest;
+
+constexpr uint64_t kLine = 64;  // bytes in a line of the cache
 
 class Code {
  public:
@@ -127,9 +130,9 @@ class Code {
     llvm::Value* vector = nullptr;  // added to it by lane
     bool contiguous = false;        // the lanes follow each other
   };
-  Offset offset(uint32_t map);
-  Offset place_of(const fusion::Output& s);
-  Offset place_of(const fusion::Expr& load);
+  Offset offset(uint32_t map, llvm::Value* more = nullptr);
+  llvm::Value* more_of(const fusion::Expr& e) const;
+  llvm::Value* more_of(const fusion::Output& s) const;
   llvm::Value* load(const fusion::Expr& e);
   bool is_ahead(ExprId id) const;
   void fetch(llvm::Value* at);
@@ -154,10 +157,11 @@ class Code {
   llvm::Value *piece_ = nullptr, *block_ = nullptr;  // lengths
   llvm::Value *lane_begin_ = nullptr, *lane_end_ = nullptr;    // of the piece
   llvm::Value *block_begin_ = nullptr, *block_end_ = nullptr;
-  struct {
-    uint32_t buffer = 0;
-    std::function<Offset()> place;  // at the indices of now; empty: none
-  } lines_of_;
+  struct Lines {
+    uint32_t buffer, map;
+    llvm::Value* more;  // added to what the map says; null: nothing
+  };
+  std::optional<Lines> lines_of_;
   std::vector<llvm::Value*> may_stream_;  // by buffer: of a streamed output, whether it lies in no input's memory
   llvm::Value* refusal_ = nullptr;
   Point at_;

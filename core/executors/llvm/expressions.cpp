@@ -96,7 +96,7 @@ void Code::evaluate_rows_below(ExprId id) {
 }
 
 Value* Code::uniform(const Expr& e) {
-  return philox_uniform(b_, evaluate(e.in[0]), evaluate(e.in[1]), evaluate(e.in[2]), offsets_[static_cast<size_t>(&e - nest_.exprs.data())], e.dtype);
+  return philox_uniform(b_, evaluate(e.in[0]), evaluate(e.in[1]), evaluate(e.in[2]), more_of(e), e.dtype);
 }
 
 Value* Code::pick(ExprId id) {

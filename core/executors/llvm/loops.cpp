@@ -204,10 +204,13 @@ void Code::emit_lanes(const std::function<void()>& body) {
 // what is read. Not where lanes go down the rows, each of which begins elsewhere, sums run from whole vectors into the next ones, or
 // columns are summed, which are read and written at each vector and begin with a line.
 void Code::choose_lines(const std::vector<const Output*>& stores) {
-  lines_of_ = {};
+  lines_of_.reset();
   if (fusion::is_even(nest_) || fusion::is_short(nest_) || nest_.lane_is_outer() || nest_.blocked || scans(nest_)) return;
-  const auto streams = std::find_if(stores.begin(), stores.end(), [](const Output* s) { return s->streams; });
-  if (streams != stores.end()) lines_of_ = {(*streams)->buffer, [this, s = *streams] { return place_of(*s); }};
+  const auto choose = [&](const auto& wanted) {
+    for (const Output* s : stores)
+      if (!lines_of_ && wanted(*s)) lines_of_ = {s->buffer, s->map, more_of(*s)};
+  };
+  choose([](const Output& s) { return s.streams; });
   const bool columns = std::any_of(stores.begin(), stores.end(), [](const Output* s) { return s->kind == OutputKind::column; });
   if (!cuts_lines() || columns) return;
   const auto is_row_of_many = [this](uint32_t map) {
@@ -215,18 +218,16 @@ void Code::choose_lines(const std::vector<const Output*>& stores) {
     for (uint32_t a = 0; a < nest_.outer; a++) many |= nest_.maps[map][a] != 0;
     return many && nest_.maps[map][nest_.lane] == 1;
   };
-  for (const Output* s : stores)
-    if (!lines_of_.place && s->kind == OutputKind::each && is_row_of_many(s->map)) lines_of_ = {s->buffer, [this, s] { return place_of(*s); }};
+  choose([&](const Output& s) { return s.kind == OutputKind::each && is_row_of_many(s.map); });
   for (const fusion::Expr& e : nest_.exprs)
-    if (!lines_of_.place && e.fn == Fn::load && is_row_of_many(e.map)) lines_of_ = {e.buffer, [this, &e] { return place_of(e); }};
+    if (!lines_of_ && e.fn == Fn::load && is_row_of_many(e.map)) lines_of_ = {e.buffer, e.map, more_of(e)};
 }
 
 // Buffers are taken to begin with a line, so that sums of the same elements are the same wherever they lie.
 Value* Code::lanes_before_line(Value* begin) {
-  constexpr uint64_t kLine = 64;
   at_.index[nest_.lane] = begin;
-  const uint64_t lanes = kLine / (memory_type(b_.getContext(), nest_.buffers[lines_of_.buffer])->getPrimitiveSizeInBits() / 8);
-  return b_.CreateAnd(b_.CreateNeg(lines_of_.place().scalar), b_.getInt64(lanes - 1));
+  const uint64_t lanes = kLine / (memory_type(b_.getContext(), nest_.buffers[lines_of_->buffer])->getPrimitiveSizeInBits() / 8);
+  return b_.CreateAnd(b_.CreateNeg(offset(lines_of_->map, lines_of_->more).scalar), b_.getInt64(lanes - 1));
 }
 
 // Whole vectors, then what is left with a mask: at the end, or backwards at the beginning, and what lies before the first whole line.
@@ -245,7 +246,7 @@ void Code::emit_stretch(Value* begin, Value* end, const std::function<void()>& b
   };
   const bool outer = nest_.lane_is_outer(), even = fusion::is_even(nest_) && !outer;
   if ((outer || fusion::is_short(nest_)) && has_masks()) return masked(begin, end, inside);
-  if (lines_of_.place) {
+  if (lines_of_) {
     Value* line = b_.CreateAdd(begin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, lanes_before_line(begin), b_.CreateSub(end, begin)));
     masked(begin, line, [&](Value* i) { return lanes_below(i, line); });
     begin = line;
@@ -261,8 +262,7 @@ void Code::emit_stretch(Value* begin, Value* end, const std::function<void()>& b
 
 // Whether every vector that does not begin with a line is of two.
 bool Code::cuts_lines() const {
-  constexpr uint64_t kLineBits = 512;
-  return machine_.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue() >= kLineBits;
+  return machine_.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue() >= 8 * kLine;
 }
 
 // Whether the machine leaves lanes out of loads and stores of every element type here; else LLVM writes a branch for each.

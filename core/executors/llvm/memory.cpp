@@ -17,8 +17,8 @@ Value* Code::lane_numbers() {
   return llvm::ConstantVector::get(numbers);
 }
 
-Code::Offset Code::offset(uint32_t map) {
-  Offset at{b_.getInt64(0)};
+Code::Offset Code::offset(uint32_t map, Value* more) {
+  Offset at{more ? more : b_.getInt64(0)};
   const auto add_lanes = [&](Value* v) { at.vector = at.vector ? b_.CreateAdd(at.vector, v) : v; };
   for (uint32_t a = 0; a < nest_.axes(); a++) {
     Value* stride = strides_[map][a];
@@ -50,7 +50,7 @@ Value* Code::address(uint32_t buffer, const Offset& at) {
 Value* Code::load(const fusion::Expr& e) {
   const auto id = static_cast<ExprId>(&e - nest_.exprs.data());
   if (square_ && is_turned(id)) return load_turned(id);
-  const Offset at = place_of(e);
+  const Offset at = offset(e.map, more_of(e));
   const DType d = nest_.buffers[e.buffer];
   llvm::Type* element = memory_type(b_.getContext(), d);
   const llvm::Align align(element->getPrimitiveSizeInBits() / 8);
@@ -79,7 +79,6 @@ void Code::fetch(Value* at) {
 
 // While this row, or this square, is found near, memory gets the next one ready.
 void Code::fetch_next(ExprId id, Value* from, size_t bytes) {
-  constexpr size_t kLine = 64;
   if (!is_ahead(id)) return;
   const fusion::Expr& e = nest_.exprs[id];
   Value* distance = nest_.blocked ? b_.CreateMul(strides_[e.map][nest_.block_axis()], b_.getInt64(lanes_)) : strides_[e.map][nest_.outer - 1];
@@ -88,27 +87,19 @@ void Code::fetch_next(ExprId id, Value* from, size_t bytes) {
 }
 
 Value* Code::position(const fusion::Expr& e) {
-  const Offset at = place_of(e);
+  const Offset at = offset(e.map, more_of(e));
   Value* v = at.scalar;
   if (at.vector) v = b_.CreateAdd(spread(v), at.vector);
   if (at.contiguous) v = b_.CreateAdd(spread(v), lane_numbers());
   return convert(b_, v, DType::i64, e.dtype);
 }
 
-Code::Offset Code::place_of(const fusion::Expr& load) {
-  Offset at = offset(load.map);
-  if (Value* more = offsets_[static_cast<size_t>(&load - nest_.exprs.data())]) at.scalar = b_.CreateAdd(at.scalar, more);
-  return at;
-}
-
-Code::Offset Code::place_of(const fusion::Output& s) {
-  Offset at = offset(s.map);
-  if (Value* more = store_offsets_[static_cast<size_t>(&s - nest_.stores.data())]) at.scalar = b_.CreateAdd(at.scalar, more);
-  return at;
-}
+// What is added to the places that maps give: of a part of something, where it begins.
+Value* Code::more_of(const fusion::Expr& e) const { return offsets_[static_cast<size_t>(&e - nest_.exprs.data())]; }
+Value* Code::more_of(const fusion::Output& s) const { return store_offsets_[static_cast<size_t>(&s - nest_.stores.data())]; }
 
 void Code::store(const fusion::Output& s, Value* value) {
-  const Offset at = place_of(s);
+  const Offset at = offset(s.map, more_of(s));
   const DType d = nest_.buffers[s.buffer], from = nest_.exprs[s.value].dtype;
   const bool column = s.kind == fusion::OutputKind::column;
   llvm::Type* element = memory_type(b_.getContext(), d);
@@ -155,7 +146,6 @@ void Code::end_streams() {
 }
 
 void Code::store_vector(const fusion::Output& s, Value* value, Value* to, llvm::Align align) {
-  constexpr uint64_t kLine = 64;
   const uint64_t bytes = value->getType()->getPrimitiveSizeInBits() / 8;
   if (!s.streams || bytes % kLine) {
     b_.CreateAlignedStore(value, to, align);

@@ -46,8 +46,7 @@ void Code::turn(ExprId id, Value* first) {
   auto* quad = llvm::FixedVectorType::get(element, kQuad);
   const llvm::Align align(element->getPrimitiveSizeInBits() / 8);
   at_.index[nest_.block_axis()] = first;
-  Offset at{offset(e.map).scalar};
-  if (offsets_[id]) at.scalar = b_.CreateAdd(at.scalar, offsets_[id]);
+  Offset at{offset(e.map, more_of(e)).scalar};
   std::vector<Value*> from, rows;
   for (unsigned lane = 0; lane < lanes_; lane++) {
     from.push_back(address(e.buffer, at));

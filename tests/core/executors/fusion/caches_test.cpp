@@ -170,7 +170,6 @@ TEST(FetchAhead, fetches_the_next_row_where_one_is_read_again) {
   EXPECT_TRUE(ahead(negated(4000, 300, {300, 1}), 4096).empty()) << "nothing is read twice";
 }
 
-// Sums of large values and of small ones: x - mean(x) needs little, exp(x - mean(x)) much.
 TEST(FetchAhead, fetches_the_next_square_where_results_are_streamed) {
   Nest n = turned(4000, 300);
   fetch_ahead(n, 4096);
@@ -180,6 +179,8 @@ TEST(FetchAhead, fetches_the_next_square_where_results_are_streamed) {
   ASSERT_EQ(n.ahead.size(), 1u);
   EXPECT_EQ(n.ahead[0].load, 0u);
 }
+
+// Sums of large values and of small ones: x - mean(x) needs little, exp(x - mean(x)) much.
 TEST(FetchAhead, chooses_the_pass_that_computes_most) {
   Nest n = softmax(4, 50257);
   n.exprs = {make(Fn::load, {}), make(Fn::sum, {0}), make(Fn::sub, {0, 1}), make(Fn::exp, {2}), make(Fn::sum, {3}), make(Fn::sub, {0, 4})};
