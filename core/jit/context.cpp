@@ -13,6 +13,7 @@
 #include "executors/half/half.h"
 #include "executors/host/host.h"
 #include "executors/onednn/onednn.h"
+#include "executors/pooling/pooling.h"
 #include "jit/pipeline.h"
 
 namespace thunder {
@@ -36,6 +37,8 @@ Context::Context(const ContextHooks& hooks) : hooks_(hooks), threads_(thread_cou
   else missing_.emplace_back("half", kNoVectors);
   if (auto convolution = convolution_executor()) executors_.push_back(make<Executor>(*convolution));
   else missing_.emplace_back("convolution", kNoVectors);
+  if (auto pooling = pooling_executor()) executors_.push_back(make<Executor>(*pooling));
+  else missing_.emplace_back("pooling", kNoVectors);
   std::string found;
   if (auto onednn = onednn_executor(found)) executors_.push_back(make<Executor>(*onednn));
   else missing_.emplace_back("onednn", found);

@@ -167,15 +167,17 @@ Status* backward_kernel(const Kernel& k) {
   const Buffer &grad = k.in[0], &indices = k.in[1], &out = k.out[0];
   return by_real(out.dtype, [&](auto t) -> Status* {
     using T = decltype(t);
-    const int64_t columns = out.shape[3], pixels = out.shape[2] * columns;
+    const int64_t columns = out.shape[3], pixels = out.shape[2] * columns, step = out.strides[3];
+    const bool dense = out.strides[2] == columns * step;  // a division less for each pixel
     return each_plane(k, out, [&](int64_t n, int64_t c) -> Status* {
+      T* plane = out.as<T>() + offset(out, n, c, 0, 0);
       for (int64_t y = 0; y < out.shape[2]; y++)
-        for (int64_t x = 0; x < columns; x++) out.as<T>()[offset(out, n, c, y, x)] = T(0);
+        for (int64_t x = 0; x < columns; x++) plane[y * out.strides[2] + x * step] = T(0);
       for (int64_t y = 0; y < grad.shape[2]; y++)
         for (int64_t x = 0; x < grad.shape[3]; x++) {
           const int64_t p = indices.as<int64_t>()[offset(indices, n, c, y, x)];
           if (p < 0 || p >= pixels) return refuse(cat("prims.max_pool2d_backward: index ", p, " is out of range for ", pixels, " pixels"));
-          T& to = out.as<T>()[offset(out, n, c, p / columns, p % columns)];
+          T& to = plane[dense ? p * step : p / columns * out.strides[2] + p % columns * step];
           to = static_cast<T>(static_cast<Compute<T>>(to) + static_cast<Compute<T>>(grad.as<T>()[offset(grad, n, c, y, x)]));
         }
       return nullptr;

@@ -1,0 +1,115 @@
+#include "executors/pooling/pooling.h"
+
+#include <array>
+#include <limits>
+
+#include "executors/cpu/site.h"
+#include "executors/cpu/slots.h"
+#include "executors/cpu/tiling.h"
+#include "executors/pooling/maxima.h"
+
+namespace thunder {
+namespace {
+
+constexpr float kNothing = -std::numeric_limits<float>::infinity();
+
+class MaxPool : public Site {
+ public:
+  MaxPool(const Maxima& maxima, const NodeView& view) : maxima_(maxima) {
+    int64_t* const pairs[] = {kernel_, stride_, padding_, dilation_};
+    for (size_t i = 0; i < 4; i++) {
+      const Sizes given = concrete(view.node.args[1 + i].dim_list());
+      pairs[i][0] = given[0], pairs[i][1] = given[given.size() - 1];
+    }
+    const Sizes image = concrete(view.store.type(view.node.args[0].v).shape), windows = concrete(view.store.type(view.node.results[0]).shape);
+    channels_ = image[1];
+    for (size_t i = 0; i < 2; i++) image_[i] = image[2 + i], windows_[i] = windows[2 + i];
+    const bool packed = stride_[1] <= Maxima::kMostPacked;
+    const int64_t lanes = packed ? round_up(windows_[1], Maxima::kMostLanes) : windows_[1];
+    line_ = round_up(std::max(padding_[1] + image_[1], lanes * stride_[1] + (kernel_[1] - 1) * dilation_[1]), Maxima::kMostLanes);
+    lines_ = line_ * std::min(kernel_[0], image_[0]);
+    const int64_t tasks = image[0] * channels_, work = windows_[0] * windows_[1] * kernel_[0] * kernel_[1];
+    const int64_t floats = lines_ + std::min(kernel_[0], image_[0]);
+    slots_ = Slots(tasks, std::clamp<int64_t>(std::min(tasks * work / kFew, kMostScratch / floats), 1, kMostSlots), floats);
+  }
+
+  // Places are 32 bits.
+  bool fits() const { return line_ <= INT32_MAX / (image_[0] + 1); }
+  size_t scratch() const { return slots_.bytes(); }
+
+  Status* run(const Launch* launch) const override {
+    return slots_.run(launch, [&](int64_t plane, float* lines) -> Status* {
+      const Buffer& in = launch->inputs[0];
+      const float* from = in.as<float>() + plane / channels_ * in.strides[0] + plane % channels_ * in.strides[1];
+      const int64_t before = plane * windows_[0] * windows_[1];
+      pool(from, in.strides, lines, launch->outputs[0].as<float>() + before, launch->outputs[1].as<int64_t>() + before);
+      return nullptr;
+    });
+  }
+
+ private:
+  // Pixels that are not worth another thread; floats.
+  static constexpr int64_t kFew = 1 << 14, kMostSlots = 64, kMostScratch = 1 << 22;
+  static int64_t round_up(int64_t n, int64_t by) { return parts(n, by) * by; }
+
+  // One plane; its results are dense.
+  void pool(const float* from, const int64_t* strides, float* lines, float* values, int64_t* places) const {
+    std::fill_n(lines, lines_, kNothing);
+    auto* first = reinterpret_cast<int32_t*>(lines + lines_);
+    WindowRow row{lines, line_, 0, first, kernel_[1], dilation_[1], stride_[1], windows_[1]};
+    for (int64_t y = 0; y < windows_[0]; y++, values += windows_[1], places += windows_[1]) {
+      row.rows = 0;
+      for (int64_t i = 0; i < kernel_[0]; i++) {
+        const int64_t at = y * stride_[0] - padding_[0] + i * dilation_[0];
+        if (at < 0 || at >= image_[0]) continue;
+        copy(from + at * strides[2], strides[3], lines + row.rows * line_ + padding_[1]);
+        first[row.rows++] = static_cast<int32_t>(at * image_[1] - padding_[1]);
+      }
+      if (maxima_.row(row, values, places)) choose_first(row, places);
+    }
+  }
+  void copy(const float* from, int64_t step, float* to) const {
+    if (step == 1) std::copy_n(from, image_[1], to);
+    else
+      for (int64_t x = 0; x < image_[1]; x++) to[x] = from[x * step];
+  }
+  // Where all pixels are negative infinities, the first that is not padding.
+  void choose_first(const WindowRow& row, int64_t* places) const {
+    for (int64_t window = 0; window < windows_[1]; window++) {
+      if (places[window] >= 0) continue;
+      int64_t x = window * stride_[1] - padding_[1];
+      while (x < 0) x += dilation_[1];
+      places[window] = row.first[0] + padding_[1] + x;
+    }
+  }
+
+  const Maxima& maxima_;
+  int64_t channels_, image_[2], windows_[2], kernel_[2], stride_[2], padding_[2], dilation_[2];
+  int64_t line_, lines_;  // floats of a row with its padding, and of those under a row of windows
+  Slots slots_;
+};
+
+struct Row {
+  std::string_view op;
+};
+constexpr std::array kRows = {Row{"prims.max_pool2d"}};
+
+bool pools_floats(const NodeView& view, void*) { return on_cpu(view.store.type(view.node.args[0].v), DType::f32); }
+
+Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
+  auto site = std::make_unique<MaxPool>(*static_cast<const Maxima*>(user), view);
+  if (!site->fits()) return make<Status>(Code::declined, "a plane with its padding has more pixels than places count").detach();
+  *scratch = site->scratch();
+  *state = static_cast<Site*>(site.release());
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<ExecutorDesc> pooling_executor(Instructions with) {
+  const Maxima* maxima = maxima_for(with);
+  if (!maxima) return std::nullopt;
+  return site_executor("pooling", kRows, pools_floats, prepare, maxima);
+}
+
+}  // namespace thunder

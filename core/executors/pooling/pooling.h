@@ -1,0 +1,14 @@
+// The executor of pooling.
+#pragma once
+
+#include <optional>
+
+#include "executors/cpu/instructions.h"
+#include "executors/executor.h"
+
+namespace thunder {
+
+// prims.max_pool2d of f32 on the CPU. Nothing without vectors.
+std::optional<ExecutorDesc> pooling_executor(Instructions with = instructions_of_this_machine());
+
+}  // namespace thunder
