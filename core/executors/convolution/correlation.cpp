@@ -2,41 +2,63 @@
 
 #include <algorithm>
 
+#include "base/cpu_count.h"
 #include "executors/convolution/phases.h"
 
 namespace thunder {
 namespace {
 
-// A task is so many panels and blocks of rows: panels' planes and a block's weights stay in the second-level cache.
-constexpr int64_t kPanels = 8, kBlocks = 8;
+constexpr int64_t kMostBlocks = 16;  // whose sums a task has at a time
 
 }  // namespace
 
-Correlation::Correlation(const Kernels& kernels, const Window& window, Planes planes, std::vector<Grid> grids, Summed summed, bool sparse)
-    : kernels_(kernels), w(window), planes_(planes), grids_(std::move(grids)), summed_(summed), sums_(summed == inputs ? w.channels : w.outputs),
-      rows_(summed == inputs ? w.outputs : w.channels), blocks_(rows_, kernels_.panel_rows), sparse_(sparse) {
+Correlation::Correlation(const ConvolutionCode& code, const Window& window, Planes planes, std::vector<Grid> grids, Summed summed, bool sparse)
+    : k_(code.kernels), t_(code.transforms), w(window), planes_(planes), grids_(std::move(grids)), summed_(summed),
+      sums_(summed == inputs ? w.channels : w.outputs), rows_(summed == inputs ? w.outputs : w.channels), blocks_(rows_, k_.panel_rows), gathered_(k_),
+      sparse_(sparse), threads_(static_cast<int64_t>(thread_count())) {
   int64_t at = 0;
   for (const Grid& g : grids_) {
     Weights& packed = weights_.emplace_back();
     packed.at = at, packed.depth = sums_ * static_cast<int64_t>(g.taps.size());
     for (int64_t c = 0; c < sums_; c++)
       for (int64_t place : g.places) packed.offsets.push_back(static_cast<int32_t>(c * planes_.channel() + place));
+    const int64_t most = std::clamp<int64_t>(kTaskFloats / std::max<int64_t>(1, packed.depth * blocks_.most()), 4, kMostBlocks);
+    packed.blocks = std::max<int64_t>(1, parts(blocks_.count(), std::max<int64_t>(1, parts(blocks_.count(), most))));
     at += rows_ * packed.depth;
   }
-  images_ = images_at_a_time(w.batch, image_planes());
+  images_ = best_images();
 }
 
-int64_t Correlation::group_weights() const { return weights_.empty() ? 0 : weights_.back().at + rows_ * weights_.back().depth; }
+int64_t Correlation::bands(const Window& w) { return parts(static_cast<int64_t>(thread_count()), std::max<int64_t>(1, w.batch * w.groups)); }
 
-size_t Correlation::scratch() const {
-  return static_cast<size_t>(images_ * image_planes() + kBeyond + w.groups * group_weights()) * sizeof(float);
+int64_t Correlation::bands() const {
+  int64_t most = 0;
+  for (const Grid& g : grids_) most = std::max(most, parts(g.size[0], planes_.band));
+  return most;
 }
+
+int64_t Correlation::panels(const Grid& g, int64_t images) const { return parts(images * std::min(g.size[0], planes_.band) * g.size[1], k_.panel_columns); }
+
+// Panels go from one image to the next. Of as many images as there is place for, those whose panels are the fewest for the thread
+// that has the most.
+int64_t Correlation::best_images() const {
+  const int64_t most = images_at_a_time(w.batch, image_planes(), kTaskFloats);
+  int64_t best = 1, least = INT64_MAX;
+  for (int64_t images = 1; images <= most; images++) {
+    int64_t each = 0;
+    for (const Grid& g : grids_) each += panels(g, images) * static_cast<int64_t>(g.taps.size());
+    const int64_t total = each * parts(w.groups * parts(w.batch, images) * bands(), threads_);
+    if (total < least) best = images, least = total;
+  }
+  return best;
+}
+
+size_t Correlation::scratch() const { return slots().bytes() + static_cast<size_t>(w.groups * group_weights()) * sizeof(float); }
 
 // One call.
 struct Correlation::Job : Phases<Job> {
   const Correlation& site;
-  float *planes, *weights;
-  int64_t image = 0, images = 0;  // whose planes are there
+  float* weights;
 
   const Window& w() const { return site.w; }
   const Buffer& x() const { return launch->inputs[0]; }
@@ -47,12 +69,6 @@ struct Correlation::Job : Phases<Job> {
   void clear(int64_t index) const {
     const int64_t size = y().shape[2] * y().shape[3];
     std::fill_n(y().as<float>() + index * size, size, 0.0f);
-  }
-
-  void fill(int64_t index) const {
-    const int64_t channels = w().groups * site.sums_, n = index / channels, c = index % channels;
-    const int64_t steps[] = {x().strides[2], x().strides[3]};
-    site.planes_.fill(x().as<float>() + (image + n) * x().strides[0] + c * x().strides[1], steps, planes + index * site.planes_.channel());
   }
 
   void pack(int64_t index) const {
@@ -74,70 +90,77 @@ struct Correlation::Job : Phases<Job> {
     return group * site.group_weights() + packed.at + site.blocks_.first(block) * packed.depth;
   }
 
-  // Pixels of a grid are numbered along the rows of the planes; those between two rows of outputs are summed for nothing.
-  int64_t panels(const Grid& g) const {
-    return g.size[0] && g.size[1] ? parts((g.size[0] - 1) * site.planes_.pitch + g.size[1], site.kernels_.panel_columns) : 0;
-  }
-  int64_t tasks(const Grid& g) const { return parts(panels(g), kPanels) * parts(site.blocks_.count(), kBlocks); }
-  int64_t tasks() const {
-    int64_t n = 0;
-    for (const Grid& g : site.grids_) n += tasks(g);
-    return n * images * w().groups;
+  // Some images of a group, from a row of the grids on, and their planes.
+  struct Task {
+    const Correlation& site;
+    int64_t group, image, images, row;
+    float* planes;
+
+    int64_t rows(const Grid& g) const { return std::clamp<int64_t>(g.size[0] - row, 0, site.planes_.band); }
+    // They are numbered along rows and images.
+    int64_t pixels(const Grid& g) const { return images * rows(g) * g.size[1]; }
+  };
+
+  void task(int64_t index, float* planes) const {
+    const int64_t bands = site.bands(), image = index / bands / w().groups * site.images_;
+    const Task t{site, index / bands % w().groups, image, std::min(site.images_, w().batch - image), index % bands * site.planes_.band, planes};
+    fill(t);
+    for (size_t g = 0; g < site.grids_.size(); g++)
+      for (int64_t block = 0; block < site.blocks_.count(); block += site.weights_[g].blocks)
+        for (int64_t pixel = 0; pixel < t.pixels(site.grids_[g]); pixel += site.k_.panel_columns) sum_panel(t, g, block, pixel);
   }
 
-  void sum(int64_t index) const {
-    const int64_t each = tasks() / (images * w().groups), n = index / each / w().groups, group = index / each % w().groups;
-    int64_t rest = index % each;
-    size_t g = 0;
-    while (rest >= tasks(site.grids_[g])) rest -= tasks(site.grids_[g++]);
+  void fill(const Task& t) const {
+    const int64_t steps[] = {x().strides[2], x().strides[3]};
+    float* to = t.planes;
+    for (int64_t n = 0; n < t.images; n++)
+      for (int64_t c = 0; c < site.sums_; c++, to += site.planes_.channel())
+        site.planes_.fill(site.t_, x().as<float>() + (t.image + n) * x().strides[0] + (t.group * site.sums_ + c) * x().strides[1], steps, t.row, to);
+    std::fill_n(to, kBeyond, 0.0f);  // the zeros on the right of the last row
+  }
+
+  // The panel that begins with a pixel, of the blocks from `first` on.
+  void sum_panel(const Task& t, size_t g, int64_t first, int64_t pixel) const {
     const Grid& grid = site.grids_[g];
-    const int64_t chunks = parts(panels(grid), kPanels), panel = rest % chunks * kPanels, block = rest / chunks * kBlocks;
-    for (int64_t b = block; b < std::min(block + kBlocks, site.blocks_.count()); b++)
-      for (int64_t p = panel; p < std::min(panel + kPanels, panels(grid)); p++) sum_panel(g, n, group, b, p);
-  }
-
-  void sum_panel(size_t g, int64_t n, int64_t group, int64_t block, int64_t panel) const {
-    const Kernels& k = site.kernels_;
     const Weights& packed = site.weights_[g];
-    alignas(64) float sums[Kernels::kMostPanel];
-    const int64_t first = panel * k.panel_columns;
-    const float* b = planes + (n * w().groups + group) * site.sums_ * site.planes_.channel() + first;
-    const int64_t row = site.blocks_.first(block), rows = site.blocks_.rows(block);
-    k.panel(rows, packed.depth, weights + place(group, packed, block), b, packed.offsets.data(), sums, false);
-    float* to = y().as<float>() + (image + n) * y().strides[0] + (group * site.rows_ + row) * y().strides[1];
-    for (int64_t i = 0; i < rows; i++, to += y().strides[1])
-      write(site.grids_[g], first, sums + i * k.panel_columns, to);
+    const int64_t end = std::min(pixel + site.k_.panel_columns, t.pixels(grid)), blocks = std::min(first + packed.blocks, site.blocks_.count());
+    Run runs[Kernels::kMostColumns];
+    size_t n_runs = 0;
+    each_run(t.rows(grid), grid.size[1], pixel, end, [&](int64_t n, int64_t row, int64_t column, int64_t count, int64_t at) {
+      runs[n_runs++] = {t.planes + n * site.image_planes() + row * site.planes_.pitch + column, at, count};
+    });
+    alignas(64) float sums[kMostBlocks][Kernels::kMostPanel];
+    site.gathered_.each_part({runs, n_runs}, packed.offsets, [&](const float* part, int64_t from, int64_t depth) {
+      for (int64_t b = first; b < blocks; b++) {
+        const int64_t rows = site.blocks_.rows(b);
+        site.gathered_.add(rows, depth, weights + place(t.group, packed, b) + from * rows, part, sums[b - first], from > 0);
+      }
+    });
+    for (int64_t b = first; b < blocks; b++)
+      write(t, grid, t.group * site.rows_ + site.blocks_.first(b), site.blocks_.rows(b), pixel, end, sums[b - first]);
   }
 
-  // The panel's pixels that are outputs.
-  void write(const Grid& g, int64_t first, const float* sums, float* to) const {
-    const int64_t pitch = site.planes_.pitch, columns = site.kernels_.panel_columns, step = g.step[1] * y().strides[3];
-    for (int64_t done = 0; done < columns;) {
-      const int64_t row = (first + done) / pitch, column = (first + done) % pitch;
-      if (row >= g.size[0]) return;
-      const int64_t run = std::min(columns - done, g.size[1] - column);
-      float* at = to + (g.first[0] + row * g.step[0]) * y().strides[2] + (g.first[1] + column * g.step[1]) * y().strides[3];
-      if (step == 1) std::copy(sums + done, sums + done + std::max<int64_t>(0, run), at);
-      else
-        for (int64_t i = 0; i < run; i++) at[i * step] = sums[done + i];
-      done += pitch - column;
-    }
+  // Some rows of the pixels [begin, end).
+  void write(const Task& t, const Grid& g, int64_t channel, int64_t rows, int64_t begin, int64_t end, const float* sums) const {
+    const int64_t step = g.step[1] * y().strides[3];
+    each_run(t.rows(g), g.size[1], begin, end, [&](int64_t n, int64_t row, int64_t column, int64_t count, int64_t at) {
+      const float* from = sums + at;
+      float* to = y().as<float>() + (t.image + n) * y().strides[0] + channel * y().strides[1] + (g.first[0] + (t.row + row) * g.step[0]) * y().strides[2] +
+                  (g.first[1] + column * g.step[1]) * y().strides[3];
+      for (int64_t i = 0; i < rows; i++, from += site.k_.panel_columns, to += y().strides[1])
+        if (step == 1) std::copy_n(from, count, to);
+        else
+          for (int64_t x = 0; x < count; x++) to[x * step] = from[x];
+    });
   }
 };
 
 Status* Correlation::run(const Launch* launch) const {
-  auto* planes = static_cast<float*>(launch->scratch);
-  Job job{{launch}, *this, planes, planes + images_ * image_planes() + kBeyond};
+  const Job job{{launch}, *this, static_cast<float*>(launch->scratch) + slots().bytes() / sizeof(float)};
   if (Status* failed = job.each<&Job::pack>(w.groups * blocks_.count(), sums_ * w.taps() * blocks_.most())) return failed;
   if (sparse_)
     if (Status* failed = job.each<&Job::clear>(w.batch * w.groups * rows_, w.image[0] * w.image[1])) return failed;
-  for (; job.image < w.batch; job.image += images_) {
-    job.images = std::min(images_, w.batch - job.image);
-    std::fill_n(planes + job.images * image_planes(), kBeyond, 0.0f);  // the zeros on the right of the last row
-    if (Status* failed = job.each<&Job::fill>(job.images * w.groups * sums_, planes_.channel())) return failed;
-    if (Status* failed = job.each<&Job::sum>(job.tasks(), sums_ * w.taps() * kPanels)) return failed;
-  }
-  return nullptr;
+  return slots().run(launch, [&](int64_t index, float* planes) -> Status* { return job.task(index, planes), nullptr; });
 }
 
 }  // namespace thunder

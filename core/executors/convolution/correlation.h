@@ -5,9 +5,9 @@
 
 #include "executors/convolution/panels.h"
 #include "executors/convolution/planes.h"
+#include "executors/convolution/sites.h"
 #include "executors/convolution/window.h"
-#include "executors/cpu/kernel.h"
-#include "executors/cpu/site.h"
+#include "executors/cpu/slots.h"
 
 namespace thunder {
 
@@ -25,7 +25,10 @@ class Correlation : public Site {
   enum Summed : size_t { outputs = 0, inputs = 1 };
 
   // `sparse`: no grid has some of the result.
-  Correlation(const Kernels& kernels, const Window& window, Planes planes, std::vector<Grid> grids, Summed summed, bool sparse = false);
+  Correlation(const ConvolutionCode& code, const Window& window, Planes planes, std::vector<Grid> grids, Summed summed, bool sparse = false);
+
+  // Into how many bands an image is to be cut at least, for all threads to have some.
+  static int64_t bands(const Window& w);
 
   // Bytes that a call needs.
   size_t scratch() const;
@@ -37,20 +40,28 @@ class Correlation : public Site {
   struct Weights {
     int64_t at, depth;            // where a grid's weights begin, and over how many elements a sum goes
     std::vector<int32_t> offsets;  // of those in the planes of an image
+    int64_t blocks;               // whose weights stay in the second-level cache
   };
-  int64_t group_weights() const;
-  int64_t image_planes() const { return w.groups * sums_ * planes_.channel(); }
+  int64_t group_weights() const { return weights_.empty() ? 0 : weights_.back().at + rows_ * weights_.back().depth; }
+  int64_t image_planes() const { return sums_ * planes_.channel(); }
+  int64_t panels(const Grid& g, int64_t images) const;
+  int64_t bands() const;
+  int64_t best_images() const;
+  Slots slots() const { return {w.groups * parts(w.batch, images_) * bands(), threads_, images_ * image_planes() + kBeyond}; }
 
-  const Kernels& kernels_;
+  const Kernels& k_;
+  const Transforms& t_;
   const Window w;
   const Planes planes_;
   const std::vector<Grid> grids_;
   const Summed summed_;
   const int64_t sums_, rows_;  // channels of a group: summed over, and of the result
   const RowBlocks blocks_;
+  const GatheredPanels gathered_;
   const bool sparse_;
+  const int64_t threads_;
   std::vector<Weights> weights_;
-  int64_t images_ = 1;  // whose planes are there at a time
+  int64_t images_ = 1;  // of a task
 };
 
 }  // namespace thunder

@@ -14,17 +14,18 @@ std::unique_ptr<Site> convolution_forward(const ConvolutionCode& code, const Nod
   for (int i = 0; i < 2; i++) {
     planes.image[i] = w.image[i], planes.stride[i] = w.stride[i], planes.lead[i] = w.padding[i];
     grid.size[i] = w.out[i];
-    reach[i] = (w.kernel[i] - 1) * w.dilation[i] / w.stride[i];
+    const int64_t span = (w.kernel[i] - 1) * w.dilation[i];
+    reach[i] = span / w.stride[i], planes.kept[i] = std::min(w.stride[i], span + 1);
   }
-  planes.fit(grid.size, reach);
-  if (w.groups * w.channels * planes.channel() > kMostOffset) return nullptr;
+  planes.fit(grid.size, reach, w.channels, Correlation::bands(w));
+  if (w.channels * planes.channel() > kMostOffset) return nullptr;
   for (int64_t tap = 0; tap < w.taps(); tap++) {
     const int64_t y = tap / w.kernel[1] * w.dilation[0], x = tap % w.kernel[1] * w.dilation[1];
-    const int64_t plane = y % w.stride[0] * w.stride[1] + x % w.stride[1];
+    const int64_t plane = y % w.stride[0] * planes.kept[1] + x % w.stride[1];
     grid.taps.push_back(tap);
     grid.places.push_back(plane * planes.plane() + y / w.stride[0] * planes.pitch + x / w.stride[1]);
   }
-  auto site = std::make_unique<Correlation>(code.kernels, w, planes, std::vector{std::move(grid)}, Correlation::inputs);
+  auto site = std::make_unique<Correlation>(code, w, planes, std::vector{std::move(grid)}, Correlation::inputs);
   *scratch = site->scratch();
   return site;
 }

@@ -43,13 +43,13 @@ std::unique_ptr<Site> convolution_input_grad(const ConvolutionCode& code, const 
     int64_t least = 0, most = 0;
     for (const Remainder& r : seen[i])
       for (const Seen& s : r.taps) least = std::min(least, s.from), most = std::max(most, s.from);
-    planes.image[i] = w.out[i], planes.stride[i] = 1, planes.lead[i] = -least;
+    planes.image[i] = w.out[i], planes.stride[i] = planes.kept[i] = 1, planes.lead[i] = -least;
     largest[i] = (w.image[i] + w.stride[i] - 1) / w.stride[i];
     reach[i] = most - least;
     sparse = sparse || static_cast<int64_t>(seen[i].size()) < std::min(w.stride[i], w.image[i]);
   }
-  planes.fit(largest, reach);
-  if (w.groups * w.outputs * planes.channel() > kMostOffset) return nullptr;
+  planes.fit(largest, reach, w.outputs, Correlation::bands(w));
+  if (w.outputs * planes.channel() > kMostOffset) return nullptr;
   std::vector<Grid> grids;
   for (const Remainder& y : seen[0])
     for (const Remainder& x : seen[1]) {
@@ -62,7 +62,7 @@ std::unique_ptr<Site> convolution_input_grad(const ConvolutionCode& code, const 
           g.places.push_back((down.from + planes.lead[0]) * planes.pitch + right.from + planes.lead[1]);
         }
     }
-  auto site = std::make_unique<Correlation>(code.kernels, w, planes, std::move(grids), Correlation::outputs, sparse);
+  auto site = std::make_unique<Correlation>(code, w, planes, std::move(grids), Correlation::outputs, sparse);
   *scratch = site->scratch();
   return site;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "executors/convolution/panels.h"
+
 namespace thunder {
 namespace {
 
@@ -9,14 +11,17 @@ int64_t round_up(int64_t n, int64_t by) { return n <= 0 ? 0 : (n + by - 1) / by;
 
 }  // namespace
 
-void Planes::fit(const int64_t grid[2], const int64_t reach[2]) {
-  rows = grid[0] + reach[0], pitch = grid[1] + reach[1];
+void Planes::fit(const int64_t grid[2], const int64_t reach[2], int64_t channels, int64_t bands) {
+  pitch = grid[1] + reach[1];
   int64_t shared = reach[1];
   for (int64_t remainder = 0; remainder < stride[1]; remainder++) {
     const int64_t left = round_up(lead[1] - remainder, stride[1]), end = round_up(image[1] + lead[1] - remainder, stride[1]);
     shared = std::min({shared, left, std::max<int64_t>(0, pitch - end)});
   }
   pitch -= shared;
+  const int64_t row = std::max<int64_t>(1, channels * remainders() * pitch), most = std::max<int64_t>(1, kTaskFloats / row - reach[0]);
+  band = std::max<int64_t>(1, parts(grid[0], std::max(bands, parts(grid[0], most))));
+  rows = band + reach[0];
 }
 
 void Planes::fill_row(const float* from, int64_t step, int64_t remainder, float* to) const {
@@ -31,14 +36,32 @@ void Planes::fill_row(const float* from, int64_t step, int64_t remainder, float*
   std::fill(to + end, to + pitch, 0.0f);
 }
 
-void Planes::fill(const float* from, const int64_t steps[2], float* to) const {
-  for (int64_t py = 0; py < stride[0]; py++)
-    for (int64_t px = 0; px < stride[1]; px++)
-      for (int64_t row = 0; row < rows; row++, to += pitch) {
-        const int64_t y = row * stride[0] + py - lead[0];
-        if (y < 0 || y >= image[0]) std::fill(to, to + pitch, 0.0f);
-        else fill_row(from + y * steps[0], steps[1], px, to);
-      }
+void Planes::fill(const Transforms& transforms, const float* from, const int64_t steps[2], int64_t first, float* to) const {
+  const bool pairs = stride[1] == 2 && kept[1] == 2 && steps[1] == 1;
+  for (int64_t py = 0; py < kept[0]; py++, to += kept[1] * plane())
+    for (int64_t row = 0; row < rows; row++) {
+      const int64_t y = (first + row) * stride[0] + py - lead[0];
+      float* at = to + row * pitch;
+      const bool inside = y >= 0 && y < image[0];
+      if (inside && pairs) split_row(transforms, from + y * steps[0], image[1], lead[1], pitch, at, at + plane());
+      else
+        for (int64_t px = 0; px < kept[1]; px++, at += plane())
+          if (inside) fill_row(from + y * steps[0], steps[1], px, at);
+          else std::fill(at, at + pitch, 0.0f);
+    }
+}
+
+void split_row(const Transforms& transforms, const float* row, int64_t width, int64_t lead, int64_t count, float* even, float* odd) {
+  constexpr int64_t kPairs = 256;  // at a time
+  float line[2 * kPairs];
+  for (int64_t i = 0; i < count; i += kPairs) {
+    const int64_t pairs = std::min(kPairs, count - i), first = 2 * i - lead;  // the pixel at line[0]
+    const int64_t begin = std::clamp<int64_t>(-first, 0, 2 * pairs), end = std::clamp(width - first, begin, 2 * pairs);
+    std::fill(line, line + begin, 0.0f);
+    std::copy(row + first + begin, row + first + end, line + begin);
+    std::fill(line + end, line + 2 * pairs, 0.0f);
+    transforms.split(line, pairs, even + i, odd + i);
+  }
 }
 
 }  // namespace thunder

@@ -1,8 +1,10 @@
-// An image's channels, copied for the kernel: with zeros around them, and a plane for each remainder of the stride, in which
+// A channel of an image, copied for the kernel: with zeros around it, and a plane for each remainder of the stride, in which
 // pixels that are a stride apart are neighbours.
 #pragma once
 
 #include <cstdint>
+
+#include "executors/convolution/transforms.h"
 
 namespace thunder {
 
@@ -10,21 +12,27 @@ namespace thunder {
 // (y * stride[0] + py - lead[0], x * stride[1] + px - lead[1]).
 struct Planes {
   int64_t image[2], stride[2], lead[2];
-  int64_t rows = 0, pitch = 0;  // of a plane; see `fit`
+  int64_t kept[2];               // remainders that some tap sees: those below
+  int64_t band = 0;             // rows of outputs of which the planes are there at a time
+  int64_t rows = 0, pitch = 0;  // of a plane
 
-  int64_t remainders() const { return stride[0] * stride[1]; }
+  int64_t remainders() const { return kept[0] * kept[1]; }
   int64_t plane() const { return rows * pitch; }
   int64_t channel() const { return remainders() * plane(); }
 
-  // Makes planes large enough for `grid` outputs and taps up to `reach` rows and columns away. The zeros on the right of a
-  // row serve as those on the left of the next one.
-  void fit(const int64_t grid[2], const int64_t reach[2]);
+  // Makes planes large enough for `grid` outputs and taps up to `reach` rows and columns away, in at least so many bands, and in as many
+  // as it takes for those of all `channels` to stay in the second-level cache. The zeros on the right of a row serve as those on the
+  // left of the next one.
+  void fit(const int64_t grid[2], const int64_t reach[2], int64_t channels, int64_t bands);
 
-  // From one channel with elements `steps` apart; writes channel() floats.
-  void fill(const float* from, const int64_t steps[2], float* to) const;
+  // Rows from `first` on, of one channel with elements `steps` apart; writes channel() floats.
+  void fill(const Transforms& transforms, const float* from, const int64_t steps[2], int64_t first, float* to) const;
 
  private:
   void fill_row(const float* from, int64_t step, int64_t remainder, float* to) const;
 };
+
+// even[i] and odd[i], for i < count, are the pixels 2 * i - lead and 2 * i + 1 - lead of a row of `width`, or zeros beyond it.
+void split_row(const Transforms& transforms, const float* row, int64_t width, int64_t lead, int64_t count, float* even, float* odd);
 
 }  // namespace thunder

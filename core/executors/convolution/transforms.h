@@ -16,13 +16,14 @@ struct Transforms {
 
   // even[i] = line[2 * i] and odd[i] = line[2 * i + 1] for i < count.
   void (*split)(const float* line, int64_t count, float* even, float* odd);
-  // to[column * to_distance + row] = from[row * distance + column], of whole vectors of rows, with zeros where there are none.
+  // to[column * to_distance + row] = from[row * distance + column], of whole vectors of rows, with zeros where there are none; where
+  // to_distance is less, the next column is written after these.
   void (*turn)(const float* from, int64_t distance, int64_t rows, int64_t columns, float* to, int64_t to_distance);
   // Of `count` tiles of 4 by 4 pixels (lanes may be neighbouring tiles, or channels): pixels[4 * y + x][lane] becomes
   // v[point * distance + lane].
   void (*tiles)(const float* const pixels[16], int64_t count, float* v, int64_t distance);
-  // u[point * kMostLanes + row] of taps[tap * kMostLanes + row].
-  void (*weights)(const float* taps, float* u);
+  // u[point * distance + row] of taps[tap * kMostLanes + row], for kMostLanes rows.
+  void (*weights)(const float* taps, float* u, int64_t distance);
   // rows[0] and rows[1] get 2 * count outputs each, of m[point * distance + tile].
   void (*outputs)(const float* m, int64_t distance, int64_t count, float* const rows[2]);
   // Backwards: gradients of 2 by 2 outputs, dy[2 * y + x][lane], become those of the points, and those become the taps':

@@ -90,7 +90,7 @@ class TransformsBody : Vectors<Isa> {
     out[0] = g[0], out[1] = ends + middle, out[2] = ends - middle, out[3] = g[2];
   }
 
-  static void weights(const float* taps, float* u) {
+  static void weights(const float* taps, float* u, int64_t distance) {
     constexpr int64_t kRow = Transforms::kMostLanes;
     for (int64_t x = 0; x < kRow; x += kLanes) {
       V down[3][4];  // [column, row]
@@ -102,7 +102,7 @@ class TransformsBody : Vectors<Isa> {
         const V g[] = {down[0][i], down[1][i], down[2][i]};
         V row[4];
         spread(g, row);
-        for (int64_t j = 0; j < 4; j++) store(u + (4 * i + j) * kRow + x, row[j]);
+        for (int64_t j = 0; j < 4; j++) store(u + (4 * i + j) * distance + x, row[j]);
       }
     }
   }

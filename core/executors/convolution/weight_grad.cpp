@@ -12,55 +12,52 @@
 namespace thunder {
 namespace {
 
-// So many pixels of a panel's operands stay in the second-level cache while blocks of outputs pass.
-constexpr int64_t kPixels = 512, kBlocks = 8;
+// Blocks of outputs that a task sums.
+constexpr int64_t kBlocks = 16, kLanes = Transforms::kMostLanes;
 
 // What of the image is used, with its padding.
 int64_t image_size(const Window& w, int axis) { return (w.out[axis] - 1) * w.stride[axis] + (w.kernel[axis] - 1) * w.dilation[axis] + 1; }
 
 class WeightGrad : public Site {
  public:
-  WeightGrad(const Kernels& kernels, const Window& window) : k_(kernels), w(window), blocks_(w.outputs, k_.panel_rows) {
+  WeightGrad(const ConvolutionCode& code, const Window& window)
+      : k_(code.kernels), t_(code.transforms), w(window), blocks_(w.outputs, k_.panel_rows), gathered_(k_) {
     for (int i = 0; i < 2; i++) size_[i] = image_size(w, i);
     for (int64_t y = 0; y < w.out[0]; y++)
       for (int64_t x = 0; x < w.out[1]; x++) offsets_.push_back(static_cast<int32_t>((y * w.stride[0] * size_[1] + x * w.stride[1]) * w.channels));
-    // Taps of one row are one run of columns where they are neighbours.
-    const int64_t together = w.dilation[1] == 1 ? w.kernel[1] : 1;
-    for (int64_t tap = 0; tap < w.taps(); tap += together)
-      for (int64_t at = 0; at < together * w.channels; at += k_.panel_columns) {
-        const int64_t y = tap / w.kernel[1] * w.dilation[0], x = tap % w.kernel[1] * w.dilation[1];
-        panels_.push_back({(y * size_[1] + x) * w.channels + at, tap * w.channels + at, std::min(k_.panel_columns, together * w.channels - at)});
-      }
     images_ = images_at_a_time(w.batch, image_floats() + gradient_floats());
   }
 
-  size_t scratch() const { return static_cast<size_t>(images_ * (image_floats() + gradient_floats()) + kBeyond) * sizeof(float); }
+  size_t scratch() const { return static_cast<size_t>(images_ * (image_floats() + gradient_floats()) + kBeyond + sums_floats()) * sizeof(float); }
 
   Status* run(const Launch* launch) const override;
 
  private:
-  // Columns [first, first + count) of those counted by tap and channel, and where they lie in the image.
-  struct Panel {
-    int64_t at, first, count;
-  };
   struct Job;
 
   int64_t image_floats() const { return w.groups * size_[0] * size_[1] * w.channels; }
-  int64_t gradient_floats() const { return w.groups * w.outputs * w.pixels(); }
+  int64_t gradient_floats() const { return w.groups * (w.outputs * w.pixels() + blocks_.count() * kLanes); }
+  // Columns are counted by tap and channel.
+  int64_t columns() const { return w.taps() * w.channels; }
+  int64_t panels() const { return parts(columns(), k_.panel_columns); }
+  // Of a group [panel, block].
+  int64_t group_sums() const { return panels() * blocks_.count() * Kernels::kMostPanel; }
+  int64_t sums_floats() const { return w.groups * group_sums(); }
 
   const Kernels& k_;
+  const Transforms& t_;
   const Window w;
   const RowBlocks blocks_;
+  const GatheredPanels gathered_;
   int64_t size_[2];  // of the image, as image_size has it
   std::vector<int32_t> offsets_;
-  std::vector<Panel> panels_;
   int64_t images_ = 1;  // packed at a time
 };
 
 // One call.
 struct WeightGrad::Job : Phases<Job> {
   const WeightGrad& site;
-  float *gradients, *image_data;
+  float *gradients, *image_data, *sums;
   int64_t image = 0, images = 0;  // packed now
 
   const Window& w() const { return site.w; }
@@ -76,53 +73,83 @@ struct WeightGrad::Job : Phases<Job> {
     if (row < 0 || row >= w().image[0]) return std::fill(to, to + columns * channels, 0.0f), void();
     std::fill(to, to + begin * channels, 0.0f);
     std::fill(to + end * channels, to + columns * channels, 0.0f);
-    const float* from = x().as<float>() + n * x().strides[0] + group * channels * x().strides[1] + row * x().strides[2] - w().padding[1] * x().strides[3];
+    const float* from = x().as<float>() + n * x().strides[0] + group * channels * x().strides[1] + row * x().strides[2];
+    to += begin * channels, from += (begin - w().padding[1]) * x().strides[3];
+    // Whole vectors of channels do not reach into the next row, which another thread may have.
+    if (x().strides[3] == 1 && channels % kLanes == 0) return site.t_.turn(from, x().strides[1], channels, end - begin, to, channels);
     for (int64_t c = 0; c < channels; c++, from += x().strides[1])
-      for (int64_t column = begin; column < end; column++) to[column * channels + c] = from[column * x().strides[3]];
+      for (int64_t column = 0; column < end - begin; column++) to[column * channels + c] = from[column * x().strides[3]];
   }
 
-  // A block's rows of dy, [pixel, row].
+  // A block's rows of dy, [pixel, row], and what whole vectors write after them.
+  float* block_of(int64_t n, int64_t group, int64_t block) const {
+    const int64_t all = w().outputs * w().pixels() + site.blocks_.count() * kLanes;
+    return gradients + n * site.gradient_floats() + group * all + site.blocks_.first(block) * w().pixels() + block * kLanes;
+  }
   void turn_block(int64_t index) const {
     const int64_t blocks = site.blocks_.count(), block = index % blocks, group = index / blocks % w().groups, n = index / blocks / w().groups;
-    const int64_t first = group * w().outputs + site.blocks_.first(block), rows = site.blocks_.rows(block);
-    float* to = gradients + n * site.gradient_floats() + first * w().pixels();
-    for (int64_t i = 0; i < rows; i++) {
-      const float* from = dy().as<float>() + (image + n) * dy().strides[0] + (first + i) * dy().strides[1];
-      float* at = to + i;
-      for (int64_t y = 0; y < w().out[0]; y++)
-        for (int64_t column = 0; column < w().out[1]; column++, at += rows) *at = from[y * dy().strides[2] + column * dy().strides[3]];
-    }
+    const int64_t first = group * w().outputs + site.blocks_.first(block), rows = site.blocks_.rows(block), *strides = dy().strides;
+    const bool dense = strides[2] == w().out[1] * strides[3];
+    const int64_t down = dense ? 1 : w().out[0], across = dense ? w().pixels() : w().out[1];
+    const float* from = dy().as<float>() + (image + n) * strides[0] + first * strides[1];
+    float* to = block_of(n, group, block);
+    for (int64_t y = 0; y < down; y++, from += strides[2], to += across * rows)
+      if (strides[3] == 1) site.t_.turn(from, strides[1], rows, across, to, rows);
+      else
+        for (int64_t i = 0; i < rows; i++)
+          for (int64_t x = 0; x < across; x++) to[x * rows + i] = from[i * strides[1] + x * strides[3]];
   }
 
   int64_t chunks() const { return parts(site.blocks_.count(), kBlocks); }
-  int64_t tasks() const { return static_cast<int64_t>(site.panels_.size()) * chunks() * w().groups; }
+  int64_t tasks() const { return site.panels() * chunks() * w().groups; }
 
-  void sum(int64_t index) const {
-    const int64_t chunk = index % chunks() * kBlocks, end = std::min(chunk + kBlocks, site.blocks_.count()), group = index / chunks() % w().groups;
-    const Panel& panel = site.panels_[static_cast<size_t>(index / chunks() / w().groups)];
-    alignas(64) float sums[kBlocks][Kernels::kMostPanel];
-    for (int64_t n = 0; n < images; n++) {
-      const float* b = image_data + (n * w().groups + group) * site.size_[0] * site.size_[1] * w().channels + panel.at;
-      for (int64_t pixel = 0; pixel < w().pixels(); pixel += kPixels)
-        for (int64_t block = chunk; block < end; block++) {
-          const int64_t rows = site.blocks_.rows(block), first = group * w().outputs + site.blocks_.first(block);
-          const float* a = gradients + n * site.gradient_floats() + first * w().pixels() + pixel * rows;
-          const int64_t depth = std::min(kPixels, w().pixels() - pixel);
-          site.k_.panel(rows, depth, a, b, site.offsets_.data() + pixel, sums[block - chunk], n > 0 || pixel > 0);
-        }
-    }
-    for (int64_t block = chunk; block < end; block++)
-      for (int64_t i = 0; i < site.blocks_.rows(block); i++)
-        write(panel, group * w().outputs + site.blocks_.first(block) + i, sums[block - chunk] + i * site.k_.panel_columns);
+  float* sum_of(int64_t group, int64_t panel, int64_t block) const {
+    return sums + group * site.group_sums() + (panel * site.blocks_.count() + block) * Kernels::kMostPanel;
   }
 
-  void write(const Panel& panel, int64_t output, const float* sums) const {
+  // A panel and some blocks.
+  void sum(int64_t index) const {
+    const int64_t chunk = index % chunks() * kBlocks, group = index / chunks() % w().groups, panel = index / chunks() / w().groups;
+    for (int64_t n = 0; n < images; n++) {
+      Run runs[Kernels::kMostColumns];
+      const size_t n_runs = runs_of(panel, image_data + (n * w().groups + group) * site.size_[0] * site.size_[1] * w().channels, runs);
+      site.gathered_.each_part({runs, n_runs}, site.offsets_, [&](const float* part, int64_t pixel, int64_t depth) {
+        for (int64_t block = chunk; block < std::min(chunk + kBlocks, site.blocks_.count()); block++) {
+          const int64_t rows = site.blocks_.rows(block);
+          site.gathered_.add(rows, depth, block_of(n, group, block) + pixel * rows, part, sum_of(group, panel, block), image > 0 || n > 0 || pixel > 0);
+        }
+      });
+    }
+  }
+  // Where a panel's columns lie in an image: the channels of taps that are neighbours are one run. How many there are.
+  size_t runs_of(int64_t panel, const float* from, Run* runs) const {
+    const int64_t together = w().dilation[1] == 1 ? w().kernel[1] : 1, first = panel * site.k_.panel_columns;
+    size_t n = 0;
+    each_run(w().taps() / together, together * w().channels, first, std::min(first + site.k_.panel_columns, site.columns()),
+             [&](int64_t, int64_t row, int64_t column, int64_t count, int64_t at) {
+               const int64_t y = row * together / w().kernel[1] * w().dilation[0], x = row * together % w().kernel[1] * w().dilation[1];
+               runs[n++] = {from + (y * site.size_[1] + x) * w().channels + column, at, count};
+             });
+    return n;
+  }
+
+  // The gradients of a block of outputs.
+  void finish(int64_t index) const {
+    const int64_t block = index % site.blocks_.count(), group = index / site.blocks_.count(), first = group * w().outputs + site.blocks_.first(block);
     const Buffer& dw = launch->outputs[0];
-    float* to = dw.as<float>() + output * dw.strides[0];
-    for (int64_t j = 0; j < panel.count; j++) {
-      const int64_t tap = (panel.first + j) / w().channels, c = (panel.first + j) % w().channels;
-      float& at = to[c * dw.strides[1] + tap / w().kernel[1] * dw.strides[2] + tap % w().kernel[1] * dw.strides[3]];
-      at = image > 0 ? at + sums[j] : sums[j];
+    for (int64_t i = 0; i < site.blocks_.rows(block); i++) {
+      float* to = dw.as<float>() + (first + i) * dw.strides[0];
+      int64_t tap = 0, c = 0, place = 0;
+      for (int64_t panel = 0; panel < site.panels(); panel++) {
+        const float* from = sum_of(group, panel, block) + i * site.k_.panel_columns;
+        const int64_t count = std::min(site.k_.panel_columns, site.columns() - panel * site.k_.panel_columns);
+        for (int64_t j = 0; j < count; j++) {
+          to[place + c * dw.strides[1]] = from[j];
+          if (++c < w().channels) continue;
+          c = 0, tap++;
+          place = tap / w().kernel[1] * dw.strides[2] + tap % w().kernel[1] * dw.strides[3];
+        }
+      }
     }
   }
 
@@ -134,15 +161,16 @@ struct WeightGrad::Job : Phases<Job> {
 
 Status* WeightGrad::run(const Launch* launch) const {
   auto* gradients = static_cast<float*>(launch->scratch);
-  Job job{{launch}, *this, gradients, gradients + images_ * gradient_floats()};
-  if (w.batch == 0) job.clear();
+  auto* image_data = gradients + images_ * gradient_floats();
+  Job job{{launch}, *this, gradients, image_data, image_data + images_ * image_floats() + kBeyond};
+  if (w.batch == 0) return job.clear(), nullptr;
   for (; job.image < w.batch; job.image += images_) {
     job.images = std::min(images_, w.batch - job.image);
     if (Status* failed = job.each<&Job::turn_row>(job.images * w.groups * size_[0], size_[1] * w.channels)) return failed;
     if (Status* failed = job.each<&Job::turn_block>(job.images * w.groups * blocks_.count(), w.pixels() * blocks_.most())) return failed;
     if (Status* failed = job.each<&Job::sum>(job.tasks(), w.pixels() * k_.panel_columns)) return failed;
   }
-  return nullptr;
+  return job.each<&Job::finish>(w.groups * blocks_.count(), w.taps() * w.channels * blocks_.most());
 }
 
 }  // namespace
@@ -151,7 +179,7 @@ std::unique_ptr<Site> convolution_weight_grad(const ConvolutionCode& code, const
   const Window w(shape_in(v, 1), shape_out(v), shape_in(v, 0), v.node, 3);
   if (Winograd::pays(w)) return winograd_weight_grad(code, w, scratch);
   if (w.groups * w.channels * image_size(w, 0) * image_size(w, 1) > kMostOffset) return nullptr;
-  auto site = std::make_unique<WeightGrad>(code.kernels, w);
+  auto site = std::make_unique<WeightGrad>(code, w);
   *scratch = site->scratch();
   return site;
 }

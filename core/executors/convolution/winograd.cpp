@@ -12,8 +12,8 @@ constexpr int64_t kPoints = Transforms::kPoints, kTaps = Transforms::kTaps, kLan
 
 // Fewer channels on either side, or fewer tiles, do not pay for the transforms. Tiles are found through offsets of 32 bits.
 constexpr int64_t kLeastChannels = 16, kLeastTiles = 64, kMostPixels = kMostOffset / Kernels::kMostPanel;
-// The tiles of a task, with all channels: floats that stay in the second-level cache.
-constexpr int64_t kTaskFloats = 1 << 17;
+// The tiles of a task, with all channels: floats that stay in the second-level cache beside the weights of a block.
+constexpr int64_t kTileFloats = 1 << 17;
 
 }  // namespace
 
@@ -41,48 +41,23 @@ std::unique_ptr<Site> Winograd::input_grad(const ConvolutionCode& code, const Wi
 
 Winograd::Winograd(const ConvolutionCode& code, const Shapes& shapes)
     : k_(code.kernels), t_(code.transforms), s_(shapes), threads_(static_cast<int64_t>(thread_count())), blocks_(s_.rows, k_.panel_rows),
-      tiles_(std::clamp<int64_t>(kTaskFloats / (kPoints * s_.sums) / k_.panel_columns, 1, 4) * k_.panel_columns) {
+      tiles_(std::clamp<int64_t>(kTileFloats / (kPoints * s_.sums) / k_.panel_columns, 1, 4) * k_.panel_columns) {
   const int64_t reach[2] = {1, 1};
   for (int i = 0; i < 2; i++) {
     grid_[i] = parts(s_.out[i], 2);
-    planes_.image[i] = s_.image[i], planes_.stride[i] = 2, planes_.lead[i] = s_.lead[i];
+    planes_.image[i] = s_.image[i], planes_.stride[i] = planes_.kept[i] = 2, planes_.lead[i] = s_.lead[i];
   }
-  planes_.fit(grid_, reach);
-  images_ = images_at_a_time(s_.batch, image_planes());
+  planes_.fit(grid_, reach, 1, 1);
+  planes_.rows = std::min(grid_[0], parts(tiles_, grid_[1]) + 1) + reach[0];
   for (int64_t c = 0; c < s_.sums; c++) offsets_.push_back(static_cast<int32_t>(c * tiles_));
 }
 
-// One call: planes of the images, weights, and a task's tiles in each slot.
+// One call: weights, and in each slot a task's tiles and the planes of a channel.
 struct Winograd::Job : Phases<Job> {
   const Winograd& site;
-  float *planes, *weights;
-  int64_t image = 0, images = 0;  // whose planes are there
+  float* weights;
 
   const Shapes& s() const { return site.s_; }
-
-  void fill(int64_t index) const {
-    const Buffer& x = launch->inputs[0];
-    const int64_t channels = s().groups * s().sums, n = index / channels, c = index % channels, steps[] = {x.strides[2], x.strides[3]};
-    const float* from = x.as<float>() + (image + n) * x.strides[0] + c * x.strides[1];
-    float* to = planes + index * site.planes_.channel();
-    if (steps[1] != 1) return site.planes_.fill(from, steps, to);
-    const Planes& p = site.planes_;
-    for (int64_t row = 0; row < 2 * p.rows; row++) fill_row(from, row, steps[0], to + row % 2 * 2 * p.plane() + row / 2 * p.pitch);
-  }
-  // As Planes::fill does, for the two planes that have this row of the image.
-  void fill_row(const float* from, int64_t row, int64_t step, float* to) const {
-    constexpr int64_t kColumns = 256;  // of a plane at a time
-    const int64_t y = row - s().lead[0], pitch = site.planes_.pitch, width = y < 0 || y >= s().image[0] ? 0 : s().image[1];
-    float line[2 * kColumns];
-    for (int64_t x = 0; x < pitch; x += kColumns) {
-      const int64_t columns = std::min(kColumns, pitch - x), first = 2 * x - s().lead[1];  // the pixel at line[0]
-      const int64_t begin = std::clamp<int64_t>(-first, 0, 2 * columns), end = std::clamp(width - first, begin, 2 * columns);
-      std::fill(line, line + begin, 0.0f);
-      std::copy(from + y * step + first + begin, from + y * step + first + end, line + begin);
-      std::fill(line + end, line + 2 * columns, 0.0f);
-      site.t_.split(line, columns, to + x, to + x + site.planes_.plane());
-    }
-  }
 
   float* place(int64_t group, int64_t point, int64_t block) const {
     return weights + (group * kPoints + point) * s().rows * s().sums + site.blocks_.first(block) * s().sums;
@@ -101,40 +76,50 @@ struct Winograd::Job : Phases<Job> {
         float* to = taps + (s().mirrored ? kTaps - 1 - tap : tap) * kLanes;
         for (int64_t i = 0; i < rows; i++) to[i] = at[i * row];
       }
-      site.t_.weights(taps, made);
-      for (int64_t point = 0; point < kPoints; point++) std::copy_n(made + point * kLanes, rows, place(group, point, block) + c * rows);
+      // What whole vectors write past the rows the next channels overwrite; another thread may have what is after the last.
+      const bool inside = c * rows + kLanes <= s().sums * rows;
+      if (inside) site.t_.weights(taps, place(group, 0, block) + c * rows, s().rows * s().sums);
+      else site.t_.weights(taps, made, kLanes);
+      for (int64_t point = 0; point < kPoints && !inside; point++) std::copy_n(made + point * kLanes, rows, place(group, point, block) + c * rows);
     }
   }
 
-  // For the runs of tiles [first, end), counted along rows and images, that lie side by side: f(image, row, column, how many, from first).
+  // For the runs of tiles [first, end), counted along rows and images: as each_run.
   template <class F>
-  void each_run(int64_t first, int64_t end, const F& f) const {
-    const int64_t rows = site.grid_[0], columns = site.grid_[1];
-    for (int64_t at = first, run; at < end; at += run) {
-      run = std::min(end - at, columns - at % columns);
-      f(at / columns / rows, at / columns % rows, at % columns, run, at - first);
-    }
+  void each_run_of_tiles(int64_t first, int64_t end, const F& f) const {
+    each_run(site.grid_[0], site.grid_[1], first, end, f);
   }
 
   void task(int64_t index, float* tiles) const {
-    const int64_t chunks = site.chunks(images), group = index / chunks, first = index % chunks * site.tiles_;
-    const int64_t end = std::min(first + site.tiles_, images * site.grid_[0] * site.grid_[1]);
-    transform(group, first, end, tiles);
+    const int64_t chunks = site.chunks(), group = index / chunks, first = index % chunks * site.tiles_;
+    const int64_t end = std::min(first + site.tiles_, s().batch * site.grid_[0] * site.grid_[1]);
+    for (int64_t c = 0; c < s().sums; c++) transform(group, c, first, end, tiles);
     for (int64_t block = 0; block < site.blocks_.count(); block++)
       for (int64_t panel = first; panel < end; panel += site.k_.panel_columns)
         multiply(group, block, tiles + (panel - first), panel, std::min(end, panel + site.k_.panel_columns));
   }
 
-  // What a run writes past its end is overwritten by the next run, channel, or is beyond the point's last tile.
-  void transform(int64_t group, int64_t first, int64_t end, float* tiles) const {
-    const Planes& p = site.planes_;
-    for (int64_t c = 0; c < s().sums; c++)
-      each_run(first, end, [&](int64_t n, int64_t row, int64_t column, int64_t count, int64_t at) {
-        const float* plane = planes + ((n * s().groups + group) * s().sums + c) * p.channel() + row * p.pitch + column;
-        const float* pixels[16];
-        for (int64_t i = 0; i < 16; i++) pixels[i] = plane + (i / 4 % 2 * 2 + i % 2) * p.plane() + i / 8 * p.pitch + i % 4 / 2;
-        site.t_.tiles(pixels, count, tiles + c * site.tiles_ + at, site.point());
+  // The tiles [first, end) of a channel, image by image.
+  void transform(int64_t group, int64_t c, int64_t first, int64_t end, float* tiles) const {
+    const Buffer& x = launch->inputs[0];
+    const int64_t columns = site.grid_[1], each = site.grid_[0] * columns, steps[] = {x.strides[2], x.strides[3]};
+    float* planes = tiles + kPoints * site.point();
+    for (int64_t begin = first, n = first / each; begin < end; begin = ++n * each) {
+      const int64_t last = std::min(end, (n + 1) * each), row = begin % each / columns;
+      Planes p = site.planes_;
+      p.rows = (last - 1) % each / columns - row + 2;
+      p.fill(site.t_, x.as<float>() + n * x.strides[0] + (group * s().sums + c) * x.strides[1], steps, row, planes);
+      std::fill_n(planes + p.channel(), kBeyond, 0.0f);  // the zeros on the right of the last row
+      each_run_of_tiles(begin, last, [&](int64_t, int64_t y, int64_t column, int64_t count, int64_t at) {
+        transform_run(p, planes + (y - row) * p.pitch + column, count, tiles + c * site.tiles_ + (begin - first) + at);
       });
+    }
+  }
+  // What a run writes past its end is overwritten by the next run, channel, or is beyond the point's last tile.
+  void transform_run(const Planes& p, const float* plane, int64_t count, float* to) const {
+    const float* pixels[16];
+    for (int64_t i = 0; i < 16; i++) pixels[i] = plane + (i / 4 % 2 * 2 + i % 2) * p.plane() + i / 8 * p.pitch + i % 4 / 2;
+    site.t_.tiles(pixels, count, to, site.point());
   }
 
   void multiply(int64_t group, int64_t block, const float* tiles, int64_t first, int64_t end) const {
@@ -152,8 +137,8 @@ struct Winograd::Job : Phases<Job> {
     alignas(64) float made[2][2 * Kernels::kMostPanel];
     float* const both[] = {made[0], made[1]};
     site.t_.outputs(sums, Kernels::kMostPanel, end - first, both);
-    each_run(first, end, [&](int64_t n, int64_t row, int64_t column, int64_t count, int64_t at) {
-      float* to = y.as<float>() + (image + n) * y.strides[0] + channel * y.strides[1] + 2 * row * y.strides[2] + 2 * column * y.strides[3];
+    each_run_of_tiles(first, end, [&](int64_t n, int64_t row, int64_t column, int64_t count, int64_t at) {
+      float* to = y.as<float>() + n * y.strides[0] + channel * y.strides[1] + 2 * row * y.strides[2] + 2 * column * y.strides[3];
       const int64_t columns = std::min(2 * count, s().out[1] - 2 * column), down = std::min<int64_t>(2, s().out[0] - 2 * row);
       for (int64_t i = 0; i < down; i++, to += y.strides[2])
         if (y.strides[3] == 1) std::copy_n(made[i] + 2 * at, columns, to);
@@ -163,22 +148,12 @@ struct Winograd::Job : Phases<Job> {
   }
 };
 
-size_t Winograd::scratch() const {
-  return slots(images_).bytes() + static_cast<size_t>(images_ * image_planes() + kBeyond + weights()) * sizeof(float);
-}
+size_t Winograd::scratch() const { return slots().bytes() + static_cast<size_t>(weights()) * sizeof(float); }
 
 Status* Winograd::run(const Launch* launch) const {
-  float* planes = static_cast<float*>(launch->scratch) + slots(images_).bytes() / sizeof(float);
-  Job job{{launch}, *this, planes, planes + images_ * image_planes() + kBeyond};
+  const Job job{{launch}, *this, static_cast<float*>(launch->scratch) + slots().bytes() / sizeof(float)};
   if (Status* failed = job.each<&Job::pack>(s_.groups * blocks_.count(), kPoints * s_.sums * blocks_.most())) return failed;
-  for (; job.image < s_.batch; job.image += images_) {
-    job.images = std::min(images_, s_.batch - job.image);
-    std::fill_n(planes + job.images * image_planes(), kBeyond, 0.0f);  // the zeros on the right of the last row
-    if (Status* failed = job.each<&Job::fill>(job.images * s_.groups * s_.sums, planes_.channel())) return failed;
-    const auto task = [&](int64_t index, float* tiles) -> Status* { return job.task(index, tiles), nullptr; };
-    if (Status* failed = slots(job.images).run(launch, task)) return failed;
-  }
-  return nullptr;
+  return slots().run(launch, [&](int64_t index, float* tiles) -> Status* { return job.task(index, tiles), nullptr; });
 }
 
 }  // namespace thunder

@@ -37,20 +37,18 @@ class Winograd : public Site {
   struct Job;
 
   int64_t weights() const { return Transforms::kPoints * s_.groups * s_.rows * s_.sums; }
-  int64_t image_planes() const { return s_.groups * s_.sums * planes_.channel(); }
   int64_t point() const { return s_.sums * tiles_ + Transforms::kMostLanes; }  // floats of a point's tiles
-  int64_t chunks(int64_t images) const { return parts(images * grid_[0] * grid_[1], tiles_); }
-  Slots slots(int64_t images) const { return {s_.groups * chunks(images), threads_, Transforms::kPoints * point()}; }
+  int64_t chunks() const { return parts(s_.batch * grid_[0] * grid_[1], tiles_); }
+  Slots slots() const { return {s_.groups * chunks(), threads_, Transforms::kPoints * point() + planes_.channel() + kBeyond}; }
 
   const Kernels& k_;
   const Transforms& t_;
   const Shapes s_;
   const int64_t threads_;
   const RowBlocks blocks_;
-  Planes planes_;
+  Planes planes_;         // of a task
   int64_t grid_[2];       // tiles of an image
   int64_t tiles_;         // of a task
-  int64_t images_ = 1;    // whose planes are there at a time
   std::vector<int32_t> offsets_;  // of a channel's tiles
 };
 

@@ -41,6 +41,12 @@ struct HalfProduct {
   bool add = false;
 };
 
+// Floats that lie side by side, at `from` and in what is made of them.
+struct Run {
+  const float* from;
+  int64_t at, count;
+};
+
 // Each element of c is summed in an order that depends on k alone, so that c may be cut anywhere.
 struct Kernels {
   const char* instructions;
@@ -57,13 +63,16 @@ struct Kernels {
   // dense; rows <= panel_rows.
   void (*panel)(int64_t rows, int64_t depth, const float* a, const float* b, const int32_t* offsets, float* c, bool add);
   int64_t panel_rows, panel_columns;
+  // panel[l * panel_columns + run.at + i] = run.from[offsets[l] + i] for l < depth and i < run.count. Runs follow each other; whole vectors
+  // are read and written, of which what is after a run is written before that.
+  void (*gather)(const Run* runs, int64_t n, const int32_t* offsets, int64_t depth, float* panel);
   // Puts the columns of b[k, n] into panels of panel_columns, one behind the other; the rows of a panel are dense, and the last panel
   // is filled up with zeros.
   void (*pack)(const Matrix& b, int64_t k, int64_t n, float* panels);
   // A product whose b.data are panels of `pack`, b.row == panel_columns and b.column == k: it may be cut where a panel begins.
   void (*packed)(const Product&);
 
-  static constexpr int64_t kMostPanel = 12 * 32;  // rows and columns
+  static constexpr int64_t kMostColumns = 32, kMostPanel = 12 * kMostColumns, kMostLanes = 16;
 };
 
 const Kernels& neon_kernels();

@@ -20,7 +20,7 @@ class KernelBody : Vectors<Isa> {
  public:
   static constexpr Kernels kernels(const char* instructions) {
     return {instructions, small<Product>, thin<Product>, small<HalfProduct>, thin<HalfProduct>, Vectors<Isa>::template copy<Half>, Vectors<Isa>::narrow,
-            panel, Isa::kRows, kWidth, pack_all, packed};
+            panel, Isa::kRows, kWidth, gather, pack_all, packed};
   }
 
  private:
@@ -52,6 +52,15 @@ class KernelBody : Vectors<Isa> {
 
   static void panel(int64_t rows, int64_t depth, const float* a, const float* b, const int32_t* offsets, float* c, bool add) {
     panel_of<Isa::kRows>(rows, depth, a, b, offsets, c, add);
+  }
+
+  static void gather(const Run* runs, int64_t n, const int32_t* offsets, int64_t depth, float* panel) {
+    for (int64_t l = 0; l < depth; l++, panel += kWidth)
+      for (int64_t r = 0; r < n; r++) {
+        const float* from = runs[r].from + offsets[l];
+        store(panel + runs[r].at, load(from));
+        if (runs[r].count > kLanes) store(panel + runs[r].at + kLanes, load(from + kLanes));
+      }
   }
 
   static void pack_all(const Matrix& b, int64_t k, int64_t n, float* panels) {

@@ -75,10 +75,11 @@ struct Vectors {
   static void transpose(V* rows) { transpose_by<kLanes / 2>(rows, std::make_integer_sequence<int64_t, kLanes>()); }
 
   // to[column * to_distance + row] = made(from[row * distance + column]) for the rows that there are, of floats or halves; and 0
-  // for those after them, up to whole vectors and `all_rows`. `made` takes vectors, and floats.
+  // for those after them, up to whole vectors and `all_rows`. Where to_distance is less than that, the next column is written after
+  // them. `made` takes vectors, and floats.
   template <class T, class F>
   static void turn(const T* from, int64_t distance, int64_t rows, int64_t all_rows, int64_t columns, float* to, int64_t to_distance, const F& made) {
-    for (int64_t row = 0; row < all_rows; row += kLanes) {
+    for (int64_t row = (all_rows - 1) / kLanes * kLanes; row >= 0 && all_rows > 0; row -= kLanes) {
       int64_t column = 0;
       for (; column + kLanes <= columns; column += kLanes) {
         V square[kLanes];

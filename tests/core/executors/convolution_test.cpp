@@ -81,10 +81,10 @@ INSTANTIATE_TEST_SUITE_P(Instructions, Convolution, testing::Values(Instructions
 
 // A padded image of more elements than 32 bits count is left to others.
 TEST_P(Convolution, declines_images_of_too_many_elements) {
-  const Case huge{{1, 1, 1, 1}, {1, 1, 1, 1}, {40000, 40000}, {20000, 20000}, {1, 1}, 1};
+  const Case huge{{1, 1, 1, 1}, {1, 1, 2, 2}, {1, 1}, {40000, 40000}, {80000, 80000}, 1};
   const auto x = random(huge.x, 1), w = random(huge.w, 2);
   auto compiled = compile(body_of(huge, false, 2), only("tested").get());
-  EXPECT_EQ(run(*compiled, {x.get(), w.get()}), Floats(4, 0.0f)) << error;
+  EXPECT_EQ(run(*compiled, {x.get(), w.get()}), Floats(1, 0.0f)) << error;
   EXPECT_STREQ(compiled->traces().back().nodes[0]->executor, "host");
 }
 
