@@ -52,7 +52,7 @@ class GatheredPanels {
   void each_part(std::span<const Run> runs, std::span<const int32_t> offsets, const F& sum) const {
     alignas(64) float part[kDepth * Kernels::kMostColumns + Kernels::kMostLanes];
     const auto whole = static_cast<int64_t>(offsets.size());
-    // The columns after the last run are summed for nothing.
+    // The columns after the last run are summed for nothing, but of what was here that might be slow.
     if (runs.back().at + runs.back().count < k_.panel_columns) std::fill(std::begin(part), std::end(part), 0.0f);
     int64_t first = 0;
     do {
