@@ -3,11 +3,10 @@
 #include "executors/attention/attention.h"
 
 #include <cmath>
-#include <cstdlib>
-#include <optional>
 
 #include "base/text.h"
 #include "support/functions.h"
+#include "support/num_threads.h"
 
 namespace thunder::test {
 namespace {
@@ -36,20 +35,6 @@ Any as(DType d) {
   a.kind = ArgKind::dtype, a.i = 0, a.dtype = d;
   return a;
 }
-
-// Contexts that are made while it lives use so many threads.
-class Threads {
- public:
-  explicit Threads(int n) {
-    if (const char* set = std::getenv(kName)) before_ = set;
-    setenv(kName, cat(n).c_str(), 1);
-  }
-  ~Threads() { before_ ? setenv(kName, before_->c_str(), 1) : unsetenv(kName); }
-
- private:
-  static constexpr const char* kName = "THUNDER_NUM_THREADS";
-  std::optional<std::string> before_;
-};
 
 struct Attention : CompiledTest {
   void SetUp() override {
@@ -149,7 +134,7 @@ TEST_F(Attention, hands_on_what_is_no_number) {
 
 // One [B, T, 3 C] tensor holds query, key and value of all heads.
 TEST_F(Attention, reads_heads_where_they_lie) {
-  const Threads threads(1);
+  const NumThreads threads(1);
   const int64_t batch = 8, length = 200, heads = 3, width = 16;
   const Lambda::Body packed = [=](Scope& s, const Values& in, Values& out) {
     const int64_t split[] = {batch, length, 3, heads, width}, order[] = {2, 0, 3, 1, 4};
@@ -205,7 +190,7 @@ TEST_F(Attention, gives_the_same_bits_on_any_number_of_threads) {
   for (const Shapes& s : {Shapes{1, 1, 1, 300, 300, 32, 32, 'c'}, Shapes{2, 6, 3, 130, 140, 16, 24, 'b'}, Shapes{1, 12, 12, 1, 900, 64, 64}}) {
     std::vector<Floats> found[3];
     for (int n : {1, 2, 3}) {
-      const Threads threads(n);
+      const NumThreads threads(n);
       context = make<Context>(ContextHooks{});
       found[n - 1] = results(*compile(body(s)), operands(s), 4);
     }
@@ -215,7 +200,7 @@ TEST_F(Attention, gives_the_same_bits_on_any_number_of_threads) {
 }
 
 TEST_F(Attention, keeps_nothing_as_large_as_the_scores) {
-  const Threads threads(2);
+  const NumThreads threads(2);
   const Shapes s{1, 2, 2, 2048, 2048, 8, 8, 'c'};
   auto f = compile(body(s));
   results(*f, operands(s), 4);

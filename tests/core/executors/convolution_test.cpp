@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "support/functions.h"
+#include "support/num_threads.h"
 #include "support/products.h"
 
 namespace thunder::test {
@@ -74,6 +75,24 @@ TEST_P(Convolution, gives_what_host_gives) {
     for (bool turned : {false, true})
       for (size_t which : {0u, 1u, 2u})
         if (!turned || w.x[2] < 900) expect_like_host(w, turned, which);
+}
+
+// Whatever the threads take of the images, or of one.
+TEST_P(Convolution, gives_the_same_bits_on_any_number_of_threads) {
+  for (const Case& w : {Case{{5, 24, 31, 29}, {40, 24, 3, 3}, {2, 1}, {1, 1}, {1, 1}, 1}, Case{{1, 16, 40, 9}, {17, 16, 5, 2}, {2, 3}, {2, 0}, {1, 1}, 1},
+                        Case{{3, 32, 14, 14}, {20, 32, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1}})
+    for (size_t which : {0u, 1u, 2u}) {
+      Floats found[3];
+      for (int n : {1, 2, 3}) {
+        const NumThreads threads(n);
+        context = make<Context>(ContextHooks{});
+        SetUp();
+        found[n - 1] = run(*compile(body_of(w, false, which), only("tested").get()), {random(w.x, 1).get(), random(w.w, 2).get()});
+      }
+      ASSERT_FALSE(found[0].empty()) << error;
+      EXPECT_EQ(found[0], found[1]) << kOps[which];
+      EXPECT_EQ(found[0], found[2]) << kOps[which];
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Instructions, Convolution, testing::Values(Instructions::neon, Instructions::avx2, Instructions::avx512),
