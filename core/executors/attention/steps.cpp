@@ -1,14 +1,9 @@
 #include "executors/attention/steps.h"
 
+#include "executors/cpu/choose.h"
+
 namespace thunder {
 
-const Steps* steps_for(Instructions i) {
-  switch (i) {
-    case Instructions::avx512: return &avx512_steps();
-    case Instructions::avx2: return &avx2_steps();
-    case Instructions::neon: return &neon_steps();
-    default: return nullptr;
-  }
-}
+const Steps* steps_for(Instructions i) { return choose(i, neon_steps, avx2_steps, avx512_steps); }
 
 }  // namespace thunder

@@ -1,14 +1,9 @@
 #include "executors/convolution/transforms.h"
 
+#include "executors/cpu/choose.h"
+
 namespace thunder {
 
-const Transforms* transforms_for(Instructions i) {
-  switch (i) {
-    case Instructions::avx512: return &avx512_transforms();
-    case Instructions::avx2: return &avx2_transforms();
-    case Instructions::neon: return &neon_transforms();
-    default: return nullptr;
-  }
-}
+const Transforms* transforms_for(Instructions i) { return choose(i, neon_transforms, avx2_transforms, avx512_transforms); }
 
 }  // namespace thunder

@@ -11,8 +11,6 @@ namespace {
 
 constexpr int64_t kPoints = Transforms::kPoints, kTaps = Transforms::kTaps, kLanes = Transforms::kMostLanes;
 
-int64_t up_to(int64_t n, int64_t whole) { return parts(n, whole) * whole; }
-
 class TiledWeightGrad : public Site {
  public:
   TiledWeightGrad(const ConvolutionCode& code, const Window& window)

@@ -1,14 +1,9 @@
 #include "executors/cpu/kernel.h"
 
+#include "executors/cpu/choose.h"
+
 namespace thunder {
 
-const Kernels* kernels_for(Instructions i) {
-  switch (i) {
-    case Instructions::avx512: return &avx512_kernels();
-    case Instructions::avx2: return &avx2_kernels();
-    case Instructions::neon: return &neon_kernels();
-    default: return nullptr;
-  }
-}
+const Kernels* kernels_for(Instructions i) { return choose(i, neon_kernels, avx2_kernels, avx512_kernels); }
 
 }  // namespace thunder

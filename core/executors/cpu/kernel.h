@@ -63,8 +63,8 @@ struct Kernels {
   // dense; rows <= panel_rows.
   void (*panel)(int64_t rows, int64_t depth, const float* a, const float* b, const int32_t* offsets, float* c, bool add);
   int64_t panel_rows, panel_columns;
-  // panel[l * panel_columns + run.at + i] = run.from[offsets[l] + i] for l < depth and i < run.count. Runs follow each other; whole vectors
-  // are read and written, of which what is after a run is written before that.
+  // panel[l * panel_columns + run.at + i] = run.from[offsets[l] + i] for l < depth and i < run.count. Each run begins where the one before
+  // ends, for whole vectors are read and written: up to kMostLanes floats after a run, where the next one then comes.
   void (*gather)(const Run* runs, int64_t n, const int32_t* offsets, int64_t depth, float* panel);
   // Puts the columns of b[k, n] into panels of panel_columns, one behind the other; the rows of a panel are dense, and the last panel
   // is filled up with zeros.

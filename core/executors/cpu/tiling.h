@@ -7,6 +7,8 @@ namespace thunder {
 
 // How many of so many cover n.
 constexpr int64_t parts(int64_t n, int64_t each) { return (n + each - 1) / each; }
+// n, and what is missing to a whole number of them.
+constexpr int64_t up_to(int64_t n, int64_t whole) { return parts(n, whole) * whole; }
 
 constexpr int64_t kColumnsStep = 64;  // whole vectors of any width, and cache lines of the result
 

@@ -1,14 +1,9 @@
 #include "executors/pooling/maxima.h"
 
+#include "executors/cpu/choose.h"
+
 namespace thunder {
 
-const Maxima* maxima_for(Instructions i) {
-  switch (i) {
-    case Instructions::avx512: return &avx512_maxima();
-    case Instructions::avx2: return &avx2_maxima();
-    case Instructions::neon: return &neon_maxima();
-    default: return nullptr;
-  }
-}
+const Maxima* maxima_for(Instructions i) { return choose(i, neon_maxima, avx2_maxima, avx512_maxima); }
 
 }  // namespace thunder

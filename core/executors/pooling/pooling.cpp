@@ -25,8 +25,8 @@ class MaxPool : public Site {
     channels_ = image[1];
     for (size_t i = 0; i < 2; i++) image_[i] = image[2 + i], windows_[i] = windows[2 + i];
     const bool packed = stride_[1] <= Maxima::kMostPacked;
-    const int64_t lanes = packed ? round_up(windows_[1], Maxima::kMostLanes) : windows_[1];
-    line_ = round_up(std::max(padding_[1] + image_[1], lanes * stride_[1] + (kernel_[1] - 1) * dilation_[1]), Maxima::kMostLanes);
+    const int64_t lanes = packed ? up_to(windows_[1], Maxima::kMostLanes) : windows_[1];
+    line_ = up_to(std::max(padding_[1] + image_[1], lanes * stride_[1] + (kernel_[1] - 1) * dilation_[1]), Maxima::kMostLanes);
     lines_ = line_ * std::min(kernel_[0], image_[0]);
     const int64_t tasks = image[0] * channels_, work = windows_[0] * windows_[1] * kernel_[0] * kernel_[1];
     const int64_t floats = lines_ + std::min(kernel_[0], image_[0]);
@@ -50,7 +50,6 @@ class MaxPool : public Site {
  private:
   // Pixels that are not worth another thread; floats.
   static constexpr int64_t kFew = 1 << 14, kMostSlots = 64, kMostScratch = 1 << 22;
-  static int64_t round_up(int64_t n, int64_t by) { return parts(n, by) * by; }
 
   // One plane; its results are dense.
   void pool(const float* from, const int64_t* strides, float* lines, float* values, int64_t* places) const {
