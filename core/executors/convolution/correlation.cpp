@@ -12,8 +12,9 @@ constexpr int64_t kMostBlocks = 16;  // whose sums a task has at a time
 
 }  // namespace
 
-Correlation::Correlation(const ConvolutionCode& code, const Window& window, Planes planes, std::vector<Grid> grids, Summed summed, bool sparse)
-    : k_(code.kernels), t_(code.transforms), w(window), planes_(planes), grids_(std::move(grids)), summed_(summed),
+Correlation::Correlation(const ConvolutionCode& code, const Window& window, const Planes& planes, int64_t band, std::vector<Grid> grids, Summed summed,
+                         bool sparse)
+    : k_(code.kernels), t_(code.transforms), w(window), planes_(planes), band_(band), grids_(std::move(grids)), summed_(summed),
       sums_(summed == inputs ? w.channels : w.outputs), rows_(summed == inputs ? w.outputs : w.channels), blocks_(rows_, k_.panel_rows), gathered_(k_),
       sparse_(sparse), threads_(static_cast<int64_t>(thread_count())) {
   int64_t at = 0;
@@ -25,19 +26,18 @@ Correlation::Correlation(const ConvolutionCode& code, const Window& window, Plan
     const int64_t most = std::clamp<int64_t>(kTaskFloats / std::max<int64_t>(1, packed.depth * blocks_.most()), 4, kMostBlocks);
     packed.blocks = std::max<int64_t>(1, parts(blocks_.count(), std::max<int64_t>(1, parts(blocks_.count(), most))));
     at += rows_ * packed.depth;
+    bands_ = std::max(bands_, parts(g.size[0], band_));
   }
   images_ = best_images();
 }
 
-int64_t Correlation::bands(const Window& w) { return parts(static_cast<int64_t>(thread_count()), std::max<int64_t>(1, w.batch * w.groups)); }
-
-int64_t Correlation::bands() const {
-  int64_t most = 0;
-  for (const Grid& g : grids_) most = std::max(most, parts(g.size[0], planes_.band));
-  return most;
+int64_t Correlation::band(const Window& w, const Planes& planes, int64_t rows, int64_t channels) {
+  const int64_t tasks = std::max<int64_t>(1, w.batch * w.groups), row = std::max<int64_t>(1, channels * planes.remainders() * planes.pitch);
+  const int64_t bands = std::max(parts(static_cast<int64_t>(thread_count()), tasks), parts(rows, std::max<int64_t>(1, kTaskFloats / row - planes.reach)));
+  return std::max<int64_t>(1, parts(rows, bands));
 }
 
-int64_t Correlation::panels(const Grid& g, int64_t images) const { return parts(images * std::min(g.size[0], planes_.band) * g.size[1], k_.panel_columns); }
+int64_t Correlation::panels(const Grid& g, int64_t images) const { return parts(images * std::min(g.size[0], band_) * g.size[1], k_.panel_columns); }
 
 // Panels go from one image to the next. Of as many images as there is place for, those whose panels are the fewest for the thread
 // that has the most.
@@ -47,7 +47,7 @@ int64_t Correlation::best_images() const {
   for (int64_t images = 1; images <= most; images++) {
     int64_t each = 0;
     for (const Grid& g : grids_) each += panels(g, images) * static_cast<int64_t>(g.taps.size());
-    const int64_t total = each * parts(w.groups * parts(w.batch, images) * bands(), threads_);
+    const int64_t total = each * parts(w.groups * parts(w.batch, images) * bands_, threads_);
     if (total < least) best = images, least = total;
   }
   return best;
@@ -96,14 +96,14 @@ struct Correlation::Job : Phases<Job> {
     int64_t group, image, images, row;
     float* planes;
 
-    int64_t rows(const Grid& g) const { return std::clamp<int64_t>(g.size[0] - row, 0, site.planes_.band); }
+    int64_t rows(const Grid& g) const { return std::clamp<int64_t>(g.size[0] - row, 0, site.band_); }
     // They are numbered along rows and images.
     int64_t pixels(const Grid& g) const { return images * rows(g) * g.size[1]; }
   };
 
   void task(int64_t index, float* planes) const {
-    const int64_t bands = site.bands(), image = index / bands / w().groups * site.images_;
-    const Task t{site, index / bands % w().groups, image, std::min(site.images_, w().batch - image), index % bands * site.planes_.band, planes};
+    const int64_t bands = site.bands_, image = index / bands / w().groups * site.images_;
+    const Task t{site, index / bands % w().groups, image, std::min(site.images_, w().batch - image), index % bands * site.band_, planes};
     fill(t);
     for (size_t g = 0; g < site.grids_.size(); g++)
       for (int64_t block = 0; block < site.blocks_.count(); block += site.weights_[g].blocks)

@@ -24,11 +24,13 @@ class Correlation : public Site {
   // Of the weight's two axes of channels, outputs and inputs, one is summed over and the other is that of the result.
   enum Summed : size_t { outputs = 0, inputs = 1 };
 
-  // `sparse`: no grid has some of the result.
-  Correlation(const ConvolutionCode& code, const Window& window, Planes planes, std::vector<Grid> grids, Summed summed, bool sparse = false);
+  // `planes`: of `band` rows of the grids. `sparse`: no grid has some of the result.
+  Correlation(const ConvolutionCode& code, const Window& window, const Planes& planes, int64_t band, std::vector<Grid> grids, Summed summed,
+              bool sparse = false);
 
-  // Into how many bands an image is to be cut at least, for all threads to have some.
-  static int64_t bands(const Window& w);
+  // How many rows of outputs, of `rows`, a task is to have, for the planes of all `channels` to stay in the second-level cache and for
+  // each thread to have some.
+  static int64_t band(const Window& w, const Planes& planes, int64_t rows, int64_t channels);
 
   // Bytes that a call needs.
   size_t scratch() const;
@@ -45,14 +47,14 @@ class Correlation : public Site {
   int64_t group_weights() const { return weights_.empty() ? 0 : weights_.back().at + rows_ * weights_.back().depth; }
   int64_t image_planes() const { return sums_ * planes_.channel(); }
   int64_t panels(const Grid& g, int64_t images) const;
-  int64_t bands() const;
   int64_t best_images() const;
-  Slots slots() const { return {w.groups * parts(w.batch, images_) * bands(), threads_, images_ * image_planes() + kBeyond}; }
+  Slots slots() const { return {w.groups * parts(w.batch, images_) * bands_, threads_, images_ * image_planes() + kBeyond}; }
 
   const Kernels& k_;
   const Transforms& t_;
   const Window w;
   const Planes planes_;
+  const int64_t band_;
   const std::vector<Grid> grids_;
   const Summed summed_;
   const int64_t sums_, rows_;  // channels of a group: summed over, and of the result
@@ -61,6 +63,7 @@ class Correlation : public Site {
   const bool sparse_;
   const int64_t threads_;
   std::vector<Weights> weights_;
+  int64_t bands_ = 0;   // of an image
   int64_t images_ = 1;  // of a task
 };
 

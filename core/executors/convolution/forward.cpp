@@ -17,7 +17,9 @@ std::unique_ptr<Site> convolution_forward(const ConvolutionCode& code, const Nod
     const int64_t span = (w.kernel[i] - 1) * w.dilation[i];
     reach[i] = span / w.stride[i], planes.kept[i] = std::min(w.stride[i], span + 1);
   }
-  planes.fit(grid.size, reach, w.channels, Correlation::bands(w));
+  planes.fit(grid.size, reach);
+  const int64_t band = Correlation::band(w, planes, grid.size[0], w.channels);
+  planes.take(band);
   if (w.channels * planes.channel() > kMostOffset) return nullptr;
   for (int64_t tap = 0; tap < w.taps(); tap++) {
     const int64_t y = tap / w.kernel[1] * w.dilation[0], x = tap % w.kernel[1] * w.dilation[1];
@@ -25,7 +27,7 @@ std::unique_ptr<Site> convolution_forward(const ConvolutionCode& code, const Nod
     grid.taps.push_back(tap);
     grid.places.push_back(plane * planes.plane() + y / w.stride[0] * planes.pitch + x / w.stride[1]);
   }
-  auto site = std::make_unique<Correlation>(code, w, planes, std::vector{std::move(grid)}, Correlation::inputs);
+  auto site = std::make_unique<Correlation>(code, w, planes, band, std::vector{std::move(grid)}, Correlation::inputs);
   *scratch = site->scratch();
   return site;
 }

@@ -48,7 +48,9 @@ std::unique_ptr<Site> convolution_input_grad(const ConvolutionCode& code, const 
     reach[i] = most - least;
     sparse = sparse || static_cast<int64_t>(seen[i].size()) < std::min(w.stride[i], w.image[i]);
   }
-  planes.fit(largest, reach, w.outputs, Correlation::bands(w));
+  planes.fit(largest, reach);
+  const int64_t band = Correlation::band(w, planes, largest[0], w.outputs);
+  planes.take(band);
   if (w.outputs * planes.channel() > kMostOffset) return nullptr;
   std::vector<Grid> grids;
   for (const Remainder& y : seen[0])
@@ -62,7 +64,7 @@ std::unique_ptr<Site> convolution_input_grad(const ConvolutionCode& code, const 
           g.places.push_back((down.from + planes.lead[0]) * planes.pitch + right.from + planes.lead[1]);
         }
     }
-  auto site = std::make_unique<Correlation>(code, w, planes, std::move(grids), Correlation::outputs, sparse);
+  auto site = std::make_unique<Correlation>(code, w, planes, band, std::move(grids), Correlation::outputs, sparse);
   *scratch = site->scratch();
   return site;
 }

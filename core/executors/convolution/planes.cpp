@@ -2,31 +2,30 @@
 
 #include <algorithm>
 
-#include "executors/convolution/panels.h"
+#include "executors/cpu/tiling.h"
 
 namespace thunder {
 namespace {
 
-int64_t round_up(int64_t n, int64_t by) { return n <= 0 ? 0 : (n + by - 1) / by; }
+// Of n, or none, how many of a stride there are.
+int64_t strides_of(int64_t n, int64_t by) { return n <= 0 ? 0 : parts(n, by); }
 
 }  // namespace
 
-void Planes::fit(const int64_t grid[2], const int64_t reach[2], int64_t channels, int64_t bands) {
-  pitch = grid[1] + reach[1];
-  int64_t shared = reach[1];
+void Planes::fit(const int64_t grid[2], const int64_t away[2]) {
+  reach = away[0], pitch = grid[1] + away[1];
+  take(grid[0]);
+  int64_t shared = away[1];
   for (int64_t remainder = 0; remainder < stride[1]; remainder++) {
-    const int64_t left = round_up(lead[1] - remainder, stride[1]), end = round_up(image[1] + lead[1] - remainder, stride[1]);
+    const int64_t left = strides_of(lead[1] - remainder, stride[1]), end = strides_of(image[1] + lead[1] - remainder, stride[1]);
     shared = std::min({shared, left, std::max<int64_t>(0, pitch - end)});
   }
   pitch -= shared;
-  const int64_t row = std::max<int64_t>(1, channels * remainders() * pitch), most = std::max<int64_t>(1, kTaskFloats / row - reach[0]);
-  band = std::max<int64_t>(1, parts(grid[0], std::max(bands, parts(grid[0], most))));
-  rows = band + reach[0];
 }
 
 void Planes::fill_row(const float* from, int64_t step, int64_t remainder, float* to) const {
-  const int64_t begin = std::min(pitch, round_up(lead[1] - remainder, stride[1]));
-  const int64_t end = std::clamp(round_up(image[1] + lead[1] - remainder, stride[1]), begin, pitch);
+  const int64_t begin = std::min(pitch, strides_of(lead[1] - remainder, stride[1]));
+  const int64_t end = std::clamp(strides_of(image[1] + lead[1] - remainder, stride[1]), begin, pitch);
   std::fill(to, to + begin, 0.0f);
   const int64_t apart = stride[1] * step;
   from += (begin * stride[1] + remainder - lead[1]) * step;

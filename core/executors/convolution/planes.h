@@ -13,17 +13,18 @@ namespace thunder {
 struct Planes {
   int64_t image[2], stride[2], lead[2];
   int64_t kept[2];               // remainders that some tap sees: those below
-  int64_t band = 0;             // rows of outputs of which the planes are there at a time
+  int64_t reach = 0;            // rows that taps are away at most
   int64_t rows = 0, pitch = 0;  // of a plane
 
   int64_t remainders() const { return kept[0] * kept[1]; }
   int64_t plane() const { return rows * pitch; }
   int64_t channel() const { return remainders() * plane(); }
 
-  // Makes planes large enough for `grid` outputs and taps up to `reach` rows and columns away, in at least so many bands, and in as many
-  // as it takes for those of all `channels` to stay in the second-level cache. The zeros on the right of a row serve as those on the
-  // left of the next one.
-  void fit(const int64_t grid[2], const int64_t reach[2], int64_t channels, int64_t bands);
+  // Makes planes large enough for `grid` outputs and taps up to `away` rows and columns away. The zeros on the right of a
+  // row serve as those on the left of the next one.
+  void fit(const int64_t grid[2], const int64_t away[2]);
+  // As large as so many rows of outputs take.
+  void take(int64_t outputs) { rows = outputs + reach; }
 
   // Rows from `first` on, of one channel with elements `steps` apart; writes channel() floats.
   void fill(const Transforms& transforms, const float* from, const int64_t steps[2], int64_t first, float* to) const;

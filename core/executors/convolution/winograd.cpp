@@ -47,8 +47,8 @@ Winograd::Winograd(const ConvolutionCode& code, const Shapes& shapes)
     grid_[i] = parts(s_.out[i], 2);
     planes_.image[i] = s_.image[i], planes_.stride[i] = planes_.kept[i] = 2, planes_.lead[i] = s_.lead[i];
   }
-  planes_.fit(grid_, reach, 1, 1);
-  planes_.rows = std::min(grid_[0], parts(tiles_, grid_[1]) + 1) + reach[0];
+  planes_.fit(grid_, reach);
+  planes_.take(std::min(grid_[0], parts(tiles_, grid_[1]) + 1));
   for (int64_t c = 0; c < s_.sums; c++) offsets_.push_back(static_cast<int32_t>(c * tiles_));
 }
 
@@ -107,7 +107,7 @@ struct Winograd::Job : Phases<Job> {
     for (int64_t begin = first, n = first / each; begin < end; begin = ++n * each) {
       const int64_t last = std::min(end, (n + 1) * each), row = begin % each / columns;
       Planes p = site.planes_;
-      p.rows = (last - 1) % each / columns - row + 2;
+      p.take((last - 1) % each / columns - row + 1);
       p.fill(site.t_, x.as<float>() + n * x.strides[0] + (group * s().sums + c) * x.strides[1], steps, row, planes);
       std::fill_n(planes + p.channel(), kBeyond, 0.0f);  // the zeros on the right of the last row
       each_run_of_tiles(begin, last, [&](int64_t, int64_t y, int64_t column, int64_t count, int64_t at) {
