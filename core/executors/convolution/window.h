@@ -3,13 +3,14 @@
 
 #include "ir/shape.h"
 #include "ir/trace.h"
+#include "ops/pair.h"
 
 namespace thunder {
 
 // Channels and outputs are those of a group. Pairs: along y, along x.
 struct Window {
   int64_t batch, groups, channels, outputs;
-  int64_t image[2], kernel[2], out[2], stride[2], padding[2], dilation[2];
+  std::array<int64_t, 2> image, kernel, out, stride, padding, dilation;
 
   int64_t taps() const { return kernel[0] * kernel[1]; }
   int64_t pixels() const { return out[0] * out[1]; }
@@ -19,11 +20,7 @@ struct Window {
     const Sizes size = concrete(x), weight = concrete(w), result = concrete(y);
     groups = node.args[first + 3].i;
     batch = size[0], channels = weight[1], outputs = weight[0] / groups;
-    int64_t* const pairs[] = {stride, padding, dilation};
-    for (size_t i = 0; i < 3; i++) {
-      const Sizes given = concrete(node.args[first + i].dim_list());
-      pairs[i][0] = given[0], pairs[i][1] = given[given.size() - 1];
-    }
+    stride = pair_of(node.args[first]), padding = pair_of(node.args[first + 1]), dilation = pair_of(node.args[first + 2]);
     for (size_t i = 0; i < 2; i++) image[i] = size[2 + i], kernel[i] = weight[2 + i], out[i] = result[2 + i];
   }
 };

@@ -7,6 +7,7 @@
 #include "executors/cpu/slots.h"
 #include "executors/cpu/tiling.h"
 #include "executors/pooling/maxima.h"
+#include "ops/pair.h"
 
 namespace thunder {
 namespace {
@@ -16,11 +17,8 @@ constexpr float kNothing = -std::numeric_limits<float>::infinity();
 class MaxPool : public Site {
  public:
   MaxPool(const Maxima& maxima, const NodeView& view) : maxima_(maxima) {
-    int64_t* const pairs[] = {kernel_, stride_, padding_, dilation_};
-    for (size_t i = 0; i < 4; i++) {
-      const Sizes given = concrete(view.node.args[1 + i].dim_list());
-      pairs[i][0] = given[0], pairs[i][1] = given[given.size() - 1];
-    }
+    const Arg* args = view.node.args.data();
+    kernel_ = pair_of(args[1]), stride_ = pair_of(args[2]), padding_ = pair_of(args[3]), dilation_ = pair_of(args[4]);
     const Sizes image = concrete(view.store.type(view.node.args[0].v).shape), windows = concrete(view.store.type(view.node.results[0]).shape);
     channels_ = image[1];
     for (size_t i = 0; i < 2; i++) image_[i] = image[2 + i], windows_[i] = windows[2 + i];
@@ -83,7 +81,8 @@ class MaxPool : public Site {
   }
 
   const Maxima& maxima_;
-  int64_t channels_, image_[2], windows_[2], kernel_[2], stride_[2], padding_[2], dilation_[2];
+  int64_t channels_;
+  std::array<int64_t, 2> image_, windows_, kernel_, stride_, padding_, dilation_;
   int64_t line_, lines_;  // floats of a row with its padding, and of those under a row of windows
   Slots slots_;
 };

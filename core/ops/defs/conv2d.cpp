@@ -4,6 +4,7 @@
 #include "ops/grad.h"
 #include "ops/kernels.h"
 #include "ops/matrix_product.h"
+#include "ops/pair.h"
 #include "ops/samples.h"
 
 namespace thunder {
@@ -15,16 +16,8 @@ struct Window {
   std::array<int64_t, 2> stride, padding, dilation;
   int64_t groups;
 };
-std::array<int64_t, 2> pair(std::span<const Dim> d) { return {hint(d[0]), hint(d[d.size() == 1 ? 0 : 1])}; }
 Window window_of(std::span<const Arg> args, size_t first) {
-  return {pair(args[first].dim_list()), pair(args[first + 1].dim_list()), pair(args[first + 2].dim_list()), args[first + 3].i};
-}
-
-void require_pair(const Call& c, size_t param, int64_t least) {
-  auto d = c.dims(param);
-  const std::string& what = c.op.schema.params[param].name;
-  c.require(d.size() == 1 || d.size() == 2, what, " must have one or two values, got ", name(d));
-  for (Dim v : d) c.require(hint(v) >= least && hint(v) <= INT32_MAX, what, " must be between ", least, " and 2147483647, got ", name(d));
+  return {pair_of(args[first]), pair_of(args[first + 1]), pair_of(args[first + 2]), args[first + 3].i};
 }
 
 // Checks an image, a weight and the window given from parameter `first` on; gives the output's shape.

@@ -8,6 +8,7 @@
 #include "ops/formulas.h"
 #include "ops/grad.h"
 #include "ops/kernels.h"
+#include "ops/pair.h"
 #include "ops/samples.h"
 
 namespace thunder {
@@ -16,17 +17,9 @@ namespace {
 struct Window {
   std::array<int64_t, 2> size, stride, padding, dilation;
 };
-std::array<int64_t, 2> pair(std::span<const Dim> d) { return {hint(d[0]), hint(d[d.size() == 1 ? 0 : 1])}; }
 // kernel_size, stride, padding and dilation follow the input.
 Window window_of(std::span<const Arg> args) {
-  return {pair(args[1].dim_list()), pair(args[2].dim_list()), pair(args[3].dim_list()), pair(args[4].dim_list())};
-}
-
-void require_pair(const Call& c, size_t param, int64_t least) {
-  auto d = c.dims(param);
-  const std::string& what = c.op.schema.params[param].name;
-  c.require(d.size() == 1 || d.size() == 2, what, " must have one or two values, got ", name(d));
-  for (Dim v : d) c.require(hint(v) >= least && hint(v) <= INT32_MAX, what, " must be between ", least, " and 2147483647, got ", name(d));
+  return {pair_of(args[1]), pair_of(args[2]), pair_of(args[3]), pair_of(args[4])};
 }
 
 // ---- prims.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode) ----
