@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "base/text.h"
-#include "support/functions.h"
 #include "support/num_threads.h"
+#include "support/on_instructions.h"
 #include "support/products.h"
 
 namespace thunder::test {
@@ -47,13 +47,7 @@ Lambda::Body body_of(const Case& w, bool turned, size_t which) {
 }
 constexpr const char* kOps[] = {"prims.conv2d_input_grad", "prims.conv2d_weight_grad", "prims.conv2d"};
 
-struct Convolution : CompiledTest, testing::WithParamInterface<Instructions> {
-  void SetUp() override {
-    if (instructions_of_this_machine() < GetParam()) GTEST_SKIP() << "the processor has no such vectors";
-    ExecutorDesc d = *convolution_executor(GetParam());
-    d.name = "tested";
-    context->add_executor(make<Executor>(std::move(d)));
-  }
+struct Convolution : OnInstructions<convolution_executor> {
   void expect_like_host(const Case& w, bool turned, size_t which) {
     std::vector<int64_t> x = w.x, weight = w.w;
     if (turned) std::swap(x[2], x[3]), std::swap(weight[2], weight[3]);
@@ -95,8 +89,7 @@ TEST_P(Convolution, gives_the_same_bits_on_any_number_of_threads) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Instructions, Convolution, testing::Values(Instructions::neon, Instructions::avx2, Instructions::avx512),
-                         [](const auto& info) { return std::string(kernels_for(info.param)->instructions); });
+INSTANTIATE_TEST_SUITE_P(Instructions, Convolution, every_set_of_instructions(), name_of_instructions);
 
 // A padded image of more elements than 32 bits count is left to others.
 TEST_P(Convolution, declines_images_of_too_many_elements) {

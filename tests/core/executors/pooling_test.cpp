@@ -6,8 +6,7 @@
 #include <limits>
 
 #include "base/text.h"
-#include "executors/cpu/kernel.h"
-#include "support/functions.h"
+#include "support/on_instructions.h"
 
 namespace thunder::test {
 namespace {
@@ -26,14 +25,7 @@ const Case kCases[] = {
 
 enum class Pixels { numbers, few_numbers, infinities };
 
-struct Pooling : CompiledTest, testing::WithParamInterface<Instructions> {
-  void SetUp() override {
-    if (instructions_of_this_machine() < GetParam()) GTEST_SKIP() << "the processor has no such vectors";
-    ExecutorDesc d = *pooling_executor(GetParam());
-    d.name = "tested";
-    context->add_executor(make<Executor>(std::move(d)));
-  }
-
+struct Pooling : OnInstructions<pooling_executor> {
   Ref<Tensor> pixels(const std::vector<int64_t>& shape, Pixels kind) {
     Ref<Tensor> x = random(shape, 1);
     auto* data = reinterpret_cast<float*>(x->data());
@@ -78,8 +70,7 @@ TEST_P(Pooling, gives_what_host_gives) {
       for (Pixels kind : {Pixels::numbers, Pixels::few_numbers, Pixels::infinities}) expect_like_host(c, turned, kind);
 }
 
-INSTANTIATE_TEST_SUITE_P(Instructions, Pooling, testing::Values(Instructions::neon, Instructions::avx2, Instructions::avx512),
-                         [](const auto& info) { return std::string(kernels_for(info.param)->instructions); });
+INSTANTIATE_TEST_SUITE_P(Instructions, Pooling, every_set_of_instructions(), name_of_instructions);
 
 // Without padding, with ceil_mode.
 Lambda::Body max_pool2d(std::vector<int64_t> kernel, std::vector<int64_t> stride, std::vector<int64_t> dilation) {
