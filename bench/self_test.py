@@ -3,21 +3,24 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
 
 RUN = pathlib.Path(__file__).resolve().parent / "run"
 
-# Each run appends its name to a log and reports one more than the run before.
+# Each run appends its name to a log before each of two rows, and reports one more than the run before.
 PROGRAM = """
-import json, pathlib
+import pathlib
+from timing import report
 log = pathlib.Path("log")
-text = log.read_text() if log.exists() else ""
-log.write_text(text + "{who}\\n")
-count = text.split().count("{who}")
+count = (log.read_text() if log.exists() else "").split().count("{who}")
 print("a line that is no report")
-print(json.dumps({{"name": "add", "unit": "{unit}", "value": {base} + count * count, {extra}}}))
+for name in ("add", "mul"):
+    with log.open("a") as lines:
+        lines.write("{who}\\n")
+    report(name, "{unit}", {base} + count * count / 4, {extra})
 """
 
 
@@ -35,10 +38,12 @@ def plant(folder, path, who, unit="ns", base=0, extra=""):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "bench").mkdir()
+        shutil.copy(RUN.parent / "timing.py", pathlib.Path(folder, "bench"))
         plant(folder, "groups/add.py", "ours", base=10)
-        plant(folder, "peers/add.py", "torch", base=20, extra='"peer": "torch", "note": "a note"')
-        plant(folder, "peers/add-jax.py", "jax", base=30, extra='"peer": "jax"')
-        plant(folder, "peers/add-limit.py", "limit", base=5, extra='"limit": True')
+        plant(folder, "peers/add.py", "torch", base=20, extra='peer="torch", note="a note"')
+        plant(folder, "peers/add-jax.py", "jax", base=30, extra='peer="jax"')
+        plant(folder, "peers/add-limit.py", "limit", base=5, extra='limit=True')
         output = pathlib.Path(folder, "rows.json")
         result = run(folder, "add", "--peers", "--rounds", "3", "--json", str(output))
         assert result.returncode == 0, result.stderr
@@ -46,8 +51,8 @@ def main():
         assert (row["name"], row["unit"], row["ours"], row["limit"]) == ("add", "ns", 11, 6), row
         assert row["peers"] == {"torch": 21, "jax": 31} and row["notes"] == ["a note"], row
         log = pathlib.Path(folder, "log").read_text(encoding="utf-8").split()
-        assert log == ["ours", "torch", "jax", "limit"] * 3, log
-        assert "add" in result.stdout and "(a note)" in result.stdout, result.stdout
+        assert log == ["ours", "torch", "jax", "limit", "limit", "ours", "torch", "jax"] * 3, log
+        assert "add" in result.stdout and "mul" in result.stdout and "(a note)" in result.stdout, result.stdout
 
         pathlib.Path(folder, "bench/peers/add-absent.py").write_text("import no_such_package", encoding="utf-8")
         result = run(folder, "add", "--peers", "--rounds", "1")
@@ -55,7 +60,7 @@ def main():
 
         result = run(folder, "sub")
         assert result.returncode == 1 and "no group sub; there are: add" in result.stderr, result.stderr
-        plant(folder, "peers/add.py", "torch", unit="us", extra='"peer": "torch"')
+        plant(folder, "peers/add.py", "torch", unit="us", extra='peer="torch"')
         result = run(folder, "--peers")
         assert result.returncode == 1 and "add is in ns and in us" in result.stderr, result.stderr
         pathlib.Path(folder, "bench/groups/add.py").write_text("raise SystemExit('broken')", encoding="utf-8")

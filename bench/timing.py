@@ -1,6 +1,8 @@
 """Times of what a Python program calls, and the lines that bench/run reads."""
 import json
+import os
 import statistics
+import sys
 import time
 
 TURN_SECONDS, TURN_CALLS = 0.02, 4  # at least
@@ -43,10 +45,14 @@ def report_beside(name, unit, body, limit_ms, seconds=3.0, least=3):
             turn.append((time.perf_counter_ns() - start) / 1e6)
         samples += turn[1:]  # the first one finds the caches full of something else
     factor = {"ms": 1, "us": 1e3}[unit]
-    report(name, unit, factor * statistics.median(samples))
     report(name, unit, factor * statistics.median(limits), limit=True)
+    report(name, unit, factor * statistics.median(samples))
 
 
 def report(name, unit, value, **more):
-    """One line for bench/run: more may be peer="torch", limit=True, note="..."."""
+    """One line for bench/run: more may be peer="torch", limit=True, note="...". It ends a turn, but for a limit: the others measure
+    theirs before this returns."""
     print(json.dumps({"name": name, "unit": unit, "value": value, **more}), flush=True)
+    if os.environ.get("THUNDER_BENCH_TURNS") and not more.get("limit"):
+        print("turn", flush=True)
+        sys.stdin.readline()

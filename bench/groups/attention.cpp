@@ -53,8 +53,8 @@ void time_one(thunder_context* c, const Shape& shape, bool backward) {
   const std::string name = "attention: H" + std::to_string(shape.heads) + " T" + std::to_string(shape.queries) +
                            (shape.keys != shape.queries ? " of " + std::to_string(shape.keys) : "") + " D" + std::to_string(shape.width) +
                            (shape.causal ? " causal" : "") + " f32" + (backward ? ", forward and backward" : "");
-  row(name.c_str(), "GFLOP/s", flops / found.ns);
   limit_row(name.c_str(), "GFLOP/s", flops / found.limit_ns);
+  row(name.c_str(), "GFLOP/s", flops / found.ns);
   for (thunder_tensor* t : in) thunder_tensor_release(t);
   thunder_compiled_release(compiled);
   thunder_function_release(f);

@@ -54,14 +54,19 @@ Beside beside(int repeats, int calls, F&& body, L&& limit) {
   return {median(std::move(samples)), median(std::move(limits))};
 }
 
-inline void row(const char* name, const char* unit, double value) {
-  std::printf("{\"name\": \"%s\", \"unit\": \"%s\", \"value\": %.6g}\n", name, unit, value);
-}
-
-// Its limit, where one is known: a number.
+// The limit of the row that follows, where one is known: a number.
 inline void limit_row(const char* name, const char* unit, double value) {
   if (!std::isfinite(value)) return;
   std::printf("{\"limit\": true, \"name\": \"%s\", \"unit\": \"%s\", \"value\": %.6g}\n", name, unit, value);
+}
+
+// Ends a turn: the others measure theirs before this returns.
+inline void row(const char* name, const char* unit, double value) {
+  std::printf("{\"name\": \"%s\", \"unit\": \"%s\", \"value\": %.6g}\n", name, unit, value);
+  if (!std::getenv("THUNDER_BENCH_TURNS")) return;
+  std::puts("turn");
+  std::fflush(stdout);
+  for (int c = 0; c != '\n' && c != EOF;) c = std::getchar();
 }
 
 // A benchmark has no use for a failed call.

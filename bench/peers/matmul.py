@@ -14,6 +14,15 @@ def time(way, name, flops, body):
     report(name, "GFLOP/s", flops / median_ns(body, 7, matmul.calls(flops)), **way.reported("from Python"))
 
 
+def time_products(way):
+    for n in matmul.SQUARES:
+        a, b, out = torch.rand(n, n), torch.rand(n, n), torch.empty(n, n)
+        time(way, matmul.square(n), 2 * n**3, lambda: torch.matmul(a, b, out=out))
+    for m, k, n in matmul.LINEARS:
+        x, w = torch.rand(m, k), torch.rand(n, k)
+        time(way, matmul.linear(m, k, n), 2 * m * n * k, lambda: functional.linear(x, w))
+
+
 def time_followed(way):
     for m, k, n in matmul.FOLLOWED:
         name, operands = matmul.linear(m, k, n, True), (torch.rand(m, k), torch.rand(n, k), torch.rand(n))
@@ -46,15 +55,10 @@ def time_convolutions(way):
 def main(way):
     torch.set_num_threads(1)
     with torch.inference_mode():
-        time_followed(way)
         if way is not ways.EAGER:
-            return
-        for n in matmul.SQUARES:
-            a, b, out = torch.rand(n, n), torch.rand(n, n), torch.empty(n, n)
-            time(way, matmul.square(n), 2 * n**3, lambda: torch.matmul(a, b, out=out))
-        for m, k, n in matmul.LINEARS:
-            x, w = torch.rand(m, k), torch.rand(n, k)
-            time(way, matmul.linear(m, k, n), 2 * m * n * k, lambda: functional.linear(x, w))
+            return time_followed(way)
+        time_products(way)
+        time_followed(way)
         time_halves(way)
         time_convolutions(way)
 
