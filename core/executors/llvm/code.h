@@ -55,6 +55,7 @@ class Code {
   bool from_the_end() const { return nest_.backwards && !nest_.lane_is_outer(); }
   llvm::Value* lanes_below(llvm::Value* first, llvm::Value* end);
   bool has_masks() const;
+  bool has_free_masks() const;
 
   // reductions.cpp
   struct Sum {

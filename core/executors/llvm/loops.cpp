@@ -245,7 +245,7 @@ void Code::emit_stretch(Value* begin, Value* end, const std::function<void()>& b
     return from_the_end() ? b_.CreateICmpSGE(lane_numbers(), spread(b_.CreateNeg(at_.index[nest_.lane]))) : lanes_below(i, end);
   };
   const bool outer = nest_.lane_is_outer(), even = fusion::is_even(nest_) && !outer;
-  if ((outer || fusion::is_short(nest_)) && has_masks()) return masked(begin, end, inside);
+  if ((fusion::is_short(nest_) && has_masks()) || (outer && has_free_masks())) return masked(begin, end, inside);
   if (lines_of_) {
     Value* line = b_.CreateAdd(begin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, lanes_before_line(begin), b_.CreateSub(end, begin)));
     masked(begin, line, [&](Value* i) { return lanes_below(i, line); });
@@ -272,6 +272,17 @@ bool Code::has_masks() const {
     auto* vector = llvm::FixedVectorType::get(element, lanes_);
     const llvm::Align align(element->getPrimitiveSizeInBits() / 8);
     return machine_.isLegalMaskedLoad(vector, align) && machine_.isLegalMaskedStore(vector, align);
+  });
+}
+
+// Whether stores that leave lanes out take no longer than others.
+bool Code::has_free_masks() const {
+  constexpr auto kCost = llvm::TargetTransformInfo::TCK_RecipThroughput;
+  return has_masks() && std::all_of(nest_.buffers.begin(), nest_.buffers.end(), [&](DType d) {
+    llvm::Type* element = memory_type(b_.getContext(), d);
+    auto* vector = llvm::FixedVectorType::get(element, lanes_);
+    const llvm::Align align(element->getPrimitiveSizeInBits() / 8);
+    return machine_.getMaskedMemoryOpCost(llvm::Instruction::Store, vector, align, 0, kCost) <= machine_.getMemoryOpCost(llvm::Instruction::Store, vector, align, 0, kCost);
   });
 }
 
