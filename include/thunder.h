@@ -20,7 +20,8 @@
  *
  * CONVENTIONS
  *  Threads: [S] any thread at any time; [X] one thread at a time; [O] only the thread that owns the scope, and that
- *  is checked. A section's label holds for every function below it that has none of its own.
+ *  is checked. A section's label holds for every function below it that has none of its own. A thread that runs
+ *  compiled functions, or a part of one, needs 512 KiB of stack.
  *  A handle is released once for each time it was given out or retained; releasing NULL does nothing. Objects keep
  *  what they need alive: a context may be released while things made from it are in use.
  *  A `destroy(user)` that is passed in runs exactly once, also when the call that took it fails, on any thread.

@@ -3,8 +3,8 @@
 namespace thunder::fusion {
 namespace {
 
-// A row of kept values must stay in the nearest caches while its passes go over it.
-constexpr int64_t kRowLimit = 16384;
+// Rows of kept values must stay in the second-level cache while passes go over them, and they lie on the stack.
+constexpr int64_t kMostKept = 256 << 10;  // bytes
 constexpr int kDear = 8;
 
 // `there`: those that need nothing any more.
@@ -70,15 +70,21 @@ void fetch_squares(Nest& n) {
 
 void keep_rows(Nest& n) {
   // Along an axis that is cut, what one pass computes at some positions another may need at all.
-  if (n.lane_is_outer() || n.split || n.backwards || !n.cuts(n.lane).empty() || n.row_elements() > kRowLimit) return;
+  if (n.lane_is_outer() || n.split || n.backwards || !n.cuts(n.lane).empty() ) return;
   std::vector<int> passes(n.exprs.size(), 0);
   const std::vector<uint8_t> there(n.exprs.size(), 0);
   for (uint32_t pass = 0; pass < n.passes; pass++) {
     const std::vector<uint8_t> needed = needed_in(n, pass, there);
     for (ExprId id = 0; id < n.exprs.size(); id++) passes[id] += needed[id];
   }
-  for (ExprId id = 0; id < n.exprs.size(); id++)
-    if (passes[id] > 1 && cost(n.exprs[id].fn) >= kDear) n.kept.push_back(id);
+  int64_t bytes = 0;
+  for (ExprId id = 0; id < n.exprs.size(); id++) {
+    if (passes[id] <= 1 || cost(n.exprs[id].fn) < kDear) continue;
+    const int64_t row = n.row_elements() * static_cast<int64_t>(size_of(n.exprs[id].dtype));
+    if (bytes + row > kMostKept) continue;
+    bytes += row;
+    n.kept.push_back(id);
+  }
 }
 
 void stream_large(Nest& n, size_t cache) {

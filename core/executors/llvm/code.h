@@ -47,7 +47,7 @@ class Code {
   void emit_lanes(const std::function<void()>& body);
   void each_stretch(const std::function<void(llvm::Value*, llvm::Value*)>& body);
   void choose_lines(const std::vector<const fusion::Output*>& stores);
-  bool cuts_lines() const;
+  bool has_registers_of_lines() const;
   llvm::Value* lanes_before_line(llvm::Value* begin);
   void emit_stretch(llvm::Value* begin, llvm::Value* end, const std::function<void()>& body);
   void store_all(const std::vector<const fusion::Output*>& stores);

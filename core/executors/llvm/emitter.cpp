@@ -85,6 +85,7 @@ llvm::Function* declare(llvm::Module& module, const char* name, const llvm::orc:
   // What x86 has of them: left to itself it makes do with less than it has.
   function->addFnAttr("prefer-vector-width", "512");
   function->addFnAttr("min-legal-vector-width", "512");
+  function->addFnAttr("probe-stack", "inline-asm");  // rows lie there: where there is too little of it, the system says so
   function->setDoesNotThrow();
   for (unsigned i : {0u, 1u, 4u}) function->addParamAttr(i, llvm::Attribute::NoAlias);
   return function;

@@ -212,7 +212,7 @@ void Code::choose_lines(const std::vector<const Output*>& stores) {
   };
   choose([](const Output& s) { return s.streams; });
   const bool columns = std::any_of(stores.begin(), stores.end(), [](const Output* s) { return s->kind == OutputKind::column; });
-  if (!cuts_lines() || columns) return;
+  if (!has_registers_of_lines() || columns) return;
   const auto is_row_of_many = [this](uint32_t map) {
     bool many = false;
     for (uint32_t a = 0; a < nest_.outer; a++) many |= nest_.maps[map][a] != 0;
@@ -260,8 +260,8 @@ void Code::emit_stretch(Value* begin, Value* end, const std::function<void()>& b
   masked(whole, end, inside);
 }
 
-// Whether every vector that does not begin with a line is of two.
-bool Code::cuts_lines() const {
+// As AVX-512 has: every vector that does not begin with a line is of two, and masks have registers of their own.
+bool Code::has_registers_of_lines() const {
   return machine_.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue() >= 8 * kLine;
 }
 

@@ -11,14 +11,20 @@ namespace {
 
 bool real(DType d) { return d == DType::f32 || d == DType::f64; }
 
+llvm::Type* flags_of(Value* place) { return llvm::cast<llvm::AllocaInst>(place)->getAllocatedType(); }
+
 }  // namespace
 
 Code::Sum Code::begin_sum(ExprId id) {
   const fusion::Expr& e = nest_.exprs[id];
   if (e.fn == Fn::argmax) return begin_argmax(id);
   const DType d = accumulator(e.dtype);
-  Sum sum{id, for_lanes(register_type(b_.getContext(), d), neutral(b_.getContext(), e.fn, d))};
-  if (e.fn != Fn::sum && real(d)) sum.nans = for_lanes(b_.getInt1Ty(), b_.getFalse());
+  llvm::Type* number = register_type(b_.getContext(), d);
+  Sum sum{id, for_lanes(number, neutral(b_.getContext(), e.fn, d))};
+  if (e.fn != Fn::sum && real(d)) {
+    llvm::Type* flag = has_registers_of_lines() ? b_.getInt1Ty() : b_.getIntNTy(number->getScalarSizeInBits());
+    sum.nans = for_lanes(flag, llvm::Constant::getNullValue(flag));
+  }
   return sum;
 }
 
@@ -30,7 +36,8 @@ Value* Code::for_lanes(llvm::Type* element, Value* first) {
   return at;
 }
 
-// An extremum of reals is one instruction if NaN may be forgotten on the way; whether there was one is noted beside it.
+// An extremum of reals is one instruction if NaN may be forgotten on the way; whether there was one is noted beside it, in a bit of
+// a lane, or in as many as a comparison has where masks have no registers of their own.
 void Code::step(const Sum& sum) {
   const fusion::Expr& e = nest_.exprs[sum.id];
   if (e.fn == Fn::argmax) return step_argmax(sum);
@@ -42,6 +49,7 @@ void Code::step(const Sum& sum) {
     after = b_.CreateSelect(e.fn == Fn::amax ? b_.CreateFCmpOGT(before, v) : b_.CreateFCmpOLT(before, v), before, v);
     Value* nan = b_.CreateFCmpUNO(v, v);
     if (at_.mask) nan = b_.CreateAnd(nan, at_.mask);
+    nan = b_.CreateSExt(nan, flags_of(sum.nans));
     b_.CreateStore(b_.CreateOr(b_.CreateLoad(nan->getType(), sum.nans), nan), sum.nans);
   } else {
     after = combine(b_, e.fn, before, v, d);
@@ -55,7 +63,8 @@ void Code::end_sum(const Sum& sum) {
   const DType d = accumulator(e.dtype);
   Value* v = b_.CreateLoad(llvm::FixedVectorType::get(register_type(b_.getContext(), d), lanes_), sum.lanes);
   if (sum.nans) {
-    Value* nans = b_.CreateLoad(llvm::FixedVectorType::get(b_.getInt1Ty(), lanes_), sum.nans);
+    Value* nans = b_.CreateLoad(flags_of(sum.nans), sum.nans);
+    nans = b_.CreateICmpNE(nans, llvm::Constant::getNullValue(nans->getType()));
     v = b_.CreateSelect(nans, constant(v, v->getType()->getScalarType(), std::numeric_limits<double>::quiet_NaN()), v);
   }
   if (!nest_.lane_is_outer()) v = horizontal(e.fn, v, d);

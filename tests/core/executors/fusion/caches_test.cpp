@@ -69,7 +69,29 @@ Nest softmax_of_one_row(int64_t columns) {
 
 TEST(KeepRows, keeps_what_is_dear_and_needed_again) { EXPECT_EQ(softmax(40, 30).kept, (std::vector<ExprId>{1})); }
 
-TEST(KeepRows, keeps_no_row_that_leaves_the_nearest_caches) { EXPECT_TRUE(softmax(4, 50257).kept.empty()); }
+// 256 KiB of them.
+TEST(KeepRows, keeps_no_row_that_leaves_the_second_level_cache) {
+  EXPECT_EQ(softmax(4, 65536).kept, (std::vector<ExprId>{1}));
+  EXPECT_TRUE(softmax(4, 65537).kept.empty());
+}
+
+// out = (exp(in) + tanh(in)) * sum(exp(in)) * sum(tanh(in)) by rows.
+TEST(KeepRows, keeps_as_many_rows_as_fit_there_together) {
+  const auto kept = [](int64_t columns) {
+    Nest n;
+    n.extents = {4, columns};
+    n.outer = 2;
+    n.buffers = {DType::f32, DType::f32};
+    n.maps = {Map{columns, 1}};
+    n.exprs = {make(Fn::load, {}), make(Fn::exp, {0}), make(Fn::tanh, {0}), make(Fn::sum, {1}), make(Fn::sum, {2}), make(Fn::add, {1, 2}),
+               make(Fn::mul, {5, 3}), make(Fn::mul, {6, 4})};
+    n.stores = {{7, OutputKind::each, 1, 0}};
+    schedule(n, bit(1));
+    return n.kept;
+  };
+  EXPECT_EQ(kept(32768), (std::vector<ExprId>{1, 2}));
+  EXPECT_EQ(kept(32769), (std::vector<ExprId>{1}));
+}
 
 TEST(StreamLarge, marks_what_fills_half_of_the_cache_side_by_side) {
   const auto streams = [](Nest n, size_t cache) {
@@ -158,15 +180,16 @@ TEST(FetchAhead, fetches_the_next_row_where_one_is_read_again) {
     fetch_ahead(n, cache);
     return n.ahead;
   };
-  constexpr size_t kRow = 50257 * 4;
-  const auto found = ahead(softmax(4, 50257), 2 * kRow);
+  constexpr int64_t kColumns = 70001;  // more than are kept
+  constexpr size_t kRow = kColumns * 4;
+  const auto found = ahead(softmax(4, kColumns), 2 * kRow);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].load, 0u);
   EXPECT_EQ(found[0].pass, 1u);
-  EXPECT_TRUE(ahead(softmax(4, 50257), 2 * kRow - 2).empty()) << "the next row would push this one out";
-  EXPECT_TRUE(ahead(softmax(4, 50257), 4 * kRow).empty()) << "all of it is in the cache as it is";
+  EXPECT_TRUE(ahead(softmax(4, kColumns), 2 * kRow - 2).empty()) << "the next row would push this one out";
+  EXPECT_TRUE(ahead(softmax(4, kColumns), 4 * kRow).empty()) << "all of it is in the cache as it is";
   EXPECT_TRUE(ahead(softmax(4000, 300), 4096).empty()) << "what is kept is not read again";
-  EXPECT_TRUE(ahead(softmax_of_one_row(50257), 4096).empty()) << "there is one row";
+  EXPECT_TRUE(ahead(softmax_of_one_row(kColumns), 4096).empty()) << "there is one row";
   EXPECT_TRUE(ahead(negated(4000, 300, {300, 1}), 4096).empty()) << "nothing is read twice";
 }
 
