@@ -44,13 +44,20 @@ class Code {
   void emit_rows();
   void emit_pass(uint32_t pass);
   void emit_inner(uint32_t axis, const std::function<void()>& body);
+  void store_all(const std::vector<const fusion::Output*>& stores);
+
+  // vectors.cpp
   void emit_lanes(const std::function<void()>& body);
   void each_stretch(const std::function<void(llvm::Value*, llvm::Value*)>& body);
   void choose_lines(const std::vector<const fusion::Output*>& stores);
   bool has_registers_of_lines() const;
+  unsigned register_bits() const;
   llvm::Value* lanes_before_line(llvm::Value* begin);
   void emit_stretch(llvm::Value* begin, llvm::Value* end, const std::function<void()>& body);
-  void store_all(const std::vector<const fusion::Output*>& stores);
+  llvm::Value* whole_vectors(llvm::Value* begin, llvm::Value* end);
+  llvm::Value* emit_vectors(llvm::Value* begin, llvm::Value* end, const std::function<void()>& body);
+  void emit_masked(llvm::Value* begin, llvm::Value* end, const std::function<void()>& body);
+  void emit_rest(llvm::Value* begin, llvm::Value* end, const std::function<void()>& body);
   llvm::Value* first_lane(llvm::Value* behind);
   bool from_the_end() const { return nest_.backwards && !nest_.lane_is_outer(); }
   llvm::Value* lanes_below(llvm::Value* first, llvm::Value* end);

@@ -1,5 +1,4 @@
 // The loops of a nest: work items, rows, passes, positions.
-#include <algorithm>
 #include <tuple>
 
 #include "executors/llvm/code.h"
@@ -9,31 +8,6 @@ namespace thunder::codegen {
 using llvm::Value;
 using fusion::Step;
 using fusion::Output;
-using fusion::OutputKind;
-
-namespace {
-
-bool scans(const Nest& nest) {
-  return std::any_of(nest.exprs.begin(), nest.exprs.end(), [](const fusion::Expr& e) { return e.fn == Fn::cumsum; });
-}
-
-}  // namespace
-
-unsigned choose_lanes(const Nest& nest, unsigned machine_bits) {
-  const unsigned machine = machine_bits / 32;
-  if (fusion::is_short(nest) || nest.blocked) return machine;
-  // Lanes that are summed one after the other take steps by their number.
-  if (!nest.lane_is_outer() && scans(nest)) return machine;
-  size_t live = nest.exprs.size();
-  bool wide = false, functions = false;
-  for (const fusion::Expr& e : nest.exprs) {
-    wide |= e.dtype == DType::f64 || e.dtype == DType::i64;
-    functions |= e.fn >= Fn::exp && e.fn <= Fn::erf && e.fn != Fn::sqrt;
-  }
-  if (wide) live *= 2;
-  if (functions || live > 8) return live > 48 ? machine : 2 * machine;
-  return 4 * machine;
-}
 
 Code::Code(const Nest& nest, llvm::Function* function, unsigned lanes, const llvm::TargetTransformInfo& machine)
     : nest_(nest), machine_(machine), function_(function), lanes_(lanes), b_(function->getContext()) {
@@ -179,120 +153,6 @@ void Code::emit_inner(uint32_t axis, const std::function<void()>& body) {
     at_.index[axis] = nest_.backwards ? b_.CreateSub(b_.CreateSub(extents_[axis], b_.getInt64(1)), i) : i;
     emit_inner(axis + 1, body);
   });
-}
-
-// The lane axis from cut to cut, as far as it is in the piece: code is made for each, which knows what is chosen there.
-void Code::each_stretch(const std::function<void(Value*, Value*)>& body) {
-  const auto& cuts = cut_at_[nest_.lane];
-  Value* begin = lane_begin_;
-  for (stretch_ = 0; stretch_ <= cuts.size(); stretch_++) {
-    Value* end = lane_end_;
-    if (stretch_ < cuts.size()) {
-      end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, cuts[stretch_], lane_end_);
-      end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, end, begin);
-    }
-    body(begin, end);
-    begin = end;
-  }
-}
-
-void Code::emit_lanes(const std::function<void()>& body) {
-  each_stretch([&](Value* begin, Value* end) { emit_stretch(begin, end, body); });
-}
-
-// Where rows are odd, vectors would cut lines of the cache in two: they are taken by the lines of what is streamed, or stored, or else of
-// what is read. Not where lanes go down the rows, each of which begins elsewhere, sums run from whole vectors into the next ones, or
-// columns are summed, which are read and written at each vector and begin with a line.
-void Code::choose_lines(const std::vector<const Output*>& stores) {
-  lines_of_.reset();
-  if (fusion::is_even(nest_) || fusion::is_short(nest_) || nest_.lane_is_outer() || nest_.blocked || scans(nest_)) return;
-  const auto choose = [&](const auto& wanted) {
-    for (const Output* s : stores)
-      if (!lines_of_ && wanted(*s)) lines_of_ = {s->buffer, s->map, more_of(*s)};
-  };
-  choose([](const Output& s) { return s.streams; });
-  const bool columns = std::any_of(stores.begin(), stores.end(), [](const Output* s) { return s->kind == OutputKind::column; });
-  if (!has_registers_of_lines() || columns) return;
-  const auto is_row_of_many = [this](uint32_t map) {
-    bool many = false;
-    for (uint32_t a = 0; a < nest_.outer; a++) many |= nest_.maps[map][a] != 0;
-    return many && nest_.maps[map][nest_.lane] == 1;
-  };
-  choose([&](const Output& s) { return s.kind == OutputKind::each && is_row_of_many(s.map); });
-  for (const fusion::Expr& e : nest_.exprs)
-    if (!lines_of_ && e.fn == Fn::load && is_row_of_many(e.map)) lines_of_ = {e.buffer, e.map, more_of(e)};
-}
-
-// Buffers are taken to begin with a line, so that sums of the same elements are the same wherever they lie.
-Value* Code::lanes_before_line(Value* begin) {
-  at_.index[nest_.lane] = begin;
-  const uint64_t lanes = kLine / (memory_type(b_.getContext(), nest_.buffers[lines_of_->buffer])->getPrimitiveSizeInBits() / 8);
-  return b_.CreateAnd(b_.CreateNeg(offset(lines_of_->map, lines_of_->more).scalar), b_.getInt64(lanes - 1));
-}
-
-// Whole vectors, then what is left with a mask: at the end, or backwards at the beginning, and what lies before the first whole line.
-// With masks alone where they cost nothing, and few vectors are whole or the code of all rows is in the body.
-void Code::emit_stretch(Value* begin, Value* end, const std::function<void()>& body) {
-  const auto masked = [&](Value* from, Value* to, const std::function<Value*(Value*)>& mask) {
-    loop(from, to, lanes_, [&](Value* i) {
-      at_.index[nest_.lane] = first_lane(i);
-      at_.mask = mask(i);
-      body();
-      at_.mask = nullptr;
-    });
-  };
-  const auto inside = [&](Value* i) {
-    return from_the_end() ? b_.CreateICmpSGE(lane_numbers(), spread(b_.CreateNeg(at_.index[nest_.lane]))) : lanes_below(i, end);
-  };
-  const bool outer = nest_.lane_is_outer(), even = fusion::is_even(nest_) && !outer;
-  if ((fusion::is_short(nest_) && has_masks()) || (outer && has_free_masks())) return masked(begin, end, inside);
-  if (lines_of_) {
-    Value* line = b_.CreateAdd(begin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, lanes_before_line(begin), b_.CreateSub(end, begin)));
-    masked(begin, line, [&](Value* i) { return lanes_below(i, line); });
-    begin = line;
-  }
-  Value* whole = even ? end : b_.CreateSub(end, b_.CreateURem(b_.CreateSub(end, begin), b_.getInt64(lanes_)));
-  loop(begin, whole, lanes_, [&](Value* i) {
-    at_.index[nest_.lane] = first_lane(i);
-    body();
-  });
-  if (even) return;
-  masked(whole, end, inside);
-}
-
-// As AVX-512 has: every vector that does not begin with a line is of two, and masks have registers of their own.
-bool Code::has_registers_of_lines() const {
-  return machine_.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue() >= 8 * kLine;
-}
-
-// Whether the machine leaves lanes out of loads and stores of every element type here; else LLVM writes a branch for each.
-bool Code::has_masks() const {
-  return std::all_of(nest_.buffers.begin(), nest_.buffers.end(), [&](DType d) {
-    llvm::Type* element = memory_type(b_.getContext(), d);
-    auto* vector = llvm::FixedVectorType::get(element, lanes_);
-    const llvm::Align align(element->getPrimitiveSizeInBits() / 8);
-    return machine_.isLegalMaskedLoad(vector, align) && machine_.isLegalMaskedStore(vector, align);
-  });
-}
-
-// Whether stores that leave lanes out take no longer than others.
-bool Code::has_free_masks() const {
-  constexpr auto kCost = llvm::TargetTransformInfo::TCK_RecipThroughput;
-  return has_masks() && std::all_of(nest_.buffers.begin(), nest_.buffers.end(), [&](DType d) {
-    llvm::Type* element = memory_type(b_.getContext(), d);
-    auto* vector = llvm::FixedVectorType::get(element, lanes_);
-    const llvm::Align align(element->getPrimitiveSizeInBits() / 8);
-    return machine_.getMaskedMemoryOpCost(llvm::Instruction::Store, vector, align, 0, kCost) <= machine_.getMemoryOpCost(llvm::Instruction::Store, vector, align, 0, kCost);
-  });
-}
-
-// The index of lane 0 when so many positions are behind.
-Value* Code::first_lane(Value* behind) {
-  return from_the_end() ? b_.CreateSub(b_.CreateSub(lane_end_, behind), b_.getInt64(lanes_)) : behind;
-}
-
-Value* Code::lanes_below(Value* first, Value* end) {
-  return b_.CreateICmpSLT(lane_numbers(), spread(b_.CreateSub(end, first)));
 }
 
 }  // namespace thunder::codegen

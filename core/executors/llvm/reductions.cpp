@@ -49,7 +49,7 @@ void Code::step(const Sum& sum) {
     after = b_.CreateSelect(e.fn == Fn::amax ? b_.CreateFCmpOGT(before, v) : b_.CreateFCmpOLT(before, v), before, v);
     Value* nan = b_.CreateFCmpUNO(v, v);
     if (at_.mask) nan = b_.CreateAnd(nan, at_.mask);
-    nan = b_.CreateSExt(nan, flags_of(sum.nans));
+    nan = b_.CreateSExt(nan, nan->getType()->getWithNewType(flags_of(sum.nans)->getScalarType()));
     b_.CreateStore(b_.CreateOr(b_.CreateLoad(nan->getType(), sum.nans), nan), sum.nans);
   } else {
     after = combine(b_, e.fn, before, v, d);

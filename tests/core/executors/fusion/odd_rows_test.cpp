@@ -25,5 +25,19 @@ TEST_F(OddRows, are_joined_from_parts_that_begin_anywhere) {
   }, {numbers({19, 37}), numbers({19, 100}), numbers({37})}, 1, 1e-6);
 }
 
+// In whole vectors, in the registers and the lanes that are left, and by columns; a row without one has a number.
+TEST_F(OddRows, have_a_nan_as_extremum_wherever_it_is) {
+  constexpr int64_t kColumns = 64 + 16 + 5;
+  for (int64_t at = 0; at < kColumns; at++) {
+    test::Floats row(2 * kColumns, 0.5f);
+    row[static_cast<size_t>(at)] = NAN;
+    agree([](Scope& s, In t) {
+      Tensor* y = call(s, "neg", {arg(t[0])});
+      const std::vector<int64_t> rows{1}, columns{0};
+      return std::vector{call(s, "amax", {arg(y), arg(rows)}), call(s, "amin", {arg(y), arg(rows)}), call(s, "amax", {arg(t[1]), arg(columns)})};
+    }, {tensor({2, kColumns}, row), tensor({kColumns, 2}, row)}, 3, 0);
+  }
+}
+
 }  // namespace
 }  // namespace thunder::fusion
