@@ -70,7 +70,7 @@ void fetch_squares(Nest& n) {
 
 void keep_rows(Nest& n) {
   // Along an axis that is cut, what one pass computes at some positions another may need at all.
-  if (n.lane_is_outer() || n.split || n.backwards || !n.cuts(n.lane).empty() ) return;
+  if (n.lane_is_outer() || n.split || n.backwards || !n.cuts(n.lane).empty()) return;
   std::vector<int> passes(n.exprs.size(), 0);
   const std::vector<uint8_t> there(n.exprs.size(), 0);
   for (uint32_t pass = 0; pass < n.passes; pass++) {
