@@ -271,6 +271,19 @@ class Lifetimes(unittest.TestCase):
         self.assertEqual(wrong, [])
         self.assertEqual(th.stats(f)["calls"], 400)
 
+    def test_rows_that_are_kept_fit_in_512_kib_of_stack(self):
+        x, sums = th.randn(4, 65536), []
+        f = th.grad(lambda x: (th.softmax(x, -1) * x).sum())
+        expected = f(x).sum().item()
+        before = threading.stack_size(512 << 10)
+        try:
+            thread = threading.Thread(target=lambda: sums.append(th.compile(f)(x).sum().item()))
+            thread.start()
+        finally:
+            threading.stack_size(before)
+        thread.join()
+        self.assertAlmostEqual(sums[0], expected, places=3)
+
 
 if __name__ == "__main__":
     unittest.main()
