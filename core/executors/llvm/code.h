@@ -63,6 +63,8 @@ class Code {
   llvm::Value* lanes_below(llvm::Value* first, llvm::Value* end);
   bool has_masks() const;
   bool has_free_masks() const;
+  template <class Holds>
+  bool each_memory(const Holds& holds) const;
 
   // reductions.cpp
   struct Sum {

@@ -124,7 +124,8 @@ void Code::emit_masked(Value* begin, Value* end, const std::function<void()>& bo
   });
 }
 
-// Less than a vector. Where masks cost something, vectors are a register meanwhile: the first lanes of what several hold.
+// Less than a vector. Where masks cost something, vectors are a register meanwhile: the first lanes of what several hold. Whole ones
+// have a loop of their own, but not where the code of all rows is in the body.
 void Code::emit_rest(Value* begin, Value* end, const std::function<void()>& body) {
   const unsigned lanes = lanes_;
   if (!has_free_masks()) lanes_ = std::min(lanes, std::max(kFewestLanes, register_bits() / 32));
@@ -140,24 +141,28 @@ unsigned Code::register_bits() const {
   return static_cast<unsigned>(machine_.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue());
 }
 
-// Whether the machine leaves lanes out of loads and stores of every element type here; else LLVM writes a branch for each.
-bool Code::has_masks() const {
+// Whether it holds for a vector of each buffer's elements.
+template <class Holds>
+bool Code::each_memory(const Holds& holds) const {
   return std::all_of(nest_.buffers.begin(), nest_.buffers.end(), [&](DType d) {
     llvm::Type* element = memory_type(b_.getContext(), d);
-    auto* vector = llvm::FixedVectorType::get(element, lanes_);
-    const llvm::Align align(element->getPrimitiveSizeInBits() / 8);
+    return holds(llvm::FixedVectorType::get(element, lanes_), llvm::Align(element->getPrimitiveSizeInBits() / 8));
+  });
+}
+
+// Whether the machine leaves lanes out of loads and stores of every element type here; else LLVM writes a branch for each.
+bool Code::has_masks() const {
+  return each_memory([&](llvm::Type* vector, llvm::Align align) {
     return machine_.isLegalMaskedLoad(vector, align) && machine_.isLegalMaskedStore(vector, align);
   });
 }
 
 // Whether stores that leave lanes out take no longer than others.
 bool Code::has_free_masks() const {
+  constexpr auto kStore = llvm::Instruction::Store;
   constexpr auto kCost = llvm::TargetTransformInfo::TCK_RecipThroughput;
-  return has_masks() && std::all_of(nest_.buffers.begin(), nest_.buffers.end(), [&](DType d) {
-    llvm::Type* element = memory_type(b_.getContext(), d);
-    auto* vector = llvm::FixedVectorType::get(element, lanes_);
-    const llvm::Align align(element->getPrimitiveSizeInBits() / 8);
-    return machine_.getMaskedMemoryOpCost(llvm::Instruction::Store, vector, align, 0, kCost) <= machine_.getMemoryOpCost(llvm::Instruction::Store, vector, align, 0, kCost);
+  return has_masks() && each_memory([&](llvm::Type* vector, llvm::Align align) {
+    return machine_.getMaskedMemoryOpCost(kStore, vector, align, 0, kCost) <= machine_.getMemoryOpCost(kStore, vector, align, 0, kCost);
   });
 }
 
