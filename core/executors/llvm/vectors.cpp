@@ -17,7 +17,7 @@ bool scans(const Nest& nest) {
 
 }  // namespace
 
-constexpr unsigned kFewestLanes = 4, kInFlight = 32;  // of f32; with so many in flight nothing waits
+constexpr unsigned kFewestLanes = 4;
 
 unsigned choose_lanes(const Nest& nest, unsigned machine_bits) {
   const unsigned machine = machine_bits / 32;
@@ -34,11 +34,10 @@ unsigned choose_lanes(const Nest& nest, unsigned machine_bits) {
   }
   if (wide) live *= 2;
   if (live > 48) return machine;
-  if (!functions && live <= 8) return 4 * machine;
-  // A sum waits for the one before, and a power's steps for each other; of functions of more constants than registers hold, each vector
-  // reads them again.
-  const bool waits = (sums || functions) && !constants && !wide;
-  return waits ? std::max(2 * machine, std::min(4 * machine, kInFlight)) : 2 * machine;
+  // A sum waits for the one before, and a power's steps for each other: four vectors of either are in flight at once, as in what is
+  // short. Of functions of more constants than registers hold, each vector reads them again.
+  const bool is_short = !functions && live <= 8, waits = (sums || functions) && !constants && !wide;
+  return is_short || waits ? 4 * machine : 2 * machine;
 }
 
 // The lane axis from cut to cut, as far as it is in the piece: code is made for each, which knows what is chosen there.
