@@ -66,6 +66,18 @@ void fetch_squares(Nest& n) {
     if (n.exprs[id].fn == Fn::load && n.maps[n.exprs[id].map][n.block_axis()] && n.maps[n.exprs[id].map][n.lane]) n.ahead.push_back({id, 0});
 }
 
+// So is a piece, of which the next row lies elsewhere; in the caches it is found soon enough.
+void fetch_pieces(Nest& n, size_t cache) {
+  size_t all = 0;
+  for (ExprId id = 0; id < n.exprs.size(); id++) {
+    const Expr& e = n.exprs[id];
+    if (e.fn != Fn::load || !n.maps[e.map][n.outer - 1]) continue;
+    all += bytes(n, e.buffer, e.map, ~AxisSet{0});
+    n.ahead.push_back({id, 0});
+  }
+  if (all <= cache) n.ahead.clear();
+}
+
 }  // namespace
 
 void keep_rows(Nest& n) {
@@ -92,9 +104,10 @@ void stream_large(Nest& n, size_t cache) {
     s.streams = s.kind == OutputKind::each && n.maps[s.map][n.lane] == 1 && !is_short(n) && cache && bytes(n, s.buffer, s.map, ~AxisSet{0}) >= cache / 2;
 }
 
-void fetch_ahead(Nest& n, size_t cache) {
+void fetch_ahead(Nest& n, size_t second_level, size_t last_level) {
   n.ahead.clear();
   if (n.blocked) return fetch_squares(n);
+  if (n.pieces_run_slowest()) return fetch_pieces(n, last_level);
   if (n.outer == 0 || n.lane_is_outer() || n.backwards) return;
   const std::vector<Reads> reads = reads_of(n);
   size_t row = 0, all = 0;
@@ -105,7 +118,7 @@ void fetch_ahead(Nest& n, size_t cache) {
     all += bytes(n, e.buffer, e.map, ~AxisSet{0});
     if (reads[id].again && n.maps[e.map][n.outer - 1] != 0) n.ahead.push_back({id, reads[id].again});
   }
-  if (row > cache / 2 || all <= cache) n.ahead.clear();
+  if (row > second_level / 2 || all <= second_level) n.ahead.clear();
 }
 
 }  // namespace thunder::fusion

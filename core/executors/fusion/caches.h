@@ -12,9 +12,9 @@ void keep_rows(Nest& nest);
 // would not be kept until they are read, and a line that is written whole need not be read before.
 void stream_large(Nest& nest, size_t cache);
 
-// Marks a scheduled nest that goes over its rows more than once and reads more than the second-level cache holds, which has so
-// many bytes (0: unknown, none): while the last passes find their row there, memory would have nothing to do. And one that goes over
-// squares, once it is marked what it streams.
-void fetch_ahead(Nest& nest, size_t cache);
+// Marks what memory is asked for before it is needed, by what caches hold (bytes; 0: unknown, none): the next row, where a nest goes over
+// its rows more than once and reads more than the second level, for memory would have nothing to do while the last passes find their row
+// there; the next square, once it is marked what is streamed; the next row of a piece whose columns are summed, beyond the last level.
+void fetch_ahead(Nest& nest, size_t second_level, size_t last_level);
 
 }  // namespace thunder::fusion

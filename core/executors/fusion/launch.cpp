@@ -18,7 +18,9 @@ namespace {
 constexpr int64_t kFewChunks = 4, kChunks = 32;
 constexpr int64_t kSummed = 16;  // elements that a chunk has for each of its sums, if there are enough
 constexpr int64_t kGrain = 16384;  // elements that a thread is woken for
-constexpr int64_t kPiece = 4096;  // elements of the lane axis in a work item, where it is split
+// Elements of the lane axis in a work item, where it is split; and where its columns are summed: several sums of each, and what they
+// are of, fit into a first-level cache.
+constexpr int64_t kPiece = 4096, kSummedPiece = 1024;
 // A work item of a blocked nest: runs of lines of the cache along both axes, which memory gives faster than single ones.
 constexpr int64_t kBlock = 128, kBlockedPiece = 64;
 
@@ -67,11 +69,11 @@ struct Launcher::Work {
 Launcher::Launcher(Lowered lowered) : partials_(std::move(lowered.partials)), checks_(std::move(lowered.checks)) {
   Nest& nest = lowered.nest;
   stream_large(nest, last_level_cache());
-  fetch_ahead(nest, second_level_cache());
+  fetch_ahead(nest, second_level_cache(), last_level_cache());
   ensure(nest.buffers.size() <= kMaxArguments, "a kernel has more arguments than its lines can have");
   kernel_ = kernel(nest);
   parameters_ = fusion::parameters(nest);
-  const int64_t piece = nest.lane_is_outer() ? 64 : nest.blocked ? kBlockedPiece : kPiece;
+  const int64_t piece = nest.lane_is_outer() ? 64 : nest.blocked ? kBlockedPiece : nest.pieces_run_slowest() ? kSummedPiece : kPiece;
   parameters_.insert(parameters_.end(), {piece, kBlock});
   items_ = work_items(nest, piece, kBlock);
   if (lowered.in_tiles) find_steps(nest);

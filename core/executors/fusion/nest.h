@@ -121,6 +121,11 @@ struct Nest {
     return out;
   }
   bool lane_is_outer() const { return lane < outer; }
+  // Of pieces of the lane axis, one goes over all positions of the outer axes before the next: the sums of its columns stay in the
+  // first-level cache meanwhile.
+  bool pieces_run_slowest() const {
+    return split && std::any_of(stores.begin(), stores.end(), [this](const Output& s) { return s.kind == OutputKind::column && maps[s.map][lane] != 0; });
+  }
   // Requires: blocked.
   uint32_t block_axis() const { return outer + inner - 1; }
 };

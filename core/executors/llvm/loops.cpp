@@ -85,17 +85,21 @@ std::pair<Value*, Value*> Code::part(Value*& item, Value* extent, Value* length)
   return {begin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(begin, length), extent)};
 }
 
-// The indices of a work item: pieces of the lane axis run fastest, then blocks, then the outer axes from the last.
+// The indices of a work item: pieces of the lane axis run fastest, or slowest, then blocks, then the outer axes from the last.
 void Code::place(Value* item) {
+  const bool slowest = nest_.pieces_run_slowest();
+  const auto place_in_piece = [&] { std::tie(lane_begin_, lane_end_) = part(item, extents_[nest_.lane], piece_); };
   lane_begin_ = b_.getInt64(0);
   lane_end_ = extents_[nest_.lane];
-  if (has_pieces()) std::tie(lane_begin_, lane_end_) = part(item, lane_end_, piece_);
+  if (has_pieces() && !slowest) place_in_piece();
   if (nest_.blocked) std::tie(block_begin_, block_end_) = part(item, extents_[nest_.block_axis()], block_);
   for (uint32_t a = nest_.outer; a-- > 0;) {
     if (a == nest_.lane) continue;
-    at_.index[a] = a == 0 ? item : b_.CreateURem(item, extents_[a]);
-    if (a > 0) item = b_.CreateUDiv(item, extents_[a]);
+    const bool last = a == 0 && !slowest;
+    at_.index[a] = last ? item : b_.CreateURem(item, extents_[a]);
+    if (!last) item = b_.CreateUDiv(item, extents_[a]);
   }
+  if (slowest) place_in_piece();
 }
 
 void Code::emit_rows() {

@@ -121,7 +121,7 @@ std::vector<float> computed(const Nest& n, size_t elements, int64_t before) {
 void expect_the_same_streamed(const Nest& n, size_t elements) {
   Nest streamed = n;
   stream_large(streamed, 64);
-  fetch_ahead(streamed, 64);
+  fetch_ahead(streamed, 64, 64);
   ASSERT_TRUE(streamed.stores[0].streams);
   for (int64_t before = 0; before < 16; before++) EXPECT_EQ(computed(streamed, elements, before), computed(n, elements, before)) << before;
 }
@@ -177,7 +177,7 @@ TEST(StreamLarge, changes_no_element_where_lanes_are_outside) {
 
 TEST(FetchAhead, fetches_the_next_row_where_one_is_read_again) {
   const auto ahead = [](Nest n, size_t cache) {
-    fetch_ahead(n, cache);
+    fetch_ahead(n, cache, 0);
     return n.ahead;
   };
   constexpr int64_t kColumns = 70001;  // more than are kept
@@ -195,12 +195,29 @@ TEST(FetchAhead, fetches_the_next_row_where_one_is_read_again) {
 
 TEST(FetchAhead, fetches_the_next_square_where_results_are_streamed) {
   Nest n = turned(4000, 300);
-  fetch_ahead(n, 4096);
+  fetch_ahead(n, 4096, 0);
   EXPECT_TRUE(n.ahead.empty()) << "nothing is streamed";
   stream_large(n, 4096);
-  fetch_ahead(n, 4096);
+  fetch_ahead(n, 4096, 0);
   ASSERT_EQ(n.ahead.size(), 1u);
   EXPECT_EQ(n.ahead[0].load, 0u);
+}
+
+TEST(FetchAhead, fetches_the_next_row_of_columns_that_no_cache_holds) {
+  Nest n;
+  n.extents = {4000, 300};
+  n.outer = 2;
+  n.buffers = {DType::f32, DType::f32, DType::f32};
+  n.maps = {{300, 1}, {0, 1}};
+  n.exprs = {make(Fn::load, {}), make(Fn::load, {}), make(Fn::mul, {0, 1})};
+  n.exprs[1].buffer = 1, n.exprs[1].map = 1;
+  n.stores = {{2, OutputKind::column, 2, 1}};
+  schedule(n, 0);
+  fetch_ahead(n, 64, 4000 * 300 * 4);
+  EXPECT_TRUE(n.ahead.empty());
+  fetch_ahead(n, 64, 4000 * 300 * 4 - 4);
+  ASSERT_EQ(n.ahead.size(), 1u) << "of the row that is the same for all there is no next one";
+  EXPECT_EQ(n.exprs[n.ahead[0].load].buffer, 0u);
 }
 
 // Sums of large values and of small ones: x - mean(x) needs little, exp(x - mean(x)) much.
@@ -211,7 +228,7 @@ TEST(FetchAhead, chooses_the_pass_that_computes_most) {
   n.outer += n.inner, n.inner = 0;
   schedule(n, bit(1));
   ASSERT_EQ(n.passes, 3u);
-  fetch_ahead(n, 50257 * 8);
+  fetch_ahead(n, 50257 * 8, 0);
   ASSERT_EQ(n.ahead.size(), 1u);
   EXPECT_EQ(n.ahead[0].pass, 1u);
 }

@@ -39,6 +39,17 @@ TEST_F(Columns, of_several_dims_beside_what_is_stored_whole) {
   EXPECT_EQ(made.kernels, 1u) << made.text;
 }
 
+// More than are summed at a time, the last ones not as many.
+TEST_F(Columns, of_long_rows_in_pieces) {
+  for (const int64_t columns : {2048, 2500}) {
+    const auto made = agree([](Scope& s, In t) {
+      Tensor* y = call(s, "mul", {arg(t[0]), arg(t[1])});
+      return std::vector{call(s, "sum", {arg(y), arg(Dims{0, 1})}), call(s, "sum", {arg(call(s, "mul", {arg(y), arg(t[0])})), arg(Dims{0, 1})}), y};
+    }, {numbers({2, 300, columns}), numbers({columns})}, 3, 1e-5);
+    EXPECT_EQ(made.kernels, 1u) << made.text;
+  }
+}
+
 TEST_F(Columns, that_other_rows_of_the_kernel_sum_too) {
   agree([](Scope& s, In t) {
     Tensor *columns = call(s, "sum", {arg(t[0]), arg(Dims{0})}), *rows = call(s, "softmax", {arg(t[0]), arg(int64_t{1})});
