@@ -9,9 +9,9 @@ namespace {
 
 // ---- the cost model ----
 
-// Up to here a library call's preparation costs more than its faster kernel saves (multiply-adds); sooner when b's rows
-// are not dense, since ours turns them element by element.
-constexpr int64_t kSmallWork = 64 * 64 * 64, kSmallTurnedWork = 16 * 32 * 32;
+// Up to here a library call's preparation costs more than its faster kernel saves (multiply-adds): sooner where b's rows are not dense and
+// fill no panel of ours.
+constexpr int64_t kSmallWork = 64 * 64 * 64, kSmallWorkOfFewColumns = 16 * 32 * 32;
 // A few milliseconds.
 constexpr int64_t kTileWork = 1 << 28;
 
@@ -24,7 +24,8 @@ bool can_be_thin(const Product& p) { return p.a.column == 1 && (p.b.row == 1 || 
 // Of a tile; the tiles of a product may be smaller than what its tiling says.
 Way::Kernel kernel_of(const Product& p) {
   if (p.m <= kThinRows && can_be_thin(p)) return Way::Kernel::thin;
-  const bool small = p.m * p.n * p.k <= (p.b.column == 1 ? kSmallWork : kSmallTurnedWork) || !Library::multiplies(p);
+  const bool fills_panels = p.b.column == 1 || p.n >= Kernels::kMostColumns;
+  const bool small = p.m * p.n * p.k <= (fills_panels ? kSmallWork : kSmallWorkOfFewColumns) || !Library::multiplies(p);
   return small ? Way::Kernel::small : Way::Kernel::library;
 }
 
@@ -75,7 +76,7 @@ std::vector<Way> ways_of(const Product& p) {
     for (int64_t columns : sides(p.n, kTriedColumns)) {
       if (Library::multiplies(p)) add({Way::Kernel::library, {rows, columns}});
       if (p.m <= kMostThinRows && can_be_thin(p)) add({Way::Kernel::thin, {rows, columns}});
-      if (p.m * p.n * p.k <= kMostSmallWork) add({Way::Kernel::small, {rows, columns}});
+      if (p.m * p.n * p.k <= kMostSmallWork || p.b.column != 1) add({Way::Kernel::small, {rows, columns}});
     }
   return out;
 }
