@@ -75,7 +75,7 @@ void fetch_pieces(Nest& n, size_t cache) {
     all += bytes(n, e.buffer, e.map, ~AxisSet{0});
     n.ahead.push_back({id, 0});
   }
-  if (all <= cache) n.ahead.clear();
+  if (!cache || all <= cache) n.ahead.clear();
 }
 
 }  // namespace

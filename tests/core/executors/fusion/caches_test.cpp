@@ -213,8 +213,10 @@ TEST(FetchAhead, fetches_the_next_row_of_columns_that_no_cache_holds) {
   n.exprs[1].buffer = 1, n.exprs[1].map = 1;
   n.stores = {{2, OutputKind::column, 2, 1}};
   schedule(n, 0);
-  fetch_ahead(n, 64, 4000 * 300 * 4);
-  EXPECT_TRUE(n.ahead.empty());
+  for (const size_t cache : {0, 4000 * 300 * 4}) {
+    fetch_ahead(n, 64, cache);
+    EXPECT_TRUE(n.ahead.empty()) << cache;
+  }
   fetch_ahead(n, 64, 4000 * 300 * 4 - 4);
   ASSERT_EQ(n.ahead.size(), 1u) << "of the row that is the same for all there is no next one";
   EXPECT_EQ(n.exprs[n.ahead[0].load].buffer, 0u);
