@@ -40,7 +40,6 @@ namespace bench {
   for (int i = 0; i < 12; i++) asm volatile("" ::"x"(sums[i]));
   return ns;
 }
-
 #endif
 
 // ns of so many operations of f32, as multiply-adds of independent vectors of the widest kind; 0 where this is not known.

@@ -41,7 +41,7 @@ bool multiply(const Library& library, const Product& p, Way::Kernel kernel) {
 // ---- what is tried ----
 
 constexpr int64_t kTriedRows[] = {64, 128, 256, 512}, kTriedColumns[] = {64, 128, 192, 256, 384, 512, 768, 1024, 2048};
-// Beyond these a kernel has lost for certain.
+// Beyond these a kernel has lost for certain; but where b is turned, which ours does a panel at a time.
 constexpr int64_t kMostThinRows = 16, kMostSmallWork = 256 * 256 * 256;
 
 std::vector<int64_t> sides(int64_t whole, std::span<const int64_t> tried) {
