@@ -165,5 +165,37 @@ TEST_F(Followers, take_strided_operands_where_they_can) {
   }, {a.get(), b.get(), wide.get()});
 }
 
+// Each fills its own, the second one while the first one runs.
+TEST_F(Followers, have_their_scratch_behind_their_leaders) {
+  constexpr size_t kScratch = 256;
+  ExecutorDesc d;
+  d.name = "leader";
+  d.ops = {"prims.matmul", "prims.neg"};
+  d.flags = kStrided | kLeads | kInPlace;
+  d.prepare = [](const NodeView&, void** state, size_t* scratch, void*) -> Status* { return *state = nullptr, *scratch = kScratch, nullptr; };
+  d.lay_out = [](const NodeView& view, void*, size_t*, void*) -> Status* {
+    if (view.following) view.following->can = true;
+    return nullptr;
+  };
+  d.run = [](const Launch* l, void*) -> Status* {
+    const Buffer& out = l->outputs[0];
+    std::fill_n(static_cast<char*>(l->scratch), kScratch, char{1});
+    if (l->follower) l->follower->run(l->follower->launch, l->follower->state, {0, out.shape[0], 0, out.shape[1]});
+    std::fill_n(out.as<float>(), out.elements(), static_cast<float>(std::count(static_cast<char*>(l->scratch), static_cast<char*>(l->scratch) + kScratch, char{1})));
+    return nullptr;
+  };
+  d.run_tile = [](const Launch* l, const void*, const Tile&) { std::fill_n(static_cast<char*>(l->scratch), kScratch, char{2}); };
+  auto options = only("host");
+  options->add_executor(make<Executor>(d));
+  const auto body = [](Scope& s, const Values& in, Values& out) {
+    out.push(Ref<Tensor>(product(s, in)));
+    out.push(Ref<Tensor>(op(s, "neg", {any(out[0].tensor)})));
+  };
+  auto f = compile(body, options.get());
+  auto x = tensor({2, 2}, {1, 2, 3, 4});
+  EXPECT_EQ(run(*f, {x.get(), x.get()}), Floats(4, kScratch)) << error;
+  EXPECT_GE(f->statistics().peak_bytes, 2 * kScratch);
+}
+
 }  // namespace
 }  // namespace thunder::test

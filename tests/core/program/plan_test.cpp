@@ -21,6 +21,33 @@ TEST_F(Plan_, shares_the_arena_among_values_of_different_times) {
   EXPECT_LE(f->statistics().peak_bytes, 2 * 4096u);
 }
 
+constexpr size_t kScratch = 1 << 16;
+
+TEST_F(Plan_, shares_the_scratch_among_steps) {
+  ExecutorDesc d;
+  d.name = "scratchy";
+  d.ops = {"prims.mul"};
+  d.flags = kStrided;
+  d.prepare = [](const NodeView& view, void** state, size_t* scratch, void*) -> Status* {
+    return *state = const_cast<Node*>(&view.node), *scratch = kScratch, nullptr;
+  };
+  d.run = [](const Launch* l, void* state) -> Status* {
+    std::fill_n(static_cast<char*>(l->scratch), kScratch, char{1});
+    const Node& n = *static_cast<const Node*>(state);
+    return def(n).reference({{l->inputs, l->n_inputs}, {l->outputs, l->n_outputs}, n.args});
+  };
+  context->add_executor(make<Executor>(d));
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    Tensor* y = in[0].tensor.get();
+    for (int i = 0; i < 3; i++) y = op(s, "mul", {any(y), any(y)});
+    out.push(Ref<Tensor>(y));
+  });
+  auto x = tensor({2}, {1, 2});
+  EXPECT_EQ(run(*f, {x.get()}), (Floats{1, 256})) << error;
+  EXPECT_GE(f->statistics().peak_bytes, kScratch);
+  EXPECT_LT(f->statistics().peak_bytes, 2 * kScratch);
+}
+
 TEST_F(Plan_, takes_no_memory_for_views) {
   auto f = compile([](Scope& s, const Values& in, Values& out) {
     const int64_t flat[] = {4}, wide[] = {3, 4};
