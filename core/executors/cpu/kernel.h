@@ -71,6 +71,9 @@ struct Kernels {
   void (*pack)(const Matrix& b, int64_t k, int64_t n, float* panels);
   // A product whose b.data are panels of `pack`, b.row == panel_columns and b.column == k: it may be cut where a panel begins.
   void (*packed)(const Product&);
+  // A product whose b has dense columns (b.row == 1) and whose a.data are panels of `pack` of a's rows as columns [k, m]; a's
+  // strides are not read. Rows of c begin with the n elements of `bias` unless it is null, or `add`.
+  void (*turned)(const Product&, const float* bias);
 
   static constexpr int64_t kMostColumns = 32, kMostPanel = 12 * kMostColumns, kMostLanes = 16;
 };

@@ -70,7 +70,7 @@ bool fits_in_memory(std::span<const Buffer> inputs, std::span<const Buffer> outp
 }  // namespace
 
 Autotuner::Autotuner(const Library& library, std::string_view found, ThreadPool& threads, std::string folder)
-    : library_(library), threads_(threads), store_(std::move(folder)), machine_(cat("product 1\n", processor(), "\n", found, "\n")) {}
+    : library_(library), threads_(threads), store_(std::move(folder)), machine_(cat("product 2\n", processor(), "\n", found, "\n")) {}
 
 std::optional<Way> Autotuner::way(Products products, std::span<const Buffer> inputs, std::span<const Buffer> outputs) {
   Launch launch;
@@ -81,7 +81,7 @@ std::optional<Way> Autotuner::way(Products products, std::span<const Buffer> inp
   BatchedProduct<float> p = products(&launch);
   p.simplify();
   if (p.each.m == 0 || p.each.n == 0 || !fits_in_memory(inputs, outputs)) return std::nullopt;
-  const std::vector<Way> ways = ways_of(p.each);
+  const std::vector<Way> ways = ways_of(p);
   const std::string which = key(p);
   std::lock_guard lock(mutex_);
   if (const auto it = known_.find(which); it != known_.end()) return it->second;
@@ -90,6 +90,10 @@ std::optional<Way> Autotuner::way(Products products, std::span<const Buffer> inp
   const auto it = std::find_if(ways.begin(), ways.end(), [&](const Way& way) { return kept && name(way) == *kept; });
   if (it != ways.end()) return known_[which] = *it;
   const Trial in(inputs), out(outputs);
+  size_t scratch_bytes = 0;
+  for (const Way& way : ways) scratch_bytes = std::max(scratch_bytes, scratch_of(library_, p.each, way));
+  const Panels scratch = make_panels(scratch_bytes);
+  launch.scratch = scratch.get();
   launch.inputs = in.buffers().data(), launch.outputs = out.buffers().data();
   const Way best = fastest(products, launch, ways);
   timed_++;

@@ -1,6 +1,8 @@
 #include "executors/onednn/gemm.h"
 
 #include <algorithm>
+#include <new>
+#include <utility>
 
 #include "base/text.h"
 
@@ -19,7 +21,18 @@ Tiling tiling_of(const Product& p) {
   return p.m > kThinRows ? tiling(p.m, p.n, p.k, kTileWork) : thin_tiling(p.m, p.k);
 }
 
+// Turning the result instead of the weight pays from where rows fill half a panel to where a weight serves so many of them that either is
+// little work, and from a depth on.
+constexpr int64_t kLeastTurnedRows = 16, kMostTurnedRows = 512, kLeastTurnedDepth = 256;
+constexpr int64_t kTurnedRows = 256;  // of a tile, whose panels stay in the second-level cache
+
 bool can_be_thin(const Product& p) { return p.a.column == 1 && (p.b.row == 1 || p.b.column == 1); }
+bool can_be_turned(const BatchedProduct<float>& products) { return products.rank == 0 && products.each.b.row == 1; }
+
+bool pays_to_turn(const BatchedProduct<float>& products) {
+  const Product& p = products.each;
+  return can_be_turned(products) && p.b.column != 1 && p.m >= kLeastTurnedRows && p.m <= kMostTurnedRows && p.k >= kLeastTurnedDepth && p.n >= kColumnsStep;
+}
 
 // Of a tile; the tiles of a product may be smaller than what its tiling says.
 Way::Kernel kernel_of(const Product& p) {
@@ -33,9 +46,8 @@ bool multiply(const Library& library, const Product& p, Way::Kernel kernel) {
   switch (kernel) {
     case Way::Kernel::thin: return library.kernels().thin(p), true;
     case Way::Kernel::small: return library.kernels().small(p), true;
-    case Way::Kernel::library: break;
+    default: return library.multiply(p);
   }
-  return library.multiply(p);
 }
 
 // ---- what is tried ----
@@ -55,19 +67,22 @@ std::vector<int64_t> sides(int64_t whole, std::span<const int64_t> tried) {
 }  // namespace
 
 std::string name(const Way& way) {
-  constexpr const char* kNames[] = {"small", "thin", "library"};
+  constexpr const char* kNames[] = {"small", "thin", "turned", "library"};
   return cat(kNames[static_cast<size_t>(way.kernel)], " ", way.tile.rows, "x", way.tile.columns);
 }
 
-Way way_of(const Product& p) {
-  const Tiling tile = tiling_of(p);
+Way way_of(const BatchedProduct<float>& products) {
+  const Product& p = products.each;
+  Tiling tile = tiling_of(p);
+  if (pays_to_turn(products)) return {Way::Kernel::turned, {std::min(p.m, kTurnedRows), tile.columns}};
   Product first = p;
   first.m = std::min(p.m, tile.rows), first.n = std::min(p.n, tile.columns);
   return {kernel_of(first), tile};
 }
 
-std::vector<Way> ways_of(const Product& p) {
-  std::vector<Way> out = {way_of(p)};
+std::vector<Way> ways_of(const BatchedProduct<float>& products) {
+  const Product& p = products.each;
+  std::vector<Way> out = {way_of(products)};
   const auto add = [&](const Way& way) {
     if (std::find(out.begin(), out.end(), way) == out.end()) out.push_back(way);
   };
@@ -76,9 +91,16 @@ std::vector<Way> ways_of(const Product& p) {
     for (int64_t columns : sides(p.n, kTriedColumns)) {
       if (Library::multiplies(p)) add({Way::Kernel::library, {rows, columns}});
       if (p.m <= kMostThinRows && can_be_thin(p)) add({Way::Kernel::thin, {rows, columns}});
+      if (can_be_turned(products) && (rows == p.m || rows % Kernels::kMostColumns == 0)) add({Way::Kernel::turned, {rows, columns}});
       if (p.m * p.n * p.k <= kMostSmallWork || p.b.column != 1) add({Way::Kernel::small, {rows, columns}});
     }
   return out;
+}
+
+Panels make_panels(size_t bytes) {
+  constexpr int64_t kLine = 64;
+  Panels panels(static_cast<float*>(std::aligned_alloc(kLine, static_cast<size_t>(up_to(static_cast<int64_t>(bytes), kLine)))));
+  return panels ? std::move(panels) : throw std::bad_alloc();
 }
 
 // With AVX-512 nothing was gained.
@@ -99,10 +121,52 @@ Status* run_packed(const Library& library, const Launch* launch, BatchedProduct<
 
 bool multiply(const Library& library, const Product& p) { return multiply(library, p, kernel_of(p)); }
 
+namespace {
+
+struct Packing {
+  const Kernels& own;
+  const Product& p;
+  float* panels;
+};
+
+Status* pack_rows(int64_t begin, int64_t end, void* arg) {
+  const auto& [own, p, panels] = *static_cast<const Packing*>(arg);
+  const int64_t first = begin * own.panel_columns, rows = std::min(end * own.panel_columns, p.m) - first;
+  own.pack({p.a.data + first * p.a.row, p.a.column, p.a.row}, p.k, rows, panels + first * p.k);
+  return nullptr;
+}
+
+// All rows of a are packed first, by all threads for all.
+Status* run_turned(const Library& library, const Launch* launch, BatchedProduct<float> products, const Tiling& tile) {
+  constexpr int64_t kThreadElements = 1 << 15;
+  const Kernels& own = library.kernels();
+  Product& p = products.each;
+  auto* const panels = static_cast<float*>(launch->scratch);
+  Packing packing{own, p, panels};
+  const int64_t grain = parts(kThreadElements, own.panel_columns * p.k);
+  if (Status* failed = launch->parallel_for(launch, parts(p.m, own.panel_columns), grain, pack_rows, &packing)) return failed;
+  p.a = {panels, p.k, 0};
+  const float* const bias = products.bias_step == 1 ? std::exchange(products.bias, nullptr) : nullptr;
+  const auto on_this_thread = [&](const Product& part) {
+    own.turned(part, bias ? bias + (part.b.data - p.b.data) / p.b.column : nullptr);
+    return true;
+  };
+  return TiledProducts(products, tile, on_this_thread).run(launch);
+}
+
+}  // namespace
+
+size_t scratch_of(const Library& library, const Product& p, const Way& way) {
+  return way.kernel == Way::Kernel::turned ? static_cast<size_t>(up_to(p.m, library.kernels().panel_columns) * p.k) * sizeof(float) : 0;
+}
+
 Status* run_products(const Library& library, const Launch* launch, BatchedProduct<float> products, const Way* chosen) {
   products.simplify();
   const Product& p = products.each;
   if (p.m == 0 || p.n == 0) return nullptr;
+  const bool turns = chosen ? chosen->kernel == Way::Kernel::turned : pays_to_turn(products);
+  if (turns && launch->scratch && can_be_turned(products)) return run_turned(library, launch, products, chosen ? chosen->tile : way_of(products).tile);
+  if (turns) chosen = nullptr;
   const auto on_this_thread = [&](const Product& tile) { return chosen ? multiply(library, tile, chosen->kernel) : multiply(library, tile); };
   return TiledProducts(products, chosen ? chosen->tile : tiling_of(p), on_this_thread).run(launch);
 }

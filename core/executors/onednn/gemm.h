@@ -1,6 +1,8 @@
 // Products of f32 matrices, given to the kernel that is fastest.
 #pragma once
 
+#include <cstdlib>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,20 +13,31 @@ namespace thunder {
 
 // How a product may be computed. Each gives the same bits on any number of threads; two of them differ in rounding.
 struct Way {
-  enum class Kernel : uint8_t { small, thin, library };
+  enum class Kernel : uint8_t { small, thin, turned, library };
   Kernel kernel;
   Tiling tile;
   friend bool operator==(const Way&, const Way&) = default;
 };
 std::string name(const Way& way);  // "library 256x512"
 
-// By the cost model, which depends on the shape alone. Requires: neither m nor n is 0.
-Way way_of(const Product& p);
+// By the cost model, which depends on the shape alone. Requires: they are simplified; neither m nor n is 0.
+Way way_of(const BatchedProduct<float>& products);
 // All that are worth a try, that one first. Requires: the same.
-std::vector<Way> ways_of(const Product& p);
+std::vector<Way> ways_of(const BatchedProduct<float>& products);
+// Bytes of a launch's scratch that a way needs.
+size_t scratch_of(const Library& library, const Product& p, const Way& way);
 
-// May rearrange the products. `chosen`: one of ways_of(), after `simplify`; null: way_of(). Null, or an owned status.
+// May rearrange the products. `chosen`: one of ways_of(), after `simplify`; null: way_of(). What the launch's scratch is too little for,
+// or operands lie wrong for, is done in another way. Null, or an owned status.
 Status* run_products(const Library& library, const Launch* launch, BatchedProduct<float> products, const Way* chosen = nullptr);
+
+// Memory for panels.
+struct FreePanels {
+  void operator()(float* panels) const { std::free(panels); }
+};
+using Panels = std::unique_ptr<float, FreePanels>;
+// Throws without memory.
+Panels make_panels(size_t bytes);
 
 // Whether packing b before pays here. Requires: b is the same in all batches.
 bool pays_to_pack(BatchedProduct<float> products);

@@ -23,9 +23,15 @@ Status* pack(const Launch* launch, void* state, size_t* kept_bytes) {
   }
 }
 
+Status* lay_out(const NodeView& view, void* state, size_t* scratch, void*) {
+  *scratch = static_cast<ProductSite*>(static_cast<Site*>(state))->scratch_for(view.inputs, view.outputs);
+  return nullptr;
+}
+
 ExecutorDesc products_executor(const char* name, decltype(ExecutorDesc::prepare) prepare, const void* user) {
   ExecutorDesc d = site_executor(name, kProductRows<float>, all_tensors_are<DType::f32>, prepare, user);
   d.flags |= kLeads;
+  d.lay_out = lay_out;
   d.settle = pack;
   return d;
 }
@@ -42,14 +48,13 @@ Status* prepare_tuned(const NodeView& view, void** state, size_t* scratch, void*
   return nullptr;
 }
 
-Status* choose_way(const NodeView& view, void* state, size_t*, void* user) {
+Status* choose_way(const NodeView& view, void* state, size_t* scratch, void* user) {
   auto& site = *static_cast<ProductSite*>(static_cast<Site*>(state));
   try {
     site.way = static_cast<Tuned*>(user)->tuner.way(site.products, view.inputs, view.outputs);
-    return nullptr;
-  } catch (const std::bad_alloc&) {
-    return nullptr;  // no memory to try them: the cost model's way
+  } catch (const std::bad_alloc&) {  // no memory to try them: the cost model's way
   }
+  return lay_out(view, state, scratch, user);
 }
 
 }  // namespace

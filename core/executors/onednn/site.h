@@ -1,25 +1,12 @@
 // What a product keeps for each call site.
 #pragma once
 
-#include <cstdlib>
-#include <memory>
-#include <new>
 #include <optional>
 
 #include "executors/cpu/site.h"
 #include "executors/onednn/gemm.h"
 
 namespace thunder {
-
-struct FreePanels {
-  void operator()(float* panels) const { std::free(panels); }
-};
-using Panels = std::unique_ptr<float, FreePanels>;
-inline Panels make_panels(size_t bytes) {
-  constexpr size_t kLine = 64;
-  Panels panels(static_cast<float*>(std::aligned_alloc(kLine, (bytes + kLine - 1) / kLine * kLine)));
-  return panels ? std::move(panels) : throw std::bad_alloc();
-}
 
 struct ProductSite : Site {
   using Products = BatchedProduct<float> (*)(const Launch*);  // operands' strides come with each call
@@ -32,6 +19,15 @@ struct ProductSite : Site {
   Status* run(const Launch* launch) const override {
     if (panels) return run_packed(library, launch, products(launch), panels.get());
     return run_products(library, launch, products(launch), way ? &*way : nullptr);
+  }
+  // Bytes of scratch for tensors that lie like these.
+  size_t scratch_for(std::span<const Buffer> inputs, std::span<const Buffer> outputs) const {
+    Launch launch;
+    launch.inputs = inputs.data(), launch.n_inputs = inputs.size();
+    launch.outputs = outputs.data(), launch.n_outputs = outputs.size();
+    BatchedProduct<float> p = products(&launch);
+    p.simplify();
+    return p.each.m == 0 || p.each.n == 0 ? 0 : scratch_of(library, p.each, way ? *way : way_of(p));
   }
   // Throws without memory.
   size_t pack(const Launch* launch) {

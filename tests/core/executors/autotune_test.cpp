@@ -42,15 +42,17 @@ struct Autotune : CompiledTest {
 TEST_F(Autotune, tries_ways_that_all_give_the_product) {
   for (size_t which : {0, 1, 2, 5, 11, 23, 47})
     each_product([&](const Product& p) {
-      const std::vector<Way> ways = ways_of(p);
-      const Way& way = ways[which % ways.size()];
       BatchedProduct<float> one;
       one.each = p;
+      const std::vector<Way> ways = ways_of(one);
+      const Way& way = ways[which % ways.size()];
       Buffer c;
       Launch launch;
       launch.outputs = &c;
       launch.parallel_for = parallel_for;
       launch.threads = &threads;
+      const Panels scratch = make_panels(scratch_of(*library, p, way));
+      launch.scratch = scratch.get();
       EXPECT_EQ(run_products(*library, &launch, one, &way), nullptr) << name(way);
     });
 }
@@ -87,7 +89,7 @@ TEST_F(Autotune, never_runs_what_it_does_not_know) {
     BlobStore(folder.path()).put(first.key(products_of_rows(40)), nonsense);
     Autotuner second = tuner();
     const std::optional<Way> way = way_of_rows(second, 40);
-    const std::vector<Way> ways = ways_of(products_of_rows(40).each);
+    const std::vector<Way> ways = ways_of(products_of_rows(40));
     EXPECT_NE(std::find(ways.begin(), ways.end(), *way), ways.end());
     EXPECT_EQ(second.timed(), 1u) << nonsense;
   }

@@ -1,0 +1,95 @@
+// Products of a few rows: b is read once. Isa: that of Vectors.
+#pragma once
+
+#include "executors/cpu/kernel.h"
+#include "executors/cpu/vectors.h"
+
+namespace thunder {
+
+template <class Isa>
+class Thin : Vectors<Isa> {
+  using typename Vectors<Isa>::V;
+  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::one, Vectors<Isa>::least, Vectors<Isa>::sum;
+  static constexpr int64_t kWidth = 2 * kLanes;
+  static constexpr int64_t kAhead = 1024;        // columns of a dot product to which memory is asked before
+  static constexpr int64_t kThinColumns = 1024;  // of c that stay in the first-level cache while rows of b pass
+
+ public:
+  // b is of floats or halves.
+  template <class P>
+  static void multiply(const P& p) {
+    if (p.b.row == 1) dot_products(p);
+    else row_sums(p);
+  }
+
+ private:
+  // Columns of b are dense. One of each half of them at a time, against every row of a: memory is read in two long streams,
+  // which the processor fetches ahead. Neighbouring columns are streams that end with their page: of a weight of
+  // 768 columns in memory, eight at a time reached half of this. Asked for a page ahead, a quarter more arrives.
+  template <class P>
+  static void dot_products(const P& p) {
+    const int64_t half = p.n / 2;
+    for (int64_t j = 0; j < half; j++) dots<2>(p, j, half);
+    if (p.n % 2) dots<1>(p, p.n - 1, 0);
+  }
+
+  // Of kColumns columns, so many apart.
+  template <int64_t kColumns, class P>
+  static void dots(const P& p, int64_t j, int64_t apart) {
+    const auto* b = p.b.data + j * p.b.column;
+    const int64_t distance = apart * p.b.column;
+    for (int64_t i = 0; i < p.m; i++) {
+      const float* a = p.a.data + i * p.a.row;
+      V sums[kColumns][2] = {};
+      int64_t l = 0;
+      for (; l + kWidth <= p.k; l += kWidth)
+#pragma GCC unroll 2
+        for (int64_t x = 0; x < kColumns; x++) {
+          const auto* ahead = b + x * distance + l + kAhead;
+          __builtin_prefetch(ahead), __builtin_prefetch(ahead + kLanes);
+          sums[x][0] += load(a + l) * load(b + x * distance + l);
+          sums[x][1] += load(a + l + kLanes) * load(b + x * distance + l + kLanes);
+        }
+      float* c = p.c + i * p.c_row + j;
+      for (int64_t x = 0; x < kColumns; x++) {
+        float total = sum(sums[x][0] + sums[x][1]);
+        for (int64_t rest = l; rest < p.k; rest++) total += a[rest] * one(b + x * distance + rest);
+        c[x * apart] = p.add ? c[x * apart] + total : total;
+      }
+    }
+  }
+
+  // Rows of b are dense: four at a time are added to a row of c.
+  template <class P>
+  static void row_sums(const P& p) {
+    for (int64_t j = 0; j < p.n; j += kThinColumns) {
+      const int64_t columns = least(kThinColumns, p.n - j);
+      if (!p.add)
+        for (int64_t i = 0; i < p.m; i++)
+          for (int64_t x = 0; x < columns; x++) p.c[i * p.c_row + j + x] = 0;
+      int64_t l = 0;
+      for (; l + 4 <= p.k; l += 4) add_rows<4>(p, l, j, columns);
+      for (; l < p.k; l++) add_rows<1>(p, l, j, columns);
+    }
+  }
+
+  template <int64_t kInner, class P>
+  static void add_rows(const P& p, int64_t l, int64_t j, int64_t columns) {
+    const auto* b = p.b.data + l * p.b.row + j;
+    for (int64_t i = 0; i < p.m; i++) {
+      const float* a = p.a.data + i * p.a.row + l;
+      float* c = p.c + i * p.c_row + j;
+      int64_t x = 0;
+      for (; x + kLanes <= columns; x += kLanes) {
+        V total = load(c + x);
+#pragma GCC unroll 4
+        for (int64_t r = 0; r < kInner; r++) total += a[r] * load(b + r * p.b.row + x);
+        store(c + x, total);
+      }
+      for (; x < columns; x++)
+        for (int64_t r = 0; r < kInner; r++) c[x] += a[r] * one(b + r * p.b.row + x);
+    }
+  }
+};
+
+}  // namespace thunder

@@ -1,0 +1,70 @@
+// Products with a weight whose columns are dense, as those of `linear` are: the columns of the result are computed as rows, the
+// weight being read as it is, and are turned. Turning what a few hundred rows need of the weight takes longer. Isa: that of Tiles.
+#pragma once
+
+#include "executors/cpu/tile_body.h"
+
+namespace thunder {
+
+template <class Isa>
+class Turned : Tiles<Isa> {
+  using typename Tiles<Isa>::V, typename Tiles<Isa>::Block;
+  using Tiles<Isa>::kLanes, Tiles<Isa>::kWidth, Tiles<Isa>::load, Tiles<Isa>::store, Tiles<Isa>::least, Tiles<Isa>::tile, Tiles<Isa>::turn;
+  // Of c that is computed before it is turned: its rows, panels of them, and its columns, whole tiles and vectors for every Isa.
+  static constexpr int64_t kRows = 128, kColumns = 96;
+  static constexpr int64_t kDepth = 1024;  // of a's panels, which come from the second-level cache
+
+ public:
+  static void multiply(const Product& p, const float* bias) {
+    int64_t l = 0;
+    do {  // once even when there is nothing to sum: c is written
+      for (int64_t j = 0; j < p.n; j += kColumns)
+        for (int64_t i = 0; i < p.m; i += kRows) block(p, i, j, l, bias && l == 0 ? bias + j : nullptr);
+      l += kDepth;
+    } while (l < p.k);
+  }
+
+ private:
+  static void block(const Product& p, int64_t i, int64_t j, int64_t l, const float* bias) {
+    const int64_t rows = least(kRows, p.m - i), columns = least(kColumns, p.n - j), depth = least(kDepth, p.k - l);
+    alignas(64) float sums[kColumns * kRows];
+    for (int64_t x = 0; x < columns; x += Isa::kRows) {
+      const Matrix weight{p.b.data + (j + x) * p.b.column + l, p.b.column, 1};
+      for (int64_t y = 0; y < rows; y += kWidth) {
+        const Block panel{depth, kWidth, p.a.data + (i + y) * p.k + l * kWidth, kWidth, false};
+        tile(least(Isa::kRows, columns - x), weight, panel, sums + x * kRows + y, kRows);
+      }
+    }
+    put(sums, rows, columns, p.c + i * p.c_row + j, p.c_row, p.add || l > 0, bias);
+  }
+
+  // Rows of c go there one by one: where they lie whole pages apart, stores to several in turn push each other out of the cache.
+  static void put(const float* sums, int64_t rows, int64_t columns, float* c, int64_t c_row, bool add, const float* bias) {
+    alignas(64) float some[kLanes * kColumns];
+    fetch(rows, columns, c, c_row);
+    for (int64_t i = 0; i < rows; i += kLanes, c += kLanes * c_row) {
+      fetch(rows - i - kLanes, columns, c + kLanes * c_row, c_row);
+      turn(sums + i, kRows, columns, columns, kLanes, some, kColumns);
+      for (int64_t r = 0; r < least(kLanes, rows - i); r++) {
+        float* row = c + r * c_row;
+        put_row(some + r * kColumns, columns, add ? row : bias, row);
+      }
+    }
+  }
+
+  // `more` is added; null: nothing.
+  static void put_row(const float* from, int64_t n, const float* more, float* c) {
+    int64_t i = 0;
+    for (; i + kLanes <= n; i += kLanes) store(c + i, more ? load(more + i) + load(from + i) : load(from + i));
+    for (; i < n; i++) c[i] = more ? more[i] + from[i] : from[i];
+  }
+
+  // Of the next rows of c, as many as are turned at a time.
+  static void fetch(int64_t rows, int64_t columns, const float* c, int64_t c_row) {
+    constexpr int64_t kLine = 16;
+    for (int64_t r = 0; r < least(kLanes, rows); r++)
+      for (int64_t x = 0; x < columns; x += kLine) __builtin_prefetch(c + r * c_row + x, 1);
+  }
+};
+
+}  // namespace thunder
