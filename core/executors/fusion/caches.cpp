@@ -104,11 +104,28 @@ void stream_large(Nest& n, size_t cache) {
     s.streams = s.kind == OutputKind::each && n.maps[s.map][n.lane] == 1 && !is_short(n) && cache && bytes(n, s.buffer, s.map, ~AxisSet{0}) >= cache / 2;
 }
 
+void pair_rows(Nest& n, size_t cache) {
+  constexpr int64_t kMostElements = 2048;
+  constexpr size_t kFewStreams = 2;
+  const bool rows = n.outer > 0 && n.inner == 1 && !n.lane_is_outer() && !n.split && !n.blocked && is_even(n) && n.extents[n.lane] <= kMostElements;
+  if (!rows || std::none_of(n.exprs.begin(), n.exprs.end(), [](const Expr& e) { return is_reduction(e.fn); })) return;
+  size_t all = 0, streams = 0;
+  const auto count = [&](uint32_t buffer, uint32_t map) {
+    const size_t row = bytes(n, buffer, map, n.inner_set()), size = bytes(n, buffer, map, ~AxisSet{0});
+    all += size, streams += size > row;
+  };
+  for (const Expr& e : n.exprs)
+    if (e.fn == Fn::load) count(e.buffer, e.map);
+  for (const Output& s : n.stores) count(s.buffer, s.map);
+  const bool past = std::any_of(n.stores.begin(), n.stores.end(), [](const Output& s) { return s.streams; });
+  n.pairs = !past && (streams <= kFewStreams || all <= cache / 2);
+}
+
 void fetch_ahead(Nest& n, size_t second_level, size_t last_level) {
   n.ahead.clear();
   if (n.blocked) return fetch_squares(n);
   if (n.pieces_run_slowest()) return fetch_pieces(n, last_level);
-  if (n.outer == 0 || n.lane_is_outer() || n.backwards) return;
+  if (n.outer == 0 || n.lane_is_outer() || n.backwards || n.pairs) return;
   const std::vector<Reads> reads = reads_of(n);
   size_t row = 0, all = 0;
   for (ExprId id = 0; id < n.exprs.size(); id++) {

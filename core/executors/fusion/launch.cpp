@@ -69,6 +69,7 @@ struct Launcher::Work {
 Launcher::Launcher(Lowered lowered) : partials_(std::move(lowered.partials)), checks_(std::move(lowered.checks)) {
   Nest& nest = lowered.nest;
   stream_large(nest, last_level_cache());
+  pair_rows(nest, last_level_cache());
   fetch_ahead(nest, second_level_cache(), last_level_cache());
   ensure(nest.buffers.size() <= kMaxArguments, "a kernel has more arguments than its lines can have");
   kernel_ = kernel(nest);

@@ -60,7 +60,7 @@ void Code::end_argmax(const Sum& sum) {
     best = {b_.CreateSelect(won, other_value, value), b_.CreateSelect(won, other_at, at)};
   }
   Value* found = nest_.lane_is_outer() ? best.place : b_.CreateExtractElement(best.place, uint64_t{0});
-  row_[sum.id] = convert(b_, found, place, e.dtype);
+  row_->known[sum.id] = convert(b_, found, place, e.dtype);
 }
 
 }  // namespace thunder::codegen

@@ -23,11 +23,11 @@ bool Code::stretch_below(int64_t bound) const {
 // What is computed in there is not known outside, nor does it count as computed.
 template <class Make>
 void Code::apart(const Make& make) {
-  const Memo row = row_, position = position_, picked = picked_;
-  const std::vector<Reciprocal> reciprocals = reciprocals_;
+  const Row row = *row_;
+  const Memo picked = picked_;
   const bool before = std::exchange(apart_, true);
   make();
-  row_ = row, position_ = position, picked_ = picked, reciprocals_ = reciprocals, apart_ = before;
+  *row_ = row, picked_ = picked, apart_ = before;
 }
 
 // The first operand below the bound, else the second: only the one that counts is computed, unless picked lanes differ in it.

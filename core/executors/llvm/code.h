@@ -40,6 +40,8 @@ class Code {
   void begin_streams();
   void end_streams();
   void place(llvm::Value* item);
+  void emit_items(llvm::Value* begin, llvm::Value* end, llvm::Value* distance);
+  void each_row(const std::function<void()>& body);
   std::pair<llvm::Value*, llvm::Value*> part(llvm::Value*& item, llvm::Value* extent, llvm::Value* length);
   void emit_rows();
   void emit_pass(uint32_t pass);
@@ -76,7 +78,9 @@ class Code {
   Sum begin_sum(ExprId id);
   void step(const Sum& sum);
   void end_sum(const Sum& sum);
-  llvm::Value* horizontal(Fn fn, llvm::Value* v, DType d);
+  llvm::Value* extremum(Fn fn, llvm::Value* a, llvm::Value* b);
+  template <class Join>
+  llvm::Value* horizontal(llvm::Value* v, const Join& join);
   // argmax.cpp: as above; `lanes` are the greatest elements
   Sum begin_argmax(ExprId id);
   void step_argmax(const Sum& sum);
@@ -175,13 +179,23 @@ class Code {
   std::vector<llvm::Value*> may_stream_;  // by buffer: of a streamed output, whether it lies in no input's memory
   llvm::Value* refusal_ = nullptr;
   Point at_;
-  Memo row_, position_, picked_;
+  // One of the rows that are walked at a time: while one waits for its sums, or for a power, the others go on.
+  struct Row {
+    std::vector<llvm::Value*> index;  // along the outer axes
+    Memo known, position;             // for the row, and where the loops stand in it
+    // By expression.
+    std::vector<Reciprocal> reciprocals;  // of row values
+    std::vector<bool> looked_below;       // in this pass
+    std::vector<Scan> scans;
+    std::vector<llvm::Value*> rooms;
+    std::vector<Sum> sums;  // of this pass
+  };
+  std::vector<Row> rows_;
+  size_t taken_ = 1;     // how many of them are walked
+  Row* row_ = nullptr;   // for which code is being made
+  Memo picked_;
   bool apart_ = false;  // in code that runs at some positions only
-  std::vector<Reciprocal> reciprocals_;  // of row values, by expression
-  std::vector<bool> looked_below_;  // in this pass
   uint32_t pass_ = 0;
-  std::vector<Scan> scans_;             // by expression
-  std::vector<llvm::Value*> rooms_;     // by expression
   std::vector<llvm::Value*> squares_;   // by expression: of what is turned, a row for each step along the block's axis
   llvm::Value* square_ = nullptr;       // where the squares begin, while there are any
   std::vector<uint32_t> kept_in_;       // the pass that filled it; none: kNowhere

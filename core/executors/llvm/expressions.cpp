@@ -11,7 +11,7 @@ Value* Code::spread(Value* v) { return is_vector(v) ? v : b_.CreateVectorSplat(l
 // Axes beyond the loops are walked by picks only, so that nothing that changes along them is kept outside of one.
 Code::Memo& Code::memo_of(ExprId id) {
   if (nest_.exprs[id].axes & at_.picked) return picked_;
-  return nest_.is_row(id) ? row_ : position_;
+  return nest_.is_row(id) ? row_->known : row_->position;
 }
 
 Value* Code::evaluate(ExprId id) {
@@ -66,7 +66,7 @@ bool Code::divides_row(const Expr& e) const {
 
 // A divisor so small that its reciprocal would overflow is scaled up, and with it what it divides.
 const Code::Reciprocal& Code::reciprocal(ExprId id) {
-  Reciprocal& r = reciprocals_[id];
+  Reciprocal& r = row_->reciprocals[id];
   if (r.value) return r;
   Value* divisor = evaluate(id);
   llvm::Type* element = divisor->getType()->getScalarType();
@@ -81,8 +81,8 @@ const Code::Reciprocal& Code::reciprocal(ExprId id) {
 
 // What is known for a whole row is computed before the loop over its positions begins.
 void Code::evaluate_rows_below(ExprId id) {
-  if (looked_below_[id]) return;
-  looked_below_[id] = true;
+  if (row_->looked_below[id]) return;
+  row_->looked_below[id] = true;
   const Expr& e = nest_.exprs[id];
   const fusion::AxisSet loops = nest_.outer_set() | nest_.inner_set();
   if (nest_.is_row(id) && !(e.axes & ~loops)) {

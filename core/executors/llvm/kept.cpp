@@ -9,18 +9,18 @@ namespace thunder::codegen {
 using llvm::Value;
 
 void Code::make_room() {
-  rooms_.assign(nest_.exprs.size(), nullptr);
-  kept_in_.assign(nest_.exprs.size(), UINT32_MAX);
+  for (Row& row : rows_) row.rooms.assign(nest_.exprs.size(), nullptr);
   if (nest_.kept.empty()) return;
   Value* elements = b_.getInt64(lanes_);  // a last vector may reach over the end
-  Value* row = b_.getInt64(1);
-  for (uint32_t a = nest_.outer; a < nest_.outer + nest_.inner; a++) row = b_.CreateMul(row, extents_[a]);
-  elements = b_.CreateAdd(elements, row);
-  for (ExprId id : nest_.kept) {
-    auto* room = b_.CreateAlloca(memory_type(b_.getContext(), nest_.exprs[id].dtype), elements);
-    room->setAlignment(llvm::Align(64));
-    rooms_[id] = room;
-  }
+  Value* length = b_.getInt64(1);
+  for (uint32_t a = nest_.outer; a < nest_.outer + nest_.inner; a++) length = b_.CreateMul(length, extents_[a]);
+  elements = b_.CreateAdd(elements, length);
+  for (Row& row : rows_)
+    for (ExprId id : nest_.kept) {
+      auto* room = b_.CreateAlloca(memory_type(b_.getContext(), nest_.exprs[id].dtype), elements);
+      room->setAlignment(llvm::Align(64));
+      row.rooms[id] = room;
+    }
 }
 
 // Only where the loops stand at a position of the row: what a pick looks at is somewhere else, and what is computed at some
@@ -30,7 +30,7 @@ bool Code::is_kept(ExprId id) const { return !at_.picked && !apart_ && std::find
 Value* Code::kept_address(ExprId id) {
   Value* at = b_.getInt64(0);
   for (uint32_t a = nest_.outer; a < nest_.outer + nest_.inner; a++) at = b_.CreateAdd(b_.CreateMul(at, extents_[a]), at_.index[a]);
-  return b_.CreateGEP(memory_type(b_.getContext(), nest_.exprs[id].dtype), rooms_[id], at);
+  return b_.CreateGEP(memory_type(b_.getContext(), nest_.exprs[id].dtype), row_->rooms[id], at);
 }
 
 void Code::keep(ExprId id, Value* v) {

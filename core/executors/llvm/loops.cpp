@@ -14,6 +14,7 @@ Code::Code(const Nest& nest, llvm::Function* function, unsigned lanes, const llv
   at_.index.assign(nest.axes(), nullptr);
   picked_.assign(nest.exprs.size(), nullptr);
   offsets_.assign(nest.exprs.size(), nullptr);
+  rows_.resize(nest.pairs ? 2 : 1);
 }
 
 Value* Code::parameter(size_t index) {
@@ -68,13 +69,38 @@ void Code::emit() {
   read_arguments();
   begin_streams();
   make_room();
-  loop(function_->getArg(2), function_->getArg(3), 1, [&](Value* item) {
-    place(item);
+  Value *begin = function_->getArg(2), *end = function_->getArg(3);
+  if (rows_.size() > 1) {
+    Value* half = b_.CreateLShr(b_.CreateSub(end, begin), b_.getInt64(1));
+    emit_items(begin, b_.CreateAdd(begin, half), half);
+    begin = b_.CreateAdd(begin, b_.CreateShl(half, b_.getInt64(1)));
+  }
+  emit_items(begin, end, nullptr);
+  end_streams();
+  b_.CreateRetVoid();
+}
+
+// One by one, or each with the one so far behind it: memory then gives two long streams of rows, where neighbours would break one up.
+void Code::emit_items(Value* begin, Value* end, Value* distance) {
+  loop(begin, end, 1, [&](Value* item) {
+    taken_ = 0;
+    const auto take = [&](Value* i) {
+      place(i);
+      rows_[taken_++].index = at_.index;
+    };
+    take(item);
+    if (distance) take(b_.CreateAdd(item, distance));
     if (!nest_.lane_is_outer()) return emit_rows();
     emit_lanes([&] { emit_rows(); });
   });
-  end_streams();
-  b_.CreateRetVoid();
+}
+
+void Code::each_row(const std::function<void()>& body) {
+  for (size_t r = 0; r < taken_; r++) {
+    row_ = &rows_[r];
+    if (taken_ > 1) std::copy_n(row_->index.begin(), nest_.outer, at_.index.begin());
+    body();
+  }
 }
 
 // Where the part of an extent begins and ends that an item stands for; what is left of the item chooses others.
@@ -103,13 +129,16 @@ void Code::place(Value* item) {
 }
 
 void Code::emit_rows() {
-  row_.assign(nest_.exprs.size(), nullptr);
-  reciprocals_.assign(nest_.exprs.size(), Reciprocal());
+  kept_in_.assign(nest_.exprs.size(), UINT32_MAX);
+  each_row([&] {
+    row_->known.assign(nest_.exprs.size(), nullptr);
+    row_->reciprocals.assign(nest_.exprs.size(), Reciprocal());
+  });
   for (uint32_t pass = 0; pass < nest_.passes; pass++) emit_pass(pass);
   std::vector<const Output*> stores;
   for (const Output& s : nest_.stores)
     if (nest_.is_row(s)) stores.push_back(&s);
-  store_all(stores);
+  each_row([&] { store_all(stores); });
 }
 
 // Everything is computed before anything is stored: an output may lie in an input's memory. What is known at some positions only
@@ -125,7 +154,6 @@ void Code::store_all(const std::vector<const Output*>& stores) {
 
 void Code::emit_pass(uint32_t pass) {
   pass_ = pass;
-  looked_below_.assign(nest_.exprs.size(), false);
   std::vector<ExprId> reductions;
   std::vector<const Output*> stores;
   for (ExprId id = 0; id < nest_.exprs.size(); id++)
@@ -133,20 +161,26 @@ void Code::emit_pass(uint32_t pass) {
   for (const Output& s : nest_.stores)
     if (!nest_.is_row(s) && nest_.exprs[s.value].level == pass) stores.push_back(&s);
   if (reductions.empty() && stores.empty()) return;
-  for (ExprId id : reductions) evaluate_rows_below(nest_.exprs[id].in[0]);
-  for (const Output* s : stores)
-    if (s->only.empty()) evaluate_rows_below(s->value);
-
   choose_lines(stores);
-  begin_scans(pass);
-  std::vector<Sum> sums;
-  for (ExprId id : reductions) sums.push_back(begin_sum(id));
-  emit_inner(nest_.outer, [&] {
-    position_.assign(nest_.exprs.size(), nullptr);
-    for (const Sum& sum : sums) step(sum);
-    store_all(stores);
+  each_row([&] {
+    row_->looked_below.assign(nest_.exprs.size(), false);
+    for (ExprId id : reductions) evaluate_rows_below(nest_.exprs[id].in[0]);
+    for (const Output* s : stores)
+      if (s->only.empty()) evaluate_rows_below(s->value);
+    begin_scans(pass);
+    row_->sums.clear();
+    for (ExprId id : reductions) row_->sums.push_back(begin_sum(id));
   });
-  for (const Sum& sum : sums) end_sum(sum);
+  emit_inner(nest_.outer, [&] {
+    each_row([&] {
+      row_->position.assign(nest_.exprs.size(), nullptr);
+      for (const Sum& sum : row_->sums) step(sum);
+      store_all(stores);
+    });
+  });
+  each_row([&] {
+    for (const Sum& sum : row_->sums) end_sum(sum);
+  });
 }
 
 void Code::emit_inner(uint32_t axis, const std::function<void()>& body) {

@@ -46,7 +46,7 @@ void Code::step(const Sum& sum) {
   Value* before = b_.CreateLoad(v->getType(), sum.lanes);
   Value* after;
   if (sum.nans) {
-    after = b_.CreateSelect(e.fn == Fn::amax ? b_.CreateFCmpOGT(before, v) : b_.CreateFCmpOLT(before, v), before, v);
+    after = extremum(e.fn, before, v);
     Value* nan = b_.CreateFCmpUNO(v, v);
     if (at_.mask) nan = b_.CreateAnd(nan, at_.mask);
     nan = b_.CreateSExt(nan, nan->getType()->getWithNewType(flags_of(sum.nans)->getScalarType()));
@@ -62,20 +62,26 @@ void Code::end_sum(const Sum& sum) {
   if (e.fn == Fn::argmax) return end_argmax(sum);
   const DType d = accumulator(e.dtype);
   Value* v = b_.CreateLoad(llvm::FixedVectorType::get(register_type(b_.getContext(), d), lanes_), sum.lanes);
+  if (!nest_.lane_is_outer())
+    v = horizontal(v, [&](Value* low, Value* high) { return sum.nans ? extremum(e.fn, low, high) : combine(b_, e.fn, low, high, d); });
   if (sum.nans) {
     Value* nans = b_.CreateLoad(flags_of(sum.nans), sum.nans);
     nans = b_.CreateICmpNE(nans, llvm::Constant::getNullValue(nans->getType()));
+    if (!is_vector(v)) nans = b_.CreateOrReduce(nans);
     v = b_.CreateSelect(nans, constant(v, v->getType()->getScalarType(), std::numeric_limits<double>::quiet_NaN()), v);
   }
-  if (!nest_.lane_is_outer()) v = horizontal(e.fn, v, d);
-  row_[sum.id] = convert(b_, v, d, e.dtype);
+  row_->known[sum.id] = convert(b_, v, d, e.dtype);
 }
 
+// In one instruction: the second one if either is NaN.
+Value* Code::extremum(Fn fn, Value* a, Value* b) { return b_.CreateSelect(fn == Fn::amax ? b_.CreateFCmpOGT(a, b) : b_.CreateFCmpOLT(a, b), a, b); }
+
 // The lanes' results as one: halves meet until one is left, always in the same order.
-Value* Code::horizontal(Fn fn, Value* v, DType d) {
+template <class Join>
+Value* Code::horizontal(Value* v, const Join& join) {
   for (unsigned n = lanes_; n > 1; n /= 2) {
     auto [low, high] = halves(v, n);
-    v = combine(b_, fn, low, high, d);
+    v = join(low, high);
   }
   return b_.CreateExtractElement(v, uint64_t{0});
 }

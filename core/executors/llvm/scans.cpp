@@ -16,21 +16,21 @@ DType wider(DType d) { return d == DType::f32 ? DType::f64 : accumulator(d); }
 
 // Each pass over a row begins again.
 void Code::begin_scans(uint32_t pass) {
-  scans_.assign(nest_.exprs.size(), {});
+  row_->scans.assign(nest_.exprs.size(), {});
   for (ExprId id = 0; id < nest_.exprs.size(); id++) {
     const fusion::Expr& e = nest_.exprs[id];
     if (e.fn != Fn::cumsum || e.level > pass) continue;
     llvm::Type* element = register_type(b_.getContext(), wider(e.dtype));
     const auto nothing = [&] { return for_lanes(element, llvm::Constant::getNullValue(element)); };
-    scans_[id].sum = nothing();
-    for (unsigned by = 1; by < lanes_ && !nest_.lane_is_outer(); by *= 2) scans_[id].windows.push_back(nothing());
+    row_->scans[id].sum = nothing();
+    for (unsigned by = 1; by < lanes_ && !nest_.lane_is_outer(); by *= 2) row_->scans[id].windows.push_back(nothing());
   }
 }
 
 Value* Code::scan(ExprId id) {
   const fusion::Expr& e = nest_.exprs[id];
   const DType d = wider(e.dtype);
-  const Scan& state = scans_[id];
+  const Scan& state = row_->scans[id];
   Value* v = convert(b_, spread(evaluate(e.in[0])), accumulator(e.dtype), d);
   unsigned by = 1;
   for (Value* window : state.windows) {

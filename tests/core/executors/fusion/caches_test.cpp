@@ -175,6 +175,41 @@ TEST(StreamLarge, changes_no_element_where_lanes_are_outside) {
   expect_the_same_streamed(n, 1021 * 30);
 }
 
+TEST(PairRows, takes_short_even_rows_with_sums_two_at_a_time) {
+  const auto paired = [](Nest n, size_t cache = 1 << 20) {
+    stream_large(n, cache);
+    pair_rows(n, cache);
+    return n.pairs;
+  };
+  EXPECT_TRUE(paired(softmax(100, 64)));
+  EXPECT_TRUE(paired(softmax(100, 2048), 0)) << "two streams from wherever";
+  EXPECT_FALSE(paired(softmax(100, 4096))) << "long rows have enough to do";
+  EXPECT_FALSE(paired(softmax(100, 100))) << "odd rows begin anywhere in a line";
+  EXPECT_FALSE(paired(softmax(2048, 64))) << "what is streamed";
+  EXPECT_FALSE(paired(negated(100, 64, {64, 1}))) << "nothing to wait for";
+  EXPECT_FALSE(paired(softmax_of_one_row(64)));
+}
+
+TEST(PairRows, leaves_many_streams_from_memory_alone) {
+  Nest n = softmax(100, 64);
+  for (uint32_t i = 0; i < 2; i++) n.exprs.push_back(n.exprs[0]), n.exprs.back().buffer = 2 + i, n.buffers.push_back(DType::f32);
+  constexpr size_t kAll = 4 * 100 * 64 * 4;
+  pair_rows(n, 2 * kAll - 2);
+  EXPECT_FALSE(n.pairs);
+  pair_rows(n, 2 * kAll);
+  EXPECT_TRUE(n.pairs);
+}
+
+TEST(FetchAhead, leaves_rows_in_pairs_to_the_processor) {
+  Nest n = softmax(4000, 300);
+  n.kept.clear();
+  fetch_ahead(n, 4096, 0);
+  EXPECT_FALSE(n.ahead.empty());
+  n.pairs = true;
+  fetch_ahead(n, 4096, 0);
+  EXPECT_TRUE(n.ahead.empty());
+}
+
 TEST(FetchAhead, fetches_the_next_row_where_one_is_read_again) {
   const auto ahead = [](Nest n, size_t cache) {
     fetch_ahead(n, cache, 0);

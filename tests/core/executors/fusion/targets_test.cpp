@@ -29,6 +29,14 @@ TEST_F(Elsewhere, streams_results) {
   expect_emitted_elsewhere(large);
 }
 
+TEST_F(Elsewhere, walks_rows_in_pairs) {
+  Var x = input({100, 64});
+  Nest rows = nest({prim("prims.sum", {prim("prims.exp", {x}), Shape{1}})});
+  pair_rows(rows, 1 << 20);
+  EXPECT_PRED2(contains, print(rows), "in pairs");
+  expect_emitted_elsewhere(rows);
+}
+
 struct FunctionsElsewhere : Elsewhere, testing::WithParamInterface<std::tuple<PrimRow, DType>> {};
 
 // Those of f32 on vectors, without the C library.
