@@ -97,14 +97,15 @@ def polynomials():
            fit(no_zero(lambda s: (mp.tanh(mp.sqrt(s)) / mp.sqrt(s) - 1) / s, mp.mpf(-1) / 3),
                lambda s: max(s, mp.mpf("1e-6")) * no_zero(lambda t: mp.sqrt(t) / mp.tanh(mp.sqrt(t)), 1)(s),
                0, "0.390625", 4))
-    quarter = (mp.pi / 4 * mp.mpf("1.006")) ** 2
-    yield ("kSin", "(sin(r)/r - 1) / r^2 by r^2 on |r| <= pi/4",
-           fit(no_zero(lambda s: (mp.sin(mp.sqrt(s)) / mp.sqrt(s) - 1) / s, mp.mpf(-1) / 6),
-               lambda s: max(s, mp.mpf("1e-6")) * no_zero(lambda t: mp.sqrt(t) / mp.sin(mp.sqrt(t)), 1)(s),
-               0, quarter, 2))
-    yield ("kCos", "(cos(r) - 1) / r^2 by r^2 on |r| <= pi/4",
-           fit(no_zero(lambda s: (mp.cos(mp.sqrt(s)) - 1) / s, mp.mpf(-1) / 2),
-               lambda s: max(s, mp.mpf("1e-6")) / mp.cos(mp.sqrt(s)), 0, quarter, 3))
+    sin = no_zero(lambda s: (mp.sin(mp.sqrt(s)) / mp.sqrt(s) - 1) / s, mp.mpf(-1) / 6)
+    cos = no_zero(lambda s: (mp.cos(mp.sqrt(s)) - 1) / s, mp.mpf(-1) / 2)
+    sin_weight = lambda s: max(s, mp.mpf("1e-6")) * no_zero(lambda t: mp.sqrt(t) / mp.sin(mp.sqrt(t)), 1)(s)
+    cos_weight = lambda s: max(s, mp.mpf("1e-6")) / mp.cos(mp.sqrt(s))
+    quarter, one = (mp.pi / 4 * mp.mpf("1.006")) ** 2, mp.mpf("1.001")
+    yield "kSin", "(sin(r)/r - 1) / r^2 by r^2 on |r| <= pi/4", fit(sin, sin_weight, 0, quarter, 2)
+    yield "kCos", "(cos(r) - 1) / r^2 by r^2 on |r| <= pi/4", fit(cos, cos_weight, 0, quarter, 3)
+    yield "kSinOfOne", "(sin(x)/x - 1) / x^2 by x^2 on |x| <= 1", fit(sin, sin_weight, 0, one, 3)
+    yield "kCosOfOne", "(cos(x) - 1) / x^2 by x^2 on |x| <= 1", fit(cos, cos_weight, 0, one, 3)
 
 
 # Powers of two between which e^x is fitted: as many as choosing by a permutation takes.

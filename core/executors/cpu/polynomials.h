@@ -28,6 +28,12 @@ inline constexpr std::array<float, 3> kSin = {-0x1.555544p-3f, 0x1.1106c6p-7f, -
 // (cos(r) - 1) / r^2 by r^2 on |r| <= pi/4; relative error 1.3e-10.
 inline constexpr std::array<float, 4> kCos = {-0x1p-1f, 0x1.55554ap-5f, -0x1.6c0c1ep-10f, 0x1.99e33p-16f};
 
+// (sin(x)/x - 1) / x^2 by x^2 on |x| <= 1; relative error 3.3e-10.
+inline constexpr std::array<float, 4> kSinOfOne = {-0x1.555556p-3f, 0x1.11113ep-7f, -0x1.a01ffep-13f, 0x1.6de9f6p-19f};
+
+// (cos(x) - 1) / x^2 by x^2 on |x| <= 1; relative error 1.1e-9.
+inline constexpr std::array<float, 4> kCosOfOne = {-0x1.fffffep-2f, 0x1.5554cep-5f, -0x1.6be94ep-10f, 0x1.93dff6p-16f};
+
 // 2^(i / 8).
 inline constexpr std::array<float, 8> kPowers = {0x1p+0f, 0x1.172b84p+0f, 0x1.306fep+0f, 0x1.4bfdaep+0f,
     0x1.6a09e6p+0f, 0x1.8ace54p+0f, 0x1.ae89fap+0f, 0x1.d5818ep+0f};

@@ -5,6 +5,8 @@
 
 #include <llvm/IR/IRBuilder.h>
 
+#include <limits>
+
 #include "executors/fusion/nest.h"
 
 namespace thunder::codegen {
@@ -25,8 +27,10 @@ llvm::Value* to_memory(Builder& b, llvm::Value* v, DType d);
 llvm::Value* from_memory(Builder& b, llvm::Value* v, DType d);
 
 llvm::Value* convert(Builder& b, llvm::Value* v, DType from, DType to);
-// Requires: operands have equal lanes and, but for `where`, the type `in`. The result has the type `out`.
-llvm::Value* apply(Builder& b, Fn fn, llvm::ArrayRef<llvm::Value*> operands, DType in, DType out);
+// Requires: operands have equal lanes and, but for `where`, the type `in`. The result has the type `out`. `bound`: of the first
+// operand's magnitude, where it is no NaN.
+llvm::Value* apply(Builder& b, Fn fn, llvm::ArrayRef<llvm::Value*> operands, DType in, DType out,
+                   double bound = std::numeric_limits<double>::infinity());
 
 // The reductions' neutral element, and one step. Types are those of `accumulator`.
 DType accumulator(DType d);

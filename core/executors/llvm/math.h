@@ -16,5 +16,8 @@ llvm::Value* emit_erf(llvm::IRBuilder<>& b, llvm::Value* x);
 // at whose front, behind the results, the builder is left.
 llvm::Value* emit_sin(llvm::IRBuilder<>& b, llvm::Value* x);
 llvm::Value* emit_cos(llvm::IRBuilder<>& b, llvm::Value* x);
+// Of an x between -1 and 1, or NaN: a third of the steps.
+llvm::Value* emit_sin_of_one(llvm::IRBuilder<>& b, llvm::Value* x);
+llvm::Value* emit_cos_of_one(llvm::IRBuilder<>& b, llvm::Value* x);
 
 }  // namespace thunder::codegen

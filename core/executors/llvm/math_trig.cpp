@@ -143,4 +143,17 @@ Value* emit_cos(llvm::IRBuilder<>& b, Value* x) {
   return sine(v, reduced.r, b.CreateAdd(reduced.quadrant, v.integer(1)));
 }
 
+// Where x is small the sum may lose the sign of zero.
+Value* emit_sin_of_one(llvm::IRBuilder<>& b, Value* x) {
+  Lanes v(b, x);
+  Value* square = b.CreateFMul(x, x);
+  return v.copysign(v.fma(b.CreateFMul(square, x), v.polynomial(square, kSinOfOne), x), x);
+}
+
+Value* emit_cos_of_one(llvm::IRBuilder<>& b, Value* x) {
+  Lanes v(b, x);
+  Value* square = b.CreateFMul(x, x);
+  return v.fma(square, v.polynomial(square, kCosOfOne), v.real(1));
+}
+
 }  // namespace thunder::codegen

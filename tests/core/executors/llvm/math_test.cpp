@@ -103,6 +103,28 @@ TEST(Math, is_close_with_avx2) {
   expect_close(Target::avx2(), 8);
 }
 
+// Of numbers between -1 and 1, whose lowest and highest are among them, and NaN.
+TEST(Math, is_close_where_arguments_are_known_to_be_small) {
+  std::vector<float> in;
+  for (float x : samples())
+    if (!(std::fabs(x) > 1)) in.push_back(x);
+  in.resize((in.size() + kChunk - 1) / kChunk * kChunk, 0.5f);
+  const Function functions[] = {{"sin", emit_sin_of_one, std::sin, 1.5}, {"cos", emit_cos_of_one, std::cos, 1.5}};
+  for (const Target& target : {Target::host(), Target::avx2()}) {
+    if (!target.can_run()) continue;
+    for (const Function& f : functions) {
+      Worst worst;
+      compare(CompiledLoop(target, f.emit, 8), f, in, worst);
+      EXPECT_LE(worst.ulps, f.limit) << f.name << "(" << worst.at << ") gives " << worst.got;
+    }
+  }
+  CompiledLoop sin(Target::host(), emit_sin_of_one, 4);
+  const float zeros[] = {0.0f, -0.0f, 1e-45f, -1e-45f};
+  float out[4];
+  sin(zeros, out, 4);
+  for (int i = 0; i < 4; i++) EXPECT_EQ(std::bit_cast<uint32_t>(out[i]), std::bit_cast<uint32_t>(zeros[i])) << zeros[i];
+}
+
 // The nearest that a float comes to a multiple of pi / 2, and other hard cases of large arguments.
 TEST(Math, reduces_the_largest_arguments) {
   const float hard[] = {16367173.0f * 0x1p72f, 0x1.fffffep127f, 0x1.47d0fep34f, 0x1.f9d4p101f, 1e30f, 0x1p17f, 1e22f};
