@@ -28,6 +28,8 @@ class Counted {
   void destroy() const { delete static_cast<const T*>(this); }
 
  protected:
+  // As a new object: of one that is destroyed no further than it wants.
+  void reborn() { count_.store(1, std::memory_order_relaxed); }
   ~Counted() = default;
 
  private:

@@ -19,7 +19,7 @@ size_t bytes_of(size_t size_class) {
   return (size_class - (shift << kSteps)) << shift;
 }
 
-bool kept(size_t bytes) { return bytes >= BlockCache::kSmallest && bytes <= kLargest; }
+bool kept(size_t bytes) { return bytes >= kSmallBlock && bytes <= kLargest; }
 
 }  // namespace
 

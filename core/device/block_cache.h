@@ -14,10 +14,9 @@ class BlockCache {
  public:
   // Bytes.
   struct Statistics {
-    uint64_t hits = 0, misses = 0;  // of blocks of kSmallest or more; smaller ones are malloc's, which keeps them itself
+    uint64_t hits = 0, misses = 0;  // of blocks that are not small
     size_t used = 0, kept = 0, limit = 0;
   };
-  static constexpr size_t kSmallest = 1024;
   static constexpr size_t kDefaultLimit = size_t{1} << 30;
 
   // Over an allocator that is ours. It lives until close() and the last block's return.

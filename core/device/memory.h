@@ -22,6 +22,9 @@ void deallocate_aligned(void*);
 // Alignment of every buffer we make: a cache line, and the widest vector.
 constexpr size_t kAlign = 64;
 
+// Blocks of fewer bytes are malloc's, which keeps what is given back: no cache of ours counts them, and any of our allocators takes them.
+constexpr size_t kSmallBlock = 1024;
+
 // Bytes with an owner: ours, or borrowed with a destroy callback that runs when the last use ends.
 class Storage : public Counted<Storage> {
  public:
@@ -38,6 +41,10 @@ class Storage : public Counted<Storage> {
   std::byte* data() const { return data_; }
   size_t bytes() const { return bytes_; }
   bool owned() const { return destroy_ == nullptr && !borrowed_; }
+  // It lies with what describes it in a block that belongs to no context.
+  bool small() const { return block_ && block_ < kSmallBlock && owned(); }
+  // As if it had just been allocated. Requires: small; the allocator is ours.
+  void renew(const Allocator& allocator) { version_.store(0, std::memory_order_relaxed), allocator_ = allocator; }
   // How often it was written, as far as the library was told.
   uint64_t version() const { return version_.load(std::memory_order_relaxed); }
   // Not one step: only one thread at a time may work on the data.

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/text.h"
+#include "tensor/spares.h"
 
 namespace thunder {
 
@@ -66,11 +67,13 @@ Extent extent(std::span<const int64_t> sizes, std::span<const int64_t> strides, 
 }
 
 DenseType::DenseType(const TensorType& t)
-    : type(t), bytes(dense_bytes(t)), sizes(concrete(t.shape)), strides(dense_strides(t.shape)) {
+    : type(t), bytes(dense_bytes(t)), sizes(concrete(t.shape)), strides(dense_strides(t.shape)),
+      guard(guard_word(ArgKind::value, t.dtype, sizes.size(), false, t.device)) {
   type.weak = false;
 }
 
 Ref<Tensor> Tensor::empty(const Allocator& allocator, const DenseType& dense) {
+  if (Tensor* kept = Spares::take(allocator, dense)) return Ref<Tensor>::adopt(kept);
   auto storage = Storage::allocate(allocator, dense.bytes, sizeof(Tensor));
   auto t = Ref<Tensor>::adopt(new (storage->room()) Tensor);
   t->beside_ = true;
@@ -79,7 +82,7 @@ Ref<Tensor> Tensor::empty(const Allocator& allocator, const DenseType& dense) {
   t->type_ = dense.type;
   t->strides_ = dense.strides;
   t->sizes_ = dense.sizes;
-  t->guard_ = guard_word(ArgKind::value, dense.type.dtype, dense.sizes.size(), false, dense.type.device);
+  t->guard_ = dense.guard;
   return t;
 }
 
@@ -99,8 +102,12 @@ Ref<Tensor> Tensor::view(Ref<Storage> storage, const TensorType& type, const Siz
 void Tensor::destroy() const {
   auto* self = const_cast<Tensor*>(this);
   if (!beside_) return delete self;
-  const Ref<Storage> memory = std::move(self->storage_);  // which this handle is a part of
-  self->~Tensor();
+  if (!Spares::keep(*self)) self->free();
+}
+
+void Tensor::free() {
+  const Ref<Storage> memory = std::move(storage_);  // which this handle is a part of
+  this->~Tensor();
 }
 
 Ref<Tensor> Tensor::proxy(const TensorType& type, const void* owner, ValueId value) {

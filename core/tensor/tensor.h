@@ -24,6 +24,7 @@ struct DenseType {
   TensorType type;  // never weak
   size_t bytes;     // first: what does not fit in 63 bits has no strides
   Sizes sizes, strides;
+  uint64_t guard;  // the guard_word
 };
 
 // What guards compare first, in one word: a leaf's kind, dtype, rank, device, and whether its strides matter.
@@ -81,8 +82,10 @@ class Tensor : public Counted<Tensor> {
   const Ref<Status>& failure() const { return failure_; }
 
  private:
+  friend class Spares;
   Tensor() = default;
   ~Tensor() = default;
+  void free();
 
   Kind kind_ = Kind::concrete;
   bool contiguous_ = true, read_only_ = false;

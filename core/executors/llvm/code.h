@@ -42,7 +42,7 @@ class Code {
   void place(llvm::Value* item);
   void emit_items(llvm::Value* begin, llvm::Value* end, llvm::Value* distance);
   void each_row(const std::function<void()>& body);
-  std::pair<llvm::Value*, llvm::Value*> part(llvm::Value*& item, llvm::Value* extent, llvm::Value* length);
+  std::pair<llvm::Value*, llvm::Value*> part(llvm::Value*& item, llvm::Value* extent, llvm::Value* length, bool last);
   void emit_rows();
   void emit_pass(uint32_t pass);
   void emit_inner(uint32_t axis, const std::function<void()>& body);

@@ -103,22 +103,27 @@ void Code::each_row(const std::function<void()>& body) {
   }
 }
 
-// Where the part of an extent begins and ends that an item stands for; what is left of the item chooses others.
-std::pair<Value*, Value*> Code::part(Value*& item, Value* extent, Value* length) {
-  Value* parts = b_.CreateUDiv(b_.CreateAdd(extent, b_.CreateSub(length, b_.getInt64(1))), length);
-  Value* begin = b_.CreateMul(b_.CreateURem(item, parts), length);
-  item = b_.CreateUDiv(item, parts);
+// Where the part of an extent begins and ends that an item stands for; what is left of the item chooses others, if it is not the last
+// choice: divisions are most of a small call's kernel.
+std::pair<Value*, Value*> Code::part(Value*& item, Value* extent, Value* length, bool last) {
+  Value* number = item;
+  if (!last) {
+    Value* parts = b_.CreateUDiv(b_.CreateAdd(extent, b_.CreateSub(length, b_.getInt64(1))), length);
+    number = b_.CreateURem(item, parts);
+    item = b_.CreateUDiv(item, parts);
+  }
+  Value* begin = b_.CreateMul(number, length);
   return {begin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(begin, length), extent)};
 }
 
 // The indices of a work item: pieces of the lane axis run fastest, or slowest, then blocks, then the outer axes from the last.
 void Code::place(Value* item) {
-  const bool slowest = nest_.pieces_run_slowest();
-  const auto place_in_piece = [&] { std::tie(lane_begin_, lane_end_) = part(item, extents_[nest_.lane], piece_); };
+  const bool slowest = nest_.pieces_run_slowest(), alone = nest_.outer == (nest_.lane_is_outer() ? 1 : 0);
+  const auto place_in_piece = [&] { std::tie(lane_begin_, lane_end_) = part(item, extents_[nest_.lane], piece_, slowest || (alone && !nest_.blocked)); };
   lane_begin_ = b_.getInt64(0);
   lane_end_ = extents_[nest_.lane];
   if (has_pieces() && !slowest) place_in_piece();
-  if (nest_.blocked) std::tie(block_begin_, block_end_) = part(item, extents_[nest_.block_axis()], block_);
+  if (nest_.blocked) std::tie(block_begin_, block_end_) = part(item, extents_[nest_.block_axis()], block_, alone && !slowest);
   for (uint32_t a = nest_.outer; a-- > 0;) {
     if (a == nest_.lane) continue;
     const bool last = a == 0 && !slowest;

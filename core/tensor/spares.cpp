@@ -1,0 +1,62 @@
+#include "tensor/spares.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace thunder {
+
+// What destructors of the thread release later is freed at once: `open` is false before the first one is kept, and after the end.
+struct Spares::Slots {
+  Tensor* kept[kSlots];
+  bool open, closed;
+};
+
+struct Spares::AtExit {
+  AtExit() { of_this_thread().open = true; }
+  ~AtExit() {
+    Slots& slots = of_this_thread();
+    slots.open = false, slots.closed = true;
+    for (Tensor*& t : slots.kept)
+      if (t) std::exchange(t, nullptr)->free();
+  }
+};
+
+// Without a constructor nothing is asked at each use.
+inline Spares::Slots& Spares::of_this_thread() {
+  static constinit thread_local Slots slots{};
+  return slots;
+}
+
+// A call of memcmp takes longer.
+bool Spares::fits(const Tensor& t, const DenseType& dense) {
+  if (t.guard_ != dense.guard) return false;
+  for (size_t i = 0; i < dense.sizes.size(); i++)
+    if (t.sizes_[i] != dense.sizes[i]) return false;
+  return true;
+}
+
+Tensor* Spares::take(const Allocator& allocator, const DenseType& dense) {
+  Slots& slots = of_this_thread();
+  Tensor*& kept = slots.kept[slot(dense.guard, dense.bytes)];
+  Tensor* t = kept;
+  if (!t || !allocator.ours || !fits(*t, dense)) return nullptr;
+  kept = nullptr;
+  t->storage_->renew(allocator);
+  t->read_only_ = false;
+  t->reborn();
+  return t;
+}
+
+bool Spares::keep(Tensor& t) {
+  Slots& slots = of_this_thread();
+  if (!t.storage_->small() || !t.storage_->unique()) return false;
+  if (!slots.open) {
+    if (slots.closed) return false;
+    static thread_local AtExit at_exit;
+  }
+  Tensor*& kept = slots.kept[slot(t.guard_, t.storage_->bytes())];
+  if (Tensor* before = std::exchange(kept, &t)) before->free();  // what was released last is wanted next
+  return true;
+}
+
+}  // namespace thunder

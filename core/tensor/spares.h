@@ -1,0 +1,25 @@
+// Small tensors that were released, as they are, for the next one of their type: a call's result then costs neither malloc nor the
+// writing of what describes it. Each thread keeps a few, and frees them when it ends; no context knows of them.
+#pragma once
+
+#include "tensor/tensor.h"
+
+namespace thunder {
+
+class Spares {
+ public:
+  // One that is dense and of this type, of unknown contents and one reference; the allocator's. Null: there is none.
+  static Tensor* take(const Allocator&, const DenseType&);
+  // False: it is not kept. Requires: nobody refers to it.
+  static bool keep(Tensor&);
+
+ private:
+  static constexpr size_t kSlots = 8;
+  struct Slots;
+  struct AtExit;
+  static size_t slot(uint64_t guard, size_t bytes) { return (guard >> 8 ^ guard >> 24 ^ bytes >> 2 ^ bytes >> 6) % kSlots; }
+  static Slots& of_this_thread();
+  static bool fits(const Tensor&, const DenseType&);
+};
+
+}  // namespace thunder
