@@ -73,7 +73,7 @@ std::string name(const Way& way) {
 
 Way way_of(const BatchedProduct<float>& products) {
   const Product& p = products.each;
-  Tiling tile = tiling_of(p);
+  const Tiling tile = tiling_of(p);
   if (pays_to_turn(products)) return {Way::Kernel::turned, {std::min(p.m, kTurnedRows), tile.columns}};
   Product first = p;
   first.m = std::min(p.m, tile.rows), first.n = std::min(p.n, tile.columns);

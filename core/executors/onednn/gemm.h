@@ -27,8 +27,8 @@ std::vector<Way> ways_of(const BatchedProduct<float>& products);
 // Bytes of a launch's scratch that a way needs.
 size_t scratch_of(const Library& library, const Product& p, const Way& way);
 
-// May rearrange the products. `chosen`: one of ways_of(), after `simplify`; null: way_of(). What the launch's scratch is too little for,
-// or operands lie wrong for, is done in another way. Null, or an owned status.
+// May rearrange the products. `chosen`: one of ways_of(), after `simplify`; null: way_of(). What needs
+// scratch that the launch has not, or operands that lie otherwise, is done in another way. Null, or an owned status.
 Status* run_products(const Library& library, const Launch* launch, BatchedProduct<float> products, const Way* chosen = nullptr);
 
 // Memory for panels.
