@@ -19,7 +19,7 @@ class Turned : Tiles<Isa> {
     int64_t l = 0;
     do {  // once even when there is nothing to sum: c is written
       for (int64_t j = 0; j < p.n; j += kColumns)
-        for (int64_t i = 0; i < p.m; i += kRows) block(p, i, j, l, bias && l == 0 ? bias + j : nullptr);
+        for (int64_t i = 0; i < p.m; i += kRows) block(p, i, j, l, bias ? bias + j : nullptr);
       l += kDepth;
     } while (l < p.k);
   }

@@ -169,6 +169,16 @@ TEST_F(Onednn, turns_results_to_the_same_bits_on_any_number_of_threads) {
   }
 }
 
+TEST_F(Onednn, turns_what_some_rows_give_with_a_weight) {
+  auto x = random({40, 770}, 1), w = random({130, 770}, 2), bias = random({130}, 3);
+  auto plain = compile(linear, only("host").get()), turned = compile(linear, only("onednn").get());
+  const Floats expected = run(*plain, {x.get(), w.get(), bias.get()}), got = run(*turned, {x.get(), w.get(), bias.get()});
+  ASSERT_EQ(got.size(), expected.size()) << error;
+  for (size_t i = 0; i < got.size(); i++) ASSERT_NEAR(got[i], expected[i], 2e-5 * (1 + std::fabs(expected[i]))) << i;
+  const size_t width = static_cast<size_t>(library()->kernels().panel_columns);
+  EXPECT_EQ(turned->statistics().peak_bytes, (40 + width - 1) / width * width * 770 * sizeof(float)) << "rows of x as panels, and nothing else";
+}
+
 TEST_F(Onednn, packs_frozen_weights_once_and_again_when_they_were_written) {
   auto w = random({130, 770}, 2), bias = random({130}, 3);
   auto frozen = only("onednn");
