@@ -1,4 +1,5 @@
-// softmax and log_softmax. Their gradients need only the results, which are numerically kinder than the inputs.
+// softmax and log_softmax. The gradient of the first is made of its result; of the second, of the same powers and sums as the forward,
+// which are computed once where both are in one program: those of its result would be others.
 #include "base/text.h"
 #include "ops/formulas.h"
 #include "ops/grad.h"
@@ -13,14 +14,17 @@ struct Shifted {
   Var x;
   Shape axes;
 };
+Shifted shifted(Var x, int64_t dim) {
+  x = computed(x);
+  Shape axes = axis_list(dim, x.rank());
+  const bool empty = elements(x.shape()) == Dim(0);  // has no maximum
+  return {empty ? x : x - max_kept(x, axes), axes};
+}
 Shifted shifted(const Call& c) {
   Var x = c.var(0);
   if (c.has(2)) x = convert(x, c.dtype(2));
   c.require(is_real(x.dtype()), "input must be real, got ", name(c.type(0)), "; give a real dtype to convert it");
-  x = computed(x);
-  Shape axes = axis_list(c.integer(1), x.rank());
-  const bool empty = elements(x.shape()) == Dim(0);  // has no maximum
-  return {empty ? x : x - max_kept(x, axes), axes};
+  return shifted(x, c.integer(1));
 }
 DType result_dtype(const Call& c) { return c.dtype(2, c.type(0).dtype); }
 
@@ -35,21 +39,23 @@ Results log_softmax(Call& c) {
   return convert(x - log(sum_kept(exp(x), axes)), result_dtype(c));
 }
 
-// Arguments of both backwards: grad, output, dim.
-void require_result(const Call& c) {
-  c.require(c.type(0).shape == c.type(1).shape, "grad and output must have one shape; ", c.types());
+// Arguments of both backwards: grad, what is of the same shape, dim.
+void require_one_shape(const Call& c) {
+  c.require(c.type(0).shape == c.type(1).shape, "grad and the tensor beside it must have one shape; ", c.types());
 }
 
 Results softmax_backward(Call& c) {
-  require_result(c);
+  require_one_shape(c);
   Var y = computed(c.var(1)), weighted = computed(c.var(0)) * y;
   return convert(weighted - y * sum_kept(weighted, axis_list(c.integer(2), y.rank())), c.type(1).dtype);
 }
 
 Results log_softmax_backward(Call& c) {
-  require_result(c);
-  Var y = computed(c.var(1)), dy = computed(c.var(0));
-  return convert(dy - exp(y) * sum_kept(dy, axis_list(c.integer(2), y.rank())), c.type(1).dtype);
+  require_one_shape(c);
+  Var dy = computed(c.var(0));
+  auto [x, axes] = shifted(convert(c.var(1), c.type(0).dtype), c.integer(2));
+  Var e = exp(x);
+  return convert(dy - e / sum_kept(e, axes) * sum_kept(dy, axes), c.type(1).dtype);
 }
 
 void samples(Samples& s) {
@@ -79,13 +85,13 @@ constexpr OpRow kRows[] = {
              .samples = samples}),
     checked({.schema = "log_softmax(tensor input, int dim, dtype? dtype=None) -> tensor",
              .doc = "The logarithm of softmax, without its underflow; dtype converts the input first.", .decompose = log_softmax,
-             .vjp = [](Grad& g) { g.add(0, g.builder.call("log_softmax_backward", {g.cotangent(), g.result(), g.integer(1)})); },
+             .vjp = [](Grad& g) { g.add(0, g.builder.call("log_softmax_backward", {g.cotangent(), g.var(0), g.integer(1)})); },
              .samples = samples}),
     checked({.schema = "softmax_backward(tensor grad, tensor output, int dim) -> tensor",
              .doc = "The gradient of softmax's input, from its result.", .decompose = softmax_backward, .samples = backward_samples,
              .tags = kHidden}),
-    checked({.schema = "log_softmax_backward(tensor grad, tensor output, int dim) -> tensor",
-             .doc = "The gradient of log_softmax's input, from its result.", .decompose = log_softmax_backward,
+    checked({.schema = "log_softmax_backward(tensor grad, tensor input, int dim) -> tensor",
+             .doc = "The gradient of log_softmax's input, computed in grad's dtype.", .decompose = log_softmax_backward,
              .samples = backward_samples, .tags = kHidden}),
 };
 

@@ -57,6 +57,25 @@ TEST_F(Pipeline, keeps_and_times_each_stage) {
   for (const Trace& t : traces) EXPECT_GT(t.milliseconds, 0) << t.pass;
 }
 
+// Its loss and its gradient are of the same shifted input.
+void weighted_log_softmax(Scope& s, const Values& in, Values& out) {
+  Tensor *x = in[0].tensor.get(), *y = op(s, "log_softmax", {any(x), Any::integer(-1)});
+  Values wrt;
+  wrt.push(Ref<Tensor>(x));
+  out.push((*s.grad(op(s, "sum", {any(op(s, "mul", {any(y), any(in[1].tensor.get())}))}), wrt))[0].tensor);
+  out.push(Ref<Tensor>(y));
+}
+
+TEST_F(Pipeline, computes_the_powers_of_log_softmax_and_its_gradient_once) {
+  auto x = tensor({1, 2}, {0, 0}), weight = tensor({1, 2}, {4, 0});
+  auto f = compile(weighted_log_softmax);
+  EXPECT_EQ(run(*f, {x.get(), weight.get()}), (Floats{2, -2})) << error;
+  int powers = 0;
+  const std::vector<Trace> traces = f->traces();
+  for (const Node* n : traces.back().nodes) powers += n->op->name() == "prims.exp";
+  EXPECT_EQ(powers, 1);
+}
+
 TEST_F(Pipeline, refuses_to_leave_out_what_is_required_or_unknown) {
   EXPECT_EQ(refused(*this, "claim"), "disable_passes: pass 'claim' is required");
   EXPECT_EQ(refused(*this, "cze"), "disable_passes: unknown pass 'cze' (did you mean 'cse'?)");
