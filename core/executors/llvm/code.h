@@ -158,6 +158,7 @@ class Code {
   llvm::Value* address(uint32_t buffer, const Offset& at);
 
   const Nest& nest_;
+  const std::vector<fusion::Bounds> bounds_;  // by expression
   const llvm::TargetTransformInfo& machine_;
   llvm::Function* function_;
   unsigned lanes_;

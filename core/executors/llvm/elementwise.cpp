@@ -90,7 +90,7 @@ Value* arithmetic(Builder& b, Fn fn, Value* x, Value* y, DType d) {
   }
 }
 
-Value* unary(Builder& b, Fn fn, Value* x, DType d, double bound) {
+Value* unary(Builder& b, Fn fn, Value* x, DType d, const fusion::Bounds& known) {
   const bool r = real(d);
   Value* zero = llvm::Constant::getNullValue(x->getType());
   switch (fn) {
@@ -108,10 +108,10 @@ Value* unary(Builder& b, Fn fn, Value* x, DType d, double bound) {
     case Fn::sqrt: return b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
     case Fn::rsqrt: return b.CreateFDiv(llvm::ConstantFP::get(x->getType(), 1), b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x));
     case Fn::reciprocal: return b.CreateFDiv(llvm::ConstantFP::get(x->getType(), 1), x);
-    case Fn::exp: return elementary(b, emit_exp, "exp", x);
+    case Fn::exp: return elementary(b, known.high <= 0 ? emit_exp_of_negative : emit_exp, "exp", x);
     case Fn::log: return elementary(b, emit_log, "log", x);
-    case Fn::sin: return elementary(b, bound <= 1 ? emit_sin_of_one : emit_sin, "sin", x);
-    case Fn::cos: return elementary(b, bound <= 1 ? emit_cos_of_one : emit_cos, "cos", x);
+    case Fn::sin: return elementary(b, known.within(1) ? emit_sin_of_one : emit_sin, "sin", x);
+    case Fn::cos: return elementary(b, known.within(1) ? emit_cos_of_one : emit_cos, "cos", x);
     case Fn::tanh: return elementary(b, emit_tanh, "tanh", x);
     default: return elementary(b, emit_erf, "erf", x);
   }
@@ -179,11 +179,11 @@ Value* convert(Builder& b, Value* v, DType from, DType to) {
   return b.CreateIntCast(v, type, is_signed(from));
 }
 
-Value* apply(Builder& b, Fn fn, llvm::ArrayRef<Value*> x, DType in, DType out, double bound) {
+Value* apply(Builder& b, Fn fn, llvm::ArrayRef<Value*> x, DType in, DType out, const fusion::Bounds& known) {
   if (fn == Fn::convert) return convert(b, x[0], in, out);
   if (fn == Fn::where) return b.CreateSelect(x[0], x[1], x[2]);
   if (fn >= Fn::eq && fn <= Fn::ge) return compare(b, fn, x[0], x[1], in);
-  Value* v = x.size() == 2 ? arithmetic(b, fn, x[0], x[1], in) : unary(b, fn, x[0], in, bound);
+  Value* v = x.size() == 2 ? arithmetic(b, fn, x[0], x[1], in) : unary(b, fn, x[0], in, known);
   return out == DType::bf16 ? round_bf16(b, v) : v;
 }
 

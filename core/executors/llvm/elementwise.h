@@ -5,9 +5,7 @@
 
 #include <llvm/IR/IRBuilder.h>
 
-#include <limits>
-
-#include "executors/fusion/nest.h"
+#include "executors/fusion/bounds.h"
 
 namespace thunder::codegen {
 
@@ -27,10 +25,10 @@ llvm::Value* to_memory(Builder& b, llvm::Value* v, DType d);
 llvm::Value* from_memory(Builder& b, llvm::Value* v, DType d);
 
 llvm::Value* convert(Builder& b, llvm::Value* v, DType from, DType to);
-// Requires: operands have equal lanes and, but for `where`, the type `in`. The result has the type `out`. `bound`: of the first
-// operand's magnitude, where it is no NaN.
+// Requires: operands have equal lanes and, but for `where`, the type `in`. The result has the type `out`. `known`: of the first
+// operand.
 llvm::Value* apply(Builder& b, Fn fn, llvm::ArrayRef<llvm::Value*> operands, DType in, DType out,
-                   double bound = std::numeric_limits<double>::infinity());
+                   const fusion::Bounds& known = {});
 
 // The reductions' neutral element, and one step. Types are those of `accumulator`.
 DType accumulator(DType d);

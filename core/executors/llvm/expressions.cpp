@@ -1,5 +1,4 @@
 // The value of an expression at a point of the loops.
-#include "executors/fusion/bounds.h"
 #include "executors/llvm/code.h"
 
 namespace thunder::codegen {
@@ -58,7 +57,7 @@ Value* Code::apply_all(const Expr& e) {
     Value* scaled = apply(b_, Fn::mul, {operands[0], fit(by.scale)}, accumulator(e.dtype), accumulator(e.dtype));
     return apply(b_, Fn::mul, {scaled, fit(by.value)}, e.dtype, e.dtype);
   }
-  return apply(b_, e.fn, operands, nest_.exprs[e.in[0]].dtype, e.dtype, bound(nest_, e.in[0]));
+  return apply(b_, e.fn, operands, nest_.exprs[e.in[0]].dtype, e.dtype, bounds_[e.in[0]]);
 }
 
 bool Code::divides_row(const Expr& e) const {

@@ -10,7 +10,7 @@ using fusion::Step;
 using fusion::Output;
 
 Code::Code(const Nest& nest, llvm::Function* function, unsigned lanes, const llvm::TargetTransformInfo& machine)
-    : nest_(nest), machine_(machine), function_(function), lanes_(lanes), b_(function->getContext()) {
+    : nest_(nest), bounds_(fusion::bounds(nest)), machine_(machine), function_(function), lanes_(lanes), b_(function->getContext()) {
   at_.index.assign(nest.axes(), nullptr);
   picked_.assign(nest.exprs.size(), nullptr);
   offsets_.assign(nest.exprs.size(), nullptr);

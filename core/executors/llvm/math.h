@@ -16,6 +16,8 @@ llvm::Value* emit_erf(llvm::IRBuilder<>& b, llvm::Value* x);
 // at whose front, behind the results, the builder is left.
 llvm::Value* emit_sin(llvm::IRBuilder<>& b, llvm::Value* x);
 llvm::Value* emit_cos(llvm::IRBuilder<>& b, llvm::Value* x);
+// Of an x that is not positive, or NaN: some steps less where the processor does not scale by powers of two.
+llvm::Value* emit_exp_of_negative(llvm::IRBuilder<>& b, llvm::Value* x);
 // Of an x between -1 and 1, or NaN: a third of the steps.
 llvm::Value* emit_sin_of_one(llvm::IRBuilder<>& b, llvm::Value* x);
 llvm::Value* emit_cos_of_one(llvm::IRBuilder<>& b, llvm::Value* x);

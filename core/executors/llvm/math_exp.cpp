@@ -36,19 +36,29 @@ Power power_of_e(Lanes& v, Value* x, int bias) {
 // 2^n of a power with bias 127. Requires -126 <= n <= 127.
 Value* scale_of(Lanes& v, const Power& power) { return v.number(v.b.CreateShl(power.biased, v.integer(23))); }
 
+// Beyond these the result is zero or infinite all the same, and n stays within what the scaling takes.
+constexpr float kLeastExponent = -104, kMostExponent = 89;
+
 }  // namespace
 
+// Scaled in two steps, of which only the second rounds: a denormal result is as exact as any other.
 Value* emit_exp(llvm::IRBuilder<>& b, Value* x) {
   Lanes v(b, x);
-  // Beyond these the result is zero or infinite all the same, and n stays within what the scaling takes.
-  x = v.at_least(v.at_most(x, 89), -104);
-  // In two steps, of which only the second rounds: a denormal result is as exact as any other.
-  Power power = power_of_e(v, x, 254);
+  Power power = power_of_e(v, v.at_least(v.at_most(x, kMostExponent), kLeastExponent), 254);
   if (v.avx512()) return v.avx512(llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {power.p, power.eighths});
   Value* half = b.CreateLShr(power.biased, v.integer(1));
   Value* other = b.CreateSub(power.biased, half);
   Value* y = b.CreateFMul(power.p, v.number(b.CreateShl(half, v.integer(23))));
   return b.CreateFMul(y, v.number(b.CreateShl(other, v.integer(23))));
+}
+
+// 2^n and so much more is a normal number: the second step is the same for all.
+Value* emit_exp_of_negative(llvm::IRBuilder<>& b, Value* x) {
+  constexpr int kMore = 64;
+  Lanes v(b, x);
+  Power power = power_of_e(v, v.at_least(x, kLeastExponent), 127 + kMore);
+  if (v.avx512()) return v.avx512(llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {power.p, power.eighths});
+  return b.CreateFMul(b.CreateFMul(power.p, scale_of(v, power)), v.real(0x1p-64f));
 }
 
 Value* emit_tanh(llvm::IRBuilder<>& b, Value* x) {
