@@ -23,20 +23,17 @@ bool guards_hold(const Entry& entry, std::string* why) {
   return true;
 }
 
-bool Cache::fits(const Entry& e, const Inputs& in) {
-  if (!e.key.matches(in)) return false;
-  for (auto& [leaf, value] : e.float_guards)
+bool floats_are_same(const Entry& entry, const Inputs& in) {
+  for (auto& [leaf, value] : entry.float_guards)
     if (!in.values || std::bit_cast<uint64_t>((*in.values)[leaf].f) != std::bit_cast<uint64_t>(value)) return false;
-  return guards_hold(e, nullptr);
+  return true;
 }
 
-const Entry* Cache::find(const Inputs& in) const {
-  const Entry* last = last_hit_.load(std::memory_order_acquire);
-  if (last && fits(*last, in)) return last;
+const Entry* Cache::find_other(const Entry* than, const Inputs& in) const {
   const List* list = list_.load(std::memory_order_acquire);
   if (!list) return nullptr;
   for (const Entry* e : list->entries) {
-    if (e == last || !fits(*e, in)) continue;
+    if (e == than || !fits(*e, in)) continue;
     last_hit_.store(e, std::memory_order_release);
     return e;
   }

@@ -39,6 +39,7 @@ struct Entry {
   std::unique_ptr<Program> program;
   std::vector<Trace> traces;     // one a stage
   bool writes = false;           // writes tensors: calls queue
+  bool numbers = false;          // some leaves are plain numbers
   std::vector<uint32_t> written; // the inputs that it writes
   double trace_ms = 0, transform_ms = 0, compile_ms = 0;
 };
@@ -46,12 +47,17 @@ struct Entry {
 // Whether what a program was guarded by still holds. A generation that moved while its facts stayed is adopted.
 // `why` (may be null) gets the reason when it does not.
 bool guards_hold(const Entry& entry, std::string* why);
+// Whether floats that were read as numbers are what they were.
+bool floats_are_same(const Entry& entry, const Inputs& in);
 
 class Cache {
  public:
   ~Cache();
   // Null: no entry fits.
-  const Entry* find(const Inputs& in) const;
+  const Entry* find(const Inputs& in) const {
+    const Entry* last = last_hit_.load(std::memory_order_acquire);
+    return last && fits(*last, in) ? last : find_other(last, in);
+  }
   // Why no entry fits, told of the most recent one.
   std::string why_not(const Inputs& in, std::span<const std::string> names) const;
   const Entry* insert(std::unique_ptr<Entry> entry);
@@ -64,7 +70,10 @@ class Cache {
   struct List {
     std::vector<const Entry*> entries;
   };
-  static bool fits(const Entry& e, const Inputs& in);
+  static bool fits(const Entry& e, const Inputs& in) {
+    return e.key.matches(in) && (e.float_guards.empty() || floats_are_same(e, in)) && (e.guards.empty() || guards_hold(e, nullptr));
+  }
+  const Entry* find_other(const Entry* than, const Inputs& in) const;
 
   std::atomic<const List*> list_{nullptr};
   mutable std::atomic<const Entry*> last_hit_{nullptr};

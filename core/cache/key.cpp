@@ -75,11 +75,13 @@ bool pack_text(Sink& sink, ArgKind kind, const void* data, size_t bytes) {
   return sink.word(plain_word(kind)) && sink.word(bytes) && sink.bytes(data, bytes);
 }
 
+// A call of it for each tensor would take longer than what it does.
 template <class Sink>
-bool pack_tensor(Sink& sink, const Tensor& t) {
-  if (!sink.word(t.guard())) return false;
-  const size_t rank = t.type().rank();
-  return sink.sizes(t.sizes(), rank) && (!strided(t.guard()) || sink.sizes(t.strides().data(), rank));
+[[gnu::always_inline]] inline bool pack_tensor(Sink& sink, const Tensor& t) {
+  const uint64_t guard = t.guard();
+  if (!sink.word(guard)) return false;
+  const size_t rank = rank_of(guard);
+  return sink.sizes(t.sizes(), rank) && (!strided(guard) || sink.sizes(t.strides().data(), rank));
 }
 
 template <class Sink>
@@ -102,7 +104,7 @@ bool pack_leaves(Sink& sink, const Inputs& in) {
   if (in.values)
     for (size_t i = 0; same && i < in.count; i++) same = pack_leaf(sink, (*in.values)[i]);
   else
-    for (size_t i = 0; same && i < in.count; i++) same = pack_tensor(sink, *in.tensors[i]);
+    for (size_t i = 0; same && i < in.count; i++) same = in.tensors[i] && pack_tensor(sink, *in.tensors[i]);
   return same;
 }
 

@@ -17,7 +17,7 @@ class Key {
  public:
   Key() = default;
   explicit Key(const Inputs& in);
-  // Whether a key of these inputs would be equal; makes none. Requires: no NULL among the tensors.
+  // Whether a key of these inputs would be equal; makes none. NULL among the tensors is like nothing.
   bool matches(const Inputs& in) const;
 
   // Which leaf and which field differ first, in words: "input '1': shape is [8, 4], was [4, 4]".

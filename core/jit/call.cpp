@@ -76,11 +76,13 @@ void Compiled::check_inputs(const Inputs& in) const {
   }
 }
 
-const Entry* Compiled::lookup(const Inputs& in, std::unique_ptr<Entry>& own) {
-  bool complete = true;
-  for (size_t i = 0; !in.values && i < in.count; i++) complete &= in.tensors[i] != nullptr;
-  if (const Entry* entry = complete ? cache_.find(in) : nullptr) [[likely]]
+inline const Entry* Compiled::lookup(const Inputs& in, std::unique_ptr<Entry>& own) {
+  if (const Entry* entry = cache_.find(in)) [[likely]]
     return entry;
+  return compile(in, own);
+}
+
+const Entry* Compiled::compile(const Inputs& in, std::unique_ptr<Entry>& own) {
   check_inputs(in);  // no key has what it refuses
   if (in.values) return compile(*in.values, own);
   Values values;

@@ -77,6 +77,7 @@ class Compiled : public Counted<Compiled> {
  private:
   // The program for these inputs: kept, or beyond the limit this call's own.
   const Entry* lookup(const Inputs& in, std::unique_ptr<Entry>& own);
+  const Entry* compile(const Inputs& in, std::unique_ptr<Entry>& own);
   const Entry* compile(const Values& in, std::unique_ptr<Entry>& own);
   bool below_limit(const std::string& why);
   void check_values(const Values& in) const;
@@ -88,7 +89,8 @@ class Compiled : public Counted<Compiled> {
   // Computes again what depends on frozen tensors that were written.
   Status* renew(const Entry& entry);
   void check_writes(const Entry& entry, const Inputs& in) const;
-  Ref<Tensor> result_tensor(const Entry& entry, const Inputs& in, size_t leaf, Tensor* bound, bool& copy) const;
+  void make_results(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, bool& copy) const;
+  Ref<Tensor> result_tensor(const Entry& entry, const Inputs& in, size_t leaf, Tensor& bound, bool& copy) const;
   static void copy_to_bound(const Entry& entry, const Values& bound, ResultTensors& results);
   static void fill_results(const Entry& entry, ResultTensors& results, Values& out);
 

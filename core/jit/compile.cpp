@@ -37,6 +37,7 @@ void make_proxies(TracingScope& scope, Values& proxies, const Values& in, Entry&
       number.dtype = l.kind == ArgKind::real ? DType::f64 : l.tensor->type().dtype;
       number.weak = true;
       proxies[leaf].tensor = Ref<Tensor>(scope.argument_proxy(number, paths[leaf], nullptr));
+      entry.numbers = true;
     } else
       continue;
     entry.bindings.push_back({leaf, nullptr});

@@ -15,6 +15,21 @@ union Number {
   bool b;
 };
 
+SmallVector<Number, 8> plain_numbers(const Entry& entry, const Inputs& in) {
+  SmallVector<Number, 8> numbers;
+  numbers.resize_uninitialized(entry.leaves);
+  for (size_t i = 0; i < entry.leaves; i++) {
+    const uint32_t leaf = entry.bindings[i].leaf;
+    const Tensor* t = in.tensor(leaf);
+    if (in.values && (*in.values)[leaf].kind == ArgKind::real) numbers[i].f = (*in.values)[leaf].f;
+    else if (t->concrete()) continue;
+    else if (const Arg& a = t->number_value(); a.kind == ArgKind::real) numbers[i].f = a.f;
+    else if (a.kind == ArgKind::integer) numbers[i].i = a.i;
+    else numbers[i].b = a.i != 0;
+  }
+  return numbers;
+}
+
 struct Range {
   const std::byte *begin, *end;
   explicit Range(const Tensor& t) {
@@ -55,20 +70,19 @@ void Compiled::check_writes(const Entry& entry, const Inputs& in) const {
   }
 }
 
-// The caller's tensor `bound` where there is one (null: none), else a fresh one. `copy`: the result is to be copied from
-// the fresh one to the caller's, which is strided or overlaps an input.
-Ref<Tensor> Compiled::result_tensor(const Entry& entry, const Inputs& in, size_t leaf, Tensor* bound, bool& copy) const {
+// The caller's tensor `bound`, or a fresh one. `copy`: the result is to be copied from the fresh one to the caller's, which is strided or
+// overlaps an input.
+Ref<Tensor> Compiled::result_tensor(const Entry& entry, const Inputs& in, size_t leaf, Tensor& bound, bool& copy) const {
   const DenseType& dense = entry.program->plan().outputs[entry.results[leaf].output];
-  if (!bound) return Tensor::empty(context_->allocator(), dense);
-  require(bound->concrete() && !bound->read_only() && bound->type() == dense.type, function_->name(), ": result ", leaf, " is ",
-          name(dense.type), ", the tensor bound to it is ", bound->read_only() ? "read-only " : "", name(bound->type()));
-  bool apart = bound->contiguous();
-  const Range range(*bound);
+  require(bound.concrete() && !bound.read_only() && bound.type() == dense.type, function_->name(), ": result ", leaf, " is ",
+          name(dense.type), ", the tensor bound to it is ", bound.read_only() ? "read-only " : "", name(bound.type()));
+  bool apart = bound.contiguous();
+  const Range range(bound);
   for (size_t i = 0; i < entry.bindings.size() && apart; i++) {
     Tensor* other = input_tensor(entry, in, i);
     apart = !other || !range.overlaps(Range(*other));
   }
-  if (apart) return Ref<Tensor>(bound);
+  if (apart) return Ref<Tensor>(&bound);
   copy = true;
   return Tensor::empty(context_->allocator(), dense);
 }
@@ -85,25 +99,19 @@ Status* Compiled::renew(const Entry& entry) {
   return nullptr;
 }
 
-Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, void* stream) {
-  SmallVector<void*, 16> inputs, outputs;
-  SmallVector<Number, 8> numbers;
-  numbers.reserve(entry.leaves);  // pointers into it must stay
-  inputs.resize_uninitialized(entry.leaves);  // a program reads those that are given
-  for (uint32_t i : entry.program->given_inputs()) {
-    if (Tensor* t = input_tensor(entry, in, i)) {
-      inputs[i] = t->data();
-      continue;
-    }
-    const uint32_t leaf = entry.bindings[i].leaf;
-    Number n{};
-    if (in.values && (*in.values)[leaf].kind == ArgKind::real) n.f = (*in.values)[leaf].f;
-    else if (const Arg& a = in.tensor(leaf)->number_value(); a.kind == ArgKind::real) n.f = a.f;
-    else if (a.kind == ArgKind::integer) n.i = a.i;
-    else n.b = a.i != 0;
-    numbers.push_back(n);
-    inputs[i] = &numbers.back();
+inline void Compiled::make_results(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, bool& copy) const {
+  const DenseType* dense = entry.program->plan().outputs.data();  // as results count up
+  for (size_t leaf = 0; leaf < entry.results.size(); leaf++) {
+    if (entry.results[leaf].output == ResultLeaf::kConstant) continue;
+    Tensor* given = bound && leaf < bound->size() ? (*bound)[leaf].bound.get() : nullptr;
+    results.push(given ? result_tensor(entry, in, leaf, *given, copy) : Tensor::empty(context_->allocator(), *dense));
+    dense++;
   }
+}
+
+Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, void* stream) {
+  SmallVector<Number, 8> numbers;  // by input
+  if (entry.numbers) numbers = plain_numbers(entry, in);
   std::shared_lock<std::shared_mutex> unchanged(renew_mutex_, std::defer_lock);
   if (!entry.frozen.empty()) {
     if (Status* failed = renew(entry)) return failed;
@@ -111,15 +119,15 @@ Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound,
   }
   if (entry.writes) check_writes(entry, in);
   bool any_copy = false;
-  for (size_t leaf = 0; leaf < entry.results.size(); leaf++) {
-    if (entry.results[leaf].output == ResultLeaf::kConstant) continue;
-    Ref<Tensor> t = result_tensor(entry, in, leaf, bound && leaf < bound->size() ? (*bound)[leaf].bound.get() : nullptr, any_copy);
-    outputs.push_back(t->data());
-    results.push(std::move(t));
-  }
+  make_results(entry, in, bound, results, any_copy);
   std::unique_lock<std::mutex> turn(context_->write_mutex(), std::defer_lock);
   if (entry.writes) turn.lock();
-  if (Status* failed = entry.program->run(inputs.data(), outputs.data(), stream)) return failed;
+  const auto input = [&](uint32_t i) {
+    Tensor* t = in.tensor(entry.bindings[i].leaf);
+    return t && t->concrete() ? t->data() : reinterpret_cast<std::byte*>(&numbers[i]);
+  };
+  const auto output = [&](uint32_t i) { return results.get(i)->data(); };
+  if (Status* failed = entry.program->run(input, output, stream)) return failed;
   for (uint32_t w : entry.written)
     if (Tensor* t = input_tensor(entry, in, w)) t->bump();
   if (any_copy) copy_to_bound(entry, *bound, results);

@@ -11,20 +11,6 @@ Status* parallel_for(const Launch* launch, int64_t n, int64_t grain, ThreadPool:
   return launch->threads->parallel_for(n, grain, body, arg);
 }
 
-// What a step reports, with who ran it for which of the user's lines. A binding's own exception is handed back as it is.
-Status* located(Status* failed, const Step& step) noexcept {
-  if (!step.node || !step.node->executor || failed->has_foreign()) return failed;
-  try {
-    const Node& n = *step.node;
-    const Ref<Status> owned = Ref<Status>::adopt(failed);
-    const bool names_op = owned->message().starts_with(n.op->name());
-    return make<Status>(owned->code(), cat(names_op ? "" : cat(n.op->name(), ": "), owned->message(), " [", n.where ? cat("at ", n.where, ", ") : "",
-                                           "run by executor '", n.executor, "']")).detach();
-  } catch (const std::bad_alloc&) {
-    return out_of_memory_status();
-  }
-}
-
 }  // namespace
 
 Program::Program(const Trace& trace, const std::vector<Sizes>& strides, std::span<void* const> fixed, std::unique_ptr<Preparer> preparer,
@@ -54,10 +40,7 @@ void Program::find_patches() {
     if (b.place == Place::output) output_patches_.push_back({i, b.index, b.offset});
     if (b.place != Place::input || b.index >= n_given_) continue;
     input_patches_.push_back({i, b.index, b.offset});
-    given_inputs_.push_back(b.index);
   }
-  std::sort(given_inputs_.begin(), given_inputs_.end());
-  given_inputs_.erase(std::unique(given_inputs_.begin(), given_inputs_.end()), given_inputs_.end());
 }
 
 Buffer Program::layout(const BufferPlan& b) const {
@@ -136,27 +119,33 @@ std::unique_ptr<Program::Frame> Program::make_frame() const {
   return frame;
 }
 
-inline Program::Frame& Program::acquire() {
-  if (!first_->busy.load(std::memory_order_relaxed) && !first_->busy.exchange(true, std::memory_order_acquire)) [[likely]]
-    return *first_;
-  return another_frame();
-}
-
-Program::Frame& Program::another_frame() {
-  std::lock_guard lock(mutex_);
-  if (idle_.empty()) {
-    idle_.reserve(more_.size() + 1);  // so that `release` cannot fail
-    return *more_.emplace_back(make_frame());
+Program::Frame* Program::another_frame(Status*& failed) noexcept {
+  try {
+    std::lock_guard lock(mutex_);
+    if (idle_.empty()) {
+      idle_.reserve(more_.size() + 1);  // so that `give_back` cannot fail
+      return more_.emplace_back(make_frame()).get();
+    }
+    Frame* frame = idle_.back();
+    idle_.pop_back();
+    return frame;
+  } catch (const Error& e) {
+    failed = Ref<Status>(e.status()).detach();
+  } catch (...) {
+    failed = out_of_memory_status();
   }
-  Frame* frame = idle_.back();
-  idle_.pop_back();
-  return *frame;
+  return nullptr;
 }
 
-inline void Program::release(Frame& frame) {
-  if (&frame == first_.get()) return frame.busy.store(false, std::memory_order_release);
+void Program::give_back(Frame& frame) {
   std::lock_guard lock(mutex_);
   idle_.push_back(&frame);
+}
+
+void Program::set_stream(Frame& frame, void* stream) {
+  frame.stream = stream;
+  for (auto* launches : {&frame.launches, &frame.follower_launches})
+    for (Launch& launch : *launches) launch.native_stream = stream;
 }
 
 uint64_t Program::runs() const {
@@ -166,12 +155,18 @@ uint64_t Program::runs() const {
   return sum;
 }
 
-Status* Program::run_steps(Frame& frame, size_t begin, size_t end) const noexcept {
-  for (size_t i = begin; i < end; i++) {
-    const Step& step = plan_.steps[i];
-    if (Status* failed = step.run(&frame.launches[i], step.state)) return located(failed, step);
+// What a step reports, with who ran it for which of the user's lines. A binding's own exception is handed back as it is.
+Status* Program::located(Status* failed, const Step& step) noexcept {
+  if (!step.node || !step.node->executor || failed->has_foreign()) return failed;
+  try {
+    const Node& n = *step.node;
+    const Ref<Status> owned = Ref<Status>::adopt(failed);
+    const bool names_op = owned->message().starts_with(n.op->name());
+    return make<Status>(owned->code(), cat(names_op ? "" : cat(n.op->name(), ": "), owned->message(), " [", n.where ? cat("at ", n.where, ", ") : "",
+                                           "run by executor '", n.executor, "']")).detach();
+  } catch (const std::bad_alloc&) {
+    return out_of_memory_status();
   }
-  return nullptr;
 }
 
 Status* Program::settle(const Frame& frame, size_t step) {
@@ -199,38 +194,19 @@ Status* Program::run_once(Frame& frame) {
   return nullptr;
 }
 
-// body(frame) with a frame that nobody else has meanwhile; what is thrown becomes a status.
-template <class F>
-inline Status* Program::in_frame(const F& body) noexcept {
-  try {
-    Frame& frame = acquire();
-    Status* failed = body(frame);
-    release(frame);
-    return failed;
-  } catch (const Error& e) {
-    return Ref<Status>(e.status()).detach();
-  } catch (...) {
-    return out_of_memory_status();
-  }
-}
-
 Status* Program::renew() noexcept {
-  return in_frame([this](Frame& frame) { return run_once(frame); });
-}
-
-Status* Program::run(void* const* inputs, void* const* outputs, void* stream) noexcept {
-  return in_frame([&](Frame& frame) {
-    frame.runs.store(frame.runs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    if (stream != frame.stream) {
-      frame.stream = stream;
-      for (auto* launches : {&frame.launches, &frame.follower_launches})
-        for (Launch& launch : *launches) launch.native_stream = stream;
-    }
-    Buffer* buffers = frame.buffers.data();
-    for (const Patch& p : input_patches_) buffers[p.buffer].data = static_cast<std::byte*>(inputs[p.index]) + p.offset;
-    for (const Patch& p : output_patches_) buffers[p.buffer].data = static_cast<std::byte*>(outputs[p.index]) + p.offset;
-    return run_steps(frame, plan_.constant_steps, plan_.steps.size());
-  });
+  Status* failed = nullptr;
+  Frame* const frame = acquire(failed);
+  if (!frame) return failed;
+  try {
+    failed = run_once(*frame);
+  } catch (const Error& e) {
+    failed = Ref<Status>(e.status()).detach();
+  } catch (...) {
+    failed = out_of_memory_status();
+  }
+  release(*frame);
+  return failed;
 }
 
 }  // namespace thunder

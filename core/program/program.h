@@ -101,17 +101,16 @@ class Program {
   ~Program();
   Program(const Program&) = delete;
 
-  // inputs[i]: first element of input i, for those of given_inputs(); outputs[i]: dense memory of output i's type. Any
-  // thread. Null, or an owned status that says which step failed.
-  Status* run(void* const* inputs, void* const* outputs, void* native_stream) noexcept;
+  // input(i): the first element of input i, of those that some step reads or writes and that are not fixed; output(i): dense memory of
+  // output i's type. Neither throws. Any thread. Null, or an owned status that says which step failed.
+  template <class Input, class Output>
+  Status* run(const Input& input, const Output& output, void* native_stream) noexcept;
 
   // Runs once more what ran when the program was made: frozen inputs have changed. Requires: it is not running. Null, or an
   // owned status.
   Status* renew() noexcept;
 
   const Plan& plan() const { return plan_; }
-  // Those that some step reads or writes and that are not fixed: a call binds no others.
-  const std::vector<uint32_t>& given_inputs() const { return given_inputs_; }
   // How often it has run, or is running.
   uint64_t runs() const;
   const Trace& trace() const { return trace_; }
@@ -144,12 +143,14 @@ class Program {
   // Runs what runs once, and then lets the steps prepare for it.
   Status* run_once(Frame& frame);
   Status* settle(const Frame& frame, size_t step);
-  Status* run_steps(Frame& frame, size_t begin, size_t end) const noexcept;
-  template <class F>
-  Status* in_frame(const F& body) noexcept;
-  Frame& acquire();
-  Frame& another_frame();
+  Status* run_steps(const Frame& frame, size_t begin, size_t end) const noexcept;
+  static Status* located(Status* failed, const Step& step) noexcept;
+  // A frame that nobody else has meanwhile. Null: there is no memory for one, and `failed` says so.
+  Frame* acquire(Status*& failed) noexcept;
+  Frame* another_frame(Status*& failed) noexcept;
   void release(Frame& frame);
+  void give_back(Frame& frame);
+  static void set_stream(Frame& frame, void* stream);
 
   Trace trace_;
   Plan plan_;
@@ -160,7 +161,6 @@ class Program {
   std::vector<void*> fixed_;
   size_t n_given_;  // inputs before the fixed ones
   std::vector<Patch> input_patches_, output_patches_;
-  std::vector<uint32_t> given_inputs_;
   std::vector<void (*)(const Launch*, const void*, const Tile&)> run_tiles_;  // by follower
   std::vector<decltype(Prepared::settle)> settles_;                          // by step; null: it does not ask
   std::atomic<size_t> kept_bytes_{0};
@@ -171,5 +171,43 @@ class Program {
   std::vector<std::unique_ptr<Frame>> more_;
   std::vector<Frame*> idle_;  // among `more_`
 };
+
+// The way of each call.
+
+inline Program::Frame* Program::acquire(Status*& failed) noexcept {
+  if (!first_->busy.load(std::memory_order_relaxed) && !first_->busy.exchange(true, std::memory_order_acquire)) [[likely]]
+    return first_.get();
+  return another_frame(failed);
+}
+
+inline void Program::release(Frame& frame) {
+  if (&frame == first_.get()) [[likely]]
+    frame.busy.store(false, std::memory_order_release);
+  else
+    give_back(frame);
+}
+
+inline Status* Program::run_steps(const Frame& frame, size_t begin, size_t end) const noexcept {
+  for (size_t i = begin; i < end; i++) {
+    const Step& step = plan_.steps[i];
+    if (Status* failed = step.run(&frame.launches[i], step.state)) return located(failed, step);
+  }
+  return nullptr;
+}
+
+template <class Input, class Output>
+Status* Program::run(const Input& input, const Output& output, void* stream) noexcept {
+  Status* failed = nullptr;
+  Frame* const frame = acquire(failed);
+  if (!frame) return failed;
+  frame->runs.store(frame->runs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (stream != frame->stream) set_stream(*frame, stream);
+  Buffer* const buffers = frame->buffers.data();
+  for (const Patch& p : input_patches_) buffers[p.buffer].data = input(p.index) + p.offset;
+  for (const Patch& p : output_patches_) buffers[p.buffer].data = output(p.index) + p.offset;
+  failed = run_steps(*frame, plan_.constant_steps, plan_.steps.size());
+  release(*frame);
+  return failed;
+}
 
 }  // namespace thunder

@@ -28,7 +28,7 @@ inline Spares::Slots& Spares::of_this_thread() {
 }
 
 // A call of memcmp takes longer.
-bool Spares::fits(const Tensor& t, const DenseType& dense) {
+inline bool Spares::fits(const Tensor& t, const DenseType& dense) {
   if (t.guard_ != dense.guard) return false;
   for (size_t i = 0; i < dense.sizes.size(); i++)
     if (t.sizes_[i] != dense.sizes[i]) return false;
@@ -47,13 +47,18 @@ Tensor* Spares::take(const Allocator& allocator, const DenseType& dense) {
   return t;
 }
 
+// Apart from `keep`, which then finds its thread's slots once.
+bool Spares::open(const Slots& slots) {
+  if (slots.closed) return false;
+  static thread_local AtExit at_exit;
+  return true;
+}
+
 bool Spares::keep(Tensor& t) {
-  Slots& slots = of_this_thread();
   if (!t.storage_->small() || !t.storage_->unique()) return false;
-  if (!slots.open) {
-    if (slots.closed) return false;
-    static thread_local AtExit at_exit;
-  }
+  Slots& slots = of_this_thread();
+  if (!slots.open && !open(slots)) [[unlikely]]
+    return false;
   Tensor*& kept = slots.kept[slot(t.guard_, t.storage_->bytes())];
   if (Tensor* before = std::exchange(kept, &t)) before->free();  // what was released last is wanted next
   return true;

@@ -19,6 +19,7 @@ class Spares {
   struct AtExit;
   static size_t slot(uint64_t guard, size_t bytes) { return (guard >> 8 ^ guard >> 24 ^ bytes >> 2 ^ bytes >> 6) % kSlots; }
   static Slots& of_this_thread();
+  [[gnu::noinline]] static bool open(const Slots&);
   static bool fits(const Tensor&, const DenseType&);
 };
 

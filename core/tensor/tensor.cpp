@@ -74,6 +74,10 @@ DenseType::DenseType(const TensorType& t)
 
 Ref<Tensor> Tensor::empty(const Allocator& allocator, const DenseType& dense) {
   if (Tensor* kept = Spares::take(allocator, dense)) return Ref<Tensor>::adopt(kept);
+  return allocate(allocator, dense);
+}
+
+Ref<Tensor> Tensor::allocate(const Allocator& allocator, const DenseType& dense) {
   auto storage = Storage::allocate(allocator, dense.bytes, sizeof(Tensor));
   auto t = Ref<Tensor>::adopt(new (storage->room()) Tensor);
   t->beside_ = true;

@@ -83,6 +83,7 @@ class Tensor : public Counted<Tensor> {
 
  private:
   friend class Spares;
+  static Ref<Tensor> allocate(const Allocator&, const DenseType&);
   Tensor() = default;
   ~Tensor() = default;
   void free();

@@ -116,11 +116,15 @@ void Launcher::run_tile(const Launch& launch, const Tile& part) const {
   kernel_(buffers.data(), parameters.data(), 0, part.rows * ((part.columns + kPiece - 1) / kPiece), &refusal);
 }
 
+inline Status* Launcher::run_range(const Work& work, int64_t begin, int64_t end) const {
+  Refusal refusal;
+  kernel_(work.buffers.data(), parameters_.data(), begin, end, &refusal);
+  return refusal.expr < 0 ? nullptr : refused(refusal);
+}
+
 Status* Launcher::run_items(int64_t begin, int64_t end, void* arg) {
   const Work& work = *static_cast<Work*>(arg);
-  Refusal refusal;
-  work.launcher->kernel_(work.buffers.data(), work.launcher->parameters_.data(), begin, end, &refusal);
-  return refusal.expr < 0 ? nullptr : work.launcher->refused(refusal);
+  return work.launcher->run_range(work, begin, end);
 }
 
 // Each chunk of the outer range sums into memory of its own.
@@ -144,7 +148,7 @@ Status* Launcher::run(const Launch& launch) const {
   for (size_t i = 0; i < launch.n_inputs; i++) work.buffers[i] = launch.inputs[i].data;
   for (size_t i = 0; i < launch.n_outputs; i++) work.buffers[launch.n_inputs + i] = launch.outputs[i].data;
   work.partials = static_cast<std::byte*>(launch.scratch);
-  if (!chunks_) return items_ <= grain_ ? run_items(0, items_, &work) : launch.parallel_for(&launch, items_, grain_, run_items, &work);
+  if (!chunks_) return items_ <= grain_ ? run_range(work, 0, items_) : launch.parallel_for(&launch, items_, grain_, run_items, &work);
   if (Status* failed = launch.parallel_for(&launch, chunks_, (grain_ * chunks_ + items_ - 1) / items_, run_chunks, &work)) return failed;
   add_up(launch);
   return nullptr;

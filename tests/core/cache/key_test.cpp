@@ -49,6 +49,8 @@ TEST(Key, of_positional_tensors_is_that_of_their_values) {
   Tensor* in[] = {a.get(), b.get()};
   EXPECT_TRUE(Key(of(values({Any::tensor(a.get()), Any::tensor(b.get())}))).matches({nullptr, in, 2}));
   EXPECT_FALSE(Key(of(values({Any::tensor(a.get())}))).matches({nullptr, in, 2}));
+  Tensor* const missing[] = {a.get(), nullptr};
+  EXPECT_FALSE(Key(of(values({Any::tensor(a.get()), Any::tensor(b.get())}))).matches({nullptr, missing, 2}));
   std::vector<Tensor*> many(100, a.get());
   Values v;
   for (Tensor* t : many) v.push(Ref<Tensor>(t));
