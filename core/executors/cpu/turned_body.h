@@ -10,8 +10,8 @@ template <class Isa>
 class Turned : Tiles<Isa> {
   using typename Tiles<Isa>::V, typename Tiles<Isa>::Block;
   using Tiles<Isa>::kLanes, Tiles<Isa>::kWidth, Tiles<Isa>::load, Tiles<Isa>::store, Tiles<Isa>::least, Tiles<Isa>::tile, Tiles<Isa>::turn;
-  // Of c that is computed before it is turned: its rows, panels of them, and its columns, whole tiles and vectors for every Isa.
-  static constexpr int64_t kRows = 128, kColumns = 96;
+  // Of c that is computed before it is turned: its rows, four panels of them, and its columns, whole tiles and vectors for every Isa.
+  static constexpr int64_t kRows = 4 * kWidth, kColumns = 96;
   static constexpr int64_t kDepth = 1024;  // of a's panels, which come from the second-level cache
 
  public:

@@ -23,6 +23,14 @@ constexpr int64_t kGrain = 16384;  // elements that a thread is woken for
 constexpr int64_t kPiece = 4096, kSummedPiece = 1024;
 // A work item of a blocked nest: runs of lines of the cache along both axes, which memory gives faster than single ones.
 constexpr int64_t kBlock = 128, kBlockedPiece = 64;
+// Of rows side by side, each in a lane.
+constexpr int64_t kOuterPiece = 64;
+
+int64_t piece_of(const Nest& nest) {
+  if (nest.lane_is_outer()) return kOuterPiece;
+  if (nest.blocked) return kBlockedPiece;
+  return nest.pieces_run_slowest() ? kSummedPiece : kPiece;
+}
 
 // In runs whose length the compiler knows: it makes vectors of them.
 template <class T>
@@ -74,7 +82,7 @@ Launcher::Launcher(Lowered lowered) : partials_(std::move(lowered.partials)), ch
   ensure(nest.buffers.size() <= kMaxArguments, "a kernel has more arguments than its lines can have");
   kernel_ = kernel(nest);
   parameters_ = fusion::parameters(nest);
-  const int64_t piece = nest.lane_is_outer() ? 64 : nest.blocked ? kBlockedPiece : nest.pieces_run_slowest() ? kSummedPiece : kPiece;
+  const int64_t piece = piece_of(nest);
   parameters_.insert(parameters_.end(), {piece, kBlock});
   items_ = work_items(nest, piece, kBlock);
   if (lowered.in_tiles) find_steps(nest);

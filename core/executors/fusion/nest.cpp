@@ -23,12 +23,11 @@ std::vector<int64_t> parameters(const Nest& nest) {
 }
 
 int64_t work_items(const Nest& nest, int64_t piece, int64_t block) {
-  const auto parts = [](int64_t extent, int64_t length) { return (extent + length - 1) / length; };
   int64_t items = 1;
-  for (uint32_t a = 0; a < nest.outer; a++)
-    if (a != nest.lane) items *= nest.extents[a];
-  if (nest.split || nest.lane_is_outer()) items *= parts(nest.extents[nest.lane], piece);
-  if (nest.blocked) items *= parts(nest.extents[nest.block_axis()], block);
+  for (const Choice& c : choices(nest)) {
+    const int64_t length = c.of == Choice::Of::piece ? piece : c.of == Choice::Of::block ? block : 1;
+    items *= (nest.extents[c.axis] + length - 1) / length;
+  }
   return items;
 }
 

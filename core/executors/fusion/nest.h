@@ -147,7 +147,22 @@ inline bool is_even(const Nest& n) {
 // outputs, the cuts axis by axis.
 std::vector<int64_t> parameters(const Nest& nest);
 
-// Pieces of the lane axis, where it is divided, and blocks of these lengths make so many work items.
+// What the number of a work item chooses, the fastest first: an index of an axis, a piece of the lane axis, or a block.
+struct Choice {
+  enum class Of : uint8_t { index, piece, block } of;
+  uint32_t axis;
+};
+inline std::vector<Choice> choices(const Nest& n) {
+  std::vector<Choice> out;
+  const bool pieces = n.split || n.lane_is_outer(), slowest = n.pieces_run_slowest();
+  if (pieces && !slowest) out.push_back({Choice::Of::piece, n.lane});
+  if (n.blocked) out.push_back({Choice::Of::block, n.block_axis()});
+  for (uint32_t a = n.outer; a-- > 0;)
+    if (a != n.lane) out.push_back({Choice::Of::index, a});
+  if (pieces && slowest) out.push_back({Choice::Of::piece, n.lane});
+  return out;
+}
+// How many work items pieces and blocks of these lengths make.
 int64_t work_items(const Nest& nest, int64_t piece, int64_t block);
 
 // What the code depends on, as text: equal text, equal code. Reads as a program.

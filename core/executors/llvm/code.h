@@ -42,7 +42,6 @@ class Code {
   void place(llvm::Value* item);
   void emit_items(llvm::Value* begin, llvm::Value* end, llvm::Value* distance);
   void each_row(const std::function<void()>& body);
-  std::pair<llvm::Value*, llvm::Value*> part(llvm::Value*& item, llvm::Value* extent, llvm::Value* length, bool last);
   void emit_rows();
   void emit_pass(uint32_t pass);
   void emit_inner(uint32_t axis, const std::function<void()>& body);
@@ -87,7 +86,6 @@ class Code {
   void end_argmax(const Sum& sum);
   std::pair<llvm::Value*, llvm::Value*> halves(llvm::Value* v, unsigned lanes);
   llvm::Value* for_lanes(llvm::Type* element, llvm::Value* first);
-  bool has_pieces() const { return nest_.split || nest_.lane_is_outer(); }
 
   // expressions.cpp
   llvm::Value* evaluate(ExprId id);

@@ -43,8 +43,8 @@ void Code::read_arguments() {
     cut_at_.emplace_back();
     for (size_t i = 0; i < cuts_[a].size(); i++) cut_at_[a].push_back(parameter(next++));
   }
-  if (has_pieces()) piece_ = parameter(next);
-  if (nest_.blocked) block_ = parameter(next + 1);
+  piece_ = parameter(next);
+  block_ = parameter(next + 1);
   refusal_ = function_->getArg(4);
 }
 
@@ -103,34 +103,28 @@ void Code::each_row(const std::function<void()>& body) {
   }
 }
 
-// Where the part of an extent begins and ends that an item stands for; what is left of the item chooses others, if it is not the last
-// choice: divisions are most of a small call's kernel.
-std::pair<Value*, Value*> Code::part(Value*& item, Value* extent, Value* length, bool last) {
-  Value* number = item;
-  if (!last) {
-    Value* parts = b_.CreateUDiv(b_.CreateAdd(extent, b_.CreateSub(length, b_.getInt64(1))), length);
-    number = b_.CreateURem(item, parts);
-    item = b_.CreateUDiv(item, parts);
-  }
-  Value* begin = b_.CreateMul(number, length);
-  return {begin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(begin, length), extent)};
-}
-
-// The indices of a work item: pieces of the lane axis run fastest, or slowest, then blocks, then the outer axes from the last.
+// The indices of a work item. The last choice is what the others left of its number: divisions are most of a small call's kernel.
 void Code::place(Value* item) {
-  const bool slowest = nest_.pieces_run_slowest(), alone = nest_.outer == (nest_.lane_is_outer() ? 1 : 0);
-  const auto place_in_piece = [&] { std::tie(lane_begin_, lane_end_) = part(item, extents_[nest_.lane], piece_, slowest || (alone && !nest_.blocked)); };
+  using Of = fusion::Choice::Of;
   lane_begin_ = b_.getInt64(0);
   lane_end_ = extents_[nest_.lane];
-  if (has_pieces() && !slowest) place_in_piece();
-  if (nest_.blocked) std::tie(block_begin_, block_end_) = part(item, extents_[nest_.block_axis()], block_, alone && !slowest);
-  for (uint32_t a = nest_.outer; a-- > 0;) {
-    if (a == nest_.lane) continue;
-    const bool last = a == 0 && !slowest;
-    at_.index[a] = last ? item : b_.CreateURem(item, extents_[a]);
-    if (!last) item = b_.CreateUDiv(item, extents_[a]);
+  const auto choices = fusion::choices(nest_);
+  for (const fusion::Choice& choice : choices) {
+    Value *extent = extents_[choice.axis], *length = choice.of == Of::piece ? piece_ : choice.of == Of::block ? block_ : nullptr;
+    Value* number = item;
+    if (&choice != &choices.back()) {
+      Value* count = length ? b_.CreateUDiv(b_.CreateAdd(extent, b_.CreateSub(length, b_.getInt64(1))), length) : extent;
+      number = b_.CreateURem(item, count);
+      item = b_.CreateUDiv(item, count);
+    }
+    if (!length) {
+      at_.index[choice.axis] = number;
+      continue;
+    }
+    Value* begin = b_.CreateMul(number, length);
+    Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(begin, length), extent);
+    (choice.of == Of::piece ? std::tie(lane_begin_, lane_end_) : std::tie(block_begin_, block_end_)) = std::tuple(begin, end);
   }
-  if (slowest) place_in_piece();
 }
 
 void Code::emit_rows() {

@@ -164,11 +164,13 @@ Status* run_products(const Library& library, const Launch* launch, BatchedProduc
   products.simplify();
   const Product& p = products.each;
   if (p.m == 0 || p.n == 0) return nullptr;
-  const bool turns = chosen ? chosen->kernel == Way::Kernel::turned : pays_to_turn(products);
-  if (turns && launch->scratch && can_be_turned(products)) return run_turned(library, launch, products, chosen ? chosen->tile : way_of(products).tile);
-  if (turns) chosen = nullptr;
-  const auto on_this_thread = [&](const Product& tile) { return chosen ? multiply(library, tile, chosen->kernel) : multiply(library, tile); };
-  return TiledProducts(products, chosen ? chosen->tile : tiling_of(p), on_this_thread).run(launch);
+  const Way way = chosen ? *chosen : way_of(products);
+  const bool turns = way.kernel == Way::Kernel::turned;
+  if (turns && launch->scratch && can_be_turned(products)) return run_turned(library, launch, products, way.tile);
+  // Tiles at the edges are smaller: without a choice each has the kernel that suits it.
+  const bool by_tile = !chosen || turns;
+  const auto on_this_thread = [&](const Product& tile) { return by_tile ? multiply(library, tile) : multiply(library, tile, way.kernel); };
+  return TiledProducts(products, turns ? tiling_of(p) : way.tile, on_this_thread).run(launch);
 }
 
 }  // namespace thunder
