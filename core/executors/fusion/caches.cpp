@@ -117,8 +117,9 @@ void pair_rows(Nest& n, size_t cache) {
   for (const Expr& e : n.exprs)
     if (e.fn == Fn::load) count(e.buffer, e.map);
   for (const Output& s : n.stores) count(s.buffer, s.map);
-  const bool past = std::any_of(n.stores.begin(), n.stores.end(), [](const Output& s) { return s.streams; });
-  n.pairs = !past && (streams <= kFewStreams || all <= cache / 2);
+  // Memory gives what goes past the caches in one stream; rows that add to the same sums of columns wait for each other.
+  const bool alone = std::any_of(n.stores.begin(), n.stores.end(), [](const Output& s) { return s.streams || s.kind == OutputKind::column; });
+  n.pairs = !alone && (streams <= kFewStreams || all <= cache / 2);
 }
 
 void fetch_ahead(Nest& n, size_t second_level, size_t last_level) {

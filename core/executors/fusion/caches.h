@@ -14,7 +14,7 @@ void stream_large(Nest& nest, size_t cache);
 
 // Takes short rows two at a time, a half of them away from each other, where each waits for sums along it, so that powers, quotients and the
 // lanes' last steps overlap. Not where several rows of each come from beyond a part of the last-level cache (bytes; 0: unknown), nor
-// where something is streamed: memory gives few streams faster. Requires: it is marked what is streamed.
+// where something is streamed: memory gives few streams faster. Not where columns are summed either. Requires: it is marked what is streamed.
 void pair_rows(Nest& nest, size_t last_level);
 
 // Marks what memory is asked for before it is needed, by what caches hold (bytes; 0: unknown, none): the next row, where a nest goes over

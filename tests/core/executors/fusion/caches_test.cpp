@@ -190,6 +190,13 @@ TEST(PairRows, takes_short_even_rows_with_sums_two_at_a_time) {
   EXPECT_FALSE(paired(softmax_of_one_row(64)));
 }
 
+TEST(PairRows, leaves_rows_alone_that_are_summed_by_columns_too) {
+  Nest n = softmax(100, 64);
+  n.stores.back().kind = OutputKind::column;
+  pair_rows(n, 1 << 20);
+  EXPECT_FALSE(n.pairs);
+}
+
 TEST(PairRows, leaves_many_streams_from_memory_alone) {
   Nest n = softmax(100, 64);
   for (uint32_t i = 0; i < 2; i++) n.exprs.push_back(n.exprs[0]), n.exprs.back().buffer = 2 + i, n.buffers.push_back(DType::f32);

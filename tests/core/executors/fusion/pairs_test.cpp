@@ -21,7 +21,7 @@ TEST_F(Pairs, take_any_number_of_rows) {
 }
 
 // Rows of one matrix beside columns of all of them, and what of a row is read by the next pass.
-TEST_F(Pairs, sum_columns_of_both_rows) {
+TEST_F(Pairs, are_none_beside_sums_of_columns) {
   for (int64_t rows : {1, 2, 5, 40, 131})
     agree([](Scope& s, In t) {
       Tensor* mean = call(s, "mean", {arg(call(s, "mul", {arg(t[0]), arg(t[1])})), arg(kEachRow), Any::boolean(true)});
