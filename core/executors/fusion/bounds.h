@@ -27,7 +27,7 @@ inline Bounds product(const Bounds& a, const Bounds& b) {
   return {*low, *high};
 }
 
-// What is reduced is none of its elements' greater.
+// No element is greater than the largest of its row.
 inline bool is_less_its_largest(const Nest& n, const Expr& e) {
   const Expr& other = n.exprs[e.in[1]];
   return e.fn == Fn::sub && other.fn == Fn::amax && other.in[0] == e.in[0];

@@ -33,7 +33,7 @@ Power power_of_e(Lanes& v, Value* x, int bias) {
   return {p, k, v.b.CreateLShr(v.bits(shifted), v.integer(3))};
 }
 
-// 2^n of a power with bias 127. Requires -126 <= n <= 127.
+// 2^n of a power with bias 127, or 2^(n + m) of one with 127 + m. Requires -126 <= n + m <= 127.
 Value* scale_of(Lanes& v, const Power& power) { return v.number(v.b.CreateShl(power.biased, v.integer(23))); }
 
 // Beyond these the result is zero or infinite all the same, and n stays within what the scaling takes.
@@ -52,7 +52,7 @@ Value* emit_exp(llvm::IRBuilder<>& b, Value* x) {
   return b.CreateFMul(y, v.number(b.CreateShl(other, v.integer(23))));
 }
 
-// 2^n and so much more is a normal number: the second step is the same for all.
+// 2^(n + 64) is a normal number, so that the second step is the same for all.
 Value* emit_exp_of_negative(llvm::IRBuilder<>& b, Value* x) {
   constexpr int kMore = 64;
   Lanes v(b, x);
