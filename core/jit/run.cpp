@@ -122,7 +122,7 @@ Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound,
   make_results(entry, in, bound, results, any_copy);
   std::unique_lock<std::mutex> turn(context_->write_mutex(), std::defer_lock);
   if (entry.writes) turn.lock();
-  const auto input = [&](uint32_t i) {
+  const auto input = [&](uint32_t i) {  // never one that is captured
     Tensor* t = in.tensor(entry.bindings[i].leaf);
     return t && t->concrete() ? t->data() : reinterpret_cast<std::byte*>(&numbers[i]);
   };
