@@ -33,6 +33,12 @@ inline bool is_less_its_largest(const Nest& n, const Expr& e) {
   return e.fn == Fn::sub && other.fn == Fn::amax && other.in[0] == e.in[0];
 }
 
+// One of its powers is 1, and none is negative.
+inline bool is_of_powers_less_their_largest(const Nest& n, const Expr& e) {
+  const Expr& power = n.exprs[e.in[0]];
+  return power.fn == Fn::exp && is_less_its_largest(n, n.exprs[power.in[0]]);
+}
+
 inline Bounds real(const Nest& n, const Expr& e, const std::vector<Bounds>& known) {
   const auto of = [&](uint32_t i) -> const Bounds& { return known[e.in[i]]; };
   switch (e.fn) {
@@ -44,9 +50,10 @@ inline Bounds real(const Nest& n, const Expr& e, const std::vector<Bounds>& know
     case Fn::number: return {e.number, e.number};
     case Fn::neg: return {-of(0).high, -of(0).low};
     case Fn::abs: return {0, std::max(-of(0).low, of(0).high)};
-    case Fn::sqrt:
-    case Fn::exp: return {0, std::numeric_limits<double>::infinity()};
+    case Fn::sqrt: return {0, std::numeric_limits<double>::infinity()};
+    case Fn::exp: return {0, of(0).high <= 0 ? 1 : std::numeric_limits<double>::infinity()};
     case Fn::mul: return e.in[0] == e.in[1] ? Bounds{0, std::numeric_limits<double>::infinity()} : product(of(0), of(1));
+    case Fn::sum: return {is_of_powers_less_their_largest(n, e) ? 1 : -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
     case Fn::sub: return is_less_its_largest(n, e) ? Bounds{.high = 0} : Bounds();
     default: return {};
   }

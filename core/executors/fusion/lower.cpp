@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "executors/fusion/factors.h"
 #include "executors/fusion/lowering.h"
 #include "executors/fusion/schedule.h"
 #include "tensor/tensor.h"
@@ -46,6 +47,7 @@ void Lowering::lower_group() {
   lower_where_loops_stand();
   for (size_t i = 0; i < view_.node.results.size(); i++) lower_result(static_cast<uint32_t>(i));
   nest.backwards = group_.backwards();
+  take_factors_out_of_sums(lowered_, inner_);
 }
 
 // The axes that the last dim of an input is made of.

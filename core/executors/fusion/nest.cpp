@@ -22,6 +22,23 @@ std::vector<int64_t> parameters(const Nest& nest) {
   return out;
 }
 
+void find_levels(Nest& n, AxisSet inner) {
+  for (Expr& e : n.exprs) {
+    e.axes = 0, e.level = 0;
+    if (e.fn == Fn::load || e.fn == Fn::position)
+      for (uint32_t a = 0; a < n.axes(); a++)
+        if (n.maps[e.map][a]) e.axes |= bit(a);
+    if (e.fn == Fn::choose || e.fn == Fn::cumsum) e.axes |= bit(e.axis);
+    for (uint32_t i = 0; i < e.count; i++) {
+      AxisSet from = n.exprs[e.in[i]].axes;
+      if (e.fn == Fn::pick && i == 0) from &= ~bit(e.axis);
+      e.axes |= from;
+      e.level = std::max(e.level, n.exprs[e.in[i]].level);
+    }
+    if (is_reduction(e.fn)) e.axes &= ~inner, e.level++;
+  }
+}
+
 int64_t work_items(const Nest& nest, int64_t piece, int64_t block) {
   int64_t items = 1;
   for (const Choice& c : choices(nest)) {

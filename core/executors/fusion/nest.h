@@ -131,6 +131,9 @@ struct Nest {
   uint32_t block_axis() const { return outer + inner - 1; }
 };
 
+// Of each expression the axes and the level, where reductions reduce these axes.
+void find_levels(Nest& nest, AxisSet inner);
+
 // How a map steps along an axis, as far as code depends on it; other strides are run-time parameters.
 enum class Step : char { none = '0', unit = '1', any = 's' };
 inline Step step_of(int64_t stride) { return stride == 0 ? Step::none : stride == 1 ? Step::unit : Step::any; }

@@ -128,23 +128,10 @@ void merge_neighbours(Nest& n) {
 }
 
 void analyse(Nest& n) {
+  find_levels(n, n.inner_set());
   n.passes = 1;
-  for (Expr& e : n.exprs) {
-    if (e.fn == Fn::load || e.fn == Fn::position)
-      for (uint32_t a = 0; a < n.axes(); a++)
-        if (n.maps[e.map][a]) e.axes |= bit(a);
-    if (e.fn == Fn::choose || e.fn == Fn::cumsum) e.axes |= bit(e.axis);
-    for (uint32_t i = 0; i < e.count; i++) {
-      AxisSet from = n.exprs[e.in[i]].axes;
-      if (e.fn == Fn::pick && i == 0) from &= ~bit(e.axis);
-      e.axes |= from;
-      e.level = std::max(e.level, n.exprs[e.in[i]].level);
-    }
-    if (!is_reduction(e.fn)) continue;
-    e.axes &= n.outer_set();
-    e.level++;
-    n.passes = std::max(n.passes, e.level);
-  }
+  for (const Expr& e : n.exprs)
+    if (is_reduction(e.fn)) n.passes = std::max(n.passes, e.level);
   for (const Output& s : n.stores)
     if (!n.is_row(s)) n.passes = std::max(n.passes, n.exprs[s.value].level + 1);
 }

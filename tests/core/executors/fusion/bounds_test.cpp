@@ -64,6 +64,16 @@ TEST(KnownBounds, of_what_is_less_the_largest_of_its_row_end_at_zero) {
   EXPECT_EQ(bounds_of([](Lines& l) { return l.prim("prims.sub", {l.input({8, 32}), l.largest_of(l.input({8, 32}))}); }), Known(-kInfinity, kInfinity));
 }
 
+TEST(KnownBounds, of_powers_less_their_largest_are_one_and_so_is_the_least_of_their_sum) {
+  const auto power = [](Lines& l) {
+    const Var x = l.input({8, 32});
+    return l.prim("prims.exp", {l.prim("prims.sub", {x, l.largest_of(x)})});
+  };
+  EXPECT_EQ(bounds_of(power), Known(0, 1));
+  EXPECT_EQ(bounds_of([&](Lines& l) { return l.prim("prims.sum", {power(l), In(Shape{1})}); }), Known(1, kInfinity));
+  EXPECT_EQ(bounds_of([](Lines& l) { return l.prim("prims.sum", {l.prim("prims.exp", {l.input({8, 32})}), In(Shape{1})}); }), Known(-kInfinity, kInfinity));
+}
+
 TEST(KnownBounds, are_none_of_what_is_read_or_grows) {
   EXPECT_EQ(bounds_of({"prims.neg"}), Known(-kInfinity, kInfinity));
   EXPECT_EQ(bounds_of([](Lines& l) {

@@ -1,0 +1,86 @@
+// Which factors leave a sum, and that the numbers stay what they were.
+#include "executors/fusion/factors.h"
+
+#include "core/executors/fusion/support.h"
+#include "support/failure.h"
+
+namespace thunder::fusion {
+namespace {
+
+using In = std::span<Tensor* const>;
+constexpr int64_t kRows = 6, kColumns = 40;
+const std::vector<int64_t> kEachRow{1};
+
+Tensor* of_row(Scope& s, const char* op, Tensor* x) { return call(s, op, {arg(x), arg(kEachRow), Any::boolean(true)}); }
+Tensor* product(Scope& s, Tensor* a, Tensor* b) { return call(s, "mul", {arg(a), arg(b)}); }
+Tensor* quotient(Scope& s, Tensor* a, Tensor* b) { return call(s, "div", {arg(a), arg(b)}); }
+Tensor* power(Scope& s, Tensor* x) { return call(s, "exp", {arg(call(s, "sub", {arg(x), arg(of_row(s, "amax", x))}))}); }
+Tensor* norm(Scope& s, Tensor* x) { return call(s, "sqrt", {arg(of_row(s, "sum", product(s, x, x)))}); }
+
+struct Factors : FusedTest {
+  // Of one kernel that gives what the host does: over how many passes it goes.
+  uint32_t passes(const std::function<Tensor*(Scope&, In)>& make, double low = -2, double high = 2) {
+    const Body body = [&](Scope& s, In t) { return std::vector{make(s, t)}; };
+    const Tensors in = {numbers({kRows, kColumns}, DType::f32, low, high), numbers({kRows, kColumns})};
+    EXPECT_EQ(agree(body, in, 1).kernels, 1u);
+    return nests_of(body, in).at(0).passes;
+  }
+};
+
+TEST_F(Factors, leave_sums_of_powers_that_a_row_is_divided_by) {
+  EXPECT_EQ(passes([](Scope& s, In t) {
+              Tensor *p = power(s, t[0]), *weights = quotient(s, p, of_row(s, "sum", p));
+              return product(s, t[1], of_row(s, "sum", product(s, weights, t[1])));
+            }), 3u) << "the largest; both sums; the product";
+}
+
+TEST_F(Factors, leave_sums_as_roots_of_sums) {
+  const auto made = [](bool divides) {
+    return [divides](Scope& s, In t) {
+      Tensor* squares = of_row(s, "mean", product(s, t[0], t[0]));
+      Tensor* x = divides ? quotient(s, t[0], norm(s, t[0])) : product(s, t[0], call(s, "rsqrt", {arg(squares)}));
+      return product(s, t[1], of_row(s, "sum", product(s, t[1], x)));
+    };
+  };
+  EXPECT_EQ(passes(made(true)), 2u);
+  EXPECT_EQ(passes(made(false)), 2u);
+}
+
+// What is divided by its largest is small for a reason.
+TEST_F(Factors, stay_where_squares_would_overflow) {
+  EXPECT_EQ(passes([](Scope& s, In t) {
+              Tensor* x = quotient(s, t[0], of_row(s, "amax", t[0]));
+              return product(s, t[1], of_row(s, "sum", product(s, x, x)));
+            }, 1e25, 2e25), 3u);
+  EXPECT_EQ(passes([](Scope& s, In t) {
+              Tensor* x = quotient(s, t[0], of_row(s, "amax", t[0]));
+              return product(s, t[1], of_row(s, "sum", product(s, x, product(s, t[0], t[1]))));
+            }, 1e25, 2e25), 3u);
+}
+
+TEST_F(Factors, stay_where_all_else_comes_as_late) {
+  EXPECT_EQ(passes([](Scope& s, In t) {
+              Tensor *p = power(s, t[0]), *total = of_row(s, "sum", p);
+              Tensor* late = call(s, "sin", {arg(call(s, "sub", {arg(p), arg(total)}))});
+              return product(s, t[1], of_row(s, "sum", quotient(s, late, total)));
+            }), 4u);
+}
+
+// An index of which a check tells by number.
+TEST_F(Factors, leave_indices_checked) {
+  const Body body = [](Scope& s, In t) {
+    Tensor* picked = call(s, "gather", {arg(t[1]), arg(int64_t{1}), arg(t[2])});
+    Tensor* x = quotient(s, t[0], norm(s, t[0]));
+    return std::vector{product(s, picked, of_row(s, "sum", product(s, t[1], x)))};
+  };
+  const auto index = [&](int64_t last) {
+    auto t = numbers({kRows, kColumns}, DType::i64, 0, kColumns);
+    reinterpret_cast<int64_t*>(t->data())[kRows * kColumns - 1] = last;
+    return t;
+  };
+  agree(body, {numbers({kRows, kColumns}), numbers({kRows, kColumns}), index(3)}, 1);
+  EXPECT_PRED2(contains, outcome(body, {numbers({kRows, kColumns}), numbers({kRows, kColumns}), index(kColumns + 7)}, 1, "fusion").error, "index 47 is out of range");
+}
+
+}  // namespace
+}  // namespace thunder::fusion
