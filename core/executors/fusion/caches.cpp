@@ -59,6 +59,37 @@ size_t bytes(const Nest& n, uint32_t buffer, uint32_t map, AxisSet axes) {
   return elements * size_of(n.buffers[buffer]);
 }
 
+size_t all_bytes(const Nest& n) {
+  size_t all = 0;
+  for (const Expr& e : n.exprs)
+    if (e.fn == Fn::load) all += bytes(n, e.buffer, e.map, ~AxisSet{0});
+  for (const Output& s : n.stores) all += bytes(n, s.buffer, s.map, ~AxisSet{0});
+  return all;
+}
+
+// What one loop over a row in each pass goes over: what is read, or kept, from one pass to another, is there for a row in each of them.
+size_t bytes_in_flight(const Nest& n) {
+  std::vector<uint8_t> there(n.exprs.size(), 0);
+  std::vector<uint32_t> first(n.exprs.size(), 0), rows(n.exprs.size(), 0);
+  for (uint32_t pass = 0; pass < n.passes; pass++) {
+    const std::vector<uint8_t> needed = needed_in(n, pass, there);
+    for (ExprId id = 0; id < n.exprs.size(); id++) {
+      if (!needed[id]) continue;
+      if (!rows[id]) first[id] = pass;
+      rows[id] = pass - first[id] + 1;
+    }
+    for (ExprId id : n.kept) there[id] |= needed[id];
+  }
+  size_t all = 0;
+  for (ExprId id = 0; id < n.exprs.size(); id++) {
+    const Expr& e = n.exprs[id];
+    if (e.fn == Fn::load) all += bytes(n, e.buffer, e.map, n.inner_set()) * (n.maps[e.map][n.outer - 1] ? rows[id] : 1);
+  }
+  for (ExprId id : n.kept) all += static_cast<size_t>(n.row_elements()) * size_of(n.exprs[id].dtype) * rows[id];
+  for (const Output& s : n.stores) all += bytes(n, s.buffer, s.map, n.inner_set());
+  return all;
+}
+
 // A square is of many rows, each of which lies elsewhere: nothing but the next one's address tells the processor of it.
 void fetch_squares(Nest& n) {
   if (std::none_of(n.stores.begin(), n.stores.end(), [](const Output& s) { return s.streams; })) return;
@@ -104,29 +135,18 @@ void stream_large(Nest& n, size_t cache) {
     s.streams = s.kind == OutputKind::each && n.maps[s.map][n.lane] == 1 && !is_short(n) && cache && bytes(n, s.buffer, s.map, ~AxisSet{0}) >= cache / 2;
 }
 
-void pair_rows(Nest& n, size_t cache) {
-  constexpr int64_t kMostElements = 2048;
-  constexpr size_t kFewStreams = 2;
-  const bool rows = n.outer > 0 && n.inner == 1 && !n.lane_is_outer() && !n.split && !n.blocked && is_even(n) && n.extents[n.lane] <= kMostElements;
-  if (!rows || std::none_of(n.exprs.begin(), n.exprs.end(), [](const Expr& e) { return is_reduction(e.fn); })) return;
-  size_t all = 0, streams = 0;
-  const auto count = [&](uint32_t buffer, uint32_t map) {
-    const size_t row = bytes(n, buffer, map, n.inner_set()), size = bytes(n, buffer, map, ~AxisSet{0});
-    all += size, streams += size > row;
-  };
-  for (const Expr& e : n.exprs)
-    if (e.fn == Fn::load) count(e.buffer, e.map);
-  for (const Output& s : n.stores) count(s.buffer, s.map);
-  // Memory gives what goes past the caches in one stream; rows that add to the same sums of columns wait for each other.
-  const bool alone = std::any_of(n.stores.begin(), n.stores.end(), [](const Output& s) { return s.streams || s.kind == OutputKind::column; });
-  n.pairs = !alone && (streams <= kFewStreams || all <= cache / 2);
+void pipeline_rows(Nest& n, size_t first_level, size_t last_level) {
+  const bool rows = n.outer > 0 && n.inner == 1 && !n.lane_is_outer() && !n.split && !n.blocked;
+  const bool past = std::any_of(n.stores.begin(), n.stores.end(), [](const Output& s) { return s.streams; });
+  if (!rows || past || n.passes < 2) return;
+  n.pipelined = bytes_in_flight(n) <= first_level && (!last_level || all_bytes(n) <= last_level);
 }
 
 void fetch_ahead(Nest& n, size_t second_level, size_t last_level) {
   n.ahead.clear();
   if (n.blocked) return fetch_squares(n);
   if (n.pieces_run_slowest()) return fetch_pieces(n, last_level);
-  if (n.outer == 0 || n.lane_is_outer() || n.backwards || n.pairs) return;
+  if (n.outer == 0 || n.lane_is_outer() || n.backwards || n.pipelined) return;
   const std::vector<Reads> reads = reads_of(n);
   size_t row = 0, all = 0;
   for (ExprId id = 0; id < n.exprs.size(); id++) {

@@ -50,6 +50,7 @@ size_t system_says(int name) {
   const long number = ::sysconf(name);
   return number > 0 ? static_cast<size_t>(number) : 0;
 }
+constexpr size_t kLeastFirstLevel = 32 << 10;
 #ifdef _SC_LEVEL3_CACHE_SIZE
 // Bytes. A machine that others share, as virtual ones do, tells of the whole cache: of that, more than so much a processor is not ours.
 constexpr size_t kShare = size_t{16} << 20;
@@ -61,7 +62,12 @@ size_t second_level_cache() {
   static const size_t bytes = system_says(_SC_LEVEL2_CACHE_SIZE);
   return bytes;
 }
+size_t first_level_cache() {
+  static const size_t bytes = std::max(kLeastFirstLevel, system_says(_SC_LEVEL1_DCACHE_SIZE));
+  return bytes;
+}
 #else
+size_t first_level_cache() { return kLeastFirstLevel; }
 size_t last_level_cache() { return 0; }
 size_t second_level_cache() { return 0; }
 #endif
@@ -77,7 +83,7 @@ struct Launcher::Work {
 Launcher::Launcher(Lowered lowered) : partials_(std::move(lowered.partials)), checks_(std::move(lowered.checks)) {
   Nest& nest = lowered.nest;
   stream_large(nest, last_level_cache());
-  pair_rows(nest, last_level_cache());
+  pipeline_rows(nest, first_level_cache(), last_level_cache());
   fetch_ahead(nest, second_level_cache(), last_level_cache());
   ensure(nest.buffers.size() <= kMaxArguments, "a kernel has more arguments than its lines can have");
   kernel_ = kernel(nest);

@@ -81,7 +81,7 @@ std::string print_expr(const Nest& nest, const Expr& e) {
 std::string print(const Nest& nest) {
   std::string out = cat("nest ", nest.outer, " outer, ", nest.inner, " inner of ", nest.axes(), " axes, lane ", nest.lane,
                         nest.split ? " split" : "", nest.backwards ? " backwards" : "", nest.blocked ? " blocked" : "", is_short(nest) ? " short" : is_even(nest) ? " even" : "",
-                        nest.pairs ? " in pairs" : "", "\nbuffers");
+                        nest.pipelined ? " pipelined" : "", "\nbuffers");
   for (DType d : nest.buffers) out += cat(" ", name(d));
   for (size_t i = 0; i < nest.exprs.size(); i++) out += cat("\n  e", i, " = ", print_expr(nest, nest.exprs[i]));
   for (ExprId e : nest.kept) out += cat("\n  keep e", e);

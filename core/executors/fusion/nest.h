@@ -74,7 +74,7 @@ struct Nest {
   bool split = false;            // pieces of the lane axis are work items too: nothing is reduced along it
   bool backwards = false;        // the one inner axis is walked from its end
   bool partial = false;          // some of what it loads is there along stretches of an axis only
-  bool pairs = false;            // two rows at a time: while one waits for its sums the other goes on
+  bool pipelined = false;        // one loop goes over a row in its last pass, the next row in the pass before, and so on
   bool blocked = false;          // the inner axis after the lane one is walked a block at a time for each vector of lanes
   std::vector<DType> buffers;    // element types of the arguments
   std::vector<Map> maps;

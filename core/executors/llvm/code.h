@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -40,12 +41,23 @@ class Code {
   void begin_streams();
   void end_streams();
   void place(llvm::Value* item);
-  void emit_items(llvm::Value* begin, llvm::Value* end, llvm::Value* distance);
+  struct Row;
   void each_row(const std::function<void()>& body);
   void emit_rows();
-  void emit_pass(uint32_t pass);
+  void begin_row(Row& row);
+  void store_row();
+  void emit_pass();
   void emit_inner(uint32_t axis, const std::function<void()>& body);
   void store_all(const std::vector<const fusion::Output*>& stores);
+
+  // pipeline.cpp: rows one behind the other, each in another pass
+  static bool has_registers_for_pipeline(const Nest& nest, const llvm::TargetTransformInfo& machine);
+  void emit_pipeline(llvm::Value* begin, llvm::Value* end);
+  void walk(size_t first, size_t count);
+  void take_over(Row& row);
+  void hand_on();
+  void branch(llvm::Value* condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
+  llvm::Value* variable(llvm::Type* type);
 
   // vectors.cpp
   void emit_lanes(const std::function<void()>& body);
@@ -77,6 +89,8 @@ class Code {
   Sum begin_sum(ExprId id);
   void step(const Sum& sum);
   void end_sum(const Sum& sum);
+  unsigned flags() const;
+  llvm::Value* nans_of(llvm::Value* v);
   llvm::Value* extremum(Fn fn, llvm::Value* a, llvm::Value* b);
   template <class Join>
   llvm::Value* horizontal(llvm::Value* v, const Join& join);
@@ -86,6 +100,7 @@ class Code {
   void end_argmax(const Sum& sum);
   std::pair<llvm::Value*, llvm::Value*> halves(llvm::Value* v, unsigned lanes);
   llvm::Value* for_lanes(llvm::Type* element, llvm::Value* first);
+  llvm::Value* for_lanes(llvm::Type* element, llvm::Value* first, unsigned lanes);
 
   // expressions.cpp
   llvm::Value* evaluate(ExprId id);
@@ -94,7 +109,7 @@ class Code {
   llvm::Value* apply_all(const fusion::Expr& e);
   bool divides_row(const fusion::Expr& e) const;
   struct Reciprocal {
-    llvm::Value *scale = nullptr, *value = nullptr;  // x / y is x * scale * value
+    llvm::Value *scale = nullptr, *value = nullptr;  // x / y is x * scale * value; no scale: 1
   };
   const Reciprocal& reciprocal(ExprId id);
   llvm::Value* pick(ExprId id);
@@ -178,20 +193,28 @@ class Code {
   std::vector<llvm::Value*> may_stream_;  // by buffer: of a streamed output, whether it lies in no input's memory
   llvm::Value* refusal_ = nullptr;
   Point at_;
-  // One of the rows that are walked at a time: while one waits for its sums, or for a power, the others go on.
+  // A row while it is walked. Of several one is in each pass.
   struct Row {
+    uint32_t pass = 0;
     std::vector<llvm::Value*> index;  // along the outer axes
     Memo known, position;             // for the row, and where the loops stand in it
     // By expression.
     std::vector<Reciprocal> reciprocals;  // of row values
     std::vector<bool> looked_below;       // in this pass
     std::vector<Scan> scans;
-    std::vector<llvm::Value*> rooms;
-    std::vector<Sum> sums;  // of this pass
+    Memo rooms;
+    // Of this pass.
+    std::vector<ExprId> reductions;
+    std::vector<const fusion::Output*> stores;
+    std::vector<Sum> sums;
+    // Of a pipeline, by expression: where the row finds, as it takes over, what the one that was in this pass before it had, or what
+    // itself had in the pass before.
+    Memo results, room_places;
   };
+  const bool pipelined_;
   std::vector<Row> rows_;
-  size_t taken_ = 1;     // how many of them are walked
-  Row* row_ = nullptr;   // for which code is being made
+  std::span<Row> walked_;  // of them
+  Row* row_ = nullptr;     // for which code is being made
   Memo picked_;
   bool apart_ = false;  // in code that runs at some positions only
   uint32_t pass_ = 0;

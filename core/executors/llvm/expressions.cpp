@@ -54,7 +54,7 @@ Value* Code::apply_all(const Expr& e) {
   if (divides_row(e)) {
     const Reciprocal& by = reciprocal(e.in[1]);
     const auto fit = [&](Value* v) { return vectors ? spread(v) : v; };
-    Value* scaled = apply(b_, Fn::mul, {operands[0], fit(by.scale)}, accumulator(e.dtype), accumulator(e.dtype));
+    Value* scaled = by.scale ? apply(b_, Fn::mul, {operands[0], fit(by.scale)}, accumulator(e.dtype), accumulator(e.dtype)) : operands[0];
     return apply(b_, Fn::mul, {scaled, fit(by.value)}, e.dtype, e.dtype);
   }
   return apply(b_, e.fn, operands, nest_.exprs[e.in[0]].dtype, e.dtype, bounds_[e.in[0]]);
@@ -66,12 +66,17 @@ bool Code::divides_row(const Expr& e) const {
 
 // A divisor so small that its reciprocal would overflow is scaled up, and with it what it divides.
 const Code::Reciprocal& Code::reciprocal(ExprId id) {
+  constexpr double kOfReciprocal = 1;
   Reciprocal& r = row_->reciprocals[id];
   if (r.value) return r;
   Value* divisor = evaluate(id);
   llvm::Type* element = divisor->getType()->getScalarType();
   const DType d = accumulator(nest_.exprs[id].dtype);
   const bool wide = element->isDoubleTy();
+  if (bounds_[id].low >= kOfReciprocal) {
+    r.value = apply(b_, Fn::reciprocal, {divisor}, d, d);
+    return r;
+  }
   Value* size = apply(b_, Fn::abs, {divisor}, d, d);
   Value* small = b_.CreateFCmpOLT(size, constant(divisor, element, wide ? 0x1p-1000 : 0x1p-100));
   r.scale = b_.CreateSelect(small, constant(divisor, element, wide ? 0x1p512 : 0x1p64), constant(divisor, element, 1));

@@ -10,11 +10,12 @@ using fusion::Step;
 using fusion::Output;
 
 Code::Code(const Nest& nest, llvm::Function* function, unsigned lanes, const llvm::TargetTransformInfo& machine)
-    : nest_(nest), bounds_(fusion::bounds(nest)), machine_(machine), function_(function), lanes_(lanes), b_(function->getContext()) {
+    : nest_(nest), bounds_(fusion::bounds(nest)), machine_(machine), function_(function), lanes_(lanes), b_(function->getContext()),
+      pipelined_(nest.pipelined && has_registers_for_pipeline(nest, machine)) {
   at_.index.assign(nest.axes(), nullptr);
   picked_.assign(nest.exprs.size(), nullptr);
   offsets_.assign(nest.exprs.size(), nullptr);
-  rows_.resize(nest.pairs ? 2 : 1);
+  rows_.resize(pipelined_ ? nest.passes : 1);
 }
 
 Value* Code::parameter(size_t index) {
@@ -70,35 +71,21 @@ void Code::emit() {
   begin_streams();
   make_room();
   Value *begin = function_->getArg(2), *end = function_->getArg(3);
-  if (rows_.size() > 1) {
-    Value* half = b_.CreateLShr(b_.CreateSub(end, begin), b_.getInt64(1));
-    emit_items(begin, b_.CreateAdd(begin, half), half);
-    begin = b_.CreateAdd(begin, b_.CreateShl(half, b_.getInt64(1)));
-  }
-  emit_items(begin, end, nullptr);
+  if (pipelined_) emit_pipeline(begin, end);
+  else loop(begin, end, 1, [&](Value* item) {
+    place(item);
+    if (nest_.lane_is_outer()) emit_lanes([&] { emit_rows(); });
+    else emit_rows();
+  });
   end_streams();
   b_.CreateRetVoid();
 }
 
-// One by one, or each with the one so far behind it: memory then gives two long streams of rows, where neighbours would break one up.
-void Code::emit_items(Value* begin, Value* end, Value* distance) {
-  loop(begin, end, 1, [&](Value* item) {
-    taken_ = 0;
-    const auto take = [&](Value* i) {
-      place(i);
-      rows_[taken_++].index = at_.index;
-    };
-    take(item);
-    if (distance) take(b_.CreateAdd(item, distance));
-    if (!nest_.lane_is_outer()) return emit_rows();
-    emit_lanes([&] { emit_rows(); });
-  });
-}
-
 void Code::each_row(const std::function<void()>& body) {
-  for (size_t r = 0; r < taken_; r++) {
-    row_ = &rows_[r];
-    if (taken_ > 1) std::copy_n(row_->index.begin(), nest_.outer, at_.index.begin());
+  for (Row& row : walked_) {
+    row_ = &row;
+    pass_ = row.pass;
+    if (pipelined_) std::copy_n(row.index.begin(), nest_.outer, at_.index.begin());
     body();
   }
 }
@@ -129,15 +116,23 @@ void Code::place(Value* item) {
 
 void Code::emit_rows() {
   kept_in_.assign(nest_.exprs.size(), UINT32_MAX);
-  each_row([&] {
-    row_->known.assign(nest_.exprs.size(), nullptr);
-    row_->reciprocals.assign(nest_.exprs.size(), Reciprocal());
-  });
-  for (uint32_t pass = 0; pass < nest_.passes; pass++) emit_pass(pass);
+  begin_row(rows_[0]);
+  walked_ = rows_;
+  for (rows_[0].pass = 0; rows_[0].pass < nest_.passes; rows_[0].pass++) emit_pass();
+  each_row([&] { store_row(); });
+}
+
+// Nothing is known of it yet.
+void Code::begin_row(Row& row) {
+  row.known.assign(nest_.exprs.size(), nullptr);
+  row.reciprocals.assign(nest_.exprs.size(), Reciprocal());
+}
+
+void Code::store_row() {
   std::vector<const Output*> stores;
   for (const Output& s : nest_.stores)
     if (nest_.is_row(s)) stores.push_back(&s);
-  each_row([&] { store_all(stores); });
+  store_all(stores);
 }
 
 // Everything is computed before anything is stored: an output may lie in an input's memory. What is known at some positions only
@@ -151,30 +146,35 @@ void Code::store_all(const std::vector<const Output*>& stores) {
     if (!s->only.empty() && is_here(*s)) store_where_known(*s);
 }
 
-void Code::emit_pass(uint32_t pass) {
-  pass_ = pass;
-  std::vector<ExprId> reductions;
+// Of each row that is walked, the pass that it is in.
+void Code::emit_pass() {
   std::vector<const Output*> stores;
-  for (ExprId id = 0; id < nest_.exprs.size(); id++)
-    if (fusion::is_reduction(nest_.exprs[id].fn) && nest_.exprs[id].level == pass + 1) reductions.push_back(id);
-  for (const Output& s : nest_.stores)
-    if (!nest_.is_row(s) && nest_.exprs[s.value].level == pass) stores.push_back(&s);
-  if (reductions.empty() && stores.empty()) return;
+  bool sums = false;
+  each_row([&] {
+    row_->reductions.clear(), row_->stores.clear();
+    for (ExprId id = 0; id < nest_.exprs.size(); id++)
+      if (fusion::is_reduction(nest_.exprs[id].fn) && nest_.exprs[id].level == pass_ + 1) row_->reductions.push_back(id);
+    for (const Output& s : nest_.stores)
+      if (!nest_.is_row(s) && nest_.exprs[s.value].level == pass_) row_->stores.push_back(&s);
+    sums |= !row_->reductions.empty();
+    stores.insert(stores.end(), row_->stores.begin(), row_->stores.end());
+  });
+  if (!sums && stores.empty()) return;
   choose_lines(stores);
   each_row([&] {
     row_->looked_below.assign(nest_.exprs.size(), false);
-    for (ExprId id : reductions) evaluate_rows_below(nest_.exprs[id].in[0]);
-    for (const Output* s : stores)
+    for (ExprId id : row_->reductions) evaluate_rows_below(nest_.exprs[id].in[0]);
+    for (const Output* s : row_->stores)
       if (s->only.empty()) evaluate_rows_below(s->value);
-    begin_scans(pass);
+    begin_scans(pass_);
     row_->sums.clear();
-    for (ExprId id : reductions) row_->sums.push_back(begin_sum(id));
+    for (ExprId id : row_->reductions) row_->sums.push_back(begin_sum(id));
   });
   emit_inner(nest_.outer, [&] {
     each_row([&] {
       row_->position.assign(nest_.exprs.size(), nullptr);
       for (const Sum& sum : row_->sums) step(sum);
-      store_all(stores);
+      store_all(row_->stores);
     });
   });
   each_row([&] {

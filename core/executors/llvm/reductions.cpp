@@ -23,17 +23,32 @@ Code::Sum Code::begin_sum(ExprId id) {
   Sum sum{id, for_lanes(number, neutral(b_.getContext(), e.fn, d))};
   if (e.fn != Fn::sum && real(d)) {
     llvm::Type* flag = has_registers_of_lines() ? b_.getInt1Ty() : b_.getIntNTy(number->getScalarSizeInBits());
-    sum.nans = for_lanes(flag, llvm::Constant::getNullValue(flag));
+    sum.nans = for_lanes(flag, llvm::Constant::getNullValue(flag), flags());
   }
   return sum;
 }
 
 // A place for a vector, which begins as the same number in each lane.
-Value* Code::for_lanes(llvm::Type* element, Value* first) {
+Value* Code::for_lanes(llvm::Type* element, Value* first) { return for_lanes(element, first, lanes_); }
+Value* Code::for_lanes(llvm::Type* element, Value* first, unsigned lanes) {
   auto& entry = function_->getEntryBlock();
-  Value* at = Builder(&entry, entry.begin()).CreateAlloca(llvm::FixedVectorType::get(element, lanes_));
-  b_.CreateStore(spread(first), at);
+  Value* at = Builder(&entry, entry.begin()).CreateAlloca(llvm::FixedVectorType::get(element, lanes));
+  b_.CreateStore(b_.CreateVectorSplat(lanes, first), at);
   return at;
+}
+
+// How many flags tell of NaN: one comparison looks at two halves of the lanes, where they are several registers and become one number.
+unsigned Code::flags() const { return nest_.lane_is_outer() || lanes_ * 32 <= register_bits() ? lanes_ : lanes_ / 2; }
+
+// By flag: whether a lane that counts is NaN.
+Value* Code::nans_of(Value* v) {
+  if (flags() == lanes_) {
+    Value* nan = b_.CreateFCmpUNO(v, v);
+    return at_.mask ? b_.CreateAnd(nan, at_.mask) : nan;
+  }
+  if (at_.mask) v = b_.CreateSelect(at_.mask, v, llvm::Constant::getNullValue(v->getType()));
+  auto [low, high] = halves(v, lanes_);
+  return b_.CreateFCmpUNO(low, high);
 }
 
 // An extremum of reals is one instruction if NaN may be forgotten on the way; whether there was one is noted beside it, in a bit of
@@ -47,8 +62,7 @@ void Code::step(const Sum& sum) {
   Value* after;
   if (sum.nans) {
     after = extremum(e.fn, before, v);
-    Value* nan = b_.CreateFCmpUNO(v, v);
-    if (at_.mask) nan = b_.CreateAnd(nan, at_.mask);
+    Value* nan = nans_of(v);
     nan = b_.CreateSExt(nan, nan->getType()->getWithNewType(flags_of(sum.nans)->getScalarType()));
     b_.CreateStore(b_.CreateOr(b_.CreateLoad(nan->getType(), sum.nans), nan), sum.nans);
   } else {

@@ -64,7 +64,7 @@ void Code::emit_lanes(const std::function<void()>& body) {
 // columns are summed, which are read and written at each vector and begin with a line.
 void Code::choose_lines(const std::vector<const Output*>& stores) {
   lines_of_.reset();
-  if (fusion::is_even(nest_) || fusion::is_short(nest_) || nest_.lane_is_outer() || nest_.blocked || scans(nest_)) return;
+  if (fusion::is_even(nest_) || fusion::is_short(nest_) || nest_.lane_is_outer() || nest_.blocked || pipelined_ || scans(nest_)) return;
   const auto choose = [&](const auto& wanted) {
     for (const Output* s : stores)
       if (!lines_of_ && wanted(*s)) lines_of_ = {s->buffer, s->map, more_of(*s)};

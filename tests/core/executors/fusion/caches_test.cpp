@@ -175,44 +175,50 @@ TEST(StreamLarge, changes_no_element_where_lanes_are_outside) {
   expect_the_same_streamed(n, 1021 * 30);
 }
 
-TEST(PairRows, takes_short_even_rows_with_sums_two_at_a_time) {
-  const auto paired = [](Nest n, size_t cache = 1 << 20) {
-    stream_large(n, cache);
-    pair_rows(n, cache);
-    return n.pairs;
+TEST(PipelineRows, lets_rows_overlap_that_are_gone_over_again) {
+  const auto pipelined = [](Nest n, size_t first_level = 32 << 10, size_t last_level = 1 << 20) {
+    stream_large(n, last_level);
+    pipeline_rows(n, first_level, last_level);
+    return n.pipelined;
   };
-  EXPECT_TRUE(paired(softmax(100, 64)));
-  EXPECT_TRUE(paired(softmax(100, 2048), 0)) << "two streams from wherever";
-  EXPECT_FALSE(paired(softmax(100, 4096))) << "long rows have enough to do";
-  EXPECT_FALSE(paired(softmax(100, 100))) << "odd rows begin anywhere in a line";
-  EXPECT_FALSE(paired(softmax(2048, 64))) << "what is streamed";
-  EXPECT_FALSE(paired(negated(100, 64, {64, 1}))) << "nothing to wait for";
-  EXPECT_FALSE(paired(softmax_of_one_row(64)));
+  EXPECT_TRUE(pipelined(softmax(100, 64)));
+  EXPECT_TRUE(pipelined(softmax(100, 100)));
+  EXPECT_FALSE(pipelined(softmax(100, 4096))) << "more rows than the first level has room for";
+  EXPECT_FALSE(pipelined(softmax(2048, 64))) << "what is streamed";
+  EXPECT_FALSE(pipelined(negated(100, 64, {64, 1}))) << "one pass";
+  EXPECT_FALSE(pipelined(softmax_of_one_row(64)));
 }
 
-TEST(PairRows, leaves_rows_alone_that_are_summed_by_columns_too) {
+// In flight of softmax are its input in the first pass, a row of powers in each, and the result.
+TEST(PipelineRows, counts_a_row_of_what_is_read_in_each_pass) {
+  constexpr size_t kRow = 100 * 4;
+  Nest n = softmax(50, 100);
+  pipeline_rows(n, 4 * kRow - 1, 0);
+  EXPECT_FALSE(n.pipelined);
+  pipeline_rows(n, 4 * kRow, 0);
+  EXPECT_TRUE(n.pipelined);
+  n.kept.clear();  // the input in both passes, and the result
+  pipeline_rows(n, 3 * kRow - 1, 0);
+  EXPECT_FALSE(n.pipelined);
+  pipeline_rows(n, 3 * kRow, 0);
+  EXPECT_TRUE(n.pipelined);
+}
+
+TEST(PipelineRows, leaves_what_comes_from_memory_alone) {
   Nest n = softmax(100, 64);
-  n.stores.back().kind = OutputKind::column;
-  pair_rows(n, 1 << 20);
-  EXPECT_FALSE(n.pairs);
+  constexpr size_t kAll = 2 * 100 * 64 * 4;
+  pipeline_rows(n, 32 << 10, kAll - 1);
+  EXPECT_FALSE(n.pipelined);
+  pipeline_rows(n, 32 << 10, kAll);
+  EXPECT_TRUE(n.pipelined);
 }
 
-TEST(PairRows, leaves_many_streams_from_memory_alone) {
-  Nest n = softmax(100, 64);
-  for (uint32_t i = 0; i < 2; i++) n.exprs.push_back(n.exprs[0]), n.exprs.back().buffer = 2 + i, n.buffers.push_back(DType::f32);
-  constexpr size_t kAll = 4 * 100 * 64 * 4;
-  pair_rows(n, 2 * kAll - 2);
-  EXPECT_FALSE(n.pairs);
-  pair_rows(n, 2 * kAll);
-  EXPECT_TRUE(n.pairs);
-}
-
-TEST(FetchAhead, leaves_rows_in_pairs_to_the_processor) {
+TEST(FetchAhead, leaves_rows_that_overlap_to_the_processor) {
   Nest n = softmax(4000, 300);
   n.kept.clear();
   fetch_ahead(n, 4096, 0);
   EXPECT_FALSE(n.ahead.empty());
-  n.pairs = true;
+  n.pipelined = true;
   fetch_ahead(n, 4096, 0);
   EXPECT_TRUE(n.ahead.empty());
 }

@@ -29,13 +29,17 @@ TEST_F(Elsewhere, streams_results) {
   expect_emitted_elsewhere(large);
 }
 
-TEST_F(Elsewhere, walks_rows_in_pairs) {
-  Var x = input({100, 64});
-  Nest rows = nest({prim("prims.sum", {prim("prims.exp", {x}), Shape{1}})});
-  pair_rows(rows, 1 << 20);
-  EXPECT_PRED2(contains, print(rows), "in pairs");
+struct RowsElsewhere : Elsewhere, testing::WithParamInterface<int64_t> {};
+
+TEST_P(RowsElsewhere, overlap) {
+  Var power = prim("prims.exp", {input({100, GetParam()})});
+  Var sums = prim("prims.reshape", {prim("prims.sum", {power, Shape{1}}), Shape{100, 1}});
+  Nest rows = nest({prim("prims.div", {power, prim("prims.expand", {sums, Shape{100, GetParam()}})})});
+  pipeline_rows(rows, 32 << 10, 1 << 20);
+  EXPECT_PRED2(contains, print(rows), "pipelined");
   expect_emitted_elsewhere(rows);
 }
+INSTANTIATE_TEST_SUITE_P(Columns, RowsElsewhere, testing::Values(7, 50, 64));
 
 struct FunctionsElsewhere : Elsewhere, testing::WithParamInterface<std::tuple<PrimRow, DType>> {};
 

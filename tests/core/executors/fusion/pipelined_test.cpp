@@ -1,0 +1,75 @@
+// Rows that overlap, each in another pass: any number of them, of any length, each with what is its own.
+#include "core/executors/fusion/support.h"
+
+namespace thunder::fusion {
+namespace {
+
+using In = std::span<Tensor* const>;
+struct Pipelined : FusedTest {};
+
+const std::vector<int64_t> kEachRow{1}, kAllRows{0};
+
+std::vector<Tensor*> normalized(Scope& s, In t) {
+  Tensor* high = call(s, "sub", {arg(t[0]), arg(call(s, "amax", {arg(t[0]), arg(kEachRow), Any::boolean(true)}))});
+  Tensor* power = call(s, "exp", {arg(high)});
+  return {call(s, "div", {arg(power), arg(call(s, "sum", {arg(power), arg(kEachRow), Any::boolean(true)}))})};
+}
+
+TEST_F(Pipelined, takes_any_number_of_rows) {
+  for (int64_t rows : {1, 2, 3, 4, 7, 32, 33})
+    for (int64_t columns : {5, 64, 100, 192}) EXPECT_EQ(agree(normalized, {numbers({rows, columns})}, 1, 1e-6).kernels, 1u) << rows << " x " << columns;
+}
+
+// Rows of one matrix beside columns of all of them, and what of a row is read by the next pass.
+TEST_F(Pipelined, sums_columns_beside) {
+  for (int64_t rows : {1, 2, 5, 40, 131})
+    for (int64_t columns : {128, 77})
+      agree([](Scope& s, In t) {
+        Tensor* mean = call(s, "mean", {arg(call(s, "mul", {arg(t[0]), arg(t[1])})), arg(kEachRow), Any::boolean(true)});
+        Tensor* each = call(s, "mul", {arg(t[0]), arg(mean)});
+        return std::vector{each, call(s, "sum", {arg(call(s, "mul", {arg(each), arg(t[1])})), arg(kAllRows)}), call(s, "sum", {arg(t[0]), arg(kAllRows)})};
+      }, {numbers({rows, columns}), numbers({rows, columns})}, 3, 1e-4);
+}
+
+// One reduction of what another one left, three times.
+TEST_F(Pipelined, hands_on_what_earlier_passes_found) {
+  for (int64_t rows : {1, 2, 3, 4, 5, 40})
+    agree([](Scope& s, In t) {
+      Tensor* high = call(s, "amax", {arg(t[0]), arg(kEachRow), Any::boolean(true)});
+      Tensor* centered = call(s, "sub", {arg(t[0]), arg(call(s, "mean", {arg(call(s, "sub", {arg(t[0]), arg(high)})), arg(kEachRow), Any::boolean(true)}))});
+      Tensor* power = call(s, "exp", {arg(centered)});
+      Tensor* total = call(s, "sum", {arg(power), arg(kEachRow), Any::boolean(true)});
+      Tensor* last = call(s, "sum", {arg(call(s, "sin", {arg(call(s, "div", {arg(power), arg(total)}))})), arg(kEachRow), Any::boolean(true)});
+      return std::vector{call(s, "add", {arg(call(s, "div", {arg(power), arg(total)})), arg(call(s, "mul", {arg(last), arg(high)}))}), high, total, last};
+    }, {numbers({rows, 90})}, 4, 1e-5);
+}
+
+// Each row is read for the last time before it is written, and no other one's memory is.
+TEST_F(Pipelined, updates_rows_in_place) {
+  for (int64_t rows : {1, 3, 20})
+    agree([](Scope& s, In t) {
+      const Any centered = arg(call(s, "sub", {arg(t[0]), arg(call(s, "mean", {arg(t[0]), arg(kEachRow), Any::boolean(true)}))}));
+      call(s, "copy_", {arg(t[0]), centered});
+      return std::vector<Tensor*>{};
+    }, {numbers({rows, 65})}, 0, 1e-5);
+}
+
+TEST_F(Pipelined, keeps_a_nan_in_its_row) {
+  constexpr int64_t kRows = 6, kColumns = 64;
+  for (int64_t at = 0; at < kRows; at++) {
+    test::Floats values(kRows * kColumns, 0.5f);
+    values[static_cast<size_t>(at * kColumns + 9 * at)] = NAN;
+    agree(normalized, {tensor({kRows, kColumns}, values)}, 1, 1e-6);
+  }
+}
+
+TEST_F(Pipelined, runs_sums_and_finds_places_in_each_row) {
+  for (int64_t rows : {1, 5, 8})
+    agree([](Scope& s, In t) {
+      Tensor* running = call(s, "cumsum", {arg(t[0]), arg(int64_t{1})});
+      return std::vector{call(s, "sub", {arg(running), arg(call(s, "amax", {arg(t[0]), arg(kEachRow), Any::boolean(true)}))}), call(s, "argmax", {arg(t[0]), arg(int64_t{1})})};
+    }, {numbers({rows, 128})}, 2, 1e-5);
+}
+
+}  // namespace
+}  // namespace thunder::fusion
