@@ -119,11 +119,14 @@ class Code {
 
   // scans.cpp
   struct Scan {
+    unsigned lanes = 0;                  // at a time
     llvm::Value* sum = nullptr;          // a vector's place: the sums at the position before
     std::vector<llvm::Value*> windows;   // there, sums over 1, 2, 4 .. numbers that end at each lane
   };
   void begin_scans(uint32_t pass);
+  unsigned lanes_of_scan(llvm::Type* element) const;
   llvm::Value* scan(ExprId id);
+  llvm::Value* scan_register(const Scan& state, llvm::Value* v, DType d);
   llvm::Value* moved(llvm::Value* before, llvm::Value* v, unsigned by);
 
   // choices.cpp

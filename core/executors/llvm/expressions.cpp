@@ -48,6 +48,8 @@ Value* Code::apply_all(const Expr& e) {
     operands.push_back(evaluate(e.in[i]));
     vectors |= is_vector(operands.back());
   }
+  // Numbers of the row first: LLVM moves a sign to the first factor, where it then belongs to the row.
+  if (e.fn == Fn::mul && is_vector(operands[0]) && !is_vector(operands[1])) std::swap(operands[0], operands[1]);
   if (vectors)
     for (Value*& v : operands) v = spread(v);
   // Dividing a row by one number is multiplying it by the number's reciprocal, which is computed once.

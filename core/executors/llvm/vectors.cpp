@@ -22,8 +22,6 @@ constexpr unsigned kFewestLanes = 4;
 unsigned choose_lanes(const Nest& nest, unsigned machine_bits) {
   const unsigned machine = machine_bits / 32;
   if (fusion::is_short(nest) || nest.blocked) return machine;
-  // Lanes that are summed one after the other take steps by their number.
-  if (!nest.lane_is_outer() && scans(nest)) return machine;
   size_t live = nest.exprs.size();
   bool wide = false, functions = false, constants = false, sums = false;
   for (const fusion::Expr& e : nest.exprs) {
