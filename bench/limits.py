@@ -13,9 +13,9 @@ class Machine:
         """For so many operations, as multiply-adds in registers."""
         return self._ask("fma", flops)
 
-    def copy_ms(self, size):
-        """To copy so many bytes in all, half of them read and half written, over memory of just that size."""
-        return self._ask("copy", size)
+    def scale_ms(self, size):
+        """To read half of so many bytes and write a product of each number, over memory of just that size."""
+        return self._ask("scale", size)
 
     def read_ms(self, size):
         return self._ask("read", size)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Fused kernels, forward and with their gradients, on all threads, beside what binds: a copy of as many bytes as each has to move,
-over memory of that size, so that what is inside a cache is compared with that cache; or its arithmetic, as many multiply-adds."""
+"""Fused kernels, forward and with their gradients, on all threads, beside what binds: a multiplication of numbers of as many bytes,
+read and written, as each has to move, over memory of that size, so that what is inside a cache is compared with that cache; or its
+arithmetic, as many multiply-adds."""
 import sys
 
 import thunder as th
@@ -22,7 +23,7 @@ def compiled_of(kernel, backward):
 
 def limit_ms(machine, moved, operations):
     """What binds, just now: instructions of arithmetic take as long as multiply-adds."""
-    return max(machine.copy_ms(moved), machine.fma_ms(2 * operations))
+    return max(machine.scale_ms(moved), machine.fma_ms(2 * operations))
 
 
 def time_kernels(machine, only):

@@ -22,7 +22,7 @@ def main():
     x, y = th.randn(mlp.BATCH, mlp.INPUTS), th.randint(0, mlp.CLASSES, [mlp.BATCH])
     machine = Machine()
     report_beside(mlp.NAME, "us", lambda: step(x, y),
-                  lambda: machine.fma_ms(mlp.TRAINING_FLOPS) + machine.copy_ms(mlp.UPDATE_BYTES), 2)
+                  lambda: machine.fma_ms(mlp.TRAINING_FLOPS) + machine.scale_ms(mlp.UPDATE_BYTES), 2)
 
 
 if __name__ == "__main__":

@@ -47,8 +47,9 @@ KERNELS = (
     Kernel("swiglu", lambda F, x, y: F.silu(x) * y, (_SIGMOID + 1, _SIGMOID + 7), ("same",)),
     Kernel("batch_norm", lambda F, x, w, b: F.batch_norm(x, None, None, w, b, training=True), (4, 11), ("row", "row")),
     Kernel("rotary", rotary, (2, 4), ("row", "row")),
-    # In vectors of eight, three times a shuffle and a sum; the last element to all lanes, and its sum.
-    Kernel("cumsum", lambda F, x: x.cumsum(dim=-1), (8, 8)),
+    # Of doubles, as PyTorch sums floats: twice as many vectors, widened and narrowed; in each, of eight, three times a shuffle and a sum;
+    # the last element to all lanes, and its sum.
+    Kernel("cumsum", lambda F, x: x.cumsum(dim=-1), (20, 20)),
     # Squares of eight turned round are three shuffles a vector.
     Kernel("transpose-add", lambda F, x, y: x + y.transpose(0, 1), (4, 3), ("transposed",)),
 )
