@@ -8,10 +8,13 @@ using fusion::Expr;
 
 Value* Code::spread(Value* v) { return is_vector(v) ? v : b_.CreateVectorSplat(lanes_, v); }
 
-// Axes beyond the loops are walked by picks only, so that nothing that changes along them is kept outside of one.
+// Axes beyond the loops are walked by picks only, so that nothing that changes along them is kept outside of one. What is the same in all
+// rows is computed once for those that overlap, since they stand at the same place.
 Code::Memo& Code::memo_of(ExprId id) {
-  if (nest_.exprs[id].axes & at_.picked) return picked_;
-  return nest_.is_row(id) ? row_->known : row_->position;
+  const fusion::AxisSet axes = nest_.exprs[id].axes;
+  if (axes & at_.picked) return picked_;
+  if (nest_.is_row(id)) return row_->known;
+  return axes & nest_.outer_set() || apart_ ? row_->position : walked_.front().position;
 }
 
 Value* Code::evaluate(ExprId id) {
