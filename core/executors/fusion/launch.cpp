@@ -21,8 +21,10 @@ constexpr int64_t kGrain = 16384;  // elements that a thread is woken for
 // Elements of the lane axis in a work item, where it is split; and where its columns are summed: several sums of each, and what they
 // are of, fit into a first-level cache.
 constexpr int64_t kPiece = 4096, kSummedPiece = 1024;
-// A work item of a blocked nest: runs of lines of the cache along both axes, which memory gives faster than single ones.
-constexpr int64_t kBlock = 128, kBlockedPiece = 64;
+// A work item of a blocked nest: runs of lines of the cache along both axes, which memory gives faster than single ones. In the caches rows
+// that are a multiple of so many bytes apart meet: there is room for a few lines of them, so that few are written at a time.
+constexpr int64_t kBlock = 128, kShortBlock = 16, kBlockedPiece = 64;
+constexpr int64_t kMeet = 2048;
 // Of rows side by side, each in a lane.
 constexpr int64_t kOuterPiece = 64;
 
@@ -30,6 +32,15 @@ int64_t piece_of(const Nest& nest) {
   if (nest.lane_is_outer()) return kOuterPiece;
   if (nest.blocked) return kBlockedPiece;
   return nest.pieces_run_slowest() ? kSummedPiece : kPiece;
+}
+
+int64_t block_of(const Nest& nest) {
+  bool meet = false, past = false;
+  for (const Output& s : nest.stores) {
+    past |= s.streams;
+    if (nest.blocked && nest.maps[s.map][nest.lane] == 1) meet |= nest.maps[s.map][nest.block_axis()] * static_cast<int64_t>(size_of(nest.buffers[s.buffer])) % kMeet == 0;
+  }
+  return meet && !past ? kShortBlock : kBlock;
 }
 
 // In runs whose length the compiler knows: it makes vectors of them.
@@ -88,9 +99,9 @@ Launcher::Launcher(Lowered lowered) : partials_(std::move(lowered.partials)), ch
   ensure(nest.buffers.size() <= kMaxArguments, "a kernel has more arguments than its lines can have");
   kernel_ = kernel(nest);
   parameters_ = fusion::parameters(nest);
-  const int64_t piece = piece_of(nest);
-  parameters_.insert(parameters_.end(), {piece, kBlock});
-  items_ = work_items(nest, piece, kBlock);
+  const int64_t piece = piece_of(nest), block = block_of(nest);
+  parameters_.insert(parameters_.end(), {piece, block});
+  items_ = work_items(nest, piece, block);
   if (lowered.in_tiles) find_steps(nest);
   int64_t elements = 1;
   for (uint32_t a = 0; a < nest.outer + nest.inner; a++) elements *= nest.extents[a];

@@ -10,10 +10,10 @@ struct Turns : FusedTest {
   static Tensor* turned(Scope& s, Tensor* x, int64_t a = 0, int64_t b = 1) { return call(s, "transpose", {arg(x), arg(a), arg(b)}); }
 };
 
-// Whole squares, their rests on each side, and less than one; more than a block and a piece.
+// Whole squares, their rests on each side, and less than one; more than a block and a piece; rows that meet in a cache.
 TEST_F(Turns, add_what_is_turned_of_any_size) {
   for (int64_t m : {1, 3, 8, 16, 33, 100, 300})
-    for (int64_t n : {1, 5, 16, 40, 64, 97, 600}) {
+    for (int64_t n : {1, 5, 16, 40, 64, 97, 512, 600}) {
       SCOPED_TRACE(std::to_string(m) + " " + std::to_string(n));
       const auto made = agree([](Scope& s, In t) { return std::vector{call(s, "add", {arg(t[0]), arg(turned(s, t[1]))})}; },
                               {numbers({m, n}), numbers({n, m})}, 1, 0);
