@@ -1,6 +1,7 @@
 // Reductions: a partial result by lane, and what the lanes come to in the end.
 #include <limits>
 
+#include "executors/fusion/nans.h"
 #include "executors/llvm/code.h"
 
 namespace thunder::codegen {
@@ -9,7 +10,11 @@ using llvm::Value;
 
 namespace {
 
-bool real(DType d) { return d == DType::f32 || d == DType::f64; }
+// Of reals.
+bool is_extremum(const fusion::Expr& e) {
+  const DType d = accumulator(e.dtype);
+  return (e.fn == Fn::amax || e.fn == Fn::amin) && (d == DType::f32 || d == DType::f64);
+}
 
 llvm::Type* flags_of(Value* place) { return llvm::cast<llvm::AllocaInst>(place)->getAllocatedType(); }
 
@@ -21,7 +26,7 @@ Code::Sum Code::begin_sum(ExprId id) {
   const DType d = accumulator(e.dtype);
   llvm::Type* number = register_type(b_.getContext(), d);
   Sum sum{id, for_lanes(number, neutral(b_.getContext(), e.fn, d))};
-  if (e.fn != Fn::sum && real(d)) {
+  if (is_extremum(e) && !fusion::may_forget_nans(nest_, id)) {
     llvm::Type* flag = has_registers_of_lines() ? b_.getInt1Ty() : b_.getIntNTy(number->getScalarSizeInBits());
     sum.nans = for_lanes(flag, llvm::Constant::getNullValue(flag), flags());
   }
@@ -51,22 +56,19 @@ Value* Code::nans_of(Value* v) {
   return b_.CreateFCmpUNO(low, high);
 }
 
-// An extremum of reals is one instruction if NaN may be forgotten on the way; whether there was one is noted beside it, in a bit of
-// a lane, or in as many as a comparison has where masks have no registers of their own.
+// An extremum of reals is one instruction if NaN may be forgotten on the way; whether there was one is noted beside it, unless nobody
+// asks, in a bit of a lane, or in as many as a comparison has where masks have no registers of their own.
 void Code::step(const Sum& sum) {
   const fusion::Expr& e = nest_.exprs[sum.id];
   if (e.fn == Fn::argmax) return step_argmax(sum);
   const DType d = accumulator(e.dtype);
   Value* v = spread(evaluate(e.in[0]));
   Value* before = b_.CreateLoad(v->getType(), sum.lanes);
-  Value* after;
+  Value* after = is_extremum(e) ? extremum(e.fn, before, v) : combine(b_, e.fn, before, v, d);
   if (sum.nans) {
-    after = extremum(e.fn, before, v);
     Value* nan = nans_of(v);
     nan = b_.CreateSExt(nan, nan->getType()->getWithNewType(flags_of(sum.nans)->getScalarType()));
     b_.CreateStore(b_.CreateOr(b_.CreateLoad(nan->getType(), sum.nans), nan), sum.nans);
-  } else {
-    after = combine(b_, e.fn, before, v, d);
   }
   b_.CreateStore(at_.mask ? b_.CreateSelect(at_.mask, after, before) : after, sum.lanes);
 }
@@ -77,7 +79,7 @@ void Code::end_sum(const Sum& sum) {
   const DType d = accumulator(e.dtype);
   Value* v = b_.CreateLoad(llvm::FixedVectorType::get(register_type(b_.getContext(), d), lanes_), sum.lanes);
   if (!nest_.lane_is_outer())
-    v = horizontal(v, [&](Value* low, Value* high) { return sum.nans ? extremum(e.fn, low, high) : combine(b_, e.fn, low, high, d); });
+    v = horizontal(v, [&](Value* low, Value* high) { return is_extremum(e) ? extremum(e.fn, low, high) : combine(b_, e.fn, low, high, d); });
   if (sum.nans) {
     Value* nans = b_.CreateLoad(flags_of(sum.nans), sum.nans);
     nans = b_.CreateICmpNE(nans, llvm::Constant::getNullValue(nans->getType()));
