@@ -21,12 +21,13 @@ class Product {
   std::optional<Factor> factor() const { return factors_.size() == 1 && !rest_.empty() && rest_is_known_before() ? std::optional(factors_[0]) : std::nullopt; }
   const std::vector<ExprId>& rest() const { return rest_; }
 
-  // The square root of sums, as norms have: what could be squared and summed has room for another factor. Otherwise, of all that is
-  // left one number alone is greater than 1, or none.
+  // The square root of sums, as norms have: what could be squared and summed has room for another factor. Otherwise, what is left are
+  // numbers of at most 1, or one other beside them.
   bool keeps_range(const std::vector<Bounds>& known) const {
     const auto [row, divides] = factors_[0];
     if (nest_.exprs[row].fn == (divides ? Fn::sqrt : Fn::rsqrt) && is_of_sums(nest_.exprs[row].in[0])) return true;
-    return std::count_if(rest_.begin(), rest_.end(), [&](ExprId id) { return !known[id].within(1); }) <= 1;
+    const auto small = static_cast<size_t>(std::count_if(rest_.begin(), rest_.end(), [&](ExprId id) { return known[id].within(1); }));
+    return small > 0 && small + 1 >= rest_.size();
   }
 
  private:

@@ -69,16 +69,15 @@ bool Code::divides_row(const Expr& e) const {
   return e.fn == Fn::div && nest_.is_row(e.in[1]) && nest_.exprs[e.in[1]].level > 0 && !nest_.is_row(e.in[0]);
 }
 
-// A divisor so small that its reciprocal would overflow is scaled up, and with it what it divides.
+// A divisor so small that its reciprocal would overflow is scaled up, and with it what it divides; none that is known to be 1 at least.
 const Code::Reciprocal& Code::reciprocal(ExprId id) {
-  constexpr double kOfReciprocal = 1;
   Reciprocal& r = row_->reciprocals[id];
   if (r.value) return r;
   Value* divisor = evaluate(id);
   llvm::Type* element = divisor->getType()->getScalarType();
   const DType d = accumulator(nest_.exprs[id].dtype);
   const bool wide = element->isDoubleTy();
-  if (bounds_[id].low >= kOfReciprocal) {
+  if (bounds_[id].low >= 1) {
     r.value = apply(b_, Fn::reciprocal, {divisor}, d, d);
     return r;
   }

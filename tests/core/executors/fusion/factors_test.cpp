@@ -47,7 +47,8 @@ TEST_F(Factors, leave_sums_as_roots_of_sums) {
 }
 
 // What is divided by its largest is small for a reason.
-TEST_F(Factors, stay_where_squares_would_overflow) {
+TEST_F(Factors, stay_where_sums_or_squares_would_overflow) {
+  EXPECT_EQ(passes([](Scope& s, In t) { return product(s, t[1], of_row(s, "sum", quotient(s, t[0], of_row(s, "amax", t[0])))); }, 1e38, 2e38), 3u);
   EXPECT_EQ(passes([](Scope& s, In t) {
               Tensor* x = quotient(s, t[0], of_row(s, "amax", t[0]));
               return product(s, t[1], of_row(s, "sum", product(s, x, x)));
