@@ -1,7 +1,6 @@
 #include "executors/fusion/factors.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "executors/fusion/bounds.h"
 
@@ -13,51 +12,65 @@ struct Factor {
   bool divides;
 };
 
-// One sum's operand as a factor of the row and a product of what else there is.
+// What sums and their operands are asked for, of each expression once: products may be of products of the same again.
+class Facts {
+ public:
+  Facts(const Nest& n, AxisSet reduced) : nest_(n), reduced_(reduced), bounds_(bounds(n)), factors_(n.exprs.size(), 0), of_sums_(n.exprs.size(), 0) {
+    for (ExprId id = 0; id < n.exprs.size(); id++) {
+      const Expr& e = n.exprs[id];
+      of_sums_[id] = is_reduction(e.fn) ? e.fn == Fn::sum : e.level == 0 || std::all_of(e.in.begin(), e.in.begin() + e.count, [this](ExprId in) { return of_sums_[in] != 0; });
+      const int many = is_row(id) ? 1 : e.fn == Fn::mul ? factors_[e.in[0]] + factors_[e.in[1]] : divides(e) ? factors_[e.in[0]] + 1 : 0;
+      factors_[id] = static_cast<uint8_t>(std::min(many, 2));
+    }
+  }
+
+  const Nest& nest() const { return nest_; }
+  bool is_row(ExprId id) const { return !(nest_.exprs[id].axes & reduced_) && nest_.exprs[id].level > 0; }
+  bool divides(const Expr& e) const { return e.fn == Fn::div && is_row(e.in[1]); }
+  // How many factors of the row a product has: none, one, or more.
+  int factors(ExprId id) const { return factors_[id]; }
+  bool is_of_sums(ExprId id) const { return of_sums_[id]; }
+  bool is_small(ExprId id) const { return bounds_[id].within(1); }
+
+ private:
+  const Nest& nest_;
+  const AxisSet reduced_;
+  const std::vector<Bounds> bounds_;
+  std::vector<uint8_t> factors_, of_sums_;
+};
+
+// One sum's operand as its one factor of the row and a product of what else there is. Requires: it has one.
 class Product {
  public:
-  Product(const Nest& n, AxisSet reduced, ExprId of) : nest_(n), reduced_(reduced) { split(of); }
+  Product(const Facts& facts, ExprId of) : facts_(facts) { split(of); }
 
-  std::optional<Factor> factor() const { return factors_.size() == 1 && !rest_.empty() && rest_is_known_before() ? std::optional(factors_[0]) : std::nullopt; }
+  const Factor& factor() const { return factor_; }
   const std::vector<ExprId>& rest() const { return rest_; }
-
+  bool leaves_a_pass() const {
+    const auto& exprs = facts_.nest().exprs;
+    return !rest_.empty() && std::all_of(rest_.begin(), rest_.end(), [&](ExprId id) { return exprs[id].level < exprs[factor_.row].level; });
+  }
   // The square root of sums, as norms have: what could be squared and summed has room for another factor. Otherwise, what is left are
   // numbers of at most 1, or one other beside them.
-  bool keeps_range(const std::vector<Bounds>& known) const {
-    const auto [row, divides] = factors_[0];
-    if (nest_.exprs[row].fn == (divides ? Fn::sqrt : Fn::rsqrt) && is_of_sums(nest_.exprs[row].in[0])) return true;
-    const auto small = static_cast<size_t>(std::count_if(rest_.begin(), rest_.end(), [&](ExprId id) { return known[id].within(1); }));
+  bool keeps_range() const {
+    const Expr& row = facts_.nest().exprs[factor_.row];
+    if (row.fn == (factor_.divides ? Fn::sqrt : Fn::rsqrt) && facts_.is_of_sums(row.in[0])) return true;
+    const auto small = static_cast<size_t>(std::count_if(rest_.begin(), rest_.end(), [this](ExprId id) { return facts_.is_small(id); }));
     return small > 0 && small + 1 >= rest_.size();
   }
 
  private:
-  bool is_row(ExprId id) const { return !(nest_.exprs[id].axes & reduced_) && nest_.exprs[id].level > 0; }
-
-  // A part without factors stays as it is.
+  // A part without the factor stays as it is.
   void split(ExprId id) {
-    const Expr& e = nest_.exprs[id];
-    if (is_row(id)) return factors_.push_back({id, false});
-    const size_t before = factors_.size(), rest = rest_.size();
-    if (e.fn == Fn::mul) split(e.in[0]), split(e.in[1]);
-    if (e.fn == Fn::div && is_row(e.in[1])) split(e.in[0]), factors_.push_back({e.in[1], true});
-    if (factors_.size() > before) return;
-    rest_.resize(rest);
-    rest_.push_back(id);
+    const Expr& e = facts_.nest().exprs[id];
+    if (facts_.factors(id) == 0) rest_.push_back(id);
+    else if (facts_.is_row(id)) factor_ = {id, false};
+    else if (facts_.divides(e)) factor_ = {e.in[1], true}, rest_.push_back(e.in[0]);
+    else split(e.in[0]), split(e.in[1]);
   }
 
-  bool rest_is_known_before() const {
-    return std::all_of(rest_.begin(), rest_.end(), [&](ExprId id) { return nest_.exprs[id].level < nest_.exprs[factors_[0].row].level; });
-  }
-
-  bool is_of_sums(ExprId id) const {
-    const Expr& e = nest_.exprs[id];
-    if (is_reduction(e.fn)) return e.fn == Fn::sum;
-    return e.level == 0 || std::all_of(e.in.begin(), e.in.begin() + e.count, [this](ExprId in) { return is_of_sums(in); });
-  }
-
-  const Nest& nest_;
-  const AxisSet reduced_;
-  std::vector<Factor> factors_;
+  const Facts& facts_;
+  Factor factor_{};
   std::vector<ExprId> rest_;
 };
 
@@ -68,13 +81,13 @@ class Rewrite {
 
   void run(AxisSet reduced) {
     const Nest& n = lowered_.nest;
-    const std::vector<Bounds> known = bounds(n);
+    const Facts facts(n, reduced);
     for (ExprId id = 0; id < n.exprs.size(); id++) {
       const Expr& e = n.exprs[id];
-      if (e.fn == Fn::sum && is_real(e.dtype)) {
-        const Product product(n, reduced, e.in[0]);
-        if (product.factor() && product.keeps_range(known)) {
-          now_[id] = apart(e, product.rest(), *product.factor());
+      if (e.fn == Fn::sum && is_real(e.dtype) && facts.factors(e.in[0]) == 1) {
+        const Product product(facts, e.in[0]);
+        if (product.leaves_a_pass() && product.keeps_range()) {
+          now_[id] = apart(e, product.rest(), product.factor());
           continue;
         }
       }

@@ -67,6 +67,23 @@ TEST_F(Factors, stay_where_all_else_comes_as_late) {
             }), 4u);
 }
 
+// Squares of squares: an element, and what is known of a row, is the product of four thousand million.
+TEST_F(Factors, are_looked_for_in_each_product_once) {
+  const auto squared = [](Scope& s, Tensor* x) {
+    for (int i = 0; i < 32; i++) x = product(s, x, x);
+    return x;
+  };
+  const auto made = [&](bool elements, bool rows) {
+    return [=](Scope& s, In t) {
+      Tensor *power = elements ? squared(s, t[0]) : t[0], *sum = of_row(s, "sum", t[0]);
+      Tensor* x = quotient(s, power, call(s, "sqrt", {arg(rows ? squared(s, sum) : sum)}));
+      return product(s, t[1], of_row(s, "sum", product(s, t[1], x)));
+    };
+  };
+  EXPECT_EQ(passes(made(true, false), 1, 1), 2u);
+  EXPECT_EQ(passes(made(false, true), 1.0 / kColumns, 1.0 / kColumns), 2u);
+}
+
 // An index of which a check tells by number, which is another one afterwards.
 TEST_F(Factors, leave_indices_checked) {
   const Body body = [](Scope& s, In t) {
