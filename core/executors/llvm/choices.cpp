@@ -76,13 +76,7 @@ void Code::store_where_known(const fusion::Output& s) {
     if (only.begin > 0) here = b_.CreateAnd(here, b_.CreateICmpSGE(index, cut(only.axis, only.begin)));
     if (only.end < nest_.extents[only.axis]) here = b_.CreateAnd(here, b_.CreateICmpSLT(index, cut(only.axis, only.end)));
   }
-  auto* then = llvm::BasicBlock::Create(b_.getContext(), "here", function_);
-  auto* after = llvm::BasicBlock::Create(b_.getContext(), "on", function_);
-  b_.CreateCondBr(here, then, after);
-  b_.SetInsertPoint(then);
-  apart([&] { store(s, evaluate(s.value)); });
-  b_.CreateBr(after);
-  b_.SetInsertPoint(after);
+  branch(here, [&] { apart([&] { store(s, evaluate(s.value)); }); });
 }
 
 }  // namespace thunder::codegen

@@ -38,6 +38,7 @@ class Code {
   void read_arguments();
   llvm::Value* parameter(size_t index);
   void loop(llvm::Value* begin, llvm::Value* end, uint64_t step, const std::function<void(llvm::Value*)>& body);
+  void branch(llvm::Value* condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
   void begin_streams();
   void end_streams();
   void place(llvm::Value* item);
@@ -56,7 +57,6 @@ class Code {
   void walk(size_t first, size_t count);
   void take_over(Row& row);
   void hand_on();
-  void branch(llvm::Value* condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
   llvm::Value* variable(llvm::Type* type);
 
   // vectors.cpp

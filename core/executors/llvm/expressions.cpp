@@ -1,4 +1,6 @@
 // The value of an expression at a point of the loops.
+#include <algorithm>
+
 #include "executors/llvm/code.h"
 
 namespace thunder::codegen {
@@ -52,7 +54,7 @@ Value* Code::apply_all(const Expr& e) {
     vectors |= is_vector(operands.back());
   }
   // Numbers of the row first: LLVM moves a sign to the first factor, where it then belongs to the row.
-  if (e.fn == Fn::mul && is_vector(operands[0]) && !is_vector(operands[1])) std::swap(operands[0], operands[1]);
+  if (e.fn == Fn::mul && !is_vector(operands.back())) std::reverse(operands.begin(), operands.end());
   if (vectors)
     for (Value*& v : operands) v = spread(v);
   // Dividing a row by one number is multiplying it by the number's reciprocal, which is computed once.
@@ -129,18 +131,14 @@ Value* Code::pick(ExprId id) {
 void Code::report(Value* bad, Value* index, ExprId id) {
   if (is_vector(bad) && at_.mask) bad = b_.CreateAnd(bad, at_.mask);
   Value* any = is_vector(bad) ? b_.CreateOrReduce(bad) : bad;
-  auto* then = llvm::BasicBlock::Create(b_.getContext(), "refuse", function_);
-  auto* after = llvm::BasicBlock::Create(b_.getContext(), "on", function_);
-  b_.CreateCondBr(any, then, after);
-  b_.SetInsertPoint(then);
-  if (is_vector(index)) {
-    Value* least = llvm::ConstantInt::get(index->getType(), static_cast<uint64_t>(INT64_MIN));
-    index = b_.CreateIntMaxReduce(b_.CreateSelect(bad, index, least), true);
-  }
-  b_.CreateStore(b_.getInt64(id), refusal_);
-  b_.CreateStore(index, b_.CreateConstGEP1_64(b_.getInt64Ty(), refusal_, 1));
-  b_.CreateBr(after);
-  b_.SetInsertPoint(after);
+  branch(any, [&] {
+    if (is_vector(index)) {
+      Value* least = llvm::ConstantInt::get(index->getType(), static_cast<uint64_t>(INT64_MIN));
+      index = b_.CreateIntMaxReduce(b_.CreateSelect(bad, index, least), true);
+    }
+    b_.CreateStore(b_.getInt64(id), refusal_);
+    b_.CreateStore(index, b_.CreateConstGEP1_64(b_.getInt64Ty(), refusal_, 1));
+  });
 }
 
 }  // namespace thunder::codegen

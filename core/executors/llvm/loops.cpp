@@ -65,6 +65,23 @@ void Code::loop(Value* begin, Value* end, uint64_t step, const std::function<voi
   b_.SetInsertPoint(out);
 }
 
+void Code::branch(Value* condition, const std::function<void()>& then, const std::function<void()>& otherwise) {
+  auto& c = b_.getContext();
+  auto* yes = llvm::BasicBlock::Create(c, "then", function_);
+  auto* no = otherwise ? llvm::BasicBlock::Create(c, "else", function_) : nullptr;
+  auto* after = llvm::BasicBlock::Create(c, "after", function_);
+  b_.CreateCondBr(condition, yes, no ? no : after);
+  b_.SetInsertPoint(yes);
+  then();
+  b_.CreateBr(after);
+  if (no) {
+    b_.SetInsertPoint(no);
+    otherwise();
+    b_.CreateBr(after);
+  }
+  b_.SetInsertPoint(after);
+}
+
 void Code::emit() {
   b_.SetInsertPoint(llvm::BasicBlock::Create(b_.getContext(), "entry", function_));
   read_arguments();

@@ -151,19 +151,11 @@ void Code::store_vector(const fusion::Output& s, Value* value, Value* to, llvm::
     b_.CreateAlignedStore(value, to, align);
     return;
   }
-  auto& c = b_.getContext();
-  auto* past = llvm::BasicBlock::Create(c, "past", function_);
-  auto* into = llvm::BasicBlock::Create(c, "into", function_);
-  auto* after = llvm::BasicBlock::Create(c, "after", function_);
   Value* within = b_.CreateAnd(b_.CreatePtrToInt(to, b_.getInt64Ty()), b_.getInt64(kLine - 1));
-  b_.CreateCondBr(b_.CreateAnd(may_stream_[s.buffer], b_.CreateICmpEQ(within, b_.getInt64(0))), past, into);
-  b_.SetInsertPoint(past);
-  b_.CreateAlignedStore(value, to, llvm::Align(kLine))->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(c, llvm::ConstantAsMetadata::get(b_.getInt32(1))));
-  b_.CreateBr(after);
-  b_.SetInsertPoint(into);
-  b_.CreateAlignedStore(value, to, align);
-  b_.CreateBr(after);
-  b_.SetInsertPoint(after);
+  branch(b_.CreateAnd(may_stream_[s.buffer], b_.CreateICmpEQ(within, b_.getInt64(0))), [&] {
+    auto* past = llvm::MDNode::get(b_.getContext(), llvm::ConstantAsMetadata::get(b_.getInt32(1)));
+    b_.CreateAlignedStore(value, to, llvm::Align(kLine))->setMetadata(llvm::LLVMContext::MD_nontemporal, past);
+  }, [&] { b_.CreateAlignedStore(value, to, align); });
 }
 
 }  // namespace thunder::codegen

@@ -88,23 +88,6 @@ void Code::hand_on() {
   }
 }
 
-void Code::branch(Value* condition, const std::function<void()>& then, const std::function<void()>& otherwise) {
-  auto& c = b_.getContext();
-  auto* yes = llvm::BasicBlock::Create(c, "then", function_);
-  auto* no = otherwise ? llvm::BasicBlock::Create(c, "else", function_) : nullptr;
-  auto* after = llvm::BasicBlock::Create(c, "after", function_);
-  b_.CreateCondBr(condition, yes, no ? no : after);
-  b_.SetInsertPoint(yes);
-  then();
-  b_.CreateBr(after);
-  if (no) {
-    b_.SetInsertPoint(no);
-    otherwise();
-    b_.CreateBr(after);
-  }
-  b_.SetInsertPoint(after);
-}
-
 // In the frame, which becomes a register.
 Value* Code::variable(llvm::Type* type) {
   auto& entry = function_->getEntryBlock();

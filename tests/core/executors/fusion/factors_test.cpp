@@ -9,9 +9,7 @@ namespace {
 
 using In = std::span<Tensor* const>;
 constexpr int64_t kRows = 6, kColumns = 40;
-const std::vector<int64_t> kEachRow{1};
 
-Tensor* of_row(Scope& s, const char* op, Tensor* x) { return call(s, op, {arg(x), arg(kEachRow), Any::boolean(true)}); }
 Tensor* product(Scope& s, Tensor* a, Tensor* b) { return call(s, "mul", {arg(a), arg(b)}); }
 Tensor* quotient(Scope& s, Tensor* a, Tensor* b) { return call(s, "div", {arg(a), arg(b)}); }
 Tensor* power(Scope& s, Tensor* x) { return call(s, "exp", {arg(call(s, "sub", {arg(x), arg(of_row(s, "amax", x))}))}); }

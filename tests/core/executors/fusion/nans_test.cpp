@@ -8,9 +8,7 @@ namespace {
 
 using In = std::span<Tensor* const>;
 constexpr int64_t kRows = 5, kColumns = 130;
-const std::vector<int64_t> kEachRow{1};
 
-Tensor* of_row(Scope& s, const char* op, Tensor* x) { return call(s, op, {arg(x), arg(kEachRow), Any::boolean(true)}); }
 Tensor* less_largest(Scope& s, Tensor* x) { return call(s, "sub", {arg(x), arg(of_row(s, "amax", x))}); }
 Tensor* softmax(Scope& s, Tensor* x) {
   Tensor* power = call(s, "exp", {arg(less_largest(s, x))});

@@ -7,12 +7,12 @@ namespace {
 using In = std::span<Tensor* const>;
 struct Pipelined : FusedTest {};
 
-const std::vector<int64_t> kEachRow{1}, kAllRows{0};
+const std::vector<int64_t> kAllRows{0};
 
 std::vector<Tensor*> normalized(Scope& s, In t) {
-  Tensor* high = call(s, "sub", {arg(t[0]), arg(call(s, "amax", {arg(t[0]), arg(kEachRow), Any::boolean(true)}))});
+  Tensor* high = call(s, "sub", {arg(t[0]), arg(of_row(s, "amax", t[0]))});
   Tensor* power = call(s, "exp", {arg(high)});
-  return {call(s, "div", {arg(power), arg(call(s, "sum", {arg(power), arg(kEachRow), Any::boolean(true)}))})};
+  return {call(s, "div", {arg(power), arg(of_row(s, "sum", power))})};
 }
 
 TEST_F(Pipelined, takes_any_number_of_rows) {
@@ -25,7 +25,7 @@ TEST_F(Pipelined, sums_columns_beside) {
   for (int64_t rows : {1, 2, 5, 40, 131})
     for (int64_t columns : {128, 77})
       agree([](Scope& s, In t) {
-        Tensor* mean = call(s, "mean", {arg(call(s, "mul", {arg(t[0]), arg(t[1])})), arg(kEachRow), Any::boolean(true)});
+        Tensor* mean = of_row(s, "mean", call(s, "mul", {arg(t[0]), arg(t[1])}));
         Tensor* each = call(s, "mul", {arg(t[0]), arg(mean)});
         return std::vector{each, call(s, "sum", {arg(call(s, "mul", {arg(each), arg(t[1])})), arg(kAllRows)}), call(s, "sum", {arg(t[0]), arg(kAllRows)})};
       }, {numbers({rows, columns}), numbers({rows, columns})}, 3, 1e-4);
@@ -35,11 +35,11 @@ TEST_F(Pipelined, sums_columns_beside) {
 TEST_F(Pipelined, hands_on_what_earlier_passes_found) {
   for (int64_t rows : {1, 2, 3, 4, 5, 40})
     agree([](Scope& s, In t) {
-      Tensor* high = call(s, "amax", {arg(t[0]), arg(kEachRow), Any::boolean(true)});
-      Tensor* centered = call(s, "sub", {arg(t[0]), arg(call(s, "mean", {arg(call(s, "sub", {arg(t[0]), arg(high)})), arg(kEachRow), Any::boolean(true)}))});
+      Tensor* high = of_row(s, "amax", t[0]);
+      Tensor* centered = call(s, "sub", {arg(t[0]), arg(of_row(s, "mean", call(s, "sub", {arg(t[0]), arg(high)})))});
       Tensor* power = call(s, "exp", {arg(centered)});
-      Tensor* total = call(s, "sum", {arg(power), arg(kEachRow), Any::boolean(true)});
-      Tensor* last = call(s, "sum", {arg(call(s, "sin", {arg(call(s, "div", {arg(power), arg(total)}))})), arg(kEachRow), Any::boolean(true)});
+      Tensor* total = of_row(s, "sum", power);
+      Tensor* last = of_row(s, "sum", call(s, "sin", {arg(call(s, "div", {arg(power), arg(total)}))}));
       return std::vector{call(s, "add", {arg(call(s, "div", {arg(power), arg(total)})), arg(call(s, "mul", {arg(last), arg(high)}))}), high, total, last};
     }, {numbers({rows, 90})}, 4, 1e-5);
 }
@@ -48,7 +48,7 @@ TEST_F(Pipelined, hands_on_what_earlier_passes_found) {
 TEST_F(Pipelined, updates_rows_in_place) {
   for (int64_t rows : {1, 3, 20})
     agree([](Scope& s, In t) {
-      const Any centered = arg(call(s, "sub", {arg(t[0]), arg(call(s, "mean", {arg(t[0]), arg(kEachRow), Any::boolean(true)}))}));
+      const Any centered = arg(call(s, "sub", {arg(t[0]), arg(of_row(s, "mean", t[0]))}));
       call(s, "copy_", {arg(t[0]), centered});
       return std::vector<Tensor*>{};
     }, {numbers({rows, 65})}, 0, 1e-5);
@@ -67,7 +67,7 @@ TEST_F(Pipelined, runs_sums_and_finds_places_in_each_row) {
   for (int64_t rows : {1, 5, 8})
     agree([](Scope& s, In t) {
       Tensor* running = call(s, "cumsum", {arg(t[0]), arg(int64_t{1})});
-      return std::vector{call(s, "sub", {arg(running), arg(call(s, "amax", {arg(t[0]), arg(kEachRow), Any::boolean(true)}))}), call(s, "argmax", {arg(t[0]), arg(int64_t{1})})};
+      return std::vector{call(s, "sub", {arg(running), arg(of_row(s, "amax", t[0]))}), call(s, "argmax", {arg(t[0]), arg(int64_t{1})})};
     }, {numbers({rows, 128})}, 2, 1e-5);
 }
 

@@ -266,6 +266,9 @@ inline Any arg(int64_t i) { return Any::integer(i); }
 inline Any arg(double v) { return Any::real(v); }
 inline Any arg(const std::vector<int64_t>& d) { return Any::dims(d); }
 
+// A reduction of each row of a matrix, which it is spread over again.
+inline Tensor* of_row(Scope& s, std::string_view op, Tensor* x) { return call(s, op, {arg(x), arg(std::vector<int64_t>{1}), Any::boolean(true)}); }
+
 // The results, then d(sum of the first times the last input)/d(each of the `n` first inputs).
 inline std::vector<Tensor*> with_gradients(Scope& s, Tensor* y, std::span<Tensor* const> in, size_t n) {
   Tensor* loss = call(s, "sum", {arg(call(s, "mul", {arg(y), arg(in.back())}))});
