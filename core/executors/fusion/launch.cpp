@@ -4,19 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "base/text.h"
 #include "executors/fusion/caches.h"
-#include "ops/kernels.h"
 
 namespace thunder::fusion {
 namespace {
 
-// Chunks of partial sums: enough for many threads, few enough that adding them up costs little. Never the number of
-// threads, so that sums have the same bits for any.
-constexpr int64_t kFewChunks = 4, kChunks = 32;
-constexpr int64_t kSummed = 16;  // elements that a chunk has for each of its sums, if there are enough
 constexpr int64_t kGrain = 16384;  // elements that a thread is woken for
 // Elements of the lane axis in a work item, where it is split; and where its columns are summed: several sums of each, and what they
 // are of, fit into a first-level cache.
@@ -41,19 +35,6 @@ int64_t block_of(const Nest& nest) {
     if (nest.blocked && nest.maps[s.map][nest.lane] == 1) meet |= nest.maps[s.map][nest.block_axis()] * static_cast<int64_t>(size_of(nest.buffers[s.buffer])) % kMeet == 0;
   }
   return meet && !past ? kShortBlock : kBlock;
-}
-
-// In runs whose length the compiler knows: it makes vectors of them.
-template <class T>
-void add(T* sums, const T* more, int64_t n) {
-  constexpr int64_t kRun = 16;
-  int64_t i = 0;
-  for (; i + kRun <= n; i += kRun) {
-    T run[kRun];
-    for (int64_t k = 0; k < kRun; k++) run[k] = sums[i + k] + more[i + k];
-    for (int64_t k = 0; k < kRun; k++) sums[i + k] = run[k];
-  }
-  for (; i < n; i++) sums[i] += more[i];
 }
 
 // 0 where it does not say.
@@ -88,10 +69,10 @@ size_t second_level_cache() { return 0; }
 struct Launcher::Work {
   const Launcher* launcher;
   std::array<void*, kMaxArguments> buffers;
-  std::byte* partials;
+  PartialSums::Sums sums;
 };
 
-Launcher::Launcher(Lowered lowered) : partials_(std::move(lowered.partials)), checks_(std::move(lowered.checks)) {
+Launcher::Launcher(Lowered lowered) : checks_(std::move(lowered.checks)) {
   Nest& nest = lowered.nest;
   stream_large(nest, last_level_cache());
   pipeline_rows(nest, first_level_cache(), last_level_cache());
@@ -106,14 +87,7 @@ Launcher::Launcher(Lowered lowered) : partials_(std::move(lowered.partials)), ch
   int64_t elements = 1;
   for (uint32_t a = 0; a < nest.outer + nest.inner; a++) elements *= nest.extents[a];
   grain_ = std::max<int64_t>(1, kGrain * items_ / std::max<int64_t>(1, elements));
-  if (partials_.empty()) return;
-  int64_t sums = 0;
-  for (const Partial& p : partials_) {
-    partial_offsets_.push_back(chunk_bytes_);
-    chunk_bytes_ += (static_cast<size_t>(p.elements) * size_of(p.sum) + 63) / 64 * 64;
-    sums += p.elements;
-  }
-  chunks_ = std::min(items_, std::clamp(elements / (kSummed * std::max<int64_t>(1, sums)), kFewChunks, kChunks));
+  partials_ = PartialSums(std::move(lowered.partials), elements, items_);
 }
 
 void Launcher::find_steps(const Nest& nest) {
@@ -152,17 +126,15 @@ Status* Launcher::run_items(int64_t begin, int64_t end, void* arg) {
   return work.launcher->run_range(work, begin, end);
 }
 
-// Each chunk of the outer range sums into memory of its own.
 Status* Launcher::run_chunks(int64_t begin, int64_t end, void* arg) {
-  const Work& work = *static_cast<Work*>(arg);
+  Work& work = *static_cast<Work*>(arg);
   const Launcher& l = *work.launcher;
   auto buffers = work.buffers;
   Refusal refusal;
   for (int64_t c = begin; c < end; c++) {
-    std::byte* sums = work.partials + static_cast<size_t>(c) * l.chunk_bytes_;
-    std::memset(sums, 0, l.chunk_bytes_);
-    for (size_t i = 0; i < l.partials_.size(); i++) buffers[l.partials_[i].argument] = sums + l.partial_offsets_[i];
-    l.kernel_(buffers.data(), l.parameters_.data(), l.items_ * c / l.chunks_, l.items_ * (c + 1) / l.chunks_, &refusal);
+    l.partials_.begin(work.sums, c, buffers.data());
+    l.kernel_(buffers.data(), l.parameters_.data(), l.items_ * c / l.partials_.chunks(), l.items_ * (c + 1) / l.partials_.chunks(), &refusal);
+    l.partials_.end(work.sums, begin, c);
   }
   return refusal.expr < 0 ? nullptr : l.refused(refusal);
 }
@@ -172,34 +144,12 @@ Status* Launcher::run(const Launch& launch) const {
   work.launcher = this;
   for (size_t i = 0; i < launch.n_inputs; i++) work.buffers[i] = launch.inputs[i].data;
   for (size_t i = 0; i < launch.n_outputs; i++) work.buffers[launch.n_inputs + i] = launch.outputs[i].data;
-  work.partials = static_cast<std::byte*>(launch.scratch);
-  if (!chunks_) return items_ <= grain_ ? run_range(work, 0, items_) : launch.parallel_for(&launch, items_, grain_, run_items, &work);
-  if (Status* failed = launch.parallel_for(&launch, chunks_, (grain_ * chunks_ + items_ - 1) / items_, run_chunks, &work)) return failed;
-  add_up(launch);
+  if (!partials_.chunks()) return items_ <= grain_ ? run_range(work, 0, items_) : launch.parallel_for(&launch, items_, grain_, run_items, &work);
+  work.sums.memory = static_cast<std::byte*>(launch.scratch);
+  const int64_t chunks = partials_.chunks();
+  if (Status* failed = launch.parallel_for(&launch, chunks, (grain_ * chunks + items_ - 1) / items_, run_chunks, &work)) return failed;
+  partials_.finish(work.sums, launch);
   return nullptr;
-}
-
-void Launcher::add_up(const Launch& launch) const {
-  constexpr int64_t kAtOnce = 256;
-  const auto* partials = static_cast<const std::byte*>(launch.scratch);
-  for (size_t i = 0; i < partials_.size(); i++) {
-    const Partial& p = partials_[i];
-    const Buffer& out = launch.outputs[p.argument - launch.n_inputs];
-    by_dtype(p.sum, [&](auto t) {
-      using T = decltype(t);
-      by_dtype(out.dtype, [&](auto u) {
-        using Out = decltype(u);
-        if constexpr (!std::is_same_v<T, bool> && !std::is_same_v<T, bf16>)
-          for (int64_t first = 0; first < p.elements; first += kAtOnce) {
-            const int64_t n = std::min(kAtOnce, p.elements - first);
-            T sums[kAtOnce] = {};
-            for (int64_t c = 0; c < chunks_; c++)
-              add(sums, reinterpret_cast<const T*>(partials + static_cast<size_t>(c) * chunk_bytes_ + partial_offsets_[i]) + first, n);
-            for (int64_t k = 0; k < n; k++) out.as<Out>()[first + k] = static_cast<Out>(sums[k]);
-          }
-      });
-    });
-  }
 }
 
 Status* Launcher::refused(const Refusal& r) const {

@@ -1,0 +1,85 @@
+#include "executors/fusion/partials.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "ops/kernels.h"
+
+namespace thunder::fusion {
+namespace {
+
+constexpr int64_t kSummed = 64;  // elements that a chunk has for each of its sums, if there are enough: rows overlap within a chunk only
+
+// In runs whose length the compiler knows: it makes vectors of them.
+template <class T>
+void add(T* sums, const T* more, int64_t n) {
+  constexpr int64_t kRun = 16;
+  int64_t i = 0;
+  for (; i + kRun <= n; i += kRun) {
+    T run[kRun];
+    for (int64_t k = 0; k < kRun; k++) run[k] = sums[i + k] + more[i + k];
+    for (int64_t k = 0; k < kRun; k++) sums[i + k] = run[k];
+  }
+  for (; i < n; i++) sums[i] += more[i];
+}
+
+template <class F>
+void by_sum(DType d, F&& f) {
+  by_dtype(d, [&](auto t) {
+    if constexpr (!std::is_same_v<decltype(t), bool> && !std::is_same_v<decltype(t), bf16>) f(t);
+  });
+}
+
+}  // namespace
+
+PartialSums::PartialSums(std::vector<Partial> sums, int64_t elements, int64_t items) : sums_(std::move(sums)) {
+  if (sums_.empty()) return;
+  int64_t all = 0;
+  for (const Partial& p : sums_) {
+    offsets_.push_back(chunk_bytes_);
+    chunk_bytes_ += (static_cast<size_t>(p.elements) * size_of(p.sum) + 63) / 64 * 64;
+    all += p.elements;
+  }
+  chunks_ = std::min(items, std::clamp(elements / (kSummed * std::max<int64_t>(1, all)), kFewChunks, kChunks));
+}
+
+void PartialSums::begin(const Sums& sums, int64_t chunk, void** arguments) const {
+  std::memset(at(sums, chunk), 0, chunk_bytes_);
+  for (size_t i = 0; i < sums_.size(); i++) arguments[sums_[i].argument] = at(sums, chunk) + offsets_[i];
+}
+
+void PartialSums::end(Sums& sums, int64_t first, int64_t chunk) const {
+  for (int64_t many = 1; chunk & many; many *= 2) {
+    const int64_t left = chunk & -2 * many;
+    if (left < first) return;
+    add_next(sums, left);
+  }
+}
+
+void PartialSums::add_next(Sums& sums, int64_t chunk) const {
+  const int64_t many = sums.of[static_cast<size_t>(chunk)] + 1;
+  for (size_t i = 0; i < sums_.size(); i++)
+    by_sum(sums_[i].sum, [&](auto t) {
+      using T = decltype(t);
+      add(reinterpret_cast<T*>(at(sums, chunk) + offsets_[i]), reinterpret_cast<const T*>(at(sums, chunk + many) + offsets_[i]), sums_[i].elements);
+    });
+  sums.of[static_cast<size_t>(chunk)] = static_cast<uint8_t>(2 * many - 1);
+}
+
+void PartialSums::finish(Sums& sums, const Launch& launch) const {
+  for (int64_t many = 1; many < chunks_; many *= 2)
+    for (int64_t left = 0; left + many < chunks_; left += 2 * many)
+      if (sums.of[static_cast<size_t>(left)] < many) add_next(sums, left);
+  for (size_t i = 0; i < sums_.size(); i++) {
+    const Buffer& out = launch.outputs[sums_[i].argument - launch.n_inputs];
+    by_sum(sums_[i].sum, [&](auto t) {
+      const auto* all = reinterpret_cast<const decltype(t)*>(sums.memory + offsets_[i]);
+      by_dtype(out.dtype, [&](auto u) {
+        using Out = decltype(u);
+        for (int64_t k = 0; k < sums_[i].elements; k++) out.as<Out>()[k] = static_cast<Out>(all[k]);
+      });
+    });
+  }
+}
+
+}  // namespace thunder::fusion

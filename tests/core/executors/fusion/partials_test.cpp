@@ -1,0 +1,80 @@
+// Chunks' sums are added in one order, whoever does the chunks.
+#include "executors/fusion/partials.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "ops/kernels.h"
+
+namespace thunder::fusion {
+namespace {
+
+constexpr int64_t kSums = 5;
+
+// Two arguments of sums behind one input. Chunks are done in ranges that end at these numbers, the last range first.
+std::vector<float> sums_of(const PartialSums& partial, const std::vector<int64_t>& ends, DType out) {
+  std::vector<std::byte> memory(partial.bytes());
+  PartialSums::Sums sums{memory.data()};
+  for (size_t r = ends.size(); r-- > 0;) {
+    const int64_t first = r ? ends[r - 1] : 0;
+    for (int64_t c = first; c < ends[r]; c++) {
+      void* arguments[3] = {};
+      partial.begin(sums, c, arguments);
+      for (int64_t i = 0; i < kSums; i++) {
+        static_cast<float*>(arguments[1])[i] += 0.1f + static_cast<float>(c * c) / 3.0f + static_cast<float>(i);
+        static_cast<float*>(arguments[2])[i] += 1.0f / static_cast<float>(1 + c + i);
+      }
+      partial.end(sums, first, c);
+    }
+  }
+  std::vector<float> found(2 * kSums);
+  const int64_t shape[] = {kSums}, strides[] = {1};
+  std::vector<bf16> half(2 * kSums);
+  Buffer outputs[2];
+  for (size_t i = 0; i < 2; i++) {
+    outputs[i].shape = shape, outputs[i].strides = strides, outputs[i].rank = 1, outputs[i].dtype = out;
+    outputs[i].data = out == DType::f32 ? static_cast<void*>(found.data() + i * kSums) : half.data() + i * kSums;
+  }
+  Launch launch{};
+  launch.n_inputs = 1, launch.outputs = outputs, launch.n_outputs = 2;
+  partial.finish(sums, launch);
+  if (out != DType::f32) std::copy(half.begin(), half.end(), found.begin());
+  return found;
+}
+
+PartialSums partial_sums(int64_t chunks) { return {{{1, kSums, DType::f32}, {2, kSums, DType::f32}}, 1 << 20, chunks}; }
+
+TEST(PartialSums, are_the_same_bits_however_chunks_are_divided) {
+  for (const int64_t chunks : {1, 2, 3, 4, 5, 7, 8, 13, 31, 32}) {
+    const PartialSums partial = partial_sums(chunks);
+    ASSERT_EQ(partial.chunks(), chunks);
+    std::vector<int64_t> each(static_cast<size_t>(chunks));
+    std::iota(each.begin(), each.end(), 1);
+    const std::vector<float> alone = sums_of(partial, {chunks}, DType::f32);
+    double expected = 0;
+    for (int64_t c = 0; c < chunks; c++) expected += 1.0 / static_cast<double>(1 + c);
+    EXPECT_NEAR(alone[kSums], expected, 1e-5) << chunks;
+    EXPECT_EQ(sums_of(partial, each, DType::f32), alone) << chunks;
+    for (int64_t cut = 1; cut < chunks; cut++) EXPECT_EQ(sums_of(partial, {cut, chunks}, DType::f32), alone) << chunks << " " << cut;
+  }
+}
+
+TEST(PartialSums, become_what_the_output_is_of) {
+  const PartialSums partial = partial_sums(4);
+  const std::vector<float> found = sums_of(partial, {4}, DType::bf16), exact = sums_of(partial, {4}, DType::f32);
+  for (size_t i = 0; i < found.size(); i++) EXPECT_EQ(found[i], static_cast<float>(bf16(exact[i]))) << i;
+}
+
+TEST(PartialSums, have_chunks_of_many_elements_and_never_more_than_work_items) {
+  const auto chunks = [](int64_t elements, int64_t items) { return PartialSums({{1, 100, DType::f32}}, elements, items).chunks(); };
+  EXPECT_EQ(chunks(1000, 100), 4);
+  EXPECT_EQ(chunks(64 * 100 * 10, 100), 10);
+  EXPECT_EQ(chunks(int64_t{1} << 40, 100), kChunks);
+  EXPECT_EQ(chunks(int64_t{1} << 40, 3), 3);
+  EXPECT_EQ(PartialSums({}, 1000, 100).chunks(), 0);
+  EXPECT_EQ(PartialSums({}, 1000, 100).bytes(), 0u);
+}
+
+}  // namespace
+}  // namespace thunder::fusion
