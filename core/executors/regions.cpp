@@ -6,6 +6,7 @@
 
 #include "executors/frozen.h"
 #include "executors/recompute.h"
+#include "executors/spread.h"
 #include "executors/value_set.h"
 
 namespace thunder {
@@ -32,7 +33,7 @@ class Regions {
     for (Line& line : lines_) line.spreads = spreads(*line.node);
     spread_from_.resize(trace.store->size(), kNoValue), made_again_.resize(trace.store->size(), 0);
     for (const Node* n : trace.nodes)
-      if (makes_more(*n)) spread_from_[n->results[0]] = n->args[0].v;
+      if (makes_more(*n, *trace.store)) spread_from_[n->results[0]] = n->args[0].v;
     for (ValueId v : trace.outputs) uses_[v]++;
     for (const Write& w : trace.writes) uses_[w.value]++;
     find_whole_reads();
@@ -120,8 +121,8 @@ class Regions {
     return true;
   }
 
-  // Which candidates reach each other over values that they make or read. What is spread in several places reaches nobody:
-  // its readers have nothing else in common, such as the parameters that share a learning rate.
+  // Which candidates reach each other over values that they make or read. What is spread in several places reaches nobody, nor does
+  // what was spread before: its readers have nothing else in common, such as the parameters that share a learning rate.
   void connect(size_t first, size_t end) {
     parts_.resize(end - first);
     std::iota(parts_.begin(), parts_.end(), 0u);
@@ -133,7 +134,10 @@ class Regions {
         if (touched_.add(v)) toucher_[v] = static_cast<uint32_t>(i - first);
         else parts_[part_of(toucher_[v])] = part_of(i - first);
       };
-      for_each_value(n.args, touch);
+      for_each_value(n.args, [&](ValueId v) {
+        const bool spread_elsewhere = spread_from_[v] != kNoValue && !touched_.has(v);
+        if (!spread_elsewhere) touch(v);
+      });
       for (ValueId r : n.results) touch(r);
     }
   }
@@ -141,14 +145,7 @@ class Regions {
     while (parts_[line] != line) line = parts_[line] = parts_[parts_[line]];
     return static_cast<uint32_t>(line);
   }
-  bool spreads(const Node& n) const { return makes_more(n) && uses_[n.args[0].v] >= 2; }
-  // A view of more elements than there are.
-  bool makes_more(const Node& n) const {
-    const Store& store = *trace_.store;
-    if (!def(n).view) return false;
-    const Dim many = elements(store.type(n.results[0]).shape), few = elements(store.type(n.args[0].v).shape);
-    return many.constant() && few.constant() ? many.value() > few.value() : many != few;
-  }
+  bool spreads(const Node& n) const { return makes_more(n, *trace_.store) && uses_[n.args[0].v] >= 2; }
 
   // What it took, less the lines that need one behind the region. Gives one more than the room that it leaves before the lines
   // which it found no place for; 0: there is no region.

@@ -127,6 +127,14 @@ TEST_F(Regions, are_not_bound_by_a_value_that_is_spread_to_each) {
   EXPECT_EQ(claimed({d, b}), (Lines{"prims.expand", "prims.expand", "prims.mul", "prims.matmul", "prims.sum", "4 lines"}));
 }
 
+TEST_F(Regions, are_not_bound_by_what_was_spread_before_for_all) {
+  choice.takes = [](const Node&) { return false; };
+  Var rate = maker.input("rate", {}), p = maker.input("p", {2, 2}), q = maker.input("q", {2, 2}), spread = prim("prims.expand", {rate, Shape{2, 2}});
+  Var a = prim("prims.neg", {prim("prims.mul", {p, spread})}), b = prim("prims.neg", {prim("prims.mul", {q, spread})});
+  claimed({a, b});
+  EXPECT_EQ(choice.offered, (std::vector<size_t>{5, 2, 2})) << "from the view on, and of each of the chains behind it";
+}
+
 TEST_F(Regions, are_found_in_time_linear_in_the_trace) {
   constexpr size_t kLines = 20'000;
   choice.takes = [](const Node&) { return false; };

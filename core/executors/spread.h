@@ -1,0 +1,15 @@
+// Views of more elements than there are.
+#pragma once
+
+#include "ir/trace.h"
+#include "ops/registry.h"
+
+namespace thunder {
+
+inline bool makes_more(const Node& n, const Store& store) {
+  if (!def(n).view) return false;
+  const Dim many = elements(store.type(n.results[0]).shape), few = elements(store.type(n.args[0].v).shape);
+  return many.constant() && few.constant() ? many.value() > few.value() : many != few;
+}
+
+}  // namespace thunder
