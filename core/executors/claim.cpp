@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "executors/regions.h"
+#include "executors/siblings.h"
 
 namespace thunder {
 namespace {
@@ -40,7 +41,7 @@ Trace descend(const Trace& trace, const Executors& executors) {
 Trace claim(const Trace& trace, const Executors& executors, const Op& region) {
   Trace out = trace;
   for (auto& e : executors) {
-    if (e->desc().claim_region) claim_regions(out, *e, region);
+    if (e->desc().claim_region) claim_regions(out, *e, region), join_siblings(out, *e, region);
     for (const Node*& node : out.nodes)
       if (!node->executor && e->claims({*node, *trace.store})) node = trace.store->claimed(node, trace.store->text(e->name()));
   }

@@ -47,6 +47,8 @@ struct ExecutorDesc {
   // may be other lines between them; what they need of the region leads to none of these. It may get fewer than it
   // took: those that need a line that it left out stay out. Null: it takes line by line.
   bool (*claim_region)(std::span<const Node* const> nodes, const Store& store, uint8_t* taken, void* user) = nullptr;
+  // Fusion executors: whether these lines can form one region, though some need nothing of the others. Null: they cannot.
+  bool (*fits)(std::span<const Node* const> nodes, const Store& store, void* user) = nullptr;
   // Once a line that needs a step. Owned status; Code::declined: the next executor is asked, for the line or for what
   // is inside it; any other: compiling fails with its message.
   Status* (*prepare)(const NodeView&, void** state, size_t* scratch_bytes, void* user) = nullptr;

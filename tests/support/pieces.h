@@ -7,9 +7,11 @@
 
 namespace thunder::test {
 
-// Which of the lines that it is offered it takes, and which regions it declines to prepare. Null: all, none.
+// Which of the lines that it is offered it takes, which it runs together though they need nothing of each other, and which regions it
+// declines to prepare. Null: all, none, none.
 struct Pieces {
   bool (*takes)(const Node&) = nullptr;
+  bool (*fits)(std::span<const Node* const> nodes) = nullptr;
   bool (*declines)(const Node& region) = nullptr;
   std::vector<size_t> prepared = {};  // the number of lines of each region that it did not decline
   std::vector<size_t> offered = {};   // of each question: how many lines
@@ -26,6 +28,11 @@ inline bool claim_region(std::span<const Node* const> nodes, const Store&, uint8
   p.offered.push_back(nodes.size());
   for (size_t i = 0; i < nodes.size(); i++) taken[i] = i == 0 || !p.takes || p.takes(*nodes[i]);
   return true;
+}
+
+inline bool fits(std::span<const Node* const> nodes, const Store&, void* user) {
+  auto& p = *static_cast<Pieces*>(user);
+  return p.fits && p.fits(nodes);
 }
 
 struct Piece {
@@ -71,6 +78,7 @@ inline Ref<Executor> pieces_executor(Pieces& choice) {
   d.user = &choice;
   d.claim = pieces::claim;
   d.claim_region = pieces::claim_region;
+  d.fits = pieces::fits;
   d.prepare = pieces::prepare;
   d.run = pieces::run;
   d.drop = [](void* state) { delete static_cast<pieces::Piece*>(state); };

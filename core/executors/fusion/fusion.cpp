@@ -19,6 +19,11 @@ bool claim_region(std::span<const Node* const> lines, const Store& store, uint8_
   return grow(lines, store, {taken, lines.size()});
 }
 
+bool fits(std::span<const Node* const> lines, const Store& store, void*) {
+  Group group(store);
+  return std::all_of(lines.begin(), lines.end(), [&](const Node* line) { return group.extend(*line); }) && group.consistent();
+}
+
 // What a line was prepared to: nothing, until its layout is known.
 using State = std::unique_ptr<Launcher>;
 
@@ -57,6 +62,7 @@ ExecutorDesc fusion_executor() {
   d.flags = kStrided | kInPlace;
   d.claim = claim;
   d.claim_region = claim_region;
+  d.fits = fits;
   d.prepare = prepare;
   d.lay_out = lay_out;
   d.run = run;

@@ -243,5 +243,19 @@ TEST_F(Joins, pick_from_what_they_join) {
   }, {numbers({30, 1}), numbers({30, 1}), numbers({30, 1}, DType::i64, 0, 2)}, 2);
 }
 
+// The gradient by the input and those by what it is turned with read the same, and nothing of each other.
+TEST_F(Joins, rotations_with_their_gradients_in_one_kernel) {
+  for (const auto& [rows, half] : {std::pair(7, 5), std::pair(64, 32), std::pair(256, 200), std::pair(1021, 387), std::pair(1500, 384)}) {
+    SCOPED_TRACE(std::to_string(rows) + " " + std::to_string(half));
+    const auto made = agree([half = half](Scope& s, In t) {
+      Tensor* other = rotated(s, call(s, "mul", {arg(t[0]), arg(t[3])}), half);
+      return std::vector{call(s, "sub", {arg(call(s, "mul", {arg(t[0]), arg(t[2])})), arg(other)}),
+                         call(s, "sum", {arg(call(s, "mul", {arg(t[0]), arg(t[1])})), arg(int64_t{0})}),
+                         call(s, "sum", {arg(call(s, "mul", {arg(t[0]), arg(rotated(s, t[1], half))})), arg(int64_t{0})})};
+    }, {numbers({rows, 2 * half}), numbers({rows, 2 * half}), numbers({2 * half}), numbers({2 * half})}, 3, 1e-5);
+    EXPECT_EQ(made.kernels, 1u) << made.text;
+  }
+}
+
 }  // namespace
 }  // namespace thunder::fusion

@@ -1,0 +1,135 @@
+#include "executors/siblings.h"
+
+#include <algorithm>
+
+#include "executors/spread.h"
+#include "executors/value_set.h"
+
+namespace thunder {
+namespace {
+
+// How far a kernel's sibling may be.
+constexpr size_t kReach = 64;
+
+class Siblings {
+ public:
+  Siblings(Trace& trace, const Executor& executor, const Op& op)
+      : trace_(trace), executor_(executor), op_(op), name_(trace.store->text(executor.name())), spread_(trace.store->size()), read_(trace.store->size()), behind_(trace.store->size()) {
+    for (const Node* n : trace.nodes) {
+      lines_.push_back({n, kernel(*n), most(*n)});
+      if (makes_more(*n, *trace.store)) spread_.add(*n);
+    }
+  }
+
+  void run() {
+    for (size_t i = 0; i < lines_.size(); i++)
+      while (lines_[i].kernel && join_next(i)) continue;
+    trace_.nodes.clear();
+    for (const Line& line : lines_) trace_.nodes.push_back(line.node);
+  }
+
+ private:
+  struct Line {
+    const Node* node;
+    bool kernel;
+    int64_t most;  // elements of the largest value that it reads or makes
+  };
+
+  bool kernel(const Node& n) const {
+    if (n.executor) return executor_.name() == n.executor && !n.body.empty();
+    return !def(n).view && executor_.claims({n, *trace_.store});
+  }
+
+  int64_t elements_of(ValueId v) const {
+    const Dim size = elements(trace_.store->type(v).shape);
+    return size.constant() ? size.value() : 0;
+  }
+  int64_t most(const Node& n) const {
+    int64_t most = 0;
+    const auto look = [&](ValueId v) { most = std::max(most, elements_of(v)); };
+    for_each_value(n.args, look);
+    for (ValueId r : n.results) look(r);
+    return most;
+  }
+
+  // With the next line that it can be joined with; false: there is none.
+  bool join_next(size_t first) {
+    read_.clear(), behind_.clear();
+    for_each_value(lines_[first].node->args, [&](ValueId v) {
+      if (!spread_.has(v)) read_.add(v);
+    });
+    behind_.add(*lines_[first].node);
+    for (size_t i = first + 1; i < std::min(lines_.size(), first + kReach); i++) {
+      const Line& line = lines_[i];
+      const bool passes = line.kernel || def(*line.node).view || line.most <= 1;
+      if (!passes) return false;
+      if (behind_.read_by(*line.node)) behind_.add(*line.node);
+      else if (line.kernel && line.most == lines_[first].most && reads_the_same(line) && join(first, i)) return true;
+    }
+    return false;
+  }
+
+  bool reads_the_same(const Line& line) const {
+    bool reads = false;
+    for_each_value(line.node->args, [&](ValueId v) { reads |= line.most > 1 && read_.has(v) && elements_of(v) == line.most; });
+    return reads;
+  }
+
+  static std::vector<const Node*> lines_of(const Node& n) {
+    return n.body.empty() ? std::vector<const Node*>{&n} : std::vector<const Node*>(n.body.begin(), n.body.end());
+  }
+  bool fits(std::span<const Node* const> lines) const { return executor_.desc().fits(lines, *trace_.store, executor_.desc().user); }
+
+  // Lines between them that need the first go behind both.
+  bool join(size_t first, size_t second) {
+    std::vector<const Node*> body = lines_of(*lines_[first].node);
+    const std::vector<const Node*> others = lines_of(*lines_[second].node);
+    const auto middle = body.insert(body.end(), others.begin(), others.end());
+    // How a line goes over what it reads may depend on those before it; here any may come first.
+    if (!fits(body) && (std::rotate(body.begin(), middle, body.end()), !fits(body))) return false;
+    const auto from = lines_.begin() + static_cast<ptrdiff_t>(first), to = lines_.begin() + static_cast<ptrdiff_t>(second) + 1;
+    const Line both = {region(*lines_[first].node, *lines_[second].node, body), true, lines_[first].most};
+    ValueSet behind(trace_.store->size());
+    behind.add(*lines_[first].node);
+    std::vector<Line> before, after;
+    for (auto line = from + 1; line != to - 1; line++) {
+      const bool needs = behind.read_by(*line->node);
+      if (needs) behind.add(*line->node);
+      (needs ? after : before).push_back(*line);
+    }
+    auto at = std::copy(before.begin(), before.end(), from);
+    *at++ = both;
+    at = std::copy(after.begin(), after.end(), at);
+    lines_.erase(at);
+    return true;
+  }
+
+  const Node* region(const Node& first, const Node& second, const std::vector<const Node*>& body) {
+    std::vector<ValueId> inputs, results;
+    for (const Node* n : {&first, &second}) {
+      for_each_value(n->args, [&](ValueId v) {
+        if (std::find(inputs.begin(), inputs.end(), v) == inputs.end()) inputs.push_back(v);
+      });
+      results.insert(results.end(), n->results.begin(), n->results.end());
+    }
+    const Arg args[] = {Arg::values(inputs)};
+    return trace_.store->node(&op_, args, results, body, first.where, name_);
+  }
+
+  Trace& trace_;
+  const Executor& executor_;
+  const Op& op_;
+  const char* name_;
+  std::vector<Line> lines_;
+  ValueSet spread_;  // views of more elements than there are
+  ValueSet read_;    // by the kernel that siblings are looked for
+  ValueSet behind_;  // made by it or by what needs it
+};
+
+}  // namespace
+
+void join_siblings(Trace& trace, const Executor& executor, const Op& region) {
+  if (executor.desc().fits) Siblings(trace, executor, region).run();
+}
+
+}  // namespace thunder

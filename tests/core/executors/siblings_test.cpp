@@ -1,0 +1,105 @@
+// Which kernels become one though neither needs the other.
+#include "executors/siblings.h"
+
+#include "ir/verify.h"
+#include "support/functions.h"
+#include "support/pieces.h"
+#include "support/traces.h"
+
+namespace thunder::test {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+struct Siblings : testing::Test {
+  tests::TraceMaker maker;
+  Pieces choice{.fits = [](std::span<const Node* const>) { return true; }};
+
+  // The ops of the lines; a kernel of several as those that it holds.
+  Lines joined(std::initializer_list<Var> outputs) {
+    Trace trace = maker.finish(outputs);
+    join_siblings(trace, *pieces_executor(choice), maker.registry.get("region"));
+    verify(trace);
+    Lines out;
+    for (const Node* n : trace.nodes) {
+      std::string ops(n->body.empty() ? n->op->name().substr(6) : "");
+      for (const Node* line : n->body) ops += (ops.empty() ? "" : " ") + std::string(line->op->name().substr(6));
+      out.push_back(ops);
+    }
+    return out;
+  }
+  Var prim(std::string_view op, std::initializer_list<In> args) { return maker.call(op, args); }
+};
+
+TEST_F(Siblings, read_the_same) {
+  Var x = maker.input("x", {2, 3}), y = maker.input("y", {2, 3});
+  Var a = prim("prims.sin", {x}), b = prim("prims.neg", {y}), c = prim("prims.cos", {x}), d = prim("prims.add", {x, y});
+  EXPECT_EQ(joined({a, b, c, d}), (Lines{"sin cos neg add"}));
+}
+
+TEST_F(Siblings, read_it_once_and_give_what_each_gave) {
+  Var x = maker.input("x", {2, 3}), y = maker.input("y", {2, 3});
+  Var a = prim("prims.mul", {x, y}), b = prim("prims.sub", {y, x});
+  Trace trace = maker.finish({b, a});
+  join_siblings(trace, *pieces_executor(choice), maker.registry.get("region"));
+  ASSERT_EQ(trace.nodes.size(), 1u);
+  EXPECT_EQ(std::vector<ValueId>(trace.nodes[0]->results.begin(), trace.nodes[0]->results.end()), (std::vector<ValueId>{a.id, b.id}));
+  const auto inputs = trace.nodes[0]->args[0].value_list();
+  EXPECT_EQ(std::vector<ValueId>(inputs.begin(), inputs.end()), (std::vector<ValueId>{x.id, y.id}));
+}
+
+TEST_F(Siblings, stay_apart_where_one_needs_the_other) {
+  Var x = maker.input("x", {2, 3});
+  Var a = prim("prims.sin", {x}), v = prim("prims.permute", {a, Shape{1, 0}}), w = prim("prims.permute", {v, Shape{1, 0}}), b = prim("prims.add", {x, w});
+  EXPECT_EQ(joined({b}), (Lines{"sin", "permute", "permute", "add"}));
+}
+
+TEST_F(Siblings, stand_before_what_needs_the_first_and_behind_what_the_second_needs) {
+  Var x = maker.input("x", {2, 3}), y = maker.input("y", {3, 2});
+  Var a = prim("prims.sin", {x}), v = prim("prims.permute", {a, Shape{1, 0}}), w = prim("prims.permute", {y, Shape{1, 0}}), b = prim("prims.add", {x, w});
+  EXPECT_EQ(joined({v, b}), (Lines{"permute", "sin add", "permute"}));
+}
+
+TEST_F(Siblings, stay_apart_where_something_else_is_computed_between) {
+  Var x = maker.input("x", {2, 2});
+  Var a = prim("prims.sin", {x}), m = prim("prims.matmul", {x, x}), b = prim("prims.cos", {x});
+  EXPECT_EQ(joined({a, m, b}), (Lines{"sin", "matmul", "cos"}));
+}
+
+TEST_F(Siblings, stay_apart_where_they_share_but_what_is_small_or_spread) {
+  Var x = maker.input("x", {2, 3}), y = maker.input("y", {2, 3}), row = maker.input("row", {1, 3}), one = maker.input("one", {});
+  Var spread = prim("prims.expand", {row, Shape{2, 3}});
+  Var a = prim("prims.mul", {x, spread}), b = prim("prims.mul", {y, spread});
+  EXPECT_EQ(joined({a, b}), (Lines{"expand", "mul", "mul"}));
+  Var c = prim("prims.sin", {one}), d = prim("prims.cos", {one});
+  EXPECT_EQ(joined({a, b, c, d}), (Lines{"expand", "mul", "mul", "sin", "cos"}));
+}
+
+TEST_F(Siblings, stand_in_the_order_that_fits) {
+  choice.fits = [](std::span<const Node* const> nodes) { return nodes[0]->op->name() == "prims.cos"; };
+  Var x = maker.input("x", {2, 3});
+  Var a = prim("prims.sin", {x}), b = prim("prims.cos", {x});
+  EXPECT_EQ(joined({a, b}), (Lines{"cos sin"}));
+}
+
+TEST_F(Siblings, stay_apart_where_the_executor_says_so) {
+  choice.fits = [](std::span<const Node* const> nodes) { return nodes.size() < 3; };
+  Var x = maker.input("x", {2, 3});
+  Var a = prim("prims.sin", {x}), b = prim("prims.cos", {x}), c = prim("prims.neg", {x});
+  EXPECT_EQ(joined({a, b, c}), (Lines{"sin cos", "neg"}));
+  choice.fits = nullptr;
+  EXPECT_EQ(joined({a, b, c}).size(), 3u);
+}
+
+// Nothing of other executors is looked into.
+TEST_F(Siblings, leave_lines_that_others_claimed) {
+  Var x = maker.input("x", {2, 3});
+  Var a = prim("prims.sin", {x}), b = prim("prims.cos", {x});
+  Trace trace = maker.finish({a, b});
+  for (const Node*& n : trace.nodes) n = trace.store->claimed(n, "others");
+  join_siblings(trace, *pieces_executor(choice), maker.registry.get("region"));
+  EXPECT_EQ(trace.nodes.size(), 2u);
+}
+
+}  // namespace
+}  // namespace thunder::test
