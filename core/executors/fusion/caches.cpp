@@ -90,6 +90,14 @@ size_t bytes_in_flight(const Nest& n) {
   return all;
 }
 
+// Whether what a load reads is among what others before it read, which are at most a row off: parts of a row, put together in another order.
+bool reads_another(const Nest& n, const std::vector<Nest::Ahead>& others, const Expr& e) {
+  return std::any_of(others.begin(), others.end(), [&](const Nest::Ahead& a) {
+    const Expr& other = n.exprs[a.load];
+    return other.buffer == e.buffer && other.map == e.map && std::abs(other.offset - e.offset) < n.extents[n.lane];
+  });
+}
+
 // A square is of many rows, each of which lies elsewhere: nothing but the next one's address tells the processor of it.
 void fetch_squares(Nest& n) {
   if (std::none_of(n.stores.begin(), n.stores.end(), [](const Output& s) { return s.streams; })) return;
@@ -102,7 +110,7 @@ void fetch_pieces(Nest& n, size_t cache) {
   size_t all = 0;
   for (ExprId id = 0; id < n.exprs.size(); id++) {
     const Expr& e = n.exprs[id];
-    if (e.fn != Fn::load || !n.maps[e.map][n.outer - 1]) continue;
+    if (e.fn != Fn::load || !n.maps[e.map][n.outer - 1] || reads_another(n, n.ahead, e)) continue;
     all += bytes(n, e.buffer, e.map, ~AxisSet{0});
     n.ahead.push_back({id, 0});
   }
@@ -151,7 +159,7 @@ void fetch_ahead(Nest& n, size_t second_level, size_t last_level) {
   size_t row = 0, all = 0;
   for (ExprId id = 0; id < n.exprs.size(); id++) {
     const Expr& e = n.exprs[id];
-    if (e.fn != Fn::load || !reads[id].any) continue;
+    if (e.fn != Fn::load || !reads[id].any || reads_another(n, n.ahead, e)) continue;
     row += bytes(n, e.buffer, e.map, n.inner_set());
     all += bytes(n, e.buffer, e.map, ~AxisSet{0});
     if (reads[id].again && n.maps[e.map][n.outer - 1] != 0) n.ahead.push_back({id, reads[id].again});

@@ -32,10 +32,12 @@ unsigned choose_lanes(const Nest& nest, unsigned machine_bits) {
   }
   if (wide) live *= 2;
   if (live > 48) return machine;
+  // Down the columns more of each row is then read at a time.
+  const bool columns = nest.lane_is_outer() && machine_bits >= 512 && !functions && !wide && live <= 24;
   // A sum waits for the one before, and a power's steps for each other: four vectors of either are in flight at once, as of few
   // expressions. Of functions of more constants than registers hold, each vector reads them again.
   const bool few = !functions && live <= 8, waits = (sums || functions) && !constants && !wide;
-  return few || waits ? 4 * machine : 2 * machine;
+  return few || columns || waits ? 4 * machine : 2 * machine;
 }
 
 // The lane axis from cut to cut, as far as it is in the piece: code is made for each, which knows what is chosen there.

@@ -270,6 +270,31 @@ TEST(FetchAhead, fetches_the_next_row_of_columns_that_no_cache_holds) {
   EXPECT_EQ(n.exprs[n.ahead[0].load].buffer, 0u);
 }
 
+// Halves of a row, the other way round beside the row itself: the row is fetched once. Of rows that lie elsewhere each is.
+TEST(FetchAhead, fetches_once_what_parts_of_a_row_are_of) {
+  Nest n;
+  n.extents = {4000, 300};
+  n.outer = 2;
+  n.buffers = {DType::f32, DType::f32};
+  n.maps = {{600, 1}, {0, 1}};
+  n.exprs = {make(Fn::load, {}), make(Fn::load, {}), make(Fn::mul, {0, 1})};
+  n.stores = {{2, OutputKind::column, 1, 1}};
+  schedule(n, 0);
+  const auto fetched = [&](int64_t offset) {
+    n.exprs[1].offset = offset;
+    fetch_ahead(n, 64, 4096);
+    return n.ahead.size();
+  };
+  EXPECT_EQ(fetched(150), 1u);
+  EXPECT_EQ(fetched(-150), 1u);
+  EXPECT_EQ(fetched(300), 2u);
+  fetch_ahead(n, 64, 4000 * 300 * 4);
+  EXPECT_FALSE(n.ahead.empty());
+  n.exprs[1].offset = 150;
+  fetch_ahead(n, 64, 4000 * 300 * 4);
+  EXPECT_TRUE(n.ahead.empty()) << "the cache holds what is read, which counts once";
+}
+
 // Sums of large values and of small ones: x - mean(x) needs little, exp(x - mean(x)) much.
 TEST(FetchAhead, chooses_the_pass_that_computes_most) {
   Nest n = softmax(4, 50257);
