@@ -145,10 +145,10 @@ Status* Launcher::run(const Launch& launch) const {
   for (size_t i = 0; i < launch.n_inputs; i++) work.buffers[i] = launch.inputs[i].data;
   for (size_t i = 0; i < launch.n_outputs; i++) work.buffers[launch.n_inputs + i] = launch.outputs[i].data;
   if (!partials_.chunks()) return items_ <= grain_ ? run_range(work, 0, items_) : launch.parallel_for(&launch, items_, grain_, run_items, &work);
-  work.sums.memory = static_cast<std::byte*>(launch.scratch);
+  work.sums.launch = &launch;
   const int64_t chunks = partials_.chunks();
   if (Status* failed = launch.parallel_for(&launch, chunks, (grain_ * chunks + items_ - 1) / items_, run_chunks, &work)) return failed;
-  partials_.finish(work.sums, launch);
+  partials_.finish(work.sums);
   return nullptr;
 }
 

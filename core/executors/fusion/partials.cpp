@@ -43,9 +43,16 @@ PartialSums::PartialSums(std::vector<Partial> sums, int64_t elements, int64_t it
   chunks_ = std::min(items, std::clamp(elements / (kSummed * std::max<int64_t>(1, all)), kFewChunks, kChunks));
 }
 
+void* PartialSums::at(const Sums& sums, int64_t chunk, size_t i) const {
+  if (chunk == 0 && in_output(sums, sums_[i])) return output(sums, sums_[i]).data;
+  return static_cast<std::byte*>(sums.launch->scratch) + static_cast<size_t>(chunk) * chunk_bytes_ + offsets_[i];
+}
+
 void PartialSums::begin(const Sums& sums, int64_t chunk, void** arguments) const {
-  std::memset(at(sums, chunk), 0, chunk_bytes_);
-  for (size_t i = 0; i < sums_.size(); i++) arguments[sums_[i].argument] = at(sums, chunk) + offsets_[i];
+  for (size_t i = 0; i < sums_.size(); i++) {
+    arguments[sums_[i].argument] = at(sums, chunk, i);
+    std::memset(at(sums, chunk, i), 0, static_cast<size_t>(sums_[i].elements) * size_of(sums_[i].sum));
+  }
 }
 
 void PartialSums::end(Sums& sums, int64_t first, int64_t chunk) const {
@@ -61,19 +68,20 @@ void PartialSums::add_next(Sums& sums, int64_t chunk) const {
   for (size_t i = 0; i < sums_.size(); i++)
     by_sum(sums_[i].sum, [&](auto t) {
       using T = decltype(t);
-      add(reinterpret_cast<T*>(at(sums, chunk) + offsets_[i]), reinterpret_cast<const T*>(at(sums, chunk + many) + offsets_[i]), sums_[i].elements);
+      add(static_cast<T*>(at(sums, chunk, i)), static_cast<const T*>(at(sums, chunk + many, i)), sums_[i].elements);
     });
   sums.of[static_cast<size_t>(chunk)] = static_cast<uint8_t>(2 * many - 1);
 }
 
-void PartialSums::finish(Sums& sums, const Launch& launch) const {
+void PartialSums::finish(Sums& sums) const {
   for (int64_t many = 1; many < chunks_; many *= 2)
     for (int64_t left = 0; left + many < chunks_; left += 2 * many)
       if (sums.of[static_cast<size_t>(left)] < many) add_next(sums, left);
   for (size_t i = 0; i < sums_.size(); i++) {
-    const Buffer& out = launch.outputs[sums_[i].argument - launch.n_inputs];
+    if (in_output(sums, sums_[i])) continue;
+    const Buffer& out = output(sums, sums_[i]);
     by_sum(sums_[i].sum, [&](auto t) {
-      const auto* all = reinterpret_cast<const decltype(t)*>(sums.memory + offsets_[i]);
+      const auto* all = static_cast<const decltype(t)*>(at(sums, 0, i));
       by_dtype(out.dtype, [&](auto u) {
         using Out = decltype(u);
         for (int64_t k = 0; k < sums_[i].elements; k++) out.as<Out>()[k] = static_cast<Out>(all[k]);

@@ -25,18 +25,21 @@ class PartialSums {
 
   // What a run has summed so far.
   struct Sums {
-    std::byte* memory;                    // bytes() of them
-    std::array<uint8_t, kChunks> of = {}; // by chunk: how many chunks its sums are of, less one; each is written by one thread
+    const Launch* launch;                  // its scratch is bytes() long
+    std::array<uint8_t, kChunks> of = {};  // by chunk: how many chunks its sums are of, less one; each is written by one thread
   };
-  // Makes the sums of a chunk 0, and lets the kernel's arguments be these.
+  // Lets the kernel's arguments be a chunk's sums, which are 0.
   void begin(const Sums& sums, int64_t chunk, void** arguments) const;
   // A chunk is done by the thread that did those from `first` on: adds them up as far as the order has it.
   void end(Sums& sums, int64_t first, int64_t chunk) const;
   // All are done: the outputs are their sums.
-  void finish(Sums& sums, const Launch& launch) const;
+  void finish(Sums& sums) const;
 
  private:
-  std::byte* at(const Sums& sums, int64_t chunk) const { return sums.memory + static_cast<size_t>(chunk) * chunk_bytes_; }
+  const Buffer& output(const Sums& sums, const Partial& p) const { return sums.launch->outputs[p.argument - sums.launch->n_inputs]; }
+  // Those of the first chunk lie in the output, if it is of their type.
+  bool in_output(const Sums& sums, const Partial& p) const { return output(sums, p).dtype == p.sum; }
+  void* at(const Sums& sums, int64_t chunk, size_t i) const;
   // To a chunk's sums those of as many chunks as it has, which follow it.
   void add_next(Sums& sums, int64_t chunk) const;
 

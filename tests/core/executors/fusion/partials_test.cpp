@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 
 #include "ops/kernels.h"
@@ -15,7 +16,17 @@ constexpr int64_t kSums = 5;
 // Two arguments of sums behind one input. Chunks are done in ranges that end at these numbers, the last range first.
 std::vector<float> sums_of(const PartialSums& partial, const std::vector<int64_t>& ends, DType out) {
   std::vector<std::byte> memory(partial.bytes());
-  PartialSums::Sums sums{memory.data()};
+  std::vector<float> found(2 * kSums, NAN);  // whatever memory held before
+  const int64_t shape[] = {kSums}, strides[] = {1};
+  std::vector<bf16> half(2 * kSums);
+  Buffer outputs[2];
+  for (size_t i = 0; i < 2; i++) {
+    outputs[i].shape = shape, outputs[i].strides = strides, outputs[i].rank = 1, outputs[i].dtype = out;
+    outputs[i].data = out == DType::f32 ? static_cast<void*>(found.data() + i * kSums) : half.data() + i * kSums;
+  }
+  Launch launch{};
+  launch.n_inputs = 1, launch.outputs = outputs, launch.n_outputs = 2, launch.scratch = memory.data();
+  PartialSums::Sums sums{&launch};
   for (size_t r = ends.size(); r-- > 0;) {
     const int64_t first = r ? ends[r - 1] : 0;
     for (int64_t c = first; c < ends[r]; c++) {
@@ -28,17 +39,7 @@ std::vector<float> sums_of(const PartialSums& partial, const std::vector<int64_t
       partial.end(sums, first, c);
     }
   }
-  std::vector<float> found(2 * kSums);
-  const int64_t shape[] = {kSums}, strides[] = {1};
-  std::vector<bf16> half(2 * kSums);
-  Buffer outputs[2];
-  for (size_t i = 0; i < 2; i++) {
-    outputs[i].shape = shape, outputs[i].strides = strides, outputs[i].rank = 1, outputs[i].dtype = out;
-    outputs[i].data = out == DType::f32 ? static_cast<void*>(found.data() + i * kSums) : half.data() + i * kSums;
-  }
-  Launch launch{};
-  launch.n_inputs = 1, launch.outputs = outputs, launch.n_outputs = 2;
-  partial.finish(sums, launch);
+  partial.finish(sums);
   if (out != DType::f32) std::copy(half.begin(), half.end(), found.begin());
   return found;
 }
