@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "executors/frozen.h"
 #include "executors/spread.h"
 #include "executors/value_set.h"
 
@@ -14,9 +15,12 @@ constexpr size_t kReach = 64;
 class Siblings {
  public:
   Siblings(Trace& trace, const Executor& executor, const Op& op)
-      : trace_(trace), executor_(executor), op_(op), name_(trace.store->text(executor.name())), spread_(trace.store->size()), read_(trace.store->size()), behind_(trace.store->size()) {
+      : trace_(trace), executor_(executor), op_(op), name_(trace.store->text(executor.name())),
+        spread_(trace.store->size()), written_(spread_), read_(spread_), behind_(spread_) {
+    const std::vector<Computed> computed = when_computed(trace);
+    for (const Write& w : trace.writes) written_.add(w.value);
     for (const Node* n : trace.nodes) {
-      lines_.push_back({n, kernel(*n), most(*n)});
+      lines_.push_back({n, kernel(*n), computed[lines_.size()] == Computed::once, most(*n)});
       if (makes_more(*n, *trace.store)) spread_.add(*n);
     }
   }
@@ -32,6 +36,7 @@ class Siblings {
   struct Line {
     const Node* node;
     bool kernel;
+    bool once;     // it is computed once, and would be each time beside others
     int64_t most;  // elements of the largest value that it reads or makes
   };
 
@@ -64,9 +69,23 @@ class Siblings {
       const bool passes = line.kernel || def(*line.node).view || line.most <= 1;
       if (!passes) return false;
       if (behind_.read_by(*line.node)) behind_.add(*line.node);
-      else if (line.kernel && line.most == lines_[first].most && reads_the_same(line) && join(first, i)) return true;
+      else if (may_join(lines_[first], line) && reads_the_same(line) && join(first, i)) return true;
     }
     return false;
+  }
+
+  bool may_join(const Line& first, const Line& line) const {
+    if (!line.kernel || line.once != first.once || line.most != first.most) return false;
+    // What is written to inputs may be made in their memory, but among other lines only where all are elementwise.
+    const bool writes = makes_written(*first.node) || makes_written(*line.node);
+    return !writes || (is_elementwise(*first.node) && is_elementwise(*line.node));
+  }
+  bool makes_written(const Node& n) const {
+    return std::any_of(n.results.begin(), n.results.end(), [this](ValueId r) { return written_.has(r); });
+  }
+  static bool is_elementwise(const Node& n) {
+    const std::vector<const Node*> lines = lines_of(n);
+    return std::all_of(lines.begin(), lines.end(), [](const Node* line) { return def(*line).has(kElementwise); });
   }
 
   bool reads_the_same(const Line& line) const {
@@ -88,19 +107,12 @@ class Siblings {
     // How a line goes over what it reads may depend on those before it; here any may come first.
     if (!fits(body) && (std::rotate(body.begin(), middle, body.end()), !fits(body))) return false;
     const auto from = lines_.begin() + static_cast<ptrdiff_t>(first), to = lines_.begin() + static_cast<ptrdiff_t>(second) + 1;
-    const Line both = {region(*lines_[first].node, *lines_[second].node, body), true, lines_[first].most};
-    ValueSet behind(trace_.store->size());
-    behind.add(*lines_[first].node);
-    std::vector<Line> before, after;
-    for (auto line = from + 1; line != to - 1; line++) {
-      const bool needs = behind.read_by(*line->node);
-      if (needs) behind.add(*line->node);
-      (needs ? after : before).push_back(*line);
-    }
-    auto at = std::copy(before.begin(), before.end(), from);
-    *at++ = both;
-    at = std::copy(after.begin(), after.end(), at);
-    lines_.erase(at);
+    Line both = *from;
+    both.node = region(*lines_[first].node, *lines_[second].node, body);
+    const auto behind = std::stable_partition(from + 1, to - 1, [this](const Line& line) { return !behind_.read_by(*line.node); });
+    std::rotate(from, from + 1, behind);
+    *(behind - 1) = both;
+    lines_.erase(to - 1);
     return true;
   }
 
@@ -122,6 +134,7 @@ class Siblings {
   const char* name_;
   std::vector<Line> lines_;
   ValueSet spread_;  // views of more elements than there are
+  ValueSet written_;
   ValueSet read_;    // by the kernel that siblings are looked for
   ValueSet behind_;  // made by it or by what needs it
 };

@@ -8,19 +8,21 @@
 namespace thunder::test {
 
 // Which of the lines that it is offered it takes, which it runs together though they need nothing of each other, and which regions it
-// declines to prepare. Null: all, none, none.
+// declines to prepare. Null: all, none, none. And an op that it claims beside elementwise ones.
 struct Pieces {
   bool (*takes)(const Node&) = nullptr;
   bool (*fits)(std::span<const Node* const> nodes) = nullptr;
   bool (*declines)(const Node& region) = nullptr;
+  std::string_view claims_more = {};
   std::vector<size_t> prepared = {};  // the number of lines of each region that it did not decline
   std::vector<size_t> offered = {};   // of each question: how many lines
 };
 
 namespace pieces {
 
-inline bool claim(const NodeView& view, void*) {
-  return view.node.op->prim && (def(view.node).has(kElementwise) || def(view.node).view);
+inline bool claim(const NodeView& view, void* user) {
+  const bool more = view.node.op->name() == static_cast<Pieces*>(user)->claims_more;
+  return more || (view.node.op->prim && (def(view.node).has(kElementwise) || def(view.node).view));
 }
 
 inline bool claim_region(std::span<const Node* const> nodes, const Store&, uint8_t* taken, void* user) {

@@ -75,6 +75,25 @@ TEST_F(Siblings, stay_apart_where_they_share_but_what_is_small_or_spread) {
   EXPECT_EQ(joined({a, b, c, d}), (Lines{"expand", "mul", "mul", "sin", "cos"}));
 }
 
+// Together they would be computed with every call.
+TEST_F(Siblings, stay_apart_where_one_is_computed_once) {
+  Var x = maker.input("x", {2, 3}), y = maker.input("y", {2, 3});
+  maker.trace.inputs[0].frozen = true;
+  Var a = prim("prims.sin", {x}), b = prim("prims.add", {x, y}), c = prim("prims.cos", {x});
+  EXPECT_EQ(joined({a, b, c}), (Lines{"add", "sin cos"}));
+}
+
+// Of elementwise lines alone a result may lie in the memory of what it is of.
+TEST_F(Siblings, stay_apart_where_an_update_could_not_stay_in_place) {
+  Var x = maker.input("x", {2, 3}), y = maker.input("y", {2, 3});
+  Var a = prim("prims.add", {x, y}), b = prim("prims.cumsum", {x, 1, false}), c = prim("prims.neg", {x});
+  maker.trace.writes = {{0, a.id}};
+  choice.claims_more = "prims.cumsum";
+  EXPECT_EQ(joined({a, b, c}), (Lines{"cumsum", "add neg"}));
+  maker.trace.writes.clear();
+  EXPECT_EQ(joined({a, b, c}), (Lines{"add cumsum neg"}));
+}
+
 TEST_F(Siblings, stand_in_the_order_that_fits) {
   choice.fits = [](std::span<const Node* const> nodes) { return nodes[0]->op->name() == "prims.cos"; };
   Var x = maker.input("x", {2, 3});
