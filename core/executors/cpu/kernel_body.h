@@ -10,7 +10,7 @@ template <class Isa>
 class KernelBody : Tiles<Isa> {
   using typename Tiles<Isa>::V, typename Tiles<Isa>::Block;
   using Tiles<Isa>::kLanes, Tiles<Isa>::kWidth, Tiles<Isa>::load, Tiles<Isa>::store, Tiles<Isa>::least;
-  using Tiles<Isa>::as_it_is, Tiles<Isa>::pack, Tiles<Isa>::tile;
+  using Tiles<Isa>::as_it_is, Tiles<Isa>::pack, Tiles<Isa>::tile, Tiles<Isa>::rows_at_once;
   static constexpr int64_t kDepth = 256;        // of a packed panel of b, which stays in the first-level cache
   static constexpr int64_t kPackedDepth = 768;  // of a panel that was packed before, which comes from the second-level cache
 
@@ -29,6 +29,7 @@ class KernelBody : Tiles<Isa> {
   template <class P>
   static void small(const P& p) {
     float packed[kDepth * kWidth];
+    const int64_t rows = rows_at_once(p.a);
     for (int64_t j = 0; j < p.n; j += kWidth) {
       const int64_t columns = least(kWidth, p.n - j);
       int64_t l = 0;
@@ -36,9 +37,9 @@ class KernelBody : Tiles<Isa> {
         const auto* b = p.b.data + l * p.b.row + j * p.b.column;
         Block block{least(kDepth, p.k - l), columns, packed, kWidth, p.add || l > 0};
         if (!as_it_is(p.b, b, block)) pack(p.b, b, block, packed);
-        for (int64_t i = 0; i < p.m; i += Isa::kRows) {
+        for (int64_t i = 0; i < p.m; i += rows) {
           const Matrix a{p.a.data + i * p.a.row + l * p.a.column, p.a.row, p.a.column};
-          tile(least(Isa::kRows, p.m - i), a, block, p.c + i * p.c_row + j, p.c_row);
+          tile(least(rows, p.m - i), a, block, p.c + i * p.c_row + j, p.c_row);
         }
         l += kDepth;
       } while (l < p.k);
@@ -63,13 +64,14 @@ class KernelBody : Tiles<Isa> {
   }
 
   static void packed(const Product& p) {
+    const int64_t rows = rows_at_once(p.a);
     int64_t l = 0;
     do {
       for (int64_t j = 0; j < p.n; j += kWidth) {
         const Block block{least(kPackedDepth, p.k - l), least(kWidth, p.n - j), p.b.data + j * p.b.column + l * p.b.row, p.b.row, p.add || l > 0};
-        for (int64_t i = 0; i < p.m; i += Isa::kRows) {
+        for (int64_t i = 0; i < p.m; i += rows) {
           const Matrix a{p.a.data + i * p.a.row + l * p.a.column, p.a.row, p.a.column};
-          tile(least(Isa::kRows, p.m - i), a, block, p.c + i * p.c_row + j, p.c_row);
+          tile(least(rows, p.m - i), a, block, p.c + i * p.c_row + j, p.c_row);
         }
       }
       l += kPackedDepth;

@@ -42,6 +42,13 @@ struct Tiles : Vectors<Isa> {
     }
   }
 
+  // Rows of a that are best taken at a time. So far apart they lie in the same places of a first-level cache: if these were more than
+  // it surely has, each line would push out another row's before all of it was read.
+  static int64_t rows_at_once(const Matrix& a) {
+    constexpr int64_t kMeet = 4096 / sizeof(float), kWays = 8;
+    return a.column == 1 && a.row % kMeet == 0 ? Tiles::least(Isa::kRows, kWays) : Isa::kRows;
+  }
+
   // At most kRows rows.
   static void tile(int64_t rows, const Matrix& a, const Block& block, float* c, int64_t c_row) { tile_of<Isa::kRows>(rows, a, block, c, c_row); }
 

@@ -9,7 +9,8 @@ namespace thunder {
 template <class Isa>
 class Turned : Tiles<Isa> {
   using typename Tiles<Isa>::V, typename Tiles<Isa>::Block;
-  using Tiles<Isa>::kLanes, Tiles<Isa>::kWidth, Tiles<Isa>::load, Tiles<Isa>::store, Tiles<Isa>::least, Tiles<Isa>::tile, Tiles<Isa>::turn;
+  using Tiles<Isa>::kLanes, Tiles<Isa>::kWidth, Tiles<Isa>::load, Tiles<Isa>::store, Tiles<Isa>::least, Tiles<Isa>::tile, Tiles<Isa>::turn,
+      Tiles<Isa>::rows_at_once;
   // Of c that is computed before it is turned: its rows, four panels of them, and its columns, whole tiles and vectors for every Isa.
   static constexpr int64_t kRows = 4 * kWidth, kColumns = 96;
   static constexpr int64_t kDepth = 1024;  // of a's panels, which come from the second-level cache
@@ -28,11 +29,12 @@ class Turned : Tiles<Isa> {
   static void block(const Product& p, int64_t i, int64_t j, int64_t l, const float* bias) {
     const int64_t rows = least(kRows, p.m - i), columns = least(kColumns, p.n - j), depth = least(kDepth, p.k - l);
     alignas(64) float sums[kColumns * kRows];
-    for (int64_t x = 0; x < columns; x += Isa::kRows) {
+    const int64_t some = rows_at_once({nullptr, p.b.column, 1});
+    for (int64_t x = 0; x < columns; x += some) {
       const Matrix weight{p.b.data + (j + x) * p.b.column + l, p.b.column, 1};
       for (int64_t y = 0; y < rows; y += kWidth) {
         const Block panel{depth, kWidth, p.a.data + (i + y) * p.k + l * kWidth, kWidth, false};
-        tile(least(Isa::kRows, columns - x), weight, panel, sums + x * kRows + y, kRows);
+        tile(least(some, columns - x), weight, panel, sums + x * kRows + y, kRows);
       }
     }
     put(sums, rows, columns, p.c + i * p.c_row + j, p.c_row, p.add || l > 0, bias);

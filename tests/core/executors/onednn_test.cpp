@@ -105,6 +105,24 @@ TEST(Kernel, packed_takes_every_size_and_layout) {
 #endif
 }
 
+// Fewer are taken at a time.
+TEST(Kernel, small_and_packed_take_rows_whole_pages_apart) {
+  for (const Kernels* k : all_kernels())
+    for (const int64_t rows : {7, 8, 13, 25}) {
+      const std::vector<float> a = noise(rows * 2048, 1), b = noise(300 * 40, 2), before(static_cast<size_t>(rows * 40), 0);
+      std::vector<float> small = before, packed = before, panels(static_cast<size_t>(300 * 64));
+      const Matrix apart{a.data(), 2048, 1}, matrix{b.data(), 40, 1};
+      const Product p{rows, 40, 300, apart, matrix, small.data(), 40, false};
+      const std::vector<double> expected = product_of(p, before);
+      k->small(p);
+      expect_near(p, expected, cat(k->instructions, ", small"), 1e-6);
+      k->pack(matrix, 300, 40, panels.data());
+      const Product q{rows, 40, 300, apart, {panels.data(), k->panel_columns, 300}, packed.data(), 40, false};
+      k->packed(q);
+      expect_near(q, expected, cat(k->instructions, ", packed"), 1e-6);
+    }
+}
+
 // a's rows as panels for `turned`, in a vector.
 std::vector<float> packed_rows(const Kernels& k, const Product& p) {
   std::vector<float> panels(static_cast<size_t>((p.m + k.panel_columns - 1) / k.panel_columns * k.panel_columns * p.k), NAN);
@@ -122,11 +140,11 @@ TEST(Kernel, turned_takes_every_size_and_dense_columns) {
     });
 }
 
-// Of more rows, columns and depth than are computed at a time.
+// Of more rows, columns and depth than are computed at a time; rows of the weight also whole pages apart.
 TEST(Kernel, turned_takes_large_products_and_writes_nothing_beside_rows) {
   for (const Kernels* k : all_kernels())
-    for (const bool add : {false, true}) {
-      const Sizes3 s{150, 215, 2100};
+    for (const auto& [add, depth] : {std::pair(false, 2100), std::pair(true, 2100), std::pair(true, 2048)}) {
+      const Sizes3 s{150, 215, depth};
       const int64_t row = s.n + 5;
       const std::vector<float> a = noise(s.m * s.k, 1), b = noise(s.n * s.k, 2), before = noise(s.m * row, 3);
       std::vector<float> c = before;
