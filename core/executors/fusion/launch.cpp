@@ -69,7 +69,7 @@ size_t second_level_cache() { return 0; }
 struct Launcher::Work {
   const Launcher* launcher;
   std::array<void*, kMaxArguments> buffers;
-  PartialSums::Sums sums;
+  PartialSums::Sums* sums;  // where there are chunks
 };
 
 Launcher::Launcher(Lowered lowered) : checks_(std::move(lowered.checks)) {
@@ -132,9 +132,9 @@ Status* Launcher::run_chunks(int64_t begin, int64_t end, void* arg) {
   auto buffers = work.buffers;
   Refusal refusal;
   for (int64_t c = begin; c < end; c++) {
-    l.partials_.begin(work.sums, c, buffers.data());
+    l.partials_.begin(*work.sums, c, buffers.data());
     l.kernel_(buffers.data(), l.parameters_.data(), l.items_ * c / l.partials_.chunks(), l.items_ * (c + 1) / l.partials_.chunks(), &refusal);
-    l.partials_.end(work.sums, begin, c);
+    l.partials_.end(*work.sums, begin, c);
   }
   return refusal.expr < 0 ? nullptr : l.refused(refusal);
 }
@@ -145,10 +145,11 @@ Status* Launcher::run(const Launch& launch) const {
   for (size_t i = 0; i < launch.n_inputs; i++) work.buffers[i] = launch.inputs[i].data;
   for (size_t i = 0; i < launch.n_outputs; i++) work.buffers[launch.n_inputs + i] = launch.outputs[i].data;
   if (!partials_.chunks()) return items_ <= grain_ ? run_range(work, 0, items_) : launch.parallel_for(&launch, items_, grain_, run_items, &work);
-  work.sums.launch = &launch;
+  PartialSums::Sums sums{&launch};
+  work.sums = &sums;
   const int64_t chunks = partials_.chunks();
   if (Status* failed = launch.parallel_for(&launch, chunks, (grain_ * chunks + items_ - 1) / items_, run_chunks, &work)) return failed;
-  partials_.finish(work.sums);
+  partials_.finish(sums);
   return nullptr;
 }
 

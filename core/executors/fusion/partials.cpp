@@ -8,6 +8,8 @@
 namespace thunder::fusion {
 namespace {
 
+// Enough chunks for many threads, few enough that adding them up costs little. Never the number of threads.
+constexpr int64_t kFewChunks = 4;
 constexpr int64_t kSummed = 64;  // elements that a chunk has for each of its sums, if there are enough: rows overlap within a chunk only
 
 // In runs whose length the compiler knows: it makes vectors of them.

@@ -12,8 +12,7 @@
 
 namespace thunder::fusion {
 
-// Enough chunks for many threads, few enough that adding them up costs little. Never the number of threads.
-constexpr int64_t kFewChunks = 4, kChunks = 32;
+constexpr int64_t kChunks = 32;  // at most
 
 class PartialSums {
  public:

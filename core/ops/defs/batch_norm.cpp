@@ -31,7 +31,7 @@ void require_batch(const Call& c, size_t input) {
 
 struct Moments {
   Var mean, variance;  // of size 1 in all but the channels
-  Var centred, offset;  // the input less a guess at its mean, and the mean of that
+  Var centred = {}, offset = {};  // the input less a guess at its mean, and the mean of that
 };
 
 // The mean of a part of the batch.
