@@ -94,9 +94,6 @@ class Siblings {
     return reads;
   }
 
-  static std::vector<const Node*> lines_of(const Node& n) {
-    return n.body.empty() ? std::vector<const Node*>{&n} : std::vector<const Node*>(n.body.begin(), n.body.end());
-  }
   bool fits(std::span<const Node* const> lines) const { return executor_.desc().fits(lines, *trace_.store, executor_.desc().user); }
 
   // Lines between them that need the first go behind both.

@@ -98,6 +98,11 @@ struct Trace {
   const TensorType& type(ValueId v) const { return store->type(v); }
 };
 
+// Those of a region, or the one line itself, which must outlive what is returned.
+inline std::vector<const Node*> lines_of(const Node& n) {
+  return n.body.empty() ? std::vector<const Node*>{&n} : std::vector<const Node*>(n.body.begin(), n.body.end());
+}
+
 // Calls f(id) for every value among the arguments, lists included, in order.
 template <class F>
 void for_each_value(std::span<const Arg> args, F&& f) {

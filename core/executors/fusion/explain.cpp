@@ -18,9 +18,8 @@ struct Verdict {
 };
 Verdict judge(const Node& first, const Node& second, const Store& store) {
   Group group(store);
-  std::vector<const Node*> lines = {&second};
-  if (is_region(second)) lines.assign(second.body.begin(), second.body.end());
-  if (!group.add_all(first)) return {lines[0], group.why()};
+  const std::vector<const Node*> lines = lines_of(second);
+  if (!group.add_all(lines_of(first))) return {lines[0], group.why()};
   for (const Node* line : lines)
     if (!group.extend(*line)) return {line, group.why()};
   if (!group.consistent()) return {lines.back(), group.why()};

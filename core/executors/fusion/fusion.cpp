@@ -19,16 +19,13 @@ bool claim_region(std::span<const Node* const> lines, const Store& store, uint8_
   return grow(lines, store, {taken, lines.size()});
 }
 
-bool fits(std::span<const Node* const> lines, const Store& store, void*) {
-  Group group(store);
-  return std::all_of(lines.begin(), lines.end(), [&](const Node* line) { return group.extend(*line); }) && group.consistent();
-}
+bool fits(std::span<const Node* const> lines, const Store& store, void*) { return Group(store).add_all(lines); }
 
 // What a line was prepared to: nothing, until its layout is known.
 using State = std::unique_ptr<Launcher>;
 
 Status* prepare(const NodeView& view, void** state, size_t*, void*) {
-  if (!Group(view.store).add_all(view.node)) return make<Status>(Code::declined, "its lines do not fit into one loop nest").detach();
+  if (!Group(view.store).add_all(lines_of(view.node))) return make<Status>(Code::declined, "its lines do not fit into one loop nest").detach();
   *state = new State;
   return nullptr;
 }

@@ -8,6 +8,8 @@
 namespace thunder::fusion {
 namespace {
 
+constexpr std::string_view kTooManyLines = "the group has as many lines as one kernel may have";
+
 bool real_or_simple(const TensorType& t) {
   if (t.device != Device::cpu) return false;
   return std::all_of(t.shape.begin(), t.shape.end(), [](Dim d) { return d.constant() && d.value() > 0; });
@@ -74,7 +76,7 @@ bool Group::same_extents(const Dimension& a, const Dimension& b) const {
 }
 
 bool Group::extend(const Node& line) {
-  if (lines_.size() == kMaxLines) return refuse("the group has as many lines as one kernel may have");
+  if (lines_.size() == kMaxLines) return refuse(kTooManyLines);
   const size_t more = operands(line).size() + 1;
   if (arguments_ + more > kMaxArguments) return refuse("the group has as many arguments as one kernel may have");
   bool terminal = false;
@@ -98,9 +100,9 @@ bool Group::extend(const Node& line) {
   return true;
 }
 
-bool Group::add_all(const Node& node) {
-  if (node.body.empty()) return add(node);
-  return std::all_of(node.body.begin(), node.body.end(), [this](const Node* line) { return extend(*line); }) && consistent();
+bool Group::add_all(std::span<const Node* const> lines) {
+  if (lines_.size() + lines.size() > kMaxLines) return refuse(kTooManyLines);
+  return std::all_of(lines.begin(), lines.end(), [this](const Node* line) { return extend(*line); }) && consistent();
 }
 
 bool Group::axes_stay_whole() const {

@@ -50,8 +50,8 @@ class Group {
   // As above, but other lines are still to come before all can be walked together.
   bool extend(const Node& line);
   bool consistent();
-  // The lines of a region, or a single line.
-  bool add_all(const Node& node);
+  // All of them, or none can be walked together.
+  bool add_all(std::span<const Node* const> lines);
   std::string_view why() const { return why_; }
 
   const std::vector<const Node*>& lines() const { return lines_; }

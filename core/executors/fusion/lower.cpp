@@ -15,8 +15,7 @@ static DType sum_type(DType d) { return compute_dtype(d); }
 
 Lowering::Lowering(const NodeView& view) : view_(view), group_(view.store) {
   const Node& node = view.node;
-  if (node.body.empty()) lines_ = {&view_.node};
-  else lines_.assign(node.body.begin(), node.body.end());
+  lines_ = lines_of(node);
   for_each_value(node.args, [&](ValueId v) { inputs_.push_back(v); });
 }
 
@@ -38,7 +37,7 @@ std::optional<Lowered> Lowering::run_tiles(size_t input) {
 }
 
 void Lowering::lower_group() {
-  ensure(group_.add_all(view_.node), "a region grew that does not fit");
+  ensure(group_.add_all(lines_), "a region grew that does not fit");
   number_axes();
   Nest& nest = lowered_.nest;
   for (const Buffer& b : view_.inputs) nest.buffers.push_back(b.dtype);

@@ -110,6 +110,18 @@ TEST_F(Siblings, stay_apart_where_the_executor_says_so) {
   EXPECT_EQ(joined({a, b, c}).size(), 3u);
 }
 
+TEST_F(Siblings, are_found_in_time_linear_in_the_trace) {
+  static size_t asked;
+  asked = 0;
+  choice.fits = [](std::span<const Node* const>) { return ++asked == 0; };
+  Var x = maker.input("x", {2, 3});
+  constexpr size_t kLines = 2000;
+  for (size_t i = 0; i < kLines; i++) prim("prims.neg", {x});
+  EXPECT_EQ(joined({x}).size(), kLines);
+  EXPECT_GT(asked, kLines);
+  EXPECT_LE(asked, 2 * 64 * kLines);
+}
+
 // Nothing of other executors is looked into.
 TEST_F(Siblings, leave_lines_that_others_claimed) {
   Var x = maker.input("x", {2, 3});
