@@ -90,12 +90,13 @@ size_t bytes_in_flight(const Nest& n) {
   return all;
 }
 
-// Whether what a load reads is among what others before it read, which are at most a row off: parts of a row, put together in another order.
+// Whether two loads read the same rows, at most a row off each other: parts of them, put together in another order.
+bool read_same_rows(const Nest& n, const Expr& a, const Expr& b) {
+  return a.fn == Fn::load && b.fn == Fn::load && a.buffer == b.buffer && a.map == b.map && std::abs(a.offset - b.offset) < n.extents[n.lane];
+}
+
 bool reads_another(const Nest& n, const std::vector<Nest::Ahead>& others, const Expr& e) {
-  return std::any_of(others.begin(), others.end(), [&](const Nest::Ahead& a) {
-    const Expr& other = n.exprs[a.load];
-    return other.buffer == e.buffer && other.map == e.map && std::abs(other.offset - e.offset) < n.extents[n.lane];
-  });
+  return std::any_of(others.begin(), others.end(), [&](const Nest::Ahead& a) { return read_same_rows(n, n.exprs[a.load], e); });
 }
 
 // A square is of many rows, each of which lies elsewhere: nothing but the next one's address tells the processor of it.
@@ -148,6 +149,19 @@ void pipeline_rows(Nest& n, size_t first_level, size_t last_level) {
   const bool past = std::any_of(n.stores.begin(), n.stores.end(), [](const Output& s) { return s.streams; });
   if (!rows || past || n.passes < 2) return;
   n.pipelined = bytes_in_flight(n) <= first_level && (!last_level || all_bytes(n) <= last_level);
+}
+
+bool sums_whole_rows(const Nest& n, size_t second_level) {
+  size_t row = 0;
+  bool parts = false;
+  for (const Expr& e : n.exprs) {
+    if (e.fn != Fn::load) continue;
+    row += bytes(n, e.buffer, e.map, bit(n.lane));
+    const auto reads_on = [&](const Expr& other) { return read_same_rows(n, other, e) && other.offset != e.offset; };
+    parts |= n.maps[e.map][n.lane] != 0 && std::any_of(n.exprs.begin(), n.exprs.end(), reads_on);
+  }
+  for (const Output& s : n.stores) row += bytes(n, s.buffer, s.map, bit(n.lane));
+  return parts && row <= second_level / 2;
 }
 
 void fetch_ahead(Nest& n, size_t second_level, size_t last_level) {

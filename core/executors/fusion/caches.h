@@ -17,6 +17,10 @@ void stream_large(Nest& nest, size_t cache);
 // and not where something is streamed: memory gives few rows at a time faster. Requires: it is marked what is kept and what is streamed.
 void pipeline_rows(Nest& nest, size_t first_level, size_t last_level);
 
+// Whether sums of columns are best made by rows as a whole, not by pieces of rows: they read parts of a row at the same time, which
+// several pieces would all read, and one row of everything leaves half of the second level (bytes; 0: unknown, none) to others.
+bool sums_whole_rows(const Nest& nest, size_t second_level);
+
 // Marks what memory is asked for before it is needed, by what caches hold (bytes; 0: unknown, none): the next row, where a nest goes over
 // its rows more than once and reads more than the second level, for memory would have nothing to do while the last passes find their row
 // there; the next square, once it is marked what is streamed; the next row of a piece whose columns are summed, beyond the last level. Rows that

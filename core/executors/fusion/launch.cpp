@@ -22,21 +22,6 @@ constexpr int64_t kMeet = 2048;
 // Of rows side by side, each in a lane.
 constexpr int64_t kOuterPiece = 64;
 
-int64_t piece_of(const Nest& nest) {
-  if (nest.lane_is_outer()) return kOuterPiece;
-  if (nest.blocked) return kBlockedPiece;
-  return nest.pieces_run_slowest() ? kSummedPiece : kPiece;
-}
-
-int64_t block_of(const Nest& nest) {
-  bool meet = false, past = false;
-  for (const Output& s : nest.stores) {
-    past |= s.streams;
-    if (nest.blocked && nest.maps[s.map][nest.lane] == 1) meet |= nest.maps[s.map][nest.block_axis()] * static_cast<int64_t>(size_of(nest.buffers[s.buffer])) % kMeet == 0;
-  }
-  return meet && !past ? kShortBlock : kBlock;
-}
-
 // 0 where it does not say.
 size_t system_says(int name) {
   const long number = ::sysconf(name);
@@ -63,6 +48,22 @@ size_t first_level_cache() { return kLeastFirstLevel; }
 size_t last_level_cache() { return 0; }
 size_t second_level_cache() { return 0; }
 #endif
+
+int64_t piece_of(const Nest& nest) {
+  if (nest.lane_is_outer()) return kOuterPiece;
+  if (nest.blocked) return kBlockedPiece;
+  if (nest.pieces_run_slowest()) return sums_whole_rows(nest, second_level_cache()) ? nest.extents[nest.lane] : kSummedPiece;
+  return kPiece;
+}
+
+int64_t block_of(const Nest& nest) {
+  bool meet = false, past = false;
+  for (const Output& s : nest.stores) {
+    past |= s.streams;
+    if (nest.blocked && nest.maps[s.map][nest.lane] == 1) meet |= nest.maps[s.map][nest.block_axis()] * static_cast<int64_t>(size_of(nest.buffers[s.buffer])) % kMeet == 0;
+  }
+  return meet && !past ? kShortBlock : kBlock;
+}
 
 }  // namespace
 

@@ -270,8 +270,8 @@ TEST(FetchAhead, fetches_the_next_row_of_columns_that_no_cache_holds) {
   EXPECT_EQ(n.exprs[n.ahead[0].load].buffer, 0u);
 }
 
-// Halves of a row, the other way round beside the row itself: the row is fetched once. Of rows that lie elsewhere each is.
-TEST(FetchAhead, fetches_once_what_parts_of_a_row_are_of) {
+// Sums of columns of the products of what lies in rows of 300, two of them side by side.
+Nest sums_of_parts() {
   Nest n;
   n.extents = {4000, 300};
   n.outer = 2;
@@ -280,6 +280,24 @@ TEST(FetchAhead, fetches_once_what_parts_of_a_row_are_of) {
   n.exprs = {make(Fn::load, {}), make(Fn::load, {}), make(Fn::mul, {0, 1})};
   n.stores = {{2, OutputKind::column, 1, 1}};
   schedule(n, 0);
+  return n;
+}
+
+TEST(SumsWholeRows, where_pieces_would_read_each_others_parts) {
+  Nest n = sums_of_parts();
+  constexpr size_t kRow = 3 * 300 * 4;
+  EXPECT_FALSE(sums_whole_rows(n, 2 * kRow)) << "both read the same place";
+  n.exprs[1].offset = 150;
+  EXPECT_TRUE(sums_whole_rows(n, 2 * kRow));
+  EXPECT_FALSE(sums_whole_rows(n, 2 * kRow - 2)) << "rows push sums out";
+  EXPECT_FALSE(sums_whole_rows(n, 0));
+  n.exprs[1].offset = 300;
+  EXPECT_FALSE(sums_whole_rows(n, 2 * kRow)) << "rows lie elsewhere";
+}
+
+// Halves of a row, the other way round beside the row itself: the row is fetched once. Of rows that lie elsewhere each is.
+TEST(FetchAhead, fetches_once_what_parts_of_a_row_are_of) {
+  Nest n = sums_of_parts();
   const auto fetched = [&](int64_t offset) {
     n.exprs[1].offset = offset;
     fetch_ahead(n, 64, 4096);
