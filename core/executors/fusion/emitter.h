@@ -45,6 +45,6 @@ struct Target {
 // What the module exports under this name. No target: the machine at hand. Null: it is not supported.
 using MakeEmitter = Emitter* (*)(uint32_t version, const Target* target);
 constexpr char kMakeEmitter[] = "thunder_make_emitter";
-constexpr uint32_t kEmitterVersion = 13;  // of this header and nest.h: both sides are built from one tree
+constexpr uint32_t kEmitterVersion = 14;  // of this header and nest.h: both sides are built from one tree
 
 }  // namespace thunder::fusion

@@ -123,11 +123,11 @@ void Code::emit_masked(Value* begin, Value* end, const std::function<void()>& bo
   });
 }
 
-// Less than a vector. Where masks cost something, vectors are a register meanwhile: the first lanes of what several hold. Whole ones
-// have a loop of their own, but not where the code of all rows is in the body.
+// Less than a vector. Vectors are a register meanwhile, the first lanes of what several hold: lanes left out take as long as others, in
+// each expression. Whole ones have a loop of their own, but not where the code of all rows is in the body.
 void Code::emit_rest(Value* begin, Value* end, const std::function<void()>& body) {
   const unsigned lanes = lanes_;
-  if (!has_free_masks()) lanes_ = std::min(lanes, std::max(kFewestLanes, register_bits() / 32));
+  lanes_ = std::min(lanes, std::max(kFewestLanes, register_bits() / 32));
   if (lanes_ < lanes && !nest_.lane_is_outer()) begin = emit_vectors(begin, whole_vectors(begin, end), body);
   emit_masked(begin, end, body);
   lanes_ = lanes;
