@@ -293,6 +293,9 @@ TEST(SumsWholeRows, where_pieces_would_read_each_others_parts) {
   EXPECT_FALSE(sums_whole_rows(n, 0));
   n.exprs[1].offset = 300;
   EXPECT_FALSE(sums_whole_rows(n, 2 * kRow)) << "rows lie elsewhere";
+  n.exprs[1].offset = 1;
+  n.maps[n.exprs[0].map] = {0, 0};
+  EXPECT_FALSE(sums_whole_rows(n, 2 * kRow)) << "all positions read the same two numbers";
 }
 
 // Halves of a row, the other way round beside the row itself: the row is fetched once. Of rows that lie elsewhere each is.
