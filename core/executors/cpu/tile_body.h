@@ -13,12 +13,20 @@ struct Tiles : Vectors<Isa> {
   using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::one, Vectors<Isa>::copy, Vectors<Isa>::turn;
   static constexpr int64_t kWidth = 2 * kLanes;  // columns of a tile
 
+  // Rows of what the next tiles take for a. They are fetched while a tile is computed, a line of each at a time: all at once they
+  // would keep waiting what the tile reads.
+  struct Ahead {
+    const float* data;
+    int64_t rows;
+  };
+
   // A panel of b: `depth` rows of kWidth columns, `columns` of which count.
   struct Block {
     int64_t depth, columns;
     const float* data;
     int64_t row;
     bool add;
+    Ahead ahead = {};
   };
 
   // Whether floats need not be packed.
@@ -74,6 +82,9 @@ struct Tiles : Vectors<Isa> {
     asm("" : "+r"(address));
   }
 
+  static constexpr int64_t kLine = 64 / sizeof(float);
+  static constexpr int kSecondLevel = 2;  // of caches: __builtin_prefetch's locality
+
   template <int64_t kRows>
   static void whole(const Matrix& a, const Block& block, float* c, int64_t c_row) {
     V left[kRows], right[kRows];
@@ -88,17 +99,22 @@ struct Tiles : Vectors<Isa> {
     const int64_t distances[] = {0, a.row, 2 * a.row, 3 * a.row};
     const float *groups[kGroups], *b = block.data;
     for (int64_t g = 0; g < kGroups; g++) groups[g] = a.data + 4 * g * a.row;
+    for (int64_t l = 0; l < block.depth;) {
+      const int64_t end = Tiles::least(l + kLine, block.depth);
+      const float* next = block.ahead.data + l;
+      for (int64_t i = 0; i < block.ahead.rows; i++, next += a.row) __builtin_prefetch(next, 0, kSecondLevel);
 #pragma GCC unroll 2
-    for (int64_t l = 0; l < block.depth; l++, b += block.row) {
-      const V b_left = load(b), b_right = load(b + kLanes);
+      for (; l < end; l++, b += block.row) {
+        const V b_left = load(b), b_right = load(b + kLanes);
 #pragma GCC unroll 16
-      for (int64_t i = 0; i < kRows; i++) {
-        const float x = groups[i / 4][distances[i % 4]];
-        left[i] += x * b_left;
-        right[i] += x * b_right;
-      }
+        for (int64_t i = 0; i < kRows; i++) {
+          const float x = groups[i / 4][distances[i % 4]];
+          left[i] += x * b_left;
+          right[i] += x * b_right;
+        }
 #pragma GCC unroll 4
-      for (int64_t g = 0; g < kGroups; g++) groups[g] += a.column, keep(groups[g]);
+        for (int64_t g = 0; g < kGroups; g++) groups[g] += a.column, keep(groups[g]);
+      }
     }
     row = c;
 #pragma GCC unroll 16

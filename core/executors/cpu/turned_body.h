@@ -3,6 +3,7 @@
 #pragma once
 
 #include "executors/cpu/tile_body.h"
+#include "executors/cpu/tiling.h"
 
 namespace thunder {
 
@@ -29,11 +30,12 @@ class Turned : Tiles<Isa> {
   static void block(const Product& p, int64_t i, int64_t j, int64_t l, const float* bias) {
     const int64_t rows = least(kRows, p.m - i), columns = least(kColumns, p.n - j), depth = least(kDepth, p.k - l);
     alignas(64) float sums[kColumns * kRows];
-    const int64_t some = rows_at_once({nullptr, p.b.column, 1});
+    const int64_t some = rows_at_once({nullptr, p.b.column, 1}), each = parts(some, parts(rows, kWidth));
     for (int64_t x = 0; x < columns; x += some) {
       const Matrix weight{p.b.data + (j + x) * p.b.column + l, p.b.column, 1};
-      for (int64_t y = 0; y < rows; y += kWidth) {
-        const Block panel{depth, kWidth, p.a.data + (i + y) * p.k + l * kWidth, kWidth, false};
+      const float* next = weight.data + some * weight.row;
+      for (int64_t y = 0; y < rows; y += kWidth, next += each * weight.row) {
+        const Block panel{depth, kWidth, p.a.data + (i + y) * p.k + l * kWidth, kWidth, false, {next, each}};
         tile(least(some, columns - x), weight, panel, sums + x * kRows + y, kRows);
       }
     }
