@@ -11,7 +11,8 @@ template <class Isa>
 struct Tiles : Vectors<Isa> {
   using typename Vectors<Isa>::V;
   using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::one, Vectors<Isa>::copy, Vectors<Isa>::turn;
-  static constexpr int64_t kWidth = 2 * kLanes;  // columns of a tile
+  static constexpr int64_t kWidth = 2 * kLanes;         // columns of a tile
+  static constexpr int64_t kLine = 64 / sizeof(float);  // of a cache
 
   // Rows of what the next tiles take for a. They are fetched while a tile is computed, a line of each at a time: all at once they
   // would keep waiting what the tile reads.
@@ -82,7 +83,6 @@ struct Tiles : Vectors<Isa> {
     asm("" : "+r"(address));
   }
 
-  static constexpr int64_t kLine = 64 / sizeof(float);
   static constexpr int kSecondLevel = 2;  // of caches: __builtin_prefetch's locality
 
   template <int64_t kRows>

@@ -10,7 +10,7 @@ namespace thunder {
 template <class Isa>
 class Turned : Tiles<Isa> {
   using typename Tiles<Isa>::V, typename Tiles<Isa>::Block;
-  using Tiles<Isa>::kLanes, Tiles<Isa>::kWidth, Tiles<Isa>::load, Tiles<Isa>::store, Tiles<Isa>::least, Tiles<Isa>::tile, Tiles<Isa>::turn,
+  using Tiles<Isa>::kLanes, Tiles<Isa>::kWidth, Tiles<Isa>::kLine, Tiles<Isa>::load, Tiles<Isa>::store, Tiles<Isa>::least, Tiles<Isa>::tile, Tiles<Isa>::turn,
       Tiles<Isa>::rows_at_once;
   // Of c that is computed before it is turned: its rows, four panels of them, and its columns, whole tiles and vectors for every Isa.
   static constexpr int64_t kRows = 4 * kWidth, kColumns = 96;
@@ -30,11 +30,15 @@ class Turned : Tiles<Isa> {
   static void block(const Product& p, int64_t i, int64_t j, int64_t l, const float* bias) {
     const int64_t rows = least(kRows, p.m - i), columns = least(kColumns, p.n - j), depth = least(kDepth, p.k - l);
     alignas(64) float sums[kColumns * kRows];
-    const int64_t some = rows_at_once({nullptr, p.b.column, 1}), each = parts(some, parts(rows, kWidth));
+    const int64_t some = rows_at_once({nullptr, p.b.column, 1}), panels = parts(rows, kWidth);
+    // Of the next rows of the weight, and of those of c, as many as there are tiles for.
+    const int64_t each = parts(some, panels), share = parts(rows, panels * parts(columns, some));
+    int64_t fetched = 0;
     for (int64_t x = 0; x < columns; x += some) {
       const Matrix weight{p.b.data + (j + x) * p.b.column + l, p.b.column, 1};
       const float* next = weight.data + some * weight.row;
-      for (int64_t y = 0; y < rows; y += kWidth, next += each * weight.row) {
+      for (int64_t y = 0; y < rows; y += kWidth, next += each * weight.row, fetched += share) {
+        fetch(least(share, rows - fetched), columns, p.c + (i + fetched) * p.c_row + j, p.c_row);
         const Block panel{depth, kWidth, p.a.data + (i + y) * p.k + l * kWidth, kWidth, false, {next, each}};
         tile(least(some, columns - x), weight, panel, sums + x * kRows + y, kRows);
       }
@@ -45,9 +49,7 @@ class Turned : Tiles<Isa> {
   // Rows of c go there one by one: where they lie whole pages apart, stores to several in turn push each other out of the cache.
   static void put(const float* sums, int64_t rows, int64_t columns, float* c, int64_t c_row, bool add, const float* bias) {
     alignas(64) float some[kLanes * kColumns];
-    fetch(rows, columns, c, c_row);
     for (int64_t i = 0; i < rows; i += kLanes, c += kLanes * c_row) {
-      fetch(rows - i - kLanes, columns, c + kLanes * c_row, c_row);
       turn(sums + i, kRows, columns, columns, kLanes, some, kColumns);
       for (int64_t r = 0; r < least(kLanes, rows - i); r++) {
         float* row = c + r * c_row;
@@ -63,10 +65,9 @@ class Turned : Tiles<Isa> {
     for (; i < n; i++) c[i] = more ? more[i] + from[i] : from[i];
   }
 
-  // Of the next rows of c, as many as are turned at a time.
+  // To be written soon.
   static void fetch(int64_t rows, int64_t columns, const float* c, int64_t c_row) {
-    constexpr int64_t kLine = 16;
-    for (int64_t r = 0; r < least(kLanes, rows); r++)
+    for (int64_t r = 0; r < rows; r++)
       for (int64_t x = 0; x < columns; x += kLine) __builtin_prefetch(c + r * c_row + x, 1);
   }
 };
