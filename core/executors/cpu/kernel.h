@@ -29,6 +29,8 @@ struct ProductOf {
 using Matrix = MatrixOf<float>;
 using Product = ProductOf<float>;
 
+constexpr int64_t kLineFloats = 16;  // in a line of the cache
+
 using Half = uint16_t;  // the bits of a bf16
 
 // The same with a b of halves, each of which is an f32 before it is multiplied.

@@ -11,14 +11,13 @@ template <class Isa>
 struct Tiles : Vectors<Isa> {
   using typename Vectors<Isa>::V;
   using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::one, Vectors<Isa>::copy, Vectors<Isa>::turn;
-  static constexpr int64_t kWidth = 2 * kLanes;         // columns of a tile
-  static constexpr int64_t kLine = 64 / sizeof(float);  // of a cache
+  static constexpr int64_t kWidth = 2 * kLanes;  // columns of a tile
 
   // Rows of what the next tiles take for a. They are fetched while a tile is computed, a line of each at a time: all at once they
-  // would keep waiting what the tile reads.
+  // would keep waiting what the tile reads. They may reach past the end: what is not there is not fetched.
   struct Ahead {
-    const float* data;
-    int64_t rows;
+    const float* data = nullptr;
+    int64_t rows = 0;
   };
 
   // A panel of b: `depth` rows of kWidth columns, `columns` of which count.
@@ -100,9 +99,8 @@ struct Tiles : Vectors<Isa> {
     const float *groups[kGroups], *b = block.data;
     for (int64_t g = 0; g < kGroups; g++) groups[g] = a.data + 4 * g * a.row;
     for (int64_t l = 0; l < block.depth;) {
-      const int64_t end = Tiles::least(l + kLine, block.depth);
-      const float* next = block.ahead.data + l;
-      for (int64_t i = 0; i < block.ahead.rows; i++, next += a.row) __builtin_prefetch(next, 0, kSecondLevel);
+      const int64_t end = Tiles::least(l + kLineFloats, block.depth);
+      for (int64_t i = 0; i < block.ahead.rows; i++) __builtin_prefetch(block.ahead.data + i * a.row + l, 0, kSecondLevel);
 #pragma GCC unroll 2
       for (; l < end; l++, b += block.row) {
         const V b_left = load(b), b_right = load(b + kLanes);

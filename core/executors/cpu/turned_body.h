@@ -3,15 +3,14 @@
 #pragma once
 
 #include "executors/cpu/tile_body.h"
-#include "executors/cpu/tiling.h"
 
 namespace thunder {
 
 template <class Isa>
 class Turned : Tiles<Isa> {
   using typename Tiles<Isa>::V, typename Tiles<Isa>::Block;
-  using Tiles<Isa>::kLanes, Tiles<Isa>::kWidth, Tiles<Isa>::kLine, Tiles<Isa>::load, Tiles<Isa>::store, Tiles<Isa>::least, Tiles<Isa>::tile, Tiles<Isa>::turn,
-      Tiles<Isa>::rows_at_once;
+  using Tiles<Isa>::kLanes, Tiles<Isa>::kWidth, Tiles<Isa>::load, Tiles<Isa>::store, Tiles<Isa>::least, Tiles<Isa>::parts, Tiles<Isa>::tile,
+      Tiles<Isa>::turn, Tiles<Isa>::rows_at_once;
   // Of c that is computed before it is turned: its rows, four panels of them, and its columns, whole tiles and vectors for every Isa.
   static constexpr int64_t kRows = 4 * kWidth, kColumns = 96;
   static constexpr int64_t kDepth = 1024;  // of a's panels, which come from the second-level cache
@@ -31,7 +30,7 @@ class Turned : Tiles<Isa> {
     const int64_t rows = least(kRows, p.m - i), columns = least(kColumns, p.n - j), depth = least(kDepth, p.k - l);
     alignas(64) float sums[kColumns * kRows];
     const int64_t some = rows_at_once({nullptr, p.b.column, 1}), panels = parts(rows, kWidth);
-    // Of the next rows of the weight, and of those of c, as many as there are tiles for.
+    // What each tile fetches: of the weight's next rows, and of those of c that are written when all tiles are there.
     const int64_t each = parts(some, panels), share = parts(rows, panels * parts(columns, some));
     int64_t fetched = 0;
     for (int64_t x = 0; x < columns; x += some) {
@@ -65,10 +64,10 @@ class Turned : Tiles<Isa> {
     for (; i < n; i++) c[i] = more ? more[i] + from[i] : from[i];
   }
 
-  // To be written soon.
+  // Rows of c, which are written soon.
   static void fetch(int64_t rows, int64_t columns, const float* c, int64_t c_row) {
     for (int64_t r = 0; r < rows; r++)
-      for (int64_t x = 0; x < columns; x += kLine) __builtin_prefetch(c + r * c_row + x, 1);
+      for (int64_t x = 0; x < columns; x += kLineFloats) __builtin_prefetch(c + r * c_row + x, 1);
   }
 };
 

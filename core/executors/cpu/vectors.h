@@ -22,7 +22,9 @@ struct Vectors {
   static float one(const float* p) { return *p; }
   static float one(const uint16_t* p) { return __builtin_bit_cast(float, static_cast<uint32_t>(*p) << 16); }
   static void store(float* p, V v) { *reinterpret_cast<U*>(p) = v; }
+  // Not those that others share: a copy that was compiled with these instructions might serve machines without them.
   static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+  static int64_t parts(int64_t n, int64_t each) { return (n + each - 1) / each; }  // how many of so many cover n
   static V all(float x) { return V{} + x; }
   // b where they are no numbers.
   static V larger(V a, V b) { return a > b ? a : b; }

@@ -42,7 +42,6 @@ Leading leading(const Matrix& m, int64_t rows, int64_t columns) {
 // panels from many rows, fetches their lines again for the next panel, and takes twice the time; with AVX-512 it does not.
 constexpr int64_t kColliding = 128;
 constexpr int64_t kRows = 256, kColumns = 512, kDepth = 256;  // of what is copied at a time: it fits into second-level caches
-constexpr int64_t kLine = 16;                                 // floats in a line of the cache
 
 // Whether the library, told of it by that letter, would gather from such rows.
 bool collide(const Matrix& m, int64_t rows, int64_t columns, char transposed) {
@@ -52,7 +51,7 @@ bool collide(const Matrix& m, int64_t rows, int64_t columns, char transposed) {
 
 // Copies `depth` rows that lie `distance` apart; a line more than their length apart then.
 const float* gather(const float* from, int64_t distance, int64_t depth, int64_t length, float* to) {
-  for (int64_t l = 0; l < depth; l++) std::copy_n(from + l * distance, length, to + l * (length + kLine));
+  for (int64_t l = 0; l < depth; l++) std::copy_n(from + l * distance, length, to + l * (length + kLineFloats));
   return to;
 }
 
@@ -115,9 +114,9 @@ bool Library::call(const Product& p) const {
 
 // What collides is copied to memory of this thread, its rows a line further apart.
 bool Library::multiply_gathered(const Product& p) const {
-  thread_local const std::unique_ptr<float[]> room(new (std::nothrow) float[kDepth * (kRows + kColumns + 2 * kLine)]);
+  thread_local const std::unique_ptr<float[]> room(new (std::nothrow) float[kDepth * (kRows + kColumns + 2 * kLineFloats)]);
   if (!room) return false;
-  float* const room_of_b = room.get() + kDepth * (kRows + kLine);
+  float* const room_of_b = room.get() + kDepth * (kRows + kLineFloats);
   const bool a_collides = collide(p.a, p.m, p.k, 'T'), b_collides = collide(p.b, p.k, p.n, 'N');
   for (int64_t i = 0; i < p.m; i += kRows)
     for (int64_t j = 0; j < p.n; j += kColumns)
@@ -125,8 +124,8 @@ bool Library::multiply_gathered(const Product& p) const {
         Product part{std::min(kRows, p.m - i), std::min(kColumns, p.n - j), std::min(kDepth, p.k - l), p.a, p.b, p.c + i * p.c_row + j, p.c_row, p.add || l > 0};
         part.a.data += i * p.a.row + l * p.a.column;
         part.b.data += l * p.b.row + j * p.b.column;
-        if (a_collides) part.a = {gather(part.a.data, p.a.column, part.k, part.m, room.get()), 1, part.m + kLine};
-        if (b_collides) part.b = {gather(part.b.data, p.b.row, part.k, part.n, room_of_b), part.n + kLine, 1};
+        if (a_collides) part.a = {gather(part.a.data, p.a.column, part.k, part.m, room.get()), 1, part.m + kLineFloats};
+        if (b_collides) part.b = {gather(part.b.data, p.b.row, part.k, part.n, room_of_b), part.n + kLineFloats, 1};
         if (!call(part)) return false;
       }
   return true;
