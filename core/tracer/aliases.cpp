@@ -1,6 +1,7 @@
 #include "tracer/aliases.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 
@@ -19,8 +20,18 @@ ValueId view_again(Builder& b, const Node& view, ValueId base) { return b.invoke
 
 void Aliases::add_view(const Node& node) {
   const ValueId v = node.results[0];
-  if (views_.size() <= v) views_.resize(v + 1);
+  if (views_.size() <= v) views_.resize(v + 1), roots_.resize(v + 1);
   views_[v] = &node;
+  roots_[v] = root(node.args[0].v);
+}
+
+// What is a view of it came later, so it is among the values behind it: few, since operations are closed, and values
+// written, as soon as they are made.
+void Aliases::cut(ValueId v) {
+  if (!view_of(v)) return;
+  views_[v] = nullptr;
+  for (ValueId later = v + 1; later < views_.size(); later++)
+    if (views_[later]) roots_[later] = root(views_[later]->args[0].v);
 }
 
 std::vector<const Node*> Aliases::path(ValueId v) const {
@@ -29,13 +40,8 @@ std::vector<const Node*> Aliases::path(ValueId v) const {
   return views;
 }
 
-ValueId Aliases::root(ValueId v) const {
-  while (const Node* n = view_of(v)) v = n->args[0].v;
-  return v;
-}
-
 bool Aliases::close(std::span<const ValueId> results, ValueId first) {
-  SmallVector<ValueId, 4> hidden, cut;
+  SmallVector<ValueId, 4> hidden, own;
   for (ValueId r : results) {
     ValueId v = r;
     bool inside = true;
@@ -45,9 +51,9 @@ bool Aliases::close(std::span<const ValueId> results, ValueId first) {
     }
     if (v == r || !inside) continue;
     if (std::find(hidden.begin(), hidden.end(), v) != hidden.end()) return false;
-    hidden.push_back(v), cut.push_back(r);
+    hidden.push_back(v), own.push_back(r);
   }
-  for (ValueId r : cut) views_[r] = nullptr;
+  for (ValueId r : own) cut(r);
   return true;
 }
 
@@ -58,8 +64,11 @@ void Aliases::hold(ValueId v) {
 }
 
 ValueId Aliases::latest(ValueId root) const {
-  for (auto it = superseded_.find(root); it != superseded_.end(); it = superseded_.find(root)) root = it->second;
-  return root;
+  ValueId now = root;
+  for (auto it = newest_.find(now); it != newest_.end(); it = newest_.find(now)) now = it->second;
+  // Who asks next takes one step.
+  while (root != now) root = std::exchange(newest_.at(root), now);
+  return now;
 }
 
 ValueId Aliases::resolve(Builder& b, ValueId v) {
@@ -67,12 +76,21 @@ ValueId Aliases::resolve(Builder& b, ValueId v) {
   const ValueId from = root(v);
   ValueId now = latest(from);
   if (now == from) return v;
-  const std::pair key(v, now);
-  if (auto it = resolved_.find(key); it != resolved_.end()) return it->second;
-  const auto views = path(v);
-  for (size_t i = views.size(); i-- > 0;) now = view_again(b, *views[i], now);
-  resolved_[key] = now;
-  return now;
+  // Handles on one chain of views share what is made again.
+  SmallVector<const Node*, 8> views;
+  ValueId base = now;
+  for (const Node* n = view_of(v); n; n = view_of(n->args[0].v)) {
+    if (auto it = resolved_.find({n->results[0], now}); it != resolved_.end()) {
+      base = it->second;
+      break;
+    }
+    views.push_back(n);
+  }
+  for (size_t i = views.size(); i-- > 0;) {
+    base = view_again(b, *views[i], base);
+    resolved_[{views[i]->results[0], now}] = base;
+  }
+  return base;
 }
 
 ValueId Aliases::write(Builder& b, ValueId x, ValueId value) {
@@ -96,7 +114,7 @@ ValueId Aliases::write(Builder& b, ValueId x, ValueId value) {
   if (value == old) return old;
   if (held(root(value))) value = b.call("prims.clone", {b.var(value)}).id;
   // Nothing else stands for this memory, so it is the root's now, even if a view made it.
-  if (value < views_.size()) views_[value] = nullptr;
+  cut(value);
   hold(value);
   supersede(old, value);
   return value;
@@ -124,8 +142,10 @@ void Aliases::require_current(std::span<const Node* const> nodes, ValueId loss, 
 
 void Aliases::clear() {
   views_.clear();
+  roots_.clear();
   held_.clear();
   superseded_.clear();
+  newest_.clear();
   resolved_.clear();
 }
 

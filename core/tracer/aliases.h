@@ -18,7 +18,8 @@ class Aliases {
   void add_view(const Node& node);
   // The view prim that made this value, or null.
   const Node* view_of(ValueId v) const { return v < views_.size() ? views_[v] : nullptr; }
-  ValueId root(ValueId v) const;
+  // Constant time: chains of views may be long.
+  ValueId root(ValueId v) const { return view_of(v) ? roots_[v] : v; }
 
   // A decomposition ends whose inside began with value `first`. Its results that are views of a value inside own their
   // memory from here on, since no line outside may name that value. False, and nothing happens, when two results share
@@ -30,7 +31,7 @@ class Aliases {
 
   // The newest value of a root.
   ValueId latest(ValueId root) const;
-  void supersede(ValueId v, ValueId by) { superseded_[v] = by; }
+  void supersede(ValueId v, ValueId by) { superseded_[v] = newest_[v] = by; }
 
   // What a handle that was given `v` stands for now: the same views of what its root stands for.
   ValueId resolve(Builder& b, ValueId v);
@@ -47,10 +48,14 @@ class Aliases {
   // The views from the root to `v`, the last one first.
   std::vector<const Node*> path(ValueId v) const;
   bool held(ValueId v) const { return v < held_.size() && held_[v]; }
+  // The value owns its memory from here on, and what was seen through it since is a view of it.
+  void cut(ValueId v);
 
   std::vector<const Node*> views_;
+  std::vector<ValueId> roots_;  // of views, by value
   std::vector<bool> held_;
   std::unordered_map<ValueId, ValueId> superseded_;
+  mutable std::unordered_map<ValueId, ValueId> newest_;  // a value that superseded it, as new as was known when last asked
   std::map<std::pair<ValueId, ValueId>, ValueId> resolved_;  // by the value given and what its root stands for
 };
 
