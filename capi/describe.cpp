@@ -130,6 +130,20 @@ void describe_unavailable(Context& context, cJSON* array) {
   }
 }
 
+// Sizes in bytes; 0: the system does not say.
+void describe_machine(Context& context, cJSON* array) {
+  const Machine& m = context.machine();
+  cJSON* o = add_object(array);
+  add_text(o, "processor", m.processor);
+  add_text(o, "instructions", name(m.instructions));
+  add_flag(o, "bf16_dot_products", m.bf16_dot_products);
+  add_flag(o, "tile_registers", m.tile_registers);
+  for (auto [name, value] : {std::pair{"vector_bytes", m.vector_bytes}, {"vector_registers", m.vector_registers}, {"line_bytes", m.line},
+                             {"l1_bytes", m.l1}, {"l2_bytes", m.l2}, {"last_level_bytes", m.last_level}, {"conflict_stride_bytes", m.conflict_stride},
+                             {"page_bytes", m.page}, {"threads", m.threads}})
+    add_text(o, name, cat(uint64_t{value}));
+}
+
 void describe_passes(Context& context, cJSON* array) {
   for (const PipelineRow& row : pipeline()) {
     cJSON* o = add_object(array);
@@ -191,6 +205,7 @@ constexpr Subject kSubjects[] = {
     {"options", [](Context&, cJSON* array) { describe_options(compile_options(), array); }},
     {"executors", describe_executors},
     {"unavailable_executors", describe_unavailable},
+    {"machine", describe_machine},
     {"passes", describe_passes},
     {"memory", describe_memory},
 };

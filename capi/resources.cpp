@@ -1,5 +1,4 @@
 // thunder_context_set_*: the threads and the memory that a context may use.
-#include "base/cpu_count.h"
 #include "capi/context.h"
 
 using namespace thunder;
@@ -10,7 +9,7 @@ extern "C" {
 thunder_status* thunder_context_set_num_threads(thunder_context* context, size_t threads) noexcept {
   return handle(guarded(__func__, [&] {
     need(context, "context");
-    core(context)->threads().resize(threads ? threads : thread_count());
+    core(context)->use_threads(threads);
   }));
 }
 
@@ -19,10 +18,10 @@ thunder_status* thunder_context_set_thread_pool(thunder_context* context, const 
     const thunder_thread_pool copy = copied(pool);
     UserGuard guard(copy.destroy, copy.user);
     need(context, "context");
-    if (!pool) return core(context)->threads().resize(thread_count());
+    if (!pool) return core(context)->use_threads(0);
     check(copy.run != nullptr, "the pool has no run");
     check(copy.threads > 0, "the pool has no threads");
-    core(context)->threads().use({copy.run, copy.threads, copy.user, copy.destroy});
+    core(context)->use_threads({copy.run, copy.threads, copy.user, copy.destroy});
     guard.dismiss();
   }));
 }

@@ -184,7 +184,7 @@ void thunder_context_release(thunder_context *context) THUNDER_NOEXCEPT;
  * any captured tensor: write {seed, 0} to seed it, save it to resume. */
 thunder_tensor *thunder_context_random(thunder_context *context) THUNDER_NOEXCEPT;
 /* Pushes a JSON text onto `out`. `what`: "ops", "modules", "optimizers", "schedules", "options", "executors",
- * "unavailable_executors" (and why they are), "passes", "memory". */
+ * "unavailable_executors" (and why they are), "machine" (what schedules are made for), "passes", "memory". */
 THUNDER_CHECK thunder_status *thunder_context_describe(thunder_context *context, const char *what,
     thunder_values *out) THUNDER_NOEXCEPT;
 /* Loads a shared library written against thunder/plugin.h, and keeps it for ever. Code of the plugin runs. */

@@ -18,7 +18,7 @@
 
 namespace thunder {
 
-Context::Context(const ContextHooks& hooks) : hooks_(hooks), threads_(thread_count()) {
+Context::Context(const ContextHooks& hooks) : hooks_(hooks), machine_(read_machine()), threads_(machine_.threads) {
   if (hooks_.allocator.ours) {
     block_cache_.reset(BlockCache::open(hooks_.allocator, BlockCache::kDefaultLimit));
     hooks_.allocator = block_cache_->allocator();
@@ -31,29 +31,29 @@ Context::Context(const ContextHooks& hooks) : hooks_(hooks), threads_(thread_cou
   // Highest priority first; host, which takes everything, is the last.
   constexpr const char* kNoVectors = "the processor has no AVX2";
   constexpr const char* kNoTiles = "the processor has no tile registers for bf16 (AMX), or the system cannot save them";
-  if (auto amx = amx_executor()) executors_.push_back(make<Executor>(*amx));
+  if (auto amx = amx_executor(machine_)) executors_.push_back(make<Executor>(*amx));
   else missing_.emplace_back("amx", kNoTiles);
-  if (auto half = half_executor()) executors_.push_back(make<Executor>(*half));
+  if (auto half = half_executor(machine_)) executors_.push_back(make<Executor>(*half));
   else missing_.emplace_back("half", kNoVectors);
-  if (auto convolution = convolution_executor()) executors_.push_back(make<Executor>(*convolution));
+  if (auto convolution = convolution_executor(machine_)) executors_.push_back(make<Executor>(*convolution));
   else missing_.emplace_back("convolution", kNoVectors);
-  if (auto pooling = pooling_executor()) executors_.push_back(make<Executor>(*pooling));
+  if (auto pooling = pooling_executor(machine_)) executors_.push_back(make<Executor>(*pooling));
   else missing_.emplace_back("pooling", kNoVectors);
   std::string found;
-  if (auto onednn = onednn_executor(found)) executors_.push_back(make<Executor>(*onednn));
+  if (auto onednn = onednn_executor(machine_, found)) executors_.push_back(make<Executor>(*onednn));
   else missing_.emplace_back("onednn", found);
   log(1, "onednn", found);
-  if (auto attention = attention_executor()) executors_.push_back(make<Executor>(*attention));
+  if (auto attention = attention_executor(machine_)) executors_.push_back(make<Executor>(*attention));
   else missing_.emplace_back("attention", kNoVectors);
-  executors_.push_back(make<Executor>(fusion_executor()));
+  executors_.push_back(make<Executor>(fusion_executor(machine_)));
   executors_.push_back(make<Executor>(host_executor()));
   default_executors_ = executors_;
   // By name alone.
-  for (const auto& [name, reduced] : {std::pair{"amx_high", amx_high_executor()}, {"amx_medium", amx_medium_executor()}}) {
+  for (const auto& [name, reduced] : {std::pair{"amx_high", amx_high_executor(machine_)}, {"amx_medium", amx_medium_executor(machine_)}}) {
     if (reduced) add_executor(make<Executor>(*reduced));
     else missing_.emplace_back(name, kNoTiles);
   }
-  if (auto tuned = onednn_autotuned_executor(threads_, BlobStore::default_folder())) add_executor(make<Executor>(*tuned));
+  if (auto tuned = onednn_autotuned_executor(machine_, threads_, BlobStore::default_folder())) add_executor(make<Executor>(*tuned));
   else missing_.emplace_back("onednn_max_autotune", found);
   runner_ = eager_runner(default_executors_, hooks_.allocator, threads_);
 }
@@ -68,6 +68,16 @@ Context::~Context() {
 }
 
 ScopeEnvironment Context::scope_environment() { return {&registry_, hooks_.allocator, runner_.get(), random_, this}; }
+
+void Context::use_threads(size_t threads) {
+  threads_.resize(threads ? threads : thread_count());
+  machine_.threads = threads_.threads();
+}
+
+void Context::use_threads(const ThreadPool::Host& host) {
+  threads_.use(host);
+  machine_.threads = threads_.threads();
+}
 
 void Context::log(int32_t level, const char* component, std::string_view text) const {
   if (hooks_.log) hooks_.log(level, component, text.data(), text.size(), hooks_.user);

@@ -3,6 +3,7 @@
 
 #include <mutex>
 
+#include "base/machine.h"
 #include "base/thread_pool.h"
 #include "device/block_cache.h"
 #include "executors/claim.h"
@@ -28,6 +29,11 @@ class Context : public Counted<Context> {
   Registry& registry() { return registry_; }
   const Allocator& allocator() const { return hooks_.allocator; }
   ThreadPool& threads() { return threads_; }
+  // What executors plan for.
+  const Machine& machine() const { return machine_; }
+  // Requires, of both: nothing is compiled or run. 0: as many as a new context has.
+  void use_threads(size_t threads);
+  void use_threads(const ThreadPool::Host& host);
   // Of our own memory; null where the host brought an allocator, which is then asked for every block.
   BlockCache* block_cache() const { return block_cache_.get(); }
   const Ref<Tensor>& random() const { return random_; }
@@ -57,6 +63,7 @@ class Context : public Counted<Context> {
 
  private:
   ContextHooks hooks_;
+  Machine machine_;
   struct Close {
     void operator()(BlockCache* cache) const { cache->close(); }
   };

@@ -87,14 +87,23 @@ static void threads(thunder_context *context)
     thunder_tensor_release(x);
 }
 
-static int says(thunder_context *context, const char *wanted)
+static int says(thunder_context *context, const char *what, const char *wanted)
 {
     thunder_values *out = NULL;
     OK(thunder_values_create(context, &out));
-    OK(thunder_context_describe(context, "memory", out));
+    OK(thunder_context_describe(context, what, out));
     const int found = strstr(thunder_values_str(out, 0, NULL), wanted) != NULL;
     thunder_values_release(out);
     return found;
+}
+
+/* Executors plan for the threads that the context has now. */
+static void machine(thunder_context *context)
+{
+    OK(thunder_context_set_num_threads(context, 3));
+    CHECK(says(context, "machine", "\"threads\":\"3\"") && says(context, "machine", "\"line_bytes\":"));
+    OK(thunder_context_set_num_threads(context, 0));
+    CHECK(says(context, "machine", "\"instructions\":"));
 }
 
 static void memory(thunder_context *context)
@@ -102,11 +111,11 @@ static void memory(thunder_context *context)
     static float data[4096];
     const int64_t shape[] = { 4096 };
     for (int i = 0; i < 3; i++) thunder_tensor_release(test_f32(context, 1, shape, data));
-    CHECK(says(context, "\"hits\":\"2\"") && !says(context, "\"kept_bytes\":\"0\""));
+    CHECK(says(context, "memory", "\"hits\":\"2\"") && !says(context, "memory", "\"kept_bytes\":\"0\""));
     OK(thunder_context_set_memory_cache(context, 0));
-    CHECK(says(context, "\"kept_bytes\":\"0\""));
+    CHECK(says(context, "memory", "\"kept_bytes\":\"0\""));
     thunder_tensor_release(test_f32(context, 1, shape, data));
-    CHECK(says(context, "\"kept_bytes\":\"0\""));
+    CHECK(says(context, "memory", "\"kept_bytes\":\"0\""));
 }
 
 static thunder_status *square_twice(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)
@@ -153,6 +162,7 @@ int main(void)
 {
     thunder_context *context = NULL;
     OK(thunder_context_create(NULL, &context));
+    machine(context);
     memory(context);
     report(context);
     threads(context);

@@ -3,14 +3,15 @@
 
 #include "executors/cpu/kernel.h"
 #include "support/functions.h"
+#include "support/machines.h"
 
 namespace thunder::test {
 
-template <std::optional<ExecutorDesc> (*kExecutor)(Instructions)>
+template <std::optional<ExecutorDesc> (*kExecutor)(const Machine&)>
 struct OnInstructions : CompiledTest, testing::WithParamInterface<Instructions> {
   void SetUp() override {
-    if (instructions_of_this_machine() < GetParam()) GTEST_SKIP() << "the processor has no such vectors";
-    ExecutorDesc d = *kExecutor(GetParam());
+    if (this_machine().instructions < GetParam()) GTEST_SKIP() << "the processor has no such vectors";
+    ExecutorDesc d = *kExecutor(limited_to(GetParam()));
     d.name = "tested";
     context->add_executor(make<Executor>(std::move(d)));
   }

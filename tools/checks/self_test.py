@@ -41,6 +41,7 @@ CASES = (
     ({"core/base/status.cpp": "const int rows[] = {\n" + "  {1, f(2)},\n" * 90 + "};\n"}, None),
     ({"core/base/status.cpp": "ROWS(checked({\n" + "  {1, f(2)},\n" * 90 + "}))\n"}, None),
     ({"core/base/status.cpp": 'const char* s = "{"; int f() {\n' + "\n" * 10 + "}\n"}, None),
+    ({"core/base/status.cpp": "long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);\n"}, "take it from a Machine"),
     ({"core/base/arena.cpp": "int arena;\n"}, "no test names it"),
     ({"core/ops/defs/sub.cpp": "int sub;\n"}, None),
     ({"core/ir/README.md": "IR.\n", "core/ir/status.cpp": "int x;\n"}, "has no test in tests/core/ir"),

@@ -1,7 +1,7 @@
 #include "executors/amx/amx.h"
 
 #include "executors/amx/products.h"
-#include "executors/cpu/instructions.h"
+#include "executors/amx/permission.h"
 #include "executors/cpu/site.h"
 #include "executors/cpu/tiling.h"
 #include "ir/shape.h"
@@ -62,8 +62,8 @@ bool claim_halves(const NodeView& view, void* user) {
 }
 
 template <class T, int kParts>
-std::optional<ExecutorDesc> executor(const char* name, bool (*claim)(const NodeView&, void*)) {
-  if (!tile_registers_of_this_machine()) return std::nullopt;
+std::optional<ExecutorDesc> executor(const Machine& machine, const char* name, bool (*claim)(const NodeView&, void*)) {
+  if (!machine.tile_registers) return std::nullopt;
   ExecutorDesc d = site_executor(name, kProductRows<T>, claim, prepare<T, kParts>);
   d.flags |= kLeads;
   return d;
@@ -71,8 +71,8 @@ std::optional<ExecutorDesc> executor(const char* name, bool (*claim)(const NodeV
 
 }  // namespace
 
-std::optional<ExecutorDesc> amx_executor() { return executor<Half, 1>("amx", claim_halves); }
-std::optional<ExecutorDesc> amx_high_executor() { return executor<float, 2>("amx_high", claim_large_f32); }
-std::optional<ExecutorDesc> amx_medium_executor() { return executor<float, 1>("amx_medium", claim_large_f32); }
+std::optional<ExecutorDesc> amx_executor(const Machine& m) { return executor<Half, 1>(m, "amx", claim_halves); }
+std::optional<ExecutorDesc> amx_high_executor(const Machine& m) { return executor<float, 2>(m, "amx_high", claim_large_f32); }
+std::optional<ExecutorDesc> amx_medium_executor(const Machine& m) { return executor<float, 1>(m, "amx_medium", claim_large_f32); }
 
 }  // namespace thunder

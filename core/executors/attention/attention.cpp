@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/cpu_count.h"
 #include "executors/attention/sites.h"
 
 namespace thunder {
@@ -39,17 +38,18 @@ void Tools::multiply(const Product& p) const {
   (thin ? products->thin : products->small)(p);
 }
 
-int64_t slots_for(const Geometry& g) {
+int64_t Tools::slots_for(const Geometry& g) const {
   const int64_t work = g.heads * g.queries * g.keys * (g.width + g.value_width);
   constexpr int64_t kThreadWork = 1 << 18;
-  return std::clamp<int64_t>(work / kThreadWork, 1, static_cast<int64_t>(thread_count()));
+  return std::clamp<int64_t>(work / kThreadWork, 1, static_cast<int64_t>(machine->threads));
 }
 
-std::optional<ExecutorDesc> attention_executor(Instructions with) {
-  static const auto tools_of = [](Instructions i) { return Tools{kernels_for(i), steps_for(i)}; };
-  static const Tools tools[] = {{}, tools_of(Instructions::neon), tools_of(Instructions::avx2), tools_of(Instructions::avx512)};
-  if (with == Instructions::none) return std::nullopt;
-  return site_executor("attention", kRows, claim, prepare, &tools[static_cast<size_t>(with)]);
+std::optional<ExecutorDesc> attention_executor(const Machine& machine) {
+  if (machine.instructions == Instructions::none) return std::nullopt;
+  auto* const tools = new Tools{kernels_for(machine.instructions), steps_for(machine.instructions), &machine};
+  ExecutorDesc d = site_executor("attention", kRows, claim, prepare, tools);
+  d.destroy = [](void* user) { delete static_cast<Tools*>(user); };
+  return d;
 }
 
 }  // namespace thunder

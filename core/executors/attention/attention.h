@@ -3,12 +3,12 @@
 
 #include <optional>
 
+#include "base/machine.h"
 #include "executors/executor.h"
-#include "executors/cpu/instructions.h"
 
 namespace thunder {
 
-// None where the processor has none of the instructions that its kernels are written for.
-std::optional<ExecutorDesc> attention_executor(Instructions with = instructions_of_this_machine());
+// None where the processor has none of the instructions that its kernels are written for. The machine must live as long.
+std::optional<ExecutorDesc> attention_executor(const Machine& machine);
 
 }  // namespace thunder

@@ -27,7 +27,7 @@ class Backward : public Site {
     tops_ = take(row), weights_ = take(row), means_ = take(row);
     scores_ = take(kKeys * row), slopes_ = take(kKeys * row);
     mask_ = take(g_.masked ? kKeys * width_ : 0), mask_rows_ = take(g_.masked ? kKeys * width_ : 0);
-    slots_ = Slots(g_.key_heads() * parts_, slots_for(g_), elements);
+    slots_ = Slots(g_.key_heads() * parts_, t_.slots_for(g_), elements);
     sums_ = static_cast<int64_t>(slots_.bytes() / sizeof(float));
     *scratch = slots_.bytes() + (parts_ > 1 ? static_cast<size_t>(g_.key_heads() * parts_ * sum_elements()) * sizeof(float) : 0);
   }
@@ -38,7 +38,7 @@ class Backward : public Site {
       return nullptr;
     });
     if (failed || parts_ == 1) return failed;
-    return Slots(g_.key_heads() * parts_, slots_for(g_), 0).run(launch, [&](int64_t index, float*) -> Status* {
+    return Slots(g_.key_heads() * parts_, t_.slots_for(g_), 0).run(launch, [&](int64_t index, float*) -> Status* {
       add_up(launch, index / parts_, index % parts_);
       return nullptr;
     });

@@ -25,7 +25,7 @@ class FewQueries : public Site {
     queries_ = take(rows_ * g_.width), out_ = take(rows_ * g_.value_width), scores_ = take(rows_ * keys_);
     tops_ = take(rows_), totals_ = take(rows_), factors_ = take(rows_);
     mask_ = take(g_.masked ? keys_ : 0);
-    slots_ = Slots(g_.key_heads(), slots_for(g_), elements);
+    slots_ = Slots(g_.key_heads(), t_.slots_for(g_), elements);
     *scratch = slots_.bytes();
   }
 

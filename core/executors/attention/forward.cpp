@@ -23,7 +23,7 @@ class Forward : public Site {
     tops_ = take(panels_ * width_), totals_ = take(panels_ * width_), factors_ = take(width_);
     scores_ = take(kKeys * width_);
     mask_ = take(g_.masked ? kKeys * width_ : 0), mask_rows_ = take(g_.masked ? kKeys * width_ : 0);
-    slots_ = Slots(g_.heads * blocks_, slots_for(g_), elements);
+    slots_ = Slots(g_.heads * blocks_, t_.slots_for(g_), elements);
     *scratch = slots_.bytes();
   }
 

@@ -9,22 +9,22 @@
 
 namespace thunder {
 
-// The code that the processor at hand runs.
+// The code that the processor at hand runs, and what is known of it.
 struct Tools {
   const Kernels* products = nullptr;
   const Steps* steps = nullptr;
+  const Machine* machine = nullptr;
 
   // The fastest that takes these operands.
   void multiply(const Product& p) const;
+  // How many tasks may run at the same time: threads, but none for less work than they cost.
+  int64_t slots_for(const Geometry& g) const;
 };
 
 // A block of so many keys against so many queries is worked on at a time: it stays in the second-level cache.
 constexpr int64_t kKeys = 128, kQueries = 128;
 // Up to so many queries a head, reading the keys once is what counts.
 constexpr int64_t kFewQueries = 4;
-
-// How many tasks may run at the same time: threads, but none for less work than they cost.
-int64_t slots_for(const Geometry& g);
 
 // `scratch`: bytes that each call needs.
 std::unique_ptr<Site> forward_site(const Tools& tools, const Geometry& geometry, size_t* scratch);

@@ -26,11 +26,11 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
 
 }  // namespace
 
-std::optional<ExecutorDesc> convolution_executor(Instructions with) {
-  const Kernels* kernels = kernels_for(with);
-  const Transforms* transforms = transforms_for(with);
+std::optional<ExecutorDesc> convolution_executor(const Machine& machine) {
+  const Kernels* kernels = kernels_for(machine.instructions);
+  const Transforms* transforms = transforms_for(machine.instructions);
   if (!kernels || !transforms) return std::nullopt;
-  ExecutorDesc d = site_executor("convolution", kRows, all_tensors_are<DType::f32>, prepare, new ConvolutionCode{*kernels, *transforms});
+  ExecutorDesc d = site_executor("convolution", kRows, all_tensors_are<DType::f32>, prepare, new ConvolutionCode{*kernels, *transforms, machine});
   d.destroy = [](void* user) { delete static_cast<ConvolutionCode*>(user); };
   return d;
 }

@@ -3,12 +3,12 @@
 
 #include <optional>
 
-#include "executors/cpu/instructions.h"
+#include "base/machine.h"
 #include "executors/executor.h"
 
 namespace thunder {
 
-// prims.conv2d and its gradients of f32 on the CPU. Nothing without vectors.
-std::optional<ExecutorDesc> convolution_executor(Instructions with = instructions_of_this_machine());
+// prims.conv2d and its gradients of f32 on the CPU. Nothing without vectors. The machine must live as long.
+std::optional<ExecutorDesc> convolution_executor(const Machine& machine);
 
 }  // namespace thunder

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/cpu_count.h"
 #include "executors/convolution/phases.h"
 
 namespace thunder {
@@ -16,7 +15,7 @@ Correlation::Correlation(const ConvolutionCode& code, const Window& window, cons
                          bool sparse)
     : k_(code.kernels), t_(code.transforms), w(window), planes_(planes), band_(band), grids_(std::move(grids)), summed_(summed),
       sums_(summed == inputs ? w.channels : w.outputs), rows_(summed == inputs ? w.outputs : w.channels), blocks_(rows_, k_.panel_rows), gathered_(k_),
-      sparse_(sparse), threads_(static_cast<int64_t>(thread_count())) {
+      sparse_(sparse), threads_(static_cast<int64_t>(code.machine.threads)) {
   int64_t at = 0;
   for (const Grid& g : grids_) {
     Weights& packed = weights_.emplace_back();
@@ -31,9 +30,9 @@ Correlation::Correlation(const ConvolutionCode& code, const Window& window, cons
   images_ = best_images();
 }
 
-int64_t Correlation::band(const Window& w, const Planes& planes, int64_t rows, int64_t channels) {
+int64_t Correlation::band(const Window& w, const Planes& planes, int64_t rows, int64_t channels, int64_t threads) {
   const int64_t tasks = std::max<int64_t>(1, w.batch * w.groups), row = std::max<int64_t>(1, channels * planes.remainders() * planes.pitch);
-  const int64_t bands = std::max(parts(static_cast<int64_t>(thread_count()), tasks), parts(rows, std::max<int64_t>(1, kTaskFloats / row - planes.reach)));
+  const int64_t bands = std::max(parts(threads, tasks), parts(rows, std::max<int64_t>(1, kTaskFloats / row - planes.reach)));
   return std::max<int64_t>(1, parts(rows, bands));
 }
 

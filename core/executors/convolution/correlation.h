@@ -30,7 +30,7 @@ class Correlation : public Site {
 
   // How many rows of outputs, of `rows`, a task is to have, for the planes of all `channels` to stay in the second-level cache and for
   // each thread to have some.
-  static int64_t band(const Window& w, const Planes& planes, int64_t rows, int64_t channels);
+  static int64_t band(const Window& w, const Planes& planes, int64_t rows, int64_t channels, int64_t threads);
 
   // Bytes that a call needs.
   size_t scratch() const;

@@ -49,7 +49,7 @@ std::unique_ptr<Site> convolution_input_grad(const ConvolutionCode& code, const 
     sparse = sparse || static_cast<int64_t>(seen[i].size()) < std::min(w.stride[i], w.image[i]);
   }
   planes.fit(largest, reach);
-  const int64_t band = Correlation::band(w, planes, largest[0], w.outputs);
+  const int64_t band = Correlation::band(w, planes, largest[0], w.outputs, static_cast<int64_t>(code.machine.threads));
   planes.take(band);
   if (w.outputs * planes.channel() > kMostOffset) return nullptr;
   std::vector<Grid> grids;

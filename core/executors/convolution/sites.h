@@ -13,10 +13,11 @@ namespace thunder {
 // Offsets in a padded image are 32 bits.
 constexpr int64_t kMostOffset = int64_t{1} << 30;
 
-// The code that the processor at hand runs.
+// The code that the processor at hand runs, and what is known of it.
 struct ConvolutionCode {
   const Kernels& kernels;
   const Transforms& transforms;
+  const Machine& machine;
 };
 
 // `scratch`: bytes that each call needs. Null: an image is larger than offsets can count.

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "executors/cpu/instructions.h"
+#include "base/machine.h"
 
 namespace thunder {
 

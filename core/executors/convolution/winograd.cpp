@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/cpu_count.h"
 #include "executors/convolution/phases.h"
 
 namespace thunder {
@@ -40,7 +39,7 @@ std::unique_ptr<Site> Winograd::input_grad(const ConvolutionCode& code, const Wi
 }
 
 Winograd::Winograd(const ConvolutionCode& code, const Shapes& shapes)
-    : k_(code.kernels), t_(code.transforms), s_(shapes), threads_(static_cast<int64_t>(thread_count())), blocks_(s_.rows, k_.panel_rows),
+    : k_(code.kernels), t_(code.transforms), s_(shapes), threads_(static_cast<int64_t>(code.machine.threads)), blocks_(s_.rows, k_.panel_rows),
       tiles_(std::clamp<int64_t>(kTileFloats / (kPoints * s_.sums) / k_.panel_columns, 1, 4) * k_.panel_columns) {
   const int64_t reach[2] = {1, 1};
   for (int i = 0; i < 2; i++) {

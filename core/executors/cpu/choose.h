@@ -1,7 +1,7 @@
 // Of kernels that are compiled for each set of instructions, those that a processor runs.
 #pragma once
 
-#include "executors/cpu/instructions.h"
+#include "base/machine.h"
 
 namespace thunder {
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "executors/cpu/instructions.h"
+#include "base/machine.h"
 
 namespace thunder {
 
@@ -29,7 +29,7 @@ struct ProductOf {
 using Matrix = MatrixOf<float>;
 using Product = ProductOf<float>;
 
-constexpr int64_t kLineFloats = 16;  // in a line of the cache
+constexpr int64_t kLineFloats = kCacheLine / sizeof(float);
 
 using Half = uint16_t;  // the bits of a bf16
 

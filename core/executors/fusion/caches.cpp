@@ -3,9 +3,13 @@
 namespace thunder::fusion {
 namespace {
 
-// Rows of kept values must stay in the second-level cache while passes go over them, and they lie on the stack.
-constexpr int64_t kMostKept = 256 << 10;  // bytes
 constexpr int kDear = 8;
+
+// Rows of kept values must stay in the second-level cache while passes go over them, and they lie on the stack. In bytes.
+int64_t most_kept(const Machine& machine) {
+  constexpr size_t kStack = 256 << 10;
+  return static_cast<int64_t>(machine.l2 ? std::min(kStack, machine.l2 / 4) : kStack);
+}
 
 // `there`: those that need nothing any more.
 void need(const Nest& n, ExprId id, const std::vector<uint8_t>& there, std::vector<uint8_t>& needed) {
@@ -120,7 +124,7 @@ void fetch_pieces(Nest& n, size_t cache) {
 
 }  // namespace
 
-void keep_rows(Nest& n) {
+void keep_rows(Nest& n, const Machine& machine) {
   // Along an axis that is cut, what one pass computes at some positions another may need at all.
   if (n.lane_is_outer() || n.split || n.backwards || !n.cuts(n.lane).empty()) return;
   std::vector<int> passes(n.exprs.size(), 0);
@@ -133,25 +137,26 @@ void keep_rows(Nest& n) {
   for (ExprId id = 0; id < n.exprs.size(); id++) {
     if (passes[id] <= 1 || cost(n.exprs[id].fn) < kDear) continue;
     const int64_t row = n.row_elements() * static_cast<int64_t>(size_of(n.exprs[id].dtype));
-    if (bytes + row > kMostKept) continue;
+    if (bytes + row > most_kept(machine)) continue;
     bytes += row;
     n.kept.push_back(id);
   }
 }
 
-void stream_large(Nest& n, size_t cache) {
+void stream_large(Nest& n, const Machine& machine) {
+  const size_t cache = machine.last_level;
   for (Output& s : n.stores)
     s.streams = s.kind == OutputKind::each && n.maps[s.map][n.lane] == 1 && !is_short(n) && cache && bytes(n, s.buffer, s.map, ~AxisSet{0}) >= cache / 2;
 }
 
-void pipeline_rows(Nest& n, size_t first_level, size_t last_level) {
+void pipeline_rows(Nest& n, const Machine& machine) {
   const bool rows = n.outer > 0 && n.inner == 1 && !n.lane_is_outer() && !n.split && !n.blocked;
   const bool past = std::any_of(n.stores.begin(), n.stores.end(), [](const Output& s) { return s.streams; });
   if (!rows || past || n.passes < 2) return;
-  n.pipelined = bytes_in_flight(n) <= first_level && (!last_level || all_bytes(n) <= last_level);
+  n.pipelined = bytes_in_flight(n) <= machine.l1 && (!machine.last_level || all_bytes(n) <= machine.last_level);
 }
 
-bool sums_whole_rows(const Nest& n, size_t second_level) {
+bool sums_whole_rows(const Nest& n, const Machine& machine) {
   size_t row = 0;
   bool parts = false;
   for (const Expr& e : n.exprs) {
@@ -161,13 +166,13 @@ bool sums_whole_rows(const Nest& n, size_t second_level) {
     parts |= n.maps[e.map][n.lane] != 0 && std::any_of(n.exprs.begin(), n.exprs.end(), reads_on);
   }
   for (const Output& s : n.stores) row += bytes(n, s.buffer, s.map, bit(n.lane));
-  return parts && row <= second_level / 2;
+  return parts && row <= machine.l2 / 2;
 }
 
-void fetch_ahead(Nest& n, size_t second_level, size_t last_level) {
+void fetch_ahead(Nest& n, const Machine& machine) {
   n.ahead.clear();
   if (n.blocked) return fetch_squares(n);
-  if (n.pieces_run_slowest()) return fetch_pieces(n, last_level);
+  if (n.pieces_run_slowest()) return fetch_pieces(n, machine.last_level);
   if (n.outer == 0 || n.lane_is_outer() || n.backwards || n.pipelined) return;
   const std::vector<Reads> reads = reads_of(n);
   size_t row = 0, all = 0;
@@ -178,7 +183,13 @@ void fetch_ahead(Nest& n, size_t second_level, size_t last_level) {
     all += bytes(n, e.buffer, e.map, ~AxisSet{0});
     if (reads[id].again && n.maps[e.map][n.outer - 1] != 0) n.ahead.push_back({id, reads[id].again});
   }
-  if (row > second_level / 2 || all <= second_level) n.ahead.clear();
+  if (row > machine.l2 / 2 || all <= machine.l2) n.ahead.clear();
+}
+
+void fit_caches(Nest& n, const Machine& machine) {
+  stream_large(n, machine);
+  pipeline_rows(n, machine);
+  fetch_ahead(n, machine);
 }
 
 }  // namespace thunder::fusion

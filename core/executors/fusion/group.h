@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/machine.h"
 #include "executors/fusion/axes.h"
 #include "executors/fusion/prims.h"
 
@@ -43,7 +44,7 @@ bool computable(const Node& line, const Store& store);
 
 class Group {
  public:
-  explicit Group(const Store& store) : store_(&store) {}
+  Group(const Store& store, const Machine& machine) : store_(&store), machine_(&machine) {}
 
   // False: the line does not fit, and the group is spoilt unless this is a copy; `why` then says the reason.
   bool add(const Node& line) { return extend(line) && consistent(); }
@@ -105,6 +106,7 @@ class Group {
   bool reductions_fit(const std::vector<AxisId>& everything, const std::vector<AxisId>& outer) const;
 
   const Store* store_;
+  const Machine* machine_;
   Space space_;
   std::vector<const Node*> lines_;
   std::unordered_map<ValueId, GroupValue> values_;

@@ -64,15 +64,17 @@ namespace {
 // Whether many rows are summed that lie one after the other in more memory than the caches near a core hold: going over them as
 // they lie, with a sum for each column in memory, is then faster than going down a few columns at a time, even if what needs the
 // sums goes over the rows again. Sooner where rows do not begin with a line of the cache: going down cuts lines in two.
-bool sums_many_rows(const Shape& shape, const std::vector<bool>& gone) {
-  constexpr int64_t kRows = 512, kElements = 1 << 20, kElementsOfCutLines = 1 << 19, kLine = 16;
+bool sums_many_rows(const Shape& shape, const std::vector<bool>& gone, const Machine& machine) {
+  constexpr int64_t kRows = 512, kFloat = sizeof(float);
+  constexpr size_t kUsualL2 = 1 << 20;
+  const auto l2 = static_cast<int64_t>(machine.l2 ? machine.l2 : kUsualL2), line = static_cast<int64_t>(machine.line) / kFloat;
   int64_t rows = 1, elements = 1, row = 1;
   for (size_t i = 0; i < shape.size(); i++) {
     elements *= shape[i].value();
     if (gone[i]) rows *= shape[i].value(), row = 1;
     else row *= shape[i].value();
   }
-  return rows >= kRows && elements >= (row % kLine ? kElementsOfCutLines : kElements) && !gone.back();
+  return rows >= kRows && elements * kFloat >= (row % line ? 2 : 4) * l2 && !gone.back();
 }
 
 }  // namespace
@@ -105,7 +107,7 @@ bool Group::add_reduction(const Node& line) {
   if (sums && over == total && (kept.empty() || (reduces_ && over != set_of(reduced())))) {
     made.kind = Kind::total;
     summed_ = away;
-  } else if (sums && !reduces_ && sums_many_rows(store_->type(line.args[0].v).shape, gone)) {
+  } else if (sums && !reduces_ && sums_many_rows(store_->type(line.args[0].v).shape, gone, *machine_)) {
     made.kind = Kind::column;
     summed_ = space_.flat(from);
   } else if (!reduces_) {

@@ -1,69 +1,16 @@
 #include "executors/fusion/launch.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 
 #include "base/text.h"
 #include "executors/fusion/caches.h"
+#include "executors/fusion/division.h"
 
 namespace thunder::fusion {
 namespace {
 
 constexpr int64_t kGrain = 16384;  // elements that a thread is woken for
-// Elements of the lane axis in a work item, where it is split; and where its columns are summed: several sums of each, and what they
-// are of, fit into a first-level cache.
-constexpr int64_t kPiece = 4096, kSummedPiece = 1024;
-// A work item of a blocked nest: runs of lines of the cache along both axes, which memory gives faster than single ones. In the caches rows
-// that are a multiple of so many bytes apart meet: there is room for a few lines of them, so that few are written at a time.
-constexpr int64_t kBlock = 128, kShortBlock = 16, kBlockedPiece = 64;
-constexpr int64_t kMeet = 2048;
-// Of rows side by side, each in a lane.
-constexpr int64_t kOuterPiece = 64;
-
-// 0 where it does not say.
-size_t system_says(int name) {
-  const long number = ::sysconf(name);
-  return number > 0 ? static_cast<size_t>(number) : 0;
-}
-constexpr size_t kLeastFirstLevel = 32 << 10;
-#ifdef _SC_LEVEL3_CACHE_SIZE
-// Bytes. A machine that others share, as virtual ones do, tells of the whole cache: of that, more than so much a processor is not ours.
-constexpr size_t kShare = size_t{16} << 20;
-size_t last_level_cache() {
-  static const size_t bytes = std::min(system_says(_SC_LEVEL3_CACHE_SIZE), kShare * system_says(_SC_NPROCESSORS_ONLN));
-  return bytes;
-}
-size_t second_level_cache() {
-  static const size_t bytes = system_says(_SC_LEVEL2_CACHE_SIZE);
-  return bytes;
-}
-size_t first_level_cache() {
-  static const size_t bytes = std::max(kLeastFirstLevel, system_says(_SC_LEVEL1_DCACHE_SIZE));
-  return bytes;
-}
-#else
-size_t first_level_cache() { return kLeastFirstLevel; }
-size_t last_level_cache() { return 0; }
-size_t second_level_cache() { return 0; }
-#endif
-
-int64_t piece_of(const Nest& nest) {
-  if (nest.lane_is_outer()) return kOuterPiece;
-  if (nest.blocked) return kBlockedPiece;
-  if (nest.pieces_run_slowest()) return sums_whole_rows(nest, second_level_cache()) ? nest.extents[nest.lane] : kSummedPiece;
-  return kPiece;
-}
-
-int64_t block_of(const Nest& nest) {
-  bool meet = false, past = false;
-  for (const Output& s : nest.stores) {
-    past |= s.streams;
-    if (nest.blocked && nest.maps[s.map][nest.lane] == 1) meet |= nest.maps[s.map][nest.block_axis()] * static_cast<int64_t>(size_of(nest.buffers[s.buffer])) % kMeet == 0;
-  }
-  return meet && !past ? kShortBlock : kBlock;
-}
 
 }  // namespace
 
@@ -73,17 +20,15 @@ struct Launcher::Work {
   PartialSums::Sums* sums;  // where there are chunks
 };
 
-Launcher::Launcher(Lowered lowered) : checks_(std::move(lowered.checks)) {
+Launcher::Launcher(Lowered lowered, const Machine& machine) : checks_(std::move(lowered.checks)) {
   Nest& nest = lowered.nest;
-  stream_large(nest, last_level_cache());
-  pipeline_rows(nest, first_level_cache(), last_level_cache());
-  fetch_ahead(nest, second_level_cache(), last_level_cache());
+  fit_caches(nest, machine);
   ensure(nest.buffers.size() <= kMaxArguments, "a kernel has more arguments than its lines can have");
   kernel_ = kernel(nest);
   parameters_ = fusion::parameters(nest);
-  const int64_t piece = piece_of(nest), block = block_of(nest);
-  parameters_.insert(parameters_.end(), {piece, block});
-  items_ = work_items(nest, piece, block);
+  const Division division = divide(nest, machine);
+  parameters_.insert(parameters_.end(), {division.piece, division.block});
+  items_ = work_items(nest, division.piece, division.block);
   if (lowered.in_tiles) find_steps(nest);
   int64_t elements = 1;
   for (uint32_t a = 0; a < nest.outer + nest.inner; a++) elements *= nest.extents[a];

@@ -10,7 +10,7 @@ namespace thunder::fusion {
 
 class Launcher {
  public:
-  explicit Launcher(Lowered lowered);  // compiles; throws
+  Launcher(Lowered lowered, const Machine& machine);  // compiles; throws
   size_t scratch_bytes() const { return partials_.bytes(); }
   // Any thread. Null, or an owned status.
   Status* run(const Launch& launch) const;

@@ -13,7 +13,7 @@ namespace thunder::fusion {
 // Element type of partial sums.
 static DType sum_type(DType d) { return compute_dtype(d); }
 
-Lowering::Lowering(const NodeView& view) : view_(view), group_(view.store) {
+Lowering::Lowering(const NodeView& view, const Machine& machine) : view_(view), machine_(machine), group_(view.store, machine) {
   const Node& node = view.node;
   lines_ = lines_of(node);
   for_each_value(node.args, [&](ValueId v) { inputs_.push_back(v); });
@@ -21,7 +21,7 @@ Lowering::Lowering(const NodeView& view) : view_(view), group_(view.store) {
 
 Lowered Lowering::run() {
   lower_group();
-  schedule(lowered_.nest, inner_);
+  schedule(lowered_.nest, inner_, machine_);
   return std::move(lowered_);
 }
 
@@ -177,7 +177,7 @@ std::vector<Stretch> Lowering::stretches(ValueId v) {
   return only;
 }
 
-Lowered lower(const NodeView& node) { return Lowering(node).run(); }
-std::optional<Lowered> lower_tiles(const NodeView& node, size_t input) { return Lowering(node).run_tiles(input); }
+Lowered lower(const NodeView& node, const Machine& machine) { return Lowering(node, machine).run(); }
+std::optional<Lowered> lower_tiles(const NodeView& node, const Machine& machine, size_t input) { return Lowering(node, machine).run_tiles(input); }
 
 }  // namespace thunder::fusion

@@ -36,10 +36,10 @@ struct Lowered {
 };
 
 // The nest of a region or of a single line. Requires: its lines form a group; node.inputs and node.outputs are there.
-Lowered lower(const NodeView& node);
+Lowered lower(const NodeView& node, const Machine& machine);
 
 // The same with two axes, the rows and the columns of `input`, so that any part of them may be computed by itself. None where
 // the lines need other loops, or more of an element than the elements that stand where it stands.
-std::optional<Lowered> lower_tiles(const NodeView& node, size_t input);
+std::optional<Lowered> lower_tiles(const NodeView& node, const Machine& machine, size_t input);
 
 }  // namespace thunder::fusion

@@ -14,7 +14,7 @@ namespace thunder::fusion {
 
 class Lowering {
  public:
-  explicit Lowering(const NodeView& view);
+  Lowering(const NodeView& view, const Machine& machine);
   Lowered run();
   std::optional<Lowered> run_tiles(size_t input);
 
@@ -70,6 +70,7 @@ class Lowering {
   ExprId number(DType dtype, double value);
 
   const NodeView& view_;
+  const Machine& machine_;
   Group group_;
   std::vector<const Node*> lines_;
   std::vector<ValueId> inputs_;

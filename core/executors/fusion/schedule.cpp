@@ -196,7 +196,7 @@ bool schedule_tiles(Nest& n, AxisSet columns, uint32_t input) {
   return true;
 }
 
-void schedule(Nest& n, AxisSet reduced) {
+void schedule(Nest& n, AxisSet reduced, const Machine& machine) {
   if (n.outer == 0) add_row(n);  // one element: still a loop, of one step
   const bool rows = reduced != 0;
   const uint32_t lane = best(n, !rows ? summed_by_lane(n) : sums_columns(n) ? reduced : bit(n.outer) - 1);
@@ -223,7 +223,7 @@ void schedule(Nest& n, AxisSet reduced) {
   block(n);
   analyse(n);
   store_rows_behind(n);
-  keep_rows(n);
+  keep_rows(n, machine);
 }
 
 }  // namespace thunder::fusion

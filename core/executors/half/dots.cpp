@@ -90,7 +90,7 @@ void tiles(int64_t rows, const PairsProduct& p, const Half* a, const Panel& pane
   tile<kCount>(p, a, panel, c);
 }
 
-void multiply_pairs(const PairsProduct& p) {
+void multiply_in_pairs(const PairsProduct& p) {
   alignas(64) uint32_t pairs[PairsProduct::kMostDepth / 2 * kColumns];
   for (int64_t j = 0; j < p.n; j += kColumns) {
     const Panel panel{Vectors<Isa>::least(kColumns, p.n - j), p.k, pairs};
@@ -102,10 +102,7 @@ void multiply_pairs(const PairsProduct& p) {
 
 }  // namespace
 
-MultiplyPairs multiply_pairs_of_this_machine() {
-  const bool has = __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-  return has ? multiply_pairs : nullptr;
-}
+MultiplyPairs multiply_pairs() { return multiply_in_pairs; }
 
 }  // namespace thunder
 
@@ -113,7 +110,7 @@ MultiplyPairs multiply_pairs_of_this_machine() {
 
 namespace thunder {
 
-MultiplyPairs multiply_pairs_of_this_machine() { return nullptr; }
+MultiplyPairs multiply_pairs() { return nullptr; }
 
 }  // namespace thunder
 

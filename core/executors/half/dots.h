@@ -22,7 +22,7 @@ struct PairsProduct {
 // Each element is summed in an order that depends on k alone. Numbers below the normal ones count as zeros.
 using MultiplyPairs = void (*)(const PairsProduct&);
 
-// Null: this machine has no such instructions.
-MultiplyPairs multiply_pairs_of_this_machine();
+// Requires, to be called: Machine::bf16_dot_products. Null: they are not compiled for this kind of processor.
+MultiplyPairs multiply_pairs();
 
 }  // namespace thunder

@@ -30,11 +30,10 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
 
 }  // namespace
 
-std::optional<ExecutorDesc> half_executor(Instructions with) {
-  const Kernels* kernels = kernels_for(with);
+std::optional<ExecutorDesc> half_executor(const Machine& machine) {
+  const Kernels* kernels = kernels_for(machine.instructions);
   if (!kernels) return std::nullopt;
-  const MultiplyPairs pairs = with == Instructions::avx512 ? multiply_pairs_of_this_machine() : nullptr;
-  ExecutorDesc d = site_executor("half", kProductRows<Half>, all_tensors_are<DType::bf16>, prepare, new HalfKernels{*kernels, pairs});
+  ExecutorDesc d = site_executor("half", kProductRows<Half>, all_tensors_are<DType::bf16>, prepare, new HalfKernels{*kernels, machine.bf16_dot_products ? multiply_pairs() : nullptr});
   d.destroy = [](void* user) { delete static_cast<HalfKernels*>(user); };
   return d;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/machine.h"
 #include "executors/llvm/elementwise.h"
 
 namespace thunder::codegen {
@@ -16,8 +17,6 @@ namespace thunder::codegen {
 using fusion::ExprId;
 using fusion::Map;
 using fusion::Nest;
-
-constexpr uint64_t kLine = 64;  // bytes in a line of the cache
 
 class Code {
  public:

@@ -83,7 +83,7 @@ void Code::fetch_next(ExprId id, Value* from, size_t bytes) {
   const fusion::Expr& e = nest_.exprs[id];
   Value* distance = nest_.blocked ? b_.CreateMul(strides_[e.map][nest_.block_axis()], b_.getInt64(lanes_)) : strides_[e.map][nest_.outer - 1];
   Value* next = b_.CreateGEP(memory_type(b_.getContext(), nest_.buffers[e.buffer]), from, distance);
-  for (size_t at = 0; at < bytes; at += kLine) fetch(b_.CreateConstGEP1_64(b_.getInt8Ty(), next, at));
+  for (size_t at = 0; at < bytes; at += kCacheLine) fetch(b_.CreateConstGEP1_64(b_.getInt8Ty(), next, at));
 }
 
 Value* Code::position(const fusion::Expr& e) {
@@ -147,14 +147,14 @@ void Code::end_streams() {
 
 void Code::store_vector(const fusion::Output& s, Value* value, Value* to, llvm::Align align) {
   const uint64_t bytes = value->getType()->getPrimitiveSizeInBits() / 8;
-  if (!s.streams || bytes % kLine) {
+  if (!s.streams || bytes % kCacheLine) {
     b_.CreateAlignedStore(value, to, align);
     return;
   }
-  Value* within = b_.CreateAnd(b_.CreatePtrToInt(to, b_.getInt64Ty()), b_.getInt64(kLine - 1));
+  Value* within = b_.CreateAnd(b_.CreatePtrToInt(to, b_.getInt64Ty()), b_.getInt64(kCacheLine - 1));
   branch(b_.CreateAnd(may_stream_[s.buffer], b_.CreateICmpEQ(within, b_.getInt64(0))), [&] {
     auto* past = llvm::MDNode::get(b_.getContext(), llvm::ConstantAsMetadata::get(b_.getInt32(1)));
-    b_.CreateAlignedStore(value, to, llvm::Align(kLine))->setMetadata(llvm::LLVMContext::MD_nontemporal, past);
+    b_.CreateAlignedStore(value, to, llvm::Align(kCacheLine))->setMetadata(llvm::LLVMContext::MD_nontemporal, past);
   }, [&] { b_.CreateAlignedStore(value, to, align); });
 }
 

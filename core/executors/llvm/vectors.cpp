@@ -85,7 +85,7 @@ void Code::choose_lines(const std::vector<const Output*>& stores) {
 // Buffers are taken to begin with a line, so that sums of the same elements are the same wherever they lie.
 Value* Code::lanes_before_line(Value* begin) {
   at_.index[nest_.lane] = begin;
-  const uint64_t lanes = kLine / (memory_type(b_.getContext(), nest_.buffers[lines_of_->buffer])->getPrimitiveSizeInBits() / 8);
+  const uint64_t lanes = kCacheLine / (memory_type(b_.getContext(), nest_.buffers[lines_of_->buffer])->getPrimitiveSizeInBits() / 8);
   return b_.CreateAnd(b_.CreateNeg(offset(lines_of_->map, lines_of_->more).scalar), b_.getInt64(lanes - 1));
 }
 
@@ -134,7 +134,7 @@ void Code::emit_rest(Value* begin, Value* end, const std::function<void()>& body
 }
 
 // As AVX-512 has: every vector that does not begin with a line is of two, and masks have registers of their own.
-bool Code::has_registers_of_lines() const { return register_bits() >= 8 * kLine; }
+bool Code::has_registers_of_lines() const { return register_bits() >= 8 * kCacheLine; }
 
 unsigned Code::register_bits() const {
   return static_cast<unsigned>(machine_.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue());

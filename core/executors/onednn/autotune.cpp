@@ -7,10 +7,6 @@
 #include "base/text.h"
 #include "tensor/tensor.h"
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
-
 namespace thunder {
 namespace {
 
@@ -19,19 +15,6 @@ constexpr int kRounds = 5;
 constexpr double kHopeless = 1.3, kBetter = 0.97;
 // Operands that take more memory than this are not made again to try them (bytes).
 constexpr size_t kMostMemory = size_t{1} << 30;
-
-std::string processor() {
-  std::string out;
-#if defined(__x86_64__)
-  constexpr unsigned kBrand = 0x80000002;  // three leaves of text
-  unsigned words[4] = {};
-  for (unsigned leaf = kBrand; leaf < kBrand + 3; leaf++)
-    if (__get_cpuid(leaf, &words[0], &words[1], &words[2], &words[3])) out.append(reinterpret_cast<const char*>(words), sizeof words);
-  out = out.c_str();  // without the zeros at its end
-  if (__get_cpuid(1, &words[0], &words[1], &words[2], &words[3])) append(out, cat(" ", words[0]));  // family, model, stepping
-#endif
-  return out;
-}
 
 // Memory for tensors that lie like these, filled with ones.
 class Trial {
@@ -69,8 +52,8 @@ bool fits_in_memory(std::span<const Buffer> inputs, std::span<const Buffer> outp
 
 }  // namespace
 
-Autotuner::Autotuner(const Library& library, std::string_view found, ThreadPool& threads, std::string folder)
-    : library_(library), threads_(threads), store_(std::move(folder)), machine_(cat("product 2\n", processor(), "\n", found, "\n")) {}
+Autotuner::Autotuner(const Library& library, std::string_view found, const Machine& machine, ThreadPool& threads, std::string folder)
+    : library_(library), threads_(threads), store_(std::move(folder)), machine_(cat("product 2\n", machine.processor, "\n", found, "\n")) {}
 
 std::optional<Way> Autotuner::way(Products products, std::span<const Buffer> inputs, std::span<const Buffer> outputs) {
   Launch launch;

@@ -15,7 +15,7 @@ class Autotuner {
   using Products = BatchedProduct<float> (*)(const Launch*);
 
   // `found`: what Library::open reported. The threads must live as long.
-  Autotuner(const Library& library, std::string_view found, ThreadPool& threads, std::string folder);
+  Autotuner(const Library& library, std::string_view found, const Machine& machine, ThreadPool& threads, std::string folder);
 
   // Of tensors that lie like these, without their memory. None: there is nothing to choose. Any thread; one product at a
   // time. Throws without memory.

@@ -98,15 +98,15 @@ std::vector<Way> ways_of(const BatchedProduct<float>& products) {
 }
 
 Panels make_panels(size_t bytes) {
-  constexpr int64_t kLine = 64;
+  constexpr auto kLine = static_cast<int64_t>(kCacheLine);
   Panels panels(static_cast<float*>(std::aligned_alloc(kLine, static_cast<size_t>(up_to(static_cast<int64_t>(bytes), kLine)))));
   return panels ? std::move(panels) : throw std::bad_alloc();
 }
 
 // With AVX-512 nothing was gained.
-bool pays_to_pack(BatchedProduct<float> products) {
+bool pays_to_pack(const Library& library, BatchedProduct<float> products) {
   products.simplify();
-  return products.each.m > kThinRows && products.each.n >= kColumnsStep && products.each.k > 0 && instructions_of_this_machine() == Instructions::avx2;
+  return products.each.m > kThinRows && products.each.n >= kColumnsStep && products.each.k > 0 && library.instructions() == Instructions::avx2;
 }
 
 Status* run_packed(const Library& library, const Launch* launch, BatchedProduct<float> products, const float* panels) {

@@ -40,7 +40,7 @@ using Panels = std::unique_ptr<float, FreePanels>;
 Panels make_panels(size_t bytes);
 
 // Whether packing b before pays here. Requires: b is the same in all batches.
-bool pays_to_pack(BatchedProduct<float> products);
+bool pays_to_pack(const Library& library, BatchedProduct<float> products);
 // Of products whose b was packed (`Kernels::pack`).
 Status* run_packed(const Library& library, const Launch* launch, BatchedProduct<float> products, const float* panels);
 

@@ -59,14 +59,14 @@ const float* gather(const float* from, int64_t distance, int64_t depth, int64_t 
 
 std::span<const char* const> Library::names() { return kNames; }
 
-bool Library::resolve(void* handle, std::string& report) {
+bool Library::resolve(void* handle, Instructions instructions, std::string& report) {
   const Version* (*version)() = nullptr;
   // Its OpenMP is found among what it depends on.
   if (!find(handle, "dnnl_version", version) || !find(handle, "dnnl_sgemm", sgemm_)) report = "has no dnnl_sgemm";
   else if (!find(handle, "omp_get_max_threads", max_threads_) || !find(handle, "omp_set_num_threads", set_threads_)) report = "does not use OpenMP";
-  else if (!(kernels_ = kernels_for(instructions_of_this_machine()))) report = "is of no use on a processor without AVX2";
+  else if (!(kernels_ = kernels_for(instructions))) report = "is of no use on a processor without AVX2";
   else {
-    gathers_ = kernels_ == kernels_for(Instructions::avx2);
+    instructions_ = instructions;
     const Version& v = *version();
     report = cat("oneDNN ", v.major, ".", v.minor, ".", v.patch, ", ", kernels_->instructions);
     return true;
@@ -74,7 +74,7 @@ bool Library::resolve(void* handle, std::string& report) {
   return false;
 }
 
-const Library* Library::open(std::span<const char* const> names, std::string& report) {
+const Library* Library::open(std::span<const char* const> names, const Machine& machine, std::string& report) {
   // One copy a process, as if we had been linked with it: its threads and generated code are the process's anyway.
   static std::mutex mutex;
   static Library library;
@@ -84,7 +84,7 @@ const Library* Library::open(std::span<const char* const> names, std::string& re
   for (const char* name : names) {
     void* handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
     if (!handle) continue;
-    if (Library opened; opened.resolve(handle, report)) {
+    if (Library opened; opened.resolve(handle, machine.instructions, report)) {
       if (found.empty()) library = opened, found = report;
       report = found;
       return &library;
@@ -101,7 +101,7 @@ bool Library::multiplies(const Product& p) {
 }
 
 bool Library::multiply(const Product& p) const {
-  const bool collides = gathers_ && (collide(p.a, p.m, p.k, 'T') || collide(p.b, p.k, p.n, 'N'));
+  const bool collides = instructions_ == Instructions::avx2 && (collide(p.a, p.m, p.k, 'T') || collide(p.b, p.k, p.n, 'N'));
   return collides ? multiply_gathered(p) : call(p);
 }
 

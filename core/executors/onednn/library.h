@@ -12,11 +12,13 @@ class Library {
  public:
   // Opens the first of `names` that is there, for the rest of the process; that one is returned again. Null: `report`
   // says what is missing. Otherwise it says what was found. Any thread.
-  static const Library* open(std::span<const char* const> names, std::string& report);
+  static const Library* open(std::span<const char* const> names, const Machine& machine, std::string& report);
   // Those whose dnnl_sgemm and threads are known to be the ones used here.
   static std::span<const char* const> names();
 
   const Kernels& kernels() const { return *kernels_; }
+  // That these kernels are compiled for.
+  Instructions instructions() const { return instructions_; }
 
   // c = a b, or c += a b. Requires: k > 0; for each of a and b, rows or columns that are dense (`multiplies`). False: the
   // library ran out of memory. On this thread alone.
@@ -41,14 +43,14 @@ class Library {
 
   using Sgemm = int (*)(char a, char b, int64_t m, int64_t n, int64_t k, float alpha, const float* A, int64_t lda, const float* B,
                         int64_t ldb, float beta, float* C, int64_t ldc);
-  bool resolve(void* handle, std::string& report);
+  bool resolve(void* handle, Instructions instructions, std::string& report);
   bool call(const Product& p) const;
 
   Sgemm sgemm_ = nullptr;
   int (*max_threads_)() = nullptr;
   void (*set_threads_)(int) = nullptr;
   const Kernels* kernels_ = nullptr;
-  bool gathers_ = false;
+  Instructions instructions_ = Instructions::none;
 };
 
 }  // namespace thunder

@@ -59,19 +59,19 @@ Status* choose_way(const NodeView& view, void* state, size_t* scratch, void* use
 
 }  // namespace
 
-std::optional<ExecutorDesc> onednn_executor(std::string& report) { return onednn_executor(Library::names(), report); }
+std::optional<ExecutorDesc> onednn_executor(const Machine& machine, std::string& report) { return onednn_executor(Library::names(), machine, report); }
 
-std::optional<ExecutorDesc> onednn_executor(std::span<const char* const> library_names, std::string& report) {
-  const Library* library = Library::open(library_names, report);
+std::optional<ExecutorDesc> onednn_executor(std::span<const char* const> library_names, const Machine& machine, std::string& report) {
+  const Library* library = Library::open(library_names, machine, report);
   if (!library) return std::nullopt;
   return products_executor("onednn", prepare, library);
 }
 
-std::optional<ExecutorDesc> onednn_autotuned_executor(ThreadPool& threads, std::string folder) {
+std::optional<ExecutorDesc> onednn_autotuned_executor(const Machine& machine, ThreadPool& threads, std::string folder) {
   std::string found;
-  const Library* library = Library::open(Library::names(), found);
+  const Library* library = Library::open(Library::names(), machine, found);
   if (!library) return std::nullopt;
-  ExecutorDesc d = products_executor("onednn_max_autotune", prepare_tuned, new Tuned{*library, {*library, found, threads, std::move(folder)}});
+  ExecutorDesc d = products_executor("onednn_max_autotune", prepare_tuned, new Tuned{*library, {*library, found, machine, threads, std::move(folder)}});
   d.lay_out = choose_way;
   d.destroy = [](void* user) { delete static_cast<Tuned*>(user); };
   return d;

@@ -32,7 +32,7 @@ struct ProductSite : Site {
   // Throws without memory.
   size_t pack(const Launch* launch) {
     const Product p = products(launch).each;
-    if (!p.b.data || launch->inputs[1].rank != 2 || !pays_to_pack(products(launch))) return 0;
+    if (!p.b.data || launch->inputs[1].rank != 2 || !pays_to_pack(library, products(launch))) return 0;
     const int64_t width = library.kernels().panel_columns;
     const size_t bytes = static_cast<size_t>((p.n + width - 1) / width * width * p.k) * sizeof(float);
     if (!panels) panels = make_panels(bytes);

@@ -104,8 +104,8 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
 
 }  // namespace
 
-std::optional<ExecutorDesc> pooling_executor(Instructions with) {
-  const Maxima* maxima = maxima_for(with);
+std::optional<ExecutorDesc> pooling_executor(const Machine& machine) {
+  const Maxima* maxima = maxima_for(machine.instructions);
   if (!maxima) return std::nullopt;
   return site_executor("pooling", kRows, pools_floats, prepare, maxima);
 }

@@ -3,12 +3,12 @@
 
 #include <optional>
 
-#include "executors/cpu/instructions.h"
+#include "base/machine.h"
 #include "executors/executor.h"
 
 namespace thunder {
 
 // prims.max_pool2d of f32 on the CPU. Nothing without vectors.
-std::optional<ExecutorDesc> pooling_executor(Instructions with = instructions_of_this_machine());
+std::optional<ExecutorDesc> pooling_executor(const Machine& machine);
 
 }  // namespace thunder

@@ -6,7 +6,8 @@
 #include <limits>
 
 #include "executors/amx/products.h"
-#include "executors/cpu/instructions.h"
+#include "executors/amx/permission.h"
+#include "support/machines.h"
 #include "support/functions.h"
 #include "support/products.h"
 
@@ -26,7 +27,7 @@ void half_product(Scope& s, const Values& in, Values& out) {
 
 struct Amx : CompiledTest {
   void SetUp() override {
-    if (!tile_registers_of_this_machine() || !enable_tile_registers()) GTEST_SKIP() << "no tile registers (AMX) here";
+    if (!this_machine().tile_registers || !enable_tile_registers()) GTEST_SKIP() << "no tile registers (AMX) here";
   }
   static Ref<CompileOptions> precision(const char* value) {
     auto options = make<CompileOptions>();

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "support/machines.h"
 #include "support/functions.h"
 #include "support/num_threads.h"
 
@@ -38,7 +39,7 @@ Any as(DType d) {
 
 struct Attention : CompiledTest {
   void SetUp() override {
-    if (instructions_of_this_machine() == Instructions::none) GTEST_SKIP() << "no processor with AVX2";
+    if (this_machine().instructions == Instructions::none) GTEST_SKIP() << "no processor with AVX2";
   }
   // query, key, value, what the result is multiplied by for a loss, and a mask.
   std::vector<Ref<Tensor>> operands(const Shapes& s) {
@@ -76,13 +77,13 @@ struct Attention : CompiledTest {
   }
   Ref<CompileOptions> with(Instructions i) {
     auto options = only("host");
-    options->add_executor(make<Executor>(*attention_executor(i)));
+    options->add_executor(make<Executor>(*attention_executor(limited_to(i))));
     return options;
   }
   void expect_like_host(const Lambda::Body& body, const std::vector<Ref<Tensor>>& in, size_t n, int lines, const std::string& what) {
     const std::vector<Floats> expected = results(*compile(body, only("host").get()), in, n);
     for (Instructions i : {Instructions::neon, Instructions::avx2, Instructions::avx512}) {
-      if (i > instructions_of_this_machine()) continue;
+      if (i > this_machine().instructions) continue;
       auto f = compile(body, with(i).get());
       const std::vector<Floats> found = results(*f, in, n);
       ASSERT_EQ(lines_of(*f, "attention"), lines) << what;
@@ -113,7 +114,7 @@ TEST_F(Attention, of_rows_that_see_nothing_is_zero) {
     for (int64_t j = 0; j < 140; j++) mask[300 + j] = -INFINITY;  // a first block of keys without any
     mask[150 + 149] = 1;
     expect_like_host(body(s), in, 4, 2, cat(queries, " queries"));
-    const Floats out = results(*compile(body(s), with(instructions_of_this_machine()).get()), in, 4)[0];
+    const Floats out = results(*compile(body(s), with(this_machine().instructions).get()), in, 4)[0];
     EXPECT_EQ(Floats(out.begin(), out.begin() + 8), Floats(8, 0));
     // As little as a number can be is not nothing: all keys of such a row have the same weight, also in the gradients.
     for (int64_t j = 0; j < 150; j++) mask[j] = -3e38f;
@@ -126,7 +127,7 @@ TEST_F(Attention, hands_on_what_is_no_number) {
     const Shapes s{1, 1, 1, queries, 20, 8, 8, 'n'};
     std::vector<Ref<Tensor>> in = operands(s);
     reinterpret_cast<float*>(in[0]->data())[3] = NAN;
-    const std::vector<Floats> found = results(*compile(body(s), with(instructions_of_this_machine()).get()), in, 4);
+    const std::vector<Floats> found = results(*compile(body(s), with(this_machine().instructions).get()), in, 4);
     EXPECT_TRUE(std::isnan(found[0][0]) && std::isnan(found[1][0]) && std::isnan(found[2][0]));
     EXPECT_FALSE(std::isnan(found[0][8]));
   }
@@ -169,7 +170,7 @@ TEST_F(Attention, reads_elements_that_are_apart) {
 TEST_F(Attention, has_the_gradients_that_differences_have) {
   const Shapes s{1, 2, 1, 40, 50, 8, 8, 'c'};
   const std::vector<Ref<Tensor>> in = operands(s);
-  auto f = compile(body(s), with(instructions_of_this_machine()).get());
+  auto f = compile(body(s), with(this_machine().instructions).get());
   const std::vector<Floats> at = results(*f, in, 4);
   const Floats weights = data(*in[3]);
   for (size_t i = 0; i < 3; i++) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "support/machines.h"
 #include "support/folder.h"
 #include "support/functions.h"
 #include "support/products.h"
@@ -12,7 +13,7 @@ namespace {
 
 struct Autotune : CompiledTest {
   void SetUp() override {
-    library = Library::open(Library::names(), found);
+    library = Library::open(Library::names(), this_machine(), found);
     if (!library) GTEST_SKIP() << "no libdnnl here: tools/setup installs it";
   }
   Buffer buffer(const int64_t* shape, const int64_t* strides) const {
@@ -31,7 +32,7 @@ struct Autotune : CompiledTest {
     p.each = {m, 32, 16, {nullptr, 16, 1}, {nullptr, 32, 1}, nullptr, 32, false};
     return p;
   }
-  Autotuner tuner() { return {*library, found, threads, folder.path()}; }
+  Autotuner tuner() { return {*library, found, this_machine(), threads, folder.path()}; }
 
   const Library* library = nullptr;
   std::string found;
@@ -75,7 +76,7 @@ TEST_F(Autotune, believes_the_disk_for_the_same_threads_and_library_alone) {
   Autotuner first = tuner();
   way_of_rows(first, 40);
   ThreadPool two(2);
-  Autotuner more_threads(*library, found, two, folder.path()), another_library(*library, "another one", threads, folder.path());
+  Autotuner more_threads(*library, found, this_machine(), two, folder.path()), another_library(*library, "another one", this_machine(), threads, folder.path());
   for (Autotuner* other : {&more_threads, &another_library}) {
     way_of_rows(*other, 40);
     EXPECT_EQ(other->timed(), 1u);

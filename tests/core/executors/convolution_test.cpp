@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "support/machines.h"
 #include "support/num_threads.h"
 #include "support/on_instructions.h"
 #include "support/products.h"
@@ -102,7 +103,7 @@ TEST_P(Convolution, declines_images_of_too_many_elements) {
 
 TEST(Panel, sums_rows_through_a_table_of_offsets) {
   for (Instructions i : {Instructions::neon, Instructions::avx2, Instructions::avx512}) {
-    if (instructions_of_this_machine() < i) continue;
+    if (this_machine().instructions < i) continue;
     const Kernels& k = *kernels_for(i);
     const int64_t depth = 37;
     const std::vector<float> b = noise(1000, 1);
@@ -124,7 +125,7 @@ TEST(Panel, sums_rows_through_a_table_of_offsets) {
 }
 
 TEST(ConvolutionExecutor, is_among_the_built_in_ones) {
-  if (instructions_of_this_machine() == Instructions::none) GTEST_SKIP() << "the processor has no AVX2";
+  if (this_machine().instructions == Instructions::none) GTEST_SKIP() << "the processor has no AVX2";
   const std::vector<std::string> names = make<Context>(ContextHooks{})->executor_names();
   EXPECT_NE(std::find(names.begin(), names.end(), "convolution"), names.end());
 }

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "executors/half/products.h"
+#include "support/machines.h"
 #include "support/functions.h"
 #include "support/products.h"
 
@@ -18,14 +19,14 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 std::vector<const Kernels*> kernels_here() {
   std::vector<const Kernels*> out;
   for (Instructions i : {Instructions::avx2, Instructions::avx512})
-    if (i <= instructions_of_this_machine()) out.push_back(kernels_for(i));
+    if (i <= this_machine().instructions) out.push_back(kernels_for(i));
   return out;
 }
 // The same, and those that multiply pairs, if there are any here.
 std::vector<HalfKernels> half_kernels_here() {
   std::vector<HalfKernels> out;
   for (const Kernels* k : kernels_here()) out.push_back({*k});
-  if (multiply_pairs_of_this_machine()) out.push_back({*kernels_here().back(), multiply_pairs_of_this_machine()});
+  if (this_machine().bf16_dot_products) out.push_back({*kernels_here().back(), multiply_pairs()});
   return out;
 }
 
@@ -155,10 +156,10 @@ TEST_F(HalfExecutor, takes_bf16_where_there_are_no_tile_registers) {
   auto x = random({40, 40}, 1);
   auto compiled = compile(of_halves("matmul"));
   run(*compiled, {x.get(), x.get()});
-  EXPECT_EQ(executor_of(*compiled, "prims.matmul"), tile_registers_of_this_machine() ? "amx" : "half");
+  EXPECT_EQ(executor_of(*compiled, "prims.matmul"), this_machine().tile_registers ? "amx" : "half");
 }
 
-TEST(HalfExecutorMissing, without_vectors) { EXPECT_FALSE(half_executor(Instructions::none).has_value()); }
+TEST(HalfExecutorMissing, without_vectors) { EXPECT_FALSE(half_executor(limited_to(Instructions::none)).has_value()); }
 
 }  // namespace
 }  // namespace thunder::test

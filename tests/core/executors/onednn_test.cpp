@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "executors/onednn/gemm.h"
 #include "support/functions.h"
+#include "support/machines.h"
 #include "support/products.h"
 
 namespace thunder::test {
@@ -16,7 +17,7 @@ namespace {
 
 const Library* library() {
   std::string report;
-  return Library::open(Library::names(), report);
+  return Library::open(Library::names(), this_machine(), report);
 }
 
 void product(Scope& s, const Values& in, Values& out) {
@@ -73,7 +74,7 @@ TEST_F(Onednn, multiplies_what_lies_a_multiple_of_512_bytes_apart) {
 std::vector<const Kernels*> all_kernels() {
   std::vector<const Kernels*> out;
   for (Instructions i : {Instructions::neon, Instructions::avx2, Instructions::avx512})
-    if (i <= instructions_of_this_machine()) out.push_back(kernels_for(i));
+    if (i <= this_machine().instructions) out.push_back(kernels_for(i));
   return out;
 }
 
@@ -218,7 +219,7 @@ TEST_F(Onednn, packs_frozen_weights_once_and_again_when_they_were_written) {
         w->bump();
       }
       EXPECT_EQ(packed->statistics().misses, 1u);
-      const bool packs = rows[0] > 1 && kernels_for(instructions_of_this_machine()) == &avx2_kernels();
+      const bool packs = rows[0] > 1 && this_machine().instructions == Instructions::avx2;
       auto unfrozen = compile(body, only("onednn").get());
       run(*unfrozen, {x.get()});
       EXPECT_EQ(packed->statistics().peak_bytes >= unfrozen->statistics().peak_bytes + 130 * 770 * sizeof(float), packs);
@@ -316,21 +317,21 @@ TEST(Library, that_was_found_is_logged) {
   };
   auto context = make<Context>(hooks);
   std::string report;
-  Library::open(Library::names(), report);
+  Library::open(Library::names(), this_machine(), report);
   EXPECT_EQ(log, (std::vector<std::string>{"onednn: " + report}));
 }
 
 TEST(Library, that_is_missing_is_named) {
   const char* const names[] = {"libnone.so.1", "libnone.so.2"};
   std::string report;
-  EXPECT_FALSE(onednn_executor(names, report).has_value());
+  EXPECT_FALSE(onednn_executor(names, this_machine(), report).has_value());
   EXPECT_EQ(report, "none of libnone.so.1, libnone.so.2 can be opened");
 }
 
 TEST(Library, that_is_another_one_is_named) {
   const char* const names[] = {"libm.so.6"};
   std::string report;
-  EXPECT_FALSE(onednn_executor(names, report).has_value());
+  EXPECT_FALSE(onednn_executor(names, this_machine(), report).has_value());
   EXPECT_EQ(report, "libm.so.6 has no dnnl_sgemm");
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "support/machines.h"
 #include "support/on_instructions.h"
 
 namespace thunder::test {
@@ -93,7 +94,7 @@ TEST_P(Pooling, leaves_what_it_cannot_count) {
 }
 
 TEST(PoolingExecutor, is_among_the_built_in_ones) {
-  if (instructions_of_this_machine() == Instructions::none) GTEST_SKIP() << "the processor has no AVX2";
+  if (this_machine().instructions == Instructions::none) GTEST_SKIP() << "the processor has no AVX2";
   const std::vector<std::string> names = make<Context>(ContextHooks{})->executor_names();
   EXPECT_NE(std::find(names.begin(), names.end(), "pooling"), names.end());
 }

@@ -90,10 +90,10 @@ TEST_F(Binds, divides_loops_among_the_contexts_threads) {
   options.add_executor(make<Executor>(std::move(d)));
   auto f = compile([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "neg", {any(in[0].tensor.get())}))); }, &options);
   auto x = tensor({1}, {1});
-  context->threads().resize(3);
+  context->use_threads(3);
   EXPECT_FALSE(run(*f, {x.get()}).empty()) << error;
   EXPECT_EQ(parts.parts, 3);
-  context->threads().resize(1);
+  context->use_threads(1);
   EXPECT_FALSE(run(*f, {x.get()}).empty()) << error;
   EXPECT_EQ(parts.parts, 4);
 }

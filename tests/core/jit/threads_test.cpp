@@ -88,13 +88,35 @@ void everything(Scope& s, const Values& in, Values& out) {
   out.push(Ref<Tensor>(op(s, "sum", {any(op(s, "exp", {any(a)}))})));
 }
 
+// Heads and images are more than any of these threads, and each thread has scratch of its own.
+TEST_F(Threads, executors_plan_for_the_pool_of_their_context) {
+  const auto peak_with = [this](size_t threads, const Lambda::Body& body, const std::vector<Tensor*>& in, const char* executor) {
+    context->use_threads(threads);
+    auto f = compile(body, only(executor).get());
+    EXPECT_FALSE(run(*f, in).empty()) << error;
+    EXPECT_GT(lines_of(*f, executor), 0) << executor;
+    return f->statistics().peak_bytes;
+  };
+  const auto heads = random({16, 256, 32}, 1), images = random({16, 8, 40, 40}, 2), taps = random({8, 8, 5, 5}, 3);
+  const Lambda::Body attend = [](Scope& s, const Values& in, Values& out) {
+    Tensor* x = in[0].tensor.get();
+    out.push(Ref<Tensor>(op(s, "scaled_dot_product_attention", {any(x), any(x), any(x)})));
+  };
+  const Lambda::Body convolve = [](Scope& s, const Values& in, Values& out) {
+    out.push(Ref<Tensor>(op(s, "conv2d", {any(in[0].tensor.get()), any(in[1].tensor.get())})));
+  };
+  if (!context->find_executor("attention")) GTEST_SKIP() << "the processor has no AVX2";
+  EXPECT_LT(peak_with(1, attend, {heads.get()}, "attention"), peak_with(8, attend, {heads.get()}, "attention"));
+  EXPECT_LT(peak_with(1, convolve, {images.get(), taps.get()}, "convolution"), peak_with(8, convolve, {images.get(), taps.get()}, "convolution"));
+}
+
 struct AllExecutors : Threads {
   static constexpr int kInputs = 8;
   Ref<CompileOptions> all = make<CompileOptions>();
   std::vector<Ref<Tensor>> inputs;
   std::vector<Floats> expected;  // by one thread
   void SetUp() override {
-    context->threads().resize(3);
+    context->use_threads(3);
     auto f = compile(everything, all.get());
     for (int i = 0; i < kInputs; i++) {
       inputs.push_back(random({64, 96 + 32 * (i % 2)}, static_cast<uint32_t>(i + 1)));

@@ -5,6 +5,7 @@
 
 #include "executors/fusion/kernels.h"
 #include "executors/fusion/schedule.h"
+#include "support/machines.h"
 
 namespace thunder::fusion {
 namespace {
@@ -25,7 +26,7 @@ Nest negated(int64_t rows, int64_t columns, Map map) {
   n.maps = {std::move(map)};
   n.exprs = {make(Fn::load, {}), make(Fn::neg, {0})};
   n.stores = {{1, OutputKind::each, 1, 0}};
-  schedule(n, 0);
+  schedule(n, 0, test::neoverse_n1());
   return n;
 }
 
@@ -38,7 +39,7 @@ Nest turned(int64_t rows, int64_t columns) {
   n.maps = {{1, rows}, {columns, 1}};
   n.exprs = {make(Fn::load, {}), make(Fn::neg, {0})};
   n.stores = {{1, OutputKind::each, 1, 1}};
-  schedule(n, 0);
+  schedule(n, 0, test::neoverse_n1());
   EXPECT_TRUE(n.blocked);
   return n;
 }
@@ -52,7 +53,7 @@ Nest softmax(int64_t rows, int64_t columns, Map map) {
   n.maps = {std::move(map)};
   n.exprs = {make(Fn::load, {}), make(Fn::exp, {0}), make(Fn::sum, {1}), make(Fn::div, {1, 2})};
   n.stores = {{3, OutputKind::each, 1, 0}};
-  schedule(n, bit(1));
+  schedule(n, bit(1), test::neoverse_n1());
   return n;
 }
 Nest softmax(int64_t rows, int64_t columns) { return softmax(rows, columns, {columns, 1}); }
@@ -86,7 +87,7 @@ TEST(KeepRows, keeps_as_many_rows_as_fit_there_together) {
     n.exprs = {make(Fn::load, {}), make(Fn::exp, {0}), make(Fn::tanh, {0}), make(Fn::sum, {1}), make(Fn::sum, {2}), make(Fn::add, {1, 2}),
                make(Fn::mul, {5, 3}), make(Fn::mul, {6, 4})};
     n.stores = {{7, OutputKind::each, 1, 0}};
-    schedule(n, bit(1));
+    schedule(n, bit(1), test::neoverse_n1());
     return n.kept;
   };
   EXPECT_EQ(kept(32768), (std::vector<ExprId>{1, 2}));
@@ -95,7 +96,7 @@ TEST(KeepRows, keeps_as_many_rows_as_fit_there_together) {
 
 TEST(StreamLarge, marks_what_fills_half_of_the_cache_side_by_side) {
   const auto streams = [](Nest n, size_t cache) {
-    stream_large(n, cache);
+    stream_large(n, test::with_caches(0, 0, cache));
     return n.stores[0].streams;
   };
   const Nest dense = negated(40, 30, {30, 1}), apart = negated(40, 30, {60, 2});
@@ -120,8 +121,8 @@ std::vector<float> computed(const Nest& n, size_t elements, int64_t before) {
 }
 void expect_the_same_streamed(const Nest& n, size_t elements) {
   Nest streamed = n;
-  stream_large(streamed, 64);
-  fetch_ahead(streamed, 64, 64);
+  stream_large(streamed, test::with_caches(0, 0, 64));
+  fetch_ahead(streamed, test::with_caches(0, 64, 64));
   ASSERT_TRUE(streamed.stores[0].streams);
   for (int64_t before = 0; before < 16; before++) EXPECT_EQ(computed(streamed, elements, before), computed(n, elements, before)) << before;
 }
@@ -157,7 +158,7 @@ TEST(StreamLarge, changes_no_element_of_sums_that_run) {
     n.exprs = {make(Fn::load, {}), make(Fn::exp, {0}), make(Fn::cumsum, {1})};
     n.exprs[2].axis = 1;
     n.stores = {{2, OutputKind::each, 1, 0}};
-    schedule(n, bit(1));
+    schedule(n, bit(1), test::neoverse_n1());
     expect_the_same_streamed(n, 9 * 1021);
   }
 }
@@ -177,8 +178,8 @@ TEST(StreamLarge, changes_no_element_where_lanes_are_outside) {
 
 TEST(PipelineRows, lets_rows_overlap_that_are_gone_over_again) {
   const auto pipelined = [](Nest n, size_t first_level = 32 << 10, size_t last_level = 1 << 20) {
-    stream_large(n, last_level);
-    pipeline_rows(n, first_level, last_level);
+    stream_large(n, test::with_caches(0, 0, last_level));
+    pipeline_rows(n, test::with_caches(first_level, 0, last_level));
     return n.pipelined;
   };
   EXPECT_TRUE(pipelined(softmax(100, 64)));
@@ -193,39 +194,39 @@ TEST(PipelineRows, lets_rows_overlap_that_are_gone_over_again) {
 TEST(PipelineRows, counts_a_row_of_what_is_read_in_each_pass) {
   constexpr size_t kRow = 100 * 4;
   Nest n = softmax(50, 100);
-  pipeline_rows(n, 4 * kRow - 1, 0);
+  pipeline_rows(n, test::with_caches(4 * kRow - 1, 0, 0));
   EXPECT_FALSE(n.pipelined);
-  pipeline_rows(n, 4 * kRow, 0);
+  pipeline_rows(n, test::with_caches(4 * kRow, 0, 0));
   EXPECT_TRUE(n.pipelined);
   n.kept.clear();  // the input in both passes, and the result
-  pipeline_rows(n, 3 * kRow - 1, 0);
+  pipeline_rows(n, test::with_caches(3 * kRow - 1, 0, 0));
   EXPECT_FALSE(n.pipelined);
-  pipeline_rows(n, 3 * kRow, 0);
+  pipeline_rows(n, test::with_caches(3 * kRow, 0, 0));
   EXPECT_TRUE(n.pipelined);
 }
 
 TEST(PipelineRows, leaves_what_comes_from_memory_alone) {
   Nest n = softmax(100, 64);
   constexpr size_t kAll = 2 * 100 * 64 * 4;
-  pipeline_rows(n, 32 << 10, kAll - 1);
+  pipeline_rows(n, test::with_caches(32 << 10, 0, kAll - 1));
   EXPECT_FALSE(n.pipelined);
-  pipeline_rows(n, 32 << 10, kAll);
+  pipeline_rows(n, test::with_caches(32 << 10, 0, kAll));
   EXPECT_TRUE(n.pipelined);
 }
 
 TEST(FetchAhead, leaves_rows_that_overlap_to_the_processor) {
   Nest n = softmax(4000, 300);
   n.kept.clear();
-  fetch_ahead(n, 4096, 0);
+  fetch_ahead(n, test::with_caches(0, 4096, 0));
   EXPECT_FALSE(n.ahead.empty());
   n.pipelined = true;
-  fetch_ahead(n, 4096, 0);
+  fetch_ahead(n, test::with_caches(0, 4096, 0));
   EXPECT_TRUE(n.ahead.empty());
 }
 
 TEST(FetchAhead, fetches_the_next_row_where_one_is_read_again) {
   const auto ahead = [](Nest n, size_t cache) {
-    fetch_ahead(n, cache, 0);
+    fetch_ahead(n, test::with_caches(0, cache, 0));
     return n.ahead;
   };
   constexpr int64_t kColumns = 70001;  // more than are kept
@@ -243,10 +244,10 @@ TEST(FetchAhead, fetches_the_next_row_where_one_is_read_again) {
 
 TEST(FetchAhead, fetches_the_next_square_where_results_are_streamed) {
   Nest n = turned(4000, 300);
-  fetch_ahead(n, 4096, 0);
+  fetch_ahead(n, test::with_caches(0, 4096, 0));
   EXPECT_TRUE(n.ahead.empty()) << "nothing is streamed";
-  stream_large(n, 4096);
-  fetch_ahead(n, 4096, 0);
+  stream_large(n, test::with_caches(0, 0, 4096));
+  fetch_ahead(n, test::with_caches(0, 4096, 0));
   ASSERT_EQ(n.ahead.size(), 1u);
   EXPECT_EQ(n.ahead[0].load, 0u);
 }
@@ -260,12 +261,12 @@ TEST(FetchAhead, fetches_the_next_row_of_columns_that_no_cache_holds) {
   n.exprs = {make(Fn::load, {}), make(Fn::load, {}), make(Fn::mul, {0, 1})};
   n.exprs[1].buffer = 1, n.exprs[1].map = 1;
   n.stores = {{2, OutputKind::column, 2, 1}};
-  schedule(n, 0);
+  schedule(n, 0, test::neoverse_n1());
   for (const size_t cache : {0, 4000 * 300 * 4}) {
-    fetch_ahead(n, 64, cache);
+    fetch_ahead(n, test::with_caches(0, 64, cache));
     EXPECT_TRUE(n.ahead.empty()) << cache;
   }
-  fetch_ahead(n, 64, 4000 * 300 * 4 - 4);
+  fetch_ahead(n, test::with_caches(0, 64, 4000 * 300 * 4 - 4));
   ASSERT_EQ(n.ahead.size(), 1u) << "of the row that is the same for all there is no next one";
   EXPECT_EQ(n.exprs[n.ahead[0].load].buffer, 0u);
 }
@@ -279,23 +280,23 @@ Nest sums_of_parts() {
   n.maps = {{600, 1}, {0, 1}};
   n.exprs = {make(Fn::load, {}), make(Fn::load, {}), make(Fn::mul, {0, 1})};
   n.stores = {{2, OutputKind::column, 1, 1}};
-  schedule(n, 0);
+  schedule(n, 0, test::neoverse_n1());
   return n;
 }
 
 TEST(SumsWholeRows, where_pieces_would_read_each_others_parts) {
   Nest n = sums_of_parts();
   constexpr size_t kRow = 3 * 300 * 4;
-  EXPECT_FALSE(sums_whole_rows(n, 2 * kRow)) << "both read the same place";
+  EXPECT_FALSE(sums_whole_rows(n, test::with_caches(0, 2 * kRow, 0))) << "both read the same place";
   n.exprs[1].offset = 150;
-  EXPECT_TRUE(sums_whole_rows(n, 2 * kRow));
-  EXPECT_FALSE(sums_whole_rows(n, 2 * kRow - 2)) << "rows push sums out";
-  EXPECT_FALSE(sums_whole_rows(n, 0));
+  EXPECT_TRUE(sums_whole_rows(n, test::with_caches(0, 2 * kRow, 0)));
+  EXPECT_FALSE(sums_whole_rows(n, test::with_caches(0, 2 * kRow - 2, 0))) << "rows push sums out";
+  EXPECT_FALSE(sums_whole_rows(n, test::with_caches(0, 0, 0)));
   n.exprs[1].offset = 300;
-  EXPECT_FALSE(sums_whole_rows(n, 2 * kRow)) << "rows lie elsewhere";
+  EXPECT_FALSE(sums_whole_rows(n, test::with_caches(0, 2 * kRow, 0))) << "rows lie elsewhere";
   n.exprs[1].offset = 1;
   n.maps[n.exprs[0].map] = {0, 0};
-  EXPECT_FALSE(sums_whole_rows(n, 2 * kRow)) << "all positions read the same two numbers";
+  EXPECT_FALSE(sums_whole_rows(n, test::with_caches(0, 2 * kRow, 0))) << "all positions read the same two numbers";
 }
 
 // Halves of a row, the other way round beside the row itself: the row is fetched once. Of rows that lie elsewhere each is.
@@ -303,16 +304,16 @@ TEST(FetchAhead, fetches_once_what_parts_of_a_row_are_of) {
   Nest n = sums_of_parts();
   const auto fetched = [&](int64_t offset) {
     n.exprs[1].offset = offset;
-    fetch_ahead(n, 64, 4096);
+    fetch_ahead(n, test::with_caches(0, 64, 4096));
     return n.ahead.size();
   };
   EXPECT_EQ(fetched(150), 1u);
   EXPECT_EQ(fetched(-150), 1u);
   EXPECT_EQ(fetched(300), 2u);
-  fetch_ahead(n, 64, 4000 * 300 * 4);
+  fetch_ahead(n, test::with_caches(0, 64, 4000 * 300 * 4));
   EXPECT_FALSE(n.ahead.empty());
   n.exprs[1].offset = 150;
-  fetch_ahead(n, 64, 4000 * 300 * 4);
+  fetch_ahead(n, test::with_caches(0, 64, 4000 * 300 * 4));
   EXPECT_TRUE(n.ahead.empty()) << "the cache holds what is read, which counts once";
 }
 
@@ -322,9 +323,9 @@ TEST(FetchAhead, chooses_the_pass_that_computes_most) {
   n.exprs = {make(Fn::load, {}), make(Fn::sum, {0}), make(Fn::sub, {0, 1}), make(Fn::exp, {2}), make(Fn::sum, {3}), make(Fn::sub, {0, 4})};
   n.stores[0].value = 5;
   n.outer += n.inner, n.inner = 0;
-  schedule(n, bit(1));
+  schedule(n, bit(1), test::neoverse_n1());
   ASSERT_EQ(n.passes, 3u);
-  fetch_ahead(n, 50257 * 8, 0);
+  fetch_ahead(n, test::with_caches(0, 50257 * 8, 0));
   ASSERT_EQ(n.ahead.size(), 1u);
   EXPECT_EQ(n.ahead[0].pass, 1u);
 }

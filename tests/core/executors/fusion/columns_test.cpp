@@ -74,10 +74,10 @@ TEST_F(Columns, that_a_batch_norm_needs_with_its_gradients) {
 TEST_F(Columns, are_the_same_bits_with_any_number_of_threads) {
   const Body body = [](Scope& s, In t) { return std::vector{call(s, "sum", {arg(call(s, "exp", {arg(t[0])})), arg(Dims{0})})}; };
   const Tensors in = {numbers({1500, 1000})};
-  context->threads().resize(1);
+  context->use_threads(1);
   const auto one = outcome(body, in, 1, "fusion");
   for (size_t threads : {2, 5}) {
-    context->threads().resize(threads);
+    context->use_threads(threads);
     EXPECT_EQ(outcome(body, in, 1, "fusion").results, one.results) << threads;
   }
 }

@@ -221,7 +221,7 @@ TEST_F(Groups, refuse_an_input_that_a_reduction_would_read_along_its_diagonal) {
   Var v = prim("prims.exp", {input({4})}), x = input({4, 4});
   prim("prims.amax", {v, Shape{0}});
   Var b = prim("prims.sum", {x, Shape{1}});
-  Group group(store());
+  Group group(store(), test::this_machine());
   EXPECT_TRUE(group.add(*lines()[0]) && group.add(*lines()[1]) && group.extend(*lines()[2]));
   prim("prims.add", {v, b});
   EXPECT_FALSE(group.add(*lines()[3]));
@@ -233,7 +233,7 @@ TEST_F(Groups, refuse_lines_that_change_what_a_sum_is_over) {
   Var x = prim("prims.exp", {input({4})}), y = prim("prims.sin", {input({4})});
   prim("prims.amax", {x, Shape{0}});
   prim("prims.sum", {y, Shape{}});
-  Group group(store());
+  Group group(store(), test::this_machine());
   for (const Node* line : lines()) EXPECT_TRUE(group.extend(*line)) << group.why();
   prim("prims.add", {x, y});
   EXPECT_FALSE(group.add(*lines().back()));

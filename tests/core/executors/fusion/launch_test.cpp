@@ -280,10 +280,10 @@ TEST_F(Fused, the_same_bits_with_any_number_of_threads) {
     return std::vector{z, call(s, "sum", {arg(z), arg(std::vector<int64_t>{0})}), call(s, "sum", {arg(z)}), call(s, "sum", {arg(call(s, "sin", {arg(in[1])}))})};
   };
   const Tensors in = {numbers({1000, 130}), numbers({1000, 130})};
-  context->threads().resize(1);
+  context->use_threads(1);
   const auto one = outcome(body, in, 4, "fusion");
   for (size_t threads : {2, 5}) {
-    context->threads().resize(threads);
+    context->use_threads(threads);
     EXPECT_EQ(outcome(body, in, 4, "fusion").results, one.results) << threads;
   }
 }

@@ -1,6 +1,5 @@
 // Where a kernel rounds: after each line of a program, and once after a product and the sum that it is added to.
 #include "core/executors/fusion/support.h"
-#include "executors/cpu/instructions.h"
 
 namespace thunder::fusion {
 namespace {
@@ -21,7 +20,7 @@ TEST_F(Rounding, of_a_product_is_done_before_a_line_takes_it) {
 
 // Of elements 0 and 64, which any machine adds up in the same lane.
 TEST_F(Rounding, of_a_product_is_left_to_its_sum) {
-  if (instructions_of_this_machine() == Instructions::none) GTEST_SKIP() << "the processor has no multiply-adds that we know of";
+  if (test::this_machine().instructions == Instructions::none) GTEST_SKIP() << "the processor has no multiply-adds that we know of";
   test::Floats a(128, 0), b(128, 0);
   a[0] = -kSquare, b[0] = 1, a[64] = b[64] = kNear;
   const Outcome made = outcome([](Scope& s, In t) {

@@ -85,9 +85,9 @@ TEST_F(Scans, that_others_pick_from) {
 TEST_F(Scans, the_same_bits_with_any_number_of_threads) {
   const Body body = [](Scope& s, In t) { return std::vector{call(s, "cumsum", {arg(call(s, "exp", {arg(t[0])})), arg(int64_t{1})})}; };
   const Tensors in = {numbers({1000, 130})};
-  context->threads().resize(1);
+  context->use_threads(1);
   const auto one = outcome(body, in, 1, "fusion");
-  context->threads().resize(5);
+  context->use_threads(5);
   EXPECT_EQ(outcome(body, in, 1, "fusion").results, one.results);
 }
 

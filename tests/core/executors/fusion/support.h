@@ -19,12 +19,14 @@
 #include "ir/print.h"
 #include "ops/kernels.h"
 #include "support/functions.h"
+#include "support/machines.h"
 #include "support/traces.h"
 
 namespace thunder::fusion {
 
 // A line or a region lowered for inputs of these strides, in order; dense ones where none are given.
-inline Lowered lowered(const Node& node, const Store& store, const std::vector<std::vector<int64_t>>& strides = {}) {
+inline Lowered lowered(const Node& node, const Store& store, const std::vector<std::vector<int64_t>>& strides = {},
+                       const Machine& machine = test::this_machine()) {
   std::deque<std::vector<int64_t>> kept;
   std::vector<Buffer> inputs, outputs;
   const auto add = [&](std::vector<Buffer>& to, ValueId v, const std::vector<int64_t>* given) {
@@ -38,7 +40,7 @@ inline Lowered lowered(const Node& node, const Store& store, const std::vector<s
   };
   for_each_value(node.args, [&](ValueId v) { add(inputs, v, inputs.size() < strides.size() ? &strides[inputs.size()] : nullptr); });
   for (ValueId v : node.results) add(outputs, v, nullptr);
-  return lower({node, store, inputs, outputs});
+  return lower({node, store, inputs, outputs}, machine);
 }
 
 // Lines of prims, grouped, claimed and lowered without running anything.
@@ -52,14 +54,14 @@ struct LinesTest : testing::Test {
 
   // Why the lines so far are no group: the first reason; empty when they are one.
   std::string refusal() {
-    Group group(store());
+    Group group(store(), test::this_machine());
     for (const Node* line : lines())
       if (!computable(*line, store())) return "not computable";
       else if (!group.add(*line)) return std::string(group.why());
     return "";
   }
   Trace claim_lines(std::initializer_list<Var> outputs) {
-    const Executors executors = {make<Executor>(fusion_executor()), make<Executor>(host_executor())};
+    const Executors executors = {make<Executor>(fusion_executor(test::this_machine())), make<Executor>(host_executor())};
     return claim(descend(maker.finish(outputs), executors), executors, maker.registry.get("region"));
   }
   // Of the one kernel that lines become.
@@ -189,14 +191,14 @@ struct FusedTest : test::CompiledTest {
   }
   std::vector<Nest> nests_of(const Body& body, const Tensors& in) { return nests(traced(body, in)); }
   // Of a trace's kernels.
-  static std::vector<Nest> nests(const Trace& trace) {
+  static std::vector<Nest> nests(const Trace& trace, const Machine& machine = test::this_machine()) {
     const auto strides = strides_of(trace);
     std::vector<Nest> out;
     for (const Node* n : trace.nodes) {
       if (n->executor != std::string_view("fusion") || def(*n).view) continue;
       std::vector<std::vector<int64_t>> inputs;
       for_each_value(n->args, [&](ValueId v) { inputs.push_back(strides[v]); });
-      out.push_back(lowered(*n, *trace.store, inputs).nest);
+      out.push_back(lowered(*n, *trace.store, inputs, machine).nest);
     }
     return out;
   }
@@ -220,7 +222,7 @@ struct FusedTest : test::CompiledTest {
     }
     for (auto& t : in) made.inputs.push_back(values(*t));
     const auto traces = f->traces();
-    if (!traces.empty()) made.text = print(traces.back()) + explain(traces.back());
+    if (!traces.empty()) made.text = print(traces.back()) + explain(traces.back(), test::this_machine());
     if (!traces.empty())
       for (const Nest& nest : nests(traces.back())) {
         made.kernels++;

@@ -24,7 +24,7 @@ TEST_F(Elsewhere, says_which_machine_is_not_known) {
 
 TEST_F(Elsewhere, streams_results) {
   Nest large = nest({prim("prims.neg", {input({1 << 20})})});
-  stream_large(large, 1 << 20);
+  stream_large(large, test::with_caches(0, 0, 1 << 20));
   EXPECT_PRED2(contains, print(large), "streams");
   expect_emitted_elsewhere(large);
 }
@@ -35,7 +35,7 @@ TEST_P(RowsElsewhere, overlap) {
   Var power = prim("prims.exp", {input({100, GetParam()})});
   Var sums = prim("prims.reshape", {prim("prims.sum", {power, Shape{1}}), Shape{100, 1}});
   Nest rows = nest({prim("prims.div", {power, prim("prims.expand", {sums, Shape{100, GetParam()}})})});
-  pipeline_rows(rows, 32 << 10, 1 << 20);
+  pipeline_rows(rows, test::with_caches(32 << 10, 0, 1 << 20));
   EXPECT_PRED2(contains, print(rows), "pipelined");
   expect_emitted_elsewhere(rows);
 }
