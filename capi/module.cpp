@@ -5,6 +5,7 @@
 #include "modules/access.h"
 #include "modules/checkpoint.h"
 #include "modules/state.h"
+#include "modules/text.h"
 
 using namespace thunder;
 using namespace thunder::capi;
@@ -34,6 +35,40 @@ thunder_status* thunder_module_add(thunder_module* module, const char* name, thu
     need(module, "module"), need(name, "name"), need(child, "child");
     check(core(module)->context == core(child)->context, "module and child are of different contexts");
     core(module)->module->add(name, core(child)->module);
+  }));
+}
+
+thunder_status* thunder_module_option(const thunder_module* module, const char* name, thunder_any* out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(module, "module"), need(name, "name"), need(out, "out");
+    const Module& m = *core(module)->module;
+    std::vector<std::string_view> known;
+    for (const Param& p : m.kind().schema().params) known.push_back(p.name);
+    if (m.kind().schema().find(name) < 0)
+      throw Refusal{Code::not_found, cat(m.kind().name(), " has no option '", name, "'", suggest(name, known))};
+    *core(out) = OpArg(m.option(name));
+  }));
+}
+
+const char* thunder_module_child_name(const thunder_module* module, size_t index) noexcept {
+  if (!module) return nullptr;
+  auto& children = core(module)->module->children();
+  return index < children.size() ? children[index].name.c_str() : nullptr;
+}
+
+thunder_status* thunder_module_text(thunder_module* module, thunder_values* out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(module, "module"), need(out, "out");
+    core(out)->push(Any::string(module_text(*core(module)->module)));
+  }));
+}
+
+thunder_status* thunder_module_copy(thunder_module* module, thunder_module** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(module, "module"), need(out, "out");
+    Ref<Context> owner = core(module)->context;
+    auto copy = core(module)->module->copy(owner->allocator());
+    *out = given(make<ModuleHandle>(std::move(owner), std::move(copy)));
   }));
 }
 
@@ -122,6 +157,13 @@ thunder_status* thunder_module_to(thunder_module* module, thunder_device device)
   return handle(guarded(__func__, [&] {
     need(module, "module");
     core(module)->module->to(device_of(device));
+  }));
+}
+
+thunder_status* thunder_module_to_dtype(thunder_module* module, thunder_dtype dtype) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(module, "module");
+    core(module)->module->to(core(module)->context->scope_environment(), static_cast<DType>(dtype));
   }));
 }
 

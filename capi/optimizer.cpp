@@ -8,15 +8,31 @@ using namespace thunder::capi;
 
 extern "C" {
 
-thunder_status* thunder_optimizer_create(thunder_context* context, const char* kind, const thunder_values* params,
-                                         const thunder_options* options_or_null, thunder_optimizer** out) noexcept {
+thunder_status* thunder_optimizer_create(thunder_context* context, const char* kind,
+                                         const thunder_values* params_or_null, const thunder_options* options_or_null,
+                                         thunder_optimizer** out) noexcept {
   return handle(guarded(__func__, [&] {
-    need(context, "context"), need(kind, "kind"), need(params, "params"), need(out, "out");
-    if (core(params)->status()) throw Error(core(params)->status());
+    need(context, "context"), need(kind, "kind"), need(out, "out");
     Ref<Context> owner(core(context));
-    auto optimizer = make<Optimizer>(owner->module_environment(), kind, *core(params), usable_options(options_or_null));
+    const ModuleEnvironment environment = owner->module_environment();
+    const Options* options = usable_options(options_or_null);
+    auto optimizer = params_or_null ? make<Optimizer>(environment, kind, *core(params_or_null), options)
+                                    : make<Optimizer>(environment, kind, options);
     *out = given(make<OptimizerHandle>(std::move(owner), std::move(optimizer)));
   }));
+}
+
+thunder_status* thunder_optimizer_add_group(thunder_optimizer* optimizer, const thunder_values* params,
+                                            const thunder_options* options_or_null) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(optimizer, "optimizer"), need(params, "params");
+    core(optimizer)->optimizer->add_group(core(optimizer)->context->module_environment(), *core(params),
+                                          usable_options(options_or_null));
+  }));
+}
+
+size_t thunder_optimizer_group_count(const thunder_optimizer* optimizer) noexcept {
+  return optimizer ? core(optimizer)->optimizer->group_count() : 0;
 }
 
 thunder_optimizer* thunder_optimizer_retain(thunder_optimizer* optimizer) noexcept { return retained(optimizer); }
@@ -45,6 +61,13 @@ thunder_status* thunder_optimizer_get_f64(const thunder_optimizer* optimizer, co
   return handle(guarded(__func__, [&] {
     need(optimizer, "optimizer"), need(name, "name"), need(out, "out");
     *out = core(optimizer)->optimizer->get_f64(name);
+  }));
+}
+
+thunder_status* thunder_optimizer_text(const thunder_optimizer* optimizer, thunder_values* out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(optimizer, "optimizer"), need(out, "out");
+    core(out)->push(Any::string(core(optimizer)->optimizer->text()));
   }));
 }
 
@@ -83,6 +106,13 @@ thunder_status* thunder_schedule_step(thunder_schedule* schedule) noexcept {
   return handle(guarded(__func__, [&] {
     need(schedule, "schedule");
     core(schedule)->schedule->step();
+  }));
+}
+
+thunder_status* thunder_schedule_last_lr(const thunder_schedule* schedule, thunder_values* out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(schedule, "schedule"), need(out, "out");
+    for (double lr : core(schedule)->schedule->last_lr()) core(out)->push(Any::real(lr));
   }));
 }
 

@@ -1,10 +1,12 @@
 #include "modules/module.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "base/text.h"
 #include "modules/kind.h"
+#include "tracer/eager.h"
 
 namespace thunder {
 namespace {
@@ -144,6 +146,53 @@ void Module::set_training(bool training) {
 void Module::to(Device device) {
   // Every tensor is on the CPU, the one device there is.
   require(device == Device::cpu, "to: no device '", thunder::name(device), "' is available; there is: cpu");
+}
+
+void Module::to(const ScopeEnvironment& environment, DType dtype) {
+  require(known(dtype) && is_real(dtype), "to: a module's dtype must be float32, float64 or bfloat16, got ",
+          known(dtype) ? std::string(name(dtype)) : cat("the unknown ", static_cast<int32_t>(dtype)));
+  EagerScope scope(environment, false);
+  Any wanted;
+  wanted.kind = ArgKind::dtype, wanted.dtype = dtype;
+  std::unordered_map<const Tensor*, Ref<Tensor>> converted;
+  std::vector<NamedSlot*> slots;
+  std::vector<Generation::Pointer> changed;
+  for (auto& at : modules_of(*this)) {
+    for (NamedSlot& slot : at.module->tensors_) {
+      const DType is = slot.tensor->type().dtype;
+      if (!is_real(is) || is == dtype) continue;
+      slots.push_back(&slot);
+      changed.push_back(at.module->generation_);
+      if (converted.contains(slot.tensor.get())) continue;
+      const Any args[] = {Any::tensor(slot.tensor.get()), wanted};
+      Tensor* made = scope.invoke("to", args, nullptr, nullptr, 0, nullptr);
+      if (scope.status()) throw Error(scope.status());
+      converted.emplace(slot.tensor.get(), Ref<Tensor>(made));
+    }
+  }
+  Generation::bump(changed);
+  for (NamedSlot* slot : slots) slot->tensor = converted.at(slot->tensor.get());
+}
+
+Ref<Module> Module::copy(const Allocator& allocator) {
+  std::unordered_map<const Module*, Ref<Module>> modules;
+  std::unordered_map<const Tensor*, Ref<Tensor>> tensors;
+  const std::vector<ModuleAt> all = modules_of(*this);
+  for (auto& at : all) {
+    auto made = make<Module>(at.module->kind_, at.module->options_);
+    for (const NamedSlot& slot : at.module->tensors_) {
+      Ref<Tensor>& tensor = tensors[slot.tensor.get()];
+      if (!tensor) tensor = dense_copy(allocator, *slot.tensor);
+      made->tensors_.push_back({slot.name, tensor, slot.role});
+    }
+    made->forward_ = at.module->forward_;
+    made->training_ = at.module->training_;
+    modules.emplace(at.module, std::move(made));
+  }
+  for (auto& at : all)
+    for (const Child& child : at.module->children_)
+      modules.at(at.module)->add(child.name, modules.at(child.module.get()));
+  return modules.at(this);
 }
 
 Module* Module::find(std::string_view path) {

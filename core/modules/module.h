@@ -47,6 +47,12 @@ class Module : public Counted<Module> {
   void set_training(bool training);
   // Throws for a device that is not there.
   void to(Device device);
+  // Real tensors of this module and all below it as new ones of a real dtype; what is one tensor stays one. All of
+  // them or, when this throws, none.
+  void to(const ScopeEnvironment& environment, DType dtype);
+  // A module like this one, with all below it: the tensors are copied, the forwards shared. What is one module or one
+  // tensor here is one there.
+  Ref<Module> copy(const Allocator& allocator);
 
   const std::vector<Child>& children() const { return children_; }
   const std::vector<NamedSlot>& tensors() const { return tensors_; }

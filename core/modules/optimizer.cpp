@@ -1,9 +1,13 @@
 #include "modules/optimizer.h"
 
+#include <charconv>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/text.h"
 #include "modules/access.h"
+#include "modules/groups.h"
+#include "modules/text.h"
 
 namespace thunder {
 namespace {
@@ -23,29 +27,16 @@ Ref<Tensor> zeros(const Allocator& allocator, TensorType type) {
   return t;
 }
 
-Ref<Tensor> scalar_tensor(const Allocator& allocator, double value) {
-  TensorType type;
-  type.dtype = DType::f64;
-  auto t = Tensor::empty(allocator, type);
-  *reinterpret_cast<double*>(t->data()) = value;
-  return t;
+void check_settings(const OptimizerRow& row, const Settings& settings) {
+  require(settings.real("lr") >= 0, row.name, ": lr must not be negative, got ", settings.real("lr"));
+  row.check(row.name, settings);
 }
 
-// Sets `path` below `root`, with plain modules on the way.
-void set_path(const ModuleEnvironment& environment, Module& root, std::string_view path, Ref<Tensor> tensor) {
-  Module* at = &root;
-  for (size_t dot = path.find('.'); dot != path.npos; dot = path.find('.')) {
-    const std::string_view name = path.substr(0, dot);
-    Module* next = at->find(name);
-    if (!next) {
-      Ref<Module> made = make_module(environment, "Module", {});
-      next = made.get();
-      at->add(name, std::move(made));
-    }
-    at = next;
-    path.remove_prefix(dot + 1);
-  }
-  at->set_tensor(path, std::move(tensor), Role::buffer);
+// Whether the names are positions of a list.
+bool numbered(std::span<const std::string> names) {
+  for (size_t i = 0; i < names.size(); i++)
+    if (names[i] != cat(i)) return false;
+  return true;
 }
 
 }  // namespace
@@ -61,68 +52,153 @@ std::vector<std::string> leaf_names(const Values& values) {
   return names;
 }
 
-Optimizer::Optimizer(const ModuleEnvironment& environment, std::string_view kind, const Values& params,
-                     const Options* options)
-    : row_(find_row(kind)), settings_(row_.options, options, row_.name), names_(leaf_names(params)) {
-  if (params.status()) throw Error(params.status());
-  require(settings_.real("lr") >= 0, row_.name, ": lr must not be negative, got ", settings_.real("lr"));
-  row_.check(row_.name, settings_);
-  std::unordered_map<const Tensor*, size_t> seen;
-  for (size_t i = 0; i < params.size(); i++) {
-    const Ref<Tensor>& t = params[i].tensor;
-    require(t && t->concrete() && is_real(t->type().dtype), row_.name, ": parameter '", names_[i],
-            "' must be a real tensor with data", t && t->concrete() ? cat(", got ", name(t->type())) : "");
-    auto [it, fresh] = seen.emplace(t.get(), i);
-    require(fresh, row_.name, ": parameters '", names_[it->second], "' and '", names_[i],
-            "' are one tensor; give it once");
-    params_.push_back(t);
-  }
-  moments_ = row_.moments(settings_);
-  state_ = make_module(environment, "Module", {});
-  state_->set_tensor("lr", scalar_tensor(environment.scope.allocator, settings_.real("lr")), Role::buffer);
-  state_->set_tensor("step", scalar_tensor(environment.scope.allocator, 0), Role::buffer);
-  add_moments(environment);
+Optimizer::Optimizer(const ModuleEnvironment& environment, std::string_view kind, const Options* options)
+    : row_(find_row(kind)),
+      defaults_(row_.options, options, row_.name),
+      state_(make_module(environment, "Module", {})) {
+  check_settings(row_, defaults_);
 }
 
-void Optimizer::add_moments(const ModuleEnvironment& environment) {
-  for (std::string_view moment : moments_)
-    for (size_t i = 0; i < params_.size(); i++) {
-      TensorType type = params_[i]->type();
+Optimizer::Optimizer(const ModuleEnvironment& environment, std::string_view kind, const Values& params,
+                     const Options* options)
+    : Optimizer(environment, kind, options) {
+  add_group(environment, params, nullptr);
+}
+
+void Optimizer::add_group(const ModuleEnvironment& environment, const Values& params, const Options* options) {
+  if (params.status()) throw Error(params.status());
+  Group group{Settings(row_.options, options, row_.name, &defaults_), {}, params_.size(),
+              params_.size() + params.size()};
+  check_settings(row_, group.settings);
+  group.moments = row_.moments(group.settings);
+
+  std::vector<std::string> given = leaf_names(params), names = names_, group_names = group_names_;
+  std::vector<Ref<Tensor>> all = params_;
+  const bool is_list = numbered(given);
+  std::unordered_map<const Tensor*, size_t> tensors;
+  std::unordered_set<std::string_view> known(names_.begin(), names_.end());
+  for (size_t i = 0; i < params_.size(); i++) tensors.emplace(params_[i].get(), i);
+  for (size_t i = 0; i < params.size(); i++) {
+    names.push_back(is_list ? cat(group.first + i) : given[i]);
+    group_names.push_back(cat(groups_.size(), ".", given[i]));
+    const Ref<Tensor>& t = params[i].tensor;
+    require(t && t->concrete() && is_real(t->type().dtype), row_.name, ": parameter '", names.back(),
+            "' must be a real tensor with data", t && t->concrete() ? cat(", got ", name(t->type())) : "");
+    auto [it, fresh] = tensors.emplace(t.get(), all.size());
+    require(fresh, row_.name, ": parameters '", names[it->second], "' and '", names.back(),
+            "' are one tensor; give it once");
+    require(!known.contains(names.back()), row_.name, ": an earlier group has a parameter '", names.back(),
+            "'; names differ among all groups");
+    all.push_back(t);
+  }
+  const size_t index = groups_.size();
+  groups_.reserve(index + 1);  // from here on only the state can fail, and what it may have too much nobody reads
+  set_number(environment, *state_, group_path(index, "lr"), group.settings.real("lr"));
+  set_number(environment, *state_, group_path(index, "step"), 0);
+  add_moments(environment, group, names, all);
+  names_ = std::move(names), group_names_ = std::move(group_names), params_ = std::move(all);
+  groups_.push_back(std::move(group));
+}
+
+void Optimizer::add_moments(const ModuleEnvironment& environment, const Group& group,
+                            std::span<const std::string> names, std::span<const Ref<Tensor>> params) {
+  for (std::string_view moment : group.moments)
+    for (size_t i = group.first; i < group.end; i++) {
+      TensorType type = params[i]->type();
       type.dtype = compute_dtype(type.dtype);
-      set_path(environment, *state_, join_path(moment, names_[i]), zeros(environment.scope.allocator, type));
+      set_path(environment, *state_, join_path(moment, names[i]), zeros(environment.scope.allocator, type));
     }
 }
 
-Tensor& Optimizer::scalar(std::string_view name) const {
-  std::vector<std::string_view> known;
-  for (auto& t : state_->tensors()) {
-    if (t.name == name && t.tensor->type().rank() == 0 && t.tensor->type().dtype == DType::f64) return *t.tensor;
-    known.push_back(t.name);
+// ---- values by name ----
+
+Optimizer::Place Optimizer::place(std::string_view name) const {
+  Place at{0, name};
+  if (name.starts_with(kParameterGroups)) {
+    const std::string_view rest = name.substr(kParameterGroups.size());
+    auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), at.group);
+    require(error == std::errc() && end != rest.data() + rest.size() && *end == '.', row_.name,
+            ": a value of a group is ", kParameterGroups, "GROUP.NAME, got '", name, "'");
+    at.name = rest.substr(static_cast<size_t>(end - rest.data()) + 1);
+    require(at.group < groups_.size(), row_.name, ": there is no parameter group ", at.group, "; there are ",
+            groups_.size(), ", the first is 0");
+    return at;
   }
-  require(!settings_.has(name), row_.name, ": '", name, "' is fixed when the optimizer is made; what can change is ",
-          join(known, ", ", [](auto n) { return n; }));
-  fail(Code::not_found, row_.name, ": unknown value '", name, "'", suggest(name, known));
+  require(!groups_.empty(), row_.name, ": there are no parameters yet; add a group");
+  require(groups_.size() == 1 || !scalar(at), row_.name, ": each of the ", groups_.size(), " parameter groups has its own '",
+          name, "'; the first one's is '", kParameterGroups, "0.", name, "'");
+  return at;
+}
+
+Tensor* Optimizer::scalar(const Place& at) const {
+  const Module::NamedSlot* slot = state_->find_tensor(group_path(at.group, at.name));
+  const bool is_number = slot && slot->tensor->type().rank() == 0 && slot->tensor->type().dtype == DType::f64;
+  return is_number ? slot->tensor.get() : nullptr;
+}
+
+void Optimizer::refuse(const Place& at) const {
+  constexpr std::string_view kCanChange[] = {"lr", "step"};
+  require(!defaults_.has(at.name), row_.name, ": '", at.name,
+          "' is fixed when the optimizer is made; what can change is lr, step");
+  fail(Code::not_found, row_.name, ": unknown value '", at.name, "'", suggest(at.name, kCanChange));
 }
 
 void Optimizer::set_f64(std::string_view name, double value) {
-  Tensor& t = scalar(name);
-  *reinterpret_cast<double*>(t.data()) = value;
-  t.bump();
+  const Place at = place(name);
+  Tensor* t = scalar(at);
+  if (!t) refuse(at);
+  *reinterpret_cast<double*>(t->data()) = value;
+  t->bump();
 }
 
 double Optimizer::get_f64(std::string_view name) const {
-  return *reinterpret_cast<const double*>(scalar(name).data());
+  const Place at = place(name);
+  if (const Tensor* t = scalar(at)) return *reinterpret_cast<const double*>(t->data());
+  if (!defaults_.has(at.name)) refuse(at);
+  const Leaf& leaf = groups_[at.group].settings.leaf(at.name);
+  require(leaf.kind != ArgKind::reals, row_.name, ": '", at.name, "' is a list of numbers");
+  return leaf.kind == ArgKind::real ? leaf.f : static_cast<double>(leaf.i);
 }
 
-void Optimizer::check_gradients(const Values& grads) const {
+std::string Optimizer::text() const {
+  std::string out = cat(row_.name, " (\n");
+  for (size_t g = 0; g < groups_.size(); g++) {
+    out += cat("Parameter Group ", g, "\n");
+    for (const OptionRow& option : row_.options) {
+      const Tensor* t = scalar({g, option.name});
+      out += cat("    ", option.name, ": ",
+                 t ? real_text(*reinterpret_cast<const double*>(t->data())) : leaf_text(groups_[g].settings.leaf(option.name)),
+                 "\n");
+    }
+  }
+  return out + ")";
+}
+
+// ---- steps ----
+
+// The leaf of each parameter's gradient.
+std::vector<size_t> Optimizer::gradient_leaves(const Values& grads) const {
   if (grads.status()) throw Error(grads.status());
-  if (leaf_names(grads) != names_)
-    fail(Code::invalid_argument, row_.name, ": gradients are ", grads.structure().substr(0, 400),
-         ", parameters have the names ",
-         join(std::span(names_).first(std::min<size_t>(names_.size(), 8)), ", ", [](auto& n) { return n; }),
-         names_.size() > 8 ? " ..." : "");
+  require(!groups_.empty(), row_.name, ": there are no parameters yet; add a group");
+  const std::vector<std::string> given = leaf_names(grads);
+  std::unordered_map<std::string_view, size_t> leaf_of;
+  for (size_t i = 0; i < given.size(); i++) leaf_of.emplace(given[i], i);
+  for (const auto* names : {&names_, &group_names_}) {
+    std::vector<size_t> leaves;
+    for (const std::string& name : *names)
+      if (auto it = leaf_of.find(name); it != leaf_of.end()) leaves.push_back(it->second);
+    if (leaves.size() == names->size() && given.size() == names->size()) return leaves;
+    if (groups_.size() == 1) break;
+  }
+  fail(Code::invalid_argument, row_.name, ": gradients are ", grads.structure().substr(0, 400),
+       ", parameters have the names ",
+       join(std::span(names_).first(std::min<size_t>(names_.size(), 8)), ", ", [](auto& n) { return n; }),
+       names_.size() > 8 ? " ..." : "");
+}
+
+void Optimizer::check_gradients(const Values& grads, std::span<const size_t> leaves) const {
   for (size_t i = 0; i < params_.size(); i++) {
-    const Tensor* g = grads[i].tensor.get();
+    const Tensor* g = grads[leaves[i]].tensor.get();
     if (!g) continue;
     if (g->kind() == Tensor::Kind::failed) throw Error(g->failure());
     require(g->kind() != Tensor::Kind::number && g->type().shape == params_[i]->type().shape, row_.name,
@@ -131,32 +207,45 @@ void Optimizer::check_gradients(const Values& grads) const {
 }
 
 void Optimizer::step(Scope& scope, const Values& grads) {
-  scope.formulas([&] { check_gradients(grads); });
-  Tensor* lr = module_tensor(scope, *state_, "lr");
-  Tensor* count = module_tensor(scope, *state_, "step");
+  std::vector<size_t> leaves;
+  scope.formulas([&] {
+    leaves = gradient_leaves(grads);
+    check_gradients(grads, leaves);
+  });
+  if (scope.status()) return;
+  // A program knows how many groups there are: one more makes it another.
+  optional_module_tensor(scope, *state_, group_path(groups_.size(), "lr"));
+  for (size_t g = 0; g < groups_.size() && !scope.status(); g++) step_group(scope, g, grads, leaves);
+}
+
+void Optimizer::step_group(Scope& scope, size_t index, const Values& grads, std::span<const size_t> leaves) {
+  const Group& group = groups_[index];
+  Tensor* lr = module_tensor(scope, *state_, group_path(index, "lr"));
+  Tensor* count = module_tensor(scope, *state_, group_path(index, "step"));
   std::vector<Tensor*> shared;
   scope.formulas([&] {
     Builder& b = scope.builder();
     Var next = b.var(scope.enter(count)) + 1.0;
-    OptimizerStep step(settings_, b.var(scope.enter(lr)), next);
+    OptimizerStep step(group.settings, b.var(scope.enter(lr)), next);
     for (Var v : row_.prepare(step)) shared.push_back(scope.wrap(v.id));
     scope.write(count, next.id);
   });
-  std::vector<Tensor*> moments(moments_.size());
-  for (size_t i = 0; i < params_.size() && !scope.status(); i++) {
-    if (!grads[i].tensor) continue;
+  std::vector<Tensor*> moments(group.moments.size());
+  for (size_t i = group.first; i < group.end && !scope.status(); i++) {
+    const Ref<Tensor>& gradient = grads[leaves[i]].tensor;
+    if (!gradient) continue;
     Tensor* parameter = scope.parameter(params_[i].get(), names_[i]);
     for (size_t k = 0; k < moments.size(); k++)
-      moments[k] = module_tensor(scope, *state_, join_path(moments_[k], names_[i]));
+      moments[k] = module_tensor(scope, *state_, join_path(group.moments[k], names_[i]));
     scope.formulas([&] {
       Builder& b = scope.builder();
       auto value = [&](Tensor* t) { return b.var(scope.enter(t)); };
       const DType dtype = params_[i]->type().dtype;
-      OptimizerStep step(settings_, value(lr), value(count));
+      OptimizerStep step(group.settings, value(lr), value(count));
       for (Tensor* t : shared) step.shared.push_back(value(t));
       for (Tensor* t : moments) step.moments.push_back(value(t));
       step.parameter = convert(value(parameter), compute_dtype(dtype));
-      step.gradient = convert(value(grads[i].tensor.get()), compute_dtype(dtype));
+      step.gradient = convert(value(gradient.get()), compute_dtype(dtype));
       row_.update(step);
       for (size_t k = 0; k < moments.size(); k++) scope.write(moments[k], step.moments[k].id);
       scope.write(parameter, convert(step.parameter, dtype).id);

@@ -23,30 +23,58 @@ std::span<const OptimizerRow> optimizer_rows();
 
 class Optimizer : public Counted<Optimizer> {
  public:
-  // `params` is a map or list of concrete, real tensors, each once; `options` may be null.
+  // Without parameters yet. `options` (may be null) are what groups have that do not say otherwise.
+  Optimizer(const ModuleEnvironment& environment, std::string_view kind, const Options* options);
+  // One group, with these options.
   Optimizer(const ModuleEnvironment& environment, std::string_view kind, const Values& params, const Options* options);
 
-  // One step with a gradient for each parameter, under the same name; a leaf without a tensor leaves its parameter
-  // alone. Errors stay in the scope, and nothing of a parameter's update happens before all are checked.
+  // `params` is a map or list of concrete, real tensors, each once in the whole optimizer; `options` may be null. The
+  // tensors of a list are called by their number among all parameters.
+  void add_group(const ModuleEnvironment& environment, const Values& params, const Options* options);
+  size_t group_count() const { return groups_.size(); }
+
+  // One step with a gradient for each parameter, under the same name, or under GROUP.NAME where there are several
+  // groups; a leaf without a tensor leaves its parameter alone. Errors stay in the scope, and nothing of a parameter's
+  // update happens before all are checked.
   void step(Scope& scope, const Values& grads);
 
-  // "lr" and "step", 0-d f64, and each moment under "MOMENT.PARAMETER".
+  // "lr" and "step", 0-d f64, and each moment under "MOMENT.PARAMETER"; "param_groups.K.lr" of groups after the first.
   const Ref<Module>& state() const { return state_; }
-  // Writes a 0-d tensor of the state: no program changes.
+  // Writes a 0-d tensor of the state: no program changes. "lr", or "param_groups.0.lr" where there are several groups.
   void set_f64(std::string_view name, double value);
+  // These, and numbers that are fixed when a group is made.
   double get_f64(std::string_view name) const;
   const OptimizerRow& row() const { return row_; }
+  // Its kind, and what each group has, for people.
+  std::string text() const;
 
  private:
-  void add_moments(const ModuleEnvironment& environment);
-  void check_gradients(const Values& grads) const;
-  Tensor& scalar(std::string_view name) const;
+  struct Group {
+    Settings settings;
+    std::vector<std::string_view> moments;
+    size_t first, end;  // its parameters
+  };
+  // A value of a group as it is asked for: "lr", "param_groups.1.lr".
+  struct Place {
+    size_t group;
+    std::string_view name;
+  };
+  Place place(std::string_view name) const;
+  void add_moments(const ModuleEnvironment& environment, const Group& group, std::span<const std::string> names,
+                   std::span<const Ref<Tensor>> params);
+  std::vector<size_t> gradient_leaves(const Values& grads) const;
+  void check_gradients(const Values& grads, std::span<const size_t> leaves) const;
+  void step_group(Scope& scope, size_t group, const Values& grads, std::span<const size_t> leaves);
+  // Null: it is no such tensor.
+  Tensor* scalar(const Place& at) const;
+  [[noreturn]] void refuse(const Place& at) const;
 
   const OptimizerRow& row_;
-  Settings settings_;
-  std::vector<std::string> names_;
+  Settings defaults_;
+  std::vector<Group> groups_;
+  std::vector<std::string> names_;       // of all parameters, group by group
+  std::vector<std::string> group_names_; // the same, each in its group: "1.weight"
   std::vector<Ref<Tensor>> params_;
-  std::vector<std::string_view> moments_;
   Ref<Module> state_;
 };
 

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "base/text.h"
+#include "modules/groups.h"
 
 namespace thunder {
 namespace {
@@ -77,6 +78,10 @@ const ScheduleRow& find_row(std::string_view kind) {
   fail(Code::not_found, "unknown schedule '", kind.substr(0, 80), "'", suggest(kind, names));
 }
 
+std::string lr_name(size_t group) {
+  return cat(kParameterGroups, group, ".lr");
+}
+
 }  // namespace
 
 std::span<const ScheduleRow> schedule_rows() {
@@ -88,23 +93,35 @@ Schedule::Schedule(const ModuleEnvironment& environment, std::string_view kind, 
     : row_(find_row(kind)),
       settings_(row_.options, options, row_.name),
       optimizer_(std::move(optimizer)),
+      groups_(optimizer_->group_count()),
       state_(make_module(environment, "Module", {})) {
   row_.check(row_.name, settings_);
-  TensorType scalar;
-  scalar.dtype = DType::f64;
-  for (std::string_view name : {"base_lr", "step"})
-    state_->set_tensor(name, Tensor::empty(environment.scope.allocator, scalar), Role::buffer);
-  value("base_lr") = lr();
-  value("step") = 0;
+  for (size_t g = 0; g < groups_; g++)
+    set_number(environment, *state_, group_path(g, "base_lr"), optimizer_->get_f64(lr_name(g)));
+  set_number(environment, *state_, "step", 0);
   write();
 }
 
 double& Schedule::value(std::string_view name) const {
-  return *reinterpret_cast<double*>(state_->find_tensor(name)->tensor->data());
+  const Module::NamedSlot* slot = state_->find_tensor(name);
+  require(slot && slot->tensor->type().rank() == 0 && slot->tensor->type().dtype == DType::f64, row_.name, ": '", name,
+          "' of the state must be a number of f64", slot ? cat(", is ", thunder::name(slot->tensor->type())) : ", is not there");
+  return *reinterpret_cast<double*>(slot->tensor->data());
+}
+
+double Schedule::lr(size_t group) const {
+  return row_.lr(settings_, value("step"), value(group_path(group, "base_lr")));
+}
+
+std::vector<double> Schedule::last_lr() const {
+  std::vector<double> out;
+  for (size_t g = 0; g < groups_; g++) out.push_back(lr(g));
+  return out;
 }
 
 void Schedule::write() {
-  optimizer_->set_f64("lr", row_.lr(settings_, value("step"), value("base_lr")));
+  const std::vector<double> now = last_lr();
+  for (size_t g = 0; g < groups_; g++) optimizer_->set_f64(lr_name(g), now[g]);
 }
 
 void Schedule::step() {

@@ -16,23 +16,26 @@ std::span<const ScheduleRow> schedule_rows();
 
 class Schedule : public Counted<Schedule> {
  public:
-  // The optimizer's learning rate becomes the base, and then that of step 0.
+  // Each group's learning rate becomes its base, and then that of step 0.
   Schedule(const ModuleEnvironment& environment, std::string_view kind, Ref<Optimizer> optimizer,
            const Options* options);
 
   // One step on.
   void step();
-  double lr() const { return optimizer_->get_f64("lr"); }
-  // "base_lr" and "step", 0-d f64: what a checkpoint needs.
+  // What it wrote last, for each group.
+  std::vector<double> last_lr() const;
+  // "base_lr" and "step", 0-d f64, and "param_groups.K.base_lr" of groups after the first: what a checkpoint needs.
   const Ref<Module>& state() const { return state_; }
 
  private:
   double& value(std::string_view name) const;
+  double lr(size_t group) const;
   void write();
 
   const ScheduleRow& row_;
   Settings settings_;
   Ref<Optimizer> optimizer_;
+  size_t groups_;  // those that the optimizer had: later ones keep their learning rate
   Ref<Module> state_;
 };
 

@@ -40,10 +40,12 @@ Leaf parse_default(const OptionRow& row) {
 
 }  // namespace
 
-Settings::Settings(std::span<const OptionRow> rows, const Options* given, std::string_view who) {
+Settings::Settings(std::span<const OptionRow> rows, const Options* given, std::string_view who,
+                   const Settings* otherwise) {
   if (given) given->check(rows, who);
   for (const OptionRow& row : rows) {
     const Leaf* set = given ? given->find(row.name) : nullptr;
+    if (!set && otherwise) set = &otherwise->leaf(row.name);
     require(set || !row.fallback.empty(), who, ": option '", row.name, "' is missing: ", row.doc);
     Leaf leaf = set ? *set : parse_default(row);
     if (row.kind == ArgKind::real && leaf.kind == ArgKind::integer) {

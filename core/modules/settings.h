@@ -7,17 +7,19 @@ namespace thunder {
 
 class Settings {
  public:
-  // `given` may be null. Throws at an unknown name, another kind, or a row without a default that was not given.
-  Settings(std::span<const OptionRow> rows, const Options* given, std::string_view who);
+  // `given` may be null; what it leaves out is as in `otherwise`, if there is one, else the row's default. Throws at an
+  // unknown name, another kind, or a row without a default that was not given.
+  Settings(std::span<const OptionRow> rows, const Options* given, std::string_view who,
+           const Settings* otherwise = nullptr);
 
   double real(std::string_view name) const { return leaf(name).f; }
   int64_t integer(std::string_view name) const { return leaf(name).i; }
   bool flag(std::string_view name) const { return leaf(name).i != 0; }
   const std::vector<double>& reals(std::string_view name) const { return leaf(name).reals; }
   bool has(std::string_view name) const;
+  const Leaf& leaf(std::string_view name) const;
 
  private:
-  const Leaf& leaf(std::string_view name) const;
   std::vector<std::pair<std::string_view, Leaf>> values_;
 };
 

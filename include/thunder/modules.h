@@ -18,6 +18,16 @@ const char *thunder_module_kind(const thunder_module *module) THUNDER_NOEXCEPT; 
 /* Adds a child, or replaces the one of that name. A cycle or a name with a dot is refused. */
 THUNDER_CHECK thunder_status *thunder_module_add(thunder_module *module, const char *name,
     thunder_module *child) THUNDER_NOEXCEPT;
+/* What it was made with, by the name in its kind's schema; valid as long as the module. */
+THUNDER_CHECK thunder_status *thunder_module_option(const thunder_module *module, const char *name,
+    thunder_any *out) THUNDER_NOEXCEPT;
+/* The children's names in the order of addition, NULL after the last; valid until one is added. */
+const char *thunder_module_child_name(const thunder_module *module, size_t index) THUNDER_NOEXCEPT;
+/* Pushes a string: the tree for people, a module a line, "Linear(in_features=64, out_features=10, bias=True)". */
+THUNDER_CHECK thunder_status *thunder_module_text(thunder_module *module, thunder_values *out) THUNDER_NOEXCEPT;
+/* A module like this one with all below it: tensors are copied, forwards are shared, and what is one module or one
+ * tensor here is one there. */
+THUNDER_CHECK thunder_status *thunder_module_copy(thunder_module *module, thunder_module **out) THUNDER_NOEXCEPT;
 /* The module at a path such as "blocks.0.fc1"; owned. */
 THUNDER_CHECK thunder_status *thunder_module_child(thunder_module *module, const char *path,
     thunder_module **out) THUNDER_NOEXCEPT;
@@ -43,6 +53,9 @@ THUNDER_CHECK thunder_status *thunder_module_state(thunder_module *module, thund
 THUNDER_CHECK thunder_status *thunder_module_set_training(thunder_module *module, int32_t training) THUNDER_NOEXCEPT;
 /* The same handles, new memory. */
 THUNDER_CHECK thunder_status *thunder_module_to(thunder_module *module, thunder_device device) THUNDER_NOEXCEPT;
+/* Its real tensors as ones of another real dtype: new handles, so list the parameters, and make optimisers, afterwards.
+ * Integers stay. All of them or, on failure, none. */
+THUNDER_CHECK thunder_status *thunder_module_to_dtype(thunder_module *module, thunder_dtype dtype) THUNDER_NOEXCEPT;
 /* safetensors, through a temporary file and a rename. Loading writes into the same handles, all or nothing; strict also
  * refuses names that are missing or too many. */
 THUNDER_CHECK thunder_status *thunder_module_save(thunder_module *module, const char *path) THUNDER_NOEXCEPT;
@@ -51,30 +64,45 @@ THUNDER_CHECK thunder_status *thunder_module_load(thunder_module *module, const 
 
 /* "SGD", "Adam" or "AdamW" over a map (or list) of tensors. Options are PyTorch's: lr, betas, eps, weight_decay,
  * momentum ... Learning rate, step and moments are tensors of its state, a module: writing one recompiles nothing, and
- * a checkpoint saves it. */
+ * a checkpoint saves it. Parameters NULL: groups follow, and these options are those of all that do not say otherwise. */
 THUNDER_CHECK thunder_status *thunder_optimizer_create(thunder_context *context, const char *kind,
-    const thunder_values *params, const thunder_options *options_or_null, thunder_optimizer **out) THUNDER_NOEXCEPT;
+    const thunder_values *params_or_null, const thunder_options *options_or_null,
+    thunder_optimizer **out) THUNDER_NOEXCEPT;
+/* One more group of parameters with options of its own. No tensor and no name is in two groups; the tensors of a list
+ * are called by their number among all parameters. A step's program is compiled anew. */
+THUNDER_CHECK thunder_status *thunder_optimizer_add_group(thunder_optimizer *optimizer, const thunder_values *params,
+    const thunder_options *options_or_null) THUNDER_NOEXCEPT;
+size_t thunder_optimizer_group_count(const thunder_optimizer *optimizer) THUNDER_NOEXCEPT;
 thunder_optimizer *thunder_optimizer_retain(thunder_optimizer *optimizer) THUNDER_NOEXCEPT;
 void thunder_optimizer_release(thunder_optimizer *optimizer) THUNDER_NOEXCEPT;
-/* [O] One step, eager or traced, with gradients in the structure of the parameters. Its error is the scope's. */
+/* [O] One step, eager or traced, with gradients in the structure of the parameters; those of several groups in one map
+ * (or list) of all, or in a list of the groups' own. Its error is the scope's. */
 void thunder_optimizer_step(thunder_scope *scope, thunder_optimizer *optimizer,
     const thunder_values *grads) THUNDER_NOEXCEPT;
 thunder_module *thunder_optimizer_state(thunder_optimizer *optimizer) THUNDER_NOEXCEPT; /* borrowed */
-/* A 0-d tensor of its state: "lr", "step". */
+/* A 0-d tensor of its state: "lr", "step"; of several groups "param_groups.1.lr". What is fixed when a group is made,
+ * "weight_decay", can be read too. */
 THUNDER_CHECK thunder_status *thunder_optimizer_set_f64(thunder_optimizer *optimizer, const char *name,
     double value) THUNDER_NOEXCEPT;
 THUNDER_CHECK thunder_status *thunder_optimizer_get_f64(const thunder_optimizer *optimizer, const char *name,
     double *out) THUNDER_NOEXCEPT;
+/* Pushes a string: its kind and what each group has, for people. */
+THUNDER_CHECK thunder_status *thunder_optimizer_text(const thunder_optimizer *optimizer,
+    thunder_values *out) THUNDER_NOEXCEPT;
 /* [O] Gradients scaled so that their norm together is at most max_norm (and the norm before, a 0-d tensor of the
  * scope), or bounded element by element. */
 thunder_values *thunder_clip_grad_norm(thunder_scope *scope, const thunder_values *grads, double max_norm,
     thunder_tensor **out_total_or_null) THUNDER_NOEXCEPT;
 thunder_values *thunder_clip_grad_value(thunder_scope *scope, const thunder_values *grads,
     double clip_value) THUNDER_NOEXCEPT;
-/* A schedule ("StepLR", "CosineAnnealingLR" ...) writes the optimizer's lr at each step; its options are its kind's. */
+/* A schedule ("StepLR", "CosineAnnealingLR" ...) writes the lr of each of the optimizer's groups at each step; its options are its
+ * kind's. */
 THUNDER_CHECK thunder_status *thunder_schedule_create(thunder_optimizer *optimizer, const char *kind,
     const thunder_options *options_or_null, thunder_schedule **out) THUNDER_NOEXCEPT;
 void thunder_schedule_release(thunder_schedule *schedule) THUNDER_NOEXCEPT;
 THUNDER_CHECK thunder_status *thunder_schedule_step(thunder_schedule *schedule) THUNDER_NOEXCEPT;
+/* Pushes a float for each group: the learning rate that it wrote last. */
+THUNDER_CHECK thunder_status *thunder_schedule_last_lr(const thunder_schedule *schedule,
+    thunder_values *out) THUNDER_NOEXCEPT;
 thunder_module *thunder_schedule_state(thunder_schedule *schedule) THUNDER_NOEXCEPT; /* borrowed */
 #endif

@@ -68,7 +68,7 @@ TEST_F(Schedules, keep_their_position_in_their_state) {
   schedule.step();
   EXPECT_EQ(*reinterpret_cast<double*>(schedule.state()->find_tensor("step")->tensor->data()), 1);
   EXPECT_EQ(*reinterpret_cast<double*>(schedule.state()->find_tensor("base_lr")->tensor->data()), 0.8);
-  EXPECT_EQ(schedule.lr(), 0.4);
+  EXPECT_EQ(schedule.last_lr(), std::vector{0.4});
 }
 
 }  // namespace
