@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "capi/options.h"
-#include "executors/fusion/kernels.h"
+#include "loops/kernels.h"
 #include "jit/pipeline.h"
 #include "modules/optimizer.h"
 #include "modules/schedule.h"
@@ -122,7 +122,7 @@ void describe_executors(Context& context, cJSON* array) {
 void describe_unavailable(Context& context, cJSON* array) {
   auto all = context.missing_executors();
   // It is always there, and takes nothing where its compiler is not; that is looked for when somebody asks.
-  if (std::string why; !fusion::can_compile(&why)) all.emplace_back("fusion", why);
+  if (std::string why; !loops::can_compile(&why)) all.emplace_back("fusion", why);
   for (auto& [name, why] : all) {
     cJSON* o = add_object(array);
     add_text(o, "name", name);

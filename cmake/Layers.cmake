@@ -3,7 +3,7 @@
 # Files include each other as "ir/trace.h". Each layer has an include root of its own that holds nothing but
 # its folder, and a layer is compiled with its own root and those of the layers before it in this list: an
 # include that points up does not compile.
-set(THUNDER_LAYERS base ir device tensor ops tracer modules passes program executors cache jit)
+set(THUNDER_LAYERS base ir device tensor ops tracer modules passes program loops executors cache jit)
 
 set(THUNDER_DEPENDENCIES PkgConfig::CJSON PkgConfig::ZLIB Threads::Threads ${CMAKE_DL_LIBS})
 set(THUNDER_OBJECTS "")   # every object of the library
@@ -45,7 +45,7 @@ foreach(layer ${THUNDER_LAYERS})
   list(APPEND THUNDER_ROOTS ${CMAKE_BINARY_DIR}/roots/${layer})
 
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/${layer}/*.cpp)
-  list(FILTER sources EXCLUDE REGEX "/executors/llvm/")  # a module of its own: cmake/Llvm.cmake
+  list(FILTER sources EXCLUDE REGEX "/loops/llvm/")  # a module of its own: cmake/Llvm.cmake
 
   # A subfolder that needs something beyond the base dependencies says so in an enable.cmake: it finds what it
   # needs and appends it to `libraries`, or sets `enabled` to OFF and is left out.

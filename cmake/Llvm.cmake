@@ -3,7 +3,7 @@
 find_path(THUNDER_LLVM_INCLUDE llvm/ExecutionEngine/Orc/LLJIT.h PATHS /usr/lib/llvm-19/include /usr/include/llvm-19)
 find_library(THUNDER_LLVM_LIBRARY NAMES LLVM-19 PATHS /usr/lib/llvm-19/lib)
 if(THUNDER_LLVM_INCLUDE AND THUNDER_LLVM_LIBRARY)
-  file(GLOB_RECURSE llvm_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/executors/llvm/*.cpp)
+  file(GLOB_RECURSE llvm_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/loops/llvm/*.cpp)
   add_library(thunder_llvm_objects OBJECT ${llvm_sources})
   target_include_directories(thunder_llvm_objects PRIVATE ${THUNDER_ROOTS})
   target_include_directories(thunder_llvm_objects SYSTEM PUBLIC ${THUNDER_LLVM_INCLUDE})
@@ -13,8 +13,8 @@ if(THUNDER_LLVM_INCLUDE AND THUNDER_LLVM_LIBRARY)
 
   # Nor have ours that the module makes: the files that call them cannot check what they are.
   if(THUNDER_SANITIZE MATCHES "undefined")
-    set(fusion ${CMAKE_SOURCE_DIR}/core/executors/fusion)
-    set_source_files_properties(${fusion}/kernel_cache.cpp ${fusion}/kernels.cpp PROPERTIES COMPILE_OPTIONS -fno-sanitize=vptr)
+    set(loops ${CMAKE_SOURCE_DIR}/core/loops)
+    set_source_files_properties(${loops}/kernel_cache.cpp ${loops}/kernels.cpp PROPERTIES COMPILE_OPTIONS -fno-sanitize=vptr)
   endif()
 
   add_library(thunder_llvm MODULE ${CMAKE_SOURCE_DIR}/cmake/empty.cpp $<TARGET_OBJECTS:thunder_llvm_objects>)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints core/executors/cpu/polynomials.h: minimax polynomials of the elementary functions, by Remez' exchange.
+"""Prints core/loops/polynomials.h: minimax polynomials of the elementary functions, by Remez' exchange.
 
 Needs mpmath (PyPI), and only whoever refits needs this script. Each fit minimises the largest error relative to the
 function that is computed from it; coefficients are rounded to float from the most significant one on, and those that

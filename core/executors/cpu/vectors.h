@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "executors/cpu/polynomials.h"
+#include "loops/polynomials.h"
 
 namespace thunder {
 

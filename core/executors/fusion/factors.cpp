@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "executors/fusion/bounds.h"
+#include "loops/bounds.h"
 
 namespace thunder::fusion {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "executors/fusion/axes.h"
-#include "executors/fusion/nest.h"
+#include "loops/nest.h"
 
 namespace thunder::fusion {
 namespace {

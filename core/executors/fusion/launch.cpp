@@ -4,8 +4,8 @@
 #include <array>
 
 #include "base/text.h"
-#include "executors/fusion/caches.h"
-#include "executors/fusion/division.h"
+#include "loops/cpu/caches.h"
+#include "loops/cpu/division.h"
 
 namespace thunder::fusion {
 namespace {

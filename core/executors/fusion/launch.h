@@ -1,7 +1,7 @@
 // A compiled nest with its parameters, ready to run: how its work is divided.
 #pragma once
 
-#include "executors/fusion/kernels.h"
+#include "loops/kernels.h"
 #include "executors/fusion/lower.h"
 #include "executors/fusion/partials.h"
 #include "program/launch.h"
@@ -25,7 +25,7 @@ class Launcher {
   void find_steps(const Nest& nest);
   Status* refused(const Refusal& refusal) const;
 
-  KernelFn kernel_ = nullptr;
+  loops::KernelFn kernel_ = nullptr;
   struct Steps {
     int64_t row, column;  // in bytes
   };

@@ -5,7 +5,7 @@
 
 #include "executors/fusion/factors.h"
 #include "executors/fusion/lowering.h"
-#include "executors/fusion/schedule.h"
+#include "loops/cpu/schedule.h"
 #include "tensor/tensor.h"
 
 namespace thunder::fusion {

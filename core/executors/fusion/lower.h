@@ -7,7 +7,7 @@
 
 #include "executors/executor.h"
 #include "executors/fusion/group.h"
-#include "executors/fusion/nest.h"
+#include "loops/nest.h"
 
 namespace thunder::fusion {
 

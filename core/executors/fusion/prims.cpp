@@ -11,54 +11,54 @@ constexpr auto kAll = Takes::all;
 constexpr auto kReals = Takes::reals;
 
 constexpr PrimRow kRows[] = {
-    {"prims.abs", Fn::abs, elementwise, kAll, 1},
-    {"prims.neg", Fn::neg, elementwise, kAll, 1},
-    {"prims.sign", Fn::sign, elementwise, kAll, 3},
-    {"prims.floor", Fn::floor, elementwise, kAll, 1},
-    {"prims.logical_not", Fn::logical_not, elementwise, kAll, 1},
-    {"prims.exp", Fn::exp, elementwise, kReals, 12},
-    {"prims.log", Fn::log, elementwise, kReals, 14},
-    {"prims.sqrt", Fn::sqrt, elementwise, kReals, 8},
-    {"prims.rsqrt", Fn::rsqrt, elementwise, kReals, 16},
-    {"prims.reciprocal", Fn::reciprocal, elementwise, kReals, 8},
-    {"prims.sin", Fn::sin, elementwise, kReals, 25},
-    {"prims.cos", Fn::cos, elementwise, kReals, 25},
-    {"prims.tanh", Fn::tanh, elementwise, kReals, 20},
-    {"prims.erf", Fn::erf, elementwise, kReals, 20},
-    {"prims.convert", Fn::convert, elementwise, kAll, 1},
-    {"prims.contiguous", Fn::convert, elementwise, kAll, 1},
-    {"prims.clone", Fn::convert, elementwise, kAll, 1},
-    {"prims.add", Fn::add, elementwise, kAll, 1},
-    {"prims.sub", Fn::sub, elementwise, kAll, 1},
-    {"prims.mul", Fn::mul, elementwise, kAll, 1},
-    {"prims.div", Fn::div, elementwise, kReals, 8},
-    {"prims.fmod", Fn::fmod, elementwise, kReals, 100},
-    {"prims.pow", Fn::pow, elementwise, kReals, 200},
-    {"prims.maximum", Fn::maximum, elementwise, kAll, 2},
-    {"prims.minimum", Fn::minimum, elementwise, kAll, 2},
-    {"prims.eq", Fn::eq, elementwise, kAll, 1},
-    {"prims.ne", Fn::ne, elementwise, kAll, 1},
-    {"prims.lt", Fn::lt, elementwise, kAll, 1},
-    {"prims.le", Fn::le, elementwise, kAll, 1},
-    {"prims.gt", Fn::gt, elementwise, kAll, 1},
-    {"prims.ge", Fn::ge, elementwise, kAll, 1},
-    {"prims.where", Fn::where, elementwise, kAll, 1},
-    {"prims.philox_uniform", Fn::uniform, create, kReals, 60},
-    {"prims.iota", Fn::position, create, kAll, 1},
-    {"prims.sum", Fn::sum, reduction, kAll, 1},
-    {"prims.amax", Fn::amax, reduction, kAll, 2},
-    {"prims.amin", Fn::amin, reduction, kAll, 2},
-    {"prims.argmax", Fn::argmax, reduction, kAll, 3},
-    {"prims.cumsum", Fn::cumsum, scan, kAll, 8},
-    {"prims.gather", Fn::pick, pick, kAll, 4},
-    {"prims.take", Fn::pick, pick, kAll, 4},
-    {"prims.cat", Fn::choose, join, kAll, 1},
-    {"prims.pad", Fn::choose, join, kAll, 1},
-    {"prims.slice_scatter", Fn::choose, join, kAll, 1},
-    {"prims.reshape", Fn::load, view, kAll, 0},
-    {"prims.expand", Fn::load, view, kAll, 0},
-    {"prims.permute", Fn::load, view, kAll, 0},
-    {"prims.slice", Fn::load, view, kAll, 0},
+    {"prims.abs", Fn::abs, elementwise, kAll},
+    {"prims.neg", Fn::neg, elementwise, kAll},
+    {"prims.sign", Fn::sign, elementwise, kAll},
+    {"prims.floor", Fn::floor, elementwise, kAll},
+    {"prims.logical_not", Fn::logical_not, elementwise, kAll},
+    {"prims.exp", Fn::exp, elementwise, kReals},
+    {"prims.log", Fn::log, elementwise, kReals},
+    {"prims.sqrt", Fn::sqrt, elementwise, kReals},
+    {"prims.rsqrt", Fn::rsqrt, elementwise, kReals},
+    {"prims.reciprocal", Fn::reciprocal, elementwise, kReals},
+    {"prims.sin", Fn::sin, elementwise, kReals},
+    {"prims.cos", Fn::cos, elementwise, kReals},
+    {"prims.tanh", Fn::tanh, elementwise, kReals},
+    {"prims.erf", Fn::erf, elementwise, kReals},
+    {"prims.convert", Fn::convert, elementwise, kAll},
+    {"prims.contiguous", Fn::convert, elementwise, kAll},
+    {"prims.clone", Fn::convert, elementwise, kAll},
+    {"prims.add", Fn::add, elementwise, kAll},
+    {"prims.sub", Fn::sub, elementwise, kAll},
+    {"prims.mul", Fn::mul, elementwise, kAll},
+    {"prims.div", Fn::div, elementwise, kReals},
+    {"prims.fmod", Fn::fmod, elementwise, kReals},
+    {"prims.pow", Fn::pow, elementwise, kReals},
+    {"prims.maximum", Fn::maximum, elementwise, kAll},
+    {"prims.minimum", Fn::minimum, elementwise, kAll},
+    {"prims.eq", Fn::eq, elementwise, kAll},
+    {"prims.ne", Fn::ne, elementwise, kAll},
+    {"prims.lt", Fn::lt, elementwise, kAll},
+    {"prims.le", Fn::le, elementwise, kAll},
+    {"prims.gt", Fn::gt, elementwise, kAll},
+    {"prims.ge", Fn::ge, elementwise, kAll},
+    {"prims.where", Fn::where, elementwise, kAll},
+    {"prims.philox_uniform", Fn::uniform, create, kReals},
+    {"prims.iota", Fn::position, create, kAll},
+    {"prims.sum", Fn::sum, reduction, kAll},
+    {"prims.amax", Fn::amax, reduction, kAll},
+    {"prims.amin", Fn::amin, reduction, kAll},
+    {"prims.argmax", Fn::argmax, reduction, kAll},
+    {"prims.cumsum", Fn::cumsum, scan, kAll},
+    {"prims.gather", Fn::pick, pick, kAll},
+    {"prims.take", Fn::pick, pick, kAll},
+    {"prims.cat", Fn::choose, join, kAll},
+    {"prims.pad", Fn::choose, join, kAll},
+    {"prims.slice_scatter", Fn::choose, join, kAll},
+    {"prims.reshape", Fn::load, view, kAll},
+    {"prims.expand", Fn::load, view, kAll},
+    {"prims.permute", Fn::load, view, kAll},
+    {"prims.slice", Fn::load, view, kAll},
 };
 
 }  // namespace
@@ -109,17 +109,6 @@ const PrimRow* find_prim(const Op& op) {
   }();
   auto it = std::lower_bound(sorted.begin(), sorted.end(), op.name(), [](auto row, std::string_view name) { return row->prim < name; });
   return it != sorted.end() && (*it)->prim == op.name() ? *it : nullptr;
-}
-
-uint8_t cost(Fn fn) {
-  auto row = std::find_if(std::begin(kRows), std::end(kRows), [fn](const PrimRow& r) { return r.fn == fn; });
-  return row == std::end(kRows) ? 0 : row->cost;
-}
-
-std::string_view name(Fn fn) {
-  for (const PrimRow& row : kRows)
-    if (row.fn == fn && row.role != view) return row.prim.substr(6);
-  return fn == Fn::number ? "number" : "load";
 }
 
 }  // namespace thunder::fusion

@@ -2,7 +2,7 @@
 #include <atomic>
 #include <cmath>
 
-#include "executors/fusion/kernels.h"
+#include "loops/kernels.h"
 #include "support/functions.h"
 #include "tracer/eager.h"
 
@@ -90,7 +90,7 @@ TEST_F(Freezing, leaves_what_the_function_itself_writes_alone) {
 }
 
 TEST_F(Freezing, keeps_what_is_computed_once_out_of_kernels_that_run_each_time) {
-  if (!fusion::can_compile()) GTEST_SKIP() << "no module that compiles";
+  if (!loops::can_compile()) GTEST_SKIP() << "no module that compiles";
   const auto body = [this](Scope& s, const Values& in, Values& out) {
     Tensor* scale = op(s, "exp", {any(op(s, "mul", {any(w), any(w)}))});
     out.push(Ref<Tensor>(op(s, "tanh", {any(op(s, "mul", {any(in[0].tensor), any(scale)}))})));

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "executors/cpu/products.h"
-#include "executors/fusion/kernels.h"
+#include "loops/kernels.h"
 #include "support/functions.h"
 
 namespace thunder::test {
@@ -45,7 +45,7 @@ struct Leader {
 
 struct Followers : CompiledTest {
   void SetUp() override {
-    if (!fusion::can_compile()) GTEST_SKIP() << "no module that compiles";
+    if (!loops::can_compile()) GTEST_SKIP() << "no module that compiles";
   }
   // What the lines give, which is near to what they give line by line.
   Floats expect_right(const Lambda::Body& body, std::vector<Tensor*> in) {

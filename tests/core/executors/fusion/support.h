@@ -8,12 +8,12 @@
 #include <random>
 
 #include "base/text.h"
-#include "core/executors/fusion/elsewhere.h"
+#include "core/loops/elsewhere.h"
 #include "executors/claim.h"
 #include "executors/fusion/explain.h"
 #include "executors/fusion/fusion.h"
 #include "executors/fusion/group.h"
-#include "executors/fusion/kernels.h"
+#include "loops/kernels.h"
 #include "executors/fusion/lower.h"
 #include "executors/host/host.h"
 #include "ir/print.h"

@@ -1,0 +1,75 @@
+// What is known of the values of expressions before they are computed.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <vector>
+
+#include "loops/nest.h"
+
+namespace thunder::loops {
+
+// No element is less or greater, unless it is NaN. Rounding keeps bounds that are floats, as 0 and 1 are.
+struct Bounds {
+  double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
+  bool within(double magnitude) const { return low >= -magnitude && high <= magnitude; }
+};
+
+namespace bounds_of {
+
+inline Bounds product(const Bounds& a, const Bounds& b) {
+  double corners[] = {a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high};
+  for (double& c : corners)
+    if (std::isnan(c)) c = 0;  // zero times what has no bound
+  const auto [low, high] = std::minmax_element(std::begin(corners), std::end(corners));
+  return {*low, *high};
+}
+
+// No element is greater than the largest of its row.
+inline bool is_less_its_largest(const Nest& n, const Expr& e) {
+  const Expr& other = n.exprs[e.in[1]];
+  return e.fn == Fn::sub && other.fn == Fn::amax && other.in[0] == e.in[0];
+}
+
+// One of its powers is 1, and none is negative.
+inline bool is_of_powers_less_their_largest(const Nest& n, const Expr& e) {
+  const Expr& power = n.exprs[e.in[0]];
+  return power.fn == Fn::exp && is_less_its_largest(n, n.exprs[power.in[0]]);
+}
+
+inline Bounds real(const Nest& n, const Expr& e, const std::vector<Bounds>& known) {
+  const auto of = [&](uint32_t i) -> const Bounds& { return known[e.in[i]]; };
+  switch (e.fn) {
+    case Fn::sin:
+    case Fn::cos:
+    case Fn::tanh:
+    case Fn::erf: return {-1, 1};
+    case Fn::uniform: return {0, 1};
+    case Fn::number: return {e.number, e.number};
+    case Fn::neg: return {-of(0).high, -of(0).low};
+    case Fn::abs: return {0, std::max(-of(0).low, of(0).high)};
+    case Fn::sqrt: return {0, std::numeric_limits<double>::infinity()};
+    case Fn::exp: return {0, of(0).high <= 0 ? 1 : std::numeric_limits<double>::infinity()};
+    case Fn::mul: return e.in[0] == e.in[1] ? Bounds{0, std::numeric_limits<double>::infinity()} : product(of(0), of(1));
+    case Fn::sum: return {is_of_powers_less_their_largest(n, e) ? 1 : -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+    case Fn::sub: return is_less_its_largest(n, e) ? Bounds{.high = 0} : Bounds();
+    default: return {};
+  }
+}
+
+}  // namespace bounds_of
+
+// By expression. Integers wrap, and are not looked at.
+inline std::vector<Bounds> bounds(const Nest& n) {
+  std::vector<Bounds> out;
+  out.reserve(n.exprs.size());
+  for (const Expr& e : n.exprs) {
+    const bool real = e.dtype == DType::f32 || e.dtype == DType::bf16 || e.dtype == DType::f64;
+    out.push_back(real ? bounds_of::real(n, e, out) : Bounds());
+  }
+  return out;
+}
+
+}  // namespace thunder::loops

@@ -1,0 +1,195 @@
+#include "loops/cpu/caches.h"
+
+namespace thunder::loops {
+namespace {
+
+constexpr int kDear = 8;
+
+// Rows of kept values must stay in the second-level cache while passes go over them, and they lie on the stack. In bytes.
+int64_t most_kept(const Machine& machine) {
+  constexpr size_t kStack = 256 << 10;
+  return static_cast<int64_t>(machine.l2 ? std::min(kStack, machine.l2 / 4) : kStack);
+}
+
+// `there`: those that need nothing any more.
+void need(const Nest& n, ExprId id, const std::vector<uint8_t>& there, std::vector<uint8_t>& needed) {
+  if (needed[id] || n.is_row(id)) return;
+  needed[id] = 1;
+  if (there[id]) return;
+  for (uint32_t i = 0; i < n.exprs[id].count; i++) need(n, n.exprs[id].in[i], there, needed);
+}
+
+// What a pass computes for each position of a row.
+std::vector<uint8_t> needed_in(const Nest& n, uint32_t pass, const std::vector<uint8_t>& there) {
+  std::vector<uint8_t> needed(n.exprs.size(), 0);
+  for (ExprId id = 0; id < n.exprs.size(); id++)
+    if (is_reduction(n.exprs[id].fn) && n.exprs[id].level == pass + 1) need(n, n.exprs[id].in[0], there, needed);
+  for (const Output& s : n.stores)
+    if (!n.is_row(s) && n.exprs[s.value].level == pass) need(n, s.value, there, needed);
+  return needed;
+}
+
+// Which passes need an expression: any, and of those after the first the one that computes most (0: none).
+struct Reads {
+  bool any = false;
+  uint32_t again = 0;
+  int cost = -1;
+};
+
+std::vector<Reads> reads_of(const Nest& n) {
+  std::vector<Reads> reads(n.exprs.size());
+  std::vector<uint8_t> there(n.exprs.size(), 0);
+  for (uint32_t pass = 0; pass < n.passes; pass++) {
+    const std::vector<uint8_t> needed = needed_in(n, pass, there);
+    int work = 0;
+    for (ExprId id = 0; id < n.exprs.size(); id++)
+      if (needed[id] && !there[id]) work += cost(n.exprs[id].fn);
+    for (ExprId id = 0; id < n.exprs.size(); id++) {
+      if (!needed[id]) continue;
+      Reads& r = reads[id];
+      if (r.any && work > r.cost) r.again = pass, r.cost = work;
+      r.any = true;
+    }
+    for (ExprId id : n.kept) there[id] |= needed[id];
+  }
+  return reads;
+}
+
+// Of what lies in a buffer at a map's places along some axes.
+size_t bytes(const Nest& n, uint32_t buffer, uint32_t map, AxisSet axes) {
+  size_t elements = 1;
+  for (uint32_t a = 0; a < n.outer + n.inner; a++)
+    if (n.maps[map][a] && (axes & bit(a))) elements *= static_cast<size_t>(n.extents[a]);
+  return elements * size_of(n.buffers[buffer]);
+}
+
+size_t all_bytes(const Nest& n) {
+  size_t all = 0;
+  for (const Expr& e : n.exprs)
+    if (e.fn == Fn::load) all += bytes(n, e.buffer, e.map, ~AxisSet{0});
+  for (const Output& s : n.stores) all += bytes(n, s.buffer, s.map, ~AxisSet{0});
+  return all;
+}
+
+// What one loop over a row in each pass goes over: what is read, or kept, from one pass to another, is there for a row in each of them.
+size_t bytes_in_flight(const Nest& n) {
+  std::vector<uint8_t> there(n.exprs.size(), 0);
+  std::vector<uint32_t> first(n.exprs.size(), 0), rows(n.exprs.size(), 0);
+  for (uint32_t pass = 0; pass < n.passes; pass++) {
+    const std::vector<uint8_t> needed = needed_in(n, pass, there);
+    for (ExprId id = 0; id < n.exprs.size(); id++) {
+      if (!needed[id]) continue;
+      if (!rows[id]) first[id] = pass;
+      rows[id] = pass - first[id] + 1;
+    }
+    for (ExprId id : n.kept) there[id] |= needed[id];
+  }
+  size_t all = 0;
+  for (ExprId id = 0; id < n.exprs.size(); id++) {
+    const Expr& e = n.exprs[id];
+    if (e.fn == Fn::load) all += bytes(n, e.buffer, e.map, n.inner_set()) * (n.maps[e.map][n.outer - 1] ? rows[id] : 1);
+  }
+  for (ExprId id : n.kept) all += static_cast<size_t>(n.row_elements()) * size_of(n.exprs[id].dtype) * rows[id];
+  for (const Output& s : n.stores) all += bytes(n, s.buffer, s.map, n.inner_set());
+  return all;
+}
+
+// Whether two loads read the same rows, at most a row off each other: parts of them, put together in another order.
+bool read_same_rows(const Nest& n, const Expr& a, const Expr& b) {
+  return a.fn == Fn::load && b.fn == Fn::load && a.buffer == b.buffer && a.map == b.map && std::abs(a.offset - b.offset) < n.extents[n.lane];
+}
+
+bool reads_another(const Nest& n, const std::vector<Nest::Ahead>& others, const Expr& e) {
+  return std::any_of(others.begin(), others.end(), [&](const Nest::Ahead& a) { return read_same_rows(n, n.exprs[a.load], e); });
+}
+
+// A square is of many rows, each of which lies elsewhere: nothing but the next one's address tells the processor of it.
+void fetch_squares(Nest& n) {
+  if (std::none_of(n.stores.begin(), n.stores.end(), [](const Output& s) { return s.streams; })) return;
+  for (ExprId id = 0; id < n.exprs.size(); id++)
+    if (n.exprs[id].fn == Fn::load && n.maps[n.exprs[id].map][n.block_axis()] && n.maps[n.exprs[id].map][n.lane]) n.ahead.push_back({id, 0});
+}
+
+// So is a piece, of which the next row lies elsewhere; in the caches it is found soon enough.
+void fetch_pieces(Nest& n, size_t cache) {
+  size_t all = 0;
+  for (ExprId id = 0; id < n.exprs.size(); id++) {
+    const Expr& e = n.exprs[id];
+    if (e.fn != Fn::load || !n.maps[e.map][n.outer - 1] || reads_another(n, n.ahead, e)) continue;
+    all += bytes(n, e.buffer, e.map, ~AxisSet{0});
+    n.ahead.push_back({id, 0});
+  }
+  if (!cache || all <= cache) n.ahead.clear();
+}
+
+}  // namespace
+
+void keep_rows(Nest& n, const Machine& machine) {
+  // Along an axis that is cut, what one pass computes at some positions another may need at all.
+  if (n.lane_is_outer() || n.split || n.backwards || !n.cuts(n.lane).empty()) return;
+  std::vector<int> passes(n.exprs.size(), 0);
+  const std::vector<uint8_t> there(n.exprs.size(), 0);
+  for (uint32_t pass = 0; pass < n.passes; pass++) {
+    const std::vector<uint8_t> needed = needed_in(n, pass, there);
+    for (ExprId id = 0; id < n.exprs.size(); id++) passes[id] += needed[id];
+  }
+  int64_t bytes = 0;
+  for (ExprId id = 0; id < n.exprs.size(); id++) {
+    if (passes[id] <= 1 || cost(n.exprs[id].fn) < kDear) continue;
+    const int64_t row = n.row_elements() * static_cast<int64_t>(size_of(n.exprs[id].dtype));
+    if (bytes + row > most_kept(machine)) continue;
+    bytes += row;
+    n.kept.push_back(id);
+  }
+}
+
+void stream_large(Nest& n, const Machine& machine) {
+  const size_t cache = machine.last_level;
+  for (Output& s : n.stores)
+    s.streams = s.kind == OutputKind::each && n.maps[s.map][n.lane] == 1 && !is_short(n) && cache && bytes(n, s.buffer, s.map, ~AxisSet{0}) >= cache / 2;
+}
+
+void pipeline_rows(Nest& n, const Machine& machine) {
+  const bool rows = n.outer > 0 && n.inner == 1 && !n.lane_is_outer() && !n.split && !n.blocked;
+  const bool past = std::any_of(n.stores.begin(), n.stores.end(), [](const Output& s) { return s.streams; });
+  if (!rows || past || n.passes < 2) return;
+  n.pipelined = bytes_in_flight(n) <= machine.l1 && (!machine.last_level || all_bytes(n) <= machine.last_level);
+}
+
+bool sums_whole_rows(const Nest& n, const Machine& machine) {
+  size_t row = 0;
+  bool parts = false;
+  for (const Expr& e : n.exprs) {
+    if (e.fn != Fn::load) continue;
+    row += bytes(n, e.buffer, e.map, bit(n.lane));
+    const auto reads_on = [&](const Expr& other) { return read_same_rows(n, other, e) && other.offset != e.offset; };
+    parts |= n.maps[e.map][n.lane] != 0 && std::any_of(n.exprs.begin(), n.exprs.end(), reads_on);
+  }
+  for (const Output& s : n.stores) row += bytes(n, s.buffer, s.map, bit(n.lane));
+  return parts && row <= machine.l2 / 2;
+}
+
+void fetch_ahead(Nest& n, const Machine& machine) {
+  n.ahead.clear();
+  if (n.blocked) return fetch_squares(n);
+  if (n.pieces_run_slowest()) return fetch_pieces(n, machine.last_level);
+  if (n.outer == 0 || n.lane_is_outer() || n.backwards || n.pipelined) return;
+  const std::vector<Reads> reads = reads_of(n);
+  size_t row = 0, all = 0;
+  for (ExprId id = 0; id < n.exprs.size(); id++) {
+    const Expr& e = n.exprs[id];
+    if (e.fn != Fn::load || !reads[id].any || reads_another(n, n.ahead, e)) continue;
+    row += bytes(n, e.buffer, e.map, n.inner_set());
+    all += bytes(n, e.buffer, e.map, ~AxisSet{0});
+    if (reads[id].again && n.maps[e.map][n.outer - 1] != 0) n.ahead.push_back({id, reads[id].again});
+  }
+  if (row > machine.l2 / 2 || all <= machine.l2) n.ahead.clear();
+}
+
+void fit_caches(Nest& n, const Machine& machine) {
+  stream_large(n, machine);
+  pipeline_rows(n, machine);
+  fetch_ahead(n, machine);
+}
+
+}  // namespace thunder::loops

@@ -1,0 +1,229 @@
+#include "loops/cpu/schedule.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "loops/cpu/caches.h"
+
+namespace thunder::loops {
+namespace {
+
+bool sums_columns(const Nest& n) {
+  return std::any_of(n.stores.begin(), n.stores.end(), [](const Output& s) { return s.kind == OutputKind::column; });
+}
+
+// How much a nest gains when vectors run along an axis: the elements that it then reads and writes side by side.
+double gain(const Nest& n, uint32_t axis) {
+  double gain = 0;
+  const auto count = [&](uint32_t map, double weight) {
+    for (uint32_t a = 0; a < n.outer; a++)
+      if (n.maps[map][a]) weight *= static_cast<double>(n.extents[a]);
+    const int64_t stride = n.maps[map][axis];
+    gain += stride == 1 ? 4 * weight : stride == 0 ? weight : 0;
+  };
+  for (const Expr& e : n.exprs)
+    if (e.fn == Fn::load) count(e.map, 2);
+  for (const Output& s : n.stores) count(s.map, 3);
+  // Few lanes waste most of a vector.
+  return n.extents[axis] >= 16 ? gain * 4 : n.extents[axis] >= 8 ? gain * 2 : gain;
+}
+
+uint32_t best(const Nest& n, AxisSet among) {
+  uint32_t best = static_cast<uint32_t>(std::countr_zero(among));
+  for (uint32_t a = 0; a < n.outer; a++)
+    if (among & bit(a) && gain(n, a) > gain(n, best)) best = a;
+  return best;
+}
+
+// The axes that sums over others leave: lanes are not added up where each has a sum of its own.
+AxisSet summed_by_lane(const Nest& n) {
+  AxisSet all = bit(n.outer) - 1, left = all;
+  for (const Output& s : n.stores)
+    if (s.kind == OutputKind::column && !is_reduction(n.exprs[s.value].fn))
+      for (uint32_t a = 0; a < n.outer; a++)
+        if (n.maps[s.map][a] == 0) left &= ~bit(a);
+  return left ? left : all;
+}
+
+// The strides of the map that walks most: what the order of the loops follows.
+const Map& main_map(const Nest& n) {
+  const auto walks = [&](uint32_t m) { return std::count_if(n.maps[m].begin(), n.maps[m].end(), [](int64_t s) { return s != 0; }); };
+  uint32_t main = n.stores.empty() ? 0 : n.stores[0].map;
+  for (uint32_t m = 0; m < n.maps.size(); m++)
+    if (walks(m) > walks(main)) main = m;
+  return n.maps[main];
+}
+
+void reorder(Nest& n, const std::vector<uint32_t>& order) {
+  const auto moved = [&](const std::vector<int64_t>& from) {
+    std::vector<int64_t> to;
+    for (uint32_t a : order) to.push_back(from[a]);
+    return to;
+  };
+  n.extents = moved(n.extents);
+  for (Map& m : n.maps) m = moved(m);
+  const auto place = [&](uint32_t axis) { return static_cast<uint32_t>(std::find(order.begin(), order.end(), axis) - order.begin()); };
+  for (Expr& e : n.exprs)
+    if (has_axis(e)) e.axis = place(e.axis);
+  for (Output& s : n.stores)
+    for (Stretch& only : s.only) only.axis = place(only.axis);
+}
+
+// What lies side by side along another axis than the lanes' is read and written in blocks of that axis: a line of the cache is
+// then used up while it is there, instead of being fetched for one element of it at a time.
+void block(Nest& n) {
+  // Squares are read as a whole, whether or not all of it is there.
+  if (!n.split || n.partial) return;
+  std::vector<size_t> sides(n.outer, 0);
+  const auto count = [&](const Map& m) {
+    for (uint32_t a = 0; a < n.outer; a++) sides[a] += m[a] == 1 && step_of(m[n.lane]) == Step::any;
+  };
+  for (const Expr& e : n.exprs)
+    if (e.fn == Fn::load) count(n.maps[e.map]);
+  for (const Output& s : n.stores) count(n.maps[s.map]);
+  const auto most = std::max_element(sides.begin(), sides.end());
+  if (most == sides.end() || *most == 0) return;
+  std::vector<uint32_t> order(n.axes());
+  std::iota(order.begin(), order.end(), 0u);
+  const auto axis = order.begin() + (most - sides.begin());
+  std::rotate(axis, axis + 1, order.begin() + n.outer + n.inner);
+  reorder(n, order);
+  n.outer--, n.inner++, n.lane--;
+  n.blocked = true;
+}
+
+// Axis `a` goes into the next one.
+void merge(Nest& n, uint32_t a) {
+  const int64_t each = n.extents[a + 1];
+  for (Expr& e : n.exprs)
+    if (e.fn == Fn::choose && e.axis == a) e.axis++, e.bound *= each;
+  for (Output& s : n.stores)
+    for (Stretch& only : s.only)
+      if (only.axis == a) only.axis++, only.begin *= each, only.end *= each;
+  n.extents[a + 1] *= n.extents[a];
+  n.extents.erase(n.extents.begin() + a);
+  for (Map& m : n.maps) m.erase(m.begin() + a);
+  for (Expr& e : n.exprs)
+    if (has_axis(e) && e.axis > a) e.axis--;
+  for (Output& s : n.stores)
+    for (Stretch& only : s.only)
+      if (only.axis > a) only.axis--;
+}
+
+// A stretch of the first of two axes is one of what they become.
+bool mergeable(const Nest& n, uint32_t a) {
+  for (const Expr& e : n.exprs)
+    if (has_axis(e) && (e.axis == a + 1 || (e.axis == a && e.fn != Fn::choose))) return false;
+  for (const Output& s : n.stores)
+    if (std::any_of(s.only.begin(), s.only.end(), [a](const Stretch& only) { return only.axis == a + 1; })) return false;
+  return std::all_of(n.maps.begin(), n.maps.end(), [&](const Map& m) { return m[a] == m[a + 1] * n.extents[a + 1]; });
+}
+
+void merge_neighbours(Nest& n) {
+  for (uint32_t a = n.outer; a-- > 1;)
+    if (mergeable(n, a - 1)) merge(n, a - 1), n.outer--;
+  for (uint32_t a = n.outer + n.inner; a-- > n.outer + 1;)
+    if (mergeable(n, a - 1)) merge(n, a - 1), n.inner--;
+}
+
+void analyse(Nest& n) {
+  find_levels(n, n.inner_set());
+  n.passes = 1;
+  for (const Expr& e : n.exprs)
+    if (is_reduction(e.fn)) n.passes = std::max(n.passes, e.level);
+  for (const Output& s : n.stores)
+    if (!n.is_row(s)) n.passes = std::max(n.passes, n.exprs[s.value].level + 1);
+}
+
+// A first axis of one step.
+void add_row(Nest& n) {
+  n.extents.insert(n.extents.begin(), 1);
+  for (Map& m : n.maps) m.insert(m.begin(), 0);
+  for (Expr& e : n.exprs)
+    if (has_axis(e)) e.axis++;
+  for (Output& s : n.stores)
+    for (Stretch& only : s.only) only.axis++;
+  n.outer = 1;
+}
+
+// A function of its operands alone, where they stand.
+bool stays_in_place(const Expr& e) {
+  return e.fn != Fn::position && e.fn != Fn::uniform && !has_axis(e) && !is_reduction(e.fn);
+}
+
+// Whether whatever reads or writes an argument walks it with the same steps.
+bool each_argument_at_one_place(const Nest& n) {
+  std::vector<const Map*> places(n.buffers.size(), nullptr);
+  const auto same = [&](uint32_t buffer, uint32_t map) {
+    if (!places[buffer]) places[buffer] = &n.maps[map];
+    return *places[buffer] == n.maps[map];
+  };
+  return std::all_of(n.exprs.begin(), n.exprs.end(), [&](const Expr& e) { return e.fn != Fn::load || same(e.buffer, e.map); }) &&
+         std::all_of(n.stores.begin(), n.stores.end(), [&](const Output& s) { return same(s.buffer, s.map); });
+}
+
+// What is stored once for a row is stored where the inner loops have ended, wherever they begin.
+void store_rows_behind(Nest& n) {
+  for (Output& s : n.stores)
+    if (n.is_row(s)) std::erase_if(s.only, [&](const Stretch& only) { return only.axis >= n.outer; });
+}
+
+}  // namespace
+
+bool schedule_tiles(Nest& n, AxisSet columns, uint32_t input) {
+  if (n.outer != n.axes() || !std::all_of(n.exprs.begin(), n.exprs.end(), stays_in_place)) return false;
+  const auto main = std::find_if(n.exprs.begin(), n.exprs.end(), [&](const Expr& e) { return e.fn == Fn::load && e.buffer == input; });
+  if (main == n.exprs.end()) return false;
+  std::vector<uint32_t> order(n.axes());
+  std::iota(order.begin(), order.end(), 0u);
+  const Map& strides = n.maps[main->map];
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return std::abs(strides[a]) > std::abs(strides[b]); });
+  const auto walked = static_cast<uint32_t>(std::count_if(strides.begin(), strides.end(), [](int64_t s) { return s != 0; }));
+  if (walked != n.axes()) return false;
+  // As dense memory has it, columns are the last axes.
+  const auto is_column = [&](uint32_t a) { return (columns & bit(a)) != 0; };
+  n.inner = static_cast<uint32_t>(std::popcount(columns));
+  n.outer -= n.inner;
+  if (!n.inner || !std::all_of(order.begin() + n.outer, order.end(), is_column)) return false;
+  reorder(n, order);
+  merge_neighbours(n);
+  if (n.outer == 0) add_row(n);
+  if (n.outer != 1 || n.inner != 1 || !each_argument_at_one_place(n)) return false;
+  n.lane = 1;
+  n.split = true;
+  analyse(n);
+  return true;
+}
+
+void schedule(Nest& n, AxisSet reduced, const Machine& machine) {
+  if (n.outer == 0) add_row(n);  // one element: still a loop, of one step
+  const bool rows = reduced != 0;
+  const uint32_t lane = best(n, !rows ? summed_by_lane(n) : sums_columns(n) ? reduced : bit(n.outer) - 1);
+  const AxisSet inner = rows ? reduced : bit(lane);
+  std::vector<uint32_t> order(n.axes());
+  std::iota(order.begin(), order.end(), 0u);
+  const Map& main = main_map(n);
+  const auto rank = [&](uint32_t a) {
+    const bool in = inner & bit(a);
+    return std::tuple(a >= n.outer, in, a == lane, -std::abs(main[a]));
+  };
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return rank(a) < rank(b); });
+  reorder(n, order);
+  n.inner = static_cast<uint32_t>(std::popcount(inner));
+  n.outer -= n.inner;
+  const bool lane_outer = !(inner & bit(lane));
+  if (!rows) {
+    // Without rows there is but one class: what can be walked as one vector loop is.
+    while (n.outer > 0 && mergeable(n, n.outer - 1)) merge(n, n.outer - 1), n.outer--;
+  }
+  merge_neighbours(n);
+  n.lane = lane_outer ? n.outer - 1 : n.outer + n.inner - 1;
+  n.split = !rows;
+  block(n);
+  analyse(n);
+  store_rows_behind(n);
+  keep_rows(n, machine);
+}
+
+}  // namespace thunder::loops

@@ -1,0 +1,81 @@
+#include "loops/cuda/arithmetic.h"
+
+#include <bit>
+
+#include "base/text.h"
+
+namespace thunder::loops {
+
+static bool real(DType d) { return is_real(d); }
+
+const char* type_of(DType d) {
+  switch (d) {
+    case DType::boolean: return "bool";
+    case DType::u8: return "u8";
+    case DType::i32: return "int";
+    case DType::i64: return "i64";
+    case DType::f64: return "double";
+    default: return "float";
+  }
+}
+
+const char* memory_type(DType d) { return d == DType::boolean ? "u8" : d == DType::bf16 ? "unsigned short" : type_of(d); }
+
+// By their bits, since some have no decimals.
+std::string number(double value, DType d) {
+  if (d == DType::f64) return cat("__longlong_as_double((i64)", std::bit_cast<uint64_t>(value), "ULL)");
+  if (real(d)) return cat("__int_as_float((int)", std::bit_cast<uint32_t>(static_cast<float>(value)), "u)");
+  return cat("(", type_of(d), ")", static_cast<int64_t>(value), "LL");
+}
+
+std::string rounded(const Expr& e, std::string text) { return e.dtype == DType::bf16 ? cat("round_bf16(", text, ")") : text; }
+
+std::string converted(const std::string& x, DType from, DType to) {
+  if (to == DType::boolean) return cat(x, " != 0");
+  if (real(from) && !real(to)) return cat("(", type_of(to), ")to_integer(", x, ")");
+  return cat("(", type_of(to), ")", x);
+}
+
+std::string binary(Fn fn, const std::string& x, const std::string& y, DType d) {
+  const bool boolean = d == DType::boolean;
+  const char* suffix = d == DType::f64 ? "(" : "f(";
+  const auto wrapped = [&](const char* sign) {
+    // Integers wrap around: as unsigned ones, since overflow of signed ones is undefined.
+    if (real(d)) return cat(x, sign, y);
+    const char* u = d == DType::i64 ? "u64" : "u32";
+    return cat("(", type_of(d), ")((", u, ")", x, sign, "(", u, ")", y, ")");
+  };
+  switch (fn) {
+    case Fn::add: return boolean ? cat(x, " || ", y) : wrapped(" + ");
+    case Fn::sub: return wrapped(" - ");
+    case Fn::mul: return boolean ? cat(x, " && ", y) : wrapped(" * ");
+    case Fn::div: return cat(x, " / ", y);
+    case Fn::fmod: return cat("fmod", suffix, x, ", ", y, ")");
+    case Fn::pow: return cat("pow", suffix, x, ", ", y, ")");
+    case Fn::maximum: return cat("greater(", x, ", ", y, ")");
+    case Fn::minimum: return cat("lesser(", x, ", ", y, ")");
+    case Fn::eq: return cat(x, " == ", y);
+    case Fn::ne: return cat(x, " != ", y);
+    case Fn::lt: return cat(x, " < ", y);
+    case Fn::le: return cat(x, " <= ", y);
+    case Fn::gt: return cat(x, " > ", y);
+    default: return cat(x, " >= ", y);
+  }
+}
+
+std::string unary(Fn fn, const std::string& x, DType d) {
+  const bool wide = d == DType::f64;
+  const std::string one = wide ? "1.0" : "1.0f";
+  switch (fn) {
+    case Fn::abs: return real(d) ? cat(wide ? "fabs(" : "fabsf(", x, ")") : cat(x, " < 0 ? (", type_of(d), ")(0 - ", x, ") : ", x);
+    case Fn::neg: return real(d) ? cat("-", x) : cat("(", type_of(d), ")(0 - (u64)", x, ")");
+    case Fn::sign: return cat("sign(", x, ")");
+    case Fn::floor: return real(d) ? cat(wide ? "floor(" : "floorf(", x, ")") : x;
+    case Fn::logical_not: return cat(x, " == 0");
+    case Fn::rsqrt: return cat(one, " / ", wide ? "sqrt(" : "sqrtf(", x, ")");
+    case Fn::reciprocal: return cat(one, " / ", x);
+    default: return cat(name(fn), wide ? "(" : "f(", x, ")");  // the C library's: sqrt, exp, log, sin, cos, tanh, erf
+  }
+}
+
+}  // namespace thunder::loops

@@ -1,0 +1,82 @@
+// What every kernel's text begins with. Functions are named after those of a nest, and mean what ops/ says they do.
+#pragma once
+
+namespace thunder::loops {
+
+constexpr char kCudaPrelude[] = R"(typedef long long i64;
+typedef unsigned char u8;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+struct Refusal { i64 expr, index; };
+
+// bf16 in memory: the upper half of a float, rounded to nearest even.
+__device__ inline float from_bf16(unsigned short v) { return __uint_as_float((u32)v << 16); }
+__device__ inline float round_bf16(float v) {
+  const u32 bits = __float_as_uint(v);
+  return __uint_as_float((v != v ? bits | 0x400000u : bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u);
+}
+__device__ inline unsigned short to_bf16(float v) { return (unsigned short)(__float_as_uint(round_bf16(v)) >> 16); }
+
+// Reals to integers saturate in the widest one; NaN becomes zero.
+template <class T> __device__ inline i64 to_integer(T v) {
+  if (v != v) return 0;
+  return v >= (T)9223372036854775808.0 ? 9223372036854775807LL : v < (T)-9223372036854775808.0 ? (-9223372036854775807LL - 1) : (i64)v;
+}
+template <class T> __device__ inline T greater(T a, T b) { return a > b || a != a ? a : b; }
+template <class T> __device__ inline T lesser(T a, T b) { return a < b || a != a ? a : b; }
+template <class T> __device__ inline T sign(T v) { return (T)((v > (T)0) - (v < (T)0)); }
+
+// The greatest element of a row and where it is: of equal ones the first, NaN before all.
+template <class T, class I> struct Best { T value; I at; };
+template <class T, class I> __device__ inline Best<T, I> better(Best<T, I> a, Best<T, I> b) {
+  const bool greater = (b.value > a.value || b.value != b.value) && a.value == a.value;
+  const bool same = a.value == b.value || (a.value != a.value && b.value != b.value);
+  return greater || (same && b.at < a.at) ? b : a;
+}
+
+// Philox4x32-10: bit for bit what the CPU draws.
+__device__ inline void philox(u64 block, u32 ordinal, u32 call, u64 seed, u32 (&c)[4]) {
+  c[0] = (u32)block, c[1] = (u32)(block >> 32), c[2] = ordinal, c[3] = call;
+  u32 k0 = (u32)seed, k1 = (u32)(seed >> 32);
+  for (int round = 0; round < 10; round++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
+    const u64 p0 = (u64)0xD2511F53u * c[0], p1 = (u64)0xCD9E8D57u * c[2];
+    const u32 c1 = c[1], c3 = c[3];
+    c[0] = (u32)(p1 >> 32) ^ c1 ^ k0, c[1] = (u32)p1, c[2] = (u32)(p0 >> 32) ^ c3 ^ k1, c[3] = (u32)p0;
+  }
+}
+__device__ inline u32 bits32(i64 n, i64 seed, i64 call, i64 ordinal) {
+  u32 c[4];
+  philox((u64)n >> 2, (u32)ordinal, (u32)call, (u64)seed, c);
+  return c[n & 3];
+}
+__device__ inline float uniform_f32(i64 n, i64 seed, i64 call, i64 ordinal) { return (float)(bits32(n, seed, call, ordinal) >> 8) * 0x1p-24f; }
+__device__ inline float uniform_bf16(i64 n, i64 seed, i64 call, i64 ordinal) { return (float)(bits32(n, seed, call, ordinal) >> 24) * 0x1p-8f; }
+__device__ inline double uniform_f64(i64 n, i64 seed, i64 call, i64 ordinal) {
+  u32 c[4];
+  philox((u64)n >> 1, (u32)ordinal, (u32)call, (u64)seed, c);
+  const u64 bits = n & 1 ? c[2] | (u64)c[3] << 32 : c[0] | (u64)c[1] << 32;
+  return (double)(bits >> 11) * 0x1p-53;
+}
+
+// The first index out of range that a thread saw; element 0 stands for it.
+__device__ inline i64 checked(i64 index, i64 size, i64 expr, Refusal* refusal) {
+  if ((u64)index < (u64)size) return index;
+  if (atomicCAS((u64*)&refusal->expr, (u64)-1, (u64)expr) == (u64)-1) refusal->index = index;
+  return 0;
+}
+
+// The block's results as one, which every thread gets: halves meet until one is left, always in the same order.
+template <class T, class F> __device__ inline T together(T mine, T* room, F combine) {
+  room[threadIdx.x] = mine;
+  __syncthreads();
+  for (int n = blockDim.x / 2; n > 0; n /= 2) {
+    if (threadIdx.x < n) room[threadIdx.x] = combine(room[threadIdx.x], room[threadIdx.x + n]);
+    __syncthreads();
+  }
+  const T all = room[0];
+  __syncthreads();
+  return all;
+}
+)";
+
+}  // namespace thunder::loops

@@ -1,0 +1,44 @@
+// Compiled nests by their text: equal text is equal code. Kept in memory, and on disk for the next process.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "base/blob_store.h"
+#include "loops/emitter.h"
+
+namespace thunder::loops {
+
+struct KernelStatistics {
+  uint64_t compiled = 0;  // by the emitter
+  uint64_t loaded = 0;    // found on disk
+};
+
+class KernelCache {
+ public:
+  // `identity`: what code depends on beside the nest's text and the emitter's target. Code on disk is used by who gives
+  // the same. The emitter must live as long.
+  KernelCache(Emitter& emitter, std::string folder, std::string_view identity);
+
+  // Throws when the emitter fails. Any thread; each nest is compiled once, different ones at the same time.
+  KernelFn get(const Nest& nest);
+  KernelStatistics statistics() const { return {compiled_, loaded_}; }
+
+ private:
+  struct Slot {
+    std::mutex mutex;
+    KernelFn code = nullptr;
+  };
+  KernelFn find_or_compile(const Nest& nest, const std::string& text);
+
+  Emitter& emitter_;
+  BlobStore store_;
+  const std::string prefix_;  // of the keys on disk
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::unique_ptr<Slot>> by_text_;
+  std::atomic<uint64_t> compiled_{0}, loaded_{0};
+};
+
+}  // namespace thunder::loops

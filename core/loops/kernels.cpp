@@ -1,0 +1,81 @@
+#include "loops/kernels.h"
+
+#include <dlfcn.h>
+#include <sys/stat.h>
+
+#include <optional>
+
+#include "base/text.h"
+
+namespace thunder::loops {
+namespace {
+
+// The file that a function's code was loaded from.
+std::string file_of(const void* function) {
+  Dl_info info;
+  return dladdr(function, &info) && info.dli_fname ? info.dli_fname : "";
+}
+
+// Tells one build of a file from another.
+std::string stamp(const std::string& path) {
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) != 0) return "";
+  return cat(static_cast<int64_t>(facts.st_size), " bytes of ", static_cast<int64_t>(facts.st_mtim.tv_sec), ".", static_cast<int64_t>(facts.st_mtim.tv_nsec));
+}
+
+// Where the module lies: beside the library, as built; in its folder, as installed; above a test's program.
+std::vector<std::string> places() {
+  std::vector<std::string> out;
+  std::string here = file_of(reinterpret_cast<const void*>(&can_compile));
+  here.resize(here.rfind('/') == std::string::npos ? 0 : here.rfind('/') + 1);
+  for (const char* below : {"", "thunder/", "../lib/"}) out.push_back(cat(here, below, "thunder-llvm.so"));
+  return out;
+}
+
+struct Module {
+  MakeEmitter make = nullptr;
+  std::optional<KernelCache> kernels;
+  std::string why;
+  Module() {
+    for (const std::string& path : places()) {
+      void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+      if (!library) {
+        // Of a module that is there: which library it lacks. Else that of the first place.
+        const std::string error = dlerror();
+        if (why.empty() || !stamp(path).empty()) why = error;
+        continue;
+      }
+      make = reinterpret_cast<MakeEmitter>(dlsym(library, kMakeEmitter));
+      if (Emitter* emitter = make ? make(kEmitterVersion, nullptr) : nullptr) {
+        // The module makes code of a nest; the library makes the nest, and the parameters that the code is called with.
+        const std::string identity = cat(stamp(path), ", ", stamp(file_of(reinterpret_cast<const void*>(&can_compile))));
+        kernels.emplace(*emitter, BlobStore::default_folder(), identity);
+        return;
+      }
+      why = cat(path, make ? ": does not support this CPU" : ": is not an emitter");
+    }
+  }
+};
+// Never unloaded: compiled code and other libraries' exit handlers may still need it.
+Module& module() {
+  static Module* m = new Module;
+  return *m;
+}
+
+}  // namespace
+
+bool can_compile(std::string* why) {
+  if (!module().kernels && why) *why = module().why;
+  return module().kernels.has_value();
+}
+
+KernelFn kernel(const Nest& nest) { return module().kernels->get(nest); }
+
+Object compile_for(const Target& target, const Nest& nest) {
+  const std::unique_ptr<Emitter> emitter(module().make(kEmitterVersion, &target));
+  return emitter ? emitter->compile(nest, "kernel") : Object{{}, cat("LLVM knows no machine \"", target.triple, "\"")};
+}
+
+KernelStatistics kernel_statistics() { return module().kernels ? module().kernels->statistics() : KernelStatistics(); }
+
+}  // namespace thunder::loops

@@ -1,0 +1,41 @@
+// The functions that expressions apply, as instructions on one element or on a vector of them.
+//
+// In registers a boolean is i1, bf16 is float (rounded after every function), others are themselves.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+
+#include "loops/bounds.h"
+
+namespace thunder::codegen {
+
+using loops::Fn;
+using Builder = llvm::IRBuilder<>;
+
+// The register type of an element, and its type in memory.
+llvm::Type* register_type(llvm::LLVMContext& c, DType d);
+llvm::Type* memory_type(llvm::LLVMContext& c, DType d);
+inline bool is_vector(llvm::Value* v) { return v->getType()->isVectorTy(); }
+// The type `element`, in as many lanes as `like` has.
+llvm::Type* like(llvm::Value* like, llvm::Type* element);
+llvm::Value* constant(llvm::Value* like_lanes, llvm::Type* element, double value);
+
+// Between registers and memory; bf16 and booleans differ there.
+llvm::Value* to_memory(Builder& b, llvm::Value* v, DType d);
+llvm::Value* from_memory(Builder& b, llvm::Value* v, DType d);
+
+llvm::Value* convert(Builder& b, llvm::Value* v, DType from, DType to);
+// Requires: operands have equal lanes and, but for `where`, the type `in`. The result has the type `out`. `known`: of the first
+// operand.
+llvm::Value* apply(Builder& b, Fn fn, llvm::ArrayRef<llvm::Value*> operands, DType in, DType out,
+                   const loops::Bounds& known = {});
+
+// The reductions' neutral element, and one step. Types are those of `accumulator`.
+DType accumulator(DType d);
+llvm::Value* neutral(llvm::LLVMContext& c, Fn fn, DType d);
+llvm::Value* combine(Builder& b, Fn fn, llvm::Value* sum, llvm::Value* v, DType d);
+
+// Uniform in [0, 1): element number n (i64) of a draw of Philox4x32-10; seed and call i64.
+llvm::Value* philox_uniform(Builder& b, llvm::Value* n, llvm::Value* seed, llvm::Value* call, llvm::Value* ordinal, DType d);
+
+}  // namespace thunder::codegen

@@ -1,0 +1,159 @@
+// The module's one export: nests to machine code, which ORC, LLVM's just-in-time linker, loads where it is for the CPU at hand.
+#include "loops/emitter.h"
+
+#include <llvm/Analysis/CGSCCPassManager.h>
+#include <llvm/Analysis/LoopAnalysisManager.h>
+#include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/SmallVectorMemoryBuffer.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <atomic>
+#include <cmath>
+#include <cstring>
+
+#include "loops/llvm/code.h"
+#include "loops/llvm/target.h"
+
+namespace thunder::codegen {
+namespace {
+
+// We emit vectors ourselves, so that what is left to do is to clean up.
+constexpr char kPasses[] =
+    "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,loop-mssa(licm),early-cse,adce,simplifycfg)";
+
+class LlvmEmitter : public loops::Emitter {
+ public:
+  static LlvmEmitter* make(const loops::Target* target) {
+    auto builder = describe(target);
+    if (!builder) return llvm::consumeError(builder.takeError()), nullptr;
+    if (target) return new LlvmEmitter(std::move(*builder), nullptr);
+    auto jit = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(*builder).create();
+    if (!jit) return llvm::consumeError(jit.takeError()), nullptr;
+    return new LlvmEmitter(std::move(*builder), std::move(*jit));
+  }
+
+  const char* target() const override { return target_.c_str(); }
+  loops::Object compile(const Nest& nest, const char* name) override;
+  loops::KernelFn load(const std::vector<char>& code, const char* name, std::string& error) override;
+
+ private:
+  LlvmEmitter(llvm::orc::JITTargetMachineBuilder builder, std::unique_ptr<llvm::orc::LLJIT> jit)
+      : builder_(std::move(builder)), jit_(std::move(jit)) {
+    target_ = "llvm " + std::string(LLVM_VERSION_STRING) + " " + builder_.getTargetTriple().str() + " " + builder_.getCPU() + " " +
+              builder_.getFeatures().getString();
+    if (jit_) define_functions();
+  }
+  void define_functions();
+
+  llvm::orc::JITTargetMachineBuilder builder_;
+  std::unique_ptr<llvm::orc::LLJIT> jit_;  // null: of another machine
+  std::string target_;
+  std::atomic<unsigned> libraries_{0};
+};
+
+// What code may call: the C library's functions, as this module sees them.
+void LlvmEmitter::define_functions() {
+  llvm::orc::SymbolMap symbols;
+  const auto define = [&](const char* name, auto* fn) {
+    symbols[jit_->mangleAndIntern(name)] = {llvm::orc::ExecutorAddr::fromPtr(fn), llvm::JITSymbolFlags::Exported};
+  };
+  using F = float (*)(float);
+  using D = double (*)(double);
+  define("exp", static_cast<D>(std::exp)), define("log", static_cast<D>(std::log)), define("sin", static_cast<D>(std::sin));
+  define("cos", static_cast<D>(std::cos)), define("tanh", static_cast<D>(std::tanh)), define("erf", static_cast<D>(std::erf));
+  define("floor", static_cast<D>(std::floor)), define("floorf", static_cast<F>(std::floor));
+  define("pow", static_cast<double (*)(double, double)>(std::pow)), define("powf", static_cast<float (*)(float, float)>(std::pow));
+  define("fmod", static_cast<double (*)(double, double)>(std::fmod)), define("fmodf", static_cast<float (*)(float, float)>(std::fmod));
+  define("memset", static_cast<void* (*)(void*, int, size_t)>(std::memset));
+  define("memcpy", static_cast<void* (*)(void*, const void*, size_t)>(std::memcpy));
+  llvm::cantFail(jit_->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols))));
+}
+
+llvm::Function* declare(llvm::Module& module, const char* name, const llvm::orc::JITTargetMachineBuilder& target) {
+  auto& c = module.getContext();
+  auto* pointer = llvm::PointerType::getUnqual(c);
+  auto* i64 = llvm::Type::getInt64Ty(c);
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(c), {pointer, pointer, i64, i64, pointer}, false);
+  auto* function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module);
+  function->addFnAttr("target-cpu", target.getCPU());
+  function->addFnAttr("target-features", target.getFeatures().getString());
+  function->addFnAttr("no-trapping-math", "true");
+  function->addFnAttr("no-builtins");
+  // What x86 has of them: left to itself it makes do with less than it has.
+  function->addFnAttr("prefer-vector-width", "512");
+  function->addFnAttr("min-legal-vector-width", "512");
+  function->addFnAttr("probe-stack", "inline-asm");  // rows lie there: where there is too little of it, the system says so
+  function->setDoesNotThrow();
+  for (unsigned i : {0u, 1u, 4u}) function->addParamAttr(i, llvm::Attribute::NoAlias);
+  return function;
+}
+
+void clean_up(llvm::Module& module, llvm::TargetMachine& machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder passes(&machine);
+  passes.registerModuleAnalyses(modules);
+  passes.registerCGSCCAnalyses(components);
+  passes.registerFunctionAnalyses(functions);
+  passes.registerLoopAnalyses(loops);
+  passes.crossRegisterProxies(loops, functions, components, modules);
+  llvm::ModulePassManager manager;
+  llvm::cantFail(passes.parsePassPipeline(manager, kPasses));
+  manager.run(module, modules);
+}
+
+loops::Object LlvmEmitter::compile(const Nest& nest, const char* name) {
+  loops::Object object;
+  auto machine = builder_.createTargetMachine();
+  if (!machine) {
+    object.error = llvm::toString(machine.takeError());
+    return object;
+  }
+  llvm::LLVMContext context;
+  llvm::Module module("nest", context);
+  module.setDataLayout((*machine)->createDataLayout());
+  module.setTargetTriple((*machine)->getTargetTriple().str());
+  llvm::Function* function = declare(module, name, builder_);
+  const llvm::TargetTransformInfo able = (*machine)->getTargetTransformInfo(*function);
+  const auto bits = able.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue();
+  Code(nest, function, choose_lanes(nest, static_cast<unsigned>(std::max<uint64_t>(bits, 128))), able).emit();
+  llvm::raw_string_ostream wrong(object.error);
+  if (llvm::verifyModule(module, &wrong)) return object;
+  clean_up(module, **machine);
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager codegen;
+  if ((*machine)->addPassesToEmitFile(codegen, stream, nullptr, llvm::CodeGenFileType::ObjectFile)) {
+    object.error = "this target emits no object files";
+    return object;
+  }
+  codegen.run(module);
+  object.code.assign(bytes.begin(), bytes.end());
+  return object;
+}
+
+// Each object has a library of its own, so that all may have one name.
+loops::KernelFn LlvmEmitter::load(const std::vector<char>& code, const char* name, std::string& error) {
+  if (!jit_) return error = "code for " + builder_.getTargetTriple().str() + " does not run here", nullptr;
+  auto made = jit_->createJITDylib("kernel" + std::to_string(libraries_++));
+  if (!made) return error = llvm::toString(made.takeError()), nullptr;
+  made->addToLinkOrder(jit_->getMainJITDylib());
+  llvm::SmallVector<char, 0> bytes(code.begin(), code.end());
+  auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), false);
+  if (auto failed = jit_->addObjectFile(*made, std::move(buffer))) return error = llvm::toString(std::move(failed)), nullptr;
+  auto found = jit_->lookup(*made, name);
+  if (!found) return error = llvm::toString(found.takeError()), nullptr;
+  return found->toPtr<loops::KernelFn>();
+}
+
+}  // namespace
+}  // namespace thunder::codegen
+
+extern "C" __attribute__((visibility("default"))) thunder::loops::Emitter* thunder_make_emitter(uint32_t version, const thunder::loops::Target* target) {
+  return version == thunder::loops::kEmitterVersion ? thunder::codegen::LlvmEmitter::make(target) : nullptr;
+}

@@ -1,0 +1,91 @@
+// exp, tanh, which is made of it, and erf.
+#include <llvm/IR/IntrinsicsX86.h>
+
+#include <array>
+
+#include "loops/llvm/lanes.h"
+#include "loops/llvm/math.h"
+#include "loops/polynomials.h"
+
+namespace thunder::codegen {
+namespace {
+
+// e^x = 2^n * p with 0.95 < p < 1.92.
+struct Power {
+  Value* p;
+  Value* eighths;  // a number whose whole part, rounded down, is n
+  Value* biased;   // bits whose lowest nine are n + bias
+};
+
+// Cody and Waite's reduction, to eighths of a power of two: k = round(8 x / ln 2) / 8, r = x - k ln 2, and p = e^r times the power
+// of two that the last three bits of k choose. Adding 1.5 * 2^20 rounds to eighths, which the sum then has in its lowest bits.
+// Requires |x| < 2^17 or NaN.
+Power power_of_e(Lanes& v, Value* x, int bias) {
+  constexpr float kEighths = 0x1.8p20f;
+  Value* magic = v.real(kEighths + static_cast<float>(bias));
+  Value* shifted = v.fma(x, kLog2E, magic);
+  Value* k = v.b.CreateFSub(shifted, magic);
+  Value* r = v.fma(k, -kLn2[0], x);
+  r = v.fma(k, -kLn2[1], r);
+  Value* rest = v.fma(v.polynomial(r, kExpOfPiece), r, v.real(1));
+  Value* power = v.chosen(v.bits(shifted), kPowers);
+  Value* p = v.fma(v.b.CreateFMul(rest, r), power, power);
+  return {p, k, v.b.CreateLShr(v.bits(shifted), v.integer(3))};
+}
+
+// 2^n of a power with bias 127, or 2^(n + m) of one with 127 + m. Requires -126 <= n + m <= 127.
+Value* scale_of(Lanes& v, const Power& power) { return v.number(v.b.CreateShl(power.biased, v.integer(23))); }
+
+// Beyond these the result is zero or infinite all the same, and n stays within what the scaling takes.
+constexpr float kLeastExponent = -104, kMostExponent = 89;
+
+}  // namespace
+
+// Scaled in two steps, of which only the second rounds: a denormal result is as exact as any other.
+Value* emit_exp(llvm::IRBuilder<>& b, Value* x) {
+  Lanes v(b, x);
+  Power power = power_of_e(v, v.at_least(v.at_most(x, kMostExponent), kLeastExponent), 254);
+  if (v.avx512()) return v.avx512(llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {power.p, power.eighths});
+  Value* half = b.CreateLShr(power.biased, v.integer(1));
+  Value* other = b.CreateSub(power.biased, half);
+  Value* y = b.CreateFMul(power.p, v.number(b.CreateShl(half, v.integer(23))));
+  return b.CreateFMul(y, v.number(b.CreateShl(other, v.integer(23))));
+}
+
+// 2^(n + 64) is a normal number, so that the second step is the same for all.
+Value* emit_exp_of_negative(llvm::IRBuilder<>& b, Value* x) {
+  constexpr int kMore = 64;
+  Lanes v(b, x);
+  Power power = power_of_e(v, v.at_least(x, kLeastExponent), 127 + kMore);
+  if (v.avx512()) return v.avx512(llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {power.p, power.eighths});
+  return b.CreateFMul(b.CreateFMul(power.p, scale_of(v, power)), v.real(0x1p-64f));
+}
+
+Value* emit_tanh(llvm::IRBuilder<>& b, Value* x) {
+  Lanes v(b, x);
+  Value* a = v.abs(x);
+  Value* square = b.CreateFMul(a, a);
+  Value* near = v.fma(b.CreateFMul(square, v.polynomial(square, kTanh)), a, a);
+  // 1 - 2 / (e^2a + 1), which is 1 from 9.02 on.
+  Value* doubled = v.at_most(b.CreateFAdd(a, a), 20);
+  Power power = power_of_e(v, doubled, 127);
+  Value* sum = v.fma(scale_of(v, power), power.p, v.real(1));
+  Value* far = b.CreateFSub(v.real(1), b.CreateFDiv(v.real(2), sum));
+  return v.copysign(b.CreateSelect(b.CreateFCmpOLT(a, v.real(0.625f)), near, far), x);
+}
+
+Value* emit_erf(llvm::IRBuilder<>& b, Value* x) {
+  constexpr float kMagic = 0x1.8p23f;  // its sum with a small number is rounded to a whole one, which its lowest bits hold
+  Lanes v(b, x);
+  Value* a = v.at_most(v.abs(x), 3.92f);  // from where on erf is 1
+  Value* shifted = v.fma(a, 1 / kErfStep, v.real(kMagic));
+  Value* piece = b.CreateFSub(shifted, v.real(kMagic));
+  Value* t = v.fma(piece, -kErfStep, a);
+  std::array<Value*, kErf.size()> c;
+  for (size_t power = 0; power < c.size(); power++) c[power] = v.chosen(v.bits(shifted), kErf[power]);
+  Value* middle = b.CreateSelect(b.CreateFCmpOEQ(piece, v.real(0)), a, c[0]);
+  Value* rest = v.polynomial(t, std::span<Value* const>(c).subspan(1));
+  return v.copysign(v.at_most(v.fma(rest, t, middle), 1), x);
+}
+
+}  // namespace thunder::codegen

@@ -1,0 +1,28 @@
+#include "loops/llvm/target.h"
+
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/TargetSelect.h>
+
+namespace thunder::codegen {
+
+llvm::Expected<llvm::orc::JITTargetMachineBuilder> describe(const loops::Target* wanted) {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  auto machine = llvm::orc::JITTargetMachineBuilder::detectHost();
+  if (wanted) {
+    llvm::InitializeAllTargetInfos();
+    llvm::InitializeAllTargets();
+    llvm::InitializeAllTargetMCs();
+    llvm::InitializeAllAsmPrinters();
+    machine = llvm::orc::JITTargetMachineBuilder(llvm::Triple(wanted->triple));
+    machine->setCPU(wanted->cpu);
+    machine->getFeatures() = llvm::SubtargetFeatures(wanted->features);
+    std::string error;
+    if (!llvm::TargetRegistry::lookupTarget(wanted->triple, error)) return llvm::createStringError(error);
+  }
+  // Code lies wherever there is room for it.
+  if (machine) machine->setRelocationModel(llvm::Reloc::PIC_).setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
+  return machine;
+}
+
+}  // namespace thunder::codegen

@@ -1,0 +1,13 @@
+// The machine that code is made for.
+#pragma once
+
+#include <llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h>
+
+#include "loops/emitter.h"
+
+namespace thunder::codegen {
+
+// Null: the machine at hand. Fails when LLVM does not know it.
+llvm::Expected<llvm::orc::JITTargetMachineBuilder> describe(const loops::Target* wanted);
+
+}  // namespace thunder::codegen

@@ -1,0 +1,99 @@
+#include "loops/nest.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace thunder::loops {
+
+std::vector<int64_t> parameters(const Nest& nest) {
+  std::vector<int64_t> out = nest.extents;
+  for (const Map& map : nest.maps)
+    for (int64_t stride : map)
+      if (step_of(stride) == Step::any) out.push_back(stride);
+  for (const Expr& e : nest.exprs)
+    if (has_parameter(e)) out.push_back(e.offset);
+  for (const Output& s : nest.stores)
+    if (s.offset) out.push_back(s.offset);
+  for (uint32_t a = 0; a < nest.axes(); a++) {
+    const auto cuts = nest.cuts(a);
+    out.insert(out.end(), cuts.begin(), cuts.end());
+  }
+  return out;
+}
+
+void find_levels(Nest& n, AxisSet inner) {
+  for (Expr& e : n.exprs) {
+    e.axes = 0, e.level = 0;
+    if (e.fn == Fn::load || e.fn == Fn::position)
+      for (uint32_t a = 0; a < n.axes(); a++)
+        if (n.maps[e.map][a]) e.axes |= bit(a);
+    if (e.fn == Fn::choose || e.fn == Fn::cumsum) e.axes |= bit(e.axis);
+    for (uint32_t i = 0; i < e.count; i++) {
+      AxisSet from = n.exprs[e.in[i]].axes;
+      if (e.fn == Fn::pick && i == 0) from &= ~bit(e.axis);
+      e.axes |= from;
+      e.level = std::max(e.level, n.exprs[e.in[i]].level);
+    }
+    if (is_reduction(e.fn)) e.axes &= ~inner, e.level++;
+  }
+}
+
+int64_t work_items(const Nest& nest, int64_t piece, int64_t block) {
+  int64_t items = 1;
+  for (const Choice& c : choices(nest)) {
+    const int64_t length = c.of == Choice::Of::piece ? piece : c.of == Choice::Of::block ? block : 1;
+    items *= (nest.extents[c.axis] + length - 1) / length;
+  }
+  return items;
+}
+
+namespace {
+
+// Where an axis is cut, by the cut's number; "0" and "end" for where it begins and ends.
+std::string print_cut(const Nest& nest, uint32_t axis, int64_t at) {
+  if (at <= 0 || at >= nest.extents[axis]) return at <= 0 ? "0" : "end";
+  const auto cuts = nest.cuts(axis);
+  return cat("cut ", static_cast<size_t>(std::find(cuts.begin(), cuts.end(), at) - cuts.begin()));
+}
+
+std::string print_expr(const Nest& nest, const Expr& e) {
+  const auto at = [&] {
+    std::string steps;
+    for (int64_t stride : nest.maps[e.map]) steps += static_cast<char>(step_of(stride));
+    return cat("map", e.map, "<", steps, ">");
+  };
+  std::string out = cat(name(e.fn), ".", name(e.dtype));
+  switch (e.fn) {
+    case Fn::load: return cat(out, "(b", e.buffer, ", ", at(), e.offset ? " + offset" : "", ")");
+    case Fn::position: return cat(out, "(", at(), e.offset ? " + offset" : "", ")");
+    case Fn::number: return cat(out, "(", e.number, ")");
+    default: break;
+  }
+  out += "(";
+  for (uint32_t i = 0; i < e.count; i++) out += cat(i ? ", " : "", "e", e.in[i]);
+  if (has_axis(e)) out += cat(", axis ", e.axis);
+  return out + (e.fn == Fn::choose ? cat(" < ", print_cut(nest, e.axis, e.bound), ")") : ")");
+}
+
+}  // namespace
+
+std::string print(const Nest& nest) {
+  std::string out = cat("nest ", nest.outer, " outer, ", nest.inner, " inner of ", nest.axes(), " axes, lane ", nest.lane,
+                        nest.split ? " split" : "", nest.backwards ? " backwards" : "", nest.blocked ? " blocked" : "", is_short(nest) ? " short" : is_even(nest) ? " even" : "",
+                        nest.pipelined ? " pipelined" : "", "\nbuffers");
+  for (DType d : nest.buffers) out += cat(" ", name(d));
+  for (size_t i = 0; i < nest.exprs.size(); i++) out += cat("\n  e", i, " = ", print_expr(nest, nest.exprs[i]));
+  for (ExprId e : nest.kept) out += cat("\n  keep e", e);
+  for (const Nest::Ahead& a : nest.ahead) out += cat("\n  ahead e", a.load, " in pass ", a.pass);
+  for (const Output& s : nest.stores) {
+    std::string steps;
+    for (int64_t stride : nest.maps[s.map]) steps += static_cast<char>(step_of(stride));
+    out += cat("\n  b", s.buffer, "[map", s.map, "<", steps, ">", s.offset ? " + offset" : "", "] ", s.kind == OutputKind::column ? "+=" : "=", " e", s.value, s.streams ? " streams" : "");
+    for (const Stretch& only : s.only)
+      out += cat(" where ", print_cut(nest, only.axis, only.begin), " <= axis ", only.axis, " < ", print_cut(nest, only.axis, only.end));
+  }
+  return out + "\n";
+}
+
+}  // namespace thunder::loops

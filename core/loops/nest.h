@@ -1,0 +1,174 @@
+// A loop nest: what one kernel computes. Iteration axes, index maps, expressions, stores; no tensors, no op names.
+//
+//     for each position along the outer axes (split among threads)
+//       pass 0: for each position along the inner axes: the reductions that need nothing reduced
+//       pass 1: ... those that need results of pass 0, and so on
+//       the stores, each in the pass after which its value is known
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ir/dtype.h"
+#include "loops/functions.h"
+
+namespace thunder::loops {
+
+using ExprId = uint32_t;
+using AxisSet = uint64_t;  // bit k: axis k
+constexpr uint32_t kMaxAxes = 64;
+constexpr AxisSet bit(uint32_t axis) { return AxisSet{1} << axis; }
+
+// Elements to step for one step along each axis of the nest; 0: the axis is not walked.
+using Map = std::vector<int64_t>;
+
+// The result of a function of at most three others.
+struct Expr {
+  Fn fn = Fn::load;
+  DType dtype = DType::none;
+  std::array<ExprId, 3> in{};
+  uint32_t count = 0;    // how many of them
+  uint32_t buffer = 0;   // load: which argument
+  uint32_t map = 0;      // load, position: where, or the number, at these loop indices
+  int64_t offset = 0;    // load, position: elements to add; uniform: the number of the draw
+  uint32_t axis = 0;     // pick: the axis whose index in[1] gives instead of the loop; choose: the one it looks at; cumsum: the inner one
+  int64_t bound = 0;     // choose: the index from which on it is in[1]
+  double number = 0;     // number: what it is
+  AxisSet axes = 0;      // it changes along these
+  uint32_t level = 0;    // the passes before the one in which it can be known
+};
+
+// Its `axis` says something.
+inline bool has_axis(const Expr& e) { return e.fn == Fn::pick || e.fn == Fn::choose || e.fn == Fn::cumsum; }
+
+// It is called with a parameter of its own: the offset.
+inline bool has_parameter(const Expr& e) { return e.fn == Fn::uniform || e.offset != 0; }
+
+enum class OutputKind : uint8_t {
+  each,    // one element for each position
+  column,  // summed over the outer axes; each chunk of the outer range has a copy of its own
+};
+// Indices of an axis.
+struct Stretch {
+  uint32_t axis;
+  int64_t begin, end;
+};
+struct Output {
+  ExprId value;
+  OutputKind kind = OutputKind::each;
+  uint32_t buffer;
+  uint32_t map;
+  int64_t offset = 0;             // elements to add
+  std::vector<Stretch> only = {};  // it is known, and stored, where all of these hold; none: everywhere
+  bool streams = false;           // whole lines go past the caches, unless the buffer is an input's too
+};
+
+struct Nest {
+  std::vector<int64_t> extents;  // of the axes: outer ones, inner ones, then those that only `pick` walks
+  uint32_t outer = 0, inner = 0; // how many of each
+  uint32_t lane = 0;             // vectors run along this axis: the last inner one, or the last outer one
+  bool split = false;            // pieces of the lane axis are work items too: nothing is reduced along it
+  bool backwards = false;        // the one inner axis is walked from its end
+  bool partial = false;          // some of what it loads is there along stretches of an axis only
+  bool pipelined = false;        // one loop goes over a row in its last pass, the next row in the pass before, and so on
+  bool blocked = false;          // the inner axis after the lane one is walked a block at a time for each vector of lanes
+  std::vector<DType> buffers;    // element types of the arguments
+  std::vector<Map> maps;
+  std::vector<Expr> exprs;       // each after what it needs
+  std::vector<Output> stores;
+  // Expressions that a pass computes and a later one needs again, dear enough to be kept for the row in between.
+  std::vector<ExprId> kept;
+  // Loads that pass 0 or another makes and a later one makes again: in this pass, the last, the next row is fetched.
+  // Of a blocked nest: those of squares, the next of which is fetched.
+  struct Ahead {
+    ExprId load;
+    uint32_t pass;
+  };
+  std::vector<Ahead> ahead;
+  uint32_t passes = 1;
+
+  uint32_t axes() const { return static_cast<uint32_t>(extents.size()); }
+  AxisSet outer_set() const { return bit(outer) - 1; }
+  AxisSet inner_set() const { return (bit(outer + inner) - 1) & ~outer_set(); }
+  int64_t row_elements() const {
+    int64_t n = 1;
+    for (uint32_t a = outer; a < outer + inner; a++) n *= extents[a];
+    return n;
+  }
+  // Known once for each position along the outer axes.
+  bool is_row(ExprId e) const { return !(exprs[e].axes & inner_set()); }
+  // As above, and stored once.
+  bool is_row(const Output& o) const {
+    for (uint32_t a = outer; a < outer + inner; a++)
+      if (maps[o.map][a]) return false;
+    return is_row(o.value);
+  }
+  // The indices of an axis from which on something else is chosen, or stored: ascending.
+  std::vector<int64_t> cuts(uint32_t axis) const {
+    std::vector<int64_t> out;
+    for (const Expr& e : exprs)
+      if (e.fn == Fn::choose && e.axis == axis) out.push_back(e.bound);
+    for (const Output& s : stores)
+      for (const Stretch& only : s.only)
+        if (only.axis == axis) out.insert(out.end(), {only.begin, only.end});
+    std::sort(out.begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+    // Nothing changes where the axis begins and ends.
+    std::erase_if(out, [&](int64_t cut) { return cut <= 0 || cut >= extents[axis]; });
+    return out;
+  }
+  bool lane_is_outer() const { return lane < outer; }
+  // Of pieces of the lane axis, one goes over all positions of the outer axes before the next: the sums of its columns stay in the
+  // first-level cache meanwhile.
+  bool pieces_run_slowest() const {
+    return split && std::any_of(stores.begin(), stores.end(), [this](const Output& s) { return s.kind == OutputKind::column && maps[s.map][lane] != 0; });
+  }
+  // Requires: blocked.
+  uint32_t block_axis() const { return outer + inner - 1; }
+};
+
+// Of each expression the axes and the level, where reductions reduce these axes.
+void find_levels(Nest& nest, AxisSet inner);
+
+// How a map steps along an axis, as far as code depends on it; other strides are run-time parameters.
+enum class Step : char { none = '0', unit = '1', any = 's' };
+inline Step step_of(int64_t stride) { return stride == 0 ? Step::none : stride == 1 ? Step::unit : Step::any; }
+
+// All that code may depend on of the number of lanes: too few for a loop of whole vectors; whole vectors only,
+// between cuts too.
+inline bool is_short(const Nest& n) { return n.extents[n.lane] <= 16; }
+inline bool is_even(const Nest& n) {
+  const auto cuts = n.cuts(n.lane);
+  return n.extents[n.lane] % 64 == 0 && std::all_of(cuts.begin(), cuts.end(), [](int64_t cut) { return cut % 64 == 0; });
+}
+
+// The run-time parameters of a kernel: the extents, the strides that are `any` map by map, the offsets of expressions and of
+// outputs, the cuts axis by axis.
+std::vector<int64_t> parameters(const Nest& nest);
+
+// What the number of a work item chooses, the fastest first: an index of an axis, a piece of the lane axis, or a block.
+struct Choice {
+  enum class Of : uint8_t { index, piece, block } of;
+  uint32_t axis;
+};
+inline std::vector<Choice> choices(const Nest& n) {
+  std::vector<Choice> out;
+  const bool pieces = n.split || n.lane_is_outer(), slowest = n.pieces_run_slowest();
+  if (pieces && !slowest) out.push_back({Choice::Of::piece, n.lane});
+  if (n.blocked) out.push_back({Choice::Of::block, n.block_axis()});
+  for (uint32_t a = n.outer; a-- > 0;)
+    if (a != n.lane) out.push_back({Choice::Of::index, a});
+  if (pieces && slowest) out.push_back({Choice::Of::piece, n.lane});
+  return out;
+}
+// How many work items pieces and blocks of these lengths make.
+int64_t work_items(const Nest& nest, int64_t piece, int64_t block);
+
+// What the code depends on, as text: equal text, equal code. Reads as a program.
+std::string print(const Nest& nest);
+
+}  // namespace thunder::loops

@@ -1,0 +1,334 @@
+// What is kept between passes, what goes past the caches, and what is fetched before its turn.
+#include "loops/cpu/caches.h"
+
+#include <gtest/gtest.h>
+
+#include "loops/kernels.h"
+#include "loops/cpu/schedule.h"
+#include "support/machines.h"
+
+namespace thunder::loops {
+namespace {
+
+Expr make(Fn fn, std::initializer_list<ExprId> in) {
+  Expr e;
+  e.fn = fn, e.dtype = DType::f32;
+  for (ExprId id : in) e.in[e.count++] = id;
+  return e;
+}
+
+// out = -in, rows of them a distance apart.
+Nest negated(int64_t rows, int64_t columns, Map map) {
+  Nest n;
+  n.extents = {rows, columns};
+  n.outer = 2;
+  n.buffers = {DType::f32, DType::f32};
+  n.maps = {std::move(map)};
+  n.exprs = {make(Fn::load, {}), make(Fn::neg, {0})};
+  n.stores = {{1, OutputKind::each, 1, 0}};
+  schedule(n, 0, test::neoverse_n1());
+  return n;
+}
+
+// out = -in, which lies the other way round.
+Nest turned(int64_t rows, int64_t columns) {
+  Nest n;
+  n.extents = {rows, columns};
+  n.outer = 2;
+  n.buffers = {DType::f32, DType::f32};
+  n.maps = {{1, rows}, {columns, 1}};
+  n.exprs = {make(Fn::load, {}), make(Fn::neg, {0})};
+  n.stores = {{1, OutputKind::each, 1, 1}};
+  schedule(n, 0, test::neoverse_n1());
+  EXPECT_TRUE(n.blocked);
+  return n;
+}
+
+// out = exp(in) / sum(exp(in)) by rows.
+Nest softmax(int64_t rows, int64_t columns, Map map) {
+  Nest n;
+  n.extents = {rows, columns};
+  n.outer = 2;
+  n.buffers = {DType::f32, DType::f32};
+  n.maps = {std::move(map)};
+  n.exprs = {make(Fn::load, {}), make(Fn::exp, {0}), make(Fn::sum, {1}), make(Fn::div, {1, 2})};
+  n.stores = {{3, OutputKind::each, 1, 0}};
+  schedule(n, bit(1), test::neoverse_n1());
+  return n;
+}
+Nest softmax(int64_t rows, int64_t columns) { return softmax(rows, columns, {columns, 1}); }
+
+// As above, of one axis.
+Nest softmax_of_one_row(int64_t columns) {
+  Nest n = softmax(1, columns);
+  n.extents = {columns};
+  n.outer = 0;
+  n.lane = 0;
+  for (Map& m : n.maps) m = {1};
+  return n;
+}
+
+TEST(KeepRows, keeps_what_is_dear_and_needed_again) { EXPECT_EQ(softmax(40, 30).kept, (std::vector<ExprId>{1})); }
+
+// 256 KiB of them.
+TEST(KeepRows, keeps_no_row_that_leaves_the_second_level_cache) {
+  EXPECT_EQ(softmax(4, 65536).kept, (std::vector<ExprId>{1}));
+  EXPECT_TRUE(softmax(4, 65537).kept.empty());
+}
+
+// out = (exp(in) + tanh(in)) * sum(exp(in)) * sum(tanh(in)) by rows.
+TEST(KeepRows, keeps_as_many_rows_as_fit_there_together) {
+  const auto kept = [](int64_t columns) {
+    Nest n;
+    n.extents = {4, columns};
+    n.outer = 2;
+    n.buffers = {DType::f32, DType::f32};
+    n.maps = {Map{columns, 1}};
+    n.exprs = {make(Fn::load, {}), make(Fn::exp, {0}), make(Fn::tanh, {0}), make(Fn::sum, {1}), make(Fn::sum, {2}), make(Fn::add, {1, 2}),
+               make(Fn::mul, {5, 3}), make(Fn::mul, {6, 4})};
+    n.stores = {{7, OutputKind::each, 1, 0}};
+    schedule(n, bit(1), test::neoverse_n1());
+    return n.kept;
+  };
+  EXPECT_EQ(kept(32768), (std::vector<ExprId>{1, 2}));
+  EXPECT_EQ(kept(32769), (std::vector<ExprId>{1}));
+}
+
+TEST(StreamLarge, marks_what_fills_half_of_the_cache_side_by_side) {
+  const auto streams = [](Nest n, size_t cache) {
+    stream_large(n, test::with_caches(0, 0, cache));
+    return n.stores[0].streams;
+  };
+  const Nest dense = negated(40, 30, {30, 1}), apart = negated(40, 30, {60, 2});
+  EXPECT_TRUE(streams(dense, 2 * 40 * 30 * 4));
+  EXPECT_FALSE(streams(dense, 2 * 40 * 30 * 4 + 2));
+  EXPECT_FALSE(streams(dense, 0));
+  EXPECT_FALSE(streams(apart, 64));
+}
+
+// What a nest of one input and one output computes, whose output begins so many floats after a line.
+std::vector<float> computed(const Nest& n, size_t elements, int64_t before) {
+  constexpr int64_t kPiece = 64, kBlock = 32, kLine = 16;
+  std::vector<float> in(elements + kLine), out(elements + 2 * kLine, 7);
+  for (size_t i = 0; i < elements; i++) in[i + static_cast<size_t>(before)] = 0.001f * static_cast<float>(i % 977);
+  auto parameters = loops::parameters(n);
+  parameters.insert(parameters.end(), {kPiece, kBlock});
+  const auto line = (kLine - static_cast<int64_t>(reinterpret_cast<uintptr_t>(out.data()) / sizeof(float) % kLine)) % kLine;
+  void* buffers[] = {in.data() + before, out.data() + (line + before) % kLine};
+  Refusal refusal;
+  kernel(n)(buffers, parameters.data(), 0, work_items(n, kPiece, kBlock), &refusal);
+  return std::vector<float>(static_cast<float*>(buffers[1]), static_cast<float*>(buffers[1]) + elements);
+}
+void expect_the_same_streamed(const Nest& n, size_t elements) {
+  Nest streamed = n;
+  stream_large(streamed, test::with_caches(0, 0, 64));
+  fetch_ahead(streamed, test::with_caches(0, 64, 64));
+  ASSERT_TRUE(streamed.stores[0].streams);
+  for (int64_t before = 0; before < 16; before++) EXPECT_EQ(computed(streamed, elements, before), computed(n, elements, before)) << before;
+}
+
+// Rows of 1021 floats begin anywhere in a line, as the first one does: what lies before the first whole line and behind the last is
+// stored beside.
+TEST(StreamLarge, changes_no_element) {
+  if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;
+  expect_the_same_streamed(softmax(9, 1021), 9 * 1021);
+  expect_the_same_streamed(negated(9, 1021, {1021, 1}), 9 * 1021);
+}
+
+// Vectors are taken by lines of the cache, but the order of a sum is that of the elements.
+TEST(SumsOfOddRows, are_made_in_one_order_wherever_rows_lie) {
+  if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;
+  for (const int64_t columns : {17, 63, 100, 1021}) {
+    const Nest n = softmax(9, columns);
+    const auto elements = static_cast<size_t>(9 * columns);
+    const std::vector<float> first = computed(n, elements, 0);
+    for (int64_t before = 1; before < 16; before++) EXPECT_EQ(computed(n, elements, before), first) << columns << " columns, " << before;
+  }
+}
+
+TEST(StreamLarge, changes_no_element_of_sums_that_run) {
+  if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;
+  for (const bool backwards : {false, true}) {
+    Nest n;
+    n.extents = {9, 1021};
+    n.outer = 2;
+    n.backwards = backwards;
+    n.buffers = {DType::f32, DType::f32};
+    n.maps = {{1021, 1}};
+    n.exprs = {make(Fn::load, {}), make(Fn::exp, {0}), make(Fn::cumsum, {1})};
+    n.exprs[2].axis = 1;
+    n.stores = {{2, OutputKind::each, 1, 0}};
+    schedule(n, bit(1), test::neoverse_n1());
+    expect_the_same_streamed(n, 9 * 1021);
+  }
+}
+
+TEST(StreamLarge, changes_no_element_of_what_is_turned_round) {
+  if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;
+  expect_the_same_streamed(turned(211, 173), 211 * 173);
+}
+
+// Rows that are summed by vectors along the columns: their lanes begin outside of the loops.
+TEST(StreamLarge, changes_no_element_where_lanes_are_outside) {
+  if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;
+  const Nest n = softmax(1021, 30, {1, 1021});
+  ASSERT_TRUE(n.lane_is_outer());
+  expect_the_same_streamed(n, 1021 * 30);
+}
+
+TEST(PipelineRows, lets_rows_overlap_that_are_gone_over_again) {
+  const auto pipelined = [](Nest n, size_t first_level = 32 << 10, size_t last_level = 1 << 20) {
+    stream_large(n, test::with_caches(0, 0, last_level));
+    pipeline_rows(n, test::with_caches(first_level, 0, last_level));
+    return n.pipelined;
+  };
+  EXPECT_TRUE(pipelined(softmax(100, 64)));
+  EXPECT_TRUE(pipelined(softmax(100, 100)));
+  EXPECT_FALSE(pipelined(softmax(100, 4096))) << "more rows than the first level has room for";
+  EXPECT_FALSE(pipelined(softmax(2048, 64))) << "what is streamed";
+  EXPECT_FALSE(pipelined(negated(100, 64, {64, 1}))) << "one pass";
+  EXPECT_FALSE(pipelined(softmax_of_one_row(64)));
+}
+
+// In flight of softmax are its input in the first pass, a row of powers in each, and the result.
+TEST(PipelineRows, counts_a_row_of_what_is_read_in_each_pass) {
+  constexpr size_t kRow = 100 * 4;
+  Nest n = softmax(50, 100);
+  pipeline_rows(n, test::with_caches(4 * kRow - 1, 0, 0));
+  EXPECT_FALSE(n.pipelined);
+  pipeline_rows(n, test::with_caches(4 * kRow, 0, 0));
+  EXPECT_TRUE(n.pipelined);
+  n.kept.clear();  // the input in both passes, and the result
+  pipeline_rows(n, test::with_caches(3 * kRow - 1, 0, 0));
+  EXPECT_FALSE(n.pipelined);
+  pipeline_rows(n, test::with_caches(3 * kRow, 0, 0));
+  EXPECT_TRUE(n.pipelined);
+}
+
+TEST(PipelineRows, leaves_what_comes_from_memory_alone) {
+  Nest n = softmax(100, 64);
+  constexpr size_t kAll = 2 * 100 * 64 * 4;
+  pipeline_rows(n, test::with_caches(32 << 10, 0, kAll - 1));
+  EXPECT_FALSE(n.pipelined);
+  pipeline_rows(n, test::with_caches(32 << 10, 0, kAll));
+  EXPECT_TRUE(n.pipelined);
+}
+
+TEST(FetchAhead, leaves_rows_that_overlap_to_the_processor) {
+  Nest n = softmax(4000, 300);
+  n.kept.clear();
+  fetch_ahead(n, test::with_caches(0, 4096, 0));
+  EXPECT_FALSE(n.ahead.empty());
+  n.pipelined = true;
+  fetch_ahead(n, test::with_caches(0, 4096, 0));
+  EXPECT_TRUE(n.ahead.empty());
+}
+
+TEST(FetchAhead, fetches_the_next_row_where_one_is_read_again) {
+  const auto ahead = [](Nest n, size_t cache) {
+    fetch_ahead(n, test::with_caches(0, cache, 0));
+    return n.ahead;
+  };
+  constexpr int64_t kColumns = 70001;  // more than are kept
+  constexpr size_t kRow = kColumns * 4;
+  const auto found = ahead(softmax(4, kColumns), 2 * kRow);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].load, 0u);
+  EXPECT_EQ(found[0].pass, 1u);
+  EXPECT_TRUE(ahead(softmax(4, kColumns), 2 * kRow - 2).empty()) << "the next row would push this one out";
+  EXPECT_TRUE(ahead(softmax(4, kColumns), 4 * kRow).empty()) << "all of it is in the cache as it is";
+  EXPECT_TRUE(ahead(softmax(4000, 300), 4096).empty()) << "what is kept is not read again";
+  EXPECT_TRUE(ahead(softmax_of_one_row(kColumns), 4096).empty()) << "there is one row";
+  EXPECT_TRUE(ahead(negated(4000, 300, {300, 1}), 4096).empty()) << "nothing is read twice";
+}
+
+TEST(FetchAhead, fetches_the_next_square_where_results_are_streamed) {
+  Nest n = turned(4000, 300);
+  fetch_ahead(n, test::with_caches(0, 4096, 0));
+  EXPECT_TRUE(n.ahead.empty()) << "nothing is streamed";
+  stream_large(n, test::with_caches(0, 0, 4096));
+  fetch_ahead(n, test::with_caches(0, 4096, 0));
+  ASSERT_EQ(n.ahead.size(), 1u);
+  EXPECT_EQ(n.ahead[0].load, 0u);
+}
+
+TEST(FetchAhead, fetches_the_next_row_of_columns_that_no_cache_holds) {
+  Nest n;
+  n.extents = {4000, 300};
+  n.outer = 2;
+  n.buffers = {DType::f32, DType::f32, DType::f32};
+  n.maps = {{300, 1}, {0, 1}};
+  n.exprs = {make(Fn::load, {}), make(Fn::load, {}), make(Fn::mul, {0, 1})};
+  n.exprs[1].buffer = 1, n.exprs[1].map = 1;
+  n.stores = {{2, OutputKind::column, 2, 1}};
+  schedule(n, 0, test::neoverse_n1());
+  for (const size_t cache : {0, 4000 * 300 * 4}) {
+    fetch_ahead(n, test::with_caches(0, 64, cache));
+    EXPECT_TRUE(n.ahead.empty()) << cache;
+  }
+  fetch_ahead(n, test::with_caches(0, 64, 4000 * 300 * 4 - 4));
+  ASSERT_EQ(n.ahead.size(), 1u) << "of the row that is the same for all there is no next one";
+  EXPECT_EQ(n.exprs[n.ahead[0].load].buffer, 0u);
+}
+
+// Sums of columns of the products of what lies in rows of 300, two of them side by side.
+Nest sums_of_parts() {
+  Nest n;
+  n.extents = {4000, 300};
+  n.outer = 2;
+  n.buffers = {DType::f32, DType::f32};
+  n.maps = {{600, 1}, {0, 1}};
+  n.exprs = {make(Fn::load, {}), make(Fn::load, {}), make(Fn::mul, {0, 1})};
+  n.stores = {{2, OutputKind::column, 1, 1}};
+  schedule(n, 0, test::neoverse_n1());
+  return n;
+}
+
+TEST(SumsWholeRows, where_pieces_would_read_each_others_parts) {
+  Nest n = sums_of_parts();
+  constexpr size_t kRow = 3 * 300 * 4;
+  EXPECT_FALSE(sums_whole_rows(n, test::with_caches(0, 2 * kRow, 0))) << "both read the same place";
+  n.exprs[1].offset = 150;
+  EXPECT_TRUE(sums_whole_rows(n, test::with_caches(0, 2 * kRow, 0)));
+  EXPECT_FALSE(sums_whole_rows(n, test::with_caches(0, 2 * kRow - 2, 0))) << "rows push sums out";
+  EXPECT_FALSE(sums_whole_rows(n, test::with_caches(0, 0, 0)));
+  n.exprs[1].offset = 300;
+  EXPECT_FALSE(sums_whole_rows(n, test::with_caches(0, 2 * kRow, 0))) << "rows lie elsewhere";
+  n.exprs[1].offset = 1;
+  n.maps[n.exprs[0].map] = {0, 0};
+  EXPECT_FALSE(sums_whole_rows(n, test::with_caches(0, 2 * kRow, 0))) << "all positions read the same two numbers";
+}
+
+// Halves of a row, the other way round beside the row itself: the row is fetched once. Of rows that lie elsewhere each is.
+TEST(FetchAhead, fetches_once_what_parts_of_a_row_are_of) {
+  Nest n = sums_of_parts();
+  const auto fetched = [&](int64_t offset) {
+    n.exprs[1].offset = offset;
+    fetch_ahead(n, test::with_caches(0, 64, 4096));
+    return n.ahead.size();
+  };
+  EXPECT_EQ(fetched(150), 1u);
+  EXPECT_EQ(fetched(-150), 1u);
+  EXPECT_EQ(fetched(300), 2u);
+  fetch_ahead(n, test::with_caches(0, 64, 4000 * 300 * 4));
+  EXPECT_FALSE(n.ahead.empty());
+  n.exprs[1].offset = 150;
+  fetch_ahead(n, test::with_caches(0, 64, 4000 * 300 * 4));
+  EXPECT_TRUE(n.ahead.empty()) << "the cache holds what is read, which counts once";
+}
+
+// Sums of large values and of small ones: x - mean(x) needs little, exp(x - mean(x)) much.
+TEST(FetchAhead, chooses_the_pass_that_computes_most) {
+  Nest n = softmax(4, 50257);
+  n.exprs = {make(Fn::load, {}), make(Fn::sum, {0}), make(Fn::sub, {0, 1}), make(Fn::exp, {2}), make(Fn::sum, {3}), make(Fn::sub, {0, 4})};
+  n.stores[0].value = 5;
+  n.outer += n.inner, n.inner = 0;
+  schedule(n, bit(1), test::neoverse_n1());
+  ASSERT_EQ(n.passes, 3u);
+  fetch_ahead(n, test::with_caches(0, 50257 * 8, 0));
+  ASSERT_EQ(n.ahead.size(), 1u);
+  EXPECT_EQ(n.ahead[0].pass, 1u);
+}
+
+}  // namespace
+}  // namespace thunder::loops

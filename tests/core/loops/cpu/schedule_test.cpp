@@ -1,0 +1,131 @@
+// The order of a nest's loops and the axis of its vectors.
+#include "loops/cpu/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include "support/machines.h"
+
+namespace thunder::loops {
+namespace {
+
+// out[map] = exp(in[map]) over axes in any order; then pieces are added by hand.
+Nest nest(std::vector<int64_t> extents, Map in, Map out) {
+  Nest n;
+  n.extents = std::move(extents);
+  n.outer = static_cast<uint32_t>(n.extents.size());
+  n.buffers = {DType::f32, DType::f32};
+  n.maps = {std::move(in), std::move(out)};
+  Expr load, exp;
+  load.dtype = exp.dtype = DType::f32;
+  exp.fn = Fn::exp, exp.in[0] = 0, exp.count = 1;
+  n.exprs = {load, exp};
+  n.stores = {{1, OutputKind::each, 1, 1}};
+  return n;
+}
+Expr reduce(Fn fn, ExprId of) {
+  Expr e;
+  e.fn = fn, e.dtype = DType::f32, e.in[0] = of, e.count = 1;
+  return e;
+}
+using Sizes = std::vector<int64_t>;
+
+TEST(Schedule, merges_what_is_walked_as_one) {
+  Nest n = nest({2, 3, 40}, {120, 40, 1}, {120, 40, 1});
+  schedule(n, 0, test::neoverse_n1());
+  EXPECT_EQ(n.extents, (Sizes{240}));
+  EXPECT_EQ(n.outer, 0u);
+  EXPECT_EQ(n.inner, 1u);
+  EXPECT_TRUE(n.split);
+}
+
+TEST(Schedule, merges_only_neighbours_that_every_map_walks_as_one) {
+  Nest n = nest({2, 3, 40}, {200, 40, 1}, {120, 40, 1});
+  schedule(n, 0, test::neoverse_n1());
+  EXPECT_EQ(n.extents, (Sizes{2, 120}));
+}
+
+TEST(Schedule, runs_vectors_along_the_axis_of_unit_steps) {
+  Nest n = nest({40, 30}, {1, 40}, {1, 40});  // both transposed: the first axis is the last in memory
+  schedule(n, 0, test::neoverse_n1());
+  EXPECT_EQ(n.extents, (Sizes{1200}));
+  EXPECT_EQ(n.maps[0], (Map{1}));
+}
+
+TEST(Schedule, prefers_side_by_side_stores_to_loads_and_long_axes_to_short_ones) {
+  Nest n = nest({40, 30}, {1, 40}, {30, 1});
+  schedule(n, 0, test::neoverse_n1());
+  EXPECT_EQ(n.extents[n.lane], 30);
+  Nest shorter = nest({40, 3}, {1, 40}, {3, 1});
+  schedule(shorter, 0, test::neoverse_n1());
+  EXPECT_EQ(shorter.extents[shorter.lane], 40);
+}
+
+TEST(Schedule, walks_what_is_turned_in_blocks) {
+  Nest n = nest({40, 30}, {1, 40}, {30, 1});
+  schedule(n, 0, test::neoverse_n1());
+  EXPECT_TRUE(n.blocked);
+  EXPECT_EQ(n.extents, (Sizes{30, 40}));
+  EXPECT_EQ(n.lane, 0u);
+  EXPECT_EQ(n.block_axis(), 1u);
+  EXPECT_EQ(n.maps[0], (Map{40, 1}));
+  EXPECT_EQ(n.maps[1], (Map{1, 30}));
+}
+
+TEST(Schedule, blocks_the_axis_of_the_neighbours_and_leaves_the_others_outside) {
+  Nest n = nest({5, 40, 30}, {1200, 1, 40}, {1200, 30, 1});
+  schedule(n, 0, test::neoverse_n1());
+  EXPECT_TRUE(n.blocked);
+  EXPECT_EQ(n.extents, (Sizes{5, 30, 40}));
+  EXPECT_EQ(n.outer, 1u);
+  EXPECT_EQ(n.inner, 2u);
+}
+
+TEST(Schedule, blocks_nothing_whose_rows_keep_their_order) {
+  Nest n = nest({5, 40, 30}, {30, 150, 1}, {1200, 30, 1});
+  schedule(n, 0, test::neoverse_n1());
+  EXPECT_FALSE(n.blocked);
+}
+
+TEST(Schedule, makes_a_loop_of_one_step_for_one_element) {
+  Nest n = nest({}, {}, {});
+  schedule(n, 0, test::neoverse_n1());
+  EXPECT_EQ(n.extents, (Sizes{1}));
+  EXPECT_EQ(n.inner, 1u);
+}
+
+TEST(Schedule, puts_reduced_axes_inside) {
+  Nest n = nest({40, 30}, {30, 1}, {0, 1});  // sums down the columns
+  n.exprs.push_back(reduce(Fn::sum, 1));
+  n.stores[0].value = 2;
+  schedule(n, bit(0), test::neoverse_n1());
+  EXPECT_EQ(n.extents, (Sizes{30, 40}));
+  EXPECT_EQ(n.outer, 1u);
+  EXPECT_TRUE(n.lane_is_outer());
+  EXPECT_FALSE(n.split);
+  EXPECT_EQ(n.passes, 1u);
+  EXPECT_TRUE(n.is_row(n.stores[0]));
+}
+
+TEST(Schedule, runs_vectors_along_rows_that_are_reduced) {
+  Nest n = nest({40, 30}, {30, 1}, {1, 0});
+  n.exprs.push_back(reduce(Fn::sum, 1));
+  n.stores[0].value = 2;
+  schedule(n, bit(1), test::neoverse_n1());
+  EXPECT_EQ(n.lane, 1u);
+  EXPECT_FALSE(n.lane_is_outer());
+}
+
+TEST(Schedule, goes_over_a_row_again_for_what_needs_its_reductions) {
+  Nest n = nest({40, 30}, {30, 1}, {30, 1});  // exp(x) / sum(exp(x))
+  n.exprs.push_back(reduce(Fn::sum, 1));
+  Expr divide = reduce(Fn::div, 1);
+  divide.in[1] = 2, divide.count = 2;
+  n.exprs.push_back(divide);
+  n.stores[0].value = 3;
+  schedule(n, bit(1), test::neoverse_n1());
+  EXPECT_EQ(n.passes, 2u);
+  EXPECT_EQ(n.exprs[2].level, 1u);
+}
+
+}  // namespace
+}  // namespace thunder::loops

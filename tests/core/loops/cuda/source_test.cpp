@@ -1,0 +1,167 @@
+// Nests as CUDA C++: what the text says, and that NVRTC compiles it where it is installed (THUNDER_NVRTC names its library). Also covers
+// arithmetic.
+#include "loops/cuda/source.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+#include "core/executors/fusion/support.h"
+
+namespace thunder::fusion {
+namespace {
+
+// The little of NVRTC's C API that compiling takes.
+class Nvrtc {
+ public:
+  Nvrtc() {
+    const char* given = std::getenv("THUNDER_NVRTC");
+    for (const char* name : {given ? given : "", "libnvrtc.so.13", "libnvrtc.so.12"})
+      if (*name && !library_) library_ = dlopen(name, RTLD_LAZY);
+  }
+  bool is_there() const { return library_ != nullptr; }
+
+  // What the compiler says against the text; empty: nothing.
+  std::string compile(const std::string& text) const {
+    void* program = nullptr;
+    const char* const options[] = {"--gpu-architecture=compute_90", "--std=c++17"};
+    const auto create = find<int (*)(void**, const char*, const char*, int, const char* const*, const char* const*)>("nvrtcCreateProgram");
+    if (create(&program, text.c_str(), "nest.cu", 0, nullptr, nullptr)) return "nvrtcCreateProgram failed";
+    const int failed = find<int (*)(void*, int, const char* const*)>("nvrtcCompileProgram")(program, 2, options);
+    size_t size = 0;
+    find<int (*)(void*, size_t*)>("nvrtcGetProgramLogSize")(program, &size);
+    std::string log(size, '\0');
+    find<int (*)(void*, char*)>("nvrtcGetProgramLog")(program, log.data());
+    find<int (*)(void**)>("nvrtcDestroyProgram")(&program);
+    return failed ? log + text : "";
+  }
+
+ private:
+  template <class F>
+  F find(const char* name) const { return reinterpret_cast<F>(dlsym(library_, name)); }
+  void* library_ = nullptr;
+};
+
+struct CudaText : LinesTest {
+  void SetUp() override {
+    if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;  // without an emitter nothing is claimed
+  }
+  // Without the part that every kernel shares.
+  std::string kernel(std::initializer_list<Var> outputs) {
+    const CudaSource made = cuda_source(nest(outputs), "kernel");
+    EXPECT_EQ(made.error, "");
+    return made.text.substr(made.text.find("extern \"C\""));
+  }
+};
+
+TEST_F(CudaText, gives_each_thread_an_element) {
+  Var x = input({6, 5}), y = input({6, 5});
+  EXPECT_EQ(kernel({prim("prims.tanh", {prim("prims.mul", {x, y})})}),
+            R"(extern "C" __global__ void kernel(const Buffers b, const Parameters p, Refusal* refusal) {
+  for (i64 at = blockIdx.x * (i64)blockDim.x + threadIdx.x; at < (i64)1 * p.at[0]; at += (i64)gridDim.x * blockDim.x) {
+    i64 rest0 = at;
+    const i64 i0 = rest0;
+    const float e0 = ((const float*)b.at[0])[0 + i0];
+    const float e1 = ((const float*)b.at[1])[0 + i0];
+    const float e2 = e0 * e1;
+    const float e3 = tanhf(e2);
+    ((float*)b.at[2])[0 + i0] = e3;
+  }
+}
+)");
+}
+
+TEST_F(CudaText, gives_each_block_a_row) {
+  Var x = input({6, 50});
+  Var top = prim("prims.expand", {prim("prims.reshape", {prim("prims.amax", {x, Shape{1}}), Shape{6, 1}}), Shape{6, 50}});
+  const std::string text = kernel({prim("prims.sub", {x, top})});
+  EXPECT_NE(text.find("for (i64 row = blockIdx.x;"), std::string::npos) << text;
+  EXPECT_NE(text.find("together<float>("), std::string::npos) << text;
+  EXPECT_LT(text.find("together<float>("), text.find("b.at[1]")) << text;
+}
+
+// The other lies outside of its memory.
+TEST_F(CudaText, computes_only_what_is_chosen) {
+  Var joined = maker.call("prims.cat", {ValueList{prim("prims.neg", {input({6, 5})}).id, input({6, 2}).id}, 1});
+  const std::string text = kernel({prim("prims.exp", {joined})});
+  const size_t first = text.find("if (i1 < p.at["), second = text.find("else {");
+  EXPECT_LT(first, text.find("b.at[0]")) << text;
+  EXPECT_LT(text.find("b.at[0]"), second) << text;
+  EXPECT_LT(second, text.find("b.at[1]")) << text;
+}
+
+TEST_F(CudaText, refuses_sums_over_the_outer_axes) {
+  Var x = prim("prims.exp", {input({40, 30})});
+  EXPECT_NE(cuda_source(nest({prim("prims.amax", {x, Shape{1}}), prim("prims.sum", {x, Shape{0}})}), "kernel").error, "");
+}
+
+TEST_F(CudaText, refuses_sums_that_run_along_rows) {
+  EXPECT_NE(cuda_source(nest({prim("prims.exp", {prim("prims.cumsum", {input({40, 30}), 1, false})})}), "kernel").error, "");
+}
+
+struct CudaCompiles : CudaText {
+  Nvrtc nvrtc;
+  void SetUp() override {
+    CudaText::SetUp();
+    if (!nvrtc.is_there()) GTEST_SKIP() << "NVRTC is not installed: tools/setup-nvrtc";
+  }
+  void compiles(std::initializer_list<Var> outputs) {
+    const CudaSource made = cuda_source(nest(outputs), "kernel");
+    ASSERT_EQ(made.error, "");
+    EXPECT_EQ(nvrtc.compile(made.text), "");
+  }
+  Var spread(Var rows) { return prim("prims.expand", {prim("prims.reshape", {rows, Shape{64, 1}}), Shape{64, 100}}); }
+};
+
+TEST_F(CudaCompiles, reductions_and_what_follows_them) {
+  for (DType d : {DType::f32, DType::f64, DType::bf16}) {
+    Var x = input({64, 100}, d), e = prim("prims.exp", {prim("prims.sub", {x, spread(prim("prims.amax", {x, Shape{1}}))})});
+    compiles({prim("prims.div", {e, spread(prim("prims.sum", {e, Shape{1}}))})});
+  }
+}
+
+TEST_F(CudaCompiles, picks_positions_and_choices) {
+  Var x = input({64, 100}), classes = input({64, 1}, DType::i64), total = spread(prim("prims.sum", {prim("prims.exp", {x}), Shape{1}}));
+  compiles({prim("prims.gather", {prim("prims.sub", {x, prim("prims.log", {total})}), int64_t{1}, classes})});
+  Var i = prim("prims.iota", {Shape{64}, DType::i64, Device::cpu}), few = prim("prims.lt", {i, input({64}, DType::i64)});
+  compiles({prim("prims.where", {few, input({64}), prim("prims.convert", {i, DType::f32})})});
+}
+
+TEST_F(CudaCompiles, places_of_maxima) {
+  for (DType d : {DType::f32, DType::bf16, DType::i64, DType::boolean}) {
+    Var y = prim("prims.maximum", {input({64, 100}, d), input({64, 100}, d)}), at = prim("prims.argmax", {y, 1});
+    compiles({prim("prims.add", {at, at}), prim("prims.gather", {y, 1, prim("prims.reshape", {at, Shape{64, 1}})})});
+  }
+}
+
+TEST_F(CudaCompiles, what_is_joined) {
+  for (DType d : {DType::f32, DType::bf16, DType::i64}) {
+    Var x = prim("prims.neg", {input({64, 100}, d)}), y = input({64, 100}, d), parts[] = {x, y, y};
+    Var joined = maker.call("prims.cat", {ValueList{parts[0].id, parts[1].id, parts[2].id}, 1});
+    compiles({prim("prims.add", {joined, joined}), x});
+  }
+}
+
+TEST_F(CudaCompiles, what_is_cut_and_padded) {
+  for (DType d : {DType::f32, DType::f64, DType::bf16, DType::i64}) {
+    Var x = prim("prims.neg", {input({64, 100}, d)}), part = prim("prims.abs", {prim("prims.slice", {x, Shape{0, 3}, Shape{64, 50}, Shape{1, 1}})});
+    Var joined = maker.call("prims.cat", {ValueList{part.id, input({64, 7}, d).id, x.id}, 1});
+    compiles({prim("prims.pad", {joined, Shape{1, 0}, Shape{2, 3}, 1.5}), x, part});
+  }
+}
+
+TEST_F(CudaCompiles, views_as_maps) {
+  compiles({prim("prims.add", {prim("prims.permute", {prim("prims.neg", {input({7, 9})}), Shape{1, 0}}), input({9, 7})})});
+}
+
+// Every function in every element type that it takes.
+struct CudaFunctions : CudaCompiles, testing::WithParamInterface<std::tuple<PrimRow, DType>> {};
+
+TEST_P(CudaFunctions, compile) {
+  const auto [row, d] = GetParam();
+  if (const auto made = function_of(row, d)) compiles({*made, prim("prims.convert", {*made, d == DType::f32 ? DType::f64 : DType::f32})});
+}
+INSTANTIATE_TEST_SUITE_P(All, CudaFunctions, every_function_and_dtype(), name_of_function_and_dtype);
+
+}  // namespace
+}  // namespace thunder::fusion
