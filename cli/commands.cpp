@@ -16,15 +16,7 @@ extern "C" int luaopen_thunder(lua_State* L);
 namespace {
 
 constexpr const char* kListOps = R"lua(
-local th, wanted = require "thunder", ... or ""
-local found = false
-for _, op in ipairs(th.ops()) do
-  if op.name:find(wanted, 1, true) and (op.name:sub(1, 6) ~= "prims." or wanted ~= "") then
-    print(op.schema .. "\n    " .. op.doc)
-    found = true
-  end
-end
-if not found then error(("no op has '%s' in its name"):format(wanted), 0) end
+print((require "thunder").help(... or ""))
 )lua";
 
 constexpr const char* kDoctor = R"lua(
@@ -88,7 +80,7 @@ int run(Script script) {
 }  // namespace
 
 int run_script(int argc, char** argv) {
-  if (argc < 1) return std::fputs("usage: thunder run FILE.lua [ARGUMENT...]\n", stderr), 2;
+  if (argc < 1) return 2;
   return run({argv[0], nullptr, argc - 1, argv + 1});
 }
 int read_and_run(int argc, char** argv) { return run({nullptr, kReadAndRun, argc, argv}); }

@@ -1,4 +1,4 @@
-// The commands of the tool. Each gets the arguments after its name and returns the exit status.
+// The commands of the tool. Each gets the arguments after its name and returns the exit status; 2: they were not understood.
 #pragma once
 
 int run_script(int argc, char** argv);

@@ -16,7 +16,7 @@ struct Command {
 
 constexpr Command kCommands[] = {
     {"run", "run FILE.lua [ARGUMENT...]", "run a Lua script; its arguments are in `arg`", run_script},
-    {"ops", "ops [TEXT]", "list the ops whose name holds TEXT, with signature and meaning", list_ops},
+    {"ops", "ops [TEXT]", "list the ops, layers, optimisers, schedules and options whose name holds TEXT", list_ops},
     {"doctor", "doctor", "say what this installation has, and compile something small", examine_installation},
 };
 
@@ -32,19 +32,28 @@ void print_help(std::FILE* to) {
              "  print(f(th.tensor { 1.0, 2.0, 3.0 }):item(), th.last_traces(f)[1])\n", to);
 }
 
+bool is_help(const char* word) { return !std::strcmp(word, "--help") || !std::strcmp(word, "-h"); }
+
+int run_command(const Command& command, int argc, char** argv) {
+  const bool help = argc > 0 && is_help(argv[0]);
+  const int code = help ? 0 : command.run(argc, argv);
+  if (help || code == 2) std::fprintf(help ? stdout : stderr, "usage: thunder %s\n\n%s\n", command.usage, command.doc);
+  return code;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 2) return read_and_run(0, nullptr);
   const char* name = argv[1];
-  if (!std::strcmp(name, "--help") || !std::strcmp(name, "-h")) return print_help(stdout), 0;
+  if (is_help(name)) return print_help(stdout), 0;
   if (!std::strcmp(name, "--version")) {
     const uint32_t v = thunder_version();
     std::printf("thunder %u.%u.%u\n", v / 10000, v / 100 % 100, v % 100);
     return 0;
   }
   for (const Command& c : kCommands)
-    if (!std::strcmp(name, c.name)) return c.run(argc - 2, argv + 2);
+    if (!std::strcmp(name, c.name)) return run_command(c, argc - 2, argv + 2);
   std::fprintf(stderr, "thunder: there is no command '%s'\n", name);
   print_help(stderr);
   return 2;

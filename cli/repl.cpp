@@ -4,6 +4,13 @@
 const char kReadAndRun[] = R"lua(
 local th, line = require "thunder", require "thunder.line"
 _G.th = th
+-- help, help(th.softmax), help "softmax"; exit, exit(): each also alone on a line.
+_G.help = setmetatable({}, {
+  __call = function(_, what) print(th.help(what)) end,
+  __tostring = function() return th.help() end,
+  __metatable = false,
+})
+_G.exit = setmetatable({}, { __call = function(_, code) os.exit(code == nil or code, true) end, __metatable = false })
 
 -- The names below a prefix such as "th.nn." or "x:"; the library and tensors have the ops' as well.
 local function names_of(path)
@@ -43,14 +50,23 @@ end)
 if line.interactive then
   local home = os.getenv("HOME")
   if home then line.remember(home .. "/.thunder_history") end
-  print(("thunder %s, %s. `th` is the library, Tab completes, Ctrl-D ends."):format(th.version, _VERSION))
+  print(("thunder %s, %s. `th` is the library, Tab completes, help explains, exit ends."):format(th.version, _VERSION))
+end
+
+-- What is asked for in words, and not in Lua: "help softmax", "? softmax", "exit".
+local function command_of(text)
+  local word, rest = text:match("^%s*([%a?]+)%s*(.-)%s*$")
+  if word == "exit" or word == "quit" then return rest == "" and function() os.exit(true, true) end end
+  if word ~= "help" and word ~= "?" then return nil end
+  if rest == "" then return function() print(th.help()) end end
+  if word == "?" or rest:match("^[%w_.]+$") then return function() print(th.help(rest)) end end
 end
 
 -- An expression is a chunk that returns it. A chunk that only ends too early is read on.
 local function read_chunk()
   local text = line.read("> ")
   if not text then return nil end
-  local chunk = load("return " .. text, "=input", "t")
+  local chunk = command_of(text) or load("return " .. text, "=input", "t")
   local message
   while not chunk do
     chunk, message = load(text, "=input", "t")
@@ -68,7 +84,9 @@ local function show(ok, ...)
     failed = true
     io.stderr:write(tostring((...)), "\n")
   elseif select("#", ...) > 0 then
-    print(...)
+    local shown = table.pack(...)
+    for i = 1, shown.n do shown[i] = th.repr(shown[i]) end
+    print(table.unpack(shown, 1, shown.n))
   end
 end
 

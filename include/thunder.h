@@ -191,7 +191,7 @@ THUNDER_CHECK thunder_status *thunder_context_describe(thunder_context *context,
 THUNDER_CHECK thunder_status *thunder_context_load_plugin(thunder_context *context, const char *path) THUNDER_NOEXCEPT;
 /* Runs a Lua file whose `require "thunder"` is this context: it may load plugins, seed, read files. Executors, ops and
  * passes that it registers live as long as the context. Needs libthunder_lua and Lua 5.4. A script that fails is
- * THUNDER_CALLBACK, with its line, the message and a traceback. */
+ * THUNDER_CALLBACK, with its line, the message and a traceback; one that is not there THUNDER_NOT_FOUND. */
 THUNDER_CHECK thunder_status *thunder_context_load_script(thunder_context *context, const char *path) THUNDER_NOEXCEPT;
 /* What a script may use, and then the functions that it registered. Guards against mistakes, not against attackers: a
  * script runs in the process. */

@@ -42,9 +42,19 @@ static const struct list {
     [TAKES_FLOATS] = {THUNDER_FLOATS, sizeof(double), read_float, "a number"},
 };
 
+/* A name that the signature lacks is for the library to judge: what the list's first element says. */
+static enum parameter_kind guessed_kind(lua_State *L, int index)
+{
+    const int type = lua_rawgeti(L, index, 1);
+    const bool tensor = box_test(L, -1, BOX_TENSOR) != NULL, whole = lua_isinteger(L, -1);
+    lua_pop(L, 1);
+    return tensor ? TAKES_TENSORS : type == LUA_TNUMBER && !whole ? TAKES_FLOATS : TAKES_DIMS;
+}
+
 static void list_argument(lua_State *L, const arguments *c, const parameter *p, const char *name, int index, thunder_any *out)
 {
-    const struct list *list = (size_t)p->kind < sizeof lists / sizeof *lists ? &lists[p->kind] : NULL;
+    const enum parameter_kind kind = *p->name ? p->kind : guessed_kind(L, index);
+    const struct list *list = (size_t)kind < sizeof lists / sizeof *lists ? &lists[kind] : NULL;
     if (!list || !list->read) refuse(L, "%s: argument '%s' takes no table", c->signature->name, name);
     const lua_Integer count = (lua_Integer)lua_rawlen(L, index);
     char *elements = scratch(L, (size_t)count, list->size);

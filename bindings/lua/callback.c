@@ -69,8 +69,7 @@ static int run(lua_State *L)
 /* Adds the traceback to a message that has none; leaves any other error object alone. */
 static int with_traceback(lua_State *L)
 {
-    const char *message = lua_tostring(L, 1);
-    if (message && !strstr(message, "\nstack traceback:")) luaL_traceback(L, L, message, 1);
+    if (lua_tostring(L, 1)) traceback_add(L, 1);
     return 1;
 }
 

@@ -158,6 +158,15 @@ static int core_stats(lua_State *L)
     return 1;
 }
 
+/* core.function_place(f): "file:line" where the function begins that was compiled. */
+static int core_function_place(lua_State *L)
+{
+    compiled_check(L, 1);
+    lua_getiuservalue(L, 1, 1);
+    function_name(L, -1);
+    return 1;
+}
+
 static int core_is_compiled(lua_State *L)
 {
     lua_pushboolean(L, luaL_testudata(L, 1, box_name(BOX_COMPILED)) != NULL);
@@ -169,7 +178,8 @@ void open_compile(lua_State *L)
     static const luaL_Reg functions[] = {{"compile", core_compile},         {"last_miss", core_last_miss},
                                         {"fusion_report", core_fusion_report},
                                          {"last_traces", core_last_traces}, {"stats", core_stats},
-                                         {"is_compiled", core_is_compiled}, {NULL, NULL}};
+                                         {"is_compiled", core_is_compiled},
+                                         {"function_place", core_function_place}, {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);
     luaL_getmetatable(L, box_name(BOX_COMPILED));
     lua_pushcfunction(L, compiled_gc);

@@ -69,6 +69,31 @@ function th.grad(f, wrt)
   return function(...) return select(2, both(...)) end
 end
 
+local function tree_map(f, path, tree, others)
+  if type(tree) ~= "table" or getmetatable(tree) then return f(tree, table.unpack(others, 1, others.n)) end
+  local out = {}
+  for i = 1, others.n do
+    local other = others[i]
+    local is_tree = type(other) == "table" and not getmetatable(other)
+    for key in pairs(is_tree and other or {}) do
+      if tree[key] == nil then core.refuse(("tree_map: tree %d has %s%s, the first has not"):format(i + 1, path, tostring(key))) end
+    end
+    if not is_tree then core.refuse(("tree_map: tree %d has no table at '%s'"):format(i + 1, path)) end
+  end
+  for key, child in pairs(tree) do
+    local below = { n = others.n }
+    for i = 1, others.n do
+      below[i] = others[i][key]
+      if below[i] == nil then core.refuse(("tree_map: tree %d lacks %s%s"):format(i + 1, path, tostring(key))) end
+    end
+    out[key] = tree_map(f, path .. tostring(key) .. ".", child, below)
+  end
+  return out
+end
+-- th.tree_map(f, tree, ...): a table like `tree` with f(leaf, leaf of the next tree, ...) in each place. Trees are nested
+-- plain tables of one structure; anything else is a leaf.
+function th.tree_map(f, tree, ...) return tree_map(f, "", tree, table.pack(...)) end
+
 -- The same numbers are drawn after the same seed.
 th.seed = core.seed
 th.manual_seed = core.seed
@@ -80,7 +105,12 @@ th.last_miss = core.last_miss -- why the last call compiled
 th.explain = core.fusion_report -- why neighbours in the last trace were not fused: text, a line for each two
 th.stats = core.stats
 th.version = core.version()
-core.metatable("compiled").__tostring = function() return "compiled function" end
+core.metatable("compiled").__tostring = function(f)
+  local stats = core.stats(f)
+  return ("compiled function %s: %d calls, %d programs"):format(core.function_place(f), stats.calls, stats.entries)
+end
+-- A message with the lines of the script that led to it, for xpcall: those of this library are left out.
+th.traceback = core.traceback
 
 local function described(what)
   return function() return core.json(core.describe(what)) end

@@ -66,6 +66,8 @@ void check_status(lua_State *L, thunder_status *status);
 void error_attach(lua_State *L, thunder_status *status);
 /* The last of a layer: errors that nothing carries any more. */
 void errors_free(struct raised *dropped);
+/* Pushes the message at `index` with a traceback of the script's lines, unless it has one or there are none. */
+void traceback_add(lua_State *L, int index);
 /* "file:line" of the innermost function of the script, kept for the life of the layer; NULL: not called by one. */
 const char *script_place(lua_State *L);
 
@@ -164,6 +166,7 @@ void kernel_call(lua_State *L, const thunder_launch *launch, const thunder_any *
 
 /* ---- what each file adds to the table `core` that the Lua part builds on ---- */
 void open_errors(lua_State *L);
+void open_traceback(lua_State *L);
 void open_constant(lua_State *L);
 void open_tensor(lua_State *L);
 void open_elements(lua_State *L);

@@ -64,6 +64,49 @@ static int core_child(lua_State *L)
     return 1;
 }
 
+/* core.child_name(m, i): of the i-th child from 0 on, or nil. */
+static int core_child_name(lua_State *L)
+{
+    lua_pushstring(L, thunder_module_child_name(module_check(L, 1), (size_t)luaL_checkinteger(L, 2)));
+    return 1;
+}
+
+static int core_module_kind(lua_State *L)
+{
+    lua_pushstring(L, thunder_module_kind(module_check(L, 1)));
+    return 1;
+}
+
+/* core.module_option(m, name): whether its kind has an option of this name, and what it is. */
+static int core_module_option(lua_State *L)
+{
+    thunder_any value;
+    thunder_status *missing = thunder_module_option(module_check(L, 1), luaL_checkstring(L, 2), &value);
+    thunder_status_release(missing);
+    lua_pushboolean(L, !missing);
+    if (missing) return 1;
+    any_push(L, &value);
+    return 2;
+}
+
+static int core_module_text(lua_State *L)
+{
+    thunder_module *module = module_check(L, 1);
+    thunder_values *out = values_box(L);
+    check_status(L, thunder_module_text(module, out));
+    return values_push(L, out, false);
+}
+
+/* core.module_copy(m): a copy that knows nothing of the table yet. */
+static int core_module_copy(lua_State *L)
+{
+    thunder_module *module = module_check(L, 1), *copy = NULL;
+    box *made = push_module(L);
+    check_status(L, thunder_module_copy(module, &copy));
+    made->handle = copy;
+    return 1;
+}
+
 /* core.set_tensor(m, name, tensor, is_buffer) */
 static int core_set_tensor(lua_State *L)
 {
@@ -138,9 +181,10 @@ static int core_state(lua_State *L) { return list_tensors(L, thunder_module_stat
 static int core_module_to(lua_State *L)
 {
     thunder_module *module = module_check(L, 1);
-    const constant *device = constant_test(L, 2);
-    if (!device || device->kind != THUNDER_DEVICE) return refuse(L, "to: a device was expected, got %s", type_text(L, 2));
-    check_status(L, thunder_module_to(module, device->value));
+    const constant *to = constant_test(L, 2);
+    if (!to) return refuse(L, "to: a dtype or a device was expected, got %s", type_text(L, 2));
+    check_status(L, to->kind == THUNDER_DEVICE ? thunder_module_to(module, to->value)
+                                               : thunder_module_to_dtype(module, to->value));
     return 0;
 }
 
@@ -177,6 +221,11 @@ void open_module(lua_State *L)
                                          {"fields", core_fields},
                                          {"add", core_add},
                                          {"child", core_child},
+                                         {"child_name", core_child_name},
+                                         {"module_kind", core_module_kind},
+                                         {"module_option", core_module_option},
+                                         {"module_text", core_module_text},
+                                         {"module_copy", core_module_copy},
                                          {"set_tensor", core_set_tensor},
                                          {"set_forward", core_set_forward},
                                          {"module_tensor", core_module_tensor},

@@ -20,15 +20,18 @@ local function distance(a, b)
   return last[#b]
 end
 
--- " (did you mean 'x'?)", or "" when no name is near. `names` is a table with names as keys. Of equally near ones the
--- one whose length is nearest, then the first in the alphabet, whatever the order of the table.
+local FEW = 12
+
+-- How an error about an unknown name ends: " (did you mean 'x'?)" when one is near, else "; there are a, b, c" when they
+-- are few, else "". `names` is a table with names as keys. Of equally near ones the one whose length is nearest, then the
+-- first in the alphabet, whatever the order of the table.
 function core.suggest(name, names)
   local sorted = {}
   for candidate in pairs(names) do
     if type(candidate) == "string" then sorted[#sorted + 1] = candidate end
   end
   table.sort(sorted)
-  local best, least = nil, math.max(2, #name // 3) + 1
+  local best, least = nil, math.max(#name > 3 and 2 or 1, #name // 3) + 1
   for _, candidate in ipairs(sorted) do
     local longer = math.abs(#candidate - #name)
     if longer < least then
@@ -36,7 +39,17 @@ function core.suggest(name, names)
       if cost < least then best, least = candidate, cost end
     end
   end
-  return best and (" (did you mean '%s'?)"):format(best) or ""
+  if best then return (" (did you mean '%s'?)"):format(best) end
+  if #sorted == 0 or #sorted > FEW then return "" end
+  return (#sorted == 1 and "; there is " or "; there are ") .. table.concat(sorted, ", ")
+end
+
+-- "a, b, c": the keys of a table, sorted.
+function core.listed(names)
+  local sorted = {}
+  for name in pairs(names) do sorted[#sorted + 1] = name end
+  table.sort(sorted)
+  return table.concat(sorted, ", ")
 end
 
 -- Refuses options that are not among `known` (name = true); returns the options.

@@ -6,8 +6,8 @@ local mt = core.metatable("module")
 local nn = {}
 th.nn = nn
 
-local kinds = {}
-for _, kind in ipairs(core.json(core.describe("modules"))) do
+local kinds, rows = {}, core.json(core.describe("modules"))
+for _, kind in ipairs(rows) do
   local names, types = core.read_schema(kind.schema)
   kinds[kind.name] = core.kind(kind.name, names, types)
 end
@@ -37,11 +37,27 @@ function nn.Module(members)
   return add_all(module, members or {}, "Module")
 end
 
-for name, make in pairs(kinds) do nn[name] = nn[name] or make end
+for _, kind in ipairs(rows) do
+  nn[kind.name] = nn[kind.name] or kinds[kind.name]
+  core.documented[nn[kind.name]] = ("nn.%s\n    %s"):format(kind.schema, kind.doc)
+end
+
+-- nn.functional: the ops, by the name under which PyTorch has many of them.
+nn.functional = setmetatable({}, {
+  __metatable = false,
+  __tostring = function() return "nn.functional: the ops of th; th.ops() lists them" end,
+  __index = function(_, name)
+    local names = core.op_names()
+    if names[name] then return core.op_function(name) end
+    core.refuse(("nn.functional has no function '%s'%s"):format(tostring(name), core.suggest(tostring(name), names)))
+  end,
+})
+
 setmetatable(nn, {
   __metatable = false,
+  __tostring = function() return "nn: the layers " .. core.listed(kinds) .. ", and nn.functional" end,
   __index = function(_, name)
-    core.refuse(("nn has no kind of module '%s'%s"):format(tostring(name), core.suggest(tostring(name), kinds)))
+    core.refuse(("nn has no kind of module '%s'%s"):format(tostring(name), core.suggest(tostring(name), nn)))
   end,
 })
 
@@ -66,30 +82,155 @@ function methods.train(module, training)
   return module
 end
 function methods.eval(module) return methods.train(module, false) end
-function methods.to(module, device)
-  core.module_to(module, device)
+-- To a device, or to a dtype: real tensors become new ones, so list the parameters, and make optimisers, afterwards.
+function methods.to(module, to)
+  core.module_to(module, to)
   return module
+end
+for _, name in ipairs { "float32", "float64", "bfloat16", "float", "double" } do
+  methods[name] = function(module) return methods.to(module, th[name]) end
 end
 -- A tensor that is saved with the module but not trained.
 function methods.register_buffer(module, name, tensor) core.set_tensor(module, name, tensor, true) end
 
+-- ---- children ----
+
+-- The child of this name, or nil: one box for each, as one that its kind has made gets it here.
+local function child_of(module, name)
+  local fields = core.fields(module)
+  if not core.is_module(fields[name]) then fields[name] = core.child(module, name) or fields[name] end
+  return core.is_module(fields[name]) and fields[name] or nil
+end
+
+local function child_names(module)
+  local names = {}
+  local name = core.child_name(module, 0)
+  while name do
+    names[#names + 1] = name
+    name = core.child_name(module, #names)
+  end
+  return names
+end
+
+-- How many children "0", "1" ... there are.
+local function positions(module)
+  local count = 0
+  for _, name in ipairs(child_names(module)) do
+    if name == tostring(count) then count = count + 1 end
+  end
+  return count
+end
+
+-- for name, child in net:named_children() do
+function methods.named_children(module)
+  local names, at = child_names(module), 0
+  return function()
+    at = at + 1
+    if names[at] then return names[at], child_of(module, names[at]) end
+  end
+end
+function methods.children(module)
+  local list = {}
+  for _, child in methods.named_children(module) do list[#list + 1] = child end
+  return list
+end
+-- f(module) for each module below this one, children first, then for this one.
+function methods.apply(module, f)
+  for _, child in methods.named_children(module) do methods.apply(child, f) end
+  f(module)
+  return module
+end
+
+-- ---- copies ----
+
+local copied
+
+-- Gives a copy's table what the original's has.
+local function copy_fields(from, to, seen)
+  seen[from] = to
+  for name in methods.named_children(from) do
+    local child, copy = child_of(from, name), child_of(to, name)
+    if seen[child] then
+      core.fields(to)[name] = seen[child]
+    else
+      copy_fields(child, copy, seen)
+    end
+  end
+  for name, value in pairs(core.fields(from)) do
+    if not core.is_module(value) then core.fields(to)[name] = copied(value, seen) end
+  end
+  if core.fields(from).forward then core.set_forward(to) end
+  return to
+end
+
+function copied(value, seen)
+  if seen[value] ~= nil then return seen[value] end
+  if core.is_tensor(value) then
+    seen[value] = th.clone(value)
+  elseif core.is_module(value) then
+    return copy_fields(value, core.module_copy(value), seen)
+  elseif type(value) == "table" and not getmetatable(value) then
+    local made = {}
+    seen[value] = made
+    for key, item in pairs(value) do made[copied(key, seen)] = copied(item, seen) end
+  end
+  return seen[value] == nil and value or seen[value]
+end
+
+-- A module like this one with tensors of its own; attributes are copied too, functions are shared.
+function methods.deepcopy(module) return copied(module, {}) end
+
+-- ---- members by name and position ----
+
+-- net[{from, to}]: a Sequential of these children.
+local function slice(module, range)
+  local count = positions(module)
+  if core.module_kind(module) ~= "Sequential" then core.refuse "only a Sequential has slices" end
+  local function place(at)
+    local place = math.type(at) == "integer" and (at < 0 and at + count or at - 1)
+    if not place or place < 0 or place >= count then
+      core.refuse(("a slice is {from, to} among %d children, got %s"):format(count, tostring(at)))
+    end
+    return place
+  end
+  local children = {}
+  for at = place(range[1] or 1), place(range[2] or -1) do children[#children + 1] = child_of(module, tostring(at)) end
+  return nn.Sequential(children)
+end
+
 local function child_name(key) return math.type(key) == "integer" and tostring(key - 1) or key end
 
+local function refuse_member(module, key)
+  local names = core.state(module)
+  for _, group in ipairs { core.fields(module), methods } do
+    for name in pairs(group) do names[name] = true end
+  end
+  for _, name in ipairs(child_names(module)) do names[name] = true end
+  core.refuse(("this %s has no member '%s'%s"):format(core.module_kind(module), tostring(key), core.suggest(tostring(key), names)))
+end
+
 function mt.__index(module, key)
-  key = child_name(key)
+  if type(key) == "table" then return slice(module, key) end
+  if math.type(key) == "integer" then
+    local count = positions(module)
+    local child = child_of(module, tostring(key < 0 and key + count or key - 1))
+    if child or (key == count + 1 and core.called_from_c()) then return child end -- `ipairs` reads on until there is nothing
+    core.refuse(("index %d is out of range: this %s has %d children by position"):format(key, core.module_kind(module), count))
+  end
   if methods[key] then return methods[key] end
   if key == "training" then return core.training(module) end
   local fields = core.fields(module)
   if fields[key] ~= nil then return fields[key] end
-  local names = core.state(module)
-  if names[key] then return core.module_tensor(module, key) end
-  if type(key) == "string" and key ~= "" then fields[key] = core.child(module, key) end -- one that its kind has made
-  if fields[key] ~= nil then return fields[key] end
-  for _, group in ipairs { fields, methods } do
-    for name in pairs(group) do names[name] = true end
-  end
-  core.refuse(("this module has no member '%s'%s"):format(tostring(key), core.suggest(tostring(key), names)))
+  if type(key) ~= "string" or key == "" then return refuse_member(module, key) end
+  if core.state(module)[key] then return core.module_tensor(module, key) end
+  local child = child_of(module, key)
+  if child then return child end
+  local has, option = core.module_option(module, key)
+  if has then return option end
+  refuse_member(module, key)
 end
+
+mt.__len = positions
 
 -- Modules become children, tensors parameters, `forward` what the module computes; anything else is an attribute,
 -- which a traced function takes for a constant.
@@ -107,11 +248,4 @@ function mt.__newindex(module, key, value)
   if key == "forward" then core.set_forward(module) end
 end
 
-function mt.__tostring(module)
-  local lines = {}
-  for path, tensor in pairs(core.parameters(module)) do
-    lines[#lines + 1] = ("  %s %s[%s]"):format(path, tostring(tensor.dtype), table.concat(tensor.shape, ", "))
-  end
-  table.sort(lines)
-  return "module\n" .. table.concat(lines, "\n")
-end
+mt.__tostring = core.module_text

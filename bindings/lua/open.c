@@ -1,5 +1,7 @@
 /* Opens the layer: require "thunder" in a stock interpreter, the tool, and thunder_lua_run_file for other hosts. */
+#include <errno.h>
 #include <lualib.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +33,7 @@ static void open_layer(lua_State *L, thunder_context *context_or_null, limits *l
     lua_newtable(L);
     lua_newtable(L);
     open_errors(L);
+    open_traceback(L);
     open_constant(L);
     open_tensor(L);
     open_elements(L);
@@ -59,18 +62,27 @@ typedef struct script {
     thunder_context *context;
     const char *path;
     limits *limits;
+    bool missing; /* there is no such file */
 } script;
 
 static int with_traceback(lua_State *L)
 {
-    const char *message = luaL_tolstring(L, 1, NULL);
-    if (!strstr(message, "\nstack traceback:")) luaL_traceback(L, L, message, 1);
+    luaL_tolstring(L, 1, NULL);
+    traceback_add(L, lua_gettop(L));
     return 1;
+}
+
+/* Lua says of a file that it cannot be opened, and why only in words. */
+static bool is_missing(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    if (file) fclose(file);
+    return !file && (errno == ENOENT || errno == ENOTDIR);
 }
 
 static int run_script(lua_State *L)
 {
-    const script *self = lua_touserdata(L, 1);
+    script *self = lua_touserdata(L, 1);
     limits_open_libraries(L, self->limits);
     open_layer(L, self->context, self->limits);
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
@@ -78,7 +90,9 @@ static int run_script(lua_State *L)
     lua_setfield(L, -2, "thunder");
     lua_pushcfunction(L, with_traceback);
     const int handler = lua_gettop(L);
-    if (luaL_loadfilex(L, self->path, "t")) return lua_error(L);
+    const int unread = luaL_loadfilex(L, self->path, "t");
+    self->missing = unread == LUA_ERRFILE && is_missing(self->path);
+    if (unread) return lua_error(L);
     layer *state = layer_of(L);
     pthread_mutex_lock(&state->lock);
     limits_begin(L, self->limits);
@@ -101,14 +115,14 @@ EXPORT thunder_status *thunder_lua_run_file(thunder_context *context, const char
     }
     limits->memory_bytes = given->memory_bytes, limits->instructions = given->instructions;
     limits->restricted = given->restricted != 0;
-    script self = {context, path, limits};
+    script self = {context, path, limits, false};
     lua_pushcfunction(L, with_traceback);
     lua_pushcfunction(L, run_script);
     lua_pushlightuserdata(L, &self);
     thunder_status *status = NULL;
     if (lua_pcall(L, 1, 0, 1)) {
         const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : no_text;
-        status = thunder_status_create(THUNDER_CALLBACK, text, strlen(text));
+        status = thunder_status_create(self.missing ? THUNDER_NOT_FOUND : THUNDER_CALLBACK, text, strlen(text));
     }
     lua_settop(L, 0);
     layer_finish(L);

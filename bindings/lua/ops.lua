@@ -65,6 +65,8 @@ function core.all_op_names()
 end
 
 local made = {}
+-- What th.help says of a function.
+core.documented = setmetatable({}, { __mode = "k" })
 -- The function of an op, hidden ones included; nil if there is none.
 function core.op_function(name)
   local row = row_of(name)
@@ -72,6 +74,7 @@ function core.op_function(name)
     local names, kinds, results = read_schema(row.schema)
     row.takes_tensor = kinds[1] == "tensor" or kinds[1] == "tensor[]"
     made[name] = core.op(name, names, kinds, results)
+    core.documented[made[name]] = ("%s\n    %s"):format(row.schema, row.doc)
   end
   return made[name]
 end
@@ -93,18 +96,27 @@ function core.op_names()
   return names
 end
 
--- A list of { name, schema, doc ... } in alphabetical order.
-function th.ops()
+local row_type = { __tostring = function(row) return ("%s\n    %s"):format(row.schema, row.doc) end }
+local list_type = {
+  __tostring = function(list)
+    local lines = {}
+    for i, row in ipairs(list) do lines[i] = tostring(row) end
+    return table.concat(lines, "\n")
+  end,
+}
+-- A list of { name, schema, doc ... } in alphabetical order, which prints as text; of those whose name holds `text`.
+function th.ops(text)
   local list = {}
   for name, row in pairs(rows) do
-    if not row.hidden and name == rawget(row, "name") and rawget(row, "schema") then
+    local wanted = text == nil or name:lower():find(text:lower(), 1, true)
+    if wanted and not row.hidden and name == rawget(row, "name") and rawget(row, "schema") then
       local copy = {}
       for key, value in pairs(row) do copy[key] = value end
-      list[#list + 1] = copy
+      list[#list + 1] = setmetatable(copy, row_type)
     end
   end
   table.sort(list, function(a, b) return a.name < b.name end)
-  return list
+  return setmetatable(list, list_type)
 end
 
 -- th.mine.f for the op "mine.f": a table for what comes before the dot, if there are such ops; else nil.
@@ -125,7 +137,7 @@ local function namespace(prefix)
   })
 end
 
-setmetatable(th, {
+core.public_metatable = {
   __metatable = false,
   __index = function(self, name)
     local row = row_of(name)
@@ -140,4 +152,5 @@ setmetatable(th, {
     for key in pairs(self) do names[key] = true end
     core.refuse(("thunder has no op or function '%s'%s"):format(tostring(name), core.suggest(tostring(name), names)))
   end,
-})
+}
+setmetatable(th, core.public_metatable)

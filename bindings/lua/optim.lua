@@ -1,37 +1,99 @@
 -- th.optim: optimisers, and schedules of their learning rate.
---   local opt = optim.AdamW(net:parameters(), { lr = 1e-3 })
---   opt:step(grads)    opt.lr = 3e-4    local schedule = optim.CosineAnnealingLR(opt, { T_max = 100 })
+--   local opt = optim.AdamW(net:parameters(), { lr = 1e-3 })            local sgd = optim.SGD(net, 0.1)
+--   opt:step(grads)    opt.lr = 3e-4    local schedule = optim.lr_scheduler.CosineAnnealingLR(opt, { T_max = 100 })
+--   optim.AdamW({ { params = net.head, lr = 1e-2 }, { params = net.body } }, { lr = 1e-3 })
 local th, core = ...
-local optim = {}
+local optim, lr_scheduler = {}, {}
 th.optim = optim
+local kinds = setmetatable({}, { __mode = "k" }) -- of schedules
+
+-- Options by position in the order of the rows, by name in a table at the end, or both.
+local function options_of(who, row, ...)
+  local given = table.pack(...)
+  local last, options = given[given.n], {}
+  if type(last) == "table" and #last == 0 then
+    given.n = given.n - 1
+    for name, value in pairs(last) do options[name] = value end
+  end
+  for i = 1, given.n do
+    if not row.options[i] then core.refuse(("%s: takes at most %d options, got %d"):format(who, #row.options, given.n)) end
+    local name = row.options[i].name
+    if options[name] ~= nil then core.refuse(("%s: option '%s' is given by position and by name"):format(who, name)) end
+    options[name] = given[i]
+  end
+  return options
+end
+
+local function document(f, row)
+  local options, lines = {}, { row.doc }
+  for i, option in ipairs(row.options) do
+    options[i] = option.name .. (option.default ~= "" and "=" .. option.default or "")
+    lines[#lines + 1] = ("%s: %s"):format(option.name, option.doc)
+  end
+  core.documented[f] = ("optim.%s(%s)\n    %s"):format(row.name, table.concat(options, ", "), table.concat(lines, "\n    "))
+end
+
+local function tensors_of(parameters) return core.is_module(parameters) and parameters:parameters() or parameters end
+
+-- Adds a group { params = parameters, lr = 0.1, ... }.
+local function add_group(optimizer, group)
+  if type(group) ~= "table" or group.params == nil then
+    core.refuse("a parameter group is a table { params = parameters, lr = ... }")
+  end
+  local options = {}
+  for name, value in pairs(group) do
+    if name ~= "params" then options[name] = value end
+  end
+  core.add_group(optimizer, tensors_of(group.params), options)
+end
 
 for _, row in ipairs(core.json(core.describe("optimizers"))) do
-  optim[row.name] = function(parameters, options)
-    if core.is_module(parameters) then parameters = parameters:parameters() end
-    return core.optimizer(row.name, parameters, options)
+  optim[row.name] = function(parameters, ...)
+    local options = options_of(row.name, row, ...)
+    local first = type(parameters) == "table" and parameters[1]
+    if type(first) ~= "table" or first.params == nil then return core.optimizer(row.name, tensors_of(parameters), options) end
+    local optimizer = core.optimizer(row.name, nil, options)
+    for _, group in ipairs(parameters) do add_group(optimizer, group) end
+    return optimizer
   end
+  document(optim[row.name], row)
 end
 for _, row in ipairs(core.json(core.describe("schedules"))) do
-  optim[row.name] = function(optimizer, options) return core.schedule(row.name, optimizer, options) end
+  optim[row.name] = function(optimizer, ...)
+    local schedule = core.schedule(row.name, optimizer, options_of(row.name, row, ...))
+    kinds[schedule] = row.name
+    return schedule
+  end
+  lr_scheduler[row.name] = optim[row.name]
+  document(optim[row.name], row)
 end
-setmetatable(optim, {
-  __metatable = false,
-  __index = function(_, name)
-    core.refuse(("optim has nothing named '%s'%s"):format(tostring(name), core.suggest(tostring(name), optim)))
-  end,
-})
+
+-- A table whose unknown names are refused.
+local function strict(names, called)
+  local shown = core.listed(names)
+  return setmetatable(names, {
+    __metatable = false,
+    __tostring = function() return ("%s: %s"):format(called, shown) end,
+    __index = function(_, name)
+      core.refuse(("%s has nothing named '%s'%s"):format(called, tostring(name), core.suggest(tostring(name), names)))
+    end,
+  })
+end
+optim.lr_scheduler = strict(lr_scheduler, "optim.lr_scheduler")
+strict(optim, "optim")
 
 -- Members of an object whose numbers are tensors of its state, a module.
-local function define(type_name, methods, state_of)
+local function define(type_name, methods, state_of, properties)
   local mt = core.metatable(type_name)
   methods.close = mt.__close
   function mt.__index(self, key)
     if methods[key] then return methods[key] end
+    if properties[key] then return properties[key](self) end
     if key == "state" then return state_of(self) end
     local tensors = core.state(state_of(self))
     if tensors[key] then return tensors[key] end
     local names = { state = true }
-    for _, group in ipairs { methods, tensors } do
+    for _, group in ipairs { methods, properties, tensors } do
       for name in pairs(group) do names[name] = true end
     end
     core.refuse(("%s has no member '%s'%s"):format(type_name, tostring(key), core.suggest(tostring(key), names)))
@@ -39,9 +101,46 @@ local function define(type_name, methods, state_of)
   return mt
 end
 
--- step(gradients): in the structure of the parameters. Inside a traced function it becomes part of the program.
-define("optimizer", { step = core.step }, core.optimizer_state).__newindex = core.set_number
-define("schedule", { step = core.schedule_step }, core.schedule_state)
+-- ---- parameter groups ----
+
+local group_type = { __metatable = false }
+local group_of = setmetatable({}, { __mode = "k" })
+-- group.lr, group.weight_decay: numbers; of these lr and step can be set.
+function group_type.__index(group, name)
+  local at = group_of[group]
+  return core.get_number(at.optimizer, ("param_groups.%d.%s"):format(at.index, tostring(name)))
+end
+function group_type.__newindex(group, name, value)
+  local at = group_of[group]
+  core.set_number(at.optimizer, ("param_groups.%d.%s"):format(at.index, tostring(name)), value)
+end
+function group_type.__tostring(group) return ("parameter group %d"):format(group_of[group].index + 1) end
+
+local function param_groups(optimizer)
+  local groups = {}
+  for i = 1, core.group_count(optimizer) do
+    groups[i] = setmetatable({}, group_type)
+    group_of[groups[i]] = { optimizer = optimizer, index = i - 1 }
+  end
+  return groups
+end
+
+-- ---- members ----
+
+-- step(gradients): in the structure of the parameters; of several groups in one table of all, or in a list of theirs.
+-- Inside a traced function it becomes part of the program.
+local optimizer_type =
+  define("optimizer", { step = core.step, add_param_group = add_group }, core.optimizer_state, { param_groups = param_groups })
+optimizer_type.__newindex = core.set_number
+optimizer_type.__tostring = core.optimizer_text
+
+-- A list with the learning rate of each group that the last step wrote.
+local function get_last_lr(schedule) return { core.schedule_last_lr(schedule) } end
+local schedule_type = define("schedule", { step = core.schedule_step, get_last_lr = get_last_lr }, core.schedule_state, {})
+function schedule_type.__tostring(schedule)
+  local step = core.state(core.schedule_state(schedule)).step:item()
+  return ("%s: step %d, lr %s"):format(kinds[schedule], step, table.concat(get_last_lr(schedule), ", "))
+end
 
 -- All gradients scaled so that the norm of them together is at most max_norm; also returns the norm before.
 function th.clip_grad_norm(gradients, max_norm) return core.clip(gradients, max_norm, true) end

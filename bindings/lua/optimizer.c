@@ -13,17 +13,50 @@ static thunder_values *tree_check(lua_State *L, int index, const char *what)
     return values;
 }
 
-/* core.optimizer(kind, parameters, options) */
+/* core.optimizer(kind, parameters, options); parameters nil: groups are added. */
 static int core_optimizer(lua_State *L)
 {
     const char *kind = luaL_checkstring(L, 1);
     lua_settop(L, 3);
-    thunder_values *parameters = tree_check(L, 2, "parameters");
+    thunder_values *parameters = lua_isnil(L, 2) ? NULL : tree_check(L, 2, "parameters");
     thunder_options *options = options_check(L, 3);
     box *made = box_push(L, BOX_OPTIMIZER);
     thunder_optimizer *optimizer = NULL;
     check_status(L, thunder_optimizer_create(layer_of(L)->context, kind, parameters, options, &optimizer));
     made->handle = optimizer;
+    return 1;
+}
+
+/* core.add_group(optimizer, parameters, options) */
+static int core_add_group(lua_State *L)
+{
+    thunder_optimizer *optimizer = optimizer_check(L, 1);
+    lua_settop(L, 3);
+    thunder_values *parameters = tree_check(L, 2, "parameters");
+    check_status(L, thunder_optimizer_add_group(optimizer, parameters, options_check(L, 3)));
+    return 0;
+}
+
+static int core_group_count(lua_State *L)
+{
+    lua_pushinteger(L, (lua_Integer)thunder_optimizer_group_count(optimizer_check(L, 1)));
+    return 1;
+}
+
+static int core_optimizer_text(lua_State *L)
+{
+    thunder_optimizer *optimizer = optimizer_check(L, 1);
+    thunder_values *out = values_box(L);
+    check_status(L, thunder_optimizer_text(optimizer, out));
+    return values_push(L, out, false);
+}
+
+/* core.get_number(optimizer, name) */
+static int core_get_number(lua_State *L)
+{
+    double value = 0;
+    check_status(L, thunder_optimizer_get_f64(optimizer_check(L, 1), luaL_checkstring(L, 2), &value));
+    lua_pushnumber(L, value);
     return 1;
 }
 
@@ -96,6 +129,15 @@ static int core_schedule_step(lua_State *L)
     return 0;
 }
 
+/* core.last_lr(schedule): as many numbers as the optimizer has groups. */
+static int core_last_lr(lua_State *L)
+{
+    thunder_schedule *schedule = box_check(L, 1, BOX_SCHEDULE);
+    thunder_values *out = values_box(L);
+    check_status(L, thunder_schedule_last_lr(schedule, out));
+    return values_push(L, out, false);
+}
+
 static int core_schedule_state(lua_State *L)
 {
     module_push(L, thunder_schedule_state(box_check(L, 1, BOX_SCHEDULE)));
@@ -105,12 +147,17 @@ static int core_schedule_state(lua_State *L)
 void open_optimizer(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"optimizer", core_optimizer},
+                                         {"add_group", core_add_group},
+                                         {"group_count", core_group_count},
+                                         {"get_number", core_get_number},
+                                         {"optimizer_text", core_optimizer_text},
                                          {"step", core_step},
                                          {"optimizer_state", core_optimizer_state},
                                          {"set_number", core_set_number},
                                          {"clip", core_clip},
                                          {"schedule", core_schedule},
                                          {"schedule_step", core_schedule_step},
+                                         {"schedule_last_lr", core_last_lr},
                                          {"schedule_state", core_schedule_state},
                                          {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);

@@ -112,8 +112,12 @@ function mt.__index(x, key)
     end
     core.refuse(("a tensor has no member '%s'%s"):format(key, core.suggest(key, names)))
   end
+  if key == (core.shape(x)[1] or -1) + 1 and core.called_from_c() then return nil end
   return view_of(x, key)
 end
+
+-- for i, row in ipairs(x), and pairs: `ipairs` reads on until there is nothing, which no line of a script may.
+function mt.__pairs(x) return ipairs(x) end
 
 -- x[key] = a number or a tensor that fits
 function mt.__newindex(x, key, value)

@@ -39,8 +39,8 @@ const ModuleKind& ModuleKinds::get(std::string_view name) const {
 
 namespace {
 
-// A leaf as an argument that a schema judges. `dims` keeps what the argument points to.
-Arg argument(const Any& a, std::vector<Dim>& dims) {
+// A leaf as an argument that a schema judges; a tensor is its position. `dims` keeps what the argument points to.
+Arg argument(const Any& a, size_t position, std::vector<Dim>& dims) {
   switch (a.kind) {
     case ArgKind::string:
       return Arg::string({a.s, a.count});
@@ -52,8 +52,12 @@ Arg argument(const Any& a, std::vector<Dim>& dims) {
       return Arg::dims({dims.data() + first, a.count});
     }
     case ArgKind::value:
-    case ArgKind::values:
-      return Arg::value(kNoValue);  // no option is a tensor: the schema says so
+      return Arg::value(static_cast<ValueId>(position));
+    case ArgKind::values: {
+      Arg out;
+      out.kind = a.kind;  // no option is a list of tensors: the schema says so
+      return out;
+    }
     default: {
       Arg out;
       out.kind = a.kind;
@@ -96,11 +100,18 @@ Ref<Module> make_module(const ModuleEnvironment& environment, std::string_view n
   std::vector<Dim> dims;
   dims.reserve(n_dims);  // pointers into it must stay
   std::vector<Arg> given;
-  for (const Any& a : args) given.push_back(argument(a, dims));
+  for (const Any& a : args) given.push_back(argument(a, given.size(), dims));
   CompleteArgs complete(kind.schema(), given, names);
   std::vector<Leaf> options;
-  for (const Arg& a : complete.span()) options.push_back(leaf(a));
+  for (const Arg& a : complete.span()) options.push_back(a.kind == ArgKind::value ? Leaf() : leaf(a));
   auto module = make<Module>(kind, std::move(options));
+  for (size_t i = 0; i < complete.span().size(); i++) {
+    const Param& p = kind.schema().params[i];
+    const Arg& a = complete.span()[i];
+    if (p.kind != ParamKind::tensor || !a.present()) continue;
+    require(a.kind == ArgKind::value, name, ": argument '", p.name, "' must be a tensor, got a number");
+    module->set_tensor(p.name, Ref<Tensor>(args[a.v].t), Role::buffer);
+  }
   if (kind.init) {
     ModuleInit init(*module, environment);
     kind.init(init);

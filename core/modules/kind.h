@@ -10,7 +10,8 @@ namespace thunder {
 class ModuleInit;
 class ModuleCall;
 
-// `schema` declares the options, and that the forward returns a tensor: "Linear(int in_features, ...) -> tensor".
+// `schema` declares the options, and that the forward returns a tensor: "Linear(int in_features, ...) -> tensor". An
+// option that is a tensor becomes a buffer of its name.
 struct ModuleRow {
   SchemaText schema;
   std::string_view doc;

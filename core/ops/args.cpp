@@ -17,6 +17,14 @@ std::string_view kind_of(const Arg& a) {
        ", got ", kind_of(given));
 }
 
+// Two of PyTorch's parameters go by NumPy's names as well, as they do there.
+std::string_view own_name(std::string_view name) { return name == "axis" ? "dim" : name == "keepdims" ? "keepdim" : name; }
+
+int find_param(const Schema& schema, std::string_view name) {
+  const int found = schema.find(name);
+  return found < 0 ? schema.find(own_name(name)) : found;
+}
+
 }  // namespace
 
 CompleteArgs::CompleteArgs(const Schema& schema, std::span<const Arg> given, const char* const* names) {
@@ -39,7 +47,7 @@ void CompleteArgs::place_named(const Schema& schema, std::span<const Arg> given,
   for (size_t i = 0; i < given.size(); i++) {
     size_t at = i;
     if (names[i]) {
-      int found = schema.find(names[i]);
+      const int found = find_param(schema, names[i]);
       if (found < 0) {
         std::vector<std::string_view> known;
         for (auto& p : params) known.push_back(p.name);

@@ -3,7 +3,8 @@
 --   thunder run digits.lua [--traces] [--epochs N] [--mnist DIR] [--save DIR] [FILE.csv]
 --
 -- Without arguments: the 1,797 digits in data/, a fifth of which is drawn at random and held out. --mnist takes the
--- directory of MNIST's own four files, packed (.gz) or not. Ends with an error when a model is less accurate than it must be.
+-- directory of MNIST's own four files, packed (.gz) or not. Ends with an error when a model is less accurate than it must be
+-- after all of its epochs.
 local th = require "thunder"
 local nn, optim, data = th.nn, th.optim, th.data
 
@@ -163,7 +164,9 @@ for _, model in ipairs(models) do
   check_saved(model.name, net, model.make, side, test[1], options.save)
   local reached = accuracy(net, test)
   print(("%s: %.2f %% of %d held-out images right"):format(model.name, 100 * reached, #test[1]))
-  if reached < model.least then
+  if reached < model.least and epochs and epochs < model.epochs then
+    print(("%s: that is what so few epochs give; %d reach %.0f %%"):format(model.name, model.epochs, 100 * model.least))
+  elseif reached < model.least then
     error(("%s: at least %.0f %% was expected"):format(model.name, 100 * model.least), 0)
   end
 end

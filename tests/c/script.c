@@ -116,7 +116,7 @@ static void keeps_to_its_limits(thunder_context *context)
 
 static void fails(thunder_context *context)
 {
-    REFUSED(thunder_context_load_script(context, "no/such.lua"), THUNDER_CALLBACK, "no/such.lua");
+    REFUSED(thunder_context_load_script(context, "no/such.lua"), THUNDER_NOT_FOUND, "no/such.lua");
     REFUSED(RUN("local x = 1\nlocal = 2\n"), THUNDER_CALLBACK, ":2:");
     REFUSED(RUN("\n\nerror 'on purpose'"), THUNDER_CALLBACK, ":3: on purpose");
     REFUSED(RUN("error(setmetatable({}, { __tostring = function() return 'an object' end }))"), THUNDER_CALLBACK,

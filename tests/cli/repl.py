@@ -68,7 +68,7 @@ def main():
             terminal = Terminal(home)
             terminal.until("> ")
             terminal.type("th.log_softm\t\n")
-            terminal.until("function: ")  # what was typed has become th.log_softmax
+            terminal.until(r"log_softmax\(tensor input")  # what was typed has become th.log_softmax
             for typed, is_kind in (("th.nn.LayerN\t", "th.nn.LayerNorm"), ("th.optim.AdamW", "th.optim.AdamW"), ("th.optim.Step\t", "th.optim.StepLR")):
                 terminal.type(f"'is ' .. tostring({typed} == {is_kind})\n")
                 terminal.until("is true")

@@ -26,6 +26,15 @@ def main():
     expect(run("--help"), 0, out="usage: thunder [COMMAND")
     expect(run(lines="1 + 1\nx = th.ones{2}\nx"), 0, out="2\nfloat32[2]\n{1., 1.}\n")
     expect(run(lines="for i = 1, 2 do\nprint(i)\nend\n"), 0, out="1\n2\n")
+    # The prompt explains, and ends when it is told to.
+    expect(run(lines="help\n"), 0, out="th.compile(function(x)")
+    for line in ("help softmax", "? softmax", "help(th.softmax)", 'help "softmax"', "th.softmax"):
+        expect(run(lines=line + "\n"), 0, out="softmax(tensor input, int dim")
+    for line in ("exit", "quit", "exit()", "exit(0)"):
+        assert (run(lines=line + "\nprint 'after'\n").stdout, run(lines=line + "\n").returncode) == ("", 0), line
+    expect(run(lines="help = 3\nhelp + 1\n"), 0, out="4\n")
+    expect(run(lines="{1, 'two', x = {true}}\n"), 0, out='{1, "two", x = {true}}\n')
+    expect(run(lines="th.nn.Linear(2, 3)\n"), 0, out="Linear(in_features=2, out_features=3, bias=True)\n")
     broken = run(lines="error 'on purpose'\n(\n'after'\n")
     assert broken.returncode == 1 and "on purpose" in broken.stderr and "near" in broken.stderr, broken
     # What is wrong wherever it ends is not read on; and the tool's own lines are nobody's place.
@@ -38,12 +47,22 @@ def main():
     expect(run("--version"), 0, out="thunder ")
     expect(run("doctor"), 0, out="compile    works")
     expect(run("ops", "softma"), 0, out="softmax(tensor input, int dim")
-    assert run("ops", "softmaks").stderr == "thunder: no op has 'softmaks' in its name\n"
+    assert run("ops", "softmaks").stderr == "thunder: nothing has 'softmaks' in its name (did you mean 'softmax'?)\n"
+    # Layers, optimisers, schedules and options too, in any case.
+    for words, says in (("linear", "nn.Linear(int in_features"), ("LINEAR", "\nlinear(tensor input"), ("adamw", "optim.AdamW(lr=0.001, betas=0.9, 0.999"),
+                        ("annealing", "optim.CosineAnnealingLR(T_max, eta_min=0)"), ("freezing", "option of th.compile: freezing = false (bool)")):
+        assert says in "\n" + run("ops", words).stdout, words
+    for command in ("run", "ops", "doctor"):
+        expect(run(command, "--help"), 0, out=f"usage: thunder {command}")
     assert run("run", "no/such.lua").stderr == "thunder: cannot open no/such.lua: No such file or directory\n"
     expect(run("ops", "softmaks"), 1, err="softmaks")
     expect(run("run", "no/such.lua"), 1, err="no/such.lua")
     expect(script("print(arg[1], ...)", "a b"), 0, out="a b\ta b")
     expect(script("\nerror 'on purpose'"), 1, err=":2: on purpose\nstack traceback:")
+    # One traceback, of the script's lines: none of the library's, and an error in a traced function has no second one.
+    traced = script('local th = require "thunder"\nlocal f = th.compile(function(x) return x.foo end)\nf(th.ones(2))\n').stderr
+    assert traced.count("stack traceback:") == 1 and "thunder.tensor" not in traced and "refuse" not in traced, traced
+    assert re.search(r":2: in function <.*:2>\n\t\[C\]: in local 'f'\n\t.*:3: in main chunk\n$", traced), traced
     told = script("error(setmetatable({}, { __tostring = function() return 'for the user alone' end }))")
     assert (told.returncode, told.stderr) == (1, "thunder: for the user alone\n"), told
 
@@ -52,6 +71,10 @@ def main():
                         ([str(digits)], "digits.lua' line 2, column 1: expected"), (["--epochs", "-3"], "--epochs needs a whole number, 1 or more")):
         wrong = run("run", str(digits), *words)
         assert wrong.returncode == 1 and "traceback" not in wrong.stderr and says in wrong.stderr, wrong
+
+    # Few epochs are no failure: what they give is said.
+    few = run("run", str(digits), "--epochs", "3")
+    assert few.returncode == 0 and "that is what so few epochs give; 40 reach 97 %" in few.stdout and "traceback" not in few.stderr, few
 
     help_text = run("--help").stdout
     # The script that the help shows is one that runs.

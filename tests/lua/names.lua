@@ -1,0 +1,30 @@
+-- Unknown names: the nearest one where one is near, all where they are few, and never what has nothing in common.
+local th = require "thunder"
+local expect = require "support.expect"
+local nn, optim = th.nn, th.optim
+
+local function message(f) return tostring(select(2, pcall(f))):match("^[^\n]*") end
+
+expect.error(function() return th.sotfmax end, "no op or function 'sotfmax' (did you mean 'softmax'?)")
+expect.error(function() return nn.Lnear end, "'Lnear' (did you mean 'Linear'?)")
+expect.error(function() return nn.functional.rleu end, "nn.functional has no function 'rleu' (did you mean 'relu'?)")
+expect.error(function() return optim.Adagrad end, "'Adagrad'", "there are Adam, AdamW, ")
+expect.error(function() return optim.lr_scheduler.StepLr end, "optim.lr_scheduler", "(did you mean 'StepLR'?)")
+expect.error(function() return th.ones(2).shpae end, "'shpae' (did you mean 'shape'?)")
+expect.error(function() nn.Linear(2, 3).wieght = nil; return nn.Linear(2, 3).wieght end, "this Linear has no member 'wieght' (did you mean 'weight'?)")
+expect.error(function() optim.SGD(nn.Linear(2, 3), { learning_rate = 1 }) end, "SGD: unknown option 'learning_rate'")
+for _, f in ipairs {
+  function() return th.ones(2).foo end,
+  function() return th.xyz end,
+  function() return nn.Linear(2, 3).foo end,
+} do
+  assert(not message(f):find("did you mean"), message(f))
+end
+
+-- NumPy's names for dim and keepdim, as PyTorch takes them; lists too.
+local x = th.tensor { { 1.0, 2.0 }, { 3.0, 4.0 } }
+expect.values(x:sum { axis = 0 }, { 4, 6 })
+expect.values(x:sum { axis = { 0, 1 }, keepdims = true }, { { 10 } })
+expect.values(th.softmax(th.zeros(2), { axis = 0 }), { 0.5, 0.5 })
+expect.error(function() x:sum { dim = 0, axis = 0 } end, "argument 'dim' is given twice")
+expect.error(function() x:sum { axes = { 0, 1 } } end, "sum: unknown argument 'axes'")
