@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "loops/nest.h"
+#include "loops/cpu/nest.h"
 
 namespace thunder::loops {
 
@@ -30,7 +30,7 @@ class Emitter {
   // Names the target and the version of the code generator: part of every key.
   virtual const char* target() const = 0;
   // Machine code of the nest as one function of that name. Any thread, several at a time.
-  virtual Object compile(const Nest& nest, const char* name) = 0;
+  virtual Object compile(const CpuNest& nest, const char* name) = 0;
   // Makes such code callable; it stays until the process ends. Null: `error` says why, as it does of another machine's code.
   virtual KernelFn load(const std::vector<char>& code, const char* name, std::string& error) = 0;
 };
@@ -45,6 +45,6 @@ struct Target {
 // What the module exports under this name. No target: the machine at hand. Null: it is not supported.
 using MakeEmitter = Emitter* (*)(uint32_t version, const Target* target);
 constexpr char kMakeEmitter[] = "thunder_make_emitter";
-constexpr uint32_t kEmitterVersion = 14;  // of this header and nest.h: both sides are built from one tree
+constexpr uint32_t kEmitterVersion = 15;  // of this header and cpu/nest.h: both sides are built from one tree
 
 }  // namespace thunder::loops

@@ -8,7 +8,7 @@ KernelCache::KernelCache(Emitter& emitter, std::string folder, std::string_view 
     : emitter_(emitter), store_(std::move(folder)),
       prefix_(cat("kernel ", kEmitterVersion, "\n", identity, "\n", emitter.target(), "\n")) {}
 
-KernelFn KernelCache::get(const Nest& nest) {
+KernelFn KernelCache::get(const CpuNest& nest) {
   const std::string text = print(nest);
   Slot* slot;
   {
@@ -22,7 +22,7 @@ KernelFn KernelCache::get(const Nest& nest) {
   return slot->code;
 }
 
-KernelFn KernelCache::find_or_compile(const Nest& nest, const std::string& text) {
+KernelFn KernelCache::find_or_compile(const CpuNest& nest, const std::string& text) {
   const std::string key = prefix_ + text;
   std::string error;
   if (const auto blob = store_.get(key))

@@ -23,7 +23,7 @@ class KernelCache {
   KernelCache(Emitter& emitter, std::string folder, std::string_view identity);
 
   // Throws when the emitter fails. Any thread; each nest is compiled once, different ones at the same time.
-  KernelFn get(const Nest& nest);
+  KernelFn get(const CpuNest& nest);
   KernelStatistics statistics() const { return {compiled_, loaded_}; }
 
  private:
@@ -31,7 +31,7 @@ class KernelCache {
     std::mutex mutex;
     KernelFn code = nullptr;
   };
-  KernelFn find_or_compile(const Nest& nest, const std::string& text);
+  KernelFn find_or_compile(const CpuNest& nest, const std::string& text);
 
   Emitter& emitter_;
   BlobStore store_;

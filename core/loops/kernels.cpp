@@ -69,9 +69,9 @@ bool can_compile(std::string* why) {
   return module().kernels.has_value();
 }
 
-KernelFn kernel(const Nest& nest) { return module().kernels->get(nest); }
+KernelFn kernel(const CpuNest& nest) { return module().kernels->get(nest); }
 
-Object compile_for(const Target& target, const Nest& nest) {
+Object compile_for(const Target& target, const CpuNest& nest) {
   const std::unique_ptr<Emitter> emitter(module().make(kEmitterVersion, &target));
   return emitter ? emitter->compile(nest, "kernel") : Object{{}, cat("LLVM knows no machine \"", target.triple, "\"")};
 }

@@ -12,10 +12,10 @@ bool can_compile(std::string* why = nullptr);
 
 // The code of a nest, kept for the whole process, and on disk in BlobStore::default_folder(). Throws when the emitter
 // fails. Requires: can_compile(). Any thread.
-KernelFn kernel(const Nest& nest);
+KernelFn kernel(const CpuNest& nest);
 
 // The code of a nest for another machine, a function "kernel", kept nowhere. Requires: can_compile(). Any thread.
-Object compile_for(const Target& target, const Nest& nest);
+Object compile_for(const Target& target, const CpuNest& nest);
 
 // Since the process began.
 KernelStatistics kernel_statistics();

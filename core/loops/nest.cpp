@@ -39,15 +39,6 @@ void find_levels(Nest& n, AxisSet inner) {
   }
 }
 
-int64_t work_items(const Nest& nest, int64_t piece, int64_t block) {
-  int64_t items = 1;
-  for (const Choice& c : choices(nest)) {
-    const int64_t length = c.of == Choice::Of::piece ? piece : c.of == Choice::Of::block ? block : 1;
-    items *= (nest.extents[c.axis] + length - 1) / length;
-  }
-  return items;
-}
-
 namespace {
 
 // Where an axis is cut, by the cut's number; "0" and "end" for where it begins and ends.
@@ -79,17 +70,13 @@ std::string print_expr(const Nest& nest, const Expr& e) {
 }  // namespace
 
 std::string print(const Nest& nest) {
-  std::string out = cat("nest ", nest.outer, " outer, ", nest.inner, " inner of ", nest.axes(), " axes, lane ", nest.lane,
-                        nest.split ? " split" : "", nest.backwards ? " backwards" : "", nest.blocked ? " blocked" : "", is_short(nest) ? " short" : is_even(nest) ? " even" : "",
-                        nest.pipelined ? " pipelined" : "", "\nbuffers");
+  std::string out = cat("nest ", nest.outer, " outer, ", nest.inner, " inner of ", nest.axes(), " axes", nest.backwards ? " backwards" : "", "\nbuffers");
   for (DType d : nest.buffers) out += cat(" ", name(d));
   for (size_t i = 0; i < nest.exprs.size(); i++) out += cat("\n  e", i, " = ", print_expr(nest, nest.exprs[i]));
-  for (ExprId e : nest.kept) out += cat("\n  keep e", e);
-  for (const Nest::Ahead& a : nest.ahead) out += cat("\n  ahead e", a.load, " in pass ", a.pass);
   for (const Output& s : nest.stores) {
     std::string steps;
     for (int64_t stride : nest.maps[s.map]) steps += static_cast<char>(step_of(stride));
-    out += cat("\n  b", s.buffer, "[map", s.map, "<", steps, ">", s.offset ? " + offset" : "", "] ", s.kind == OutputKind::column ? "+=" : "=", " e", s.value, s.streams ? " streams" : "");
+    out += cat("\n  b", s.buffer, "[map", s.map, "<", steps, ">", s.offset ? " + offset" : "", "] ", s.kind == OutputKind::column ? "+=" : "=", " e", s.value);
     for (const Stretch& only : s.only)
       out += cat(" where ", print_cut(nest, only.axis, only.begin), " <= axis ", only.axis, " < ", print_cut(nest, only.axis, only.end));
   }

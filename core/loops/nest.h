@@ -1,4 +1,5 @@
-// A loop nest: what one kernel computes. Iteration axes, index maps, expressions, stores; no tensors, no op names.
+// A loop nest: what one kernel computes. Iteration axes, index maps, expressions, stores; no tensors, no op names, and nothing of how it
+// is run: that is a schedule's, for CPUs cpu/nest.h.
 //
 //     for each position along the outer axes (split among threads)
 //       pass 0: for each position along the inner axes: the reductions that need nothing reduced
@@ -64,31 +65,17 @@ struct Output {
   uint32_t map;
   int64_t offset = 0;             // elements to add
   std::vector<Stretch> only = {};  // it is known, and stored, where all of these hold; none: everywhere
-  bool streams = false;           // whole lines go past the caches, unless the buffer is an input's too
 };
 
 struct Nest {
   std::vector<int64_t> extents;  // of the axes: outer ones, inner ones, then those that only `pick` walks
   uint32_t outer = 0, inner = 0; // how many of each
-  uint32_t lane = 0;             // vectors run along this axis: the last inner one, or the last outer one
-  bool split = false;            // pieces of the lane axis are work items too: nothing is reduced along it
   bool backwards = false;        // the one inner axis is walked from its end
   bool partial = false;          // some of what it loads is there along stretches of an axis only
-  bool pipelined = false;        // one loop goes over a row in its last pass, the next row in the pass before, and so on
-  bool blocked = false;          // the inner axis after the lane one is walked a block at a time for each vector of lanes
   std::vector<DType> buffers;    // element types of the arguments
   std::vector<Map> maps;
   std::vector<Expr> exprs;       // each after what it needs
   std::vector<Output> stores;
-  // Expressions that a pass computes and a later one needs again, dear enough to be kept for the row in between.
-  std::vector<ExprId> kept;
-  // Loads that pass 0 or another makes and a later one makes again: in this pass, the last, the next row is fetched.
-  // Of a blocked nest: those of squares, the next of which is fetched.
-  struct Ahead {
-    ExprId load;
-    uint32_t pass;
-  };
-  std::vector<Ahead> ahead;
   uint32_t passes = 1;
 
   uint32_t axes() const { return static_cast<uint32_t>(extents.size()); }
@@ -121,14 +108,6 @@ struct Nest {
     std::erase_if(out, [&](int64_t cut) { return cut <= 0 || cut >= extents[axis]; });
     return out;
   }
-  bool lane_is_outer() const { return lane < outer; }
-  // Of pieces of the lane axis, one goes over all positions of the outer axes before the next: the sums of its columns stay in the
-  // first-level cache meanwhile.
-  bool pieces_run_slowest() const {
-    return split && std::any_of(stores.begin(), stores.end(), [this](const Output& s) { return s.kind == OutputKind::column && maps[s.map][lane] != 0; });
-  }
-  // Requires: blocked.
-  uint32_t block_axis() const { return outer + inner - 1; }
 };
 
 // Of each expression the axes and the level, where reductions reduce these axes.
@@ -138,37 +117,11 @@ void find_levels(Nest& nest, AxisSet inner);
 enum class Step : char { none = '0', unit = '1', any = 's' };
 inline Step step_of(int64_t stride) { return stride == 0 ? Step::none : stride == 1 ? Step::unit : Step::any; }
 
-// All that code may depend on of the number of lanes: too few for a loop of whole vectors; whole vectors only,
-// between cuts too.
-inline bool is_short(const Nest& n) { return n.extents[n.lane] <= 16; }
-inline bool is_even(const Nest& n) {
-  const auto cuts = n.cuts(n.lane);
-  return n.extents[n.lane] % 64 == 0 && std::all_of(cuts.begin(), cuts.end(), [](int64_t cut) { return cut % 64 == 0; });
-}
-
 // The run-time parameters of a kernel: the extents, the strides that are `any` map by map, the offsets of expressions and of
 // outputs, the cuts axis by axis.
 std::vector<int64_t> parameters(const Nest& nest);
 
-// What the number of a work item chooses, the fastest first: an index of an axis, a piece of the lane axis, or a block.
-struct Choice {
-  enum class Of : uint8_t { index, piece, block } of;
-  uint32_t axis;
-};
-inline std::vector<Choice> choices(const Nest& n) {
-  std::vector<Choice> out;
-  const bool pieces = n.split || n.lane_is_outer(), slowest = n.pieces_run_slowest();
-  if (pieces && !slowest) out.push_back({Choice::Of::piece, n.lane});
-  if (n.blocked) out.push_back({Choice::Of::block, n.block_axis()});
-  for (uint32_t a = n.outer; a-- > 0;)
-    if (a != n.lane) out.push_back({Choice::Of::index, a});
-  if (pieces && slowest) out.push_back({Choice::Of::piece, n.lane});
-  return out;
-}
-// How many work items pieces and blocks of these lengths make.
-int64_t work_items(const Nest& nest, int64_t piece, int64_t block);
-
-// What the code depends on, as text: equal text, equal code. Reads as a program.
+// What is computed, as text that reads as a program: strides and extents only as far as code depends on them.
 std::string print(const Nest& nest);
 
 }  // namespace thunder::loops

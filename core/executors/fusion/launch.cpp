@@ -21,7 +21,7 @@ struct Launcher::Work {
 };
 
 Launcher::Launcher(Lowered lowered, const Machine& machine) : checks_(std::move(lowered.checks)) {
-  Nest& nest = lowered.nest;
+  CpuNest& nest = lowered.nest;
   fit_caches(nest, machine);
   ensure(nest.buffers.size() <= kMaxArguments, "a kernel has more arguments than its lines can have");
   kernel_ = kernel(nest);
@@ -36,7 +36,7 @@ Launcher::Launcher(Lowered lowered, const Machine& machine) : checks_(std::move(
   partials_ = PartialSums(std::move(lowered.partials), elements, items_);
 }
 
-void Launcher::find_steps(const Nest& nest) {
+void Launcher::find_steps(const CpuNest& nest) {
   steps_.resize(nest.buffers.size());
   const auto walk = [&](uint32_t buffer, uint32_t map) {
     const auto bytes = static_cast<int64_t>(size_of(nest.buffers[buffer]));

@@ -22,7 +22,7 @@ class Launcher {
   Status* run_range(const Work& work, int64_t begin, int64_t end) const;
   static Status* run_items(int64_t begin, int64_t end, void* work);
   static Status* run_chunks(int64_t begin, int64_t end, void* work);
-  void find_steps(const Nest& nest);
+  void find_steps(const CpuNest& nest);
   Status* refused(const Refusal& refusal) const;
 
   loops::KernelFn kernel_ = nullptr;

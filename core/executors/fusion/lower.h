@@ -7,7 +7,7 @@
 
 #include "executors/executor.h"
 #include "executors/fusion/group.h"
-#include "loops/nest.h"
+#include "loops/cpu/nest.h"
 
 namespace thunder::fusion {
 
@@ -29,7 +29,7 @@ struct Check {
 };
 
 struct Lowered {
-  Nest nest;  // arguments: the node's inputs, then its outputs
+  CpuNest nest;  // arguments: the node's inputs, then its outputs
   std::vector<Partial> partials;
   std::vector<Check> checks;  // by ExprId; only those of picks are filled
   bool in_tiles = false;      // what lower_tiles gives

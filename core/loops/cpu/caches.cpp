@@ -12,7 +12,7 @@ int64_t most_kept(const Machine& machine) {
 }
 
 // `there`: those that need nothing any more.
-void need(const Nest& n, ExprId id, const std::vector<uint8_t>& there, std::vector<uint8_t>& needed) {
+void need(const CpuNest& n, ExprId id, const std::vector<uint8_t>& there, std::vector<uint8_t>& needed) {
   if (needed[id] || n.is_row(id)) return;
   needed[id] = 1;
   if (there[id]) return;
@@ -20,7 +20,7 @@ void need(const Nest& n, ExprId id, const std::vector<uint8_t>& there, std::vect
 }
 
 // What a pass computes for each position of a row.
-std::vector<uint8_t> needed_in(const Nest& n, uint32_t pass, const std::vector<uint8_t>& there) {
+std::vector<uint8_t> needed_in(const CpuNest& n, uint32_t pass, const std::vector<uint8_t>& there) {
   std::vector<uint8_t> needed(n.exprs.size(), 0);
   for (ExprId id = 0; id < n.exprs.size(); id++)
     if (is_reduction(n.exprs[id].fn) && n.exprs[id].level == pass + 1) need(n, n.exprs[id].in[0], there, needed);
@@ -36,7 +36,7 @@ struct Reads {
   int cost = -1;
 };
 
-std::vector<Reads> reads_of(const Nest& n) {
+std::vector<Reads> reads_of(const CpuNest& n) {
   std::vector<Reads> reads(n.exprs.size());
   std::vector<uint8_t> there(n.exprs.size(), 0);
   for (uint32_t pass = 0; pass < n.passes; pass++) {
@@ -56,14 +56,14 @@ std::vector<Reads> reads_of(const Nest& n) {
 }
 
 // Of what lies in a buffer at a map's places along some axes.
-size_t bytes(const Nest& n, uint32_t buffer, uint32_t map, AxisSet axes) {
+size_t bytes(const CpuNest& n, uint32_t buffer, uint32_t map, AxisSet axes) {
   size_t elements = 1;
   for (uint32_t a = 0; a < n.outer + n.inner; a++)
     if (n.maps[map][a] && (axes & bit(a))) elements *= static_cast<size_t>(n.extents[a]);
   return elements * size_of(n.buffers[buffer]);
 }
 
-size_t all_bytes(const Nest& n) {
+size_t all_bytes(const CpuNest& n) {
   size_t all = 0;
   for (const Expr& e : n.exprs)
     if (e.fn == Fn::load) all += bytes(n, e.buffer, e.map, ~AxisSet{0});
@@ -72,7 +72,7 @@ size_t all_bytes(const Nest& n) {
 }
 
 // What one loop over a row in each pass goes over: what is read, or kept, from one pass to another, is there for a row in each of them.
-size_t bytes_in_flight(const Nest& n) {
+size_t bytes_in_flight(const CpuNest& n) {
   std::vector<uint8_t> there(n.exprs.size(), 0);
   std::vector<uint32_t> first(n.exprs.size(), 0), rows(n.exprs.size(), 0);
   for (uint32_t pass = 0; pass < n.passes; pass++) {
@@ -95,23 +95,23 @@ size_t bytes_in_flight(const Nest& n) {
 }
 
 // Whether two loads read the same rows, at most a row off each other: parts of them, put together in another order.
-bool read_same_rows(const Nest& n, const Expr& a, const Expr& b) {
+bool read_same_rows(const CpuNest& n, const Expr& a, const Expr& b) {
   return a.fn == Fn::load && b.fn == Fn::load && a.buffer == b.buffer && a.map == b.map && std::abs(a.offset - b.offset) < n.extents[n.lane];
 }
 
-bool reads_another(const Nest& n, const std::vector<Nest::Ahead>& others, const Expr& e) {
-  return std::any_of(others.begin(), others.end(), [&](const Nest::Ahead& a) { return read_same_rows(n, n.exprs[a.load], e); });
+bool reads_another(const CpuNest& n, const std::vector<CpuNest::Ahead>& others, const Expr& e) {
+  return std::any_of(others.begin(), others.end(), [&](const CpuNest::Ahead& a) { return read_same_rows(n, n.exprs[a.load], e); });
 }
 
 // A square is of many rows, each of which lies elsewhere: nothing but the next one's address tells the processor of it.
-void fetch_squares(Nest& n) {
-  if (std::none_of(n.stores.begin(), n.stores.end(), [](const Output& s) { return s.streams; })) return;
+void fetch_squares(CpuNest& n) {
+  if (!n.streams_any()) return;
   for (ExprId id = 0; id < n.exprs.size(); id++)
     if (n.exprs[id].fn == Fn::load && n.maps[n.exprs[id].map][n.block_axis()] && n.maps[n.exprs[id].map][n.lane]) n.ahead.push_back({id, 0});
 }
 
 // So is a piece, of which the next row lies elsewhere; in the caches it is found soon enough.
-void fetch_pieces(Nest& n, size_t cache) {
+void fetch_pieces(CpuNest& n, size_t cache) {
   size_t all = 0;
   for (ExprId id = 0; id < n.exprs.size(); id++) {
     const Expr& e = n.exprs[id];
@@ -124,7 +124,7 @@ void fetch_pieces(Nest& n, size_t cache) {
 
 }  // namespace
 
-void keep_rows(Nest& n, const Machine& machine) {
+void keep_rows(CpuNest& n, const Machine& machine) {
   // Along an axis that is cut, what one pass computes at some positions another may need at all.
   if (n.lane_is_outer() || n.split || n.backwards || !n.cuts(n.lane).empty()) return;
   std::vector<int> passes(n.exprs.size(), 0);
@@ -143,20 +143,20 @@ void keep_rows(Nest& n, const Machine& machine) {
   }
 }
 
-void stream_large(Nest& n, const Machine& machine) {
+void stream_large(CpuNest& n, const Machine& machine) {
   const size_t cache = machine.last_level;
-  for (Output& s : n.stores)
-    s.streams = s.kind == OutputKind::each && n.maps[s.map][n.lane] == 1 && !is_short(n) && cache && bytes(n, s.buffer, s.map, ~AxisSet{0}) >= cache / 2;
+  n.streamed.clear();
+  for (const Output& s : n.stores)
+    n.streamed.push_back(s.kind == OutputKind::each && n.maps[s.map][n.lane] == 1 && !is_short(n) && cache && bytes(n, s.buffer, s.map, ~AxisSet{0}) >= cache / 2);
 }
 
-void pipeline_rows(Nest& n, const Machine& machine) {
+void pipeline_rows(CpuNest& n, const Machine& machine) {
   const bool rows = n.outer > 0 && n.inner == 1 && !n.lane_is_outer() && !n.split && !n.blocked;
-  const bool past = std::any_of(n.stores.begin(), n.stores.end(), [](const Output& s) { return s.streams; });
-  if (!rows || past || n.passes < 2) return;
+  if (!rows || n.streams_any() || n.passes < 2) return;
   n.pipelined = bytes_in_flight(n) <= machine.l1 && (!machine.last_level || all_bytes(n) <= machine.last_level);
 }
 
-bool sums_whole_rows(const Nest& n, const Machine& machine) {
+bool sums_whole_rows(const CpuNest& n, const Machine& machine) {
   size_t row = 0;
   bool parts = false;
   for (const Expr& e : n.exprs) {
@@ -169,7 +169,7 @@ bool sums_whole_rows(const Nest& n, const Machine& machine) {
   return parts && row <= machine.l2 / 2;
 }
 
-void fetch_ahead(Nest& n, const Machine& machine) {
+void fetch_ahead(CpuNest& n, const Machine& machine) {
   n.ahead.clear();
   if (n.blocked) return fetch_squares(n);
   if (n.pieces_run_slowest()) return fetch_pieces(n, machine.last_level);
@@ -186,7 +186,7 @@ void fetch_ahead(Nest& n, const Machine& machine) {
   if (row > machine.l2 / 2 || all <= machine.l2) n.ahead.clear();
 }
 
-void fit_caches(Nest& n, const Machine& machine) {
+void fit_caches(CpuNest& n, const Machine& machine) {
   stream_large(n, machine);
   pipeline_rows(n, machine);
   fetch_ahead(n, machine);

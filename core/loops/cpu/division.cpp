@@ -12,7 +12,7 @@ constexpr int64_t kBlock = 128, kShortBlock = 16, kBlockedPiece = 64;
 // Of rows side by side, each in a lane.
 constexpr int64_t kOuterPiece = 64;
 
-int64_t piece_of(const Nest& nest, const Machine& machine) {
+int64_t piece_of(const CpuNest& nest, const Machine& machine) {
   if (nest.lane_is_outer()) return kOuterPiece;
   if (nest.blocked) return kBlockedPiece;
   if (nest.pieces_run_slowest()) return sums_whole_rows(nest, machine) ? nest.extents[nest.lane] : kSummedPiece;
@@ -21,11 +21,11 @@ int64_t piece_of(const Nest& nest, const Machine& machine) {
 
 // Rows that lie a multiple of half the conflict stride apart compete for two places of the first level: few of them are written at a
 // time, unless they go past the caches.
-int64_t block_of(const Nest& nest, const Machine& machine) {
+int64_t block_of(const CpuNest& nest, const Machine& machine) {
   const auto stride = static_cast<int64_t>(machine.conflict_stride / 2);
   bool conflict = false, streams = false;
   for (const Output& s : nest.stores) {
-    streams |= s.streams;
+    streams |= nest.streams(s);
     if (!nest.blocked || nest.maps[s.map][nest.lane] != 1) continue;
     conflict |= nest.maps[s.map][nest.block_axis()] * static_cast<int64_t>(size_of(nest.buffers[s.buffer])) % stride == 0;
   }
@@ -34,6 +34,6 @@ int64_t block_of(const Nest& nest, const Machine& machine) {
 
 }  // namespace
 
-Division divide(const Nest& nest, const Machine& machine) { return {piece_of(nest, machine), block_of(nest, machine)}; }
+Division divide(const CpuNest& nest, const Machine& machine) { return {piece_of(nest, machine), block_of(nest, machine)}; }
 
 }  // namespace thunder::loops

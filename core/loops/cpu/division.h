@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/machine.h"
-#include "loops/nest.h"
+#include "loops/cpu/nest.h"
 
 namespace thunder::loops {
 
@@ -16,6 +16,6 @@ struct Division {
 };
 
 // Requires: it is marked what is streamed.
-Division divide(const Nest& nest, const Machine& machine);
+Division divide(const CpuNest& nest, const Machine& machine);
 
 }  // namespace thunder::loops

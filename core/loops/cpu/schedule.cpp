@@ -9,12 +9,12 @@
 namespace thunder::loops {
 namespace {
 
-bool sums_columns(const Nest& n) {
+bool sums_columns(const CpuNest& n) {
   return std::any_of(n.stores.begin(), n.stores.end(), [](const Output& s) { return s.kind == OutputKind::column; });
 }
 
 // How much a nest gains when vectors run along an axis: the elements that it then reads and writes side by side.
-double gain(const Nest& n, uint32_t axis) {
+double gain(const CpuNest& n, uint32_t axis) {
   double gain = 0;
   const auto count = [&](uint32_t map, double weight) {
     for (uint32_t a = 0; a < n.outer; a++)
@@ -29,7 +29,7 @@ double gain(const Nest& n, uint32_t axis) {
   return n.extents[axis] >= 16 ? gain * 4 : n.extents[axis] >= 8 ? gain * 2 : gain;
 }
 
-uint32_t best(const Nest& n, AxisSet among) {
+uint32_t best(const CpuNest& n, AxisSet among) {
   uint32_t best = static_cast<uint32_t>(std::countr_zero(among));
   for (uint32_t a = 0; a < n.outer; a++)
     if (among & bit(a) && gain(n, a) > gain(n, best)) best = a;
@@ -37,7 +37,7 @@ uint32_t best(const Nest& n, AxisSet among) {
 }
 
 // The axes that sums over others leave: lanes are not added up where each has a sum of its own.
-AxisSet summed_by_lane(const Nest& n) {
+AxisSet summed_by_lane(const CpuNest& n) {
   AxisSet all = bit(n.outer) - 1, left = all;
   for (const Output& s : n.stores)
     if (s.kind == OutputKind::column && !is_reduction(n.exprs[s.value].fn))
@@ -47,7 +47,7 @@ AxisSet summed_by_lane(const Nest& n) {
 }
 
 // The strides of the map that walks most: what the order of the loops follows.
-const Map& main_map(const Nest& n) {
+const Map& main_map(const CpuNest& n) {
   const auto walks = [&](uint32_t m) { return std::count_if(n.maps[m].begin(), n.maps[m].end(), [](int64_t s) { return s != 0; }); };
   uint32_t main = n.stores.empty() ? 0 : n.stores[0].map;
   for (uint32_t m = 0; m < n.maps.size(); m++)
@@ -55,7 +55,7 @@ const Map& main_map(const Nest& n) {
   return n.maps[main];
 }
 
-void reorder(Nest& n, const std::vector<uint32_t>& order) {
+void reorder(CpuNest& n, const std::vector<uint32_t>& order) {
   const auto moved = [&](const std::vector<int64_t>& from) {
     std::vector<int64_t> to;
     for (uint32_t a : order) to.push_back(from[a]);
@@ -72,7 +72,7 @@ void reorder(Nest& n, const std::vector<uint32_t>& order) {
 
 // What lies side by side along another axis than the lanes' is read and written in blocks of that axis: a line of the cache is
 // then used up while it is there, instead of being fetched for one element of it at a time.
-void block(Nest& n) {
+void block(CpuNest& n) {
   // Squares are read as a whole, whether or not all of it is there.
   if (!n.split || n.partial) return;
   std::vector<size_t> sides(n.outer, 0);
@@ -94,7 +94,7 @@ void block(Nest& n) {
 }
 
 // Axis `a` goes into the next one.
-void merge(Nest& n, uint32_t a) {
+void merge(CpuNest& n, uint32_t a) {
   const int64_t each = n.extents[a + 1];
   for (Expr& e : n.exprs)
     if (e.fn == Fn::choose && e.axis == a) e.axis++, e.bound *= each;
@@ -112,7 +112,7 @@ void merge(Nest& n, uint32_t a) {
 }
 
 // A stretch of the first of two axes is one of what they become.
-bool mergeable(const Nest& n, uint32_t a) {
+bool mergeable(const CpuNest& n, uint32_t a) {
   for (const Expr& e : n.exprs)
     if (has_axis(e) && (e.axis == a + 1 || (e.axis == a && e.fn != Fn::choose))) return false;
   for (const Output& s : n.stores)
@@ -120,14 +120,14 @@ bool mergeable(const Nest& n, uint32_t a) {
   return std::all_of(n.maps.begin(), n.maps.end(), [&](const Map& m) { return m[a] == m[a + 1] * n.extents[a + 1]; });
 }
 
-void merge_neighbours(Nest& n) {
+void merge_neighbours(CpuNest& n) {
   for (uint32_t a = n.outer; a-- > 1;)
     if (mergeable(n, a - 1)) merge(n, a - 1), n.outer--;
   for (uint32_t a = n.outer + n.inner; a-- > n.outer + 1;)
     if (mergeable(n, a - 1)) merge(n, a - 1), n.inner--;
 }
 
-void analyse(Nest& n) {
+void analyse(CpuNest& n) {
   find_levels(n, n.inner_set());
   n.passes = 1;
   for (const Expr& e : n.exprs)
@@ -137,7 +137,7 @@ void analyse(Nest& n) {
 }
 
 // A first axis of one step.
-void add_row(Nest& n) {
+void add_row(CpuNest& n) {
   n.extents.insert(n.extents.begin(), 1);
   for (Map& m : n.maps) m.insert(m.begin(), 0);
   for (Expr& e : n.exprs)
@@ -153,7 +153,7 @@ bool stays_in_place(const Expr& e) {
 }
 
 // Whether whatever reads or writes an argument walks it with the same steps.
-bool each_argument_at_one_place(const Nest& n) {
+bool each_argument_at_one_place(const CpuNest& n) {
   std::vector<const Map*> places(n.buffers.size(), nullptr);
   const auto same = [&](uint32_t buffer, uint32_t map) {
     if (!places[buffer]) places[buffer] = &n.maps[map];
@@ -164,14 +164,14 @@ bool each_argument_at_one_place(const Nest& n) {
 }
 
 // What is stored once for a row is stored where the inner loops have ended, wherever they begin.
-void store_rows_behind(Nest& n) {
+void store_rows_behind(CpuNest& n) {
   for (Output& s : n.stores)
     if (n.is_row(s)) std::erase_if(s.only, [&](const Stretch& only) { return only.axis >= n.outer; });
 }
 
 }  // namespace
 
-bool schedule_tiles(Nest& n, AxisSet columns, uint32_t input) {
+bool schedule_tiles(CpuNest& n, AxisSet columns, uint32_t input) {
   if (n.outer != n.axes() || !std::all_of(n.exprs.begin(), n.exprs.end(), stays_in_place)) return false;
   const auto main = std::find_if(n.exprs.begin(), n.exprs.end(), [&](const Expr& e) { return e.fn == Fn::load && e.buffer == input; });
   if (main == n.exprs.end()) return false;
@@ -196,7 +196,7 @@ bool schedule_tiles(Nest& n, AxisSet columns, uint32_t input) {
   return true;
 }
 
-void schedule(Nest& n, AxisSet reduced, const Machine& machine) {
+void schedule(CpuNest& n, AxisSet reduced, const Machine& machine) {
   if (n.outer == 0) add_row(n);  // one element: still a loop, of one step
   const bool rows = reduced != 0;
   const uint32_t lane = best(n, !rows ? summed_by_lane(n) : sums_columns(n) ? reduced : bit(n.outer) - 1);

@@ -10,17 +10,18 @@
 #include <vector>
 
 #include "base/machine.h"
+#include "loops/cpu/nest.h"
 #include "loops/llvm/elementwise.h"
 
 namespace thunder::codegen {
 
 using loops::ExprId;
 using loops::Map;
-using loops::Nest;
+using loops::CpuNest;
 
 class Code {
  public:
-  Code(const Nest& nest, llvm::Function* function, unsigned lanes, const llvm::TargetTransformInfo& machine);
+  Code(const CpuNest& nest, llvm::Function* function, unsigned lanes, const llvm::TargetTransformInfo& machine);
   void emit();
 
  private:
@@ -51,7 +52,7 @@ class Code {
   void store_all(const std::vector<const loops::Output*>& stores);
 
   // pipeline.cpp: rows one behind the other, each in another pass
-  static bool has_registers_for_pipeline(const Nest& nest, const llvm::TargetTransformInfo& machine);
+  static bool has_registers_for_pipeline(const CpuNest& nest, const llvm::TargetTransformInfo& machine);
   void emit_pipeline(llvm::Value* begin, llvm::Value* end);
   void walk(size_t first, size_t count);
   void take_over(Row& row);
@@ -172,7 +173,7 @@ class Code {
   llvm::Value* lane_numbers();
   llvm::Value* address(uint32_t buffer, const Offset& at);
 
-  const Nest& nest_;
+  const CpuNest& nest_;
   const std::vector<loops::Bounds> bounds_;  // by expression
   const llvm::TargetTransformInfo& machine_;
   llvm::Function* function_;
@@ -227,6 +228,6 @@ class Code {
 
 // How many elements of the lane axis a nest computes at a time: several machine vectors, so that their latencies
 // overlap, fewer where many values live at once.
-unsigned choose_lanes(const Nest& nest, unsigned machine_bits);
+unsigned choose_lanes(const CpuNest& nest, unsigned machine_bits);
 
 }  // namespace thunder::codegen

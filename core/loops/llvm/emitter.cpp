@@ -36,7 +36,7 @@ class LlvmEmitter : public loops::Emitter {
   }
 
   const char* target() const override { return target_.c_str(); }
-  loops::Object compile(const Nest& nest, const char* name) override;
+  loops::Object compile(const CpuNest& nest, const char* name) override;
   loops::KernelFn load(const std::vector<char>& code, const char* name, std::string& error) override;
 
  private:
@@ -107,7 +107,7 @@ void clean_up(llvm::Module& module, llvm::TargetMachine& machine) {
   manager.run(module, modules);
 }
 
-loops::Object LlvmEmitter::compile(const Nest& nest, const char* name) {
+loops::Object LlvmEmitter::compile(const CpuNest& nest, const char* name) {
   loops::Object object;
   auto machine = builder_.createTargetMachine();
   if (!machine) {

@@ -9,7 +9,7 @@ using llvm::Value;
 using loops::Step;
 using loops::Output;
 
-Code::Code(const Nest& nest, llvm::Function* function, unsigned lanes, const llvm::TargetTransformInfo& machine)
+Code::Code(const CpuNest& nest, llvm::Function* function, unsigned lanes, const llvm::TargetTransformInfo& machine)
     : nest_(nest), bounds_(loops::bounds(nest)), machine_(machine), function_(function), lanes_(lanes), b_(function->getContext()),
       pipelined_(nest.pipelined && has_registers_for_pipeline(nest, machine)) {
   at_.index.assign(nest.axes(), nullptr);

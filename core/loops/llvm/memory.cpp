@@ -69,7 +69,7 @@ Value* Code::load(const loops::Expr& e) {
 }
 
 bool Code::is_ahead(ExprId id) const {
-  return std::any_of(nest_.ahead.begin(), nest_.ahead.end(), [&](const Nest::Ahead& a) { return a.load == id && a.pass == pass_; });
+  return std::any_of(nest_.ahead.begin(), nest_.ahead.end(), [&](const CpuNest::Ahead& a) { return a.load == id && a.pass == pass_; });
 }
 
 void Code::fetch(Value* at) {
@@ -132,7 +132,7 @@ void Code::store(const loops::Output& s, Value* value) {
 void Code::begin_streams() {
   may_stream_.assign(nest_.buffers.size(), nullptr);
   for (const loops::Output& s : nest_.stores) {
-    if (!s.streams) continue;
+    if (!nest_.streams(s)) continue;
     may_stream_[s.buffer] = b_.getTrue();
     for (const loops::Expr& e : nest_.exprs)
       if (e.fn == Fn::load) may_stream_[s.buffer] = b_.CreateAnd(may_stream_[s.buffer], b_.CreateICmpNE(buffers_[e.buffer], buffers_[s.buffer]));
@@ -141,13 +141,13 @@ void Code::begin_streams() {
 
 // Before another thread is told, streamed lines must have arrived; x86 orders them with nothing else.
 void Code::end_streams() {
-  const bool any = std::any_of(nest_.stores.begin(), nest_.stores.end(), [](const loops::Output& s) { return s.streams; });
+  const bool any = nest_.streams_any();
   if (any && llvm::Triple(function_->getParent()->getTargetTriple()).isX86()) b_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});
 }
 
 void Code::store_vector(const loops::Output& s, Value* value, Value* to, llvm::Align align) {
   const uint64_t bytes = value->getType()->getPrimitiveSizeInBits() / 8;
-  if (!s.streams || bytes % kCacheLine) {
+  if (!nest_.streams(s) || bytes % kCacheLine) {
     b_.CreateAlignedStore(value, to, align);
     return;
   }

@@ -10,7 +10,7 @@ using llvm::Value;
 using loops::Output;
 
 // Of 16 registers the sums of all passes, and what all passes know of their rows, leave too few where columns are summed as well.
-bool Code::has_registers_for_pipeline(const Nest& nest, const llvm::TargetTransformInfo& machine) {
+bool Code::has_registers_for_pipeline(const CpuNest& nest, const llvm::TargetTransformInfo& machine) {
   constexpr unsigned kMany = 32;
   const bool columns = std::any_of(nest.stores.begin(), nest.stores.end(), [](const Output& s) { return s.kind == loops::OutputKind::column; });
   return !columns || machine.getNumberOfRegisters(machine.getRegisterClassForType(true)) >= kMany;

@@ -11,7 +11,7 @@ using loops::OutputKind;
 
 namespace {
 
-bool scans(const Nest& nest) {
+bool scans(const CpuNest& nest) {
   return std::any_of(nest.exprs.begin(), nest.exprs.end(), [](const loops::Expr& e) { return e.fn == Fn::cumsum; });
 }
 
@@ -19,7 +19,7 @@ bool scans(const Nest& nest) {
 
 constexpr unsigned kFewestLanes = 4;
 
-unsigned choose_lanes(const Nest& nest, unsigned machine_bits) {
+unsigned choose_lanes(const CpuNest& nest, unsigned machine_bits) {
   const unsigned machine = machine_bits / 32;
   if (loops::is_short(nest) || nest.blocked) return machine;
   size_t live = nest.exprs.size();
@@ -69,7 +69,7 @@ void Code::choose_lines(const std::vector<const Output*>& stores) {
     for (const Output* s : stores)
       if (!lines_of_ && wanted(*s)) lines_of_ = {s->buffer, s->map, more_of(*s)};
   };
-  choose([](const Output& s) { return s.streams; });
+  choose([this](const Output& s) { return nest_.streams(s); });
   const bool columns = std::any_of(stores.begin(), stores.end(), [](const Output* s) { return s->kind == OutputKind::column; });
   if (!has_registers_of_lines() || columns) return;
   const auto is_row_of_many = [this](uint32_t map) {

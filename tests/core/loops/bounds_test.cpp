@@ -24,7 +24,7 @@ struct Known : Bounds {
 template <class Make>
 Known bounds_of(const Make& make) {
   Lines lines;
-  const Nest n = lines.nest({make(lines)});
+  const CpuNest n = lines.nest({make(lines)});
   return bounds(n)[n.stores[0].value];
 }
 // Of a function of x, or of a function of that.

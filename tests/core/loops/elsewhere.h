@@ -41,7 +41,7 @@ struct Elf {
 
 // An object for AArch64 comes of the nest, and calls nothing that code for x86 does not call as well, which runs here. So does one
 // for AVX-512, which tests may run without.
-inline void expect_emitted_elsewhere(const Nest& nest) {
+inline void expect_emitted_elsewhere(const CpuNest& nest) {
   static std::set<std::string> known;
   if (!known.insert(print(nest)).second) return;
   const Object made = compile_for(kAArch64, nest);

@@ -17,7 +17,7 @@ struct Words : Emitter {
   std::string target_name = "here", error;
   bool loads = true;
   const char* target() const override { return target_name.c_str(); }
-  Object compile(const Nest& nest, const char*) override {
+  Object compile(const CpuNest& nest, const char*) override {
     compiled++;
     return {error.empty() ? std::vector<char>{static_cast<char>(nest.exprs.size())} : std::vector<char>(), error};
   }
@@ -26,8 +26,8 @@ struct Words : Emitter {
     return why = "no word", nullptr;
   }
 };
-Nest nest(size_t exprs) {
-  Nest n;
+CpuNest nest(size_t exprs) {
+  CpuNest n;
   n.extents = {100}, n.inner = 1, n.maps = {{1}};
   n.exprs.resize(exprs);
   return n;

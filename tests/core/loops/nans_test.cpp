@@ -27,7 +27,7 @@ struct Nans : FusedTest {
       if (at >= 0) reinterpret_cast<float*>(x->data())[at] = NAN;
       agree(body, {x, numbers({kRows, kColumns})}, results, 1e-5);
     }
-    const Nest n = nests_of(body, {numbers({kRows, kColumns}), numbers({kRows, kColumns})}).at(0);
+    const CpuNest n = nests_of(body, {numbers({kRows, kColumns}), numbers({kRows, kColumns})}).at(0);
     for (ExprId id = 0; id < n.exprs.size(); id++)
       if (n.exprs[id].fn == Fn::amax) return may_forget_nans(n, id);
     ADD_FAILURE() << "nothing looks for the largest in\n" << print(n);

@@ -19,13 +19,13 @@ struct Elsewhere : LinesTest {
 };
 
 TEST_F(Elsewhere, says_which_machine_is_not_known) {
-  EXPECT_PRED2(contains, compile_for({"no-such-machine", "", ""}, Nest()).error, "\"no-such-machine\"");
+  EXPECT_PRED2(contains, compile_for({"no-such-machine", "", ""}, CpuNest()).error, "\"no-such-machine\"");
 }
 
 TEST_F(Elsewhere, streams_results) {
-  Nest large = nest({prim("prims.neg", {input({1 << 20})})});
+  CpuNest large = nest({prim("prims.neg", {input({1 << 20})})});
   stream_large(large, test::with_caches(0, 0, 1 << 20));
-  EXPECT_PRED2(contains, print(large), "streams");
+  EXPECT_PRED2(contains, print(large), "stream b1");
   expect_emitted_elsewhere(large);
 }
 
@@ -34,7 +34,7 @@ struct RowsElsewhere : Elsewhere, testing::WithParamInterface<int64_t> {};
 TEST_P(RowsElsewhere, overlap) {
   Var power = prim("prims.exp", {input({100, GetParam()})});
   Var sums = prim("prims.reshape", {prim("prims.sum", {power, Shape{1}}), Shape{100, 1}});
-  Nest rows = nest({prim("prims.div", {power, prim("prims.expand", {sums, Shape{100, GetParam()}})})});
+  CpuNest rows = nest({prim("prims.div", {power, prim("prims.expand", {sums, Shape{100, GetParam()}})})});
   pipeline_rows(rows, test::with_caches(32 << 10, 0, 1 << 20));
   EXPECT_PRED2(contains, print(rows), "pipelined");
   expect_emitted_elsewhere(rows);
@@ -48,7 +48,7 @@ TEST_P(FunctionsElsewhere, are_emitted) {
   const auto [row, d] = GetParam();
   const auto made = function_of(row, d);
   if (!made) return;
-  const Nest n = nest({*made, prim("prims.convert", {*made, d == DType::f32 ? DType::i32 : DType::f32})});
+  const CpuNest n = nest({*made, prim("prims.convert", {*made, d == DType::f32 ? DType::i32 : DType::f32})});
   expect_emitted_elsewhere(n);
   if (d == DType::f64 || row.fn == Fn::fmod || row.fn == Fn::pow) return;
   EXPECT_EQ(Elf(compile_for(kAArch64, n).code).undefined, std::set<std::string>());
@@ -67,7 +67,7 @@ struct Emulated : FusedTest {
   }
 
   // As long as the nest's maps reach. Integers are small indices, reals lie in (0, 2).
-  std::vector<std::vector<char>> buffers(const Nest& nest) {
+  std::vector<std::vector<char>> buffers(const CpuNest& nest) {
     std::vector<int64_t> elements(nest.buffers.size(), 1);
     const auto reach = [&](uint32_t buffer, uint32_t map, int64_t offset) {
       for (uint32_t a = 0; a < nest.axes(); a++) offset += (nest.extents[a] - 1) * nest.maps[map][a];
@@ -84,19 +84,19 @@ struct Emulated : FusedTest {
     }
     return made;
   }
-  static std::vector<int64_t> arguments(const Nest& nest) {
+  static std::vector<int64_t> arguments(const CpuNest& nest) {
     std::vector<int64_t> out = parameters(nest);
     out.insert(out.end(), {kPiece, kBlock});
     return out;
   }
-  static void run_here(const Nest& nest, std::vector<std::vector<char>>& data) {
+  static void run_here(const CpuNest& nest, std::vector<std::vector<char>>& data) {
     std::vector<void*> places;
     for (auto& d : data) places.push_back(d.data());
     Refusal refusal;
     kernel(nest)(places.data(), arguments(nest).data(), 0, work_items(nest, kPiece, kBlock), &refusal);
     EXPECT_EQ(refusal.expr, -1);
   }
-  void run_there(const Nest& nest, std::vector<std::vector<char>>& data) {
+  void run_there(const CpuNest& nest, std::vector<std::vector<char>>& data) {
     const Object object = compile_for(kAArch64, nest);
     std::ofstream(folder / "kernel.o").write(object.code.data(), static_cast<std::streamsize>(object.code.size()));
     const std::string program = folder / "run", file = folder / "data";
@@ -122,7 +122,7 @@ struct Emulated : FusedTest {
   }
 
   void runs(const Body& body, const Tensors& in, double tolerance = 4e-6) {
-    for (const Nest& nest : nests_of(body, in)) {
+    for (const CpuNest& nest : nests_of(body, in)) {
       auto here = buffers(nest), there = here;
       run_here(nest, here);
       run_there(nest, there);

@@ -14,7 +14,7 @@ struct Golden : FusedTest {
     Trace trace = traced(body, in);
     trace.milliseconds = 0;
     std::string out = print(trace);
-    for (const Nest& nest : nests(trace)) out += print(nest);
+    for (const CpuNest& nest : nests(trace)) out += print(nest);
     return out;
   }
   static void check(const std::string& name, const std::string& made) {

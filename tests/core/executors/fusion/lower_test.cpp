@@ -17,7 +17,7 @@ struct Lower : LinesTest {
     EXPECT_EQ(std::count_if(trace.nodes.begin(), trace.nodes.end(), is_kernel), 1);
     return lowered(**std::find_if(trace.nodes.begin(), trace.nodes.end(), is_kernel), store());
   }
-  static size_t count(const Nest& n, Fn fn) {
+  static size_t count(const CpuNest& n, Fn fn) {
     return static_cast<size_t>(std::count_if(n.exprs.begin(), n.exprs.end(), [fn](const Expr& e) { return e.fn == fn; }));
   }
 };

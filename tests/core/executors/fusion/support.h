@@ -65,7 +65,7 @@ struct LinesTest : testing::Test {
     return claim(descend(maker.finish(outputs), executors), executors, maker.registry.get("region"));
   }
   // Of the one kernel that lines become.
-  Nest nest(std::initializer_list<Var> outputs) {
+  CpuNest nest(std::initializer_list<Var> outputs) {
     const Trace trace = claim_lines(outputs);
     for (const Node* n : trace.nodes)
       if (n->executor == std::string_view("fusion") && !def(*n).view) return lowered(*n, store()).nest;
@@ -189,11 +189,11 @@ struct FusedTest : test::CompiledTest {
     if (Status* failed = f->prepare(given)) throw Error(Ref<Status>::adopt(failed));
     return f->traces().back();
   }
-  std::vector<Nest> nests_of(const Body& body, const Tensors& in) { return nests(traced(body, in)); }
+  std::vector<CpuNest> nests_of(const Body& body, const Tensors& in) { return nests(traced(body, in)); }
   // Of a trace's kernels.
-  static std::vector<Nest> nests(const Trace& trace, const Machine& machine = test::this_machine()) {
+  static std::vector<CpuNest> nests(const Trace& trace, const Machine& machine = test::this_machine()) {
     const auto strides = strides_of(trace);
-    std::vector<Nest> out;
+    std::vector<CpuNest> out;
     for (const Node* n : trace.nodes) {
       if (n->executor != std::string_view("fusion") || def(*n).view) continue;
       std::vector<std::vector<int64_t>> inputs;
@@ -224,7 +224,7 @@ struct FusedTest : test::CompiledTest {
     const auto traces = f->traces();
     if (!traces.empty()) made.text = print(traces.back()) + explain(traces.back(), test::this_machine());
     if (!traces.empty())
-      for (const Nest& nest : nests(traces.back())) {
+      for (const CpuNest& nest : nests(traces.back())) {
         made.kernels++;
         expect_emitted_elsewhere(nest);
       }

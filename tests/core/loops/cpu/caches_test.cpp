@@ -18,8 +18,8 @@ Expr make(Fn fn, std::initializer_list<ExprId> in) {
 }
 
 // out = -in, rows of them a distance apart.
-Nest negated(int64_t rows, int64_t columns, Map map) {
-  Nest n;
+CpuNest negated(int64_t rows, int64_t columns, Map map) {
+  CpuNest n;
   n.extents = {rows, columns};
   n.outer = 2;
   n.buffers = {DType::f32, DType::f32};
@@ -31,8 +31,8 @@ Nest negated(int64_t rows, int64_t columns, Map map) {
 }
 
 // out = -in, which lies the other way round.
-Nest turned(int64_t rows, int64_t columns) {
-  Nest n;
+CpuNest turned(int64_t rows, int64_t columns) {
+  CpuNest n;
   n.extents = {rows, columns};
   n.outer = 2;
   n.buffers = {DType::f32, DType::f32};
@@ -45,8 +45,8 @@ Nest turned(int64_t rows, int64_t columns) {
 }
 
 // out = exp(in) / sum(exp(in)) by rows.
-Nest softmax(int64_t rows, int64_t columns, Map map) {
-  Nest n;
+CpuNest softmax(int64_t rows, int64_t columns, Map map) {
+  CpuNest n;
   n.extents = {rows, columns};
   n.outer = 2;
   n.buffers = {DType::f32, DType::f32};
@@ -56,11 +56,11 @@ Nest softmax(int64_t rows, int64_t columns, Map map) {
   schedule(n, bit(1), test::neoverse_n1());
   return n;
 }
-Nest softmax(int64_t rows, int64_t columns) { return softmax(rows, columns, {columns, 1}); }
+CpuNest softmax(int64_t rows, int64_t columns) { return softmax(rows, columns, {columns, 1}); }
 
 // As above, of one axis.
-Nest softmax_of_one_row(int64_t columns) {
-  Nest n = softmax(1, columns);
+CpuNest softmax_of_one_row(int64_t columns) {
+  CpuNest n = softmax(1, columns);
   n.extents = {columns};
   n.outer = 0;
   n.lane = 0;
@@ -79,7 +79,7 @@ TEST(KeepRows, keeps_no_row_that_leaves_the_second_level_cache) {
 // out = (exp(in) + tanh(in)) * sum(exp(in)) * sum(tanh(in)) by rows.
 TEST(KeepRows, keeps_as_many_rows_as_fit_there_together) {
   const auto kept = [](int64_t columns) {
-    Nest n;
+    CpuNest n;
     n.extents = {4, columns};
     n.outer = 2;
     n.buffers = {DType::f32, DType::f32};
@@ -95,11 +95,11 @@ TEST(KeepRows, keeps_as_many_rows_as_fit_there_together) {
 }
 
 TEST(StreamLarge, marks_what_fills_half_of_the_cache_side_by_side) {
-  const auto streams = [](Nest n, size_t cache) {
+  const auto streams = [](CpuNest n, size_t cache) {
     stream_large(n, test::with_caches(0, 0, cache));
-    return n.stores[0].streams;
+    return n.streams(n.stores[0]);
   };
-  const Nest dense = negated(40, 30, {30, 1}), apart = negated(40, 30, {60, 2});
+  const CpuNest dense = negated(40, 30, {30, 1}), apart = negated(40, 30, {60, 2});
   EXPECT_TRUE(streams(dense, 2 * 40 * 30 * 4));
   EXPECT_FALSE(streams(dense, 2 * 40 * 30 * 4 + 2));
   EXPECT_FALSE(streams(dense, 0));
@@ -107,7 +107,7 @@ TEST(StreamLarge, marks_what_fills_half_of_the_cache_side_by_side) {
 }
 
 // What a nest of one input and one output computes, whose output begins so many floats after a line.
-std::vector<float> computed(const Nest& n, size_t elements, int64_t before) {
+std::vector<float> computed(const CpuNest& n, size_t elements, int64_t before) {
   constexpr int64_t kPiece = 64, kBlock = 32, kLine = 16;
   std::vector<float> in(elements + kLine), out(elements + 2 * kLine, 7);
   for (size_t i = 0; i < elements; i++) in[i + static_cast<size_t>(before)] = 0.001f * static_cast<float>(i % 977);
@@ -119,11 +119,11 @@ std::vector<float> computed(const Nest& n, size_t elements, int64_t before) {
   kernel(n)(buffers, parameters.data(), 0, work_items(n, kPiece, kBlock), &refusal);
   return std::vector<float>(static_cast<float*>(buffers[1]), static_cast<float*>(buffers[1]) + elements);
 }
-void expect_the_same_streamed(const Nest& n, size_t elements) {
-  Nest streamed = n;
+void expect_the_same_streamed(const CpuNest& n, size_t elements) {
+  CpuNest streamed = n;
   stream_large(streamed, test::with_caches(0, 0, 64));
   fetch_ahead(streamed, test::with_caches(0, 64, 64));
-  ASSERT_TRUE(streamed.stores[0].streams);
+  ASSERT_TRUE(streamed.streams(streamed.stores[0]));
   for (int64_t before = 0; before < 16; before++) EXPECT_EQ(computed(streamed, elements, before), computed(n, elements, before)) << before;
 }
 
@@ -139,7 +139,7 @@ TEST(StreamLarge, changes_no_element) {
 TEST(SumsOfOddRows, are_made_in_one_order_wherever_rows_lie) {
   if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;
   for (const int64_t columns : {17, 63, 100, 1021}) {
-    const Nest n = softmax(9, columns);
+    const CpuNest n = softmax(9, columns);
     const auto elements = static_cast<size_t>(9 * columns);
     const std::vector<float> first = computed(n, elements, 0);
     for (int64_t before = 1; before < 16; before++) EXPECT_EQ(computed(n, elements, before), first) << columns << " columns, " << before;
@@ -149,7 +149,7 @@ TEST(SumsOfOddRows, are_made_in_one_order_wherever_rows_lie) {
 TEST(StreamLarge, changes_no_element_of_sums_that_run) {
   if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;
   for (const bool backwards : {false, true}) {
-    Nest n;
+    CpuNest n;
     n.extents = {9, 1021};
     n.outer = 2;
     n.backwards = backwards;
@@ -171,13 +171,13 @@ TEST(StreamLarge, changes_no_element_of_what_is_turned_round) {
 // Rows that are summed by vectors along the columns: their lanes begin outside of the loops.
 TEST(StreamLarge, changes_no_element_where_lanes_are_outside) {
   if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;
-  const Nest n = softmax(1021, 30, {1, 1021});
+  const CpuNest n = softmax(1021, 30, {1, 1021});
   ASSERT_TRUE(n.lane_is_outer());
   expect_the_same_streamed(n, 1021 * 30);
 }
 
 TEST(PipelineRows, lets_rows_overlap_that_are_gone_over_again) {
-  const auto pipelined = [](Nest n, size_t first_level = 32 << 10, size_t last_level = 1 << 20) {
+  const auto pipelined = [](CpuNest n, size_t first_level = 32 << 10, size_t last_level = 1 << 20) {
     stream_large(n, test::with_caches(0, 0, last_level));
     pipeline_rows(n, test::with_caches(first_level, 0, last_level));
     return n.pipelined;
@@ -193,7 +193,7 @@ TEST(PipelineRows, lets_rows_overlap_that_are_gone_over_again) {
 // In flight of softmax are its input in the first pass, a row of powers in each, and the result.
 TEST(PipelineRows, counts_a_row_of_what_is_read_in_each_pass) {
   constexpr size_t kRow = 100 * 4;
-  Nest n = softmax(50, 100);
+  CpuNest n = softmax(50, 100);
   pipeline_rows(n, test::with_caches(4 * kRow - 1, 0, 0));
   EXPECT_FALSE(n.pipelined);
   pipeline_rows(n, test::with_caches(4 * kRow, 0, 0));
@@ -206,7 +206,7 @@ TEST(PipelineRows, counts_a_row_of_what_is_read_in_each_pass) {
 }
 
 TEST(PipelineRows, leaves_what_comes_from_memory_alone) {
-  Nest n = softmax(100, 64);
+  CpuNest n = softmax(100, 64);
   constexpr size_t kAll = 2 * 100 * 64 * 4;
   pipeline_rows(n, test::with_caches(32 << 10, 0, kAll - 1));
   EXPECT_FALSE(n.pipelined);
@@ -215,7 +215,7 @@ TEST(PipelineRows, leaves_what_comes_from_memory_alone) {
 }
 
 TEST(FetchAhead, leaves_rows_that_overlap_to_the_processor) {
-  Nest n = softmax(4000, 300);
+  CpuNest n = softmax(4000, 300);
   n.kept.clear();
   fetch_ahead(n, test::with_caches(0, 4096, 0));
   EXPECT_FALSE(n.ahead.empty());
@@ -225,7 +225,7 @@ TEST(FetchAhead, leaves_rows_that_overlap_to_the_processor) {
 }
 
 TEST(FetchAhead, fetches_the_next_row_where_one_is_read_again) {
-  const auto ahead = [](Nest n, size_t cache) {
+  const auto ahead = [](CpuNest n, size_t cache) {
     fetch_ahead(n, test::with_caches(0, cache, 0));
     return n.ahead;
   };
@@ -243,7 +243,7 @@ TEST(FetchAhead, fetches_the_next_row_where_one_is_read_again) {
 }
 
 TEST(FetchAhead, fetches_the_next_square_where_results_are_streamed) {
-  Nest n = turned(4000, 300);
+  CpuNest n = turned(4000, 300);
   fetch_ahead(n, test::with_caches(0, 4096, 0));
   EXPECT_TRUE(n.ahead.empty()) << "nothing is streamed";
   stream_large(n, test::with_caches(0, 0, 4096));
@@ -253,7 +253,7 @@ TEST(FetchAhead, fetches_the_next_square_where_results_are_streamed) {
 }
 
 TEST(FetchAhead, fetches_the_next_row_of_columns_that_no_cache_holds) {
-  Nest n;
+  CpuNest n;
   n.extents = {4000, 300};
   n.outer = 2;
   n.buffers = {DType::f32, DType::f32, DType::f32};
@@ -272,8 +272,8 @@ TEST(FetchAhead, fetches_the_next_row_of_columns_that_no_cache_holds) {
 }
 
 // Sums of columns of the products of what lies in rows of 300, two of them side by side.
-Nest sums_of_parts() {
-  Nest n;
+CpuNest sums_of_parts() {
+  CpuNest n;
   n.extents = {4000, 300};
   n.outer = 2;
   n.buffers = {DType::f32, DType::f32};
@@ -285,7 +285,7 @@ Nest sums_of_parts() {
 }
 
 TEST(SumsWholeRows, where_pieces_would_read_each_others_parts) {
-  Nest n = sums_of_parts();
+  CpuNest n = sums_of_parts();
   constexpr size_t kRow = 3 * 300 * 4;
   EXPECT_FALSE(sums_whole_rows(n, test::with_caches(0, 2 * kRow, 0))) << "both read the same place";
   n.exprs[1].offset = 150;
@@ -301,7 +301,7 @@ TEST(SumsWholeRows, where_pieces_would_read_each_others_parts) {
 
 // Halves of a row, the other way round beside the row itself: the row is fetched once. Of rows that lie elsewhere each is.
 TEST(FetchAhead, fetches_once_what_parts_of_a_row_are_of) {
-  Nest n = sums_of_parts();
+  CpuNest n = sums_of_parts();
   const auto fetched = [&](int64_t offset) {
     n.exprs[1].offset = offset;
     fetch_ahead(n, test::with_caches(0, 64, 4096));
@@ -319,7 +319,7 @@ TEST(FetchAhead, fetches_once_what_parts_of_a_row_are_of) {
 
 // Sums of large values and of small ones: x - mean(x) needs little, exp(x - mean(x)) much.
 TEST(FetchAhead, chooses_the_pass_that_computes_most) {
-  Nest n = softmax(4, 50257);
+  CpuNest n = softmax(4, 50257);
   n.exprs = {make(Fn::load, {}), make(Fn::sum, {0}), make(Fn::sub, {0, 1}), make(Fn::exp, {2}), make(Fn::sum, {3}), make(Fn::sub, {0, 4})};
   n.stores[0].value = 5;
   n.outer += n.inner, n.inner = 0;

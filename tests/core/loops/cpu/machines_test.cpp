@@ -10,12 +10,12 @@ using In = std::span<Tensor* const>;
 
 struct Machines : FusedTest {
   // Of each kernel of a function.
-  std::vector<Nest> scheduled(const Body& body, const Tensors& in, const Machine& machine) {
-    std::vector<Nest> out = nests(traced(body, in), machine);
-    for (Nest& n : out) fit_caches(n, machine);
+  std::vector<CpuNest> scheduled(const Body& body, const Tensors& in, const Machine& machine) {
+    std::vector<CpuNest> out = nests(traced(body, in), machine);
+    for (CpuNest& n : out) fit_caches(n, machine);
     return out;
   }
-  static size_t kept_bytes(const Nest& n) {
+  static size_t kept_bytes(const CpuNest& n) {
     size_t bytes = 0;
     for (ExprId id : n.kept) bytes += static_cast<size_t>(n.row_elements()) * size_of(n.exprs[id].dtype);
     return bytes;
@@ -42,7 +42,7 @@ TEST_F(Machines, keep_rows_in_a_quarter_of_their_second_level) {
 TEST_F(Machines, overlap_rows_that_their_first_level_holds) {
   const Tensors x = {numbers({64, 2000})};
   for (const Machine& m : test::described_machines()) {
-    const Nest n = scheduled(softmax, x, m).at(0);
+    const CpuNest n = scheduled(softmax, x, m).at(0);
     EXPECT_EQ(n.pipelined, m.l1 > size_t{32} << 10) << m.processor;
   }
 }
@@ -51,14 +51,14 @@ TEST_F(Machines, overlap_rows_that_their_first_level_holds) {
 TEST_F(Machines, write_past_a_last_level_that_would_not_keep_it) {
   const Tensors x = {numbers({2304, 1024})};
   for (const Machine& m : test::described_machines())
-    EXPECT_EQ(scheduled(softmax, x, m).at(0).stores.at(0).streams, m.last_level == size_t{16} << 20) << m.processor;
+    EXPECT_EQ(scheduled(softmax, x, m).at(0).streams_any(), m.last_level == size_t{16} << 20) << m.processor;
 }
 
 // Rows of 512 floats are 2 KiB apart: half of 4 KiB, not of 16.
 TEST_F(Machines, write_few_rows_at_a_time_that_compete_for_a_place) {
   const Tensors in = {numbers({512, 256}), numbers({256, 512})};
   for (const Machine& m : test::described_machines()) {
-    const Nest n = scheduled(transpose, in, m).at(0);
+    const CpuNest n = scheduled(transpose, in, m).at(0);
     ASSERT_TRUE(n.blocked) << m.processor;
     EXPECT_EQ(divide(n, m).block, m.conflict_stride == 4096 ? 16 : 128) << m.processor;
   }

@@ -9,8 +9,8 @@ namespace thunder::loops {
 namespace {
 
 // out[map] = exp(in[map]) over axes in any order; then pieces are added by hand.
-Nest nest(std::vector<int64_t> extents, Map in, Map out) {
-  Nest n;
+CpuNest nest(std::vector<int64_t> extents, Map in, Map out) {
+  CpuNest n;
   n.extents = std::move(extents);
   n.outer = static_cast<uint32_t>(n.extents.size());
   n.buffers = {DType::f32, DType::f32};
@@ -30,7 +30,7 @@ Expr reduce(Fn fn, ExprId of) {
 using Sizes = std::vector<int64_t>;
 
 TEST(Schedule, merges_what_is_walked_as_one) {
-  Nest n = nest({2, 3, 40}, {120, 40, 1}, {120, 40, 1});
+  CpuNest n = nest({2, 3, 40}, {120, 40, 1}, {120, 40, 1});
   schedule(n, 0, test::neoverse_n1());
   EXPECT_EQ(n.extents, (Sizes{240}));
   EXPECT_EQ(n.outer, 0u);
@@ -39,29 +39,29 @@ TEST(Schedule, merges_what_is_walked_as_one) {
 }
 
 TEST(Schedule, merges_only_neighbours_that_every_map_walks_as_one) {
-  Nest n = nest({2, 3, 40}, {200, 40, 1}, {120, 40, 1});
+  CpuNest n = nest({2, 3, 40}, {200, 40, 1}, {120, 40, 1});
   schedule(n, 0, test::neoverse_n1());
   EXPECT_EQ(n.extents, (Sizes{2, 120}));
 }
 
 TEST(Schedule, runs_vectors_along_the_axis_of_unit_steps) {
-  Nest n = nest({40, 30}, {1, 40}, {1, 40});  // both transposed: the first axis is the last in memory
+  CpuNest n = nest({40, 30}, {1, 40}, {1, 40});  // both transposed: the first axis is the last in memory
   schedule(n, 0, test::neoverse_n1());
   EXPECT_EQ(n.extents, (Sizes{1200}));
   EXPECT_EQ(n.maps[0], (Map{1}));
 }
 
 TEST(Schedule, prefers_side_by_side_stores_to_loads_and_long_axes_to_short_ones) {
-  Nest n = nest({40, 30}, {1, 40}, {30, 1});
+  CpuNest n = nest({40, 30}, {1, 40}, {30, 1});
   schedule(n, 0, test::neoverse_n1());
   EXPECT_EQ(n.extents[n.lane], 30);
-  Nest shorter = nest({40, 3}, {1, 40}, {3, 1});
+  CpuNest shorter = nest({40, 3}, {1, 40}, {3, 1});
   schedule(shorter, 0, test::neoverse_n1());
   EXPECT_EQ(shorter.extents[shorter.lane], 40);
 }
 
 TEST(Schedule, walks_what_is_turned_in_blocks) {
-  Nest n = nest({40, 30}, {1, 40}, {30, 1});
+  CpuNest n = nest({40, 30}, {1, 40}, {30, 1});
   schedule(n, 0, test::neoverse_n1());
   EXPECT_TRUE(n.blocked);
   EXPECT_EQ(n.extents, (Sizes{30, 40}));
@@ -72,7 +72,7 @@ TEST(Schedule, walks_what_is_turned_in_blocks) {
 }
 
 TEST(Schedule, blocks_the_axis_of_the_neighbours_and_leaves_the_others_outside) {
-  Nest n = nest({5, 40, 30}, {1200, 1, 40}, {1200, 30, 1});
+  CpuNest n = nest({5, 40, 30}, {1200, 1, 40}, {1200, 30, 1});
   schedule(n, 0, test::neoverse_n1());
   EXPECT_TRUE(n.blocked);
   EXPECT_EQ(n.extents, (Sizes{5, 30, 40}));
@@ -81,20 +81,20 @@ TEST(Schedule, blocks_the_axis_of_the_neighbours_and_leaves_the_others_outside) 
 }
 
 TEST(Schedule, blocks_nothing_whose_rows_keep_their_order) {
-  Nest n = nest({5, 40, 30}, {30, 150, 1}, {1200, 30, 1});
+  CpuNest n = nest({5, 40, 30}, {30, 150, 1}, {1200, 30, 1});
   schedule(n, 0, test::neoverse_n1());
   EXPECT_FALSE(n.blocked);
 }
 
 TEST(Schedule, makes_a_loop_of_one_step_for_one_element) {
-  Nest n = nest({}, {}, {});
+  CpuNest n = nest({}, {}, {});
   schedule(n, 0, test::neoverse_n1());
   EXPECT_EQ(n.extents, (Sizes{1}));
   EXPECT_EQ(n.inner, 1u);
 }
 
 TEST(Schedule, puts_reduced_axes_inside) {
-  Nest n = nest({40, 30}, {30, 1}, {0, 1});  // sums down the columns
+  CpuNest n = nest({40, 30}, {30, 1}, {0, 1});  // sums down the columns
   n.exprs.push_back(reduce(Fn::sum, 1));
   n.stores[0].value = 2;
   schedule(n, bit(0), test::neoverse_n1());
@@ -107,7 +107,7 @@ TEST(Schedule, puts_reduced_axes_inside) {
 }
 
 TEST(Schedule, runs_vectors_along_rows_that_are_reduced) {
-  Nest n = nest({40, 30}, {30, 1}, {1, 0});
+  CpuNest n = nest({40, 30}, {30, 1}, {1, 0});
   n.exprs.push_back(reduce(Fn::sum, 1));
   n.stores[0].value = 2;
   schedule(n, bit(1), test::neoverse_n1());
@@ -116,7 +116,7 @@ TEST(Schedule, runs_vectors_along_rows_that_are_reduced) {
 }
 
 TEST(Schedule, goes_over_a_row_again_for_what_needs_its_reductions) {
-  Nest n = nest({40, 30}, {30, 1}, {30, 1});  // exp(x) / sum(exp(x))
+  CpuNest n = nest({40, 30}, {30, 1}, {30, 1});  // exp(x) / sum(exp(x))
   n.exprs.push_back(reduce(Fn::sum, 1));
   Expr divide = reduce(Fn::div, 1);
   divide.in[1] = 2, divide.count = 2;

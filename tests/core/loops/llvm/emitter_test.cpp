@@ -11,8 +11,8 @@ namespace thunder::loops {
 namespace {
 
 // out[i] = in[i] + in[i], along one axis.
-Nest doubling(int64_t n) {
-  Nest nest;
+CpuNest doubling(int64_t n) {
+  CpuNest nest;
   nest.extents = {n};
   nest.inner = 1;
   nest.split = true;
@@ -62,8 +62,8 @@ TEST_F(Emitting, compiles_whole_vectors_and_what_is_left) {
 TEST_F(Emitting, streams_results_wherever_they_begin) {
   ASSERT_NE(emitter, nullptr);
   constexpr int64_t kCount = 1000;
-  Nest nest = doubling(kCount);
-  nest.stores[0].streams = true;
+  CpuNest nest = doubling(kCount);
+  nest.streamed = {true};
   const Object object = emitter->compile(nest, "twice");
   ASSERT_EQ(object.error, "");
   std::string error;

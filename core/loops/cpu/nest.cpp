@@ -1,0 +1,27 @@
+#include "loops/cpu/nest.h"
+
+#include "base/text.h"
+
+namespace thunder::loops {
+
+int64_t work_items(const CpuNest& nest, int64_t piece, int64_t block) {
+  int64_t items = 1;
+  for (const Choice& c : choices(nest)) {
+    const int64_t length = c.of == Choice::Of::piece ? piece : c.of == Choice::Of::block ? block : 1;
+    items *= (nest.extents[c.axis] + length - 1) / length;
+  }
+  return items;
+}
+
+std::string print(const CpuNest& n) {
+  std::string out = print(static_cast<const Nest&>(n));
+  out += cat("on a CPU: lane ", n.lane, n.split ? " split" : "", n.blocked ? " blocked" : "", is_short(n) ? " short" : is_even(n) ? " even" : "",
+             n.pipelined ? " pipelined" : "", "\n");
+  for (ExprId e : n.kept) out += cat("  keep e", e, "\n");
+  for (const CpuNest::Ahead& a : n.ahead) out += cat("  ahead e", a.load, " in pass ", a.pass, "\n");
+  for (const Output& s : n.stores)
+    if (n.streams(s)) out += cat("  stream b", s.buffer, "\n");
+  return out;
+}
+
+}  // namespace thunder::loops

@@ -1,0 +1,67 @@
+// A loop nest with the way it runs on a CPU: the axis of its vectors, what is kept, streamed and fetched ahead, and its work items.
+#pragma once
+
+#include "loops/nest.h"
+
+namespace thunder::loops {
+
+struct CpuNest : Nest {
+  uint32_t lane = 0;       // vectors run along this axis: the last inner one, or the last outer one
+  bool split = false;      // pieces of the lane axis are work items too: nothing is reduced along it
+  bool pipelined = false;  // one loop goes over a row in its last pass, the next row in the pass before, and so on
+  bool blocked = false;    // the inner axis after the lane one is walked a block at a time for each vector of lanes
+  // Expressions that a pass computes and a later one needs again, dear enough to be kept for the row in between.
+  std::vector<ExprId> kept;
+  // Loads that pass 0 or another makes and a later one makes again: in this pass, the last, the next row is fetched.
+  // Of a blocked nest: those of squares, the next of which is fetched.
+  struct Ahead {
+    ExprId load;
+    uint32_t pass;
+  };
+  std::vector<Ahead> ahead;
+  std::vector<bool> streamed;  // by store; empty: none
+
+  // Whether its whole lines go past the caches, unless the buffer is an input's too. Requires: one of `stores`.
+  bool streams(const Output& s) const { return !streamed.empty() && streamed[static_cast<size_t>(&s - stores.data())]; }
+  bool streams_any() const { return std::any_of(streamed.begin(), streamed.end(), [](bool s) { return s; }); }
+
+  bool lane_is_outer() const { return lane < outer; }
+  // Of pieces of the lane axis, one goes over all positions of the outer axes before the next: the sums of its columns stay in the
+  // first-level cache meanwhile.
+  bool pieces_run_slowest() const {
+    return split && std::any_of(stores.begin(), stores.end(), [this](const Output& s) { return s.kind == OutputKind::column && maps[s.map][lane] != 0; });
+  }
+  // Requires: blocked.
+  uint32_t block_axis() const { return outer + inner - 1; }
+};
+
+// All that code may depend on of the number of lanes: too few for a loop of whole vectors; whole vectors only,
+// between cuts too.
+inline bool is_short(const CpuNest& n) { return n.extents[n.lane] <= 16; }
+inline bool is_even(const CpuNest& n) {
+  const auto cuts = n.cuts(n.lane);
+  return n.extents[n.lane] % 64 == 0 && std::all_of(cuts.begin(), cuts.end(), [](int64_t cut) { return cut % 64 == 0; });
+}
+
+// What the number of a work item chooses, the fastest first: an index of an axis, a piece of the lane axis, or a block.
+struct Choice {
+  enum class Of : uint8_t { index, piece, block } of;
+  uint32_t axis;
+};
+inline std::vector<Choice> choices(const CpuNest& n) {
+  std::vector<Choice> out;
+  const bool pieces = n.split || n.lane_is_outer(), slowest = n.pieces_run_slowest();
+  if (pieces && !slowest) out.push_back({Choice::Of::piece, n.lane});
+  if (n.blocked) out.push_back({Choice::Of::block, n.block_axis()});
+  for (uint32_t a = n.outer; a-- > 0;)
+    if (a != n.lane) out.push_back({Choice::Of::index, a});
+  if (pieces && slowest) out.push_back({Choice::Of::piece, n.lane});
+  return out;
+}
+// How many work items pieces and blocks of these lengths make.
+int64_t work_items(const CpuNest& nest, int64_t piece, int64_t block);
+
+// The nest's text and its schedule's: equal text, equal code.
+std::string print(const CpuNest& nest);
+
+}  // namespace thunder::loops
