@@ -1,6 +1,8 @@
 // thunder_tensor_*: making tensors, looking at them, and moving their bytes. DLPack has a file of its own.
 #include "capi/tensor.h"
 
+#include "base/checked.h"
+
 using namespace thunder;
 using namespace thunder::capi;
 
@@ -77,10 +79,9 @@ size_t checked_bytes(const TensorType& type, size_t bytes) {
 void check_inside(const TensorType& type, const Sizes& strides, int64_t at, size_t available) {
   const Sizes sizes = concrete(type.shape);
   const Extent touched = extent(sizes, strides, size_of(type.dtype));
-  int64_t low = 0, high = 0;
-  const bool overflows =
-      __builtin_add_overflow(at, touched.begin, &low) || __builtin_add_overflow(at, touched.end, &high);
-  const bool inside = !overflows && low >= 0 && high >= 0 && static_cast<uint64_t>(high) <= available;
+  Checked checked;
+  const int64_t low = checked.add(at, touched.begin), high = checked.add(at, touched.end);
+  const bool inside = checked.fits && low >= 0 && high >= 0 && static_cast<uint64_t>(high) <= available;
   check(inside, name(type), " with strides ", join(strides, ",", [](int64_t s) { return s; }), " touches bytes ", low,
         " to ", high, " of memory that holds ", available);
 }
@@ -140,10 +141,10 @@ thunder_status* thunder_tensor_view(thunder_tensor* tensor, size_t rank, const i
     TensorType type = base.type();
     type.shape = shape_of(rank, shape);
     const Sizes steps = strides_of(type, strides);
-    int64_t at = 0;
-    const bool overflows = __builtin_mul_overflow(offset, static_cast<int64_t>(size_of(type.dtype)), &at) ||
-                           __builtin_add_overflow(at, static_cast<int64_t>(base.offset()), &at);
-    check(!overflows && at >= 0, "offset ", offset, " lies outside of the tensor's memory");
+    Checked checked;
+    const int64_t shift = checked.mul(offset, static_cast<int64_t>(size_of(type.dtype)));
+    const int64_t at = checked.add(static_cast<int64_t>(base.offset()), shift);
+    check(checked.fits && at >= 0, "offset ", offset, " lies outside of the tensor's memory");
     check_inside(type, steps, at, base.storage()->bytes());
     auto view = Tensor::view(base.storage(), type, steps, static_cast<size_t>(at));
     if (base.read_only()) view->set_read_only();

@@ -3,6 +3,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "base/checked.h"
 #include "base/hash.h"
 #include "base/text.h"
 
@@ -10,19 +11,15 @@ namespace thunder {
 namespace {
 
 int64_t fold(DimOp op, int64_t a, int64_t b) {
-  int64_t r = 0;
-  bool overflow = false;
   switch (op) {
-    case DimOp::add: overflow = __builtin_add_overflow(a, b, &r); break;
-    case DimOp::sub: overflow = __builtin_sub_overflow(a, b, &r); break;
-    case DimOp::mul: overflow = __builtin_mul_overflow(a, b, &r); break;
+    case DimOp::add: return checked_add(a, b);
+    case DimOp::sub: return checked_sub(a, b);
+    case DimOp::mul: return checked_mul(a, b);
     default:
       require(b > 0, "size ", a, " ", static_cast<char>(op), " ", b, ": the divisor must be positive");
       // Floor division, as in Python and Lua.
-      r = op == DimOp::div ? a / b - (a % b < 0) : a % b + (a % b < 0 ? b : 0);
+      return op == DimOp::div ? a / b - (a % b < 0) : a % b + (a % b < 0 ? b : 0);
   }
-  require(!overflow, "size ", a, " ", static_cast<char>(op), " ", b, " does not fit in 64 bits");
-  return r;
 }
 
 Dim combine(DimOp op, Dim a, Dim b) {

@@ -4,6 +4,8 @@
 #include <functional>
 #include <map>
 
+#include "base/checked.h"
+
 namespace thunder {
 
 Product::Product(std::span<const Dim> dims) {
@@ -53,25 +55,26 @@ std::optional<int64_t> difference(Dim a, Dim b) {
   std::vector<Open> open{{a, 1}, {b, -1}};
   std::map<const DimExpr*, int64_t> terms;
   int64_t constant = 0;
+  Checked sum;
   while (!open.empty()) {
     const auto [d, factor] = open.back();
     open.pop_back();
-    int64_t scaled = factor;
+    if (!sum.fits) return std::nullopt;
     if (d.constant()) {
-      if (__builtin_mul_overflow(d.value(), factor, &scaled) || __builtin_add_overflow(constant, scaled, &constant)) return std::nullopt;
+      constant = sum.add(constant, sum.mul(d.value(), factor));
       continue;
     }
     const DimExpr& e = *d.expr();
     if (e.op == DimOp::add || e.op == DimOp::sub) {
       open.push_back({e.a, factor});
-      open.push_back({e.b, e.op == DimOp::add ? factor : -factor});
+      open.push_back({e.b, e.op == DimOp::add ? factor : sum.sub(0, factor)});
     } else if (e.op == DimOp::mul && (e.a.constant() || e.b.constant())) {
-      if (__builtin_mul_overflow((e.a.constant() ? e.a : e.b).value(), factor, &scaled)) return std::nullopt;
-      open.push_back({e.a.constant() ? e.b : e.a, scaled});
-    } else if (__builtin_add_overflow(terms[&e], factor, &terms[&e])) {
-      return std::nullopt;
+      open.push_back({e.a.constant() ? e.b : e.a, sum.mul((e.a.constant() ? e.a : e.b).value(), factor)});
+    } else {
+      terms[&e] = sum.add(terms[&e], factor);
     }
   }
+  if (!sum.fits) return std::nullopt;
   for (auto& [term, factor] : terms)
     if (factor != 0) return std::nullopt;
   return constant;

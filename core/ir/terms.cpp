@@ -88,6 +88,7 @@ TensorType Terms::type(Cursor& c) {
     if (d.constant() && d.value() < 0) c.bad("a size must not be negative, got ", d.value());
     t.shape.push_back(d);
   }
+  if (!fits_in_memory(t)) c.bad("a tensor of type ", name(t), " would not fit in memory");
   return t;
 }
 

@@ -20,6 +20,11 @@ struct TensorType {
   friend bool operator==(const TensorType&, const TensorType&) = default;
 };
 
+// Whether the bytes of a dense tensor of this type fit in 63 bits, by the sizes seen while tracing, where an axis without
+// elements counts as one of 1: so strides fit too, and whatever else is a product of some of the sizes. No value of another
+// type is made.
+bool fits_in_memory(const TensorType&);
+
 // How much its dtype counts among the operands of an operation.
 inline Strength strength(const TensorType& t) {
   return t.weak ? Strength::number : t.rank() == 0 ? Strength::scalar : Strength::tensor;

@@ -1,6 +1,7 @@
 #include "ops/builder.h"
 
 #include "base/text.h"
+#include "tensor/tensor.h"
 
 namespace thunder {
 
@@ -11,6 +12,8 @@ Results Builder::invoke(const OpDef& op, std::span<const Arg> args) {
   if (op.prim) {
     Types types;
     op.meta(call, types);
+    for (size_t i = 0; i < types.count; i++)
+      call.require(fits_in_memory(types.at[i]), "a result of type ", name(types.at[i]), " would not fit in memory");
     return prim(op, args, types);
   }
   enter(op);

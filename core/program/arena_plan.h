@@ -6,6 +6,8 @@
 #include <iterator>
 #include <map>
 
+#include "base/checked.h"
+
 namespace thunder {
 
 // Offsets of what lives at the same time. Free ranges are kept by offset; the best fit is taken.
@@ -22,7 +24,7 @@ class ArenaPlan {
         at = std::prev(free_.end())->first;
         free_.erase(std::prev(free_.end()));
       }
-      top_ = at + bytes;
+      top_ = checked_add(at, bytes);
       return at;
     }
     const int64_t at = best->first, left = best->second - bytes;

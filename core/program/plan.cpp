@@ -13,7 +13,7 @@ namespace {
 // Values that depend on nothing and are larger than this are made again at each call rather than kept.
 constexpr size_t kConstantLimit = 1 << 20;
 
-int64_t aligned(size_t bytes) { return static_cast<int64_t>((bytes + kAlign - 1) / kAlign * kAlign); }
+int64_t aligned(size_t bytes) { return checked_add(static_cast<int64_t>(bytes), kAlign - 1) / kAlign * kAlign; }
 
 class Planner {
  public:
@@ -88,7 +88,7 @@ class Planner {
       if (!all || is_view_[i]) continue;
       for (ValueId r : n.results) {
         roots_[r] = {Place::constant, 0, static_cast<int64_t>(plan_.constant_bytes), true, static_cast<int64_t>(i), kNever};
-        plan_.constant_bytes += static_cast<size_t>(aligned(dense_bytes(type(r))));
+        plan_.constant_bytes = static_cast<size_t>(checked_add(static_cast<int64_t>(plan_.constant_bytes), aligned(dense_bytes(type(r)))));
       }
     }
   }

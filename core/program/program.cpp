@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "base/checked.h"
 
 namespace thunder {
 namespace {
@@ -65,17 +65,17 @@ Prepared Program::prepare_step(Step& step, std::span<const Buffer> layouts) {
 // A step that runs part by part is no longer one by itself. Steps have their scratch in one place, one after the other; who runs inside
 // of another behind the other's.
 void Program::prepare_steps() {
-  const size_t scratch = plan_.arena_bytes;
-  size_t behind = scratch;  // the scratch of the step before
+  const auto scratch = static_cast<int64_t>(plan_.arena_bytes);
+  int64_t behind = scratch;  // the scratch of the step before
   std::vector<Buffer> layouts;
   for (const BufferPlan& b : plan_.buffers) layouts.push_back(layout(b));
   std::vector<Step> steps;
   for (Step& step : plan_.steps) {
     const Prepared p = step.node ? prepare_step(step, layouts) : Prepared();
-    const size_t begin = p.run_tile ? behind : scratch;
-    if (p.scratch_bytes) step.scratch = static_cast<int64_t>(begin);
-    behind = begin + (p.scratch_bytes + kAlign - 1) / kAlign * kAlign;
-    plan_.arena_bytes = std::max(plan_.arena_bytes, behind);
+    const int64_t begin = p.run_tile ? behind : scratch;
+    if (p.scratch_bytes) step.scratch = begin;
+    behind = checked_add(begin, checked_add(static_cast<int64_t>(p.scratch_bytes), kAlign - 1) / kAlign * kAlign);
+    plan_.arena_bytes = std::max(plan_.arena_bytes, static_cast<size_t>(behind));
     if (!p.run_tile) {
       steps.push_back(step);
       settles_.push_back(p.settle);

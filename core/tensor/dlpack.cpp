@@ -47,10 +47,16 @@ View view_of(const DLTensor& t) {
   v.reach = extent(sizes, v.strides, item);
   if (v.reach.begin == v.reach.end) return v;
   require(t.data, "DLPack: the data is null although the shape is ", name(v.type.shape));
-  const uintptr_t address = reinterpret_cast<uintptr_t>(t.data) + t.byte_offset;
-  require(address % item == 0, "DLPack: the data of type ", name(v.type),
+  // Numbers, until it is known that they are addresses.
+  uintptr_t first = 0, end = 0;
+  const auto data = reinterpret_cast<uintptr_t>(t.data), before = static_cast<uintptr_t>(-v.reach.begin);
+  const bool beyond = __builtin_add_overflow(data, t.byte_offset, &first) || before > first ||
+                      __builtin_add_overflow(first, static_cast<uintptr_t>(v.reach.end), &end);
+  require(!beyond, "DLPack: ", name(v.type), " with byte_offset ", t.byte_offset, " and strides ",
+          join(v.strides, ",", [](int64_t s) { return s; }), " reaches beyond all addresses");
+  require(first % item == 0, "DLPack: the data of type ", name(v.type),
           " lies at an address that is not a multiple of ", item);
-  v.first = static_cast<std::byte*>(t.data) + t.byte_offset;
+  v.first = reinterpret_cast<std::byte*>(first);
   return v;
 }
 

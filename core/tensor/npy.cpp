@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/files.h"
-#include "base/text.h"
+#include "base/checked.h"
 #include "tensor/file_types.h"
 
 namespace thunder {
@@ -182,7 +182,7 @@ Sizes column_strides(const Sizes& sizes) {
   int64_t step = 1;
   for (int64_t n : sizes) {
     out.push_back(step);
-    step *= std::max<int64_t>(1, n);
+    step = checked_mul(step, std::max<int64_t>(1, n));
   }
   return out;
 }

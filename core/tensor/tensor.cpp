@@ -1,25 +1,24 @@
 #include "tensor/tensor.h"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
-#include "base/text.h"
+#include "base/checked.h"
 #include "tensor/spares.h"
 
 namespace thunder {
 
-Sizes dense_strides(std::span<const Dim> shape) {
-  Sizes strides(shape.size(), 1);
-  int64_t step = 1;
-  for (size_t i = shape.size(); i-- > 0;) {
-    strides[i] = step;
-    step *= std::max<int64_t>(1, shape[i].value());
-  }
+Sizes dense_strides(std::span<const int64_t> sizes) {
+  Sizes strides(sizes.size(), 1);
+  for (size_t i = sizes.size(); i-- > 1;) strides[i - 1] = checked_mul(strides[i], std::max<int64_t>(1, sizes[i]));
   return strides;
 }
 
+Sizes dense_strides(std::span<const Dim> shape) { return dense_strides(concrete(shape)); }
+
 bool is_dense(std::span<const int64_t> sizes, std::span<const int64_t> strides) {
-  int64_t step = 1;
+  int64_t step = 1;  // at most the number of elements, which fits
   for (int64_t n : sizes)
     if (n == 0) return true;
   for (size_t i = sizes.size(); i-- > 0;) {
@@ -37,32 +36,27 @@ bool repeats_elements(const Tensor& t) {
 }
 
 size_t dense_bytes(const TensorType& type) {
-  int64_t total = static_cast<int64_t>(size_of(type.dtype)), product = 1;
-  bool overflow = false, empty = false;
-  for (Dim d : type.shape) {
-    require(d.constant() && d.value() >= 0, "a size must not be negative: ", name(type));
-    empty |= d.value() == 0;
-    // Strides are products of max(1, size), so they must fit even when the tensor is empty.
-    overflow |= __builtin_mul_overflow(product, std::max<int64_t>(1, d.value()), &product);
-  }
-  overflow |= __builtin_mul_overflow(product, total, &total);
-  if (overflow) fail(Code::invalid_argument, "a tensor of type ", name(type), " would not fit in memory");
-  return empty ? 0 : static_cast<size_t>(total);
+  for (Dim d : type.shape) require(d.constant() && d.value() >= 0, "a size must not be negative: ", name(type));
+  require(fits_in_memory(type), "a tensor of type ", name(type), " would not fit in memory");
+  size_t bytes = size_of(type.dtype);
+  for (Dim d : type.shape) bytes *= static_cast<size_t>(d.value());
+  return bytes;
 }
 
 Extent extent(std::span<const int64_t> sizes, std::span<const int64_t> strides, size_t item) {
   int64_t low = 0, high = 1;
-  bool overflow = false;
+  Checked checked;
+  const auto bytes = static_cast<int64_t>(item);
   for (size_t i = 0; i < sizes.size(); i++) {
     if (sizes[i] == 0) return {};
+    if (sizes[i] == 1) continue;
     int64_t& end = strides[i] < 0 ? low : high;
-    int64_t reach = 0;
-    overflow |= __builtin_mul_overflow(sizes[i] - 1, strides[i], &reach);
-    overflow |= __builtin_add_overflow(end, reach, &end);
+    end = checked.add(end, checked.mul(sizes[i] - 1, strides[i]));
+    // Loops step once more than there are elements, and back.
+    checked.mul(checked.mul(sizes[i], strides[i]), bytes);
   }
-  overflow |= __builtin_mul_overflow(low, item, &low);
-  overflow |= __builtin_mul_overflow(high, item, &high);
-  if (overflow) fail(Code::invalid_argument, "a strided view reaches further than 63 bits of address");
+  low = checked.mul(low, bytes), high = checked.mul(high, bytes);
+  require(checked.fits, "a strided view reaches further than 63 bits of address");
   return {low, high};
 }
 
@@ -90,12 +84,25 @@ Ref<Tensor> Tensor::allocate(const Allocator& allocator, const DenseType& dense)
   return t;
 }
 
+namespace {
+
+Sizes steps_of(const Sizes& sizes, const Sizes& given) {
+  const bool empty = std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
+  if (!empty && std::find(sizes.begin(), sizes.end(), 1) == sizes.end()) return given;
+  Sizes steps = dense_strides(sizes);
+  for (size_t i = 0; i < sizes.size() && !empty; i++)
+    if (sizes[i] > 1) steps[i] = given[i];
+  return steps;
+}
+
+}  // namespace
+
 Ref<Tensor> Tensor::view(Ref<Storage> storage, const TensorType& type, const Sizes& strides, size_t byte_offset) {
   auto t = Ref<Tensor>::adopt(new Tensor);
   t->type_ = type;
-  t->strides_ = strides;
   t->sizes_ = thunder::concrete(type.shape);
-  t->contiguous_ = is_dense(t->sizes_, strides);
+  t->strides_ = steps_of(t->sizes_, strides);
+  t->contiguous_ = is_dense(t->sizes_, t->strides_);
   t->data_ = storage->data() + byte_offset;
   t->storage_ = std::move(storage);
   t->offset_ = byte_offset;

@@ -12,7 +12,8 @@
 
 namespace thunder {
 
-// Dense row-major strides. Requires: constant dims.
+// Dense row-major strides; an axis without elements counts as one of 1. Requires: constant dims.
+Sizes dense_strides(std::span<const int64_t> sizes);
 Sizes dense_strides(std::span<const Dim> shape);
 bool is_dense(std::span<const int64_t> sizes, std::span<const int64_t> strides);
 // Bytes that a dense tensor of this type takes; throws when it does not fit in 63 bits or a dim is negative.
@@ -40,7 +41,8 @@ class Tensor : public Counted<Tensor> {
   // Uninitialised, dense row-major.
   static Ref<Tensor> empty(const Allocator&, const DenseType&);
   static Ref<Tensor> empty(const Allocator& allocator, const TensorType& type) { return empty(allocator, DenseType(type)); }
-  // A view of `storage`; strides in elements, offset in bytes. Requires: checked to lie inside the storage.
+  // A view of `storage`; strides in elements, offset in bytes. Along axes of one element, and in a tensor without any, no
+  // step is made: there the strides are the dense ones, whatever is given. Requires: checked to lie inside the storage.
   static Ref<Tensor> view(Ref<Storage> storage, const TensorType&, const Sizes& strides, size_t byte_offset);
   // Stands for a value of a trace being recorded by the scope `owner`.
   static Ref<Tensor> proxy(const TensorType&, const void* owner, ValueId);
@@ -107,7 +109,7 @@ class Tensor : public Counted<Tensor> {
 bool repeats_elements(const Tensor& t);
 
 // The bytes [begin, end) that a view touches, relative to its first element. Empty views touch none. Throws when
-// they do not fit in 63 bits.
+// they, or a step behind the last element of an axis, do not fit in 63 bits.
 struct Extent {
   int64_t begin = 0, end = 0;
 };

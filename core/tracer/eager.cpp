@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "ops/grad.h"
+#include "ops/place_view.h"
 
 namespace thunder {
 
@@ -31,7 +32,7 @@ bool EagerBuilder::view(const OpDef& op, std::span<const Arg> args, const Types&
   const Ref<Tensor>& in = slots_[args[0].v];
   ViewOf v{in->strides()};
   Sizes sizes(in->sizes(), in->sizes() + in->type().rank()), to = concrete(types.at[0].shape);
-  if (!op.view(sizes, args, to, v)) return false;
+  if (!place_view(op, sizes, args, to, v)) return false;
   const auto shift = v.offset * static_cast<int64_t>(size_of(types.at[0].dtype));
   Ref<Tensor> out = Tensor::view(in->storage(), types.at[0], v.strides, in->offset() + static_cast<size_t>(shift));
   if (in->read_only()) out->set_read_only();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "ops/place_view.h"
 
 namespace thunder {
 
@@ -20,9 +21,7 @@ Sizes hints(std::span<const Dim> shape) {
 
 Sizes TracingRecorder::strides(ValueId v) const {
   if (auto it = strides_.find(v); it != strides_.end()) return it->second;
-  Sizes sizes = hints(type(v).shape), strides(sizes.size(), 1);
-  for (size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * std::max<int64_t>(1, sizes[i]);
-  return strides;
+  return dense_strides(hints(type(v).shape));
 }
 
 void TracingRecorder::recorded(const Node& node) {
@@ -37,7 +36,7 @@ void TracingRecorder::recorded(const Node& node) {
   }
   const ValueId base = node.args[0].v;
   ViewOf v{strides(base)};
-  if (!def(node).view(hints(type(base).shape), args, hints(type(node.results[0]).shape), v)) return;
+  if (!place_view(def(node), hints(type(base).shape), args, hints(type(node.results[0]).shape), v)) return;
   aliases_.add_view(node);
   strides_[node.results[0]] = v.strides;
 }

@@ -14,7 +14,8 @@ struct Window {
     int64_t offset = 0;
     for (int32_t i = 0; i < part.rank; i++) {
       offset += starts[i].value() * whole.strides[i];
-      steps.push_back(whole.strides[i] * (strides ? strides[i].value() : 1));
+      // Where one element is taken, a step of any length may be asked for.
+      steps.push_back(whole.strides[i] * (strides && part.shape[i] > 1 ? strides[i].value() : 1));
     }
     buffer.data = whole.as<std::byte>() + offset * static_cast<int64_t>(size_of(whole.dtype));
     buffer.strides = steps.data();

@@ -46,10 +46,11 @@ Results constant_like(Call& c) {
 // ---- arange ----
 
 int64_t whole_steps(const Call& c, int64_t start, int64_t end, int64_t step) {
-  int64_t span = 0;
-  c.require(!__builtin_sub_overflow(end, start, &span), "start ", start, " and end ", end, " are too far apart");
-  if (step == -1) c.require(span != INT64_MIN, "start ", start, " and end ", end, " are too far apart");
-  return span / step + (span % step != 0);
+  // Their distance fits whatever the signs are; as many steps of 1 may not.
+  const uint64_t span = start < end ? static_cast<uint64_t>(end) - static_cast<uint64_t>(start) : static_cast<uint64_t>(start) - static_cast<uint64_t>(end);
+  const uint64_t by = step < 0 ? 0 - static_cast<uint64_t>(step) : static_cast<uint64_t>(step), length = span / by + (span % by != 0);
+  c.require(length <= INT64_MAX, "start ", start, " and end ", end, " are too far apart for steps of ", step);
+  return static_cast<int64_t>(length);
 }
 int64_t real_steps(const Call& c, double start, double end, double step) {
   const double steps = std::ceil((end - start) / step);

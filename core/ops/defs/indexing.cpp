@@ -1,4 +1,6 @@
 // Reading, writing and choosing elements by tensors of indices or masks, under PyTorch's names.
+#include <algorithm>
+
 #include "base/text.h"
 #include "ops/grad.h"
 #include "ops/samples.h"
@@ -130,8 +132,10 @@ Results triangle(Call& c, std::string_view keep) {
   const Dim rows = x.size(-2), columns = x.size(-1);
   const Device device = x.type().device;
   const Shape square{rows, columns};
+  // Further out nothing changes, and sums with positions fit.
+  const int64_t diagonal = std::clamp(c.integer(1), -hint(rows), hint(columns));
   Var row = b.call("prims.iota", {Shape{rows}, DType::i64, device}), column = b.call("prims.iota", {Shape{columns}, DType::i64, device});
-  Var limit = expand_to(reshape_to(row, Shape{rows, 1}), square) + expand_to(full(b, {}, double(c.integer(1)), DType::i64, device), square);
+  Var limit = expand_to(reshape_to(row, Shape{rows, 1}), square) + expand_to(full(b, {}, double(diagonal), DType::i64, device), square);
   Var kept = b.call(keep, {expand_to(column, square), limit});
   return b.call("prims.where", {expand_to(kept, x.shape()), x, full_like(x, 0)});
 }

@@ -5,7 +5,7 @@
 namespace thunder {
 namespace {
 
-void no_meta(const Call& c, Types&) { fail(Code::internal, "internal error, please report it: ", c.op.name(), " was built like an op"); }
+void no_meta(const Call& c, Types&) { c.require(false, "only the compiler makes this line; it cannot be called as an op"); }
 Status* no_kernel(const Kernel&) { return make<Status>(Code::internal, "internal error, please report it: this line has no kernel").detach(); }
 
 constexpr OpRow kRows[] = {

@@ -37,7 +37,7 @@ void meta(const Call& c, Types& out) {
     const int64_t reach = (w.size[i] - 1) * w.dilation[i] + 1, up = c.flag(5) ? w.stride[i] - 1 : 0;
     Dim n = (in + (2 * w.padding[i] - reach + up)) / w.stride[i] + 1;
     // A window that would begin in the padding on the right is left out.
-    if (c.flag(5) && (hint(n) - 1) * w.stride[i] >= hint(in) + w.padding[i]) n = n - 1;
+    if (c.flag(5) && hint((n - 1) * w.stride[i]) >= hint(in + w.padding[i])) n = n - 1;
     c.require(hint(in) >= 1 && hint(n) >= 1, "the window reaches over ", reach, " pixels, the padded input has ", name(in + 2 * w.padding[i]),
               "; input is ", name(t));
     t.shape[2 + i] = n;

@@ -1,5 +1,5 @@
 // Parts of a tensor as views under PyTorch's names: slice, select, split, chunk.
-#include "base/text.h"
+#include "base/checked.h"
 #include "ops/grad.h"
 #include "ops/samples.h"
 
@@ -54,11 +54,14 @@ int64_t constant_size(const Call& c, Var x, size_t dim) {
   return size.value();
 }
 
-void split_evenly(Results& parts, Var x, size_t dim, int64_t size, int64_t length) {
-  for (int64_t at = 0; at < size || parts.empty(); at += length) {
-    push_part(parts, x, dim, at, std::min(length, size - at));
-    if (length == 0) break;
-  }
+// More parts than any program means, and fewer than exhaust the memory: an expanded dim may be of any size.
+constexpr int64_t kMostParts = 1 << 20;
+
+void split_evenly(const Call& c, Results& parts, Var x, size_t dim, int64_t size, int64_t length) {
+  const int64_t count = length ? size / length + (size % length != 0) : 1;
+  c.require(count <= kMostParts, "parts of ", length, " make ", count, " of dim ", dim, " of size ", size, "; at most ", kMostParts,
+            " are possible");
+  for (int64_t i = 0; i < std::max<int64_t>(1, count); i++) push_part(parts, x, dim, i * length, std::min(length, size - i * length));
 }
 
 Results split(Call& c) {
@@ -70,11 +73,11 @@ Results split(Call& c) {
   Results parts;
   if (sizes.size() == 1) {
     c.require(hint(sizes[0]) > 0 || size == 0, "split_size 0 would never cover dim ", dim, " of size ", size);
-    split_evenly(parts, x, dim, size, hint(sizes[0]));
+    split_evenly(c, parts, x, dim, size, hint(sizes[0]));
     return parts;
   }
   int64_t at = 0;
-  for (Dim d : sizes) at += hint(d);
+  for (Dim d : sizes) at = checked_add(at, hint(d));
   c.require(at == size, "sizes ", name(sizes), " sum to ", at, ", dim ", dim, " has size ", size);
   at = 0;
   for (Dim d : sizes) push_part(parts, x, dim, at, hint(d)), at += hint(d);
@@ -87,7 +90,7 @@ Results chunk(Call& c) {
   const int64_t size = constant_size(c, x, dim), chunks = c.integer(1);
   c.require(chunks > 0, "chunks must be positive, got ", chunks);
   Results parts;
-  split_evenly(parts, x, dim, size, size / chunks + (size % chunks != 0));
+  split_evenly(c, parts, x, dim, size, size / chunks + (size % chunks != 0));
   return parts;
 }
 

@@ -26,14 +26,6 @@ void reshape_meta(const Call& c, Types& out) {
 // Axes that lie in memory as one run can be split and merged at will; others keep their own stride.
 bool reshape_view(std::span<const int64_t> sizes, std::span<const Arg>, std::span<const int64_t> to, ViewOf& v) {
   Sizes strides(to.size(), 1);
-  int64_t total = 1;
-  for (int64_t n : sizes) total *= n;
-  if (total == 0) {
-    int64_t step = 1;
-    for (size_t i = to.size(); i-- > 0; step *= std::max<int64_t>(1, to[i])) strides[i] = step;
-    v.strides = strides;
-    return true;
-  }
   // Walk both shapes from the back, a run of input axes at a time.
   size_t next = to.size();
   for (size_t i = sizes.size(); i-- > 0;) {
@@ -56,9 +48,7 @@ bool reshape_view(std::span<const int64_t> sizes, std::span<const Arg>, std::spa
 
 Status* reshape_copy(const Kernel& k) {
   // The input seen through its own shape, written in order into the dense output.
-  Sizes dense(static_cast<size_t>(k.in[0].rank), 1);
-  int64_t step = 1;
-  for (size_t i = dense.size(); i-- > 0; step *= std::max<int64_t>(1, k.in[0].shape[i])) dense[i] = step;
+  const Sizes dense = dense_strides(std::span(k.in[0].shape, static_cast<size_t>(k.in[0].rank)));
   Buffer to = k.in[0];
   to.data = k.out[0].data;
   to.strides = dense.data();
@@ -171,12 +161,10 @@ void slice_meta(const Call& c, Types& out) {
   out.push(t);
 }
 bool slice_view(std::span<const int64_t> sizes, std::span<const Arg> args, std::span<const int64_t> to, ViewOf& v) {
-  bool empty = false;
-  for (int64_t n : to) empty |= n == 0;
   for (size_t i = 0; i < sizes.size(); i++) {
-    // An empty view touches nothing, and must not start outside of its storage.
-    if (!empty) v.offset += args[1].d[i].value() * v.strides[i];
-    v.strides[i] *= args[3].d[i].value();
+    v.offset += args[1].d[i].value() * v.strides[i];
+    // No step is made along an axis of one element, and a step of any length may be asked for there.
+    if (to[i] > 1) v.strides[i] *= args[3].d[i].value();
   }
   return true;
 }
@@ -184,6 +172,7 @@ Status* slice_copy(const Kernel& k) {
   const auto rank = static_cast<size_t>(k.in[0].rank);
   ViewOf v;
   v.strides.assign(k.in[0].strides, k.in[0].strides + rank);
+  if (k.out[0].elements() == 0) return nullptr;
   slice_view({k.in[0].shape, rank}, k.args, {k.out[0].shape, rank}, v);
   Buffer from = k.out[0];
   from.data = k.in[0].as<std::byte>() + v.offset * static_cast<int64_t>(size_of(from.dtype));

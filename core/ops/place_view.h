@@ -1,0 +1,13 @@
+// Where the result of a view prim lies, for tensors, for traces and for plans of memory alike.
+#pragma once
+
+#include "ops/op.h"
+
+namespace thunder {
+
+// As op.view, on concrete sizes. What has no elements is dense, wherever its base lies: no step is made in it, and steps
+// computed from its strides may not fit in 64 bits.
+bool place_view(const OpDef& op, std::span<const int64_t> sizes, std::span<const Arg> args, std::span<const int64_t> to,
+                ViewOf& view);
+
+}  // namespace thunder
