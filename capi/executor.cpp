@@ -1,4 +1,6 @@
 // thunder_executor_*: executors of the caller behind the descriptor that ours use too.
+#include "base/nesting.h"
+#include "capi/lent.h"
 #include "capi/node.h"
 #include "capi/options.h"
 
@@ -6,6 +8,8 @@ using namespace thunder;
 using namespace thunder::capi;
 
 namespace {
+
+constexpr size_t kMostScratch = size_t{1} << 48;
 
 // The caller's descriptor, and ours over it.
 struct CExecutor {
@@ -16,6 +20,11 @@ struct CExecutor {
   }
   static CExecutor& of(void* user) { return *static_cast<CExecutor*>(user); }
 
+  // Null, or why no memory holds so much scratch: sums of it must fit in 64 bits.
+  static Status* too_much(size_t scratch_bytes) {
+    if (scratch_bytes <= kMostScratch) return nullptr;
+    return make<Status>(Code::invalid_argument, cat("it asks for ", scratch_bytes, " bytes of scratch")).detach();
+  }
   static bool claim(const NodeView& view, void* user) {
     const NodeHandle node(view.node, view.store);
     return of(user).desc.claim(handle(&node), of(user).desc.user) != 0;
@@ -28,7 +37,11 @@ struct CExecutor {
   }
   static Status* prepare(const NodeView& view, void** state, size_t* scratch_bytes, void* user) {
     const NodeHandle node(view.node, view.store);
-    return core(of(user).desc.prepare(handle(&node), state, scratch_bytes, of(user).desc.user));
+    const Nesting inside(view.node.op->name());
+    Status* failed = core(of(user).desc.prepare(handle(&node), state, scratch_bytes, of(user).desc.user));
+    if (failed || !(failed = too_much(*scratch_bytes))) return failed;
+    if (of(user).desc.drop) of(user).desc.drop(*state);
+    return failed;
   }
   static Status* lay_out(const NodeView& view, void* state, size_t* scratch_bytes, void* user) {
     const NodeHandle node(view.node, view.store);
@@ -36,17 +49,22 @@ struct CExecutor {
     layout.size = sizeof layout;
     layout.inputs = reinterpret_cast<const thunder_buffer*>(view.inputs.data()), layout.n_inputs = view.inputs.size();
     layout.outputs = reinterpret_cast<const thunder_buffer*>(view.outputs.data()), layout.n_outputs = view.outputs.size();
-    return core(of(user).desc.lay_out(handle(&node), &layout, state, scratch_bytes, of(user).desc.user));
+    Status* failed = core(of(user).desc.lay_out(handle(&node), &layout, state, scratch_bytes, of(user).desc.user));
+    return failed ? failed : too_much(*scratch_bytes);
   }
   static bool transform(const NodeView& view, BuilderScope& scope, Results& results, void* user) {
     const thunder_executor_desc& desc = of(user).desc;
     const NodeHandle node(view.node, view.store);
-    Values in, out;
+    const Nesting inside(view.node.op->name());
+    const auto given = make<Values>(), made = make<Values>();
+    Values &in = *given, &out = *made;
+    const Lent lent_in(in), lent_out(out);
     for (size_t i = 0; i < node.args.size(); i++) push_argument(scope, in, node.op.schema.params[i], node.args[i]);
     thunder_scope* lent = handle(static_cast<Scope*>(&scope));
-    auto failed = Ref<Status>::adopt(core(desc.execution_transform(lent, handle(&node), handle(&in), handle(&out), desc.user)));
+    auto failed = Ref<Status>::adopt(core(desc.execution_transform(lent, handle(&node), handle(&std::as_const(in)), handle(&out), desc.user)));
     if (failed && failed->code() == Code::declined) return false;
     if (failed) throw Error(failed);
+    if (in.status()) throw Error(in.status());
     results = scope.results(out);
     return true;
   }

@@ -1,6 +1,8 @@
 // thunder_function_*: callbacks as functions that can be traced, run and differentiated.
 #include "capi/function.h"
 
+#include "capi/lent.h"
+
 using namespace thunder;
 using namespace thunder::capi;
 
@@ -16,11 +18,13 @@ class CallbackFunction : public Function {
 
   Ref<Status> call(Scope& scope, const Values& in, Values& out) override {
     thunder_status* failed = nullptr;
+    const auto own = make<Values>(in);  // what the caller gave is his, whatever the callback does with this
+    const Lent lent_in(*own), lent_out(out);
     Status* thrown =
-        guarded(name().c_str(), [&] { failed = callback_(handle(&scope), handle(&in), handle(&out), user_); });
+        guarded(name().c_str(), [&] { failed = callback_(handle(&scope), handle(own.get()), handle(&out), user_); });
     if (thrown) return Ref<Status>::adopt(thrown);
     if (failed) return Ref<Status>::adopt(core(failed));
-    return in.status();  // a leaf that was read as what it is not
+    return own->status();  // a leaf that was read as what it is not
   }
 
  private:

@@ -1,6 +1,7 @@
 // thunder_context_add_kernel: how a device runs an op of the caller's.
 #include <dlfcn.h>
 
+#include "base/nesting.h"
 #include "capi/op.h"
 #include "device/memory.h"
 
@@ -56,8 +57,7 @@ struct KernelCall {
   }
 
   void densify(Buffer& b) {
-    auto& own = strides.emplace_back(static_cast<size_t>(b.rank), 1);
-    for (size_t i = own.size(); i-- > 1;) own[i - 1] = own[i] * std::max<int64_t>(1, b.shape[i]);
+    auto& own = strides.emplace_back(dense_strides(std::span(b.shape, static_cast<size_t>(b.rank))));
     copies.push_back(Storage::allocate(default_allocator(), static_cast<size_t>(b.elements()) * size_of(b.dtype)));
     Buffer copy = b;
     copy.data = copies.back()->data();
@@ -91,9 +91,10 @@ Status* CustomOp::run_kernel(const Kernel& kernel) {
     launch.outputs = kernel.out.data(), launch.n_outputs = kernel.out.size();
     launch.parallel_for = parallel_for;
     launch.threads = kernel.threads;
+    const Nesting inside(self.name());
     auto failed = Ref<Status>::adopt(core(found->desc.run(handle(&launch), call.args.data(), found->desc.user)));
     if (!failed) return;
-    if (failed->has_foreign()) throw Error(failed);
+    if (failed->has_foreign() || failed->placed()) throw Error(failed);
     throw Error(failed->code(), cat(self.name(), ": its kernel: ", failed->message()));
   });
 }

@@ -1,5 +1,7 @@
 #include "capi/leaf.h"
 
+#include "capi/context.h"
+
 namespace thunder::capi {
 
 std::string_view kind_name(ArgKind kind) {
@@ -20,6 +22,17 @@ const char* fault_of(const Any& a) {
     for (uint32_t i = 0; i < a.count; i++)
       if (!a.ts[i]) return "it is a list of tensors with a NULL";
   return nullptr;
+}
+
+void check_args(std::string_view what, const Any* args, size_t n) {
+  if (n) need(args, "args");
+  for (size_t i = 0; i < n; i++) {
+    const char* fault = fault_of(args[i]);
+    check(!fault, what, ": argument ", i, ": ", fault);
+    if (args[i].kind != ArgKind::device) continue;
+    const std::string absent = absence_of(static_cast<thunder_device>(args[i].device));
+    if (!absent.empty()) throw Refusal{Code::unimplemented, cat(what, ": argument ", i, ": ", absent)};
+  }
 }
 
 }  // namespace thunder::capi

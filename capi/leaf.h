@@ -6,6 +6,9 @@
 
 namespace thunder::capi {
 
+// Refuses arguments of `what` that point to nothing, and kinds that do not exist. Nothing else may look at them before.
+void check_args(std::string_view what, const Any* args, size_t n);
+
 // "a list of floats", for messages.
 std::string_view kind_name(ArgKind kind);
 // What is wrong with a leaf: an unknown kind, or a pointer to nothing. Null: it may be followed.

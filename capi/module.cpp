@@ -2,6 +2,7 @@
 #include "capi/module.h"
 
 #include "capi/function.h"
+#include "capi/leaf.h"
 #include "modules/access.h"
 #include "modules/checkpoint.h"
 #include "modules/state.h"
@@ -16,7 +17,7 @@ thunder_status* thunder_module_create(thunder_context* context, const char* kind
                                       size_t n_args, const char* const* names_or_null, thunder_module** out) noexcept {
   return handle(guarded(__func__, [&] {
     need(context, "context"), need(kind, "kind"), need(out, "out");
-    check(args || !n_args, "args is NULL");
+    check_args(kind, core(args), n_args);
     Ref<Context> owner(core(context));
     auto module = make_module(owner->module_environment(), kind, {core(args), n_args}, names_or_null);
     *out = given(make<ModuleHandle>(std::move(owner), std::move(module)));

@@ -1,6 +1,8 @@
 // thunder_context_add_op and thunder_types_*: ops of the caller's as the registry has them.
 #include "capi/op.h"
 
+#include "base/nesting.h"
+#include "capi/lent.h"
 #include "capi/tensor.h"
 
 using namespace thunder;
@@ -23,7 +25,7 @@ void check_name(std::string_view name) {
 }
 
 [[noreturn]] void fail_callback(const Ref<Status>& failed, std::string_view op, std::string_view what) {
-  if (failed->has_foreign() || failed->code() == Code::out_of_memory) throw Error(failed);
+  if (failed->has_foreign() || failed->placed() || failed->code() == Code::out_of_memory) throw Error(failed);
   throw Error(failed->code(), cat(op, ": its ", what, ": ", failed->message()));
 }
 
@@ -59,6 +61,7 @@ CustomOp::~CustomOp() {
 }
 
 void CustomOp::ask_meta(const Call& call, Types& types) const {
+  const Nesting inside(name());
   const NodeHandle node(call);
   TypesHandle out(types);
   auto failed = Ref<Status>::adopt(core(desc_.meta(handle(&node), handle(&out), desc_.user)));
@@ -77,9 +80,10 @@ void CustomOp::run_meta(const Call& call, Types& types) {
   of(call.op).ask_meta(call, types);
 }
 
-void CustomOp::call(thunder_fn callback, BuilderScope& scope, const Values& in, Values& out, std::string_view what) const {
+void CustomOp::call(thunder_fn callback, BuilderScope& scope, Values& in, Values& out, std::string_view what) const {
   thunder_status* returned = nullptr;
-  Status* thrown = guarded(schema.name.c_str(), [&] { returned = callback(handle(static_cast<Scope*>(&scope)), handle(&in), handle(&out), desc_.user); });
+  const Lent lent_in(in), lent_out(out);
+  Status* thrown = guarded(schema.name.c_str(), [&] { returned = callback(handle(static_cast<Scope*>(&scope)), handle(&std::as_const(in)), handle(&out), desc_.user); });
   auto failed = Ref<Status>::adopt(thrown ? thrown : core(returned));
   for (auto& more : {scope.status(), in.status(), out.status()})
     if (!failed) failed = more;
@@ -89,7 +93,8 @@ void CustomOp::call(thunder_fn callback, BuilderScope& scope, const Values& in, 
 Results CustomOp::run_decomposition(Call& call) {
   const CustomOp& self = of(call.op);
   BuilderScope scope(self.context_.scope_environment(), call.builder, cat("the decomposition of ", self.name()));
-  Values in, out;
+  const auto given = make<Values>(), made = make<Values>();
+  Values &in = *given, &out = *made;
   for (size_t i = 0; i < call.args.size(); i++) push_argument(scope, in, self.schema.params[i], call.args[i]);
   self.call(self.desc_.decompose, scope, in, out, "decomposition");
   Results results = scope.results(out);
@@ -116,7 +121,8 @@ void CustomOp::run_vjp(Grad& g) {
   const CustomOp& self = of(g.op);
   const auto& params = self.schema.params;
   BuilderScope scope(self.context_.scope_environment(), g.builder, cat("the vjp of ", self.name()));
-  Values in, out;
+  const auto given = make<Values>(), taken = make<Values>();
+  Values &in = *given, &out = *taken;
   in.open(false, "");
   for (size_t i = 0; i < g.args.size(); i++) push_argument(scope, in, params[i], g.args[i]);
   in.close(), in.open(false, "");

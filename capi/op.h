@@ -51,7 +51,7 @@ class CustomOp : public OpDef {
   void ask_meta(const Call& call, Types& types) const;
   void check_against_meta(const Call& call, const Results& results) const;
   // Calls the callback, and throws what it returned or left in the scope, with the op's name in front.
-  void call(thunder_fn callback, BuilderScope& scope, const Values& in, Values& out, std::string_view what) const;
+  void call(thunder_fn callback, BuilderScope& scope, Values& in, Values& out, std::string_view what) const;
 
   thunder_op_desc desc_;
   Context& context_;

@@ -1,24 +1,8 @@
 // thunder_op_invoke: every op, built-in or custom, is called through this function and the one that lists results.
-#include "capi/context.h"
 #include "capi/leaf.h"
 
 using namespace thunder;
 using namespace thunder::capi;
-
-namespace {
-
-void check_args(const char* op, const Any* args, size_t n) {
-  if (n) need(args, "args");
-  for (size_t i = 0; i < n; i++) {
-    const char* fault = fault_of(args[i]);
-    check(!fault, op, ": argument ", i, ": ", fault);
-    if (args[i].kind != ArgKind::device) continue;
-    const std::string absent = absence_of(static_cast<thunder_device>(args[i].device));
-    if (!absent.empty()) throw Refusal{Code::unimplemented, cat(op, ": argument ", i, ": ", absent)};
-  }
-}
-
-}  // namespace
 
 extern "C" thunder_tensor* thunder_op_invoke(thunder_scope* scope, const char* name, const thunder_any* args,
                                              size_t n_args, const char* const* names, thunder_tensor** results,

@@ -1,4 +1,5 @@
 // thunder_pass_* and thunder_editor_*: passes of the caller's, and what they change traces through.
+#include "base/nesting.h"
 #include "capi/node.h"
 #include "capi/options.h"
 
@@ -30,6 +31,7 @@ struct CPass {
   }
   static Status* run(Editor& editor, void* user) {
     const thunder_pass_desc& desc = static_cast<CPass*>(user)->desc;
+    const Nesting inside("a pass");
     EditorHandle lent(editor);
     return core(desc.run(handle(&lent), desc.user));
   }

@@ -67,7 +67,12 @@ thunder_status* thunder_values_create(thunder_context* context, thunder_values**
 }
 
 thunder_values* thunder_values_retain(thunder_values* values) noexcept { return retained(values); }
-void thunder_values_release(thunder_values* values) noexcept { released(values); }
+void thunder_values_release(thunder_values* values) noexcept {
+  if (!values || !core(values)->lent || !core(values)->unique()) return released(values);
+  sticking(core(values), __func__, [] {
+    throw Refusal{Code::failed_precondition, "these values were lent, and not retained before: their owner releases them"};
+  });
+}
 
 void thunder_values_reset(thunder_values* values) noexcept {
   if (values) core(values)->reset();

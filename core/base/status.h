@@ -38,11 +38,15 @@ class Status : public Counted<Status> {
   void set_foreign(std::string tag, void* object, void (*destroy)(void*));
   void* foreign(std::string_view tag) const { return tag == tag_ ? object_ : nullptr; }
   bool has_foreign() const { return object_ != nullptr; }
+  // Its message says by itself what called what: callers between put nothing in front.
+  void set_placed() { placed_ = true; }
+  bool placed() const { return placed_; }
 
  private:
   Code code_;
   std::string message_;
   std::string tag_;
+  bool placed_ = false;
   void* object_ = nullptr;
   void (*destroy_)(void*) = nullptr;
 };

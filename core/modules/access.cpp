@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/nesting.h"
 #include "base/text.h"
 #include "modules/kind.h"
 
@@ -162,6 +163,7 @@ Values* kind_forward(Scope& scope, Module& module, const Values& in) {
   auto out = make<Values>();
   if (!scope.status()) {
     try {
+      const Nesting inside(module.kind().name());
       require(module.kind().forward != nullptr, module.kind().name(), ": this module has no forward; set one");
       ModuleCall call(scope, module, in, *out);
       module.kind().forward(call);

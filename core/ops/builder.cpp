@@ -1,5 +1,6 @@
 #include "ops/builder.h"
 
+#include "base/nesting.h"
 #include "base/text.h"
 #include "tensor/tensor.h"
 
@@ -16,6 +17,7 @@ Results Builder::invoke(const OpDef& op, std::span<const Arg> args) {
       call.require(fits_in_memory(types.at[i]), "a result of type ", name(types.at[i]), " would not fit in memory");
     return prim(op, args, types);
   }
+  const Nesting inside(op.name(), Nesting::Of::op);
   enter(op);
   try {
     return leave(op, args, op.decompose(call));

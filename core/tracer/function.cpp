@@ -1,5 +1,6 @@
 #include "tracer/function.h"
 
+#include "base/nesting.h"
 #include "base/text.h"
 
 namespace thunder {
@@ -7,6 +8,7 @@ namespace thunder {
 Values* apply(Scope& scope, Function& f, const Values& in) {
   auto out = make<Values>();
   if (!scope.status()) {
+    const Nesting inside(f.name());
     if (auto failed = f.call(scope, in, *out)) scope.fail(failed);
     if (out->status()) scope.fail(out->status());
     if (!out->complete()) scope.fail(Code::invalid_argument, cat(f.name(), ": a group of its results was not closed"));

@@ -4,8 +4,6 @@
 
 namespace thunder {
 
-Scope::~Scope() = default;
-
 void Scope::fail(Ref<Status> status) {
   if (!error_) error_ = std::move(status);
 }
@@ -23,15 +21,24 @@ Tensor* Scope::own(Ref<Tensor> t) {
 }
 
 Values* Scope::own(Ref<Values> v) {
+  v->lent = true;
   values_.push_back(std::move(v));
   return values_.back().get();
+}
+
+Scope::~Scope() { drop(); }
+
+// Who retained some of the values goes on with them as their owner.
+void Scope::drop() {
+  for (auto& v : values_) v->lent = false;
+  values_.clear();
+  tensors_.clear();
 }
 
 void Scope::reset() {
   for (auto& t : tensors_)
     if (t->kind() == Tensor::Kind::proxy) t->expire();
-  tensors_.clear();
-  values_.clear();
+  drop();
   error_ = nullptr;
 }
 
@@ -120,9 +127,12 @@ bool Scope::run_op(std::string_view name, std::span<const Any> args, const char*
     std::string text = e.message();
     // A poisoned argument brings its own message, with its own place; an exception of the caller's stays what it is.
     const bool placed = text.find(" [at ") != text.npos || e.status()->has_foreign();
-    if (!placed && text.compare(0, name.size(), name) != 0) text = cat(name, ": ", text);
+    if (!placed && !e.status()->placed() && text.compare(0, name.size(), name) != 0) text = cat(name, ": ", text);
     if (!placed && where) text += cat(" [at ", where, "]");
-    fail(e.status()->message() == text ? e.status() : make<Status>(e.code(), std::move(text)));
+    if (e.status()->message() == text) return fail(e.status()), false;
+    auto said = make<Status>(e.code(), std::move(text));
+    if (e.status()->placed()) said->set_placed();
+    fail(std::move(said));
   } catch (const std::bad_alloc&) {
     end_op();
     fail(Ref<Status>::adopt(out_of_memory_status()));

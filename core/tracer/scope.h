@@ -108,6 +108,7 @@ class Scope {
  private:
   template <class Take>
   bool run_op(std::string_view name, std::span<const Any> args, const char* const* names, const char* where, Take&& take);
+  void drop();
   Results dispatch(std::string_view name, std::span<const Any> args, const char* const* names, Tensor*& written);
 
   std::thread::id owner_;

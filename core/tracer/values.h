@@ -62,6 +62,9 @@ class Values : public Counted<Values> {
   void fail(std::string message);
   void fail(Ref<Status> status);
 
+  // Somebody else owns them, a scope or the call that gives them to a callback: that reference is not the callback's to
+  // release.
+  bool lent = false;
   LeafReads* reads = nullptr;  // set while a traced function sees these values
   // Called with a leaf that was read as a number.
   void note_read(size_t leaf) const {

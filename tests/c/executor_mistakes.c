@@ -51,6 +51,8 @@ static thunder_status *run_lua(thunder_context *context, const char *script)
 static const struct { const char *executor; thunder_code code; const char *says; } rows[] = {
     { "cannot_prepare", THUNDER_BACKEND, "executor 'cannot_prepare' could not prepare relu: no licence was found [at " },
     { "cannot_lay_out", THUNDER_BACKEND, "executor 'cannot_lay_out' could not prepare relu: too many strides [at " },
+    { "all_of_memory", THUNDER_BACKEND, "executor 'all_of_memory' could not prepare relu: it asks for 18446744073709551615 bytes of scratch [at " },
+    { "lay_out_all_of_memory", THUNDER_BACKEND, "executor 'lay_out_all_of_memory' could not prepare relu: it asks for 18446744073709551615 bytes of scratch [at " },
     { "cannot_run", THUNDER_BACKEND, "relu: the device is on fire [at " },
     { "cannot_run_parts", THUNDER_BACKEND, "relu: a part is on fire [at " },
     { "cannot_transform", THUNDER_BACKEND, "the execution transform of executor 'cannot_transform' for relu: nothing stands for it [at " },

@@ -27,6 +27,19 @@ static thunder_status *cannot_lay_out(const thunder_node *node, const thunder_la
     (void)node, (void)layout, (void)state, (void)scratch_bytes, (void)user;
     return say(THUNDER_BACKEND, "too many strides");
 }
+static thunder_status *all_of_memory(const thunder_node *node, void **out_state, size_t *out_scratch_bytes, void *user)
+{
+    (void)node, (void)user;
+    *out_state = NULL;
+    *out_scratch_bytes = SIZE_MAX;
+    return NULL;
+}
+static thunder_status *lay_out_all_of_memory(const thunder_node *node, const thunder_launch *layout, void *state, size_t *scratch_bytes, void *user)
+{
+    (void)node, (void)layout, (void)state, (void)user;
+    *scratch_bytes = SIZE_MAX;
+    return NULL;
+}
 static thunder_status *never_run(const thunder_launch *launch, void *state)
 {
     (void)launch, (void)state;
@@ -78,6 +91,8 @@ static thunder_status *start(thunder_context *context, const thunder_host_api *h
         { .name = "declines", .prepare = decline, .run = never_run },
         { .name = "cannot_prepare", .prepare = cannot_prepare, .run = never_run },
         { .name = "cannot_lay_out", .prepare = ready, .lay_out = cannot_lay_out, .run = never_run },
+        { .name = "all_of_memory", .prepare = all_of_memory, .run = never_run },
+        { .name = "lay_out_all_of_memory", .prepare = ready, .lay_out = lay_out_all_of_memory, .run = never_run },
         { .name = "cannot_run", .prepare = ready, .run = cannot_run },
         { .name = "cannot_run_parts", .prepare = ready, .run = cannot_run_parts },
         { .name = "cannot_transform", .prepare = ready, .run = never_run, .execution_transform = cannot_transform },

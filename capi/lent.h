@@ -1,0 +1,20 @@
+// Values while a callback has them.
+#pragma once
+
+#include "capi/handle.h"
+
+namespace thunder::capi {
+
+// A callback that releases what it did not retain neither frees them nor goes unnoticed: they fail. What it retained and
+// keeps is its own when the call is over. Requires: counted values with one owner, the caller.
+class Lent {
+ public:
+  explicit Lent(Values& values) : values_(values) { values_.lent = true; }
+  ~Lent() { values_.lent = false, values_.reads = nullptr; }
+  Lent(const Lent&) = delete;
+
+ private:
+  Values& values_;
+};
+
+}  // namespace thunder::capi

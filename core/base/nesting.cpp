@@ -1,0 +1,85 @@
+#include "base/nesting.h"
+
+#include <pthread.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "base/text.h"
+
+namespace thunder {
+namespace {
+
+thread_local const Nesting* innermost = nullptr;
+
+// For what is called between two levels: metas, kernels, messages.
+constexpr size_t kReserve = 16 << 10;
+
+struct Stack {
+  uintptr_t low = 0, high = 0;  // both 0: not known
+};
+
+Stack find_stack() noexcept {
+  Stack stack;
+#ifdef __linux__
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes)) return stack;
+  void* low = nullptr;
+  size_t size = 0, guard = 0;
+  if (!pthread_attr_getstack(&attributes, &low, &size) && !pthread_attr_getguardsize(&attributes, &guard)) {
+    stack.high = reinterpret_cast<uintptr_t>(low) + size;
+    stack.low = stack.high - size + guard;
+  }
+  pthread_attr_destroy(&attributes);
+#endif
+  return stack;
+}
+
+// "f -> g -> f": the shortest cycle that the innermost calls go through; without one the innermost calls.
+std::string described(const std::vector<std::string_view>& calls) {
+  constexpr size_t kLongest = 32, kShown = 8;
+  const size_t n = calls.size();
+  size_t shown = std::min(n, kShown);
+  for (size_t period = 1; period <= kLongest && 3 * period <= n; period++) {
+    bool repeats = true;
+    for (size_t i = 0; i < 2 * period && repeats; i++) repeats = calls[i] == calls[i + period];
+    if (!repeats) continue;
+    shown = period + 1;
+    break;
+  }
+  std::string text;
+  for (size_t i = shown; i-- > 0;) text += cat(calls[i], i ? " -> " : "");
+  return text;
+}
+
+}  // namespace
+
+size_t stack_left() noexcept {
+  // A new thread may get an old one's memory, not its thread-local values.
+  static thread_local const Stack stack = find_stack();
+  const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  return here > stack.low && here <= stack.high ? here - stack.low : SIZE_MAX;
+}
+
+Nesting::Nesting(std::string_view what, Of of)
+    : what_(what), outer_(innermost), depth_(outer_ ? outer_->depth_ + 1 : 1),
+      ops_((outer_ ? outer_->ops_ : 0) + (of == Of::op)) {
+  const size_t left = stack_left();
+  if (depth_ > kDeepestNesting || ops_ > kDeepestOps || left < kReserve) [[unlikely]] refuse(left);
+  innermost = this;
+}
+
+Nesting::~Nesting() { innermost = outer_; }
+
+void Nesting::refuse(size_t left) const {
+  std::vector<std::string_view> calls;
+  for (const Nesting* n = this; n; n = n->outer_) calls.push_back(n->what_);
+  const std::string limit = left < kReserve         ? cat("the ", left, " bytes left of this thread's stack do not hold another level")
+                            : ops_ > kDeepestOps ? cat("ops nest at most ", kDeepestOps, " deep")
+                                                 : cat("at most ", kDeepestNesting, " are possible");
+  auto status = make<Status>(Code::invalid_argument, cat("calls are nested ", depth_, " deep, ", limit, ": ", described(calls)));
+  status->set_placed();
+  throw Error(std::move(status));
+}
+
+}  // namespace thunder

@@ -1,0 +1,32 @@
+// Ops, functions and callbacks that are at work inside one another on a thread. A recursion without an end becomes an
+// error that shows its cycle, before it reaches the end of the thread's stack.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace thunder {
+
+// Levels of everything, and of ops alone: what an op records inside itself is a tree that every pass walks.
+constexpr size_t kDeepestNesting = 1000, kDeepestOps = 100;
+
+// As long as it lives, `what` is at work on this thread. Throws when that would be too deep. Requires: `what` lives as long.
+class Nesting {
+ public:
+  enum class Of { call, op };
+  explicit Nesting(std::string_view what, Of of = Of::call);
+  ~Nesting();
+  Nesting(const Nesting&) = delete;
+
+ private:
+  [[noreturn]] void refuse(size_t stack_left) const;
+
+  const std::string_view what_;
+  const Nesting* const outer_;
+  const size_t depth_, ops_;
+};
+
+// The bytes between here and the end of this thread's stack; SIZE_MAX where that is not known, as on a fiber's.
+size_t stack_left() noexcept;
+
+}  // namespace thunder
