@@ -205,6 +205,18 @@ if(TARGET battery_test AND TARGET thunder_llvm AND NOT THUNDER_SANITIZE)
     ENVIRONMENT "THUNDER_FUSED_PROGRAMS=3000")
 endif()
 
+# Generated inputs, many more than the commit tier tries.
+foreach(sweep "capi Metadata 1000000" "capi Misuse 1000" "core_ops Sizes 2000")
+  separate_arguments(sweep)
+  list(GET sweep 0 program)
+  list(GET sweep 1 suite)
+  list(GET sweep 2 tries)
+  if(TARGET ${program}_test)
+    add_test(NAME sweep_${suite} COMMAND ${program}_test --gtest_filter=${suite}.* WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
+    set_tests_properties(sweep_${suite} PROPERTIES LABELS slow TIMEOUT 3600 ENVIRONMENT "THUNDER_TRIES=${tries};THUNDER_SEED=1000")
+  endif()
+endforeach()
+
 # Under sanitizers a program takes five times as long, and compiling its kernels, which no sanitizer sees, most of that.
 if(TARGET battery_test AND THUNDER_SANITIZE)
   set_tests_properties(battery PROPERTIES ENVIRONMENT "THUNDER_PROGRAMS=40;THUNDER_FUSED_PROGRAMS=10")

@@ -179,8 +179,8 @@ void Values::set_tensor(size_t leaf, Ref<Tensor> t) {
 void Values::bind(size_t leaf, Ref<Tensor> t) {
   // Results may be bound before the first call has made the leaves.
   if (leaf > 1u << 20) return fail(cat("values: leaf ", leaf, " is out of range"));
-  while (leaves_.size() <= leaf) push(Any{});
-  leaves_[leaf].bound = std::move(t);
+  while (leaves_.size() <= leaf && !status_) push(Any{});
+  if (!status_) leaves_[leaf].bound = std::move(t);
 }
 
 std::vector<std::string> Values::paths() const {

@@ -91,6 +91,20 @@ TEST(Lent, values_of_a_scope_are_its_own) {
   thunder_values_release(kept);
 }
 
+// To a leaf that is not there yet leaves are added, which values that have failed do not take.
+TEST(Lent, values_that_have_failed_are_bound_to_nothing) {
+  World world;
+  thunder_values* out = nullptr;
+  ASSERT_EQ(thunder_values_create(world.context, &out), nullptr);
+  thunder_values_close(out);
+  thunder_values_bind(out, 3, world.x);
+  EXPECT_EQ(thunder_values_count(out), 0u);
+  thunder_status* status = thunder_values_status(out);
+  EXPECT_EQ(std::string(thunder_status_message(status)), "values: close without an open group");
+  thunder_status_release(status);
+  thunder_values_release(out);
+}
+
 TEST(Lent, arguments_of_ops_and_modules_are_looked_at_before_they_are_followed) {
   World world;
   const thunder_any wrong[] = {{999, 0, {.i = 1}}, {THUNDER_DIMS, 3, {.d = nullptr}}, {THUNDER_STRING, 3, {.s = nullptr}}, {THUNDER_TENSOR, 0, {.t = nullptr}}};
