@@ -37,6 +37,12 @@ class Arena {
     std::memcpy(static_cast<void*>(to), from.data(), from.size_bytes());
     return {to, from.size()};
   }
+  // As it was when it was made: what lived in it is gone.
+  void clear() {
+    blocks_.clear();
+    block_ = nullptr;
+    used_ = size_ = 0;
+  }
   // Terminated by a zero.
   const char* copy(std::string_view text) {
     char* to = static_cast<char*>(allocate(text.size() + 1, 1));
@@ -46,10 +52,12 @@ class Arena {
   }
 
  private:
+  // Nothing changes before the last allocation that may fail.
   void* grow(size_t bytes, size_t align) {
-    size_ = bytes + align > kBlock ? bytes + align : kBlock;
-    blocks_.emplace_back(new std::byte[size_]);
+    const size_t size = bytes + align > kBlock ? bytes + align : kBlock;
+    blocks_.push_back(std::make_unique_for_overwrite<std::byte[]>(size));
     block_ = blocks_.back().get();
+    size_ = size;
     used_ = 0;
     return allocate(bytes, align);
   }

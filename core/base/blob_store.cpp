@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/digest.h"
+#include "base/size_signal.h"
 #include "base/text.h"
 
 namespace thunder {
@@ -88,6 +89,7 @@ bool read_all(int file, std::span<char> to) {
 }
 
 bool write_all(int file, std::string_view bytes) {
+  const NoSizeSignal quiet;
   while (!bytes.empty()) {
     const ssize_t put = ::write(file, bytes.data(), bytes.size());
     if (put < 0 && errno == EINTR) continue;

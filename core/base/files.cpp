@@ -1,6 +1,8 @@
 #include "base/files.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,7 +12,9 @@
 #include <cstdlib>
 #include <memory>
 #include <system_error>
+#include <utility>
 
+#include "base/size_signal.h"
 #include "base/text.h"
 
 namespace thunder {
@@ -31,6 +35,35 @@ std::string folder_of(const std::string& path) {
   size_t slash = path.rfind('/');
   if (slash == std::string::npos) return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+constexpr std::string_view kTemporary = ".thunder-", kTemporaryEnd = ".tmp";
+
+// A temporary file is locked by who writes it, for as long as that process lives. False: between its creation and the lock
+// another process took it for abandoned and removed it. A file system without locks keeps what is abandoned.
+bool hold(int file) {
+  while (::flock(file, LOCK_EX) != 0 && errno == EINTR) {
+  }
+  struct stat facts {};
+  return ::fstat(file, &facts) != 0 || facts.st_nlink > 0;
+}
+
+void remove_if_abandoned(int folder, const char* name) {
+  const int file = ::openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return;
+  struct stat facts {};
+  if (::fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) && ::flock(file, LOCK_EX | LOCK_NB) == 0) ::unlinkat(folder, name, 0);
+  ::close(file);
+}
+
+// What writers left in the folder that were killed. A failure to remove something is none of the save.
+void remove_abandoned(const std::string& path) {
+  std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), ::closedir);
+  if (!folder) return;
+  while (const dirent* entry = ::readdir(folder.get())) {
+    const std::string_view name = entry->d_name;
+    if (name.starts_with(kTemporary) && name.ends_with(kTemporaryEnd)) remove_if_abandoned(::dirfd(folder.get()), entry->d_name);
+  }
 }
 
 }  // namespace
@@ -93,14 +126,16 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
 }
 
 void OutputFile::open_temporary(const std::string& folder) {
+  remove_abandoned(folder);
   // Not mkstemp, which ignores the umask and would make every file private.
   for (int attempt = 0; attempt < 100; attempt++) {
     uint64_t random = 0;
     if (::getrandom(&random, sizeof random, 0) != sizeof random) give_up("name a temporary file", errno);
-    temporary_ = cat(folder, "/.thunder-", random, ".tmp");
+    temporary_ = cat(folder, "/", kTemporary, random, kTemporaryEnd);
     descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor_ >= 0) return;
-    if (errno != EEXIST) give_up("create a temporary file", errno);
+    if (descriptor_ < 0 && errno != EEXIST) give_up("create a temporary file", errno);
+    if (descriptor_ >= 0 && hold(descriptor_)) return;
+    if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
   }
   give_up("create a temporary file", EEXIST);
 }
@@ -117,6 +152,7 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::write(std::span<const std::byte> bytes) {
+  const NoSizeSignal quiet;
   while (!bytes.empty()) {
     ssize_t put = ::write(descriptor_, bytes.data(), std::min(bytes.size(), kChunk));
     if (put < 0 && errno == EINTR) continue;

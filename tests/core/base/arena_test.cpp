@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <string>
 
 namespace thunder {
@@ -30,6 +31,26 @@ TEST(Arena, serves_more_than_a_block_at_once) {
   Arena arena;
   std::memset(arena.allocate(1 << 20, 64), 1, 1 << 20);
   std::memset(arena.allocate(16, 16), 2, 16);
+}
+
+TEST(Arena, stays_as_it_is_when_it_cannot_grow) {
+  Arena arena;
+  const auto* first = static_cast<std::byte*>(arena.allocate(16, 16));
+  EXPECT_THROW(arena.allocate(SIZE_MAX / 4, 8), std::bad_alloc);
+  // More than the block has: it must not lie behind the first one, which is where the block goes on.
+  auto* next = static_cast<std::byte*>(arena.allocate(1 << 20, 16));
+  ASSERT_NE(next, first + 16);
+  std::memset(next, 1, 1 << 20);
+}
+
+TEST(Arena, is_as_new_after_clear) {
+  Arena arena;
+  arena.clear();
+  for (int i = 0; i < 3; i++) {
+    std::memset(arena.allocate(1 << 20, 64), i, 1 << 20);
+    std::memset(arena.allocate(100, 8), i, 100);
+    arena.clear();
+  }
 }
 
 TEST(Arena, copies_text_with_a_zero_and_lists_without) {

@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
@@ -52,6 +54,28 @@ TEST(BlobStore, gives_back_what_was_put_to_the_next_process_too) {
   next.put("key", "new");
   EXPECT_EQ(store.get("key"), "new");
   EXPECT_EQ(folder.count(), 3u) << "temporary files are left over";
+}
+
+TEST(BlobStore, misses_what_is_past_the_limit_for_files_and_the_process_goes_on) {
+  Folder folder;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit limit{512, 512};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    BlobStore store(folder.path());
+    store.put("large", kilobyte('x'));
+    store.put("small", "x");
+    sigset_t waiting, blocked;
+    ::sigpending(&waiting);
+    ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+    const bool left = ::sigismember(&waiting, SIGXFSZ) || ::sigismember(&blocked, SIGXFSZ);
+    ::_exit(!left && !store.get("large") && store.get("small") == "x" ? 7 : 8);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status)) << "ended by signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+  EXPECT_EQ(folder.count(), 1u);
 }
 
 TEST(BlobStore, makes_its_folder_for_the_user_alone) {

@@ -1,9 +1,12 @@
 #include "base/files.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 
 #include "support/failure.h"
@@ -79,6 +82,51 @@ TEST(Files, stay_whole_when_a_write_is_abandoned) {
   }
   EXPECT_EQ(read_file(folder / "x", 9), "old");
   EXPECT_EQ(folder.count(), 1u) << "the temporary file is left over";
+}
+
+// Ends as a process does that is killed: nothing of it is undone.
+template <class F>
+int status_of_child(F&& body) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    body();
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
+TEST(Files, remove_what_killed_writers_left_in_the_folder) {
+  Folder folder;
+  write_file(folder / ".thunder-mine", "not a temporary file");
+  for (int i = 0; i < 3; i++)
+    status_of_child([&] {
+      OutputFile abandoned(folder / "x");
+      abandoned.write("half of it");
+      ::kill(::getpid(), SIGKILL);
+    });
+  EXPECT_EQ(folder.count(), 2u) << "each writer removes what was left before";
+  OutputFile live(folder / "y");
+  live.write("of a process that lives");
+  EXPECT_EQ(status_of_child([&] { write_file(folder / "x", "whole"); }), 0);
+  EXPECT_EQ(folder.count(), 3u) << "mine, x, and what is being written";
+  live.commit();
+  EXPECT_EQ(read_file(folder / "y", 99), "of a process that lives");
+  EXPECT_EQ(read_file(folder / ".thunder-mine", 99), "not a temporary file");
+}
+
+TEST(Files, that_grow_past_the_limit_of_the_process_are_refused) {
+  Folder folder;
+  const int status = status_of_child([&] {
+    const rlimit limit{4096, 4096};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    const std::string text = failure_of([&] { write_file(folder / "x", std::string(9999, 'x')); });
+    ::_exit(contains(text, "File too large") ? 7 : 8);
+  });
+  EXPECT_TRUE(WIFEXITED(status)) << "ended by signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+  EXPECT_EQ(folder.count(), 0u);
 }
 
 TEST(Files, keep_their_permissions_and_links) {
