@@ -6,9 +6,11 @@
 #include <array>
 #include <bit>
 #include <memory>
+#include <new>
 #include <unordered_set>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "tensor/file_types.h"
@@ -93,9 +95,10 @@ class Loader {
       if (text.compare(i, 6, "\\u0000") == 0) bad("a zero character at offset ", i, " of its header");
       i++;  // what a backslash escapes is not itself an escape
     }
-    const char* end = nullptr;
-    Json root(cJSON_ParseWithLengthOpts(text.c_str(), text.size() + 1, &end, 1), cJSON_Delete);
-    if (!root) bad("its header is not JSON (at offset ", end ? end - text.c_str() : 0, ")");
+    // cJSON does not tell bad text from missing memory.
+    if (const size_t at = json_error(text); at != text.npos) bad("its header is not JSON (at offset ", at, ")");
+    Json root(cJSON_ParseWithLengthOpts(text.c_str(), text.size() + 1, nullptr, 1), cJSON_Delete);
+    if (!root) throw std::bad_alloc();
     return root;
   }
 
