@@ -8,6 +8,7 @@ import subprocess
 GENERATED = (
     ("include/thunder/ops.h", ("{build}/bin/opgen", "header")),
     ("docs/ops.md", ("{build}/bin/opgen", "docs")),
+    ("docs/modules.md", ("tools/list_modules.py", "{build}/lib/libthunder.so")),
 )
 
 
