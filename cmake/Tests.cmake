@@ -56,7 +56,8 @@ if(TARGET capi_test)
   target_include_directories(capi_test PRIVATE ${CMAKE_BINARY_DIR}/generated)
 endif()
 
-# Consumers see what a user sees: the installed tree, through pkg-config, and nothing of the build.
+# Consumers see what a user sees: the installed tree, through pkg-config or as a CMake package, and nothing of the build.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
 set(prefix ${CMAKE_BINARY_DIR}/prefix)
 add_test(NAME install COMMAND ${CMAKE_COMMAND} --install ${CMAKE_BINARY_DIR} --prefix ${prefix})
 set_tests_properties(install PROPERTIES FIXTURES_SETUP installed LABELS install)
@@ -73,6 +74,10 @@ foreach(source ${consumers})
     ENVIRONMENT "CC=${CMAKE_C_COMPILER};CXX=${CMAKE_CXX_COMPILER}"
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
 endforeach()
+add_test(NAME consumer_cmake COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/c/cmake_page ${CMAKE_SOURCE_DIR}/docs/cpp.md
+         ${prefix} ${CMAKE_BINARY_DIR}/consumers/cmake ${consumer_flags})
+set_tests_properties(consumer_cmake PROPERTIES FIXTURES_REQUIRED installed LABELS consumer TIMEOUT 120
+  ENVIRONMENT "CC=${CMAKE_C_COMPILER};CXX=${CMAKE_CXX_COMPILER}")
 
 # Each script runs in our tool and in a stock interpreter. The latter is not built with a sanitizer, so it
 # cannot load what is.
@@ -90,7 +95,6 @@ foreach(script ${scripts})
     list(APPEND lua_tests stock_lua_${name})
   endif()
 endforeach()
-find_package(Python3 REQUIRED COMPONENTS Interpreter)
 if(TARGET thunder_tool AND TARGET thunder_lua)
   add_test(NAME lua_terminal COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/lua/terminal.py
            $<TARGET_FILE:thunder_tool>)
