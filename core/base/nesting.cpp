@@ -1,8 +1,10 @@
 #include "base/nesting.h"
 
 #include <pthread.h>
+#include <signal.h>
 
 #include <cstdint>
+#include <exception>
 #include <vector>
 
 #include "base/text.h"
@@ -59,6 +61,37 @@ size_t stack_left() noexcept {
   static thread_local const Stack stack = find_stack();
   const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   return here > stack.low && here <= stack.high ? here - stack.low : SIZE_MAX;
+}
+
+void with_stack(size_t bytes, const std::function<void()>& body) {
+  if (stack_left() >= bytes) return body();
+  struct Task {
+    const std::function<void()>& body;
+    std::exception_ptr thrown;
+  } task{body, nullptr};
+  const auto run = [](void* given) -> void* {
+    auto* t = static_cast<Task*>(given);
+    try {
+      t->body();
+    } catch (...) {
+      t->thrown = std::current_exception();
+    }
+    return nullptr;
+  };
+  pthread_attr_t attributes;
+  pthread_t thread;
+  sigset_t every, before;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 2 * bytes);  // thread-local values of all libraries lie there too
+  // The host's signals are for the host's threads.
+  sigfillset(&every);
+  pthread_sigmask(SIG_SETMASK, &every, &before);
+  const int failed = pthread_create(&thread, &attributes, run, &task);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  if (failed) fail(Code::out_of_memory, "no thread with a stack of ", bytes, " bytes can be started: error ", failed);
+  pthread_join(thread, nullptr);
+  if (task.thrown) std::rethrow_exception(task.thrown);
 }
 
 Nesting::Nesting(std::string_view what, Of of)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string_view>
 
 namespace thunder {
@@ -28,5 +29,9 @@ class Nesting {
 
 // The bytes between here and the end of this thread's stack; SIZE_MAX where that is not known, as on a fiber's.
 size_t stack_left() noexcept;
+
+// Runs `body` here, or where fewer than `bytes` of the stack are left on a thread that has them, and waits for it. What it
+// throws comes back.
+void with_stack(size_t bytes, const std::function<void()>& body);
 
 }  // namespace thunder

@@ -1,8 +1,12 @@
 #include "loops/kernel_cache.h"
 
+#include "base/nesting.h"
 #include "base/text.h"
 
 namespace thunder::loops {
+
+// Code generators recurse into what they compile, and callers may have threads with small stacks.
+constexpr size_t kStack = 1 << 20;
 
 KernelCache::KernelCache(Emitter& emitter, std::string folder, std::string_view identity)
     : emitter_(emitter), store_(std::move(folder)),
@@ -18,7 +22,7 @@ KernelFn KernelCache::get(const CpuNest& nest) {
     slot = made.get();
   }
   std::lock_guard lock(slot->mutex);
-  if (!slot->code) slot->code = find_or_compile(nest, text);
+  if (!slot->code) with_stack(kStack, [&] { slot->code = find_or_compile(nest, text); });
   return slot->code;
 }
 

@@ -22,18 +22,19 @@ struct World {
   thunder_function* functions[2] = {};
 };
 
+void on_stack(size_t bytes, const std::function<void()>& body) {
+  SCOPED_TRACE("a stack of " + std::to_string(bytes) + " bytes");
+  pthread_attr_t attributes;
+  pthread_t thread;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, bytes);
+  auto run = [](void* f) -> void* { return (*static_cast<const std::function<void()>*>(f))(), nullptr; };
+  ASSERT_EQ(pthread_create(&thread, &attributes, run, const_cast<std::function<void()>*>(&body)), 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+}
 void on_stacks(const std::function<void()>& body) {
-  for (size_t bytes : kStacks) {
-    SCOPED_TRACE("a stack of " + std::to_string(bytes) + " bytes");
-    pthread_attr_t attributes;
-    pthread_t thread;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, bytes);
-    auto run = [](void* f) -> void* { return (*static_cast<const std::function<void()>*>(f))(), nullptr; };
-    ASSERT_EQ(pthread_create(&thread, &attributes, run, const_cast<std::function<void()>*>(&body)), 0);
-    pthread_join(thread, nullptr);
-    pthread_attr_destroy(&attributes);
-  }
+  for (size_t bytes : kStacks) on_stack(bytes, body);
 }
 
 void expect_cycle(thunder_status* status, const std::string& cycle) {
@@ -202,6 +203,34 @@ TEST(Recursion, that_ends_is_compiled) {
   EXPECT_EQ(status, nullptr) << thunder_status_message(status);
   for (thunder_tensor* t : {x, y}) thunder_tensor_release(t);
   thunder_compiled_release(compiled);
+}
+
+// Passes and code generators see a chain of a thousand lines, and its gradient.
+thunder_status* long_gradient(thunder_scope* s, const thunder_values* in, thunder_values* out, void*) {
+  thunder_tensor *x = thunder_values_tensor(in, 0), *y = x;
+  for (int i = 0; i < 500; i++) y = call_op(s, "sigmoid", y);
+  y = call_op(s, "sum", y);
+  thunder_values_push_tensor(out, thunder_values_tensor(thunder_scope_grad(s, y, thunder_scope_list(s, &x, 1)), 0));
+  return nullptr;
+}
+
+TEST(Recursion, of_compilers_needs_no_large_stack_of_the_caller) {
+#ifdef __SANITIZE_ADDRESS__
+  constexpr size_t kSmall = 256 << 10;  // its frames are larger
+#else
+  constexpr size_t kSmall = 64 << 10;
+#endif
+  on_stack(kSmall, [] {
+    World world;
+    ASSERT_EQ(thunder_function_create(world.context, "long_gradient", long_gradient, nullptr, nullptr, &world.functions[0]), nullptr);
+    thunder_compiled* compiled = nullptr;
+    thunder_tensor *x = ones(world.context), *y = nullptr;
+    ASSERT_EQ(thunder_compile(world.functions[0], nullptr, &compiled), nullptr);
+    thunder_status* status = thunder_compiled_call_tensors(compiled, &x, 1, &y, 1);
+    EXPECT_EQ(status, nullptr) << thunder_status_message(status);
+    for (thunder_tensor* t : {x, y}) thunder_tensor_release(t);
+    thunder_compiled_release(compiled);
+  });
 }
 
 }  // namespace

@@ -82,5 +82,26 @@ TEST(Nesting, measures_each_thread_by_its_own_stack) {
   EXPECT_GT(large, size_t{3} << 20);
 }
 
+TEST(WithStack, runs_here_where_there_is_room_and_else_on_a_thread_that_has_it) {
+  pthread_t where{};
+  with_stack(1 << 16, [&] { where = pthread_self(); });
+  EXPECT_TRUE(pthread_equal(where, pthread_self()));
+  size_t left = 0;
+  on_thread(64 << 10, [&] { with_stack(1 << 20, [&] { left = stack_left(); }); });
+  EXPECT_GE(left, size_t{1} << 20);
+}
+
+TEST(WithStack, gives_back_what_was_thrown) {
+  std::string message;
+  on_thread(64 << 10, [&] {
+    try {
+      with_stack(1 << 20, [] { fail(Code::not_found, "nothing is here"); });
+    } catch (const Error& e) {
+      message = e.message();
+    }
+  });
+  EXPECT_EQ(message, "nothing is here");
+}
+
 }  // namespace
 }  // namespace thunder::tests
