@@ -35,6 +35,11 @@ class Documents(unittest.TestCase):
         self.assertGreaterEqual(count, 4)
         self.assertIn("return", printed)
 
+    def test_the_page_for_users_of_pytorch_runs(self):
+        count, printed = run_blocks("docs/from-pytorch.md")
+        self.assertGreaterEqual(count, 9)
+        self.assertIn("no data", printed)  # the error of a branch on data
+
 
 if __name__ == "__main__":
     unittest.main()
