@@ -221,8 +221,7 @@ std::string describe(Context& context, std::string_view what) {
     if (!text) throw std::bad_alloc();
     return text.get();
   }
-  throw Refusal{Code::not_found, cat("cannot describe '", what, "'", suggest(what, known), "; there are ",
-                                     join(known, ", ", [](std::string_view s) { return s; }))};
+  throw Refusal{Code::not_found, cat("cannot describe '", what, "'", suggest(what, known))};
 }
 
 }  // namespace
@@ -232,5 +231,19 @@ extern "C" thunder_status* thunder_context_describe(thunder_context* context, co
   return handle(guarded(__func__, [&] {
     need(context, "context"), need(what, "what"), need(out, "out");
     core(out)->push(Any::string(describe(*core(context), what)));
+  }));
+}
+
+extern "C" thunder_status* thunder_suggest(const char* name, const char* const* names, size_t n_names,
+                                           thunder_values* out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(name, "name"), need(out, "out");
+    check(names || !n_names, "names is NULL");
+    std::vector<std::string_view> known;
+    for (size_t i = 0; i < n_names; i++) {
+      check(names[i], "names[", i, "] is NULL");
+      known.push_back(names[i]);
+    }
+    core(out)->push(Any::string(suggest(name, known)));
   }));
 }

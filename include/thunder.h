@@ -187,6 +187,10 @@ thunder_tensor *thunder_context_random(thunder_context *context) THUNDER_NOEXCEP
  * "unavailable_executors" (and why they are), "machine" (what schedules are made for), "passes", "memory". */
 THUNDER_CHECK thunder_status *thunder_context_describe(thunder_context *context, const char *what,
     thunder_values *out) THUNDER_NOEXCEPT;
+/* Pushes how an error about an unknown name may end: " (did you mean 'softmax'?)" when one of the names is near, what is
+ * to be used instead when PyTorch has the name, all of the names when they are few, else "". */
+THUNDER_CHECK thunder_status *thunder_suggest(const char *name, const char *const *names, size_t n_names,
+    thunder_values *out) THUNDER_NOEXCEPT;
 /* Loads a shared library written against thunder/plugin.h, and keeps it for ever. Code of the plugin runs. */
 THUNDER_CHECK thunder_status *thunder_context_load_plugin(thunder_context *context, const char *path) THUNDER_NOEXCEPT;
 /* Runs a Lua file whose `require "thunder"` is this context: it may load plugins, seed, read files. Executors, ops and

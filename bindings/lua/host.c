@@ -14,6 +14,26 @@ static int core_describe(lua_State *L)
     return values_push(L, out, false);
 }
 
+/* core.suggest(name, names): how an error about an unknown name ends; `names` has the valid ones as keys. */
+static int core_suggest(lua_State *L)
+{
+    lua_settop(L, 2);
+    const char *name = luaL_tolstring(L, 1, NULL);
+    size_t count = 0;
+    lua_pushnil(L);
+    while (lua_next(L, 2)) count++, lua_pop(L, 1);
+    const char **names = lua_newuserdatauv(L, (count + 1) * sizeof *names, 0);
+    count = 0;
+    lua_pushnil(L);
+    while (lua_next(L, 2)) {
+        lua_pop(L, 1);
+        if (lua_type(L, -1) == LUA_TSTRING) names[count++] = lua_tostring(L, -1);
+    }
+    thunder_values *out = values_box(L);
+    check_status(L, thunder_suggest(name, names, count, out));
+    return values_push(L, out, false);
+}
+
 /* core.is_terminal(): whether people see standard error as it is written. */
 static int core_is_terminal(lua_State *L)
 {
@@ -54,7 +74,7 @@ static int core_version(lua_State *L)
 
 void open_host(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"describe", core_describe},   {"is_terminal", core_is_terminal},
+    static const luaL_Reg functions[] = {{"describe", core_describe},   {"suggest", core_suggest},     {"is_terminal", core_is_terminal},
                                          {"clock", core_clock},         {"metatable", core_metatable},
                                          {"version", core_version},     {"load_plugin", core_load_plugin},
                                          {NULL, NULL}};

@@ -1,7 +1,10 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <tuple>
 #include <vector>
+
+#include "base/pytorch_names.h"
 
 namespace thunder {
 
@@ -13,21 +16,40 @@ void append(std::string& out, double v) {
 
 namespace {
 
-// Levenshtein distance, given up above `limit`.
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// Twice the insertions, deletions, replacements and exchanges of neighbours that turn a into b; another case is the
+// slightest slip there is and counts one. Given up above `limit`.
 size_t distance(std::string_view a, std::string_view b, size_t limit) {
-  if (a.size() > b.size() + limit || b.size() > a.size() + limit) return limit + 1;
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); j++) row[j] = j;
+  if (2 * a.size() > 2 * b.size() + limit || 2 * b.size() > 2 * a.size() + limit) return limit + 1;
+  std::vector<size_t> before, last(b.size() + 1), row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); j++) last[j] = 2 * j;
   for (size_t i = 1; i <= a.size(); i++) {
-    size_t diagonal = row[0];
-    row[0] = i;
+    row[0] = 2 * i;
     for (size_t j = 1; j <= b.size(); j++) {
-      size_t replace = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({replace, row[j] + 1, row[j - 1] + 1});
+      const char x = a[i - 1], y = b[j - 1];
+      const size_t replaced = x == y ? 0 : lower(x) == lower(y) ? 1 : 2;
+      row[j] = std::min({last[j] + 2, row[j - 1] + 2, last[j - 1] + replaced});
+      if (i > 1 && j > 1 && x == b[j - 2] && a[i - 2] == y) row[j] = std::min(row[j], before[j - 2] + 2);
     }
+    before = last;
+    last = row;
   }
-  return row[b.size()];
+  return last[b.size()];
+}
+
+bool same_letters(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
+}
+
+constexpr size_t kFew = 12;
+
+// "; there are a, b" of few names.
+std::string all_of(std::span<const std::string_view> names) {
+  if (names.empty() || names.size() > kFew) return {};
+  std::vector<std::string_view> sorted(names.begin(), names.end());
+  std::sort(sorted.begin(), sorted.end());
+  return cat(sorted.size() == 1 ? "; there is " : "; there are ", join(sorted, ", ", [](auto n) { return n; }));
 }
 
 }  // namespace
@@ -35,19 +57,27 @@ size_t distance(std::string_view a, std::string_view b, size_t limit) {
 std::string_view nearest(std::string_view name, std::span<const std::string_view> candidates) {
   // A name longer than any of ours cannot be a slip of one; this also bounds the work.
   if (name.size() > 64) return {};
-  const size_t limit = std::max<size_t>(name.size() > 3 ? 2 : 1, name.size() / 3);
+  const size_t limit = 2 * std::max<size_t>(name.size() > 3 ? 2 : 1, name.size() / 3);
+  // Of equally near ones the one whose length is nearest, then the first in the alphabet, whatever their order.
+  const auto longer = [&](std::string_view n) { return n.size() > name.size() ? n.size() - name.size() : name.size() - n.size(); };
   std::string_view best;
   size_t best_distance = limit + 1;
   for (auto candidate : candidates) {
-    size_t d = distance(name, candidate, limit);
-    if (d < best_distance) best = candidate, best_distance = d;
+    const size_t d = distance(name, candidate, limit);
+    if (d > limit) continue;
+    if (std::tuple(d, longer(candidate), candidate) < std::tuple(best_distance, longer(best), best)) best = candidate, best_distance = d;
   }
   return best;
 }
 
 std::string suggest(std::string_view name, std::span<const std::string_view> candidates) {
-  auto best = nearest(name, candidates);
-  return best.empty() ? std::string() : cat(" (did you mean '", best, "'?)");
+  const std::string_view best = nearest(name, candidates);
+  const PyTorchName* known = same_letters(name, best) ? nullptr : find_pytorch_name(name);
+  if (known) {
+    const std::string instead = known->instead.empty() ? "" : cat("; instead: ", known->instead);
+    return cat("; PyTorch's '", name, "' is not in libthunder", instead, instead.empty() ? all_of(candidates) : "");
+  }
+  return best.empty() ? all_of(candidates) : cat(" (did you mean '", best, "'?)");
 }
 
 }  // namespace thunder

@@ -51,7 +51,9 @@ void CompleteArgs::place_named(const Schema& schema, std::span<const Arg> given,
       if (found < 0) {
         std::vector<std::string_view> known;
         for (auto& p : params) known.push_back(p.name);
-        fail(Code::invalid_argument, schema.name, ": unknown argument '", names[i], "'", suggest(names[i], known), "; ", schema.text);
+        const std::string_view near = nearest(names[i], known);  // the schema lists the others
+        fail(Code::invalid_argument, schema.name, ": unknown argument '", names[i], "'",
+             suggest(names[i], std::span(&near, near.empty() ? 0 : 1)), "; ", schema.text);
       }
       at = static_cast<size_t>(found);
     }

@@ -173,6 +173,26 @@ static void after_functions(thunder_context *context)
     thunder_function_release(f);
 }
 
+/* How an error about an unknown name may end. */
+static void suggestions(thunder_context *context)
+{
+    const char *const names[] = { "softmax", "conv2d" };
+    const char *const cases[][2] = { { "sotfmax", " (did you mean 'softmax'?)" },
+        { "conv3d", "; PyTorch's 'conv3d' is not in libthunder; there are conv2d, softmax" } };
+    thunder_values *out = NULL;
+    thunder_any text;
+    OK(thunder_values_create(context, &out));
+    for (int i = 0; i < 2; i++) {
+        thunder_values_reset(out);
+        OK(thunder_suggest(cases[i][0], names, 2, out));
+        OK(thunder_values_get(out, 0, &text));
+        CHECK(strlen(cases[i][1]) == text.count && !memcmp(text.u.s, cases[i][1], text.count));
+    }
+    const char *const missing[] = { NULL };
+    REFUSED(thunder_suggest("x", missing, 1, out), THUNDER_INVALID_ARGUMENT, "names[0] is NULL");
+    thunder_values_release(out);
+}
+
 int main(void)
 {
     thunder_context *context = NULL;
@@ -181,6 +201,7 @@ int main(void)
     of_tensors(context);
     in_functions(context);
     after_functions(context);
+    suggestions(context);
     thunder_context_release(context);
     return 0;
 }

@@ -21,6 +21,15 @@ for _, f in ipairs {
   assert(not message(f):find("did you mean"), message(f))
 end
 
+-- What PyTorch has and libthunder has not is said, with what to use where there is something.
+expect.error(function() return th.conv3d end, "PyTorch's 'conv3d' is not in libthunder")
+expect.error(function() return th.mm end, "PyTorch's 'mm' is not in libthunder; instead: matmul")
+expect.error(function() return nn.LSTM end, "PyTorch's 'LSTM' is not in libthunder")
+expect.error(function() return optim.RMSprop end, "PyTorch's 'RMSprop' is not in libthunder; there are Adam")
+expect.error(function() th.ones(1):backward() end, "PyTorch's 'backward'", "instead: grad_of(loss, parameters)")
+expect.error(function() th.tensor({ 1 }, "float16") end, "PyTorch's 'float16' is not in libthunder; instead: bfloat16")
+expect.error(function() nn.ReLU { inplace = true } end, "ReLU")
+
 -- NumPy's names for dim and keepdim, as PyTorch takes them; lists too.
 local x = th.tensor { { 1.0, 2.0 }, { 3.0, 4.0 } }
 expect.values(x:sum { axis = 0 }, { 4, 6 })

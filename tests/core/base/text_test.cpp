@@ -43,9 +43,32 @@ TEST(Nearest, stays_silent_when_nothing_is_near) {
   EXPECT_EQ(nearest(std::string(1000000, 's'), kNames), "");
 }
 
-TEST(Suggest, is_a_question_or_nothing) {
+TEST(Nearest, takes_another_case_and_exchanged_letters_for_small_slips) {
+  constexpr std::string_view layers[] = {"ReLU6", "Relu", "SiLU"};
+  EXPECT_EQ(nearest("relu", layers), "Relu");
+  EXPECT_EQ(nearest("sotfmax", kNames), "softmax");
+  EXPECT_EQ(nearest("xy", kNames), "");
+}
+
+TEST(Suggest, asks_whether_the_near_one_was_meant) {
   EXPECT_EQ(suggest("ad", kNames), " (did you mean 'add'?)");
-  EXPECT_EQ(suggest("conv2d", kNames), "");
+}
+
+TEST(Suggest, lists_few_names_where_none_is_near_and_no_long_list) {
+  constexpr std::string_view three[] = {"b", "c", "a"};
+  EXPECT_EQ(suggest("wholly_different", three), "; there are a, b, c");
+  EXPECT_EQ(suggest("wholly_different", std::span(three).first(1)), "; there is b");
+  EXPECT_EQ(suggest("wholly_different", {}), "");
+  const std::vector<std::string> names(13, "name");
+  EXPECT_EQ(suggest("wholly_different", std::vector<std::string_view>(names.begin(), names.end())), "");
+}
+
+TEST(Suggest, says_what_of_pytorch_is_not_here) {
+  constexpr std::string_view convolutions[] = {"conv2d"};
+  EXPECT_EQ(suggest("conv3d", convolutions), "; PyTorch's 'conv3d' is not in libthunder; there is conv2d");
+  EXPECT_EQ(suggest("mm", kNames), "; PyTorch's 'mm' is not in libthunder; instead: matmul");
+  constexpr std::string_view near[] = {"Addmm"};
+  EXPECT_EQ(suggest("addmm", near), " (did you mean 'Addmm'?)") << "another case of a name that is here";
 }
 
 TEST(Require, throws_the_callers_mistake_only_when_broken) {

@@ -224,7 +224,7 @@ TEST_F(Optimizers, refuse_what_does_not_fit) {
       Optimizer(environment, kind, values, &o);
     });
   };
-  EXPECT_EQ(make("AdamX", params, {}), "unknown optimizer 'AdamX' (did you mean 'Adam'?)");
+  EXPECT_EQ(make("AdamX", params, {}), "unknown optimizer 'AdamX' (did you mean 'AdamW'?)");
   EXPECT_NE(make("AdamW", params, {{"wieght_decay", Any::real(0)}}).find("'weight_decay'"), std::string::npos);
   EXPECT_NE(make("AdamW", params, {{"lr", Any::real(-1)}}).find("lr must not be negative, got -1"), std::string::npos);
   EXPECT_NE(make("SGD", params, {{"nesterov", Any::boolean(true)}}).find("nesterov"), std::string::npos);
