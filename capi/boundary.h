@@ -70,6 +70,14 @@ T value_or(T otherwise, F&& body) noexcept {
   }
 }
 
+// Values that a call reads as a whole: with an error of theirs, or with a group that is open, it reads nothing.
+inline const Values& usable(const Values* values, const char* name) {
+  need(values, name);
+  if (values->status()) throw Error(values->status());
+  check(values->complete(), "a group of ", name, " is still open; close it first");
+  return *values;
+}
+
 // Runs `body`; an error sticks to what it works on, values or options. After an earlier error nothing happens.
 template <class T, class F>
 void sticking(T* target, const char* function, F&& body) noexcept {

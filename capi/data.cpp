@@ -72,8 +72,8 @@ thunder_status* thunder_read_safetensors(thunder_context* context, const char* p
 
 thunder_status* thunder_write_safetensors(const thunder_values* map, const char* path) noexcept {
   return handle(guarded(__func__, [&] {
-    need(map, "map"), need(path, "path");
-    const Values& values = *core(map);
+    need(path, "path");
+    const Values& values = usable(core(map), "map");
     const auto paths = values.paths();
     std::vector<NamedTensor> tensors;
     for (size_t i = 0; i < values.size(); i++) {

@@ -2,6 +2,7 @@
 #include <cjson/cJSON.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "capi/options.h"
 #include "loops/kernels.h"
@@ -21,6 +22,11 @@ struct Json {
   }
   ~Json() { cJSON_Delete(item); }
   Json(const Json&) = delete;
+  // Gives it to an object that now owns it.
+  void add_to(cJSON* object, const char* key) {
+    if (!cJSON_AddItemToObject(object, key, item)) throw std::bad_alloc();
+    item = nullptr;
+  }
 };
 
 // Owned by what they are added to; cJSON answers a missing item with a failed addition.
@@ -59,10 +65,10 @@ cJSON* json_default(const Arg& a) {
     case ArgKind::dims: break;
     default: return cJSON_CreateNull();
   }
-  cJSON* list = cJSON_CreateArray();
+  Json list(cJSON_CreateArray());
   for (const Dim& d : a.dim_list())
-    if (!cJSON_AddItemToArray(list, cJSON_CreateNumber(static_cast<double>(d.value())))) throw std::bad_alloc();
-  return list;
+    if (!cJSON_AddItemToArray(list.item, cJSON_CreateNumber(static_cast<double>(d.value())))) throw std::bad_alloc();
+  return std::exchange(list.item, nullptr);
 }
 
 // The text, and what a binding would else have to read out of it.
@@ -75,7 +81,7 @@ void describe_schema(const Schema& schema, cJSON* o) {
     add_text(p, "kind", kind_text(param.kind));
     add_flag(p, "optional", param.optional);        // may be None
     add_flag(p, "has_default", param.has_default);  // may be left out, and is "default" then
-    if (param.has_default && !cJSON_AddItemToObject(p, "default", json_default(param.fallback))) throw std::bad_alloc();
+    if (param.has_default) Json(json_default(param.fallback)).add_to(p, "default");
   }
   const size_t results = schema.variadic() ? 0 : schema.results.size();  // 0: the arguments say how many
   if (!cJSON_AddNumberToObject(o, "results", static_cast<double>(results))) throw std::bad_alloc();

@@ -27,13 +27,17 @@ struct CExecutor {
   }
   static bool claim(const NodeView& view, void* user) {
     const NodeHandle node(view.node, view.store);
-    return of(user).desc.claim(handle(&node), of(user).desc.user) != 0;
+    const bool claimed = of(user).desc.claim(handle(&node), of(user).desc.user) != 0;
+    node.require_memory();
+    return claimed;
   }
   static bool claim_region(std::span<const Node* const> nodes, const Store& store, uint8_t* taken, void* user) {
     std::deque<NodeHandle> made;
     std::vector<const thunder_node*> handles;
     for (const Node* n : nodes) handles.push_back(handle(&std::as_const(made.emplace_back(*n, store))));
-    return of(user).desc.claim_region(handles.data(), handles.size(), taken, of(user).desc.user) != 0;
+    const bool formed = of(user).desc.claim_region(handles.data(), handles.size(), taken, of(user).desc.user) != 0;
+    for (const NodeHandle& node : made) node.require_memory();
+    return formed;
   }
   static Status* prepare(const NodeView& view, void** state, size_t* scratch_bytes, void* user) {
     const NodeHandle node(view.node, view.store);
@@ -68,10 +72,9 @@ struct CExecutor {
     results = scope.results(out);
     return true;
   }
-  static void destroy(void* user) { delete static_cast<CExecutor*>(user); }
 };
 
-ExecutorDesc ours(std::unique_ptr<CExecutor> made) {
+ExecutorDesc ours(const std::shared_ptr<CExecutor>& made) {
   const thunder_executor_desc& d = made->desc;
   check(d.name && *d.name, "the descriptor has no name");
   check(d.prepare != nullptr, "executor '", d.name, "' has no prepare");
@@ -93,8 +96,8 @@ ExecutorDesc ours(std::unique_ptr<CExecutor> made) {
   // The hot path goes straight to the caller's function: the structures and the handles are the same.
   desc.run = reinterpret_cast<Status* (*)(const Launch*, void*)>(d.run);
   desc.drop = d.drop ? d.drop : [](void*) {};
-  desc.destroy = CExecutor::destroy;
-  desc.user = made.release();
+  desc.user = made.get();
+  desc.owner = made;
   return desc;
 }
 
@@ -108,11 +111,11 @@ thunder_status* thunder_executor_create(thunder_context* context, const thunder_
     need(desc, "desc");
     const thunder_executor_desc copy = copied(desc);
     UserGuard guard(copy.destroy, copy.user);
-    auto made = std::make_unique<CExecutor>();
+    const auto made = std::make_shared<CExecutor>();
     made->desc = copy;
     guard.dismiss();
     need(context, "context"), need(out, "out");
-    *out = given(make<Executor>(ours(std::move(made))));
+    *out = given(make<Executor>(ours(made)));
   }));
 }
 

@@ -65,9 +65,8 @@ void thunder_function_release(thunder_function* function) noexcept { released(fu
 thunder_values* thunder_function_apply(thunder_scope* scope, thunder_function* function,
                                        const thunder_values* in) noexcept {
   return handle(values_in(core(scope), __func__, [&] {
-    need(function, "function"), need(in, "in");
-    if (core(in)->status()) throw Error(core(in)->status());
-    return apply(*core(scope), *core(function)->function, *core(in));
+    need(function, "function");
+    return apply(*core(scope), *core(function)->function, usable(core(in), "in"));
   }));
 }
 
@@ -77,10 +76,7 @@ thunder_status* thunder_function_value_and_grad(thunder_function* function, cons
     need(function, "function"), need(out, "out");
     const FunctionHandle& f = *core(function);
     Ref<Values> kept;
-    if (captured) {
-      if (core(captured)->status()) throw Error(core(captured)->status());
-      kept = make<Values>(*core(captured));
-    }
+    if (captured) kept = make<Values>(usable(core(captured), "captured"));
     auto made = value_and_grad(f.function, wrt_paths ? wrt_paths : "", std::move(kept));
     *out = given(make<FunctionHandle>(f.context, std::move(made)));
   }));

@@ -114,9 +114,9 @@ extern "C" thunder_status* thunder_context_add_kernel(thunder_context* context, 
                                                       const thunder_kernel_desc* desc) noexcept {
   return handle(guarded(__func__, [&] {
     need(desc, "desc");
-    auto kernel = std::make_unique<CustomKernel>();
     thunder_kernel_desc copy = copied(desc);
     UserGuard guard(copy.destroy, copy.user);
+    auto kernel = std::make_unique<CustomKernel>();
     need(context, "context"), need(op, "op");
     const OpDef& found = core(context)->registry().get(op);
     const auto* custom = dynamic_cast<const CustomOp*>(&found);

@@ -29,6 +29,15 @@ Tensor* input(const NodeHandle& n, size_t wanted) {
   return !a.present() ? nullptr : a.kind == ArgKind::value ? n.metadata(a.v) : n.keep(Tensor::number(a));
 }
 
+// NULL means an absent input, so that missing memory is a failed tensor.
+template <class F>
+Tensor* lent(const NodeHandle& n, F&& make) {
+  Tensor* const failed = lasting_failure(Lasting::no_memory);
+  Tensor* made = value_or(failed, make);
+  n.without_memory |= made == failed;
+  return made;
+}
+
 // Only a region has lines for its executor; the decomposition of another op is not its business.
 std::span<const Node* const> lines_of(const NodeHandle& n) {
   return n.op.schema.name == "region" ? n.body : std::span<const Node* const>();
@@ -36,7 +45,6 @@ std::span<const Node* const> lines_of(const NodeHandle& n) {
 
 const NodeHandle* line(const NodeHandle& n, size_t index) {
   const auto body = lines_of(n);
-  if (index >= body.size()) return nullptr;
   n.lines.resize(body.size());
   if (!n.lines[index]) n.lines[index] = std::make_unique<NodeHandle>(*body[index], *n.store);
   return n.lines[index].get();
@@ -68,12 +76,12 @@ extern "C" {
 const char* thunder_node_op(const thunder_node* node) noexcept { return node ? core(node)->op.schema.name.c_str() : ""; }
 
 thunder_tensor* thunder_node_input(const thunder_node* node, size_t index) noexcept {
-  return node ? handle(value_or<Tensor*>(nullptr, [&] { return input(*core(node), index); })) : nullptr;
+  return node ? handle(lent(*core(node), [&] { return input(*core(node), index); })) : nullptr;
 }
 
 thunder_tensor* thunder_node_output(const thunder_node* node, size_t index) noexcept {
   if (!node || index >= core(node)->results.size()) return nullptr;
-  return handle(value_or<Tensor*>(nullptr, [&] { return core(node)->metadata(core(node)->results[index]); }));
+  return handle(lent(*core(node), [&] { return core(node)->metadata(core(node)->results[index]); }));
 }
 
 uint32_t thunder_node_input_value(const thunder_node* node, size_t index) noexcept {
@@ -89,7 +97,10 @@ uint32_t thunder_node_output_value(const thunder_node* node, size_t index) noexc
 size_t thunder_node_line_count(const thunder_node* node) noexcept { return node ? lines_of(*core(node)).size() : 0; }
 
 const thunder_node* thunder_node_line(const thunder_node* node, size_t index) noexcept {
-  return node ? handle(value_or<const NodeHandle*>(nullptr, [&] { return line(*core(node), index); })) : nullptr;
+  if (!node || index >= lines_of(*core(node)).size()) return nullptr;
+  const auto* made = value_or<const NodeHandle*>(nullptr, [&] { return line(*core(node), index); });
+  core(node)->without_memory |= !made;
+  return handle(made);
 }
 
 thunder_status* thunder_node_arg(const thunder_node* node, const char* name, thunder_any* out) noexcept {

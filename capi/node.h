@@ -31,6 +31,14 @@ struct NodeHandle {
   mutable std::deque<Ref<Tensor>> tensors;
   mutable std::deque<std::vector<int64_t>> lists;
   mutable std::vector<std::unique_ptr<NodeHandle>> lines;  // of the body, made when the first one is asked for
+  mutable bool without_memory = false;  // something that was asked for could not be made
+
+  // After a callback that has no status to say it with.
+  void require_memory() const {
+    if (without_memory) throw std::bad_alloc();
+    for (auto& l : lines)
+      if (l) l->require_memory();
+  }
 
   Tensor* keep(Ref<Tensor> t) const { return tensors.emplace_back(std::move(t)).get(); }
   Tensor* metadata(ValueId v) const { return keep(Tensor::proxy(store ? store->type(v) : builder->type(v), this, v)); }

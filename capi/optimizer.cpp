@@ -16,7 +16,7 @@ thunder_status* thunder_optimizer_create(thunder_context* context, const char* k
     Ref<Context> owner(core(context));
     const ModuleEnvironment environment = owner->module_environment();
     const Options* options = usable_options(options_or_null);
-    auto optimizer = params_or_null ? make<Optimizer>(environment, kind, *core(params_or_null), options)
+    auto optimizer = params_or_null ? make<Optimizer>(environment, kind, usable(core(params_or_null), "params"), options)
                                     : make<Optimizer>(environment, kind, options);
     *out = given(make<OptimizerHandle>(std::move(owner), std::move(optimizer)));
   }));
@@ -25,8 +25,8 @@ thunder_status* thunder_optimizer_create(thunder_context* context, const char* k
 thunder_status* thunder_optimizer_add_group(thunder_optimizer* optimizer, const thunder_values* params,
                                             const thunder_options* options_or_null) noexcept {
   return handle(guarded(__func__, [&] {
-    need(optimizer, "optimizer"), need(params, "params");
-    core(optimizer)->optimizer->add_group(core(optimizer)->context->module_environment(), *core(params),
+    need(optimizer, "optimizer");
+    core(optimizer)->optimizer->add_group(core(optimizer)->context->module_environment(), usable(core(params), "params"),
                                           usable_options(options_or_null));
   }));
 }
@@ -40,8 +40,8 @@ void thunder_optimizer_release(thunder_optimizer* optimizer) noexcept { released
 
 void thunder_optimizer_step(thunder_scope* scope, thunder_optimizer* optimizer, const thunder_values* grads) noexcept {
   value_in<int>(core(scope), __func__, 0, [&] {
-    need(optimizer, "optimizer"), need(grads, "grads");
-    core(optimizer)->optimizer->step(*core(scope), *core(grads));
+    need(optimizer, "optimizer");
+    core(optimizer)->optimizer->step(*core(scope), usable(core(grads), "grads"));
     return 0;
   });
 }
@@ -74,9 +74,8 @@ thunder_status* thunder_optimizer_text(const thunder_optimizer* optimizer, thund
 thunder_values* thunder_clip_grad_norm(thunder_scope* scope, const thunder_values* grads, double max_norm,
                                        thunder_tensor** out_total_or_null) noexcept {
   return handle(values_in(core(scope), __func__, [&] {
-    need(grads, "grads");
     Tensor* total = nullptr;
-    Values* clipped = clip_grad_norm(*core(scope), *core(grads), max_norm, &total);
+    Values* clipped = clip_grad_norm(*core(scope), usable(core(grads), "grads"), max_norm, &total);
     if (out_total_or_null) *out_total_or_null = handle(total);
     return clipped;
   }));
@@ -84,8 +83,7 @@ thunder_values* thunder_clip_grad_norm(thunder_scope* scope, const thunder_value
 
 thunder_values* thunder_clip_grad_value(thunder_scope* scope, const thunder_values* grads, double clip_value) noexcept {
   return handle(values_in(core(scope), __func__, [&] {
-    need(grads, "grads");
-    return clip_grad_value(*core(scope), *core(grads), clip_value);
+    return clip_grad_value(*core(scope), usable(core(grads), "grads"), clip_value);
   }));
 }
 

@@ -35,10 +35,9 @@ struct CPass {
     EditorHandle lent(editor);
     return core(desc.run(handle(&lent), desc.user));
   }
-  static void destroy(void* user) { delete static_cast<CPass*>(user); }
 };
 
-CustomPassDesc ours(std::unique_ptr<CPass> made) {
+CustomPassDesc ours(const std::shared_ptr<CPass>& made) {
   const thunder_pass_desc& d = made->desc;
   check(d.name && *d.name, "the descriptor has no name");
   check(d.n_rules == 0 || d.rules, "rules of pass '", d.name, "' is NULL");
@@ -51,8 +50,8 @@ CustomPassDesc ours(std::unique_ptr<CPass> made) {
     desc.rules.emplace_back(d.rules[i]);
   }
   if (d.run) desc.run = CPass::run;
-  desc.destroy = CPass::destroy;
-  desc.user = made.release();
+  desc.user = made.get();
+  desc.owner = made;
   return desc;
 }
 
@@ -66,11 +65,11 @@ thunder_status* thunder_pass_create(thunder_context* context, const thunder_pass
     need(desc, "desc");
     const thunder_pass_desc copy = copied(desc);
     UserGuard guard(copy.destroy, copy.user);
-    auto made = std::make_unique<CPass>();
+    const auto made = std::make_shared<CPass>();
     made->desc = copy;
     guard.dismiss();
     need(context, "context"), need(out, "out");
-    *out = given(make<CustomPass>(ours(std::move(made)), core(context)->registry()));
+    *out = given(make<CustomPass>(ours(made), core(context)->registry()));
   }));
 }
 
@@ -126,9 +125,8 @@ thunder_values* thunder_editor_arguments(thunder_editor* editor, size_t line) no
 
 void thunder_editor_replace(thunder_editor* editor, size_t line, const thunder_values* results) noexcept {
   sticking(core(editor), __func__, [&] {
-    need(results, "results");
     Editor& e = core(editor)->editor;
-    e.replace(line, e.read(*core(results)));
+    e.replace(line, e.read(usable(core(results), "results")));
   });
 }
 

@@ -120,7 +120,9 @@ void thunder_values_bind(thunder_values* values, size_t leaf, thunder_tensor* te
 size_t thunder_values_count(const thunder_values* values) noexcept { return values ? core(values)->size() : 0; }
 
 size_t thunder_values_find(const thunder_values* values, const char* path) noexcept {
-  return values && path ? value_or<size_t>(SIZE_MAX, [&] { return core(values)->find(path); }) : SIZE_MAX;
+  size_t found = SIZE_MAX;
+  if (path) sticking(sticky(values), __func__, [&] { found = core(values)->find(path); });
+  return found;
 }
 
 const char* thunder_values_structure(const thunder_values* values) noexcept {
@@ -130,7 +132,9 @@ const char* thunder_values_structure(const thunder_values* values) noexcept {
 }
 
 const char* thunder_values_path(thunder_values* values, size_t leaf) noexcept {
-  return values ? value_or<const char*>(nullptr, [&] { return core(values)->path(leaf); }) : nullptr;
+  const char* found = nullptr;
+  sticking(core(values), __func__, [&] { found = core(values)->path(leaf); });
+  return found;
 }
 
 thunder_kind thunder_values_kind(const thunder_values* values, size_t leaf) noexcept {

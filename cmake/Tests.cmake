@@ -79,6 +79,12 @@ add_test(NAME consumer_cmake COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/te
 set_tests_properties(consumer_cmake PROPERTIES FIXTURES_REQUIRED installed LABELS consumer TIMEOUT 120
   ENVIRONMENT "CC=${CMAKE_C_COMPILER};CXX=${CMAKE_CXX_COMPILER}")
 
+add_test(NAME threads_many COMMAND ${CMAKE_SOURCE_DIR}/tests/c/consume ${CMAKE_SOURCE_DIR}/tests/c/threads.c ${prefix}
+         ${CMAKE_INSTALL_LIBDIR} ${CMAKE_BINARY_DIR}/consumers_many ${consumer_flags})
+set_tests_properties(threads_many PROPERTIES FIXTURES_REQUIRED installed LABELS "consumer;slow" TIMEOUT 1800
+  ENVIRONMENT "CC=${CMAKE_C_COMPILER};CXX=${CMAKE_CXX_COMPILER};THUNDER_THREAD_CALLS=100000"
+  WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
+
 # Each script runs in our tool and in a stock interpreter. The latter is not built with a sanitizer, so it
 # cannot load what is.
 file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/lua/*.lua)
@@ -199,6 +205,21 @@ if(NOT THUNDER_SANITIZE)
     add_test(NAME abi COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tools/check-abi --build ${CMAKE_BINARY_DIR} ${names_only})
     set_tests_properties(abi PROPERTIES LABELS capi ENVIRONMENT "CC=${CMAKE_C_COMPILER}")
   endif()
+endif()
+
+# Every allocation fails once, and once and all after: a sample here, the whole in the tier `slow`. It stands in for malloc, as
+# sanitizers do, and sees one thread.
+if(NOT THUNDER_SANITIZE AND TARGET thunder_lua)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/faults/*.cpp)
+  add_executable(fault_sweep ${sources})
+  target_include_directories(fault_sweep PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+  target_link_libraries(fault_sweep PRIVATE thunder_flags thunder thunder_lua PkgConfig::LUA)
+  # Those of modules still end the process where thunder_module_add() fails.
+  set(scenarios context tensors values eager gradient files shapes compile parse value_and_grad script op executor pass)
+  add_test(NAME faults_sample COMMAND fault_sweep --points 25 --seed 1 ${scenarios})
+  add_test(NAME faults_all COMMAND fault_sweep ${scenarios})
+  set_tests_properties(faults_sample faults_all PROPERTIES LABELS faults TIMEOUT 300)
+  set_tests_properties(faults_all PROPERTIES LABELS "faults;slow" TIMEOUT 7200)
 endif()
 
 # Many more random programs than the battery's share, on all cores: nearly all of their time goes into kernels.

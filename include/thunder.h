@@ -303,7 +303,8 @@ void thunder_values_set_tensor(thunder_values *values, size_t leaf, thunder_tens
 void thunder_values_bind(thunder_values *values, size_t leaf, thunder_tensor *tensor_or_null) THUNDER_NOEXCEPT;
 
 size_t thunder_values_count(const thunder_values *values) THUNDER_NOEXCEPT; /* leaves */
-/* The leaf at a path: keys, and positions from 0, such as "1.mask"; SIZE_MAX if there is none. */
+/* The leaf at a path: keys, and positions from 0, such as "1.mask"; SIZE_MAX if there is none. Without memory to look for it
+ * that is an error, which sticks to the values. */
 size_t thunder_values_find(const thunder_values *values, const char *path) THUNDER_NOEXCEPT;
 const char *thunder_values_structure(const thunder_values *values) THUNDER_NOEXCEPT;
 /* The path of a leaf, valid until the next call of this on the values; NULL if there is no such leaf. */

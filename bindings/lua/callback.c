@@ -18,7 +18,7 @@ callback *callback_create(lua_State *L, int index)
     lua_rawseti(L, -2, self->last_callback + 1);
     lua_pop(L, 1);
     callback *made = malloc(sizeof *made);
-    if (!made) luaL_error(L, "out of memory");
+    if (!made) refuse_memory(L);
     made->layer = layer_retain(self);
     made->id = ++self->last_callback;
     return made;
@@ -69,7 +69,7 @@ static int run(lua_State *L)
 /* Adds the traceback to a message that has none; leaves any other error object alone. */
 static int with_traceback(lua_State *L)
 {
-    if (lua_tostring(L, 1)) traceback_add(L, 1);
+    if (lua_tostring(L, 1) && !is_no_memory(L, 1)) traceback_add(L, 1);
     return 1;
 }
 
@@ -95,7 +95,7 @@ static thunder_status *run_locked(layer *self, lua_State *L, lua_CFunction body,
     if (failed) {
         /* An op that failed is the scope's first error and stays so; the Lua error that it became goes with it. */
         if (scope) status = thunder_scope_status(scope);
-        if (!status) status = failure(error_text(L));
+        if (!status) status = thunder_status_create(error_code(L, failed, self->limits), error_text(L), strlen(error_text(L)));
         error_attach(L, status);
     }
     lua_settop(L, top);

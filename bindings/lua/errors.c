@@ -26,6 +26,40 @@ int refuse(lua_State *L, const char *format, ...)
     return lua_error(L);
 }
 
+/* ---- what ran out of memory ---- */
+
+/* Where the registry keeps the last message that says so: it is known by being the same one. */
+static const char no_memory;
+
+void note_no_memory(lua_State *L)
+{
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &no_memory);
+}
+
+bool is_no_memory(lua_State *L, int index)
+{
+    index = lua_absindex(L, index);
+    const bool same = lua_rawgetp(L, LUA_REGISTRYINDEX, &no_memory) == LUA_TSTRING && lua_rawequal(L, index, -1);
+    lua_pop(L, 1);
+    return same;
+}
+
+thunder_code error_code(lua_State *L, int failed, const limits *limits)
+{
+    const bool without = failed == LUA_ERRMEM ? !limits || !limits->at_limit : is_no_memory(L, -1);
+    return without ? THUNDER_OUT_OF_MEMORY : THUNDER_CALLBACK;
+}
+
+int refuse_memory(lua_State *L)
+{
+    luaL_where(L, 1);
+    lua_pushliteral(L, "out of memory");
+    lua_concat(L, 2);
+    note_no_memory(L);
+    return lua_error(L);
+}
+
 /* The library ends a message with " [at file:line]", which goes where that line already stands in front: an op failed as the
  * script called it. A compiled function fails for a line that the script does not stand at; both are told. */
 static size_t without_place(const char *text, const char *place)
@@ -94,7 +128,7 @@ static int attach(lua_State *L)
     lua_rawseti(L, -2, 1); /* in a table of its own, so that any value, nil too, can be one */
     lua_rawseti(L, -2, self->last_error + 1);
     raised *made = malloc(sizeof *made);
-    if (!made) return luaL_error(L, "out of memory");
+    if (!made) return refuse_memory(L);
     made->layer = layer_retain(self), made->id = ++self->last_error;
     thunder_status_set_foreign(lua_touserdata(L, 2), tag, made, drop_raised);
     return 0;
@@ -133,6 +167,7 @@ void check_status(lua_State *L, thunder_status *status)
     const char *text = thunder_status_message(status);
     lua_pushlstring(L, text, without_place(text, script_place(L)));
     lua_concat(L, 2);
+    if (thunder_status_code(status) == THUNDER_OUT_OF_MEMORY) note_no_memory(L);
     self->failed = NULL;
     thunder_status_release(status);
     lua_error(L);

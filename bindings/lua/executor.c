@@ -217,9 +217,13 @@ static int core_executor(lua_State *L)
     d.prepare = prepare, d.run = run, d.drop = kept_destroy, d.destroy = destroy;
     box *made = box_push(L, BOX_EXECUTOR);
     lua_pushvalue(L, 3);
+    kept *spec = registered ? registered_create(L) : kept_create(L);
     executor *self = malloc(sizeof *self);
-    if (!self) return luaL_error(L, "out of memory");
-    self->spec = registered ? registered_create(L) : kept_create(L);
+    if (!self) {
+        (registered ? registered_destroy : kept_destroy)(spec);
+        return refuse_memory(L);
+    }
+    self->spec = spec;
     self->registered = registered, self->failed = NULL;
     d.user = self;
     thunder_executor *handle = NULL;

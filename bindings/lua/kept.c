@@ -32,7 +32,7 @@ kept *kept_create(lua_State *L)
     lua_rawseti(L, -2, self->last_kept + 1);
     lua_pop(L, 1);
     kept *made = malloc(sizeof *made);
-    if (!made) luaL_error(L, "out of memory");
+    if (!made) refuse_memory(L);
     made->layer = layer_retain(self), made->id = ++self->last_kept;
     return made;
 }

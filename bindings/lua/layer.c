@@ -87,7 +87,7 @@ layer *layer_open(lua_State *L, thunder_context *context)
     lua_setfield(L, -2, "__metatable");
     lua_setmetatable(L, -2);
     layer *self = calloc(1, sizeof *self);
-    if (!self) luaL_error(L, "out of memory");
+    if (!self) refuse_memory(L);
     atomic_init(&self->uses, 1);
     pthread_mutexattr_t recursive;
     pthread_mutexattr_init(&recursive);
@@ -142,7 +142,7 @@ const char *script_place(lua_State *L)
             size_t bytes;
             const char *text = lua_tolstring(L, -2, &bytes);
             place = malloc(sizeof *place + bytes + 1);
-            if (!place) luaL_error(L, "out of memory");
+            if (!place) refuse_memory(L);
             memcpy(place->text, text, bytes + 1);
             place->next = self->places;
             self->places = place;

@@ -20,6 +20,7 @@ typedef struct limits {
     uint64_t instructions, left;     /* for each entry from the host, and of the one that is running */
     int depth;                       /* entries inside each other */
     bool restricted;
+    bool at_limit;                   /* memory was refused that is beyond the limit */
 } limits;
 
 /* One for each Lua state. Callbacks that the library keeps hold it too, so that it outlives the state. */
@@ -62,6 +63,13 @@ void layer_push_table(lua_State *L, enum layer_table which);
 int refuse(lua_State *L, const char *format, ...);
 /* Raises a status, which it takes over, as the Lua error that it carries or as its message; returns if it is NULL. */
 void check_status(lua_State *L, thunder_status *status);
+/* Raises that there is no memory. */
+int refuse_memory(lua_State *L);
+/* Whether the error object at `index` says so; Lua's errors carry no code. note_no_memory() makes it of the one on top. */
+bool is_no_memory(lua_State *L, int index);
+void note_no_memory(lua_State *L);
+/* What the status of a failed lua_pcall says, whose error object is on top. */
+thunder_code error_code(lua_State *L, int failed, const limits *limits_or_null);
 /* Pops the error object on top; the status carries it from now on. */
 void error_attach(lua_State *L, thunder_status *status);
 /* The last of a layer: errors that nothing carries any more. */

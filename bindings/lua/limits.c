@@ -14,7 +14,10 @@ void *limits_allocate(void *user, void *memory, size_t old_bytes, size_t bytes)
         self->used_bytes -= old_bytes;
         return NULL;
     }
-    if (bytes > old_bytes && self->memory_bytes && self->used_bytes + (bytes - old_bytes) > self->memory_bytes) return NULL;
+    if (bytes > old_bytes && self->memory_bytes && self->used_bytes + (bytes - old_bytes) > self->memory_bytes) {
+        self->at_limit = true;
+        return NULL;
+    }
     void *made = realloc(memory, bytes);
     if (made) self->used_bytes += bytes - old_bytes;
     return made;

@@ -67,6 +67,7 @@ typedef struct script {
 
 static int with_traceback(lua_State *L)
 {
+    if (is_no_memory(L, 1)) return 1;
     luaL_tolstring(L, 1, NULL);
     traceback_add(L, lua_gettop(L));
     return 1;
@@ -99,6 +100,7 @@ static int run_script(lua_State *L)
     const int failed = lua_pcall(L, 0, 0, handler);
     limits_end(L, self->limits);
     pthread_mutex_unlock(&state->lock);
+    if (failed && error_code(L, failed, self->limits) == THUNDER_OUT_OF_MEMORY) note_no_memory(L);
     return failed ? lua_error(L) : 0;
 }
 
@@ -120,9 +122,10 @@ EXPORT thunder_status *thunder_lua_run_file(thunder_context *context, const char
     lua_pushcfunction(L, run_script);
     lua_pushlightuserdata(L, &self);
     thunder_status *status = NULL;
-    if (lua_pcall(L, 1, 0, 1)) {
+    const int failed = lua_pcall(L, 1, 0, 1);
+    if (failed) {
         const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : no_text;
-        status = thunder_status_create(self.missing ? THUNDER_NOT_FOUND : THUNDER_CALLBACK, text, strlen(text));
+        status = thunder_status_create(self.missing ? THUNDER_NOT_FOUND : error_code(L, failed, limits), text, strlen(text));
     }
     lua_settop(L, 0);
     layer_finish(L);

@@ -7,13 +7,7 @@ namespace thunder {
 Executor::Executor(ExecutorDesc desc) : desc_(std::move(desc)), ops_(desc_.ops.begin(), desc_.ops.end()) {
   const char* missing = desc_.name.empty() ? "a name" : !desc_.prepare ? "prepare" : !desc_.run ? "run" : nullptr;
   if (!missing && desc_.ops.empty() && !desc_.claim) missing = "ops or claim";
-  if (!missing) return;
-  if (desc_.destroy) desc_.destroy(desc_.user);
-  fail(Code::invalid_argument, "executor '", desc_.name, "' lacks ", missing);
-}
-
-Executor::~Executor() {
-  if (desc_.destroy) desc_.destroy(desc_.user);
+  if (missing) fail(Code::invalid_argument, "executor '", desc_.name, "' lacks ", missing);
 }
 
 bool Executor::claims(const NodeView& view) const {

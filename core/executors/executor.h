@@ -65,12 +65,12 @@ struct ExecutorDesc {
   // The same for a part, where lay_out said that it can. May be null.
   void (*run_tile)(const Launch*, const void* state, const Tile&) = nullptr;
   void (*drop)(void* state) = nullptr;
-  void (*destroy)(void* user) = nullptr;  // once
+  std::shared_ptr<const void> owner;  // of what `user` points to; may be null
 };
 
 class Executor : public Counted<Executor> {
  public:
-  // Throws when the descriptor is incomplete; `destroy` then has run.
+  // Throws when the descriptor is incomplete.
   explicit Executor(ExecutorDesc desc);
   const std::string& name() const { return desc_.name; }
   const ExecutorDesc& desc() const { return desc_; }
@@ -78,7 +78,7 @@ class Executor : public Counted<Executor> {
 
  private:
   friend class Counted<Executor>;
-  ~Executor();
+  ~Executor() = default;
   ExecutorDesc desc_;
   std::unordered_set<std::string, TextHash, std::equal_to<>> ops_;
 };

@@ -11,10 +11,6 @@ namespace {
 class ExecutorPreparer : public Preparer {
  public:
   explicit ExecutorPreparer(Executors executors) : executors_(std::move(executors)) {}
-  ~ExecutorPreparer() override {
-    for (auto& [node, made] : ready_)
-      if (made.prepared.drop) made.prepared.drop(made.prepared.state);
-  }
 
   // The lines, all but views ready; a view may turn out to need no step.
   std::vector<const Node*> settle(const Trace& claimed, const Op& region) {
@@ -24,15 +20,15 @@ class ExecutorPreparer : public Preparer {
       const Node* node = todo.back();
       todo.pop_back();
       if (!def(*node).view) {
-        auto [made, by] = ask(*node, *claimed.store);
-        if (!by && node->body.empty()) nobody(*node);
-        if (!by) {
+        Ready made = ask(*node, *claimed.store);
+        if (!made.by && node->body.empty()) nobody(*node);
+        if (!made.by) {
           const auto inner = inside(claimed, *node, region);
           todo.insert(todo.end(), inner.rbegin(), inner.rend());
           continue;
         }
-        if (by->name() != node->executor) node = claimed.store->claimed(node, claimed.store->text(by->name()));
-        ready_[node] = {made, by};
+        if (made.by->name() != node->executor) node = claimed.store->claimed(node, claimed.store->text(made.by->name()));
+        ready_[node] = std::move(made);
       }
       lines.push_back(node);
     }
@@ -70,9 +66,9 @@ class ExecutorPreparer : public Preparer {
   Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs, std::span<const Buffer> outputs, int32_t follows) override {
     auto it = ready_.find(&node);
     if (it == ready_.end()) {
-      const Ready made = ask(node, store);
+      Ready made = ask(node, store);
       if (!made.by) nobody(node);
-      it = ready_.emplace(&node, made).first;
+      it = ready_.emplace(&node, std::move(made)).first;
     }
     Ready& ready = it->second;
     ready.prepared.settle = ready.by->desc().settle;
@@ -90,9 +86,22 @@ class ExecutorPreparer : public Preparer {
   }
 
  private:
+  // Owns the state until it is handed over.
   struct Ready {
-    Prepared prepared;  // without `drop` once it was handed over
+    Prepared prepared;
     const Executor* by = nullptr;
+
+    Ready() = default;
+    Ready(const Prepared& p, const Executor* e) : prepared(p), by(e) {}
+    Ready(Ready&& o) noexcept : prepared(o.prepared), by(o.by) { o.prepared.drop = nullptr; }
+    Ready& operator=(Ready&& o) noexcept {
+      std::swap(prepared, o.prepared);
+      std::swap(by, o.by);
+      return *this;
+    }
+    ~Ready() {
+      if (prepared.drop) prepared.drop(prepared.state);
+    }
   };
 
   Executors::const_iterator claimant(const Node& node) const {
@@ -117,7 +126,7 @@ class ExecutorPreparer : public Preparer {
   }
 
   [[noreturn]] static void could_not(const Executor& executor, const Node& node, const Ref<Status>& failed) {
-    if (failed->has_foreign()) throw Error(failed);
+    if (failed->has_foreign() || failed->code() == Code::out_of_memory) throw Error(failed);
     fail(Code::backend, "executor '", executor.name(), "' could not prepare ", node.op->name(), ": ", failed->message(), at(node));
   }
 

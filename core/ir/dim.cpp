@@ -35,6 +35,11 @@ Dim operator*(Dim a, Dim b) { return combine(DimOp::mul, a, b); }
 Dim operator/(Dim a, Dim b) { return combine(DimOp::div, a, b); }
 Dim operator%(Dim a, Dim b) { return combine(DimOp::mod, a, b); }
 
+void Dims::clear() {
+  by_content_.clear(), exprs_.clear();
+  symbols_ = 0;
+}
+
 Dim Dims::symbol(int64_t value) {
   exprs_.push_back(std::make_unique<DimExpr>(
       DimExpr{this, DimOp::symbol, Dim(static_cast<int64_t>(symbols_++)), Dim(), value}));

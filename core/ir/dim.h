@@ -55,6 +55,7 @@ class Dims {
   // expressions below it.
   static int64_t evaluate(Dim d, const std::vector<int64_t>& symbols);
   size_t symbols() const { return symbols_; }
+  void clear();
 
  private:
   struct Hash {

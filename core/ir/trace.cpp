@@ -2,6 +2,12 @@
 
 namespace thunder {
 
+void Store::clear() {
+  kept_types_.clear(), types_.clear();
+  dims_.clear();
+  arena_.clear();
+}
+
 ValueId Store::add(const TensorType& type) {
   // Values often have the type of the one before.
   types_.push_back(!types_.empty() && *types_.back() == type ? types_.back() : &*kept_types_.insert(type).first);

@@ -50,6 +50,8 @@ class Store {
   const Node* claimed(const Node* node, const char* executor);
   const char* text(std::string_view s) { return arena_.copy(s); }
   Dims& dims() { return dims_; }
+  // As it was when it was made; allocates nothing. Requires: no trace shares it.
+  void clear();
 
  private:
   Arg keep(const Arg& a);

@@ -6,16 +6,7 @@
 namespace thunder {
 
 CustomPass::CustomPass(CustomPassDesc desc, const Registry& registry) : desc_(std::move(desc)) {
-  try {
-    read(registry);
-  } catch (...) {
-    if (desc_.destroy) desc_.destroy(desc_.user);
-    throw;
-  }
-}
-
-CustomPass::~CustomPass() {
-  if (desc_.destroy) desc_.destroy(desc_.user);
+  read(registry);
 }
 
 void CustomPass::read(const Registry& registry) {

@@ -1,6 +1,7 @@
 // A pass of the caller's: rules, a function over an editor, or both.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,12 +17,12 @@ struct CustomPassDesc {
   // Owned status, or null. Null function: rules alone.
   Status* (*run)(Editor&, void* user) = nullptr;
   void* user = nullptr;
-  void (*destroy)(void* user) = nullptr;  // once
+  std::shared_ptr<const void> owner;  // of what `user` points to; may be null
 };
 
 class CustomPass : public Counted<CustomPass> {
  public:
-  // Throws when it is incomplete, or at a rule that cannot be read, naming it; `destroy` then has run.
+  // Throws when it is incomplete, or at a rule that cannot be read, naming it.
   CustomPass(CustomPassDesc desc, const Registry& registry);
 
   const std::string& name() const { return desc_.name; }
@@ -32,7 +33,7 @@ class CustomPass : public Counted<CustomPass> {
 
  private:
   friend class Counted<CustomPass>;
-  ~CustomPass();
+  ~CustomPass() = default;
   void read(const Registry& registry);
   [[noreturn]] void fail_pass(const Ref<Status>& why) const;
 

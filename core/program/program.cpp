@@ -55,6 +55,7 @@ Buffer Program::layout(const BufferPlan& b) const {
 
 Prepared Program::prepare_step(Step& step, std::span<const Buffer> layouts) {
   const std::span<const Buffer> inputs = layouts.subspan(step.first, step.n_inputs);
+  drops_.reserve(drops_.size() + 1);  // so that a state which was made is not lost
   const Prepared p = preparer_->prepare(*step.node, *trace_.store, inputs, layouts.subspan(step.first + step.n_inputs, step.n_outputs), step.follows);
   if (p.drop) drops_.emplace_back(p.state, p.drop);
   step.run = p.run;

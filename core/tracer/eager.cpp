@@ -23,7 +23,7 @@ void EagerBuilder::clear() {
   frames_.resize(1);
   frames_[0].clear();
   memory_.clear();
-  if (store_) store_ = std::make_unique<Store>();
+  if (store_) store_->clear();
 }
 
 Draw EagerBuilder::draw() { return {var(add(environment_.random)), draws_++}; }

@@ -7,8 +7,8 @@
 
 /* ==== executors [S]: one descriptor, in programs and in plugins ==== */
 
-/* A node's tensors are metadata: dtype, rank, sizes. NULL: an optional input that is absent, or no such one. Lists
- * of tensors are flattened. */
+/* A node's tensors are metadata: dtype, rank, sizes. NULL: an optional input that is absent, or no such one; without memory
+ * a failed one. Lists of tensors are flattened. */
 const char *thunder_node_op(const thunder_node *node) THUNDER_NOEXCEPT;
 thunder_tensor *thunder_node_input(const thunder_node *node, size_t index) THUNDER_NOEXCEPT;
 thunder_tensor *thunder_node_output(const thunder_node *node, size_t index) THUNDER_NOEXCEPT;

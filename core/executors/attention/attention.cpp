@@ -46,9 +46,9 @@ int64_t Tools::slots_for(const Geometry& g) const {
 
 std::optional<ExecutorDesc> attention_executor(const Machine& machine) {
   if (machine.instructions == Instructions::none) return std::nullopt;
-  auto* const tools = new Tools{kernels_for(machine.instructions), steps_for(machine.instructions), &machine};
-  ExecutorDesc d = site_executor("attention", kRows, claim, prepare, tools);
-  d.destroy = [](void* user) { delete static_cast<Tools*>(user); };
+  const std::shared_ptr<const Tools> tools(new Tools{kernels_for(machine.instructions), steps_for(machine.instructions), &machine});
+  ExecutorDesc d = site_executor("attention", kRows, claim, prepare, tools.get());
+  d.owner = tools;
   return d;
 }
 

@@ -30,8 +30,9 @@ std::optional<ExecutorDesc> convolution_executor(const Machine& machine) {
   const Kernels* kernels = kernels_for(machine.instructions);
   const Transforms* transforms = transforms_for(machine.instructions);
   if (!kernels || !transforms) return std::nullopt;
-  ExecutorDesc d = site_executor("convolution", kRows, all_tensors_are<DType::f32>, prepare, new ConvolutionCode{*kernels, *transforms, machine});
-  d.destroy = [](void* user) { delete static_cast<ConvolutionCode*>(user); };
+  const auto code = std::make_shared<const ConvolutionCode>(ConvolutionCode{*kernels, *transforms, machine});
+  ExecutorDesc d = site_executor("convolution", kRows, all_tensors_are<DType::f32>, prepare, code.get());
+  d.owner = code;
   return d;
 }
 

@@ -33,8 +33,9 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
 std::optional<ExecutorDesc> half_executor(const Machine& machine) {
   const Kernels* kernels = kernels_for(machine.instructions);
   if (!kernels) return std::nullopt;
-  ExecutorDesc d = site_executor("half", kProductRows<Half>, all_tensors_are<DType::bf16>, prepare, new HalfKernels{*kernels, machine.bf16_dot_products ? multiply_pairs() : nullptr});
-  d.destroy = [](void* user) { delete static_cast<HalfKernels*>(user); };
+  const auto used = std::make_shared<const HalfKernels>(HalfKernels{*kernels, machine.bf16_dot_products ? multiply_pairs() : nullptr});
+  ExecutorDesc d = site_executor("half", kProductRows<Half>, all_tensors_are<DType::bf16>, prepare, used.get());
+  d.owner = used;
   return d;
 }
 

@@ -71,9 +71,10 @@ std::optional<ExecutorDesc> onednn_autotuned_executor(const Machine& machine, Th
   std::string found;
   const Library* library = Library::open(Library::names(), machine, found);
   if (!library) return std::nullopt;
-  ExecutorDesc d = products_executor("onednn_max_autotune", prepare_tuned, new Tuned{*library, {*library, found, machine, threads, std::move(folder)}});
+  const std::shared_ptr<Tuned> tuned(new Tuned{*library, {*library, found, machine, threads, std::move(folder)}});
+  ExecutorDesc d = products_executor("onednn_max_autotune", prepare_tuned, tuned.get());
   d.lay_out = choose_way;
-  d.destroy = [](void* user) { delete static_cast<Tuned*>(user); };
+  d.owner = tuned;
   return d;
 }
 

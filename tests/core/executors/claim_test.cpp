@@ -113,9 +113,9 @@ TEST(Executor, that_lacks_run_is_refused_and_destroyed_once) {
   d.name = "lame";
   d.ops = {"add"};
   d.prepare = prepare;
+  d.owner = std::shared_ptr<int>(&destroyed, [](int* count) { ++*count; });
   d.user = &destroyed;
-  d.destroy = [](void* user) { ++*static_cast<int*>(user); };
-  EXPECT_THROW(make<Executor>(d), Error);
+  EXPECT_THROW(make<Executor>(std::move(d)), Error);
   EXPECT_EQ(destroyed, 1);
 }
 
