@@ -149,6 +149,11 @@ if(THUNDER_LANGUAGES AND TARGET thunder_tool AND TARGET thunder_lua)
            run ${CMAKE_SOURCE_DIR}/tests/languages/reference.lua ${smoke}.safetensors ${digits})
   set_tests_properties(language_reference PROPERTIES FIXTURES_SETUP language_reference LABELS language TIMEOUT 120)
   file(WRITE ${smoke}_torture.txt "tortured\n")
+  # So does the example that trains, where a language has it.
+  set(examples ${CMAKE_SOURCE_DIR}/examples/languages)
+  add_test(NAME language_example_reference COMMAND Python3::Interpreter ${compare} --write ${smoke}_digits.txt
+           $<TARGET_FILE:thunder_tool> run ${examples}/digits.lua ${digits})
+  set_tests_properties(language_example_reference PROPERTIES FIXTURES_SETUP language_example LABELS "language;example" TIMEOUT 120)
   foreach(language ${THUNDER_LANGUAGES})
     set(folder ${CMAKE_SOURCE_DIR}/tests/languages)
     if(folder_${language})
@@ -166,6 +171,17 @@ if(THUNDER_LANGUAGES AND TARGET thunder_tool AND TARGET thunder_lua)
     add_test(NAME language_torture_${language} COMMAND Python3::Interpreter ${compare} ${smoke}_torture.txt
              ${thunder_preload} ${program_${language}} ${folder}/${name}.${extension_${language}})
     set_tests_properties(language_torture_${language} PROPERTIES LABELS language TIMEOUT 120)
+    set(name digits)
+    if(language STREQUAL java)
+      set(name Digits)
+    endif()
+    set(example ${examples}/${name}.${extension_${language}})
+    if(EXISTS ${example} AND NOT language STREQUAL lua) # where it is that of the layer written by hand
+      add_test(NAME language_example_${language} COMMAND Python3::Interpreter ${compare} ${smoke}_digits.txt
+               ${thunder_preload} ${program_${language}} ${example} ${digits})
+      set_tests_properties(language_example_${language} PROPERTIES FIXTURES_REQUIRED language_example
+                           LABELS "language;example" TIMEOUT 120)
+    endif()
   endforeach()
 endif()
 

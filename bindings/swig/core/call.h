@@ -73,7 +73,20 @@ class Call {
   bool save(const Module& module, const char* path);
   bool load(const Module& module, const char* path);
   Optimizer* make_optimizer(const char* kind);  // items: parameters, and options by name
-  bool step(const Optimizer& optimizer);   // items: gradients
+  bool step(const Optimizer& optimizer);        // items: gradients
+  Module* optimizer_state(const Optimizer& optimizer);
+  bool get_number(const Optimizer& optimizer, const char* name);  // "lr", "step", "weight_decay"
+  bool set_number(const Optimizer& optimizer, const char* name, double value);
+  bool clip_grad_norm(double max_norm);  // items: gradients; gives them scaled, and the norm before
+  bool clip_grad_value(double bound);    // items: gradients
+  Schedule* make_schedule(const char* kind, const Optimizer& optimizer);  // items: options by name
+  bool schedule_step(const Schedule& schedule);
+  bool last_lr(const Schedule& schedule);  // of each group
+  Module* schedule_state(const Schedule& schedule);
+  Batches* make_batches(long long size, bool shuffle, bool drop_last, long long seed);  // items: tensors
+  bool next_batch(const Batches& batches);  // a tensor of each source in a list, which is empty at the end of an epoch
+  bool batches_state(const Batches& batches);
+  bool set_batches_state(const Batches& batches, const Tensor& state);
   bool read_csv(const char* path);
   bool read_npy(const char* path);
   bool write_npy(const Tensor& tensor, const char* path);

@@ -74,6 +74,9 @@ std::string Module::kind() const { return thunder_module_kind(handle); }
 Module::~Module() { thunder_module_release(handle); }
 
 Optimizer::~Optimizer() { thunder_optimizer_release(handle); }
+Schedule::~Schedule() { thunder_schedule_release(handle); }
+long long Batches::count() const { return thunder_batches_count(handle); }
+Batches::~Batches() { thunder_batches_release(handle); }
 
 bool is_tracing() { return here() && thunder_scope_is_tracing(here()); }
 

@@ -88,4 +88,25 @@ class Optimizer {
 #endif
 };
 
+class Schedule {
+ public:
+  ~Schedule();
+#ifndef SWIG
+  explicit Schedule(thunder_schedule* owned) : handle(owned) {}
+  Schedule(const Schedule&) = delete;
+  thunder_schedule* handle;
+#endif
+};
+
+class Batches {
+ public:
+  long long count() const;  // in an epoch
+  ~Batches();
+#ifndef SWIG
+  explicit Batches(thunder_batches* owned) : handle(owned) {}
+  Batches(const Batches&) = delete;
+  thunder_batches* handle;
+#endif
+};
+
 }  // namespace thunder_swig

@@ -1,4 +1,4 @@
-// What a call can do with modules, optimisers and files.
+// What a call can do with modules and files.
 #include "action.h"
 #include "call.h"
 
@@ -93,33 +93,6 @@ bool Call::save(const Module& module, const char* path) {
 bool Call::load(const Module& module, const char* path) {
   return perform([&] {
     check(thunder_module_load(module.handle, path, 1));
-    return Items{};
-  });
-}
-
-Optimizer* Call::make_optimizer(const char* kind) {
-  Optimizer* made = nullptr;
-  perform([&] {
-    const size_t end = behind(items_, 0);
-    const Values parameters(context());
-    fill_values(Items(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(end)), parameters);
-    const Options options(context(), Items(items_.begin() + static_cast<std::ptrdiff_t>(end), items_.end()));
-    thunder_optimizer* handle = nullptr;
-    check(thunder_optimizer_create(context(), kind, parameters, options.handle, &handle));
-    made = new Optimizer(handle);
-    return Items{};
-  });
-  return made;
-}
-
-bool Call::step(const Optimizer& optimizer) {
-  return perform([&] {
-    thunder_scope* scope = scope_now();
-    const Values gradients(context());
-    fill_values(items_, gradients);
-    thunder_optimizer_step(scope, optimizer.handle, gradients);
-    scope_check(scope);
-    scope_done(scope);
     return Items{};
   });
 }

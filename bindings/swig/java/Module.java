@@ -32,6 +32,10 @@ public final class Module {
         return this;
     }
 
+    public Module eval() {
+        return train(false);
+    }
+
     public Module save(String path) {
         Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.save(core, path));
         return this;

@@ -4,7 +4,7 @@ import java.util.Map;
 
 /** An update rule and its state, of the kinds that the library has. Options are a name and a value in turn. */
 public final class Optimizer {
-    private final thunder.core.Optimizer core;
+    final thunder.core.Optimizer core;
 
     public Optimizer(String kind, Map<String, Object> parameters, Object... options) {
         core = (thunder.core.Optimizer) Exchange.perform(new Object[] {parameters}, options, call -> call.make_optimizer(kind));
@@ -12,5 +12,29 @@ public final class Optimizer {
 
     public void step(Object gradients) {
         Exchange.perform(new Object[] {gradients}, Exchange.NOTHING, call -> call.step(core));
+    }
+
+    /** A number of its state or options: "lr", "step", "weight_decay". */
+    public double get(String name) {
+        return ((Number) Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.get_number(core, name))).doubleValue();
+    }
+
+    /** Writing "lr" compiles nothing anew. */
+    public void set(String name, double value) {
+        Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.set_number(core, name, value));
+    }
+
+    public void save(String path) {
+        thunder.core.Module state = state();
+        Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.save(state, path));
+    }
+
+    public void load(String path) {
+        thunder.core.Module state = state();
+        Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.load(state, path));
+    }
+
+    private thunder.core.Module state() {
+        return (thunder.core.Module) Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.optimizer_state(core));
     }
 }

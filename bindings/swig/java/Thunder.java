@@ -55,6 +55,26 @@ public final class Thunder {
         return Exchange.perform(new Object[] {loss, wrt}, Exchange.NOTHING, call -> call.grad_of());
     }
 
+    /** Gradients scaled so that their norm together is at most maxNorm, and the norm before. */
+    public static final class Clipped {
+        public final Object gradients;
+        public final Tensor norm;
+
+        Clipped(List<?> results) {
+            gradients = results.get(0);
+            norm = (Tensor) results.get(1);
+        }
+    }
+
+    public static Clipped clipGradNorm(Object gradients, double maxNorm) {
+        return new Clipped((List<?>) Exchange.perform(new Object[] {gradients}, Exchange.NOTHING, call -> call.clip_grad_norm(maxNorm)));
+    }
+
+    /** Each element bounded to [-bound, bound]. */
+    public static Object clipGradValue(Object gradients, double bound) {
+        return Exchange.perform(new Object[] {gradients}, Exchange.NOTHING, call -> call.clip_grad_value(bound));
+    }
+
     public static void seed(long seed) {
         Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.seed(seed));
     }

@@ -167,6 +167,11 @@ sub module { Thunder::Module->new(@_) }
 # In a compiled closure: the gradients of a loss, in the structure of what comes second.
 sub grad_of { scalar _perform('grad_of', [], [@_]) }
 
+# (the gradients scaled so that their norm together is at most max_norm, the norm before).
+sub clip_grad_norm { my ($gradients, $max_norm) = @_; _perform('clip_grad_norm', [$max_norm], [$gradients]) }
+# Each element bounded to [-bound, bound].
+sub clip_grad_value { my ($gradients, $bound) = @_; scalar _perform('clip_grad_value', [$bound], [$gradients]) }
+
 sub version { Thunder::Core::version() }
 sub seed { _perform('seed', [@_]) }
 sub load_plugin { _perform('load_plugin', [@_]) }
@@ -290,13 +295,50 @@ sub eval { $_[0]->train(0) }
 sub save { my ($self, $path) = @_; Thunder::_perform('save', [$self->{core}, $path]); $self }
 sub load { my ($self, $path) = @_; Thunder::_perform('load', [$self->{core}, $path]); $self }
 
+package Thunder::State;
+# What keeps numbers in a module of the library's own: saved and loaded as one.
+sub state { scalar Thunder::_perform('state', [$_[0]->_module]) }
+sub save { my ($self, $path) = @_; Thunder::_perform('save', [$self->_module, $path]); $self }
+sub load { my ($self, $path) = @_; Thunder::_perform('load', [$self->_module, $path]); $self }
+
 package Thunder::Optimizer;
+our @ISA = ('Thunder::State');
 
 sub new {
     my ($class, $kind, $parameters, %options) = @_;
     return bless { core => scalar Thunder::_perform('make_optimizer', [$kind], [$parameters], \%options) }, $class;
 }
 sub step { my ($self, $gradients) = @_; Thunder::_perform('step', [$self->{core}], [$gradients]); $self }
+# Numbers of its state and options: 'lr', 'step', 'weight_decay'. Writing lr compiles nothing anew.
+sub get { my ($self, $name) = @_; scalar Thunder::_perform('get_number', [$self->{core}, $name]) }
+sub set { my ($self, $name, $value) = @_; Thunder::_perform('set_number', [$self->{core}, $name, $value]); $self }
+sub lr { my ($self, @value) = @_; @value ? $self->set('lr', @value) : $self->get('lr') }
+sub _module { scalar Thunder::_perform('optimizer_state', [$_[0]{core}]) }
+
+package Thunder::Schedule;
+# Writes the learning rate of an optimiser at each step: 'CosineAnnealingLR', 'StepLR' ...
+our @ISA = ('Thunder::State');
+
+sub new {
+    my ($class, $kind, $optimizer, %options) = @_;
+    return bless { core => scalar Thunder::_perform('make_schedule', [$kind, $optimizer->{core}], [], \%options) }, $class;
+}
+sub step { my ($self) = @_; Thunder::_perform('schedule_step', [$self->{core}]); $self }
+# The learning rate of each group that the last step wrote.
+sub get_last_lr { @{ scalar Thunder::_perform('last_lr', [$_[0]{core}]) } }
+sub _module { scalar Thunder::_perform('schedule_state', [$_[0]{core}]) }
+
+package Thunder::Batches;
+# while (my ($x, $y) = $batches->next) { ... } is one epoch of tensors with equal first sizes.
+sub new {
+    my ($class, $tensors, %options) = @_;
+    my @own = ($options{size} // 1, $options{shuffle} // 0, $options{drop_last} // 0, $options{seed} // 0);
+    return bless { core => scalar Thunder::_perform('make_batches', \@own, $tensors) }, $class;
+}
+sub next { @{ scalar Thunder::_perform('next_batch', [$_[0]{core}]) } }
+sub size { $_[0]{core}->count }
+sub state { scalar Thunder::_perform('batches_state', [$_[0]{core}]) }
+sub set_state { my ($self, $tensor) = @_; Thunder::_perform('set_batches_state', [$self->{core}, $tensor]); $self }
 
 package Thunder::Core::Tensor;
 use overload

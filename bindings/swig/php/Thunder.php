@@ -299,13 +299,24 @@ final class Module
     public function parameters(): array { return Exchange::perform('parameters', [$this->core]); }
     public function state(): array { return Exchange::perform('state', [$this->core]); }
     public function train(bool $on = true): self { Exchange::perform('train', [$this->core, $on]); return $this; }
+    public function eval(): self { return $this->train(false); }
     public function save(string $path): self { Exchange::perform('save', [$this->core, $path]); return $this; }
     public function load(string $path): self { Exchange::perform('load', [$this->core, $path]); return $this; }
 }
 
+// What keeps numbers in a module of the library's own: saved and loaded as one.
+trait State
+{
+    public function state(): array { return Exchange::perform('state', [$this->module()]); }
+    public function save(string $path): self { Exchange::perform('save', [$this->module(), $path]); return $this; }
+    public function load(string $path): self { Exchange::perform('load', [$this->module(), $path]); return $this; }
+}
+
 final class Optimizer
 {
-    private \Thunder_Core_Optimizer $core;
+    use State;
+
+    public readonly \Thunder_Core_Optimizer $core;
 
     public function __construct(string $kind, array $parameters, mixed ...$options)
     {
@@ -313,6 +324,52 @@ final class Optimizer
     }
 
     public function step(array $gradients): self { Exchange::perform('step', [$this->core], [$gradients]); return $this; }
+
+    // Numbers of its state and options: $opt->lr, $opt->step, $opt->weight_decay. Writing lr compiles nothing anew.
+    public function __get(string $name): float { return Exchange::perform('get_number', [$this->core, $name]); }
+    public function __set(string $name, float $value): void { Exchange::perform('set_number', [$this->core, $name, $value]); }
+
+    private function module(): \Thunder_Core_Module { return Exchange::perform('optimizer_state', [$this->core]); }
+}
+
+// Writes the learning rate of an optimiser at each step: "CosineAnnealingLR", "StepLR" ...
+final class Schedule
+{
+    use State;
+
+    private \Thunder_Core_Schedule $core;
+
+    public function __construct(string $kind, Optimizer $optimizer, mixed ...$options)
+    {
+        $this->core = Exchange::perform('make_schedule', [$kind, $optimizer->core], $options);
+    }
+
+    public function step(): self { Exchange::perform('schedule_step', [$this->core]); return $this; }
+
+    // The learning rate of each group that the last step wrote.
+    public function getLastLr(): array { return Exchange::perform('last_lr', [$this->core]); }
+
+    private function module(): \Thunder_Core_Module { return Exchange::perform('schedule_state', [$this->core]); }
+}
+
+// foreach ($batches as [$x, $y]) is one epoch of tensors with equal first sizes.
+final class Batches implements \IteratorAggregate, \Countable
+{
+    private \Thunder_Core_Batches $core;
+
+    public function __construct(array $tensors, int $size = 1, bool $shuffle = false, bool $drop_last = false, int $seed = 0)
+    {
+        $this->core = Exchange::perform('make_batches', [$size, $shuffle, $drop_last, $seed], $tensors);
+    }
+
+    public function getIterator(): \Generator
+    {
+        while ($batch = Exchange::perform('next_batch', [$this->core])) yield $batch;
+    }
+
+    public function count(): int { return $this->core->count(); }
+    public function state(): Tensor { return Exchange::perform('batches_state', [$this->core]); }
+    public function setState(Tensor $state): void { Exchange::perform('set_batches_state', [$this->core, $state->core]); }
 }
 
 // A tensor of nested arrays, or of one number: i64 when all are integers, else f32.
@@ -331,6 +388,11 @@ function compile(callable $closure, mixed ...$options): Compiled { return new Co
 
 // In a compiled closure: the gradients of a loss, in the structure of $wrt.
 function grad_of(Tensor $loss, mixed $wrt): mixed { return Exchange::perform('grad_of', [], [$loss, $wrt]); }
+
+// [the gradients scaled so that their norm together is at most $max_norm, the norm before].
+function clip_grad_norm(mixed $gradients, float $max_norm): array { return Exchange::perform('clip_grad_norm', [$max_norm], [$gradients]); }
+// Each element bounded to [-$bound, $bound].
+function clip_grad_value(mixed $gradients, float $bound): mixed { return Exchange::perform('clip_grad_value', [$bound], [$gradients]); }
 
 function version(): string { return \thunder_core_version(); }
 function seed(int $number): void { Exchange::perform('seed', [$number]); }

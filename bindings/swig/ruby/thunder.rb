@@ -232,7 +232,21 @@ module Thunder
     end
   end
 
+  # What keeps numbers in a module of the library's own: saved and loaded as one.
+  module State
+    def state = Exchange.perform(:state, state_module)
+    def save(path) = Exchange.perform(:save, state_module, path)
+
+    def load(path)
+      Exchange.perform(:load, state_module, path)
+      self
+    end
+  end
+
   class Optimizer
+    include State
+    attr_reader :core
+
     def initialize(kind, parameters, **options)
       @core = Exchange.perform(:make_optimizer, kind, args: [parameters], named: options)
     end
@@ -240,6 +254,59 @@ module Thunder
     def step(gradients)
       Exchange.perform(:step, @core, args: [gradients])
       self
+    end
+
+    # Numbers of its state and options: "lr", "step", "weight_decay". Writing lr compiles nothing anew.
+    def [](name) = Exchange.perform(:get_number, @core, name.to_s)
+    def []=(name, value)
+      Exchange.perform(:set_number, @core, name.to_s, value)
+    end
+    def lr = self[:lr]
+    def lr=(value)
+      self[:lr] = value
+    end
+
+    def state_module = Exchange.perform(:optimizer_state, @core)
+  end
+
+  # Writes the learning rate of an optimiser at each step: "CosineAnnealingLR", "StepLR" ...
+  class Schedule
+    include State
+
+    def initialize(kind, optimizer, **options)
+      @core = Exchange.perform(:make_schedule, kind, optimizer.core, named: options)
+    end
+
+    def step
+      Exchange.perform(:schedule_step, @core)
+      self
+    end
+
+    # The learning rate of each group that the last step wrote.
+    def get_last_lr = Exchange.perform(:last_lr, @core)
+    def state_module = Exchange.perform(:schedule_state, @core)
+  end
+
+  # batches.each { |x, y| ... } is one epoch of tensors with equal first sizes.
+  class Batches
+    include Enumerable
+
+    def initialize(tensors, size: 1, shuffle: false, drop_last: false, seed: 0)
+      @core = Exchange.perform(:make_batches, size, shuffle, drop_last, seed, args: tensors)
+    end
+
+    def each
+      return enum_for(:each) { size } unless block_given?
+      until (batch = Exchange.perform(:next_batch, @core)).empty?
+        yield(*batch)
+      end
+      self
+    end
+
+    def size = @core.count # in an epoch
+    def state = Exchange.perform(:batches_state, @core)
+    def state=(tensor)
+      Exchange.perform(:set_batches_state, @core, tensor)
     end
   end
 
@@ -274,6 +341,11 @@ module Thunder
 
     # In a compiled block: the gradients of a loss, in the structure of `wrt`.
     def grad_of(loss, wrt) = Exchange.perform(:grad_of, args: [loss, wrt])
+
+    # [the gradients scaled so that their norm together is at most max_norm, the norm before].
+    def clip_grad_norm(gradients, max_norm) = Exchange.perform(:clip_grad_norm, max_norm, args: [gradients])
+    # Each element bounded to [-bound, bound].
+    def clip_grad_value(gradients, bound) = Exchange.perform(:clip_grad_value, bound, args: [gradients])
 
     def seed(number) = Exchange.perform(:seed, number)
     def version = Core.version

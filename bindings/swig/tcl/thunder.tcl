@@ -314,9 +314,87 @@ oo::class create thunder::Module {
     }
 }
 
+# What keeps numbers in a module of the library's own: saved and loaded as one.
+oo::class create thunder::State {
+    method save {path} { my WithState save $path }
+    method load {path} { my WithState load $path }
+    method WithState {action path} {
+        set state [my StateModule]
+        try { ::thunder::perform $action [list $state $path] } finally { ::thunder::core::delete_Module $state }
+    }
+}
+
+oo::class create thunder::Optimizer {
+    superclass ::thunder::State
+    variable core
+    # Optimizer new AdamW $parameters ?-lr 1e-3 ...?
+    constructor {kind parameters args} {
+        lassign [::thunder::split_options $args] _ options
+        set core [::thunder::perform make_optimizer [list $kind] [list [dict values $parameters]] $options]
+    }
+    destructor { if {[info exists core]} { ::thunder::core::delete_Optimizer $core } }
+    method core {} { return $core }
+    # Gradients in the order of the parameters' values.
+    method step {gradients} { ::thunder::perform step [list $core] [list $gradients] }
+    # Numbers of its state and options: lr, step, weight_decay. Writing lr compiles nothing anew.
+    method get {name} { ::thunder::perform get_number [list $core $name] }
+    method set {name value} { ::thunder::perform set_number [list $core $name $value] }
+    method StateModule {} { ::thunder::perform optimizer_state [list $core] }
+}
+
+# Writes the learning rate of an optimiser at each step: Schedule new CosineAnnealingLR $optimizer -T_max 100
+oo::class create thunder::Schedule {
+    superclass ::thunder::State
+    variable core
+    constructor {kind optimizer args} {
+        lassign [::thunder::split_options $args] _ options
+        set core [::thunder::perform make_schedule [list $kind [$optimizer core]] {} $options]
+    }
+    destructor { if {[info exists core]} { ::thunder::core::delete_Schedule $core } }
+    method step {} { ::thunder::perform schedule_step [list $core] }
+    # The learning rate of each group that the last step wrote.
+    method get_last_lr {} { ::thunder::perform last_lr [list $core] }
+    method StateModule {} { ::thunder::perform schedule_state [list $core] }
+}
+
+# Batches new [list $x $y] ?-size 32? ?-shuffle 1? ?-drop_last 1? ?-seed 0?; `$batches each {x y} script` is one epoch, and
+# what the script makes goes with each batch.
+oo::class create thunder::Batches {
+    variable core
+    constructor {tensors args} {
+        set o [dict merge {-size 1 -shuffle 0 -drop_last 0 -seed 0} $args]
+        set own [list [dict get $o -size] [dict get $o -shuffle] [dict get $o -drop_last] [dict get $o -seed]]
+        set core [::thunder::perform make_batches $own $tensors]
+    }
+    destructor { if {[info exists core]} { ::thunder::core::delete_Batches $core } }
+    method size {} { ::thunder::core::Batches_count $core }
+    method next {} { ::thunder::perform next_batch [list $core] }
+    method each {names script} {
+        set more 1
+        while {$more} {
+            ::thunder::scope {
+                set batch [my next]
+                set more [llength $batch]
+                if {$more} {
+                    uplevel 1 [list lassign $batch {*}$names]
+                    uplevel 1 $script
+                }
+                set nothing ""
+            }
+        }
+    }
+    method state {} { ::thunder::perform batches_state [list $core] }
+    method set_state {tensor} { ::thunder::perform set_batches_state [list $core [$tensor core]] }
+}
+
+# The gradients scaled so that their norm together is at most max_norm, and the norm before.
+proc thunder::clip_grad_norm {gradients max_norm} { perform clip_grad_norm [list $max_norm] [list $gradients] }
+# Each element bounded to [-bound, bound].
+proc thunder::clip_grad_value {gradients bound} { perform clip_grad_value [list $bound] [list $gradients] }
+
 # Positional arguments, and those that follow an option's name.
 proc thunder::split_options {words} {
-    set at [lsearch -regexp $words {^-[a-z_]+$}]
+    set at [lsearch -regexp $words {^-[A-Za-z]\w*$}]
     if {$at < 0} { return [list $words {}] }
     set named {}
     foreach {name value} [lrange $words $at end] { lappend named [string range $name 1 end] $value }
