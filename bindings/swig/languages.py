@@ -7,6 +7,12 @@ def pascal(name):
     return text + "InPlace" if name.endswith("_") else text
 
 
+def camel(name):
+    """layer_norm -> layerNorm, log_softmax_ -> logSoftmax_: in place, as PyTorch writes it."""
+    first, *words = name.rstrip("_").split("_")
+    return first + "".join(word.capitalize() for word in words) + ("_" if name.endswith("_") else "")
+
+
 # ---- Java: for each op an overload for each argument with a default, as PyTorch's positions have it ----
 
 JAVA_WORDS = {"default", "end", "boolean", "float", "int", "long", "double", "new", "this", "char", "byte"}
@@ -16,7 +22,7 @@ JAVA_OPTIONAL = {"int": "Number", "float": "Number", "bool": "Boolean"}
 
 
 def java_name(p):
-    return p.name + "_" if p.name in JAVA_WORDS else p.name
+    return p.name + "_" if p.name in JAVA_WORDS else camel(p.name)
 
 
 def java_type(p, is_last):
@@ -42,7 +48,7 @@ def java_op(op, count, is_method):
     returned, body = ("Tensor", f"(Tensor) {call}") if op.results == 1 else ("Tensor[]", f"Exchange.tensors({call})")
     doc = f"{op.schema}: {op.doc}".replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     static = "" if is_method else "static "
-    return f"    /** {doc} */\n    public {static}{returned} {op.name}({', '.join(given)}) {{\n        return {body};\n    }}\n"
+    return f"    /** {doc} */\n    public {static}{returned} {camel(op.name)}({', '.join(given)}) {{\n        return {body};\n    }}\n"
 
 
 def java_class(head, rows, is_method):

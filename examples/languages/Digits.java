@@ -32,7 +32,7 @@ public final class Digits {
         Schedule schedule = new Schedule("CosineAnnealingLR", opt, "T_max", EPOCHS * batches.size());
 
         Compiled step = Thunder.compile((x, y) -> { // forward, loss, gradients and update: one program
-            Tensor loss = net.call(x).cross_entropy(y);
+            Tensor loss = net.call(x).crossEntropy(y);
             opt.step(Thunder.clipGradNorm(Thunder.gradOf(loss, params), 1.0).gradients);
             return loss;
         });

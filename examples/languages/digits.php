@@ -14,7 +14,7 @@ function network(): Module
         ->add('0', new Module('Linear', 64, 128))->add('1', new Module('ReLU'))->add('2', new Module('Linear', 128, 10));
 }
 
-$table = Thunder\read_csv($argv[1]);
+$table = Thunder\readCsv($argv[1]);
 $images = $table->slice(dim: 1, start: 0, end: 64)->div(16);
 $labels = $table->slice(dim: 1, start: 64, end: 65)->squeeze(1)->to('i64');
 
@@ -26,8 +26,8 @@ $batches = new Batches([rows($images, 0, 1500), rows($labels, 0, 1500)], size: 3
 $schedule = new Schedule('CosineAnnealingLR', $opt, T_max: EPOCHS * count($batches));
 
 $step = Thunder\compile(function ($x, $y) use ($net, $params, $opt) { // forward, loss, gradients and update: one program
-    $loss = $net($x)->cross_entropy($y);
-    [$gradients, $norm] = Thunder\clip_grad_norm(Thunder\grad_of($loss, $params), 1.0);
+    $loss = $net($x)->crossEntropy($y);
+    [$gradients, $norm] = Thunder\clipGradNorm(Thunder\gradOf($loss, $params), 1.0);
     $opt->step($gradients);
     return $loss;
 });

@@ -13,6 +13,11 @@ import thunder.Thunder;
 import thunder.ThunderException;
 
 public class Smoke {
+    /** layerNorm -> layer_norm. */
+    static String snake(String name) {
+        return name.replaceAll("([a-z0-9])([A-Z])", "$1_$2").toLowerCase();
+    }
+
     static class Mine extends Exception {
         final int number;
 
@@ -40,7 +45,7 @@ public class Smoke {
         show("matmul", x.matmul(x).floats());
         show("named", x.sum(1).floats());
         show("ops", Thunder.describe("ops").stream().filter(row -> Arrays.stream(Ops.class.getMethods())
-            .anyMatch(method -> method.getName().equals(row.get("name")))).count());
+            .anyMatch(method -> snake(method.getName()).equals(row.get("name")))).count());
         show("integers", Tensor.of(new long[] {Long.MAX_VALUE, Long.MIN_VALUE, 9007199254740993L}).longs());
 
         Compiled f = Thunder.compile(a -> a.matmul(a).add(1).relu().sum());

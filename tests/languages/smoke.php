@@ -3,7 +3,7 @@
 require 'Thunder.php';
 
 use Thunder\{Error, Module, Ops};
-use function Thunder\{add_op, compile, doc, read_csv, tensor};
+use function Thunder\{addOp, compile, doc, readCsv, tensor};
 
 [, $model, $csv] = $argv;
 
@@ -55,14 +55,14 @@ $row = compile(fn($a, $n) => $a->mul($n)->sum());
 show('threads', array_map(fn($n) => $row($x, $n)->item(), [1.0, 2.0, 3.0, 4.0]));
 
 // The gradient is twice what it should be, which shows whose it is.
-add_op('square_plus(tensor x, float c=1.0) -> tensor', 'x * x + c.', fn($a, $c) => $a->mul($a)->add($c),
+addOp('square_plus(tensor x, float c=1.0) -> tensor', 'x * x + c.', fn($a, $c) => $a->mul($a)->add($c),
     fn($args, $results, $cotangents) => [$cotangents[0]->mul($args[0])->mul(4)]);
 $own = compile(fn($a) => $a->square_plus()->sum());
 show('own op', $x->square_plus()->toArray(), 'gradient', $own->valueAndGrad()($x)[1]->toArray());
 
 $net = (new Module('Sequential'))->add('0', new Module('Linear', 64, 32))->add('1', new Module('ReLU'))
     ->add('2', new Module('Linear', 32, 10))->load($model);
-$rows = read_csv($csv);
+$rows = readCsv($csv);
 $images = $rows->slice(dim: 1, start: 0, end: 64)->div(16);
 $labels = $rows->slice(dim: 1, start: 64, end: 65)->squeeze(1)->to('i64');
 $found = compile(fn($batch) => $net($batch)->argmax(-1))($images);

@@ -6,7 +6,7 @@
 //   echo $f($x)->item();
 //
 // PHP overloads no operators: add, sub, mul, div, neg, pow are methods. Named arguments are the ops' own:
-// $x->sum(dim: 1, keepdim: true).
+// $x->sum(dim: 1, keepdim: true). Names are in camel case, those of ops too; arguments and options are named as the library does.
 namespace Thunder;
 
 // What the library refused; getCode() is the number of thunder.h. What a closure threw comes back as itself.
@@ -102,6 +102,16 @@ final class Exchange
         return is_object($made) ? $made : $values;
     }
 
+    private static array $names = []; // of ops, by method
+
+    // The op that a method in PHP's style stands for: crossEntropy is cross_entropy. One of your own keeps its name.
+    public static function opName(string $method): string
+    {
+        return self::$names[$method] ??= strtolower(preg_replace('/(?<=[a-z0-9])[A-Z]/', '_$0', $method));
+    }
+
+    public static function ownOp(string $name): void { self::$names[$name] = $name; }
+
     private static array $kept = []; // what owns a closure of an op
 
     // The ticket of a closure that is never dropped.
@@ -168,14 +178,14 @@ function dispatch(int $ticket): void
     Exchange::run($ticket);
 }
 
-// A tensor; every op that takes one first is a method: $x->relu(), $x->add_(1) in place.
+// A tensor; every op that takes one first is a method: $x->relu(), $x->logSoftmax(-1), $x->add_(1) in place.
 final class Tensor
 {
     public function __construct(public readonly \Thunder_Core_Tensor $core) {}
 
     public function __call(string $op, array $args): mixed
     {
-        return Exchange::perform('op', [$op, Exchange::place()], [$this, ...$args]);
+        return Exchange::perform('op', [Exchange::opName($op), Exchange::place()], [$this, ...$args]);
     }
 
     public function dtype(): string { return $this->core->dtype(); }
@@ -234,7 +244,7 @@ final class Ops
 {
     public static function __callStatic(string $op, array $args): mixed
     {
-        return Exchange::perform('op', [$op, Exchange::place()], $args);
+        return Exchange::perform('op', [Exchange::opName($op), Exchange::place()], $args);
     }
 }
 
@@ -387,33 +397,34 @@ function tensor(mixed $values, ?string $dtype = null): Tensor
 function compile(callable $closure, mixed ...$options): Compiled { return new Compiled($closure(...), $options); }
 
 // In a compiled closure: the gradients of a loss, in the structure of $wrt.
-function grad_of(Tensor $loss, mixed $wrt): mixed { return Exchange::perform('grad_of', [], [$loss, $wrt]); }
+function gradOf(Tensor $loss, mixed $wrt): mixed { return Exchange::perform('grad_of', [], [$loss, $wrt]); }
 
 // [the gradients scaled so that their norm together is at most $max_norm, the norm before].
-function clip_grad_norm(mixed $gradients, float $max_norm): array { return Exchange::perform('clip_grad_norm', [$max_norm], [$gradients]); }
+function clipGradNorm(mixed $gradients, float $max_norm): array { return Exchange::perform('clip_grad_norm', [$max_norm], [$gradients]); }
 // Each element bounded to [-$bound, $bound].
-function clip_grad_value(mixed $gradients, float $bound): mixed { return Exchange::perform('clip_grad_value', [$bound], [$gradients]); }
+function clipGradValue(mixed $gradients, float $bound): mixed { return Exchange::perform('clip_grad_value', [$bound], [$gradients]); }
 
 function version(): string { return \thunder_core_version(); }
 function seed(int $number): void { Exchange::perform('seed', [$number]); }
-function load_plugin(string $path): void { Exchange::perform('load_plugin', [$path]); }
-function read_csv(string $path): Tensor { return Exchange::perform('read_csv', [$path]); }
-function read_npy(string $path): Tensor { return Exchange::perform('read_npy', [$path]); }
-function read_idx(string $path): Tensor { return Exchange::perform('read_idx', [$path]); }
-function read_safetensors(string $path): array { return Exchange::perform('read_safetensors', [$path]); }
-function write_npy(Tensor $tensor, string $path): void { Exchange::perform('write_npy', [$tensor->core, $path]); }
-function write_safetensors(array $map, string $path): void { Exchange::perform('write_safetensors', [$path], [$map]); }
+function loadPlugin(string $path): void { Exchange::perform('load_plugin', [$path]); }
+function readCsv(string $path): Tensor { return Exchange::perform('read_csv', [$path]); }
+function readNpy(string $path): Tensor { return Exchange::perform('read_npy', [$path]); }
+function readIdx(string $path): Tensor { return Exchange::perform('read_idx', [$path]); }
+function readSafetensors(string $path): array { return Exchange::perform('read_safetensors', [$path]); }
+function writeNpy(Tensor $tensor, string $path): void { Exchange::perform('write_npy', [$tensor->core, $path]); }
+function writeSafetensors(array $map, string $path): void { Exchange::perform('write_safetensors', [$path], [$map]); }
 
 // An op of your own, for ever: the closure computes it from its arguments by other ops. $vjp gets the arguments, the results,
 // their cotangents and which gradients are wanted, and returns a gradient for each argument; without it, it is the closure's.
-function add_op(string $schema, string $doc, callable $closure, ?callable $vjp = null): void
+function addOp(string $schema, string $doc, callable $closure, ?callable $vjp = null): void
 {
     $tickets = [Exchange::keep($closure(...)), $vjp ? Exchange::keep($vjp(...)) : 0];
     Exchange::perform('add_op', [$schema, $doc, ...$tickets]);
+    Exchange::ownOp(strtok($schema, '('));
 }
 
 // Rules such as "div(a, sqrt(b)) -> mul(a, rsqrt(b))", as a pass of every compile from now on.
-function add_pass(string $name, array $rules, string $before = '', string $after = ''): void
+function addPass(string $name, array $rules, string $before = '', string $after = ''): void
 {
     Exchange::perform('add_pass', [$name, $before, $after], array_values($rules));
 }
