@@ -2,6 +2,7 @@
 import copy
 import gc
 import os
+import pickle
 import tempfile
 import unittest
 import weakref
@@ -165,9 +166,56 @@ class Modules(unittest.TestCase):
         gc.collect()
         self.assertIsNone(kept())
 
-    def test_a_copy_is_refused_with_what_to_do_instead(self):
-        with self.assertRaisesRegex(TypeError, "Linear: .*load_state_dict"):
-            copy.deepcopy(nn.Linear(2, 2))
+    def test_modules_are_not_pickled(self):
+        with self.assertRaisesRegex(TypeError, "Linear: .*deepcopy"):
+            pickle.dumps(nn.Linear(2, 2))
+
+    def test_a_deep_copy_computes_the_same_and_shares_nothing(self):
+        net = Net()
+        net.sizes, net.again = [1], net.fc1
+        made = copy.deepcopy(net)
+        x = th.randn(2, 3)
+        wanted = net(x).tolist()
+        self.assertEqual(made(x).tolist(), wanted)
+        self.assertIsInstance(made, Net)
+        self.assertIs(made.fc1, made.again)
+        self.assertIsNot(made.sizes, net.sizes)
+        self.assertEqual(list(made.state_dict()), list(net.state_dict()))
+        for tensor in net.parameters():
+            tensor.copy_(th.zeros_like(tensor))
+        self.assertEqual(th.compile(made)(x).tolist(), wanted)
+        both = copy.deepcopy([net.fc1, net])
+        self.assertIs(both[0], both[1].fc1)
+        both[0].weight.copy_(th.ones(4, 3))
+        self.assertEqual(both[1].state_dict()["fc1.weight"].tolist(), th.ones(4, 3).tolist())
+        own = nn.Module(fc=nn.Linear(3, 1))
+        own.set_forward(lambda self, y: self.fc(y))
+        made = copy.deepcopy(own)
+        wanted = own(x).tolist()
+        own.fc.weight.copy_(th.zeros(1, 3))
+        self.assertEqual(made(x).tolist(), wanted)
+
+    def test_apply_reaches_every_module(self):
+        seen = []
+        net = Net()
+        self.assertIs(net.apply(seen.append), net)
+        self.assertEqual(seen, [net.fc1, net.fc2, net])
+
+    def test_modules_take_another_dtype(self):
+        net = Net()
+        self.assertIs(net.to(th.bfloat16), net)
+        self.assertEqual({tensor.dtype for tensor in net.parameters()}, {th.bfloat16})
+        self.assertEqual(net(th.ones(1, 3).bfloat16()).dtype, th.bfloat16)
+        self.assertEqual(net.double().to("cpu", dtype=th.float32).fc1.weight.dtype, th.float32)
+        self.assertEqual(net.to("cpu", th.float64).fc1.weight.dtype, th.float64)
+        with self.assertRaises((TypeError, th.Error)):
+            net.to(th.int64)
+        self.assertEqual(net.fc1.weight.dtype, th.float64)
+
+    def test_the_ops_are_nn_functional_too(self):
+        import thunder.nn.functional as F
+        self.assertIs(F.cross_entropy, th.cross_entropy)
+        self.assertIs(nn.functional, F)
 
 
 class Training(unittest.TestCase):
@@ -198,6 +246,63 @@ class Training(unittest.TestCase):
         self.assertEqual(th.stats(step)["misses"], 1)
         self.assertLess(opt.lr, 1e-4)
 
+    def test_options_by_position_and_groups(self):
+        first, second = th.ones(2), th.ones(3)
+        self.assertAlmostEqual(optim.SGD([first], 0.25, 0.5).momentum, 0.5)
+        opt = optim.SGD([{"params": [first]}, {"params": [second], "lr": 1.0}], 0.5)
+        schedule = optim.lr_scheduler.StepLR(opt, 1, 0.5)
+        self.assertEqual(schedule.get_last_lr(), [0.5, 1.0])
+        opt.step([[th.ones(2)], [th.ones(3)]])
+        self.assertEqual((first.tolist(), second.tolist()), ([0.5] * 2, [0.0] * 3))
+        schedule.step()
+        self.assertEqual([group["lr"] for group in opt.param_groups], schedule.get_last_lr())
+        self.assertEqual(schedule.get_last_lr(), [0.25, 0.5])
+        opt.param_groups[1]["lr"] = 2.0
+        opt.step([[th.zeros(2)], [th.ones(3)]])
+        self.assertEqual(second.tolist(), [-2.0] * 3)
+        opt.add_param_group({"params": [th.ones(1)], "momentum": 0.5})
+        self.assertEqual((len(opt.param_groups), opt.param_groups[2]["momentum"]), (3, 0.5))
+        self.assertEqual(optim.lr_scheduler.StepLR(optim.SGD([first], 0.1), 1).get_last_lr(), [0.1])
+        for wrong, why in ((lambda: optim.SGD([first], 0.1, lr=1.0), "'lr' is given by position and by name"),
+                           (lambda: optim.SGD([first], *range(9)), "takes at most"),
+                           (lambda: opt.add_param_group({"lr": 1.0}), "a parameter group is a dict"),
+                           (lambda: optim.SGD(first, 0.1), "not one tensor")):
+            with self.assertRaisesRegex(TypeError, why):
+                wrong()
+        with self.assertRaises(th.Error):
+            opt.add_param_group({"params": [first]})
+
+    def test_a_copy_in_bfloat16_trains_weights_in_float32(self):
+        th.seed(5)
+        x, y = th.randn(64, 16), th.randint(0, 4, [64])
+        net = nn.Sequential(nn.Linear(16, 64), nn.GELU(), nn.LayerNorm([64]), nn.Linear(64, 4))
+        plain, half = copy.deepcopy(net), copy.deepcopy(net).to(th.bfloat16)
+        masters, weights, params = net.parameters(), half.parameters(), plain.parameters()
+        opt, plain_opt = optim.AdamW(masters, lr=1e-2), optim.AdamW(params, lr=1e-2)
+
+        @th.compile
+        def mixed_step(x, y):
+            loss = th.cross_entropy(half(x.to(th.bfloat16)).to(th.float32), y)
+            opt.step(th.grad_of(loss, weights))
+            for weight, master in zip(weights, masters):
+                weight.copy_(master)
+            return loss
+
+        @th.compile
+        def plain_step(x, y):
+            loss = th.cross_entropy(plain(x), y)
+            plain_opt.step(th.grad_of(loss, params))
+            return loss
+        first, rounded = plain_step(x, y).item(), mixed_step(x, y).item()
+        self.assertLess(abs(first - rounded), 0.05)
+        for _ in range(60):
+            wanted, reached = plain_step(x, y).item(), mixed_step(x, y).item()
+        self.assertLess(max(wanted, reached), first / 20)
+        self.assertEqual(th.stats(mixed_step)["misses"], 1)
+        for weight, master in zip(weights, masters):
+            self.assertEqual((weight.dtype, master.dtype), (th.bfloat16, th.float32))
+            self.assertEqual(weight.tolist(), master.to(th.bfloat16).tolist())
+
     def test_options_and_numbers_of_an_optimiser(self):
         w = th.ones(2)
         opt = optim.SGD([w], lr=0.5)
@@ -213,6 +318,15 @@ class Training(unittest.TestCase):
             opt.step()
         with self.assertRaises((th.Error, AttributeError)):
             opt.learning_rate
+
+
+class Trees(unittest.TestCase):
+    def test_tree_map_goes_through_several_trees(self):
+        tree = {"a": [1, (2, 3)], "b": ()}
+        self.assertEqual(th.tree_map(lambda x, y, z: x + y * z, tree, tree, tree), {"a": [2, (6, 12)], "b": ()})
+        for other in ({"a": [1, (2,)], "b": ()}, {"a": [1, (2, 3)]}, {"a": [1, 5], "b": ()}, {"a": {0: 1, 1: (2, 3)}, "b": ()}, 1):
+            with self.assertRaisesRegex(ValueError, "tree_map: the trees differ: "):
+                th.tree_map(max, tree, other)
 
 
 class Data(unittest.TestCase):

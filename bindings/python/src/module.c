@@ -86,6 +86,20 @@ static PyObject *get_child(PyObject *object, PyObject *args)
     return made;
 }
 
+/* _copy(): another of the same class with copies of the tensors; its attributes are the caller's to copy. */
+static PyObject *copy_module(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    thunder_module *handle = module_handle(object), *copied = NULL;
+    if (!handle || check_status(thunder_module_copy(handle, &copied))) return NULL;
+    PyObject *made = Py_TYPE(object)->tp_alloc(Py_TYPE(object), 0);
+    if (made)
+        ((Module *)made)->handle = copied;
+    else
+        thunder_module_release(copied);
+    return made;
+}
+
 static PyObject *set_tensor(PyObject *object, PyObject *args)
 {
     const char *name;
@@ -148,8 +162,8 @@ static PyObject *set_training(PyObject *object, PyObject *value)
     Py_RETURN_NONE;
 }
 
-/* Dicts of path to tensor. */
-static PyObject *list_tensors(PyObject *object, thunder_status *(*list)(thunder_module *, thunder_values *))
+/* What the library fills values with: dicts of path to tensor, a text. */
+static PyObject *read_values(PyObject *object, thunder_status *(*list)(thunder_module *, thunder_values *))
 {
     thunder_module *handle = module_handle(object);
     thunder_values *out = handle ? values_new() : NULL;
@@ -161,12 +175,18 @@ static PyObject *list_tensors(PyObject *object, thunder_status *(*list)(thunder_
 static PyObject *parameters(PyObject *object, PyObject *unused)
 {
     (void)unused;
-    return list_tensors(object, thunder_module_parameters);
+    return read_values(object, thunder_module_parameters);
 }
 static PyObject *state(PyObject *object, PyObject *unused)
 {
     (void)unused;
-    return list_tensors(object, thunder_module_state);
+    return read_values(object, thunder_module_state);
+}
+
+static PyObject *module_text(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    return read_values(object, thunder_module_text);
 }
 
 static PyObject *move(PyObject *object, PyObject *where)
@@ -174,6 +194,14 @@ static PyObject *move(PyObject *object, PyObject *where)
     thunder_module *handle = module_handle(object);
     thunder_device device;
     if (!handle || !device_from(where, &device) || check_status(thunder_module_to(handle, device))) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *to_dtype(PyObject *object, PyObject *wanted)
+{
+    thunder_module *handle = module_handle(object);
+    thunder_dtype dtype;
+    if (!handle || !dtype_from(wanted, &dtype) || check_status(thunder_module_to_dtype(handle, dtype))) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -248,6 +276,9 @@ static PyMethodDef methods[] = {{"_make", FAST(make), METH_FASTCALL, NULL},
                                 {"_parameters", parameters, METH_NOARGS, NULL},
                                 {"_state", state, METH_NOARGS, NULL},
                                 {"_to", move, METH_O, NULL},
+                                {"_to_dtype", to_dtype, METH_O, NULL},
+                                {"_copy", copy_module, METH_NOARGS, NULL},
+                                {"_text", module_text, METH_NOARGS, NULL},
                                 {"_save", save, METH_O, NULL},
                                 {"_load", load, METH_VARARGS, NULL},
                                 {NULL, NULL, 0, NULL}};

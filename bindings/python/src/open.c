@@ -22,6 +22,27 @@ static PyObject *describe(PyObject *module, PyObject *what)
     return text;
 }
 
+/* suggest(name, names): how an error about an unknown name ends. */
+static PyObject *suggest(PyObject *module, PyObject *args)
+{
+    (void)module;
+    const char *name;
+    PyObject *given;
+    if (!PyArg_ParseTuple(args, "sO:suggest", &name, &given)) return NULL;
+    PyObject *list = PySequence_Fast(given, "suggest: a list of names was expected"), *text = NULL;
+    const Py_ssize_t count = list ? PySequence_Fast_GET_SIZE(list) : 0;
+    const char **names = list ? PyMem_Calloc((size_t)count + 1, sizeof *names) : NULL;
+    thunder_values *out = names ? values_new() : NULL;
+    for (Py_ssize_t i = 0; names && i < count && !PyErr_Occurred(); i++)
+        names[i] = PyUnicode_AsUTF8(PySequence_Fast_GET_ITEM(list, i));
+    if (list && !names) PyErr_NoMemory();
+    if (!PyErr_Occurred() && check_status(thunder_suggest(name, names, (size_t)count, out)) == 0) text = values_result(out, false);
+    thunder_values_release(out);
+    PyMem_Free(names);
+    Py_XDECREF(list);
+    return text;
+}
+
 /* seed(integer) */
 static PyObject *seed(PyObject *module, PyObject *number)
 {
@@ -77,6 +98,7 @@ static PyObject *version(PyObject *module, PyObject *unused)
 
 static PyMethodDef functions[] = {
     {"describe", describe, METH_O, "JSON of what the library knows: 'ops', 'modules', 'optimizers' ..."},
+    {"suggest", suggest, METH_VARARGS, "suggest(name, names): how an error about an unknown name ends."},
     {"seed", seed, METH_O, "seed(number)\n--\n\nThe same numbers are drawn after the same seed."},
     {"random_state", random_state, METH_NOARGS,
      "random_state()\n--\n\nThe random state, int64[2]: save it, and copy_() it back to resume."},

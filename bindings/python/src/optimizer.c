@@ -23,16 +23,16 @@ static thunder_values *tree_of(PyObject *object)
     return made;
 }
 
-/* OptimizerBase(kind, parameters, options) */
+/* OptimizerBase(kind, parameters, options); parameters None: groups are added. */
 static PyObject *optimizer_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
     (void)named;
     const char *kind;
     PyObject *tree, *dict;
     if (!PyArg_ParseTuple(args, "sOO:Optimizer", &kind, &tree, &dict)) return NULL;
-    thunder_values *parameters = tree_of(tree);
-    thunder_options *options = parameters ? options_from(dict) : NULL;
-    Optimizer *self = parameters && !PyErr_Occurred() ? (Optimizer *)type->tp_alloc(type, 0) : NULL;
+    thunder_values *parameters = tree == Py_None ? NULL : tree_of(tree);
+    thunder_options *options = PyErr_Occurred() ? NULL : options_from(dict);
+    Optimizer *self = !PyErr_Occurred() ? (Optimizer *)type->tp_alloc(type, 0) : NULL;
     if (self && check_status(thunder_optimizer_create(context, kind, parameters, options, &self->handle))) Py_CLEAR(self);
     thunder_options_release(options);
     thunder_values_release(parameters);
@@ -45,6 +45,35 @@ static void optimizer_dealloc(PyObject *object)
     thunder_optimizer_release(((Optimizer *)object)->handle);
     type->tp_free(object);
     Py_DECREF(type);
+}
+
+/* _add_group(parameters, options) */
+static PyObject *optimizer_add_group(PyObject *object, PyObject *args)
+{
+    PyObject *tree, *dict;
+    if (!PyArg_ParseTuple(args, "OO:_add_group", &tree, &dict)) return NULL;
+    thunder_values *parameters = tree_of(tree);
+    thunder_options *options = parameters ? options_from(dict) : NULL;
+    if (!PyErr_Occurred()) check_status(thunder_optimizer_add_group(((Optimizer *)object)->handle, parameters, options));
+    thunder_options_release(options);
+    thunder_values_release(parameters);
+    if (PyErr_Occurred()) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *optimizer_group_count(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    return PyLong_FromSize_t(thunder_optimizer_group_count(((Optimizer *)object)->handle));
+}
+
+static PyObject *optimizer_text(PyObject *object)
+{
+    thunder_values *out = values_new();
+    PyObject *text = NULL;
+    if (out && check_status(thunder_optimizer_text(((Optimizer *)object)->handle, out)) == 0) text = values_result(out, false);
+    thunder_values_release(out);
+    return text;
 }
 
 static PyObject *optimizer_step(PyObject *object, PyObject *tree)
@@ -117,6 +146,17 @@ static PyObject *schedule_state(PyObject *object, PyObject *unused)
     return module_wrap(thunder_schedule_state(((Schedule *)object)->handle));
 }
 
+/* _last_lr(): a number, or a list of them for several groups. */
+static PyObject *schedule_last_lr(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    thunder_values *out = values_new();
+    PyObject *rates = NULL;
+    if (out && check_status(thunder_schedule_last_lr(((Schedule *)object)->handle, out)) == 0) rates = values_result(out, false);
+    thunder_values_release(out);
+    return rates;
+}
+
 /* clip(gradients, bound, by_norm): the clipped ones and, by norm, the norm before. */
 static PyObject *clip(PyObject *module, PyObject *args)
 {
@@ -141,15 +181,18 @@ static PyObject *clip(PyObject *module, PyObject *args)
 }
 
 static PyMethodDef optimizer_methods[] = {{"_step", optimizer_step, METH_O, NULL},
+                                          {"_add_group", optimizer_add_group, METH_VARARGS, NULL},
+                                          {"_group_count", optimizer_group_count, METH_NOARGS, NULL},
                                           {"_state", optimizer_state, METH_NOARGS, NULL},
                                           {"_get", optimizer_get, METH_O, NULL},
                                           {"_set", optimizer_set, METH_VARARGS, NULL},
                                           {NULL, NULL, 0, NULL}};
 static PyMethodDef schedule_methods[] = {{"step", schedule_step, METH_NOARGS, "Writes the next learning rate."},
+                                         {"_last_lr", schedule_last_lr, METH_NOARGS, NULL},
                                          {"_state", schedule_state, METH_NOARGS, NULL},
                                          {NULL, NULL, 0, NULL}};
 static PyType_Slot optimizer_slots[] = {{Py_tp_new, optimizer_new}, {Py_tp_dealloc, optimizer_dealloc},
-                                        {Py_tp_methods, optimizer_methods}, {0, NULL}};
+                                        {Py_tp_methods, optimizer_methods}, {Py_tp_repr, optimizer_text}, {0, NULL}};
 static PyType_Slot schedule_slots[] = {{Py_tp_new, schedule_new}, {Py_tp_dealloc, schedule_dealloc},
                                        {Py_tp_methods, schedule_methods}, {0, NULL}};
 static PyType_Spec optimizer_spec = {"thunder._thunder.OptimizerBase", sizeof(Optimizer), 0,

@@ -79,7 +79,7 @@ def optimisers():
     text = IMPORTS + OPTIMIZER
     for what, base, first in (("optimizers", "Optimizer", "params: _Parameters"), ("schedules", "Schedule", "optimizer: Optimizer")):
         for row in _schema.describe(what):
-            texts = ["self", first, *(["*", *options(row["options"])] if row["options"] else [])]
+            texts = ["self", first, *options(row["options"])]
             text += f"class {row['name']}({base}):\n    def __init__({', '.join(texts)}) -> None: ...\n"
     return text
 

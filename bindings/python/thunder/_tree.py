@@ -56,16 +56,36 @@ def put_together(tag, children):
 _thunder.set_tree_functions(take_apart, put_together)
 
 
-def tree_map(function, tree):
-    """The tree with function(leaf) in place of each leaf."""
+def _children(tree):
+    """{key: child} of a node, None of a leaf."""
     if isinstance(tree, dict):
-        return {key: tree_map(function, child) for key, child in tree.items()}
-    children = _fields(tree)
-    if children is not None:
-        return type(tree)(**{name: tree_map(function, child) for name, child in children.items()})
-    if isinstance(tree, (list, tuple)):
-        return type(tree)(tree_map(function, child) for child in tree)
-    return function(tree)
+        return tree
+    fields = _fields(tree)
+    if fields is None and isinstance(tree, (list, tuple)):
+        return dict(enumerate(tree))
+    return fields
+
+
+def _shape(tree):
+    children = _children(tree)
+    if children is None:
+        return f"a leaf ({type(tree).__name__})"
+    return f"{type(tree).__name__} of {', '.join(map(repr, children)) if isinstance(tree, dict) else len(children)}"
+
+
+def tree_map(function, tree, *others):
+    """The tree with function(leaf, the leaves of the other trees in the same place) in place of each leaf."""
+    children = _children(tree)
+    if children is None:
+        return function(tree, *others)
+    below = [_children(other) for other in others]
+    for other, its in zip(others, below):
+        if its is None or isinstance(other, dict) != isinstance(tree, dict) or its.keys() != children.keys():
+            raise ValueError(f"tree_map: the trees differ: {_shape(tree)}, and {_shape(other)}")
+    mapped = {key: tree_map(function, child, *(its[key] for its in below)) for key, child in children.items()}
+    if isinstance(tree, dict):
+        return mapped
+    return type(tree)(**mapped) if _fields(tree) is not None else type(tree)(mapped.values())
 
 
 def tree_leaves(tree):

@@ -8,7 +8,11 @@
         def forward(self, x):
             return self.fc(x)
 """
-from . import _names, _schema, _thunder
+import copy
+import sys
+import types
+
+from . import _names, _ops, _schema, _thunder
 from ._thunder import ModuleBase, Tensor
 
 _kinds = {row["name"]: row for row in _schema.describe("modules")}
@@ -158,8 +162,29 @@ class Module(ModuleBase):
         return self
 
     def __reduce__(self):
-        raise TypeError(f"{type(self).__name__}: modules are neither pickled nor copied; make another one, and give it "
-                        "load_state_dict(net.state_dict()), or save() to a file and load()")
+        raise TypeError(f"{type(self).__name__}: modules are not pickled; copy.deepcopy() makes another one, and save() and "
+                        "load() keep its state_dict() in a file")
+
+    def __deepcopy__(self, memo):
+        return self._filled(self._copy(), memo)
+
+    def _filled(self, made, memo):
+        """The copy that the library made of this module, with copies of the attributes."""
+        memo[id(self)] = made
+        for name, child in self.named_children():
+            if id(child) in memo:
+                made._add(name, memo[id(child)])  # it has another place as well
+                made.__dict__[name] = memo[id(child)]
+            else:
+                made.__dict__[name] = child._filled(made._child(name, {child._kind: type(child)}), memo)
+        for name, value in self.__dict__.items():
+            if name not in made.__dict__ and name not in ("_names", "_number", "forward"):
+                made.__dict__[name] = copy.deepcopy(value, memo)
+        if "forward" in self.__dict__:
+            made.set_forward(self.forward.__func__)
+        elif type(self).forward is not Module.forward:
+            made._set_forward()
+        return made
 
     # ---- training, device ----
 
@@ -175,10 +200,38 @@ class Module(ModuleBase):
     def eval(self):
         return self.train(False)
 
-    def to(self, device):
-        """Moves its tensors, which stay the same objects."""
-        self._to(device)
+    def apply(self, function):
+        """function(module) of all that it is made of, children first; returns the module."""
+        for child in self.children():
+            child.apply(function)
+        function(self)
         return self
+
+    def to(self, *what, device=None, dtype=None):
+        """Moves its tensors to a device, which stay the same objects; or makes its real ones those of another dtype, which
+        are new: list the parameters, and make optimisers, afterwards. to(device), to(dtype), to(device, dtype)."""
+        for one in what:
+            if isinstance(one, (_thunder.dtype, type)):
+                dtype = one
+            else:
+                device = one
+        if device is not None:
+            self._to(device)
+        if dtype is not None:
+            self._to_dtype(dtype)
+        return self
+
+    def float(self):
+        return self.to(_thunder.float32)
+
+    def double(self):
+        return self.to(_thunder.float64)
+
+    def bfloat16(self):
+        return self.to(_thunder.bfloat16)
+
+    def cpu(self):
+        return self.to("cpu")
 
     def requires_grad_(self, requires_grad=True):
         raise AttributeError("gradients are asked for where they are taken: thunder.grad_of(loss, the tensors to train)")
@@ -240,3 +293,7 @@ def _class_of(row):
 
 _classes = {name: globals()[name] if name in globals() else _class_of(row) for name, row in _kinds.items()}
 globals().update(_classes)
+
+functional = types.ModuleType(__name__ + ".functional", "The ops, under the name that PyTorch has many of them.")
+vars(functional).update(_ops.functions)
+sys.modules[functional.__name__] = functional

@@ -3,16 +3,36 @@
     opt = optim.AdamW(net.parameters(), lr=1e-3)
     opt.step(gradients)      # inside a compiled function it becomes a part of the program
     opt.lr = 3e-4            # recompiles nothing
-    schedule = optim.CosineAnnealingLR(opt, T_max=100)
+    schedule = optim.lr_scheduler.CosineAnnealingLR(opt, T_max=100)
+    optim.SGD([{"params": net.body.parameters()}, {"params": net.head.parameters(), "lr": 1e-2}], lr=1e-3)
 """
+import sys
+import types
+
 from . import _names, _schema, _thunder
-from ._thunder import ModuleBase, OptimizerBase, ScheduleBase
+from ._thunder import ModuleBase, OptimizerBase, ScheduleBase, Tensor
 
 
-def _check_options(kind, options, known):
-    for name in options:
+def _options_of(cls, args, named):
+    """Options by position, in the order of the kind's, and by name as one dict."""
+    known, kind = cls._options, cls.__name__
+    if len(args) > len(known):
+        raise TypeError(f"{kind}: takes at most {len(known)} options, got {len(args)}")
+    options = dict(zip(known, args))
+    for name in named:
         if name not in known:
             raise TypeError(f"{kind}: unknown option {name!r}{_names.suggest(name, known)}")
+        if name in options:
+            raise TypeError(f"{kind}: option {name!r} is given by position and by name")
+    return options | named
+
+
+def _tensors_of(params):
+    if isinstance(params, ModuleBase):
+        return params.parameters()
+    if isinstance(params, Tensor):
+        raise TypeError("parameters are a list or dict of tensors, or a module, not one tensor")
+    return params if isinstance(params, dict) else list(params)
 
 
 class _State:
@@ -32,18 +52,48 @@ class _State:
         return self
 
 
-class Optimizer(_State, OptimizerBase):
-    """An update rule over a list or dict of parameters, or those of a module."""
+class _Group:
+    """Numbers of one group: opt.param_groups[0]["lr"]; of these lr and step can be set."""
 
-    def __new__(cls, params, **options):
+    def __init__(self, optimizer, number):
+        self._optimizer, self._prefix = optimizer, f"param_groups.{number}."
+
+    def __getitem__(self, name):
+        return self._optimizer._get(self._prefix + name)
+
+    def __setitem__(self, name, value):
+        self._optimizer._set(self._prefix + name, value)
+
+    def __repr__(self):
+        return "{" + ", ".join(f"{name!r}: {self[name]!r}" for name in ("lr", "step")) + "}"
+
+
+class Optimizer(_State, OptimizerBase):
+    """An update rule over a list or dict of parameters, or those of a module; or over groups of them, a list of dicts with
+    "params" and the options in which the group differs."""
+
+    def __new__(cls, params, *args, **options):
         if cls is Optimizer:
             raise TypeError("Optimizer is what SGD, Adam and AdamW have in common; take one of them")
-        _check_options(cls.__name__, options, cls._options)
-        if isinstance(params, ModuleBase):
-            params = params.parameters()
-        elif not isinstance(params, dict):
-            params = list(params)
-        return OptimizerBase.__new__(cls, cls.__name__, params, options)
+        options, params = _options_of(cls, args, options), _tensors_of(params)
+        if not isinstance(params, list) or not params or not isinstance(params[0], dict):
+            return OptimizerBase.__new__(cls, cls.__name__, params, options)
+        made = OptimizerBase.__new__(cls, cls.__name__, None, options)
+        for group in params:
+            made.add_param_group(group)
+        return made
+
+    def add_param_group(self, group):
+        """Adds {"params": parameters, "lr": ...}: more parameters, with options of their own."""
+        if not isinstance(group, dict) or "params" not in group:
+            raise TypeError('a parameter group is a dict {"params": parameters, "lr": ...}')
+        options = {name: value for name, value in group.items() if name != "params"}
+        self._add_group(_tensors_of(group["params"]), _options_of(type(self), (), options))
+
+    @property
+    def param_groups(self):
+        """The groups in order: of each its numbers by name."""
+        return [_Group(self, number) for number in range(self._group_count())]
 
     def step(self, gradients=None):
         """One step, with gradients in the structure of the parameters."""
@@ -69,23 +119,35 @@ class Optimizer(_State, OptimizerBase):
 class Schedule(_State, ScheduleBase):
     """Writes the learning rate of an optimiser at each step()."""
 
-    def __new__(cls, optimizer, **options):
+    def __new__(cls, optimizer, *args, **options):
         if cls is Schedule:
             raise TypeError("Schedule is what StepLR, CosineAnnealingLR ... have in common; take one of them")
-        _check_options(cls.__name__, options, cls._options)
-        return ScheduleBase.__new__(cls, cls.__name__, optimizer, options)
+        return ScheduleBase.__new__(cls, cls.__name__, optimizer, _options_of(cls, args, options))
+
+    def get_last_lr(self):
+        """A list with the learning rate of each group that the last step wrote."""
+        rates = self._last_lr()
+        return list(rates) if isinstance(rates, tuple) else [rates]
+
+    def __repr__(self):
+        step = int(self.state_dict()["step"].item())
+        return f"{type(self).__name__}(step={step}, lr={', '.join(map(str, self.get_last_lr()))})"
 
 
 def _class_of(row, base):
     lines = [f"    {o['name']} ({o['kind']}{', ' + o['default'] if o['default'] else ''}): {o['doc']}" for o in row["options"]]
     return type(row["name"], (base,), {"__doc__": row["doc"] + "\n\n" + "\n".join(lines), "__module__": __name__,
-                                       "_options": {option["name"] for option in row["options"]}})
+                                       "_options": [option["name"] for option in row["options"]]})
 
 
 for _row in _schema.describe("optimizers"):
     globals()[_row["name"]] = _class_of(_row, Optimizer)
-for _row in _schema.describe("schedules"):
-    globals()[_row["name"]] = _class_of(_row, Schedule)
+_schedules = {row["name"]: _class_of(row, Schedule) for row in _schema.describe("schedules")}
+globals().update(_schedules)
+
+lr_scheduler = types.ModuleType(__name__ + ".lr_scheduler", "The schedules, under the name that PyTorch has them.")
+vars(lr_scheduler).update(_schedules)
+sys.modules[lr_scheduler.__name__] = lr_scheduler
 
 
 def clip_grad_norm(gradients, max_norm):
