@@ -54,7 +54,16 @@ public final class Digits {
         Optimizer resumed = new Optimizer("AdamW", again.parameters(), "lr", 1.0);
         resumed.load(state.toString());
         for (Path path : List.of(model, state, folder)) Files.delete(path);
-        System.out.printf(Locale.ROOT, "resumed at step %.0f%n", resumed.get("step"));
+        resumed.set("lr", 1e-4); // compiles nothing
+        System.out.printf(Locale.ROOT, "resumed at step %.0f, lr %.4f%n", resumed.get("step"), resumed.get("lr"));
+
+        Tensor position = batches.state(); // and the order of the data
+        Tensor first = batches.iterator().next()[1];
+        batches.setState(position);
+        Tensor againFirst = batches.iterator().next()[1];
+        System.out.println("the same batch again: " + first.eq(againFirst).sum().item() + " of 32 labels");
+        Tensor clipped = (Tensor) ((List<?>) Thunder.clipGradValue(new Object[] {images}, 0.5)).get(0);
+        System.out.printf(Locale.ROOT, "clipped to %.1f%n", ((Number) clipped.amax().item()).doubleValue());
 
         Compiled predict = Thunder.compile(x -> again.call(x).argmax(-1));
         long count = labels.size(0);

@@ -36,8 +36,16 @@ opt.state:save(folder .. ".opt")
 local again = network():load(folder .. ".net")
 local resumed = th.optim.AdamW(again, { lr = 1.0 })
 resumed.state:load(folder .. ".opt")
-print(("resumed at step %d"):format(resumed.state.step:item()))
+resumed.lr = 1e-4 -- compiles nothing
+print(("resumed at step %d, lr %.4f"):format(resumed.state.step:item(), resumed.lr:item()))
 for _, name in ipairs { folder, folder .. ".net", folder .. ".opt" } do os.remove(name) end
+
+local position = batches:state() -- and the order of the data
+local _, _, first = batches()
+batches:set_state(position)
+local _, _, again_first = batches()
+print(("the same batch again: %d of 32 labels"):format(first:eq(again_first):sum():item()))
+print(("clipped to %.1f"):format(th.clip_grad_value({ images }, 0.5)[1]:amax():item()))
 
 local predict = th.compile(function(x) return again(x):argmax(-1) end)
 local right = predict(held_out[1]):eq(held_out[2]):sum():item()

@@ -46,7 +46,15 @@ $opt->save("$file.opt");
 $again = network()->load("$file.net");
 $resumed = (new Optimizer('AdamW', $again->parameters(), lr: 1.0))->load("$file.opt");
 array_map('unlink', [$file, "$file.net", "$file.opt"]);
-printf("resumed at step %d\n", $resumed->step);
+$resumed->lr = 1e-4; // compiles nothing
+printf("resumed at step %d, lr %.4f\n", $resumed->step, $resumed->lr);
+
+$position = $batches->state(); // and the order of the data
+[, $first] = $batches->getIterator()->current();
+$batches->setState($position);
+[, $againFirst] = $batches->getIterator()->current();
+printf("the same batch again: %d of 32 labels\n", $first->eq($againFirst)->sum()->item());
+printf("clipped to %.1f\n", Thunder\clipGradValue([$images], 0.5)[0]->amax()->item());
 
 $predict = Thunder\compile(fn($x) => $again($x)->argmax(-1));
 $count = $images->size(0);

@@ -49,7 +49,15 @@ $net->save("$folder/net.safetensors");
 $opt->save("$folder/opt.safetensors");
 my $again = network()->load("$folder/net.safetensors");
 my $resumed = Thunder::Optimizer->new('AdamW', $again->parameters, lr => 1.0)->load("$folder/opt.safetensors");
-printf "resumed at step %d\n", $resumed->get('step');
+$resumed->lr(1e-4); # compiles nothing
+printf "resumed at step %d, lr %.4f\n", $resumed->get('step'), $resumed->lr;
+
+my $position = $batches->state; # and the order of the data
+my (undef, $first) = $batches->next;
+$batches->set_state($position);
+my (undef, $again_first) = $batches->next;
+printf "the same batch again: %d of 32 labels\n", $first->eq($again_first)->sum->item;
+printf "clipped to %.1f\n", Thunder::clip_grad_value([$images], 0.5)->[0]->amax->item;
 
 my $predict = Thunder::compile(sub { $again->call($_[0])->argmax(-1) });
 my $count = $images->size(0);

@@ -43,8 +43,15 @@ Dir.mktmpdir do |folder|
   opt.save("#{folder}/opt.safetensors")
   again.load("#{folder}/net.safetensors")
   resumed = Thunder::Optimizer.new("AdamW", again.parameters, lr: 1.0).load("#{folder}/opt.safetensors")
-  puts format("resumed at step %d", resumed[:step])
+  resumed.lr = 1e-4 # compiles nothing
+  puts format("resumed at step %d, lr %.4f", resumed[:step], resumed.lr)
 end
+
+position = batches.state # and the order of the data
+first = batches.first
+batches.state = position
+puts "the same batch again: #{batches.first[1].eq(first[1]).sum.item} of 32 labels"
+puts format("clipped to %.1f", Thunder.clip_grad_value([images], 0.5).first.amax.item)
 
 predict = Thunder.compile { |x| again.call(x).argmax(-1) }
 count = images.size(0)

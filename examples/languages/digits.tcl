@@ -46,7 +46,15 @@ set again [[network] load $name.net]
 set resumed [thunder::Optimizer new AdamW [$again parameters] -lr 1.0]
 $resumed load $name.opt
 file delete $name $name.net $name.opt
-puts [format "resumed at step %d" [expr {int([$resumed get step])}]]
+$resumed set lr 1e-4 ;# compiles nothing
+puts [format "resumed at step %d, lr %.4f" [expr {int([$resumed get step])}] [$resumed get lr]]
+
+set position [$batches state] ;# and the order of the data
+set first [lindex [$batches next] 1]
+$batches set_state $position
+set again_first [lindex [$batches next] 1]
+puts "the same batch again: [[[$first eq $again_first] sum] item] of 32 labels"
+puts [format "clipped to %.1f" [[[lindex [thunder::clip_grad_value [list $images $images] 0.5] 0] amax] item]]
 
 set predict [thunder::compile x { [$::again call $x] argmax -1 }]
 set count [$images size 0]
