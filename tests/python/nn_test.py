@@ -195,6 +195,26 @@ class Modules(unittest.TestCase):
         own.fc.weight.copy_(th.zeros(1, 3))
         self.assertEqual(made(x).tolist(), wanted)
 
+    def test_modules_print_their_options_as_in_pytorch(self):
+        class Small(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.body = nn.Sequential(nn.Linear(2, 3), nn.ReLU())
+        self.assertEqual(repr(Small()),
+                         "Small(\n  (body): Sequential(\n    (0): Linear(in_features=2, out_features=3, bias=True)\n"
+                         "    (1): ReLU()\n  )\n)")
+        self.assertTrue(repr(optim.SGD([th.ones(1)], 0.5)).startswith("SGD (\nParameter Group 0\n    lr: 0.5\n"))
+
+    def test_unknown_names_say_what_is_near_or_not_here(self):
+        for holder, name, why in ((th, "sofmax", "softmax"), (th, "einsum", "not in libthunder"), (nn, "Linaer", "Linear"),
+                                  (nn, "LSTM", "not in libthunder"), (nn.functional, "huber_loss", "not in libthunder"),
+                                  (optim, "Adma", "Adam"), (optim, "RMSprop", "not in libthunder"),
+                                  (optim.lr_scheduler, "OneCycleLR", "not in libthunder"),
+                                  (th.ones(1), "topk", "not in libthunder"), (th.ones(1), "sofmax", "softmax")):
+            with self.assertRaisesRegex(AttributeError, why):
+                getattr(holder, name)
+            self.assertFalse(hasattr(holder, "__no_such__"))
+
     def test_apply_reaches_every_module(self):
         seen = []
         net = Net()

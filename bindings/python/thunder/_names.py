@@ -1,8 +1,31 @@
-"""Unknown names: every error about one suggests the nearest that exists."""
-import difflib
+"""Unknown names: every error about one ends as the library says it."""
+import sys
+
+from . import _thunder
 
 
 def suggest(name, names):
-    """" (did you mean 'x'?)", or "" when no name is near."""
-    near = difflib.get_close_matches(name, sorted(names), 1)
-    return f" (did you mean {near[0]!r}?)" if near else ""
+    """" (did you mean 'x'?)", that the name is PyTorch's and not here, the names when they are few, or ""."""
+    return _thunder.suggest(str(name), sorted(names))
+
+
+def getattr_of(module):
+    """The __getattr__ of a module of the package."""
+    def __getattr__(name):
+        if name.startswith("_"):
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        public = [known for known in vars(sys.modules[module]) if not known.startswith("_")]
+        raise AttributeError(f"module {module!r} has no attribute {name!r}{suggest(name, public)}")
+    return __getattr__
+
+
+def _tensor_getattr(tensor, name):
+    if hasattr(type(tensor), name):
+        return object.__getattribute__(tensor, name)  # a property that refuses: its own error, once more
+    if name.startswith("_"):
+        raise AttributeError(f"'Tensor' object has no attribute {name!r}")
+    public = [known for known in dir(_thunder.Tensor) if not known.startswith("_")]
+    raise AttributeError(f"'Tensor' object has no attribute {name!r}{suggest(name, public)}")
+
+
+_thunder.Tensor.__getattr__ = _tensor_getattr

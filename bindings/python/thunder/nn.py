@@ -9,6 +9,7 @@
             return self.fc(x)
 """
 import copy
+import functools
 import sys
 import types
 
@@ -221,25 +222,21 @@ class Module(ModuleBase):
             self._to_dtype(dtype)
         return self
 
-    def float(self):
-        return self.to(_thunder.float32)
-
-    def double(self):
-        return self.to(_thunder.float64)
-
-    def bfloat16(self):
-        return self.to(_thunder.bfloat16)
-
-    def cpu(self):
-        return self.to("cpu")
+    float = functools.partialmethod(to, _thunder.float32)
+    double = functools.partialmethod(to, _thunder.float64)
+    bfloat16 = functools.partialmethod(to, _thunder.bfloat16)
+    cpu = functools.partialmethod(to, "cpu")
 
     def requires_grad_(self, requires_grad=True):
         raise AttributeError("gradients are asked for where they are taken: thunder.grad_of(loss, the tensors to train)")
 
+    def extra_repr(self):
+        """What stands between the parentheses where it is printed; a class of the user's own may say more."""
+        return self._text().partition("\n")[0].removeprefix(self._kind + "(").removesuffix(")")
+
     def __repr__(self):
         lines = [f"  ({name}): " + repr(child).replace("\n", "\n  ") for name, child in self.named_children()]
-        own = ", ".join(f"{name}{list(self._tensor(name).shape)}" for name in sorted(self._own_names()))
-        return f"{type(self).__name__}({own}" + ("\n" + "\n".join(lines) + "\n" if lines else "") + ")"
+        return f"{type(self).__name__}({self.extra_repr()}" + ("\n" + "\n".join(lines) + "\n" if lines else "") + ")"
 
 
 def _as_tensor(value):
@@ -296,4 +293,6 @@ globals().update(_classes)
 
 functional = types.ModuleType(__name__ + ".functional", "The ops, under the name that PyTorch has many of them.")
 vars(functional).update(_ops.functions)
+functional.__getattr__ = _names.getattr_of(functional.__name__)
 sys.modules[functional.__name__] = functional
+__getattr__ = _names.getattr_of(__name__)

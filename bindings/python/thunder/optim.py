@@ -147,7 +147,9 @@ globals().update(_schedules)
 
 lr_scheduler = types.ModuleType(__name__ + ".lr_scheduler", "The schedules, under the name that PyTorch has them.")
 vars(lr_scheduler).update(_schedules)
+lr_scheduler.__getattr__ = _names.getattr_of(lr_scheduler.__name__)
 sys.modules[lr_scheduler.__name__] = lr_scheduler
+__getattr__ = _names.getattr_of(__name__)
 
 
 def clip_grad_norm(gradients, max_norm):
