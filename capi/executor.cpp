@@ -1,5 +1,6 @@
 // thunder_executor_*: executors of the caller behind the descriptor that ours use too.
 #include "base/nesting.h"
+#include "capi/callback.h"
 #include "capi/lent.h"
 #include "capi/node.h"
 #include "capi/options.h"
@@ -19,6 +20,7 @@ struct CExecutor {
     if (desc.destroy) desc.destroy(desc.user);
   }
   static CExecutor& of(void* user) { return *static_cast<CExecutor*>(user); }
+  static std::string who(const char* callback) { return cat("its ", callback); }
 
   // Null, or why no memory holds so much scratch: sums of it must fit in 64 bits.
   static Status* too_much(size_t scratch_bytes) {
@@ -27,22 +29,32 @@ struct CExecutor {
   }
   static bool claim(const NodeView& view, void* user) {
     const NodeHandle node(view.node, view.store);
+<<<<<<< HEAD
     const bool claimed = of(user).desc.claim(handle(&node), of(user).desc.user) != 0;
     node.require_memory();
     return claimed;
+=======
+    return answered(of(user).who("claim"), [&] { return of(user).desc.claim(handle(&node), of(user).desc.user) != 0; });
+>>>>>>> e124ad1 (capi, base: blame callbacks for what they do, and take no signals)
   }
   static bool claim_region(std::span<const Node* const> nodes, const Store& store, uint8_t* taken, void* user) {
     std::deque<NodeHandle> made;
     std::vector<const thunder_node*> handles;
     for (const Node* n : nodes) handles.push_back(handle(&std::as_const(made.emplace_back(*n, store))));
+<<<<<<< HEAD
     const bool formed = of(user).desc.claim_region(handles.data(), handles.size(), taken, of(user).desc.user) != 0;
     for (const NodeHandle& node : made) node.require_memory();
     return formed;
+=======
+    const thunder_executor_desc& desc = of(user).desc;
+    return answered(of(user).who("claim_region"), [&] { return desc.claim_region(handles.data(), handles.size(), taken, desc.user) != 0; });
+>>>>>>> e124ad1 (capi, base: blame callbacks for what they do, and take no signals)
   }
   static Status* prepare(const NodeView& view, void** state, size_t* scratch_bytes, void* user) {
     const NodeHandle node(view.node, view.store);
     const Nesting inside(view.node.op->name());
-    Status* failed = core(of(user).desc.prepare(handle(&node), state, scratch_bytes, of(user).desc.user));
+    const thunder_executor_desc& desc = of(user).desc;
+    Status* failed = called(of(user).who("prepare"), [&] { return desc.prepare(handle(&node), state, scratch_bytes, desc.user); }).detach();
     if (failed || !(failed = too_much(*scratch_bytes))) return failed;
     if (of(user).desc.drop) of(user).desc.drop(*state);
     return failed;
@@ -53,7 +65,8 @@ struct CExecutor {
     layout.size = sizeof layout;
     layout.inputs = reinterpret_cast<const thunder_buffer*>(view.inputs.data()), layout.n_inputs = view.inputs.size();
     layout.outputs = reinterpret_cast<const thunder_buffer*>(view.outputs.data()), layout.n_outputs = view.outputs.size();
-    Status* failed = core(of(user).desc.lay_out(handle(&node), &layout, state, scratch_bytes, of(user).desc.user));
+    const thunder_executor_desc& desc = of(user).desc;
+    Status* failed = called(of(user).who("lay_out"), [&] { return desc.lay_out(handle(&node), &layout, state, scratch_bytes, desc.user); }).detach();
     return failed ? failed : too_much(*scratch_bytes);
   }
   static bool transform(const NodeView& view, BuilderScope& scope, Results& results, void* user) {
@@ -65,7 +78,9 @@ struct CExecutor {
     const Lent lent_in(in), lent_out(out);
     for (size_t i = 0; i < node.args.size(); i++) push_argument(scope, in, node.op.schema.params[i], node.args[i]);
     thunder_scope* lent = handle(static_cast<Scope*>(&scope));
-    auto failed = Ref<Status>::adopt(core(desc.execution_transform(lent, handle(&node), handle(&std::as_const(in)), handle(&out), desc.user)));
+    auto failed = called(of(user).who("execution_transform"), [&] {
+      return desc.execution_transform(lent, handle(&node), handle(&std::as_const(in)), handle(&out), desc.user);
+    });
     if (failed && failed->code() == Code::declined) return false;
     if (failed) throw Error(failed);
     if (in.status()) throw Error(in.status());

@@ -1,6 +1,7 @@
 // thunder_function_*: callbacks as functions that can be traced, run and differentiated.
 #include "capi/function.h"
 
+#include "capi/callback.h"
 #include "capi/lent.h"
 
 using namespace thunder;
@@ -17,13 +18,9 @@ class CallbackFunction : public Function {
   void take(void* user, void (*destroy)(void*)) { user_ = user, destroy_ = destroy; }
 
   Ref<Status> call(Scope& scope, const Values& in, Values& out) override {
-    thunder_status* failed = nullptr;
     const auto own = make<Values>(in);  // what the caller gave is his, whatever the callback does with this
     const Lent lent_in(*own), lent_out(out);
-    Status* thrown =
-        guarded(name().c_str(), [&] { failed = callback_(handle(&scope), handle(own.get()), handle(&out), user_); });
-    if (thrown) return Ref<Status>::adopt(thrown);
-    if (failed) return Ref<Status>::adopt(core(failed));
+    if (auto failed = called(name(), [&] { return callback_(handle(&scope), handle(own.get()), handle(&out), user_); })) return failed;
     return own->status();  // a leaf that was read as what it is not
   }
 

@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 
 #include "base/nesting.h"
+#include "capi/callback.h"
 #include "capi/op.h"
 #include "device/memory.h"
 
@@ -92,7 +93,7 @@ Status* CustomOp::run_kernel(const Kernel& kernel) {
     launch.parallel_for = parallel_for;
     launch.threads = kernel.threads;
     const Nesting inside(self.name());
-    auto failed = Ref<Status>::adopt(core(found->desc.run(handle(&launch), call.args.data(), found->desc.user)));
+    auto failed = called("it", [&] { return found->desc.run(handle(&launch), call.args.data(), found->desc.user); });
     if (!failed) return;
     if (failed->has_foreign() || failed->placed()) throw Error(failed);
     throw Error(failed->code(), cat(self.name(), ": its kernel: ", failed->message()));

@@ -2,6 +2,7 @@
 #include "capi/op.h"
 
 #include "base/nesting.h"
+#include "capi/callback.h"
 #include "capi/lent.h"
 #include "capi/tensor.h"
 
@@ -64,7 +65,7 @@ void CustomOp::ask_meta(const Call& call, Types& types) const {
   const Nesting inside(name());
   const NodeHandle node(call);
   TypesHandle out(types);
-  auto failed = Ref<Status>::adopt(core(desc_.meta(handle(&node), handle(&out), desc_.user)));
+  auto failed = called("the meta", [&] { return desc_.meta(handle(&node), handle(&out), desc_.user); });
   if (!failed) failed = out.status();
   if (failed) fail_callback(failed, name(), "meta");
   if (types.count != schema.results.size())
@@ -81,10 +82,9 @@ void CustomOp::run_meta(const Call& call, Types& types) {
 }
 
 void CustomOp::call(thunder_fn callback, BuilderScope& scope, Values& in, Values& out, std::string_view what) const {
-  thunder_status* returned = nullptr;
   const Lent lent_in(in), lent_out(out);
-  Status* thrown = guarded(schema.name.c_str(), [&] { returned = callback(handle(static_cast<Scope*>(&scope)), handle(&std::as_const(in)), handle(&out), desc_.user); });
-  auto failed = Ref<Status>::adopt(thrown ? thrown : core(returned));
+  thunder_scope* lent = handle(static_cast<Scope*>(&scope));
+  auto failed = called(cat("the ", what), [&] { return callback(lent, handle(&std::as_const(in)), handle(&out), desc_.user); });
   for (auto& more : {scope.status(), in.status(), out.status()})
     if (!failed) failed = more;
   if (failed) fail_callback(failed, name(), what);

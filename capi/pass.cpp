@@ -1,5 +1,6 @@
 // thunder_pass_* and thunder_editor_*: passes of the caller's, and what they change traces through.
 #include "base/nesting.h"
+#include "capi/callback.h"
 #include "capi/node.h"
 #include "capi/options.h"
 
@@ -33,7 +34,7 @@ struct CPass {
     const thunder_pass_desc& desc = static_cast<CPass*>(user)->desc;
     const Nesting inside("a pass");
     EditorHandle lent(editor);
-    return core(desc.run(handle(&lent), desc.user));
+    return called("it", [&] { return desc.run(handle(&lent), desc.user); }).detach();
   }
 };
 

@@ -13,7 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/signals.h"
 #include "base/status.h"
+#include "base/thrown.h"
 
 namespace thunder {
 namespace {
@@ -50,19 +52,9 @@ void wait_for_change(const std::atomic<int32_t>& value, int32_t old, std::chrono
 
 Status* run_part(ThreadPool::Body body, int64_t begin, int64_t end, void* arg) noexcept {
   try {
-    try {
-      return body(begin, end, arg);
-    } catch (const Error& e) {
-      return Ref<Status>(e.status()).detach();
-    } catch (const std::bad_alloc&) {
-      return out_of_memory_status();
-    } catch (const std::exception& e) {
-      return new Status(Code::internal, e.what());
-    } catch (...) {
-      return new Status(Code::internal, "a part of a parallel loop threw an unknown exception");
-    }
+    return body(begin, end, arg);
   } catch (...) {
-    return out_of_memory_status();
+    return status_of_thrown("a part of a parallel loop");
   }
 }
 
@@ -158,6 +150,7 @@ struct ThreadPool::Team {
     if (!mark.supported()) return;
     processors = processors_from_here();
     processors.resize(processors.size() < wanted || processors[0] < 0 ? 0 : wanted);
+    const BlockedSignals inherited;  // a host's handlers run on its own threads
     threads.reserve(wanted - 1);
     try {
       for (size_t i = 1; i < wanted; i++) {

@@ -102,10 +102,28 @@ bool Compiled::below_limit(const std::string& why) {
   return false;
 }
 
+namespace {
+
+// Says which thread compiles for as long as it does.
+class Compiling {
+ public:
+  explicit Compiling(std::atomic<std::thread::id>& by) : by_(by) { by_.store(std::this_thread::get_id(), std::memory_order_relaxed); }
+  ~Compiling() { by_.store({}, std::memory_order_relaxed); }
+  Compiling(const Compiling&) = delete;
+
+ private:
+  std::atomic<std::thread::id>& by_;
+};
+
+}  // namespace
+
 const Entry* Compiled::compile(const Values& values, std::unique_ptr<Entry>& own) {
   const Inputs in{&values, nullptr, values.size()};
   // One compile a function at a time: whoever waited finds the entry that the first one made.
+  require(compiler_.load(std::memory_order_relaxed) != std::this_thread::get_id(), function_->name(),
+          ": called while it compiles, by what it traces or by an executor that prepares its lines");
   std::lock_guard lock(compile_mutex_);
+  const Compiling now(compiler_);
   if (const Entry* entry = cache_.find(in)) return entry;
   const std::string why = cache_.why_not(in, values.paths());
   const bool keep = below_limit(why);

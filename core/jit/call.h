@@ -2,7 +2,9 @@
 // at the others.
 #pragma once
 
+#include <atomic>
 #include <shared_mutex>
+#include <thread>
 
 #include "cache/cache.h"
 #include "jit/context.h"
@@ -99,6 +101,7 @@ class Compiled : public Counted<Compiled> {
   Ref<CompileOptions> options_;
   Cache cache_;
   std::mutex compile_mutex_;
+  std::atomic<std::thread::id> compiler_{};  // the thread that holds it: what it traces and prepares may call this again
   std::shared_mutex renew_mutex_;  // calls of programs with frozen tensors share it
   bool warned_ = false;  // of the limit; under compile_mutex_
   mutable std::mutex report_mutex_;

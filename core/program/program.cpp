@@ -161,6 +161,10 @@ Status* Program::located(Status* failed, const Step& step) noexcept {
   if (!step.node || !step.node->executor || failed->has_foreign()) return failed;
   try {
     const Node& n = *step.node;
+    if (failed->code() == Code::ok) {
+      failed->release();
+      failed = make<Status>(Code::callback, "it returned a status whose code is OK; NULL says that all went well").detach();
+    }
     const Ref<Status> owned = Ref<Status>::adopt(failed);
     const bool names_op = owned->message().starts_with(n.op->name());
     return make<Status>(owned->code(), cat(names_op ? "" : cat(n.op->name(), ": "), owned->message(), " [", n.where ? cat("at ", n.where, ", ") : "",

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <span>
 
+#include "base/thrown.h"
 #include "program/launch.h"
 #include "tensor/tensor.h"
 
@@ -187,12 +188,18 @@ inline void Program::release(Frame& frame) {
     give_back(frame);
 }
 
+// Caught once around all steps, which costs a call nothing: executors of callers may throw.
 inline Status* Program::run_steps(const Frame& frame, size_t begin, size_t end) const noexcept {
-  for (size_t i = begin; i < end; i++) {
-    const Step& step = plan_.steps[i];
-    if (Status* failed = step.run(&frame.launches[i], step.state)) return located(failed, step);
+  size_t i = begin;
+  try {
+    for (; i < end; i++) {
+      const Step& step = plan_.steps[i];
+      if (Status* failed = step.run(&frame.launches[i], step.state)) return located(failed, step);
+    }
+    return nullptr;
+  } catch (...) {
+    return located(status_of_thrown("it"), plan_.steps[i]);
   }
-  return nullptr;
 }
 
 template <class Input, class Output>

@@ -36,6 +36,36 @@ TEST(Boundary, turns_each_exception_into_a_status) {
   EXPECT_EQ(guarded("f", [] {}), nullptr);
 }
 
+// What a callback throws, or says wrongly, is its own: not an error of the library.
+TEST(Boundary, blames_callbacks_for_what_they_do) {
+  thunder_context* context = nullptr;
+  ASSERT_EQ(thunder_context_create(nullptr, &context), nullptr);
+  const auto message_of = [&](thunder_fn callback) {
+    thunder_function* function = nullptr;
+    thunder_compiled* compiled = nullptr;
+    EXPECT_EQ(thunder_function_create(context, "mine", callback, nullptr, nullptr, &function), nullptr);
+    EXPECT_EQ(thunder_compile(function, nullptr, &compiled), nullptr);
+    thunder_status* failed = thunder_compiled_call_tensors(compiled, nullptr, 0, nullptr, 0);
+    EXPECT_NE(failed, nullptr);
+    EXPECT_EQ(thunder_status_code(failed), THUNDER_CALLBACK);
+    const std::string message = thunder_status_message(failed);
+    thunder_status_release(failed);
+    thunder_compiled_release(compiled);
+    thunder_function_release(function);
+    return message;
+  };
+  const std::string thrown = message_of([](thunder_scope*, const thunder_values*, thunder_values*, void*) -> thunder_status* {
+    throw std::runtime_error("my own mistake");
+  });
+  EXPECT_NE(thrown.find("mine threw an exception: my own mistake"), std::string::npos) << thrown;
+  EXPECT_EQ(thrown.find("please report"), std::string::npos) << thrown;
+  const std::string ok = message_of([](thunder_scope*, const thunder_values*, thunder_values*, void*) -> thunder_status* {
+    return thunder_status_create(THUNDER_OK, "fine", 4);
+  });
+  EXPECT_NE(ok.find("whose code is OK"), std::string::npos) << ok;
+  thunder_context_release(context);
+}
+
 TEST(Boundary, answers_out_of_memory_without_allocating) {
   const Owned first{guarded("f", [] { throw std::bad_alloc(); })}, second{guarded("f", [] { throw std::bad_alloc(); })};
   EXPECT_EQ(first.status, second.status);

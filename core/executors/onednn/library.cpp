@@ -7,7 +7,9 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 
+#include "base/signals.h"
 #include "base/text.h"
 
 namespace thunder {
@@ -106,6 +108,10 @@ bool Library::multiply(const Product& p) const {
 }
 
 bool Library::call(const Product& p) const {
+  // Its AVX-512 code keeps the stack pointer in memory of the heap for a while, where a signal's frame would be written
+  // (uxlfoundation/oneDNN#4845): no signal may arrive meanwhile. What is pending arrives behind it.
+  std::optional<BlockedSignals> blocked;
+  if (instructions_ == Instructions::avx512) blocked.emplace();
   const OneThread one(*this);
   const Leading a = leading(p.a, p.m, p.k), b = leading(p.b, p.k, p.n);
   return sgemm_(a.transposed, b.transposed, p.m, p.n, p.k, 1.0f, p.a.data, a.distance, p.b.data, b.distance, p.add ? 1.0f : 0.0f, p.c,

@@ -123,7 +123,7 @@ TEST(ThreadPool, turns_exceptions_into_statuses) {
   EXPECT_EQ(ours->code(), Code::backend);
   EXPECT_EQ(standard->message(), "theirs");
   EXPECT_EQ(memory->code(), Code::out_of_memory);
-  EXPECT_EQ(strange->code(), Code::internal);
+  EXPECT_EQ(strange->code(), Code::callback);
 }
 
 TEST(ThreadPool, serves_several_callers_at_once) {
