@@ -29,26 +29,19 @@ struct CExecutor {
   }
   static bool claim(const NodeView& view, void* user) {
     const NodeHandle node(view.node, view.store);
-<<<<<<< HEAD
-    const bool claimed = of(user).desc.claim(handle(&node), of(user).desc.user) != 0;
+    const bool claimed = answered(of(user).who("claim"), [&] { return of(user).desc.claim(handle(&node), of(user).desc.user) != 0; });
     node.require_memory();
     return claimed;
-=======
-    return answered(of(user).who("claim"), [&] { return of(user).desc.claim(handle(&node), of(user).desc.user) != 0; });
->>>>>>> e124ad1 (capi, base: blame callbacks for what they do, and take no signals)
   }
   static bool claim_region(std::span<const Node* const> nodes, const Store& store, uint8_t* taken, void* user) {
     std::deque<NodeHandle> made;
     std::vector<const thunder_node*> handles;
     for (const Node* n : nodes) handles.push_back(handle(&std::as_const(made.emplace_back(*n, store))));
-<<<<<<< HEAD
-    const bool formed = of(user).desc.claim_region(handles.data(), handles.size(), taken, of(user).desc.user) != 0;
+    const thunder_executor_desc& desc = of(user).desc;
+    const auto form = [&] { return desc.claim_region(handles.data(), handles.size(), taken, desc.user) != 0; };
+    const bool formed = answered(of(user).who("claim_region"), form);
     for (const NodeHandle& node : made) node.require_memory();
     return formed;
-=======
-    const thunder_executor_desc& desc = of(user).desc;
-    return answered(of(user).who("claim_region"), [&] { return desc.claim_region(handles.data(), handles.size(), taken, desc.user) != 0; });
->>>>>>> e124ad1 (capi, base: blame callbacks for what they do, and take no signals)
   }
   static Status* prepare(const NodeView& view, void** state, size_t* scratch_bytes, void* user) {
     const NodeHandle node(view.node, view.store);

@@ -91,6 +91,8 @@ function methods.size(x, dim)
   local at = dim < 0 and dim + #shape or dim
   return shape[at + 1] or core.refuse(("size: dim %d is out of range for rank %d"):format(dim, #shape))
 end
+-- As in PyTorch: the tensor's elements where the condition holds.
+function methods.where(x, condition, other) return th.where(condition, x, other) end
 for _, name in ipairs { "float32", "float64", "int64", "bool", "bfloat16" } do
   local dtype = th[name]
   methods[name] = function(x) return th.to(x, dtype) end

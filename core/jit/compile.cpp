@@ -26,15 +26,18 @@ struct FloatReads : LeafReads {
 };
 
 // A proxy for each tensor and each float; other leaves stay what they are.
-void make_proxies(TracingScope& scope, Values& proxies, const Values& in, Entry& entry) {
+void make_proxies(TracingScope& scope, Values& proxies, const Values& in, FloatReads& reads, Entry& entry) {
   auto paths = in.paths();
   for (uint32_t leaf = 0; leaf < in.size(); leaf++) {
     const Leaf& l = in[leaf];
     if (l.kind == ArgKind::value && l.tensor->concrete())
       proxies[leaf].tensor = Ref<Tensor>(scope.argument_proxy(l.tensor->type(), paths[leaf], l.tensor));
-    else if (l.kind == ArgKind::value || l.kind == ArgKind::real) {
+    else if (l.kind == ArgKind::real) {
+      proxies[leaf].tensor = Ref<Tensor>(scope.float_proxy(l.f, paths[leaf], leaf, reads));
+      entry.numbers = true;
+    } else if (l.kind == ArgKind::value) {
       TensorType number;
-      number.dtype = l.kind == ArgKind::real ? DType::f64 : l.tensor->type().dtype;
+      number.dtype = l.tensor->type().dtype;
       number.weak = true;
       proxies[leaf].tensor = Ref<Tensor>(scope.argument_proxy(number, paths[leaf], nullptr));
       entry.numbers = true;
@@ -47,9 +50,9 @@ void make_proxies(TracingScope& scope, Values& proxies, const Values& in, Entry&
 Trace trace_function(Context& context, Function& function, const Values& in, Entry& entry) {
   TracingScope scope(context.scope_environment(), function.name());
   Values proxies(in);
-  make_proxies(scope, proxies, in, entry);
-  entry.leaves = entry.bindings.size();
   FloatReads reads(in);
+  make_proxies(scope, proxies, in, reads, entry);
+  entry.leaves = entry.bindings.size();
   proxies.reads = &reads;
   Values* out = apply(scope, function, proxies);
   if (scope.status()) throw Error(scope.status());

@@ -3,7 +3,6 @@
 #include "ops/builder.h"
 
 namespace thunder {
-namespace {
 
 std::string_view kind_of(const Arg& a) {
   constexpr std::string_view names[] = {"None",    "a tensor",         "an integer",       "a float",   "a boolean", "a string",
@@ -11,6 +10,8 @@ std::string_view kind_of(const Arg& a) {
   const auto i = static_cast<size_t>(a.kind);
   return i < std::size(names) ? names[i] : "something unknown";
 }
+
+namespace {
 
 [[noreturn]] void wrong_kind(const Schema& schema, const Param& p, const Arg& given) {
   fail(Code::invalid_argument, schema.name, ": argument '", p.name, "' must be ", kind_name(p.kind), p.optional ? " or None" : "",

@@ -38,26 +38,36 @@ Results Builder::results(std::string_view name, std::initializer_list<In> args) 
 Var Builder::call(std::string_view name, std::initializer_list<In> args) { return var(results(name, args)[0]); }
 
 Var Call::var(size_t i) const {
-  const Arg& a = args[i];
+  const Arg& a = at(i);
   switch (a.kind) {
     case ArgKind::none: return {};
     case ArgKind::value: return type(i).weak ? convert(builder.var(a.v), tensor_dtype(type(i).dtype)) : builder.var(a.v);
     case ArgKind::real: return full(builder, {}, a.f, tensor_dtype(DType::f64));
     case ArgKind::integer: return full(builder, {}, static_cast<double>(a.i), DType::i64);
     case ArgKind::boolean: return full(builder, {}, static_cast<double>(a.i), DType::boolean);
-    default: fail(Code::internal, op.name(), ": argument ", i, " is no tensor");
+    default: wrong_kind(i, ArgKind::value);
   }
 }
 
 std::vector<Var> Call::vars(size_t i) const {
   std::vector<Var> out;
-  for (ValueId v : args[i].value_list()) out.push_back(builder.var(v));
+  for (ValueId v : of(i, ArgKind::values).value_list()) out.push_back(builder.var(v));
   return out;
+}
+
+void Call::no_argument(size_t i) const {
+  fail(Code::invalid_argument, op.name(), ": asked for argument ", i, ", it has ", args.size(), "; ", op.schema.text);
+}
+
+void Call::wrong_kind(size_t i, ArgKind wanted) const {
+  Arg like;
+  like.kind = wanted;
+  fail(Code::invalid_argument, op.name(), ": argument '", op.schema.params[i].name, "' must be ", kind_of(like), ", got ", kind_of(args[i]));
 }
 
 Shape Call::axes(size_t i, size_t rank) const {
   SmallVector<bool, 8> seen(std::max<size_t>(rank, 1), false);
-  const bool all = !has(i) || args[i].count == 0;
+  const bool all = !has(i) || dims(i).empty();
   if (!all)
     for (Dim d : dims(i)) {
       size_t axis = normalize_axis(hint(d), rank);

@@ -46,6 +46,9 @@ struct In : Arg {
   In(std::nullptr_t) : Arg(Arg::none()) {}
 };
 
+// "a tensor", "an integer" ...: what a message calls an argument.
+std::string_view kind_of(const Arg& a);
+
 // Arguments of a call in schema order, complete; owns what conversions made.
 class CompleteArgs {
  public:
@@ -110,19 +113,20 @@ class Call {
   const OpDef& op;
   std::span<const Arg> args;
 
-  bool has(size_t i) const { return args[i].present(); }
+  // Accessors check that the argument is there and of this kind, always: they throw naming op and argument.
+  bool has(size_t i) const { return at(i).present(); }
   // A number given for a tensor, live or not, becomes a 0-d tensor of its default dtype. Absent: an empty Var.
   Var var(size_t i) const;
   std::vector<Var> vars(size_t i) const;
-  const TensorType& type(size_t i) const { return builder.type(args[i].v); }  // Requires: a tensor is there
-  int64_t integer(size_t i) const { return args[i].i; }
-  double real(size_t i) const { return args[i].f; }
-  bool flag(size_t i) const { return args[i].i != 0; }
-  std::string_view text(size_t i) const { return args[i].text(); }
-  std::span<const Dim> dims(size_t i) const { return args[i].dim_list(); }
-  std::span<const double> reals(size_t i) const { return args[i].real_list(); }
-  DType dtype(size_t i, DType otherwise = DType::none) const { return has(i) ? args[i].dtype : otherwise; }
-  Device device(size_t i) const { return has(i) ? args[i].device : Device::cpu; }
+  const TensorType& type(size_t i) const { return builder.type(of(i, ArgKind::value).v); }
+  int64_t integer(size_t i) const { return of(i, ArgKind::integer).i; }
+  double real(size_t i) const { return of(i, ArgKind::real).f; }
+  bool flag(size_t i) const { return of(i, ArgKind::boolean).i != 0; }
+  std::string_view text(size_t i) const { return of(i, ArgKind::string).text(); }
+  std::span<const Dim> dims(size_t i) const { return of(i, ArgKind::dims).dim_list(); }
+  std::span<const double> reals(size_t i) const { return of(i, ArgKind::reals).real_list(); }
+  DType dtype(size_t i, DType otherwise = DType::none) const { return has(i) ? of(i, ArgKind::dtype).dtype : otherwise; }
+  Device device(size_t i) const { return has(i) ? of(i, ArgKind::device).device : Device::cpu; }
   size_t axis(size_t i, size_t rank) const { return normalize_axis(integer(i), rank); }
   // int[]? dim as sorted axes from the front without repeats; absent or empty means all.
   Shape axes(size_t i, size_t rank) const;
@@ -135,6 +139,18 @@ class Call {
   }
   // "input is f32[4, 8], other is f32[3]": what a message about shapes ends with.
   Lazy<const Call*> types() const { return Lazy(this); }
+
+ private:
+  const Arg& at(size_t i) const {
+    if (i >= args.size()) [[unlikely]] no_argument(i);
+    return args[i];
+  }
+  const Arg& of(size_t i, ArgKind kind) const {
+    if (at(i).kind != kind) [[unlikely]] wrong_kind(i, kind);
+    return args[i];
+  }
+  [[noreturn]] void no_argument(size_t i) const;
+  [[noreturn]] void wrong_kind(size_t i, ArgKind wanted) const;
 };
 
 void append(std::string& out, const Call* call);

@@ -74,6 +74,16 @@ Arg Scope::argument(const Any& a) {
   }
 }
 
+// A live float where an op takes plain numbers is one, as if the function had read it.
+void Scope::read_live_numbers(const OpDef& op, const char* const* names) {
+  for (size_t i = 0; i < args_.size(); i++) {
+    if (args_[i].kind != ArgKind::value || !builder().type(args_[i].v).weak) continue;
+    const int at = names && names[i] ? op.schema.find(names[i]) : static_cast<int>(i);
+    if (at < 0 || static_cast<size_t>(at) >= op.schema.params.size() || op.schema.params[static_cast<size_t>(at)].kind != ParamKind::real) continue;
+    if (const Arg number = as_number(args_[i].v); number.present()) args_[i] = number;
+  }
+}
+
 Results Scope::dispatch(std::string_view name, std::span<const Any> given, const char* const* names, Tensor*& written) {
   const Registry& registry = *environment_.registry;
   const OpDef* op = registry.find(name);
@@ -96,6 +106,7 @@ Results Scope::dispatch(std::string_view name, std::span<const Any> given, const
   dims_.clear(), ids_.clear(), args_.clear();
   dims_.reserve(n_dims), ids_.reserve(n_ids);
   for (const Any& a : given) args_.push_back(argument(a));
+  if (tracing()) read_live_numbers(*op, names);
   CompleteArgs complete(*op, args_, names);
   Results results = builder().invoke(*op, complete.span());
   if (written) {

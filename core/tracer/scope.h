@@ -77,6 +77,8 @@ class Scope {
   // A tensor as a value of this scope's builder, and back. Builders' users (modules, optimisers) write with these.
   virtual ValueId enter(Tensor* t) = 0;
   virtual Tensor* wrap(ValueId v) = 0;
+  // The plain number that a live one stands for in this call, which is then guarded by its value. None: it is no live number.
+  virtual Arg as_number(ValueId) { return Arg::none(); }
   // Makes `x` stand for `value` (x's type): a store now, or a rebinding of the proxy.
   virtual void write(Tensor* x, ValueId value) = 0;
   // Runs `body`, formulas of builder(), enter(), wrap() and write(); what it throws sticks, as an error of an op does.
@@ -109,6 +111,7 @@ class Scope {
   template <class Take>
   bool run_op(std::string_view name, std::span<const Any> args, const char* const* names, const char* where, Take&& take);
   void drop();
+  void read_live_numbers(const OpDef& op, const char* const* names);
   Results dispatch(std::string_view name, std::span<const Any> args, const char* const* names, Tensor*& written);
 
   std::thread::id owner_;

@@ -78,6 +78,22 @@ Tensor* TracingScope::argument_proxy(const TensorType& type, std::string name, R
   return wrap(add_input(type, Source::argument, std::move(name), std::move(like)));
 }
 
+Tensor* TracingScope::float_proxy(double value, std::string name, size_t leaf, LeafReads& reads) {
+  TensorType number;
+  number.dtype = DType::f64;
+  number.weak = true;
+  const ValueId v = add_input(number, Source::argument, std::move(name), nullptr);
+  live_floats_[v] = {value, leaf, &reads};
+  return wrap(v);
+}
+
+Arg TracingScope::as_number(ValueId v) {
+  const auto it = live_floats_.find(v);
+  if (it == live_floats_.end()) return Arg::none();
+  it->second.reads->read_as_number(it->second.leaf);
+  return Arg::real(it->second.value);
+}
+
 Tensor* TracingScope::parameter(Tensor* t, std::string_view path) {
   if (!t->concrete()) return t;
   return wrap(capture(t, Source::parameter, path));

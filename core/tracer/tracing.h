@@ -49,9 +49,12 @@ class TracingScope : public Scope {
   ValueId enter(Tensor* t) override;
   Tensor* wrap(ValueId v) override;
   void write(Tensor* x, ValueId value) override;
+  Arg as_number(ValueId v) override;
 
   // A new argument of the program, and the proxy for it. `like` null: a live number.
   Tensor* argument_proxy(const TensorType& type, std::string name, Ref<Tensor> like);
+  // The same of a float, which is a plain number where an op wants one: `reads` then hears of its leaf, and must live as long.
+  Tensor* float_proxy(double value, std::string name, size_t leaf, LeafReads& reads);
   Draw draw();
 
   // The finished trace: outputs resolved, writes to inputs collected, the random state advanced.
@@ -86,6 +89,12 @@ class TracingScope : public Scope {
   std::vector<Ref<Tensor>> layouts_;  // by input: a concrete tensor whose memory it is, or null
   uint32_t counts_[3] = {0, 0, 0};
   std::map<ViewKey, ValueId> by_view_;
+  struct LiveFloat {
+    double value;
+    size_t leaf;
+    LeafReads* reads;
+  };
+  std::unordered_map<ValueId, LiveFloat> live_floats_;
   std::vector<GenerationGuard> guards_;
   ValueId random_ = kNoValue;
   int64_t draws_ = 0;

@@ -91,3 +91,13 @@ end
 collectgarbage()
 collectgarbage()
 assert(next(alive) == nil)
+
+-- A float that reaches a plain number of an op is a constant with a guard, as one that the function reads.
+local norm = th.compile(function(t, eps) return th.layer_norm(t, { 3 }, { eps = eps }) end)
+assert(math.abs(norm(th.tensor { 1.0, 2.0, 3.0 }, 1e-5):tolist()[3] - 1.22474) < 1e-4)
+expect.values(th.compile(function(t, v) return th.pad(t, { 1, 0 }, { value = v }) end)(x, 7.5), { 7.5, 1, 2, 3 })
+-- Numbers where tensors belong are refused by name.
+expect.error(function() th.mean(3) end, "mean", "'input' must be a tensor")
+expect.error(function() th.matmul(x, 2) end, "matmul", "'other' must be a tensor")
+-- A method's tensor is where's input, as in PyTorch.
+expect.values(x:where(x:gt(1.5), th.zeros { 3 }), { 0, 2, 3 })

@@ -35,6 +35,14 @@ class Arguments(unittest.TestCase):
         self.assertEqual(f(np.ones(2, np.float32), 3.0).tolist(), [3, 3])
         self.assertEqual(th.stats(f)["misses"], 1)
 
+    def test_a_float_where_an_op_takes_a_number_is_a_guarded_constant(self):
+        norm = th.compile(lambda x, eps: th.layer_norm(x, [2], eps=eps))
+        x = th.tensor([[1.0, 3.0]])
+        for eps in (1e-5, 1e-5, 3.0):
+            self.assertAlmostEqual(norm(x, eps)[0, 1].item(), 1 / (1 + eps) ** 0.5, 5)
+        self.assertEqual(th.stats(norm)["misses"], 2)
+        self.assertEqual(th.compile(lambda x, v: th.pad(x, [1, 0], value=v))(x, 7.0).tolist(), [[7, 1, 3]])
+
     def test_integers_and_strings_are_constants_with_a_guard(self):
         f = th.compile(lambda x, n, mode: x + n if mode == "add" else x * n)
         self.assertEqual([f(th.ones(1), 3, "add").item(), f(th.ones(1), 3, "mul").item(), f(th.ones(1), 4, "mul").item()], [4, 3, 4])

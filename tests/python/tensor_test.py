@@ -127,7 +127,33 @@ class Values(unittest.TestCase):
 
     def test_max_and_min_of_all_and_of_pairs(self):
         x = th.tensor([1.0, 3.0])
-        self.assertEqual((x.max().item(), x.min().item(), th.max(x, 2.0).tolist(), th.min(x, 2.0).tolist()), (3, 1, [2, 3], [1, 2]))
+        self.assertEqual((x.max().item(), x.min().item(), th.max(x, th.tensor(2.0)).tolist(), th.min(x, th.tensor(2.0)).tolist()),
+                         (3, 1, [2, 3], [1, 2]))
+        with self.assertRaisesRegex(TypeError, "maximum"):
+            th.max(x, 2.0)
+
+    def test_max_and_min_along_a_dim_give_values_and_indices(self):
+        x = th.tensor([[1.0, 5.0, 5.0], [7.0, -2.0, 0.0]])
+        values, indices = x.max(1)
+        self.assertEqual((values.tolist(), indices.tolist()), ([5, 7], [1, 0]))
+        least = th.min(x, 0, keepdim=True)
+        self.assertEqual((least.values.tolist(), least.indices.tolist()), ([[1, -2, 0]], [[0, 1, 1]]))
+        self.assertEqual(th.tensor([True, False]).min(0).indices.item(), 1)
+        self.assertEqual(th.tensor([3, 200, 7], dtype=th.uint8).min(0).values.item(), 3)
+        predict = th.compile(lambda x: x.max(-1)[1])
+        self.assertEqual(predict(x).tolist(), [1, 0])
+
+    def test_where_keeps_the_tensors_elements_where_the_condition_holds(self):
+        x = th.tensor([1.0, -2.0])
+        self.assertEqual(x.where(x > 0, th.zeros(2)).tolist(), [1, 0])
+        self.assertEqual(th.where(x > 0, x, 0.0).tolist(), [1, 0])
+
+    def test_numbers_are_refused_where_a_tensor_belongs(self):
+        x = th.ones(2, 2)
+        for call in (lambda: th.mean(3), lambda: th.softmax(1, 0), lambda: th.matmul(x, 2), lambda: th.layer_norm(1, [1]),
+                     lambda: th.embedding(x, 1), lambda: th.cross_entropy(x, 1)):
+            with self.assertRaisesRegex((th.Error, TypeError, ValueError), "must be a tensor"):
+                call()
 
     def test_pytorchs_gradients_are_explained(self):
         with self.assertRaisesRegex(AttributeError, "grad_of"):

@@ -1,4 +1,6 @@
 """What a Tensor has beside its ops: numpy, printing, pickling, PyTorch's short names."""
+import typing
+
 import numpy
 
 from . import _indexing, _ops, _thunder
@@ -127,11 +129,38 @@ def _invert(x):
 
 # ---- short names ----
 
+class _Extremes(typing.NamedTuple):
+    """What max and min along a dim give, as in PyTorch: `values, indices = x.max(1)`."""
+    values: Tensor
+    indices: Tensor
+
+
+def _negated(x):
+    """Ordered the other way round."""
+    if x.dtype == _thunder.bool:
+        return _op["logical_not"](x)
+    return _op["sub"](255, x) if x.dtype == _thunder.uint8 else _op["neg"](x)
+
+
+def _along(x, dim, keepdim, least):
+    places = _op["argmax"](_negated(x) if least else x, dim, True)
+    values = _op["gather"](x, dim, places) if x.ndim else x
+    return _Extremes(*(t if keepdim or not x.ndim else _op["squeeze"](t, dim) for t in (values, places)))
+
+
 def extreme(name, pairwise):
-    def of(input, other=None):
+    def of(input, dim=None, keepdim=False, *, other=None):
+        if isinstance(dim, int) and not isinstance(dim, bool):
+            return _along(input, dim, keepdim, name == "amin")
+        if dim is not None and other is None:
+            if not isinstance(dim, Tensor) and not hasattr(dim, "__array__"):
+                raise TypeError(f"{name[1:]}(): dim must be an int, or another tensor for the {pairwise} of each pair, got "
+                                f"{type(dim).__name__}; of a tensor and a number: {pairwise}()")
+            dim, other = None, dim
         return _op[name](input) if other is None else _op[pairwise](input, other)
     of.__name__ = of.__qualname__ = name[1:]
-    of.__doc__ = f"The {name[1:]}imum of all elements, or with another tensor of each pair. Along dims: {name}()."
+    of.__doc__ = (f"{of.__name__}(): the {pairwise} of all elements. {of.__name__}(dim, keepdim=False): those along a dim, and where they "
+                  f"are, as (values, indices). {of.__name__}(other): of each pair of two tensors.")
     return of
 
 
@@ -197,7 +226,8 @@ _members = {
     "equal": _equal, "dim": lambda x: x.ndim, "cpu": lambda x: _to(x, "cpu"), "T": property(_transposed),
     "__and__": _logical("mul"), "__rand__": _logical("mul"), "__or__": _logical("maximum"), "__ror__": _logical("maximum"),
     "__xor__": _logical("ne"), "__rxor__": _logical("ne"), "__invert__": _invert, "max": extreme("amax", "maximum"),
-    "min": extreme("amin", "minimum"), "mT": property(lambda x: _op["transpose"](x, -2, -1)), "t": _transposed,
+    "min": extreme("amin", "minimum"),
+    "where": lambda self, condition, other: _op["where"](condition, self, other), "mT": property(lambda x: _op["transpose"](x, -2, -1)), "t": _transposed,
 }
 for _name in ("backward", "requires_grad", "grad"):
     _members[_name] = _no_gradients_inside(_name)
