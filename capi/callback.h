@@ -3,6 +3,7 @@
 
 #include "base/thrown.h"
 #include "capi/boundary.h"
+#include "capi/handle.h"
 
 namespace thunder::capi {
 

@@ -86,7 +86,7 @@ Results transpose(Call& c) {
 Results squeeze(Call& c) {
   Var x = c.var(0);
   SmallVector<bool, 8> chosen(std::max<size_t>(x.rank(), 1), !c.has(1));
-  for (Dim d : c.dims(1)) chosen[normalize_axis(hint(d), x.rank())] = true;
+  for (Dim d : c.has(1) ? c.dims(1) : std::span<const Dim>()) chosen[normalize_axis(hint(d), x.rank())] = true;
   Shape shape;
   for (size_t i = 0; i < x.rank(); i++)
     if (!chosen[i] || !(x.shape()[i] == Dim(1))) shape.push_back(x.shape()[i]);

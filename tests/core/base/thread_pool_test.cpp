@@ -121,7 +121,7 @@ TEST(ThreadPool, turns_exceptions_into_statuses) {
   auto memory = run([](int64_t, int64_t, void*) -> Status* { throw std::bad_alloc(); });
   auto strange = run([](int64_t, int64_t, void*) -> Status* { throw 3; });
   EXPECT_EQ(ours->code(), Code::backend);
-  EXPECT_EQ(standard->message(), "theirs");
+  EXPECT_EQ(standard->message(), "a part of a parallel loop threw an exception: theirs");
   EXPECT_EQ(memory->code(), Code::out_of_memory);
   EXPECT_EQ(strange->code(), Code::callback);
 }
