@@ -104,9 +104,15 @@ TEST_F(Prepare, asks_no_executor_again_that_declined) {
 
 TEST_F(Prepare, failing_names_the_executor_the_op_and_the_line) {
   first.prepare = saying(Code::declined, "no");
-  second.prepare = saying(Code::out_of_memory, "no room for code");
+  second.prepare = saying(Code::backend, "no room for code");
   EXPECT_TRUE(with({answering(first, "first", prims), answering(second, "second", prims)}).empty());
   EXPECT_EQ(error, "executor 'second' could not prepare prims.mul: no room for code [at here:1]");
+}
+
+TEST_F(Prepare, failing_for_lack_of_memory_says_so_as_it_is) {
+  first.prepare = saying(Code::out_of_memory, "out of memory");
+  EXPECT_TRUE(with({answering(first, "first", prims)}).empty());
+  EXPECT_EQ(error, "out of memory");
 }
 
 TEST_F(Prepare, drops_what_was_ready_when_a_later_line_fails) {
