@@ -215,6 +215,15 @@ class Modules(unittest.TestCase):
                 getattr(holder, name)
             self.assertFalse(hasattr(holder, "__no_such__"))
 
+    def test_slices_of_sequences_are_sequences_of_the_same_modules(self):
+        net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
+        head = net[:2]
+        self.assertIsInstance(head, nn.Sequential)
+        self.assertEqual(len(head), 2)
+        x = th.ones(1, 2)
+        self.assertEqual(net[2:](head(x)).tolist(), net(x).tolist())
+        self.assertIsInstance(nn.ModuleList(net)[1:], nn.ModuleList)
+
     def test_apply_reaches_every_module(self):
         seen = []
         net = Net()

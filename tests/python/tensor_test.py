@@ -132,6 +132,10 @@ class Values(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "maximum"):
             th.max(x, 2.0)
 
+    def test_pythons_float_is_double_precision_as_a_dtype(self):
+        self.assertEqual((th.zeros(1, dtype=float).dtype, th.ones(1).to(float).dtype, th.tensor([1.5]).dtype),
+                         (th.float64, th.float64, th.float32))
+
     def test_max_and_min_along_a_dim_give_values_and_indices(self):
         x = th.tensor([[1.0, 5.0, 5.0], [7.0, -2.0, 0.0]])
         values, indices = x.max(1)

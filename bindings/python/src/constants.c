@@ -61,11 +61,11 @@ const Constant *constant_test(PyObject *object)
     return Py_TYPE(object) == dtype_type || Py_TYPE(object) == device_type ? (const Constant *)object : NULL;
 }
 
-/* numpy's dtype, its scalar types and Python's own types have these names. */
+/* numpy's dtype, its scalar types and Python's own types have these names; float is double precision, as in PyTorch and numpy. */
 static PyObject *name_of_type(PyObject *object)
 {
     if (PyUnicode_Check(object)) return Py_NewRef(object);
-    if (object == (PyObject *)&PyFloat_Type) return PyUnicode_FromString("float32");
+    if (object == (PyObject *)&PyFloat_Type) return PyUnicode_FromString("float64");
     if (object == (PyObject *)&PyLong_Type) return PyUnicode_FromString("int64");
     PyObject *name = PyObject_GetAttrString(object, PyType_Check(object) ? "__name__" : "name");
     if (!name) PyErr_Clear();

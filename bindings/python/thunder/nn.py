@@ -265,7 +265,8 @@ class _Listed(Module):
         return len(self.named_children())
 
     def __getitem__(self, number):
-        return self.children()[number]
+        found = self.children()[number]
+        return type(self)(*found) if isinstance(number, slice) else found
 
     def __iter__(self):
         return iter(self.children())
