@@ -1,25 +1,11 @@
 #include "device/block_cache.h"
 
-#include <bit>
+#include "device/size_classes.h"
 
 namespace thunder {
 namespace {
 
-// Eight classes between two powers of two: at most an eighth of a block is unused.
-constexpr int kSteps = 3;
-// The largest block that is kept at all: what is rounded up must stay a size.
-constexpr size_t kLargest = size_t{1} << 40;
-
-size_t class_of(size_t bytes) {
-  const int shift = std::bit_width(bytes - 1) - 1 - kSteps;
-  return (static_cast<size_t>(shift) << kSteps) + ((bytes - 1) >> shift) + 1;
-}
-size_t bytes_of(size_t size_class) {
-  const size_t shift = (size_class - 1) / (1 << kSteps) - 1;
-  return (size_class - (shift << kSteps)) << shift;
-}
-
-bool kept(size_t bytes) { return bytes >= kSmallBlock && bytes <= kLargest; }
+bool kept(size_t bytes) { return bytes >= kSmallBlock && bytes <= kLargestKept; }
 
 }  // namespace
 
@@ -37,7 +23,7 @@ Allocator BlockCache::allocator() {
 }
 
 void* BlockCache::allocate(size_t bytes) {
-  const size_t size_class = class_of(bytes), rounded = bytes_of(size_class);
+  const size_t size_class = thunder::size_class(bytes), rounded = class_bytes(size_class);
   std::unique_lock lock(mutex_);
   Free* block = size_class < free_.size() ? free_[size_class] : nullptr;
   if (block) {
@@ -68,7 +54,7 @@ void* BlockCache::allocate(size_t bytes) {
 }
 
 void BlockCache::deallocate(void* memory, size_t bytes) {
-  const size_t size_class = class_of(bytes), rounded = bytes_of(size_class);
+  const size_t size_class = thunder::size_class(bytes), rounded = class_bytes(size_class);
   std::unique_lock lock(mutex_);
   counts_.used -= rounded;
   // Full: the sizes of now are worth more than those of some time ago.
@@ -87,7 +73,7 @@ void BlockCache::forget() {
   for (size_t size_class = 0; size_class < free_.size(); size_class++)
     while (Free* block = free_[size_class]) {
       free_[size_class] = block->next;
-      under_.deallocate(block, bytes_of(size_class), kAlign, under_.user);
+      under_.deallocate(block, class_bytes(size_class), kAlign, under_.user);
     }
   counts_.kept = 0;
 }

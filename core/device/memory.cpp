@@ -7,6 +7,7 @@
 #include <new>
 
 #include "base/text.h"
+#include "device/accelerator.h"
 
 namespace thunder {
 
@@ -64,22 +65,26 @@ Ref<Storage> Storage::allocate(const Allocator& allocator, size_t bytes, size_t 
   }
   storage->bytes_ = bytes;
   storage->allocator_ = allocator;
+  if (allocator.accelerator) allocator.accelerator->retain();  // memory keeps its device
   return storage;
 }
 
-Ref<Storage> Storage::borrow(void* data, size_t bytes, void (*destroy)(void*), void* user) {
+Ref<Storage> Storage::borrow(void* data, size_t bytes, void (*destroy)(void*), void* user, Accelerator* accelerator) {
   auto storage = Ref<Storage>::adopt(new (::operator new(sizeof(Storage))) Storage);
   storage->data_ = static_cast<std::byte*>(data);
   storage->bytes_ = bytes;
   storage->borrowed_ = true;
   storage->destroy_ = destroy;
   storage->user_ = user;
+  if (accelerator) accelerator->retain();
+  storage->allocator_.accelerator = accelerator;
   return storage;
 }
 
 Storage::~Storage() {
   if (destroy_) destroy_(user_);
   if (!borrowed_ && data_ && !block_) allocator_.deallocate(data_, bytes_, kAlign, allocator_.user);
+  if (allocator_.accelerator) allocator_.accelerator->release();
 }
 
 void Storage::destroy() const {

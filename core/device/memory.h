@@ -7,12 +7,15 @@
 
 namespace thunder {
 
+class Accelerator;
+
 // thunder_hooks' allocate and deallocate; the default uses malloc.
 struct Allocator {
   void* (*allocate)(size_t bytes, size_t align, void* user) = nullptr;
   void (*deallocate)(void*, size_t bytes, size_t align, void* user) = nullptr;
   void* user = nullptr;
   bool ours = false;  // plain host memory: one block may hold the data and the objects that describe them
+  Accelerator* accelerator = nullptr;  // of memory that the host cannot read: whose it is
 };
 Allocator default_allocator();
 // The default's functions. Null: out of memory. Requires: align is a power of two, at least a pointer's.
@@ -31,7 +34,8 @@ class Storage : public Counted<Storage> {
   // Throws Error(out_of_memory). The bytes are not initialised. `room` more bytes, aligned as malloc's, are for an
   // object of the caller that lies beside this one and is gone before it.
   static Ref<Storage> allocate(const Allocator&, size_t bytes, size_t room = 0);
-  static Ref<Storage> borrow(void* data, size_t bytes, void (*destroy)(void*), void* user);
+  // `accelerator`: whose memory it is; null: the host's.
+  static Ref<Storage> borrow(void* data, size_t bytes, void (*destroy)(void*), void* user, Accelerator* accelerator = nullptr);
   ~Storage();
   void destroy() const;
   void* room() { return this + 1; }
@@ -40,6 +44,8 @@ class Storage : public Counted<Storage> {
 
   std::byte* data() const { return data_; }
   size_t bytes() const { return bytes_; }
+  // Whose memory it is; null: the host's, which may be read and written as it is.
+  Accelerator* accelerator() const { return allocator_.accelerator; }
   bool owned() const { return destroy_ == nullptr && !borrowed_; }
   // It lies with what describes it in a block that belongs to no context.
   bool small() const { return block_ && block_ < kSmallBlock && owned(); }

@@ -1,0 +1,228 @@
+#include "device/cuda/device.h"
+
+#include <array>
+#include <atomic>
+
+#include "base/blob_store.h"
+#include "base/text.h"
+#include "device/cuda/compiler.h"
+
+namespace thunder::nvidia {
+namespace {
+
+constexpr size_t kPlaces = 256;  // of refusals in a page of host memory
+
+Pointer pointer(const void* p) { return reinterpret_cast<Pointer>(p); }
+
+Properties read_properties(const Driver& driver, int device) {
+  Properties p;
+  char name[256] = "";
+  driver.device_name(name, sizeof name, device);
+  p.name = name;
+  const auto attribute = [&](Attribute which) {
+    int value = 0;
+    driver.device_attribute(&value, which, device);
+    return value;
+  };
+  p.major = attribute(kMajor), p.minor = attribute(kMinor), p.multiprocessors = attribute(kMultiprocessors);
+  p.l2_bytes = static_cast<size_t>(attribute(kL2Bytes)), p.shared_bytes_of_block = static_cast<size_t>(attribute(kSharedBytesOfBlock));
+  driver.device_bytes(&p.bytes, device);
+  return p;
+}
+
+void must(const Driver& driver, int result, int32_t index, const char* what) {
+  if (result) fail(Code::backend, "cuda:", index, ": ", what, ": ", text_of(driver, result));
+}
+
+}  // namespace
+
+Ref<CudaDevice> CudaDevice::open(int32_t index) {
+  std::string why;
+  const Driver* driver = Driver::open(why);
+  if (!driver) fail(Code::unimplemented, "there is no device cuda:", index, " here: ", why);
+  int count = 0, device = 0;
+  if (const int failed = driver->device_count(&count)) fail(Code::unimplemented, "there is no device cuda:", index, " here: ", text_of(*driver, failed));
+  if (index >= count) fail(Code::unimplemented, "there is no device cuda:", index, " here; the driver knows of ", count);
+  must(*driver, driver->device_get(&device, index), index, "cuDeviceGet");
+  Context context = nullptr;
+  must(*driver, driver->primary_retain(&context, device), index, "cuDevicePrimaryCtxRetain");
+  return Ref<CudaDevice>::adopt(new CudaDevice(index, *driver, device, context));
+}
+
+CudaDevice::CudaDevice(int32_t index, const Driver& driver, int device, Context context)
+    : Accelerator(cuda(index)), driver_(driver), device_(device), context_(context), properties_(read_properties(driver, device)), pool_(driver) {
+  try {
+    must(driver, driver.set_current(context), index, "cuCtxSetCurrent");
+    must(driver, driver.stream_create(&stream_, kNonBlockingStream), index, "cuStreamCreate");
+    must(driver, driver.event_create(&event_, kEventWithoutTime), index, "cuEventCreate");
+  } catch (...) {
+    if (stream_) driver.stream_destroy(stream_);
+    driver.primary_release(device);
+    throw;
+  }
+}
+
+// Of a context that is lost nothing can be given back but the context.
+CudaDevice::~CudaDevice() {
+  driver_.set_current(context_);
+  driver_.stream_wait(stream_);
+  for (auto& [text, kernel] : kernels_)
+    if (kernel->module) driver_.module_unload(kernel->module);
+  for (Refusal* page : pages_) driver_.deallocate_host(page);
+  pool_.trim();
+  driver_.event_destroy(event_);
+  driver_.stream_destroy(stream_);
+  driver_.primary_release(device_);
+}
+
+std::string CudaDevice::describe() const {
+  return cat(properties_.name, ", ", properties_.bytes >> 20, " MiB, compute capability ", properties_.major, ".", properties_.minor, ", ",
+             properties_.multiprocessors, " multiprocessors");
+}
+
+Status* CudaDevice::status(int result, const char* what) const {
+  if (result == kSuccess) return nullptr;
+  if (result == kOutOfMemory) return make<Status>(Code::out_of_memory, cat(name(id()), ": ", what, ": out of memory")).detach();
+  Ref<Status> failed = make<Status>(Code::backend, cat(name(id()), ": ", what, ": ", text_of(driver_, result)));
+  if (is_sticky(result)) {
+    std::lock_guard lock(failed_mutex_);
+    if (!failed_) failed_ = make<Status>(Code::backend, failed->message() + "; the device cannot be used any more by this process");
+    has_failed_ = true;
+  }
+  return failed.detach();
+}
+
+Status* CudaDevice::enter() const {
+  if (has_failed_.load(std::memory_order_relaxed)) {
+    std::lock_guard lock(failed_mutex_);
+    return Ref<Status>(failed_).detach();
+  }
+  return status(driver_.set_current(context_), "cuCtxSetCurrent");
+}
+
+void* CudaDevice::allocate(size_t bytes) {
+  if (Status* failed = enter()) return failed->release(), nullptr;
+  int result = 0;
+  const Pointer block = pool_.allocate(bytes, result);
+  if (Status* failed = result == kOutOfMemory ? nullptr : status(result, "cuMemAlloc")) failed->release();
+  return reinterpret_cast<void*>(block);
+}
+
+void CudaDevice::deallocate(void* block, size_t bytes) {
+  if (Status* failed = enter()) failed->release();
+  pool_.deallocate(pointer(block), bytes);
+}
+
+Status* CudaDevice::copy_in(void* to, const void* from, size_t bytes) {
+  if (!bytes) return nullptr;
+  if (Status* failed = enter()) return failed;
+  if (Status* failed = status(driver_.copy_in(pointer(to), from, bytes, stream_), "cuMemcpyHtoDAsync")) return failed;
+  // Memory that the driver does not know has been read by now; pinned memory is read later.
+  unsigned type = 0;
+  if (driver_.pointer_attribute(&type, kMemoryType, pointer(from))) return nullptr;
+  return status(driver_.stream_wait(stream_), "copying to the device");
+}
+
+Status* CudaDevice::copy_out(void* to, const void* from, size_t bytes) {
+  if (Status* failed = enter()) return failed;
+  if (bytes)
+    if (Status* failed = status(driver_.copy_out(to, pointer(from), bytes, stream_), "cuMemcpyDtoHAsync")) return failed;
+  return wait();
+}
+
+Status* CudaDevice::fill_with_zeros(void* to, size_t bytes) {
+  if (!bytes) return nullptr;
+  if (Status* failed = enter()) return failed;
+  return status(driver_.set_bytes(pointer(to), 0, bytes, stream_), "cuMemsetD8Async");
+}
+
+Status* CudaDevice::wait_on(void* stream) {
+  if (Status* failed = enter()) return failed;
+  return status(driver_.stream_wait(static_cast<Stream>(stream)), "cuStreamSynchronize");
+}
+
+Status* CudaDevice::wait() {
+  if (Status* failed = enter()) return failed;
+  if (Status* failed = status(driver_.stream_wait(stream_), "work on the device")) return failed;
+  return refused();
+}
+
+Status* CudaDevice::launch(Function function, const Geometry& g, void** parameters, const char* what) {
+  if (Status* failed = enter()) return failed;
+  return status(driver_.launch(function, g.blocks, 1, 1, g.threads, 1, 1, g.shared_bytes, stream_, parameters, nullptr), what);
+}
+
+Status* CudaDevice::order(Stream first, Stream then) {
+  if (Status* failed = enter()) return failed;
+  std::lock_guard lock(event_mutex_);  // between recording and waiting nobody else may record
+  if (Status* failed = status(driver_.event_record(event_, first), "cuEventRecord")) return failed;
+  return status(driver_.stream_wait_event(then, event_, 0), "cuStreamWaitEvent");
+}
+Status* CudaDevice::wait_for(void* stream) { return order(static_cast<Stream>(stream), stream_); }
+Status* CudaDevice::let_wait(void* stream) { return order(stream_, static_cast<Stream>(stream)); }
+
+Function CudaDevice::function(const std::string& text, const char* name) {
+  Kernel* kernel = nullptr;
+  {
+    std::lock_guard lock(kernels_mutex_);
+    auto& slot = kernels_[text];
+    if (!slot) slot = std::make_unique<Kernel>();
+    kernel = slot.get();
+  }
+  std::lock_guard lock(kernel->mutex);  // different texts are compiled at the same time
+  if (kernel->function) return kernel->function;
+  if (Status* failed = enter()) throw Error(Ref<Status>::adopt(failed));
+  std::string why;
+  const Compiler* compiler = Compiler::open(why);
+  if (!compiler) fail(Code::unimplemented, "kernels for ", thunder::name(id()), " cannot be compiled: ", why);
+  BlobStore store(BlobStore::default_folder());
+  const std::string key = cat("cubin ", compiler->report(), " ", architecture(properties_.major, properties_.minor), "\n", text);
+  std::optional<std::string> cubin = store.get(key);
+  const bool stored = cubin.has_value();
+  if (!stored) {
+    const Compiled made = compiler->compile(text, properties_.major, properties_.minor);
+    if (!made.error.empty()) fail(Code::internal, "NVRTC refuses a kernel of ours, please report it: ", made.error, "\n", text);
+    cubin = std::string(made.cubin.begin(), made.cubin.end());
+  }
+  if (Status* failed = status(driver_.module_load(&kernel->module, cubin->data()), "cuModuleLoadData")) throw Error(Ref<Status>::adopt(failed));
+  if (Status* failed = status(driver_.module_function(&kernel->function, kernel->module, name), "cuModuleGetFunction"))
+    throw Error(Ref<Status>::adopt(failed));
+  if (!stored) store.put(key, *cubin);
+  return kernel->function;
+}
+
+Refusal* CudaDevice::watch(Explain explain) {
+  std::lock_guard lock(watched_mutex_);
+  for (Watched& w : watched_)
+    if (!w.explain) return *w.place = Refusal(), w.explain = std::move(explain), w.place;
+  watched_.reserve(watched_.size() + kPlaces);
+  pages_.reserve(pages_.size() + 1);
+  if (Status* failed = enter()) throw Error(Ref<Status>::adopt(failed));
+  void* page = nullptr;
+  const int result = driver_.allocate_host(&page, kPlaces * sizeof(Refusal), kPortableHostMemory | kMappedHostMemory);
+  if (Status* failed = status(result, "cuMemHostAlloc")) throw Error(Ref<Status>::adopt(failed));
+  pages_.push_back(static_cast<Refusal*>(page));
+  for (size_t i = 0; i < kPlaces; i++) watched_.push_back({new (pages_.back() + i) Refusal, nullptr});
+  watched_[watched_.size() - kPlaces].explain = std::move(explain);
+  return pages_.back();
+}
+
+void CudaDevice::unwatch(Refusal* place) {
+  std::lock_guard lock(watched_mutex_);
+  for (Watched& w : watched_)
+    if (w.place == place) w.explain = nullptr;
+}
+
+// Requires: the device has done what it was asked for.
+Status* CudaDevice::refused() {
+  std::lock_guard lock(watched_mutex_);
+  for (Watched& w : watched_) {
+    const int64_t expr = std::atomic_ref(w.place->expr).load(std::memory_order_relaxed);
+    if (expr < 0 || !w.explain) continue;
+    const Refusal found = std::exchange(*w.place, Refusal());
+    return w.explain(found).detach();
+  }
+  return nullptr;
+}
+
+}  // namespace thunder::nvidia

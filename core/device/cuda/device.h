@@ -1,0 +1,108 @@
+// A CUDA device: its context, the one stream that everything of ours is done on, its memory and its kernels.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <unordered_map>
+
+#include "device/accelerator.h"
+#include "device/cuda/memory.h"
+
+namespace thunder::nvidia {
+
+struct Properties {
+  std::string name;
+  int major = 0, minor = 0;  // its compute capability
+  int multiprocessors = 0;
+  size_t bytes = 0, l2_bytes = 0, shared_bytes_of_block = 0;
+};
+
+// Blocks of a launch, threads of a block, bytes of shared memory beside those that the kernel declares.
+struct Geometry {
+  unsigned blocks = 1, threads = 1, shared_bytes = 0;
+};
+
+// What a kernel found wrong with data: it writes the first one it meets to host memory, and goes on with element 0.
+struct Refusal {
+  int64_t expr = -1;  // of whatever the kernel checks, by its own numbers; -1: none
+  int64_t index = 0;
+};
+using Explain = std::function<Ref<Status>(const Refusal&)>;
+
+class CudaDevice final : public Accelerator {
+ public:
+  // Throws unimplemented when there is no driver or no such device, naming what was tried; backend when it cannot be used.
+  static Ref<CudaDevice> open(int32_t index);
+  ~CudaDevice() override;
+
+  std::string describe() const override;
+  Status* copy_in(void* to, const void* from, size_t bytes) override;
+  Status* copy_out(void* to, const void* from, size_t bytes) override;
+  Status* copy(const StridedBytes& from, const StridedBytes& to, size_t item) override;
+  Status* fill_with_zeros(void* to, size_t bytes) override;
+  void* native_stream() const override { return stream_; }
+  Status* wait_for(void* stream) override;
+  Status* let_wait(void* stream) override;
+  Status* wait_on(void* stream) override;
+  Status* wait() override;
+
+  const Driver& driver() const { return driver_; }
+  const Properties& properties() const { return properties_; }
+  MemoryPool::Statistics memory() const { return pool_.statistics(); }
+  // Makes the device's context the calling thread's. Null, or why the device has failed.
+  Status* enter() const;
+
+  // The function of that name in this CUDA C++ text: compiled once for the device, and kept on disk. Throws with the
+  // compiler's log. Any thread.
+  Function function(const std::string& text, const char* name);
+  // `what` names the kernel in errors.
+  Status* launch(Function function, const Geometry& geometry, void** parameters, const char* what);
+
+  // A place where a kernel reports what it refuses; kernels are given its address. What is found there by the next wait or
+  // copy_out is what that returns, as `explain` puts it. Throws out_of_memory.
+  Refusal* watch(Explain explain);
+  void unwatch(Refusal* place);
+
+  // What `result` of the driver means; one that loses the context makes every later use of the device fail. Null for success.
+  Status* status(int result, const char* what) const;
+
+ private:
+  CudaDevice(int32_t index, const Driver& driver, int device, Context context);
+  void* allocate(size_t bytes) override;
+  void deallocate(void* block, size_t bytes) override;
+  Status* refused();
+  Status* order(Stream first, Stream then);
+  Function copy_kernel(size_t item);
+
+  const Driver& driver_;
+  const int device_;
+  const Context context_;
+  Properties properties_;
+  Stream stream_ = nullptr;
+  std::mutex event_mutex_;
+  Event event_ = nullptr;
+  MemoryPool pool_;
+
+  mutable std::mutex failed_mutex_;
+  mutable Ref<Status> failed_;  // once the context is lost
+  mutable std::atomic<bool> has_failed_{false};
+
+  std::mutex kernels_mutex_;
+  struct Kernel {
+    std::mutex mutex;
+    Function function = nullptr;
+    Module module = nullptr;
+  };
+  std::unordered_map<std::string, std::unique_ptr<Kernel>> kernels_;  // by text
+  std::atomic<Function> copies_[5] = {};                              // by the logarithm of an element's bytes
+
+  std::mutex watched_mutex_;
+  struct Watched {
+    Refusal* place;
+    Explain explain;  // empty: nobody's
+  };
+  std::vector<Watched> watched_;
+  std::vector<Refusal*> pages_;  // of host memory that the device writes
+};
+
+}  // namespace thunder::nvidia

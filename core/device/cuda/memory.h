@@ -1,0 +1,39 @@
+// Device memory that was given back, kept for whoever wants its size next: asking the driver for it takes its lock and may
+// wait for the device.
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include "device/cuda/driver.h"
+
+namespace thunder::nvidia {
+
+// Work on a device is done in the order in which it was asked for, so that a block which was given back may be used by whatever is
+// asked for next. Any thread.
+class MemoryPool {
+ public:
+  // Bytes.
+  struct Statistics {
+    size_t used = 0, kept = 0, peak = 0;
+    uint64_t hits = 0, misses = 0, retries = 0;  // retries: what was kept had to go back before there was room
+  };
+
+  explicit MemoryPool(const Driver& driver) : driver_(driver) {}
+  // Requires: the device's context is current, of all that follow. 0: `failed` is what the driver said.
+  Pointer allocate(size_t bytes, int& failed);
+  void deallocate(Pointer at, size_t bytes);
+  // What is kept goes back to the driver. Waits for the device.
+  void trim();
+  Statistics statistics() const;
+
+ private:
+  void give_back_kept();
+
+  const Driver& driver_;
+  mutable std::mutex mutex_;
+  std::vector<std::vector<Pointer>> free_;  // by size class
+  Statistics counts_;
+};
+
+}  // namespace thunder::nvidia
