@@ -58,14 +58,10 @@ Ref<Context> create(const thunder_hooks& given) {
 
 namespace thunder::capi {
 
-std::string absence_of(thunder_device device) {
-  if (device == 0 || device == THUNDER_CPU) return "";
-  return cat("there is no device ", name(static_cast<Device>(device)), " here");
-}
-
-Device device_of(thunder_device device) {
-  if (std::string why = absence_of(device); !why.empty()) throw Refusal{Code::unimplemented, std::move(why)};
-  return Device::cpu;
+Device device_of(Context& context, thunder_device device) {
+  const Device given = device ? static_cast<Device>(device) : Device::cpu;
+  if (std::string why = context.devices().absence(given); !why.empty()) throw Refusal{Code::unimplemented, std::move(why)};
+  return given;
 }
 
 }  // namespace thunder::capi

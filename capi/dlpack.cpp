@@ -3,16 +3,26 @@
 
 #include "capi/context.h"
 #include "capi/tensor.h"
+#include "capi/trace.h"
 
 using namespace thunder;
 using namespace thunder::capi;
 
 namespace {
 
-// Core knows what a CUDA tensor is; whether this library can reach its device is the context's to say.
-void check_device(const DLDevice& d) {
-  if (d.device_type != kDLPackCuda) return;
-  device_of(static_cast<thunder_device>(d.device_type << 16 | (d.device_id & 0xffff)));
+// The device of a CUDA tensor, whose producer works on the legacy default stream unless it says otherwise: what is there by now
+// comes first. Null: host memory. Throws where the context has no such device.
+Accelerator* owner_of(Context& context, const DLDevice& d) {
+  if (d.device_type != kDLPackCuda) return nullptr;
+  Accelerator& owner = context.devices().accelerator(device_of(context, static_cast<thunder_device>(d.device_type << 16 | (d.device_id & 0xffff))));
+  if (Status* failed = owner.wait_for(nullptr)) throw Error(Ref<Status>::adopt(failed));
+  return &owner;
+}
+
+// What the consumer does on its stream, the legacy default one unless it says otherwise, comes after our work.
+void hand_over(const Tensor& tensor, const thunder_stream* stream) {
+  Accelerator* const owner = tensor.storage()->accelerator();
+  if (Status* failed = owner ? owner->let_wait(native_stream(stream)) : nullptr) throw Error(Ref<Status>::adopt(failed));
 }
 
 }  // namespace
@@ -24,8 +34,8 @@ thunder_status* thunder_tensor_from_dlpack(thunder_context* context, DLManagedTe
   return handle(guarded(__func__, [&] {
     need(context, "context"), need(managed, "managed"), need(out, "out");
     // Of another major version nothing but the deleter may be looked at.
-    if (managed->version.major == kDLPackMajor) check_device(managed->dl_tensor.device);
-    *out = given(from_dlpack(managed));
+    Accelerator* owner = managed->version.major == kDLPackMajor ? owner_of(*core(context), managed->dl_tensor.device) : nullptr;
+    *out = given(from_dlpack(managed, owner));
   }));
 }
 
@@ -33,27 +43,28 @@ thunder_status* thunder_tensor_from_dlpack_legacy(thunder_context* context, DLMa
                                                   thunder_tensor** out) noexcept {
   return handle(guarded(__func__, [&] {
     need(context, "context"), need(managed, "managed"), need(out, "out");
-    check_device(managed->dl_tensor.device);
-    *out = given(from_dlpack(managed));
+    *out = given(from_dlpack(managed, owner_of(*core(context), managed->dl_tensor.device)));
   }));
 }
 
-thunder_status* thunder_tensor_to_dlpack(thunder_tensor* tensor, uint32_t max_major, thunder_stream*,
+thunder_status* thunder_tensor_to_dlpack(thunder_tensor* tensor, uint32_t max_major, thunder_stream* stream,
                                          DLManagedTensorVersioned** out) noexcept {
   return handle(guarded(__func__, [&] {
     need(tensor, "tensor"), need(out, "out");
     need_data(*core(tensor));
     check(max_major >= kDLPackMajor, "max_major is ", max_major, "; this library writes ", kDLPackMajor,
           ".x, or see thunder_tensor_to_dlpack_legacy");
+    hand_over(*core(tensor), stream);
     *out = to_dlpack_versioned(Ref<Tensor>(core(tensor)));
   }));
 }
 
-thunder_status* thunder_tensor_to_dlpack_legacy(thunder_tensor* tensor, thunder_stream*,
+thunder_status* thunder_tensor_to_dlpack_legacy(thunder_tensor* tensor, thunder_stream* stream,
                                                 DLManagedTensor** out) noexcept {
   return handle(guarded(__func__, [&] {
     need(tensor, "tensor"), need(out, "out");
     need_data(*core(tensor));
+    hand_over(*core(tensor), stream);
     *out = to_dlpack(Ref<Tensor>(core(tensor)));
   }));
 }

@@ -123,7 +123,8 @@ extern "C" thunder_status* thunder_context_add_kernel(thunder_context* context, 
     const auto* custom = dynamic_cast<const CustomOp*>(&found);
     check(custom != nullptr, "op '", op, "' is the library's own; an executor can claim it");
     check((copy.flags & ~uint32_t{THUNDER_EXECUTOR_STRIDED}) == 0, "unknown flags ", copy.flags);
-    device_of(copy.device);
+    const Device device = device_of(*core(context), copy.device);
+    check(device == Device::cpu, "a kernel of a caller runs on the CPU, so far; the device is ", name(device));
     if (!copy.run) copy.run = find_symbol(copy.library, copy.symbol);
     kernel->desc = copy;
     const_cast<CustomOp*>(custom)->set_kernel(std::move(kernel));  // ours: the registry hands out const ops

@@ -24,13 +24,13 @@ const char* fault_of(const Any& a) {
   return nullptr;
 }
 
-void check_args(std::string_view what, const Any* args, size_t n) {
+void check_args(std::string_view what, Devices* devices, const Any* args, size_t n) {
   if (n) need(args, "args");
   for (size_t i = 0; i < n; i++) {
     const char* fault = fault_of(args[i]);
     check(!fault, what, ": argument ", i, ": ", fault);
     if (args[i].kind != ArgKind::device) continue;
-    const std::string absent = absence_of(static_cast<thunder_device>(args[i].device));
+    const std::string absent = devices ? devices->absence(args[i].device) : "";
     if (!absent.empty()) throw Refusal{Code::unimplemented, cat(what, ": argument ", i, ": ", absent)};
   }
 }

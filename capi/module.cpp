@@ -17,7 +17,7 @@ thunder_status* thunder_module_create(thunder_context* context, const char* kind
                                       size_t n_args, const char* const* names_or_null, thunder_module** out) noexcept {
   return handle(guarded(__func__, [&] {
     need(context, "context"), need(kind, "kind"), need(out, "out");
-    check_args(kind, core(args), n_args);
+    check_args(kind, &core(context)->devices(), core(args), n_args);
     Ref<Context> owner(core(context));
     auto module = make_module(owner->module_environment(), kind, {core(args), n_args}, names_or_null);
     *out = given(make<ModuleHandle>(std::move(owner), std::move(module)));
@@ -157,7 +157,8 @@ thunder_status* thunder_module_set_training(thunder_module* module, int32_t trai
 thunder_status* thunder_module_to(thunder_module* module, thunder_device device) noexcept {
   return handle(guarded(__func__, [&] {
     need(module, "module");
-    core(module)->module->to(device_of(device));
+    Context& context = *core(module)->context;
+    core(module)->module->to(context.devices(), device_of(context, device));
   }));
 }
 

@@ -165,7 +165,7 @@ void thunder_types_push(thunder_types* types, thunder_dtype dtype, thunder_devic
                         const int64_t* shape) noexcept {
   sticking(core(types), __func__, [&] {
     check(core(types)->types.count < kMostTypes, "an op with a meta function has at most ", kMostTypes, " results");
-    core(types)->types.push(type_of(dtype, rank, shape, device));
+    core(types)->types.push(type_of(dtype, rank, shape, device ? static_cast<Device>(device) : Device::cpu));
   });
 }
 

@@ -11,7 +11,7 @@ extern "C" thunder_tensor* thunder_op_invoke(thunder_scope* scope, const char* n
   Tensor* first = tensor_in(s, __func__, [&] {
     need(name, "name");
     if (n_out) need(results, "results");
-    check_args(name, core(args), n_args);
+    check_args(name, scope ? core(scope)->environment().devices : nullptr, core(args), n_args);
     return s->invoke(name, {core(args), n_args}, names, reinterpret_cast<Tensor**>(results), n_out, where);
   });
   // Whatever went wrong, every result is a real handle.
@@ -25,7 +25,7 @@ extern "C" thunder_values* thunder_op_invoke_all(thunder_scope* scope, const cha
   Scope* s = core(scope);
   return handle(values_in(s, __func__, [&] {
     need(name, "name");
-    check_args(name, core(args), n_args);
+    check_args(name, scope ? core(scope)->environment().devices : nullptr, core(args), n_args);
     return s->invoke_all(name, {core(args), n_args}, names, where);
   }));
 }

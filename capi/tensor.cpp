@@ -2,6 +2,8 @@
 #include "capi/tensor.h"
 
 #include "base/checked.h"
+#include "capi/context.h"
+#include "tensor/transfer.h"
 
 using namespace thunder;
 using namespace thunder::capi;
@@ -33,11 +35,11 @@ void check_aligned(const void* data, DType dtype) {
 
 namespace thunder::capi {
 
-TensorType type_of(thunder_dtype dtype, size_t rank, const int64_t* sizes, thunder_device device) {
+TensorType type_of(thunder_dtype dtype, size_t rank, const int64_t* sizes, Device device) {
   TensorType type;
   type.dtype = static_cast<DType>(dtype);
   check(known(type.dtype), "unknown dtype ", dtype);
-  type.device = device_of(device);
+  type.device = device;
   type.shape = shape_of(rank, sizes);
   return type;
 }
@@ -86,23 +88,15 @@ void check_inside(const TensorType& type, const Sizes& strides, int64_t at, size
         " to ", high, " of memory that holds ", available);
 }
 
-Ref<Tensor> borrow(const TensorType& type, const int64_t* given, void* data, size_t bytes, UserGuard& guard,
-                   void (*destroy)(void*), void* user) {
+Ref<Tensor> borrow(const TensorType& type, const int64_t* given, void* data, size_t bytes, Accelerator* owner,
+                   UserGuard& guard, void (*destroy)(void*), void* user) {
   const Sizes strides = strides_of(type, given);
   check_inside(type, strides, 0, bytes);
   if (bytes) need(data, "data");
   check_aligned(data, type.dtype);
-  auto storage = Storage::borrow(data, bytes, destroy, user);
+  auto storage = Storage::borrow(data, bytes, destroy, user, owner);
   guard.dismiss();
   return Tensor::view(std::move(storage), type, strides, 0);
-}
-
-// The same elements as dense host memory.
-Buffer dense(const Tensor& t, const Sizes& strides, void* host) {
-  Buffer b = t.buffer();
-  b.data = host;
-  b.strides = strides.data();
-  return b;
 }
 
 }  // namespace
@@ -114,10 +108,10 @@ thunder_status* thunder_tensor_create(thunder_context* context, thunder_dtype dt
                                       thunder_tensor** out) noexcept {
   return handle(guarded(__func__, [&] {
     need(context, "context"), need(out, "out");
-    const TensorType type = type_of(dtype, rank, shape, device);
+    const TensorType type = type_of(dtype, rank, shape, device_of(*core(context), device));
     if (checked_bytes(type, bytes)) need(host_data, "host_data");
-    auto t = Tensor::empty(core(context)->allocator(), type);
-    std::copy_n(static_cast<const std::byte*>(host_data), bytes, t->data());
+    auto t = Tensor::empty(core(context)->devices().allocator(type.device), type);
+    write_elements(*t, host_data);
     *out = given(std::move(t));
   }));
 }
@@ -128,7 +122,9 @@ thunder_status* thunder_tensor_borrow(thunder_context* context, thunder_dtype dt
   return handle(guarded(__func__, [&] {
     UserGuard guard(destroy, user);
     need(context, "context"), need(out, "out");
-    *out = given(borrow(type_of(dtype, rank, shape, device), strides, data, bytes, guard, destroy, user));
+    const TensorType type = type_of(dtype, rank, shape, device_of(*core(context), device));
+    Accelerator* const owner = type.device == Device::cpu ? nullptr : &core(context)->devices().accelerator(type.device);
+    *out = given(borrow(type, strides, data, bytes, owner, guard, destroy, user));
   }));
 }
 
@@ -204,7 +200,7 @@ thunder_status* thunder_tensor_read(thunder_tensor* tensor, void* host, size_t b
     const Tensor& t = *core(tensor);
     need_data(t);
     if (checked_bytes(t.type(), bytes)) need(host, "host");
-    copy_strided(t.buffer(), dense(t, dense_strides(t.type().shape), host));
+    read_elements(t, host);
   }));
 }
 
@@ -214,7 +210,7 @@ thunder_status* thunder_tensor_write(thunder_tensor* tensor, const void* host, s
     Tensor& t = *core(tensor);
     need_writable(t);
     if (checked_bytes(t.type(), bytes)) need(host, "host");
-    copy_strided(dense(t, dense_strides(t.type().shape), const_cast<void*>(host)), t.buffer());
+    write_elements(t, host);
     t.bump();
   }));
 }

@@ -56,6 +56,8 @@ if(TARGET capi_test)
   target_include_directories(capi_test PRIVATE ${CMAKE_BINARY_DIR}/generated)
 endif()
 
+include(Cuda)        # programs on CUDA devices, on any machine
+
 # Consumers see what a user sees: the installed tree, through pkg-config or as a CMake package, and nothing of the build.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 set(prefix ${CMAKE_BINARY_DIR}/prefix)

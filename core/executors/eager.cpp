@@ -18,16 +18,28 @@ Status* parallel_for(const Launch* launch, int64_t n, int64_t grain, ThreadPool:
   return launch->threads->parallel_for(n, grain, body, arg);
 }
 
-// One line of a trace that stands for all eager calls like it. No argument is a list of tensors.
+// How many inputs an argument of a kernel stands for.
+size_t inputs_of(const Arg& a, const Param& param) {
+  if (a.kind == ArgKind::values) return a.value_list().size();
+  return a.kind == ArgKind::value || (a.kind == ArgKind::none && param.kind == ParamKind::tensor);
+}
+
+// One line of a trace that stands for all eager calls like it.
 class Kept : public Counted<Kept> {
  public:
   Kept(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in, std::span<const Buffer> out, const Executors& executors) {
     std::vector<Arg> copies(args.begin(), args.end());
     std::vector<ValueId> results;
+    std::vector<std::vector<ValueId>> lists(copies.size());
     size_t next = 0;
     for (size_t i = 0; i < copies.size(); i++) {
-      if (copies[i].kind == ArgKind::value) copies[i].v = add(in[next++]);
-      else if (copies[i].kind == ArgKind::none && op.schema.params[i].kind == ParamKind::tensor) next++;
+      const size_t count = inputs_of(copies[i], op.schema.params[i]);
+      if (copies[i].kind == ArgKind::value) copies[i].v = add(in[next]);
+      if (copies[i].kind == ArgKind::values) {
+        for (size_t k = 0; k < count; k++) lists[i].push_back(add(in[next + k]));
+        copies[i] = Arg::values(lists[i]);
+      }
+      next += count;
     }
     for (const Buffer& b : out) results.push_back(add(b));
     node_ = store_.node(&op, copies, results, {}, nullptr);
@@ -47,9 +59,10 @@ class Kept : public Counted<Kept> {
   static uint64_t hash(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in) {
     uint64_t h = reinterpret_cast<uintptr_t>(&op);
     for (const Arg& a : args)
-      if (a.kind != ArgKind::value) h = thunder::hash(a, h);
+      if (a.kind == ArgKind::values) h = mix(h, a.value_list().size());
+      else if (a.kind != ArgKind::value) h = thunder::hash(a, h);
     for (const Buffer& b : in) {
-      h = mix(h, static_cast<uint64_t>(b.dtype) << 8 | static_cast<uint64_t>(b.rank));
+      h = mix(h, static_cast<uint64_t>(b.dtype) << 8 | static_cast<uint64_t>(b.rank) | static_cast<uint64_t>(b.device) << 32);
       for (int32_t i = 0; i < b.rank; i++) h = mix(h, static_cast<uint64_t>(b.shape[i]));
     }
     return h;
@@ -59,24 +72,31 @@ class Kept : public Counted<Kept> {
     for (size_t i = 0, next = 0; i < args.size(); i++) {
       const Arg &mine = node_->args[i], &given = args[i];
       if (mine.kind != given.kind) return false;
+      const size_t count = inputs_of(given, op.schema.params[i]);
       if (given.kind == ArgKind::value) {
-        if (!is_type_of(store_.type(mine.v), in[next++])) return false;
-      } else {
-        if (!same(mine, given)) return false;
-        next += given.kind == ArgKind::none && op.schema.params[i].kind == ParamKind::tensor;
+        if (!is_type_of(store_.type(mine.v), in[next])) return false;
+      } else if (given.kind == ArgKind::values) {
+        if (mine.value_list().size() != count) return false;
+        for (size_t k = 0; k < count; k++)
+          if (!is_type_of(store_.type(mine.value_list()[k]), in[next + k])) return false;
+      } else if (!same(mine, given)) {
+        return false;
       }
+      next += count;
     }
     return true;
   }
 
-  Status* run(std::span<const Buffer> in, std::span<const Buffer> out, const Allocator& allocator, ThreadPool& threads) const {
+  Status* run(std::span<const Buffer> in, std::span<const Buffer> out, Devices& devices, ThreadPool& threads) const {
     Launch launch;
     launch.inputs = in.data(), launch.n_inputs = in.size();
     launch.outputs = out.data(), launch.n_outputs = out.size();
     launch.parallel_for = parallel_for;
     launch.threads = &threads;
     Ref<Storage> scratch;
-    if (prepared_.scratch_bytes) scratch = Storage::allocate(allocator, prepared_.scratch_bytes), launch.scratch = scratch->data();
+    const Device device = out.empty() ? Device::cpu : out[0].device;
+    if (prepared_.scratch_bytes) scratch = Storage::allocate(devices.allocator(device), prepared_.scratch_bytes), launch.scratch = scratch->data();
+    if (device != Device::cpu) launch.native_stream = devices.accelerator(device).native_stream();
     return prepared_.run(&launch, prepared_.state);
   }
 
@@ -106,8 +126,8 @@ class Kept : public Counted<Kept> {
 
 class EagerRunner : public OpRunner {
  public:
-  EagerRunner(Executors executors, const Allocator& allocator, ThreadPool& threads)
-      : executors_(std::move(executors)), allocator_(allocator), threads_(threads) {
+  EagerRunner(Executors executors, Devices& devices, ThreadPool& threads)
+      : executors_(std::move(executors)), devices_(devices), threads_(threads) {
     for (size_t i = 0; i + 1 < executors_.size(); i++)
       if (executors_[i]->desc().flags & kStrided) named_.insert(named_.end(), executors_[i]->desc().ops.begin(), executors_[i]->desc().ops.end());
   }
@@ -115,8 +135,10 @@ class EagerRunner : public OpRunner {
   Status* run(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in, std::span<const Buffer> out) override {
     bool named = std::find(named_.begin(), named_.end(), op.name()) != named_.end();
     for (const Arg& a : args) named = named && a.kind != ArgKind::values;
+    for (const Buffer& b : in) named = named || b.device != Device::cpu;
+    for (const Buffer& b : out) named = named || b.device != Device::cpu;
     if (!named) return op.reference({in, out, args, &op, &threads_});
-    return find(op, args, in, out)->run(in, out, allocator_, threads_);
+    return find(op, args, in, out)->run(in, out, devices_, threads_);
   }
 
  private:
@@ -136,7 +158,7 @@ class EagerRunner : public OpRunner {
   }
 
   const Executors executors_;
-  const Allocator allocator_;
+  Devices& devices_;
   ThreadPool& threads_;
   std::vector<std::string_view> named_;
   std::shared_mutex mutex_;
@@ -145,8 +167,8 @@ class EagerRunner : public OpRunner {
 
 }  // namespace
 
-std::unique_ptr<OpRunner> eager_runner(Executors executors, const Allocator& allocator, ThreadPool& threads) {
-  return std::make_unique<EagerRunner>(std::move(executors), allocator, threads);
+std::unique_ptr<OpRunner> eager_runner(Executors executors, Devices& devices, ThreadPool& threads) {
+  return std::make_unique<EagerRunner>(std::move(executors), devices, threads);
 }
 
 }  // namespace thunder

@@ -33,6 +33,7 @@ enum ExecutorFlag : uint32_t {
   kCallerThread = 2,  // must run on the thread that called
   kInPlace = 4,       // its regions of elementwise lines read an element of every input before they write that element
   kLeads = 1 << 17,   // runs the launch's follower on each part of its first result
+  kAnyDevice = 1 << 18,  // asked about lines on every device; without it, about those whose tensors are all on the CPU
   kMayFail = 1 << 16, // its lines may fail when they run: all executors of callers
 };
 

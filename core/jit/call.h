@@ -91,6 +91,7 @@ class Compiled : public Counted<Compiled> {
   // Computes again what depends on frozen tensors that were written.
   Status* renew(const Entry& entry);
   void check_writes(const Entry& entry, const Inputs& in) const;
+  Ref<Tensor> fresh(const DenseType& type) const;
   void make_results(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, bool& copy) const;
   Ref<Tensor> result_tensor(const Entry& entry, const Inputs& in, size_t leaf, Tensor& bound, bool& copy) const;
   static void copy_to_bound(const Entry& entry, const Values& bound, ResultTensors& results);

@@ -141,7 +141,7 @@ std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const
   }
   const Trace& final = entry->traces.back();
   entry->program = std::make_unique<Program>(final, layouts(final, *entry, in), fixed_addresses(*entry), std::move(prepared.preparer),
-                                             context.allocator(), context.threads());
+                                             context.devices(), context.threads());
   entry->compile_ms = now_ms() - transformed;
   entry->writes = !final.writes.empty();
   for (const Write& w : final.writes) entry->written.push_back(w.input);

@@ -8,20 +8,23 @@
 #include "executors/amx/amx.h"
 #include "executors/attention/attention.h"
 #include "executors/convolution/convolution.h"
+#include "executors/cublaslt/cublaslt.h"
 #include "executors/eager.h"
 #include "executors/fusion/fusion.h"
 #include "executors/half/half.h"
 #include "executors/host/host.h"
 #include "executors/onednn/onednn.h"
 #include "executors/pooling/pooling.h"
+#include "executors/transfer/transfer.h"
 #include "jit/pipeline.h"
 
 namespace thunder {
 
-Context::Context(const ContextHooks& hooks) : hooks_(hooks), machine_(read_machine()), threads_(machine_.threads) {
+Context::Context(const ContextHooks& hooks) : hooks_(hooks), machine_(read_machine()), devices_(hooks.allocator), threads_(machine_.threads) {
   if (hooks_.allocator.ours) {
     block_cache_.reset(BlockCache::open(hooks_.allocator, BlockCache::kDefaultLimit));
     hooks_.allocator = block_cache_->allocator();
+    devices_.set_host(hooks_.allocator);
   }
   TensorType state;
   state.dtype = DType::i64;
@@ -45,7 +48,10 @@ Context::Context(const ContextHooks& hooks) : hooks_(hooks), machine_(read_machi
   log(1, "onednn", found);
   if (auto attention = attention_executor(machine_)) executors_.push_back(make<Executor>(*attention));
   else missing_.emplace_back("attention", kNoVectors);
+  executors_.push_back(make<Executor>(cublaslt_executor(devices_)));
   executors_.push_back(make<Executor>(fusion_executor(machine_)));
+  executors_.push_back(make<Executor>(transfer_executor(devices_)));
+  executors_.push_back(make<Executor>(through_host_executor(devices_)));
   executors_.push_back(make<Executor>(host_executor()));
   default_executors_ = executors_;
   // By name alone.
@@ -55,7 +61,7 @@ Context::Context(const ContextHooks& hooks) : hooks_(hooks), machine_(read_machi
   }
   if (auto tuned = onednn_autotuned_executor(machine_, threads_, BlobStore::default_folder())) add_executor(make<Executor>(*tuned));
   else missing_.emplace_back("onednn_max_autotune", found);
-  runner_ = eager_runner(default_executors_, hooks_.allocator, threads_);
+  runner_ = eager_runner(default_executors_, devices_, threads_);
 }
 
 Context::~Context() {
@@ -67,7 +73,7 @@ Context::~Context() {
   if (hooks_.destroy) hooks_.destroy(hooks_.user);
 }
 
-ScopeEnvironment Context::scope_environment() { return {&registry_, hooks_.allocator, runner_.get(), random_, this}; }
+ScopeEnvironment Context::scope_environment() { return {&registry_, hooks_.allocator, runner_.get(), random_, this, &devices_}; }
 
 void Context::use_threads(size_t threads) {
   threads_.resize(threads ? threads : thread_count());

@@ -6,6 +6,7 @@
 #include "base/machine.h"
 #include "base/thread_pool.h"
 #include "device/block_cache.h"
+#include "device/devices.h"
 #include "executors/claim.h"
 #include "modules/kind.h"
 #include "passes/custom.h"
@@ -28,6 +29,7 @@ class Context : public Counted<Context> {
 
   Registry& registry() { return registry_; }
   const Allocator& allocator() const { return hooks_.allocator; }
+  Devices& devices() { return devices_; }
   ThreadPool& threads() { return threads_; }
   // What executors plan for.
   const Machine& machine() const { return machine_; }
@@ -68,6 +70,7 @@ class Context : public Counted<Context> {
     void operator()(BlockCache* cache) const { cache->close(); }
   };
   std::unique_ptr<BlockCache, Close> block_cache_;
+  Devices devices_;
   Registry registry_;
   ModuleKinds module_kinds_;
   std::unique_ptr<OpRunner> runner_;

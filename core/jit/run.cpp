@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "jit/call.h"
+#include "tensor/transfer.h"
 
 namespace thunder {
 namespace {
@@ -84,7 +85,7 @@ Ref<Tensor> Compiled::result_tensor(const Entry& entry, const Inputs& in, size_t
   }
   if (apart) return Ref<Tensor>(&bound);
   copy = true;
-  return Tensor::empty(context_->allocator(), dense);
+  return fresh(dense);
 }
 
 // A call that begins after the write finds either the new values or the old version, and then waits here; those that run
@@ -99,12 +100,17 @@ Status* Compiled::renew(const Entry& entry) {
   return nullptr;
 }
 
+inline Ref<Tensor> Compiled::fresh(const DenseType& type) const {
+  if (type.type.device == Device::cpu) [[likely]] return Tensor::empty(context_->allocator(), type);
+  return Tensor::empty(context_->devices().allocator(type.type.device), type);
+}
+
 inline void Compiled::make_results(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, bool& copy) const {
   const DenseType* dense = entry.program->plan().outputs.data();  // as results count up
   for (size_t leaf = 0; leaf < entry.results.size(); leaf++) {
     if (entry.results[leaf].output == ResultLeaf::kConstant) continue;
     Tensor* given = bound && leaf < bound->size() ? (*bound)[leaf].bound.get() : nullptr;
-    results.push(given ? result_tensor(entry, in, leaf, *given, copy) : Tensor::empty(context_->allocator(), *dense));
+    results.push(given ? result_tensor(entry, in, leaf, *given, copy) : fresh(*dense));
     dense++;
   }
 }
@@ -127,7 +133,14 @@ Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound,
     return t && t->concrete() ? t->data() : reinterpret_cast<std::byte*>(&numbers[i]);
   };
   const auto output = [&](uint32_t i) { return results.get(i)->data(); };
-  if (Status* failed = entry.program->run(input, output, stream)) return failed;
+  // Work on the caller's stream and ours: one after the other.
+  if (stream)
+    for (Accelerator* a : entry.program->accelerators())
+      if (Status* failed = a->wait_for(stream)) return failed;
+  if (Status* failed = entry.program->run(input, output)) return failed;
+  if (stream)
+    for (Accelerator* a : entry.program->accelerators())
+      if (Status* failed = a->let_wait(stream)) return failed;
   for (uint32_t w : entry.written)
     if (Tensor* t = input_tensor(entry, in, w)) t->bump();
   if (any_copy) copy_to_bound(entry, *bound, results);
@@ -140,7 +153,7 @@ void Compiled::copy_to_bound(const Entry& entry, const Values& bound, ResultTens
     const uint32_t output = entry.results[leaf].output;
     const Ref<Tensor>& t = bound[leaf].bound;
     if (output == ResultLeaf::kConstant || !t || results.get(output) == t.get()) continue;
-    copy_strided(results.get(output)->buffer(), t->buffer());
+    copy_elements(*results.get(output), *t);
     t->bump();
     results.replace(output, t);
   }

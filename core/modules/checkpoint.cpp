@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "tensor/safetensors.h"
+#include "tensor/transfer.h"
 
 namespace thunder {
 namespace {
@@ -81,7 +82,7 @@ void load_module(Module& module, const std::string& path, bool strict, const All
   problems.check(path);
 
   for (auto& [tensor, from] : chosen) {
-    copy_strided(from->tensor->buffer(), tensor->buffer());
+    copy_elements(*from->tensor, *tensor);
     tensor->bump();
   }
 }

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "modules/kind.h"
+#include "tensor/transfer.h"
 #include "tracer/eager.h"
 
 namespace thunder {
@@ -143,9 +144,26 @@ void Module::set_training(bool training) {
   Generation::bump(changed);
 }
 
-void Module::to(Device device) {
-  // Every tensor is on the CPU, the one device there is.
-  require(device == Device::cpu, "to: no device '", thunder::name(device), "' is available; there is: cpu");
+template <class Wants, class Convert>
+void Module::replace(const Wants& wants, const Convert& convert) {
+  std::unordered_map<const Tensor*, Ref<Tensor>> converted;
+  std::vector<NamedSlot*> slots;
+  std::vector<Generation::Pointer> changed;
+  for (auto& at : modules_of(*this)) {
+    for (NamedSlot& slot : at.module->tensors_) {
+      if (!wants(slot.tensor->type())) continue;
+      slots.push_back(&slot);
+      changed.push_back(at.module->generation_);
+      if (!converted.contains(slot.tensor.get())) converted.emplace(slot.tensor.get(), convert(slot.tensor));
+    }
+  }
+  Generation::bump(changed);
+  for (NamedSlot* slot : slots) slot->tensor = converted.at(slot->tensor.get());
+}
+
+void Module::to(Devices& devices, Device device) {
+  if (device != Device::cpu) devices.accelerator(device);  // a module without tensors too
+  replace([&](const TensorType& t) { return t.device != device; }, [&](const Ref<Tensor>& t) { return moved(t, devices, device); });
 }
 
 void Module::to(const ScopeEnvironment& environment, DType dtype) {
@@ -154,24 +172,13 @@ void Module::to(const ScopeEnvironment& environment, DType dtype) {
   EagerScope scope(environment, false);
   Any wanted;
   wanted.kind = ArgKind::dtype, wanted.dtype = dtype;
-  std::unordered_map<const Tensor*, Ref<Tensor>> converted;
-  std::vector<NamedSlot*> slots;
-  std::vector<Generation::Pointer> changed;
-  for (auto& at : modules_of(*this)) {
-    for (NamedSlot& slot : at.module->tensors_) {
-      const DType is = slot.tensor->type().dtype;
-      if (!is_real(is) || is == dtype) continue;
-      slots.push_back(&slot);
-      changed.push_back(at.module->generation_);
-      if (converted.contains(slot.tensor.get())) continue;
-      const Any args[] = {Any::tensor(slot.tensor.get()), wanted};
-      Tensor* made = scope.invoke("to", args, nullptr, nullptr, 0, nullptr);
-      if (scope.status()) throw Error(scope.status());
-      converted.emplace(slot.tensor.get(), Ref<Tensor>(made));
-    }
-  }
-  Generation::bump(changed);
-  for (NamedSlot* slot : slots) slot->tensor = converted.at(slot->tensor.get());
+  replace([&](const TensorType& t) { return is_real(t.dtype) && t.dtype != dtype; },
+          [&](const Ref<Tensor>& t) {
+            const Any args[] = {Any::tensor(t.get()), wanted};
+            Tensor* made = scope.invoke("to", args, nullptr, nullptr, 0, nullptr);
+            if (scope.status()) throw Error(scope.status());
+            return Ref<Tensor>(made);
+          });
 }
 
 Ref<Module> Module::copy(const Allocator& allocator) {

@@ -45,8 +45,8 @@ class Module : public Counted<Module> {
   void set_forward(Ref<Function> forward);
   // Of this module and all below it.
   void set_training(bool training);
-  // Throws for a device that is not there.
-  void to(Device device);
+  // Tensors of this module and all below it as new ones on a device; as below. Throws for a device that is not there.
+  void to(Devices& devices, Device device);
   // Real tensors of this module and all below it as new ones of a real dtype; what is one tensor stays one. All of
   // them or, when this throws, none.
   void to(const ScopeEnvironment& environment, DType dtype);
@@ -65,6 +65,10 @@ class Module : public Counted<Module> {
 
  private:
   void check_name(std::string_view name) const;
+  // Tensors of this module and all below it, of the types that `wants` says, by what `convert` makes of each: all of them or,
+  // when this throws, none. What is one tensor stays one.
+  template <class Wants, class Convert>
+  void replace(const Wants& wants, const Convert& convert);
   void changed();
 
   const ModuleKind& kind_;

@@ -8,6 +8,7 @@
 #include "modules/access.h"
 #include "modules/groups.h"
 #include "modules/text.h"
+#include "tensor/transfer.h"
 
 namespace thunder {
 namespace {
@@ -21,9 +22,9 @@ const OptimizerRow& find_row(std::string_view kind) {
   fail(Code::not_found, "unknown optimizer '", kind.substr(0, 80), "'", suggest(kind, names));
 }
 
-Ref<Tensor> zeros(const Allocator& allocator, TensorType type) {
-  auto t = Tensor::empty(allocator, type);
-  std::fill_n(t->data(), t->bytes(), std::byte{0});
+Ref<Tensor> zeros(const ScopeEnvironment& environment, const TensorType& type) {
+  auto t = environment.empty(type);
+  fill_with_zeros(*t);
   return t;
 }
 
@@ -106,7 +107,7 @@ void Optimizer::add_moments(const ModuleEnvironment& environment, const Group& g
     for (size_t i = group.first; i < group.end; i++) {
       TensorType type = params[i]->type();
       type.dtype = compute_dtype(type.dtype);
-      set_path(environment, *state_, join_path(moment, names[i]), zeros(environment.scope.allocator, type));
+      set_path(environment, *state_, join_path(moment, names[i]), zeros(environment.scope, type));
     }
 }
 

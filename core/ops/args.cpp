@@ -125,7 +125,7 @@ void CompleteArgs::place(const Schema& schema, size_t at, const Arg& given) {
       break;
     case ParamKind::device:
       if (given.kind == ArgKind::device) return;
-      if (given.kind == ArgKind::string && given.text() == "cpu") return void(out = Arg::of(Device::cpu));
+      if (given.kind == ArgKind::string && find_device(given.text()) != Device::none) return void(out = Arg::of(find_device(given.text())));
       break;
   }
   wrong_kind(schema, p, given);

@@ -89,6 +89,10 @@ void append(std::string& out, const Call* c) {
   }
 }
 
+Var to_device(Var x, Device device) {
+  return x.type().device == device ? x : x.builder->call("prims.to_device", {x, device});
+}
+
 Var full(Builder& b, std::span<const Dim> shape, double value, DType dtype, Device device) {
   return b.call("prims.full", {shape, value, dtype, device});
 }
@@ -170,13 +174,16 @@ Operands promoted(const Call& c, std::initializer_list<size_t> params, bool to_r
   Promotion p;
   Shape shape;
   Device device = Device::none;
+  bool stays = false;  // one of them is where all are to be
   for (size_t i : params) {
     add_operand(p, c, i);
     if (c.args[i].kind != ArgKind::value) continue;
     const TensorType& t = c.type(i);
-    const bool scalar = t.rank() == 0;
-    c.require(device == Device::none || scalar || t.device == device, "tensors are on different devices; ", c.types());
-    if (device == Device::none || !scalar) device = t.device;
+    // As in PyTorch: a tensor of rank 0 on the CPU goes where the others are.
+    const bool follows = t.rank() == 0 && t.device == Device::cpu;
+    c.require(follows || !stays || t.device == device, "tensors are on different devices; ", c.types());
+    if (!follows || !stays) device = t.device;
+    stays = stays || !follows;
     try {
       shape = broadcast(shape, t.shape);
     } catch (const Error& e) {
@@ -187,7 +194,7 @@ Operands promoted(const Call& c, std::initializer_list<size_t> params, bool to_r
   Operands out;
   for (size_t i : params) {
     const Arg& a = c.args[i];
-    Var v = a.kind == ArgKind::value ? convert(c.builder.var(a.v), dtype)
+    Var v = a.kind == ArgKind::value ? to_device(convert(c.builder.var(a.v), dtype), device)
                                      : full(c.builder, {}, number_of(a), dtype, device == Device::none ? Device::cpu : device);
     out.push_back(expand_to(v, shape));
   }

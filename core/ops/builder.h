@@ -157,6 +157,7 @@ void append(std::string& out, const Call* call);
 
 // Helpers that decompositions share.
 Var convert(Var x, DType dtype);                          // no-op when it has it
+Var to_device(Var x, Device device);                      // no-op when it is there
 Var expand_to(Var x, std::span<const Dim> shape);         // broadcasts; no-op when it has it
 Var reshape_to(Var x, std::span<const Dim> shape);        // no-op when it has it
 Var permute_to(Var x, std::span<const Dim> order);

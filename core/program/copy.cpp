@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tensor/tensor.h"
+#include "tensor/transfer.h"
 
 namespace thunder {
 
@@ -24,6 +24,10 @@ Status* run_copy(const Launch* l, void*) {
   };
   const int64_t each = to.elements() / std::max<int64_t>(1, parts);
   return l->parallel_for(l, parts, 1 + kFew / std::max<int64_t>(1, each), some, const_cast<Launch*>(l));
+}
+
+Status* run_copy_on_device(const Launch* l, void* state) {
+  return copy_on_device(*static_cast<Accelerator*>(state), l->inputs[0], l->outputs[0]);
 }
 
 }  // namespace thunder

@@ -1,4 +1,4 @@
-// The step that copies a tensor to another place.
+// The steps that copy a tensor to another place.
 #pragma once
 
 #include "program/launch.h"
@@ -6,5 +6,7 @@
 namespace thunder {
 
 Status* run_copy(const Launch* launch, void* state);
+// In the memory of one device; `state` is its Accelerator.
+Status* run_copy_on_device(const Launch* launch, void* state);
 
 }  // namespace thunder

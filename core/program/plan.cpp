@@ -32,12 +32,21 @@ class Planner {
     settle_followers(trace_, preparer_, all_);
     emit_steps();
     finish_outputs();
-    plan_.arena_bytes = arena_.top();
+    for (size_t i = 0; i < arenas_.size(); i++) plan_.arenas[i].bytes = arenas_[i].top();
     return std::move(plan_);
   }
 
  private:
   const TensorType& type(ValueId v) const { return trace_.type(v); }
+
+  // The number of a device's arena, which begins with the first value on it.
+  uint32_t arena_of(Device device) {
+    for (uint32_t i = 0; i < plan_.arenas.size(); i++)
+      if (plan_.arenas[i].device == device) return i;
+    plan_.arenas.push_back({device});
+    arenas_.emplace_back();
+    return static_cast<uint32_t>(arenas_.size() - 1);
+  }
 
   void place_inputs() {
     locations_.resize(trace_.store->size());
@@ -87,8 +96,10 @@ class Planner {
       for (ValueId r : n.results) known[r] = all;
       if (!all || is_view_[i]) continue;
       for (ValueId r : n.results) {
-        roots_[r] = {Place::constant, 0, static_cast<int64_t>(plan_.constant_bytes), true, static_cast<int64_t>(i), kNever};
-        plan_.constant_bytes = static_cast<size_t>(checked_add(static_cast<int64_t>(plan_.constant_bytes), aligned(dense_bytes(type(r)))));
+        const uint32_t arena = arena_of(type(r).device);
+        size_t& bytes = plan_.arenas[arena].constant_bytes;
+        roots_[r] = {Place::constant, arena, static_cast<int64_t>(bytes), true, static_cast<int64_t>(i), kNever};
+        bytes = static_cast<size_t>(checked_add(static_cast<int64_t>(bytes), aligned(dense_bytes(type(r)))));
       }
     }
   }
@@ -190,9 +201,10 @@ class Planner {
     if (preparer_.takes_strided(n)) return copies;
     for_each_value(n.args, [&](ValueId v) {
       if (is_dense(concrete(type(v).shape), locations_[v].strides)) return;
-      const int64_t at = arena_.allocate(aligned(dense_bytes(type(v))));
+      const uint32_t arena = arena_of(type(v).device);
+      const int64_t at = arenas_[arena].allocate(aligned(dense_bytes(type(v))));
       copies.emplace_back(v, at);
-      add_copy(v, Place::arena, 0, at, dense_strides(type(v).shape));
+      add_copy(v, Place::arena, arena, at, dense_strides(type(v).shape));
     });
     return copies;
   }
@@ -204,6 +216,7 @@ class Planner {
     add_buffer(from);
     add_buffer(place, index, offset, type(from), strides);
     step.n_inputs = step.n_outputs = 1;
+    step.arena = arena_of(type(from).device);
     plan_.steps.push_back(step);
   }
 
@@ -217,7 +230,7 @@ class Planner {
     size_t next_copy = 0;
     auto add_input = [&](ValueId v) {
       if (next_copy == copies.size() || copies[next_copy].first != v) return add_buffer(v);
-      add_buffer(Place::arena, 0, copies[next_copy++].second, type(v), dense_strides(type(v).shape));
+      add_buffer(Place::arena, arena_of(type(v).device), copies[next_copy++].second, type(v), dense_strides(type(v).shape));
     };
     for (size_t i = 0; i < n.args.size(); i++) {
       const Arg& a = n.args[i];
@@ -226,11 +239,20 @@ class Planner {
       if (a.kind == ArgKind::values)
         for (ValueId v : a.value_list()) add_input(v);
     }
-    for (auto& [v, at] : copies) arena_.release(at, aligned(dense_bytes(type(v))));
+    for (auto& [v, at] : copies) arenas_[arena_of(type(v).device)].release(at, aligned(dense_bytes(type(v))));
     step.n_inputs = static_cast<uint32_t>(plan_.buffers.size()) - step.first;
     for (ValueId r : n.results) add_buffer(r);
     step.n_outputs = static_cast<uint32_t>(n.results.size());
+    step.arena = arena_of(runs_on(n));
     plan_.steps.push_back(step);
+  }
+
+  // The device that a line keeps busy: of one that moves between devices, the one that is not the CPU.
+  Device runs_on(const Node& n) const {
+    Device device = Device::cpu;
+    for_each_value(n.args, [&](ValueId v) { device = type(v).device == Device::cpu ? device : type(v).device; });
+    for (ValueId r : n.results) device = type(r).device == Device::cpu ? device : type(r).device;
+    return device;
   }
 
   // The number of the input that `v` is.
@@ -254,16 +276,17 @@ class Planner {
         for (ValueId r : n.results) {
           Root& root = roots_[r];
           if (locations_[r].root == r && !root.placed && root.place == Place::arena) {
-            root.offset = arena_.allocate(aligned(std::max<size_t>(1, dense_bytes(type(r)))));
+            root.index = arena_of(type(r).device);
+            root.offset = arenas_[root.index].allocate(aligned(std::max<size_t>(1, dense_bytes(type(r)))));
             root.placed = true;
             const auto last = static_cast<size_t>(std::max(root.last_use, static_cast<int64_t>(i)));
             dying[last].push_back(r);
-            plan_.slots.push_back({numbers_[r], root.offset, dense_bytes(type(r)), i + 1, std::min(last + 1, trace_.nodes.size())});
+            plan_.slots.push_back({numbers_[r], root.index, root.offset, dense_bytes(type(r)), i + 1, std::min(last + 1, trace_.nodes.size())});
           }
         }
         add_step(i);
       }
-      for (ValueId r : dying[i]) arena_.release(roots_[r].offset, aligned(std::max<size_t>(1, dense_bytes(type(r)))));
+      for (ValueId r : dying[i]) arenas_[roots_[r].index].release(roots_[r].offset, aligned(std::max<size_t>(1, dense_bytes(type(r)))));
     }
   }
 
@@ -285,7 +308,7 @@ class Planner {
   const std::vector<Sizes>& strides_;
   const Preparer& preparer_;
   Plan plan_;
-  ArenaPlan arena_;
+  std::vector<ArenaPlan> arenas_ = std::vector<ArenaPlan>(1);  // as those of the plan
   Locations all_;
   std::vector<Location>& locations_ = all_.at;
   std::vector<Root>& roots_ = all_.roots;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "program/copy.h"
 
 namespace thunder {
 namespace {
@@ -14,12 +15,13 @@ Status* parallel_for(const Launch* launch, int64_t n, int64_t grain, ThreadPool:
 }  // namespace
 
 Program::Program(const Trace& trace, const std::vector<Sizes>& strides, std::span<void* const> fixed, std::unique_ptr<Preparer> preparer,
-                 const Allocator& allocator, ThreadPool& threads)
-    : trace_(trace), plan_(plan_memory(trace, strides, *preparer)), allocator_(allocator), threads_(threads), preparer_(std::move(preparer)),
+                 Devices& devices, ThreadPool& threads)
+    : trace_(trace), plan_(plan_memory(trace, strides, *preparer)), devices_(devices), threads_(threads), preparer_(std::move(preparer)),
       fixed_(fixed.begin(), fixed.end()), n_given_(trace.inputs.size() - fixed.size()) {
+  for (const DeviceArena& a : plan_.arenas) accelerators_.push_back(a.device == Device::cpu ? nullptr : &devices.accelerator(a.device));
   try {
     prepare_steps();
-    constants_ = Storage::allocate(allocator_, plan_.constant_bytes);
+    constants_ = allocate(&DeviceArena::constant_bytes);
     find_patches();
     first_ = make_frame();
     if (Status* failed = run_once(*first_)) throw Error(Ref<Status>::adopt(failed));
@@ -63,20 +65,24 @@ Prepared Program::prepare_step(Step& step, std::span<const Buffer> layouts) {
   return p;
 }
 
-// A step that runs part by part is no longer one by itself. Steps have their scratch in one place, one after the other; who runs inside
-// of another behind the other's.
+// A step that runs part by part is no longer one by itself. Steps have their scratch in one place of their arena, one after the other;
+// who runs inside of another behind the other's.
 void Program::prepare_steps() {
-  const auto scratch = static_cast<int64_t>(plan_.arena_bytes);
-  int64_t behind = scratch;  // the scratch of the step before
+  std::vector<int64_t> scratch, behind;  // by arena; behind: the scratch of the step before
+  for (const DeviceArena& a : plan_.arenas) scratch.push_back(static_cast<int64_t>(a.bytes));
+  behind = scratch;
   std::vector<Buffer> layouts;
   for (const BufferPlan& b : plan_.buffers) layouts.push_back(layout(b));
   std::vector<Step> steps;
   for (Step& step : plan_.steps) {
+    Accelerator* const accelerator = accelerators_[step.arena];
+    if (!step.node && accelerator) step.run = run_copy_on_device, step.state = accelerator;
     const Prepared p = step.node ? prepare_step(step, layouts) : Prepared();
-    const int64_t begin = p.run_tile ? behind : scratch;
+    const int64_t begin = p.run_tile ? behind[step.arena] : scratch[step.arena];
     if (p.scratch_bytes) step.scratch = begin;
-    behind = checked_add(begin, checked_add(static_cast<int64_t>(p.scratch_bytes), kAlign - 1) / kAlign * kAlign);
-    plan_.arena_bytes = std::max(plan_.arena_bytes, static_cast<size_t>(behind));
+    behind[step.arena] = checked_add(begin, checked_add(static_cast<int64_t>(p.scratch_bytes), kAlign - 1) / kAlign * kAlign);
+    size_t& bytes = plan_.arenas[step.arena].bytes;
+    bytes = std::max(bytes, static_cast<size_t>(behind[step.arena]));
     if (!p.run_tile) {
       steps.push_back(step);
       settles_.push_back(p.settle);
@@ -89,13 +95,26 @@ void Program::prepare_steps() {
   plan_.steps = std::move(steps);
 }
 
+size_t Program::peak_bytes(Device device) const {
+  for (const DeviceArena& a : plan_.arenas)
+    if (a.device == device) return a.bytes + a.constant_bytes + (device == Device::cpu ? kept_bytes_.load() : 0);
+  return 0;
+}
+
+std::vector<Ref<Storage>> Program::allocate(size_t DeviceArena::*bytes) const {
+  std::vector<Ref<Storage>> out;
+  for (const DeviceArena& a : plan_.arenas) out.push_back(Storage::allocate(devices_.allocator(a.device), a.*bytes));
+  return out;
+}
+
 Launch Program::launch_of(const Step& s, const Frame& frame) const {
   Launch launch;
   launch.inputs = frame.buffers.data() + s.first;
   launch.n_inputs = s.n_inputs;
   launch.outputs = launch.inputs + s.n_inputs;
   launch.n_outputs = s.n_outputs;
-  launch.scratch = s.scratch < 0 ? nullptr : frame.arena->data() + s.scratch;
+  launch.scratch = s.scratch < 0 ? nullptr : frame.arenas[s.arena]->data() + s.scratch;
+  if (accelerators_[s.arena]) launch.native_stream = accelerators_[s.arena]->native_stream();
   launch.parallel_for = parallel_for;
   launch.threads = &threads_;
   return launch;
@@ -103,11 +122,11 @@ Launch Program::launch_of(const Step& s, const Frame& frame) const {
 
 std::unique_ptr<Program::Frame> Program::make_frame() const {
   auto frame = std::make_unique<Frame>();
-  frame->arena = Storage::allocate(allocator_, plan_.arena_bytes);
+  frame->arenas = allocate(&DeviceArena::bytes);
   for (const BufferPlan& b : plan_.buffers) {
     Buffer buffer = layout(b);
-    if (b.rank >= 0 && b.place == Place::arena) buffer.data = frame->arena->data() + b.offset;
-    if (b.rank >= 0 && b.place == Place::constant) buffer.data = constants_->data() + b.offset;
+    if (b.rank >= 0 && b.place == Place::arena) buffer.data = frame->arenas[b.index]->data() + b.offset;
+    if (b.rank >= 0 && b.place == Place::constant) buffer.data = constants_[b.index]->data() + b.offset;
     if (b.place == Place::input && b.index >= n_given_) buffer.data = static_cast<std::byte*>(fixed_[b.index - n_given_]) + b.offset;
     frame->buffers.push_back(buffer);
   }
@@ -141,12 +160,6 @@ Program::Frame* Program::another_frame(Status*& failed) noexcept {
 void Program::give_back(Frame& frame) {
   std::lock_guard lock(mutex_);
   idle_.push_back(&frame);
-}
-
-void Program::set_stream(Frame& frame, void* stream) {
-  frame.stream = stream;
-  for (auto* launches : {&frame.launches, &frame.follower_launches})
-    for (Launch& launch : *launches) launch.native_stream = stream;
 }
 
 uint64_t Program::runs() const {

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "base/thrown.h"
+#include "device/devices.h"
 #include "program/launch.h"
 #include "tensor/tensor.h"
 
@@ -17,7 +18,7 @@ enum class Place : uint8_t { arena, input, output, constant };
 
 struct BufferPlan {
   Place place = Place::arena;
-  uint32_t index = 0;    // which input or output
+  uint32_t index = 0;    // which input, output, or arena (of the arena itself, and of its constants)
   int64_t offset = 0;    // bytes from the start of the arena, the constants, or the tensor's first element
   DType dtype = DType::none;
   Device device = Device::cpu;
@@ -29,7 +30,8 @@ struct Step {
   Status* (*run)(const Launch*, void* state) = nullptr;
   void* state = nullptr;
   uint32_t first = 0, n_inputs = 0, n_outputs = 0;  // its buffers: inputs, then outputs
-  int64_t scratch = -1;                             // arena offset, or none
+  int64_t scratch = -1;                             // offset in its arena, or none
+  uint32_t arena = 0;                               // of the device that it runs on
   const Node* node = nullptr;                       // what it came from; null for a copy that the plan added
   int32_t follows = -1;                             // the input that the step before it makes, if it may run part by part after that one
   int32_t follower = -1;                            // among Plan::followers, or none
@@ -45,9 +47,17 @@ struct InputPlan {
 // Where a value lies in the arena: for the report, not for running.
 struct ArenaSlot {
   uint32_t value;       // k of t[k], as the trace prints
+  uint32_t arena;
   int64_t offset;
   size_t bytes;
   size_t first, last;   // the lines, counted from 1, from the one that makes it to the last one that reads it
+};
+
+// What a program needs of one device's memory.
+struct DeviceArena {
+  Device device = Device::cpu;
+  size_t bytes = 0;           // of one call
+  size_t constant_bytes = 0;  // of the program
 };
 
 struct Plan {
@@ -58,8 +68,7 @@ struct Plan {
   std::vector<int64_t> layouts;
   std::vector<InputPlan> inputs;
   std::vector<DenseType> outputs;
-  size_t arena_bytes = 0;
-  size_t constant_bytes = 0;
+  std::vector<DeviceArena> arenas = {{}};  // the CPU's, then those of other devices that the trace names
   size_t constant_steps = 0;  // the first steps depend on nothing that changes: they run once, when the program is made
 };
 
@@ -98,14 +107,14 @@ class Program {
  public:
   // Requires: a claimed trace. `fixed`: the addresses of its last inputs, whose memory is the same at every call.
   Program(const Trace& trace, const std::vector<Sizes>& strides, std::span<void* const> fixed, std::unique_ptr<Preparer> preparer,
-          const Allocator& allocator, ThreadPool& threads);
+          Devices& devices, ThreadPool& threads);
   ~Program();
   Program(const Program&) = delete;
 
   // input(i): the first element of input i, of those that some step reads or writes and that are not fixed; output(i): dense memory of
   // output i's type. Neither throws. Any thread. Null, or an owned status that says which step failed.
   template <class Input, class Output>
-  Status* run(const Input& input, const Output& output, void* native_stream) noexcept;
+  Status* run(const Input& input, const Output& output) noexcept;
 
   // Runs once more what ran when the program was made: frozen inputs have changed. Requires: it is not running. Null, or an
   // owned status.
@@ -115,19 +124,21 @@ class Program {
   // How often it has run, or is running.
   uint64_t runs() const;
   const Trace& trace() const { return trace_; }
-  size_t peak_bytes() const { return plan_.arena_bytes + plan_.constant_bytes + kept_bytes_; }
+  // On the CPU, or on another device; 0 of one that it does not use.
+  size_t peak_bytes(Device device = Device::cpu) const;
+  // Of the devices other than the CPU: what run() asks of them may still be going on when it returns.
+  std::span<Accelerator* const> accelerators() const { return std::span(accelerators_).subspan(1); }
   // What steps keep of frozen inputs.
   size_t kept_bytes() const { return kept_bytes_; }
 
  private:
   // What one running call needs: its arena, and argument blocks that point into it. Only who holds it changes it.
   struct Frame {
-    Ref<Storage> arena;
+    std::vector<Ref<Storage>> arenas;
     std::vector<Buffer> buffers;
     std::vector<Launch> launches;
     std::vector<Launch> follower_launches;
     std::vector<Follower> followers;
-    void* stream = nullptr;          // that the launches name
     std::atomic<uint64_t> runs{0};   // by its holder alone: no locked instruction
     std::atomic<bool> busy{false};   // of the first frame
   };
@@ -151,14 +162,15 @@ class Program {
   Frame* another_frame(Status*& failed) noexcept;
   void release(Frame& frame);
   void give_back(Frame& frame);
-  static void set_stream(Frame& frame, void* stream);
+  std::vector<Ref<Storage>> allocate(size_t DeviceArena::*bytes) const;
 
   Trace trace_;
   Plan plan_;
-  Allocator allocator_;
+  Devices& devices_;
+  std::vector<Accelerator*> accelerators_;  // by arena; the CPU's is null
   ThreadPool& threads_;
   std::unique_ptr<Preparer> preparer_;
-  Ref<Storage> constants_;
+  std::vector<Ref<Storage>> constants_;  // by arena
   std::vector<void*> fixed_;
   size_t n_given_;  // inputs before the fixed ones
   std::vector<Patch> input_patches_, output_patches_;
@@ -203,12 +215,11 @@ inline Status* Program::run_steps(const Frame& frame, size_t begin, size_t end) 
 }
 
 template <class Input, class Output>
-Status* Program::run(const Input& input, const Output& output, void* stream) noexcept {
+Status* Program::run(const Input& input, const Output& output) noexcept {
   Status* failed = nullptr;
   Frame* const frame = acquire(failed);
   if (!frame) return failed;
   frame->runs.store(frame->runs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  if (stream != frame->stream) set_stream(*frame, stream);
   Buffer* const buffers = frame->buffers.data();
   for (const Patch& p : input_patches_) buffers[p.buffer].data = input(p.index) + p.offset;
   for (const Patch& p : output_patches_) buffers[p.buffer].data = output(p.index) + p.offset;

@@ -67,11 +67,11 @@ void call_deleter(void* user) {
 }
 
 template <class Managed>
-Ref<Tensor> take(Managed* managed, bool read_only) {
+Ref<Tensor> take(Managed* managed, bool read_only, Accelerator* owner) {
   const View v = view_of(managed->dl_tensor);
   const bool empty = v.first == nullptr;
   auto storage = Storage::borrow(empty ? nullptr : v.first + v.reach.begin,
-                                 static_cast<size_t>(v.reach.end - v.reach.begin), nullptr, nullptr);
+                                 static_cast<size_t>(v.reach.end - v.reach.begin), nullptr, nullptr, owner);
   auto tensor = Tensor::view(storage, v.type, v.strides, static_cast<size_t>(-v.reach.begin));
   if (read_only) tensor->set_read_only();
   // The last step, so that a failure before leaves the caller the owner.
@@ -112,13 +112,13 @@ std::unique_ptr<Exported<Managed>> give(const Ref<Tensor>& tensor) {
 
 }  // namespace
 
-Ref<Tensor> from_dlpack(DLManagedTensorVersioned* managed) {
+Ref<Tensor> from_dlpack(DLManagedTensorVersioned* managed, Accelerator* owner) {
   require(managed->version.major == kDLPackMajor, "DLPack: version ", managed->version.major, ".",
           managed->version.minor, " is not supported, only ", kDLPackMajor, ".x");
-  return take(managed, managed->flags & kDLPackReadOnly);
+  return take(managed, managed->flags & kDLPackReadOnly, owner);
 }
 
-Ref<Tensor> from_dlpack(DLManagedTensor* managed) { return take(managed, false); }
+Ref<Tensor> from_dlpack(DLManagedTensor* managed, Accelerator* owner) { return take(managed, false, owner); }
 
 DLManagedTensorVersioned* to_dlpack_versioned(const Ref<Tensor>& tensor) {
   auto out = give<DLManagedTensorVersioned>(tensor);

@@ -8,8 +8,9 @@ namespace thunder {
 
 // Takes `managed` over: its deleter, which may be null, runs once, when the last use of the memory ends. When this
 // throws, nothing was taken and the caller still owns it; of another major version only the deleter may be touched.
-Ref<Tensor> from_dlpack(DLManagedTensorVersioned* managed);
-Ref<Tensor> from_dlpack(DLManagedTensor* managed);
+// `owner`: whose memory it is; null: the host's.
+Ref<Tensor> from_dlpack(DLManagedTensorVersioned* managed, Accelerator* owner = nullptr);
+Ref<Tensor> from_dlpack(DLManagedTensor* managed, Accelerator* owner = nullptr);
 
 // Keeps the memory until the consumer calls the deleter, on any thread. A read-only tensor cannot be passed on
 // through the unversioned structure, which has no way to say so.

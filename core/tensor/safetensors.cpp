@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "tensor/file_types.h"
+#include "tensor/transfer.h"
 
 namespace thunder {
 namespace {
@@ -264,7 +265,8 @@ void save_safetensors(const std::string& path, std::span<const NamedTensor> tens
   file.write(std::as_bytes(std::span(&length, 1)));
   file.write(header);
   for (const NamedTensor* item : order) {
-    Ref<Tensor> t = item->tensor->contiguous() ? item->tensor : dense_copy(default_allocator(), *item->tensor);
+    const Ref<Tensor> host = on_host(item->tensor, default_allocator());
+    const Ref<Tensor> t = host->contiguous() ? host : dense_copy(default_allocator(), *host);
     file.write(std::span<const std::byte>(t->data(), t->bytes()));
   }
   file.commit();

@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "tensor/spares.h"
+#include "tensor/transfer.h"
 
 namespace thunder {
 
@@ -72,6 +73,7 @@ Ref<Tensor> Tensor::empty(const Allocator& allocator, const DenseType& dense) {
 }
 
 Ref<Tensor> Tensor::allocate(const Allocator& allocator, const DenseType& dense) {
+  ensure((dense.type.device == Device::cpu) == !allocator.accelerator, "a tensor's memory is not of its device");
   auto storage = Storage::allocate(allocator, dense.bytes, sizeof(Tensor));
   auto t = Ref<Tensor>::adopt(new (storage->room()) Tensor);
   t->beside_ = true;
@@ -160,8 +162,9 @@ Buffer Tensor::buffer() const {
 }
 
 Ref<Tensor> dense_copy(const Allocator& allocator, const Tensor& from) {
-  auto to = Tensor::empty(allocator, from.type());
-  copy_strided(from.buffer(), to->buffer());
+  Accelerator* const device = from.storage()->accelerator();
+  auto to = Tensor::empty(device ? device->allocator() : allocator, from.type());
+  copy_elements(from, *to);
   return to;
 }
 

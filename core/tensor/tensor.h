@@ -118,7 +118,7 @@ Extent extent(std::span<const int64_t> sizes, std::span<const int64_t> strides, 
 // Copies between any strided views of equal shape and dtype.
 void copy_strided(const Buffer& from, const Buffer& to);
 
-// A fresh row-major tensor with the same elements. Requires: concrete, on the CPU.
+// A fresh row-major tensor with the same elements on the same device; `allocator` is the host's. Requires: concrete.
 Ref<Tensor> dense_copy(const Allocator&, const Tensor&);
 
 }  // namespace thunder

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "ops/grad.h"
 #include "ops/place_view.h"
+#include "tensor/transfer.h"
 
 namespace thunder {
 
@@ -54,7 +55,7 @@ Results EagerBuilder::prim(const OpDef& op, std::span<const Arg> args, const Typ
         for (ValueId v : a.value_list()) in.push_back(slots_[v]->buffer());
     }
     for (size_t i = 0; i < types.count; i++) {
-      results.push_back(add(Tensor::empty(environment_.allocator, types.at[i])));
+      results.push_back(add(environment_.empty(types.at[i])));
       out.push_back(slots_.back()->buffer());
     }
     if (Status* failed = environment_.runner->run(op, args, in, out)) throw Error(Ref<Status>::adopt(failed));
@@ -127,11 +128,7 @@ Tensor* EagerScope::wrap(ValueId v) {
   return t;
 }
 
-Ref<Tensor> EagerScope::dense_copy(const Tensor& t) const {
-  auto copy = Tensor::empty(environment_.allocator, t.type());
-  copy_strided(t.buffer(), copy->buffer());
-  return copy;
-}
+Ref<Tensor> EagerScope::dense_copy(const Tensor& t) const { return thunder::dense_copy(environment_.allocator, t); }
 
 // The tape records a functional version of the write; its newest value then is a view of the memory itself.
 void EagerScope::write_on_tape(Tensor* x, ValueId value) {
@@ -147,7 +144,7 @@ void EagerScope::write_on_tape(Tensor* x, ValueId value) {
     const Ref<Tensor>& slot = builder_.tensor(held);
     if (slot->storage() == x->storage()) builder_.replace(held, dense_copy(*slot));
   }
-  if (now != old) copy_strided(builder_.tensor(now)->buffer(), memory->buffer());
+  if (now != old) copy_elements(*builder_.tensor(now), *memory);
   builder_.replace(now, Tensor::view(memory->storage(), memory->type(), memory->strides(), memory->offset()));
   for (auto& [t, given] : known_)
     if (given != kNoValue && aliases.latest(aliases.root(given)) != now && t->storage() == x->storage()) given = kNoValue;
@@ -162,7 +159,7 @@ void EagerScope::write(Tensor* x, ValueId value) {
   Ref<Tensor> source = builder_.tensor(value);
   // The source may overlap the target in another layout.
   if (source->storage() == x->storage()) source = dense_copy(*source);
-  copy_strided(source->buffer(), x->buffer());
+  copy_elements(*source, *x);
   x->bump();
 }
 

@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "device/devices.h"
 #include "ops/builder.h"
 #include "tracer/values.h"
 
@@ -18,10 +19,16 @@ class OpRunner {
 // What a scope needs of its context. Everything outlives the scope.
 struct ScopeEnvironment {
   const Registry* registry = nullptr;
-  Allocator allocator;
+  Allocator allocator;  // of the host's memory
   OpRunner* runner = nullptr;
   Ref<Tensor> random;  // i64[2] {seed, calls}
   void* context = nullptr;  // whose environment this is: handed back at the C boundary, unknown here
+  Devices* devices = nullptr;  // null: the host alone
+
+  // Uninitialised, on the type's device. Throws out_of_memory, and what opening the device throws.
+  Ref<Tensor> empty(const TensorType& type) const {
+    return Tensor::empty(type.device == Device::cpu || !devices ? allocator : devices->allocator(type.device), type);
+  }
 };
 
 // What parameters of modules are read under: one counter that is checked at each call, and the facts behind it.

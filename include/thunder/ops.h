@@ -1604,7 +1604,7 @@ static inline thunder_tensor *th_at_tanh_(const char *where, thunder_scope *s, t
 #define th_tanh_(...) th_at_tanh_(THUNDER_HERE, __VA_ARGS__)
 
 /* to(tensor input, dtype? dtype=None, device? device=None) -> tensor
- * The input as another dtype; the input itself if it has it. */
+ * The input as another dtype, on another device; the input itself if it is both. */
 static inline thunder_tensor *th_at_to(const char *where, thunder_scope *s, thunder_tensor *input)
 {
     const thunder_any a[1] = { thunder_any_tensor(input) };

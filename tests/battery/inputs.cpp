@@ -3,6 +3,7 @@
 
 #include "battery/run.h"
 #include "ops/kernels.h"
+#include "tensor/transfer.h"
 
 namespace thunder::battery {
 
@@ -114,7 +115,7 @@ Ref<Tensor> dense_copy(const Tensor& t) {
   return out;
 }
 std::vector<double> numbers_of(const Tensor& t) {
-  auto dense = dense_copy(t);
+  auto dense = dense_copy(*on_host(Ref<Tensor>(const_cast<Tensor*>(&t)), default_allocator()));
   std::vector<double> out;
   by_dtype(t.type().dtype, [&](auto zero) {
     using T = decltype(zero);

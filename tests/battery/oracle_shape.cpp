@@ -217,7 +217,7 @@ constexpr OracleRow kRows[] = {
     {"prims.pad", prims_pad},   {"tril", triangle<1>},     {"triu", triangle<-1>},
     {"contiguous", same},       {"clone", same},           {"to", same},
     {"detach", same},           {"stop_gradient", same},   {"prims.contiguous", same},
-    {"prims.clone", same},
+    {"prims.clone", same},       {"prims.to_device", same},
 };
 
 }  // namespace

@@ -76,14 +76,14 @@ Results pad(Call& c) {
 // What `from` is as a tensor of input's type, in memory of its own.
 Results filled_from(Call& c) {
   Var x = c.var(0), from = c.var(1);
-  Var value = convert(from, x.dtype());
+  Var value = to_device(convert(from, x.dtype()), x.type().device);
   const bool fits = from.rank() <= x.rank() && broadcast(x.shape(), from.shape()) == x.shape();
   c.require(fits, "cannot broadcast ", name(from.type()), " to the input's shape ", name(x.shape()));
   return c.builder.call("prims.clone", {expand_to(value, x.shape())});
 }
 void filled_from_vjp(Grad& g) {
   // The old contents are gone. A number has no gradient.
-  if (g.args[1].kind == ArgKind::value && g.wants(1)) g.add(1, sum_to(g.cotangent(), g.type(1).shape));
+  if (g.args[1].kind == ArgKind::value && g.wants(1)) g.add(1, to_device(sum_to(g.cotangent(), g.type(1).shape), g.type(1).device));
 }
 
 Results fill(Call& c) {
@@ -93,10 +93,7 @@ Results fill(Call& c) {
 
 Results to(Call& c) {
   Var x = c.var(0);
-  const Device device = c.has(2) ? c.device(2) : x.type().device;
-  if (device != x.type().device)
-    fail(Code::unimplemented, "to: moving from ", name(x.type().device), " to ", name(device), " inside a function is not supported");
-  return convert(x, c.dtype(1, x.dtype()));
+  return to_device(convert(x, c.dtype(1, x.dtype())), c.has(2) ? c.device(2) : x.type().device);
 }
 
 // ---- samples ----
@@ -156,7 +153,7 @@ constexpr OpRow kRows[] = {
              .decompose = [](Call& c) -> Results { return c.builder.call("prims.clone", {c.var(0)}); },
              .samples = [](Samples& s) { s.add({TensorSpec{{2, 3}}}); }}),
     checked({.schema = "to(tensor input, dtype? dtype=None, device? device=None) -> tensor",
-             .doc = "The input as another dtype; the input itself if it has it.", .decompose = to,
+             .doc = "The input as another dtype, on another device; the input itself if it is both.", .decompose = to,
              .samples = [](Samples& s) { s.add({TensorSpec{{2, 3}}, DType::f64}); s.add({TensorSpec{{2}}}); }}),
 };
 

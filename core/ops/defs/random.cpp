@@ -6,31 +6,26 @@ namespace {
 
 constexpr uint32_t kTags = kRandom;
 
-// What rand and its relatives share: a real dtype, and the device of the random state.
+// What rand and its relatives share: a real dtype, and a device to which the random state is moved.
 DType drawn_dtype(const Call& c, size_t dtype) {
   const DType d = c.dtype(dtype, DType::f32);
   c.require(is_real(d), "dtype must be real, got ", name(d));
   return d;
 }
-Var draw(Call& c, std::string_view prim, std::span<const Dim> size, DType dtype) {
+Var draw(Call& c, std::string_view prim, std::span<const Dim> size, DType dtype, Device device) {
   for (Dim d : size) c.require(!d.constant() || d.value() >= 0, "a size must not be negative, got ", name(size));
   Draw draw = c.builder.draw();
-  return c.builder.call(prim, {draw.state, draw.ordinal, size, dtype});
-}
-Var on_device(const Call& c, size_t device, Var x) {
-  const Device have = x.type().device;
-  c.require(!c.has(device) || c.device(device) == have, "device is ", name(c.device(device)), ", the random state is on ", name(have));
-  return x;
+  return c.builder.call(prim, {to_device(draw.state, device), draw.ordinal, size, dtype});
 }
 
-Results rand(Call& c) { return on_device(c, 2, draw(c, "prims.philox_uniform", c.dims(0), drawn_dtype(c, 1))); }
-Results randn(Call& c) { return on_device(c, 2, draw(c, "prims.philox_normal", c.dims(0), drawn_dtype(c, 1))); }
+Results rand(Call& c) { return draw(c, "prims.philox_uniform", c.dims(0), drawn_dtype(c, 1), c.device(2)); }
+Results randn(Call& c) { return draw(c, "prims.philox_normal", c.dims(0), drawn_dtype(c, 1), c.device(2)); }
 
 Results uniform(Call& c) {
   const DType dtype = drawn_dtype(c, 3);
   const double low = c.real(1), high = c.real(2);
   c.require(low <= high, "low must not exceed high, got ", low, " and ", high);
-  Var x = on_device(c, 4, draw(c, "prims.philox_uniform", c.dims(0), compute_dtype(dtype)));
+  Var x = draw(c, "prims.philox_uniform", c.dims(0), compute_dtype(dtype), c.device(4));
   if (low != 0 || high != 1) x = x * (high - low) + low;
   return convert(x, dtype);
 }
@@ -40,8 +35,8 @@ Results randint(Call& c) {
   c.require(c.integer(0) < c.integer(1), "low must be less than high, got ", c.integer(0), " and ", c.integer(1));
   for (Dim d : c.dims(2)) c.require(!d.constant() || d.value() >= 0, "a size must not be negative, got ", name(c.dims(2)));
   Draw draw = c.builder.draw();
-  Var x = c.builder.call("prims.philox_randint", {draw.state, draw.ordinal, c.integer(0), c.integer(1), c.dims(2)});
-  return convert(on_device(c, 4, x), dtype);
+  Var x = c.builder.call("prims.philox_randint", {to_device(draw.state, c.device(4)), draw.ordinal, c.integer(0), c.integer(1), c.dims(2)});
+  return convert(x, dtype);
 }
 
 Results dropout(Call& c) {
@@ -52,7 +47,7 @@ Results dropout(Call& c) {
   if (!c.flag(2) || p == 0) return x;
   if (p == 1) return full_like(x, 0);
   // Always 24 bits: the eight of a bf16 uniform would round p.
-  Var keep = c.builder.call("ge", {draw(c, "prims.philox_uniform", x.shape(), DType::f32), p});
+  Var keep = c.builder.call("ge", {draw(c, "prims.philox_uniform", x.shape(), DType::f32, x.type().device), p});
   return c.builder.call("where", {keep, x * (1 / (1 - p)), 0.0});
 }
 

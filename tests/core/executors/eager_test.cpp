@@ -49,7 +49,7 @@ Executors counting(Counting& counts, uint32_t flags = kStrided) {
 
 struct EagerRunner : CompiledTest {
   Counting counts;
-  std::unique_ptr<OpRunner> runner = eager_runner(counting(counts), context->allocator(), context->threads());
+  std::unique_ptr<OpRunner> runner = eager_runner(counting(counts), context->devices(), context->threads());
 
   // x * x's first element.
   float square(Tensor* x) {
@@ -83,7 +83,7 @@ TEST_F(EagerRunner, keeps_a_bounded_number_of_calls) {
 TEST_F(EagerRunner, leaves_what_is_not_claimed_to_the_last) { EXPECT_EQ(square(integers({1}, {3}).get()), 9); }
 
 TEST_F(EagerRunner, does_not_ask_who_takes_no_strides) {
-  runner = eager_runner(counting(counts, 0), context->allocator(), context->threads());
+  runner = eager_runner(counting(counts, 0), context->devices(), context->threads());
   EXPECT_EQ(square(tensor({2}, {3, 4}).get()), 9);
 }
 

@@ -1,0 +1,109 @@
+#include "executors/cublaslt/cublaslt.h"
+
+#include <map>
+#include <mutex>
+
+#include "executors/cublaslt/product.h"
+
+namespace thunder {
+namespace {
+
+using namespace cublaslt;
+
+// The devices of a context with the library's handle for each.
+struct Sessions {
+  explicit Sessions(Devices& d) : devices(d) {}
+  Devices& devices;
+  std::mutex mutex;
+  std::map<Device, std::pair<Ref<Accelerator>, std::unique_ptr<Session>>> opened;
+
+  // Throws where the device or the library is missing. Lives as long as the executor.
+  const Session& of(Device device) {
+    std::lock_guard lock(mutex);
+    auto& [kept, session] = opened[device];
+    if (session) return *session;
+    std::string why;
+    const Library* library = Library::open(why);
+    if (!library) fail(Code::unimplemented, "cuBLASLt: ", why);
+    kept = Ref<Accelerator>(&devices.accelerator(device));
+    session = std::make_unique<Session>(*library, static_cast<nvidia::CudaDevice&>(*kept));
+    return *session;
+  }
+  ~Sessions() {
+    for (auto& [device, entry] : opened) entry.second.reset();
+  }
+};
+
+// Between prepare and lay_out there is no product yet. In eager mode there is no lay_out: then each run makes its own.
+struct Site {
+  const Session& session;
+  std::unique_ptr<cublaslt::Product> product;
+};
+
+bool claim(const NodeView& view, void*) {
+  const TensorType& t = view.store.type(view.node.results[0]);
+  std::string why;
+  return kind(t.device) == kCudaKind && multiplies(t.dtype) && Library::open(why);
+}
+
+template <class Run>
+Status* caught(const Run& run) noexcept {
+  try {
+    run();
+    return nullptr;
+  } catch (const Error& e) {
+    return Ref<Status>(e.status()).detach();
+  } catch (const std::bad_alloc&) {
+    return out_of_memory_status();
+  }
+}
+
+Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
+  return caught([&] {
+    *scratch = 0;
+    *state = new Site{static_cast<Sessions*>(user)->of(view.store.type(view.node.results[0]).device), nullptr};
+  });
+}
+
+Status* lay_out(const NodeView& view, void* state, size_t* scratch, void*) {
+  return caught([&] {
+    auto& site = *static_cast<Site*>(state);
+    site.product = std::make_unique<cublaslt::Product>(site.session, view.inputs[0], view.inputs[1], view.outputs[0]);
+    *scratch = site.product->scratch_bytes();
+  });
+}
+
+Status* run(const Launch* launch, void* state) {
+  const auto& site = *static_cast<const Site*>(state);
+  const Buffer &a = launch->inputs[0], &b = launch->inputs[1], &c = launch->outputs[0];
+  if (site.product) return site.product->run(a, b, c, launch->scratch);
+  Ref<Status> failed;
+  Status* thrown = caught([&] {
+    const cublaslt::Product product(site.session, a, b, c);
+    const Ref<Storage> scratch = Storage::allocate(site.session.device().allocator(), product.scratch_bytes());
+    failed = Ref<Status>::adopt(product.run(a, b, c, scratch->data()));
+  });
+  return thrown ? thrown : failed.detach();
+}
+
+void drop(void* state) { delete static_cast<Site*>(state); }
+
+}  // namespace
+
+ExecutorDesc cublaslt_executor(Devices& devices) {
+  const auto sessions = std::make_shared<Sessions>(devices);
+  ExecutorDesc d;
+  d.name = "cublaslt";
+  d.ops = {"prims.matmul"};
+  d.flags = kStrided | kAnyDevice;
+  d.user = sessions.get();
+  d.claim = claim;
+  d.prepare = prepare;
+  d.lay_out = lay_out;
+  d.run = run;
+  d.drop = drop;
+  d.owner = sessions;
+  return d;
+}
+
+}  // namespace thunder

@@ -1,0 +1,156 @@
+#include "executors/cublaslt/product.h"
+
+#include <array>
+
+#include "base/text.h"
+#include "tensor/transfer.h"
+
+namespace thunder::cublaslt {
+namespace {
+
+constexpr size_t kMostWorkspace = size_t{32} << 20;
+constexpr size_t kPackedAlign = 256;
+
+void must(Status* failed) {
+  if (failed) throw Error(Ref<Status>::adopt(failed));
+}
+
+size_t aligned(size_t bytes) { return (bytes + kPackedAlign - 1) / kPackedAlign * kPackedAlign; }
+
+}  // namespace
+
+bool multiplies(DType dtype) { return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::bf16; }
+
+Session::Session(const Library& library, nvidia::CudaDevice& device) : library_(library), device_(device) {
+  must(device.enter());
+  must(status(library.create(&handle_), "cublasLtCreate"));
+}
+Session::~Session() { library_.destroy(handle_); }
+
+Status* Session::status(int result, const char* what) const {
+  if (!result) return nullptr;
+  return make<Status>(Code::backend, cat(name(device_.id()), ": ", what, " failed with status ", result)).detach();
+}
+
+// The library's matrices are column-major: a row-major c = a b is its c' = b' a'.
+Product::Product(const Session& session, const Buffer& a, const Buffer& b, const Buffer& c) : session_(session), item_(size_of(c.dtype)) {
+  const int32_t rank = c.rank;
+  m_ = c.shape[rank - 2], n_ = c.shape[rank - 1], k_ = a.shape[rank - 1];
+  batch_ = rank > 2 ? c.shape[rank - 3] : 1;
+  for (int32_t d = 0; d + 3 < rank; d++) outer_.push_back(c.shape[d]);
+  type_ = c.dtype == DType::f64 ? kF64 : c.dtype == DType::bf16 ? kBF16 : kF32;
+  compute_ = c.dtype == DType::f64 ? kCompute64F : kCompute32F, scale_ = c.dtype == DType::f64 ? kF64 : kF32;
+  of_a_ = describe(a), of_b_ = describe(b), of_c_ = describe(c);
+  ensure(!of_c_.transposed && !of_c_.packed, "a product's result is dense");
+  if (of_a_.packed) packed_bytes_[0] = aligned(static_cast<size_t>(a.elements()) * item_);
+  if (of_b_.packed) packed_bytes_[1] = aligned(static_cast<size_t>(b.elements()) * item_);
+  if (!c.elements() || !k_) return;
+  must(session.device().enter());
+  try {
+    const Library& l = session.library();
+    must(session.status(l.desc_create(&desc_, compute_, scale_), "cublasLtMatmulDescCreate"));
+    const int of_b = of_b_.transposed ? kTransposed : kNone, of_a = of_a_.transposed ? kTransposed : kNone;
+    must(session.status(l.desc_set(desc_, kTransA, &of_b, sizeof of_b), "cublasLtMatmulDescSetAttribute"));
+    must(session.status(l.desc_set(desc_, kTransB, &of_a, sizeof of_a), "cublasLtMatmulDescSetAttribute"));
+    const auto m = static_cast<uint64_t>(m_), n = static_cast<uint64_t>(n_), k = static_cast<uint64_t>(k_);
+    make_layout(b_, of_b_, of_b_.transposed ? k : n, of_b_.transposed ? n : k);
+    make_layout(a_, of_a_, of_a_.transposed ? m : k, of_a_.transposed ? k : m);
+    make_layout(c_, of_c_, n, m);
+    choose_algorithm();
+  } catch (...) {
+    destroy();
+    throw;
+  }
+}
+
+Product::~Product() { destroy(); }
+
+void Product::destroy() {
+  const Library& l = session_.library();
+  for (Layout layout : {a_, b_, c_})
+    if (layout) l.layout_destroy(layout);
+  if (desc_) l.desc_destroy(desc_);
+}
+
+Product::Matrix Product::describe(const Buffer& b) const {
+  const int32_t r = b.rank;
+  const int64_t rows = b.shape[r - 2], columns = b.shape[r - 1], row = b.strides[r - 2], column = b.strides[r - 1];
+  Matrix m;
+  m.shape.assign(b.shape, b.shape + r), m.strides.assign(b.strides, b.strides + r);
+  if ((column == 1 || columns == 1) && (row >= columns || rows == 1)) {
+    m.leading = std::max(rows == 1 ? columns : row, int64_t{1});
+  } else if ((row == 1 || rows == 1) && (column >= rows || columns == 1)) {
+    m.transposed = true, m.leading = std::max(columns == 1 ? rows : column, int64_t{1});
+  } else {
+    m.packed = true, m.strides = dense_strides({b.shape, static_cast<size_t>(r)}), m.leading = std::max(columns, int64_t{1});
+  }
+  m.batch_stride = r > 2 ? m.strides[static_cast<size_t>(r - 3)] : 0;
+  return m;
+}
+
+void Product::make_layout(Layout& layout, const Matrix& m, uint64_t rows, uint64_t columns) {
+  const Library& l = session_.library();
+  must(session_.status(l.layout_create(&layout, type_, rows, columns, m.leading), "cublasLtMatrixLayoutCreate"));
+  const auto count = static_cast<int32_t>(batch_);
+  must(session_.status(l.layout_set(layout, kBatchCount, &count, sizeof count), "cublasLtMatrixLayoutSetAttribute"));
+  must(session_.status(l.layout_set(layout, kBatchStride, &m.batch_stride, sizeof m.batch_stride), "cublasLtMatrixLayoutSetAttribute"));
+}
+
+void Product::choose_algorithm() {
+  const Library& l = session_.library();
+  Preference preference = nullptr;
+  must(session_.status(l.preference_create(&preference), "cublasLtMatmulPreferenceCreate"));
+  const size_t most = kMostWorkspace;
+  Heuristic found{};
+  int count = 0;
+  int failed = l.preference_set(preference, kMaxWorkspace, &most, sizeof most);
+  if (!failed) failed = l.heuristic(session_.handle(), desc_, b_, a_, c_, c_, preference, 1, &found, &count);
+  l.preference_destroy(preference);
+  must(session_.status(failed, "cublasLtMatmulAlgoGetHeuristic"));
+  if (!count || found.state) fail(Code::backend, "cuBLASLt has no algorithm for this product");
+  algorithm_ = found.algorithm, workspace_bytes_ = aligned(found.workspace_bytes);
+}
+
+Buffer Product::packed(const Buffer& b, const Matrix& m, void* at, Status*& failed) const {
+  if (!m.packed) return b;
+  Buffer dense = b;
+  dense.data = at, dense.strides = m.strides.data();
+  failed = copy_on_device(session_.device(), b, dense);
+  return dense;
+}
+
+Status* Product::multiply(const std::byte* a, const std::byte* b, std::byte* c, void* workspace) const {
+  const double one_f64 = 1, zero_f64 = 0;
+  const float one = 1, zero = 0;
+  const void *alpha = scale_ == kF64 ? static_cast<const void*>(&one_f64) : &one, *beta = scale_ == kF64 ? static_cast<const void*>(&zero_f64) : &zero;
+  const int result = session_.library().matmul(session_.handle(), desc_, alpha, b, b_, a, a_, beta, c, c_, c, c_, &algorithm_, workspace,
+                                               workspace_bytes_, static_cast<nvidia::Stream>(session_.device().native_stream()));
+  return session_.status(result, "cublasLtMatmul");
+}
+
+Status* Product::run(const Buffer& a, const Buffer& b, const Buffer& c, void* scratch) const {
+  if (!c.elements()) return nullptr;
+  if (!k_) return session_.device().fill_with_zeros(c.data, static_cast<size_t>(c.elements()) * item_);
+  if (Status* failed = session_.device().enter()) return failed;
+  Status* failed = nullptr;
+  auto* at = static_cast<std::byte*>(scratch);
+  const Buffer left = packed(a, of_a_, at + workspace_bytes_, failed);
+  if (failed) return failed;
+  const Buffer right = packed(b, of_b_, at + workspace_bytes_ + packed_bytes_[0], failed);
+  if (failed) return failed;
+  const auto item = static_cast<int64_t>(item_);
+  int64_t outer = 1;
+  for (int64_t size : outer_) outer *= size;
+  for (int64_t i = 0; i < outer; i++) {
+    int64_t rest = i, at_a = 0, at_b = 0, at_c = 0;
+    for (size_t d = outer_.size(); d-- > 0; rest /= outer_[d]) {
+      const int64_t index = rest % outer_[d];
+      at_a += index * left.strides[d], at_b += index * right.strides[d], at_c += index * c.strides[d];
+    }
+    failed = multiply(left.as<std::byte>() + at_a * item, right.as<std::byte>() + at_b * item, c.as<std::byte>() + at_c * item, scratch);
+    if (failed) return failed;
+  }
+  return nullptr;
+}
+
+}  // namespace thunder::cublaslt

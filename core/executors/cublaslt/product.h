@@ -1,0 +1,76 @@
+// One matrix product on a CUDA device: [..., m, k] x [..., k, n] of equal leading dims, whatever the strides.
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "device/cuda/device.h"
+#include "executors/cublaslt/library.h"
+#include "ir/type.h"
+#include "tensor/buffer.h"
+
+namespace thunder::cublaslt {
+
+// A device's handle of the library. Throws backend where it cannot be made.
+class Session {
+ public:
+  Session(const Library& library, nvidia::CudaDevice& device);
+  ~Session();
+  Session(const Session&) = delete;
+
+  const Library& library() const { return library_; }
+  nvidia::CudaDevice& device() const { return device_; }
+  Handle handle() const { return handle_; }
+  // Null for success.
+  Status* status(int result, const char* what) const;
+
+ private:
+  const Library& library_;
+  nvidia::CudaDevice& device_;
+  Handle handle_ = nullptr;
+};
+
+class Product {
+ public:
+  // For operands and a result that lie so. Throws what the library reports.
+  Product(const Session& session, const Buffer& a, const Buffer& b, const Buffer& c);
+  ~Product();
+  Product(const Product&) = delete;
+
+  size_t scratch_bytes() const { return workspace_bytes_ + packed_bytes_[0] + packed_bytes_[1]; }
+  // Null, or an owned status.
+  Status* run(const Buffer& a, const Buffer& b, const Buffer& c, void* scratch) const;
+
+ private:
+  // An operand as the library is told of it: where the rows of the last two dims are dense, or the columns are.
+  struct Matrix {
+    bool transposed = false;
+    int64_t leading = 0;       // elements between rows, or columns
+    int64_t batch_stride = 0;  // elements between matrices along the last of the leading dims
+    bool packed = false;       // neither is dense: it is copied first
+    Sizes shape, strides;      // as it lies then
+  };
+  Matrix describe(const Buffer& b) const;
+  void make_layout(Layout& layout, const Matrix& m, uint64_t rows, uint64_t columns);
+  void choose_algorithm();
+  void destroy();
+  Status* multiply(const std::byte* a, const std::byte* b, std::byte* c, void* workspace) const;
+  Buffer packed(const Buffer& b, const Matrix& m, void* at, Status*& failed) const;
+
+  const Session& session_;
+  int64_t m_, n_, k_, batch_;  // batch: of the last of the leading dims
+  int type_, compute_, scale_;
+  size_t item_;
+  Sizes outer_;  // the other leading dims, gone through one by one
+  Matrix of_a_, of_b_, of_c_;
+  std::array<size_t, 2> packed_bytes_{};
+  Desc desc_ = nullptr;
+  Layout a_ = nullptr, b_ = nullptr, c_ = nullptr;
+  Algorithm algorithm_{};
+  size_t workspace_bytes_ = 0;
+};
+
+// Whether cuBLASLt multiplies such elements as prims.matmul does.
+bool multiplies(DType dtype);
+
+}  // namespace thunder::cublaslt

@@ -1,0 +1,133 @@
+#include "executors/transfer/transfer.h"
+
+#include "tensor/transfer.h"
+
+namespace thunder {
+namespace {
+
+Devices& devices_of(void* user) { return *static_cast<Devices*>(user); }
+
+// A line with the devices that it reaches; nodes live as long as the program that holds their store.
+struct Site {
+  const Node& node;
+  Devices& devices;
+};
+
+template <class Run>
+Status* caught(const Run& run) noexcept {
+  try {
+    return run();
+  } catch (const Error& e) {
+    return Ref<Status>(e.status()).detach();
+  } catch (const std::bad_alloc&) {
+    return out_of_memory_status();
+  }
+}
+
+// A handle for the memory of a buffer, as long as the step runs.
+Ref<Tensor> tensor_over(const Buffer& b, Devices& devices) {
+  TensorType type;
+  type.dtype = b.dtype, type.device = b.device;
+  for (int32_t d = 0; d < b.rank; d++) type.shape.push_back(b.shape[d]);
+  Accelerator* const device = b.device == Device::cpu ? nullptr : &devices.accelerator(b.device);
+  return Tensor::view(Storage::borrow(b.data, 0, nullptr, nullptr, device), type, Sizes(b.strides, b.strides + b.rank), 0);
+}
+
+Status* prepare(const NodeView& view, void** state, size_t*, void* user) {
+  return caught([&]() -> Status* {
+    Devices& devices = devices_of(user);
+    // Opened now, so that a missing device is an error of compiling.
+    const auto open = [&](ValueId v) {
+      if (const Device device = view.store.type(v).device; device != Device::cpu) devices.accelerator(device);
+    };
+    for_each_value(view.node.args, open);
+    for (ValueId r : view.node.results) open(r);
+    *state = new Site{view.node, devices};
+    return nullptr;
+  });
+}
+void drop(void* state) { delete static_cast<Site*>(state); }
+
+bool claim_transfer(const NodeView& view, void*) { return view.node.op->name() == "prims.to_device"; }
+
+Status* run_transfer(const Launch* launch, void* state) {
+  return caught([&]() -> Status* {
+    Devices& devices = static_cast<Site*>(state)->devices;
+    copy_elements(*tensor_over(launch->inputs[0], devices), *tensor_over(launch->outputs[0], devices));
+    return nullptr;
+  });
+}
+
+bool claim_through_host(const NodeView& view, void*) { return def(view.node).has_kernel() && !def(view.node).has(kHidden); }
+
+// The operands and results of a line in host memory.
+class OnHost {
+ public:
+  OnHost(const Launch& launch, Devices& devices) : launch_(launch), devices_(devices) {
+    for (size_t i = 0; i < launch.n_inputs; i++) in_.push_back(input(launch.inputs[i]));
+    for (size_t i = 0; i < launch.n_outputs; i++) {
+      const Ref<Tensor> at = tensor_over(launch.outputs[i], devices);
+      out_.push_back(kept_.emplace_back(host_like(*at))->buffer());
+    }
+  }
+  std::span<const Buffer> in() const { return in_; }
+  std::span<const Buffer> out() const { return out_; }
+  void give_back() const {
+    for (size_t i = 0; i < out_.size(); i++)
+      copy_elements(*kept_[kept_.size() - out_.size() + i], *tensor_over(launch_.outputs[i], devices_));
+  }
+
+ private:
+  static Ref<Tensor> host_like(const Tensor& t) {
+    TensorType type = t.type();
+    type.device = Device::cpu;
+    return Tensor::empty(default_allocator(), type);
+  }
+  Buffer input(const Buffer& b) {
+    if (!b.present() || b.device == Device::cpu) return b;
+    return kept_.emplace_back(on_host(tensor_over(b, devices_), default_allocator()))->buffer();
+  }
+
+  const Launch& launch_;
+  Devices& devices_;
+  std::vector<Ref<Tensor>> kept_;  // the results last
+  std::vector<Buffer> in_, out_;
+};
+
+Status* run_through_host(const Launch* launch, void* state) {
+  return caught([&]() -> Status* {
+    const Site& site = *static_cast<Site*>(state);
+    const OnHost host(*launch, site.devices);
+    if (Status* failed = def(site.node).reference({host.in(), host.out(), site.node.args, &def(site.node), launch->threads})) return failed;
+    host.give_back();
+    return nullptr;
+  });
+}
+
+}  // namespace
+
+ExecutorDesc transfer_executor(Devices& devices) {
+  ExecutorDesc d;
+  d.name = "transfer";
+  d.flags = kStrided | kAnyDevice;
+  d.user = &devices;
+  d.claim = claim_transfer;
+  d.prepare = prepare;
+  d.run = run_transfer;
+  d.drop = drop;
+  return d;
+}
+
+ExecutorDesc through_host_executor(Devices& devices) {
+  ExecutorDesc d;
+  d.name = "through_host";
+  d.flags = kStrided | kAnyDevice;
+  d.user = &devices;
+  d.claim = claim_through_host;
+  d.prepare = prepare;
+  d.run = run_through_host;
+  d.drop = drop;
+  return d;
+}
+
+}  // namespace thunder

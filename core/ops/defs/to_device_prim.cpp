@@ -1,0 +1,36 @@
+// The move of a tensor to another device, which every program that uses several prints as a line of its own.
+#include "ops/kernels.h"
+#include "ops/samples.h"
+#include "ops/grad.h"
+#include "tensor/tensor.h"
+
+namespace thunder {
+namespace {
+
+void meta(const Call& c, Types& out) {
+  TensorType t = c.type(0);
+  t.device = c.device(1);
+  t.weak = false;
+  out.push(t);
+}
+
+// Within one memory; an executor that reaches both devices takes the others.
+Status* copy_kernel(const Kernel& k) {
+  copy_strided(k.in[0], k.out[0]);
+  return nullptr;
+}
+
+constexpr OpRow kRow = checked({
+    .schema = "prims.to_device(tensor input, device device) -> tensor",
+    .doc = "A dense copy on another device.",
+    .meta = meta,
+    .reference = copy_kernel,
+    .vjp = [](Grad& g) { g.add(0, to_device(g.cotangent(), g.type(0).device)); },
+    .samples = [](Samples& s) { s.add({TensorSpec{{2, 3}}, "cpu"}); },
+});
+
+}  // namespace
+
+void register_to_device_prim(Registry& r) { r.add(kRow); }
+
+}  // namespace thunder

@@ -1,0 +1,91 @@
+// Programs whose tensors are on a device, and those that use several.
+#include "cuda/cuda.h"
+
+namespace thunder::test {
+namespace {
+
+struct CudaPrograms : CudaTest {
+  const CompileOptions* all = defaults_.get();
+
+ private:
+  Ref<CompileOptions> defaults_ = make<CompileOptions>();
+};
+
+TEST_F(CudaPrograms, give_what_the_cpu_gives) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    Tensor *x = in[0].tensor.get(), *y = in[1].tensor.get();
+    out.push(Ref<Tensor>(op(s, "softmax", {any(op(s, "tanh", {any(op(s, "matmul", {any(x), any(y)}))})), Any::integer(1)})));
+  }, all);
+  const Ref<Tensor> x = random({5, 7}, 1), y = random({7, 4}, 2), gx = on_gpu(x), gy = on_gpu(y);
+  const Floats expected = CompiledTest::run(*f, {x.get(), y.get()}), got = run(*f, {gx.get(), gy.get()});
+  ASSERT_EQ(got.size(), expected.size()) << error;
+  for (size_t i = 0; i < got.size(); i++) EXPECT_NEAR(got[i], expected[i], 1e-6);
+}
+
+TEST_F(CudaPrograms, take_the_same_bits_in_each_call) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    out.push(Ref<Tensor>(op(s, "sum", {any(op(s, "exp", {any(in[0].tensor)}))})));
+  }, all);
+  const Ref<Tensor> x = on_gpu(random({300, 7}, 1));
+  const Floats first = run(*f, {x.get()});
+  for (int i = 0; i < 3; i++) EXPECT_EQ(run(*f, {x.get()}), first);
+}
+
+TEST_F(CudaPrograms, scalars_of_the_cpu_go_where_the_others_are) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    out.push(Ref<Tensor>(op(s, "mul", {any(in[0].tensor), any(in[1].tensor)})));
+  }, all);
+  const Ref<Tensor> x = on_gpu(tensor({3}, {1, 2, 3})), factor = tensor({}, {2});
+  EXPECT_EQ(run(*f, {x.get(), factor.get()}), (Floats{2, 4, 6})) << error;
+}
+
+TEST_F(CudaPrograms, refuse_to_mix_devices_by_themselves) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    out.push(Ref<Tensor>(op(s, "mul", {any(in[0].tensor), any(in[1].tensor)})));
+  }, all);
+  const Ref<Tensor> x = on_gpu(tensor({3}, {1, 2, 3})), y = tensor({3}, {1, 2, 3});
+  EXPECT_EQ(run(*f, {x.get(), y.get()}), Floats());
+  EXPECT_NE(error.find("mul: tensors are on different devices"), std::string::npos) << error;
+}
+
+TEST_F(CudaPrograms, move_tensors_by_lines_that_they_print) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    Any gpu;
+    gpu.kind = ArgKind::device, gpu.device = kGpu;
+    Tensor* there = op(s, "to", {any(op(s, "exp", {any(in[0].tensor)})), Any(), gpu});
+    out.push(Ref<Tensor>(op(s, "neg", {any(there)})));
+  }, all);
+  const Ref<Tensor> x = tensor({2}, {0, 1});
+  const Floats got = run(*f, {x.get()});
+  ASSERT_EQ(got.size(), 2u) << error;
+  EXPECT_NEAR(got[1], -2.7182817f, 1e-6);
+  EXPECT_EQ(executor_of(*f, "prims.to_device"), "transfer");
+}
+
+TEST_F(CudaPrograms, carry_gradients_back_to_the_device_they_came_from) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    Any gpu;
+    gpu.kind = ArgKind::device, gpu.device = kGpu;
+    Tensor* x = in[0].tensor.get();
+    Tensor* there = op(s, "to", {any(x), Any(), gpu});
+    Tensor* loss = op(s, "sum", {any(op(s, "mul", {any(there), any(there)}))});
+    Values wrt;
+    wrt.push(Ref<Tensor>(x));
+    Values* grads = s.grad(loss, wrt);
+    if (grads) out.push((*grads)[0].tensor);
+  }, all);
+  const Ref<Tensor> x = tensor({2}, {3, 4});
+  EXPECT_EQ(CompiledTest::run(*f, {x.get()}), (Floats{6, 8})) << error;
+}
+
+TEST_F(CudaPrograms, write_their_inputs_in_place) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    out.push(Ref<Tensor>(op(s, "add_", {any(in[0].tensor), any(in[1].tensor)})));
+  }, all);
+  const Ref<Tensor> x = on_gpu(tensor({3}, {1, 2, 3})), y = on_gpu(tensor({3}, {10, 20, 30}));
+  EXPECT_EQ(run(*f, {x.get(), y.get()}), (Floats{11, 22, 33})) << error;
+  EXPECT_EQ(data(*x), (Floats{11, 22, 33}));
+}
+
+}  // namespace
+}  // namespace thunder::test

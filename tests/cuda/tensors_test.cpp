@@ -1,0 +1,70 @@
+// Tensors on a device: their way there and back, views, and the memory pool.
+#include "cuda/cuda.h"
+#include "device/cuda/device.h"
+
+namespace thunder::test {
+namespace {
+
+struct CudaTensors : CudaTest {
+  nvidia::CudaDevice& device() { return static_cast<nvidia::CudaDevice&>(context->devices().accelerator(kGpu)); }
+};
+
+TEST_F(CudaTensors, come_back_as_they_went) {
+  const Ref<Tensor> x = random({5, 7}, 1);
+  const Ref<Tensor> there = on_gpu(x);
+  EXPECT_EQ(there->type().device, kGpu);
+  EXPECT_EQ(data(*there), CompiledTest::data(*x));
+}
+
+TEST_F(CudaTensors, without_elements_need_no_memory) {
+  const Ref<Tensor> there = on_gpu(random({0, 7}, 1));
+  EXPECT_EQ(data(*there), Floats());
+}
+
+TEST_F(CudaTensors, strided_ones_are_packed_on_their_way) {
+  const Ref<Tensor> x = random({6, 4}, 2);
+  TensorType turned = x->type();
+  turned.shape = {4, 6};
+  const Ref<Tensor> view = Tensor::view(x->storage(), turned, Sizes{1, 4}, 0);
+  const Ref<Tensor> there = on_gpu(x);
+  turned.device = kGpu;
+  const Ref<Tensor> view_there = Tensor::view(there->storage(), turned, Sizes{1, 4}, 0);
+  EXPECT_EQ(data(*view_there), CompiledTest::data(*dense_copy(default_allocator(), *view)));
+  EXPECT_EQ(data(*on_gpu(view)), data(*view_there));
+  EXPECT_EQ(data(*dense_copy(default_allocator(), *view_there)), data(*view_there));
+}
+
+TEST_F(CudaTensors, writes_through_a_strided_view_change_what_it_shows) {
+  const Ref<Tensor> x = on_gpu(tensor({2, 3}, {1, 2, 3, 4, 5, 6}));
+  TensorType column = x->type();
+  column.shape = {2};
+  copy_elements(*tensor({2}, {10, 20}), *Tensor::view(x->storage(), column, Sizes{3}, 4));
+  EXPECT_EQ(data(*x), (Floats{1, 10, 3, 4, 20, 6}));
+}
+
+TEST_F(CudaTensors, outlive_their_context) {
+  const Ref<Tensor> x = on_gpu(tensor({3}, {1, 2, 3}));
+  context = nullptr;
+  EXPECT_EQ(data(*x), (Floats{1, 2, 3}));
+}
+
+TEST_F(CudaTensors, memory_that_was_given_back_is_used_again) {
+  on_gpu(random({1000}, 1));
+  const uint64_t misses = device().memory().misses;
+  for (int i = 0; i < 10; i++) on_gpu(random({1000}, 1));
+  EXPECT_EQ(device().memory().misses, misses);
+  EXPECT_EQ(device().memory().used, 0u);
+}
+
+TEST_F(CudaTensors, of_a_device_that_is_not_there_say_what_is) {
+  try {
+    context->devices().accelerator(thunder::cuda(97));
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), Code::unimplemented);
+    EXPECT_NE(e.message().find("cuda:97"), std::string::npos) << e.message();
+  }
+}
+
+}  // namespace
+}  // namespace thunder::test

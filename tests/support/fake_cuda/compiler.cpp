@@ -1,0 +1,78 @@
+// A stand-in for NVRTC: the system's C++ compiler makes a shared library of a kernel's text, which the stand-in for the driver runs.
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+namespace {
+
+constexpr char kEmulation[] =
+#include "fake_cuda_emulation.inc"
+    ;
+
+struct Program {
+  std::string text, log, object;
+};
+
+// "KERNEL(PARAMETERS)" for each kernel: its parameters are read from an array of pointers, as cuLaunchKernel is given them.
+std::string launchers(const std::string& text) {
+  std::string out;
+  const std::string begin = "extern \"C\" __global__ void ";
+  for (size_t at = text.find(begin); at != std::string::npos; at = text.find(begin, at + 1)) {
+    const size_t name = at + begin.size(), open = text.find('(', name), close = text.find(") {", open);
+    std::string parameters = text.substr(open + 1, close - open - 1), call;
+    std::stringstream list(parameters);
+    int n = 0;
+    for (std::string parameter; std::getline(list, parameter, ',');) {
+      const size_t last = parameter.find_last_of(" *&");
+      call += (n ? ", " : "") + ("*(std::remove_const_t<" + parameter.substr(0, last + 1) + ">*)p[" + std::to_string(n) + "]");
+      n++;
+    }
+    const std::string kernel = text.substr(name, open - name);
+    out += "extern \"C\" void fake_launch_" + kernel + "(void** p) { " + kernel + "(" + call + "); }\n";
+  }
+  return out;
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+extern "C" {
+
+int nvrtcVersion(int* major, int* minor) { return *major = 13, *minor = 0, 0; }
+
+int nvrtcCreateProgram(Program** out, const char* text, const char*, int, const char* const*, const char* const*) {
+  return *out = new Program{text, "", ""}, 0;
+}
+
+int nvrtcCompileProgram(Program* p, int, const char* const*) {
+  char folder[] = "/tmp/fake_nvrtc_XXXXXX";
+  if (!mkdtemp(folder)) return 1;
+  const std::string source = std::string(folder) + "/kernel.cpp", object = std::string(folder) + "/kernel.so", log = std::string(folder) + "/log";
+  const bool barrier = p->text.find("__syncthreads") != std::string::npos;
+  std::ofstream(source) << "#include <type_traits>\n" << kEmulation << "\nextern \"C\" const int fake_needs_barrier = " << barrier << ";\n"
+                        << "fake_dim3 fake_thread, fake_block, fake_threads, fake_blocks;\nvoid (*fake_barrier)();\n"
+                        << p->text << "\n" << launchers(p->text);
+  const std::string command = "c++ -std=c++17 -O1 -w -ffp-contract=off -fPIC -shared -o " + object + " " + source + " > " + log + " 2>&1";
+  const int failed = std::system(command.c_str());
+  p->log = read_file(log);
+  p->object = failed ? "" : read_file(object);
+  for (const std::string& file : {source, object, log}) unlink(file.c_str());
+  rmdir(folder);
+  return failed ? 6 : 0;
+}
+
+int nvrtcGetProgramLogSize(Program* p, size_t* bytes) { return *bytes = p->log.size(), 0; }
+int nvrtcGetProgramLog(Program* p, char* out) { return p->log.copy(out, p->log.size()), 0; }
+int nvrtcGetCUBINSize(Program* p, size_t* bytes) { return *bytes = p->object.size(), 0; }
+int nvrtcGetCUBIN(Program* p, char* out) { return p->object.copy(out, p->object.size()), 0; }
+int nvrtcDestroyProgram(Program** p) { return delete *p, *p = nullptr, 0; }
+}

@@ -1,0 +1,364 @@
+// A stand-in for libcuda: what is asked for is done at once, in device memory that only the entry points and kernels can reach.
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "control.h"
+
+namespace {
+
+constexpr int kInvalidValue = 1, kOutOfMemory = 2, kNotFound = 500, kIllegalAddress = 700;
+constexpr size_t kReserved = size_t{16} << 30, kPage = 4096;
+constexpr unsigned char kFresh = 0xcd, kFreed = 0xdd;
+
+struct Dim3 {
+  unsigned x, y, z;
+};
+
+struct Module {
+  void* library = nullptr;
+  int file = -1;
+};
+struct Function {
+  void (*launch)(void**) = nullptr;
+  Dim3 *thread = nullptr, *block = nullptr, *threads = nullptr, *blocks = nullptr;
+  void (**barrier)() = nullptr;
+  bool needs_barrier = false;
+};
+
+struct State {
+  std::recursive_mutex mutex;
+  std::byte* memory = nullptr;  // reserved, without rights but while an entry point needs them
+  size_t used = 0, limit = size_t{4} << 30;
+  std::map<unsigned long long, size_t> blocks;
+  std::multimap<size_t, unsigned long long> free;
+  std::set<void*> host, streams, events, modules;
+  std::vector<std::unique_ptr<Function>> functions;
+  FakeCudaCounts counts{};
+  int64_t fail_at = 0;
+  int fail_with = 0;
+};
+State& state() {
+  static State* s = new State;  // alive when statics of the library under test end
+  return *s;
+}
+
+// One entry point at a time; counts calls, and says whether this one is to fail.
+struct Entry {
+  std::lock_guard<std::recursive_mutex> lock{state().mutex};
+  int failed() const {
+    State& s = state();
+    return ++s.counts.calls == s.fail_at ? s.fail_with : 0;
+  }
+};
+#define ENTRY()     \
+  const Entry entry; \
+  if (const int failed = entry.failed()) return failed
+
+// Device memory may be touched while it lives.
+struct Reach {
+  Reach() { mprotect(state().memory, state().used, PROT_READ | PROT_WRITE); }
+  ~Reach() { mprotect(state().memory, state().used, PROT_NONE); }
+};
+
+bool inside(unsigned long long at, size_t bytes) {
+  auto it = state().blocks.upper_bound(at);
+  if (it == state().blocks.begin()) return false;
+  --it;
+  return at + bytes <= it->first + it->second;
+}
+
+std::byte* pointer(unsigned long long at) { return reinterpret_cast<std::byte*>(at); }
+
+// ---- kernels: each thread of a block is a fiber ----
+
+constexpr size_t kStack = 128 << 10;
+struct Fibers {
+  ucontext_t scheduler;
+  std::vector<ucontext_t> contexts;
+  std::vector<std::unique_ptr<char[]>> stacks;
+  std::vector<bool> done;
+  size_t current = 0;
+  const Function* function = nullptr;
+  void** parameters = nullptr;
+};
+Fibers* running = nullptr;
+
+void fiber_main() {
+  running->function->launch(running->parameters);
+  running->done[running->current] = true;
+  swapcontext(&running->contexts[running->current], &running->scheduler);
+}
+void barrier() {
+  const size_t me = running->current;
+  swapcontext(&running->contexts[me], &running->scheduler);
+  running->function->thread->x = static_cast<unsigned>(me);
+}
+
+void run_block(Fibers& f, unsigned threads) {
+  for (unsigned t = 0; t < threads; t++) {
+    getcontext(&f.contexts[t]);
+    f.contexts[t].uc_stack.ss_sp = f.stacks[t].get(), f.contexts[t].uc_stack.ss_size = kStack, f.contexts[t].uc_link = &f.scheduler;
+    makecontext(&f.contexts[t], fiber_main, 0);
+    f.done[t] = false;
+  }
+  for (bool any = true; any;) {
+    any = false;
+    for (unsigned t = 0; t < threads; t++) {
+      if (f.done[t]) continue;
+      f.current = t, f.function->thread->x = t;
+      swapcontext(&f.scheduler, &f.contexts[t]);
+      any = any || !f.done[t];
+    }
+  }
+}
+
+void run_grid(const Function& function, unsigned blocks, unsigned threads, void** parameters) {
+  *function.threads = {threads, 1, 1}, *function.blocks = {blocks, 1, 1}, *function.barrier = barrier;
+  Fibers fibers;
+  fibers.function = &function, fibers.parameters = parameters;
+  if (function.needs_barrier) {
+    fibers.contexts.resize(threads), fibers.done.resize(threads);
+    for (unsigned t = 0; t < threads; t++) fibers.stacks.emplace_back(new char[kStack]);
+  }
+  running = &fibers;
+  for (unsigned b = 0; b < blocks; b++) {
+    *function.block = {b, 0, 0};
+    if (function.needs_barrier) {
+      run_block(fibers, threads);
+      continue;
+    }
+    for (unsigned t = 0; t < threads; t++) *function.thread = {t, 0, 0}, function.launch(parameters);
+  }
+  running = nullptr;
+}
+
+}  // namespace
+
+extern "C" {
+
+void fake_cuda_counts(FakeCudaCounts* out) {
+  const Entry entry;
+  State& s = state();
+  *out = s.counts;
+  out->blocks = static_cast<int64_t>(s.blocks.size()), out->bytes = 0;
+  for (auto& [at, bytes] : s.blocks) out->bytes += static_cast<int64_t>(bytes);
+  out->host_blocks = static_cast<int64_t>(s.host.size()), out->streams = static_cast<int64_t>(s.streams.size());
+  out->events = static_cast<int64_t>(s.events.size()), out->modules = static_cast<int64_t>(s.modules.size());
+}
+void fake_cuda_fail_at(int64_t n, int result) {
+  const Entry entry;
+  state().fail_at = n, state().fail_with = result, state().counts.calls = 0;
+}
+void fake_cuda_reach(int32_t on) { mprotect(state().memory, state().used, on ? PROT_READ | PROT_WRITE : PROT_NONE); }
+void fake_cuda_set_memory(size_t bytes) {
+  const Entry entry;
+  state().limit = bytes;
+}
+
+int cuInit(unsigned) {
+  ENTRY();
+  State& s = state();
+  if (!s.memory) s.memory = static_cast<std::byte*>(mmap(nullptr, kReserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  return s.memory == MAP_FAILED ? kOutOfMemory : 0;
+}
+int cuDriverGetVersion(int* out) { return *out = 13000, 0; }
+int cuGetErrorName(int result, const char** out) {
+  *out = result == kOutOfMemory ? "CUDA_ERROR_OUT_OF_MEMORY" : result == kIllegalAddress ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_INJECTED";
+  return 0;
+}
+int cuGetErrorString(int, const char** out) { return *out = "a stand-in was told to fail", 0; }
+int cuDeviceGetCount(int* out) {
+  ENTRY();
+  return *out = 1, 0;
+}
+int cuDeviceGet(int* out, int index) {
+  ENTRY();
+  return *out = index, 0;
+}
+int cuDeviceGetName(char* out, int bytes, int) {
+  ENTRY();
+  return std::strncpy(out, "a stand-in", static_cast<size_t>(bytes)), 0;
+}
+int cuDeviceTotalMem_v2(size_t* out, int) {
+  ENTRY();
+  return *out = state().limit, 0;
+}
+int cuDeviceGetAttribute(int* out, int attribute, int) {
+  ENTRY();
+  const std::map<int, int> values = {{16, 2}, {38, 50 << 20}, {75, 9}, {76, 0}, {97, 227 << 10}};
+  auto it = values.find(attribute);
+  return it == values.end() ? kInvalidValue : (*out = it->second, 0);
+}
+int cuDevicePrimaryCtxRetain(void** out, int) {
+  ENTRY();
+  return *out = &state(), 0;
+}
+int cuDevicePrimaryCtxRelease_v2(int) { return 0; }
+int cuCtxSetCurrent(void*) {
+  ENTRY();
+  return 0;
+}
+int cuMemGetInfo_v2(size_t* free, size_t* total) {
+  ENTRY();
+  return *free = state().limit - state().used, *total = state().limit, 0;
+}
+
+int cuMemAlloc_v2(unsigned long long* out, size_t bytes) {
+  ENTRY();
+  State& s = state();
+  if (!bytes) return kInvalidValue;
+  const size_t rounded = (bytes + kPage - 1) / kPage * kPage;
+  auto it = s.free.find(rounded);
+  if (it != s.free.end()) {
+    *out = it->second;
+    s.free.erase(it);
+  } else {
+    if (s.used + rounded > s.limit || s.used + rounded > kReserved) return kOutOfMemory;
+    *out = reinterpret_cast<unsigned long long>(s.memory + s.used);
+    s.used += rounded;
+  }
+  s.blocks[*out] = bytes;
+  const Reach reach;
+  std::memset(pointer(*out), kFresh, bytes);
+  return 0;
+}
+int cuMemFree_v2(unsigned long long at) {
+  const Entry entry;
+  State& s = state();
+  auto it = s.blocks.find(at);
+  if (it == s.blocks.end()) return kInvalidValue;
+  const Reach reach;
+  std::memset(pointer(at), kFreed, it->second);
+  s.free.emplace((it->second + kPage - 1) / kPage * kPage, at);
+  s.blocks.erase(it);
+  return 0;
+}
+int cuPointerGetAttribute(void*, int, unsigned long long at) {
+  const Entry entry;
+  return state().host.count(pointer(at)) ? 0 : kInvalidValue;
+}
+int cuMemHostAlloc(void** out, size_t bytes, unsigned) {
+  ENTRY();
+  *out = ::operator new(bytes);
+  return state().host.insert(*out), 0;
+}
+int cuMemFreeHost(void* at) {
+  const Entry entry;
+  if (!state().host.erase(at)) return kInvalidValue;
+  return ::operator delete(at), 0;
+}
+
+int cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, size_t bytes, void*) {
+  ENTRY();
+  if (!inside(to, bytes)) return kInvalidValue;
+  const Reach reach;
+  return std::memcpy(pointer(to), from, bytes), 0;
+}
+int cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, size_t bytes, void*) {
+  ENTRY();
+  if (!inside(from, bytes)) return kInvalidValue;
+  const Reach reach;
+  return std::memcpy(to, pointer(from), bytes), 0;
+}
+int cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from, size_t bytes, void*) {
+  ENTRY();
+  if (!inside(from, bytes) || !inside(to, bytes)) return kInvalidValue;
+  const Reach reach;
+  return std::memmove(pointer(to), pointer(from), bytes), 0;
+}
+int cuMemsetD8Async(unsigned long long to, unsigned char value, size_t bytes, void*) {
+  ENTRY();
+  if (!inside(to, bytes)) return kInvalidValue;
+  const Reach reach;
+  return std::memset(pointer(to), value, bytes), 0;
+}
+
+int cuStreamCreate(void** out, unsigned) {
+  ENTRY();
+  *out = new char;
+  return state().streams.insert(*out), 0;
+}
+int cuStreamDestroy_v2(void* stream) {
+  const Entry entry;
+  if (!state().streams.erase(stream)) return kInvalidValue;
+  return delete static_cast<char*>(stream), 0;
+}
+int cuStreamSynchronize(void*) {
+  ENTRY();
+  return 0;
+}
+int cuStreamWaitEvent(void*, void* event, unsigned) {
+  ENTRY();
+  return state().events.count(event) ? 0 : kInvalidValue;
+}
+int cuEventCreate(void** out, unsigned) {
+  ENTRY();
+  *out = new char;
+  return state().events.insert(*out), 0;
+}
+int cuEventDestroy_v2(void* event) {
+  const Entry entry;
+  if (!state().events.erase(event)) return kInvalidValue;
+  return delete static_cast<char*>(event), 0;
+}
+int cuEventRecord(void* event, void*) {
+  ENTRY();
+  return state().events.count(event) ? 0 : kInvalidValue;
+}
+
+// The image is a shared library, which says its length nowhere: its section headers are the last thing in it.
+int cuModuleLoadData(Module** out, const void* image) {
+  ENTRY();
+  const auto* bytes = static_cast<const char*>(image);
+  unsigned long long sections = 0;
+  unsigned short size = 0, count = 0;
+  std::memcpy(&sections, bytes + 40, 8), std::memcpy(&size, bytes + 58, 2), std::memcpy(&count, bytes + 60, 2);
+  auto module = std::make_unique<Module>();
+  module->file = memfd_create("kernel", 0);
+  const size_t length = sections + size_t{size} * count;
+  if (module->file < 0 || write(module->file, bytes, length) != static_cast<ssize_t>(length)) return kOutOfMemory;
+  module->library = dlopen(("/proc/self/fd/" + std::to_string(module->file)).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!module->library) return kInvalidValue;
+  state().modules.insert(module.get());
+  return *out = module.release(), 0;
+}
+int cuModuleUnload(Module* module) {
+  const Entry entry;
+  if (!state().modules.erase(module)) return kInvalidValue;
+  dlclose(module->library), close(module->file);
+  return delete module, 0;
+}
+int cuModuleGetFunction(Function** out, Module* module, const char* name) {
+  ENTRY();
+  const auto find = [&](const std::string& symbol) { return dlsym(module->library, symbol.c_str()); };
+  auto f = std::make_unique<Function>();
+  f->launch = reinterpret_cast<void (*)(void**)>(find(std::string("fake_launch_") + name));
+  if (!f->launch) return kNotFound;
+  f->thread = static_cast<Dim3*>(find("fake_thread")), f->block = static_cast<Dim3*>(find("fake_block"));
+  f->threads = static_cast<Dim3*>(find("fake_threads")), f->blocks = static_cast<Dim3*>(find("fake_blocks"));
+  f->barrier = static_cast<void (**)()>(find("fake_barrier"));
+  f->needs_barrier = *static_cast<const int*>(find("fake_needs_barrier")) != 0;
+  *out = f.get();
+  return state().functions.push_back(std::move(f)), 0;
+}
+int cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned, void* stream,
+                   void** parameters, void**) {
+  ENTRY();
+  State& s = state();
+  if (!gx || gy != 1 || gz != 1 || !bx || bx > 1024 || by != 1 || bz != 1) return kInvalidValue;
+  if (stream && !s.streams.count(stream)) return kInvalidValue;
+  s.counts.launches++;
+  const Reach reach;
+  return run_grid(*function, gx, bx, parameters), 0;
+}
+}

@@ -1,0 +1,60 @@
+// What a kernel's text sees instead of CUDA's own declarations when it is compiled for the host; kept as text by compiler.cpp.
+#define __global__
+#define __device__
+#define __host__
+#define __shared__ static
+#define __restrict__ __restrict
+#define __align__(n) __attribute__((aligned(n)))
+#define __launch_bounds__(...)
+#define __forceinline__ inline
+
+#include <math.h>
+#include <string.h>
+
+struct fake_dim3 {
+  unsigned x, y, z;
+};
+// The driver sets these while it runs a block; a thread is a fiber of one host thread.
+extern "C" {
+extern fake_dim3 fake_thread, fake_block, fake_threads, fake_blocks;
+extern void (*fake_barrier)();
+}
+#define threadIdx fake_thread
+#define blockIdx fake_block
+#define blockDim fake_threads
+#define gridDim fake_blocks
+
+inline void __syncthreads() { fake_barrier(); }
+template <class To, class From>
+inline To fake_bits(From v) {
+  To out;
+  memcpy(&out, &v, sizeof out);
+  return out;
+}
+inline float __uint_as_float(unsigned v) { return fake_bits<float>(v); }
+inline unsigned __float_as_uint(float v) { return fake_bits<unsigned>(v); }
+inline float __int_as_float(int v) { return fake_bits<float>(v); }
+inline int __float_as_int(float v) { return fake_bits<int>(v); }
+inline double __longlong_as_double(long long v) { return fake_bits<double>(v); }
+inline long long __double_as_longlong(double v) { return fake_bits<long long>(v); }
+template <class T>
+inline T __ldg(const T* p) {
+  return *p;
+}
+template <class T>
+inline T atomicCAS(T* at, T expected, T desired) {
+  const T old = *at;
+  if (old == expected) *at = desired;
+  return old;
+}
+inline float rsqrtf(float v) { return 1.0f / sqrtf(v); }
+inline double rsqrt(double v) { return 1.0 / sqrt(v); }
+inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)(((unsigned long long)a * b) >> 32); }
+template <class T>
+inline T min(T a, T b) {
+  return b < a ? b : a;
+}
+template <class T>
+inline T max(T a, T b) {
+  return a < b ? b : a;
+}

@@ -1,0 +1,109 @@
+// A stand-in for cuBLASLt: plain loops over column-major matrices.
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "control.h"
+
+namespace {
+
+constexpr int kF64 = 1, kBF16 = 14, kInvalid = 7;
+
+struct Desc {
+  int scale = 0, transposed_a = 0, transposed_b = 0;
+};
+struct Layout {
+  int type = 0;
+  uint64_t rows = 0, columns = 0;
+  int64_t leading = 0, stride = 0;
+  int32_t batch = 1;
+};
+
+size_t item(int type) { return type == kF64 ? 8 : type == kBF16 ? 2 : 4; }
+
+double load(const std::byte* at, int type) {
+  if (type == kF64) {
+    double v;
+    return std::memcpy(&v, at, 8), v;
+  }
+  uint32_t bits = 0;
+  std::memcpy(type == kBF16 ? reinterpret_cast<std::byte*>(&bits) + 2 : reinterpret_cast<std::byte*>(&bits), at, item(type));
+  float v;
+  return std::memcpy(&v, &bits, 4), v;
+}
+void store(std::byte* at, double value, int type) {
+  if (type == kF64) return void(std::memcpy(at, &value, 8));
+  const auto single = static_cast<float>(value);
+  uint32_t bits;
+  std::memcpy(&bits, &single, 4);
+  if (type != kBF16) return void(std::memcpy(at, &bits, 4));
+  const auto half = static_cast<uint16_t>((single != single ? bits | 0x400000u : bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+  std::memcpy(at, &half, 2);
+}
+
+double element(const std::byte* data, const Layout& l, bool transposed, uint64_t row, uint64_t column) {
+  if (transposed) std::swap(row, column);
+  return load(data + (row + column * static_cast<uint64_t>(l.leading)) * item(l.type), l.type);
+}
+
+}  // namespace
+
+extern "C" {
+
+size_t cublasLtGetVersion() { return 130000; }
+int cublasLtCreate(void** out) { return *out = new char, 0; }
+int cublasLtDestroy(void* handle) { return delete static_cast<char*>(handle), 0; }
+int cublasLtMatmulDescCreate(Desc** out, int, int scale) { return *out = new Desc{scale}, 0; }
+int cublasLtMatmulDescDestroy(Desc* d) { return delete d, 0; }
+int cublasLtMatmulDescSetAttribute(Desc* d, int attribute, const void* value, size_t bytes) {
+  if (bytes != 4 || (attribute != 3 && attribute != 4)) return kInvalid;
+  return std::memcpy(attribute == 3 ? &d->transposed_a : &d->transposed_b, value, 4), 0;
+}
+int cublasLtMatrixLayoutCreate(Layout** out, int type, uint64_t rows, uint64_t columns, int64_t leading) {
+  if (leading < static_cast<int64_t>(rows)) return kInvalid;
+  return *out = new Layout{type, rows, columns, leading}, 0;
+}
+int cublasLtMatrixLayoutDestroy(Layout* l) { return delete l, 0; }
+int cublasLtMatrixLayoutSetAttribute(Layout* l, int attribute, const void* value, size_t bytes) {
+  if (attribute == 5 && bytes == 4) return std::memcpy(&l->batch, value, 4), 0;
+  if (attribute == 6 && bytes == 8) return std::memcpy(&l->stride, value, 8), 0;
+  return kInvalid;
+}
+int cublasLtMatmulPreferenceCreate(void** out) { return *out = new char, 0; }
+int cublasLtMatmulPreferenceDestroy(void* p) { return delete static_cast<char*>(p), 0; }
+int cublasLtMatmulPreferenceSetAttribute(void*, int, const void*, size_t) { return 0; }
+
+struct Heuristic {
+  uint64_t algorithm[8];
+  size_t workspace;
+  int state;
+  float waves;
+  int reserved[4];
+};
+int cublasLtMatmulAlgoGetHeuristic(void*, Desc*, Layout*, Layout*, Layout*, Layout*, void*, int, Heuristic* out, int* found) {
+  return *out = {{1}, 1024, 0, 1, {}}, *found = 1, 0;
+}
+
+int cublasLtMatmul(void*, Desc* desc, const void* alpha, const std::byte* a, Layout* of_a, const std::byte* b, Layout* of_b, const void* beta,
+                   const std::byte* c, Layout* of_c, std::byte* d, Layout* of_d, const uint64_t*, void*, size_t, void*) {
+  const double scale = desc->scale == kF64 ? *static_cast<const double*>(alpha) : *static_cast<const float*>(alpha);
+  const double add = desc->scale == kF64 ? *static_cast<const double*>(beta) : *static_cast<const float*>(beta);
+  const uint64_t depth = desc->transposed_a ? of_a->rows : of_a->columns;
+  const uint64_t rows = desc->transposed_a ? of_a->columns : of_a->rows, columns = desc->transposed_b ? of_b->rows : of_b->columns;
+  if (rows != of_d->rows || columns != of_d->columns || depth != (desc->transposed_b ? of_b->columns : of_b->rows)) return kInvalid;
+  fake_cuda_reach(1);
+  for (int32_t i = 0; i < of_d->batch; i++) {
+    const auto at = [&](auto* data, const Layout* l) { return data + i * l->stride * static_cast<int64_t>(item(l->type)); };
+    for (uint64_t column = 0; column < columns; column++)
+      for (uint64_t row = 0; row < rows; row++) {
+        double sum = 0;
+        for (uint64_t k = 0; k < depth; k++)
+          sum += element(at(a, of_a), *of_a, desc->transposed_a, row, k) * element(at(b, of_b), *of_b, desc->transposed_b, k, column);
+        if (add != 0) sum = scale * sum + add * element(at(c, of_c), *of_c, false, row, column);
+        store(at(d, of_d) + (row + column * static_cast<uint64_t>(of_d->leading)) * item(of_d->type), add != 0 ? sum : scale * sum, of_d->type);
+      }
+  }
+  fake_cuda_reach(0);
+  return 0;
+}
+}
