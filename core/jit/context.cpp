@@ -14,6 +14,7 @@
 #include "executors/host/host.h"
 #include "executors/onednn/onednn.h"
 #include "executors/pooling/pooling.h"
+#include "loops/cpu/target.h"
 #include "jit/pipeline.h"
 
 namespace thunder {
@@ -45,7 +46,8 @@ Context::Context(const ContextHooks& hooks) : hooks_(hooks), machine_(read_machi
   log(1, "onednn", found);
   if (auto attention = attention_executor(machine_)) executors_.push_back(make<Executor>(*attention));
   else missing_.emplace_back("attention", kNoVectors);
-  executors_.push_back(make<Executor>(fusion_executor(machine_)));
+  targets_.add(loops::cpu_target(machine_));
+  executors_.push_back(make<Executor>(fusion_executor(targets_)));
   executors_.push_back(make<Executor>(host_executor()));
   default_executors_ = executors_;
   // By name alone.
