@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "capi/options.h"
-#include "loops/kernels.h"
 #include "jit/pipeline.h"
 #include "modules/optimizer.h"
 #include "modules/schedule.h"
@@ -127,8 +126,10 @@ void describe_executors(Context& context, cJSON* array) {
 
 void describe_unavailable(Context& context, cJSON* array) {
   auto all = context.missing_executors();
-  // It is always there, and takes nothing where its compiler is not; that is looked for when somebody asks.
-  if (std::string why; !loops::can_compile(&why)) all.emplace_back("fusion", why);
+  // It is always there, and takes nothing on a kind of device whose compiler is not; that is looked for when somebody asks.
+  for (auto& target : context.targets())
+    if (std::string why; !target->available(&why))
+      all.emplace_back(target->device_kind() == kind(Device::cpu) ? "fusion" : cat("fusion on ", target->name()), why);
   for (auto& [name, why] : all) {
     cJSON* o = add_object(array);
     add_text(o, "name", name);

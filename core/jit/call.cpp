@@ -212,7 +212,7 @@ std::string Compiled::memory_report() const {
 
 std::string Compiled::fusion_report() const {
   const Entry* e = cache_.latest();
-  return e ? fusion::explain(e->traces.back(), context_->machine()) : "";
+  return e ? fusion::explain(e->traces.back(), context_->targets()) : "";
 }
 
 std::vector<Trace> Compiled::traces() const {

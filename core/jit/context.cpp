@@ -17,6 +17,7 @@
 #include "executors/pooling/pooling.h"
 #include "executors/transfer/transfer.h"
 #include "jit/pipeline.h"
+#include "loops/cpu/target.h"
 
 namespace thunder {
 
@@ -48,8 +49,9 @@ Context::Context(const ContextHooks& hooks) : hooks_(hooks), machine_(read_machi
   log(1, "onednn", found);
   if (auto attention = attention_executor(machine_)) executors_.push_back(make<Executor>(*attention));
   else missing_.emplace_back("attention", kNoVectors);
+  targets_.add(loops::cpu_target(machine_));
   executors_.push_back(make<Executor>(cublaslt_executor(devices_)));
-  executors_.push_back(make<Executor>(fusion_executor(machine_)));
+  executors_.push_back(make<Executor>(fusion_executor(targets_)));
   executors_.push_back(make<Executor>(transfer_executor(devices_)));
   executors_.push_back(make<Executor>(through_host_executor(devices_)));
   executors_.push_back(make<Executor>(host_executor()));

@@ -8,6 +8,7 @@
 #include "device/block_cache.h"
 #include "device/devices.h"
 #include "executors/claim.h"
+#include "loops/target.h"
 #include "modules/kind.h"
 #include "passes/custom.h"
 #include "tracer/scope.h"
@@ -33,6 +34,8 @@ class Context : public Counted<Context> {
   ThreadPool& threads() { return threads_; }
   // What executors plan for.
   const Machine& machine() const { return machine_; }
+  // What runs fused kernels, by kind of device.
+  const loops::Targets& targets() const { return targets_; }
   // Requires, of both: nothing is compiled or run. 0: as many as a new context has.
   void use_threads(size_t threads);
   void use_threads(const ThreadPool::Host& host);
@@ -66,6 +69,7 @@ class Context : public Counted<Context> {
  private:
   ContextHooks hooks_;
   Machine machine_;
+  loops::Targets targets_;
   struct Close {
     void operator()(BlockCache* cache) const { cache->close(); }
   };

@@ -9,12 +9,6 @@
 
 namespace thunder::loops {
 
-// A picked index out of range, as the kernel reports it: the first one that a thread saw.
-struct Refusal {
-  int64_t expr = -1;  // of the pick; -1: none
-  int64_t index = 0;
-};
-
 // Computes the work items begin <= i < end. `buffers`: the nest's arguments. `parameters`: those of the nest, then the
 // length of a piece of the lane axis and of a block, which nests without them do not read.
 using KernelFn = void (*)(void* const* buffers, const int64_t* parameters, int64_t begin, int64_t end, Refusal* refusal);
@@ -36,14 +30,14 @@ class Emitter {
 };
 
 // The machine that code is made for, in LLVM's words.
-struct Target {
+struct TargetOptions {
   const char* triple;    // "aarch64-unknown-linux-gnu"
   const char* cpu;       // "neoverse-n1", "generic"
   const char* features;  // beside the CPU's own: "+bf16,-sve"
 };
 
 // What the module exports under this name. No target: the machine at hand. Null: it is not supported.
-using MakeEmitter = Emitter* (*)(uint32_t version, const Target* target);
+using MakeEmitter = Emitter* (*)(uint32_t version, const TargetOptions* target);
 constexpr char kMakeEmitter[] = "thunder_make_emitter";
 constexpr uint32_t kEmitterVersion = 15;  // of this header and cpu/nest.h: both sides are built from one tree
 

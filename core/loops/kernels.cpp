@@ -71,7 +71,7 @@ bool can_compile(std::string* why) {
 
 KernelFn kernel(const CpuNest& nest) { return module().kernels->get(nest); }
 
-Object compile_for(const Target& target, const CpuNest& nest) {
+Object compile_for(const TargetOptions& target, const CpuNest& nest) {
   const std::unique_ptr<Emitter> emitter(module().make(kEmitterVersion, &target));
   return emitter ? emitter->compile(nest, "kernel") : Object{{}, cat("LLVM knows no machine \"", target.triple, "\"")};
 }

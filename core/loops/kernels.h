@@ -15,7 +15,7 @@ bool can_compile(std::string* why = nullptr);
 KernelFn kernel(const CpuNest& nest);
 
 // The code of a nest for another machine, a function "kernel", kept nowhere. Requires: can_compile(). Any thread.
-Object compile_for(const Target& target, const CpuNest& nest);
+Object compile_for(const TargetOptions& target, const CpuNest& nest);
 
 // Since the process began.
 KernelStatistics kernel_statistics();

@@ -121,6 +121,12 @@ inline Step step_of(int64_t stride) { return stride == 0 ? Step::none : stride =
 // outputs, the cuts axis by axis.
 std::vector<int64_t> parameters(const Nest& nest);
 
+// An index out of range, as a kernel reports it: the first one that a thread saw.
+struct Refusal {
+  int64_t expr = -1;  // of the pick; -1: none
+  int64_t index = 0;
+};
+
 // What is computed, as text that reads as a program: strides and extents only as far as code depends on them.
 std::string print(const Nest& nest);
 

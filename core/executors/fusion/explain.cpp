@@ -16,8 +16,9 @@ struct Verdict {
   const Node* line;  // the first that does not fit
   std::string_view why;
 };
-Verdict judge(const Node& first, const Node& second, const Store& store, const Machine& machine) {
-  Group group(store, machine);
+Verdict judge(const Node& first, const Node& second, const Store& store, const Targets& targets) {
+  const Target* target = targets.find(store.type(first.results[0]).device);
+  Group group(store, target ? target->capabilities() : Capabilities());
   const std::vector<const Node*> lines = lines_of(second);
   if (!group.add_all(lines_of(first))) return {lines[0], group.why()};
   for (const Node* line : lines)
@@ -42,7 +43,7 @@ std::unordered_map<ValueId, size_t> numbers_of(const Trace& trace) {
 
 }  // namespace
 
-std::string explain(const Trace& claimed, const Machine& machine) {
+std::string explain(const Trace& claimed, const Targets& targets) {
   std::string out;
   const auto numbers = numbers_of(claimed);
   struct Made {
@@ -60,7 +61,7 @@ std::string explain(const Trace& claimed, const Machine& machine) {
       if (def(*line).view) made[line->results[0]] = from;
       if (!is_kernel(*line) || !is_kernel(*from.by) || std::find(told.begin(), told.end(), from.by) != told.end()) return;
       told.push_back(from.by);
-      const Verdict verdict = judge(*from.by, *line, *claimed.store, machine);
+      const Verdict verdict = judge(*from.by, *line, *claimed.store, targets);
       out += cat("t[", numbers.at(from.value), "] is not fused with t[", numbers.at(verdict.line->results[0]), "] (", verdict.line->op->name(),
                  "): ", verdict.why, "\n");
     });

@@ -77,7 +77,7 @@ class Product {
 // The expressions again, with others between them.
 class Rewrite {
  public:
-  explicit Rewrite(Lowered& l) : lowered_(l), now_(l.nest.exprs.size()) {}
+  explicit Rewrite(LoweredRegion& l) : lowered_(l), now_(l.nest.exprs.size()) {}
 
   void run(AxisSet reduced) {
     const Nest& n = lowered_.nest;
@@ -132,23 +132,23 @@ class Rewrite {
       for (uint32_t i = 0; i < e.count; i++) e.in[i] = places[e.in[i]];
     }
     for (Output& s : n.stores) s.value = places[now_[s.value]];
-    std::vector<Check> checks(lowered_.checks.empty() ? 0 : n.exprs.size());
+    std::vector<BoundsCheck> checks(lowered_.checks.empty() ? 0 : n.exprs.size());
     for (size_t id = 0; id < lowered_.checks.size(); id++)
       if (needed[now_[id]]) checks[places[now_[id]]] = std::move(lowered_.checks[id]);
     lowered_.checks = std::move(checks);
   }
 
-  Lowered& lowered_;
+  LoweredRegion& lowered_;
   std::vector<ExprId> now_;  // by number before
   std::vector<Expr> exprs_;
 };
 
 }  // namespace
 
-void take_factors_out_of_sums(Lowered& lowered, AxisSet reduced) {
-  if (!reduced) return;
-  find_levels(lowered.nest, reduced);
-  Rewrite(lowered).run(reduced);
+void take_factors_out_of_sums(LoweredRegion& lowered) {
+  if (!lowered.reduced) return;
+  find_levels(lowered.nest, lowered.reduced);
+  Rewrite(lowered).run(lowered.reduced);
 }
 
 }  // namespace thunder::fusion

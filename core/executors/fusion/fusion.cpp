@@ -1,8 +1,9 @@
 #include "executors/fusion/fusion.h"
 
+#include <optional>
+
 #include "base/text.h"
 #include "executors/fusion/grow.h"
-#include "executors/fusion/launch.h"
 #include "executors/fusion/lower.h"
 
 namespace thunder {
@@ -10,57 +11,74 @@ namespace {
 
 using namespace fusion;
 
-bool claim(const NodeView& view, void*) {
-  const PrimRow* row = find_prim(*view.node.op);
-  return row && computable(view.node, view.store) && can_compile();
+const Target* target_of(const Node& line, const Store& store, void* user) {
+  return static_cast<const Targets*>(user)->find(store.type(line.results[0]).device);
+}
+Group empty_group(const Node& first, const Store& store, void* user) {
+  return Group(store, target_of(first, store, user)->capabilities());
 }
 
-const Machine& machine_of(void* user) { return *static_cast<const Machine*>(user); }
+bool claim(const NodeView& view, void* user) {
+  if (!find_prim(*view.node.op)) return false;
+  const Target* target = target_of(view.node, view.store, user);
+  return target && computable(view.node, view.store, target->capabilities()) && target->available();
+}
 
 bool claim_region(std::span<const Node* const> lines, const Store& store, uint8_t* taken, void* user) {
-  return grow(lines, store, machine_of(user), {taken, lines.size()});
+  return grow(lines, store, target_of(*lines[0], store, user)->capabilities(), {taken, lines.size()});
 }
 
-bool fits(std::span<const Node* const> lines, const Store& store, void* user) { return Group(store, machine_of(user)).add_all(lines); }
+bool fits(std::span<const Node* const> lines, const Store& store, void* user) {
+  return empty_group(*lines[0], store, user).add_all(lines);
+}
 
-// What a line was prepared to: nothing, until its layout is known.
-using State = std::unique_ptr<Launcher>;
+// What a line or a region was prepared to: a group, until its layout is known, then a launcher.
+struct State {
+  std::optional<Group> group;
+  std::unique_ptr<Launcher> launcher;
+};
+
+Status* declined(std::string_view why) { return make<Status>(Code::declined, std::string(why)).detach(); }
 
 Status* prepare(const NodeView& view, void** state, size_t*, void* user) {
-  if (!Group(view.store, machine_of(user)).add_all(lines_of(view.node))) return make<Status>(Code::declined, "its lines do not fit into one loop nest").detach();
-  *state = new State;
+  const std::vector<const Node*> lines = lines_of(view.node);
+  if (!target_of(*lines[0], view.store, user)) return declined("nothing runs kernels on its device");
+  Group group = empty_group(*lines[0], view.store, user);
+  if (!group.add_all(lines)) return declined("its lines do not fit into one loop nest");
+  *state = new State{std::move(group), nullptr};
   return nullptr;
 }
 
-Status* lay_out(const NodeView& view, void* state, size_t* scratch, void* user) {
-  const Machine& machine = machine_of(user);
+Status* lay_out(const NodeView& view, void* prepared, size_t* scratch, void* user) {
   try {
-    auto& launcher = *static_cast<State*>(state);
-    if (view.following)
-      if (auto parts = lower_tiles(view, machine, view.following->input)) {
-        launcher = std::make_unique<Launcher>(std::move(*parts), machine);
-        view.following->can = true;
-        return nullptr;
-      }
-    launcher = std::make_unique<Launcher>(lower(view, machine), machine);
-    *scratch = launcher->scratch_bytes();
+    State& state = *static_cast<State*>(prepared);
+    const Target& target = *target_of(view.node, view.store, user);
+    const auto input = view.following ? std::optional(view.following->input) : std::nullopt;
+    LoweredRegion region = lower(view, *state.group, input);
+    state.group.reset();
+    if (region.tiles) state.launcher = target.tile_launcher(region);
+    if (state.launcher) view.following->can = true;
+    else state.launcher = target.launcher(std::move(region));
+    *scratch = state.launcher->scratch_bytes();
     return nullptr;
   } catch (const Error& e) {
     return Ref<Status>(e.status()).detach();
   }
 }
 
-Status* run(const Launch* launch, void* state) { return (*static_cast<State*>(state))->run(*launch); }
-void run_tile(const Launch* launch, const void* state, const Tile& part) { (*static_cast<const State*>(state))->run_tile(*launch, part); }
+Status* run(const Launch* launch, void* state) { return static_cast<State*>(state)->launcher->run(*launch); }
+void run_tile(const Launch* launch, const void* state, const Tile& part) {
+  static_cast<const State*>(state)->launcher->run_tile(*launch, part);
+}
 void drop(void* state) { delete static_cast<State*>(state); }
 
 }  // namespace
 
-ExecutorDesc fusion_executor(const Machine& machine) {
+ExecutorDesc fusion_executor(const Targets& targets) {
   ExecutorDesc d;
   d.name = "fusion";
   d.flags = kStrided | kInPlace;
-  d.user = const_cast<Machine*>(&machine);
+  d.user = const_cast<Targets*>(&targets);
   d.claim = claim;
   d.claim_region = claim_region;
   d.fits = fits;

@@ -1,12 +1,12 @@
-// The fusion executor: connected lines become one loop nest, compiled for the CPU at hand.
+// The fusion executor: connected lines become one loop nest, which the target of their device runs.
 #pragma once
 
-#include "base/machine.h"
 #include "executors/executor.h"
+#include "loops/target.h"
 
 namespace thunder {
 
-// The machine must live as long.
-ExecutorDesc fusion_executor(const Machine& machine);
+// The targets must live as long.
+ExecutorDesc fusion_executor(const loops::Targets& targets);
 
 }  // namespace thunder

@@ -10,30 +10,35 @@ namespace {
 
 constexpr std::string_view kTooManyLines = "the group has as many lines as one kernel may have";
 
-bool real_or_simple(const TensorType& t) {
-  if (t.device != Device::cpu) return false;
+bool has_known_size(const TensorType& t) {
   return std::all_of(t.shape.begin(), t.shape.end(), [](Dim d) { return d.constant() && d.value() > 0; });
+}
+
+// Whether a line that makes tensors on a device reads one of this type there.
+bool readable_on(Device device, const TensorType& t, const Capabilities& can) {
+  return t.device == device || (can.host_scalars && t.device == Device::cpu && t.shape.empty());
 }
 
 }  // namespace
 
-bool computable(const Node& line, const Store& store) {
+bool computable(const Node& line, const Store& store, const Capabilities& can) {
   const PrimRow* row = find_prim(*line.op);
   if (!row) return false;
+  const Device device = store.type(line.results[0]).device;
   bool fits = true;
   const auto check = [&](ValueId v) {
     const TensorType& t = store.type(v);
-    fits = fits && real_or_simple(t) && (row->takes == Takes::all || is_real(t.dtype) || (row->fn == Fn::uniform && t.dtype == DType::i64));
+    fits = fits && has_known_size(t) && readable_on(device, t, can) && (row->takes == Takes::all || is_real(t.dtype) || (row->fn == Fn::uniform && t.dtype == DType::i64));
   };
   for_each_value(line.args, check);
   for (ValueId r : line.results) check(r);
-  if (fits && row->role == Role::join) fits = operands(line).size() <= kMaxJoined;
+  if (fits && row->role == Role::join) fits = operands(line).size() <= can.max_joined;
   const size_t steps = line.op->name() == "prims.slice" ? 3 : line.op->name() == "prims.slice_scatter" ? 4 : 0;
   if (fits && steps) {
     const auto each = line.args[steps].dim_list();
     fits = std::all_of(each.begin(), each.end(), [](Dim d) { return d == Dim(1); });
   }
-  if (fits && row->role == Role::scan) fits = store.type(line.results[0]).dtype != DType::boolean;
+  if (fits && row->role == Role::scan) fits = can.scans && store.type(line.results[0]).dtype != DType::boolean;
   // Sums of booleans and the order of 64-bit indices have rules of their own; the host knows them.
   if (fits && row->role == Role::reduction) fits = is_real(store.type(line.results[0]).dtype) || store.type(line.results[0]).dtype == DType::i64;
   return fits;
@@ -76,9 +81,11 @@ bool Group::same_extents(const Dimension& a, const Dimension& b) const {
 }
 
 bool Group::extend(const Node& line) {
-  if (lines_.size() == kMaxLines) return refuse(kTooManyLines);
+  if (lines_.size() == can_->max_lines) return refuse(kTooManyLines);
   const size_t more = operands(line).size() + 1;
-  if (arguments_ + more > kMaxArguments) return refuse("the group has as many arguments as one kernel may have");
+  if (arguments_ + more > can_->max_arguments) return refuse("the group has as many arguments as one kernel may have");
+  const Device device = store_->type(line.results[0]).device;
+  if (device_ != Device::none && device != device_) return refuse("it is computed on another device than the rest of the group");
   bool terminal = false;
   for_each_value(line.args, [&](ValueId v) { terminal |= has(v) && value(v).kind != Kind::line; });
   if (terminal) return refuse("it reads a sum over the outer axes, which is known only when the kernel has ended");
@@ -96,12 +103,13 @@ bool Group::extend(const Node& line) {
   values_[line.results[0]].reduced = find_prim(*line.op)->role == Role::reduction || comes_of_reduction(line);
   values_[line.results[0]].free = made_of_places(line);
   arguments_ += more;
+  device_ = device;
   lines_.push_back(&line);
   return true;
 }
 
 bool Group::add_all(std::span<const Node* const> lines) {
-  if (lines_.size() + lines.size() > kMaxLines) return refuse(kTooManyLines);
+  if (lines_.size() + lines.size() > can_->max_lines) return refuse(kTooManyLines);
   return std::all_of(lines.begin(), lines.end(), [this](const Node* line) { return extend(*line); }) && consistent();
 }
 

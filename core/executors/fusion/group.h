@@ -6,9 +6,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/machine.h"
 #include "executors/fusion/axes.h"
 #include "executors/fusion/prims.h"
+#include "loops/target.h"
 
 namespace thunder::fusion {
 
@@ -32,19 +32,13 @@ struct Part {
   int64_t start;
 };
 
-// What a kernel may have at most: it is compiled as a whole, and its arguments lie on the stack.
-constexpr size_t kMaxLines = 96, kMaxArguments = 4 * kMaxLines;
-// Operands that a line may join: each has code of its own.
-constexpr size_t kMaxJoined = 8;
-// Stretches of axes that what a group walks may be cut into: code is made for each.
-constexpr size_t kMaxParts = 16;
-
-// Whether fusion computes this line at all: its function, element types, sizes.
-bool computable(const Node& line, const Store& store);
+// Whether a target of these capabilities computes this line at all: its function, element types, sizes, where its tensors are.
+bool computable(const Node& line, const Store& store, const Capabilities& can);
 
 class Group {
  public:
-  Group(const Store& store, const Machine& machine) : store_(&store), machine_(&machine) {}
+  // `can`: of the target of its lines' device; it must live as long.
+  Group(const Store& store, const Capabilities& can) : store_(&store), can_(&can) {}
 
   // False: the line does not fit, and the group is spoilt unless this is a copy; `why` then says the reason.
   bool add(const Node& line) { return extend(line) && consistent(); }
@@ -70,6 +64,7 @@ class Group {
   // Whether sums run from the end of the one axis that is reduced; what they run along is then walked in no other order.
   bool backwards() const { return backwards_; }
   bool has_parts() const { return !parts_.empty(); }
+  Device device() const { return device_; }
   // All axes of the nest.
   Dimension all() const;
   // Those among them that a value is walked by.
@@ -106,7 +101,8 @@ class Group {
   bool reductions_fit(const std::vector<AxisId>& everything, const std::vector<AxisId>& outer) const;
 
   const Store* store_;
-  const Machine* machine_;
+  const Capabilities* can_;
+  Device device_ = Device::none;  // of all lines; none: there are none yet
   Space space_;
   std::vector<const Node*> lines_;
   std::unordered_map<ValueId, GroupValue> values_;

@@ -61,20 +61,15 @@ bool Group::add_view(const Node& line) {
 
 namespace {
 
-// Whether many rows are summed that lie one after the other in more memory than the caches near a core hold: going over them as
-// they lie, with a sum for each column in memory, is then faster than going down a few columns at a time, even if what needs the
-// sums goes over the rows again. Sooner where rows do not begin with a line of the cache: going down cuts lines in two.
-bool sums_many_rows(const Shape& shape, const std::vector<bool>& gone, const Machine& machine) {
-  constexpr int64_t kRows = 512, kFloat = sizeof(float);
-  constexpr size_t kUsualL2 = 1 << 20;
-  const auto l2 = static_cast<int64_t>(machine.l2 ? machine.l2 : kUsualL2), line = static_cast<int64_t>(machine.line) / kFloat;
+// Whether the sum of a tensor over these dims is one over rows that the target would rather go over as they lie in memory.
+bool sums_in_row_order(const Shape& shape, const std::vector<bool>& reduced, const Capabilities& can) {
   int64_t rows = 1, elements = 1, row = 1;
   for (size_t i = 0; i < shape.size(); i++) {
     elements *= shape[i].value();
-    if (gone[i]) rows *= shape[i].value(), row = 1;
+    if (reduced[i]) rows *= shape[i].value(), row = 1;
     else row *= shape[i].value();
   }
-  return rows >= kRows && elements * kFloat >= (row % line ? 2 : 4) * l2 && !gone.back();
+  return !reduced.back() && can.row_order_sums.better(rows, row, elements);
 }
 
 }  // namespace
@@ -100,14 +95,14 @@ bool Group::add_reduction(const Node& line) {
   total.insert(total.end(), input.begin(), input.end());
   std::sort(total.begin(), total.end());
   total.erase(std::unique(total.begin(), total.end()), total.end());
-  const bool sums = find_prim(*line.op)->fn == Fn::sum;
+  const bool sums = find_prim(*line.op)->fn == Fn::sum && can_->column_sums;
   GroupValue made{kept, Kind::line};
   if (over.empty()) return refuse("it reduces axes of size 1 only");
   // Of a tensor of one row, what leaves dims is a reduction of the row: others may need it in the kernel.
   if (sums && over == total && (kept.empty() || (reduces_ && over != set_of(reduced())))) {
     made.kind = Kind::total;
     summed_ = away;
-  } else if (sums && !reduces_ && sums_many_rows(store_->type(line.args[0].v).shape, gone, *machine_)) {
+  } else if (sums && !reduces_ && sums_in_row_order(store_->type(line.args[0].v).shape, gone, *can_)) {
     made.kind = Kind::column;
     summed_ = space_.flat(from);
   } else if (!reduces_) {

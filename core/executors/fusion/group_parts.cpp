@@ -48,7 +48,7 @@ bool Group::made_of_places(const Node& line) const {
 }
 
 bool Group::lies_in(const Dimension& part, const Dimension& whole, int64_t start, const Node& line) {
-  if (parts_.size() == kMaxParts) return refuse("the group cuts axes into as many parts as one kernel may have");
+  if (parts_.size() == can_->max_cuts) return refuse("the group cuts axes into as many parts as one kernel may have");
   if (space_.resolve(part).size() > 1 || space_.resolve(whole).size() != 1) return refuse("it cuts a dim that other lines split");
   parts_.push_back({part, whole, start, comes_of_reduction(line)});
   return true;

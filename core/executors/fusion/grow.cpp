@@ -12,8 +12,8 @@ constexpr size_t kMaxDrawn = 16;
 class Growth {
  public:
   // `allowed`: which lines it may take.
-  Growth(std::span<const Node* const> lines, const Store& store, const Machine& machine, std::span<const uint8_t> allowed, std::span<uint8_t> taken)
-      : lines_(lines), store_(store), machine_(machine), allowed_(allowed), taken_(taken), group_(store, machine) {}
+  Growth(std::span<const Node* const> lines, const Store& store, const Capabilities& can, std::span<const uint8_t> allowed, std::span<uint8_t> taken)
+      : lines_(lines), store_(store), can_(can), allowed_(allowed), taken_(taken), group_(store, can) {}
 
   // `draws`: lines may be taken before others that stand before them.
   bool run(bool draws) {
@@ -47,7 +47,7 @@ class Growth {
   // Whether the lines are a group in the order in which they will be compiled. What a reduction means may depend on those
   // before it.
   bool stands() const {
-    Group group(store_, machine_);
+    Group group(store_, can_);
     for (size_t i = 0; i < lines_.size(); i++)
       if (taken_[i] && !group.extend(*lines_[i])) return false;
     return group.consistent();
@@ -118,7 +118,7 @@ class Growth {
 
   std::span<const Node* const> lines_;
   const Store& store_;
-  const Machine& machine_;
+  const Capabilities& can_;
   std::span<const uint8_t> allowed_;
   std::span<uint8_t> taken_;
   Group group_;
@@ -160,10 +160,10 @@ bool forbid_returns(std::span<const Node* const> lines, std::span<const uint8_t>
 
 }  // namespace
 
-bool grow(std::span<const Node* const> lines, const Store& store, const Machine& machine, std::span<uint8_t> taken) {
+bool grow(std::span<const Node* const> lines, const Store& store, const Capabilities& can, std::span<uint8_t> taken) {
   std::vector<uint8_t> allowed(lines.size(), 1);
   do {
-    const auto run = [&](bool draws) { return Growth(lines, store, machine, allowed, taken).run(draws); };
+    const auto run = [&](bool draws) { return Growth(lines, store, can, allowed, taken).run(draws); };
     if (!run(true) && !run(false)) return false;
   } while (forbid_returns(lines, taken, allowed));
   return true;

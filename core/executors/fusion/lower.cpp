@@ -5,7 +5,6 @@
 
 #include "executors/fusion/factors.h"
 #include "executors/fusion/lowering.h"
-#include "loops/cpu/schedule.h"
 #include "tensor/tensor.h"
 
 namespace thunder::fusion {
@@ -13,63 +12,57 @@ namespace thunder::fusion {
 // Element type of partial sums.
 static DType sum_type(DType d) { return compute_dtype(d); }
 
-Lowering::Lowering(const NodeView& view, const Machine& machine) : view_(view), machine_(machine), group_(view.store, machine) {
-  const Node& node = view.node;
-  lines_ = lines_of(node);
-  for_each_value(node.args, [&](ValueId v) { inputs_.push_back(v); });
+Lowering::Lowering(const NodeView& view, const Group& group) : view_(view), group_(group), lines_(group.lines()) {
+  for_each_value(view.node.args, [&](ValueId v) { inputs_.push_back(v); });
 }
 
-Lowered Lowering::run() {
-  lower_group();
-  schedule(lowered_.nest, inner_, machine_);
-  return std::move(lowered_);
-}
-
-std::optional<Lowered> Lowering::run_tiles(size_t input) {
-  lower_group();
-  const auto number = static_cast<uint32_t>(input);
-  const std::optional<AxisSet> columns = columns_of(number);
-  if (!columns || inner_ || group_.has_parts() || !lowered_.partials.empty() || !schedule_tiles(lowered_.nest, *columns, number) ||
-      parameters(lowered_.nest).size() > kMostParametersOfTiles)
-    return std::nullopt;
-  lowered_.in_tiles = true;
-  return std::move(lowered_);
-}
-
-void Lowering::lower_group() {
-  ensure(group_.add_all(lines_), "a region grew that does not fit");
+LoweredRegion Lowering::run(std::optional<size_t> input) {
   number_axes();
   Nest& nest = lowered_.nest;
   for (const Buffer& b : view_.inputs) nest.buffers.push_back(b.dtype);
   for (const Buffer& b : view_.outputs) nest.buffers.push_back(b.dtype);
   nest.partial = group_.has_parts();
+  lowered_.device = group_.device();
   lower_where_loops_stand();
   for (size_t i = 0; i < view_.node.results.size(); i++) lower_result(static_cast<uint32_t>(i));
   nest.backwards = group_.backwards();
-  take_factors_out_of_sums(lowered_, inner_);
+  note_host_scalars();
+  take_factors_out_of_sums(lowered_);
+  if (input) lowered_.tiles = tile_axes(static_cast<uint32_t>(*input));
+  return std::move(lowered_);
 }
 
-// The axes that the last dim of an input is made of.
-std::optional<AxisSet> Lowering::columns_of(uint32_t input) {
+// The axes that the last dim of an input is made of. None where the nest walks it by others.
+std::optional<TileAxes> Lowering::tile_axes(uint32_t input) const {
   for (const Node* line : lines_)
     for (size_t i = 0; i < operands(*line).size(); i++) {
       if (operands(*line)[i] != inputs_[input]) continue;
       const Coordinates read = group_.read_of(*line, i);
       if (read.empty()) return std::nullopt;
       AxisSet columns = 0;
-      for (AxisId a : read.back()) columns |= bit(axis(a));
-      return columns;
+      for (AxisId a : read.back()) {
+        const auto at = std::find(axes_.begin(), axes_.end(), a);
+        if (at == axes_.end()) return std::nullopt;
+        columns |= bit(static_cast<uint32_t>(at - axes_.begin()));
+      }
+      return TileAxes{input, columns};
     }
   return std::nullopt;
 }
 
-// The nest's axes before scheduling: those of the lines, then those that only picks walk.
+void Lowering::note_host_scalars() {
+  std::vector<bool> on_host(lowered_.nest.buffers.size(), false);
+  for (size_t i = 0; i < inputs_.size(); i++) on_host[i] = view_.store.type(inputs_[i]).device != group_.device();
+  if (std::find(on_host.begin(), on_host.end(), true) != on_host.end()) lowered_.on_host = std::move(on_host);
+}
+
+// The nest's axes: those of the lines, then those that only picks walk.
 void Lowering::number_axes() {
   const Dimension all = group_.all(), inner = group_.reduced();
   for (AxisId a : all) axis(a);
-  for (AxisId a : inner) inner_ |= bit(axis(a));
+  for (AxisId a : inner) lowered_.reduced |= bit(axis(a));
   walked_ = static_cast<uint32_t>(axes_.size());
-  lowered_.nest.outer = walked_;  // until the schedule decides
+  lowered_.nest.outer = walked_;  // a schedule tells outer and inner ones apart
 }
 
 uint32_t Lowering::axis(AxisId a) {
@@ -157,7 +150,7 @@ void Lowering::lower_result(uint32_t number) {
   if (made.kind != Kind::line) {
     s.kind = OutputKind::column;
     lowered_.nest.buffers[buffer] = sum_type(layout.dtype);
-    lowered_.partials.push_back({buffer, layout.elements(), sum_type(layout.dtype)});
+    lowered_.sums.push_back({buffer, layout.elements(), sum_type(layout.dtype)});
   }
   lowered_.nest.stores.push_back(std::move(s));
 }
@@ -173,11 +166,10 @@ std::vector<Stretch> Lowering::stretches(ValueId v) {
     if (part.whole != a) only.push_back({axis(part.whole), part.start, part.start + group_.space().extent(a)});
   }
   for (uint32_t a = 0; a < walked_; a++)
-    if (!(walked & bit(a)) && (walked & inner_ || !(inner_ & bit(a)))) only.push_back({a, 0, 1});
+    if (!(walked & bit(a)) && (walked & lowered_.reduced || !(lowered_.reduced & bit(a)))) only.push_back({a, 0, 1});
   return only;
 }
 
-Lowered lower(const NodeView& node, const Machine& machine) { return Lowering(node, machine).run(); }
-std::optional<Lowered> lower_tiles(const NodeView& node, const Machine& machine, size_t input) { return Lowering(node, machine).run_tiles(input); }
+LoweredRegion lower(const NodeView& node, const Group& group, std::optional<size_t> input) { return Lowering(node, group).run(input); }
 
 }  // namespace thunder::fusion

@@ -78,7 +78,7 @@ ExprId Lowering::place_along(const Node& line) {
 // Whether what it reads does not change along the axes that the nest reduces.
 bool Lowering::is_row(const Node& line) {
   const Dimension axes = group_.space().flat(walked_by(line));
-  return inner_ && std::none_of(axes.begin(), axes.end(), [this](AxisId a) { return inner_ & bit(axis(a)); });
+  return lowered_.reduced && std::none_of(axes.begin(), axes.end(), [this](AxisId a) { return lowered_.reduced & bit(axis(a)); });
 }
 
 // The place of an element in row-major order, of which iota and the draws are functions.

@@ -14,9 +14,8 @@ namespace thunder::fusion {
 
 class Lowering {
  public:
-  Lowering(const NodeView& view, const Machine& machine);
-  Lowered run();
-  std::optional<Lowered> run_tiles(size_t input);
+  Lowering(const NodeView& view, const Group& group);
+  LoweredRegion run(std::optional<size_t> input);
 
  private:
   // The index of an axis, where it is not the loop's of that axis: another loop's and something, or a number.
@@ -34,8 +33,8 @@ class Lowering {
   };
 
   // lower.cpp
-  void lower_group();
-  std::optional<AxisSet> columns_of(uint32_t input);
+  std::optional<TileAxes> tile_axes(uint32_t input) const;
+  void note_host_scalars();
   void number_axes();
   uint32_t axis(AxisId a);
   Index index(AxisId a, const Place& place) const;
@@ -70,16 +69,14 @@ class Lowering {
   ExprId number(DType dtype, double value);
 
   const NodeView& view_;
-  const Machine& machine_;
-  Group group_;
-  std::vector<const Node*> lines_;
+  const Group& group_;
+  const std::vector<const Node*>& lines_;
   std::vector<ValueId> inputs_;
   std::vector<AxisId> axes_;
   uint32_t walked_ = 0;
-  AxisSet inner_ = 0;
   std::unordered_map<ValueId, const Node*> makers_;
   std::map<std::pair<ValueId, Place>, ExprId> exprs_;
-  Lowered lowered_;
+  LoweredRegion lowered_;
 };
 
 }  // namespace thunder::fusion

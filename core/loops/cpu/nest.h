@@ -1,11 +1,16 @@
 // A loop nest with the way it runs on a CPU: the axis of its vectors, what is kept, streamed and fetched ahead, and its work items.
 #pragma once
 
+#include <utility>
+
 #include "loops/nest.h"
 
 namespace thunder::loops {
 
 struct CpuNest : Nest {
+  CpuNest() = default;
+  explicit CpuNest(Nest nest) : Nest(std::move(nest)) {}
+
   uint32_t lane = 0;       // vectors run along this axis: the last inner one, or the last outer one
   bool split = false;      // pieces of the lane axis are work items too: nothing is reduced along it
   bool pipelined = false;  // one loop goes over a row in its last pass, the next row in the pass before, and so on

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "loops/cpu/caches.h"
+#include "loops/order.h"
 
 namespace thunder::loops {
 namespace {
@@ -46,30 +47,6 @@ AxisSet summed_by_lane(const CpuNest& n) {
   return left ? left : all;
 }
 
-// The strides of the map that walks most: what the order of the loops follows.
-const Map& main_map(const CpuNest& n) {
-  const auto walks = [&](uint32_t m) { return std::count_if(n.maps[m].begin(), n.maps[m].end(), [](int64_t s) { return s != 0; }); };
-  uint32_t main = n.stores.empty() ? 0 : n.stores[0].map;
-  for (uint32_t m = 0; m < n.maps.size(); m++)
-    if (walks(m) > walks(main)) main = m;
-  return n.maps[main];
-}
-
-void reorder(CpuNest& n, const std::vector<uint32_t>& order) {
-  const auto moved = [&](const std::vector<int64_t>& from) {
-    std::vector<int64_t> to;
-    for (uint32_t a : order) to.push_back(from[a]);
-    return to;
-  };
-  n.extents = moved(n.extents);
-  for (Map& m : n.maps) m = moved(m);
-  const auto place = [&](uint32_t axis) { return static_cast<uint32_t>(std::find(order.begin(), order.end(), axis) - order.begin()); };
-  for (Expr& e : n.exprs)
-    if (has_axis(e)) e.axis = place(e.axis);
-  for (Output& s : n.stores)
-    for (Stretch& only : s.only) only.axis = place(only.axis);
-}
-
 // What lies side by side along another axis than the lanes' is read and written in blocks of that axis: a line of the cache is
 // then used up while it is there, instead of being fetched for one element of it at a time.
 void block(CpuNest& n) {
@@ -93,60 +70,6 @@ void block(CpuNest& n) {
   n.blocked = true;
 }
 
-// Axis `a` goes into the next one.
-void merge(CpuNest& n, uint32_t a) {
-  const int64_t each = n.extents[a + 1];
-  for (Expr& e : n.exprs)
-    if (e.fn == Fn::choose && e.axis == a) e.axis++, e.bound *= each;
-  for (Output& s : n.stores)
-    for (Stretch& only : s.only)
-      if (only.axis == a) only.axis++, only.begin *= each, only.end *= each;
-  n.extents[a + 1] *= n.extents[a];
-  n.extents.erase(n.extents.begin() + a);
-  for (Map& m : n.maps) m.erase(m.begin() + a);
-  for (Expr& e : n.exprs)
-    if (has_axis(e) && e.axis > a) e.axis--;
-  for (Output& s : n.stores)
-    for (Stretch& only : s.only)
-      if (only.axis > a) only.axis--;
-}
-
-// A stretch of the first of two axes is one of what they become.
-bool mergeable(const CpuNest& n, uint32_t a) {
-  for (const Expr& e : n.exprs)
-    if (has_axis(e) && (e.axis == a + 1 || (e.axis == a && e.fn != Fn::choose))) return false;
-  for (const Output& s : n.stores)
-    if (std::any_of(s.only.begin(), s.only.end(), [a](const Stretch& only) { return only.axis == a + 1; })) return false;
-  return std::all_of(n.maps.begin(), n.maps.end(), [&](const Map& m) { return m[a] == m[a + 1] * n.extents[a + 1]; });
-}
-
-void merge_neighbours(CpuNest& n) {
-  for (uint32_t a = n.outer; a-- > 1;)
-    if (mergeable(n, a - 1)) merge(n, a - 1), n.outer--;
-  for (uint32_t a = n.outer + n.inner; a-- > n.outer + 1;)
-    if (mergeable(n, a - 1)) merge(n, a - 1), n.inner--;
-}
-
-void analyse(CpuNest& n) {
-  find_levels(n, n.inner_set());
-  n.passes = 1;
-  for (const Expr& e : n.exprs)
-    if (is_reduction(e.fn)) n.passes = std::max(n.passes, e.level);
-  for (const Output& s : n.stores)
-    if (!n.is_row(s)) n.passes = std::max(n.passes, n.exprs[s.value].level + 1);
-}
-
-// A first axis of one step.
-void add_row(CpuNest& n) {
-  n.extents.insert(n.extents.begin(), 1);
-  for (Map& m : n.maps) m.insert(m.begin(), 0);
-  for (Expr& e : n.exprs)
-    if (has_axis(e)) e.axis++;
-  for (Output& s : n.stores)
-    for (Stretch& only : s.only) only.axis++;
-  n.outer = 1;
-}
-
 // A function of its operands alone, where they stand.
 bool stays_in_place(const Expr& e) {
   return e.fn != Fn::position && e.fn != Fn::uniform && !has_axis(e) && !is_reduction(e.fn);
@@ -161,12 +84,6 @@ bool each_argument_at_one_place(const CpuNest& n) {
   };
   return std::all_of(n.exprs.begin(), n.exprs.end(), [&](const Expr& e) { return e.fn != Fn::load || same(e.buffer, e.map); }) &&
          std::all_of(n.stores.begin(), n.stores.end(), [&](const Output& s) { return same(s.buffer, s.map); });
-}
-
-// What is stored once for a row is stored where the inner loops have ended, wherever they begin.
-void store_rows_behind(CpuNest& n) {
-  for (Output& s : n.stores)
-    if (n.is_row(s)) std::erase_if(s.only, [&](const Stretch& only) { return only.axis >= n.outer; });
 }
 
 }  // namespace
@@ -192,7 +109,7 @@ bool schedule_tiles(CpuNest& n, AxisSet columns, uint32_t input) {
   if (n.outer != 1 || n.inner != 1 || !each_argument_at_one_place(n)) return false;
   n.lane = 1;
   n.split = true;
-  analyse(n);
+  find_passes(n);
   return true;
 }
 
@@ -221,7 +138,7 @@ void schedule(CpuNest& n, AxisSet reduced, const Machine& machine) {
   n.lane = lane_outer ? n.outer - 1 : n.outer + n.inner - 1;
   n.split = !rows;
   block(n);
-  analyse(n);
+  find_passes(n);
   store_rows_behind(n);
   keep_rows(n, machine);
 }

@@ -26,7 +26,7 @@ constexpr char kPasses[] =
 
 class LlvmEmitter : public loops::Emitter {
  public:
-  static LlvmEmitter* make(const loops::Target* target) {
+  static LlvmEmitter* make(const loops::TargetOptions* target) {
     auto builder = describe(target);
     if (!builder) return llvm::consumeError(builder.takeError()), nullptr;
     if (target) return new LlvmEmitter(std::move(*builder), nullptr);
@@ -154,6 +154,6 @@ loops::KernelFn LlvmEmitter::load(const std::vector<char>& code, const char* nam
 }  // namespace
 }  // namespace thunder::codegen
 
-extern "C" __attribute__((visibility("default"))) thunder::loops::Emitter* thunder_make_emitter(uint32_t version, const thunder::loops::Target* target) {
+extern "C" __attribute__((visibility("default"))) thunder::loops::Emitter* thunder_make_emitter(uint32_t version, const thunder::loops::TargetOptions* target) {
   return version == thunder::loops::kEmitterVersion ? thunder::codegen::LlvmEmitter::make(target) : nullptr;
 }

@@ -5,7 +5,7 @@
 
 namespace thunder::codegen {
 
-llvm::Expected<llvm::orc::JITTargetMachineBuilder> describe(const loops::Target* wanted) {
+llvm::Expected<llvm::orc::JITTargetMachineBuilder> describe(const loops::TargetOptions* wanted) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   auto machine = llvm::orc::JITTargetMachineBuilder::detectHost();

@@ -8,6 +8,6 @@
 namespace thunder::codegen {
 
 // Null: the machine at hand. Fails when LLVM does not know it.
-llvm::Expected<llvm::orc::JITTargetMachineBuilder> describe(const loops::Target* wanted);
+llvm::Expected<llvm::orc::JITTargetMachineBuilder> describe(const loops::TargetOptions* wanted);
 
 }  // namespace thunder::codegen

@@ -12,8 +12,8 @@
 
 namespace thunder::loops {
 
-constexpr Target kAArch64 = {"aarch64-unknown-linux-gnu", "neoverse-n1", ""};
-constexpr Target kAvx2 = {"x86_64-unknown-linux-gnu", "x86-64-v3", ""}, kAvx512 = {"x86_64-unknown-linux-gnu", "x86-64-v4", ""};
+constexpr TargetOptions kAArch64 = {"aarch64-unknown-linux-gnu", "neoverse-n1", ""};
+constexpr TargetOptions kAvx2 = {"x86_64-unknown-linux-gnu", "x86-64-v3", ""}, kAvx512 = {"x86_64-unknown-linux-gnu", "x86-64-v4", ""};
 
 // What an object says of itself.
 struct Elf {

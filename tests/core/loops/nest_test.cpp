@@ -11,7 +11,7 @@ CpuNest exp_of(std::initializer_list<Dim> sizes, const std::vector<int64_t>& str
   tests::TraceMaker maker;
   Var y = maker.call("prims.exp", {maker.input("x", sizes, dtype)});
   const Trace trace = maker.finish({y});
-  return lowered(*trace.nodes[0], *trace.store, {strides}).nest;
+  return scheduled(lowered(*trace.nodes[0], *trace.store, {strides}));
 }
 std::string text(const CpuNest& n) { return print(n); }
 

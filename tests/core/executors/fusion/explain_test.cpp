@@ -10,7 +10,7 @@ struct Explain : LinesTest {
   void SetUp() override {
     if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;
   }
-  static std::string explained(const Trace& claimed) { return explain(claimed, test::this_machine()); }
+  static std::string explained(const Trace& claimed) { return explain(claimed, targets()); }
 };
 
 TEST_F(Explain, says_nothing_of_one_kernel) {

@@ -221,7 +221,7 @@ TEST_F(Groups, refuse_an_input_that_a_reduction_would_read_along_its_diagonal) {
   Var v = prim("prims.exp", {input({4})}), x = input({4, 4});
   prim("prims.amax", {v, Shape{0}});
   Var b = prim("prims.sum", {x, Shape{1}});
-  Group group(store(), test::this_machine());
+  Group group(store(), capabilities());
   EXPECT_TRUE(group.add(*lines()[0]) && group.add(*lines()[1]) && group.extend(*lines()[2]));
   prim("prims.add", {v, b});
   EXPECT_FALSE(group.add(*lines()[3]));
@@ -233,7 +233,7 @@ TEST_F(Groups, refuse_lines_that_change_what_a_sum_is_over) {
   Var x = prim("prims.exp", {input({4})}), y = prim("prims.sin", {input({4})});
   prim("prims.amax", {x, Shape{0}});
   prim("prims.sum", {y, Shape{}});
-  Group group(store(), test::this_machine());
+  Group group(store(), capabilities());
   for (const Node* line : lines()) EXPECT_TRUE(group.extend(*line)) << group.why();
   prim("prims.add", {x, y});
   EXPECT_FALSE(group.add(*lines().back()));
@@ -259,7 +259,7 @@ TEST_F(Groups, refuse_more_lines_than_a_kernel_may_have) {
 }
 
 TEST_F(Groups, compute_neither_empty_tensors_nor_the_order_of_integers) {
-  const auto last_is_computable = [&] { return computable(*lines().back(), store()); };
+  const auto last_is_computable = [&] { return computable(*lines().back(), store(), capabilities()); };
   prim("prims.exp", {input({3})});
   EXPECT_TRUE(last_is_computable());
   prim("prims.neg", {input({0, 3})});

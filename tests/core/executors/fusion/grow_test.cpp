@@ -99,7 +99,7 @@ TEST_F(Grow, takes_as_many_inputs_as_lines) {
   for (int i = 0; i < 95; i++) sum = prim("prims.add", {sum, input({8})});
   const Trace trace = maker.finish({sum});
   std::vector<uint8_t> taken(trace.nodes.size());
-  EXPECT_TRUE(grow(trace.nodes, store(), test::this_machine(), taken));
+  EXPECT_TRUE(grow(trace.nodes, store(), capabilities(), taken));
   EXPECT_EQ(std::count(taken.begin(), taken.end(), 1), 96);
 }
 
@@ -109,8 +109,8 @@ TEST_F(Grow, into_what_is_a_group_in_the_order_of_the_trace) {
   Var rows = prim("prims.sum", {prim("prims.neg", {input({4, 8})}), Shape{1}}), c = prim("prims.add", {r, rows});
   const Trace trace = maker.finish({total, c});
   std::vector<uint8_t> taken(trace.nodes.size());
-  ASSERT_TRUE(grow(trace.nodes, store(), test::this_machine(), taken));
-  Group group(store(), test::this_machine());
+  ASSERT_TRUE(grow(trace.nodes, store(), capabilities(), taken));
+  Group group(store(), capabilities());
   for (size_t i = 0; i < taken.size(); i++) EXPECT_TRUE(!taken[i] || group.extend(*trace.nodes[i])) << group.why();
   EXPECT_TRUE(group.consistent()) << group.why();
 }

@@ -11,71 +11,71 @@ struct Lower : LinesTest {
     if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;
   }
   // What the one kernel of these outputs is.
-  Lowered kernel(std::initializer_list<Var> outputs) {
+  LoweredRegion kernel(std::initializer_list<Var> outputs) {
     const Trace trace = claim_lines(outputs);
     const auto is_kernel = [](const Node* n) { return std::string_view(n->executor) == "fusion" && !def(*n).view; };
     EXPECT_EQ(std::count_if(trace.nodes.begin(), trace.nodes.end(), is_kernel), 1);
     return lowered(**std::find_if(trace.nodes.begin(), trace.nodes.end(), is_kernel), store());
   }
-  static size_t count(const CpuNest& n, Fn fn) {
+  static size_t count(const Nest& n, Fn fn) {
     return static_cast<size_t>(std::count_if(n.exprs.begin(), n.exprs.end(), [fn](const Expr& e) { return e.fn == fn; }));
   }
 };
 
 TEST_F(Lower, reads_an_input_once) {
   Var x = input({100});
-  const Lowered made = kernel({prim("prims.mul", {prim("prims.exp", {x}), x})});
+  const LoweredRegion made = kernel({prim("prims.mul", {prim("prims.exp", {x}), x})});
   EXPECT_EQ(count(made.nest, Fn::load), 1u);
   EXPECT_EQ(made.nest.buffers.size(), 2u);
 }
 
 TEST_F(Lower, makes_views_into_maps) {
   Var a = prim("prims.exp", {input({40, 30})}), b = prim("prims.permute", {a, Shape{1, 0}});
-  const Lowered made = kernel({prim("prims.mul", {b, input({30, 40})})});
+  const LoweredRegion made = kernel({prim("prims.mul", {b, input({30, 40})})});
   EXPECT_EQ(made.nest.exprs.size(), 4u);  // two loads, exp, mul
   EXPECT_EQ(made.nest.axes(), 2u);
 }
 
 TEST_F(Lower, walks_reshaped_values_by_the_same_loops) {
   Var a = prim("prims.exp", {input({2, 3, 40})}), b = prim("prims.reshape", {a, Shape{6, 40}});
-  const Lowered made = kernel({prim("prims.mul", {b, input({6, 40})})});
-  EXPECT_EQ(made.nest.extents, (std::vector<int64_t>{240}));
+  const LoweredRegion made = kernel({prim("prims.mul", {b, input({6, 40})})});
+  EXPECT_EQ(scheduled(made).extents, (std::vector<int64_t>{240}));
 }
 
 TEST_F(Lower, sums_columns_beyond_the_kernel) {
   Var x = prim("prims.exp", {input({40, 30})});
-  const Lowered made = kernel({prim("prims.amax", {x, Shape{1}}), prim("prims.sum", {x, Shape{0}})});
-  ASSERT_EQ(made.partials.size(), 1u);
-  EXPECT_EQ(made.partials[0].argument, 2u);
-  EXPECT_EQ(made.partials[0].elements, 30);
+  const LoweredRegion made = kernel({prim("prims.amax", {x, Shape{1}}), prim("prims.sum", {x, Shape{0}})});
+  ASSERT_EQ(made.sums.size(), 1u);
+  EXPECT_EQ(made.sums[0].argument, 2u);
+  EXPECT_EQ(made.sums[0].elements, 30);
   EXPECT_EQ(count(made.nest, Fn::sum), 0u);
 }
 
 TEST_F(Lower, sums_totals_by_row_and_then_beyond_the_kernel) {
   Var x = prim("prims.exp", {input({40, 30})});
-  const Lowered made = kernel({prim("prims.amax", {x, Shape{1}}), prim("prims.sum", {x, Shape{}})});
-  ASSERT_EQ(made.partials.size(), 1u);
-  EXPECT_EQ(made.partials[0].elements, 1);
+  const LoweredRegion made = kernel({prim("prims.amax", {x, Shape{1}}), prim("prims.sum", {x, Shape{}})});
+  ASSERT_EQ(made.sums.size(), 1u);
+  EXPECT_EQ(made.sums[0].elements, 1);
   EXPECT_EQ(count(made.nest, Fn::sum), 1u);
 }
 
 TEST_F(Lower, sums_what_each_row_has_once_over_the_rows_alone) {
   Var x = input({40, 30}), rows = prim("prims.sum", {prim("prims.exp", {x}), Shape{1}});
-  const Lowered made = kernel({prim("prims.sum", {prim("prims.log", {rows}), Shape{0}})});
-  EXPECT_EQ(made.partials.size(), 1u);
+  const LoweredRegion made = kernel({prim("prims.sum", {prim("prims.log", {rows}), Shape{0}})});
+  EXPECT_EQ(made.sums.size(), 1u);
   EXPECT_EQ(count(made.nest, Fn::sum), 1u);
 }
 
 TEST_F(Lower, sums_narrow_columns_in_a_wider_type) {
   Var x = prim("prims.exp", {input({40, 30}, DType::bf16)});
-  const Lowered made = kernel({prim("prims.amax", {x, Shape{1}}), prim("prims.sum", {x, Shape{0}})});
-  ASSERT_EQ(made.partials.size(), 1u);
-  EXPECT_EQ(made.partials[0].sum, DType::f32);
+  const LoweredRegion made = kernel({prim("prims.amax", {x, Shape{1}}), prim("prims.sum", {x, Shape{0}})});
+  ASSERT_EQ(made.sums.size(), 1u);
+  EXPECT_EQ(made.sums[0].dtype, DType::f32);
 }
 
 TEST_F(Lower, checks_what_it_picks) {
   Var x = prim("prims.exp", {input({40, 30})});
-  const Lowered made = kernel({prim("prims.gather", {x, 1, input({40, 1}, DType::i64)})});
+  const LoweredRegion made = kernel({prim("prims.gather", {x, 1, input({40, 1}, DType::i64)})});
   ASSERT_FALSE(made.checks.empty());
   EXPECT_EQ(made.checks.back().op, "prims.gather");
   EXPECT_EQ(made.checks.back().dim, 1);
@@ -84,7 +84,7 @@ TEST_F(Lower, checks_what_it_picks) {
 
 TEST_F(Lower, walks_along_what_is_picked_from_an_input_by_no_loop) {
   Var i = prim("prims.add", {input({40, 1}, DType::i64), input({40, 1}, DType::i64)});
-  const Lowered made = kernel({prim("prims.gather", {input({40, 30}), 1, i})});
+  const LoweredRegion made = kernel({prim("prims.gather", {input({40, 30}), 1, i})});
   EXPECT_EQ(made.nest.outer + made.nest.inner, 1u);
   EXPECT_EQ(made.nest.axes(), 2u);
 }

@@ -13,10 +13,13 @@
 #include "executors/fusion/explain.h"
 #include "executors/fusion/fusion.h"
 #include "executors/fusion/group.h"
-#include "loops/kernels.h"
 #include "executors/fusion/lower.h"
 #include "executors/host/host.h"
 #include "ir/print.h"
+#include "loops/cpu/schedule.h"
+#include "loops/cpu/target.h"
+#include "loops/kernels.h"
+#include "loops/order.h"
 #include "ops/kernels.h"
 #include "support/functions.h"
 #include "support/machines.h"
@@ -24,9 +27,19 @@
 
 namespace thunder::fusion {
 
+// The CPU at hand, as the only target.
+inline const Targets& targets() {
+  static const Targets all = [] {
+    Targets made;
+    made.add(cpu_target(test::this_machine()));
+    return made;
+  }();
+  return all;
+}
+inline const Capabilities& capabilities() { return targets().find(Device::cpu)->capabilities(); }
+
 // A line or a region lowered for inputs of these strides, in order; dense ones where none are given.
-inline Lowered lowered(const Node& node, const Store& store, const std::vector<std::vector<int64_t>>& strides = {},
-                       const Machine& machine = test::this_machine()) {
+inline LoweredRegion lowered(const Node& node, const Store& store, const std::vector<std::vector<int64_t>>& strides = {}) {
   std::deque<std::vector<int64_t>> kept;
   std::vector<Buffer> inputs, outputs;
   const auto add = [&](std::vector<Buffer>& to, ValueId v, const std::vector<int64_t>* given) {
@@ -40,7 +53,16 @@ inline Lowered lowered(const Node& node, const Store& store, const std::vector<s
   };
   for_each_value(node.args, [&](ValueId v) { add(inputs, v, inputs.size() < strides.size() ? &strides[inputs.size()] : nullptr); });
   for (ValueId v : node.results) add(outputs, v, nullptr);
-  return lower({node, store, inputs, outputs}, machine);
+  Group group(store, capabilities());
+  EXPECT_TRUE(group.add_all(lines_of(node))) << group.why();
+  return lower({node, store, inputs, outputs}, group);
+}
+
+// The schedule of such a nest.
+inline CpuNest scheduled(LoweredRegion region, const Machine& machine = test::this_machine()) {
+  CpuNest nest(std::move(region.nest));
+  schedule(nest, region.reduced, machine);
+  return nest;
 }
 
 // Lines of prims, grouped, claimed and lowered without running anything.
@@ -54,21 +76,21 @@ struct LinesTest : testing::Test {
 
   // Why the lines so far are no group: the first reason; empty when they are one.
   std::string refusal() {
-    Group group(store(), test::this_machine());
+    Group group(store(), capabilities());
     for (const Node* line : lines())
-      if (!computable(*line, store())) return "not computable";
+      if (!computable(*line, store(), capabilities())) return "not computable";
       else if (!group.add(*line)) return std::string(group.why());
     return "";
   }
   Trace claim_lines(std::initializer_list<Var> outputs) {
-    const Executors executors = {make<Executor>(fusion_executor(test::this_machine())), make<Executor>(host_executor())};
+    const Executors executors = {make<Executor>(fusion_executor(targets())), make<Executor>(host_executor())};
     return claim(descend(maker.finish(outputs), executors), executors, maker.registry.get("region"));
   }
   // Of the one kernel that lines become.
   CpuNest nest(std::initializer_list<Var> outputs) {
     const Trace trace = claim_lines(outputs);
     for (const Node* n : trace.nodes)
-      if (n->executor == std::string_view("fusion") && !def(*n).view) return lowered(*n, store()).nest;
+      if (n->executor == std::string_view("fusion") && !def(*n).view) return scheduled(lowered(*n, store()));
     ADD_FAILURE() << "nothing is fused";
     return {};
   }
@@ -83,7 +105,7 @@ struct LinesTest : testing::Test {
     } catch (const Error&) {
       return {};
     }
-    return computable(*lines().back(), store()) ? made : std::nullopt;
+    return computable(*lines().back(), store(), capabilities()) ? made : std::nullopt;
   }
   // The claimed lines: names without "prims.", those of one kernel in brackets.
   std::string claimed(std::initializer_list<Var> outputs) {
@@ -198,7 +220,7 @@ struct FusedTest : test::CompiledTest {
       if (n->executor != std::string_view("fusion") || def(*n).view) continue;
       std::vector<std::vector<int64_t>> inputs;
       for_each_value(n->args, [&](ValueId v) { inputs.push_back(strides[v]); });
-      out.push_back(lowered(*n, *trace.store, inputs, machine).nest);
+      out.push_back(scheduled(lowered(*n, *trace.store, inputs), machine));
     }
     return out;
   }
@@ -222,7 +244,7 @@ struct FusedTest : test::CompiledTest {
     }
     for (auto& t : in) made.inputs.push_back(values(*t));
     const auto traces = f->traces();
-    if (!traces.empty()) made.text = print(traces.back()) + explain(traces.back(), test::this_machine());
+    if (!traces.empty()) made.text = print(traces.back()) + explain(traces.back(), targets());
     if (!traces.empty())
       for (const CpuNest& nest : nests(traces.back())) {
         made.kernels++;

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-extern "C" thunder::loops::Emitter* thunder_make_emitter(uint32_t version, const thunder::loops::Target* target);
+extern "C" thunder::loops::Emitter* thunder_make_emitter(uint32_t version, const thunder::loops::TargetOptions* target);
 
 namespace thunder::loops {
 namespace {

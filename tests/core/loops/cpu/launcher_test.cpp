@@ -1,5 +1,5 @@
 // Fused programs run: what the host computes, over every kind of shape, dtype, stride and reduction.
-#include "executors/fusion/launch.h"
+#include "loops/cpu/launcher.h"
 
 #include <thread>
 

@@ -1,11 +1,11 @@
-#include "executors/fusion/partials.h"
+#include "loops/cpu/partials.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "ops/kernels.h"
 
-namespace thunder::fusion {
+namespace thunder::loops {
 namespace {
 
 // Enough chunks for many threads, few enough that adding them up costs little. Never the number of threads.
@@ -34,12 +34,12 @@ void by_sum(DType d, F&& f) {
 
 }  // namespace
 
-PartialSums::PartialSums(std::vector<Partial> sums, int64_t elements, int64_t items) : sums_(std::move(sums)) {
+PartialSums::PartialSums(std::vector<ColumnSum> sums, int64_t elements, int64_t items) : sums_(std::move(sums)) {
   if (sums_.empty()) return;
   int64_t all = 0;
-  for (const Partial& p : sums_) {
+  for (const ColumnSum& p : sums_) {
     offsets_.push_back(chunk_bytes_);
-    chunk_bytes_ += (static_cast<size_t>(p.elements) * size_of(p.sum) + 63) / 64 * 64;
+    chunk_bytes_ += (static_cast<size_t>(p.elements) * size_of(p.dtype) + 63) / 64 * 64;
     all += p.elements;
   }
   chunks_ = std::min(items, std::clamp(elements / (kSummed * std::max<int64_t>(1, all)), kFewChunks, kChunks));
@@ -53,7 +53,7 @@ void* PartialSums::at(const Sums& sums, int64_t chunk, size_t i) const {
 void PartialSums::begin(const Sums& sums, int64_t chunk, void** arguments) const {
   for (size_t i = 0; i < sums_.size(); i++) {
     arguments[sums_[i].argument] = at(sums, chunk, i);
-    std::memset(at(sums, chunk, i), 0, static_cast<size_t>(sums_[i].elements) * size_of(sums_[i].sum));
+    std::memset(at(sums, chunk, i), 0, static_cast<size_t>(sums_[i].elements) * size_of(sums_[i].dtype));
   }
 }
 
@@ -68,7 +68,7 @@ void PartialSums::end(Sums& sums, int64_t first, int64_t chunk) const {
 void PartialSums::add_next(Sums& sums, int64_t chunk) const {
   const int64_t many = sums.of[static_cast<size_t>(chunk)] + 1;
   for (size_t i = 0; i < sums_.size(); i++)
-    by_sum(sums_[i].sum, [&](auto t) {
+    by_sum(sums_[i].dtype, [&](auto t) {
       using T = decltype(t);
       add(static_cast<T*>(at(sums, chunk, i)), static_cast<const T*>(at(sums, chunk + many, i)), sums_[i].elements);
     });
@@ -82,7 +82,7 @@ void PartialSums::finish(Sums& sums) const {
   for (size_t i = 0; i < sums_.size(); i++) {
     if (in_output(sums, sums_[i])) continue;
     const Buffer& out = output(sums, sums_[i]);
-    by_sum(sums_[i].sum, [&](auto t) {
+    by_sum(sums_[i].dtype, [&](auto t) {
       const auto* all = static_cast<const decltype(t)*>(at(sums, 0, i));
       by_dtype(out.dtype, [&](auto u) {
         using Out = decltype(u);
@@ -92,4 +92,4 @@ void PartialSums::finish(Sums& sums) const {
   }
 }
 
-}  // namespace thunder::fusion
+}  // namespace thunder::loops

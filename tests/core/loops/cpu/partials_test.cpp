@@ -1,5 +1,5 @@
 // Chunks' sums are added in one order, whoever does the chunks.
-#include "executors/fusion/partials.h"
+#include "loops/cpu/partials.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "ops/kernels.h"
 
-namespace thunder::fusion {
+namespace thunder::loops {
 namespace {
 
 constexpr int64_t kSums = 5;
@@ -78,4 +78,4 @@ TEST(PartialSums, have_chunks_of_many_elements_and_never_more_than_work_items) {
 }
 
 }  // namespace
-}  // namespace thunder::fusion
+}  // namespace thunder::loops

@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "executors/fusion/lower.h"
+#include "loops/region.h"
 #include "program/launch.h"
 
-namespace thunder::fusion {
+namespace thunder::loops {
 
 constexpr int64_t kChunks = 32;  // at most
 
@@ -18,7 +18,7 @@ class PartialSums {
  public:
   PartialSums() = default;
   // Of a nest that walks so many elements, in so many work items.
-  PartialSums(std::vector<Partial> sums, int64_t elements, int64_t items);
+  PartialSums(std::vector<ColumnSum> sums, int64_t elements, int64_t items);
   int64_t chunks() const { return chunks_; }  // 0: nothing is summed over the outer axes
   size_t bytes() const { return static_cast<size_t>(chunks_) * chunk_bytes_; }
 
@@ -35,17 +35,17 @@ class PartialSums {
   void finish(Sums& sums) const;
 
  private:
-  const Buffer& output(const Sums& sums, const Partial& p) const { return sums.launch->outputs[p.argument - sums.launch->n_inputs]; }
+  const Buffer& output(const Sums& sums, const ColumnSum& p) const { return sums.launch->outputs[p.argument - sums.launch->n_inputs]; }
   // Those of the first chunk lie in the output, if it is of their type.
-  bool in_output(const Sums& sums, const Partial& p) const { return output(sums, p).dtype == p.sum; }
+  bool in_output(const Sums& sums, const ColumnSum& p) const { return output(sums, p).dtype == p.dtype; }
   void* at(const Sums& sums, int64_t chunk, size_t i) const;
   // To a chunk's sums those of as many chunks as it has, which follow it.
   void add_next(Sums& sums, int64_t chunk) const;
 
-  std::vector<Partial> sums_;
+  std::vector<ColumnSum> sums_;
   std::vector<size_t> offsets_;  // in a chunk's bytes
   int64_t chunks_ = 0;
   size_t chunk_bytes_ = 0;
 };
 
-}  // namespace thunder::fusion
+}  // namespace thunder::loops

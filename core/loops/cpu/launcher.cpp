@@ -1,4 +1,4 @@
-#include "executors/fusion/launch.h"
+#include "loops/cpu/launcher.h"
 
 #include <algorithm>
 #include <array>
@@ -7,36 +7,35 @@
 #include "loops/cpu/caches.h"
 #include "loops/cpu/division.h"
 
-namespace thunder::fusion {
+namespace thunder::loops {
 namespace {
 
 constexpr int64_t kGrain = 16384;  // elements that a thread is woken for
 
 }  // namespace
 
-struct Launcher::Work {
-  const Launcher* launcher;
-  std::array<void*, kMaxArguments> buffers;
+struct CpuLauncher::Work {
+  const CpuLauncher* launcher;
+  std::array<void*, kMostArguments> buffers;
   PartialSums::Sums* sums;  // where there are chunks
 };
 
-Launcher::Launcher(Lowered lowered, const Machine& machine) : checks_(std::move(lowered.checks)) {
-  CpuNest& nest = lowered.nest;
+CpuLauncher::CpuLauncher(CpuNest nest, LoweredRegion&& region, bool in_tiles, const Machine& machine) : checks_(std::move(region.checks)) {
   fit_caches(nest, machine);
-  ensure(nest.buffers.size() <= kMaxArguments, "a kernel has more arguments than its lines can have");
+  ensure(nest.buffers.size() <= kMostArguments, "a kernel has more arguments than its lines can have");
   kernel_ = kernel(nest);
-  parameters_ = fusion::parameters(nest);
+  parameters_ = parameters(nest);
   const Division division = divide(nest, machine);
   parameters_.insert(parameters_.end(), {division.piece, division.block});
   items_ = work_items(nest, division.piece, division.block);
-  if (lowered.in_tiles) find_steps(nest);
+  if (in_tiles) find_steps(nest);
   int64_t elements = 1;
   for (uint32_t a = 0; a < nest.outer + nest.inner; a++) elements *= nest.extents[a];
   grain_ = std::max<int64_t>(1, kGrain * items_ / std::max<int64_t>(1, elements));
-  partials_ = PartialSums(std::move(lowered.partials), elements, items_);
+  partials_ = PartialSums(std::move(region.sums), elements, items_);
 }
 
-void Launcher::find_steps(const CpuNest& nest) {
+void CpuLauncher::find_steps(const CpuNest& nest) {
   steps_.resize(nest.buffers.size());
   const auto walk = [&](uint32_t buffer, uint32_t map) {
     const auto bytes = static_cast<int64_t>(size_of(nest.buffers[buffer]));
@@ -48,8 +47,8 @@ void Launcher::find_steps(const CpuNest& nest) {
 }
 
 // The kernel knows of a part only that it has fewer rows and columns, and where its first element is.
-void Launcher::run_tile(const Launch& launch, const Tile& part) const {
-  std::array<void*, kMaxArguments> buffers;
+void CpuLauncher::run_tile(const Launch& launch, const Tile& part) const {
+  std::array<void*, kMostArguments> buffers;
   std::array<int64_t, kMostParametersOfTiles + 2> parameters;  // the nest's, a piece and a block
   for (size_t i = 0; i < launch.n_inputs + launch.n_outputs; i++) {
     const Buffer& b = i < launch.n_inputs ? launch.inputs[i] : launch.outputs[i - launch.n_inputs];
@@ -61,20 +60,20 @@ void Launcher::run_tile(const Launch& launch, const Tile& part) const {
   kernel_(buffers.data(), parameters.data(), 0, part.rows * ((part.columns + kPiece - 1) / kPiece), &refusal);
 }
 
-inline Status* Launcher::run_range(const Work& work, int64_t begin, int64_t end) const {
+inline Status* CpuLauncher::run_range(const Work& work, int64_t begin, int64_t end) const {
   Refusal refusal;
   kernel_(work.buffers.data(), parameters_.data(), begin, end, &refusal);
-  return refusal.expr < 0 ? nullptr : refused(refusal);
+  return refusal.expr < 0 ? nullptr : out_of_range(checks_, refusal);
 }
 
-Status* Launcher::run_items(int64_t begin, int64_t end, void* arg) {
+Status* CpuLauncher::run_items(int64_t begin, int64_t end, void* arg) {
   const Work& work = *static_cast<Work*>(arg);
   return work.launcher->run_range(work, begin, end);
 }
 
-Status* Launcher::run_chunks(int64_t begin, int64_t end, void* arg) {
+Status* CpuLauncher::run_chunks(int64_t begin, int64_t end, void* arg) {
   Work& work = *static_cast<Work*>(arg);
-  const Launcher& l = *work.launcher;
+  const CpuLauncher& l = *work.launcher;
   auto buffers = work.buffers;
   Refusal refusal;
   for (int64_t c = begin; c < end; c++) {
@@ -82,10 +81,10 @@ Status* Launcher::run_chunks(int64_t begin, int64_t end, void* arg) {
     l.kernel_(buffers.data(), l.parameters_.data(), l.items_ * c / l.partials_.chunks(), l.items_ * (c + 1) / l.partials_.chunks(), &refusal);
     l.partials_.end(*work.sums, begin, c);
   }
-  return refusal.expr < 0 ? nullptr : l.refused(refusal);
+  return refusal.expr < 0 ? nullptr : out_of_range(l.checks_, refusal);
 }
 
-Status* Launcher::run(const Launch& launch) const {
+Status* CpuLauncher::run(const Launch& launch) const {
   Work work;
   work.launcher = this;
   for (size_t i = 0; i < launch.n_inputs; i++) work.buffers[i] = launch.inputs[i].data;
@@ -99,9 +98,4 @@ Status* Launcher::run(const Launch& launch) const {
   return nullptr;
 }
 
-Status* Launcher::refused(const Refusal& r) const {
-  const Check& check = checks_[static_cast<size_t>(r.expr)];
-  return make<Status>(Code::invalid_argument, cat(check.op, ": index ", r.index, " is out of range for dim ", check.dim, " of size ", check.size)).detach();
-}
-
-}  // namespace thunder::fusion
+}  // namespace thunder::loops

@@ -1,0 +1,43 @@
+// A kernel for the CPU with its parameters, ready to run: how its work is divided among threads.
+#pragma once
+
+#include "base/machine.h"
+#include "loops/cpu/nest.h"
+#include "loops/cpu/partials.h"
+#include "loops/kernels.h"
+#include "loops/target.h"
+
+namespace thunder::loops {
+
+constexpr size_t kMostArguments = 384;
+// Of a nest in tiles: its parameters are copied for each.
+constexpr size_t kMostParametersOfTiles = 64;
+
+class CpuLauncher : public Launcher {
+ public:
+  // `nest`: scheduled, as tiles where the region is to run in them. Compiles; throws.
+  CpuLauncher(CpuNest nest, LoweredRegion&& region, bool in_tiles, const Machine& machine);
+  size_t scratch_bytes() const override { return partials_.bytes(); }
+  Status* run(const Launch& launch) const override;
+  // A part of the rows and columns of a nest in tiles.
+  void run_tile(const Launch& launch, const Tile& part) const override;
+
+ private:
+  struct Work;
+  Status* run_range(const Work& work, int64_t begin, int64_t end) const;
+  static Status* run_items(int64_t begin, int64_t end, void* work);
+  static Status* run_chunks(int64_t begin, int64_t end, void* work);
+  void find_steps(const CpuNest& nest);
+
+  KernelFn kernel_ = nullptr;
+  struct Steps {
+    int64_t row, column;  // in bytes
+  };
+  std::vector<Steps> steps_;  // of a nest in tiles: by argument
+  std::vector<int64_t> parameters_;
+  int64_t items_ = 1, grain_ = 1;
+  PartialSums partials_;
+  std::vector<BoundsCheck> checks_;
+};
+
+}  // namespace thunder::loops

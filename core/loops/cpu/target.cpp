@@ -1,0 +1,54 @@
+#include "loops/cpu/target.h"
+
+#include "loops/cpu/launcher.h"
+#include "loops/cpu/schedule.h"
+
+namespace thunder::loops {
+namespace {
+
+// Rows that take more memory than the caches near a core hold are summed as they lie, even if what needs the sums goes
+// over them again: sooner where rows do not begin with a line of the cache, since going down columns cuts lines in two.
+RowOrderSums row_order_sums(const Machine& machine) {
+  constexpr int64_t kRows = 512, kFloat = sizeof(float);
+  constexpr size_t kUsualL2 = 1 << 20;
+  const auto l2 = static_cast<int64_t>(machine.l2 ? machine.l2 : kUsualL2);
+  const auto line = static_cast<int64_t>(machine.line) / kFloat;
+  return {.rows = kRows, .elements = 4 * l2 / kFloat, .unaligned = 2 * l2 / kFloat, .line = line};
+}
+
+class CpuTarget : public Target {
+ public:
+  explicit CpuTarget(const Machine& machine) : machine_(machine) {
+    can_.max_arguments = kMostArguments;
+    can_.row_order_sums = row_order_sums(machine);
+  }
+
+  std::string_view name() const override { return "cpu"; }
+  int32_t device_kind() const override { return kind(Device::cpu); }
+  const Capabilities& capabilities() const override { return can_; }
+  bool available(std::string* why) const override { return can_compile(why); }
+
+  std::unique_ptr<Launcher> launcher(LoweredRegion region) const override {
+    CpuNest nest(std::move(region.nest));
+    schedule(nest, region.reduced, machine_);
+    return std::make_unique<CpuLauncher>(std::move(nest), std::move(region), false, machine_);
+  }
+
+  std::unique_ptr<Launcher> tile_launcher(const LoweredRegion& region) const override {
+    CpuNest nest(region.nest);
+    if (region.reduced || nest.partial || !region.sums.empty()) return nullptr;
+    if (!schedule_tiles(nest, region.tiles->columns, region.tiles->input)) return nullptr;
+    if (parameters(nest).size() > kMostParametersOfTiles) return nullptr;
+    return std::make_unique<CpuLauncher>(std::move(nest), LoweredRegion(region), true, machine_);
+  }
+
+ private:
+  const Machine& machine_;
+  Capabilities can_;
+};
+
+}  // namespace
+
+std::unique_ptr<const Target> cpu_target(const Machine& machine) { return std::make_unique<CpuTarget>(machine); }
+
+}  // namespace thunder::loops
