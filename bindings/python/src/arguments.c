@@ -65,19 +65,38 @@ static int list_of_floats(arguments *c, const parameter *p, PyObject *const *ite
     return 0;
 }
 
+static bool make_room(arguments *c)
+{
+    if (c->n_kept < c->room) return true;
+    const int room = c->room ? 2 * c->room : INLINE_KEPT;
+    thunder_tensor **kept = c->room ? PyMem_Malloc((size_t)room * sizeof *kept) : c->few;
+    if (!kept) return PyErr_NoMemory(), false;
+    if (c->n_kept) memcpy(kept, c->kept, (size_t)c->n_kept * sizeof *kept);
+    if (c->room > INLINE_KEPT) PyMem_Free(c->kept);
+    c->kept = kept, c->room = room;
+    return true;
+}
+
+/* Another library's array as a tensor until arguments_free(). */
+static thunder_tensor *foreign_tensor(arguments *c, const parameter *p, PyObject *object)
+{
+    if (!make_room(c)) return NULL;
+    thunder_tensor *made = tensor_from_foreign(object);
+    if (made)
+        c->kept[c->n_kept++] = made;
+    else
+        error_prefix("%s: argument '%s'", c->signature->name, p->name);
+    return made;
+}
+
 static int list_of_tensors(arguments *c, const parameter *p, PyObject *const *items, Py_ssize_t count, thunder_any *out)
 {
     thunder_tensor **tensors = block(c, (size_t)count * sizeof *tensors);
     if (!tensors) return -1;
     for (Py_ssize_t i = 0; i < count; i++) {
-        if (tensor_test(items[i]))
-            tensors[i] = tensor_handle(items[i]);
-        else if (!PyObject_CheckBuffer(items[i]) || c->n_kept == MAX_ARGUMENTS)
-            return refuse(c, p, items[i], "a list of tensors");
-        else if (!(tensors[i] = c->kept[c->n_kept] = tensor_from_buffer(items[i])))
-            return -1;
-        else
-            c->n_kept++;
+        if (!tensor_test(items[i]) && !foreign_test(items[i])) return refuse(c, p, items[i], "a list of tensors");
+        tensors[i] = tensor_test(items[i]) ? tensor_handle(items[i]) : foreign_tensor(c, p, items[i]);
+        if (!tensors[i]) return -1;
     }
     *out = (thunder_any){.kind = THUNDER_TENSORS, .count = (uint32_t)count, .u.ts = tensors};
     return 0;
@@ -101,10 +120,9 @@ static int list_argument(arguments *c, const parameter *p, PyObject *list, thund
 /* Arrays of other libraries, and numbers that are not Python's own. */
 static int foreign_argument(arguments *c, const parameter *p, PyObject *object, thunder_any *out)
 {
-    if (p->kind == TAKES_TENSOR && PyObject_CheckBuffer(object) && c->n_kept < MAX_ARGUMENTS) {
-        thunder_tensor *made = tensor_from_buffer(object);
+    if (p->kind == TAKES_TENSOR && foreign_test(object)) {
+        thunder_tensor *made = foreign_tensor(c, p, object);
         if (!made) return -1;
-        c->kept[c->n_kept++] = made;
         *out = (thunder_any){.kind = THUNDER_TENSOR, .u.t = made};
         return 0;
     }
@@ -221,7 +239,7 @@ static int keywords(arguments *c, PyObject *const *args, PyObject *names)
 int arguments_read(arguments *c, const signature *s, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     c->signature = s;
-    c->count = c->n_kept = c->n_blocks = 0, c->named = false, c->used = 0;
+    c->count = c->n_kept = c->room = c->n_blocks = 0, c->named = false, c->used = 0, c->kept = NULL;
     if (positional(c, args, count)) return -1;
     return names ? keywords(c, args + count, names) : 0;
 }
@@ -229,5 +247,6 @@ int arguments_read(arguments *c, const signature *s, PyObject *const *args, Py_s
 void arguments_free(arguments *c)
 {
     for (int i = 0; i < c->n_kept; i++) thunder_tensor_release(c->kept[i]);
+    if (c->room > INLINE_KEPT) PyMem_Free(c->kept);
     for (int i = 0; i < c->n_blocks; i++) PyMem_Free(c->blocks[i]);
 }

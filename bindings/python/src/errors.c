@@ -63,6 +63,22 @@ int integer_failed(PyObject *number, const char *what, ...)
     return -1;
 }
 
+void error_prefix(const char *what, ...)
+{
+    PyObject *type, *error, *traceback;
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) return;
+    PyErr_Fetch(&type, &error, &traceback);
+    va_list arguments;
+    va_start(arguments, what);
+    PyObject *prefix = PyUnicode_FromFormatV(what, arguments);
+    va_end(arguments);
+    if (prefix) PyErr_Format(PyExc_TypeError, "%U: %S", prefix, error ? error : Py_None);
+    Py_XDECREF(prefix);
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(traceback);
+}
+
 int count_from(PyObject *object, const char *what, size_t *out)
 {
     PyObject *integer = PyNumber_Index(object);

@@ -22,6 +22,8 @@ int check_status(thunder_status *status);
 thunder_status *status_of_exception(thunder_status *status_or_null);
 /* After an integer could not be converted: -1, and an OverflowError says what did not fit ("zeros: argument 'size'"). */
 int integer_failed(PyObject *number, const char *what, ...);
+/* "WHAT: " in front of the TypeError that is set, if it is one. */
+void error_prefix(const char *what, ...);
 /* Any integer object as a count; -1 and an exception, which is an Error that names the value where it is no count. */
 int count_from(PyObject *object, const char *what, size_t *out);
 /* Whether Python can still be entered, from any thread. */
@@ -62,6 +64,10 @@ PyObject *tensor_wrap(thunder_tensor *owned); /* takes it over, also when it fai
 PyObject *tensor_of(thunder_tensor *lent);    /* retains */
 /* Memory of an object with the buffer protocol, without a copy where its layout allows; NULL and an exception. */
 thunder_tensor *tensor_from_buffer(PyObject *object);
+/* Whether it is another library's array or tensor; and that as one of ours, without a copy where its layout allows. NULL and
+ * an exception that does not name the argument: see error_prefix(). */
+bool foreign_test(PyObject *object);
+thunder_tensor *tensor_from_foreign(PyObject *object);
 int tensor_getbuffer(PyObject *self, Py_buffer *view, int flags);
 void tensor_releasebuffer(PyObject *self, Py_buffer *view);
 PyObject *tensor_dlpack(PyObject *self, PyObject *args, PyObject *named);

@@ -31,8 +31,7 @@ static void tensor_dealloc(PyObject *object)
 
 static bool is_operand(PyObject *object)
 {
-    return tensor_test(object) || PyFloat_Check(object) || PyLong_Check(object) || PyObject_CheckBuffer(object) ||
-           PyIndex_Check(object);
+    return tensor_test(object) || PyFloat_Check(object) || PyLong_Check(object) || foreign_test(object) || PyIndex_Check(object);
 }
 
 static PyObject *binary(const char *name, PyObject *a, PyObject *b)

@@ -2,11 +2,9 @@
 import functools
 from typing import NamedTuple
 
-import numpy
-
 from . import _names, _schema, _thunder, _tree
 from ._ops import functions as _op
-from ._tensor import asarray
+from ._tensor import asarray, is_array
 from ._thunder import Compiled, Tensor, grad_of, tape
 
 _options = {row["name"] for row in _schema.describe("options")} | {"passes"}
@@ -47,7 +45,7 @@ def _differentiable(value):
     own, since one that is given twice, or captured as well, has a gradient for each place."""
     if isinstance(value, Tensor):
         return _op["permute"](value, list(range(value.ndim)))
-    if isinstance(value, numpy.ndarray) or (isinstance(value, float) and not _thunder.is_tracing()):
+    if is_array(value) or (isinstance(value, float) and not _thunder.is_tracing()):
         return asarray(value)
     return value
 

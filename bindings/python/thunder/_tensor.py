@@ -7,13 +7,21 @@ from . import _indexing, _ops, _thunder
 from ._thunder import Tensor
 
 _op = _ops.functions
+_CUDA = 2  # as DLPack numbers devices
+
+
+def is_array(data):
+    """Whether it is numpy's array, or another library's that has DLPack."""
+    return not isinstance(data, Tensor) and (isinstance(data, numpy.ndarray) or hasattr(type(data), "__dlpack__"))
 
 
 def tensor(data, dtype=None, device=None):
-    """A tensor that holds a copy of `data`: numbers, nested lists of them, an array or a tensor.
+    """A tensor that holds a copy of `data`: numbers, nested lists of them, an array or a tensor, also another library's.
 
     Floats of Python make float32, integers int64; an array keeps its dtype.
     """
+    if is_array(data) and not isinstance(data, numpy.ndarray):
+        data = of_copied(data)
     if isinstance(data, Tensor):
         return _op["to"](_op["clone"](data), dtype, device)
     array = data if isinstance(data, numpy.ndarray) or hasattr(data, "__array_interface__") else numpy.asarray(data)
@@ -26,10 +34,19 @@ def tensor(data, dtype=None, device=None):
     return made if dtype is None and device is None else _op["to"](made, dtype, device)
 
 
+def of_copied(data):
+    """A tensor of any library as one of ours that is about to be copied: so its gradient and its device do not matter."""
+    if getattr(data, "requires_grad", False) is True:
+        data = data.detach()
+    if hasattr(data, "cpu") and hasattr(data, "__dlpack_device__") and data.__dlpack_device__()[0] == _CUDA:
+        data = data.cpu()
+    return data if isinstance(data, Tensor) else _thunder.share(data)
+
+
 def asarray(data, dtype=None):
     """A tensor over the memory of `data` where that is possible, else over a copy."""
     if not isinstance(data, Tensor):
-        data = _thunder.share(data) if isinstance(data, numpy.ndarray) else tensor(data)
+        data = _thunder.share(data) if is_array(data) else tensor(data)
     return data if dtype is None else _op["to"](data, dtype)
 
 
@@ -111,7 +128,7 @@ def _deepcopy(x, memo):
 def _logical(name):
     """The operator of booleans that is this op of them; numbers have no bits here."""
     def operator(x, other):
-        if isinstance(other, numpy.ndarray):
+        if is_array(other):
             other = _thunder.share(other)
         if not isinstance(other, (Tensor, bool)):
             return NotImplemented
