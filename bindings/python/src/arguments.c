@@ -210,13 +210,45 @@ static int positional(arguments *c, PyObject *const *args, Py_ssize_t count)
     return 0;
 }
 
+/* numpy's names, which PyTorch takes as well. */
+static const char *const aliases[][2] = {{"axis", "dim"}, {"keepdims", "keepdim"}};
+
 static const parameter *parameter_named(const signature *s, PyObject *name)
 {
     for (int i = 0; i < s->n_parameters; i++)
         if (s->parameters[i].word == name) return &s->parameters[i];
     for (int i = 0; i < s->n_parameters; i++)
         if (PyUnicode_Compare(s->parameters[i].word, name) == 0) return &s->parameters[i];
+    for (size_t alias = 0; alias < sizeof aliases / sizeof aliases[0]; alias++)
+        for (int i = 0; i < s->n_parameters && PyUnicode_CompareWithASCIIString(name, aliases[alias][0]) == 0; i++)
+            if (strcmp(s->parameters[i].name, aliases[alias][1]) == 0) return &s->parameters[i];
     return NULL;
+}
+
+/* "; it takes input, dim, dtype" */
+static PyObject *all_names(const signature *s)
+{
+    PyObject *text = PyUnicode_FromString(s->n_parameters ? "; it takes" : "; it takes none");
+    for (int i = 0; text && i < s->n_parameters; i++) {
+        PyObject *longer = PyUnicode_FromFormat("%U%s %s", text, i ? "," : "", s->parameters[i].name);
+        Py_DECREF(text);
+        text = longer;
+    }
+    return text;
+}
+
+static int refuse_name(const signature *s, PyObject *name)
+{
+    const char *names[MAX_ARGUMENTS], *text = PyUnicode_AsUTF8(name);
+    for (int i = 0; i < s->n_parameters; i++) names[i] = s->parameters[i].name;
+    PyObject *near = text ? suggestion(text, names, (size_t)s->n_parameters) : NULL, *all = near ? all_names(s) : NULL;
+    const char *said = all ? PyUnicode_AsUTF8(near) : NULL;
+    if (said) /* which is a list of all names where none is near and they are few */
+        PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'%U%s", s->name, name, near,
+                     strstr(said, "; there ") ? "" : PyUnicode_AsUTF8(all));
+    Py_XDECREF(all);
+    Py_XDECREF(near);
+    return -1;
 }
 
 static int keywords(arguments *c, PyObject *const *args, PyObject *names)
@@ -224,16 +256,24 @@ static int keywords(arguments *c, PyObject *const *args, PyObject *names)
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
         PyObject *name = PyTuple_GET_ITEM(names, i);
         const parameter *p = parameter_named(c->signature, name);
-        if (!p || c->count == MAX_ARGUMENTS) {
-            PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", c->signature->name, name);
-            return -1;
-        }
+        if (!p || c->count == MAX_ARGUMENTS) return refuse_name(c->signature, name);
         thunder_any *out = &c->any[c->count];
         c->names[c->count++] = p->name;
         c->named = true;
         if (argument(c, p, args[i], out)) return -1;
     }
     return 0;
+}
+
+PyObject *arguments_aliases(void)
+{
+    PyObject *dict = PyDict_New();
+    for (size_t i = 0; dict && i < sizeof aliases / sizeof aliases[0]; i++) {
+        PyObject *name = PyUnicode_FromString(aliases[i][1]);
+        if (!name || PyDict_SetItemString(dict, aliases[i][0], name)) Py_CLEAR(dict);
+        Py_XDECREF(name);
+    }
+    return dict;
 }
 
 int arguments_read(arguments *c, const signature *s, PyObject *const *args, Py_ssize_t count, PyObject *names)

@@ -24,6 +24,8 @@ thunder_status *status_of_exception(thunder_status *status_or_null);
 int integer_failed(PyObject *number, const char *what, ...);
 /* "WHAT: " in front of the TypeError that is set, if it is one. */
 void error_prefix(const char *what, ...);
+/* How an error about an unknown name ends: what is near, or instead of it, or all there are when they are few; a str. */
+PyObject *suggestion(const char *name, const char *const *names, size_t count);
 /* Any integer object as a count; -1 and an exception, which is an Error that names the value where it is no count. */
 int count_from(PyObject *object, const char *what, size_t *out);
 /* Whether Python can still be entered, from any thread. */

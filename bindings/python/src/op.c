@@ -210,5 +210,8 @@ int open_op(PyObject *module)
 {
     ops = PyDict_New();
     op_type = ops ? add_type(module, &spec, NULL) : NULL;
-    return op_type ? 0 : -1;
+    PyObject *aliases = op_type ? arguments_aliases() : NULL;
+    const int failed = !aliases || PyModule_AddObjectRef(module, "aliases", aliases);
+    Py_XDECREF(aliases);
+    return failed ? -1 : 0;
 }

@@ -38,6 +38,7 @@ void signature_free(signature *self);
 /* -1 and an exception; arguments_free() in either case. `names` is vectorcall's tuple or NULL. */
 int arguments_read(arguments *c, const signature *s, PyObject *const *args, Py_ssize_t count, PyObject *names);
 void arguments_free(arguments *c);
+PyObject *arguments_aliases(void); /* {numpy's name of a parameter: ours} */
 
 /* An op by name with positional arguments, for operators. */
 PyObject *op_call(const char *name, PyObject *const *args, Py_ssize_t count);

@@ -152,27 +152,28 @@ class _Extremes(typing.NamedTuple):
     indices: Tensor
 
 
-def _negated(x):
-    """Ordered the other way round."""
-    if x.dtype == _thunder.bool:
-        return _op["logical_not"](x)
-    return _op["sub"](255, x) if x.dtype == _thunder.uint8 else _op["neg"](x)
+def _where_least(x, dim):
+    """The first place of the least elements along a dim, or of NaN, which is less than all. Not by negation: the least
+    integer has no opposite."""
+    least = _op["eq"](x, _op["amin"](x, dim, True))
+    return _op["argmax"](_op["maximum"](least, _op["ne"](x, x)) if x.dtype.is_floating_point else least, dim, True)
 
 
 def _along(x, dim, keepdim, least):
-    places = _op["argmax"](_negated(x) if least else x, dim, True)
+    places = _where_least(x, dim) if least else _op["argmax"](x, dim, True)
     values = _op["gather"](x, dim, places) if x.ndim else x
     return _Extremes(*(t if keepdim or not x.ndim else _op["squeeze"](t, dim) for t in (values, places)))
 
 
 def extreme(name, pairwise):
-    def of(input, dim=None, keepdim=False, *, other=None):
+    def of(input, dim=None, keepdim=False, *, other=None, axis=None, keepdims=False):
+        dim, keepdim = dim if axis is None else axis, keepdim or keepdims
         if isinstance(dim, int) and not isinstance(dim, bool):
             return _along(input, dim, keepdim, name == "amin")
         if dim is not None and other is None:
-            if not isinstance(dim, Tensor) and not hasattr(dim, "__array__"):
+            if not isinstance(dim, Tensor) and not hasattr(dim, "__array__") and not is_array(dim):
                 raise TypeError(f"{name[1:]}(): dim must be an int, or another tensor for the {pairwise} of each pair, got "
-                                f"{type(dim).__name__}; of a tensor and a number: {pairwise}()")
+                                f"{type(dim).__name__}; of a tensor and a number: {pairwise}(); along several dims: {name}()")
             dim, other = None, dim
         return _op[name](input) if other is None else _op[pairwise](input, other)
     of.__name__ = of.__qualname__ = name[1:]
