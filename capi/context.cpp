@@ -60,7 +60,7 @@ namespace thunder::capi {
 
 std::string absence_of(thunder_device device) {
   if (device == 0 || device == THUNDER_CPU) return "";
-  return cat("there is no device ", name(static_cast<Device>(device)), " here");
+  return cat("there is no device ", name(static_cast<Device>(device)), " here: this library computes on the CPU");
 }
 
 Device device_of(thunder_device device) {

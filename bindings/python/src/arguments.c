@@ -42,7 +42,7 @@ static int list_of_integers(arguments *c, const parameter *p, PyObject *const *i
     if (!dims) return -1;
     for (Py_ssize_t i = 0; i < count; i++)
         if (integer_of(c, p, items[i], &dims[i])) {
-            if (PyErr_ExceptionMatches(PyExc_OverflowError)) return -1;
+            if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
             PyErr_Clear();
             return refuse(c, p, items[i], "a list of integers");
         }
@@ -160,6 +160,7 @@ static int constant_argument(const parameter *p, PyObject *object, thunder_any *
 static int argument(arguments *c, const parameter *p, PyObject *object, thunder_any *out)
 {
     *out = (thunder_any){.kind = THUNDER_NONE, .u.i = 0};
+    if (tensor_test(object) && p->kind == TAKES_DIMS) return list_of_integers(c, p, &object, 1, out); /* x.view(n) */
     if (tensor_test(object)) {
         out->kind = THUNDER_TENSOR, out->u.t = tensor_handle(object);
         return 0;

@@ -16,6 +16,8 @@ extern thunder_context *context;
 
 /* ---- errors: functions give NULL or -1 with an exception set ---- */
 extern PyObject *error_type; /* thunder.Error */
+/* Raises an Error of that code. */
+void raise_message(thunder_code code, PyObject *message);
 /* Takes the status over. NULL: 0. Else raises the exception that it carries, or an Error, and returns -1. */
 int check_status(thunder_status *status);
 /* The exception that is set becomes what a callback returns; `status_or_null` is the library's own, taken over. */
@@ -97,6 +99,7 @@ int scope_check(thunder_scope *scope);
 void scope_done(thunder_scope *scope);
 /* "file:line" of the innermost frame outside of this package, kept for ever; NULL: there is none. */
 const char *caller_place(void);
+bool frame_is_ours(PyFrameObject *frame);
 
 /* ---- trees of leaves ---- */
 /* Adds the object as one entry; -1 and an exception. */
@@ -111,6 +114,8 @@ PyObject *values_list(const thunder_values *values, bool traced, PyObject **name
 PyObject *values_result(const thunder_values *values, bool traced);
 thunder_values *values_new(void); /* NULL and an exception */
 PyObject *values_leaf(const thunder_any *leaf);
+/* Whether the function that is traced now was given a float, which is a tensor inside. */
+extern _Thread_local bool live_numbers;
 
 /* ---- functions that the library calls ---- */
 /* What the library knows of a Python callable: a way back to its owner, which may be gone. It holds no reference, so that
@@ -145,5 +150,6 @@ int open_data(PyObject *module);
 int open_extend(PyObject *module);
 int open_executor(PyObject *module);
 int open_pass(PyObject *module);
+int open_traceback(PyObject *module);
 PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, PyTypeObject *base_or_null);
 #endif

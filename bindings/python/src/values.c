@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+_Thread_local bool live_numbers;
 static PyObject *take_apart;   /* object -> (tag, dict of children) */
 static PyObject *put_together; /* (tag, dict of children) -> object */
 
@@ -183,7 +184,10 @@ static PyObject *read_leaf(reader *r)
     const size_t leaf = r->leaf++;
     thunder_any any;
     r->at++;
-    if (r->traced && thunder_values_kind(r->values, leaf) == THUNDER_FLOAT) return tensor_of(thunder_values_tensor(r->values, leaf));
+    if (r->traced && thunder_values_kind(r->values, leaf) == THUNDER_FLOAT) {
+        live_numbers = true;
+        return tensor_of(thunder_values_tensor(r->values, leaf));
+    }
     return check_status(thunder_values_get(r->values, leaf, &any)) ? NULL : values_leaf(&any);
 }
 

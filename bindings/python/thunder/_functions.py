@@ -2,7 +2,7 @@
 import functools
 from typing import NamedTuple
 
-from . import _names, _schema, _thunder, _tree
+from . import _names, _schema, _thunder, _traceback, _tree
 from ._ops import functions as _op
 from ._tensor import asarray, is_array
 from ._thunder import Compiled, Tensor, grad_of, tape
@@ -89,7 +89,7 @@ def value_and_grad(function, argnums=0, has_aux=False, *, wrt=None):
             if isinstance(gradients, list) and isinstance(argnums, tuple) and wrt is None:
                 gradients = tuple(gradients)
             return result, gradients
-    return both
+    return _traceback.covered(both)
 
 
 def _numel_is_one(tensor):
@@ -104,7 +104,7 @@ def grad(function, argnums=0, has_aux=False, *, wrt=None):
     def gradients_of(*args, **named):
         value, gradients = both(*args, **named)
         return (gradients, value[1]) if has_aux else gradients
-    return gradients_of
+    return _traceback.covered(gradients_of)
 
 
 class Trace(NamedTuple):
@@ -129,7 +129,7 @@ def trace(function):
     def traced(*args, **named):
         recorded.prepare(*args, **named)
         return last_traces(recorded)[0]
-    return traced
+    return _traceback.covered(traced)
 
 
 def _compiled(function, who):

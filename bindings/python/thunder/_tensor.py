@@ -3,7 +3,7 @@ import typing
 
 import numpy
 
-from . import _indexing, _ops, _thunder
+from . import _indexing, _ops, _thunder, _traceback
 from ._thunder import Tensor
 
 _op = _ops.functions
@@ -253,4 +253,4 @@ for _name, _dtype in {"float": "float32", "double": "float64", "long": "int64", 
                       "bfloat16": "bfloat16"}.items():
     _members[_name] = _cast(getattr(_thunder, _dtype))
 for _name, _member in _members.items():
-    setattr(Tensor, _name, _member)
+    setattr(Tensor, _name, _traceback.covered(_member))

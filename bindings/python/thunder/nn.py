@@ -9,7 +9,6 @@
             return self.fc(x)
 """
 import copy
-import functools
 import sys
 import types
 
@@ -214,10 +213,20 @@ class Module(ModuleBase):
             self._to_dtype(dtype)
         return self
 
-    float = functools.partialmethod(to, _thunder.float32)
-    double = functools.partialmethod(to, _thunder.float64)
-    bfloat16 = functools.partialmethod(to, _thunder.bfloat16)
-    cpu = functools.partialmethod(to, "cpu")
+    def float(self):
+        return self.to(_thunder.float32)
+
+    def double(self):
+        return self.to(_thunder.float64)
+
+    def bfloat16(self):
+        return self.to(_thunder.bfloat16)
+
+    def cpu(self):
+        return self.to("cpu")
+
+    def cuda(self, device=0):
+        return self.to(f"cuda:{device}" if isinstance(device, int) else device)
 
     def requires_grad_(self, requires_grad=True):
         raise AttributeError("gradients are asked for where they are taken: thunder.grad_of(loss, the tensors to train)")
