@@ -1,9 +1,9 @@
 """Functions of tensors: compiled, differentiated, and what is known about them."""
 import functools
-from typing import NamedTuple
 
-from . import _names, _schema, _thunder, _traceback, _tree
+from . import _names, _schema, _show, _thunder, _traceback, _tree
 from ._ops import functions as _op
+from ._show import Trace
 from ._tensor import asarray, is_array
 from ._thunder import Compiled, Tensor, grad_of, tape
 
@@ -38,6 +38,7 @@ def compile(function=None, /, **options):
 
 
 jit = compile
+Compiled.__repr__ = _show.compiled_text
 
 
 def _differentiable(value):
@@ -107,19 +108,6 @@ def grad(function, argnums=0, has_aux=False, *, wrt=None):
     return _traceback.covered(gradients_of)
 
 
-class Trace(NamedTuple):
-    """One stage of a program. It prints as a program that reads like Lua."""
-    name: str
-    ms: float
-    text: str
-
-    def __str__(self):
-        return self.text
-
-    def __repr__(self):
-        return f"<trace after {self.name}, {self.ms:.3f} ms>\n{self.text}"
-
-
 def trace(function):
     """A function that runs nothing: it gives what `function` is recorded as for its arguments, a Trace. It prints as a
     program; last_traces() of a compiled function has what became of it."""
@@ -140,7 +128,7 @@ def _compiled(function, who):
 
 def last_traces(function):
     """The stages of the program that `function` compiled last, from "as written" to "claimed"."""
-    return [Trace(*row) for row in _compiled(function, "last_traces").traces()]
+    return _show.Traces(Trace(*row) for row in _compiled(function, "last_traces").traces())
 
 
 def last_miss(function):
@@ -160,7 +148,7 @@ def stats(function):
 
 def compile_options():
     """What compile() can be told."""
-    return _schema.describe("options")
+    return _show.Rows(_schema.describe("options"))
 
 
 def executors():

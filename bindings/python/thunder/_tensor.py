@@ -151,6 +151,17 @@ class _Extremes(typing.NamedTuple):
     values: Tensor
     indices: Tensor
 
+    def __repr__(self):
+        return f"{type(self).__name__.lower()[1:]}(\nvalues={self.values!r},\nindices={self.indices!r})"
+
+
+class _Max(_Extremes):
+    """Of max, which it is printed as."""
+
+
+class _Min(_Extremes):
+    """Of min."""
+
 
 def _where_least(x, dim):
     """The first place of the least elements along a dim, or of NaN, which is less than all. Not by negation: the least
@@ -162,7 +173,7 @@ def _where_least(x, dim):
 def _along(x, dim, keepdim, least):
     places = _where_least(x, dim) if least else _op["argmax"](x, dim, True)
     values = _op["gather"](x, dim, places) if x.ndim else x
-    return _Extremes(*(t if keepdim or not x.ndim else _op["squeeze"](t, dim) for t in (values, places)))
+    return (_Min if least else _Max)(*(t if keepdim or not x.ndim else _op["squeeze"](t, dim) for t in (values, places)))
 
 
 def extreme(name, pairwise):

@@ -26,6 +26,9 @@ class Parameter:
             raise TypeError(f"Parameter: a tensor was expected, not {type(data).__name__}")
         self.data = data
 
+    def __repr__(self):
+        return f"Parameter containing:\n{self.data!r}"
+
 
 class Module(ModuleBase):
     """Parameters, buffers, child modules and a forward function.
