@@ -60,7 +60,8 @@ void Compiled::check_writes(const Entry& entry, const Inputs& in) const {
   for (uint32_t w : entry.written) {
     Tensor* t = input_tensor(entry, in, w);
     if (!t) continue;
-    require(!t->read_only(), function_->name(), ": input ", w, " is written in place, and its memory is read-only");
+    require(!t->read_only(), function_->name(), ": input ", w,
+            " is written in place, and its memory is read-only: pass a clone() of it");
     const Range written(*t);
     const size_t others = w < entry.leaves ? entry.bindings.size() : entry.leaves;
     for (size_t i = 0; i < others; i++) {

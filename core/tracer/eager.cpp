@@ -153,7 +153,7 @@ void EagerScope::write_on_tape(Tensor* x, ValueId value) {
 
 void EagerScope::write(Tensor* x, ValueId value) {
   require(x->concrete(), "only a tensor with data can be written in place");
-  require(!x->read_only(), "this tensor's memory is read-only");
+  require(!x->read_only(), "this tensor's memory is read-only: write into a clone() of it");
   require(!repeats_elements(*x), kExpanded);
   if (builder_.taped()) return write_on_tape(x, value);
   Ref<Tensor> source = builder_.tensor(value);

@@ -126,7 +126,7 @@ Tensor* TracingScope::wrap(ValueId v) {
 }
 
 void TracingScope::refuse_unwritable(const Tensor& t) const {
-  require(!t.read_only(), "this tensor's memory is read-only");
+  require(!t.read_only(), "this tensor's memory is read-only: write into a clone() of it");
   require(!repeats_elements(t), kExpanded);
 }
 

@@ -37,6 +37,7 @@ def edit(trace):
         line.replace(lambda x: x)
 opt = optim.AdamW(nn.Sequential(nn.Linear(3, 4, bias=False), nn.ReLU()).parameters(), lr=1e-3)
 opt.lr = 1e-4
+c: th.Tensor = th.softmax(a.sum(axis=0, keepdims=True), axis=-1)
 """
 
 

@@ -131,6 +131,8 @@ class Values(unittest.TestCase):
                          (3, 1, [2, 3], [1, 2]))
         with self.assertRaisesRegex(TypeError, "maximum"):
             th.max(x, 2.0)
+        with self.assertRaisesRegex(TypeError, "amin"):
+            x.min((0, 1))
 
     def test_pythons_float_is_double_precision_as_a_dtype(self):
         self.assertEqual((th.zeros(1, dtype=float).dtype, th.ones(1).to(float).dtype, th.tensor([1.5]).dtype),
@@ -146,6 +148,17 @@ class Values(unittest.TestCase):
         self.assertEqual(th.tensor([3, 200, 7], dtype=th.uint8).min(0).values.item(), 3)
         predict = th.compile(lambda x: x.max(-1)[1])
         self.assertEqual(predict(x).tolist(), [1, 0])
+
+    def test_min_along_a_dim_is_right_for_every_dtype(self):
+        least = -2 ** 63
+        for x, at in ((th.tensor([3, least, 5]), 1), (th.tensor([7, -2 ** 31], dtype=th.int32), 1), (th.tensor([0, 255], dtype=th.uint8), 0),
+                      (th.tensor([True, False, False]), 1), (th.tensor([1.0, -np.inf, -np.inf]), 1)):
+            values, indices = x.min(0)
+            self.assertEqual((values.item(), indices.item()), (min(x.tolist()), at), x)
+        nan = th.tensor([-1.0, np.nan, np.nan])
+        self.assertEqual((str(nan.min(0).values.item()), nan.min(0).indices.item(), nan.max(0).indices.item()), ("nan", 1, 1))
+        self.assertEqual(th.compile(lambda x: x.min(0))(th.tensor([3, least])).indices.item(), 1)
+        self.assertEqual(th.grad(lambda x: x.min(0).values)(th.tensor([2.0, 1.0])).tolist(), [0, 1])
 
     def test_where_keeps_the_tensors_elements_where_the_condition_holds(self):
         x = th.tensor([1.0, -2.0])
@@ -285,6 +298,24 @@ class Ops(unittest.TestCase):
             op = getattr(th, row["name"])
             self.assertTrue(callable(op), row["name"])
             self.assertTrue(op.__doc__, row["name"])
+
+    def test_numpys_names_of_dims_are_taken_as_pytorch_takes_them(self):
+        x = th.arange(6).float().reshape(2, 3)
+        self.assertEqual(x.sum(axis=0, keepdims=True).tolist(), [[3, 5, 7]])
+        self.assertEqual(th.softmax(x * 0, axis=1).tolist(), th.softmax(x * 0, dim=1).tolist())
+        self.assertEqual(th.cat([x, x], axis=1).shape, (2, 6))
+        self.assertEqual(x.max(axis=1, keepdims=True).values.tolist(), [[2], [5]])
+        self.assertEqual(repr(th.nn.Softmax(axis=1)), "Softmax(dim=1)")
+        with self.assertRaisesRegex(th.Error, "'dim' is given twice"):
+            x.sum(0, axis=1)
+
+    def test_unknown_keywords_name_what_is_near_and_what_there_is(self):
+        for call, why in ((lambda: th.softmax(th.ones(2), dmi=1), r"'dmi' \(did you mean 'dim'\?\); it takes input, dim, dtype$"),
+                          (lambda: th.zeros(2, bogus=1), "'bogus'; there are device, dtype, size$"),
+                          (lambda: th.zeros(2, requires_grad=True), "'requires_grad'.*not in libthunder.*grad_of.*it takes size"),
+                          (lambda: th.nn.Linear(2, 3, bais=False), "'bais'.*'bias'")):
+            with self.assertRaisesRegex(TypeError, "unexpected keyword argument " + why):
+                call()
 
     def test_arguments_by_position_by_name_and_gathered(self):
         x = th.arange(6).float().reshape(2, 3)

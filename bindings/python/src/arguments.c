@@ -42,7 +42,7 @@ static int list_of_integers(arguments *c, const parameter *p, PyObject *const *i
     if (!dims) return -1;
     for (Py_ssize_t i = 0; i < count; i++)
         if (integer_of(c, p, items[i], &dims[i])) {
-            if (PyErr_ExceptionMatches(PyExc_OverflowError)) return -1;
+            if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
             PyErr_Clear();
             return refuse(c, p, items[i], "a list of integers");
         }
@@ -65,19 +65,38 @@ static int list_of_floats(arguments *c, const parameter *p, PyObject *const *ite
     return 0;
 }
 
+static bool make_room(arguments *c)
+{
+    if (c->n_kept < c->room) return true;
+    const int room = c->room ? 2 * c->room : INLINE_KEPT;
+    thunder_tensor **kept = c->room ? PyMem_Malloc((size_t)room * sizeof *kept) : c->few;
+    if (!kept) return PyErr_NoMemory(), false;
+    if (c->n_kept) memcpy(kept, c->kept, (size_t)c->n_kept * sizeof *kept);
+    if (c->room > INLINE_KEPT) PyMem_Free(c->kept);
+    c->kept = kept, c->room = room;
+    return true;
+}
+
+/* Another library's array as a tensor until arguments_free(). */
+static thunder_tensor *foreign_tensor(arguments *c, const parameter *p, PyObject *object)
+{
+    if (!make_room(c)) return NULL;
+    thunder_tensor *made = tensor_from_foreign(object);
+    if (made)
+        c->kept[c->n_kept++] = made;
+    else
+        error_prefix("%s: argument '%s'", c->signature->name, p->name);
+    return made;
+}
+
 static int list_of_tensors(arguments *c, const parameter *p, PyObject *const *items, Py_ssize_t count, thunder_any *out)
 {
     thunder_tensor **tensors = block(c, (size_t)count * sizeof *tensors);
     if (!tensors) return -1;
     for (Py_ssize_t i = 0; i < count; i++) {
-        if (tensor_test(items[i]))
-            tensors[i] = tensor_handle(items[i]);
-        else if (!PyObject_CheckBuffer(items[i]) || c->n_kept == MAX_ARGUMENTS)
-            return refuse(c, p, items[i], "a list of tensors");
-        else if (!(tensors[i] = c->kept[c->n_kept] = tensor_from_buffer(items[i])))
-            return -1;
-        else
-            c->n_kept++;
+        if (!tensor_test(items[i]) && !foreign_test(items[i])) return refuse(c, p, items[i], "a list of tensors");
+        tensors[i] = tensor_test(items[i]) ? tensor_handle(items[i]) : foreign_tensor(c, p, items[i]);
+        if (!tensors[i]) return -1;
     }
     *out = (thunder_any){.kind = THUNDER_TENSORS, .count = (uint32_t)count, .u.ts = tensors};
     return 0;
@@ -101,10 +120,9 @@ static int list_argument(arguments *c, const parameter *p, PyObject *list, thund
 /* Arrays of other libraries, and numbers that are not Python's own. */
 static int foreign_argument(arguments *c, const parameter *p, PyObject *object, thunder_any *out)
 {
-    if (p->kind == TAKES_TENSOR && PyObject_CheckBuffer(object) && c->n_kept < MAX_ARGUMENTS) {
-        thunder_tensor *made = tensor_from_buffer(object);
+    if (p->kind == TAKES_TENSOR && foreign_test(object)) {
+        thunder_tensor *made = foreign_tensor(c, p, object);
         if (!made) return -1;
-        c->kept[c->n_kept++] = made;
         *out = (thunder_any){.kind = THUNDER_TENSOR, .u.t = made};
         return 0;
     }
@@ -142,6 +160,7 @@ static int constant_argument(const parameter *p, PyObject *object, thunder_any *
 static int argument(arguments *c, const parameter *p, PyObject *object, thunder_any *out)
 {
     *out = (thunder_any){.kind = THUNDER_NONE, .u.i = 0};
+    if (tensor_test(object) && p->kind == TAKES_DIMS) return list_of_integers(c, p, &object, 1, out); /* x.view(n) */
     if (tensor_test(object)) {
         out->kind = THUNDER_TENSOR, out->u.t = tensor_handle(object);
         return 0;
@@ -192,13 +211,45 @@ static int positional(arguments *c, PyObject *const *args, Py_ssize_t count)
     return 0;
 }
 
+/* numpy's names, which PyTorch takes as well. */
+static const char *const aliases[][2] = {{"axis", "dim"}, {"keepdims", "keepdim"}};
+
 static const parameter *parameter_named(const signature *s, PyObject *name)
 {
     for (int i = 0; i < s->n_parameters; i++)
         if (s->parameters[i].word == name) return &s->parameters[i];
     for (int i = 0; i < s->n_parameters; i++)
         if (PyUnicode_Compare(s->parameters[i].word, name) == 0) return &s->parameters[i];
+    for (size_t alias = 0; alias < sizeof aliases / sizeof aliases[0]; alias++)
+        for (int i = 0; i < s->n_parameters && PyUnicode_CompareWithASCIIString(name, aliases[alias][0]) == 0; i++)
+            if (strcmp(s->parameters[i].name, aliases[alias][1]) == 0) return &s->parameters[i];
     return NULL;
+}
+
+/* "; it takes input, dim, dtype" */
+static PyObject *all_names(const signature *s)
+{
+    PyObject *text = PyUnicode_FromString(s->n_parameters ? "; it takes" : "; it takes none");
+    for (int i = 0; text && i < s->n_parameters; i++) {
+        PyObject *longer = PyUnicode_FromFormat("%U%s %s", text, i ? "," : "", s->parameters[i].name);
+        Py_DECREF(text);
+        text = longer;
+    }
+    return text;
+}
+
+static int refuse_name(const signature *s, PyObject *name)
+{
+    const char *names[MAX_ARGUMENTS], *text = PyUnicode_AsUTF8(name);
+    for (int i = 0; i < s->n_parameters; i++) names[i] = s->parameters[i].name;
+    PyObject *near = text ? suggestion(text, names, (size_t)s->n_parameters) : NULL, *all = near ? all_names(s) : NULL;
+    const char *said = all ? PyUnicode_AsUTF8(near) : NULL;
+    if (said) /* which is a list of all names where none is near and they are few */
+        PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'%U%s", s->name, name, near,
+                     strstr(said, "; there ") ? "" : PyUnicode_AsUTF8(all));
+    Py_XDECREF(all);
+    Py_XDECREF(near);
+    return -1;
 }
 
 static int keywords(arguments *c, PyObject *const *args, PyObject *names)
@@ -206,10 +257,7 @@ static int keywords(arguments *c, PyObject *const *args, PyObject *names)
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
         PyObject *name = PyTuple_GET_ITEM(names, i);
         const parameter *p = parameter_named(c->signature, name);
-        if (!p || c->count == MAX_ARGUMENTS) {
-            PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", c->signature->name, name);
-            return -1;
-        }
+        if (!p || c->count == MAX_ARGUMENTS) return refuse_name(c->signature, name);
         thunder_any *out = &c->any[c->count];
         c->names[c->count++] = p->name;
         c->named = true;
@@ -218,10 +266,21 @@ static int keywords(arguments *c, PyObject *const *args, PyObject *names)
     return 0;
 }
 
+PyObject *arguments_aliases(void)
+{
+    PyObject *dict = PyDict_New();
+    for (size_t i = 0; dict && i < sizeof aliases / sizeof aliases[0]; i++) {
+        PyObject *name = PyUnicode_FromString(aliases[i][1]);
+        if (!name || PyDict_SetItemString(dict, aliases[i][0], name)) Py_CLEAR(dict);
+        Py_XDECREF(name);
+    }
+    return dict;
+}
+
 int arguments_read(arguments *c, const signature *s, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     c->signature = s;
-    c->count = c->n_kept = c->n_blocks = 0, c->named = false, c->used = 0;
+    c->count = c->n_kept = c->room = c->n_blocks = 0, c->named = false, c->used = 0, c->kept = NULL;
     if (positional(c, args, count)) return -1;
     return names ? keywords(c, args + count, names) : 0;
 }
@@ -229,5 +288,6 @@ int arguments_read(arguments *c, const signature *s, PyObject *const *args, Py_s
 void arguments_free(arguments *c)
 {
     for (int i = 0; i < c->n_kept; i++) thunder_tensor_release(c->kept[i]);
+    if (c->room > INLINE_KEPT) PyMem_Free(c->kept);
     for (int i = 0; i < c->n_blocks; i++) PyMem_Free(c->blocks[i]);
 }

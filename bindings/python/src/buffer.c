@@ -159,6 +159,19 @@ static thunder_tensor *borrow(const Py_buffer *view, thunder_dtype dtype)
     return made;
 }
 
+void no_dtype(PyObject *elements)
+{
+    PyErr_Format(PyExc_TypeError, "elements of type %U have no dtype here: convert them to bool, uint8, int32, int64, bfloat16, "
+                 "float32 or float64", elements);
+}
+
+static void refuse_format(const Py_buffer *view)
+{
+    PyObject *text = PyUnicode_FromFormat("'%s' (%zd bytes)", view->format, view->itemsize);
+    if (text) no_dtype(text);
+    Py_XDECREF(text);
+}
+
 thunder_tensor *tensor_from_buffer(PyObject *object)
 {
     Py_buffer view;
@@ -169,8 +182,7 @@ thunder_tensor *tensor_from_buffer(PyObject *object)
     const dtype_row *row = dtype_of_format(view.format, view.itemsize);
     thunder_tensor *made = NULL;
     if (!row)
-        PyErr_Format(PyExc_TypeError, "elements of format '%s' (%zd bytes) have no dtype here: convert them to bool, uint8, "
-                     "int32, int64, float32 or float64", view.format, view.itemsize);
+        refuse_format(&view);
     else if (is_usable(&view))
         made = borrow(&view, row->dtype);
     else if ((made = copy_of(&view, row->dtype)))

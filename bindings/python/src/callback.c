@@ -111,7 +111,11 @@ typedef struct run_frame {
 static int run(PyObject *function, void *frame)
 {
     const run_frame *f = frame;
-    return call(function, f->in, f->out, thunder_scope_is_tracing(f->scope), f->spreads);
+    const bool outer = live_numbers;
+    live_numbers = false;
+    const int failed = call(function, f->in, f->out, thunder_scope_is_tracing(f->scope), f->spreads);
+    live_numbers = outer;
+    return failed;
 }
 
 thunder_status *callback_run(thunder_scope *scope, const thunder_values *in, thunder_values *out, void *user)

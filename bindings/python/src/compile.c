@@ -141,11 +141,6 @@ static PyObject *compiled_bind(PyObject *object, PyObject *instance, PyObject *t
     return instance && instance != Py_None ? PyMethod_New(object, instance) : Py_NewRef(object);
 }
 
-static PyObject *compiled_repr(PyObject *object)
-{
-    return PyUnicode_FromFormat("<compiled %R>", ((Compiled *)object)->function);
-}
-
 static PyObject *last_miss(PyObject *object, PyObject *unused)
 {
     (void)unused;
@@ -229,10 +224,9 @@ static PyGetSetDef getset[] = {{"__dict__", PyObject_GenericGetDict, PyObject_Ge
                                {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot slots[] = {{Py_tp_new, compiled_new},           {Py_tp_dealloc, compiled_dealloc},
                               {Py_tp_traverse, compiled_traverse}, {Py_tp_clear, compiled_clear},
-                              {Py_tp_call, PyVectorcall_Call},     {Py_tp_repr, compiled_repr},
-                              {Py_tp_descr_get, compiled_bind},    {Py_tp_methods, methods},
-                              {Py_tp_members, members},            {Py_tp_getset, getset},
-                              {0, NULL}};
+                              {Py_tp_call, PyVectorcall_Call},     {Py_tp_descr_get, compiled_bind},
+                              {Py_tp_methods, methods},            {Py_tp_members, members},
+                              {Py_tp_getset, getset},              {0, NULL}};
 static PyType_Spec spec = {"thunder.Compiled", sizeof(Compiled), 0,
                            Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
                            slots};

@@ -178,12 +178,29 @@ static PyGetSetDef dtype_members[] = {{"name", dtype_name, NULL, "As numpy names
                                       {"itemsize", dtype_itemsize, NULL, "Bytes of an element.", NULL},
                                       {"is_floating_point", dtype_is_float, NULL, NULL, NULL},
                                       {NULL, NULL, NULL, NULL, NULL}};
+static PyObject *device_kind(PyObject *object, void *unused)
+{
+    (void)unused;
+    const int32_t value = ((Constant *)object)->value;
+    return value == THUNDER_CPU ? PyUnicode_FromString("cpu") : value >> 16 == 2 ? PyUnicode_FromString("cuda") : device_text(object);
+}
+/* None of the host, as in PyTorch. */
+static PyObject *device_index(PyObject *object, void *unused)
+{
+    (void)unused;
+    const int32_t value = ((Constant *)object)->value;
+    return value == THUNDER_CPU ? Py_NewRef(Py_None) : PyLong_FromLong(value & 0xffff);
+}
+
+static PyGetSetDef device_members[] = {{"type", device_kind, NULL, "'cpu' or 'cuda'.", NULL},
+                                       {"index", device_index, NULL, "Which of several; None of the CPU.", NULL},
+                                       {NULL, NULL, NULL, NULL, NULL}};
 static PyMethodDef dtype_methods[] = {{"__reduce__", dtype_reduce, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
 static PyMethodDef device_methods[] = {{"__reduce__", device_reduce, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
 static PyType_Slot dtype_slots[] = {{Py_tp_repr, dtype_text},       {Py_tp_getset, dtype_members},
                                     {Py_tp_methods, dtype_methods}, {Py_tp_new, dtype_new},
                                     {Py_tp_doc, "The type of a tensor's elements."}, {0, NULL}};
-static PyType_Slot device_slots[] = {{Py_tp_repr, device_text}, {Py_tp_methods, device_methods},
+static PyType_Slot device_slots[] = {{Py_tp_repr, device_text}, {Py_tp_methods, device_methods}, {Py_tp_getset, device_members},
                                      {Py_tp_new, device_new},   {Py_tp_doc, "Where a tensor's memory is."}, {0, NULL}};
 static PyType_Spec dtype_spec = {"thunder.dtype", sizeof(Constant), 0, Py_TPFLAGS_DEFAULT, dtype_slots};
 static PyType_Spec device_spec = {"thunder.device", sizeof(Constant), 0, Py_TPFLAGS_DEFAULT, device_slots};

@@ -74,9 +74,8 @@ PyObject *tensor_dlpack_device(PyObject *self, PyObject *unused)
 
 /* ---- in ---- */
 
-static PyObject *capsule_of(PyObject *object)
+PyObject *dlpack_capsule(PyObject *object)
 {
-    if (PyCapsule_CheckExact(object)) return Py_NewRef(object);
     PyObject *method = PyObject_GetAttrString(object, "__dlpack__");
     if (!method) return NULL;
     PyObject *none = PyTuple_New(0), *named = Py_BuildValue("{s(ii)}", "max_version", 1, 0), *capsule = NULL;
@@ -92,31 +91,68 @@ static PyObject *capsule_of(PyObject *object)
     return capsule;
 }
 
+/* DLPack's elements in words: "float16", "uint8 x 4". */
+static PyObject *elements_text(const DLTensor *t)
+{
+    static const char *const words[] = {"int", "uint", "float", "opaque", "bfloat", "complex", "bool"};
+    const char *word = t->dtype.code < sizeof words / sizeof words[0] ? words[t->dtype.code] : "float of an own format, ";
+    PyObject *one = PyUnicode_FromFormat("%s%d", word, (int)t->dtype.bits);
+    if (!one || t->dtype.lanes == 1) return one;
+    PyObject *many = PyUnicode_FromFormat("%U x %d", one, (int)t->dtype.lanes);
+    Py_DECREF(one);
+    return many;
+}
+
+static bool has_dtype(const DLTensor *t)
+{
+    if (t->dtype.lanes == 1 && dtype_find((thunder_dtype)(t->dtype.code << 8 | t->dtype.bits))) return true;
+    PyObject *text = elements_text(t);
+    if (text) no_dtype(text);
+    Py_XDECREF(text);
+    return false;
+}
+
+/* Of another major version nothing but the deleter may be looked at; the library refuses it. */
+static thunder_tensor *take_versioned(PyObject *capsule)
+{
+    DLManagedTensorVersioned *managed = PyCapsule_GetPointer(capsule, "dltensor_versioned");
+    thunder_tensor *made = NULL;
+    if (managed->version.major == 1 && !has_dtype(&managed->dl_tensor)) return NULL;
+    if (check_status(thunder_tensor_from_dlpack(context, managed, &made)) == 0) PyCapsule_SetName(capsule, "used_dltensor_versioned");
+    return made;
+}
+
+static thunder_tensor *take_legacy(PyObject *capsule)
+{
+    DLManagedTensor *managed = PyCapsule_GetPointer(capsule, "dltensor");
+    thunder_tensor *made = NULL;
+    if (!has_dtype(&managed->dl_tensor)) return NULL;
+    if (check_status(thunder_tensor_from_dlpack_legacy(context, managed, &made)) == 0) PyCapsule_SetName(capsule, "used_dltensor");
+    return made;
+}
+
+thunder_tensor *dlpack_take(PyObject *capsule)
+{
+    if (PyCapsule_IsValid(capsule, "dltensor_versioned")) return take_versioned(capsule);
+    if (PyCapsule_IsValid(capsule, "dltensor")) return take_legacy(capsule);
+    PyErr_SetString(PyExc_TypeError, "DLPack: a capsule that nothing has consumed was expected");
+    return NULL;
+}
+
 /* from_dlpack(object with __dlpack__, or a capsule) */
 static PyObject *from_dlpack(PyObject *module, PyObject *object)
 {
     (void)module;
-    PyObject *capsule = capsule_of(object);
-    if (!capsule) return NULL;
-    thunder_tensor *made = NULL;
-    if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
-        if (check_status(thunder_tensor_from_dlpack(context, PyCapsule_GetPointer(capsule, "dltensor_versioned"), &made)) == 0)
-            PyCapsule_SetName(capsule, "used_dltensor_versioned");
-    } else if (PyCapsule_IsValid(capsule, "dltensor")) {
-        if (check_status(thunder_tensor_from_dlpack_legacy(context, PyCapsule_GetPointer(capsule, "dltensor"), &made)) == 0)
-            PyCapsule_SetName(capsule, "used_dltensor");
-    } else {
-        PyErr_SetString(PyExc_TypeError, "from_dlpack: a capsule that nothing has consumed was expected");
-    }
-    Py_DECREF(capsule);
-    return made ? tensor_wrap(made) : NULL;
+    thunder_tensor *made = PyCapsule_CheckExact(object) ? dlpack_take(object) : tensor_from_dlpack(object);
+    if (!made) return error_prefix("from_dlpack"), NULL;
+    return tensor_wrap(made);
 }
 
-/* share(object with a buffer): a tensor over its memory. */
+/* share(object): a tensor over its memory. */
 static PyObject *share(PyObject *module, PyObject *object)
 {
     (void)module;
-    thunder_tensor *made = tensor_from_buffer(object);
+    thunder_tensor *made = tensor_from_foreign(object);
     return made ? tensor_wrap(made) : NULL;
 }
 
@@ -125,7 +161,7 @@ int open_dlpack(PyObject *module)
     static PyMethodDef functions[] = {
         {"from_dlpack", from_dlpack, METH_O,
          "from_dlpack(object)\n--\n\nA tensor over the memory of another library's array; no copy."},
-        {"share", share, METH_O, "share(object)\n--\n\nA tensor over the memory of an object with the buffer protocol."},
+        {"share", share, METH_O, "share(object)\n--\n\nA tensor over the memory of another library's array, or of a buffer."},
         {NULL, NULL, 0, NULL}};
     return PyModule_AddFunctions(module, functions);
 }

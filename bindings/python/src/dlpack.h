@@ -34,6 +34,16 @@ typedef struct DLManagedTensorVersioned {
 } DLManagedTensorVersioned;
 
 enum { DLPACK_READ_ONLY = 1, DLPACK_IS_COPIED = 2 };
+enum { DLPACK_CPU = 1, DLPACK_CUDA = 2, DLPACK_CUDA_HOST = 3 };
+
+/* What an object's __dlpack__ gives; NULL and an exception. */
+PyObject *dlpack_capsule(PyObject *object);
+/* Consumes the capsule; NULL and an exception: it is still whole. */
+thunder_tensor *dlpack_take(PyObject *capsule);
+/* By __dlpack__ alone, where tensor_from_foreign() also has other ways; NULL and an exception. */
+thunder_tensor *tensor_from_dlpack(PyObject *object);
+/* A TypeError about elements that no dtype is for. */
+void no_dtype(PyObject *elements);
 
 _Static_assert(sizeof(void *) != 8 || sizeof(DLManagedTensor) == 64, "DLPack 0.x");
 _Static_assert(sizeof(void *) != 8 || sizeof(DLManagedTensorVersioned) == 80, "DLPack 1.x");

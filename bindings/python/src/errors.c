@@ -25,16 +25,31 @@ static void drop_exception(void *object)
     PyGILState_Release(state);
 }
 
-static void raise_error(const thunder_status *status)
+/* The message without the names of C functions in front, which the user of Python did not call. */
+static const char *without_functions(const char *text)
 {
-    const char *text = thunder_status_message(status);
-    PyObject *message = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
-    if (!message) return;
-    PyObject *code = PyLong_FromLong(thunder_status_code(status));
-    PyObject *error = code ? PyObject_CallOneArg(error_type, message) : NULL;
+    while (strncmp(text, "thunder_", 8) == 0) {
+        const char *end = text + strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
+        if (end[0] != ':' || end[1] != ' ') break;
+        text = end + 2;
+    }
+    return text;
+}
+
+void raise_message(thunder_code number, PyObject *message)
+{
+    PyObject *code = PyLong_FromLong(number), *error = code ? PyObject_CallOneArg(error_type, message) : NULL;
     if (error && PyObject_SetAttrString(error, "code", code) == 0) PyErr_SetObject(error_type, error);
     Py_XDECREF(error);
     Py_XDECREF(code);
+}
+
+static void raise_error(const thunder_status *status)
+{
+    const char *text = without_functions(thunder_status_message(status));
+    PyObject *message = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+    if (!message) return;
+    raise_message(thunder_status_code(status), message);
     Py_DECREF(message);
 }
 
@@ -61,6 +76,22 @@ int integer_failed(PyObject *number, const char *what, ...)
     if (text) PyErr_Format(PyExc_OverflowError, "%U must fit 64 bits, got %S", text, number);
     Py_XDECREF(text);
     return -1;
+}
+
+void error_prefix(const char *what, ...)
+{
+    PyObject *type, *error, *traceback;
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) return;
+    PyErr_Fetch(&type, &error, &traceback);
+    va_list arguments;
+    va_start(arguments, what);
+    PyObject *prefix = PyUnicode_FromFormatV(what, arguments);
+    va_end(arguments);
+    if (prefix) PyErr_Format(PyExc_TypeError, "%U: %S", prefix, error ? error : Py_None);
+    Py_XDECREF(prefix);
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(traceback);
 }
 
 int count_from(PyObject *object, const char *what, size_t *out)

@@ -16,12 +16,18 @@ extern thunder_context *context;
 
 /* ---- errors: functions give NULL or -1 with an exception set ---- */
 extern PyObject *error_type; /* thunder.Error */
+/* Raises an Error of that code. */
+void raise_message(thunder_code code, PyObject *message);
 /* Takes the status over. NULL: 0. Else raises the exception that it carries, or an Error, and returns -1. */
 int check_status(thunder_status *status);
 /* The exception that is set becomes what a callback returns; `status_or_null` is the library's own, taken over. */
 thunder_status *status_of_exception(thunder_status *status_or_null);
 /* After an integer could not be converted: -1, and an OverflowError says what did not fit ("zeros: argument 'size'"). */
 int integer_failed(PyObject *number, const char *what, ...);
+/* "WHAT: " in front of the TypeError that is set, if it is one. */
+void error_prefix(const char *what, ...);
+/* How an error about an unknown name ends: what is near, or instead of it, or all there are when they are few; a str. */
+PyObject *suggestion(const char *name, const char *const *names, size_t count);
 /* Any integer object as a count; -1 and an exception, which is an Error that names the value where it is no count. */
 int count_from(PyObject *object, const char *what, size_t *out);
 /* Whether Python can still be entered, from any thread. */
@@ -62,6 +68,10 @@ PyObject *tensor_wrap(thunder_tensor *owned); /* takes it over, also when it fai
 PyObject *tensor_of(thunder_tensor *lent);    /* retains */
 /* Memory of an object with the buffer protocol, without a copy where its layout allows; NULL and an exception. */
 thunder_tensor *tensor_from_buffer(PyObject *object);
+/* Whether it is another library's array or tensor; and that as one of ours, without a copy where its layout allows. NULL and
+ * an exception that does not name the argument: see error_prefix(). */
+bool foreign_test(PyObject *object);
+thunder_tensor *tensor_from_foreign(PyObject *object);
 int tensor_getbuffer(PyObject *self, Py_buffer *view, int flags);
 void tensor_releasebuffer(PyObject *self, Py_buffer *view);
 PyObject *tensor_dlpack(PyObject *self, PyObject *args, PyObject *named);
@@ -89,6 +99,7 @@ int scope_check(thunder_scope *scope);
 void scope_done(thunder_scope *scope);
 /* "file:line" of the innermost frame outside of this package, kept for ever; NULL: there is none. */
 const char *caller_place(void);
+bool frame_is_ours(PyFrameObject *frame);
 
 /* ---- trees of leaves ---- */
 /* Adds the object as one entry; -1 and an exception. */
@@ -103,6 +114,8 @@ PyObject *values_list(const thunder_values *values, bool traced, PyObject **name
 PyObject *values_result(const thunder_values *values, bool traced);
 thunder_values *values_new(void); /* NULL and an exception */
 PyObject *values_leaf(const thunder_any *leaf);
+/* Whether the function that is traced now was given a float, which is a tensor inside. */
+extern _Thread_local bool live_numbers;
 
 /* ---- functions that the library calls ---- */
 /* What the library knows of a Python callable: a way back to its owner, which may be gone. It holds no reference, so that
@@ -137,5 +150,6 @@ int open_data(PyObject *module);
 int open_extend(PyObject *module);
 int open_executor(PyObject *module);
 int open_pass(PyObject *module);
+int open_traceback(PyObject *module);
 PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, PyTypeObject *base_or_null);
 #endif

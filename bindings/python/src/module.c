@@ -28,7 +28,7 @@ static PyObject *make(PyObject *object, PyObject *const *given, Py_ssize_t n_giv
     PyObject *list = PyDict_Values(given[4]), *values = list ? PyList_AsTuple(list) : NULL;
     PyObject *names = PySequence_Tuple(given[4]), *all = values && names ? PySequence_Concat(given[3], values) : NULL;
     arguments c;
-    c.n_kept = c.n_blocks = 0;
+    c.n_kept = c.room = c.n_blocks = 0;
     thunder_module *made = NULL;
     if (all && arguments_read(&c, kind, PySequence_Fast_ITEMS(all), PyTuple_GET_SIZE(given[3]), names) == 0)
         check_status(thunder_module_create(context, kind->name, c.any, (size_t)c.count, c.named ? c.names : NULL, &made));

@@ -176,8 +176,6 @@ static void op_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-static PyObject *op_repr(PyObject *object) { return PyUnicode_FromFormat("<op thunder.%s>", ((Op *)object)->signature->name); }
-
 /* As a method: the tensor it is taken from comes first. */
 static PyObject *op_bind(PyObject *object, PyObject *instance, PyObject *type)
 {
@@ -199,9 +197,9 @@ static PyMemberDef op_members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof
 static PyGetSetDef op_getset[] = {{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
                                   {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot slots[] = {{Py_tp_new, op_new},         {Py_tp_dealloc, op_dealloc},     {Py_tp_traverse, op_traverse},
-                              {Py_tp_clear, op_clear},     {Py_tp_call, PyVectorcall_Call}, {Py_tp_repr, op_repr},
-                              {Py_tp_descr_get, op_bind},  {Py_tp_members, op_members},     {Py_tp_methods, op_methods},
-                              {Py_tp_getset, op_getset},   {0, NULL}};
+                              {Py_tp_clear, op_clear},     {Py_tp_call, PyVectorcall_Call}, {Py_tp_descr_get, op_bind},
+                              {Py_tp_members, op_members}, {Py_tp_methods, op_methods},     {Py_tp_getset, op_getset},
+                              {0, NULL}};
 static PyType_Spec spec = {"thunder._thunder.Op", sizeof(Op), 0,
                            Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
                            slots};
@@ -210,5 +208,8 @@ int open_op(PyObject *module)
 {
     ops = PyDict_New();
     op_type = ops ? add_type(module, &spec, NULL) : NULL;
-    return op_type ? 0 : -1;
+    PyObject *aliases = op_type ? arguments_aliases() : NULL;
+    const int failed = !aliases || PyModule_AddObjectRef(module, "aliases", aliases);
+    Py_XDECREF(aliases);
+    return failed ? -1 : 0;
 }

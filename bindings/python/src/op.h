@@ -3,7 +3,7 @@
 #define THUNDER_PYTHON_OP_H
 #include "layer.h"
 
-enum { MAX_ARGUMENTS = 32, MAX_RESULTS = 8, INLINE_BYTES = 256 };
+enum { MAX_ARGUMENTS = 32, MAX_RESULTS = 8, INLINE_BYTES = 256, INLINE_KEPT = 8 };
 enum parameter_kind { TAKES_ANY, TAKES_TENSOR, TAKES_INT, TAKES_FLOAT, TAKES_DIMS, TAKES_FLOATS, TAKES_TENSORS, TAKES_DTYPE, TAKES_DEVICE };
 
 typedef struct parameter {
@@ -22,11 +22,11 @@ typedef struct signature {
 
 typedef struct arguments {
     const signature *signature;
-    int count, n_kept, n_blocks;
+    int count, n_kept, room, n_blocks;
     bool named; /* at least one name is not NULL */
     thunder_any any[MAX_ARGUMENTS];
     const char *names[MAX_ARGUMENTS];
-    thunder_tensor *kept[MAX_ARGUMENTS]; /* made for this call */
+    thunder_tensor **kept, *few[INLINE_KEPT]; /* made for this call; room for so many */
     void *blocks[MAX_ARGUMENTS];
     size_t used;
     _Alignas(16) char memory[INLINE_BYTES]; /* elements of short lists */
@@ -38,6 +38,7 @@ void signature_free(signature *self);
 /* -1 and an exception; arguments_free() in either case. `names` is vectorcall's tuple or NULL. */
 int arguments_read(arguments *c, const signature *s, PyObject *const *args, Py_ssize_t count, PyObject *names);
 void arguments_free(arguments *c);
+PyObject *arguments_aliases(void); /* {numpy's name of a parameter: ours} */
 
 /* An op by name with positional arguments, for operators. */
 PyObject *op_call(const char *name, PyObject *const *args, Py_ssize_t count);

@@ -22,6 +22,14 @@ static PyObject *describe(PyObject *module, PyObject *what)
     return text;
 }
 
+PyObject *suggestion(const char *name, const char *const *names, size_t count)
+{
+    thunder_values *out = values_new();
+    PyObject *text = out && check_status(thunder_suggest(name, names, count, out)) == 0 ? values_result(out, false) : NULL;
+    thunder_values_release(out);
+    return text;
+}
+
 /* suggest(name, names): how an error about an unknown name ends. */
 static PyObject *suggest(PyObject *module, PyObject *args)
 {
@@ -32,12 +40,10 @@ static PyObject *suggest(PyObject *module, PyObject *args)
     PyObject *list = PySequence_Fast(given, "suggest: a list of names was expected"), *text = NULL;
     const Py_ssize_t count = list ? PySequence_Fast_GET_SIZE(list) : 0;
     const char **names = list ? PyMem_Calloc((size_t)count + 1, sizeof *names) : NULL;
-    thunder_values *out = names ? values_new() : NULL;
     for (Py_ssize_t i = 0; names && i < count && !PyErr_Occurred(); i++)
         names[i] = PyUnicode_AsUTF8(PySequence_Fast_GET_ITEM(list, i));
     if (list && !names) PyErr_NoMemory();
-    if (!PyErr_Occurred() && check_status(thunder_suggest(name, names, (size_t)count, out)) == 0) text = values_result(out, false);
-    thunder_values_release(out);
+    if (!PyErr_Occurred()) text = suggestion(name, names, (size_t)count);
     PyMem_Free(names);
     Py_XDECREF(list);
     return text;
@@ -115,7 +121,7 @@ static int open_all(PyObject *module)
 {
     static int (*const parts[])(PyObject *) = {open_constants, open_tensor, open_dlpack, open_op, open_scope,
                                                open_values,    open_compile, open_module, open_optimizer, open_data,
-                                               open_extend,    open_executor, open_pass};
+                                               open_extend,    open_executor, open_pass,   open_traceback};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (parts[i](module)) return -1;
     return PyModule_AddFunctions(module, functions);

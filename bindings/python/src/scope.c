@@ -57,14 +57,26 @@ int scope_check(thunder_scope *scope)
 static PyObject *package;    /* the folder of our own files */
 static PyObject *code_lines; /* (file, line) -> bytes, kept for ever: traces point to them */
 
+static bool code_is_ours(PyCodeObject *code)
+{
+    return package && PyUnicode_Tailmatch(code->co_filename, package, 0, PY_SSIZE_T_MAX, -1) == 1;
+}
+
+bool frame_is_ours(PyFrameObject *frame)
+{
+    PyCodeObject *code = PyFrame_GetCode(frame);
+    const bool ours = code_is_ours(code);
+    Py_DECREF(code);
+    return ours;
+}
+
 /* What the table keeps for this frame; borrowed. NULL: it is one of ours, or an exception is set. */
 static PyObject *place_of(PyFrameObject *frame)
 {
     PyCodeObject *code = PyFrame_GetCode(frame);
     PyObject *key = Py_BuildValue("Oi", code->co_filename, PyFrame_GetLineNumber(frame)), *found = NULL;
     if (key) found = PyDict_GetItemWithError(code_lines, key);
-    const bool ours = package && PyUnicode_Tailmatch(code->co_filename, package, 0, PY_SSIZE_T_MAX, -1) != 0;
-    if (key && !found && !ours && !PyErr_Occurred()) {
+    if (key && !found && !code_is_ours(code) && !PyErr_Occurred()) {
         PyObject *text = PyUnicode_FromFormat("%U:%d", code->co_filename, PyFrame_GetLineNumber(frame));
         found = text ? PyUnicode_AsEncodedString(text, "utf-8", "replace") : NULL;
         Py_XDECREF(text);

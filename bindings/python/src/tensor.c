@@ -1,4 +1,6 @@
 /* Tensors: the type, its operators, and what is known without the elements. */
+#include "tensor.h"
+
 #include "op.h"
 
 PyTypeObject *tensor_type;
@@ -31,8 +33,7 @@ static void tensor_dealloc(PyObject *object)
 
 static bool is_operand(PyObject *object)
 {
-    return tensor_test(object) || PyFloat_Check(object) || PyLong_Check(object) || PyObject_CheckBuffer(object) ||
-           PyIndex_Check(object);
+    return tensor_test(object) || PyFloat_Check(object) || PyLong_Check(object) || foreign_test(object) || PyIndex_Check(object);
 }
 
 static PyObject *binary(const char *name, PyObject *a, PyObject *b)
@@ -106,7 +107,7 @@ static Py_hash_t tensor_hash(PyObject *object)
 
 /* ---- what is known of it ---- */
 
-static PyObject *tensor_shape(PyObject *object, void *unused)
+PyObject *tensor_shape(PyObject *object, void *unused)
 {
     (void)unused;
     const thunder_tensor *tensor = tensor_handle(object);
@@ -119,7 +120,7 @@ static PyObject *tensor_shape(PyObject *object, void *unused)
     }
     return shape;
 }
-static PyObject *tensor_dtype(PyObject *object, void *unused)
+PyObject *tensor_dtype(PyObject *object, void *unused)
 {
     (void)unused;
     return constant_of(THUNDER_DTYPE, thunder_tensor_dtype(tensor_handle(object)));
@@ -168,56 +169,6 @@ static Py_ssize_t tensor_length(PyObject *object)
     if (thunder_tensor_rank(tensor)) return (Py_ssize_t)thunder_tensor_size(tensor, 0);
     PyErr_SetString(PyExc_TypeError, "a tensor of rank 0 has no length");
     return -1;
-}
-
-/* item(): the only element as a number of Python. */
-static PyObject *tensor_item(PyObject *object, PyObject *unused)
-{
-    (void)unused;
-    thunder_tensor *tensor = tensor_handle(object);
-    const size_t bytes = thunder_tensor_nbytes(tensor);
-    const thunder_dtype dtype = thunder_tensor_dtype(tensor);
-    union {
-        int64_t i64;
-        int32_t i32;
-        uint32_t bits;
-        uint16_t half;
-        uint8_t byte;
-        float f32;
-        double f64;
-    } value = {.i64 = 0};
-    if (thunder_tensor_is_concrete(tensor) && bytes != (size_t)(dtype & 0xff) / 8)
-        return PyErr_Format(PyExc_ValueError, "item: a tensor with one element was expected, this has %zu",
-                            bytes / ((size_t)(dtype & 0xff) / 8));
-    if (check_status(thunder_tensor_read(tensor, &value, bytes))) return NULL;
-    switch (dtype) {
-        case THUNDER_BOOL: return PyBool_FromLong(value.byte);
-        case THUNDER_U8: return PyLong_FromLong(value.byte);
-        case THUNDER_I32: return PyLong_FromLong(value.i32);
-        case THUNDER_I64: return PyLong_FromLongLong(value.i64);
-        case THUNDER_F32: return PyFloat_FromDouble(value.f32);
-        case THUNDER_F64: return PyFloat_FromDouble(value.f64);
-        case THUNDER_BF16: value.bits = (uint32_t)value.half << 16; return PyFloat_FromDouble(value.f32);
-        default: return PyErr_Format(PyExc_TypeError, "item: this dtype has no number in Python");
-    }
-}
-
-static PyObject *tensor_as(PyObject *object, PyObject *(*convert)(PyObject *))
-{
-    PyObject *item = tensor_item(object, NULL);
-    PyObject *result = item ? convert(item) : NULL;
-    Py_XDECREF(item);
-    return result;
-}
-static PyObject *tensor_float(PyObject *object) { return tensor_as(object, PyNumber_Float); }
-static PyObject *tensor_int(PyObject *object) { return tensor_as(object, PyNumber_Long); }
-static PyObject *tensor_index(PyObject *object) { return tensor_as(object, PyNumber_Index); }
-static int tensor_bool(PyObject *object)
-{
-    PyObject *item = tensor_item(object, NULL);
-    const int truth = item ? PyObject_IsTrue(item) : -1;
-    Py_XDECREF(item);
-    return truth;
 }
 
 static PyGetSetDef members[] = {

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+_Thread_local bool live_numbers;
 static PyObject *take_apart;   /* object -> (tag, dict of children) */
 static PyObject *put_together; /* (tag, dict of children) -> object */
 
@@ -74,7 +75,7 @@ static int add_number(thunder_values *values, PyObject *object)
 
 static int add_array(thunder_values *values, PyObject *object)
 {
-    thunder_tensor *made = tensor_from_buffer(object);
+    thunder_tensor *made = tensor_from_foreign(object);
     if (!made) return -1;
     thunder_values_push_tensor(values, made);
     thunder_tensor_release(made);
@@ -96,7 +97,7 @@ static int add_container(thunder_values *values, PyObject *object)
     if (PyTuple_CheckExact(object)) return add_items(values, object, tuple_tag);
     if (PyList_Check(object)) return add_items(values, object, NULL);
     if (PyDict_Check(object)) return add_dict(values, object, NULL);
-    if (PyObject_CheckBuffer(object) && !PyBytes_Check(object)) return add_array(values, object);
+    if (foreign_test(object)) return add_array(values, object);
     return add_other(values, object);
 }
 
@@ -137,11 +138,12 @@ int values_add_each(thunder_values *values, PyObject *results)
 int values_add_call(thunder_values *values, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     for (Py_ssize_t i = 0; i < count; i++)
-        if (add(values, args[i])) return -1;
+        if (add(values, args[i])) return error_prefix("argument %zd", i), -1;
     if (!names || !PyTuple_GET_SIZE(names)) return 0;
     thunder_values_open(values, 1, named_tag);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++)
-        if (add_key(values, PyTuple_GET_ITEM(names, i)) || add(values, args[count + i])) return -1;
+        if (add_key(values, PyTuple_GET_ITEM(names, i)) || add(values, args[count + i]))
+            return error_prefix("argument '%U'", PyTuple_GET_ITEM(names, i)), -1;
     thunder_values_close(values);
     return 0;
 }
@@ -182,7 +184,10 @@ static PyObject *read_leaf(reader *r)
     const size_t leaf = r->leaf++;
     thunder_any any;
     r->at++;
-    if (r->traced && thunder_values_kind(r->values, leaf) == THUNDER_FLOAT) return tensor_of(thunder_values_tensor(r->values, leaf));
+    if (r->traced && thunder_values_kind(r->values, leaf) == THUNDER_FLOAT) {
+        live_numbers = true;
+        return tensor_of(thunder_values_tensor(r->values, leaf));
+    }
     return check_status(thunder_values_get(r->values, leaf, &any)) ? NULL : values_leaf(&any);
 }
 

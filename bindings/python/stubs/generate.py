@@ -7,7 +7,7 @@ import pathlib
 import sys
 
 import thunder
-from thunder import _ops, _schema
+from thunder import _ops, _schema, _thunder
 
 from texts import DATA, HEAD, IMPORTS, MODULE, OPTIMIZER, TENSOR
 
@@ -18,8 +18,8 @@ OPERATORS = "add sub mul truediv floordiv mod pow matmul".split()
 COMPARISONS = "lt le gt ge eq ne".split()
 
 
-def parameter(p):
-    text = f"{p.name}: {TYPES[p.kind]}" + (" | None" if p.optional else "")
+def parameter(p, name=None):
+    text = f"{name or p.name}: {TYPES[p.kind]}" + (" | None" if p.optional else "")
     return text if p.default is inspect.Parameter.empty else f"{text} = {p.default!r}"
 
 
@@ -31,18 +31,28 @@ def spelled_out(parameters):
     return None
 
 
+def forms(parameters):
+    """The lists of parameters that a call may have: as the schema has them, with a list of integers spelled out where that may
+    be, and with numpy's names."""
+    texts = [parameter(p) for p in parameters]
+    yield texts
+    i = spelled_out(parameters)
+    if i is not None and all(p.default is inspect.Parameter.empty for p in parameters[:i]):
+        yield [*texts[:i], f"*{parameters[i].name}: builtins.int", *texts[i + 1:]]
+    numpys = {ours: alias for alias, ours in _thunder.aliases.items()}
+    if any(p.name in numpys for p in parameters):
+        yield [parameter(p, numpys.get(p.name)) for p in parameters]
+
+
 def function(name, schema, indent="", is_method=False):
-    """The stub of an op, with a second form where a list of integers may be spelled out."""
-    returned = _schema.returned(schema)
-    texts = [parameter(p) for p in schema.parameters]
-    if is_method:
-        texts[0] = "self"
-    line = f"{indent}def {name}({', '.join(texts)}) -> {returned}: ..."
-    i = spelled_out(schema.parameters)
-    if i is None or any(p.default is not inspect.Parameter.empty for p in schema.parameters[:i]):
-        return line
-    texts[i] = f"*{schema.parameters[i].name}: builtins.int"
-    return f"{indent}@overload\n{line}\n{indent}@overload\n{indent}def {name}({', '.join(texts)}) -> {returned}: ..."
+    """The stub of an op, with each form of its calls."""
+    lines = []
+    for texts in forms(schema.parameters):
+        if is_method:
+            texts[0] = "self"
+        lines.append(f"{indent}def {name}({', '.join(texts)}) -> {_schema.returned(schema)}: ...")
+    overloaded = f"{indent}@overload\n" if len(lines) > 1 else ""
+    return "\n".join(overloaded + line for line in lines)
 
 
 def schemas():

@@ -15,7 +15,7 @@ from . import _thunder
 
 _thunder.skip_frames_of(os.path.dirname(__file__) + os.sep)
 
-from . import _names, _ops, _schema, _tree  # noqa: E402
+from . import _extend, _functions, _names, _ops, _schema, _show, _tensor, _traceback, _tree  # noqa: E402
 from ._extend import Executor, Node, Pass, add_pass, add_rules, executor, op, passes  # noqa: E402
 from ._functions import (Trace, compile, compile_options, executors, explain, grad, jit, last_miss, last_traces,  # noqa: E402
                          stats, trace, unavailable_executors, value_and_grad)
@@ -36,7 +36,6 @@ manual_seed = seed
 max, min = Tensor.max, Tensor.min
 float, double, long = float32, float64, int64
 __version__ = _thunder.version()
-__getattr__ = _names.getattr_of(__name__)
 
 
 class Code(enum.IntEnum):
@@ -55,10 +54,10 @@ class Code(enum.IntEnum):
     BACKEND = 1004
 
 
-def ops():
-    """{name, schema, doc} of every op, in alphabetical order."""
-    rows = [row for row in _schema.describe("ops") if not row["hidden"] and not row["prim"]]
-    return sorted(({key: row[key] for key in ("name", "schema", "doc")} for row in rows), key=lambda row: row["name"])
+def ops(text=""):
+    """{name, schema, doc} of every op whose name holds the text, in alphabetical order: th.ops("soft")."""
+    rows = [row for row in _schema.describe("ops") if not row["hidden"] and not row["prim"] and text.lower() in row["name"].lower()]
+    return _show.Rows(sorted(({key: row[key] for key in ("name", "schema", "doc")} for row in rows), key=lambda row: row["name"]))
 
 
 def memory():
@@ -69,3 +68,7 @@ def memory():
 def is_tensor(value):
     """Whether the value is a Tensor."""
     return isinstance(value, Tensor)
+
+
+__getattr__ = _names.getattr_of(__name__)
+_traceback.cover(globals(), *(vars(module) for module in (_extend, _functions, _tensor, _tree, data, nn, optim)))

@@ -1,12 +1,10 @@
 """Functions of tensors: compiled, differentiated, and what is known about them."""
 import functools
-from typing import NamedTuple
 
-import numpy
-
-from . import _names, _schema, _thunder, _tree
+from . import _names, _schema, _show, _thunder, _traceback, _tree
 from ._ops import functions as _op
-from ._tensor import asarray
+from ._show import Trace
+from ._tensor import asarray, is_array
 from ._thunder import Compiled, Tensor, grad_of, tape
 
 _options = {row["name"] for row in _schema.describe("options")} | {"passes"}
@@ -40,6 +38,7 @@ def compile(function=None, /, **options):
 
 
 jit = compile
+Compiled.__repr__ = _show.compiled_text
 
 
 def _differentiable(value):
@@ -47,7 +46,7 @@ def _differentiable(value):
     own, since one that is given twice, or captured as well, has a gradient for each place."""
     if isinstance(value, Tensor):
         return _op["permute"](value, list(range(value.ndim)))
-    if isinstance(value, numpy.ndarray) or (isinstance(value, float) and not _thunder.is_tracing()):
+    if is_array(value) or (isinstance(value, float) and not _thunder.is_tracing()):
         return asarray(value)
     return value
 
@@ -91,7 +90,7 @@ def value_and_grad(function, argnums=0, has_aux=False, *, wrt=None):
             if isinstance(gradients, list) and isinstance(argnums, tuple) and wrt is None:
                 gradients = tuple(gradients)
             return result, gradients
-    return both
+    return _traceback.covered(both)
 
 
 def _numel_is_one(tensor):
@@ -106,20 +105,7 @@ def grad(function, argnums=0, has_aux=False, *, wrt=None):
     def gradients_of(*args, **named):
         value, gradients = both(*args, **named)
         return (gradients, value[1]) if has_aux else gradients
-    return gradients_of
-
-
-class Trace(NamedTuple):
-    """One stage of a program. It prints as a program that reads like Lua."""
-    name: str
-    ms: float
-    text: str
-
-    def __str__(self):
-        return self.text
-
-    def __repr__(self):
-        return f"<trace after {self.name}, {self.ms:.3f} ms>\n{self.text}"
+    return _traceback.covered(gradients_of)
 
 
 def trace(function):
@@ -131,7 +117,7 @@ def trace(function):
     def traced(*args, **named):
         recorded.prepare(*args, **named)
         return last_traces(recorded)[0]
-    return traced
+    return _traceback.covered(traced)
 
 
 def _compiled(function, who):
@@ -142,7 +128,7 @@ def _compiled(function, who):
 
 def last_traces(function):
     """The stages of the program that `function` compiled last, from "as written" to "claimed"."""
-    return [Trace(*row) for row in _compiled(function, "last_traces").traces()]
+    return _show.Traces(Trace(*row) for row in _compiled(function, "last_traces").traces())
 
 
 def last_miss(function):
@@ -162,7 +148,7 @@ def stats(function):
 
 def compile_options():
     """What compile() can be told."""
-    return _schema.describe("options")
+    return _show.Rows(_schema.describe("options"))
 
 
 def executors():

@@ -1,7 +1,7 @@
 """Unknown names: every error about one ends as the library says it."""
 import sys
 
-from . import _thunder
+from . import _thunder, _traceback
 
 
 def suggest(name, names):
@@ -16,7 +16,7 @@ def getattr_of(module):
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         public = [known for known in vars(sys.modules[module]) if not known.startswith("_")]
         raise AttributeError(f"module {module!r} has no attribute {name!r}{suggest(name, public)}")
-    return __getattr__
+    return _traceback.covered(__getattr__)
 
 
 def _tensor_getattr(tensor, name):
@@ -28,4 +28,4 @@ def _tensor_getattr(tensor, name):
     raise AttributeError(f"'Tensor' object has no attribute {name!r}{suggest(name, public)}")
 
 
-_thunder.Tensor.__getattr__ = _tensor_getattr
+_thunder.Tensor.__getattr__ = _traceback.covered(_tensor_getattr)

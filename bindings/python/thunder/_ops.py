@@ -1,5 +1,5 @@
 """thunder.NAME and Tensor.NAME for every op of the registry, with what it says about itself."""
-from . import _schema, _thunder
+from . import _schema, _show, _thunder
 
 
 def _make(row, name):
@@ -9,7 +9,8 @@ def _make(row, name):
     stored = "The result is stored in the first argument.\n\n" if name != row["name"] else ""
     op.__name__ = op.__qualname__ = name
     op.__module__ = "thunder"
-    op.__doc__ = f"{row['doc']}\n\n{stored}{row['schema']}"
+    op.schema = name + row["schema"].removeprefix(row["name"])
+    op.__doc__ = f"{row['doc']}\n\n{stored}{op.schema}"
     op.__signature__ = _schema.signature(schema)
     return op, schema
 
@@ -28,6 +29,7 @@ def make_all():
     return functions, methods
 
 
+_thunder.Op.__repr__, _thunder.Op._repr_html_ = _show.op_text, _show.op_html
 functions, methods = make_all()
 for _name, _op in methods.items():
     setattr(_thunder.Tensor, _name, _op)

@@ -3,17 +3,25 @@ import typing
 
 import numpy
 
-from . import _indexing, _ops, _thunder
+from . import _indexing, _ops, _thunder, _traceback
 from ._thunder import Tensor
 
 _op = _ops.functions
+_CUDA = 2  # as DLPack numbers devices
+
+
+def is_array(data):
+    """Whether it is numpy's array, or another library's that has DLPack."""
+    return not isinstance(data, Tensor) and (isinstance(data, numpy.ndarray) or hasattr(type(data), "__dlpack__"))
 
 
 def tensor(data, dtype=None, device=None):
-    """A tensor that holds a copy of `data`: numbers, nested lists of them, an array or a tensor.
+    """A tensor that holds a copy of `data`: numbers, nested lists of them, an array or a tensor, also another library's.
 
     Floats of Python make float32, integers int64; an array keeps its dtype.
     """
+    if is_array(data) and not isinstance(data, numpy.ndarray):
+        data = of_copied(data)
     if isinstance(data, Tensor):
         return _op["to"](_op["clone"](data), dtype, device)
     array = data if isinstance(data, numpy.ndarray) or hasattr(data, "__array_interface__") else numpy.asarray(data)
@@ -26,10 +34,19 @@ def tensor(data, dtype=None, device=None):
     return made if dtype is None and device is None else _op["to"](made, dtype, device)
 
 
+def of_copied(data):
+    """A tensor of any library as one of ours that is about to be copied: so its gradient and its device do not matter."""
+    if getattr(data, "requires_grad", False) is True:
+        data = data.detach()
+    if hasattr(data, "cpu") and hasattr(data, "__dlpack_device__") and data.__dlpack_device__()[0] == _CUDA:
+        data = data.cpu()
+    return data if isinstance(data, Tensor) else _thunder.share(data)
+
+
 def asarray(data, dtype=None):
     """A tensor over the memory of `data` where that is possible, else over a copy."""
     if not isinstance(data, Tensor):
-        data = _thunder.share(data) if isinstance(data, numpy.ndarray) else tensor(data)
+        data = _thunder.share(data) if is_array(data) else tensor(data)
     return data if dtype is None else _op["to"](data, dtype)
 
 
@@ -111,7 +128,7 @@ def _deepcopy(x, memo):
 def _logical(name):
     """The operator of booleans that is this op of them; numbers have no bits here."""
     def operator(x, other):
-        if isinstance(other, numpy.ndarray):
+        if is_array(other):
             other = _thunder.share(other)
         if not isinstance(other, (Tensor, bool)):
             return NotImplemented
@@ -134,28 +151,40 @@ class _Extremes(typing.NamedTuple):
     values: Tensor
     indices: Tensor
 
+    def __repr__(self):
+        return f"{type(self).__name__.lower()[1:]}(\nvalues={self.values!r},\nindices={self.indices!r})"
 
-def _negated(x):
-    """Ordered the other way round."""
-    if x.dtype == _thunder.bool:
-        return _op["logical_not"](x)
-    return _op["sub"](255, x) if x.dtype == _thunder.uint8 else _op["neg"](x)
+
+class _Max(_Extremes):
+    """Of max, which it is printed as."""
+
+
+class _Min(_Extremes):
+    """Of min."""
+
+
+def _where_least(x, dim):
+    """The first place of the least elements along a dim, or of NaN, which is less than all. Not by negation: the least
+    integer has no opposite."""
+    least = _op["eq"](x, _op["amin"](x, dim, True))
+    return _op["argmax"](_op["maximum"](least, _op["ne"](x, x)) if x.dtype.is_floating_point else least, dim, True)
 
 
 def _along(x, dim, keepdim, least):
-    places = _op["argmax"](_negated(x) if least else x, dim, True)
+    places = _where_least(x, dim) if least else _op["argmax"](x, dim, True)
     values = _op["gather"](x, dim, places) if x.ndim else x
-    return _Extremes(*(t if keepdim or not x.ndim else _op["squeeze"](t, dim) for t in (values, places)))
+    return (_Min if least else _Max)(*(t if keepdim or not x.ndim else _op["squeeze"](t, dim) for t in (values, places)))
 
 
 def extreme(name, pairwise):
-    def of(input, dim=None, keepdim=False, *, other=None):
+    def of(input, dim=None, keepdim=False, *, other=None, axis=None, keepdims=False):
+        dim, keepdim = dim if axis is None else axis, keepdim or keepdims
         if isinstance(dim, int) and not isinstance(dim, bool):
             return _along(input, dim, keepdim, name == "amin")
         if dim is not None and other is None:
-            if not isinstance(dim, Tensor) and not hasattr(dim, "__array__"):
+            if not isinstance(dim, Tensor) and not hasattr(dim, "__array__") and not is_array(dim):
                 raise TypeError(f"{name[1:]}(): dim must be an int, or another tensor for the {pairwise} of each pair, got "
-                                f"{type(dim).__name__}; of a tensor and a number: {pairwise}()")
+                                f"{type(dim).__name__}; of a tensor and a number: {pairwise}(); along several dims: {name}()")
             dim, other = None, dim
         return _op[name](input) if other is None else _op[pairwise](input, other)
     of.__name__ = of.__qualname__ = name[1:]
@@ -235,4 +264,4 @@ for _name, _dtype in {"float": "float32", "double": "float64", "long": "int64", 
                       "bfloat16": "bfloat16"}.items():
     _members[_name] = _cast(getattr(_thunder, _dtype))
 for _name, _member in _members.items():
-    setattr(Tensor, _name, _member)
+    setattr(Tensor, _name, _traceback.covered(_member))

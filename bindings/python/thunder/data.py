@@ -33,6 +33,9 @@ class batches(BatchesBase):
         """Batches in an epoch."""
         return self._count()
 
+    def __repr__(self):
+        return f"<batches: {len(self)} in an epoch>"
+
 
 def split(tensors, part, seed=0):
     """Two tuples of tensors: all rows but a part, and that part, drawn at random from `seed`."""

@@ -9,11 +9,10 @@
             return self.fc(x)
 """
 import copy
-import functools
 import sys
 import types
 
-from . import _names, _ops, _schema, _thunder
+from . import _names, _ops, _schema, _state, _thunder
 from ._thunder import ModuleBase, Tensor
 
 _kinds = {row["name"]: row for row in _schema.describe("modules")}
@@ -26,6 +25,9 @@ class Parameter:
         if not isinstance(data, Tensor):
             raise TypeError(f"Parameter: a tensor was expected, not {type(data).__name__}")
         self.data = data
+
+    def __repr__(self):
+        return f"Parameter containing:\n{self.data!r}"
 
 
 class Module(ModuleBase):
@@ -141,17 +143,9 @@ class Module(ModuleBase):
         return self._state()
 
     def load_state_dict(self, state, strict=True):
-        """Copies tensors by path into the module's own, all or nothing. strict refuses names missing or too many."""
-        own = self._state()
-        missing, unexpected = [path for path in own if path not in state], [path for path in state if path not in own]
-        if strict and (missing or unexpected):
-            raise KeyError(f"load_state_dict: missing {missing}, unexpected {unexpected}")
-        pairs = [(path, own[path], _as_tensor(state[path])) for path in own if path in state]
-        for path, tensor, given in pairs:
-            if tensor.shape != given.shape:
-                raise ValueError(f"load_state_dict: {path} is {tensor.shape}, what is given {given.shape}")
-        for _, tensor, given in pairs:
-            tensor.copy_(given)
+        """Copies tensors by path into the module's own, all or nothing; also those of PyTorch, wherever they are. Gives the
+        names (missing_keys, unexpected_keys), which strict refuses."""
+        return _state.load(type(self).__name__, self._state(), state, strict)
 
     def save(self, path):
         """Writes parameters and buffers to a safetensors file."""
@@ -222,10 +216,20 @@ class Module(ModuleBase):
             self._to_dtype(dtype)
         return self
 
-    float = functools.partialmethod(to, _thunder.float32)
-    double = functools.partialmethod(to, _thunder.float64)
-    bfloat16 = functools.partialmethod(to, _thunder.bfloat16)
-    cpu = functools.partialmethod(to, "cpu")
+    def float(self):
+        return self.to(_thunder.float32)
+
+    def double(self):
+        return self.to(_thunder.float64)
+
+    def bfloat16(self):
+        return self.to(_thunder.bfloat16)
+
+    def cpu(self):
+        return self.to("cpu")
+
+    def cuda(self, device=0):
+        return self.to(f"cuda:{device}" if isinstance(device, int) else device)
 
     def requires_grad_(self, requires_grad=True):
         raise AttributeError("gradients are asked for where they are taken: thunder.grad_of(loss, the tensors to train)")
@@ -237,10 +241,6 @@ class Module(ModuleBase):
     def __repr__(self):
         lines = [f"  ({name}): " + repr(child).replace("\n", "\n  ") for name, child in self.named_children()]
         return f"{type(self).__name__}({self.extra_repr()}" + ("\n" + "\n".join(lines) + "\n" if lines else "") + ")"
-
-
-def _as_tensor(value):
-    return value if isinstance(value, Tensor) else _thunder.share(value)
 
 
 class _Listed(Module):

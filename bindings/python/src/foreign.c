@@ -1,0 +1,99 @@
+/* Arrays and tensors of other libraries as ours: by the buffer protocol where they have it, else by DLPack, both without a
+ * copy; and by numpy's __array__ where those have no way for their elements, such as PyTorch's booleans before 2.2. */
+#include "dlpack.h"
+
+static bool has_dlpack(PyObject *object) { return PyObject_HasAttrString((PyObject *)Py_TYPE(object), "__dlpack__"); }
+
+bool foreign_test(PyObject *object)
+{
+    return (PyObject_CheckBuffer(object) && !PyBytes_Check(object)) || has_dlpack(object);
+}
+
+/* PyTorch's mark. It refuses to export what has it, in words that depend on its version. */
+static bool wants_gradient(PyObject *object)
+{
+    PyObject *mark = PyObject_GetAttrString(object, "requires_grad");
+    const bool wants = mark == Py_True;
+    Py_XDECREF(mark);
+    PyErr_Clear();
+    return wants;
+}
+
+/* Where it is, as DLPack numbers devices; what does not say is taken to be on the host. */
+static void find_device(PyObject *object, int *kind, int *index)
+{
+    *kind = DLPACK_CPU, *index = 0;
+    PyObject *both = PyObject_CallMethod(object, "__dlpack_device__", NULL);
+    if (!both || !PyTuple_Check(both) || !PyArg_ParseTuple(both, "ii", kind, index)) *kind = DLPACK_CPU, *index = 0;
+    Py_XDECREF(both);
+    PyErr_Clear();
+}
+
+static void refuse_device(PyObject *object, int kind, int index)
+{
+    PyErr_Clear();
+    PyObject *place = kind == DLPACK_CUDA ? PyUnicode_FromFormat("cuda:%d", index)
+                                          : PyUnicode_FromFormat("device %d of DLPack's kind %d", index, kind);
+    if (place)
+        PyErr_Format(PyExc_TypeError, "a tensor on %U cannot be used here (it is %s's): copy it to the CPU first, in PyTorch by .cpu(), "
+                     "in jax by jax.device_get()", place, Py_TYPE(object)->tp_name);
+    Py_XDECREF(place);
+}
+
+thunder_tensor *tensor_from_dlpack(PyObject *object)
+{
+    if (wants_gradient(object)) {
+        PyErr_SetString(PyExc_TypeError, "a tensor that requires grad has its gradients in its own library: pass .detach() of it; "
+                        "gradients are asked for here by thunder.grad_of(loss, params)");
+        return NULL;
+    }
+    int kind, index;
+    find_device(object, &kind, &index);
+    PyObject *capsule = dlpack_capsule(object);
+    thunder_tensor *made = capsule ? dlpack_take(capsule) : NULL;
+    Py_XDECREF(capsule);
+    if (!made && kind != DLPACK_CPU && kind != DLPACK_CUDA_HOST) refuse_device(object, kind, index);
+    return made;
+}
+
+/* Nothing crosses from a device behind the caller's back. */
+static bool can_by_array(PyObject *object)
+{
+    int kind, index;
+    if (!PyObject_HasAttrString((PyObject *)Py_TYPE(object), "__array__")) return false;
+    find_device(object, &kind, &index);
+    return kind == DLPACK_CPU || kind == DLPACK_CUDA_HOST;
+}
+
+static thunder_tensor *by_array(PyObject *object)
+{
+    PyObject *numpy = PyImport_ImportModule("numpy");
+    PyObject *array = numpy ? PyObject_CallMethod(numpy, "asarray", "O", object) : NULL;
+    thunder_tensor *made = array ? tensor_from_buffer(array) : NULL;
+    Py_XDECREF(array);
+    Py_XDECREF(numpy);
+    return made;
+}
+
+/* The error of the first way stays when the others fail too. */
+thunder_tensor *tensor_from_foreign(PyObject *object)
+{
+    const bool ways[] = {PyObject_CheckBuffer(object), has_dlpack(object), can_by_array(object)};
+    thunder_tensor *(*const take[])(PyObject *) = {tensor_from_buffer, tensor_from_dlpack, by_array};
+    PyObject *type = NULL, *error = NULL, *traceback = NULL;
+    thunder_tensor *made = NULL;
+    for (int i = 0; i < 3 && !made; i++) {
+        if (!ways[i] || (made = take[i](object))) continue;
+        if (!PyErr_ExceptionMatches(PyExc_Exception)) break; /* KeyboardInterrupt */
+        if (type)
+            PyErr_Clear();
+        else
+            PyErr_Fetch(&type, &error, &traceback);
+    }
+    if (!made && type && !PyErr_Occurred()) PyErr_Restore(type, error, traceback), type = error = traceback = NULL;
+    if (!made && !PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "an array was expected, not %s", Py_TYPE(object)->tp_name);
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(traceback);
+    return made;
+}

@@ -1,0 +1,13 @@
+/* tensor.h: what the files of the tensor type share. */
+#ifndef THUNDER_PYTHON_TENSOR_H
+#define THUNDER_PYTHON_TENSOR_H
+#include "layer.h"
+
+PyObject *tensor_shape(PyObject *self, void *unused);
+PyObject *tensor_dtype(PyObject *self, void *unused);
+PyObject *tensor_item(PyObject *self, PyObject *unused);
+PyObject *tensor_float(PyObject *self);
+PyObject *tensor_int(PyObject *self);
+PyObject *tensor_index(PyObject *self);
+int tensor_bool(PyObject *self);
+#endif

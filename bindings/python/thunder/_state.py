@@ -1,0 +1,67 @@
+"""The tensors of a module from a dict of them; what does not fit is listed as PyTorch lists it."""
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from . import _tensor
+
+
+class IncompatibleKeys(NamedTuple):
+    """What load_state_dict() gives: the names that only the module has, and those that only the dict has."""
+    missing_keys: list
+    unexpected_keys: list
+
+    def __repr__(self):
+        lists = f"missing_keys={self.missing_keys}, unexpected_keys={self.unexpected_keys}"
+        return f"IncompatibleKeys({lists})" if any(self) else "<All keys matched successfully>"
+
+
+def _given(path, value):
+    try:
+        return _tensor.of_copied(value)
+    except TypeError as error:
+        raise TypeError(f"load_state_dict: {path}: {error}") from None
+
+
+def _prefix(names, shorter):
+    """What stands in front of each of the shorter names among the others; "" if nothing does."""
+    for name in names if shorter else ():
+        prefix = name.removesuffix(shorter[0])
+        if prefix.endswith(".") and prefix != name and all(prefix + short in names for short in shorter):
+            return prefix
+    return ""
+
+
+def _advice(own, state, missing, unexpected):
+    """What the names that do not fit have in common, and what to do about it."""
+    if prefix := _prefix(unexpected, missing):
+        return [f'The names of the dict begin with "{prefix}", those of the module do not: '
+                f'load_state_dict({{name.removeprefix("{prefix}"): tensor for name, tensor in state.items()}}).']
+    if prefix := _prefix(missing, unexpected):
+        return [f'The names of the module begin with "{prefix}", those of the dict do not: '
+                f'load_state_dict({{"{prefix}" + name: tensor for name, tensor in state.items()}}).']
+    inner = [name for name in unexpected if isinstance(state[name], Mapping) and own.keys() & state[name].keys()]
+    return [f"What the module wants lies further in: load_state_dict(state[{name!r}])." for name in inner[:1]]
+
+
+def _quoted(names):
+    return ", ".join(f'"{name}"' for name in names)
+
+
+def load(who, own, state, strict):
+    """Copies the dict's tensors into the module's, all or nothing."""
+    if not isinstance(state, Mapping):
+        raise TypeError(f"load_state_dict: a dict of tensors by name was expected, not {type(state).__name__}; of a file: "
+                        "load(path)")
+    keys = IncompatibleKeys([path for path in own if path not in state], [path for path in state if path not in own])
+    pairs = [(path, own[path], _given(path, state[path])) for path in own if path in state]
+    wrong = [f"size mismatch for {path}: the dict has {given.shape}, the module {tensor.shape}."
+             for path, tensor, given in pairs if tensor.shape != given.shape]
+    if strict and any(keys):
+        listed = [("Unexpected", keys.unexpected_keys), ("Missing", keys.missing_keys)]
+        wrong = [f"{what} key(s) in state_dict: {_quoted(names)}." for what, names in listed if names] + wrong
+        wrong += _advice(own, state, *keys)
+    if wrong:
+        raise RuntimeError("\n\t".join([f"Error(s) in loading state_dict for {who}:", *wrong]))
+    for _, tensor, given in pairs:
+        tensor.copy_(given)
+    return keys

@@ -1,0 +1,130 @@
+"""Errors speak of what the user wrote: its lines, its names, and what to do."""
+import functools
+import inspect
+import os
+import pickle
+import subprocess
+import sys
+import traceback
+import unittest
+
+import thunder as th
+from thunder import data, nn, optim
+
+PACKAGE = os.path.dirname(th.__file__) + os.sep
+X = th.ones(2, 3)
+
+
+def parameters():
+    return [th.ones(2)]
+
+
+# What fails in the package's own Python, in ops, in modules, in what a compiled function calls.
+WRONG = [
+    lambda: nn.Sequential(nn.Linear(2, 3), nn.ReLU())(X),
+    lambda: th.compile(nn.Linear(2, 3))(X),
+    lambda: nn.Linear(2),
+    lambda: nn.Linear(2, 3).no_such,
+    lambda: nn.Linear(2, 3).load_state_dict({}),
+    lambda: nn.Linear(2, 3).to(th.int64),
+    lambda: nn.Linear(2, 3).cuda(),
+    lambda: X.to("cuda"),
+    lambda: X["a"],
+    lambda: X[5],
+    lambda: X.einsum,
+    lambda: X.backward(),
+    lambda: X.max(2.0),
+    lambda: th.einsum,
+    lambda: th.tensor(["a"]),
+    lambda: th.compile(lambda x: x, bogus=1),
+    lambda: th.compile(lambda x: x, executors=["nothing"]),
+    lambda: th.compile(lambda x: x.tolist())(X),
+    lambda: th.compile(lambda x: f"{x.sum():.2f}")(X),
+    lambda: th.grad(lambda x: x * 2)(X),
+    lambda: th.value_and_grad(lambda x: 3)(X),
+    lambda: th.trace(lambda x: x.reshape(7))(X),
+    lambda: optim.SGD(parameters(), -1.0),
+    lambda: optim.SGD(parameters(), 0.1).step(),
+    lambda: optim.SGD(parameters(), 0.1).step([X]),
+    lambda: optim.SGD(parameters(), 0.1).zero_grad(),
+    lambda: optim.StepLR(optim.SGD(parameters(), 0.1), 0),
+    lambda: data.batches([X, th.ones(5)]),
+    lambda: th.save({"a": 1}, "/nowhere"),
+    lambda: th.add_rules("wrong", ["a -> "]),
+]
+
+
+def raised_by(function):
+    try:
+        function()
+    except Exception as error:  # any: what is looked at is its traceback
+        return error
+    raise AssertionError("nothing was raised")
+
+
+class Tracebacks(unittest.TestCase):
+    def test_no_line_of_the_package_stands_in_one(self):
+        for number, wrong in enumerate(WRONG):
+            with self.subTest(number):
+                lines = traceback.extract_tb(raised_by(wrong).__traceback__)
+                self.assertEqual([line for line in lines if line.filename.startswith(PACKAGE)], [])
+                self.assertEqual(lines[-1].filename, __file__)
+
+    def test_there_is_one(self):
+        for number, wrong in enumerate(WRONG):
+            with self.subTest(number):
+                text = "".join(traceback.format_exception(raised_by(wrong)))
+                self.assertEqual(text.count("Traceback"), 1, text)
+
+    def test_no_message_names_a_function_of_c(self):
+        for number, wrong in enumerate(WRONG):
+            with self.subTest(number):
+                self.assertNotRegex(str(raised_by(wrong)), r"\bthunder_[a-z]")
+
+    def test_lines_between_ours_that_are_the_users_stay(self):
+        def loss(x):
+            raise KeyError("mine")
+        names = [line.name for line in traceback.extract_tb(raised_by(lambda: th.grad(loss)(X)).__traceback__)]
+        self.assertEqual(names[-1], "loss")
+
+    def test_the_environment_keeps_ours(self):
+        run = subprocess.run([sys.executable, "-c", "import thunder as th; th.ones(2).to('cuda')"], capture_output=True, text=True,
+                             check=False, env={**os.environ, "THUNDER_TRACEBACK": "full"})
+        self.assertIn("_tensor.py", run.stderr)
+
+    def test_covered_functions_are_as_they_were(self):
+        self.assertEqual(th.tensor.__name__, "tensor")
+        self.assertIn("holds a copy", th.tensor.__doc__)
+        self.assertIn("dtype", str(inspect.signature(th.tensor)))
+        self.assertIs(pickle.loads(pickle.dumps(th.from_numpy)), th.from_numpy)
+        self.assertIs(th.jit, th.compile)
+
+
+class LiveNumbers(unittest.TestCase):
+    def test_a_float_argument_that_is_branched_on_says_that_it_is_live_and_how_to_pass_a_constant(self):
+        for read, who in ((lambda x, lr: x if lr > 0.5 else -x, r"bool\(\)"), (lambda x, lr: x * int(lr), r"int\(\)"),
+                          (lambda x, lr: x * float(lr), r"float\(\)"), (lambda x, lr: x * lr.item(), r"item\(\)"),
+                          (lambda x, lr: [x for _ in range(lr)], r"range\(\)"), (lambda x, lr: x.view(lr), "a size")):
+            with self.assertRaisesRegex(th.Error, rf"{who}.* of a traced tensor.*Float arguments are live.*an integer.*functools\.partial") as caught:
+                th.compile(read)(X, 0.7)
+            self.assertEqual(caught.exception.code, th.Code.PROXY_HAS_NO_DATA)
+
+    def test_what_the_message_says_to_do_works(self):
+        def f(x, lr):
+            return x * 2 if lr > 0.5 else x
+        self.assertEqual(th.compile(functools.partial(f, lr=0.7))(X)[0, 0].item(), 2)
+        self.assertEqual(th.compile(f)(X, 1)[0, 0].item(), 2)
+
+    def test_floats_are_not_blamed_where_there_are_none(self):
+        with self.assertRaisesRegex(th.Error, r"bool\(\) of a traced tensor.*thunder\.where\(condition, a, b\)$"):
+            th.compile(lambda x: x if x.sum() > 0 else -x)(X)
+
+    def test_several_elements_have_no_truth_and_no_number(self):
+        with self.assertRaisesRegex(ValueError, r"bool\(\).*this has 6.*any\(\) and all\(\)"):
+            bool(X > 0)
+        with self.assertRaisesRegex(ValueError, r"float\(\).*this has 6.*tolist\(\)"):
+            float(X)
+
+
+if __name__ == "__main__":
+    unittest.main()
