@@ -21,6 +21,11 @@ file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/cuda/*_test.cpp ${
 list(FILTER sources EXCLUDE REGEX "/battery/[a-z_]*_test\\.cpp$")
 add_executable(cuda_test ${sources} ${support})
 target_include_directories(cuda_test PRIVATE ${CMAKE_SOURCE_DIR}/tests ${THUNDER_ROOTS})
+# Where a toolkit is installed, what is declared by hand is compared with its headers.
+find_path(THUNDER_CUDA_INCLUDE cuda.h PATHS ENV CUDA_HOME PATH_SUFFIXES include PATHS /usr/local/cuda/include)
+if(THUNDER_CUDA_INCLUDE)
+  target_include_directories(cuda_test SYSTEM PRIVATE ${THUNDER_CUDA_INCLUDE})
+endif()
 target_link_libraries(cuda_test PRIVATE thunder_flags thunder_static GTest::gtest_main)
 add_dependencies(cuda_test fake_cuda fake_nvrtc fake_cublasLt)
 if(TARGET thunder_llvm)

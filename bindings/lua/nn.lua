@@ -84,7 +84,7 @@ end
 function methods.eval(module) return methods.train(module, false) end
 -- To a device, or to a dtype: real tensors become new ones, so list the parameters, and make optimisers, afterwards.
 function methods.to(module, to)
-  core.module_to(module, to)
+  core.module_to(module, type(to) == "string" and not core.dtypes[to] and th.device(to) or to)
   return module
 end
 for _, name in ipairs { "float32", "float64", "bfloat16", "float", "double" } do

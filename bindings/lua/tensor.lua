@@ -9,6 +9,23 @@ end
 th.float, th.double, th.long = th.float32, th.float64, th.int64
 th.cpu = core.device(1, 0)
 function th.cuda(index) return core.device(2, index or 0) end
+-- th.device "cpu", "cuda" or "cuda:1"; a device is given back as it is.
+function th.device(name)
+  if type(name) ~= "string" then return name end
+  if name == "cpu" then return th.cpu end
+  local index = name == "cuda" and 0 or math.tointeger(tonumber(name:match "^cuda:(%d+)$"))
+  return index and th.cuda(index) or core.refuse(("device: '%s' is no device: 'cpu', 'cuda' or 'cuda:N'"):format(name))
+end
+local function is_device(value)
+  local text = type(value) == "userdata" and not core.is_tensor(value) and tostring(value) or value
+  return type(text) == "string" and (text:match "^cpu$" or text:match "^cuda") ~= nil
+end
+-- x:to(dtype), x:to(device), x:to(device, dtype) or, as the op has it, x:to(dtype, device).
+local to = th.to
+function th.to(x, first, second)
+  if is_device(first) then first, second = second, first end
+  return to(x, first, is_device(second) and th.device(second) or second)
+end
 
 -- th.tensor({{1, 2}, {3, 4}}, th.float32): integers make int64, floats float32, booleans bool.
 function th.tensor(data, dtype)
@@ -93,6 +110,7 @@ function methods.size(x, dim)
 end
 -- As in PyTorch: the tensor's elements where the condition holds.
 function methods.where(x, condition, other) return th.where(condition, x, other) end
+methods.to = th.to
 for _, name in ipairs { "float32", "float64", "int64", "bool", "bfloat16" } do
   local dtype = th[name]
   methods[name] = function(x) return th.to(x, dtype) end

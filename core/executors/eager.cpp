@@ -42,6 +42,10 @@ class Kept : public Counted<Kept> {
       next += count;
     }
     for (const Buffer& b : out) results.push_back(add(b));
+    for (const Buffer& b : in) on_device_ = on_device_ || b.device != Device::cpu;
+    for (const Buffer& b : out) on_device_ = on_device_ || b.device != Device::cpu;
+    if (on_device_)
+      for (const Buffer& b : in) strides_.insert(strides_.end(), b.strides, b.strides + std::max(b.rank, 0));
     node_ = store_.node(&op, copies, results, {}, nullptr);
     const NodeView view{*node_, store_};
     for (auto& e : executors) {
@@ -49,6 +53,7 @@ class Kept : public Counted<Kept> {
       if (!e->claims(view)) continue;
       prepared_ = {d.run, nullptr, d.drop, 0};
       Ref<Status> failed = Ref<Status>::adopt(d.prepare(view, &prepared_.state, &prepared_.scratch_bytes, d.user));
+      if (!failed && on_device_ && d.lay_out) failed = lay_out(d, in, out);
       if (!failed) return;
       if (failed->code() != Code::declined) throw Error(failed);
     }
@@ -64,6 +69,8 @@ class Kept : public Counted<Kept> {
     for (const Buffer& b : in) {
       h = mix(h, static_cast<uint64_t>(b.dtype) << 8 | static_cast<uint64_t>(b.rank) | static_cast<uint64_t>(b.device) << 32);
       for (int32_t i = 0; i < b.rank; i++) h = mix(h, static_cast<uint64_t>(b.shape[i]));
+      if (b.device == Device::cpu) continue;
+      for (int32_t i = 0; i < b.rank; i++) h = mix(h, static_cast<uint64_t>(b.strides[i]));
     }
     return h;
   }
@@ -84,7 +91,7 @@ class Kept : public Counted<Kept> {
       }
       next += count;
     }
-    return true;
+    return !on_device_ || has_strides(in);
   }
 
   Status* run(std::span<const Buffer> in, std::span<const Buffer> out, Devices& devices, ThreadPool& threads) const {
@@ -102,6 +109,17 @@ class Kept : public Counted<Kept> {
 
  private:
   friend class Counted<Kept>;
+  // Kernels for other devices than the CPU are fitted to the strides, which each call like this one then has.
+  Ref<Status> lay_out(const ExecutorDesc& d, std::span<const Buffer> in, std::span<const Buffer> out) {
+    return Ref<Status>::adopt(d.lay_out({*node_, store_, in, out}, prepared_.state, &prepared_.scratch_bytes, d.user));
+  }
+  bool has_strides(std::span<const Buffer> in) const {
+    size_t next = 0;
+    for (const Buffer& b : in)
+      for (int32_t i = 0; i < b.rank; i++)
+        if (next == strides_.size() || strides_[next++] != b.strides[i]) return false;
+    return next == strides_.size();
+  }
   ~Kept() {
     if (prepared_.drop) prepared_.drop(prepared_.state);
   }
@@ -122,6 +140,8 @@ class Kept : public Counted<Kept> {
   Store store_;
   const Node* node_ = nullptr;
   Prepared prepared_;
+  bool on_device_ = false;         // not all of it is on the CPU
+  std::vector<int64_t> strides_;   // of the inputs then
 };
 
 class EagerRunner : public OpRunner {

@@ -10,16 +10,12 @@ Executor::Executor(ExecutorDesc desc) : desc_(std::move(desc)), ops_(desc_.ops.b
   if (missing) fail(Code::invalid_argument, "executor '", desc_.name, "' lacks ", missing);
 }
 
-namespace {
-
 bool is_on_cpu(const NodeView& view) {
   bool all = true;
   for_each_value(view.node.args, [&](ValueId v) { all = all && view.store.type(v).device == Device::cpu; });
   for (ValueId r : view.node.results) all = all && view.store.type(r).device == Device::cpu;
   return all;
 }
-
-}  // namespace
 
 bool Executor::claims(const NodeView& view) const {
   if (!ops_.empty() && !ops_.contains(view.node.op->name())) return false;

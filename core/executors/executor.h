@@ -69,6 +69,9 @@ struct ExecutorDesc {
   std::shared_ptr<const void> owner;  // of what `user` points to; may be null
 };
 
+// Whether all that a line reads and makes is there.
+bool is_on_cpu(const NodeView& view);
+
 class Executor : public Counted<Executor> {
  public:
   // Throws when the descriptor is incomplete.

@@ -18,6 +18,7 @@
 #include "executors/transfer/transfer.h"
 #include "jit/pipeline.h"
 #include "loops/cpu/target.h"
+#include "loops/cuda/target.h"
 
 namespace thunder {
 
@@ -50,6 +51,7 @@ Context::Context(const ContextHooks& hooks) : hooks_(hooks), machine_(read_machi
   if (auto attention = attention_executor(machine_)) executors_.push_back(make<Executor>(*attention));
   else missing_.emplace_back("attention", kNoVectors);
   targets_.add(loops::cpu_target(machine_));
+  targets_.add(loops::cuda_target(devices_));
   executors_.push_back(make<Executor>(cublaslt_executor(devices_)));
   executors_.push_back(make<Executor>(fusion_executor(targets_)));
   executors_.push_back(make<Executor>(transfer_executor(devices_)));

@@ -43,7 +43,7 @@ struct LoweredRegion {
   Device device = Device::cpu;      // of all its tensors
   std::vector<ColumnSum> sums;
   std::vector<BoundsCheck> checks;  // by ExprId; only those of picks are filled
-  std::vector<bool> on_host;        // by argument: a number on the CPU beside tensors on another device; empty: none
+  std::vector<bool> on_host;        // by argument: at most kHostScalarBytes on the CPU beside tensors on another device; empty: none
   std::optional<TileAxes> tiles;    // where the program would run it part by part
 };
 

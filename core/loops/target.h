@@ -27,6 +27,9 @@ struct RowOrderSums {
   }
 };
 
+// The most that a tensor on the CPU takes which a kernel elsewhere is given by value: a number, or the random state.
+constexpr size_t kHostScalarBytes = 16;
+
 // What may become one kernel on a device.
 struct Capabilities {
   size_t max_lines = 96;       // a kernel is compiled as a whole
@@ -35,7 +38,7 @@ struct Capabilities {
   size_t max_cuts = 16;        // parts that the axes of a kernel are cut into: code is made for each
   bool column_sums = true;     // sums over the outer axes beside what is computed for each row (OutputKind::column)
   bool scans = true;           // sums that run along an axis (Fn::cumsum)
-  bool host_scalars = false;   // it reads numbers that lie on the CPU (LoweredRegion::on_host)
+  bool host_scalars = false;   // it reads small tensors that lie on the CPU (LoweredRegion::on_host)
   RowOrderSums row_order_sums = {};
 };
 

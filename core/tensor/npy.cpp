@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/checked.h"
 #include "tensor/file_types.h"
+#include "tensor/transfer.h"
 
 namespace thunder {
 namespace {
@@ -237,11 +238,10 @@ Ref<Tensor> load_npy(const std::string& path, const Allocator& allocator) {
   return dense_copy(allocator, *Tensor::view(t->storage(), type, column_strides(sizes), 0));
 }
 
-void save_npy(const std::string& path, const Tensor& tensor) {
-  if (!tensor.concrete()) fail(Code::proxy_has_no_data, "cannot save '", path, "': the tensor has no data");
-  if (tensor.type().device != Device::cpu)
-    fail(Code::failed_precondition, "cannot save '", path, "': the tensor is on ", name(tensor.type().device),
-         "; copy it to the CPU first");
+void save_npy(const std::string& path, const Tensor& given) {
+  if (!given.concrete()) fail(Code::proxy_has_no_data, "cannot save '", path, "': the tensor has no data");
+  const Ref<Tensor> host = on_host(Ref<Tensor>(const_cast<Tensor*>(&given)), default_allocator());
+  const Tensor& tensor = *host;
   if (tensor.type().dtype == DType::bf16)
     fail(Code::unimplemented, "cannot save '", path, "': npy files cannot hold bf16; convert it to f32 first");
   const bool columns = !tensor.contiguous() && column_major(tensor);

@@ -209,8 +209,6 @@ void check_savable(const std::string& path, std::span<const NamedTensor> tensors
       fail(code, "cannot save '", path, "': tensor '", name, "' ", why...);
     };
     if (!tensor->concrete()) wrong(Code::proxy_has_no_data, "has no data");
-    if (tensor->type().device != Device::cpu)
-      wrong(Code::failed_precondition, "is on ", thunder::name(tensor->type().device), "; copy it to the CPU first");
     if (name == kMetadata || !valid_utf8(name) || name.find('\0') != name.npos)
       wrong(Code::invalid_argument, "has a name that the format does not allow");
     if (!names.insert(name).second) wrong(Code::invalid_argument, "occurs twice");

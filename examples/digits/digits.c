@@ -2,7 +2,7 @@
  * AdamW), through the C API alone; saves the weights, loads them into a second network and predicts identically.
  *
  *   cc digits.c $(pkg-config --cflags --libs thunder) -Wl,-rpath,$(pkg-config --variable=libdir thunder) -o digits
- *   ./digits data/digits.csv [--traces]
+ *   ./digits data/digits.csv [--traces] [--device cuda]
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -23,12 +23,14 @@ struct data {
     thunder_tensor *x, *y;           /* training images f32[n, 1, 8, 8] and labels i64[n] */
     thunder_tensor *test_x;
     int64_t test_y[HELD_OUT];
+    thunder_device device;           /* that computes; batches are made on the CPU */
 };
 
 struct trainer {
     thunder_module *net;
     thunder_optimizer *optimizer;
     thunder_values *parameters;
+    thunder_device device;
 };
 
 /* The same shuffle every time: a fixed, randomly drawn fifth is held out. */
@@ -63,7 +65,7 @@ static thunder_status *load(thunder_context *context, const char *path, struct d
     }
     TRY(thunder_tensor_create(context, THUNDER_F32, 4, train, THUNDER_CPU, images, sizeof(float) * TRAINED_ON * PIXELS, &data->x));
     TRY(thunder_tensor_create(context, THUNDER_I64, 1, train, THUNDER_CPU, labels, sizeof(int64_t) * TRAINED_ON, &data->y));
-    TRY(thunder_tensor_create(context, THUNDER_F32, 4, test, THUNDER_CPU, images + TRAINED_ON * PIXELS,
+    TRY(thunder_tensor_create(context, THUNDER_F32, 4, test, data->device, images + TRAINED_ON * PIXELS,
         sizeof(float) * HELD_OUT * PIXELS, &data->test_x));
     memcpy(data->test_y, labels + TRAINED_ON, sizeof data->test_y);
 done:
@@ -132,7 +134,8 @@ done:
 static thunder_status *train_step(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)
 {
     struct trainer *t = user;
-    thunder_tensor *x = thunder_values_tensor(in, 0), *y = thunder_values_tensor(in, 1);
+    thunder_tensor *x = th_to_opt(s, thunder_values_tensor(in, 0), 0, t->device);
+    thunder_tensor *y = th_to_opt(s, thunder_values_tensor(in, 1), 0, t->device);
     thunder_values *logits = thunder_module_call(s, t->net, thunder_scope_list(s, &x, 1));
     thunder_tensor *loss = th_cross_entropy(s, thunder_values_tensor(logits, 0), y);
     thunder_optimizer_step(s, t->optimizer, thunder_scope_grad(s, loss, t->parameters));
@@ -223,6 +226,7 @@ static thunder_status *check_saved(const char *name, thunder_context *context, m
     TRY(thunder_module_save(net, path));
     TRY(thunder_module_create(context, "Sequential", NULL, 0, NULL, &again));
     TRY(make(context, again));
+    TRY(thunder_module_to(again, data->device));
     TRY(thunder_module_load(again, path, 1));
     TRY(predict(again, data, after, &unused));
     if (memcmp(before, after, sizeof before)) {
@@ -239,13 +243,14 @@ static thunder_status *train(const char *name, thunder_context *context, make_ne
     double wanted, int traces)
 {
     thunder_status *status = NULL;
-    struct trainer t = { NULL, NULL, NULL };
+    struct trainer t = { NULL, NULL, NULL, data->device };
     thunder_options *options = NULL;
     thunder_function *f = NULL;
     thunder_compiled *step = NULL;
     int right = 0;
     TRY(thunder_module_create(context, "Sequential", NULL, 0, NULL, &t.net));
     TRY(make(context, t.net));
+    TRY(thunder_module_to(t.net, data->device));
     TRY(thunder_values_create(context, &t.parameters));
     TRY(thunder_module_parameters(t.net, t.parameters));
     TRY(thunder_options_create(context, &options));
@@ -275,10 +280,14 @@ int main(int argc, char **argv)
 {
     thunder_status *status = NULL;
     thunder_context *context = NULL;
-    struct data data = { NULL, NULL, NULL, { 0 } };
-    const int traces = argc > 2 && !strcmp(argv[2], "--traces");
+    struct data data = { NULL, NULL, NULL, { 0 }, THUNDER_CPU };
+    int traces = 0;
     const int64_t seed[2] = { 42, 0 };
 
+    for (int i = 2; i < argc; i++) {
+        if (!strcmp(argv[i], "--traces")) traces = 1;
+        if (!strcmp(argv[i], "--device") && i + 1 < argc && !strcmp(argv[++i], "cuda")) data.device = THUNDER_CUDA(0);
+    }
     TRY(thunder_context_create(NULL, &context));
     TRY(thunder_tensor_write(thunder_context_random(context), seed, sizeof seed));
     TRY(load(context, argc > 1 ? argv[1] : "examples/digits/data/digits.csv", &data));

@@ -1,6 +1,6 @@
 -- Trains an MLP and a small CNN on handwritten digits, each by one compiled step: forward, loss, backward, AdamW.
 --
---   thunder run digits.lua [--traces] [--epochs N] [--mnist DIR] [--save DIR] [FILE.csv]
+--   thunder run digits.lua [--device cuda] [--traces] [--epochs N] [--mnist DIR] [--save DIR] [FILE.csv]
 --
 -- Without arguments: the 1,797 digits in data/, a fifth of which is drawn at random and held out. --mnist takes the
 -- directory of MNIST's own four files, packed (.gz) or not. Ends with an error when a model is less accurate than it must be
@@ -9,7 +9,7 @@ local th = require "thunder"
 local nn, optim, data = th.nn, th.optim, th.data
 
 local function usage(problem)
-  io.stderr:write(problem, "\nusage: digits.lua [--traces] [--epochs N] [--mnist DIR] [--save DIR] [FILE.csv]\n")
+  io.stderr:write(problem, "\nusage: digits.lua [--device cuda] [--traces] [--epochs N] [--mnist DIR] [--save DIR] [FILE.csv]\n")
   os.exit(1, true)
 end
 
@@ -22,7 +22,7 @@ end
 
 local function read_arguments()
   local options, at = {}, 1
-  local takes = { ["--epochs"] = "epochs", ["--mnist"] = "mnist", ["--save"] = "save" }
+  local takes = { ["--device"] = "device", ["--epochs"] = "epochs", ["--mnist"] = "mnist", ["--save"] = "save" }
   while arg[at] do
     local word = arg[at]
     if word == "--traces" then
@@ -91,23 +91,24 @@ end
 
 -- ---- training ----
 
-local function predict(net, images)
+-- Batches are made on the CPU; the move to the device and back is a line of the program.
+local function predict(net, images, device)
   net:eval()
-  local run = th.compile(function(batch) return net(batch):argmax(-1) end)
+  local run = th.compile(function(batch) return net(batch:to(device)):argmax(-1):to("cpu") end)
   local parts = {}
   for _, batch in data.batches({ images }, { size = 256, shuffle = false }) do parts[#parts + 1] = run(batch) end
   return th.cat(parts)
 end
 
-local function accuracy(net, test)
-  return predict(net, test[1]):eq(test[2]):to(th.float32):mean():item()
+local function accuracy(net, test, device)
+  return predict(net, test[1], device):eq(test[2]):to(th.float32):mean():item()
 end
 
-local function train(name, net, training, epochs)
+local function train(name, net, training, epochs, device)
   local params = net:parameters()
   local opt = optim.AdamW(params, { lr = 4e-3 })
   local step = th.compile(function(images, labels)
-    local loss = th.cross_entropy(net(images), labels)
+    local loss = th.cross_entropy(net(images:to(device)), labels:to(device))
     opt:step(th.grad_of(loss, params))
     return loss
   end)
@@ -128,11 +129,11 @@ local function train(name, net, training, epochs)
 end
 
 -- The weights, saved and loaded into a fresh model, must predict the same.
-local function check_saved(name, net, make, side, images, directory)
+local function check_saved(name, net, make, side, images, directory, device)
   local path = directory and ("%s/digits_%s.safetensors"):format(directory, name) or os.tmpname()
   given(net.save, net, path)
-  local fresh = make(side):load(path)
-  local same = predict(net, images):equal(predict(fresh, images))
+  local fresh = make(side):to(device):load(path)
+  local same = predict(net, images, device):equal(predict(fresh, images, device))
   if not directory then os.remove(path) end
   assert(same, name .. ": the loaded weights predict something else")
 end
@@ -145,7 +146,7 @@ if options.mnist then
 else
   training, test = read_digits(options.file or here .. "data/digits.csv")
 end
-local side = training[1].shape[2]
+local side, device = training[1].shape[2], options.device or "cpu"
 local epochs = options.epochs and math.tointeger(options.epochs)
 if options.epochs and (epochs or 0) < 1 then usage("--epochs needs a whole number, 1 or more") end
 print(("%d images of %dx%d to learn from, %d held out"):format(#training[1], side, side, #test[1]))
@@ -156,13 +157,13 @@ local models = {
 }
 for _, model in ipairs(models) do
   th.seed(42)
-  local net = model.make(side)
-  local step = train(model.name, net, training, epochs or model.epochs)
+  local net = given(function() return model.make(side):to(device) end)
+  local step = train(model.name, net, training, epochs or model.epochs, device)
   if options.traces then
     for _, trace in ipairs(th.last_traces(step)) do print(trace) end
   end
-  check_saved(model.name, net, model.make, side, test[1], options.save)
-  local reached = accuracy(net, test)
+  check_saved(model.name, net, model.make, side, test[1], options.save, device)
+  local reached = accuracy(net, test, device)
   print(("%s: %.2f %% of %d held-out images right"):format(model.name, 100 * reached, #test[1]))
   if reached < model.least and epochs and epochs < model.epochs then
     print(("%s: that is what so few epochs give; %d reach %.0f %%"):format(model.name, model.epochs, 100 * model.least))

@@ -5,10 +5,8 @@ namespace thunder::test {
 namespace {
 
 struct CudaPrograms : CudaTest {
-  const CompileOptions* all = defaults_.get();
-
- private:
-  Ref<CompileOptions> defaults_ = make<CompileOptions>();
+  Ref<CompileOptions> defaults = make<CompileOptions>();
+  const CompileOptions* all = defaults.get();
 };
 
 TEST_F(CudaPrograms, give_what_the_cpu_gives) {
@@ -55,9 +53,9 @@ TEST_F(CudaPrograms, move_tensors_by_lines_that_they_print) {
     Tensor* there = op(s, "to", {any(op(s, "exp", {any(in[0].tensor)})), Any(), gpu});
     out.push(Ref<Tensor>(op(s, "neg", {any(there)})));
   }, all);
-  const Ref<Tensor> x = tensor({2}, {0, 1});
+  const Ref<Tensor> x = tensor({5}, {0, 1, 2, 3, 4});
   const Floats got = run(*f, {x.get()});
-  ASSERT_EQ(got.size(), 2u) << error;
+  ASSERT_EQ(got.size(), 5u) << error;
   EXPECT_NEAR(got[1], -2.7182817f, 1e-6);
   EXPECT_EQ(executor_of(*f, "prims.to_device"), "transfer");
 }

@@ -119,7 +119,9 @@ Status* CudaDevice::copy_in(void* to, const void* from, size_t bytes) {
   if (Status* failed = status(driver_.copy_in(pointer(to), from, bytes, stream_), "cuMemcpyHtoDAsync")) return failed;
   // Memory that the driver does not know has been read by now; pinned memory is read later.
   unsigned type = 0;
-  if (driver_.pointer_attribute(&type, kMemoryType, pointer(from))) return nullptr;
+  int attribute = kMemoryType;
+  void* out[] = {&type};
+  if (driver_.pointer_attributes(1, &attribute, out, pointer(from)) || type == 0) return nullptr;
   return status(driver_.stream_wait(stream_), "copying to the device");
 }
 

@@ -53,7 +53,7 @@ constexpr int kMemoryType = 2;  // of CUpointer_attribute
   X(memory_info, cuMemGetInfo_v2, (size_t * free, size_t* total))                                                           \
   X(allocate, cuMemAlloc_v2, (Pointer * out, size_t bytes))                                                                 \
   X(deallocate, cuMemFree_v2, (Pointer at))                                                                                 \
-  X(pointer_attribute, cuPointerGetAttribute, (void* out, int attribute, Pointer at))                                        \
+  X(pointer_attributes, cuPointerGetAttributes, (unsigned count, int* attributes, void** out, Pointer at))                  \
   X(allocate_host, cuMemHostAlloc, (void** out, size_t bytes, unsigned flags))                                              \
   X(deallocate_host, cuMemFreeHost, (void* at))                                                                             \
   X(copy_in, cuMemcpyHtoDAsync_v2, (Pointer to, const void* from, size_t bytes, Stream stream))                             \

@@ -16,7 +16,7 @@ enum ComputeType : int { kCompute32F = 68, kCompute64F = 70, kCompute32FFastTF32
 enum Operation : int { kNone = 0, kTransposed = 1 };
 enum DescAttribute : int { kTransA = 3, kTransB = 4 };
 enum LayoutAttribute : int { kBatchCount = 5, kBatchStride = 6 };
-enum PreferenceAttribute : int { kMaxWorkspace = 1 };
+enum PreferenceAttribute : int { kMaxWorkspace = 1, kAlignmentOfA = 5, kAlignmentOfB = 6, kAlignmentOfC = 7, kAlignmentOfD = 8 };
 
 using Handle = struct cublasLtContext*;
 using Desc = struct cublasLtMatmulDescOpaque_t*;

@@ -9,13 +9,12 @@ namespace thunder::cublaslt {
 namespace {
 
 constexpr size_t kMostWorkspace = size_t{32} << 20;
-constexpr size_t kPackedAlign = 256;
 
 void must(Status* failed) {
   if (failed) throw Error(Ref<Status>::adopt(failed));
 }
 
-size_t aligned(size_t bytes) { return (bytes + kPackedAlign - 1) / kPackedAlign * kPackedAlign; }
+size_t aligned(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
 }  // namespace
 
@@ -56,7 +55,8 @@ Product::Product(const Session& session, const Buffer& a, const Buffer& b, const
     make_layout(b_, of_b_, of_b_.transposed ? k : n, of_b_.transposed ? n : k);
     make_layout(a_, of_a_, of_a_.transposed ? m : k, of_a_.transposed ? k : m);
     make_layout(c_, of_c_, n, m);
-    choose_algorithm();
+    unaligned_ = choose_algorithm(static_cast<uint32_t>(item_));
+    aligned_ = choose_algorithm(kAlignment);
   } catch (...) {
     destroy();
     throw;
@@ -96,7 +96,7 @@ void Product::make_layout(Layout& layout, const Matrix& m, uint64_t rows, uint64
   must(session_.status(l.layout_set(layout, kBatchStride, &m.batch_stride, sizeof m.batch_stride), "cublasLtMatrixLayoutSetAttribute"));
 }
 
-void Product::choose_algorithm() {
+Algorithm Product::choose_algorithm(uint32_t alignment) {
   const Library& l = session_.library();
   Preference preference = nullptr;
   must(session_.status(l.preference_create(&preference), "cublasLtMatmulPreferenceCreate"));
@@ -104,11 +104,14 @@ void Product::choose_algorithm() {
   Heuristic found{};
   int count = 0;
   int failed = l.preference_set(preference, kMaxWorkspace, &most, sizeof most);
+  for (int which : {kAlignmentOfA, kAlignmentOfB, kAlignmentOfC, kAlignmentOfD})
+    if (!failed) failed = l.preference_set(preference, which, &alignment, sizeof alignment);
   if (!failed) failed = l.heuristic(session_.handle(), desc_, b_, a_, c_, c_, preference, 1, &found, &count);
   l.preference_destroy(preference);
   must(session_.status(failed, "cublasLtMatmulAlgoGetHeuristic"));
   if (!count || found.state) fail(Code::backend, "cuBLASLt has no algorithm for this product");
-  algorithm_ = found.algorithm, workspace_bytes_ = aligned(found.workspace_bytes);
+  workspace_bytes_ = std::max(workspace_bytes_, aligned(found.workspace_bytes));
+  return found.algorithm;
 }
 
 Buffer Product::packed(const Buffer& b, const Matrix& m, void* at, Status*& failed) const {
@@ -123,7 +126,9 @@ Status* Product::multiply(const std::byte* a, const std::byte* b, std::byte* c, 
   const double one_f64 = 1, zero_f64 = 0;
   const float one = 1, zero = 0;
   const void *alpha = scale_ == kF64 ? static_cast<const void*>(&one_f64) : &one, *beta = scale_ == kF64 ? static_cast<const void*>(&zero_f64) : &zero;
-  const int result = session_.library().matmul(session_.handle(), desc_, alpha, b, b_, a, a_, beta, c, c_, c, c_, &algorithm_, workspace,
+  const bool is_aligned = (reinterpret_cast<uintptr_t>(a) | reinterpret_cast<uintptr_t>(b) | reinterpret_cast<uintptr_t>(c)) % kAlignment == 0;
+  const Algorithm& algorithm = is_aligned ? aligned_ : unaligned_;
+  const int result = session_.library().matmul(session_.handle(), desc_, alpha, b, b_, a, a_, beta, c, c_, c, c_, &algorithm, workspace,
                                                workspace_bytes_, static_cast<nvidia::Stream>(session_.device().native_stream()));
   return session_.status(result, "cublasLtMatmul");
 }
@@ -133,7 +138,8 @@ Status* Product::run(const Buffer& a, const Buffer& b, const Buffer& c, void* sc
   if (!k_) return session_.device().fill_with_zeros(c.data, static_cast<size_t>(c.elements()) * item_);
   if (Status* failed = session_.device().enter()) return failed;
   Status* failed = nullptr;
-  auto* at = static_cast<std::byte*>(scratch);
+  const auto address = reinterpret_cast<uintptr_t>(scratch);
+  auto* at = static_cast<std::byte*>(scratch) + ((kWorkspaceAlign - address % kWorkspaceAlign) % kWorkspaceAlign);
   const Buffer left = packed(a, of_a_, at + workspace_bytes_, failed);
   if (failed) return failed;
   const Buffer right = packed(b, of_b_, at + workspace_bytes_ + packed_bytes_[0], failed);
@@ -147,7 +153,7 @@ Status* Product::run(const Buffer& a, const Buffer& b, const Buffer& c, void* sc
       const int64_t index = rest % outer_[d];
       at_a += index * left.strides[d], at_b += index * right.strides[d], at_c += index * c.strides[d];
     }
-    failed = multiply(left.as<std::byte>() + at_a * item, right.as<std::byte>() + at_b * item, c.as<std::byte>() + at_c * item, scratch);
+    failed = multiply(left.as<std::byte>() + at_a * item, right.as<std::byte>() + at_b * item, c.as<std::byte>() + at_c * item, at);
     if (failed) return failed;
   }
   return nullptr;

@@ -37,7 +37,7 @@ class Product {
   ~Product();
   Product(const Product&) = delete;
 
-  size_t scratch_bytes() const { return workspace_bytes_ + packed_bytes_[0] + packed_bytes_[1]; }
+  size_t scratch_bytes() const { return kWorkspaceAlign + workspace_bytes_ + packed_bytes_[0] + packed_bytes_[1]; }
   // Null, or an owned status.
   Status* run(const Buffer& a, const Buffer& b, const Buffer& c, void* scratch) const;
 
@@ -52,7 +52,7 @@ class Product {
   };
   Matrix describe(const Buffer& b) const;
   void make_layout(Layout& layout, const Matrix& m, uint64_t rows, uint64_t columns);
-  void choose_algorithm();
+  Algorithm choose_algorithm(uint32_t alignment);
   void destroy();
   Status* multiply(const std::byte* a, const std::byte* b, std::byte* c, void* workspace) const;
   Buffer packed(const Buffer& b, const Matrix& m, void* at, Status*& failed) const;
@@ -66,7 +66,10 @@ class Product {
   std::array<size_t, 2> packed_bytes_{};
   Desc desc_ = nullptr;
   Layout a_ = nullptr, b_ = nullptr, c_ = nullptr;
-  Algorithm algorithm_{};
+  // For matrices that begin at multiples of kAlignment bytes, as nearly all do, and for those that do not.
+  static constexpr uint32_t kAlignment = 16;
+  static constexpr size_t kWorkspaceAlign = 256;
+  Algorithm aligned_{}, unaligned_{};
   size_t workspace_bytes_ = 0;
 };
 

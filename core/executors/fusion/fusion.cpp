@@ -77,7 +77,7 @@ void drop(void* state) { delete static_cast<State*>(state); }
 ExecutorDesc fusion_executor(const Targets& targets) {
   ExecutorDesc d;
   d.name = "fusion";
-  d.flags = kStrided | kInPlace;
+  d.flags = kStrided | kInPlace | kAnyDevice;
   d.user = const_cast<Targets*>(&targets);
   d.claim = claim;
   d.claim_region = claim_region;

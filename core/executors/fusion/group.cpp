@@ -4,6 +4,7 @@
 
 #include "executors/fusion/axes.h"
 #include "loops/nest.h"
+#include "tensor/tensor.h"
 
 namespace thunder::fusion {
 namespace {
@@ -14,9 +15,9 @@ bool has_known_size(const TensorType& t) {
   return std::all_of(t.shape.begin(), t.shape.end(), [](Dim d) { return d.constant() && d.value() > 0; });
 }
 
-// Whether a line that makes tensors on a device reads one of this type there.
+// Whether a line that makes tensors on a device reads one of this type there. Requires: its size is known.
 bool readable_on(Device device, const TensorType& t, const Capabilities& can) {
-  return t.device == device || (can.host_scalars && t.device == Device::cpu && t.shape.empty());
+  return t.device == device || (can.host_scalars && t.device == Device::cpu && dense_bytes(t) <= kHostScalarBytes);
 }
 
 }  // namespace

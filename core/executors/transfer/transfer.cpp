@@ -58,7 +58,7 @@ Status* run_transfer(const Launch* launch, void* state) {
   });
 }
 
-bool claim_through_host(const NodeView& view, void*) { return def(view.node).has_kernel() && !def(view.node).has(kHidden); }
+bool claim_through_host(const NodeView& view, void*) { return !is_on_cpu(view) && def(view.node).has_kernel() && !def(view.node).has(kHidden); }
 
 // The operands and results of a line in host memory.
 class OnHost {

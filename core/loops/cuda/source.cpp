@@ -13,23 +13,28 @@ namespace {
 
 class Writer {
  public:
-  Writer(const Nest& nest, const std::string& name) : nest_(nest), name_(name), index_(nest.axes()) {
+  Writer(const Nest& nest, const CudaSchedule& schedule, const std::string& name)
+      : nest_(nest), schedule_(schedule), name_(name), index_(nest.axes()), rows_by_block_(schedule.rows == CudaSchedule::Rows::block) {
     size_t next = nest.axes();
     for (const Map& map : nest.maps) {
       strides_.emplace_back();
-      for (int64_t stride : map) strides_.back().push_back(step_of(stride) == Step::any ? cat("p.at[", next++, "]") : stride ? "1" : "");
+      for (int64_t stride : map) strides_.back().push_back(step_of(stride) == Step::any ? parameter(next++) : stride ? "1" : "");
     }
-    const auto parameter = [&] { return cat("p.at[", next++, "]"); };
-    for (const Expr& e : nest.exprs) offsets_.push_back(has_parameter(e) ? parameter() : "");
-    for (const Output& s : nest.stores) store_offsets_.push_back(s.offset ? parameter() : "");
+    // The number of a draw is no place in memory.
+    for (const Expr& e : nest.exprs)
+      offsets_.push_back(!has_parameter(e) ? "" : e.fn == Fn::uniform ? cat("p.at[", next++, "]") : parameter(next++));
+    for (const Output& s : nest.stores) store_offsets_.push_back(s.offset ? parameter(next++) : "");
     for (uint32_t a = 0; a < nest.axes(); a++)
-      for (int64_t at : nest.cuts(a)) cuts_[{a, at}] = parameter();
+      for (int64_t at : nest.cuts(a)) cuts_[{a, at}] = parameter(next++);
     parameters_ = next;
+    for (size_t b = 0; b < nest.buffers.size(); b++) numbers_.push_back(is_number(b) ? count_of_numbers_++ : 0);
   }
 
   std::string run() {
-    out_ = cat(kCudaPrelude, "\nstruct Buffers { void* at[", nest_.buffers.size(), "]; };\nstruct Parameters { i64 at[", parameters_,
-               "]; };\n\nextern \"C\" __global__ void ", name_, "(const Buffers b, const Parameters p, Refusal* refusal) {\n");
+    out_ = cat(kCudaPrelude, "\ntypedef ", schedule_.narrow ? "int" : "i64", " place;\nstruct Buffers { void* at[", nest_.buffers.size(),
+               "]; };\nstruct Parameters { i64 at[", std::max<size_t>(1, parameters_), "]; };\nstruct Numbers { i64 at[",
+               std::max<size_t>(1, 2 * count_of_numbers_), "]; };\n\nextern \"C\" __global__ void ", name_,
+               "(const Buffers b, const Parameters p, const Numbers n, Refusal* refusal) {\n");
     if (reduces()) rows();
     else elements();
     return out_ + "}\n";
@@ -45,24 +50,31 @@ class Writer {
   void open() { indent_ += "  "; }
   void close() { indent_.resize(indent_.size() - 2), line("}"); }
 
+  bool is_number(size_t buffer) const { return buffer < schedule_.on_host.size() && schedule_.on_host[buffer]; }
+  static std::string parameter(size_t number) { return cat("(place)p.at[", number, "]"); }
+
   std::string product(uint32_t begin, uint32_t end) const {
-    std::string all = "(i64)1";
-    for (uint32_t a = begin; a < end; a++) all += cat(" * p.at[", a, "]");
+    std::string all = "(place)1";
+    for (uint32_t a = begin; a < end; a++) all += cat(" * ", parameter(a));
     return all;
   }
   // The indices of the axes from a position among them; the last one runs fastest.
   void unfold(const std::string& position, uint32_t begin, uint32_t end) {
-    line("i64 rest", begin, " = ", position, ";");
+    line("place rest", begin, " = ", position, ";");
     for (uint32_t a = end; a-- > begin;) {
       index_[a] = cat("i", a);
-      line("const i64 i", a, " = ", a > begin ? cat("rest", begin, " % p.at[", a, "]") : cat("rest", begin), ";");
-      if (a > begin) line("rest", begin, " /= p.at[", a, "];");
+      if (a == begin) {
+        line("const place i", a, " = rest", begin, ";");
+        continue;
+      }
+      line("const place next", a, " = rest", begin, " / (", parameter(a), "), i", a, " = rest", begin, " - next", a, " * (", parameter(a), ");");
+      line("rest", begin, " = next", a, ";");
     }
   }
 
   void elements() {
     const uint32_t axes = nest_.outer + nest_.inner;
-    line("for (i64 at = blockIdx.x * (i64)blockDim.x + threadIdx.x; at < ", product(0, axes), "; at += (i64)gridDim.x * blockDim.x) {");
+    line("for (place at = blockIdx.x * (place)blockDim.x + threadIdx.x; at < ", product(0, axes), "; at += (place)gridDim.x * blockDim.x) {");
     open();
     unfold("at", 0, axes);
     row_.assign(nest_.exprs.size(), ""), position_ = row_;
@@ -72,17 +84,17 @@ class Writer {
 
   void rows() {
     // What a thread leaves of a reduction is at most a number and a place.
-    line("__shared__ i64 room[", 2 * kCudaThreads, "];");
-    line("for (i64 row = blockIdx.x; row < ", product(0, nest_.outer), "; row += gridDim.x) {");
+    if (rows_by_block_) line("__shared__ i64 room[", 2 * kCudaThreads, "];");
+    if (rows_by_block_) line("for (place row = blockIdx.x; row < ", product(0, nest_.outer), "; row += gridDim.x) {");
+    else line("for (place row = blockIdx.x * (place)blockDim.x + threadIdx.x; row < ", product(0, nest_.outer), "; row += (place)gridDim.x * blockDim.x) {");
     open();
     unfold("row", 0, nest_.outer);
     row_.assign(nest_.exprs.size(), "");
     for (uint32_t pass = 0; pass < nest_.passes; pass++) write_pass(pass);
     row_values(nest_.passes);
-    line("if (threadIdx.x == 0) {");
-    open();
+    if (rows_by_block_) line("if (threadIdx.x == 0) {"), open();
     store_all([this](const Output& s) { return nest_.is_row(s); });
-    close();
+    if (rows_by_block_) close();
     close();
   }
 
@@ -101,7 +113,9 @@ class Writer {
     if (sums.empty() && std::none_of(nest_.stores.begin(), nest_.stores.end(), stored)) return;
     row_values(pass);
     for (ExprId id : sums) line(held_type(id), " sum", id, " = ", neutral(id), ";");
-    line("for (i64 at = threadIdx.x; at < ", product(nest_.outer, nest_.outer + nest_.inner), "; at += blockDim.x) {");
+    const std::string columns = product(nest_.outer, nest_.outer + nest_.inner);
+    if (rows_by_block_) line("for (place at = threadIdx.x; at < ", columns, "; at += blockDim.x) {");
+    else line("for (place at = 0; at < ", columns, "; at++) {");
     open();
     unfold("at", nest_.outer, nest_.outer + nest_.inner);
     position_.assign(nest_.exprs.size(), "");
@@ -114,7 +128,7 @@ class Writer {
     for (ExprId id : sums) {
       const Expr& e = nest_.exprs[id];
       const std::string type = held_type(id);
-      line("sum", id, " = together<", type, ">(sum", id, ", (", type, "*)room, [](", type, " x, ", type, " y) { return ", combined(e, "x", "y"), "; });");
+      if (rows_by_block_) line("sum", id, " = together<", type, ">(sum", id, ", (", type, "*)room, [](", type, " x, ", type, " y) { return ", combined(e, "x", "y"), "; });");
       row_[id] = e.fn == Fn::argmax ? cat("(i64)sum", id, ".at") : cat("sum", id);
       if (e.dtype == DType::bf16) line("sum", id, " = round_bf16(sum", id, ");");
     }
@@ -171,7 +185,7 @@ class Writer {
   void store(const Output& s, const std::string& v) {
     const DType d = nest_.buffers[s.buffer];
     const std::string& more = store_offsets_[static_cast<size_t>(&s - nest_.stores.data())];
-    line("((", memory_type(d), "*)b.at[", s.buffer, "])[", place(s.map), more.empty() ? "" : " + " + more, "] = ", d == DType::bf16 ? cat("to_bf16(", v, ")") : v, ";");
+    line("((", memory_type(d), "*)b.at[", s.buffer, "])[", place_of(s.map), more.empty() ? "" : " + " + more, "] = ", d == DType::bf16 ? cat("to_bf16(", v, ")") : v, ";");
   }
   // A block, of which nothing is known outside.
   template <class F>
@@ -183,11 +197,11 @@ class Writer {
     row_ = row, position_ = position, picks_ = picks;
   }
 
-  std::string place(uint32_t map) const {
+  std::string place_of(uint32_t map) const {
     std::string sum = "0";
     for (uint32_t a = 0; a < nest_.axes(); a++) {
       const std::string& step = strides_[map][a];
-      if (!step.empty()) sum += cat(" + ", index_[a], step == "1" ? "" : cat(" * ", step));
+      if (!step.empty()) sum += cat(" + ", index_[a], step == "1" ? "" : cat(" * (", step, ")"));
     }
     return sum;
   }
@@ -219,7 +233,7 @@ class Writer {
   std::string pick(ExprId id) {
     const Expr& e = nest_.exprs[id];
     const std::string index = value(e.in[1]);
-    line("const i64 at", id, " = checked(", index, ", p.at[", e.axis, "], ", id, ", refusal);");
+    line("const place at", id, " = (place)checked(", index, ", p.at[", e.axis, "], ", id, ", refusal);");
     const std::string before = std::exchange(index_[e.axis], cat("at", id));
     const AxisSet outside = std::exchange(picked_, picked_ | bit(e.axis));
     Memo others = std::exchange(picks_, Memo(nest_.exprs.size()));
@@ -235,10 +249,11 @@ class Writer {
     if (e.fn == Fn::number) return number(e.number, e.dtype);
     if (e.fn == Fn::load) {
       const DType d = nest_.buffers[e.buffer];
-      const std::string read = cat("((const ", memory_type(d), "*)b.at[", e.buffer, "])[", place(e.map), more, "]");
+      const std::string from = is_number(e.buffer) ? cat("(n.at + ", 2 * numbers_[e.buffer], ")") : cat("b.at[", e.buffer, "]");
+      const std::string read = cat("((const ", memory_type(d), "*)", from, ")[", place_of(e.map), more, "]");
       return d == DType::bf16 ? cat("from_bf16(", read, ")") : d == DType::boolean ? cat(read, " != 0") : read;
     }
-    if (e.fn == Fn::position) return rounded(e, cat("(", type_of(e.dtype), ")(", place(e.map), more, ")"));
+    if (e.fn == Fn::position) return rounded(e, cat("(", type_of(e.dtype), ")(", place_of(e.map), more, ")"));
     std::vector<std::string> x;
     for (uint32_t i = 0; i < e.count; i++) x.push_back(value(e.in[i]));
     if (e.fn == Fn::uniform) return cat("uniform_", name(e.dtype), "(", x[0], ", ", x[1], ", ", x[2], ", ", offsets_[id], ")");
@@ -247,6 +262,7 @@ class Writer {
     return rounded(e, e.count == 2 ? binary(e.fn, x[0], x[1], nest_.exprs[e.in[0]].dtype) : unary(e.fn, x[0], e.dtype));
   }
   const Nest& nest_;
+  const CudaSchedule& schedule_;
   const std::string& name_;
   std::string out_, indent_ = "  ";
   std::vector<std::string> index_;                 // by axis: the variable that walks it
@@ -254,6 +270,9 @@ class Writer {
   std::vector<std::string> offsets_, store_offsets_;  // by expression, by output; "": 0
   std::map<std::pair<uint32_t, int64_t>, std::string> cuts_;
   size_t parameters_ = 0;
+  std::vector<size_t> numbers_;  // by argument: which of those that are passed by value
+  size_t count_of_numbers_ = 0;
+  bool rows_by_block_;
   Memo row_, position_, picks_;
   AxisSet picked_ = 0;
   int depth_ = 0;
@@ -261,12 +280,12 @@ class Writer {
 
 }  // namespace
 
-CudaSource cuda_source(const Nest& nest, const std::string& name) {
+CudaSource cuda_source(const Nest& nest, const CudaSchedule& schedule, const std::string& name) {
   for (const Output& s : nest.stores)
     if (s.kind == OutputKind::column) return {"", "sums over the outer axes are not written as CUDA C++ yet"};
   for (const Expr& e : nest.exprs)
     if (e.fn == Fn::cumsum) return {"", "sums that run along an axis are not written as CUDA C++ yet"};
-  return {Writer(nest, name).run(), ""};
+  return {Writer(nest, schedule, name).run(), ""};
 }
 
 }  // namespace thunder::loops

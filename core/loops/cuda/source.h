@@ -1,21 +1,31 @@
-// A loop nest as CUDA C++: the second emitter, which keeps the nest honest about what is not of the CPU.
+// A loop nest as CUDA C++.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "loops/nest.h"
 
 namespace thunder::loops {
+
+// How a nest runs on a CUDA device: printed into the text of its kernel.
+struct CudaSchedule {
+  // Where the nest reduces: a block of kCudaThreads threads for each position along the outer axes, or a thread.
+  enum class Rows : uint8_t { block, thread } rows = Rows::block;
+  bool narrow = false;          // all positions and offsets fit in 32 bits
+  std::vector<bool> on_host;    // by argument: a number of at most 16 bytes that is passed by value; empty: none
+};
 
 struct CudaSource {
   std::string text;
   std::string error;  // why there is none
 };
 
-// extern "C" __global__ void NAME(Buffers, Parameters, Refusal*): Buffers holds the nest's arguments, Parameters what
-// parameters() gives, Refusal is Refusal. A nest that reduces takes a block for each position along the outer
-// axes, of kCudaThreads threads; another takes a thread for each element. Both stride over a grid of any size.
-CudaSource cuda_source(const Nest& nest, const std::string& name);
+// extern "C" __global__ void NAME(Buffers, Parameters, Numbers, Refusal*): Buffers holds the addresses of the nest's arguments,
+// Parameters what parameters() gives, Numbers 16 bytes for each argument that is passed by value, in their order (one that is
+// never read, where there is none), Refusal is Refusal. A nest without reductions takes a thread for each element. Kernels
+// stride over a grid of any size.
+CudaSource cuda_source(const Nest& nest, const CudaSchedule& schedule, const std::string& name);
 
 // Threads of a block: a power of two, since their partial results meet in halves.
 constexpr int kCudaThreads = 256;

@@ -1,5 +1,6 @@
 // A stand-in for NVRTC: the system's C++ compiler makes a shared library of a kernel's text, which the stand-in for the driver runs.
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -54,9 +55,9 @@ int nvrtcCreateProgram(Program** out, const char* text, const char*, int, const 
 }
 
 int nvrtcCompileProgram(Program* p, int, const char* const*) {
-  char folder[] = "/tmp/fake_nvrtc_XXXXXX";
-  if (!mkdtemp(folder)) return 1;
-  const std::string source = std::string(folder) + "/kernel.cpp", object = std::string(folder) + "/kernel.so", log = std::string(folder) + "/log";
+  std::string folder = (std::filesystem::temp_directory_path() / "fake_nvrtc_XXXXXX").string();
+  if (!mkdtemp(folder.data())) return 1;
+  const std::string source = folder + "/kernel.cpp", object = folder + "/kernel.so", log = folder + "/log";
   const bool barrier = p->text.find("__syncthreads") != std::string::npos;
   std::ofstream(source) << "#include <type_traits>\n" << kEmulation << "\nextern \"C\" const int fake_needs_barrier = " << barrier << ";\n"
                         << "fake_dim3 fake_thread, fake_block, fake_threads, fake_blocks;\nvoid (*fake_barrier)();\n"
@@ -66,7 +67,7 @@ int nvrtcCompileProgram(Program* p, int, const char* const*) {
   p->log = read_file(log);
   p->object = failed ? "" : read_file(object);
   for (const std::string& file : {source, object, log}) unlink(file.c_str());
-  rmdir(folder);
+  rmdir(folder.c_str());
   return failed ? 6 : 0;
 }
 

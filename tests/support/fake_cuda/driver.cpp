@@ -243,9 +243,10 @@ int cuMemFree_v2(unsigned long long at) {
   s.blocks.erase(it);
   return 0;
 }
-int cuPointerGetAttribute(void*, int, unsigned long long at) {
+int cuPointerGetAttributes(unsigned, int*, void** out, unsigned long long at) {
   const Entry entry;
-  return state().host.count(pointer(at)) ? 0 : kInvalidValue;
+  *static_cast<unsigned*>(out[0]) = state().host.count(pointer(at)) ? 1 : 0;
+  return 0;
 }
 int cuMemHostAlloc(void** out, size_t bytes, unsigned) {
   ENTRY();

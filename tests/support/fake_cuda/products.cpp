@@ -81,7 +81,7 @@ struct Heuristic {
   int reserved[4];
 };
 int cublasLtMatmulAlgoGetHeuristic(void*, Desc*, Layout*, Layout*, Layout*, Layout*, void*, int, Heuristic* out, int* found) {
-  return *out = {{1}, 1024, 0, 1, {}}, *found = 1, 0;
+  return *out = {{1}, 1000, 0, 1, {}}, *found = 1, 0;
 }
 
 int cublasLtMatmul(void*, Desc* desc, const void* alpha, const std::byte* a, Layout* of_a, const std::byte* b, Layout* of_b, const void* beta,

@@ -48,7 +48,7 @@ struct CudaText : LinesTest {
   }
   // Without the part that every kernel shares.
   std::string kernel(std::initializer_list<Var> outputs) {
-    const CudaSource made = cuda_source(nest(outputs), "kernel");
+    const CudaSource made = cuda_source(nest(outputs), {}, "kernel");
     EXPECT_EQ(made.error, "");
     return made.text.substr(made.text.find("extern \"C\""));
   }
@@ -92,11 +92,11 @@ TEST_F(CudaText, computes_only_what_is_chosen) {
 
 TEST_F(CudaText, refuses_sums_over_the_outer_axes) {
   Var x = prim("prims.exp", {input({40, 30})});
-  EXPECT_NE(cuda_source(nest({prim("prims.amax", {x, Shape{1}}), prim("prims.sum", {x, Shape{0}})}), "kernel").error, "");
+  EXPECT_NE(cuda_source(nest({prim("prims.amax", {x, Shape{1}}), prim("prims.sum", {x, Shape{0}})}), {}, "kernel").error, "");
 }
 
 TEST_F(CudaText, refuses_sums_that_run_along_rows) {
-  EXPECT_NE(cuda_source(nest({prim("prims.exp", {prim("prims.cumsum", {input({40, 30}), 1, false})})}), "kernel").error, "");
+  EXPECT_NE(cuda_source(nest({prim("prims.exp", {prim("prims.cumsum", {input({40, 30}), 1, false})})}), {}, "kernel").error, "");
 }
 
 struct CudaCompiles : CudaText {
@@ -106,7 +106,7 @@ struct CudaCompiles : CudaText {
     if (!nvrtc.is_there()) GTEST_SKIP() << "NVRTC is not installed: tools/setup-nvrtc";
   }
   void compiles(std::initializer_list<Var> outputs) {
-    const CudaSource made = cuda_source(nest(outputs), "kernel");
+    const CudaSource made = cuda_source(nest(outputs), {}, "kernel");
     ASSERT_EQ(made.error, "");
     EXPECT_EQ(nvrtc.compile(made.text), "");
   }

@@ -1,0 +1,81 @@
+// Matrix products through cuBLASLt (cublaslt, product, library): every way in which operands lie. Constants of its headers are compared where
+// those are installed.
+#include "cuda/cuda.h"
+
+#if __has_include(<cublasLt.h>)
+#include <cublasLt.h>
+#endif
+#include "executors/cublaslt/library.h"
+
+namespace thunder::test {
+namespace {
+
+struct CudaProducts : CudaTest {
+  // a b, with views of both taken on the device.
+  void agrees(const std::vector<int64_t>& a_shape, const std::vector<int64_t>& b_shape, bool turn_a, bool turn_b) {
+    auto f = compile([=](Scope& s, const Values& in, Values& out) {
+      Tensor *a = in[0].tensor.get(), *b = in[1].tensor.get();
+      if (turn_a) a = op(s, "transpose", {any(a), Any::integer(-1), Any::integer(-2)});
+      if (turn_b) b = op(s, "transpose", {any(b), Any::integer(-1), Any::integer(-2)});
+      out.push(Ref<Tensor>(op(s, "matmul", {any(a), any(b)})));
+    });
+    const Ref<Tensor> a = random(a_shape, 1), b = random(b_shape, 2), ga = on_gpu(a), gb = on_gpu(b);
+    const Floats expected = CompiledTest::run(*f, {a.get(), b.get()}), got = run(*f, {ga.get(), gb.get()});
+    ASSERT_EQ(got.size(), expected.size()) << error;
+    for (size_t i = 0; i < got.size(); i++) EXPECT_NEAR(got[i], expected[i], 1e-5);
+    EXPECT_EQ(executor_of(*f, "prims.matmul"), "cublaslt");
+  }
+};
+
+TEST_F(CudaProducts, of_rows_and_columns) {
+  for (bool turn_a : {false, true})
+    for (bool turn_b : {false, true}) {
+      const std::vector<int64_t> a = {5, 7}, a_turned = {7, 5}, b = {7, 4}, b_turned = {4, 7};
+      agrees(turn_a ? a_turned : a, turn_b ? b_turned : b, turn_a, turn_b);
+    }
+}
+
+TEST_F(CudaProducts, of_batches_of_several_dims) {
+  agrees({2, 3, 5, 7}, {2, 3, 4, 7}, false, true);
+  agrees({3, 1, 7}, {3, 7, 1}, false, false);
+}
+
+TEST_F(CudaProducts, over_nothing_are_zero) { agrees({3, 0}, {0, 4}, false, false); }
+
+TEST_F(CudaProducts, of_operands_without_dense_rows_or_columns_are_packed) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    const std::vector<int64_t> low = {0, 0, 0}, high = {6, 8, 1}, step = {2, 2, 1};
+    Tensor* a = op(s, "prims.slice", {any(in[0].tensor), Any::dims(low), Any::dims(high), Any::dims(step)});
+    a = op(s, "squeeze", {any(a), Any::integer(2)});
+    out.push(Ref<Tensor>(op(s, "matmul", {any(a), any(in[1].tensor)})));
+  });
+  const Ref<Tensor> a = random({6, 8, 3}, 1), b = random({4, 5}, 2), ga = on_gpu(a), gb = on_gpu(b);
+  const Floats expected = CompiledTest::run(*f, {a.get(), b.get()}), got = run(*f, {ga.get(), gb.get()});
+  ASSERT_EQ(got.size(), expected.size()) << error;
+  for (size_t i = 0; i < got.size(); i++) EXPECT_NEAR(got[i], expected[i], 1e-5);
+}
+
+#if __has_include(<cublasLt.h>)
+TEST(CublasLt, constants_are_those_of_its_headers) {
+  using namespace cublaslt;
+  EXPECT_EQ(kF32, static_cast<int>(CUDA_R_32F));
+  EXPECT_EQ(kF64, static_cast<int>(CUDA_R_64F));
+  EXPECT_EQ(kBF16, static_cast<int>(CUDA_R_16BF));
+  EXPECT_EQ(kCompute32F, static_cast<int>(CUBLAS_COMPUTE_32F));
+  EXPECT_EQ(kCompute64F, static_cast<int>(CUBLAS_COMPUTE_64F));
+  EXPECT_EQ(kCompute32FFastTF32, static_cast<int>(CUBLAS_COMPUTE_32F_FAST_TF32));
+  EXPECT_EQ(kTransposed, static_cast<int>(CUBLAS_OP_T));
+  EXPECT_EQ(kTransA, static_cast<int>(CUBLASLT_MATMUL_DESC_TRANSA));
+  EXPECT_EQ(kTransB, static_cast<int>(CUBLASLT_MATMUL_DESC_TRANSB));
+  EXPECT_EQ(kBatchCount, static_cast<int>(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT));
+  EXPECT_EQ(kBatchStride, static_cast<int>(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET));
+  EXPECT_EQ(kMaxWorkspace, static_cast<int>(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES));
+  EXPECT_EQ(kAlignmentOfA, static_cast<int>(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES));
+  EXPECT_EQ(kAlignmentOfD, static_cast<int>(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES));
+  EXPECT_EQ(sizeof(Algorithm), sizeof(cublasLtMatmulAlgo_t));
+  EXPECT_EQ(sizeof(Heuristic), sizeof(cublasLtMatmulHeuristicResult_t));
+}
+#endif
+
+}  // namespace
+}  // namespace thunder::test
