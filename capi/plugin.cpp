@@ -66,6 +66,7 @@ void load(thunder_context* context, const char* path) {
 extern "C" thunder_status* thunder_context_load_plugin(thunder_context* context, const char* path) noexcept {
   return handle(guarded(__func__, [&] {
     need(context, "context"), need(path, "path");
+    const Ref<Context> held(core(context));  // code of the plugin runs
     load(context, path);
   }));
 }

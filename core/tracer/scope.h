@@ -105,6 +105,9 @@ class Scope {
 
   // The modules whose forwards are being traced, innermost first; modules/ sets it.
   const ModuleAccess* access = nullptr;
+  // Calls of the caller's that are at work in it, and whether a callback of theirs released it: it goes when the last is done.
+  uint32_t uses = 0;
+  bool released = false;
 
  protected:
   virtual void begin_op(const char* where) = 0;
