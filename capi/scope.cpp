@@ -70,7 +70,12 @@ thunder_status* thunder_scope_status(thunder_scope* scope) noexcept {
 
 void thunder_scope_fail(thunder_scope* scope, thunder_status* stolen) noexcept {
   auto status = Ref<Status>::adopt(core(stolen));
-  if (status && usable(core(scope))) core(scope)->fail(std::move(status));
+  if (!status) return;
+  value_in(core(scope), __func__, 0, [&] {
+    check(status->code() != Code::ok, "the status that it was given says OK, which is no failure");
+    core(scope)->fail(std::move(status));
+    return 0;
+  });
 }
 
 thunder_tensor* thunder_scope_number(thunder_scope* scope, const thunder_any* number) noexcept {
