@@ -44,8 +44,8 @@ Status* guarded(F&& body) noexcept {
     return Ref<Status>(e.status()).detach();
   } catch (const std::bad_alloc&) {
     return out_of_memory_status();
-  } catch (const std::exception& e) {
-    return make<Status>(Code::internal, cat("internal error, please report it: ", e.what())).detach();
+  } catch (...) {
+    return status_of_internal();
   }
 }
 
