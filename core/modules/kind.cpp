@@ -109,7 +109,6 @@ Ref<Module> make_module(const ModuleEnvironment& environment, std::string_view n
     const Param& p = kind.schema().params[i];
     const Arg& a = complete.span()[i];
     if (p.kind != ParamKind::tensor || !a.present()) continue;
-    require(a.kind == ArgKind::value, name, ": argument '", p.name, "' must be a tensor, got a number");
     module->set_tensor(p.name, Ref<Tensor>(args[a.v].t), Role::buffer);
   }
   if (kind.init) {

@@ -18,7 +18,7 @@ using tests::tensor_type;
 const Registry& registry() {
   static const Registry* all = [] {
     auto* r = new Registry;
-    r->add({.schema = "kinds(tensor x, tensor? y=None, tensor[] many=[], int n=-3, float f=0.5, bool flag=False, str text='a', int[]? "
+    r->add({.schema = "kinds(tensor x, tensor|number? y=None, tensor[] many=[], int n=-3, float f=0.5, bool flag=False, str text='a', int[]? "
                       "dims=None, float[] reals=[], dtype? dtype=None, device? device=None) -> tensor",
             .doc = "One argument of each kind.",
             .meta = [](const Call& c, Types& out) { out.push(c.type(0)); },
