@@ -97,10 +97,31 @@ inline bool usable(const Scope* scope) { return scope && scope->on_owner_thread(
 // The failed tensor to return for a scope that is not usable, or after an error.
 Tensor* failed_in(Scope* scope) noexcept;
 
+// Frees a scope of the caller's.
+void free_scope(Scope* scope) noexcept;
+
+// A call that is at work in a scope: a callback of the caller's that releases the scope meanwhile does not take it from
+// under the call, which frees it when it is done.
+class InUse {
+ public:
+  explicit InUse(Scope* scope) : scope_(scope) { scope_->uses++; }
+  ~InUse() {
+    if (--scope_->uses == 0 && scope_->released) [[unlikely]]
+      free_scope(scope_);
+  }
+  InUse(const InUse&) = delete;
+  // Whether this call is the last one in a scope that was released: what it made goes with the scope.
+  bool ends_scope() const { return scope_->uses == 1 && scope_->released; }
+
+ private:
+  Scope* scope_;
+};
+
 // Runs `body` for something that the scope owns or a plain value; `otherwise` after an error, which sticks.
 template <class T, class F>
 T value_in(Scope* scope, const char* function, T otherwise, F&& body) noexcept {
   if (!usable(scope)) return otherwise;
+  const InUse use(scope);
   try {
     return body();
   } catch (...) {
@@ -112,7 +133,10 @@ T value_in(Scope* scope, const char* function, T otherwise, F&& body) noexcept {
 // Never null.
 template <class F>
 Tensor* tensor_in(Scope* scope, const char* function, F&& body) noexcept {
+  if (!usable(scope)) return failed_in(scope);
+  const InUse use(scope);
   Tensor* made = value_in<Tensor*>(scope, function, nullptr, body);
+  if (use.ends_scope()) return lasting_failure(Lasting::no_scope);
   return made ? made : failed_in(scope);
 }
 
@@ -120,8 +144,16 @@ Tensor* tensor_in(Scope* scope, const char* function, F&& body) noexcept {
 template <class F>
 Values* values_in(Scope* scope, const char* function, F&& body) noexcept {
   if (!scope || !scope->on_owner_thread()) return nullptr;
+  const InUse use(scope);
   Values* made = value_in<Values*>(scope, function, nullptr, body);
+  if (use.ends_scope()) return nullptr;
   return made ? made : value_or<Values*>(nullptr, [&] { return scope->own(make<Values>()); });
+}
+
+// A reference to values while a call reads them, whatever a callback releases. To lent ones none: their owner keeps them,
+// and notices when they are released.
+inline Ref<const Values> kept(const Values& values) {
+  return values.lent ? Ref<const Values>() : Ref<const Values>(&values);
 }
 
 }  // namespace thunder::capi

@@ -10,11 +10,10 @@ using namespace thunder::capi;
 
 namespace thunder::capi {
 
-// The compiled function lies inside the handle: a call must not pay for a second pointer.
-struct CompiledHandle : Counted<CompiledHandle> {
-  CompiledHandle(const FunctionHandle& f, const CompileOptions* options) : compiled(f.context, f.function, options) {}
-  Compiled compiled;
-  std::string last_miss, memory_report, fusion_report;  // as last asked for
+// The handle is the compiled function: a call must not pay for a second pointer, and keeps itself alive.
+struct CompiledHandle : Compiled {
+  CompiledHandle(const FunctionHandle& f, const CompileOptions* options) : Compiled(f.context, f.function, options) {}
+  std::string last_miss_text, memory_text, fusion_text;  // as last asked for
 };
 THUNDER_COUNTED_HANDLE(thunder_compiled, CompiledHandle)
 
@@ -47,7 +46,7 @@ thunder_status* thunder_compiled_call(thunder_compiled* compiled, thunder_stream
   if (!compiled) return handle(refusal(__func__, "compiled"));
   if (!in) return handle(refusal(__func__, "in"));
   if (!out) return handle(refusal(__func__, "out"));
-  return handle(core(compiled)->compiled.call(*core(in), *core(out), native_stream(stream)));
+  return handle(core(compiled)->call(*core(in), *core(out), native_stream(stream)));
 }
 
 thunder_status* thunder_compiled_call_tensors(thunder_compiled* compiled, thunder_tensor* const* in, size_t n_in,
@@ -55,39 +54,39 @@ thunder_status* thunder_compiled_call_tensors(thunder_compiled* compiled, thunde
   if (!compiled) return handle(refusal(__func__, "compiled"));
   if (!in && n_in) return handle(refusal(__func__, "in"));
   if (!out && n_out) return handle(refusal(__func__, "out"));
-  return handle(core(compiled)->compiled.call_tensors(reinterpret_cast<Tensor* const*>(in), n_in,
+  return handle(core(compiled)->call_tensors(reinterpret_cast<Tensor* const*>(in), n_in,
                                                       reinterpret_cast<Tensor**>(out), n_out));
 }
 
 thunder_status* thunder_compiled_prepare(thunder_compiled* compiled, const thunder_values* in) noexcept {
   if (!compiled) return handle(refusal(__func__, "compiled"));
   if (!in) return handle(refusal(__func__, "in"));
-  return handle(core(compiled)->compiled.prepare(*core(in)));
+  return handle(core(compiled)->prepare(*core(in)));
 }
 
 const char* thunder_compiled_last_miss(thunder_compiled* compiled) noexcept {
   if (!compiled) return "";
   CompiledHandle& h = *core(compiled);
-  return value_or("", [&] { return (h.last_miss = h.compiled.last_miss()).c_str(); });
+  return value_or("", [&] { return (h.last_miss_text = h.last_miss()).c_str(); });
 }
 
 const char* thunder_compiled_memory_report(thunder_compiled* compiled) noexcept {
   if (!compiled) return "";
   CompiledHandle& h = *core(compiled);
-  return value_or("", [&] { return (h.memory_report = h.compiled.memory_report()).c_str(); });
+  return value_or("", [&] { return (h.memory_text = h.memory_report()).c_str(); });
 }
 
 const char* thunder_compiled_fusion_report(thunder_compiled* compiled) noexcept {
   if (!compiled) return "";
   CompiledHandle& h = *core(compiled);
-  return value_or("", [&] { return (h.fusion_report = h.compiled.fusion_report()).c_str(); });
+  return value_or("", [&] { return (h.fusion_text = h.fusion_report()).c_str(); });
 }
 
 thunder_status* thunder_compiled_statistics(const thunder_compiled* compiled, thunder_statistics* filled) noexcept {
   return handle(guarded(__func__, [&] {
     need(compiled, "compiled"), need(filled, "filled");
     check(filled->size >= sizeof filled->size, "the size of the structure is not set");
-    const CallStatistics s = core(compiled)->compiled.statistics();
+    const CallStatistics s = core(compiled)->statistics();
     const thunder_statistics ours{filled->size, s.calls,        s.hits,       s.misses,    s.entries,
                                   s.trace_ns,   s.transform_ns, s.compile_ns, s.peak_bytes};
     std::memcpy(filled, &ours, std::min(filled->size, sizeof ours));
@@ -95,16 +94,16 @@ thunder_status* thunder_compiled_statistics(const thunder_compiled* compiled, th
 }
 
 size_t thunder_compiled_trace_count(const thunder_compiled* compiled) noexcept {
-  return compiled ? value_or<size_t>(0, [&] { return core(compiled)->compiled.traces().size(); }) : 0;
+  return compiled ? value_or<size_t>(0, [&] { return core(compiled)->traces().size(); }) : 0;
 }
 
 thunder_status* thunder_compiled_trace(const thunder_compiled* compiled, size_t stage, thunder_trace** out) noexcept {
   return handle(guarded(__func__, [&] {
     need(compiled, "compiled"), need(out, "out");
-    auto traces = core(compiled)->compiled.traces();
+    auto traces = core(compiled)->traces();
     check(!traces.empty(), "nothing is compiled before the first call");
     check(stage < traces.size(), "there is no stage ", stage, ", there are ", traces.size());
-    *out = given(make<TraceHandle>(core(compiled)->compiled.context(), std::move(traces[stage])));
+    *out = given(make<TraceHandle>(core(compiled)->context(), std::move(traces[stage])));
   }));
 }
 

@@ -63,7 +63,9 @@ thunder_values* thunder_function_apply(thunder_scope* scope, thunder_function* f
                                        const thunder_values* in) noexcept {
   return handle(values_in(core(scope), __func__, [&] {
     need(function, "function");
-    return apply(*core(scope), *core(function)->function, usable(core(in), "in"));
+    const Ref<FunctionHandle> called(core(function));
+    const auto held = kept(usable(core(in), "in"));
+    return apply(*core(scope), *called->function, *core(in));
   }));
 }
 

@@ -119,6 +119,8 @@ int32_t thunder_module_training(thunder_scope* scope, thunder_module* module) no
 thunder_values* thunder_module_call(thunder_scope* scope, thunder_module* module, const thunder_values* in) noexcept {
   return handle(values_in(core(scope), __func__, [&] {
     need(module, "module"), need(in, "in");
+    const Ref<ModuleHandle> called(core(module));
+    const auto held = kept(*core(in));
     if (core(in)->status()) throw Error(core(in)->status());
     return module_call(*core(scope), *core(module)->module, *core(in));
   }));

@@ -141,7 +141,7 @@ void CustomOp::run_vjp(Grad& g) {
     if (!l.tensor) fail(Code::invalid_argument, self.name(), ": its vjp gives no tensor as the gradient of '", p.name, "'");
     const Var made = g.builder.var(scope.enter(l.tensor.get()));
     const TensorType& type = g.builder.type(argument);
-    if (made.shape() != type.shape)
+    if (made.shape() != type.shape || (is_real(type.dtype) && !is_real(made.dtype())))
       fail(Code::invalid_argument, self.name(), ": its vjp gives a gradient of ", thunder::name(made.type()), " for '", p.name, "', which is ",
            thunder::name(type));
     return made;

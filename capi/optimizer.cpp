@@ -94,7 +94,9 @@ thunder_status* thunder_schedule_create(thunder_optimizer* optimizer, const char
     Ref<Context> owner = core(optimizer)->context;
     auto schedule =
         make<Schedule>(owner->module_environment(), kind, core(optimizer)->optimizer, usable_options(options_or_null));
-    *out = given(make<ScheduleHandle>(std::move(owner), std::move(schedule)));
+    auto made = make<ScheduleHandle>(std::move(owner), std::move(schedule));
+    made->schedule->start();  // after it nothing fails: the optimizer has changed
+    *out = given(std::move(made));
   }));
 }
 

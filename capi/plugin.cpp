@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 
 #define THUNDER_PLUGIN_HOST
+#include "capi/callback.h"
 #include "capi/context.h"
 #include "thunder/plugin.h"
 
@@ -40,9 +41,10 @@ thunder_plugin_query open_plugin(const char* path) {
   return reinterpret_cast<thunder_plugin_query>(found);
 }
 
-// Takes over what the plugin returned.
-void check_plugin(const char* name, thunder_status* returned) {
-  const auto failed = Ref<Status>::adopt(core(returned));
+// Runs a function of the plugin.
+template <class F>
+void call_plugin(const char* name, const char* which, F&& function) {
+  const auto failed = called(which, function);
   if (!failed) return;
   if (failed->has_foreign()) throw Error(failed);
   throw Error(failed->code(), cat("plugin '", name, "': ", failed->message()));
@@ -51,14 +53,14 @@ void check_plugin(const char* name, thunder_status* returned) {
 void load(thunder_context* context, const char* path) {
   const thunder_plugin_query query = open_plugin(path);
   const thunder_plugin_desc* desc = nullptr;
-  check_plugin(path, query(&kHost, THUNDER_PLUGIN_ABI, &desc));
+  call_plugin(path, "thunder_plugin_query_v1", [&] { return query(&kHost, THUNDER_PLUGIN_ABI, &desc); });
   check(desc && desc->size >= THUNDER_SIZE_UPTO(thunder_plugin_desc, start) && desc->start, "plugin '", path,
         "' gives no descriptor");
   const char* name = desc->name ? desc->name : path;
   check(desc->abi_min <= THUNDER_PLUGIN_ABI && THUNDER_PLUGIN_ABI <= desc->abi_max, "plugin '", name,
         "' is made for versions ", desc->abi_min, " to ", desc->abi_max,
         " of the plugin interface, this library has version ", THUNDER_PLUGIN_ABI);
-  check_plugin(name, desc->start(context, &kHost));
+  call_plugin(name, "its start", [&] { return desc->start(context, &kHost); });
 }
 
 }  // namespace
@@ -66,6 +68,7 @@ void load(thunder_context* context, const char* path) {
 extern "C" thunder_status* thunder_context_load_plugin(thunder_context* context, const char* path) noexcept {
   return handle(guarded(__func__, [&] {
     need(context, "context"), need(path, "path");
+    const Ref<Context> held(core(context));  // code of the plugin runs
     load(context, path);
   }));
 }

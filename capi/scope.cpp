@@ -18,6 +18,16 @@ OwnedScope* owned(thunder_scope* scope) { return dynamic_cast<OwnedScope*>(core(
 
 }  // namespace
 
+namespace thunder::capi {
+
+void free_scope(Scope* scope) noexcept {
+  auto* mine = static_cast<OwnedScope*>(scope);
+  const Ref<Context> context = mine->context;
+  delete mine;
+}
+
+}  // namespace thunder::capi
+
 extern "C" {
 
 thunder_status* thunder_scope_create(thunder_context* context, uint32_t flags, thunder_scope** out) noexcept {
@@ -30,8 +40,10 @@ thunder_status* thunder_scope_create(thunder_context* context, uint32_t flags, t
 
 void thunder_scope_reset(thunder_scope* scope) noexcept {
   if (!scope || !core(scope)->on_owner_thread()) return;
-  if (owned(scope)) return core(scope)->reset();
-  value_in(core(scope), __func__, 0, []() -> int {
+  const bool mine = owned(scope) != nullptr;
+  if (mine && core(scope)->uses == 0) return core(scope)->reset();
+  value_in(core(scope), __func__, 0, [&]() -> int {
+    if (mine) throw Refusal{Code::failed_precondition, "a callback cannot reset the scope in which it is called"};
     throw Refusal{Code::failed_precondition, "a traced function cannot reset the scope it is given"};
   });
 }
@@ -39,8 +51,8 @@ void thunder_scope_reset(thunder_scope* scope) noexcept {
 void thunder_scope_release(thunder_scope* scope) noexcept {
   OwnedScope* mine = scope ? owned(scope) : nullptr;
   if (!mine) return;
-  const Ref<Context> context = mine->context;
-  delete mine;
+  if (mine->uses == 0) return free_scope(mine);
+  mine->released = true;  // by a callback: the call that runs it is still at work here
 }
 
 thunder_context* thunder_scope_context(thunder_scope* scope) noexcept {
@@ -58,7 +70,12 @@ thunder_status* thunder_scope_status(thunder_scope* scope) noexcept {
 
 void thunder_scope_fail(thunder_scope* scope, thunder_status* stolen) noexcept {
   auto status = Ref<Status>::adopt(core(stolen));
-  if (status && usable(core(scope))) core(scope)->fail(std::move(status));
+  if (!status) return;
+  value_in(core(scope), __func__, 0, [&] {
+    check(status->code() != Code::ok, "the status that it was given says OK, which is no failure");
+    core(scope)->fail(std::move(status));
+    return 0;
+  });
 }
 
 thunder_tensor* thunder_scope_number(thunder_scope* scope, const thunder_any* number) noexcept {
@@ -78,6 +95,7 @@ thunder_values* thunder_scope_list(thunder_scope* scope, thunder_tensor* const* 
 thunder_values* thunder_scope_grad(thunder_scope* scope, thunder_tensor* loss, thunder_values* wrt) noexcept {
   return handle(values_in(core(scope), __func__, [&] {
     need(loss, "loss"), need(wrt, "wrt");
+    const auto held = kept(*core(wrt));
     if (core(wrt)->status()) throw Error(core(wrt)->status());
     return core(scope)->grad(core(loss), *core(wrt));
   }));

@@ -20,8 +20,9 @@ thunder_status* thunder_trace_parse(thunder_context* context, const char* text, 
                                     thunder_trace** out) noexcept {
   return handle(guarded(__func__, [&] {
     need(context, "context"), need(text, "text"), need(out, "out");
-    auto trace = read_trace({text, bytes}, core(context)->registry());
-    *out = given(make<TraceHandle>(Ref<Context>(core(context)), std::move(trace)));
+    Ref<Context> owner(core(context));
+    auto trace = read_trace({text, bytes}, owner->registry());
+    *out = given(make<TraceHandle>(std::move(owner), std::move(trace)));
   }));
 }
 

@@ -21,13 +21,14 @@ local function split(text)
   return parts
 end
 
--- A schema such as "sum(tensor input, int[]? dim=None) -> tensor": parameter names, their kinds, number of results;
+-- A schema such as "sum(tensor input, int[]? dim=None) -> tensor": parameter names, their kinds (of "tensor|number" too it
+-- is "tensor"), number of results;
 -- 0 results: as many as the arguments make.
 local function read_schema(schema)
   local inside, returned = schema:match("^[^(]*%((.*)%)%s*%->%s*(.+)$")
   local names, kinds = {}, {}
   for i, part in ipairs(split(inside)) do
-    kinds[i], names[i] = part:match("^%s*([%w_%[%]]+)%??%s+([%w_]+)")
+    kinds[i], names[i] = part:match("^%s*([%w_%[%]]+)|?%a*%??%s+([%w_]+)")
   end
   local list = returned:match("^%((.*)%)$")
   return names, kinds, returned == "tensor[]" and 0 or list and #split(list) or 1

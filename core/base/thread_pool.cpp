@@ -261,13 +261,17 @@ ThreadPool::Team* ThreadPool::team() noexcept {
 }
 
 Status* ThreadPool::run_hosted(int64_t n, int64_t parts, Body body, void* arg) noexcept {
+  std::vector<Status*> failures;
+  Loop loop{n, parts, body, arg};
   try {
-    std::vector<Status*> failures(static_cast<size_t>(parts));
-    Loop loop{n, parts, body, arg, failures.data()};
+    failures.resize(static_cast<size_t>(parts));
+    loop.failures = failures.data();
     host_.run(static_cast<size_t>(parts), [](size_t part, void* loop) { static_cast<const Loop*>(loop)->run(part); }, &loop, host_.user);
     return loop.take_failure();
-  } catch (const std::exception&) {
-    return out_of_memory_status();
+  } catch (...) {
+    Status* thrown = status_of_thrown("the host's thread pool");
+    if (Status* failed = failures.empty() ? nullptr : loop.take_failure()) failed->release();
+    return thrown;
   }
 }
 

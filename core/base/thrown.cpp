@@ -24,4 +24,19 @@ Status* status_of_thrown(std::string_view who) noexcept {
   }
 }
 
+Status* status_of_internal() noexcept {
+  constexpr std::string_view kReport = "internal error, please report it: ";
+  try {
+    try {
+      throw;
+    } catch (const std::exception& e) {
+      return make<Status>(Code::internal, cat(kReport, e.what())).detach();
+    } catch (...) {
+      return make<Status>(Code::internal, cat(kReport, "an unknown exception")).detach();
+    }
+  } catch (...) {
+    return out_of_memory_status();
+  }
+}
+
 }  // namespace thunder

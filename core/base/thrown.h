@@ -11,4 +11,7 @@ namespace thunder {
 // ours, THUNDER_CALLBACK with what it says. `who` threw it. Requires: called inside a catch.
 Status* status_of_thrown(std::string_view who) noexcept;
 
+// The same of what our own code threw and should not have.
+Status* status_of_internal() noexcept;
+
 }  // namespace thunder

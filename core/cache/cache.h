@@ -40,6 +40,7 @@ struct Entry {
   std::vector<Trace> traces;     // one a stage
   bool writes = false;           // writes tensors: calls queue
   bool numbers = false;          // some leaves are plain numbers
+  bool held = false;             // what a call works on is kept alive meanwhile: code of the caller's runs
   std::vector<uint32_t> written; // the inputs that it writes
   double trace_ms = 0, transform_ms = 0, compile_ms = 0;
 };

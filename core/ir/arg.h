@@ -61,6 +61,9 @@ struct Arg {
 };
 static_assert(sizeof(Arg) == 16);
 
+// A plain number: an integer, a float or a boolean.
+inline bool is_number(const Arg& a) { return a.kind == ArgKind::integer || a.kind == ArgKind::real || a.kind == ArgKind::boolean; }
+
 bool same(const Arg& a, const Arg& b);  // by content; floats by bits
 uint64_t hash(const Arg& a, uint64_t seed);
 

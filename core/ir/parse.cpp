@@ -93,7 +93,8 @@ class Parser {
     if (time == title.npos || title.size() < time + 6 || title.substr(title.size() - 4) != " ms)") c.bad("expected '(NUMBER ms)' at the end of the line");
     const std::string_view number = title.substr(time + 2, title.size() - time - 6);
     auto read = std::from_chars(number.data(), number.data() + number.size(), trace_.milliseconds);
-    if (read.ptr != number.data() + number.size()) c.bad("expected a number of milliseconds, got '", number.substr(0, 40), "'");
+    const bool good = read.ec == std::errc() && trace_.milliseconds >= 0 && trace_.milliseconds <= std::numeric_limits<double>::max();
+    if (!good || read.ptr != number.data() + number.size()) c.bad("expected a number of milliseconds, got '", number.substr(0, 40), "'");
     title = title.substr(0, time);
     const size_t after = title.rfind(", after ");
     trace_.function = unescape_comment(title.substr(0, after));

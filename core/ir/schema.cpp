@@ -140,7 +140,7 @@ Schema parse_schema(std::string_view text) {
     if (k == ParamKind::string && scan.accept("'")) return keep(scan.quoted());
     const bool listed = k == ParamKind::dims || k == ParamKind::reals || k == ParamKind::tensors;
     if (listed && scan.accept("[")) return list(k);
-    if (k != ParamKind::integer && k != ParamKind::real && k != ParamKind::tensor)
+    if (k != ParamKind::integer && k != ParamKind::real && !p.number)
       scan.bad(cat("expected a default of kind ", kind_name(k), p.optional ? " or None" : ""));
     Arg a = scan.number();
     if (k == ParamKind::real && a.kind == ArgKind::integer) return Arg::real(static_cast<double>(a.i));
@@ -152,6 +152,7 @@ Schema parse_schema(std::string_view text) {
     if (!schema.params.empty()) scan.expect(",");
     Param p;
     p.kind = scan.kind();
+    p.number = p.kind == ParamKind::tensor && scan.accept("|number");
     p.optional = scan.accept("?");
     p.name = scan.word();
     if (schema.find(p.name) >= 0) scan.bad(cat("a second parameter '", p.name, "'"));

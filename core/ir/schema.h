@@ -15,6 +15,7 @@ enum class ParamKind : uint8_t { tensor, tensors, integer, real, boolean, string
 struct Param {
   std::string name;
   ParamKind kind = ParamKind::tensor;
+  bool number = false;       // of a tensor: a plain number may stand for it
   bool optional = false;     // '?': None is allowed
   bool has_default = false;  // may be left out at the end of a call
   Arg fallback;              // the default; its lists and strings live in the schema
@@ -42,8 +43,8 @@ struct Schema {
 };
 
 // Throws with the position of the first thing it does not understand.
-// Kinds: tensor tensor[] int float bool str int[] float[] dtype device, '?' after a kind for optional;
-// defaults, of the parameter's kind: None, True, False, numbers (also for a tensor), 'text', [] and [1, 2].
+// Kinds: tensor tensor|number tensor[] int float bool str int[] float[] dtype device, '?' after a kind for optional;
+// defaults, of the parameter's kind: None, True, False, numbers, 'text', [] and [1, 2].
 // Results: tensor, (tensor, tensor), tensor[].
 Schema parse_schema(std::string_view text);
 

@@ -138,7 +138,7 @@ Arg Terms::argument(Cursor& c, const Op& op, const Param& p) {
   }
   switch (p.kind) {
     case ParamKind::tensor:
-      if (at_value(c)) return Arg::value(value(c));
+      if (at_value(c) || !p.number) return Arg::value(value(c));
       if (c.accept_word("true")) return Arg::boolean(true);
       if (c.accept_word("false")) return Arg::boolean(false);
       return number_for(c, p);

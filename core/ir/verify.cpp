@@ -12,7 +12,7 @@ bool accepts(const Param& p, const Arg& a) {
   if (a.kind == ArgKind::none) return p.optional || (p.has_default && p.fallback.kind == ArgKind::none);
   switch (p.kind) {
     case ParamKind::tensor:
-      return a.kind == ArgKind::value || a.kind == ArgKind::integer || a.kind == ArgKind::real || a.kind == ArgKind::boolean;
+      return a.kind == ArgKind::value || (p.number && is_number(a));
     case ParamKind::tensors: return a.kind == ArgKind::values;
     case ParamKind::integer: return a.kind == ArgKind::integer;
     case ParamKind::real: return a.kind == ArgKind::real;

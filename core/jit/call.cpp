@@ -44,8 +44,8 @@ Status* guarded(F&& body) noexcept {
     return Ref<Status>(e.status()).detach();
   } catch (const std::bad_alloc&) {
     return out_of_memory_status();
-  } catch (const std::exception& e) {
-    return make<Status>(Code::internal, cat("internal error, please report it: ", e.what())).detach();
+  } catch (...) {
+    return status_of_internal();
   }
 }
 
@@ -74,12 +74,6 @@ void Compiled::check_inputs(const Inputs& in) const {
     require(t->kind() != Tensor::Kind::proxy, function_->name(), ": input ", i,
             " is a proxy; inside a traced function call it with thunder_function_apply");
   }
-}
-
-inline const Entry* Compiled::lookup(const Inputs& in, std::unique_ptr<Entry>& own) {
-  if (const Entry* entry = cache_.find(in)) [[likely]]
-    return entry;
-  return compile(in, own);
 }
 
 const Entry* Compiled::compile(const Inputs& in, std::unique_ptr<Entry>& own) {
@@ -150,40 +144,79 @@ void Compiled::check_values(const Values& in) const {
   require(in.complete(), function_->name(), ": a group of the inputs was not closed");
 }
 
+// Keeps alive what a call works on while code of the caller's runs, which may release the last handle of any of it.
+struct Compiled::Held {
+  Held(Compiled& c, const Inputs& in) : compiled(&c), values(in.values ? make<Values>(*in.values) : nullptr) {
+    for (size_t i = 0; i < in.count && !in.values; i++) tensors.push_back(in.tensors[i]);
+    for (Tensor* t : tensors) owned.emplace_back(t);
+    inputs = {values.get(), tensors.data(), in.count};
+  }
+
+  const Ref<Compiled> compiled;
+  const Ref<Values> values;
+  SmallVector<Tensor*, 8> tensors;
+  std::vector<Ref<Tensor>> owned;
+  Inputs inputs;
+};
+
 Status* Compiled::prepare(const Values& in) noexcept {
   return guarded([&]() -> Status* {
     check_values(in);
+    const Held held(*this, {&in, nullptr, in.size()});
     std::unique_ptr<Entry> own;
-    lookup({&in, nullptr, in.size()}, own);
+    if (!cache_.find(held.inputs)) compile(held.inputs, own);
     if (!own) apart_++;
     return nullptr;
   });
 }
 
+inline Status* Compiled::run_into(const Entry& entry, const Inputs& in, Values& out, void* stream) {
+  ResultTensors results;
+  if (Status* failed = run(entry, in, &out, results, stream)) return failed;
+  fill_results(entry, results, out);
+  return nullptr;
+}
+
+Status* Compiled::call_held(const Entry* found, const Inputs& in, Values& out, void* stream) {
+  const Held held(*this, in);
+  const Ref<Values> kept(out.lent ? nullptr : &out);  // who lent them keeps them, and notices when they are released
+  std::unique_ptr<Entry> own;
+  return run_into(found ? *found : *compile(held.inputs, own), held.inputs, out, stream);
+}
+
 Status* Compiled::call(const Values& in, Values& out, void* stream) noexcept {
   return guarded([&]() -> Status* {
     check_values(in);
-    Inputs inputs{&in, nullptr, in.size()};
-    std::unique_ptr<Entry> own;
-    const Entry& entry = *lookup(inputs, own);
-    ResultTensors results;
-    if (Status* failed = run(entry, inputs, &out, results, stream)) return failed;
-    fill_results(entry, results, out);
-    return nullptr;
+    const Inputs inputs{&in, nullptr, in.size()};
+    const Entry* const entry = cache_.find(inputs);
+    if (!entry || entry->held) [[unlikely]]
+      return call_held(entry, inputs, out, stream);
+    return run_into(*entry, inputs, out, stream);
   });
+}
+
+inline Status* Compiled::run_into(const Entry& entry, const Inputs& in, Tensor** out, size_t n_out) {
+  ResultTensors results;
+  const size_t tensors = entry.program->plan().outputs.size();
+  require(n_out <= tensors, function_->name(), ": returns ", tensors, " tensors, ", n_out, " were asked for");
+  if (Status* failed = run(entry, in, nullptr, results, nullptr)) return failed;
+  for (size_t i = 0; i < n_out; i++) out[i] = results.take(i).detach();
+  return nullptr;
+}
+
+Status* Compiled::call_tensors_held(const Entry* found, const Inputs& in, Tensor** out, size_t n_out) {
+  const Held held(*this, in);
+  std::unique_ptr<Entry> own;
+  return run_into(found ? *found : *compile(held.inputs, own), held.inputs, out, n_out);
 }
 
 Status* Compiled::call_tensors(Tensor* const* in, size_t n_in, Tensor** out, size_t n_out) noexcept {
   return guarded([&]() -> Status* {
-    Inputs inputs{nullptr, in, n_in};
-    std::unique_ptr<Entry> own;
-    const Entry& entry = *lookup(inputs, own);
-    ResultTensors results;
-    const size_t tensors = entry.program->plan().outputs.size();
-    require(n_out <= tensors, function_->name(), ": returns ", tensors, " tensors, ", n_out, " were asked for");
-    if (Status* failed = run(entry, inputs, nullptr, results, nullptr)) return failed;
-    for (size_t i = 0; i < n_out; i++) out[i] = results.take(i).detach();
-    return nullptr;
+    const Inputs inputs{nullptr, in, n_in};
+    const Entry* const entry = cache_.find(inputs);
+    if (!entry || entry->held) [[unlikely]]
+      return call_tensors_held(entry, inputs, out, n_out);
+    return run_into(*entry, inputs, out, n_out);
   });
 }
 

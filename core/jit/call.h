@@ -53,6 +53,7 @@ class ResultTensors {
 
 class Compiled : public Counted<Compiled> {
  public:
+  virtual ~Compiled() = default;
   // Throws at the first option that is unknown or of another kind. `options` may be null.
   Compiled(Ref<Context> context, Ref<Function> function, const CompileOptions* options);
 
@@ -77,8 +78,12 @@ class Compiled : public Counted<Compiled> {
   const Function& function() const { return *function_; }
 
  private:
+  struct Held;
+  Status* call_held(const Entry* found, const Inputs& in, Values& out, void* stream);
+  Status* call_tensors_held(const Entry* found, const Inputs& in, Tensor** out, size_t n_out);
+  Status* run_into(const Entry& entry, const Inputs& in, Values& out, void* stream);
+  Status* run_into(const Entry& entry, const Inputs& in, Tensor** out, size_t n_out);
   // The program for these inputs: kept, or beyond the limit this call's own.
-  const Entry* lookup(const Inputs& in, std::unique_ptr<Entry>& own);
   const Entry* compile(const Inputs& in, std::unique_ptr<Entry>& own);
   const Entry* compile(const Values& in, std::unique_ptr<Entry>& own);
   bool below_limit(const std::string& why);

@@ -144,6 +144,7 @@ std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const
                                              context.devices(), context.threads());
   entry->compile_ms = now_ms() - transformed;
   entry->writes = !final.writes.empty();
+  entry->held = entry->program->plan().may_fail;
   for (const Write& w : final.writes) entry->written.push_back(w.input);
   return entry;
 }

@@ -11,16 +11,21 @@ void Generation::collect_parents(std::vector<Pointer>& into) const {
     if (Pointer parent = weak.lock()) into.push_back(std::move(parent));
 }
 
-void Generation::bump(std::span<const Pointer> changed) {
-  std::vector<Pointer> pending(changed.begin(), changed.end());
+std::vector<Generation::Pointer> Generation::counting(std::span<const Pointer> changed) {
+  std::vector<Pointer> all, pending(changed.begin(), changed.end());
   std::unordered_set<const Generation*> done;
   while (!pending.empty()) {
     Pointer one = std::move(pending.back());
     pending.pop_back();
     if (!done.insert(one.get()).second) continue;
-    one->value_.fetch_add(1, std::memory_order_acq_rel);
     one->collect_parents(pending);
+    all.push_back(std::move(one));
   }
+  return all;
+}
+
+void Generation::bump(std::span<const Pointer> counting) noexcept {
+  for (const Pointer& one : counting) one->value_.fetch_add(1, std::memory_order_acq_rel);
 }
 
 void Generation::attach(const Pointer& parent) {
@@ -29,7 +34,7 @@ void Generation::attach(const Pointer& parent) {
   parents_.push_back(parent);
 }
 
-void Generation::detach(const Pointer& parent) {
+void Generation::detach(const Pointer& parent) noexcept {
   std::lock_guard lock(mutex_);
   auto it = std::find_if(parents_.begin(), parents_.end(), [&](auto& weak) { return weak.lock() == parent; });
   if (it != parents_.end()) parents_.erase(it);

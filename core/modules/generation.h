@@ -14,11 +14,14 @@ class Generation {
  public:
   using Pointer = std::shared_ptr<Generation>;
 
-  // One more change of each, and of all that are above any of them: once, however many ways lead there.
-  static void bump(std::span<const Pointer> changed);
+  // Those that count a change of these: each, and all that are above any of them, once, however many ways lead there.
+  static std::vector<Pointer> counting(std::span<const Pointer> changed);
+  // One more change of each of what `counting` gave. It is asked before the change, so that nothing fails after it.
+  static void bump(std::span<const Pointer> counting) noexcept;
 
+  // All of it or, when this throws, nothing.
   void attach(const Pointer& parent);
-  void detach(const Pointer& parent);
+  void detach(const Pointer& parent) noexcept;
   // The longest way up, in steps; 0 for a root.
   size_t levels_above() const;
   const std::atomic<uint64_t>& counter() const { return value_; }

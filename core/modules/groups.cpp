@@ -8,28 +8,34 @@ std::string group_path(size_t group, std::string_view name) {
   return group == 0 ? std::string(name) : cat(kParameterGroups, group, ".", name);
 }
 
-void set_path(const ModuleEnvironment& environment, Module& root, std::string_view path, Ref<Tensor> tensor) {
-  Module* at = &root;
+StateAdditions::~StateAdditions() {
+  for (size_t i = added_.size(); i-- > 0;) added_[i].first->take_back(added_[i].second);
+}
+
+void StateAdditions::tensor(std::string_view path, Ref<Tensor> tensor) {
+  Module* at = &root_;
   for (size_t dot = path.find('.'); dot != path.npos; dot = path.find('.')) {
     const std::string_view name = path.substr(0, dot);
     Module* next = at->find(name);
     if (!next) {
-      Ref<Module> made = make_module(environment, "Module", {});
+      Ref<Module> made = make_module(environment_, "Module", {});
       next = made.get();
+      added_.emplace_back(Ref<Module>(at), name);
       at->add(name, std::move(made));
     }
     at = next;
     path.remove_prefix(dot + 1);
   }
+  if (!at->find_tensor(path)) added_.emplace_back(Ref<Module>(at), path);
   at->set_tensor(path, std::move(tensor), Role::buffer);
 }
 
-void set_number(const ModuleEnvironment& environment, Module& root, std::string_view path, double value) {
+void StateAdditions::number(std::string_view path, double value) {
   TensorType type;
   type.dtype = DType::f64;
-  auto t = Tensor::empty(environment.scope.allocator, type);
+  auto t = Tensor::empty(environment_.scope.allocator, type);
   *reinterpret_cast<double*>(t->data()) = value;
-  set_path(environment, root, path, std::move(t));
+  tensor(path, std::move(t));
 }
 
 }  // namespace thunder

@@ -10,9 +10,23 @@ constexpr std::string_view kParameterGroups = "param_groups.";
 // Where it is in the state: those of the first group stand at the top, so that one group needs no other names.
 std::string group_path(size_t group, std::string_view name);
 
-// Sets a buffer at a path below `root`, with plain modules on the way.
-void set_path(const ModuleEnvironment& environment, Module& root, std::string_view path, Ref<Tensor> tensor);
-// The same with a new 0-d f64 tensor.
-void set_number(const ModuleEnvironment& environment, Module& root, std::string_view path, double value);
+// Adds buffers below the state's root, and takes them all back unless it is told to keep them.
+class StateAdditions {
+ public:
+  StateAdditions(const ModuleEnvironment& environment, Module& root) : environment_(environment), root_(root) {}
+  ~StateAdditions();
+  StateAdditions(const StateAdditions&) = delete;
+
+  // A new buffer at a path, with plain modules on the way.
+  void tensor(std::string_view path, Ref<Tensor> tensor);
+  // The same with a new 0-d f64 tensor.
+  void number(std::string_view path, double value);
+  void keep() { added_.clear(); }
+
+ private:
+  const ModuleEnvironment& environment_;
+  Module& root_;
+  std::vector<std::pair<Ref<Module>, std::string>> added_;  // to which module, under which name
+};
 
 }  // namespace thunder

@@ -52,9 +52,7 @@ const Arg& ModuleInputs::arg(std::string_view name) const {
 
 Tensor* ModuleInputs::tensor(std::string_view name) const {
   const Arg& a = arg(name);
-  if (!a.present()) return nullptr;
-  require(a.kind == ArgKind::value, schema_.name, ": argument '", name, "' must be a tensor, got a number");
-  return call_.in[a.v].tensor.get();
+  return a.present() ? call_.in[a.v].tensor.get() : nullptr;
 }
 
 bool ModuleInputs::flag(std::string_view name) const {

@@ -109,7 +109,6 @@ Ref<Module> make_module(const ModuleEnvironment& environment, std::string_view n
     const Param& p = kind.schema().params[i];
     const Arg& a = complete.span()[i];
     if (p.kind != ParamKind::tensor || !a.present()) continue;
-    require(a.kind == ArgKind::value, name, ": argument '", p.name, "' must be a tensor, got a number");
     module->set_tensor(p.name, Ref<Tensor>(args[a.v].t), Role::buffer);
   }
   if (kind.init) {
@@ -183,17 +182,27 @@ Tensor* ModuleCall::input() const {
 }
 
 Tensor* ModuleCall::tensor(std::string_view name) const {
-  return optional_module_tensor(scope, module, name);
+  Tensor* found = optional_module_tensor(scope, module, name);
+  stop_at_error();
+  return found;
 }
 bool ModuleCall::training() const {
   return module_training(scope, module);
+}
+
+const Values& ModuleCall::call(Module& child, const Values& given) const {
+  const Values* made = module_call(scope, child, given);
+  stop_at_error();
+  return *made;
 }
 
 Tensor* ModuleCall::op(std::string_view name, std::initializer_list<OpArg> args, Tensor** results,
                        size_t n_results) const {
   SmallVector<Any, 8> given;
   for (const OpArg& a : args) given.push_back(a);
-  return scope.invoke(name, {given.data(), given.size()}, nullptr, results, n_results, nullptr);
+  Tensor* made = scope.invoke(name, {given.data(), given.size()}, nullptr, results, n_results, nullptr);
+  stop_at_error();
+  return made;
 }
 
 }  // namespace thunder

@@ -112,7 +112,8 @@ class ModuleInit {
   const ModuleEnvironment& environment_;
 };
 
-// A forward as a kind writes it. Errors of ops stay in the scope; what it throws itself goes there too.
+// A forward as a kind writes it. It ends at the first error: every member throws what went wrong in the scope, so that
+// nothing is computed from a result that there is not. What a forward throws goes to the scope.
 class ModuleCall {
  public:
   ModuleCall(Scope& scope, Module& module, const Values& in, Values& out)
@@ -127,9 +128,17 @@ class ModuleCall {
   // The module's tensor, guarded; null when it has none of this name, which is guarded too.
   Tensor* tensor(std::string_view name) const;
   bool training() const;
+  // What a module below this one gives.
+  const Values& call(Module& child, const Values& given) const;
   Tensor* op(std::string_view name, std::initializer_list<OpArg> args, Tensor** results = nullptr,
              size_t n_results = 0) const;
   void give(Tensor* result) const { out.push(Ref<Tensor>(result)); }
+
+ private:
+  void stop_at_error() const {
+    if (scope.status()) [[unlikely]]
+      throw Error(scope.status());
+  }
 };
 
 }  // namespace thunder

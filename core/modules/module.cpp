@@ -80,8 +80,8 @@ const Leaf& Module::option(std::string_view name) const {
   return options_[static_cast<size_t>(at)];
 }
 
-void Module::changed() {
-  Generation::bump({&generation_, 1});
+std::vector<Generation::Pointer> Module::counting() const {
+  return Generation::counting({&generation_, 1});
 }
 
 std::shared_ptr<const std::atomic<uint64_t>> Module::generation() const {
@@ -100,15 +100,18 @@ void Module::add(std::string_view name, Ref<Module> child) {
   const size_t depth = generation_->levels_above() + 1 + levels_below(*child, this, name);
   require(depth < kMaxDepth, "add: with '", name, "' modules would be nested ", depth + 1, " deep, at most ", kMaxDepth,
           " are allowed");
+  const auto counted = counting();
+  Child fresh{std::string(name), std::move(child)};
+  children_.reserve(children_.size() + 1);
+  fresh.module->generation_->attach(generation_);  // the last that may fail
   auto it = find_name(children_, name);
   if (it == children_.end()) {
-    it = children_.insert(children_.end(), {std::string(name), nullptr});
+    children_.push_back(std::move(fresh));
   } else {
     it->module->generation_->detach(generation_);
+    std::swap(it->module, fresh.module);
   }
-  child->generation_->attach(generation_);
-  it->module = std::move(child);
-  changed();
+  Generation::bump(counted);
 }
 
 void Module::set_tensor(std::string_view name, Ref<Tensor> tensor, Role role) {
@@ -119,29 +122,39 @@ void Module::set_tensor(std::string_view name, Ref<Tensor> tensor, Role role) {
   require(role == Role::buffer || is_real(tensor->type().dtype), "set_tensor: parameter '", name,
           "' must be real, got ", thunder::name(tensor->type()), "; make it a buffer");
   require(find_name(children_, name) == children_.end(), "set_tensor: this module has a child '", name, "'");
+  const auto counted = counting();
   auto it = find_name(tensors_, name);
   if (it == tensors_.end()) {
     tensors_.push_back({std::string(name), std::move(tensor), role});
   } else {
-    it->tensor = std::move(tensor);
+    std::swap(it->tensor, tensor);
     it->role = role;
   }
-  changed();
+  Generation::bump(counted);
+}
+
+void Module::take_back(std::string_view name) noexcept {
+  if (auto child = find_name(children_, name); child != children_.end()) {
+    child->module->generation_->detach(generation_);
+    children_.erase(child);
+  }
+  if (auto tensor = find_name(tensors_, name); tensor != tensors_.end()) tensors_.erase(tensor);
 }
 
 void Module::set_forward(Ref<Function> forward) {
-  forward_ = std::move(forward);
-  changed();
+  const auto counted = counting();
+  std::swap(forward_, forward);
+  Generation::bump(counted);
 }
 
 void Module::set_training(bool training) {
   std::vector<Generation::Pointer> changed;
-  for (auto& at : modules_of(*this)) {
-    if (at.module->training_ == training) continue;
-    at.module->training_ = training;
-    changed.push_back(at.module->generation_);
-  }
-  Generation::bump(changed);
+  const std::vector<ModuleAt> all = modules_of(*this);
+  for (auto& at : all)
+    if (at.module->training_ != training) changed.push_back(at.module->generation_);
+  const auto counted = Generation::counting(changed);
+  for (auto& at : all) at.module->training_ = training;
+  Generation::bump(counted);
 }
 
 template <class Wants, class Convert>
@@ -157,8 +170,9 @@ void Module::replace(const Wants& wants, const Convert& convert) {
       if (!converted.contains(slot.tensor.get())) converted.emplace(slot.tensor.get(), convert(slot.tensor));
     }
   }
-  Generation::bump(changed);
+  const auto counted = Generation::counting(changed);
   for (NamedSlot* slot : slots) slot->tensor = converted.at(slot->tensor.get());
+  Generation::bump(counted);
 }
 
 void Module::to(Devices& devices, Device device) {

@@ -37,6 +37,8 @@ class Module : public Counted<Module> {
   bool flag(std::string_view name) const { return option(name).i != 0; }
   double real(std::string_view name) const { return option(name).f; }
 
+  // Every setter does all of it or, when it throws, nothing.
+
   // Adds, or replaces the child of that name. Throws for a cycle, a name with a dot, or one that a tensor has.
   void add(std::string_view name, Ref<Module> child);
   // Adds, or replaces the tensor of that name. Parameters are real.
@@ -45,14 +47,15 @@ class Module : public Counted<Module> {
   void set_forward(Ref<Function> forward);
   // Of this module and all below it.
   void set_training(bool training);
-  // Tensors of this module and all below it as new ones on a device; as below. Throws for a device that is not there.
+  // Tensors of this module and all below it as new ones on a device. Throws for a device that is not there.
   void to(Devices& devices, Device device);
-  // Real tensors of this module and all below it as new ones of a real dtype; what is one tensor stays one. All of
-  // them or, when this throws, none.
+  // Real tensors of this module and all below it as new ones of a real dtype; what is one tensor stays one.
   void to(const ScopeEnvironment& environment, DType dtype);
   // A module like this one, with all below it: the tensors are copied, the forwards shared. What is one module or one
   // tensor here is one there.
   Ref<Module> copy(const Allocator& allocator);
+  // Takes back the child or the tensor that was added under this name, if there is one, before anybody depended on it.
+  void take_back(std::string_view name) noexcept;
 
   const std::vector<Child>& children() const { return children_; }
   const std::vector<NamedSlot>& tensors() const { return tensors_; }
@@ -69,7 +72,8 @@ class Module : public Counted<Module> {
   // when this throws, none. What is one tensor stays one.
   template <class Wants, class Convert>
   void replace(const Wants& wants, const Convert& convert);
-  void changed();
+  // Those that count a change of this module.
+  std::vector<Generation::Pointer> counting() const;
 
   const ModuleKind& kind_;
   std::vector<Leaf> options_;

@@ -93,21 +93,24 @@ void Optimizer::add_group(const ModuleEnvironment& environment, const Values& pa
     all.push_back(t);
   }
   const size_t index = groups_.size();
-  groups_.reserve(index + 1);  // from here on only the state can fail, and what it may have too much nobody reads
-  set_number(environment, *state_, group_path(index, "lr"), group.settings.real("lr"));
-  set_number(environment, *state_, group_path(index, "step"), 0);
-  add_moments(environment, group, names, all);
+  groups_.reserve(index + 1);
+  StateAdditions state(environment, *state_);
+  state.number(group_path(index, "lr"), group.settings.real("lr"));
+  state.number(group_path(index, "step"), 0);
+  add_moments(environment, group, names, all, state);
+  state.keep();
   names_ = std::move(names), group_names_ = std::move(group_names), params_ = std::move(all);
   groups_.push_back(std::move(group));
 }
 
 void Optimizer::add_moments(const ModuleEnvironment& environment, const Group& group,
-                            std::span<const std::string> names, std::span<const Ref<Tensor>> params) {
+                            std::span<const std::string> names, std::span<const Ref<Tensor>> params,
+                            StateAdditions& state) {
   for (std::string_view moment : group.moments)
     for (size_t i = group.first; i < group.end; i++) {
       TensorType type = params[i]->type();
       type.dtype = compute_dtype(type.dtype);
-      set_path(environment, *state_, join_path(moment, names[i]), zeros(environment.scope, type));
+      state.tensor(join_path(moment, names[i]), zeros(environment.scope, type));
     }
 }
 
@@ -144,12 +147,17 @@ void Optimizer::refuse(const Place& at) const {
   fail(Code::not_found, row_.name, ": unknown value '", at.name, "'", suggest(at.name, kCanChange));
 }
 
-void Optimizer::set_f64(std::string_view name, double value) {
+Tensor& Optimizer::number(std::string_view name) const {
   const Place at = place(name);
   Tensor* t = scalar(at);
   if (!t) refuse(at);
-  *reinterpret_cast<double*>(t->data()) = value;
-  t->bump();
+  return *t;
+}
+
+void Optimizer::set_f64(std::string_view name, double value) {
+  Tensor& t = number(name);
+  *reinterpret_cast<double*>(t.data()) = value;
+  t.bump();
 }
 
 double Optimizer::get_f64(std::string_view name) const {

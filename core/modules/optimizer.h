@@ -9,6 +9,7 @@ namespace thunder {
 
 class Optimizer;
 class OptimizerStep;
+class StateAdditions;
 
 struct OptimizerRow {
   std::string_view name;
@@ -42,6 +43,8 @@ class Optimizer : public Counted<Optimizer> {
   const Ref<Module>& state() const { return state_; }
   // Writes a 0-d tensor of the state: no program changes. "lr", or "param_groups.0.lr" where there are several groups.
   void set_f64(std::string_view name, double value);
+  // The tensor that it writes.
+  Tensor& number(std::string_view name) const;
   // These, and numbers that are fixed when a group is made.
   double get_f64(std::string_view name) const;
   const OptimizerRow& row() const { return row_; }
@@ -61,7 +64,7 @@ class Optimizer : public Counted<Optimizer> {
   };
   Place place(std::string_view name) const;
   void add_moments(const ModuleEnvironment& environment, const Group& group, std::span<const std::string> names,
-                   std::span<const Ref<Tensor>> params);
+                   std::span<const Ref<Tensor>> params, StateAdditions& state);
   std::vector<size_t> gradient_leaves(const Values& grads) const;
   void check_gradients(const Values& grads, std::span<const size_t> leaves) const;
   void step_group(Scope& scope, size_t group, const Values& grads, std::span<const size_t> leaves);

@@ -96,10 +96,10 @@ Schedule::Schedule(const ModuleEnvironment& environment, std::string_view kind, 
       groups_(optimizer_->group_count()),
       state_(make_module(environment, "Module", {})) {
   row_.check(row_.name, settings_);
-  for (size_t g = 0; g < groups_; g++)
-    set_number(environment, *state_, group_path(g, "base_lr"), optimizer_->get_f64(lr_name(g)));
-  set_number(environment, *state_, "step", 0);
-  write();
+  StateAdditions state(environment, *state_);
+  for (size_t g = 0; g < groups_; g++) state.number(group_path(g, "base_lr"), optimizer_->get_f64(lr_name(g)));
+  state.number("step", 0);
+  state.keep();
 }
 
 double& Schedule::value(std::string_view name) const {
@@ -109,24 +109,32 @@ double& Schedule::value(std::string_view name) const {
   return *reinterpret_cast<double*>(slot->tensor->data());
 }
 
-double Schedule::lr(size_t group) const {
-  return row_.lr(settings_, value("step"), value(group_path(group, "base_lr")));
-}
-
-std::vector<double> Schedule::last_lr() const {
+std::vector<double> Schedule::lr_at(double step) const {
   std::vector<double> out;
-  for (size_t g = 0; g < groups_; g++) out.push_back(lr(g));
+  for (size_t g = 0; g < groups_; g++) out.push_back(row_.lr(settings_, step, value(group_path(g, "base_lr"))));
   return out;
 }
 
-void Schedule::write() {
-  const std::vector<double> now = last_lr();
-  for (size_t g = 0; g < groups_; g++) optimizer_->set_f64(lr_name(g), now[g]);
+std::vector<double> Schedule::last_lr() const {
+  return lr_at(value("step"));
 }
 
+void Schedule::go_to(double step) {
+  const std::vector<double> lr = lr_at(step);
+  std::vector<Tensor*> written;
+  for (size_t g = 0; g < groups_; g++) written.push_back(&optimizer_->number(lr_name(g)));
+  value("step") = step;  // the last that may throw
+  for (size_t g = 0; g < groups_; g++) {
+    *reinterpret_cast<double*>(written[g]->data()) = lr[g];
+    written[g]->bump();
+  }
+}
+
+void Schedule::start() {
+  go_to(value("step"));
+}
 void Schedule::step() {
-  value("step") += 1;
-  write();
+  go_to(value("step") + 1);
 }
 
 }  // namespace thunder

@@ -16,10 +16,12 @@ std::span<const ScheduleRow> schedule_rows();
 
 class Schedule : public Counted<Schedule> {
  public:
-  // Each group's learning rate becomes its base, and then that of step 0.
+  // Each group's learning rate becomes its base.
   Schedule(const ModuleEnvironment& environment, std::string_view kind, Ref<Optimizer> optimizer,
            const Options* options);
 
+  // Writes the learning rates of its step, which is 0 at first. As step(): all of them or, when it throws, none.
+  void start();
   // One step on.
   void step();
   // What it wrote last, for each group.
@@ -29,8 +31,8 @@ class Schedule : public Counted<Schedule> {
 
  private:
   double& value(std::string_view name) const;
-  double lr(size_t group) const;
-  void write();
+  std::vector<double> lr_at(double step) const;
+  void go_to(double step);
 
   const ScheduleRow& row_;
   Settings settings_;

@@ -13,9 +13,17 @@ std::string_view kind_of(const Arg& a) {
 
 namespace {
 
+// "the integer 3": a number that stands where none belongs is told by its value.
+std::string what_is(const Arg& a) {
+  if (a.kind == ArgKind::integer) return cat("the integer ", a.i);
+  if (a.kind == ArgKind::real) return cat("the float ", a.f);
+  if (a.kind == ArgKind::boolean) return cat("the boolean ", a.i ? "True" : "False");
+  return std::string(kind_of(a));
+}
+
 [[noreturn]] void wrong_kind(const Schema& schema, const Param& p, const Arg& given) {
-  fail(Code::invalid_argument, schema.name, ": argument '", p.name, "' must be ", kind_name(p.kind), p.optional ? " or None" : "",
-       ", got ", kind_of(given));
+  const std::string_view wanted = p.kind != ParamKind::tensor ? kind_name(p.kind) : p.number ? "a tensor or a number" : "a tensor";
+  fail(Code::invalid_argument, schema.name, ": argument '", p.name, "' must be ", wanted, p.optional ? " or None" : "", ", got ", what_is(given));
 }
 
 // Two of PyTorch's parameters go by NumPy's names as well, as they do there.
@@ -83,8 +91,7 @@ void CompleteArgs::place(const Schema& schema, size_t at, const Arg& given) {
   }
   switch (p.kind) {
     case ParamKind::tensor:
-      if (given.kind == ArgKind::value || given.kind == ArgKind::real || given.kind == ArgKind::integer || given.kind == ArgKind::boolean)
-        return;
+      if (given.kind == ArgKind::value || (p.number && is_number(given))) return;
       break;
     case ParamKind::tensors:
       if (given.kind == ArgKind::values) return;

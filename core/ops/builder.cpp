@@ -42,11 +42,10 @@ Var Call::var(size_t i) const {
   switch (a.kind) {
     case ArgKind::none: return {};
     case ArgKind::value: return type(i).weak ? convert(builder.var(a.v), tensor_dtype(type(i).dtype)) : builder.var(a.v);
-    case ArgKind::real: return full(builder, {}, a.f, tensor_dtype(DType::f64));
-    case ArgKind::integer: return full(builder, {}, static_cast<double>(a.i), DType::i64);
-    case ArgKind::boolean: return full(builder, {}, static_cast<double>(a.i), DType::boolean);
-    default: wrong_kind(i, ArgKind::value);
+    default: break;
   }
+  if (!is_number(a)) wrong_kind(i, ArgKind::value);
+  return number_tensor(builder, a);
 }
 
 std::vector<Var> Call::vars(size_t i) const {
@@ -95,6 +94,11 @@ Var to_device(Var x, Device device) {
 
 Var full(Builder& b, std::span<const Dim> shape, double value, DType dtype, Device device) {
   return b.call("prims.full", {shape, value, dtype, device});
+}
+
+Var number_tensor(Builder& b, const Arg& number) {
+  if (number.kind == ArgKind::real) return full(b, {}, number.f, tensor_dtype(DType::f64));
+  return full(b, {}, static_cast<double>(number.i), number.kind == ArgKind::integer ? DType::i64 : DType::boolean);
 }
 
 Var full_like(Var x, double value) {

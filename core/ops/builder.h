@@ -161,6 +161,8 @@ Var to_device(Var x, Device device);                      // no-op when it is th
 Var expand_to(Var x, std::span<const Dim> shape);         // broadcasts; no-op when it has it
 Var reshape_to(Var x, std::span<const Dim> shape);        // no-op when it has it
 Var permute_to(Var x, std::span<const Dim> order);
+// A plain number as a 0-d tensor of its default dtype.
+Var number_tensor(Builder& b, const Arg& number);
 Var full_like(Var x, double value);                       // x's shape and dtype
 Var full(Builder& b, std::span<const Dim> shape, double value, DType dtype, Device device = Device::cpu);
 // Sums x down to `shape`, the inverse of broadcasting; the gradient of expand.

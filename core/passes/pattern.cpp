@@ -125,9 +125,9 @@ class Matcher {
   SmallVector<bool, 8> taken_;
 };
 
-// A number on the right, as the argument `p` of `op`, or as the whole side. Composites take plain numbers for tensors.
+// A number on the right, as the argument `p` of `op`, or as the whole side.
 Arg number_argument(Builder& builder, double value, const OpDef* op, const Param* p, const TensorType& type) {
-  const bool plain = p && p->kind == ParamKind::tensor && !op->prim;
+  const bool plain = p && p->number && !op->prim;
   if (p && (p->kind == ParamKind::integer || (plain && !is_real(type.dtype)))) return Arg::integer(static_cast<int64_t>(value));
   if (p && (p->kind == ParamKind::real || plain)) return Arg::real(value);
   return Arg::value(expand_to(full(builder, {}, value, type.dtype, type.device), type.shape).id);

@@ -116,6 +116,7 @@ class Planner {
         for_each_value(trace_.nodes[static_cast<size_t>(leader)]->args, [&](ValueId v) { use(v, i); });
       if ((may_refuse(n) && !checks.has_seen(n)) || preparer_.may_fail(n)) last_check_ = i;
     }
+    plan_.may_fail = last_check_ != kNever;
     for (ValueId v : trace_.outputs) use(v, end);
     for (const Write& w : trace_.writes) use(w.value, end);
   }

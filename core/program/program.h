@@ -69,6 +69,7 @@ struct Plan {
   std::vector<InputPlan> inputs;
   std::vector<DenseType> outputs;
   std::vector<DeviceArena> arenas = {{}};  // the CPU's, then those of other devices that the trace names
+  bool may_fail = false;      // some line may fail when it runs: for its data, or because a caller's code runs there
   size_t constant_steps = 0;  // the first steps depend on nothing that changes: they run once, when the program is made
 };
 

@@ -48,8 +48,7 @@ Results BuilderScope::results(const Values& out) {
 }
 
 void push_argument(BuilderScope& scope, Values& in, const Param& param, const Arg& arg) {
-  const bool number = arg.kind == ArgKind::integer || arg.kind == ArgKind::real || arg.kind == ArgKind::boolean;
-  if (param.kind == ParamKind::tensor && number) return in.push(Tensor::number(arg));
+  if (param.kind == ParamKind::tensor && is_number(arg)) return in.push(Tensor::number(arg));
   switch (arg.kind) {
     case ArgKind::value: return in.push(Ref<Tensor>(scope.wrap(arg.v)));
     case ArgKind::values:

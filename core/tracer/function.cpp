@@ -6,6 +6,7 @@
 namespace thunder {
 
 Values* apply(Scope& scope, Function& f, const Values& in) {
+  const Ref<Function> kept(&f);  // it may release its own last handle
   auto out = make<Values>();
   if (!scope.status()) {
     const Nesting inside(f.name());

@@ -8,8 +8,8 @@ void Options::set(std::string_view name, const Any& value) {
   Values one;
   one.push(value);
   for (auto& [n, leaf] : values_)
-    if (n == name) return void(leaf = one[0]);
-  values_.emplace_back(std::string(name), one[0]);
+    if (n == name) return void(leaf = std::move(one[0]));
+  values_.emplace_back(std::string(name), std::move(one[0]));
 }
 
 const Leaf* Options::find(std::string_view name) const {

@@ -74,13 +74,29 @@ Arg Scope::argument(const Any& a) {
   }
 }
 
+// The parameter that the i-th argument is given for; null: there is none.
+const Param* Scope::parameter_of(const OpDef& op, const char* const* names, size_t i) {
+  const auto& params = op.schema.params;
+  const int at = names && names[i] ? op.schema.find(names[i]) : static_cast<int>(i);
+  return at < 0 || static_cast<size_t>(at) >= params.size() ? nullptr : &params[static_cast<size_t>(at)];
+}
+
 // A live float where an op takes plain numbers is one, as if the function had read it.
 void Scope::read_live_numbers(const OpDef& op, const char* const* names) {
   for (size_t i = 0; i < args_.size(); i++) {
     if (args_[i].kind != ArgKind::value || !builder().type(args_[i].v).weak) continue;
-    const int at = names && names[i] ? op.schema.find(names[i]) : static_cast<int>(i);
-    if (at < 0 || static_cast<size_t>(at) >= op.schema.params.size() || op.schema.params[static_cast<size_t>(at)].kind != ParamKind::real) continue;
+    const Param* p = parameter_of(op, names, i);
+    if (!p || p->kind != ParamKind::real) continue;
     if (const Arg number = as_number(args_[i].v); number.present()) args_[i] = number;
+  }
+}
+
+// A number that is a tensor's handle is one where nothing else will do: 0-d, of its default dtype, as a live one becomes.
+void Scope::make_tensors_of_numbers(const OpDef& op, std::span<const Any> given, const char* const* names) {
+  for (size_t i = 0; i < given.size(); i++) {
+    if (given[i].kind != ArgKind::value || args_[i].kind == ArgKind::value) continue;
+    const Param* p = parameter_of(op, names, i);
+    if (p && p->kind == ParamKind::tensor && !p->number) args_[i] = Arg::value(number_tensor(builder(), args_[i]).id);
   }
 }
 
@@ -107,6 +123,7 @@ Results Scope::dispatch(std::string_view name, std::span<const Any> given, const
   dims_.reserve(n_dims), ids_.reserve(n_ids);
   for (const Any& a : given) args_.push_back(argument(a));
   if (tracing()) read_live_numbers(*op, names);
+  make_tensors_of_numbers(*op, given, names);
   CompleteArgs complete(*op, args_, names);
   Results results = builder().invoke(*op, complete.span());
   if (written) {

@@ -105,6 +105,9 @@ class Scope {
 
   // The modules whose forwards are being traced, innermost first; modules/ sets it.
   const ModuleAccess* access = nullptr;
+  // Calls of the caller's that are at work in it, and whether a callback of theirs released it: it goes when the last is done.
+  uint32_t uses = 0;
+  bool released = false;
 
  protected:
   virtual void begin_op(const char* where) = 0;
@@ -119,6 +122,8 @@ class Scope {
   bool run_op(std::string_view name, std::span<const Any> args, const char* const* names, const char* where, Take&& take);
   void drop();
   void read_live_numbers(const OpDef& op, const char* const* names);
+  void make_tensors_of_numbers(const OpDef& op, std::span<const Any> given, const char* const* names);
+  static const Param* parameter_of(const OpDef& op, const char* const* names, size_t i);
   Results dispatch(std::string_view name, std::span<const Any> args, const char* const* names, Tensor*& written);
 
   std::thread::id owner_;

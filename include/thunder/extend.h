@@ -21,8 +21,8 @@ enum {
 typedef struct thunder_op_desc { /* copied */
     size_t size;
     /* "square_plus(tensor x, float c=1.0) -> tensor". Kinds: tensor tensor[] int float bool str int[] float[] dtype device,
-     * '?' after one that may be None; results: tensor, (tensor, tensor) or tensor[]. A name may have a part in front:
-     * "mine.square_plus". */
+     * and tensor|number, for which a plain number may stand; '?' after one that may be None. Results: tensor,
+     * (tensor, tensor) or tensor[]. A name may have a part in front: "mine.square_plus". */
     const char *schema;
     const char *doc;
     uint32_t flags;

@@ -1,35 +1,10 @@
 // Every op with arguments of every other kind: right, or an error that names the op. Nothing reads what is not there.
 #include "battery/battery.h"
+#include "battery/other_kinds.h"
 #include "tracer/eager.h"
 
 namespace thunder::battery {
 namespace {
-
-struct Other {
-  const char* name;
-  SampleArg arg;
-};
-std::vector<Other> other_kinds() {
-  std::vector<Other> out = {{"nothing", {}},
-                            {"number", 2},
-                            {"huge number", int64_t{3000000}},
-                            {"largest number", INT64_MAX},
-                            {"negative number", -7},
-                            {"float", 1.5},
-                            {"huge float", 1e300},
-                            {"bool", true},
-                            {"string", "mean"},
-                            {"list", std::vector<int64_t>{1, 2}},
-                            {"empty list", std::vector<int64_t>{}},
-                            {"huge list", std::vector<int64_t>{int64_t{1} << 62, 4}},
-                            {"dtype", DType::f32},
-                            {"tensors", std::vector<TensorSpec>{TensorSpec{{2, 3}}}},
-                            {"empty tensor", TensorSpec{{0}}},
-                            {"matrix", TensorSpec{{2, 3}}},
-                            {"five dims", TensorSpec{{1, 2, 1, 3, 1}}}};
-  for (DType d : {DType::f32, DType::f64, DType::bf16, DType::i64, DType::boolean}) out.push_back({"0-d tensor", TensorSpec{{}, d, 0, 1}});
-  return out;
-}
 
 // What went wrong, or "".
 std::string mistake(const Case& c, const Outcome& made) {
@@ -45,10 +20,9 @@ struct Arguments : Battery {
     const auto others = other_kinds();
     for (auto& op : context->registry().all()) {
       if (op->has(kHidden)) continue;
-      const auto cases = accepted_cases(*op);
-      if (cases.empty()) continue;
+      const auto cases = cases_of(*op);
       for (size_t i = 0; i < op->schema.params.size(); i++)
-        for (const Other& other : others) {
+        for (const OtherKind& other : others) {
           Case c = cases[0];
           while (c.sample.args.size() <= i) c.sample.args.push_back({});
           c.sample.args[i] = other.arg;
@@ -76,8 +50,38 @@ TEST_F(Arguments, of_other_kinds_work_or_are_refused_by_name_when_compiled) {
   each([&](const Case& c) {
     if (number++ % 5) return;
     const Tensors tensors = make_tensors(c);
-    if (run_eager(*context, c, tensors).error.empty()) EXPECT_EQ(mistake(c, run_compiled(*context, c, tensors, 1)), "") << c.name;
+    if (!run_eager(*context, c, tensors).error.empty()) return;
+    EXPECT_EQ(mistake(c, run_compiled(*context, c, tensors, 1)), "") << c.name;
   });
+}
+
+// Where PyTorch takes a number, and Python's operators do.
+TEST_F(Arguments, that_are_numbers_stand_only_where_the_schema_says_so) {
+  std::string taken;
+  for (auto& op : context->registry().all())
+    for (const Param& p : op->schema.params)
+      if (p.number) taken += std::string(op->name()) + "." + p.name + " ";
+  EXPECT_EQ(taken.find("prims."), taken.npos) << "prims take tensors alone: " << taken;
+  for (const char* place : {"add.other", "sub.input", "mul.other", "div.other", "pow.other", "where.other", "clamp.min", "eq.other", "masked_fill.value",
+                            "fill.value", "full.fill_value", "arange.end"})
+    EXPECT_NE((" " + taken).find(std::string(" ") + place + " "), taken.npos) << place << " takes no number";
+  for (const char* place : {"matmul.other", "linear.weight", "mean.input", "exp.input", "clamp.input", "where.condition", "mse_loss.target"})
+    EXPECT_EQ((" " + taken).find(std::string(" ") + place + " "), taken.npos) << place << " takes a number";
+}
+
+// PyTorch's wrapped number: what th_f64() gives, and what a traced function is given for a number.
+TEST_F(Arguments, that_are_handles_of_numbers_are_tensors_in_every_way) {
+  const Tensors number = {Tensor::number(Arg::real(2.5))}, integer = {Tensor::number(Arg::integer(3000000))};
+  const Case mean{context->registry().find("mean"), {{TensorSpec{{}}}}, "mean", ""}, sum{context->registry().find("sum"), {{TensorSpec{{}}}}, "sum", ""};
+  for (const Outcome& made : {run_eager(*context, mean, number), run_compiled(*context, mean, number, 1)}) {
+    EXPECT_EQ(made.error, "");
+    EXPECT_EQ(made.values, (std::vector<std::vector<double>>{{2.5}}));
+    EXPECT_EQ(made.types[0].dtype, DType::f32);
+  }
+  for (const Outcome& made : {run_eager(*context, sum, integer), run_compiled(*context, sum, integer, 1)})
+    EXPECT_EQ(made.values, (std::vector<std::vector<double>>{{3000000}})) << made.error;
+  for (const Outcome& made : {run_eager(*context, mean, integer), run_compiled(*context, mean, integer, 1)})
+    EXPECT_EQ(made.error.find("mean: "), 0u) << made.error;
 }
 
 // What a PyTorch user tries by mistake.
@@ -88,7 +92,7 @@ TEST_F(Arguments, that_are_numbers_are_refused_where_a_tensor_belongs) {
     const std::string message = scope.status() ? scope.status()->message() : "";
     scope.reset();
     EXPECT_EQ(message.find(op), 0u) << message;
-    EXPECT_NE(message.find("'" + std::string(argument) + "' must be a tensor"), message.npos) << message;
+    EXPECT_NE(message.find("'" + std::string(argument) + "' must be a tensor, got the "), message.npos) << message;
   };
   const Tensors x = {tensor_of({2, 2}, DType::f32, {1, 2, 3, 4})};
   const Any t = Any::tensor(x[0].get());
@@ -99,6 +103,15 @@ TEST_F(Arguments, that_are_numbers_are_refused_where_a_tensor_belongs) {
   refused("layer_norm", {Any::integer(1), Any::dims(one)}, "input");
   refused("embedding", {t, Any::integer(1)}, "weight");
   refused("cross_entropy", {t, Any::integer(1)}, "target");
+  // Those that PyTorch refuses, though one could be made of a number.
+  refused("exp", {Any::real(2.5)}, "input");
+  refused("relu", {Any::integer(2)}, "input");
+  refused("clamp", {Any::boolean(true), Any::integer(0)}, "input");
+  refused("masked_fill", {t, Any::boolean(true), Any::integer(0)}, "mask");
+  refused("where", {Any::boolean(true), t, Any::integer(0)}, "condition");
+  scope.invoke("mean", std::initializer_list<Any>{Any::integer(3)}, nullptr, nullptr, 0, nullptr);
+  EXPECT_EQ(scope.status()->message(), "mean: argument 'input' must be a tensor, got the integer 3");
+  scope.reset();
   scope.invoke("add", std::initializer_list<Any>{t, Any::integer(2)}, nullptr, nullptr, 0, nullptr);
   EXPECT_FALSE(scope.status()) << "a number is an operand as in PyTorch";
 }

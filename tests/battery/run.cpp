@@ -46,6 +46,17 @@ Outcome outcome_of(std::span<Tensor* const> tensors) {
 
 }  // namespace
 
+Any plain(const SampleArg& given) {
+  Any a;
+  if (auto* b = std::get_if<bool>(&given.value)) a = Any::boolean(*b);
+  else if (auto* i = std::get_if<int64_t>(&given.value)) a = Any::integer(*i);
+  else if (auto* f = std::get_if<double>(&given.value)) a = Any::real(*f);
+  else if (auto* s = std::get_if<std::string>(&given.value)) a = Any::string(*s);
+  else if (auto* d = std::get_if<Ints>(&given.value)) a = Any::dims(*d);
+  else if (auto* t = std::get_if<DType>(&given.value)) a.kind = ArgKind::dtype, a.i = 0, a.dtype = *t;
+  return a;
+}
+
 std::vector<Tensor*> invoke(Scope& scope, const Case& c, std::span<Tensor* const> tensors, size_t n_results) {
   std::vector<Any> args;
   size_t next = 0;
@@ -55,12 +66,7 @@ std::vector<Tensor*> invoke(Scope& scope, const Case& c, std::span<Tensor* const
     else if (auto* list = std::get_if<std::vector<TensorSpec>>(&given.value)) {
       a.kind = ArgKind::values, a.count = static_cast<uint32_t>(list->size()), a.ts = tensors.data() + next;
       next += list->size();
-    } else if (auto* b = std::get_if<bool>(&given.value)) a = Any::boolean(*b);
-    else if (auto* i = std::get_if<int64_t>(&given.value)) a = Any::integer(*i);
-    else if (auto* f = std::get_if<double>(&given.value)) a = Any::real(*f);
-    else if (auto* s = std::get_if<std::string>(&given.value)) a = Any::string(*s);
-    else if (auto* d = std::get_if<Ints>(&given.value)) a = Any::dims(*d);
-    else if (auto* t = std::get_if<DType>(&given.value)) a.kind = ArgKind::dtype, a.i = 0, a.dtype = *t;
+    } else a = plain(given);
     args.push_back(a);
   }
   std::vector<Tensor*> out(n_results);

@@ -42,6 +42,8 @@ struct Outcome {
   std::string error;  // empty: it worked
 };
 
+// What is given without a tensor in it; borrowed from the sample.
+Any plain(const SampleArg& given);
 // Calls the op with `tensors` standing for the sample's, in order.
 std::vector<Tensor*> invoke(Scope& scope, const Case& c, std::span<Tensor* const> tensors, size_t n_results);
 size_t result_count(Context& context, const Case& c, const Tensors& tensors);

@@ -38,7 +38,7 @@ static void in_scopes(thunder_context *context)
     thunder_scope_reset(s);
 
     th_add(s, x, NULL);
-    REFUSED(thunder_scope_status(s), THUNDER_INVALID_ARGUMENT, "'other' must be tensor");
+    REFUSED(thunder_scope_status(s), THUNDER_INVALID_ARGUMENT, "'other' must be a tensor or a number");
     thunder_scope_reset(s);
 
     REFUSED(thunder_tensor_status(th_add(NULL, x, x)), THUNDER_INVALID_ARGUMENT, "the scope is NULL");

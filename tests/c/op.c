@@ -188,7 +188,7 @@ static void eagerly(thunder_context *context)
     thunder_scope_reset(s);
     wrong[0] = thunder_any_f64(1);
     thunder_op_invoke(s, "halves", wrong, 1, NULL, NULL, 0, NULL);
-    REFUSED(thunder_scope_status(s), THUNDER_INVALID_ARGUMENT, "halves: argument 'x' must be a tensor, got a plain number");
+    REFUSED(thunder_scope_status(s), THUNDER_INVALID_ARGUMENT, "halves: argument 'x' must be a tensor, got the float 1");
     thunder_scope_reset(s);
     data[0] = 666;
     wrong[0] = thunder_any_tensor(x);

@@ -84,6 +84,25 @@ static thunder_status *wrong_gradient(thunder_scope *s, const thunder_values *in
     return NULL;
 }
 
+static thunder_status *boolean_gradient(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)
+{
+    thunder_tensor *x = thunder_values_tensor(in, 0);
+    (void)user;
+    thunder_values_push_tensor(out, th_gt(s, x, x));
+    return NULL;
+}
+static thunder_status *says_ok(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)
+{
+    (void)s, (void)in, (void)out, (void)user;
+    return thunder_status_create(THUNDER_OK, "fine", 4);
+}
+static thunder_status *fails_with_ok(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)
+{
+    (void)in, (void)out, (void)user;
+    thunder_scope_fail(s, thunder_status_create(THUNDER_OK, "fine", 4));
+    return NULL;
+}
+
 static void refuses_at_registration(thunder_context *context)
 {
     thunder_op_desc d;
@@ -147,6 +166,14 @@ static void refuses_when_called(thunder_context *context)
         { "no_kernel(tensor x) -> tensor", NULL, NULL, lies, THUNDER_UNIMPLEMENTED, "no_kernel: it has no kernel for the CPU" },
         { "misgraded(tensor x, float c=0.0) -> tensor", square_plus, wrong_gradient, NULL, THUNDER_INVALID_ARGUMENT,
             "misgraded: its vjp gives a gradient of f32[] for 'x', which is f32[2]" },
+        { "yes_or_no(tensor x, float c=0.0) -> tensor", square_plus, boolean_gradient, NULL, THUNDER_INVALID_ARGUMENT,
+            "yes_or_no: its vjp gives a gradient of bool[2] for 'x', which is f32[2]" },
+        { "graded_ok(tensor x, float c=0.0) -> tensor", square_plus, says_ok, NULL, THUNDER_CALLBACK,
+            "graded_ok: its vjp: the vjp returned a status whose code is OK" },
+        { "made_ok(tensor x) -> tensor", says_ok, NULL, NULL, THUNDER_CALLBACK,
+            "made_ok: its decomposition: the decomposition returned a status whose code is OK" },
+        { "failed_ok(tensor x) -> tensor", fails_with_ok, NULL, NULL, THUNDER_INVALID_ARGUMENT,
+            "failed_ok: its decomposition: thunder_scope_fail: the status that it was given says OK" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char name[32];

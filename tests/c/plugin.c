@@ -143,6 +143,7 @@ static void refusals(const char *folder)
         { "no_symbol.so", THUNDER_NOT_FOUND, "no_symbol.so: undefined symbol: thunder_plugin_query_v1" },
         { "unresolved.so", THUNDER_NOT_FOUND, "unresolved.so: undefined symbol: plugin_of_nobody" },
         { "failing.so", THUNDER_BACKEND, "plugin 'failing': no licence was found" },
+        { "says_ok.so", THUNDER_CALLBACK, "plugin 'says_ok': its start returned a status whose code is OK" },
         { "refusing.so", THUNDER_FAILED_PRECONDITION, "refusing.so': not on a weekday" },
         { "no_descriptor.so", THUNDER_INVALID_ARGUMENT, "no_descriptor.so' gives no descriptor" },
         { "none.so", THUNDER_NOT_FOUND, "none.so: cannot open shared object file" },

@@ -114,6 +114,9 @@ void watch(size_t wanted, Mode how) {
   watched = true;
 }
 
+Paused::Paused() : was_(watched) { watched = false; }
+Paused::~Paused() { watched = was_; }
+
 Seen stop() {
   watched = false;
   return {allocations, failures};

@@ -17,6 +17,16 @@ struct Seen {
   size_t allocations, failed;
 };
 Seen stop();
+// While one lives, the thread is not watched: to look at what a failure left behind.
+class Paused {
+ public:
+  Paused();
+  ~Paused();
+  Paused(const Paused&) = delete;
+
+ private:
+  bool was_;
+};
 
 // Blocks that were allocated while a thread was watched and are not freed.
 size_t live_blocks();

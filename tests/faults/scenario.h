@@ -97,6 +97,7 @@ struct Scenarios {
 Scenarios basic_scenarios();
 Scenarios compile_scenarios();
 Scenarios module_scenarios();
+Scenarios setter_scenarios();
 Scenarios extend_scenarios();
 
 // A dense f32 tensor with the elements 1, 2, 3 ..., times `scale`.

@@ -251,7 +251,7 @@ int run(const Wanted& wanted) {
   if (progress == MAP_FAILED) return 2;
   Progress all{};
   size_t scenarios = 0;
-  for (const Scenarios& some : {basic_scenarios(), compile_scenarios(), module_scenarios(), extend_scenarios()})
+  for (const Scenarios& some : {basic_scenarios(), compile_scenarios(), module_scenarios(), setter_scenarios(), extend_scenarios()})
     for (size_t i = 0; i < some.count; i++) {
       if (!wanted.wants(some.first[i].name)) continue;
       scenarios++;

@@ -1,6 +1,5 @@
 // Kinds that hold others, or nothing: the user's own Module, Sequential, Identity.
 #include "base/text.h"
-#include "modules/access.h"
 #include "modules/kind.h"
 
 namespace thunder {
@@ -8,7 +7,8 @@ namespace {
 
 void sequential(ModuleCall& c) {
   const Values* at = &c.in;
-  for (auto& child : c.module.children()) at = module_call(c.scope, *child.module, *at);
+  const std::vector<Module::Child> children = c.module.children();  // a forward may add to them
+  for (auto& child : children) at = &c.call(*child.module, *at);
   c.out.assign(*at);
 }
 

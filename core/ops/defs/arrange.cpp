@@ -143,7 +143,7 @@ constexpr OpRow kRows[] = {
              .decompose = pad, .samples = pad_samples}),
     checked({.schema = "copy(tensor input, tensor src) -> tensor", .doc = "src as a tensor of input's shape and dtype; copy_ stores it.",
              .decompose = filled_from, .vjp = filled_from_vjp, .samples = copy_samples, .tags = kInplace}),
-    checked({.schema = "fill(tensor input, tensor value) -> tensor",
+    checked({.schema = "fill(tensor input, tensor|number value) -> tensor",
              .doc = "A tensor of input's shape and dtype with one value; fill_ stores it.", .decompose = fill,
              .vjp = filled_from_vjp, .samples = fill_samples, .tags = kInplace}),
     checked({.schema = "contiguous(tensor input) -> tensor", .doc = "The input itself if it is dense, else a dense copy.",

@@ -6,7 +6,6 @@
 namespace thunder {
 namespace {
 
-bool is_number(const Arg& a) { return a.kind == ArgKind::integer || a.kind == ArgKind::real || a.kind == ArgKind::boolean; }
 DType dtype_of(const Arg& number) {
   return number.kind == ArgKind::real ? DType::f32 : number.kind == ArgKind::integer ? DType::i64 : DType::boolean;
 }
@@ -131,20 +130,20 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 }
 
 constexpr OpRow kRows[] = {
-    row("full(int[] size, tensor fill_value, dtype? dtype=None, device? device=None) -> tensor",
+    row("full(int[] size, tensor|number fill_value, dtype? dtype=None, device? device=None) -> tensor",
         "A tensor filled with one value; of the value's dtype unless one is given.", full_op, fills),
     row("zeros(int[] size, dtype? dtype=None, device? device=None) -> tensor", "A tensor of zeros; f32 unless a dtype is given.", constant<0>,
         sizes),
     row("ones(int[] size, dtype? dtype=None, device? device=None) -> tensor", "A tensor of ones; f32 unless a dtype is given.", constant<1>,
         sizes),
-    row("full_like(tensor input, tensor fill_value, dtype? dtype=None, device? device=None) -> tensor",
+    row("full_like(tensor input, tensor|number fill_value, dtype? dtype=None, device? device=None) -> tensor",
         "A tensor of input's size filled with one value; of input's dtype unless one is given.", [](Call& c) { return like(c, c.args[1], 2); },
         full_likes),
     row("zeros_like(tensor input, dtype? dtype=None, device? device=None) -> tensor", "A tensor of zeros of input's size and dtype.",
         constant_like<0>, likes),
     row("ones_like(tensor input, dtype? dtype=None, device? device=None) -> tensor", "A tensor of ones of input's size and dtype.",
         constant_like<1>, likes),
-    row("arange(tensor start, tensor? end=None, tensor step=1, dtype? dtype=None, device? device=None) -> tensor",
+    row("arange(tensor|number start, tensor|number? end=None, tensor|number step=1, dtype? dtype=None, device? device=None) -> tensor",
         "start, start + step ... up to but not including end; one number alone is the end. Integers give i64, others f32.", arange, ranges),
 };
 

@@ -5,9 +5,14 @@
 namespace thunder {
 namespace {
 
-TensorType drawn(const Call& c, size_t shape, DType dtype) {
+const TensorType& state_type(const Call& c) {
   const TensorType& state = c.type(0);
   c.require(state.dtype == DType::i64 && state.rank() == 1 && state.shape[0] == Dim(2), "state must be i64[2] {seed, calls}; ", c.types());
+  return state;
+}
+
+TensorType drawn(const Call& c, size_t shape, DType dtype) {
+  const TensorType& state = state_type(c);
   c.require(c.integer(1) >= 0, "ordinal must not be negative, got ", c.integer(1));
   TensorType t;
   t.device = state.device;
@@ -59,7 +64,7 @@ Status* advance(const Kernel& k) {
   const auto* in = k.in[0].as<int64_t>();
   auto* out = k.out[0].as<int64_t>();
   out[0] = in[0];
-  out[k.out[0].strides[0]] = in[k.in[0].strides[0]] + 1;
+  out[k.out[0].strides[0]] = static_cast<int64_t>(static_cast<uint64_t>(in[k.in[0].strides[0]]) + 1);  // wraps around
   return nullptr;
 }
 
@@ -67,7 +72,7 @@ constexpr std::string_view kNoGradient = "the state is made of integers";
 
 constexpr OpRow kRows[] = {
     checked({.schema = "prims.advance_random(tensor state) -> tensor", .doc = "The random state {seed, calls} after one more call.",
-             .meta = same_meta, .reference = advance, .nondiff = kNoGradient}),
+             .meta = [](const Call& c, Types& out) { out.push(state_type(c)); }, .reference = advance, .nondiff = kNoGradient}),
     checked({.schema = "prims.philox_uniform(tensor state, int ordinal, int[] shape, dtype dtype) -> tensor",
              .doc = "Uniform in [0, 1): 24 bits of Philox4x32-10 for f32, 53 for f64, 8 for bf16.", .meta = real_draw_meta,
              .reference = uniform_kernel, .nondiff = kNoGradient, .tags = kRandom}),

@@ -261,5 +261,21 @@ TEST(ThreadPool, uses_the_hosts_threads) {
   EXPECT_EQ(backwards.destroyed, 2);
 }
 
+TEST(ThreadPool, turns_what_a_hosts_pool_throws_into_a_status) {
+  ThreadPool pool(2);
+  for (auto* run : {+[](size_t, void (*)(size_t, void*), void*, void*) { throw 7; },
+                    +[](size_t parts, void (*part)(size_t, void*), void* arg, void*) {
+                      while (parts-- > 0) part(parts, arg);
+                      throw std::runtime_error("no more work");
+                    }}) {
+    pool.use({run, 4, nullptr, nullptr});
+    const auto failure = Ref<Status>::adopt(
+        pool.parallel_for(8, 1, [](int64_t, int64_t, void*) -> Status* { return new Status(Code::backend, "a part"); }, nullptr));
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->code(), Code::callback);
+    EXPECT_NE(failure->message().find("the host's thread pool threw"), std::string::npos) << failure->message();
+  }
+}
+
 }  // namespace
 }  // namespace thunder

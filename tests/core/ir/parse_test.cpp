@@ -18,7 +18,7 @@ using tests::tensor_type;
 const Registry& registry() {
   static const Registry* all = [] {
     auto* r = new Registry;
-    r->add({.schema = "kinds(tensor x, tensor? y=None, tensor[] many=[], int n=-3, float f=0.5, bool flag=False, str text='a', int[]? "
+    r->add({.schema = "kinds(tensor x, tensor|number? y=None, tensor[] many=[], int n=-3, float f=0.5, bool flag=False, str text='a', int[]? "
                       "dims=None, float[] reals=[], dtype? dtype=None, device? device=None) -> tensor",
             .doc = "One argument of each kind.",
             .meta = [](const Call& c, Types& out) { out.push(c.type(0)); },
@@ -162,6 +162,10 @@ TEST(Parse, says_where_and_why_it_refuses) {
       {"", "trace:1:1: expected '-- libthunder trace 1: ', got the end of the line"},
       {"-- libthunder trace 2: f (1 ms)\n", "trace:1:1: expected '-- libthunder trace 1: '"},
       {"-- libthunder trace 1: f (one ms)\n", "expected a number of milliseconds, got 'one'"},
+      {"-- libthunder trace 1: f ( ms)\n", "expected a number of milliseconds, got ''"},
+      {"-- libthunder trace 1: f (nan ms)\n", "expected a number of milliseconds, got 'nan'"},
+      {"-- libthunder trace 1: f (-1 ms)\n", "expected a number of milliseconds, got '-1'"},
+      {"-- libthunder trace 1: f (1e999 ms)\n", "expected a number of milliseconds, got '1e999'"},
       {"-- libthunder trace 1: f (1 ms)\n", "trace:2:1: the text ends too early"},
       {chunk("  return\n", "-- q[1]: f32[]\n"), "trace:2:4: expected a value such as i[1]"},
       {chunk("  return\n", "-- i[0]: f32[]\n"), "places count from 1"},

@@ -30,7 +30,7 @@ TEST(Schema, keeps_names_kinds_and_defaults) {
 
 TEST(Schema, reads_every_kind_of_default) {
   auto s = parse_schema(
-      "x(int a=-3, float b=1e-05, float c=2, str d='it', int[] e=[1, -2], int[] f=[], tensor g=1) -> tensor[]");
+      "x(int a=-3, float b=1e-05, float c=2, str d='it', int[] e=[1, -2], int[] f=[], tensor|number g=1) -> tensor[]");
   const Dim two[] = {1, -2};
   EXPECT_TRUE(same(s.params[0].fallback, Arg::integer(-3)));
   EXPECT_TRUE(same(s.params[1].fallback, Arg::real(1e-5)));
@@ -40,6 +40,16 @@ TEST(Schema, reads_every_kind_of_default) {
   EXPECT_EQ(s.params[5].fallback.count, 0u);
   EXPECT_TRUE(same(s.params[6].fallback, Arg::integer(1)));
   EXPECT_TRUE(s.variadic());
+}
+
+TEST(Schema, says_where_a_number_may_stand_for_a_tensor) {
+  const Schema s = parse_schema("x(tensor a, tensor|number b, tensor|number? c=None, int d) -> tensor");
+  const bool numbers[] = {false, true, true, false};
+  for (size_t i = 0; i < 4; i++) EXPECT_EQ(s.params[i].number, numbers[i]) << i;
+  for (size_t i = 0; i < 3; i++) EXPECT_EQ(s.params[i].kind, ParamKind::tensor) << i;
+  EXPECT_TRUE(s.params[2].optional);
+  EXPECT_THROW(parse_schema("x(tensor a=1) -> tensor"), Error) << "a default that the kind refuses";
+  EXPECT_THROW(parse_schema("x(int|number a) -> tensor"), Error);
 }
 
 TEST(Schema, gives_each_default_list_its_own_kind) {

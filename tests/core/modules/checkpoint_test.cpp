@@ -112,6 +112,7 @@ struct Training {
     Options o;
     o.set("T_max", Any::integer(20));
     schedule = make<Schedule>(test.environment, "CosineAnnealingLR", optimizer, &o);
+    schedule->start();
     position = test.integers({}, {0});
     whole = test.module("Module");
     whole->add("model", net);

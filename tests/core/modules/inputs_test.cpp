@@ -70,8 +70,8 @@ TEST_F(Inputs, are_refused_as_arguments_of_ops_are) {
   refused([&](Values& in) { in.push(one), in.push(two), in.push(Any::boolean(false)), in.push(one); },
           "at most 3 arguments, got 4");
   refused([&](Values& in) { in.push(one), in.push(two), in.push(Any::integer(1)); },
-          "'negated' must be bool, got an integer");
-  refused([&](Values& in) { in.push(one), in.push(Any::integer(1)); }, "'y' must be a tensor, got a number");
+          "'negated' must be bool, got the integer 1");
+  refused([&](Values& in) { in.push(one), in.push(Any::integer(1)); }, "'y' must be a tensor or None, got the integer 1");
   refused(
       [&](Values& in) {
         in.push(one);

@@ -47,7 +47,7 @@ TEST_F(Losses, refuse_what_makes_no_sense) {
   EXPECT_EQ(thrown([&] { module("MSELoss", {Any::string("avg")}); }),
             "MSELoss: reduction must be 'mean', 'sum' or 'none', got 'avg'");
   EXPECT_EQ(thrown([&] { module("NLLLoss", {Any::real(1)}); }),
-            "NLLLoss: argument 'weight' must be a tensor, got a number");
+            "NLLLoss: argument 'weight' must be a tensor or None, got the float 1");
   EXPECT_FALSE(eager(module("MSELoss"), {x}));
   EXPECT_NE(error.find("MSELoss: argument 'target' is missing"), std::string::npos) << error;
 }

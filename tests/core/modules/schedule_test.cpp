@@ -19,6 +19,7 @@ struct Schedules : Modules {
     for (auto& [name, value] : options) o.set(name, value);
     auto opt = optimizer();
     Schedule schedule(environment, kind, opt, &o);
+    schedule.start();
     std::vector<double> out{opt->get_f64("lr")};
     for (int i = 1; i < steps; i++) {
       schedule.step();
@@ -65,6 +66,7 @@ TEST_F(Schedules, keep_their_position_in_their_state) {
   Options o;
   o.set("gamma", Any::real(0.5));
   Schedule schedule(environment, "ExponentialLR", opt, &o);
+  schedule.start();
   schedule.step();
   EXPECT_EQ(*reinterpret_cast<double*>(schedule.state()->find_tensor("step")->tensor->data()), 1);
   EXPECT_EQ(*reinterpret_cast<double*>(schedule.state()->find_tensor("base_lr")->tensor->data()), 0.8);

@@ -1,0 +1,87 @@
+// A forward ends at the first error, wherever among its ops that is: nothing is computed from results that there are not.
+#include <map>
+
+#include "fixture.h"
+
+namespace thunder {
+namespace {
+
+// An eager scope in which one argument of an op, counted over all of a forward, cannot be read.
+class FailingScope : public EagerScope {
+ public:
+  FailingScope(ScopeEnvironment environment, bool taped, int fails_at)
+      : EagerScope(std::move(environment), taped), fails_at_(fails_at) {}
+  ValueId enter(Tensor* t) override {
+    if (entered_++ == fails_at_) throw Error(Code::out_of_memory, cat("no memory for argument ", fails_at_));
+    return EagerScope::enter(t);
+  }
+  int entered() const { return entered_; }
+
+ private:
+  const int fails_at_;
+  int entered_ = 0;
+};
+
+struct Forwards : Modules {
+  struct Case {
+    Ref<Module> module;
+    std::vector<Ref<Tensor>> in;
+  };
+  std::vector<int64_t> three{3, 3}, width{6};
+
+  std::multimap<std::string_view, Case> cases() {
+    std::multimap<std::string_view, Case> all;
+    const auto add = [&](std::string_view kind, std::vector<Any> args, std::vector<Ref<Tensor>> in) {
+      all.emplace(kind, Case{module(kind, std::move(args)), std::move(in)});
+    };
+    const Ref<Tensor> x = wave({4, 6}), image = wave({2, 3, 6, 6}), labels = integers({4}, {0, 5, 2, 1});
+    for (auto* kind : {"Identity", "ReLU", "GELU", "SiLU", "Sigmoid", "Tanh"}) add(kind, {}, {x});
+    add("Softmax", {Any::integer(-1)}, {x});
+    add("Dropout", {}, {x});
+    add("Conv2d", {Any::integer(3), Any::integer(2), Any::dims(three)}, {image});
+    add("MaxPool2d", {Any::dims(three)}, {image});
+    add("Flatten", {}, {image});
+    add("Linear", {Any::integer(6), Any::integer(5)}, {x});
+    add("Embedding", {Any::integer(9), Any::integer(3)}, {labels});
+    add("CrossEntropyLoss", {}, {x, labels});
+    add("NLLLoss", {}, {x, labels});
+    add("MSELoss", {}, {x, x});
+    add("LayerNorm", {Any::dims(width)}, {x});
+    add("RMSNorm", {Any::dims(width)}, {x});
+    add("BatchNorm2d", {Any::integer(3)}, {image});
+    const Ref<Tensor> words = wave({5, 2, 6}), keys = wave({4, 2, 6}, 1);
+    for (const bool bias_kv : {false, true}) {
+      const std::vector<Any> args{Any::integer(6), Any::integer(2), Any::real(0.5), Any::boolean(true), Any::boolean(bias_kv), Any::boolean(bias_kv)};
+      add("MultiheadAttention", args, {words, words, words});
+      add("MultiheadAttention", args, {words, keys, keys});
+      add("MultiheadAttention", args, {wave({5, 6}), wave({4, 6}), wave({4, 6})});
+    }
+    all.emplace("Sequential", Case{sequential({module("Linear", {Any::integer(6), Any::integer(6)}), module("LayerNorm", {Any::dims(width)}),
+                                               sequential({module("GELU"), module("Dropout")})}), {x}});
+    return all;
+  }
+};
+
+TEST_F(Forwards, end_at_the_first_op_that_fails) {
+  const auto all = cases();
+  for (auto& kind : environment.kinds->all())
+    EXPECT_TRUE(!kind->forward || all.contains(kind->name())) << kind->name() << " has a forward and no case";
+  int tried = 0;
+  for (const auto& [kind, given] : all)
+    for (const bool taped : {false, true})
+      for (int at = 0;; at++, tried++) {
+        SCOPED_TRACE(cat(kind, ", argument ", at));
+        FailingScope scope(context->scope_environment(), taped, at);
+        Values in;
+        for (auto& t : given.in) in.push(t);
+        module_call(scope, *given.module, in);
+        if (!scope.status()) break;
+        const std::string& message = scope.status()->message();
+        EXPECT_NE(message.find(cat("no memory for argument ", at)), message.npos) << message;
+        EXPECT_EQ(scope.entered(), at + 1);
+      }
+  EXPECT_GT(tried, 150);
+}
+
+}  // namespace
+}  // namespace thunder
