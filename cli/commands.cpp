@@ -1,10 +1,12 @@
 // Commands run in a Lua state with the layer in it.
 #include "commands.h"
 
+#include "interrupt.h"
 #include "line_editor.h"
 #include "repl.h"
 #include "traceback.h"
 
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 
@@ -71,9 +73,10 @@ int run(Script script) {
   lua_pushcfunction(L, add_traceback);
   lua_pushcfunction(L, run_in_state);
   lua_pushlightuserdata(L, &script);
-  const int failed = lua_pcall(L, 1, 0, 1);
+  const int failed = script.file ? call_interruptibly(L, 1, 0, 1, true) : lua_pcall(L, 1, 0, 1);
   if (failed) std::fprintf(stderr, "thunder: %s\n", lua_tostring(L, -1));
   lua_close(L);
+  if (failed && was_interrupted()) std::raise(SIGINT);  // a shell that runs a loop of scripts ends it, too
   return failed ? 1 : 0;
 }
 

@@ -76,18 +76,18 @@ void Compiled::check_inputs(const Inputs& in) const {
   }
 }
 
-inline const Entry* Compiled::lookup(const Inputs& in, std::unique_ptr<Entry>& own) {
+inline const Entry* Compiled::lookup(const Inputs& in, std::unique_ptr<Entry>& own, InterruptCheck& check) {
   if (const Entry* entry = cache_.find(in)) [[likely]]
     return entry;
-  return compile(in, own);
+  return compile(in, own, check);
 }
 
-const Entry* Compiled::compile(const Inputs& in, std::unique_ptr<Entry>& own) {
+const Entry* Compiled::compile(const Inputs& in, std::unique_ptr<Entry>& own, InterruptCheck& check) {
   check_inputs(in);  // no key has what it refuses
-  if (in.values) return compile(*in.values, own);
+  if (in.values) return compile(*in.values, own, check);
   Values values;
   for (size_t i = 0; i < in.count; i++) values.push(Ref<Tensor>(in.tensors[i]));
-  return compile(values, own);
+  return compile(values, own, check);
 }
 
 // Whether one more program may be kept; else warns once, or throws.
@@ -117,7 +117,7 @@ class Compiling {
 
 }  // namespace
 
-const Entry* Compiled::compile(const Values& values, std::unique_ptr<Entry>& own) {
+const Entry* Compiled::compile(const Values& values, std::unique_ptr<Entry>& own, InterruptCheck& check) {
   const Inputs in{&values, nullptr, values.size()};
   // One compile a function at a time: whoever waited finds the entry that the first one made.
   require(compiler_.load(std::memory_order_relaxed) != std::this_thread::get_id(), function_->name(),
@@ -127,7 +127,7 @@ const Entry* Compiled::compile(const Values& values, std::unique_ptr<Entry>& own
   if (const Entry* entry = cache_.find(in)) return entry;
   const std::string why = cache_.why_not(in, values.paths());
   const bool keep = below_limit(why);
-  auto entry = compile_entry(*context_, *function_, *options_, values, keep ? Effort::full : Effort::least);
+  auto entry = compile_entry(*context_, *function_, *options_, values, keep ? Effort::full : Effort::least, check);
   misses_++;
   trace_ns_ += static_cast<uint64_t>(entry->trace_ms * 1e6);
   transform_ns_ += static_cast<uint64_t>(entry->transform_ms * 1e6);
@@ -154,7 +154,8 @@ Status* Compiled::prepare(const Values& in) noexcept {
   return guarded([&]() -> Status* {
     check_values(in);
     std::unique_ptr<Entry> own;
-    lookup({&in, nullptr, in.size()}, own);
+    InterruptCheck check(context_->interrupts());
+    lookup({&in, nullptr, in.size()}, own, check);
     if (!own) apart_++;
     return nullptr;
   });
@@ -165,9 +166,10 @@ Status* Compiled::call(const Values& in, Values& out, void* stream) noexcept {
     check_values(in);
     Inputs inputs{&in, nullptr, in.size()};
     std::unique_ptr<Entry> own;
-    const Entry& entry = *lookup(inputs, own);
+    InterruptCheck check(context_->interrupts());
+    const Entry& entry = *lookup(inputs, own, check);
     ResultTensors results;
-    if (Status* failed = run(entry, inputs, &out, results, stream)) return failed;
+    if (Status* failed = run(entry, inputs, &out, results, check, stream)) return failed;
     fill_results(entry, results, out);
     return nullptr;
   });
@@ -177,11 +179,12 @@ Status* Compiled::call_tensors(Tensor* const* in, size_t n_in, Tensor** out, siz
   return guarded([&]() -> Status* {
     Inputs inputs{nullptr, in, n_in};
     std::unique_ptr<Entry> own;
-    const Entry& entry = *lookup(inputs, own);
+    InterruptCheck check(context_->interrupts());
+    const Entry& entry = *lookup(inputs, own, check);
     ResultTensors results;
     const size_t tensors = entry.program->plan().outputs.size();
     require(n_out <= tensors, function_->name(), ": returns ", tensors, " tensors, ", n_out, " were asked for");
-    if (Status* failed = run(entry, inputs, nullptr, results, nullptr)) return failed;
+    if (Status* failed = run(entry, inputs, nullptr, results, check, nullptr)) return failed;
     for (size_t i = 0; i < n_out; i++) out[i] = results.take(i).detach();
     return nullptr;
   });

@@ -139,6 +139,16 @@ thunder_status *status_of_exception(thunder_status *status)
     return status;
 }
 
+thunder_status *check_signals(void *unused)
+{
+    (void)unused;
+    if (!python_is_alive()) return NULL;
+    const PyGILState_STATE state = PyGILState_Ensure();
+    thunder_status *status = PyErr_CheckSignals() ? status_of_exception(NULL) : NULL;
+    PyGILState_Release(state);
+    return status;
+}
+
 int open_errors(PyObject *module)
 {
     error_type = PyErr_NewExceptionWithDoc(
