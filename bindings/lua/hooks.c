@@ -1,4 +1,5 @@
-/* What the library asks of a Lua state that owns its context: whether something is to be interrupted. */
+/* What the library says to a Lua state that owns its context, and asks of it: warnings, and whether to interrupt. */
+#include <stdio.h>
 #include <string.h>
 
 #include "lua/layer.h"
@@ -56,10 +57,21 @@ static thunder_status *check_interrupts(void *user)
     return status;
 }
 
+/* ---- the log ---- */
+
+enum { WARNING = 2 };
+
+/* On any thread, so that no Lua code can have it. */
+static void show_warning(int32_t level, const char *component, const char *text, size_t bytes, void *user)
+{
+    (void)component, (void)bytes, (void)user;
+    if (level >= WARNING) fprintf(stderr, "thunder: warning: %s\n", text);
+}
+
 static void destroy(void *user) { layer_release(user); }
 
 thunder_hooks layer_hooks(layer *self)
 {
-    return (thunder_hooks){.size = sizeof(thunder_hooks), .user = layer_retain(self),
+    return (thunder_hooks){.size = sizeof(thunder_hooks), .user = layer_retain(self), .log = show_warning,
                            .destroy = destroy, .check_interrupts = check_interrupts};
 }
