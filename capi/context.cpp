@@ -3,6 +3,8 @@
 
 #include <atomic>
 
+#include "capi/callback.h"
+
 using namespace thunder;
 using namespace thunder::capi;
 
@@ -33,6 +35,14 @@ struct Hooks {
     auto* self = static_cast<Hooks*>(user);
     self->hooks.log(level, component, text, bytes, self->hooks.user);
   }
+  static Status* check_interrupts(void* user) {
+    auto* self = static_cast<Hooks*>(user);
+    Status* answer = nullptr;
+    Status* failed = guarded("check_interrupts", [&] {
+      answer = called("check_interrupts", [self] { return self->hooks.check_interrupts(self->hooks.user); }).detach();
+    });
+    return failed ? failed : answer;
+  }
   static void destroy(void* user) { static_cast<Hooks*>(user)->done(); }
 };
 
@@ -44,6 +54,7 @@ Ref<Context> create(const thunder_hooks& given) {
   ContextHooks ours;
   if (given.allocate) ours.allocator = {Hooks::allocate, Hooks::deallocate, hooks};
   if (given.log) ours.log = Hooks::log;
+  if (given.check_interrupts) ours.check_interrupts = Hooks::check_interrupts;
   ours.user = hooks;
   ours.destroy = Hooks::destroy;
   try {
@@ -79,6 +90,10 @@ thunder_status* thunder_context_create(const thunder_hooks* hooks, thunder_conte
 
 thunder_context* thunder_context_retain(thunder_context* context) noexcept { return retained(context); }
 void thunder_context_release(thunder_context* context) noexcept { released(context); }
+
+void thunder_context_interrupt(thunder_context* context) noexcept {
+  if (context) core(context)->interrupts().request();
+}
 
 thunder_tensor* thunder_context_random(thunder_context* context) noexcept {
   return handle(context ? core(context)->random().get() : lasting_failure(Lasting::no_context));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "capi/options.h"
+#include "jit/doctor.h"
 #include "jit/pipeline.h"
 #include "modules/optimizer.h"
 #include "modules/schedule.h"
@@ -151,6 +152,16 @@ void describe_machine(Context& context, cJSON* array) {
     add_text(o, name, cat(uint64_t{value}));
 }
 
+void describe_installation(Context& context, cJSON* array) {
+  constexpr std::string_view states[] = {"works", "missing", "fails"};
+  for (const Finding& finding : examine(context)) {
+    cJSON* o = add_object(array);
+    add_text(o, "name", finding.name);
+    add_text(o, "state", states[static_cast<size_t>(finding.state)]);
+    add_text(o, "text", finding.text);
+  }
+}
+
 void describe_passes(Context& context, cJSON* array) {
   for (const PipelineRow& row : pipeline()) {
     cJSON* o = add_object(array);
@@ -213,6 +224,7 @@ constexpr Subject kSubjects[] = {
     {"executors", describe_executors},
     {"unavailable_executors", describe_unavailable},
     {"machine", describe_machine},
+    {"installation", describe_installation},
     {"passes", describe_passes},
     {"memory", describe_memory},
 };

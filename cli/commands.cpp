@@ -1,10 +1,12 @@
 // Commands run in a Lua state with the layer in it.
 #include "commands.h"
 
+#include "interrupt.h"
 #include "line_editor.h"
 #include "repl.h"
 #include "traceback.h"
 
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 
@@ -21,16 +23,14 @@ print((require "thunder").help(... or ""))
 
 constexpr const char* kDoctor = R"lua(
 local th = require "thunder"
-print("thunder    " .. th.version)
-print("lua        " .. _VERSION)
-local names = {}
-for _, executor in ipairs(th.executors()) do names[#names + 1] = executor.name end
-print("executors  " .. table.concat(names, ", "))
-print("ops        " .. #th.ops())
-local f = th.compile(function(a, b) return a + b end)
-local sum = f(th.tensor { 1.0, 2.0 }, th.tensor { 3.0, 4.0 })
-assert(sum[1]:item() == 4 and sum[2]:item() == 6, "a compiled addition gives a wrong result")
-print("compile    works")
+local function row(name, text, state) print(("%-13s %s%s"):format(name, state == "works" and "" or state .. ": ", text)) end
+row("thunder", ("%s, %s, %d ops"):format(th.version, _VERSION, #th.ops()), "works")
+local failed = false
+for _, found in ipairs(th.installation()) do
+  row(found.name, found.text, found.state)
+  failed = failed or found.state == "fails"
+end
+if failed then os.exit(1, true) end
 )lua";
 
 struct Script {
@@ -71,9 +71,10 @@ int run(Script script) {
   lua_pushcfunction(L, add_traceback);
   lua_pushcfunction(L, run_in_state);
   lua_pushlightuserdata(L, &script);
-  const int failed = lua_pcall(L, 1, 0, 1);
+  const int failed = script.file ? call_interruptibly(L, 1, 0, 1, true) : lua_pcall(L, 1, 0, 1);
   if (failed) std::fprintf(stderr, "thunder: %s\n", lua_tostring(L, -1));
   lua_close(L);
+  if (failed && was_interrupted()) std::raise(SIGINT);  // a shell that runs a loop of scripts ends it, too
   return failed ? 1 : 0;
 }
 

@@ -1,9 +1,11 @@
 #include "line_editor.h"
 
+#include "interrupt.h"
 #include "traceback.h"
 
 #if THUNDER_WITH_LUA
 #include <dlfcn.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -19,7 +21,9 @@ namespace {
 struct Editor {
   using Generator = char* (*)(const char* text, int state);
   using Complete = char** (*)(const char* text, int start, int end);
-  char* (*readline)(const char* prompt) = nullptr;
+  void (*install)(const char* prompt, void (*take)(char* line)) = nullptr;
+  void (*read_char)() = nullptr;
+  void (*remove)() = nullptr;
   int (*add_history)(const char* line) = nullptr;
   int (*read_history)(const char* path) = nullptr;
   int (*write_history)(const char* path) = nullptr;
@@ -32,7 +36,8 @@ struct Editor {
     void* library = dlopen("libedit.so.2", RTLD_LAZY | RTLD_LOCAL);
     if (!library) return false;
     const auto find = [library](const char* name, auto& to) { return (to = reinterpret_cast<std::decay_t<decltype(to)>>(dlsym(library, name))) != nullptr; };
-    return find("readline", readline) && find("add_history", add_history) && find("read_history", read_history) &&
+    return find("rl_callback_handler_install", install) && find("rl_callback_read_char", read_char) &&
+           find("rl_callback_handler_remove", remove) && find("add_history", add_history) && find("read_history", read_history) &&
            find("write_history", write_history) && find("rl_completion_matches", matches) && find("rl_attempted_completion_function", complete) &&
            find("rl_basic_word_break_characters", word_breaks) && find("rl_completion_append_character", append);
   }
@@ -41,7 +46,7 @@ struct Editor {
 Editor editor;
 bool edits = false;
 char* history = nullptr;       // path
-lua_State* at_work = nullptr;  // what an interrupt stops, and completion asks
+lua_State* at_work = nullptr;  // what completion asks
 int completer = LUA_NOREF;
 
 // ---- completion ----
@@ -64,40 +69,114 @@ char** complete_word(const char* text, int, int) {
   return found;
 }
 
-// ---- interrupts ----
+// ---- a line ----
 
-void raise_interrupt(lua_State* L, lua_Debug*) {
-  lua_sethook(L, nullptr, 0, 0);
-  luaL_error(L, "interrupted");
+volatile std::sig_atomic_t cleared = 0;  // Ctrl-C at the prompt
+char* typed = nullptr;
+bool done = false;
+
+void clear(int) { cleared = 1; }
+void take(char* line) {
+  typed = line, done = true;
+  editor.remove();
 }
-void on_interrupt(int) { lua_sethook(at_work, raise_interrupt, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1); }
+
+// While it lives, an interrupt is noted, and arrives in `wait` alone.
+class Waiting {
+ public:
+  Waiting() {
+    sigset_t interrupts;
+    sigemptyset(&interrupts);
+    sigaddset(&interrupts, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &interrupts, &mask_);
+    sigaction(SIGINT, nullptr, &before_);
+    take_over();
+  }
+  ~Waiting() {
+    sigaction(SIGINT, &before_, nullptr);
+    pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
+  }
+  Waiting(const Waiting&) = delete;
+  // Again when the editor has begun a line: it has handlers of its own.
+  void take_over() const {
+    struct sigaction ours {};
+    ours.sa_handler = clear;
+    if (before_.sa_handler != SIG_IGN) sigaction(SIGINT, &ours, nullptr);
+  }
+  // For input; false: there will be none.
+  bool wait() const {
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    return ppoll(&input, 1, nullptr, &mask_) < 0 || input.revents & POLLIN;
+  }
+
+ private:
+  sigset_t mask_;
+  struct sigaction before_ {};
+};
+
+enum class Read { line, end, interrupted };
+
+Read edit_line(const char* prompt) {
+  const Waiting waiting;
+  typed = nullptr, done = false, cleared = 0;
+  editor.install(prompt, take);
+  waiting.take_over();
+  while (!done) {
+    const bool more = waiting.wait();
+    if (more && !cleared) {
+      editor.read_char();
+      continue;
+    }
+    editor.remove();
+    std::fputs(cleared ? "^C\n" : "", stdout);
+    return cleared ? Read::interrupted : Read::end;
+  }
+  return typed ? Read::line : Read::end;
+}
 
 // ---- the module ----
 
-int read_plain(lua_State* L) {
+// Without an editor the terminal's own line is what Ctrl-C clears.
+Read read_plain(lua_State* L) {
+  struct sigaction ours {}, before {};
+  sigaction(SIGINT, nullptr, &before);
+  ours.sa_handler = clear;  // without SA_RESTART: it ends the read
+  cleared = 0;
+  if (before.sa_handler != SIG_IGN) sigaction(SIGINT, &ours, nullptr);
   luaL_Buffer line;
   luaL_buffinit(L, &line);
   int c, read = 0;
   while ((c = std::getc(stdin)) != EOF && c != '\n') luaL_addchar(&line, static_cast<char>(c)), read++;
+  sigaction(SIGINT, &before, nullptr);
   luaL_pushresult(&line);
-  if (c == EOF && !read) lua_pushnil(L);
-  return 1;
+  if (c != EOF || read) return Read::line;
+  if (!cleared) return Read::end;
+  std::clearerr(stdin);
+  std::fputs("\n", stdout);
+  return Read::interrupted;
 }
 
 int read_line(lua_State* L) {
   const char* prompt = luaL_checkstring(L, 1);
-  if (!edits) {
-    if (isatty(0)) std::fputs(prompt, stdout), std::fflush(stdout);
-    return read_plain(L);
+  Read read;
+  if (edits) {
+    at_work = L;
+    read = edit_line(prompt);
+    if (read == Read::line) {
+      lua_pushstring(L, typed);
+      if (*typed) editor.add_history(typed);
+      if (*typed && history) editor.write_history(history);
+      std::free(typed);
+    }
+    if (read == Read::end) std::fputs("\n", stdout);
+  } else {
+    if (isatty(STDIN_FILENO)) std::fputs(prompt, stdout), std::fflush(stdout);
+    read = read_plain(L);
   }
-  at_work = L;
-  char* line = editor.readline(prompt);
-  if (!line) return std::fputs("\n", stdout), lua_pushnil(L), 1;
-  lua_pushstring(L, line);
-  if (*line) editor.add_history(line);
-  if (*line && history) editor.write_history(history);
-  std::free(line);
-  return 1;
+  if (read == Read::line) return 1;
+  lua_pushnil(L);
+  lua_pushboolean(L, read == Read::interrupted);
+  return 2;
 }
 
 int complete(lua_State* L) {
@@ -119,11 +198,7 @@ int call(lua_State* L) {
   lua_settop(L, 1);
   lua_pushcfunction(L, add_traceback);
   lua_insert(L, 1);
-  at_work = L;
-  const auto before = std::signal(SIGINT, on_interrupt);
-  const bool ok = lua_pcall(L, 0, LUA_MULTRET, 1) == LUA_OK;
-  std::signal(SIGINT, before);
-  lua_sethook(L, nullptr, 0, 0);
+  const bool ok = call_interruptibly(L, 0, LUA_MULTRET, 1, false) == LUA_OK;
   lua_pushboolean(L, ok);
   lua_replace(L, 1);
   return lua_gettop(L);

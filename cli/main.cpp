@@ -17,7 +17,7 @@ struct Command {
 constexpr Command kCommands[] = {
     {"run", "run FILE.lua [ARGUMENT...]", "run a Lua script; its arguments are in `arg`", run_script},
     {"ops", "ops [TEXT]", "list the ops, layers, optimisers, schedules and options whose name holds TEXT", list_ops},
-    {"doctor", "doctor", "say what this installation has, and compile something small", examine_installation},
+    {"doctor", "doctor", "say what this installation has, and what is missing and why; compile and run a kernel", examine_installation},
 };
 
 void print_help(std::FILE* to) {

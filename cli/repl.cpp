@@ -62,16 +62,18 @@ local function command_of(text)
   if word == "?" or rest:match("^[%w_.]+$") then return function() print(th.help(rest)) end end
 end
 
--- An expression is a chunk that returns it. A chunk that only ends too early is read on.
+-- An expression is a chunk that returns it. A chunk that only ends too early is read on; an interrupt clears all of it.
 local function read_chunk()
-  local text = line.read("> ")
+  local text, interrupted = line.read("> ")
+  if interrupted then return read_chunk() end
   if not text then return nil end
   local chunk = command_of(text) or load("return " .. text, "=input", "t")
   local message
   while not chunk do
     chunk, message = load(text, "=input", "t")
     if chunk or not message:find("near <eof>$") then break end
-    local more = line.read(">> ")
+    local more, cleared = line.read(">> ")
+    if cleared then return read_chunk() end
     if not more then break end
     text = text .. "\n" .. more
   end

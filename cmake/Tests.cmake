@@ -103,14 +103,27 @@ foreach(script ${scripts})
     list(APPEND lua_tests stock_lua_${name})
   endif()
 endforeach()
+# The linker's auditing and sanitizers do not go together.
+if(NOT THUNDER_SANITIZE)
+  add_library(hide_libraries MODULE ${CMAKE_SOURCE_DIR}/tests/support/hide_libraries.c)
+  target_link_libraries(hide_libraries PRIVATE thunder_flags)
+  set(hide_libraries $<TARGET_FILE:hide_libraries>)
+endif()
 if(TARGET thunder_tool AND TARGET thunder_lua)
   add_test(NAME lua_terminal COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/lua/terminal.py
            $<TARGET_FILE:thunder_tool>)
   list(APPEND lua_tests lua_terminal)
   add_test(NAME cli COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/cli/tool.py $<TARGET_FILE:thunder_tool>
-           ${CMAKE_SOURCE_DIR}/docs/man/thunder.1)
+           ${CMAKE_SOURCE_DIR}/docs/man/thunder.1 ${hide_libraries})
   add_test(NAME cli_repl COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/cli/repl.py $<TARGET_FILE:thunder_tool>)
-  set_tests_properties(cli cli_repl PROPERTIES LABELS cli TIMEOUT 120)
+  set(stock ${THUNDER_STOCK_LUA})
+  if(NOT stock OR THUNDER_SANITIZE)
+    set(stock "")
+  endif()
+  add_test(NAME cli_interrupts COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/cli/interrupts.py
+           $<TARGET_FILE:thunder_tool> ${stock})
+  add_test(NAME cli_signals COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/cli/signals.py $<TARGET_FILE:thunder_tool>)
+  set_tests_properties(cli cli_repl cli_interrupts cli_signals PROPERTIES LABELS cli TIMEOUT 120 ENVIRONMENT "${lua_environment}")
 endif()
 if(lua_tests)
   set_tests_properties(${lua_tests} PROPERTIES LABELS "lua;asan-sample" TIMEOUT 300 ENVIRONMENT "${lua_environment}"
@@ -134,8 +147,6 @@ if(TARGET thunder_python AND NOT THUNDER_SANITIZE)
   execute_process(COMMAND ${THUNDER_PYTHON} -c "import setuptools, wheel, pip, venv, ensurepip" RESULT_VARIABLE no_pip
                   OUTPUT_QUIET ERROR_QUIET)
   if(NOT no_pip)
-    add_library(hide_libraries MODULE ${CMAKE_SOURCE_DIR}/tests/support/hide_libraries.c)
-    target_link_libraries(hide_libraries PRIVATE thunder_flags)
     add_test(NAME python_install COMMAND ${THUNDER_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/install.py
              ${CMAKE_SOURCE_DIR}/bindings/python ${CMAKE_BINARY_DIR} $<TARGET_FILE:hide_libraries>)
     set_tests_properties(python_install PROPERTIES LABELS "python;install" TIMEOUT 300)
@@ -223,6 +234,24 @@ if(NOT THUNDER_SANITIZE)
     add_test(NAME abi COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tools/check-abi --build ${CMAKE_BINARY_DIR} ${names_only})
     set_tests_properties(abi PROPERTIES LABELS capi ENVIRONMENT "CC=${CMAKE_C_COMPILER}")
   endif()
+endif()
+
+# Signals that arrive for minutes, in each kind of host.
+set(minutes "THUNDER_SIGNAL_SECONDS=180")
+add_test(NAME signals_c COMMAND ${CMAKE_SOURCE_DIR}/tests/c/consume ${CMAKE_SOURCE_DIR}/tests/c/signals.c ${prefix}
+         ${CMAKE_INSTALL_LIBDIR} ${CMAKE_BINARY_DIR}/consumers_many ${consumer_flags})
+set_tests_properties(signals_c PROPERTIES FIXTURES_REQUIRED installed LABELS "consumer;slow" TIMEOUT 1800
+  ENVIRONMENT "CC=${CMAKE_C_COMPILER};CXX=${CMAKE_CXX_COMPILER};${minutes}" WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
+add_test(NAME signals_core COMMAND core_executors_test --gtest_brief=1 --gtest_filter=Signals.*)
+set_tests_properties(signals_core PROPERTIES LABELS "executors;slow" TIMEOUT 1800 ENVIRONMENT "${minutes}")
+if(TARGET thunder_tool AND TARGET thunder_lua)
+  add_test(NAME signals_cli COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/cli/signals.py $<TARGET_FILE:thunder_tool>)
+  set_tests_properties(signals_cli PROPERTIES LABELS "cli;slow" TIMEOUT 1800 ENVIRONMENT "${minutes}")
+endif()
+if(TARGET thunder_python AND NOT THUNDER_SANITIZE)
+  add_test(NAME signals_python COMMAND ${THUNDER_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/signals_test.py)
+  set_tests_properties(signals_python PROPERTIES LABELS "python;slow" TIMEOUT 1800
+                       ENVIRONMENT "${minutes};PYTHONPATH=${CMAKE_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1")
 endif()
 
 # Every allocation fails once, and once and all after: a sample here, the whole in the tier `slow`. It stands in for malloc, as

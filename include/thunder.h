@@ -79,6 +79,7 @@ struct DLManagedTensor;                             /* DLPack 0.x, from dlpack.h
 typedef int32_t thunder_code; /* an open set: treat one you do not know as a failure */
 enum {
     THUNDER_OK = 0,
+    THUNDER_CANCELLED = 1,           /* thunder_context_interrupt() stopped it */
     THUNDER_INVALID_ARGUMENT = 3,    /* the caller's mistake */
     THUNDER_NOT_FOUND = 5,           /* no op, kind, option, file or tensor has this name */
     THUNDER_OUT_OF_MEMORY = 8,
@@ -175,16 +176,26 @@ typedef struct thunder_hooks {
     void (*deallocate)(void *memory, size_t bytes, size_t align, void *user);
     void (*log)(int32_t level, const char *component, const char *text, size_t bytes, void *user);
     void (*destroy)(void *user); /* after the last use, tensors that the hooks allocated included */
+    /* Whether the host has reason to stop the call that it waits for, such as a signal that it noted: asked on the thread
+     * of the call, some milliseconds apart, while a function is compiled and between the steps of its program. NULL: go on;
+     * a status ends the call, which returns it. May call the library. */
+    thunder_status *(*check_interrupts)(void *user);
 } thunder_hooks;
 THUNDER_CHECK thunder_status *thunder_context_create(const thunder_hooks *hooks_or_null,
     thunder_context **out) THUNDER_NOEXCEPT;
 thunder_context *thunder_context_retain(thunder_context *context) THUNDER_NOEXCEPT;
 void thunder_context_release(thunder_context *context) THUNDER_NOEXCEPT;
+/* Stops the calls of compiled functions, and the compilations, that have begun in this context: as soon as the step ends
+ * that is running, they return THUNDER_CANCELLED, and no tensor of the caller has changed. A call that has begun to write
+ * tensors in place (a training step that updates its parameters), or into results that were bound, ends as if nothing had
+ * been asked. Calls that begin later are not concerned. Also for signal handlers. */
+void thunder_context_interrupt(thunder_context *context) THUNDER_NOEXCEPT;
 /* The random state: an i64[2] host tensor {seed, calls}, borrowed. A program that draws reads and advances it like
  * any captured tensor: write {seed, 0} to seed it, save it to resume. */
 thunder_tensor *thunder_context_random(thunder_context *context) THUNDER_NOEXCEPT;
 /* Pushes a JSON text onto `out`. `what`: "ops", "modules", "optimizers", "schedules", "options", "executors",
- * "unavailable_executors" (and why they are), "machine" (what schedules are made for), "passes", "memory". */
+ * "unavailable_executors" (and why they are), "machine" (what schedules are made for), "installation" (libraries, folders and
+ * a kernel that is run: what works, what is missing and why), "passes", "memory". */
 THUNDER_CHECK thunder_status *thunder_context_describe(thunder_context *context, const char *what,
     thunder_values *out) THUNDER_NOEXCEPT;
 /* Pushes how an error about an unknown name may end: " (did you mean 'softmax'?)" when one of the names is near, what is

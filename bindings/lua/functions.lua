@@ -117,6 +117,7 @@ local function described(what)
 end
 th.executors = described "executors"
 th.unavailable_executors = described "unavailable_executors" -- { name, why } of those that can run nothing here
+th.installation = described "installation" -- { name, state, text }: what works, is missing or fails here, and why; runs a kernel
 -- th.load_plugin(path): a shared library whose executors the option "executors" of compile can name from now on.
 th.load_plugin = core.load_plugin
 th.compile_options = described "options"

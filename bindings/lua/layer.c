@@ -99,10 +99,12 @@ layer *layer_open(lua_State *L, thunder_context *context)
     self->running = lua_tothread(L, -1);
     lua_pop(L, 1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &layer_key);
-    if (context)
+    if (context) {
         self->context = thunder_context_retain(context);
-    else
-        check_status(L, thunder_context_create(NULL, &self->context));
+        return self;
+    }
+    const thunder_hooks hooks = layer_hooks(self);
+    check_status(L, thunder_context_create(&hooks, &self->context));
     return self;
 }
 

@@ -47,6 +47,7 @@ layer *layer_of(lua_State *L);
 layer *layer_open(lua_State *L, thunder_context *context_or_null);  /* makes it; raises */
 layer *layer_retain(layer *self);
 void layer_release(layer *self);
+thunder_hooks layer_hooks(layer *self); /* of the context that it makes; they hold the layer */
 /* Around every call of the library that may call Lua back: it must do so on the coroutine that is running. */
 static inline lua_State *layer_enter(layer *self, lua_State *L)
 {

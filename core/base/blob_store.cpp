@@ -15,6 +15,7 @@
 #include <ctime>
 #include <memory>
 #include <span>
+#include <system_error>
 #include <tuple>
 #include <vector>
 
@@ -176,6 +177,19 @@ void BlobStore::put(std::string_view key, std::string_view blob) noexcept try {
   if (!write_file_at(folder.number(), name_of(key), {start, key, blob})) return;
   if (put_since_.fetch_add(bytes) + bytes > limit_ / kShare) make_room(folder.number());
 } catch (...) {
+}
+
+std::string BlobStore::trouble() {
+  const auto why = [] { return std::generic_category().message(errno); };
+  make_folder(folder_);
+  Descriptor folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  struct stat facts {};
+  if (!folder) return cat("it cannot be opened (", why(), ")");
+  if (!is_ours(folder.number(), facts)) return "it is another user's, or others may write to it";
+  const std::string name = cat(kUnfinished, "trouble");
+  if (!write_file_at(folder.number(), name, {name})) return cat("no file can be written there (", why(), ")");
+  ::unlinkat(folder.number(), name.c_str(), 0);
+  return "";
 }
 
 void BlobStore::make_room(int folder) {

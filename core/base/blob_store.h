@@ -25,6 +25,9 @@ class BlobStore {
   // or "off", when no home is known, and in a program that runs with another user's rights.
   static std::string default_folder();
 
+  // Why nothing can be kept, found out by trying; "": it can.
+  std::string trouble();
+
   std::optional<std::string> get(std::string_view key) noexcept;
   // Replaces what was there. One that takes more than a sixteenth of the limit is not kept.
   void put(std::string_view key, std::string_view blob) noexcept;

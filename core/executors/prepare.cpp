@@ -13,10 +13,11 @@ class ExecutorPreparer : public Preparer {
   explicit ExecutorPreparer(Executors executors) : executors_(std::move(executors)) {}
 
   // The lines, all but views ready; a view may turn out to need no step.
-  std::vector<const Node*> settle(const Trace& claimed, const Op& region) {
+  std::vector<const Node*> settle(const Trace& claimed, const Op& region, InterruptCheck& check) {
     std::vector<const Node*> lines, todo(claimed.nodes.rbegin(), claimed.nodes.rend());
     ready_.reserve(todo.size());
     while (!todo.empty()) {
+      check.look_and_throw();
       const Node* node = todo.back();
       todo.pop_back();
       if (!def(*node).view) {
@@ -152,9 +153,9 @@ class ExecutorPreparer : public Preparer {
 
 }  // namespace
 
-PreparedTrace prepare(const Trace& claimed, Executors executors, const Op& region) {
+PreparedTrace prepare(const Trace& claimed, Executors executors, const Op& region, InterruptCheck& check) {
   auto preparer = std::make_unique<ExecutorPreparer>(std::move(executors));
-  std::vector<const Node*> lines = preparer->settle(claimed, region);
+  std::vector<const Node*> lines = preparer->settle(claimed, region, check);
   PreparedTrace out;
   if (lines != claimed.nodes) {
     out.trace = claimed;

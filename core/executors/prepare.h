@@ -15,7 +15,7 @@ struct PreparedTrace {
 
 // Asks the executor that claimed each line. What it declines goes to the executors after it: to one that claims the
 // line too, else the lines inside it are claimed anew. Throws when nobody is left or when preparing fails, naming
-// executor, op and the user's line. Requires: a claimed trace.
-PreparedTrace prepare(const Trace& claimed, Executors executors, const Op& region);
+// executor, op and the user's line, and when `check` says so between two lines. Requires: a claimed trace.
+PreparedTrace prepare(const Trace& claimed, Executors executors, const Op& region, InterruptCheck& check);
 
 }  // namespace thunder

@@ -76,12 +76,12 @@ void Compiled::check_inputs(const Inputs& in) const {
   }
 }
 
-const Entry* Compiled::compile(const Inputs& in, std::unique_ptr<Entry>& own) {
+const Entry* Compiled::compile(const Inputs& in, std::unique_ptr<Entry>& own, InterruptCheck& check) {
   check_inputs(in);  // no key has what it refuses
-  if (in.values) return compile(*in.values, own);
+  if (in.values) return compile(*in.values, own, check);
   Values values;
   for (size_t i = 0; i < in.count; i++) values.push(Ref<Tensor>(in.tensors[i]));
-  return compile(values, own);
+  return compile(values, own, check);
 }
 
 // Whether one more program may be kept; else warns once, or throws.
@@ -111,7 +111,7 @@ class Compiling {
 
 }  // namespace
 
-const Entry* Compiled::compile(const Values& values, std::unique_ptr<Entry>& own) {
+const Entry* Compiled::compile(const Values& values, std::unique_ptr<Entry>& own, InterruptCheck& check) {
   const Inputs in{&values, nullptr, values.size()};
   // One compile a function at a time: whoever waited finds the entry that the first one made.
   require(compiler_.load(std::memory_order_relaxed) != std::this_thread::get_id(), function_->name(),
@@ -121,7 +121,7 @@ const Entry* Compiled::compile(const Values& values, std::unique_ptr<Entry>& own
   if (const Entry* entry = cache_.find(in)) return entry;
   const std::string why = cache_.why_not(in, values.paths());
   const bool keep = below_limit(why);
-  auto entry = compile_entry(*context_, *function_, *options_, values, keep ? Effort::full : Effort::least);
+  auto entry = compile_entry(*context_, *function_, *options_, values, keep ? Effort::full : Effort::least, check);
   misses_++;
   trace_ns_ += static_cast<uint64_t>(entry->trace_ms * 1e6);
   transform_ns_ += static_cast<uint64_t>(entry->transform_ms * 1e6);
@@ -164,59 +164,62 @@ Status* Compiled::prepare(const Values& in) noexcept {
     check_values(in);
     const Held held(*this, {&in, nullptr, in.size()});
     std::unique_ptr<Entry> own;
-    if (!cache_.find(held.inputs)) compile(held.inputs, own);
+    InterruptCheck check(context_->interrupts());
+    if (!cache_.find(held.inputs)) compile(held.inputs, own, check);
     if (!own) apart_++;
     return nullptr;
   });
 }
 
-inline Status* Compiled::run_into(const Entry& entry, const Inputs& in, Values& out, void* stream) {
+inline Status* Compiled::run_into(const Entry& entry, const Inputs& in, Values& out, InterruptCheck& check, void* stream) {
   ResultTensors results;
-  if (Status* failed = run(entry, in, &out, results, stream)) return failed;
+  if (Status* failed = run(entry, in, &out, results, check, stream)) return failed;
   fill_results(entry, results, out);
   return nullptr;
 }
 
-Status* Compiled::call_held(const Entry* found, const Inputs& in, Values& out, void* stream) {
+Status* Compiled::call_held(const Entry* found, const Inputs& in, Values& out, InterruptCheck& check, void* stream) {
   const Held held(*this, in);
   const Ref<Values> kept(out.lent ? nullptr : &out);  // who lent them keeps them, and notices when they are released
   std::unique_ptr<Entry> own;
-  return run_into(found ? *found : *compile(held.inputs, own), held.inputs, out, stream);
+  return run_into(found ? *found : *compile(held.inputs, own, check), held.inputs, out, check, stream);
 }
 
 Status* Compiled::call(const Values& in, Values& out, void* stream) noexcept {
   return guarded([&]() -> Status* {
     check_values(in);
     const Inputs inputs{&in, nullptr, in.size()};
+    InterruptCheck check(context_->interrupts());
     const Entry* const entry = cache_.find(inputs);
     if (!entry || entry->held) [[unlikely]]
-      return call_held(entry, inputs, out, stream);
-    return run_into(*entry, inputs, out, stream);
+      return call_held(entry, inputs, out, check, stream);
+    return run_into(*entry, inputs, out, check, stream);
   });
 }
 
-inline Status* Compiled::run_into(const Entry& entry, const Inputs& in, Tensor** out, size_t n_out) {
+inline Status* Compiled::run_into(const Entry& entry, const Inputs& in, Tensor** out, size_t n_out, InterruptCheck& check) {
   ResultTensors results;
   const size_t tensors = entry.program->plan().outputs.size();
   require(n_out <= tensors, function_->name(), ": returns ", tensors, " tensors, ", n_out, " were asked for");
-  if (Status* failed = run(entry, in, nullptr, results, nullptr)) return failed;
+  if (Status* failed = run(entry, in, nullptr, results, check, nullptr)) return failed;
   for (size_t i = 0; i < n_out; i++) out[i] = results.take(i).detach();
   return nullptr;
 }
 
-Status* Compiled::call_tensors_held(const Entry* found, const Inputs& in, Tensor** out, size_t n_out) {
+Status* Compiled::call_tensors_held(const Entry* found, const Inputs& in, Tensor** out, size_t n_out, InterruptCheck& check) {
   const Held held(*this, in);
   std::unique_ptr<Entry> own;
-  return run_into(found ? *found : *compile(held.inputs, own), held.inputs, out, n_out);
+  return run_into(found ? *found : *compile(held.inputs, own, check), held.inputs, out, n_out, check);
 }
 
 Status* Compiled::call_tensors(Tensor* const* in, size_t n_in, Tensor** out, size_t n_out) noexcept {
   return guarded([&]() -> Status* {
     const Inputs inputs{nullptr, in, n_in};
+    InterruptCheck check(context_->interrupts());
     const Entry* const entry = cache_.find(inputs);
     if (!entry || entry->held) [[unlikely]]
-      return call_tensors_held(entry, inputs, out, n_out);
-    return run_into(*entry, inputs, out, n_out);
+      return call_tensors_held(entry, inputs, out, n_out, check);
+    return run_into(*entry, inputs, out, n_out, check);
   });
 }
 

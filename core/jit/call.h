@@ -58,7 +58,7 @@ class Compiled : public Counted<Compiled> {
   Compiled(Ref<Context> context, Ref<Function> function, const CompileOptions* options);
 
   // Any thread. Results go to `out`, which is reset first, bound leaves excepted. Null or an owned status; nothing
-  // is written unless every check has passed.
+  // is written unless every check has passed. An interrupt stops it before it writes, or not at all.
   Status* call(const Values& in, Values& out, void* native_stream = nullptr) noexcept;
   // Positional tensors in, the first n_out tensor results out (owned by the caller).
   Status* call_tensors(Tensor* const* in, size_t n_in, Tensor** out, size_t n_out) noexcept;
@@ -79,25 +79,25 @@ class Compiled : public Counted<Compiled> {
 
  private:
   struct Held;
-  Status* call_held(const Entry* found, const Inputs& in, Values& out, void* stream);
-  Status* call_tensors_held(const Entry* found, const Inputs& in, Tensor** out, size_t n_out);
-  Status* run_into(const Entry& entry, const Inputs& in, Values& out, void* stream);
-  Status* run_into(const Entry& entry, const Inputs& in, Tensor** out, size_t n_out);
+  Status* call_held(const Entry* found, const Inputs& in, Values& out, InterruptCheck& check, void* stream);
+  Status* call_tensors_held(const Entry* found, const Inputs& in, Tensor** out, size_t n_out, InterruptCheck& check);
+  Status* run_into(const Entry& entry, const Inputs& in, Values& out, InterruptCheck& check, void* stream);
+  Status* run_into(const Entry& entry, const Inputs& in, Tensor** out, size_t n_out, InterruptCheck& check);
   // The program for these inputs: kept, or beyond the limit this call's own.
-  const Entry* compile(const Inputs& in, std::unique_ptr<Entry>& own);
-  const Entry* compile(const Values& in, std::unique_ptr<Entry>& own);
+  const Entry* compile(const Inputs& in, std::unique_ptr<Entry>& own, InterruptCheck& check);
+  const Entry* compile(const Values& in, std::unique_ptr<Entry>& own, InterruptCheck& check);
   bool below_limit(const std::string& why);
   void check_values(const Values& in) const;
   void check_inputs(const Inputs& in) const;
   // Fills `results`, one tensor an output of the program. `bound` may be null.
-  Status* run(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, void* stream);
+  Status* run(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, InterruptCheck& check, void* stream);
   // The tensor bound to an input of the program; null for a plain number.
   static Tensor* input_tensor(const Entry& entry, const Inputs& in, size_t input);
   // Computes again what depends on frozen tensors that were written.
   Status* renew(const Entry& entry);
   void check_writes(const Entry& entry, const Inputs& in) const;
   Ref<Tensor> fresh(const DenseType& type) const;
-  void make_results(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, bool& copy) const;
+  void make_results(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, bool& copy, bool& callers) const;
   Ref<Tensor> result_tensor(const Entry& entry, const Inputs& in, size_t leaf, Tensor& bound, bool& copy) const;
   static void copy_to_bound(const Entry& entry, const Values& bound, ResultTensors& results);
   static void fill_results(const Entry& entry, ResultTensors& results, Values& out);

@@ -117,7 +117,8 @@ Executors executors_for(Context& context, const CompileOptions& options) {
 
 }  // namespace
 
-std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const CompileOptions& options, const Values& in, Effort effort) {
+std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const CompileOptions& options, const Values& in, Effort effort,
+                                     InterruptCheck& check) {
   auto entry = std::make_unique<Entry>();
   const double start = now_ms();
   Executors executors = executors_for(context, options);
@@ -127,13 +128,13 @@ std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const
   const double traced = now_ms();
   entry->traces[0].milliseconds = entry->trace_ms = traced - start;
 
-  PipelineContext pipeline{{context.registry(), context.allocator()}, executors, context.scope_environment(),
+  PipelineContext pipeline{{context.registry(), context.allocator()}, executors, context.scope_environment(), check,
                            context.passes(options.passes()), split_list(options.text("disable_passes", "")), options.flag("verify", false)};
   run_pipeline(entry->traces, pipeline);
   const double transformed = now_ms();
   entry->transform_ms = transformed - traced;
 
-  PreparedTrace prepared = prepare(entry->traces.back(), executors, context.registry().get("region"));
+  PreparedTrace prepared = prepare(entry->traces.back(), executors, context.registry().get("region"), check);
   if (prepared.trace) {
     prepared.trace->milliseconds = now_ms() - transformed;
     check_stage(*prepared.trace, pipeline);
@@ -141,7 +142,7 @@ std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const
   }
   const Trace& final = entry->traces.back();
   entry->program = std::make_unique<Program>(final, layouts(final, *entry, in), fixed_addresses(*entry), std::move(prepared.preparer),
-                                             context.devices(), context.threads());
+                                             context.devices(), context.threads(), check);
   entry->compile_ms = now_ms() - transformed;
   entry->writes = !final.writes.empty();
   entry->held = entry->program->plan().may_fail;

@@ -22,7 +22,8 @@
 
 namespace thunder {
 
-Context::Context(const ContextHooks& hooks) : hooks_(hooks), machine_(read_machine()), devices_(hooks.allocator), threads_(machine_.threads) {
+Context::Context(const ContextHooks& hooks)
+    : hooks_(hooks), machine_(read_machine()), devices_(hooks.allocator), interrupts_(hooks.check_interrupts, hooks.user), threads_(machine_.threads) {
   if (hooks_.allocator.ours) {
     block_cache_.reset(BlockCache::open(hooks_.allocator, BlockCache::kDefaultLimit));
     hooks_.allocator = block_cache_->allocator();
@@ -91,6 +92,19 @@ void Context::use_threads(const ThreadPool::Host& host) {
 
 void Context::log(int32_t level, const char* component, std::string_view text) const {
   if (hooks_.log) hooks_.log(level, component, text.data(), text.size(), hooks_.user);
+}
+
+Context::WriteTurn::WriteTurn(Context& of) : of_(of) {
+  const std::thread::id self = std::this_thread::get_id();
+  if (of.writer_.load(std::memory_order_relaxed) == self)
+    fail(Code::failed_precondition, "a function that writes tensors in place was called while another one runs on this thread");
+  of.write_mutex_.lock();
+  of.writer_.store(self, std::memory_order_relaxed);
+}
+
+Context::WriteTurn::~WriteTurn() {
+  of_.writer_.store({}, std::memory_order_relaxed);
+  of_.write_mutex_.unlock();
 }
 
 void Context::add_executor(Ref<Executor> executor) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <mutex>
+#include <thread>
 
+#include "base/interrupts.h"
 #include "base/machine.h"
 #include "base/thread_pool.h"
 #include "device/block_cache.h"
@@ -19,6 +21,7 @@ namespace thunder {
 struct ContextHooks {
   Allocator allocator = default_allocator();
   void (*log)(int32_t level, const char* component, const char* text, size_t bytes, void* user) = nullptr;
+  Interrupts::Ask check_interrupts = nullptr;
   void* user = nullptr;
   void (*destroy)(void* user) = nullptr;  // once, when the last thing that the context made is gone
 };
@@ -63,8 +66,20 @@ class Context : public Counted<Context> {
   // Those added, then `more`.
   CustomPasses passes(const CustomPasses& more) const;
 
-  // Programs that write tensors take turns.
-  std::mutex& write_mutex() { return write_mutex_; }
+  // Between the steps of what is compiled and run.
+  Interrupts& interrupts() { return interrupts_; }
+
+  // Programs that write tensors take turns. A call inside of such a call, by the host that is asked for interrupts or by an
+  // executor of its own, would wait for itself: it throws.
+  class WriteTurn {
+   public:
+    explicit WriteTurn(Context& of);
+    ~WriteTurn();
+    WriteTurn(const WriteTurn&) = delete;
+
+   private:
+    Context& of_;
+  };
 
  private:
   ContextHooks hooks_;
@@ -84,6 +99,8 @@ class Context : public Counted<Context> {
   CustomPasses passes_;
   std::vector<std::pair<std::string, std::string>> missing_;  // built-in ones that cannot run here, and why
   std::mutex write_mutex_;
+  std::atomic<std::thread::id> writer_{};  // the thread that holds it
+  Interrupts interrupts_;
   ThreadPool threads_;
 };
 

@@ -150,6 +150,7 @@ void run_pipeline(std::vector<Trace>& traces, PipelineContext& context) {
   bool is_descended = false, is_claimed = false;
   for (const Stage& stage : stages) {
     if (std::find(context.disabled.begin(), context.disabled.end(), stage.name()) != context.disabled.end()) continue;
+    context.check.look_and_throw();
     const double start = now_ms();
     Result made = stage.row ? stage.row->run(traces.back(), context) : run_custom(*stage.custom, traces.back(), context, is_descended, is_claimed);
     is_descended |= stage.name() == "descend";

@@ -1,6 +1,7 @@
 // The order of the passes, as data.
 #pragma once
 
+#include "base/interrupts.h"
 #include "executors/claim.h"
 #include "passes/custom.h"
 
@@ -11,6 +12,7 @@ struct PipelineContext {
   PassContext pass;
   const Executors& executors;
   ScopeEnvironment environment;
+  InterruptCheck& check;              // between stages
   CustomPasses custom;                // of the caller, in the order added
   std::vector<std::string> disabled;  // optional passes to leave out, by name
   bool verify = false;                // check every stage's trace

@@ -1,6 +1,7 @@
 // Bind, run, results: what is left of a call once its program is found.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "base/text.h"
 #include "jit/call.h"
@@ -106,17 +107,19 @@ inline Ref<Tensor> Compiled::fresh(const DenseType& type) const {
   return Tensor::empty(context_->devices().allocator(type.type.device), type);
 }
 
-inline void Compiled::make_results(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, bool& copy) const {
+// `callers`: some results are tensors of the caller's, whether they are made there or copied.
+inline void Compiled::make_results(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, bool& copy, bool& callers) const {
   const DenseType* dense = entry.program->plan().outputs.data();  // as results count up
   for (size_t leaf = 0; leaf < entry.results.size(); leaf++) {
     if (entry.results[leaf].output == ResultLeaf::kConstant) continue;
     Tensor* given = bound && leaf < bound->size() ? (*bound)[leaf].bound.get() : nullptr;
+    callers |= given != nullptr;
     results.push(given ? result_tensor(entry, in, leaf, *given, copy) : fresh(*dense));
     dense++;
   }
 }
 
-Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, void* stream) {
+Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, InterruptCheck& check, void* stream) {
   SmallVector<Number, 8> numbers;  // by input
   if (entry.numbers) numbers = plain_numbers(entry, in);
   std::shared_lock<std::shared_mutex> unchanged(renew_mutex_, std::defer_lock);
@@ -125,10 +128,10 @@ Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound,
     unchanged.lock();
   }
   if (entry.writes) check_writes(entry, in);
-  bool any_copy = false;
-  make_results(entry, in, bound, results, any_copy);
-  std::unique_lock<std::mutex> turn(context_->write_mutex(), std::defer_lock);
-  if (entry.writes) turn.lock();
+  bool any_copy = false, callers = false;
+  make_results(entry, in, bound, results, any_copy, callers);
+  std::optional<Context::WriteTurn> turn;
+  if (entry.writes) turn.emplace(*context_);
   const auto input = [&](uint32_t i) {  // never one that is captured
     Tensor* t = in.tensor(entry.bindings[i].leaf);
     return t && t->concrete() ? t->data() : reinterpret_cast<std::byte*>(&numbers[i]);
@@ -138,7 +141,7 @@ Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound,
   if (stream)
     for (Accelerator* a : entry.program->accelerators())
       if (Status* failed = a->wait_for(stream)) return failed;
-  if (Status* failed = entry.program->run(input, output)) return failed;
+  if (Status* failed = entry.program->run(input, output, check, callers)) return failed;
   if (stream)
     for (Accelerator* a : entry.program->accelerators())
       if (Status* failed = a->let_wait(stream)) return failed;

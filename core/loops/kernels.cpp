@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <optional>
+#include <sstream>
 
 #include "base/text.h"
 
@@ -35,6 +36,7 @@ std::vector<std::string> places() {
 struct Module {
   MakeEmitter make = nullptr;
   std::optional<KernelCache> kernels;
+  std::string target;
   std::string why;
   Module() {
     for (const std::string& path : places()) {
@@ -49,6 +51,7 @@ struct Module {
       if (Emitter* emitter = make ? make(kEmitterVersion, nullptr) : nullptr) {
         // The module makes code of a nest; the library makes the nest, and the parameters that the code is called with.
         const std::string identity = cat(stamp(path), ", ", stamp(file_of(reinterpret_cast<const void*>(&can_compile))));
+        target = emitter->target();
         kernels.emplace(*emitter, BlobStore::default_folder(), identity);
         return;
       }
@@ -67,6 +70,14 @@ Module& module() {
 bool can_compile(std::string* why) {
   if (!module().kernels && why) *why = module().why;
   return module().kernels.has_value();
+}
+
+// The target's words: "llvm", its version, the triple, the processor, features.
+std::string compiler() {
+  std::istringstream words(module().target);
+  std::string llvm, version, triple, cpu;
+  words >> llvm >> version >> triple >> cpu;
+  return cat("LLVM ", version, " for ", triple, ", ", cpu);
 }
 
 KernelFn kernel(const CpuNest& nest) { return module().kernels->get(nest); }

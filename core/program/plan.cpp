@@ -10,6 +10,9 @@
 namespace thunder {
 namespace {
 
+// A written input no larger than this is copied at the end rather than made in place while work follows that an interrupt may stop.
+constexpr size_t kSmallWrite = 1 << 16;
+
 // Values that depend on nothing and are larger than this are made again at each call rather than kept.
 constexpr size_t kConstantLimit = 1 << 20;
 
@@ -27,6 +30,7 @@ class Planner {
     find_followers(trace_, preparer_, all_);
     find_lifetimes();
     update_in_place(trace_, preparer_, last_check_, all_);
+    find_last_work();
     place_writes();
     place_outputs();
     settle_followers(trace_, preparer_, all_);
@@ -133,8 +137,21 @@ class Planner {
     return l.root == v && roots_[v].place == Place::arena && !roots_[v].placed;
   }
 
+  // The last line that makes no new value of a written input: up to there a call can be stopped, as far as nothing is written.
+  void find_last_work() {
+    std::vector<bool> written(trace_.store->size());
+    for (const Write& w : trace_.writes) written[w.value] = true;
+    const auto works = [&](size_t i) {
+      const auto& made = trace_.nodes[i]->results;
+      return !is_view_[i] && !constant_[i] && std::none_of(made.begin(), made.end(), [&](ValueId r) { return written[r]; });
+    };
+    last_work_ = static_cast<int64_t>(trace_.nodes.size()) - 1;
+    while (last_work_ >= 0 && !works(static_cast<size_t>(last_work_))) last_work_--;
+  }
+
   // The new value of a written input is made in the input's own memory when nothing reads the old value afterwards
-  // and nothing that comes later may still refuse the call; else it is copied there at the end.
+  // and nothing that comes later may still refuse the call; else it is copied there at the end. So is a small one that comes
+  // early, such as running statistics and the random state: what follows could no longer be interrupted.
   void place_writes() {
     for (const Write& w : trace_.writes) {
       plan_.inputs[w.input].written = true;
@@ -145,6 +162,7 @@ class Planner {
       const Sizes sizes = concrete(type(old).shape);
       bool direct = free_root(w.value) && r.made > last_check_ && is_dense(sizes, strides_[w.input]);
       direct = direct && type(w.value).dtype == type(old).dtype && input_reads_allow(old, w.value, r.made);
+      direct = direct && (r.made > last_work_ || dense_bytes(type(old)) > kSmallWrite);
       if (direct) roots_[w.value] = {Place::input, w.input, 0, true, r.made, r.last_use};
       else copies_.push_back({w.value, Place::input, w.input});
     }
@@ -316,7 +334,7 @@ class Planner {
   std::vector<bool>&is_view_ = all_.is_view, &constant_ = all_.constant;
   std::vector<uint32_t> numbers_;
   std::vector<Copy> copies_;
-  int64_t last_check_ = kNever;
+  int64_t last_check_ = kNever, last_work_ = kNever;
 };
 
 }  // namespace

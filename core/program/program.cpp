@@ -15,12 +15,13 @@ Status* parallel_for(const Launch* launch, int64_t n, int64_t grain, ThreadPool:
 }  // namespace
 
 Program::Program(const Trace& trace, const std::vector<Sizes>& strides, std::span<void* const> fixed, std::unique_ptr<Preparer> preparer,
-                 Devices& devices, ThreadPool& threads)
+                 Devices& devices, ThreadPool& threads, InterruptCheck& check)
     : trace_(trace), plan_(plan_memory(trace, strides, *preparer)), devices_(devices), threads_(threads), preparer_(std::move(preparer)),
       fixed_(fixed.begin(), fixed.end()), n_given_(trace.inputs.size() - fixed.size()) {
   for (const DeviceArena& a : plan_.arenas) accelerators_.push_back(a.device == Device::cpu ? nullptr : &devices.accelerator(a.device));
   try {
-    prepare_steps();
+    prepare_steps(check);
+    find_stoppable();
     constants_ = allocate(&DeviceArena::constant_bytes);
     find_patches();
     first_ = make_frame();
@@ -67,7 +68,7 @@ Prepared Program::prepare_step(Step& step, std::span<const Buffer> layouts) {
 
 // A step that runs part by part is no longer one by itself. Steps have their scratch in one place of their arena, one after the other;
 // who runs inside of another behind the other's.
-void Program::prepare_steps() {
+void Program::prepare_steps(InterruptCheck& check) {
   std::vector<int64_t> scratch, behind;  // by arena; behind: the scratch of the step before
   for (const DeviceArena& a : plan_.arenas) scratch.push_back(static_cast<int64_t>(a.bytes));
   behind = scratch;
@@ -75,6 +76,7 @@ void Program::prepare_steps() {
   for (const BufferPlan& b : plan_.buffers) layouts.push_back(layout(b));
   std::vector<Step> steps;
   for (Step& step : plan_.steps) {
+    check.look_and_throw();
     Accelerator* const accelerator = accelerators_[step.arena];
     if (!step.node && accelerator) step.run = run_copy_on_device, step.state = accelerator;
     const Prepared p = step.node ? prepare_step(step, layouts) : Prepared();
@@ -93,6 +95,33 @@ void Program::prepare_steps() {
     run_tiles_.push_back(p.run_tile);
   }
   plan_.steps = std::move(steps);
+}
+
+void Program::find_stoppable() {
+  constexpr uint64_t kLeastBytes = 4096;
+  stoppable_ = stoppable_with_outputs_ = plan_.steps.size();
+  for (size_t i = plan_.steps.size(); i-- > plan_.constant_steps;) {
+    Step& step = plan_.steps[i];
+    uint64_t bytes = 0;
+    const auto look_at = [&](const Step& s) {
+      for (uint32_t b = s.first; b < s.first + s.n_inputs + s.n_outputs; b++) {
+        const BufferPlan& buffer = plan_.buffers[b];
+        bytes += buffer.rank < 0 ? 0 : bytes_of(buffer);
+        if (b < s.first + s.n_inputs) continue;
+        if (buffer.place == Place::input) stoppable_ = i + 1;
+        if (buffer.place == Place::input || buffer.place == Place::output) stoppable_with_outputs_ = i + 1;
+      }
+    };
+    look_at(step);
+    if (step.follower >= 0) look_at(plan_.followers[static_cast<size_t>(step.follower)]);
+    step.bytes = static_cast<uint32_t>(std::clamp<uint64_t>(bytes, kLeastBytes, UINT32_MAX));
+  }
+}
+
+uint64_t Program::bytes_of(const BufferPlan& b) const {
+  uint64_t bytes = size_of(b.dtype);
+  for (int32_t i = 0; i < b.rank; i++) bytes *= static_cast<uint64_t>(plan_.layouts[b.layout + static_cast<uint32_t>(i)]);
+  return bytes;
 }
 
 size_t Program::peak_bytes(Device device) const {
@@ -187,6 +216,19 @@ Status* Program::located(Status* failed, const Step& step) noexcept {
   }
 }
 
+// An exception of the host's is handed back as it is.
+Status* Program::stopped(Status* why, const Step& next) noexcept {
+  if (why->has_foreign() || why->code() != kCancelled) return why;
+  try {
+    const Ref<Status> owned = Ref<Status>::adopt(why);
+    const Node* n = next.node;
+    return make<Status>(kCancelled, cat(owned->message(), n ? cat(" before ", n->op->name()) : "", "; no tensor was changed",
+                                             n && n->where ? cat(" [at ", n->where, "]") : "")).detach();
+  } catch (const std::bad_alloc&) {
+    return out_of_memory_status();
+  }
+}
+
 Status* Program::settle(const Frame& frame, size_t step) {
   std::vector<Buffer> inputs(frame.launches[step].inputs, frame.launches[step].inputs + frame.launches[step].n_inputs);
   for (size_t i = 0; i < inputs.size(); i++) {
@@ -203,7 +245,7 @@ Status* Program::settle(const Frame& frame, size_t step) {
 }
 
 Status* Program::run_once(Frame& frame) {
-  if (Status* failed = run_steps(frame, 0, plan_.constant_steps)) return failed;
+  if (Status* failed = run_steps(frame, 0, 0, plan_.constant_steps, nullptr)) return failed;
   if (std::none_of(trace_.inputs.begin(), trace_.inputs.end(), [](const Input& input) { return input.frozen; })) return nullptr;
   kept_bytes_ = 0;
   for (size_t i = plan_.constant_steps; i < plan_.steps.size(); i++)

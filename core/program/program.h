@@ -6,6 +6,7 @@
 #include <mutex>
 #include <span>
 
+#include "base/interrupts.h"
 #include "base/thrown.h"
 #include "device/devices.h"
 #include "program/launch.h"
@@ -30,6 +31,7 @@ struct Step {
   Status* (*run)(const Launch*, void* state) = nullptr;
   void* state = nullptr;
   uint32_t first = 0, n_inputs = 0, n_outputs = 0;  // its buffers: inputs, then outputs
+  uint32_t bytes = 0;                               // of them all, at least 4096; more than fit: as many as fit
   int64_t scratch = -1;                             // offset in its arena, or none
   uint32_t arena = 0;                               // of the device that it runs on
   const Node* node = nullptr;                       // what it came from; null for a copy that the plan added
@@ -108,14 +110,15 @@ class Program {
  public:
   // Requires: a claimed trace. `fixed`: the addresses of its last inputs, whose memory is the same at every call.
   Program(const Trace& trace, const std::vector<Sizes>& strides, std::span<void* const> fixed, std::unique_ptr<Preparer> preparer,
-          Devices& devices, ThreadPool& threads);
+          Devices& devices, ThreadPool& threads, InterruptCheck& check);
   ~Program();
   Program(const Program&) = delete;
 
   // input(i): the first element of input i, of those that some step reads or writes and that are not fixed; output(i): dense memory of
-  // output i's type. Neither throws. Any thread. Null, or an owned status that says which step failed.
+  // output i's type. Neither throws. Any thread. Null, or an owned status that says which step failed. An interrupt stops it before
+  // the first step that changes an input, or an output where they are the caller's tensors: afterwards it runs to its end.
   template <class Input, class Output>
-  Status* run(const Input& input, const Output& output) noexcept;
+  Status* run(const Input& input, const Output& output, InterruptCheck& check, bool callers_outputs) noexcept;
 
   // Runs once more what ran when the program was made: frozen inputs have changed. Requires: it is not running. Null, or an
   // owned status.
@@ -147,7 +150,7 @@ class Program {
     uint32_t buffer, index;
     int64_t offset;
   };
-  void prepare_steps();
+  void prepare_steps(InterruptCheck& check);
   Prepared prepare_step(Step& step, std::span<const Buffer> layouts);
   Launch launch_of(const Step& step, const Frame& frame) const;
   void find_patches();
@@ -156,7 +159,12 @@ class Program {
   // Runs what runs once, and then lets the steps prepare for it.
   Status* run_once(Frame& frame);
   Status* settle(const Frame& frame, size_t step);
-  Status* run_steps(const Frame& frame, size_t begin, size_t end) const noexcept;
+  // `check` is asked before the steps up to `stoppable`.
+  Status* run_steps(const Frame& frame, size_t begin, size_t stoppable, size_t end, InterruptCheck* check) const noexcept;
+  // What an interrupt may still stop, and how much each step has to do.
+  void find_stoppable();
+  uint64_t bytes_of(const BufferPlan& b) const;
+  static Status* stopped(Status* why, const Step& next) noexcept;
   static Status* located(Status* failed, const Step& step) noexcept;
   // A frame that nobody else has meanwhile. Null: there is no memory for one, and `failed` says so.
   Frame* acquire(Status*& failed) noexcept;
@@ -174,6 +182,7 @@ class Program {
   std::vector<Ref<Storage>> constants_;  // by arena
   std::vector<void*> fixed_;
   size_t n_given_;  // inputs before the fixed ones
+  size_t stoppable_ = 0, stoppable_with_outputs_ = 0;  // up to and with the first step that changes an input; an input or an output
   std::vector<Patch> input_patches_, output_patches_;
   std::vector<void (*)(const Launch*, const void*, const Tile&)> run_tiles_;  // by follower
   std::vector<decltype(Prepared::settle)> settles_;                          // by step; null: it does not ask
@@ -202,9 +211,14 @@ inline void Program::release(Frame& frame) {
 }
 
 // Caught once around all steps, which costs a call nothing: executors of callers may throw.
-inline Status* Program::run_steps(const Frame& frame, size_t begin, size_t end) const noexcept {
+inline Status* Program::run_steps(const Frame& frame, size_t begin, size_t stoppable, size_t end, InterruptCheck* check) const noexcept {
   size_t i = begin;
   try {
+    for (; i < stoppable; i++) {
+      const Step& step = plan_.steps[i];
+      if (Status* why = check->before_step(step.bytes)) return stopped(why, step);
+      if (Status* failed = step.run(&frame.launches[i], step.state)) return located(failed, step);
+    }
     for (; i < end; i++) {
       const Step& step = plan_.steps[i];
       if (Status* failed = step.run(&frame.launches[i], step.state)) return located(failed, step);
@@ -216,7 +230,7 @@ inline Status* Program::run_steps(const Frame& frame, size_t begin, size_t end) 
 }
 
 template <class Input, class Output>
-Status* Program::run(const Input& input, const Output& output) noexcept {
+Status* Program::run(const Input& input, const Output& output, InterruptCheck& check, bool callers_outputs) noexcept {
   Status* failed = nullptr;
   Frame* const frame = acquire(failed);
   if (!frame) return failed;
@@ -224,7 +238,8 @@ Status* Program::run(const Input& input, const Output& output) noexcept {
   Buffer* const buffers = frame->buffers.data();
   for (const Patch& p : input_patches_) buffers[p.buffer].data = input(p.index) + p.offset;
   for (const Patch& p : output_patches_) buffers[p.buffer].data = output(p.index) + p.offset;
-  failed = run_steps(*frame, plan_.constant_steps, plan_.steps.size());
+  const size_t stoppable = callers_outputs ? stoppable_with_outputs_ : stoppable_;
+  failed = run_steps(*frame, plan_.constant_steps, stoppable, plan_.steps.size(), &check);
   release(*frame);
   return failed;
 }

@@ -35,7 +35,7 @@ static PyObject *run(Compiled *self, thunder_values *in, thunder_values *out, Py
     PyThreadState *state = PyEval_SaveThread();
     thunder_status *failed = thunder_compiled_call(self->compiled, NULL, in, out);
     PyEval_RestoreThread(state);
-    return check_status(failed) ? NULL : values_result(out, false);
+    return check_status(failed) || show_warning() ? NULL : values_result(out, false);
 }
 
 static PyObject *compiled_call(PyObject *object, PyObject *const *args, size_t count, PyObject *names)
@@ -168,7 +168,7 @@ static PyObject *prepare_for(PyObject *object, PyObject *const *args, Py_ssize_t
         PyThreadState *state = PyEval_SaveThread();
         thunder_status *status = thunder_compiled_prepare(((Compiled *)object)->compiled, in);
         PyEval_RestoreThread(state);
-        failed = check_status(status);
+        failed = check_status(status) || show_warning();
     }
     thunder_values_release(in);
     if (failed) return NULL;

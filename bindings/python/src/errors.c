@@ -25,6 +25,28 @@ static void drop_exception(void *object)
     PyGILState_Release(state);
 }
 
+/* ---- the log ---- */
+
+enum { WARNING = 2 };
+static _Thread_local char *warning; /* not yet given to Python: the library says it while it has the interpreter unlocked */
+
+void note_log(int32_t level, const char *component, const char *text, size_t bytes, void *user)
+{
+    (void)component, (void)user;
+    if (level < WARNING || warning || !(warning = malloc(bytes + 1))) return;
+    memcpy(warning, text, bytes + 1);
+}
+
+int show_warning(void)
+{
+    if (!warning) return 0;
+    char *text = warning;
+    warning = NULL;
+    const int raised = PyErr_WarnEx(PyExc_RuntimeWarning, text, 1);
+    free(text);
+    return raised;
+}
+
 /* The message without the names of C functions in front, which the user of Python did not call. */
 static const char *without_functions(const char *text)
 {
@@ -136,6 +158,16 @@ thunder_status *status_of_exception(thunder_status *status)
     Py_XDECREF(type);
     if (!status) status = status_of_text(exception);
     thunder_status_set_foreign(status, tag, exception, drop_exception);
+    return status;
+}
+
+thunder_status *check_signals(void *unused)
+{
+    (void)unused;
+    if (!python_is_alive()) return NULL;
+    const PyGILState_STATE state = PyGILState_Ensure();
+    thunder_status *status = PyErr_CheckSignals() ? status_of_exception(NULL) : NULL;
+    PyGILState_Release(state);
     return status;
 }
 

@@ -22,6 +22,13 @@ void raise_message(thunder_code code, PyObject *message);
 int check_status(thunder_status *status);
 /* The exception that is set becomes what a callback returns; `status_or_null` is the library's own, taken over. */
 thunder_status *status_of_exception(thunder_status *status_or_null);
+/* Of the context's hooks: keeps a warning of the library until the call of this thread shows it, by warnings.warn. -1: it was made
+ * an exception. */
+void note_log(int32_t level, const char *component, const char *text, size_t bytes, void *user);
+int show_warning(void);
+/* Of the context's hooks: between the steps of what the main thread runs, Python's signal handlers run there; what they raise
+ * ends the call. */
+thunder_status *check_signals(void *unused);
 /* After an integer could not be converted: -1, and an OverflowError says what did not fit ("zeros: argument 'size'"). */
 int integer_failed(PyObject *number, const char *what, ...);
 /* "WHAT: " in front of the TypeError that is set, if it is one. */

@@ -40,6 +40,7 @@ __version__ = _thunder.version()
 
 class Code(enum.IntEnum):
     """Of an Error: what kind of failure it is."""
+    CANCELLED = 1
     INVALID_ARGUMENT = 3
     NOT_FOUND = 5
     OUT_OF_MEMORY = 8

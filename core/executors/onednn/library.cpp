@@ -8,6 +8,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <tuple>
 
 #include "base/signals.h"
 #include "base/text.h"
@@ -61,6 +62,8 @@ const float* gather(const float* from, int64_t distance, int64_t depth, int64_t 
 
 std::span<const char* const> Library::names() { return kNames; }
 
+bool Library::moves_stack(int major, int minor, int patch) { return std::tie(major, minor, patch) < std::tuple(3, 11, 2); }
+
 bool Library::resolve(void* handle, Instructions instructions, std::string& report) {
   const Version* (*version)() = nullptr;
   // Its OpenMP is found among what it depends on.
@@ -70,6 +73,7 @@ bool Library::resolve(void* handle, Instructions instructions, std::string& repo
   else {
     instructions_ = instructions;
     const Version& v = *version();
+    moves_stack_ = moves_stack(v.major, v.minor, v.patch);
     report = cat("oneDNN ", v.major, ".", v.minor, ".", v.patch, ", ", kernels_->instructions);
     return true;
   }
@@ -108,10 +112,9 @@ bool Library::multiply(const Product& p) const {
 }
 
 bool Library::call(const Product& p) const {
-  // Its AVX-512 code keeps the stack pointer in memory of the heap for a while, where a signal's frame would be written
-  // (uxlfoundation/oneDNN#4845): no signal may arrive meanwhile. What is pending arrives behind it.
+  // No signal may arrive meanwhile. What is pending arrives behind it.
   std::optional<BlockedSignals> blocked;
-  if (instructions_ == Instructions::avx512) blocked.emplace();
+  if (moves_stack_) blocked.emplace();
   const OneThread one(*this);
   const Leading a = leading(p.a, p.m, p.k), b = leading(p.b, p.k, p.n);
   return sgemm_(a.transposed, b.transposed, p.m, p.n, p.k, 1.0f, p.a.data, a.distance, p.b.data, b.distance, p.add ? 1.0f : 0.0f, p.c,

@@ -16,6 +16,10 @@ class Library {
   // Those whose dnnl_sgemm and threads are known to be the ones used here.
   static std::span<const char* const> names();
 
+  // Whether dnnl_sgemm of this version keeps the stack pointer in memory of the heap for a while, where a signal's frame would be written
+  // (uxlfoundation/oneDNN#4845): its code for AVX2 and AVX-512 does, before 3.11.2.
+  static bool moves_stack(int major, int minor, int patch);
+
   const Kernels& kernels() const { return *kernels_; }
   // That these kernels are compiled for.
   Instructions instructions() const { return instructions_; }
@@ -51,6 +55,7 @@ class Library {
   void (*set_threads_)(int) = nullptr;
   const Kernels* kernels_ = nullptr;
   Instructions instructions_ = Instructions::none;
+  bool moves_stack_ = true;
 };
 
 }  // namespace thunder

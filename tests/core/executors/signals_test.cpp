@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "executors/onednn/library.h"
 #include "support/functions.h"
 
 namespace thunder::test {
@@ -58,6 +59,29 @@ TEST_F(Signals, do_not_harm_products_that_they_interrupt) {
     calls++;
   }
   EXPECT_GT(arrived, 20) << calls << " calls";
+}
+
+// A step of training: products of both kinds, behind each other, and what is between them.
+TEST_F(Signals, do_not_harm_training_steps_that_they_interrupt) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    Tensor* const w = in[1].tensor.get();
+    Tensor* const y = op(s, "matmul", {any(op(s, "relu", {any(op(s, "matmul", {any(in[0].tensor.get()), any(w)}))})), any(in[2].tensor.get())});
+    Values wrt;
+    wrt.push(Ref<Tensor>(w));
+    Values* gradients = s.grad(op(s, "mean", {any(op(s, "mul", {any(y), any(y)}))}), wrt);
+    out.push(Ref<Tensor>(op(s, "sub", {any(w), any((*gradients)[0].tensor.get())})));
+  });
+  const auto x = random({256, 512}, 1), w = random({512, 512}, 2), v = random({512, 256}, 3);
+  const Floats expected = run(*f, {x.get(), w.get(), v.get()});
+  ASSERT_FALSE(expected.empty()) << error;
+  const auto start = std::chrono::steady_clock::now();
+  while (goes_on(start)) ASSERT_EQ(run(*f, {x.get(), w.get(), v.get()}), expected);
+  EXPECT_GT(arrived, 20);
+}
+
+TEST(Library_, before_3_11_2_moves_the_stack_into_the_heap) {
+  for (auto [major, minor, patch] : {std::tuple(2, 6, 3), {3, 5, 9}, {3, 11, 1}}) EXPECT_TRUE(Library::moves_stack(major, minor, patch));
+  for (auto [major, minor, patch] : {std::tuple(3, 11, 2), {3, 12, 0}, {4, 0, 0}}) EXPECT_FALSE(Library::moves_stack(major, minor, patch));
 }
 
 // The library's threads take no signals: a host's handler runs on the host's threads.

@@ -1,0 +1,26 @@
+#include "base/interrupts.h"
+
+namespace thunder {
+
+Status* InterruptCheck::look() noexcept {
+  unseen_ = 0;
+  if (of_.requests_.load(std::memory_order_relaxed) != before_) {
+    try {
+      return make<Status>(kCancelled, "interrupted").detach();
+    } catch (const std::bad_alloc&) {
+      return out_of_memory_status();
+    }
+  }
+  if (!of_.ask_) return nullptr;
+  const Clock::time_point now = Clock::now();
+  const bool first = asked_ == Clock::time_point{};
+  if (!first && now - asked_ < kBetween) return nullptr;
+  asked_ = now;
+  return first ? nullptr : of_.ask_(of_.user_);
+}
+
+void InterruptCheck::look_and_throw() {
+  if (Status* stopped = look()) throw Error(Ref<Status>::adopt(stopped));
+}
+
+}  // namespace thunder

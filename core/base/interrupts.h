@@ -1,0 +1,62 @@
+// How a host stops the calls that it waits for.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "base/status.h"
+
+namespace thunder {
+
+// THUNDER_CANCELLED: nothing else gives it.
+inline constexpr Code kCancelled{1};
+
+// Of a context: requests come from other threads and from signal handlers, answers from the host when it is asked.
+class Interrupts {
+ public:
+  // Null: go on; else the owned status that the call returns. On the thread of the call.
+  using Ask = Status* (*)(void* user);
+  Interrupts(Ask ask_or_null, void* user) noexcept : ask_(ask_or_null), user_(user) {}
+
+  // Calls that have begun stop; later ones do not. Any thread, and signal handlers.
+  void request() noexcept { requests_.fetch_add(1, std::memory_order_relaxed); }
+
+ private:
+  friend class InterruptCheck;
+  static_assert(std::atomic<uint32_t>::is_always_lock_free, "a signal handler can take no lock");
+
+  std::atomic<uint32_t> requests_{0};  // so far: a call compares, so nobody has to take a request back
+  const Ask ask_;
+  void* const user_;
+};
+
+// What one call knows of them, on its thread, from its beginning on.
+class InterruptCheck {
+ public:
+  explicit InterruptCheck(const Interrupts& of) noexcept : of_(of), before_(of.requests_.load(std::memory_order_relaxed)) {}
+
+  // Before each step, with the bytes that it reads and writes: they tell roughly when to look at the clock, which costs more than
+  // a small step. Null: go on; else an owned status.
+  Status* before_step(uint32_t bytes) noexcept {
+    unseen_ += bytes;
+    if (of_.requests_.load(std::memory_order_relaxed) == before_ && unseen_ < kUnseen) [[likely]]
+      return nullptr;
+    return look();
+  }
+  // The same where steps take long. The host is asked once in kBetween.
+  Status* look() noexcept;
+  void look_and_throw();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr uint64_t kUnseen = 1 << 20;
+  static constexpr std::chrono::milliseconds kBetween{10};
+
+  const Interrupts& of_;
+  const uint32_t before_;
+  uint64_t unseen_ = 0;
+  Clock::time_point asked_{};
+};
+
+}  // namespace thunder

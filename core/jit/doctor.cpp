@@ -1,0 +1,114 @@
+#include "jit/doctor.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/blob_store.h"
+#include "base/cpu_count.h"
+#include "base/text.h"
+#include "executors/onednn/onednn.h"
+#include "jit/call.h"
+#include "loops/kernels.h"
+
+namespace thunder {
+namespace {
+
+using State = Finding::State;
+State there(bool is) { return is ? State::works : State::missing; }
+
+Finding instructions(const Machine& m) {
+  std::string text = name(m.instructions);
+  if (m.bf16_dot_products) text += ", dot products of bf16";
+  if (m.tile_registers) text += ", tiles of bf16 (AMX)";
+  const bool holds = m.instructions != Instructions::none;
+  return {"instructions", holds ? text : "none that kernels are written for (AVX2, AVX-512, NEON)", there(holds)};
+}
+
+Finding threads(const Machine& m) { return {"threads", cat(m.threads, " of ", thread_count(), " that the process may use")}; }
+
+Finding llvm() {
+  std::string why;
+  const bool holds = loops::can_compile(&why);
+  return {"LLVM", holds ? loops::compiler() : cat("missing, so nothing is fused or compiled to machine code: ", why), there(holds)};
+}
+
+Finding onednn(const Machine& m) {
+  std::string found;
+  const bool holds = onednn_executor(m, found).has_value();
+  return {"oneDNN", holds ? found : cat("missing, so products of float32 are slow: ", found), there(holds)};
+}
+
+Finding cache_folder() {
+  const std::string folder = BlobStore::default_folder();
+  if (folder.empty()) return {"cache", "none: THUNDER_CACHE_DIR says so, or no home is known; each process compiles anew", State::missing};
+  const std::string trouble = BlobStore(folder).trouble();
+  return {"cache", trouble.empty() ? cat(folder, ", writable") : cat(folder, ": ", trouble, "; each process compiles anew"), there(trouble.empty())};
+}
+
+void add_executors(const Context& context, std::vector<Finding>& all) {
+  std::string names;
+  std::string why;
+  for (const std::string& name : context.executor_names())
+    if (name != "fusion" || loops::can_compile(&why)) names += cat(names.empty() ? "" : ", ", name);
+  all.push_back({"executors", names});
+  for (const auto& [name, missing] : context.missing_executors()) all.push_back({name, missing, State::missing});
+  if (!why.empty()) all.push_back({"fusion", why, State::missing});
+}
+
+// exp(a b) + a, which is one kernel where lines are fused.
+struct Formula : Function {
+  Formula() : Function("exp(a * b) + a") {}
+  Ref<Status> call(Scope& s, const Values& in, Values& out) override {
+    const auto op = [&s](std::string_view name, std::vector<Any> args) { return s.invoke(name, args, nullptr, nullptr, 0, nullptr); };
+    const Any a = Any::tensor(in[0].tensor.get()), b = Any::tensor(in[1].tensor.get());
+    out.push(Ref<Tensor>(op("add", {Any::tensor(op("exp", {Any::tensor(op("mul", {a, b}))})), a})));
+    return {};
+  }
+};
+
+Ref<Tensor> numbers(Context& context, int64_t count, float step) {
+  TensorType type;
+  type.dtype = DType::f32;
+  type.shape = {count};
+  Ref<Tensor> made = Tensor::empty(context.allocator(), type);
+  for (int64_t i = 0; i < count; i++) reinterpret_cast<float*>(made->data())[i] = step * static_cast<float>(i);
+  return made;
+}
+
+// What is wrong with the values; "": nothing.
+std::string run_formula(Context& context, std::string& executor) {
+  constexpr int64_t kCount = 1000;
+  const Ref<Compiled> f = make<Compiled>(Ref<Context>(&context), Ref<Function>::adopt(new Formula), nullptr);
+  const Ref<Tensor> a = numbers(context, kCount, 1e-3f), b = numbers(context, kCount, 2e-3f);
+  Tensor* in[] = {a.get(), b.get()};
+  Tensor* out = nullptr;
+  if (Status* failed = f->call_tensors(in, 2, &out, 1)) return Ref<Status>::adopt(failed)->message();
+  const Ref<Tensor> result = Ref<Tensor>::adopt(out);
+  executor = f->traces().back().nodes.back()->executor;
+  const auto at = [](const Ref<Tensor>& t, int64_t i) { return double{reinterpret_cast<const float*>(t->data())[i]}; };
+  for (int64_t i = 0; i < kCount; i++) {
+    const double wanted = std::exp(at(a, i) * at(b, i)) + at(a, i);
+    if (!(std::abs(at(result, i) - wanted) <= 1e-5 * wanted)) return cat("element ", i, " is ", at(result, i), ", not ", wanted);
+  }
+  return "";
+}
+
+Finding kernel(Context& context) {
+  std::string executor;
+  const std::string wrong = run_formula(context, executor);
+  if (!wrong.empty()) return {"kernel", cat("exp(a * b) + a fails: ", wrong), State::fails};
+  const bool fused = executor == "fusion";
+  return {"kernel", cat("exp(a * b) + a gives the right values, ", fused ? "as one fused kernel" : cat("line by line, by ", executor)), there(fused)};
+}
+
+}  // namespace
+
+std::vector<Finding> examine(Context& context) {
+  const Machine& m = context.machine();
+  std::vector<Finding> all = {{"processor", m.processor}, instructions(m), threads(m), llvm(), onednn(m), cache_folder()};
+  add_executors(context, all);
+  all.push_back(kernel(context));
+  return all;
+}
+
+}  // namespace thunder

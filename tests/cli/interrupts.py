@@ -1,0 +1,77 @@
+"""interrupts.py THUNDER [LUA]: Ctrl-C in a running script is an error at the script's line, and at the prompt it keeps the session.
+LUA: a stock interpreter that finds the library."""
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from repl import Terminal
+
+# A compiled function that takes some seconds, and says when it begins.
+LONG = """local th = require "thunder"
+local f = th.compile(function(x)
+  local y = x
+  for i = 1, 2000 do y = y:matmul(x) end
+  return y
+end)
+local x = th.zeros { 256, 256 }
+f(x)
+io.stdout:write("ready\\n")
+io.stdout:flush()
+%s
+"""
+
+
+def interrupted(command, last_line):
+    with tempfile.NamedTemporaryFile("w", suffix=".lua") as file:
+        file.write(LONG % last_line)
+        file.flush()
+        with subprocess.Popen([*command, file.name], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            assert process.stdout.readline() == "ready\n"
+            time.sleep(0.05)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=100)
+        return process.returncode, out, err, f"{file.name}:11: interrupted"
+
+
+def main():
+    for last_line in ("while true do f(x) end", "coroutine.wrap(function() while true do f(x) end end)()", "while true do end"):
+        code, _, err, told = interrupted([sys.argv[1], "run"], last_line)
+        assert code == -signal.SIGINT and err.startswith("thunder: ") and told in err, (last_line, code, err)
+    # A script that catches it goes on.
+    code, out, err, told = interrupted([sys.argv[1], "run"], "print(pcall(function() while true do f(x) end end))")
+    assert (code, out, err) == (0, f"false\t{told}\n", ""), (code, out, err)
+    if len(sys.argv) > 2:
+        code, _, err, told = interrupted(sys.argv[2:], "while true do f(x) end")
+        assert code == 1 and told + "!" in err, (code, err)
+
+    with tempfile.TemporaryDirectory() as home:
+        terminal = Terminal(home)
+        terminal.until(r"`th` is the library")
+        terminal.until("> ")
+        terminal.type("error('this line was not cleared')")
+        terminal.until("not cleared")
+        terminal.type("\x03")
+        terminal.until("> ")
+        terminal.type("x = 41\n")
+        terminal.until("> ")
+        terminal.type("for i = 1, 2 do\n")
+        terminal.until(">> ")
+        terminal.type("\x03")  # the lines before, too
+        terminal.until("> ")
+        terminal.type("'x is ' .. x + 1\n")
+        terminal.until("x is 42")
+        terminal.type("f = th.compile(function(x) local y = x for i = 1, 2000 do y = y:matmul(x) end return y end) x = th.zeros { 256, 256 }\n")
+        terminal.type("f(x) print('it ' .. 'turns') while true do f(x) end\n")
+        terminal.until("it turns")
+        time.sleep(0.05)
+        terminal.type("\x03")
+        terminal.until("input:1: interrupted")
+        terminal.type("'still ' .. 'there'\n")
+        terminal.until("still there")
+        assert terminal.end() == 0
+
+
+if __name__ == "__main__":
+    main()
