@@ -14,7 +14,7 @@ namespace thunder::capi {
 struct CompiledHandle : Counted<CompiledHandle> {
   CompiledHandle(const FunctionHandle& f, const CompileOptions* options) : compiled(f.context, f.function, options) {}
   Compiled compiled;
-  std::string last_miss, memory_report, fusion_report;  // as last asked for
+  std::string last_miss, memory_report, fusion_report, loops_report;  // as last asked for
 };
 THUNDER_COUNTED_HANDLE(thunder_compiled, CompiledHandle)
 
@@ -81,6 +81,12 @@ const char* thunder_compiled_fusion_report(thunder_compiled* compiled) noexcept 
   if (!compiled) return "";
   CompiledHandle& h = *core(compiled);
   return value_or("", [&] { return (h.fusion_report = h.compiled.fusion_report()).c_str(); });
+}
+
+const char* thunder_compiled_loops_report(thunder_compiled* compiled) noexcept {
+  if (!compiled) return "";
+  CompiledHandle& h = *core(compiled);
+  return value_or("", [&] { return (h.loops_report = h.compiled.loops_report()).c_str(); });
 }
 
 thunder_status* thunder_compiled_statistics(const thunder_compiled* compiled, thunder_statistics* filled) noexcept {

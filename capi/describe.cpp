@@ -6,6 +6,7 @@
 
 #include "capi/options.h"
 #include "jit/pipeline.h"
+#include "loops/target.h"
 #include "modules/optimizer.h"
 #include "modules/schedule.h"
 

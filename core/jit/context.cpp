@@ -46,8 +46,10 @@ Context::Context(const ContextHooks& hooks) : hooks_(hooks), machine_(read_machi
   log(1, "onednn", found);
   if (auto attention = attention_executor(machine_)) executors_.push_back(make<Executor>(*attention));
   else missing_.emplace_back("attention", kNoVectors);
-  targets_.add(loops::cpu_target(machine_));
-  executors_.push_back(make<Executor>(fusion_executor(targets_)));
+  auto targets = std::make_unique<loops::Targets>();
+  targets->add(loops::cpu_target(machine_));
+  targets_ = std::move(targets);
+  executors_.push_back(make<Executor>(fusion_executor(*targets_)));
   executors_.push_back(make<Executor>(host_executor()));
   default_executors_ = executors_;
   // By name alone.
