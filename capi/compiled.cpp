@@ -13,7 +13,7 @@ namespace thunder::capi {
 // The handle is the compiled function: a call must not pay for a second pointer, and keeps itself alive.
 struct CompiledHandle : Compiled {
   CompiledHandle(const FunctionHandle& f, const CompileOptions* options) : Compiled(f.context, f.function, options) {}
-  std::string last_miss_text, memory_text, fusion_text;  // as last asked for
+  std::string last_miss_text, memory_text, fusion_text, loops_text;  // as last asked for
 };
 THUNDER_COUNTED_HANDLE(thunder_compiled, CompiledHandle)
 
@@ -80,6 +80,12 @@ const char* thunder_compiled_fusion_report(thunder_compiled* compiled) noexcept 
   if (!compiled) return "";
   CompiledHandle& h = *core(compiled);
   return value_or("", [&] { return (h.fusion_text = h.fusion_report()).c_str(); });
+}
+
+const char* thunder_compiled_loops_report(thunder_compiled* compiled) noexcept {
+  if (!compiled) return "";
+  CompiledHandle& h = *core(compiled);
+  return value_or("", [&] { return (h.loops_text = h.loops_report()).c_str(); });
 }
 
 thunder_status* thunder_compiled_statistics(const thunder_compiled* compiled, thunder_statistics* filled) noexcept {

@@ -7,6 +7,7 @@
 #include "capi/options.h"
 #include "jit/doctor.h"
 #include "jit/pipeline.h"
+#include "loops/target.h"
 #include "modules/optimizer.h"
 #include "modules/schedule.h"
 

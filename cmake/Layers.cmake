@@ -67,6 +67,10 @@ foreach(layer ${THUNDER_LAYERS})
     if(layer STREQUAL ops OR layer STREQUAL modules)
       target_include_directories(thunder_${layer} PRIVATE ${CMAKE_BINARY_DIR}/generated)
     endif()
+    # A function of loop nests that some switch has no case for must not compile.
+    if(layer STREQUAL loops)
+      target_compile_options(thunder_${layer} PRIVATE -Werror=switch)
+    endif()
     # At -O2 loops of unknown length stay scalar, and the reference kernels are nothing else. The rest of -O3 would
     # unroll the matrix product's inner tile out of its registers.
     if(layer STREQUAL ops)

@@ -9,7 +9,7 @@ if(THUNDER_LLVM_INCLUDE AND THUNDER_LLVM_LIBRARY)
   target_include_directories(thunder_llvm_objects SYSTEM PUBLIC ${THUNDER_LLVM_INCLUDE})
   target_link_libraries(thunder_llvm_objects PRIVATE thunder_flags)
   # LLVM is built without type information, which classes derived from its own would need.
-  target_compile_options(thunder_llvm_objects PRIVATE -fno-rtti -Wno-redundant-move)
+  target_compile_options(thunder_llvm_objects PRIVATE -fno-rtti -Wno-redundant-move -Werror=switch)
 
   # Nor have ours that the module makes: the files that call them cannot check what they are.
   if(THUNDER_SANITIZE MATCHES "undefined")

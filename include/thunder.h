@@ -415,6 +415,9 @@ const char *thunder_compiled_memory_report(thunder_compiled *compiled) THUNDER_N
 /* Why neighbours in the last trace of the program compiled last are kernels of their own: a line for each two of which
  * one reads the other's result, by the numbers that the trace prints. "" when there are none. [X] */
 const char *thunder_compiled_fusion_report(thunder_compiled *compiled) THUNDER_NOEXCEPT;
+/* How the kernels of the program compiled last came to be: the loop nest of each, as lowered from its lines and after each
+ * stage that its device's target runs. "" when there are none. [X] */
+const char *thunder_compiled_loops_report(thunder_compiled *compiled) THUNDER_NOEXCEPT;
 typedef struct thunder_statistics { /* filled up to `size`, which the caller sets */
     size_t size;
     uint64_t calls, hits, misses;                  /* hits + misses = calls and preparations that passed their checks */

@@ -117,6 +117,12 @@ static int core_fusion_report(lua_State *L)
     return 1;
 }
 
+static int core_loops_report(lua_State *L)
+{
+    lua_pushstring(L, thunder_compiled_loops_report(compiled_check(L, 1)->compiled));
+    return 1;
+}
+
 static int core_last_miss(lua_State *L)
 {
     lua_pushstring(L, thunder_compiled_last_miss(compiled_check(L, 1)->compiled));
@@ -177,6 +183,7 @@ void open_compile(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"compile", core_compile},         {"last_miss", core_last_miss},
                                         {"fusion_report", core_fusion_report},
+                                        {"loops_report", core_loops_report},
                                          {"last_traces", core_last_traces}, {"stats", core_stats},
                                          {"is_compiled", core_is_compiled},
                                          {"function_place", core_function_place}, {NULL, NULL}};

@@ -102,7 +102,13 @@ th.random_state = core.random
 
 th.last_traces = core.last_traces -- a list of traces that print
 th.last_miss = core.last_miss -- why the last call compiled
-th.explain = core.fusion_report -- why neighbours in the last trace were not fused: text, a line for each two
+-- Text about the program compiled last: why neighbours in its trace were not fused, a line for each two; with "loops", the loop
+-- nest of each kernel after each stage of its lowering.
+function th.explain(f, what)
+  if what == "loops" then return core.loops_report(f) end
+  if what ~= nil and what ~= "fusion" then error(('explain: got %s, expected "fusion" or "loops"'):format(tostring(what)), 2) end
+  return core.fusion_report(f)
+end
 th.stats = core.stats
 th.version = core.version()
 core.metatable("compiled").__tostring = function(f)

@@ -66,6 +66,8 @@ struct ExecutorDesc {
   // The same for a part, where lay_out said that it can. May be null.
   void (*run_tile)(const Launch*, const void* state, const Tile&) = nullptr;
   void (*drop)(void* state) = nullptr;
+  // What the executor made of a line, as text to read. Throws. May be null.
+  std::string (*explain)(const void* state) = nullptr;
   std::shared_ptr<const void> owner;  // of what `user` points to; may be null
 };
 

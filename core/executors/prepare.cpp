@@ -64,6 +64,12 @@ class ExecutorPreparer : public Preparer {
     return it != ready_.end() && it->second.by->desc().run_tile;
   }
 
+  std::string explain(const Node& node, const void* state) const override {
+    const auto it = ready_.find(&node);
+    const auto* says = it == ready_.end() ? nullptr : it->second.by->desc().explain;
+    return says ? says(state) : "";
+  }
+
   Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs, std::span<const Buffer> outputs, int32_t follows) override {
     auto it = ready_.find(&node);
     if (it == ready_.end()) {

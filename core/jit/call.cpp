@@ -251,6 +251,11 @@ std::string Compiled::fusion_report() const {
   return e ? fusion::explain(e->traces.back(), context_->targets()) : "";
 }
 
+std::string Compiled::loops_report() const {
+  const Entry* e = cache_.latest();
+  return e ? thunder::loops_report(*e->program) : "";
+}
+
 std::vector<Trace> Compiled::traces() const {
   const Entry* e = cache_.latest();
   return e ? e->traces : std::vector<Trace>();

@@ -69,6 +69,8 @@ class Compiled : public Counted<Compiled> {
   std::string memory_report() const;
   // Why its neighbouring lines were not fused; "" likewise.
   std::string fusion_report() const;
+  // How its kernels were lowered, stage by stage; "" likewise.
+  std::string loops_report() const;
 
   CallStatistics statistics() const;
   std::string last_miss() const;

@@ -51,10 +51,12 @@ Context::Context(const ContextHooks& hooks)
   log(1, "onednn", found);
   if (auto attention = attention_executor(machine_)) executors_.push_back(make<Executor>(*attention));
   else missing_.emplace_back("attention", kNoVectors);
-  targets_.add(loops::cpu_target(machine_));
-  targets_.add(loops::cuda_target(devices_));
+  auto targets = std::make_unique<loops::Targets>();
+  targets->add(loops::cpu_target(machine_));
+  targets->add(loops::cuda_target(devices_));
+  targets_ = std::move(targets);
   executors_.push_back(make<Executor>(cublaslt_executor(devices_)));
-  executors_.push_back(make<Executor>(fusion_executor(targets_)));
+  executors_.push_back(make<Executor>(fusion_executor(*targets_)));
   executors_.push_back(make<Executor>(transfer_executor(devices_)));
   executors_.push_back(make<Executor>(through_host_executor(devices_)));
   executors_.push_back(make<Executor>(host_executor()));

@@ -10,12 +10,15 @@
 #include "device/block_cache.h"
 #include "device/devices.h"
 #include "executors/claim.h"
-#include "loops/target.h"
 #include "modules/kind.h"
 #include "passes/custom.h"
 #include "tracer/scope.h"
 
 namespace thunder {
+
+namespace loops {
+class Targets;
+}
 
 // The user's hooks; copied. Null members: the defaults.
 struct ContextHooks {
@@ -38,7 +41,7 @@ class Context : public Counted<Context> {
   // What executors plan for.
   const Machine& machine() const { return machine_; }
   // What runs fused kernels, by kind of device.
-  const loops::Targets& targets() const { return targets_; }
+  const loops::Targets& targets() const { return *targets_; }
   // Requires, of both: nothing is compiled or run. 0: as many as a new context has.
   void use_threads(size_t threads);
   void use_threads(const ThreadPool::Host& host);
@@ -84,7 +87,7 @@ class Context : public Counted<Context> {
  private:
   ContextHooks hooks_;
   Machine machine_;
-  loops::Targets targets_;
+  std::unique_ptr<const loops::Targets> targets_;
   struct Close {
     void operator()(BlockCache* cache) const { cache->close(); }
   };

@@ -68,6 +68,8 @@ class Target {
   // The same for a region that is run part by part. Null: it needs other loops, or the target runs nothing so.
   // Requires: region.tiles.
   virtual std::unique_ptr<Launcher> tile_launcher(const LoweredRegion&) const { return nullptr; }
+  // The stages of the region's lowering, as text to read. `tiled`: as tile_launcher() lowers it.
+  virtual std::string explain(const LoweredRegion&, bool /*tiled*/) const { return ""; }
 };
 
 class Targets {

@@ -101,6 +101,8 @@ struct Preparer {
   virtual bool may_follow(const Node&) const { return false; }
   // Whether a result may take the memory of an input whose elements it replaces one by one.
   virtual bool in_place(const Node& node) const = 0;
+  // What the executor of a line that was prepared made of it, as text to read; "" where it says nothing.
+  virtual std::string explain(const Node&, const void* /*state*/) const { return ""; }
 };
 
 // Decides what is a view, where every value lives and which copies are needed. `strides` by input of the trace.
@@ -128,6 +130,8 @@ class Program {
   // How often it has run, or is running.
   uint64_t runs() const;
   const Trace& trace() const { return trace_; }
+  // What its executor made of a step's line, as text to read; "" where it says nothing.
+  std::string explain(const Step& step) const { return step.node ? preparer_->explain(*step.node, step.state) : ""; }
   // On the CPU, or on another device; 0 of one that it does not use.
   size_t peak_bytes(Device device = Device::cpu) const;
   // Of the devices other than the CPU: what run() asks of them may still be going on when it returns.

@@ -19,4 +19,20 @@ std::string memory_report(const Program& program) {
   return out;
 }
 
+std::string loops_report(const Program& program) {
+  std::string out;
+  size_t kernels = 0;
+  const auto add = [&](const Step& step) {
+    const std::string text = program.explain(step);
+    if (text.empty()) return;
+    const Node& node = *step.node;
+    const std::span<const Node* const> lines = node.body.empty() ? std::span(&step.node, 1) : std::span<const Node* const>(node.body);
+    out += cat(out.empty() ? "" : "\n", "kernel ", ++kernels, ": ", join(lines, ", ", [](const Node* n) { return n->op->name(); }));
+    out += cat(node.where ? cat(" [at ", node.where, "]") : "", "\n", text);
+  };
+  for (const Step& step : program.plan().steps) add(step);
+  for (const Step& step : program.plan().followers) add(step);
+  return out;
+}
+
 }  // namespace thunder

@@ -11,4 +11,7 @@ namespace thunder {
 // are the caller's.
 std::string memory_report(const Program& program);
 
+// What executors made of the program's lines, where they say it: each under the ops of the line.
+std::string loops_report(const Program& program);
+
 }  // namespace thunder

@@ -51,6 +51,7 @@ static void calls(thunder_context *context)
     OK(thunder_compiled_call(c, NULL, in, out));
     CHECK(traced == 2 && strstr(thunder_compiled_last_miss(c), "4") && strstr(thunder_compiled_last_miss(c), "5"));
     /* Lines with reasons, or none: one kernel, or a machine that compiles none. */
+    CHECK(!*thunder_compiled_loops_report(c) || strstr(thunder_compiled_loops_report(c), "after order:\n"));
     CHECK(!*thunder_compiled_fusion_report(c) || strstr(thunder_compiled_fusion_report(c), " is not fused with "));
 
     thunder_statistics stats;

@@ -159,6 +159,12 @@ static PyObject *fusion_report(PyObject *object, PyObject *unused)
     return PyUnicode_FromString(thunder_compiled_fusion_report(((Compiled *)object)->compiled));
 }
 
+static PyObject *loops_report(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    return PyUnicode_FromString(thunder_compiled_loops_report(((Compiled *)object)->compiled));
+}
+
 /* prepare(*args, **named) */
 static PyObject *prepare_for(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
@@ -212,6 +218,7 @@ static PyMethodDef methods[] = {
      "Compiles for these arguments what a call would compile, and runs nothing."},
     {"fusion_report", fusion_report, METH_NOARGS,
      "Why neighbours in the program compiled last were not fused, a line for each two."},
+    {"loops_report", loops_report, METH_NOARGS, "How the kernels of the program compiled last were lowered, stage by stage."},
     {"memory_report", memory_report, METH_NOARGS,
      "What a call of the program compiled last needs of memory, and where each of its values lies."},
     {NULL, NULL, 0, NULL}};

@@ -136,9 +136,18 @@ def last_miss(function):
     return _compiled(function, "last_miss").last_miss()
 
 
-def explain(function):
-    """Why neighbours in the program that `function` compiled last were not fused: a line for each two."""
-    return _compiled(function, "explain").fusion_report()
+def explain(function, what="fusion"):
+    """Text about the program that `function` compiled last.
+
+    "fusion": why neighbours in its trace were not fused, a line for each two. "loops": the loop nest of each kernel after
+    each stage of its lowering.
+    """
+    compiled = _compiled(function, "explain")
+    if what == "loops":
+        return compiled.loops_report()
+    if what != "fusion":
+        raise ValueError(f'explain: got {what!r}, expected "fusion" or "loops"')
+    return compiled.fusion_report()
 
 
 def stats(function):

@@ -35,30 +35,34 @@ bool fits(std::span<const Node* const> lines, const Store& store, void* user) {
 // What a line or a region was prepared to: a group, until its layout is known, then a launcher.
 struct State {
   std::optional<Group> group;
+  const Target* target = nullptr;
   std::unique_ptr<Launcher> launcher;
+  LoweredRegion region;  // that the launcher was made of: to be explained
+  bool tiled = false;
 };
 
 Status* declined(std::string_view why) { return make<Status>(Code::declined, std::string(why)).detach(); }
 
 Status* prepare(const NodeView& view, void** state, size_t*, void* user) {
   const std::vector<const Node*> lines = lines_of(view.node);
-  if (!target_of(*lines[0], view.store, user)) return declined("nothing runs kernels on its device");
-  Group group = empty_group(*lines[0], view.store, user);
+  const Target* target = target_of(*lines[0], view.store, user);
+  if (!target) return declined("nothing runs kernels on its device");
+  Group group(view.store, target->capabilities());
   if (!group.add_all(lines)) return declined("its lines do not fit into one loop nest");
-  *state = new State{std::move(group), nullptr};
+  *state = new State{std::move(group), target, nullptr, {}};
   return nullptr;
 }
 
-Status* lay_out(const NodeView& view, void* prepared, size_t* scratch, void* user) {
+Status* lay_out(const NodeView& view, void* prepared, size_t* scratch, void*) {
   try {
     State& state = *static_cast<State*>(prepared);
-    const Target& target = *target_of(view.node, view.store, user);
     const auto input = view.following ? std::optional(view.following->input) : std::nullopt;
-    LoweredRegion region = lower(view, *state.group, input);
+    state.region = lower(view, *state.group, input);
     state.group.reset();
-    if (region.tiles) state.launcher = target.tile_launcher(region);
-    if (state.launcher) view.following->can = true;
-    else state.launcher = target.launcher(std::move(region));
+    if (state.region.tiles) state.launcher = state.target->tile_launcher(state.region);
+    state.tiled = state.launcher != nullptr;
+    if (state.tiled) view.following->can = true;
+    else state.launcher = state.target->launcher(state.region);
     *scratch = state.launcher->scratch_bytes();
     return nullptr;
   } catch (const Error& e) {
@@ -69,6 +73,10 @@ Status* lay_out(const NodeView& view, void* prepared, size_t* scratch, void* use
 Status* run(const Launch* launch, void* state) { return static_cast<State*>(state)->launcher->run(*launch); }
 void run_tile(const Launch* launch, const void* state, const Tile& part) {
   static_cast<const State*>(state)->launcher->run_tile(*launch, part);
+}
+std::string explain_loops(const void* prepared) {
+  const State& state = *static_cast<const State*>(prepared);
+  return cat("as lowered:\n", print(state.region.nest), state.target->explain(state.region, state.tiled));
 }
 void drop(void* state) { delete static_cast<State*>(state); }
 
@@ -87,6 +95,7 @@ ExecutorDesc fusion_executor(const Targets& targets) {
   d.run = run;
   d.run_tile = run_tile;
   d.drop = drop;
+  d.explain = explain_loops;
   return d;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "executors/fusion/factors.h"
 #include "executors/fusion/lowering.h"
 #include "tensor/tensor.h"
 
@@ -27,7 +26,6 @@ LoweredRegion Lowering::run(std::optional<size_t> input) {
   for (size_t i = 0; i < view_.node.results.size(); i++) lower_result(static_cast<uint32_t>(i));
   nest.backwards = group_.backwards();
   note_host_scalars();
-  take_factors_out_of_sums(lowered_);
   if (input) lowered_.tiles = tile_axes(static_cast<uint32_t>(*input));
   return std::move(lowered_);
 }

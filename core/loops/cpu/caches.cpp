@@ -99,27 +99,27 @@ bool read_same_rows(const CpuNest& n, const Expr& a, const Expr& b) {
   return a.fn == Fn::load && b.fn == Fn::load && a.buffer == b.buffer && a.map == b.map && std::abs(a.offset - b.offset) < n.extents[n.lane];
 }
 
-bool reads_another(const CpuNest& n, const std::vector<CpuNest::Ahead>& others, const Expr& e) {
-  return std::any_of(others.begin(), others.end(), [&](const CpuNest::Ahead& a) { return read_same_rows(n, n.exprs[a.load], e); });
+bool reads_another(const CpuNest& n, const std::vector<CpuNest::Prefetch>& others, const Expr& e) {
+  return std::any_of(others.begin(), others.end(), [&](const CpuNest::Prefetch& a) { return read_same_rows(n, n.exprs[a.load], e); });
 }
 
-// A square is of many rows, each of which lies elsewhere: nothing but the next one's address tells the processor of it.
-void fetch_squares(CpuNest& n) {
-  if (!n.streams_any()) return;
+// A tile is of many rows, each of which lies elsewhere: nothing but the next one's address tells the processor of it.
+void prefetch_tiles(CpuNest& n) {
+  if (!n.any_nontemporal()) return;
   for (ExprId id = 0; id < n.exprs.size(); id++)
-    if (n.exprs[id].fn == Fn::load && n.maps[n.exprs[id].map][n.block_axis()] && n.maps[n.exprs[id].map][n.lane]) n.ahead.push_back({id, 0});
+    if (n.exprs[id].fn == Fn::load && n.maps[n.exprs[id].map][n.block_axis()] && n.maps[n.exprs[id].map][n.lane]) n.prefetches.push_back({id, 0});
 }
 
 // So is a piece, of which the next row lies elsewhere; in the caches it is found soon enough.
-void fetch_pieces(CpuNest& n, size_t cache) {
+void prefetch_pieces(CpuNest& n, size_t cache) {
   size_t all = 0;
   for (ExprId id = 0; id < n.exprs.size(); id++) {
     const Expr& e = n.exprs[id];
-    if (e.fn != Fn::load || !n.maps[e.map][n.outer - 1] || reads_another(n, n.ahead, e)) continue;
+    if (e.fn != Fn::load || !n.maps[e.map][n.outer - 1] || reads_another(n, n.prefetches, e)) continue;
     all += bytes(n, e.buffer, e.map, ~AxisSet{0});
-    n.ahead.push_back({id, 0});
+    n.prefetches.push_back({id, 0});
   }
-  if (!cache || all <= cache) n.ahead.clear();
+  if (!cache || all <= cache) n.prefetches.clear();
 }
 
 }  // namespace
@@ -143,16 +143,16 @@ void keep_rows(CpuNest& n, const Machine& machine) {
   }
 }
 
-void stream_large(CpuNest& n, const Machine& machine) {
+void store_nontemporal(CpuNest& n, const Machine& machine) {
   const size_t cache = machine.last_level;
-  n.streamed.clear();
+  n.nontemporal.clear();
   for (const Output& s : n.stores)
-    n.streamed.push_back(s.kind == OutputKind::each && n.maps[s.map][n.lane] == 1 && !is_short(n) && cache && bytes(n, s.buffer, s.map, ~AxisSet{0}) >= cache / 2);
+    n.nontemporal.push_back(s.kind == OutputKind::each && n.maps[s.map][n.lane] == 1 && !is_short(n) && cache && bytes(n, s.buffer, s.map, ~AxisSet{0}) >= cache / 2);
 }
 
 void pipeline_rows(CpuNest& n, const Machine& machine) {
   const bool rows = n.outer > 0 && n.inner == 1 && !n.lane_is_outer() && !n.split && !n.blocked;
-  if (!rows || n.streams_any() || n.passes < 2) return;
+  if (!rows || n.any_nontemporal() || n.passes < 2) return;
   n.pipelined = bytes_in_flight(n) <= machine.l1 && (!machine.last_level || all_bytes(n) <= machine.last_level);
 }
 
@@ -169,27 +169,21 @@ bool sums_whole_rows(const CpuNest& n, const Machine& machine) {
   return parts && row <= machine.l2 / 2;
 }
 
-void fetch_ahead(CpuNest& n, const Machine& machine) {
-  n.ahead.clear();
-  if (n.blocked) return fetch_squares(n);
-  if (n.pieces_run_slowest()) return fetch_pieces(n, machine.last_level);
+void prefetch(CpuNest& n, const Machine& machine) {
+  n.prefetches.clear();
+  if (n.blocked) return prefetch_tiles(n);
+  if (n.pieces_run_slowest()) return prefetch_pieces(n, machine.last_level);
   if (n.outer == 0 || n.lane_is_outer() || n.backwards || n.pipelined) return;
   const std::vector<Reads> reads = reads_of(n);
   size_t row = 0, all = 0;
   for (ExprId id = 0; id < n.exprs.size(); id++) {
     const Expr& e = n.exprs[id];
-    if (e.fn != Fn::load || !reads[id].any || reads_another(n, n.ahead, e)) continue;
+    if (e.fn != Fn::load || !reads[id].any || reads_another(n, n.prefetches, e)) continue;
     row += bytes(n, e.buffer, e.map, n.inner_set());
     all += bytes(n, e.buffer, e.map, ~AxisSet{0});
-    if (reads[id].again && n.maps[e.map][n.outer - 1] != 0) n.ahead.push_back({id, reads[id].again});
+    if (reads[id].again && n.maps[e.map][n.outer - 1] != 0) n.prefetches.push_back({id, reads[id].again});
   }
-  if (row > machine.l2 / 2 || all <= machine.l2) n.ahead.clear();
-}
-
-void fit_caches(CpuNest& n, const Machine& machine) {
-  stream_large(n, machine);
-  pipeline_rows(n, machine);
-  fetch_ahead(n, machine);
+  if (row > machine.l2 / 2 || all <= machine.l2) n.prefetches.clear();
 }
 
 }  // namespace thunder::loops

@@ -1,5 +1,7 @@
 #include "loops/cpu/division.h"
 
+#include <algorithm>
+
 #include "loops/cpu/caches.h"
 
 namespace thunder::loops {
@@ -11,6 +13,8 @@ constexpr int64_t kSummedPiece = 1024;
 constexpr int64_t kBlock = 128, kShortBlock = 16, kBlockedPiece = 64;
 // Of rows side by side, each in a lane.
 constexpr int64_t kOuterPiece = 64;
+// Elements that a thread is woken for.
+constexpr int64_t kGrain = 16384;
 
 int64_t piece_of(const CpuNest& nest, const Machine& machine) {
   if (nest.lane_is_outer()) return kOuterPiece;
@@ -23,17 +27,36 @@ int64_t piece_of(const CpuNest& nest, const Machine& machine) {
 // time, unless they go past the caches.
 int64_t block_of(const CpuNest& nest, const Machine& machine) {
   const auto stride = static_cast<int64_t>(machine.conflict_stride / 2);
-  bool conflict = false, streams = false;
+  bool conflict = false, nontemporal = false;
   for (const Output& s : nest.stores) {
-    streams |= nest.streams(s);
+    nontemporal |= nest.is_nontemporal(s);
     if (!nest.blocked || nest.maps[s.map][nest.lane] != 1) continue;
     conflict |= nest.maps[s.map][nest.block_axis()] * static_cast<int64_t>(size_of(nest.buffers[s.buffer])) % stride == 0;
   }
-  return conflict && !streams ? kShortBlock : kBlock;
+  return conflict && !nontemporal ? kShortBlock : kBlock;
 }
 
 }  // namespace
 
-Division divide(const CpuNest& nest, const Machine& machine) { return {piece_of(nest, machine), block_of(nest, machine)}; }
+Division divide(const CpuNest& nest, const std::vector<ColumnSum>& sums, const Machine& machine) {
+  Division d;
+  d.piece = piece_of(nest, machine), d.block = block_of(nest, machine);
+  d.items = work_items(nest, d.piece, d.block);
+  int64_t elements = 1;
+  for (uint32_t a = 0; a < nest.outer + nest.inner; a++) elements *= nest.extents[a];
+  d.grain = std::max<int64_t>(1, kGrain * d.items / std::max<int64_t>(1, elements));
+  d.chunks = chunks_of(sums, elements, d.items);
+  return d;
+}
+
+// Enough chunks for many threads, few enough that adding them up costs little. Never the number of threads. Rows overlap within a chunk
+// only, so that each has many elements for each of its sums, if there are enough.
+int64_t chunks_of(const std::vector<ColumnSum>& sums, int64_t elements, int64_t items) {
+  constexpr int64_t kFewChunks = 4, kSummed = 64;
+  if (sums.empty()) return 0;
+  int64_t all = 0;
+  for (const ColumnSum& s : sums) all += s.elements;
+  return std::min(items, std::clamp(elements / (kSummed * std::max<int64_t>(1, all)), kFewChunks, kChunks));
+}
 
 }  // namespace thunder::loops

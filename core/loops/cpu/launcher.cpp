@@ -4,35 +4,21 @@
 #include <array>
 
 #include "base/text.h"
-#include "loops/cpu/caches.h"
-#include "loops/cpu/division.h"
+#include "loops/cpu/schedule.h"
 
 namespace thunder::loops {
-namespace {
-
-constexpr int64_t kGrain = 16384;  // elements that a thread is woken for
-
-}  // namespace
-
 struct CpuLauncher::Work {
   const CpuLauncher* launcher;
   std::array<void*, kMostArguments> buffers;
   PartialSums::Sums* sums;  // where there are chunks
 };
 
-CpuLauncher::CpuLauncher(CpuNest nest, LoweredRegion&& region, bool in_tiles, const Machine& machine) : checks_(std::move(region.checks)) {
-  fit_caches(nest, machine);
-  ensure(nest.buffers.size() <= kMostArguments, "a kernel has more arguments than its lines can have");
-  kernel_ = kernel(nest);
-  parameters_ = parameters(nest);
-  const Division division = divide(nest, machine);
-  parameters_.insert(parameters_.end(), {division.piece, division.block});
-  items_ = work_items(nest, division.piece, division.block);
-  if (in_tiles) find_steps(nest);
-  int64_t elements = 1;
-  for (uint32_t a = 0; a < nest.outer + nest.inner; a++) elements *= nest.extents[a];
-  grain_ = std::max<int64_t>(1, kGrain * items_ / std::max<int64_t>(1, elements));
-  partials_ = PartialSums(std::move(region.sums), elements, items_);
+CpuLauncher::CpuLauncher(CpuKernel&& kernel)
+    : kernel_(kernel.code), parameters_(parameters(kernel.nest)), items_(kernel.division.items), grain_(kernel.division.grain),
+      partials_(std::move(kernel.region.sums), kernel.division.chunks), checks_(std::move(kernel.region.checks)) {
+  ensure(kernel.nest.buffers.size() <= kMostArguments, "a kernel has more arguments than its lines can have");
+  parameters_.insert(parameters_.end(), {kernel.division.piece, kernel.division.block});
+  if (kernel.tiled) find_steps(kernel.nest);
 }
 
 void CpuLauncher::find_steps(const CpuNest& nest) {

@@ -1,22 +1,18 @@
 // A kernel for the CPU with its parameters, ready to run: how its work is divided among threads.
 #pragma once
 
-#include "base/machine.h"
-#include "loops/cpu/nest.h"
 #include "loops/cpu/partials.h"
-#include "loops/kernels.h"
+#include "loops/cpu/stages.h"
 #include "loops/target.h"
 
 namespace thunder::loops {
 
 constexpr size_t kMostArguments = 384;
-// Of a nest in tiles: its parameters are copied for each.
-constexpr size_t kMostParametersOfTiles = 64;
 
 class CpuLauncher : public Launcher {
  public:
-  // `nest`: scheduled, as tiles where the region is to run in them. Compiles; throws.
-  CpuLauncher(CpuNest nest, LoweredRegion&& region, bool in_tiles, const Machine& machine);
+  // Of a kernel that has gone through all stages.
+  explicit CpuLauncher(CpuKernel&& kernel);
   size_t scratch_bytes() const override { return partials_.bytes(); }
   Status* run(const Launch& launch) const override;
   // A part of the rows and columns of a nest in tiles.

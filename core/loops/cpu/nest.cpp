@@ -18,9 +18,9 @@ std::string print(const CpuNest& n) {
   out += cat("on a CPU: lane ", n.lane, n.split ? " split" : "", n.blocked ? " blocked" : "", is_short(n) ? " short" : is_even(n) ? " even" : "",
              n.pipelined ? " pipelined" : "", "\n");
   for (ExprId e : n.kept) out += cat("  keep e", e, "\n");
-  for (const CpuNest::Ahead& a : n.ahead) out += cat("  ahead e", a.load, " in pass ", a.pass, "\n");
+  for (const CpuNest::Prefetch& a : n.prefetches) out += cat("  prefetch e", a.load, " in pass ", a.pass, "\n");
   for (const Output& s : n.stores)
-    if (n.streams(s)) out += cat("  stream b", s.buffer, "\n");
+    if (n.is_nontemporal(s)) out += cat("  nontemporal b", s.buffer, "\n");
   return out;
 }
 

@@ -1,4 +1,5 @@
-// A loop nest with the way it runs on a CPU: the axis of its vectors, what is kept, streamed and fetched ahead, and its work items.
+// A loop nest with its schedule for a CPU: the axis of its vectors, what is kept and prefetched, which stores are
+// non-temporal, and its work items.
 #pragma once
 
 #include <utility>
@@ -17,18 +18,18 @@ struct CpuNest : Nest {
   bool blocked = false;    // the inner axis after the lane one is walked a block at a time for each vector of lanes
   // Expressions that a pass computes and a later one needs again, dear enough to be kept for the row in between.
   std::vector<ExprId> kept;
-  // Loads that pass 0 or another makes and a later one makes again: in this pass, the last, the next row is fetched.
-  // Of a blocked nest: those of squares, the next of which is fetched.
-  struct Ahead {
+  // Loads that pass 0 or another makes and a later one makes again: in this pass, the last, the next row is prefetched.
+  // Of a blocked nest: those of tiles, the next of which is prefetched.
+  struct Prefetch {
     ExprId load;
     uint32_t pass;
   };
-  std::vector<Ahead> ahead;
-  std::vector<bool> streamed;  // by store; empty: none
+  std::vector<Prefetch> prefetches;
+  std::vector<bool> nontemporal;  // by store; empty: none
 
   // Whether its whole lines go past the caches, unless the buffer is an input's too. Requires: one of `stores`.
-  bool streams(const Output& s) const { return !streamed.empty() && streamed[static_cast<size_t>(&s - stores.data())]; }
-  bool streams_any() const { return std::any_of(streamed.begin(), streamed.end(), [](bool s) { return s; }); }
+  bool is_nontemporal(const Output& s) const { return !nontemporal.empty() && nontemporal[static_cast<size_t>(&s - stores.data())]; }
+  bool any_nontemporal() const { return std::find(nontemporal.begin(), nontemporal.end(), true) != nontemporal.end(); }
 
   bool lane_is_outer() const { return lane < outer; }
   // Of pieces of the lane axis, one goes over all positions of the outer axes before the next: the sums of its columns stay in the

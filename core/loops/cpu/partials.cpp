@@ -8,10 +8,6 @@
 namespace thunder::loops {
 namespace {
 
-// Enough chunks for many threads, few enough that adding them up costs little. Never the number of threads.
-constexpr int64_t kFewChunks = 4;
-constexpr int64_t kSummed = 64;  // elements that a chunk has for each of its sums, if there are enough: rows overlap within a chunk only
-
 // In runs whose length the compiler knows: it makes vectors of them.
 template <class T>
 void add(T* sums, const T* more, int64_t n) {
@@ -34,15 +30,11 @@ void by_sum(DType d, F&& f) {
 
 }  // namespace
 
-PartialSums::PartialSums(std::vector<ColumnSum> sums, int64_t elements, int64_t items) : sums_(std::move(sums)) {
-  if (sums_.empty()) return;
-  int64_t all = 0;
-  for (const ColumnSum& p : sums_) {
+PartialSums::PartialSums(std::vector<ColumnSum> sums, int64_t chunks) : sums_(std::move(sums)), chunks_(chunks) {
+  for (const ColumnSum& s : sums_) {
     offsets_.push_back(chunk_bytes_);
-    chunk_bytes_ += (static_cast<size_t>(p.elements) * size_of(p.dtype) + 63) / 64 * 64;
-    all += p.elements;
+    chunk_bytes_ += (static_cast<size_t>(s.elements) * size_of(s.dtype) + 63) / 64 * 64;
   }
-  chunks_ = std::min(items, std::clamp(elements / (kSummed * std::max<int64_t>(1, all)), kFewChunks, kChunks));
 }
 
 void* PartialSums::at(const Sums& sums, int64_t chunk, size_t i) const {

@@ -7,18 +7,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "loops/region.h"
+#include "loops/cpu/division.h"
 #include "program/launch.h"
 
 namespace thunder::loops {
 
-constexpr int64_t kChunks = 32;  // at most
-
 class PartialSums {
  public:
   PartialSums() = default;
-  // Of a nest that walks so many elements, in so many work items.
-  PartialSums(std::vector<ColumnSum> sums, int64_t elements, int64_t items);
+  PartialSums(std::vector<ColumnSum> sums, int64_t chunks);
   int64_t chunks() const { return chunks_; }  // 0: nothing is summed over the outer axes
   size_t bytes() const { return static_cast<size_t>(chunks_) * chunk_bytes_; }
 

@@ -4,7 +4,6 @@
 #include <bit>
 #include <numeric>
 
-#include "loops/cpu/caches.h"
 #include "loops/order.h"
 
 namespace thunder::loops {
@@ -47,29 +46,6 @@ AxisSet summed_by_lane(const CpuNest& n) {
   return left ? left : all;
 }
 
-// What lies side by side along another axis than the lanes' is read and written in blocks of that axis: a line of the cache is
-// then used up while it is there, instead of being fetched for one element of it at a time.
-void block(CpuNest& n) {
-  // Squares are read as a whole, whether or not all of it is there.
-  if (!n.split || n.partial) return;
-  std::vector<size_t> sides(n.outer, 0);
-  const auto count = [&](const Map& m) {
-    for (uint32_t a = 0; a < n.outer; a++) sides[a] += m[a] == 1 && step_of(m[n.lane]) == Step::any;
-  };
-  for (const Expr& e : n.exprs)
-    if (e.fn == Fn::load) count(n.maps[e.map]);
-  for (const Output& s : n.stores) count(n.maps[s.map]);
-  const auto most = std::max_element(sides.begin(), sides.end());
-  if (most == sides.end() || *most == 0) return;
-  std::vector<uint32_t> order(n.axes());
-  std::iota(order.begin(), order.end(), 0u);
-  const auto axis = order.begin() + (most - sides.begin());
-  std::rotate(axis, axis + 1, order.begin() + n.outer + n.inner);
-  reorder(n, order);
-  n.outer--, n.inner++, n.lane--;
-  n.blocked = true;
-}
-
 // A function of its operands alone, where they stand.
 bool stays_in_place(const Expr& e) {
   return e.fn != Fn::position && e.fn != Fn::uniform && !has_axis(e) && !is_reduction(e.fn);
@@ -88,32 +64,7 @@ bool each_argument_at_one_place(const CpuNest& n) {
 
 }  // namespace
 
-bool schedule_tiles(CpuNest& n, AxisSet columns, uint32_t input) {
-  if (n.outer != n.axes() || !std::all_of(n.exprs.begin(), n.exprs.end(), stays_in_place)) return false;
-  const auto main = std::find_if(n.exprs.begin(), n.exprs.end(), [&](const Expr& e) { return e.fn == Fn::load && e.buffer == input; });
-  if (main == n.exprs.end()) return false;
-  std::vector<uint32_t> order(n.axes());
-  std::iota(order.begin(), order.end(), 0u);
-  const Map& strides = n.maps[main->map];
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return std::abs(strides[a]) > std::abs(strides[b]); });
-  const auto walked = static_cast<uint32_t>(std::count_if(strides.begin(), strides.end(), [](int64_t s) { return s != 0; }));
-  if (walked != n.axes()) return false;
-  // As dense memory has it, columns are the last axes.
-  const auto is_column = [&](uint32_t a) { return (columns & bit(a)) != 0; };
-  n.inner = static_cast<uint32_t>(std::popcount(columns));
-  n.outer -= n.inner;
-  if (!n.inner || !std::all_of(order.begin() + n.outer, order.end(), is_column)) return false;
-  reorder(n, order);
-  merge_neighbours(n);
-  if (n.outer == 0) add_row(n);
-  if (n.outer != 1 || n.inner != 1 || !each_argument_at_one_place(n)) return false;
-  n.lane = 1;
-  n.split = true;
-  find_passes(n);
-  return true;
-}
-
-void schedule(CpuNest& n, AxisSet reduced, const Machine& machine) {
+void order_rows(CpuNest& n, AxisSet reduced) {
   if (n.outer == 0) add_row(n);  // one element: still a loop, of one step
   const bool rows = reduced != 0;
   const uint32_t lane = best(n, !rows ? summed_by_lane(n) : sums_columns(n) ? reduced : bit(n.outer) - 1);
@@ -137,10 +88,59 @@ void schedule(CpuNest& n, AxisSet reduced, const Machine& machine) {
   merge_neighbours(n);
   n.lane = lane_outer ? n.outer - 1 : n.outer + n.inner - 1;
   n.split = !rows;
-  block(n);
+}
+
+bool order_tiles(CpuNest& n, const LoweredRegion& region) {
+  const uint32_t argument = region.tiles->input;
+  const AxisSet columns = region.tiles->columns;
+  if (region.reduced || n.partial || !region.sums.empty()) return false;
+  if (n.outer != n.axes() || !std::all_of(n.exprs.begin(), n.exprs.end(), stays_in_place)) return false;
+  const auto main = std::find_if(n.exprs.begin(), n.exprs.end(), [&](const Expr& e) { return e.fn == Fn::load && e.buffer == argument; });
+  if (main == n.exprs.end()) return false;
+  std::vector<uint32_t> order(n.axes());
+  std::iota(order.begin(), order.end(), 0u);
+  const Map& strides = n.maps[main->map];
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return std::abs(strides[a]) > std::abs(strides[b]); });
+  const auto walked = static_cast<uint32_t>(std::count_if(strides.begin(), strides.end(), [](int64_t s) { return s != 0; }));
+  if (walked != n.axes()) return false;
+  // As dense memory has it, columns are the last axes.
+  const auto is_column = [&](uint32_t a) { return (columns & bit(a)) != 0; };
+  n.inner = static_cast<uint32_t>(std::popcount(columns));
+  n.outer -= n.inner;
+  if (!n.inner || !std::all_of(order.begin() + n.outer, order.end(), is_column)) return false;
+  reorder(n, order);
+  merge_neighbours(n);
+  if (n.outer == 0) add_row(n);
+  if (n.outer != 1 || n.inner != 1 || !each_argument_at_one_place(n)) return false;
+  n.lane = 1;
+  n.split = true;
+  return parameters(n).size() <= kMostParametersOfTiles;
+}
+
+void tile_transposed(CpuNest& n) {
+  // Tiles are read as a whole, whether or not all of it is there.
+  if (!n.split || n.partial) return;
+  std::vector<size_t> sides(n.outer, 0);
+  const auto count = [&](const Map& m) {
+    for (uint32_t a = 0; a < n.outer; a++) sides[a] += m[a] == 1 && step_of(m[n.lane]) == Step::any;
+  };
+  for (const Expr& e : n.exprs)
+    if (e.fn == Fn::load) count(n.maps[e.map]);
+  for (const Output& s : n.stores) count(n.maps[s.map]);
+  const auto most = std::max_element(sides.begin(), sides.end());
+  if (most == sides.end() || *most == 0) return;
+  std::vector<uint32_t> order(n.axes());
+  std::iota(order.begin(), order.end(), 0u);
+  const auto axis = order.begin() + (most - sides.begin());
+  std::rotate(axis, axis + 1, order.begin() + n.outer + n.inner);
+  reorder(n, order);
+  n.outer--, n.inner++, n.lane--;
+  n.blocked = true;
+}
+
+void find_row_passes(CpuNest& n) {
   find_passes(n);
   store_rows_behind(n);
-  keep_rows(n, machine);
 }
 
 }  // namespace thunder::loops

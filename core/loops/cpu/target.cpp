@@ -1,7 +1,9 @@
 #include "loops/cpu/target.h"
 
+#include "base/text.h"
+
 #include "loops/cpu/launcher.h"
-#include "loops/cpu/schedule.h"
+#include "loops/kernels.h"
 
 namespace thunder::loops {
 namespace {
@@ -29,17 +31,22 @@ class CpuTarget : public Target {
   bool available(std::string* why) const override { return can_compile(why); }
 
   std::unique_ptr<Launcher> launcher(LoweredRegion region) const override {
-    CpuNest nest(std::move(region.nest));
-    schedule(nest, region.reduced, machine_);
-    return std::make_unique<CpuLauncher>(std::move(nest), std::move(region), false, machine_);
+    return std::make_unique<CpuLauncher>(std::move(*run_stages(std::move(region), false, machine_, Until::emitted)));
   }
 
   std::unique_ptr<Launcher> tile_launcher(const LoweredRegion& region) const override {
-    CpuNest nest(region.nest);
-    if (region.reduced || nest.partial || !region.sums.empty()) return nullptr;
-    if (!schedule_tiles(nest, region.tiles->columns, region.tiles->input)) return nullptr;
-    if (parameters(nest).size() > kMostParametersOfTiles) return nullptr;
-    return std::make_unique<CpuLauncher>(std::move(nest), LoweredRegion(region), true, machine_);
+    auto kernel = run_stages(region, true, machine_, Until::emitted);
+    return kernel ? std::make_unique<CpuLauncher>(std::move(*kernel)) : nullptr;
+  }
+
+  std::string explain(const LoweredRegion& region, bool tiled) const override {
+    std::string out, before = print(region.nest);
+    run_stages(region, tiled, machine_, Until::scheduled, [&](const Stage& stage, const CpuKernel& kernel) {
+      std::string now = print(kernel);
+      out += now == before ? cat("after ", stage.name, ": the same\n") : cat("after ", stage.name, ":\n", now);
+      before = std::move(now);
+    });
+    return out;
   }
 
  private:

@@ -39,8 +39,8 @@ class Code {
   llvm::Value* parameter(size_t index);
   void loop(llvm::Value* begin, llvm::Value* end, uint64_t step, const std::function<void(llvm::Value*)>& body);
   void branch(llvm::Value* condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
-  void begin_streams();
-  void end_streams();
+  void begin_nontemporal();
+  void end_nontemporal();
   void place(llvm::Value* item);
   struct Row;
   void each_row(const std::function<void()>& body);
@@ -164,9 +164,9 @@ class Code {
   llvm::Value* more_of(const loops::Expr& e) const;
   llvm::Value* more_of(const loops::Output& s) const;
   llvm::Value* load(const loops::Expr& e);
-  bool is_ahead(ExprId id) const;
+  bool is_prefetched(ExprId id) const;
   void fetch(llvm::Value* at);
-  void fetch_next(ExprId id, llvm::Value* from, size_t bytes);
+  void prefetch_next(ExprId id, llvm::Value* from, size_t bytes);
   llvm::Value* position(const loops::Expr& e);
   void store(const loops::Output& s, llvm::Value* value);
   void store_vector(const loops::Output& s, llvm::Value* value, llvm::Value* to, llvm::Align align);
@@ -193,7 +193,7 @@ class Code {
     llvm::Value* more;  // added to what the map says; null: nothing
   };
   std::optional<Lines> lines_of_;
-  std::vector<llvm::Value*> may_stream_;  // by buffer: of a streamed output, whether it lies in no input's memory
+  std::vector<llvm::Value*> may_bypass_;  // by buffer: of a non-temporal output, whether it lies in no input's memory
   llvm::Value* refusal_ = nullptr;
   Point at_;
   // A row while it is walked. Of several one is in each pass.

@@ -64,58 +64,99 @@ Value* extremum(Builder& b, Value* x, Value* y, DType d, bool maximum) {
   return real(d) ? b.CreateSelect(b.CreateFCmpUNO(x, x), x, out) : out;
 }
 
-Value* compare(Builder& b, Fn fn, Value* x, Value* y, DType d) {
-  using P = llvm::CmpInst::Predicate;
-  const bool r = real(d), s = is_signed(d);
-  switch (fn) {
-    case Fn::eq: return b.CreateCmp(r ? P::FCMP_OEQ : P::ICMP_EQ, x, y);
-    case Fn::ne: return b.CreateCmp(r ? P::FCMP_UNE : P::ICMP_NE, x, y);
-    case Fn::lt: return b.CreateCmp(r ? P::FCMP_OLT : s ? P::ICMP_SLT : P::ICMP_ULT, x, y);
-    case Fn::le: return b.CreateCmp(r ? P::FCMP_OLE : s ? P::ICMP_SLE : P::ICMP_ULE, x, y);
-    case Fn::gt: return b.CreateCmp(r ? P::FCMP_OGT : s ? P::ICMP_SGT : P::ICMP_UGT, x, y);
-    default: return b.CreateCmp(r ? P::FCMP_OGE : s ? P::ICMP_SGE : P::ICMP_UGE, x, y);
+// One application: what it is given, and what is known of the first operand.
+struct Call {
+  Builder& b;
+  llvm::ArrayRef<Value*> x;
+  DType in;
+  const loops::Bounds& known;
+
+  bool is_real() const { return real(in); }
+  Value* compare(llvm::CmpInst::Predicate reals, llvm::CmpInst::Predicate signs, llvm::CmpInst::Predicate others) const {
+    return b.CreateCmp(is_real() ? reals : is_signed(in) ? signs : others, x[0], x[1]);
   }
+};
+using P = llvm::CmpInst::Predicate;
+
+Value* add(const Call& c) {
+  if (c.is_real()) return c.b.CreateFAdd(c.x[0], c.x[1]);
+  return c.in == DType::boolean ? c.b.CreateOr(c.x[0], c.x[1]) : c.b.CreateAdd(c.x[0], c.x[1]);
 }
 
-Value* arithmetic(Builder& b, Fn fn, Value* x, Value* y, DType d) {
-  const bool r = real(d), boolean = d == DType::boolean;
-  switch (fn) {
-    case Fn::add: return r ? b.CreateFAdd(x, y) : boolean ? b.CreateOr(x, y) : b.CreateAdd(x, y);
-    case Fn::sub: return r ? b.CreateFSub(x, y) : b.CreateSub(x, y);
-    case Fn::mul: return r ? may_join(b.CreateFMul(x, y)) : boolean ? b.CreateAnd(x, y) : b.CreateMul(x, y);
-    case Fn::div: return b.CreateFDiv(x, y);
-    case Fn::fmod: return by_lane(b, "fmod", {x, y});
-    case Fn::pow: return by_lane(b, "pow", {x, y});
-    default: return extremum(b, x, y, d, fn == Fn::maximum);
-  }
+Value* mul(const Call& c) {
+  if (c.is_real()) return may_join(c.b.CreateFMul(c.x[0], c.x[1]));
+  return c.in == DType::boolean ? c.b.CreateAnd(c.x[0], c.x[1]) : c.b.CreateMul(c.x[0], c.x[1]);
 }
 
-Value* unary(Builder& b, Fn fn, Value* x, DType d, const loops::Bounds& known) {
-  const bool r = real(d);
-  Value* zero = llvm::Constant::getNullValue(x->getType());
-  switch (fn) {
-    case Fn::abs:
-      if (r) return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
-      return is_signed(d) ? b.CreateSelect(b.CreateICmpSLT(x, zero), b.CreateSub(zero, x), x) : x;
-    case Fn::neg: return r ? b.CreateFNeg(x) : b.CreateSub(zero, x);
-    case Fn::sign: {
-      Value* one = constant(x, x->getType()->getScalarType(), 1);
-      Value* minus = constant(x, x->getType()->getScalarType(), is_signed(d) || r ? -1 : 0);
-      return b.CreateSelect(greater(b, x, zero, d), one, b.CreateSelect(greater(b, zero, x, d), minus, zero));
-    }
-    case Fn::floor: return r ? b.CreateUnaryIntrinsic(llvm::Intrinsic::floor, x) : x;
-    case Fn::logical_not: return r ? b.CreateFCmpOEQ(x, zero) : b.CreateICmpEQ(x, zero);
-    case Fn::sqrt: return b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
-    case Fn::rsqrt: return b.CreateFDiv(llvm::ConstantFP::get(x->getType(), 1), b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x));
-    case Fn::reciprocal: return b.CreateFDiv(llvm::ConstantFP::get(x->getType(), 1), x);
-    case Fn::exp: return elementary(b, known.high <= 0 ? emit_exp_of_negative : emit_exp, "exp", x);
-    case Fn::log: return elementary(b, emit_log, "log", x);
-    case Fn::sin: return elementary(b, known.within(1) ? emit_sin_of_one : emit_sin, "sin", x);
-    case Fn::cos: return elementary(b, known.within(1) ? emit_cos_of_one : emit_cos, "cos", x);
-    case Fn::tanh: return elementary(b, emit_tanh, "tanh", x);
-    default: return elementary(b, emit_erf, "erf", x);
-  }
+Value* abs(const Call& c) {
+  Value *x = c.x[0], *zero = llvm::Constant::getNullValue(x->getType());
+  if (c.is_real()) return c.b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+  return is_signed(c.in) ? c.b.CreateSelect(c.b.CreateICmpSLT(x, zero), c.b.CreateSub(zero, x), x) : x;
 }
+
+Value* sign(const Call& c) {
+  Value *x = c.x[0], *zero = llvm::Constant::getNullValue(x->getType());
+  llvm::Type* element = x->getType()->getScalarType();
+  Value *one = constant(x, element, 1), *minus = constant(x, element, is_signed(c.in) || c.is_real() ? -1 : 0);
+  return c.b.CreateSelect(greater(c.b, x, zero, c.in), one, c.b.CreateSelect(greater(c.b, zero, x, c.in), minus, zero));
+}
+
+Value* logical_not(const Call& c) {
+  Value* zero = llvm::Constant::getNullValue(c.x[0]->getType());
+  return c.is_real() ? c.b.CreateFCmpOEQ(c.x[0], zero) : c.b.CreateICmpEQ(c.x[0], zero);
+}
+
+Value* one_over(Builder& b, Value* x) { return b.CreateFDiv(llvm::ConstantFP::get(x->getType(), 1), x); }
+Value* square_root(const Call& c) { return c.b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, c.x[0]); }
+
+struct Row {
+  Fn fn;
+  Value* (*emit)(const Call&);
+};
+
+// In the order of the functions. `convert` is not here: it alone depends on the type of its result.
+constexpr Row kRows[] = {
+    {Fn::abs, abs},
+    {Fn::neg, [](const Call& c) { return c.is_real() ? c.b.CreateFNeg(c.x[0]) : c.b.CreateNeg(c.x[0]); }},
+    {Fn::sign, sign},
+    {Fn::floor, [](const Call& c) { return c.is_real() ? c.b.CreateUnaryIntrinsic(llvm::Intrinsic::floor, c.x[0]) : c.x[0]; }},
+    {Fn::logical_not, logical_not},
+    {Fn::exp, [](const Call& c) { return elementary(c.b, c.known.high <= 0 ? emit_exp_of_negative : emit_exp, "exp", c.x[0]); }},
+    {Fn::log, [](const Call& c) { return elementary(c.b, emit_log, "log", c.x[0]); }},
+    {Fn::sqrt, square_root},
+    {Fn::rsqrt, [](const Call& c) { return one_over(c.b, square_root(c)); }},
+    {Fn::reciprocal, [](const Call& c) { return one_over(c.b, c.x[0]); }},
+    {Fn::sin, [](const Call& c) { return elementary(c.b, c.known.within(1) ? emit_sin_of_one : emit_sin, "sin", c.x[0]); }},
+    {Fn::cos, [](const Call& c) { return elementary(c.b, c.known.within(1) ? emit_cos_of_one : emit_cos, "cos", c.x[0]); }},
+    {Fn::tanh, [](const Call& c) { return elementary(c.b, emit_tanh, "tanh", c.x[0]); }},
+    {Fn::erf, [](const Call& c) { return elementary(c.b, emit_erf, "erf", c.x[0]); }},
+    {Fn::convert, nullptr},
+    {Fn::add, add},
+    {Fn::sub, [](const Call& c) { return c.is_real() ? c.b.CreateFSub(c.x[0], c.x[1]) : c.b.CreateSub(c.x[0], c.x[1]); }},
+    {Fn::mul, mul},
+    {Fn::div, [](const Call& c) { return c.b.CreateFDiv(c.x[0], c.x[1]); }},
+    {Fn::fmod, [](const Call& c) { return by_lane(c.b, "fmod", c.x); }},
+    {Fn::pow, [](const Call& c) { return by_lane(c.b, "pow", c.x); }},
+    {Fn::maximum, [](const Call& c) { return extremum(c.b, c.x[0], c.x[1], c.in, true); }},
+    {Fn::minimum, [](const Call& c) { return extremum(c.b, c.x[0], c.x[1], c.in, false); }},
+    {Fn::eq, [](const Call& c) { return c.compare(P::FCMP_OEQ, P::ICMP_EQ, P::ICMP_EQ); }},
+    {Fn::ne, [](const Call& c) { return c.compare(P::FCMP_UNE, P::ICMP_NE, P::ICMP_NE); }},
+    {Fn::lt, [](const Call& c) { return c.compare(P::FCMP_OLT, P::ICMP_SLT, P::ICMP_ULT); }},
+    {Fn::le, [](const Call& c) { return c.compare(P::FCMP_OLE, P::ICMP_SLE, P::ICMP_ULE); }},
+    {Fn::gt, [](const Call& c) { return c.compare(P::FCMP_OGT, P::ICMP_SGT, P::ICMP_UGT); }},
+    {Fn::ge, [](const Call& c) { return c.compare(P::FCMP_OGE, P::ICMP_SGE, P::ICMP_UGE); }},
+    {Fn::where, [](const Call& c) { return c.b.CreateSelect(c.x[0], c.x[1], c.x[2]); }},
+};
+
+constexpr size_t row_of(Fn fn) { return static_cast<size_t>(fn) - static_cast<size_t>(Fn::abs); }
+constexpr bool each_function_has_its_row() {
+  for (size_t i = 0; i < std::size(kRows); i++)
+    if (row_of(kRows[i].fn) != i || (!kRows[i].emit && kRows[i].fn != Fn::convert)) return false;
+  size_t elementwise = 0;
+  for (size_t fn = 0; fn < loops::kFunctions; fn++) elementwise += form_of(static_cast<Fn>(fn)) == loops::Form::elementwise;
+  return elementwise == std::size(kRows);
+}
+static_assert(each_function_has_its_row());
 
 }  // namespace
 
@@ -181,10 +222,8 @@ Value* convert(Builder& b, Value* v, DType from, DType to) {
 
 Value* apply(Builder& b, Fn fn, llvm::ArrayRef<Value*> x, DType in, DType out, const loops::Bounds& known) {
   if (fn == Fn::convert) return convert(b, x[0], in, out);
-  if (fn == Fn::where) return b.CreateSelect(x[0], x[1], x[2]);
-  if (fn >= Fn::eq && fn <= Fn::ge) return compare(b, fn, x[0], x[1], in);
-  Value* v = x.size() == 2 ? arithmetic(b, fn, x[0], x[1], in) : unary(b, fn, x[0], in, known);
-  return out == DType::bf16 ? round_bf16(b, v) : v;
+  Value* v = kRows[row_of(fn)].emit({b, x, in, known});
+  return out == DType::bf16 && fn != Fn::where ? round_bf16(b, v) : v;
 }
 
 DType accumulator(DType d) { return d == DType::bf16 ? DType::f32 : d; }
@@ -199,7 +238,7 @@ Value* neutral(llvm::LLVMContext& c, Fn fn, DType d) {
   return llvm::ConstantInt::get(c, maximum ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt::getSignedMaxValue(bits));
 }
 Value* combine(Builder& b, Fn fn, Value* sum, Value* v, DType d) {
-  if (fn == Fn::sum) return may_join(arithmetic(b, Fn::add, sum, v, d));
+  if (fn == Fn::sum) return may_join(add({b, {sum, v}, d, {}}));
   return extremum(b, sum, v, d, fn == Fn::amax);
 }
 

@@ -7,6 +7,7 @@ namespace thunder::codegen {
 
 using llvm::Value;
 using loops::Expr;
+using loops::Form;
 
 Value* Code::spread(Value* v) { return is_vector(v) ? v : b_.CreateVectorSplat(lanes_, v); }
 
@@ -25,15 +26,16 @@ Value* Code::evaluate(ExprId id) {
   const bool kept = is_kept(id);
   if (kept && kept_in_[id] < pass_) return memo_of(id)[id] = load_kept(id);
   Value* v = nullptr;
-  switch (e.fn) {
-    case Fn::load: v = load(e); break;
-    case Fn::position: v = position(e); break;
-    case Fn::number: v = number(e); break;
-    case Fn::uniform: v = uniform(e); break;
-    case Fn::pick: v = pick(id); break;
-    case Fn::choose: v = choose(id); break;
-    case Fn::cumsum: v = scan(id); break;
-    default: v = apply_all(e);
+  switch (form_of(e.fn)) {
+    case Form::load: v = load(e); break;
+    case Form::position: v = position(e); break;
+    case Form::number: v = number(e); break;
+    case Form::elementwise: v = apply_all(e); break;
+    case Form::uniform: v = uniform(e); break;
+    case Form::pick: v = pick(id); break;
+    case Form::choose: v = choose(id); break;
+    case Form::scan: v = scan(id); break;
+    case Form::reduction: llvm_unreachable("what a row is reduced to is known before it is asked for");
   }
   memo_of(id)[id] = v;
   if (kept) keep(id, v);

@@ -85,7 +85,7 @@ void Code::branch(Value* condition, const std::function<void()>& then, const std
 void Code::emit() {
   b_.SetInsertPoint(llvm::BasicBlock::Create(b_.getContext(), "entry", function_));
   read_arguments();
-  begin_streams();
+  begin_nontemporal();
   make_room();
   Value *begin = function_->getArg(2), *end = function_->getArg(3);
   if (pipelined_) emit_pipeline(begin, end);
@@ -94,7 +94,7 @@ void Code::emit() {
     if (nest_.lane_is_outer()) emit_lanes([&] { emit_rows(); });
     else emit_rows();
   });
-  end_streams();
+  end_nontemporal();
   b_.CreateRetVoid();
 }
 

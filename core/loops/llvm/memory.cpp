@@ -63,13 +63,13 @@ Value* Code::load(const loops::Expr& e) {
   else if (at_.mask) v = b_.CreateMaskedLoad(vector, from, align, at_.mask, llvm::Constant::getNullValue(vector));
   else {
     v = b_.CreateAlignedLoad(vector, from, align);
-    if (!at_.picked && !apart_) fetch_next(id, from, lanes_ * align.value());
+    if (!at_.picked && !apart_) prefetch_next(id, from, lanes_ * align.value());
   }
   return from_memory(b_, v, d);
 }
 
-bool Code::is_ahead(ExprId id) const {
-  return std::any_of(nest_.ahead.begin(), nest_.ahead.end(), [&](const CpuNest::Ahead& a) { return a.load == id && a.pass == pass_; });
+bool Code::is_prefetched(ExprId id) const {
+  return std::any_of(nest_.prefetches.begin(), nest_.prefetches.end(), [&](const CpuNest::Prefetch& a) { return a.load == id && a.pass == pass_; });
 }
 
 void Code::fetch(Value* at) {
@@ -78,8 +78,8 @@ void Code::fetch(Value* at) {
 }
 
 // While this row, or this square, is found near, memory gets the next one ready.
-void Code::fetch_next(ExprId id, Value* from, size_t bytes) {
-  if (!is_ahead(id)) return;
+void Code::prefetch_next(ExprId id, Value* from, size_t bytes) {
+  if (!is_prefetched(id)) return;
   const loops::Expr& e = nest_.exprs[id];
   Value* distance = nest_.blocked ? b_.CreateMul(strides_[e.map][nest_.block_axis()], b_.getInt64(lanes_)) : strides_[e.map][nest_.outer - 1];
   Value* next = b_.CreateGEP(memory_type(b_.getContext(), nest_.buffers[e.buffer]), from, distance);
@@ -129,30 +129,30 @@ void Code::store(const loops::Output& s, Value* value) {
 }
 
 // What is updated in place was read, and is there.
-void Code::begin_streams() {
-  may_stream_.assign(nest_.buffers.size(), nullptr);
+void Code::begin_nontemporal() {
+  may_bypass_.assign(nest_.buffers.size(), nullptr);
   for (const loops::Output& s : nest_.stores) {
-    if (!nest_.streams(s)) continue;
-    may_stream_[s.buffer] = b_.getTrue();
+    if (!nest_.is_nontemporal(s)) continue;
+    may_bypass_[s.buffer] = b_.getTrue();
     for (const loops::Expr& e : nest_.exprs)
-      if (e.fn == Fn::load) may_stream_[s.buffer] = b_.CreateAnd(may_stream_[s.buffer], b_.CreateICmpNE(buffers_[e.buffer], buffers_[s.buffer]));
+      if (e.fn == Fn::load) may_bypass_[s.buffer] = b_.CreateAnd(may_bypass_[s.buffer], b_.CreateICmpNE(buffers_[e.buffer], buffers_[s.buffer]));
   }
 }
 
-// Before another thread is told, streamed lines must have arrived; x86 orders them with nothing else.
-void Code::end_streams() {
-  const bool any = nest_.streams_any();
+// Before another thread is told, lines stored past the caches must have arrived; x86 orders them with nothing else.
+void Code::end_nontemporal() {
+  const bool any = nest_.any_nontemporal();
   if (any && llvm::Triple(function_->getParent()->getTargetTriple()).isX86()) b_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});
 }
 
 void Code::store_vector(const loops::Output& s, Value* value, Value* to, llvm::Align align) {
   const uint64_t bytes = value->getType()->getPrimitiveSizeInBits() / 8;
-  if (!nest_.streams(s) || bytes % kCacheLine) {
+  if (!nest_.is_nontemporal(s) || bytes % kCacheLine) {
     b_.CreateAlignedStore(value, to, align);
     return;
   }
   Value* within = b_.CreateAnd(b_.CreatePtrToInt(to, b_.getInt64Ty()), b_.getInt64(kCacheLine - 1));
-  branch(b_.CreateAnd(may_stream_[s.buffer], b_.CreateICmpEQ(within, b_.getInt64(0))), [&] {
+  branch(b_.CreateAnd(may_bypass_[s.buffer], b_.CreateICmpEQ(within, b_.getInt64(0))), [&] {
     auto* past = llvm::MDNode::get(b_.getContext(), llvm::ConstantAsMetadata::get(b_.getInt32(1)));
     b_.CreateAlignedStore(value, to, llvm::Align(kCacheLine))->setMetadata(llvm::LLVMContext::MD_nontemporal, past);
   }, [&] { b_.CreateAlignedStore(value, to, align); });

@@ -50,7 +50,7 @@ void Code::turn(ExprId id, Value* first) {
   std::vector<Value*> from, rows;
   for (unsigned lane = 0; lane < lanes_; lane++) {
     from.push_back(address(e.buffer, at));
-    if (is_ahead(id)) fetch(b_.CreateConstGEP1_64(element, from.back(), lanes_));  // of the next square
+    if (is_prefetched(id)) fetch(b_.CreateConstGEP1_64(element, from.back(), lanes_));  // of the next square
     at.scalar = b_.CreateAdd(at.scalar, strides_[e.map][nest_.lane]);
   }
   for (unsigned i = 0; i < lanes_; i++) {

@@ -59,7 +59,7 @@ void Code::emit_lanes(const std::function<void()>& body) {
   each_stretch([&](Value* begin, Value* end) { emit_stretch(begin, end, body); });
 }
 
-// Where rows are odd, vectors would cut lines of the cache in two: they are taken by the lines of what is streamed, or stored, or else of
+// Where rows are odd, vectors would cut lines of the cache in two: they are taken by the lines of what is stored past the caches, or stored, or else of
 // what is read. Not where lanes go down the rows, each of which begins elsewhere, sums run from whole vectors into the next ones, or
 // columns are summed, which are read and written at each vector and begin with a line.
 void Code::choose_lines(const std::vector<const Output*>& stores) {
@@ -69,7 +69,7 @@ void Code::choose_lines(const std::vector<const Output*>& stores) {
     for (const Output* s : stores)
       if (!lines_of_ && wanted(*s)) lines_of_ = {s->buffer, s->map, more_of(*s)};
   };
-  choose([this](const Output& s) { return nest_.streams(s); });
+  choose([this](const Output& s) { return nest_.is_nontemporal(s); });
   const bool columns = std::any_of(stores.begin(), stores.end(), [](const Output* s) { return s->kind == OutputKind::column; });
   if (!has_registers_of_lines() || columns) return;
   const auto is_row_of_many = [this](uint32_t map) {

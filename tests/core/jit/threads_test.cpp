@@ -167,7 +167,7 @@ TEST_F(AllExecutors, serve_while_others_compile_allocate_and_ask) {
   };
   const auto asks = [&](int) {
     for (int i = 0; i < 20; i++) {
-      shared->statistics(), shared->last_miss(), shared->memory_report(), shared->fusion_report(), shared->traces();
+      shared->statistics(), shared->last_miss(), shared->memory_report(), shared->fusion_report(), shared->loops_report(), shared->traces();
       context->executor_names(), context->passes({});
       if (BlockCache* blocks = context->block_cache()) blocks->statistics();
     }

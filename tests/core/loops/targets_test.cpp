@@ -22,10 +22,10 @@ TEST_F(Elsewhere, says_which_machine_is_not_known) {
   EXPECT_PRED2(contains, compile_for({"no-such-machine", "", ""}, CpuNest()).error, "\"no-such-machine\"");
 }
 
-TEST_F(Elsewhere, streams_results) {
+TEST_F(Elsewhere, stores_large_results_past_the_caches) {
   CpuNest large = nest({prim("prims.neg", {input({1 << 20})})});
-  stream_large(large, test::with_caches(0, 0, 1 << 20));
-  EXPECT_PRED2(contains, print(large), "stream b1");
+  store_nontemporal(large, test::with_caches(0, 0, 1 << 20));
+  EXPECT_PRED2(contains, print(large), "nontemporal b1");
   expect_emitted_elsewhere(large);
 }
 

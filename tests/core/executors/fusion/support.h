@@ -8,6 +8,7 @@
 #include <random>
 
 #include "base/text.h"
+#include "core/loops/cpu/scheduled.h"
 #include "core/loops/elsewhere.h"
 #include "executors/claim.h"
 #include "executors/fusion/explain.h"
@@ -16,7 +17,6 @@
 #include "executors/fusion/lower.h"
 #include "executors/host/host.h"
 #include "ir/print.h"
-#include "loops/cpu/schedule.h"
 #include "loops/cpu/target.h"
 #include "loops/kernels.h"
 #include "loops/order.h"
@@ -58,11 +58,9 @@ inline LoweredRegion lowered(const Node& node, const Store& store, const std::ve
   return lower({node, store, inputs, outputs}, group);
 }
 
-// The schedule of such a nest.
-inline CpuNest scheduled(LoweredRegion region, const Machine& machine = test::this_machine()) {
-  CpuNest nest(std::move(region.nest));
-  schedule(nest, region.reduced, machine);
-  return nest;
+// The schedule of such a nest, up to a stage.
+inline CpuNest scheduled(LoweredRegion region, const Machine& machine = test::this_machine(), std::string_view last = "keep") {
+  return loops::scheduled(std::move(region), machine, last);
 }
 
 // Lines of prims, grouped, claimed and lowered without running anything.
@@ -213,14 +211,14 @@ struct FusedTest : test::CompiledTest {
   }
   std::vector<CpuNest> nests_of(const Body& body, const Tensors& in) { return nests(traced(body, in)); }
   // Of a trace's kernels.
-  static std::vector<CpuNest> nests(const Trace& trace, const Machine& machine = test::this_machine()) {
+  static std::vector<CpuNest> nests(const Trace& trace, const Machine& machine = test::this_machine(), std::string_view last = "keep") {
     const auto strides = strides_of(trace);
     std::vector<CpuNest> out;
     for (const Node* n : trace.nodes) {
       if (n->executor != std::string_view("fusion") || def(*n).view) continue;
       std::vector<std::vector<int64_t>> inputs;
       for_each_value(n->args, [&](ValueId v) { inputs.push_back(strides[v]); });
-      out.push_back(scheduled(lowered(*n, *trace.store, inputs), machine));
+      out.push_back(scheduled(lowered(*n, *trace.store, inputs), machine, last));
     }
     return out;
   }

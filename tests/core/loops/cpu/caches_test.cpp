@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "loops/kernels.h"
-#include "loops/cpu/schedule.h"
+#include "core/loops/cpu/scheduled.h"
 #include "support/machines.h"
 
 namespace thunder::loops {
@@ -96,14 +96,14 @@ TEST(KeepRows, keeps_as_many_rows_as_fit_there_together) {
 
 TEST(StreamLarge, marks_what_fills_half_of_the_cache_side_by_side) {
   const auto streams = [](CpuNest n, size_t cache) {
-    stream_large(n, test::with_caches(0, 0, cache));
-    return n.streams(n.stores[0]);
+    store_nontemporal(n, test::with_caches(0, 0, cache));
+    return n.is_nontemporal(n.stores[0]);
   };
   const CpuNest dense = negated(40, 30, {30, 1}), apart = negated(40, 30, {60, 2});
-  EXPECT_TRUE(streams(dense, 2 * 40 * 30 * 4));
-  EXPECT_FALSE(streams(dense, 2 * 40 * 30 * 4 + 2));
-  EXPECT_FALSE(streams(dense, 0));
-  EXPECT_FALSE(streams(apart, 64));
+  EXPECT_TRUE(is_nontemporal(dense, 2 * 40 * 30 * 4));
+  EXPECT_FALSE(is_nontemporal(dense, 2 * 40 * 30 * 4 + 2));
+  EXPECT_FALSE(is_nontemporal(dense, 0));
+  EXPECT_FALSE(is_nontemporal(apart, 64));
 }
 
 // What a nest of one input and one output computes, whose output begins so many floats after a line.
@@ -121,9 +121,9 @@ std::vector<float> computed(const CpuNest& n, size_t elements, int64_t before) {
 }
 void expect_the_same_streamed(const CpuNest& n, size_t elements) {
   CpuNest streamed = n;
-  stream_large(streamed, test::with_caches(0, 0, 64));
-  fetch_ahead(streamed, test::with_caches(0, 64, 64));
-  ASSERT_TRUE(streamed.streams(streamed.stores[0]));
+  store_nontemporal(streamed, test::with_caches(0, 0, 64));
+  prefetch(streamed, test::with_caches(0, 64, 64));
+  ASSERT_TRUE(streamed.is_nontemporal(streamed.stores[0]));
   for (int64_t before = 0; before < 16; before++) EXPECT_EQ(computed(streamed, elements, before), computed(n, elements, before)) << before;
 }
 
@@ -178,7 +178,7 @@ TEST(StreamLarge, changes_no_element_where_lanes_are_outside) {
 
 TEST(PipelineRows, lets_rows_overlap_that_are_gone_over_again) {
   const auto pipelined = [](CpuNest n, size_t first_level = 32 << 10, size_t last_level = 1 << 20) {
-    stream_large(n, test::with_caches(0, 0, last_level));
+    store_nontemporal(n, test::with_caches(0, 0, last_level));
     pipeline_rows(n, test::with_caches(first_level, 0, last_level));
     return n.pipelined;
   };
@@ -217,17 +217,17 @@ TEST(PipelineRows, leaves_what_comes_from_memory_alone) {
 TEST(FetchAhead, leaves_rows_that_overlap_to_the_processor) {
   CpuNest n = softmax(4000, 300);
   n.kept.clear();
-  fetch_ahead(n, test::with_caches(0, 4096, 0));
-  EXPECT_FALSE(n.ahead.empty());
+  prefetch(n, test::with_caches(0, 4096, 0));
+  EXPECT_FALSE(n.prefetches.empty());
   n.pipelined = true;
-  fetch_ahead(n, test::with_caches(0, 4096, 0));
-  EXPECT_TRUE(n.ahead.empty());
+  prefetch(n, test::with_caches(0, 4096, 0));
+  EXPECT_TRUE(n.prefetches.empty());
 }
 
 TEST(FetchAhead, fetches_the_next_row_where_one_is_read_again) {
   const auto ahead = [](CpuNest n, size_t cache) {
-    fetch_ahead(n, test::with_caches(0, cache, 0));
-    return n.ahead;
+    prefetch(n, test::with_caches(0, cache, 0));
+    return n.prefetches;
   };
   constexpr int64_t kColumns = 70001;  // more than are kept
   constexpr size_t kRow = kColumns * 4;
@@ -244,12 +244,12 @@ TEST(FetchAhead, fetches_the_next_row_where_one_is_read_again) {
 
 TEST(FetchAhead, fetches_the_next_square_where_results_are_streamed) {
   CpuNest n = turned(4000, 300);
-  fetch_ahead(n, test::with_caches(0, 4096, 0));
-  EXPECT_TRUE(n.ahead.empty()) << "nothing is streamed";
-  stream_large(n, test::with_caches(0, 0, 4096));
-  fetch_ahead(n, test::with_caches(0, 4096, 0));
-  ASSERT_EQ(n.ahead.size(), 1u);
-  EXPECT_EQ(n.ahead[0].load, 0u);
+  prefetch(n, test::with_caches(0, 4096, 0));
+  EXPECT_TRUE(n.prefetches.empty()) << "nothing is streamed";
+  store_nontemporal(n, test::with_caches(0, 0, 4096));
+  prefetch(n, test::with_caches(0, 4096, 0));
+  ASSERT_EQ(n.prefetches.size(), 1u);
+  EXPECT_EQ(n.prefetches[0].load, 0u);
 }
 
 TEST(FetchAhead, fetches_the_next_row_of_columns_that_no_cache_holds) {
@@ -263,12 +263,12 @@ TEST(FetchAhead, fetches_the_next_row_of_columns_that_no_cache_holds) {
   n.stores = {{2, OutputKind::column, 2, 1}};
   schedule(n, 0, test::neoverse_n1());
   for (const size_t cache : {0, 4000 * 300 * 4}) {
-    fetch_ahead(n, test::with_caches(0, 64, cache));
-    EXPECT_TRUE(n.ahead.empty()) << cache;
+    prefetch(n, test::with_caches(0, 64, cache));
+    EXPECT_TRUE(n.prefetches.empty()) << cache;
   }
-  fetch_ahead(n, test::with_caches(0, 64, 4000 * 300 * 4 - 4));
-  ASSERT_EQ(n.ahead.size(), 1u) << "of the row that is the same for all there is no next one";
-  EXPECT_EQ(n.exprs[n.ahead[0].load].buffer, 0u);
+  prefetch(n, test::with_caches(0, 64, 4000 * 300 * 4 - 4));
+  ASSERT_EQ(n.prefetches.size(), 1u) << "of the row that is the same for all there is no next one";
+  EXPECT_EQ(n.exprs[n.prefetches[0].load].buffer, 0u);
 }
 
 // Sums of columns of the products of what lies in rows of 300, two of them side by side.
@@ -304,17 +304,17 @@ TEST(FetchAhead, fetches_once_what_parts_of_a_row_are_of) {
   CpuNest n = sums_of_parts();
   const auto fetched = [&](int64_t offset) {
     n.exprs[1].offset = offset;
-    fetch_ahead(n, test::with_caches(0, 64, 4096));
-    return n.ahead.size();
+    prefetch(n, test::with_caches(0, 64, 4096));
+    return n.prefetches.size();
   };
   EXPECT_EQ(fetched(150), 1u);
   EXPECT_EQ(fetched(-150), 1u);
   EXPECT_EQ(fetched(300), 2u);
-  fetch_ahead(n, test::with_caches(0, 64, 4000 * 300 * 4));
-  EXPECT_FALSE(n.ahead.empty());
+  prefetch(n, test::with_caches(0, 64, 4000 * 300 * 4));
+  EXPECT_FALSE(n.prefetches.empty());
   n.exprs[1].offset = 150;
-  fetch_ahead(n, test::with_caches(0, 64, 4000 * 300 * 4));
-  EXPECT_TRUE(n.ahead.empty()) << "the cache holds what is read, which counts once";
+  prefetch(n, test::with_caches(0, 64, 4000 * 300 * 4));
+  EXPECT_TRUE(n.prefetches.empty()) << "the cache holds what is read, which counts once";
 }
 
 // Sums of large values and of small ones: x - mean(x) needs little, exp(x - mean(x)) much.
@@ -325,9 +325,9 @@ TEST(FetchAhead, chooses_the_pass_that_computes_most) {
   n.outer += n.inner, n.inner = 0;
   schedule(n, bit(1), test::neoverse_n1());
   ASSERT_EQ(n.passes, 3u);
-  fetch_ahead(n, test::with_caches(0, 50257 * 8, 0));
-  ASSERT_EQ(n.ahead.size(), 1u);
-  EXPECT_EQ(n.ahead[0].pass, 1u);
+  prefetch(n, test::with_caches(0, 50257 * 8, 0));
+  ASSERT_EQ(n.prefetches.size(), 1u);
+  EXPECT_EQ(n.prefetches[0].pass, 1u);
 }
 
 }  // namespace

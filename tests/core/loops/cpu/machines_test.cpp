@@ -1,6 +1,5 @@
 // Schedules for machines that are described, none of which is the one at hand.
 #include "core/executors/fusion/support.h"
-#include "loops/cpu/caches.h"
 #include "loops/cpu/division.h"
 
 namespace thunder::fusion {
@@ -11,9 +10,7 @@ using In = std::span<Tensor* const>;
 struct Machines : FusedTest {
   // Of each kernel of a function.
   std::vector<CpuNest> scheduled(const Body& body, const Tensors& in, const Machine& machine) {
-    std::vector<CpuNest> out = nests(traced(body, in), machine);
-    for (CpuNest& n : out) fit_caches(n, machine);
-    return out;
+    return nests(traced(body, in), machine, "prefetch");
   }
   static size_t kept_bytes(const CpuNest& n) {
     size_t bytes = 0;
@@ -51,7 +48,7 @@ TEST_F(Machines, overlap_rows_that_their_first_level_holds) {
 TEST_F(Machines, write_past_a_last_level_that_would_not_keep_it) {
   const Tensors x = {numbers({2304, 1024})};
   for (const Machine& m : test::described_machines())
-    EXPECT_EQ(scheduled(softmax, x, m).at(0).streams_any(), m.last_level == size_t{16} << 20) << m.processor;
+    EXPECT_EQ(scheduled(softmax, x, m).at(0).any_nontemporal(), m.last_level == size_t{16} << 20) << m.processor;
 }
 
 // Rows of 512 floats are 2 KiB apart: half of 4 KiB, not of 16.
@@ -60,7 +57,7 @@ TEST_F(Machines, write_few_rows_at_a_time_that_compete_for_a_place) {
   for (const Machine& m : test::described_machines()) {
     const CpuNest n = scheduled(transpose, in, m).at(0);
     ASSERT_TRUE(n.blocked) << m.processor;
-    EXPECT_EQ(divide(n, m).block, m.conflict_stride == 4096 ? 16 : 128) << m.processor;
+    EXPECT_EQ(divide(n, {}, m).block, m.conflict_stride == 4096 ? 16 : 128) << m.processor;
   }
 }
 

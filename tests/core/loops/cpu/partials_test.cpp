@@ -44,7 +44,7 @@ std::vector<float> sums_of(const PartialSums& partial, const std::vector<int64_t
   return found;
 }
 
-PartialSums partial_sums(int64_t chunks) { return {{{1, kSums, DType::f32}, {2, kSums, DType::f32}}, 1 << 20, chunks}; }
+PartialSums partial_sums(int64_t chunks) { return {{{1, kSums, DType::f32}, {2, kSums, DType::f32}}, chunks}; }
 
 TEST(PartialSums, are_the_same_bits_however_chunks_are_divided) {
   for (const int64_t chunks : {1, 2, 3, 4, 5, 7, 8, 13, 31, 32}) {
@@ -68,13 +68,13 @@ TEST(PartialSums, become_what_the_output_is_of) {
 }
 
 TEST(PartialSums, have_chunks_of_many_elements_and_never_more_than_work_items) {
-  const auto chunks = [](int64_t elements, int64_t items) { return PartialSums({{1, 100, DType::f32}}, elements, items).chunks(); };
+  const auto chunks = [](int64_t elements, int64_t items) { return chunks_of({{1, 100, DType::f32}}, elements, items); };
   EXPECT_EQ(chunks(1000, 100), 4);
   EXPECT_EQ(chunks(64 * 100 * 10, 100), 10);
   EXPECT_EQ(chunks(int64_t{1} << 40, 100), kChunks);
   EXPECT_EQ(chunks(int64_t{1} << 40, 3), 3);
-  EXPECT_EQ(PartialSums({}, 1000, 100).chunks(), 0);
-  EXPECT_EQ(PartialSums({}, 1000, 100).bytes(), 0u);
+  EXPECT_EQ(chunks_of({}, 1000, 100), 0);
+  EXPECT_EQ(PartialSums({}, 0).bytes(), 0u);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/loops/cpu/scheduled.h"
 #include "support/machines.h"
 
 namespace thunder::loops {

@@ -63,7 +63,7 @@ TEST_F(Emitting, streams_results_wherever_they_begin) {
   ASSERT_NE(emitter, nullptr);
   constexpr int64_t kCount = 1000;
   CpuNest nest = doubling(kCount);
-  nest.streamed = {true};
+  nest.nontemporal = {true};
   const Object object = emitter->compile(nest, "twice");
   ASSERT_EQ(object.error, "");
   std::string error;

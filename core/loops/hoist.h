@@ -3,12 +3,10 @@
 
 #include "loops/region.h"
 
-namespace thunder::fusion {
-
-using namespace loops;
+namespace thunder::loops {
 
 // sum(x * r) becomes sum(x) * r where r is known only after a reduction of the row, and sum(x) before: a pass over the row less, as
 // in the gradients of norms and of softmax. Only where no number grows or shrinks more than in what is computed anyway.
-void take_factors_out_of_sums(LoweredRegion& lowered);
+void hoist_from_reductions(LoweredRegion& region);
 
-}  // namespace thunder::fusion
+}  // namespace thunder::loops

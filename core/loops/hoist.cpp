@@ -1,10 +1,10 @@
-#include "executors/fusion/factors.h"
+#include "loops/hoist.h"
 
 #include <algorithm>
 
 #include "loops/bounds.h"
 
-namespace thunder::fusion {
+namespace thunder::loops {
 namespace {
 
 struct Factor {
@@ -77,10 +77,10 @@ class Product {
 // The expressions again, with others between them.
 class Rewrite {
  public:
-  explicit Rewrite(LoweredRegion& l) : lowered_(l), now_(l.nest.exprs.size()) {}
+  explicit Rewrite(LoweredRegion& region) : region_(region), now_(region.nest.exprs.size()) {}
 
   void run(AxisSet reduced) {
-    const Nest& n = lowered_.nest;
+    const Nest& n = region_.nest;
     const Facts facts(n, reduced);
     for (ExprId id = 0; id < n.exprs.size(); id++) {
       const Expr& e = n.exprs[id];
@@ -117,7 +117,7 @@ class Rewrite {
 
   // What nothing needs any more is left out.
   void finish() {
-    Nest& n = lowered_.nest;
+    Nest& n = region_.nest;
     if (exprs_.size() == n.exprs.size()) return;
     std::vector<uint8_t> needed(exprs_.size(), 0);
     for (const Output& s : n.stores) needed[now_[s.value]] = 1;
@@ -132,23 +132,23 @@ class Rewrite {
       for (uint32_t i = 0; i < e.count; i++) e.in[i] = places[e.in[i]];
     }
     for (Output& s : n.stores) s.value = places[now_[s.value]];
-    std::vector<BoundsCheck> checks(lowered_.checks.empty() ? 0 : n.exprs.size());
-    for (size_t id = 0; id < lowered_.checks.size(); id++)
-      if (needed[now_[id]]) checks[places[now_[id]]] = std::move(lowered_.checks[id]);
-    lowered_.checks = std::move(checks);
+    std::vector<BoundsCheck> checks(region_.checks.empty() ? 0 : n.exprs.size());
+    for (size_t id = 0; id < region_.checks.size(); id++)
+      if (needed[now_[id]]) checks[places[now_[id]]] = std::move(region_.checks[id]);
+    region_.checks = std::move(checks);
   }
 
-  LoweredRegion& lowered_;
+  LoweredRegion& region_;
   std::vector<ExprId> now_;  // by number before
   std::vector<Expr> exprs_;
 };
 
 }  // namespace
 
-void take_factors_out_of_sums(LoweredRegion& lowered) {
-  if (!lowered.reduced) return;
-  find_levels(lowered.nest, lowered.reduced);
-  Rewrite(lowered).run(lowered.reduced);
+void hoist_from_reductions(LoweredRegion& region) {
+  if (!region.reduced) return;
+  find_levels(region.nest, region.reduced);
+  Rewrite(region).run(region.reduced);
 }
 
-}  // namespace thunder::fusion
+}  // namespace thunder::loops

@@ -1,5 +1,5 @@
 // Which factors leave a sum, and that the numbers stay what they were.
-#include "executors/fusion/factors.h"
+#include "loops/hoist.h"
 
 #include "core/executors/fusion/support.h"
 #include "support/failure.h"

@@ -1,0 +1,85 @@
+#include "loops/cpu/stages.h"
+
+#include "base/text.h"
+#include "loops/cpu/caches.h"
+#include "loops/cpu/schedule.h"
+#include "loops/hoist.h"
+#include "loops/kernels.h"
+#include "loops/order.h"
+
+namespace thunder::loops {
+namespace {
+
+bool hoist(CpuKernel& k, const Machine&) {
+  hoist_from_reductions(k.region);
+  return true;
+}
+
+bool order(CpuKernel& k, const Machine&) {
+  k.nest = CpuNest(std::move(k.region.nest));
+  if (k.tiled) return order_tiles(k.nest, k.region);
+  order_rows(k.nest, k.region.reduced);
+  return true;
+}
+
+// A stage that cannot fail. `if_tiled`: whether it also looks at kernels that run by tiles.
+template <auto pass, bool if_tiled = true>
+bool always(CpuKernel& k, const Machine& machine) {
+  if (!if_tiled && k.tiled) return true;
+  if constexpr (requires { pass(k.nest, machine); }) pass(k.nest, machine);
+  else pass(k.nest);
+  return true;
+}
+
+bool divided(CpuKernel& k, const Machine& machine) {
+  k.division = divide(k.nest, k.region.sums, machine);
+  return true;
+}
+
+bool emit(CpuKernel& k, const Machine&) {
+  k.code = kernel(k.nest);
+  return true;
+}
+
+constexpr Stage kStages[] = {
+    {"hoist", hoist, "first: it may leave a pass over the rows without work, and the order of the loops follows from what is left"},
+    {"order", order, "before all that asks along which axis vectors run; neighbours are merged, so that few loops are left"},
+    {"tile", always<tile_transposed, false>, "only when the lane axis is known: what lies along another one is transposed against it"},
+    {"passes", always<find_row_passes>, "behind order and tile, which say what is inner: from now on it is known what each pass computes"},
+    {"keep", always<keep_rows, false>, "behind passes: what two of them compute is kept for the row in between"},
+    {"nontemporal", always<store_nontemporal>, "before what competes for memory: rows are not pipelined and tiles prefetched otherwise"},
+    {"pipeline", always<pipeline_rows>, "behind keep and nontemporal: kept rows are in flight too, and memory gives few rows at a time faster"},
+    {"prefetch", always<prefetch>, "behind pipeline: rows that overlap follow each other without a pause in which to prefetch"},
+    {"divide", divided, "behind nontemporal: such stores may take long blocks; last of what is planned, since it changes no code"},
+    {"emit", emit, "last: equal texts are one kernel, so that nothing may change them any more"},
+};
+
+}  // namespace
+
+std::span<const Stage> cpu_stages() { return kStages; }
+
+std::optional<CpuKernel> run_stages(LoweredRegion region, bool tiled, const Machine& machine, Until until, const AfterStage& after) {
+  CpuKernel kernel;
+  kernel.region = std::move(region), kernel.tiled = tiled;
+  for (const Stage& stage : kStages) {
+    if (stage.run == emit && until == Until::scheduled) break;
+    if (!stage.run(kernel, machine)) return std::nullopt;
+    if (after) after(stage, kernel);
+  }
+  return kernel;
+}
+
+std::string print(const CpuKernel& kernel) {
+  if (kernel.nest.extents.empty()) return print(kernel.region.nest);
+  std::string out = print(kernel.nest);
+  const Division& d = kernel.division;
+  if (d.items) {
+    out += cat(d.items, " work items of ", d.piece, " elements of the lane axis", kernel.nest.blocked ? cat(" by ", d.block) : "");
+    out += cat(", at least ", d.grain, " for a thread");
+    if (d.chunks) out += cat("; sums of columns in ", d.chunks, " chunks");
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace thunder::loops

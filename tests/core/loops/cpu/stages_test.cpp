@@ -1,0 +1,70 @@
+// The lowering of a CPU's kernel is a table that says why each row stands where it stands, and can be read after each of them.
+#include "loops/cpu/stages.h"
+
+#include <set>
+
+#include "core/executors/fusion/support.h"
+#include "loops/cpu/target.h"
+#include "program/report.h"
+
+namespace thunder::fusion {
+namespace {
+
+using In = std::span<Tensor* const>;
+
+TEST(Stages, have_names_and_reasons) {
+  std::set<std::string_view> names;
+  for (const Stage& stage : cpu_stages()) {
+    EXPECT_TRUE(names.insert(stage.name).second) << stage.name;
+    EXPECT_FALSE(stage.why.empty()) << stage.name;
+  }
+  EXPECT_EQ(cpu_stages().back().name, "emit");
+}
+
+struct Lowering : FusedTest {
+  static std::vector<Tensor*> softmax(Scope& s, In in) { return {call(s, "softmax", {arg(in[0]), arg(int64_t{1})})}; }
+};
+
+TEST_F(Lowering, is_told_stage_by_stage) {
+  const Trace trace = traced(softmax, {numbers({64, 500})});
+  std::vector<std::string> seen;
+  for (const Node* n : trace.nodes) {
+    if (n->executor != std::string_view("fusion") || def(*n).view) continue;
+    run_stages(lowered(*n, *trace.store), false, test::zen3(), Until::scheduled, [&](const Stage& stage, const CpuKernel& kernel) {
+      seen.emplace_back(stage.name);
+      if (stage.name == "hoist") EXPECT_EQ(print(kernel).find("on a CPU"), std::string::npos);
+      if (stage.name == "order") EXPECT_NE(print(kernel).find("on a CPU: lane 1\n"), std::string::npos) << print(kernel);
+      if (stage.name == "keep") EXPECT_NE(print(kernel).find("  keep e"), std::string::npos) << print(kernel);
+      if (stage.name == "divide") EXPECT_NE(print(kernel).find("64 work items"), std::string::npos) << print(kernel);
+    });
+  }
+  EXPECT_EQ(seen, (std::vector<std::string>{"hoist", "order", "tile", "passes", "keep", "nontemporal", "pipeline", "prefetch", "divide"}));
+}
+
+// By whoever asks for it, long after the kernel was made.
+TEST_F(Lowering, is_reported_for_each_kernel_of_a_program) {
+  auto f = compile(lambda(softmax), only("fusion").get());
+  thunder::Values given;
+  const Ref<Tensor> x = numbers({64, 500});
+  given.push(Any::tensor(x.get()));
+  ASSERT_EQ(f->prepare(given), nullptr);
+  const std::string text = f->loops_report();
+  size_t at = 0;
+  for (const char* part : {"kernel 1: ", "prims.exp", "as lowered:\nnest ", "after hoist", "after order:\n", "after keep:\n", "after divide:\n"}) {
+    at = text.find(part, at);
+    ASSERT_NE(at, std::string::npos) << part << " in\n" << text;
+  }
+}
+
+TEST_F(Lowering, compiles_what_cannot_run_by_tiles_as_a_whole) {
+  const Trace trace = traced(softmax, {numbers({64, 500})});
+  for (const Node* n : trace.nodes) {
+    if (n->executor != std::string_view("fusion") || def(*n).view) continue;
+    LoweredRegion region = lowered(*n, *trace.store);
+    region.tiles = TileAxes{0, bit(1)};
+    EXPECT_EQ(targets().find(Device::cpu)->tile_launcher(region), nullptr);
+  }
+}
+
+}  // namespace
+}  // namespace thunder::fusion
