@@ -71,4 +71,4 @@ def is_tensor(value):
 
 
 __getattr__ = _names.getattr_of(__name__)
-_traceback.cover(globals(), *(vars(module) for module in (_extend, _functions, _tensor, _tree, data, nn, optim)))
+_traceback.cover(globals(), *(vars(module) for module in (_extend, _functions, _tensor, _tree, data, nn, nn.init, nn.utils, optim)))
