@@ -31,6 +31,7 @@ from . import data, nn, optim  # noqa: E402
 from .data import safetensors as load  # noqa: E402
 from .data import save  # noqa: E402
 from .optim import clip_grad_norm, clip_grad_value  # noqa: E402
+from . import _datasets, _loader, _module  # noqa: E402
 
 manual_seed = seed
 max, min = Tensor.max, Tensor.min
@@ -54,6 +55,11 @@ class Code(enum.IntEnum):
     BACKEND = 1004
 
 
+utils = _names.namespace("thunder.utils", "What PyTorch has in torch.utils: data.", {"data": _names.namespace(
+    "thunder.utils.data", _datasets.__doc__, {"DataLoader": _loader.DataLoader, **{
+        name: getattr(_datasets, name) for name in _datasets.__all__}})})
+
+
 def ops(text=""):
     """{name, schema, doc} of every op whose name holds the text, in alphabetical order: th.ops("soft")."""
     rows = [row for row in _schema.describe("ops") if not row["hidden"] and not row["prim"] and text.lower() in row["name"].lower()]
@@ -71,4 +77,5 @@ def is_tensor(value):
 
 
 __getattr__ = _names.getattr_of(__name__)
-_traceback.cover(globals(), *(vars(module) for module in (_extend, _functions, _tensor, _tree, data, nn, nn.init, nn.utils, optim)))
+_traceback.cover(globals(), *(vars(module) for module in (_datasets, _extend, _functions, _loader, _tensor, _tree, data, nn, nn.init, nn.utils,
+                                                optim, utils.data)))
