@@ -149,6 +149,13 @@ thunder_status* thunder_module_state(thunder_module* module, thunder_values* out
   }));
 }
 
+thunder_status* thunder_module_paths(thunder_module* module, thunder_values* out_list) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(module, "module"), need(out_list, "out_list");
+    list_paths(*core(module)->module, *core(out_list));
+  }));
+}
+
 thunder_status* thunder_module_set_training(thunder_module* module, int32_t training) noexcept {
   return handle(guarded(__func__, [&] {
     need(module, "module");

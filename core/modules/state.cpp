@@ -38,4 +38,12 @@ void list_state(Module& module, Values& out) {
   out.close();
 }
 
+void list_paths(Module& module, Values& out) {
+  out.reset();
+  out.open(false, {});
+  for (auto& at : module_paths_of(module))
+    for (auto& t : at.module->tensors()) out.push(Any::string(join_path(at.path, t.name)));
+  out.close();
+}
+
 }  // namespace thunder

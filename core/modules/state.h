@@ -10,5 +10,7 @@ void list_parameters(Module& module, Values& out);
 void list_buffers(Module& module, Values& out);
 // Parameters and buffers under every path.
 void list_state(Module& module, Values& out);
+// The paths of list_state() in the order of addition, where a map has its keys in the order of their bytes: one list.
+void list_paths(Module& module, Values& out);
 
 }  // namespace thunder

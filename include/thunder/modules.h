@@ -50,6 +50,9 @@ THUNDER_CHECK thunder_status *thunder_module_parameters(thunder_module *module,
     thunder_values *out_map) THUNDER_NOEXCEPT;
 /* Parameters and buffers, under every path. */
 THUNDER_CHECK thunder_status *thunder_module_state(thunder_module *module, thunder_values *out_map) THUNDER_NOEXCEPT;
+/* The paths of thunder_module_state, strings in one list: in the order of addition, which is PyTorch's, where a map has its
+ * keys in the order of their bytes. `out_list` is reset first. */
+THUNDER_CHECK thunder_status *thunder_module_paths(thunder_module *module, thunder_values *out_list) THUNDER_NOEXCEPT;
 THUNDER_CHECK thunder_status *thunder_module_set_training(thunder_module *module, int32_t training) THUNDER_NOEXCEPT;
 /* The same handles, new memory. */
 THUNDER_CHECK thunder_status *thunder_module_to(thunder_module *module, thunder_device device) THUNDER_NOEXCEPT;

@@ -145,6 +145,10 @@ static void tensors_by_name(thunder_context *context)
     CHECK(!strcmp(thunder_values_structure(map), "{\"scale\":*}") && thunder_values_tensor(map, 0) == a);
     OK(thunder_module_state(m, map));
     CHECK(!strcmp(thunder_values_structure(map), "{\"count\":*,\"scale\":*}"));
+    OK(thunder_module_paths(m, map));
+    thunder_any path;
+    OK(thunder_values_get(map, 0, &path));
+    CHECK(!strcmp(thunder_values_structure(map), "[*,*]") && path.count == 5 && !memcmp(path.u.s, "scale", 5));
     OK(thunder_module_set_tensor(m, "scale", b, THUNDER_PARAMETER));
     OK(thunder_tensor_read(thunder_module_tensor(s, m, "scale"), r, sizeof r));
     CHECK(r[0] == 5 && r[1] == 7);

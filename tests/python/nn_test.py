@@ -49,14 +49,14 @@ class Modules(unittest.TestCase):
         np.testing.assert_allclose(np.asarray(alone), np.asarray(result), atol=1e-6)
         self.assertIsNone(nothing)
         self.assertEqual([path for path, _ in attention.named_parameters()],
-                         ["in_proj_bias", "in_proj_weight", "out_proj.bias", "out_proj.weight"])
+                         ["in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias"])
         self.assertIsInstance(attention.out_proj, nn.Linear)
         self.assertEqual([name for name, _ in attention.named_children()], ["out_proj"])
         self.assertIn("key_padding_mask", nn.MultiheadAttention.__doc__)
 
     def test_members_are_children_parameters_and_attributes(self):
         net = Net()
-        self.assertEqual([path for path, _ in net.named_parameters()], ["fc1.bias", "fc1.weight", "fc2.bias", "fc2.weight", "scale"])
+        self.assertEqual([path for path, _ in net.named_parameters()], ["scale", "fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"])
         self.assertEqual([name for name, _ in net.named_children()], ["fc1", "fc2"])
         self.assertEqual([path for path, _ in net.named_buffers()], ["calls"])
         self.assertEqual(net.scale.tolist(), [1, 1])

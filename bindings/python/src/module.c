@@ -182,6 +182,11 @@ static PyObject *state(PyObject *object, PyObject *unused)
     (void)unused;
     return read_values(object, thunder_module_state);
 }
+static PyObject *paths(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    return read_values(object, thunder_module_paths);
+}
 
 static PyObject *module_text(PyObject *object, PyObject *unused)
 {
@@ -275,6 +280,7 @@ static PyMethodDef methods[] = {{"_make", FAST(make), METH_FASTCALL, NULL},
                                 {"_set_training", set_training, METH_O, NULL},
                                 {"_parameters", parameters, METH_NOARGS, NULL},
                                 {"_state", state, METH_NOARGS, NULL},
+                                {"_paths", paths, METH_NOARGS, NULL},
                                 {"_to", move, METH_O, NULL},
                                 {"_to_dtype", to_dtype, METH_O, NULL},
                                 {"_copy", copy_module, METH_NOARGS, NULL},

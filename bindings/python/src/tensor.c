@@ -171,6 +171,12 @@ static Py_ssize_t tensor_length(PyObject *object)
     return -1;
 }
 
+static PyObject *tensor_new(PyTypeObject *type, PyObject *args, PyObject *named)
+{
+    (void)type, (void)args, (void)named;
+    return PyErr_Format(PyExc_TypeError, "Tensor is the type of tensors and makes none: thunder.tensor(data) does, and thunder.zeros(size)");
+}
+
 static PyGetSetDef members[] = {
     {"shape", tensor_shape, NULL, "The sizes of its dims, a tuple.", NULL},
     {"dtype", tensor_dtype, NULL, "The type of its elements.", NULL},
@@ -190,6 +196,7 @@ static PyMemberDef offsets[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(Tens
                                 {NULL, 0, 0, 0, NULL}};
 
 static PyType_Slot slots[] = {{Py_tp_dealloc, tensor_dealloc},
+                              {Py_tp_new, tensor_new},
                               {Py_tp_getset, members},
                               {Py_tp_methods, methods},
                               {Py_tp_members, offsets},
@@ -221,7 +228,7 @@ static PyType_Slot slots[] = {{Py_tp_dealloc, tensor_dealloc},
                               {Py_tp_doc, "An array of numbers, or in a traced function what stands for one."},
                               {0, NULL}};
 static PyType_Spec spec = {"thunder.Tensor", sizeof(Tensor), 0,
-                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+                           Py_TPFLAGS_DEFAULT, slots};
 
 int open_tensor(PyObject *module)
 {

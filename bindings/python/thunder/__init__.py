@@ -15,7 +15,7 @@ from . import _thunder
 
 _thunder.skip_frames_of(os.path.dirname(__file__) + os.sep)
 
-from . import _extend, _functions, _names, _ops, _schema, _show, _tensor, _traceback, _tree  # noqa: E402
+from . import _extend, _functions, _names, _ops, _pytorch, _schema, _show, _tensor, _traceback, _tree  # noqa: E402
 from ._extend import Executor, Node, Pass, add_pass, add_rules, executor, op, passes  # noqa: E402
 from ._functions import (Trace, compile, compile_options, executors, explain, grad, jit, last_miss, last_traces,  # noqa: E402
                          stats, trace, unavailable_executors, value_and_grad)
@@ -31,9 +31,12 @@ from . import data, nn, optim  # noqa: E402
 from .data import safetensors as load  # noqa: E402
 from .data import save  # noqa: E402
 from .optim import clip_grad_norm, clip_grad_value  # noqa: E402
+from ._pytorch import cuda, get_default_dtype, is_floating_point  # noqa: E402
+from . import _datasets, _loader, _module  # noqa: E402
 
-manual_seed = seed
-max, min = Tensor.max, Tensor.min
+manual_seed, as_tensor = seed, asarray
+max, min, equal, numel = Tensor.max, Tensor.min, Tensor.equal, Tensor.numel
+globals().update(_pytorch.constants)
 float, double, long = float32, float64, int64
 __version__ = _thunder.version()
 
@@ -55,6 +58,11 @@ class Code(enum.IntEnum):
     BACKEND = 1004
 
 
+utils = _names.namespace("thunder.utils", "What PyTorch has in torch.utils: data.", {"data": _names.namespace(
+    "thunder.utils.data", _datasets.__doc__, {"DataLoader": _loader.DataLoader, **{
+        name: getattr(_datasets, name) for name in _datasets.__all__}})})
+
+
 def ops(text=""):
     """{name, schema, doc} of every op whose name holds the text, in alphabetical order: th.ops("soft")."""
     rows = [row for row in _schema.describe("ops") if not row["hidden"] and not row["prim"] and text.lower() in row["name"].lower()]
@@ -72,4 +80,5 @@ def is_tensor(value):
 
 
 __getattr__ = _names.getattr_of(__name__)
-_traceback.cover(globals(), *(vars(module) for module in (_extend, _functions, _tensor, _tree, data, nn, optim)))
+_traceback.cover(globals(), *(vars(module) for module in (_datasets, _extend, _functions, _loader, _pytorch, _tensor, _tree, cuda, data, nn, nn.init, nn.utils,
+                                                optim, utils.data)))

@@ -1,5 +1,6 @@
 """Unknown names: every error about one ends as the library says it."""
 import sys
+import types
 
 from . import _thunder, _traceback
 
@@ -17,6 +18,15 @@ def getattr_of(module):
         public = [known for known in vars(sys.modules[module]) if not known.startswith("_")]
         raise AttributeError(f"module {module!r} has no attribute {name!r}{suggest(name, public)}")
     return _traceback.covered(__getattr__)
+
+
+def namespace(name, doc, members):
+    """A module of that name, which import finds: where PyTorch has what is elsewhere here."""
+    made = types.ModuleType(name, doc)
+    vars(made).update(members)
+    made.__getattr__ = getattr_of(name)
+    sys.modules[name] = made
+    return made
 
 
 def _tensor_getattr(tensor, name):

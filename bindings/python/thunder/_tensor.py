@@ -3,8 +3,9 @@ import typing
 
 import numpy
 
-from . import _indexing, _ops, _thunder, _traceback
+from . import _indexing, _ops, _thunder
 from ._thunder import Tensor
+from ._traceback import covered
 
 _op = _ops.functions
 _CUDA = 2  # as DLPack numbers devices
@@ -15,11 +16,13 @@ def is_array(data):
     return not isinstance(data, Tensor) and (isinstance(data, numpy.ndarray) or hasattr(type(data), "__dlpack__"))
 
 
-def tensor(data, dtype=None, device=None):
+def tensor(data, dtype=None, device=None, requires_grad=False):
     """A tensor that holds a copy of `data`: numbers, nested lists of them, an array or a tensor, also another library's.
 
     Floats of Python make float32, integers int64; an array keeps its dtype.
     """
+    if requires_grad:
+        raise TypeError("tensor: nothing requires grad here: gradients are values, which thunder.grad_of(loss, [the tensor]) gives")
     if is_array(data) and not isinstance(data, numpy.ndarray):
         data = of_copied(data)
     if isinstance(data, Tensor):
@@ -43,11 +46,11 @@ def of_copied(data):
     return data if isinstance(data, Tensor) else _thunder.share(data)
 
 
-def asarray(data, dtype=None):
+def asarray(data, dtype=None, device=None):
     """A tensor over the memory of `data` where that is possible, else over a copy."""
     if not isinstance(data, Tensor):
         data = _thunder.share(data) if is_array(data) else tensor(data)
-    return data if dtype is None else _op["to"](data, dtype)
+    return data if dtype is None and device is None else _op["to"](data, dtype, device)
 
 
 def from_numpy(array):
@@ -104,7 +107,7 @@ def _repr(x):
 
 
 def _format(x, spec):
-    return format(x.item(), spec) if spec and x.ndim == 0 else format(repr(x), spec)
+    return format(x.item(), spec) if x.ndim == 0 and (spec or x.is_concrete) else format(repr(x), spec)
 
 
 # ---- pickling and copying ----
@@ -264,4 +267,4 @@ for _name, _dtype in {"float": "float32", "double": "float64", "long": "int64", 
                       "bfloat16": "bfloat16"}.items():
     _members[_name] = _cast(getattr(_thunder, _dtype))
 for _name, _member in _members.items():
-    setattr(Tensor, _name, _traceback.covered(_member))
+    setattr(Tensor, _name, covered(_member))

@@ -8,277 +8,11 @@
         def forward(self, x):
             return self.fc(x)
 """
-import copy
-import sys
-import types
+from . import _init, _names, _ops, _schema
+from ._containers import ModuleDict, ModuleList, ParameterList, Sequential
+from ._module import Module, Parameter, classes, kinds
 
-from . import _names, _ops, _schema, _state, _thunder
-from ._thunder import ModuleBase, Tensor
-
-_kinds = {row["name"]: row for row in _schema.describe("modules")}
-
-
-class Parameter:
-    """Marks a tensor that is assigned to a module as one to train; the module's attribute is the tensor itself."""
-
-    def __init__(self, data):
-        if not isinstance(data, Tensor):
-            raise TypeError(f"Parameter: a tensor was expected, not {type(data).__name__}")
-        self.data = data
-
-    def __repr__(self):
-        return f"Parameter containing:\n{self.data!r}"
-
-
-class Module(ModuleBase):
-    """Parameters, buffers, child modules and a forward function.
-
-    Derive from it, or give members by name: nn.Module(fc1=nn.Linear(64, 10), scale=nn.Parameter(t)), and its forward
-    with set_forward(). Modules that are assigned become children, Parameters parameters; anything else is an attribute,
-    which a traced function takes for a constant.
-    """
-    _kind = "Module"
-
-    def __init__(self, *args, **named):
-        schema = _schema.read(_kinds[self._kind])
-        names, kinds = (tuple(getattr(p, field) for p in schema.parameters) for field in ("name", "kind"))
-        own = self._kind == "Module"
-        self._make(self._kind, names, kinds, () if own else args, {} if own else named)
-        if own:
-            for number, child in enumerate(args):
-                setattr(self, str(number), child)
-            for name, member in named.items():
-                setattr(self, name, member)
-        for name in {path.partition(".")[0] for path in self._state() if "." in path} if not own else ():
-            self.__dict__[name] = self._child(name, _classes)  # the kind has made it
-        if type(self).forward is not Module.forward:
-            self._set_forward()
-
-    def forward(self, *args, **named):
-        """What the module computes; a class of the user's own has one."""
-        if self._kind == "Module":
-            raise NotImplementedError(f"{type(self).__name__} has no forward function")
-        return self._call(*args, **named)
-
-    def __call__(self, *args, **named):
-        return self.forward(*args, **named)
-
-    def set_forward(self, function):
-        """function(self, ...) as the forward of this module alone. Also a decorator."""
-        self.__dict__["forward"] = function.__get__(self)
-        self._set_forward()
-        return function
-
-    # ---- members ----
-
-    def __setattr__(self, name, value):
-        if isinstance(value, Parameter):
-            self._set_tensor(name, value.data, False)
-        elif isinstance(value, Tensor) and name in self._own_names():
-            self._set_tensor(name, value, name not in self._parameters())
-        else:
-            if isinstance(value, ModuleBase):
-                self._add(name, value)
-            elif isinstance(self.__dict__.get(name), ModuleBase):
-                raise AttributeError(f"the child module {name!r} can only be replaced by a module")
-            super().__setattr__(name, value)
-
-    def _own_names(self):
-        """Of its parameters and buffers, without those of its children."""
-        names = self.__dict__.get("_names")
-        if names is None:
-            names = self.__dict__["_names"] = {path for path in self._state() if "." not in path}
-        return names
-
-    def _set_tensor(self, name, tensor, is_buffer):
-        super()._set_tensor(name, tensor, is_buffer)
-        self.__dict__.pop("_names", None)
-        self.__dict__.pop(name, None)
-
-    def __getattr__(self, name):
-        if not name.startswith("__") and name in self._own_names():
-            return self._tensor(name)
-        known = self._own_names() | set(self.__dict__) | set(dir(type(self)))
-        raise AttributeError(f"{type(self).__name__} has no member {name!r}{_names.suggest(name, known)}")
-
-    def __dir__(self):
-        return sorted(set(super().__dir__()) | self._own_names())
-
-    def register_parameter(self, name, tensor):
-        """Adds a tensor to train, or replaces the one of that name."""
-        self._set_tensor(name, tensor, False)
-
-    def register_buffer(self, name, tensor):
-        """Adds a tensor that is saved with the module but not trained."""
-        self._set_tensor(name, tensor, True)
-
-    # ---- what it holds ----
-
-    def named_parameters(self):
-        """(path, tensor) of each parameter: always the same tensors, a tied one once."""
-        return list(self._parameters().items())
-
-    def parameters(self):
-        """The parameters, in the order of their paths."""
-        return list(self._parameters().values())
-
-    def named_buffers(self):
-        """(path, tensor) of each buffer."""
-        trained = self._parameters()
-        return [(path, tensor) for path, tensor in self._state().items() if path not in trained]
-
-    def named_children(self):
-        """(name, module) of each child."""
-        return [(name, member) for name, member in self.__dict__.items() if isinstance(member, ModuleBase)]
-
-    def children(self):
-        return [child for _, child in self.named_children()]
-
-    def modules(self):
-        """The module itself and all that it is made of."""
-        return [self] + [module for child in self.children() for module in child.modules()]
-
-    def state_dict(self):
-        """Parameters and buffers by path: the module's own tensors."""
-        return self._state()
-
-    def load_state_dict(self, state, strict=True):
-        """Copies tensors by path into the module's own, all or nothing; also those of PyTorch, wherever they are. Gives the
-        names (missing_keys, unexpected_keys), which strict refuses."""
-        return _state.load(type(self).__name__, self._state(), state, strict)
-
-    def save(self, path):
-        """Writes parameters and buffers to a safetensors file."""
-        self._save(path)
-
-    def load(self, path, strict=True):
-        """Reads them into the same tensors; returns the module."""
-        self._load(path, strict)
-        return self
-
-    def __reduce__(self):
-        raise TypeError(f"{type(self).__name__}: modules are not pickled; copy.deepcopy() makes another one, and save() and "
-                        "load() keep its state_dict() in a file")
-
-    def __deepcopy__(self, memo):
-        return self._filled(self._copy(), memo)
-
-    def _filled(self, made, memo):
-        """The copy that the library made of this module, with copies of the attributes."""
-        memo[id(self)] = made
-        for name, child in self.named_children():
-            if id(child) in memo:
-                made._add(name, memo[id(child)])  # it has another place as well
-                made.__dict__[name] = memo[id(child)]
-            else:
-                made.__dict__[name] = child._filled(made._child(name, {child._kind: type(child)}), memo)
-        for name, value in self.__dict__.items():
-            if name not in made.__dict__ and name not in ("_names", "_number", "forward"):
-                made.__dict__[name] = copy.deepcopy(value, memo)
-        if "forward" in self.__dict__:
-            made.set_forward(self.forward.__func__)
-        elif type(self).forward is not Module.forward:
-            made._set_forward()
-        return made
-
-    # ---- training, device ----
-
-    @property
-    def training(self):
-        """Whether it trains; a traced function depends on it."""
-        return self._training()
-
-    def train(self, mode=True):
-        self._set_training(mode)
-        return self
-
-    def eval(self):
-        return self.train(False)
-
-    def apply(self, function):
-        """function(module) of all that it is made of, children first; returns the module."""
-        for child in self.children():
-            child.apply(function)
-        function(self)
-        return self
-
-    def to(self, *what, device=None, dtype=None):
-        """Moves its tensors to a device, which stay the same objects; or makes its real ones those of another dtype, which
-        are new: list the parameters, and make optimisers, afterwards. to(device), to(dtype), to(device, dtype)."""
-        for one in what:
-            if isinstance(one, (_thunder.dtype, type)):
-                dtype = one
-            else:
-                device = one
-        if device is not None:
-            self._to(device)
-        if dtype is not None:
-            self._to_dtype(dtype)
-        return self
-
-    def float(self):
-        return self.to(_thunder.float32)
-
-    def double(self):
-        return self.to(_thunder.float64)
-
-    def bfloat16(self):
-        return self.to(_thunder.bfloat16)
-
-    def cpu(self):
-        return self.to("cpu")
-
-    def cuda(self, device=0):
-        return self.to(f"cuda:{device}" if isinstance(device, int) else device)
-
-    def requires_grad_(self, requires_grad=True):
-        raise AttributeError("gradients are asked for where they are taken: thunder.grad_of(loss, the tensors to train)")
-
-    def extra_repr(self):
-        """What stands between the parentheses where it is printed; a class of the user's own may say more."""
-        return self._text().partition("\n")[0].removeprefix(self._kind + "(").removesuffix(")")
-
-    def __repr__(self):
-        lines = [f"  ({name}): " + repr(child).replace("\n", "\n  ") for name, child in self.named_children()]
-        return f"{type(self).__name__}({self.extra_repr()}" + ("\n" + "\n".join(lines) + "\n" if lines else "") + ")"
-
-
-class _Listed(Module):
-    """Children "0", "1" ... in order."""
-
-    def __init__(self, *children):
-        super().__init__()
-        if len(children) == 1 and not isinstance(children[0], ModuleBase):
-            children = children[0]
-        for child in children:
-            self.append(child)
-
-    def append(self, child):
-        """Adds a child at the end; returns the module."""
-        number = len(self)
-        if not isinstance(child, ModuleBase):
-            raise TypeError(f"{type(self).__name__}: child {number} is no module but {type(child).__name__}")
-        setattr(self, str(number), child)
-        return self
-
-    def __len__(self):
-        return len(self.named_children())
-
-    def __getitem__(self, number):
-        found = self.children()[number]
-        return type(self)(*found) if isinstance(number, slice) else found
-
-    def __iter__(self):
-        return iter(self.children())
-
-
-class Sequential(_Listed):
-    """Calls its children in order, each with what the one before gave."""
-    _kind = "Sequential"
-
-
-class ModuleList(_Listed):
-    """Children by number, for a forward function that goes through them: nn.ModuleList([a, b])."""
+_own = {"Module": Module, "Sequential": Sequential, "ModuleList": ModuleList, "ModuleDict": ModuleDict, "ParameterList": ParameterList}
 
 
 def _class_of(row):
@@ -289,11 +23,19 @@ def _class_of(row):
     return made
 
 
-_classes = {name: globals()[name] if name in globals() else _class_of(row) for name, row in _kinds.items()}
-globals().update(_classes)
+classes.update({name: _own.get(name) or _class_of(row) for name, row in kinds.items()})
+globals().update(classes)
 
-functional = types.ModuleType(__name__ + ".functional", "The ops, under the name that PyTorch has many of them.")
-vars(functional).update(_ops.functions)
-functional.__getattr__ = _names.getattr_of(functional.__name__)
-sys.modules[functional.__name__] = functional
+
+def _clipped(what):
+    def explain(parameters, *args, **named):
+        raise TypeError(f"clip_grad_{what}_: gradients are values, not kept in parameters: optim.clip_grad_{what}(gradients, bound) gives "
+                        f"{'(the clipped ones, their norm before)' if what == 'norm' else 'the clipped ones'}")
+    return explain
+
+
+functional = _names.namespace(f"{__name__}.functional", "The ops, under the name that PyTorch has many of them.", _ops.functions)
+init = _names.namespace(f"{__name__}.init", _init.__doc__, {name: getattr(_init, name) for name in _init.__all__})
+utils = _names.namespace(f"{__name__}.utils", "What PyTorch has in torch.nn.utils: optim has the clipping of gradients.", {
+    "clip_grad_norm_": _clipped("norm"), "clip_grad_value_": _clipped("value")})
 __getattr__ = _names.getattr_of(__name__)

@@ -6,9 +6,6 @@
     schedule = optim.lr_scheduler.CosineAnnealingLR(opt, T_max=100)
     optim.SGD([{"params": net.body.parameters()}, {"params": net.head.parameters(), "lr": 1e-2}], lr=1e-3)
 """
-import sys
-import types
-
 from . import _names, _schema, _thunder
 from ._thunder import ModuleBase, OptimizerBase, ScheduleBase, Tensor
 
@@ -145,10 +142,7 @@ for _row in _schema.describe("optimizers"):
 _schedules = {row["name"]: _class_of(row, Schedule) for row in _schema.describe("schedules")}
 globals().update(_schedules)
 
-lr_scheduler = types.ModuleType(__name__ + ".lr_scheduler", "The schedules, under the name that PyTorch has them.")
-vars(lr_scheduler).update(_schedules)
-lr_scheduler.__getattr__ = _names.getattr_of(lr_scheduler.__name__)
-sys.modules[lr_scheduler.__name__] = lr_scheduler
+lr_scheduler = _names.namespace(__name__ + ".lr_scheduler", "The schedules, under the name that PyTorch has them.", _schedules)
 __getattr__ = _names.getattr_of(__name__)
 
 

@@ -1,0 +1,133 @@
+"""Modules of modules, and of parameters: in order, or by name."""
+from collections.abc import Mapping
+
+from . import _names
+from ._module import Module
+from ._thunder import ModuleBase, Tensor
+
+
+class _Listed(Module):
+    """Children "0", "1" ... in order."""
+
+    def __init__(self, *children):
+        super().__init__()
+        if len(children) == 1 and not isinstance(children[0], ModuleBase):
+            children = children[0]
+        for child in children:
+            self.append(child)
+
+    def append(self, child):
+        """Adds a child at the end; returns the module."""
+        number = len(self)
+        if not isinstance(child, ModuleBase):
+            raise TypeError(f"{type(self).__name__}: child {number} is no module but {type(child).__name__}")
+        setattr(self, str(number), child)
+        return self
+
+    def __len__(self):
+        return len(self.named_children())
+
+    def __getitem__(self, number):
+        found = self.children()[number]
+        return type(self)(*found) if isinstance(number, slice) else found
+
+    def __iter__(self):
+        return iter(self.children())
+
+
+class Sequential(_Listed):
+    """Calls its children in order, each with what the one before gave."""
+    _kind = "Sequential"
+
+
+class ModuleList(_Listed):
+    """Children by number, for a forward function that goes through them: nn.ModuleList([a, b])."""
+
+    def extend(self, children):
+        """Adds children at the end; returns the module."""
+        for child in children:
+            self.append(child)
+        return self
+
+
+class ModuleDict(Module):
+    """Children by name: nn.ModuleDict({"conv": nn.Conv2d(1, 2, 3), "pool": nn.MaxPool2d(2)})."""
+
+    def __init__(self, modules=None):
+        super().__init__()
+        self.update(modules or {})
+
+    def update(self, modules):
+        """Adds those of a mapping, or of (name, module) pairs."""
+        for name, child in modules.items() if isinstance(modules, (Mapping, ModuleDict)) else modules:
+            self[name] = child
+
+    def __setitem__(self, name, child):
+        if not isinstance(child, ModuleBase):
+            raise TypeError(f"ModuleDict: {name!r} is no module but {type(child).__name__}")
+        if hasattr(type(self), name):
+            raise KeyError(f"ModuleDict: {name!r} is a method of it; take another name")
+        setattr(self, name, child)
+
+    def __getitem__(self, name):
+        children = dict(self.named_children())
+        if name not in children:
+            raise KeyError(f"ModuleDict: there is no {name!r}{_names.suggest(name, children)}")
+        return children[name]
+
+    def __len__(self):
+        return len(self.named_children())
+
+    def __iter__(self):
+        return iter(self.keys())
+
+    def __contains__(self, name):
+        return name in dict(self.named_children())
+
+    def keys(self):
+        return [name for name, _ in self.named_children()]
+
+    def values(self):
+        return self.children()
+
+    def items(self):
+        return self.named_children()
+
+
+class ParameterList(Module):
+    """Parameters by number: nn.ParameterList([nn.Parameter(a), nn.Parameter(b)])."""
+
+    def __init__(self, values=()):
+        super().__init__()
+        self.extend(values)
+
+    def append(self, value):
+        """Adds a tensor to train at the end; returns the module."""
+        if not isinstance(value, Tensor):
+            raise TypeError(f"ParameterList: element {len(self)} is no tensor but {type(value).__name__}")
+        self.register_parameter(str(len(self)), value)
+        return self
+
+    def extend(self, values):
+        for value in values:
+            self.append(value)
+        return self
+
+    def __len__(self):
+        return len(self._own_names())
+
+    def __getitem__(self, number):
+        if isinstance(number, slice):
+            return type(self)([self[at] for at in range(*number.indices(len(self)))])
+        if not -len(self) <= number < len(self):
+            raise IndexError(f"ParameterList: {number} is out of range: it has {len(self)} elements")
+        return getattr(self, str(number % len(self)))
+
+    def __setitem__(self, number, value):
+        self.register_parameter(str(range(len(self))[number]), value)
+
+    def __iter__(self):
+        return (self[number] for number in range(len(self)))
+
+    def extra_repr(self):
+        return ", ".join(f"({number}): Parameter of shape {tensor.shape}" for number, tensor in enumerate(self))

@@ -1,0 +1,100 @@
+"""What a PyTorch user types of tensors beside the ops, in terms of those; what the registry has under a name stays."""
+import math
+
+from . import _names, _ops, _tensor, _thunder
+from ._thunder import Tensor
+
+_op = _ops.functions
+
+
+def _contains(x, value):
+    """Whether some element equals the value: 3 in x."""
+    return bool(_op["any"](_op["eq"](x, value)))
+
+
+def _data(x):
+    """The same elements, of which no gradient is taken."""
+    return _op["detach"](x)
+
+
+def _set_data(x, value):
+    raise AttributeError("a tensor's data is not replaced: copy_() writes into it")
+
+
+def _requires_grad_(x, requires_grad=True):
+    raise AttributeError("a tensor has no 'requires_grad_': gradients are values, which thunder.grad_of(loss, params) gives of the tensors "
+                         "that it is asked for")
+
+
+def _cuda(x, device=0):
+    """The tensor on a GPU."""
+    return x.to(f"cuda:{device}" if isinstance(device, int) else device)
+
+
+def _new(name):
+    def of(x, *size, dtype=None, device=None):
+        shape = list(size[0]) if len(size) == 1 and not isinstance(size[0], int) else list(size)
+        return _op[name](shape, dtype or x.dtype, device or x.device)
+    of.__doc__ = f"{name}(size) of the tensor's dtype and device."
+    return of
+
+
+def _new_full(x, size, fill_value, dtype=None, device=None):
+    """full(size, fill_value) of the tensor's dtype and device."""
+    return _op["full"](list(size), fill_value, dtype or x.dtype, device or x.device)
+
+
+def _new_tensor(x, data, dtype=None, device=None):
+    """tensor(data) of the tensor's dtype and device."""
+    return _tensor.tensor(data, dtype or x.dtype, device or x.device)
+
+
+_members = {
+    "__contains__": _contains, "data": property(_data, _set_data), "requires_grad_": _requires_grad_, "cuda": _cuda,
+    "is_cuda": property(lambda x: x.device.type == "cuda"), "nelement": _tensor._numel, "element_size": lambda x: x.dtype.itemsize,
+    "is_floating_point": lambda x: x.dtype.is_floating_point, "type_as": lambda x, other: x.to(other),
+    "view_as": lambda x, other: _op["view"](x, list(other.shape)), "reshape_as": lambda x, other: _op["reshape"](x, list(other.shape)),
+    "expand_as": lambda x, other: _op["expand"](x, list(other.shape)), "new_zeros": _new("zeros"), "new_ones": _new("ones"),
+    "new_full": _new_full, "new_tensor": _new_tensor,
+}
+for _name, _member in _members.items():
+    if not hasattr(Tensor, _name):
+        setattr(Tensor, _name, _tensor.covered(_member))
+
+
+def is_floating_point(input):
+    """Whether the tensor's dtype is one of floats."""
+    return input.dtype.is_floating_point
+
+
+def get_default_dtype():
+    """The dtype of floats of Python, which is always this one."""
+    return _thunder.float32
+
+
+# ---- torch.cuda ----
+
+def _is_there(device):
+    try:
+        _op["zeros"]([1], None, device)
+    except _thunder.Error:
+        return False
+    return True
+
+
+def is_available():
+    """Whether there is a GPU that the library can use."""
+    return _is_there("cuda:0")
+
+
+def device_count():
+    """How many GPUs the library can use."""
+    count = 0
+    while _is_there(f"cuda:{count}"):
+        count += 1
+    return count
+
+
+cuda = _names.namespace(f"{__name__.partition('.')[0]}.cuda", "GPUs: whether there are any.",
+                        {"is_available": is_available, "device_count": device_count})
+constants = {"pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None}
