@@ -6,9 +6,12 @@
 #include "base/blob_store.h"
 #include "base/cpu_count.h"
 #include "base/text.h"
+#include "device/cuda/compiler.h"
+#include "executors/cublaslt/library.h"
 #include "executors/onednn/onednn.h"
 #include "jit/call.h"
 #include "loops/kernels.h"
+#include "tensor/transfer.h"
 
 namespace thunder {
 namespace {
@@ -36,6 +39,23 @@ Finding onednn(const Machine& m) {
   std::string found;
   const bool holds = onednn_executor(m, found).has_value();
   return {"oneDNN", holds ? found : cat("missing, so products of float32 are slow: ", found), there(holds)};
+}
+
+// NVIDIA's libraries, each with its file and version or every name that was tried, and the devices that the driver knows of.
+void add_cuda(Context& context, std::vector<Finding>& all) {
+  std::string why;
+  const nvidia::Driver* driver = nvidia::Driver::open(why);
+  all.push_back({"CUDA driver", driver ? nvidia::Driver::report() : why, there(driver)});
+  const nvidia::Compiler* compiler = nvidia::Compiler::open(why);
+  all.push_back({"NVRTC", compiler ? compiler->report() : why, there(compiler)});
+  const bool products = cublaslt::Library::open(why);
+  all.push_back({"cuBLASLt", products ? cublaslt::Library::report() : why, there(products)});
+  int count = 0;
+  if (driver && driver->device_count(&count)) count = 0;
+  for (int i = 0; i < count; i++) {
+    const std::string absence = context.devices().absence(cuda(i));
+    all.push_back({name(cuda(i)), absence.empty() ? context.devices().accelerator(cuda(i)).describe() : absence, there(absence.empty())});
+  }
 }
 
 Finding cache_folder() {
@@ -76,14 +96,15 @@ Ref<Tensor> numbers(Context& context, int64_t count, float step) {
 }
 
 // What is wrong with the values; "": nothing.
-std::string run_formula(Context& context, std::string& executor) {
+std::string run_formula(Context& context, Device device, std::string& executor) {
   constexpr int64_t kCount = 1000;
   const Ref<Compiled> f = make<Compiled>(Ref<Context>(&context), Ref<Function>::adopt(new Formula), nullptr);
   const Ref<Tensor> a = numbers(context, kCount, 1e-3f), b = numbers(context, kCount, 2e-3f);
-  Tensor* in[] = {a.get(), b.get()};
+  const Ref<Tensor> there[] = {moved(a, context.devices(), device), moved(b, context.devices(), device)};
+  Tensor* in[] = {there[0].get(), there[1].get()};
   Tensor* out = nullptr;
   if (Status* failed = f->call_tensors(in, 2, &out, 1)) return Ref<Status>::adopt(failed)->message();
-  const Ref<Tensor> result = Ref<Tensor>::adopt(out);
+  const Ref<Tensor> result = on_host(Ref<Tensor>::adopt(out), context.allocator());
   executor = f->traces().back().nodes.back()->executor;
   const auto at = [](const Ref<Tensor>& t, int64_t i) { return double{reinterpret_cast<const float*>(t->data())[i]}; };
   for (int64_t i = 0; i < kCount; i++) {
@@ -93,12 +114,17 @@ std::string run_formula(Context& context, std::string& executor) {
   return "";
 }
 
-Finding kernel(Context& context) {
-  std::string executor;
-  const std::string wrong = run_formula(context, executor);
-  if (!wrong.empty()) return {"kernel", cat("exp(a * b) + a fails: ", wrong), State::fails};
+Finding kernel(Context& context, Device device) {
+  std::string executor, wrong;
+  try {
+    wrong = run_formula(context, device, executor);
+  } catch (const Error& e) {
+    wrong = e.message();
+  }
+  const std::string title = device == Device::cpu ? "kernel" : cat("kernel on ", name(device));
+  if (!wrong.empty()) return {title, cat("exp(a * b) + a fails: ", wrong), State::fails};
   const bool fused = executor == "fusion";
-  return {"kernel", cat("exp(a * b) + a gives the right values, ", fused ? "as one fused kernel" : cat("line by line, by ", executor)), there(fused)};
+  return {title, cat("exp(a * b) + a gives the right values, ", fused ? "as one fused kernel" : cat("line by line, by ", executor)), there(fused)};
 }
 
 }  // namespace
@@ -106,8 +132,10 @@ Finding kernel(Context& context) {
 std::vector<Finding> examine(Context& context) {
   const Machine& m = context.machine();
   std::vector<Finding> all = {{"processor", m.processor}, instructions(m), threads(m), llvm(), onednn(m), cache_folder()};
+  add_cuda(context, all);
   add_executors(context, all);
-  all.push_back(kernel(context));
+  all.push_back(kernel(context, Device::cpu));
+  if (context.devices().absence(cuda(0)).empty()) all.push_back(kernel(context, cuda(0)));
   return all;
 }
 

@@ -29,6 +29,25 @@ TEST_F(CudaPrograms, take_the_same_bits_in_each_call) {
   for (int i = 0; i < 3; i++) EXPECT_EQ(run(*f, {x.get()}), first);
 }
 
+// Sums of long rows and of many rows are made in parts.
+TEST_F(CudaPrograms, reduce_few_and_long_rows) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    Tensor* x = op(s, "exp", {any(in[0].tensor)});
+    const std::vector<int64_t> first = {0};
+    out.push(Ref<Tensor>(op(s, "sum", {any(x), Any::dims(first)})));
+    out.push(Ref<Tensor>(op(s, "sum", {any(x)})));
+    out.push(Ref<Tensor>(op(s, "argmax", {any(x)})));
+  }, all);
+  const Ref<Tensor> x = random({700, 30}, 1), gx = on_gpu(x);
+  Tensor *cpu[3] = {}, *gpu[3] = {}, *in = x.get(), *gin = gx.get();
+  ASSERT_EQ(f->call_tensors(&in, 1, cpu, 3), nullptr);
+  ASSERT_EQ(f->call_tensors(&gin, 1, gpu, 3), nullptr);
+  for (int i = 0; i < 3; i++) {
+    const Ref<Tensor> a = Ref<Tensor>::adopt(cpu[i]), b = Ref<Tensor>::adopt(gpu[i]);
+    EXPECT_EQ(battery::difference(battery::numbers_of(*b), battery::numbers_of(*a), 1e-5), "") << i;
+  }
+}
+
 TEST_F(CudaPrograms, scalars_of_the_cpu_go_where_the_others_are) {
   auto f = compile([](Scope& s, const Values& in, Values& out) {
     out.push(Ref<Tensor>(op(s, "mul", {any(in[0].tensor), any(in[1].tensor)})));

@@ -172,8 +172,18 @@ Function CudaDevice::function(const std::string& text, const char* name) {
     kernel = slot.get();
   }
   std::lock_guard lock(kernel->mutex);  // different texts are compiled at the same time
-  if (kernel->function) return kernel->function;
+  if (const auto found = kernel->functions.find(name); found != kernel->functions.end()) return found->second;
   if (Status* failed = enter()) throw Error(Ref<Status>::adopt(failed));
+  if (!kernel->module) kernel->module = load(text);
+  Function function = nullptr;
+  if (Status* failed = status(driver_.module_function(&function, kernel->module, name), "cuModuleGetFunction"))
+    throw Error(Ref<Status>::adopt(failed));
+  kernel->functions.emplace(name, function);
+  return function;
+}
+
+// Compiles what is not on disk.
+Module CudaDevice::load(const std::string& text) {
   std::string why;
   const Compiler* compiler = Compiler::open(why);
   if (!compiler) fail(Code::unimplemented, "kernels for ", thunder::name(id()), " cannot be compiled: ", why);
@@ -186,11 +196,10 @@ Function CudaDevice::function(const std::string& text, const char* name) {
     if (!made.error.empty()) fail(Code::internal, "NVRTC refuses a kernel of ours, please report it: ", made.error, "\n", text);
     cubin = std::string(made.cubin.begin(), made.cubin.end());
   }
-  if (Status* failed = status(driver_.module_load(&kernel->module, cubin->data()), "cuModuleLoadData")) throw Error(Ref<Status>::adopt(failed));
-  if (Status* failed = status(driver_.module_function(&kernel->function, kernel->module, name), "cuModuleGetFunction"))
-    throw Error(Ref<Status>::adopt(failed));
+  Module module = nullptr;
+  if (Status* failed = status(driver_.module_load(&module, cubin->data()), "cuModuleLoadData")) throw Error(Ref<Status>::adopt(failed));
   if (!stored) store.put(key, *cubin);
-  return kernel->function;
+  return module;
 }
 
 Refusal* CudaDevice::watch(Explain explain) {

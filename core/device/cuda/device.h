@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <unordered_map>
 
@@ -71,6 +72,7 @@ class CudaDevice final : public Accelerator {
   void* allocate(size_t bytes) override;
   void deallocate(void* block, size_t bytes) override;
   Status* refused();
+  Module load(const std::string& text);
   Status* order(Stream first, Stream then);
   Function copy_kernel(size_t item);
 
@@ -90,8 +92,8 @@ class CudaDevice final : public Accelerator {
   std::mutex kernels_mutex_;
   struct Kernel {
     std::mutex mutex;
-    Function function = nullptr;
     Module module = nullptr;
+    std::map<std::string, Function, std::less<>> functions;
   };
   std::unordered_map<std::string, std::unique_ptr<Kernel>> kernels_;  // by text
   std::atomic<Function> copies_[5] = {};                              // by the logarithm of an element's bytes

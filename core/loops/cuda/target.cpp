@@ -32,10 +32,6 @@ int64_t elements(const Nest& nest, uint32_t begin, uint32_t end) {
   return n;
 }
 
-bool reduces(const Nest& nest) {
-  return nest.passes > 1 || std::any_of(nest.exprs.begin(), nest.exprs.end(), [](const Expr& e) { return is_reduction(e.fn); });
-}
-
 // Strides over a grid must not overflow either.
 bool is_narrow(const Nest& nest) {
   constexpr int64_t kMost = int64_t{1} << 30;
@@ -54,16 +50,27 @@ CudaSchedule::Rows rows_of(const Nest& nest) {
   return down || nest.row_elements() <= kShortRow ? CudaSchedule::Rows::thread : CudaSchedule::Rows::block;
 }
 
+// Rows that are too few to keep a device busy are cut into parts, by the shapes alone: the same bits on every device.
+int64_t parts_of(const Nest& nest, CudaSchedule::Rows rows) {
+  constexpr int64_t kThreads = 1 << 17, kBlocks = 1 << 10, kLeastOfThread = 16, kLeastOfBlock = 4096;
+  if (!splits(nest)) return 1;
+  const bool block = rows == CudaSchedule::Rows::block;
+  const int64_t count = elements(nest, 0, nest.outer), least = block ? kLeastOfBlock : kLeastOfThread;
+  return std::clamp<int64_t>((block ? kBlocks : kThreads) / std::max<int64_t>(1, count), 1, std::max<int64_t>(1, nest.row_elements() / least));
+}
+
 class CudaLauncher : public Launcher {
  public:
   CudaLauncher(nvidia::CudaDevice& device, LoweredRegion region) : device_(Ref<nvidia::CudaDevice>(&device)), on_host_(region.on_host) {
     Nest& nest = region.nest;
     order_loops(nest, region.reduced);
-    CudaSchedule schedule{rows_of(nest), is_narrow(nest), region.on_host};
+    CudaSchedule schedule{rows_of(nest), is_narrow(nest), false, region.on_host};
+    const int64_t parts = parts_of(nest, schedule.rows);
+    schedule.split = parts > 1;
     const CudaSource source = cuda_source(nest, schedule, "kernel");
     if (!source.error.empty()) fail(Code::internal, "a kernel that the target's capabilities allow is not written: ", source.error);
     parameters_ = loops::parameters(nest);
-    if (parameters_.empty()) parameters_.push_back(0);
+    parameters_.push_back(parts);
     arguments_ = nest.buffers.size();
     const auto numbers = static_cast<size_t>(std::count(on_host_.begin(), on_host_.end(), true));
     if ((arguments_ + parameters_.size() + 2 * numbers + 1) * sizeof(int64_t) > kMostParameterBytes)
@@ -71,10 +78,13 @@ class CudaLauncher : public Launcher {
            " sizes, which is more than its parameters hold");
     function_ = device.function(source.text, "kernel");
     const bool by_block = reduces(nest) && schedule.rows == CudaSchedule::Rows::block;
-    const int64_t wanted = reduces(nest) ? elements(nest, 0, nest.outer) : elements(nest, 0, nest.outer + nest.inner);
-    const int64_t blocks = by_block ? wanted : (wanted + kCudaThreads - 1) / kCudaThreads;
-    const int64_t most = kBlocksOfMultiprocessor * std::max(1, device.properties().multiprocessors);
-    geometry_ = {static_cast<unsigned>(std::clamp<int64_t>(blocks, 1, most)), kCudaThreads};
+    const int64_t rows = elements(nest, 0, nest.outer);
+    geometry_ = grid(reduces(nest) ? rows * parts : elements(nest, 0, nest.outer + nest.inner), by_block);
+    if (schedule.split) {
+      finish_ = device.function(source.text, "kernel_finish");
+      finish_geometry_ = grid(rows, false);
+      scratch_bytes_ = partial_results(nest) * static_cast<size_t>(rows * parts) * kPartialBytes;
+    }
     if (std::any_of(nest.exprs.begin(), nest.exprs.end(), [](const Expr& e) { return e.fn == Fn::pick; }))
       refusal_ = device.watch([checks = region.checks](const nvidia::Refusal& r) {
         return Ref<Status>::adopt(out_of_range(checks, {r.expr, r.index}));
@@ -83,6 +93,8 @@ class CudaLauncher : public Launcher {
   ~CudaLauncher() override {
     if (refusal_) device_->unwatch(refusal_);
   }
+
+  size_t scratch_bytes() const override { return scratch_bytes_; }
 
   Status* run(const Launch& launch) const override {
     std::array<void*, kMostArguments> buffers;
@@ -94,17 +106,27 @@ class CudaLauncher : public Launcher {
       if (i < on_host_.size() && on_host_[i]) std::memcpy(&numbers[2 * number++], b.data, static_cast<size_t>(b.elements()) * size_of(b.dtype));
     }
     nvidia::Refusal* refusal = refusal_;
-    void* parameters[] = {buffers.data(), const_cast<int64_t*>(parameters_.data()), numbers.data(), &refusal};
-    return device_->launch(function_, geometry_, parameters, "a fused kernel");
+    void* scratch = launch.scratch;
+    void* parameters[] = {buffers.data(), const_cast<int64_t*>(parameters_.data()), numbers.data(), &refusal, &scratch};
+    if (Status* failed = device_->launch(function_, geometry_, parameters, "a fused kernel")) return failed;
+    return finish_ ? device_->launch(finish_, finish_geometry_, parameters, "a fused kernel") : nullptr;
   }
 
  private:
+  // A block, or a thread, for each piece of work, as far as the device runs them at a time.
+  nvidia::Geometry grid(int64_t work, bool by_block) const {
+    const int64_t blocks = by_block ? work : (work + kCudaThreads - 1) / kCudaThreads;
+    const int64_t most = kBlocksOfMultiprocessor * std::max(1, device_->properties().multiprocessors);
+    return {static_cast<unsigned>(std::clamp<int64_t>(blocks, 1, most)), kCudaThreads};
+  }
+
   const Ref<nvidia::CudaDevice> device_;
   const std::vector<bool> on_host_;
   std::vector<int64_t> parameters_;
   size_t arguments_ = 0;
-  nvidia::Function function_ = nullptr;
-  nvidia::Geometry geometry_;
+  nvidia::Function function_ = nullptr, finish_ = nullptr;  // finish: joins the parts of rows; null: they are whole
+  nvidia::Geometry geometry_, finish_geometry_;
+  size_t scratch_bytes_ = 0;
   nvidia::Refusal* refusal_ = nullptr;
 };
 

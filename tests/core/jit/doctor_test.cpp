@@ -35,7 +35,7 @@ TEST_F(Doctor, says_what_an_executor_lacks) {
 }
 
 TEST_F(Doctor, names_versions_and_the_machine) {
-  for (const char* name : {"processor", "instructions", "threads", "LLVM", "oneDNN", "cache", "executors"}) {
+  for (const char* name : {"processor", "instructions", "threads", "LLVM", "oneDNN", "CUDA driver", "NVRTC", "cuBLASLt", "cache", "executors"}) {
     ASSERT_TRUE(find(name)) << name;
     EXPECT_FALSE(find(name)->text.empty()) << name;
   }

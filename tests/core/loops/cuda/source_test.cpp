@@ -1,5 +1,5 @@
 // Nests as CUDA C++: what the text says, and that NVRTC compiles it where it is installed (THUNDER_NVRTC names its library). Also covers
-// arithmetic.
+// arithmetic, expressions and writer.
 #include "loops/cuda/source.h"
 
 #include <dlfcn.h>
@@ -57,10 +57,10 @@ struct CudaText : LinesTest {
 TEST_F(CudaText, gives_each_thread_an_element) {
   Var x = input({6, 5}), y = input({6, 5});
   EXPECT_EQ(kernel({prim("prims.tanh", {prim("prims.mul", {x, y})})}),
-            R"(extern "C" __global__ void kernel(const Buffers b, const Parameters p, Refusal* refusal) {
-  for (i64 at = blockIdx.x * (i64)blockDim.x + threadIdx.x; at < (i64)1 * p.at[0]; at += (i64)gridDim.x * blockDim.x) {
-    i64 rest0 = at;
-    const i64 i0 = rest0;
+            R"(extern "C" __global__ void kernel(const Buffers b, const Parameters p, const Numbers n, Refusal* refusal, char* scratch) {
+  for (place at = blockIdx.x * (place)blockDim.x + threadIdx.x; at < (place)1 * (place)p.at[0]; at += (place)gridDim.x * blockDim.x) {
+    place rest0 = at;
+    const place i0 = rest0;
     const float e0 = ((const float*)b.at[0])[0 + i0];
     const float e1 = ((const float*)b.at[1])[0 + i0];
     const float e2 = e0 * e1;
@@ -75,7 +75,7 @@ TEST_F(CudaText, gives_each_block_a_row) {
   Var x = input({6, 50});
   Var top = prim("prims.expand", {prim("prims.reshape", {prim("prims.amax", {x, Shape{1}}), Shape{6, 1}}), Shape{6, 50}});
   const std::string text = kernel({prim("prims.sub", {x, top})});
-  EXPECT_NE(text.find("for (i64 row = blockIdx.x;"), std::string::npos) << text;
+  EXPECT_NE(text.find("for (place work = blockIdx.x;"), std::string::npos) << text;
   EXPECT_NE(text.find("together<float>("), std::string::npos) << text;
   EXPECT_LT(text.find("together<float>("), text.find("b.at[1]")) << text;
 }
@@ -88,6 +88,20 @@ TEST_F(CudaText, computes_only_what_is_chosen) {
   EXPECT_LT(first, text.find("b.at[0]")) << text;
   EXPECT_LT(text.find("b.at[0]"), second) << text;
   EXPECT_LT(second, text.find("b.at[1]")) << text;
+}
+
+// What each part of a row comes to, and then the parts in their order.
+TEST_F(CudaText, reduces_few_rows_in_parts) {
+  Nest whole = nest({prim("prims.exp", {prim("prims.sum", {prim("prims.neg", {input({40, 30})}), Shape{0, 1}})})});
+  ASSERT_TRUE(splits(whole));
+  CudaSchedule schedule;
+  schedule.split = true;
+  const CudaSource made = cuda_source(whole, schedule, "kernel");
+  ASSERT_EQ(made.error, "");
+  const size_t first = made.text.find("void kernel("), second = made.text.find("void kernel_finish(");
+  ASSERT_NE(second, std::string::npos);
+  const size_t written = made.text.find("*(float*)(scratch"), read = made.text.find("*(float*)(scratch", second), power = made.text.find("expf(");
+  EXPECT_TRUE(first < written && written < second && second < read && read < power) << made.text.substr(first);
 }
 
 TEST_F(CudaText, refuses_sums_over_the_outer_axes) {

@@ -1,0 +1,88 @@
+// What stands in a kernel's loops: expressions, and where they are stored.
+#include "loops/cuda/arithmetic.h"
+#include "loops/cuda/writer.h"
+
+namespace thunder::loops {
+
+void Writer::store_here(const Output& s) {
+  std::string here;
+  for (const Stretch& only : s.only) {
+    if (only.begin > 0) here += cat(here.empty() ? "" : " && ", index_[only.axis], " >= ", cuts_.at({only.axis, only.begin}));
+    if (only.end < nest_.extents[only.axis]) here += cat(here.empty() ? "" : " && ", index_[only.axis], " < ", cuts_.at({only.axis, only.end}));
+  }
+  line("if (", here.empty() ? "true" : here, ") {");
+  apart([&] { store(s, value(s.value)); });
+}
+
+void Writer::store(const Output& s, const std::string& v) {
+  const DType d = nest_.buffers[s.buffer];
+  const std::string& more = store_offsets_[static_cast<size_t>(&s - nest_.stores.data())];
+  line("((", memory_type(d), "*)b.at[", s.buffer, "])[", place_of(s.map), more.empty() ? "" : " + " + more, "] = ", d == DType::bf16 ? cat("to_bf16(", v, ")") : v, ";");
+}
+
+std::string Writer::place_of(uint32_t map) const {
+  std::string sum = "0";
+  for (uint32_t a = 0; a < nest_.axes(); a++) {
+    const std::string& step = strides_[map][a];
+    if (!step.empty()) sum += cat(" + ", index_[a], step == "1" ? "" : cat(" * (", step, ")"));
+  }
+  return sum;
+}
+
+// The variable that holds an expression where the text now stands.
+std::string Writer::value(ExprId id) {
+  Memo& memo = nest_.exprs[id].axes & picked_ ? picks_ : nest_.is_row(id) ? row_ : position_;
+  if (!memo[id].empty()) return memo[id];
+  const Expr& e = nest_.exprs[id];
+  const std::string variable = cat("e", id, picked_ ? cat("_", depth_) : "");
+  if (e.fn == Fn::choose) {
+    choose(e, variable);
+  } else {
+    const std::string text = e.fn == Fn::pick ? pick(id) : formula(id);
+    line("const ", type_of(e.dtype), " ", variable, " = ", text, ";");
+  }
+  return (nest_.exprs[id].axes & picked_ ? picks_ : nest_.is_row(id) ? row_ : position_)[id] = variable;
+}
+
+// Only what is chosen is computed: the other may not be there.
+void Writer::choose(const Expr& e, const std::string& variable) {
+  line(type_of(e.dtype), " ", variable, ";");
+  for (int i : {0, 1}) {
+    line(i ? "else {" : cat("if (", index_[e.axis], " < ", cuts_.at({e.axis, e.bound}), ") {"));
+    apart([&] { line(variable, " = ", value(e.in[i]), ";"); });
+  }
+}
+
+std::string Writer::pick(ExprId id) {
+  const Expr& e = nest_.exprs[id];
+  const std::string index = value(e.in[1]);
+  line("const place at", id, " = (place)checked(", index, ", p.at[", e.axis, "], ", id, ", refusal);");
+  const std::string before = std::exchange(index_[e.axis], cat("at", id));
+  const AxisSet outside = std::exchange(picked_, picked_ | bit(e.axis));
+  Memo others = std::exchange(picks_, Memo(nest_.exprs.size()));
+  depth_++;
+  const std::string found = value(e.in[0]);
+  index_[e.axis] = before, picked_ = outside, picks_ = std::move(others);
+  return found;
+}
+
+std::string Writer::formula(ExprId id) {
+  const Expr& e = nest_.exprs[id];
+  const std::string more = e.offset && e.fn != Fn::uniform ? " + " + offsets_[id] : "";
+  if (e.fn == Fn::number) return number(e.number, e.dtype);
+  if (e.fn == Fn::load) {
+    const DType d = nest_.buffers[e.buffer];
+    const std::string from = is_number(e.buffer) ? cat("(n.at + ", 2 * numbers_[e.buffer], ")") : cat("b.at[", e.buffer, "]");
+    const std::string read = cat("((const ", memory_type(d), "*)", from, ")[", place_of(e.map), more, "]");
+    return d == DType::bf16 ? cat("from_bf16(", read, ")") : d == DType::boolean ? cat(read, " != 0") : read;
+  }
+  if (e.fn == Fn::position) return rounded(e, cat("(", type_of(e.dtype), ")(", place_of(e.map), more, ")"));
+  std::vector<std::string> x;
+  for (uint32_t i = 0; i < e.count; i++) x.push_back(value(e.in[i]));
+  if (e.fn == Fn::uniform) return cat("uniform_", name(e.dtype), "(", x[0], ", ", x[1], ", ", x[2], ", ", offsets_[id], ")");
+  if (e.fn == Fn::where) return cat(x[0], " ? ", x[1], " : ", x[2]);
+  if (e.fn == Fn::convert) return rounded(e, converted(x[0], nest_.exprs[e.in[0]].dtype, e.dtype));
+  return rounded(e, e.count == 2 ? binary(e.fn, x[0], x[1], nest_.exprs[e.in[0]].dtype) : unary(e.fn, x[0], e.dtype));
+}
+
+}  // namespace thunder::loops

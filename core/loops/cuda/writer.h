@@ -1,0 +1,104 @@
+// The text of a kernel while it is written: where it stands, and which variables hold what there.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "loops/cuda/source.h"
+
+namespace thunder::loops {
+
+class Writer {
+ public:
+  Writer(const Nest& nest, const CudaSchedule& schedule, const std::string& name);
+  std::string run();
+
+ private:
+  using Memo = std::vector<std::string>;  // by expression: the variable that holds it; "": not yet
+
+  // source.cpp: loops and reductions
+  void begin_kernel(const std::string& name);
+  void elements();
+  void rows();
+  void parts_of_rows();
+  void finish_rows();
+  void open_rows(const std::string& count);
+  void row_values(uint32_t pass);
+  void write_pass(uint32_t pass);
+  std::vector<ExprId> reductions_behind(uint32_t pass) const;
+  void walk_row(const std::vector<ExprId>& sums, const std::string& begin, const std::string& end, uint32_t pass);
+  void join_threads(ExprId sum);
+  void row_holds(ExprId sum);
+  void store_rows(bool by_one_thread);
+  std::string partial(size_t number, ExprId sum, const std::string& part) const;
+  std::string product(uint32_t begin, uint32_t end) const;
+  void unfold(const std::string& position, uint32_t begin, uint32_t end);
+  std::string held_type(ExprId id) const;
+  std::string neutral(ExprId id) const;
+  std::string element(ExprId id);
+  std::string combined(const Expr& e, const std::string& x, const std::string& y) const;
+
+  // expressions.cpp: what stands in the loops
+  template <class F>
+  void store_all(F&& wanted);
+  void store_here(const Output& s);
+  void store(const Output& s, const std::string& v);
+  template <class F>
+  void apart(F&& write);
+  std::string place_of(uint32_t map) const;
+  std::string value(ExprId id);
+  void choose(const Expr& e, const std::string& variable);
+  std::string pick(ExprId id);
+  std::string formula(ExprId id);
+
+  template <class... T>
+  void line(const T&... parts) {
+    out_ += cat(indent_, parts..., "\n");
+  }
+  void open() { indent_ += "  "; }
+  void close() { indent_.resize(indent_.size() - 2), line("}"); }
+  bool is_number(size_t buffer) const { return buffer < schedule_.on_host.size() && schedule_.on_host[buffer]; }
+  static std::string parameter(size_t number) { return cat("(place)p.at[", number, "]"); }
+
+  const Nest& nest_;
+  const CudaSchedule& schedule_;
+  const std::string& name_;
+  const bool by_block_;
+  std::string out_, indent_ = "  ";
+  std::vector<std::string> index_;                 // by axis: the variable that walks it
+  std::vector<std::vector<std::string>> strides_;  // by map and axis; "": it is not walked
+  std::vector<std::string> offsets_, store_offsets_;  // by expression, by output; "": 0
+  std::map<std::pair<uint32_t, int64_t>, std::string> cuts_;
+  size_t parameters_ = 0;
+  std::vector<size_t> numbers_;  // by argument: which of those that are passed by value
+  size_t count_of_numbers_ = 0;
+  Memo row_, position_, picks_;
+  AxisSet picked_ = 0;
+  int depth_ = 0;
+};
+
+// Everything is computed before anything is stored: an output may lie in an input's memory.
+template <class F>
+void Writer::store_all(F&& wanted) {
+  std::vector<std::pair<const Output*, std::string>> values;
+  for (const Output& s : nest_.stores)
+    if (wanted(s) && s.only.empty()) values.emplace_back(&s, value(s.value));
+  for (auto& [s, v] : values) store(*s, v);
+  for (const Output& s : nest_.stores)
+    if (wanted(s) && !s.only.empty()) store_here(s);
+}
+
+// A block, of which nothing is known outside.
+template <class F>
+void Writer::apart(F&& write) {
+  const Memo row = row_, position = position_, picks = picks_;
+  open();
+  write();
+  close();
+  row_ = row, position_ = position, picks_ = picks;
+}
+
+}  // namespace thunder::loops
