@@ -58,11 +58,6 @@ inline LoweredRegion lowered(const Node& node, const Store& store, const std::ve
   return lower({node, store, inputs, outputs}, group);
 }
 
-// The schedule of such a nest, up to a stage.
-inline CpuNest scheduled(LoweredRegion region, const Machine& machine = test::this_machine(), std::string_view last = "keep") {
-  return loops::scheduled(std::move(region), machine, last);
-}
-
 // Lines of prims, grouped, claimed and lowered without running anything.
 struct LinesTest : testing::Test {
   tests::TraceMaker maker;

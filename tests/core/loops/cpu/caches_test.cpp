@@ -95,7 +95,7 @@ TEST(KeepRows, keeps_as_many_rows_as_fit_there_together) {
 }
 
 TEST(StreamLarge, marks_what_fills_half_of_the_cache_side_by_side) {
-  const auto streams = [](CpuNest n, size_t cache) {
+  const auto is_nontemporal = [](CpuNest n, size_t cache) {
     store_nontemporal(n, test::with_caches(0, 0, cache));
     return n.is_nontemporal(n.stores[0]);
   };

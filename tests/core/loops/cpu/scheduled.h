@@ -2,10 +2,11 @@
 #pragma once
 
 #include "loops/cpu/stages.h"
+#include "support/machines.h"
 
 namespace thunder::loops {
 
-inline CpuNest scheduled(LoweredRegion region, const Machine& machine, std::string_view last = "keep") {
+inline CpuNest scheduled(LoweredRegion region, const Machine& machine = test::this_machine(), std::string_view last = "keep") {
   CpuNest out;
   run_stages(std::move(region), false, machine, Until::scheduled, [&](const Stage& stage, const CpuKernel& kernel) {
     if (stage.name == last) out = kernel.nest;

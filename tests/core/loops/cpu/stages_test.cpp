@@ -32,10 +32,10 @@ TEST_F(Lowering, is_told_stage_by_stage) {
     if (n->executor != std::string_view("fusion") || def(*n).view) continue;
     run_stages(lowered(*n, *trace.store), false, test::zen3(), Until::scheduled, [&](const Stage& stage, const CpuKernel& kernel) {
       seen.emplace_back(stage.name);
-      if (stage.name == "hoist") EXPECT_EQ(print(kernel).find("on a CPU"), std::string::npos);
-      if (stage.name == "order") EXPECT_NE(print(kernel).find("on a CPU: lane 1\n"), std::string::npos) << print(kernel);
-      if (stage.name == "keep") EXPECT_NE(print(kernel).find("  keep e"), std::string::npos) << print(kernel);
-      if (stage.name == "divide") EXPECT_NE(print(kernel).find("64 work items"), std::string::npos) << print(kernel);
+      if (stage.name == "hoist") { EXPECT_EQ(print(kernel).find("on a CPU"), std::string::npos); }
+      if (stage.name == "order") { EXPECT_NE(print(kernel).find("on a CPU: lane 1\n"), std::string::npos) << print(kernel); }
+      if (stage.name == "keep") { EXPECT_NE(print(kernel).find("  keep e"), std::string::npos) << print(kernel); }
+      if (stage.name == "divide") { EXPECT_NE(print(kernel).find("64 work items"), std::string::npos) << print(kernel); }
     });
   }
   EXPECT_EQ(seen, (std::vector<std::string>{"hoist", "order", "tile", "passes", "keep", "nontemporal", "pipeline", "prefetch", "divide"}));
