@@ -66,7 +66,7 @@ class ExecutorPreparer : public Preparer {
 
   std::string explain(const Node& node, const void* state) const override {
     const auto it = ready_.find(&node);
-    const auto* says = it == ready_.end() ? nullptr : it->second.by->desc().explain;
+    const auto says = it == ready_.end() ? nullptr : it->second.by->desc().explain;
     return says ? says(state) : "";
   }
 

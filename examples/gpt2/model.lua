@@ -58,7 +58,7 @@ function model.make(config)
   function net:forward(tokens, positions, cache)
     local p = self.training and dropout or 0.0
     local function drop(x) return th.dropout(x, p, p > 0) end
-    positions = positions or th.arange(tokens.shape[2])
+    positions = positions or th.arange(tokens.shape[2]):to(tokens.device)
     local see = attend.by(cache, positions, p)
     local x = drop(self.wte(tokens) + self.wpe(positions))
     for layer = 1, config.layers do

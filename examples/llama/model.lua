@@ -78,7 +78,7 @@ function model.make(config)
   function net:forward(tokens, positions, cache)
     local p = self.training and dropout or 0.0
     local function drop(x) return th.dropout(x, p, p > 0) end
-    positions = positions or th.arange(tokens.shape[2])
+    positions = positions or th.arange(tokens.shape[2]):to(tokens.device)
     local see, rotate = attend.by(cache, positions, p), rotation(config, positions)
     local x = self.model.embed_tokens(tokens)
     for layer = 1, config.layers do

@@ -30,6 +30,7 @@ local for_training = {
   { "clip", "number", 1.0, "the largest norm of all gradients together", least = 0 },
   { "dropout", "number", 0.0, "the share that is dropped", least = 0, most = 0.99 },
   { "every", "integer", 50, "steps between two reports", least = 1 },
+  { "device", "text", "cpu", "where it computes: cpu, cuda or cuda:N" },
   { "save", "text", nil, "a checkpoint to write at each report" },
   { "resume", "text", nil, "a checkpoint to go on from, bit for bit" },
   { "export", "text", nil, "a safetensors file to write the weights to, under their published names" },
@@ -94,6 +95,7 @@ local function run_train(model, options, say)
     mistake("--window must be at most %d, which is what %s sees, not %d", config.context, options.size, options.length)
   end
   say(("%s, %d tokens of %s\n"):format(options.size, #ids, options.text))
+  attempt("device", net.to, net, options.device)
   options.note = function(step, steps, loss, held_out)
     say(("step %d of %d: loss %.4f, held out %.4f\n"):format(step, steps, loss, held_out))
   end

@@ -61,10 +61,10 @@ function train.run(net, ids, options)
 
   local step = th.compile(function()
     local first = th.randint(0, #tokens - length, { options.batch })
-    local rows = tokens:index { first:unsqueeze(1) + th.arange(length + 1) }
+    local rows = tokens:index { first:unsqueeze(1) + th.arange(length + 1) }:to(options.device)
     return train.update(net, rows, parameters, optimizer, options.clip)
   end)
-  local judge = th.compile(function(rows) return train.loss(net, rows) end)
+  local judge = th.compile(function(rows) return train.loss(net, rows:to(options.device)) end)
   local examined, losses = held_out_rows(rest, length), {}
   for i = math.tointeger(optimizer.state.step:item()) + 1, options.steps do
     net:train()

@@ -79,8 +79,8 @@ TEST_F(Modules, counts_changes_in_all_ancestors_once) {
 
 TEST_F(Modules, refuses_a_device_that_is_not_there) {
   auto m = module("Module");
-  m->to(Device::cpu);
-  EXPECT_NE(thrown([&] { m->to(cuda(1)); }).find("cuda:1"), std::string::npos);
+  m->to(context->devices(), Device::cpu);
+  EXPECT_NE(thrown([&] { m->to(context->devices(), cuda(1)); }).find("cuda:1"), std::string::npos);
 }
 
 TEST_F(Modules, lists_shared_modules_once_or_under_every_path) {
