@@ -34,7 +34,8 @@ Status* status_of_current(const char* function) noexcept {
 namespace {
 
 constexpr std::array kReasons{
-    "the scope is NULL",   "a scope belongs to the thread that made it; it was used on another thread",
+    "the scope is NULL",   "the scope is over: what a function is given to trace or run in ends with it",
+    "a scope belongs to the thread that made it; it was used on another thread",
     "the context is NULL", "the values are NULL",
     "out of memory",
 };
@@ -63,6 +64,7 @@ Tensor* lasting_failure(Lasting which) noexcept { return lasting_failures().tens
 
 Tensor* failed_in(Scope* scope) noexcept {
   if (!scope) return lasting_failure(Lasting::no_scope);
+  if (!is_live(scope)) return lasting_failure(Lasting::over);
   if (!scope->on_owner_thread()) return lasting_failure(Lasting::other_thread);
   return value_or(lasting_failure(Lasting::no_memory), [&] { return scope->failed_tensor(); });
 }

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "base/text.h"
+#include "capi/live.h"
 #include "tracer/scope.h"
 
 namespace thunder::capi {
@@ -86,13 +87,15 @@ void sticking(T* target, const char* function, F&& body) noexcept {
 }
 
 // Failed tensors that nobody owns and that are always there, for where there is no scope to own one.
-enum class Lasting { no_scope, other_thread, no_context, no_values, no_memory };
+enum class Lasting { no_scope, over, other_thread, no_context, no_values, no_memory };
 Tensor* lasting_failure(Lasting which) noexcept;
 // Makes them, so that later none has to be made without memory. Throws.
 void make_lasting_failures();
 
-// Rule 4 for functions that take a scope: go on? A scope of another thread must not even be looked into.
-inline bool usable(const Scope* scope) { return scope && scope->on_owner_thread() && !scope->status(); }
+// Whether a scope that a caller gave may be looked into: it is there, and this thread's.
+inline bool is_ours(const Scope* scope) { return scope && is_live(scope) && scope->on_owner_thread(); }
+// Rule 4 for functions that take a scope: go on?
+inline bool usable(const Scope* scope) { return is_ours(scope) && !scope->status(); }
 
 // The failed tensor to return for a scope that is not usable, or after an error.
 Tensor* failed_in(Scope* scope) noexcept;
@@ -143,7 +146,7 @@ Tensor* tensor_in(Scope* scope, const char* function, F&& body) noexcept {
 // After an error empty values; null only without a scope of this thread.
 template <class F>
 Values* values_in(Scope* scope, const char* function, F&& body) noexcept {
-  if (!scope || !scope->on_owner_thread()) return nullptr;
+  if (!is_ours(scope)) return nullptr;
   const InUse use(scope);
   Values* made = value_in<Values*>(scope, function, nullptr, body);
   if (use.ends_scope()) return nullptr;

@@ -10,6 +10,8 @@ using namespace thunder::capi;
 
 namespace {
 
+static_assert(static_cast<int32_t>(kCancelled) == THUNDER_CANCELLED);
+
 // The caller's hooks, counted: the context and every block of memory use them, and `destroy` waits for the last.
 struct Hooks {
   thunder_hooks hooks{};

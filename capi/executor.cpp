@@ -70,6 +70,7 @@ struct CExecutor {
     Values &in = *given, &out = *made;
     const Lent lent_in(in), lent_out(out);
     for (size_t i = 0; i < node.args.size(); i++) push_argument(scope, in, node.op.schema.params[i], node.args[i]);
+    const Live lent_scope(scope);
     thunder_scope* lent = handle(static_cast<Scope*>(&scope));
     auto failed = called(of(user).who("execution_transform"), [&] {
       return desc.execution_transform(lent, handle(&node), handle(&std::as_const(in)), handle(&out), desc.user);

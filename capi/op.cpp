@@ -83,6 +83,7 @@ void CustomOp::run_meta(const Call& call, Types& types) {
 
 void CustomOp::call(thunder_fn callback, BuilderScope& scope, Values& in, Values& out, std::string_view what) const {
   const Lent lent_in(in), lent_out(out);
+  const Live lent_scope(scope);
   thunder_scope* lent = handle(static_cast<Scope*>(&scope));
   auto failed = called(cat("the ", what), [&] { return callback(lent, handle(&std::as_const(in)), handle(&out), desc_.user); });
   for (auto& more : {scope.status(), in.status(), out.status()})

@@ -13,6 +13,7 @@ namespace thunder::capi {
 struct EditorHandle {
   explicit EditorHandle(Editor& e) : editor(e), nodes(e.lines()) {}
   Editor& editor;
+  Live live{editor.scope()};
   std::vector<std::unique_ptr<NodeHandle>> nodes;  // by line, made when they are asked for
 
   const Ref<Status>& status() const { return editor.scope().status(); }

@@ -10,11 +10,12 @@ namespace {
 // A scope of the caller's. It keeps its context, which must outlive the tensors that the scope still owns.
 struct OwnedScope : EagerScope {
   OwnedScope(Ref<Context> context, bool taped)
-      : EagerScope(context->scope_environment(), taped), context(std::move(context)) {}
+      : EagerScope(context->scope_environment(), taped), context(std::move(context)), live(*this) {}
   Ref<Context> context;
+  Live live;
 };
 
-OwnedScope* owned(thunder_scope* scope) { return dynamic_cast<OwnedScope*>(core(scope)); }
+OwnedScope* owned(thunder_scope* scope) { return is_live(core(scope)) ? dynamic_cast<OwnedScope*>(core(scope)) : nullptr; }
 
 }  // namespace
 
@@ -39,7 +40,7 @@ thunder_status* thunder_scope_create(thunder_context* context, uint32_t flags, t
 }
 
 void thunder_scope_reset(thunder_scope* scope) noexcept {
-  if (!scope || !core(scope)->on_owner_thread()) return;
+  if (!is_ours(core(scope))) return;
   const bool mine = owned(scope) != nullptr;
   if (mine && core(scope)->uses == 0) return core(scope)->reset();
   value_in(core(scope), __func__, 0, [&]() -> int {
@@ -56,14 +57,14 @@ void thunder_scope_release(thunder_scope* scope) noexcept {
 }
 
 thunder_context* thunder_scope_context(thunder_scope* scope) noexcept {
-  return scope ? handle(static_cast<Context*>(core(scope)->environment().context)) : nullptr;
+  return is_live(core(scope)) ? handle(static_cast<Context*>(core(scope)->environment().context)) : nullptr;
 }
 
-int32_t thunder_scope_is_tracing(thunder_scope* scope) noexcept { return scope && core(scope)->tracing(); }
+int32_t thunder_scope_is_tracing(thunder_scope* scope) noexcept { return is_live(core(scope)) && core(scope)->tracing(); }
 
 thunder_status* thunder_scope_status(thunder_scope* scope) noexcept {
   return handle(guarded(__func__, [&] {
-    if (!scope || !core(scope)->on_owner_thread()) throw Error(failed_in(core(scope))->failure());
+    if (!is_ours(core(scope))) throw Error(failed_in(core(scope))->failure());
     if (core(scope)->status()) throw Error(core(scope)->status());
   }));
 }

@@ -168,8 +168,14 @@ end
 mt.__unm = function(x) return th.neg(x) end
 mt.__idiv = operator("div", "floor")
 mt.__mod = function(a, b) return th.sub(a, th.mul(th.div(a, b, "floor"), b)) end
-local function no_order()
-  core.refuse("tensors are compared by x:lt(y), x:le(y), x:gt(y), x:ge(y), x:eq(y): in Lua < gives one boolean only")
+-- A float argument of a compiled function looks like a number to who wrote `if rate > 0.1`.
+local LIVE = ". Float arguments of a compiled function are live: tensors, so that a new value compiles nothing. A number to branch on or to "
+  .. "count by is passed as an integer, a boolean or a string, which are constants, or is a local outside of the function; "
+  .. "th.where(condition, a, b) chooses by a live one"
+local function no_order(a, b)
+  local number = type(a) == "number" or type(b) == "number"
+  core.refuse("tensors are compared by x:lt(y), x:le(y), x:gt(y), x:ge(y), x:eq(y): in Lua < gives one boolean only"
+    .. (number and core.is_recording() and #(type(a) == "number" and b or a).shape == 0 and LIVE or ""))
 end
 mt.__lt, mt.__le = no_order, no_order
 

@@ -103,6 +103,7 @@ class Parser {
     for (; at_ < text_.size(); skip_line()) {
       Cursor input(current(), line_);
       if (!input.accept("--")) break;
+      if (Cursor remark = input; remark.accept("~")) continue;
       inputs_.push_back(input);
     }
   }

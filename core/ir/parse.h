@@ -1,9 +1,10 @@
 // The text of a trace back into a trace. The text may come from anywhere: whatever it says, the outcome is a trace
 // that verifies or an error with line and column. It is a small subset of Lua, one statement a line:
 //
-//   trace   = header {input} "return function(p, c, i)" "local t = {}" {symbol} {line} {write} return "end"
+//   trace   = header {input} [remark] "return function(p, c, i)" "local t = {}" {symbol} {line} {write} return "end"
 //   header  = "-- libthunder trace 1: " FUNCTION [", after " PASS] " (" NUMBER " ms)"
 //   input   = "-- " ("i" | "p" | "c") "[" K "]" [" " NAME] ": " type
+//   remark  = "-- ~" ...                                         what "~" in types means
 //   symbol  = "local s" K "=" INTEGER                             a size that is known only when called; as traced
 //   line    = [value {"," value} "="] call [comment]
 //           | "table.move({" call "}, 1," COUNT "," FIRST ", t)" [comment]   more results than Lua can assign at once

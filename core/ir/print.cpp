@@ -1,5 +1,6 @@
 #include "ir/print.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -97,6 +98,8 @@ class Printer {
       append_type(out_, trace_.type(in.value));
       out_ += '\n';
     }
+    const bool numbers = std::any_of(trace_.inputs.begin(), trace_.inputs.end(), [&](const Input& in) { return trace_.type(in.value).weak; });
+    if (numbers) out_ += "-- ~: a number, not a tensor: beside tensors its kind counts, not its width\n";
   }
 
   void value(ValueId v) {

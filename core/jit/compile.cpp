@@ -141,7 +141,7 @@ std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const
     entry->traces.push_back(std::move(*prepared.trace));
   }
   const Trace& final = entry->traces.back();
-  entry->program = std::make_unique<Program>(final, layouts(final, *entry, in), fixed_addresses(*entry), std::move(prepared.preparer),
+  entry->program = std::make_unique<Program>(final, entry->traces.front(), layouts(final, *entry, in), fixed_addresses(*entry), std::move(prepared.preparer),
                                              context.devices(), context.threads(), check);
   entry->compile_ms = now_ms() - transformed;
   entry->writes = !final.writes.empty();

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "base/blob_store.h"
-#include "base/cpu_count.h"
 #include "base/text.h"
 #include "device/cuda/compiler.h"
 #include "executors/cublaslt/library.h"
@@ -27,7 +26,7 @@ Finding instructions(const Machine& m) {
   return {"instructions", holds ? text : "none that kernels are written for (AVX2, AVX-512, NEON)", there(holds)};
 }
 
-Finding threads(const Machine& m) { return {"threads", cat(m.threads, " of ", thread_count(), " that the process may use")}; }
+Finding threads(const Machine& m) { return {"threads", cat(m.threads)}; }
 
 Finding llvm() {
   std::string why;

@@ -68,6 +68,7 @@ Optimizer::Optimizer(const ModuleEnvironment& environment, std::string_view kind
 
 void Optimizer::add_group(const ModuleEnvironment& environment, const Values& params, const Options* options) {
   if (params.status()) throw Error(params.status());
+  require(params.size() > 0, row_.name, ": the parameter list is empty");
   Group group{Settings(row_.options, options, row_.name, &defaults_), {}, params_.size(),
               params_.size() + params.size()};
   check_settings(row_, group.settings);

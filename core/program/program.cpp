@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "program/origins.h"
 #include "program/copy.h"
 
 namespace thunder {
@@ -14,9 +15,9 @@ Status* parallel_for(const Launch* launch, int64_t n, int64_t grain, ThreadPool:
 
 }  // namespace
 
-Program::Program(const Trace& trace, const std::vector<Sizes>& strides, std::span<void* const> fixed, std::unique_ptr<Preparer> preparer,
-                 Devices& devices, ThreadPool& threads, InterruptCheck& check)
-    : trace_(trace), plan_(plan_memory(trace, strides, *preparer)), devices_(devices), threads_(threads), preparer_(std::move(preparer)),
+Program::Program(const Trace& trace, const Trace& written, const std::vector<Sizes>& strides, std::span<void* const> fixed,
+                 std::unique_ptr<Preparer> preparer, Devices& devices, ThreadPool& threads, InterruptCheck& check)
+    : trace_(trace), written_(written), plan_(plan_memory(trace, strides, *preparer)), devices_(devices), threads_(threads), preparer_(std::move(preparer)),
       fixed_(fixed.begin(), fixed.end()), n_given_(trace.inputs.size() - fixed.size()) {
   for (const DeviceArena& a : plan_.arenas) accelerators_.push_back(a.device == Device::cpu ? nullptr : &devices.accelerator(a.device));
   try {
@@ -198,19 +199,24 @@ uint64_t Program::runs() const {
   return sum;
 }
 
-// What a step reports, with who ran it for which of the user's lines. A binding's own exception is handed back as it is.
-Status* Program::located(Status* failed, const Step& step) noexcept {
+// What a step reports, as the user wrote it: the op and the line of the source, and who ran it. A binding's own exception is handed
+// back as it is.
+Status* Program::located(Status* failed, const Step& step) const noexcept {
   if (!step.node || !step.node->executor || failed->has_foreign()) return failed;
   try {
-    const Node& n = *step.node;
     if (failed->code() == Code::ok) {
       failed->release();
       failed = make<Status>(Code::callback, "it returned a status whose code is OK; NULL says that all went well").detach();
     }
     const Ref<Status> owned = Ref<Status>::adopt(failed);
-    const bool names_op = owned->message().starts_with(n.op->name());
-    return make<Status>(owned->code(), cat(names_op ? "" : cat(n.op->name(), ": "), owned->message(), " [", n.where ? cat("at ", n.where, ", ") : "",
-                                           "run by executor '", n.executor, "']")).detach();
+    const Node& n = *step.node;
+    const Origin origin = origin_of(written_, n, owned->message());
+    const std::string_view op = origin.written ? origin.written->op->name() : origin.line->op->name();
+    const char* const where = origin.line->where ? origin.line->where : n.where;
+    std::string_view says = owned->message();
+    if (const std::string inner = cat(origin.line->op->name(), ": "); says.starts_with(inner)) says.remove_prefix(inner.size());
+    return make<Status>(owned->code(), cat(says.starts_with(op) ? "" : cat(op, ": "), says, " [", where ? cat("at ", where, ", ") : "", "run by executor '",
+                                           n.executor, "']")).detach();
   } catch (const std::bad_alloc&) {
     return out_of_memory_status();
   }

@@ -110,8 +110,8 @@ Plan plan_memory(const Trace& trace, const std::vector<Sizes>& strides, const Pr
 
 class Program {
  public:
-  // Requires: a claimed trace. `fixed`: the addresses of its last inputs, whose memory is the same at every call.
-  Program(const Trace& trace, const std::vector<Sizes>& strides, std::span<void* const> fixed, std::unique_ptr<Preparer> preparer,
+  // Requires: a claimed trace. `written`: what it was made of, by the user. `fixed`: the addresses of its last inputs, whose memory is the same at every call.
+  Program(const Trace& trace, const Trace& written, const std::vector<Sizes>& strides, std::span<void* const> fixed, std::unique_ptr<Preparer> preparer,
           Devices& devices, ThreadPool& threads, InterruptCheck& check);
   ~Program();
   Program(const Program&) = delete;
@@ -169,7 +169,7 @@ class Program {
   void find_stoppable();
   uint64_t bytes_of(const BufferPlan& b) const;
   static Status* stopped(Status* why, const Step& next) noexcept;
-  static Status* located(Status* failed, const Step& step) noexcept;
+  Status* located(Status* failed, const Step& step) const noexcept;
   // A frame that nobody else has meanwhile. Null: there is no memory for one, and `failed` says so.
   Frame* acquire(Status*& failed) noexcept;
   Frame* another_frame(Status*& failed) noexcept;
@@ -177,7 +177,7 @@ class Program {
   void give_back(Frame& frame);
   std::vector<Ref<Storage>> allocate(size_t DeviceArena::*bytes) const;
 
-  Trace trace_;
+  Trace trace_, written_;
   Plan plan_;
   Devices& devices_;
   std::vector<Accelerator*> accelerators_;  // by arena; the CPU's is null

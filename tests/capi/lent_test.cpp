@@ -66,6 +66,41 @@ TEST(Lent, values_survive_a_callback_that_releases_its_results) {
   }));
 }
 
+// The memory where a traced function's scope was belongs to others by then.
+TEST(Lent, scopes_are_known_to_be_over_by_their_address) {
+  World world;
+  static thunder_scope* kept = nullptr;
+  thunder_function* f = nullptr;
+  thunder_compiled* compiled = nullptr;
+  ASSERT_EQ(thunder_function_create(world.context, "f", [](thunder_scope* s, const thunder_values* in, thunder_values* out, void*) -> thunder_status* {
+    kept = s;
+    thunder_values_push_tensor(out, thunder_values_tensor(in, 0));
+    return nullptr;
+  }, nullptr, nullptr, &f), nullptr);
+  ASSERT_EQ(thunder_compile(f, nullptr, &compiled), nullptr);
+  thunder_tensor* out = nullptr;
+  ASSERT_EQ(thunder_compiled_call_tensors(compiled, &world.x, 1, &out, 1), nullptr);
+  thunder_tensor_release(out);
+
+  const auto is_over = [](thunder_status* status) {
+    EXPECT_NE(std::string(thunder_status_message(status)).find("the scope is over"), std::string::npos) << thunder_status_message(status);
+    thunder_status_release(status);
+  };
+  const thunder_any number{THUNDER_FLOAT, 0, {.f = 1}};
+  is_over(thunder_tensor_status(thunder_scope_number(kept, &number)));
+  const thunder_any arguments[] = {{THUNDER_TENSOR, 0, {.t = world.x}}};
+  is_over(thunder_tensor_status(thunder_op_invoke(kept, "neg", arguments, 1, nullptr, nullptr, 0, nullptr)));
+  is_over(thunder_scope_status(kept));
+  EXPECT_EQ(thunder_scope_list(kept, &world.x, 1), nullptr);
+  EXPECT_EQ(thunder_scope_context(kept), nullptr);
+  EXPECT_EQ(thunder_scope_is_tracing(kept), 0);
+  thunder_scope_fail(kept, thunder_status_create(THUNDER_CALLBACK, "late", 4));
+  thunder_scope_reset(kept);
+  thunder_scope_release(kept);
+  thunder_compiled_release(compiled);
+  thunder_function_release(f);
+}
+
 TEST(Lent, values_that_were_retained_are_the_callbacks_own) {
   World world;
   static thunder_values* kept = nullptr;

@@ -98,6 +98,11 @@ assert(next(alive) == nil)
 local norm = th.compile(function(t, eps) return th.layer_norm(t, { 3 }, { eps = eps }) end)
 assert(math.abs(norm(th.tensor { 1.0, 2.0, 3.0 }, 1e-5):tolist()[3] - 1.22474) < 1e-4)
 expect.values(th.compile(function(t, v) return th.pad(t, { 1, 0 }, { value = v }) end)(x, 7.5), { 7.5, 1, 2, 3 })
+-- A float argument in an `if`: what it is, and what to do.
+expect.error(function() th.compile(function(t, rate) return rate > 0.1 and t or -t end)(x, 0.5) end, "Float arguments of a compiled function are live",
+  "passed as an integer, a boolean or a string", "th.where(condition, a, b)")
+local _, plain = pcall(function() return x < x end)
+assert(not plain:find("live"))
 -- Numbers where tensors belong are refused by name.
 expect.error(function() th.mean(3) end, "mean", "'input' must be a tensor")
 expect.error(function() th.matmul(x, 2) end, "matmul", "'other' must be a tensor")

@@ -124,7 +124,7 @@ TEST_F(Prepare, drops_what_was_ready_when_a_later_line_fails) {
 TEST_F(Prepare, a_failing_run_names_its_executor_and_keeps_its_code) {
   second.run = saying(Code::backend, "the device is gone");
   EXPECT_TRUE(with({answering(first, "first", {"prims.mul"}), answering(second, "second", {"prims.add"})}).empty());
-  EXPECT_EQ(error, "prims.add: the device is gone [at here:1, run by executor 'second']");
+  EXPECT_EQ(error, "add: the device is gone [at here:1, run by executor 'second']");
   Tensor *in = x.get(), *out = nullptr;
   Ref<Status> failed = Ref<Status>::adopt(f->call_tensors(&in, 1, &out, 1));
   EXPECT_EQ(failed->code(), Code::backend);
@@ -136,7 +136,8 @@ TEST_F(Prepare, a_failing_run_names_its_executor_and_keeps_its_code) {
 TEST_F(Prepare, a_region_that_fails_to_run_fails_the_call) {
   first.run = saying(Code::backend, "the device is gone");
   EXPECT_TRUE(with({fusing(answering(first, "first", prims))}).empty());
-  EXPECT_EQ(error, "region: the device is gone [at here:1, run by executor 'first']");
+  EXPECT_NE(error.find(": the device is gone [at here:1, run by executor 'first']"), std::string::npos) << error;
+  EXPECT_EQ(error.find("region"), std::string::npos) << error;
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ TEST(Parse, reads_back_what_print_wrote) {
       "  t[6] = op[\"repeat\"](t[5])  -- f32[3, 4]\n"
       "  copy_(p[1], t[6])\n"
       "  return t[3], t[4], i[1]\n",
-      "-- i[1] x: f32[2, 3]\n-- p[1] fc.weight: f32[3, 4]\n-- c[2]  odd: name: i64~[]\n-- i[3]: cuda(1) bf16[0]\n"));
+      "-- i[1] x: f32[2, 3]\n-- p[1] fc.weight: f32[3, 4]\n-- c[2]  odd: name: i64~[]\n-- i[3]: cuda(1) bf16[0]\n-- ~: a number, not a tensor: beside tensors its kind counts, not its width\n"));
 }
 
 TEST(Parse, reads_every_kind_of_argument) {

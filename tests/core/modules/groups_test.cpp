@@ -136,6 +136,7 @@ TEST_F(Groups, refuse_what_cannot_be) {
   EXPECT_NE(added(map({{"w", c}}), nullptr).find("an earlier group has a parameter 'w'"), std::string::npos);
   const Options negative = rate(-1);
   EXPECT_NE(added(map({{"u", c}}), &negative).find("lr must not be negative, got -1"), std::string::npos);
+  EXPECT_EQ(added(Values(), nullptr), "SGD: the parameter list is empty");
   EXPECT_EQ(optimizer->group_count(), 2u);
   step(*optimizer, map({{"w", one}, {"v", one}}));
   EXPECT_EQ(error, "") << "what was refused has changed nothing";

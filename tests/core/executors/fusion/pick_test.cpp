@@ -62,7 +62,7 @@ TEST_F(Picks, refuse_what_the_host_refuses_and_change_nothing) {
       return std::vector{x};
     };
     const Tensors in = {table, integers({3}, {0, wrong, 4})};
-    const std::string said = "prims.take: index " + std::to_string(wrong) + " is out of range for dim 0 of size 30";
+    const std::string said = "embedding: index " + std::to_string(wrong) + " is out of range for dim 0 of size 30";
     for (const char* executors : {"fusion", "host"}) {
       EXPECT_NE(outcome(body, in, 1, executors).error.find(said), std::string::npos) << executors;
       EXPECT_EQ(values(*table), before) << executors;

@@ -1,0 +1,46 @@
+#include "program/origins.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace thunder {
+namespace {
+
+bool begins_with_op(std::string_view says, const Node& n) {
+  const std::string_view name = n.op->name();
+  return says.starts_with(name) && says.substr(name.size()).starts_with(": ");
+}
+
+// The node, or the first inside of it, of which that holds.
+template <class Holds>
+const Node* find(const Node& n, const Holds& holds) {
+  if (holds(n)) return &n;
+  for (const Node* inner : n.body)
+    if (const Node* found = find(*inner, holds)) return found;
+  return nullptr;
+}
+
+bool same_place(const char* a, const char* b) { return a && b && std::strcmp(a, b) == 0; }
+
+// Passes keep a value's number where they keep the value; where they do not, the line of the source and the op are the same.
+const Node* written_of(const Trace& written, const Node& line) {
+  const auto makes_it = [&](const Node& n) {
+    return !line.results.empty() && std::find(n.results.begin(), n.results.end(), line.results[0]) != n.results.end();
+  };
+  const auto looks_like_it = [&](const Node& n) { return n.op == line.op && same_place(n.where, line.where); };
+  for (const Node* n : written.nodes)
+    if (find(*n, makes_it)) return n;
+  for (const Node* n : written.nodes)
+    if (find(*n, looks_like_it)) return n;
+  return nullptr;
+}
+
+}  // namespace
+
+Origin origin_of(const Trace& written, const Node& step, std::string_view says) {
+  const Node* line = find(step, [&](const Node& n) { return begins_with_op(says, n); });
+  if (!line) line = &step;
+  return {line, written_of(written, *line)};
+}
+
+}  // namespace thunder

@@ -1,0 +1,52 @@
+// Failures of a running program, in terms of what the user wrote.
+#include "program/origins.h"
+
+#include "support/functions.h"
+
+namespace thunder::test {
+namespace {
+
+struct Origins : CompiledTest {
+  // What the call says with these executors; "" names the built-in ones.
+  std::string failure(Lambda::Body body, std::string_view executors, std::vector<Tensor*> in) {
+    const auto options = executors.empty() ? make<CompileOptions>() : only(executors);
+    auto f = compile(std::move(body), options.get());
+    Tensor* out = nullptr;
+    const auto failed = Ref<Status>::adopt(f->call_tensors(in.data(), in.size(), &out, 1));
+    return failed ? failed->message() : "";
+  }
+  Ref<Tensor> logits = tensor({2, 3}, {1, 2, 3, 4, 5, 6}), wrong = integers({2}, {0, 7});
+};
+
+TEST_F(Origins, name_the_loss_and_not_the_line_that_looks_up) {
+  const auto loss = [](Scope& s, const Values& in, Values& out) {
+    Tensor* l = s.invoke("cross_entropy", std::vector{any(in[0].tensor.get()), any(in[1].tensor.get())}, nullptr, nullptr, 0, "train.lua:5");
+    out.push(Ref<Tensor>(l));
+  };
+  for (const char* executors : {"", "host"}) {
+    const std::string said = failure(loss, executors, {logits.get(), wrong.get()});
+    EXPECT_TRUE(said.starts_with("cross_entropy: index 7 is out of range for dim 1 of size 3 [at train.lua:5, run by executor '")) << said;
+  }
+}
+
+TEST_F(Origins, are_found_where_a_gradient_is_taken_as_well) {
+  const auto step = [](Scope& s, const Values& in, Values& out) {
+    Values wrt;
+    wrt.push(in[0].tensor);
+    Tensor* l = s.invoke("cross_entropy", std::vector{any(in[0].tensor.get()), any(in[1].tensor.get())}, nullptr, nullptr, 0, "train.lua:5");
+    out.push((*s.grad(l, wrt))[0].tensor);
+  };
+  const std::string said = failure(step, "", {logits.get(), wrong.get()});
+  EXPECT_TRUE(said.starts_with("cross_entropy: index 7 is out of range")) << said;
+}
+
+TEST_F(Origins, of_a_look_up_are_itself) {
+  const auto look_up = [](Scope& s, const Values& in, Values& out) {
+    out.push(Ref<Tensor>(op(s, "exp", {any(op(s, "embedding", {any(in[1].tensor.get()), any(in[0].tensor.get())}))})));
+  };
+  const std::string said = failure(look_up, "", {logits.get(), wrong.get()});
+  EXPECT_TRUE(said.starts_with("embedding: index 7 is out of range for dim 0 of size 2 [at here:1, run by executor '")) << said;
+}
+
+}  // namespace
+}  // namespace thunder::test
