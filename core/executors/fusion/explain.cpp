@@ -18,7 +18,8 @@ struct Verdict {
 };
 Verdict judge(const Node& first, const Node& second, const Store& store, const Targets& targets) {
   const Target* target = targets.find(store.type(first.results[0]).device);
-  Group group(store, target ? target->capabilities() : Capabilities());
+  if (!target) return {lines_of(second)[0], "nothing runs kernels on its device"};
+  Group group(store, target->capabilities());
   const std::vector<const Node*> lines = lines_of(second);
   if (!group.add_all(lines_of(first))) return {lines[0], group.why()};
   for (const Node* line : lines)

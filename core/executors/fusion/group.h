@@ -39,6 +39,7 @@ class Group {
  public:
   // `can`: of the target of its lines' device; it must live as long.
   Group(const Store& store, const Capabilities& can) : store_(&store), can_(&can) {}
+  Group(const Store&, Capabilities&&) = delete;
 
   // False: the line does not fit, and the group is spoilt unless this is a copy; `why` then says the reason.
   bool add(const Node& line) { return extend(line) && consistent(); }

@@ -75,7 +75,8 @@ TEST_F(Fusion, never_mixes_devices_in_a_region) {
   EXPECT_EQ(executors_of({prim("prims.neg", {a}), prim("prims.neg", {b})}), "fusion[2] fusion[2]");
   const ExecutorDesc executor = fusion_executor(targets);
   EXPECT_FALSE(executor.fits(lines(), store(), executor.user));
-  Group group(store(), Capabilities());
+  const Capabilities can;
+  Group group(store(), can);
   EXPECT_FALSE(group.add_all(lines()));
   EXPECT_EQ(group.why(), "it is computed on another device than the rest of the group");
 }
