@@ -18,10 +18,10 @@ enum DescAttribute : int { kTransA = 3, kTransB = 4 };
 enum LayoutAttribute : int { kBatchCount = 5, kBatchStride = 6 };
 enum PreferenceAttribute : int { kMaxWorkspace = 1, kAlignmentOfA = 5, kAlignmentOfB = 6, kAlignmentOfC = 7, kAlignmentOfD = 8 };
 
-using Handle = struct cublasLtContext*;
-using Desc = struct cublasLtMatmulDescOpaque_t*;
-using Layout = struct cublasLtMatrixLayoutOpaque_t*;
-using Preference = struct cublasLtMatmulPreferenceOpaque_t*;
+using Handle = struct OpaqueHandle*;
+using Desc = struct OpaqueDesc*;
+using Layout = struct OpaqueLayout*;
+using Preference = struct OpaquePreference*;
 struct Algorithm {
   uint64_t data[8];
 };
