@@ -34,6 +34,7 @@ TEST_F(Origins, are_found_where_a_gradient_is_taken_as_well) {
     Values wrt;
     wrt.push(in[0].tensor);
     Tensor* l = s.invoke("cross_entropy", std::vector{any(in[0].tensor.get()), any(in[1].tensor.get())}, nullptr, nullptr, 0, "train.lua:5");
+    out.push(Ref<Tensor>(l));  // the gradient alone looks nothing up
     out.push((*s.grad(l, wrt))[0].tensor);
   };
   const std::string said = failure(step, "", {logits.get(), wrong.get()});
