@@ -101,6 +101,21 @@ class Containers(unittest.TestCase):
             held[50]
 
 
+class CompiledModules(unittest.TestCase):
+    def test_a_compiled_module_has_the_members_of_the_module(self):
+        net = Net()
+        model = th.compile(net)
+        self.assertEqual(model(th.ones(1, 2)).tolist(), net(th.ones(1, 2)).tolist())
+        self.assertEqual(len(model.parameters()), 4)
+        self.assertIs(model.eval(), net)
+        self.assertEqual((model.training, list(model.state_dict())), (False, list(net.state_dict())))
+        net.last = nn.Linear(3, 2)
+        self.assertIs(model.last, net.last)
+        self.assertTrue(repr(model).startswith("<compiled function Net(x): 1 call"), repr(model))
+        with self.assertRaisesRegex(AttributeError, "last_mis.*did you mean 'last_miss'"):
+            th.compile(lambda x: x).last_mis
+
+
 class Init(unittest.TestCase):
     def drawn(self, function, *args, shape=(200, 100), **named):
         th.seed(1)

@@ -27,8 +27,8 @@ WRONG = [
     lambda: nn.Linear(2, 3).no_such,
     lambda: nn.Linear(2, 3).load_state_dict({}),
     lambda: nn.Linear(2, 3).to(th.int64),
-    lambda: nn.Linear(2, 3).cuda(),
-    lambda: X.to("cuda"),
+    lambda: nn.Linear(2, 3).cuda(97),
+    lambda: X.to("cuda:97"),
     lambda: X["a"],
     lambda: X[5],
     lambda: X.einsum,
@@ -88,7 +88,7 @@ class Tracebacks(unittest.TestCase):
         self.assertEqual(names[-1], "loss")
 
     def test_the_environment_keeps_ours(self):
-        run = subprocess.run([sys.executable, "-c", "import thunder as th; th.ones(2).to('cuda')"], capture_output=True, text=True,
+        run = subprocess.run([sys.executable, "-c", "import thunder as th; th.ones(2).to('cuda:97')"], capture_output=True, text=True,
                              check=False, env={**os.environ, "THUNDER_TRACEBACK": "full"})
         self.assertIn("_tensor.py", run.stderr)
 
@@ -98,6 +98,29 @@ class Tracebacks(unittest.TestCase):
         self.assertIn("dtype", str(inspect.signature(th.tensor)))
         self.assertIs(pickle.loads(pickle.dumps(th.from_numpy)), th.from_numpy)
         self.assertIs(th.jit, th.compile)
+
+
+class Arguments(unittest.TestCase):
+    def test_what_is_no_list_of_parameters_says_what_is_wrong_with_it(self):
+        net = nn.Linear(2, 3)
+        for params, why in ((net.parameters, "not method: call it"), ([net], "parameter 0 is no tensor but Linear: list its parameters"),
+                            ([1.0], "parameter 0 is no tensor but float"), ([], "SGD: the list of parameters is empty"), (X, "not one tensor")):
+            with self.assertRaisesRegex((TypeError, ValueError), why):
+                optim.SGD(params)
+        self.assertIn("lr", repr(optim.SGD(net.named_parameters())))
+
+    def test_pytorchs_options_of_compile_say_what_stands_for_them(self):
+        for option, why in (("fullgraph", "always compiled whole"), ("mode", "max_autotune"), ("backend", "executors"), ("dynamic", "shapes are static")):
+            with self.assertRaisesRegex(TypeError, f"unknown option '{option}'.*{why}"):
+                th.compile(lambda x: x, **{option: True})
+
+    def test_members_of_tensors_go_by_their_names(self):
+        for call, why in ((lambda: X.to("gpu"), "to: 'gpu' is no dtype.*nor a device"), (lambda: X.numpy(forse=True), r"Tensor\.numpy\(\) got"),
+                          (lambda: X.size(5), "size: dim 5 is out of range"), (lambda: th.tensor([[1, 2], [3]]), "tensor: the lists are not those of one shape")):
+            with self.assertRaisesRegex((TypeError, IndexError, ValueError), why):
+                call()
+        self.assertIsNot(X.to(th.float32, copy=True), X)
+        self.assertIs(X.to("cpu", non_blocking=True), X)
 
 
 class LiveNumbers(unittest.TestCase):

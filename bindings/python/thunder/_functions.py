@@ -34,11 +34,19 @@ def compile(function=None, /, **options):
         raise TypeError(f"compile: a function was expected, not {type(function).__name__}")
     name = getattr(function, "__qualname__", type(function).__qualname__)
     options = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
-    return functools.update_wrapper(Compiled(function, name, options), function)
+    return functools.update_wrapper(Compiled(function, name, options), function, updated=())
 
 
 jit = compile
-Compiled.__repr__ = _show.compiled_text
+def _attribute(compiled, name):
+    """Of a compiled module those of the module: model = thunder.compile(model), then model.parameters()."""
+    function = vars(compiled).get("__wrapped__")
+    if name.startswith("__") or not isinstance(function, _thunder.ModuleBase):
+        raise AttributeError(f"'Compiled' object has no attribute {name!r}{_names.suggest(name, [n for n in dir(Compiled) if n[0] != '_'])}")
+    return getattr(function, name)
+
+
+Compiled.__repr__, Compiled.__getattr__ = _show.compiled_text, _traceback.covered(_attribute)
 
 
 def _differentiable(value):

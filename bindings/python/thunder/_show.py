@@ -103,7 +103,7 @@ def compiled_text(function):
     called = function.__wrapped__
     name = getattr(called, "__qualname__", type(called).__qualname__)
     try:
-        name += str(inspect.signature(called))
+        name += str(inspect.signature(getattr(called, "forward", called)))
     except (TypeError, ValueError):
         pass  # of a callable in C
     counts = function.stats()

@@ -1,4 +1,5 @@
 """What a Tensor has beside its ops: numpy, printing, pickling, PyTorch's short names."""
+import types
 import typing
 
 import numpy
@@ -27,7 +28,7 @@ def tensor(data, dtype=None, device=None, requires_grad=False):
         data = of_copied(data)
     if isinstance(data, Tensor):
         return _op["to"](_op["clone"](data), dtype, device)
-    array = data if isinstance(data, numpy.ndarray) or hasattr(data, "__array_interface__") else numpy.asarray(data)
+    array = data if isinstance(data, numpy.ndarray) or hasattr(data, "__array_interface__") else _nested(data)
     array = numpy.array(array)  # ours alone
     if array.dtype == object or array.dtype.kind in "US":
         raise TypeError(f"tensor: {type(data).__name__} holds something else than numbers of at most 64 bits")
@@ -35,6 +36,13 @@ def tensor(data, dtype=None, device=None, requires_grad=False):
         array = array.astype(numpy.float64 if dtype is _thunder.float64 else numpy.float32)
     made = _thunder.share(array)
     return made if dtype is None and device is None else _op["to"](made, dtype, device)
+
+
+def _nested(data):
+    try:
+        return numpy.asarray(data)
+    except ValueError as error:
+        raise ValueError(f"tensor: the lists are not those of one shape: {error}") from None
 
 
 def of_copied(data):
@@ -71,8 +79,9 @@ def _array(x, dtype=None, copy=None):
     return array.copy() if copy else array
 
 
-def _numpy(x):
-    """A numpy array over the tensor's memory."""
+def _numpy(x, *, force=False):
+    """A numpy array over the tensor's memory; with force over a copy of what lies on a device."""
+    x = _op["to"](x, None, _thunder.device("cpu")) if force else x
     if x.dtype is _thunder.bfloat16:
         raise TypeError("numpy has no bfloat16: convert with .float()")
     return _array(x)
@@ -203,20 +212,31 @@ def _no_gradients_inside(name):
     return property(explain)
 
 
-def _to(x, *args, dtype=None, device=None):
-    """to(dtype), to(device), to(device, dtype), to(tensor like it): the tensor itself if it is that already."""
+def _dtype_of(name):
+    try:
+        return _thunder.dtype(name)
+    except TypeError as error:
+        raise TypeError(f"to: {error}" + ("; nor a device: 'cpu', 'cuda' or 'cuda:N'" if isinstance(name, str) else "")) from None
+
+
+def _to(x, *args, dtype=None, device=None, non_blocking=False, copy=False):
+    """to(dtype), to(device), to(device, dtype), to(tensor like it): the tensor itself if it is that already, but with copy.
+    non_blocking is taken and changes nothing."""
     for argument in args:
         if isinstance(argument, Tensor):
             dtype, device = argument.dtype, argument.device
         elif isinstance(argument, _thunder.device) or (isinstance(argument, str) and argument.startswith(("cpu", "cuda"))):
             device = _thunder.device(argument)
         elif argument is not None:
-            dtype = _thunder.dtype(argument)
-    return _op["to"](x, dtype, device)
+            dtype = _dtype_of(argument)
+    made = _op["to"](x, dtype, device)
+    return _op["clone"](made) if copy and made is x else made
 
 
 def _size(x, dim=None):
     """The shape, or the size of one dim."""
+    if dim is not None and not -x.ndim <= dim < x.ndim:
+        raise IndexError(f"size: dim {dim} is out of range for a tensor of rank {x.ndim}")
     return x.shape if dim is None else x.shape[dim]
 
 
@@ -267,4 +287,6 @@ for _name, _dtype in {"float": "float32", "double": "float64", "long": "int64", 
                       "bfloat16": "bfloat16"}.items():
     _members[_name] = _cast(getattr(_thunder, _dtype))
 for _name, _member in _members.items():
+    if isinstance(_member, types.FunctionType):
+        _member.__name__, _member.__qualname__ = _name, f"Tensor.{_name}"
     setattr(Tensor, _name, covered(_member))

@@ -25,11 +25,21 @@ def _options_of(cls, args, named):
 
 
 def _tensors_of(params):
+    """Parameters as a list of tensors, a dict of them by name, or a list of groups."""
     if isinstance(params, ModuleBase):
-        return params.parameters()
+        params = params.parameters()
     if isinstance(params, Tensor):
         raise TypeError("parameters are a list or dict of tensors, or a module, not one tensor")
-    return params if isinstance(params, dict) else list(params)
+    if not hasattr(params, "__iter__"):
+        raise TypeError(f"parameters are a list or dict of tensors, or a module, not {type(params).__name__}"
+                        f"{': call it' if callable(params) else ''}")
+    params = params if isinstance(params, dict) else list(params)
+    if params and all(isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str) for one in params):
+        params = dict(params)  # named_parameters()
+    for at, one in params.items() if isinstance(params, dict) else enumerate(params):
+        if not isinstance(one, (Tensor, dict)):
+            raise TypeError(f"parameter {at!r} is no tensor but {type(one).__name__}{': list its parameters()' * isinstance(one, ModuleBase)}")
+    return params
 
 
 class _State:
@@ -73,6 +83,8 @@ class Optimizer(_State, OptimizerBase):
         if cls is Optimizer:
             raise TypeError("Optimizer is what SGD, Adam and AdamW have in common; take one of them")
         options, params = _options_of(cls, args, options), _tensors_of(params)
+        if not params:
+            raise ValueError(f"{cls.__name__}: the list of parameters is empty; a module has them once its layers are assigned")
         if not isinstance(params, list) or not params or not isinstance(params[0], dict):
             return OptimizerBase.__new__(cls, cls.__name__, params, options)
         made = OptimizerBase.__new__(cls, cls.__name__, None, options)
