@@ -47,7 +47,7 @@ static inline thunder_tensor *th_at_abs_(const char *where, thunder_scope *s, th
 }
 #define th_abs_(...) th_at_abs_(THUNDER_HERE, __VA_ARGS__)
 
-/* add(tensor input, tensor other, tensor alpha=1) -> tensor
+/* add(tensor|number input, tensor|number other, tensor|number alpha=1) -> tensor
  * input + alpha * other; promotes and broadcasts. */
 static inline thunder_tensor *th_at_add(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -146,7 +146,7 @@ static inline thunder_tensor *th_at_any_opt(const char *where, thunder_scope *s,
 }
 #define th_any_opt(...) th_at_any_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* arange(tensor start, tensor? end=None, tensor step=1, dtype? dtype=None, device? device=None) -> tensor
+/* arange(tensor|number start, tensor|number? end=None, tensor|number step=1, dtype? dtype=None, device? device=None) -> tensor
  * start, start + step ... up to but not including end; one number alone is the end. Integers give i64, others f32. */
 static inline thunder_tensor *th_at_arange(const char *where, thunder_scope *s, thunder_tensor *start)
 {
@@ -244,7 +244,7 @@ static inline thunder_tensor *th_at_chunk_opt(const char *where, thunder_scope *
 }
 #define th_chunk_opt(...) th_at_chunk_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* clamp(tensor input, tensor? min=None, tensor? max=None) -> tensor
+/* clamp(tensor input, tensor|number? min=None, tensor|number? max=None) -> tensor
  * input limited to [min, max]; max where min exceeds it, NaN stays. */
 static inline thunder_tensor *th_at_clamp(const char *where, thunder_scope *s, thunder_tensor *input)
 {
@@ -390,7 +390,7 @@ static inline thunder_tensor *th_at_detach(const char *where, thunder_scope *s, 
 }
 #define th_detach(...) th_at_detach(THUNDER_HERE, __VA_ARGS__)
 
-/* div(tensor input, tensor other, str? rounding_mode=None) -> tensor
+/* div(tensor|number input, tensor|number other, str? rounding_mode=None) -> tensor
  * input / other, integers as reals; with rounding_mode 'trunc' or 'floor' a whole quotient of the promoted dtype. */
 static inline thunder_tensor *th_at_div(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -469,7 +469,7 @@ static inline thunder_tensor *th_at_embedding_opt(const char *where, thunder_sco
 }
 #define th_embedding_opt(...) th_at_embedding_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* eq(tensor input, tensor other) -> tensor
+/* eq(tensor|number input, tensor|number other) -> tensor
  * input == other. */
 static inline thunder_tensor *th_at_eq(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -530,7 +530,7 @@ static inline thunder_tensor *th_at_expand(const char *where, thunder_scope *s, 
 }
 #define th_expand(...) th_at_expand(THUNDER_HERE, __VA_ARGS__)
 
-/* fill(tensor input, tensor value) -> tensor
+/* fill(tensor input, tensor|number value) -> tensor
  * A tensor of input's shape and dtype with one value; fill_ stores it. */
 static inline thunder_tensor *th_at_fill(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *value)
 {
@@ -581,7 +581,7 @@ static inline thunder_tensor *th_at_floor_(const char *where, thunder_scope *s, 
 }
 #define th_floor_(...) th_at_floor_(THUNDER_HERE, __VA_ARGS__)
 
-/* full(int[] size, tensor fill_value, dtype? dtype=None, device? device=None) -> tensor
+/* full(int[] size, tensor|number fill_value, dtype? dtype=None, device? device=None) -> tensor
  * A tensor filled with one value; of the value's dtype unless one is given. */
 static inline thunder_tensor *th_at_full(const char *where, thunder_scope *s, const thunder_dim *size, size_t n_size, thunder_tensor *fill_value)
 {
@@ -598,7 +598,7 @@ static inline thunder_tensor *th_at_full_opt(const char *where, thunder_scope *s
 }
 #define th_full_opt(...) th_at_full_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* full_like(tensor input, tensor fill_value, dtype? dtype=None, device? device=None) -> tensor
+/* full_like(tensor input, tensor|number fill_value, dtype? dtype=None, device? device=None) -> tensor
  * A tensor of input's size filled with one value; of input's dtype unless one is given. */
 static inline thunder_tensor *th_at_full_like(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *fill_value)
 {
@@ -625,7 +625,7 @@ static inline thunder_tensor *th_at_gather(const char *where, thunder_scope *s, 
 }
 #define th_gather(...) th_at_gather(THUNDER_HERE, __VA_ARGS__)
 
-/* ge(tensor input, tensor other) -> tensor
+/* ge(tensor|number input, tensor|number other) -> tensor
  * input >= other. */
 static inline thunder_tensor *th_at_ge(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -659,7 +659,7 @@ static inline thunder_tensor *th_at_gelu_opt(const char *where, thunder_scope *s
 }
 #define th_gelu_opt(...) th_at_gelu_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* gt(tensor input, tensor other) -> tensor
+/* gt(tensor|number input, tensor|number other) -> tensor
  * input > other. */
 static inline thunder_tensor *th_at_gt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -686,7 +686,7 @@ static inline thunder_tensor *th_at_index(const char *where, thunder_scope *s, t
 }
 #define th_index(...) th_at_index(THUNDER_HERE, __VA_ARGS__)
 
-/* index_put(tensor input, tensor[] indices, tensor values, bool accumulate=False) -> tensor
+/* index_put(tensor input, tensor[] indices, tensor|number values, bool accumulate=False) -> tensor
  * input with values stored (or added) at input[indices[0], indices[1], ..]; of equal indices the last one stays. */
 static inline thunder_tensor *th_at_index_put(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *const *indices, size_t n_indices, thunder_tensor *values)
 {
@@ -744,7 +744,7 @@ static inline thunder_tensor *th_at_layer_norm_opt(const char *where, thunder_sc
 }
 #define th_layer_norm_opt(...) th_at_layer_norm_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* le(tensor input, tensor other) -> tensor
+/* le(tensor|number input, tensor|number other) -> tensor
  * input <= other. */
 static inline thunder_tensor *th_at_le(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -877,7 +877,7 @@ static inline thunder_tensor *th_at_logsumexp_opt(const char *where, thunder_sco
 }
 #define th_logsumexp_opt(...) th_at_logsumexp_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* lt(tensor input, tensor other) -> tensor
+/* lt(tensor|number input, tensor|number other) -> tensor
  * input < other. */
 static inline thunder_tensor *th_at_lt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -894,7 +894,7 @@ static inline thunder_tensor *th_at_lt_(const char *where, thunder_scope *s, thu
 }
 #define th_lt_(...) th_at_lt_(THUNDER_HERE, __VA_ARGS__)
 
-/* masked_fill(tensor input, tensor mask, tensor value) -> tensor
+/* masked_fill(tensor input, tensor mask, tensor|number value) -> tensor
  * input where mask is false, value (a number or of rank 0) where it is true. */
 static inline thunder_tensor *th_at_masked_fill(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *mask, thunder_tensor *value)
 {
@@ -953,7 +953,7 @@ static inline thunder_tensor *th_at_max_pool2d_with_indices_opt(const char *wher
 }
 #define th_max_pool2d_with_indices_opt(...) th_at_max_pool2d_with_indices_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* maximum(tensor input, tensor other) -> tensor
+/* maximum(tensor|number input, tensor|number other) -> tensor
  * The greater of two; NaN if either is. */
 static inline thunder_tensor *th_at_maximum(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -980,7 +980,7 @@ static inline thunder_tensor *th_at_mean_opt(const char *where, thunder_scope *s
 }
 #define th_mean_opt(...) th_at_mean_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* minimum(tensor input, tensor other) -> tensor
+/* minimum(tensor|number input, tensor|number other) -> tensor
  * The lesser of two; NaN if either is. */
 static inline thunder_tensor *th_at_minimum(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -1007,7 +1007,7 @@ static inline thunder_tensor *th_at_mse_loss_opt(const char *where, thunder_scop
 }
 #define th_mse_loss_opt(...) th_at_mse_loss_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* mul(tensor input, tensor other) -> tensor
+/* mul(tensor|number input, tensor|number other) -> tensor
  * input * other; promotes and broadcasts. */
 static inline thunder_tensor *th_at_mul(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -1024,7 +1024,7 @@ static inline thunder_tensor *th_at_mul_(const char *where, thunder_scope *s, th
 }
 #define th_mul_(...) th_at_mul_(THUNDER_HERE, __VA_ARGS__)
 
-/* ne(tensor input, tensor other) -> tensor
+/* ne(tensor|number input, tensor|number other) -> tensor
  * input != other. */
 static inline thunder_tensor *th_at_ne(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -1153,7 +1153,7 @@ static inline thunder_tensor *th_at_permute(const char *where, thunder_scope *s,
 }
 #define th_permute(...) th_at_permute(THUNDER_HERE, __VA_ARGS__)
 
-/* pow(tensor input, tensor other) -> tensor
+/* pow(tensor|number input, tensor|number other) -> tensor
  * input to the power of other; promotes and broadcasts. */
 static inline thunder_tensor *th_at_pow(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -1538,7 +1538,7 @@ static inline thunder_tensor *th_at_stop_gradient(const char *where, thunder_sco
 }
 #define th_stop_gradient(...) th_at_stop_gradient(THUNDER_HERE, __VA_ARGS__)
 
-/* sub(tensor input, tensor other, tensor alpha=1) -> tensor
+/* sub(tensor|number input, tensor|number other, tensor|number alpha=1) -> tensor
  * input - alpha * other; promotes and broadcasts. */
 static inline thunder_tensor *th_at_sub(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -1746,7 +1746,7 @@ static inline thunder_tensor *th_at_view(const char *where, thunder_scope *s, th
 }
 #define th_view(...) th_at_view(THUNDER_HERE, __VA_ARGS__)
 
-/* where(tensor condition, tensor input, tensor other) -> tensor
+/* where(tensor condition, tensor|number input, tensor|number other) -> tensor
  * input where the condition holds, else other; promotes and broadcasts. */
 static inline thunder_tensor *th_at_where(const char *where, thunder_scope *s, thunder_tensor *condition, thunder_tensor *input, thunder_tensor *other)
 {

@@ -10,6 +10,13 @@ static int refuse(const arguments *c, const parameter *p, PyObject *object, cons
     return -1;
 }
 
+/* After a conversion that is not ours: its exception with the op and the argument in front. */
+static int fail(const arguments *c, const parameter *p)
+{
+    error_prefix("%s: argument '%s'", c->signature->name, p->name);
+    return -1;
+}
+
 /* Memory until arguments_free(). */
 static void *block(arguments *c, size_t bytes)
 {
@@ -42,7 +49,7 @@ static int list_of_integers(arguments *c, const parameter *p, PyObject *const *i
     if (!dims) return -1;
     for (Py_ssize_t i = 0; i < count; i++)
         if (integer_of(c, p, items[i], &dims[i])) {
-            if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
+            if (!PyErr_ExceptionMatches(PyExc_TypeError)) return fail(c, p);
             PyErr_Clear();
             return refuse(c, p, items[i], "a list of integers");
         }
@@ -82,11 +89,8 @@ static thunder_tensor *foreign_tensor(arguments *c, const parameter *p, PyObject
 {
     if (!make_room(c)) return NULL;
     thunder_tensor *made = tensor_from_foreign(object);
-    if (made)
-        c->kept[c->n_kept++] = made;
-    else
-        error_prefix("%s: argument '%s'", c->signature->name, p->name);
-    return made;
+    if (!made) return fail(c, p), NULL;
+    return c->kept[c->n_kept++] = made;
 }
 
 static int list_of_tensors(arguments *c, const parameter *p, PyObject *const *items, Py_ssize_t count, thunder_any *out)
@@ -128,30 +132,30 @@ static int foreign_argument(arguments *c, const parameter *p, PyObject *object, 
     }
     if (PyIndex_Check(object)) {
         out->kind = THUNDER_INT;
-        return integer_of(c, p, object, &out->u.i);
+        return integer_of(c, p, object, &out->u.i) ? fail(c, p) : 0;
     }
     if (Py_TYPE(object)->tp_as_number && Py_TYPE(object)->tp_as_number->nb_float) {
         out->kind = THUNDER_FLOAT, out->u.f = PyFloat_AsDouble(object);
-        return PyErr_Occurred() ? -1 : 0;
+        return PyErr_Occurred() ? fail(c, p) : 0;
     }
     static const char *const wanted[] = {"something else", "a tensor or a number", "an integer", "a number", "a list of integers",
                                          "a list of numbers", "a list of tensors", "a dtype", "a device"};
     return refuse(c, p, object, wanted[p->kind]);
 }
 
-static int string_argument(PyObject *object, thunder_any *out)
+static int string_argument(const arguments *c, const parameter *p, PyObject *object, thunder_any *out)
 {
     Py_ssize_t bytes;
     out->kind = THUNDER_STRING, out->u.s = PyUnicode_AsUTF8AndSize(object, &bytes);
-    if (!out->u.s) return -1;
+    if (!out->u.s) return fail(c, p);
     out->count = (uint32_t)bytes;
     return 0;
 }
 
-static int constant_argument(const parameter *p, PyObject *object, thunder_any *out)
+static int constant_argument(const arguments *c, const parameter *p, PyObject *object, thunder_any *out)
 {
     int32_t value = 0;
-    if (!(p->kind == TAKES_DTYPE ? dtype_from(object, &value) : device_from(object, &value))) return -1;
+    if (!(p->kind == TAKES_DTYPE ? dtype_from(object, &value) : device_from(object, &value))) return fail(c, p);
     out->kind = !value ? THUNDER_NONE : p->kind == TAKES_DTYPE ? THUNDER_DTYPE : THUNDER_DEVICE;
     out->u.i = value;
     return 0;
@@ -166,7 +170,7 @@ static int argument(arguments *c, const parameter *p, PyObject *object, thunder_
         return 0;
     }
     if (object == Py_None) return 0;
-    if (p->kind == TAKES_DTYPE || p->kind == TAKES_DEVICE) return constant_argument(p, object, out);
+    if (p->kind == TAKES_DTYPE || p->kind == TAKES_DEVICE) return constant_argument(c, p, object, out);
     if (PyBool_Check(object)) {
         out->kind = THUNDER_BOOLEAN, out->u.i = object == Py_True;
         return 0;
@@ -179,7 +183,7 @@ static int argument(arguments *c, const parameter *p, PyObject *object, thunder_
         out->kind = THUNDER_FLOAT, out->u.f = PyFloat_AS_DOUBLE(object);
         return 0;
     }
-    if (PyUnicode_Check(object)) return string_argument(object, out);
+    if (PyUnicode_Check(object)) return string_argument(c, p, object, out);
     if (PyList_CheckExact(object) || PyTuple_Check(object)) return list_argument(c, p, object, out);
     return foreign_argument(c, p, object, out);
 }

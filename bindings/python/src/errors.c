@@ -103,13 +103,14 @@ int integer_failed(PyObject *number, const char *what, ...)
 void error_prefix(const char *what, ...)
 {
     PyObject *type, *error, *traceback;
-    if (!PyErr_ExceptionMatches(PyExc_TypeError)) return;
+    PyObject *kind = PyErr_ExceptionMatches(PyExc_TypeError) ? PyExc_TypeError : PyExc_ValueError;
+    if (!PyErr_ExceptionMatches(kind)) return;
     PyErr_Fetch(&type, &error, &traceback);
     va_list arguments;
     va_start(arguments, what);
     PyObject *prefix = PyUnicode_FromFormatV(what, arguments);
     va_end(arguments);
-    if (prefix) PyErr_Format(PyExc_TypeError, "%U: %S", prefix, error ? error : Py_None);
+    if (prefix) PyErr_Format(kind, "%U: %S", prefix, error ? error : Py_None);
     Py_XDECREF(prefix);
     Py_XDECREF(type);
     Py_XDECREF(error);

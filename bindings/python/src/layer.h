@@ -31,7 +31,7 @@ int show_warning(void);
 thunder_status *check_signals(void *unused);
 /* After an integer could not be converted: -1, and an OverflowError says what did not fit ("zeros: argument 'size'"). */
 int integer_failed(PyObject *number, const char *what, ...);
-/* "WHAT: " in front of the TypeError that is set, if it is one. */
+/* "WHAT: " in front of the TypeError or the ValueError that is set, if it is one. */
 void error_prefix(const char *what, ...);
 /* How an error about an unknown name ends: what is near, or instead of it, or all there are when they are few; a str. */
 PyObject *suggestion(const char *name, const char *const *names, size_t count);
