@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "device/cuda/compiler.h"
 #include "executors/cublaslt/library.h"
-#include "executors/onednn/onednn.h"
+#include "executors/products/onednn.h"
 #include "jit/call.h"
 #include "loops/kernels.h"
 #include "tensor/transfer.h"
@@ -36,7 +36,7 @@ Finding llvm() {
 
 Finding onednn(const Machine& m) {
   std::string found;
-  const bool holds = onednn_executor(m, found).has_value();
+  const bool holds = Library::open(Library::names(), m, found) != nullptr;
   return {"oneDNN", holds ? found : cat("missing, so products of float32 are slow: ", found), there(holds)};
 }
 
