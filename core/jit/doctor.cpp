@@ -37,7 +37,7 @@ Finding llvm() {
 Finding onednn(const Machine& m) {
   std::string found;
   const bool holds = Library::open(Library::names(), m, found) != nullptr;
-  return {"oneDNN", holds ? found : cat("missing, so products of float32 are slow: ", found), there(holds)};
+  return {"oneDNN", holds ? found : cat("missing, so large products of float32 run in kernels of our own: ", found), there(holds)};
 }
 
 // NVIDIA's libraries, each with its file and version or every name that was tried, and the devices that the driver knows of.
