@@ -107,11 +107,8 @@ std::vector<void*> fixed_addresses(const Entry& entry) {
 Executors executors_for(Context& context, const CompileOptions& options) {
   const std::vector<std::string> names = split_list(options.text("executors", ""));
   Executors first = options.executors();
-  const auto add = [&](std::string_view name) {
-    if (Ref<Executor> found = names.empty() ? context.find_executor(name) : nullptr) first.push_back(found);
-  };
-  add(cat("amx_", options.text("float32_matmul_precision", "highest")));
-  if (options.flag("max_autotune", false)) add("onednn_max_autotune");
+  const Ref<Executor> products = context.products(options.text("float32_matmul_precision", "highest"), options.flag("max_autotune", false));
+  if (products && names.empty()) first.push_back(products);
   return context.executors(names, first);
 }
 

@@ -5,22 +5,76 @@
 #include "base/blob_store.h"
 #include "base/cpu_count.h"
 #include "base/text.h"
-#include "executors/amx/amx.h"
 #include "executors/attention/attention.h"
 #include "executors/convolution/convolution.h"
 #include "executors/cublaslt/cublaslt.h"
 #include "executors/eager.h"
 #include "executors/fusion/fusion.h"
-#include "executors/half/half.h"
 #include "executors/host/host.h"
-#include "executors/onednn/onednn.h"
 #include "executors/pooling/pooling.h"
+#include "executors/products/products.h"
 #include "executors/transfer/transfer.h"
 #include "jit/pipeline.h"
 #include "loops/cpu/target.h"
 #include "loops/cuda/target.h"
 
 namespace thunder {
+namespace {
+
+constexpr const char* kNoVectors = "the processor has no AVX2";
+
+// What the ways of products were called while each was an executor, and still may be. What a name needs beside vectors is said where it
+// is asked for and is not there.
+struct ProductName {
+  std::string_view name;
+  Precision precision = Precision::highest;
+  bool tuned = false;
+  bool needs_library = false, needs_tiles = false;
+};
+constexpr ProductName kProductNames[] = {
+    {.name = "onednn", .needs_library = true},
+    {.name = "onednn_max_autotune", .tuned = true, .needs_library = true},
+    {.name = "half"},
+    {.name = "amx", .needs_tiles = true},
+    {.name = "amx_high", .precision = Precision::high, .needs_tiles = true},
+    {.name = "amx_medium", .precision = Precision::medium, .needs_tiles = true},
+};
+
+}  // namespace
+
+void Context::add_products() {
+  std::string found;
+  for (const Precision precision : {Precision::highest, Precision::high, Precision::medium})
+    for (const bool tuned : {false, true}) {
+      const ProductOptions options{precision, tuned ? &threads_ : nullptr, tuned ? BlobStore::default_folder() : ""};
+      if (auto made = products_executor(machine_, options, found)) products_[static_cast<size_t>(precision)][tuned] = make<Executor>(*made);
+    }
+  log(1, "onednn", found);
+  const Ref<Executor>& usual = products_[0][0];
+  if (usual) executors_.push_back(usual);
+  else missing_.emplace_back("products", kNoVectors);
+  for (const ProductName& n : kProductNames) {
+    if (!usual) missing_.emplace_back(n.name, kNoVectors);
+    else if (n.needs_library && found.rfind("oneDNN", 0) != 0) missing_.emplace_back(n.name, found);
+    else if (n.needs_tiles && !machine_.tile_registers)
+      missing_.emplace_back(n.name, "the processor has no tile registers for bf16 (AMX), or the system cannot save them");
+  }
+}
+
+Ref<Executor> Context::products(std::string_view precision, bool tuned) const {
+  return products_[precision == "high" ? 1 : precision == "medium" ? 2 : 0][tuned];
+}
+
+// Requires: the mutex is held, or nobody else has the context yet. Null: there is none of that name.
+Ref<Executor> Context::named(std::string_view name) const {
+  for (auto& e : executors_)
+    if (e->name() == name) return e;
+  for (auto& [missing, why] : missing_)
+    if (missing == name) return nullptr;
+  for (const ProductName& n : kProductNames)
+    if (n.name == name) return products_[static_cast<size_t>(n.precision)][n.tuned];
+  return nullptr;
+}
 
 Context::Context(const ContextHooks& hooks)
     : hooks_(hooks), machine_(read_machine()), devices_(hooks.allocator), interrupts_(hooks.check_interrupts, hooks.user), threads_(machine_.threads) {
@@ -35,20 +89,11 @@ Context::Context(const ContextHooks& hooks)
   random_ = Tensor::empty(hooks_.allocator, state);
   std::fill_n(reinterpret_cast<int64_t*>(random_->data()), 2, 0);
   // Highest priority first; host, which takes everything, is the last.
-  constexpr const char* kNoVectors = "the processor has no AVX2";
-  constexpr const char* kNoTiles = "the processor has no tile registers for bf16 (AMX), or the system cannot save them";
-  if (auto amx = amx_executor(machine_)) executors_.push_back(make<Executor>(*amx));
-  else missing_.emplace_back("amx", kNoTiles);
-  if (auto half = half_executor(machine_)) executors_.push_back(make<Executor>(*half));
-  else missing_.emplace_back("half", kNoVectors);
+  add_products();
   if (auto convolution = convolution_executor(machine_)) executors_.push_back(make<Executor>(*convolution));
   else missing_.emplace_back("convolution", kNoVectors);
   if (auto pooling = pooling_executor(machine_)) executors_.push_back(make<Executor>(*pooling));
   else missing_.emplace_back("pooling", kNoVectors);
-  std::string found;
-  if (auto onednn = onednn_executor(machine_, found)) executors_.push_back(make<Executor>(*onednn));
-  else missing_.emplace_back("onednn", found);
-  log(1, "onednn", found);
   if (auto attention = attention_executor(machine_)) executors_.push_back(make<Executor>(*attention));
   else missing_.emplace_back("attention", kNoVectors);
   auto targets = std::make_unique<loops::Targets>();
@@ -61,13 +106,6 @@ Context::Context(const ContextHooks& hooks)
   executors_.push_back(make<Executor>(through_host_executor(devices_)));
   executors_.push_back(make<Executor>(host_executor()));
   default_executors_ = executors_;
-  // By name alone.
-  for (const auto& [name, reduced] : {std::pair{"amx_high", amx_high_executor(machine_)}, {"amx_medium", amx_medium_executor(machine_)}}) {
-    if (reduced) add_executor(make<Executor>(*reduced));
-    else missing_.emplace_back(name, kNoTiles);
-  }
-  if (auto tuned = onednn_autotuned_executor(machine_, threads_, BlobStore::default_folder())) add_executor(make<Executor>(*tuned));
-  else missing_.emplace_back("onednn_max_autotune", found);
   runner_ = eager_runner(default_executors_, devices_, threads_);
 }
 
@@ -140,28 +178,29 @@ std::vector<std::string> Context::executor_names() const {
 
 Ref<Executor> Context::find_executor(std::string_view name) const {
   std::lock_guard lock(executors_mutex_);
-  auto it = std::find_if(executors_.begin(), executors_.end(), [&](auto& e) { return e->name() == name; });
-  return it == executors_.end() ? nullptr : *it;
+  return named(name);
 }
 
 Executors Context::executors(std::span<const std::string> names, const Executors& first) const {
   std::lock_guard lock(executors_mutex_);
   Executors out = first;
+  // Where products are asked for with options, the usual ones are not asked too.
   auto add = [&](const Ref<Executor>& e) {
-    if (std::find(out.begin(), out.end(), e) == out.end()) out.push_back(e);
+    const bool product = e == products_[0][0];
+    if (std::none_of(out.begin(), out.end(), [&](auto& o) { return o == e || (product && o->name() == e->name()); })) out.push_back(e);
   };
   if (names.empty())
     for (auto& e : default_executors_) add(e);
   for (auto& name : names) {
-    auto it = std::find_if(executors_.begin(), executors_.end(), [&](auto& e) { return e->name() == name; });
-    if (it == executors_.end()) {
+    const Ref<Executor> found = named(name);
+    if (!found) {
       for (auto& [missing, why] : missing_)
         if (missing == name) fail(Code::not_found, "executors: ", name, " is not available here: ", why);
       std::vector<std::string_view> known;
       for (auto& e : executors_) known.push_back(e->name());
       fail(Code::not_found, "executors: unknown executor '", name, "'", suggest(name, known));
     }
-    add(*it);
+    add(found);
   }
   add(executors_.back());
   return out;

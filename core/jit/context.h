@@ -61,6 +61,9 @@ class Context : public Counted<Context> {
   std::vector<std::string> executor_names() const;
   // Null: there is none of that name.
   Ref<Executor> find_executor(std::string_view name) const;
+  // The executor of matrix products in a precision of f32 as float32_matmul_precision names it; `tuned`: each is timed once. Null: the
+  // machine has no vectors.
+  Ref<Executor> products(std::string_view precision, bool tuned) const;
   // Built-in ones that cannot run here, and why not.
   const std::vector<std::pair<std::string, std::string>>& missing_executors() const { return missing_; }
 
@@ -85,6 +88,9 @@ class Context : public Counted<Context> {
   };
 
  private:
+  void add_products();
+  Ref<Executor> named(std::string_view name) const;
+
   ContextHooks hooks_;
   Machine machine_;
   std::unique_ptr<const loops::Targets> targets_;
@@ -99,6 +105,7 @@ class Context : public Counted<Context> {
   Ref<Tensor> random_;
   mutable std::mutex executors_mutex_;  // of executors and passes
   Executors executors_, default_executors_;
+  Ref<Executor> products_[3][2];  // by precision, and whether they are timed
   CustomPasses passes_;
   std::vector<std::pair<std::string, std::string>> missing_;  // built-in ones that cannot run here, and why
   std::mutex write_mutex_;

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "device/cuda/compiler.h"
 #include "executors/cublaslt/library.h"
-#include "executors/onednn/onednn.h"
+#include "executors/products/onednn.h"
 #include "jit/call.h"
 #include "loops/kernels.h"
 #include "tensor/transfer.h"
@@ -36,8 +36,8 @@ Finding llvm() {
 
 Finding onednn(const Machine& m) {
   std::string found;
-  const bool holds = onednn_executor(m, found).has_value();
-  return {"oneDNN", holds ? found : cat("missing, so products of float32 are slow: ", found), there(holds)};
+  const bool holds = Library::open(Library::names(), m, found) != nullptr;
+  return {"oneDNN", holds ? found : cat("missing, so large products of float32 run in kernels of our own: ", found), there(holds)};
 }
 
 // NVIDIA's libraries, each with its file and version or every name that was tried, and the devices that the driver knows of.

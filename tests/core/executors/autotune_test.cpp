@@ -1,5 +1,5 @@
 // Products that are timed once in several ways: what is found is right, kept, and read back.
-#include "executors/onednn/autotune.h"
+#include "executors/products/autotune.h"
 
 #include <cmath>
 
@@ -13,8 +13,11 @@ namespace {
 
 struct Autotune : CompiledTest {
   void SetUp() override {
-    library = Library::open(Library::names(), this_machine(), found);
-    if (!library) GTEST_SKIP() << "no libdnnl here: tools/setup installs it";
+    const Kernels* kernels = kernels_for(this_machine().instructions);
+    if (!kernels) GTEST_SKIP() << "no vectors here";
+    const Library* library = Library::open(Library::names(), this_machine(), found);
+    means.emplace(Means{*kernels, this_machine().instructions, library, nullptr, false, Precision::highest});
+    there = rows_for(ways_of_f32(), *means, {1000, 1000, 1000});
   }
   Buffer buffer(const int64_t* shape, const int64_t* strides) const {
     Buffer b;
@@ -25,16 +28,17 @@ struct Autotune : CompiledTest {
   std::optional<Way> way_of_rows(Autotuner& tuner, int64_t m) {
     const int64_t a[] = {m, 16}, b[] = {16, 32}, c[] = {m, 32}, a_steps[] = {16, 1}, wide_steps[] = {32, 1};
     const Buffer inputs[] = {buffer(a, a_steps), buffer(b, wide_steps)}, outputs[] = {buffer(c, wide_steps)};
-    return tuner.way(matmul_of<float>, inputs, outputs);
+    return tuner.way(there, matmul_of<float>, inputs, outputs);
   }
   static BatchedProduct<float> products_of_rows(int64_t m) {
     BatchedProduct<float> p;
     p.each = {m, 32, 16, {nullptr, 16, 1}, {nullptr, 32, 1}, nullptr, 32, false};
     return p;
   }
-  Autotuner tuner() { return {*library, found, this_machine(), threads, folder.path()}; }
+  Autotuner tuner() { return {*means, found, this_machine(), threads, folder.path()}; }
 
-  const Library* library = nullptr;
+  std::optional<Means> means;
+  std::vector<bool> there;
   std::string found;
   ThreadPool threads{1};
   Folder folder;
@@ -45,16 +49,16 @@ TEST_F(Autotune, tries_ways_that_all_give_the_product) {
     each_product([&](const Product& p) {
       BatchedProduct<float> one;
       one.each = p;
-      const std::vector<Way> ways = ways_of(one);
+      const std::vector<Way> ways = ways_of(*means, there, one);
       const Way& way = ways[which % ways.size()];
       Buffer c;
       Launch launch;
       launch.outputs = &c;
       launch.parallel_for = parallel_for;
       launch.threads = &threads;
-      const Panels scratch = make_panels(scratch_of(*library, p, way));
+      const Panels scratch = make_panels(scratch_of(*means, p, way));
       launch.scratch = scratch.get();
-      EXPECT_EQ(run_products(*library, &launch, one, &way), nullptr) << name(way);
+      EXPECT_EQ(run_products(*means, there, &launch, one, &way), nullptr) << name(way);
     });
 }
 
@@ -76,7 +80,7 @@ TEST_F(Autotune, believes_the_disk_for_the_same_threads_and_library_alone) {
   Autotuner first = tuner();
   way_of_rows(first, 40);
   ThreadPool two(2);
-  Autotuner more_threads(*library, found, this_machine(), two, folder.path()), another_library(*library, "another one", this_machine(), threads, folder.path());
+  Autotuner more_threads(*means, found, this_machine(), two, folder.path()), another_library(*means, "another one", this_machine(), threads, folder.path());
   for (Autotuner* other : {&more_threads, &another_library}) {
     way_of_rows(*other, 40);
     EXPECT_EQ(other->timed(), 1u);
@@ -86,11 +90,11 @@ TEST_F(Autotune, believes_the_disk_for_the_same_threads_and_library_alone) {
 TEST_F(Autotune, never_runs_what_it_does_not_know) {
   Autotuner first = tuner();
   way_of_rows(first, 40);
-  for (const char* nonsense : {"", "library 1000000x7", "fastest", "small"}) {
+  for (const char* nonsense : {"", "onednn 1000000x7", "fastest", "small"}) {
     BlobStore(folder.path()).put(first.key(products_of_rows(40)), nonsense);
     Autotuner second = tuner();
     const std::optional<Way> way = way_of_rows(second, 40);
-    const std::vector<Way> ways = ways_of(products_of_rows(40));
+    const std::vector<Way> ways = ways_of(*means, there, products_of_rows(40));
     EXPECT_NE(std::find(ways.begin(), ways.end(), *way), ways.end());
     EXPECT_EQ(second.timed(), 1u) << nonsense;
   }
@@ -122,7 +126,7 @@ TEST_F(Autotune, is_asked_for_by_an_option) {
     const Floats got = run(*compiled, {a.get(), b.get()});
     ASSERT_EQ(got.size(), expected.size()) << error;
     for (size_t i = 0; i < got.size(); i++) ASSERT_NEAR(got[i], expected[i], 2e-5 * (1 + std::fabs(expected[i])));
-    EXPECT_EQ(executor_of(*compiled, "prims.matmul"), asked ? "onednn_max_autotune" : "onednn");
+    EXPECT_EQ(executor_of(*compiled, "prims.matmul"), "products");
   }
 }
 

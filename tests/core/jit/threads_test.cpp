@@ -123,7 +123,7 @@ struct AllExecutors : Threads {
       expected.push_back(run(*f, {inputs.back().get()}));
       ASSERT_FALSE(expected.back().empty()) << error;
     }
-    for (const char* name : {"fusion", "onednn", "attention"}) EXPECT_EQ(lines_of(*f, name) > 0, context->find_executor(name).get() != nullptr) << name;
+    for (const char* name : {"fusion", "products", "attention"}) EXPECT_EQ(lines_of(*f, name) > 0, context->find_executor(name).get() != nullptr) << name;
   }
   // The same bits as by one thread.
   bool gives_expected(Compiled& f, int k) {

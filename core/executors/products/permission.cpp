@@ -1,4 +1,4 @@
-#include "executors/amx/permission.h"
+#include "executors/products/permission.h"
 
 #if defined(__x86_64__) && defined(__linux__)
 #include <sys/syscall.h>

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "base/blob_store.h"
-#include "executors/onednn/gemm.h"
+#include "executors/products/ways.h"
 
 namespace thunder {
 
@@ -14,12 +14,12 @@ class Autotuner {
  public:
   using Products = BatchedProduct<float> (*)(const Launch*);
 
-  // `found`: what Library::open reported. The threads must live as long.
-  Autotuner(const Library& library, std::string_view found, const Machine& machine, ThreadPool& threads, std::string folder);
+  // `found`: what Library::open reported. The means and the threads must live as long.
+  Autotuner(const Means& means, std::string_view found, const Machine& machine, ThreadPool& threads, std::string folder);
 
-  // Of tensors that lie like these, without their memory. None: there is nothing to choose. Any thread; one product at a
+  // `there`: the rows to choose among. Of tensors that lie like these, without their memory. None: there is nothing to choose. Any thread; one product at a
   // time. Throws without memory.
-  std::optional<Way> way(Products products, std::span<const Buffer> inputs, std::span<const Buffer> outputs);
+  std::optional<Way> way(const std::vector<bool>& there, Products products, std::span<const Buffer> inputs, std::span<const Buffer> outputs);
   // How many products were timed, and were not found on disk.
   uint64_t timed() const { return timed_; }
 
@@ -27,10 +27,11 @@ class Autotuner {
   std::string key(const BatchedProduct<float>& products) const;
 
  private:
-  Way fastest(Products products, Launch launch, const std::vector<Way>& ways) const;
-  double seconds(Products products, const Launch& launch, const Way& way) const;
+  struct Trials;
+  Way fastest(const Trials& trials, const std::vector<Way>& ways) const;
+  double seconds(const Trials& trials, const Way& way) const;
 
-  const Library& library_;
+  const Means& means_;
   ThreadPool& threads_;
   BlobStore store_;
   const std::string machine_;  // of every key

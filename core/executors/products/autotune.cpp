@@ -1,4 +1,4 @@
-#include "executors/onednn/autotune.h"
+#include "executors/products/autotune.h"
 
 #include <algorithm>
 #include <chrono>
@@ -52,10 +52,17 @@ bool fits_in_memory(std::span<const Buffer> inputs, std::span<const Buffer> outp
 
 }  // namespace
 
-Autotuner::Autotuner(const Library& library, std::string_view found, const Machine& machine, ThreadPool& threads, std::string folder)
-    : library_(library), threads_(threads), store_(std::move(folder)), machine_(cat("product 2\n", machine.processor, "\n", found, "\n")) {}
+// What is run again and again.
+struct Autotuner::Trials {
+  const std::vector<bool>& there;
+  Products products;
+  Launch launch;
+};
 
-std::optional<Way> Autotuner::way(Products products, std::span<const Buffer> inputs, std::span<const Buffer> outputs) {
+Autotuner::Autotuner(const Means& means, std::string_view found, const Machine& machine, ThreadPool& threads, std::string folder)
+    : means_(means), threads_(threads), store_(std::move(folder)), machine_(cat("product 3\n", machine.processor, "\n", found, "\n")) {}
+
+std::optional<Way> Autotuner::way(const std::vector<bool>& there, Products products, std::span<const Buffer> inputs, std::span<const Buffer> outputs) {
   Launch launch;
   launch.inputs = inputs.data(), launch.n_inputs = inputs.size();
   launch.outputs = outputs.data(), launch.n_outputs = outputs.size();
@@ -64,7 +71,7 @@ std::optional<Way> Autotuner::way(Products products, std::span<const Buffer> inp
   BatchedProduct<float> p = products(&launch);
   p.simplify();
   if (p.each.m == 0 || p.each.n == 0 || !fits_in_memory(inputs, outputs)) return std::nullopt;
-  const std::vector<Way> ways = ways_of(p);
+  const std::vector<Way> ways = ways_of(means_, there, p);
   const std::string which = key(p);
   std::lock_guard lock(mutex_);
   if (const auto it = known_.find(which); it != known_.end()) return it->second;
@@ -74,11 +81,11 @@ std::optional<Way> Autotuner::way(Products products, std::span<const Buffer> inp
   if (it != ways.end()) return known_[which] = *it;
   const Trial in(inputs), out(outputs);
   size_t scratch_bytes = 0;
-  for (const Way& way : ways) scratch_bytes = std::max(scratch_bytes, scratch_of(library_, p.each, way));
+  for (const Way& way : ways) scratch_bytes = std::max(scratch_bytes, scratch_of(means_, p.each, way));
   const Panels scratch = make_panels(scratch_bytes);
   launch.scratch = scratch.get();
   launch.inputs = in.buffers().data(), launch.outputs = out.buffers().data();
-  const Way best = fastest(products, launch, ways);
+  const Way best = fastest({there, products, launch}, ways);
   timed_++;
   store_.put(which, name(best));
   return known_[which] = best;
@@ -92,21 +99,21 @@ std::string Autotuner::key(const BatchedProduct<float>& products) const {
   return out;
 }
 
-double Autotuner::seconds(Products products, const Launch& launch, const Way& way) const {
+double Autotuner::seconds(const Trials& t, const Way& way) const {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  if (Status* failed = run_products(library_, &launch, products(&launch), &way)) return failed->release(), std::numeric_limits<double>::infinity();
+  if (Status* failed = run_products(means_, t.there, &t.launch, t.products(&t.launch), &way)) return failed->release(), std::numeric_limits<double>::infinity();
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 // All take turns, so that what else the machine does meets all.
-Way Autotuner::fastest(Products products, Launch launch, const std::vector<Way>& ways) const {
+Way Autotuner::fastest(const Trials& trials, const std::vector<Way>& ways) const {
   std::vector<double> best(ways.size(), std::numeric_limits<double>::infinity());
-  seconds(products, launch, ways[0]);  // memory and threads are there from now on
+  seconds(trials, ways[0]);  // memory and threads are there from now on
   for (int round = 0; round < kRounds; round++) {
     const double least = *std::min_element(best.begin(), best.end());
     for (size_t i = 0; i < ways.size(); i++)
-      if (round == 0 || best[i] <= kHopeless * least) best[i] = std::min(best[i], seconds(products, launch, ways[i]));
+      if (round == 0 || best[i] <= kHopeless * least) best[i] = std::min(best[i], seconds(trials, ways[i]));
   }
   const auto found = static_cast<size_t>(std::min_element(best.begin(), best.end()) - best.begin());
   return ways[best[found] < kBetter * best[0] ? found : 0];

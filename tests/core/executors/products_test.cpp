@@ -1,13 +1,13 @@
-// The oneDNN executor: products of every size and layout, threads, and the library that is not there.
-// Covers gemm, library, matmul and the products of cpu: instructions, kernel, kernel_neon, kernel_avx2 and kernel_avx512.
-#include "executors/onednn/onednn.h"
+// Products of f32: every size and layout, in each way, with oneDNN and without it, on any number of threads.
+// Covers products/ways, products/onednn and the products of cpu: instructions, kernel, kernel_neon, kernel_avx2 and kernel_avx512.
+#include "executors/products/products.h"
 
 #include <dlfcn.h>
 
 #include <cmath>
 
 #include "base/text.h"
-#include "executors/onednn/gemm.h"
+#include "executors/products/ways.h"
 #include "support/functions.h"
 #include "support/machines.h"
 #include "support/products.h"
@@ -20,6 +20,17 @@ const Library* library() {
   return Library::open(Library::names(), this_machine(), report);
 }
 
+// The means of this machine, with oneDNN if it is there or without it, and the rows that they allow for any product.
+Means means(bool with_library = true) {
+  const Instructions i = this_machine().instructions;
+  return {*kernels_for(i), i, with_library ? library() : nullptr, nullptr, false, Precision::highest};
+}
+std::vector<bool> rows_there(const Means& m) { return rows_for(ways_of_f32(), m, {1000, 1000, 1000}); }
+const WayRow<float>* row_named(std::string_view name) {
+  const auto rows = ways_of_f32();
+  return &*std::find_if(rows.begin(), rows.end(), [&](auto& row) { return row.name == name; });
+}
+
 void product(Scope& s, const Values& in, Values& out) {
   out.push(Ref<Tensor>(op(s, "matmul", {any(in[0].tensor.get()), any(in[1].tensor.get())})));
 }
@@ -27,26 +38,74 @@ void linear(Scope& s, const Values& in, Values& out) {
   out.push(Ref<Tensor>(op(s, "linear", {any(in[0].tensor.get()), any(in[1].tensor.get()), any(in[2].tensor.get())})));
 }
 
-struct Onednn : CompiledTest {
+struct Products : CompiledTest {
   void SetUp() override {
-    if (!library()) GTEST_SKIP() << "no libdnnl here: tools/setup installs it";
+    if (!kernels_for(this_machine().instructions)) GTEST_SKIP() << "no vectors here";
   }
-  // Whether onednn gives what host gives, and takes `op`.
+  // Whether the executor gives what host gives, and takes `op`.
   void expect_like_host(const Lambda::Body& body, std::vector<Tensor*> in, const std::string& op) {
     const Floats expected = run(*compile(body, only("host").get()), in);
     ASSERT_FALSE(expected.empty()) << error;
-    auto compiled = compile(body, only("onednn").get());
+    auto compiled = compile(body, only("products").get());
     const Floats got = run(*compiled, in);
     ASSERT_EQ(got.size(), expected.size()) << error;
     for (size_t i = 0; i < got.size(); i++) ASSERT_NEAR(got[i], expected[i], 2e-5 * (1 + std::fabs(expected[i]))) << op << " at " << i;
-    EXPECT_GT(lines_of(*compiled, "onednn", op), 0) << op;
+    EXPECT_GT(lines_of(*compiled, "products", op), 0) << op;
   }
 };
 
-TEST_F(Onednn, multiplies_every_size_and_layout) {
-  each_product([](const Product& p) {
-    EXPECT_TRUE(multiply(*library(), p));
-  });
+struct Onednn : Products {
+  void SetUp() override {
+    Products::SetUp();
+    if (!library()) GTEST_SKIP() << "no libdnnl here: tools/setup installs it";
+  }
+};
+
+// In the way that is chosen with oneDNN and without it.
+TEST_F(Products, multiply_every_size_and_layout) {
+  for (const bool with_library : {true, false})
+    each_product([&](const Product& p) {
+      const Means m = means(with_library);
+      ThreadPool threads(1);
+      BatchedProduct<float> one;
+      one.each = p;
+      Buffer c;
+      Launch launch;
+      launch.outputs = &c;
+      launch.parallel_for = parallel_for;
+      launch.threads = &threads;
+      EXPECT_EQ(run_products(m, rows_there(m), &launch, one), nullptr);
+    });
+}
+
+TEST_F(Products, multiply_blocks_of_every_size_and_layout) {
+  each_product([](const Product& p) { multiply_blocked(means().kernels, p); });
+}
+
+// Each element is summed in one order, whatever is a block.
+TEST_F(Products, are_the_same_bits_in_blocks_as_in_one) {
+  const Sizes3 s{200, 70, 600};
+  const std::vector<float> a = noise(s.m * s.k, 1), b = noise(s.k * s.n, 2);
+  std::vector<float> whole(static_cast<size_t>(s.m * s.n)), blocks = whole;
+  Product p{s.m, s.n, s.k, {a.data(), s.k, 1}, {b.data(), s.n, 1}, whole.data(), s.n, false};
+  means().kernels.small(p);
+  p.c = blocks.data();
+  multiply_blocked(means().kernels, p);
+  EXPECT_EQ(blocks, whole);
+}
+
+// The table's order is the cost model: what stands first is tried first.
+TEST_F(Products, are_computed_in_the_way_that_pays) {
+  const auto way = [](int64_t m, int64_t n, int64_t k, bool with_library) {
+    BatchedProduct<float> p;
+    p.each = {m, n, k, {nullptr, k, 1}, {nullptr, n, 1}, nullptr, n, false};
+    const Means has = means(with_library);
+    return way_of(has, rows_there(has), p).row->name;
+  };
+  EXPECT_EQ(way(1, 768, 768, false), "thin");
+  EXPECT_EQ(way(16, 32, 16, false), "small");
+  EXPECT_EQ(way(512, 512, 512, false), "blocked");
+  if (library()) EXPECT_EQ(way(512, 512, 512, true), "onednn");
 }
 
 // Those are gathered in parts, of which the last ones are smaller.
@@ -160,26 +219,27 @@ TEST(Kernel, turned_takes_large_products_and_writes_nothing_beside_rows) {
     }
 }
 
-TEST_F(Onednn, turns_results_to_the_same_bits_on_any_number_of_threads) {
+TEST_F(Products, transpose_results_to_the_same_bits_on_any_number_of_threads) {
   const Sizes3 s{300, 700, 1100};
   const std::vector<float> a = noise(s.m * s.k, 1), b = noise(s.k * s.n, 2), bias = noise(s.n, 3);
   std::vector<float> results[3];
   for (int64_t rows : {64, 256, 300}) {
-    const Way way{Way::Kernel::turned, {rows, 64 + rows}};
+    const Way way{row_named("transposed"), {rows, 64 + rows}};
+    const Means m = means();
     ThreadPool threads(rows == 64 ? 1 : 3);
     std::vector<float>& c = results[rows == 64 ? 0 : 1];
     c.resize(static_cast<size_t>(s.m * s.n));
     BatchedProduct<float> p;
     p.each = {s.m, s.n, s.k, {a.data(), s.k, 1}, {b.data(), 1, s.k}, c.data(), s.n, false};
     p.bias = bias.data();
-    const Panels scratch = make_panels(scratch_of(*library(), p.each, way));
+    const Panels scratch = make_panels(scratch_of(m, p.each, way));
     Buffer out;
     Launch launch;
     launch.outputs = &out;
     launch.scratch = scratch.get();
     launch.parallel_for = parallel_for;
     launch.threads = &threads;
-    EXPECT_EQ(run_products(*library(), &launch, p, &way), nullptr);
+    EXPECT_EQ(run_products(m, rows_there(m), &launch, p, &way), nullptr);
     std::vector<float> begun;
     for (int64_t i = 0; i < s.m; i++) begun.insert(begun.end(), bias.begin(), bias.end());
     p.each.add = true;
@@ -188,19 +248,19 @@ TEST_F(Onednn, turns_results_to_the_same_bits_on_any_number_of_threads) {
   }
 }
 
-TEST_F(Onednn, turns_what_some_rows_give_with_a_weight) {
+TEST_F(Products, transpose_what_some_rows_give_with_a_weight) {
   auto x = random({40, 770}, 1), w = random({130, 770}, 2), bias = random({130}, 3);
-  auto plain = compile(linear, only("host").get()), turned = compile(linear, only("onednn").get());
+  auto plain = compile(linear, only("host").get()), turned = compile(linear, only("products").get());
   const Floats expected = run(*plain, {x.get(), w.get(), bias.get()}), got = run(*turned, {x.get(), w.get(), bias.get()});
   ASSERT_EQ(got.size(), expected.size()) << error;
   for (size_t i = 0; i < got.size(); i++) ASSERT_NEAR(got[i], expected[i], 2e-5 * (1 + std::fabs(expected[i]))) << i;
-  const size_t width = static_cast<size_t>(library()->kernels().panel_columns);
+  const size_t width = static_cast<size_t>(means().kernels.panel_columns);
   EXPECT_EQ(turned->statistics().peak_bytes, (40 + width - 1) / width * width * 770 * sizeof(float)) << "rows of x as panels, and nothing else";
 }
 
-TEST_F(Onednn, packs_frozen_weights_once_and_again_when_they_were_written) {
+TEST_F(Products, pack_frozen_weights_once_and_again_when_they_were_written) {
   auto w = random({130, 770}, 2), bias = random({130}, 3);
-  auto frozen = only("onednn");
+  auto frozen = only("products");
   frozen->set("freezing", Any::boolean(true));
   const auto layer = [&](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "linear", {any(in[0].tensor), any(w), any(bias)}))); };
   const auto square = [&](Scope& s, const Values& in, Values& out) {
@@ -220,13 +280,13 @@ TEST_F(Onednn, packs_frozen_weights_once_and_again_when_they_were_written) {
       }
       EXPECT_EQ(packed->statistics().misses, 1u);
       const bool packs = rows[0] > 1 && this_machine().instructions == Instructions::avx2;
-      auto unfrozen = compile(body, only("onednn").get());
+      auto unfrozen = compile(body, only("products").get());
       run(*unfrozen, {x.get()});
       EXPECT_EQ(packed->statistics().peak_bytes >= unfrozen->statistics().peak_bytes + 130 * 770 * sizeof(float), packs);
     }
 }
 
-TEST_F(Onednn, gives_the_same_bits_on_any_number_of_threads) {
+TEST_F(Products, give_the_same_bits_on_any_number_of_threads) {
   for (const Sizes3& s : {Sizes3{300, 1100, 80}, Sizes3{1, 5000, 300}, Sizes3{7, 40, 30}}) {
     const std::vector<float> a = noise(3 * s.m * s.k, 1), b = noise(s.k * s.n, 2), bias = noise(s.n, 3);
     std::vector<float> results[2];
@@ -240,7 +300,7 @@ TEST_F(Onednn, gives_the_same_bits_on_any_number_of_threads) {
       Launch launch;
       launch.parallel_for = parallel_for;
       launch.threads = &threads;
-      EXPECT_EQ(run_products(*library(), &launch, p), nullptr);
+      EXPECT_EQ(run_products(means(), rows_there(means()), &launch, p), nullptr);
     }
     EXPECT_EQ(results[0], results[1]);
   }
@@ -260,7 +320,7 @@ TEST_F(Onednn, leaves_the_callers_number_of_openmp_threads_alone) {
   dlclose(openmp);
 }
 
-TEST_F(Onednn, takes_matmul_of_all_batches) {
+TEST_F(Products, take_matmul_of_all_batches) {
   const std::vector<std::vector<std::vector<int64_t>>> shapes = {
       {{70, 80}, {80, 90}}, {{4, 30, 20}, {20, 50}}, {{4, 30, 20}, {4, 20, 50}}, {{2, 1, 5, 30}, {3, 30, 4}}, {{30}, {30, 40}}, {{40, 30}, {30}},
       {{2, 3, 70, 66}, {2, 3, 66, 68}}, {{3, 40, 30}, {3, 30, 1}}, {{1, 300}, {300, 2000}}};
@@ -268,7 +328,7 @@ TEST_F(Onednn, takes_matmul_of_all_batches) {
     expect_like_host(product, {random(s[0], 1).get(), random(s[1], 2).get()}, "prims.matmul");
 }
 
-TEST_F(Onednn, takes_linear_of_any_rank) {
+TEST_F(Products, take_linear_of_any_rank) {
   for (std::vector<int64_t> shape : {std::vector<int64_t>{}, {1}, {33}, {4, 9}, {70, 5, 2}}) {
     shape.push_back(77);
     expect_like_host(linear, {random(shape, 1).get(), random({65, 77}, 2).get(), random({65}, 3).get()}, "linear");
@@ -276,7 +336,7 @@ TEST_F(Onednn, takes_linear_of_any_rank) {
   }
 }
 
-TEST_F(Onednn, takes_the_gradients_of_linear) {
+TEST_F(Products, take_the_gradients_of_linear) {
   for (size_t input : {0u, 1u}) {
     auto gradient = [input](Scope& s, const Values& in, Values& out) {
       Tensor* y = op(s, "linear", {any(in[0].tensor.get()), any(in[1].tensor.get()), any(in[2].tensor.get())});
@@ -288,7 +348,7 @@ TEST_F(Onednn, takes_the_gradients_of_linear) {
   }
 }
 
-TEST_F(Onednn, leaves_other_dtypes_to_host) {
+TEST_F(Products, leave_other_dtypes_to_host) {
   auto x = integers({2, 2}, {3, 3, 3, 3});
   auto compiled = compile(product);
   Tensor *in[] = {x.get(), x.get()}, *out = nullptr;
@@ -298,9 +358,10 @@ TEST_F(Onednn, leaves_other_dtypes_to_host) {
   out->release();
 }
 
-TEST_F(Onednn, is_taken_before_host_unless_executors_say_otherwise) {
+// By the names that the executor's ways had as executors, too.
+TEST_F(Products, are_taken_before_host_unless_executors_say_otherwise) {
   auto x = random({3, 3}, 1);
-  const std::pair<const char*, const char*> cases[] = {{"", "onednn"}, {"onednn", "onednn"}, {"host", "host"}};
+  const std::pair<const char*, const char*> cases[] = {{"", "products"}, {"products", "products"}, {"half", "products"}, {"host", "host"}};
   for (auto [given, expected] : cases) {
     auto compiled = compile(product, only(given).get());
     run(*compiled, {x.get(), x.get()});
@@ -324,14 +385,15 @@ TEST(Library, that_was_found_is_logged) {
 TEST(Library, that_is_missing_is_named) {
   const char* const names[] = {"libnone.so.1", "libnone.so.2"};
   std::string report;
-  EXPECT_FALSE(onednn_executor(names, this_machine(), report).has_value());
+  EXPECT_EQ(Library::open(names, this_machine(), report), nullptr);
+  EXPECT_EQ(products_executor(names, this_machine(), {}, report).has_value(), this_machine().instructions != Instructions::none);
   EXPECT_EQ(report, "none of libnone.so.1, libnone.so.2 can be opened");
 }
 
 TEST(Library, that_is_another_one_is_named) {
   const char* const names[] = {"libm.so.6"};
   std::string report;
-  EXPECT_FALSE(onednn_executor(names, this_machine(), report).has_value());
+  EXPECT_EQ(Library::open(names, this_machine(), report), nullptr);
   EXPECT_EQ(report, "libm.so.6 has no dnnl_sgemm");
 }
 

@@ -8,7 +8,7 @@
 
 #include <immintrin.h>
 
-#include "executors/amx/tiles.h"
+#include "executors/products/tiles.h"
 
 namespace thunder {
 namespace {

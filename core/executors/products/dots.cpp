@@ -1,4 +1,4 @@
-#include "executors/half/dots.h"
+#include "executors/products/dots.h"
 
 #if defined(__x86_64__)
 

@@ -1,11 +1,11 @@
 // The executor of bf16 on vectors of f32: products of every size and layout, rounding, threads, and when it is taken.
-// Covers half/half, half/products, half/dots, and the halves of cpu: kernel_avx2 and kernel_avx512.
-#include "executors/half/half.h"
+// Covers products/halves, products/dots, and the halves of cpu: kernel_avx2 and kernel_avx512.
+#include "executors/products/halves.h"
+#include "executors/products/products.h"
 
 #include <cmath>
 #include <limits>
 
-#include "executors/half/products.h"
 #include "support/machines.h"
 #include "support/functions.h"
 #include "support/products.h"
@@ -57,7 +57,7 @@ struct HalfExecutor : CompiledTest {
     const Floats got = run(*compiled, in);
     ASSERT_EQ(got.size(), expected.size()) << error;
     for (size_t i = 0; i < got.size(); i++) ASSERT_NEAR(got[i], expected[i], 0.01f * (1 + std::fabs(expected[i]))) << op << " at " << i;
-    EXPECT_GT(lines_of(*compiled, "half", op), 0) << op;
+    EXPECT_GT(lines_of(*compiled, "products", op), 0) << op;
   }
 };
 
@@ -156,10 +156,13 @@ TEST_F(HalfExecutor, takes_bf16_where_there_are_no_tile_registers) {
   auto x = random({40, 40}, 1);
   auto compiled = compile(of_halves("matmul"));
   run(*compiled, {x.get(), x.get()});
-  EXPECT_EQ(executor_of(*compiled, "prims.matmul"), this_machine().tile_registers ? "amx" : "half");
+  EXPECT_EQ(executor_of(*compiled, "prims.matmul"), "products");
 }
 
-TEST(HalfExecutorMissing, without_vectors) { EXPECT_FALSE(half_executor(limited_to(Instructions::none)).has_value()); }
+TEST(ProductsMissing, without_vectors) {
+  std::string report;
+  EXPECT_FALSE(products_executor(limited_to(Instructions::none), {}, report).has_value());
+}
 
 }  // namespace
 }  // namespace thunder::test

@@ -1,8 +1,8 @@
 // enable.cmake gives this file the flags.
-#include "executors/amx/tiles.h"
+#include "executors/products/tiles.h"
 
 #if defined(__AMX_BF16__)
-#include "executors/amx/pack.h"
+#include "executors/products/pack.h"
 
 namespace thunder {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "executors/cpu/products.h"
-#include "executors/half/dots.h"
+#include "executors/products/dots.h"
 
 namespace thunder {
 
@@ -15,6 +15,9 @@ struct HalfKernels {
 // One product on this thread, any strides. Each element is summed in f32, in an order that depends on k and on whether there are
 // few rows, and rounded once. False: out of memory.
 bool multiply_halves(const HalfKernels& kernels, const ProductOf<Half>& p);
+
+// Whether it is of a few rows, for which reading b once is what counts: they are computed without packing it.
+bool is_thin(const ProductOf<Half>& p);
 
 // How it is cut for threads, by its sizes alone. Requires: neither m nor n is 0.
 Tiling tiling_of_halves(const ProductOf<Half>& p);

@@ -1,4 +1,4 @@
-#include "executors/onednn/library.h"
+#include "executors/products/onednn.h"
 
 #include <dlfcn.h>
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "executors/amx/tiles.h"
+#include "executors/products/tiles.h"
 #include "executors/cpu/products.h"
 
 namespace thunder {

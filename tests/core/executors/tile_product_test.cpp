@@ -1,12 +1,12 @@
 // The executors of tile registers: products of every size and layout, what has no parts in bf16, and when they are taken.
-// Covers amx/amx, amx/products, amx/pack and amx/tiles.
-#include "executors/amx/amx.h"
+// Covers products/tile_product, products/pack, products/permission and products/tiles.
+#include "executors/products/tile_product.h"
 
 #include <cmath>
 #include <limits>
 
-#include "executors/amx/products.h"
-#include "executors/amx/permission.h"
+#include "executors/products/permission.h"
+#include "executors/products/ways.h"
 #include "support/machines.h"
 #include "support/functions.h"
 #include "support/products.h"
@@ -91,40 +91,41 @@ TEST_F(Amx, takes_bf16) {
     auto compiled = compile(half_product);
     auto x = random(a, 1), y = random(b, 2);
     const Floats got = run(*compiled, {x.get(), y.get()});
-    EXPECT_EQ(executor_of(*compiled, "prims.matmul"), "amx");
+    EXPECT_EQ(executor_of(*compiled, "prims.matmul"), "products");
     const Floats expected = run(*compile(half_product, only("host").get()), {x.get(), y.get()});
     ASSERT_EQ(got.size(), expected.size()) << error;
     for (size_t i = 0; i < got.size(); i++) EXPECT_NEAR(got[i], expected[i], 0.01f * (1 + std::fabs(expected[i])));
   }
 }
 
+// The rows of the table that are there for a product of these sizes.
+template <class T>
+std::string rows_of(std::span<const WayRow<T>> rows, Precision precision, const Sides& sides) {
+  const Means means{avx512_kernels(), Instructions::avx512, nullptr, nullptr, true, precision};
+  const std::vector<bool> there = rows_for(rows, means, sides);
+  std::string names;
+  for (size_t i = 0; i < rows.size(); i++)
+    if (there[i] && rows[i].name.substr(0, 3) == "amx") names += rows[i].name;
+  return names;
+}
+
 TEST_F(Amx, leaves_one_row_or_two_of_bf16_to_vectors) {
-  for (const auto& a : {std::vector<int64_t>{30}, {1, 30}, {2, 30}}) {
-    auto compiled = compile(half_product);
-    auto x = random(a, 1), y = random({30, 40}, 2);
-    run(*compiled, {x.get(), y.get()});
-    EXPECT_EQ(executor_of(*compiled, "prims.matmul"), "half") << error;
-  }
+  for (const int64_t rows : {1, 2, 3}) EXPECT_EQ(rows_of(ways_of_bf16(), Precision::highest, {rows, 40, 30}), rows > 2 ? "amx" : "");
 }
 
 TEST_F(Amx, takes_f32_only_when_its_precision_allows_it) {
+  const std::pair<Precision, const char*> cases[] = {{Precision::highest, ""}, {Precision::high, "amx_high"}, {Precision::medium, "amx_medium"}};
+  for (auto [value, expected] : cases) EXPECT_EQ(rows_of(ways_of_f32(), value, {64, 64, 64}), expected);
   auto x = random({64, 64}, 1);
-  const std::pair<const char*, const char*> cases[] = {{"highest", "onednn"}, {"high", "amx_high"}, {"medium", "amx_medium"}};
-  for (auto [value, expected] : cases) {
-    auto compiled = compile(product, precision(value).get());
-    run(*compiled, {x.get(), x.get()});
-    const std::string found = executor_of(*compiled, "prims.matmul");
-    EXPECT_TRUE(found == expected || (std::string_view(expected) == "onednn" && found == "host")) << found;
-  }
+  const Floats exact = run(*compile(product, precision("highest").get()), {x.get(), x.get()});
+  const Floats cut = run(*compile(product, precision("medium").get()), {x.get(), x.get()});
+  ASSERT_EQ(exact.size(), cut.size()) << error;
+  EXPECT_NE(exact, cut);
 }
 
 TEST_F(Amx, leaves_small_products_of_f32_in_f32) {
-  for (const auto& [a, b] : {std::pair<std::vector<int64_t>, std::vector<int64_t>>{{64, 8}, {8, 64}}, {{64}, {64, 64}}}) {
-    auto x = random(a, 1), y = random(b, 2);
-    auto compiled = compile(product, precision("medium").get());
-    run(*compiled, {x.get(), y.get()});
-    EXPECT_NE(executor_of(*compiled, "prims.matmul"), "amx_medium");
-  }
+  EXPECT_EQ(rows_of(ways_of_f32(), Precision::medium, {64, 64, 8}), "");
+  EXPECT_EQ(rows_of(ways_of_f32(), Precision::medium, {1, 64, 64}), "");
 }
 
 TEST(Precision, of_another_name_is_refused) {

@@ -1,4 +1,4 @@
-#include "executors/half/products.h"
+#include "executors/products/halves.h"
 
 #include <algorithm>
 #include <bit>
@@ -26,8 +26,6 @@ struct Scratch {
     return scratch.get();
   }
 };
-
-bool thin(const ProductOf<Half>& p) { return p.m <= kThinRows && (p.b.row == 1 || p.b.column == 1); }
 
 // In the order in which memory has them, unless rows must be dense.
 Matrix widened(const Kernels& kernels, const MatrixOf<Half>& a, int64_t rows, int64_t columns, bool dense_rows, float* to) {
@@ -91,13 +89,15 @@ bool multiply_halves(const HalfKernels& kernels, const ProductOf<Half>& p) {
       ProductOf<Half> block = p;
       block.m = std::min(kRows, p.m - i), block.n = std::min(kColumns, p.n - j);
       block.a.data += i * p.a.row, block.b.data += j * p.b.column, block.c += i * p.c_row + j;
-      multiply_block(kernels, block, thin(p), *scratch);
+      multiply_block(kernels, block, is_thin(p), *scratch);
     }
   return true;
 }
 
+bool is_thin(const ProductOf<Half>& p) { return p.m <= kThinRows && (p.b.row == 1 || p.b.column == 1); }
+
 Tiling tiling_of_halves(const ProductOf<Half>& p) {
-  return thin(p) ? thin_tiling(p.m, p.k) : tiling(p.m, p.n, p.k, kTileWork);
+  return is_thin(p) ? thin_tiling(p.m, p.k) : tiling(p.m, p.n, p.k, kTileWork);
 }
 
 }  // namespace thunder

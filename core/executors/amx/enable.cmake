@@ -1,5 +1,0 @@
-# GCC 12 takes its own header's undefined vectors for ones that are not initialised.
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
-  set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/tiles.cpp PROPERTIES
-    COMPILE_OPTIONS "-mavx512f;-mavx512bw;-mavx512vl;-mamx-tile;-mamx-bf16;-mprefer-vector-width=512;-O2;-Wno-uninitialized;-Wno-maybe-uninitialized")
-endif()

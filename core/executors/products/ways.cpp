@@ -1,0 +1,288 @@
+#include "executors/products/ways.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "base/text.h"
+#include "executors/products/halves.h"
+#include "executors/products/permission.h"
+#include "executors/products/tile_product.h"
+
+namespace thunder {
+namespace {
+
+// ---- what rows need and can ----
+
+bool always(const Means&) { return true; }
+bool has_tile_registers(const Means& m) { return m.tile_registers && enable_tile_registers(); }
+bool any_size(const Sides&) { return true; }
+template <class T>
+bool any_layout(const BatchedProduct<T>&) {
+  return true;
+}
+template <class T>
+bool pays_always(const Means&, const ProductOf<T>&) {
+  return true;
+}
+
+// Of f32, from here on (each of rows, columns and depths), cutting numbers into parts costs less than the registers save. Of bf16 one
+// row or two are as fast as b is read; for tiles it is packed first.
+bool is_large(const Sides& s) {
+  constexpr int64_t kLeastSide = 32;
+  return s.rows >= kLeastSide && s.columns >= kLeastSide && s.depth >= kLeastSide;
+}
+bool has_rows(const Sides& s) {
+  constexpr int64_t kFewRows = 2;
+  return s.rows > kFewRows;
+}
+
+template <class T>
+Tiling tiling_for_tile_registers(const ProductOf<T>& p) {
+  constexpr int64_t kTileWork = 1 << 27;  // of a thread's tile, in multiply-adds
+  return tiling(p.m, p.n, p.k, kTileWork);
+}
+template <class T, int kParts>
+bool multiply_on_tile_registers(const Means& means, const ProductOf<T>& p) {
+  return TileProduct<T, kParts>::multiply(p, means.kernels);
+}
+
+// ---- f32: the cost model ----
+
+// Up to here a library call's preparation costs more than its faster kernel saves (multiply-adds): sooner where b's rows are not dense and
+// fill no panel of ours.
+constexpr int64_t kSmallWork = 64 * 64 * 64, kSmallWorkOfFewColumns = 16 * 32 * 32;
+// A few milliseconds.
+constexpr int64_t kTileWork = 1 << 28;
+
+Tiling tiling_of(const Product& p) { return p.m > kThinRows ? tiling(p.m, p.n, p.k, kTileWork) : thin_tiling(p.m, p.k); }
+
+// Transposing the result instead of the weight pays from where rows fill half a panel to where a weight serves so many of them that either
+// is little work, and from a depth on.
+constexpr int64_t kLeastTransposedRows = 16, kMostTransposedRows = 512, kLeastTransposedDepth = 256;
+constexpr int64_t kTransposedRows = 256;  // of a tile, whose panels stay in the second-level cache
+
+Tiling tiling_of_transposed(const Product& p) { return {std::min(p.m, kTransposedRows), tiling_of(p).columns}; }
+
+bool can_be_thin(const Product& p) { return p.a.column == 1 && (p.b.row == 1 || p.b.column == 1); }
+bool can_be_transposed(const BatchedProduct<float>& products) { return products.rank == 0 && products.each.b.row == 1; }
+
+bool pays_to_transpose(const Means&, const Product& p) {
+  return p.b.column != 1 && p.m >= kLeastTransposedRows && p.m <= kMostTransposedRows && p.k >= kLeastTransposedDepth && p.n >= kColumnsStep;
+}
+bool pays_thin(const Means&, const Product& p) { return p.m <= kThinRows && can_be_thin(p); }
+bool pays_small(const Means&, const Product& p) {
+  const bool fills_panels = p.b.column == 1 || p.n >= Kernels::kMostColumns;
+  return p.m * p.n * p.k <= (fills_panels ? kSmallWork : kSmallWorkOfFewColumns);
+}
+bool pays_library(const Means&, const Product& p) { return Library::multiplies(p); }
+
+bool multiply_transposed(const Means& means, const Product& p) { return means.kernels.small(p), true; }
+
+// ---- the tables ----
+
+constexpr WayRow<float> kWaysOfF32[] = {
+    {"amx_high", [](const Means& m) { return m.precision == Precision::high && has_tile_registers(m); }, is_large, any_layout<float>,
+     pays_always<float>, tiling_for_tile_registers<float>, multiply_on_tile_registers<float, 2>, false},
+    {"amx_medium", [](const Means& m) { return m.precision == Precision::medium && has_tile_registers(m); }, is_large, any_layout<float>,
+     pays_always<float>, tiling_for_tile_registers<float>, multiply_on_tile_registers<float, 1>, false},
+    {"transposed", always, any_size, can_be_transposed, pays_to_transpose, tiling_of_transposed, multiply_transposed, false},
+    {"thin", always, any_size, [](const BatchedProduct<float>& p) { return can_be_thin(p.each); }, pays_thin, tiling_of,
+     [](const Means& m, const Product& p) { return m.kernels.thin(p), true; }, true},
+    {"small", always, any_size, any_layout<float>, pays_small, tiling_of,
+     [](const Means& m, const Product& p) { return m.kernels.small(p), true; }, true},
+    {"onednn", [](const Means& m) { return m.library != nullptr; }, any_size, [](const BatchedProduct<float>& p) { return Library::multiplies(p.each); },
+     pays_library, tiling_of, [](const Means& m, const Product& p) { return m.library->multiply(p); }, true},
+    {"blocked", always, any_size, any_layout<float>, pays_always<float>, tiling_of,
+     [](const Means& m, const Product& p) { return multiply_blocked(m.kernels, p), true; }, true},
+};
+constexpr const WayRow<float>& kTransposed = kWaysOfF32[2];
+static_assert(kTransposed.name == "transposed");
+
+constexpr WayRow<Half> kWaysOfBf16[] = {
+    {"amx", has_tile_registers, has_rows, any_layout<Half>, pays_always<Half>, tiling_for_tile_registers<Half>,
+     multiply_on_tile_registers<Half, 1>, false},
+    {"pairs", [](const Means& m) { return m.pairs != nullptr; }, any_size, any_layout<Half>,
+     [](const Means&, const ProductOf<Half>& p) { return !is_thin(p); }, tiling_of_halves,
+     [](const Means& m, const ProductOf<Half>& p) { return multiply_halves({m.kernels, m.pairs}, p); }, true},
+    {"widened", always, any_size, any_layout<Half>, pays_always<Half>, tiling_of_halves,
+     [](const Means& m, const ProductOf<Half>& p) { return multiply_halves({m.kernels, nullptr}, p); }, true},
+};
+
+// ---- which row ----
+
+// Of a tile, among those that compute tiles of any size; the last row of each table takes everything.
+template <class T>
+const WayRow<T>& row_of_tile(std::span<const WayRow<T>> rows, const Means& means, const std::vector<bool>& there, const ProductOf<T>& tile) {
+  size_t i = 0;
+  while (i + 1 < rows.size() && !(rows[i].by_tile && there[i] && rows[i].pays(means, tile))) i++;
+  return rows[i];
+}
+
+template <class T>
+WayOf<T> first_that_pays(std::span<const WayRow<T>> rows, const Means& means, const std::vector<bool>& there, const BatchedProduct<T>& products) {
+  for (size_t i = 0; i < rows.size(); i++) {
+    const WayRow<T>& row = rows[i];
+    if (!there[i] || !row.can(products)) continue;
+    const Tiling tile = row.tiling(products.each);
+    ProductOf<T> first = products.each;
+    if (row.by_tile) first.m = std::min(first.m, tile.rows), first.n = std::min(first.n, tile.columns);
+    if (row.pays(means, first)) return {&row, tile};
+  }
+  const WayRow<T>& last = rows.back();
+  return {&last, last.tiling(products.each)};
+}
+
+// ---- what is tried ----
+
+constexpr int64_t kTriedRows[] = {64, 128, 256, 512}, kTriedColumns[] = {64, 128, 192, 256, 384, 512, 768, 1024, 2048};
+
+std::vector<int64_t> sides(int64_t whole, std::span<const int64_t> tried) {
+  std::vector<int64_t> out;
+  for (int64_t side : tried)
+    if (side < whole) out.push_back(side);
+  if (out.empty() || whole <= tried.back()) out.push_back(whole);
+  return out;
+}
+
+// Whether a row is worth a try in tiles of so many rows. Beyond some sizes ours have lost for certain; but where b is transposed, which
+// the small one does a panel at a time.
+bool is_tried(const WayRow<float>& row, const BatchedProduct<float>& products, int64_t rows) {
+  constexpr int64_t kMostThinRows = 16, kMostSmallWork = 256 * 256 * 256;
+  const Product& p = products.each;
+  if (row.name == "thin") return p.m <= kMostThinRows;
+  if (row.name == "transposed") return rows == p.m || rows % Kernels::kMostColumns == 0;
+  if (row.name == "small") return p.m * p.n * p.k <= kMostSmallWork || p.b.column != 1;
+  return row.by_tile;
+}
+
+}  // namespace
+
+std::span<const WayRow<float>> ways_of_f32() { return kWaysOfF32; }
+std::span<const WayRow<Half>> ways_of_bf16() { return kWaysOfBf16; }
+
+std::string name(const Way& way) { return cat(way.row->name, " ", way.tile.rows, "x", way.tile.columns); }
+
+Way way_of(const Means& means, const std::vector<bool>& there, const BatchedProduct<float>& products) {
+  return first_that_pays(ways_of_f32(), means, there, products);
+}
+WayOf<Half> way_of(const Means& means, const std::vector<bool>& there, const BatchedProduct<Half>& products) {
+  return first_that_pays(ways_of_bf16(), means, there, products);
+}
+
+std::vector<Way> ways_of(const Means& means, const std::vector<bool>& there, const BatchedProduct<float>& products) {
+  const Product& p = products.each;
+  std::vector<Way> out = {way_of(means, there, products)};
+  if (p.k == 0 || !(out[0].row->by_tile || out[0].row == &kTransposed)) return out;
+  for (int64_t rows : sides(p.m, kTriedRows))
+    for (int64_t columns : sides(p.n, kTriedColumns))
+      for (size_t i = 0; i < std::size(kWaysOfF32); i++) {
+        const Way way{&kWaysOfF32[i], {rows, columns}};
+        if (!there[i] || !way.row->can(products) || !is_tried(*way.row, products, rows)) continue;
+        if (std::find(out.begin(), out.end(), way) == out.end()) out.push_back(way);
+      }
+  return out;
+}
+
+Panels make_panels(size_t bytes) {
+  constexpr auto kLine = static_cast<int64_t>(kCacheLine);
+  Panels panels(static_cast<float*>(std::aligned_alloc(kLine, static_cast<size_t>(up_to(static_cast<int64_t>(bytes), kLine)))));
+  return panels ? std::move(panels) : throw std::bad_alloc();
+}
+
+// With AVX-512 nothing was gained.
+bool pays_to_pack(const Means& means, BatchedProduct<float> products) {
+  products.simplify();
+  return products.each.m > kThinRows && products.each.n >= kColumnsStep && products.each.k > 0 && means.instructions == Instructions::avx2;
+}
+
+Status* run_packed(const Means& means, const Launch* launch, BatchedProduct<float> products, const float* panels) {
+  const Kernels& own = means.kernels;
+  products.each.b = {panels, own.panel_columns, products.each.k};
+  products.simplify();
+  const Product& p = products.each;
+  if (p.m == 0) return nullptr;
+  const auto on_this_thread = [&own](const Product& tile) { return own.packed(tile), true; };
+  return TiledProducts(products, tiling(p.m, p.n, p.k, kTileWork), on_this_thread).run(launch);
+}
+
+void multiply_blocked(const Kernels& kernels, const Product& p) {
+  constexpr int64_t kRows = 192, kDepth = 256;
+  int64_t l = 0;
+  do {  // once even when there is nothing to sum: c is written
+    for (int64_t i = 0; i < p.m; i += kRows) {
+      Product block = p;
+      block.m = std::min(kRows, p.m - i), block.k = std::min(kDepth, p.k - l);
+      block.a.data += i * p.a.row + l * p.a.column, block.b.data += l * p.b.row, block.c += i * p.c_row;
+      block.add = p.add || l > 0;
+      kernels.small(block);
+    }
+    l += kDepth;
+  } while (l < p.k);
+}
+
+namespace {
+
+struct Packing {
+  const Kernels& own;
+  const Product& p;
+  float* panels;
+};
+
+Status* pack_rows(int64_t begin, int64_t end, void* arg) {
+  const auto& [own, p, panels] = *static_cast<const Packing*>(arg);
+  const int64_t first = begin * own.panel_columns, rows = std::min(end * own.panel_columns, p.m) - first;
+  own.pack({p.a.data + first * p.a.row, p.a.column, p.a.row}, p.k, rows, panels + first * p.k);
+  return nullptr;
+}
+
+// All rows of a are packed first, by all threads for all.
+Status* run_transposed(const Means& means, const Launch* launch, BatchedProduct<float> products, const Tiling& tile) {
+  constexpr int64_t kThreadElements = 1 << 15;
+  const Kernels& own = means.kernels;
+  Product& p = products.each;
+  auto* const panels = static_cast<float*>(launch->scratch);
+  Packing packing{own, p, panels};
+  const int64_t grain = parts(kThreadElements, own.panel_columns * p.k);
+  if (Status* failed = launch->parallel_for(launch, parts(p.m, own.panel_columns), grain, pack_rows, &packing)) return failed;
+  p.a = {panels, p.k, 0};
+  const float* const bias = products.bias_step == 1 ? std::exchange(products.bias, nullptr) : nullptr;
+  const auto on_this_thread = [&](const Product& part) {
+    own.turned(part, bias ? bias + (part.b.data - p.b.data) / p.b.column : nullptr);
+    return true;
+  };
+  return TiledProducts(products, tile, on_this_thread).run(launch);
+}
+
+}  // namespace
+
+size_t scratch_of(const Means& means, const Product& p, const Way& way) {
+  return way.row == &kTransposed ? static_cast<size_t>(up_to(p.m, means.kernels.panel_columns) * p.k) * sizeof(float) : 0;
+}
+
+Status* run_products(const Means& means, const std::vector<bool>& there, const Launch* launch, BatchedProduct<float> products, const Way* chosen) {
+  products.simplify();
+  const Product& p = products.each;
+  if (p.m == 0 || p.n == 0) return nullptr;
+  const Way way = chosen ? *chosen : way_of(means, there, products);
+  const bool transposes = way.row == &kTransposed;
+  if (transposes && launch->scratch && can_be_transposed(products)) return run_transposed(means, launch, products, way.tile);
+  // Without a choice each tile has the row that suits it.
+  const bool by_tile = transposes || (!chosen && way.row->by_tile);
+  const auto on_this_thread = [&](const Product& tile) {
+    return (by_tile ? row_of_tile(ways_of_f32(), means, there, tile) : *way.row).multiply(means, tile);
+  };
+  return TiledProducts(products, transposes ? tiling_of(p) : way.tile, on_this_thread).run(launch);
+}
+
+Status* run_products(const Means& means, const std::vector<bool>& there, const Launch* launch, BatchedProduct<Half> products) {
+  products.simplify();
+  if (products.each.m == 0 || products.each.n == 0) return nullptr;
+  const WayOf<Half> way = way_of(means, there, products);
+  const auto on_this_thread = [&](const ProductOf<Half>& tile) {
+    return (way.row->by_tile ? row_of_tile(ways_of_bf16(), means, there, tile) : *way.row).multiply(means, tile);
+  };
+  return TiledProducts(products, way.tile, on_this_thread).run(launch);
+}
+
+}  // namespace thunder
