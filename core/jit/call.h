@@ -76,8 +76,14 @@ class Compiled : public Counted<Compiled> {
   std::string last_miss() const;
   // The stages of the latest program, first to last.
   std::vector<Trace> traces() const;
+  // The latest program, as long as this lives; null before there is one.
+  const Entry* latest() const { return cache_.latest(); }
   const Ref<Context>& context() const { return context_; }
   const Function& function() const { return *function_; }
+  const Ref<Function>& shared_function() const { return function_; }
+  const CompileOptions& options() const { return *options_; }
+  // Programs that are kept, oldest first, as long as this lives.
+  std::vector<const Entry*> programs() const { return cache_.entries(); }
 
  private:
   struct Held;

@@ -47,11 +47,22 @@ void make_proxies(TracingScope& scope, Values& proxies, const Values& in, FloatR
   }
 }
 
+EntryInputs inputs_of(const Values& in) {
+  EntryInputs inputs{in.structure(), std::vector<Leaf>(in.size()), std::vector<Sizes>(in.size())};
+  for (size_t i = 0; i < in.size(); i++) {
+    const Leaf& l = in[i];
+    if (l.kind == ArgKind::value && l.tensor->concrete() && !l.tensor->contiguous()) inputs.strides[i] = l.tensor->strides();
+    if (l.kind != ArgKind::value && l.kind != ArgKind::real) inputs.leaves[i] = l;
+  }
+  return inputs;
+}
+
 Trace trace_function(Context& context, Function& function, const Values& in, Entry& entry) {
   TracingScope scope(context.scope_environment(), function.name());
   Values proxies(in);
   FloatReads reads(in);
   make_proxies(scope, proxies, in, reads, entry);
+  entry.inputs = inputs_of(in);
   entry.leaves = entry.bindings.size();
   proxies.reads = &reads;
   Values* out = apply(scope, function, proxies);

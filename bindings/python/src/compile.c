@@ -1,4 +1,5 @@
-/* Compiled functions: a Python callable, its compiled form and the values that its calls reuse. */
+/* Compiled functions: a Python callable, a trace or a program from a file, its compiled form and the values that its calls
+ * reuse. */
 #include "layer.h"
 
 typedef struct Compiled {
@@ -98,6 +99,31 @@ static PyObject *compiled_new(PyTypeObject *type, PyObject *args, PyObject *name
     if (prepare(self, name, options) == 0) return (PyObject *)self;
     Py_DECREF(self);
     return NULL;
+}
+
+PyObject *compiled_wrap(PyObject *name, thunder_function *function, thunder_compiled *compiled)
+{
+    Compiled *self = (Compiled *)compiled_type->tp_alloc(compiled_type, 0);
+    if (!self) {
+        thunder_compiled_release(compiled);
+        thunder_function_release(function);
+        return NULL;
+    }
+    self->call = compiled_call;
+    self->function = Py_NewRef(name);
+    self->options = Py_NewRef(Py_None);
+    self->handle = function;
+    self->compiled = compiled;
+    self->in = values_new();
+    self->out = self->in ? values_new() : NULL;
+    if (self->out) return (PyObject *)self;
+    Py_DECREF(self);
+    return NULL;
+}
+
+thunder_compiled *compiled_test(PyObject *object)
+{
+    return PyObject_TypeCheck(object, compiled_type) ? ((Compiled *)object)->compiled : NULL;
 }
 
 static int compiled_traverse(PyObject *object, visitproc visit, void *arg)

@@ -120,6 +120,23 @@ def trace(function):
     return _traceback.covered(traced)
 
 
+def function_from_trace(trace, captured=(), **options):
+    """A compiled function of a Trace, or of its text: of one argument for each i[k], which returns the results one after the
+    other. `captured`: a tensor for each p[k] and c[k], in the order of the text, but for the random state."""
+    return _thunder.function_from_trace(str(trace), tuple(captured), options)
+
+
+def save_program(function, path):
+    """Writes the programs that a compiled function keeps into a file, which needs neither the function nor Python to run."""
+    _thunder.save_program(function, path)
+
+
+def load_program(path, **options):
+    """The compiled function that save_program() wrote. It takes what the function took when it was called before saving;
+    options that are given come before those in the file. No code of the file's runs."""
+    return _thunder.load_program(path, options)
+
+
 def _compiled(function, who):
     if not isinstance(function, Compiled):
         raise TypeError(f"{who}: a compiled function was expected, not {type(function).__name__}")
