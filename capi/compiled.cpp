@@ -1,23 +1,12 @@
 // thunder_compile and thunder_compiled_*.
 #include <cstring>
 
-#include "capi/function.h"
+#include "capi/compiled.h"
 #include "capi/options.h"
 #include "capi/trace.h"
 
 using namespace thunder;
 using namespace thunder::capi;
-
-namespace thunder::capi {
-
-// The handle is the compiled function: a call must not pay for a second pointer, and keeps itself alive.
-struct CompiledHandle : Compiled {
-  CompiledHandle(const FunctionHandle& f, const CompileOptions* options) : Compiled(f.context, f.function, options) {}
-  std::string last_miss_text, memory_text, fusion_text, loops_text;  // as last asked for
-};
-THUNDER_COUNTED_HANDLE(thunder_compiled, CompiledHandle)
-
-}  // namespace thunder::capi
 
 namespace {
 
@@ -34,7 +23,15 @@ thunder_status* thunder_compile(thunder_function* function, const thunder_option
                                 thunder_compiled** out) noexcept {
   return handle(guarded(__func__, [&] {
     need(function, "function"), need(out, "out");
-    *out = given(make<CompiledHandle>(*core(function), usable_options(options)));
+    *out = given(make<CompiledHandle>(core(function)->context, core(function)->function, usable_options(options)));
+  }));
+}
+
+thunder_status* thunder_compiled_function(const thunder_compiled* compiled, thunder_function** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(compiled, "compiled"), need(out, "out");
+    const Compiled& c = *core(compiled);
+    *out = given(make<FunctionHandle>(c.context(), c.shared_function()));
   }));
 }
 
@@ -94,7 +91,8 @@ thunder_status* thunder_compiled_statistics(const thunder_compiled* compiled, th
     check(filled->size >= sizeof filled->size, "the size of the structure is not set");
     const CallStatistics s = core(compiled)->statistics();
     const thunder_statistics ours{filled->size, s.calls,        s.hits,       s.misses,    s.entries,
-                                  s.trace_ns,   s.transform_ns, s.compile_ns, s.peak_bytes};
+                                  s.trace_ns,   s.transform_ns, s.compile_ns, s.peak_bytes,
+                                  s.eager_calls};
     std::memcpy(filled, &ours, std::min(filled->size, sizeof ours));
   }));
 }
@@ -106,10 +104,12 @@ size_t thunder_compiled_trace_count(const thunder_compiled* compiled) noexcept {
 thunder_status* thunder_compiled_trace(const thunder_compiled* compiled, size_t stage, thunder_trace** out) noexcept {
   return handle(guarded(__func__, [&] {
     need(compiled, "compiled"), need(out, "out");
-    auto traces = core(compiled)->traces();
-    check(!traces.empty(), "nothing is compiled before the first call");
-    check(stage < traces.size(), "there is no stage ", stage, ", there are ", traces.size());
-    *out = given(make<TraceHandle>(core(compiled)->context(), std::move(traces[stage])));
+    const auto program = core(compiled)->latest();
+    check(program != nullptr, "nothing is compiled before the first call");
+    check(stage < program->traces.size(), "there is no stage ", stage, ", there are ", program->traces.size());
+    std::vector<Ref<Tensor>> captured;
+    for (const Binding& b : program->bindings) captured.push_back(b.captured);
+    *out = given(make<TraceHandle>(core(compiled)->context(), program->traces[stage], std::move(captured)));
   }));
 }
 

@@ -1,10 +1,30 @@
 // thunder_trace_*: one stage of a program as text, and back.
 #include "capi/trace.h"
 
+#include "capi/function.h"
 #include "tracer/reader.h"
+#include "tracer/replay.h"
 
 using namespace thunder;
 using namespace thunder::capi;
+
+namespace {
+
+// By input of the trace: the leaves of `given`, one for each tensor that the trace captured, in the order of its header.
+std::vector<Ref<Tensor>> captured_of(const Trace& trace, const Values& given) {
+  std::vector<Ref<Tensor>> captured(trace.inputs.size());
+  const auto random = random_input(trace);
+  size_t leaf = 0;
+  for (size_t i = 0; i < captured.size(); i++) {
+    if (trace.inputs[i].source == Source::argument || random == i) continue;
+    if (leaf < given.size()) captured[i] = given[leaf].tensor;
+    leaf++;
+  }
+  check(leaf == given.size(), "the trace captured ", leaf, " tensors, ", given.size(), " are given");
+  return captured;
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -23,6 +43,17 @@ thunder_status* thunder_trace_parse(thunder_context* context, const char* text, 
     Ref<Context> owner(core(context));
     auto trace = read_trace({text, bytes}, owner->registry());
     *out = given(make<TraceHandle>(std::move(owner), std::move(trace)));
+  }));
+}
+
+thunder_status* thunder_function_from_trace(thunder_trace* trace, const thunder_values* captured,
+                                            thunder_function** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(trace, "trace"), need(out, "out");
+    const TraceHandle& t = *core(trace);
+    std::vector<Ref<Tensor>> tensors = captured ? captured_of(t.trace, usable(core(captured), "captured")) : t.captured;
+    tensors.resize(t.trace.inputs.size());
+    *out = given(make<FunctionHandle>(t.context, function_of_trace(t.trace, std::move(tensors))));
   }));
 }
 

@@ -33,6 +33,24 @@ end
 if failed then os.exit(1, true) end
 )lua";
 
+constexpr const char* kRunProgram = R"lua(
+local th = require "thunder"
+local words = { ... }
+local f = th.load_program(table.remove(words, 1))
+local arguments = {}
+for i, word in ipairs(words) do
+  if word:find "%.npy$" then arguments[i] = th.data.npy(word)
+  else arguments[i] = math.tointeger(word) or tonumber(word) or word end
+end
+print(f(table.unpack(arguments, 1, #words)))
+)lua";
+
+bool is_program(const char* file) {
+  const size_t bytes = std::strlen(file);
+  constexpr const char* kEnding = ".thunder";
+  return bytes > std::strlen(kEnding) && !std::strcmp(file + bytes - std::strlen(kEnding), kEnding);
+}
+
 struct Script {
   const char* file;  // or null:
   const char* text;
@@ -82,6 +100,7 @@ int run(Script script) {
 
 int run_script(int argc, char** argv) {
   if (argc < 1) return 2;
+  if (is_program(argv[0])) return run({nullptr, kRunProgram, argc, argv});
   return run({argv[0], nullptr, argc - 1, argv + 1});
 }
 int read_and_run(int argc, char** argv) { return run({nullptr, kReadAndRun, argc, argv}); }

@@ -202,6 +202,11 @@ THUNDER_CHECK thunder_status *thunder_context_describe(thunder_context *context,
  * to be used instead when PyTorch has the name, all of the names when they are few, else "". */
 THUNDER_CHECK thunder_status *thunder_suggest(const char *name, const char *const *names, size_t n_names,
     thunder_values *out) THUNDER_NOEXCEPT;
+/* What calls of compiled functions do, by PyTorch's names: "default"; "force_eager": run op by op; "eager_on_recompile": the
+ * same where no program fits; "fail_on_recompile": fail there (THUNDER_FAILED_PRECONDITION); "eager_then_compile": only the first
+ * such call of a function runs op by op. */
+THUNDER_CHECK thunder_status *thunder_context_set_stance(thunder_context *context, const char *stance) THUNDER_NOEXCEPT;
+const char *thunder_context_stance(const thunder_context *context) THUNDER_NOEXCEPT;
 /* Loads a shared library written against thunder/plugin.h, and keeps it for ever. Code of the plugin runs. */
 THUNDER_CHECK thunder_status *thunder_context_load_plugin(thunder_context *context, const char *path) THUNDER_NOEXCEPT;
 /* Runs a Lua file whose `require "thunder"` is this context: it may load plugins, seed, read files. Executors, ops and
@@ -424,6 +429,7 @@ typedef struct thunder_statistics { /* filled up to `size`, which the caller set
     uint64_t entries;                              /* programs in the cache now */
     uint64_t trace_ns, transform_ns, compile_ns;   /* total nanoseconds spent: recording, in passes, in executors */
     uint64_t peak_arena_bytes;                     /* the largest intermediate memory of one call */
+    uint64_t eager_calls;                          /* that ran op by op: no calls, hits or misses */
 } thunder_statistics;
 THUNDER_CHECK thunder_status *thunder_compiled_statistics(const thunder_compiled *compiled,
     thunder_statistics *filled) THUNDER_NOEXCEPT;
@@ -440,7 +446,27 @@ const char *thunder_trace_text(const thunder_trace *trace) THUNDER_NOEXCEPT;    
 /* Reads the text form back; runs no code. The error names line and column. */
 THUNDER_CHECK thunder_status *thunder_trace_parse(thunder_context *context, const char *text, size_t bytes,
     thunder_trace **out) THUNDER_NOEXCEPT;
+/* A function like any other: of one leaf for each i[k] of the trace, which returns its results one after the other, to be
+ * called, compiled and differentiated. `captured`: a tensor for each p[k] and c[k], in the order of the text; NULL: those of
+ * the function that was compiled. The random state is the context's. Inputs must have the types of the trace, where a
+ * symbol stands for any size. */
+THUNDER_CHECK thunder_status *thunder_function_from_trace(thunder_trace *trace, const thunder_values *captured_or_null,
+    thunder_function **out) THUNDER_NOEXCEPT;
 void thunder_trace_release(thunder_trace *trace) THUNDER_NOEXCEPT;
+
+/* ==== programs in files [S] ==== */
+
+/* Writes the programs that `compiled` keeps, which calls or preparations made: traces, options, the structure of arguments and
+ * results, and the tensors that were captured. The layout is that of safetensors: docs/programs.md. */
+THUNDER_CHECK thunder_status *thunder_program_save(thunder_compiled *compiled, const char *path) THUNDER_NOEXCEPT;
+/* Needs nothing but the library and the ops that were used; runs no code of the file's. A call must be like one of those that
+ * were made before saving. Options that are given come before those in the file. THUNDER_DATA_LOST: the file is damaged, or no
+ * program; THUNDER_UNIMPLEMENTED: it is of a later version. */
+THUNDER_CHECK thunder_status *thunder_program_load(thunder_context *context, const char *path,
+    const thunder_options *options_or_null, thunder_compiled **out) THUNDER_NOEXCEPT;
+/* What it compiles: to be applied in a scope, or differentiated. */
+THUNDER_CHECK thunder_status *thunder_compiled_function(const thunder_compiled *compiled,
+    thunder_function **out) THUNDER_NOEXCEPT;
 
 /* ==== options [X]: setters stick; who takes the options reports the first unknown name, with the nearest one ==== */
 

@@ -1,9 +1,9 @@
-/* Compiled functions: a Lua function, its compiled form and the values that its calls reuse. */
+/* Compiled functions: a Lua function, a trace or a program from a file, its compiled form and the values that its calls reuse. */
 #include <string.h>
 
 #include "lua/layer.h"
 
-/* Uservalues: 1 the Lua function or module, 2 and 3 the boxes of `in` and `out`. */
+/* Uservalues: 1 the Lua function, or the name of what is none, 2 and 3 the boxes of `in` and `out`. */
 typedef struct compiled {
     thunder_function *function;
     thunder_compiled *compiled;
@@ -36,27 +36,71 @@ static const char *function_name(lua_State *L, int index)
     return lua_pushfstring(L, "%s:%d", about.short_src, about.linedefined);
 }
 
+/* Pushes one that is still empty, of the Lua value at `of`. */
+static compiled *compiled_push(lua_State *L, int of)
+{
+    compiled *self = lua_newuserdatauv(L, sizeof *self, 3);
+    memset(self, 0, sizeof *self);
+    luaL_setmetatable(L, box_name(BOX_COMPILED));
+    const int index = lua_gettop(L);
+    lua_pushvalue(L, of);
+    lua_setiuservalue(L, index, 1);
+    self->in = values_box(L);
+    lua_setiuservalue(L, index, 2);
+    self->out = values_box(L);
+    lua_setiuservalue(L, index, 3);
+    return self;
+}
+
 /* core.compile(f, options or nil) */
 static int core_compile(lua_State *L)
 {
     layer *state = layer_of(L);
     if (!lua_isfunction(L, 1)) return refuse(L, "compile: a function was expected, got %s", type_text(L, 1));
     thunder_options *options = options_check(L, 2);
-    compiled *self = lua_newuserdatauv(L, sizeof *self, 3);
-    memset(self, 0, sizeof *self);
-    luaL_setmetatable(L, box_name(BOX_COMPILED));
+    compiled *self = compiled_push(L, 1);
     const int index = lua_gettop(L);
-    lua_pushvalue(L, 1);
-    lua_setiuservalue(L, index, 1);
-    self->in = values_box(L);
-    lua_setiuservalue(L, index, 2);
-    self->out = values_box(L);
-    lua_setiuservalue(L, index, 3);
     check_status(L, thunder_function_create(state->context, function_name(L, 1), callback_run,
                                             callback_create(L, index), callback_destroy, &self->function));
     check_status(L, thunder_compile(self->function, options, &self->compiled));
     lua_settop(L, index);
     return 1;
+}
+
+/* core.compile_trace(trace, list of captured tensors or nil, options or nil) */
+static int core_compile_trace(lua_State *L)
+{
+    thunder_trace *trace = box_check(L, 1, BOX_TRACE);
+    thunder_options *options = options_check(L, 3);
+    thunder_values *captured = NULL;
+    if (!lua_isnoneornil(L, 2)) {
+        captured = values_box(L);
+        const char *wrong = values_add(L, 2, captured);
+        if (wrong) return refuse(L, "function_from_trace: %s", wrong);
+    }
+    lua_pushfstring(L, "the trace after %s", thunder_trace_name(trace));
+    compiled *self = compiled_push(L, lua_gettop(L));
+    check_status(L, thunder_function_from_trace(trace, captured, &self->function));
+    check_status(L, thunder_compile(self->function, options, &self->compiled));
+    return 1;
+}
+
+/* core.load_program(path, options or nil) */
+static int core_load_program(lua_State *L)
+{
+    const char *path = luaL_checkstring(L, 1);
+    thunder_options *options = options_check(L, 2);
+    compiled *self = compiled_push(L, 1);
+    check_status(L, thunder_program_load(layer_of(L)->context, path, options, &self->compiled));
+    check_status(L, thunder_compiled_function(self->compiled, &self->function));
+    return 1;
+}
+
+/* core.save_program(f, path) */
+static int core_save_program(lua_State *L)
+{
+    check_status(L, thunder_program_save(compiled_check(L, 1)->compiled, luaL_checkstring(L, 2)));
+    return 0;
 }
 
 /* Inside a traced function or a tape the function's own ops join what is recorded. */
@@ -155,7 +199,7 @@ static int core_stats(lua_State *L)
     } rows[] = {{"calls", s.calls},       {"hits", s.hits},
                 {"misses", s.misses},     {"entries", s.entries},
                 {"trace_ns", s.trace_ns}, {"transform_ns", s.transform_ns},
-                {"compile_ns", s.compile_ns}, {"peak_arena_bytes", s.peak_arena_bytes}};
+                {"compile_ns", s.compile_ns}, {"peak_arena_bytes", s.peak_arena_bytes}, {"eager_calls", s.eager_calls}};
     lua_createtable(L, 0, sizeof rows / sizeof rows[0]);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         lua_pushinteger(L, (lua_Integer)rows[i].value);
@@ -164,12 +208,12 @@ static int core_stats(lua_State *L)
     return 1;
 }
 
-/* core.function_place(f): "file:line" where the function begins that was compiled. */
+/* core.function_place(f): "file:line" where the function begins that was compiled, or the name of what was. */
 static int core_function_place(lua_State *L)
 {
     compiled_check(L, 1);
     lua_getiuservalue(L, 1, 1);
-    function_name(L, -1);
+    if (lua_isfunction(L, -1)) function_name(L, -1);
     return 1;
 }
 
@@ -182,6 +226,8 @@ static int core_is_compiled(lua_State *L)
 void open_compile(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"compile", core_compile},         {"last_miss", core_last_miss},
+                                         {"compile_trace", core_compile_trace},
+                                         {"load_program", core_load_program}, {"save_program", core_save_program},
                                         {"fusion_report", core_fusion_report},
                                         {"loops_report", core_loops_report},
                                          {"last_traces", core_last_traces}, {"stats", core_stats},

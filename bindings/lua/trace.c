@@ -3,6 +3,18 @@
 
 #include "lua/layer.h"
 
+/* core.parse_trace(text) */
+static int core_parse_trace(lua_State *L)
+{
+    size_t bytes;
+    const char *text = luaL_checklstring(L, 1, &bytes);
+    box *made = box_push(L, BOX_TRACE);
+    thunder_trace *trace = NULL;
+    check_status(L, thunder_trace_parse(layer_of(L)->context, text, bytes, &trace));
+    made->handle = trace;
+    return 1;
+}
+
 static int core_trace_text(lua_State *L)
 {
     lua_pushstring(L, thunder_trace_text(box_check(L, 1, BOX_TRACE)));
@@ -34,7 +46,8 @@ static int core_load_chunk(lua_State *L)
 
 void open_trace(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"trace_text", core_trace_text},
+    static const luaL_Reg functions[] = {{"parse_trace", core_parse_trace},
+                                         {"trace_text", core_trace_text},
                                          {"trace_name", core_trace_name},
                                          {"trace_milliseconds", core_trace_milliseconds},
                                          {"load_chunk", core_load_chunk},

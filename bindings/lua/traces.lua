@@ -44,3 +44,23 @@ function th.run_trace(trace, parameters, constants, inputs)
   local chunk = core.load_chunk(text, environment)
   return core.scope(true, chunk(), parameters or {}, constants or {}, inputs or {})
 end
+
+-- th.function_from_trace(trace or its text, captured, options): a compiled function of one argument for each i[k], which
+-- returns the results one after the other. `captured`: a list of tensors for p[k] and c[k], in the order of the text; a trace
+-- of last_traces() has its own.
+function th.function_from_trace(trace, captured, options)
+  if type(trace) == "string" then trace = core.parse_trace(trace) end
+  return core.compile_trace(trace, captured, options)
+end
+
+local function path_check(path, who)
+  if type(path) ~= "string" then core.refuse(("%s: a path was expected, got %s"):format(who, core.type_text(path))) end
+  return path
+end
+-- th.save_program(f, path): the programs that f keeps in a file, which needs neither f nor this script to run.
+function th.save_program(f, path)
+  if not core.is_compiled(f) then core.refuse(("save_program: a compiled function was expected, got %s"):format(core.type_text(f))) end
+  core.save_program(f, path_check(path, "save_program"))
+end
+-- th.load_program(path, options): a compiled function. It takes what f took when it was called before saving.
+function th.load_program(path, options) return core.load_program(path_check(path, "load_program"), options) end

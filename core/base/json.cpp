@@ -100,6 +100,16 @@ class Reader {
 
 }  // namespace
 
+size_t json_zero(std::string_view text) {
+  for (size_t i = 0; i < text.size(); i++) {
+    if (text[i] == '\0') return i;
+    if (text[i] != '\\') continue;
+    if (text.substr(i, 6) == "\\u0000") return i;
+    i++;  // what a backslash escapes is not itself an escape
+  }
+  return text.npos;
+}
+
 size_t json_error(std::string_view text) { return Reader(text).error(); }
 
 }  // namespace thunder

@@ -10,4 +10,7 @@ namespace thunder {
 // lies deeper than 500 others and a number of more than 60 characters are refused.
 size_t json_error(std::string_view text);
 
+// Where a text holds a zero, as a byte or escaped, or npos: a parser of C strings would end there.
+size_t json_zero(std::string_view text);
+
 }  // namespace thunder

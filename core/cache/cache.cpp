@@ -77,6 +77,11 @@ uint64_t Cache::runs() const {
   return sum;
 }
 
+std::vector<const Entry*> Cache::entries() const {
+  const List* list = list_.load(std::memory_order_acquire);
+  return list ? std::vector<const Entry*>(list->entries.rbegin(), list->entries.rend()) : std::vector<const Entry*>();
+}
+
 const Entry* Cache::latest() const {
   const List* list = list_.load(std::memory_order_acquire);
   return list ? list->entries.front() : nullptr;

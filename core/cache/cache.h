@@ -21,6 +21,13 @@ struct ResultLeaf {
   Leaf constant;
 };
 
+// What the values of a call were when its program was made: all that a file needs to know of them.
+struct EntryInputs {
+  std::string structure;
+  std::vector<Leaf> leaves;    // those that are neither tensor nor float; the others are empty
+  std::vector<Sizes> strides;  // by leaf, of tensors that are not dense
+};
+
 // A captured tensor whose value a program was made for.
 struct Frozen {
   Ref<Tensor> tensor;
@@ -31,6 +38,7 @@ struct Entry {
   Key key;
   std::vector<std::pair<size_t, double>> float_guards;  // floats that the function read as numbers
   mutable std::vector<GenerationGuard> guards;          // `seen` moves on when the facts still hold
+  EntryInputs inputs;
   std::vector<Binding> bindings;  // by input of the trace: first the leaves, then what was captured
   mutable std::vector<Frozen> frozen;  // `seen` moves on when what depends on them is computed again
   size_t leaves = 0;              // how many of them are leaves
@@ -66,6 +74,8 @@ class Cache {
   // How often its programs ran.
   uint64_t runs() const;
   const Entry* latest() const;
+  // Oldest first.
+  std::vector<const Entry*> entries() const;
 
  private:
   struct List {

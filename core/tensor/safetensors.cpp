@@ -90,12 +90,7 @@ class Loader {
     if (text.empty() || text[0] != '{') bad("its header does not begin with '{'");
     if (!valid_utf8(text)) bad("its header is not UTF-8");
     text.erase(text.find_last_not_of(' ') + 1);
-    for (size_t i = 0; i < text.size(); i++) {
-      if (text[i] == '\0') bad("a zero byte at offset ", i, " of its header");
-      if (text[i] != '\\') continue;
-      if (text.compare(i, 6, "\\u0000") == 0) bad("a zero character at offset ", i, " of its header");
-      i++;  // what a backslash escapes is not itself an escape
-    }
+    if (const size_t at = json_zero(text); at != text.npos) bad("a zero ", text[at] ? "character" : "byte", " at offset ", at, " of its header");
     // cJSON does not tell bad text from missing memory.
     if (const size_t at = json_error(text); at != text.npos) bad("its header is not JSON (at offset ", at, ")");
     Json root(cJSON_ParseWithLengthOpts(text.c_str(), text.size() + 1, nullptr, 1), cJSON_Delete);

@@ -10,7 +10,11 @@ Values* apply(Scope& scope, Function& f, const Values& in) {
   auto out = make<Values>();
   if (!scope.status()) {
     const Nesting inside(f.name());
-    if (auto failed = f.call(scope, in, *out)) scope.fail(failed);
+    try {
+      if (auto failed = f.call(scope, in, *out)) scope.fail(failed);
+    } catch (const Error& e) {
+      scope.fail(e.status());
+    }
     if (out->status()) scope.fail(out->status());
     if (!out->complete()) scope.fail(Code::invalid_argument, cat(f.name(), ": a group of its results was not closed"));
   }

@@ -18,6 +18,7 @@ class Options : public Counted<Options> {
   virtual ~Options() = default;
   void set(std::string_view name, const Any& value);
   const Leaf* find(std::string_view name) const;
+  const std::vector<std::pair<std::string, Leaf>>& all() const { return values_; }
 
   // Throws at the first name that `rows` does not know (with the nearest one) or whose value has another kind. An
   // integer stands for a float.

@@ -73,7 +73,7 @@ def main():
     broken = run(lines="th.tensor{{1}, {2, 3}}\n")
     assert re.fullmatch("tensor: the table is not rectangular.*\n", broken.stderr), broken
     expect(run("rnu"), 2, err="there is no command 'rnu'")
-    expect(run("run"), 2, err="usage: thunder run FILE.lua")
+    expect(run("run"), 2, err="usage: thunder run FILE")
     expect(run("--version"), 0, out="thunder ")
     expect(run("ops", "softma"), 0, out="softmax(tensor input, int dim")
     assert run("ops", "softmaks").stderr == "thunder: nothing has 'softmaks' in its name (did you mean 'softmax'?)\n"
@@ -104,6 +104,20 @@ def main():
     # Few epochs are no failure: what they give is said.
     few = run("run", str(digits), "--epochs", "3")
     assert few.returncode == 0 and "that is what so few epochs give; 40 reach 97 %" in few.stdout and "traceback" not in few.stderr, few
+
+    # A program that a script saved runs without the script.
+    with tempfile.TemporaryDirectory() as folder:
+        saved = script(f"""local th = require "thunder"
+local w = th.tensor {{ 2.0, 3.0 }}
+local f = th.compile(function(x, n) return x * w + n, "said" end)
+local x = th.tensor {{ 1.0, 2.0 }}
+th.data.save_npy(x, "{folder}/x.npy")
+f(x, 10)
+th.save_program(f, "{folder}/f.thunder")""")
+        assert saved.returncode == 0, saved
+        expect(run("run", f"{folder}/f.thunder", f"{folder}/x.npy", "10"), 0, out="{12., 16.}\tsaid")
+        expect(run("run", f"{folder}/f.thunder", f"{folder}/x.npy", "11"), 1, err="input 1 is 11, it was made for 10")
+        expect(run("run", f"{folder}/x.thunder"), 1, err="x.thunder")
 
     help_text = run("--help").stdout
     # The script that the help shows is one that runs.

@@ -35,6 +35,10 @@ class Documents(unittest.TestCase):
         self.assertGreaterEqual(count, 4)
         self.assertIn("return", printed)
 
+    def test_the_page_on_programs_runs(self):
+        count, printed = run_blocks("docs/programs.md")
+        self.assertEqual((count, printed), (1, "True\n"))
+
     def test_the_page_for_users_of_pytorch_runs(self):
         count, printed = run_blocks("docs/from-pytorch.md")
         self.assertGreaterEqual(count, 10)

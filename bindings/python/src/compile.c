@@ -1,4 +1,5 @@
-/* Compiled functions: a Python callable, its compiled form and the values that its calls reuse. */
+/* Compiled functions: a Python callable, a trace or a program from a file, its compiled form and the values that its calls
+ * reuse. */
 #include "layer.h"
 
 typedef struct Compiled {
@@ -100,6 +101,31 @@ static PyObject *compiled_new(PyTypeObject *type, PyObject *args, PyObject *name
     return NULL;
 }
 
+PyObject *compiled_wrap(PyObject *name, thunder_function *function, thunder_compiled *compiled)
+{
+    Compiled *self = (Compiled *)compiled_type->tp_alloc(compiled_type, 0);
+    if (!self) {
+        thunder_compiled_release(compiled);
+        thunder_function_release(function);
+        return NULL;
+    }
+    self->call = compiled_call;
+    self->function = Py_NewRef(name);
+    self->options = Py_NewRef(Py_None);
+    self->handle = function;
+    self->compiled = compiled;
+    self->in = values_new();
+    self->out = self->in ? values_new() : NULL;
+    if (self->out) return (PyObject *)self;
+    Py_DECREF(self);
+    return NULL;
+}
+
+thunder_compiled *compiled_test(PyObject *object)
+{
+    return PyObject_TypeCheck(object, compiled_type) ? ((Compiled *)object)->compiled : NULL;
+}
+
 static int compiled_traverse(PyObject *object, visitproc visit, void *arg)
 {
     Compiled *self = (Compiled *)object;
@@ -186,10 +212,11 @@ static PyObject *statistics(PyObject *object, PyObject *unused)
     (void)unused;
     thunder_statistics s = {.size = sizeof s};
     if (check_status(thunder_compiled_statistics(((Compiled *)object)->compiled, &s))) return NULL;
-    return Py_BuildValue("{sK sK sK sK sK sK sK sK}", "calls", (unsigned long long)s.calls, "hits", (unsigned long long)s.hits,
+    return Py_BuildValue("{sK sK sK sK sK sK sK sK sK}", "calls", (unsigned long long)s.calls, "hits", (unsigned long long)s.hits,
                          "misses", (unsigned long long)s.misses, "entries", (unsigned long long)s.entries, "trace_ns",
                          (unsigned long long)s.trace_ns, "transform_ns", (unsigned long long)s.transform_ns, "compile_ns",
-                         (unsigned long long)s.compile_ns, "peak_arena_bytes", (unsigned long long)s.peak_arena_bytes);
+                         (unsigned long long)s.compile_ns, "peak_arena_bytes", (unsigned long long)s.peak_arena_bytes, "eager_calls",
+                         (unsigned long long)s.eager_calls);
 }
 
 /* traces(): (pass, milliseconds, text) of each stage of the program compiled last. */

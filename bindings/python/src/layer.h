@@ -139,6 +139,11 @@ thunder_status *callback_run(thunder_scope *scope, const thunder_values *in, thu
 thunder_status *callback_enter(const callback *self, thunder_scope *scope_or_null, int (*body)(PyObject *function, void *frame),
                                void *frame);
 
+/* ---- compiled functions ---- */
+/* Of what is no Python callable; takes both handles over, also when it fails. */
+PyObject *compiled_wrap(PyObject *name, thunder_function *function, thunder_compiled *compiled);
+thunder_compiled *compiled_test(PyObject *object); /* NULL: it is none */
+
 /* ---- options and arguments ---- */
 thunder_options *options_from(PyObject *dict_or_none); /* NULL without an exception: none were given */
 
@@ -151,6 +156,7 @@ int open_op(PyObject *module);
 int open_scope(PyObject *module);
 int open_values(PyObject *module);
 int open_compile(PyObject *module);
+int open_program(PyObject *module);
 int open_module(PyObject *module);
 int open_optimizer(PyObject *module);
 int open_data(PyObject *module);

@@ -128,6 +128,23 @@ def trace(function):
     return _traceback.covered(traced)
 
 
+def function_from_trace(trace, captured=(), **options):
+    """A compiled function of a Trace, or of its text: of one argument for each i[k], which returns the results one after the
+    other. `captured`: a tensor for each p[k] and c[k], in the order of the text, but for the random state."""
+    return _thunder.function_from_trace(str(trace), tuple(captured), options)
+
+
+def save_program(function, path):
+    """Writes the programs that a compiled function keeps into a file, which needs neither the function nor Python to run."""
+    _thunder.save_program(function, path)
+
+
+def load_program(path, **options):
+    """The compiled function that save_program() wrote. It takes what the function took when it was called before saving;
+    options that are given come before those in the file. No code of the file's runs."""
+    return _thunder.load_program(path, options)
+
+
 def _compiled(function, who):
     if not isinstance(function, Compiled):
         raise TypeError(f"{who}: a compiled function was expected, not {type(function).__name__}")
@@ -161,6 +178,21 @@ def explain(function, what="fusion"):
 def stats(function):
     """Counts of calls and programs, and nanoseconds spent on compiling."""
     return _compiled(function, "stats").stats()
+
+
+class set_stance:
+    """What calls of compiled functions do from now on, or in a `with` block: "default"; "force_eager", run op by op;
+    "eager_on_recompile", the same where no program fits; "fail_on_recompile", fail there; "eager_then_compile", the first such
+    call of a function runs op by op."""
+
+    def __init__(self, stance):
+        self.before = _thunder.set_stance(stance)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        _thunder.set_stance(self.before)
 
 
 def compile_options():

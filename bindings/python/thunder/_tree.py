@@ -48,8 +48,11 @@ def take_apart(value):
 
 
 def put_together(tag, children):
-    if tag == MODULE:
+    if tag == MODULE and children["number"] in _modules:
         return _modules[children["number"]]
+    if tag not in _classes:  # from a program that another process saved
+        what = "a module" if tag == MODULE else f"a {tag}"
+        raise TypeError(f"this is {what} of the program that saved it; here no such value has been an argument or a result yet")
     return _classes[tag](**children)
 
 

@@ -1,0 +1,48 @@
+// Programs as a file holds them: a trace as it was written, what the values of a call were when it was made, and the tensors
+// that it captured. Together they are a function, which needs nothing of the one that was traced.
+#pragma once
+
+#include <optional>
+
+#include "jit/call.h"
+
+namespace thunder {
+
+// A leaf of a program's inputs.
+struct SavedInput {
+  static constexpr uint32_t kConstant = 0xffffffff;
+  uint32_t argument = kConstant;  // i[argument + 1] of the trace
+  Sizes strides;                  // of an argument that was strided; of a dense one none
+  std::optional<double> value;    // of an argument that the function read as a number
+  Leaf constant;                  // of anything else
+};
+
+struct SavedProgram {
+  Trace trace;
+  std::string structure;  // of the inputs
+  std::vector<SavedInput> inputs;
+  std::string result_structure;
+  std::vector<ResultLeaf> results;    // their outputs count up
+  std::vector<Ref<Tensor>> captured;  // by input of the trace; null for arguments and the random state
+};
+
+// The program of an entry. Throws where a file could not hold it.
+SavedProgram saved_program(const Entry& entry, const Context& context);
+
+// Runs the program that was made for what it is given.
+class SavedFunction : public Function {
+ public:
+  // Throws when a program does not fit together: it may come from anywhere.
+  SavedFunction(std::string name, std::vector<SavedProgram> programs);
+  Ref<Status> call(Scope& scope, const Values& in, Values& out) override;
+  const std::vector<SavedProgram>& programs() const { return programs_; }
+  // Whether the only program fits these values, which are concrete, layouts too.
+  bool fits(const Values& in) const;
+
+ private:
+  const SavedProgram& choose(Scope& scope, const Values& in) const;
+
+  const std::vector<SavedProgram> programs_;
+};
+
+}  // namespace thunder

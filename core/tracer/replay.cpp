@@ -1,0 +1,317 @@
+#include "tracer/replay.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/text.h"
+#include "ir/draws.h"
+#include "ir/symbols.h"
+#include "tracer/recorder.h"
+
+namespace thunder {
+namespace {
+
+// Calls f(prim) for the prims of a line and of what it is made of, in order. Depth is that of the ops' own definitions.
+template <class F>
+void for_each_prim(const Node& node, F&& f) {
+  if (node.body.empty()) return f(node);
+  for (const Node* inner : node.body) for_each_prim(*inner, f);
+}
+
+constexpr std::string_view kAdvance = "prims.advance_random";
+
+class Replay {
+ public:
+  Replay(Scope& scope, const Trace& trace, std::span<Tensor* const> inputs)
+      : scope_(scope), trace_(trace), tensors_(trace.store->size(), nullptr), roots_(trace.store->size(), kNoValue) {
+    if (const auto random = random_input(trace)) random_ = trace.inputs[*random].value;
+    std::vector<const TensorType*> types;
+    for (size_t i = 0; i < inputs.size(); i++) {
+      tensors_[trace.inputs[i].value] = inputs[i];
+      roots_[trace.inputs[i].value] = trace.inputs[i].value;
+      types.push_back(inputs[i] ? &inputs[i]->type() : nullptr);
+    }
+    symbols_ = symbol_values(trace, types);
+  }
+
+  std::vector<Tensor*> run() {
+    count_draws();
+    for (const Node* n : trace_.nodes) {
+      if (n->op->name() == "region")
+        for (const Node* inner : n->body) line(*inner);
+      else
+        line(*n);
+    }
+    return finish();
+  }
+
+ private:
+  void check() const {
+    if (scope_.status()) throw Error(scope_.status());
+  }
+
+  Tensor* at(ValueId v) const {
+    require(tensors_[v] != nullptr, "the trace reads the random state after the call, which no function has");
+    return tensors_[v];
+  }
+
+  // Lines of later stages may draw the same numbers again; as one line each they would draw others.
+  void count_draws() {
+    for (const Node* n : trace_.nodes)
+      for_each_prim(*n, [&](const Node& prim) {
+        if (const auto draw = own_draw(prim)) uses_[draw->ordinal]++;
+      });
+  }
+  std::optional<FirstDraw> own_draw(const Node& node) const {
+    const auto draw = first_draw(node);
+    return draw && draw->state == random_ ? draw : std::nullopt;
+  }
+  bool draws_alone(const Node& node) const {
+    bool alone = true;
+    for_each_prim(node, [&](const Node& prim) {
+      if (const auto draw = own_draw(prim)) alone &= uses_.at(draw->ordinal) == 1;
+    });
+    return alone;
+  }
+
+  void line(const Node& n) {
+    if (n.op->name() == kAdvance && n.args[0].v == random_) return;  // the scope counts the call
+    if (!n.body.empty() && own_draw(n) && !draws_alone(n)) {
+      for (const Node* inner : n.body) line(*inner);
+      return;
+    }
+    note_roots(n);
+    if (n.op->name() == "grad") return gradient(n);
+    const std::optional<Drawn> drawn = n.op->prim ? draw(n) : std::nullopt;
+    if (random_ != kNoValue) tensors_[random_] = drawn ? drawn->state : nullptr;
+    arguments(n);
+    if (drawn) args_[static_cast<size_t>(n.op->schema.find("ordinal"))] = Any::integer(drawn->ordinal);
+    std::vector<Tensor*> out(n.results.size(), nullptr);
+    scope_.invoke(n.op->name(), args_, nullptr, out.data(), out.size(), place(n.where));
+    check();
+    for (size_t i = 0; i < out.size(); i++) result(n, n.results[i], out[i]);
+  }
+
+  // What is recorded may outlive this trace, whose texts go with it. Many lines have one place.
+  const char* place(const char* where) {
+    auto* recorder = dynamic_cast<Recorder*>(&scope_.builder());
+    if (!where || !recorder) return where;
+    auto [it, fresh] = places_.try_emplace(where, nullptr);
+    if (fresh) it->second = recorder->store().text(where);
+    return it->second;
+  }
+
+  void result(const Node& n, ValueId v, Tensor* made) {
+    const TensorType& was = trace_.type(v);
+    bool same = made->type().dtype == was.dtype && made->type().rank() == was.rank();
+    for (size_t i = 0; same && i < was.rank(); i++) same = made->type().shape[i] == Dim(Dims::evaluate(was.shape[i], symbols_));
+    require(same, n.op->name(), ": the trace says that its result is ", name(was), ", for these inputs it is ", name(made->type()));
+    tensors_[v] = made;
+  }
+
+  void gradient(const Node& n) {
+    Values wrt;
+    for (ValueId v : n.args[1].value_list()) wrt.push(Ref<Tensor>(at(v)));
+    Values* gradients = scope_.grad(at(n.args[0].v), wrt);
+    check();
+    for (size_t i = 0; i < n.results.size(); i++) result(n, n.results[i], (*gradients)[i].tensor.get());
+  }
+
+  // What a view's result lies in, so that what is read late is copied before it is written.
+  void note_roots(const Node& n) {
+    for (const Node* inner : n.body) note_roots(*inner);
+    for (ValueId r : n.results)
+      if (roots_[r] == kNoValue) roots_[r] = def(n).view ? roots_[n.args[0].v] : r;
+  }
+
+  // Lists must not move while they are pointed to.
+  void arguments(const Node& n) {
+    args_.clear(), dims_.clear(), lists_.clear();
+    size_t n_dims = 0, n_values = 0;
+    for (const Arg& a : n.args) {
+      if (a.kind == ArgKind::dims) n_dims += a.count;
+      if (a.kind == ArgKind::values) n_values += a.count;
+    }
+    dims_.reserve(n_dims), lists_.reserve(n_values);
+    for (const Arg& a : n.args) args_.push_back(argument(a));
+  }
+  Any argument(const Arg& a) {
+    Any any;
+    any.kind = a.kind, any.count = a.count, any.i = a.i;
+    if (a.kind == ArgKind::value) return Any::tensor(at(a.v));
+    if (a.kind == ArgKind::dims) {
+      any.d = dims_.data() + dims_.size();
+      for (Dim d : a.dim_list()) dims_.push_back(Dims::evaluate(d, symbols_));
+    }
+    if (a.kind == ArgKind::values) {
+      any.ts = lists_.data() + lists_.size();
+      for (ValueId v : a.value_list()) lists_.push_back(at(v));
+    }
+    return any;
+  }
+
+  // A prim names what it draws from; here that is what this scope draws next, once for each ordinal.
+  struct Drawn {
+    Tensor* state;
+    int64_t ordinal;
+  };
+  std::optional<Drawn> draw(const Node& n) {
+    const auto draw = own_draw(n);
+    if (!draw) return std::nullopt;
+    auto [it, fresh] = draws_.try_emplace(draw->ordinal);
+    if (fresh) {
+      const Draw drawn = scope_.builder().draw();
+      it->second = {scope_.wrap(drawn.state.id), drawn.ordinal};
+    }
+    return it->second;
+  }
+
+  Tensor* copied(ValueId v) {
+    const Any x = Any::tensor(at(v));
+    Tensor* copy = scope_.invoke("clone", {&x, 1}, nullptr, nullptr, 0, nullptr);
+    check();
+    return copy;
+  }
+
+  std::vector<Tensor*> finish() {
+    std::unordered_set<ValueId> written;
+    for (const Write& w : trace_.writes)
+      if (trace_.inputs[w.input].value != random_) written.insert(trace_.inputs[w.input].value);
+    const auto safe = [&](ValueId v) { return written.count(roots_[v]) ? copied(v) : at(v); };
+    std::vector<Tensor*> outputs;
+    for (ValueId v : trace_.outputs) outputs.push_back(safe(v));
+    std::vector<std::pair<Tensor*, Tensor*>> writes;
+    for (const Write& w : trace_.writes)
+      if (trace_.inputs[w.input].value != random_) writes.emplace_back(at(trace_.inputs[w.input].value), safe(w.value));
+    for (auto& [to, value] : writes) scope_.formulas([&] { scope_.write(to, scope_.enter(value)); });
+    check();
+    return outputs;
+  }
+
+  Scope& scope_;
+  const Trace& trace_;
+  std::vector<Tensor*> tensors_;  // by value of the trace
+  std::vector<ValueId> roots_;
+  std::vector<int64_t> symbols_;
+  ValueId random_ = kNoValue;
+  std::map<int64_t, int> uses_;  // prims that draw it, by ordinal
+  std::map<int64_t, Drawn> draws_;
+  std::unordered_map<const char*, const char*> places_;
+  std::vector<Any> args_;
+  std::vector<int64_t> dims_;
+  std::vector<Tensor*> lists_;
+};
+
+class TraceFunction : public Function {
+ public:
+  TraceFunction(Trace trace, std::vector<Ref<Tensor>> captured)
+      : Function(trace.function), trace_(std::move(trace)), captured_(std::move(captured)), random_(random_input(trace_)) {
+    for (size_t i = 0; i < trace_.inputs.size(); i++) {
+      const Input& input = trace_.inputs[i];
+      if (input.source == Source::argument) leaves_ = std::max<size_t>(leaves_, input.index + 1);
+      else if (random_ != i) check_captured(i);
+    }
+    require_bound_symbols(trace_);
+  }
+
+  Ref<Status> call(Scope& scope, const Values& in, Values& out) override {
+    require(in.size() == leaves_, name(), ": the trace has ", leaves_, " arguments, ", in.size(), " were given");
+    std::vector<Tensor*> inputs;
+    for (size_t i = 0; i < trace_.inputs.size(); i++) inputs.push_back(tensor_of(scope, in, i));
+    for (Tensor* t : replay(scope, trace_, inputs)) out.push(Ref<Tensor>(t));
+    return {};
+  }
+
+ private:
+  std::string place(size_t i) const {
+    const Input& in = trace_.inputs[i];
+    return cat("ipc"[static_cast<size_t>(in.source)], "[", in.index + 1, "]", in.name.empty() ? "" : " ", in.name);
+  }
+  void check_captured(size_t i) const {
+    const Ref<Tensor>& t = captured_[i];
+    const TensorType& type = trace_.type(trace_.inputs[i].value);
+    require(t != nullptr, name(), ": no tensor is given for ", place(i), ", which is ", thunder::name(type));
+    require(t->concrete() && t->type() == type, name(), ": ", place(i), " is ", thunder::name(type), ", the tensor given for it is ",
+            thunder::name(t->type()));
+  }
+
+  Tensor* tensor_of(Scope& scope, const Values& in, size_t i) const {
+    const Input& input = trace_.inputs[i];
+    if (input.source == Source::argument) {
+      Tensor* t = in.tensor(input.index);
+      if (t->kind() == Tensor::Kind::failed) throw Error(t->failure());
+      return t;
+    }
+    if (random_ == i) return nullptr;
+    return input.source == Source::parameter ? scope.parameter(captured_[i].get(), input.name) : captured_[i].get();
+  }
+
+  const Trace trace_;
+  const std::vector<Ref<Tensor>> captured_;
+  const std::optional<size_t> random_;
+  size_t leaves_ = 0;
+};
+
+}  // namespace
+
+std::optional<size_t> random_input(const Trace& trace) {
+  for (size_t i = 0; i < trace.inputs.size(); i++) {
+    const Input& in = trace.inputs[i];
+    if (in.source != Source::constant) continue;
+    bool found = false;
+    const auto look = [&](const Node& prim) {
+      const auto draw = first_draw(prim);
+      found |= draw && draw->state == in.value;
+      found |= prim.op->name() == kAdvance && prim.args[0].v == in.value;
+    };
+    for (const Node* n : trace.nodes) for_each_prim(*n, look);
+    if (found) return i;
+  }
+  return std::nullopt;
+}
+
+std::vector<int64_t> symbol_values(const Trace& trace, std::span<const TensorType* const> types) {
+  std::vector<int64_t> symbols(trace.store->dims().symbols(), 0);
+  const auto input_name = [&](size_t i) {
+    const Input& in = trace.inputs[i];
+    return in.name.empty() ? cat("input ", i) : cat("input '", in.name, "'");
+  };
+  const auto refuse = [&](size_t i) {
+    fail(Code::invalid_argument, trace.function, ": ", input_name(i), " is ", name(*types[i]), ", the trace was made for ",
+         name(trace.type(trace.inputs[i].value)));
+  };
+  for (size_t i = 0; i < types.size(); i++) {
+    const TensorType& was = trace.type(trace.inputs[i].value);
+    if (!types[i]) continue;
+    if (types[i]->dtype != was.dtype || types[i]->rank() != was.rank() || types[i]->device != was.device || types[i]->weak != was.weak) refuse(i);
+    for (size_t k = 0; k < was.rank(); k++)
+      if (!was.shape[k].constant() && was.shape[k].expr()->op == DimOp::symbol)
+        symbols[static_cast<size_t>(was.shape[k].expr()->a.value())] = hint(types[i]->shape[k]);
+  }
+  for (size_t i = 0; i < types.size(); i++) {
+    if (!types[i]) continue;
+    const TensorType& was = trace.type(trace.inputs[i].value);
+    for (size_t k = 0; k < was.rank(); k++)
+      if (Dims::evaluate(was.shape[k], symbols) != hint(types[i]->shape[k])) refuse(i);
+  }
+  return symbols;
+}
+
+void require_bound_symbols(const Trace& trace) {
+  std::unordered_set<int64_t> bound;
+  for (const Input& in : trace.inputs)
+    for (Dim d : trace.type(in.value).shape)
+      if (in.source == Source::argument && !d.constant() && d.expr()->op == DimOp::symbol) bound.insert(d.expr()->a.value());
+  for (const Symbol& s : used_symbols(trace))
+    require(bound.count(s.number), trace.function, ": s", s.number, " is the size of no argument, so that no call says what it is");
+}
+
+std::vector<Tensor*> replay(Scope& scope, const Trace& trace, std::span<Tensor* const> inputs) { return Replay(scope, trace, inputs).run(); }
+
+Ref<Function> function_of_trace(Trace trace, std::vector<Ref<Tensor>> captured) {
+  return Ref<Function>::adopt(new TraceFunction(std::move(trace), std::move(captured)));
+}
+
+}  // namespace thunder

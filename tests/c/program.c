@@ -1,0 +1,93 @@
+/* Traces as functions, and programs in files, without anything but the library. */
+#include "test.h"
+
+static thunder_tensor *weight;
+
+static thunder_status *body(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)
+{
+    (void)user;
+    thunder_values_push_tensor(out, th_softmax(s, th_matmul(s, thunder_values_tensor(in, 0), weight), -1));
+    return NULL;
+}
+
+static void call(thunder_compiled *c, thunder_tensor *x, float *y)
+{
+    thunder_tensor *out = NULL;
+    OK(thunder_compiled_call_tensors(c, &x, 1, &out, 1));
+    OK(thunder_tensor_read(out, y, 6 * sizeof *y));
+    thunder_tensor_release(out);
+}
+
+/* The first stage as a function, with the tensor that was captured or another one, and its gradient. */
+static void from_trace(thunder_context *context, thunder_compiled *c, thunder_tensor *x, const float *wanted)
+{
+    thunder_trace *trace = NULL;
+    thunder_function *f = NULL, *g = NULL;
+    thunder_compiled *again = NULL;
+    thunder_values *captured = NULL;
+    float y[6];
+    OK(thunder_compiled_trace(c, 0, &trace));
+    OK(thunder_values_create(context, &captured));
+    REFUSED(thunder_function_from_trace(trace, captured, &f), THUNDER_INVALID_ARGUMENT, "captured 1 tensors, 0 are given");
+    thunder_values_push_tensor(captured, weight);
+    for (int given = 0; given < 2; given++) {
+        OK(thunder_function_from_trace(trace, given ? captured : NULL, &f));
+        OK(thunder_compile(f, NULL, &again));
+        call(again, x, y);
+        CHECK(!memcmp(y, wanted, sizeof y));
+        OK(thunder_function_value_and_grad(f, NULL, NULL, &g));
+        thunder_function_release(g);
+        thunder_compiled_release(again);
+        thunder_function_release(f);
+    }
+    thunder_values_release(captured);
+    thunder_trace_release(trace);
+}
+
+/* In a context of its own. */
+static void load(const char *path, size_t rank, const int64_t *shape, const float *data, const float *wanted)
+{
+    thunder_context *context = NULL;
+    thunder_compiled *c = NULL;
+    thunder_function *f = NULL;
+    float y[6];
+    OK(thunder_context_create(NULL, &context));
+    thunder_tensor *x = test_f32(context, rank, shape, data);
+    OK(thunder_program_load(context, path, NULL, &c));
+    OK(thunder_compiled_function(c, &f));
+    call(c, x, y);
+    CHECK(!memcmp(y, wanted, sizeof y));
+    thunder_tensor_release(x);
+    thunder_compiled_release(c);
+    thunder_function_release(f);
+    thunder_context_release(context);
+}
+
+int main(void)
+{
+    const int64_t shape[] = { 2, 3 }, square[] = { 3, 3 };
+    const float data[] = { 1, 2, 3, 4, 5, 6 }, w[] = { .5f, -1, 2, 0, .25f, 1, -2, 1, .125f };
+    float wanted[6];
+    const char *path = "program_test.thunder";
+    thunder_context *context = NULL;
+    thunder_function *f = NULL;
+    thunder_compiled *c = NULL;
+    OK(thunder_context_create(NULL, &context));
+    weight = test_f32(context, 2, square, w);
+    thunder_tensor *x = test_f32(context, 2, shape, data);
+    OK(thunder_function_create(context, "body", body, NULL, NULL, &f));
+    OK(thunder_compile(f, NULL, &c));
+    REFUSED(thunder_program_save(c, "f.thunder"), THUNDER_INVALID_ARGUMENT, "nothing is compiled that could be saved");
+    call(c, x, wanted);
+    from_trace(context, c, x, wanted);
+    OK(thunder_program_save(c, path));
+    thunder_tensor_release(x);
+    thunder_tensor_release(weight);
+    thunder_compiled_release(c);
+    thunder_function_release(f);
+    thunder_context_release(context);
+    load(path, 2, shape, data, wanted);
+    REFUSED(thunder_program_load(NULL, path, NULL, &c), THUNDER_INVALID_ARGUMENT, "context is NULL");
+    CHECK(remove(path) == 0);
+    return 0;
+}

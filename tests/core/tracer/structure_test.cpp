@@ -1,0 +1,38 @@
+// Structures of values as text from outside.
+#include "tracer/structure.h"
+
+#include <gtest/gtest.h>
+
+#include "tracer/values.h"
+
+namespace thunder {
+namespace {
+
+TEST(Structure, counts_the_leaves_that_values_with_it_would_have) {
+  Values v;
+  v.push(Any::integer(1));
+  v.open(true, "pkg.Type");
+  v.key("b\"\\"), v.push(Any::integer(1));
+  v.key("a"), v.open(false, ""), v.close();
+  v.key("c"), v.open(false, "tuple"), v.push(Any{}), v.push(Any{}), v.close();
+  v.close();
+  v.open(false, ""), v.close();
+  EXPECT_EQ(structure_leaves(v.structure()), v.size()) << v.structure();
+  EXPECT_EQ(structure_leaves(""), 0u);
+  EXPECT_EQ(structure_leaves("*"), 1u);
+}
+
+TEST(Structure, refuses_what_no_values_have) {
+  for (const char* text : {",", "*,", ",*", "**", "[", "]", "[]]", "[*", "[,]", "[*,]", "{*}", "{\"a\"}", "{\"a\":}", "{\"a:*}", "{\"a\":*,}",
+                           "{\"b\":*,\"a\":*}", "{\"a\":*,\"a\":*}", "[*}", "{\"a\":*]", "tag", "tag*", "[*]*", "{\"\\n\":*}", "\"a\":*", "[\"a\":*]"})
+    EXPECT_EQ(structure_leaves(text), std::nullopt) << text;
+}
+
+TEST(Structure, is_no_deeper_than_who_walks_it_can_bear) {
+  const auto nested = [](size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
+  EXPECT_EQ(structure_leaves(nested(kDeepestStructure)), 0u);
+  EXPECT_EQ(structure_leaves(nested(kDeepestStructure + 1)), std::nullopt);
+}
+
+}  // namespace
+}  // namespace thunder

@@ -1,0 +1,48 @@
+-- Programs: functions of traces, and compiled functions in files.
+local th = require "thunder"
+local expect = require "support.expect"
+
+local w = th.tensor { { 1.0, 2.0 }, { 3.0, 4.0 } }
+local f = th.compile(function(x) return th.softmax(x:matmul(w), -1) end)
+local x = th.tensor { { 0.5, -1.0 } }
+local y = f(x)
+
+-- A trace of a compiled function has the tensors that were captured; its text needs them.
+for _, trace in ipairs(th.last_traces(f)) do
+  expect.same(th.function_from_trace(trace)(x), y)
+  expect.same(th.function_from_trace(tostring(trace), { w })(x), y)
+end
+local text = tostring(th.last_traces(f)[1])
+expect.error(function() th.function_from_trace(text) end, "no tensor is given for c[1], which is f32[2, 2]")
+expect.error(function() th.function_from_trace(text, { w, w }) end, "the trace captured 1 tensors, 2 are given")
+expect.error(function() th.function_from_trace("return 7") end, "trace:1:1")
+expect.error(function() th.function_from_trace(text, { w })(th.ones(3, 2)) end, "input '0' is f32[3, 2], the trace was made for f32[1, 2]")
+
+-- It is a function like any other: differentiated, called inside another.
+local g = th.function_from_trace(text, { w })
+local direct = th.grad(function(a) return (f(a) * f(a)):sum() end)(x)
+expect.same(th.grad(function(a) return (g(a) * g(a)):sum() end)(x), direct)
+expect.same(th.compile(function(a) return g(a) * 2 end)(x), y * 2)
+assert(tostring(g):find "the trace after trace")
+
+-- In a file, with its structure and its constants.
+local path = os.tmpname()
+local rich = th.compile(function(batch, how) return { sum = batch.x * batch.scale, how = how, list = { batch.x } } end)
+rich({ x = x, scale = 2.0 }, "once")
+th.save_program(rich, path)
+local loaded = th.load_program(path)
+local out = loaded({ x = x, scale = 3.0 }, "once")
+expect.values(out.sum, { { 1.5, -3.0 } })
+expect.same(out.list[1], x)
+assert(out.how == "once")
+expect.error(function() loaded({ x = x, scale = 3.0 }, "twice") end, "input 1 is 'twice', it was made for 'once'")
+expect.error(function() th.load_program(path, { executers = "host" }) end, "executors")
+expect.error(function() th.load_program(path .. ".no") end, path .. ".no")
+expect.error(function() th.save_program(function() end, path) end, "save_program: a compiled function was expected, got a function")
+expect.error(function() th.save_program(th.compile(function(a) return a end), path) end, "nothing is compiled that could be saved")
+os.remove(path)
+
+-- What docs/programs.md shows runs as it stands.
+local printed, count = require("support.page").run "../docs/programs.md"
+assert(count == 2, count)
+assert(printed:find "0.5" and printed:find "true", printed)
