@@ -43,7 +43,7 @@ struct Arguments : Battery {
   template <class F>
   void each(const F& check) {
     const auto others = other_kinds();
-    for (auto& op : context->registry().all()) {
+    for (auto& op : ops()) {
       if (op->has(kHidden)) continue;
       const auto cases = accepted_cases(*op);
       if (cases.empty()) continue;
