@@ -86,6 +86,7 @@ void describe_schema(const Schema& schema, cJSON* o) {
   }
   const size_t results = schema.variadic() ? 0 : schema.results.size();  // 0: the arguments say how many
   if (!cJSON_AddNumberToObject(o, "results", static_cast<double>(results))) throw std::bad_alloc();
+  add_flag(o, "list", schema.lists());  // the results are a list, also where there is one
 }
 
 void describe_ops(Context& context, cJSON* array) {
@@ -99,6 +100,7 @@ void describe_ops(Context& context, cJSON* array) {
     add_flag(o, "random", op->has(kRandom));
     add_flag(o, "hidden", op->has(kHidden));  // only in traces; not for users to call
     if (!op->nondiff.empty()) add_text(o, "not_differentiable", op->nondiff);
+    if (!op->alias_of.empty()) add_text(o, "alias_of", op->alias_of);
   }
 }
 

@@ -159,6 +159,7 @@ std::string notes(const OpDef& op) {
   std::vector<std::string> notes;
   if (op.has(kInplace)) notes.push_back(cat("in place: `", op.name(), "_`"));
   if (op.has(kRandom)) notes.push_back("draws from the random state");
+  if (!op.alias_of.empty()) notes.push_back(cat("an alias of `", op.alias_of, "`"));
   if (!op.nondiff.empty()) notes.push_back("no gradient: " + op.nondiff);
   return join(notes, "; ", [](auto& n) -> const std::string& { return n; });
 }
@@ -173,10 +174,33 @@ std::string cell(std::string_view text) {
   return out;
 }
 
-void print_table(std::ostream& out, const std::vector<const OpDef*>& ops) {
+void print_table(std::ostream& out, const std::vector<const OpDef*>& ops, bool aliases) {
   out << "| signature | result | notes |\n|---|---|---|\n";
   for (const OpDef* op : ops)
-    out << "| `" << cell(op->schema.text) << "` | " << cell(op->doc) << " | " << cell(notes(*op)) << " |\n";
+    if (op->alias_of.empty() != aliases) out << "| `" << cell(op->schema.text) << "` | " << cell(op->doc) << " | " << cell(notes(*op)) << " |\n";
+}
+
+// Names of lightning-thunder's torch layer that are no ops here, and why. Those of one reason share a row.
+struct Absent {
+  std::string_view names, why;
+};
+constexpr Absent kAbsent[] = {
+    {"dim, numel, item, is_floating_point, is_complex, is_cuda, is_cpu, is_nested, type, long, cuda", "members of tensors in each language, no ops"},
+    {"tensor, getitem, setitem", "made by each language of its own values and subscripts: `tensor`, `index`, `slice`, `index_put`"},
+    {"view_as_complex, view_as_real, polar, imag", "there are no complex dtypes yet"},
+    {"uniform_philox", "the prim `prims.philox_uniform`, below every random op"},
+    {"log_softmax_backward, embedding_backward, nll_loss_backward, adaptive_avg_pool2d_backward", "gradients are those of decompositions, or hidden ops"},
+    {"_grouped_mm, scaled_mm", "there are no f8 dtypes yet, and no ragged batches"},
+    {"sym_max, sym_min", "sizes are numbers of the language while tracing"},
+    {"convolution", "conv1d, conv2d, conv3d and their transposes say which it is"},
+    {"checkpoint, autograd_function_apply, autocast_enter, autocast_exit, set_grad_enabled",
+     "gradients are values that a function asks for; what is recomputed is decided when compiling"},
+    {"all_gather, all_reduce, broadcast, reduce_scatter, wait", "programs run on one machine"},
+};
+
+void print_absent(std::ostream& out) {
+  out << "\n## Not here\n\nNames of lightning-thunder's torch layer that are no ops of this library.\n\n| names | why |\n|---|---|\n";
+  for (const Absent& row : kAbsent) out << "| " << row.names << " | " << row.why << " |\n";
 }
 
 void print_docs(std::ostream& out, const Registry& registry) {
@@ -186,10 +210,13 @@ void print_docs(std::ostream& out, const Registry& registry) {
          "order, defaults, broadcasting and promotion are PyTorch's. `tensor` takes a plain number too; `?` may be "
          "None.\n"
          "Booleans and integers promote to f32 where an op needs reals. bf16 is computed in f32 and rounded once.\n\n";
-  print_table(out, offered(registry, false));
+  print_table(out, offered(registry, false), false);
+  out << "\n## Aliases\n\nOther names that PyTorch has for the ops above.\n\n";
+  print_table(out, offered(registry, false), true);
   out << "\n## Prims\n\nWhat the ops above are made of, and what executors must run at least. They neither broadcast "
          "nor promote.\n\n";
-  print_table(out, offered(registry, true));
+  print_table(out, offered(registry, true), false);
+  print_absent(out);
 }
 
 }  // namespace

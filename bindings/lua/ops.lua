@@ -31,7 +31,7 @@ local function read_schema(schema)
     kinds[i], names[i] = part:match("^%s*([%w_%[%]]+)|?%a*%??%s+([%w_]+)")
   end
   local list = returned:match("^%((.*)%)$")
-  return names, kinds, returned == "tensor[]" and 0 or list and #split(list) or 1
+  return names, kinds, (returned == "tensor[]" or returned:find("?", 1, true)) and 0 or list and #split(list) or 1
 end
 
 core.read_schema = read_schema

@@ -107,7 +107,7 @@ def csharp(rows):
 
 # ---- Go: a method and a function for each op; what has a default follows by position or, in a Named, by name ----
 
-GO_WORDS = {"type", "func", "range", "default", "map", "select", "string"}
+GO_WORDS = {"type", "func", "range", "default", "map", "select", "string", "var"}
 GO_TYPES = {"tensor": "any", "int": "int", "float": "float64", "bool": "bool", "str": "string", "dtype": "string",
             "device": "string", "int[]": "[]int", "float[]": "[]float64", "tensor[]": "[]*Tensor"}
 

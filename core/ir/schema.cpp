@@ -164,9 +164,13 @@ Schema parse_schema(std::string_view text) {
   }
   scan.expect("->");
   if (scan.accept("(")) {
-    do schema.results.push_back(scan.kind());
-    while (scan.accept(","));
+    do {
+      schema.results.push_back(scan.kind());
+      if (scan.accept("?")) schema.optional_results++;
+      else if (schema.optional_results) scan.bad("expected '?': results that may be missing stand last");
+    } while (scan.accept(","));
     scan.expect(")");
+    if (schema.optional_results == schema.results.size()) scan.bad("the first result is always there");
   } else {
     schema.results.push_back(scan.kind());
   }

@@ -25,10 +25,13 @@ struct Schema {
   std::string name;
   std::vector<Param> params;
   std::vector<ParamKind> results;  // tensor, or one tensors
+  size_t optional_results = 0;     // how many at the end are there only if the arguments ask for them
   std::string text;                // as written
 
   int find(std::string_view param) const;  // -1: no such parameter
-  bool variadic() const { return results.size() == 1 && results[0] == ParamKind::tensors; }
+  bool lists() const { return results.size() == 1 && results[0] == ParamKind::tensors; }
+  // The arguments say how many results there are.
+  bool variadic() const { return lists() || optional_results > 0; }
 
   Schema() = default;
   // Moves keep the addresses that defaults point to; copies would not.
@@ -45,7 +48,7 @@ struct Schema {
 // Throws with the position of the first thing it does not understand.
 // Kinds: tensor tensor|number tensor[] int float bool str int[] float[] dtype device, '?' after a kind for optional;
 // defaults, of the parameter's kind: None, True, False, numbers, 'text', [] and [1, 2].
-// Results: tensor, (tensor, tensor), tensor[].
+// Results: tensor, (tensor, tensor), tensor[]; (tensor, tensor?) where a result is there only if the arguments ask for it.
 Schema parse_schema(std::string_view text);
 
 std::string_view kind_name(ParamKind);

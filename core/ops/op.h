@@ -91,6 +91,7 @@ struct OpRow {
   WriteThroughFn write_through = nullptr;
   SamplesFn samples = nullptr;
   uint32_t tags = 0;
+  std::string_view alias_of = {};  // the op of which this is another name
 };
 
 // Refuses an incomplete row while compiling.
@@ -114,6 +115,7 @@ struct OpDef : Op {
 
   std::string doc;
   std::string nondiff;
+  std::string alias_of;
   MetaFn meta = nullptr;
   KernelFn reference = nullptr;
   DecomposeFn decompose = nullptr;

@@ -13,6 +13,7 @@ OpDef::OpDef(const OpRow& row)
     : Op(parse_schema(row.schema.text)),
       doc(row.doc),
       nondiff(row.nondiff),
+      alias_of(row.alias_of),
       meta(row.meta),
       reference(row.reference),
       decompose(row.decompose),

@@ -47,7 +47,118 @@ static inline thunder_tensor *th_at_abs_(const char *where, thunder_scope *s, th
 }
 #define th_abs_(...) th_at_abs_(THUNDER_HERE, __VA_ARGS__)
 
-/* add(tensor|number input, tensor|number other, tensor|number alpha=1) -> tensor
+/* absolute(tensor input) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_absolute(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "absolute", a, 1, NULL, &r, 1, where);
+}
+#define th_absolute(...) th_at_absolute(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_absolute_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "absolute_", a, 1, NULL, &r, 1, where);
+}
+#define th_absolute_(...) th_at_absolute_(THUNDER_HERE, __VA_ARGS__)
+
+/* acos(tensor input) -> tensor
+ * The angle in [0, pi] whose cosine is the input. */
+static inline thunder_tensor *th_at_acos(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "acos", a, 1, NULL, &r, 1, where);
+}
+#define th_acos(...) th_at_acos(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_acos_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "acos_", a, 1, NULL, &r, 1, where);
+}
+#define th_acos_(...) th_at_acos_(THUNDER_HERE, __VA_ARGS__)
+
+/* acosh(tensor input) -> tensor
+ * The number whose hyperbolic cosine is the input. */
+static inline thunder_tensor *th_at_acosh(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "acosh", a, 1, NULL, &r, 1, where);
+}
+#define th_acosh(...) th_at_acosh(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_acosh_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "acosh_", a, 1, NULL, &r, 1, where);
+}
+#define th_acosh_(...) th_at_acosh_(THUNDER_HERE, __VA_ARGS__)
+
+/* adaptive_avg_pool1d(tensor input, int[] output_size) -> tensor
+ * The means of output_size nearly equal shares of each dim; -1 keeps a size. */
+static inline thunder_tensor *th_at_adaptive_avg_pool1d(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *output_size, size_t n_output_size)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(output_size, n_output_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "adaptive_avg_pool1d", a, 2, NULL, &r, 1, where);
+}
+#define th_adaptive_avg_pool1d(...) th_at_adaptive_avg_pool1d(THUNDER_HERE, __VA_ARGS__)
+
+/* adaptive_avg_pool2d(tensor input, int[] output_size) -> tensor
+ * The means of output_size nearly equal shares of each dim; -1 keeps a size. */
+static inline thunder_tensor *th_at_adaptive_avg_pool2d(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *output_size, size_t n_output_size)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(output_size, n_output_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "adaptive_avg_pool2d", a, 2, NULL, &r, 1, where);
+}
+#define th_adaptive_avg_pool2d(...) th_at_adaptive_avg_pool2d(THUNDER_HERE, __VA_ARGS__)
+
+/* adaptive_avg_pool3d(tensor input, int[] output_size) -> tensor
+ * The means of output_size nearly equal shares of each dim; -1 keeps a size. */
+static inline thunder_tensor *th_at_adaptive_avg_pool3d(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *output_size, size_t n_output_size)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(output_size, n_output_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "adaptive_avg_pool3d", a, 2, NULL, &r, 1, where);
+}
+#define th_adaptive_avg_pool3d(...) th_at_adaptive_avg_pool3d(THUNDER_HERE, __VA_ARGS__)
+
+/* adaptive_max_pool1d(tensor input, int[] output_size) -> tensor
+ * The maxima of output_size nearly equal shares of each dim; -1 keeps a size. */
+static inline thunder_tensor *th_at_adaptive_max_pool1d(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *output_size, size_t n_output_size)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(output_size, n_output_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "adaptive_max_pool1d", a, 2, NULL, &r, 1, where);
+}
+#define th_adaptive_max_pool1d(...) th_at_adaptive_max_pool1d(THUNDER_HERE, __VA_ARGS__)
+
+/* adaptive_max_pool2d(tensor input, int[] output_size) -> tensor
+ * The maxima of output_size nearly equal shares of each dim; -1 keeps a size. */
+static inline thunder_tensor *th_at_adaptive_max_pool2d(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *output_size, size_t n_output_size)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(output_size, n_output_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "adaptive_max_pool2d", a, 2, NULL, &r, 1, where);
+}
+#define th_adaptive_max_pool2d(...) th_at_adaptive_max_pool2d(THUNDER_HERE, __VA_ARGS__)
+
+/* adaptive_max_pool3d(tensor input, int[] output_size) -> tensor
+ * The maxima of output_size nearly equal shares of each dim; -1 keeps a size. */
+static inline thunder_tensor *th_at_adaptive_max_pool3d(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *output_size, size_t n_output_size)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(output_size, n_output_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "adaptive_max_pool3d", a, 2, NULL, &r, 1, where);
+}
+#define th_adaptive_max_pool3d(...) th_at_adaptive_max_pool3d(THUNDER_HERE, __VA_ARGS__)
+
+/* add(tensor input, tensor other, tensor alpha=1) -> tensor
  * input + alpha * other; promotes and broadcasts. */
 static inline thunder_tensor *th_at_add(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -78,6 +189,219 @@ static inline thunder_tensor *th_at_add_opt_(const char *where, thunder_scope *s
 }
 #define th_add_opt_(...) th_at_add_opt_(THUNDER_HERE, __VA_ARGS__)
 
+/* addbmm(tensor input, tensor batch1, tensor batch2, float beta=1, float alpha=1) -> tensor
+ * beta * input + alpha * the sum of batch1 @ batch2 over the batch. */
+static inline thunder_tensor *th_at_addbmm(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *batch1, thunder_tensor *batch2)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(batch1), thunder_any_tensor(batch2) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "addbmm", a, 3, NULL, &r, 1, where);
+}
+#define th_addbmm(...) th_at_addbmm(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_addbmm_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *batch1, thunder_tensor *batch2, double beta, double alpha)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_tensor(batch1), thunder_any_tensor(batch2), thunder_any_f64(beta), thunder_any_f64(alpha) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "addbmm", a, 5, NULL, &r, 1, where);
+}
+#define th_addbmm_opt(...) th_at_addbmm_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_addbmm_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *batch1, thunder_tensor *batch2)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(batch1), thunder_any_tensor(batch2) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "addbmm_", a, 3, NULL, &r, 1, where);
+}
+#define th_addbmm_(...) th_at_addbmm_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_addbmm_opt_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *batch1, thunder_tensor *batch2, double beta, double alpha)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_tensor(batch1), thunder_any_tensor(batch2), thunder_any_f64(beta), thunder_any_f64(alpha) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "addbmm_", a, 5, NULL, &r, 1, where);
+}
+#define th_addbmm_opt_(...) th_at_addbmm_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* addcdiv(tensor input, tensor tensor1, tensor tensor2, float value=1) -> tensor
+ * input + value * tensor1 / tensor2. */
+static inline thunder_tensor *th_at_addcdiv(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *tensor1, thunder_tensor *tensor2)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(tensor1), thunder_any_tensor(tensor2) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "addcdiv", a, 3, NULL, &r, 1, where);
+}
+#define th_addcdiv(...) th_at_addcdiv(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_addcdiv_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *tensor1, thunder_tensor *tensor2, double value)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_tensor(tensor1), thunder_any_tensor(tensor2), thunder_any_f64(value) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "addcdiv", a, 4, NULL, &r, 1, where);
+}
+#define th_addcdiv_opt(...) th_at_addcdiv_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_addcdiv_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *tensor1, thunder_tensor *tensor2)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(tensor1), thunder_any_tensor(tensor2) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "addcdiv_", a, 3, NULL, &r, 1, where);
+}
+#define th_addcdiv_(...) th_at_addcdiv_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_addcdiv_opt_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *tensor1, thunder_tensor *tensor2, double value)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_tensor(tensor1), thunder_any_tensor(tensor2), thunder_any_f64(value) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "addcdiv_", a, 4, NULL, &r, 1, where);
+}
+#define th_addcdiv_opt_(...) th_at_addcdiv_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* addcmul(tensor input, tensor tensor1, tensor tensor2, float value=1) -> tensor
+ * input + value * tensor1 * tensor2. */
+static inline thunder_tensor *th_at_addcmul(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *tensor1, thunder_tensor *tensor2)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(tensor1), thunder_any_tensor(tensor2) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "addcmul", a, 3, NULL, &r, 1, where);
+}
+#define th_addcmul(...) th_at_addcmul(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_addcmul_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *tensor1, thunder_tensor *tensor2, double value)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_tensor(tensor1), thunder_any_tensor(tensor2), thunder_any_f64(value) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "addcmul", a, 4, NULL, &r, 1, where);
+}
+#define th_addcmul_opt(...) th_at_addcmul_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_addcmul_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *tensor1, thunder_tensor *tensor2)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(tensor1), thunder_any_tensor(tensor2) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "addcmul_", a, 3, NULL, &r, 1, where);
+}
+#define th_addcmul_(...) th_at_addcmul_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_addcmul_opt_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *tensor1, thunder_tensor *tensor2, double value)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_tensor(tensor1), thunder_any_tensor(tensor2), thunder_any_f64(value) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "addcmul_", a, 4, NULL, &r, 1, where);
+}
+#define th_addcmul_opt_(...) th_at_addcmul_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* addmm(tensor input, tensor mat1, tensor mat2, float beta=1, float alpha=1) -> tensor
+ * beta * input + alpha * (mat1 @ mat2). */
+static inline thunder_tensor *th_at_addmm(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *mat1, thunder_tensor *mat2)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(mat1), thunder_any_tensor(mat2) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "addmm", a, 3, NULL, &r, 1, where);
+}
+#define th_addmm(...) th_at_addmm(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_addmm_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *mat1, thunder_tensor *mat2, double beta, double alpha)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_tensor(mat1), thunder_any_tensor(mat2), thunder_any_f64(beta), thunder_any_f64(alpha) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "addmm", a, 5, NULL, &r, 1, where);
+}
+#define th_addmm_opt(...) th_at_addmm_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_addmm_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *mat1, thunder_tensor *mat2)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(mat1), thunder_any_tensor(mat2) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "addmm_", a, 3, NULL, &r, 1, where);
+}
+#define th_addmm_(...) th_at_addmm_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_addmm_opt_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *mat1, thunder_tensor *mat2, double beta, double alpha)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_tensor(mat1), thunder_any_tensor(mat2), thunder_any_f64(beta), thunder_any_f64(alpha) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "addmm_", a, 5, NULL, &r, 1, where);
+}
+#define th_addmm_opt_(...) th_at_addmm_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* addmv(tensor input, tensor mat, tensor vec, float beta=1, float alpha=1) -> tensor
+ * beta * input + alpha * (mat @ vec). */
+static inline thunder_tensor *th_at_addmv(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *mat, thunder_tensor *vec)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(mat), thunder_any_tensor(vec) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "addmv", a, 3, NULL, &r, 1, where);
+}
+#define th_addmv(...) th_at_addmv(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_addmv_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *mat, thunder_tensor *vec, double beta, double alpha)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_tensor(mat), thunder_any_tensor(vec), thunder_any_f64(beta), thunder_any_f64(alpha) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "addmv", a, 5, NULL, &r, 1, where);
+}
+#define th_addmv_opt(...) th_at_addmv_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_addmv_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *mat, thunder_tensor *vec)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(mat), thunder_any_tensor(vec) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "addmv_", a, 3, NULL, &r, 1, where);
+}
+#define th_addmv_(...) th_at_addmv_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_addmv_opt_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *mat, thunder_tensor *vec, double beta, double alpha)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_tensor(mat), thunder_any_tensor(vec), thunder_any_f64(beta), thunder_any_f64(alpha) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "addmv_", a, 5, NULL, &r, 1, where);
+}
+#define th_addmv_opt_(...) th_at_addmv_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* addr(tensor input, tensor vec1, tensor vec2, float beta=1, float alpha=1) -> tensor
+ * beta * input + alpha * outer(vec1, vec2). */
+static inline thunder_tensor *th_at_addr(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *vec1, thunder_tensor *vec2)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(vec1), thunder_any_tensor(vec2) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "addr", a, 3, NULL, &r, 1, where);
+}
+#define th_addr(...) th_at_addr(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_addr_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *vec1, thunder_tensor *vec2, double beta, double alpha)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_tensor(vec1), thunder_any_tensor(vec2), thunder_any_f64(beta), thunder_any_f64(alpha) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "addr", a, 5, NULL, &r, 1, where);
+}
+#define th_addr_opt(...) th_at_addr_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_addr_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *vec1, thunder_tensor *vec2)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(vec1), thunder_any_tensor(vec2) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "addr_", a, 3, NULL, &r, 1, where);
+}
+#define th_addr_(...) th_at_addr_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_addr_opt_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *vec1, thunder_tensor *vec2, double beta, double alpha)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_tensor(vec1), thunder_any_tensor(vec2), thunder_any_f64(beta), thunder_any_f64(alpha) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "addr_", a, 5, NULL, &r, 1, where);
+}
+#define th_addr_opt_(...) th_at_addr_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* adjoint(tensor input) -> tensor
+ * A view with the last two dims exchanged. */
+static inline thunder_tensor *th_at_adjoint(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "adjoint", a, 1, NULL, &r, 1, where);
+}
+#define th_adjoint(...) th_at_adjoint(THUNDER_HERE, __VA_ARGS__)
+
+/* affine_grid(tensor theta, int[] size, bool align_corners=False) -> tensor
+ * Where the affine maps theta read the pixels of images of this size. */
+static inline thunder_tensor *th_at_affine_grid(const char *where, thunder_scope *s, thunder_tensor *theta, const thunder_dim *size, size_t n_size)
+{
+    const thunder_any a[2] = { thunder_any_tensor(theta), thunder_any_dims(size, n_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "affine_grid", a, 2, NULL, &r, 1, where);
+}
+#define th_affine_grid(...) th_at_affine_grid(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_affine_grid_opt(const char *where, thunder_scope *s, thunder_tensor *theta, const thunder_dim *size, size_t n_size, int32_t align_corners)
+{
+    const thunder_any a[3] = { thunder_any_tensor(theta), thunder_any_dims(size, n_size), thunder_any_bool(align_corners) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "affine_grid", a, 3, NULL, &r, 1, where);
+}
+#define th_affine_grid_opt(...) th_at_affine_grid_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* all(tensor input, int[]? dim=None, bool keepdim=False) -> tensor
  * Whether all elements over dim are nonzero. */
 static inline thunder_tensor *th_at_all(const char *where, thunder_scope *s, thunder_tensor *input)
@@ -94,6 +418,40 @@ static inline thunder_tensor *th_at_all_opt(const char *where, thunder_scope *s,
     return thunder_op_invoke(s, "all", a, 3, NULL, &r, 1, where);
 }
 #define th_all_opt(...) th_at_all_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* allclose(tensor input, tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> tensor
+ * Whether isclose holds for all elements, as a 0-d boolean. */
+static inline thunder_tensor *th_at_allclose(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "allclose", a, 2, NULL, &r, 1, where);
+}
+#define th_allclose(...) th_at_allclose(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_allclose_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other, double rtol, double atol, int32_t equal_nan)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_tensor(other), thunder_any_f64(rtol), thunder_any_f64(atol), thunder_any_bool(equal_nan) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "allclose", a, 5, NULL, &r, 1, where);
+}
+#define th_allclose_opt(...) th_at_allclose_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* alpha_dropout(tensor input, float p=0.5, bool training=True) -> tensor
+ * dropout that keeps the mean and variance of selu's results. */
+static inline thunder_tensor *th_at_alpha_dropout(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "alpha_dropout", a, 1, NULL, &r, 1, where);
+}
+#define th_alpha_dropout(...) th_at_alpha_dropout(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_alpha_dropout_opt(const char *where, thunder_scope *s, thunder_tensor *input, double p, int32_t training)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_f64(p), thunder_any_bool(training) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "alpha_dropout", a, 3, NULL, &r, 1, where);
+}
+#define th_alpha_dropout_opt(...) th_at_alpha_dropout_opt(THUNDER_HERE, __VA_ARGS__)
 
 /* amax(tensor input, int[]? dim=None, bool keepdim=False) -> tensor
  * Maximum over dim; NaN if any is. Elements that share it share its gradient. */
@@ -129,6 +487,31 @@ static inline thunder_tensor *th_at_amin_opt(const char *where, thunder_scope *s
 }
 #define th_amin_opt(...) th_at_amin_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* aminmax(tensor input, int? dim=None, bool keepdim=False) -> (tensor, tensor)
+ * The least and the greatest along dim, or of all. */
+static inline thunder_tensor *th_at_aminmax(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *results[2])
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    return thunder_op_invoke(s, "aminmax", a, 1, NULL, results, results ? 2 : 0, where);
+}
+#define th_aminmax(...) th_at_aminmax(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_aminmax_opt(const char *where, thunder_scope *s, thunder_tensor *input, const int64_t *dim, int32_t keepdim, thunder_tensor *results[2])
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), dim ? thunder_any_i64(*dim) : thunder_any_none(), thunder_any_bool(keepdim) };
+    return thunder_op_invoke(s, "aminmax", a, 3, NULL, results, results ? 2 : 0, where);
+}
+#define th_aminmax_opt(...) th_at_aminmax_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* angle(tensor input) -> tensor
+ * pi where the input is negative, else 0; NaN of NaN. */
+static inline thunder_tensor *th_at_angle(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "angle", a, 1, NULL, &r, 1, where);
+}
+#define th_angle(...) th_at_angle(THUNDER_HERE, __VA_ARGS__)
+
 /* any(tensor input, int[]? dim=None, bool keepdim=False) -> tensor
  * Whether any element over dim is nonzero. */
 static inline thunder_tensor *th_at_any(const char *where, thunder_scope *s, thunder_tensor *input)
@@ -146,7 +529,7 @@ static inline thunder_tensor *th_at_any_opt(const char *where, thunder_scope *s,
 }
 #define th_any_opt(...) th_at_any_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* arange(tensor|number start, tensor|number? end=None, tensor|number step=1, dtype? dtype=None, device? device=None) -> tensor
+/* arange(tensor start, tensor? end=None, tensor step=1, dtype? dtype=None, device? device=None) -> tensor
  * start, start + step ... up to but not including end; one number alone is the end. Integers give i64, others f32. */
 static inline thunder_tensor *th_at_arange(const char *where, thunder_scope *s, thunder_tensor *start)
 {
@@ -162,6 +545,125 @@ static inline thunder_tensor *th_at_arange_opt(const char *where, thunder_scope 
     return thunder_op_invoke(s, "arange", a, 5, NULL, &r, 1, where);
 }
 #define th_arange_opt(...) th_at_arange_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* arccos(tensor input) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_arccos(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "arccos", a, 1, NULL, &r, 1, where);
+}
+#define th_arccos(...) th_at_arccos(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_arccos_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "arccos_", a, 1, NULL, &r, 1, where);
+}
+#define th_arccos_(...) th_at_arccos_(THUNDER_HERE, __VA_ARGS__)
+
+/* arccosh(tensor input) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_arccosh(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "arccosh", a, 1, NULL, &r, 1, where);
+}
+#define th_arccosh(...) th_at_arccosh(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_arccosh_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "arccosh_", a, 1, NULL, &r, 1, where);
+}
+#define th_arccosh_(...) th_at_arccosh_(THUNDER_HERE, __VA_ARGS__)
+
+/* arcsin(tensor input) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_arcsin(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "arcsin", a, 1, NULL, &r, 1, where);
+}
+#define th_arcsin(...) th_at_arcsin(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_arcsin_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "arcsin_", a, 1, NULL, &r, 1, where);
+}
+#define th_arcsin_(...) th_at_arcsin_(THUNDER_HERE, __VA_ARGS__)
+
+/* arcsinh(tensor input) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_arcsinh(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "arcsinh", a, 1, NULL, &r, 1, where);
+}
+#define th_arcsinh(...) th_at_arcsinh(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_arcsinh_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "arcsinh_", a, 1, NULL, &r, 1, where);
+}
+#define th_arcsinh_(...) th_at_arcsinh_(THUNDER_HERE, __VA_ARGS__)
+
+/* arctan(tensor input) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_arctan(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "arctan", a, 1, NULL, &r, 1, where);
+}
+#define th_arctan(...) th_at_arctan(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_arctan_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "arctan_", a, 1, NULL, &r, 1, where);
+}
+#define th_arctan_(...) th_at_arctan_(THUNDER_HERE, __VA_ARGS__)
+
+/* arctan2(tensor input, tensor other) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_arctan2(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "arctan2", a, 2, NULL, &r, 1, where);
+}
+#define th_arctan2(...) th_at_arctan2(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_arctan2_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "arctan2_", a, 2, NULL, &r, 1, where);
+}
+#define th_arctan2_(...) th_at_arctan2_(THUNDER_HERE, __VA_ARGS__)
+
+/* arctanh(tensor input) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_arctanh(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "arctanh", a, 1, NULL, &r, 1, where);
+}
+#define th_arctanh(...) th_at_arctanh(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_arctanh_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "arctanh_", a, 1, NULL, &r, 1, where);
+}
+#define th_arctanh_(...) th_at_arctanh_(THUNDER_HERE, __VA_ARGS__)
 
 /* argmax(tensor input, int? dim=None, bool keepdim=False) -> tensor
  * Index of the first maximum along dim, or among all elements in row-major order. */
@@ -179,6 +681,237 @@ static inline thunder_tensor *th_at_argmax_opt(const char *where, thunder_scope 
     return thunder_op_invoke(s, "argmax", a, 3, NULL, &r, 1, where);
 }
 #define th_argmax_opt(...) th_at_argmax_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* argmin(tensor input, int? dim=None, bool keepdim=False) -> tensor
+ * Index of the first minimum along dim, or among all elements in row-major order. */
+static inline thunder_tensor *th_at_argmin(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "argmin", a, 1, NULL, &r, 1, where);
+}
+#define th_argmin(...) th_at_argmin(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_argmin_opt(const char *where, thunder_scope *s, thunder_tensor *input, const int64_t *dim, int32_t keepdim)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), dim ? thunder_any_i64(*dim) : thunder_any_none(), thunder_any_bool(keepdim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "argmin", a, 3, NULL, &r, 1, where);
+}
+#define th_argmin_opt(...) th_at_argmin_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* argsort(tensor input, int dim=-1, bool descending=False, bool stable=False) -> tensor
+ * Where the elements along dim are in order. */
+static inline thunder_tensor *th_at_argsort(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "argsort", a, 1, NULL, &r, 1, where);
+}
+#define th_argsort(...) th_at_argsort(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_argsort_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, int32_t descending, int32_t stable)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_i64(dim), thunder_any_bool(descending), thunder_any_bool(stable) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "argsort", a, 4, NULL, &r, 1, where);
+}
+#define th_argsort_opt(...) th_at_argsort_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* asin(tensor input) -> tensor
+ * The angle in [-pi/2, pi/2] whose sine is the input. */
+static inline thunder_tensor *th_at_asin(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "asin", a, 1, NULL, &r, 1, where);
+}
+#define th_asin(...) th_at_asin(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_asin_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "asin_", a, 1, NULL, &r, 1, where);
+}
+#define th_asin_(...) th_at_asin_(THUNDER_HERE, __VA_ARGS__)
+
+/* asinh(tensor input) -> tensor
+ * The number whose hyperbolic sine is the input. */
+static inline thunder_tensor *th_at_asinh(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "asinh", a, 1, NULL, &r, 1, where);
+}
+#define th_asinh(...) th_at_asinh(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_asinh_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "asinh_", a, 1, NULL, &r, 1, where);
+}
+#define th_asinh_(...) th_at_asinh_(THUNDER_HERE, __VA_ARGS__)
+
+/* atan(tensor input) -> tensor
+ * The angle in [-pi/2, pi/2] whose tangent is the input. */
+static inline thunder_tensor *th_at_atan(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "atan", a, 1, NULL, &r, 1, where);
+}
+#define th_atan(...) th_at_atan(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_atan_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "atan_", a, 1, NULL, &r, 1, where);
+}
+#define th_atan_(...) th_at_atan_(THUNDER_HERE, __VA_ARGS__)
+
+/* atan2(tensor input, tensor other) -> tensor
+ * The angle of the point (other, input) in [-pi, pi]. */
+static inline thunder_tensor *th_at_atan2(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "atan2", a, 2, NULL, &r, 1, where);
+}
+#define th_atan2(...) th_at_atan2(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_atan2_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "atan2_", a, 2, NULL, &r, 1, where);
+}
+#define th_atan2_(...) th_at_atan2_(THUNDER_HERE, __VA_ARGS__)
+
+/* atanh(tensor input) -> tensor
+ * The number whose hyperbolic tangent is the input. */
+static inline thunder_tensor *th_at_atanh(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "atanh", a, 1, NULL, &r, 1, where);
+}
+#define th_atanh(...) th_at_atanh(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_atanh_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "atanh_", a, 1, NULL, &r, 1, where);
+}
+#define th_atanh_(...) th_at_atanh_(THUNDER_HERE, __VA_ARGS__)
+
+/* atleast_1d(tensor input) -> tensor
+ * The input with at least one dim. */
+static inline thunder_tensor *th_at_atleast_1d(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "atleast_1d", a, 1, NULL, &r, 1, where);
+}
+#define th_atleast_1d(...) th_at_atleast_1d(THUNDER_HERE, __VA_ARGS__)
+
+/* atleast_2d(tensor input) -> tensor
+ * The input with at least two dims; those that are missing come first. */
+static inline thunder_tensor *th_at_atleast_2d(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "atleast_2d", a, 1, NULL, &r, 1, where);
+}
+#define th_atleast_2d(...) th_at_atleast_2d(THUNDER_HERE, __VA_ARGS__)
+
+/* atleast_3d(tensor input) -> tensor
+ * The input with at least three dims; a vector is the middle one. */
+static inline thunder_tensor *th_at_atleast_3d(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "atleast_3d", a, 1, NULL, &r, 1, where);
+}
+#define th_atleast_3d(...) th_at_atleast_3d(THUNDER_HERE, __VA_ARGS__)
+
+/* avg_pool1d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], bool ceil_mode=False, bool count_include_pad=True) -> tensor
+ * The mean of each window, over its padding as well unless count_include_pad is false; stride is kernel_size unless given. */
+static inline thunder_tensor *th_at_avg_pool1d(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *kernel_size, size_t n_kernel_size)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(kernel_size, n_kernel_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "avg_pool1d", a, 2, NULL, &r, 1, where);
+}
+#define th_avg_pool1d(...) th_at_avg_pool1d(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_avg_pool1d_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *kernel_size, size_t n_kernel_size, const thunder_dim *stride, size_t n_stride, const thunder_dim *padding, size_t n_padding, int32_t ceil_mode, int32_t count_include_pad)
+{
+    const thunder_any a[6] = { thunder_any_tensor(input), thunder_any_dims(kernel_size, n_kernel_size), stride ? thunder_any_dims(stride, n_stride) : thunder_any_none(), thunder_any_dims(padding, n_padding), thunder_any_bool(ceil_mode), thunder_any_bool(count_include_pad) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "avg_pool1d", a, 6, NULL, &r, 1, where);
+}
+#define th_avg_pool1d_opt(...) th_at_avg_pool1d_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* avg_pool2d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> tensor
+ * The mean of each window, over its padding as well unless count_include_pad is false; stride is kernel_size unless given. */
+static inline thunder_tensor *th_at_avg_pool2d(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *kernel_size, size_t n_kernel_size)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(kernel_size, n_kernel_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "avg_pool2d", a, 2, NULL, &r, 1, where);
+}
+#define th_avg_pool2d(...) th_at_avg_pool2d(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_avg_pool2d_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *kernel_size, size_t n_kernel_size, const thunder_dim *stride, size_t n_stride, const thunder_dim *padding, size_t n_padding, int32_t ceil_mode, int32_t count_include_pad, const int64_t *divisor_override)
+{
+    const thunder_any a[7] = { thunder_any_tensor(input), thunder_any_dims(kernel_size, n_kernel_size), stride ? thunder_any_dims(stride, n_stride) : thunder_any_none(), thunder_any_dims(padding, n_padding), thunder_any_bool(ceil_mode), thunder_any_bool(count_include_pad), divisor_override ? thunder_any_i64(*divisor_override) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "avg_pool2d", a, 7, NULL, &r, 1, where);
+}
+#define th_avg_pool2d_opt(...) th_at_avg_pool2d_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* avg_pool3d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> tensor
+ * The mean of each window, over its padding as well unless count_include_pad is false; stride is kernel_size unless given. */
+static inline thunder_tensor *th_at_avg_pool3d(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *kernel_size, size_t n_kernel_size)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(kernel_size, n_kernel_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "avg_pool3d", a, 2, NULL, &r, 1, where);
+}
+#define th_avg_pool3d(...) th_at_avg_pool3d(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_avg_pool3d_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *kernel_size, size_t n_kernel_size, const thunder_dim *stride, size_t n_stride, const thunder_dim *padding, size_t n_padding, int32_t ceil_mode, int32_t count_include_pad, const int64_t *divisor_override)
+{
+    const thunder_any a[7] = { thunder_any_tensor(input), thunder_any_dims(kernel_size, n_kernel_size), stride ? thunder_any_dims(stride, n_stride) : thunder_any_none(), thunder_any_dims(padding, n_padding), thunder_any_bool(ceil_mode), thunder_any_bool(count_include_pad), divisor_override ? thunder_any_i64(*divisor_override) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "avg_pool3d", a, 7, NULL, &r, 1, where);
+}
+#define th_avg_pool3d_opt(...) th_at_avg_pool3d_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* baddbmm(tensor input, tensor batch1, tensor batch2, float beta=1, float alpha=1) -> tensor
+ * beta * input + alpha * (batch1 @ batch2). */
+static inline thunder_tensor *th_at_baddbmm(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *batch1, thunder_tensor *batch2)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(batch1), thunder_any_tensor(batch2) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "baddbmm", a, 3, NULL, &r, 1, where);
+}
+#define th_baddbmm(...) th_at_baddbmm(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_baddbmm_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *batch1, thunder_tensor *batch2, double beta, double alpha)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_tensor(batch1), thunder_any_tensor(batch2), thunder_any_f64(beta), thunder_any_f64(alpha) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "baddbmm", a, 5, NULL, &r, 1, where);
+}
+#define th_baddbmm_opt(...) th_at_baddbmm_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_baddbmm_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *batch1, thunder_tensor *batch2)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(batch1), thunder_any_tensor(batch2) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "baddbmm_", a, 3, NULL, &r, 1, where);
+}
+#define th_baddbmm_(...) th_at_baddbmm_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_baddbmm_opt_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *batch1, thunder_tensor *batch2, double beta, double alpha)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_tensor(batch1), thunder_any_tensor(batch2), thunder_any_f64(beta), thunder_any_f64(alpha) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "baddbmm_", a, 5, NULL, &r, 1, where);
+}
+#define th_baddbmm_opt_(...) th_at_baddbmm_opt_(THUNDER_HERE, __VA_ARGS__)
 
 /* batch_norm(tensor input, tensor? running_mean, tensor? running_var, tensor? weight=None, tensor? bias=None, bool training=False, float momentum=0.1, float eps=1e-05) -> tensor
  * Each channel standardised, by the batch's own statistics when training, then scaled and shifted. Leaves the running statistics alone: see batch_norm_update. */
@@ -212,6 +945,236 @@ static inline thunder_tensor *th_at_batch_norm_update_opt(const char *where, thu
 }
 #define th_batch_norm_update_opt(...) th_at_batch_norm_update_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* bernoulli(tensor input, float? p=None) -> tensor
+ * 1 with the probability input, or p, else 0; of input's size and dtype. */
+static inline thunder_tensor *th_at_bernoulli(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "bernoulli", a, 1, NULL, &r, 1, where);
+}
+#define th_bernoulli(...) th_at_bernoulli(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_bernoulli_opt(const char *where, thunder_scope *s, thunder_tensor *input, const double *p)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), p ? thunder_any_f64(*p) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "bernoulli", a, 2, NULL, &r, 1, where);
+}
+#define th_bernoulli_opt(...) th_at_bernoulli_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_bernoulli_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "bernoulli_", a, 1, NULL, &r, 1, where);
+}
+#define th_bernoulli_(...) th_at_bernoulli_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_bernoulli_opt_(const char *where, thunder_scope *s, thunder_tensor *input, const double *p)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), p ? thunder_any_f64(*p) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "bernoulli_", a, 2, NULL, &r, 1, where);
+}
+#define th_bernoulli_opt_(...) th_at_bernoulli_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* bilinear(tensor input1, tensor input2, tensor weight, tensor? bias=None) -> tensor
+ * input1 @ weight[k] @ input2 for each output k, plus bias. */
+static inline thunder_tensor *th_at_bilinear(const char *where, thunder_scope *s, thunder_tensor *input1, thunder_tensor *input2, thunder_tensor *weight)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input1), thunder_any_tensor(input2), thunder_any_tensor(weight) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "bilinear", a, 3, NULL, &r, 1, where);
+}
+#define th_bilinear(...) th_at_bilinear(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_bilinear_opt(const char *where, thunder_scope *s, thunder_tensor *input1, thunder_tensor *input2, thunder_tensor *weight, thunder_tensor *bias)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input1), thunder_any_tensor(input2), thunder_any_tensor(weight), thunder_any_tensor(bias) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "bilinear", a, 4, NULL, &r, 1, where);
+}
+#define th_bilinear_opt(...) th_at_bilinear_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* binary_cross_entropy(tensor input, tensor target, tensor? weight=None, str reduction='mean') -> tensor
+ * -(target * log(input) + (1 - target) * log(1 - input)), times weight. */
+static inline thunder_tensor *th_at_binary_cross_entropy(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(target) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "binary_cross_entropy", a, 2, NULL, &r, 1, where);
+}
+#define th_binary_cross_entropy(...) th_at_binary_cross_entropy(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_binary_cross_entropy_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target, thunder_tensor *weight, const char *reduction)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_tensor(target), thunder_any_tensor(weight), reduction ? thunder_any_str(reduction, strlen(reduction)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "binary_cross_entropy", a, 4, NULL, &r, 1, where);
+}
+#define th_binary_cross_entropy_opt(...) th_at_binary_cross_entropy_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* binary_cross_entropy_with_logits(tensor input, tensor target, tensor? weight=None, str reduction='mean', tensor? pos_weight=None) -> tensor
+ * binary_cross_entropy of sigmoid(input), without its overflow; pos_weight weighs the positive part. */
+static inline thunder_tensor *th_at_binary_cross_entropy_with_logits(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(target) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "binary_cross_entropy_with_logits", a, 2, NULL, &r, 1, where);
+}
+#define th_binary_cross_entropy_with_logits(...) th_at_binary_cross_entropy_with_logits(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_binary_cross_entropy_with_logits_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target, thunder_tensor *weight, const char *reduction, thunder_tensor *pos_weight)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_tensor(target), thunder_any_tensor(weight), reduction ? thunder_any_str(reduction, strlen(reduction)) : thunder_any_none(), thunder_any_tensor(pos_weight) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "binary_cross_entropy_with_logits", a, 5, NULL, &r, 1, where);
+}
+#define th_binary_cross_entropy_with_logits_opt(...) th_at_binary_cross_entropy_with_logits_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* bitwise_and(tensor input, tensor other) -> tensor
+ * The bits that both have; the logical and of booleans. */
+static inline thunder_tensor *th_at_bitwise_and(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "bitwise_and", a, 2, NULL, &r, 1, where);
+}
+#define th_bitwise_and(...) th_at_bitwise_and(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_bitwise_and_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "bitwise_and_", a, 2, NULL, &r, 1, where);
+}
+#define th_bitwise_and_(...) th_at_bitwise_and_(THUNDER_HERE, __VA_ARGS__)
+
+/* bitwise_left_shift(tensor input, tensor other) -> tensor
+ * input times 2 to the power of other, as bits. */
+static inline thunder_tensor *th_at_bitwise_left_shift(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "bitwise_left_shift", a, 2, NULL, &r, 1, where);
+}
+#define th_bitwise_left_shift(...) th_at_bitwise_left_shift(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_bitwise_left_shift_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "bitwise_left_shift_", a, 2, NULL, &r, 1, where);
+}
+#define th_bitwise_left_shift_(...) th_at_bitwise_left_shift_(THUNDER_HERE, __VA_ARGS__)
+
+/* bitwise_not(tensor input) -> tensor
+ * Every bit turned; the logical not of booleans. */
+static inline thunder_tensor *th_at_bitwise_not(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "bitwise_not", a, 1, NULL, &r, 1, where);
+}
+#define th_bitwise_not(...) th_at_bitwise_not(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_bitwise_not_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "bitwise_not_", a, 1, NULL, &r, 1, where);
+}
+#define th_bitwise_not_(...) th_at_bitwise_not_(THUNDER_HERE, __VA_ARGS__)
+
+/* bitwise_or(tensor input, tensor other) -> tensor
+ * The bits that either has; the logical or of booleans. */
+static inline thunder_tensor *th_at_bitwise_or(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "bitwise_or", a, 2, NULL, &r, 1, where);
+}
+#define th_bitwise_or(...) th_at_bitwise_or(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_bitwise_or_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "bitwise_or_", a, 2, NULL, &r, 1, where);
+}
+#define th_bitwise_or_(...) th_at_bitwise_or_(THUNDER_HERE, __VA_ARGS__)
+
+/* bitwise_right_shift(tensor input, tensor other) -> tensor
+ * input divided by 2 to the power of other, rounded down. */
+static inline thunder_tensor *th_at_bitwise_right_shift(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "bitwise_right_shift", a, 2, NULL, &r, 1, where);
+}
+#define th_bitwise_right_shift(...) th_at_bitwise_right_shift(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_bitwise_right_shift_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "bitwise_right_shift_", a, 2, NULL, &r, 1, where);
+}
+#define th_bitwise_right_shift_(...) th_at_bitwise_right_shift_(THUNDER_HERE, __VA_ARGS__)
+
+/* bitwise_xor(tensor input, tensor other) -> tensor
+ * The bits that one of both has; inequality of booleans. */
+static inline thunder_tensor *th_at_bitwise_xor(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "bitwise_xor", a, 2, NULL, &r, 1, where);
+}
+#define th_bitwise_xor(...) th_at_bitwise_xor(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_bitwise_xor_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "bitwise_xor_", a, 2, NULL, &r, 1, where);
+}
+#define th_bitwise_xor_(...) th_at_bitwise_xor_(THUNDER_HERE, __VA_ARGS__)
+
+/* bmm(tensor input, tensor mat2) -> tensor
+ * The products of two batches of matrices. */
+static inline thunder_tensor *th_at_bmm(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *mat2)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(mat2) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "bmm", a, 2, NULL, &r, 1, where);
+}
+#define th_bmm(...) th_at_bmm(THUNDER_HERE, __VA_ARGS__)
+
+/* broadcast_tensors(tensor[] tensors) -> tensor[]
+ * Views of the tensors under the shape to which they broadcast. */
+static inline thunder_tensor *th_at_broadcast_tensors(const char *where, thunder_scope *s, thunder_tensor *const *tensors, size_t n_tensors, thunder_tensor **results, size_t n_results)
+{
+    const thunder_any a[1] = { thunder_any_tensors(tensors, n_tensors) };
+    return thunder_op_invoke(s, "broadcast_tensors", a, 1, NULL, results, n_results, where);
+}
+#define th_broadcast_tensors(...) th_at_broadcast_tensors(THUNDER_HERE, __VA_ARGS__)
+
+/* broadcast_to(tensor input, int[] size) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_broadcast_to(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *size, size_t n_size)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(size, n_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "broadcast_to", a, 2, NULL, &r, 1, where);
+}
+#define th_broadcast_to(...) th_at_broadcast_to(THUNDER_HERE, __VA_ARGS__)
+
+/* bucketize(tensor input, tensor boundaries, bool right=False) -> tensor
+ * Between which boundaries each element lies. */
+static inline thunder_tensor *th_at_bucketize(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *boundaries)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(boundaries) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "bucketize", a, 2, NULL, &r, 1, where);
+}
+#define th_bucketize(...) th_at_bucketize(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_bucketize_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *boundaries, int32_t right)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(boundaries), thunder_any_bool(right) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "bucketize", a, 3, NULL, &r, 1, where);
+}
+#define th_bucketize_opt(...) th_at_bucketize_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* cat(tensor[] tensors, int dim=0) -> tensor
  * The tensors one behind the other along dim; dtypes promote. */
 static inline thunder_tensor *th_at_cat(const char *where, thunder_scope *s, thunder_tensor *const *tensors, size_t n_tensors)
@@ -229,6 +1192,122 @@ static inline thunder_tensor *th_at_cat_opt(const char *where, thunder_scope *s,
 }
 #define th_cat_opt(...) th_at_cat_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* cauchy(tensor input, float median=0, float sigma=1) -> tensor
+ * Cauchy distributed, of input's size and dtype; cauchy_ stores it. */
+static inline thunder_tensor *th_at_cauchy(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "cauchy", a, 1, NULL, &r, 1, where);
+}
+#define th_cauchy(...) th_at_cauchy(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_cauchy_opt(const char *where, thunder_scope *s, thunder_tensor *input, double median, double sigma)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_f64(median), thunder_any_f64(sigma) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "cauchy", a, 3, NULL, &r, 1, where);
+}
+#define th_cauchy_opt(...) th_at_cauchy_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_cauchy_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "cauchy_", a, 1, NULL, &r, 1, where);
+}
+#define th_cauchy_(...) th_at_cauchy_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_cauchy_opt_(const char *where, thunder_scope *s, thunder_tensor *input, double median, double sigma)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_f64(median), thunder_any_f64(sigma) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "cauchy_", a, 3, NULL, &r, 1, where);
+}
+#define th_cauchy_opt_(...) th_at_cauchy_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* cdist(tensor x1, tensor x2, float p=2.0) -> tensor
+ * The p-norm of the difference of each row of x1 and each of x2. */
+static inline thunder_tensor *th_at_cdist(const char *where, thunder_scope *s, thunder_tensor *x1, thunder_tensor *x2)
+{
+    const thunder_any a[2] = { thunder_any_tensor(x1), thunder_any_tensor(x2) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "cdist", a, 2, NULL, &r, 1, where);
+}
+#define th_cdist(...) th_at_cdist(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_cdist_opt(const char *where, thunder_scope *s, thunder_tensor *x1, thunder_tensor *x2, double p)
+{
+    const thunder_any a[3] = { thunder_any_tensor(x1), thunder_any_tensor(x2), thunder_any_f64(p) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "cdist", a, 3, NULL, &r, 1, where);
+}
+#define th_cdist_opt(...) th_at_cdist_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* ceil(tensor input) -> tensor
+ * The least integer that is not less. */
+static inline thunder_tensor *th_at_ceil(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "ceil", a, 1, NULL, &r, 1, where);
+}
+#define th_ceil(...) th_at_ceil(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_ceil_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "ceil_", a, 1, NULL, &r, 1, where);
+}
+#define th_ceil_(...) th_at_ceil_(THUNDER_HERE, __VA_ARGS__)
+
+/* celu(tensor input, float alpha=1.0) -> tensor
+ * The input where it is positive, else alpha * (exp(input / alpha) - 1). */
+static inline thunder_tensor *th_at_celu(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "celu", a, 1, NULL, &r, 1, where);
+}
+#define th_celu(...) th_at_celu(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_celu_opt(const char *where, thunder_scope *s, thunder_tensor *input, double alpha)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_f64(alpha) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "celu", a, 2, NULL, &r, 1, where);
+}
+#define th_celu_opt(...) th_at_celu_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_celu_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "celu_", a, 1, NULL, &r, 1, where);
+}
+#define th_celu_(...) th_at_celu_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_celu_opt_(const char *where, thunder_scope *s, thunder_tensor *input, double alpha)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_f64(alpha) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "celu_", a, 2, NULL, &r, 1, where);
+}
+#define th_celu_opt_(...) th_at_celu_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* chain_matmul(tensor[] tensors) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_chain_matmul(const char *where, thunder_scope *s, thunder_tensor *const *tensors, size_t n_tensors)
+{
+    const thunder_any a[1] = { thunder_any_tensors(tensors, n_tensors) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "chain_matmul", a, 1, NULL, &r, 1, where);
+}
+#define th_chain_matmul(...) th_at_chain_matmul(THUNDER_HERE, __VA_ARGS__)
+
+/* channel_shuffle(tensor input, int groups) -> tensor
+ * The channels of groups side by side. */
+static inline thunder_tensor *th_at_channel_shuffle(const char *where, thunder_scope *s, thunder_tensor *input, int64_t groups)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(groups) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "channel_shuffle", a, 2, NULL, &r, 1, where);
+}
+#define th_channel_shuffle(...) th_at_channel_shuffle(THUNDER_HERE, __VA_ARGS__)
+
 /* chunk(tensor input, int chunks, int dim=0) -> tensor[]
  * At most `chunks` views of equal size along dim. */
 static inline thunder_tensor *th_at_chunk(const char *where, thunder_scope *s, thunder_tensor *input, int64_t chunks, thunder_tensor **results, size_t n_results)
@@ -244,7 +1323,7 @@ static inline thunder_tensor *th_at_chunk_opt(const char *where, thunder_scope *
 }
 #define th_chunk_opt(...) th_at_chunk_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* clamp(tensor input, tensor|number? min=None, tensor|number? max=None) -> tensor
+/* clamp(tensor input, tensor? min=None, tensor? max=None) -> tensor
  * input limited to [min, max]; max where min exceeds it, NaN stays. */
 static inline thunder_tensor *th_at_clamp(const char *where, thunder_scope *s, thunder_tensor *input)
 {
@@ -275,6 +1354,71 @@ static inline thunder_tensor *th_at_clamp_opt_(const char *where, thunder_scope 
 }
 #define th_clamp_opt_(...) th_at_clamp_opt_(THUNDER_HERE, __VA_ARGS__)
 
+/* clamp_max(tensor input, tensor max) -> tensor
+ * input, but not greater than max. */
+static inline thunder_tensor *th_at_clamp_max(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *max)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(max) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "clamp_max", a, 2, NULL, &r, 1, where);
+}
+#define th_clamp_max(...) th_at_clamp_max(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_clamp_max_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *max)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(max) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "clamp_max_", a, 2, NULL, &r, 1, where);
+}
+#define th_clamp_max_(...) th_at_clamp_max_(THUNDER_HERE, __VA_ARGS__)
+
+/* clamp_min(tensor input, tensor min) -> tensor
+ * input, but not less than min. */
+static inline thunder_tensor *th_at_clamp_min(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *min)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(min) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "clamp_min", a, 2, NULL, &r, 1, where);
+}
+#define th_clamp_min(...) th_at_clamp_min(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_clamp_min_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *min)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(min) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "clamp_min_", a, 2, NULL, &r, 1, where);
+}
+#define th_clamp_min_(...) th_at_clamp_min_(THUNDER_HERE, __VA_ARGS__)
+
+/* clip(tensor input, tensor? min=None, tensor? max=None) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_clip(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "clip", a, 1, NULL, &r, 1, where);
+}
+#define th_clip(...) th_at_clip(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_clip_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *min, thunder_tensor *max)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(min), thunder_any_tensor(max) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "clip", a, 3, NULL, &r, 1, where);
+}
+#define th_clip_opt(...) th_at_clip_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_clip_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "clip_", a, 1, NULL, &r, 1, where);
+}
+#define th_clip_(...) th_at_clip_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_clip_opt_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *min, thunder_tensor *max)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(min), thunder_any_tensor(max) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "clip_", a, 3, NULL, &r, 1, where);
+}
+#define th_clip_opt_(...) th_at_clip_opt_(THUNDER_HERE, __VA_ARGS__)
+
 /* clone(tensor input) -> tensor
  * A dense copy. */
 static inline thunder_tensor *th_at_clone(const char *where, thunder_scope *s, thunder_tensor *input)
@@ -285,6 +1429,60 @@ static inline thunder_tensor *th_at_clone(const char *where, thunder_scope *s, t
 }
 #define th_clone(...) th_at_clone(THUNDER_HERE, __VA_ARGS__)
 
+/* column_stack(tensor[] tensors) -> tensor
+ * Vectors as the columns of a matrix, matrices side by side. */
+static inline thunder_tensor *th_at_column_stack(const char *where, thunder_scope *s, thunder_tensor *const *tensors, size_t n_tensors)
+{
+    const thunder_any a[1] = { thunder_any_tensors(tensors, n_tensors) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "column_stack", a, 1, NULL, &r, 1, where);
+}
+#define th_column_stack(...) th_at_column_stack(THUNDER_HERE, __VA_ARGS__)
+
+/* concat(tensor[] tensors, int dim=0) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_concat(const char *where, thunder_scope *s, thunder_tensor *const *tensors, size_t n_tensors)
+{
+    const thunder_any a[1] = { thunder_any_tensors(tensors, n_tensors) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "concat", a, 1, NULL, &r, 1, where);
+}
+#define th_concat(...) th_at_concat(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_concat_opt(const char *where, thunder_scope *s, thunder_tensor *const *tensors, size_t n_tensors, int64_t dim)
+{
+    const thunder_any a[2] = { thunder_any_tensors(tensors, n_tensors), thunder_any_i64(dim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "concat", a, 2, NULL, &r, 1, where);
+}
+#define th_concat_opt(...) th_at_concat_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* concatenate(tensor[] tensors, int dim=0) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_concatenate(const char *where, thunder_scope *s, thunder_tensor *const *tensors, size_t n_tensors)
+{
+    const thunder_any a[1] = { thunder_any_tensors(tensors, n_tensors) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "concatenate", a, 1, NULL, &r, 1, where);
+}
+#define th_concatenate(...) th_at_concatenate(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_concatenate_opt(const char *where, thunder_scope *s, thunder_tensor *const *tensors, size_t n_tensors, int64_t dim)
+{
+    const thunder_any a[2] = { thunder_any_tensors(tensors, n_tensors), thunder_any_i64(dim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "concatenate", a, 2, NULL, &r, 1, where);
+}
+#define th_concatenate_opt(...) th_at_concatenate_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* conj(tensor input) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_conj(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "conj", a, 1, NULL, &r, 1, where);
+}
+#define th_conj(...) th_at_conj(THUNDER_HERE, __VA_ARGS__)
+
 /* contiguous(tensor input) -> tensor
  * The input itself if it is dense, else a dense copy. */
 static inline thunder_tensor *th_at_contiguous(const char *where, thunder_scope *s, thunder_tensor *input)
@@ -294,6 +1492,23 @@ static inline thunder_tensor *th_at_contiguous(const char *where, thunder_scope 
     return thunder_op_invoke(s, "contiguous", a, 1, NULL, &r, 1, where);
 }
 #define th_contiguous(...) th_at_contiguous(THUNDER_HERE, __VA_ARGS__)
+
+/* conv1d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[] padding=[0], int[] dilation=[1], int groups=1) -> tensor
+ * One-dimensional cross-correlation of [n, c, l] or [c, l] with weight [out, c / groups, k]. */
+static inline thunder_tensor *th_at_conv1d(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *weight)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(weight) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "conv1d", a, 2, NULL, &r, 1, where);
+}
+#define th_conv1d(...) th_at_conv1d(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_conv1d_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *weight, thunder_tensor *bias, const thunder_dim *stride, size_t n_stride, const thunder_dim *padding, size_t n_padding, const thunder_dim *dilation, size_t n_dilation, int64_t groups)
+{
+    const thunder_any a[7] = { thunder_any_tensor(input), thunder_any_tensor(weight), thunder_any_tensor(bias), thunder_any_dims(stride, n_stride), thunder_any_dims(padding, n_padding), thunder_any_dims(dilation, n_dilation), thunder_any_i64(groups) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "conv1d", a, 7, NULL, &r, 1, where);
+}
+#define th_conv1d_opt(...) th_at_conv1d_opt(THUNDER_HERE, __VA_ARGS__)
 
 /* conv2d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1, 1], int[] padding=[0, 0], int[] dilation=[1, 1], int groups=1) -> tensor
  * Two-dimensional cross-correlation of [n, c, h, w] or [c, h, w] with weight [out, c / groups, kh, kw]; one number stands for both dims. */
@@ -312,6 +1527,74 @@ static inline thunder_tensor *th_at_conv2d_opt(const char *where, thunder_scope 
 }
 #define th_conv2d_opt(...) th_at_conv2d_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* conv3d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[] padding=[0], int[] dilation=[1], int groups=1) -> tensor
+ * Three-dimensional cross-correlation of [n, c, d, h, w] or [c, d, h, w] with weight [out, c / groups, kd, kh, kw]. */
+static inline thunder_tensor *th_at_conv3d(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *weight)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(weight) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "conv3d", a, 2, NULL, &r, 1, where);
+}
+#define th_conv3d(...) th_at_conv3d(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_conv3d_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *weight, thunder_tensor *bias, const thunder_dim *stride, size_t n_stride, const thunder_dim *padding, size_t n_padding, const thunder_dim *dilation, size_t n_dilation, int64_t groups)
+{
+    const thunder_any a[7] = { thunder_any_tensor(input), thunder_any_tensor(weight), thunder_any_tensor(bias), thunder_any_dims(stride, n_stride), thunder_any_dims(padding, n_padding), thunder_any_dims(dilation, n_dilation), thunder_any_i64(groups) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "conv3d", a, 7, NULL, &r, 1, where);
+}
+#define th_conv3d_opt(...) th_at_conv3d_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* conv_transpose1d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[] padding=[0], int[] output_padding=[0], int groups=1, int[] dilation=[1]) -> tensor
+ * The transpose of conv1d: what its gradient does to an input, with weight [c, out / groups, k]. */
+static inline thunder_tensor *th_at_conv_transpose1d(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *weight)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(weight) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "conv_transpose1d", a, 2, NULL, &r, 1, where);
+}
+#define th_conv_transpose1d(...) th_at_conv_transpose1d(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_conv_transpose1d_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *weight, thunder_tensor *bias, const thunder_dim *stride, size_t n_stride, const thunder_dim *padding, size_t n_padding, const thunder_dim *output_padding, size_t n_output_padding, int64_t groups, const thunder_dim *dilation, size_t n_dilation)
+{
+    const thunder_any a[8] = { thunder_any_tensor(input), thunder_any_tensor(weight), thunder_any_tensor(bias), thunder_any_dims(stride, n_stride), thunder_any_dims(padding, n_padding), thunder_any_dims(output_padding, n_output_padding), thunder_any_i64(groups), thunder_any_dims(dilation, n_dilation) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "conv_transpose1d", a, 8, NULL, &r, 1, where);
+}
+#define th_conv_transpose1d_opt(...) th_at_conv_transpose1d_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* conv_transpose2d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[] padding=[0], int[] output_padding=[0], int groups=1, int[] dilation=[1]) -> tensor
+ * The transpose of conv2d, with weight [c, out / groups, kh, kw]. */
+static inline thunder_tensor *th_at_conv_transpose2d(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *weight)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(weight) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "conv_transpose2d", a, 2, NULL, &r, 1, where);
+}
+#define th_conv_transpose2d(...) th_at_conv_transpose2d(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_conv_transpose2d_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *weight, thunder_tensor *bias, const thunder_dim *stride, size_t n_stride, const thunder_dim *padding, size_t n_padding, const thunder_dim *output_padding, size_t n_output_padding, int64_t groups, const thunder_dim *dilation, size_t n_dilation)
+{
+    const thunder_any a[8] = { thunder_any_tensor(input), thunder_any_tensor(weight), thunder_any_tensor(bias), thunder_any_dims(stride, n_stride), thunder_any_dims(padding, n_padding), thunder_any_dims(output_padding, n_output_padding), thunder_any_i64(groups), thunder_any_dims(dilation, n_dilation) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "conv_transpose2d", a, 8, NULL, &r, 1, where);
+}
+#define th_conv_transpose2d_opt(...) th_at_conv_transpose2d_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* conv_transpose3d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[] padding=[0], int[] output_padding=[0], int groups=1, int[] dilation=[1]) -> tensor
+ * The transpose of conv3d, with weight [c, out / groups, kd, kh, kw]. */
+static inline thunder_tensor *th_at_conv_transpose3d(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *weight)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(weight) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "conv_transpose3d", a, 2, NULL, &r, 1, where);
+}
+#define th_conv_transpose3d(...) th_at_conv_transpose3d(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_conv_transpose3d_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *weight, thunder_tensor *bias, const thunder_dim *stride, size_t n_stride, const thunder_dim *padding, size_t n_padding, const thunder_dim *output_padding, size_t n_output_padding, int64_t groups, const thunder_dim *dilation, size_t n_dilation)
+{
+    const thunder_any a[8] = { thunder_any_tensor(input), thunder_any_tensor(weight), thunder_any_tensor(bias), thunder_any_dims(stride, n_stride), thunder_any_dims(padding, n_padding), thunder_any_dims(output_padding, n_output_padding), thunder_any_i64(groups), thunder_any_dims(dilation, n_dilation) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "conv_transpose3d", a, 8, NULL, &r, 1, where);
+}
+#define th_conv_transpose3d_opt(...) th_at_conv_transpose3d_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* copy(tensor input, tensor src) -> tensor
  * src as a tensor of input's shape and dtype; copy_ stores it. */
 static inline thunder_tensor *th_at_copy(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *src)
@@ -328,6 +1611,33 @@ static inline thunder_tensor *th_at_copy_(const char *where, thunder_scope *s, t
     return thunder_op_invoke(s, "copy_", a, 2, NULL, &r, 1, where);
 }
 #define th_copy_(...) th_at_copy_(THUNDER_HERE, __VA_ARGS__)
+
+/* copysign(tensor input, tensor other) -> tensor
+ * The absolute value of input with the sign of other. */
+static inline thunder_tensor *th_at_copysign(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "copysign", a, 2, NULL, &r, 1, where);
+}
+#define th_copysign(...) th_at_copysign(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_copysign_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "copysign_", a, 2, NULL, &r, 1, where);
+}
+#define th_copysign_(...) th_at_copysign_(THUNDER_HERE, __VA_ARGS__)
+
+/* corrcoef(tensor input) -> tensor
+ * The correlations of the rows of a matrix. */
+static inline thunder_tensor *th_at_corrcoef(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "corrcoef", a, 1, NULL, &r, 1, where);
+}
+#define th_corrcoef(...) th_at_corrcoef(THUNDER_HERE, __VA_ARGS__)
 
 /* cos(tensor input) -> tensor
  * The cosine of radians. */
@@ -346,6 +1656,108 @@ static inline thunder_tensor *th_at_cos_(const char *where, thunder_scope *s, th
 }
 #define th_cos_(...) th_at_cos_(THUNDER_HERE, __VA_ARGS__)
 
+/* cosh(tensor input) -> tensor
+ * The hyperbolic cosine. */
+static inline thunder_tensor *th_at_cosh(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "cosh", a, 1, NULL, &r, 1, where);
+}
+#define th_cosh(...) th_at_cosh(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_cosh_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "cosh_", a, 1, NULL, &r, 1, where);
+}
+#define th_cosh_(...) th_at_cosh_(THUNDER_HERE, __VA_ARGS__)
+
+/* cosine_embedding_loss(tensor input1, tensor input2, tensor target, float margin=0.0, str reduction='mean') -> tensor
+ * 1 - cosine of rows where target is 1, what exceeds margin where it is -1. */
+static inline thunder_tensor *th_at_cosine_embedding_loss(const char *where, thunder_scope *s, thunder_tensor *input1, thunder_tensor *input2, thunder_tensor *target)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input1), thunder_any_tensor(input2), thunder_any_tensor(target) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "cosine_embedding_loss", a, 3, NULL, &r, 1, where);
+}
+#define th_cosine_embedding_loss(...) th_at_cosine_embedding_loss(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_cosine_embedding_loss_opt(const char *where, thunder_scope *s, thunder_tensor *input1, thunder_tensor *input2, thunder_tensor *target, double margin, const char *reduction)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input1), thunder_any_tensor(input2), thunder_any_tensor(target), thunder_any_f64(margin), reduction ? thunder_any_str(reduction, strlen(reduction)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "cosine_embedding_loss", a, 5, NULL, &r, 1, where);
+}
+#define th_cosine_embedding_loss_opt(...) th_at_cosine_embedding_loss_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* cosine_similarity(tensor x1, tensor x2, int dim=1, float eps=1e-08) -> tensor
+ * The cosine of the angle between vectors along dim. */
+static inline thunder_tensor *th_at_cosine_similarity(const char *where, thunder_scope *s, thunder_tensor *x1, thunder_tensor *x2)
+{
+    const thunder_any a[2] = { thunder_any_tensor(x1), thunder_any_tensor(x2) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "cosine_similarity", a, 2, NULL, &r, 1, where);
+}
+#define th_cosine_similarity(...) th_at_cosine_similarity(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_cosine_similarity_opt(const char *where, thunder_scope *s, thunder_tensor *x1, thunder_tensor *x2, int64_t dim, double eps)
+{
+    const thunder_any a[4] = { thunder_any_tensor(x1), thunder_any_tensor(x2), thunder_any_i64(dim), thunder_any_f64(eps) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "cosine_similarity", a, 4, NULL, &r, 1, where);
+}
+#define th_cosine_similarity_opt(...) th_at_cosine_similarity_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* count_nonzero(tensor input, int[]? dim=None) -> tensor
+ * How many elements over dim are not zero. */
+static inline thunder_tensor *th_at_count_nonzero(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "count_nonzero", a, 1, NULL, &r, 1, where);
+}
+#define th_count_nonzero(...) th_at_count_nonzero(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_count_nonzero_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dim, size_t n_dim)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), dim ? thunder_any_dims(dim, n_dim) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "count_nonzero", a, 2, NULL, &r, 1, where);
+}
+#define th_count_nonzero_opt(...) th_at_count_nonzero_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* cov(tensor input, int correction=1) -> tensor
+ * The covariances of the rows of a matrix. */
+static inline thunder_tensor *th_at_cov(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "cov", a, 1, NULL, &r, 1, where);
+}
+#define th_cov(...) th_at_cov(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_cov_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t correction)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(correction) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "cov", a, 2, NULL, &r, 1, where);
+}
+#define th_cov_opt(...) th_at_cov_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* cross(tensor input, tensor other, int dim=-1) -> tensor
+ * The vector product along a dim of size 3. */
+static inline thunder_tensor *th_at_cross(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "cross", a, 2, NULL, &r, 1, where);
+}
+#define th_cross(...) th_at_cross(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_cross_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other, int64_t dim)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(other), thunder_any_i64(dim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "cross", a, 3, NULL, &r, 1, where);
+}
+#define th_cross_opt(...) th_at_cross_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* cross_entropy(tensor input, tensor target, tensor? weight=None, int ignore_index=-100, str reduction='mean', float label_smoothing=0.0) -> tensor
  * The cross entropy of softmax(input) against class indices, or against probabilities of input's shape. */
 static inline thunder_tensor *th_at_cross_entropy(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target)
@@ -362,6 +1774,55 @@ static inline thunder_tensor *th_at_cross_entropy_opt(const char *where, thunder
     return thunder_op_invoke(s, "cross_entropy", a, 6, NULL, &r, 1, where);
 }
 #define th_cross_entropy_opt(...) th_at_cross_entropy_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* cummax(tensor input, int dim) -> (tensor, tensor)
+ * The greatest so far along dim, and the last place where it was. */
+static inline thunder_tensor *th_at_cummax(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, thunder_tensor *results[2])
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(dim) };
+    return thunder_op_invoke(s, "cummax", a, 2, NULL, results, results ? 2 : 0, where);
+}
+#define th_cummax(...) th_at_cummax(THUNDER_HERE, __VA_ARGS__)
+
+/* cummin(tensor input, int dim) -> (tensor, tensor)
+ * The least so far along dim, and the last place where it was. */
+static inline thunder_tensor *th_at_cummin(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, thunder_tensor *results[2])
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(dim) };
+    return thunder_op_invoke(s, "cummin", a, 2, NULL, results, results ? 2 : 0, where);
+}
+#define th_cummin(...) th_at_cummin(THUNDER_HERE, __VA_ARGS__)
+
+/* cumprod(tensor input, int dim, dtype? dtype=None) -> tensor
+ * The product of each element and those before it along dim. */
+static inline thunder_tensor *th_at_cumprod(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(dim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "cumprod", a, 2, NULL, &r, 1, where);
+}
+#define th_cumprod(...) th_at_cumprod(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_cumprod_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, thunder_dtype dtype)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_i64(dim), thunder_any_dtype(dtype) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "cumprod", a, 3, NULL, &r, 1, where);
+}
+#define th_cumprod_opt(...) th_at_cumprod_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_cumprod_(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(dim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "cumprod_", a, 2, NULL, &r, 1, where);
+}
+#define th_cumprod_(...) th_at_cumprod_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_cumprod_opt_(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, thunder_dtype dtype)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_i64(dim), thunder_any_dtype(dtype) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "cumprod_", a, 3, NULL, &r, 1, where);
+}
+#define th_cumprod_opt_(...) th_at_cumprod_opt_(THUNDER_HERE, __VA_ARGS__)
 
 /* cumsum(tensor input, int dim, dtype? dtype=None) -> tensor
  * The sum of each element and those before it along dim; of integers and booleans as i64 unless a dtype is given. */
@@ -380,6 +1841,23 @@ static inline thunder_tensor *th_at_cumsum_opt(const char *where, thunder_scope 
 }
 #define th_cumsum_opt(...) th_at_cumsum_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* deg2rad(tensor input) -> tensor
+ * Degrees as radians. */
+static inline thunder_tensor *th_at_deg2rad(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "deg2rad", a, 1, NULL, &r, 1, where);
+}
+#define th_deg2rad(...) th_at_deg2rad(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_deg2rad_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "deg2rad_", a, 1, NULL, &r, 1, where);
+}
+#define th_deg2rad_(...) th_at_deg2rad_(THUNDER_HERE, __VA_ARGS__)
+
 /* detach(tensor input) -> tensor
  * A view of the input that gradients do not pass. */
 static inline thunder_tensor *th_at_detach(const char *where, thunder_scope *s, thunder_tensor *input)
@@ -390,7 +1868,126 @@ static inline thunder_tensor *th_at_detach(const char *where, thunder_scope *s, 
 }
 #define th_detach(...) th_at_detach(THUNDER_HERE, __VA_ARGS__)
 
-/* div(tensor|number input, tensor|number other, str? rounding_mode=None) -> tensor
+/* diag(tensor input, int diagonal=0) -> tensor
+ * The diagonal of a matrix, or a matrix with a vector as its diagonal. */
+static inline thunder_tensor *th_at_diag(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "diag", a, 1, NULL, &r, 1, where);
+}
+#define th_diag(...) th_at_diag(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_diag_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t diagonal)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(diagonal) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "diag", a, 2, NULL, &r, 1, where);
+}
+#define th_diag_opt(...) th_at_diag_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* diag_embed(tensor input, int offset=0, int dim1=-2, int dim2=-1) -> tensor
+ * Matrices whose diagonals are the last dim, zeros elsewhere. */
+static inline thunder_tensor *th_at_diag_embed(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "diag_embed", a, 1, NULL, &r, 1, where);
+}
+#define th_diag_embed(...) th_at_diag_embed(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_diag_embed_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t offset, int64_t dim1, int64_t dim2)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_i64(offset), thunder_any_i64(dim1), thunder_any_i64(dim2) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "diag_embed", a, 4, NULL, &r, 1, where);
+}
+#define th_diag_embed_opt(...) th_at_diag_embed_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* diagflat(tensor input, int offset=0) -> tensor
+ * A matrix with all elements of the input as its diagonal. */
+static inline thunder_tensor *th_at_diagflat(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "diagflat", a, 1, NULL, &r, 1, where);
+}
+#define th_diagflat(...) th_at_diagflat(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_diagflat_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t offset)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(offset) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "diagflat", a, 2, NULL, &r, 1, where);
+}
+#define th_diagflat_opt(...) th_at_diagflat_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* diagonal(tensor input, int offset=0, int dim1=0, int dim2=1) -> tensor
+ * The elements on a diagonal of two dims, as a new last dim. */
+static inline thunder_tensor *th_at_diagonal(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "diagonal", a, 1, NULL, &r, 1, where);
+}
+#define th_diagonal(...) th_at_diagonal(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_diagonal_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t offset, int64_t dim1, int64_t dim2)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_i64(offset), thunder_any_i64(dim1), thunder_any_i64(dim2) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "diagonal", a, 4, NULL, &r, 1, where);
+}
+#define th_diagonal_opt(...) th_at_diagonal_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* diff(tensor input, int n=1, int dim=-1) -> tensor
+ * Each element less the one before it along dim, n times. */
+static inline thunder_tensor *th_at_diff(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "diff", a, 1, NULL, &r, 1, where);
+}
+#define th_diff(...) th_at_diff(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_diff_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t n, int64_t dim)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_i64(n), thunder_any_i64(dim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "diff", a, 3, NULL, &r, 1, where);
+}
+#define th_diff_opt(...) th_at_diff_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* digamma(tensor input) -> tensor
+ * The derivative of lgamma. */
+static inline thunder_tensor *th_at_digamma(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "digamma", a, 1, NULL, &r, 1, where);
+}
+#define th_digamma(...) th_at_digamma(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_digamma_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "digamma_", a, 1, NULL, &r, 1, where);
+}
+#define th_digamma_(...) th_at_digamma_(THUNDER_HERE, __VA_ARGS__)
+
+/* dist(tensor input, tensor other, float p=2) -> tensor
+ * The p-norm of input - other. */
+static inline thunder_tensor *th_at_dist(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "dist", a, 2, NULL, &r, 1, where);
+}
+#define th_dist(...) th_at_dist(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_dist_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other, double p)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(other), thunder_any_f64(p) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "dist", a, 3, NULL, &r, 1, where);
+}
+#define th_dist_opt(...) th_at_dist_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* div(tensor input, tensor other, str? rounding_mode=None) -> tensor
  * input / other, integers as reals; with rounding_mode 'trunc' or 'floor' a whole quotient of the promoted dtype. */
 static inline thunder_tensor *th_at_div(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -420,6 +2017,47 @@ static inline thunder_tensor *th_at_div_opt_(const char *where, thunder_scope *s
     return thunder_op_invoke(s, "div_", a, 3, NULL, &r, 1, where);
 }
 #define th_div_opt_(...) th_at_div_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* divide(tensor input, tensor other, str? rounding_mode=None) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_divide(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "divide", a, 2, NULL, &r, 1, where);
+}
+#define th_divide(...) th_at_divide(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_divide_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other, const char *rounding_mode)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(other), rounding_mode ? thunder_any_str(rounding_mode, strlen(rounding_mode)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "divide", a, 3, NULL, &r, 1, where);
+}
+#define th_divide_opt(...) th_at_divide_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_divide_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "divide_", a, 2, NULL, &r, 1, where);
+}
+#define th_divide_(...) th_at_divide_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_divide_opt_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other, const char *rounding_mode)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(other), rounding_mode ? thunder_any_str(rounding_mode, strlen(rounding_mode)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "divide_", a, 3, NULL, &r, 1, where);
+}
+#define th_divide_opt_(...) th_at_divide_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* dot(tensor input, tensor tensor) -> tensor
+ * The scalar product of two vectors. */
+static inline thunder_tensor *th_at_dot(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *tensor)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(tensor) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "dot", a, 2, NULL, &r, 1, where);
+}
+#define th_dot(...) th_at_dot(THUNDER_HERE, __VA_ARGS__)
 
 /* dropout(tensor input, float p=0.5, bool training=True) -> tensor
  * Zero with probability p, else input / (1 - p); the input itself unless training. */
@@ -452,6 +2090,117 @@ static inline thunder_tensor *th_at_dropout_opt_(const char *where, thunder_scop
 }
 #define th_dropout_opt_(...) th_at_dropout_opt_(THUNDER_HERE, __VA_ARGS__)
 
+/* dropout1d(tensor input, float p=0.5, bool training=True) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_dropout1d(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "dropout1d", a, 1, NULL, &r, 1, where);
+}
+#define th_dropout1d(...) th_at_dropout1d(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_dropout1d_opt(const char *where, thunder_scope *s, thunder_tensor *input, double p, int32_t training)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_f64(p), thunder_any_bool(training) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "dropout1d", a, 3, NULL, &r, 1, where);
+}
+#define th_dropout1d_opt(...) th_at_dropout1d_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* dropout2d(tensor input, float p=0.5, bool training=True) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_dropout2d(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "dropout2d", a, 1, NULL, &r, 1, where);
+}
+#define th_dropout2d(...) th_at_dropout2d(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_dropout2d_opt(const char *where, thunder_scope *s, thunder_tensor *input, double p, int32_t training)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_f64(p), thunder_any_bool(training) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "dropout2d", a, 3, NULL, &r, 1, where);
+}
+#define th_dropout2d_opt(...) th_at_dropout2d_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* dropout3d(tensor input, float p=0.5, bool training=True) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_dropout3d(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "dropout3d", a, 1, NULL, &r, 1, where);
+}
+#define th_dropout3d(...) th_at_dropout3d(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_dropout3d_opt(const char *where, thunder_scope *s, thunder_tensor *input, double p, int32_t training)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_f64(p), thunder_any_bool(training) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "dropout3d", a, 3, NULL, &r, 1, where);
+}
+#define th_dropout3d_opt(...) th_at_dropout3d_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* dsplit(tensor input, int[] indices_or_sections) -> tensor[]
+ * tensor_split along the third dim. */
+static inline thunder_tensor *th_at_dsplit(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *indices_or_sections, size_t n_indices_or_sections, thunder_tensor **results, size_t n_results)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(indices_or_sections, n_indices_or_sections) };
+    return thunder_op_invoke(s, "dsplit", a, 2, NULL, results, n_results, where);
+}
+#define th_dsplit(...) th_at_dsplit(THUNDER_HERE, __VA_ARGS__)
+
+/* dstack(tensor[] tensors) -> tensor
+ * The tensors behind each other along the third dim. */
+static inline thunder_tensor *th_at_dstack(const char *where, thunder_scope *s, thunder_tensor *const *tensors, size_t n_tensors)
+{
+    const thunder_any a[1] = { thunder_any_tensors(tensors, n_tensors) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "dstack", a, 1, NULL, &r, 1, where);
+}
+#define th_dstack(...) th_at_dstack(THUNDER_HERE, __VA_ARGS__)
+
+/* einsum(str equation, tensor[] operands) -> tensor
+ * Sums of products: each operand's dims by labels, those that the result lacks are summed over. */
+static inline thunder_tensor *th_at_einsum(const char *where, thunder_scope *s, const char *equation, thunder_tensor *const *operands, size_t n_operands)
+{
+    const thunder_any a[2] = { equation ? thunder_any_str(equation, strlen(equation)) : thunder_any_none(), thunder_any_tensors(operands, n_operands) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "einsum", a, 2, NULL, &r, 1, where);
+}
+#define th_einsum(...) th_at_einsum(THUNDER_HERE, __VA_ARGS__)
+
+/* elu(tensor input, float alpha=1.0) -> tensor
+ * The input where it is positive, else alpha * (exp(input) - 1). */
+static inline thunder_tensor *th_at_elu(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "elu", a, 1, NULL, &r, 1, where);
+}
+#define th_elu(...) th_at_elu(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_elu_opt(const char *where, thunder_scope *s, thunder_tensor *input, double alpha)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_f64(alpha) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "elu", a, 2, NULL, &r, 1, where);
+}
+#define th_elu_opt(...) th_at_elu_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_elu_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "elu_", a, 1, NULL, &r, 1, where);
+}
+#define th_elu_(...) th_at_elu_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_elu_opt_(const char *where, thunder_scope *s, thunder_tensor *input, double alpha)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_f64(alpha) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "elu_", a, 2, NULL, &r, 1, where);
+}
+#define th_elu_opt_(...) th_at_elu_opt_(THUNDER_HERE, __VA_ARGS__)
+
 /* embedding(tensor input, tensor weight, int? padding_idx=None) -> tensor
  * The rows of weight at the indices in input; the row padding_idx gets no gradient. */
 static inline thunder_tensor *th_at_embedding(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *weight)
@@ -469,7 +2218,75 @@ static inline thunder_tensor *th_at_embedding_opt(const char *where, thunder_sco
 }
 #define th_embedding_opt(...) th_at_embedding_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* eq(tensor|number input, tensor|number other) -> tensor
+/* embedding_bag(tensor input, tensor weight, tensor? offsets=None, str mode='mean', tensor? per_sample_weights=None) -> tensor
+ * The sum, mean or maximum of the rows of weight at the indices in each row of input, or between offsets. */
+static inline thunder_tensor *th_at_embedding_bag(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *weight)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(weight) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "embedding_bag", a, 2, NULL, &r, 1, where);
+}
+#define th_embedding_bag(...) th_at_embedding_bag(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_embedding_bag_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *weight, thunder_tensor *offsets, const char *mode, thunder_tensor *per_sample_weights)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_tensor(weight), thunder_any_tensor(offsets), mode ? thunder_any_str(mode, strlen(mode)) : thunder_any_none(), thunder_any_tensor(per_sample_weights) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "embedding_bag", a, 5, NULL, &r, 1, where);
+}
+#define th_embedding_bag_opt(...) th_at_embedding_bag_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* empty(int[] size, dtype? dtype=None, device? device=None) -> tensor
+ * A tensor for values to come, which are zeros so far. */
+static inline thunder_tensor *th_at_empty(const char *where, thunder_scope *s, const thunder_dim *size, size_t n_size)
+{
+    const thunder_any a[1] = { thunder_any_dims(size, n_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "empty", a, 1, NULL, &r, 1, where);
+}
+#define th_empty(...) th_at_empty(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_empty_opt(const char *where, thunder_scope *s, const thunder_dim *size, size_t n_size, thunder_dtype dtype, thunder_device device)
+{
+    const thunder_any a[3] = { thunder_any_dims(size, n_size), thunder_any_dtype(dtype), thunder_any_device(device) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "empty", a, 3, NULL, &r, 1, where);
+}
+#define th_empty_opt(...) th_at_empty_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* empty_like(tensor input, dtype? dtype=None, device? device=None) -> tensor
+ * A tensor of input's size and dtype for values to come. */
+static inline thunder_tensor *th_at_empty_like(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "empty_like", a, 1, NULL, &r, 1, where);
+}
+#define th_empty_like(...) th_at_empty_like(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_empty_like_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_dtype dtype, thunder_device device)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_dtype(dtype), thunder_any_device(device) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "empty_like", a, 3, NULL, &r, 1, where);
+}
+#define th_empty_like_opt(...) th_at_empty_like_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* entr(tensor input) -> tensor
+ * -input * log(input), 0 at 0 and -inf below. */
+static inline thunder_tensor *th_at_entr(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "entr", a, 1, NULL, &r, 1, where);
+}
+#define th_entr(...) th_at_entr(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_entr_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "entr_", a, 1, NULL, &r, 1, where);
+}
+#define th_entr_(...) th_at_entr_(THUNDER_HERE, __VA_ARGS__)
+
+/* eq(tensor input, tensor other) -> tensor
  * input == other. */
 static inline thunder_tensor *th_at_eq(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -485,6 +2302,16 @@ static inline thunder_tensor *th_at_eq_(const char *where, thunder_scope *s, thu
     return thunder_op_invoke(s, "eq_", a, 2, NULL, &r, 1, where);
 }
 #define th_eq_(...) th_at_eq_(THUNDER_HERE, __VA_ARGS__)
+
+/* equal(tensor input, tensor other) -> tensor
+ * Whether both have one shape and the same elements, as a 0-d boolean. */
+static inline thunder_tensor *th_at_equal(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "equal", a, 2, NULL, &r, 1, where);
+}
+#define th_equal(...) th_at_equal(THUNDER_HERE, __VA_ARGS__)
 
 /* erf(tensor input) -> tensor
  * The error function. */
@@ -503,6 +2330,57 @@ static inline thunder_tensor *th_at_erf_(const char *where, thunder_scope *s, th
 }
 #define th_erf_(...) th_at_erf_(THUNDER_HERE, __VA_ARGS__)
 
+/* erfc(tensor input) -> tensor
+ * 1 - erf(input), exact where that cancels. */
+static inline thunder_tensor *th_at_erfc(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "erfc", a, 1, NULL, &r, 1, where);
+}
+#define th_erfc(...) th_at_erfc(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_erfc_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "erfc_", a, 1, NULL, &r, 1, where);
+}
+#define th_erfc_(...) th_at_erfc_(THUNDER_HERE, __VA_ARGS__)
+
+/* erfcx(tensor input) -> tensor
+ * exp(input * input) * erfc(input), without its overflow. */
+static inline thunder_tensor *th_at_erfcx(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "erfcx", a, 1, NULL, &r, 1, where);
+}
+#define th_erfcx(...) th_at_erfcx(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_erfcx_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "erfcx_", a, 1, NULL, &r, 1, where);
+}
+#define th_erfcx_(...) th_at_erfcx_(THUNDER_HERE, __VA_ARGS__)
+
+/* erfinv(tensor input) -> tensor
+ * The number whose error function is the input. */
+static inline thunder_tensor *th_at_erfinv(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "erfinv", a, 1, NULL, &r, 1, where);
+}
+#define th_erfinv(...) th_at_erfinv(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_erfinv_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "erfinv_", a, 1, NULL, &r, 1, where);
+}
+#define th_erfinv_(...) th_at_erfinv_(THUNDER_HERE, __VA_ARGS__)
+
 /* exp(tensor input) -> tensor
  * e to the power of the input. */
 static inline thunder_tensor *th_at_exp(const char *where, thunder_scope *s, thunder_tensor *input)
@@ -520,6 +2398,23 @@ static inline thunder_tensor *th_at_exp_(const char *where, thunder_scope *s, th
 }
 #define th_exp_(...) th_at_exp_(THUNDER_HERE, __VA_ARGS__)
 
+/* exp2(tensor input) -> tensor
+ * 2 to the power of the input. */
+static inline thunder_tensor *th_at_exp2(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "exp2", a, 1, NULL, &r, 1, where);
+}
+#define th_exp2(...) th_at_exp2(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_exp2_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "exp2_", a, 1, NULL, &r, 1, where);
+}
+#define th_exp2_(...) th_at_exp2_(THUNDER_HERE, __VA_ARGS__)
+
 /* expand(tensor input, int[] size) -> tensor
  * A view in which dims of size 1 are repeated; -1 keeps a size. */
 static inline thunder_tensor *th_at_expand(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *size, size_t n_size)
@@ -530,7 +2425,109 @@ static inline thunder_tensor *th_at_expand(const char *where, thunder_scope *s, 
 }
 #define th_expand(...) th_at_expand(THUNDER_HERE, __VA_ARGS__)
 
-/* fill(tensor input, tensor|number value) -> tensor
+/* expand_as(tensor input, tensor other) -> tensor
+ * input expanded to the size of other. */
+static inline thunder_tensor *th_at_expand_as(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "expand_as", a, 2, NULL, &r, 1, where);
+}
+#define th_expand_as(...) th_at_expand_as(THUNDER_HERE, __VA_ARGS__)
+
+/* expit(tensor input) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_expit(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "expit", a, 1, NULL, &r, 1, where);
+}
+#define th_expit(...) th_at_expit(THUNDER_HERE, __VA_ARGS__)
+
+/* expm1(tensor input) -> tensor
+ * exp(input) - 1, exact near zero. */
+static inline thunder_tensor *th_at_expm1(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "expm1", a, 1, NULL, &r, 1, where);
+}
+#define th_expm1(...) th_at_expm1(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_expm1_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "expm1_", a, 1, NULL, &r, 1, where);
+}
+#define th_expm1_(...) th_at_expm1_(THUNDER_HERE, __VA_ARGS__)
+
+/* exponential(tensor input, float lambd=1) -> tensor
+ * Exponentially distributed, of input's size and dtype; exponential_ stores it. */
+static inline thunder_tensor *th_at_exponential(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "exponential", a, 1, NULL, &r, 1, where);
+}
+#define th_exponential(...) th_at_exponential(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_exponential_opt(const char *where, thunder_scope *s, thunder_tensor *input, double lambd)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_f64(lambd) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "exponential", a, 2, NULL, &r, 1, where);
+}
+#define th_exponential_opt(...) th_at_exponential_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_exponential_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "exponential_", a, 1, NULL, &r, 1, where);
+}
+#define th_exponential_(...) th_at_exponential_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_exponential_opt_(const char *where, thunder_scope *s, thunder_tensor *input, double lambd)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_f64(lambd) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "exponential_", a, 2, NULL, &r, 1, where);
+}
+#define th_exponential_opt_(...) th_at_exponential_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* eye(int n, int? m=None, dtype? dtype=None, device? device=None) -> tensor
+ * Ones on the diagonal of an n by m matrix of zeros; f32 unless a dtype is given. */
+static inline thunder_tensor *th_at_eye(const char *where, thunder_scope *s, int64_t n)
+{
+    const thunder_any a[1] = { thunder_any_i64(n) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "eye", a, 1, NULL, &r, 1, where);
+}
+#define th_eye(...) th_at_eye(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_eye_opt(const char *where, thunder_scope *s, int64_t n, const int64_t *m, thunder_dtype dtype, thunder_device device)
+{
+    const thunder_any a[4] = { thunder_any_i64(n), m ? thunder_any_i64(*m) : thunder_any_none(), thunder_any_dtype(dtype), thunder_any_device(device) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "eye", a, 4, NULL, &r, 1, where);
+}
+#define th_eye_opt(...) th_at_eye_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* feature_dropout(tensor input, float p=0.5, bool training=True) -> tensor
+ * Whole channels zero with probability p, else times 1 / (1 - p). */
+static inline thunder_tensor *th_at_feature_dropout(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "feature_dropout", a, 1, NULL, &r, 1, where);
+}
+#define th_feature_dropout(...) th_at_feature_dropout(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_feature_dropout_opt(const char *where, thunder_scope *s, thunder_tensor *input, double p, int32_t training)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_f64(p), thunder_any_bool(training) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "feature_dropout", a, 3, NULL, &r, 1, where);
+}
+#define th_feature_dropout_opt(...) th_at_feature_dropout_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* fill(tensor input, tensor value) -> tensor
  * A tensor of input's shape and dtype with one value; fill_ stores it. */
 static inline thunder_tensor *th_at_fill(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *value)
 {
@@ -546,6 +2543,23 @@ static inline thunder_tensor *th_at_fill_(const char *where, thunder_scope *s, t
     return thunder_op_invoke(s, "fill_", a, 2, NULL, &r, 1, where);
 }
 #define th_fill_(...) th_at_fill_(THUNDER_HERE, __VA_ARGS__)
+
+/* fix(tensor input) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_fix(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "fix", a, 1, NULL, &r, 1, where);
+}
+#define th_fix(...) th_at_fix(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_fix_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "fix_", a, 1, NULL, &r, 1, where);
+}
+#define th_fix_(...) th_at_fix_(THUNDER_HERE, __VA_ARGS__)
 
 /* flatten(tensor input, int start_dim=0, int end_dim=-1) -> tensor
  * Merges the dims from start_dim to end_dim into one. */
@@ -564,6 +2578,53 @@ static inline thunder_tensor *th_at_flatten_opt(const char *where, thunder_scope
 }
 #define th_flatten_opt(...) th_at_flatten_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* flip(tensor input, int[] dims) -> tensor
+ * A copy with the order of elements along dims reversed. */
+static inline thunder_tensor *th_at_flip(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dims, size_t n_dims)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(dims, n_dims) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "flip", a, 2, NULL, &r, 1, where);
+}
+#define th_flip(...) th_at_flip(THUNDER_HERE, __VA_ARGS__)
+
+/* fliplr(tensor input) -> tensor
+ * A copy with the second dim reversed. */
+static inline thunder_tensor *th_at_fliplr(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "fliplr", a, 1, NULL, &r, 1, where);
+}
+#define th_fliplr(...) th_at_fliplr(THUNDER_HERE, __VA_ARGS__)
+
+/* flipud(tensor input) -> tensor
+ * A copy with the first dim reversed. */
+static inline thunder_tensor *th_at_flipud(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "flipud", a, 1, NULL, &r, 1, where);
+}
+#define th_flipud(...) th_at_flipud(THUNDER_HERE, __VA_ARGS__)
+
+/* float_power(tensor input, tensor exponent) -> tensor
+ * input to the power of exponent in f64. */
+static inline thunder_tensor *th_at_float_power(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *exponent)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(exponent) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "float_power", a, 2, NULL, &r, 1, where);
+}
+#define th_float_power(...) th_at_float_power(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_float_power_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *exponent)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(exponent) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "float_power_", a, 2, NULL, &r, 1, where);
+}
+#define th_float_power_(...) th_at_float_power_(THUNDER_HERE, __VA_ARGS__)
+
 /* floor(tensor input) -> tensor
  * The largest integer that is not greater. */
 static inline thunder_tensor *th_at_floor(const char *where, thunder_scope *s, thunder_tensor *input)
@@ -581,7 +2642,118 @@ static inline thunder_tensor *th_at_floor_(const char *where, thunder_scope *s, 
 }
 #define th_floor_(...) th_at_floor_(THUNDER_HERE, __VA_ARGS__)
 
-/* full(int[] size, tensor|number fill_value, dtype? dtype=None, device? device=None) -> tensor
+/* floor_divide(tensor input, tensor other) -> tensor
+ * The quotient rounded down. */
+static inline thunder_tensor *th_at_floor_divide(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "floor_divide", a, 2, NULL, &r, 1, where);
+}
+#define th_floor_divide(...) th_at_floor_divide(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_floor_divide_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "floor_divide_", a, 2, NULL, &r, 1, where);
+}
+#define th_floor_divide_(...) th_at_floor_divide_(THUNDER_HERE, __VA_ARGS__)
+
+/* fmax(tensor input, tensor other) -> tensor
+ * The greater of two; where one is NaN, the other. */
+static inline thunder_tensor *th_at_fmax(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "fmax", a, 2, NULL, &r, 1, where);
+}
+#define th_fmax(...) th_at_fmax(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_fmax_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "fmax_", a, 2, NULL, &r, 1, where);
+}
+#define th_fmax_(...) th_at_fmax_(THUNDER_HERE, __VA_ARGS__)
+
+/* fmin(tensor input, tensor other) -> tensor
+ * The lesser of two; where one is NaN, the other. */
+static inline thunder_tensor *th_at_fmin(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "fmin", a, 2, NULL, &r, 1, where);
+}
+#define th_fmin(...) th_at_fmin(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_fmin_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "fmin_", a, 2, NULL, &r, 1, where);
+}
+#define th_fmin_(...) th_at_fmin_(THUNDER_HERE, __VA_ARGS__)
+
+/* fmod(tensor input, tensor other) -> tensor
+ * What a division rounded towards zero leaves: it has the sign of input. */
+static inline thunder_tensor *th_at_fmod(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "fmod", a, 2, NULL, &r, 1, where);
+}
+#define th_fmod(...) th_at_fmod(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_fmod_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "fmod_", a, 2, NULL, &r, 1, where);
+}
+#define th_fmod_(...) th_at_fmod_(THUNDER_HERE, __VA_ARGS__)
+
+/* fold(tensor input, int[] output_size, int[] kernel_size, int[] dilation=[1], int[] padding=[0], int[] stride=[1]) -> tensor
+ * Columns added up where the windows of an image lie: the transpose of im2col. */
+static inline thunder_tensor *th_at_fold(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *output_size, size_t n_output_size, const thunder_dim *kernel_size, size_t n_kernel_size)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_dims(output_size, n_output_size), thunder_any_dims(kernel_size, n_kernel_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "fold", a, 3, NULL, &r, 1, where);
+}
+#define th_fold(...) th_at_fold(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_fold_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *output_size, size_t n_output_size, const thunder_dim *kernel_size, size_t n_kernel_size, const thunder_dim *dilation, size_t n_dilation, const thunder_dim *padding, size_t n_padding, const thunder_dim *stride, size_t n_stride)
+{
+    const thunder_any a[6] = { thunder_any_tensor(input), thunder_any_dims(output_size, n_output_size), thunder_any_dims(kernel_size, n_kernel_size), thunder_any_dims(dilation, n_dilation), thunder_any_dims(padding, n_padding), thunder_any_dims(stride, n_stride) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "fold", a, 6, NULL, &r, 1, where);
+}
+#define th_fold_opt(...) th_at_fold_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* frac(tensor input) -> tensor
+ * What trunc takes away. */
+static inline thunder_tensor *th_at_frac(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "frac", a, 1, NULL, &r, 1, where);
+}
+#define th_frac(...) th_at_frac(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_frac_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "frac_", a, 1, NULL, &r, 1, where);
+}
+#define th_frac_(...) th_at_frac_(THUNDER_HERE, __VA_ARGS__)
+
+/* frexp(tensor input) -> (tensor, tensor)
+ * Mantissas in [0.5, 1) and i32 exponents, whose powers of 2 they are multiplied by. */
+static inline thunder_tensor *th_at_frexp(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *results[2])
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    return thunder_op_invoke(s, "frexp", a, 1, NULL, results, results ? 2 : 0, where);
+}
+#define th_frexp(...) th_at_frexp(THUNDER_HERE, __VA_ARGS__)
+
+/* full(int[] size, tensor fill_value, dtype? dtype=None, device? device=None) -> tensor
  * A tensor filled with one value; of the value's dtype unless one is given. */
 static inline thunder_tensor *th_at_full(const char *where, thunder_scope *s, const thunder_dim *size, size_t n_size, thunder_tensor *fill_value)
 {
@@ -598,7 +2770,7 @@ static inline thunder_tensor *th_at_full_opt(const char *where, thunder_scope *s
 }
 #define th_full_opt(...) th_at_full_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* full_like(tensor input, tensor|number fill_value, dtype? dtype=None, device? device=None) -> tensor
+/* full_like(tensor input, tensor fill_value, dtype? dtype=None, device? device=None) -> tensor
  * A tensor of input's size filled with one value; of input's dtype unless one is given. */
 static inline thunder_tensor *th_at_full_like(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *fill_value)
 {
@@ -615,6 +2787,16 @@ static inline thunder_tensor *th_at_full_like_opt(const char *where, thunder_sco
 }
 #define th_full_like_opt(...) th_at_full_like_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* gammaln(tensor input) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_gammaln(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "gammaln", a, 1, NULL, &r, 1, where);
+}
+#define th_gammaln(...) th_at_gammaln(THUNDER_HERE, __VA_ARGS__)
+
 /* gather(tensor input, int dim, tensor index) -> tensor
  * Elements of input at index along dim. */
 static inline thunder_tensor *th_at_gather(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, thunder_tensor *index)
@@ -625,7 +2807,41 @@ static inline thunder_tensor *th_at_gather(const char *where, thunder_scope *s, 
 }
 #define th_gather(...) th_at_gather(THUNDER_HERE, __VA_ARGS__)
 
-/* ge(tensor|number input, tensor|number other) -> tensor
+/* gaussian_nll_loss(tensor input, tensor target, tensor var, bool full=False, float eps=1e-06, str reduction='mean') -> tensor
+ * (log(var) + (input - target) ** 2 / var) / 2, with var at least eps; full adds its constant. */
+static inline thunder_tensor *th_at_gaussian_nll_loss(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target, thunder_tensor *var)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(target), thunder_any_tensor(var) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "gaussian_nll_loss", a, 3, NULL, &r, 1, where);
+}
+#define th_gaussian_nll_loss(...) th_at_gaussian_nll_loss(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_gaussian_nll_loss_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target, thunder_tensor *var, int32_t full, double eps, const char *reduction)
+{
+    const thunder_any a[6] = { thunder_any_tensor(input), thunder_any_tensor(target), thunder_any_tensor(var), thunder_any_bool(full), thunder_any_f64(eps), reduction ? thunder_any_str(reduction, strlen(reduction)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "gaussian_nll_loss", a, 6, NULL, &r, 1, where);
+}
+#define th_gaussian_nll_loss_opt(...) th_at_gaussian_nll_loss_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* gcd(tensor input, tensor other) -> tensor
+ * The greatest common divisor, not negative. */
+static inline thunder_tensor *th_at_gcd(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "gcd", a, 2, NULL, &r, 1, where);
+}
+#define th_gcd(...) th_at_gcd(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_gcd_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "gcd_", a, 2, NULL, &r, 1, where);
+}
+#define th_gcd_(...) th_at_gcd_(THUNDER_HERE, __VA_ARGS__)
+
+/* ge(tensor input, tensor other) -> tensor
  * input >= other. */
 static inline thunder_tensor *th_at_ge(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -659,7 +2875,119 @@ static inline thunder_tensor *th_at_gelu_opt(const char *where, thunder_scope *s
 }
 #define th_gelu_opt(...) th_at_gelu_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* gt(tensor|number input, tensor|number other) -> tensor
+/* geometric(tensor input, float p) -> tensor
+ * How many tries a success of probability p takes, of input's size and dtype; geometric_ stores it. */
+static inline thunder_tensor *th_at_geometric(const char *where, thunder_scope *s, thunder_tensor *input, double p)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_f64(p) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "geometric", a, 2, NULL, &r, 1, where);
+}
+#define th_geometric(...) th_at_geometric(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_geometric_(const char *where, thunder_scope *s, thunder_tensor *input, double p)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_f64(p) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "geometric_", a, 2, NULL, &r, 1, where);
+}
+#define th_geometric_(...) th_at_geometric_(THUNDER_HERE, __VA_ARGS__)
+
+/* ger(tensor input, tensor vec2) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_ger(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *vec2)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(vec2) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "ger", a, 2, NULL, &r, 1, where);
+}
+#define th_ger(...) th_at_ger(THUNDER_HERE, __VA_ARGS__)
+
+/* glu(tensor input, int dim=-1) -> tensor
+ * The first half of dim times the sigmoid of the second. */
+static inline thunder_tensor *th_at_glu(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "glu", a, 1, NULL, &r, 1, where);
+}
+#define th_glu(...) th_at_glu(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_glu_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(dim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "glu", a, 2, NULL, &r, 1, where);
+}
+#define th_glu_opt(...) th_at_glu_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* greater(tensor input, tensor other) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_greater(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "greater", a, 2, NULL, &r, 1, where);
+}
+#define th_greater(...) th_at_greater(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_greater_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "greater_", a, 2, NULL, &r, 1, where);
+}
+#define th_greater_(...) th_at_greater_(THUNDER_HERE, __VA_ARGS__)
+
+/* greater_equal(tensor input, tensor other) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_greater_equal(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "greater_equal", a, 2, NULL, &r, 1, where);
+}
+#define th_greater_equal(...) th_at_greater_equal(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_greater_equal_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "greater_equal_", a, 2, NULL, &r, 1, where);
+}
+#define th_greater_equal_(...) th_at_greater_equal_(THUNDER_HERE, __VA_ARGS__)
+
+/* grid_sample(tensor input, tensor grid, str mode='bilinear', str padding_mode='zeros', bool align_corners=False) -> tensor
+ * Images read at the places of a grid, whose coordinates (x, y) go from -1 to 1. */
+static inline thunder_tensor *th_at_grid_sample(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *grid)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(grid) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "grid_sample", a, 2, NULL, &r, 1, where);
+}
+#define th_grid_sample(...) th_at_grid_sample(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_grid_sample_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *grid, const char *mode, const char *padding_mode, int32_t align_corners)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_tensor(grid), mode ? thunder_any_str(mode, strlen(mode)) : thunder_any_none(), padding_mode ? thunder_any_str(padding_mode, strlen(padding_mode)) : thunder_any_none(), thunder_any_bool(align_corners) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "grid_sample", a, 5, NULL, &r, 1, where);
+}
+#define th_grid_sample_opt(...) th_at_grid_sample_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* group_norm(tensor input, int num_groups, tensor? weight=None, tensor? bias=None, float eps=1e-05) -> tensor
+ * Groups of channels standardised, then each channel scaled and shifted. */
+static inline thunder_tensor *th_at_group_norm(const char *where, thunder_scope *s, thunder_tensor *input, int64_t num_groups)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(num_groups) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "group_norm", a, 2, NULL, &r, 1, where);
+}
+#define th_group_norm(...) th_at_group_norm(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_group_norm_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t num_groups, thunder_tensor *weight, thunder_tensor *bias, double eps)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_i64(num_groups), thunder_any_tensor(weight), thunder_any_tensor(bias), thunder_any_f64(eps) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "group_norm", a, 5, NULL, &r, 1, where);
+}
+#define th_group_norm_opt(...) th_at_group_norm_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* gt(tensor input, tensor other) -> tensor
  * input > other. */
 static inline thunder_tensor *th_at_gt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -676,6 +3004,308 @@ static inline thunder_tensor *th_at_gt_(const char *where, thunder_scope *s, thu
 }
 #define th_gt_(...) th_at_gt_(THUNDER_HERE, __VA_ARGS__)
 
+/* gumbel_softmax(tensor input, float tau=1.0, bool hard=False, int dim=-1) -> tensor
+ * softmax of logits with noise: a sample, soft or as one-hot. */
+static inline thunder_tensor *th_at_gumbel_softmax(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "gumbel_softmax", a, 1, NULL, &r, 1, where);
+}
+#define th_gumbel_softmax(...) th_at_gumbel_softmax(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_gumbel_softmax_opt(const char *where, thunder_scope *s, thunder_tensor *input, double tau, int32_t hard, int64_t dim)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_f64(tau), thunder_any_bool(hard), thunder_any_i64(dim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "gumbel_softmax", a, 4, NULL, &r, 1, where);
+}
+#define th_gumbel_softmax_opt(...) th_at_gumbel_softmax_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* hardshrink(tensor input, float lambd=0.5) -> tensor
+ * 0 in [-lambd, lambd], else the input. */
+static inline thunder_tensor *th_at_hardshrink(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "hardshrink", a, 1, NULL, &r, 1, where);
+}
+#define th_hardshrink(...) th_at_hardshrink(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_hardshrink_opt(const char *where, thunder_scope *s, thunder_tensor *input, double lambd)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_f64(lambd) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "hardshrink", a, 2, NULL, &r, 1, where);
+}
+#define th_hardshrink_opt(...) th_at_hardshrink_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_hardshrink_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "hardshrink_", a, 1, NULL, &r, 1, where);
+}
+#define th_hardshrink_(...) th_at_hardshrink_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_hardshrink_opt_(const char *where, thunder_scope *s, thunder_tensor *input, double lambd)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_f64(lambd) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "hardshrink_", a, 2, NULL, &r, 1, where);
+}
+#define th_hardshrink_opt_(...) th_at_hardshrink_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* hardsigmoid(tensor input) -> tensor
+ * input / 6 + 1/2, limited to [0, 1]. */
+static inline thunder_tensor *th_at_hardsigmoid(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "hardsigmoid", a, 1, NULL, &r, 1, where);
+}
+#define th_hardsigmoid(...) th_at_hardsigmoid(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_hardsigmoid_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "hardsigmoid_", a, 1, NULL, &r, 1, where);
+}
+#define th_hardsigmoid_(...) th_at_hardsigmoid_(THUNDER_HERE, __VA_ARGS__)
+
+/* hardswish(tensor input) -> tensor
+ * input * hardsigmoid(input). */
+static inline thunder_tensor *th_at_hardswish(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "hardswish", a, 1, NULL, &r, 1, where);
+}
+#define th_hardswish(...) th_at_hardswish(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_hardswish_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "hardswish_", a, 1, NULL, &r, 1, where);
+}
+#define th_hardswish_(...) th_at_hardswish_(THUNDER_HERE, __VA_ARGS__)
+
+/* hardtanh(tensor input, float min_val=-1.0, float max_val=1.0) -> tensor
+ * The input limited to [min_val, max_val]. */
+static inline thunder_tensor *th_at_hardtanh(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "hardtanh", a, 1, NULL, &r, 1, where);
+}
+#define th_hardtanh(...) th_at_hardtanh(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_hardtanh_opt(const char *where, thunder_scope *s, thunder_tensor *input, double min_val, double max_val)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_f64(min_val), thunder_any_f64(max_val) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "hardtanh", a, 3, NULL, &r, 1, where);
+}
+#define th_hardtanh_opt(...) th_at_hardtanh_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_hardtanh_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "hardtanh_", a, 1, NULL, &r, 1, where);
+}
+#define th_hardtanh_(...) th_at_hardtanh_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_hardtanh_opt_(const char *where, thunder_scope *s, thunder_tensor *input, double min_val, double max_val)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_f64(min_val), thunder_any_f64(max_val) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "hardtanh_", a, 3, NULL, &r, 1, where);
+}
+#define th_hardtanh_opt_(...) th_at_hardtanh_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* heaviside(tensor input, tensor values) -> tensor
+ * 0 below zero, 1 above, and values at zero. */
+static inline thunder_tensor *th_at_heaviside(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *values)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(values) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "heaviside", a, 2, NULL, &r, 1, where);
+}
+#define th_heaviside(...) th_at_heaviside(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_heaviside_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *values)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(values) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "heaviside_", a, 2, NULL, &r, 1, where);
+}
+#define th_heaviside_(...) th_at_heaviside_(THUNDER_HERE, __VA_ARGS__)
+
+/* hinge_embedding_loss(tensor input, tensor target, float margin=1.0, str reduction='mean') -> tensor
+ * input where target is 1, what it lacks to margin where target is -1. */
+static inline thunder_tensor *th_at_hinge_embedding_loss(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(target) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "hinge_embedding_loss", a, 2, NULL, &r, 1, where);
+}
+#define th_hinge_embedding_loss(...) th_at_hinge_embedding_loss(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_hinge_embedding_loss_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target, double margin, const char *reduction)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_tensor(target), thunder_any_f64(margin), reduction ? thunder_any_str(reduction, strlen(reduction)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "hinge_embedding_loss", a, 4, NULL, &r, 1, where);
+}
+#define th_hinge_embedding_loss_opt(...) th_at_hinge_embedding_loss_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* histc(tensor input, int bins=100, float min=0, float max=0) -> tensor
+ * How many elements lie in each of `bins` equal parts from min to max, or of their own range where both are equal. */
+static inline thunder_tensor *th_at_histc(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "histc", a, 1, NULL, &r, 1, where);
+}
+#define th_histc(...) th_at_histc(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_histc_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t bins, double min, double max)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_i64(bins), thunder_any_f64(min), thunder_any_f64(max) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "histc", a, 4, NULL, &r, 1, where);
+}
+#define th_histc_opt(...) th_at_histc_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* hsplit(tensor input, int[] indices_or_sections) -> tensor[]
+ * tensor_split along the second dim, of a vector along its only one. */
+static inline thunder_tensor *th_at_hsplit(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *indices_or_sections, size_t n_indices_or_sections, thunder_tensor **results, size_t n_results)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(indices_or_sections, n_indices_or_sections) };
+    return thunder_op_invoke(s, "hsplit", a, 2, NULL, results, n_results, where);
+}
+#define th_hsplit(...) th_at_hsplit(THUNDER_HERE, __VA_ARGS__)
+
+/* hstack(tensor[] tensors) -> tensor
+ * The tensors side by side along the second dim, vectors along their only one. */
+static inline thunder_tensor *th_at_hstack(const char *where, thunder_scope *s, thunder_tensor *const *tensors, size_t n_tensors)
+{
+    const thunder_any a[1] = { thunder_any_tensors(tensors, n_tensors) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "hstack", a, 1, NULL, &r, 1, where);
+}
+#define th_hstack(...) th_at_hstack(THUNDER_HERE, __VA_ARGS__)
+
+/* huber_loss(tensor input, tensor target, str reduction='mean', float delta=1.0) -> tensor
+ * d * d / 2 for distances d up to delta, else delta * (d - delta / 2). */
+static inline thunder_tensor *th_at_huber_loss(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(target) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "huber_loss", a, 2, NULL, &r, 1, where);
+}
+#define th_huber_loss(...) th_at_huber_loss(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_huber_loss_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target, const char *reduction, double delta)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_tensor(target), reduction ? thunder_any_str(reduction, strlen(reduction)) : thunder_any_none(), thunder_any_f64(delta) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "huber_loss", a, 4, NULL, &r, 1, where);
+}
+#define th_huber_loss_opt(...) th_at_huber_loss_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* hypot(tensor input, tensor other) -> tensor
+ * sqrt(input * input + other * other) without its overflow. */
+static inline thunder_tensor *th_at_hypot(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "hypot", a, 2, NULL, &r, 1, where);
+}
+#define th_hypot(...) th_at_hypot(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_hypot_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "hypot_", a, 2, NULL, &r, 1, where);
+}
+#define th_hypot_(...) th_at_hypot_(THUNDER_HERE, __VA_ARGS__)
+
+/* i0(tensor input) -> tensor
+ * The modified Bessel function of the first kind of order 0. */
+static inline thunder_tensor *th_at_i0(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "i0", a, 1, NULL, &r, 1, where);
+}
+#define th_i0(...) th_at_i0(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_i0_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "i0_", a, 1, NULL, &r, 1, where);
+}
+#define th_i0_(...) th_at_i0_(THUNDER_HERE, __VA_ARGS__)
+
+/* i0e(tensor input) -> tensor
+ * i0(input) * exp(-|input|), without its overflow. */
+static inline thunder_tensor *th_at_i0e(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "i0e", a, 1, NULL, &r, 1, where);
+}
+#define th_i0e(...) th_at_i0e(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_i0e_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "i0e_", a, 1, NULL, &r, 1, where);
+}
+#define th_i0e_(...) th_at_i0e_(THUNDER_HERE, __VA_ARGS__)
+
+/* i1(tensor input) -> tensor
+ * The modified Bessel function of the first kind of order 1. */
+static inline thunder_tensor *th_at_i1(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "i1", a, 1, NULL, &r, 1, where);
+}
+#define th_i1(...) th_at_i1(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_i1_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "i1_", a, 1, NULL, &r, 1, where);
+}
+#define th_i1_(...) th_at_i1_(THUNDER_HERE, __VA_ARGS__)
+
+/* i1e(tensor input) -> tensor
+ * i1(input) * exp(-|input|), without its overflow. */
+static inline thunder_tensor *th_at_i1e(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "i1e", a, 1, NULL, &r, 1, where);
+}
+#define th_i1e(...) th_at_i1e(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_i1e_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "i1e_", a, 1, NULL, &r, 1, where);
+}
+#define th_i1e_(...) th_at_i1e_(THUNDER_HERE, __VA_ARGS__)
+
+/* im2col(tensor input, int[] kernel_size, int[] dilation=[1], int[] padding=[0], int[] stride=[1]) -> tensor
+ * The windows of an image as columns: torch.nn.functional.unfold. */
+static inline thunder_tensor *th_at_im2col(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *kernel_size, size_t n_kernel_size)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(kernel_size, n_kernel_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "im2col", a, 2, NULL, &r, 1, where);
+}
+#define th_im2col(...) th_at_im2col(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_im2col_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *kernel_size, size_t n_kernel_size, const thunder_dim *dilation, size_t n_dilation, const thunder_dim *padding, size_t n_padding, const thunder_dim *stride, size_t n_stride)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_dims(kernel_size, n_kernel_size), thunder_any_dims(dilation, n_dilation), thunder_any_dims(padding, n_padding), thunder_any_dims(stride, n_stride) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "im2col", a, 5, NULL, &r, 1, where);
+}
+#define th_im2col_opt(...) th_at_im2col_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* index(tensor input, tensor[] indices) -> tensor
  * input[indices[0], indices[1], ..]: the indices broadcast, negative ones count from the end. */
 static inline thunder_tensor *th_at_index(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *const *indices, size_t n_indices)
@@ -686,7 +3316,72 @@ static inline thunder_tensor *th_at_index(const char *where, thunder_scope *s, t
 }
 #define th_index(...) th_at_index(THUNDER_HERE, __VA_ARGS__)
 
-/* index_put(tensor input, tensor[] indices, tensor|number values, bool accumulate=False) -> tensor
+/* index_add(tensor input, int dim, tensor index, tensor source, float alpha=1) -> tensor
+ * input with alpha times the slices of source added at index along dim. */
+static inline thunder_tensor *th_at_index_add(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, thunder_tensor *index, thunder_tensor *source)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_i64(dim), thunder_any_tensor(index), thunder_any_tensor(source) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "index_add", a, 4, NULL, &r, 1, where);
+}
+#define th_index_add(...) th_at_index_add(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_index_add_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, thunder_tensor *index, thunder_tensor *source, double alpha)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_i64(dim), thunder_any_tensor(index), thunder_any_tensor(source), thunder_any_f64(alpha) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "index_add", a, 5, NULL, &r, 1, where);
+}
+#define th_index_add_opt(...) th_at_index_add_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_index_add_(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, thunder_tensor *index, thunder_tensor *source)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_i64(dim), thunder_any_tensor(index), thunder_any_tensor(source) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "index_add_", a, 4, NULL, &r, 1, where);
+}
+#define th_index_add_(...) th_at_index_add_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_index_add_opt_(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, thunder_tensor *index, thunder_tensor *source, double alpha)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_i64(dim), thunder_any_tensor(index), thunder_any_tensor(source), thunder_any_f64(alpha) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "index_add_", a, 5, NULL, &r, 1, where);
+}
+#define th_index_add_opt_(...) th_at_index_add_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* index_copy(tensor input, int dim, tensor index, tensor source) -> tensor
+ * input with the slices of source stored at index along dim. */
+static inline thunder_tensor *th_at_index_copy(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, thunder_tensor *index, thunder_tensor *source)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_i64(dim), thunder_any_tensor(index), thunder_any_tensor(source) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "index_copy", a, 4, NULL, &r, 1, where);
+}
+#define th_index_copy(...) th_at_index_copy(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_index_copy_(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, thunder_tensor *index, thunder_tensor *source)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_i64(dim), thunder_any_tensor(index), thunder_any_tensor(source) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "index_copy_", a, 4, NULL, &r, 1, where);
+}
+#define th_index_copy_(...) th_at_index_copy_(THUNDER_HERE, __VA_ARGS__)
+
+/* index_fill(tensor input, int dim, tensor index, tensor value) -> tensor
+ * input with one value in the slices at index along dim. */
+static inline thunder_tensor *th_at_index_fill(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, thunder_tensor *index, thunder_tensor *value)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_i64(dim), thunder_any_tensor(index), thunder_any_tensor(value) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "index_fill", a, 4, NULL, &r, 1, where);
+}
+#define th_index_fill(...) th_at_index_fill(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_index_fill_(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, thunder_tensor *index, thunder_tensor *value)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_i64(dim), thunder_any_tensor(index), thunder_any_tensor(value) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "index_fill_", a, 4, NULL, &r, 1, where);
+}
+#define th_index_fill_(...) th_at_index_fill_(THUNDER_HERE, __VA_ARGS__)
+
+/* index_put(tensor input, tensor[] indices, tensor values, bool accumulate=False) -> tensor
  * input with values stored (or added) at input[indices[0], indices[1], ..]; of equal indices the last one stays. */
 static inline thunder_tensor *th_at_index_put(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *const *indices, size_t n_indices, thunder_tensor *values)
 {
@@ -727,6 +3422,193 @@ static inline thunder_tensor *th_at_index_select(const char *where, thunder_scop
 }
 #define th_index_select(...) th_at_index_select(THUNDER_HERE, __VA_ARGS__)
 
+/* inner(tensor input, tensor other) -> tensor
+ * Sums of products over the last dims of both. */
+static inline thunder_tensor *th_at_inner(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "inner", a, 2, NULL, &r, 1, where);
+}
+#define th_inner(...) th_at_inner(THUNDER_HERE, __VA_ARGS__)
+
+/* instance_norm(tensor input, tensor? running_mean=None, tensor? running_var=None, tensor? weight=None, tensor? bias=None, bool use_input_stats=True, float momentum=0.1, float eps=1e-05) -> tensor
+ * Each channel of each sample standardised, by its own or the running statistics, then scaled and shifted. Leaves the running statistics alone. */
+static inline thunder_tensor *th_at_instance_norm(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "instance_norm", a, 1, NULL, &r, 1, where);
+}
+#define th_instance_norm(...) th_at_instance_norm(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_instance_norm_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *running_mean, thunder_tensor *running_var, thunder_tensor *weight, thunder_tensor *bias, int32_t use_input_stats, double momentum, double eps)
+{
+    const thunder_any a[8] = { thunder_any_tensor(input), thunder_any_tensor(running_mean), thunder_any_tensor(running_var), thunder_any_tensor(weight), thunder_any_tensor(bias), thunder_any_bool(use_input_stats), thunder_any_f64(momentum), thunder_any_f64(eps) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "instance_norm", a, 8, NULL, &r, 1, where);
+}
+#define th_instance_norm_opt(...) th_at_instance_norm_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* interpolate(tensor input, int[]? size=None, float[]? scale_factor=None, str mode='nearest', bool? align_corners=None) -> tensor
+ * The dims behind batch and channels resized: nearest, nearest-exact, linear, bilinear, trilinear, bicubic or area. */
+static inline thunder_tensor *th_at_interpolate(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "interpolate", a, 1, NULL, &r, 1, where);
+}
+#define th_interpolate(...) th_at_interpolate(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_interpolate_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *size, size_t n_size, const double *scale_factor, size_t n_scale_factor, const char *mode, const int32_t *align_corners)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), size ? thunder_any_dims(size, n_size) : thunder_any_none(), scale_factor ? thunder_any_floats(scale_factor, n_scale_factor) : thunder_any_none(), mode ? thunder_any_str(mode, strlen(mode)) : thunder_any_none(), align_corners ? thunder_any_bool(*align_corners) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "interpolate", a, 5, NULL, &r, 1, where);
+}
+#define th_interpolate_opt(...) th_at_interpolate_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* isclose(tensor input, tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> tensor
+ * Whether |input - other| <= atol + rtol * |other|. */
+static inline thunder_tensor *th_at_isclose(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "isclose", a, 2, NULL, &r, 1, where);
+}
+#define th_isclose(...) th_at_isclose(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_isclose_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other, double rtol, double atol, int32_t equal_nan)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_tensor(other), thunder_any_f64(rtol), thunder_any_f64(atol), thunder_any_bool(equal_nan) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "isclose", a, 5, NULL, &r, 1, where);
+}
+#define th_isclose_opt(...) th_at_isclose_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* isfinite(tensor input) -> tensor
+ * Whether each element is neither infinite nor NaN. */
+static inline thunder_tensor *th_at_isfinite(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "isfinite", a, 1, NULL, &r, 1, where);
+}
+#define th_isfinite(...) th_at_isfinite(THUNDER_HERE, __VA_ARGS__)
+
+/* isin(tensor elements, tensor test_elements, bool invert=False) -> tensor
+ * Whether each element is among the others. */
+static inline thunder_tensor *th_at_isin(const char *where, thunder_scope *s, thunder_tensor *elements, thunder_tensor *test_elements)
+{
+    const thunder_any a[2] = { thunder_any_tensor(elements), thunder_any_tensor(test_elements) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "isin", a, 2, NULL, &r, 1, where);
+}
+#define th_isin(...) th_at_isin(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_isin_opt(const char *where, thunder_scope *s, thunder_tensor *elements, thunder_tensor *test_elements, int32_t invert)
+{
+    const thunder_any a[3] = { thunder_any_tensor(elements), thunder_any_tensor(test_elements), thunder_any_bool(invert) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "isin", a, 3, NULL, &r, 1, where);
+}
+#define th_isin_opt(...) th_at_isin_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* isinf(tensor input) -> tensor
+ * Whether each element is infinite. */
+static inline thunder_tensor *th_at_isinf(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "isinf", a, 1, NULL, &r, 1, where);
+}
+#define th_isinf(...) th_at_isinf(THUNDER_HERE, __VA_ARGS__)
+
+/* isnan(tensor input) -> tensor
+ * Whether each element is NaN. */
+static inline thunder_tensor *th_at_isnan(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "isnan", a, 1, NULL, &r, 1, where);
+}
+#define th_isnan(...) th_at_isnan(THUNDER_HERE, __VA_ARGS__)
+
+/* isneginf(tensor input) -> tensor
+ * Whether each element is the negative infinity. */
+static inline thunder_tensor *th_at_isneginf(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "isneginf", a, 1, NULL, &r, 1, where);
+}
+#define th_isneginf(...) th_at_isneginf(THUNDER_HERE, __VA_ARGS__)
+
+/* isposinf(tensor input) -> tensor
+ * Whether each element is the positive infinity. */
+static inline thunder_tensor *th_at_isposinf(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "isposinf", a, 1, NULL, &r, 1, where);
+}
+#define th_isposinf(...) th_at_isposinf(THUNDER_HERE, __VA_ARGS__)
+
+/* kl_div(tensor input, tensor target, str reduction='mean', bool log_target=False) -> tensor
+ * target * (log(target) - input), where input holds logarithms; 'batchmean' divides the sum by the rows. */
+static inline thunder_tensor *th_at_kl_div(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(target) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "kl_div", a, 2, NULL, &r, 1, where);
+}
+#define th_kl_div(...) th_at_kl_div(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_kl_div_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target, const char *reduction, int32_t log_target)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_tensor(target), reduction ? thunder_any_str(reduction, strlen(reduction)) : thunder_any_none(), thunder_any_bool(log_target) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "kl_div", a, 4, NULL, &r, 1, where);
+}
+#define th_kl_div_opt(...) th_at_kl_div_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* kron(tensor input, tensor other) -> tensor
+ * The Kronecker product: other times each element of input, as blocks. */
+static inline thunder_tensor *th_at_kron(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "kron", a, 2, NULL, &r, 1, where);
+}
+#define th_kron(...) th_at_kron(THUNDER_HERE, __VA_ARGS__)
+
+/* kthvalue(tensor input, int k, int dim=-1, bool keepdim=False) -> (tensor, tensor)
+ * The k-th least along dim, and where it was. */
+static inline thunder_tensor *th_at_kthvalue(const char *where, thunder_scope *s, thunder_tensor *input, int64_t k, thunder_tensor *results[2])
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(k) };
+    return thunder_op_invoke(s, "kthvalue", a, 2, NULL, results, results ? 2 : 0, where);
+}
+#define th_kthvalue(...) th_at_kthvalue(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_kthvalue_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t k, int64_t dim, int32_t keepdim, thunder_tensor *results[2])
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_i64(k), thunder_any_i64(dim), thunder_any_bool(keepdim) };
+    return thunder_op_invoke(s, "kthvalue", a, 4, NULL, results, results ? 2 : 0, where);
+}
+#define th_kthvalue_opt(...) th_at_kthvalue_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* l1_loss(tensor input, tensor target, str reduction='mean') -> tensor
+ * |input - target|, its mean or its sum. */
+static inline thunder_tensor *th_at_l1_loss(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(target) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "l1_loss", a, 2, NULL, &r, 1, where);
+}
+#define th_l1_loss(...) th_at_l1_loss(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_l1_loss_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target, const char *reduction)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(target), reduction ? thunder_any_str(reduction, strlen(reduction)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "l1_loss", a, 3, NULL, &r, 1, where);
+}
+#define th_l1_loss_opt(...) th_at_l1_loss_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* layer_norm(tensor input, int[] normalized_shape, tensor? weight=None, tensor? bias=None, float eps=1e-05) -> tensor
  * The input standardised over its last dims, then scaled by weight and shifted by bias. */
 static inline thunder_tensor *th_at_layer_norm(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *normalized_shape, size_t n_normalized_shape)
@@ -744,7 +3626,41 @@ static inline thunder_tensor *th_at_layer_norm_opt(const char *where, thunder_sc
 }
 #define th_layer_norm_opt(...) th_at_layer_norm_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* le(tensor|number input, tensor|number other) -> tensor
+/* lcm(tensor input, tensor other) -> tensor
+ * The least common multiple, not negative. */
+static inline thunder_tensor *th_at_lcm(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "lcm", a, 2, NULL, &r, 1, where);
+}
+#define th_lcm(...) th_at_lcm(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_lcm_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "lcm_", a, 2, NULL, &r, 1, where);
+}
+#define th_lcm_(...) th_at_lcm_(THUNDER_HERE, __VA_ARGS__)
+
+/* ldexp(tensor input, tensor other) -> tensor
+ * input * 2 ** other. */
+static inline thunder_tensor *th_at_ldexp(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "ldexp", a, 2, NULL, &r, 1, where);
+}
+#define th_ldexp(...) th_at_ldexp(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_ldexp_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "ldexp_", a, 2, NULL, &r, 1, where);
+}
+#define th_ldexp_(...) th_at_ldexp_(THUNDER_HERE, __VA_ARGS__)
+
+/* le(tensor input, tensor other) -> tensor
  * input <= other. */
 static inline thunder_tensor *th_at_le(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -792,6 +3708,74 @@ static inline thunder_tensor *th_at_leaky_relu_opt_(const char *where, thunder_s
 }
 #define th_leaky_relu_opt_(...) th_at_leaky_relu_opt_(THUNDER_HERE, __VA_ARGS__)
 
+/* lerp(tensor input, tensor end, tensor weight) -> tensor
+ * input + weight * (end - input). */
+static inline thunder_tensor *th_at_lerp(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *end, thunder_tensor *weight)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(end), thunder_any_tensor(weight) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "lerp", a, 3, NULL, &r, 1, where);
+}
+#define th_lerp(...) th_at_lerp(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_lerp_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *end, thunder_tensor *weight)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(end), thunder_any_tensor(weight) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "lerp_", a, 3, NULL, &r, 1, where);
+}
+#define th_lerp_(...) th_at_lerp_(THUNDER_HERE, __VA_ARGS__)
+
+/* less(tensor input, tensor other) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_less(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "less", a, 2, NULL, &r, 1, where);
+}
+#define th_less(...) th_at_less(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_less_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "less_", a, 2, NULL, &r, 1, where);
+}
+#define th_less_(...) th_at_less_(THUNDER_HERE, __VA_ARGS__)
+
+/* less_equal(tensor input, tensor other) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_less_equal(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "less_equal", a, 2, NULL, &r, 1, where);
+}
+#define th_less_equal(...) th_at_less_equal(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_less_equal_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "less_equal_", a, 2, NULL, &r, 1, where);
+}
+#define th_less_equal_(...) th_at_less_equal_(THUNDER_HERE, __VA_ARGS__)
+
+/* lgamma(tensor input) -> tensor
+ * The logarithm of the absolute value of the gamma function. */
+static inline thunder_tensor *th_at_lgamma(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "lgamma", a, 1, NULL, &r, 1, where);
+}
+#define th_lgamma(...) th_at_lgamma(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_lgamma_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "lgamma_", a, 1, NULL, &r, 1, where);
+}
+#define th_lgamma_(...) th_at_lgamma_(THUNDER_HERE, __VA_ARGS__)
+
 /* linear(tensor input, tensor weight, tensor? bias=None) -> tensor
  * input @ weight.T + bias, with weight [out, in] or [in]. */
 static inline thunder_tensor *th_at_linear(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *weight)
@@ -808,6 +3792,40 @@ static inline thunder_tensor *th_at_linear_opt(const char *where, thunder_scope 
     return thunder_op_invoke(s, "linear", a, 3, NULL, &r, 1, where);
 }
 #define th_linear_opt(...) th_at_linear_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* linspace(float start, float end, int steps, dtype? dtype=None, device? device=None) -> tensor
+ * steps evenly spaced numbers from start to end. */
+static inline thunder_tensor *th_at_linspace(const char *where, thunder_scope *s, double start, double end, int64_t steps)
+{
+    const thunder_any a[3] = { thunder_any_f64(start), thunder_any_f64(end), thunder_any_i64(steps) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linspace", a, 3, NULL, &r, 1, where);
+}
+#define th_linspace(...) th_at_linspace(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_linspace_opt(const char *where, thunder_scope *s, double start, double end, int64_t steps, thunder_dtype dtype, thunder_device device)
+{
+    const thunder_any a[5] = { thunder_any_f64(start), thunder_any_f64(end), thunder_any_i64(steps), thunder_any_dtype(dtype), thunder_any_device(device) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linspace", a, 5, NULL, &r, 1, where);
+}
+#define th_linspace_opt(...) th_at_linspace_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* local_response_norm(tensor input, int size, float alpha=0.0001, float beta=0.75, float k=1.0) -> tensor
+ * The input divided by (k + alpha * the mean square of size neighbouring channels) ** beta. */
+static inline thunder_tensor *th_at_local_response_norm(const char *where, thunder_scope *s, thunder_tensor *input, int64_t size)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "local_response_norm", a, 2, NULL, &r, 1, where);
+}
+#define th_local_response_norm(...) th_at_local_response_norm(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_local_response_norm_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t size, double alpha, double beta, double k)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_i64(size), thunder_any_f64(alpha), thunder_any_f64(beta), thunder_any_f64(k) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "local_response_norm", a, 5, NULL, &r, 1, where);
+}
+#define th_local_response_norm_opt(...) th_at_local_response_norm_opt(THUNDER_HERE, __VA_ARGS__)
 
 /* log(tensor input) -> tensor
  * The natural logarithm. */
@@ -826,6 +3844,105 @@ static inline thunder_tensor *th_at_log_(const char *where, thunder_scope *s, th
 }
 #define th_log_(...) th_at_log_(THUNDER_HERE, __VA_ARGS__)
 
+/* log10(tensor input) -> tensor
+ * The logarithm to the base 10. */
+static inline thunder_tensor *th_at_log10(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "log10", a, 1, NULL, &r, 1, where);
+}
+#define th_log10(...) th_at_log10(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_log10_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "log10_", a, 1, NULL, &r, 1, where);
+}
+#define th_log10_(...) th_at_log10_(THUNDER_HERE, __VA_ARGS__)
+
+/* log1p(tensor input) -> tensor
+ * log(1 + input), exact near zero. */
+static inline thunder_tensor *th_at_log1p(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "log1p", a, 1, NULL, &r, 1, where);
+}
+#define th_log1p(...) th_at_log1p(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_log1p_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "log1p_", a, 1, NULL, &r, 1, where);
+}
+#define th_log1p_(...) th_at_log1p_(THUNDER_HERE, __VA_ARGS__)
+
+/* log2(tensor input) -> tensor
+ * The logarithm to the base 2. */
+static inline thunder_tensor *th_at_log2(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "log2", a, 1, NULL, &r, 1, where);
+}
+#define th_log2(...) th_at_log2(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_log2_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "log2_", a, 1, NULL, &r, 1, where);
+}
+#define th_log2_(...) th_at_log2_(THUNDER_HERE, __VA_ARGS__)
+
+/* log_ndtr(tensor input) -> tensor
+ * The logarithm of the normal distribution. */
+static inline thunder_tensor *th_at_log_ndtr(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "log_ndtr", a, 1, NULL, &r, 1, where);
+}
+#define th_log_ndtr(...) th_at_log_ndtr(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_log_ndtr_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "log_ndtr_", a, 1, NULL, &r, 1, where);
+}
+#define th_log_ndtr_(...) th_at_log_ndtr_(THUNDER_HERE, __VA_ARGS__)
+
+/* log_normal(tensor input, float mean=1, float std=2) -> tensor
+ * The exponential of normal numbers, of input's size and dtype; log_normal_ stores it. */
+static inline thunder_tensor *th_at_log_normal(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "log_normal", a, 1, NULL, &r, 1, where);
+}
+#define th_log_normal(...) th_at_log_normal(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_log_normal_opt(const char *where, thunder_scope *s, thunder_tensor *input, double mean, double std)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_f64(mean), thunder_any_f64(std) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "log_normal", a, 3, NULL, &r, 1, where);
+}
+#define th_log_normal_opt(...) th_at_log_normal_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_log_normal_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "log_normal_", a, 1, NULL, &r, 1, where);
+}
+#define th_log_normal_(...) th_at_log_normal_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_log_normal_opt_(const char *where, thunder_scope *s, thunder_tensor *input, double mean, double std)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_f64(mean), thunder_any_f64(std) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "log_normal_", a, 3, NULL, &r, 1, where);
+}
+#define th_log_normal_opt_(...) th_at_log_normal_opt_(THUNDER_HERE, __VA_ARGS__)
+
 /* log_softmax(tensor input, int dim, dtype? dtype=None) -> tensor
  * The logarithm of softmax, without its underflow; dtype converts the input first. */
 static inline thunder_tensor *th_at_log_softmax(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim)
@@ -842,6 +3959,67 @@ static inline thunder_tensor *th_at_log_softmax_opt(const char *where, thunder_s
     return thunder_op_invoke(s, "log_softmax", a, 3, NULL, &r, 1, where);
 }
 #define th_log_softmax_opt(...) th_at_log_softmax_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* logaddexp(tensor input, tensor other) -> tensor
+ * log(exp(input) + exp(other)) without its overflow. */
+static inline thunder_tensor *th_at_logaddexp(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "logaddexp", a, 2, NULL, &r, 1, where);
+}
+#define th_logaddexp(...) th_at_logaddexp(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_logaddexp_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "logaddexp_", a, 2, NULL, &r, 1, where);
+}
+#define th_logaddexp_(...) th_at_logaddexp_(THUNDER_HERE, __VA_ARGS__)
+
+/* logaddexp2(tensor input, tensor other) -> tensor
+ * log2(2 ** input + 2 ** other) without its overflow. */
+static inline thunder_tensor *th_at_logaddexp2(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "logaddexp2", a, 2, NULL, &r, 1, where);
+}
+#define th_logaddexp2(...) th_at_logaddexp2(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_logaddexp2_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "logaddexp2_", a, 2, NULL, &r, 1, where);
+}
+#define th_logaddexp2_(...) th_at_logaddexp2_(THUNDER_HERE, __VA_ARGS__)
+
+/* logcumsumexp(tensor input, int dim) -> tensor
+ * log(cumsum(exp(input))) along dim, without overflow. */
+static inline thunder_tensor *th_at_logcumsumexp(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(dim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "logcumsumexp", a, 2, NULL, &r, 1, where);
+}
+#define th_logcumsumexp(...) th_at_logcumsumexp(THUNDER_HERE, __VA_ARGS__)
+
+/* logical_and(tensor input, tensor other) -> tensor
+ * Whether both are nonzero. */
+static inline thunder_tensor *th_at_logical_and(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "logical_and", a, 2, NULL, &r, 1, where);
+}
+#define th_logical_and(...) th_at_logical_and(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_logical_and_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "logical_and_", a, 2, NULL, &r, 1, where);
+}
+#define th_logical_and_(...) th_at_logical_and_(THUNDER_HERE, __VA_ARGS__)
 
 /* logical_not(tensor input) -> tensor
  * Whether the input is zero. */
@@ -860,6 +4038,105 @@ static inline thunder_tensor *th_at_logical_not_(const char *where, thunder_scop
 }
 #define th_logical_not_(...) th_at_logical_not_(THUNDER_HERE, __VA_ARGS__)
 
+/* logical_or(tensor input, tensor other) -> tensor
+ * Whether either is nonzero. */
+static inline thunder_tensor *th_at_logical_or(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "logical_or", a, 2, NULL, &r, 1, where);
+}
+#define th_logical_or(...) th_at_logical_or(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_logical_or_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "logical_or_", a, 2, NULL, &r, 1, where);
+}
+#define th_logical_or_(...) th_at_logical_or_(THUNDER_HERE, __VA_ARGS__)
+
+/* logical_xor(tensor input, tensor other) -> tensor
+ * Whether one of both is nonzero. */
+static inline thunder_tensor *th_at_logical_xor(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "logical_xor", a, 2, NULL, &r, 1, where);
+}
+#define th_logical_xor(...) th_at_logical_xor(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_logical_xor_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "logical_xor_", a, 2, NULL, &r, 1, where);
+}
+#define th_logical_xor_(...) th_at_logical_xor_(THUNDER_HERE, __VA_ARGS__)
+
+/* logit(tensor input, float? eps=None) -> tensor
+ * log(input / (1 - input)); with eps the input is limited to [eps, 1 - eps] first. */
+static inline thunder_tensor *th_at_logit(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "logit", a, 1, NULL, &r, 1, where);
+}
+#define th_logit(...) th_at_logit(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_logit_opt(const char *where, thunder_scope *s, thunder_tensor *input, const double *eps)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), eps ? thunder_any_f64(*eps) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "logit", a, 2, NULL, &r, 1, where);
+}
+#define th_logit_opt(...) th_at_logit_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_logit_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "logit_", a, 1, NULL, &r, 1, where);
+}
+#define th_logit_(...) th_at_logit_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_logit_opt_(const char *where, thunder_scope *s, thunder_tensor *input, const double *eps)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), eps ? thunder_any_f64(*eps) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "logit_", a, 2, NULL, &r, 1, where);
+}
+#define th_logit_opt_(...) th_at_logit_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* logsigmoid(tensor input) -> tensor
+ * log(sigmoid(input)) without its underflow. */
+static inline thunder_tensor *th_at_logsigmoid(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "logsigmoid", a, 1, NULL, &r, 1, where);
+}
+#define th_logsigmoid(...) th_at_logsigmoid(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_logsigmoid_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "logsigmoid_", a, 1, NULL, &r, 1, where);
+}
+#define th_logsigmoid_(...) th_at_logsigmoid_(THUNDER_HERE, __VA_ARGS__)
+
+/* logspace(float start, float end, int steps, float base=10.0, dtype? dtype=None, device? device=None) -> tensor
+ * base to the power of steps evenly spaced numbers from start to end. */
+static inline thunder_tensor *th_at_logspace(const char *where, thunder_scope *s, double start, double end, int64_t steps)
+{
+    const thunder_any a[3] = { thunder_any_f64(start), thunder_any_f64(end), thunder_any_i64(steps) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "logspace", a, 3, NULL, &r, 1, where);
+}
+#define th_logspace(...) th_at_logspace(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_logspace_opt(const char *where, thunder_scope *s, double start, double end, int64_t steps, double base, thunder_dtype dtype, thunder_device device)
+{
+    const thunder_any a[6] = { thunder_any_f64(start), thunder_any_f64(end), thunder_any_i64(steps), thunder_any_f64(base), thunder_any_dtype(dtype), thunder_any_device(device) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "logspace", a, 6, NULL, &r, 1, where);
+}
+#define th_logspace_opt(...) th_at_logspace_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* logsumexp(tensor input, int[] dim, bool keepdim=False) -> tensor
  * log(sum(exp(input))) over dim, without overflow. */
 static inline thunder_tensor *th_at_logsumexp(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dim, size_t n_dim)
@@ -877,7 +4154,58 @@ static inline thunder_tensor *th_at_logsumexp_opt(const char *where, thunder_sco
 }
 #define th_logsumexp_opt(...) th_at_logsumexp_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* lt(tensor|number input, tensor|number other) -> tensor
+/* lp_pool1d(tensor input, float norm_type, int[] kernel_size, int[]? stride=None, bool ceil_mode=False) -> tensor
+ * The p-norm of each window, p being norm_type. */
+static inline thunder_tensor *th_at_lp_pool1d(const char *where, thunder_scope *s, thunder_tensor *input, double norm_type, const thunder_dim *kernel_size, size_t n_kernel_size)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_f64(norm_type), thunder_any_dims(kernel_size, n_kernel_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "lp_pool1d", a, 3, NULL, &r, 1, where);
+}
+#define th_lp_pool1d(...) th_at_lp_pool1d(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_lp_pool1d_opt(const char *where, thunder_scope *s, thunder_tensor *input, double norm_type, const thunder_dim *kernel_size, size_t n_kernel_size, const thunder_dim *stride, size_t n_stride, int32_t ceil_mode)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_f64(norm_type), thunder_any_dims(kernel_size, n_kernel_size), stride ? thunder_any_dims(stride, n_stride) : thunder_any_none(), thunder_any_bool(ceil_mode) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "lp_pool1d", a, 5, NULL, &r, 1, where);
+}
+#define th_lp_pool1d_opt(...) th_at_lp_pool1d_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* lp_pool2d(tensor input, float norm_type, int[] kernel_size, int[]? stride=None, bool ceil_mode=False) -> tensor
+ * The p-norm of each window, p being norm_type. */
+static inline thunder_tensor *th_at_lp_pool2d(const char *where, thunder_scope *s, thunder_tensor *input, double norm_type, const thunder_dim *kernel_size, size_t n_kernel_size)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_f64(norm_type), thunder_any_dims(kernel_size, n_kernel_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "lp_pool2d", a, 3, NULL, &r, 1, where);
+}
+#define th_lp_pool2d(...) th_at_lp_pool2d(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_lp_pool2d_opt(const char *where, thunder_scope *s, thunder_tensor *input, double norm_type, const thunder_dim *kernel_size, size_t n_kernel_size, const thunder_dim *stride, size_t n_stride, int32_t ceil_mode)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_f64(norm_type), thunder_any_dims(kernel_size, n_kernel_size), stride ? thunder_any_dims(stride, n_stride) : thunder_any_none(), thunder_any_bool(ceil_mode) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "lp_pool2d", a, 5, NULL, &r, 1, where);
+}
+#define th_lp_pool2d_opt(...) th_at_lp_pool2d_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* lp_pool3d(tensor input, float norm_type, int[] kernel_size, int[]? stride=None, bool ceil_mode=False) -> tensor
+ * The p-norm of each window, p being norm_type. */
+static inline thunder_tensor *th_at_lp_pool3d(const char *where, thunder_scope *s, thunder_tensor *input, double norm_type, const thunder_dim *kernel_size, size_t n_kernel_size)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_f64(norm_type), thunder_any_dims(kernel_size, n_kernel_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "lp_pool3d", a, 3, NULL, &r, 1, where);
+}
+#define th_lp_pool3d(...) th_at_lp_pool3d(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_lp_pool3d_opt(const char *where, thunder_scope *s, thunder_tensor *input, double norm_type, const thunder_dim *kernel_size, size_t n_kernel_size, const thunder_dim *stride, size_t n_stride, int32_t ceil_mode)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_f64(norm_type), thunder_any_dims(kernel_size, n_kernel_size), stride ? thunder_any_dims(stride, n_stride) : thunder_any_none(), thunder_any_bool(ceil_mode) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "lp_pool3d", a, 5, NULL, &r, 1, where);
+}
+#define th_lp_pool3d_opt(...) th_at_lp_pool3d_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* lt(tensor input, tensor other) -> tensor
  * input < other. */
 static inline thunder_tensor *th_at_lt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -894,7 +4222,24 @@ static inline thunder_tensor *th_at_lt_(const char *where, thunder_scope *s, thu
 }
 #define th_lt_(...) th_at_lt_(THUNDER_HERE, __VA_ARGS__)
 
-/* masked_fill(tensor input, tensor mask, tensor|number value) -> tensor
+/* margin_ranking_loss(tensor input1, tensor input2, tensor target, float margin=0.0, str reduction='mean') -> tensor
+ * max(0, -target * (input1 - input2) + margin). */
+static inline thunder_tensor *th_at_margin_ranking_loss(const char *where, thunder_scope *s, thunder_tensor *input1, thunder_tensor *input2, thunder_tensor *target)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input1), thunder_any_tensor(input2), thunder_any_tensor(target) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "margin_ranking_loss", a, 3, NULL, &r, 1, where);
+}
+#define th_margin_ranking_loss(...) th_at_margin_ranking_loss(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_margin_ranking_loss_opt(const char *where, thunder_scope *s, thunder_tensor *input1, thunder_tensor *input2, thunder_tensor *target, double margin, const char *reduction)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input1), thunder_any_tensor(input2), thunder_any_tensor(target), thunder_any_f64(margin), reduction ? thunder_any_str(reduction, strlen(reduction)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "margin_ranking_loss", a, 5, NULL, &r, 1, where);
+}
+#define th_margin_ranking_loss_opt(...) th_at_margin_ranking_loss_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* masked_fill(tensor input, tensor mask, tensor value) -> tensor
  * input where mask is false, value (a number or of rank 0) where it is true. */
 static inline thunder_tensor *th_at_masked_fill(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *mask, thunder_tensor *value)
 {
@@ -911,6 +4256,23 @@ static inline thunder_tensor *th_at_masked_fill_(const char *where, thunder_scop
 }
 #define th_masked_fill_(...) th_at_masked_fill_(THUNDER_HERE, __VA_ARGS__)
 
+/* masked_scatter(tensor input, tensor mask, tensor source) -> tensor
+ * input with the elements of source, one after the other, where mask holds. */
+static inline thunder_tensor *th_at_masked_scatter(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *mask, thunder_tensor *source)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(mask), thunder_any_tensor(source) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "masked_scatter", a, 3, NULL, &r, 1, where);
+}
+#define th_masked_scatter(...) th_at_masked_scatter(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_masked_scatter_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *mask, thunder_tensor *source)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(mask), thunder_any_tensor(source) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "masked_scatter_", a, 3, NULL, &r, 1, where);
+}
+#define th_masked_scatter_(...) th_at_masked_scatter_(THUNDER_HERE, __VA_ARGS__)
+
 /* matmul(tensor input, tensor other) -> tensor
  * Matrix product. 1-d operands stand for a row on the left and a column on the right; leading dims broadcast. */
 static inline thunder_tensor *th_at_matmul(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
@@ -920,6 +4282,48 @@ static inline thunder_tensor *th_at_matmul(const char *where, thunder_scope *s, 
     return thunder_op_invoke(s, "matmul", a, 2, NULL, &r, 1, where);
 }
 #define th_matmul(...) th_at_matmul(THUNDER_HERE, __VA_ARGS__)
+
+/* matrix_power(tensor input, int n) -> tensor
+ * Square matrices to the power of n, which is not negative. */
+static inline thunder_tensor *th_at_matrix_power(const char *where, thunder_scope *s, thunder_tensor *input, int64_t n)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(n) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "matrix_power", a, 2, NULL, &r, 1, where);
+}
+#define th_matrix_power(...) th_at_matrix_power(THUNDER_HERE, __VA_ARGS__)
+
+/* max(tensor input, tensor? dim=None, bool keepdim=False, tensor? other=None) -> (tensor, tensor?)
+ * The greatest of all elements; with dim the greatest along it and its first place; with a tensor the greater of two. */
+static inline thunder_tensor *th_at_max(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor **results, size_t n_results)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    return thunder_op_invoke(s, "max", a, 1, NULL, results, n_results, where);
+}
+#define th_max(...) th_at_max(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_max_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *dim, int32_t keepdim, thunder_tensor *other, thunder_tensor **results, size_t n_results)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_tensor(dim), thunder_any_bool(keepdim), thunder_any_tensor(other) };
+    return thunder_op_invoke(s, "max", a, 4, NULL, results, n_results, where);
+}
+#define th_max_opt(...) th_at_max_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* max_pool1d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[] dilation=[1], bool ceil_mode=False) -> tensor
+ * The largest element of each window; stride is kernel_size unless given. NaN wins. */
+static inline thunder_tensor *th_at_max_pool1d(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *kernel_size, size_t n_kernel_size)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(kernel_size, n_kernel_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "max_pool1d", a, 2, NULL, &r, 1, where);
+}
+#define th_max_pool1d(...) th_at_max_pool1d(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_max_pool1d_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *kernel_size, size_t n_kernel_size, const thunder_dim *stride, size_t n_stride, const thunder_dim *padding, size_t n_padding, const thunder_dim *dilation, size_t n_dilation, int32_t ceil_mode)
+{
+    const thunder_any a[6] = { thunder_any_tensor(input), thunder_any_dims(kernel_size, n_kernel_size), stride ? thunder_any_dims(stride, n_stride) : thunder_any_none(), thunder_any_dims(padding, n_padding), thunder_any_dims(dilation, n_dilation), thunder_any_bool(ceil_mode) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "max_pool1d", a, 6, NULL, &r, 1, where);
+}
+#define th_max_pool1d_opt(...) th_at_max_pool1d_opt(THUNDER_HERE, __VA_ARGS__)
 
 /* max_pool2d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0, 0], int[] dilation=[1, 1], bool ceil_mode=False) -> tensor
  * The largest pixel of each window; stride is kernel_size unless given. NaN wins. */
@@ -953,7 +4357,24 @@ static inline thunder_tensor *th_at_max_pool2d_with_indices_opt(const char *wher
 }
 #define th_max_pool2d_with_indices_opt(...) th_at_max_pool2d_with_indices_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* maximum(tensor|number input, tensor|number other) -> tensor
+/* max_pool3d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[] dilation=[1], bool ceil_mode=False) -> tensor
+ * The largest element of each window; stride is kernel_size unless given. NaN wins. */
+static inline thunder_tensor *th_at_max_pool3d(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *kernel_size, size_t n_kernel_size)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(kernel_size, n_kernel_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "max_pool3d", a, 2, NULL, &r, 1, where);
+}
+#define th_max_pool3d(...) th_at_max_pool3d(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_max_pool3d_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *kernel_size, size_t n_kernel_size, const thunder_dim *stride, size_t n_stride, const thunder_dim *padding, size_t n_padding, const thunder_dim *dilation, size_t n_dilation, int32_t ceil_mode)
+{
+    const thunder_any a[6] = { thunder_any_tensor(input), thunder_any_dims(kernel_size, n_kernel_size), stride ? thunder_any_dims(stride, n_stride) : thunder_any_none(), thunder_any_dims(padding, n_padding), thunder_any_dims(dilation, n_dilation), thunder_any_bool(ceil_mode) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "max_pool3d", a, 6, NULL, &r, 1, where);
+}
+#define th_max_pool3d_opt(...) th_at_max_pool3d_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* maximum(tensor input, tensor other) -> tensor
  * The greater of two; NaN if either is. */
 static inline thunder_tensor *th_at_maximum(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -980,7 +4401,52 @@ static inline thunder_tensor *th_at_mean_opt(const char *where, thunder_scope *s
 }
 #define th_mean_opt(...) th_at_mean_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* minimum(tensor|number input, tensor|number other) -> tensor
+/* median(tensor input, int? dim=None, bool keepdim=False) -> (tensor, tensor?)
+ * The lower middle of all elements; with dim that along it and its place. NaN if any is. */
+static inline thunder_tensor *th_at_median(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor **results, size_t n_results)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    return thunder_op_invoke(s, "median", a, 1, NULL, results, n_results, where);
+}
+#define th_median(...) th_at_median(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_median_opt(const char *where, thunder_scope *s, thunder_tensor *input, const int64_t *dim, int32_t keepdim, thunder_tensor **results, size_t n_results)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), dim ? thunder_any_i64(*dim) : thunder_any_none(), thunder_any_bool(keepdim) };
+    return thunder_op_invoke(s, "median", a, 3, NULL, results, n_results, where);
+}
+#define th_median_opt(...) th_at_median_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* meshgrid(tensor[] tensors, str indexing='ij') -> tensor[]
+ * The coordinates of a grid: each vector along its own dim, repeated along the others. */
+static inline thunder_tensor *th_at_meshgrid(const char *where, thunder_scope *s, thunder_tensor *const *tensors, size_t n_tensors, thunder_tensor **results, size_t n_results)
+{
+    const thunder_any a[1] = { thunder_any_tensors(tensors, n_tensors) };
+    return thunder_op_invoke(s, "meshgrid", a, 1, NULL, results, n_results, where);
+}
+#define th_meshgrid(...) th_at_meshgrid(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_meshgrid_opt(const char *where, thunder_scope *s, thunder_tensor *const *tensors, size_t n_tensors, const char *indexing, thunder_tensor **results, size_t n_results)
+{
+    const thunder_any a[2] = { thunder_any_tensors(tensors, n_tensors), indexing ? thunder_any_str(indexing, strlen(indexing)) : thunder_any_none() };
+    return thunder_op_invoke(s, "meshgrid", a, 2, NULL, results, n_results, where);
+}
+#define th_meshgrid_opt(...) th_at_meshgrid_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* min(tensor input, tensor? dim=None, bool keepdim=False, tensor? other=None) -> (tensor, tensor?)
+ * The least of all elements; with dim the least along it and its first place; with a tensor the lesser of two. */
+static inline thunder_tensor *th_at_min(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor **results, size_t n_results)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    return thunder_op_invoke(s, "min", a, 1, NULL, results, n_results, where);
+}
+#define th_min(...) th_at_min(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_min_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *dim, int32_t keepdim, thunder_tensor *other, thunder_tensor **results, size_t n_results)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_tensor(dim), thunder_any_bool(keepdim), thunder_any_tensor(other) };
+    return thunder_op_invoke(s, "min", a, 4, NULL, results, n_results, where);
+}
+#define th_min_opt(...) th_at_min_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* minimum(tensor input, tensor other) -> tensor
  * The lesser of two; NaN if either is. */
 static inline thunder_tensor *th_at_minimum(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -989,6 +4455,68 @@ static inline thunder_tensor *th_at_minimum(const char *where, thunder_scope *s,
     return thunder_op_invoke(s, "minimum", a, 2, NULL, &r, 1, where);
 }
 #define th_minimum(...) th_at_minimum(THUNDER_HERE, __VA_ARGS__)
+
+/* mish(tensor input) -> tensor
+ * input * tanh(softplus(input)). */
+static inline thunder_tensor *th_at_mish(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "mish", a, 1, NULL, &r, 1, where);
+}
+#define th_mish(...) th_at_mish(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_mish_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "mish_", a, 1, NULL, &r, 1, where);
+}
+#define th_mish_(...) th_at_mish_(THUNDER_HERE, __VA_ARGS__)
+
+/* mm(tensor input, tensor mat2) -> tensor
+ * The product of two matrices. */
+static inline thunder_tensor *th_at_mm(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *mat2)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(mat2) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "mm", a, 2, NULL, &r, 1, where);
+}
+#define th_mm(...) th_at_mm(THUNDER_HERE, __VA_ARGS__)
+
+/* mode(tensor input, int dim=-1, bool keepdim=False) -> (tensor, tensor)
+ * The commonest value along dim, of several the least, and its last place. */
+static inline thunder_tensor *th_at_mode(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *results[2])
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    return thunder_op_invoke(s, "mode", a, 1, NULL, results, results ? 2 : 0, where);
+}
+#define th_mode(...) th_at_mode(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_mode_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, int32_t keepdim, thunder_tensor *results[2])
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_i64(dim), thunder_any_bool(keepdim) };
+    return thunder_op_invoke(s, "mode", a, 3, NULL, results, results ? 2 : 0, where);
+}
+#define th_mode_opt(...) th_at_mode_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* moveaxis(tensor input, int[] source, int[] destination) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_moveaxis(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *source, size_t n_source, const thunder_dim *destination, size_t n_destination)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_dims(source, n_source), thunder_any_dims(destination, n_destination) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "moveaxis", a, 3, NULL, &r, 1, where);
+}
+#define th_moveaxis(...) th_at_moveaxis(THUNDER_HERE, __VA_ARGS__)
+
+/* movedim(tensor input, int[] source, int[] destination) -> tensor
+ * A view with dims moved to other places; the others keep their order. */
+static inline thunder_tensor *th_at_movedim(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *source, size_t n_source, const thunder_dim *destination, size_t n_destination)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_dims(source, n_source), thunder_any_dims(destination, n_destination) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "movedim", a, 3, NULL, &r, 1, where);
+}
+#define th_movedim(...) th_at_movedim(THUNDER_HERE, __VA_ARGS__)
 
 /* mse_loss(tensor input, tensor target, str reduction='mean') -> tensor
  * The squared difference, its mean or its sum. */
@@ -1007,7 +4535,17 @@ static inline thunder_tensor *th_at_mse_loss_opt(const char *where, thunder_scop
 }
 #define th_mse_loss_opt(...) th_at_mse_loss_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* mul(tensor|number input, tensor|number other) -> tensor
+/* msort(tensor input) -> tensor
+ * The elements along the first dim in order. */
+static inline thunder_tensor *th_at_msort(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "msort", a, 1, NULL, &r, 1, where);
+}
+#define th_msort(...) th_at_msort(THUNDER_HERE, __VA_ARGS__)
+
+/* mul(tensor input, tensor other) -> tensor
  * input * other; promotes and broadcasts. */
 static inline thunder_tensor *th_at_mul(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -1024,7 +4562,246 @@ static inline thunder_tensor *th_at_mul_(const char *where, thunder_scope *s, th
 }
 #define th_mul_(...) th_at_mul_(THUNDER_HERE, __VA_ARGS__)
 
-/* ne(tensor|number input, tensor|number other) -> tensor
+/* multi_dot(tensor[] tensors) -> tensor
+ * The product of several matrices. */
+static inline thunder_tensor *th_at_multi_dot(const char *where, thunder_scope *s, thunder_tensor *const *tensors, size_t n_tensors)
+{
+    const thunder_any a[1] = { thunder_any_tensors(tensors, n_tensors) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "multi_dot", a, 1, NULL, &r, 1, where);
+}
+#define th_multi_dot(...) th_at_multi_dot(THUNDER_HERE, __VA_ARGS__)
+
+/* multi_margin_loss(tensor input, tensor target, int p=1, float margin=1.0, tensor? weight=None, str reduction='mean') -> tensor
+ * The mean over the other classes of what they lack to the margin below the target's. */
+static inline thunder_tensor *th_at_multi_margin_loss(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(target) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "multi_margin_loss", a, 2, NULL, &r, 1, where);
+}
+#define th_multi_margin_loss(...) th_at_multi_margin_loss(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_multi_margin_loss_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target, int64_t p, double margin, thunder_tensor *weight, const char *reduction)
+{
+    const thunder_any a[6] = { thunder_any_tensor(input), thunder_any_tensor(target), thunder_any_i64(p), thunder_any_f64(margin), thunder_any_tensor(weight), reduction ? thunder_any_str(reduction, strlen(reduction)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "multi_margin_loss", a, 6, NULL, &r, 1, where);
+}
+#define th_multi_margin_loss_opt(...) th_at_multi_margin_loss_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* multigammaln(tensor input, int p) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_multigammaln(const char *where, thunder_scope *s, thunder_tensor *input, int64_t p)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(p) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "multigammaln", a, 2, NULL, &r, 1, where);
+}
+#define th_multigammaln(...) th_at_multigammaln(THUNDER_HERE, __VA_ARGS__)
+
+/* multilabel_soft_margin_loss(tensor input, tensor target, tensor? weight=None, str reduction='mean') -> tensor
+ * The mean over classes of binary_cross_entropy_with_logits. */
+static inline thunder_tensor *th_at_multilabel_soft_margin_loss(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(target) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "multilabel_soft_margin_loss", a, 2, NULL, &r, 1, where);
+}
+#define th_multilabel_soft_margin_loss(...) th_at_multilabel_soft_margin_loss(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_multilabel_soft_margin_loss_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target, thunder_tensor *weight, const char *reduction)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_tensor(target), thunder_any_tensor(weight), reduction ? thunder_any_str(reduction, strlen(reduction)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "multilabel_soft_margin_loss", a, 4, NULL, &r, 1, where);
+}
+#define th_multilabel_soft_margin_loss_opt(...) th_at_multilabel_soft_margin_loss_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* multinomial(tensor input, int num_samples, bool replacement=False) -> tensor
+ * Indices of categories, by the weights in each row. */
+static inline thunder_tensor *th_at_multinomial(const char *where, thunder_scope *s, thunder_tensor *input, int64_t num_samples)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(num_samples) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "multinomial", a, 2, NULL, &r, 1, where);
+}
+#define th_multinomial(...) th_at_multinomial(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_multinomial_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t num_samples, int32_t replacement)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_i64(num_samples), thunder_any_bool(replacement) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "multinomial", a, 3, NULL, &r, 1, where);
+}
+#define th_multinomial_opt(...) th_at_multinomial_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* multiply(tensor input, tensor other) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_multiply(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "multiply", a, 2, NULL, &r, 1, where);
+}
+#define th_multiply(...) th_at_multiply(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_multiply_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "multiply_", a, 2, NULL, &r, 1, where);
+}
+#define th_multiply_(...) th_at_multiply_(THUNDER_HERE, __VA_ARGS__)
+
+/* mv(tensor input, tensor vec) -> tensor
+ * The product of a matrix and a vector. */
+static inline thunder_tensor *th_at_mv(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *vec)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(vec) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "mv", a, 2, NULL, &r, 1, where);
+}
+#define th_mv(...) th_at_mv(THUNDER_HERE, __VA_ARGS__)
+
+/* mvlgamma(tensor input, int p) -> tensor
+ * The logarithm of the multivariate gamma function of dimension p. */
+static inline thunder_tensor *th_at_mvlgamma(const char *where, thunder_scope *s, thunder_tensor *input, int64_t p)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(p) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "mvlgamma", a, 2, NULL, &r, 1, where);
+}
+#define th_mvlgamma(...) th_at_mvlgamma(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_mvlgamma_(const char *where, thunder_scope *s, thunder_tensor *input, int64_t p)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(p) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "mvlgamma_", a, 2, NULL, &r, 1, where);
+}
+#define th_mvlgamma_(...) th_at_mvlgamma_(THUNDER_HERE, __VA_ARGS__)
+
+/* nan_to_num(tensor input, float nan=0.0, float? posinf=None, float? neginf=None) -> tensor
+ * NaN as nan, infinities as posinf and neginf, or as the largest and least finite number. */
+static inline thunder_tensor *th_at_nan_to_num(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "nan_to_num", a, 1, NULL, &r, 1, where);
+}
+#define th_nan_to_num(...) th_at_nan_to_num(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_nan_to_num_opt(const char *where, thunder_scope *s, thunder_tensor *input, double nan, const double *posinf, const double *neginf)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_f64(nan), posinf ? thunder_any_f64(*posinf) : thunder_any_none(), neginf ? thunder_any_f64(*neginf) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "nan_to_num", a, 4, NULL, &r, 1, where);
+}
+#define th_nan_to_num_opt(...) th_at_nan_to_num_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_nan_to_num_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "nan_to_num_", a, 1, NULL, &r, 1, where);
+}
+#define th_nan_to_num_(...) th_at_nan_to_num_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_nan_to_num_opt_(const char *where, thunder_scope *s, thunder_tensor *input, double nan, const double *posinf, const double *neginf)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_f64(nan), posinf ? thunder_any_f64(*posinf) : thunder_any_none(), neginf ? thunder_any_f64(*neginf) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "nan_to_num_", a, 4, NULL, &r, 1, where);
+}
+#define th_nan_to_num_opt_(...) th_at_nan_to_num_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* nanmean(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor
+ * mean of what is not NaN. */
+static inline thunder_tensor *th_at_nanmean(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "nanmean", a, 1, NULL, &r, 1, where);
+}
+#define th_nanmean(...) th_at_nanmean(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_nanmean_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dim, size_t n_dim, int32_t keepdim, thunder_dtype dtype)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), dim ? thunder_any_dims(dim, n_dim) : thunder_any_none(), thunder_any_bool(keepdim), thunder_any_dtype(dtype) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "nanmean", a, 4, NULL, &r, 1, where);
+}
+#define th_nanmean_opt(...) th_at_nanmean_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* nanmedian(tensor input, int? dim=None, bool keepdim=False) -> (tensor, tensor?)
+ * median of what is not NaN. */
+static inline thunder_tensor *th_at_nanmedian(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor **results, size_t n_results)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    return thunder_op_invoke(s, "nanmedian", a, 1, NULL, results, n_results, where);
+}
+#define th_nanmedian(...) th_at_nanmedian(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_nanmedian_opt(const char *where, thunder_scope *s, thunder_tensor *input, const int64_t *dim, int32_t keepdim, thunder_tensor **results, size_t n_results)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), dim ? thunder_any_i64(*dim) : thunder_any_none(), thunder_any_bool(keepdim) };
+    return thunder_op_invoke(s, "nanmedian", a, 3, NULL, results, n_results, where);
+}
+#define th_nanmedian_opt(...) th_at_nanmedian_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* nansum(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor
+ * sum of what is not NaN. */
+static inline thunder_tensor *th_at_nansum(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "nansum", a, 1, NULL, &r, 1, where);
+}
+#define th_nansum(...) th_at_nansum(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_nansum_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dim, size_t n_dim, int32_t keepdim, thunder_dtype dtype)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), dim ? thunder_any_dims(dim, n_dim) : thunder_any_none(), thunder_any_bool(keepdim), thunder_any_dtype(dtype) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "nansum", a, 4, NULL, &r, 1, where);
+}
+#define th_nansum_opt(...) th_at_nansum_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* narrow(tensor input, int dim, int start, int length) -> tensor
+ * A view of length elements of dim from start on. */
+static inline thunder_tensor *th_at_narrow(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, int64_t start, int64_t length)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_i64(dim), thunder_any_i64(start), thunder_any_i64(length) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "narrow", a, 4, NULL, &r, 1, where);
+}
+#define th_narrow(...) th_at_narrow(THUNDER_HERE, __VA_ARGS__)
+
+/* ndtr(tensor input) -> tensor
+ * The normal distribution: the probability of being less. */
+static inline thunder_tensor *th_at_ndtr(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "ndtr", a, 1, NULL, &r, 1, where);
+}
+#define th_ndtr(...) th_at_ndtr(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_ndtr_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "ndtr_", a, 1, NULL, &r, 1, where);
+}
+#define th_ndtr_(...) th_at_ndtr_(THUNDER_HERE, __VA_ARGS__)
+
+/* ndtri(tensor input) -> tensor
+ * The quantile of the normal distribution: the inverse of ndtr. */
+static inline thunder_tensor *th_at_ndtri(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "ndtri", a, 1, NULL, &r, 1, where);
+}
+#define th_ndtri(...) th_at_ndtri(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_ndtri_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "ndtri_", a, 1, NULL, &r, 1, where);
+}
+#define th_ndtri_(...) th_at_ndtri_(THUNDER_HERE, __VA_ARGS__)
+
+/* ne(tensor input, tensor other) -> tensor
  * input != other. */
 static inline thunder_tensor *th_at_ne(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -1058,6 +4835,91 @@ static inline thunder_tensor *th_at_neg_(const char *where, thunder_scope *s, th
 }
 #define th_neg_(...) th_at_neg_(THUNDER_HERE, __VA_ARGS__)
 
+/* negative(tensor input) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_negative(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "negative", a, 1, NULL, &r, 1, where);
+}
+#define th_negative(...) th_at_negative(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_negative_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "negative_", a, 1, NULL, &r, 1, where);
+}
+#define th_negative_(...) th_at_negative_(THUNDER_HERE, __VA_ARGS__)
+
+/* new_full(tensor input, int[] size, tensor fill_value, dtype? dtype=None, device? device=None) -> tensor
+ * A tensor of input's dtype filled with one value. */
+static inline thunder_tensor *th_at_new_full(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *size, size_t n_size, thunder_tensor *fill_value)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_dims(size, n_size), thunder_any_tensor(fill_value) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "new_full", a, 3, NULL, &r, 1, where);
+}
+#define th_new_full(...) th_at_new_full(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_new_full_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *size, size_t n_size, thunder_tensor *fill_value, thunder_dtype dtype, thunder_device device)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_dims(size, n_size), thunder_any_tensor(fill_value), thunder_any_dtype(dtype), thunder_any_device(device) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "new_full", a, 5, NULL, &r, 1, where);
+}
+#define th_new_full_opt(...) th_at_new_full_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* new_ones(tensor input, int[] size, dtype? dtype=None, device? device=None) -> tensor
+ * Ones of input's dtype. */
+static inline thunder_tensor *th_at_new_ones(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *size, size_t n_size)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(size, n_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "new_ones", a, 2, NULL, &r, 1, where);
+}
+#define th_new_ones(...) th_at_new_ones(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_new_ones_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *size, size_t n_size, thunder_dtype dtype, thunder_device device)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_dims(size, n_size), thunder_any_dtype(dtype), thunder_any_device(device) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "new_ones", a, 4, NULL, &r, 1, where);
+}
+#define th_new_ones_opt(...) th_at_new_ones_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* new_zeros(tensor input, int[] size, dtype? dtype=None, device? device=None) -> tensor
+ * Zeros of input's dtype. */
+static inline thunder_tensor *th_at_new_zeros(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *size, size_t n_size)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(size, n_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "new_zeros", a, 2, NULL, &r, 1, where);
+}
+#define th_new_zeros(...) th_at_new_zeros(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_new_zeros_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *size, size_t n_size, thunder_dtype dtype, thunder_device device)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_dims(size, n_size), thunder_any_dtype(dtype), thunder_any_device(device) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "new_zeros", a, 4, NULL, &r, 1, where);
+}
+#define th_new_zeros_opt(...) th_at_new_zeros_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* nextafter(tensor input, tensor other) -> tensor
+ * The next number after input in the direction of other. */
+static inline thunder_tensor *th_at_nextafter(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "nextafter", a, 2, NULL, &r, 1, where);
+}
+#define th_nextafter(...) th_at_nextafter(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_nextafter_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "nextafter_", a, 2, NULL, &r, 1, where);
+}
+#define th_nextafter_(...) th_at_nextafter_(THUNDER_HERE, __VA_ARGS__)
+
 /* nll_loss(tensor input, tensor target, tensor? weight=None, int ignore_index=-100, str reduction='mean') -> tensor
  * -input at each row's class, where input holds logarithms of probabilities. */
 static inline thunder_tensor *th_at_nll_loss(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target)
@@ -1074,6 +4936,73 @@ static inline thunder_tensor *th_at_nll_loss_opt(const char *where, thunder_scop
     return thunder_op_invoke(s, "nll_loss", a, 5, NULL, &r, 1, where);
 }
 #define th_nll_loss_opt(...) th_at_nll_loss_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* norm(tensor input, float? p=2.0, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor
+ * The p-norm over dim: the p-th root of the sum of |input| ** p; the largest |input| for infinity. */
+static inline thunder_tensor *th_at_norm(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "norm", a, 1, NULL, &r, 1, where);
+}
+#define th_norm(...) th_at_norm(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_norm_opt(const char *where, thunder_scope *s, thunder_tensor *input, const double *p, const thunder_dim *dim, size_t n_dim, int32_t keepdim, thunder_dtype dtype)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), p ? thunder_any_f64(*p) : thunder_any_none(), dim ? thunder_any_dims(dim, n_dim) : thunder_any_none(), thunder_any_bool(keepdim), thunder_any_dtype(dtype) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "norm", a, 5, NULL, &r, 1, where);
+}
+#define th_norm_opt(...) th_at_norm_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* normal(tensor mean=0, tensor std=1, int[]? size=None, dtype? dtype=None) -> tensor
+ * Normal with the given means and deviations. */
+static inline thunder_tensor *th_at_normal(const char *where, thunder_scope *s)
+{
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "normal", NULL, 0, NULL, &r, 1, where);
+}
+#define th_normal(...) th_at_normal(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_normal_opt(const char *where, thunder_scope *s, thunder_tensor *mean, thunder_tensor *std, const thunder_dim *size, size_t n_size, thunder_dtype dtype)
+{
+    const thunder_any a[4] = { thunder_any_tensor(mean), thunder_any_tensor(std), size ? thunder_any_dims(size, n_size) : thunder_any_none(), thunder_any_dtype(dtype) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "normal", a, 4, NULL, &r, 1, where);
+}
+#define th_normal_opt(...) th_at_normal_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* normalize(tensor input, float p=2.0, int[] dim=[1], float eps=1e-12) -> tensor
+ * input divided by its p-norm over dim, or by eps if that is larger. */
+static inline thunder_tensor *th_at_normalize(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "normalize", a, 1, NULL, &r, 1, where);
+}
+#define th_normalize(...) th_at_normalize(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_normalize_opt(const char *where, thunder_scope *s, thunder_tensor *input, double p, const thunder_dim *dim, size_t n_dim, double eps)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_f64(p), thunder_any_dims(dim, n_dim), thunder_any_f64(eps) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "normalize", a, 4, NULL, &r, 1, where);
+}
+#define th_normalize_opt(...) th_at_normalize_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* not_equal(tensor input, tensor other) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_not_equal(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "not_equal", a, 2, NULL, &r, 1, where);
+}
+#define th_not_equal(...) th_at_not_equal(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_not_equal_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "not_equal_", a, 2, NULL, &r, 1, where);
+}
+#define th_not_equal_(...) th_at_not_equal_(THUNDER_HERE, __VA_ARGS__)
 
 /* one_hot(tensor input, int num_classes=-1) -> tensor
  * i64 with a 1 at each index along a new last dim of num_classes, which must be given. */
@@ -1126,6 +5055,16 @@ static inline thunder_tensor *th_at_ones_like_opt(const char *where, thunder_sco
 }
 #define th_ones_like_opt(...) th_at_ones_like_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* outer(tensor input, tensor vec2) -> tensor
+ * The product of each element of one vector with each of another. */
+static inline thunder_tensor *th_at_outer(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *vec2)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(vec2) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "outer", a, 2, NULL, &r, 1, where);
+}
+#define th_outer(...) th_at_outer(THUNDER_HERE, __VA_ARGS__)
+
 /* pad(tensor input, int[] pad, str mode='constant', float? value=None) -> tensor
  * Pads with value (0 for None): pairs of amounts from the last dim to the first; negative ones crop. */
 static inline thunder_tensor *th_at_pad(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *pad, size_t n_pad)
@@ -1143,6 +5082,23 @@ static inline thunder_tensor *th_at_pad_opt(const char *where, thunder_scope *s,
 }
 #define th_pad_opt(...) th_at_pad_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* pairwise_distance(tensor x1, tensor x2, float p=2.0, float eps=1e-06, bool keepdim=False) -> tensor
+ * The p-norms of x1 - x2 + eps over the last dim. */
+static inline thunder_tensor *th_at_pairwise_distance(const char *where, thunder_scope *s, thunder_tensor *x1, thunder_tensor *x2)
+{
+    const thunder_any a[2] = { thunder_any_tensor(x1), thunder_any_tensor(x2) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "pairwise_distance", a, 2, NULL, &r, 1, where);
+}
+#define th_pairwise_distance(...) th_at_pairwise_distance(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_pairwise_distance_opt(const char *where, thunder_scope *s, thunder_tensor *x1, thunder_tensor *x2, double p, double eps, int32_t keepdim)
+{
+    const thunder_any a[5] = { thunder_any_tensor(x1), thunder_any_tensor(x2), thunder_any_f64(p), thunder_any_f64(eps), thunder_any_bool(keepdim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "pairwise_distance", a, 5, NULL, &r, 1, where);
+}
+#define th_pairwise_distance_opt(...) th_at_pairwise_distance_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* permute(tensor input, int[] dims) -> tensor
  * A view with the dims in another order. */
 static inline thunder_tensor *th_at_permute(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dims, size_t n_dims)
@@ -1153,7 +5109,64 @@ static inline thunder_tensor *th_at_permute(const char *where, thunder_scope *s,
 }
 #define th_permute(...) th_at_permute(THUNDER_HERE, __VA_ARGS__)
 
-/* pow(tensor|number input, tensor|number other) -> tensor
+/* pixel_shuffle(tensor input, int upscale_factor) -> tensor
+ * Channels as pixels: [c * r * r, h, w] becomes [c, h * r, w * r]. */
+static inline thunder_tensor *th_at_pixel_shuffle(const char *where, thunder_scope *s, thunder_tensor *input, int64_t upscale_factor)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(upscale_factor) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "pixel_shuffle", a, 2, NULL, &r, 1, where);
+}
+#define th_pixel_shuffle(...) th_at_pixel_shuffle(THUNDER_HERE, __VA_ARGS__)
+
+/* pixel_unshuffle(tensor input, int downscale_factor) -> tensor
+ * Pixels as channels: [c, h * r, w * r] becomes [c * r * r, h, w]. */
+static inline thunder_tensor *th_at_pixel_unshuffle(const char *where, thunder_scope *s, thunder_tensor *input, int64_t downscale_factor)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(downscale_factor) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "pixel_unshuffle", a, 2, NULL, &r, 1, where);
+}
+#define th_pixel_unshuffle(...) th_at_pixel_unshuffle(THUNDER_HERE, __VA_ARGS__)
+
+/* poisson_nll_loss(tensor input, tensor target, bool log_input=True, bool full=False, float eps=1e-08, str reduction='mean') -> tensor
+ * exp(input) - target * input, or of input itself where it is no logarithm; full adds Stirling's term. */
+static inline thunder_tensor *th_at_poisson_nll_loss(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(target) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "poisson_nll_loss", a, 2, NULL, &r, 1, where);
+}
+#define th_poisson_nll_loss(...) th_at_poisson_nll_loss(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_poisson_nll_loss_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target, int32_t log_input, int32_t full, double eps, const char *reduction)
+{
+    const thunder_any a[6] = { thunder_any_tensor(input), thunder_any_tensor(target), thunder_any_bool(log_input), thunder_any_bool(full), thunder_any_f64(eps), reduction ? thunder_any_str(reduction, strlen(reduction)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "poisson_nll_loss", a, 6, NULL, &r, 1, where);
+}
+#define th_poisson_nll_loss_opt(...) th_at_poisson_nll_loss_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* polygamma(int n, tensor input) -> tensor
+ * The n-th derivative of digamma. */
+static inline thunder_tensor *th_at_polygamma(const char *where, thunder_scope *s, int64_t n, thunder_tensor *input)
+{
+    const thunder_any a[2] = { thunder_any_i64(n), thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "polygamma", a, 2, NULL, &r, 1, where);
+}
+#define th_polygamma(...) th_at_polygamma(THUNDER_HERE, __VA_ARGS__)
+
+/* positive(tensor input) -> tensor
+ * The input itself. */
+static inline thunder_tensor *th_at_positive(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "positive", a, 1, NULL, &r, 1, where);
+}
+#define th_positive(...) th_at_positive(THUNDER_HERE, __VA_ARGS__)
+
+/* pow(tensor input, tensor other) -> tensor
  * input to the power of other; promotes and broadcasts. */
 static inline thunder_tensor *th_at_pow(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -1169,6 +5182,77 @@ static inline thunder_tensor *th_at_pow_(const char *where, thunder_scope *s, th
     return thunder_op_invoke(s, "pow_", a, 2, NULL, &r, 1, where);
 }
 #define th_pow_(...) th_at_pow_(THUNDER_HERE, __VA_ARGS__)
+
+/* prelu(tensor input, tensor weight) -> tensor
+ * The input where it is positive, else weight times it: one weight, or one a channel. */
+static inline thunder_tensor *th_at_prelu(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *weight)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(weight) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "prelu", a, 2, NULL, &r, 1, where);
+}
+#define th_prelu(...) th_at_prelu(THUNDER_HERE, __VA_ARGS__)
+
+/* prod(tensor input, int? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor
+ * Product along dim, or of all elements; booleans and integers give i64 unless a dtype is given. */
+static inline thunder_tensor *th_at_prod(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "prod", a, 1, NULL, &r, 1, where);
+}
+#define th_prod(...) th_at_prod(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_prod_opt(const char *where, thunder_scope *s, thunder_tensor *input, const int64_t *dim, int32_t keepdim, thunder_dtype dtype)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), dim ? thunder_any_i64(*dim) : thunder_any_none(), thunder_any_bool(keepdim), thunder_any_dtype(dtype) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "prod", a, 4, NULL, &r, 1, where);
+}
+#define th_prod_opt(...) th_at_prod_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* psi(tensor input) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_psi(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "psi", a, 1, NULL, &r, 1, where);
+}
+#define th_psi(...) th_at_psi(THUNDER_HERE, __VA_ARGS__)
+
+/* quantile(tensor input, tensor q, int? dim=None, bool keepdim=False, str interpolation='linear') -> tensor
+ * The values below which the shares q of the elements along dim lie; those of a vector q come first. */
+static inline thunder_tensor *th_at_quantile(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *q)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(q) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "quantile", a, 2, NULL, &r, 1, where);
+}
+#define th_quantile(...) th_at_quantile(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_quantile_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *q, const int64_t *dim, int32_t keepdim, const char *interpolation)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_tensor(q), dim ? thunder_any_i64(*dim) : thunder_any_none(), thunder_any_bool(keepdim), interpolation ? thunder_any_str(interpolation, strlen(interpolation)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "quantile", a, 5, NULL, &r, 1, where);
+}
+#define th_quantile_opt(...) th_at_quantile_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* rad2deg(tensor input) -> tensor
+ * Radians as degrees. */
+static inline thunder_tensor *th_at_rad2deg(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "rad2deg", a, 1, NULL, &r, 1, where);
+}
+#define th_rad2deg(...) th_at_rad2deg(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_rad2deg_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "rad2deg_", a, 1, NULL, &r, 1, where);
+}
+#define th_rad2deg_(...) th_at_rad2deg_(THUNDER_HERE, __VA_ARGS__)
 
 /* rand(int[] size, dtype? dtype=None, device? device=None) -> tensor
  * Uniform in [0, 1); f32 unless a dtype is given. */
@@ -1187,6 +5271,23 @@ static inline thunder_tensor *th_at_rand_opt(const char *where, thunder_scope *s
 }
 #define th_rand_opt(...) th_at_rand_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* rand_like(tensor input, dtype? dtype=None) -> tensor
+ * Uniform in [0, 1), of input's size and dtype. */
+static inline thunder_tensor *th_at_rand_like(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "rand_like", a, 1, NULL, &r, 1, where);
+}
+#define th_rand_like(...) th_at_rand_like(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_rand_like_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_dtype dtype)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dtype(dtype) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "rand_like", a, 2, NULL, &r, 1, where);
+}
+#define th_rand_like_opt(...) th_at_rand_like_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* randint(int low, int high, int[] size, dtype? dtype=None, device? device=None) -> tensor
  * Integers from low up to but not including high; i64 unless a dtype is given. */
 static inline thunder_tensor *th_at_randint(const char *where, thunder_scope *s, int64_t low, int64_t high, const thunder_dim *size, size_t n_size)
@@ -1204,6 +5305,23 @@ static inline thunder_tensor *th_at_randint_opt(const char *where, thunder_scope
 }
 #define th_randint_opt(...) th_at_randint_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* randint_like(tensor input, int low, int high, dtype? dtype=None) -> tensor
+ * Integers from low up to but not including high, of input's size and dtype. */
+static inline thunder_tensor *th_at_randint_like(const char *where, thunder_scope *s, thunder_tensor *input, int64_t low, int64_t high)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_i64(low), thunder_any_i64(high) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "randint_like", a, 3, NULL, &r, 1, where);
+}
+#define th_randint_like(...) th_at_randint_like(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_randint_like_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t low, int64_t high, thunder_dtype dtype)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_i64(low), thunder_any_i64(high), thunder_any_dtype(dtype) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "randint_like", a, 4, NULL, &r, 1, where);
+}
+#define th_randint_like_opt(...) th_at_randint_like_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* randn(int[] size, dtype? dtype=None, device? device=None) -> tensor
  * Standard normal; f32 unless a dtype is given. */
 static inline thunder_tensor *th_at_randn(const char *where, thunder_scope *s, const thunder_dim *size, size_t n_size)
@@ -1220,6 +5338,60 @@ static inline thunder_tensor *th_at_randn_opt(const char *where, thunder_scope *
     return thunder_op_invoke(s, "randn", a, 3, NULL, &r, 1, where);
 }
 #define th_randn_opt(...) th_at_randn_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* randn_like(tensor input, dtype? dtype=None) -> tensor
+ * Standard normal, of input's size and dtype. */
+static inline thunder_tensor *th_at_randn_like(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "randn_like", a, 1, NULL, &r, 1, where);
+}
+#define th_randn_like(...) th_at_randn_like(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_randn_like_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_dtype dtype)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dtype(dtype) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "randn_like", a, 2, NULL, &r, 1, where);
+}
+#define th_randn_like_opt(...) th_at_randn_like_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* randperm(int n, dtype? dtype=None) -> tensor
+ * The integers below n in random order. */
+static inline thunder_tensor *th_at_randperm(const char *where, thunder_scope *s, int64_t n)
+{
+    const thunder_any a[1] = { thunder_any_i64(n) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "randperm", a, 1, NULL, &r, 1, where);
+}
+#define th_randperm(...) th_at_randperm(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_randperm_opt(const char *where, thunder_scope *s, int64_t n, thunder_dtype dtype)
+{
+    const thunder_any a[2] = { thunder_any_i64(n), thunder_any_dtype(dtype) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "randperm", a, 2, NULL, &r, 1, where);
+}
+#define th_randperm_opt(...) th_at_randperm_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* ravel(tensor input) -> tensor
+ * All elements along one dim. */
+static inline thunder_tensor *th_at_ravel(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "ravel", a, 1, NULL, &r, 1, where);
+}
+#define th_ravel(...) th_at_ravel(THUNDER_HERE, __VA_ARGS__)
+
+/* real(tensor input) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_real(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "real", a, 1, NULL, &r, 1, where);
+}
+#define th_real(...) th_at_real(THUNDER_HERE, __VA_ARGS__)
 
 /* reciprocal(tensor input) -> tensor
  * 1 / input. */
@@ -1255,6 +5427,77 @@ static inline thunder_tensor *th_at_relu_(const char *where, thunder_scope *s, t
 }
 #define th_relu_(...) th_at_relu_(THUNDER_HERE, __VA_ARGS__)
 
+/* relu6(tensor input) -> tensor
+ * The input limited to [0, 6]. */
+static inline thunder_tensor *th_at_relu6(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "relu6", a, 1, NULL, &r, 1, where);
+}
+#define th_relu6(...) th_at_relu6(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_relu6_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "relu6_", a, 1, NULL, &r, 1, where);
+}
+#define th_relu6_(...) th_at_relu6_(THUNDER_HERE, __VA_ARGS__)
+
+/* remainder(tensor input, tensor other) -> tensor
+ * What a division rounded down leaves: it has the sign of other. */
+static inline thunder_tensor *th_at_remainder(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "remainder", a, 2, NULL, &r, 1, where);
+}
+#define th_remainder(...) th_at_remainder(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_remainder_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "remainder_", a, 2, NULL, &r, 1, where);
+}
+#define th_remainder_(...) th_at_remainder_(THUNDER_HERE, __VA_ARGS__)
+
+/* renorm(tensor input, float p, int dim, float maxnorm) -> tensor
+ * Each sub-tensor along dim scaled down to a p-norm of at most maxnorm. */
+static inline thunder_tensor *th_at_renorm(const char *where, thunder_scope *s, thunder_tensor *input, double p, int64_t dim, double maxnorm)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_f64(p), thunder_any_i64(dim), thunder_any_f64(maxnorm) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "renorm", a, 4, NULL, &r, 1, where);
+}
+#define th_renorm(...) th_at_renorm(THUNDER_HERE, __VA_ARGS__)
+
+/* repeat(tensor input, int[] repeats) -> tensor
+ * The tensor side by side with itself, so many times along each dim. */
+static inline thunder_tensor *th_at_repeat(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *repeats, size_t n_repeats)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(repeats, n_repeats) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "repeat", a, 2, NULL, &r, 1, where);
+}
+#define th_repeat(...) th_at_repeat(THUNDER_HERE, __VA_ARGS__)
+
+/* repeat_interleave(tensor input, int repeats, int? dim=None) -> tensor
+ * Each element along dim so many times; without dim of the flattened tensor. */
+static inline thunder_tensor *th_at_repeat_interleave(const char *where, thunder_scope *s, thunder_tensor *input, int64_t repeats)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(repeats) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "repeat_interleave", a, 2, NULL, &r, 1, where);
+}
+#define th_repeat_interleave(...) th_at_repeat_interleave(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_repeat_interleave_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t repeats, const int64_t *dim)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_i64(repeats), dim ? thunder_any_i64(*dim) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "repeat_interleave", a, 3, NULL, &r, 1, where);
+}
+#define th_repeat_interleave_opt(...) th_at_repeat_interleave_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* reshape(tensor input, int[] shape) -> tensor
  * The same elements under another shape, one size of which may be -1. A view if the strides allow it, else a copy. */
 static inline thunder_tensor *th_at_reshape(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *shape, size_t n_shape)
@@ -1264,6 +5507,16 @@ static inline thunder_tensor *th_at_reshape(const char *where, thunder_scope *s,
     return thunder_op_invoke(s, "reshape", a, 2, NULL, &r, 1, where);
 }
 #define th_reshape(...) th_at_reshape(THUNDER_HERE, __VA_ARGS__)
+
+/* reshape_as(tensor input, tensor other) -> tensor
+ * input under the shape of other. */
+static inline thunder_tensor *th_at_reshape_as(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "reshape_as", a, 2, NULL, &r, 1, where);
+}
+#define th_reshape_as(...) th_at_reshape_as(THUNDER_HERE, __VA_ARGS__)
 
 /* rms_norm(tensor input, int[] normalized_shape, tensor? weight=None, float? eps=None) -> tensor
  * The input divided by its root mean square over the last dims, then scaled by weight. */
@@ -1282,6 +5535,108 @@ static inline thunder_tensor *th_at_rms_norm_opt(const char *where, thunder_scop
 }
 #define th_rms_norm_opt(...) th_at_rms_norm_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* roll(tensor input, int[] shifts, int[]? dims=None) -> tensor
+ * Elements moved along dims, what leaves at the end comes in at the front; without dims as one line. */
+static inline thunder_tensor *th_at_roll(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *shifts, size_t n_shifts)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(shifts, n_shifts) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "roll", a, 2, NULL, &r, 1, where);
+}
+#define th_roll(...) th_at_roll(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_roll_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *shifts, size_t n_shifts, const thunder_dim *dims, size_t n_dims)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_dims(shifts, n_shifts), dims ? thunder_any_dims(dims, n_dims) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "roll", a, 3, NULL, &r, 1, where);
+}
+#define th_roll_opt(...) th_at_roll_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* rope(tensor input, tensor cos, tensor sin) -> tensor
+ * input * cos + rotated * sin, where rotated is the last dim's second half negated, then its first. */
+static inline thunder_tensor *th_at_rope(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *cos, thunder_tensor *sin)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(cos), thunder_any_tensor(sin) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "rope", a, 3, NULL, &r, 1, where);
+}
+#define th_rope(...) th_at_rope(THUNDER_HERE, __VA_ARGS__)
+
+/* rot90(tensor input, int k=1, int[] dims=[0, 1]) -> tensor
+ * A copy turned k times by 90 degrees from the first of dims to the second. */
+static inline thunder_tensor *th_at_rot90(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "rot90", a, 1, NULL, &r, 1, where);
+}
+#define th_rot90(...) th_at_rot90(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_rot90_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t k, const thunder_dim *dims, size_t n_dims)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_i64(k), thunder_any_dims(dims, n_dims) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "rot90", a, 3, NULL, &r, 1, where);
+}
+#define th_rot90_opt(...) th_at_rot90_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* round(tensor input, int decimals=0) -> tensor
+ * The nearest integer, of two the even one; decimals moves the point. */
+static inline thunder_tensor *th_at_round(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "round", a, 1, NULL, &r, 1, where);
+}
+#define th_round(...) th_at_round(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_round_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t decimals)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(decimals) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "round", a, 2, NULL, &r, 1, where);
+}
+#define th_round_opt(...) th_at_round_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_round_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "round_", a, 1, NULL, &r, 1, where);
+}
+#define th_round_(...) th_at_round_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_round_opt_(const char *where, thunder_scope *s, thunder_tensor *input, int64_t decimals)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(decimals) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "round_", a, 2, NULL, &r, 1, where);
+}
+#define th_round_opt_(...) th_at_round_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* row_stack(tensor[] tensors) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_row_stack(const char *where, thunder_scope *s, thunder_tensor *const *tensors, size_t n_tensors)
+{
+    const thunder_any a[1] = { thunder_any_tensors(tensors, n_tensors) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "row_stack", a, 1, NULL, &r, 1, where);
+}
+#define th_row_stack(...) th_at_row_stack(THUNDER_HERE, __VA_ARGS__)
+
+/* rrelu(tensor input, float lower=0.125, float upper=0.3333333333333333, bool training=False) -> tensor
+ * leaky_relu of the mean slope, or of slopes that are drawn when training. */
+static inline thunder_tensor *th_at_rrelu(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "rrelu", a, 1, NULL, &r, 1, where);
+}
+#define th_rrelu(...) th_at_rrelu(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_rrelu_opt(const char *where, thunder_scope *s, thunder_tensor *input, double lower, double upper, int32_t training)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_f64(lower), thunder_any_f64(upper), thunder_any_bool(training) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "rrelu", a, 4, NULL, &r, 1, where);
+}
+#define th_rrelu_opt(...) th_at_rrelu_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* rsqrt(tensor input) -> tensor
  * 1 / sqrt(input). */
 static inline thunder_tensor *th_at_rsqrt(const char *where, thunder_scope *s, thunder_tensor *input)
@@ -1298,6 +5653,37 @@ static inline thunder_tensor *th_at_rsqrt_(const char *where, thunder_scope *s, 
     return thunder_op_invoke(s, "rsqrt_", a, 1, NULL, &r, 1, where);
 }
 #define th_rsqrt_(...) th_at_rsqrt_(THUNDER_HERE, __VA_ARGS__)
+
+/* rsub(tensor input, tensor other, tensor alpha=1) -> tensor
+ * other - alpha * input. */
+static inline thunder_tensor *th_at_rsub(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "rsub", a, 2, NULL, &r, 1, where);
+}
+#define th_rsub(...) th_at_rsub(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_rsub_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other, thunder_tensor *alpha)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(other), thunder_any_tensor(alpha) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "rsub", a, 3, NULL, &r, 1, where);
+}
+#define th_rsub_opt(...) th_at_rsub_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_rsub_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "rsub_", a, 2, NULL, &r, 1, where);
+}
+#define th_rsub_(...) th_at_rsub_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_rsub_opt_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other, thunder_tensor *alpha)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(other), thunder_any_tensor(alpha) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "rsub_", a, 3, NULL, &r, 1, where);
+}
+#define th_rsub_opt_(...) th_at_rsub_opt_(THUNDER_HERE, __VA_ARGS__)
 
 /* scaled_dot_product_attention(tensor query, tensor key, tensor value, tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, float? scale=None, bool enable_gqa=False) -> tensor
  * softmax(query @ key.T * scale + mask) @ value. A boolean mask says what takes part; a row with nothing is zero. */
@@ -1316,6 +5702,37 @@ static inline thunder_tensor *th_at_scaled_dot_product_attention_opt(const char 
 }
 #define th_scaled_dot_product_attention_opt(...) th_at_scaled_dot_product_attention_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* scatter(tensor input, int dim, tensor index, tensor src, str? reduce=None) -> tensor
+ * input with src stored at index along dim; of equal indices the last one stays, or reduce 'add' or 'multiply' joins them. */
+static inline thunder_tensor *th_at_scatter(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, thunder_tensor *index, thunder_tensor *src)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_i64(dim), thunder_any_tensor(index), thunder_any_tensor(src) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "scatter", a, 4, NULL, &r, 1, where);
+}
+#define th_scatter(...) th_at_scatter(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_scatter_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, thunder_tensor *index, thunder_tensor *src, const char *reduce)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_i64(dim), thunder_any_tensor(index), thunder_any_tensor(src), reduce ? thunder_any_str(reduce, strlen(reduce)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "scatter", a, 5, NULL, &r, 1, where);
+}
+#define th_scatter_opt(...) th_at_scatter_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_scatter_(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, thunder_tensor *index, thunder_tensor *src)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_i64(dim), thunder_any_tensor(index), thunder_any_tensor(src) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "scatter_", a, 4, NULL, &r, 1, where);
+}
+#define th_scatter_(...) th_at_scatter_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_scatter_opt_(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, thunder_tensor *index, thunder_tensor *src, const char *reduce)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_i64(dim), thunder_any_tensor(index), thunder_any_tensor(src), reduce ? thunder_any_str(reduce, strlen(reduce)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "scatter_", a, 5, NULL, &r, 1, where);
+}
+#define th_scatter_opt_(...) th_at_scatter_opt_(THUNDER_HERE, __VA_ARGS__)
+
 /* scatter_add(tensor input, int dim, tensor index, tensor src) -> tensor
  * input with src added at index along dim, in a fixed order. */
 static inline thunder_tensor *th_at_scatter_add(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, thunder_tensor *index, thunder_tensor *src)
@@ -1333,6 +5750,54 @@ static inline thunder_tensor *th_at_scatter_add_(const char *where, thunder_scop
 }
 #define th_scatter_add_(...) th_at_scatter_add_(THUNDER_HERE, __VA_ARGS__)
 
+/* scatter_reduce(tensor input, int dim, tensor index, tensor src, str reduce, bool include_self=True) -> tensor
+ * input with the sum, mean, product or extremum of itself (unless include_self is false) and src at index along dim. */
+static inline thunder_tensor *th_at_scatter_reduce(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, thunder_tensor *index, thunder_tensor *src, const char *reduce)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_i64(dim), thunder_any_tensor(index), thunder_any_tensor(src), reduce ? thunder_any_str(reduce, strlen(reduce)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "scatter_reduce", a, 5, NULL, &r, 1, where);
+}
+#define th_scatter_reduce(...) th_at_scatter_reduce(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_scatter_reduce_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, thunder_tensor *index, thunder_tensor *src, const char *reduce, int32_t include_self)
+{
+    const thunder_any a[6] = { thunder_any_tensor(input), thunder_any_i64(dim), thunder_any_tensor(index), thunder_any_tensor(src), reduce ? thunder_any_str(reduce, strlen(reduce)) : thunder_any_none(), thunder_any_bool(include_self) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "scatter_reduce", a, 6, NULL, &r, 1, where);
+}
+#define th_scatter_reduce_opt(...) th_at_scatter_reduce_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_scatter_reduce_(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, thunder_tensor *index, thunder_tensor *src, const char *reduce)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_i64(dim), thunder_any_tensor(index), thunder_any_tensor(src), reduce ? thunder_any_str(reduce, strlen(reduce)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "scatter_reduce_", a, 5, NULL, &r, 1, where);
+}
+#define th_scatter_reduce_(...) th_at_scatter_reduce_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_scatter_reduce_opt_(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, thunder_tensor *index, thunder_tensor *src, const char *reduce, int32_t include_self)
+{
+    const thunder_any a[6] = { thunder_any_tensor(input), thunder_any_i64(dim), thunder_any_tensor(index), thunder_any_tensor(src), reduce ? thunder_any_str(reduce, strlen(reduce)) : thunder_any_none(), thunder_any_bool(include_self) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "scatter_reduce_", a, 6, NULL, &r, 1, where);
+}
+#define th_scatter_reduce_opt_(...) th_at_scatter_reduce_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* searchsorted(tensor sorted_sequence, tensor input, bool right=False) -> tensor
+ * Where each element would have to be put in to keep the last dim of the sequence in order. */
+static inline thunder_tensor *th_at_searchsorted(const char *where, thunder_scope *s, thunder_tensor *sorted_sequence, thunder_tensor *input)
+{
+    const thunder_any a[2] = { thunder_any_tensor(sorted_sequence), thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "searchsorted", a, 2, NULL, &r, 1, where);
+}
+#define th_searchsorted(...) th_at_searchsorted(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_searchsorted_opt(const char *where, thunder_scope *s, thunder_tensor *sorted_sequence, thunder_tensor *input, int32_t right)
+{
+    const thunder_any a[3] = { thunder_any_tensor(sorted_sequence), thunder_any_tensor(input), thunder_any_bool(right) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "searchsorted", a, 3, NULL, &r, 1, where);
+}
+#define th_searchsorted_opt(...) th_at_searchsorted_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* select(tensor input, int dim, int index) -> tensor
  * A view of one index of dim, which vanishes. */
 static inline thunder_tensor *th_at_select(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, int64_t index)
@@ -1342,6 +5807,50 @@ static inline thunder_tensor *th_at_select(const char *where, thunder_scope *s, 
     return thunder_op_invoke(s, "select", a, 3, NULL, &r, 1, where);
 }
 #define th_select(...) th_at_select(THUNDER_HERE, __VA_ARGS__)
+
+/* select_scatter(tensor input, tensor src, int dim, int index) -> tensor
+ * A copy of input with src at one index of dim. */
+static inline thunder_tensor *th_at_select_scatter(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *src, int64_t dim, int64_t index)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_tensor(src), thunder_any_i64(dim), thunder_any_i64(index) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "select_scatter", a, 4, NULL, &r, 1, where);
+}
+#define th_select_scatter(...) th_at_select_scatter(THUNDER_HERE, __VA_ARGS__)
+
+/* selu(tensor input) -> tensor
+ * elu, scaled so that means and variances stay. */
+static inline thunder_tensor *th_at_selu(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "selu", a, 1, NULL, &r, 1, where);
+}
+#define th_selu(...) th_at_selu(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_selu_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "selu_", a, 1, NULL, &r, 1, where);
+}
+#define th_selu_(...) th_at_selu_(THUNDER_HERE, __VA_ARGS__)
+
+/* sgn(tensor input) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_sgn(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "sgn", a, 1, NULL, &r, 1, where);
+}
+#define th_sgn(...) th_at_sgn(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_sgn_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "sgn_", a, 1, NULL, &r, 1, where);
+}
+#define th_sgn_(...) th_at_sgn_(THUNDER_HERE, __VA_ARGS__)
 
 /* sigmoid(tensor input) -> tensor
  * 1 / (1 + exp(-input)). */
@@ -1377,6 +5886,16 @@ static inline thunder_tensor *th_at_sign_(const char *where, thunder_scope *s, t
 }
 #define th_sign_(...) th_at_sign_(THUNDER_HERE, __VA_ARGS__)
 
+/* signbit(tensor input) -> tensor
+ * Whether each element has a negative sign, as -0.0 has. */
+static inline thunder_tensor *th_at_signbit(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "signbit", a, 1, NULL, &r, 1, where);
+}
+#define th_signbit(...) th_at_signbit(THUNDER_HERE, __VA_ARGS__)
+
 /* silu(tensor input) -> tensor
  * input * sigmoid(input). */
 static inline thunder_tensor *th_at_silu(const char *where, thunder_scope *s, thunder_tensor *input)
@@ -1411,6 +5930,40 @@ static inline thunder_tensor *th_at_sin_(const char *where, thunder_scope *s, th
 }
 #define th_sin_(...) th_at_sin_(THUNDER_HERE, __VA_ARGS__)
 
+/* sinc(tensor input) -> tensor
+ * sin(pi * input) / (pi * input), and 1 at 0. */
+static inline thunder_tensor *th_at_sinc(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "sinc", a, 1, NULL, &r, 1, where);
+}
+#define th_sinc(...) th_at_sinc(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_sinc_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "sinc_", a, 1, NULL, &r, 1, where);
+}
+#define th_sinc_(...) th_at_sinc_(THUNDER_HERE, __VA_ARGS__)
+
+/* sinh(tensor input) -> tensor
+ * The hyperbolic sine. */
+static inline thunder_tensor *th_at_sinh(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "sinh", a, 1, NULL, &r, 1, where);
+}
+#define th_sinh(...) th_at_sinh(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_sinh_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "sinh_", a, 1, NULL, &r, 1, where);
+}
+#define th_sinh_(...) th_at_sinh_(THUNDER_HERE, __VA_ARGS__)
+
 /* slice(tensor input, int dim=0, int? start=None, int? end=None, int step=1) -> tensor
  * input[start:end:step] along dim, as a view: negative bounds count from the end, all are clamped. */
 static inline thunder_tensor *th_at_slice(const char *where, thunder_scope *s, thunder_tensor *input)
@@ -1428,6 +5981,57 @@ static inline thunder_tensor *th_at_slice_opt(const char *where, thunder_scope *
 }
 #define th_slice_opt(...) th_at_slice_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* slice_scatter(tensor input, tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> tensor
+ * A copy of input with src at start:end:step of dim. */
+static inline thunder_tensor *th_at_slice_scatter(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *src)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(src) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "slice_scatter", a, 2, NULL, &r, 1, where);
+}
+#define th_slice_scatter(...) th_at_slice_scatter(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_slice_scatter_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *src, int64_t dim, const int64_t *start, const int64_t *end, int64_t step)
+{
+    const thunder_any a[6] = { thunder_any_tensor(input), thunder_any_tensor(src), thunder_any_i64(dim), start ? thunder_any_i64(*start) : thunder_any_none(), end ? thunder_any_i64(*end) : thunder_any_none(), thunder_any_i64(step) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "slice_scatter", a, 6, NULL, &r, 1, where);
+}
+#define th_slice_scatter_opt(...) th_at_slice_scatter_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* smooth_l1_loss(tensor input, tensor target, str reduction='mean', float beta=1.0) -> tensor
+ * d * d / (2 * beta) for distances d below beta, else d - beta / 2. */
+static inline thunder_tensor *th_at_smooth_l1_loss(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(target) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "smooth_l1_loss", a, 2, NULL, &r, 1, where);
+}
+#define th_smooth_l1_loss(...) th_at_smooth_l1_loss(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_smooth_l1_loss_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target, const char *reduction, double beta)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_tensor(target), reduction ? thunder_any_str(reduction, strlen(reduction)) : thunder_any_none(), thunder_any_f64(beta) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "smooth_l1_loss", a, 4, NULL, &r, 1, where);
+}
+#define th_smooth_l1_loss_opt(...) th_at_smooth_l1_loss_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* soft_margin_loss(tensor input, tensor target, str reduction='mean') -> tensor
+ * log(1 + exp(-target * input)). */
+static inline thunder_tensor *th_at_soft_margin_loss(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(target) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "soft_margin_loss", a, 2, NULL, &r, 1, where);
+}
+#define th_soft_margin_loss(...) th_at_soft_margin_loss(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_soft_margin_loss_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target, const char *reduction)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(target), reduction ? thunder_any_str(reduction, strlen(reduction)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "soft_margin_loss", a, 3, NULL, &r, 1, where);
+}
+#define th_soft_margin_loss_opt(...) th_at_soft_margin_loss_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* softmax(tensor input, int dim, dtype? dtype=None) -> tensor
  * exp(input) divided by its sum along dim; dtype converts the input first. */
 static inline thunder_tensor *th_at_softmax(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim)
@@ -1444,6 +6048,117 @@ static inline thunder_tensor *th_at_softmax_opt(const char *where, thunder_scope
     return thunder_op_invoke(s, "softmax", a, 3, NULL, &r, 1, where);
 }
 #define th_softmax_opt(...) th_at_softmax_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* softmin(tensor input, int dim, dtype? dtype=None) -> tensor
+ * softmax of -input. */
+static inline thunder_tensor *th_at_softmin(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(dim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "softmin", a, 2, NULL, &r, 1, where);
+}
+#define th_softmin(...) th_at_softmin(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_softmin_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, thunder_dtype dtype)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_i64(dim), thunder_any_dtype(dtype) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "softmin", a, 3, NULL, &r, 1, where);
+}
+#define th_softmin_opt(...) th_at_softmin_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* softplus(tensor input, float beta=1.0, float threshold=20.0) -> tensor
+ * log(1 + exp(beta * input)) / beta; the input where beta * input exceeds threshold. */
+static inline thunder_tensor *th_at_softplus(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "softplus", a, 1, NULL, &r, 1, where);
+}
+#define th_softplus(...) th_at_softplus(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_softplus_opt(const char *where, thunder_scope *s, thunder_tensor *input, double beta, double threshold)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_f64(beta), thunder_any_f64(threshold) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "softplus", a, 3, NULL, &r, 1, where);
+}
+#define th_softplus_opt(...) th_at_softplus_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_softplus_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "softplus_", a, 1, NULL, &r, 1, where);
+}
+#define th_softplus_(...) th_at_softplus_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_softplus_opt_(const char *where, thunder_scope *s, thunder_tensor *input, double beta, double threshold)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_f64(beta), thunder_any_f64(threshold) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "softplus_", a, 3, NULL, &r, 1, where);
+}
+#define th_softplus_opt_(...) th_at_softplus_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* softshrink(tensor input, float lambd=0.5) -> tensor
+ * The input drawn towards 0 by lambd. */
+static inline thunder_tensor *th_at_softshrink(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "softshrink", a, 1, NULL, &r, 1, where);
+}
+#define th_softshrink(...) th_at_softshrink(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_softshrink_opt(const char *where, thunder_scope *s, thunder_tensor *input, double lambd)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_f64(lambd) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "softshrink", a, 2, NULL, &r, 1, where);
+}
+#define th_softshrink_opt(...) th_at_softshrink_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_softshrink_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "softshrink_", a, 1, NULL, &r, 1, where);
+}
+#define th_softshrink_(...) th_at_softshrink_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_softshrink_opt_(const char *where, thunder_scope *s, thunder_tensor *input, double lambd)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_f64(lambd) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "softshrink_", a, 2, NULL, &r, 1, where);
+}
+#define th_softshrink_opt_(...) th_at_softshrink_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* softsign(tensor input) -> tensor
+ * input / (1 + |input|). */
+static inline thunder_tensor *th_at_softsign(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "softsign", a, 1, NULL, &r, 1, where);
+}
+#define th_softsign(...) th_at_softsign(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_softsign_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "softsign_", a, 1, NULL, &r, 1, where);
+}
+#define th_softsign_(...) th_at_softsign_(THUNDER_HERE, __VA_ARGS__)
+
+/* sort(tensor input, int dim=-1, bool descending=False, bool stable=False) -> (tensor, tensor)
+ * The elements along dim in order, and where they were; equal ones stay as they are, NaN is the greatest. */
+static inline thunder_tensor *th_at_sort(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *results[2])
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    return thunder_op_invoke(s, "sort", a, 1, NULL, results, results ? 2 : 0, where);
+}
+#define th_sort(...) th_at_sort(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_sort_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, int32_t descending, int32_t stable, thunder_tensor *results[2])
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_i64(dim), thunder_any_bool(descending), thunder_any_bool(stable) };
+    return thunder_op_invoke(s, "sort", a, 4, NULL, results, results ? 2 : 0, where);
+}
+#define th_sort_opt(...) th_at_sort_opt(THUNDER_HERE, __VA_ARGS__)
 
 /* split(tensor input, int[] split_size, int dim=0) -> tensor[]
  * Views of split_size elements each along dim (the last may be smaller), or of each size of a list. */
@@ -1528,6 +6243,38 @@ static inline thunder_tensor *th_at_stack_opt(const char *where, thunder_scope *
 }
 #define th_stack_opt(...) th_at_stack_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* std(tensor input, int[]? dim=None, int correction=1, bool keepdim=False) -> tensor
+ * The root of var. */
+static inline thunder_tensor *th_at_std(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "std", a, 1, NULL, &r, 1, where);
+}
+#define th_std(...) th_at_std(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_std_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dim, size_t n_dim, int64_t correction, int32_t keepdim)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), dim ? thunder_any_dims(dim, n_dim) : thunder_any_none(), thunder_any_i64(correction), thunder_any_bool(keepdim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "std", a, 4, NULL, &r, 1, where);
+}
+#define th_std_opt(...) th_at_std_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* std_mean(tensor input, int[]? dim=None, int correction=1, bool keepdim=False) -> (tensor, tensor)
+ * std and mean over dim. */
+static inline thunder_tensor *th_at_std_mean(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *results[2])
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    return thunder_op_invoke(s, "std_mean", a, 1, NULL, results, results ? 2 : 0, where);
+}
+#define th_std_mean(...) th_at_std_mean(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_std_mean_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dim, size_t n_dim, int64_t correction, int32_t keepdim, thunder_tensor *results[2])
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), dim ? thunder_any_dims(dim, n_dim) : thunder_any_none(), thunder_any_i64(correction), thunder_any_bool(keepdim) };
+    return thunder_op_invoke(s, "std_mean", a, 4, NULL, results, results ? 2 : 0, where);
+}
+#define th_std_mean_opt(...) th_at_std_mean_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* stop_gradient(tensor input) -> tensor
  * detach, under the name that other frameworks give it. */
 static inline thunder_tensor *th_at_stop_gradient(const char *where, thunder_scope *s, thunder_tensor *input)
@@ -1538,7 +6285,7 @@ static inline thunder_tensor *th_at_stop_gradient(const char *where, thunder_sco
 }
 #define th_stop_gradient(...) th_at_stop_gradient(THUNDER_HERE, __VA_ARGS__)
 
-/* sub(tensor|number input, tensor|number other, tensor|number alpha=1) -> tensor
+/* sub(tensor input, tensor other, tensor alpha=1) -> tensor
  * input - alpha * other; promotes and broadcasts. */
 static inline thunder_tensor *th_at_sub(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -1569,6 +6316,37 @@ static inline thunder_tensor *th_at_sub_opt_(const char *where, thunder_scope *s
 }
 #define th_sub_opt_(...) th_at_sub_opt_(THUNDER_HERE, __VA_ARGS__)
 
+/* subtract(tensor input, tensor other, tensor alpha=1) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_subtract(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "subtract", a, 2, NULL, &r, 1, where);
+}
+#define th_subtract(...) th_at_subtract(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_subtract_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other, thunder_tensor *alpha)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(other), thunder_any_tensor(alpha) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "subtract", a, 3, NULL, &r, 1, where);
+}
+#define th_subtract_opt(...) th_at_subtract_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_subtract_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "subtract_", a, 2, NULL, &r, 1, where);
+}
+#define th_subtract_(...) th_at_subtract_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_subtract_opt_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other, thunder_tensor *alpha)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(other), thunder_any_tensor(alpha) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "subtract_", a, 3, NULL, &r, 1, where);
+}
+#define th_subtract_opt_(...) th_at_subtract_opt_(THUNDER_HERE, __VA_ARGS__)
+
 /* sum(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor
  * Sum over dim; booleans and integers give i64 unless a dtype is given. */
 static inline thunder_tensor *th_at_sum(const char *where, thunder_scope *s, thunder_tensor *input)
@@ -1585,6 +6363,97 @@ static inline thunder_tensor *th_at_sum_opt(const char *where, thunder_scope *s,
     return thunder_op_invoke(s, "sum", a, 4, NULL, &r, 1, where);
 }
 #define th_sum_opt(...) th_at_sum_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* swapaxes(tensor input, int axis0, int axis1) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_swapaxes(const char *where, thunder_scope *s, thunder_tensor *input, int64_t axis0, int64_t axis1)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_i64(axis0), thunder_any_i64(axis1) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "swapaxes", a, 3, NULL, &r, 1, where);
+}
+#define th_swapaxes(...) th_at_swapaxes(THUNDER_HERE, __VA_ARGS__)
+
+/* swapdims(tensor input, int dim0, int dim1) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_swapdims(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim0, int64_t dim1)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_i64(dim0), thunder_any_i64(dim1) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "swapdims", a, 3, NULL, &r, 1, where);
+}
+#define th_swapdims(...) th_at_swapdims(THUNDER_HERE, __VA_ARGS__)
+
+/* swiglu(tensor input, int dim=-1) -> tensor
+ * silu of the first half of dim times the second. */
+static inline thunder_tensor *th_at_swiglu(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "swiglu", a, 1, NULL, &r, 1, where);
+}
+#define th_swiglu(...) th_at_swiglu(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_swiglu_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(dim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "swiglu", a, 2, NULL, &r, 1, where);
+}
+#define th_swiglu_opt(...) th_at_swiglu_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* t(tensor input) -> tensor
+ * A matrix with rows and columns exchanged; of less than two dims the input itself. */
+static inline thunder_tensor *th_at_t(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "t", a, 1, NULL, &r, 1, where);
+}
+#define th_t(...) th_at_t(THUNDER_HERE, __VA_ARGS__)
+
+/* take(tensor input, tensor index) -> tensor
+ * The elements at index of the flattened input. */
+static inline thunder_tensor *th_at_take(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *index)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(index) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "take", a, 2, NULL, &r, 1, where);
+}
+#define th_take(...) th_at_take(THUNDER_HERE, __VA_ARGS__)
+
+/* take_along_dim(tensor input, tensor indices, int? dim=None) -> tensor
+ * The elements at indices along dim; the other dims broadcast. */
+static inline thunder_tensor *th_at_take_along_dim(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *indices)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(indices) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "take_along_dim", a, 2, NULL, &r, 1, where);
+}
+#define th_take_along_dim(...) th_at_take_along_dim(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_take_along_dim_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *indices, const int64_t *dim)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(indices), dim ? thunder_any_i64(*dim) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "take_along_dim", a, 3, NULL, &r, 1, where);
+}
+#define th_take_along_dim_opt(...) th_at_take_along_dim_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* tan(tensor input) -> tensor
+ * The tangent of radians. */
+static inline thunder_tensor *th_at_tan(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "tan", a, 1, NULL, &r, 1, where);
+}
+#define th_tan(...) th_at_tan(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_tan_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "tan_", a, 1, NULL, &r, 1, where);
+}
+#define th_tan_(...) th_at_tan_(THUNDER_HERE, __VA_ARGS__)
 
 /* tanh(tensor input) -> tensor
  * The hyperbolic tangent. */
@@ -1603,8 +6472,84 @@ static inline thunder_tensor *th_at_tanh_(const char *where, thunder_scope *s, t
 }
 #define th_tanh_(...) th_at_tanh_(THUNDER_HERE, __VA_ARGS__)
 
+/* tanhshrink(tensor input) -> tensor
+ * input - tanh(input). */
+static inline thunder_tensor *th_at_tanhshrink(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "tanhshrink", a, 1, NULL, &r, 1, where);
+}
+#define th_tanhshrink(...) th_at_tanhshrink(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_tanhshrink_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "tanhshrink_", a, 1, NULL, &r, 1, where);
+}
+#define th_tanhshrink_(...) th_at_tanhshrink_(THUNDER_HERE, __VA_ARGS__)
+
+/* tensor_split(tensor input, int[] indices_or_sections, int dim=0) -> tensor[]
+ * Views of a number of nearly equal parts along dim, or of those between indices. */
+static inline thunder_tensor *th_at_tensor_split(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *indices_or_sections, size_t n_indices_or_sections, thunder_tensor **results, size_t n_results)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(indices_or_sections, n_indices_or_sections) };
+    return thunder_op_invoke(s, "tensor_split", a, 2, NULL, results, n_results, where);
+}
+#define th_tensor_split(...) th_at_tensor_split(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_tensor_split_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *indices_or_sections, size_t n_indices_or_sections, int64_t dim, thunder_tensor **results, size_t n_results)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_dims(indices_or_sections, n_indices_or_sections), thunder_any_i64(dim) };
+    return thunder_op_invoke(s, "tensor_split", a, 3, NULL, results, n_results, where);
+}
+#define th_tensor_split_opt(...) th_at_tensor_split_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* tensordot(tensor a, tensor b, int dims=2, int[]? dims_a=None, int[]? dims_b=None) -> tensor
+ * Sums of products over the last dims of a and the first of b, or over dims_a and dims_b. */
+static inline thunder_tensor *th_at_tensordot(const char *where, thunder_scope *s, thunder_tensor *a_arg, thunder_tensor *b)
+{
+    const thunder_any a[2] = { thunder_any_tensor(a_arg), thunder_any_tensor(b) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "tensordot", a, 2, NULL, &r, 1, where);
+}
+#define th_tensordot(...) th_at_tensordot(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_tensordot_opt(const char *where, thunder_scope *s, thunder_tensor *a_arg, thunder_tensor *b, int64_t dims, const thunder_dim *dims_a, size_t n_dims_a, const thunder_dim *dims_b, size_t n_dims_b)
+{
+    const thunder_any a[5] = { thunder_any_tensor(a_arg), thunder_any_tensor(b), thunder_any_i64(dims), dims_a ? thunder_any_dims(dims_a, n_dims_a) : thunder_any_none(), dims_b ? thunder_any_dims(dims_b, n_dims_b) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "tensordot", a, 5, NULL, &r, 1, where);
+}
+#define th_tensordot_opt(...) th_at_tensordot_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* threshold(tensor input, float threshold, float value) -> tensor
+ * The input where it exceeds threshold, else value. */
+static inline thunder_tensor *th_at_threshold(const char *where, thunder_scope *s, thunder_tensor *input, double threshold, double value)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_f64(threshold), thunder_any_f64(value) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "threshold", a, 3, NULL, &r, 1, where);
+}
+#define th_threshold(...) th_at_threshold(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_threshold_(const char *where, thunder_scope *s, thunder_tensor *input, double threshold, double value)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_f64(threshold), thunder_any_f64(value) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "threshold_", a, 3, NULL, &r, 1, where);
+}
+#define th_threshold_(...) th_at_threshold_(THUNDER_HERE, __VA_ARGS__)
+
+/* tile(tensor input, int[] dims) -> tensor
+ * repeat, with ones in front of too few numbers. */
+static inline thunder_tensor *th_at_tile(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dims, size_t n_dims)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(dims, n_dims) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "tile", a, 2, NULL, &r, 1, where);
+}
+#define th_tile(...) th_at_tile(THUNDER_HERE, __VA_ARGS__)
+
 /* to(tensor input, dtype? dtype=None, device? device=None) -> tensor
- * The input as another dtype, on another device; the input itself if it is both. */
+ * The input as another dtype; the input itself if it has it. */
 static inline thunder_tensor *th_at_to(const char *where, thunder_scope *s, thunder_tensor *input)
 {
     const thunder_any a[1] = { thunder_any_tensor(input) };
@@ -1620,6 +6565,31 @@ static inline thunder_tensor *th_at_to_opt(const char *where, thunder_scope *s, 
 }
 #define th_to_opt(...) th_at_to_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* topk(tensor input, int k, int dim=-1, bool largest=True, bool sorted=True) -> (tensor, tensor)
+ * The k greatest (or least) along dim in order, and where they were. */
+static inline thunder_tensor *th_at_topk(const char *where, thunder_scope *s, thunder_tensor *input, int64_t k, thunder_tensor *results[2])
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(k) };
+    return thunder_op_invoke(s, "topk", a, 2, NULL, results, results ? 2 : 0, where);
+}
+#define th_topk(...) th_at_topk(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_topk_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t k, int64_t dim, int32_t largest, int32_t sorted, thunder_tensor *results[2])
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_i64(k), thunder_any_i64(dim), thunder_any_bool(largest), thunder_any_bool(sorted) };
+    return thunder_op_invoke(s, "topk", a, 5, NULL, results, results ? 2 : 0, where);
+}
+#define th_topk_opt(...) th_at_topk_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* trace(tensor input) -> tensor
+ * The sum of a matrix's diagonal. */
+static inline thunder_tensor *th_at_trace(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "trace", a, 1, NULL, &r, 1, where);
+}
+#define th_trace(...) th_at_trace(THUNDER_HERE, __VA_ARGS__)
+
 /* transpose(tensor input, int dim0, int dim1) -> tensor
  * A view with two dims exchanged. */
 static inline thunder_tensor *th_at_transpose(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim0, int64_t dim1)
@@ -1629,6 +6599,23 @@ static inline thunder_tensor *th_at_transpose(const char *where, thunder_scope *
     return thunder_op_invoke(s, "transpose", a, 3, NULL, &r, 1, where);
 }
 #define th_transpose(...) th_at_transpose(THUNDER_HERE, __VA_ARGS__)
+
+/* trapezoid(tensor y, tensor? x=None, float dx=1, int dim=-1) -> tensor
+ * The integral along dim by the trapezoidal rule. */
+static inline thunder_tensor *th_at_trapezoid(const char *where, thunder_scope *s, thunder_tensor *y)
+{
+    const thunder_any a[1] = { thunder_any_tensor(y) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "trapezoid", a, 1, NULL, &r, 1, where);
+}
+#define th_trapezoid(...) th_at_trapezoid(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_trapezoid_opt(const char *where, thunder_scope *s, thunder_tensor *y, thunder_tensor *x, double dx, int64_t dim)
+{
+    const thunder_any a[4] = { thunder_any_tensor(y), thunder_any_tensor(x), thunder_any_f64(dx), thunder_any_i64(dim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "trapezoid", a, 4, NULL, &r, 1, where);
+}
+#define th_trapezoid_opt(...) th_at_trapezoid_opt(THUNDER_HERE, __VA_ARGS__)
 
 /* tril(tensor input, int diagonal=0) -> tensor
  * The elements on and below a diagonal of the last two dims, zeros above. */
@@ -1661,6 +6648,40 @@ static inline thunder_tensor *th_at_tril_opt_(const char *where, thunder_scope *
 }
 #define th_tril_opt_(...) th_at_tril_opt_(THUNDER_HERE, __VA_ARGS__)
 
+/* tril_indices(int row, int col, int offset=0, dtype? dtype=None, device? device=None) -> tensor
+ * The rows and columns of the elements on and below a diagonal, as two rows. */
+static inline thunder_tensor *th_at_tril_indices(const char *where, thunder_scope *s, int64_t row, int64_t col)
+{
+    const thunder_any a[2] = { thunder_any_i64(row), thunder_any_i64(col) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "tril_indices", a, 2, NULL, &r, 1, where);
+}
+#define th_tril_indices(...) th_at_tril_indices(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_tril_indices_opt(const char *where, thunder_scope *s, int64_t row, int64_t col, int64_t offset, thunder_dtype dtype, thunder_device device)
+{
+    const thunder_any a[5] = { thunder_any_i64(row), thunder_any_i64(col), thunder_any_i64(offset), thunder_any_dtype(dtype), thunder_any_device(device) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "tril_indices", a, 5, NULL, &r, 1, where);
+}
+#define th_tril_indices_opt(...) th_at_tril_indices_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* triplet_margin_loss(tensor anchor, tensor positive, tensor negative, float margin=1.0, float p=2.0, float eps=1e-06, bool swap=False, str reduction='mean') -> tensor
+ * max(0, distance to positive - distance to negative + margin). */
+static inline thunder_tensor *th_at_triplet_margin_loss(const char *where, thunder_scope *s, thunder_tensor *anchor, thunder_tensor *positive, thunder_tensor *negative)
+{
+    const thunder_any a[3] = { thunder_any_tensor(anchor), thunder_any_tensor(positive), thunder_any_tensor(negative) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "triplet_margin_loss", a, 3, NULL, &r, 1, where);
+}
+#define th_triplet_margin_loss(...) th_at_triplet_margin_loss(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_triplet_margin_loss_opt(const char *where, thunder_scope *s, thunder_tensor *anchor, thunder_tensor *positive, thunder_tensor *negative, double margin, double p, double eps, int32_t swap, const char *reduction)
+{
+    const thunder_any a[8] = { thunder_any_tensor(anchor), thunder_any_tensor(positive), thunder_any_tensor(negative), thunder_any_f64(margin), thunder_any_f64(p), thunder_any_f64(eps), thunder_any_bool(swap), reduction ? thunder_any_str(reduction, strlen(reduction)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "triplet_margin_loss", a, 8, NULL, &r, 1, where);
+}
+#define th_triplet_margin_loss_opt(...) th_at_triplet_margin_loss_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* triu(tensor input, int diagonal=0) -> tensor
  * The elements on and above a diagonal of the last two dims, zeros below. */
 static inline thunder_tensor *th_at_triu(const char *where, thunder_scope *s, thunder_tensor *input)
@@ -1692,6 +6713,102 @@ static inline thunder_tensor *th_at_triu_opt_(const char *where, thunder_scope *
 }
 #define th_triu_opt_(...) th_at_triu_opt_(THUNDER_HERE, __VA_ARGS__)
 
+/* triu_indices(int row, int col, int offset=0, dtype? dtype=None, device? device=None) -> tensor
+ * The rows and columns of the elements on and above a diagonal, as two rows. */
+static inline thunder_tensor *th_at_triu_indices(const char *where, thunder_scope *s, int64_t row, int64_t col)
+{
+    const thunder_any a[2] = { thunder_any_i64(row), thunder_any_i64(col) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "triu_indices", a, 2, NULL, &r, 1, where);
+}
+#define th_triu_indices(...) th_at_triu_indices(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_triu_indices_opt(const char *where, thunder_scope *s, int64_t row, int64_t col, int64_t offset, thunder_dtype dtype, thunder_device device)
+{
+    const thunder_any a[5] = { thunder_any_i64(row), thunder_any_i64(col), thunder_any_i64(offset), thunder_any_dtype(dtype), thunder_any_device(device) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "triu_indices", a, 5, NULL, &r, 1, where);
+}
+#define th_triu_indices_opt(...) th_at_triu_indices_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* true_divide(tensor input, tensor other) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_true_divide(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "true_divide", a, 2, NULL, &r, 1, where);
+}
+#define th_true_divide(...) th_at_true_divide(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_true_divide_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "true_divide_", a, 2, NULL, &r, 1, where);
+}
+#define th_true_divide_(...) th_at_true_divide_(THUNDER_HERE, __VA_ARGS__)
+
+/* trunc(tensor input) -> tensor
+ * The integer part, towards zero. */
+static inline thunder_tensor *th_at_trunc(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "trunc", a, 1, NULL, &r, 1, where);
+}
+#define th_trunc(...) th_at_trunc(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_trunc_(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "trunc_", a, 1, NULL, &r, 1, where);
+}
+#define th_trunc_(...) th_at_trunc_(THUNDER_HERE, __VA_ARGS__)
+
+/* type_as(tensor input, tensor other) -> tensor
+ * input in the dtype of other. */
+static inline thunder_tensor *th_at_type_as(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "type_as", a, 2, NULL, &r, 1, where);
+}
+#define th_type_as(...) th_at_type_as(THUNDER_HERE, __VA_ARGS__)
+
+/* unbind(tensor input, int dim=0) -> tensor[]
+ * Views of each index of dim, which vanishes. */
+static inline thunder_tensor *th_at_unbind(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor **results, size_t n_results)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    return thunder_op_invoke(s, "unbind", a, 1, NULL, results, n_results, where);
+}
+#define th_unbind(...) th_at_unbind(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_unbind_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, thunder_tensor **results, size_t n_results)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(dim) };
+    return thunder_op_invoke(s, "unbind", a, 2, NULL, results, n_results, where);
+}
+#define th_unbind_opt(...) th_at_unbind_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* unflatten(tensor input, int dim, int[] sizes) -> tensor
+ * A view with one dim as several, one size of which may be -1. */
+static inline thunder_tensor *th_at_unflatten(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, const thunder_dim *sizes, size_t n_sizes)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_i64(dim), thunder_any_dims(sizes, n_sizes) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "unflatten", a, 3, NULL, &r, 1, where);
+}
+#define th_unflatten(...) th_at_unflatten(THUNDER_HERE, __VA_ARGS__)
+
+/* unfold(tensor input, int dimension, int size, int step) -> tensor
+ * Copies of the windows of a dim, whose elements form a new last dim. */
+static inline thunder_tensor *th_at_unfold(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dimension, int64_t size, int64_t step)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_i64(dimension), thunder_any_i64(size), thunder_any_i64(step) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "unfold", a, 4, NULL, &r, 1, where);
+}
+#define th_unfold(...) th_at_unfold(THUNDER_HERE, __VA_ARGS__)
+
 /* uniform(int[] size, float low=0, float high=1, dtype? dtype=None, device? device=None) -> tensor
  * Uniform from low to high; f32 unless a dtype is given. */
 static inline thunder_tensor *th_at_uniform(const char *where, thunder_scope *s, const thunder_dim *size, size_t n_size)
@@ -1708,6 +6825,23 @@ static inline thunder_tensor *th_at_uniform_opt(const char *where, thunder_scope
     return thunder_op_invoke(s, "uniform", a, 5, NULL, &r, 1, where);
 }
 #define th_uniform_opt(...) th_at_uniform_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* uniform_like(tensor input, float low=0, float high=1, dtype? dtype=None) -> tensor
+ * Uniform from low to high, of input's size and dtype. */
+static inline thunder_tensor *th_at_uniform_like(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "uniform_like", a, 1, NULL, &r, 1, where);
+}
+#define th_uniform_like(...) th_at_uniform_like(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_uniform_like_opt(const char *where, thunder_scope *s, thunder_tensor *input, double low, double high, thunder_dtype dtype)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_f64(low), thunder_any_f64(high), thunder_any_dtype(dtype) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "uniform_like", a, 4, NULL, &r, 1, where);
+}
+#define th_uniform_like_opt(...) th_at_uniform_like_opt(THUNDER_HERE, __VA_ARGS__)
 
 /* unsqueeze(tensor input, int dim) -> tensor
  * A view with a dim of size 1 added before dim. */
@@ -1736,6 +6870,48 @@ static inline thunder_tensor *th_at_var_opt(const char *where, thunder_scope *s,
 }
 #define th_var_opt(...) th_at_var_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* var_mean(tensor input, int[]? dim=None, int correction=1, bool keepdim=False) -> (tensor, tensor)
+ * var and mean over dim. */
+static inline thunder_tensor *th_at_var_mean(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *results[2])
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    return thunder_op_invoke(s, "var_mean", a, 1, NULL, results, results ? 2 : 0, where);
+}
+#define th_var_mean(...) th_at_var_mean(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_var_mean_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dim, size_t n_dim, int64_t correction, int32_t keepdim, thunder_tensor *results[2])
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), dim ? thunder_any_dims(dim, n_dim) : thunder_any_none(), thunder_any_i64(correction), thunder_any_bool(keepdim) };
+    return thunder_op_invoke(s, "var_mean", a, 4, NULL, results, results ? 2 : 0, where);
+}
+#define th_var_mean_opt(...) th_at_var_mean_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* vdot(tensor input, tensor other) -> tensor
+ * The scalar product of two vectors. */
+static inline thunder_tensor *th_at_vdot(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "vdot", a, 2, NULL, &r, 1, where);
+}
+#define th_vdot(...) th_at_vdot(THUNDER_HERE, __VA_ARGS__)
+
+/* vecdot(tensor x, tensor y, int dim=-1) -> tensor
+ * Scalar products along dim. */
+static inline thunder_tensor *th_at_vecdot(const char *where, thunder_scope *s, thunder_tensor *x, thunder_tensor *y)
+{
+    const thunder_any a[2] = { thunder_any_tensor(x), thunder_any_tensor(y) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "vecdot", a, 2, NULL, &r, 1, where);
+}
+#define th_vecdot(...) th_at_vecdot(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_vecdot_opt(const char *where, thunder_scope *s, thunder_tensor *x, thunder_tensor *y, int64_t dim)
+{
+    const thunder_any a[3] = { thunder_any_tensor(x), thunder_any_tensor(y), thunder_any_i64(dim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "vecdot", a, 3, NULL, &r, 1, where);
+}
+#define th_vecdot_opt(...) th_at_vecdot_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* view(tensor input, int[] size) -> tensor
  * As reshape, but refuses where a copy would be needed. */
 static inline thunder_tensor *th_at_view(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *size, size_t n_size)
@@ -1746,7 +6922,36 @@ static inline thunder_tensor *th_at_view(const char *where, thunder_scope *s, th
 }
 #define th_view(...) th_at_view(THUNDER_HERE, __VA_ARGS__)
 
-/* where(tensor condition, tensor|number input, tensor|number other) -> tensor
+/* view_as(tensor input, tensor other) -> tensor
+ * input as a view of the shape of other. */
+static inline thunder_tensor *th_at_view_as(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "view_as", a, 2, NULL, &r, 1, where);
+}
+#define th_view_as(...) th_at_view_as(THUNDER_HERE, __VA_ARGS__)
+
+/* vsplit(tensor input, int[] indices_or_sections) -> tensor[]
+ * tensor_split along the first dim. */
+static inline thunder_tensor *th_at_vsplit(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *indices_or_sections, size_t n_indices_or_sections, thunder_tensor **results, size_t n_results)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(indices_or_sections, n_indices_or_sections) };
+    return thunder_op_invoke(s, "vsplit", a, 2, NULL, results, n_results, where);
+}
+#define th_vsplit(...) th_at_vsplit(THUNDER_HERE, __VA_ARGS__)
+
+/* vstack(tensor[] tensors) -> tensor
+ * The tensors below each other along the first dim, vectors as rows. */
+static inline thunder_tensor *th_at_vstack(const char *where, thunder_scope *s, thunder_tensor *const *tensors, size_t n_tensors)
+{
+    const thunder_any a[1] = { thunder_any_tensors(tensors, n_tensors) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "vstack", a, 1, NULL, &r, 1, where);
+}
+#define th_vstack(...) th_at_vstack(THUNDER_HERE, __VA_ARGS__)
+
+/* where(tensor condition, tensor input, tensor other) -> tensor
  * input where the condition holds, else other; promotes and broadcasts. */
 static inline thunder_tensor *th_at_where(const char *where, thunder_scope *s, thunder_tensor *condition, thunder_tensor *input, thunder_tensor *other)
 {
@@ -1755,6 +6960,40 @@ static inline thunder_tensor *th_at_where(const char *where, thunder_scope *s, t
     return thunder_op_invoke(s, "where", a, 3, NULL, &r, 1, where);
 }
 #define th_where(...) th_at_where(THUNDER_HERE, __VA_ARGS__)
+
+/* xlog1py(tensor input, tensor other) -> tensor
+ * input * log1p(other), 0 where input is 0. */
+static inline thunder_tensor *th_at_xlog1py(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "xlog1py", a, 2, NULL, &r, 1, where);
+}
+#define th_xlog1py(...) th_at_xlog1py(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_xlog1py_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "xlog1py_", a, 2, NULL, &r, 1, where);
+}
+#define th_xlog1py_(...) th_at_xlog1py_(THUNDER_HERE, __VA_ARGS__)
+
+/* xlogy(tensor input, tensor other) -> tensor
+ * input * log(other), 0 where input is 0. */
+static inline thunder_tensor *th_at_xlogy(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "xlogy", a, 2, NULL, &r, 1, where);
+}
+#define th_xlogy(...) th_at_xlogy(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_xlogy_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "xlogy_", a, 2, NULL, &r, 1, where);
+}
+#define th_xlogy_(...) th_at_xlogy_(THUNDER_HERE, __VA_ARGS__)
 
 /* zero(tensor input) -> tensor
  * Zeros of input's size and dtype; zero_ stores them. */
@@ -1806,4 +7045,21 @@ static inline thunder_tensor *th_at_zeros_like_opt(const char *where, thunder_sc
     return thunder_op_invoke(s, "zeros_like", a, 3, NULL, &r, 1, where);
 }
 #define th_zeros_like_opt(...) th_at_zeros_like_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* zeta(tensor input, tensor other) -> tensor
+ * Hurwitz' zeta function: the sum of (k + other) ** -input over k. */
+static inline thunder_tensor *th_at_zeta(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "zeta", a, 2, NULL, &r, 1, where);
+}
+#define th_zeta(...) th_at_zeta(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_zeta_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "zeta_", a, 2, NULL, &r, 1, where);
+}
+#define th_zeta_(...) th_at_zeta_(THUNDER_HERE, __VA_ARGS__)
 #endif

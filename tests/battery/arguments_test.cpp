@@ -18,7 +18,7 @@ struct Arguments : Battery {
   template <class F>
   void each(const F& check) {
     const auto others = other_kinds();
-    for (auto& op : context->registry().all()) {
+    for (auto& op : ops()) {
       if (op->has(kHidden)) continue;
       const auto cases = cases_of(*op);
       for (size_t i = 0; i < op->schema.params.size(); i++)

@@ -2,6 +2,7 @@
 #include "battery/battery.h"
 
 #include <cstdio>
+#include <cstdlib>
 
 namespace thunder::battery {
 namespace {
@@ -17,6 +18,15 @@ struct Summary : testing::Environment {
 testing::Environment* const kSummary = testing::AddGlobalTestEnvironment(new Summary);
 
 }  // namespace
+
+std::vector<const OpDef*> Battery::ops() const {
+  std::vector<const OpDef*> all = context->registry().all();
+  const char* wanted = std::getenv("THUNDER_BATTERY_OPS");
+  if (!wanted || !*wanted) return all;
+  const std::string names = "," + std::string(wanted) + ",";
+  std::erase_if(all, [&](const OpDef* op) { return names.find("," + std::string(op->name()) + ",") == names.npos; });
+  return all;
+}
 
 std::map<std::string, size_t>& tally() {
   static std::map<std::string, size_t> counts;

@@ -37,8 +37,8 @@ struct Dtypes : Battery, testing::WithParamInterface<DType> {
     if (!eager.error.empty()) {
       EXPECT_TRUE(eager.code == Code::invalid_argument || eager.code == Code::unimplemented) << c.name << ": " << eager.error;
       EXPECT_NE(eager.error.find(c.op->name()), eager.error.npos) << c.name << ": " << eager.error;
-    } else if (with_oracle && find_oracle(c.op->name())) {
-      EXPECT_EQ(difference(eager, find_oracle(c.op->name())(oracle_arguments(c, tensors))), "") << c.name;
+    } else if (with_oracle && oracle_of(*c.op)) {
+      EXPECT_EQ(difference(eager, oracle_of(*c.op)(oracle_arguments(c, tensors))), "") << c.name;
     }
     return true;
   }

@@ -24,7 +24,7 @@ struct InPlace : Battery {
 };
 
 TEST_F(InPlace, forms_write_what_the_op_returns) {
-  for (auto& op : context->registry().all()) {
+  for (auto& op : ops()) {
     if (!op->has(kInplace)) continue;
     for (const Case& c : accepted_cases(*op))
       for (Layout layout : {Layout::dense, Layout::transposed, Layout::offset}) check(c, layout);

@@ -149,6 +149,11 @@ void set_number(Argument& a, double v, DType dtype) {
 
 }  // namespace
 
+Oracle oracle_of(const OpDef& op) {
+  const Oracle own = find_oracle(op.name());
+  return own || op.alias_of.empty() ? own : find_oracle(op.alias_of);
+}
+
 Arguments oracle_arguments(const Case& c, const Tensors& tensors) {
   std::vector<Argument> out;
   size_t next = 0;

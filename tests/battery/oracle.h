@@ -59,6 +59,7 @@ struct OracleRow {
 std::span<const OracleRow> unary_oracles();
 std::span<const OracleRow> binary_oracles();
 std::span<const OracleRow> ternary_oracles();
+std::span<const OracleRow> element_oracles();
 std::span<const OracleRow> reduce_oracles();
 std::span<const OracleRow> create_oracles();
 std::span<const OracleRow> shape_oracles();
@@ -67,6 +68,15 @@ std::span<const OracleRow> matrix_oracles();
 std::span<const OracleRow> window_oracles();
 std::span<const OracleRow> norm_oracles();
 std::span<const OracleRow> loss_oracles();
+std::span<const OracleRow> order_oracles();
+std::span<const OracleRow> pool_oracles();
+std::span<const OracleRow> image_oracles();
+std::span<const OracleRow> piece_oracles();
+std::span<const OracleRow> number_oracles();
+std::span<const OracleRow> product_oracles();
+std::span<const OracleRow> scatter_oracles();
+std::span<const OracleRow> activation_oracles();
+std::span<const OracleRow> elementwise_loss_oracles();
 Oracle find_oracle(std::string_view op);
 
 // ---- what the loops are made of ----

@@ -39,6 +39,13 @@ Arrays div(const Arguments& a) {
   });
 }
 
+// The logarithm, to the base exp(scale), of the sum of its powers.
+double log_of_sum(double x, double y, double scale) {
+  if (x != x || y != y) return std::nan("");
+  const double large = std::max(x, y), small = std::min(x, y);
+  return std::isinf(large) ? large : large + std::log1p(std::exp((small - large) * scale)) / scale;
+}
+
 constexpr OracleRow kBinary[] = {
     {"add", add},
     {"sub", sub},
@@ -53,6 +60,24 @@ constexpr OracleRow kBinary[] = {
     row("le", [](double x, double y) { return x <= y ? 1.0 : 0.0; }),
     row("gt", [](double x, double y) { return x > y ? 1.0 : 0.0; }),
     row("ge", [](double x, double y) { return x >= y ? 1.0 : 0.0; }),
+    row("remainder", [](double x, double y) {
+      const double rest = std::fmod(x, y);
+      return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+    }),
+    row("fmod", [](double x, double y) { return std::fmod(x, y); }),
+    row("atan2", [](double x, double y) { return std::atan2(x, y); }),
+    row("hypot", [](double x, double y) { return std::hypot(x, y); }),
+    row("logaddexp", [](double x, double y) { return log_of_sum(x, y, 1); }),
+    row("logaddexp2", [](double x, double y) { return log_of_sum(x, y, std::log(2)); }),
+    row("xlogy", [](double x, double y) { return x == 0 && y == y ? 0 : x * std::log(y); }),
+    row("xlog1py", [](double x, double y) { return x == 0 && y == y ? 0 : x * std::log1p(y); }),
+    row("copysign", [](double x, double y) { return std::copysign(x, y); }),
+    row("fmax", [](double x, double y) { return std::fmax(x, y); }),
+    row("fmin", [](double x, double y) { return std::fmin(x, y); }),
+    row("heaviside", [](double x, double y) { return x == 0 ? y : x > 0 ? 1.0 : 0.0; }),
+    row("logical_and", [](double x, double y) { return x != 0 && y != 0 ? 1.0 : 0.0; }),
+    row("logical_or", [](double x, double y) { return x != 0 || y != 0 ? 1.0 : 0.0; }),
+    row("logical_xor", [](double x, double y) { return (x != 0) != (y != 0) ? 1.0 : 0.0; }),
 };
 
 Arrays where(const Arguments& a) {

@@ -1,4 +1,5 @@
 // Random ops: what is drawn has the distribution that the op promises, and follows the random state.
+#include <algorithm>
 #include <cmath>
 
 #include "battery/battery.h"
@@ -40,6 +41,52 @@ TEST_F(Random, dropout_keeps_the_mean_and_scales_what_it_keeps) {
   const auto kept = draw("dropout", {TensorSpec{{kDraws}}, 0.25, true}, ones);
   expect_moments(kept, 1, 1.0 / 3, 0, 1.34);
   for (double v : kept) EXPECT_TRUE(v == 0 || std::fabs(v - 4.0 / 3) < 1e-6) << v;
+}
+
+TEST_F(Random, draws_by_parameters_have_the_promised_distributions) {
+  const Tensors zeros = {tensor_of({kDraws}, DType::f32, std::vector<double>(kDraws, 0))};
+  const TensorSpec like{{kDraws}};
+  expect_moments(draw("rand_like", {like}, zeros), 0.5, 1.0 / 12, 0, 1);
+  expect_moments(draw("randn_like", {like}, zeros), 0, 1, -8, 8);
+  expect_moments(draw("uniform_like", {like, -2.0, 4.0}, zeros), 1, 3, -2, 4);
+  expect_moments(draw("randint_like", {like, 0, 10}, zeros), 4.5, 8.25, 0, 9);
+  expect_moments(draw("bernoulli", {like, 0.25}, zeros), 0.25, 0.1875, 0, 1);
+  expect_moments(draw("normal", {3.0, 2.0, Ints{kDraws}}), 3, 4, -20, 26);
+  expect_moments(draw("exponential", {like, 2.0}, zeros), 0.5, 0.25, 0, 20);
+  expect_moments(draw("geometric", {like, 0.5}, zeros), 2, 2, 1, 40);
+  auto logs = draw("log_normal", {like, 1.0, 0.5}, zeros);
+  for (double& v : logs) v = std::log(v);
+  expect_moments(logs, 1, 0.25, -4, 6);
+  auto angles = draw("cauchy", {like, 1.0, 2.0}, zeros);
+  for (double& v : angles) v = std::atan((v - 1) / 2);
+  expect_moments(angles, 0, std::pow(std::acos(-1), 2) / 12, -1.6, 1.6);
+  // Numbers of another part of the stream than decides on what is dropped.
+  auto other_normals = draw("randn", {Ints{2 * kDraws}});
+  other_normals.erase(other_normals.begin(), other_normals.begin() + kDraws);
+  expect_moments(draw("alpha_dropout", {like, 0.25}, {tensor_of({kDraws}, DType::f32, other_normals)}), 0, 1, -9, 9);
+}
+
+TEST_F(Random, choices_follow_their_weights) {
+  const Tensors weights = {tensor_of({3}, DType::f32, {1, 2, 1})};
+  expect_moments(draw("multinomial", {TensorSpec{{3}}, kDraws, true}, weights), 1, 0.5, 0, 2);
+  auto all = draw("multinomial", {TensorSpec{{3}}, 3}, weights);
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ(all, (std::vector<double>{0, 1, 2})) << "without replacement each is drawn once";
+  auto order = draw("randperm", {1000});
+  EXPECT_FALSE(std::is_sorted(order.begin(), order.end()));
+  std::sort(order.begin(), order.end());
+  for (size_t i = 0; i < order.size(); i++) EXPECT_EQ(order[i], static_cast<double>(i));
+  // Rows of equal logits: each class is as likely, and a hard sample is one of them.
+  const auto hard = draw("gumbel_softmax", {TensorSpec{{kDraws, 2}}, 1.0, true}, {tensor_of({kDraws, 2}, DType::f32, std::vector<double>(2 * kDraws, 0))});
+  expect_moments(hard, 0.5, 0.25, 0, 1);
+}
+
+TEST_F(Random, feature_dropout_takes_whole_channels) {
+  const auto kept = draw("feature_dropout", {TensorSpec{{100, 50, 4}}, 0.25, true}, {tensor_of({100, 50, 4}, DType::f32, std::vector<double>(20000, 1))});
+  for (size_t i = 0; i < kept.size(); i++) EXPECT_EQ(kept[i], kept[i - i % 4]) << i;
+  double sum = 0;
+  for (double v : kept) sum += v;
+  EXPECT_NEAR(sum / 20000, 1, 0.05);
 }
 
 TEST_F(Random, draws_repeat_with_the_state_and_differ_within_it) {

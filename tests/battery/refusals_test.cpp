@@ -36,7 +36,7 @@ struct Refusals : Battery {
 };
 
 TEST_F(Refusals, name_the_op_and_the_reason_and_leave_the_scope_usable) {
-  for (auto& op : context->registry().all())
+  for (auto& op : ops())
     for (const Case& c : refused_cases(*op)) {
       const Tensors tensors = make_tensors(c);
       EagerScope scope(environment, false);
@@ -53,7 +53,7 @@ TEST_F(Refusals, name_the_op_and_the_reason_and_leave_the_scope_usable) {
 }
 
 TEST_F(Refusals, hold_for_compiled_calls_too) {
-  for (auto& op : context->registry().all())
+  for (auto& op : ops())
     for (const Case& c : refused_cases(*op)) {
       const Outcome compiled = run_compiled(*context, c, make_tensors(c), 1);
       EXPECT_NE(compiled.error.find(c.word), compiled.error.npos) << c.name << ": " << compiled.error;
@@ -61,7 +61,7 @@ TEST_F(Refusals, hold_for_compiled_calls_too) {
 }
 
 TEST_F(Refusals, of_data_are_tagged) {
-  for (auto& op : context->registry().all()) {
+  for (auto& op : ops()) {
     std::vector<Case> cases = refused_cases(*op);
     for (const Case& c : accepted_cases(*op)) {
       // Indices out of range, and divisions by zero.

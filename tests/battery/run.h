@@ -59,6 +59,8 @@ Outcome run_traced(Context& context, const Case& c, const Tensors& tensors, size
 using Body = std::function<std::vector<Tensor*>(Scope&, std::span<Tensor* const>)>;
 Outcome call_compiled(Context& context, Body body, const Tensors& tensors, size_t n_results, const CompileOptions& options);
 
+// Of the op, or of the op that it is another name of with the same arguments.
+Oracle oracle_of(const OpDef& op);
 Arguments oracle_arguments(const Case& c, const Tensors& tensors);
 
 // ---- comparing ----

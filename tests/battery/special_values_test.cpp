@@ -1,4 +1,5 @@
 // NaN, infinities and the ends of the range through elementwise ops: eager, compiled and oracle agree.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -12,6 +13,7 @@ const std::vector<double> kSpecial = {std::nan(""), kInf, -kInf, 0.0, -0.0, 1.0,
 
 struct SpecialValues : Battery {
   void check(std::string_view op, const Sample& sample, const Tensors& tensors) {
+    if (const auto all = ops(); std::find(all.begin(), all.end(), &context->registry().get(op)) == all.end()) return;
     Case c{&context->registry().get(op), sample, std::string(op), ""};
     const Outcome eager = run_eager(*context, c, tensors);
     EXPECT_EQ(difference(eager, find_oracle(op)(oracle_arguments(c, tensors))), "") << op;

@@ -22,8 +22,8 @@ for _, f in ipairs {
 end
 
 -- What PyTorch has and libthunder has not is said, with what to use where there is something.
-expect.error(function() return th.conv3d end, "PyTorch's 'conv3d' is not in libthunder")
-expect.error(function() return th.mm end, "PyTorch's 'mm' is not in libthunder; instead: matmul")
+expect.error(function() return th.ctc_loss end, "PyTorch's 'ctc_loss' is not in libthunder")
+expect.error(function() return th.frobenius_norm end, "PyTorch's 'frobenius_norm' is not in libthunder; instead: norm")
 expect.error(function() return nn.LSTM end, "PyTorch's 'LSTM' is not in libthunder")
 expect.error(function() return optim.RMSprop end, "PyTorch's 'RMSprop' is not in libthunder; there are Adam")
 expect.error(function() th.ones(1):backward() end, "PyTorch's 'backward'", "instead: grad_of(loss, parameters)")

@@ -39,7 +39,7 @@ static int fill(signature *self, PyObject *names, PyObject *kinds)
 signature *signature_new(PyObject *name, PyObject *names, PyObject *kinds, int n_results)
 {
     const Py_ssize_t count = PyTuple_GET_SIZE(names);
-    if (count > MAX_ARGUMENTS || count != PyTuple_GET_SIZE(kinds) || n_results < 0 || n_results > MAX_RESULTS) {
+    if (count > MAX_ARGUMENTS || count != PyTuple_GET_SIZE(kinds) || n_results < -1 || n_results > MAX_RESULTS) {
         PyErr_Format(PyExc_ValueError, "%U: too many parameters or results", name);
         return NULL;
     }
@@ -96,6 +96,14 @@ static PyObject *wrap_results(thunder_tensor **results, int count, PyObject *fir
     return tuple;
 }
 
+/* What the arguments asked for: one tensor stands alone. Takes the list. */
+static PyObject *alone_or_tuple(PyObject *list)
+{
+    PyObject *made = PyList_GET_SIZE(list) == 1 ? Py_NewRef(PyList_GET_ITEM(list, 0)) : PyList_AsTuple(list);
+    Py_DECREF(list);
+    return made;
+}
+
 static PyObject *invoke(const signature *op, const arguments *c, PyObject *first)
 {
     thunder_scope *scope = scope_now();
@@ -105,13 +113,14 @@ static PyObject *invoke(const signature *op, const arguments *c, PyObject *first
     thunder_tensor *results[MAX_RESULTS];
     thunder_values *all = NULL;
     PyThreadState *state = !here && is_large(c) ? PyEval_SaveThread() : NULL;
-    if (op->n_results)
+    if (op->n_results > 0)
         thunder_op_invoke(scope, op->name, c->any, (size_t)c->count, names, results, (size_t)op->n_results, place);
     else
         all = thunder_op_invoke_all(scope, op->name, c->any, (size_t)c->count, names, place);
     if (state) PyEval_RestoreThread(state);
     if (scope_check(scope)) return NULL;
-    PyObject *made = op->n_results ? wrap_results(results, op->n_results, first) : values_list(all, false, NULL);
+    PyObject *made = op->n_results > 0 ? wrap_results(results, op->n_results, first) : values_list(all, false, NULL);
+    if (made && op->n_results < 0) made = alone_or_tuple(made);
     scope_done(scope);
     return made;
 }
@@ -135,7 +144,7 @@ PyObject *op_call(const char *name, PyObject *const *args, Py_ssize_t count)
 
 /* ---- the type ---- */
 
-/* Op(name, parameter names, kinds, number of results): 0 results: the arguments say how many. */
+/* Op(name, parameter names, kinds, number of results): 0: a list; -1: the arguments say how many, one stands alone. */
 static PyObject *op_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
     (void)named;

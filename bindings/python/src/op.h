@@ -16,7 +16,7 @@ typedef struct parameter {
 typedef struct signature {
     PyObject *owner; /* a tuple that keeps the names */
     const char *name;
-    int n_parameters, n_results; /* 0 results: the arguments say how many */
+    int n_parameters, n_results; /* 0 results: a list; -1: the arguments say how many, one stands alone */
     parameter parameters[];
 } signature;
 

@@ -19,13 +19,14 @@ class Parameter(NamedTuple):
 class Schema(NamedTuple):
     name: str
     parameters: tuple
-    results: int  # 0: the arguments say how many
+    results: int  # 0: a list; -1: the arguments say how many, and one stands alone
     text: str
 
 
 def read(row):
     """The schema of a described op or kind of module."""
-    return Schema(row["name"], tuple(_parameter(**p) for p in row["parameters"]), row["results"], row["schema"])
+    results = row["results"] or (0 if row["list"] else -1)
+    return Schema(row["name"], tuple(_parameter(**p) for p in row["parameters"]), results, row["schema"])
 
 
 def _parameter(name, kind, optional, has_default, default=None):
@@ -53,6 +54,8 @@ def signature(schema):
 def returned(schema):
     if schema.results == 0:
         return "list[Tensor]"
+    if schema.results < 0:
+        return "Tensor | tuple[Tensor, ...]"
     return "Tensor" if schema.results == 1 else f"tuple[{', '.join(['Tensor'] * schema.results)}]"
 
 

@@ -24,7 +24,7 @@ const Registry& registry() {
             .meta = [](const Call& c, Types& out) { out.push(c.type(0)); },
             .reference = [](const Kernel&) -> Status* { return nullptr; },
             .nondiff = "a test"});
-    r->add({.schema = "repeat(tensor x) -> tensor", .doc = "A name that Lua means otherwise.",
+    r->add({.schema = "until(tensor x) -> tensor", .doc = "A name that Lua means otherwise.",
             .decompose = [](Call& c) -> Results { return c.builder.call("prims.neg", {c.var(0)}); }});
     r->add({.schema = "prims.drawn(tensor state, int ordinal) -> tensor", .doc = "A random prim.",
             .meta = [](const Call& c, Types& out) { out.push(c.type(0)); },
@@ -61,7 +61,7 @@ TEST(Parse, reads_back_what_print_wrote) {
       "  t[2] = prims.matmul(t[1], p[1])  -- f32[2, 4] by host at a b.c:3\n"
       "  t[3] = prims.sum(t[2], {0, 1})  -- f32[] by one at two\n"
       "  t[4], t[5] = grad(t[3], {i[1], p[1]})  -- f32[2, 3], f32[3, 4]\n"
-      "  t[6] = op[\"repeat\"](t[5])  -- f32[3, 4]\n"
+      "  t[6] = op[\"until\"](t[5])  -- f32[3, 4]\n"
       "  copy_(p[1], t[6])\n"
       "  return t[3], t[4], i[1]\n",
       "-- i[1] x: f32[2, 3]\n-- p[1] fc.weight: f32[3, 4]\n-- c[2]  odd: name: i64~[]\n-- i[3]: cuda(1) bf16[0]\n-- ~: a number, not a tensor: beside tensors its kind counts, not its width\n"));

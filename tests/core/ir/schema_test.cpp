@@ -60,6 +60,16 @@ TEST(Schema, gives_each_default_list_its_own_kind) {
   EXPECT_PRED2(contains, refusal("x(tensor[] b=[1]) -> tensor"), "a default list of tensors is empty");
 }
 
+TEST(Schema, reads_results_that_only_some_arguments_ask_for) {
+  auto s = parse_schema("x(tensor a) -> (tensor, tensor?)");
+  EXPECT_EQ(s.results.size(), 2u);
+  EXPECT_EQ(s.optional_results, 1u);
+  EXPECT_TRUE(s.variadic());
+  EXPECT_FALSE(s.lists());
+  EXPECT_PRED2(contains, refusal("x(tensor a) -> (tensor?, tensor)"), "results that may be missing stand last");
+  EXPECT_PRED2(contains, refusal("x(tensor a) -> (tensor?)"), "the first result is always there");
+}
+
 TEST(Schema, keeps_its_defaults_when_moved) {
   auto s = parse_schema("x(str a='text', int[] b=[7]) -> (tensor, tensor)");
   Schema moved = std::move(s);

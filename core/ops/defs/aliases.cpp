@@ -1,0 +1,161 @@
+// Other names that PyTorch has for ops: the same arguments, or the target's own in another arrangement.
+#include "ops/tables.h"
+
+namespace thunder {
+namespace {
+
+// The target with the same arguments, and its own defaults behind them.
+Results forwarded(Call& c) {
+  const OpDef& target = c.builder.registry().get(c.op.alias_of);
+  CompleteArgs all(target, c.args);
+  return c.builder.invoke(target, all.span());
+}
+
+// ---- products of operands of given ranks ----
+
+template <size_t left, size_t right>
+Results product(Call& c) {
+  c.require(c.type(0).rank() == left && c.type(1).rank() == right, "needs operands of rank ", left, " and ", right, "; ", c.types());
+  if (left == 3) c.require(c.type(0).shape[0] == c.type(1).shape[0], "batch dimensions differ; ", c.types());
+  return c.builder.call("matmul", {c.var(0), c.var(1)});
+}
+
+// ---- other arrangements ----
+
+Results clamp_min(Call& c) { return c.builder.call("clamp", {c.args[0], c.args[1], nullptr}); }
+Results clamp_max(Call& c) { return c.builder.call("clamp", {c.args[0], nullptr, c.args[1]}); }
+Results narrow(Call& c) {
+  Var x = c.var(0);
+  const size_t dim = c.axis(1, x.rank());
+  c.require(x.rank() > 0, "a tensor of rank 0 cannot be narrowed");
+  const Dim size = x.shape()[dim];
+  const int64_t length = c.integer(3), given = c.integer(2), start = given < 0 ? given + hint(size) : given;
+  c.require(start >= 0 && length >= 0 && start <= hint(size) - length, "start ", given, " and length ", length, " exceed dim ", dim, " of size ", name(size));
+  return c.builder.call("slice", {x, c.integer(1), start, start + length, 1});
+}
+Results expand_as(Call& c) { return c.builder.call("expand", {c.var(0), Shape(c.type(1).shape)}); }
+Results reshape_as(Call& c) { return c.builder.call("reshape", {c.var(0), Shape(c.type(1).shape)}); }
+Results view_as(Call& c) { return c.builder.call("view", {c.var(0), Shape(c.type(1).shape)}); }
+Results type_as(Call& c) { return convert(c.var(0), c.type(1).dtype); }
+Results ravel(Call& c) { return c.builder.call("flatten", {c.var(0), 0, -1}); }
+Results t_op(Call& c) {
+  c.require(c.type(0).rank() <= 2, "input must have at most rank 2; ", c.types());
+  return c.type(0).rank() < 2 ? c.var(0) : swap_last_two(c.var(0));
+}
+Results adjoint(Call& c) {
+  c.require(c.type(0).rank() >= 2, "input must have at least rank 2; ", c.types());
+  return swap_last_two(c.var(0));
+}
+Results softmin(Call& c) { return c.builder.call("softmax", {-c.var(0), c.args[1], c.args[2]}); }
+
+// ---- samples ----
+
+using Ints = std::vector<int64_t>;
+
+void one(Samples& s) {
+  s.add({TensorSpec{{2, 3}, DType::f32, -0.9, 0.9}});
+  s.add({TensorSpec{{0, 3}}});
+}
+void above_one(Samples& s) { s.add({TensorSpec{{2, 3}, DType::f32, 1.5, 4}}); }
+void pairs(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, TensorSpec{{3}, DType::f32, 0.5, 2}});
+  s.add({TensorSpec{{2, 3}}, 2.5});
+  s.refuse({TensorSpec{{2, 3}}, TensorSpec{{4}}}, "broadcast");
+}
+void lists(Samples& s) {
+  s.add({std::vector<TensorSpec>{{{2, 3}}, {{1, 3}}}});
+  s.refuse({std::vector<TensorSpec>{}}, "at least one");
+}
+void two_dims(Samples& s) { s.add({TensorSpec{{2, 3, 4}}, 0, -1}); }
+void bounds(Samples& s) { s.add({TensorSpec{{2, 3}}, -0.5, 1.0}); }
+void bound(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, 0.25});
+  s.add({TensorSpec{{2, 3}}, TensorSpec{{3}}});
+}
+void shapes(Samples& s) { s.add({TensorSpec{{2, 1}}, Ints{2, 3}}); }
+template <int left, int right>
+void factors(Samples& s) {
+  const Ints a[] = {{3}, {2, 3}, {4, 2, 3}}, b[] = {{3}, {3, 5}, {4, 3, 5}};
+  s.add({TensorSpec{a[left - 1]}, TensorSpec{b[right - 1]}});
+  s.refuse({TensorSpec{a[left - 1]}, TensorSpec{{1, 1, 3, 5}}}, "rank");
+}
+void narrows(Samples& s) {
+  s.add({TensorSpec{{5, 3}}, 0, 1, 3});
+  s.add({TensorSpec{{5, 3}}, -1, -2, 2});
+  s.refuse({TensorSpec{{5, 3}}, 0, 3, 3}, "exceed dim 0 of size 5");
+}
+void likes(Samples& s) {
+  s.add({TensorSpec{{1, 6}}, TensorSpec{{1, 6}, DType::f64}});
+  s.add_without_gradient({TensorSpec{{6}}, TensorSpec{{1, 6}, DType::i64, 0, 1}});
+}
+void matrices(Samples& s) { s.add({TensorSpec{{2, 3}}}); }
+void along(Samples& s) { s.add({TensorSpec{{2, 3}}, 1}); }
+void rows(Samples& s) { s.add({TensorSpec{{2, 3, 2}}}); }
+
+// The same arguments under another name.
+consteval OpRow same(SchemaText schema, std::string_view target, SamplesFn samples, uint32_t tags = 0, std::string_view nondiff = {}) {
+  return checked({.schema = schema, .doc = "Another name.", .decompose = forwarded, .nondiff = nondiff, .samples = samples, .tags = tags, .alias_of = target});
+}
+consteval OpRow other(SchemaText schema, std::string_view target, std::string_view doc, DecomposeFn decompose, SamplesFn samples, uint32_t tags = 0) {
+  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .tags = tags, .alias_of = target});
+}
+constexpr std::string_view kBoolean = "the result is boolean";
+
+constexpr OpRow kRows[] = {
+    same("absolute(tensor input) -> tensor", "abs", one, kInplace),
+    same("negative(tensor input) -> tensor", "neg", one, kInplace),
+    same("sgn(tensor input) -> tensor", "sign", [](Samples& s) { s.add_without_gradient({TensorSpec{{2, 3}}}); }, kInplace),
+    same("fix(tensor input) -> tensor", "trunc", [](Samples& s) { s.add_without_gradient({TensorSpec{{2, 3}}}); }, kInplace),
+    same("arcsin(tensor input) -> tensor", "asin", one, kInplace),
+    same("arccos(tensor input) -> tensor", "acos", one, kInplace),
+    same("arctan(tensor input) -> tensor", "atan", one, kInplace),
+    same("arcsinh(tensor input) -> tensor", "asinh", one, kInplace),
+    same("arccosh(tensor input) -> tensor", "acosh", above_one, kInplace),
+    same("arctanh(tensor input) -> tensor", "atanh", one, kInplace),
+    same("expit(tensor input) -> tensor", "sigmoid", one),
+    same("gammaln(tensor input) -> tensor", "lgamma", above_one),
+    same("psi(tensor input) -> tensor", "digamma", above_one),
+    same("multigammaln(tensor input, int p) -> tensor", "mvlgamma", [](Samples& s) { s.add({TensorSpec{{3}, DType::f32, 3, 9}, 2}); }),
+    same("conj(tensor input) -> tensor", "positive", one),
+    same("real(tensor input) -> tensor", "positive", one),
+    same("arctan2(tensor input, tensor other) -> tensor", "atan2", pairs, kInplace),
+    same("subtract(tensor input, tensor other, tensor alpha=1) -> tensor", "sub", pairs, kInplace),
+    same("multiply(tensor input, tensor other) -> tensor", "mul", pairs, kInplace),
+    same("divide(tensor input, tensor other, str? rounding_mode=None) -> tensor", "div", pairs, kInplace),
+    same("true_divide(tensor input, tensor other) -> tensor", "div", pairs, kInplace),
+    same("greater(tensor input, tensor other) -> tensor", "gt", pairs, kInplace, kBoolean),
+    same("greater_equal(tensor input, tensor other) -> tensor", "ge", pairs, kInplace, kBoolean),
+    same("less(tensor input, tensor other) -> tensor", "lt", pairs, kInplace, kBoolean),
+    same("less_equal(tensor input, tensor other) -> tensor", "le", pairs, kInplace, kBoolean),
+    same("not_equal(tensor input, tensor other) -> tensor", "ne", pairs, kInplace, kBoolean),
+    same("clip(tensor input, tensor? min=None, tensor? max=None) -> tensor", "clamp", bounds, kInplace),
+    other("clamp_min(tensor input, tensor min) -> tensor", "clamp", "input, but not less than min.", clamp_min, bound, kInplace),
+    other("clamp_max(tensor input, tensor max) -> tensor", "clamp", "input, but not greater than max.", clamp_max, bound, kInplace),
+    same("concat(tensor[] tensors, int dim=0) -> tensor", "cat", lists),
+    same("concatenate(tensor[] tensors, int dim=0) -> tensor", "cat", lists),
+    same("swapaxes(tensor input, int axis0, int axis1) -> tensor", "transpose", two_dims),
+    same("swapdims(tensor input, int dim0, int dim1) -> tensor", "transpose", two_dims),
+    same("broadcast_to(tensor input, int[] size) -> tensor", "expand", shapes),
+    other("expand_as(tensor input, tensor other) -> tensor", "expand", "input expanded to the size of other.", expand_as, likes),
+    other("reshape_as(tensor input, tensor other) -> tensor", "reshape", "input under the shape of other.", reshape_as, likes),
+    other("view_as(tensor input, tensor other) -> tensor", "view", "input as a view of the shape of other.", view_as, likes),
+    other("type_as(tensor input, tensor other) -> tensor", "to", "input in the dtype of other.", type_as, likes),
+    other("ravel(tensor input) -> tensor", "flatten", "All elements along one dim.", ravel, rows),
+    other("narrow(tensor input, int dim, int start, int length) -> tensor", "slice", "A view of length elements of dim from start on.", narrow, narrows),
+    other("t(tensor input) -> tensor", "transpose", "A matrix with rows and columns exchanged; of less than two dims the input itself.", t_op, matrices),
+    other("adjoint(tensor input) -> tensor", "transpose", "A view with the last two dims exchanged.", adjoint, rows),
+    other("mm(tensor input, tensor mat2) -> tensor", "matmul", "The product of two matrices.", product<2, 2>, factors<2, 2>, kMatmul),
+    other("bmm(tensor input, tensor mat2) -> tensor", "matmul", "The products of two batches of matrices.", product<3, 3>, factors<3, 3>, kMatmul),
+    other("mv(tensor input, tensor vec) -> tensor", "matmul", "The product of a matrix and a vector.", product<2, 1>, factors<2, 1>, kMatmul),
+    other("dot(tensor input, tensor tensor) -> tensor", "matmul", "The scalar product of two vectors.", product<1, 1>, factors<1, 1>, kMatmul),
+    other("vdot(tensor input, tensor other) -> tensor", "matmul", "The scalar product of two vectors.", product<1, 1>, factors<1, 1>, kMatmul),
+    checked({.schema = "softmin(tensor input, int dim, dtype? dtype=None) -> tensor", .doc = "softmax of -input.", .decompose = softmin, .samples = along}),
+};
+
+}  // namespace
+
+void register_aliases(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

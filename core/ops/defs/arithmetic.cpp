@@ -1,0 +1,233 @@
+// Elementwise functions of two and three tensors as formulas: remainders, logarithms of sums, choices, interpolation.
+#include "ops/tables.h"
+
+namespace thunder {
+namespace {
+
+// ---- remainders ----
+
+Results remainder(Call& c) {
+  auto v = promoted(c, {0, 1});
+  const DType dtype = v[0].dtype();
+  Var a = computed(v[0]), b = computed(v[1]), zero = full_like(b, 0), rest = apply("prims.fmod", a, b);
+  Var other_sign = both(ne(rest, zero), apply("prims.ne", lt(rest, zero), lt(b, zero)));
+  return convert(where(other_sign, rest + b, rest), dtype);
+}
+Var one(Var a, Var) { return full_like(a, 1); }
+Var quotient_down(Var a, Var b) { return -a.builder->call("div", {a, b, "floor"}); }
+Var quotient_to_zero(Var a, Var b) { return -a.builder->call("div", {a, b, "trunc"}); }
+
+// ---- logarithms and roots of sums ----
+
+Var hypot_of(Var a, Var b) {
+  a = abs(a), b = abs(b);
+  Var large = maximum(a, b), none = eq(large, 0.0), ratio = minimum(a, b) / where(none, 1.0, large);
+  return where(either(eq(a, kInfinity), eq(b, kInfinity)), kInfinity, large * sqrt(ratio * ratio + 1.0));
+}
+Var logaddexp_of(Var a, Var b) {
+  Var large = maximum(a, b);
+  return where(eq(abs(large), kInfinity), large, large + log1p(exp(-abs(a - b))));
+}
+Var logaddexp2_of(Var a, Var b) {
+  Var large = maximum(a, b);
+  return where(eq(abs(large), kInfinity), large, large + log1p(exp(-abs(a - b) * kLn2)) / kLn2);
+}
+Var share(Var a, Var b) { return logistic(a - b); }
+Var share2(Var a, Var b) { return logistic((a - b) * kLn2); }
+
+// a * f(b), and 0 where a is 0 whatever f gives, but for NaN.
+template <auto f>
+Var times_log(Var a, Var b) {
+  return where(isnan(b), b, where(eq(a, 0.0), 0.0, a * f(b)));
+}
+Var slope_of_log(Var a, Var b) { return where(both(eq(a, 0.0), le(b, 0.0)), 0.0, log(b)); }
+Var slope_of_log1p(Var a, Var b) { return where(both(eq(a, 0.0), le(b, -1.0)), 0.0, log1p(b)); }
+Var over(Var a, Var b) { return a / b; }
+Var over1p(Var a, Var b) { return a / (b + 1.0); }
+
+// ---- choices ----
+
+Var with_sign(Var a, Var b) { return where(apply("signbit", b), -abs(a), abs(a)); }
+Var fmax_of(Var a, Var b) { return where(either(ge(a, b), isnan(b)), a, b); }
+Var fmin_of(Var a, Var b) { return where(either(le(a, b), isnan(b)), a, b); }
+Var heaviside_of(Var x, Var at_zero) { return where(eq(x, 0), at_zero, convert(gt(x, 0), at_zero.dtype())); }
+
+template <auto formula>
+Results logical(Call& c) {
+  return formula(convert(c.var(0), DType::boolean), convert(c.var(1), DType::boolean));
+}
+
+// ---- three operands ----
+
+Var lerp_of(Var a, Var b, Var weight) {
+  Var d = b - a;
+  return where(lt(abs(weight), 0.5), a + weight * d, b - d * (1.0 - weight));
+}
+In value_of(const Call& c, Var x, size_t param) {
+  const double value = c.real(param);
+  if (is_real(x.dtype())) return value;
+  c.require(value == std::trunc(value) && std::fabs(value) < 0x1p53, "value must be whole for operands of ", name(x.dtype()), ", got ", value);
+  return static_cast<int64_t>(value);
+}
+Var addcmul_of(const Call& c, Var x, Var a, Var b) { return c.real(3) == 1 ? x + a * b : x + a * b * value_of(c, x, 3); }
+Var addcdiv_of(const Call& c, Var x, Var a, Var b) {
+  c.require(is_real(x.dtype()), "operands must be real; ", c.types());
+  return c.real(3) == 1 ? x + a / b : x + a / b * c.real(3);
+}
+
+// ---- others ----
+
+Results ldexp(Call& c) {
+  Var x = c.var(0), e = c.var(1);
+  return x * c.builder.call("pow", {2.0, convert(e, to_real(e.dtype()))});
+}
+Results float_power(Call& c) { return c.builder.call("pow", {convert(c.var(0), DType::f64), convert(c.var(1), DType::f64)}); }
+Results isclose(Call& c) {
+  auto v = promoted(c, {0, 1}, true);
+  Var a = v[0], b = v[1], error = abs(a - b);
+  Var near = both(lt(error, kInfinity), le(error, abs(b * c.real(2)) + c.real(3)));
+  Var close = either(eq(a, b), near);
+  return c.flag(4) ? either(close, both(isnan(a), isnan(b))) : close;
+}
+Results equal(Call& c) {
+  Var a = c.var(0), b = c.var(1);
+  if (!(a.shape() == b.shape())) return full(c.builder, {}, 0, DType::boolean, a.type().device);
+  return c.builder.call("all", {eq(a, b)});
+}
+
+// ---- samples ----
+
+template <int low, int high, int least = -20>
+void pairs(Samples& s) {
+  const TensorSpec second{{3}, DType::f32, low / 10.0, high / 10.0}, first{{2, 3}, DType::f32, std::max(-2.0, least / 10.0), 2};
+  s.add({first, second});
+  s.add({TensorSpec{{4, 1, 3}, DType::f32, std::max(-2.0, least / 10.0), 2}, TensorSpec{{5, 1}, DType::f32, low / 10.0, high / 10.0}});
+  s.add({first, 0.75});
+  s.add({TensorSpec{{}, DType::f64, 0.5, 1}, TensorSpec{{}, DType::f64, low / 10.0, high / 10.0}});
+  s.add({TensorSpec{{0, 3}}, second});
+  s.add({TensorSpec{{2, 3}, DType::bf16, std::max(-2.0, least / 10.0), 2}, second});
+  s.refuse({first, TensorSpec{{4}, DType::f32, 1, 2}}, "broadcast");
+}
+void flat_pairs(Samples& s) {
+  s.add_without_gradient({TensorSpec{{2, 3}, DType::f32, -20, 20}, TensorSpec{{3}, DType::f32, 0.5, 3}});
+  s.add_without_gradient({TensorSpec{{2, 3}, DType::f64, -20, 20}, TensorSpec{{3}, DType::f64, -3, -0.5}});
+  s.add({TensorSpec{{2, 3}, DType::i64, -20, 20}, TensorSpec{{3}, DType::i64, 1, 5}});
+  s.add({TensorSpec{{2, 3}, DType::i32, -20, 20}, -3});
+  s.add({TensorSpec{{0, 3}}, TensorSpec{{3}, DType::f32, 1, 2}});
+  s.refuse({TensorSpec{{2, 3}}, TensorSpec{{4}, DType::f32, 1, 2}}, "broadcast");
+}
+void remainders(Samples& s) {
+  flat_pairs(s);
+  s.add({TensorSpec{{2, 1}, DType::f32, 1.1, 1.4}, TensorSpec{{3}, DType::f32, 0.5, 0.53}});
+  s.add({TensorSpec{{2, 1}, DType::f32, -1.4, -1.1}, TensorSpec{{3}, DType::f32, 0.5, 0.53}});
+}
+void truths(Samples& s) {
+  s.add({TensorSpec{{2, 3}, DType::boolean, 0, 1}, TensorSpec{{3}, DType::boolean, 0, 1}});
+  s.add({TensorSpec{{2, 3}, DType::i64, 0, 1}, TensorSpec{{2, 1}, DType::f32, 0, 1}});
+  s.refuse({TensorSpec{{2, 3}}, TensorSpec{{4}}}, "broadcast");
+}
+void triples(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, TensorSpec{{3}}, TensorSpec{{2, 1}, DType::f32, 0.6, 2}});
+  s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 3}}, TensorSpec{{}, DType::f32, 0.6, 2}});
+  s.add({TensorSpec{{0, 3}}, TensorSpec{{3}}, TensorSpec{{3}}});
+  s.add({TensorSpec{{5}, DType::bf16}, TensorSpec{{5}, DType::bf16}, TensorSpec{{5}, DType::bf16, 0.6, 2}});
+  s.refuse({TensorSpec{{2, 3}}, TensorSpec{{4}}, TensorSpec{{3}}}, "broadcast");
+}
+void weighted(Samples& s) {
+  triples(s);
+  s.add({TensorSpec{{2, 3}}, TensorSpec{{3}}, TensorSpec{{2, 1}, DType::f32, 0.6, 2}, 0.5});
+}
+void lerps(Samples& s) {
+  triples(s);
+  s.add({TensorSpec{{2, 3}}, TensorSpec{{3}}, 0.25});
+}
+void closes(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, TensorSpec{{3}}, 0.5, 0.25});
+  s.add({TensorSpec{{4}, DType::i64, 0, 2}, TensorSpec{{4}, DType::i64, 0, 2}});
+  s.add({TensorSpec{{4}}, TensorSpec{{4}}, 0.0, 1.0, true});
+}
+void exponents(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, TensorSpec{{3}, DType::i64, -3, 3}});
+  s.add({TensorSpec{{2, 3}, DType::f32, 0.5, 2}, TensorSpec{{2, 1}}});
+}
+void powers(Samples& s) {
+  s.add({TensorSpec{{2, 3}, DType::f32, 0.5, 2}, TensorSpec{{3}}});
+  s.add({TensorSpec{{4}, DType::i64, 1, 5}, 2});
+}
+void equals(Samples& s) {
+  s.add({TensorSpec{{4}, DType::i64, 0, 1}, TensorSpec{{4}, DType::i64, 0, 1}});
+  s.add({TensorSpec{{2}, DType::i64, 1, 1}, TensorSpec{{2}, DType::i64, 1, 1}});
+  s.add({TensorSpec{{2, 3}}, TensorSpec{{3}}});
+}
+void zetas(Samples& s) {
+  s.add({3.0, TensorSpec{{2, 3}, DType::f32, 0.5, 4}});
+  s.add_without_gradient({TensorSpec{{3}, DType::f32, 1.5, 6}, TensorSpec{{2, 1}, DType::f64, 0.5, 4}});
+}
+void neighbours(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, TensorSpec{{3}}});
+  s.refuse({TensorSpec{{2}, DType::bf16}, TensorSpec{{2}, DType::bf16}}, "f32 or f64");
+}
+
+constexpr std::string_view kBoolean = "the result is boolean", kJumps = "it is constant between jumps";
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, VjpFn vjp, SamplesFn samples) {
+  return checked({.schema = schema, .doc = doc, .decompose = decompose, .vjp = vjp, .samples = samples, .tags = kInplace});
+}
+consteval OpRow flat(SchemaText schema, std::string_view doc, DecomposeFn decompose, std::string_view why, SamplesFn samples) {
+  return checked({.schema = schema, .doc = doc, .decompose = decompose, .nondiff = why, .samples = samples, .tags = kInplace});
+}
+
+constexpr OpRow kRows[] = {
+    row("remainder(tensor input, tensor other) -> tensor", "What a division rounded down leaves: it has the sign of other.", remainder,
+        slopes_of_pair<one, quotient_down>, remainders),
+    row("fmod(tensor input, tensor other) -> tensor", "What a division rounded towards zero leaves: it has the sign of input.", binary_prim<false>,
+        slopes_of_pair<one, quotient_to_zero>, remainders),
+    flat("floor_divide(tensor input, tensor other) -> tensor", "The quotient rounded down.",
+         [](Call& c) -> Results { return c.builder.call("div", {c.args[0], c.args[1], "floor"}); }, kJumps, flat_pairs),
+    row("atan2(tensor input, tensor other) -> tensor", "The angle of the point (other, input) in [-pi, pi].", binary_prim<true>, nullptr, pairs<5, 20>),
+    row("hypot(tensor input, tensor other) -> tensor", "sqrt(input * input + other * other) without its overflow.", pair_formula<hypot_of, true>,
+        slopes_of_pair<[](Var a, Var b) { return a / hypot_of(a, b); }, [](Var a, Var b) { return b / hypot_of(a, b); }>, pairs<5, 20>),
+    row("logaddexp(tensor input, tensor other) -> tensor", "log(exp(input) + exp(other)) without its overflow.", pair_formula<logaddexp_of, true>,
+        slopes_of_pair<share, [](Var a, Var b) { return share(b, a); }>, pairs<-20, 20>),
+    row("logaddexp2(tensor input, tensor other) -> tensor", "log2(2 ** input + 2 ** other) without its overflow.", pair_formula<logaddexp2_of, true>,
+        slopes_of_pair<share2, [](Var a, Var b) { return share2(b, a); }>, pairs<-20, 20>),
+    row("xlogy(tensor input, tensor other) -> tensor", "input * log(other), 0 where input is 0.", pair_formula<times_log<[](Var b) { return log(b); }>, true>,
+        slopes_of_pair<slope_of_log, over>, pairs<5, 20>),
+    row("xlog1py(tensor input, tensor other) -> tensor", "input * log1p(other), 0 where input is 0.",
+        pair_formula<times_log<[](Var b) { return log1p(b); }>, true>, slopes_of_pair<slope_of_log1p, over1p>, pairs<-5, 20>),
+    row("copysign(tensor input, tensor other) -> tensor", "The absolute value of input with the sign of other.", pair_formula<with_sign, true>, nullptr,
+        pairs<5, 20>),
+    row("fmax(tensor input, tensor other) -> tensor", "The greater of two; where one is NaN, the other.", pair_formula<fmax_of, false>, nullptr, pairs<-20, 20>),
+    row("fmin(tensor input, tensor other) -> tensor", "The lesser of two; where one is NaN, the other.", pair_formula<fmin_of, false>, nullptr, pairs<-20, 20>),
+    flat("heaviside(tensor input, tensor values) -> tensor", "0 below zero, 1 above, and values at zero.", pair_formula<heaviside_of, false>, kJumps, flat_pairs),
+    flat("nextafter(tensor input, tensor other) -> tensor", "The next number after input in the direction of other.", binary_prim<true>,
+         "it steps from number to number", neighbours),
+    row("zeta(tensor input, tensor other) -> tensor", "Hurwitz' zeta function: the sum of (k + other) ** -input over k.", binary_prim<true>, nullptr, zetas),
+    flat("logical_and(tensor input, tensor other) -> tensor", "Whether both are nonzero.", logical<both>, kBoolean, truths),
+    flat("logical_or(tensor input, tensor other) -> tensor", "Whether either is nonzero.", logical<either>, kBoolean, truths),
+    flat("logical_xor(tensor input, tensor other) -> tensor", "Whether one of both is nonzero.", logical<[](Var a, Var b) { return ne(a, b); }>, kBoolean, truths),
+    row("lerp(tensor input, tensor end, tensor weight) -> tensor", "input + weight * (end - input).", triple_formula<lerp_of>, nullptr, lerps),
+    row("addcmul(tensor input, tensor tensor1, tensor tensor2, float value=1) -> tensor", "input + value * tensor1 * tensor2.", triple_formula<addcmul_of>, nullptr,
+        weighted),
+    row("addcdiv(tensor input, tensor tensor1, tensor tensor2, float value=1) -> tensor", "input + value * tensor1 / tensor2.", triple_formula<addcdiv_of>, nullptr,
+        weighted),
+    row("rsub(tensor input, tensor other, tensor alpha=1) -> tensor", "other - alpha * input.",
+        [](Call& c) -> Results { return c.builder.call("sub", {c.args[1], c.args[0], c.args[2]}); }, nullptr, pairs<-20, 20>),
+    row("ldexp(tensor input, tensor other) -> tensor", "input * 2 ** other.", ldexp, nullptr, exponents),
+    row("float_power(tensor input, tensor exponent) -> tensor", "input to the power of exponent in f64.", float_power, nullptr, powers),
+    checked({.schema = "isclose(tensor input, tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> tensor",
+             .doc = "Whether |input - other| <= atol + rtol * |other|.", .decompose = isclose, .nondiff = kBoolean, .samples = closes}),
+    checked({.schema = "allclose(tensor input, tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> tensor",
+             .doc = "Whether isclose holds for all elements, as a 0-d boolean.",
+             .decompose = [](Call& c) -> Results { return c.builder.call("all", {c.builder.call("isclose", {c.args[0], c.args[1], c.args[2], c.args[3], c.args[4]})}); },
+             .nondiff = kBoolean, .samples = closes}),
+    checked({.schema = "equal(tensor input, tensor other) -> tensor", .doc = "Whether both have one shape and the same elements, as a 0-d boolean.",
+             .decompose = equal, .nondiff = kBoolean, .samples = equals}),
+};
+
+}  // namespace
+
+void register_arithmetic(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

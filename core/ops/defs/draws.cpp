@@ -1,0 +1,257 @@
+// Random tensors of other distributions and of other tensors' shapes, made of uniform and normal numbers.
+#include "ops/tables.h"
+
+namespace thunder {
+namespace {
+
+void require_real(const Call& c, DType d) { c.require(is_real(d), "dtype must be real, got ", name(d)); }
+Var uniform(Builder& b, const Shape& shape, DType d) { return b.call("rand", {shape, d}); }
+Var normal(Builder& b, const Shape& shape, DType d) { return b.call("randn", {shape, d}); }
+// In (0, 1]: what logarithms are taken of.
+Var positive_uniform(Builder& b, const Shape& shape, DType d) { return 1.0 - uniform(b, shape, d); }
+Var exponentials(Builder& b, const Shape& shape, DType d) { return -log(positive_uniform(b, shape, d)); }
+
+// ---- of another tensor's shape ----
+
+template <bool gaussian>
+Results like(Call& c) {
+  const DType dtype = c.dtype(1, c.type(0).dtype);
+  require_real(c, dtype);
+  const Shape shape = c.type(0).shape;
+  return gaussian ? normal(c.builder, shape, dtype) : uniform(c.builder, shape, dtype);
+}
+Results uniform_like(Call& c) {
+  require_real(c, c.dtype(3, c.type(0).dtype));
+  const Shape shape = c.type(0).shape;
+  return c.builder.call("uniform", {shape, c.real(1), c.real(2), c.dtype(3, c.type(0).dtype)});
+}
+Results randint_like(Call& c) {
+  const Shape shape = c.type(0).shape;
+  return convert(c.builder.call("randint", {c.integer(1), c.integer(2), shape}), c.dtype(3, c.type(0).dtype));
+}
+Results randperm(Call& c) {
+  c.require(c.integer(0) >= 0, "n must not be negative, got ", c.integer(0));
+  // Keys of 53 bits: equal ones are as good as impossible, and harmless.
+  return convert(c.builder.call("argsort", {uniform(c.builder, Shape{c.integer(0)}, DType::f64)}), c.dtype(1, DType::i64));
+}
+
+// ---- by parameters ----
+
+Results bernoulli(Call& c) {
+  Var p = c.var(0);
+  const DType dtype = p.dtype();
+  const Shape shape = p.shape();
+  if (!c.has(1)) require_real(c, dtype);
+  else c.require(c.real(1) >= 0 && c.real(1) <= 1, "p must be a probability, got ", c.real(1));
+  Var u = uniform(c.builder, shape, DType::f32);
+  return convert(c.has(1) ? lt(u, c.real(1)) : lt(u, convert(p, DType::f32)), dtype);
+}
+Results normal_op(Call& c) {
+  // mean and std broadcast; a size is only for numbers.
+  if (c.has(2)) {
+    c.require(c.args[0].kind != ArgKind::value && c.args[1].kind != ArgKind::value, "size is given with a number for mean and for std");
+    const DType dtype = c.dtype(3, DType::f32);
+    require_real(c, dtype);
+    const Shape shape(c.dims(2));
+    return convert(normal(c.builder, shape, compute_dtype(dtype)) * convert(c.var(1), compute_dtype(dtype)) + convert(c.var(0), compute_dtype(dtype)), dtype);
+  }
+  auto v = promoted(c, {0, 1}, true);
+  const DType dtype = v[0].dtype();
+  const Shape shape = v[0].shape();
+  return convert(normal(c.builder, shape, compute_dtype(dtype)) * computed(v[1]) + computed(v[0]), dtype);
+}
+// In place in PyTorch: a tensor of input's shape and dtype, drawn anew.
+template <auto draw>
+Results drawn(Call& c) {
+  const DType dtype = c.type(0).dtype;
+  require_real(c, dtype);
+  const Shape shape = c.type(0).shape;
+  return convert(draw(c, shape, compute_dtype(dtype)), dtype);
+}
+Var exponential(const Call& c, const Shape& shape, DType d) {
+  c.require(c.real(1) > 0, "lambd must be positive, got ", c.real(1));
+  return exponentials(c.builder, shape, d) / c.real(1);
+}
+Var cauchy(const Call& c, const Shape& shape, DType d) {
+  c.require(c.real(2) > 0, "sigma must be positive, got ", c.real(2));
+  Var angle = (uniform(c.builder, shape, d) - 0.5) * kPi;
+  return apply("tan", angle) * c.real(2) + c.real(1);
+}
+Var log_normal(const Call& c, const Shape& shape, DType d) {
+  c.require(c.real(2) > 0, "std must be positive, got ", c.real(2));
+  return exp(normal(c.builder, shape, d) * c.real(2) + c.real(1));
+}
+Var geometric(const Call& c, const Shape& shape, DType d) {
+  c.require(c.real(1) > 0 && c.real(1) < 1, "p must be between 0 and 1, got ", c.real(1));
+  return floor(log(positive_uniform(c.builder, shape, d)) / std::log1p(-c.real(1))) + 1.0;
+}
+
+// ---- choices by weights ----
+
+Results multinomial(Call& c) {
+  Var p = c.var(0);
+  const int64_t n = c.integer(1);
+  c.require(is_real(p.dtype()) && (p.rank() == 1 || p.rank() == 2), "input must be real weights [categories] or [rows, categories]; ", c.types());
+  c.require(n > 0, "num_samples must be positive, got ", n);
+  const int64_t categories = hint(p.size(-1));
+  Builder& b = c.builder;
+  p = computed(p);
+  if (!c.flag(2)) {
+    c.require(n <= categories, "without replacement num_samples must be at most the ", categories, " categories, got ", n);
+    // The least of exponentials of these rates are a sample without replacement.
+    const Shape shape = p.shape();
+    Var times = exponentials(b, shape, p.dtype()) / p;
+    return b.call("slice", {b.call("argsort", {times, -1}), -1, 0, n, 1});
+  }
+  Var sums = b.call("cumsum", {p, -1}), total = b.call("slice", {sums, -1, categories - 1, categories, 1});
+  Shape shape = p.shape();
+  shape[shape.size() - 1] = n;
+  Var place = b.call("searchsorted", {sums, uniform(b, shape, p.dtype()) * total, true});
+  return minimum(place, categories - 1);
+}
+Results gumbel_softmax(Call& c) {
+  Var x = c.var(0);
+  require_real(c, x.dtype());
+  c.require(c.real(1) > 0, "tau must be positive, got ", c.real(1));
+  const DType dtype = x.dtype();
+  x = computed(x);
+  const Shape shape = x.shape();
+  Builder& b = c.builder;
+  const int64_t dim = c.integer(3);
+  Var noise = -log(maximum(exponentials(b, shape, x.dtype()), 1e-30));
+  Var y = b.call("softmax", {(x + noise) / c.real(1), dim});
+  if (c.flag(2)) {
+    // The hard choice forward, the soft one's gradient.
+    const size_t axis = normalize_axis(dim, x.rank());
+    Var classes = counted_along(b, shape[axis], axis, x.rank(), x.type().device);
+    Var hard = convert(eq(classes, b.call("argmax", {y, dim, true})), y.dtype());
+    y = y + b.call("detach", {hard - y});
+  }
+  return convert(y, dtype);
+}
+
+// ---- dropouts of whole channels ----
+
+Results dropout_channels(Call& c) {
+  const double p = c.real(1);
+  c.require(p >= 0 && p <= 1, "p must be a probability, got ", p);
+  Var x = c.var(0);
+  require_real(c, x.dtype());
+  c.require(x.rank() >= 2, "input must have channels; ", c.types());
+  if (!c.flag(2) || p == 0) return x;
+  if (p == 1) return full_like(x, 0);
+  Shape mask(x.rank(), 1);
+  for (size_t i = 0; i < 2; i++) mask[i] = x.shape()[i];
+  return where(ge(uniform(c.builder, mask, DType::f32), p), x * (1 / (1 - p)), 0.0);
+}
+// Dropped values are selu's least one, and the rest is scaled so that mean and variance stay.
+Results alpha_dropout(Call& c) {
+  constexpr double kLeast = -1.7580993408473766;
+  const double p = c.real(1);
+  c.require(p >= 0 && p < 1, "p must be at least 0 and less than 1, got ", p);
+  Var x = c.var(0);
+  require_real(c, x.dtype());
+  if (!c.flag(2) || p == 0) return x;
+  const Shape shape = x.shape();
+  const double a = 1 / std::sqrt((1 - p) * (1 + p * kLeast * kLeast)), b = -a * p * kLeast;
+  Var kept = ge(uniform(c.builder, shape, DType::f32), p);
+  return where(kept, x * a + b, a * kLeast + b);
+}
+
+// ---- samples ----
+
+using Ints = std::vector<int64_t>;
+
+void likes(Samples& s) {
+  s.add({TensorSpec{{2, 3}}});
+  s.add({TensorSpec{{0, 3}, DType::f64}});
+  s.refuse({TensorSpec{{2}, DType::i64, 0, 9}}, "real");
+}
+void integers_like(Samples& s) { s.add({TensorSpec{{2, 3}, DType::i64, 0, 9}, -5, 5}); }
+void permutations(Samples& s) {
+  s.add({5});
+  s.add({0});
+  s.refuse({-1}, "negative");
+}
+void probabilities(Samples& s) {
+  s.add({TensorSpec{{2, 3}, DType::f32, 0, 1}});
+  s.add({TensorSpec{{2, 3}, DType::i64, 0, 1}, 0.5});
+  s.refuse({TensorSpec{{2}}, 1.5}, "probability");
+}
+void normals(Samples& s) {
+  s.add({0.0, 1.0, Ints{2, 3}});
+  s.add({TensorSpec{{2, 3}}, TensorSpec{{3}, DType::f32, 0.5, 2}});
+  s.add({TensorSpec{{3}}, 2.0});
+}
+template <int option>
+void anew(Samples& s) {
+  s.add_without_gradient({TensorSpec{{2, 3}}});
+  s.add_without_gradient({TensorSpec{{2, 3}, DType::bf16}});
+  if (option) s.refuse({TensorSpec{{2}}, -1.0}, "positive");
+}
+void shares(Samples& s) {
+  s.add_without_gradient({TensorSpec{{2, 3}}, 0.5});
+  s.refuse({TensorSpec{{2}}, 0.0}, "between 0 and 1");
+}
+void weights(Samples& s) {
+  s.add({TensorSpec{{4}, DType::f32, 0.1, 1}, 2});
+  s.add({TensorSpec{{2, 4}, DType::f32, 0.1, 1}, 6, true});
+  s.refuse({TensorSpec{{4}, DType::f32, 0.1, 1}, 5}, "without replacement");
+}
+void logits(Samples& s) {
+  s.add({TensorSpec{{2, 3}}});
+  s.add_without_gradient({TensorSpec{{2, 3}}, 0.5, true, 0});
+  s.refuse({TensorSpec{{2, 3}}, 0.0}, "positive");
+}
+void channels(Samples& s) {
+  s.add({TensorSpec{{3, 4, 5}}});
+  s.add({TensorSpec{{3, 4, 5}}, 0.25, false});
+  s.refuse({TensorSpec{{3, 4, 5}}, 1.5}, "probability");
+}
+void elements_kept(Samples& s) {
+  s.add({TensorSpec{{3, 4}}});
+  s.refuse({TensorSpec{{3, 4}}, 1.0}, "less than 1");
+}
+
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples, uint32_t tags = 0, std::string_view nondiff = {}) {
+  return checked({.schema = schema, .doc = doc, .decompose = decompose, .nondiff = nondiff, .samples = samples, .tags = kRandom | tags});
+}
+consteval OpRow alias(SchemaText schema) {
+  return checked({.schema = schema, .doc = "Another name.", .decompose = dropout_channels, .samples = channels, .tags = kRandom, .alias_of = "feature_dropout"});
+}
+constexpr std::string_view kAnew = "it is drawn anew", kChoice = "the result is an index";
+
+constexpr OpRow kRows[] = {
+    row("rand_like(tensor input, dtype? dtype=None) -> tensor", "Uniform in [0, 1), of input's size and dtype.", like<false>, likes, 0, kAnew),
+    row("randn_like(tensor input, dtype? dtype=None) -> tensor", "Standard normal, of input's size and dtype.", like<true>, likes, 0, kAnew),
+    row("uniform_like(tensor input, float low=0, float high=1, dtype? dtype=None) -> tensor", "Uniform from low to high, of input's size and dtype.", uniform_like, likes, 0,
+        kAnew),
+    row("randint_like(tensor input, int low, int high, dtype? dtype=None) -> tensor", "Integers from low up to but not including high, of input's size and dtype.",
+        randint_like, integers_like, 0, kAnew),
+    row("randperm(int n, dtype? dtype=None) -> tensor", "The integers below n in random order.", randperm, permutations),
+    row("bernoulli(tensor input, float? p=None) -> tensor", "1 with the probability input, or p, else 0; of input's size and dtype.", bernoulli, probabilities, kInplace, kAnew),
+    row("normal(tensor mean=0, tensor std=1, int[]? size=None, dtype? dtype=None) -> tensor", "Normal with the given means and deviations.", normal_op, normals),
+    row("exponential(tensor input, float lambd=1) -> tensor", "Exponentially distributed, of input's size and dtype; exponential_ stores it.", drawn<exponential>, anew<1>,
+        kInplace, kAnew),
+    row("cauchy(tensor input, float median=0, float sigma=1) -> tensor", "Cauchy distributed, of input's size and dtype; cauchy_ stores it.", drawn<cauchy>, anew<0>, kInplace,
+        kAnew),
+    row("log_normal(tensor input, float mean=1, float std=2) -> tensor", "The exponential of normal numbers, of input's size and dtype; log_normal_ stores it.",
+        drawn<log_normal>, anew<0>, kInplace, kAnew),
+    row("geometric(tensor input, float p) -> tensor", "How many tries a success of probability p takes, of input's size and dtype; geometric_ stores it.", drawn<geometric>,
+        shares, kInplace, kAnew),
+    row("multinomial(tensor input, int num_samples, bool replacement=False) -> tensor", "Indices of categories, by the weights in each row.", multinomial, weights, 0, kChoice),
+    row("gumbel_softmax(tensor input, float tau=1.0, bool hard=False, int dim=-1) -> tensor", "softmax of logits with noise: a sample, soft or as one-hot.", gumbel_softmax, logits),
+    row("feature_dropout(tensor input, float p=0.5, bool training=True) -> tensor", "Whole channels zero with probability p, else times 1 / (1 - p).",
+        dropout_channels, channels),
+    alias("dropout1d(tensor input, float p=0.5, bool training=True) -> tensor"), alias("dropout2d(tensor input, float p=0.5, bool training=True) -> tensor"),
+    alias("dropout3d(tensor input, float p=0.5, bool training=True) -> tensor"),
+    row("alpha_dropout(tensor input, float p=0.5, bool training=True) -> tensor", "dropout that keeps the mean and variance of selu's results.", alpha_dropout, elements_kept),
+};
+
+}  // namespace
+
+void register_draws(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

@@ -1,0 +1,186 @@
+// einsum: sums of products by labels of dims, two operands at a time as one batched matrix product.
+#include <algorithm>
+
+#include "ops/tables.h"
+
+namespace thunder {
+namespace {
+
+// An operand and a label for each of its dims. Dims that '...' stands for have the labels '0', '1' ... from the last.
+struct Labelled {
+  Var x;
+  std::string labels;
+};
+
+bool holds(const std::string& text, char label) { return text.find(label) != text.npos; }
+
+// The labels of one operand of `rank` dims.
+std::string expanded(const Call& c, std::string_view term, size_t rank) {
+  const size_t dots = term.find("..."), letters = term.size() - (dots == term.npos ? 0 : 3);
+  c.require(dots == term.npos ? letters == rank : letters <= rank, "the term '", term, "' names ", letters, " dims, its operand has ", rank);
+  std::string labels;
+  for (size_t i = 0; i < term.size();) {
+    if (i == dots) {
+      for (size_t n = rank - letters; n-- > 0;) labels += static_cast<char>('0' + n);
+      i += 3;
+      continue;
+    }
+    c.require(std::isalpha(static_cast<unsigned char>(term[i])), "unexpected '", term[i], "' in the term '", term, "'");
+    labels += term[i++];
+  }
+  return labels;
+}
+
+// A label that an operand has twice names its diagonal.
+Labelled without_repeats(Labelled v) {
+  for (size_t i = 0; i < v.labels.size(); i++) {
+    const size_t again = v.labels.find(v.labels[i], i + 1);
+    if (again == v.labels.npos) continue;
+    const char label = v.labels[i];
+    v.x = v.x.builder->call("diagonal", {v.x, 0, static_cast<int64_t>(i), static_cast<int64_t>(again)});
+    v.labels.erase(again, 1), v.labels.erase(i, 1);
+    v.labels += label;
+    i = SIZE_MAX;
+  }
+  return v;
+}
+
+// Dims that nobody asks for any more are summed away.
+Labelled reduced_to(Labelled v, const std::string& wanted) {
+  Shape gone;
+  std::string kept;
+  for (size_t i = 0; i < v.labels.size(); i++) {
+    if (holds(wanted, v.labels[i])) kept += v.labels[i];
+    else gone.push_back(static_cast<int64_t>(i));
+  }
+  return {index_sum(v.x, gone), kept};
+}
+
+// The dims in the order of `labels`; those that it lacks with size 1.
+Var arranged(const Labelled& v, const std::string& labels) {
+  Shape order, shape;
+  for (char label : labels) {
+    const size_t at = v.labels.find(label);
+    if (at != v.labels.npos) order.push_back(static_cast<int64_t>(at));
+    shape.push_back(at == v.labels.npos ? Dim(1) : v.x.shape()[at]);
+  }
+  return reshape_to(permute_to(v.x, order), shape);
+}
+
+Dim size_of(const Labelled& v, char label) { return v.x.shape()[v.labels.find(label)]; }
+
+// Labels by where they are: in both and wanted later (batch), in both only (inside), in one.
+Labelled product(const Call& c, Labelled a, Labelled b, const std::string& wanted) {
+  a = reduced_to(a, wanted + b.labels), b = reduced_to(b, wanted + a.labels);
+  std::string batch, inside, rows, columns;
+  for (char label : a.labels) {
+    if (!holds(b.labels, label)) rows += label;
+    else (holds(wanted, label) ? batch : inside) += label;
+  }
+  for (char label : b.labels)
+    if (!holds(a.labels, label)) columns += label;
+  const auto sizes = [&](const std::string& labels) {
+    Shape s;
+    for (char label : labels) s.push_back(holds(a.labels, label) && !(size_of(a, label) == Dim(1)) ? size_of(a, label) : holds(b.labels, label) ? size_of(b, label) : size_of(a, label));
+    return s;
+  };
+  const auto matrix = [&](const Labelled& v, const std::string& left, const std::string& right) {
+    Shape whole = sizes(batch), shape = sizes(batch);
+    for (const std::string* part : {&left, &right}) {
+      const Shape s = sizes(*part);
+      for (Dim d : s) whole.push_back(d);
+      shape.push_back(elements(s));
+    }
+    Var x = arranged(v, batch + left + right);
+    for (size_t i = 0; i < whole.size(); i++)
+      c.require(x.shape()[i] == whole[i] || x.shape()[i] == Dim(1), "a label has the sizes ", name(x.shape()[i]), " and ", name(whole[i]));
+    return reshape_to(expand_to(x, whole), shape);
+  };
+  const std::string labels = batch + rows + columns;
+  if (inside.empty()) return {arranged(a, labels) * arranged(b, labels), labels};
+  Var y = c.builder.call("matmul", {matrix(a, rows, inside), matrix(b, inside, columns)});
+  return {reshape_to(y, sizes(labels)), labels};
+}
+
+std::vector<std::string> terms_of(std::string_view text) {
+  std::vector<std::string> terms(1);
+  for (char ch : text) {
+    if (ch == ',') terms.emplace_back();
+    else if (ch != ' ') terms.back() += ch;
+  }
+  return terms;
+}
+
+// Without '->': what '...' stands for, then in alphabetical order the labels that appear once.
+std::string implied_result(const std::vector<Labelled>& operands, size_t dots) {
+  std::string all, result;
+  for (const Labelled& v : operands) all += v.labels;
+  for (size_t n = dots; n-- > 0;) result += static_cast<char>('0' + n);
+  std::string letters;
+  for (char label : all)
+    if (std::isalpha(static_cast<unsigned char>(label)) && std::count(all.begin(), all.end(), label) == 1) letters += label;
+  std::sort(letters.begin(), letters.end());
+  return result + letters;
+}
+
+Results einsum(Call& c) {
+  const std::string_view equation = c.text(0);
+  const size_t arrow = equation.find("->");
+  const auto terms = terms_of(equation.substr(0, arrow));
+  auto tensors = c.vars(1);
+  c.require(terms.size() == tensors.size() && !tensors.empty(), "the equation '", equation, "' has ", terms.size(), " terms for ", tensors.size(), " operands");
+  std::vector<Labelled> operands;
+  size_t dots = 0;
+  for (size_t i = 0; i < terms.size(); i++) {
+    operands.push_back({tensors[i], expanded(c, terms[i], tensors[i].rank())});
+    if (terms[i].find("...") != std::string::npos) dots = std::max(dots, tensors[i].rank() + 3 - terms[i].size());
+  }
+  c.require(dots <= 8, "'...' stands for ", dots, " dims, at most 8 are possible");
+  std::string result;
+  if (arrow == equation.npos) {
+    result = implied_result(operands, dots);
+  } else {
+    std::string term = terms_of(equation.substr(arrow + 2))[0];
+    const bool has_dots = term.find("...") != term.npos;
+    result = expanded(c, term, term.size() - (has_dots ? 3 : 0) + (has_dots ? dots : 0));
+  }
+  std::string all;
+  for (const Labelled& v : operands) all += v.labels;
+  for (size_t i = 0; i < result.size(); i++)
+    c.require(holds(all, result[i]) && result.find(result[i], i + 1) == result.npos, "label '", result[i], "' of the result is in no operand, or there twice");
+  Labelled sum = without_repeats(operands[0]);
+  for (size_t i = 1; i < operands.size(); i++) {
+    std::string wanted = result;
+    for (size_t j = i + 1; j < operands.size(); j++) wanted += operands[j].labels;
+    sum = product(c, sum, without_repeats(operands[i]), wanted);
+  }
+  return arranged(reduced_to(sum, result), result);
+}
+
+void samples(Samples& s) {
+  const TensorSpec a{{2, 3}}, b{{3, 4}}, batch{{5, 2, 3}};
+  s.add({"ij,jk->ik", std::vector<TensorSpec>{a, b}});
+  s.add({"ij,jk", std::vector<TensorSpec>{a, b}});
+  s.add({"bij,jk->bki", std::vector<TensorSpec>{batch, b}});
+  s.add({"ij->ji", std::vector<TensorSpec>{a}});
+  s.add({"ij->", std::vector<TensorSpec>{a}});
+  s.add({"ii->i", std::vector<TensorSpec>{{{3, 3}}}});
+  s.add({"i,j->ij", std::vector<TensorSpec>{{{2}}, {{3}}}});
+  s.add({"...ij,...jk->...ik", std::vector<TensorSpec>{batch, b}});
+  s.add({"bhqd,bhkd->bhqk", std::vector<TensorSpec>{{{2, 2, 3, 4}}, {{2, 2, 5, 4}}}});
+  s.add({"ij,jk,kl->il", std::vector<TensorSpec>{a, b, {{4, 2}}}});
+  s.add({"ij,ij->i", std::vector<TensorSpec>{a, a}});
+  s.refuse({"ij,jk->ik", std::vector<TensorSpec>{a}}, "2 terms for 1 operands");
+  s.refuse({"ij,jk->iz", std::vector<TensorSpec>{a, b}}, "'z'");
+  s.refuse({"ijk,jk->i", std::vector<TensorSpec>{a, b}}, "names 3 dims");
+}
+
+constexpr OpRow kRow = checked({.schema = "einsum(str equation, tensor[] operands) -> tensor",
+                                .doc = "Sums of products: each operand's dims by labels, those that the result lacks are summed over.", .decompose = einsum,
+                                .samples = samples, .tags = kMatmul});
+
+}  // namespace
+
+void register_einsum(Registry& r) { r.add(kRow); }
+
+}  // namespace thunder

@@ -1,0 +1,177 @@
+// Images resized and rearranged: interpolation along each dim, and channels traded for pixels.
+#include <algorithm>
+
+#include "ops/tables.h"
+
+namespace thunder {
+namespace {
+
+// ---- interpolation: along one dim after the other ----
+
+// Where the pixels of a dim are read. `scale` is the input's size by the result's, or what the caller says it is.
+struct Resize {
+  size_t axis;
+  int64_t from, to;
+  double scale;
+  bool corners;
+};
+
+Var numbers(Var like, int64_t n) { return like.builder->call("prims.iota", {Shape{n}, DType::f64, like.type().device}); }
+Var taken(Var x, const Resize& r, Var place) {
+  return x.builder->call("prims.take", {x, static_cast<int64_t>(r.axis), convert(clamped(place, 0, static_cast<double>(r.from - 1)), DType::i64)});
+}
+Var nearest(Var x, const Resize& r, double offset) { return taken(x, r, floor((numbers(x, r.to) + offset) * r.scale)); }
+// The place of each result's centre in the input, or of its corners.
+Var centres(Var x, const Resize& r) {
+  Var i = numbers(x, r.to);
+  return r.corners ? i * r.scale : (i + 0.5) * r.scale - 0.5;
+}
+Var along(Var weights, Var x, const Resize& r) { return along_axis(convert(weights, x.dtype()), r.axis, x.rank()); }
+Var linear(Var x, const Resize& r) {
+  Var at = maximum(centres(x, r), 0.0), low = floor(at);
+  Var a = taken(x, r, low), b = taken(x, r, low + 1.0), w = along(at - low, x, r);
+  return a * (1.0 - w) + b * w;
+}
+// The cubic convolution of four neighbours, with a = -0.75.
+Var cubic(Var x, const Resize& r) {
+  constexpr double a = -0.75;
+  Var at = centres(x, r), low = floor(at), t = at - low;
+  const auto inner = [](Var d) { return ((a + 2) * d - (a + 3)) * d * d + 1.0; };
+  const auto outer = [](Var d) { return ((d - 5.0) * d + 8.0) * d * a - 4 * a; };
+  Var weights[] = {outer(t + 1.0), inner(t), inner(1.0 - t), outer(2.0 - t)}, y;
+  for (int k = 0; k < 4; k++) {
+    Var part = taken(x, r, low + (k - 1.0)) * along(weights[k], x, r);
+    y = y ? y + part : part;
+  }
+  return y;
+}
+
+std::vector<Resize> resizes(const Call& c, Var x, bool corners) {
+  const size_t dims = x.rank() - 2;
+  c.require(c.has(1) != c.has(2), "takes either size or scale_factor");
+  const size_t given = c.has(1) ? c.dims(1).size() : c.reals(2).size();
+  c.require(given == 1 || given == dims, c.has(1) ? "size" : "scale_factor", " must have one value or ", dims, ", got ", given);
+  std::vector<Resize> out;
+  for (size_t i = 0; i < dims; i++) {
+    Resize r{2 + i, 0, 0, 1, corners};
+    c.require(x.shape()[r.axis].constant() && x.shape()[r.axis].value() > 0, "sizes must be known while tracing and not 0, got ", name(x.type()));
+    r.from = x.shape()[r.axis].value();
+    const size_t at = given == 1 ? 0 : i;
+    r.to = c.has(1) ? hint(c.dims(1)[at]) : static_cast<int64_t>(std::floor(static_cast<double>(r.from) * c.reals(2)[at]));
+    c.require(r.to > 0 && r.to <= INT32_MAX, "the result would have size ", r.to);
+    if (corners) r.scale = r.to > 1 ? static_cast<double>(r.from - 1) / static_cast<double>(r.to - 1) : 0;
+    else r.scale = c.has(2) ? 1 / c.reals(2)[at] : static_cast<double>(r.from) / static_cast<double>(r.to);
+    out.push_back(r);
+  }
+  return out;
+}
+Results interpolate(Call& c) {
+  Var x = c.var(0);
+  const std::string_view mode = c.text(3);
+  c.require(is_real(x.dtype()) && x.rank() >= 3 && x.rank() <= 5, "input must be real and [batch, channels, ...] with one to three more dims; ", c.types());
+  const bool is_linear = mode == "linear" || mode == "bilinear" || mode == "trilinear", is_cubic = mode == "bicubic";
+  const bool by_copy = mode == "nearest" || mode == "nearest-exact";
+  c.require(is_linear || is_cubic || by_copy || mode == "area", "mode must be 'nearest', 'nearest-exact', 'linear', 'bilinear', 'trilinear', 'bicubic' or 'area', got '", mode, "'");
+  const size_t wanted = mode == "linear" ? 3 : mode == "bilinear" || is_cubic ? 4 : mode == "trilinear" ? 5 : x.rank();
+  c.require(x.rank() == wanted, "mode '", mode, "' needs an input of ", wanted, " dims; ", c.types());
+  const bool corners = c.has(4) && c.flag(4);
+  c.require(!corners || is_linear || is_cubic, "align_corners belongs to linear and cubic modes, got '", mode, "'");
+  const auto all = resizes(c, x, corners);
+  if (mode == "area") {
+    Shape size;
+    for (const Resize& r : all) size.push_back(r.to);
+    return c.builder.call(x.rank() == 3 ? "adaptive_avg_pool1d" : x.rank() == 4 ? "adaptive_avg_pool2d" : "adaptive_avg_pool3d", {x, size});
+  }
+  if (!by_copy) x = computed(x);
+  for (const Resize& r : all) {
+    if (by_copy) x = nearest(x, r, mode == "nearest" ? 0 : 0.5);
+    else x = is_cubic ? cubic(x, r) : linear(x, r);
+  }
+  return convert(x, c.type(0).dtype);
+}
+
+// ---- channels as pixels ----
+
+Results pixel_shuffle(Call& c) {
+  Var x = c.var(0);
+  const int64_t r = c.integer(1);
+  c.require(x.rank() >= 3, "input must be [..., channels, height, width]; ", c.types());
+  const Dim channels = x.size(-3), h = x.size(-2), w = x.size(-1);
+  c.require(r > 0 && hint(channels) % (r * r) == 0, "the square of upscale_factor ", r, " must divide the channels ", name(channels));
+  Shape lead(x.shape().begin(), x.shape().end() - 3), whole = lead;
+  const Dim batch = elements(lead);
+  Var y = reshape_to(x, Shape{batch, channels / (r * r), r, r, h, w});
+  for (Dim d : {channels / (r * r), h * r, w * r}) whole.push_back(d);
+  return reshape_to(permute_to(y, Shape{0, 1, 4, 2, 5, 3}), whole);
+}
+Results pixel_unshuffle(Call& c) {
+  Var x = c.var(0);
+  const int64_t r = c.integer(1);
+  c.require(x.rank() >= 3, "input must be [..., channels, height, width]; ", c.types());
+  const Dim channels = x.size(-3), h = x.size(-2), w = x.size(-1);
+  c.require(r > 0 && hint(h) % r == 0 && hint(w) % r == 0, "downscale_factor ", r, " must divide the height ", name(h), " and the width ", name(w));
+  Shape lead(x.shape().begin(), x.shape().end() - 3), whole = lead;
+  Var y = reshape_to(x, Shape{elements(lead), channels, h / r, r, w / r, r});
+  for (Dim d : {channels * (r * r), h / r, w / r}) whole.push_back(d);
+  return reshape_to(permute_to(y, Shape{0, 1, 3, 5, 2, 4}), whole);
+}
+Results channel_shuffle(Call& c) {
+  Var x = c.var(0);
+  const int64_t groups = c.integer(1);
+  c.require(x.rank() >= 3, "input must be [batch, channels, ...]; ", c.types());
+  c.require(groups > 0 && hint(x.size(1)) % groups == 0, "groups ", groups, " must divide the channels ", name(x.size(1)));
+  const Shape shape = x.shape();
+  Dim rest = 1;
+  for (size_t i = 2; i < shape.size(); i++) rest = rest * shape[i];
+  return reshape_to(permute_to(reshape_to(x, Shape{shape[0], groups, shape[1] / groups, rest}), Shape{0, 2, 1, 3}), shape);
+}
+
+
+// ---- samples ----
+
+using Ints = std::vector<int64_t>;
+
+void interpolations(Samples& s) {
+  s.add({TensorSpec{{1, 2, 3}}, 5});
+  s.add({TensorSpec{{1, 2, 5}}, 3, SampleArg(), "nearest-exact"});
+  s.add({TensorSpec{{1, 2, 4}}, 7, SampleArg(), "linear"});
+  s.add({TensorSpec{{1, 1, 3, 4}}, Ints{5, 2}, SampleArg(), "bilinear", true});
+  s.add({TensorSpec{{1, 1, 3, 4}}, Ints{6, 3}, SampleArg(), "bilinear", false});
+  s.add({TensorSpec{{1, 1, 4, 4}}, Ints{6, 3}, SampleArg(), "bicubic"});
+  s.add({TensorSpec{{1, 1, 2, 2, 3}}, Ints{3, 3, 2}, SampleArg(), "trilinear"});
+  s.add({TensorSpec{{1, 2, 4}}, 2, SampleArg(), "area"});
+  s.refuse({TensorSpec{{1, 2, 3}}}, "either size or scale_factor");
+  s.refuse({TensorSpec{{1, 2, 3}}, 5, SampleArg(), "bilinear"}, "needs an input of 4 dims");
+  s.refuse({TensorSpec{{1, 2, 3}}, 5, SampleArg(), "spline"}, "'spline'");
+}
+void shuffles(Samples& s) {
+  s.add({TensorSpec{{2, 8, 2, 3}}, 2});
+  s.refuse({TensorSpec{{2, 3, 2, 3}}, 2}, "must divide");
+}
+void unshuffles(Samples& s) {
+  s.add({TensorSpec{{2, 2, 4, 6}}, 2});
+  s.refuse({TensorSpec{{2, 2, 3, 6}}, 2}, "must divide");
+}
+void channels(Samples& s) {
+  s.add({TensorSpec{{2, 6, 3}}, 3});
+  s.refuse({TensorSpec{{2, 6, 3}}, 4}, "must divide");
+}
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
+  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples});
+}
+
+constexpr OpRow kRows[] = {
+    row("interpolate(tensor input, int[]? size=None, float[]? scale_factor=None, str mode='nearest', bool? align_corners=None) -> tensor",
+        "The dims behind batch and channels resized: nearest, nearest-exact, linear, bilinear, trilinear, bicubic or area.", interpolate, interpolations),
+    row("pixel_shuffle(tensor input, int upscale_factor) -> tensor", "Channels as pixels: [c * r * r, h, w] becomes [c, h * r, w * r].", pixel_shuffle, shuffles),
+    row("pixel_unshuffle(tensor input, int downscale_factor) -> tensor", "Pixels as channels: [c, h * r, w * r] becomes [c * r * r, h, w].", pixel_unshuffle, unshuffles),
+    row("channel_shuffle(tensor input, int groups) -> tensor", "The channels of groups side by side.", channel_shuffle, channels),
+};
+
+}  // namespace
+
+void register_images(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

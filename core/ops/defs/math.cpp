@@ -1,0 +1,170 @@
+// Functions of real numbers, as users call them: a formula or a prim each, and its derivative as a formula.
+#include "ops/tables.h"
+
+namespace thunder {
+namespace {
+
+// ---- exponentials and logarithms near zero: what is rounded away is divided out again (Kahan) ----
+
+Var expm1_of(Var x) {
+  Var u = exp(x), v = u - 1.0;
+  Var y = where(eq(u, kInfinity), u, v * (x / log(u)));
+  return where(eq(u, 1.0), x, where(eq(v, -1.0), v, y));
+}
+Var log1p_of(Var x) {
+  Var u = x + 1.0, d = u - 1.0;
+  return where(eq(d, 0.0), x, where(eq(u, kInfinity), u, log(u) * (x / d)));
+}
+
+// ---- hyperbolic functions and their inverses: of |x|, with the sign of x ----
+
+Var odd(Var x, Var of_absolute) { return where(lt(x, 0.0), -of_absolute, of_absolute); }
+// exp(a) / 2 in two steps, which overflow no earlier than the result.
+Var half_exp(Var a) {
+  Var h = exp(a * 0.5);
+  return h * 0.5 * h;
+}
+Var sinh_of(Var x) {
+  Var a = abs(x), t = expm1(a);
+  return odd(x, where(gt(a, 20.0), half_exp(a), (t + t / (t + 1.0)) * 0.5));
+}
+Var cosh_of(Var x) {
+  Var h = half_exp(abs(x));
+  return h + 0.25 / h;
+}
+constexpr double kLarge = 1e8;  // from here on x * x + 1 is x * x
+Var asinh_of(Var x) {
+  Var a = abs(x), square = a * a;
+  return odd(x, where(gt(a, kLarge), log(a) + kLn2, log1p(a + square / (sqrt(square + 1.0) + 1.0))));
+}
+Var acosh_of(Var x) {
+  Var t = x - 1.0;
+  return where(gt(x, kLarge), log(x) + kLn2, log1p(t + sqrt(t) * sqrt(x + 1.0)));
+}
+Var atanh_of(Var x) {
+  Var a = abs(x);
+  return odd(x, log1p(a * 2.0 / (1.0 - a)) * 0.5);
+}
+
+// ---- others ----
+
+// sin(pi x) / (pi x), away from zero where nothing is divided. The sine is that of the distance from the nearest integer,
+// so that it is 0 at integers.
+Var sinc_of(Var x) {
+  Var zero = eq(x, 0.0), away = where(zero, 1.0, x), whole = floor(away + 0.5), odd = whole - floor(whole * 0.5) * 2.0;
+  return where(zero, 1.0, sin((away - whole) * kPi) * (1.0 - odd * 2.0) / (away * kPi));
+}
+Results logit(Call& c) {
+  Var x = c.var(0);
+  const DType dtype = to_real(x.dtype());
+  x = computed(convert(x, dtype));
+  if (c.has(1)) x = clamped(x, c.real(1), 1 - c.real(1));
+  return convert(log(x / (1.0 - x)), dtype);
+}
+Var entr_of(Var x) {
+  Var zero = eq(x, 0.0), safe = where(le(x, 0.0), 1.0, x);
+  return where(lt(x, 0.0), -kInfinity, where(zero, 0.0, -(x * log(safe))));
+}
+Var ndtr_of(Var x) { return apply("prims.erfc", x * (-1 / std::numbers::sqrt2)) * 0.5; }
+Results polygamma(Call& c) {
+  Var x = c.var(1);
+  return c.builder.call("prims.polygamma", {c.integer(0), convert(x, to_real(x.dtype()))});
+}
+Results mvlgamma(Call& c) {
+  Var x = c.var(0);
+  const auto p = static_cast<double>(c.integer(1));
+  c.require(p >= 1 && p < 1000, "p must be between 1 and 999, got ", c.integer(1));
+  const DType dtype = to_real(x.dtype());
+  x = computed(convert(x, dtype));
+  Var sum = full_like(x, p * (p - 1) / 4 * std::log(kPi));
+  for (double j = 0; j < p; j++) sum = sum + apply("prims.lgamma", x - j / 2);
+  return convert(sum, dtype);
+}
+
+constexpr auto d_tan = [](Var y) { return y * y + 1.0; };
+constexpr auto d_exp2 = [](Var y) { return y * kLn2; };
+constexpr auto d_expm1 = [](Var y) { return y + 1.0; };
+constexpr auto d_log1p = [](Var x) { return 1.0 / (x + 1.0); };
+constexpr auto d_sinh = [](Var x) { return cosh_of(x); };
+constexpr auto d_cosh = [](Var x) { return sinh_of(x); };
+constexpr auto d_asinh = [](Var x) { return apply("prims.rsqrt", x * x + 1.0); };
+constexpr auto d_acosh = [](Var x) { return apply("prims.rsqrt", (x - 1.0) * (x + 1.0)); };
+constexpr auto d_atanh = [](Var x) { return 1.0 / ((1.0 - x) * (x + 1.0)); };
+constexpr auto d_ndtr = [](Var x) { return exp(x * x * -0.5) * (1 / std::sqrt(2 * kPi)); };
+
+// ---- samples: inside of a function's domain ----
+
+template <int low, int high, int per = 1>
+void within(Samples& s) {
+  const double a = double(low) / per, b = double(high) / per;
+  s.add({TensorSpec{{2, 3}, DType::f32, a, b}});
+  s.add({TensorSpec{{}, DType::f64, a, b}});
+  s.add({TensorSpec{{0, 3}, DType::f32, a, b}});
+  s.add({TensorSpec{{5}, DType::bf16, a, b}});
+  if (std::ceil(a) <= std::floor(b)) s.add({TensorSpec{{2, 3}, DType::i64, std::ceil(a), std::floor(b)}});
+}
+template <int low, int high, int per>
+void logit_samples(Samples& s) {
+  within<low, high, per>(s);
+  s.add({TensorSpec{{4}, DType::f32, 0.3, 0.7}, 0.1});
+}
+void polygammas(Samples& s) {
+  for (int n : {0, 1, 2, 5}) s.add({n, TensorSpec{{2, 3}, DType::f32, 0.5, 4}});
+  s.refuse({-1, TensorSpec{{2}, DType::f32, 1, 2}}, "between 0 and 169");
+}
+void mvlgammas(Samples& s) {
+  s.add({TensorSpec{{2, 3}, DType::f32, 3, 9}, 3});
+  s.refuse({TensorSpec{{2}, DType::f32, 3, 9}, 0}, "between 1");
+}
+
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, VjpFn vjp, SamplesFn samples, uint32_t tags = kInplace) {
+  return checked({.schema = schema, .doc = doc, .decompose = decompose, .vjp = vjp, .samples = samples, .tags = tags});
+}
+// One prim of the same name, which has the derivative.
+consteval OpRow prim(SchemaText schema, std::string_view doc, SamplesFn samples) { return row(schema, doc, unary_prim<true>, nullptr, samples); }
+
+constexpr OpRow kRows[] = {
+    row("tan(tensor input) -> tensor", "The tangent of radians.", real_formula<[](Var x) { return sin(x) / cos(x); }>, slope_of_result<d_tan>, within<-1, 1>),
+    prim("asin(tensor input) -> tensor", "The angle in [-pi/2, pi/2] whose sine is the input.", within<-9, 9, 10>),
+    prim("acos(tensor input) -> tensor", "The angle in [0, pi] whose cosine is the input.", within<-9, 9, 10>),
+    prim("atan(tensor input) -> tensor", "The angle in [-pi/2, pi/2] whose tangent is the input.", within<-4, 4>),
+    row("sinh(tensor input) -> tensor", "The hyperbolic sine.", real_formula<sinh_of>, slope_of_input<d_sinh>, within<-4, 4>),
+    row("cosh(tensor input) -> tensor", "The hyperbolic cosine.", real_formula<cosh_of>, slope_of_input<d_cosh>, within<-4, 4>),
+    row("asinh(tensor input) -> tensor", "The number whose hyperbolic sine is the input.", real_formula<asinh_of>, slope_of_input<d_asinh>, within<-4, 4>),
+    row("acosh(tensor input) -> tensor", "The number whose hyperbolic cosine is the input.", real_formula<acosh_of>, slope_of_input<d_acosh>, within<3, 9, 2>),
+    row("atanh(tensor input) -> tensor", "The number whose hyperbolic tangent is the input.", real_formula<atanh_of>, slope_of_input<d_atanh>, within<-9, 9, 10>),
+    row("exp2(tensor input) -> tensor", "2 to the power of the input.", real_formula<[](Var x) { return x.builder->call("pow", {2.0, x}); }>, slope_of_result<d_exp2>,
+        within<-3, 3>),
+    row("expm1(tensor input) -> tensor", "exp(input) - 1, exact near zero.", real_formula<expm1_of>, slope_of_result<d_expm1>, within<-2, 2>),
+    row("log1p(tensor input) -> tensor", "log(1 + input), exact near zero.", real_formula<log1p_of>, slope_of_input<d_log1p>, within<-1, 9, 2>),
+    prim("log2(tensor input) -> tensor", "The logarithm to the base 2.", within<1, 9, 2>),
+    prim("log10(tensor input) -> tensor", "The logarithm to the base 10.", within<1, 9, 2>),
+    prim("erfc(tensor input) -> tensor", "1 - erf(input), exact where that cancels.", within<-2, 4>),
+    prim("erfcx(tensor input) -> tensor", "exp(input * input) * erfc(input), without its overflow.", within<-1, 4>),
+    prim("erfinv(tensor input) -> tensor", "The number whose error function is the input.", within<-9, 9, 10>),
+    row("ndtr(tensor input) -> tensor", "The normal distribution: the probability of being less.", real_formula<ndtr_of>, slope_of_input<d_ndtr>, within<-3, 3>),
+    prim("ndtri(tensor input) -> tensor", "The quantile of the normal distribution: the inverse of ndtr.", within<1, 9, 10>),
+    prim("log_ndtr(tensor input) -> tensor", "The logarithm of the normal distribution.", within<-9, 3>),
+    prim("lgamma(tensor input) -> tensor", "The logarithm of the absolute value of the gamma function.", within<1, 9, 2>),
+    prim("digamma(tensor input) -> tensor", "The derivative of lgamma.", within<1, 9, 2>),
+    checked({.schema = "polygamma(int n, tensor input) -> tensor", .doc = "The n-th derivative of digamma.", .decompose = polygamma, .samples = polygammas}),
+    row("mvlgamma(tensor input, int p) -> tensor", "The logarithm of the multivariate gamma function of dimension p.", mvlgamma, nullptr, mvlgammas),
+    prim("i0(tensor input) -> tensor", "The modified Bessel function of the first kind of order 0.", within<-3, 3>),
+    prim("i1(tensor input) -> tensor", "The modified Bessel function of the first kind of order 1.", within<-3, 3>),
+    prim("i0e(tensor input) -> tensor", "i0(input) * exp(-|input|), without its overflow.", within<1, 9, 2>),
+    prim("i1e(tensor input) -> tensor", "i1(input) * exp(-|input|), without its overflow.", within<1, 9, 2>),
+    row("sinc(tensor input) -> tensor", "sin(pi * input) / (pi * input), and 1 at 0.", real_formula<sinc_of>, nullptr, within<-2, 2>),
+    row("logit(tensor input, float? eps=None) -> tensor", "log(input / (1 - input)); with eps the input is limited to [eps, 1 - eps] first.", logit, nullptr,
+        logit_samples<1, 9, 10>),
+    row("entr(tensor input) -> tensor", "-input * log(input), 0 at 0 and -inf below.", real_formula<entr_of>, nullptr, within<1, 9, 2>),
+    row("deg2rad(tensor input) -> tensor", "Degrees as radians.", real_formula<[](Var x) { return x * (kPi / 180); }>, nullptr, within<-90, 90>),
+    row("rad2deg(tensor input) -> tensor", "Radians as degrees.", real_formula<[](Var x) { return x * (180 / kPi); }>, nullptr, within<-3, 3>),
+};
+
+}  // namespace
+
+void register_math(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

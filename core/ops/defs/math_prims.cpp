@@ -1,0 +1,122 @@
+// Functions of real numbers that the C library or core/ops/special.h computes: each row is a prim.
+#include "ops/functions.h"
+#include "ops/special.h"
+#include "ops/tables.h"
+
+namespace thunder {
+namespace {
+
+double next_after(double x, double y) { return std::nextafter(x, y); }
+
+// The neighbour in the dtype itself.
+Status* nextafter_kernel(const Kernel& k) {
+  if (k.out[0].dtype == DType::f64) return map_real_pairs(k, next_after);
+  each2<float, float>(k, [](float a, float b) { return std::nextafter(a, b); });
+  return nullptr;
+}
+void nextafter_meta(const Call& c, Types& out) {
+  pair_meta(c, out);
+  c.require(c.type(0).dtype == DType::f32 || c.type(0).dtype == DType::f64, "operands must be f32 or f64; ", c.types());
+}
+
+void real_pair_meta(const Call& c, Types& out) {
+  pair_meta(c, out);
+  c.require(is_real(c.type(0).dtype), "operands must be real; ", c.types());
+}
+
+Status* polygamma_kernel(const Kernel& k) {
+  const auto n = static_cast<double>(k.args[0].i);
+  by_real(k.out[0].dtype, [&](auto t) {
+    using T = decltype(t);
+    using C = Compute<T>;
+    each<T, T>(k, [n](C v) { return static_cast<T>(static_cast<C>(special::polygamma(n, static_cast<double>(v)))); });
+  });
+  return nullptr;
+}
+void polygamma_meta(const Call& c, Types& out) {
+  c.require(c.integer(0) >= 0 && c.integer(0) < 170, "n must be between 0 and 169, got ", c.integer(0));
+  c.require(is_real(c.type(1).dtype), "input must be real, got ", name(c.type(1)));
+  out.push(c.type(1));
+}
+void polygamma_vjp(Grad& g) {
+  g.add(1, computed(g.cotangent()) * g.builder.call("prims.polygamma", {g.integer(0) + 1, computed(g.var(1))}));
+}
+
+Var derivative_of_digamma(Var x) { return x.builder->call("prims.polygamma", {1, x}); }
+Var i1_slope(Var x) {
+  return where(eq(x, 0.0), 0.5, apply("prims.i0", x) - apply("prims.i1", x) / where(eq(x, 0.0), 1.0, x));
+}
+Var i1e_slope(Var x) {
+  Var safe = where(eq(x, 0.0), 1.0, x);
+  return where(eq(x, 0.0), 0.5, apply("prims.i0e", x) - apply("prims.i1e", x) * (sign(x) + 1.0 / safe));
+}
+
+constexpr auto d_atan = [](Var x) { return 1.0 / (x * x + 1.0); };
+constexpr auto d_asin = [](Var x) { return apply("prims.rsqrt", (1.0 - x) * (x + 1.0)); };
+constexpr auto d_acos = [](Var x) { return -apply("prims.rsqrt", (1.0 - x) * (x + 1.0)); };
+constexpr auto d_log2 = [](Var x) { return 1.0 / (x * kLn2); };
+constexpr auto d_log10 = [](Var x) { return 1.0 / (x * std::numbers::ln10); };
+constexpr auto d_erfc = [](Var x) { return exp(-(x * x)) * (-2 * std::numbers::inv_sqrtpi); };
+constexpr auto d_lgamma = [](Var x) { return apply("prims.digamma", x); };
+constexpr auto d_erfinv = [](Var y) { return exp(y * y) * (0.5 / std::numbers::inv_sqrtpi); };
+constexpr auto d_ndtri = [](Var y) { return exp(y * y * 0.5) * std::sqrt(2 * kPi); };
+constexpr auto d_erfcx_of = [](Var x) { return x * 2.0 * apply("prims.erfcx", x) - 2 * std::numbers::inv_sqrtpi; };
+constexpr auto d_i0 = [](Var x) { return apply("prims.i1", x); };
+constexpr auto d_i0e = [](Var x) { return apply("prims.i1e", x) - sign(x) * apply("prims.i0e", x); };
+// The density over the distribution, of which the logarithms do not underflow.
+void log_ndtr_vjp(Grad& g) {
+  Var x = computed(g.var(0));
+  g.add(0, computed(g.cotangent()) * exp(x * x * -0.5 - computed(g.result()) - 0.5 * std::log(2 * kPi)));
+}
+void atan2_vjp(Grad& g) {
+  Var dy = computed(g.cotangent()), a = computed(g.var(0)), b = computed(g.var(1)), norm = a * a + b * b;
+  if (g.wants(0)) g.add(0, dy * b / norm);
+  if (g.wants(1)) g.add(1, -(dy * a / norm));
+}
+void zeta_vjp(Grad& g) {
+  g.require(!g.wants(0), "has no gradient in its first argument");
+  Var dy = computed(g.cotangent()), s = computed(g.var(0)), q = computed(g.var(1));
+  g.add(1, -(dy * s * g.builder.call("prims.zeta", {s + 1.0, q})));
+}
+
+consteval OpRow real(SchemaText schema, std::string_view doc, KernelFn kernel, VjpFn vjp) {
+  return checked({.schema = schema, .doc = doc, .meta = real_meta, .reference = kernel, .vjp = vjp, .tags = kElementwise});
+}
+
+constexpr OpRow kRows[] = {
+    real("prims.atan(tensor input) -> tensor", "The arc tangent.", function_kernel<::atan>, slope_of_input<d_atan>),
+    real("prims.asin(tensor input) -> tensor", "The arc sine.", function_kernel<::asin>, slope_of_input<d_asin>),
+    real("prims.acos(tensor input) -> tensor", "The arc cosine.", function_kernel<::acos>, slope_of_input<d_acos>),
+    real("prims.log2(tensor input) -> tensor", "The logarithm to the base 2.", function_kernel<::log2>, slope_of_input<d_log2>),
+    real("prims.log10(tensor input) -> tensor", "The logarithm to the base 10.", function_kernel<::log10>, slope_of_input<d_log10>),
+    real("prims.erfc(tensor input) -> tensor", "1 - erf(input), without its cancellation.", function_kernel<::erfc>, slope_of_input<d_erfc>),
+    real("prims.erfcx(tensor input) -> tensor", "exp(input * input) * erfc(input).", function_kernel<special::erfcx>, slope_of_input<d_erfcx_of>),
+    real("prims.erfinv(tensor input) -> tensor", "The inverse of erf.", function_kernel<special::erfinv>, slope_of_result<d_erfinv>),
+    real("prims.ndtri(tensor input) -> tensor", "The quantile of the normal distribution.", function_kernel<special::ndtri>, slope_of_result<d_ndtri>),
+    real("prims.log_ndtr(tensor input) -> tensor", "The logarithm of the normal distribution.", function_kernel<special::log_ndtr>, log_ndtr_vjp),
+    real("prims.lgamma(tensor input) -> tensor", "The logarithm of the absolute value of the gamma function.", function_kernel<special::lgamma>,
+         slope_of_input<d_lgamma>),
+    real("prims.digamma(tensor input) -> tensor", "The derivative of lgamma.", function_kernel<special::digamma>, slope_of_input<derivative_of_digamma>),
+    real("prims.i0(tensor input) -> tensor", "The modified Bessel function of the first kind of order 0.", function_kernel<special::i0>,
+         slope_of_input<d_i0>),
+    real("prims.i1(tensor input) -> tensor", "The modified Bessel function of the first kind of order 1.", function_kernel<special::i1>,
+         slope_of_input<i1_slope>),
+    real("prims.i0e(tensor input) -> tensor", "exp(-|input|) * i0(input).", function_kernel<special::i0e>, slope_of_input<d_i0e>),
+    real("prims.i1e(tensor input) -> tensor", "exp(-|input|) * i1(input).", function_kernel<special::i1e>, slope_of_input<i1e_slope>),
+    checked({.schema = "prims.polygamma(int n, tensor input) -> tensor", .doc = "The n-th derivative of digamma.", .meta = polygamma_meta,
+             .reference = polygamma_kernel, .vjp = polygamma_vjp, .tags = kElementwise}),
+    checked({.schema = "prims.atan2(tensor input, tensor other) -> tensor", .doc = "The angle of the point (other, input).",
+             .meta = real_pair_meta, .reference = pair_function_kernel<::atan2>, .vjp = atan2_vjp, .tags = kElementwise}),
+    checked({.schema = "prims.zeta(tensor input, tensor other) -> tensor", .doc = "Hurwitz' zeta function of exponent input and shift other.",
+             .meta = real_pair_meta, .reference = pair_function_kernel<special::zeta>, .vjp = zeta_vjp, .tags = kElementwise}),
+    checked({.schema = "prims.nextafter(tensor input, tensor other) -> tensor", .doc = "The next number after input in the direction of other.",
+             .meta = nextafter_meta, .reference = nextafter_kernel, .nondiff = "it steps from number to number", .tags = kElementwise}),
+};
+
+}  // namespace
+
+void register_math_prims(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

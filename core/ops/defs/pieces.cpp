@@ -1,0 +1,210 @@
+// Tensors taken apart along a dim, and joined after dims were added.
+#include <algorithm>
+
+#include "ops/tables.h"
+
+namespace thunder {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+Var slice(Var x, size_t dim, Dim start, Dim end) {
+  Shape starts(x.rank(), 0), ends = x.shape();
+  starts[dim] = start, ends[dim] = end;
+  return x.builder->call("prims.slice", {x, starts, ends, Shape(x.rank(), 1)});
+}
+// ---- taken apart ----
+
+Results unbind(Call& c) {
+  Var x = c.var(0);
+  c.require(x.rank() > 0, "a tensor of rank 0 has no dim to unbind");
+  const size_t dim = c.axis(1, x.rank());
+  const Dim n = x.shape()[dim];
+  c.require(n.constant() && n.value() <= 1 << 20, "the number of results must be known while tracing and at most 1048576: dim ", dim, " of ", name(x.type()));
+  Results parts;
+  for (int64_t i = 0; i < n.value(); i++) parts.push_back(c.builder.call("select", {x, static_cast<int64_t>(dim), i}).id);
+  c.require(!parts.empty(), "dim ", dim, " of ", name(x.type()), " has no elements");
+  return parts;
+}
+// Windows of a dim, which come last.
+Results unfold(Call& c) {
+  Var x = c.var(0);
+  c.require(x.rank() > 0, "a tensor of rank 0 has no dim to unfold");
+  const size_t dim = c.axis(1, x.rank());
+  const int64_t size = c.integer(2), step = c.integer(3), n = hint(x.shape()[dim]);
+  c.require(x.shape()[dim].constant(), "the size of dim ", dim, " must be known while tracing, got ", name(x.type()));
+  c.require(size >= 0 && size <= n && step > 0, "size ", size, " and step ", step, " do not fit dim ", dim, " of size ", n);
+  const Device device = x.type().device;
+  Var first = counted_along(c.builder, (n - size) / step + 1, 0, 2, device) * step;
+  Var windows = c.builder.call("prims.take", {x, static_cast<int64_t>(dim), first + counted_along(c.builder, size, 1, 2, device)});
+  return c.builder.call("movedim", {windows, Shape{static_cast<int64_t>(dim) + 1}, Shape{-1}});
+}
+
+// A number of parts as even as they can be, or the places of the cuts.
+Results cut(Call& c, Var x, std::span<const Dim> given, size_t dim) {
+  c.require(x.rank() > dim, "input must have at least rank ", dim + 1, ", got ", name(x.type()));
+  const Dim size = x.shape()[dim];
+  c.require(size.constant(), "the number of results must be known while tracing: dim ", dim, " of ", name(x.type()), " has a symbolic size");
+  const int64_t n = size.value();
+  Results parts;
+  if (given.size() == 1) {
+    const int64_t sections = hint(given[0]);
+    c.require(sections > 0 && sections <= 1 << 20, "the number of parts must be positive, got ", sections);
+    for (int64_t i = 0, at = 0; i < sections; i++) {
+      const int64_t length = n / sections + (i < n % sections);
+      parts.push_back(slice(x, dim, at, at + length).id), at += length;
+    }
+    return parts;
+  }
+  const auto bound = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + n : at, 0, n); };
+  int64_t at = 0;
+  for (size_t i = 0; i <= given.size(); i++) {
+    const int64_t end = i < given.size() ? bound(hint(given[i])) : n;
+    parts.push_back(slice(x, dim, at, std::max(at, end)).id), at = end;
+  }
+  return parts;
+}
+Results tensor_split(Call& c) { return cut(c, c.var(0), c.dims(1), c.axis(2, c.type(0).rank())); }
+template <size_t dim>
+Results split_along(Call& c) {
+  Var x = c.var(0);
+  const size_t at = dim == 1 && x.rank() == 1 ? 0 : dim;  // hsplit of a vector
+  if (c.dims(1).size() == 1 && x.rank() > at)
+    c.require(hint(c.dims(1)[0]) > 0 && hint(x.shape()[at]) % hint(c.dims(1)[0]) == 0, "sections ", name(c.dims(1)), " must divide dim ", at, " of ", name(x.type()));
+  return cut(c, x, c.dims(1), at);
+}
+
+// ---- at least so many dims, and joins of such ----
+
+Var at_least(Var x, size_t rank) {
+  const Shape& s = x.shape();
+  if (x.rank() >= rank) return x;
+  if (rank == 1) return reshape_to(x, Shape{1});
+  if (rank == 2) return reshape_to(x, x.rank() == 0 ? Shape{1, 1} : Shape{1, s[0]});
+  return reshape_to(x, x.rank() == 0 ? Shape{1, 1, 1} : x.rank() == 1 ? Shape{1, s[0], 1} : Shape{s[0], s[1], 1});
+}
+template <size_t rank>
+Results atleast(Call& c) {
+  return at_least(c.var(0), rank);
+}
+// The tensors, with at least `rank` dims each, joined along a dim; vectors along their only one.
+template <size_t rank, int64_t dim>
+Results stacked(Call& c) {
+  auto parts = c.vars(0);
+  c.require(!parts.empty(), "needs at least one tensor");
+  ValueList ids;
+  for (Var v : parts) ids.push_back(at_least(v, rank).id);
+  const bool vectors = c.builder.type(ids[0]).rank() == 1;
+  return c.builder.call("cat", {ids, vectors ? 0 : dim});
+}
+// Vectors as columns, and matrices.
+Results column_stack(Call& c) {
+  auto parts = c.vars(0);
+  c.require(!parts.empty(), "needs at least one tensor");
+  ValueList ids;
+  for (Var v : parts) ids.push_back((v.rank() < 2 ? reshape_to(v, Shape{elements(v.shape()), 1}) : v).id);
+  return c.builder.call("cat", {ids, 1});
+}
+Results broadcast_tensors(Call& c) {
+  auto parts = c.vars(0);
+  Shape shape;
+  try {
+    for (Var v : parts) shape = broadcast(shape, v.shape());
+  } catch (const Error& e) {
+    c.require(false, e.message());
+  }
+  Results out;
+  for (Var v : parts) out.push_back(expand_to(v, shape).id);
+  c.require(!out.empty(), "needs at least one tensor");
+  return out;
+}
+Results meshgrid(Call& c) {
+  auto parts = c.vars(0);
+  const bool xy = c.text(1) == "xy";
+  c.require(xy || c.text(1) == "ij", "indexing must be 'ij' or 'xy', got '", c.text(1), "'");
+  c.require(!parts.empty(), "needs at least one tensor");
+  const size_t rank = parts.size();
+  const auto axis = [&](size_t i) { return xy && i < 2 && rank > 1 ? 1 - i : i; };
+  Shape shape(rank, 1);
+  for (size_t i = 0; i < rank; i++) {
+    c.require(parts[i].rank() <= 1, "tensors must be vectors, tensor ", i, " is ", name(parts[i].type()));
+    shape[axis(i)] = parts[i].rank() ? parts[i].size(0) : Dim(1);
+  }
+  Results out;
+  for (size_t i = 0; i < rank; i++) out.push_back(expand_to(along_axis(reshape_to(parts[i], Shape{shape[axis(i)]}), axis(i), rank), shape).id);
+  return out;
+}
+
+// ---- samples ----
+
+void unbound(Samples& s) {
+  s.add({TensorSpec{{3, 2}}});
+  s.add({TensorSpec{{2, 3}}, -1});
+  s.refuse({TensorSpec{{}}}, "rank 0");
+}
+void windows(Samples& s) {
+  s.add({TensorSpec{{2, 7}}, 1, 3, 2});
+  s.add({TensorSpec{{5, 2}}, 0, 2, 1});
+  s.refuse({TensorSpec{{2, 3}}, 1, 4, 1}, "do not fit");
+}
+void cuts(Samples& s) {
+  s.add({TensorSpec{{7, 2}}, 3});
+  s.add({TensorSpec{{2, 7}}, Ints{2, 5}, 1});
+  s.refuse({TensorSpec{{4}}, 0}, "positive");
+}
+void halves(Samples& s) {
+  s.add({TensorSpec{{4, 6, 2}}, 2});
+  s.add({TensorSpec{{4, 6, 4}}, Ints{1, 3}});
+}
+void few_dims(Samples& s) {
+  s.add({TensorSpec{{}}});
+  s.add({TensorSpec{{3}}});
+  s.add({TensorSpec{{2, 3}}});
+}
+void joined(Samples& s) {
+  s.add({std::vector<TensorSpec>{{{2, 3}}, {{2, 3}}}});
+  s.add({std::vector<TensorSpec>{{{3}}, {{3}}}});
+  s.refuse({std::vector<TensorSpec>{}}, "at least one");
+}
+void broadcasts(Samples& s) {
+  s.add({std::vector<TensorSpec>{{{2, 1}}, {{3}}}});
+  s.refuse({std::vector<TensorSpec>{{{2}}, {{3}}}}, "broadcast");
+}
+void grids(Samples& s) {
+  s.add({std::vector<TensorSpec>{{{2}}, {{3}}}});
+  s.add({std::vector<TensorSpec>{{{2}}, {{3}}, {{4}}}, "xy"});
+  s.refuse({std::vector<TensorSpec>{{{2}}}, "yx"}, "'yx'");
+}
+
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
+  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples});
+}
+
+constexpr OpRow kRows[] = {
+    row("unbind(tensor input, int dim=0) -> tensor[]", "Views of each index of dim, which vanishes.", unbind, unbound),
+    row("unfold(tensor input, int dimension, int size, int step) -> tensor", "Copies of the windows of a dim, whose elements form a new last dim.", unfold, windows),
+    row("tensor_split(tensor input, int[] indices_or_sections, int dim=0) -> tensor[]", "Views of a number of nearly equal parts along dim, or of those between indices.",
+        tensor_split, cuts),
+    row("hsplit(tensor input, int[] indices_or_sections) -> tensor[]", "tensor_split along the second dim, of a vector along its only one.", split_along<1>, halves),
+    row("vsplit(tensor input, int[] indices_or_sections) -> tensor[]", "tensor_split along the first dim.", split_along<0>, halves),
+    row("dsplit(tensor input, int[] indices_or_sections) -> tensor[]", "tensor_split along the third dim.", split_along<2>, halves),
+    row("atleast_1d(tensor input) -> tensor", "The input with at least one dim.", atleast<1>, few_dims),
+    row("atleast_2d(tensor input) -> tensor", "The input with at least two dims; those that are missing come first.", atleast<2>, few_dims),
+    row("atleast_3d(tensor input) -> tensor", "The input with at least three dims; a vector is the middle one.", atleast<3>, few_dims),
+    row("hstack(tensor[] tensors) -> tensor", "The tensors side by side along the second dim, vectors along their only one.", stacked<1, 1>, joined),
+    row("vstack(tensor[] tensors) -> tensor", "The tensors below each other along the first dim, vectors as rows.", stacked<2, 0>, joined),
+    row("dstack(tensor[] tensors) -> tensor", "The tensors behind each other along the third dim.", stacked<3, 2>, joined),
+    row("column_stack(tensor[] tensors) -> tensor", "Vectors as the columns of a matrix, matrices side by side.", column_stack, joined),
+    checked({.schema = "row_stack(tensor[] tensors) -> tensor", .doc = "Another name.", .decompose = stacked<2, 0>, .samples = joined, .alias_of = "vstack"}),
+    row("broadcast_tensors(tensor[] tensors) -> tensor[]", "Views of the tensors under the shape to which they broadcast.", broadcast_tensors, broadcasts),
+    row("meshgrid(tensor[] tensors, str indexing='ij') -> tensor[]", "The coordinates of a grid: each vector along its own dim, repeated along the others.", meshgrid,
+        grids),
+};
+
+}  // namespace
+
+void register_pieces(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

@@ -1,0 +1,285 @@
+// Products of matrices and vectors, by decomposition into matmul and elementwise ops.
+#include "ops/tables.h"
+
+namespace thunder {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+Var matmul(Var a, Var b) { return a.builder->call("matmul", {a, b}); }
+void require_ranks(const Call& c, size_t left, size_t a, size_t right, size_t b) {
+  c.require(c.type(left).rank() == a && c.type(right).rank() == b, c.op.schema.params[left].name, " must have rank ", a, " and ", c.op.schema.params[right].name,
+            " rank ", b, "; ", c.types());
+}
+
+Results outer(Call& c) {
+  require_ranks(c, 0, 1, 1, 1);
+  return reshape_to(c.var(0), Shape{c.type(0).shape[0], 1}) * c.var(1);
+}
+// Over the last dims of both.
+Results inner(Call& c) {
+  Var a = c.var(0), b = c.var(1);
+  if (a.rank() == 0 || b.rank() == 0) return a * b;
+  c.require(a.size(-1) == b.size(-1), "the last dims differ; ", c.types());
+  return c.builder.call("tensordot", {a, b, 1, Shape{-1}, Shape{-1}});
+}
+Results vecdot(Call& c) { return c.builder.call("sum", {c.var(0) * c.var(1), Shape{c.integer(2)}}); }
+
+// beta * input + alpha * product; a beta of 0 keeps NaN of the input out.
+Results added(Call& c, Var product, size_t beta, size_t alpha) {
+  const auto scaled = [](Var x, double by) { return by == 1 ? x : is_real(x.dtype()) ? x * by : x * static_cast<int64_t>(by); };
+  Var x = c.var(0);
+  const auto whole = [&](double v) { return is_real(product.dtype()) || v == std::trunc(v); };
+  c.require(whole(c.real(beta)) && whole(c.real(alpha)), "alpha and beta must be whole for operands of ", name(product.dtype()));
+  product = scaled(product, c.real(alpha));
+  const Shape shape = broadcast(product.shape(), x.shape());
+  c.require(shape == product.shape(), "input does not broadcast to the product's shape ", name(product.shape()), "; ", c.types());
+  return c.real(beta) == 0 ? product : scaled(x, c.real(beta)) + product;
+}
+template <size_t left, size_t right>
+Results added_product(Call& c) {
+  require_ranks(c, 1, left, 2, right);
+  return added(c, matmul(c.var(1), c.var(2)), 3, 4);
+}
+Results addbmm(Call& c) {
+  require_ranks(c, 1, 3, 2, 3);
+  return added(c, c.builder.call("sum", {matmul(c.var(1), c.var(2)), Shape{0}}), 3, 4);
+}
+Results addr(Call& c) {
+  require_ranks(c, 1, 1, 2, 1);
+  return added(c, c.builder.call("outer", {c.var(1), c.var(2)}), 3, 4);
+}
+
+// The dims of a that vanish last, those of b first: then one product of matrices.
+Results tensordot(Call& c) {
+  Var a = c.var(0), b = c.var(1);
+  Shape left, right;
+  if (c.has(3) || c.has(4)) {
+    c.require(c.has(3) && c.has(4) && c.dims(3).size() == c.dims(4).size(), "needs as many dims of one operand as of the other");
+    for (Dim d : c.dims(3)) left.push_back(static_cast<int64_t>(normalize_axis(hint(d), a.rank())));
+    for (Dim d : c.dims(4)) right.push_back(static_cast<int64_t>(normalize_axis(hint(d), b.rank())));
+  } else {
+    const int64_t n = c.integer(2);
+    c.require(n >= 0 && static_cast<size_t>(n) <= std::min(a.rank(), b.rank()), "dims ", n, " exceeds the rank of an operand; ", c.types());
+    for (int64_t i = 0; i < n; i++) left.push_back(static_cast<int64_t>(a.rank()) - n + i), right.push_back(i);
+  }
+  Dim inside = 1;
+  for (size_t i = 0; i < left.size(); i++) {
+    const Dim m = a.shape()[static_cast<size_t>(left[i].value())], n = b.shape()[static_cast<size_t>(right[i].value())];
+    c.require(m == n, "dims that are summed over differ in size: ", name(m), " and ", name(n), "; ", c.types());
+    inside = inside * m;
+  }
+  const auto others = [](Var x, const Shape& gone) {
+    Shape kept;
+    for (size_t i = 0; i < x.rank(); i++)
+      if (std::find(gone.begin(), gone.end(), Dim(static_cast<int64_t>(i))) == gone.end()) kept.push_back(static_cast<int64_t>(i));
+    return kept;
+  };
+  const auto joined = [](Shape x, const Shape& y) {
+    for (Dim d : y) x.push_back(d);
+    return x;
+  };
+  const auto sizes = [](Var x, const Shape& axes) {
+    Shape s;
+    for (Dim d : axes) s.push_back(x.shape()[static_cast<size_t>(d.value())]);
+    return s;
+  };
+  const Shape rows = others(a, left), columns = others(b, right);
+  const Shape result = joined(sizes(a, rows), sizes(b, columns));
+  Var tall = reshape_to(permute_to(a, joined(rows, left)), Shape{elements(sizes(a, rows)), inside});
+  Var wide = reshape_to(permute_to(b, joined(right, columns)), Shape{inside, elements(sizes(b, columns))});
+  return reshape_to(matmul(tall, wide), result);
+}
+
+// Blocks of b, each times an element of a.
+Results kron(Call& c) {
+  Var a = c.var(0), b = c.var(1);
+  const size_t rank = std::max(a.rank(), b.rank());
+  Shape left, right, merged;
+  for (size_t i = 0; i < rank; i++) {
+    const Dim m = i + a.rank() < rank ? Dim(1) : a.shape()[i + a.rank() - rank], n = i + b.rank() < rank ? Dim(1) : b.shape()[i + b.rank() - rank];
+    left.push_back(m), left.push_back(1), right.push_back(1), right.push_back(n), merged.push_back(m * n);
+  }
+  return reshape_to(reshape_to(a, left) * reshape_to(b, right), merged);
+}
+Results cross(Call& c) {
+  auto v = promoted(c, {0, 1});
+  const auto dim = static_cast<int64_t>(c.axis(2, v[0].rank()));
+  c.require(v[0].rank() > 0 && v[0].size(dim) == Dim(3), "dim ", c.integer(2), " must have size 3; ", c.types());
+  const auto turned = [&](Var x, int64_t by) { return c.builder.call("roll", {x, Shape{by}, Shape{dim}}); };
+  return turned(v[0], -1) * turned(v[1], -2) - turned(v[0], -2) * turned(v[1], -1);
+}
+// By squares.
+Results matrix_power(Call& c) {
+  Var x = c.var(0);
+  const int64_t n = c.integer(1);
+  c.require(x.rank() >= 2 && x.size(-1) == x.size(-2), "input must be square matrices; ", c.types());
+  c.require(n >= 0, "negative powers need an inverse, which is not offered; got ", n);
+  if (n == 0) {
+    Var i = c.builder.call("prims.iota", {Shape{x.size(-1)}, DType::i64, x.type().device});
+    return expand_to(convert(eq(along_axis(i, 0, 2), along_axis(i, 1, 2)), x.dtype()), x.shape());
+  }
+  const DType dtype = x.dtype();
+  x = computed(x);
+  Var power;
+  for (int64_t left = n;; x = matmul(x, x)) {
+    if (left & 1) power = power ? matmul(power, x) : x;
+    if ((left >>= 1) == 0) return convert(power, dtype);
+  }
+}
+// From the left; the first and the last may be vectors.
+Results multi_dot(Call& c) {
+  auto parts = c.vars(0);
+  c.require(parts.size() >= 2, "needs at least two tensors, got ", parts.size());
+  Var product = parts[0];
+  for (size_t i = 1; i < parts.size(); i++) product = matmul(product, parts[i]);
+  return product;
+}
+Results trace(Call& c) {
+  c.require(c.type(0).rank() == 2, "input must be a matrix; ", c.types());
+  return c.builder.call("sum", {c.builder.call("diagonal", {c.var(0), 0, 0, 1})});
+}
+Results bilinear(Call& c) {
+  Var a = c.var(0), b = c.var(1), w = c.var(2);
+  c.require(w.rank() == 3 && a.rank() >= 1 && b.rank() == a.rank(), "weight must be [out, in1, in2]; ", c.types());
+  c.require(a.size(-1) == w.size(1) && b.size(-1) == w.size(2), "the last dims must be weight's in1 and in2; ", c.types());
+  // [..., out, in2] of a and weight, then the sum over in2.
+  Var left = c.builder.call("tensordot", {a, w, 1, Shape{-1}, Shape{1}});
+  Shape longer = b.shape();
+  longer.insert(longer.size() - 1, 1);
+  Var y = c.builder.call("sum", {left * reshape_to(b, longer), Shape{-1}});
+  return c.has(3) ? y + c.var(3) : y;
+}
+
+// ---- distances ----
+
+Results cdist(Call& c) {
+  Var a = c.var(0), b = c.var(1);
+  c.require(a.rank() >= 2 && b.rank() >= 2 && a.size(-1) == b.size(-1), "needs matrices of rows of one length; ", c.types());
+  Shape rows = a.shape(), columns = b.shape();
+  rows.insert(rows.size() - 1, 1), columns.insert(columns.size() - 2, 1);
+  return c.builder.call("norm", {reshape_to(a, rows) - reshape_to(b, columns), c.real(2), Shape{-1}});
+}
+// Rows as variables.
+Results cov(Call& c) {
+  Var x = c.var(0);
+  c.require(x.rank() <= 2, "input must have at most rank 2; ", c.types());
+  x = convert(x, to_real(x.dtype()));
+  const bool one = x.rank() < 2;
+  if (one) x = reshape_to(x, Shape{1, elements(x.shape())});
+  c.require(x.size(1).constant(), "the number of observations must be known while tracing; ", c.types());
+  Var centred = x - mean_kept(x, Shape{1});
+  Var y = matmul(centred, swap_last_two(centred)) / std::max(0.0, static_cast<double>(x.size(1).value() - c.integer(1)));
+  return one ? reshape_to(y, Shape{}) : y;
+}
+Results corrcoef(Call& c) {
+  Var y = c.builder.call("cov", {c.var(0)});
+  if (y.rank() == 0) return y / y;
+  Var deviation = sqrt(c.builder.call("diagonal", {y, 0, 0, 1}));
+  return clamped(y / along_axis(deviation, 0, 2) / along_axis(deviation, 1, 2), -1, 1);
+}
+
+// ---- samples ----
+
+template <int... sizes>
+constexpr auto shape = [] { return Ints{sizes...}; };
+
+void vectors(Samples& s) {
+  s.add({TensorSpec{{3}}, TensorSpec{{4}}});
+  s.refuse({TensorSpec{{3}}, TensorSpec{{3, 2}}}, "rank");
+}
+void inners(Samples& s) {
+  s.add({TensorSpec{{3}}, TensorSpec{{3}}});
+  s.add({TensorSpec{{2, 3}}, TensorSpec{{4, 5, 3}}});
+  s.refuse({TensorSpec{{2, 3}}, TensorSpec{{2}}}, "last dims");
+}
+void rows(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 3}}});
+  s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 3}}, 0});
+}
+template <auto a, auto b>
+void sums(Samples& s) {
+  s.add({TensorSpec{{}}, TensorSpec{a()}, TensorSpec{b()}});
+  s.add({TensorSpec{{1}}, TensorSpec{a()}, TensorSpec{b()}, 0.5, 2.0});
+  s.refuse({TensorSpec{{1}}, TensorSpec{{2, 2, 2, 2}}, TensorSpec{b()}}, "rank");
+}
+void dotted(Samples& s) {
+  s.add({TensorSpec{{2, 3, 4}}, TensorSpec{{3, 4, 5}}});
+  s.add({TensorSpec{{2, 3}}, TensorSpec{{3, 4}}, 1});
+  s.add({TensorSpec{{2, 3, 4}}, TensorSpec{{4, 2}}, 2, Ints{2, 0}, Ints{0, 1}});
+  s.refuse({TensorSpec{{2, 3}}, TensorSpec{{4, 2}}, 1}, "differ in size");
+}
+void krons(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, TensorSpec{{3, 2}}});
+  s.add({TensorSpec{{2}}, TensorSpec{{2, 2}}});
+}
+void crosses(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 3}}});
+  s.add({TensorSpec{{3, 2}}, TensorSpec{{3, 1}}, 0});
+  s.refuse({TensorSpec{{2, 2}}, TensorSpec{{2, 2}}}, "size 3");
+}
+void squares(Samples& s) {
+  for (int n : {0, 1, 2, 5}) s.add({TensorSpec{{3, 3}}, n});
+  s.refuse({TensorSpec{{3, 3}}, -1}, "inverse");
+  s.refuse({TensorSpec{{3, 2}}, 2}, "square");
+}
+void chains(Samples& s) {
+  s.add({std::vector<TensorSpec>{{{2, 3}}, {{3, 4}}, {{4, 2}}}});
+  s.refuse({std::vector<TensorSpec>{{{2, 3}}}}, "at least two");
+}
+void matrices(Samples& s) {
+  s.add({TensorSpec{{3, 4}}});
+  s.refuse({TensorSpec{{3, 2, 2}}}, "input must");
+}
+void bilinears(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 4}}, TensorSpec{{5, 3, 4}}, TensorSpec{{5}}});
+  s.refuse({TensorSpec{{2, 3}}, TensorSpec{{2, 4}}, TensorSpec{{5, 4, 3}}}, "in1 and in2");
+}
+void point_sets(Samples& s) {
+  s.add({TensorSpec{{3, 4}}, TensorSpec{{2, 4}}});
+  s.add({TensorSpec{{2, 3, 4}}, TensorSpec{{2, 2, 4}}, 1.0});
+  s.add({TensorSpec{{3, 4}}, TensorSpec{{2, 4}}, 3.0});
+  s.refuse({TensorSpec{{3, 4}}, TensorSpec{{2, 3}}}, "one length");
+}
+
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples, uint32_t tags = 0) {
+  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .tags = tags});
+}
+
+constexpr OpRow kRows[] = {
+    row("outer(tensor input, tensor vec2) -> tensor", "The product of each element of one vector with each of another.", outer, vectors),
+    checked({.schema = "ger(tensor input, tensor vec2) -> tensor", .doc = "Another name.", .decompose = outer, .samples = vectors, .alias_of = "outer"}),
+    row("inner(tensor input, tensor other) -> tensor", "Sums of products over the last dims of both.", inner, inners),
+    row("vecdot(tensor x, tensor y, int dim=-1) -> tensor", "Scalar products along dim.", vecdot, rows),
+    row("addmm(tensor input, tensor mat1, tensor mat2, float beta=1, float alpha=1) -> tensor", "beta * input + alpha * (mat1 @ mat2).", added_product<2, 2>,
+        sums<shape<2, 3>, shape<3, 4>>, kInplace),
+    row("addmv(tensor input, tensor mat, tensor vec, float beta=1, float alpha=1) -> tensor", "beta * input + alpha * (mat @ vec).", added_product<2, 1>,
+        sums<shape<2, 3>, shape<3>>, kInplace),
+    row("baddbmm(tensor input, tensor batch1, tensor batch2, float beta=1, float alpha=1) -> tensor", "beta * input + alpha * (batch1 @ batch2).", added_product<3, 3>,
+        sums<shape<2, 2, 3>, shape<2, 3, 4>>, kInplace),
+    row("addbmm(tensor input, tensor batch1, tensor batch2, float beta=1, float alpha=1) -> tensor", "beta * input + alpha * the sum of batch1 @ batch2 over the batch.",
+        addbmm, sums<shape<2, 2, 3>, shape<2, 3, 4>>, kInplace),
+    row("addr(tensor input, tensor vec1, tensor vec2, float beta=1, float alpha=1) -> tensor", "beta * input + alpha * outer(vec1, vec2).", addr,
+        sums<shape<3>, shape<4>>, kInplace),
+    row("tensordot(tensor a, tensor b, int dims=2, int[]? dims_a=None, int[]? dims_b=None) -> tensor",
+        "Sums of products over the last dims of a and the first of b, or over dims_a and dims_b.", tensordot, dotted),
+    row("kron(tensor input, tensor other) -> tensor", "The Kronecker product: other times each element of input, as blocks.", kron, krons),
+    row("cross(tensor input, tensor other, int dim=-1) -> tensor", "The vector product along a dim of size 3.", cross, crosses),
+    row("matrix_power(tensor input, int n) -> tensor", "Square matrices to the power of n, which is not negative.", matrix_power, squares),
+    row("multi_dot(tensor[] tensors) -> tensor", "The product of several matrices.", multi_dot, chains),
+    checked({.schema = "chain_matmul(tensor[] tensors) -> tensor", .doc = "Another name.", .decompose = multi_dot, .samples = chains, .alias_of = "multi_dot"}),
+    row("trace(tensor input) -> tensor", "The sum of a matrix's diagonal.", trace, matrices),
+    row("bilinear(tensor input1, tensor input2, tensor weight, tensor? bias=None) -> tensor", "input1 @ weight[k] @ input2 for each output k, plus bias.", bilinear,
+        bilinears),
+    row("cdist(tensor x1, tensor x2, float p=2.0) -> tensor", "The p-norm of the difference of each row of x1 and each of x2.", cdist, point_sets),
+    row("cov(tensor input, int correction=1) -> tensor", "The covariances of the rows of a matrix.", cov, matrices),
+    row("corrcoef(tensor input) -> tensor", "The correlations of the rows of a matrix.", corrcoef, matrices),
+};
+
+}  // namespace
+
+void register_products(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

@@ -1,0 +1,215 @@
+// Tensors of regular numbers: identity matrices, evenly spaced values, indices of triangles, diagonals.
+#include <algorithm>
+
+#include "ops/tables.h"
+
+namespace thunder {
+namespace {
+
+// 0, 1, 2 ... along one of two axes.
+Var row_numbers(Builder& b, Dim n, Device device) { return counted_along(b, n, 0, 2, device); }
+Var column_numbers(Builder& b, Dim m, Device device) { return counted_along(b, m, 1, 2, device); }
+
+Results eye(Call& c) {
+  const int64_t n = c.integer(0), m = c.has(1) ? c.integer(1) : n;
+  c.require(n >= 0 && m >= 0, "sizes must not be negative, got ", n, " and ", m);
+  return convert(eq(row_numbers(c.builder, n, c.device(3)), column_numbers(c.builder, m, c.device(3))), c.dtype(2, DType::f32));
+}
+
+// From both ends, so that they are exact.
+Var spaced(Call& c, size_t dtype) {
+  const double start = c.real(0), end = c.real(1);
+  const int64_t steps = c.integer(2);
+  c.require(steps >= 0, "steps must not be negative, got ", steps);
+  Var i = c.builder.call("prims.iota", {Shape{steps}, DType::f64, c.device(dtype + 1)});
+  const double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
+  if (steps < 2) return i * step + start;
+  return where(lt(i, static_cast<double>(steps / 2)), i * step + start, end - (static_cast<double>(steps - 1) - i) * step);
+}
+Results linspace(Call& c) { return convert(spaced(c, 3), c.dtype(3, DType::f32)); }
+Results logspace(Call& c) {
+  return convert(c.builder.call("pow", {full(c.builder, {}, c.real(3), DType::f64, c.device(5)), spaced(c, 4)}), c.dtype(4, DType::f32));
+}
+
+// The indices of the elements of a matrix on one side of a diagonal, in order.
+template <bool lower>
+Results triangle_indices(Call& c) {
+  const int64_t rows = c.integer(0), columns = c.integer(1), offset = c.integer(2);
+  c.require(rows >= 0 && columns >= 0 && rows < int64_t{1} << 24 && columns < int64_t{1} << 24, "sizes must be between 0 and 16777215, got ", rows, " and ", columns);
+  int64_t count = 0;
+  for (int64_t r = 0; r < rows; r++) {
+    const int64_t below = std::clamp<int64_t>(r + offset + (lower ? 1 : 0), 0, columns);
+    count += lower ? below : columns - below;
+  }
+  Builder& b = c.builder;
+  const Device device = c.device(4);
+  const int64_t far = std::clamp(offset, -rows - 1, columns + 1);
+  // Where each row of the triangle ends, how many come before it, and its first column.
+  Var row = b.call("prims.iota", {Shape{rows}, DType::i64, device});
+  Var edge = minimum(maximum(row + (lower ? far + 1 : far), 0), columns);
+  Var lengths = lower ? edge : -(edge - columns), ends = b.call("prims.cumsum", {lengths, 0, false});
+  Var place = b.call("prims.iota", {Shape{count}, DType::i64, device});
+  if (count == 0) return convert(b.call("stack", {ValueList{place.id, place.id}, 0}), c.dtype(3, DType::i64));
+  Var at = b.call("prims.searchsorted", {ends, place, true});
+  const auto of_row = [&](Var x) { return b.call("prims.take", {x, 0, at}); };
+  Var column = place - of_row(ends - lengths);
+  if (!lower) column = column + of_row(edge);
+  return convert(b.call("stack", {ValueList{at.id, column.id}, 0}), c.dtype(3, DType::i64));
+}
+
+// ---- diagonals ----
+
+// The elements on a diagonal of two dims, as a new last dim.
+Results diagonal(Call& c) {
+  Var x = c.var(0);
+  const size_t rank = x.rank(), a = c.axis(2, rank), b = c.axis(3, rank);
+  c.require(rank >= 2 && a != b, "needs two different dims; ", c.types());
+  const int64_t offset = c.integer(1);
+  Shape order;
+  for (size_t i = 0; i < rank; i++)
+    if (i != a && i != b) order.push_back(static_cast<int64_t>(i));
+  const size_t lead = order.size();
+  order.push_back(static_cast<int64_t>(a)), order.push_back(static_cast<int64_t>(b));
+  x = permute_to(x, order);
+  const Dim rows = x.shape()[lead], columns = x.shape()[lead + 1];
+  c.require(rows.constant() && columns.constant(), "the sizes of the two dims must be known while tracing; ", c.types());
+  const int64_t above = std::max<int64_t>(offset, 0), left = std::max<int64_t>(-offset, 0);
+  const int64_t length = std::max<int64_t>(0, std::min(rows.value() - left, columns.value() - above));
+  Shape flat(x.shape().begin(), x.shape().begin() + lead);
+  flat.push_back(rows * columns);
+  Var place = c.builder.call("prims.iota", {Shape{length}, DType::i64, x.type().device}) * (columns.value() + 1) + (left * columns.value() + above);
+  return c.builder.call("prims.take", {reshape_to(x, flat), static_cast<int64_t>(lead), place});
+}
+// A matrix whose diagonal is the last dim, zeros elsewhere.
+Var embedded(Var x, int64_t offset) {
+  Builder& b = *x.builder;
+  const int64_t more = std::abs(offset);
+  if (more) x = b.call("pad", {x, Shape{0, more}});
+  const Dim n = x.size(-1);
+  Shape column = x.shape(), square = x.shape();
+  // Element k stands in row k above the diagonal's offset, in column k below it.
+  if (offset >= 0) column.push_back(1);
+  else column.insert(x.rank() - 1, 1);
+  square.push_back(n);
+  Var hit = eq(row_numbers(b, n, x.type().device) + offset, column_numbers(b, n, x.type().device));
+  return where(hit, expand_to(reshape_to(x, column), square), full(b, {}, 0, x.dtype(), x.type().device));
+}
+Results diag_embed(Call& c) {
+  Var x = c.var(0);
+  c.require(x.rank() >= 1, "input must have at least one dim");
+  const size_t rank = x.rank() + 1, a = c.axis(2, rank), b = c.axis(3, rank);
+  c.require(a != b, "dim1 and dim2 must differ, got ", c.integer(2), " and ", c.integer(3));
+  Var y = embedded(x, a < b ? c.integer(1) : -c.integer(1));
+  return c.builder.call("movedim", {y, Shape{-2, -1}, Shape{static_cast<int64_t>(std::min(a, b)), static_cast<int64_t>(std::max(a, b))}});
+}
+Results diag(Call& c) {
+  Var x = c.var(0);
+  c.require(x.rank() == 1 || x.rank() == 2, "input must be a vector or a matrix; ", c.types());
+  if (x.rank() == 2) return c.builder.call("diagonal", {x, c.integer(1), 0, 1});
+  return embedded(x, c.integer(1));
+}
+Results diagflat(Call& c) { return embedded(reshape_to(c.var(0), Shape{elements(c.type(0).shape)}), c.integer(1)); }
+
+// ---- tensors like others, whose values nobody asked for ----
+
+Results empty(Call& c) { return c.builder.call("zeros", {c.args[0], c.args[1], c.args[2]}); }
+Results empty_like(Call& c) { return c.builder.call("zeros_like", {c.args[0], c.args[1], c.args[2]}); }
+template <int value>
+Results new_filled(Call& c) {
+  return c.builder.call("full", {c.args[1], value, c.dtype(2, c.type(0).dtype), c.has(3) ? c.device(3) : c.type(0).device});
+}
+Results new_full(Call& c) { return c.builder.call("full", {c.args[1], c.args[2], c.dtype(3, c.type(0).dtype), c.has(4) ? c.device(4) : c.type(0).device}); }
+
+// ---- samples ----
+
+using Ints = std::vector<int64_t>;
+
+void identities(Samples& s) {
+  s.add({3});
+  s.add({2, 4, DType::i64});
+  s.add({0});
+  s.refuse({-1}, "negative");
+}
+void spacings(Samples& s) {
+  s.add({0.0, 1.0, 5});
+  s.add({-2.0, 3.0, 4, DType::f64});
+  s.add({1.0, 2.0, 1});
+  s.refuse({0.0, 1.0, -1}, "negative");
+}
+void log_spacings(Samples& s) {
+  s.add({0.0, 2.0, 5});
+  s.add({-2.0, 3.0, 4, 2.0, DType::f64});
+}
+void triangles(Samples& s) {
+  s.add({3, 4});
+  s.add({4, 3, -1});
+  s.add({3, 3, 1});
+  s.add({0, 3});
+  s.refuse({-1, 3}, "sizes");
+}
+void diagonals(Samples& s) {
+  s.add({TensorSpec{{3, 4}}});
+  s.add({TensorSpec{{2, 4, 3}}, -1, 1, 2});
+  s.add({TensorSpec{{4, 2, 3}}, 1, 0, -1});
+  s.add({TensorSpec{{2, 3}}, 5});
+  s.refuse({TensorSpec{{3}}}, "out of range");
+  s.refuse({TensorSpec{{3, 4}}, 0, 1, 1}, "two different dims");
+}
+void vectors(Samples& s) {
+  s.add({TensorSpec{{3}}});
+  s.add({TensorSpec{{2, 3}}, 1});
+  s.add({TensorSpec{{2, 3}}, -1, 0, 2});
+  s.refuse({TensorSpec{{}}}, "at least one dim");
+}
+void either_way(Samples& s) {
+  s.add({TensorSpec{{3}}, 1});
+  s.add({TensorSpec{{3}}, -2});
+  s.add({TensorSpec{{3, 4}}, 1});
+  s.refuse({TensorSpec{{2, 2, 2}}}, "a vector or a matrix");
+}
+void flat_diagonals(Samples& s) { s.add({TensorSpec{{2, 2}}, 1}); }
+void sizes(Samples& s) {
+  s.add({TensorSpec{{2}}, Ints{2, 3}});
+  s.add({TensorSpec{{2}, DType::i64, 0, 9}, Ints{3}, DType::f64});
+}
+void fills(Samples& s) { s.add({TensorSpec{{2}}, Ints{2, 3}, 2.5}); }
+
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
+  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples});
+}
+consteval OpRow alias(SchemaText schema, std::string_view target, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
+  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .alias_of = target});
+}
+
+constexpr OpRow kRows[] = {
+    row("eye(int n, int? m=None, dtype? dtype=None, device? device=None) -> tensor", "Ones on the diagonal of an n by m matrix of zeros; f32 unless a dtype is given.",
+        eye, identities),
+    row("linspace(float start, float end, int steps, dtype? dtype=None, device? device=None) -> tensor", "steps evenly spaced numbers from start to end.", linspace,
+        spacings),
+    row("logspace(float start, float end, int steps, float base=10.0, dtype? dtype=None, device? device=None) -> tensor",
+        "base to the power of steps evenly spaced numbers from start to end.", logspace, log_spacings),
+    row("tril_indices(int row, int col, int offset=0, dtype? dtype=None, device? device=None) -> tensor",
+        "The rows and columns of the elements on and below a diagonal, as two rows.", triangle_indices<true>, triangles),
+    row("triu_indices(int row, int col, int offset=0, dtype? dtype=None, device? device=None) -> tensor",
+        "The rows and columns of the elements on and above a diagonal, as two rows.", triangle_indices<false>, triangles),
+    row("diagonal(tensor input, int offset=0, int dim1=0, int dim2=1) -> tensor", "The elements on a diagonal of two dims, as a new last dim.", diagonal, diagonals),
+    row("diag_embed(tensor input, int offset=0, int dim1=-2, int dim2=-1) -> tensor", "Matrices whose diagonals are the last dim, zeros elsewhere.", diag_embed, vectors),
+    row("diag(tensor input, int diagonal=0) -> tensor", "The diagonal of a matrix, or a matrix with a vector as its diagonal.", diag, either_way),
+    row("diagflat(tensor input, int offset=0) -> tensor", "A matrix with all elements of the input as its diagonal.", diagflat, flat_diagonals),
+    alias("empty(int[] size, dtype? dtype=None, device? device=None) -> tensor", "zeros", "A tensor for values to come, which are zeros so far.", empty,
+          [](Samples& s) { s.add({Ints{2, 3}}); }),
+    alias("empty_like(tensor input, dtype? dtype=None, device? device=None) -> tensor", "zeros_like", "A tensor of input's size and dtype for values to come.", empty_like,
+          [](Samples& s) { s.add({TensorSpec{{2, 3}}}); }),
+    row("new_zeros(tensor input, int[] size, dtype? dtype=None, device? device=None) -> tensor", "Zeros of input's dtype.", new_filled<0>, sizes),
+    row("new_ones(tensor input, int[] size, dtype? dtype=None, device? device=None) -> tensor", "Ones of input's dtype.", new_filled<1>, sizes),
+    row("new_full(tensor input, int[] size, tensor fill_value, dtype? dtype=None, device? device=None) -> tensor", "A tensor of input's dtype filled with one value.",
+        new_full, fills),
+};
+
+}  // namespace
+
+void register_ranges(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

@@ -1,0 +1,147 @@
+// Rounding, the parts of numbers, and questions about them.
+#include "ops/tables.h"
+
+namespace thunder {
+namespace {
+
+// To the nearest integer, of two the even one. What is left of a floor is exact.
+Var rounded(Var x) {
+  Var low = floor(x), rest = x - low;
+  Var odd = ne(low - floor(low * 0.5) * 2.0, 0.0);
+  Var up = either(gt(rest, 0.5), both(eq(rest, 0.5), odd));
+  return low + convert(up, x.dtype());
+}
+Results round_op(Call& c) {
+  Var x = c.var(0);
+  c.require(x.dtype() != DType::boolean, "input must not be boolean, got ", name(x.type()));
+  const auto decimals = static_cast<double>(c.integer(1));
+  c.require(is_real(x.dtype()) || decimals == 0, "decimals belong to real inputs, got ", name(x.type()));
+  if (!is_real(x.dtype())) return x;
+  const DType dtype = x.dtype();
+  x = computed(x);
+  if (decimals == 0) return convert(rounded(x), dtype);
+  const double scale = std::pow(10.0, std::fabs(decimals));
+  return convert(decimals > 0 ? rounded(x * scale) / scale : rounded(x / scale) * scale, dtype);
+}
+// Integers are whole.
+template <auto formula>
+Results whole(Call& c) {
+  Var x = c.var(0);
+  c.require(x.dtype() != DType::boolean, "input must not be boolean, got ", name(x.type()));
+  return is_real(x.dtype()) ? formula(x) : x;
+}
+Results frac(Call& c) {
+  Var x = c.var(0);
+  c.require(is_real(x.dtype()), "input must be real, got ", name(x.type()));
+  return x - truncated(x);
+}
+
+// A mantissa in [0.5, 1) and a power of two. The power is scaled by in two steps, which do not overflow.
+Results frexp(Call& c) {
+  Var x = c.var(0);
+  c.require(is_real(x.dtype()), "input must be real, got ", name(x.type()));
+  const DType dtype = x.dtype();
+  x = computed(x);
+  Var size = abs(x), regular = both(gt(size, 0.0), lt(size, kInfinity));
+  Var power = floor(apply("prims.log2", where(regular, size, 0.5))) + 1.0, half = floor(power * 0.5);
+  const auto scaled = [&](Var v, Var by) { return v * c.builder.call("pow", {2.0, -by}); };
+  Var m = scaled(scaled(x, half), power - half);
+  // The logarithm may have been rounded to the next integer.
+  Var large = both(regular, ge(abs(m), 1.0)), small = both(regular, lt(abs(m), 0.5));
+  m = where(large, m * 0.5, where(small, m * 2.0, m));
+  power = where(large, power + 1.0, where(small, power - 1.0, power));
+  return {convert(where(regular, m, x), dtype).id, convert(where(regular, power, 0.0), DType::i32).id};
+}
+
+// A question to reals, whose answer for integers is known.
+template <auto formula, bool for_integers>
+Results question(Call& c) {
+  Var x = c.var(0);
+  if (is_real(x.dtype())) return formula(x);
+  return c.builder.call(for_integers ? "prims.eq" : "prims.ne", {x, x});
+}
+Var signbit_of(Var x) {
+  if (!is_real(x.dtype())) return lt(x, 0);
+  return either(lt(x, 0.0), lt(apply("prims.reciprocal", x), 0.0));
+}
+
+double largest(DType d) { return d == DType::f64 ? 0x1.fffffffffffffp1023 : d == DType::bf16 ? 0x1.fep127 : 0x1.fffffep127; }
+Results nan_to_num(Call& c) {
+  Var x = c.var(0);
+  if (!is_real(x.dtype())) return x;
+  const double top = largest(x.dtype());
+  Var y = where(isnan(x), c.real(1), x);
+  y = where(eq(x, kInfinity), c.has(2) ? c.real(2) : top, y);
+  return where(eq(x, -kInfinity), c.has(3) ? c.real(3) : -top, y);
+}
+
+void numbers(Samples& s) {
+  s.add_without_gradient({TensorSpec{{2, 3}}});
+  s.add_without_gradient({TensorSpec{{}, DType::f64}});
+  s.add({TensorSpec{{0, 3}}});
+  s.add_without_gradient({TensorSpec{{5}, DType::bf16}});
+  s.add({TensorSpec{{2, 3}, DType::i64, -9, 9}});
+}
+void signed_numbers(Samples& s) {
+  numbers(s);
+  s.refuse({TensorSpec{{3}, DType::boolean, 0, 1}}, "boolean");
+}
+void rounds(Samples& s) {
+  signed_numbers(s);
+  s.add_without_gradient({TensorSpec{{7}, DType::f64, -100, 100}, 1});
+  s.add_without_gradient({TensorSpec{{7}, DType::f64, -100, 100}, -1});
+}
+void reals(Samples& s) {
+  s.add({TensorSpec{{2, 3}}});
+  s.add({TensorSpec{{}, DType::f64}});
+  s.add({TensorSpec{{5}, DType::bf16}});
+  s.refuse({TensorSpec{{3}, DType::i64, 0, 1}}, "real");
+}
+void anything(Samples& s) {
+  numbers(s);
+  s.add({TensorSpec{{4}, DType::boolean, 0, 1}});
+}
+void replaced(Samples& s) {
+  s.add({TensorSpec{{2, 3}}});
+  s.add({TensorSpec{{2, 3}}, 1.0, 2.0, -2.0});
+  s.add({TensorSpec{{2, 3}, DType::i64, -9, 9}});
+}
+
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples, uint32_t tags = kInplace) {
+  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .tags = tags});
+}
+consteval OpRow asks(SchemaText schema, std::string_view doc, DecomposeFn decompose) {
+  return checked({.schema = schema, .doc = doc, .decompose = decompose, .nondiff = "the result is boolean", .samples = anything});
+}
+
+constexpr OpRow kRows[] = {
+    row("ceil(tensor input) -> tensor", "The least integer that is not less.", whole<[](Var x) { return -floor(-x); }>, signed_numbers),
+    row("trunc(tensor input) -> tensor", "The integer part, towards zero.", whole<truncated>, signed_numbers),
+    row("round(tensor input, int decimals=0) -> tensor", "The nearest integer, of two the even one; decimals moves the point.", round_op, rounds),
+    row("frac(tensor input) -> tensor", "What trunc takes away.", frac, reals),
+    row("frexp(tensor input) -> (tensor, tensor)", "Mantissas in [0.5, 1) and i32 exponents, whose powers of 2 they are multiplied by.", frexp, reals, 0),
+    row("positive(tensor input) -> tensor", "The input itself.",
+        [](Call& c) -> Results {
+          c.require(c.type(0).dtype != DType::boolean, "input must not be boolean, got ", name(c.type(0)));
+          return c.var(0);
+        },
+        signed_numbers, 0),
+    row("angle(tensor input) -> tensor", "pi where the input is negative, else 0; NaN of NaN.",
+        real_formula<[](Var x) { return where(isnan(x), x, convert(lt(x, 0.0), x.dtype()) * kPi); }>, numbers, 0),
+    row("nan_to_num(tensor input, float nan=0.0, float? posinf=None, float? neginf=None) -> tensor",
+        "NaN as nan, infinities as posinf and neginf, or as the largest and least finite number.", nan_to_num, replaced),
+    asks("isnan(tensor input) -> tensor", "Whether each element is NaN.", question<isnan, false>),
+    asks("isinf(tensor input) -> tensor", "Whether each element is infinite.", question<[](Var x) { return eq(abs(x), kInfinity); }, false>),
+    asks("isposinf(tensor input) -> tensor", "Whether each element is the positive infinity.", question<[](Var x) { return eq(x, kInfinity); }, false>),
+    asks("isneginf(tensor input) -> tensor", "Whether each element is the negative infinity.", question<[](Var x) { return eq(x, -kInfinity); }, false>),
+    asks("isfinite(tensor input) -> tensor", "Whether each element is neither infinite nor NaN.", question<[](Var x) { return lt(abs(x), kInfinity); }, true>),
+    asks("signbit(tensor input) -> tensor", "Whether each element has a negative sign, as -0.0 has.", formula_on<signbit_of>),
+};
+
+}  // namespace
+
+void register_rounding(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

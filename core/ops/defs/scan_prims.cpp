@@ -1,0 +1,216 @@
+// Running products, extrema and logarithms of sums along a dim, and the product over dims.
+#include <cmath>
+
+#include "ops/fold.h"
+#include "ops/lines.h"
+#include "ops/tables.h"
+
+namespace thunder {
+namespace {
+
+void scan_meta(const Call& c, Types& out) {
+  c.axis(1, c.type(0).rank());
+  out.push(c.type(0));
+}
+
+// f32 and bf16 are multiplied in wider types, each product rounded once; integers wrap around.
+template <class T>
+using Total = std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<kWraps<T>, uint64_t, Compute<T>>>;
+
+// ---- prod ----
+
+template <class T>
+struct ProductFold {
+  using Sum = Total<T>;
+  static Sum start() { return Sum(1); }
+  static Sum step(Sum a, Sum b) { return static_cast<Sum>(a * b); }
+};
+void prod_meta(const Call& c, Types& out) {
+  TensorType t = c.type(0);
+  if (t.rank()) t.shape.erase(c.axis(1, t.rank()));
+  else c.axis(1, 0);
+  out.push(t);
+}
+Status* prod_kernel(const Kernel& k) {
+  const Dim axis = k.args[1].i;
+  by_dtype(k.out[0].dtype, [&](auto t) {
+    using T = decltype(t);
+    fold<ProductFold<T>, T, T>(k.in[0], k.out[0], k.in[0].rank ? std::span(&axis, 1) : std::span<const Dim>());
+  });
+  return nullptr;
+}
+// The product of the others: of those before times that of those behind.
+void prod_vjp(Grad& g) {
+  Var x = g.var(0), dy = g.cotangent();
+  const size_t rank = x.rank();
+  if (rank == 0) return g.add(0, dy);
+  const auto axis = static_cast<int64_t>(g.axis(1, rank));
+  const auto at = static_cast<size_t>(axis);
+  Shape kept = x.shape();
+  kept[at] = 1;
+  Builder& b = g.builder;
+  Var one = expand_to(full(b, {}, 1, x.dtype(), x.type().device), kept);
+  const auto exclusive = [&](bool reverse) {
+    Shape starts(rank, 0), ends = x.shape(), steps(rank, 1);
+    if (reverse) starts[at] = 1;
+    else ends[at] = ends[at] - 1;
+    Var others = b.call("prims.cumprod", {b.call("prims.slice", {x, starts, ends, steps}), axis, reverse});
+    ValueList parts = reverse ? ValueList{others.id, one.id} : ValueList{one.id, others.id};
+    return b.call("prims.cat", {parts, axis});
+  };
+  if (x.shape()[at] == Dim(0)) return g.add(0, full_like(x, 0));
+  g.add(0, expand_to(reshape_to(dy, kept), x.shape()) * exclusive(false) * exclusive(true));
+}
+
+// ---- cumprod ----
+
+template <class F>
+void each_scanned(const Kernel& k, bool reverse, F f) {
+  const Buffer &in = k.in[0], &out = k.out[0];
+  const size_t axis = normalize_axis(k.args[1].i, static_cast<size_t>(in.rank));
+  by_dtype(in.dtype, [&](auto t) {
+    using T = decltype(t);
+    each_line(in, out, out, axis, false, [&](int64_t from, int64_t to, int64_t) {
+      auto x = line_at<const T>(in, axis, from);
+      auto y = line_at<T>(out, axis, to);
+      if (reverse && x.size) x.data += (x.size - 1) * x.step, x.step = -x.step, y.data += (y.size - 1) * y.step, y.step = -y.step;
+      f(x, y);
+    });
+  });
+}
+Status* cumprod_kernel(const Kernel& k) {
+  each_scanned(k, k.args[2].i, [](auto x, auto y) {
+    using T = std::remove_reference_t<decltype(*y.data)>;
+    Total<T> product(1);
+    for (int64_t i = 0; i < x.size; i++) {
+      product = static_cast<Total<T>>(product * static_cast<Total<T>>(x[i]));
+      y[i] = static_cast<T>(product);
+    }
+  });
+  return nullptr;
+}
+// Without a division, so that zeros are no exception: what comes before, times a sum from the end that each step
+// multiplies by the element that it leaves behind.
+Status* cumprod_backward_kernel(const Kernel& k) {
+  const Buffer &grad = k.in[0], &in = k.in[1], &out = k.out[0];
+  const size_t axis = normalize_axis(k.args[2].i, static_cast<size_t>(in.rank));
+  const bool reverse = k.args[3].i;
+  std::vector<double> before;
+  by_real(in.dtype, [&](auto t) {
+    using T = decltype(t);
+    each_line(grad, in, out, axis, false, [&](int64_t g0, int64_t x0, int64_t y0) {
+      auto g = line_at<const T>(grad, axis, g0), x = line_at<const T>(in, axis, x0);
+      auto y = line_at<T>(out, axis, y0);
+      const auto at = [&](int64_t i) { return reverse ? x.size - 1 - i : i; };
+      before.assign(1, 1.0);
+      for (int64_t i = 0; i < x.size; i++) before.push_back(before.back() * static_cast<double>(x[at(i)]));
+      double sum = 0;
+      for (int64_t i = x.size; i-- > 0;) {
+        sum = static_cast<double>(g[at(i)]) + (i + 1 < x.size ? static_cast<double>(x[at(i + 1)]) * sum : 0);
+        y[at(i)] = static_cast<T>(static_cast<Compute<T>>(sum * before[static_cast<size_t>(i)]));
+      }
+    });
+  });
+  return nullptr;
+}
+void cumprod_backward_meta(const Call& c, Types& out) {
+  require_equal_types(c, 0, 1);
+  c.axis(2, c.type(0).rank());
+  out.push(c.type(1));
+}
+void cumprod_vjp(Grad& g) {
+  g.add(0, g.builder.call("prims.cumprod_backward", {g.cotangent(), g.var(0), g.args[1], g.args[2]}));
+}
+
+// ---- cummax, cummin ----
+
+void extremum_meta(const Call& c, Types& out) {
+  scan_meta(c, out);
+  TensorType t = c.type(0);
+  t.dtype = DType::i64;
+  out.push(t);
+}
+// Of equal elements the last; NaN stays.
+template <bool maximum>
+Status* extremum_kernel(const Kernel& k) {
+  const Buffer &in = k.in[0], &values = k.out[0], &indices = k.out[1];
+  const size_t axis = normalize_axis(k.args[1].i, static_cast<size_t>(in.rank));
+  by_dtype(in.dtype, [&](auto t) {
+    using T = decltype(t);
+    using C = Compute<T>;
+    each_line(in, values, indices, axis, false, [&](int64_t from, int64_t v, int64_t i) {
+      const auto x = line_at<const T>(in, axis, from);
+      const auto y = line_at<T>(values, axis, v);
+      const auto at = line_at<int64_t>(indices, axis, i);
+      int64_t best = 0;
+      for (int64_t j = 0; j < x.size; j++) {
+        const C top = static_cast<C>(x[best]), next = static_cast<C>(x[j]);
+        if (next != next || (top == top && (maximum ? next >= top : next <= top))) best = j;
+        y[j] = x[best], at[j] = best;
+      }
+    });
+  });
+  return nullptr;
+}
+void picked_vjp(Grad& g) {
+  Var ct = computed(g.cotangent());
+  Var zeros = expand_to(full(g.builder, {}, 0, ct.dtype(), ct.type().device), g.type(0).shape);
+  g.add(0, g.builder.call("prims.scatter_add", {zeros, g.integer(1), g.result(1), ct}));
+}
+
+// ---- logcumsumexp ----
+
+void real_scan_meta(const Call& c, Types& out) {
+  c.require(is_real(c.type(0).dtype), "input must be real, got ", name(c.type(0)));
+  scan_meta(c, out);
+}
+Status* logcumsumexp_kernel(const Kernel& k) {
+  each_scanned(k, k.args[2].i, [](auto x, auto y) {
+    using T = std::remove_reference_t<decltype(*y.data)>;
+    if constexpr (!std::is_integral_v<T>) {
+      double top = -kInfinity, sum = 0;  // the sum so far is sum * exp(top)
+      for (int64_t i = 0; i < x.size; i++) {
+        const auto v = static_cast<double>(x[i]);
+        if (v > top) sum = sum * std::exp(top - v) + 1, top = v;
+        else if (v != top || !std::isinf(v)) sum += std::exp(v - top);
+        else if (v > 0) sum += 1;
+        y[i] = static_cast<T>(static_cast<Compute<T>>(top == -kInfinity && sum == 0 ? top : top + std::log(sum)));
+      }
+    }
+  });
+  return nullptr;
+}
+// Positive and negative cotangents apart, as logarithms: nothing overflows.
+void logcumsumexp_vjp(Grad& g) {
+  Var x = computed(g.var(0)), y = computed(g.result()), dy = computed(g.cotangent());
+  const auto part = [&](Var ct) {
+    Var logs = log(relu(ct)) - y;
+    return exp(x + g.builder.call("prims.logcumsumexp", {logs, g.args[1], !g.args[2].i}));
+  };
+  g.add(0, part(dy) - part(-dy));
+}
+
+constexpr OpRow kRows[] = {
+    checked({.schema = "prims.prod(tensor input, int dim) -> tensor", .doc = "Product along dim, which vanishes; f32 and bf16 are multiplied in a wider type.",
+             .meta = prod_meta, .reference = prod_kernel, .vjp = prod_vjp, .tags = kReduction}),
+    checked({.schema = "prims.cumprod(tensor input, int dim, bool reverse) -> tensor",
+             .doc = "Each element's product with those before it along dim, or with those after it.", .meta = scan_meta, .reference = cumprod_kernel,
+             .vjp = cumprod_vjp}),
+    checked({.schema = "prims.cumprod_backward(tensor grad, tensor input, int dim, bool reverse) -> tensor", .doc = "The gradient of prims.cumprod's input.",
+             .meta = cumprod_backward_meta, .reference = cumprod_backward_kernel, .nondiff = "second derivatives of cumprod are not offered"}),
+    checked({.schema = "prims.cummax(tensor input, int dim) -> (tensor, tensor)", .doc = "The greatest so far along dim, and the last place where it was.",
+             .meta = extremum_meta, .reference = extremum_kernel<true>, .vjp = picked_vjp}),
+    checked({.schema = "prims.cummin(tensor input, int dim) -> (tensor, tensor)", .doc = "The least so far along dim, and the last place where it was.",
+             .meta = extremum_meta, .reference = extremum_kernel<false>, .vjp = picked_vjp}),
+    checked({.schema = "prims.logcumsumexp(tensor input, int dim, bool reverse) -> tensor",
+             .doc = "The logarithm of the sum of the exponentials so far along dim, or from the end.", .meta = real_scan_meta, .reference = logcumsumexp_kernel,
+             .vjp = logcumsumexp_vjp}),
+};
+
+}  // namespace
+
+void register_scan_prims(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

@@ -1,0 +1,74 @@
+// The prim that multiplies by index, or keeps the greater or lesser: scatter_reduce.
+#include "ops/builder.h"
+#include "ops/indices.h"
+#include "ops/tables.h"
+
+namespace thunder {
+namespace {
+
+void scatter_reduce_meta(const Call& c, Types& out) {
+  const TensorType& t = c.type(0);
+  require_index(c, 2);
+  require_along(c, t, c.type(2), c.axis(1, t.rank()));
+  c.require(t.dtype == c.type(3).dtype, "input and src must have one dtype; ", c.types());
+  const TensorType &index = c.type(2), &src = c.type(3);
+  c.require(src.rank() == index.rank(), "src must have the rank of index; ", c.types());
+  for (size_t i = 0; i < index.rank(); i++) c.require(hint(index.shape[i]) <= hint(src.shape[i]), "src must be at least as large as index; ", c.types());
+  c.require(c.text(4) == "prod" || c.text(4) == "amax" || c.text(4) == "amin", "reduce must be 'prod', 'amax' or 'amin', got '", c.text(4), "'");
+  out.push(t);
+}
+Status* scatter_reduce_kernel(const Kernel& k) {
+  const Buffer &in = k.in[0], &index = k.in[1], &src = k.in[2], &out = k.out[0];
+  const size_t dim = normalize_axis(k.args[1].i, static_cast<size_t>(in.rank));
+  const int64_t size = in.rank ? in.shape[dim] : 1, stride = out.rank ? out.strides[dim] : 0;
+  if (Status* refused = check_all("prims.scatter_reduce", index, dim, size)) return refused;
+  if (in.data != out.data) copy_strided(in, out);
+  const char how = k.args[4].text()[k.args[4].text().size() - 1];  // prod, amax, amin
+  const Reshaped to = standing(out, index, dim);
+  by_dtype(out.dtype, [&](auto t) {
+    using T = decltype(t);
+    using C = Compute<T>;
+    Rows<3> rows(index, {&index, &src, &to.buffer});
+    for (int64_t r = 0; r < rows.rows(); r++, rows.next())
+      for (int64_t i = 0; i < rows.row(); i++) {
+        const int64_t at = index_at(index, rows.offset[0] + i * rows.step[0]);
+        T& into = out.as<T>()[rows.offset[2] + i * rows.step[2] + at * stride];
+        const C a = static_cast<C>(into), b = static_cast<C>(src.as<T>()[rows.offset[1] + i * rows.step[1]]);
+        if (how == 'd') into = static_cast<T>(wrapping(a, b, [](auto x, auto y) { return x * y; }));
+        else if (how == 'x') into = static_cast<T>(a > b || a != a ? a : b);
+        else into = static_cast<T>(a < b || a != a ? a : b);
+      }
+  });
+  return nullptr;
+}
+// Elements that share an extremum share the cotangent.
+void scatter_reduce_vjp(Grad& g) {
+  Builder& b = g.builder;
+  if (g.text(4) == "prod") fail(Code::unimplemented, "scatter_reduce: the gradient of 'prod' is not offered");
+  Var index = g.var(2), y = g.result(), dy = computed(g.cotangent());
+  const auto along = [&](Var x) { return b.call("prims.gather", {x, g.integer(1), index}); };
+  Shape starts(index.rank(), 0), steps(index.rank(), 1);
+  Var src = b.call("prims.slice", {g.var(3), starts, index.shape(), steps});
+  Var own = convert(eq(g.var(0), y), dy.dtype()), hit = convert(eq(src, along(y)), dy.dtype());
+  Var ties = b.call("prims.scatter_add", {own, g.integer(1), index, hit}), share = dy / ties;
+  if (g.wants(0)) g.add(0, own * share);
+  if (g.wants(3)) {
+    Var to_src = hit * along(share);
+    g.add(3, b.call("prims.slice_scatter", {convert(full_like(g.var(3), 0), dy.dtype()), to_src, starts, index.shape(), steps}));
+  }
+}
+
+void prim_samples(Samples& s) {
+  for (const char* how : {"prod", "amax", "amin"}) s.add_without_gradient({TensorSpec{{3, 4}}, 1, below({3, 2}, 4), TensorSpec{{3, 2}}, how});
+  s.add({TensorSpec{{3, 4}}, 0, below({2, 4}, 3), TensorSpec{{2, 4}}, "amax"});
+  s.refuse({TensorSpec{{3}}, 0, below({2}, 3), TensorSpec{{2}}, "sum"}, "'sum'");
+}
+constexpr OpRow kRow = checked({.schema = "prims.scatter_reduce(tensor input, int dim, tensor index, tensor src, str reduce) -> tensor",
+                                .doc = "A copy of input in which the elements at index along dim are multiplied by src's, or replaced by the greater or lesser.",
+                                .meta = scatter_reduce_meta, .reference = scatter_reduce_kernel, .vjp = scatter_reduce_vjp, .samples = prim_samples, .tags = kChecksData});
+
+}  // namespace
+
+void register_scatter_prims(Registry& r) { r.add(kRow); }
+
+}  // namespace thunder

@@ -1,0 +1,229 @@
+// Dims moved, repeated and turned: composites over views, concatenation and reading by index.
+#include "ops/tables.h"
+
+namespace thunder {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+Var slice(Var x, size_t dim, Dim start, Dim end) {
+  Shape starts(x.rank(), 0), ends = x.shape();
+  starts[dim] = start, ends[dim] = end;
+  return x.builder->call("prims.slice", {x, starts, ends, Shape(x.rank(), 1)});
+}
+Var join(std::initializer_list<Var> parts, size_t dim) {
+  ValueList ids;
+  for (Var v : parts) ids.push_back(v.id);
+  return parts.begin()->builder->call("prims.cat", {ids, static_cast<int64_t>(dim)});
+}
+
+// ---- order of dims ----
+
+Shape moved(const Call& c, std::span<const Dim> from, std::span<const Dim> to, size_t rank) {
+  c.require(from.size() == to.size(), "source and destination must have as many dims, got ", name(from), " and ", name(to));
+  Shape order(rank, -1);
+  SmallVector<bool, 8> used(std::max<size_t>(rank, 1), false);
+  for (size_t i = 0; i < from.size(); i++) {
+    const size_t a = normalize_axis(hint(from[i]), rank), b = normalize_axis(hint(to[i]), rank);
+    c.require(!used[a] && order[b] == Dim(-1), "a dim appears twice in ", name(from), " or ", name(to));
+    order[b] = static_cast<int64_t>(a), used[a] = true;
+  }
+  size_t next = 0;
+  for (Dim& d : order) {
+    if (!(d == Dim(-1))) continue;
+    while (used[next]) next++;
+    d = static_cast<int64_t>(next++);
+  }
+  return order;
+}
+Results movedim(Call& c) {
+  Var x = c.var(0);
+  return permute_to(x, moved(c, c.dims(1), c.dims(2), x.rank()));
+}
+
+// ---- flips, rolls, turns ----
+
+Var flipped(Var x, size_t dim) {
+  Builder& b = *x.builder;
+  const Dim n = x.shape()[dim];
+  Var last = full(b, {}, 1, DType::i64, x.type().device), place = b.call("prims.iota", {Shape{n}, DType::i64, x.type().device});
+  Var size = n.constant() ? last * n.value() : count(last, {{n}});
+  return b.call("prims.take", {x, static_cast<int64_t>(dim), expand_to(size - last, place.shape()) - place});
+}
+Var flipped(Var x, std::span<const Dim> dims) {
+  for (Dim d : dims) x = flipped(x, static_cast<size_t>(d.value()));
+  return x;
+}
+Results flip(Call& c) {
+  Var x = c.var(0);
+  Shape axes;
+  if (!c.dims(1).empty()) axes = c.axes(1, x.rank());
+  if (x.rank() == 0) axes = {};
+  return axes.empty() ? c.builder.call("clone", {x}) : flipped(x, axes);
+}
+void flip_vjp(Grad& g) { g.add(0, g.builder.call("flip", {g.cotangent(), g.dims(1)})); }
+template <size_t dim>
+Results flip_one(Call& c) {
+  c.require(c.type(0).rank() > dim, "input must have at least rank ", dim + 1, "; ", c.types());
+  return c.builder.call("flip", {c.var(0), Shape{static_cast<int64_t>(dim)}});
+}
+
+Var rolled(Var x, int64_t by, size_t dim) {
+  const int64_t n = hint(x.shape()[dim]);
+  if (n == 0) return x;
+  const int64_t start = ((-by) % n + n) % n;
+  if (start == 0) return x;
+  return join({slice(x, dim, start, x.shape()[dim]), slice(x, dim, 0, start)}, dim);
+}
+Results roll(Call& c) {
+  Var x = c.var(0);
+  auto shifts = c.dims(1);
+  for (Dim d : x.shape()) c.require(d.constant(), "sizes must be known while tracing, got ", name(x.type()));
+  if (!c.has(2) || c.dims(2).empty()) {
+    c.require(shifts.size() == 1, "without dims there is one shift, got ", name(shifts));
+    const Shape shape = x.shape();
+    return reshape_to(rolled(reshape_to(x, Shape{elements(shape)}), hint(shifts[0]), 0), shape);
+  }
+  c.require(shifts.size() == c.dims(2).size(), "needs a shift for each of dims, got ", name(shifts), " and ", name(c.dims(2)));
+  for (size_t i = 0; i < shifts.size(); i++) x = rolled(x, hint(shifts[i]), normalize_axis(hint(c.dims(2)[i]), x.rank()));
+  return x;
+}
+Results rot90(Call& c) {
+  Var x = c.var(0);
+  c.require(c.dims(2).size() == 2, "dims must be two, got ", name(c.dims(2)));
+  const size_t a = normalize_axis(hint(c.dims(2)[0]), x.rank()), b = normalize_axis(hint(c.dims(2)[1]), x.rank());
+  c.require(a != b, "dims must be two different ones, got ", name(c.dims(2)));
+  const int64_t turns = ((c.integer(1) % 4) + 4) % 4;
+  if (turns == 0) return c.builder.call("clone", {x});
+  if (turns == 2) return flipped(flipped(x, a), b);
+  Shape order = last_axes(x.rank(), x.rank());
+  std::swap(order[a], order[b]);
+  return turns == 1 ? flipped(permute_to(x, order), a) : permute_to(flipped(x, a), order);
+}
+
+// ---- repetitions ----
+
+Results repeat(Call& c) {
+  Var x = c.var(0);
+  auto times = c.dims(1);
+  c.require(times.size() >= x.rank(), "needs a number for each of the input's ", x.rank(), " dims, got ", name(times));
+  const size_t lead = times.size() - x.rank();
+  Shape split, spread, merged;
+  for (size_t i = 0; i < times.size(); i++) {
+    c.require(hint(times[i]) >= 0, "repetitions must not be negative, got ", name(times));
+    const Dim n = i < lead ? Dim(1) : x.shape()[i - lead];
+    split.push_back(1), split.push_back(n);
+    spread.push_back(times[i]), spread.push_back(n);
+    merged.push_back(times[i] * n);
+  }
+  return reshape_to(expand_to(reshape_to(x, split), spread), merged);
+}
+// repeat, with ones in front of too few numbers.
+Results tile(Call& c) {
+  Shape times(c.dims(1));
+  while (times.size() < c.type(0).rank()) times.insert(0, 1);
+  return c.builder.call("repeat", {c.var(0), times});
+}
+Results repeat_interleave(Call& c) {
+  Var x = c.var(0);
+  const int64_t times = c.integer(1);
+  c.require(times >= 0, "repeats must not be negative, got ", times);
+  if (!c.has(2)) x = reshape_to(x, Shape{elements(x.shape())});
+  const size_t dim = c.has(2) ? c.axis(2, x.rank()) : 0;
+  c.require(x.rank() > 0, "a tensor of rank 0 has no dim to repeat along");
+  Shape split = x.shape(), merged = x.shape();
+  split.insert(dim + 1, 1);
+  Shape spread = split;
+  spread[dim + 1] = times, merged[dim] = merged[dim] * times;
+  return reshape_to(expand_to(reshape_to(x, split), spread), merged);
+}
+
+Results unflatten(Call& c) {
+  Var x = c.var(0);
+  const size_t dim = c.axis(1, x.rank());
+  c.require(x.rank() > 0, "a tensor of rank 0 has no dim to unflatten");
+  Shape shape(x.shape().begin(), x.shape().begin() + dim);
+  int64_t known = 1;
+  for (Dim d : c.dims(2)) known *= hint(d) == -1 ? 1 : hint(d);
+  for (Dim d : c.dims(2)) shape.push_back(hint(d) == -1 && known > 0 ? x.shape()[dim] / known : d);
+  for (size_t i = dim + 1; i < x.rank(); i++) shape.push_back(x.shape()[i]);
+  c.require(hint(elements(shape)) == hint(elements(x.shape())), "sizes ", name(c.dims(2)), " do not divide dim ", dim, " of ", name(x.type()));
+  return reshape_to(x, shape);
+}
+
+// ---- samples ----
+
+void moves(Samples& s) {
+  s.add({TensorSpec{{2, 3, 4}}, 0, -1});
+  s.add({TensorSpec{{2, 3, 4}}, Ints{0, 2}, Ints{2, 1}});
+  s.refuse({TensorSpec{{2, 3}}, Ints{0, 0}, Ints{0, 1}}, "twice");
+}
+void flips(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, Ints{1}});
+  s.add({TensorSpec{{2, 3, 4}}, Ints{0, -1}});
+  s.add({TensorSpec{{0, 3}}, Ints{0}});
+  s.refuse({TensorSpec{{2, 3}}, Ints{2}}, "out of range");
+}
+void matrices(Samples& s) {
+  s.add({TensorSpec{{2, 3}}});
+  s.refuse({TensorSpec{{}}}, "rank");
+}
+void rolls(Samples& s) {
+  s.add({TensorSpec{{2, 5}}, 3});
+  s.add({TensorSpec{{2, 5}}, -1, 1});
+  s.add({TensorSpec{{3, 4}}, Ints{1, 6}, Ints{0, 1}});
+  s.refuse({TensorSpec{{3, 4}}, Ints{1, 2}}, "one shift");
+}
+void turns(Samples& s) {
+  for (int k : {-1, 0, 1, 2}) s.add({TensorSpec{{2, 3}}, k});
+  s.add({TensorSpec{{2, 3, 4}}, 3, Ints{0, 2}});
+  s.refuse({TensorSpec{{2, 3}}, 1, Ints{0, 0}}, "different");
+}
+void repeats(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, Ints{2, 3}});
+  s.add({TensorSpec{{3}}, Ints{2, 2}});
+  s.add({TensorSpec{{3}}, Ints{0}});
+  s.refuse({TensorSpec{{3}}, Ints{-1}}, "negative");
+}
+void tiles(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, Ints{2}});
+  s.add({TensorSpec{{3}}, Ints{2, 2}});
+}
+void interleaved(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, 2});
+  s.add({TensorSpec{{2, 3}}, 3, -1});
+  s.refuse({TensorSpec{{2, 3}}, -1, 0}, "negative");
+}
+void unflattened(Samples& s) {
+  s.add({TensorSpec{{2, 6}}, 1, Ints{3, -1}});
+  s.add({TensorSpec{{4, 3}}, 0, Ints{2, 2}});
+  s.refuse({TensorSpec{{2, 6}}, 1, Ints{4, -1}}, "do not divide");
+}
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples, VjpFn vjp = nullptr) {
+  return checked({.schema = schema, .doc = doc, .decompose = decompose, .vjp = vjp, .samples = samples});
+}
+
+constexpr OpRow kRows[] = {
+    row("movedim(tensor input, int[] source, int[] destination) -> tensor", "A view with dims moved to other places; the others keep their order.", movedim, moves),
+    checked({.schema = "moveaxis(tensor input, int[] source, int[] destination) -> tensor", .doc = "Another name.", .decompose = movedim, .samples = moves,
+             .alias_of = "movedim"}),
+    row("flip(tensor input, int[] dims) -> tensor", "A copy with the order of elements along dims reversed.", flip, flips, flip_vjp),
+    row("fliplr(tensor input) -> tensor", "A copy with the second dim reversed.", flip_one<1>, matrices),
+    row("flipud(tensor input) -> tensor", "A copy with the first dim reversed.", flip_one<0>, matrices),
+    row("roll(tensor input, int[] shifts, int[]? dims=None) -> tensor", "Elements moved along dims, what leaves at the end comes in at the front; without dims as one line.",
+        roll, rolls),
+    row("rot90(tensor input, int k=1, int[] dims=[0, 1]) -> tensor", "A copy turned k times by 90 degrees from the first of dims to the second.", rot90, turns),
+    row("repeat(tensor input, int[] repeats) -> tensor", "The tensor side by side with itself, so many times along each dim.", repeat, repeats),
+    row("tile(tensor input, int[] dims) -> tensor", "repeat, with ones in front of too few numbers.", tile, tiles),
+    row("repeat_interleave(tensor input, int repeats, int? dim=None) -> tensor", "Each element along dim so many times; without dim of the flattened tensor.",
+        repeat_interleave, interleaved),
+    row("unflatten(tensor input, int dim, int[] sizes) -> tensor", "A view with one dim as several, one size of which may be -1.", unflatten, unflattened),
+};
+
+}  // namespace
+
+void register_shapes(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

@@ -1,0 +1,207 @@
+// Oracles of resized, rearranged and sampled images, and of norms over parts of the channels.
+#include <algorithm>
+#include <cmath>
+
+#include "battery/oracle.h"
+
+namespace thunder::battery {
+namespace {
+
+Ints with(Ints i, size_t axis, int64_t at) {
+  i[axis] = at;
+  return i;
+}
+
+// ---- interpolation: one dim after the other ----
+
+double cubic_weight(double d) {
+  constexpr double a = -0.75;
+  d = std::fabs(d);
+  return d <= 1 ? (a + 2) * d * d * d - (a + 3) * d * d + 1 : d < 2 ? a * d * d * d - 5 * a * d * d + 8 * a * d - 4 * a : 0;
+}
+Array resized(const Array& x, size_t axis, int64_t to, const std::string& mode, bool corners) {
+  const int64_t n = x.shape[axis];
+  const auto from = static_cast<double>(n), size = static_cast<double>(to);
+  const double scale = corners ? (to > 1 ? (from - 1) / (size - 1) : 0) : from / size;
+  const auto pixel = [&](const Ints& i, double at) { return battery::at(x, with(i, axis, static_cast<int64_t>(std::clamp(at, 0.0, from - 1)))); };
+  return make(with(x.shape, axis, to), [&](const Ints& i) {
+    const auto k = static_cast<double>(i[axis]);
+    if (mode == "nearest") return pixel(i, std::floor(k * scale));
+    if (mode == "nearest-exact") return pixel(i, std::floor((k + 0.5) * scale));
+    if (mode == "area") {
+      const double start = std::floor(k * from / size), end = std::ceil((k + 1) * from / size);
+      double sum = 0;
+      for (double at = start; at < end; at++) sum += pixel(i, at);
+      return sum / (end - start);
+    }
+    double at = corners ? k * scale : (k + 0.5) * scale - 0.5;
+    if (mode == "bicubic") {
+      double sum = 0;
+      for (double tap = std::floor(at) - 1; tap <= std::floor(at) + 2; tap++) sum += pixel(i, tap) * cubic_weight(at - tap);
+      return sum;
+    }
+    at = std::max(at, 0.0);
+    const double low = std::floor(at), w = at - low;
+    return pixel(i, low) * (1 - w) + pixel(i, low + 1) * w;
+  });
+}
+Arrays interpolate(const Arguments& a) {
+  Array x = a.tensor(0);
+  const Ints size = a.ints(1);
+  for (size_t d = 2; d < a.tensor(0).shape.size(); d++) x = resized(x, d, size[size.size() == 1 ? 0 : d - 2], a.text(3, "nearest"), a.flag(4, false));
+  return {x};
+}
+
+// ---- channels as pixels ----
+
+Arrays pixel_shuffle(const Arguments& a) {
+  const Array& x = a.tensor(0);
+  const int64_t r = a.integer(1, 1);
+  const size_t n = x.shape.size();
+  Ints shape = x.shape;
+  shape[n - 3] /= r * r, shape[n - 2] *= r, shape[n - 1] *= r;
+  return {make(shape, [&](Ints i) {
+    i[n - 3] = (i[n - 3] * r + i[n - 2] % r) * r + i[n - 1] % r;
+    i[n - 2] /= r, i[n - 1] /= r;
+    return at(x, i);
+  })};
+}
+Arrays pixel_unshuffle(const Arguments& a) {
+  const Array& x = a.tensor(0);
+  const int64_t r = a.integer(1, 1);
+  const size_t n = x.shape.size();
+  Ints shape = x.shape;
+  shape[n - 3] *= r * r, shape[n - 2] /= r, shape[n - 1] /= r;
+  return {make(shape, [&](Ints i) {
+    const int64_t inside = i[n - 3] % (r * r);
+    i[n - 3] /= r * r, i[n - 2] = i[n - 2] * r + inside / r, i[n - 1] = i[n - 1] * r + inside % r;
+    return at(x, i);
+  })};
+}
+Arrays channel_shuffle(const Arguments& a) {
+  const Array& x = a.tensor(0);
+  const int64_t groups = a.integer(1, 1), each = x.shape[1] / groups;
+  return {make(x.shape, [&](const Ints& i) { return at(x, with(i, 1, i[1] % groups * each + i[1] / groups)); })};
+}
+
+// ---- norms ----
+
+// The elements for which same(i, j) holds, standardised together.
+template <class F>
+Array standardised(const Array& x, double eps, F same) {
+  return make(x.shape, [&](const Ints& i) {
+    double n = 0, sum = 0, squares = 0;
+    each_index(x.shape, [&](const Ints& j) {
+      if (same(i, j)) n++, sum += at(x, j);
+    });
+    each_index(x.shape, [&](const Ints& j) {
+      if (same(i, j)) squares += (at(x, j) - sum / n) * (at(x, j) - sum / n);
+    });
+    return (at(x, i) - sum / n) / std::sqrt(squares / n + eps);
+  });
+}
+double channel(const Arguments& a, size_t param, const Ints& i, double otherwise) { return a.has(param) ? a.tensor(param).data[static_cast<size_t>(i[1])] : otherwise; }
+Arrays scaled(const Arguments& a, const Array& y, size_t weight) {
+  return {make(y.shape, [&](const Ints& i) { return at(y, i) * channel(a, weight, i, 1) + channel(a, weight + 1, i, 0); })};
+}
+Arrays group_norm(const Arguments& a) {
+  const Array& x = a.tensor(0);
+  const int64_t each = x.shape[1] / a.integer(1, 1);
+  return scaled(a, standardised(x, a.number(4, 1e-5), [&](const Ints& i, const Ints& j) { return i[0] == j[0] && i[1] / each == j[1] / each; }), 2);
+}
+Arrays instance_norm(const Arguments& a) {
+  const Array& x = a.tensor(0);
+  const double eps = a.number(7, 1e-5);
+  if (a.flag(5, true)) return scaled(a, standardised(x, eps, [](const Ints& i, const Ints& j) { return i[0] == j[0] && i[1] == j[1]; }), 3);
+  return scaled(a, make(x.shape, [&](const Ints& i) { return (at(x, i) - channel(a, 1, i, 0)) / std::sqrt(channel(a, 2, i, 1) + eps); }), 3);
+}
+Arrays local_response_norm(const Arguments& a) {
+  const Array& x = a.tensor(0);
+  const int64_t size = a.integer(1, 1);
+  return {make(x.shape, [&](const Ints& i) {
+    double sum = 0;
+    for (int64_t c = i[1] - size / 2; c <= i[1] + (size - 1) / 2; c++)
+      if (c >= 0 && c < x.shape[1]) sum += at(x, with(i, 1, c)) * at(x, with(i, 1, c));
+    return at(x, i) / std::pow(a.number(4, 1) + a.number(2, 1e-4) * sum / static_cast<double>(size), a.number(3, 0.75));
+  })};
+}
+
+// ---- grids, and sums of rows of a table ----
+
+Arrays embedding_bag(const Arguments& a) {
+  const Array &index = a.tensor(0), &table = a.tensor(1);
+  const std::string mode = a.text(3, "mean");
+  const int64_t columns = table.shape[1], n = count(index.shape), bags = a.has(2) ? a.tensor(2).shape[0] : index.shape[0];
+  const auto bag_of = [&](int64_t i) {
+    if (!a.has(2)) return i / index.shape[1];
+    int64_t bag = -1;
+    for (double start : a.tensor(2).data) bag += start <= static_cast<double>(i);
+    return bag;
+  };
+  return {make({bags, columns}, [&](const Ints& at_result) {
+    double sum = 0, top = -HUGE_VAL, members = 0;
+    for (int64_t i = 0; i < n; i++) {
+      if (bag_of(i) != at_result[0]) continue;
+      const double v = at(table, {static_cast<int64_t>(index.data[static_cast<size_t>(i)]), at_result[1]});
+      sum += v * (a.has(4) ? a.tensor(4).data[static_cast<size_t>(i)] : 1), top = std::max(top, v), members++;
+    }
+    return mode == "max" ? top : mode == "mean" ? sum / std::max(members, 1.0) : sum;
+  })};
+}
+
+double place_of(int64_t i, int64_t n, bool corners) {
+  if (corners) return n > 1 ? -1 + 2.0 * static_cast<double>(i) / static_cast<double>(n - 1) : 0;
+  return -1 + (2.0 * static_cast<double>(i) + 1) / static_cast<double>(n);
+}
+Arrays affine_grid(const Arguments& a) {
+  const Ints size = a.ints(1);
+  return {make({size[0], size[2], size[3], 2}, [&](const Ints& i) {
+    const double x = place_of(i[2], size[3], a.flag(2, false)), y = place_of(i[1], size[2], a.flag(2, false));
+    const auto theta = [&](int64_t k) { return at(a.tensor(0), {i[0], i[3], k}); };
+    return theta(0) * x + theta(1) * y + theta(2);
+  })};
+}
+
+double pixel_of(double at, int64_t size, const std::string& padding, bool corners) {
+  const auto n = static_cast<double>(size);
+  double p = corners ? (at + 1) / 2 * (n - 1) : ((at + 1) * n - 1) / 2;
+  if (padding == "reflection") {
+    const double low = corners ? 0 : -0.5, high = corners ? n - 1 : n - 0.5;
+    for (int turn = 0; turn < 100 && (p < low || p > high); turn++) p = p < low ? 2 * low - p : 2 * high - p;
+  }
+  return padding == "zeros" ? p : std::clamp(p, 0.0, n - 1);
+}
+Arrays grid_sample(const Arguments& a) {
+  const Array &image = a.tensor(0), &grid = a.tensor(1);
+  const std::string mode = a.text(2, "bilinear"), padding = a.text(3, "zeros");
+  return {make({image.shape[0], image.shape[1], grid.shape[1], grid.shape[2]}, [&](const Ints& i) {
+    const double x = pixel_of(at(grid, {i[0], i[2], i[3], 0}), image.shape[3], padding, a.flag(4, false));
+    const double y = pixel_of(at(grid, {i[0], i[2], i[3], 1}), image.shape[2], padding, a.flag(4, false));
+    const auto pixel = [&](double row, double column) {
+      if (row < 0 || column < 0 || row >= static_cast<double>(image.shape[2]) || column >= static_cast<double>(image.shape[3])) return 0.0;
+      return at(image, {i[0], i[1], static_cast<int64_t>(row), static_cast<int64_t>(column)});
+    };
+    if (mode == "nearest") return pixel(std::nearbyint(y), std::nearbyint(x));
+    const double top = std::floor(y), left = std::floor(x), v = y - top, u = x - left;
+    return pixel(top, left) * (1 - v) * (1 - u) + pixel(top, left + 1) * (1 - v) * u + pixel(top + 1, left) * v * (1 - u) + pixel(top + 1, left + 1) * v * u;
+  })};
+}
+
+constexpr OracleRow kRows[] = {
+    {"embedding_bag", embedding_bag},
+    {"affine_grid", affine_grid},
+    {"grid_sample", grid_sample},
+    {"interpolate", interpolate},
+    {"pixel_shuffle", pixel_shuffle},
+    {"pixel_unshuffle", pixel_unshuffle},
+    {"channel_shuffle", channel_shuffle},
+    {"group_norm", group_norm},
+    {"instance_norm", instance_norm},
+    {"local_response_norm", local_response_norm},
+};
+
+}  // namespace
+
+std::span<const OracleRow> image_oracles() { return kRows; }
+
+}  // namespace thunder::battery
