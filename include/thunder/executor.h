@@ -48,7 +48,7 @@ typedef struct thunder_launch { /* made by the library; grows at its end */
     const thunder_buffer *outputs; /* placed by the memory plan: fill them */
     size_t n_outputs;
     void *scratch; /* as many bytes as prepare asked for; steps share them: nothing stays there from call to call */
-    void *native_stream;
+    void *native_stream; /* of the device that the line runs on (CUstream); NULL on the CPU */
     /* Divides [0, n) evenly among the threads of the context, in parts of `grain` items or more, and returns when all
      * is done: NULL, or the first part's failure, owned. Give `grain` some microseconds of work: less is slower in
      * parts. The caller takes part; it does all when the threads are busy, so also inside a body. */

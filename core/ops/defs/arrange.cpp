@@ -124,7 +124,6 @@ void pad_samples(Samples& s) {
 void copy_samples(Samples& s) {
   s.add({TensorSpec{{2, 3}}, TensorSpec{{3}}});
   s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 3}, DType::i64}});
-  s.add({TensorSpec{{}}, 1.5});
   s.refuse({TensorSpec{{3}}, TensorSpec{{2, 3}}}, "broadcast");
 }
 void fill_samples(Samples& s) {

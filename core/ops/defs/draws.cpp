@@ -230,7 +230,7 @@ constexpr OpRow kRows[] = {
         randint_like, integers_like, 0, kAnew),
     row("randperm(int n, dtype? dtype=None) -> tensor", "The integers below n in random order.", randperm, permutations),
     row("bernoulli(tensor input, float? p=None) -> tensor", "1 with the probability input, or p, else 0; of input's size and dtype.", bernoulli, probabilities, kInplace, kAnew),
-    row("normal(tensor mean=0, tensor std=1, int[]? size=None, dtype? dtype=None) -> tensor", "Normal with the given means and deviations.", normal_op, normals),
+    row("normal(tensor|number mean=0, tensor|number std=1, int[]? size=None, dtype? dtype=None) -> tensor", "Normal with the given means and deviations.", normal_op, normals),
     row("exponential(tensor input, float lambd=1) -> tensor", "Exponentially distributed, of input's size and dtype; exponential_ stores it.", drawn<exponential>, anew<1>,
         kInplace, kAnew),
     row("cauchy(tensor input, float median=0, float sigma=1) -> tensor", "Cauchy distributed, of input's size and dtype; cauchy_ stores it.", drawn<cauchy>, anew<0>, kInplace,

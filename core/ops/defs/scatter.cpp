@@ -214,14 +214,14 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 }
 
 constexpr OpRow kRows[] = {
-    row("scatter(tensor input, int dim, tensor index, tensor src, str? reduce=None) -> tensor",
+    row("scatter(tensor input, int dim, tensor index, tensor|number src, str? reduce=None) -> tensor",
         "input with src stored at index along dim; of equal indices the last one stays, or reduce 'add' or 'multiply' joins them.", scatter, scatters),
     row("scatter_reduce(tensor input, int dim, tensor index, tensor src, str reduce, bool include_self=True) -> tensor",
         "input with the sum, mean, product or extremum of itself (unless include_self is false) and src at index along dim.", scatter_reduce, reductions),
     row("index_copy(tensor input, int dim, tensor index, tensor source) -> tensor", "input with the slices of source stored at index along dim.", index_copy, copied),
     row("index_add(tensor input, int dim, tensor index, tensor source, float alpha=1) -> tensor", "input with alpha times the slices of source added at index along dim.",
         index_add, added),
-    row("index_fill(tensor input, int dim, tensor index, tensor value) -> tensor", "input with one value in the slices at index along dim.", index_fill, filled),
+    row("index_fill(tensor input, int dim, tensor index, tensor|number value) -> tensor", "input with one value in the slices at index along dim.", index_fill, filled),
     row("select_scatter(tensor input, tensor src, int dim, int index) -> tensor", "A copy of input with src at one index of dim.", select_scatter, selected, 0),
     row("slice_scatter(tensor input, tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> tensor", "A copy of input with src at start:end:step of dim.",
         slice_scatter, sliced, 0),

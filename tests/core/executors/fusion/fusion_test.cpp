@@ -36,6 +36,13 @@ struct Recording : Target {
   mutable size_t runs = 0;
 };
 
+// The reference kernels for devices that are not there.
+ExecutorDesc host_everywhere() {
+  ExecutorDesc d = host_executor();
+  d.flags |= kAnyDevice;
+  return d;
+}
+
 struct Fusion : LinesTest {
   Targets targets;
   const Recording& add(Device device, const Capabilities& can = {}, bool is_there = true) {
@@ -51,7 +58,7 @@ struct Fusion : LinesTest {
   }
   // The executors of the lines, in the trace's order.
   std::string executors_of(std::initializer_list<Var> outputs) {
-    const Executors executors = {make<Executor>(fusion_executor(targets)), make<Executor>(host_executor())};
+    const Executors executors = {make<Executor>(fusion_executor(targets)), make<Executor>(host_everywhere())};
     const Trace trace = claim(descend(maker.finish(outputs), executors), executors, maker.registry.get("region"));
     return join(trace.nodes, " ", [](const Node* n) { return std::string(n->executor) + (n->body.empty() ? "" : cat("[", n->body.size(), "]")); });
   }
@@ -84,7 +91,7 @@ TEST_F(Fusion, never_mixes_devices_in_a_region) {
 TEST_F(Fusion, gives_the_target_the_region_and_runs_its_launcher) {
   const Recording& target = add(kThere);
   Var x = on(kThere, {4, 6}), y = prim("prims.neg", {prim("prims.exp", {x})});
-  const Executors executors = {make<Executor>(fusion_executor(targets)), make<Executor>(host_executor())};
+  const Executors executors = {make<Executor>(fusion_executor(targets)), make<Executor>(host_everywhere())};
   const Trace trace = claim(descend(maker.finish({y}), executors), executors, maker.registry.get("region"));
   ASSERT_EQ(trace.nodes.size(), 1u);
   const int64_t shape[] = {4, 6}, strides[] = {8, 1}, dense[] = {6, 1};
