@@ -54,6 +54,17 @@ class Parameters(unittest.TestCase):
         with self.assertRaisesRegex(AttributeError, "has no member 'bias'"):
             nn.ReLU().bias
 
+    def test_a_member_that_the_library_holds_is_not_deleted_by_half(self):
+        net = Net()
+        for name in ("first", "scale"):
+            with self.assertRaisesRegex(AttributeError, f"'{name}' stays: .*Identity"):
+                delattr(net, name)
+        net.note = 1
+        del net.note
+        self.assertFalse(hasattr(net, "note"))
+        net.first = nn.Identity()
+        self.assertNotIn("first.weight", net.state_dict())
+
     def test_modules_are_named_by_path(self):
         self.assertEqual([path for path, _ in nn.Sequential(Net(), nn.ReLU()).named_modules()], ["", "0", "0.last", "0.first", "1"])
         net = nn.Module()

@@ -38,6 +38,11 @@ def edit(trace):
 opt = optim.AdamW(nn.Sequential(nn.Linear(3, 4, bias=False), nn.ReLU()).parameters(), lr=1e-3)
 opt.lr = 1e-4
 c: th.Tensor = th.softmax(a.sum(axis=0, keepdims=True), axis=-1)
+d: th.Tensor = th.max(a, axis=0, keepdims=True).values + a.max(axis=0).values + a.min(1)[0]
+layers = nn.ModuleDict({"fc": nn.Linear(3, 4)})
+first: th.Tensor = next(layers.parameters())
+marked: th.Tensor = nn.Parameter(th.ones(2))
+missing: list[str] = layers.load_state_dict(layers.state_dict()).missing_keys
 """
 
 

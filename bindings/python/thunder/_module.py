@@ -95,6 +95,11 @@ class Module(ModuleBase):
                 raise AttributeError(f"the child module {name!r} can only be replaced by a module")
             super().__setattr__(name, value)
 
+    def __delattr__(self, name):
+        if isinstance(self.__dict__.get(name), ModuleBase) or name in self._own_names():
+            raise AttributeError(f"{type(self).__name__}: {name!r} stays: assign another, such as nn.Identity(), or make the module without it")
+        super().__delattr__(name)
+
     def _own_names(self):
         """Of its parameters and buffers, without those of its children."""
         names = self.__dict__.get("_names")

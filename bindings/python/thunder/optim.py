@@ -60,19 +60,33 @@ class _State:
 
 
 class _Group:
-    """Numbers of one group: opt.param_groups[0]["lr"]; of these lr and step can be set."""
+    """A group of parameters: opt.param_groups[0]["lr"]; of its members lr and step can be set."""
 
     def __init__(self, optimizer, number):
-        self._optimizer, self._prefix = optimizer, f"param_groups.{number}."
+        self._optimizer, self._number = optimizer, number
+
+    def keys(self):
+        return ["params", "lr", "step"]
+
+    def __iter__(self):
+        return iter(self.keys())
 
     def __getitem__(self, name):
-        return self._optimizer._get(self._prefix + name)
+        if name == "params":
+            return self._optimizer._groups[self._number]
+        return self._optimizer._get(f"param_groups.{self._number}.{name}")
 
     def __setitem__(self, name, value):
-        self._optimizer._set(self._prefix + name, value)
+        if name == "params":
+            raise KeyError("a group's parameters stay; add_param_group() adds others")
+        self._optimizer._set(f"param_groups.{self._number}.{name}", value)
 
     def __repr__(self):
         return "{" + ", ".join(f"{name!r}: {self[name]!r}" for name in ("lr", "step")) + "}"
+
+
+def _listed(params):
+    return list(params.values()) if isinstance(params, dict) else params
 
 
 class Optimizer(_State, OptimizerBase):
@@ -85,9 +99,12 @@ class Optimizer(_State, OptimizerBase):
         options, params = _options_of(cls, args, options), _tensors_of(params)
         if not params:
             raise ValueError(f"{cls.__name__}: the list of parameters is empty; a module has them once its layers are assigned")
-        if not isinstance(params, list) or not params or not isinstance(params[0], dict):
-            return OptimizerBase.__new__(cls, cls.__name__, params, options)
+        if not isinstance(params, list) or not isinstance(params[0], dict):
+            made = OptimizerBase.__new__(cls, cls.__name__, params, options)
+            made._groups = [_listed(params)]
+            return made
         made = OptimizerBase.__new__(cls, cls.__name__, None, options)
+        made._groups = []
         for group in params:
             made.add_param_group(group)
         return made
@@ -97,7 +114,9 @@ class Optimizer(_State, OptimizerBase):
         if not isinstance(group, dict) or "params" not in group:
             raise TypeError('a parameter group is a dict {"params": parameters, "lr": ...}')
         options = {name: value for name, value in group.items() if name != "params"}
-        self._add_group(_tensors_of(group["params"]), _options_of(type(self), (), options))
+        params = _tensors_of(group["params"])
+        self._add_group(params, _options_of(type(self), (), options))
+        self._groups.append(_listed(params))
 
     @property
     def param_groups(self):
