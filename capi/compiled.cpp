@@ -91,7 +91,8 @@ thunder_status* thunder_compiled_statistics(const thunder_compiled* compiled, th
     check(filled->size >= sizeof filled->size, "the size of the structure is not set");
     const CallStatistics s = core(compiled)->statistics();
     const thunder_statistics ours{filled->size, s.calls,        s.hits,       s.misses,    s.entries,
-                                  s.trace_ns,   s.transform_ns, s.compile_ns, s.peak_bytes};
+                                  s.trace_ns,   s.transform_ns, s.compile_ns, s.peak_bytes,
+                                  s.eager_calls};
     std::memcpy(filled, &ours, std::min(filled->size, sizeof ours));
   }));
 }
@@ -103,7 +104,7 @@ size_t thunder_compiled_trace_count(const thunder_compiled* compiled) noexcept {
 thunder_status* thunder_compiled_trace(const thunder_compiled* compiled, size_t stage, thunder_trace** out) noexcept {
   return handle(guarded(__func__, [&] {
     need(compiled, "compiled"), need(out, "out");
-    const Entry* program = core(compiled)->latest();
+    const auto program = core(compiled)->latest();
     check(program != nullptr, "nothing is compiled before the first call");
     check(stage < program->traces.size(), "there is no stage ", stage, ", there are ", program->traces.size());
     std::vector<Ref<Tensor>> captured;

@@ -101,4 +101,15 @@ thunder_tensor* thunder_context_random(thunder_context* context) noexcept {
   return handle(context ? core(context)->random().get() : lasting_failure(Lasting::no_context));
 }
 
+thunder_status* thunder_context_set_stance(thunder_context* context, const char* stance) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(context, "context"), need(stance, "stance");
+    core(context)->set_stance(stance);
+  }));
+}
+
+const char* thunder_context_stance(const thunder_context* context) noexcept {
+  return context ? core(context)->stance_name().data() : "";
+}
+
 }  // extern "C"

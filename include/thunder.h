@@ -202,6 +202,11 @@ THUNDER_CHECK thunder_status *thunder_context_describe(thunder_context *context,
  * to be used instead when PyTorch has the name, all of the names when they are few, else "". */
 THUNDER_CHECK thunder_status *thunder_suggest(const char *name, const char *const *names, size_t n_names,
     thunder_values *out) THUNDER_NOEXCEPT;
+/* What calls of compiled functions do, by PyTorch's names: "default"; "force_eager": run op by op; "eager_on_recompile": the
+ * same where no program fits; "fail_on_recompile": fail there (THUNDER_FAILED_PRECONDITION); "eager_then_compile": only the first
+ * such call of a function runs op by op. */
+THUNDER_CHECK thunder_status *thunder_context_set_stance(thunder_context *context, const char *stance) THUNDER_NOEXCEPT;
+const char *thunder_context_stance(const thunder_context *context) THUNDER_NOEXCEPT;
 /* Loads a shared library written against thunder/plugin.h, and keeps it for ever. Code of the plugin runs. */
 THUNDER_CHECK thunder_status *thunder_context_load_plugin(thunder_context *context, const char *path) THUNDER_NOEXCEPT;
 /* Runs a Lua file whose `require "thunder"` is this context: it may load plugins, seed, read files. Executors, ops and
@@ -424,6 +429,7 @@ typedef struct thunder_statistics { /* filled up to `size`, which the caller set
     uint64_t entries;                              /* programs in the cache now */
     uint64_t trace_ns, transform_ns, compile_ns;   /* total nanoseconds spent: recording, in passes, in executors */
     uint64_t peak_arena_bytes;                     /* the largest intermediate memory of one call */
+    uint64_t eager_calls;                          /* that ran op by op: no calls, hits or misses */
 } thunder_statistics;
 THUNDER_CHECK thunder_status *thunder_compiled_statistics(const thunder_compiled *compiled,
     thunder_statistics *filled) THUNDER_NOEXCEPT;

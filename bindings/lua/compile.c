@@ -199,7 +199,7 @@ static int core_stats(lua_State *L)
     } rows[] = {{"calls", s.calls},       {"hits", s.hits},
                 {"misses", s.misses},     {"entries", s.entries},
                 {"trace_ns", s.trace_ns}, {"transform_ns", s.transform_ns},
-                {"compile_ns", s.compile_ns}, {"peak_arena_bytes", s.peak_arena_bytes}};
+                {"compile_ns", s.compile_ns}, {"peak_arena_bytes", s.peak_arena_bytes}, {"eager_calls", s.eager_calls}};
     lua_createtable(L, 0, sizeof rows / sizeof rows[0]);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         lua_pushinteger(L, (lua_Integer)rows[i].value);

@@ -127,3 +127,10 @@ th.installation = described "installation" -- { name, state, text }: what works,
 -- th.load_plugin(path): a shared library whose executors the option "executors" of compile can name from now on.
 th.load_plugin = core.load_plugin
 th.compile_options = described "options"
+
+-- th.set_stance(name): what calls of compiled functions do from now on; the name of the stance before. "default",
+-- "force_eager", "eager_on_recompile", "fail_on_recompile", "eager_then_compile".
+function th.set_stance(name)
+  if type(name) ~= "string" then core.refuse(("set_stance: a name was expected, got %s"):format(core.type_text(name))) end
+  return core.set_stance(name)
+end

@@ -34,6 +34,15 @@ static int core_suggest(lua_State *L)
     return values_push(L, out, false);
 }
 
+/* core.set_stance(name): the name of the one before. */
+static int core_set_stance(lua_State *L)
+{
+    thunder_context *context = layer_of(L)->context;
+    lua_pushstring(L, thunder_context_stance(context));
+    check_status(L, thunder_context_set_stance(context, luaL_checkstring(L, 1)));
+    return 1;
+}
+
 /* core.is_terminal(): whether people see standard error as it is written. */
 static int core_is_terminal(lua_State *L)
 {
@@ -74,7 +83,8 @@ static int core_version(lua_State *L)
 
 void open_host(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"describe", core_describe},   {"suggest", core_suggest},     {"is_terminal", core_is_terminal},
+    static const luaL_Reg functions[] = {{"describe", core_describe},   {"suggest", core_suggest},     {"set_stance", core_set_stance},
+                                             {"is_terminal", core_is_terminal},
                                          {"clock", core_clock},         {"metatable", core_metatable},
                                          {"version", core_version},     {"load_plugin", core_load_plugin},
                                          {NULL, NULL}};

@@ -34,6 +34,23 @@ static int core_shape(lua_State *L)
     return 1;
 }
 
+/* core.size(x, dim): of one dim alone, which a traced function then depends on; nil if there is no such dim. */
+static int core_size(lua_State *L)
+{
+    const int64_t size = thunder_tensor_size(tensor_check(L, 1), (int32_t)luaL_checkinteger(L, 2));
+    if (size < 0)
+        lua_pushnil(L);
+    else
+        lua_pushinteger(L, size);
+    return 1;
+}
+
+static int core_rank(lua_State *L)
+{
+    lua_pushinteger(L, (lua_Integer)thunder_tensor_rank(tensor_check(L, 1)));
+    return 1;
+}
+
 static int core_dtype(lua_State *L)
 {
     constant_push(L, THUNDER_DTYPE, thunder_tensor_dtype(tensor_check(L, 1)));
@@ -97,6 +114,7 @@ static int core_seed(lua_State *L)
 void open_tensor(lua_State *L)
 {
     static const luaL_Reg functions[] = {
+        {"size", core_size},           {"rank", core_rank},
         {"shape", core_shape},         {"dtype", core_dtype},     {"device_of", core_device_of},
         {"is_concrete", core_is_concrete}, {"nbytes", core_nbytes}, {"is_contiguous", core_is_contiguous},
         {"is_tensor", core_is_tensor}, {"is_real", core_is_real}, {"random", core_random},   {"seed", core_seed},

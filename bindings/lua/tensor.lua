@@ -79,7 +79,7 @@ local properties = {
   shape = core.shape,
   dtype = core.dtype,
   device = core.device_of,
-  ndim = function(x) return #core.shape(x) end,
+  ndim = core.rank,
 }
 local methods = {
   tolist = core.tolist,
@@ -103,10 +103,8 @@ function methods.numel(x)
   return n
 end
 function methods.size(x, dim)
-  local shape = core.shape(x)
-  if dim == nil then return shape end
-  local at = dim < 0 and dim + #shape or dim
-  return shape[at + 1] or core.refuse(("size: dim %d is out of range for rank %d"):format(dim, #shape))
+  if dim == nil then return core.shape(x) end
+  return core.size(x, dim) or core.refuse(("size: dim %d is out of range for rank %d"):format(dim, core.rank(x)))
 end
 -- As in PyTorch: the tensor's elements where the condition holds.
 function methods.where(x, condition, other) return th.where(condition, x, other) end

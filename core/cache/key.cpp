@@ -157,6 +157,31 @@ std::string Key::describe(size_t at, std::string_view field) const {
   return field == "kind" ? std::string(kinds[static_cast<size_t>(kind_of(h))]) : "different";
 }
 
+std::string Key::broken_promise(const Inputs& in, std::span<const std::string> names) const {
+  const Key now(in);
+  size_t a = now.leaves_, b = leaves_;
+  for (size_t leaf = 0; a < now.words_.size() && b < words_.size(); leaf++) {
+    const uint64_t *x = now.words_.data() + a, *y = words_.data() + b;
+    const std::string which = leaf < names.size() ? cat("input '", names[leaf], "'") : cat("input ", leaf);
+    const auto differ = [&](std::string_view field) { return cat(which, ": ", field, " is ", now.describe(a, field), ", was ", describe(b, field)); };
+    if (kind_of(*x) != kind_of(*y)) return differ("kind");
+    if (kind_of(*x) == ArgKind::value || kind_of(*x) == ArgKind::real) {
+      for (std::string_view field : {"dtype", "device"})
+        if (now.describe(a, field) != describe(b, field)) return differ(field);
+      const auto elements = [](const uint64_t* leaf_words) {
+        uint64_t n = 1;
+        for (size_t i = 0; i < rank_of(*leaf_words); i++) n *= leaf_words[1 + i];
+        return n;
+      };
+      const bool is_tensor = kind_of(*x) == ArgKind::value;
+      if (is_tensor && (rank_of(*x) != rank_of(*y) || elements(x) != elements(y))) return differ("shape");
+      if (is_tensor && (strided(*x) || strided(*y)) && (*x != *y || std::memcmp(x + 1, y + 1, follow(x) * 8))) return differ("layout");
+    }
+    a += 1 + follow(x), b += 1 + follow(y);
+  }
+  return a == now.words_.size() && b == words_.size() ? "" : "there are more or fewer of them";
+}
+
 std::string Key::difference(const Key& cached, std::span<const std::string> names) const {
   // The structure comes first in both.
   if (leaves_ != cached.leaves_ || std::memcmp(words_.data(), cached.words_.data(), leaves_ * 8))

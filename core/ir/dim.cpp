@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "ir/dim_reads.h"
 
 namespace thunder {
 namespace {
@@ -56,6 +57,7 @@ Dim Dims::make(DimOp op, Dim a, Dim b) {
   if (op == DimOp::mod && b == Dim(1)) return 0;
   DimExpr wanted{this, op, a, b, 0};
   if (auto it = by_content_.find(&wanted); it != by_content_.end()) return Dim(*it);
+  const DimReads::Pause decides_nothing;
   wanted.hint = fold(op, hint(a), hint(b));
   exprs_.push_back(std::make_unique<DimExpr>(wanted));
   by_content_.insert(exprs_.back().get());
@@ -92,7 +94,11 @@ int64_t Dims::evaluate(Dim d, const std::vector<int64_t>& symbols) {
   return *value(d);
 }
 
-int64_t hint(Dim d) { return d.constant() ? d.value() : d.expr()->hint; }
+int64_t hint(Dim d) {
+  if (d.constant()) return d.value();
+  if (DimReads* reads = DimReads::current()) reads->note(d.expr());
+  return d.expr()->hint;
+}
 
 // What is still to be written is a stack: operands, and the text between and behind them.
 void append(std::string& out, Dim d) {

@@ -48,4 +48,10 @@ std::vector<Symbol> used_symbols(const Trace& trace) {
   return std::move(all.found);
 }
 
+std::vector<Symbol> used_symbols(Dim d) {
+  Collector one;
+  one.add(d);
+  return std::move(one.found);
+}
+
 }  // namespace thunder

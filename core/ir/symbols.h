@@ -14,5 +14,7 @@ struct Symbol {
 
 // Of the inputs' types, the lines' arguments and results; by number, each once.
 std::vector<Symbol> used_symbols(const Trace& trace);
+// Of one expression.
+std::vector<Symbol> used_symbols(Dim d);
 
 }  // namespace thunder

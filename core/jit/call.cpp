@@ -2,38 +2,15 @@
 // -> run -> results.
 #include "jit/call.h"
 
-#include <array>
-
-#include "executors/fusion/explain.h"
 #include "base/text.h"
+#include "executors/fusion/explain.h"
 #include "jit/compile.h"
-#include "jit/pipeline.h"
+#include "jit/dynamic.h"
 #include "program/report.h"
 
 namespace thunder {
 
 namespace {
-
-constexpr int64_t kRecompileLimit = 8;
-
-constexpr std::array kOptions = {
-    OptionRow{"executors", ArgKind::string, "", "Executors by name, highest priority first; host always ends the list. Without it: the built-in ones."},
-    OptionRow{"disable_passes", ArgKind::string, "", "Optional passes to leave out, by name."},
-    OptionRow{"float32_matmul_precision", ArgKind::string, "highest",
-              "What matmul and linear of float32 may do to be faster: \"highest\" keeps float32, \"high\" takes a number as the sum of two "
-              "bfloat16 (16 bits of 24 count), \"medium\" as one. Sums are float32. Without the instructions for it, and beside `executors`: highest."},
-    OptionRow{"freezing", ArgKind::boolean, "false",
-              "Captured tensors that the function does not write are constants: what depends on them alone is computed once, and again "
-              "after they were written."},
-    OptionRow{"max_autotune", ArgKind::boolean, "false",
-              "Each product of float32 is timed once in several ways when it is compiled, and computed in the fastest; what was found is "
-              "kept on disk. Results may differ in rounding. Beside `executors`: no effect."},
-    OptionRow{"verify", ArgKind::boolean, "false", "Check the trace after every pass."},
-    OptionRow{"recompile_limit", ArgKind::integer, "8", 
-              "Programs kept for one function, at least 1. Past it they stay, and after one warning a call that none of them fits is "
-              "compiled for itself alone, without executors that fuse."},
-    OptionRow{"fail_on_recompile_limit", ArgKind::boolean, "false", "An error instead, naming what differed."},
-};
 
 // The one catch of a call: what checks and compiling throw becomes the status that the call returns.
 template <class F>
@@ -51,19 +28,15 @@ Status* guarded(F&& body) noexcept {
 
 }  // namespace
 
-std::span<const OptionRow> compile_options() { return kOptions; }
-
 Compiled::Compiled(Ref<Context> context, Ref<Function> function, const CompileOptions* options)
-    : context_(std::move(context)), function_(std::move(function)), options_(options ? make<CompileOptions>(*options) : make<CompileOptions>()) {
-  options_->check(kOptions, "compile");
-  context_->executors(split_list(options_->text("executors", "")), {});
-  check_places(context_->passes(options_->passes()));
-  const std::string precision = options_->text("float32_matmul_precision", "highest");
-  require(precision == "highest" || precision == "high" || precision == "medium",
-          "compile: option 'float32_matmul_precision' must be \"highest\", \"high\" or \"medium\", got \"", precision, "\"");
-  const int64_t limit = options_->integer("recompile_limit", kRecompileLimit);
-  require(limit >= 1, "compile: option 'recompile_limit' must be at least 1, got ", limit);
+    : context_(std::move(context)), function_(std::move(function)), options_(options ? make<CompileOptions>(*options) : make<CompileOptions>()),
+      settings_(call_settings(*options_, *context_)), looks_up_(!settings_.disable && settings_.cache != CacheMode::no_caching) {
+  if (settings_.dynamic != DynamicSizes::no && looks_up_) dynamic_ = std::make_unique<Dynamic>();
+  if (auto* saved = dynamic_ ? dynamic_cast<const SavedFunction*>(function_.get()) : nullptr)
+    for (const SavedProgram& p : saved->programs()) dynamic_->add(saved->name(), p);
 }
+
+Compiled::~Compiled() = default;
 
 void Compiled::check_inputs(const Inputs& in) const {
   for (size_t i = 0; i < in.count; i++) {
@@ -76,23 +49,54 @@ void Compiled::check_inputs(const Inputs& in) const {
   }
 }
 
-const Entry* Compiled::compile(const Inputs& in, std::unique_ptr<Entry>& own, InterruptCheck& check) {
+const Entry* Compiled::miss(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check) {
   check_inputs(in);  // no key has what it refuses
+  if (dynamic_ && context_->stance() != Stance::force_eager)
+    if ((own = dynamic_->plans().find(in))) return apart_++, own.get();
+  if (stays_eager(in)) return nullptr;
+  if (settings_.cache == CacheMode::same_input)
+    if (const Entry* entry = promised(in)) return entry;
+  return compile(in, own, check);
+}
+
+// Whether this call, which no program fits, is not to be compiled.
+bool Compiled::stays_eager(const Inputs& in) {
+  if (settings_.disable) return true;
+  switch (context_->stance()) {
+    case Stance::normal: return false;
+    case Stance::force_eager:
+    case Stance::eager_on_recompile: return true;
+    case Stance::eager_then_compile: return !was_eager_.exchange(true, std::memory_order_relaxed);
+    case Stance::fail_on_recompile: break;
+  }
+  fail(Code::failed_precondition, function_->name(), ": the stance is fail_on_recompile, and no program fits this call: ",
+       cache_.why_not(in, paths_of(in)));
+}
+
+std::vector<std::string> Compiled::paths_of(const Inputs& in) const { return in.values ? in.values->paths() : std::vector<std::string>(); }
+
+const Entry* Compiled::promised(const Inputs& in) const {
+  const Entry* entry = cache_.latest();
+  if (!entry || !guards_hold(*entry, nullptr)) return nullptr;
+  const std::string broken = entry->key.broken_promise(in, paths_of(in));
+  require(broken.empty(), function_->name(), ": its option cache = \"same input\" promises that inputs stay what they are, but ", broken);
+  return entry;
+}
+
+const Entry* Compiled::compile(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check) {
   if (in.values) return compile(*in.values, own, check);
   Values values;
   for (size_t i = 0; i < in.count; i++) values.push(Ref<Tensor>(in.tensors[i]));
   return compile(values, own, check);
 }
 
-// Whether one more program may be kept; else warns once, or throws.
-bool Compiled::below_limit(const std::string& why) {
-  const auto kept = static_cast<int64_t>(cache_.size());
-  if (kept < options_->integer("recompile_limit", kRecompileLimit)) return true;
-  if (warned_ && !options_->flag("fail_on_recompile_limit", false)) return false;
-  const std::string text = cat(function_->name(), ": compiled ", kept, " times, which is the recompile_limit; last miss: ", why);
-  require(!options_->flag("fail_on_recompile_limit", false), text);
-  context_->log(2, "cache", text + "; from now on what fits none of these programs is compiled for each call alone, without fusion");
-  warned_ = true;
+bool Compiled::below(int64_t done, int64_t limit, std::string_view name, const std::string& why, std::string_view then, bool& warned) const {
+  if (done < limit) return true;
+  if (warned && !settings_.fail_on_limit) return false;
+  const std::string text = cat(function_->name(), ": compiled ", done, " times, which is the ", name, "; last miss: ", why);
+  require(!settings_.fail_on_limit, text);
+  context_->log(2, "cache", cat(text, "; from now on what fits none of these programs ", then));
+  warned = true;
   return false;
 }
 
@@ -111,32 +115,52 @@ class Compiling {
 
 }  // namespace
 
-const Entry* Compiled::compile(const Values& values, std::unique_ptr<Entry>& own, InterruptCheck& check) {
+const Entry* Compiled::compile(const Values& values, std::shared_ptr<const Entry>& own, InterruptCheck& check) {
   const Inputs in{&values, nullptr, values.size()};
   // One compile a function at a time: whoever waited finds the entry that the first one made.
   require(compiler_.load(std::memory_order_relaxed) != std::this_thread::get_id(), function_->name(),
           ": called while it compiles, by what it traces or by an executor that prepares its lines");
   std::lock_guard lock(compile_mutex_);
   const Compiling now(compiler_);
-  if (const Entry* entry = cache_.find(in)) return entry;
-  const std::string why = cache_.why_not(in, values.paths());
-  const bool keep = below_limit(why);
-  auto entry = compile_entry(*context_, *function_, *options_, values, keep ? Effort::full : Effort::least, check);
-  misses_++;
-  trace_ns_ += static_cast<uint64_t>(entry->trace_ms * 1e6);
-  transform_ns_ += static_cast<uint64_t>(entry->transform_ms * 1e6);
-  compile_ns_ += static_cast<uint64_t>(entry->compile_ms * 1e6);
-  {
+  const bool caches = settings_.cache != CacheMode::no_caching;
+  if (const Entry* entry = caches ? cache_.find(in) : nullptr) return entry;
+  if (dynamic_ && (own = dynamic_->plans().find(in))) return apart_++, own.get();
+  const std::string why = caches ? cache_.why_not(in, values.paths()) : "nothing is cached";
+  if (dynamic_ && (own = dynamic_->compile(*context_, *function_, *options_, values, settings_.dynamic == DynamicSizes::all, cache_.entries(), check))) {
+    note_compiled(*own, why);
     std::lock_guard report(report_mutex_);
-    last_miss_ = why;
+    last_ = own;
+    return apart_++, own.get();
   }
+  bool keep = caches;
+  if (caches) {
+    if (!below(static_cast<int64_t>(plain_.load()), settings_.accumulated_limit, "accumulated_recompile_limit", why, "runs op by op", warned_of_all_))
+      return nullptr;
+    keep = below(static_cast<int64_t>(cache_.size()), settings_.recompile_limit, "recompile_limit", why,
+                 "is compiled for each call alone, without fusion", warned_);
+  }
+  auto entry = compile_entry(*context_, *function_, *options_, values, keep || !caches ? Effort::full : Effort::least, check);
+  note_compiled(*entry, why);
+  plain_++;
+  std::lock_guard report(report_mutex_);
   if (!keep) {
     apart_++;
     own = std::move(entry);
+    if (!caches) last_ = own;
     return own.get();
   }
   entry->key = Key(in);
+  last_ = nullptr;
   return cache_.insert(std::move(entry));
+}
+
+void Compiled::note_compiled(const Entry& entry, const std::string& why) {
+  misses_++;
+  trace_ns_ += static_cast<uint64_t>(entry.trace_ms * 1e6);
+  transform_ns_ += static_cast<uint64_t>(entry.transform_ms * 1e6);
+  compile_ns_ += static_cast<uint64_t>(entry.compile_ms * 1e6);
+  std::lock_guard report(report_mutex_);
+  last_miss_ = why;
 }
 
 void Compiled::check_values(const Values& in) const {
@@ -159,14 +183,19 @@ struct Compiled::Held {
   Inputs inputs;
 };
 
+inline const Entry* Compiled::find(const Inputs& in) const {
+  return looks_up_ && context_->stance() != Stance::force_eager ? cache_.find(in) : nullptr;
+}
+
 Status* Compiled::prepare(const Values& in) noexcept {
   return guarded([&]() -> Status* {
     check_values(in);
     const Held held(*this, {&in, nullptr, in.size()});
-    std::unique_ptr<Entry> own;
+    std::shared_ptr<const Entry> own;
     InterruptCheck check(context_->interrupts());
-    if (!cache_.find(held.inputs)) compile(held.inputs, own, check);
-    if (!own) apart_++;
+    const Entry* entry = find(held.inputs);
+    if (!entry) entry = miss(held.inputs, own, check);
+    if (entry && !own) apart_++;
     return nullptr;
   });
 }
@@ -181,8 +210,9 @@ inline Status* Compiled::run_into(const Entry& entry, const Inputs& in, Values& 
 Status* Compiled::call_held(const Entry* found, const Inputs& in, Values& out, InterruptCheck& check, void* stream) {
   const Held held(*this, in);
   const Ref<Values> kept(out.lent ? nullptr : &out);  // who lent them keeps them, and notices when they are released
-  std::unique_ptr<Entry> own;
-  return run_into(found ? *found : *compile(held.inputs, own, check), held.inputs, out, check, stream);
+  std::shared_ptr<const Entry> own;
+  if (!found) found = miss(held.inputs, own, check);
+  return found ? run_into(*found, held.inputs, out, check, stream) : run_eagerly(*held.values, out);
 }
 
 Status* Compiled::call(const Values& in, Values& out, void* stream) noexcept {
@@ -190,7 +220,7 @@ Status* Compiled::call(const Values& in, Values& out, void* stream) noexcept {
     check_values(in);
     const Inputs inputs{&in, nullptr, in.size()};
     InterruptCheck check(context_->interrupts());
-    const Entry* const entry = cache_.find(inputs);
+    const Entry* const entry = find(inputs);
     if (!entry || entry->held) [[unlikely]]
       return call_held(entry, inputs, out, check, stream);
     return run_into(*entry, inputs, out, check, stream);
@@ -208,15 +238,16 @@ inline Status* Compiled::run_into(const Entry& entry, const Inputs& in, Tensor**
 
 Status* Compiled::call_tensors_held(const Entry* found, const Inputs& in, Tensor** out, size_t n_out, InterruptCheck& check) {
   const Held held(*this, in);
-  std::unique_ptr<Entry> own;
-  return run_into(found ? *found : *compile(held.inputs, own, check), held.inputs, out, n_out, check);
+  std::shared_ptr<const Entry> own;
+  if (!found) found = miss(held.inputs, own, check);
+  return found ? run_into(*found, held.inputs, out, n_out, check) : run_eagerly(held.inputs, out, n_out);
 }
 
 Status* Compiled::call_tensors(Tensor* const* in, size_t n_in, Tensor** out, size_t n_out) noexcept {
   return guarded([&]() -> Status* {
     const Inputs inputs{nullptr, in, n_in};
     InterruptCheck check(context_->interrupts());
-    const Entry* const entry = cache_.find(inputs);
+    const Entry* const entry = find(inputs);
     if (!entry || entry->held) [[unlikely]]
       return call_tensors_held(entry, inputs, out, n_out, check);
     return run_into(*entry, inputs, out, n_out, check);
@@ -228,11 +259,12 @@ CallStatistics Compiled::statistics() const {
   s.calls = cache_.runs() + apart_.load();
   s.misses = misses_.load();
   s.hits = s.calls > s.misses ? s.calls - s.misses : 0;
-  s.entries = cache_.size();
+  s.entries = cache_.size() + (dynamic_ ? dynamic_->plans().size() : 0);
   s.trace_ns = trace_ns_.load();
   s.transform_ns = transform_ns_.load();
   s.compile_ns = compile_ns_.load();
-  if (const Entry* e = cache_.latest()) s.peak_bytes = e->program->peak_bytes();
+  s.eager_calls = eager_.load();
+  if (const auto e = latest()) s.peak_bytes = e->program->peak_bytes();
   return s;
 }
 
@@ -241,23 +273,41 @@ std::string Compiled::last_miss() const {
   return last_miss_;
 }
 
+std::shared_ptr<const Entry> Compiled::latest() const {
+  std::lock_guard report(report_mutex_);
+  if (last_) return last_;
+  return {std::shared_ptr<const Entry>(), cache_.latest()};  // which the cache keeps
+}
+
+std::vector<SavedProgram> Compiled::programs() const {
+  if (auto* saved = dynamic_cast<const SavedFunction*>(function_.get())) return saved->programs();
+  require(compiler_.load(std::memory_order_relaxed) != std::this_thread::get_id(), "it is being compiled");
+  std::lock_guard lock(compile_mutex_);
+  std::vector<SavedProgram> out;
+  for (const Entry* e : cache_.entries())
+    if (guards_hold(*e, nullptr)) out.push_back(saved_program(*e, *context_));
+  if (dynamic_)
+    for (SavedProgram& p : dynamic_->saved()) out.push_back(std::move(p));
+  return out;
+}
+
 std::string Compiled::memory_report() const {
-  const Entry* e = cache_.latest();
+  const auto e = latest();
   return e ? thunder::memory_report(*e->program) : "";
 }
 
 std::string Compiled::fusion_report() const {
-  const Entry* e = cache_.latest();
+  const auto e = latest();
   return e ? fusion::explain(e->traces.back(), context_->targets()) : "";
 }
 
 std::string Compiled::loops_report() const {
-  const Entry* e = cache_.latest();
+  const auto e = latest();
   return e ? thunder::loops_report(*e->program) : "";
 }
 
 std::vector<Trace> Compiled::traces() const {
-  const Entry* e = cache_.latest();
+  const auto e = latest();
   return e ? e->traces : std::vector<Trace>();
 }
 

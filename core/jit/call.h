@@ -8,29 +8,19 @@
 
 #include "cache/cache.h"
 #include "jit/context.h"
+#include "jit/options.h"
 #include "tracer/function.h"
-#include "tracer/options.h"
 
 namespace thunder {
 
-// thunder_options: names and values, executors for this one compile, which come first, and passes.
-class CompileOptions : public Options {
- public:
-  void add_executor(Ref<Executor> e) { executors_.push_back(std::move(e)); }
-  const Executors& executors() const { return executors_; }
-  void add_pass(Ref<CustomPass> p) { passes_.push_back(std::move(p)); }
-  const CustomPasses& passes() const { return passes_; }
-
- private:
-  Executors executors_;
-  CustomPasses passes_;
-};
-std::span<const OptionRow> compile_options();
+class Dynamic;
+struct SavedProgram;
 
 struct CallStatistics {
   uint64_t calls = 0, hits = 0, misses = 0, entries = 0;    // a preparation counts as a call
   uint64_t trace_ns = 0, transform_ns = 0, compile_ns = 0;  // summed over all misses
   uint64_t peak_bytes = 0;                                  // arena and constants of the latest program
+  uint64_t eager_calls = 0;                                 // calls that ran op by op: no others count them
 };
 
 // Tensors that a call made, until they are handed over.
@@ -53,7 +43,7 @@ class ResultTensors {
 
 class Compiled : public Counted<Compiled> {
  public:
-  virtual ~Compiled() = default;
+  virtual ~Compiled();
   // Throws at the first option that is unknown or of another kind. `options` may be null.
   Compiled(Ref<Context> context, Ref<Function> function, const CompileOptions* options);
 
@@ -76,14 +66,14 @@ class Compiled : public Counted<Compiled> {
   std::string last_miss() const;
   // The stages of the latest program, first to last.
   std::vector<Trace> traces() const;
-  // The latest program, as long as this lives; null before there is one.
-  const Entry* latest() const { return cache_.latest(); }
+  // The latest program, for as long as this lives; null before there is one.
+  std::shared_ptr<const Entry> latest() const;
   const Ref<Context>& context() const { return context_; }
   const Function& function() const { return *function_; }
   const Ref<Function>& shared_function() const { return function_; }
   const CompileOptions& options() const { return *options_; }
-  // Programs that are kept, oldest first, as long as this lives.
-  std::vector<const Entry*> programs() const { return cache_.entries(); }
+  // Programs that are kept, oldest first, and whose guards hold, as a file holds them. Throws where it could not.
+  std::vector<SavedProgram> programs() const;
 
  private:
   struct Held;
@@ -91,10 +81,20 @@ class Compiled : public Counted<Compiled> {
   Status* call_tensors_held(const Entry* found, const Inputs& in, Tensor** out, size_t n_out, InterruptCheck& check);
   Status* run_into(const Entry& entry, const Inputs& in, Values& out, InterruptCheck& check, void* stream);
   Status* run_into(const Entry& entry, const Inputs& in, Tensor** out, size_t n_out, InterruptCheck& check);
-  // The program for these inputs: kept, or beyond the limit this call's own.
-  const Entry* compile(const Inputs& in, std::unique_ptr<Entry>& own, InterruptCheck& check);
-  const Entry* compile(const Values& in, std::unique_ptr<Entry>& own, InterruptCheck& check);
-  bool below_limit(const std::string& why);
+  // The program for these inputs: kept, or beyond the limit this call's own. Null: the call runs op by op.
+  const Entry* find(const Inputs& in) const;  // among those that are kept; null: none fits, or none is looked for
+  const Entry* miss(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check);
+  const Entry* compile(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check);
+  const Entry* compile(const Values& in, std::shared_ptr<const Entry>& own, InterruptCheck& check);
+  // The program that a caller who promises the same input gets. Null: there is none yet, or a module has changed.
+  const Entry* promised(const Inputs& in) const;
+  bool stays_eager(const Inputs& in);
+  void note_compiled(const Entry& entry, const std::string& why);
+  // Whether `done` programs are fewer than the limit; else warns once, or throws.
+  bool below(int64_t done, int64_t limit, std::string_view name, const std::string& why, std::string_view then, bool& warned) const;
+  std::vector<std::string> paths_of(const Inputs& in) const;
+  Status* run_eagerly(const Values& in, Values& out);
+  Status* run_eagerly(const Inputs& in, Tensor** out, size_t n_out);
   void check_values(const Values& in) const;
   void check_inputs(const Inputs& in) const;
   // Fills `results`, one tensor an output of the program. `bound` may be null.
@@ -113,14 +113,21 @@ class Compiled : public Counted<Compiled> {
   Ref<Context> context_;
   Ref<Function> function_;
   Ref<CompileOptions> options_;
+  CallSettings settings_;
+  bool looks_up_ = true;  // whether calls look for a program at all
   Cache cache_;
-  std::mutex compile_mutex_;
+  std::unique_ptr<Dynamic> dynamic_;  // where sizes may vary
+  mutable std::mutex compile_mutex_;
   std::atomic<std::thread::id> compiler_{};  // the thread that holds it: what it traces and prepares may call this again
   std::shared_mutex renew_mutex_;  // calls of programs with frozen tensors share it
-  bool warned_ = false;  // of the limit; under compile_mutex_
+  bool warned_ = false, warned_of_all_ = false;  // of the limits; under compile_mutex_
   mutable std::mutex report_mutex_;
   std::string last_miss_;
+  std::shared_ptr<const Entry> last_;  // the latest program, where it is none of the cache's
   std::atomic<uint64_t> apart_{0};  // calls that no program of the cache ran, and preparations
+  std::atomic<uint64_t> eager_{0};
+  std::atomic<bool> was_eager_{false};
+  std::atomic<uint64_t> plain_{0};  // misses that were compiled with their plain sizes
   std::atomic<uint64_t> misses_{0}, trace_ns_{0}, transform_ns_{0}, compile_ns_{0};
 };
 

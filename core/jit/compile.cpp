@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
+#include <set>
 
 #include "base/text.h"
 #include "executors/prepare.h"
+#include "ir/dim_reads.h"
+#include "ir/symbols.h"
 #include "jit/pipeline.h"
 #include "tracer/tracing.h"
 
@@ -25,13 +29,26 @@ struct FloatReads : LeafReads {
   std::vector<std::pair<size_t, double>> guards;
 };
 
+// The type with a symbol for each size that the mask names, one for all that are equal.
+TensorType with_symbols(TracingScope& scope, TensorType type, const std::vector<bool>& mask, std::map<int64_t, Dim>& symbols) {
+  for (size_t dim = 0; dim < mask.size(); dim++) {
+    if (!mask[dim]) continue;
+    auto [it, fresh] = symbols.try_emplace(type.shape[dim].value());
+    if (fresh) it->second = scope.symbol(it->first);
+    type.shape[dim] = it->second;
+  }
+  return type;
+}
+
 // A proxy for each tensor and each float; other leaves stay what they are.
-void make_proxies(TracingScope& scope, Values& proxies, const Values& in, FloatReads& reads, Entry& entry) {
+void make_proxies(TracingScope& scope, Values& proxies, const Values& in, FloatReads& reads, Entry& entry, const DimMask* mask) {
   auto paths = in.paths();
+  std::map<int64_t, Dim> symbols;
   for (uint32_t leaf = 0; leaf < in.size(); leaf++) {
     const Leaf& l = in[leaf];
     if (l.kind == ArgKind::value && l.tensor->concrete())
-      proxies[leaf].tensor = Ref<Tensor>(scope.argument_proxy(l.tensor->type(), paths[leaf], l.tensor));
+      proxies[leaf].tensor = Ref<Tensor>(scope.argument_proxy(mask ? with_symbols(scope, l.tensor->type(), (*mask)[leaf], symbols) : l.tensor->type(),
+                                                              paths[leaf], l.tensor));
     else if (l.kind == ArgKind::real) {
       proxies[leaf].tensor = Ref<Tensor>(scope.float_proxy(l.f, paths[leaf], leaf, reads));
       entry.numbers = true;
@@ -57,11 +74,12 @@ EntryInputs inputs_of(const Values& in) {
   return inputs;
 }
 
-Trace trace_function(Context& context, Function& function, const Values& in, Entry& entry) {
+// `writes`, with a mask: whether a tensor was written in place.
+Trace trace_function(Context& context, Function& function, const Values& in, Entry& entry, const DimMask* mask = nullptr, bool* writes = nullptr) {
   TracingScope scope(context.scope_environment(), function.name());
   Values proxies(in);
   FloatReads reads(in);
-  make_proxies(scope, proxies, in, reads, entry);
+  make_proxies(scope, proxies, in, reads, entry, mask);
   entry.inputs = inputs_of(in);
   entry.leaves = entry.bindings.size();
   proxies.reads = &reads;
@@ -80,6 +98,7 @@ Trace trace_function(Context& context, Function& function, const Values& in, Ent
   }
   entry.result_structure = out->structure();
   Trace trace = scope.finish(outputs);
+  if (writes) *writes = scope.wrote();
   entry.float_guards = std::move(reads.guards);
   entry.guards = scope.take_guards();
   for (size_t i = entry.leaves; i < trace.inputs.size(); i++) entry.bindings.push_back({Binding::kCaptured, scope.captured()[i]});
@@ -126,7 +145,34 @@ Executors executors_for(Context& context, const CompileOptions& options) {
   return context.executors(names, first);
 }
 
+// Takes the sizes out of the mask that were looked at; whether there were any.
+bool specialise(const DimReads& reads, const Values& in, DimMask& mask) {
+  std::set<int64_t> sizes;
+  for (const DimExpr* e : reads.noted())
+    for (const Symbol& s : used_symbols(Dim(e))) sizes.insert(s.hint);
+  for (size_t leaf = 0; leaf < mask.size(); leaf++)
+    for (size_t dim = 0; dim < mask[leaf].size(); dim++)
+      if (mask[leaf][dim] && sizes.count(in[leaf].tensor->sizes()[dim])) mask[leaf][dim] = false;
+  return !sizes.empty();
+}
+
+bool is_empty(const DimMask& mask) {
+  return std::none_of(mask.begin(), mask.end(), [](auto& dims) { return std::find(dims.begin(), dims.end(), true) != dims.end(); });
+}
+
 }  // namespace
+
+std::unique_ptr<Entry> record_symbolic(Context& context, Function& function, const Values& in, DimMask mask) {
+  while (!is_empty(mask)) {
+    auto entry = std::make_unique<Entry>();
+    DimReads reads;
+    bool writes = false;
+    entry->traces.push_back(trace_function(context, function, in, *entry, &mask, &writes));
+    if (writes) return nullptr;
+    if (!specialise(reads, in, mask)) return entry;
+  }
+  return nullptr;
+}
 
 std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const CompileOptions& options, const Values& in, Effort effort,
                                      InterruptCheck& check) {

@@ -1,6 +1,7 @@
 #include "jit/context.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/blob_store.h"
 #include "base/cpu_count.h"
@@ -166,5 +167,18 @@ Executors Context::executors(std::span<const std::string> names, const Executors
   add(executors_.back());
   return out;
 }
+
+namespace {
+constexpr std::array<std::string_view, 5> kStances = {"default", "force_eager", "eager_on_recompile", "fail_on_recompile", "eager_then_compile"};
+}  // namespace
+
+void Context::set_stance(std::string_view name) {
+  const auto found = std::find(kStances.begin(), kStances.end(), name);
+  require(found != kStances.end(), "there is no stance '", name, "'", suggest(name, kStances), "; there are ",
+          join(kStances, ", ", [](auto s) { return s; }));
+  stance_.store(static_cast<Stance>(found - kStances.begin()), std::memory_order_relaxed);
+}
+
+std::string_view Context::stance_name() const { return kStances[static_cast<size_t>(stance())]; }
 
 }  // namespace thunder

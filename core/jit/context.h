@@ -1,6 +1,7 @@
 // The root object: the op registry, memory, executors and the random state. There is no other global state.
 #pragma once
 
+#include <atomic>
 #include <mutex>
 #include <thread>
 
@@ -28,6 +29,9 @@ struct ContextHooks {
   void* user = nullptr;
   void (*destroy)(void* user) = nullptr;  // once, when the last thing that the context made is gone
 };
+
+// What calls of compiled functions do, of all of a context.
+enum class Stance : uint8_t { normal, force_eager, eager_on_recompile, fail_on_recompile, eager_then_compile };
 
 class Context : public Counted<Context> {
  public:
@@ -69,6 +73,11 @@ class Context : public Counted<Context> {
   // Those added, then `more`.
   CustomPasses passes(const CustomPasses& more) const;
 
+  Stance stance() const { return stance_.load(std::memory_order_relaxed); }
+  // By PyTorch's name. Throws at another one.
+  void set_stance(std::string_view name);
+  std::string_view stance_name() const;
+
   // Between the steps of what is compiled and run.
   Interrupts& interrupts() { return interrupts_; }
 
@@ -104,6 +113,7 @@ class Context : public Counted<Context> {
   std::mutex write_mutex_;
   std::atomic<std::thread::id> writer_{};  // the thread that holds it
   Interrupts interrupts_;
+  std::atomic<Stance> stance_{Stance::normal};
   ThreadPool threads_;
 };
 

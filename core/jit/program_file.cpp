@@ -57,15 +57,6 @@ class Tensors {
   std::map<std::string, bool> names_;
 };
 
-std::vector<SavedProgram> programs_of(const Compiled& compiled) {
-  if (auto* saved = dynamic_cast<const SavedFunction*>(&compiled.function())) return saved->programs();
-  std::vector<SavedProgram> programs;
-  for (const Entry* e : compiled.programs())
-    if (guards_hold(*e, nullptr)) programs.push_back(saved_program(*e, *compiled.context()));
-  require(!programs.empty(), "nothing is compiled that could be saved; call it, or prepare it, first");
-  return programs;
-}
-
 class Loader {
  public:
   Loader(const Ref<Context>& context, const std::string& path)
@@ -165,7 +156,8 @@ void save_program(const Compiled& compiled, const std::string& path) {
     require(compiled.options().executors().empty(), "it was compiled with executors of its own; add them to the context, and name them");
     require(compiled.options().passes().empty(), "it was compiled with passes of its own, which a file cannot hold");
     metadata.emplace_back("options", options_json(compiled.options()));
-    const std::vector<SavedProgram> programs = programs_of(compiled);
+    const std::vector<SavedProgram> programs = compiled.programs();
+    require(!programs.empty(), "nothing is compiled that could be saved; call it, or prepare it, first");
     std::vector<const Tensor*> written;
     for (size_t n = 0; n < programs.size(); n++) {
       const SavedProgram& p = programs[n];

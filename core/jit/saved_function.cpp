@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/text.h"
-#include "ir/print.h"
+#include "ir/symbols.h"
 #include "tracer/replay.h"
 #include "tracer/structure.h"
 #include "tracer/tracing.h"
@@ -32,9 +32,9 @@ std::string shown(const Leaf& l) {
 }
 
 // As the scope knows it: of a proxy what was recorded for it.
-Sizes strides_of(Scope& scope, const Tensor& t) {
+Sizes strides_of(Scope* scope, const Tensor& t) {
   if (t.concrete()) return t.contiguous() ? Sizes() : t.strides();
-  auto* recorder = dynamic_cast<TracingRecorder*>(&scope.builder());
+  auto* recorder = scope ? dynamic_cast<TracingRecorder*>(&scope->builder()) : nullptr;
   if (t.kind() != Tensor::Kind::proxy || !recorder) return {};
   Sizes sizes;
   for (Dim d : t.type().shape) sizes.push_back(hint(d));
@@ -48,7 +48,7 @@ struct Fit {
   bool strides = true;
 };
 
-Fit fit(const SavedProgram& p, Scope& scope, const Values& in) {
+Fit fit(const SavedProgram& p, Scope* scope, const Values& in) {
   if (in.structure() != p.structure) return {cat("the inputs' structure is ", in.structure(), ", it was made for ", p.structure)};
   Fit fit;
   std::vector<const TensorType*> types(p.trace.inputs.size(), nullptr);
@@ -66,11 +66,17 @@ Fit fit(const SavedProgram& p, Scope& scope, const Values& in) {
     types[wanted.argument] = &t->type();
     fit.strides &= strides_of(scope, *t) == wanted.strides;
   }
+  std::vector<int64_t> symbols;
   try {
-    symbol_values(p.trace, types);
+    symbols = symbol_values(p.trace, types);
   } catch (const Error& e) {
     if (e.code() != Code::invalid_argument) throw;
     return {e.message()};
+  }
+  // What was recorded for a size that varies need not hold for those.
+  for (const Symbol& s : used_symbols(p.trace)) {
+    const int64_t size = symbols[static_cast<size_t>(s.number)];
+    if (size < 2) return {cat("a size that varies is ", size, ", it was made for 2 and more")};
   }
   return fit;
 }
@@ -135,11 +141,16 @@ SavedFunction::SavedFunction(std::string name, std::vector<SavedProgram> program
   }
 }
 
+bool SavedFunction::fits(const Values& in) const {
+  const Fit f = fit(programs_[0], nullptr, in);
+  return f.why_not.empty() && f.strides;
+}
+
 const SavedProgram& SavedFunction::choose(Scope& scope, const Values& in) const {
   const SavedProgram* found = nullptr;
   std::string why_not;
   for (const SavedProgram& p : programs_) {
-    const Fit f = fit(p, scope, in);
+    const Fit f = fit(p, &scope, in);
     if (!f.why_not.empty()) why_not = why_not.empty() ? f.why_not : why_not;
     else if (f.strides) return p;
     else if (!found) found = &p;

@@ -36,6 +36,8 @@ class SavedFunction : public Function {
   SavedFunction(std::string name, std::vector<SavedProgram> programs);
   Ref<Status> call(Scope& scope, const Values& in, Values& out) override;
   const std::vector<SavedProgram>& programs() const { return programs_; }
+  // Whether the only program fits these values, which are concrete, layouts too.
+  bool fits(const Values& in) const;
 
  private:
   const SavedProgram& choose(Scope& scope, const Values& in) const;

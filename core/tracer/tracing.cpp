@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "ir/dim_reads.h"
 #include "ops/place_view.h"
 
 namespace thunder {
@@ -19,13 +20,44 @@ Sizes hints(std::span<const Dim> shape) {
 
 }  // namespace
 
+void TracingRecorder::enter(const OpDef& op) {
+  reads_.push_back(DimReads::current() ? DimReads::current()->noted().size() : 0);
+  Recorder::enter(op);
+}
+
+void TracingRecorder::abandon() {
+  reads_.pop_back();
+  Recorder::abandon();
+}
+
+// An op that leaves no line may have found nothing to do for these sizes: of those that are more than a symbol it could
+// have compared each with a number.
+Results TracingRecorder::leave(const OpDef& op, std::span<const Arg> args, const Results& results) {
+  closed_ = false;
+  const Results made = Recorder::leave(op, args, results);
+  const size_t before = reads_.back();
+  reads_.pop_back();
+  DimReads* reads = DimReads::current();
+  if (!reads) return made;
+  if (closed_) return reads->forget_after(before), made;
+  const auto note = [&](ValueId v) {
+    for (Dim d : type(v).shape)
+      if (!d.constant() && d.expr()->op != DimOp::symbol) reads->note(d.expr());
+  };
+  for_each_value(args, note);
+  for (ValueId v : made) note(v);
+  return made;
+}
+
 Sizes TracingRecorder::strides(ValueId v) const {
+  const DimReads::Pause layout;  // matters to writes alone
   if (auto it = strides_.find(v); it != strides_.end()) return it->second;
   return dense_strides(hints(type(v).shape));
 }
 
 void TracingRecorder::recorded(const Node& node) {
   if (!def(node).view) return;
+  const DimReads::Pause layout;
   // The layout is decided on plain integers, as at run time.
   std::vector<Shape> lists(node.args.size());
   std::vector<Arg> args(node.args.begin(), node.args.end());
@@ -46,7 +78,13 @@ TracingScope::TracingScope(ScopeEnvironment environment, std::string function)
       function_(std::move(function)),
       recorder_(*environment_.registry, std::make_shared<Store>(), *this) {}
 
-TracingScope::~TracingScope() { reset(); }
+// A proxy that somebody keeps says what was seen.
+TracingScope::~TracingScope() {
+  const DimReads::Pause over;  // nothing is recorded any more
+  for (const Ref<Tensor>& t : symbolic_)
+    for (Dim& d : const_cast<TensorType&>(t->type()).shape) d = hint(d);
+  reset();
+}
 
 ValueId TracingScope::add_input(const TensorType& type, Source source, std::string name, Ref<Tensor> captured) {
   ValueId v = recorder_.store().add(type);
@@ -122,7 +160,13 @@ ValueId TracingScope::enter(Tensor* t) {
 
 Tensor* TracingScope::wrap(ValueId v) {
   recorder_.memory().hold(v);
-  return own(Tensor::proxy(recorder_.type(v), this, v));
+  Tensor* proxy = own(Tensor::proxy(recorder_.type(v), this, v));
+  for (Dim d : proxy->type().shape) {
+    if (d.constant()) continue;
+    symbolic_.emplace_back(proxy);
+    break;
+  }
+  return proxy;
 }
 
 void TracingScope::refuse_unwritable(const Tensor& t) const {
@@ -132,6 +176,7 @@ void TracingScope::refuse_unwritable(const Tensor& t) const {
 
 void TracingScope::write(Tensor* x, ValueId value) {
   require(x->kind() == Tensor::Kind::proxy || x->concrete(), "only a tensor can be written in place");
+  wrote_ = true;
   const ValueId v = x->concrete() ? capture(x, Source::constant, "") : x->value();
   Aliases& memory = recorder_.memory();
   const ValueId old = memory.latest(memory.root(v));

@@ -29,12 +29,19 @@ class TracingRecorder : public Recorder {
 
  protected:
   void recorded(const Node&) override;
-  bool closes(std::span<const ValueId> results, ValueId first) override { return aliases_.close(results, first); }
+  bool closes(std::span<const ValueId> results, ValueId first) override { return closed_ = aliases_.close(results, first); }
+  // Sizes that a line's op looked at are looked at again when the line is made for others; those of an op that leaves no line
+  // stay noted.
+  void enter(const OpDef& op) override;
+  Results leave(const OpDef& op, std::span<const Arg> args, const Results& results) override;
+  void abandon() override;
 
  private:
   TracingScope& scope_;
   Aliases aliases_;
   std::unordered_map<ValueId, Sizes> strides_;  // of what is not dense
+  bool closed_ = false;             // whether the op that just ended became a line
+  std::vector<size_t> reads_;       // by open op: how many sizes had been looked at
 };
 
 class TracingScope : public Scope {
@@ -55,6 +62,10 @@ class TracingScope : public Scope {
   Tensor* argument_proxy(const TensorType& type, std::string name, Ref<Tensor> like);
   // The same of a float, which is a plain number where an op wants one: `reads` then hears of its leaf, and must live as long.
   Tensor* float_proxy(double value, std::string name, size_t leaf, LeafReads& reads);
+  // A size that stands for any, of which this one was seen.
+  Dim symbol(int64_t size) { return recorder_.store().dims().symbol(size); }
+  // Whether a tensor was written in place. Who writes through a view depends on how it lies, and that on the sizes.
+  bool wrote() const { return wrote_; }
   Draw draw();
 
   // The finished trace: outputs resolved, writes to inputs collected, the random state advanced.
@@ -96,6 +107,8 @@ class TracingScope : public Scope {
   };
   std::unordered_map<ValueId, LiveFloat> live_floats_;
   std::vector<GenerationGuard> guards_;
+  std::vector<Ref<Tensor>> symbolic_;  // proxies whose sizes end with this scope's store
+  bool wrote_ = false;
   ValueId random_ = kNoValue;
   int64_t draws_ = 0;
 };

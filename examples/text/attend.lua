@@ -16,7 +16,7 @@ function attend.cache(config)
 end
 
 local function attention(q, k, v, mask, dropout, causal)
-  return th.scaled_dot_product_attention(q, k, v, mask, dropout, causal, nil, q.shape[2] ~= k.shape[2])
+  return th.scaled_dot_product_attention(q, k, v, mask, dropout, causal, nil, q:size(1) ~= k:size(1))
 end
 
 -- The function (layer, q, k, v) that a model calls: each position sees itself and those before it. With a cache, keys and
@@ -35,14 +35,13 @@ function attend.by(cache, positions, dropout)
   end
 end
 
--- [batch, tokens, heads * width] as [batch, heads, tokens, width], and back.
+-- [batch, tokens, heads * width] as [batch, heads, tokens, width], and back. The number of tokens is not looked at, so that
+-- one trace is good for any (docs/dynamic.md).
 function attend.split_heads(x, heads)
-  local batch, tokens, width = table.unpack(x.shape)
-  return x:reshape(batch, tokens, heads, width // heads):transpose(1, 2)
+  return x:reshape(x:size(0), -1, heads, x:size(2) // heads):transpose(1, 2)
 end
 function attend.join_heads(x)
-  local batch, heads, tokens, width = table.unpack(x.shape)
-  return x:transpose(1, 2):reshape(batch, tokens, heads * width)
+  return x:transpose(1, 2):reshape(x:size(0), -1, x:size(1) * x:size(3))
 end
 
 return attend

@@ -22,6 +22,32 @@ static thunder_status *square(thunder_scope *s, const thunder_values *in, thunde
 
 static void count_up(void *user) { ++*(int *)user; }
 
+static void stances(thunder_context *context, thunder_function *f)
+{
+    const int64_t two = 2;
+    const float data[] = { 1, 2 };
+    thunder_compiled *c = NULL;
+    thunder_values *in = NULL, *out = NULL;
+    thunder_statistics stats = { .size = sizeof stats };
+    thunder_tensor *x = test_f32(context, 1, &two, data);
+    OK(thunder_compile(f, NULL, &c));
+    OK(thunder_values_create(context, &in));
+    OK(thunder_values_create(context, &out));
+    CHECK(!strcmp(thunder_context_stance(context), "default") && !*thunder_context_stance(NULL));
+    OK(thunder_context_set_stance(context, "fail_on_recompile"));
+    thunder_values_push_tensor(in, x);
+    REFUSED(thunder_compiled_call(c, NULL, in, out), THUNDER_FAILED_PRECONDITION, "the stance is fail_on_recompile");
+    REFUSED(thunder_context_set_stance(context, "default_"), THUNDER_INVALID_ARGUMENT, "did you mean 'default'?");
+    CHECK(!strcmp(thunder_context_stance(context), "fail_on_recompile"));
+    OK(thunder_context_set_stance(context, "default"));
+    OK(thunder_compiled_statistics(c, &stats));
+    CHECK(stats.misses == 0 && stats.eager_calls == 0);
+    thunder_tensor_release(x);
+    thunder_values_release(in);
+    thunder_values_release(out);
+    thunder_compiled_release(c);
+}
+
 static void calls(thunder_context *context)
 {
     const int64_t shape[] = { 4 }, longer[] = { 5 };
@@ -61,6 +87,8 @@ static void calls(thunder_context *context)
     struct { size_t size; uint64_t calls, beyond; } older = { 16, 0, 99 };
     OK(thunder_compiled_statistics(c, (thunder_statistics *)&older));
     CHECK(older.calls == 4 && older.beyond == 99); /* no more than it has room for */
+
+    stances(context, f);
 
     thunder_trace *t = NULL;
     CHECK(thunder_compiled_trace_count(c) >= 2);

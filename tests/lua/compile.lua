@@ -108,3 +108,20 @@ expect.error(function() th.mean(3) end, "mean", "'input' must be a tensor")
 expect.error(function() th.matmul(x, 2) end, "matmul", "'other' must be a tensor")
 -- A method's tensor is where's input, as in PyTorch.
 expect.values(x:where(x:gt(1.5), th.zeros { 3 }), { 0, 2, 3 })
+
+-- Stances and cache modes.
+do
+  local h = th.compile(function(t) return t * 2 end)
+  assert(th.set_stance "force_eager" == "default")
+  expect.values(h(x), { 2, 4, 6 })
+  assert(th.set_stance "fail_on_recompile" == "force_eager")
+  expect.error(function() h(x) end, "the stance is fail_on_recompile, and no program fits this call: first call")
+  th.set_stance "default"
+  assert(th.stats(h).misses == 0 and th.stats(h).eager_calls == 1)
+  expect.error(function() th.set_stance "force_eagre" end, "did you mean 'force_eager'?")
+  local same = th.compile(function(t) return t * 2 end, { cache = "same input" })
+  same(th.ones(2, 3))
+  assert(#same(th.ones(3, 2)).shape == 2)
+  expect.error(function() same(x) end, "promises that inputs stay what they are")
+  expect.error(function() th.compile(function(t) return t end, { cache = "symbolic values" }) end, "symbolic values")
+end

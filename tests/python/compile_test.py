@@ -48,6 +48,21 @@ class Arguments(unittest.TestCase):
         self.assertEqual([f(th.ones(1), 3, "add").item(), f(th.ones(1), 3, "mul").item(), f(th.ones(1), 4, "mul").item()], [4, 3, 4])
         self.assertEqual(th.stats(f)["misses"], 3)
 
+    def test_stances_and_cache_modes(self):
+        f = th.compile(lambda x: x * 2)
+        with th.set_stance("force_eager"):
+            self.assertEqual(f(th.ones(2)).tolist(), [2, 2])
+        self.assertEqual((th.stats(f)["misses"], th.stats(f)["eager_calls"]), (0, 1))
+        f(th.ones(2))
+        with th.set_stance("fail_on_recompile"), self.assertRaisesRegex(th.Error, r"no program fits this call: .* shape is \[3\], was \[2\]"):
+            f(th.ones(3))
+        with self.assertRaisesRegex(th.Error, "did you mean 'force_eager'"):
+            th.set_stance("force_eagre")
+        same = th.compile(lambda x: x * 2, cache="same input")
+        self.assertEqual((same(th.ones(2, 1)).shape, same(th.ones(1, 2)).shape), ((2, 1), (2, 1)))
+        with self.assertRaisesRegex(th.Error, "promises that inputs stay what they are"):
+            same(th.ones(3))
+
     def test_keywords_and_defaults(self):
         @th.compile
         def f(x, *, scale=2.0, shift=0):

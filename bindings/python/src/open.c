@@ -77,6 +77,17 @@ static PyObject *load_plugin(PyObject *module, PyObject *path)
     Py_RETURN_NONE;
 }
 
+/* set_stance(name): the name of the one before. */
+static PyObject *set_stance(PyObject *module, PyObject *name)
+{
+    (void)module;
+    const char *wanted = PyUnicode_AsUTF8(name);
+    if (!wanted) return NULL;
+    PyObject *before = PyUnicode_FromString(thunder_context_stance(context));
+    if (before && check_status(thunder_context_set_stance(context, wanted))) Py_CLEAR(before);
+    return before;
+}
+
 /* set_num_threads(count) */
 static PyObject *set_num_threads(PyObject *module, PyObject *count)
 {
@@ -110,6 +121,7 @@ static PyMethodDef functions[] = {
      "random_state()\n--\n\nThe random state, int64[2]: save it, and copy_() it back to resume."},
     {"load_plugin", load_plugin, METH_O,
      "load_plugin(path)\n--\n\nLoads executors that the option `executors` of compile can name from now on."},
+    {"set_stance", set_stance, METH_O, NULL},
     {"set_num_threads", set_num_threads, METH_O,
      "set_num_threads(count)\n--\n\nHow many threads a call may use, its own among them; 0: as many as there are processors."},
     {"set_memory_cache", set_memory_cache, METH_O,

@@ -172,6 +172,21 @@ def stats(function):
     return _compiled(function, "stats").stats()
 
 
+class set_stance:
+    """What calls of compiled functions do from now on, or in a `with` block: "default"; "force_eager", run op by op;
+    "eager_on_recompile", the same where no program fits; "fail_on_recompile", fail there; "eager_then_compile", the first such
+    call of a function runs op by op."""
+
+    def __init__(self, stance):
+        self.before = _thunder.set_stance(stance)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        _thunder.set_stance(self.before)
+
+
 def compile_options():
     """What compile() can be told."""
     return _show.Rows(_schema.describe("options"))

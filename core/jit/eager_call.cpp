@@ -1,0 +1,82 @@
+// Calls without a program: the function runs op by op, where nothing is to be compiled or has been too often.
+#include "base/text.h"
+#include "jit/call.h"
+#include "tracer/eager.h"
+
+namespace thunder {
+namespace {
+
+// A plain number that is handed out becomes a tensor, as in a program.
+Ref<Tensor> tensor_of_number(const Allocator& allocator, const Tensor& number) {
+  TensorType type;
+  type.dtype = tensor_dtype(number.type().dtype);
+  auto t = Tensor::empty(allocator, type);
+  const Arg& a = number.number_value();
+  if (a.kind == ArgKind::real) *reinterpret_cast<float*>(t->data()) = static_cast<float>(a.f);
+  else if (a.kind == ArgKind::integer) *reinterpret_cast<int64_t*>(t->data()) = a.i;
+  else *reinterpret_cast<bool*>(t->data()) = a.i != 0;
+  return t;
+}
+
+// Results are memory of their own: not an argument's, a captured tensor's or another result's. Requires: the scope has let go.
+void own_results(const Allocator& allocator, std::vector<Leaf>& leaves) {
+  for (Leaf& l : leaves) {
+    if (!l.tensor) continue;
+    if (l.tensor->kind() == Tensor::Kind::number) l.tensor = tensor_of_number(allocator, *l.tensor);
+    const bool own = l.tensor->contiguous() && l.tensor->unique() && l.tensor->storage()->unique() && l.tensor->storage()->owned();
+    if (!own) l.tensor = dense_copy(allocator, *l.tensor);
+  }
+}
+
+void bind_results(std::string_view function, const Values& out, std::vector<Leaf>& leaves) {
+  for (size_t i = 0; i < leaves.size() && i < out.size(); i++) {
+    const Ref<Tensor>& to = leaves[i].bound = out[i].bound;
+    if (!to || !leaves[i].tensor) continue;
+    const TensorType& type = leaves[i].tensor->type();
+    require(to->concrete() && !to->read_only() && to->type() == type, function, ": result ", i, " is ", name(type), ", the tensor bound to it is ",
+            to->read_only() ? "read-only " : "", name(to->type()));
+  }
+  for (Leaf& l : leaves) {
+    if (!l.bound || !l.tensor) continue;
+    copy_strided(l.tensor->buffer(), l.bound->buffer());
+    l.bound->bump();
+    l.tensor = l.bound;
+  }
+}
+
+}  // namespace
+
+Status* Compiled::run_eagerly(const Values& in, Values& out) {
+  EagerScope scope(context_->scope_environment(), true);  // taped: the function may ask for gradients
+  std::vector<Leaf> leaves;
+  std::string structure;
+  {
+    const Values* results = apply(scope, *function_, in);
+    if (scope.status()) return Ref<Status>(scope.status()).detach();
+    for (size_t i = 0; i < results->size(); i++) {
+      leaves.push_back((*results)[i]);
+      if (const Tensor* t = leaves.back().tensor.get(); t && t->kind() == Tensor::Kind::failed) throw Error(t->failure());
+    }
+    structure = results->structure();
+  }
+  scope.reset();
+  own_results(context_->allocator(), leaves);
+  bind_results(function_->name(), out, leaves);
+  out.assign(std::move(leaves), structure);
+  eager_++;
+  return nullptr;
+}
+
+Status* Compiled::run_eagerly(const Inputs& in, Tensor** out, size_t n_out) {
+  const auto given = make<Values>(), taken = make<Values>();
+  for (size_t i = 0; i < in.count; i++) given->push(Ref<Tensor>(in.tensors[i]));
+  if (Status* failed = run_eagerly(*given, *taken)) return failed;
+  std::vector<Ref<Tensor>> tensors;
+  for (size_t i = 0; i < taken->size(); i++)
+    if ((*taken)[i].tensor) tensors.push_back((*taken)[i].tensor);
+  require(n_out <= tensors.size(), function_->name(), ": returns ", tensors.size(), " tensors, ", n_out, " were asked for");
+  for (size_t i = 0; i < n_out; i++) out[i] = tensors[i].detach();
+  return nullptr;
+}
+
+}  // namespace thunder

@@ -1,0 +1,109 @@
+#include "jit/options.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "jit/context.h"
+#include "jit/pipeline.h"
+
+namespace thunder {
+namespace {
+
+constexpr int64_t kRecompileLimit = 8, kAccumulatedRecompileLimit = 256;
+
+constexpr std::array kOptions = {
+    OptionRow{"executors", ArgKind::string, "", "Executors by name, highest priority first; host always ends the list. Without it: the built-in ones."},
+    OptionRow{"disable_passes", ArgKind::string, "", "Optional passes to leave out, by name."},
+    OptionRow{"float32_matmul_precision", ArgKind::string, "highest",
+              "What matmul and linear of float32 may do to be faster: \"highest\" keeps float32, \"high\" takes a number as the sum of two "
+              "bfloat16 (16 bits of 24 count), \"medium\" as one. Sums are float32. Without the instructions for it, and beside `executors`: highest."},
+    OptionRow{"freezing", ArgKind::boolean, "false",
+              "Captured tensors that the function does not write are constants: what depends on them alone is computed once, and again "
+              "after they were written."},
+    OptionRow{"max_autotune", ArgKind::boolean, "false",
+              "Each product of float32 is timed once in several ways when it is compiled, and computed in the fastest; what was found is "
+              "kept on disk. Results may differ in rounding. Beside `executors`: no effect."},
+    OptionRow{"verify", ArgKind::boolean, "false", "Check the trace after every pass."},
+    OptionRow{"cache", ArgKind::string, "constant values",
+              "When a program is used again: \"constant values\" where sizes, dtypes, layouts and plain values are what they were; \"same input\" "
+              "always: the caller promises that only the elements of tensors change, and a call whose tensors have another dtype, rank, layout "
+              "or number of bytes is an error; \"no caching\" never. \"symbolic values\" is refused."},
+    OptionRow{"always_trace", ArgKind::boolean, "false", "An older name of `cache` = \"no caching\"."},
+    OptionRow{"use_last_executed", ArgKind::boolean, "false", "An older name of `cache` = \"same input\"."},
+    OptionRow{"use_static_caching", ArgKind::boolean, "false", "An older name of `cache` = \"constant values\"."},
+    OptionRow{"dynamic", ArgKind::boolean, "false",
+              "Sizes of 2 and more stand for any from the first call on: the function is traced once, and compiled of that trace for other sizes, "
+              "unless it looks at them or writes tensors in place. docs/dynamic.md."},
+    OptionRow{"automatic_dynamic_shapes", ArgKind::boolean, "false", "The same of the sizes that have been seen to vary, from the second call on. Beside `dynamic`: no effect."},
+    OptionRow{"recompile_limit", ArgKind::integer, "8",
+              "Programs kept for one function, at least 1. Past it they stay, and after one warning a call that none of them fits is "
+              "compiled for itself alone, without executors that fuse."},
+    OptionRow{"accumulated_recompile_limit", ArgKind::integer, "256",
+              "How often one function is compiled at all, those calls included. Past it, after one warning, a call that no program fits runs "
+              "op by op."},
+    OptionRow{"fail_on_recompile_limit", ArgKind::boolean, "false", "An error instead, naming what differed."},
+    OptionRow{"disable", ArgKind::boolean, "false", "Nothing is compiled: each call runs the function op by op."},
+};
+
+struct ModeName {
+  std::string_view name;
+  CacheMode mode;
+};
+constexpr std::array kModes = {
+    ModeName{"constant values", CacheMode::constant_values}, ModeName{"same input", CacheMode::same_input},
+    ModeName{"no caching", CacheMode::no_caching},
+    // What thunder called them before.
+    ModeName{"use_static_caching", CacheMode::constant_values}, ModeName{"use_last_executed", CacheMode::same_input},
+    ModeName{"always_trace", CacheMode::no_caching},
+};
+
+CacheMode cache_mode(const CompileOptions& options) {
+  std::vector<std::string_view> given;
+  const std::string text = options.text("cache", "");
+  if (options.find("cache")) given.push_back(text);
+  for (const ModeName& m : kModes)
+    if (options.flag(m.name, false)) given.push_back(m.name);
+  if (given.empty()) return CacheMode::constant_values;
+  require(given[0] != "symbolic values",
+          "compile: option 'cache' cannot be \"symbolic values\": programs are made for the values of integers and strings; sizes that vary each have a program");
+  const auto found = [](std::string_view name) { return std::find_if(kModes.begin(), kModes.end(), [&](auto& m) { return m.name == name; }); };
+  require(found(given[0]) != kModes.end(),
+          "compile: option 'cache' must be \"constant values\", \"same input\" or \"no caching\", got \"", given[0], "\"");
+  for (std::string_view other : given)
+    require(found(other)->mode == found(given[0])->mode, "compile: options '", given[0], "' and '", other, "' say different things about the cache");
+  return found(given[0])->mode;
+}
+
+int64_t limit(const CompileOptions& options, std::string_view name, int64_t otherwise) {
+  const int64_t n = options.integer(name, otherwise);
+  require(n >= 1, "compile: option '", name, "' must be at least 1, got ", n);
+  return n;
+}
+
+}  // namespace
+
+std::span<const OptionRow> compile_options() { return kOptions; }
+
+CallSettings call_settings(const CompileOptions& options, const Context& context) {
+  options.check(kOptions, "compile");
+  context.executors(split_list(options.text("executors", "")), {});
+  check_places(context.passes(options.passes()));
+  const std::string precision = options.text("float32_matmul_precision", "highest");
+  require(precision == "highest" || precision == "high" || precision == "medium",
+          "compile: option 'float32_matmul_precision' must be \"highest\", \"high\" or \"medium\", got \"", precision, "\"");
+  CallSettings out;
+  out.cache = cache_mode(options);
+  out.recompile_limit = limit(options, "recompile_limit", kRecompileLimit);
+  out.accumulated_limit = limit(options, "accumulated_recompile_limit", kAccumulatedRecompileLimit);
+  out.fail_on_limit = options.flag("fail_on_recompile_limit", false);
+  out.disable = options.flag("disable", false);
+  out.dynamic = options.flag("dynamic", false)                    ? DynamicSizes::all
+                : options.flag("automatic_dynamic_shapes", false) ? DynamicSizes::automatic
+                                                                  : DynamicSizes::no;
+  require(out.dynamic == DynamicSizes::no || out.cache == CacheMode::constant_values,
+          "compile: sizes that vary need the option cache = \"constant values\"");
+  return out;
+}
+
+}  // namespace thunder

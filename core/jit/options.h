@@ -1,0 +1,42 @@
+// What compile can be told: the options as a table, and those that say how calls find programs.
+#pragma once
+
+#include "executors/claim.h"
+#include "passes/custom.h"
+#include "tracer/options.h"
+
+namespace thunder {
+
+class Context;
+
+// thunder_options: names and values, executors for this one compile, which come first, and passes.
+class CompileOptions : public Options {
+ public:
+  void add_executor(Ref<Executor> e) { executors_.push_back(std::move(e)); }
+  const Executors& executors() const { return executors_; }
+  void add_pass(Ref<CustomPass> p) { passes_.push_back(std::move(p)); }
+  const CustomPasses& passes() const { return passes_; }
+
+ private:
+  Executors executors_;
+  CustomPasses passes_;
+};
+std::span<const OptionRow> compile_options();
+
+enum class CacheMode : uint8_t { constant_values, same_input, no_caching };
+
+// Which sizes stand for any: none, those that were seen to vary, or all of 2 and more.
+enum class DynamicSizes : uint8_t { no, automatic, all };
+
+struct CallSettings {
+  DynamicSizes dynamic = DynamicSizes::no;
+  CacheMode cache = CacheMode::constant_values;
+  int64_t recompile_limit = 0, accumulated_limit = 0;
+  bool fail_on_limit = false;
+  bool disable = false;
+};
+
+// Throws at the first option that is unknown, of another kind, or says what cannot be.
+CallSettings call_settings(const CompileOptions& options, const Context& context);
+
+}  // namespace thunder

@@ -1,0 +1,226 @@
+// Sizes that vary: one trace for all of them, with the results that plain sizes give.
+#include "jit/dynamic.h"
+
+#include "jit/program_file.h"
+#include "support/folder.h"
+#include "support/functions.h"
+
+namespace thunder::test {
+namespace {
+
+struct DynamicSizesTest : CompiledTest {
+  Ref<CompileOptions> dynamic(const char* name = "dynamic") {
+    auto options = by_line();
+    options->set(name, Any::boolean(true));
+    return options;
+  }
+  Ref<Function> function(Lambda::Body body) {
+    return Ref<Function>::adopt(new Lambda([this, body = std::move(body)](Scope& s, const Values& in, Values& out) {
+      traced += s.tracing();
+      body(s, in, out);
+    }));
+  }
+  Ref<Compiled> of(Ref<Function> f, const CompileOptions* options) { return make<Compiled>(context, std::move(f), options); }
+  // All results, one after the other.
+  Floats all(Compiled& f, const std::vector<Ref<Tensor>>& in) {
+    Values values, out;
+    for (auto& t : in) values.push(t);
+    if (Status* failed = f.call(values, out)) {
+      error = failed->message();
+      failed->release();
+      return {};
+    }
+    Floats result;
+    for (size_t i = 0; i < out.size(); i++) {
+      result.push_back(static_cast<float>(out[i].tensor->type().rank()));
+      for (float v : data(*out[i].tensor)) result.push_back(v);
+    }
+    return result;
+  }
+  int traced = 0;
+};
+
+TEST_F(DynamicSizesTest, trace_an_mlp_once_and_give_the_results_of_plain_sizes) {
+  auto w = random({8, 4}, 1), b = random({8}, 2), v = random({3, 8}, 3);
+  const Lambda::Body body = [&](Scope& s, const Values& in, Values& out) {
+    Tensor* h = op(s, "gelu", {any(op(s, "linear", {any(in[0].tensor), any(w), any(b)}))});
+    out.push(Ref<Tensor>(op(s, "cross_entropy", {any(op(s, "linear", {any(h), any(v)})), any(in[1].tensor)})));
+  };
+  auto parameters = make<Values>();
+  for (const auto& t : {w, b, v}) parameters->push(t);
+  auto f = of(value_and_grad(function(body), "", parameters), dynamic().get());
+  auto plain = of(value_and_grad(Ref<Function>::adopt(new Lambda(body)), "", parameters), by_line().get());
+  int first = 0;  // it is traced until the sizes are found that the parameters have
+  for (int64_t batch : {5, 9, 2, 33, 9, 5}) {
+    auto x = random({batch, 4}, static_cast<uint32_t>(batch));
+    std::vector<int64_t> labels;
+    for (int64_t i = 0; i < batch; i++) labels.push_back(i % 3);
+    auto y = integers({batch}, labels);
+    EXPECT_EQ(all(*f, {x, y}), all(*plain, {x, y})) << batch << error;
+    if (!first) first = traced;
+  }
+  EXPECT_EQ(traced, first);
+  EXPECT_EQ(first, 3);
+  EXPECT_EQ(f->statistics().misses, 4u);
+  EXPECT_EQ(f->statistics().hits, 2u);
+  EXPECT_EQ(f->statistics().entries, 4u);
+}
+
+TEST_F(DynamicSizesTest, automatic_ones_are_those_that_were_seen_to_vary) {
+  auto f = of(function([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "softmax", {any(in[0].tensor), Any::integer(-1)}))); }),
+              dynamic("automatic_dynamic_shapes").get());
+  for (int64_t batch : {3, 4, 5, 6}) all(*f, {random({batch, 7}, 1)});
+  EXPECT_EQ(traced, 2);
+  all(*f, {random({6, 8}, 1)});
+  EXPECT_EQ(traced, 3);
+  all(*f, {random({9, 10}, 1)});
+  EXPECT_EQ(traced, 3) << error;
+}
+
+TEST_F(DynamicSizesTest, a_size_that_the_function_looks_at_is_a_plain_one) {
+  auto f = of(function([](Scope& s, const Values& in, Values& out) {
+    const int64_t n = hint(in[0].tensor->type().shape[0]);
+    out.push(Ref<Tensor>(op(s, "mul", {any(in[0].tensor), Any::integer(n)})));
+  }), dynamic().get());
+  for (int64_t n : {2, 3}) EXPECT_EQ(all(*f, {tensor({n, 2}, Floats(static_cast<size_t>(2 * n), 1))})[1], static_cast<float>(n));
+  const int before = traced;
+  EXPECT_EQ(all(*f, {tensor({3, 5}, Floats(15, 1))})[1], 3.0f);  // the other dim still stands for any size
+  EXPECT_EQ(traced, before);
+}
+
+TEST_F(DynamicSizesTest, zero_and_one_are_sizes_of_their_own) {
+  const Lambda::Body body = [](Scope& s, const Values& in, Values& out) {
+    const int64_t first = 0;
+    out.push(Ref<Tensor>(op(s, "squeeze", {any(in[0].tensor), Any::dims({&first, 1})})));
+  };
+  auto f = of(function(body), dynamic().get()), plain = of(Ref<Function>::adopt(new Lambda(body)), by_line().get());
+  for (int64_t n : {4, 1, 0, 2}) {
+    auto x = random({n, 3}, 1);
+    EXPECT_EQ(all(*f, {x}), all(*plain, {x})) << n;
+  }
+}
+
+TEST_F(DynamicSizesTest, a_part_of_one_element_is_not_taken_for_a_longer_one) {
+  // What is left of two rows after the first has size 1, which squeeze takes away.
+  const Lambda::Body body = [](Scope& s, const Values& in, Values& out) {
+    const int64_t first = 0;
+    Tensor* rest = op(s, "slice", {any(in[0].tensor), Any::integer(0), Any::integer(1)});
+    out.push(Ref<Tensor>(op(s, "squeeze", {any(rest), Any::dims({&first, 1})})));
+  };
+  auto f = of(function(body), dynamic().get()), plain = of(Ref<Function>::adopt(new Lambda(body)), by_line().get());
+  for (int64_t n : {5, 2, 3}) {
+    auto x = random({n, 3}, 1);
+    EXPECT_EQ(all(*f, {x}), all(*plain, {x})) << n << error;
+  }
+}
+
+TEST_F(DynamicSizesTest, equal_sizes_stand_for_one_another_and_others_are_traced_again) {
+  const Lambda::Body body = [](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "matmul", {any(in[0].tensor), any(in[1].tensor)}))); };
+  auto f = of(function(body), dynamic().get()), plain = of(Ref<Function>::adopt(new Lambda(body)), by_line().get());
+  const auto both = [&](int64_t m, int64_t k, int64_t n) {
+    auto x = random({m, k}, 1), y = random({k, n}, 2);
+    EXPECT_EQ(all(*f, {x, y}), all(*plain, {x, y})) << m << k << n << error;
+  };
+  both(3, 3, 3), both(4, 4, 4);
+  EXPECT_EQ(traced, 1);
+  both(2, 5, 7), both(3, 4, 8);
+  EXPECT_EQ(traced, 2);
+}
+
+TEST_F(DynamicSizesTest, a_function_that_writes_in_place_has_plain_sizes) {
+  auto f = of(function([](Scope& s, const Values& in, Values& out) {
+    op(s, "add_", {any(in[0].tensor), Any::real(1)});
+    out.push(in[0].tensor);
+  }), dynamic().get());
+  for (int64_t n : {2, 3}) {
+    auto x = tensor({n}, Floats(static_cast<size_t>(n), 1));
+    all(*f, {x});
+    EXPECT_EQ(data(*x), Floats(static_cast<size_t>(n), 2));
+  }
+  EXPECT_EQ(f->statistics().misses, 2u);
+}
+
+TEST_F(DynamicSizesTest, an_error_is_that_of_plain_sizes) {
+  auto f = of(function([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "add", {any(in[0].tensor), any(in[1].tensor)}))); }), dynamic().get());
+  all(*f, {random({2, 3}, 1), random({2, 3}, 2)});
+  EXPECT_TRUE(all(*f, {random({2, 3}, 1), random({2, 4}, 2)}).empty());
+  EXPECT_NE(error.find("shapes [2, 3] and [2, 4] do not broadcast"), std::string::npos) << error;
+}
+
+TEST_F(DynamicSizesTest, constants_and_floats_that_were_read_are_guarded_as_ever) {
+  auto f = of(function([](Scope& s, const Values& in, Values& out) {
+    in.note_read(1);
+    out.push(Ref<Tensor>(op(s, "mul", {any(in[0].tensor), Any::real(in[1].f + static_cast<double>(in[2].i))})));
+  }), dynamic().get());
+  const auto on = [&](int64_t n, double scale, int64_t shift) {
+    Values in, out;
+    in.push(tensor({n}, Floats(static_cast<size_t>(n), 1))), in.push(Any::real(scale)), in.push(Any::integer(shift));
+    EXPECT_EQ(f->call(in, out), nullptr);
+    return data(*out[0].tensor)[0];
+  };
+  EXPECT_EQ(on(2, 0.5, 1), 1.5f);
+  EXPECT_EQ(on(3, 0.5, 1), 1.5f);
+  EXPECT_EQ(traced, 1);
+  EXPECT_EQ(on(3, 2.5, 1), 3.5f);
+  EXPECT_EQ(on(3, 0.5, 2), 2.5f);
+  EXPECT_EQ(on(3, 0.5, 1), 1.5f);
+}
+
+TEST_F(DynamicSizesTest, random_numbers_are_those_of_plain_sizes) {
+  const Lambda::Body body = [](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "dropout", {any(in[0].tensor)}))); };
+  auto f = of(function(body), dynamic().get()), plain = of(Ref<Function>::adopt(new Lambda(body)), by_line().get());
+  auto* state = reinterpret_cast<int64_t*>(context->random()->data());
+  for (int64_t n : {8, 16, 32}) {
+    auto x = tensor({n}, Floats(static_cast<size_t>(n), 1));
+    state[1] = 0;
+    const Floats wanted = all(*plain, {x});
+    state[1] = 0;
+    EXPECT_EQ(all(*f, {x}), wanted) << error;
+  }
+  EXPECT_EQ(traced, 1);
+}
+
+TEST_F(DynamicSizesTest, a_hundred_sizes_keep_no_more_plans_than_there_may_be) {
+  auto f = of(function([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "neg", {any(in[0].tensor)}))); }), dynamic().get());
+  for (int64_t n = 2; n < 102; n++) EXPECT_EQ(all(*f, {tensor({n}, Floats(static_cast<size_t>(n), 1))}), [&] {
+    Floats wanted(static_cast<size_t>(n) + 1, -1);
+    wanted[0] = 1;
+    return wanted;
+  }()) << error;
+  EXPECT_EQ(traced, 1);
+  EXPECT_EQ(f->statistics().entries, Plans::kMost);
+  EXPECT_EQ(f->statistics().misses, 100u);
+  all(*f, {tensor({101}, Floats(101, 1))});
+  EXPECT_EQ(f->statistics().misses, 100u);
+}
+
+TEST_F(DynamicSizesTest, a_proxy_that_was_kept_says_what_was_seen) {
+  Ref<Tensor> kept;
+  auto f = of(function([&](Scope& s, const Values& in, Values& out) {
+    kept = Ref<Tensor>(op(s, "neg", {any(in[0].tensor)}));
+    out.push(kept);
+  }), dynamic().get());
+  all(*f, {random({4, 3}, 1)});
+  f = nullptr;
+  EXPECT_EQ(name(kept->type()), "f32[4, 3]");
+}
+
+TEST_F(DynamicSizesTest, programs_are_saved_with_their_symbols) {
+  Folder folder;
+  auto w = random({3, 4}, 1);
+  auto f = of(function([&](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "linear", {any(in[0].tensor), any(w)}))); }), dynamic().get());
+  all(*f, {random({2, 4}, 1)});
+  save_program(*f, folder / "f");
+  const LoadedProgram p = load_program(context, folder / "f", nullptr);
+  auto g = make<Compiled>(context, p.function, p.options.get());
+  for (int64_t n : {5, 2, 7}) {
+    auto x = random({n, 4}, static_cast<uint32_t>(n));
+    EXPECT_EQ(all(*g, {x}), all(*f, {x})) << error;
+  }
+  EXPECT_EQ(g->statistics().entries, 3u);
+  EXPECT_TRUE(all(*g, {random({1, 4}, 1)}).empty());
+  EXPECT_NE(error.find("a size that varies is 1, it was made for 2 and more"), std::string::npos) << error;
+}
+
+}  // namespace
+}  // namespace thunder::test
