@@ -21,7 +21,7 @@ local function results(options)
   traced = 0
   for i, length in ipairs(lengths) do
     th.seed(i)
-    local tokens, targets = th.randint(0, config.vocabulary, 2, length), th.randint(0, config.vocabulary, 2, length)
+    local tokens, targets = th.randint(0, config.vocabulary, { 2, length }), th.randint(0, config.vocabulary, { 2, length })
     local loss, gradients = f(tokens, targets, th.arange(length))
     out[i] = { loss = loss, gradients = gradients }
   end
