@@ -158,7 +158,7 @@ static inline thunder_tensor *th_at_adaptive_max_pool3d(const char *where, thund
 }
 #define th_adaptive_max_pool3d(...) th_at_adaptive_max_pool3d(THUNDER_HERE, __VA_ARGS__)
 
-/* add(tensor input, tensor other, tensor alpha=1) -> tensor
+/* add(tensor|number input, tensor|number other, tensor|number alpha=1) -> tensor
  * input + alpha * other; promotes and broadcasts. */
 static inline thunder_tensor *th_at_add(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -529,7 +529,7 @@ static inline thunder_tensor *th_at_any_opt(const char *where, thunder_scope *s,
 }
 #define th_any_opt(...) th_at_any_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* arange(tensor start, tensor? end=None, tensor step=1, dtype? dtype=None, device? device=None) -> tensor
+/* arange(tensor|number start, tensor|number? end=None, tensor|number step=1, dtype? dtype=None, device? device=None) -> tensor
  * start, start + step ... up to but not including end; one number alone is the end. Integers give i64, others f32. */
 static inline thunder_tensor *th_at_arange(const char *where, thunder_scope *s, thunder_tensor *start)
 {
@@ -1027,7 +1027,7 @@ static inline thunder_tensor *th_at_binary_cross_entropy_with_logits_opt(const c
 }
 #define th_binary_cross_entropy_with_logits_opt(...) th_at_binary_cross_entropy_with_logits_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* bitwise_and(tensor input, tensor other) -> tensor
+/* bitwise_and(tensor|number input, tensor|number other) -> tensor
  * The bits that both have; the logical and of booleans. */
 static inline thunder_tensor *th_at_bitwise_and(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -1044,7 +1044,7 @@ static inline thunder_tensor *th_at_bitwise_and_(const char *where, thunder_scop
 }
 #define th_bitwise_and_(...) th_at_bitwise_and_(THUNDER_HERE, __VA_ARGS__)
 
-/* bitwise_left_shift(tensor input, tensor other) -> tensor
+/* bitwise_left_shift(tensor|number input, tensor|number other) -> tensor
  * input times 2 to the power of other, as bits. */
 static inline thunder_tensor *th_at_bitwise_left_shift(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -1078,7 +1078,7 @@ static inline thunder_tensor *th_at_bitwise_not_(const char *where, thunder_scop
 }
 #define th_bitwise_not_(...) th_at_bitwise_not_(THUNDER_HERE, __VA_ARGS__)
 
-/* bitwise_or(tensor input, tensor other) -> tensor
+/* bitwise_or(tensor|number input, tensor|number other) -> tensor
  * The bits that either has; the logical or of booleans. */
 static inline thunder_tensor *th_at_bitwise_or(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -1095,7 +1095,7 @@ static inline thunder_tensor *th_at_bitwise_or_(const char *where, thunder_scope
 }
 #define th_bitwise_or_(...) th_at_bitwise_or_(THUNDER_HERE, __VA_ARGS__)
 
-/* bitwise_right_shift(tensor input, tensor other) -> tensor
+/* bitwise_right_shift(tensor|number input, tensor|number other) -> tensor
  * input divided by 2 to the power of other, rounded down. */
 static inline thunder_tensor *th_at_bitwise_right_shift(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -1112,7 +1112,7 @@ static inline thunder_tensor *th_at_bitwise_right_shift_(const char *where, thun
 }
 #define th_bitwise_right_shift_(...) th_at_bitwise_right_shift_(THUNDER_HERE, __VA_ARGS__)
 
-/* bitwise_xor(tensor input, tensor other) -> tensor
+/* bitwise_xor(tensor|number input, tensor|number other) -> tensor
  * The bits that one of both has; inequality of booleans. */
 static inline thunder_tensor *th_at_bitwise_xor(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -1323,7 +1323,7 @@ static inline thunder_tensor *th_at_chunk_opt(const char *where, thunder_scope *
 }
 #define th_chunk_opt(...) th_at_chunk_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* clamp(tensor input, tensor? min=None, tensor? max=None) -> tensor
+/* clamp(tensor input, tensor|number? min=None, tensor|number? max=None) -> tensor
  * input limited to [min, max]; max where min exceeds it, NaN stays. */
 static inline thunder_tensor *th_at_clamp(const char *where, thunder_scope *s, thunder_tensor *input)
 {
@@ -1354,7 +1354,7 @@ static inline thunder_tensor *th_at_clamp_opt_(const char *where, thunder_scope 
 }
 #define th_clamp_opt_(...) th_at_clamp_opt_(THUNDER_HERE, __VA_ARGS__)
 
-/* clamp_max(tensor input, tensor max) -> tensor
+/* clamp_max(tensor input, tensor|number max) -> tensor
  * input, but not greater than max. */
 static inline thunder_tensor *th_at_clamp_max(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *max)
 {
@@ -1371,7 +1371,7 @@ static inline thunder_tensor *th_at_clamp_max_(const char *where, thunder_scope 
 }
 #define th_clamp_max_(...) th_at_clamp_max_(THUNDER_HERE, __VA_ARGS__)
 
-/* clamp_min(tensor input, tensor min) -> tensor
+/* clamp_min(tensor input, tensor|number min) -> tensor
  * input, but not less than min. */
 static inline thunder_tensor *th_at_clamp_min(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *min)
 {
@@ -1612,7 +1612,7 @@ static inline thunder_tensor *th_at_copy_(const char *where, thunder_scope *s, t
 }
 #define th_copy_(...) th_at_copy_(THUNDER_HERE, __VA_ARGS__)
 
-/* copysign(tensor input, tensor other) -> tensor
+/* copysign(tensor input, tensor|number other) -> tensor
  * The absolute value of input with the sign of other. */
 static inline thunder_tensor *th_at_copysign(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -1987,7 +1987,7 @@ static inline thunder_tensor *th_at_dist_opt(const char *where, thunder_scope *s
 }
 #define th_dist_opt(...) th_at_dist_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* div(tensor input, tensor other, str? rounding_mode=None) -> tensor
+/* div(tensor|number input, tensor|number other, str? rounding_mode=None) -> tensor
  * input / other, integers as reals; with rounding_mode 'trunc' or 'floor' a whole quotient of the promoted dtype. */
 static inline thunder_tensor *th_at_div(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -2018,7 +2018,7 @@ static inline thunder_tensor *th_at_div_opt_(const char *where, thunder_scope *s
 }
 #define th_div_opt_(...) th_at_div_opt_(THUNDER_HERE, __VA_ARGS__)
 
-/* divide(tensor input, tensor other, str? rounding_mode=None) -> tensor
+/* divide(tensor input, tensor|number other, str? rounding_mode=None) -> tensor
  * Another name. */
 static inline thunder_tensor *th_at_divide(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -2286,7 +2286,7 @@ static inline thunder_tensor *th_at_entr_(const char *where, thunder_scope *s, t
 }
 #define th_entr_(...) th_at_entr_(THUNDER_HERE, __VA_ARGS__)
 
-/* eq(tensor input, tensor other) -> tensor
+/* eq(tensor|number input, tensor|number other) -> tensor
  * input == other. */
 static inline thunder_tensor *th_at_eq(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -2527,7 +2527,7 @@ static inline thunder_tensor *th_at_feature_dropout_opt(const char *where, thund
 }
 #define th_feature_dropout_opt(...) th_at_feature_dropout_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* fill(tensor input, tensor value) -> tensor
+/* fill(tensor input, tensor|number value) -> tensor
  * A tensor of input's shape and dtype with one value; fill_ stores it. */
 static inline thunder_tensor *th_at_fill(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *value)
 {
@@ -2608,7 +2608,7 @@ static inline thunder_tensor *th_at_flipud(const char *where, thunder_scope *s, 
 }
 #define th_flipud(...) th_at_flipud(THUNDER_HERE, __VA_ARGS__)
 
-/* float_power(tensor input, tensor exponent) -> tensor
+/* float_power(tensor|number input, tensor|number exponent) -> tensor
  * input to the power of exponent in f64. */
 static inline thunder_tensor *th_at_float_power(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *exponent)
 {
@@ -2642,7 +2642,7 @@ static inline thunder_tensor *th_at_floor_(const char *where, thunder_scope *s, 
 }
 #define th_floor_(...) th_at_floor_(THUNDER_HERE, __VA_ARGS__)
 
-/* floor_divide(tensor input, tensor other) -> tensor
+/* floor_divide(tensor input, tensor|number other) -> tensor
  * The quotient rounded down. */
 static inline thunder_tensor *th_at_floor_divide(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -2693,7 +2693,7 @@ static inline thunder_tensor *th_at_fmin_(const char *where, thunder_scope *s, t
 }
 #define th_fmin_(...) th_at_fmin_(THUNDER_HERE, __VA_ARGS__)
 
-/* fmod(tensor input, tensor other) -> tensor
+/* fmod(tensor input, tensor|number other) -> tensor
  * What a division rounded towards zero leaves: it has the sign of input. */
 static inline thunder_tensor *th_at_fmod(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -2753,7 +2753,7 @@ static inline thunder_tensor *th_at_frexp(const char *where, thunder_scope *s, t
 }
 #define th_frexp(...) th_at_frexp(THUNDER_HERE, __VA_ARGS__)
 
-/* full(int[] size, tensor fill_value, dtype? dtype=None, device? device=None) -> tensor
+/* full(int[] size, tensor|number fill_value, dtype? dtype=None, device? device=None) -> tensor
  * A tensor filled with one value; of the value's dtype unless one is given. */
 static inline thunder_tensor *th_at_full(const char *where, thunder_scope *s, const thunder_dim *size, size_t n_size, thunder_tensor *fill_value)
 {
@@ -2770,7 +2770,7 @@ static inline thunder_tensor *th_at_full_opt(const char *where, thunder_scope *s
 }
 #define th_full_opt(...) th_at_full_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* full_like(tensor input, tensor fill_value, dtype? dtype=None, device? device=None) -> tensor
+/* full_like(tensor input, tensor|number fill_value, dtype? dtype=None, device? device=None) -> tensor
  * A tensor of input's size filled with one value; of input's dtype unless one is given. */
 static inline thunder_tensor *th_at_full_like(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *fill_value)
 {
@@ -2841,7 +2841,7 @@ static inline thunder_tensor *th_at_gcd_(const char *where, thunder_scope *s, th
 }
 #define th_gcd_(...) th_at_gcd_(THUNDER_HERE, __VA_ARGS__)
 
-/* ge(tensor input, tensor other) -> tensor
+/* ge(tensor|number input, tensor|number other) -> tensor
  * input >= other. */
 static inline thunder_tensor *th_at_ge(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -2919,7 +2919,7 @@ static inline thunder_tensor *th_at_glu_opt(const char *where, thunder_scope *s,
 }
 #define th_glu_opt(...) th_at_glu_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* greater(tensor input, tensor other) -> tensor
+/* greater(tensor input, tensor|number other) -> tensor
  * Another name. */
 static inline thunder_tensor *th_at_greater(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -2936,7 +2936,7 @@ static inline thunder_tensor *th_at_greater_(const char *where, thunder_scope *s
 }
 #define th_greater_(...) th_at_greater_(THUNDER_HERE, __VA_ARGS__)
 
-/* greater_equal(tensor input, tensor other) -> tensor
+/* greater_equal(tensor input, tensor|number other) -> tensor
  * Another name. */
 static inline thunder_tensor *th_at_greater_equal(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -2987,7 +2987,7 @@ static inline thunder_tensor *th_at_group_norm_opt(const char *where, thunder_sc
 }
 #define th_group_norm_opt(...) th_at_group_norm_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* gt(tensor input, tensor other) -> tensor
+/* gt(tensor|number input, tensor|number other) -> tensor
  * input > other. */
 static inline thunder_tensor *th_at_gt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -3364,7 +3364,7 @@ static inline thunder_tensor *th_at_index_copy_(const char *where, thunder_scope
 }
 #define th_index_copy_(...) th_at_index_copy_(THUNDER_HERE, __VA_ARGS__)
 
-/* index_fill(tensor input, int dim, tensor index, tensor value) -> tensor
+/* index_fill(tensor input, int dim, tensor index, tensor|number value) -> tensor
  * input with one value in the slices at index along dim. */
 static inline thunder_tensor *th_at_index_fill(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, thunder_tensor *index, thunder_tensor *value)
 {
@@ -3381,7 +3381,7 @@ static inline thunder_tensor *th_at_index_fill_(const char *where, thunder_scope
 }
 #define th_index_fill_(...) th_at_index_fill_(THUNDER_HERE, __VA_ARGS__)
 
-/* index_put(tensor input, tensor[] indices, tensor values, bool accumulate=False) -> tensor
+/* index_put(tensor input, tensor[] indices, tensor|number values, bool accumulate=False) -> tensor
  * input with values stored (or added) at input[indices[0], indices[1], ..]; of equal indices the last one stays. */
 static inline thunder_tensor *th_at_index_put(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *const *indices, size_t n_indices, thunder_tensor *values)
 {
@@ -3643,7 +3643,7 @@ static inline thunder_tensor *th_at_lcm_(const char *where, thunder_scope *s, th
 }
 #define th_lcm_(...) th_at_lcm_(THUNDER_HERE, __VA_ARGS__)
 
-/* ldexp(tensor input, tensor other) -> tensor
+/* ldexp(tensor input, tensor|number other) -> tensor
  * input * 2 ** other. */
 static inline thunder_tensor *th_at_ldexp(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -3660,7 +3660,7 @@ static inline thunder_tensor *th_at_ldexp_(const char *where, thunder_scope *s, 
 }
 #define th_ldexp_(...) th_at_ldexp_(THUNDER_HERE, __VA_ARGS__)
 
-/* le(tensor input, tensor other) -> tensor
+/* le(tensor|number input, tensor|number other) -> tensor
  * input <= other. */
 static inline thunder_tensor *th_at_le(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -3708,7 +3708,7 @@ static inline thunder_tensor *th_at_leaky_relu_opt_(const char *where, thunder_s
 }
 #define th_leaky_relu_opt_(...) th_at_leaky_relu_opt_(THUNDER_HERE, __VA_ARGS__)
 
-/* lerp(tensor input, tensor end, tensor weight) -> tensor
+/* lerp(tensor input, tensor end, tensor|number weight) -> tensor
  * input + weight * (end - input). */
 static inline thunder_tensor *th_at_lerp(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *end, thunder_tensor *weight)
 {
@@ -3725,7 +3725,7 @@ static inline thunder_tensor *th_at_lerp_(const char *where, thunder_scope *s, t
 }
 #define th_lerp_(...) th_at_lerp_(THUNDER_HERE, __VA_ARGS__)
 
-/* less(tensor input, tensor other) -> tensor
+/* less(tensor input, tensor|number other) -> tensor
  * Another name. */
 static inline thunder_tensor *th_at_less(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -3742,7 +3742,7 @@ static inline thunder_tensor *th_at_less_(const char *where, thunder_scope *s, t
 }
 #define th_less_(...) th_at_less_(THUNDER_HERE, __VA_ARGS__)
 
-/* less_equal(tensor input, tensor other) -> tensor
+/* less_equal(tensor input, tensor|number other) -> tensor
  * Another name. */
 static inline thunder_tensor *th_at_less_equal(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -3960,7 +3960,7 @@ static inline thunder_tensor *th_at_log_softmax_opt(const char *where, thunder_s
 }
 #define th_log_softmax_opt(...) th_at_log_softmax_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* logaddexp(tensor input, tensor other) -> tensor
+/* logaddexp(tensor input, tensor|number other) -> tensor
  * log(exp(input) + exp(other)) without its overflow. */
 static inline thunder_tensor *th_at_logaddexp(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -3977,7 +3977,7 @@ static inline thunder_tensor *th_at_logaddexp_(const char *where, thunder_scope 
 }
 #define th_logaddexp_(...) th_at_logaddexp_(THUNDER_HERE, __VA_ARGS__)
 
-/* logaddexp2(tensor input, tensor other) -> tensor
+/* logaddexp2(tensor input, tensor|number other) -> tensor
  * log2(2 ** input + 2 ** other) without its overflow. */
 static inline thunder_tensor *th_at_logaddexp2(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -4205,7 +4205,7 @@ static inline thunder_tensor *th_at_lp_pool3d_opt(const char *where, thunder_sco
 }
 #define th_lp_pool3d_opt(...) th_at_lp_pool3d_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* lt(tensor input, tensor other) -> tensor
+/* lt(tensor|number input, tensor|number other) -> tensor
  * input < other. */
 static inline thunder_tensor *th_at_lt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -4239,7 +4239,7 @@ static inline thunder_tensor *th_at_margin_ranking_loss_opt(const char *where, t
 }
 #define th_margin_ranking_loss_opt(...) th_at_margin_ranking_loss_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* masked_fill(tensor input, tensor mask, tensor value) -> tensor
+/* masked_fill(tensor input, tensor mask, tensor|number value) -> tensor
  * input where mask is false, value (a number or of rank 0) where it is true. */
 static inline thunder_tensor *th_at_masked_fill(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *mask, thunder_tensor *value)
 {
@@ -4374,7 +4374,7 @@ static inline thunder_tensor *th_at_max_pool3d_opt(const char *where, thunder_sc
 }
 #define th_max_pool3d_opt(...) th_at_max_pool3d_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* maximum(tensor input, tensor other) -> tensor
+/* maximum(tensor|number input, tensor|number other) -> tensor
  * The greater of two; NaN if either is. */
 static inline thunder_tensor *th_at_maximum(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -4446,7 +4446,7 @@ static inline thunder_tensor *th_at_min_opt(const char *where, thunder_scope *s,
 }
 #define th_min_opt(...) th_at_min_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* minimum(tensor input, tensor other) -> tensor
+/* minimum(tensor|number input, tensor|number other) -> tensor
  * The lesser of two; NaN if either is. */
 static inline thunder_tensor *th_at_minimum(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -4545,7 +4545,7 @@ static inline thunder_tensor *th_at_msort(const char *where, thunder_scope *s, t
 }
 #define th_msort(...) th_at_msort(THUNDER_HERE, __VA_ARGS__)
 
-/* mul(tensor input, tensor other) -> tensor
+/* mul(tensor|number input, tensor|number other) -> tensor
  * input * other; promotes and broadcasts. */
 static inline thunder_tensor *th_at_mul(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -4633,7 +4633,7 @@ static inline thunder_tensor *th_at_multinomial_opt(const char *where, thunder_s
 }
 #define th_multinomial_opt(...) th_at_multinomial_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* multiply(tensor input, tensor other) -> tensor
+/* multiply(tensor input, tensor|number other) -> tensor
  * Another name. */
 static inline thunder_tensor *th_at_multiply(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -4801,7 +4801,7 @@ static inline thunder_tensor *th_at_ndtri_(const char *where, thunder_scope *s, 
 }
 #define th_ndtri_(...) th_at_ndtri_(THUNDER_HERE, __VA_ARGS__)
 
-/* ne(tensor input, tensor other) -> tensor
+/* ne(tensor|number input, tensor|number other) -> tensor
  * input != other. */
 static inline thunder_tensor *th_at_ne(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -4954,7 +4954,7 @@ static inline thunder_tensor *th_at_norm_opt(const char *where, thunder_scope *s
 }
 #define th_norm_opt(...) th_at_norm_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* normal(tensor mean=0, tensor std=1, int[]? size=None, dtype? dtype=None) -> tensor
+/* normal(tensor|number mean=0, tensor|number std=1, int[]? size=None, dtype? dtype=None) -> tensor
  * Normal with the given means and deviations. */
 static inline thunder_tensor *th_at_normal(const char *where, thunder_scope *s)
 {
@@ -4987,7 +4987,7 @@ static inline thunder_tensor *th_at_normalize_opt(const char *where, thunder_sco
 }
 #define th_normalize_opt(...) th_at_normalize_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* not_equal(tensor input, tensor other) -> tensor
+/* not_equal(tensor input, tensor|number other) -> tensor
  * Another name. */
 static inline thunder_tensor *th_at_not_equal(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -5166,7 +5166,7 @@ static inline thunder_tensor *th_at_positive(const char *where, thunder_scope *s
 }
 #define th_positive(...) th_at_positive(THUNDER_HERE, __VA_ARGS__)
 
-/* pow(tensor input, tensor other) -> tensor
+/* pow(tensor|number input, tensor|number other) -> tensor
  * input to the power of other; promotes and broadcasts. */
 static inline thunder_tensor *th_at_pow(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -5444,7 +5444,7 @@ static inline thunder_tensor *th_at_relu6_(const char *where, thunder_scope *s, 
 }
 #define th_relu6_(...) th_at_relu6_(THUNDER_HERE, __VA_ARGS__)
 
-/* remainder(tensor input, tensor other) -> tensor
+/* remainder(tensor|number input, tensor|number other) -> tensor
  * What a division rounded down leaves: it has the sign of other. */
 static inline thunder_tensor *th_at_remainder(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -5654,7 +5654,7 @@ static inline thunder_tensor *th_at_rsqrt_(const char *where, thunder_scope *s, 
 }
 #define th_rsqrt_(...) th_at_rsqrt_(THUNDER_HERE, __VA_ARGS__)
 
-/* rsub(tensor input, tensor other, tensor alpha=1) -> tensor
+/* rsub(tensor input, tensor|number other, tensor|number alpha=1) -> tensor
  * other - alpha * input. */
 static inline thunder_tensor *th_at_rsub(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -5702,7 +5702,7 @@ static inline thunder_tensor *th_at_scaled_dot_product_attention_opt(const char 
 }
 #define th_scaled_dot_product_attention_opt(...) th_at_scaled_dot_product_attention_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* scatter(tensor input, int dim, tensor index, tensor src, str? reduce=None) -> tensor
+/* scatter(tensor input, int dim, tensor index, tensor|number src, str? reduce=None) -> tensor
  * input with src stored at index along dim; of equal indices the last one stays, or reduce 'add' or 'multiply' joins them. */
 static inline thunder_tensor *th_at_scatter(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dim, thunder_tensor *index, thunder_tensor *src)
 {
@@ -6285,7 +6285,7 @@ static inline thunder_tensor *th_at_stop_gradient(const char *where, thunder_sco
 }
 #define th_stop_gradient(...) th_at_stop_gradient(THUNDER_HERE, __VA_ARGS__)
 
-/* sub(tensor input, tensor other, tensor alpha=1) -> tensor
+/* sub(tensor|number input, tensor|number other, tensor|number alpha=1) -> tensor
  * input - alpha * other; promotes and broadcasts. */
 static inline thunder_tensor *th_at_sub(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -6316,7 +6316,7 @@ static inline thunder_tensor *th_at_sub_opt_(const char *where, thunder_scope *s
 }
 #define th_sub_opt_(...) th_at_sub_opt_(THUNDER_HERE, __VA_ARGS__)
 
-/* subtract(tensor input, tensor other, tensor alpha=1) -> tensor
+/* subtract(tensor input, tensor|number other, tensor|number alpha=1) -> tensor
  * Another name. */
 static inline thunder_tensor *th_at_subtract(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -6549,7 +6549,7 @@ static inline thunder_tensor *th_at_tile(const char *where, thunder_scope *s, th
 #define th_tile(...) th_at_tile(THUNDER_HERE, __VA_ARGS__)
 
 /* to(tensor input, dtype? dtype=None, device? device=None) -> tensor
- * The input as another dtype; the input itself if it has it. */
+ * The input as another dtype, on another device; the input itself if it is both. */
 static inline thunder_tensor *th_at_to(const char *where, thunder_scope *s, thunder_tensor *input)
 {
     const thunder_any a[1] = { thunder_any_tensor(input) };
@@ -6730,7 +6730,7 @@ static inline thunder_tensor *th_at_triu_indices_opt(const char *where, thunder_
 }
 #define th_triu_indices_opt(...) th_at_triu_indices_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* true_divide(tensor input, tensor other) -> tensor
+/* true_divide(tensor input, tensor|number other) -> tensor
  * Another name. */
 static inline thunder_tensor *th_at_true_divide(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -6951,7 +6951,7 @@ static inline thunder_tensor *th_at_vstack(const char *where, thunder_scope *s, 
 }
 #define th_vstack(...) th_at_vstack(THUNDER_HERE, __VA_ARGS__)
 
-/* where(tensor condition, tensor input, tensor other) -> tensor
+/* where(tensor condition, tensor|number input, tensor|number other) -> tensor
  * input where the condition holds, else other; promotes and broadcasts. */
 static inline thunder_tensor *th_at_where(const char *where, thunder_scope *s, thunder_tensor *condition, thunder_tensor *input, thunder_tensor *other)
 {
@@ -6961,7 +6961,7 @@ static inline thunder_tensor *th_at_where(const char *where, thunder_scope *s, t
 }
 #define th_where(...) th_at_where(THUNDER_HERE, __VA_ARGS__)
 
-/* xlog1py(tensor input, tensor other) -> tensor
+/* xlog1py(tensor|number input, tensor|number other) -> tensor
  * input * log1p(other), 0 where input is 0. */
 static inline thunder_tensor *th_at_xlog1py(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -6978,7 +6978,7 @@ static inline thunder_tensor *th_at_xlog1py_(const char *where, thunder_scope *s
 }
 #define th_xlog1py_(...) th_at_xlog1py_(THUNDER_HERE, __VA_ARGS__)
 
-/* xlogy(tensor input, tensor other) -> tensor
+/* xlogy(tensor|number input, tensor|number other) -> tensor
  * input * log(other), 0 where input is 0. */
 static inline thunder_tensor *th_at_xlogy(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -7046,7 +7046,7 @@ static inline thunder_tensor *th_at_zeros_like_opt(const char *where, thunder_sc
 }
 #define th_zeros_like_opt(...) th_at_zeros_like_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* zeta(tensor input, tensor other) -> tensor
+/* zeta(tensor|number input, tensor|number other) -> tensor
  * Hurwitz' zeta function: the sum of (k + other) ** -input over k. */
 static inline thunder_tensor *th_at_zeta(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
