@@ -173,6 +173,7 @@ void volumes(Samples& s) {
   s.refuse({TensorSpec{{1, 2, 1, 4, 3}}, TensorSpec{{3, 2, 2, 3, 2}}}, "reaches over 2 planes");
 }
 void transposed_lines(Samples& s) {
+  s.add({TensorSpec{{1, 1, 2}}, TensorSpec{{1, 1, 2}}});
   s.add({TensorSpec{{2, 3, 5}}, TensorSpec{{3, 4, 3}}, TensorSpec{{4}}});
   s.add({TensorSpec{{4, 5}}, TensorSpec{{4, 2, 3}}, SampleArg(), 2, 1, 1, 2, 2});
   s.refuse({TensorSpec{{2, 3, 5}}, TensorSpec{{3, 4, 3}}, SampleArg(), 1, 0, 1}, "output_padding");

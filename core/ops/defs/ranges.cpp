@@ -35,7 +35,7 @@ Results logspace(Call& c) {
 template <bool lower>
 Results triangle_indices(Call& c) {
   const int64_t rows = c.integer(0), columns = c.integer(1), offset = c.integer(2);
-  c.require(rows >= 0 && columns >= 0 && rows < int64_t{1} << 24 && columns < int64_t{1} << 24, "sizes must be between 0 and 16777215, got ", rows, " and ", columns);
+  c.require(rows >= 0 && columns >= 0 && rows < int64_t{1} << 20 && columns < int64_t{1} << 20, "sizes must be between 0 and 1048575, got ", rows, " and ", columns);
   int64_t count = 0;
   for (int64_t r = 0; r < rows; r++) {
     const int64_t below = std::clamp<int64_t>(r + offset + (lower ? 1 : 0), 0, columns);

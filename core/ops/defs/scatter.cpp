@@ -108,6 +108,7 @@ Results index_fill(Call& c) {
 Results select_scatter(Call& c) {
   Var x = c.var(0), src = c.var(1);
   const size_t dim = c.axis(2, x.rank());
+  c.require(x.rank() > 0, "input must have at least one dim");
   const int64_t n = hint(x.size(static_cast<int64_t>(dim))), at = c.integer(3) < 0 ? c.integer(3) + n : c.integer(3);
   c.require(at >= 0 && at < n, "index ", c.integer(3), " is out of range for dim ", dim, " of size ", n);
   Shape starts(x.rank(), 0), ends = x.shape(), part = x.shape();
@@ -118,6 +119,8 @@ Results select_scatter(Call& c) {
 Results slice_scatter(Call& c) {
   Var x = c.var(0);
   const size_t dim = c.axis(2, x.rank());
+  c.require(x.rank() > 0, "input must have at least one dim");
+  c.require(c.integer(5) > 0, "step must be positive, got ", c.integer(5));
   const int64_t n = hint(x.size(static_cast<int64_t>(dim)));
   const auto bound = [&](size_t i, int64_t otherwise) { return c.has(i) ? std::clamp<int64_t>(c.integer(i) < 0 ? c.integer(i) + n : c.integer(i), 0, n) : otherwise; };
   const int64_t start = bound(3, 0), end = std::max(start, bound(4, n));
@@ -193,10 +196,12 @@ void filled(Samples& s) {
 void selected(Samples& s) {
   s.add({TensorSpec{{4, 3}}, TensorSpec{{3}}, 0, -1});
   s.refuse({TensorSpec{{4, 3}}, TensorSpec{{3}}, 0, 4}, "index 4");
+  s.refuse({TensorSpec{{}}, TensorSpec{{}}, 0, 0}, "at least one dim");
 }
 void sliced(Samples& s) {
   s.add({TensorSpec{{5, 3}}, TensorSpec{{2, 3}}, 0, 1, 5, 2});
   s.add({TensorSpec{{2, 4}}, TensorSpec{{2, 2}}, 1, -2});
+  s.refuse({TensorSpec{{}}, TensorSpec{{}}}, "at least one dim");
 }
 void masked(Samples& s) { s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 3}, DType::boolean, 0, 1}, TensorSpec{{6}}}); }
 void flat(Samples& s) {
