@@ -1,5 +1,5 @@
 // The place of the greatest element of each row: a candidate by lane, of which the first of the greatest is left.
-#include "loops/llvm/code.h"
+#include "loops/llvm/reductions.h"
 
 namespace thunder::codegen {
 
@@ -29,38 +29,41 @@ Value* wins(Builder& b, Candidate challenger, Candidate holder, DType d, bool ti
 }  // namespace
 
 // What begins in all lanes, the least number there is at place 0, is the result of a row that has nothing else.
-Code::Sum Code::begin_argmax(ExprId id) {
+Reduction Reductions::begin_argmax(const Cursor& at, ExprId id) {
   const loops::Expr& e = nest_.exprs[id];
   auto& c = b_.getContext();
   const DType d = accumulator(nest_.exprs[e.in[0]].dtype);
   llvm::Type* place = register_type(c, nest_.exprs[e.in[1]].dtype);
-  return {id, for_lanes(register_type(c, d), neutral(c, Fn::amax, d)), nullptr, for_lanes(place, llvm::Constant::getNullValue(place))};
+  return {id, k_.vector_variable(register_type(c, d), neutral(c, Fn::amax, d), at.lanes), nullptr,
+          k_.vector_variable(place, llvm::Constant::getNullValue(place), at.lanes)};
 }
 
 // Along one axis, places only grow: what comes later and is equal does not count.
-void Code::step_argmax(const Sum& sum) {
-  const loops::Expr& e = nest_.exprs[sum.id];
-  const Candidate now{spread(evaluate(e.in[0])), spread(evaluate(e.in[1]))};
-  const Candidate before{b_.CreateLoad(now.value->getType(), sum.lanes), b_.CreateLoad(now.place->getType(), sum.places)};
+void Reductions::step_argmax(const Cursor& at, const Reduction& r) {
+  const loops::Expr& e = nest_.exprs[r.id];
+  const auto operand = [&](int i) { return k_.broadcast(expressions_.evaluate(at, e.in[i]), at.lanes); };
+  Value* value = operand(0);
+  const Candidate now{value, operand(1)};
+  const Candidate before{b_.CreateLoad(now.value->getType(), r.lanes), b_.CreateLoad(now.place->getType(), r.places)};
   Value* won = wins(b_, now, before, accumulator(nest_.exprs[e.in[0]].dtype), nest_.inner > 1);
-  if (at_.mask) won = b_.CreateAnd(won, at_.mask);
-  b_.CreateStore(b_.CreateSelect(won, now.value, before.value), sum.lanes);
-  b_.CreateStore(b_.CreateSelect(won, now.place, before.place), sum.places);
+  if (at.mask) won = b_.CreateAnd(won, at.mask);
+  b_.CreateStore(b_.CreateSelect(won, now.value, before.value), r.lanes);
+  b_.CreateStore(b_.CreateSelect(won, now.place, before.place), r.places);
 }
 
-void Code::end_argmax(const Sum& sum) {
-  const loops::Expr& e = nest_.exprs[sum.id];
+void Reductions::end_argmax(const Cursor& at, const Reduction& r) {
+  const loops::Expr& e = nest_.exprs[r.id];
   const DType d = accumulator(nest_.exprs[e.in[0]].dtype), place = nest_.exprs[e.in[1]].dtype;
-  const auto vector = [&](DType t) { return llvm::FixedVectorType::get(register_type(b_.getContext(), t), lanes_); };
-  Candidate best{b_.CreateLoad(vector(d), sum.lanes), b_.CreateLoad(vector(place), sum.places)};
-  for (unsigned n = nest_.lane_is_outer() ? 1 : lanes_; n > 1; n /= 2) {
+  const auto vector = [&](DType t) { return k_.vector_of(register_type(b_.getContext(), t), at.lanes); };
+  Candidate best{b_.CreateLoad(vector(d), r.lanes), b_.CreateLoad(vector(place), r.places)};
+  for (unsigned n = nest_.lane_is_outer() ? 1 : at.lanes; n > 1; n /= 2) {
     auto [value, other_value] = halves(best.value, n);
-    auto [at, other_at] = halves(best.place, n);
-    Value* won = wins(b_, {other_value, other_at}, {value, at}, d, true);
-    best = {b_.CreateSelect(won, other_value, value), b_.CreateSelect(won, other_at, at)};
+    auto [place_here, other_place] = halves(best.place, n);
+    Value* won = wins(b_, {other_value, other_place}, {value, place_here}, d, true);
+    best = {b_.CreateSelect(won, other_value, value), b_.CreateSelect(won, other_place, place_here)};
   }
   Value* found = nest_.lane_is_outer() ? best.place : b_.CreateExtractElement(best.place, uint64_t{0});
-  row_->known[sum.id] = convert(b_, found, place, e.dtype);
+  at.row->known[r.id] = convert(b_, found, place, e.dtype);
 }
 
 }  // namespace thunder::codegen

@@ -1,58 +1,57 @@
 // What is one thing or another by where the loops stand along an axis.
 #include <algorithm>
 
-#include "loops/llvm/code.h"
+#include "loops/llvm/expressions.h"
 
 namespace thunder::codegen {
 
 using llvm::Value;
 
-Value* Code::cut(uint32_t axis, int64_t at) {
-  const auto found = std::find(cuts_[axis].begin(), cuts_[axis].end(), at);
-  return cut_at_[axis][static_cast<size_t>(found - cuts_[axis].begin())];
-}
-
 // Whether lanes run along an axis here: then it is known between which cuts they are.
-bool Code::runs_along(uint32_t axis) const { return axis == nest_.lane && !(at_.picked & loops::bit(axis)); }
+bool Expressions::runs_along(const Cursor& at, uint32_t axis) const { return axis == nest_.lane && !(at.gathered & loops::bit(axis)); }
 
-bool Code::stretch_below(int64_t bound) const {
-  const auto& cuts = cuts_[nest_.lane];
-  return bound >= nest_.extents[nest_.lane] || (stretch_ < cuts.size() && cuts[stretch_] <= bound);
+// Whether the interval of the lane axis for which code is being made ends there or before.
+bool Expressions::is_below(const Cursor& at, int64_t bound) const {
+  const auto& cuts = k_.args.cuts[nest_.lane];
+  return bound >= nest_.extents[nest_.lane] || (at.interval < cuts.size() && cuts[at.interval] <= bound);
 }
 
 // What is computed in there is not known outside, nor does it count as computed.
 template <class Make>
-void Code::apart(const Make& make) {
-  const Row row = *row_;
-  const Memo picked = picked_;
-  const bool before = std::exchange(apart_, true);
-  make();
-  *row_ = row, picked_ = picked, apart_ = before;
+void Expressions::conditionally(const Cursor& at, const Make& make) {
+  const Row row = *at.row;
+  Memo found = at.gather ? *at.gather : Memo();
+  Cursor inside = at;
+  inside.conditional = true;
+  make(inside);
+  *at.row = row;
+  if (at.gather) *at.gather = std::move(found);
 }
 
-// The first operand below the bound, else the second: only the one that counts is computed, unless picked lanes differ in it.
-Value* Code::choose(ExprId id) {
+// The first operand below the bound, else the second: only the one that counts is computed, unless gathered lanes differ in it.
+Value* Expressions::choose(const Cursor& at, ExprId id) {
   const loops::Expr& e = nest_.exprs[id];
-  if (runs_along(e.axis)) return evaluate(e.in[stretch_below(e.bound) ? 0 : 1]);
-  Value *index = at_.index[e.axis], *bound = cut(e.axis, e.bound);
+  if (runs_along(at, e.axis)) return evaluate(at, e.in[is_below(at, e.bound) ? 0 : 1]);
+  Value *index = at.index[e.axis], *bound = k_.args.cut(e.axis, e.bound);
   if (is_vector(index)) {
-    Value *first = spread(evaluate(e.in[0])), *second = spread(evaluate(e.in[1]));
-    return b_.CreateSelect(b_.CreateICmpSLT(index, spread(bound)), first, second);
+    Value* first = k_.broadcast(evaluate(at, e.in[0]), at.lanes);
+    Value* second = k_.broadcast(evaluate(at, e.in[1]), at.lanes);
+    return b_.CreateSelect(b_.CreateICmpSLT(index, k_.broadcast(bound, at.lanes)), first, second);
   }
   auto& c = b_.getContext();
-  llvm::BasicBlock* blocks[] = {llvm::BasicBlock::Create(c, "below", function_), llvm::BasicBlock::Create(c, "above", function_)};
-  auto* after = llvm::BasicBlock::Create(c, "chosen", function_);
+  llvm::BasicBlock* blocks[] = {llvm::BasicBlock::Create(c, "below", k_.function), llvm::BasicBlock::Create(c, "above", k_.function)};
+  auto* after = llvm::BasicBlock::Create(c, "chosen", k_.function);
   b_.CreateCondBr(b_.CreateICmpSLT(index, bound), blocks[0], blocks[1]);
   Value* values[2];
   for (int i : {0, 1}) {
     b_.SetInsertPoint(blocks[i]);
-    apart([&] { values[i] = evaluate(e.in[i]); });
+    conditionally(at, [&](const Cursor& inside) { values[i] = evaluate(inside, e.in[i]); });
     blocks[i] = b_.GetInsertBlock();
   }
   const bool vectors = is_vector(values[0]) || is_vector(values[1]);
   for (int i : {0, 1}) {
     b_.SetInsertPoint(blocks[i]);
-    if (vectors) values[i] = spread(values[i]);
+    if (vectors) values[i] = k_.broadcast(values[i], at.lanes);
     b_.CreateBr(after);
   }
   b_.SetInsertPoint(after);
@@ -61,22 +60,23 @@ Value* Code::choose(ExprId id) {
   return chosen;
 }
 
-// Along the lane axis: whether the output is known in the stretch for which code is being made.
-bool Code::is_here(const loops::Output& s) const {
-  return std::all_of(s.only.begin(), s.only.end(), [this](const loops::Stretch& only) {
-    return !runs_along(only.axis) || (stretch_below(only.end) && !(only.begin > 0 && stretch_below(only.begin)));
+bool Expressions::is_here(const Cursor& at, const loops::Output& s) const {
+  return std::all_of(s.only.begin(), s.only.end(), [&](const loops::Stretch& only) {
+    return !runs_along(at, only.axis) || (is_below(at, only.end) && !(only.begin > 0 && is_below(at, only.begin)));
   });
 }
 
-void Code::store_where_known(const loops::Output& s) {
+void Expressions::store_where_known(const Cursor& at, const loops::Output& s) {
   Value* here = b_.getTrue();
   for (const loops::Stretch& only : s.only) {
-    if (runs_along(only.axis)) continue;
-    Value* index = at_.index[only.axis];
-    if (only.begin > 0) here = b_.CreateAnd(here, b_.CreateICmpSGE(index, cut(only.axis, only.begin)));
-    if (only.end < nest_.extents[only.axis]) here = b_.CreateAnd(here, b_.CreateICmpSLT(index, cut(only.axis, only.end)));
+    if (runs_along(at, only.axis)) continue;
+    Value* index = at.index[only.axis];
+    if (only.begin > 0) here = b_.CreateAnd(here, b_.CreateICmpSGE(index, k_.args.cut(only.axis, only.begin)));
+    if (only.end < nest_.extents[only.axis]) here = b_.CreateAnd(here, b_.CreateICmpSLT(index, k_.args.cut(only.axis, only.end)));
   }
-  branch(here, [&] { apart([&] { store(s, evaluate(s.value)); }); });
+  k_.branch(here, [&] {
+    conditionally(at, [&](const Cursor& inside) { memory_.store(inside, s, evaluate(inside, s.value)); });
+  });
 }
 
 }  // namespace thunder::codegen

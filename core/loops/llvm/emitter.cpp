@@ -14,7 +14,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "loops/llvm/code.h"
+#include "loops/llvm/nest_code.h"
 #include "loops/llvm/target.h"
 
 namespace thunder::codegen {
@@ -121,7 +121,7 @@ loops::Object LlvmEmitter::compile(const CpuNest& nest, const char* name) {
   llvm::Function* function = declare(module, name, builder_);
   const llvm::TargetTransformInfo able = (*machine)->getTargetTransformInfo(*function);
   const auto bits = able.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue();
-  Code(nest, function, choose_lanes(nest, static_cast<unsigned>(std::max<uint64_t>(bits, 128))), able).emit();
+  NestCode(nest, function, choose_lanes(nest, static_cast<unsigned>(std::max<uint64_t>(bits, 128))), able).emit();
   llvm::raw_string_ostream wrong(object.error);
   if (llvm::verifyModule(module, &wrong)) return object;
   clean_up(module, **machine);

@@ -1,7 +1,6 @@
-// The value of an expression at a point of the loops.
-#include <algorithm>
+#include "loops/llvm/expressions.h"
 
-#include "loops/llvm/code.h"
+#include <algorithm>
 
 namespace thunder::codegen {
 
@@ -9,79 +8,77 @@ using llvm::Value;
 using loops::Expr;
 using loops::Form;
 
-Value* Code::spread(Value* v) { return is_vector(v) ? v : b_.CreateVectorSplat(lanes_, v); }
-
-// Axes beyond the loops are walked by picks only, so that nothing that changes along them is kept outside of one. What is the same in all
+// Axes beyond the loops are walked by gathers only, so that nothing that changes along them is kept outside of one. What is the same in all
 // rows is computed once for those that overlap, since they stand at the same place.
-Code::Memo& Code::memo_of(ExprId id) {
+Memo& Expressions::memo_of(const Cursor& at, ExprId id) {
   const loops::AxisSet axes = nest_.exprs[id].axes;
-  if (axes & at_.picked) return picked_;
-  if (nest_.is_row(id)) return row_->known;
-  return axes & nest_.outer_set() || apart_ ? row_->position : walked_.front().position;
+  if (axes & at.gathered) return *at.gather;
+  if (nest_.is_row(id)) return at.row->known;
+  return axes & nest_.outer_set() || at.conditional ? at.row->position : at.first_row->position;
 }
 
-Value* Code::evaluate(ExprId id) {
+Value* Expressions::evaluate(const Cursor& at, ExprId id) {
   const Expr& e = nest_.exprs[id];
-  if (Value* known = memo_of(id)[id]) return known;
-  const bool kept = is_kept(id);
-  if (kept && kept_in_[id] < pass_) return memo_of(id)[id] = load_kept(id);
+  if (Value* known = memo_of(at, id)[id]) return known;
+  const bool kept = kept_.is_kept(at, id);
+  if (kept && kept_.has(at, id)) return memo_of(at, id)[id] = kept_.load(at, id);
   Value* v = nullptr;
   switch (form_of(e.fn)) {
-    case Form::load: v = load(e); break;
-    case Form::position: v = position(e); break;
+    case Form::load: v = at.tile && tiles_.is_transposed(at, id) ? tiles_.load(at, id) : memory_.load(at, e); break;
+    case Form::position: v = memory_.position(at, e); break;
     case Form::number: v = number(e); break;
-    case Form::elementwise: v = apply_all(e); break;
-    case Form::uniform: v = uniform(e); break;
-    case Form::pick: v = pick(id); break;
-    case Form::choose: v = choose(id); break;
-    case Form::scan: v = scan(id); break;
+    case Form::elementwise: v = apply_all(at, e); break;
+    case Form::uniform: v = uniform(at, e); break;
+    case Form::pick: v = gather(at, id); break;
+    case Form::choose: v = choose(at, id); break;
+    case Form::scan: v = scan(at, id); break;
     case Form::reduction: llvm_unreachable("what a row is reduced to is known before it is asked for");
   }
-  memo_of(id)[id] = v;
-  if (kept) keep(id, v);
+  memo_of(at, id)[id] = v;
+  if (kept) kept_.keep(at, id, v);
   return v;
 }
 
-Value* Code::number(const Expr& e) {
+Value* Expressions::number(const Expr& e) {
   llvm::Type* type = register_type(b_.getContext(), e.dtype);
   if (type->isFloatingPointTy()) return llvm::ConstantFP::get(type, e.number);
   return llvm::ConstantInt::get(type, static_cast<uint64_t>(static_cast<int64_t>(e.number)), true);
 }
 
-Value* Code::apply_all(const Expr& e) {
+Value* Expressions::apply_all(const Cursor& at, const Expr& e) {
   llvm::SmallVector<Value*, 3> operands;
   bool vectors = false;
   for (uint32_t i = 0; i < e.count; i++) {
-    operands.push_back(evaluate(e.in[i]));
+    operands.push_back(evaluate(at, e.in[i]));
     vectors |= is_vector(operands.back());
   }
   // Numbers of the row first: LLVM moves a sign to the first factor, where it then belongs to the row.
   if (e.fn == Fn::mul && !is_vector(operands.back())) std::reverse(operands.begin(), operands.end());
-  if (vectors)
-    for (Value*& v : operands) v = spread(v);
+  const auto fit = [&](Value* v) { return vectors ? k_.broadcast(v, at.lanes) : v; };
+  for (Value*& v : operands) v = fit(v);
   // Dividing a row by one number is multiplying it by the number's reciprocal, which is computed once.
   if (divides_row(e)) {
-    const Reciprocal& by = reciprocal(e.in[1]);
-    const auto fit = [&](Value* v) { return vectors ? spread(v) : v; };
-    Value* scaled = by.scale ? apply(b_, Fn::mul, {operands[0], fit(by.scale)}, accumulator(e.dtype), accumulator(e.dtype)) : operands[0];
+    const Reciprocal& by = reciprocal(at, e.in[1]);
+    const DType d = accumulator(e.dtype);
+    Value* scaled = by.scale ? apply(b_, Fn::mul, {operands[0], fit(by.scale)}, d, d) : operands[0];
     return apply(b_, Fn::mul, {scaled, fit(by.value)}, e.dtype, e.dtype);
   }
-  return apply(b_, e.fn, operands, nest_.exprs[e.in[0]].dtype, e.dtype, bounds_[e.in[0]]);
+  return apply(b_, e.fn, operands, nest_.exprs[e.in[0]].dtype, e.dtype, k_.bounds[e.in[0]]);
 }
 
-bool Code::divides_row(const Expr& e) const {
+bool Expressions::divides_row(const Expr& e) const {
   return e.fn == Fn::div && nest_.is_row(e.in[1]) && nest_.exprs[e.in[1]].level > 0 && !nest_.is_row(e.in[0]);
 }
 
 // A divisor so small that its reciprocal would overflow is scaled up, and with it what it divides; none that is known to be 1 at least.
-const Code::Reciprocal& Code::reciprocal(ExprId id) {
-  Reciprocal& r = row_->reciprocals[id];
+const Reciprocal& Expressions::reciprocal(const Cursor& at, ExprId id) {
+  Reciprocal& r = at.row->reciprocals[id];
   if (r.value) return r;
-  Value* divisor = evaluate(id);
+  Value* divisor = evaluate(at, id);
   llvm::Type* element = divisor->getType()->getScalarType();
   const DType d = accumulator(nest_.exprs[id].dtype);
   const bool wide = element->isDoubleTy();
-  if (bounds_[id].low >= 1) {
+  if (k_.bounds[id].low >= 1) {
     r.value = apply(b_, Fn::reciprocal, {divisor}, d, d);
     return r;
   }
@@ -92,54 +89,54 @@ const Code::Reciprocal& Code::reciprocal(ExprId id) {
   return r;
 }
 
-// What is known for a whole row is computed before the loop over its positions begins.
-void Code::evaluate_rows_below(ExprId id) {
-  if (row_->looked_below[id]) return;
-  row_->looked_below[id] = true;
+void Expressions::evaluate_row_values(const Cursor& at, ExprId id) {
+  if (at.row->looked_below[id]) return;
+  at.row->looked_below[id] = true;
   const Expr& e = nest_.exprs[id];
   const loops::AxisSet loops = nest_.outer_set() | nest_.inner_set();
   if (nest_.is_row(id) && !(e.axes & ~loops)) {
-    evaluate(id);
+    evaluate(at, id);
     return;
   }
   // What is chosen where the loops stand outside may be there no further than that.
-  if (nest_.partial && e.fn == Fn::choose && !runs_along(e.axis)) return;
-  if (divides_row(e)) reciprocal(e.in[1]);
-  for (uint32_t i = 0; i < e.count; i++) evaluate_rows_below(e.in[i]);
+  if (nest_.partial && e.fn == Fn::choose && !runs_along(at, e.axis)) return;
+  if (divides_row(e)) reciprocal(at, e.in[1]);
+  for (uint32_t i = 0; i < e.count; i++) evaluate_row_values(at, e.in[i]);
 }
 
-Value* Code::uniform(const Expr& e) {
-  return philox_uniform(b_, evaluate(e.in[0]), evaluate(e.in[1]), evaluate(e.in[2]), more_of(e), e.dtype);
+Value* Expressions::uniform(const Cursor& at, const Expr& e) {
+  Value* call = evaluate(at, e.in[2]);
+  Value* seed = evaluate(at, e.in[1]);
+  Value* number = evaluate(at, e.in[0]);
+  return philox_uniform(b_, number, seed, call, memory_.more_of(e), e.dtype);
 }
 
-Value* Code::pick(ExprId id) {
+Value* Expressions::gather(const Cursor& at, ExprId id) {
   const Expr& e = nest_.exprs[id];
-  Value* index = convert(b_, evaluate(e.in[1]), nest_.exprs[e.in[1]].dtype, DType::i64);
-  Value* size = is_vector(index) ? spread(extents_[e.axis]) : extents_[e.axis];
+  Value* index = convert(b_, evaluate(at, e.in[1]), nest_.exprs[e.in[1]].dtype, DType::i64);
+  Value* extent = k_.args.extents[e.axis];
+  Value* size = is_vector(index) ? k_.broadcast(extent, at.lanes) : extent;
   Value* bad = b_.CreateICmpUGE(index, size);
-  report(bad, index, id);
-  const Point before = at_;
-  Memo others(nest_.exprs.size(), nullptr);
-  others.swap(picked_);
-  at_.index[e.axis] = b_.CreateSelect(bad, llvm::Constant::getNullValue(index->getType()), index);
-  at_.picked |= loops::bit(e.axis);
-  Value* v = evaluate(e.in[0]);
-  picked_.swap(others);
-  at_ = before;
-  return v;
+  report(at, bad, index, id);
+  Memo found(nest_.exprs.size(), nullptr);
+  Cursor there = at;
+  there.index[e.axis] = b_.CreateSelect(bad, llvm::Constant::getNullValue(index->getType()), index);
+  there.gathered |= loops::bit(e.axis);
+  there.gather = &found;
+  return evaluate(there, e.in[0]);
 }
 
 // Tells the caller of an index out of range, without leaving the loops.
-void Code::report(Value* bad, Value* index, ExprId id) {
-  if (is_vector(bad) && at_.mask) bad = b_.CreateAnd(bad, at_.mask);
+void Expressions::report(const Cursor& at, Value* bad, Value* index, ExprId id) {
+  if (is_vector(bad) && at.mask) bad = b_.CreateAnd(bad, at.mask);
   Value* any = is_vector(bad) ? b_.CreateOrReduce(bad) : bad;
-  branch(any, [&] {
+  k_.branch(any, [&] {
     if (is_vector(index)) {
       Value* least = llvm::ConstantInt::get(index->getType(), static_cast<uint64_t>(INT64_MIN));
       index = b_.CreateIntMaxReduce(b_.CreateSelect(bad, index, least), true);
     }
-    b_.CreateStore(b_.getInt64(id), refusal_);
-    b_.CreateStore(index, b_.CreateConstGEP1_64(b_.getInt64Ty(), refusal_, 1));
+    b_.CreateStore(b_.getInt64(id), k_.args.refusal);
+    b_.CreateStore(index, b_.CreateConstGEP1_64(b_.getInt64Ty(), k_.args.refusal, 1));
   });
 }
 

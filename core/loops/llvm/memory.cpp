@@ -1,126 +1,118 @@
-// Loads and stores: along the lane axis as vectors, masked at the end, gathered where memory is strided.
+#include "loops/llvm/memory.h"
+
 #include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/Module.h>
 #include <llvm/TargetParser/Triple.h>
 
 #include <algorithm>
 
-#include "loops/llvm/code.h"
-
 namespace thunder::codegen {
 
 using llvm::Value;
 
-Value* Code::lane_numbers() {
-  llvm::SmallVector<llvm::Constant*, 64> numbers;
-  for (unsigned i = 0; i < lanes_; i++) numbers.push_back(b_.getInt64(i));
-  return llvm::ConstantVector::get(numbers);
-}
-
-Code::Offset Code::offset(uint32_t map, Value* more) {
-  Offset at{more ? more : b_.getInt64(0)};
-  const auto add_lanes = [&](Value* v) { at.vector = at.vector ? b_.CreateAdd(at.vector, v) : v; };
+Memory::Offset Memory::offset(const Cursor& at, uint32_t map, Value* more) {
+  Offset out{more ? more : b_.getInt64(0)};
+  const auto add_lanes = [&](Value* v) { out.vector = out.vector ? b_.CreateAdd(out.vector, v) : v; };
   for (uint32_t a = 0; a < nest_.axes(); a++) {
-    Value* stride = strides_[map][a];
+    Value* stride = k_.args.strides[map][a];
     if (!stride) continue;
-    const bool by_lane = a == nest_.lane && !(at_.picked & loops::bit(a));
-    Value* index = at_.index[a];
+    const bool by_lane = a == nest_.lane && !(at.gathered & loops::bit(a));
+    Value* index = at.index[a];
     if (is_vector(index)) {
-      add_lanes(b_.CreateMul(index, spread(stride)));
+      add_lanes(b_.CreateMul(index, k_.broadcast(stride, at.lanes)));
       continue;
     }
-    at.scalar = b_.CreateAdd(at.scalar, b_.CreateMul(index, stride));
+    out.scalar = b_.CreateAdd(out.scalar, b_.CreateMul(index, stride));
     if (!by_lane) continue;
-    if (nest_.maps[map][a] == 1) at.contiguous = true;
-    else add_lanes(b_.CreateMul(lane_numbers(), spread(stride)));
+    if (nest_.maps[map][a] == 1) out.contiguous = true;
+    else add_lanes(b_.CreateMul(k_.lane_numbers(at.lanes), k_.broadcast(stride, at.lanes)));
   }
-  if (at.vector && at.contiguous) {
-    add_lanes(lane_numbers());
-    at.contiguous = false;
+  if (out.vector && out.contiguous) {
+    add_lanes(k_.lane_numbers(at.lanes));
+    out.contiguous = false;
   }
-  return at;
+  return out;
 }
 
-Value* Code::address(uint32_t buffer, const Offset& at) {
+Value* Memory::address(uint32_t buffer, const Offset& at) {
   llvm::Type* element = memory_type(b_.getContext(), nest_.buffers[buffer]);
-  Value* base = b_.CreateGEP(element, buffers_[buffer], at.scalar);
+  Value* base = b_.CreateGEP(element, k_.args.buffers[buffer], at.scalar);
   return at.vector ? b_.CreateGEP(element, base, at.vector) : base;
 }
 
-Value* Code::load(const loops::Expr& e) {
+Value* Memory::load(const Cursor& at, const loops::Expr& e) {
   const auto id = static_cast<ExprId>(&e - nest_.exprs.data());
-  if (square_ && is_turned(id)) return load_turned(id);
-  const Offset at = offset(e.map, more_of(e));
+  const Offset place = offset(at, e.map, more_of(e));
   const DType d = nest_.buffers[e.buffer];
   llvm::Type* element = memory_type(b_.getContext(), d);
   const llvm::Align align(element->getPrimitiveSizeInBits() / 8);
-  Value* from = address(e.buffer, at);
-  if (!at.vector && !at.contiguous) return from_memory(b_, b_.CreateAlignedLoad(element, from, align), d);
-  auto* vector = llvm::FixedVectorType::get(element, lanes_);
-  Value* all = llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(lanes_), b_.getTrue());
+  Value* from = address(e.buffer, place);
+  if (!place.vector && !place.contiguous) return from_memory(b_, b_.CreateAlignedLoad(element, from, align), d);
+  auto* vector = k_.vector_of(element, at.lanes);
+  Value* all = llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(at.lanes), b_.getTrue());
+  Value* nothing = llvm::Constant::getNullValue(vector);
   Value* v;
-  if (at.vector) v = b_.CreateMaskedGather(vector, from, align, at_.mask ? at_.mask : all, llvm::Constant::getNullValue(vector));
-  else if (at_.mask) v = b_.CreateMaskedLoad(vector, from, align, at_.mask, llvm::Constant::getNullValue(vector));
+  if (place.vector) v = b_.CreateMaskedGather(vector, from, align, at.mask ? at.mask : all, nothing);
+  else if (at.mask) v = b_.CreateMaskedLoad(vector, from, align, at.mask, nothing);
   else {
     v = b_.CreateAlignedLoad(vector, from, align);
-    if (!at_.picked && !apart_) prefetch_next(id, from, lanes_ * align.value());
+    if (!at.gathered && !at.conditional) prefetch_next(at, id, from, at.lanes * align.value());
   }
   return from_memory(b_, v, d);
 }
 
-bool Code::is_prefetched(ExprId id) const {
-  return std::any_of(nest_.prefetches.begin(), nest_.prefetches.end(), [&](const CpuNest::Prefetch& a) { return a.load == id && a.pass == pass_; });
+bool Memory::is_prefetched(const Cursor& at, ExprId id) const {
+  const auto is_it = [&](const CpuNest::Prefetch& p) { return p.load == id && p.pass == at.pass(); };
+  return std::any_of(nest_.prefetches.begin(), nest_.prefetches.end(), is_it);
 }
 
-void Code::fetch(Value* at) {
+void Memory::prefetch(Value* address) {
   constexpr uint32_t kRead = 0, kSecondLevel = 2, kData = 1;
-  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {at, b_.getInt32(kRead), b_.getInt32(kSecondLevel), b_.getInt32(kData)});
+  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()},
+                     {address, b_.getInt32(kRead), b_.getInt32(kSecondLevel), b_.getInt32(kData)});
 }
 
-// While this row, or this square, is found near, memory gets the next one ready.
-void Code::prefetch_next(ExprId id, Value* from, size_t bytes) {
-  if (!is_prefetched(id)) return;
+// While this row, or this tile, is found near, memory gets the next one ready.
+void Memory::prefetch_next(const Cursor& at, ExprId id, Value* from, size_t bytes) {
+  if (!is_prefetched(at, id)) return;
   const loops::Expr& e = nest_.exprs[id];
-  Value* distance = nest_.blocked ? b_.CreateMul(strides_[e.map][nest_.block_axis()], b_.getInt64(lanes_)) : strides_[e.map][nest_.outer - 1];
+  const auto& strides = k_.args.strides[e.map];
+  Value* distance = nest_.blocked ? b_.CreateMul(strides[nest_.block_axis()], b_.getInt64(at.lanes)) : strides[nest_.outer - 1];
   Value* next = b_.CreateGEP(memory_type(b_.getContext(), nest_.buffers[e.buffer]), from, distance);
-  for (size_t at = 0; at < bytes; at += kCacheLine) fetch(b_.CreateConstGEP1_64(b_.getInt8Ty(), next, at));
+  for (size_t byte = 0; byte < bytes; byte += kCacheLine) prefetch(b_.CreateConstGEP1_64(b_.getInt8Ty(), next, byte));
 }
 
-Value* Code::position(const loops::Expr& e) {
-  const Offset at = offset(e.map, more_of(e));
-  Value* v = at.scalar;
-  if (at.vector) v = b_.CreateAdd(spread(v), at.vector);
-  if (at.contiguous) v = b_.CreateAdd(spread(v), lane_numbers());
+Value* Memory::position(const Cursor& at, const loops::Expr& e) {
+  const Offset place = offset(at, e.map, more_of(e));
+  Value* v = place.scalar;
+  if (place.vector) v = b_.CreateAdd(k_.broadcast(v, at.lanes), place.vector);
+  if (place.contiguous) v = b_.CreateAdd(k_.broadcast(v, at.lanes), k_.lane_numbers(at.lanes));
   return convert(b_, v, DType::i64, e.dtype);
 }
 
-// What is added to the places that maps give: of a part of something, where it begins.
-Value* Code::more_of(const loops::Expr& e) const { return offsets_[static_cast<size_t>(&e - nest_.exprs.data())]; }
-Value* Code::more_of(const loops::Output& s) const { return store_offsets_[static_cast<size_t>(&s - nest_.stores.data())]; }
-
-void Code::store(const loops::Output& s, Value* value) {
-  const Offset at = offset(s.map, more_of(s));
+void Memory::store(const Cursor& at, const loops::Output& s, Value* value) {
+  const Offset place = offset(at, s.map, more_of(s));
   const DType d = nest_.buffers[s.buffer], from = nest_.exprs[s.value].dtype;
   const bool column = s.kind == loops::OutputKind::column;
   llvm::Type* element = memory_type(b_.getContext(), d);
   const llvm::Align align(element->getPrimitiveSizeInBits() / 8);
-  Value* to = address(s.buffer, at);
+  Value* to = address(s.buffer, place);
   value = convert(b_, value, from, d);
-  if (!at.vector && !at.contiguous) {
+  if (!place.vector && !place.contiguous) {
     if (is_vector(value)) value = b_.CreateExtractElement(value, uint64_t{0});  // the same in all lanes
     if (column) value = combine(b_, Fn::sum, b_.CreateAlignedLoad(element, to, align), value, d);
     b_.CreateAlignedStore(to_memory(b_, value, d), to, align);
     return;
   }
-  value = to_memory(b_, spread(value), d);
+  value = to_memory(b_, k_.broadcast(value, at.lanes), d);
   llvm::Type* vector = value->getType();
-  Value* all = llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(lanes_), b_.getTrue());
-  Value* mask = at_.mask ? at_.mask : all;
-  if (at.vector) {
-    if (column) value = combine(b_, Fn::sum, b_.CreateMaskedGather(vector, to, align, mask, llvm::Constant::getNullValue(vector)), value, d);
+  Value* all = llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(at.lanes), b_.getTrue());
+  Value *mask = at.mask ? at.mask : all, *nothing = llvm::Constant::getNullValue(vector);
+  if (place.vector) {
+    if (column) value = combine(b_, Fn::sum, b_.CreateMaskedGather(vector, to, align, mask, nothing), value, d);
     b_.CreateMaskedScatter(value, to, align, mask);
-  } else if (at_.mask) {
-    if (column) value = combine(b_, Fn::sum, b_.CreateMaskedLoad(vector, to, align, mask, llvm::Constant::getNullValue(vector)), value, d);
+  } else if (at.mask) {
+    if (column) value = combine(b_, Fn::sum, b_.CreateMaskedLoad(vector, to, align, mask, nothing), value, d);
     b_.CreateMaskedStore(value, to, align, mask);
   } else {
     if (column) value = combine(b_, Fn::sum, b_.CreateAlignedLoad(vector, to, align), value, d);
@@ -129,30 +121,31 @@ void Code::store(const loops::Output& s, Value* value) {
 }
 
 // What is updated in place was read, and is there.
-void Code::begin_nontemporal() {
+void Memory::begin_nontemporal() {
   may_bypass_.assign(nest_.buffers.size(), nullptr);
   for (const loops::Output& s : nest_.stores) {
     if (!nest_.is_nontemporal(s)) continue;
-    may_bypass_[s.buffer] = b_.getTrue();
+    Value*& may = may_bypass_[s.buffer];
+    may = b_.getTrue();
     for (const loops::Expr& e : nest_.exprs)
-      if (e.fn == Fn::load) may_bypass_[s.buffer] = b_.CreateAnd(may_bypass_[s.buffer], b_.CreateICmpNE(buffers_[e.buffer], buffers_[s.buffer]));
+      if (e.fn == Fn::load) may = b_.CreateAnd(may, b_.CreateICmpNE(k_.args.buffers[e.buffer], k_.args.buffers[s.buffer]));
   }
 }
 
 // Before another thread is told, lines stored past the caches must have arrived; x86 orders them with nothing else.
-void Code::end_nontemporal() {
-  const bool any = nest_.any_nontemporal();
-  if (any && llvm::Triple(function_->getParent()->getTargetTriple()).isX86()) b_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});
+void Memory::end_nontemporal() {
+  const bool x86 = llvm::Triple(k_.function->getParent()->getTargetTriple()).isX86();
+  if (nest_.any_nontemporal() && x86) b_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});
 }
 
-void Code::store_vector(const loops::Output& s, Value* value, Value* to, llvm::Align align) {
+void Memory::store_vector(const loops::Output& s, Value* value, Value* to, llvm::Align align) {
   const uint64_t bytes = value->getType()->getPrimitiveSizeInBits() / 8;
   if (!nest_.is_nontemporal(s) || bytes % kCacheLine) {
     b_.CreateAlignedStore(value, to, align);
     return;
   }
   Value* within = b_.CreateAnd(b_.CreatePtrToInt(to, b_.getInt64Ty()), b_.getInt64(kCacheLine - 1));
-  branch(b_.CreateAnd(may_bypass_[s.buffer], b_.CreateICmpEQ(within, b_.getInt64(0))), [&] {
+  k_.branch(b_.CreateAnd(may_bypass_[s.buffer], b_.CreateICmpEQ(within, b_.getInt64(0))), [&] {
     auto* past = llvm::MDNode::get(b_.getContext(), llvm::ConstantAsMetadata::get(b_.getInt32(1)));
     b_.CreateAlignedStore(value, to, llvm::Align(kCacheLine))->setMetadata(llvm::LLVMContext::MD_nontemporal, past);
   }, [&] { b_.CreateAlignedStore(value, to, align); });

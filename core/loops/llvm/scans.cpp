@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "loops/llvm/code.h"
+#include "loops/llvm/expressions.h"
 
 namespace thunder::codegen {
 
@@ -18,47 +18,47 @@ DType wider(DType d) { return d == DType::f32 ? DType::f64 : accumulator(d); }
 
 }  // namespace
 
-// Each pass over a row begins again.
-void Code::begin_scans(uint32_t pass) {
-  row_->scans.assign(nest_.exprs.size(), {});
+void Expressions::begin_scans(const Cursor& at) {
+  at.row->scans.assign(nest_.exprs.size(), {});
   for (ExprId id = 0; id < nest_.exprs.size(); id++) {
     const loops::Expr& e = nest_.exprs[id];
-    if (e.fn != Fn::cumsum || e.level > pass) continue;
+    if (e.fn != Fn::cumsum || e.level > at.pass()) continue;
     llvm::Type* element = register_type(b_.getContext(), wider(e.dtype));
-    Scan& state = row_->scans[id];
-    state.lanes = lanes_of_scan(element);
-    const auto nothing = [&] { return for_lanes(element, llvm::Constant::getNullValue(element), state.lanes); };
+    Scan& state = at.row->scans[id];
+    state.lanes = lanes_of_scan(at, element);
+    const auto nothing = [&] { return k_.vector_variable(element, llvm::Constant::getNullValue(element), state.lanes); };
     state.sum = nothing();
     for (unsigned by = 1; by < state.lanes && !nest_.lane_is_outer(); by *= 2) state.windows.push_back(nothing());
   }
 }
 
-unsigned Code::lanes_of_scan(llvm::Type* element) const {
+unsigned Expressions::lanes_of_scan(const Cursor& at, llvm::Type* element) const {
   constexpr unsigned kFewest = 4;
-  return nest_.lane_is_outer() ? lanes_ : std::clamp(register_bits() / element->getScalarSizeInBits(), kFewest, lanes_);
+  return nest_.lane_is_outer() ? at.lanes : std::clamp(k_.register_bits() / element->getScalarSizeInBits(), kFewest, at.lanes);
 }
 
-Value* Code::scan(ExprId id) {
+Value* Expressions::scan(const Cursor& at, ExprId id) {
   const loops::Expr& e = nest_.exprs[id];
-  const DType d = wider(e.dtype);
-  const Scan& state = row_->scans[id];
-  Value* all = spread(evaluate(e.in[0]));
-  std::vector<Value*> sums(lanes_ / state.lanes);
+  const DType d = wider(e.dtype), from = accumulator(e.dtype);
+  const Scan& state = at.row->scans[id];
+  Value* all = k_.broadcast(evaluate(at, e.in[0]), at.lanes);
+  std::vector<Value*> sums(at.lanes / state.lanes);
   for (size_t i = 0; i < sums.size(); i++) {
     const size_t part = nest_.backwards ? sums.size() - 1 - i : i;
-    llvm::SmallVector<int, 64> from;
-    for (unsigned lane = 0; lane < state.lanes; lane++) from.push_back(static_cast<int>(part * state.lanes + lane));
-    sums[part] = convert(b_, scan_register(state, convert(b_, b_.CreateShuffleVector(all, from), accumulator(e.dtype), d), d), d, e.dtype);
+    llvm::SmallVector<int, 64> lanes;
+    for (unsigned lane = 0; lane < state.lanes; lane++) lanes.push_back(static_cast<int>(part * state.lanes + lane));
+    Value* some = convert(b_, b_.CreateShuffleVector(all, lanes), from, d);
+    sums[part] = convert(b_, scan_register(state, some, d), d, e.dtype);
   }
   return llvm::concatenateVectors(b_, sums);
 }
 
-Value* Code::scan_register(const Scan& state, Value* v, DType d) {
+Value* Expressions::scan_register(const Scan& state, Value* v, DType d) {
   unsigned by = 1;
   for (Value* window : state.windows) {
     Value* before = b_.CreateLoad(v->getType(), window);
     b_.CreateStore(v, window);
-    v = combine(b_, Fn::sum, v, moved(before, v, by), d);
+    v = combine(b_, Fn::sum, v, shifted(before, v, by), d);
     by *= 2;
   }
   Value* sum = combine(b_, Fn::sum, b_.CreateLoad(v->getType(), state.sum), v, d);
@@ -67,7 +67,7 @@ Value* Code::scan_register(const Scan& state, Value* v, DType d) {
 }
 
 // In each lane what stands so many lanes before it, or behind it where rows are walked from their ends.
-Value* Code::moved(Value* before, Value* v, unsigned by) {
+Value* Expressions::shifted(Value* before, Value* v, unsigned by) {
   const unsigned lanes = llvm::cast<llvm::FixedVectorType>(v->getType())->getNumElements();
   llvm::SmallVector<int, 64> from;
   for (unsigned i = 0; i < lanes; i++) from.push_back(static_cast<int>(nest_.backwards ? i + by : i + lanes - by));

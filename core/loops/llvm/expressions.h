@@ -1,0 +1,58 @@
+// The value of an expression at a cursor, of which what it is made of is computed before. What a row or a position knows is kept in its
+// memo.
+//
+// Needs the kernel, its memory, the tiles and kept rows that loads may come from, and a cursor.
+#pragma once
+
+#include "loops/llvm/kept.h"
+#include "loops/llvm/tiles.h"
+
+namespace thunder::codegen {
+
+class Expressions {
+ public:
+  Expressions(Kernel& kernel, Memory& memory, TransposedTiles& tiles, KeptRows& kept)
+      : k_(kernel), b_(kernel.b), nest_(kernel.nest), memory_(memory), tiles_(tiles), kept_(kept) {}
+
+  llvm::Value* evaluate(const Cursor& at, ExprId id);
+  // What of it is known for a whole row, before the loop over its positions begins.
+  void evaluate_row_values(const Cursor& at, ExprId id);
+  // Each pass over a row begins its scans again.
+  void begin_scans(const Cursor& at);
+
+  // Stores of outputs that are known at some positions only (`only`): whether at this one, along the lane axis; and where they are.
+  bool is_here(const Cursor& at, const loops::Output& s) const;
+  void store_where_known(const Cursor& at, const loops::Output& s);
+
+ private:
+  Memo& memo_of(const Cursor& at, ExprId id);
+  llvm::Value* number(const loops::Expr& e);
+  llvm::Value* apply_all(const Cursor& at, const loops::Expr& e);
+  bool divides_row(const loops::Expr& e) const;
+  const Reciprocal& reciprocal(const Cursor& at, ExprId id);
+  llvm::Value* uniform(const Cursor& at, const loops::Expr& e);
+  llvm::Value* gather(const Cursor& at, ExprId id);
+  void report(const Cursor& at, llvm::Value* bad, llvm::Value* index, ExprId id);
+
+  // choices.cpp
+  llvm::Value* choose(const Cursor& at, ExprId id);
+  template <class Make>
+  void conditionally(const Cursor& at, const Make& make);
+  bool runs_along(const Cursor& at, uint32_t axis) const;
+  bool is_below(const Cursor& at, int64_t bound) const;
+
+  // scans.cpp
+  unsigned lanes_of_scan(const Cursor& at, llvm::Type* element) const;
+  llvm::Value* scan(const Cursor& at, ExprId id);
+  llvm::Value* scan_register(const Scan& state, llvm::Value* v, DType d);
+  llvm::Value* shifted(llvm::Value* before, llvm::Value* v, unsigned by);
+
+  Kernel& k_;
+  Builder& b_;
+  const CpuNest& nest_;
+  Memory& memory_;
+  TransposedTiles& tiles_;
+  KeptRows& kept_;
+};
+
+}  // namespace thunder::codegen

@@ -1,0 +1,37 @@
+// Rows of values that a later pass needs again: as long as a row, in the function's frame, so that they stay in the nearest cache.
+//
+// Needs the kernel and a cursor.
+#pragma once
+
+#include "loops/llvm/cursor.h"
+#include "loops/llvm/kernel.h"
+
+namespace thunder::codegen {
+
+class KeptRows {
+ public:
+  explicit KeptRows(Kernel& kernel) : k_(kernel), b_(kernel.b), nest_(kernel.nest) {}
+
+  // Before all loops: a place for each kept value of each row.
+  void allocate(std::vector<Row>& rows);
+  // No pass has filled any.
+  void clear() { kept_in_.assign(nest_.exprs.size(), UINT32_MAX); }
+
+  // Only where the loops stand at a position of the row: what a gather looks at is somewhere else, and what is computed at some
+  // positions only is not there for all.
+  bool is_kept(const Cursor& at, ExprId id) const;
+  // Whether an earlier pass has filled it.
+  bool has(const Cursor& at, ExprId id) const { return kept_in_[id] < at.pass(); }
+  void keep(const Cursor& at, ExprId id, llvm::Value* v);
+  llvm::Value* load(const Cursor& at, ExprId id);
+
+ private:
+  llvm::Value* address(const Cursor& at, ExprId id);
+
+  Kernel& k_;
+  Builder& b_;
+  const CpuNest& nest_;
+  std::vector<uint32_t> kept_in_;  // by expression: the pass that filled it
+};
+
+}  // namespace thunder::codegen

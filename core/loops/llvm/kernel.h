@@ -1,0 +1,51 @@
+// What is the same all over one kernel while its code is made, and the control flow and the variables that it is made with.
+#pragma once
+
+#include <llvm/Analysis/TargetTransformInfo.h>
+
+#include <functional>
+#include <optional>
+
+#include "base/machine.h"
+#include "loops/llvm/arguments.h"
+
+namespace thunder::codegen {
+
+struct Kernel {
+  // Code begins to be made: a block "entry" that reads the arguments. `lanes`: elements of the lane axis at a time, where they are whole
+  // vectors. The nest and the machine must live as long.
+  Kernel(const CpuNest& nest, llvm::Function* function, unsigned lanes, const llvm::TargetTransformInfo& machine);
+
+  const CpuNest& nest;
+  const std::vector<loops::Bounds> bounds;  // by expression
+  const llvm::TargetTransformInfo& machine;
+  llvm::Function* const function;
+  const unsigned lanes;
+  Builder b;
+  const Arguments args;
+
+  unsigned register_bits() const;
+  // As AVX-512 has: every vector that does not begin with a line is of two, and masks have registers of their own.
+  bool has_registers_of_lines() const { return register_bits() >= 8 * kCacheLine; }
+
+  // From begin to end, at least no times.
+  void loop(llvm::Value* begin, llvm::Value* end, uint64_t step, const std::function<void(llvm::Value*)>& body);
+  void branch(llvm::Value* condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
+  // In the frame, which become registers: zero; a vector, which begins as the same number in each lane.
+  llvm::Value* variable(llvm::Type* type);
+  llvm::Value* vector_variable(llvm::Type* element, llvm::Value* first, unsigned n);
+
+  llvm::Value* lane_numbers(unsigned n);
+  // A scalar as a vector; a vector as it is.
+  llvm::Value* broadcast(llvm::Value* v, unsigned n) { return is_vector(v) ? v : b.CreateVectorSplat(n, v); }
+  llvm::FixedVectorType* vector_of(llvm::Type* element, unsigned n) const { return llvm::FixedVectorType::get(element, n); }
+
+ private:
+  static Builder& at_entry(Builder& b, llvm::Function* function);
+};
+
+// How many elements of the lane axis a nest computes at a time: several machine vectors, so that their latencies
+// overlap, fewer where many values live at once.
+unsigned choose_lanes(const CpuNest& nest, unsigned machine_bits);
+
+}  // namespace thunder::codegen

@@ -1,0 +1,49 @@
+// Loads and stores at a cursor: along the lane axis as vectors, masked at the end, gathered where memory is strided.
+//
+// Needs the kernel and a cursor alone: no expression is computed here.
+#pragma once
+
+#include "loops/llvm/cursor.h"
+#include "loops/llvm/kernel.h"
+
+namespace thunder::codegen {
+
+class Memory {
+ public:
+  explicit Memory(Kernel& kernel) : k_(kernel), b_(kernel.b), nest_(kernel.nest) {}
+
+  // Elements from a buffer's first one.
+  struct Offset {
+    llvm::Value* scalar;
+    llvm::Value* vector = nullptr;  // added to it by lane
+    bool contiguous = false;        // the lanes follow each other
+  };
+  // `more`: added to what the map says; null: nothing.
+  Offset offset(const Cursor& at, uint32_t map, llvm::Value* more = nullptr);
+  llvm::Value* address(uint32_t buffer, const Offset& at);
+  // What is added to the places that maps give: of a part of something, where it begins.
+  llvm::Value* more_of(const loops::Expr& e) const { return k_.args.offsets[static_cast<size_t>(&e - nest_.exprs.data())]; }
+  llvm::Value* more_of(const loops::Output& s) const { return k_.args.store_offsets[static_cast<size_t>(&s - nest_.stores.data())]; }
+
+  llvm::Value* load(const Cursor& at, const loops::Expr& e);
+  llvm::Value* position(const Cursor& at, const loops::Expr& e);
+  void store(const Cursor& at, const loops::Output& s, llvm::Value* value);
+
+  bool is_prefetched(const Cursor& at, ExprId id) const;
+  void prefetch(llvm::Value* address);
+
+  // Around all loops: non-temporal stores.
+  void begin_nontemporal();
+  void end_nontemporal();
+
+ private:
+  void prefetch_next(const Cursor& at, ExprId id, llvm::Value* from, size_t bytes);
+  void store_vector(const loops::Output& s, llvm::Value* value, llvm::Value* to, llvm::Align align);
+
+  Kernel& k_;
+  Builder& b_;
+  const CpuNest& nest_;
+  std::vector<llvm::Value*> may_bypass_;  // by buffer: of a non-temporal output, whether it lies in no input's memory
+};
+
+}  // namespace thunder::codegen

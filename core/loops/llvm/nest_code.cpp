@@ -1,0 +1,165 @@
+#include "loops/llvm/nest_code.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace thunder::codegen {
+
+using llvm::Value;
+using loops::Output;
+
+namespace {
+
+// Of 16 registers the sums of all passes, and what all passes know of their rows, leave too few where columns are summed as well.
+bool has_registers_to_overlap(const CpuNest& nest, const llvm::TargetTransformInfo& machine) {
+  constexpr unsigned kMany = 32;
+  const auto is_column = [](const Output& s) { return s.kind == loops::OutputKind::column; };
+  const bool columns = std::any_of(nest.stores.begin(), nest.stores.end(), is_column);
+  return !columns || machine.getNumberOfRegisters(machine.getRegisterClassForType(true)) >= kMany;
+}
+
+}  // namespace
+
+NestCode::NestCode(const CpuNest& nest, llvm::Function* function, unsigned lanes, const llvm::TargetTransformInfo& machine)
+    : k_(nest, function, lanes, machine), b_(k_.b), nest_(nest), overlapping_(nest.pipelined && has_registers_to_overlap(nest, machine)),
+      memory_(k_), tiles_(k_, memory_), kept_(k_), expressions_(k_, memory_, tiles_, kept_), reductions_(k_, expressions_),
+      lane_loops_(k_, memory_, overlapping_), rows_(overlapping_ ? nest.passes : 1) {}
+
+void NestCode::emit() {
+  memory_.begin_nontemporal();
+  kept_.allocate(rows_);
+  Cursor at;
+  at.index.assign(nest_.axes(), nullptr);
+  at.lanes = k_.lanes;
+  if (overlapping_) emit_overlapping(at);
+  else k_.loop(k_.args.begin, k_.args.end, 1, [&](Value* item) {
+    const Cursor here = place(at, item);
+    if (nest_.lane_is_outer()) lane_loops_.emit(here, [this](const Cursor& inside) { emit_rows(inside); });
+    else emit_rows(here);
+  });
+  memory_.end_nontemporal();
+  b_.CreateRetVoid();
+}
+
+// The indices of a work item. The last choice is what the others left of its number: divisions are most of a small call's kernel.
+Cursor NestCode::place(const Cursor& at, Value* item) {
+  using Of = loops::Choice::Of;
+  Cursor out = at;
+  out.lane_begin = b_.getInt64(0);
+  out.lane_end = k_.args.extents[nest_.lane];
+  const auto choices = loops::choices(nest_);
+  for (const loops::Choice& choice : choices) {
+    Value* extent = k_.args.extents[choice.axis];
+    Value* length = choice.of == Of::piece ? k_.args.piece : choice.of == Of::block ? k_.args.block : nullptr;
+    Value* number = item;
+    if (&choice != &choices.back()) {
+      Value* count = length ? b_.CreateUDiv(b_.CreateAdd(extent, b_.CreateSub(length, b_.getInt64(1))), length) : extent;
+      number = b_.CreateURem(item, count);
+      item = b_.CreateUDiv(item, count);
+    }
+    if (!length) {
+      out.index[choice.axis] = number;
+      continue;
+    }
+    Value* begin = b_.CreateMul(number, length);
+    Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(begin, length), extent);
+    auto& side = choice.of == Of::piece ? out.lane_begin : out.block_begin;
+    (choice.of == Of::piece ? out.lane_end : out.block_end) = end;
+    side = begin;
+  }
+  return out;
+}
+
+void NestCode::each_row(const Cursor& at, std::span<Row> rows, const Body& body) {
+  Cursor of = at;
+  of.first_row = &rows.front();
+  for (Row& row : rows) {
+    of.row = &row;
+    if (overlapping_) std::copy_n(row.index.begin(), nest_.outer, of.index.begin());
+    body(of);
+  }
+}
+
+void NestCode::emit_rows(const Cursor& at) {
+  kept_.clear();
+  begin_row(rows_[0]);
+  for (rows_[0].pass = 0; rows_[0].pass < nest_.passes; rows_[0].pass++) emit_pass(at, rows_);
+  each_row(at, rows_, [this](const Cursor& of) { store_row(of); });
+}
+
+// Nothing is known of it yet.
+void NestCode::begin_row(Row& row) {
+  row.known.assign(nest_.exprs.size(), nullptr);
+  row.reciprocals.assign(nest_.exprs.size(), Reciprocal());
+}
+
+void NestCode::store_row(const Cursor& at) {
+  std::vector<const Output*> stores;
+  for (const Output& s : nest_.stores)
+    if (nest_.is_row(s)) stores.push_back(&s);
+  store_all(at, stores);
+}
+
+// Everything is computed before anything is stored: an output may lie in an input's memory. What is known at some positions only
+// is of no kernel that works so.
+void NestCode::store_all(const Cursor& at, const std::vector<const Output*>& stores) {
+  std::vector<std::pair<const Output*, Value*>> values;
+  for (const Output* s : stores)
+    if (s->only.empty()) values.emplace_back(s, expressions_.evaluate(at, s->value));
+  for (auto [s, value] : values) memory_.store(at, *s, value);
+  for (const Output* s : stores)
+    if (!s->only.empty() && expressions_.is_here(at, *s)) expressions_.store_where_known(at, *s);
+}
+
+// Of each of the rows, the pass that it is in.
+void NestCode::emit_pass(const Cursor& at, std::span<Row> rows) {
+  std::vector<const Output*> stores;
+  bool reduces = false;
+  for (Row& row : rows) {
+    row.reduced.clear(), row.stores.clear();
+    for (ExprId id = 0; id < nest_.exprs.size(); id++)
+      if (loops::is_reduction(nest_.exprs[id].fn) && nest_.exprs[id].level == row.pass + 1) row.reduced.push_back(id);
+    for (const Output& s : nest_.stores)
+      if (!nest_.is_row(s) && nest_.exprs[s.value].level == row.pass) row.stores.push_back(&s);
+    reduces |= !row.reduced.empty();
+    stores.insert(stores.end(), row.stores.begin(), row.stores.end());
+  }
+  if (!reduces && stores.empty()) return;
+  lane_loops_.choose_lines(stores);
+  each_row(at, rows, [&](const Cursor& of) {
+    Row& row = *of.row;
+    row.looked_below.assign(nest_.exprs.size(), false);
+    for (ExprId id : row.reduced) expressions_.evaluate_row_values(of, nest_.exprs[id].in[0]);
+    for (const Output* s : row.stores)
+      if (s->only.empty()) expressions_.evaluate_row_values(of, s->value);
+    expressions_.begin_scans(of);
+    row.reductions.clear();
+    for (ExprId id : row.reduced) row.reductions.push_back(reductions_.begin(of, id));
+  });
+  Cursor inner = at;
+  inner.row = inner.first_row = &rows.front();
+  emit_inner(inner, nest_.outer, [&](const Cursor& position) {
+    each_row(position, rows, [&](const Cursor& of) {
+      of.row->position.assign(nest_.exprs.size(), nullptr);
+      for (const Reduction& r : of.row->reductions) reductions_.step(of, r);
+      store_all(of, of.row->stores);
+    });
+  });
+  each_row(at, rows, [&](const Cursor& of) {
+    for (const Reduction& r : of.row->reductions) reductions_.end(of, r);
+  });
+}
+
+void NestCode::emit_inner(const Cursor& at, uint32_t axis, const Body& body) {
+  if (axis == nest_.outer + nest_.inner) return body(at);
+  if (axis == nest_.lane) return lane_loops_.emit(at, [&](const Cursor& inside) { emit_inner(inside, axis + 1, body); });
+  if (nest_.blocked) return tiles_.emit_block(at, axis, body);
+  Value* extent = k_.args.extents[axis];
+  k_.loop(b_.getInt64(0), extent, 1, [&](Value* i) {
+    Cursor inside = at;
+    inside.index[axis] = nest_.backwards ? b_.CreateSub(b_.CreateSub(extent, b_.getInt64(1)), i) : i;
+    emit_inner(inside, axis + 1, body);
+  });
+}
+
+}  // namespace thunder::codegen

@@ -1,0 +1,90 @@
+// Rows that overlap: a software pipeline. One loop over positions goes over as many rows as there are passes, each of them in another one:
+// while one waits for its sums, or for memory, the others' exponentials and products are computed. A step of the outer loop takes each row
+// to its next pass.
+#include "loops/llvm/nest_code.h"
+
+namespace thunder::codegen {
+
+using llvm::Value;
+
+void NestCode::allocate_results() {
+  for (size_t r = 0; r < rows_.size(); r++) {
+    Row& row = rows_[r];
+    row.pass = static_cast<uint32_t>(r);
+    row.results.assign(nest_.exprs.size(), nullptr), row.kept_places.assign(nest_.exprs.size(), nullptr);
+    for (ExprId id = 0; id < nest_.exprs.size(); id++) {
+      const loops::Expr& e = nest_.exprs[id];
+      if (loops::is_reduction(e.fn) && e.level <= r) row.results[id] = k_.variable(register_type(b_.getContext(), e.dtype));
+    }
+    for (ExprId id : nest_.kept) {
+      row.kept_places[id] = k_.variable(b_.getPtrTy());
+      b_.CreateStore(row.kept[id], row.kept_places[id]);
+    }
+  }
+}
+
+void NestCode::emit_overlapping(const Cursor& at) {
+  Value *begin = k_.args.begin, *end = k_.args.end;
+  const uint64_t last = nest_.passes - 1;
+  allocate_results();
+  k_.loop(begin, b_.CreateAdd(end, b_.getInt64(last)), 1, [&](Value* step) {
+    Cursor here = at;
+    for (Row& row : rows_) {
+      here = place(here, b_.CreateSub(step, b_.getInt64(row.pass)));
+      row.index = here.index;
+      take_over(row);
+    }
+    kept_.clear();
+    // At the beginning, and at the end, some passes have no row.
+    Value* first_ended = b_.CreateICmpSGE(b_.CreateSub(step, b_.getInt64(last)), begin);
+    k_.branch(b_.CreateAnd(first_ended, b_.CreateICmpSLT(step, end)), [&] { walk(here, 0, rows_.size()); }, [&] {
+      kept_.clear();
+      for (size_t r = 0; r < rows_.size(); r++) {
+        Value* item = b_.CreateSub(step, b_.getInt64(r));
+        k_.branch(b_.CreateAnd(b_.CreateICmpSGE(item, begin), b_.CreateICmpSLT(item, end)), [&] { walk(here, r, 1); });
+      }
+    });
+    hand_on();
+  });
+}
+
+// What the row knows from its passes before.
+void NestCode::take_over(Row& row) {
+  begin_row(row);
+  for (ExprId id = 0; id < nest_.exprs.size(); id++) {
+    if (row.results[id]) row.known[id] = b_.CreateLoad(register_type(b_.getContext(), nest_.exprs[id].dtype), row.results[id]);
+    if (row.kept_places[id]) row.kept[id] = b_.CreateLoad(b_.getPtrTy(), row.kept_places[id]);
+  }
+}
+
+// Some rows through their passes. What they find out is seen by the next step alone, and code elsewhere does not know of it.
+void NestCode::walk(const Cursor& at, size_t first, size_t count) {
+  std::vector<Memo> before;
+  const auto rows = std::span(rows_).subspan(first, count);
+  for (const Row& row : rows) before.push_back(row.known);
+  emit_pass(at, rows);
+  each_row(at, rows, [&](const Cursor& of) {
+    if (of.row == &rows_.back()) store_row(of);
+    else
+      for (const Reduction& r : of.row->reductions) b_.CreateStore(of.row->known[r.id], of.row[1].results[r.id]);
+  });
+  for (size_t i = 0; i < count; i++) {
+    begin_row(rows[i]);
+    rows[i].known = std::move(before[i]);
+  }
+}
+
+// To the next passes: of sums what they were before this step, since those of this one are there. The place of kept values that the last
+// pass had is the first one's next.
+void NestCode::hand_on() {
+  for (size_t r = rows_.size(); r-- > 0;) {
+    const Row& from = rows_[r];
+    Row& to = rows_[(r + 1) % rows_.size()];
+    for (ExprId id = 0; id < nest_.exprs.size(); id++) {
+      if (from.results[id] && to.results[id]) b_.CreateStore(from.known[id], to.results[id]);
+      if (from.kept_places[id]) b_.CreateStore(from.kept[id], to.kept_places[id]);
+    }
+  }
+}
+
+}  // namespace thunder::codegen

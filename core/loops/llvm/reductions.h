@@ -1,0 +1,41 @@
+// Reductions of a row: a partial result by lane while its positions are walked, and what the lanes come to in the end.
+//
+// Needs the kernel, the expressions and a cursor. argmax, which holds two numbers for each lane, is in argmax.cpp.
+#pragma once
+
+#include <utility>
+
+#include "loops/llvm/expressions.h"
+
+namespace thunder::codegen {
+
+class Reductions {
+ public:
+  Reductions(Kernel& kernel, Expressions& expressions) : k_(kernel), b_(kernel.b), nest_(kernel.nest), expressions_(expressions) {}
+
+  Reduction begin(const Cursor& at, ExprId id);
+  // One vector of positions more.
+  void step(const Cursor& at, const Reduction& r);
+  // The row knows the result from now on.
+  void end(const Cursor& at, const Reduction& r);
+
+ private:
+  unsigned flags(const Cursor& at) const;
+  llvm::Value* nans_of(const Cursor& at, llvm::Value* v);
+  llvm::Value* extremum(Fn fn, llvm::Value* a, llvm::Value* b);
+  template <class Join>
+  llvm::Value* horizontal(llvm::Value* v, unsigned lanes, const Join& join);
+  std::pair<llvm::Value*, llvm::Value*> halves(llvm::Value* v, unsigned lanes);
+
+  // argmax.cpp
+  Reduction begin_argmax(const Cursor& at, ExprId id);
+  void step_argmax(const Cursor& at, const Reduction& r);
+  void end_argmax(const Cursor& at, const Reduction& r);
+
+  Kernel& k_;
+  Builder& b_;
+  const CpuNest& nest_;
+  Expressions& expressions_;
+};
+
+}  // namespace thunder::codegen
