@@ -76,6 +76,13 @@ char* typed = nullptr;
 bool done = false;
 
 void clear(int) { cleared = 1; }
+// For the whole session, also between reading a line and running it; where the host ignores interrupts they stay ignored.
+void note_interrupts() {
+  struct sigaction ours {}, before {};
+  sigaction(SIGINT, nullptr, &before);
+  ours.sa_handler = clear;  // without SA_RESTART: it ends a read
+  if (before.sa_handler != SIG_IGN) sigaction(SIGINT, &ours, nullptr);
+}
 void take(char* line) {
   typed = line, done = true;
   editor.remove();
@@ -138,16 +145,11 @@ Read edit_line(const char* prompt) {
 
 // Without an editor the terminal's own line is what Ctrl-C clears.
 Read read_plain(lua_State* L) {
-  struct sigaction ours {}, before {};
-  sigaction(SIGINT, nullptr, &before);
-  ours.sa_handler = clear;  // without SA_RESTART: it ends the read
   cleared = 0;
-  if (before.sa_handler != SIG_IGN) sigaction(SIGINT, &ours, nullptr);
   luaL_Buffer line;
   luaL_buffinit(L, &line);
   int c, read = 0;
   while ((c = std::getc(stdin)) != EOF && c != '\n') luaL_addchar(&line, static_cast<char>(c)), read++;
-  sigaction(SIGINT, &before, nullptr);
   luaL_pushresult(&line);
   if (c != EOF || read) return Read::line;
   if (!cleared) return Read::end;
@@ -208,6 +210,7 @@ int call(lua_State* L) {
 
 int open_line_editor(lua_State* L) {
   edits = isatty(0) && editor.open();
+  note_interrupts();
   const luaL_Reg functions[] = {{"read", read_line}, {"complete", complete}, {"remember", remember}, {"call", call}, {nullptr, nullptr}};
   luaL_newlib(L, functions);
   lua_pushboolean(L, isatty(0));

@@ -8,18 +8,16 @@ import time
 
 from repl import Terminal
 
-# A compiled function that takes some seconds, and says when it begins.
+# A compiled function that is called over and over, after saying so.
 LONG = """local th = require "thunder"
 local f = th.compile(function(x)
   local y = x
-  for i = 1, 2000 do y = y:matmul(x) end
+  for i = 1, 300 do y = y:matmul(x) end
   return y
 end)
 local x = th.zeros { 256, 256 }
 f(x)
-io.stdout:write("ready\\n")
-io.stdout:flush()
-%s
+io.stdout:write("ready\\n") io.stdout:flush() %s
 """
 
 
@@ -32,7 +30,7 @@ def interrupted(command, last_line):
             time.sleep(0.05)
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=100)
-        return process.returncode, out, err, f"{file.name}:11: interrupted"
+        return process.returncode, out, err, f"{file.name}:9: interrupted"
 
 
 def main():
@@ -62,7 +60,7 @@ def main():
         terminal.until("> ")
         terminal.type("'x is ' .. x + 1\n")
         terminal.until("x is 42")
-        terminal.type("f = th.compile(function(x) local y = x for i = 1, 2000 do y = y:matmul(x) end return y end) x = th.zeros { 256, 256 }\n")
+        terminal.type("f = th.compile(function(x) local y = x for i = 1, 300 do y = y:matmul(x) end return y end) x = th.zeros { 256, 256 }\n")
         terminal.type("f(x) print('it ' .. 'turns') while true do f(x) end\n")
         terminal.until("it turns")
         time.sleep(0.05)
