@@ -30,7 +30,7 @@ void Recorder::abandon() { frames_.pop_back(); }
 Results Recorder::leave(const OpDef& op, std::span<const Arg> args, const Results& results) {
   Frame frame = std::move(frames_.back());
   frames_.pop_back();
-  bool own = true;
+  bool own = !frame.nodes.empty();  // nothing split into no parts leaves no line
   for (size_t i = 0; i < results.size(); i++) {
     own &= results[i] >= frame.first;
     own &= std::find(results.begin(), results.begin() + i, results[i]) == results.begin() + i;

@@ -84,6 +84,16 @@ TEST_F(Arguments, that_are_handles_of_numbers_are_tensors_in_every_way) {
     EXPECT_EQ(made.error.find("mean: "), 0u) << made.error;
 }
 
+// As torch.split(torch.empty(0), []) does.
+TEST_F(Arguments, that_ask_for_no_results_leave_no_line) {
+  const Body body = [](Scope& s, std::span<Tensor* const> in) {
+    const Values* parts = s.invoke_all("split", std::initializer_list<Any>{Any::tensor(in[0]), Any::dims({})}, nullptr, nullptr);
+    EXPECT_EQ(parts->size(), 0u);
+    return std::vector<Tensor*>{in[0]};
+  };
+  EXPECT_EQ(call_compiled(*context, body, {tensor_of({0}, DType::f32, {})}, 1, CompileOptions()).error, "");
+}
+
 // What a PyTorch user tries by mistake.
 TEST_F(Arguments, that_are_numbers_are_refused_where_a_tensor_belongs) {
   EagerScope scope(context->scope_environment(), false);
