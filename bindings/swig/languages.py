@@ -38,12 +38,12 @@ def java_list(p, is_last):
 
 def java_op(op, count, is_method):
     """The overload with the first `count` parameters."""
-    parameters = op.parameters[:count]
+    parameters, required = op.parameters[:count], max(op.required, is_method)  # a method is called on the first one
     given = [f"{java_type(p, i == count - 1)} {java_name(p)}" for i, p in enumerate(parameters)]
-    items = [java_name(p) for p in parameters[:op.required]]
+    items = [java_name(p) for p in parameters[:required]]
     if is_method:
         given, items[0] = given[1:], "this"
-    named = "".join(f', "{p.name}", {java_name(p)}' for p in parameters[op.required:])
+    named = "".join(f', "{p.name}", {java_name(p)}' for p in parameters[required:])
     call = f'Exchange.op("{op.name}", new Object[] {{{", ".join(items)}}}{named})'
     returned, body = ("Tensor", f"(Tensor) {call}") if op.results == 1 else ("Tensor[]", f"Exchange.tensors({call})")
     doc = f"{op.schema}: {op.doc}".replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
@@ -52,7 +52,7 @@ def java_op(op, count, is_method):
 
 
 def java_class(head, rows, is_method):
-    counts = [(op, count) for op in rows for count in range(op.required, len(op.parameters) + 1)]
+    counts = [(op, count) for op in rows for count in range(max(op.required, is_method), len(op.parameters) + 1)]
     return head + "\n".join(java_op(op, count, is_method) for op, count in counts) + "}\n"
 
 
