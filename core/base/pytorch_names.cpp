@@ -42,7 +42,7 @@ constexpr PyTorchName kNames[] = {
     {"bincount", ""}, {"block_diag", ""}, {"buffers", ""}, {"capturable", ""}, {"cartesian_prod", ""}, {"char", ""},
     {"cholesky", ""}, {"combinations", ""}, {"complex", ""}, {"complex128", ""}, {"complex64", ""},
     {"correction", ""}, {"cpu", ""}, {"ctc_loss", ""}, {"det", ""}, {"differentiable", ""}, {"distributed", ""},
-    {"dynamic", "nothing: shapes are static"}, {"element_size", ""}, {"enable_grad", "tape"},
+    {"element_size", ""}, {"enable_grad", "tape"},
     {"fft", ""}, {"float16", "bfloat16"}, {"float8_e4m3fn", ""}, {"foreach", ""}, {"frobenius_norm", "norm"},
     {"from_numpy", "from_dlpack, or a numpy array as an argument"},
     {"fullgraph", "nothing: functions are always compiled whole"}, {"func", "grad and value_and_grad"}, {"fused", ""},

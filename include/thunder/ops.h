@@ -631,7 +631,7 @@ static inline thunder_tensor *th_at_arctan_(const char *where, thunder_scope *s,
 }
 #define th_arctan_(...) th_at_arctan_(THUNDER_HERE, __VA_ARGS__)
 
-/* arctan2(tensor input, tensor other) -> tensor
+/* arctan2(tensor input, tensor|number other) -> tensor
  * Another name. */
 static inline thunder_tensor *th_at_arctan2(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -767,7 +767,7 @@ static inline thunder_tensor *th_at_atan_(const char *where, thunder_scope *s, t
 }
 #define th_atan_(...) th_at_atan_(THUNDER_HERE, __VA_ARGS__)
 
-/* atan2(tensor input, tensor other) -> tensor
+/* atan2(tensor input, tensor|number other) -> tensor
  * The angle of the point (other, input) in [-pi, pi]. */
 static inline thunder_tensor *th_at_atan2(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -1388,7 +1388,7 @@ static inline thunder_tensor *th_at_clamp_min_(const char *where, thunder_scope 
 }
 #define th_clamp_min_(...) th_at_clamp_min_(THUNDER_HERE, __VA_ARGS__)
 
-/* clip(tensor input, tensor? min=None, tensor? max=None) -> tensor
+/* clip(tensor input, tensor|number? min=None, tensor|number? max=None) -> tensor
  * Another name. */
 static inline thunder_tensor *th_at_clip(const char *where, thunder_scope *s, thunder_tensor *input)
 {
@@ -2659,7 +2659,7 @@ static inline thunder_tensor *th_at_floor_divide_(const char *where, thunder_sco
 }
 #define th_floor_divide_(...) th_at_floor_divide_(THUNDER_HERE, __VA_ARGS__)
 
-/* fmax(tensor input, tensor other) -> tensor
+/* fmax(tensor input, tensor|number other) -> tensor
  * The greater of two; where one is NaN, the other. */
 static inline thunder_tensor *th_at_fmax(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -2676,7 +2676,7 @@ static inline thunder_tensor *th_at_fmax_(const char *where, thunder_scope *s, t
 }
 #define th_fmax_(...) th_at_fmax_(THUNDER_HERE, __VA_ARGS__)
 
-/* fmin(tensor input, tensor other) -> tensor
+/* fmin(tensor input, tensor|number other) -> tensor
  * The lesser of two; where one is NaN, the other. */
 static inline thunder_tensor *th_at_fmin(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -2824,7 +2824,7 @@ static inline thunder_tensor *th_at_gaussian_nll_loss_opt(const char *where, thu
 }
 #define th_gaussian_nll_loss_opt(...) th_at_gaussian_nll_loss_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* gcd(tensor input, tensor other) -> tensor
+/* gcd(tensor input, tensor|number other) -> tensor
  * The greatest common divisor, not negative. */
 static inline thunder_tensor *th_at_gcd(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -3117,7 +3117,7 @@ static inline thunder_tensor *th_at_hardtanh_opt_(const char *where, thunder_sco
 }
 #define th_hardtanh_opt_(...) th_at_hardtanh_opt_(THUNDER_HERE, __VA_ARGS__)
 
-/* heaviside(tensor input, tensor values) -> tensor
+/* heaviside(tensor input, tensor|number values) -> tensor
  * 0 below zero, 1 above, and values at zero. */
 static inline thunder_tensor *th_at_heaviside(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *values)
 {
@@ -3204,7 +3204,7 @@ static inline thunder_tensor *th_at_huber_loss_opt(const char *where, thunder_sc
 }
 #define th_huber_loss_opt(...) th_at_huber_loss_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* hypot(tensor input, tensor other) -> tensor
+/* hypot(tensor input, tensor|number other) -> tensor
  * sqrt(input * input + other * other) without its overflow. */
 static inline thunder_tensor *th_at_hypot(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -3626,7 +3626,7 @@ static inline thunder_tensor *th_at_layer_norm_opt(const char *where, thunder_sc
 }
 #define th_layer_norm_opt(...) th_at_layer_norm_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* lcm(tensor input, tensor other) -> tensor
+/* lcm(tensor input, tensor|number other) -> tensor
  * The least common multiple, not negative. */
 static inline thunder_tensor *th_at_lcm(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -4293,7 +4293,7 @@ static inline thunder_tensor *th_at_matrix_power(const char *where, thunder_scop
 }
 #define th_matrix_power(...) th_at_matrix_power(THUNDER_HERE, __VA_ARGS__)
 
-/* max(tensor input, tensor? dim=None, bool keepdim=False, tensor? other=None) -> (tensor, tensor?)
+/* max(tensor input, tensor|number? dim=None, bool keepdim=False, tensor? other=None) -> (tensor, tensor?)
  * The greatest of all elements; with dim the greatest along it and its first place; with a tensor the greater of two. */
 static inline thunder_tensor *th_at_max(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor **results, size_t n_results)
 {
@@ -4431,7 +4431,7 @@ static inline thunder_tensor *th_at_meshgrid_opt(const char *where, thunder_scop
 }
 #define th_meshgrid_opt(...) th_at_meshgrid_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* min(tensor input, tensor? dim=None, bool keepdim=False, tensor? other=None) -> (tensor, tensor?)
+/* min(tensor input, tensor|number? dim=None, bool keepdim=False, tensor? other=None) -> (tensor, tensor?)
  * The least of all elements; with dim the least along it and its first place; with a tensor the lesser of two. */
 static inline thunder_tensor *th_at_min(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor **results, size_t n_results)
 {
@@ -4852,7 +4852,7 @@ static inline thunder_tensor *th_at_negative_(const char *where, thunder_scope *
 }
 #define th_negative_(...) th_at_negative_(THUNDER_HERE, __VA_ARGS__)
 
-/* new_full(tensor input, int[] size, tensor fill_value, dtype? dtype=None, device? device=None) -> tensor
+/* new_full(tensor input, int[] size, tensor|number fill_value, dtype? dtype=None, device? device=None) -> tensor
  * A tensor of input's dtype filled with one value. */
 static inline thunder_tensor *th_at_new_full(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *size, size_t n_size, thunder_tensor *fill_value)
 {
@@ -4903,7 +4903,7 @@ static inline thunder_tensor *th_at_new_zeros_opt(const char *where, thunder_sco
 }
 #define th_new_zeros_opt(...) th_at_new_zeros_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* nextafter(tensor input, tensor other) -> tensor
+/* nextafter(tensor input, tensor|number other) -> tensor
  * The next number after input in the direction of other. */
 static inline thunder_tensor *th_at_nextafter(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -5220,7 +5220,7 @@ static inline thunder_tensor *th_at_psi(const char *where, thunder_scope *s, thu
 }
 #define th_psi(...) th_at_psi(THUNDER_HERE, __VA_ARGS__)
 
-/* quantile(tensor input, tensor q, int? dim=None, bool keepdim=False, str interpolation='linear') -> tensor
+/* quantile(tensor input, tensor|number q, int? dim=None, bool keepdim=False, str interpolation='linear') -> tensor
  * The values below which the shares q of the elements along dim lie; those of a vector q come first. */
 static inline thunder_tensor *th_at_quantile(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *q)
 {

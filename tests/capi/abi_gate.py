@@ -29,7 +29,7 @@ CASES = (  # what is claimed, the header, what stands there, what stands there i
     ("an op may come", OPS, "| `abs(", "| `absent(tensor input) -> tensor` | New. |  |\n| `abs(", "op absent is new"),
     ("an op may not go", OPS, "| `abs(", "| `abs0(", "op abs was '(tensor input) -> tensor, in place too', and is gone"),
     ("a parameter keeps its name", OPS, "softmax(tensor input, int dim", "softmax(tensor input, int axis", "int axis"),
-    ("a parameter keeps its default", OPS, "tensor alpha=1)", "tensor alpha=2)", "tensor alpha=2)"),
+    ("a parameter keeps its default", OPS, "number alpha=1)", "number alpha=2)", "tensor alpha=2)"),
     ("an op keeps its parameters", OPS, "`abs(tensor input)", "`abs(tensor input, bool more=False)", "bool more=False"),
     ("an op keeps its form in place", OPS, "in place: `abs_`", "", "op abs was "),
     ("a result keeps its type", "thunder.h", SIZE, SIZE.replace("int64_t", "int32_t"), "abi_thunder_tensor_size"),

@@ -45,7 +45,7 @@ public class Smoke {
         show("matmul", x.matmul(x).floats());
         show("named", x.sum(1).floats());
         show("ops", Thunder.describe("ops").stream().filter(row -> Arrays.stream(Ops.class.getMethods())
-            .anyMatch(method -> snake(method.getName()).equals(row.get("name")))).count());
+            .anyMatch(method -> snake(method.getName()).equals(((String) row.get("name")).replaceAll("_(?=[0-9])", "")))).count());
         show("integers", Tensor.of(new long[] {Long.MAX_VALUE, Long.MIN_VALUE, 9007199254740993L}).longs());
 
         Compiled f = Thunder.compile(a -> a.matmul(a).add(1).relu().sum());

@@ -71,6 +71,8 @@ class Arguments(unittest.TestCase):
         for row in th.ops():
             function = function_of(row["name"])
             parameters = inspect.signature(function).parameters
+            if any(p.annotation is inspect.Parameter.empty for p in parameters.values()):
+                continue  # max, min and trace are more than their ops: functions of the package
             for tried in parameters:
                 for k, other in enumerate(OTHERS):
                     given = arguments(parameters, tried, other)

@@ -26,7 +26,7 @@ from ._thunder import (Compiled, Error, Tensor, bfloat16, bool, device, dtype, f
                        set_num_threads, tape, uint8)
 from ._tree import tree_leaves, tree_map  # noqa: E402
 
-globals().update({name: op for name, op in _ops.functions.items() if name != "bool"})
+globals().update({name: op for name, op in _ops.functions.items() if name not in ("bool", "trace")})
 
 from . import data, nn, optim  # noqa: E402
 from .data import safetensors as load  # noqa: E402

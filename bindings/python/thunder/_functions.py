@@ -118,7 +118,9 @@ def grad(function, argnums=0, has_aux=False, *, wrt=None):
 
 def trace(function):
     """A function that runs nothing: it gives what `function` is recorded as for its arguments, a Trace. It prints as a
-    program; last_traces() of a compiled function has what became of it."""
+    program; last_traces() of a compiled function has what became of it. Of a tensor: the sum of its diagonal, as in PyTorch."""
+    if isinstance(function, _thunder.Tensor):
+        return function.trace()
     recorded = compile(function)
 
     @functools.wraps(function)

@@ -233,7 +233,7 @@ proc thunder::tensor {values args} {
                 return -code error -errorcode {THUNDER 3} "lists of a tensor must be of equal size"
             }
         }
-        set flat [concat {*}$flat]
+        set flat [::concat {*}$flat]
     }
     set dtype [expr {[llength $flat] && [lsearch -not -regexp $flat {^-?\d+$}] < 0 ? "i64" : "f32"}]
     if {[dict exists $args -dtype]} { set dtype [dict get $args -dtype] }

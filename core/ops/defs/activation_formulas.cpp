@@ -77,7 +77,7 @@ Results rrelu(Call& c) {
   Var x = c.var(0);
   c.require(is_real(x.dtype()), "input must be real, got ", name(x.type()));
   if (!c.flag(3)) return where(gt(x, 0.0), x, x * ((low + high) / 2));
-  return where(gt(x, 0.0), x, x * c.builder.call("uniform", {x.shape(), low, high, x.dtype()}));
+  return where(gt(x, 0.0), x, x * c.builder.call("uniform", {x.shape(), low, high, x.dtype(), x.type().device}));
 }
 // Pairs (i, i + half) of the last dim turned by angles, whose cosines and sines are given: rotary position embedding.
 Results rope(Call& c) {

@@ -106,8 +106,8 @@ constexpr OpRow kRows[] = {
     row<true>("bitwise_xor(tensor|number input, tensor|number other) -> tensor", "The bits that one of both has; inequality of booleans."),
     row<false>("bitwise_left_shift(tensor|number input, tensor|number other) -> tensor", "input times 2 to the power of other, as bits."),
     row<false>("bitwise_right_shift(tensor|number input, tensor|number other) -> tensor", "input divided by 2 to the power of other, rounded down."),
-    row<false>("gcd(tensor input, tensor other) -> tensor", "The greatest common divisor, not negative."),
-    row<false>("lcm(tensor input, tensor other) -> tensor", "The least common multiple, not negative.", lcm),
+    row<false>("gcd(tensor input, tensor|number other) -> tensor", "The greatest common divisor, not negative."),
+    row<false>("lcm(tensor input, tensor|number other) -> tensor", "The least common multiple, not negative.", lcm),
     checked({.schema = "bitwise_not(tensor input) -> tensor", .doc = "Every bit turned; the logical not of booleans.", .decompose = bitwise_not,
              .nondiff = kNoGradient,
              .samples =

@@ -123,7 +123,7 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 constexpr std::string_view kIndex = "the result is an index", kCounts = "the result counts";
 
 constexpr OpRow kRows[] = {
-    row("quantile(tensor input, tensor q, int? dim=None, bool keepdim=False, str interpolation='linear') -> tensor",
+    row("quantile(tensor input, tensor|number q, int? dim=None, bool keepdim=False, str interpolation='linear') -> tensor",
         "The values below which the shares q of the elements along dim lie; those of a vector q come first.", quantile, quantiles),
     row("searchsorted(tensor sorted_sequence, tensor input, bool right=False) -> tensor",
         "Where each element would have to be put in to keep the last dim of the sequence in order.", searchsorted, sequences, kIndex),

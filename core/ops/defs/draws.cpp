@@ -5,11 +5,11 @@ namespace thunder {
 namespace {
 
 void require_real(const Call& c, DType d) { c.require(is_real(d), "dtype must be real, got ", name(d)); }
-Var uniform(Builder& b, const Shape& shape, DType d) { return b.call("rand", {shape, d}); }
-Var normal(Builder& b, const Shape& shape, DType d) { return b.call("randn", {shape, d}); }
+Var uniform(Builder& b, const Shape& shape, DType d, Device device) { return b.call("rand", {shape, d, device}); }
+Var normal(Builder& b, const Shape& shape, DType d, Device device) { return b.call("randn", {shape, d, device}); }
 // In (0, 1]: what logarithms are taken of.
-Var positive_uniform(Builder& b, const Shape& shape, DType d) { return 1.0 - uniform(b, shape, d); }
-Var exponentials(Builder& b, const Shape& shape, DType d) { return -log(positive_uniform(b, shape, d)); }
+Var positive_uniform(Builder& b, const Shape& shape, DType d, Device device) { return 1.0 - uniform(b, shape, d, device); }
+Var exponentials(Builder& b, const Shape& shape, DType d, Device device) { return -log(positive_uniform(b, shape, d, device)); }
 
 // ---- of another tensor's shape ----
 
@@ -18,21 +18,22 @@ Results like(Call& c) {
   const DType dtype = c.dtype(1, c.type(0).dtype);
   require_real(c, dtype);
   const Shape shape = c.type(0).shape;
-  return gaussian ? normal(c.builder, shape, dtype) : uniform(c.builder, shape, dtype);
+  const Device device = c.type(0).device;
+  return gaussian ? normal(c.builder, shape, dtype, device) : uniform(c.builder, shape, dtype, device);
 }
 Results uniform_like(Call& c) {
   require_real(c, c.dtype(3, c.type(0).dtype));
   const Shape shape = c.type(0).shape;
-  return c.builder.call("uniform", {shape, c.real(1), c.real(2), c.dtype(3, c.type(0).dtype)});
+  return c.builder.call("uniform", {shape, c.real(1), c.real(2), c.dtype(3, c.type(0).dtype), c.type(0).device});
 }
 Results randint_like(Call& c) {
   const Shape shape = c.type(0).shape;
-  return convert(c.builder.call("randint", {c.integer(1), c.integer(2), shape}), c.dtype(3, c.type(0).dtype));
+  return convert(c.builder.call("randint", {c.integer(1), c.integer(2), shape, DType::i64, c.type(0).device}), c.dtype(3, c.type(0).dtype));
 }
 Results randperm(Call& c) {
   c.require(c.integer(0) >= 0, "n must not be negative, got ", c.integer(0));
   // Keys of 53 bits: equal ones are as good as impossible, and harmless.
-  return convert(c.builder.call("argsort", {uniform(c.builder, Shape{c.integer(0)}, DType::f64)}), c.dtype(1, DType::i64));
+  return convert(c.builder.call("argsort", {uniform(c.builder, Shape{c.integer(0)}, DType::f64, Device::cpu)}), c.dtype(1, DType::i64));
 }
 
 // ---- by parameters ----
@@ -43,7 +44,7 @@ Results bernoulli(Call& c) {
   const Shape shape = p.shape();
   if (!c.has(1)) require_real(c, dtype);
   else c.require(c.real(1) >= 0 && c.real(1) <= 1, "p must be a probability, got ", c.real(1));
-  Var u = uniform(c.builder, shape, DType::f32);
+  Var u = uniform(c.builder, shape, DType::f32, p.type().device);
   return convert(c.has(1) ? lt(u, c.real(1)) : lt(u, convert(p, DType::f32)), dtype);
 }
 Results normal_op(Call& c) {
@@ -53,12 +54,12 @@ Results normal_op(Call& c) {
     const DType dtype = c.dtype(3, DType::f32);
     require_real(c, dtype);
     const Shape shape(c.dims(2));
-    return convert(normal(c.builder, shape, compute_dtype(dtype)) * convert(c.var(1), compute_dtype(dtype)) + convert(c.var(0), compute_dtype(dtype)), dtype);
+    return convert(normal(c.builder, shape, compute_dtype(dtype), Device::cpu) * convert(c.var(1), compute_dtype(dtype)) + convert(c.var(0), compute_dtype(dtype)), dtype);
   }
   auto v = promoted(c, {0, 1}, true);
   const DType dtype = v[0].dtype();
   const Shape shape = v[0].shape();
-  return convert(normal(c.builder, shape, compute_dtype(dtype)) * computed(v[1]) + computed(v[0]), dtype);
+  return convert(normal(c.builder, shape, compute_dtype(dtype), v[0].type().device) * computed(v[1]) + computed(v[0]), dtype);
 }
 // In place in PyTorch: a tensor of input's shape and dtype, drawn anew.
 template <auto draw>
@@ -70,20 +71,20 @@ Results drawn(Call& c) {
 }
 Var exponential(const Call& c, const Shape& shape, DType d) {
   c.require(c.real(1) > 0, "lambd must be positive, got ", c.real(1));
-  return exponentials(c.builder, shape, d) / c.real(1);
+  return exponentials(c.builder, shape, d, c.type(0).device) / c.real(1);
 }
 Var cauchy(const Call& c, const Shape& shape, DType d) {
   c.require(c.real(2) > 0, "sigma must be positive, got ", c.real(2));
-  Var angle = (uniform(c.builder, shape, d) - 0.5) * kPi;
+  Var angle = (uniform(c.builder, shape, d, c.type(0).device) - 0.5) * kPi;
   return apply("tan", angle) * c.real(2) + c.real(1);
 }
 Var log_normal(const Call& c, const Shape& shape, DType d) {
   c.require(c.real(2) > 0, "std must be positive, got ", c.real(2));
-  return exp(normal(c.builder, shape, d) * c.real(2) + c.real(1));
+  return exp(normal(c.builder, shape, d, c.type(0).device) * c.real(2) + c.real(1));
 }
 Var geometric(const Call& c, const Shape& shape, DType d) {
   c.require(c.real(1) > 0 && c.real(1) < 1, "p must be between 0 and 1, got ", c.real(1));
-  return floor(log(positive_uniform(c.builder, shape, d)) / std::log1p(-c.real(1))) + 1.0;
+  return floor(log(positive_uniform(c.builder, shape, d, c.type(0).device)) / std::log1p(-c.real(1))) + 1.0;
 }
 
 // ---- choices by weights ----
@@ -100,13 +101,13 @@ Results multinomial(Call& c) {
     c.require(n <= categories, "without replacement num_samples must be at most the ", categories, " categories, got ", n);
     // The least of exponentials of these rates are a sample without replacement.
     const Shape shape = p.shape();
-    Var times = exponentials(b, shape, p.dtype()) / p;
+    Var times = exponentials(b, shape, p.dtype(), p.type().device) / p;
     return b.call("slice", {b.call("argsort", {times, -1}), -1, 0, n, 1});
   }
   Var sums = b.call("cumsum", {p, -1}), total = b.call("slice", {sums, -1, categories - 1, categories, 1});
   Shape shape = p.shape();
   shape[shape.size() - 1] = n;
-  Var place = b.call("searchsorted", {sums, uniform(b, shape, p.dtype()) * total, true});
+  Var place = b.call("searchsorted", {sums, uniform(b, shape, p.dtype(), p.type().device) * total, true});
   return minimum(place, categories - 1);
 }
 Results gumbel_softmax(Call& c) {
@@ -118,7 +119,7 @@ Results gumbel_softmax(Call& c) {
   const Shape shape = x.shape();
   Builder& b = c.builder;
   const int64_t dim = c.integer(3);
-  Var noise = -log(maximum(exponentials(b, shape, x.dtype()), 1e-30));
+  Var noise = -log(maximum(exponentials(b, shape, x.dtype(), x.type().device), 1e-30));
   Var y = b.call("softmax", {(x + noise) / c.real(1), dim});
   if (c.flag(2)) {
     // The hard choice forward, the soft one's gradient.
@@ -142,7 +143,7 @@ Results dropout_channels(Call& c) {
   if (p == 1) return full_like(x, 0);
   Shape mask(x.rank(), 1);
   for (size_t i = 0; i < 2; i++) mask[i] = x.shape()[i];
-  return where(ge(uniform(c.builder, mask, DType::f32), p), x * (1 / (1 - p)), 0.0);
+  return where(ge(uniform(c.builder, mask, DType::f32, x.type().device), p), x * (1 / (1 - p)), 0.0);
 }
 // Dropped values are selu's least one, and the rest is scaled so that mean and variance stay.
 Results alpha_dropout(Call& c) {
@@ -154,7 +155,7 @@ Results alpha_dropout(Call& c) {
   if (!c.flag(2) || p == 0) return x;
   const Shape shape = x.shape();
   const double a = 1 / std::sqrt((1 - p) * (1 + p * kLeast * kLeast)), b = -a * p * kLeast;
-  Var kept = ge(uniform(c.builder, shape, DType::f32), p);
+  Var kept = ge(uniform(c.builder, shape, DType::f32, x.type().device), p);
   return where(kept, x * a + b, a * kLeast + b);
 }
 

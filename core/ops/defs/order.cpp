@@ -187,9 +187,9 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 constexpr std::string_view kIndex = "the result is an index";
 
 constexpr OpRow kRows[] = {
-    row("max(tensor input, tensor? dim=None, bool keepdim=False, tensor? other=None) -> (tensor, tensor?)",
+    row("max(tensor input, tensor|number? dim=None, bool keepdim=False, tensor? other=None) -> (tensor, tensor?)",
         "The greatest of all elements; with dim the greatest along it and its first place; with a tensor the greater of two.", extremum<true>, extrema),
-    row("min(tensor input, tensor? dim=None, bool keepdim=False, tensor? other=None) -> (tensor, tensor?)",
+    row("min(tensor input, tensor|number? dim=None, bool keepdim=False, tensor? other=None) -> (tensor, tensor?)",
         "The least of all elements; with dim the least along it and its first place; with a tensor the lesser of two.", extremum<false>, extrema),
     row("argmin(tensor input, int? dim=None, bool keepdim=False) -> tensor", "Index of the first minimum along dim, or among all elements in row-major order.",
         argmin, places, kIndex),

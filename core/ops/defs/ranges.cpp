@@ -202,7 +202,7 @@ constexpr OpRow kRows[] = {
           [](Samples& s) { s.add({TensorSpec{{2, 3}}}); }),
     row("new_zeros(tensor input, int[] size, dtype? dtype=None, device? device=None) -> tensor", "Zeros of input's dtype.", new_filled<0>, sizes),
     row("new_ones(tensor input, int[] size, dtype? dtype=None, device? device=None) -> tensor", "Ones of input's dtype.", new_filled<1>, sizes),
-    row("new_full(tensor input, int[] size, tensor fill_value, dtype? dtype=None, device? device=None) -> tensor", "A tensor of input's dtype filled with one value.",
+    row("new_full(tensor input, int[] size, tensor|number fill_value, dtype? dtype=None, device? device=None) -> tensor", "A tensor of input's dtype filled with one value.",
         new_full, fills),
 };
 
