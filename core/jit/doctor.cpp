@@ -9,6 +9,7 @@
 #include "executors/cublaslt/library.h"
 #include "executors/products/onednn.h"
 #include "jit/call.h"
+#include "loops/cuda/target.h"
 #include "loops/kernels.h"
 #include "tensor/transfer.h"
 
@@ -64,14 +65,14 @@ Finding cache_folder() {
   return {"cache", trouble.empty() ? cat(folder, ", writable") : cat(folder, ": ", trouble, "; each process compiles anew"), there(trouble.empty())};
 }
 
-void add_executors(const Context& context, std::vector<Finding>& all) {
-  std::string names;
-  std::string why;
+void add_executors(Context& context, std::vector<Finding>& all) {
+  std::string names, why;
+  const bool fuses = loops::can_compile(&why) || (loops::cuda_target(context.devices())->available() && context.devices().absence(cuda(0)).empty());
   for (const std::string& name : context.executor_names())
-    if (name != "fusion" || loops::can_compile(&why)) names += cat(names.empty() ? "" : ", ", name);
+    if (name != "fusion" || fuses) names += cat(names.empty() ? "" : ", ", name);
   all.push_back({"executors", names});
   for (const auto& [name, missing] : context.missing_executors()) all.push_back({name, missing, State::missing});
-  if (!why.empty()) all.push_back({"fusion", why, State::missing});
+  if (!why.empty()) all.push_back({fuses ? "fusion on cpu" : "fusion", why, State::missing});
 }
 
 // exp(a b) + a, which is one kernel where lines are fused.

@@ -22,7 +22,7 @@ namespace eval thunder {
 # ---- between Tcl's values and what the core's calls carry ----
 
 # A value is what it looks like: an object, a number, a list, else a text; the empty one is none.
-proc thunder::put {call value} {
+proc thunder::put_item {call value} {
     if {$value eq ""} {
         core::Call_none $call
     } elseif {[is_object $value Tensor]} {
@@ -33,7 +33,7 @@ proc thunder::put {call value} {
         core::Call_real $call $value
     } elseif {[string is list $value] && [llength $value] > 1} {
         core::Call_open_list $call
-        foreach element $value { put $call $element }
+        foreach element $value { put_item $call $element }
         core::Call_close $call
     } else {
         core::Call_text $call $value
@@ -43,7 +43,7 @@ proc thunder::put {call value} {
 proc thunder::put_named {call names} {
     foreach {name value} $names {
         core::Call_key $call $name
-        put $call $value
+        put_item $call $value
     }
 }
 
@@ -51,7 +51,7 @@ proc thunder::is_object {value class} {
     expr {[info object isa object $value] && [info object isa typeof $value ::thunder::$class]}
 }
 
-proc thunder::take {call kind} {
+proc thunder::take_item {call kind} {
     switch -- $kind \
         $core::ITEM_BOOLEAN - \
         $core::ITEM_INTEGER { return [core::Call_as_integer $call] } \
@@ -67,14 +67,14 @@ proc thunder::take_map {call} {
     set map {}
     while {[set kind [core::Call_next $call]] != $core::ITEM_CLOSE} {
         set name [core::Call_name $call]
-        dict set map $name [take $call $kind]
+        dict set map $name [take_item $call $kind]
     }
     return $map
 }
 
 proc thunder::take_until {call end} {
     set list {}
-    while {[set kind [core::Call_next $call]] != $end} { lappend list [take $call $kind] }
+    while {[set kind [core::Call_next $call]] != $end} { lappend list [take_item $call $kind] }
     return $list
 }
 
@@ -99,7 +99,7 @@ proc thunder::result {call} {
 proc thunder::perform {action {own {}} {args {}} {named {}}} {
     set call [core::new_Call]
     try {
-        foreach value $args { put $call $value }
+        foreach value $args { put_item $call $value }
         put_named $call $named
         set made [core::Call_$action $call {*}$own]
         set values [result $call]
@@ -132,7 +132,7 @@ proc thunder::dispatch {ticket} {
 proc thunder::run {call lambda} {
     set value [apply $lambda {*}[take_until $call $core::ITEM_END]]
     core::Call_reset $call
-    put $call $value
+    put_item $call $value
     return ""
 }
 
