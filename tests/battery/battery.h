@@ -15,7 +15,8 @@ std::map<std::string, size_t>& tally();
 struct Battery : testing::Test {
   Ref<Context> context = make<Context>(ContextHooks{});
 
-  // Every op, or those that the environment variable THUNDER_BATTERY_OPS names: "softmax,log1p".
+  // Every op, or those that the environment variable THUNDER_BATTERY_OPS names: "softmax,log1p"; every N-th of all, where
+  // THUNDER_BATTERY_SHARE is N.
   std::vector<const OpDef*> ops() const;
 
   // Calls f(case) for every sample of every op; false says that it had nothing to check.
