@@ -1,6 +1,7 @@
 // Convolutions of one and three dims, and transposed ones, by conv2d's prims.
 #include <algorithm>
 
+#include "base/checked.h"
 #include "ops/tables.h"
 
 namespace thunder {
@@ -78,14 +79,15 @@ Var plane_of(Var w, int64_t k) { return without_dim(slice_depth(w, k, k + 1, 1),
 Results conv3d(Call& c) {
   return batched(c, 3, [&](Var x, Var w) {
     const Shape stride = values(c, 3, 3, 1), padding = values(c, 4, 3, 0), dilation = values(c, 5, 3, 1);
-    const int64_t kernel = hint(w.size(2)), reach = (kernel - 1) * hint(dilation[0]) + 1, deep = hint(x.size(2)) + 2 * hint(padding[0]);
+    const int64_t kernel = hint(w.size(2)), reach = checked_add(checked_mul(kernel - 1, hint(dilation[0])), 1),
+                  deep = checked_add(hint(x.size(2)), checked_mul(2, hint(padding[0])));
     c.require(kernel >= 1 && deep >= reach, "the kernel reaches over ", reach, " planes, the padded input has ", deep, "; ", c.types());
     const int64_t results = (deep - reach) / hint(stride[0]) + 1;
     x = c.builder.call("prims.pad", {x, Shape{0, 0, padding[0], 0, 0}, Shape{0, 0, padding[0], 0, 0}, 0.0});
     Var y;
     for (int64_t k = 0; k < kernel; k++) {
-      const int64_t start = k * hint(dilation[0]);
-      Var part = planes(slice_depth(x, start, start + (results - 1) * hint(stride[0]) + 1, stride[0]));
+      const int64_t start = checked_mul(k, hint(dilation[0]));
+      Var part = planes(slice_depth(x, start, checked_add(start, checked_add(checked_mul(results - 1, hint(stride[0])), 1)), stride[0]));
       Var sum = c.builder.call("prims.conv2d", {part, plane_of(w, k), last_two(stride), last_two(padding), last_two(dilation), c.integer(6)});
       y = y ? y + sum : sum;
     }
@@ -146,12 +148,12 @@ Results conv_transpose3d(Call& c) {
       Var part = volume(transposed_planes(c, t, flat, plane_of(w, k), 1), x.size(0), depth);
       Shape shape = part.shape(), starts(5u, 0), ends, steps(5u, 1);
       shape[2] = whole, ends = shape;
-      starts[2] = k * hint(t.dilation[0]), ends[2] = k * hint(t.dilation[0]) + spread, steps[2] = step;
+      starts[2] = checked_mul(k, hint(t.dilation[0])), ends[2] = checked_add(checked_mul(k, hint(t.dilation[0])), spread), steps[2] = step;
       Var zeros = expand_to(full(c.builder, {}, 0, part.dtype(), part.type().device), shape);
       Var placed = c.builder.call("prims.slice_scatter", {zeros, part, starts, ends, steps});
       y = y ? y + placed : placed;
     }
-    c.require(whole - 2 * hint(t.padding[0]) > 0, "the result would have no planes; ", c.types());
+    c.require(checked_sub(whole, checked_mul(2, hint(t.padding[0]))) > 0, "the result would have no planes; ", c.types());
     return with_bias(c, slice_depth(y, t.padding[0], whole - hint(t.padding[0]), 1), w.size(1) * t.groups);
   });
 }

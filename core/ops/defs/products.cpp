@@ -169,7 +169,7 @@ Results cov(Call& c) {
   if (one) x = reshape_to(x, Shape{1, elements(x.shape())});
   c.require(x.size(1).constant(), "the number of observations must be known while tracing; ", c.types());
   Var centred = x - mean_kept(x, Shape{1});
-  Var y = matmul(centred, swap_last_two(centred)) / std::max(0.0, static_cast<double>(x.size(1).value() - c.integer(1)));
+  Var y = matmul(centred, swap_last_two(centred)) / std::max(0.0, static_cast<double>(x.size(1).value()) - static_cast<double>(c.integer(1)));
   return one ? reshape_to(y, Shape{}) : y;
 }
 Results corrcoef(Call& c) {

@@ -1,6 +1,7 @@
 // Tensors of regular numbers: identity matrices, evenly spaced values, indices of triangles, diagonals.
 #include <algorithm>
 
+#include "base/checked.h"
 #include "ops/tables.h"
 
 namespace thunder {
@@ -73,7 +74,7 @@ Results diagonal(Call& c) {
   x = permute_to(x, order);
   const Dim rows = x.shape()[lead], columns = x.shape()[lead + 1];
   c.require(rows.constant() && columns.constant(), "the sizes of the two dims must be known while tracing; ", c.types());
-  const int64_t above = std::max<int64_t>(offset, 0), left = std::max<int64_t>(-offset, 0);
+  const int64_t above = std::max<int64_t>(offset, 0), left = std::max<int64_t>(checked_sub(0, offset), 0);
   const int64_t length = std::max<int64_t>(0, std::min(rows.value() - left, columns.value() - above));
   Shape flat(x.shape().begin(), x.shape().begin() + lead);
   flat.push_back(rows * columns);
@@ -83,7 +84,7 @@ Results diagonal(Call& c) {
 // A matrix whose diagonal is the last dim, zeros elsewhere.
 Var embedded(Var x, int64_t offset) {
   Builder& b = *x.builder;
-  const int64_t more = std::abs(offset);
+  const int64_t more = offset < 0 ? checked_sub(0, offset) : offset;
   if (more) x = b.call("pad", {x, Shape{0, more}});
   const Dim n = x.size(-1);
   Shape column = x.shape(), square = x.shape();
@@ -99,7 +100,7 @@ Results diag_embed(Call& c) {
   c.require(x.rank() >= 1, "input must have at least one dim");
   const size_t rank = x.rank() + 1, a = c.axis(2, rank), b = c.axis(3, rank);
   c.require(a != b, "dim1 and dim2 must differ, got ", c.integer(2), " and ", c.integer(3));
-  Var y = embedded(x, a < b ? c.integer(1) : -c.integer(1));
+  Var y = embedded(x, a < b ? c.integer(1) : checked_sub(0, c.integer(1)));
   return c.builder.call("movedim", {y, Shape{-2, -1}, Shape{static_cast<int64_t>(std::min(a, b)), static_cast<int64_t>(std::max(a, b))}});
 }
 Results diag(Call& c) {

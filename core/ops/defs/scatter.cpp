@@ -1,6 +1,7 @@
 // Writing by index under PyTorch's names: scatter, index_add and their relatives, and reading by flat index.
 #include <algorithm>
 
+#include "base/checked.h"
 #include "ops/builder.h"
 #include "ops/indices.h"
 #include "ops/tables.h"
@@ -109,7 +110,7 @@ Results select_scatter(Call& c) {
   Var x = c.var(0), src = c.var(1);
   const size_t dim = c.axis(2, x.rank());
   c.require(x.rank() > 0, "input must have at least one dim");
-  const int64_t n = hint(x.size(static_cast<int64_t>(dim))), at = c.integer(3) < 0 ? c.integer(3) + n : c.integer(3);
+  const int64_t n = hint(x.size(static_cast<int64_t>(dim))), at = c.integer(3) < 0 ? checked_add(c.integer(3), n) : c.integer(3);
   c.require(at >= 0 && at < n, "index ", c.integer(3), " is out of range for dim ", dim, " of size ", n);
   Shape starts(x.rank(), 0), ends = x.shape(), part = x.shape();
   starts[dim] = at, ends[dim] = at + 1, part[dim] = 1;
