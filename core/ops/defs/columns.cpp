@@ -1,6 +1,7 @@
 // The windows of an image as columns, and columns added up to an image.
 #include <algorithm>
 
+#include "base/checked.h"
 #include "ops/tables.h"
 
 namespace thunder {
@@ -52,7 +53,7 @@ Results im2col(Call& c) {
   const Shape pad{0, 0, w.padding[0], w.padding[1]};
   x = c.builder.call("prims.pad", {x, pad, pad, 0.0});
   ValueList parts;
-  const Dim places = w.results[0] * w.results[1];
+  const Dim places = checked_mul(w.results[0], w.results[1]);
   for (int64_t i = 0; i < w.kernel[0]; i++)
     for (int64_t j = 0; j < w.kernel[1]; j++) {
       const Taps t = taps(w, i, j, x.shape());
@@ -71,10 +72,12 @@ Results fold(Call& c) {
   c.require(size.size() == 2, "output_size must have two values, got ", name(size));
   const bool single = x.rank() == 2;
   if (single) x = reshape_to(x, Shape{1, x.size(0), x.size(1)});
+  for (Dim d : size) c.require(hint(d) >= 0 && hint(d) <= INT32_MAX, "output_size must not be negative, got ", name(size));
   const Windows w = windows(c, 2, hint(size[0]), hint(size[1]));
   const int64_t kernel = w.kernel[0] * w.kernel[1];
   c.require(x.size(1).value() % kernel == 0, "the kernel's ", kernel, " taps must divide the rows; ", c.types());
-  c.require(x.size(2).value() == w.results[0] * w.results[1], "input must have ", w.results[0] * w.results[1], " places; ", c.types());
+  const int64_t places = checked_mul(w.results[0], w.results[1]);
+  c.require(x.size(2).value() == places, "input must have ", places, " places; ", c.types());
   const Dim channels = x.size(1) / kernel;
   const Shape padded{x.size(0), channels, hint(size[0]) + 2 * w.padding[0], hint(size[1]) + 2 * w.padding[1]};
   Var columns = reshape_to(x, Shape{x.size(0), channels, kernel, w.results[0], w.results[1]}), y;
