@@ -78,7 +78,7 @@ Results diagonal(Call& c) {
   const int64_t length = std::max<int64_t>(0, std::min(rows.value() - left, columns.value() - above));
   Shape flat(x.shape().begin(), x.shape().begin() + lead);
   flat.push_back(rows * columns);
-  Var place = c.builder.call("prims.iota", {Shape{length}, DType::i64, x.type().device}) * (columns.value() + 1) + (left * columns.value() + above);
+  Var place = c.builder.call("prims.iota", {Shape{length}, DType::i64, x.type().device}) * (columns.value() + 1) + (length ? left * columns.value() + above : 0);
   return c.builder.call("prims.take", {reshape_to(x, flat), static_cast<int64_t>(lead), place});
 }
 // A matrix whose diagonal is the last dim, zeros elsewhere.

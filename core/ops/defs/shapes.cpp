@@ -72,7 +72,7 @@ Results flip_one(Call& c) {
 Var rolled(Var x, int64_t by, size_t dim) {
   const int64_t n = hint(x.shape()[dim]);
   if (n == 0) return x;
-  const int64_t start = ((-by) % n + n) % n;
+  const int64_t start = (n - by % n) % n;
   if (start == 0) return x;
   return join({slice(x, dim, start, x.shape()[dim]), slice(x, dim, 0, start)}, dim);
 }
