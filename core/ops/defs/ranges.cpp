@@ -35,16 +35,16 @@ Results logspace(Call& c) {
 // The indices of the elements of a matrix on one side of a diagonal, in order.
 template <bool lower>
 Results triangle_indices(Call& c) {
-  const int64_t rows = c.integer(0), columns = c.integer(1), offset = c.integer(2);
+  const int64_t rows = c.integer(0), columns = c.integer(1);
   c.require(rows >= 0 && columns >= 0 && rows < int64_t{1} << 20 && columns < int64_t{1} << 20, "sizes must be between 0 and 1048575, got ", rows, " and ", columns);
+  const int64_t far = std::clamp(c.integer(2), -rows - 1, columns + 1);  // beyond, nothing changes
   int64_t count = 0;
   for (int64_t r = 0; r < rows; r++) {
-    const int64_t below = std::clamp<int64_t>(r + offset + (lower ? 1 : 0), 0, columns);
+    const int64_t below = std::clamp<int64_t>(r + far + (lower ? 1 : 0), 0, columns);
     count += lower ? below : columns - below;
   }
   Builder& b = c.builder;
   const Device device = c.device(4);
-  const int64_t far = std::clamp(offset, -rows - 1, columns + 1);
   // Where each row of the triangle ends, how many come before it, and its first column.
   Var row = b.call("prims.iota", {Shape{rows}, DType::i64, device});
   Var edge = minimum(maximum(row + (lower ? far + 1 : far), 0), columns);
