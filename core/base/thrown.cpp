@@ -29,6 +29,10 @@ Status* status_of_internal() noexcept {
   try {
     try {
       throw;
+    } catch (const Error& e) {
+      return Ref<Status>(e.status()).detach();
+    } catch (const std::bad_alloc&) {
+      return out_of_memory_status();
     } catch (const std::exception& e) {
       return make<Status>(Code::internal, cat(kReport, e.what())).detach();
     } catch (...) {

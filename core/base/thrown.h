@@ -1,4 +1,4 @@
-// What somebody else's code threw, as a status.
+// What was thrown, as a status.
 #pragma once
 
 #include <string_view>
@@ -11,7 +11,17 @@ namespace thunder {
 // ours, THUNDER_CALLBACK with what it says. `who` threw it. Requires: called inside a catch.
 Status* status_of_thrown(std::string_view who) noexcept;
 
-// The same of what our own code threw and should not have.
+// The same of what our own code threw: another exception than those two is a fault of ours, THUNDER_INTERNAL.
 Status* status_of_internal() noexcept;
+
+// Runs what returns a status or throws, behind an interface that only returns statuses.
+template <class F>
+Status* caught(F&& run) noexcept {
+  try {
+    return run();
+  } catch (...) {
+    return status_of_internal();
+  }
+}
 
 }  // namespace thunder

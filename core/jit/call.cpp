@@ -3,30 +3,13 @@
 #include "jit/call.h"
 
 #include "base/text.h"
+#include "base/thrown.h"
 #include "executors/fusion/explain.h"
 #include "jit/compile.h"
 #include "jit/dynamic.h"
 #include "program/report.h"
 
 namespace thunder {
-
-namespace {
-
-// The one catch of a call: what checks and compiling throw becomes the status that the call returns.
-template <class F>
-Status* guarded(F&& body) noexcept {
-  try {
-    return body();
-  } catch (const Error& e) {
-    return Ref<Status>(e.status()).detach();
-  } catch (const std::bad_alloc&) {
-    return out_of_memory_status();
-  } catch (...) {
-    return status_of_internal();
-  }
-}
-
-}  // namespace
 
 Compiled::Compiled(Ref<Context> context, Ref<Function> function, const CompileOptions* options)
     : context_(std::move(context)), function_(std::move(function)), options_(options ? make<CompileOptions>(*options) : make<CompileOptions>()),
@@ -188,7 +171,7 @@ inline const Entry* Compiled::find(const Inputs& in) const {
 }
 
 Status* Compiled::prepare(const Values& in) noexcept {
-  return guarded([&]() -> Status* {
+  return caught([&]() -> Status* {
     check_values(in);
     const Held held(*this, {&in, nullptr, in.size()});
     std::shared_ptr<const Entry> own;
@@ -216,7 +199,7 @@ Status* Compiled::call_held(const Entry* found, const Inputs& in, Values& out, I
 }
 
 Status* Compiled::call(const Values& in, Values& out, void* stream) noexcept {
-  return guarded([&]() -> Status* {
+  return caught([&]() -> Status* {
     check_values(in);
     const Inputs inputs{&in, nullptr, in.size()};
     InterruptCheck check(context_->interrupts());
@@ -244,7 +227,7 @@ Status* Compiled::call_tensors_held(const Entry* found, const Inputs& in, Tensor
 }
 
 Status* Compiled::call_tensors(Tensor* const* in, size_t n_in, Tensor** out, size_t n_out) noexcept {
-  return guarded([&]() -> Status* {
+  return caught([&]() -> Status* {
     const Inputs inputs{nullptr, in, n_in};
     InterruptCheck check(context_->interrupts());
     const Entry* const entry = find(inputs);

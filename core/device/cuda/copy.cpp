@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/text.h"
+#include "base/thrown.h"
 #include "device/cuda/device.h"
 
 namespace thunder::nvidia {
@@ -83,15 +84,11 @@ Status* CudaDevice::copy(const StridedBytes& from, const StridedBytes& to, size_
     const size_t bytes = static_cast<size_t>(layout.elements) * item;
     return status(driver_.copy(reinterpret_cast<Pointer>(to.data), reinterpret_cast<Pointer>(from.data), bytes, stream_), "cuMemcpyDtoDAsync");
   }
-  try {
+  return caught([&] {
     const int64_t blocks = std::min<int64_t>((layout.elements + kThreads - 1) / kThreads, int64_t{16} * properties_.multiprocessors);
     void* parameters[] = {&layout};
     return launch(copy_kernel(item), {static_cast<unsigned>(blocks), kThreads}, parameters, "a copy between strided arrays");
-  } catch (const Error& e) {
-    return Ref<Status>(e.status()).detach();
-  } catch (const std::bad_alloc&) {
-    return out_of_memory_status();
-  }
+  });
 }
 
 }  // namespace thunder::nvidia

@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/thrown.h"
 #include "executors/cublaslt/product.h"
 
 namespace thunder {
@@ -46,30 +47,20 @@ bool claim(const NodeView& view, void*) {
   return kind(t.device) == kCudaKind && multiplies(t.dtype) && Library::open(why);
 }
 
-template <class Run>
-Status* caught(const Run& run) noexcept {
-  try {
-    run();
-    return nullptr;
-  } catch (const Error& e) {
-    return Ref<Status>(e.status()).detach();
-  } catch (const std::bad_alloc&) {
-    return out_of_memory_status();
-  }
-}
-
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
-  return caught([&] {
+  return caught([&]() -> Status* {
     *scratch = 0;
     *state = new Site{static_cast<Sessions*>(user)->of(view.store.type(view.node.results[0]).device), nullptr};
+    return nullptr;
   });
 }
 
 Status* lay_out(const NodeView& view, void* state, size_t* scratch, void*) {
-  return caught([&] {
+  return caught([&]() -> Status* {
     auto& site = *static_cast<Site*>(state);
     site.product = std::make_unique<cublaslt::Product>(site.session, view.inputs[0], view.inputs[1], view.outputs[0]);
     *scratch = site.product->scratch_bytes();
+    return nullptr;
   });
 }
 
@@ -77,13 +68,11 @@ Status* run(const Launch* launch, void* state) {
   const auto& site = *static_cast<const Site*>(state);
   const Buffer &a = launch->inputs[0], &b = launch->inputs[1], &c = launch->outputs[0];
   if (site.product) return site.product->run(a, b, c, launch->scratch);
-  Ref<Status> failed;
-  Status* thrown = caught([&] {
+  return caught([&] {
     const cublaslt::Product product(site.session, a, b, c);
     const Ref<Storage> scratch = Storage::allocate(site.session.device().allocator(), product.scratch_bytes());
-    failed = Ref<Status>::adopt(product.run(a, b, c, scratch->data()));
+    return product.run(a, b, c, scratch->data());
   });
-  return thrown ? thrown : failed.detach();
 }
 
 void drop(void* state) { delete static_cast<Site*>(state); }

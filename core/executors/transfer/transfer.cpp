@@ -1,5 +1,6 @@
 #include "executors/transfer/transfer.h"
 
+#include "base/thrown.h"
 #include "tensor/transfer.h"
 
 namespace thunder {
@@ -12,17 +13,6 @@ struct Site {
   const Node& node;
   Devices& devices;
 };
-
-template <class Run>
-Status* caught(const Run& run) noexcept {
-  try {
-    return run();
-  } catch (const Error& e) {
-    return Ref<Status>(e.status()).detach();
-  } catch (const std::bad_alloc&) {
-    return out_of_memory_status();
-  }
-}
 
 // A handle for the memory of a buffer, as long as the step runs.
 Ref<Tensor> tensor_over(const Buffer& b, Devices& devices) {
