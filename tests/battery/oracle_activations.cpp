@@ -2,20 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "battery/oracle.h"
+#include "battery/oracle_loops.h"
 
 namespace thunder::battery {
 namespace {
 
-template <class F>
-Arrays map(const Arguments& a, F f) {
-  const Array& x = a.tensor(0);
-  return {make(x.shape, [&](const Ints& i) { return f(at(x, i)); })};
-}
-template <class F>
-constexpr OracleRow row(std::string_view op, F) {
-  return {op, [](const Arguments& a) { return map(a, F()); }};
-}
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double softplus(double x) { return x > 30 ? x : std::log1p(std::exp(x)); }
 
@@ -51,36 +42,6 @@ Arrays rope(const Arguments& a) {
 
 // ---- norms and deviations ----
 
-// The values that fold into each element, as f(values) gives it. No dims: all of them.
-template <class F>
-Array folded(const Array& x, const Ints& dims, bool keep, F f) {
-  const size_t rank = x.shape.size();
-  std::vector<bool> gone(rank, dims.empty());
-  for (int64_t d : dims)
-    if (rank) gone[axis_of(d, rank)] = true;
-  Ints kept = x.shape, dropped;
-  for (size_t d = 0; d < rank; d++) {
-    if (gone[d]) kept[d] = 1;
-    else dropped.push_back(x.shape[d]);
-  }
-  Array out = make(kept, [&](const Ints& i) {
-    std::vector<double> values;
-    each_index(x.shape, [&](const Ints& j) {
-      bool own = true;
-      for (size_t d = 0; d < rank; d++) own &= gone[d] || i[d] == j[d];
-      if (own) values.push_back(at(x, j));
-    });
-    return f(values);
-  });
-  if (!keep) out.shape = dropped;
-  return out;
-}
-using Group = std::vector<double>;
-double total(const Group& g) {
-  double sum = 0;
-  for (double v : g) sum += v;
-  return sum;
-}
 double mean(const Group& g) { return total(g) / static_cast<double>(g.size()); }
 double variance(const Group& g, double correction) {
   double squares = 0;

@@ -1,20 +1,10 @@
 // Oracles of elementwise functions of two and three tensors, which broadcast.
 #include <cmath>
 
-#include "battery/oracle.h"
+#include "battery/oracle_loops.h"
 
 namespace thunder::battery {
 namespace {
-
-template <class F>
-Arrays zip(const Arguments& a, F f) {
-  const Array &x = a.tensor(0), &y = a.tensor(1);
-  return {make(broadcast_shape(x.shape, y.shape), [&](const Ints& i) { return f(broadcast_at(x, i), broadcast_at(y, i)); })};
-}
-template <class F>
-constexpr OracleRow row(std::string_view op, F) {
-  return {op, [](const Arguments& a) { return zip(a, F()); }};
-}
 
 Arrays add(const Arguments& a) {
   const double alpha = a.number(2, 1);

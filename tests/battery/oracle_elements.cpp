@@ -3,29 +3,16 @@
 #include <numbers>
 #include <numeric>
 
-#include "battery/oracle.h"
+#include "battery/oracle_loops.h"
 
 namespace thunder::battery {
 namespace {
 
 template <class F>
-Arrays map(const Array& x, F f) {
-  return {make(x.shape, [&](const Ints& i) { return f(at(x, i)); })};
-}
-template <class F>
-Arrays zip(const Arguments& a, F f) {
-  const Array &x = a.tensor(0), &y = a.tensor(1);
-  return {make(broadcast_shape(x.shape, y.shape), [&](const Ints& i) { return f(broadcast_at(x, i), broadcast_at(y, i)); })};
-}
-template <class F>
 Arrays zip3(const Arguments& a, F f) {
   const Array &x = a.tensor(0), &y = a.tensor(1), &z = a.tensor(2);
   return {make(broadcast_shape(broadcast_shape(x.shape, y.shape), z.shape),
                [&](const Ints& i) { return f(broadcast_at(x, i), broadcast_at(y, i), broadcast_at(z, i)); })};
-}
-template <class F>
-constexpr OracleRow row(std::string_view op, F) {
-  return {op, [](const Arguments& a) { return zip(a, F()); }};
 }
 // On 64 bits as integers.
 template <class F>

@@ -2,28 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "battery/oracle.h"
+#include "battery/oracle_loops.h"
 
 namespace thunder::battery {
 namespace {
-
-Array reshaped(const Array& x, Ints shape) { return {std::move(shape), x.data, DType::none}; }
-Array swapped(const Array& x, size_t a, size_t b) {
-  Ints shape = x.shape;
-  std::swap(shape[a], shape[b]);
-  return make(shape, [&](Ints i) {
-    std::swap(i[a], i[b]);
-    return at(x, i);
-  });
-}
-Array part(const Array& x, size_t dim, int64_t start, int64_t end) {
-  Ints shape = x.shape;
-  shape[dim] = std::max<int64_t>(0, end - start);
-  return make(shape, [&](Ints i) {
-    i[dim] += start;
-    return at(x, i);
-  });
-}
 
 // ---- regular numbers and diagonals ----
 

@@ -1,12 +1,11 @@
 // Oracles of ops that turn, repeat, cut and join tensors.
 #include <algorithm>
 
-#include "battery/oracle.h"
+#include "battery/oracle_loops.h"
 
 namespace thunder::battery {
 namespace {
 
-Array reshaped(const Array& x, Ints shape) { return {std::move(shape), x.data, DType::none}; }
 Ints normalized(Ints dims, size_t rank) {
   for (int64_t& d : dims) d = static_cast<int64_t>(axis_of(d, rank));
   return dims;
@@ -14,14 +13,6 @@ Ints normalized(Ints dims, size_t rank) {
 Array flipped(const Array& x, const Ints& dims) {
   return make(x.shape, [&](Ints i) {
     for (int64_t d : normalized(dims, i.size())) i[static_cast<size_t>(d)] = x.shape[static_cast<size_t>(d)] - 1 - i[static_cast<size_t>(d)];
-    return at(x, i);
-  });
-}
-Array swapped(const Array& x, size_t a, size_t b) {
-  Ints shape = x.shape;
-  std::swap(shape[a], shape[b]);
-  return make(shape, [&](Ints i) {
-    std::swap(i[a], i[b]);
     return at(x, i);
   });
 }
@@ -54,6 +45,7 @@ Arrays roll(const Arguments& a) {
 Arrays movedim(const Arguments& a) {
   const Array& x = a.tensor(0);
   const size_t rank = x.shape.size();
+  if (!rank) return {x};
   const Ints from = normalized(a.ints(1), rank), to = normalized(a.ints(2), rank);
   std::vector<int64_t> order(rank, -1);
   for (size_t k = 0; k < from.size(); k++) order[static_cast<size_t>(to[k])] = from[k];
@@ -102,14 +94,6 @@ Arrays unflatten(const Arguments& a) {
   shape.erase(shape.begin() + static_cast<int64_t>(dim));
   shape.insert(shape.begin() + static_cast<int64_t>(dim), sizes.begin(), sizes.end());
   return {reshaped(x, shape)};
-}
-Array part(const Array& x, size_t dim, int64_t start, int64_t end) {
-  Ints shape = x.shape;
-  shape[dim] = std::max<int64_t>(0, end - start);
-  return make(shape, [&](Ints i) {
-    i[dim] += start;
-    return at(x, i);
-  });
 }
 Arrays unbind(const Arguments& a) {
   const size_t dim = axis_of(a.integer(1, 0), a.tensor(0).shape.size());

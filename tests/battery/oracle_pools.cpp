@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "battery/oracle.h"
+#include "battery/oracle_loops.h"
 
 namespace thunder::battery {
 namespace {
@@ -50,11 +50,6 @@ Array pooled(const Array& x, size_t dims, const Pool& p, F f) {
     });
     return f(values, places);
   });
-}
-double total(const std::vector<double>& v) {
-  double sum = 0;
-  for (double x : v) sum += x;
-  return sum;
 }
 template <size_t dims>
 Arrays avg_pool(const Arguments& a) {

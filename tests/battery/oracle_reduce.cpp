@@ -3,41 +3,11 @@
 #include <cmath>
 #include <limits>
 
-#include "battery/oracle.h"
+#include "battery/oracle_loops.h"
 
 namespace thunder::battery {
 namespace {
 
-// The values that fold into each element of the result, as f(values) gives it. No dims: all of them.
-template <class F>
-Array folded(const Array& x, const Ints& dims, bool keepdim, F f) {
-  const size_t rank = x.shape.size();
-  std::vector<bool> gone(rank, dims.empty());
-  for (int64_t d : dims)
-    if (rank) gone[axis_of(d, rank)] = true;
-  Ints kept = x.shape, dropped;
-  for (size_t d = 0; d < rank; d++) {
-    if (gone[d]) kept[d] = 1;
-    else dropped.push_back(x.shape[d]);
-  }
-  std::vector<std::vector<double>> groups(static_cast<size_t>(count(kept)));
-  each_index(x.shape, [&](const Ints& index) {
-    Ints to = index;
-    for (size_t d = 0; d < rank; d++)
-      if (gone[d]) to[d] = 0;
-    groups[place(kept, to)].push_back(at(x, index));
-  });
-  Array out{keepdim ? kept : dropped, {}, DType::none};
-  for (auto& g : groups) out.data.push_back(f(g));
-  return out;
-}
-
-using Group = std::vector<double>;
-double total(const Group& g) {
-  double sum = 0;
-  for (double v : g) sum += v;
-  return sum;
-}
 double largest(const Group& g) {
   double top = -std::numeric_limits<double>::infinity();
   for (double v : g) top = v != v || v > top ? v : top;

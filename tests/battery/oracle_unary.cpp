@@ -2,21 +2,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "battery/oracle.h"
+#include "battery/oracle_loops.h"
 
 namespace thunder::battery {
 namespace {
-
-template <class F>
-Arrays map(const Arguments& a, F f) {
-  const Array& x = a.tensor(0);
-  return {make(x.shape, [&](const Ints& i) { return f(at(x, i)); })};
-}
-// A row's oracle from a formula without state.
-template <class F>
-constexpr OracleRow row(std::string_view op, F) {
-  return {op, [](const Arguments& a) { return map(a, F()); }};
-}
 
 Arrays gelu(const Arguments& a) {
   if (a.text(1, "none") == "none") return map(a, [](double x) { return x * 0.5 * (1 + std::erf(x / std::numbers::sqrt2)); });
