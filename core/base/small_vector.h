@@ -12,6 +12,13 @@
 
 namespace thunder {
 
+[[noreturn]] void throw_out_of_bounds(size_t position, size_t size);
+inline size_t within(size_t position, size_t size) {
+  if (position >= size) [[unlikely]]
+    throw_out_of_bounds(position, size);
+  return position;
+}
+
 template <class T, size_t N>
 class SmallVector {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -85,8 +92,9 @@ class SmallVector {
   T* end() { return data() + size_; }
   const T* begin() const { return data(); }
   const T* end() const { return data() + size_; }
-  T& operator[](size_t i) { return data()[i]; }
-  const T& operator[](size_t i) const { return data()[i]; }
+  // Throws THUNDER_INTERNAL unless i < size(): a wrong position becomes an error of the op, never a read of other memory.
+  T& operator[](size_t i) { return data()[within(i, size_)]; }
+  const T& operator[](size_t i) const { return data()[within(i, size_)]; }
   T& back() { return data()[size_ - 1]; }
   const T& back() const { return data()[size_ - 1]; }
   operator std::span<const T>() const { return {data(), size_}; }

@@ -121,7 +121,7 @@ Results gumbel_softmax(Call& c) {
   const int64_t dim = c.integer(3);
   Var noise = -log(maximum(exponentials(b, shape, x.dtype(), x.type().device), 1e-30));
   Var y = b.call("softmax", {(x + noise) / c.real(1), dim});
-  if (c.flag(2)) {
+  if (c.flag(2) && x.rank()) {  // a number's only class is chosen already
     // The hard choice forward, the soft one's gradient.
     const size_t axis = normalize_axis(dim, x.rank());
     Var classes = counted_along(b, shape[axis], axis, x.rank(), x.type().device);
@@ -202,6 +202,7 @@ void weights(Samples& s) {
 void logits(Samples& s) {
   s.add({TensorSpec{{2, 3}}});
   s.add_without_gradient({TensorSpec{{2, 3}}, 0.5, true, 0});
+  s.add_without_gradient({TensorSpec{{}}, 1.0, true});
   s.refuse({TensorSpec{{2, 3}}, 0.0}, "positive");
 }
 void channels(Samples& s) {

@@ -22,8 +22,9 @@ Var join(std::initializer_list<Var> parts, size_t dim) {
 
 Shape moved(const Call& c, std::span<const Dim> from, std::span<const Dim> to, size_t rank) {
   c.require(from.size() == to.size(), "source and destination must have as many dims, got ", name(from), " and ", name(to));
-  Shape order(rank, -1);
-  SmallVector<bool, 8> used(std::max<size_t>(rank, 1), false);
+  const size_t dims = std::max<size_t>(rank, 1);  // a number's dim 0 may be moved to itself
+  Shape order(dims, -1);
+  SmallVector<bool, 8> used(dims, false);
   for (size_t i = 0; i < from.size(); i++) {
     const size_t a = normalize_axis(hint(from[i]), rank), b = normalize_axis(hint(to[i]), rank);
     c.require(!used[a] && order[b] == Dim(-1), "a dim appears twice in ", name(from), " or ", name(to));
@@ -35,6 +36,7 @@ Shape moved(const Call& c, std::span<const Dim> from, std::span<const Dim> to, s
     while (used[next]) next++;
     d = static_cast<int64_t>(next++);
   }
+  order.resize(rank);
   return order;
 }
 Results movedim(Call& c) {
@@ -155,6 +157,7 @@ Results unflatten(Call& c) {
 // ---- samples ----
 
 void moves(Samples& s) {
+  s.add({TensorSpec{{}}, Ints{0}, Ints{-1}});
   s.add({TensorSpec{{2, 3, 4}}, 0, -1});
   s.add({TensorSpec{{2, 3, 4}}, Ints{0, 2}, Ints{2, 1}});
   s.refuse({TensorSpec{{2, 3}}, Ints{0, 0}, Ints{0, 1}}, "twice");
