@@ -2,7 +2,7 @@
 // computed on with the layout: dense rows and dense columns take fast paths.
 #pragma once
 
-#include "ops/kernels.h"
+#include "ops/elementwise.h"
 
 namespace thunder {
 
@@ -61,7 +61,24 @@ struct FoldAxes {
   }
 };
 
+// What sums and products of T are computed in: bf16 and f32 in wider types, to be rounded once; integers wrap around.
+template <class T>
+using Accumulator = std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<kWraps<T>, uint64_t, Compute<T>>>;
+
 // A Fold gives: Sum (the accumulator's type), start(), and step(Sum, Sum). Elements In are loaded as Sum.
+template <class T>
+struct SumFold {
+  using Sum = Accumulator<T>;
+  static Sum start() { return Sum(0); }
+  static Sum step(Sum a, Sum b) { return static_cast<Sum>(a + b); }
+};
+template <class T>
+struct ProductFold {
+  using Sum = Accumulator<T>;
+  static Sum start() { return Sum(1); }
+  static Sum step(Sum a, Sum b) { return static_cast<Sum>(a * b); }
+};
+
 constexpr int64_t kLanes = 16;
 
 // A run of elements. The lanes let the compiler use vectors, and keep rounding errors of long sums small.

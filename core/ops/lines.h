@@ -1,7 +1,7 @@
 // The lines of a tensor along one dim: what sorts, scans and other kernels work on that look at whole lines.
 #pragma once
 
-#include "ops/builder.h"
+#include "ops/elementwise.h"
 #include "ops/indices.h"
 
 namespace thunder {
@@ -35,6 +35,14 @@ void each_line(const Buffer& in, const Buffer& a, const Buffer& b, size_t axis, 
   for (int64_t r = 0; r < rows.rows(); r++, rows.next())
     for (int64_t i = 0; i < rows.row(); i++)
       f(rows.offset[0] + i * rows.step[0], rows.offset[1] + i * rows.step[1], rows.offset[2] + i * rows.step[2]);
+}
+
+// The gradient of results each of which is one element of the input, at the place along dim (args[1]) that the second result says.
+inline void picked_vjp(Grad& g) {
+  if (!g.reached(0)) return;
+  Var ct = computed(g.cotangent());
+  Var zeros = expand_to(full(g.builder, {}, 0, ct.dtype(), ct.type().device), g.type(0).shape);
+  g.add(0, g.builder.call("prims.scatter_add", {zeros, g.integer(1), g.result(1), ct}));
 }
 
 // NaN is greater than every number, as in PyTorch's orders.

@@ -8,6 +8,17 @@
 namespace thunder {
 namespace {
 
+// The elements of a line in order, each with its place in the line; equal ones as they were.
+template <class C>
+using Order = std::vector<std::pair<C, int64_t>>;
+template <class C, class T>
+void put_in_order(Order<C>& order, const Line<T>& line, bool descending) {
+  order.clear();
+  for (int64_t j = 0; j < line.size; j++) order.emplace_back(static_cast<C>(line[j]), j);
+  if (descending) std::stable_sort(order.begin(), order.end(), [](auto& a, auto& b) { return precedes(b.first, a.first); });
+  else std::stable_sort(order.begin(), order.end(), [](auto& a, auto& b) { return precedes(a.first, b.first); });
+}
+
 // ---- sort ----
 
 void sort_meta(const Call& c, Types& out) {
@@ -24,26 +35,16 @@ Status* sort_kernel(const Kernel& k) {
   by_dtype(in.dtype, [&](auto t) {
     using T = decltype(t);
     using C = Compute<T>;
-    std::vector<std::pair<C, int64_t>> order;
+    Order<C> order;
     each_line(in, values, indices, axis, false, [&](int64_t from, int64_t v, int64_t i) {
       const auto line = line_at<const T>(in, axis, from);
-      order.clear();
-      for (int64_t j = 0; j < line.size; j++) order.emplace_back(static_cast<C>(line[j]), j);
-      if (descending) std::stable_sort(order.begin(), order.end(), [](auto& a, auto& b) { return precedes(b.first, a.first); });
-      else std::stable_sort(order.begin(), order.end(), [](auto& a, auto& b) { return precedes(a.first, b.first); });
+      put_in_order(order, line, descending);
       const auto to = line_at<T>(values, axis, v);
       const auto places = line_at<int64_t>(indices, axis, i);
       for (int64_t j = 0; j < line.size; j++) to[j] = static_cast<T>(order[static_cast<size_t>(j)].first), places[j] = order[static_cast<size_t>(j)].second;
     });
   });
   return nullptr;
-}
-// Each result is one element of the input.
-void picked_vjp(Grad& g) {
-  if (!g.reached(0)) return;
-  Var ct = computed(g.cotangent());
-  Var zeros = expand_to(full(g.builder, {}, 0, ct.dtype(), ct.type().device), g.type(0).shape);
-  g.add(0, g.builder.call("prims.scatter_add", {zeros, g.integer(1), g.result(1), ct}));
 }
 
 // ---- mode ----
@@ -64,12 +65,9 @@ Status* mode_kernel(const Kernel& k) {
   by_dtype(in.dtype, [&](auto t) {
     using T = decltype(t);
     using C = Compute<T>;
-    std::vector<std::pair<C, int64_t>> order;
+    Order<C> order;
     each_line(in, values, indices, axis, false, [&](int64_t from, int64_t v, int64_t i) {
-      const auto line = line_at<const T>(in, axis, from);
-      order.clear();
-      for (int64_t j = 0; j < line.size; j++) order.emplace_back(static_cast<C>(line[j]), j);
-      std::stable_sort(order.begin(), order.end(), [](auto& a, auto& b) { return precedes(a.first, b.first); });
+      put_in_order(order, line_at<const T>(in, axis, from), false);
       size_t best = 0, longest = 0, run = 0;
       for (size_t j = 0; j < order.size(); j++) {
         run = j && order[j].first == order[j - 1].first ? run + 1 : 1;

@@ -24,13 +24,6 @@ Var as_kept(const Grad& g, Var reduced) { return expand_to(reshape_to(reduced, k
 
 // ---- sum ----
 
-// f32 and bf16 sum in wider types and round once; integers wrap around.
-template <class T>
-struct SumFold {
-  using Sum = std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<kWraps<T>, uint64_t, Compute<T>>>;
-  static Sum start() { return Sum(0); }
-  static Sum step(Sum a, Sum b) { return static_cast<Sum>(a + b); }
-};
 Status* sum_kernel(const Kernel& k) {
   by_dtype(k.out[0].dtype, [&](auto t) {
     using T = decltype(t);

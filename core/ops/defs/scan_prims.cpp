@@ -1,4 +1,4 @@
-// Running products, extrema and logarithms of sums along a dim, and the product over dims.
+// Running sums, products, extrema and logarithms of sums along a dim, and the product over dims.
 #include <cmath>
 
 #include "ops/fold.h"
@@ -13,18 +13,8 @@ void scan_meta(const Call& c, Types& out) {
   out.push(c.type(0));
 }
 
-// f32 and bf16 are multiplied in wider types, each product rounded once; integers wrap around.
-template <class T>
-using Total = std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<kWraps<T>, uint64_t, Compute<T>>>;
-
 // ---- prod ----
 
-template <class T>
-struct ProductFold {
-  using Sum = Total<T>;
-  static Sum start() { return Sum(1); }
-  static Sum step(Sum a, Sum b) { return static_cast<Sum>(a * b); }
-};
 void prod_meta(const Call& c, Types& out) {
   TensorType t = c.type(0);
   if (t.rank()) t.shape.erase(c.axis(1, t.rank()));
@@ -62,7 +52,7 @@ void prod_vjp(Grad& g) {
   g.add(0, expand_to(reshape_to(dy, kept), x.shape()) * exclusive(false) * exclusive(true));
 }
 
-// ---- cumprod ----
+// ---- cumsum, cumprod ----
 
 template <class F>
 void each_scanned(const Kernel& k, bool reverse, F f) {
@@ -78,13 +68,15 @@ void each_scanned(const Kernel& k, bool reverse, F f) {
     });
   });
 }
-Status* cumprod_kernel(const Kernel& k) {
+// Each element is the fold of those so far; it is rounded, the accumulator is not.
+template <template <class> class Fold>
+Status* scan_kernel(const Kernel& k) {
   each_scanned(k, k.args[2].i, [](auto x, auto y) {
     using T = std::remove_reference_t<decltype(*y.data)>;
-    Total<T> product(1);
+    auto sum = Fold<T>::start();
     for (int64_t i = 0; i < x.size; i++) {
-      product = static_cast<Total<T>>(product * static_cast<Total<T>>(x[i]));
-      y[i] = static_cast<T>(product);
+      sum = Fold<T>::step(sum, static_cast<Accumulator<T>>(x[i]));
+      y[i] = static_cast<T>(sum);
     }
   });
   return nullptr;
@@ -118,6 +110,7 @@ void cumprod_backward_meta(const Call& c, Types& out) {
   c.axis(2, c.type(0).rank());
   out.push(c.type(1));
 }
+void cumsum_vjp(Grad& g) { g.add(0, g.builder.call("prims.cumsum", {g.cotangent(), g.args[1], !g.args[2].i})); }
 void cumprod_vjp(Grad& g) {
   g.add(0, g.builder.call("prims.cumprod_backward", {g.cotangent(), g.var(0), g.args[1], g.args[2]}));
 }
@@ -151,11 +144,6 @@ Status* extremum_kernel(const Kernel& k) {
     });
   });
   return nullptr;
-}
-void picked_vjp(Grad& g) {
-  Var ct = computed(g.cotangent());
-  Var zeros = expand_to(full(g.builder, {}, 0, ct.dtype(), ct.type().device), g.type(0).shape);
-  g.add(0, g.builder.call("prims.scatter_add", {zeros, g.integer(1), g.result(1), ct}));
 }
 
 // ---- logcumsumexp ----
@@ -193,8 +181,11 @@ void logcumsumexp_vjp(Grad& g) {
 constexpr OpRow kRows[] = {
     checked({.schema = "prims.prod(tensor input, int dim) -> tensor", .doc = "Product along dim, which vanishes; f32 and bf16 are multiplied in a wider type.",
              .meta = prod_meta, .reference = prod_kernel, .vjp = prod_vjp, .tags = kReduction}),
+    checked({.schema = "prims.cumsum(tensor input, int dim, bool reverse) -> tensor",
+             .doc = "Each element's sum with those before it along dim, or with those after it; bf16 and f32 are added up in a wider type.",
+             .meta = scan_meta, .reference = scan_kernel<SumFold>, .vjp = cumsum_vjp}),
     checked({.schema = "prims.cumprod(tensor input, int dim, bool reverse) -> tensor",
-             .doc = "Each element's product with those before it along dim, or with those after it.", .meta = scan_meta, .reference = cumprod_kernel,
+             .doc = "Each element's product with those before it along dim, or with those after it.", .meta = scan_meta, .reference = scan_kernel<ProductFold>,
              .vjp = cumprod_vjp}),
     checked({.schema = "prims.cumprod_backward(tensor grad, tensor input, int dim, bool reverse) -> tensor", .doc = "The gradient of prims.cumprod's input.",
              .meta = cumprod_backward_meta, .reference = cumprod_backward_kernel, .nondiff = "second derivatives of cumprod are not offered"}),

@@ -6,15 +6,17 @@ namespace {
 
 DType summed_dtype(const Call& c, size_t param) { return c.dtype(param, is_real(c.type(0).dtype) ? c.type(0).dtype : DType::i64); }
 
-Results cumprod(Call& c) {
+// cumsum, cumprod
+Results accumulated(Call& c) {
   c.axis(1, c.type(0).rank());
-  return c.builder.call("prims.cumprod", {convert(c.var(0), summed_dtype(c, 2)), c.integer(1), false});
+  return c.builder.call(cat("prims.", c.op.name()), {convert(c.var(0), summed_dtype(c, 2)), c.integer(1), false});
 }
 Results logcumsumexp(Call& c) {
   Var x = c.var(0);
   c.axis(1, x.rank());
   return c.builder.call("prims.logcumsumexp", {convert(x, to_real(x.dtype())), c.integer(1), false});
 }
+// cummax, cummin
 Results running(Call& c) {
   c.axis(1, c.type(0).rank());
   return c.builder.results(cat("prims.", c.op.name()), {c.var(0), c.integer(1)});
@@ -75,6 +77,11 @@ void lines(Samples& s) {
   s.add({TensorSpec{{4}, DType::bf16}, 0});
   s.refuse({TensorSpec{{2, 3}}, 2}, "2");
 }
+void sums(Samples& s) {
+  lines(s);
+  s.add({TensorSpec{{33}}, 0});
+  s.add({TensorSpec{{2, 4}, DType::i32, -9, 9}, 1});
+}
 void whole_lines(Samples& s) {
   lines(s);
   s.add({TensorSpec{{2, 4}, DType::i32, -3, 3}, 1});
@@ -110,7 +117,9 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 constexpr OpRow kRows[] = {
     row("prod(tensor input, int? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor",
         "Product along dim, or of all elements; booleans and integers give i64 unless a dtype is given.", prod, products, kReduction),
-    row("cumprod(tensor input, int dim, dtype? dtype=None) -> tensor", "The product of each element and those before it along dim.", cumprod, whole_lines, kInplace),
+    row("cumsum(tensor input, int dim, dtype? dtype=None) -> tensor",
+        "The sum of each element and those before it along dim; of integers and booleans as i64 unless a dtype is given.", accumulated, sums),
+    row("cumprod(tensor input, int dim, dtype? dtype=None) -> tensor", "The product of each element and those before it along dim.", accumulated, whole_lines, kInplace),
     row("cummax(tensor input, int dim) -> (tensor, tensor)", "The greatest so far along dim, and the last place where it was.", running, whole_lines),
     row("cummin(tensor input, int dim) -> (tensor, tensor)", "The least so far along dim, and the last place where it was.", running, whole_lines),
     row("logcumsumexp(tensor input, int dim) -> tensor", "log(cumsum(exp(input))) along dim, without overflow.", logcumsumexp, lines),
