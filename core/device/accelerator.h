@@ -26,11 +26,14 @@ class Accelerator : public Counted<Accelerator> {
   virtual ~Accelerator() = default;
 
   Device id() const { return id_; }
-  // Of the device's memory. Null from its allocate: out of memory, or a device that has failed. Requires: the device lives
-  // as long as what is allocated; a Storage keeps it.
+  // Of the device's memory. Null from its allocate: out of memory, or failure() says what else. Requires: the device lives as
+  // long as what is allocated; a Storage keeps it.
   Allocator allocator();
   // A name of the hardware and its size: "NVIDIA H100, 79 GiB".
   virtual std::string describe() const = 0;
+
+  // What lost the device, of which every later use fails; null while it works.
+  virtual Status* failure() const = 0;
 
   // From host memory, which may be reused when this returns; to host memory, where the bytes are when this returns.
   virtual Status* copy_in(void* to, const void* from, size_t bytes) = 0;

@@ -31,7 +31,7 @@ constexpr size_t kSmallBlock = 1024;
 // Bytes with an owner: ours, or borrowed with a destroy callback that runs when the last use ends.
 class Storage : public Counted<Storage> {
  public:
-  // Throws Error(out_of_memory). The bytes are not initialised. `room` more bytes, aligned as malloc's, are for an
+  // Throws Error(out_of_memory), or what lost the device. The bytes are not initialised. `room` more bytes, aligned as malloc's, are for an
   // object of the caller that lies beside this one and is gone before it.
   static Ref<Storage> allocate(const Allocator&, size_t bytes, size_t room = 0);
   // `accelerator`: whose memory it is; null: the host's.

@@ -14,24 +14,24 @@ constexpr size_t kPlaces = 256;  // of refusals in a page of host memory
 
 Pointer pointer(const void* p) { return reinterpret_cast<Pointer>(p); }
 
-Properties read_properties(const Driver& driver, int device) {
+void must(const Driver& driver, int result, int32_t index, const char* what) {
+  if (result) fail(Code::backend, "cuda:", index, ": ", what, ": ", text_of(driver, result));
+}
+
+Properties read_properties(const Driver& driver, int device, int32_t index) {
   Properties p;
   char name[256] = "";
-  driver.device_name(name, sizeof name, device);
+  must(driver, driver.device_name(name, sizeof name, device), index, "cuDeviceGetName");
   p.name = name;
   const auto attribute = [&](Attribute which) {
     int value = 0;
-    driver.device_attribute(&value, which, device);
+    must(driver, driver.device_attribute(&value, which, device), index, "cuDeviceGetAttribute");
     return value;
   };
   p.major = attribute(kMajor), p.minor = attribute(kMinor), p.multiprocessors = attribute(kMultiprocessors);
   p.l2_bytes = static_cast<size_t>(attribute(kL2Bytes)), p.shared_bytes_of_block = static_cast<size_t>(attribute(kSharedBytesOfBlock));
-  driver.device_bytes(&p.bytes, device);
+  must(driver, driver.device_bytes(&p.bytes, device), index, "cuDeviceTotalMem");
   return p;
-}
-
-void must(const Driver& driver, int result, int32_t index, const char* what) {
-  if (result) fail(Code::backend, "cuda:", index, ": ", what, ": ", text_of(driver, result));
 }
 
 }  // namespace
@@ -44,13 +44,14 @@ Ref<CudaDevice> CudaDevice::open(int32_t index) {
   if (const int failed = driver->device_count(&count)) fail(Code::unimplemented, "there is no device cuda:", index, " here: ", text_of(*driver, failed));
   if (index >= count) fail(Code::unimplemented, "there is no device cuda:", index, " here; the driver knows of ", count);
   must(*driver, driver->device_get(&device, index), index, "cuDeviceGet");
+  Properties properties = read_properties(*driver, device, index);
   Context context = nullptr;
   must(*driver, driver->primary_retain(&context, device), index, "cuDevicePrimaryCtxRetain");
-  return Ref<CudaDevice>::adopt(new CudaDevice(index, *driver, device, context));
+  return Ref<CudaDevice>::adopt(new CudaDevice(index, *driver, device, std::move(properties), context));
 }
 
-CudaDevice::CudaDevice(int32_t index, const Driver& driver, int device, Context context)
-    : Accelerator(cuda(index)), driver_(driver), device_(device), context_(context), properties_(read_properties(driver, device)), pool_(driver) {
+CudaDevice::CudaDevice(int32_t index, const Driver& driver, int device, Properties properties, Context context)
+    : Accelerator(cuda(index)), driver_(driver), device_(device), context_(context), properties_(std::move(properties)), pool_(driver) {
   try {
     must(driver, driver.set_current(context), index, "cuCtxSetCurrent");
     must(driver, driver.stream_create(&stream_, kNonBlockingStream), index, "cuStreamCreate");
@@ -92,11 +93,14 @@ Status* CudaDevice::status(int result, const char* what) const {
   return failed.detach();
 }
 
+Status* CudaDevice::failure() const {
+  if (!has_failed_.load(std::memory_order_relaxed)) return nullptr;
+  std::lock_guard lock(failed_mutex_);
+  return Ref<Status>(failed_).detach();
+}
+
 Status* CudaDevice::enter() const {
-  if (has_failed_.load(std::memory_order_relaxed)) {
-    std::lock_guard lock(failed_mutex_);
-    return Ref<Status>(failed_).detach();
-  }
+  if (Status* failed = failure()) return failed;
   return status(driver_.set_current(context_), "cuCtxSetCurrent");
 }
 

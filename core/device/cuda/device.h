@@ -37,6 +37,7 @@ class CudaDevice final : public Accelerator {
   ~CudaDevice() override;
 
   std::string describe() const override;
+  Status* failure() const override;
   Status* copy_in(void* to, const void* from, size_t bytes) override;
   Status* copy_out(void* to, const void* from, size_t bytes) override;
   Status* copy(const StridedBytes& from, const StridedBytes& to, size_t item) override;
@@ -68,7 +69,7 @@ class CudaDevice final : public Accelerator {
   Status* status(int result, const char* what) const;
 
  private:
-  CudaDevice(int32_t index, const Driver& driver, int device, Context context);
+  CudaDevice(int32_t index, const Driver& driver, int device, Properties properties, Context context);
   void* allocate(size_t bytes) override;
   void deallocate(void* block, size_t bytes) override;
   Status* refused();
