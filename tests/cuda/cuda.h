@@ -14,15 +14,10 @@ struct CudaTest : CompiledTest {
   static Floats data(const Tensor& t) { return CompiledTest::data(*host(t)); }
   static Ref<Tensor> host(const Tensor& t) { return on_host(Ref<Tensor>(const_cast<Tensor*>(&t)), default_allocator()); }
   Floats run(Compiled& f, std::vector<Tensor*> in) {
-    Tensor* out = nullptr;
-    if (Status* failed = f.call_tensors(in.data(), in.size(), &out, 1)) {
-      error = failed->message();
-      failed->release();
-      return {};
-    }
-    const Ref<Tensor> result = Ref<Tensor>::adopt(out);
-    EXPECT_EQ(result->type().device, kGpu);
-    return data(*result);
+    const Ref<Tensor> out = result(f, std::move(in));
+    if (!out) return {};
+    EXPECT_EQ(out->type().device, kGpu);
+    return data(*out);
   }
 };
 

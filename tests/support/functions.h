@@ -79,17 +79,19 @@ struct CompiledTest : testing::Test {
     for (const Node* n : traces.back().nodes) count += n->executor == executor && (op.empty() || n->op->name() == op);
     return count;
   }
-  // The first result; empty after an error.
-  Floats run(Compiled& f, std::vector<Tensor*> in) {
+  // The first result; null after an error.
+  Ref<Tensor> result(Compiled& f, std::vector<Tensor*> in) {
     Tensor* out = nullptr;
     if (Status* failed = f.call_tensors(in.data(), in.size(), &out, 1)) {
       error = failed->message();
       failed->release();
       return {};
     }
-    Floats result = data(*out);
-    out->release();
-    return result;
+    return Ref<Tensor>::adopt(out);
+  }
+  Floats run(Compiled& f, std::vector<Tensor*> in) {
+    const Ref<Tensor> out = result(f, std::move(in));
+    return out ? data(*out) : Floats();
   }
 
  private:

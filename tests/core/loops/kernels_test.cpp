@@ -12,7 +12,7 @@ namespace {
 
 struct KernelsOnDisk : FusedTest {};
 
-// Run by the tests below in a process of its own: exits with the number of kernels that it compiled.
+// Disabled because it ends its process, with the number of kernels that it compiled; the tests below run it in one of its own.
 TEST_F(KernelsOnDisk, DISABLED_compile_some) {
   const auto made = outcome([](Scope& s, std::span<Tensor* const> in) { return std::vector{call(s, "softmax", {arg(in[0]), arg(int64_t{1})})}; },
                             {numbers({4, 40})}, 1, "fusion");
