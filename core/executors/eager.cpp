@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "program/program.h"
+#include "tensor/transfer.h"
 
 namespace thunder {
 namespace {
@@ -52,6 +53,7 @@ class Kept : public Counted<Kept> {
       const ExecutorDesc& d = e->desc();
       if (!e->claims(view)) continue;
       prepared_ = {d.run, nullptr, d.drop, 0};
+      strided_ = d.flags & kStrided;
       Ref<Status> failed = Ref<Status>::adopt(d.prepare(view, &prepared_.state, &prepared_.scratch_bytes, d.user));
       if (!failed && on_device_ && d.lay_out) failed = lay_out(d, in, out);
       if (!failed) return;
@@ -104,6 +106,14 @@ class Kept : public Counted<Kept> {
     const Device device = out.empty() ? Device::cpu : out[0].device;
     if (prepared_.scratch_bytes) scratch = Storage::allocate(devices.allocator(device), prepared_.scratch_bytes), launch.scratch = scratch->data();
     if (device != Device::cpu) launch.native_stream = devices.accelerator(device).native_stream();
+    if (!on_device_ || strided_) return prepared_.run(&launch, prepared_.state);
+    std::vector<Buffer> dense(in.begin(), in.end());
+    std::vector<Ref<Tensor>> copies;
+    for (Buffer& b : dense) {
+      if (!b.present() || b.device == Device::cpu || is_dense({b.shape, static_cast<size_t>(b.rank)}, {b.strides, static_cast<size_t>(b.rank)})) continue;
+      b = copies.emplace_back(dense_copy(devices.allocator(b.device), *tensor_over(b, devices)))->buffer();
+    }
+    launch.inputs = dense.data();
     return prepared_.run(&launch, prepared_.state);
   }
 
@@ -141,6 +151,7 @@ class Kept : public Counted<Kept> {
   const Node* node_ = nullptr;
   Prepared prepared_;
   bool on_device_ = false;         // not all of it is on the CPU
+  bool strided_ = false;           // the executor takes strided inputs
   std::vector<int64_t> strides_;   // of the inputs then
 };
 
