@@ -1,4 +1,5 @@
 """Sizes that stand for any, in Python: SymInt."""
+import json
 import math
 import unittest
 
@@ -65,6 +66,25 @@ class Symbols(unittest.TestCase):
         for length in (4, 6):
             counted(th.ones(length, 3))
         self.assertEqual(seen, [("SymInt", "SymInt", True, True, True, True, True, 0, True)])
+
+    def test_a_function_that_cannot_work_with_it_has_plain_sizes(self):
+        self.same_for(lambda x: x + len(json.dumps(x.shape[0])), traces=5)
+        self.same_for(lambda x: -x if x.shape[0].bit_length() > 3 else x, traces=5)
+
+        def refuses(x):
+            if x.shape[0] > 6:
+                raise ValueError("too long")
+            return -x
+        counted = Counted(refuses)
+        counted(th.ones(4)), counted(th.ones(5))
+        with self.assertRaisesRegex(ValueError, "too long"):
+            counted(th.ones(7))
+        with self.assertRaises(KeyboardInterrupt):
+            th.compile(self.interrupted, dynamic=True)(th.ones(7))
+
+    @staticmethod
+    def interrupted(x):
+        raise KeyboardInterrupt(x.shape[0])
 
     def test_one_that_was_kept_says_so(self):
         kept = []

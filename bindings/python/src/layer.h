@@ -140,6 +140,8 @@ thunder_status *callback_enter(const callback *self, thunder_scope *scope_or_nul
                                void *frame);
 
 /* ---- sizes that stand for any: sizes.c ---- */
+/* Whether the function that is traced now has seen one: what it raises may then be no error with plain sizes. */
+extern _Thread_local bool sizes_given;
 bool size_test(PyObject *object);
 int size_word(PyObject *object, int64_t *out);  /* as ops take it in a list; -1 and an exception */
 PyObject *size_object(thunder_dim dim);         /* an int, or a SymInt */

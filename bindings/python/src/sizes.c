@@ -1,6 +1,7 @@
 /* Sizes that stand for any: in a traced function a dim of a tensor may be a SymInt, which keeps its formula. */
 #include "layer.h"
 
+_Thread_local bool sizes_given;
 static PyTypeObject *size_type; /* SymInt, of the Python part: it has the field `word` */
 static PyObject *word_name;
 
@@ -17,6 +18,7 @@ int size_word(PyObject *object, int64_t *out)
 PyObject *size_object(thunder_dim dim)
 {
     if (!size_type || !thunder_dim_is_symbolic(dim)) return PyLong_FromLongLong(dim);
+    sizes_given = true;
     return PyObject_CallFunction((PyObject *)size_type, "L", (long long)dim);
 }
 
