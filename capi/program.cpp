@@ -1,10 +1,24 @@
 // thunder_program_*: compiled functions in files.
 #include "capi/compiled.h"
 #include "capi/options.h"
+#include "jit/jit_trace.h"
 #include "jit/program_file.h"
 
 using namespace thunder;
 using namespace thunder::capi;
+
+namespace {
+
+// A copy of what a call would take.
+Ref<Values> usable(const Values& in) {
+  if (in.status()) throw Error(in.status());
+  require(in.complete(), "a group of the inputs was not closed");
+  for (size_t i = 0; i < in.size(); i++)
+    if (const Tensor* t = in[i].tensor.get(); t && t->kind() == Tensor::Kind::failed) throw Error(t->failure());
+  return make<Values>(in);
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -22,6 +36,22 @@ thunder_status* thunder_program_load(thunder_context* context, const char* path,
     const Ref<Context> owner(core(context));
     LoadedProgram program = load_program(owner, path, usable_options(options));
     *out = given(make<CompiledHandle>(owner, std::move(program.function), program.options.get()));
+  }));
+}
+
+thunder_status* thunder_function_trace(thunder_function* function, const thunder_values* example_inputs, const thunder_options* options,
+                                       const thunder_values* const* check_inputs, size_t check_count, thunder_compiled** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(function, "function"), need(example_inputs, "example_inputs"), need(out, "out");
+    if (check_count) need(check_inputs, "check_inputs");
+    TraceRequest request{core(function)->context, core(function)->function, usable(*core(example_inputs)), {}};
+    for (size_t i = 0; i < check_count; i++) {
+      need(check_inputs[i], "an element of check_inputs");
+      request.check.push_back(usable(*core(check_inputs[i])));
+    }
+    CompileOptions compile;
+    if (const CompileOptions* given = usable_options(options)) read_trace_options(*given, request, compile);
+    *out = given(make<CompiledHandle>(request.context, trace_function(request), &compile));
   }));
 }
 

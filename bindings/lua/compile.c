@@ -155,6 +155,84 @@ static int compiled_call(lua_State *L)
     return results;
 }
 
+/* A call as values: the list at `index`, its arguments. The box is pushed. */
+static thunder_values *values_of_call(lua_State *L, int index)
+{
+    thunder_values *values = values_box(L);
+    const lua_Integer count = (lua_Integer)lua_rawlen(L, index);
+    for (lua_Integer i = 1; i <= count; i++) {
+        lua_rawgeti(L, index, i);
+        const char *wrong = values_add(L, lua_gettop(L), values);
+        if (wrong) refuse(L, "jit.trace: argument %d: %s", (int)i, wrong);
+        lua_pop(L, 1);
+    }
+    return values;
+}
+
+/* core.jit_trace(compiled, example, list of calls to check on, options) */
+static int core_jit_trace(lua_State *L)
+{
+    compiled *of = compiled_check(L, 1);
+    layer *state = layer_of(L);
+    const lua_Integer count = (lua_Integer)lua_rawlen(L, 3);
+    luaL_checkstack(L, (int)count + 16, "jit.trace: too many check_inputs");
+    thunder_options *options = options_check(L, 4);
+    const thunder_values **calls = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *calls, 0);
+    calls[0] = values_of_call(L, 2);
+    for (lua_Integer i = 1; i <= count; i++) {
+        lua_rawgeti(L, 3, i);
+        calls[i] = values_of_call(L, lua_gettop(L));
+    }
+    lua_getiuservalue(L, 1, 1);
+    if (lua_isfunction(L, -1)) function_name(L, -1);
+    compiled *self = compiled_push(L, lua_gettop(L));
+    const int index = lua_gettop(L);
+    lua_State *running = layer_enter(state, L);
+    thunder_status *failed = thunder_function_trace(of->function, calls[0], options, calls + 1, (size_t)count, &self->compiled);
+    layer_leave(state, running);
+    check_status(L, failed);
+    check_status(L, thunder_compiled_function(self->compiled, &self->function));
+    lua_settop(L, index);
+    return 1;
+}
+
+/* core.recompile(compiled, options): what it compiles, with other options */
+static int core_recompile(lua_State *L)
+{
+    compiled *of = compiled_check(L, 1);
+    thunder_options *options = options_check(L, 2);
+    lua_getiuservalue(L, 1, 1);
+    compiled *self = compiled_push(L, lua_gettop(L));
+    check_status(L, thunder_compile(of->function, options, &self->compiled));
+    check_status(L, thunder_compiled_function(self->compiled, &self->function));
+    return 1;
+}
+
+static int core_mark_dynamic(lua_State *L)
+{
+    check_status(L, thunder_mark_dynamic(layer_of(L)->context, tensor_check(L, 1), (int32_t)luaL_checkinteger(L, 2),
+                                         luaL_checkinteger(L, 3), luaL_checkinteger(L, 4)));
+    return 0;
+}
+
+static int core_maybe_mark_dynamic(lua_State *L)
+{
+    check_status(L, thunder_maybe_mark_dynamic(layer_of(L)->context, tensor_check(L, 1), (int32_t)luaL_checkinteger(L, 2)));
+    return 0;
+}
+
+static int core_mark_static(lua_State *L)
+{
+    check_status(L, thunder_mark_static(layer_of(L)->context, tensor_check(L, 1), (int32_t)luaL_checkinteger(L, 2)));
+    return 0;
+}
+
+static int core_guards_report(lua_State *L)
+{
+    lua_pushstring(L, thunder_compiled_guards_report(compiled_check(L, 1)->compiled));
+    return 1;
+}
+
 static int core_fusion_report(lua_State *L)
 {
     lua_pushstring(L, thunder_compiled_fusion_report(compiled_check(L, 1)->compiled));
@@ -230,6 +308,10 @@ void open_compile(lua_State *L)
                                          {"load_program", core_load_program}, {"save_program", core_save_program},
                                         {"fusion_report", core_fusion_report},
                                         {"loops_report", core_loops_report},
+                                         {"guards_report", core_guards_report},
+                                         {"jit_trace", core_jit_trace}, {"recompile", core_recompile},
+                                         {"mark_dynamic", core_mark_dynamic}, {"maybe_mark_dynamic", core_maybe_mark_dynamic},
+                                         {"mark_static", core_mark_static},
                                          {"last_traces", core_last_traces}, {"stats", core_stats},
                                          {"is_compiled", core_is_compiled},
                                          {"function_place", core_function_place}, {NULL, NULL}};

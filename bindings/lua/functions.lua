@@ -103,11 +103,12 @@ th.random_state = core.random
 th.last_traces = core.last_traces -- a list of traces that print
 th.last_miss = core.last_miss -- why the last call compiled
 -- Text about the program compiled last: why neighbours in its trace were not fused, a line for each two; with "loops", the loop
--- nest of each kernel after each stage of its lowering.
+-- nest of each kernel after each stage of its lowering; with "guards", what it is guarded by, a formula each line.
+local reports = { fusion = core.fusion_report, loops = core.loops_report, guards = core.guards_report }
 function th.explain(f, what)
-  if what == "loops" then return core.loops_report(f) end
-  if what ~= nil and what ~= "fusion" then error(('explain: got %s, expected "fusion" or "loops"'):format(tostring(what)), 2) end
-  return core.fusion_report(f)
+  local report = reports[what or "fusion"]
+  if not report then error(('explain: got %s, expected "fusion", "loops" or "guards"'):format(tostring(what)), 2) end
+  return report(f)
 end
 th.stats = core.stats
 th.version = core.version()

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cache/key.h"
+#include "ir/dim_reads.h"
 #include "program/program.h"
 #include "tracer/scope.h"
 
@@ -34,6 +35,12 @@ struct Frozen {
   uint64_t seen = 0;  // the version of its memory
 };
 
+// The sizes of an argument for which a program was asked.
+struct SizeRange {
+  uint32_t leaf = 0, dim = 0;
+  int64_t min = 0, max = 0;
+};
+
 struct Entry {
   Key key;
   std::vector<std::pair<size_t, double>> float_guards;  // floats that the function read as numbers
@@ -50,6 +57,13 @@ struct Entry {
   bool numbers = false;          // some leaves are plain numbers
   bool held = false;             // what a call works on is kept alive meanwhile: code of the caller's runs
   std::vector<uint32_t> written; // the inputs that it writes
+  // What it was compiled of, if that has symbols for sizes: its guards are this one's too.
+  std::shared_ptr<const Entry> of;
+  // Of a trace with symbols: what was decided of them, and for which sizes it was asked.
+  std::vector<DimCondition> conditions;
+  std::vector<SizeRange> ranges;
+  // Whether a file could hold all that it is guarded by.
+  bool in_file() const { return conditions.empty() && ranges.empty(); }
   double trace_ms = 0, transform_ms = 0, compile_ms = 0;
 };
 
@@ -77,13 +91,14 @@ class Cache {
   // Oldest first.
   std::vector<const Entry*> entries() const;
 
+  static bool fits(const Entry& e, const Inputs& in) {
+    return e.key.matches(in) && (e.float_guards.empty() || floats_are_same(e, in)) && (e.guards.empty() || guards_hold(e, nullptr)) &&
+           (!e.of || guards_hold(*e.of, nullptr));
+  }
  private:
   struct List {
     std::vector<const Entry*> entries;
   };
-  static bool fits(const Entry& e, const Inputs& in) {
-    return e.key.matches(in) && (e.float_guards.empty() || floats_are_same(e, in)) && (e.guards.empty() || guards_hold(e, nullptr));
-  }
   const Entry* find_other(const Entry* than, const Inputs& in) const;
 
   std::atomic<const List*> list_{nullptr};

@@ -23,6 +23,13 @@ int64_t fold(DimOp op, int64_t a, int64_t b) {
   }
 }
 
+// A dim as a number of times another.
+std::pair<int64_t, Dim> multiple(Dim d) {
+  if (d.constant() || d.expr()->op != DimOp::mul) return {1, d};
+  const DimExpr& e = *d.expr();
+  return e.a.constant() ? std::pair(e.a.value(), e.b) : e.b.constant() ? std::pair(e.b.value(), e.a) : std::pair(int64_t{1}, d);
+}
+
 Dim combine(DimOp op, Dim a, Dim b) {
   if (a.constant() && b.constant()) return fold(op, a.value(), b.value());
   return (a.constant() ? b : a).expr()->owner->make(op, a, b);
@@ -55,6 +62,13 @@ Dim Dims::make(DimOp op, Dim a, Dim b) {
   if ((op == DimOp::add || op == DimOp::sub) && b == Dim(0)) return a;
   if (op == DimOp::sub && a == b) return 0;
   if (op == DimOp::mod && b == Dim(1)) return 0;
+  const auto [times, of] = multiple(a);
+  if ((op == DimOp::div || op == DimOp::mod) && b.constant() && b.value() > 0 && !of.constant() && times % b.value() == 0)
+    return op == DimOp::mod ? Dim(0) : of * Dim(times / b.value());
+  if (op == DimOp::add || op == DimOp::sub) {
+    const auto [more, same] = multiple(b);
+    if (of == same && !of.constant()) return of * Dim(op == DimOp::add ? checked_add(times, more) : checked_sub(times, more));
+  }
   DimExpr wanted{this, op, a, b, 0};
   if (auto it = by_content_.find(&wanted); it != by_content_.end()) return Dim(*it);
   const DimReads::Pause decides_nothing;

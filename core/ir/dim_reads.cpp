@@ -1,5 +1,6 @@
 #include "ir/dim_reads.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace thunder {
@@ -7,7 +8,37 @@ namespace {
 
 thread_local DimReads* reads = nullptr;
 
+bool decide(int64_t a, DimCondition::Is is, int64_t b) {
+  return is == DimCondition::Is::equal ? a == b : is == DimCondition::Is::less ? a < b : a <= b;
+}
+
 }  // namespace
+
+bool DimCondition::stands(const std::vector<int64_t>& symbols) const {
+  return decide(Dims::evaluate(a, symbols), is, Dims::evaluate(b, symbols)) == holds;
+}
+
+// What varies stands before the number that it is compared with.
+std::string DimCondition::formula() const {
+  constexpr std::string_view signs[][2] = {{" != ", " == "}, {" >= ", " < "}, {" > ", " <= "}}, turned[][2] = {{" != ", " == "}, {" <= ", " > "}, {" < ", " >= "}};
+  const bool turns = a.constant() && !b.constant();
+  return cat(name(turns ? b : a), (turns ? turned : signs)[static_cast<size_t>(is)][holds], name(turns ? a : b));
+}
+
+bool compare(Dim a, DimCondition::Is is, Dim b) {
+  bool holds;
+  {
+    const DimReads::Pause as_condition;
+    holds = decide(hint(a), is, hint(b));
+  }
+  if (DimReads* notes = DimReads::current(); notes && !(a.constant() && b.constant())) notes->note({a, b, is, holds});
+  return holds;
+}
+
+void DimReads::note(const DimCondition& condition) {
+  const auto same = [&](const DimCondition& c) { return c.a == condition.a && c.b == condition.b && c.is == condition.is; };
+  if (std::none_of(conditions_.begin(), conditions_.end(), same)) conditions_.push_back(condition);
+}
 
 DimReads::DimReads() : outer_(std::exchange(reads, this)) {}
 DimReads::~DimReads() { reads = outer_; }

@@ -1,11 +1,27 @@
 // Which sizes were looked at as numbers while they stood for any: what was decided by them holds for these numbers alone.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "ir/dim.h"
 
 namespace thunder {
+
+// What was decided of sizes that stand for any: that it holds, or that it does not.
+struct DimCondition {
+  enum class Is : uint8_t { equal, less, at_most };
+  Dim a, b;
+  Is is;
+  bool holds;  // when it was decided
+
+  // Whether the same would be decided of these values of the symbols.
+  bool stands(const std::vector<int64_t>& symbols) const;
+  std::string formula() const;
+};
+
+// Compares by what was seen while tracing. Where a side stands for any size that is noted, as a condition.
+bool compare(Dim a, DimCondition::Is is, Dim b);
 
 // From its making to its end, `hint` notes on this thread what it is asked of symbols and expressions.
 class DimReads {
@@ -18,6 +34,8 @@ class DimReads {
   static DimReads* current();
   void note(const DimExpr* expr) { noted_.push_back(expr); }
   const std::vector<const DimExpr*>& noted() const { return noted_; }
+  void note(const DimCondition& condition);
+  const std::vector<DimCondition>& conditions() const { return conditions_; }
   // As if what was noted after the first `count` had not been: it is decided anew whenever the line is.
   void forget_after(size_t count) { noted_.resize(count); }
 
@@ -35,6 +53,7 @@ class DimReads {
  private:
   DimReads* outer_;
   std::vector<const DimExpr*> noted_;
+  std::vector<DimCondition> conditions_;
 };
 
 }  // namespace thunder

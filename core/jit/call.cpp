@@ -7,6 +7,7 @@
 #include "executors/fusion/explain.h"
 #include "jit/compile.h"
 #include "jit/dynamic.h"
+#include "jit/guards.h"
 #include "program/report.h"
 
 namespace thunder {
@@ -109,32 +110,33 @@ const Entry* Compiled::compile(const Values& values, std::shared_ptr<const Entry
   if (const Entry* entry = caches ? cache_.find(in) : nullptr) return entry;
   if (dynamic_ && (own = dynamic_->plans().find(in))) return apart_++, own.get();
   const std::string why = caches ? cache_.why_not(in, values.paths()) : "nothing is cached";
-  if (dynamic_ && (own = dynamic_->compile(*context_, *function_, *options_, values, settings_.dynamic == DynamicSizes::all, cache_.entries(), check))) {
-    note_compiled(*own, why);
-    std::lock_guard report(report_mutex_);
-    last_ = own;
-    return apart_++, own.get();
-  }
-  bool keep = caches;
-  if (caches) {
-    if (!below(static_cast<int64_t>(plain_.load()), settings_.accumulated_limit, "accumulated_recompile_limit", why, "runs op by op", warned_of_all_))
+  const bool full = static_cast<int64_t>(cache_.size()) >= settings_.recompile_limit;
+  std::unique_ptr<Entry> entry;
+  if (dynamic_)
+    entry = dynamic_->compile({*context_, *function_, *options_, values}, full ? DynamicSizes::all : settings_.dynamic, cache_.entries(), check);
+  if (!entry) {
+    if (caches && !below(static_cast<int64_t>(plain_.load()), settings_.accumulated_limit, "accumulated_recompile_limit", why, "runs op by op", warned_of_all_))
       return nullptr;
-    keep = below(static_cast<int64_t>(cache_.size()), settings_.recompile_limit, "recompile_limit", why,
-                 "is compiled for each call alone, without fusion", warned_);
+    if (caches) below(static_cast<int64_t>(cache_.size()), settings_.recompile_limit, "recompile_limit", why,
+                      dynamic_ ? "is kept only as long as it is among those used last" : "is compiled for each call alone, without fusion", warned_);
+    entry = compile_entry(*context_, *function_, *options_, values, full && caches && !dynamic_ ? Effort::least : Effort::full, check);
+    plain_++;
   }
-  auto entry = compile_entry(*context_, *function_, *options_, values, keep || !caches ? Effort::full : Effort::least, check);
   note_compiled(*entry, why);
-  plain_++;
+  return keep(std::move(entry), in, full, own);
+}
+
+// In the cache, among the programs that were used last, or for this call alone.
+const Entry* Compiled::keep(std::unique_ptr<Entry> entry, const Inputs& in, bool full, std::shared_ptr<const Entry>& own) {
   std::lock_guard report(report_mutex_);
-  if (!keep) {
-    apart_++;
-    own = std::move(entry);
-    if (!caches) last_ = own;
-    return own.get();
-  }
-  entry->key = Key(in);
-  last_ = nullptr;
-  return cache_.insert(std::move(entry));
+  const bool caches = settings_.cache != CacheMode::no_caching;
+  if (caches) entry->key = Key(in);
+  if (caches && !full) return last_ = nullptr, cache_.insert(std::move(entry));
+  apart_++;
+  own = std::move(entry);
+  if (dynamic_) dynamic_->plans().insert(own);
+  if (dynamic_ || !caches) last_ = own;
+  return own.get();
 }
 
 void Compiled::note_compiled(const Entry& entry, const std::string& why) {
@@ -267,8 +269,9 @@ std::vector<SavedProgram> Compiled::programs() const {
   require(compiler_.load(std::memory_order_relaxed) != std::this_thread::get_id(), "it is being compiled");
   std::lock_guard lock(compile_mutex_);
   std::vector<SavedProgram> out;
+  // What was compiled of a trace with symbols is in that.
   for (const Entry* e : cache_.entries())
-    if (guards_hold(*e, nullptr)) out.push_back(saved_program(*e, *context_));
+    if (guards_hold(*e, nullptr) && (!e->of || !e->of->in_file())) out.push_back(saved_program(*e, *context_));
   if (dynamic_)
     for (SavedProgram& p : dynamic_->saved()) out.push_back(std::move(p));
   return out;
@@ -282,6 +285,11 @@ std::string Compiled::memory_report() const {
 std::string Compiled::fusion_report() const {
   const auto e = latest();
   return e ? fusion::explain(e->traces.back(), context_->targets()) : "";
+}
+
+std::string Compiled::guards_report() const {
+  const auto e = latest();
+  return e ? thunder::guards_report(*e) : "";
 }
 
 std::string Compiled::loops_report() const {

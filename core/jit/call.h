@@ -59,6 +59,8 @@ class Compiled : public Counted<Compiled> {
   std::string memory_report() const;
   // Why its neighbouring lines were not fused; "" likewise.
   std::string fusion_report() const;
+  // What it is guarded by; "" likewise.
+  std::string guards_report() const;
   // How its kernels were lowered, stage by stage; "" likewise.
   std::string loops_report() const;
 
@@ -86,6 +88,7 @@ class Compiled : public Counted<Compiled> {
   const Entry* miss(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check);
   const Entry* compile(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check);
   const Entry* compile(const Values& in, std::shared_ptr<const Entry>& own, InterruptCheck& check);
+  const Entry* keep(std::unique_ptr<Entry> entry, const Inputs& in, bool full, std::shared_ptr<const Entry>& own);
   // The program that a caller who promises the same input gets. Null: there is none yet, or a module has changed.
   const Entry* promised(const Inputs& in) const;
   bool stays_eager(const Inputs& in);

@@ -159,14 +159,22 @@ bool is_empty(const DimMask& mask) {
 
 }  // namespace
 
-std::unique_ptr<Entry> record_symbolic(Context& context, Function& function, const Values& in, DimMask mask) {
+std::unique_ptr<Entry> record(Context& context, Function& function, const Values& in) {
+  auto entry = std::make_unique<Entry>();
+  entry->traces.push_back(trace_function(context, function, in, *entry));
+  return entry;
+}
+
+std::unique_ptr<Entry> record_symbolic(Context& context, Function& function, const Values& in, DimMask& mask) {
   while (!is_empty(mask)) {
     auto entry = std::make_unique<Entry>();
     DimReads reads;
     bool writes = false;
     entry->traces.push_back(trace_function(context, function, in, *entry, &mask, &writes));
     if (writes) return nullptr;
-    if (!specialise(reads, in, mask)) return entry;
+    if (specialise(reads, in, mask)) continue;
+    entry->conditions = reads.conditions();
+    return entry;
   }
   return nullptr;
 }

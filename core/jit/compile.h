@@ -11,10 +11,13 @@ enum class Effort : uint8_t { full, least };
 // Which sizes of the inputs stand for any: by leaf and dim. Sizes that are equal stand for one another.
 using DimMask = std::vector<std::vector<bool>>;
 
-// The function traced with symbols where the mask says so, and no program yet. Sizes that the function looked at are taken out of
-// the mask, and it is traced again. Null, when none is left, or when what it records depends on how tensors lie. Throws what the
+// The function traced for these inputs, and no program yet. Throws what it reports.
+std::unique_ptr<Entry> record(Context& context, Function& function, const Values& in);
+
+// The function traced with symbols where the mask says so, and no program yet. Sizes that the function looked at as numbers are
+// taken out of the mask, and it is traced again; what it compared is among the entry's conditions. Null, when none is left, or when what it records depends on how tensors lie. Throws what the
 // function or an op reports, which may be no error with plain sizes.
-std::unique_ptr<Entry> record_symbolic(Context& context, Function& function, const Values& in, DimMask mask);
+std::unique_ptr<Entry> record_symbolic(Context& context, Function& function, const Values& in, DimMask& mask);
 
 // Throws what the function, a pass or an executor reports, and when `check` says so; nothing is left behind.
 std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const CompileOptions& options, const Values& in, Effort effort,

@@ -11,6 +11,7 @@
 #include "device/block_cache.h"
 #include "device/devices.h"
 #include "executors/claim.h"
+#include "jit/marks.h"
 #include "modules/kind.h"
 #include "passes/custom.h"
 #include "tracer/scope.h"
@@ -81,6 +82,8 @@ class Context : public Counted<Context> {
   void set_stance(std::string_view name);
   std::string_view stance_name() const;
 
+  SizeMarks& size_marks() { return size_marks_; }
+
   // Between the steps of what is compiled and run.
   Interrupts& interrupts() { return interrupts_; }
 
@@ -119,6 +122,7 @@ class Context : public Counted<Context> {
   std::vector<std::pair<std::string, std::string>> missing_;  // built-in ones that cannot run here, and why
   std::mutex write_mutex_;
   std::atomic<std::thread::id> writer_{};  // the thread that holds it
+  SizeMarks size_marks_;
   Interrupts interrupts_;
   std::atomic<Stance> stance_{Stance::normal};
   ThreadPool threads_;

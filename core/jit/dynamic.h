@@ -11,51 +11,63 @@ namespace thunder {
 
 // A trace with symbols in the place of sizes. Its guards are those of a program; it becomes one when its sizes are known.
 struct SymbolicProgram {
-  std::unique_ptr<Entry> recorded;
+  std::shared_ptr<const Entry> recorded;
   Ref<SavedFunction> function;
-  bool fits(const Values& in) const { return guards_hold(*recorded, nullptr) && function->fits(in); }
+  bool fits(const Values& in) const;
 };
 
-// What was compiled of symbolic programs, the last used first. What is least used goes, by number and by memory.
+// Programs beyond those that a cache keeps for good, the last used first. What is least used goes, by number and by memory.
 class Plans {
  public:
   // Null: none was compiled for these inputs. Any thread.
   std::shared_ptr<const Entry> find(const Inputs& in);
-  void insert(std::shared_ptr<const Entry> entry, std::shared_ptr<const SymbolicProgram> of);
+  void insert(std::shared_ptr<const Entry> entry);
   size_t size() const;
 
   static constexpr size_t kMost = 64, kMostBytes = size_t{1} << 30;
 
  private:
-  struct Plan {
-    std::shared_ptr<const Entry> entry;
-    std::shared_ptr<const SymbolicProgram> of;
-  };
   mutable std::mutex mutex_;
-  std::list<Plan> plans_;
+  std::list<std::shared_ptr<const Entry>> plans_;
 };
+
+// What is to be compiled: a function for the inputs of a call.
+struct Wanted {
+  Context& context;
+  Function& function;
+  const CompileOptions& options;
+  const Values& in;
+};
+
+// The function traced with a symbol for each size of 2 and more that can stand for others, and no program yet. Null: there is none.
+std::unique_ptr<Entry> record_any_size(Context& context, Function& function, const Values& in);
+
+// Which sizes stood for any, and which of them were equal.
+using SharedSizes = std::vector<std::vector<uint32_t>>;
 
 // The symbolic programs of one compiled function. One thread at a time, but for the plans.
 class Dynamic {
  public:
-  // The program for these inputs, compiled now of a trace with symbols. Null: their sizes do not vary as far as is known
-  // (`all`: every size may), or the function cannot be traced so. `kept`: programs that have been compiled.
-  std::shared_ptr<const Entry> compile(Context& context, Function& function, const CompileOptions& options, const Values& in, bool all,
-                                       std::span<const Entry* const> kept, InterruptCheck& check);
+  // The program for these inputs, compiled now of a trace with symbols. Null: their sizes do not vary as far as is known, or the
+  // function cannot be traced so. `kept`: programs that have been compiled. Throws where a size that is marked to vary cannot.
+  std::unique_ptr<Entry> compile(const Wanted& wanted, DynamicSizes which, std::span<const Entry* const> kept, InterruptCheck& check);
   // A program that a file holds; nothing if it has no symbols.
   void add(std::string_view function, const SavedProgram& program);
-  // Those whose guards hold.
+  // Those whose guards hold and which a file can hold.
   std::vector<SavedProgram> saved() const;
   Plans& plans() { return plans_; }
   const Plans& plans() const { return plans_; }
 
  private:
-  std::shared_ptr<const Entry> specialised(Context& context, const CompileOptions& options, const Values& in, InterruptCheck& check);
+  std::unique_ptr<Entry> specialised(const Wanted& wanted, InterruptCheck& check);
+  // Whether there is one symbolic program more.
+  bool trace(const Wanted& wanted, const DimMask& mask);
 
   // Of one function; what fits none of them after that is compiled with its plain sizes.
   static constexpr size_t kMostTraces = 8;
 
   std::vector<std::shared_ptr<const SymbolicProgram>> programs_;
+  std::vector<SharedSizes> failed_;  // what the function cannot be traced with
   size_t traced_ = 0;
   Plans plans_;
 };

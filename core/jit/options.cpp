@@ -32,16 +32,18 @@ constexpr std::array kOptions = {
     OptionRow{"always_trace", ArgKind::boolean, "false", "An older name of `cache` = \"no caching\"."},
     OptionRow{"use_last_executed", ArgKind::boolean, "false", "An older name of `cache` = \"same input\"."},
     OptionRow{"use_static_caching", ArgKind::boolean, "false", "An older name of `cache` = \"constant values\"."},
-    OptionRow{"dynamic", ArgKind::boolean, "false",
-              "Sizes of 2 and more stand for any from the first call on: the function is traced once, and compiled of that trace for other sizes, "
+    OptionRow{"dynamic", ArgKind::boolean, "null",
+              "Which sizes of 2 and more stand for any: without it, those that have been seen to vary, from the second call on; true: all, from "
+              "the first call on; false: none, marked ones neither. The function is traced once, and compiled of that trace for other sizes, "
               "unless it looks at them or writes tensors in place. docs/dynamic.md."},
-    OptionRow{"automatic_dynamic_shapes", ArgKind::boolean, "false", "The same of the sizes that have been seen to vary, from the second call on. Beside `dynamic`: no effect."},
+    OptionRow{"automatic_dynamic_shapes", ArgKind::boolean, "true", "false: without `dynamic` none but those that are marked."},
     OptionRow{"recompile_limit", ArgKind::integer, "8",
-              "Programs kept for one function, at least 1. Past it they stay, and after one warning a call that none of them fits is "
-              "compiled for itself alone, without executors that fuse."},
+              "Programs kept for good for one function, at least 1. Past it, after one warning, all sizes of 2 and more stand for any, and of the "
+              "programs beyond these those used last are kept; with `dynamic` = false a call that no program fits is compiled for itself alone, "
+              "without executors that fuse."},
     OptionRow{"accumulated_recompile_limit", ArgKind::integer, "256",
-              "How often one function is compiled at all, those calls included. Past it, after one warning, a call that no program fits runs "
-              "op by op."},
+              "How often one function is compiled at all, but for other sizes of one trace. Past it, after one warning, a call that no program "
+              "fits runs op by op."},
     OptionRow{"fail_on_recompile_limit", ArgKind::boolean, "false", "An error instead, naming what differed."},
     OptionRow{"disable", ArgKind::boolean, "false", "Nothing is compiled: each call runs the function op by op."},
 };
@@ -98,11 +100,13 @@ CallSettings call_settings(const CompileOptions& options, const Context& context
   out.accumulated_limit = limit(options, "accumulated_recompile_limit", kAccumulatedRecompileLimit);
   out.fail_on_limit = options.flag("fail_on_recompile_limit", false);
   out.disable = options.flag("disable", false);
-  out.dynamic = options.flag("dynamic", false)                    ? DynamicSizes::all
-                : options.flag("automatic_dynamic_shapes", false) ? DynamicSizes::automatic
-                                                                  : DynamicSizes::no;
-  require(out.dynamic == DynamicSizes::no || out.cache == CacheMode::constant_values,
-          "compile: sizes that vary need the option cache = \"constant values\"");
+  const bool asks = options.find("dynamic"), wants = options.flag("dynamic", false);
+  const bool varies = out.cache == CacheMode::constant_values;  // the other modes know nothing of sizes
+  require(varies || !wants, "compile: option 'dynamic' = true needs the option cache = \"constant values\"");
+  out.dynamic = wants                                             ? DynamicSizes::all
+                : asks || !varies                                 ? DynamicSizes::no
+                : options.flag("automatic_dynamic_shapes", true)  ? DynamicSizes::automatic
+                                                                  : DynamicSizes::marked;
   return out;
 }
 

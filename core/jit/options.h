@@ -25,8 +25,8 @@ std::span<const OptionRow> compile_options();
 
 enum class CacheMode : uint8_t { constant_values, same_input, no_caching };
 
-// Which sizes stand for any: none, those that were seen to vary, or all of 2 and more.
-enum class DynamicSizes : uint8_t { no, automatic, all };
+// Which sizes stand for any: none, those that are marked, those too that were seen to vary, or all of 2 and more.
+enum class DynamicSizes : uint8_t { no, marked, automatic, all };
 
 struct CallSettings {
   DynamicSizes dynamic = DynamicSizes::no;

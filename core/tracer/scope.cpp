@@ -1,6 +1,7 @@
 #include "tracer/scope.h"
 
 #include "base/text.h"
+#include "tracer/tracing.h"
 
 namespace thunder {
 
@@ -42,6 +43,17 @@ void Scope::reset() {
   error_ = nullptr;
 }
 
+namespace {
+
+// Of a traced function sizes may be words for what stands for any.
+Dim dim_of(Scope& scope, int64_t given) {
+  if (given >= TracingScope::kWordsEnd) return given;
+  auto* tracing = dynamic_cast<TracingScope*>(&scope);
+  return tracing ? tracing->dim_of(given) : Dim(given);
+}
+
+}  // namespace
+
 Arg Scope::argument(const Any& a) {
   switch (a.kind) {
     case ArgKind::value:
@@ -60,7 +72,7 @@ Arg Scope::argument(const Any& a) {
     }
     case ArgKind::dims: {
       const size_t first = dims_.size();
-      for (uint32_t i = 0; i < a.count; i++) dims_.push_back(a.d[i]);
+      for (uint32_t i = 0; i < a.count; i++) dims_.push_back(dim_of(*this, a.d[i]));
       return Arg::dims({dims_.data() + first, a.count});
     }
     case ArgKind::string: return Arg::string({a.s, a.count});

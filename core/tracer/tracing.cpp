@@ -1,6 +1,8 @@
 #include "tracer/tracing.h"
 
 #include <algorithm>
+#include <atomic>
+#include <limits>
 
 #include "base/text.h"
 #include "ir/dim_reads.h"
@@ -11,6 +13,13 @@ namespace thunder {
 Draw TracingRecorder::draw() { return scope_.draw(); }
 
 namespace {
+
+// Each scope has words of its own, so that one that was kept is none of another's.
+constexpr int64_t kWordsOfScope = 1 << 20;
+int64_t next_words() {
+  static std::atomic<int64_t> scopes{0};
+  return std::numeric_limits<int64_t>::min() + kWordsOfScope * (1 + scopes.fetch_add(1, std::memory_order_relaxed));
+}
 
 Sizes hints(std::span<const Dim> shape) {
   Sizes sizes;
@@ -76,7 +85,23 @@ void TracingRecorder::recorded(const Node& node) {
 TracingScope::TracingScope(ScopeEnvironment environment, std::string function)
     : Scope(std::move(environment)),
       function_(std::move(function)),
-      recorder_(*environment_.registry, std::make_shared<Store>(), *this) {}
+      recorder_(*environment_.registry, std::make_shared<Store>(), *this),
+      first_word_(next_words()) {}
+
+int64_t TracingScope::word(Dim size) {
+  if (size.constant()) return size.value();
+  const auto it = std::find(words_.begin(), words_.end(), size);
+  const auto number = it - words_.begin();
+  require(number < kWordsOfScope, "a function may look at no more than ", kWordsOfScope, " sizes that stand for any");
+  if (it == words_.end()) words_.push_back(size);
+  return first_word_ + number;
+}
+
+Dim TracingScope::dim_of(int64_t word) const {
+  if (word >= kWordsEnd) return word;
+  require(word >= first_word_ && word - first_word_ < static_cast<int64_t>(words_.size()), "a size of another traced function, or no size at all");
+  return words_[static_cast<size_t>(word - first_word_)];
+}
 
 // A proxy that somebody keeps says what was seen.
 TracingScope::~TracingScope() {

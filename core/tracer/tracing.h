@@ -64,6 +64,12 @@ class TracingScope : public Scope {
   Tensor* float_proxy(double value, std::string name, size_t leaf, LeafReads& reads);
   // A size that stands for any, of which this one was seen.
   Dim symbol(int64_t size) { return recorder_.store().dims().symbol(size); }
+  // A size as callers hold it: a number, or a word for what stands for any. And back: a number that is no word is itself. Throws at the
+  // word of another scope.
+  int64_t word(Dim size);
+  Dim dim_of(int64_t word) const;
+  // Words are less than any size or axis.
+  static constexpr int64_t kWordsEnd = -(int64_t{1} << 62);
   // Whether a tensor was written in place. Who writes through a view depends on how it lies, and that on the sizes.
   bool wrote() const { return wrote_; }
   Draw draw();
@@ -108,6 +114,8 @@ class TracingScope : public Scope {
   std::unordered_map<ValueId, LiveFloat> live_floats_;
   std::vector<GenerationGuard> guards_;
   std::vector<Ref<Tensor>> symbolic_;  // proxies whose sizes end with this scope's store
+  const int64_t first_word_;
+  std::vector<Dim> words_;             // by their number
   bool wrote_ = false;
   ValueId random_ = kNoValue;
   int64_t draws_ = 0;

@@ -20,6 +20,42 @@ THUNDER_CHECK thunder_status *thunder_function_from_trace(thunder_trace *trace, 
     thunder_function **out) THUNDER_NOEXCEPT;
 void thunder_trace_release(thunder_trace *trace) THUNDER_NOEXCEPT;
 
+/* The program of one call as a compiled function of its own, which never runs `function` again: torch.jit.trace. What the caller's
+ * language decided stays as it was decided for `example_inputs`; where the function allows that, any size of 2 and more fits.
+ * Options: those of compile, check_trace (true), check_tolerance (1e-5, relative) and strict (true: no lists and maps as results).
+ * The check traces again and compares graphs and captured tensors, runs trace and function on copies of the inputs and compares
+ * all results: on `check_inputs`, or else on the example. What it finds is THUNDER_FAILED_PRECONDITION, whose message shows the
+ * first op that differs with both source lines, the constant, or the result with its largest error. */
+THUNDER_CHECK thunder_status *thunder_function_trace(thunder_function *function, const thunder_values *example_inputs,
+    const thunder_options *options_or_null, const thunder_values *const *check_inputs_or_null, size_t check_count,
+    thunder_compiled **out) THUNDER_NOEXCEPT;
+
+/* ==== sizes that vary [S] ==== */
+
+/* Says of one dim of a tensor that compiled functions given it will see other sizes, of `min` to `max`: they are traced with a
+ * symbol in its place, from the next compile on. Where that cannot be, the call is THUNDER_FAILED_PRECONDITION; with `maybe` the
+ * size is then a plain one. A negative dim counts from the back. The context holds a reference to the tensor until a later mark
+ * or compile finds that nobody else does. docs/dynamic.md. */
+THUNDER_CHECK thunder_status *thunder_mark_dynamic(thunder_context *context, thunder_tensor *tensor, int32_t dim,
+    int64_t min, int64_t max) THUNDER_NOEXCEPT;
+THUNDER_CHECK thunder_status *thunder_maybe_mark_dynamic(thunder_context *context, thunder_tensor *tensor,
+    int32_t dim) THUNDER_NOEXCEPT;
+/* The size of this dim stands for no other. */
+THUNDER_CHECK thunder_status *thunder_mark_static(thunder_context *context, thunder_tensor *tensor,
+    int32_t dim) THUNDER_NOEXCEPT;
+/* A size of a tensor that is not read as a number, [O]: where the traced function has a symbol for it a word, good in this scope alone,
+ * for its formula; else the size itself. Wherever an op takes a list of integers it takes words. -1: there is no such axis. */
+thunder_dim thunder_tensor_dim(thunder_scope *scope, const thunder_tensor *tensor, int32_t axis) THUNDER_NOEXCEPT;
+int32_t thunder_dim_is_symbolic(thunder_dim dim) THUNDER_NOEXCEPT;
+/* Of words and numbers, [O]: '+', '-', '*', '/' (floor division) and '%', by a positive divisor. 0 after an error. */
+thunder_dim thunder_dim_make(thunder_scope *scope, char operation, thunder_dim a, thunder_dim b) THUNDER_NOEXCEPT;
+/* "==", "!=", "<", "<=", ">" or ">=", [O]: as it is for the sizes of this call. A program is used where it is the same. */
+int32_t thunder_dim_compare(thunder_scope *scope, thunder_dim a, const char *comparison, thunder_dim b) THUNDER_NOEXCEPT;
+/* The number, [O]: from here on the trace is for this size alone. */
+int64_t thunder_dim_value(thunder_scope *scope, thunder_dim dim) THUNDER_NOEXCEPT;
+/* What the program compiled last is guarded by, a formula each line; "" before there is one. [X] */
+const char *thunder_compiled_guards_report(thunder_compiled *compiled) THUNDER_NOEXCEPT;
+
 /* ==== programs in files [S] ==== */
 
 /* Writes the programs that `compiled` keeps, which calls or preparations made: traces, options, the structure of arguments and

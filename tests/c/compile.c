@@ -216,6 +216,7 @@ static void recompile_limit(void)
         OK(thunder_context_create(&hooks, &context));
         OK(thunder_options_create(context, &o));
         thunder_options_set_i64(o, "recompile_limit", 2);
+        thunder_options_set_bool(o, "dynamic", 0);
         thunder_options_set_bool(o, "fail_on_recompile_limit", strict);
         OK(thunder_function_create(context, "square", square, NULL, NULL, &f));
         OK(thunder_compile(f, o, &c));

@@ -37,7 +37,13 @@ class Documents(unittest.TestCase):
 
     def test_the_page_on_programs_runs(self):
         count, printed = run_blocks("docs/programs.md")
-        self.assertEqual((count, printed), (1, "True\n"))
+        self.assertEqual(count, 2)
+        self.assertTrue(printed.startswith("(7, 4)\nTrue\n"), printed)
+        self.assertIn("the first op that differs", printed)
+        self.assertTrue(printed.endswith("True\n"), printed)
+
+    def test_the_page_on_sizes_that_vary_runs(self):
+        self.assertEqual(run_blocks("docs/dynamic.md"), (1, "2\nTrue\n3\n"))
 
     def test_the_page_for_users_of_pytorch_runs(self):
         count, printed = run_blocks("docs/from-pytorch.md")

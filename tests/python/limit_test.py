@@ -7,7 +7,7 @@ import thunder as th
 
 class Limit(unittest.TestCase):
     def setUp(self):
-        self.f = th.compile(lambda x: x + 1, recompile_limit=2)
+        self.f = th.compile(lambda x: x + 1, recompile_limit=2, dynamic=False)
 
     def test_is_one_warning_at_the_users_line_with_the_last_miss(self):
         with warnings.catch_warnings(record=True) as seen:

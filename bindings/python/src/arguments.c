@@ -48,7 +48,7 @@ static int list_of_integers(arguments *c, const parameter *p, PyObject *const *i
     thunder_dim *dims = block(c, (size_t)count * sizeof *dims);
     if (!dims) return -1;
     for (Py_ssize_t i = 0; i < count; i++)
-        if (integer_of(c, p, items[i], &dims[i])) {
+        if (size_test(items[i]) ? size_word(items[i], &dims[i]) : integer_of(c, p, items[i], &dims[i])) {
             if (!PyErr_ExceptionMatches(PyExc_TypeError)) return fail(c, p);
             PyErr_Clear();
             return refuse(c, p, items[i], "a list of integers");
@@ -164,7 +164,7 @@ static int constant_argument(const arguments *c, const parameter *p, PyObject *o
 static int argument(arguments *c, const parameter *p, PyObject *object, thunder_any *out)
 {
     *out = (thunder_any){.kind = THUNDER_NONE, .u.i = 0};
-    if (tensor_test(object) && p->kind == TAKES_DIMS) return list_of_integers(c, p, &object, 1, out); /* x.view(n) */
+    if ((tensor_test(object) || size_test(object)) && p->kind == TAKES_DIMS) return list_of_integers(c, p, &object, 1, out); /* x.view(n) */
     if (tensor_test(object)) {
         out->kind = THUNDER_TENSOR, out->u.t = tensor_handle(object);
         return 0;
@@ -193,7 +193,7 @@ static int argument(arguments *c, const parameter *p, PyObject *object, thunder_
 static bool only_integers(PyObject *const *args, Py_ssize_t count)
 {
     for (Py_ssize_t i = 0; i < count; i++)
-        if (!PyLong_Check(args[i]) || PyBool_Check(args[i])) return false;
+        if ((!PyLong_Check(args[i]) || PyBool_Check(args[i])) && !size_test(args[i])) return false;
     return true;
 }
 

@@ -74,6 +74,7 @@ static thunder_status *run_body(PyObject *function, thunder_scope *scope, int (*
     thunder_scope *outer = here, *outer_eager = eager, *own;
     thunder_status *status = enter_scope(scope, &own);
     if (status) return status;
+    if (!outer) sizes_given = false;
     const int failed = body(function, frame);
     here = outer, eager = outer_eager;
     /* An op that failed is the scope's first error and stays so; the exception that it became goes with it. */

@@ -126,6 +126,8 @@ thunder_compiled *compiled_test(PyObject *object)
     return PyObject_TypeCheck(object, compiled_type) ? ((Compiled *)object)->compiled : NULL;
 }
 
+thunder_function *compiled_function(PyObject *object) { return ((Compiled *)object)->handle; }
+
 static int compiled_traverse(PyObject *object, visitproc visit, void *arg)
 {
     Compiled *self = (Compiled *)object;
@@ -191,6 +193,12 @@ static PyObject *loops_report(PyObject *object, PyObject *unused)
     return PyUnicode_FromString(thunder_compiled_loops_report(((Compiled *)object)->compiled));
 }
 
+static PyObject *guards_report(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    return PyUnicode_FromString(thunder_compiled_guards_report(((Compiled *)object)->compiled));
+}
+
 /* prepare(*args, **named) */
 static PyObject *prepare_for(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
@@ -245,6 +253,7 @@ static PyMethodDef methods[] = {
      "Compiles for these arguments what a call would compile, and runs nothing."},
     {"fusion_report", fusion_report, METH_NOARGS,
      "Why neighbours in the program compiled last were not fused, a line for each two."},
+    {"guards_report", guards_report, METH_NOARGS, "What the program compiled last is guarded by, a formula each line."},
     {"loops_report", loops_report, METH_NOARGS, "How the kernels of the program compiled last were lowered, stage by stage."},
     {"memory_report", memory_report, METH_NOARGS,
      "What a call of the program compiled last needs of memory, and where each of its values lies."},

@@ -144,7 +144,9 @@ static thunder_status *status_of_text(PyObject *exception)
         PyErr_Clear();
         utf8 = Py_TYPE(exception)->tp_name, bytes = (Py_ssize_t)strlen(utf8);
     }
-    thunder_status *made = thunder_status_create(THUNDER_CALLBACK, utf8, (size_t)bytes);
+    /* As what an op refuses: it is traced again with plain sizes, and fails again unless a SymInt was the reason. */
+    const bool refused = sizes_given && PyErr_GivenExceptionMatches(exception, PyExc_Exception);
+    thunder_status *made = thunder_status_create(refused ? THUNDER_INVALID_ARGUMENT : THUNDER_CALLBACK, utf8, (size_t)bytes);
     Py_XDECREF(text);
     return made;
 }

@@ -139,10 +139,18 @@ thunder_status *callback_run(thunder_scope *scope, const thunder_values *in, thu
 thunder_status *callback_enter(const callback *self, thunder_scope *scope_or_null, int (*body)(PyObject *function, void *frame),
                                void *frame);
 
+/* ---- sizes that stand for any: sizes.c ---- */
+/* Whether the function that is traced now has seen one: what it raises may then be no error with plain sizes. */
+extern _Thread_local bool sizes_given;
+bool size_test(PyObject *object);
+int size_word(PyObject *object, int64_t *out);  /* as ops take it in a list; -1 and an exception */
+PyObject *size_object(thunder_dim dim);         /* an int, or a SymInt */
+
 /* ---- compiled functions ---- */
 /* Of what is no Python callable; takes both handles over, also when it fails. */
 PyObject *compiled_wrap(PyObject *name, thunder_function *function, thunder_compiled *compiled);
 thunder_compiled *compiled_test(PyObject *object); /* NULL: it is none */
+thunder_function *compiled_function(PyObject *object); /* what it compiles. Requires: it is one */
 
 /* ---- options and arguments ---- */
 thunder_options *options_from(PyObject *dict_or_none); /* NULL without an exception: none were given */
@@ -157,6 +165,8 @@ int open_scope(PyObject *module);
 int open_values(PyObject *module);
 int open_compile(PyObject *module);
 int open_program(PyObject *module);
+int open_jit(PyObject *module);
+int open_sizes(PyObject *module);
 int open_module(PyObject *module);
 int open_optimizer(PyObject *module);
 int open_data(PyObject *module);

@@ -59,7 +59,7 @@ static int set_list(thunder_options *options, const char *name, PyObject *value)
 
 static int set_option(thunder_options *options, const char *name, PyObject *value)
 {
-    if (add_object(options, name, value)) return 0;
+    if (add_object(options, name, value) || value == Py_None) return 0; /* as if it were not given */
     if (PyBool_Check(value)) {
         thunder_options_set_bool(options, name, value == Py_True);
     } else if (PyLong_Check(value)) {

@@ -114,7 +114,8 @@ PyObject *tensor_shape(PyObject *object, void *unused)
     const Py_ssize_t rank = (Py_ssize_t)thunder_tensor_rank(tensor);
     PyObject *shape = PyTuple_New(rank);
     for (Py_ssize_t i = 0; shape && i < rank; i++) {
-        PyObject *size = PyLong_FromLongLong(thunder_tensor_size(tensor, (int32_t)i));
+        PyObject *size = is_recording() ? size_object(thunder_tensor_dim(here, tensor, (int32_t)i))
+                                        : PyLong_FromLongLong(thunder_tensor_size(tensor, (int32_t)i));
         if (!size) Py_CLEAR(shape);
         if (size) PyTuple_SET_ITEM(shape, i, size);
     }

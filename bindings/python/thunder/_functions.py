@@ -36,8 +36,6 @@ def compile(function=None, /, **options):
     options = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
     return functools.update_wrapper(Compiled(function, name, options), function, updated=())
 
-
-jit = compile
 def _attribute(compiled, name):
     """Of a compiled module those of the module: model = thunder.compile(model), then model.parameters()."""
     function = vars(compiled).get("__wrapped__")
@@ -167,14 +165,13 @@ def explain(function, what="fusion"):
     """Text about the program that `function` compiled last.
 
     "fusion": why neighbours in its trace were not fused, a line for each two. "loops": the loop nest of each kernel after
-    each stage of its lowering.
+    each stage of its lowering. "guards": what it is guarded by, a formula each line.
     """
     compiled = _compiled(function, "explain")
-    if what == "loops":
-        return compiled.loops_report()
-    if what != "fusion":
-        raise ValueError(f'explain: got {what!r}, expected "fusion" or "loops"')
-    return compiled.fusion_report()
+    reports = {"fusion": compiled.fusion_report, "loops": compiled.loops_report, "guards": compiled.guards_report}
+    if what not in reports:
+        raise ValueError(f'explain: got {what!r}, expected "fusion", "loops" or "guards"')
+    return reports[what]()
 
 
 def stats(function):

@@ -100,10 +100,10 @@ class Traces(list):
 # ---- compiled functions ----
 
 def compiled_text(function):
-    called = function.__wrapped__
-    name = getattr(called, "__qualname__", type(called).__qualname__)
+    called = vars(function).get("__wrapped__")  # a trace, or a program of a file, is none of Python's functions
+    name = "of a trace" if called is None else getattr(called, "__qualname__", type(called).__qualname__)
     try:
-        name += str(inspect.signature(getattr(called, "forward", called)))
+        name += "" if called is None else str(inspect.signature(getattr(called, "forward", called)))
     except (TypeError, ValueError):
         pass  # of a callable in C
     counts = function.stats()

@@ -36,6 +36,18 @@ TEST(Dim, refuses_overflow_and_bad_divisors) {
   EXPECT_PRED2(contains, failure_of([] { Dim(1) % Dim(-2); }), "must be positive");
 }
 
+TEST(Dims, bring_multiples_of_one_dim_together) {
+  Dims dims;
+  const Dim s = dims.symbol(5);
+  EXPECT_EQ(s + s, s * Dim(2));
+  EXPECT_EQ(Dim(3) * s - s, s * Dim(2));
+  EXPECT_EQ(s * Dim(2) - s * Dim(2), Dim(0));
+  EXPECT_EQ(s * Dim(6) / Dim(3), s * Dim(2));
+  EXPECT_EQ(s * Dim(6) % Dim(3), Dim(0));
+  EXPECT_FALSE((s * Dim(6) / Dim(4)).constant());
+  EXPECT_EQ(hint(s * Dim(6) / Dim(4)), 7);
+}
+
 TEST(Dims, keep_equal_expressions_once) {
   Dims dims;
   Dim n = dims.symbol(10), m = dims.symbol(10);

@@ -2,6 +2,7 @@
 #include "jit/dynamic.h"
 
 #include "jit/program_file.h"
+#include "loops/kernels.h"
 #include "support/folder.h"
 #include "support/functions.h"
 
@@ -64,6 +65,95 @@ TEST_F(DynamicSizesTest, trace_an_mlp_once_and_give_the_results_of_plain_sizes) 
   EXPECT_EQ(f->statistics().misses, 4u);
   EXPECT_EQ(f->statistics().hits, 2u);
   EXPECT_EQ(f->statistics().entries, 4u);
+}
+
+TEST_F(DynamicSizesTest, what_has_been_seen_to_vary_stands_for_any_size_unless_told_otherwise) {
+  const Lambda::Body body = [](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "softmax", {any(in[0].tensor), Any::integer(-1)}))); };
+  auto f = of(function(body), by_line().get());
+  for (int64_t batch : {3, 4, 5, 6, 4}) all(*f, {random({batch, 7}, 1)});
+  EXPECT_EQ(traced, 2);
+  EXPECT_EQ(f->statistics().misses, 4u);
+  EXPECT_NE(f->guards_report().find("size(0, 0) == s0"), std::string::npos) << f->guards_report();
+  EXPECT_NE(f->guards_report().find("size(0, 1) == 7"), std::string::npos) << f->guards_report();
+  EXPECT_NE(f->guards_report().find("s0 >= 2"), std::string::npos) << f->guards_report();
+  auto options = by_line();
+  options->set("dynamic", Any::boolean(false));
+  auto plain = of(function(body), options.get());
+  traced = 0;
+  for (int64_t batch : {3, 4, 5, 6, 4}) all(*plain, {random({batch, 7}, 1)});
+  EXPECT_EQ(traced, 4);
+}
+
+TEST_F(DynamicSizesTest, a_marked_size_is_a_symbol_from_the_first_call_on_within_its_range) {
+  auto f = of(function([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "neg", {any(in[0].tensor)}))); }), by_line().get());
+  auto x = random({4, 3}, 1);
+  context->size_marks().mark(x, -2, {SizeMark::Kind::varies, 2, 8});
+  all(*f, {x});
+  EXPECT_EQ(traced, 1);
+  EXPECT_NE(f->guards_report().find("size(0, 0) == s0"), std::string::npos) << f->guards_report();
+  EXPECT_NE(f->guards_report().find("size(0, 0) <= 8"), std::string::npos) << f->guards_report();
+  all(*f, {random({8, 3}, 1)});
+  EXPECT_EQ(traced, 1);
+  all(*f, {random({9, 3}, 1)});
+  EXPECT_EQ(traced, 2);
+}
+
+TEST_F(DynamicSizesTest, a_marked_size_that_cannot_vary_is_an_error_unless_it_only_may) {
+  auto f = of(function([](Scope& s, const Values& in, Values& out) {
+    out.push(Ref<Tensor>(op(s, "mul", {any(in[0].tensor), Any::integer(hint(in[0].tensor->type().shape[0]))})));
+  }), by_line().get());
+  auto x = random({4, 3}, 1), one = random({1, 3}, 1);
+  context->size_marks().mark(x, 0, {SizeMark::Kind::varies});
+  EXPECT_TRUE(all(*f, {x}).empty());
+  EXPECT_EQ(error, "f: dim 0 of input '0', f32[4, 3], is marked to vary and cannot: the function looks at it as a number, or writes tensors in place; "
+                   "maybe_mark_dynamic leaves that to the function");
+  context->size_marks().mark(x, 0, {SizeMark::Kind::may_vary, 0});
+  EXPECT_FALSE(all(*f, {x}).empty()) << error;
+  EXPECT_THROW(context->size_marks().mark(one, 0, {SizeMark::Kind::varies}), Error);
+  context->size_marks().mark(one, 0, {SizeMark::Kind::varies, 0});
+  EXPECT_TRUE(all(*f, {one}).empty());
+  EXPECT_NE(error.find("0 and 1 are sizes of their own"), std::string::npos) << error;
+}
+
+TEST_F(DynamicSizesTest, a_static_size_stands_for_no_other) {
+  auto f = of(function([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "neg", {any(in[0].tensor)}))); }), dynamic().get());
+  for (int64_t n : {2, 3, 4}) {
+    auto x = random({n, 5}, 1);
+    context->size_marks().mark(x, 0, {SizeMark::Kind::fixed});
+    all(*f, {x});
+  }
+  EXPECT_EQ(traced, 3);
+}
+
+TEST_F(DynamicSizesTest, a_mark_holds_no_tensor_for_long) {
+  SizeMarks& marks = context->size_marks();
+  auto x = random({4}, 1), y = random({4}, 1);
+  const auto seen = x;
+  marks.mark(x, 0, {SizeMark::Kind::fixed});
+  x = nullptr;
+  EXPECT_FALSE(seen->unique());
+  marks.mark(y, 0, {SizeMark::Kind::fixed});
+  EXPECT_FALSE(seen->unique());  // somebody else has it still
+  EXPECT_EQ(marks.of(*seen).size(), 1u);
+}
+
+TEST_F(DynamicSizesTest, what_is_compared_is_a_condition_and_no_number) {
+  auto f = of(function([](Scope& s, const Values& in, Values& out) {
+    const Dim n = in[0].tensor->type().shape[0];
+    const bool long_one = compare(Dim(5), DimCondition::Is::at_most, n);
+    out.push(Ref<Tensor>(op(s, long_one ? "neg" : "abs", {any(in[0].tensor)})));
+  }), dynamic().get());
+  const auto on = [&](int64_t n) { return all(*f, {tensor({n}, Floats(static_cast<size_t>(n), 2))})[1]; };
+  EXPECT_EQ(on(7), -2.0f);
+  EXPECT_EQ(on(5), -2.0f);
+  EXPECT_EQ(traced, 1);
+  EXPECT_NE(f->guards_report().find("s0 >= 5"), std::string::npos) << f->guards_report();
+  EXPECT_EQ(on(4), 2.0f);
+  EXPECT_EQ(traced, 2);
+  EXPECT_NE(f->guards_report().find("s0 < 5"), std::string::npos) << f->guards_report();
+  EXPECT_EQ(on(3), 2.0f);
+  EXPECT_EQ(on(9), -2.0f);
+  EXPECT_EQ(traced, 2);
 }
 
 TEST_F(DynamicSizesTest, automatic_ones_are_those_that_were_seen_to_vary) {
@@ -188,10 +278,47 @@ TEST_F(DynamicSizesTest, a_hundred_sizes_keep_no_more_plans_than_there_may_be) {
     return wanted;
   }()) << error;
   EXPECT_EQ(traced, 1);
-  EXPECT_EQ(f->statistics().entries, Plans::kMost);
+  EXPECT_EQ(f->statistics().entries, Plans::kMost + 8);
   EXPECT_EQ(f->statistics().misses, 100u);
   all(*f, {tensor({101}, Floats(101, 1))});
   EXPECT_EQ(f->statistics().misses, 100u);
+}
+
+TEST_F(DynamicSizesTest, no_kernel_is_compiled_after_a_few_new_sizes_of_a_block_that_is_trained) {
+  if (!loops::can_compile()) GTEST_SKIP();
+  constexpr int64_t kWidth = 16;
+  auto scale = random({kWidth}, 1), shift = random({kWidth}, 2), in_weight = random({3 * kWidth, kWidth}, 3), out_weight = random({kWidth, kWidth}, 4);
+  const Lambda::Body body = [&](Scope& s, const Values& in, Values& out) {
+    const int64_t width = kWidth;
+    Tensor* x = op(s, "layer_norm", {any(in[0].tensor), Any::dims({&width, 1}), any(scale), any(shift)});
+    Tensor* projected = op(s, "linear", {any(x), any(in_weight)});
+    const auto part = [&](int64_t i) { return op(s, "narrow", {any(projected), Any::integer(-1), Any::integer(i * width), Any::integer(width)}); };
+    Tensor* scores = op(s, "matmul", {any(part(0)), any(op(s, "transpose", {any(part(1)), Any::integer(-1), Any::integer(-2)}))});
+    Tensor* seen = op(s, "matmul", {any(op(s, "softmax", {any(scores), Any::integer(-1)})), any(part(2))});
+    Tensor* y = op(s, "add", {any(in[0].tensor), any(op(s, "gelu", {any(op(s, "linear", {any(seen), any(out_weight)}))}))});
+    out.push(Ref<Tensor>(op(s, "mean", {any(op(s, "mul", {any(y), any(y)}))})));
+  };
+  auto parameters = make<Values>();
+  for (const auto& t : {scale, shift, in_weight, out_weight}) parameters->push(t);
+  const auto every = make<CompileOptions>();
+  auto f = of(value_and_grad(function(body), "", parameters), every.get());
+  every->set("dynamic", Any::boolean(false));
+  every->set("recompile_limit", Any::integer(100));
+  auto plain = of(value_and_grad(Ref<Function>::adopt(new Lambda(body)), "", parameters), every.get());
+  uint64_t before = 0;
+  int seen = 0;
+  for (int64_t i = 0; i < 60; i++) {
+    const int64_t length = 2 + i * 37 % 61;
+    auto x = random({2, length, kWidth}, static_cast<uint32_t>(length));
+    if (i == 20) before = loops::kernel_statistics().compiled + loops::kernel_statistics().loaded, seen = traced;
+    const Floats ours = all(*f, {x});
+    if (i < 20) {
+      EXPECT_EQ(ours, all(*plain, {x})) << length << error;
+    }
+  }
+  EXPECT_EQ(loops::kernel_statistics().compiled + loops::kernel_statistics().loaded, before);
+  EXPECT_EQ(traced, seen);
+  EXPECT_LE(traced, 3);
 }
 
 TEST_F(DynamicSizesTest, a_proxy_that_was_kept_says_what_was_seen) {

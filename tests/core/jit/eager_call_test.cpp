@@ -93,7 +93,7 @@ TEST_F(Modes, are_refused_where_they_are_unknown_or_say_two_things) {
 }
 
 TEST_F(Modes, past_the_accumulated_limit_calls_run_op_by_op_after_one_warning) {
-  auto f = with({{"recompile_limit", Any::integer(1)}, {"accumulated_recompile_limit", Any::integer(2)}});
+  auto f = with({{"dynamic", Any::boolean(false)}, {"recompile_limit", Any::integer(1)}, {"accumulated_recompile_limit", Any::integer(2)}});
   for (int64_t size : {1, 2, 3, 4, 1}) EXPECT_EQ(on(*f, {size}), Floats(static_cast<size_t>(size), 2)) << error;
   EXPECT_EQ(traced, 2);
   EXPECT_EQ(f->statistics().eager_calls, 2u);

@@ -14,8 +14,10 @@ struct Limit : CompiledTest {
     };
     context = make<Context>(hooks);
   }
-  Ref<Compiled> limited(int64_t limit, bool fail = false) {
+  // Without sizes that vary, unless `dynamic`.
+  Ref<Compiled> limited(int64_t limit, bool fail = false, bool dynamic = false) {
     auto options = make<CompileOptions>();
+    if (!dynamic) options->set("dynamic", Any::boolean(false));
     options->set("recompile_limit", Any::integer(limit));
     options->set("fail_on_recompile_limit", Any::boolean(fail));
     options->add_executor(pieces_executor(choice));
@@ -63,6 +65,36 @@ TEST_F(Limit, is_an_error_when_asked_for) {
   EXPECT_TRUE(on(*f, 2).empty());
   EXPECT_EQ(error, "f: compiled 1 times, which is the recompile_limit; last miss: input '0': shape is [2], was [1]");
   EXPECT_EQ(on(*f, 1), (Floats{5})) << "what was kept still runs";
+}
+
+TEST_F(Limit, other_sizes_of_one_trace_are_beyond_it_without_a_warning_and_are_fused) {
+  auto f = limited(2, true, true);
+  for (int64_t size : {2, 3, 4, 5, 4, 2}) EXPECT_EQ(on(*f, size), Floats(static_cast<size_t>(size), 5)) << error;
+  EXPECT_EQ(f->statistics().entries, 4u);
+  EXPECT_EQ(f->statistics().misses, 4u);
+  EXPECT_EQ(choice.prepared.size(), 4u);
+  EXPECT_TRUE(log.empty());
+}
+
+TEST_F(Limit, what_cannot_vary_is_fused_beyond_it_and_kept_for_a_while) {
+  auto options = make<CompileOptions>();
+  options->set("recompile_limit", Any::integer(1));
+  options->add_executor(pieces_executor(choice));
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    Tensor* y = op(s, "mul", {any(in[0].tensor.get()), Any::integer(in[1].i)});
+    out.push(Ref<Tensor>(op(s, "add", {any(y), Any::real(1)})));
+  }, options.get());
+  for (int64_t factor : {1, 2, 3, 2, 3}) {
+    Values in, out;
+    in.push(tensor({1}, {1})), in.push(Any::integer(factor));
+    ASSERT_EQ(f->call(in, out), nullptr);
+    EXPECT_EQ(data(*out[0].tensor), (Floats{static_cast<float>(factor) + 1}));
+  }
+  EXPECT_EQ(f->statistics().misses, 3u);
+  EXPECT_EQ(f->statistics().entries, 3u);
+  EXPECT_EQ(choice.prepared.size(), 3u);
+  ASSERT_EQ(log.size(), 1u);
+  EXPECT_NE(log[0].find("is kept only as long as it is among those used last"), std::string::npos) << log[0];
 }
 
 TEST_F(Limit, of_nothing_is_refused) { EXPECT_THROW(limited(0), Error); }

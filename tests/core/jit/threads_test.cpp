@@ -71,6 +71,7 @@ TEST_F(Threads, lose_no_write) {
 TEST_F(Threads, go_past_the_limit_together) {
   auto options = make<CompileOptions>();
   options->set("recompile_limit", Any::integer(2));
+  options->set("dynamic", Any::boolean(false));
   auto f = compile([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "neg", {any(in[0].tensor.get())}))); }, options.get());
   EXPECT_EQ(failures(16, [&](int k) { return gives(*f, static_cast<size_t>(1 + k % 8), 3, -3); }), 0);
   EXPECT_EQ(f->statistics().entries, 2u);

@@ -1,0 +1,86 @@
+/* Sizes that vary: marks, symbols as words, guards as formulas; and the trace of one call. */
+#include "test.h"
+
+static int traced;
+
+/* Two copies under another shape: the size is never read as a number. */
+static thunder_status *doubled(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)
+{
+    (void)user;
+    traced++;
+    thunder_tensor *x = thunder_values_tensor(in, 0);
+    const thunder_dim rows = thunder_tensor_dim(s, x, 0);
+    thunder_dim sizes[2];
+    sizes[0] = thunder_tensor_dim(s, x, -1);
+    sizes[1] = thunder_dim_make(s, '*', rows, 2);
+    thunder_tensor *both[] = { x, thunder_dim_compare(s, rows, ">", 4) ? th_neg(s, x) : x };
+    thunder_values_push_tensor(out, th_reshape(s, th_cat(s, both, 2), sizes, 2));
+    return NULL;
+}
+
+static float element(thunder_compiled *c, thunder_context *context, int64_t rows, size_t at)
+{
+    float data[32], made[64] = { 0 };
+    const int64_t shape[] = { rows, 2 };
+    for (int i = 0; i < 32; i++) data[i] = (float)(i + 1);
+    thunder_tensor *x = test_f32(context, 2, shape, data), *y = NULL;
+    OK(thunder_compiled_call_tensors(c, &x, 1, &y, 1));
+    CHECK(thunder_tensor_size(y, 1) == 2 * rows);
+    OK(thunder_tensor_read(y, made, thunder_tensor_nbytes(y)));
+    thunder_tensor_release(x);
+    thunder_tensor_release(y);
+    return made[at];
+}
+
+int main(void)
+{
+    const int64_t shape[] = { 3, 2 };
+    const float data[] = { 1, 2, 3, 4, 5, 6 };
+    thunder_context *context = NULL;
+    thunder_function *f = NULL;
+    thunder_compiled *c = NULL, *t = NULL;
+    thunder_values *in = NULL;
+    OK(thunder_context_create(NULL, &context));
+    thunder_tensor *x = test_f32(context, 2, shape, data), *y = NULL;
+    OK(thunder_function_create(context, "doubled", doubled, NULL, NULL, &f));
+    OK(thunder_compile(f, NULL, &c));
+    CHECK(!*thunder_compiled_guards_report(c) && !*thunder_compiled_guards_report(NULL));
+    REFUSED(thunder_mark_dynamic(context, x, 2, 2, 9), THUNDER_INVALID_ARGUMENT, "dim 2 is not one of f32[3, 2]");
+    OK(thunder_mark_dynamic(context, x, 0, 2, 9));
+    OK(thunder_mark_static(context, x, 1));
+    OK(thunder_maybe_mark_dynamic(context, x, 0));
+    OK(thunder_mark_dynamic(context, x, 0, 2, 9));
+    OK(thunder_compiled_call_tensors(c, &x, 1, &y, 1));
+    thunder_tensor_release(y);
+    CHECK(traced == 1 && strstr(thunder_compiled_guards_report(c), "s0 <= 4\n"));
+    CHECK(strstr(thunder_compiled_guards_report(c), "size(0, 0) <= 9\n"));
+    CHECK(element(c, context, 4, 8) == 1 && traced == 1); /* another size of the same trace */
+    CHECK(element(c, context, 5, 10) == -1);              /* what was compared is otherwise now */
+    const int now = traced;
+    CHECK(element(c, context, 7, 14) == -1 && traced == now);
+    CHECK(strstr(thunder_compiled_guards_report(c), "s0 > 4\n"));
+
+    /* In a scope of no trace sizes are plain. */
+    thunder_scope *s = NULL;
+    OK(thunder_scope_create(context, 0, &s));
+    CHECK(thunder_tensor_dim(s, x, 0) == 3 && !thunder_dim_is_symbolic(3) && thunder_dim_make(s, '/', 7, 2) == 3);
+    CHECK(thunder_dim_compare(s, 3, "<=", 3) && thunder_dim_value(s, 8) == 8 && thunder_tensor_dim(s, x, 5) == -1);
+    CHECK(thunder_dim_make(s, '?', 1, 2) == 0);
+    thunder_scope_release(s);
+
+    OK(thunder_values_create(context, &in));
+    thunder_values_push_tensor(in, x);
+    const thunder_values *checks[] = { in };
+    OK(thunder_function_trace(f, in, NULL, checks, 1, &t));
+    const int before = traced;
+    CHECK(element(t, context, 3, 6) == 1 && traced == before);
+    REFUSED(thunder_function_trace(f, in, NULL, NULL, 1, &t), THUNDER_INVALID_ARGUMENT, "check_inputs");
+
+    thunder_values_release(in);
+    thunder_compiled_release(t);
+    thunder_compiled_release(c);
+    thunder_function_release(f);
+    thunder_tensor_release(x);
+    thunder_context_release(context);
+    return 0;
+}
