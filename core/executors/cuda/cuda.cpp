@@ -17,7 +17,7 @@ constexpr unsigned kThreads = 256;
 constexpr int64_t kBlocksOfMultiprocessor = 16;
 
 const Rule* rule_of(std::string_view op) {
-  for (std::span<const Rule> rules : {indexed_rules(), scan_rules(), pool_rules()})
+  for (std::span<const Rule> rules : {fill_rules(), indexed_rules(), scan_rules(), pool_rules()})
     for (const Rule& r : rules)
       if (r.op == op) return &r;
   return nullptr;
@@ -29,7 +29,22 @@ std::string types(DType d) {
   const bool wraps = d == DType::i32 || d == DType::i64 || d == DType::u8;
   const char* added = d == DType::f32 ? "double" : wraps ? "u64" : computed;
   return cat("typedef ", loops::memory_type(d), " T;\ntypedef ", computed, " C;\ntypedef ", added, " A;\n__device__ inline C get(T v) { return ",
-             d == DType::bf16 ? "from_bf16(v)" : "v", "; }\n__device__ inline T put(C v) { return ", d == DType::bf16 ? "to_bf16(v)" : "v", "; }\n");
+             d == DType::bf16 ? "from_bf16(v)" : "v", "; }\n__device__ inline T put(C v) { return ", d == DType::bf16 ? "to_bf16(v)" : "v",
+             "; }\n__device__ inline C from_real(double v) { return ", loops::converted("v", DType::f64, d), "; }\n");
+}
+
+// "prims_take_add": what profilers show.
+std::string name_of(const Rule& rule) {
+  std::string name(rule.op);
+  std::replace(name.begin(), name.end(), '.', '_');
+  return name;
+}
+
+std::string text_of(const Rule& rule, DType element) {
+  std::string text = rule.text;
+  constexpr std::string_view kernel = "void kernel(";
+  text.replace(text.find(kernel), kernel.size(), cat("void ", name_of(rule), "("));
+  return cat(loops::kCudaPrelude, loops::kCudaRowsPrelude, types(element), text);
 }
 
 bool claim(const NodeView& view, void*) {
@@ -62,7 +77,7 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
     Accelerator& accelerator = static_cast<Devices*>(user)->accelerator(view.store.type(view.node.results[0]).device);
     auto& device = static_cast<nvidia::CudaDevice&>(accelerator);
     auto site = std::make_unique<Site>(Site{Ref<Accelerator>(&accelerator), rule, {view.node, device}});
-    site->line.function = device.function(cat(loops::kCudaPrelude, loops::kCudaRowsPrelude, types(rule.element(view)), rule.text), "kernel");
+    site->line.function = device.function(text_of(rule, rule.element(view)), name_of(rule).c_str());
     if (rule.checked)
       site->line.refusal = device.watch([op = std::string(view.node.op->name()), checked = rule.checked(view)](const nvidia::Refusal& r) {
         return make<Status>(Code::invalid_argument, cat(op, ": index ", r.index, " is out of range for ", checked[static_cast<size_t>(r.expr)]));

@@ -35,6 +35,7 @@ struct Rule {
   Status* (*run)(const Line&, const Launch&);
 };
 
+std::span<const Rule> fill_rules();
 std::span<const Rule> indexed_rules();
 std::span<const Rule> scan_rules();
 std::span<const Rule> pool_rules();

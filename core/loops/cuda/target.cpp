@@ -17,13 +17,27 @@ constexpr size_t kMostArguments = 128;
 constexpr size_t kMostParameterBytes = 4096;  // of all of a kernel's parameters, on every architecture
 constexpr int64_t kBlocksOfMultiprocessor = 16;
 
+// What profilers show: the functions that the nest computes, each once.
+std::string kernel_name(const Nest& nest) {
+  constexpr size_t kMostNamed = 6;
+  std::vector<Fn> named;
+  for (const Expr& e : nest.exprs) {
+    const bool told = e.fn == Fn::load || e.fn == Fn::number || e.fn == Fn::convert || std::find(named.begin(), named.end(), e.fn) != named.end();
+    if (!told && named.size() < kMostNamed) named.push_back(e.fn);
+  }
+  std::string out = "fused";
+  for (Fn fn : named) out += cat("_", thunder::loops::name(fn));
+  return out;
+}
+
 class CudaLauncher : public Launcher {
  public:
   CudaLauncher(nvidia::CudaDevice& device, LoweredRegion region) : device_(Ref<nvidia::CudaDevice>(&device)), on_host_(region.on_host) {
     Nest& nest = region.nest;
     order_loops(nest, region.reduced);
     const CudaSchedule schedule = cuda_schedule(nest, on_host_);
-    const CudaSource source = cuda_source(nest, schedule, "kernel");
+    const std::string name = kernel_name(nest);
+    const CudaSource source = cuda_source(nest, schedule, name);
     if (!source.error.empty()) fail(Code::internal, "a kernel that the target's capabilities allow is not written: ", source.error);
     parameters_ = loops::parameters(nest);
     parameters_.push_back(schedule.parts);
@@ -32,11 +46,11 @@ class CudaLauncher : public Launcher {
     if ((arguments_ + parameters_.size() + 2 * numbers + 1) * sizeof(int64_t) > kMostParameterBytes)
       fail(Code::unimplemented, "a kernel for ", thunder::name(device.id()), " would have ", arguments_, " arguments and ", parameters_.size(),
            " sizes, which is more than its parameters hold");
-    function_ = device.function(source.text, "kernel");
+    function_ = device.function(source.text, name.c_str());
     const int64_t rows = positions(nest, 0, nest.outer);
     geometry_ = grid(threads(nest, schedule));
     if (schedule.split()) {
-      finish_ = device.function(source.text, "kernel_finish");
+      finish_ = device.function(source.text, (name + "_finish").c_str());
       finish_geometry_ = grid(rows);
       scratch_bytes_ = partial_results(nest) * static_cast<size_t>(rows * schedule.parts) * kPartialBytes;
     }

@@ -1,0 +1,30 @@
+// Tensors of one number.
+#include "executors/cuda/line.h"
+
+namespace thunder::cuda_lines {
+namespace {
+
+constexpr char kFull[] = R"(
+extern "C" __global__ void kernel(T* out, double value, i64 count) {
+  for (i64 at = blockIdx.x * (i64)blockDim.x + threadIdx.x; at < count; at += (i64)gridDim.x * blockDim.x) out[at] = put(from_real(value));
+}
+)";
+
+DType first_result(const NodeView& view) { return view.store.type(view.node.results[0]).dtype; }
+
+// full(shape, value, dtype, device)
+Status* run_full(const Line& line, const Launch& l) {
+  void* out = l.outputs[0].data;
+  double value = line.node.args[1].f;
+  int64_t count = l.outputs[0].elements();
+  void* parameters[] = {&out, &value, &count};
+  return line.launch(count, false, parameters);
+}
+
+constexpr Rule kRules[] = {{"prims.full", nullptr, kFull, first_result, nullptr, run_full}};
+
+}  // namespace
+
+std::span<const Rule> fill_rules() { return kRules; }
+
+}  // namespace thunder::cuda_lines
