@@ -157,6 +157,7 @@ int open_scope(PyObject *module);
 int open_values(PyObject *module);
 int open_compile(PyObject *module);
 int open_program(PyObject *module);
+int open_transform(PyObject *module);
 int open_module(PyObject *module);
 int open_optimizer(PyObject *module);
 int open_data(PyObject *module);
