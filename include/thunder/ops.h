@@ -5467,7 +5467,7 @@ static inline thunder_tensor *th_at_outer(const char *where, thunder_scope *s, t
 #define th_outer(...) th_at_outer(THUNDER_HERE, __VA_ARGS__)
 
 /* pad(tensor input, int[] pad, str mode='constant', float? value=None) -> tensor
- * Pads with value (0 for None): pairs of amounts from the last dim to the first; negative ones crop. */
+ * Pads with value (0 for None), or with the mirror image ('reflect'), the edge ('replicate') or the other end ('circular'): pairs of amounts from the last dim to the first; negative ones crop. */
 static inline thunder_tensor *th_at_pad(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *pad, size_t n_pad)
 {
     const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(pad, n_pad) };
