@@ -114,7 +114,8 @@ class Replay {
 
   void checkpoint(const Node& n) {
     std::vector<Tensor*> inputs;
-    for (ValueId v : n.args[0].value_list()) inputs.push_back(at(v));
+    for (ValueId v : n.args[0].value_list())
+      if (v != random_) inputs.push_back(at(v));
     const std::vector<Tensor*> made = scope_.checkpointed(inputs, [&] {
       for (const Node* inner : n.body) line(*inner);
       std::vector<Tensor*> out;

@@ -1,4 +1,5 @@
 """th.func: transforms compose with each other, with gradients and with compile, and say what is wrong."""
+import tempfile
 import unittest
 
 import numpy as np
@@ -206,6 +207,27 @@ class Checkpoint(unittest.TestCase):
         f = th.compile(lambda x: th.value_and_grad(lambda x: th.utils.checkpoint.checkpoint(lambda x: th.dropout(x, 0.5, True), x).sum())(x))
         value, gradient = f(x)
         self.close(value, np.asarray(gradient).sum())
+
+    def test_reads_back_from_text_and_files(self):
+        checkpoint, x = th.utils.checkpoint.checkpoint, th.rand(3)
+
+        def block(v):
+            return checkpoint(lambda w: th.dropout(th.sin(w), 0.3, True), th.cos(v)) * 2
+        f = th.compile(th.value_and_grad(lambda x: checkpoint(block, x).sum()), verify=True)
+
+        def drawn(f):
+            th.seed(3)
+            return [t.tolist() for t in f(x)]
+        expected = drawn(f)
+        with tempfile.TemporaryDirectory() as folder:
+            th.save_program(f, f"{folder}/f.safetensors")
+            self.assertEqual(drawn(th.load_program(f"{folder}/f.safetensors", verify=True)), expected)
+        text = str(th.last_traces(f)[0])
+        self.assertEqual(text.count("do  -- checkpoint"), 2)
+        self.assertEqual(drawn(th.function_from_trace(text)), expected)
+        deep = text.replace("  do  -- checkpoint", 200 * "  do  -- checkpoint t[1]\n" + "  do  -- checkpoint", 1)
+        with self.assertRaisesRegex(th.Error, "blocks lie in more than 100 others"):
+            th.function_from_trace(deep)
 
     def test_composes_with_vmap(self):
         x = arr(4, 3)
