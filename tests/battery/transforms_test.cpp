@@ -106,6 +106,17 @@ TEST_F(Transforms, vmap_is_a_loop_over_the_batch) {
   });
 }
 
+// What has no batching rule, of its own or of its kind, runs an example at a time. (Made from nothing, the others never vary.)
+TEST_F(Transforms, only_these_prims_are_unrolled) {
+  std::string unrolled;
+  for (const OpDef* op : context->registry().all()) {
+    const auto& params = op->schema.params;
+    const bool takes_tensors = std::any_of(params.begin(), params.end(), [](auto& p) { return p.kind == ParamKind::tensor || p.kind == ParamKind::tensors; });
+    if (op->prim && takes_tensors && !op->has(kHidden) && !batch_rule(*op)) unrolled += std::string(op->name()) + " ";
+  }
+  EXPECT_EQ(unrolled, "prims.searchsorted prims.advance_random ");
+}
+
 double inner_product(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0;
   for (size_t i = 0; i < a.size(); i++) sum += a[i] * b[i];
