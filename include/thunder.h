@@ -438,8 +438,9 @@ size_t thunder_compiled_trace_count(const thunder_compiled *compiled) THUNDER_NO
 THUNDER_CHECK thunder_status *thunder_compiled_trace(const thunder_compiled *compiled, size_t stage,
     thunder_trace **out) THUNDER_NOEXCEPT;
 
-/* ==== traces, programs in files: parts of this file ==== */
+/* ==== transforms of functions, traces, programs in files: parts of this file ==== */
 
+#include "thunder/transforms.h"
 #include "thunder/programs.h"
 
 /* ==== options [X]: setters stick; who takes the options reports the first unknown name, with the nearest one ==== */

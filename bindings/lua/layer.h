@@ -182,6 +182,7 @@ void open_elements(lua_State *L);
 void open_op(lua_State *L);
 void open_scope(lua_State *L);
 void open_compile(lua_State *L);
+void open_transform(lua_State *L);
 void open_trace(lua_State *L);
 void open_module(lua_State *L);
 void open_optimizer(lua_State *L);

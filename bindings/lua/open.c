@@ -40,6 +40,7 @@ static void open_layer(lua_State *L, thunder_context *context_or_null, limits *l
     open_op(L);
     open_scope(L);
     open_compile(L);
+    open_transform(L);
     open_trace(L);
     open_module(L);
     open_optimizer(L);

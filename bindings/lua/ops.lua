@@ -155,3 +155,4 @@ core.public_metatable = {
   end,
 }
 setmetatable(th, core.public_metatable)
+th.linalg = namespace "linalg_" -- under the names that torch.linalg has

@@ -10,6 +10,8 @@
 namespace thunder {
 namespace {
 
+using spelling::kCheckpoint;
+using spelling::kDeepestBlock;
 using spelling::kRegion;
 constexpr std::string_view kHeader = "-- libthunder trace 1: ";
 
@@ -28,7 +30,7 @@ class Parser {
     // Inputs' types may need the symbols.
     for (Cursor& input : inputs_) statement(input, [&](Cursor& at) { this->input(at); });
     for (; !c.at("copy_(") && !at_word(c, "return"); c = next())
-      statement(c, [&](Cursor& at) { at_word(at, "do") ? region(at) : line(at, trace_.nodes); });
+      statement(c, [&](Cursor& at) { one(at, trace_.nodes); });
     for (; c.at("copy_("); c = next()) statement(c, [&](Cursor& at) { write(at); });
     statement(c, [&](Cursor& at) { outputs(at); });
     statement(next(), [&](Cursor& at) { words(at, {"end"}); });
@@ -138,10 +140,16 @@ class Parser {
     return *op;
   }
 
-  // do  -- region RESULTS by EXECUTOR at PLACE, its lines, end
-  void region(Cursor& c) {
+  void one(Cursor& c, std::vector<const Node*>& into) { at_word(c, "do") ? block(c, into) : line(c, into); }
+
+  // do  -- region (or checkpoint) RESULTS by EXECUTOR at PLACE, its lines, end
+  void block(Cursor& c, std::vector<const Node*>& into) {
+    if (++depth_ > kDeepestBlock) c.bad("blocks lie in more than ", kDeepestBlock, " others");
     words(c, {"do", "--"});
-    if (!c.accept_word(kRegion)) c.expected("'", kRegion, "'");
+    const bool checkpoint = c.accept_word(kCheckpoint);
+    if (!checkpoint && !c.accept_word(kRegion)) c.expected("'", kRegion, "' or '", kCheckpoint, "'");
+    const Op* op = source_.find(checkpoint ? kCheckpoint : kRegion);
+    if (!op) c.bad("this library has no such blocks");
     Cursor leaving = c;  // named before they are made
     while (terms_.at_value(c)) {
       terms_.place(c, "t");
@@ -152,10 +160,8 @@ class Parser {
     const char *where = comment_.where, *executor = comment_.executor;
     std::vector<const Node*> body;
     Cursor at = next();
-    for (; !at_word(at, "end"); at = next()) statement(at, [&](Cursor& inner) { line(inner, body); });
+    for (; !at_word(at, "end"); at = next()) statement(at, [&](Cursor& inner) { one(inner, body); });
     statement(at, [&](Cursor& end) { words(end, {"end"}); });
-    const Op* op = source_.find(kRegion);
-    if (!op) c.bad("unknown op '", kRegion, "'");
     std::unordered_set<ValueId> made, read;
     std::vector<ValueId> inputs, results;
     for (const Node* n : body) {
@@ -166,11 +172,12 @@ class Parser {
     }
     while (terms_.at_value(leaving)) {
       results.push_back(terms_.value(leaving));
-      if (!made.count(results.back())) leaving.bad("a region gives only what its lines make");
+      if (!made.count(results.back())) leaving.bad("a block gives only what its lines make");
       if (!leaving.accept(",")) break;
     }
-    const Arg args[] = {Arg::values(inputs)};
-    trace_.nodes.push_back(trace_.store->node(op, args, results, body, where, executor));
+    const Arg args[] = {Arg::values(inputs), Arg::integer(static_cast<int64_t>(trace_.store->size()))};
+    into.push_back(trace_.store->node(op, std::span(args, op->schema.params.size()), results, body, where, executor));
+    depth_--;
   }
 
   void line(Cursor& c, std::vector<const Node*>& into) {
@@ -285,6 +292,7 @@ class Parser {
   OpSource& source_;
   Terms terms_;
   Trace trace_;
+  size_t depth_ = 0;  // blocks that are open
   size_t at_ = 0, line_ = 1;
   std::vector<Cursor> inputs_;
   std::unordered_map<ValueId, size_t> input_at_;

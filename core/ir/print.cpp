@@ -25,7 +25,7 @@ class Printer {
     for (const Symbol& s : used_symbols(trace_))
       out_ += cat("  local s", s.number, " = ", s.hint, "\n");
     for (const Node* n : trace_.nodes) {
-      if (n->op->name() == kRegion) region(*n);
+      if (is_block(n->op->name())) block(*n, "  ");
       else statement(*n, "  ");
     }
     epilogue();
@@ -34,8 +34,7 @@ class Printer {
 
   std::string line(const Node& wanted) {
     for (const Node* n : trace_.nodes) {
-      if (n->op->name() == kRegion) for (const Node* inner : n->body) number(*inner, 't', values_);
-      else number(*n, 't', values_);
+      number_lines(*n);
       if (n == &wanted) break;
     }
     call(wanted);
@@ -55,7 +54,12 @@ class Printer {
     for (ValueId r : n.results) name(r, table, ++counter);
   }
 
-  void statement(const Node& n, const char* indent) {
+  void number_lines(const Node& n) {
+    if (!is_block(n.op->name())) return number(n, 't', values_);
+    for (const Node* inner : n.body) number_lines(*inner);
+  }
+
+  void statement(const Node& n, std::string_view indent) {
     number(n, 't', values_);
     out_ += indent;
     call(n);
@@ -64,18 +68,19 @@ class Printer {
     if (options_.bodies) body(n, 1);
   }
 
-  // What runs as one is a block: its comment says which values leave it.
-  void region(const Node& n) {
+  // What belongs together is a block: its comment says which values leave it.
+  void block(const Node& n, const std::string& indent) {
     std::string before = std::move(out_);
     out_.clear();
-    for (const Node* inner : n.body) statement(*inner, "    ");
+    for (const Node* inner : n.body) {
+      if (is_block(inner->op->name())) block(*inner, indent + "  ");
+      else statement(*inner, indent + "  ");
+    }
     std::string lines = std::exchange(out_, std::move(before));
-    out_ += "  do  -- ";
-    out_ += kRegion;
-    out_ += ' ';
+    out_ += cat(indent, "do  -- ", n.op->name(), ' ');
     values(n.results);
     by_and_at(n);
-    out_ += cat("\n", lines, "  end\n");
+    out_ += cat("\n", lines, indent, "end\n");
   }
 
   void header() {

@@ -71,6 +71,19 @@ Var along_axis(Var vector, size_t axis, size_t rank) {
   return reshape_to(vector, shape);
 }
 
+Var to_second(Var x, size_t axis) {
+  Shape order{0, static_cast<int64_t>(axis)};
+  for (size_t i = 1; i < x.rank(); i++)
+    if (i != axis) order.push_back(static_cast<int64_t>(i));
+  return permute_to(x, order);
+}
+
+Var from_second(Var x, size_t axis) {
+  Shape order{0};
+  for (size_t i = 1; i < x.rank(); i++) order.push_back(static_cast<int64_t>(i == axis ? 1 : i < axis ? i + 1 : i));
+  return permute_to(x, order);
+}
+
 Var swap_last_two(Var x) {
   Shape order = last_axes(x.rank(), x.rank());
   std::swap(order[x.rank() - 1], order[x.rank() - 2]);

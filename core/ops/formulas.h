@@ -40,5 +40,8 @@ Var counted_along(Builder& b, Dim size, size_t axis, size_t rank, Device device)
 // One size, for `axis` of `rank` axes and 1 elsewhere: a vector that broadcasts along one axis.
 Var along_axis(Var vector, size_t axis, size_t rank);
 Var swap_last_two(Var x);
+// The axis moved to place 1, and back from there.
+Var to_second(Var x, size_t axis);
+Var from_second(Var x, size_t axis);
 
 }  // namespace thunder

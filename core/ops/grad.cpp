@@ -42,6 +42,8 @@ void Grad::descend() {
   walk_.descend(node_);
 }
 
+void Grad::recompute() { walk_.recompute(node_); }
+
 void Backward::contribute(ValueId v, Var g) {
   const TensorType& t = builder_.type(v);
   ensure(g.shape() == t.shape, "a gradient of shape ", name(g.shape()), " for a value of shape ", name(t.shape));
@@ -94,6 +96,25 @@ void Backward::descend(const Node& node) {
     mark(*n, any);
   }
   for (size_t i = node.body.size(); i-- > 0;) visit(*node.body[i]);
+}
+
+// What is made again reads the arguments behind barriers that wait for a cotangent: no pass merges it with the forward, or
+// moves it before the backward has come here.
+void Backward::recompute(const Node& node) {
+  Backward again(builder_, node.body, true, rule_, rules_);
+  std::vector<Seed> seeds;
+  for (ValueId r : node.results)
+    if (auto it = cotangents_.find(r); it != cotangents_.end()) seeds.push_back({r, it->second});
+  std::vector<ValueId> wrt;
+  for_each_value(node.args, [&](ValueId v) {
+    if (!again.again_.contains(v)) again.again_[v] = builder_.call("prims.optimization_barrier", {value(v), seeds[0].cotangent});
+    if (depends(v) && std::find(wrt.begin(), wrt.end(), v) == wrt.end()) wrt.push_back(v);
+  });
+  for (const Node* n : node.body)
+    for (ValueId r : n->results)
+      if (std::find(node.results.begin(), node.results.end(), r) == node.results.end()) again.inner_[r] = n;
+  const std::vector<ValueId> gradients = again.run(seeds, wrt);
+  for (size_t i = 0; i < wrt.size(); i++) contribute(wrt[i], builder_.var(gradients[i]));
 }
 
 void Backward::mark(const Node& node, bool& any) {
@@ -160,6 +181,11 @@ std::vector<const Node*> opened(std::span<const Node* const> nodes) {
 std::vector<ValueId> Backward::run(ValueId loss, std::span<const ValueId> wrt) {
   const TensorType& type = builder_.type(loss);
   require(type.rank() == 0 && is_real(type.dtype), "grad: the loss must be a 0-d tensor of a real dtype, got ", name(type));
+  const Seed seed{loss, {}};
+  return run({&seed, 1}, wrt);
+}
+
+std::vector<ValueId> Backward::run(std::span<const Seed> seeds, std::span<const ValueId> wrt) {
   for (ValueId v : wrt) {
     require(is_real(builder_.type(v).dtype), "grad: only real tensors have gradients, got ", name(builder_.type(v)));
     if (v >= depends_.size()) depends_.resize(v + 1);
@@ -171,7 +197,8 @@ std::vector<ValueId> Backward::run(ValueId loss, std::span<const ValueId> wrt) {
     bool any = false;
     mark(*n, any);
   }
-  if (depends(loss)) cotangents_[loss] = full(builder_, {}, 1, type.dtype, type.device);
+  for (const Seed& s : seeds)
+    if (depends(s.value)) contribute(s.value, s.cotangent ? s.cotangent : full_like(builder_.var(s.value), 1));
   for (size_t i = nodes_.size(); i-- > 0;) visit(*nodes_[i]);
   std::vector<ValueId> out;
   for (ValueId v : wrt) {

@@ -27,6 +27,8 @@ class Grad : public Call {
   void add(size_t arg, size_t element, Var gradient);
   // Instead of adding anything: takes the gradient of the decomposition, as if the composite had no rule.
   void descend();
+  // The same on lines that are computed again from the arguments, once the cotangent is there, so that nothing inside is kept.
+  void recompute();
 
  private:
   Backward& walk_;
@@ -37,6 +39,12 @@ class Grad : public Call {
 // An executor's own rules come first; null: the op's.
 using RuleFor = VjpFn (*)(const OpDef&, const void* rules);
 
+// Where a walk starts: the cotangent of a value, of the value's type.
+struct Seed {
+  ValueId value;
+  Var cotangent;
+};
+
 class Backward {
  public:
   // `nodes` in order of execution. With `recompute`, values inside composites are made again from the composite's
@@ -46,11 +54,14 @@ class Backward {
 
   // d(loss)/d(wrt[i]), of wrt[i]'s type; zeros where the loss does not reach. Requires: loss is 0-d and real.
   std::vector<ValueId> run(ValueId loss, std::span<const ValueId> wrt);
+  // The cotangents of wrt for those of several values, of any shape.
+  std::vector<ValueId> run(std::span<const Seed> seeds, std::span<const ValueId> wrt);
 
  private:
   friend class Grad;
   void visit(const Node& node);
   void descend(const Node& node);
+  void recompute(const Node& node);
   void mark(const Node& node, bool& any);
   Var value(ValueId recorded);
   void contribute(ValueId recorded, Var gradient);

@@ -12,6 +12,7 @@ namespace thunder {
 
 class Call;      // an operation being built: its arguments and the builder (ops/builder.h)
 class Grad;      // an operation being differentiated (ops/grad.h)
+class Batch;     // an operation being batched (ops/batch.h)
 class Samples;   // inputs that tests draw (ops/samples.h)
 class ThreadPool;
 struct OpDef;
@@ -45,6 +46,7 @@ struct ViewOf {
 using MetaFn = void (*)(const Call&, Types&);
 using DecomposeFn = Results (*)(Call&);
 using VjpFn = void (*)(Grad&);
+using BatchFn = Results (*)(Batch&);
 using KernelFn = Status* (*)(const Kernel&);
 using ViewFn = bool (*)(std::span<const int64_t> in_sizes, std::span<const Arg> args,
                         std::span<const int64_t> out_sizes, ViewOf&);
@@ -61,6 +63,7 @@ enum OpTag : uint32_t {
   kChecksIntegers = 128,  // the same, but only when it works on integers (division by zero)
   kUpdates = 512,    // gives its first operand with some elements changed: runs in that memory too, and writes nothing if it refuses
   kCheap = 256,      // elementwise, in about one instruction an element: cheaper made twice than stored and read
+  kLinear = 1024,  // a prim that is linear in all its real operands together: its derivative along tangents is itself of them
   kHidden = 32,      // not offered to users (grad nodes, backward composites keep their lines but no binding)
 };
 
@@ -87,6 +90,7 @@ struct OpRow {
   DecomposeFn decompose = nullptr;
   VjpFn vjp = nullptr;
   std::string_view nondiff = {};
+  BatchFn batch = nullptr;  // the op over a batch of its operands, for vmap; without one what `ops/batch.cpp` says of its kind
   ViewFn view = nullptr;
   WriteThroughFn write_through = nullptr;
   SamplesFn samples = nullptr;
@@ -120,6 +124,7 @@ struct OpDef : Op {
   KernelFn reference = nullptr;
   DecomposeFn decompose = nullptr;
   VjpFn vjp = nullptr;
+  BatchFn batch = nullptr;
   ViewFn view = nullptr;
   WriteThroughFn write_through = nullptr;
   SamplesFn samples = nullptr;

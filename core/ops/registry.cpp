@@ -18,6 +18,7 @@ OpDef::OpDef(const OpRow& row)
       reference(row.reference),
       decompose(row.decompose),
       vjp(row.vjp),
+      batch(row.batch),
       view(row.view),
       write_through(row.write_through),
       samples(row.samples),

@@ -83,6 +83,7 @@ class Replay {
       return;
     }
     note_roots(n);
+    if (n.op->name() == "checkpoint") return checkpoint(n);
     if (n.op->name() == "grad") return gradient(n);
     const std::optional<Drawn> drawn = n.op->prim ? draw(n) : std::nullopt;
     if (random_ != kNoValue) tensors_[random_] = drawn ? drawn->state : nullptr;
@@ -109,6 +110,19 @@ class Replay {
     for (size_t i = 0; same && i < was.rank(); i++) same = made->type().shape[i] == Dim(Dims::evaluate(was.shape[i], symbols_));
     require(same, n.op->name(), ": the trace says that its result is ", name(was), ", for these inputs it is ", name(made->type()));
     tensors_[v] = made;
+  }
+
+  void checkpoint(const Node& n) {
+    std::vector<Tensor*> inputs;
+    for (ValueId v : n.args[0].value_list())
+      if (v != random_) inputs.push_back(at(v));
+    const std::vector<Tensor*> made = scope_.checkpointed(inputs, [&] {
+      for (const Node* inner : n.body) line(*inner);
+      std::vector<Tensor*> out;
+      for (ValueId r : n.results) out.push_back(at(r));
+      return out;
+    });
+    for (size_t i = 0; i < made.size(); i++) result(n, n.results[i], made[i]);
   }
 
   void gradient(const Node& n) {

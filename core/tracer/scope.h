@@ -1,6 +1,7 @@
 // Where operations are recorded or run. A scope owns what is made in it and keeps the first error.
 #pragma once
 
+#include <functional>
 #include <thread>
 
 #include "device/devices.h"
@@ -84,6 +85,10 @@ class Scope {
   // A tensor as a value of this scope's builder, and back. Builders' users (modules, optimisers) write with these.
   virtual ValueId enter(Tensor* t) = 0;
   virtual Tensor* wrap(ValueId v) = 0;
+  // What `body` gives, which computes from `inputs` alone; where ops are recorded to be compiled, as one line that a backward
+  // computes again instead of keeping what is inside.
+  using Body = std::function<std::vector<Tensor*>()>;
+  virtual std::vector<Tensor*> checkpointed(std::span<Tensor* const> /*inputs*/, const Body& body) { return body(); }
   // The plain number that a live one stands for in this call, which is then guarded by its value. None: it is no live number.
   virtual Arg as_number(ValueId) { return Arg::none(); }
   // Makes `x` stand for `value` (x's type): a store now, or a rebinding of the proxy.

@@ -82,11 +82,23 @@ void TracingRecorder::recorded(const Node& node) {
   strides_[node.results[0]] = v.strides;
 }
 
-TracingScope::TracingScope(ScopeEnvironment environment, std::string function)
+namespace {
+
+std::shared_ptr<Store> store_for(Scope* around) {
+  auto* recorder = around ? dynamic_cast<Recorder*>(&around->builder()) : nullptr;
+  return recorder ? recorder->shared_store() : std::make_shared<Store>();
+}
+
+}  // namespace
+
+TracingScope::TracingScope(ScopeEnvironment environment, std::string function, Scope* around)
     : Scope(std::move(environment)),
       function_(std::move(function)),
-      recorder_(*environment_.registry, std::make_shared<Store>(), *this),
-      first_word_(next_words()) {}
+      recorder_(*environment_.registry, store_for(around), *this),
+      around_(around),
+      first_word_(next_words()) {
+  if (around) access = around->access;
+}
 
 int64_t TracingScope::word(Dim size) {
   if (size.constant()) return size.value();
@@ -116,8 +128,9 @@ ValueId TracingScope::add_input(const TensorType& type, Source source, std::stri
   inputs_.push_back({v, source, counts_[static_cast<size_t>(source)]++, std::move(name)});
   captured_.push_back(source == Source::argument ? nullptr : captured);
   recorder_.memory().hold(v);
-  if (captured) recorder_.set_strides(v, captured->strides());
-  layouts_.push_back(std::move(captured));
+  const bool laid_out = captured && captured->concrete();
+  if (laid_out) recorder_.set_strides(v, captured->strides());
+  layouts_.push_back(laid_out ? std::move(captured) : nullptr);
   return v;
 }
 
@@ -150,7 +163,44 @@ Tensor* TracingScope::float_proxy(double value, std::string name, size_t leaf, L
   return wrap(v);
 }
 
+bool TracingScope::is_around(const Tensor* t) const {
+  const void* owner = t->kind() == Tensor::Kind::proxy ? t->owner() : nullptr;
+  return around_ && owner && owner != this;
+}
+
+// What the scope around has recorded so far is a constant here, whatever is written there later.
+ValueId TracingScope::capture_around(Tensor* t) {
+  const ValueId outer = around_->enter(t);
+  auto [it, fresh] = captured_around_.try_emplace(outer, kNoValue);
+  if (fresh) it->second = add_input(around_->builder().type(outer), Source::constant, "", Ref<Tensor>(t));
+  return it->second;
+}
+
+std::vector<Tensor*> TracingScope::checkpointed(std::span<Tensor* const> inputs, const Body& body) {
+  ValueList given, results;
+  for (Tensor* t : inputs)
+    if (t) given.push_back(enter(t));
+  const size_t before = recorder_.nodes().size();
+  const auto first = static_cast<ValueId>(recorder_.store().size());
+  std::vector<Tensor*> made = body();
+  auto& nodes = recorder_.nodes();
+  bool own = nodes.size() > before;
+  for (Tensor* t : made) {
+    const ValueId v = enter(t);
+    own = own && v >= first && std::find(results.begin(), results.end(), v) == results.end();
+    results.push_back(v);
+  }
+  if (!own || !recorder_.memory().close(results, first)) return made;
+  const std::vector<const Node*> lines(nodes.begin() + static_cast<ptrdiff_t>(before), nodes.end());
+  nodes.resize(before);
+  const Arg args[] = {Arg::values(given), Arg::integer(static_cast<int64_t>(first))};
+  nodes.push_back(recorder_.store().node(&recorder_.registry().get("checkpoint"), args, results, lines, recorder_.where()));
+  return made;
+}
+
 Arg TracingScope::as_number(ValueId v) {
+  for (const auto& [outer, inner] : captured_around_)
+    if (inner == v) return around_->as_number(outer);
   const auto it = live_floats_.find(v);
   if (it == live_floats_.end()) return Arg::none();
   it->second.reads->read_as_number(it->second.leaf);
@@ -163,6 +213,7 @@ Tensor* TracingScope::parameter(Tensor* t, std::string_view path) {
 }
 
 void TracingScope::guard(std::shared_ptr<const std::atomic<uint64_t>> counter, std::unique_ptr<Fact> fact) {
+  if (around_) return around_->guard(std::move(counter), std::move(fact));
   auto it = std::find_if(guards_.begin(), guards_.end(), [&](auto& g) { return g.counter == counter; });
   if (it == guards_.end()) {
     const uint64_t seen = counter->load(std::memory_order_acquire);
@@ -179,6 +230,7 @@ ValueId TracingScope::enter(Tensor* t) {
     case Tensor::Kind::proxy: break;
   }
   if (!t->owner()) thunder::fail(Code::expired, "a proxy was used after the function that it belongs to had been traced");
+  if (is_around(t)) return resolve(capture_around(t));
   require(t->owner() == this, "a proxy of another function being traced");
   return resolve(t->value());
 }
@@ -202,7 +254,7 @@ void TracingScope::refuse_unwritable(const Tensor& t) const {
 void TracingScope::write(Tensor* x, ValueId value) {
   require(x->kind() == Tensor::Kind::proxy || x->concrete(), "only a tensor can be written in place");
   wrote_ = true;
-  const ValueId v = x->concrete() ? capture(x, Source::constant, "") : x->value();
+  const ValueId v = x->concrete() ? capture(x, Source::constant, "") : is_around(x) ? capture_around(x) : x->value();
   Aliases& memory = recorder_.memory();
   const ValueId old = memory.latest(memory.root(v));
   for (size_t i = 0; i < inputs_.size(); i++)
@@ -227,7 +279,7 @@ std::vector<ValueId> TracingScope::gradient(ValueId loss, std::span<Tensor* cons
   for (Tensor* t : wrt) {
     const ValueId id = enter(t);
     require(is_real(recorder_.type(id).dtype), "grad: only real tensors have gradients, got ", name(recorder_.type(id)));
-    recorder_.memory().require_current(recorder_.nodes(), loss, id, t->concrete() ? capture(t, Source::constant, "") : t->value());
+    recorder_.memory().require_current(recorder_.nodes(), loss, id, t->concrete() ? capture(t, Source::constant, "") : is_around(t) ? capture_around(t) : t->value());
     ids.push_back(id);
   }
   for (ValueId id : ids) results.push_back(recorder_.store().add(recorder_.type(id)));

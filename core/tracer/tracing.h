@@ -46,7 +46,9 @@ class TracingRecorder : public Recorder {
 
 class TracingScope : public Scope {
  public:
-  TracingScope(ScopeEnvironment environment, std::string function);
+  // `around`: the scope in which the function is called that is traced here, for a transform. Its values are captured, what is
+  // guarded is guarded there, and a tracing one's sizes are known here.
+  TracingScope(ScopeEnvironment environment, std::string function, Scope* around = nullptr);
   ~TracingScope() override;
 
   bool tracing() const override { return true; }
@@ -57,6 +59,7 @@ class TracingScope : public Scope {
   Tensor* wrap(ValueId v) override;
   void write(Tensor* x, ValueId value) override;
   Arg as_number(ValueId v) override;
+  std::vector<Tensor*> checkpointed(std::span<Tensor* const> inputs, const Body& body) override;
 
   // A new argument of the program, and the proxy for it. `like` null: a live number.
   Tensor* argument_proxy(const TensorType& type, std::string name, Ref<Tensor> like);
@@ -94,6 +97,8 @@ class TracingScope : public Scope {
   };
   ViewKey key(const Tensor& t) const;
   ValueId capture(Tensor* t, Source source, std::string_view name);
+  bool is_around(const Tensor* t) const;
+  ValueId capture_around(Tensor* t);
   ValueId add_input(const TensorType& type, Source source, std::string name, Ref<Tensor> captured);
   ValueId resolve(ValueId v) { return recorder_.memory().resolve(recorder_, v); }
   void refuse_unwritable(const Tensor& t) const;
@@ -101,6 +106,8 @@ class TracingScope : public Scope {
 
   std::string function_;
   TracingRecorder recorder_;
+  Scope* const around_;
+  std::unordered_map<ValueId, ValueId> captured_around_;  // by value of the scope around: the input that stands for it
   std::vector<Input> inputs_;
   std::vector<Ref<Tensor>> captured_;
   std::vector<Ref<Tensor>> layouts_;  // by input: a concrete tensor whose memory it is, or null

@@ -1308,6 +1308,57 @@ static inline thunder_tensor *th_at_channel_shuffle(const char *where, thunder_s
 }
 #define th_channel_shuffle(...) th_at_channel_shuffle(THUNDER_HERE, __VA_ARGS__)
 
+/* cholesky(tensor input, bool upper=False) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_cholesky(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "cholesky", a, 1, NULL, &r, 1, where);
+}
+#define th_cholesky(...) th_at_cholesky(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_cholesky_opt(const char *where, thunder_scope *s, thunder_tensor *input, int32_t upper)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_bool(upper) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "cholesky", a, 2, NULL, &r, 1, where);
+}
+#define th_cholesky_opt(...) th_at_cholesky_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* cholesky_inverse(tensor L, bool upper=False) -> tensor
+ * The inverse of L L^T. */
+static inline thunder_tensor *th_at_cholesky_inverse(const char *where, thunder_scope *s, thunder_tensor *L)
+{
+    const thunder_any a[1] = { thunder_any_tensor(L) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "cholesky_inverse", a, 1, NULL, &r, 1, where);
+}
+#define th_cholesky_inverse(...) th_at_cholesky_inverse(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_cholesky_inverse_opt(const char *where, thunder_scope *s, thunder_tensor *L, int32_t upper)
+{
+    const thunder_any a[2] = { thunder_any_tensor(L), thunder_any_bool(upper) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "cholesky_inverse", a, 2, NULL, &r, 1, where);
+}
+#define th_cholesky_inverse_opt(...) th_at_cholesky_inverse_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* cholesky_solve(tensor input, tensor L, bool upper=False) -> tensor
+ * X of L L^T X = input. */
+static inline thunder_tensor *th_at_cholesky_solve(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *L)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(L) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "cholesky_solve", a, 2, NULL, &r, 1, where);
+}
+#define th_cholesky_solve(...) th_at_cholesky_solve(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_cholesky_solve_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *L, int32_t upper)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(L), thunder_any_bool(upper) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "cholesky_solve", a, 3, NULL, &r, 1, where);
+}
+#define th_cholesky_solve_opt(...) th_at_cholesky_solve_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* chunk(tensor input, int chunks, int dim=0) -> tensor[]
  * At most `chunks` views of equal size along dim. */
 static inline thunder_tensor *th_at_chunk(const char *where, thunder_scope *s, thunder_tensor *input, int64_t chunks, thunder_tensor **results, size_t n_results)
@@ -1857,6 +1908,16 @@ static inline thunder_tensor *th_at_deg2rad_(const char *where, thunder_scope *s
     return thunder_op_invoke(s, "deg2rad_", a, 1, NULL, &r, 1, where);
 }
 #define th_deg2rad_(...) th_at_deg2rad_(THUNDER_HERE, __VA_ARGS__)
+
+/* det(tensor A) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_det(const char *where, thunder_scope *s, thunder_tensor *A)
+{
+    const thunder_any a[1] = { thunder_any_tensor(A) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "det", a, 1, NULL, &r, 1, where);
+}
+#define th_det(...) th_at_det(THUNDER_HERE, __VA_ARGS__)
 
 /* detach(tensor input) -> tensor
  * A view of the input that gradients do not pass. */
@@ -3466,6 +3527,16 @@ static inline thunder_tensor *th_at_interpolate_opt(const char *where, thunder_s
 }
 #define th_interpolate_opt(...) th_at_interpolate_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* inverse(tensor A) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_inverse(const char *where, thunder_scope *s, thunder_tensor *A)
+{
+    const thunder_any a[1] = { thunder_any_tensor(A) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "inverse", a, 1, NULL, &r, 1, where);
+}
+#define th_inverse(...) th_at_inverse(THUNDER_HERE, __VA_ARGS__)
+
 /* isclose(tensor input, tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> tensor
  * Whether |input - other| <= atol + rtol * |other|. */
 static inline thunder_tensor *th_at_isclose(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
@@ -3776,6 +3847,299 @@ static inline thunder_tensor *th_at_lgamma_(const char *where, thunder_scope *s,
 }
 #define th_lgamma_(...) th_at_lgamma_(THUNDER_HERE, __VA_ARGS__)
 
+/* linalg_cholesky(tensor input, bool upper=False) -> tensor
+ * The triangle L of input = L L^T, or its transpose; one half of the input is read. */
+static inline thunder_tensor *th_at_linalg_cholesky(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linalg_cholesky", a, 1, NULL, &r, 1, where);
+}
+#define th_linalg_cholesky(...) th_at_linalg_cholesky(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_linalg_cholesky_opt(const char *where, thunder_scope *s, thunder_tensor *input, int32_t upper)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_bool(upper) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linalg_cholesky", a, 2, NULL, &r, 1, where);
+}
+#define th_linalg_cholesky_opt(...) th_at_linalg_cholesky_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* linalg_cond(tensor A, float? p=None) -> tensor
+ * The condition number by a norm of matrices, 2 unless given. */
+static inline thunder_tensor *th_at_linalg_cond(const char *where, thunder_scope *s, thunder_tensor *A)
+{
+    const thunder_any a[1] = { thunder_any_tensor(A) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linalg_cond", a, 1, NULL, &r, 1, where);
+}
+#define th_linalg_cond(...) th_at_linalg_cond(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_linalg_cond_opt(const char *where, thunder_scope *s, thunder_tensor *A, const double *p)
+{
+    const thunder_any a[2] = { thunder_any_tensor(A), p ? thunder_any_f64(*p) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linalg_cond", a, 2, NULL, &r, 1, where);
+}
+#define th_linalg_cond_opt(...) th_at_linalg_cond_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* linalg_det(tensor A) -> tensor
+ * The determinant; its gradient needs a matrix that is not singular. */
+static inline thunder_tensor *th_at_linalg_det(const char *where, thunder_scope *s, thunder_tensor *A)
+{
+    const thunder_any a[1] = { thunder_any_tensor(A) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linalg_det", a, 1, NULL, &r, 1, where);
+}
+#define th_linalg_det(...) th_at_linalg_det(THUNDER_HERE, __VA_ARGS__)
+
+/* linalg_eigh(tensor A, str UPLO='L') -> (tensor, tensor)
+ * Eigenvalues, ascending, and eigenvectors of symmetric matrices, of which one half is read. */
+static inline thunder_tensor *th_at_linalg_eigh(const char *where, thunder_scope *s, thunder_tensor *A, thunder_tensor *results[2])
+{
+    const thunder_any a[1] = { thunder_any_tensor(A) };
+    return thunder_op_invoke(s, "linalg_eigh", a, 1, NULL, results, results ? 2 : 0, where);
+}
+#define th_linalg_eigh(...) th_at_linalg_eigh(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_linalg_eigh_opt(const char *where, thunder_scope *s, thunder_tensor *A, const char *UPLO, thunder_tensor *results[2])
+{
+    const thunder_any a[2] = { thunder_any_tensor(A), UPLO ? thunder_any_str(UPLO, strlen(UPLO)) : thunder_any_none() };
+    return thunder_op_invoke(s, "linalg_eigh", a, 2, NULL, results, results ? 2 : 0, where);
+}
+#define th_linalg_eigh_opt(...) th_at_linalg_eigh_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* linalg_eigvalsh(tensor A, str UPLO='L') -> tensor
+ * The eigenvalues of symmetric matrices, ascending. */
+static inline thunder_tensor *th_at_linalg_eigvalsh(const char *where, thunder_scope *s, thunder_tensor *A)
+{
+    const thunder_any a[1] = { thunder_any_tensor(A) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linalg_eigvalsh", a, 1, NULL, &r, 1, where);
+}
+#define th_linalg_eigvalsh(...) th_at_linalg_eigvalsh(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_linalg_eigvalsh_opt(const char *where, thunder_scope *s, thunder_tensor *A, const char *UPLO)
+{
+    const thunder_any a[2] = { thunder_any_tensor(A), UPLO ? thunder_any_str(UPLO, strlen(UPLO)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linalg_eigvalsh", a, 2, NULL, &r, 1, where);
+}
+#define th_linalg_eigvalsh_opt(...) th_at_linalg_eigvalsh_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* linalg_inv(tensor A) -> tensor
+ * The inverse of square matrices. */
+static inline thunder_tensor *th_at_linalg_inv(const char *where, thunder_scope *s, thunder_tensor *A)
+{
+    const thunder_any a[1] = { thunder_any_tensor(A) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linalg_inv", a, 1, NULL, &r, 1, where);
+}
+#define th_linalg_inv(...) th_at_linalg_inv(THUNDER_HERE, __VA_ARGS__)
+
+/* linalg_lstsq(tensor A, tensor B) -> (tensor, tensor)
+ * The X that makes A X - B least, of all such the shortest, for A of full rank; and the squares of what is left. */
+static inline thunder_tensor *th_at_linalg_lstsq(const char *where, thunder_scope *s, thunder_tensor *A, thunder_tensor *B, thunder_tensor *results[2])
+{
+    const thunder_any a[2] = { thunder_any_tensor(A), thunder_any_tensor(B) };
+    return thunder_op_invoke(s, "linalg_lstsq", a, 2, NULL, results, results ? 2 : 0, where);
+}
+#define th_linalg_lstsq(...) th_at_linalg_lstsq(THUNDER_HERE, __VA_ARGS__)
+
+/* linalg_matrix_exp(tensor A) -> tensor
+ * The sum of A^k / k!. */
+static inline thunder_tensor *th_at_linalg_matrix_exp(const char *where, thunder_scope *s, thunder_tensor *A)
+{
+    const thunder_any a[1] = { thunder_any_tensor(A) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linalg_matrix_exp", a, 1, NULL, &r, 1, where);
+}
+#define th_linalg_matrix_exp(...) th_at_linalg_matrix_exp(THUNDER_HERE, __VA_ARGS__)
+
+/* linalg_matrix_norm(tensor A, float? ord=None, int[] dim=[-2, -1], bool keepdim=False, dtype? dtype=None) -> tensor
+ * Frobenius' norm of matrices; with ord 1 or inf the greatest sum of a column or row, with 2 the greatest singular value, with negative ones the least. */
+static inline thunder_tensor *th_at_linalg_matrix_norm(const char *where, thunder_scope *s, thunder_tensor *A)
+{
+    const thunder_any a[1] = { thunder_any_tensor(A) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linalg_matrix_norm", a, 1, NULL, &r, 1, where);
+}
+#define th_linalg_matrix_norm(...) th_at_linalg_matrix_norm(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_linalg_matrix_norm_opt(const char *where, thunder_scope *s, thunder_tensor *A, const double *ord, const thunder_dim *dim, size_t n_dim, int32_t keepdim, thunder_dtype dtype)
+{
+    const thunder_any a[5] = { thunder_any_tensor(A), ord ? thunder_any_f64(*ord) : thunder_any_none(), thunder_any_dims(dim, n_dim), thunder_any_bool(keepdim), thunder_any_dtype(dtype) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linalg_matrix_norm", a, 5, NULL, &r, 1, where);
+}
+#define th_linalg_matrix_norm_opt(...) th_at_linalg_matrix_norm_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* linalg_matrix_power(tensor A, int n) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_linalg_matrix_power(const char *where, thunder_scope *s, thunder_tensor *A, int64_t n)
+{
+    const thunder_any a[2] = { thunder_any_tensor(A), thunder_any_i64(n) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linalg_matrix_power", a, 2, NULL, &r, 1, where);
+}
+#define th_linalg_matrix_power(...) th_at_linalg_matrix_power(THUNDER_HERE, __VA_ARGS__)
+
+/* linalg_matrix_rank(tensor A, float? atol=None, float? rtol=None) -> tensor
+ * How many singular values exceed the tolerances. */
+static inline thunder_tensor *th_at_linalg_matrix_rank(const char *where, thunder_scope *s, thunder_tensor *A)
+{
+    const thunder_any a[1] = { thunder_any_tensor(A) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linalg_matrix_rank", a, 1, NULL, &r, 1, where);
+}
+#define th_linalg_matrix_rank(...) th_at_linalg_matrix_rank(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_linalg_matrix_rank_opt(const char *where, thunder_scope *s, thunder_tensor *A, const double *atol, const double *rtol)
+{
+    const thunder_any a[3] = { thunder_any_tensor(A), atol ? thunder_any_f64(*atol) : thunder_any_none(), rtol ? thunder_any_f64(*rtol) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linalg_matrix_rank", a, 3, NULL, &r, 1, where);
+}
+#define th_linalg_matrix_rank_opt(...) th_at_linalg_matrix_rank_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* linalg_multi_dot(tensor[] tensors) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_linalg_multi_dot(const char *where, thunder_scope *s, thunder_tensor *const *tensors, size_t n_tensors)
+{
+    const thunder_any a[1] = { thunder_any_tensors(tensors, n_tensors) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linalg_multi_dot", a, 1, NULL, &r, 1, where);
+}
+#define th_linalg_multi_dot(...) th_at_linalg_multi_dot(THUNDER_HERE, __VA_ARGS__)
+
+/* linalg_norm(tensor A, float? ord=None, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor
+ * linalg_vector_norm of one dim, or without ord; linalg_matrix_norm of two. */
+static inline thunder_tensor *th_at_linalg_norm(const char *where, thunder_scope *s, thunder_tensor *A)
+{
+    const thunder_any a[1] = { thunder_any_tensor(A) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linalg_norm", a, 1, NULL, &r, 1, where);
+}
+#define th_linalg_norm(...) th_at_linalg_norm(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_linalg_norm_opt(const char *where, thunder_scope *s, thunder_tensor *A, const double *ord, const thunder_dim *dim, size_t n_dim, int32_t keepdim, thunder_dtype dtype)
+{
+    const thunder_any a[5] = { thunder_any_tensor(A), ord ? thunder_any_f64(*ord) : thunder_any_none(), dim ? thunder_any_dims(dim, n_dim) : thunder_any_none(), thunder_any_bool(keepdim), thunder_any_dtype(dtype) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linalg_norm", a, 5, NULL, &r, 1, where);
+}
+#define th_linalg_norm_opt(...) th_at_linalg_norm_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* linalg_pinv(tensor A, float? atol=None, float? rtol=None) -> tensor
+ * The pseudoinverse; singular values up to the tolerances count as 0. */
+static inline thunder_tensor *th_at_linalg_pinv(const char *where, thunder_scope *s, thunder_tensor *A)
+{
+    const thunder_any a[1] = { thunder_any_tensor(A) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linalg_pinv", a, 1, NULL, &r, 1, where);
+}
+#define th_linalg_pinv(...) th_at_linalg_pinv(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_linalg_pinv_opt(const char *where, thunder_scope *s, thunder_tensor *A, const double *atol, const double *rtol)
+{
+    const thunder_any a[3] = { thunder_any_tensor(A), atol ? thunder_any_f64(*atol) : thunder_any_none(), rtol ? thunder_any_f64(*rtol) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linalg_pinv", a, 3, NULL, &r, 1, where);
+}
+#define th_linalg_pinv_opt(...) th_at_linalg_pinv_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* linalg_qr(tensor A, str mode='reduced') -> (tensor, tensor)
+ * Orthonormal columns Q and an upper triangle R of A = Q R. */
+static inline thunder_tensor *th_at_linalg_qr(const char *where, thunder_scope *s, thunder_tensor *A, thunder_tensor *results[2])
+{
+    const thunder_any a[1] = { thunder_any_tensor(A) };
+    return thunder_op_invoke(s, "linalg_qr", a, 1, NULL, results, results ? 2 : 0, where);
+}
+#define th_linalg_qr(...) th_at_linalg_qr(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_linalg_qr_opt(const char *where, thunder_scope *s, thunder_tensor *A, const char *mode, thunder_tensor *results[2])
+{
+    const thunder_any a[2] = { thunder_any_tensor(A), mode ? thunder_any_str(mode, strlen(mode)) : thunder_any_none() };
+    return thunder_op_invoke(s, "linalg_qr", a, 2, NULL, results, results ? 2 : 0, where);
+}
+#define th_linalg_qr_opt(...) th_at_linalg_qr_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* linalg_slogdet(tensor A) -> (tensor, tensor)
+ * The sign of the determinant, and the logarithm of its absolute value. */
+static inline thunder_tensor *th_at_linalg_slogdet(const char *where, thunder_scope *s, thunder_tensor *A, thunder_tensor *results[2])
+{
+    const thunder_any a[1] = { thunder_any_tensor(A) };
+    return thunder_op_invoke(s, "linalg_slogdet", a, 1, NULL, results, results ? 2 : 0, where);
+}
+#define th_linalg_slogdet(...) th_at_linalg_slogdet(THUNDER_HERE, __VA_ARGS__)
+
+/* linalg_solve(tensor A, tensor B, bool left=True) -> tensor
+ * X of A X = B, or of X A = B; B may hold vectors. */
+static inline thunder_tensor *th_at_linalg_solve(const char *where, thunder_scope *s, thunder_tensor *A, thunder_tensor *B)
+{
+    const thunder_any a[2] = { thunder_any_tensor(A), thunder_any_tensor(B) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linalg_solve", a, 2, NULL, &r, 1, where);
+}
+#define th_linalg_solve(...) th_at_linalg_solve(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_linalg_solve_opt(const char *where, thunder_scope *s, thunder_tensor *A, thunder_tensor *B, int32_t left)
+{
+    const thunder_any a[3] = { thunder_any_tensor(A), thunder_any_tensor(B), thunder_any_bool(left) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linalg_solve", a, 3, NULL, &r, 1, where);
+}
+#define th_linalg_solve_opt(...) th_at_linalg_solve_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* linalg_solve_triangular(tensor A, tensor B, bool upper, bool left=True, bool unitriangular=False) -> tensor
+ * X of A X = B, or of X A = B, where A is a triangle. */
+static inline thunder_tensor *th_at_linalg_solve_triangular(const char *where, thunder_scope *s, thunder_tensor *A, thunder_tensor *B, int32_t upper)
+{
+    const thunder_any a[3] = { thunder_any_tensor(A), thunder_any_tensor(B), thunder_any_bool(upper) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linalg_solve_triangular", a, 3, NULL, &r, 1, where);
+}
+#define th_linalg_solve_triangular(...) th_at_linalg_solve_triangular(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_linalg_solve_triangular_opt(const char *where, thunder_scope *s, thunder_tensor *A, thunder_tensor *B, int32_t upper, int32_t left, int32_t unitriangular)
+{
+    const thunder_any a[5] = { thunder_any_tensor(A), thunder_any_tensor(B), thunder_any_bool(upper), thunder_any_bool(left), thunder_any_bool(unitriangular) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linalg_solve_triangular", a, 5, NULL, &r, 1, where);
+}
+#define th_linalg_solve_triangular_opt(...) th_at_linalg_solve_triangular_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* linalg_svd(tensor A, bool full_matrices=True) -> (tensor, tensor, tensor)
+ * U, S and Vh of A = U diag(S) Vh, S descending. */
+static inline thunder_tensor *th_at_linalg_svd(const char *where, thunder_scope *s, thunder_tensor *A, thunder_tensor *results[3])
+{
+    const thunder_any a[1] = { thunder_any_tensor(A) };
+    return thunder_op_invoke(s, "linalg_svd", a, 1, NULL, results, results ? 3 : 0, where);
+}
+#define th_linalg_svd(...) th_at_linalg_svd(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_linalg_svd_opt(const char *where, thunder_scope *s, thunder_tensor *A, int32_t full_matrices, thunder_tensor *results[3])
+{
+    const thunder_any a[2] = { thunder_any_tensor(A), thunder_any_bool(full_matrices) };
+    return thunder_op_invoke(s, "linalg_svd", a, 2, NULL, results, results ? 3 : 0, where);
+}
+#define th_linalg_svd_opt(...) th_at_linalg_svd_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* linalg_svdvals(tensor A) -> tensor
+ * The singular values, descending. */
+static inline thunder_tensor *th_at_linalg_svdvals(const char *where, thunder_scope *s, thunder_tensor *A)
+{
+    const thunder_any a[1] = { thunder_any_tensor(A) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linalg_svdvals", a, 1, NULL, &r, 1, where);
+}
+#define th_linalg_svdvals(...) th_at_linalg_svdvals(THUNDER_HERE, __VA_ARGS__)
+
+/* linalg_vector_norm(tensor x, float ord=2.0, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor
+ * norm, of all dims or of some as one vector. */
+static inline thunder_tensor *th_at_linalg_vector_norm(const char *where, thunder_scope *s, thunder_tensor *x)
+{
+    const thunder_any a[1] = { thunder_any_tensor(x) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linalg_vector_norm", a, 1, NULL, &r, 1, where);
+}
+#define th_linalg_vector_norm(...) th_at_linalg_vector_norm(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_linalg_vector_norm_opt(const char *where, thunder_scope *s, thunder_tensor *x, double ord, const thunder_dim *dim, size_t n_dim, int32_t keepdim, thunder_dtype dtype)
+{
+    const thunder_any a[5] = { thunder_any_tensor(x), thunder_any_f64(ord), dim ? thunder_any_dims(dim, n_dim) : thunder_any_none(), thunder_any_bool(keepdim), thunder_any_dtype(dtype) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linalg_vector_norm", a, 5, NULL, &r, 1, where);
+}
+#define th_linalg_vector_norm_opt(...) th_at_linalg_vector_norm_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* linear(tensor input, tensor weight, tensor? bias=None) -> tensor
  * input @ weight.T + bias, with weight [out, in] or [in]. */
 static inline thunder_tensor *th_at_linear(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *weight)
@@ -4003,6 +4367,16 @@ static inline thunder_tensor *th_at_logcumsumexp(const char *where, thunder_scop
     return thunder_op_invoke(s, "logcumsumexp", a, 2, NULL, &r, 1, where);
 }
 #define th_logcumsumexp(...) th_at_logcumsumexp(THUNDER_HERE, __VA_ARGS__)
+
+/* logdet(tensor input) -> tensor
+ * The logarithm of the determinant; NaN if that is negative. */
+static inline thunder_tensor *th_at_logdet(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "logdet", a, 1, NULL, &r, 1, where);
+}
+#define th_logdet(...) th_at_logdet(THUNDER_HERE, __VA_ARGS__)
 
 /* logical_and(tensor input, tensor other) -> tensor
  * Whether both are nonzero. */
@@ -4283,8 +4657,18 @@ static inline thunder_tensor *th_at_matmul(const char *where, thunder_scope *s, 
 }
 #define th_matmul(...) th_at_matmul(THUNDER_HERE, __VA_ARGS__)
 
+/* matrix_exp(tensor A) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_matrix_exp(const char *where, thunder_scope *s, thunder_tensor *A)
+{
+    const thunder_any a[1] = { thunder_any_tensor(A) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "matrix_exp", a, 1, NULL, &r, 1, where);
+}
+#define th_matrix_exp(...) th_at_matrix_exp(THUNDER_HERE, __VA_ARGS__)
+
 /* matrix_power(tensor input, int n) -> tensor
- * Square matrices to the power of n, which is not negative. */
+ * Square matrices to the power of n; a negative one is that of the inverse. */
 static inline thunder_tensor *th_at_matrix_power(const char *where, thunder_scope *s, thunder_tensor *input, int64_t n)
 {
     const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(n) };
@@ -5004,6 +5388,23 @@ static inline thunder_tensor *th_at_not_equal_(const char *where, thunder_scope 
 }
 #define th_not_equal_(...) th_at_not_equal_(THUNDER_HERE, __VA_ARGS__)
 
+/* nuclear_norm(tensor input, int[]? dim=None, bool keepdim=False) -> tensor
+ * The sum of the singular values. */
+static inline thunder_tensor *th_at_nuclear_norm(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "nuclear_norm", a, 1, NULL, &r, 1, where);
+}
+#define th_nuclear_norm(...) th_at_nuclear_norm(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_nuclear_norm_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dim, size_t n_dim, int32_t keepdim)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), dim ? thunder_any_dims(dim, n_dim) : thunder_any_none(), thunder_any_bool(keepdim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "nuclear_norm", a, 3, NULL, &r, 1, where);
+}
+#define th_nuclear_norm_opt(...) th_at_nuclear_norm_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* one_hot(tensor input, int num_classes=-1) -> tensor
  * i64 with a 1 at each index along a new last dim of num_classes, which must be given. */
 static inline thunder_tensor *th_at_one_hot(const char *where, thunder_scope *s, thunder_tensor *input)
@@ -5066,7 +5467,7 @@ static inline thunder_tensor *th_at_outer(const char *where, thunder_scope *s, t
 #define th_outer(...) th_at_outer(THUNDER_HERE, __VA_ARGS__)
 
 /* pad(tensor input, int[] pad, str mode='constant', float? value=None) -> tensor
- * Pads with value (0 for None): pairs of amounts from the last dim to the first; negative ones crop. */
+ * Pads with value (0 for None), or with the mirror image ('reflect'), the edge ('replicate') or the other end ('circular'): pairs of amounts from the last dim to the first; negative ones crop. */
 static inline thunder_tensor *th_at_pad(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *pad, size_t n_pad)
 {
     const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(pad, n_pad) };
@@ -5108,6 +5509,23 @@ static inline thunder_tensor *th_at_permute(const char *where, thunder_scope *s,
     return thunder_op_invoke(s, "permute", a, 2, NULL, &r, 1, where);
 }
 #define th_permute(...) th_at_permute(THUNDER_HERE, __VA_ARGS__)
+
+/* pinverse(tensor input, float rcond=1e-15) -> tensor
+ * linalg_pinv, by its relative tolerance alone. */
+static inline thunder_tensor *th_at_pinverse(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "pinverse", a, 1, NULL, &r, 1, where);
+}
+#define th_pinverse(...) th_at_pinverse(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_pinverse_opt(const char *where, thunder_scope *s, thunder_tensor *input, double rcond)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_f64(rcond) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "pinverse", a, 2, NULL, &r, 1, where);
+}
+#define th_pinverse_opt(...) th_at_pinverse_opt(THUNDER_HERE, __VA_ARGS__)
 
 /* pixel_shuffle(tensor input, int upscale_factor) -> tensor
  * Channels as pixels: [c * r * r, h, w] becomes [c, h * r, w * r]. */
@@ -5219,6 +5637,21 @@ static inline thunder_tensor *th_at_psi(const char *where, thunder_scope *s, thu
     return thunder_op_invoke(s, "psi", a, 1, NULL, &r, 1, where);
 }
 #define th_psi(...) th_at_psi(THUNDER_HERE, __VA_ARGS__)
+
+/* qr(tensor input, bool some=True) -> (tensor, tensor)
+ * linalg_qr: reduced if some, else complete. */
+static inline thunder_tensor *th_at_qr(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *results[2])
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    return thunder_op_invoke(s, "qr", a, 1, NULL, results, results ? 2 : 0, where);
+}
+#define th_qr(...) th_at_qr(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_qr_opt(const char *where, thunder_scope *s, thunder_tensor *input, int32_t some, thunder_tensor *results[2])
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_bool(some) };
+    return thunder_op_invoke(s, "qr", a, 2, NULL, results, results ? 2 : 0, where);
+}
+#define th_qr_opt(...) th_at_qr_opt(THUNDER_HERE, __VA_ARGS__)
 
 /* quantile(tensor input, tensor|number q, int? dim=None, bool keepdim=False, str interpolation='linear') -> tensor
  * The values below which the shares q of the elements along dim lie; those of a vector q come first. */
@@ -5998,6 +6431,15 @@ static inline thunder_tensor *th_at_slice_scatter_opt(const char *where, thunder
 }
 #define th_slice_scatter_opt(...) th_at_slice_scatter_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* slogdet(tensor A) -> (tensor, tensor)
+ * Another name. */
+static inline thunder_tensor *th_at_slogdet(const char *where, thunder_scope *s, thunder_tensor *A, thunder_tensor *results[2])
+{
+    const thunder_any a[1] = { thunder_any_tensor(A) };
+    return thunder_op_invoke(s, "slogdet", a, 1, NULL, results, results ? 2 : 0, where);
+}
+#define th_slogdet(...) th_at_slogdet(THUNDER_HERE, __VA_ARGS__)
+
 /* smooth_l1_loss(tensor input, tensor target, str reduction='mean', float beta=1.0) -> tensor
  * d * d / (2 * beta) for distances d below beta, else d - beta / 2. */
 static inline thunder_tensor *th_at_smooth_l1_loss(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target)
@@ -6364,6 +6806,21 @@ static inline thunder_tensor *th_at_sum_opt(const char *where, thunder_scope *s,
 }
 #define th_sum_opt(...) th_at_sum_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* svd(tensor input, bool some=True) -> (tensor, tensor, tensor)
+ * U, S and V, not its transpose, of input = U diag(S) V^T. */
+static inline thunder_tensor *th_at_svd(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *results[3])
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    return thunder_op_invoke(s, "svd", a, 1, NULL, results, results ? 3 : 0, where);
+}
+#define th_svd(...) th_at_svd(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_svd_opt(const char *where, thunder_scope *s, thunder_tensor *input, int32_t some, thunder_tensor *results[3])
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_bool(some) };
+    return thunder_op_invoke(s, "svd", a, 2, NULL, results, results ? 3 : 0, where);
+}
+#define th_svd_opt(...) th_at_svd_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* swapaxes(tensor input, int axis0, int axis1) -> tensor
  * Another name. */
 static inline thunder_tensor *th_at_swapaxes(const char *where, thunder_scope *s, thunder_tensor *input, int64_t axis0, int64_t axis1)
@@ -6616,6 +7073,21 @@ static inline thunder_tensor *th_at_trapezoid_opt(const char *where, thunder_sco
     return thunder_op_invoke(s, "trapezoid", a, 4, NULL, &r, 1, where);
 }
 #define th_trapezoid_opt(...) th_at_trapezoid_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* triangular_solve(tensor b, tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (tensor, tensor)
+ * X of A X = b, and a copy of A. */
+static inline thunder_tensor *th_at_triangular_solve(const char *where, thunder_scope *s, thunder_tensor *b, thunder_tensor *A, thunder_tensor *results[2])
+{
+    const thunder_any a[2] = { thunder_any_tensor(b), thunder_any_tensor(A) };
+    return thunder_op_invoke(s, "triangular_solve", a, 2, NULL, results, results ? 2 : 0, where);
+}
+#define th_triangular_solve(...) th_at_triangular_solve(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_triangular_solve_opt(const char *where, thunder_scope *s, thunder_tensor *b, thunder_tensor *A, int32_t upper, int32_t transpose, int32_t unitriangular, thunder_tensor *results[2])
+{
+    const thunder_any a[5] = { thunder_any_tensor(b), thunder_any_tensor(A), thunder_any_bool(upper), thunder_any_bool(transpose), thunder_any_bool(unitriangular) };
+    return thunder_op_invoke(s, "triangular_solve", a, 5, NULL, results, results ? 2 : 0, where);
+}
+#define th_triangular_solve_opt(...) th_at_triangular_solve_opt(THUNDER_HERE, __VA_ARGS__)
 
 /* tril(tensor input, int diagonal=0) -> tensor
  * The elements on and below a diagonal of the last two dims, zeros above. */

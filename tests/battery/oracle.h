@@ -75,6 +75,7 @@ std::span<const OracleRow> piece_oracles();
 std::span<const OracleRow> number_oracles();
 std::span<const OracleRow> product_oracles();
 std::span<const OracleRow> scatter_oracles();
+std::span<const OracleRow> linalg_oracles();
 std::span<const OracleRow> activation_oracles();
 std::span<const OracleRow> elementwise_loss_oracles();
 Oracle find_oracle(std::string_view op);

@@ -114,12 +114,6 @@ Arrays cross(const Arguments& a) {
     return broadcast_at(a.tensor(0), next) * broadcast_at(a.tensor(1), last) - broadcast_at(a.tensor(0), last) * broadcast_at(a.tensor(1), next);
   })};
 }
-Arrays matrix_power(const Arguments& a) {
-  const Array& x = a.tensor(0);
-  Array y = make(x.shape, [](const Ints& i) { return i[0] == i[1] ? 1.0 : 0.0; });
-  for (int64_t n = 0; n < a.integer(1, 1); n++) y = matmul(y, x);
-  return {y};
-}
 Arrays multi_dot(const Arguments& a) {
   Array y = a.tensors(0)[0];
   for (size_t i = 1; i < a.tensors(0).size(); i++) y = matmul(y, a.tensors(0)[i]);
@@ -185,7 +179,6 @@ constexpr OracleRow kRows[] = {
     {"tensordot", tensordot},
     {"kron", kron},
     {"cross", cross},
-    {"matrix_power", matrix_power},
     {"multi_dot", multi_dot},
     {"trace", [](const Arguments& a) { return Arrays{make({}, [&](const Ints&) {
        double sum = 0;

@@ -188,11 +188,28 @@ Array padded(const Array& x, const Ints& low, const Ints& high, double value) {
     return at(x, from);
   });
 }
+Array padded_from_inside(const Array& x, const Ints& low, const Ints& high, const std::string& mode) {
+  Ints shape = x.shape;
+  for (size_t d = 0; d < shape.size(); d++) shape[d] += low[d] + high[d];
+  return make(shape, [&](Ints i) {
+    for (size_t d = 0; d < i.size(); d++) {
+      const int64_t n = x.shape[d];
+      int64_t p = i[d] - low[d];
+      if (mode == "replicate") p = std::clamp<int64_t>(p, 0, n - 1);
+      else if (mode == "circular") p = (p % n + n) % n;
+      else if (p < 0) p = -p;
+      else if (p >= n) p = 2 * (n - 1) - p;
+      i[d] = p;
+    }
+    return at(x, i);
+  });
+}
 Arrays pad(const Arguments& a) {
   const size_t rank = a.tensor(0).shape.size();
   Ints low(rank, 0), high(rank, 0);
   const Ints pairs = a.ints(1);
   for (size_t p = 0; p < pairs.size() / 2; p++) low[rank - 1 - p] = pairs[2 * p], high[rank - 1 - p] = pairs[2 * p + 1];
+  if (const std::string mode = a.text(2, "constant"); mode != "constant") return {padded_from_inside(a.tensor(0), low, high, mode)};
   return {padded(a.tensor(0), low, high, a.number(3, 0))};
 }
 Arrays prims_pad(const Arguments& a) { return {padded(a.tensor(0), a.ints(1), a.ints(2), a.number(3, 0))}; }
@@ -216,7 +233,7 @@ constexpr OracleRow kRows[] = {
     {"prims.cat", cat},         {"stack", stack},          {"pad", pad},
     {"prims.pad", prims_pad},   {"tril", triangle<1>},     {"triu", triangle<-1>},
     {"contiguous", same},       {"clone", same},           {"to", same},
-    {"detach", same},           {"stop_gradient", same},   {"prims.contiguous", same},
+    {"detach", same},           {"stop_gradient", same},   {"prims.contiguous", same}, {"prims.optimization_barrier", same},
     {"prims.clone", same},       {"prims.to_device", same},
 };
 

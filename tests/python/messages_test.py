@@ -34,7 +34,7 @@ WRONG = [
     lambda: X.storage,
     lambda: X.backward(),
     lambda: X.max(2.0),
-    lambda: th.svd,
+    lambda: th.polar,
     lambda: th.tensor(["a"]),
     lambda: th.compile(lambda x: x, bogus=1),
     lambda: th.compile(lambda x: x, executors=["nothing"]),

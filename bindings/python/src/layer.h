@@ -167,6 +167,7 @@ int open_compile(PyObject *module);
 int open_program(PyObject *module);
 int open_jit(PyObject *module);
 int open_sizes(PyObject *module);
+int open_transform(PyObject *module);
 int open_module(PyObject *module);
 int open_optimizer(PyObject *module);
 int open_data(PyObject *module);

@@ -9,7 +9,7 @@ import sys
 import thunder
 from thunder import _ops, _schema, _thunder
 
-from texts import DATA, HEAD, IMPORTS, MODULE, OPTIMIZER, TENSOR
+from texts import DATA, FUNC, HEAD, IMPORTS, MODULE, OPTIMIZER, TENSOR
 
 TYPES = {"tensor": "_TensorLike", "int": "builtins.int", "float": "builtins.float", "bool": "builtins.bool",
          "str": "builtins.str", "dtype": "_DtypeLike", "device": "_DeviceLike", "int[]": "Sequence[builtins.int] | builtins.int",
@@ -109,7 +109,7 @@ def package():
 
 def main():
     folder = pathlib.Path(sys.argv[1])
-    for name, text in (("__init__", package()), ("nn", layers()), ("optim", optimisers()), ("data", IMPORTS + DATA)):
+    for name, text in (("__init__", package()), ("nn", layers()), ("optim", optimisers()), ("data", IMPORTS + DATA), ("func", IMPORTS + FUNC)):
         (folder / f"{name}.pyi").write_text(text, encoding="utf-8")
     (folder / "py.typed").touch()
 

@@ -30,7 +30,8 @@ from ._tree import tree_leaves, tree_map  # noqa: E402
 
 globals().update({name: op for name, op in _ops.functions.items() if name not in ("bool", "trace")})
 
-from . import data, nn, optim  # noqa: E402
+from . import data, func, nn, optim  # noqa: E402
+from .func import vmap  # noqa: E402
 from .data import safetensors as load  # noqa: E402
 from .data import save  # noqa: E402
 from .optim import clip_grad_norm, clip_grad_value  # noqa: E402
@@ -61,9 +62,15 @@ class Code(enum.IntEnum):
     BACKEND = 1004
 
 
-utils = _names.namespace("thunder.utils", "What PyTorch has in torch.utils: data.", {"data": _names.namespace(
+utils = _names.namespace("thunder.utils", "What PyTorch has in torch.utils: checkpoint and data.", {"checkpoint": _names.namespace(
+    "thunder.utils.checkpoint", "Activation checkpointing.", {"checkpoint": func.checkpoint}), "data": _names.namespace(
     "thunder.utils.data", _datasets.__doc__, {"DataLoader": _loader.DataLoader, **{
         name: getattr(_datasets, name) for name in _datasets.__all__}})})
+
+
+linalg = _names.namespace("thunder.linalg", "Linear algebra, under the names that torch.linalg has.", {
+    **{name.removeprefix("linalg_"): op for name, op in _ops.functions.items() if name.startswith("linalg_")},
+    **{name: _ops.functions[name] for name in ("cross", "diagonal", "matmul", "vecdot")}})
 
 
 def ops(text=""):
@@ -83,5 +90,5 @@ def is_tensor(value):
 
 
 __getattr__ = _names.getattr_of(__name__)
-_traceback.cover(globals(), *(vars(module) for module in (_datasets, _extend, _functions, _loader, _pytorch, _tensor, _tree, cuda, data, nn, nn.init, nn.utils,
+_traceback.cover(globals(), *(vars(module) for module in (_datasets, _extend, _functions, _loader, _pytorch, _tensor, _tree, cuda, data, func, nn, nn.init, nn.utils,
                                                 optim, utils.data)))

@@ -47,12 +47,39 @@ Results stack(Call& c) {
 
 // ---- pad ----
 
+// The places along a dim that `mode` reads, for `before` more of them in front and `after` behind.
+Var places(const Call& c, std::string_view mode, Var x, size_t dim, int64_t before, int64_t after) {
+  const int64_t n = hint(x.shape()[dim]), most = mode == "reflect" ? n - 1 : n;
+  c.require(before >= -n && after >= -n && before + after >= -n, "pad takes more from dim ", dim, " than its size ", n);
+  c.require(n > 0 && (mode == "replicate" || (before <= most && after <= most)), "mode '", mode, "' pads dim ", dim, " of size ", n, " by at most ",
+            std::max<int64_t>(most, 0), " on a side, got ", before, " and ", after);
+  Var at = c.builder.call("prims.iota", {Shape{before + n + after}, DType::i64, x.type().device}) - before;
+  if (mode == "replicate") return c.builder.call("clamp", {at, int64_t{0}, n - 1});
+  if (mode == "circular") return c.builder.call("remainder", {at, n});
+  // Mirrored at both ends.
+  Var from_end = c.builder.call("abs", {c.builder.call("abs", {at}) - (n - 1)});
+  return -from_end + (n - 1);
+}
+Results pad_from_inside(Call& c, Var x) {
+  const std::string_view mode = c.text(2);
+  auto amounts = c.dims(1);
+  c.require(mode == "reflect" || mode == "replicate" || mode == "circular", "mode must be 'constant', 'reflect', 'replicate' or 'circular', got '", mode, "'");
+  c.require(!c.has(3) || c.real(3) == 0, "mode '", mode, "' takes no value");
+  Var out = x;
+  for (size_t i = 0; 2 * i < amounts.size(); i++) {
+    const size_t dim = x.rank() - 1 - i;
+    const int64_t before = hint(amounts[2 * i]), after = hint(amounts[2 * i + 1]);
+    if (before || after) out = c.builder.call("prims.take", {out, static_cast<int64_t>(dim), places(c, mode, x, dim, before, after)});
+  }
+  return out.id == x.id ? c.builder.call("prims.clone", {x}) : out;
+}
+
 Results pad(Call& c) {
   Var x = c.var(0);
   auto amounts = c.dims(1);
-  c.require(c.text(2) == "constant", "mode '", c.text(2), "' is not supported, only 'constant'");
   c.require(amounts.size() % 2 == 0 && amounts.size() / 2 <= x.rank(), "pad needs a pair for each of at most ", x.rank(),
             " dims, got ", name(amounts), "; ", c.types());
+  if (c.text(2) != "constant") return pad_from_inside(c, x);
   const size_t rank = x.rank();
   Shape low(rank, 0), high(rank, 0), starts(rank, 0), ends = x.shape();
   bool crops = false;
@@ -119,7 +146,13 @@ void pad_samples(Samples& s) {
   s.add({TensorSpec{{2, 3}}, ints({})});
   s.refuse({TensorSpec{{2, 3}}, ints({1})}, "pair");
   s.refuse({TensorSpec{{2, 3}}, ints({-2, -2})}, "more from dim 1");
-  s.refuse({TensorSpec{{2, 3}}, ints({1, 1}), "reflect"}, "mode 'reflect'");
+  s.add({TensorSpec{{2, 4}}, ints({3, 2}), "reflect"});
+  s.add({TensorSpec{{3, 2, 3}}, ints({1, 2, 0, 1}), "reflect"});
+  s.add({TensorSpec{{2, 3}}, ints({5, 1, -1, 2}), "replicate"});
+  s.add({TensorSpec{{2, 3}}, ints({3, 2}), "circular"});
+  s.refuse({TensorSpec{{2, 3}}, ints({1, 1}), "mirror"}, "mode must be");
+  s.refuse({TensorSpec{{2, 3}}, ints({3, 1}), "reflect"}, "mode 'reflect' pads dim 1 of size 3 by at most 2");
+  s.refuse({TensorSpec{{2, 3}}, ints({1, 1}), "circular", 1.0}, "takes no value");
 }
 void copy_samples(Samples& s) {
   s.add({TensorSpec{{2, 3}}, TensorSpec{{3}}});
@@ -138,7 +171,8 @@ constexpr OpRow kRows[] = {
     checked({.schema = "stack(tensor[] tensors, int dim=0) -> tensor", .doc = "The tensors side by side along a new dim.",
              .decompose = stack, .samples = stack_samples}),
     checked({.schema = "pad(tensor input, int[] pad, str mode='constant', float? value=None) -> tensor",
-             .doc = "Pads with value (0 for None): pairs of amounts from the last dim to the first; negative ones crop.",
+             .doc = "Pads with value (0 for None), or with the mirror image ('reflect'), the edge ('replicate') or the other end ('circular'): "
+                    "pairs of amounts from the last dim to the first; negative ones crop.",
              .decompose = pad, .samples = pad_samples}),
     checked({.schema = "copy(tensor input, tensor src) -> tensor", .doc = "src as a tensor of input's shape and dtype; copy_ stores it.",
              .decompose = filled_from, .vjp = filled_from_vjp, .samples = copy_samples, .tags = kInplace}),

@@ -1,6 +1,7 @@
 // The prims that put tensors beside and into each other: cat, pad, slice_scatter.
 #include "base/text.h"
 #include "ir/normal.h"
+#include "ops/batch.h"
 #include "ops/grad.h"
 #include "ops/kernels.h"
 #include "ops/samples.h"
@@ -141,6 +142,13 @@ void pad_vjp(Grad& g) {
   g.add(0, slice_of(g.cotangent(), starts, ends));
 }
 
+// ---- over a batch ----
+
+Results batch_slice_scatter(Batch& b) {
+  return b.again({b.operand(0), b.operand(1), b.with_front(0, b.dims(2)), b.with_front(b.size(), b.dims(3)), b.with_front(1, b.dims(4))});
+}
+Results batch_pad(Batch& b) { return b.again({b.operand(0), b.with_front(0, b.dims(1)), b.with_front(0, b.dims(2)), b.real(3)}); }
+
 // ---- samples ----
 
 std::vector<int64_t> ints(std::initializer_list<int64_t> list) { return list; }
@@ -167,12 +175,12 @@ void pad_samples(Samples& s) {
 constexpr OpRow kRows[] = {
     checked({.schema = "prims.slice_scatter(tensor input, tensor src, int[] starts, int[] ends, int[] strides) -> tensor",
              .doc = "A copy of input in which the elements that prims.slice would view are src's.", .meta = slice_scatter_meta,
-             .reference = slice_scatter_kernel, .vjp = slice_scatter_vjp, .samples = slice_scatter_samples}),
+             .reference = slice_scatter_kernel, .vjp = slice_scatter_vjp, .batch = batch_slice_scatter, .samples = slice_scatter_samples, .tags = kLinear}),
     checked({.schema = "prims.cat(tensor[] tensors, int dim) -> tensor", .doc = "The tensors one behind the other along dim.",
-             .meta = cat_meta, .reference = cat_kernel, .vjp = cat_vjp, .samples = cat_samples}),
+             .meta = cat_meta, .reference = cat_kernel, .vjp = cat_vjp, .samples = cat_samples, .tags = kLinear}),
     checked({.schema = "prims.pad(tensor input, int[] low, int[] high, float value) -> tensor",
              .doc = "low[i] elements of value before and high[i] behind those of dim i.", .meta = pad_meta, .reference = pad_kernel,
-             .vjp = pad_vjp, .samples = pad_samples}),
+             .vjp = pad_vjp, .batch = batch_pad, .samples = pad_samples}),
 };
 
 }  // namespace

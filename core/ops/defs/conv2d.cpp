@@ -1,5 +1,6 @@
 // conv2d and its two gradients. Each is linear in both of its operands, and the gradients of the three are each other.
 #include "base/text.h"
+#include "ops/batch.h"
 #include "ops/formulas.h"
 #include "ops/grad.h"
 #include "ops/kernels.h"
@@ -231,18 +232,48 @@ void samples(Samples& s) {
   s.refuse({TensorSpec{{6, 5}}, TensorSpec{{4, 3, 3, 3}}}, "input must be");
 }
 
+// ---- over a batch: examples are more images, or with weights of their own more groups of channels ----
+
+Var images_as_groups(const Batch& b, size_t arg) {
+  Var x = permute_to(b.operand(arg), Shape{1, 0, 2, 3, 4});
+  return reshape_to(x, Shape{x.size(0), x.size(1) * x.size(2), x.size(3), x.size(4)});
+}
+Results images_of_groups(const Batch& b, Var x) {
+  return permute_to(reshape_to(x, Shape{x.size(0), b.size(), b.example(0).shape[1], x.size(2), x.size(3)}), Shape{1, 0, 2, 3, 4});
+}
+In grouped(const Batch& b, size_t groups_at) { return hint(b.size()) * b.integer(groups_at); }
+
+Results batch_forward(Batch& b) {
+  if (!b.batched(1)) return b.parted(b.builder.call("prims.conv2d", {b.merged(0), b.args[1], b.args[2], b.args[3], b.args[4], b.args[5]}), 0);
+  return images_of_groups(b, b.builder.call("prims.conv2d", {images_as_groups(b, 0), b.merged(1), b.args[2], b.args[3], b.args[4], grouped(b, 5)}));
+}
+Results batch_input_grad(Batch& b) {
+  Shape size(b.dims(2));
+  size[b.batched(1) ? 1 : 0] = size[b.batched(1) ? 1 : 0] * b.size();
+  if (!b.batched(1))
+    return b.parted(b.builder.call("prims.conv2d_input_grad", {b.merged(0), b.args[1], size, b.args[3], b.args[4], b.args[5], b.args[6]}), 0);
+  return images_of_groups(b, b.builder.call("prims.conv2d_input_grad",
+                                            {images_as_groups(b, 0), b.merged(1), size, b.args[3], b.args[4], b.args[5], grouped(b, 6)}));
+}
+Results batch_weight_grad(Batch& b) {
+  Shape size(b.dims(2));
+  size[0] = size[0] * b.size();
+  return b.parted(b.builder.call("prims.conv2d_weight_grad", {images_as_groups(b, 0), images_as_groups(b, 1), size, b.args[3], b.args[4],
+                                                              b.args[5], grouped(b, 6)}), 0);
+}
+
 constexpr OpRow kRows[] = {
     checked({.schema = "prims.conv2d(tensor input, tensor weight, int[] stride, int[] padding, int[] dilation, int groups) -> tensor",
              .doc = "Two-dimensional cross-correlation.", .meta = forward_meta, .reference = forward, .vjp = forward_vjp,
-             .samples = forward_samples, .tags = kMatmul}),
+             .batch = batch_forward, .samples = forward_samples, .tags = kMatmul}),
     checked({.schema = "prims.conv2d_input_grad(tensor grad, tensor weight, int[] input_size, int[] stride, int[] padding, int[] dilation, "
                        "int groups) -> tensor",
              .doc = "The gradient of prims.conv2d's input.", .meta = input_grad_meta, .reference = input_grad, .vjp = input_grad_vjp,
-             .samples = input_grad_samples, .tags = kMatmul}),
+             .batch = batch_input_grad, .samples = input_grad_samples, .tags = kMatmul}),
     checked({.schema = "prims.conv2d_weight_grad(tensor grad, tensor input, int[] weight_size, int[] stride, int[] padding, int[] dilation, "
                        "int groups) -> tensor",
              .doc = "The gradient of prims.conv2d's weight.", .meta = weight_grad_meta, .reference = weight_grad, .vjp = weight_grad_vjp,
-             .samples = weight_grad_samples, .tags = kMatmul}),
+             .batch = batch_weight_grad, .samples = weight_grad_samples, .tags = kMatmul}),
     checked({.schema = "conv2d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1, 1], int[] padding=[0, 0], "
                        "int[] dilation=[1, 1], int groups=1) -> tensor",
              .doc = "Two-dimensional cross-correlation of [n, c, h, w] or [c, h, w] with weight [out, c / groups, kh, kw]; one number stands for both dims.",

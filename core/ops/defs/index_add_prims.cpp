@@ -3,6 +3,8 @@
 #include <optional>
 
 #include "base/thread_pool.h"
+#include "ops/batch.h"
+#include "ops/formulas.h"
 #include "ops/grad.h"
 #include "ops/indices.h"
 
@@ -155,10 +157,23 @@ void take_add_samples(Samples& s) {
 }
 
 
+Results batch_take_add(Batch& b) {
+  const size_t axis = b.axis(1, b.rank(0)), places = b.rank(2);
+  if (!b.batched(2)) return b.again({b.operand(0), static_cast<int64_t>(axis + 1), b.args[2], b.operand(3)});
+  Var index = b.operand(2), src = b.operand(3);
+  ValueList pair{convert(b.numbers(index.shape()), index.dtype()).id, index.id};
+  Shape order{0};
+  for (size_t i = 0; i < places; i++) order.push_back(static_cast<int64_t>(1 + axis + i));
+  for (size_t i = 1; i < src.rank(); i++)
+    if (i < 1 + axis || i >= 1 + axis + places) order.push_back(static_cast<int64_t>(i));
+  Var sum = b.builder.call("prims.index_put", {to_second(b.operand(0), axis + 1), pair, permute_to(src, order), true});
+  return from_second(sum, axis + 1);
+}
+
 constexpr OpRow kRows[] = {
     checked({.schema = "prims.scatter_add(tensor input, int dim, tensor index, tensor src) -> tensor",
              .doc = "A copy of input to which src is added where prims.gather would read, in the order of src.",
-             .meta = scatter_add_meta, .reference = scatter_add_kernel, .vjp = scatter_add_vjp, .samples = scatter_add_samples, .tags = kChecksData | kUpdates}),
+             .meta = scatter_add_meta, .reference = scatter_add_kernel, .vjp = scatter_add_vjp, .samples = scatter_add_samples, .tags = kChecksData | kUpdates | kLinear}),
     checked({.schema = "prims.take_add(tensor input, int dim, tensor index, tensor src) -> tensor",
              .doc = "A copy of input to which src is added where prims.take would read, in the order of index.",
              .meta = take_add_meta, .reference = take_add_kernel,
@@ -166,7 +181,7 @@ constexpr OpRow kRows[] = {
                g.add(0, g.cotangent());
                if (g.wants(3)) g.add(3, g.builder.call("prims.take", {g.cotangent(), g.integer(1), g.var(2)}));
              },
-             .samples = take_add_samples, .tags = kChecksData | kUpdates}),
+             .batch = batch_take_add, .samples = take_add_samples, .tags = kChecksData | kUpdates | kLinear}),
 };
 
 }  // namespace

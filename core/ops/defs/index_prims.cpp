@@ -1,4 +1,5 @@
 // The prims that read by indices which are data: gather, take.
+#include "ops/batch.h"
 #include "ops/formulas.h"
 #include "ops/grad.h"
 #include "ops/indices.h"
@@ -80,13 +81,33 @@ void take_samples(Samples& s) {
   s.refuse({TensorSpec{{4}}, 0, TensorSpec{{1}, DType::i64, 9, 9}}, "index 9 is out of range for dim 0 of size 4");
 }
 
+// Where the places differ between examples, each is a pair of the example's number and its own.
+Results batch_take(Batch& b) {
+  const size_t axis = b.axis(1, b.rank(0)), places = b.rank(2);
+  if (!b.batched(2)) return b.again({b.operand(0), static_cast<int64_t>(axis + 1), b.args[2]});
+  Shape order{static_cast<int64_t>(b.batched(0) ? 0 : axis)};
+  const auto all = static_cast<int64_t>(b.rank(0) - 1 + places), at = static_cast<int64_t>(axis), n = static_cast<int64_t>(places);
+  if (!b.batched(0)) {
+    for (int64_t i = 0; i <= all; i++)
+      if (i != at) order.push_back(i);
+    return permute_to(b.builder.var(b.again({b.args[0], b.integer(1), b.args[2]})[0]), order);
+  }
+  Var index = b.operand(2);
+  ValueList pair{convert(b.numbers(index.shape()), index.dtype()).id, index.id};
+  Var picked = b.builder.call("prims.index", {to_second(b.operand(0), axis + 1), pair});
+  for (int64_t i = 0; i < at; i++) order.push_back(1 + n + i);
+  for (int64_t i = 0; i < n; i++) order.push_back(1 + i);
+  for (int64_t i = at; i < all - n; i++) order.push_back(1 + n + i);
+  return permute_to(picked, order);
+}
+
 constexpr OpRow kRows[] = {
     checked({.schema = "prims.gather(tensor input, int dim, tensor index) -> tensor",
              .doc = "out[i, j, ..] = input with dim's position replaced by index[i, j, ..]. Negative indices are refused.",
-             .meta = gather_meta, .reference = gather_kernel, .vjp = gather_vjp, .samples = gather_samples, .tags = kChecksData}),
+             .meta = gather_meta, .reference = gather_kernel, .vjp = gather_vjp, .samples = gather_samples, .tags = kChecksData | kLinear}),
     checked({.schema = "prims.take(tensor input, int dim, tensor index) -> tensor",
              .doc = "The slices of input at index along dim, which index's dims replace. Negative indices are refused.",
-             .meta = take_meta, .reference = take_kernel, .vjp = take_vjp, .samples = take_samples, .tags = kChecksData}),
+             .meta = take_meta, .reference = take_kernel, .vjp = take_vjp, .batch = batch_take, .samples = take_samples, .tags = kChecksData | kLinear}),
 };
 
 }  // namespace

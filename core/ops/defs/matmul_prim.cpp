@@ -1,5 +1,6 @@
 // The matrix product that every other contraction descends to.
 #include "base/text.h"
+#include "ops/batch.h"
 #include "ops/formulas.h"
 #include "ops/grad.h"
 #include "ops/kernels.h"
@@ -50,6 +51,12 @@ Status* kernel(const Kernel& k) {
   return nullptr;
 }
 
+// One matrix for all examples takes their rows as rows of one product.
+Results batch(Batch& b) {
+  if (b.rank(0) != 2 || b.batched(1)) return b.again({b.operand(0), b.operand(1)});
+  return b.parted(b.builder.call("prims.matmul", {b.merged(0), b.args[1]}), 0);
+}
+
 void samples(Samples& s) {
   s.add({TensorSpec{{4, 3}}, TensorSpec{{3, 5}}});
   s.add({TensorSpec{{2, 3, 4, 3}}, TensorSpec{{2, 3, 3, 5}}});
@@ -65,7 +72,7 @@ constexpr OpRow kRow = checked(
        if (g.wants(0)) g.add(0, g.builder.call("prims.matmul", {g.cotangent(), swap_last_two(g.var(1))}));
        if (g.wants(1)) g.add(1, g.builder.call("prims.matmul", {swap_last_two(g.var(0)), g.cotangent()}));
      },
-     .samples = samples, .tags = kMatmul});
+     .batch = batch, .samples = samples, .tags = kMatmul});
 
 }  // namespace
 

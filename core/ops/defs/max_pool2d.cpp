@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "base/thread_pool.h"
+#include "ops/batch.h"
 #include "ops/formulas.h"
 #include "ops/grad.h"
 #include "ops/kernels.h"
@@ -233,13 +234,25 @@ void backward_samples(Samples& s) {
   s.refuse({TensorSpec{{2, 3, 2, 2}}, TensorSpec{{2, 3, 2, 2}}, Pair{2, 3, 4, 4}}, "indices must be i64");
 }
 
+// Examples of a batch are more images.
+Results batch_pool(Batch& b) {
+  Results out = b.again({b.merged(0), b.args[1], b.args[2], b.args[3], b.args[4], b.args[5]});
+  for (size_t i = 0; i < 2; i++) out[i] = b.parted(b.builder.var(out[i]), i).id;
+  return out;
+}
+Results batch_pool_backward(Batch& b) {
+  Shape size(b.dims(2));
+  size[0] = size[0] * b.size();
+  return b.parted(b.builder.var(b.again({b.merged(0), b.merged(1), size})[0]), 0);
+}
+
 constexpr OpRow kRows[] = {
     checked({.schema = "prims.max_pool2d(tensor input, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool ceil_mode) -> (tensor, tensor)",
              .doc = "The largest pixel of each window, and its index in the flattened plane.", .meta = meta, .reference = kernel, .vjp = vjp,
-             .samples = prim_samples}),
+             .batch = batch_pool, .samples = prim_samples}),
     checked({.schema = "prims.max_pool2d_backward(tensor grad, tensor indices, int[] input_size) -> tensor",
              .doc = "Zeros to which grad is added at the indices, in order.", .meta = backward_meta, .reference = backward_kernel,
-             .vjp = backward_vjp, .samples = backward_samples, .tags = kChecksData}),
+             .vjp = backward_vjp, .batch = batch_pool_backward, .samples = backward_samples, .tags = kChecksData | kLinear}),
     checked({.schema = "max_pool2d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0, 0], int[] dilation=[1, 1], "
                        "bool ceil_mode=False) -> tensor",
              .doc = "The largest pixel of each window; stride is kernel_size unless given. NaN wins.", .decompose = max_pool2d,

@@ -1,5 +1,6 @@
 // The prims that read and store at several index tensors at once: input[i, j].
 #include "base/text.h"
+#include "ops/batch.h"
 #include "ops/grad.h"
 #include "ops/kernels.h"
 #include "ops/samples.h"
@@ -132,15 +133,26 @@ void index_put_samples(Samples& s) {
   s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{within({2}, 4)}, TensorSpec{{3}}, false}, "values must be f32[2]");
 }
 
+// Each place is that in an example, behind the example's number where those differ in what is read.
+ValueList batch_indices(const Batch& b, bool numbered) {
+  ValueList indices;
+  Var first = b.operand(1, 0);
+  if (numbered) indices.push_back(convert(b.numbers(first.shape()), first.dtype()).id);
+  for (size_t i = 0; i < b.args[1].count; i++) indices.push_back(b.operand(1, i).id);
+  return indices;
+}
+Results batch_index(Batch& b) { return b.again({b.args[0], batch_indices(b, b.batched(0))}); }
+Results batch_index_put(Batch& b) { return b.again({b.operand(0), batch_indices(b, true), b.operand(2), b.flag(3)}); }
+
 constexpr OpRow kRows[] = {
     checked({.schema = "prims.index(tensor input, tensor[] indices) -> tensor",
              .doc = "input[indices[0], indices[1], ..]; negative indices count from the end.",
              .meta = [](const Call& c, Types& out) { out.push(indexed_type(c)); }, .reference = index_kernel, .vjp = index_vjp,
-             .samples = index_samples, .tags = kChecksData}),
+             .batch = batch_index, .samples = index_samples, .tags = kChecksData | kLinear}),
     checked({.schema = "prims.index_put(tensor input, tensor[] indices, tensor values, bool accumulate) -> tensor",
              .doc = "A copy of input with values stored, or added, where prims.index would read, in the order of the indices.",
-             .meta = index_put_meta, .reference = index_put_kernel, .vjp = index_put_vjp, .samples = index_put_samples,
-             .tags = kChecksData | kUpdates}),
+             .meta = index_put_meta, .reference = index_put_kernel, .vjp = index_put_vjp, .batch = batch_index_put, .samples = index_put_samples,
+             .tags = kChecksData | kUpdates | kLinear}),
 };
 
 }  // namespace

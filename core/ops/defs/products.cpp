@@ -112,9 +112,10 @@ Results cross(Call& c) {
 // By squares.
 Results matrix_power(Call& c) {
   Var x = c.var(0);
-  const int64_t n = c.integer(1);
+  const int64_t given = c.integer(1), n = given < 0 ? -given : given;
   c.require(x.rank() >= 2 && x.size(-1) == x.size(-2), "input must be square matrices; ", c.types());
-  c.require(n >= 0, "negative powers need an inverse, which is not offered; got ", n);
+  c.require(n >= 0, "the power ", given, " is too small");
+  if (given < 0) x = c.builder.call("linalg_inv", {x});
   if (n == 0) {
     Var i = c.builder.call("prims.iota", {Shape{x.size(-1)}, DType::i64, x.type().device});
     return expand_to(convert(eq(along_axis(i, 0, 2), along_axis(i, 1, 2)), x.dtype()), x.shape());
@@ -219,8 +220,7 @@ void crosses(Samples& s) {
   s.refuse({TensorSpec{{2, 2}}, TensorSpec{{2, 2}}}, "size 3");
 }
 void squares(Samples& s) {
-  for (int n : {0, 1, 2, 5}) s.add({TensorSpec{{3, 3}}, n});
-  s.refuse({TensorSpec{{3, 3}}, -1}, "inverse");
+  for (int n : {0, 1, 2, 5, -2}) s.add({TensorSpec{{3, 3}}, n});
   s.refuse({TensorSpec{{3, 2}}, 2}, "square");
 }
 void chains(Samples& s) {
@@ -265,7 +265,7 @@ constexpr OpRow kRows[] = {
         "Sums of products over the last dims of a and the first of b, or over dims_a and dims_b.", tensordot, dotted),
     row("kron(tensor input, tensor other) -> tensor", "The Kronecker product: other times each element of input, as blocks.", kron, krons),
     row("cross(tensor input, tensor other, int dim=-1) -> tensor", "The vector product along a dim of size 3.", cross, crosses),
-    row("matrix_power(tensor input, int n) -> tensor", "Square matrices to the power of n, which is not negative.", matrix_power, squares),
+    row("matrix_power(tensor input, int n) -> tensor", "Square matrices to the power of n; a negative one is that of the inverse.", matrix_power, squares),
     row("multi_dot(tensor[] tensors) -> tensor", "The product of several matrices.", multi_dot, chains),
     checked({.schema = "chain_matmul(tensor[] tensors) -> tensor", .doc = "Another name.", .decompose = multi_dot, .samples = chains, .alias_of = "multi_dot"}),
     row("trace(tensor input) -> tensor", "The sum of a matrix's diagonal.", trace, matrices),

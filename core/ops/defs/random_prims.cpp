@@ -1,4 +1,5 @@
 // Random numbers as a function of the random state i64[2] {seed, calls} and the draw's ordinal within the call.
+#include "ops/batch.h"
 #include "ops/elementwise.h"
 #include "ops/philox.h"
 
@@ -70,18 +71,22 @@ Status* advance(const Kernel& k) {
 
 constexpr std::string_view kNoGradient = "the state is made of integers";
 
+// Numbers for each example, in the order in which a loop over the batch would lie.
+Results batch_real_draw(Batch& b) { return b.again({b.args[0], b.args[1], b.with_front(b.size(), b.dims(2)), b.args[3]}); }
+Results batch_randint(Batch& b) { return b.again({b.args[0], b.args[1], b.args[2], b.args[3], b.with_front(b.size(), b.dims(4))}); }
+
 constexpr OpRow kRows[] = {
     checked({.schema = "prims.advance_random(tensor state) -> tensor", .doc = "The random state {seed, calls} after one more call.",
              .meta = [](const Call& c, Types& out) { out.push(state_type(c)); }, .reference = advance, .nondiff = kNoGradient}),
     checked({.schema = "prims.philox_uniform(tensor state, int ordinal, int[] shape, dtype dtype) -> tensor",
              .doc = "Uniform in [0, 1): 24 bits of Philox4x32-10 for f32, 53 for f64, 8 for bf16.", .meta = real_draw_meta,
-             .reference = uniform_kernel, .nondiff = kNoGradient, .tags = kRandom}),
+             .reference = uniform_kernel, .nondiff = kNoGradient, .batch = batch_real_draw, .tags = kRandom}),
     checked({.schema = "prims.philox_normal(tensor state, int ordinal, int[] shape, dtype dtype) -> tensor",
              .doc = "Standard normal: the quantile of 32 bits of Philox4x32-10, of 52 for f64.", .meta = real_draw_meta,
-             .reference = normal_kernel, .nondiff = kNoGradient, .tags = kRandom}),
+             .reference = normal_kernel, .nondiff = kNoGradient, .batch = batch_real_draw, .tags = kRandom}),
     checked({.schema = "prims.philox_randint(tensor state, int ordinal, int low, int high, int[] shape) -> tensor",
              .doc = "Integers from low up to but not including high, from 64 bits of Philox4x32-10.", .meta = randint_meta,
-             .reference = randint_kernel, .nondiff = kNoGradient, .tags = kRandom}),
+             .reference = randint_kernel, .nondiff = kNoGradient, .batch = batch_randint, .tags = kRandom}),
 };
 
 }  // namespace

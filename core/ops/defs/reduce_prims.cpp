@@ -97,7 +97,7 @@ Status* argmax_kernel(const Kernel& k) {
 constexpr OpRow kRows[] = {
     checked({.schema = "prims.sum(tensor input, int[] dims) -> tensor",
              .doc = "Sum over dims, which vanish; bf16 and f32 are summed in a wider type and rounded once.", .meta = reduced_meta,
-             .reference = sum_kernel, .vjp = [](Grad& g) { g.add(0, as_kept(g, g.cotangent())); }, .tags = kReduction}),
+             .reference = sum_kernel, .vjp = [](Grad& g) { g.add(0, as_kept(g, g.cotangent())); }, .tags = kReduction | kLinear}),
     checked({.schema = "prims.amax(tensor input, int[] dims) -> tensor",
              .doc = "Maximum over dims, which vanish; NaN if any is; of no elements the lowest value.", .meta = reduced_meta,
              .reference = extremum_kernel<true>, .vjp = extremum_vjp, .tags = kReduction}),

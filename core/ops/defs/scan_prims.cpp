@@ -152,30 +152,107 @@ void real_scan_meta(const Call& c, Types& out) {
   c.require(is_real(c.type(0).dtype), "input must be real, got ", name(c.type(0)));
   scan_meta(c, out);
 }
+struct RunningLog {
+  double top = -kInfinity, sum = 0;  // the sum so far is sum * exp(top)
+  double add(double v) {
+    if (v > top) sum = sum * std::exp(top - v) + 1, top = v;
+    else if (v != top || !std::isinf(v)) sum += std::exp(v - top);
+    else if (v > 0) sum += 1;
+    return top == -kInfinity && sum == 0 ? top : top + std::log(sum);
+  }
+};
 Status* logcumsumexp_kernel(const Kernel& k) {
   each_scanned(k, k.args[2].i, [](auto x, auto y) {
     using T = std::remove_reference_t<decltype(*y.data)>;
     if constexpr (!std::is_integral_v<T>) {
-      double top = -kInfinity, sum = 0;  // the sum so far is sum * exp(top)
-      for (int64_t i = 0; i < x.size; i++) {
-        const auto v = static_cast<double>(x[i]);
-        if (v > top) sum = sum * std::exp(top - v) + 1, top = v;
-        else if (v != top || !std::isinf(v)) sum += std::exp(v - top);
-        else if (v > 0) sum += 1;
-        y[i] = static_cast<T>(static_cast<Compute<T>>(top == -kInfinity && sum == 0 ? top : top + std::log(sum)));
-      }
+      RunningLog log;
+      for (int64_t i = 0; i < x.size; i++) y[i] = static_cast<T>(static_cast<Compute<T>>(log.add(static_cast<double>(x[i]))));
     }
   });
   return nullptr;
 }
-// Positive and negative cotangents apart, as logarithms: nothing overflows.
+// d(x i) is the sum of d(y j) exp(x i - y j) over the j behind it. y never falls, so that no factor exceeds 1.
+Status* logcumsumexp_backward_kernel(const Kernel& k) {
+  const Buffer &grad = k.in[0], &in = k.in[1], &out = k.out[0];
+  const size_t axis = normalize_axis(k.args[2].i, static_cast<size_t>(in.rank));
+  const bool reverse = k.args[3].i;
+  std::vector<double> y;
+  by_real(in.dtype, [&](auto t) {
+    using T = decltype(t);
+    each_line(grad, in, out, axis, false, [&](int64_t g0, int64_t x0, int64_t y0) {
+      auto g = line_at<const T>(grad, axis, g0), x = line_at<const T>(in, axis, x0);
+      auto to = line_at<T>(out, axis, y0);
+      const auto at = [&](int64_t i) { return reverse ? x.size - 1 - i : i; };
+      const auto ratio = [](double a, double b) { return a == b ? 1 : std::exp(a - b); };
+      RunningLog log;
+      y.clear();
+      for (int64_t i = 0; i < x.size; i++) y.push_back(log.add(static_cast<double>(x[at(i)])));
+      double sum = 0;
+      for (int64_t i = x.size; i-- > 0;) {
+        const auto n = static_cast<size_t>(i);
+        const auto v = static_cast<double>(x[at(i)]);
+        sum = static_cast<double>(g[at(i)]) + (i + 1 < x.size ? sum * ratio(y[n], y[n + 1]) : 0);
+        to[at(i)] = static_cast<T>(static_cast<Compute<T>>(v == -kInfinity ? 0 : sum * ratio(v, y[n])));
+      }
+    });
+  });
+  return nullptr;
+}
 void logcumsumexp_vjp(Grad& g) {
-  Var x = computed(g.var(0)), y = computed(g.result()), dy = computed(g.cotangent());
-  const auto part = [&](Var ct) {
-    Var logs = log(relu(ct)) - y;
-    return exp(x + g.builder.call("prims.logcumsumexp", {logs, g.args[1], !g.args[2].i}));
-  };
-  g.add(0, part(dy) - part(-dy));
+  g.add(0, g.builder.call("prims.logcumsumexp_backward", {g.cotangent(), g.var(0), g.args[1], g.args[2]}));
+}
+
+// ---- second derivatives, over a matrix of pairs in two dims where there was one ----
+
+struct Pairs {
+  explicit Pairs(const Grad& g) : dim(g.axis(2, g.type(1).rank())), along(static_cast<int64_t>(dim)), shape(g.type(1).shape) {
+    const bool reverse = g.flag(3);
+    shape.insert(dim, shape[dim]);
+    Var j = counted_along(g.builder, shape[dim], dim, shape.size(), g.type(1).device);
+    Var i = counted_along(g.builder, shape[dim], dim + 1, shape.size(), g.type(1).device);
+    same = eq(i, j), reached = reverse ? le(i, j) : ge(i, j);
+  }
+  // The line as the columns of the matrix, or as its rows; and sums over rows.
+  Var columns(Var v) const { return spread(v, along); }
+  Var rows(Var v) const { return spread(v, along + 1); }
+  Var sum_rows(Var m) const { return index_sum(m, Shape{along}); }
+
+  size_t dim;
+  int64_t along;
+  Shape shape;
+  Var same, reached;
+
+ private:
+  Var spread(Var v, int64_t at) const { return expand_to(v.builder->call("unsqueeze", {v, at}), shape); }
+};
+
+// Of the products of exp(x j - y i), where y is the running logarithm.
+void logcumsumexp_backward_vjp(Grad& g) {
+  const Var grad = computed(g.var(0)), x = computed(g.var(1)), ct = computed(g.cotangent());
+  if (x.rank() == 0) return g.add(0, ct);
+  const Pairs p(g);
+  Var y = computed(g.builder.call("prims.logcumsumexp", {g.var(1), g.args[2], g.args[3]}));
+  Var ratio = where(p.reached, exp(where(p.reached, p.rows(x) - p.columns(y), 0.0)), 0.0);
+  Var pushed = p.sum_rows(p.rows(ct) * ratio);
+  g.add(0, pushed);
+  if (!g.wants(1)) return;
+  Var back = g.builder.call("prims.logcumsumexp_backward", {convert(grad * pushed, g.type(0).dtype), g.var(1), g.args[2], g.args[3]});
+  g.add(1, ct * computed(g.result()) - computed(back));
+}
+
+// d(product i)/d(x j) is the running product of x without x j.
+void cumprod_backward_vjp(Grad& g) {
+  const Var grad = g.var(0), x = g.var(1), ct = g.cotangent();
+  if (x.rank() == 0) return g.add(0, ct);
+  const Pairs p(g);
+  Var others = where(p.same, 1.0, p.columns(x));
+  if (g.wants(0)) {
+    Var products = g.builder.call("prims.cumprod", {others, p.along + 1, g.flag(3)});
+    g.add(0, p.sum_rows(where(p.reached, p.rows(ct) * products, 0.0)));
+  }
+  if (!g.wants(1)) return;
+  Var back = g.builder.call("prims.cumprod_backward", {where(p.reached, p.columns(grad), 0.0), others, p.along + 1, g.flag(3)});
+  g.add(1, p.sum_rows(where(p.same, 0.0, p.rows(ct) * back)));
 }
 
 constexpr OpRow kRows[] = {
@@ -183,12 +260,12 @@ constexpr OpRow kRows[] = {
              .meta = prod_meta, .reference = prod_kernel, .vjp = prod_vjp, .tags = kReduction}),
     checked({.schema = "prims.cumsum(tensor input, int dim, bool reverse) -> tensor",
              .doc = "Each element's sum with those before it along dim, or with those after it; bf16 and f32 are added up in a wider type.",
-             .meta = scan_meta, .reference = scan_kernel<SumFold>, .vjp = cumsum_vjp}),
+             .meta = scan_meta, .reference = scan_kernel<SumFold>, .vjp = cumsum_vjp, .tags = kLinear}),
     checked({.schema = "prims.cumprod(tensor input, int dim, bool reverse) -> tensor",
              .doc = "Each element's product with those before it along dim, or with those after it.", .meta = scan_meta, .reference = scan_kernel<ProductFold>,
              .vjp = cumprod_vjp}),
     checked({.schema = "prims.cumprod_backward(tensor grad, tensor input, int dim, bool reverse) -> tensor", .doc = "The gradient of prims.cumprod's input.",
-             .meta = cumprod_backward_meta, .reference = cumprod_backward_kernel, .nondiff = "second derivatives of cumprod are not offered"}),
+             .meta = cumprod_backward_meta, .reference = cumprod_backward_kernel, .vjp = cumprod_backward_vjp}),
     checked({.schema = "prims.cummax(tensor input, int dim) -> (tensor, tensor)", .doc = "The greatest so far along dim, and the last place where it was.",
              .meta = extremum_meta, .reference = extremum_kernel<true>, .vjp = picked_vjp}),
     checked({.schema = "prims.cummin(tensor input, int dim) -> (tensor, tensor)", .doc = "The least so far along dim, and the last place where it was.",
@@ -196,6 +273,8 @@ constexpr OpRow kRows[] = {
     checked({.schema = "prims.logcumsumexp(tensor input, int dim, bool reverse) -> tensor",
              .doc = "The logarithm of the sum of the exponentials so far along dim, or from the end.", .meta = real_scan_meta, .reference = logcumsumexp_kernel,
              .vjp = logcumsumexp_vjp}),
+    checked({.schema = "prims.logcumsumexp_backward(tensor grad, tensor input, int dim, bool reverse) -> tensor", .doc = "The gradient of prims.logcumsumexp's input.",
+             .meta = cumprod_backward_meta, .reference = logcumsumexp_backward_kernel, .vjp = logcumsumexp_backward_vjp}),
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 // The move of a tensor to another device, which every program that uses several prints as a line of its own.
+#include "ops/batch.h"
 #include "ops/kernels.h"
 #include "ops/samples.h"
 #include "ops/grad.h"
@@ -26,7 +27,9 @@ constexpr OpRow kRow = checked({
     .meta = meta,
     .reference = copy_kernel,
     .vjp = [](Grad& g) { g.add(0, to_device(g.cotangent(), g.type(0).device)); },
+    .batch = [](Batch& b) { return b.again({b.operand(0), b.args[1]}); },
     .samples = [](Samples& s) { s.add({TensorSpec{{2, 3}}, "cpu"}); },
+    .tags = kLinear,
 });
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The prims that give another view of the same elements where strides allow, and the writes through them.
 #include "base/text.h"
 #include "ir/normal.h"
+#include "ops/batch.h"
 #include "ops/grad.h"
 #include "ops/kernels.h"
 #include "ops/samples.h"
@@ -188,6 +189,22 @@ ValueId write_through_slice(Call& c, ValueId base, ValueId written) {
   return b.call("prims.slice_scatter", {b.var(base), b.var(written), c.dims(1), c.dims(2), c.dims(3)}).id;
 }
 
+// ---- over a batch ----
+
+Results batch_reshape(Batch& b) { return b.again({b.operand(0), b.with_front(b.size(), b.dims(1))}); }
+Results batch_permute(Batch& b) { return b.again({b.operand(0), b.with_front(0, b.shifted(b.dims(1), b.rank(0)))}); }
+// The dims that expand adds come behind that of the batch.
+Results batch_expand(Batch& b) {
+  Var x = b.operand(0);
+  Shape from(b.dims(1).size() - b.rank(0) + 1, 1);
+  from[0] = b.size();
+  for (size_t i = 1; i < x.rank(); i++) from.push_back(x.shape()[i]);
+  return b.again({reshape_to(x, from), b.with_front(b.size(), b.dims(1))});
+}
+Results batch_slice(Batch& b) {
+  return b.again({b.operand(0), b.with_front(0, b.dims(1)), b.with_front(b.size(), b.dims(2)), b.with_front(1, b.dims(3))});
+}
+
 std::vector<int64_t> ints(std::initializer_list<int64_t> list) { return list; }
 
 void reshape_samples(Samples& s) {
@@ -219,27 +236,27 @@ void slice_samples(Samples& s) {
 constexpr OpRow kRows[] = {
     checked({.schema = "prims.reshape(tensor input, int[] shape) -> tensor", .doc = "The same elements in row-major order under another shape.",
              .meta = reshape_meta, .reference = reshape_copy,
-             .vjp = [](Grad& g) { g.add(0, reshape_to(g.cotangent(), g.type(0).shape)); }, .view = reshape_view,
+             .vjp = [](Grad& g) { g.add(0, reshape_to(g.cotangent(), g.type(0).shape)); }, .batch = batch_reshape, .view = reshape_view,
              .write_through = [](Call& c, ValueId, ValueId written) { return reshape_to(c.builder.var(written), c.type(0).shape).id; },
-             .samples = reshape_samples}),
+             .samples = reshape_samples, .tags = kLinear}),
     checked({.schema = "prims.permute(tensor input, int[] dims) -> tensor", .doc = "Axes in another order.", .meta = permute_meta,
              .reference = permute_copy,
-             .vjp = [](Grad& g) { g.add(0, permute_to(g.cotangent(), inverse(g.dims(1)))); }, .view = permute_view,
+             .vjp = [](Grad& g) { g.add(0, permute_to(g.cotangent(), inverse(g.dims(1)))); }, .batch = batch_permute, .view = permute_view,
              .write_through = [](Call& c, ValueId, ValueId written) { return permute_to(c.builder.var(written), inverse(c.dims(1))).id; },
-             .samples = permute_samples}),
+             .samples = permute_samples, .tags = kLinear}),
     checked({.schema = "prims.expand(tensor input, int[] shape) -> tensor", .doc = "Repeats axes of size 1, and adds leading ones, without a copy.",
              .meta = expand_meta, .reference = expand_copy, .vjp = [](Grad& g) { g.add(0, sum_to(g.cotangent(), g.type(0).shape)); },
-             .view = expand_view, .write_through = write_through_expand,
-             .samples = expand_samples}),
+             .batch = batch_expand, .view = expand_view, .write_through = write_through_expand,
+             .samples = expand_samples, .tags = kLinear}),
     checked({.schema = "prims.slice(tensor input, int[] starts, int[] ends, int[] strides) -> tensor",
              .doc = "Every strides[i]-th element from starts[i] up to ends[i] of each dim i, without a copy.",
-             .meta = slice_meta, .reference = slice_copy, .vjp = slice_vjp, .view = slice_view, .write_through = write_through_slice,
-             .samples = slice_samples}),
+             .meta = slice_meta, .reference = slice_copy, .vjp = slice_vjp, .batch = batch_slice, .view = slice_view, .write_through = write_through_slice,
+             .samples = slice_samples, .tags = kLinear}),
     checked({.schema = "prims.contiguous(tensor input) -> tensor", .doc = "The input itself if it is dense, else a dense copy.",
              .meta = [](const Call& c, Types& out) { out.push(c.type(0)); }, .reference = copy,
-             .vjp = [](Grad& g) { g.add(0, g.cotangent()); }, .view = contiguous_view,
+             .vjp = [](Grad& g) { g.add(0, g.cotangent()); }, .batch = [](Batch& b) { return b.again({b.operand(0)}); }, .view = contiguous_view,
              .write_through = [](Call&, ValueId, ValueId written) { return written; },
-             .samples = [](Samples& s) { s.add({TensorSpec{{2, 3}}}); }}),
+             .samples = [](Samples& s) { s.add({TensorSpec{{2, 3}}}); }, .tags = kLinear}),
     checked({.schema = "prims.clone(tensor input) -> tensor", .doc = "A dense copy.",
              .meta = [](const Call& c, Types& out) { out.push(c.type(0)); }, .reference = copy,
              .vjp = [](Grad& g) { g.add(0, g.cotangent()); },

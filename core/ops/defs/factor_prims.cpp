@@ -1,0 +1,246 @@
+// Factors of matrices by LAPACK: Cholesky's, QR, singular values, eigenvalues of symmetric ones; and their gradients.
+#include <algorithm>
+
+#include "ops/batch.h"
+#include "ops/grad.h"
+#include "ops/matrices.h"
+#include "ops/tables.h"
+
+namespace thunder {
+namespace {
+
+void require_matrices(const Call& c, size_t i = 0) {
+  const TensorType& t = c.type(i);
+  c.require(t.rank() >= 2, c.op.schema.params[i].name, " must have at least 2 dims, got ", name(t));
+  c.require(t.dtype == DType::f32 || t.dtype == DType::f64, c.op.schema.params[i].name, " must be float32 or float64, got ", name(t));
+}
+void require_square(const Call& c, size_t i = 0) {
+  require_matrices(c, i);
+  c.require(c.type(i).shape[c.type(i).rank() - 1] == c.type(i).shape[c.type(i).rank() - 2], c.op.schema.params[i].name,
+            " must be square matrices, got ", name(c.type(i)));
+}
+TensorType with_last(TensorType t, Dim rows, Dim columns) {
+  t.shape[t.rank() - 2] = rows, t.shape[t.rank() - 1] = columns;
+  return t;
+}
+TensorType without_last(TensorType t, Dim size) {
+  t.shape.erase(t.rank() - 1);
+  t.shape[t.rank() - 1] = size;
+  return t;
+}
+Dim least(Dim a, Dim b) { return hint(a) < hint(b) ? a : b; }
+
+Var product(Var a, Var b) { return a.builder->call("matmul", {a, b}); }
+Var lower(Var x, int64_t diagonal = 0) { return x.builder->call("tril", {x, diagonal}); }
+
+// Over the diagonal of matrices, zeros beside it.
+Var on_diagonal(Var x) { return x.builder->call("diag_embed", {x}); }
+Var column(Var x) { return x.builder->call("unsqueeze", {x, -1}); }
+Var row(Var x) { return x.builder->call("unsqueeze", {x, -2}); }
+Var solved(Var triangle, Var b, bool upper, bool transposed) {
+  return triangle.builder->call("prims.triangular_solve", {triangle, b, upper, transposed, false});
+}
+// 1 / (b_j - a_i) beside the diagonal, where it is 0.
+Var inverse_gaps(Var values) {
+  Var gaps = row(values) - column(values);
+  Var eye = on_diagonal(full_like(values, 1));
+  return (1.0 - eye) / (gaps + eye);
+}
+
+// ---- cholesky ----
+
+Status* cholesky(const Kernel& k) {
+  return with_lapack(k, [&](auto zero, auto& f) -> Status* {
+    using T = decltype(zero);
+    const Matrices<T> in(k.in[0]), out(k.out[0]);
+    const int n = static_cast<int>(in.rows);
+    for (int64_t i = 0; n && i < in.batch; i++) {
+      std::vector<T> a = in.load(i);
+      int info = 0;
+      f.potrf("L", &n, a.data(), &n, &info, 1);
+      if (info) return refused(k, cat("the matrix is not positive-definite: its leading minor of order ", info, " is not"), i, in.batch);
+      for (int c = 1; c < n; c++) std::fill_n(a.begin() + static_cast<ptrdiff_t>(c) * n, c, T(0));
+      out.store(i, a);
+    }
+    return nullptr;
+  });
+}
+// The gradient of a symmetric matrix, half of it on each side.
+void cholesky_vjp(Grad& g) {
+  Var l = g.result();
+  Var inner = lower(product(swap_last_two(l), g.cotangent()));
+  inner = inner - on_diagonal(g.builder.call("diagonal", {inner, 0, -2, -1})) * 0.5;
+  Var left = solved(l, inner, false, true);
+  Var m = swap_last_two(solved(l, swap_last_two(left), false, true));
+  g.add(0, (m + swap_last_two(m)) * 0.5);
+}
+
+// ---- qr ----
+
+void qr_meta(const Call& c, Types& out) {
+  require_matrices(c);
+  const TensorType& t = c.type(0);
+  const Dim m = t.shape[t.rank() - 2], n = t.shape[t.rank() - 1], k = c.flag(1) ? m : least(m, n);
+  out.push(with_last(t, m, k)), out.push(with_last(t, k, n));
+}
+Status* qr(const Kernel& k) {
+  return with_lapack(k, [&](auto zero, auto& f) -> Status* {
+    using T = decltype(zero);
+    const Matrices<T> in(k.in[0]), q(k.out[0]), r(k.out[1]);
+    const int m = static_cast<int>(in.rows), n = static_cast<int>(in.columns), least = std::min(m, n), columns = static_cast<int>(q.columns);
+    const int size = 64 * std::max({m, n, 1}), leading = std::max(m, 1);
+    std::vector<T> tau(static_cast<size_t>(std::max(least, 1))), work(static_cast<size_t>(size));
+    for (int64_t i = 0; i < in.batch; i++) {
+      std::vector<T> a = in.load(i);
+      int info = 0;
+      f.geqrf(&m, &n, a.data(), &leading, tau.data(), work.data(), &size, &info);
+      std::vector<T> triangle(static_cast<size_t>(r.rows * r.columns));
+      for (int64_t c = 0; c < n; c++) std::copy_n(a.begin() + c * m, std::min<int64_t>(c + 1, std::min<int64_t>(m, r.rows)), triangle.begin() + c * r.rows);
+      r.store(i, triangle);
+      a.resize(static_cast<size_t>(m) * static_cast<size_t>(std::max(columns, 1)));
+      if (m) f.orgqr(&m, &columns, &least, a.data(), &leading, tau.data(), work.data(), &size, &info);
+      q.store(i, a);
+    }
+    return nullptr;
+  });
+}
+// Of the first columns, which are square or taller than wide; the others are Q times what R has of them.
+Var tall_qr_gradient(Var q, Var r, Var dq, Var dr) {
+  Var m = product(r, swap_last_two(dr)) - product(swap_last_two(dq), q);
+  Var both = lower(m) + swap_last_two(lower(m, -1));
+  Var y = dq + product(q, both);
+  return swap_last_two(solved(r, swap_last_two(y), true, false));
+}
+void qr_vjp(Grad& g) {
+  Var q = g.result(0), r = g.result(1), dq = g.cotangent(0), dr = g.cotangent(1);
+  const int64_t m = hint(q.size(-2)), n = hint(r.size(-1));
+  g.require(!g.flag(1) || m <= n, "the complete Q of matrices that are taller than wide has no gradient; ", g.types());
+  if (m >= n) return g.add(0, tall_qr_gradient(q, r, dq, dr));
+  const auto part = [&](Var x, int64_t from, int64_t to) { return g.builder.call("narrow", {x, -1, from, to - from}); };
+  Var rest = part(dr, m, n), x = part(g.var(0), m, n);
+  Var left = tall_qr_gradient(q, part(r, 0, m), dq + product(x, swap_last_two(rest)), part(dr, 0, m));
+  ValueList both{left.id, product(q, rest).id};
+  g.add(0, g.builder.call("cat", {both, -1}));
+}
+
+// ---- svd ----
+
+void svd_meta(const Call& c, Types& out) {
+  require_matrices(c);
+  const TensorType& t = c.type(0);
+  const Dim m = t.shape[t.rank() - 2], n = t.shape[t.rank() - 1], k = least(m, n);
+  out.push(with_last(t, m, c.flag(1) ? m : k)), out.push(without_last(t, k)), out.push(with_last(t, c.flag(1) ? n : k, n));
+}
+template <class T>
+void identity(const Matrices<T>& out, int64_t i) {
+  std::vector<T> eye(static_cast<size_t>(out.rows * out.columns));
+  for (int64_t d = 0; d < std::min(out.rows, out.columns); d++) eye[static_cast<size_t>(d * out.rows + d)] = 1;
+  out.store(i, eye);
+}
+Status* svd(const Kernel& k) {
+  return with_lapack(k, [&](auto zero, auto& f) -> Status* {
+    using T = decltype(zero);
+    const Matrices<T> in(k.in[0]), u(k.out[0]), s(k.out[1], 1), vh(k.out[2]);
+    const int m = static_cast<int>(in.rows), n = static_cast<int>(in.columns), least = std::min(m, n), most = std::max(m, n);
+    const int ldu = std::max(m, 1), ldv = static_cast<int>(std::max<int64_t>(vh.rows, 1));
+    const int size = least * (6 + 4 * least) + most + 7 * least + 64 * most + 1;
+    std::vector<T> values(static_cast<size_t>(std::max(least, 1))), work(static_cast<size_t>(size));
+    std::vector<int> places(static_cast<size_t>(8 * std::max(least, 1)));
+    for (int64_t i = 0; i < in.batch; i++) {
+      if (!least) {
+        identity(u, i), identity(vh, i);
+        continue;
+      }
+      std::vector<T> a = in.load(i), left(static_cast<size_t>(u.rows * u.columns)), right(static_cast<size_t>(vh.rows * vh.columns));
+      if (!std::all_of(a.begin(), a.end(), [](T x) { return std::isfinite(x); })) return refused(k, "the input has NaN or infinity", i, in.batch);
+      int info = 0;
+      f.gesdd(k.args[1].i ? "A" : "S", &m, &n, a.data(), &m, values.data(), left.data(), &ldu, right.data(), &ldv, work.data(), &size, places.data(), &info, 1);
+      if (info) return refused(k, "the singular values do not converge", i, in.batch);
+      u.store(i, left), s.store(i, values), vh.store(i, right);
+    }
+    return nullptr;
+  });
+}
+void svd_vjp(Grad& g) {
+  g.require(!g.flag(1) || hint(g.type(0).shape[g.type(0).rank() - 2]) == hint(g.type(0).shape[g.type(0).rank() - 1]),
+            "the full matrices of an input that is not square have no gradient; use full_matrices=False; ", g.types());
+  Var u = g.result(0), s = g.result(1), vh = g.result(2);
+  Var inner = on_diagonal(g.cotangent(1)), out;
+  const auto gaps = [&] { return inverse_gaps(s * s); };
+  if (g.reached(0)) {
+    Var skew = product(swap_last_two(u), g.cotangent(0));
+    inner = inner + gaps() * (skew - swap_last_two(skew)) * row(s);
+  }
+  if (g.reached(2)) {
+    Var skew = product(vh, swap_last_two(g.cotangent(2)));
+    inner = inner + column(s) * (gaps() * (skew - swap_last_two(skew)));
+  }
+  out = product(product(u, inner), vh);
+  if (g.reached(0) && hint(u.size(-2)) > hint(u.size(-1))) {
+    Var scaled = g.cotangent(0) / row(s);
+    out = out + product(scaled - product(u, product(swap_last_two(u), scaled)), vh);
+  }
+  if (g.reached(2) && hint(vh.size(-1)) > hint(vh.size(-2))) {
+    Var scaled = g.cotangent(2) / column(s);
+    out = out + product(u, scaled - product(product(scaled, swap_last_two(vh)), vh));
+  }
+  g.add(0, out);
+}
+
+// ---- eigh ----
+
+void eigh_meta(const Call& c, Types& out) {
+  require_square(c);
+  const TensorType& t = c.type(0);
+  out.push(without_last(t, t.shape[t.rank() - 1])), out.push(t);
+}
+Status* eigh(const Kernel& k) {
+  return with_lapack(k, [&](auto zero, auto& f) -> Status* {
+    using T = decltype(zero);
+    const Matrices<T> in(k.in[0]), w(k.out[0], 1), v(k.out[1]);
+    const int n = static_cast<int>(in.rows), size = 1 + 6 * n + 2 * n * n, n_places = 3 + 5 * n;
+    std::vector<T> values(static_cast<size_t>(n)), work(static_cast<size_t>(size));
+    std::vector<int> places(static_cast<size_t>(n_places));
+    for (int64_t i = 0; n && i < in.batch; i++) {
+      std::vector<T> a = in.load(i);
+      int info = 0;
+      f.syevd("V", k.args[1].i ? "U" : "L", &n, a.data(), &n, values.data(), work.data(), &size, places.data(), &n_places, &info, 1, 1);
+      if (info) return refused(k, "the eigenvalues do not converge", i, in.batch);
+      w.store(i, values), v.store(i, a);
+    }
+    return nullptr;
+  });
+}
+void eigh_vjp(Grad& g) {
+  Var w = g.result(0), v = g.result(1);
+  Var inner = on_diagonal(g.cotangent(0));
+  if (g.reached(1)) inner = inner + inverse_gaps(w) * product(swap_last_two(v), g.cotangent(1));
+  g.add(0, product(product(v, inner), swap_last_two(v)));
+}
+
+// Batches of matrices are further dims in front.
+Results batch(Batch& b) {
+  return b.args.size() > 1 ? b.again({b.operand(0), b.args[1]}) : b.again({b.operand(0)});
+}
+
+consteval OpRow prim(SchemaText schema, std::string_view doc, MetaFn meta, KernelFn kernel, VjpFn vjp) {
+  return checked({.schema = schema, .doc = doc, .meta = meta, .reference = kernel, .vjp = vjp, .batch = batch, .tags = kChecksData});
+}
+
+constexpr OpRow kRows[] = {
+    prim("prims.cholesky(tensor input) -> tensor", "The lower triangle L of input = L L^T; the upper half of the input is not read.",
+         [](const Call& c, Types& out) { require_square(c), out.push(c.type(0)); }, cholesky, cholesky_vjp),
+    prim("prims.qr(tensor input, bool complete) -> (tensor, tensor)", "Orthonormal columns Q and an upper triangle R of input = Q R.", qr_meta, qr, qr_vjp),
+    prim("prims.svd(tensor input, bool full_matrices) -> (tensor, tensor, tensor)",
+         "Orthonormal U and Vh with the singular values S, descending, of input = U diag(S) Vh.", svd_meta, svd, svd_vjp),
+    prim("prims.eigh(tensor input, bool upper) -> (tensor, tensor)",
+         "Eigenvalues, ascending, and eigenvectors, as columns, of symmetric matrices of which one half is read.", eigh_meta, eigh, eigh_vjp),
+};
+
+}  // namespace
+
+void register_factor_prims(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

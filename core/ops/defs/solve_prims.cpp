@@ -1,0 +1,236 @@
+// Systems of linear equations by LAPACK, what determinants need, and the exponential of matrices; and their gradients.
+#include <algorithm>
+#include <cmath>
+
+#include "ops/batch.h"
+#include "ops/grad.h"
+#include "ops/matrices.h"
+#include "ops/tables.h"
+
+namespace thunder {
+namespace {
+
+void require_square(const Call& c) {
+  const TensorType& t = c.type(0);
+  c.require(t.rank() >= 2 && t.shape[t.rank() - 1] == t.shape[t.rank() - 2], "input must be square matrices, got ", name(t));
+  c.require(t.dtype == DType::f32 || t.dtype == DType::f64, "input must be float32 or float64, got ", name(t));
+}
+// Both have the same dims in front.
+void solution_meta(const Call& c, Types& out) {
+  require_square(c);
+  const TensorType &a = c.type(0), &b = c.type(1);
+  bool fits = a.dtype == b.dtype && a.device == b.device && a.rank() == b.rank();
+  for (size_t i = 0; fits && i + 1 < a.rank(); i++) fits = a.shape[i] == b.shape[i];
+  c.require(fits, "other must have the matrices' dtype, batch and rows; ", c.types());
+  out.push(b);
+}
+void each_matrix_meta(const Call& c, Types& out) {
+  require_square(c);
+  TensorType t = c.type(0);
+  t.shape.erase(t.rank() - 1), t.shape.erase(t.rank() - 1);
+  out.push(t);
+  if (c.op.schema.results.size() == 2) out.push(t);
+}
+Var product(Var a, Var b) { return a.builder->call("matmul", {a, b}); }
+// A value of each matrix over the matrix.
+Var over_matrix(Var x) { return x.builder->call("unsqueeze", {x.builder->call("unsqueeze", {x, -1}), -1}); }
+Var inverse_transposed(const Grad& g) { return swap_last_two(g.builder.call("linalg_inv", {g.var(0)})); }
+
+// ---- triangular_solve: input, other, upper, transposed, unitriangular ----
+
+Status* triangular_solve(const Kernel& k) {
+  return with_lapack(k, [&](auto zero, auto& f) -> Status* {
+    using T = decltype(zero);
+    const Matrices<T> in(k.in[0]), other(k.in[1]), out(k.out[0]);
+    const int n = static_cast<int>(in.rows), columns = static_cast<int>(other.columns);
+    for (int64_t i = 0; n && columns && i < in.batch; i++) {
+      std::vector<T> a = in.load(i), b = other.load(i);
+      int info = 0;
+      f.trtrs(k.args[2].i ? "U" : "L", k.args[3].i ? "T" : "N", k.args[4].i ? "U" : "N", &n, &columns, a.data(), &n, b.data(), &n, &info, 1, 1, 1);
+      if (info) return refused(k, cat("the triangle is singular: element ", info - 1, " of its diagonal is zero"), i, in.batch);
+      out.store(i, b);
+    }
+    return nullptr;
+  });
+}
+void triangular_solve_vjp(Grad& g) {
+  const bool upper = g.flag(2), transposed = g.flag(3), unit = g.flag(4);
+  Var db = g.builder.call("prims.triangular_solve", {g.var(0), g.cotangent(), upper, !transposed, unit});
+  g.add(1, db);
+  if (!g.wants(0)) return;
+  Var da = transposed ? product(g.result(), swap_last_two(db)) : product(db, swap_last_two(g.result()));
+  const int64_t beside = unit ? 1 : 0;
+  g.add(0, -g.builder.call(upper ? "triu" : "tril", {da, upper ? beside : -beside}));
+}
+
+// ---- solve, slogdet, det ----
+
+template <class T>
+struct Factored {
+  template <class F>
+  Factored(const Matrices<T>& in, int64_t i, const F& f) : n(static_cast<int>(in.rows)), lu(in.load(i)), pivots(static_cast<size_t>(n)) {
+    if (n) f.getrf(&n, &n, lu.data(), &n, pivots.data(), &info);
+  }
+  T diagonal(int i) const { return lu[static_cast<size_t>(i) * static_cast<size_t>(n) + static_cast<size_t>(i)]; }
+  // Of the permutation.
+  T sign() const {
+    T s = 1;
+    for (int i = 0; i < n; i++)
+      if (pivots[static_cast<size_t>(i)] != i + 1) s = -s;
+    return s;
+  }
+  int n, info = 0;
+  std::vector<T> lu;
+  std::vector<int> pivots;
+};
+
+Status* solve(const Kernel& k) {
+  return with_lapack(k, [&](auto zero, auto& f) -> Status* {
+    using T = decltype(zero);
+    const Matrices<T> in(k.in[0]), other(k.in[1]), out(k.out[0]);
+    const int columns = static_cast<int>(other.columns);
+    for (int64_t i = 0; i < in.batch; i++) {
+      const Factored<T> a(in, i, f);
+      if (a.info) return refused(k, "the matrix is singular", i, in.batch);
+      if (!a.n || !columns) continue;
+      std::vector<T> b = other.load(i);
+      int info = 0;
+      f.getrs("N", &a.n, &columns, a.lu.data(), &a.n, a.pivots.data(), b.data(), &a.n, &info, 1);
+      out.store(i, b);
+    }
+    return nullptr;
+  });
+}
+void solve_vjp(Grad& g) {
+  Var db = g.builder.call("prims.solve", {swap_last_two(g.var(0)), g.cotangent()});
+  g.add(1, db);
+  if (g.wants(0)) g.add(0, -product(db, swap_last_two(g.result())));
+}
+
+Status* slogdet(const Kernel& k) {
+  return with_lapack(k, [&](auto zero, auto& f) -> Status* {
+    using T = decltype(zero);
+    const Matrices<T> in(k.in[0]), signs(k.out[0], 0), logs(k.out[1], 0);
+    for (int64_t i = 0; i < in.batch; i++) {
+      const Factored<T> a(in, i, f);
+      T sign = a.sign(), log = 0;
+      for (int d = 0; d < a.n; d++) {
+        const T x = a.diagonal(d);
+        sign = x > 0 ? sign : x < 0 ? -sign : x * 0, log += std::log(std::abs(x));
+      }
+      *signs.at(i) = sign, *logs.at(i) = log;
+    }
+    return nullptr;
+  });
+}
+Status* det(const Kernel& k) {
+  return with_lapack(k, [&](auto zero, auto& f) -> Status* {
+    using T = decltype(zero);
+    const Matrices<T> in(k.in[0]), out(k.out[0], 0);
+    for (int64_t i = 0; i < in.batch; i++) {
+      const Factored<T> a(in, i, f);
+      T all = a.sign();
+      for (int d = 0; d < a.n; d++) all *= a.diagonal(d);
+      *out.at(i) = all;
+    }
+    return nullptr;
+  });
+}
+
+// ---- matrix_exp ----
+
+// Columns of n by n matrices.
+void multiply(int n, const double* a, const double* b, double* out) {
+  std::fill_n(out, static_cast<size_t>(n) * static_cast<size_t>(n), 0.0);
+  for (int c = 0; c < n; c++)
+    for (int l = 0; l < n; l++)
+      for (int r = 0; r < n; r++) out[c * n + r] += a[l * n + r] * b[c * n + l];
+}
+
+// Padé's approximant of degree 13, after halving until the norm is below 5.37, and squared as often (Higham, 2005).
+void exponential(int n, std::vector<double>& a, const LapackFunctions<double>& f) {
+  constexpr double kB[] = {64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800, 129060195264000, 10559470521600, 670442572800,
+                           33522128640, 1323241920, 40840800, 960960, 16380, 182, 1};
+  double norm = 0;
+  for (int c = 0; c < n; c++) {
+    double sum = 0;
+    for (int r = 0; r < n; r++) sum += std::abs(a[static_cast<size_t>(c * n + r)]);
+    norm = std::max(norm, sum);
+  }
+  const int halvings = std::isfinite(norm) && norm > 5.37 ? static_cast<int>(std::ceil(std::log2(norm / 5.37))) : 0;
+  for (double& x : a) x = std::ldexp(x, -halvings);
+  const size_t size = a.size();
+  std::vector<double> a2(size), a4(size), a6(size), u(size), v(size), w(size);
+  multiply(n, a.data(), a.data(), a2.data()), multiply(n, a2.data(), a2.data(), a4.data()), multiply(n, a4.data(), a2.data(), a6.data());
+  const auto eye = [&](size_t i) { return i % static_cast<size_t>(n + 1) == 0 ? 1.0 : 0.0; };
+  for (size_t i = 0; i < size; i++) w[i] = kB[13] * a6[i] + kB[11] * a4[i] + kB[9] * a2[i];
+  multiply(n, a6.data(), w.data(), v.data());
+  for (size_t i = 0; i < size; i++) v[i] += kB[7] * a6[i] + kB[5] * a4[i] + kB[3] * a2[i] + kB[1] * eye(i);
+  multiply(n, a.data(), v.data(), u.data());
+  for (size_t i = 0; i < size; i++) w[i] = kB[12] * a6[i] + kB[10] * a4[i] + kB[8] * a2[i];
+  multiply(n, a6.data(), w.data(), v.data());
+  for (size_t i = 0; i < size; i++) v[i] += kB[6] * a6[i] + kB[4] * a4[i] + kB[2] * a2[i] + kB[0] * eye(i);
+  for (size_t i = 0; i < size; i++) a[i] = v[i] + u[i], w[i] = v[i] - u[i];
+  std::vector<int> pivots(static_cast<size_t>(n));
+  int info = 0;
+  f.getrf(&n, &n, w.data(), &n, pivots.data(), &info);
+  f.getrs("N", &n, &n, w.data(), &n, pivots.data(), a.data(), &n, &info, 1);
+  for (int i = 0; i < halvings; i++) multiply(n, a.data(), a.data(), w.data()), a.swap(w);
+}
+
+Status* matrix_exp(const Kernel& k) {
+  const std::string* why = nullptr;
+  return with_lapack(k, [&](auto zero, auto&) -> Status* {
+    using T = decltype(zero);
+    const Matrices<T> in(k.in[0]), out(k.out[0]);
+    for (int64_t i = 0; in.rows && i < in.batch; i++) {
+      const std::vector<T> a = in.load(i);
+      std::vector<double> wide(a.begin(), a.end());
+      exponential(static_cast<int>(in.rows), wide, Lapack::get(why)->f64);
+      out.store(i, std::vector<T>(wide.begin(), wide.end()));
+    }
+    return nullptr;
+  });
+}
+// The derivative along G is the upper right block of the exponential of [[A, G], [0, A]]; its transpose along the cotangent is the gradient.
+void matrix_exp_vjp(Grad& g) {
+  Var a = swap_last_two(g.var(0)), zero = full_like(a, 0);
+  const auto beside = [&](Var x, Var y, int64_t dim) {
+    ValueList both{x.id, y.id};
+    return g.builder.call("cat", {both, dim});
+  };
+  Var whole = g.builder.call("prims.matrix_exp", {beside(beside(a, g.cotangent(), -1), beside(zero, a, -1), -2)});
+  const int64_t n = hint(a.size(-1));
+  g.add(0, g.builder.call("narrow", {g.builder.call("narrow", {whole, -2, 0, n}), -1, n, n}));
+}
+
+Results batch(Batch& b) {
+  std::vector<Arg> args(b.args.begin(), b.args.end());
+  for (size_t i = 0; i < args.size(); i++)
+    if (args[i].kind == ArgKind::value) args[i].v = b.operand(i).id;
+  return b.builder.invoke(b.op, args);
+}
+
+consteval OpRow prim(SchemaText schema, std::string_view doc, MetaFn meta, KernelFn kernel, VjpFn vjp) {
+  return checked({.schema = schema, .doc = doc, .meta = meta, .reference = kernel, .vjp = vjp, .batch = batch, .tags = kChecksData});
+}
+
+constexpr OpRow kRows[] = {
+    prim("prims.triangular_solve(tensor input, tensor other, bool upper, bool transposed, bool unitriangular) -> tensor",
+         "X of T X = other, where T is a triangle of the input or its transpose.", solution_meta, triangular_solve, triangular_solve_vjp),
+    prim("prims.solve(tensor input, tensor other) -> tensor", "X of input X = other.", solution_meta, solve, solve_vjp),
+    prim("prims.slogdet(tensor input) -> (tensor, tensor)", "The sign of the determinant, and the logarithm of its absolute value.", each_matrix_meta, slogdet,
+         [](Grad& g) { if (g.reached(1)) g.add(0, over_matrix(g.cotangent(1)) * inverse_transposed(g)); }),
+    prim("prims.det(tensor input) -> tensor", "The determinant.", each_matrix_meta, det,
+         [](Grad& g) { g.add(0, over_matrix(g.cotangent() * g.result()) * inverse_transposed(g)); }),
+    prim("prims.matrix_exp(tensor input) -> tensor", "The sum of input^k / k!.",
+         [](const Call& c, Types& out) { require_square(c), out.push(c.type(0)); }, matrix_exp, matrix_exp_vjp),
+};
+
+}  // namespace
+
+void register_solve_prims(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

@@ -1,0 +1,70 @@
+// Kernels over the matrices in the last two dims of tensors, which LAPACK takes one by one as dense columns.
+#pragma once
+
+#include <new>
+#include <vector>
+
+#include "base/status.h"
+#include "base/text.h"
+#include "ops/kernels.h"
+#include "ops/lapack.h"
+
+namespace thunder {
+
+// The last `lost` dims of a tensor for each position of those before them.
+template <class T>
+struct Matrices {
+  Matrices(const Buffer& b, int32_t lost = 2) : buffer(b), batch(1), outer(b.rank - lost) {
+    for (int32_t i = 0; i < outer; i++) batch *= b.shape[i];
+    rows = lost == 2 ? b.shape[b.rank - 2] : lost == 1 ? b.shape[b.rank - 1] : 1;
+    columns = lost == 2 ? b.shape[b.rank - 1] : 1;
+    row = lost == 2 ? b.strides[b.rank - 2] : lost == 1 ? b.strides[b.rank - 1] : 0;
+    column = lost == 2 ? b.strides[b.rank - 1] : 0;
+  }
+  T* at(int64_t i) const {
+    int64_t offset = 0;
+    for (int32_t d = outer; d-- > 0; i /= buffer.shape[d]) offset += i % buffer.shape[d] * buffer.strides[d];
+    return buffer.as<T>() + offset;
+  }
+  // As dense columns, and back from there.
+  std::vector<T> load(int64_t i) const {
+    std::vector<T> out(static_cast<size_t>(rows * columns));
+    const T* from = at(i);
+    for (int64_t c = 0; c < columns; c++)
+      for (int64_t r = 0; r < rows; r++) out[static_cast<size_t>(c * rows + r)] = from[r * row + c * column];
+    return out;
+  }
+  void store(int64_t i, const T* from, int64_t leading) const {
+    T* to = at(i);
+    for (int64_t c = 0; c < columns; c++)
+      for (int64_t r = 0; r < rows; r++) to[r * row + c * column] = from[c * leading + r];
+  }
+  void store(int64_t i, const std::vector<T>& from) const { store(i, from.data(), rows); }
+
+  Buffer buffer;
+  int64_t batch, rows, columns, row, column;
+  int32_t outer;
+};
+
+inline Status* refused(const Kernel& k, std::string_view why, int64_t i, int64_t batch) {
+  const std::string which = batch > 1 ? cat(" (matrix ", i, " of the batch)") : std::string();
+  return make<Status>(Code::invalid_argument, cat(k.op ? std::string_view(k.op->name()) : "linalg", ": ", why, which)).detach();
+}
+
+// Calls f(T{}, LAPACK's functions), which may give a status. Without a LAPACK, or memory, a status that says so.
+template <class F>
+Status* with_lapack(const Kernel& k, F&& f) {
+  const std::string* why = nullptr;
+  const Lapack* lapack = Lapack::get(why);
+  if (!lapack) {
+    return make<Status>(Code::unimplemented, cat(k.op ? std::string_view(k.op->name()) : "linalg", ": there is no LAPACK, which computes it: ", *why,
+                                                 "; tools/setup installs it, or the package liblapack3")).detach();
+  }
+  try {
+    return k.in[0].dtype == DType::f64 ? f(double{}, lapack->of<double>()) : f(float{}, lapack->of<float>());
+  } catch (const std::bad_alloc&) {
+    return out_of_memory_status();
+  }
+}
+
+}  // namespace thunder

@@ -1,0 +1,85 @@
+#include "passes/jvp.h"
+
+#include <algorithm>
+
+namespace thunder {
+
+Var Forward::tangent(ValueId v) const {
+  auto it = tangents_.find(v);
+  return it != tangents_.end() ? it->second : full_like(recorder_.var(v), 0);
+}
+
+// The arguments that have tangents, each once.
+std::vector<ValueId> Forward::moving(const Node& node) const {
+  std::vector<ValueId> out;
+  for_each_value(node.args, [&](ValueId v) {
+    if (moves(v) && std::find(out.begin(), out.end(), v) == out.end()) out.push_back(v);
+  });
+  return out;
+}
+
+void Forward::line(const Node& node) {
+  const OpDef& op = def(node);
+  const bool moves = !moving(node).empty() && op.nondiff.empty();
+  if (moves && !op.vjp && !node.body.empty()) {
+    for (const Node* n : node.body) line(*n);
+    return;
+  }
+  recorder_.set_where(node.where);
+  recorder_.nodes().push_back(&node);
+  if (!moves) return;
+  ensure(op.vjp != nullptr, op.name(), " has no gradient");
+  if (op.prim && op.has(kElementwise)) return diagonal(node);
+  if (op.has(kLinear)) return linear(node);
+  twice(node);
+}
+
+void Forward::diagonal(const Node& node) {
+  const Node* const nodes[] = {&node};
+  const ValueId result = node.results[0];
+  const DType dtype = recorder_.type(result).dtype;
+  if (!is_real(dtype)) return;
+  Var sum;
+  for (ValueId v : moving(node)) {
+    const Seed seed{result, convert(tangents_.at(v), dtype)};
+    Var part = recorder_.var(Backward(recorder_, nodes, true).run({&seed, 1}, {&v, 1})[0]);
+    part = convert(part, dtype);
+    sum = sum ? recorder_.call("prims.add", {sum, part}) : part;
+  }
+  set(result, sum);
+}
+
+void Forward::linear(const Node& node) {
+  std::vector<Arg> args(node.args.begin(), node.args.end());
+  std::vector<ValueList> lists(args.size());
+  const auto moved = [&](ValueId v) { return is_real(recorder_.type(v).dtype) ? tangent(v).id : v; };
+  for (size_t i = 0; i < args.size(); i++) {
+    if (args[i].kind == ArgKind::value) args[i].v = moved(args[i].v);
+    if (args[i].kind != ArgKind::values) continue;
+    for (ValueId v : args[i].value_list()) lists[i].push_back(moved(v));
+    args[i] = Arg::values(lists[i]);
+  }
+  const Results made = recorder_.invoke(def(node), args);
+  for (size_t i = 0; i < made.size(); i++)
+    if (is_real(recorder_.type(made[i]).dtype)) set(node.results[i], recorder_.var(made[i]));
+}
+
+// The cotangents stand in for themselves: what depends on them alone is dead in the end, since the vjp is linear.
+void Forward::twice(const Node& node) {
+  const Node* const nodes[] = {&node};
+  std::vector<Seed> seeds, tangents;
+  std::vector<ValueId> cotangents;
+  for (ValueId r : node.results) {
+    if (!is_real(recorder_.type(r).dtype)) continue;
+    seeds.push_back({r, full_like(recorder_.var(r), 0)});
+    cotangents.push_back(seeds.back().cotangent.id);
+  }
+  const size_t before = recorder_.nodes().size();
+  const std::vector<ValueId> args = moving(node), pulled = Backward(recorder_, nodes, true).run(seeds, args);
+  for (size_t i = 0; i < args.size(); i++) tangents.push_back({pulled[i], tangents_.at(args[i])});
+  const std::vector<const Node*> backward(recorder_.nodes().begin() + static_cast<ptrdiff_t>(before), recorder_.nodes().end());
+  const std::vector<ValueId> pushed = Backward(recorder_, backward, true).run(tangents, cotangents);
+  for (size_t i = 0; i < seeds.size(); i++) set(seeds[i].value, recorder_.var(pushed[i]));
+}
+
+}  // namespace thunder
