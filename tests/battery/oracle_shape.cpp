@@ -193,7 +193,24 @@ Arrays pad(const Arguments& a) {
   Ints low(rank, 0), high(rank, 0);
   const Ints pairs = a.ints(1);
   for (size_t p = 0; p < pairs.size() / 2; p++) low[rank - 1 - p] = pairs[2 * p], high[rank - 1 - p] = pairs[2 * p + 1];
-  return {padded(a.tensor(0), low, high, a.number(3, 0))};
+  const std::string mode = a.text(2, "constant");
+  if (mode == "constant") return {padded(a.tensor(0), low, high, a.number(3, 0))};
+  const Array& x = a.tensor(0);
+  Ints shape = x.shape;
+  for (size_t d = 0; d < rank; d++) shape[d] += low[d] + high[d];
+  return {make(shape, [&](const Ints& i) {
+    Ints from = i;
+    for (size_t d = 0; d < rank; d++) {
+      const int64_t n = x.shape[d];
+      int64_t& k = from[d];
+      k -= low[d];
+      if (mode == "circular") k = (k + n) % n;
+      else if (mode == "replicate") k = std::clamp<int64_t>(k, 0, n - 1);
+      else if (k < 0) k = -k;
+      else if (k >= n) k = 2 * (n - 1) - k;
+    }
+    return at(x, from);
+  })};
 }
 Arrays prims_pad(const Arguments& a) { return {padded(a.tensor(0), a.ints(1), a.ints(2), a.number(3, 0))}; }
 template <int sign>

@@ -47,12 +47,54 @@ Results stack(Call& c) {
 
 // ---- pad ----
 
+// What lies from `from` to `to` of an axis.
+Var part(Var x, size_t axis, int64_t from, int64_t to) {
+  return x.builder->call("slice", {x, static_cast<int64_t>(axis), from, to});
+}
+// `amount` elements that continue x over one end of an axis.
+Var beyond(Var x, std::string_view mode, size_t axis, int64_t amount, bool front) {
+  const int64_t n = x.shape()[axis].value();
+  if (mode == "circular") return front ? part(x, axis, n - amount, n) : part(x, axis, 0, amount);
+  if (mode == "reflect") {
+    const Shape axes{static_cast<int64_t>(axis)};
+    return x.builder->call("flip", {front ? part(x, axis, 1, amount + 1) : part(x, axis, n - 1 - amount, n - 1), axes});
+  }
+  Shape shape = x.shape();
+  shape[axis] = amount;
+  return expand_to(front ? part(x, axis, 0, 1) : part(x, axis, n - 1, n), shape);
+}
+// Pads by what x holds itself: reflect, replicate, circular.
+Results pad_by_itself(Call& c) {
+  const std::string_view mode = c.text(2);
+  Var x = c.var(0);
+  auto amounts = c.dims(1);
+  c.require(!c.has(3), "mode '", mode, "' takes no value, got ", c.has(3) ? c.real(3) : 0.0);
+  for (size_t i = 0; 2 * i < amounts.size(); i++) {
+    const size_t axis = x.rank() - 1 - i;
+    c.require(x.shape()[axis].constant(), "the sizes must be known while tracing, got ", name(x.type()));
+    const int64_t n = x.shape()[axis].value(), low = hint(amounts[2 * i]), high = hint(amounts[2 * i + 1]);
+    const int64_t most = mode == "reflect" ? n - 1 : mode == "circular" ? n : n > 0 ? INT32_MAX : 0;
+    c.require(low >= 0 && high >= 0 && low <= most && high <= most, "mode '", mode, "' pads dim ", axis, " of size ", n,
+              " by 0 to ", most, " elements, got ", low, " and ", high, "; ", c.types());
+    ValueList ids;
+    if (low > 0) ids.push_back(beyond(x, mode, axis, low, true).id);
+    ids.push_back(x.id);
+    if (high > 0) ids.push_back(beyond(x, mode, axis, high, false).id);
+    if (ids.size() > 1) x = c.builder.call("prims.cat", {ids, static_cast<int64_t>(axis)});
+  }
+  return x;
+}
+
 Results pad(Call& c) {
   Var x = c.var(0);
   auto amounts = c.dims(1);
-  c.require(c.text(2) == "constant", "mode '", c.text(2), "' is not supported, only 'constant'");
+  const std::string_view mode = c.text(2);
+  const bool by_itself = mode == "reflect" || mode == "replicate" || mode == "circular";
+  c.require(by_itself || mode == "constant", "mode must be 'constant', 'reflect', 'replicate' or 'circular', got '", mode,
+            "'");
   c.require(amounts.size() % 2 == 0 && amounts.size() / 2 <= x.rank(), "pad needs a pair for each of at most ", x.rank(),
             " dims, got ", name(amounts), "; ", c.types());
+  if (by_itself) return pad_by_itself(c);
   const size_t rank = x.rank();
   Shape low(rank, 0), high(rank, 0), starts(rank, 0), ends = x.shape();
   bool crops = false;
@@ -119,7 +161,13 @@ void pad_samples(Samples& s) {
   s.add({TensorSpec{{2, 3}}, ints({})});
   s.refuse({TensorSpec{{2, 3}}, ints({1})}, "pair");
   s.refuse({TensorSpec{{2, 3}}, ints({-2, -2})}, "more from dim 1");
-  s.refuse({TensorSpec{{2, 3}}, ints({1, 1}), "reflect"}, "mode 'reflect'");
+  s.add({TensorSpec{{2, 5}}, ints({2, 1}), "reflect"});
+  s.add({TensorSpec{{2, 3, 4}}, ints({1, 3, 2, 0}), "replicate"});
+  s.add({TensorSpec{{2, 3, 4}}, ints({4, 1, 0, 2}), "circular"});
+  s.refuse({TensorSpec{{2, 3}}, ints({3, 0}), "reflect"}, "by 0 to 2 elements, got 3 and 0");
+  s.refuse({TensorSpec{{2, 3}}, ints({-1, 0}), "circular"}, "got -1 and 0");
+  s.refuse({TensorSpec{{2, 3}}, ints({1, 0}), "replicate", 1.0}, "takes no value");
+  s.refuse({TensorSpec{{2, 3}}, ints({1, 1}), "mirror"}, "got 'mirror'");
 }
 void copy_samples(Samples& s) {
   s.add({TensorSpec{{2, 3}}, TensorSpec{{3}}});
@@ -138,7 +186,8 @@ constexpr OpRow kRows[] = {
     checked({.schema = "stack(tensor[] tensors, int dim=0) -> tensor", .doc = "The tensors side by side along a new dim.",
              .decompose = stack, .samples = stack_samples}),
     checked({.schema = "pad(tensor input, int[] pad, str mode='constant', float? value=None) -> tensor",
-             .doc = "Pads with value (0 for None): pairs of amounts from the last dim to the first; negative ones crop.",
+             .doc = "Pads by pairs of amounts from the last dim to the first: with value (0 for None), where negative ones crop, "
+                    "or with what is 'reflect'ed, at the border ('replicate') or at the other end ('circular').",
              .decompose = pad, .samples = pad_samples}),
     checked({.schema = "copy(tensor input, tensor src) -> tensor", .doc = "src as a tensor of input's shape and dtype; copy_ stores it.",
              .decompose = filled_from, .vjp = filled_from_vjp, .samples = copy_samples, .tags = kInplace}),
