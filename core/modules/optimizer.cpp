@@ -27,7 +27,7 @@ const OptimizerRow& find_row(std::string_view kind) {
 Ref<Tensor> first_value(const ScopeEnvironment& environment, const Moment& moment, const TensorType& parameter) {
   TensorType type = parameter;
   type.dtype = compute_dtype(type.dtype);
-  if (moment.scalar) type.dtype = DType::f64, type.shape = {};
+  if (moment.scalar) type.dtype = DType::f64, type.device = Device::cpu, type.shape = {};  // as lr and step are
   if (moment.initial == 0) {
     auto t = environment.empty(type);
     fill_with_zeros(*t);
@@ -191,8 +191,9 @@ double Optimizer::initial_lr(size_t group) const {
   return kept ? *kept : get_f64(cat(kParameterGroups, group, ".lr"));
 }
 
-void Optimizer::keep_initial_lr(size_t groups) {
-  for (size_t g = 0; g < groups; g++) groups_[g].initial_lr = initial_lr(g);
+void Optimizer::keep_initial_lr(std::span<const double> rates) noexcept {
+  for (size_t g = 0; g < rates.size(); g++)
+    if (!groups_[g].initial_lr) groups_[g].initial_lr = rates[g];
 }
 
 std::string Optimizer::text() const {

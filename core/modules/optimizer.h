@@ -60,8 +60,8 @@ class Optimizer : public Counted<Optimizer> {
   double get_f64(std::string_view name) const;
   // The learning rate that a group had when its first schedule was made; before that the one it has.
   double initial_lr(size_t group) const;
-  // From now on it is what these first groups have, where it was not kept before.
-  void keep_initial_lr(size_t groups);
+  // From now on it is this of the first groups, where it was not kept before. Requires: as many groups or more.
+  void keep_initial_lr(std::span<const double> rates) noexcept;
   const OptimizerRow& row() const { return row_; }
   // Its kind, and what each group has, for people.
   std::string text() const;

@@ -60,7 +60,6 @@ Schedule::Schedule(const ModuleEnvironment& environment, std::string_view kind, 
     state.number("cooldown_counter", 0);
   }
   state.keep();
-  optimizer_->keep_initial_lr(groups_);
 }
 
 Schedule::Schedule(const ModuleEnvironment& environment, std::string_view kind, Ref<Optimizer> optimizer,
@@ -144,7 +143,10 @@ void Schedule::go_to(double step) {
 }
 
 void Schedule::start() {
+  std::vector<double> base;
+  for (size_t g = 0; g < groups_; g++) base.push_back(value(group_path(g, "base_lr")));
   go_to(value("step"));
+  optimizer_->keep_initial_lr(base);
 }
 
 void Schedule::step() {

@@ -19,7 +19,7 @@ std::span<const ScheduleRow> schedule_rows();
 
 class Schedule : public Counted<Schedule> {
  public:
-  // The base of each group is its learning rate when its first schedule was made, as PyTorch's initial_lr is.
+  // The base of each group is its learning rate when its first schedule was started, as PyTorch's initial_lr is.
   Schedule(const ModuleEnvironment& environment, std::string_view kind, Ref<Optimizer> optimizer,
            const Options* options);
   // Of others, of one optimizer, which are not to be stepped themselves.

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""layers_record.py [--check]: writes layers.json, what PyTorch makes of layers_cases.py, or compares with what is there. Needs torch."""
+"""layers_record.py [--check]: writes layers.json, what PyTorch makes of layers_cases.py, or compares with what is there, as far as
+rounding goes. Needs torch: bench/setup-peers has one."""
 import json
+import math
 import pathlib
 import sys
 
@@ -67,12 +69,28 @@ def record():
             "plateaus": {text: schedule(text, cases.METRICS) for text in cases.PLATEAUS}}
 
 
+def differences(here, there, path=""):
+    """Where the two differ, as paths."""
+    if isinstance(here, float) or isinstance(there, float):
+        return [] if math.isclose(here, there, rel_tol=1e-4, abs_tol=1e-5) else [path]
+    if isinstance(here, dict) and isinstance(there, dict) and here.keys() == there.keys():
+        return [found for key in here for found in differences(here[key], there[key], f"{path}/{key}")]
+    if isinstance(here, list) and isinstance(there, list) and len(here) == len(there):
+        return [found for i, (a, b) in enumerate(zip(here, there)) for found in differences(a, b, f"{path}/{i}")]
+    return [] if here == there else [path]
+
+
 def main():
-    text = json.dumps(record(), indent=None, separators=(",", ":")).replace('],["', '],\n["') + "\n"
+    made = record()
+    text = json.dumps(made, indent=None, separators=(",", ":")).replace('],["', '],\n["') + "\n"
     if "--check" not in sys.argv:
         FILE.write_text(text)
-    elif json.loads(text) != json.loads(FILE.read_text()):
-        sys.exit(f"{FILE.name} is not what this PyTorch, {torch.__version__}, gives")
+        return
+    there = json.loads(FILE.read_text())
+    there["torch"] = made["torch"] = ""  # which one it was
+    found = differences(json.loads(json.dumps(made)), there)
+    if found:
+        sys.exit(f"{FILE.name} is not what PyTorch {torch.__version__} gives:\n" + "\n".join(found[:40]))
 
 
 if __name__ == "__main__":
