@@ -202,6 +202,16 @@ void describe_rows(std::span<const Row> rows, cJSON* array) {
   }
 }
 
+void describe_schedules(cJSON* array) {
+  describe_rows(schedule_rows(), array);
+  int i = 0;
+  for (const ScheduleRow& row : schedule_rows()) {
+    cJSON* o = cJSON_GetArrayItem(array, i++);
+    add_flag(o, "of_schedules", row.of_schedules);
+    add_flag(o, "by_metric", row.by_metric());
+  }
+}
+
 void describe_memory(Context& context, cJSON* array) {
   const BlockCache* cache = context.block_cache();
   if (!cache) return;  // the host's own
@@ -222,7 +232,7 @@ constexpr Subject kSubjects[] = {
     {"ops", describe_ops},
     {"modules", describe_modules},
     {"optimizers", [](Context&, cJSON* array) { describe_rows(optimizer_rows(), array); }},
-    {"schedules", [](Context&, cJSON* array) { describe_rows(schedule_rows(), array); }},
+    {"schedules", [](Context&, cJSON* array) { describe_schedules(array); }},
     {"options", [](Context&, cJSON* array) { describe_options(compile_options(), array); }},
     {"executors", describe_executors},
     {"unavailable_executors", describe_unavailable},

@@ -109,6 +109,29 @@ thunder_status* thunder_schedule_step(thunder_schedule* schedule) noexcept {
   }));
 }
 
+thunder_status* thunder_schedule_step_metric(thunder_schedule* schedule, double metric) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(schedule, "schedule");
+    core(schedule)->schedule->step(metric);
+  }));
+}
+
+thunder_status* thunder_schedule_compose(const char* kind, thunder_schedule* const* schedules, size_t n,
+                                         const thunder_options* options_or_null, thunder_schedule** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(kind, "kind"), need(schedules, "schedules"), need(out, "out");
+    std::vector<Ref<Schedule>> parts;
+    for (size_t i = 0; i < n; i++) need(schedules[i], "schedules"), parts.push_back(core(schedules[i])->schedule);
+    require(n > 0, kind, ": the list of schedules is empty");
+    Ref<Context> owner = core(schedules[0])->context;
+    auto schedule =
+        make<Schedule>(owner->module_environment(), kind, std::move(parts), usable_options(options_or_null));
+    auto made = make<ScheduleHandle>(std::move(owner), std::move(schedule));
+    made->schedule->start();  // after it nothing fails: the optimizer has changed
+    *out = given(std::move(made));
+  }));
+}
+
 thunder_status* thunder_schedule_last_lr(const thunder_schedule* schedule, thunder_values* out) noexcept {
   return handle(guarded(__func__, [&] {
     need(schedule, "schedule"), need(out, "out");

@@ -142,6 +142,16 @@ foreach(script ${scripts})
   endif()
 endforeach()
 
+# The record that the tests of layers compare with, against the PyTorch that bench/setup-peers installs, where it did.
+set(peers ${CMAKE_SOURCE_DIR}/.venv-peers/bin/python)
+if(EXISTS ${peers})
+  execute_process(COMMAND ${peers} -c "import numpy, torch" RESULT_VARIABLE no_torch OUTPUT_QUIET ERROR_QUIET)
+  if(NOT no_torch)
+    add_test(NAME python_layers_pytorch COMMAND ${peers} ${CMAKE_SOURCE_DIR}/tests/python/layers_record.py --check)
+    set_tests_properties(python_layers_pytorch PROPERTIES LABELS "python;peers" TIMEOUT 300)
+  endif()
+endif()
+
 # pip into an environment of its own, where what that needs without a network is there.
 if(TARGET thunder_python AND NOT THUNDER_SANITIZE)
   execute_process(COMMAND ${THUNDER_PYTHON} -c "import setuptools, wheel, pip, venv, ensurepip" RESULT_VARIABLE no_pip

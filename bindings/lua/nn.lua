@@ -37,6 +37,51 @@ function nn.Module(members)
   return add_all(module, members or {}, "Module")
 end
 
+-- nn.ModuleList(a, b) or nn.ModuleList{ a, b }: for a forward that goes through them.
+function nn.ModuleList(first, ...)
+  local children = type(first) == "table" and first or { first, ... }
+  return add_all(kinds.ModuleList(), children, "ModuleList")
+end
+
+-- Members of a table by name, in the order of the names.
+local function add_named(module, members, named, is_member, wanted)
+  local names = {}
+  for name, member in pairs(members or {}) do
+    if type(name) ~= "string" then core.refuse(("%s: members have names, got %s"):format(named, tostring(name))) end
+    if not is_member(member) then core.refuse(("%s: '%s' is no %s"):format(named, name, wanted)) end
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  for _, name in ipairs(names) do module[name] = members[name] end
+  return module
+end
+-- nn.ModuleDict{ conv = nn.Conv2d(1, 2, 3), pool = nn.MaxPool2d(2) }
+function nn.ModuleDict(members) return add_named(kinds.ModuleDict(), members, "ModuleDict", core.is_module, "module") end
+-- nn.ParameterDict{ scale = th.ones(1) }
+function nn.ParameterDict(members) return add_named(kinds.ParameterDict(), members, "ParameterDict", core.is_tensor, "tensor") end
+-- nn.ParameterList{ a, b }
+function nn.ParameterList(members)
+  local module = kinds.ParameterList()
+  for i, tensor in ipairs(members or {}) do
+    if not core.is_tensor(tensor) then core.refuse(("ParameterList: element %d is no tensor"):format(i)) end
+    module[i] = tensor
+  end
+  return module
+end
+
+-- nn.TransformerEncoder(layer, num_layers, norm): copies of the layer, and a norm behind them if one is given.
+for _, name in ipairs { "TransformerEncoder", "TransformerDecoder" } do
+  nn[name] = function(layer, num_layers, norm)
+    if not core.is_module(layer) then core.refuse(name .. ": the layer is no module") end
+    local copies = {}
+    for i = 1, num_layers do copies[i] = layer:deepcopy() end
+    local module = kinds[name]()
+    module.layers = nn.ModuleList(copies)
+    if norm then module.norm = norm end
+    return module
+  end
+end
+
 for _, kind in ipairs(rows) do
   nn[kind.name] = nn[kind.name] or kinds[kind.name]
   core.documented[nn[kind.name]] = ("nn.%s\n    %s"):format(kind.schema, kind.doc)
@@ -64,6 +109,7 @@ setmetatable(nn, {
 -- ---- members ----
 
 local methods = {}
+core.module_methods = methods
 
 -- A table from path to tensor, the same tensors each time.
 methods.parameters = core.parameters
@@ -102,6 +148,8 @@ local function child_of(module, name)
   return core.is_module(fields[name]) and fields[name] or nil
 end
 
+core.child_of = child_of
+
 local function child_names(module)
   local names = {}
   local name = core.child_name(module, 0)
@@ -112,9 +160,14 @@ local function child_names(module)
   return names
 end
 
--- How many children "0", "1" ... there are.
+-- How many children "0", "1" ... there are; of a ParameterList, tensors.
 local function positions(module)
   local count = 0
+  if core.module_kind(module) == "ParameterList" then
+    local state = core.state(module)
+    while state[tostring(count)] do count = count + 1 end
+    return count
+  end
   for _, name in ipairs(child_names(module)) do
     if name == tostring(count) then count = count + 1 end
   end
@@ -141,51 +194,26 @@ function methods.apply(module, f)
   return module
 end
 
--- ---- copies ----
-
-local copied
-
--- Gives a copy's table what the original's has.
-local function copy_fields(from, to, seen)
-  seen[from] = to
-  for name in methods.named_children(from) do
-    local child, copy = child_of(from, name), child_of(to, name)
-    if seen[child] then
-      core.fields(to)[name] = seen[child]
-    else
-      copy_fields(child, copy, seen)
-    end
-  end
-  for name, value in pairs(core.fields(from)) do
-    if not core.is_module(value) then core.fields(to)[name] = copied(value, seen) end
-  end
-  if core.fields(from).forward then core.set_forward(to) end
-  return to
-end
-
-function copied(value, seen)
-  if seen[value] ~= nil then return seen[value] end
-  if core.is_tensor(value) then
-    seen[value] = th.clone(value)
-  elseif core.is_module(value) then
-    return copy_fields(value, core.module_copy(value), seen)
-  elseif type(value) == "table" and not getmetatable(value) then
-    local made = {}
-    seen[value] = made
-    for key, item in pairs(value) do made[copied(key, seen)] = copied(item, seen) end
-  end
-  return seen[value] == nil and value or seen[value]
-end
-
--- A module like this one with tensors of its own; attributes are copied too, functions are shared.
-function methods.deepcopy(module) return copied(module, {}) end
-
 -- ---- members by name and position ----
 
--- net[{from, to}]: a Sequential of these children.
+-- Adds a child, or of a ParameterList a tensor, behind the others.
+function methods.append(module, member)
+  local kind = core.module_kind(module)
+  local wanted = ({ Sequential = core.is_module, ModuleList = core.is_module, ParameterList = core.is_tensor })[kind]
+  if not wanted then core.refuse(("append: a %s has no order"):format(kind)) end
+  if not wanted(member) then core.refuse(("append: what a %s holds is a %s"):format(kind, wanted == core.is_module and "module" or "tensor")) end
+  module[positions(module) + 1] = member
+  return module
+end
+function methods.extend(module, members)
+  for _, member in ipairs(members) do methods.append(module, member) end
+  return module
+end
+
+-- net[{from, to}] or net[{from, to, step}]: a Sequential, or a ModuleList, of these children.
 local function slice(module, range)
-  local count = positions(module)
-  if core.module_kind(module) ~= "Sequential" then core.refuse "only a Sequential has slices" end
+  local count, kind = positions(module), core.module_kind(module)
+  if kind ~= "Sequential" and kind ~= "ModuleList" then core.refuse "only a Sequential or a ModuleList has slices" end
   local function place(at)
     local place = math.type(at) == "integer" and (at < 0 and at + count or at - 1)
     if not place or place < 0 or place >= count then
@@ -193,9 +221,10 @@ local function slice(module, range)
     end
     return place
   end
-  local children = {}
-  for at = place(range[1] or 1), place(range[2] or -1) do children[#children + 1] = child_of(module, tostring(at)) end
-  return nn.Sequential(children)
+  local children, step = {}, range[3] or 1
+  if math.type(step) ~= "integer" or step < 1 then core.refuse("the step of a slice must be positive, got " .. tostring(step)) end
+  for at = place(range[1] or 1), place(range[2] or -1), step do children[#children + 1] = child_of(module, tostring(at)) end
+  return nn[kind](children)
 end
 
 local function child_name(key) return math.type(key) == "integer" and tostring(key - 1) or key end
@@ -213,7 +242,9 @@ function mt.__index(module, key)
   if type(key) == "table" then return slice(module, key) end
   if math.type(key) == "integer" then
     local count = positions(module)
-    local child = child_of(module, tostring(key < 0 and key + count or key - 1))
+    local name = tostring(key < 0 and key + count or key - 1)
+    local child = child_of(module, name)
+    if not child and core.module_kind(module) == "ParameterList" then child = core.state(module)[name] end
     if child or (key == count + 1 and core.called_from_c()) then return child end -- `ipairs` reads on until there is nothing
     core.refuse(("index %d is out of range: this %s has %d children by position"):format(key, core.module_kind(module), count))
   end

@@ -58,14 +58,64 @@ for _, row in ipairs(core.json(core.describe("optimizers"))) do
   end
   document(optim[row.name], row)
 end
+local function schedule_of(row, of, ...)
+  local schedule = core.schedule(row.name, of, options_of(row.name, row, ...))
+  kinds[schedule] = row.name
+  return schedule
+end
+-- SequentialLR(optimizer, { a, b }, { 10 }) and ChainedScheduler { a, b }: of schedules.
 for _, row in ipairs(core.json(core.describe("schedules"))) do
-  optim[row.name] = function(optimizer, ...)
-    local schedule = core.schedule(row.name, optimizer, options_of(row.name, row, ...))
-    kinds[schedule] = row.name
-    return schedule
+  optim[row.name] = function(of, ...)
+    if row.name == "SequentialLR" then return schedule_of(row, ...) end
+    return schedule_of(row, of, ...)
   end
   lr_scheduler[row.name] = optim[row.name]
   document(optim[row.name], row)
+end
+
+-- ---- schedules that call a function: LambdaLR(optimizer, f), the first learning rate times f(step), and MultiplicativeLR,
+-- the last one times f(step); a function, or a list of one for each group ----
+
+local functions = setmetatable({}, { __mode = "k" }) -- of such schedules: { optimizer, list, rate }
+
+local function rates_of(optimizer, name)
+  local rates = {}
+  for i = 1, core.group_count(optimizer) do rates[i] = core.get_number(optimizer, ("param_groups.%d.%s"):format(i - 1, name)) end
+  return rates
+end
+local function write_rates(schedule, rates)
+  local own = functions[schedule]
+  local step = math.tointeger(core.state(core.schedule_state(schedule)).step:item())
+  local first = rates_of(own.optimizer, "initial_lr")
+  for i, f in ipairs(own.list) do
+    core.set_number(own.optimizer, ("param_groups.%d.lr"):format(i - 1), own.rate(first[i], rates[i], step, f))
+  end
+end
+local function computed(name, rate, doc)
+  optim[name] = function(optimizer, f)
+    local schedule, list = core.schedule("ConstantLR", optimizer, { factor = 1.0, total_iters = 1 }), f
+    if type(f) == "function" then
+      list = {}
+      for i = 1, core.group_count(optimizer) do list[i] = f end
+    elseif type(f) ~= "table" or #f ~= core.group_count(optimizer) then
+      core.refuse(("%s: a function, or a list of one for each of %d parameter groups, was expected"):format(name, core.group_count(optimizer)))
+    end
+    functions[schedule], kinds[schedule] = { optimizer = optimizer, list = list, rate = rate }, name
+    write_rates(schedule, rates_of(optimizer, "lr"))
+    return schedule
+  end
+  lr_scheduler[name] = optim[name]
+  core.documented[optim[name]] = ("optim.%s(optimizer, f)\n    %s"):format(name, doc)
+end
+computed("LambdaLR", function(first, _, step, f) return first * f(step) end, "The first learning rate times f(step).")
+computed("MultiplicativeLR", function(_, last, step, f) return step == 0 and last or last * f(step) end,
+  "The learning rate times f(step) at each step.")
+
+local function step_schedule(schedule, ...)
+  local own = functions[schedule]
+  local rates = own and rates_of(own.optimizer, "lr")
+  core.schedule_step(schedule, ...)
+  if own then write_rates(schedule, rates) end
 end
 
 -- A table whose unknown names are refused.
@@ -86,6 +136,8 @@ strict(optim, "optim")
 local function define(type_name, methods, state_of, properties)
   local mt = core.metatable(type_name)
   methods.close = mt.__close
+  function methods.state_dict(self) return core.state(state_of(self)) end
+  function methods.load_state_dict(self, given) state_of(self):load_state_dict(given) end
   function mt.__index(self, key)
     if methods[key] then return methods[key] end
     if properties[key] then return properties[key](self) end
@@ -135,8 +187,12 @@ optimizer_type.__newindex = core.set_number
 optimizer_type.__tostring = core.optimizer_text
 
 -- A list with the learning rate of each group that the last step wrote.
-local function get_last_lr(schedule) return { core.schedule_last_lr(schedule) } end
-local schedule_type = define("schedule", { step = core.schedule_step, get_last_lr = get_last_lr }, core.schedule_state, {})
+local function get_last_lr(schedule)
+  local own = functions[schedule]
+  return own and rates_of(own.optimizer, "lr") or { core.schedule_last_lr(schedule) }
+end
+-- step(), or step(metric) of ReduceLROnPlateau.
+local schedule_type = define("schedule", { step = step_schedule, get_last_lr = get_last_lr }, core.schedule_state, {})
 function schedule_type.__tostring(schedule)
   local step = core.state(core.schedule_state(schedule)).step:item()
   return ("%s: step %d, lr %s"):format(kinds[schedule], step, table.concat(get_last_lr(schedule), ", "))

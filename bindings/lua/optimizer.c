@@ -110,22 +110,45 @@ static int core_clip(lua_State *L)
     return results;
 }
 
-/* core.schedule(kind, optimizer, options) */
+/* The schedules of the list at `index`; the array is left on the stack. */
+static thunder_schedule **parts_push(lua_State *L, int index, size_t count)
+{
+    thunder_schedule **parts = lua_newuserdatauv(L, (count + 1) * sizeof(thunder_schedule *), 0);
+    for (size_t i = 0; i < count; i++) {
+        lua_rawgeti(L, index, (lua_Integer)i + 1);
+        parts[i] = box_check(L, -1, BOX_SCHEDULE);
+        lua_pop(L, 1);
+    }
+    return parts;
+}
+
+/* core.schedule(kind, optimizer or list of schedules, options) */
 static int core_schedule(lua_State *L)
 {
     const char *kind = luaL_checkstring(L, 1);
-    thunder_optimizer *optimizer = optimizer_check(L, 2);
+    lua_settop(L, 3);
+    const bool composed = lua_istable(L, 2);
     thunder_options *options = options_check(L, 3);
+    const size_t count = composed ? (size_t)lua_rawlen(L, 2) : 0;
+    thunder_schedule **parts = composed ? parts_push(L, 2, count) : NULL;
     box *made = box_push(L, BOX_SCHEDULE);
     thunder_schedule *schedule = NULL;
-    check_status(L, thunder_schedule_create(optimizer, kind, options, &schedule));
+    if (composed)
+        check_status(L, thunder_schedule_compose(kind, parts, count, options, &schedule));
+    else
+        check_status(L, thunder_schedule_create(optimizer_check(L, 2), kind, options, &schedule));
     made->handle = schedule;
     return 1;
 }
 
+/* core.schedule_step(schedule), or with a metric. */
 static int core_schedule_step(lua_State *L)
 {
-    check_status(L, thunder_schedule_step(box_check(L, 1, BOX_SCHEDULE)));
+    thunder_schedule *schedule = box_check(L, 1, BOX_SCHEDULE);
+    if (lua_isnoneornil(L, 2))
+        check_status(L, thunder_schedule_step(schedule));
+    else
+        check_status(L, thunder_schedule_step_metric(schedule, luaL_checknumber(L, 2)));
     return 0;
 }
 

@@ -1,5 +1,4 @@
--- Tensors: methods, operators, indexing and printing. Indices of elements count from 1, as lists do in Lua, and -1 is
--- the last; dims of ops are PyTorch's and count from 0.
+-- Tensors: methods, operators and printing; indexing.lua has x[key]. Dims of ops are PyTorch's and count from 0.
 local th, core = ...
 local mt = core.metatable("tensor")
 
@@ -40,39 +39,6 @@ function th.tensor(data, dtype)
 end
 th.is_tensor = core.is_tensor
 
--- ---- indexing ----
-
-local function place(name, dim, index, size)
-  local at = index < 0 and index + size or index - 1
-  if at < 0 or at >= size then
-    core.refuse(("%s %d is out of range: dim %d has %d elements"):format(name, index, dim, size))
-  end
-  return at
-end
-
--- x[i], or x[{i, {from, to}, {}}]: one index, a range with both ends, everything.
-local function view_of(x, key)
-  local view, dim = x, 0
-  for _, part in ipairs(type(key) == "table" and key or { key }) do
-    local shape = core.shape(view)
-    if dim >= #shape then core.refuse(("a tensor of rank %d has no dim %d to index"):format(#shape, dim)) end
-    if math.type(part) == "integer" then
-      view = th.select(view, dim, place("index", dim, part, shape[dim + 1]))
-    elseif type(part) == "table" then
-      if #part == 2 then
-        local from, to = place("index", dim, part[1], shape[dim + 1]), place("index", dim, part[2], shape[dim + 1])
-        view = th.slice(view, dim, from, to + 1)
-      elseif #part ~= 0 then
-        core.refuse("an index range is {from, to}, or {} for all")
-      end
-      dim = dim + 1
-    else
-      core.refuse("an index must be an integer or a range {from, to}, got " .. (math.type(part) or type(part)))
-    end
-  end
-  return view
-end
-
 -- ---- members ----
 
 local properties = {
@@ -106,6 +72,7 @@ function methods.size(x, dim)
   if dim == nil then return core.shape(x) end
   return core.size(x, dim) or core.refuse(("size: dim %d is out of range for rank %d"):format(dim, core.rank(x)))
 end
+function methods.dim(x) return core.rank(x) end
 -- As in PyTorch: the tensor's elements where the condition holds.
 function methods.where(x, condition, other) return th.where(condition, x, other) end
 methods.to = th.to
@@ -131,7 +98,7 @@ function mt.__index(x, key)
     core.refuse(("a tensor has no member '%s'%s"):format(key, core.suggest(key, names)))
   end
   if key == (core.shape(x)[1] or -1) + 1 and core.called_from_c() then return nil end
-  return view_of(x, key)
+  return core.get_elements(x, key)
 end
 
 -- for i, row in ipairs(x), and pairs: `ipairs` reads on until there is nothing, which no line of a script may.
@@ -140,12 +107,7 @@ function mt.__pairs(x) return ipairs(x) end
 -- x[key] = a number or a tensor that fits
 function mt.__newindex(x, key, value)
   if type(key) == "string" then core.refuse(("a tensor's member '%s' cannot be set"):format(key)) end
-  local view = view_of(x, key)
-  if core.is_tensor(value) then
-    th.copy_(view, value)
-  else
-    th.fill_(view, value)
-  end
+  core.set_elements(x, key, value)
 end
 
 function mt.__len(x)

@@ -6,10 +6,12 @@
 namespace thunder {
 namespace {
 
-// The name by which a leaf was given: "3.attn_mask" is in a map at the end. Empty: by its position.
+// The name by which a leaf was given: "3.attn_mask" is in a map at the end. Empty: by its position, be it in a list of
+// its own, as an LSTM's (h, c) are.
 std::string name_in(const std::string& path) {
   const size_t dot = path.find('.');
-  return dot == path.npos ? "" : path.substr(dot + 1);
+  const std::string name = dot == path.npos ? "" : path.substr(dot + 1);
+  return name.find_first_not_of("0123456789") == name.npos ? "" : name;
 }
 
 Arg argument(const Values& in, size_t leaf) {
@@ -53,6 +55,15 @@ const Arg& ModuleInputs::arg(std::string_view name) const {
 Tensor* ModuleInputs::tensor(std::string_view name) const {
   const Arg& a = arg(name);
   return a.present() ? call_.in[a.v].tensor.get() : nullptr;
+}
+
+Any ModuleInputs::any(std::string_view name) const {
+  const Arg& a = arg(name);
+  if (a.kind == ArgKind::value) return Any::tensor(call_.in[a.v].tensor.get());
+  Any out;
+  out.kind = a.kind;
+  out.i = a.i;
+  return out;
 }
 
 bool ModuleInputs::flag(std::string_view name) const {

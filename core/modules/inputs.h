@@ -5,7 +5,7 @@
 
 namespace thunder {
 
-// Positions first, then perhaps a map of names. Tensors are those of the call, which must outlive this.
+// Positions first, those of lists one after the other, then perhaps a map of names. Tensors are those of the call, which must outlive this.
 class ModuleInputs {
  public:
   // Throws "KIND: ..." for what the schema refuses.
@@ -14,6 +14,8 @@ class ModuleInputs {
   // Null where it is None. Requires, as for flag: the schema has the name, and this kind for it.
   Tensor* tensor(std::string_view name) const;
   bool flag(std::string_view name) const;
+  // As an argument of an op.
+  Any any(std::string_view name) const;
 
  private:
   const Arg& arg(std::string_view name) const;

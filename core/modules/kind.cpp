@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "modules/access.h"
+#include "modules/inputs.h"
 #include "ops/builder.h"
 #include "tracer/eager.h"
 
@@ -98,9 +99,21 @@ Ref<Module> make_module(const ModuleEnvironment& environment, std::string_view n
   size_t n_dims = 0;
   for (const Any& a : args) n_dims += a.kind == ArgKind::dims ? a.count : 0;
   std::vector<Dim> dims;
-  dims.reserve(n_dims);  // pointers into it must stay
+  std::vector<double> singles;
+  dims.reserve(n_dims), singles.reserve(args.size());  // pointers into them must stay
   std::vector<Arg> given;
-  for (const Any& a : args) given.push_back(argument(a, given.size(), dims));
+  for (const Any& a : args) {
+    const size_t i = given.size();
+    const int at = names && names[i] ? kind.schema().find(names[i]) : static_cast<int>(i);
+    const bool list = at >= 0 && static_cast<size_t>(at) < kind.schema().params.size() &&
+                      kind.schema().params[static_cast<size_t>(at)].kind == ParamKind::reals;
+    if (list && (a.kind == ArgKind::integer || a.kind == ArgKind::real)) {  // one number is a list of it
+      singles.push_back(a.kind == ArgKind::real ? a.f : static_cast<double>(a.i));
+      given.push_back(Arg::reals({&singles.back(), 1}));
+    } else {
+      given.push_back(argument(a, i, dims));
+    }
+  }
   CompleteArgs complete(kind.schema(), given, names);
   std::vector<Leaf> options;
   for (const Arg& a : complete.span()) options.push_back(a.kind == ArgKind::value ? Leaf() : leaf(a));
@@ -128,6 +141,9 @@ OpArg::OpArg(const Leaf& leaf) {
       break;
     case ArgKind::real:
       static_cast<Any&>(*this) = Any::real(leaf.f);
+      break;
+    case ArgKind::reals:
+      kind = leaf.kind, fs = leaf.reals.data(), count = static_cast<uint32_t>(leaf.reals.size());
       break;
     default:
       kind = leaf.kind, i = leaf.i;
@@ -200,9 +216,56 @@ Tensor* ModuleCall::op(std::string_view name, std::initializer_list<OpArg> args,
                        size_t n_results) const {
   SmallVector<Any, 8> given;
   for (const OpArg& a : args) given.push_back(a);
-  Tensor* made = scope.invoke(name, {given.data(), given.size()}, nullptr, results, n_results, nullptr);
+  return op(name, {given.data(), given.size()}, nullptr, results, n_results);
+}
+
+Tensor* ModuleCall::op(std::string_view name, std::span<const Any> args, const char* const* names, Tensor** results,
+                       size_t n_results) const {
+  Tensor* made = scope.invoke(name, args, names, results, n_results, nullptr);
   stop_at_error();
   return made;
+}
+
+// ---- the forward that is an op ----
+
+namespace {
+
+// What the module has for a parameter of the op; false: nothing, and the op's default stands.
+bool op_argument(const ModuleCall& c, const ModuleInputs& in, const Param& p, Any& out) {
+  const ModuleKind& kind = c.module.kind();
+  if (const int at = kind.inputs().find(p.name); at >= 0) {
+    out = in.any(p.name);
+  } else if (p.name == "training") {
+    out = Any::boolean(c.training());
+  } else if (p.kind == ParamKind::tensor) {
+    Tensor* t = c.tensor(p.name);
+    if (!t) return false;
+    out = Any::tensor(t);
+  } else if (kind.schema().find(p.name) >= 0) {
+    out = OpArg(c.module.option(p.name));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void ModuleKind::call_op(ModuleCall& c) {
+  const ModuleKind& kind = c.module.kind();
+  const OpDef& op = c.scope.environment().registry->get(kind.op_);
+  if (kind.inputs_.params.size() == 1) c.input();  // says what else was given
+  const ModuleInputs in(c);
+  SmallVector<Any, 8> args;
+  SmallVector<const char*, 8> names;
+  for (const Param& p : op.schema.params) {
+    Any value;
+    if (!op_argument(c, in, p, value)) continue;
+    args.push_back(value);
+    names.push_back(p.name.c_str());
+  }
+  const bool in_place = kind.schema_.find("inplace") >= 0 && c.module.flag("inplace");
+  c.give(c.op(in_place ? cat(kind.op_, "_") : kind.op_, {args.data(), args.size()}, names.data()));
 }
 
 }  // namespace thunder

@@ -15,10 +15,14 @@ class ModuleCall;
 struct ModuleRow {
   SchemaText schema;
   std::string_view doc;
-  // What the forward takes where that is not one tensor: "NAME(tensor query, ...) -> (tensor, tensor)".
+  // What the forward takes where that is not one tensor: "forward(tensor query, ...) -> (tensor, tensor)".
   std::string_view inputs = {};
   void (*init)(ModuleInit&) = nullptr;     // makes the first parameters and buffers; null: there are none
-  void (*forward)(ModuleCall&) = nullptr;  // null: the user gives one
+  void (*forward)(ModuleCall&) = nullptr;  // null: `op`, or the user gives one
+  // The op that the forward is: each of its arguments is the input, the option or the tensor of that name, `training`
+  // whether the module trains, and what the module has no name for is the op's default. An option `inplace` takes its
+  // in-place form.
+  std::string_view op = {};
 };
 
 class ModuleKind {
@@ -26,19 +30,28 @@ class ModuleKind {
   explicit ModuleKind(const ModuleRow& row)
       : schema_(parse_schema(row.schema.text)),
         doc_(row.doc),
-        inputs_(parse_schema(row.inputs.empty() ? kOneTensor : row.inputs)),
+        inputs_(parse_schema(row.inputs.empty() ? std::string(kOneTensor) : named(schema_.name, row.inputs))),
+        op_(row.op),
         init(row.init),
-        forward(row.forward) {}
+        forward(row.forward || row.op.empty() ? row.forward : call_op) {}
   std::string_view name() const { return schema_.name; }
   const Schema& schema() const { return schema_; }
   const std::string& doc() const { return doc_; }
   const Schema& inputs() const { return inputs_; }
+  // Empty: its forward is not that of one op.
+  const std::string& op() const { return op_; }
 
  private:
   static constexpr std::string_view kOneTensor = "forward(tensor input) -> tensor";
+  static void call_op(ModuleCall& call);
+  // "forward(...)" called as the kind, as messages have it.
+  static std::string named(std::string_view kind, std::string_view inputs) {
+    return std::string(kind) + std::string(inputs.substr(inputs.find('(')));
+  }
   Schema schema_;
   std::string doc_;
   Schema inputs_;
+  std::string op_;
 
  public:
   void (*const init)(ModuleInit&);
@@ -100,6 +113,8 @@ class ModuleInit {
             DType dtype = DType::f32);
   // A module of another kind below this one.
   void child(std::string_view name, std::string_view kind, std::initializer_list<Any> args);
+  // For the module at this path below.
+  ModuleInit below(std::string_view path) const { return {*module.find(path), environment_}; }
   // Throws "KIND: ..." unless it holds.
   template <class... T>
   void require(bool holds, const T&... parts) const {
@@ -131,6 +146,9 @@ class ModuleCall {
   // What a module below this one gives.
   const Values& call(Module& child, const Values& given) const;
   Tensor* op(std::string_view name, std::initializer_list<OpArg> args, Tensor** results = nullptr,
+             size_t n_results = 0) const;
+  // By `names`: null, or one or null for each.
+  Tensor* op(std::string_view name, std::span<const Any> args, const char* const* names, Tensor** results = nullptr,
              size_t n_results = 0) const;
   void give(Tensor* result) const { out.push(Ref<Tensor>(result)); }
 

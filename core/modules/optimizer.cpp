@@ -9,6 +9,7 @@
 #include "modules/groups.h"
 #include "modules/text.h"
 #include "tensor/transfer.h"
+#include "tracer/eager.h"
 
 namespace thunder {
 namespace {
@@ -22,10 +23,26 @@ const OptimizerRow& find_row(std::string_view kind) {
   fail(Code::not_found, "unknown optimizer '", kind.substr(0, 80), "'", suggest(kind, names));
 }
 
-Ref<Tensor> zeros(const ScopeEnvironment& environment, const TensorType& type) {
-  auto t = environment.empty(type);
-  fill_with_zeros(*t);
-  return t;
+// What a moment is before the first step.
+Ref<Tensor> first_value(const ScopeEnvironment& environment, const Moment& moment, const TensorType& parameter) {
+  TensorType type = parameter;
+  type.dtype = compute_dtype(type.dtype);
+  if (moment.scalar) type.dtype = DType::f64, type.device = Device::cpu, type.shape = {};  // as lr and step are
+  if (moment.initial == 0) {
+    auto t = environment.empty(type);
+    fill_with_zeros(*t);
+    return t;
+  }
+  EagerScope scope(environment, false);
+  std::vector<int64_t> shape;
+  for (Dim d : type.shape) shape.push_back(d.value());
+  Any dtype, device;
+  dtype.kind = ArgKind::dtype, dtype.dtype = type.dtype;
+  device.kind = ArgKind::device, device.device = type.device;
+  const Any args[] = {Any::dims(shape), Any::real(moment.initial), dtype, device};
+  Tensor* t = scope.invoke("prims.full", args, nullptr, nullptr, 0, nullptr);
+  if (scope.status()) throw Error(scope.status());
+  return Ref<Tensor>(t);
 }
 
 void check_settings(const OptimizerRow& row, const Settings& settings) {
@@ -70,7 +87,7 @@ void Optimizer::add_group(const ModuleEnvironment& environment, const Values& pa
   if (params.status()) throw Error(params.status());
   require(params.size() > 0, row_.name, ": the parameter list is empty");
   Group group{Settings(row_.options, options, row_.name, &defaults_), {}, params_.size(),
-              params_.size() + params.size()};
+              params_.size() + params.size(), {}};
   check_settings(row_, group.settings);
   group.moments = row_.moments(group.settings);
 
@@ -86,6 +103,7 @@ void Optimizer::add_group(const ModuleEnvironment& environment, const Values& pa
     const Ref<Tensor>& t = params[i].tensor;
     require(t && t->concrete() && is_real(t->type().dtype), row_.name, ": parameter '", names.back(),
             "' must be a real tensor with data", t && t->concrete() ? cat(", got ", name(t->type())) : "");
+    if (row_.check_parameter) row_.check_parameter(row_.name, names.back(), t->type());
     auto [it, fresh] = tensors.emplace(t.get(), all.size());
     require(fresh, row_.name, ": parameters '", names[it->second], "' and '", names.back(),
             "' are one tensor; give it once");
@@ -107,12 +125,9 @@ void Optimizer::add_group(const ModuleEnvironment& environment, const Values& pa
 void Optimizer::add_moments(const ModuleEnvironment& environment, const Group& group,
                             std::span<const std::string> names, std::span<const Ref<Tensor>> params,
                             StateAdditions& state) {
-  for (std::string_view moment : group.moments)
-    for (size_t i = group.first; i < group.end; i++) {
-      TensorType type = params[i]->type();
-      type.dtype = compute_dtype(type.dtype);
-      state.tensor(join_path(moment, names[i]), zeros(environment.scope, type));
-    }
+  for (const Moment& moment : group.moments)
+    for (size_t i = group.first; i < group.end; i++)
+      state.tensor(join_path(moment.name, names[i]), first_value(environment.scope, moment, params[i]->type()));
 }
 
 // ---- values by name ----
@@ -163,11 +178,22 @@ void Optimizer::set_f64(std::string_view name, double value) {
 
 double Optimizer::get_f64(std::string_view name) const {
   const Place at = place(name);
+  if (at.name == "initial_lr") return initial_lr(at.group);
   if (const Tensor* t = scalar(at)) return *reinterpret_cast<const double*>(t->data());
   if (!defaults_.has(at.name)) refuse(at);
   const Leaf& leaf = groups_[at.group].settings.leaf(at.name);
   require(leaf.kind != ArgKind::reals, row_.name, ": '", at.name, "' is a list of numbers");
   return leaf.kind == ArgKind::real ? leaf.f : static_cast<double>(leaf.i);
+}
+
+double Optimizer::initial_lr(size_t group) const {
+  const auto& kept = groups_.at(group).initial_lr;
+  return kept ? *kept : get_f64(cat(kParameterGroups, group, ".lr"));
+}
+
+void Optimizer::keep_initial_lr(std::span<const double> rates) noexcept {
+  for (size_t g = 0; g < rates.size(); g++)
+    if (!groups_[g].initial_lr) groups_[g].initial_lr = rates[g];
 }
 
 std::string Optimizer::text() const {
@@ -237,7 +263,7 @@ void Optimizer::step_group(Scope& scope, size_t index, const Values& grads, std:
     Builder& b = scope.builder();
     Var next = b.var(scope.enter(count)) + 1.0;
     OptimizerStep step(group.settings, b.var(scope.enter(lr)), next);
-    for (Var v : row_.prepare(step)) shared.push_back(scope.wrap(v.id));
+    for (Var v : row_.prepare ? row_.prepare(step) : std::vector<Var>()) shared.push_back(scope.wrap(v.id));
     scope.write(count, next.id);
   });
   std::vector<Tensor*> moments(group.moments.size());
@@ -246,7 +272,7 @@ void Optimizer::step_group(Scope& scope, size_t index, const Values& grads, std:
     if (!gradient) continue;
     Tensor* parameter = scope.parameter(params_[i].get(), names_[i]);
     for (size_t k = 0; k < moments.size(); k++)
-      moments[k] = module_tensor(scope, *state_, join_path(group.moments[k], names_[i]));
+      moments[k] = module_tensor(scope, *state_, join_path(group.moments[k].name, names_[i]));
     scope.formulas([&] {
       Builder& b = scope.builder();
       auto value = [&](Tensor* t) { return b.var(scope.enter(t)); };
@@ -256,6 +282,7 @@ void Optimizer::step_group(Scope& scope, size_t index, const Values& grads, std:
       for (Tensor* t : moments) step.moments.push_back(value(t));
       step.parameter = convert(value(parameter), compute_dtype(dtype));
       step.gradient = convert(value(gradient.get()), compute_dtype(dtype));
+      if (group.settings.flag("maximize")) step.gradient = -step.gradient;
       row_.update(step);
       for (size_t k = 0; k < moments.size(); k++) scope.write(moments[k], step.moments[k].id);
       scope.write(parameter, convert(step.parameter, dtype).id);

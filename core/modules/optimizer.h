@@ -2,6 +2,8 @@
 // nothing of them is baked into a program.
 #pragma once
 
+#include <optional>
+
 #include "modules/kind.h"
 #include "modules/settings.h"
 
@@ -11,14 +13,23 @@ class Optimizer;
 class OptimizerStep;
 class StateAdditions;
 
+// A tensor of a parameter's state, of its shape or 0-d f64, and what it is filled with at first.
+struct Moment {
+  std::string_view name;
+  double initial = 0;
+  bool scalar = false;
+};
+
 struct OptimizerRow {
   std::string_view name;
   std::string_view doc;
   std::span<const OptionRow> options;
   void (*check)(std::string_view who, const Settings&);       // throws for values that make no sense together
-  std::vector<std::string_view> (*moments)(const Settings&);  // names of the state tensors of each parameter
-  std::vector<Var> (*prepare)(const OptimizerStep&);          // 0-d values that all parameters share
+  std::vector<Moment> (*moments)(const Settings&);             // the state tensors of each parameter
+  std::vector<Var> (*prepare)(const OptimizerStep&);          // 0-d values that all parameters share; null: none
   void (*update)(OptimizerStep&);                             // one parameter
+  // Throws for a parameter that it cannot move; null: it moves all.
+  void (*check_parameter)(std::string_view who, std::string_view name, const TensorType&) = nullptr;
 };
 std::span<const OptimizerRow> optimizer_rows();
 
@@ -47,6 +58,10 @@ class Optimizer : public Counted<Optimizer> {
   Tensor& number(std::string_view name) const;
   // These, and numbers that are fixed when a group is made.
   double get_f64(std::string_view name) const;
+  // The learning rate that a group had when its first schedule was made; before that the one it has.
+  double initial_lr(size_t group) const;
+  // From now on it is this of the first groups, where it was not kept before. Requires: as many groups or more.
+  void keep_initial_lr(std::span<const double> rates) noexcept;
   const OptimizerRow& row() const { return row_; }
   // Its kind, and what each group has, for people.
   std::string text() const;
@@ -54,8 +69,9 @@ class Optimizer : public Counted<Optimizer> {
  private:
   struct Group {
     Settings settings;
-    std::vector<std::string_view> moments;
+    std::vector<Moment> moments;
     size_t first, end;  // its parameters
+    std::optional<double> initial_lr;
   };
   // A value of a group as it is asked for: "lr", "param_groups.1.lr".
   struct Place {

@@ -1,8 +1,7 @@
 #include "modules/schedule.h"
 
-#include <array>
 #include <cmath>
-#include <numbers>
+#include <limits>
 
 #include "base/text.h"
 #include "modules/groups.h"
@@ -10,68 +9,9 @@
 namespace thunder {
 namespace {
 
-double cosine(double from, double to, double share) {
-  return to + (from - to) * (1 + std::cos(std::numbers::pi * share)) / 2;
-}
-
-void check_count(std::string_view who, std::string_view option, const Settings& o) {
-  require(o.integer(option) > 0, who, ": ", option, " must be positive, got ", o.integer(option));
-}
-
-constexpr OptionRow kGamma{"gamma", ArgKind::real, "0.1", "The factor of each decay."};
-constexpr OptionRow kMinimum{"eta_min", ArgKind::real, "0", "The least learning rate."};
-constexpr std::array kStep = {OptionRow{"step_size", ArgKind::integer, "", "Steps from one decay to the next."},
-                              kGamma};
-constexpr std::array kExponential = {OptionRow{"gamma", ArgKind::real, "", "The factor of each step."}};
-constexpr std::array kCosine = {OptionRow{"T_max", ArgKind::integer, "", "Steps down to eta_min."}, kMinimum};
-constexpr std::array kLinear = {
-    OptionRow{"start_factor", ArgKind::real, "0.3333333333333333", "The first factor of the learning rate."},
-    OptionRow{"end_factor", ArgKind::real, "1", "The last factor of the learning rate."},
-    OptionRow{"total_iters", ArgKind::integer, "5", "Steps from the first to the last."},
-};
-constexpr std::array kWarmupCosine = {
-    OptionRow{"warmup", ArgKind::integer, "",
-              "Steps up to the optimizer's learning rate, the first at 1 / (warmup + 1) of it."},
-    OptionRow{"T_max", ArgKind::integer, "", "Steps in all; eta_min from there on."},
-    kMinimum,
-};
-
-constexpr std::array kRows = {
-    ScheduleRow{"StepLR", "Decays by gamma every step_size steps.", kStep,
-                [](std::string_view who, const Settings& o) { check_count(who, "step_size", o); },
-                [](const Settings& o, double t, double base) {
-                  return base * std::pow(o.real("gamma"), std::floor(t / static_cast<double>(o.integer("step_size"))));
-                }},
-    ScheduleRow{"ExponentialLR", "Decays by gamma at every step.", kExponential,
-                [](std::string_view, const Settings&) {},
-                [](const Settings& o, double t, double base) { return base * std::pow(o.real("gamma"), t); }},
-    ScheduleRow{"CosineAnnealingLR", "Half a cosine down to eta_min in T_max steps, and up again.", kCosine,
-                [](std::string_view who, const Settings& o) { check_count(who, "T_max", o); },
-                [](const Settings& o, double t, double base) {
-                  return cosine(base, o.real("eta_min"), t / static_cast<double>(o.integer("T_max")));
-                }},
-    ScheduleRow{"LinearLR", "From start_factor to end_factor of the learning rate in total_iters steps.", kLinear,
-                [](std::string_view who, const Settings& o) { check_count(who, "total_iters", o); },
-                [](const Settings& o, double t, double base) {
-                  const double share = std::min(1.0, t / static_cast<double>(o.integer("total_iters")));
-                  return base * (o.real("start_factor") + (o.real("end_factor") - o.real("start_factor")) * share);
-                }},
-    ScheduleRow{
-        "WarmupCosineLR", "Rises linearly during warmup, then half a cosine down to eta_min.", kWarmupCosine,
-        [](std::string_view who, const Settings& o) {
-          require(o.integer("warmup") >= 0 && o.integer("warmup") < o.integer("T_max"), who,
-                  ": warmup must lie in [0, T_max), got ", o.integer("warmup"), " and T_max ", o.integer("T_max"));
-        },
-        [](const Settings& o, double t, double base) {
-          const auto warmup = static_cast<double>(o.integer("warmup")), end = static_cast<double>(o.integer("T_max"));
-          if (t < warmup) return base * (t + 1) / (warmup + 1);
-          return cosine(base, o.real("eta_min"), std::min(1.0, (t - warmup) / (end - warmup)));
-        }},
-};
-
 const ScheduleRow& find_row(std::string_view kind) {
   std::vector<std::string_view> names;
-  for (auto& row : kRows) {
+  for (auto& row : schedule_rows()) {
     if (row.name == kind) return row;
     names.push_back(row.name);
   }
@@ -82,24 +22,68 @@ std::string lr_name(size_t group) {
   return cat(kParameterGroups, group, ".lr");
 }
 
+Ref<Optimizer> optimizer_of(std::string_view kind, std::span<const Ref<Schedule>> parts,
+                            const Ref<Optimizer>& (*optimizer)(const Schedule&)) {
+  require(!parts.empty(), kind, ": the list of schedules is empty");
+  for (auto& part : parts) {
+    require(static_cast<bool>(part), kind, ": a schedule is NULL");
+    require(optimizer(*part) == optimizer(*parts[0]), kind, ": its schedules belong to different optimizers");
+  }
+  return optimizer(*parts[0]);
+}
+
+// Whether the metric is better than the best so far by the threshold.
+bool improves(const Settings& o, double metric, double best) {
+  const double sign = o.leaf("mode").text == "min" ? 1 : -1, threshold = o.real("threshold");
+  if (o.leaf("threshold_mode").text == "abs") return sign * metric < sign * best - threshold;
+  return sign * metric < sign * best * (1 - sign * threshold);
+}
+
 }  // namespace
 
-std::span<const ScheduleRow> schedule_rows() {
-  return kRows;
+Schedule::Schedule(const ModuleEnvironment& environment, std::string_view kind, Ref<Optimizer> optimizer,
+                   std::vector<Ref<Schedule>> parts, const Options* options)
+    : row_(find_row(kind)),
+      settings_(row_.options, options, row_.name),
+      optimizer_(std::move(optimizer)),
+      parts_(std::move(parts)),
+      groups_(optimizer_->group_count()),
+      state_(make_module(environment, "Module", {})) {
+  row_.check(row_.name, settings_);
+  check_parts();
+  StateAdditions state(environment, *state_);
+  for (size_t g = 0; g < groups_; g++) state.number(group_path(g, "base_lr"), optimizer_->initial_lr(g));
+  state.number("step", 0);
+  if (row_.by_metric()) {
+    state.number("best", (settings_.leaf("mode").text == "min" ? 1 : -1) * std::numeric_limits<double>::infinity());
+    state.number("num_bad_epochs", 0);
+    state.number("cooldown_counter", 0);
+  }
+  state.keep();
 }
 
 Schedule::Schedule(const ModuleEnvironment& environment, std::string_view kind, Ref<Optimizer> optimizer,
                    const Options* options)
-    : row_(find_row(kind)),
-      settings_(row_.options, options, row_.name),
-      optimizer_(std::move(optimizer)),
-      groups_(optimizer_->group_count()),
-      state_(make_module(environment, "Module", {})) {
-  row_.check(row_.name, settings_);
-  StateAdditions state(environment, *state_);
-  for (size_t g = 0; g < groups_; g++) state.number(group_path(g, "base_lr"), optimizer_->get_f64(lr_name(g)));
-  state.number("step", 0);
-  state.keep();
+    : Schedule(environment, kind, std::move(optimizer), std::vector<Ref<Schedule>>(), options) {}
+
+Schedule::Schedule(const ModuleEnvironment& environment, std::string_view kind, std::vector<Ref<Schedule>> parts,
+                   const Options* options)
+    : Schedule(environment, kind,
+               optimizer_of(kind, parts, [](const Schedule& s) -> const Ref<Optimizer>& { return s.optimizer_; }),
+               parts, options) {}
+
+void Schedule::check_parts() const {
+  require(row_.of_schedules || parts_.empty(), row_.name, ": is not made of schedules");
+  require(!row_.of_schedules || !parts_.empty(), row_.name, ": is made of schedules; give them");
+  for (auto& part : parts_) {
+    require(!part->row_.by_metric(), row_.name, ": ", part->row_.name, " needs a metric at each step; step it by itself");
+    require(part->groups_ == groups_, row_.name, ": its schedules were made for ", part->groups_, " and ", groups_,
+            " parameter groups");
+  }
+  if (!settings_.has("milestones") || parts_.empty()) return;
+  const size_t given = settings_.reals("milestones").size();
+  require(given + 1 == parts_.size(), row_.name, ": ", parts_.size(), " schedules need ", parts_.size() - 1,
+          " milestones, got ", given);
 }
 
 double& Schedule::value(std::string_view name) const {
@@ -109,9 +93,31 @@ double& Schedule::value(std::string_view name) const {
   return *reinterpret_cast<double*>(slot->tensor->data());
 }
 
-std::vector<double> Schedule::lr_at(double step) const {
+std::vector<double> Schedule::lr_of_parts(double step) const {
+  if (settings_.has("milestones")) {
+    const auto& begins = settings_.reals("milestones");
+    size_t part = 0;
+    while (part < begins.size() && step >= begins[part]) part++;
+    return parts_[part]->lr_at(part ? step - begins[part - 1] : step);
+  }
   std::vector<double> out;
-  for (size_t g = 0; g < groups_; g++) out.push_back(row_.lr(settings_, step, value(group_path(g, "base_lr"))));
+  for (size_t g = 0; g < groups_; g++) out.push_back(value(group_path(g, "base_lr")));
+  for (auto& part : parts_) {
+    const std::vector<double> rates = part->lr_at(step);
+    for (size_t g = 0; g < groups_; g++) {
+      const double base = part->value(group_path(g, "base_lr"));
+      if (base != 0) out[g] *= rates[g] / base;
+    }
+  }
+  return out;
+}
+
+std::vector<double> Schedule::lr_at(double step) const {
+  if (row_.of_schedules) return lr_of_parts(step);
+  std::vector<double> out;
+  for (size_t g = 0; g < groups_; g++)
+    out.push_back(row_.lr ? row_.lr(settings_, step, value(group_path(g, "base_lr")))
+                          : optimizer_->get_f64(lr_name(g)));
   return out;
 }
 
@@ -119,22 +125,54 @@ std::vector<double> Schedule::last_lr() const {
   return lr_at(value("step"));
 }
 
-void Schedule::go_to(double step) {
-  const std::vector<double> lr = lr_at(step);
+// After it has found all that is to be written nothing throws.
+void Schedule::write(std::span<const double> rates) {
   std::vector<Tensor*> written;
   for (size_t g = 0; g < groups_; g++) written.push_back(&optimizer_->number(lr_name(g)));
-  value("step") = step;  // the last that may throw
   for (size_t g = 0; g < groups_; g++) {
-    *reinterpret_cast<double*>(written[g]->data()) = lr[g];
+    *reinterpret_cast<double*>(written[g]->data()) = rates[g];
     written[g]->bump();
   }
 }
 
-void Schedule::start() {
-  go_to(value("step"));
+void Schedule::go_to(double step) {
+  const std::vector<double> rates = lr_at(step);
+  double& at = value("step");
+  write(rates);
+  at = step;
 }
+
+void Schedule::start() {
+  std::vector<double> base;
+  for (size_t g = 0; g < groups_; g++) base.push_back(value(group_path(g, "base_lr")));
+  go_to(value("step"));
+  optimizer_->keep_initial_lr(base);
+}
+
 void Schedule::step() {
+  require(!row_.by_metric(), row_.name, ": step needs the metric by which it decides");
   go_to(value("step") + 1);
+}
+
+void Schedule::step(double metric) {
+  require(row_.by_metric(), row_.name, ": step takes no metric; it is a formula of the number of steps");
+  const Settings& o = settings_;
+  double &step = value("step"), &best = value("best"), &bad = value("num_bad_epochs"),
+         &cooldown = value("cooldown_counter");
+  const bool better = improves(o, metric, best);
+  double waited = better ? 0 : bad + 1, cooling = cooldown;
+  if (cooling > 0) cooling--, waited = 0;
+  std::vector<double> rates = lr_at(step);
+  if (waited > static_cast<double>(o.integer("patience"))) {
+    for (double& rate : rates) {
+      const double less = std::max(rate * o.real("factor"), o.real("min_lr"));
+      if (rate - less > o.real("eps")) rate = less;
+    }
+    cooling = static_cast<double>(o.integer("cooldown")), waited = 0;
+  }
+  write(rates);
+  if (better) best = metric;
+  step++, bad = waited, cooldown = cooling;
 }
 
 }  // namespace thunder

@@ -9,34 +9,49 @@ struct ScheduleRow {
   std::string_view name;
   std::string_view doc;
   std::span<const OptionRow> options;
-  void (*check)(std::string_view who, const Settings&);        // throws for values that make no sense
-  double (*lr)(const Settings&, double step, double base_lr);  // the learning rate at a step, the first being 0
+  void (*check)(std::string_view who, const Settings&);  // throws for values that make no sense
+  // The learning rate at a step, the first being 0; null: a metric decides, or the schedules that it is made of.
+  double (*lr)(const Settings&, double step, double base_lr);
+  bool of_schedules = false;
+  bool by_metric() const { return !lr && !of_schedules; }
 };
 std::span<const ScheduleRow> schedule_rows();
 
 class Schedule : public Counted<Schedule> {
  public:
-  // Each group's learning rate becomes its base.
+  // The base of each group is its learning rate when its first schedule was started, as PyTorch's initial_lr is.
   Schedule(const ModuleEnvironment& environment, std::string_view kind, Ref<Optimizer> optimizer,
+           const Options* options);
+  // Of others, of one optimizer, which are not to be stepped themselves.
+  Schedule(const ModuleEnvironment& environment, std::string_view kind, std::vector<Ref<Schedule>> parts,
            const Options* options);
 
   // Writes the learning rates of its step, which is 0 at first. As step(): all of them or, when it throws, none.
   void start();
-  // One step on.
+  // One step on. Throws for a kind that a metric decides.
   void step();
+  // One step on, given the metric by which the kind decides. Throws for other kinds.
+  void step(double metric);
   // What it wrote last, for each group.
   std::vector<double> last_lr() const;
   // "base_lr" and "step", 0-d f64, and "param_groups.K.base_lr" of groups after the first: what a checkpoint needs.
+  // Beside them "best", "num_bad_epochs" and "cooldown_counter" of ReduceLROnPlateau.
   const Ref<Module>& state() const { return state_; }
 
  private:
+  Schedule(const ModuleEnvironment& environment, std::string_view kind, Ref<Optimizer> optimizer,
+           std::vector<Ref<Schedule>> parts, const Options* options);
+  void check_parts() const;
   double& value(std::string_view name) const;
   std::vector<double> lr_at(double step) const;
+  std::vector<double> lr_of_parts(double step) const;
   void go_to(double step);
+  void write(std::span<const double> rates);
 
   const ScheduleRow& row_;
   Settings settings_;
   Ref<Optimizer> optimizer_;
+  std::vector<Ref<Schedule>> parts_;
   size_t groups_;  // those that the optimizer had: later ones keep their learning rate
   Ref<Module> state_;
 };

@@ -65,9 +65,13 @@ class Writer {
     size_t shown = 0;
     for (const Param& p : m.kind().schema().params) {
       const Leaf& value = m.option(p.name);
-      if (value.kind == ArgKind::none) continue;
+      if (value.kind == ArgKind::none || is_usual(p, value)) continue;
       out_ += cat(shown++ ? ", " : "", p.name, "=", leaf_text(value));
     }
+  }
+  // Of the options that hardly anybody sets, as PyTorch has it.
+  static bool is_usual(const Param& p, const Leaf& value) {
+    return (p.name == "inplace" && !value.i) || (p.name == "padding_mode" && value.text == p.fallback.text());
   }
   void line(size_t indent) { out_ += "\n" + std::string(2 * indent, ' '); }
   void line(size_t indent, std::string_view name) { line(indent), out_ += cat("(", name, "): "); }

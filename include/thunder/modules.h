@@ -65,7 +65,7 @@ THUNDER_CHECK thunder_status *thunder_module_save(thunder_module *module, const 
 THUNDER_CHECK thunder_status *thunder_module_load(thunder_module *module, const char *path,
     int32_t strict) THUNDER_NOEXCEPT;
 
-/* "SGD", "Adam" or "AdamW" over a map (or list) of tensors. Options are PyTorch's: lr, betas, eps, weight_decay,
+/* "SGD", "AdamW", "Lion" ... over a map (or list) of tensors. Options are PyTorch's: lr, betas, eps, weight_decay,
  * momentum ... Learning rate, step and moments are tensors of its state, a module: writing one recompiles nothing, and
  * a checkpoint saves it. Parameters NULL: groups follow, and these options are those of all that do not say otherwise. */
 THUNDER_CHECK thunder_status *thunder_optimizer_create(thunder_context *context, const char *kind,
@@ -104,6 +104,12 @@ THUNDER_CHECK thunder_status *thunder_schedule_create(thunder_optimizer *optimiz
     const thunder_options *options_or_null, thunder_schedule **out) THUNDER_NOEXCEPT;
 void thunder_schedule_release(thunder_schedule *schedule) THUNDER_NOEXCEPT;
 THUNDER_CHECK thunder_status *thunder_schedule_step(thunder_schedule *schedule) THUNDER_NOEXCEPT;
+/* Of "ReduceLROnPlateau", which decides by a metric; other kinds refuse it, and this one a step without. */
+THUNDER_CHECK thunder_status *thunder_schedule_step_metric(thunder_schedule *schedule, double metric) THUNDER_NOEXCEPT;
+/* "SequentialLR" (option milestones) or "ChainedScheduler", made of schedules of one optimizer: it alone is stepped
+ * from then on, and it keeps them. */
+THUNDER_CHECK thunder_status *thunder_schedule_compose(const char *kind, thunder_schedule *const *schedules, size_t n,
+    const thunder_options *options_or_null, thunder_schedule **out) THUNDER_NOEXCEPT;
 /* Pushes a float for each group: the learning rate that it wrote last. */
 THUNDER_CHECK thunder_status *thunder_schedule_last_lr(const thunder_schedule *schedule,
     thunder_values *out) THUNDER_NOEXCEPT;

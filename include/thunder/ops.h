@@ -3048,6 +3048,32 @@ static inline thunder_tensor *th_at_group_norm_opt(const char *where, thunder_sc
 }
 #define th_group_norm_opt(...) th_at_group_norm_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* gru(tensor input, tensor hx, tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (tensor, tensor)
+ * Layers of gru_cell over a sequence: the last layer's results, and the last states of all. */
+static inline thunder_tensor *th_at_gru(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *hx, thunder_tensor *const *params, size_t n_params, int32_t has_biases, int64_t num_layers, double dropout, int32_t train, int32_t bidirectional, int32_t batch_first, thunder_tensor *results[2])
+{
+    const thunder_any a[9] = { thunder_any_tensor(input), thunder_any_tensor(hx), thunder_any_tensors(params, n_params), thunder_any_bool(has_biases), thunder_any_i64(num_layers), thunder_any_f64(dropout), thunder_any_bool(train), thunder_any_bool(bidirectional), thunder_any_bool(batch_first) };
+    return thunder_op_invoke(s, "gru", a, 9, NULL, results, results ? 2 : 0, where);
+}
+#define th_gru(...) th_at_gru(THUNDER_HERE, __VA_ARGS__)
+
+/* gru_cell(tensor input, tensor hx, tensor w_ih, tensor w_hh, tensor? b_ih=None, tensor? b_hh=None) -> tensor
+ * One step of a gated recurrent unit. */
+static inline thunder_tensor *th_at_gru_cell(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *hx, thunder_tensor *w_ih, thunder_tensor *w_hh)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_tensor(hx), thunder_any_tensor(w_ih), thunder_any_tensor(w_hh) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "gru_cell", a, 4, NULL, &r, 1, where);
+}
+#define th_gru_cell(...) th_at_gru_cell(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_gru_cell_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *hx, thunder_tensor *w_ih, thunder_tensor *w_hh, thunder_tensor *b_ih, thunder_tensor *b_hh)
+{
+    const thunder_any a[6] = { thunder_any_tensor(input), thunder_any_tensor(hx), thunder_any_tensor(w_ih), thunder_any_tensor(w_hh), thunder_any_tensor(b_ih), thunder_any_tensor(b_hh) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "gru_cell", a, 6, NULL, &r, 1, where);
+}
+#define th_gru_cell_opt(...) th_at_gru_cell_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* gt(tensor|number input, tensor|number other) -> tensor
  * input > other. */
 static inline thunder_tensor *th_at_gt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
@@ -4579,6 +4605,30 @@ static inline thunder_tensor *th_at_lp_pool3d_opt(const char *where, thunder_sco
 }
 #define th_lp_pool3d_opt(...) th_at_lp_pool3d_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* lstm(tensor input, tensor[] hx, tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (tensor, tensor, tensor)
+ * Layers of lstm_cell over a sequence: the last layer's results, and the last h and c of all. */
+static inline thunder_tensor *th_at_lstm(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *const *hx, size_t n_hx, thunder_tensor *const *params, size_t n_params, int32_t has_biases, int64_t num_layers, double dropout, int32_t train, int32_t bidirectional, int32_t batch_first, thunder_tensor *results[3])
+{
+    const thunder_any a[9] = { thunder_any_tensor(input), thunder_any_tensors(hx, n_hx), thunder_any_tensors(params, n_params), thunder_any_bool(has_biases), thunder_any_i64(num_layers), thunder_any_f64(dropout), thunder_any_bool(train), thunder_any_bool(bidirectional), thunder_any_bool(batch_first) };
+    return thunder_op_invoke(s, "lstm", a, 9, NULL, results, results ? 3 : 0, where);
+}
+#define th_lstm(...) th_at_lstm(THUNDER_HERE, __VA_ARGS__)
+
+/* lstm_cell(tensor input, tensor[] hx, tensor w_ih, tensor w_hh, tensor? b_ih=None, tensor? b_hh=None) -> (tensor, tensor)
+ * One step of a long short-term memory: the next h and c of those in hx. */
+static inline thunder_tensor *th_at_lstm_cell(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *const *hx, size_t n_hx, thunder_tensor *w_ih, thunder_tensor *w_hh, thunder_tensor *results[2])
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_tensors(hx, n_hx), thunder_any_tensor(w_ih), thunder_any_tensor(w_hh) };
+    return thunder_op_invoke(s, "lstm_cell", a, 4, NULL, results, results ? 2 : 0, where);
+}
+#define th_lstm_cell(...) th_at_lstm_cell(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_lstm_cell_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *const *hx, size_t n_hx, thunder_tensor *w_ih, thunder_tensor *w_hh, thunder_tensor *b_ih, thunder_tensor *b_hh, thunder_tensor *results[2])
+{
+    const thunder_any a[6] = { thunder_any_tensor(input), thunder_any_tensors(hx, n_hx), thunder_any_tensor(w_ih), thunder_any_tensor(w_hh), thunder_any_tensor(b_ih), thunder_any_tensor(b_hh) };
+    return thunder_op_invoke(s, "lstm_cell", a, 6, NULL, results, results ? 2 : 0, where);
+}
+#define th_lstm_cell_opt(...) th_at_lstm_cell_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* lt(tensor|number input, tensor|number other) -> tensor
  * input < other. */
 static inline thunder_tensor *th_at_lt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
@@ -5967,6 +6017,58 @@ static inline thunder_tensor *th_at_rms_norm_opt(const char *where, thunder_scop
     return thunder_op_invoke(s, "rms_norm", a, 4, NULL, &r, 1, where);
 }
 #define th_rms_norm_opt(...) th_at_rms_norm_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* rnn_relu(tensor input, tensor hx, tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (tensor, tensor)
+ * Layers of rnn_relu_cell over a sequence: the last layer's results, and the last states of all. */
+static inline thunder_tensor *th_at_rnn_relu(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *hx, thunder_tensor *const *params, size_t n_params, int32_t has_biases, int64_t num_layers, double dropout, int32_t train, int32_t bidirectional, int32_t batch_first, thunder_tensor *results[2])
+{
+    const thunder_any a[9] = { thunder_any_tensor(input), thunder_any_tensor(hx), thunder_any_tensors(params, n_params), thunder_any_bool(has_biases), thunder_any_i64(num_layers), thunder_any_f64(dropout), thunder_any_bool(train), thunder_any_bool(bidirectional), thunder_any_bool(batch_first) };
+    return thunder_op_invoke(s, "rnn_relu", a, 9, NULL, results, results ? 2 : 0, where);
+}
+#define th_rnn_relu(...) th_at_rnn_relu(THUNDER_HERE, __VA_ARGS__)
+
+/* rnn_relu_cell(tensor input, tensor hx, tensor w_ih, tensor w_hh, tensor? b_ih=None, tensor? b_hh=None) -> tensor
+ * relu(input @ w_ih.T + b_ih + hx @ w_hh.T + b_hh). */
+static inline thunder_tensor *th_at_rnn_relu_cell(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *hx, thunder_tensor *w_ih, thunder_tensor *w_hh)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_tensor(hx), thunder_any_tensor(w_ih), thunder_any_tensor(w_hh) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "rnn_relu_cell", a, 4, NULL, &r, 1, where);
+}
+#define th_rnn_relu_cell(...) th_at_rnn_relu_cell(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_rnn_relu_cell_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *hx, thunder_tensor *w_ih, thunder_tensor *w_hh, thunder_tensor *b_ih, thunder_tensor *b_hh)
+{
+    const thunder_any a[6] = { thunder_any_tensor(input), thunder_any_tensor(hx), thunder_any_tensor(w_ih), thunder_any_tensor(w_hh), thunder_any_tensor(b_ih), thunder_any_tensor(b_hh) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "rnn_relu_cell", a, 6, NULL, &r, 1, where);
+}
+#define th_rnn_relu_cell_opt(...) th_at_rnn_relu_cell_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* rnn_tanh(tensor input, tensor hx, tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (tensor, tensor)
+ * Layers of rnn_tanh_cell over a sequence: the last layer's results, and the last states of all. */
+static inline thunder_tensor *th_at_rnn_tanh(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *hx, thunder_tensor *const *params, size_t n_params, int32_t has_biases, int64_t num_layers, double dropout, int32_t train, int32_t bidirectional, int32_t batch_first, thunder_tensor *results[2])
+{
+    const thunder_any a[9] = { thunder_any_tensor(input), thunder_any_tensor(hx), thunder_any_tensors(params, n_params), thunder_any_bool(has_biases), thunder_any_i64(num_layers), thunder_any_f64(dropout), thunder_any_bool(train), thunder_any_bool(bidirectional), thunder_any_bool(batch_first) };
+    return thunder_op_invoke(s, "rnn_tanh", a, 9, NULL, results, results ? 2 : 0, where);
+}
+#define th_rnn_tanh(...) th_at_rnn_tanh(THUNDER_HERE, __VA_ARGS__)
+
+/* rnn_tanh_cell(tensor input, tensor hx, tensor w_ih, tensor w_hh, tensor? b_ih=None, tensor? b_hh=None) -> tensor
+ * tanh(input @ w_ih.T + b_ih + hx @ w_hh.T + b_hh). */
+static inline thunder_tensor *th_at_rnn_tanh_cell(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *hx, thunder_tensor *w_ih, thunder_tensor *w_hh)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_tensor(hx), thunder_any_tensor(w_ih), thunder_any_tensor(w_hh) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "rnn_tanh_cell", a, 4, NULL, &r, 1, where);
+}
+#define th_rnn_tanh_cell(...) th_at_rnn_tanh_cell(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_rnn_tanh_cell_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *hx, thunder_tensor *w_ih, thunder_tensor *w_hh, thunder_tensor *b_ih, thunder_tensor *b_hh)
+{
+    const thunder_any a[6] = { thunder_any_tensor(input), thunder_any_tensor(hx), thunder_any_tensor(w_ih), thunder_any_tensor(w_hh), thunder_any_tensor(b_ih), thunder_any_tensor(b_hh) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "rnn_tanh_cell", a, 6, NULL, &r, 1, where);
+}
+#define th_rnn_tanh_cell_opt(...) th_at_rnn_tanh_cell_opt(THUNDER_HERE, __VA_ARGS__)
 
 /* roll(tensor input, int[] shifts, int[]? dims=None) -> tensor
  * Elements moved along dims, what leaves at the end comes in at the front; without dims as one line. */

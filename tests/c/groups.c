@@ -84,7 +84,22 @@ static void groups(thunder_context *context)
     OK(thunder_optimizer_text(o, rates));
     OK(thunder_values_get(rates, 0, &value));
     CHECK(strstr(value.u.s, "Parameter Group 1\n    lr: 0.125\n"));
-    thunder_schedule_release(schedule);
+    /* Of schedules, and one that a metric decides. */
+    thunder_schedule *parts[2] = {schedule, NULL}, *chained = NULL, *plateau = NULL;
+    OK(thunder_schedule_create(o, "ExponentialLR", options, &parts[1]));
+    OK(thunder_schedule_compose("ChainedScheduler", parts, 2, NULL, &chained));
+    OK(thunder_schedule_step(chained));
+    OK(thunder_optimizer_get_f64(o, "param_groups.0.lr", &lr));
+    CHECK(lr == 0.125);
+    REFUSED(thunder_schedule_compose("ChainedScheduler", parts, 0, NULL, &plateau), THUNDER_INVALID_ARGUMENT, "is empty");
+    REFUSED(thunder_schedule_step_metric(chained, 1), THUNDER_INVALID_ARGUMENT, "takes no metric");
+    REFUSED(thunder_schedule_create(o, "SequentialLR", NULL, &plateau), THUNDER_INVALID_ARGUMENT, "milestones");
+    OK(thunder_schedule_create(o, "ReduceLROnPlateau", NULL, &plateau));
+    OK(thunder_schedule_step_metric(plateau, 1));
+    REFUSED(thunder_schedule_step(plateau), THUNDER_INVALID_ARGUMENT, "needs the metric");
+    thunder_schedule_release(plateau);
+    thunder_schedule_release(chained);
+    for (int i = 0; i < 2; i++) thunder_schedule_release(parts[i]);
     thunder_scope_release(s);
     thunder_optimizer_release(o);
     thunder_options_release(options);

@@ -86,6 +86,20 @@ static PyObject *get_child(PyObject *object, PyObject *args)
     return made;
 }
 
+/* _child_names(): a list, in the order of addition. */
+static PyObject *child_names(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    thunder_module *handle = module_handle(object);
+    PyObject *names = handle ? PyList_New(0) : NULL;
+    for (size_t i = 0; names && thunder_module_child_name(handle, i); i++) {
+        PyObject *name = PyUnicode_FromString(thunder_module_child_name(handle, i));
+        if (!name || PyList_Append(names, name)) Py_CLEAR(names);
+        Py_XDECREF(name);
+    }
+    return names;
+}
+
 /* _copy(): another of the same class with copies of the tensors; its attributes are the caller's to copy. */
 static PyObject *copy_module(PyObject *object, PyObject *unused)
 {
@@ -273,6 +287,7 @@ static PyMethodDef methods[] = {{"_make", FAST(make), METH_FASTCALL, NULL},
                                 {"_set_forward", set_forward, METH_NOARGS, NULL},
                                 {"_add", add_child, METH_VARARGS, NULL},
                                 {"_child", get_child, METH_VARARGS, NULL},
+                                {"_child_names", child_names, METH_NOARGS, NULL},
                                 {"_set_tensor", set_tensor, METH_VARARGS, NULL},
                                 {"_tensor", get_tensor, METH_O, NULL},
                                 {"_call", FAST(call_module), METH_FASTCALL | METH_KEYWORDS, NULL},

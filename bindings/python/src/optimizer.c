@@ -111,16 +111,40 @@ static PyObject *optimizer_set(PyObject *object, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* ScheduleBase(kind, optimizer, options) */
+/* Made of an optimiser, or of a list of schedules. */
+static int schedule_make(Schedule *self, const char *kind, PyObject *of, const thunder_options *options)
+{
+    if (PyObject_TypeCheck(of, optimizer_type))
+        return check_status(thunder_schedule_create(((Optimizer *)of)->handle, kind, options, &self->handle));
+    if (!PyList_Check(of)) {
+        PyErr_Format(PyExc_TypeError, "%s: an optimizer was expected, not %s", kind, Py_TYPE(of)->tp_name);
+        return -1;
+    }
+    const Py_ssize_t count = PyList_GET_SIZE(of);
+    thunder_schedule **parts = PyMem_Calloc((size_t)count + 1, sizeof *parts);
+    if (!parts) return PyErr_NoMemory(), -1;
+    for (Py_ssize_t i = 0; i < count && !PyErr_Occurred(); i++) {
+        PyObject *part = PyList_GET_ITEM(of, i);
+        if (PyObject_TypeCheck(part, schedule_type))
+            parts[i] = ((Schedule *)part)->handle;
+        else
+            PyErr_Format(PyExc_TypeError, "%s: element %zd is no schedule but %s", kind, i, Py_TYPE(part)->tp_name);
+    }
+    const int failed = PyErr_Occurred() || check_status(thunder_schedule_compose(kind, parts, (size_t)count, options, &self->handle));
+    PyMem_Free(parts);
+    return failed ? -1 : 0;
+}
+
+/* ScheduleBase(kind, optimizer or list of schedules, options) */
 static PyObject *schedule_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
     (void)named;
     const char *kind;
-    PyObject *optimizer, *dict;
-    if (!PyArg_ParseTuple(args, "sO!O:Schedule", &kind, optimizer_type, &optimizer, &dict)) return NULL;
+    PyObject *of, *dict;
+    if (!PyArg_ParseTuple(args, "sOO:Schedule", &kind, &of, &dict)) return NULL;
     thunder_options *options = options_from(dict);
     Schedule *self = PyErr_Occurred() ? NULL : (Schedule *)type->tp_alloc(type, 0);
-    if (self && check_status(thunder_schedule_create(((Optimizer *)optimizer)->handle, kind, options, &self->handle))) Py_CLEAR(self);
+    if (self && schedule_make(self, kind, of, options)) Py_CLEAR(self);
     thunder_options_release(options);
     return (PyObject *)self;
 }
@@ -133,10 +157,15 @@ static void schedule_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-static PyObject *schedule_step(PyObject *object, PyObject *unused)
+/* step(), or step(metric) */
+static PyObject *schedule_step(PyObject *object, PyObject *args)
 {
-    (void)unused;
-    if (check_status(thunder_schedule_step(((Schedule *)object)->handle))) return NULL;
+    PyObject *metric = NULL;
+    if (!PyArg_ParseTuple(args, "|O:step", &metric)) return NULL;
+    thunder_schedule *schedule = ((Schedule *)object)->handle;
+    const double number = metric ? PyFloat_AsDouble(metric) : 0;
+    if (PyErr_Occurred()) return NULL;
+    if (check_status(metric ? thunder_schedule_step_metric(schedule, number) : thunder_schedule_step(schedule))) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -187,7 +216,8 @@ static PyMethodDef optimizer_methods[] = {{"_step", optimizer_step, METH_O, NULL
                                           {"_get", optimizer_get, METH_O, NULL},
                                           {"_set", optimizer_set, METH_VARARGS, NULL},
                                           {NULL, NULL, 0, NULL}};
-static PyMethodDef schedule_methods[] = {{"step", schedule_step, METH_NOARGS, "Writes the next learning rate."},
+static PyMethodDef schedule_methods[] = {{"step", schedule_step, METH_VARARGS,
+                                          "Writes the next learning rate; of ReduceLROnPlateau: step(metric)."},
                                          {"_last_lr", schedule_last_lr, METH_NOARGS, NULL},
                                          {"_state", schedule_state, METH_NOARGS, NULL},
                                          {NULL, NULL, 0, NULL}};

@@ -79,9 +79,10 @@ def layers():
     """nn: its own classes as they are, and one for each kind."""
     text = IMPORTS + MODULE
     for row in _schema.describe("modules"):
-        if row["name"] not in ("Module", "Sequential"):
+        if f"class {row['name']}(" not in MODULE:
             texts = ["self", *(parameter(p) for p in _schema.read(row).parameters)]
             text += f"class {row['name']}(Module):\n    def __init__({', '.join(texts)}) -> None: ...\n"
+            text += "    @staticmethod\n    def generate_square_subsequent_mask(sz: builtins.int) -> Tensor: ...\n" * (row["name"] == "Transformer")
     return text
 
 
@@ -89,6 +90,8 @@ def optimisers():
     text = IMPORTS + OPTIMIZER
     for what, base, first in (("optimizers", "Optimizer", "params: _Parameters"), ("schedules", "Schedule", "optimizer: Optimizer")):
         for row in _schema.describe(what):
+            if f"class {row['name']}(" in OPTIMIZER:
+                continue
             texts = ["self", first, *options(row["options"])]
             text += f"class {row['name']}({base}):\n    def __init__({', '.join(texts)}) -> None: ...\n"
     return text

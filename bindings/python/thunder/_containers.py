@@ -42,6 +42,7 @@ class Sequential(_Listed):
 
 class ModuleList(_Listed):
     """Children by number, for a forward function that goes through them: nn.ModuleList([a, b])."""
+    _kind = "ModuleList"
 
     def extend(self, children):
         """Adds children at the end; returns the module."""
@@ -52,6 +53,7 @@ class ModuleList(_Listed):
 
 class ModuleDict(Module):
     """Children by name: nn.ModuleDict({"conv": nn.Conv2d(1, 2, 3), "pool": nn.MaxPool2d(2)})."""
+    _kind = "ModuleDict"
 
     def __init__(self, modules=None):
         super().__init__()
@@ -96,6 +98,7 @@ class ModuleDict(Module):
 
 class ParameterList(Module):
     """Parameters by number: nn.ParameterList([nn.Parameter(a), nn.Parameter(b)])."""
+    _kind = "ParameterList"
 
     def __init__(self, values=()):
         super().__init__()
@@ -131,3 +134,50 @@ class ParameterList(Module):
 
     def extra_repr(self):
         return ", ".join(f"({number}): Parameter of shape {tensor.shape}" for number, tensor in enumerate(self))
+
+
+class ParameterDict(Module):
+    """Parameters by name: nn.ParameterDict({"scale": nn.Parameter(a)})."""
+    _kind = "ParameterDict"
+
+    def __init__(self, parameters=None):
+        super().__init__()
+        self.update(parameters or {})
+
+    def update(self, parameters):
+        """Adds those of a mapping, or of (name, tensor) pairs."""
+        for name, value in parameters.items() if isinstance(parameters, (Mapping, ParameterDict)) else parameters:
+            self[name] = value
+
+    def __setitem__(self, name, value):
+        if not isinstance(value, Tensor):
+            raise TypeError(f"ParameterDict: {name!r} is no tensor but {type(value).__name__}")
+        if hasattr(type(self), name):
+            raise KeyError(f"ParameterDict: {name!r} is a method of it; take another name")
+        self.register_parameter(name, value)
+
+    def __getitem__(self, name):
+        if name not in self:
+            raise KeyError(f"ParameterDict: there is no {name!r}{_names.suggest(name, self.keys())}")
+        return getattr(self, name)
+
+    def __len__(self):
+        return len(self.keys())
+
+    def __iter__(self):
+        return iter(self.keys())
+
+    def __contains__(self, name):
+        return name in self._own_names()
+
+    def keys(self):
+        return list(self._paths())
+
+    def values(self):
+        return [self[name] for name in self.keys()]
+
+    def items(self):
+        return [(name, self[name]) for name in self.keys()]
+
+    def extra_repr(self):
+        return ", ".join(f"({name}): Parameter of shape {tensor.shape}" for name, tensor in self.items())

@@ -61,14 +61,19 @@ class Module(ModuleBase):
                 setattr(self, str(number), child)
             for name, member in named.items():
                 setattr(self, name, member)
-        for name in dict.fromkeys(path.partition(".")[0] for path in self._paths() if "." in path) if not own else ():
-            self.__dict__[name] = self._child(name, classes)  # the kind has made it
+        self._take_children()
         if type(self).forward is not Module.forward:
             self._set_forward()
 
+    def _take_children(self):
+        """Those that the kind has made, with theirs, as attributes."""
+        for name in self._child_names():
+            self.__dict__[name] = child = self._child(name, classes)
+            child._take_children()
+
     def forward(self, *args, **named):
         """What the module computes; a class of the user's own has one."""
-        if self._kind == "Module":
+        if not kinds[self._kind]["forward"]:
             raise NotImplementedError(f"{type(self).__name__} has no forward function")
         return self._call(*args, **named)
 
@@ -127,7 +132,9 @@ class Module(ModuleBase):
     def _options(self):
         """What it was made with, by name, as it is printed: net.fc.in_features."""
         call = ast.parse(f"f({Module.extra_repr(self)})", mode="eval").body
-        values = {option.arg: ast.literal_eval(option.value) for option in call.keywords}
+        unprinted = {"inplace": False, "padding_mode": "zeros"}
+        values = {p.name: unprinted[p.name] for p in _schema.read(kinds[self._kind]).parameters if p.name in unprinted}
+        values |= {option.arg: ast.literal_eval(option.value) for option in call.keywords}
         return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
 
     def __dir__(self):

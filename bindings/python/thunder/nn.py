@@ -9,10 +9,12 @@
             return self.fc(x)
 """
 from . import _init, _names, _ops, _schema
-from ._containers import ModuleDict, ModuleList, ParameterList, Sequential
+from ._containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from ._module import Module, Parameter, classes, kinds
+from ._transformer import TransformerDecoder, TransformerEncoder, generate_square_subsequent_mask
 
-_own = {"Module": Module, "Sequential": Sequential, "ModuleList": ModuleList, "ModuleDict": ModuleDict, "ParameterList": ParameterList}
+_own = {cls.__name__: cls for cls in (Module, Sequential, ModuleList, ModuleDict, ParameterList, ParameterDict, TransformerEncoder,
+                                      TransformerDecoder)}
 
 
 def _class_of(row):
@@ -24,6 +26,7 @@ def _class_of(row):
 
 
 classes.update({name: _own.get(name) or _class_of(row) for name, row in kinds.items()})
+classes["Transformer"].generate_square_subsequent_mask = staticmethod(generate_square_subsequent_mask)
 globals().update(classes)
 
 

@@ -6,7 +6,7 @@
     schedule = optim.lr_scheduler.CosineAnnealingLR(opt, T_max=100)
     optim.SGD([{"params": net.body.parameters()}, {"params": net.head.parameters(), "lr": 1e-2}], lr=1e-3)
 """
-from . import _names, _schema, _thunder
+from . import _names, _optimizer_state, _schema, _state, _thunder
 from ._thunder import ModuleBase, OptimizerBase, ScheduleBase, Tensor
 
 
@@ -89,6 +89,11 @@ def _listed(params):
     return list(params.values()) if isinstance(params, dict) else params
 
 
+def _names_of(params, first):
+    """What the state calls them."""
+    return list(params) if isinstance(params, dict) else [str(first + number) for number in range(len(params))]
+
+
 class Optimizer(_State, OptimizerBase):
     """An update rule over a list or dict of parameters, or those of a module; or over groups of them, a list of dicts with
     "params" and the options in which the group differs."""
@@ -101,10 +106,10 @@ class Optimizer(_State, OptimizerBase):
             raise ValueError(f"{cls.__name__}: the list of parameters is empty; a module has them once its layers are assigned")
         if not isinstance(params, list) or not isinstance(params[0], dict):
             made = OptimizerBase.__new__(cls, cls.__name__, params, options)
-            made._groups = [_listed(params)]
+            made._groups, made._keys = [_listed(params)], [_names_of(params, 0)]
             return made
         made = OptimizerBase.__new__(cls, cls.__name__, None, options)
-        made._groups = []
+        made._groups, made._keys = [], []
         for group in params:
             made.add_param_group(group)
         return made
@@ -116,6 +121,7 @@ class Optimizer(_State, OptimizerBase):
         options = {name: value for name, value in group.items() if name != "params"}
         params = _tensors_of(group["params"])
         self._add_group(params, _options_of(type(self), (), options))
+        self._keys.append(_names_of(params, sum(map(len, self._groups))))
         self._groups.append(_listed(params))
 
     @property
@@ -128,6 +134,12 @@ class Optimizer(_State, OptimizerBase):
         if gradients is None:
             raise TypeError("step: the gradients must be given: opt.step(thunder.grad_of(loss, params))")
         self._step(gradients)
+
+    def load_state_dict(self, state):
+        """Copies a state into its own, all or nothing: what state_dict() gave, or PyTorch's, {"state": ..., "param_groups": ...}."""
+        if _optimizer_state.is_pytorch(state):
+            state = _optimizer_state.from_pytorch(type(self).__name__, self, state)
+        _state.load(type(self).__name__, self.state_dict(), state, True)
 
     def zero_grad(self):
         raise AttributeError("nothing is accumulated: gradients are values, opt.step(thunder.grad_of(loss, params))")
@@ -152,6 +164,10 @@ class Schedule(_State, ScheduleBase):
             raise TypeError("Schedule is what StepLR, CosineAnnealingLR ... have in common; take one of them")
         return ScheduleBase.__new__(cls, cls.__name__, optimizer, _options_of(cls, args, options))
 
+    def load_state_dict(self, state):
+        """Copies what state_dict() gave into its own."""
+        _state.load(type(self).__name__, self.state_dict(), state, True)
+
     def get_last_lr(self):
         """A list with the learning rate of each group that the last step wrote."""
         rates = self._last_lr()
@@ -168,9 +184,70 @@ def _class_of(row, base):
                                        "_options": [option["name"] for option in row["options"]]})
 
 
+class _Composed(Schedule):
+    """Schedules of one optimiser as one, which alone is stepped."""
+
+    def __new__(cls, optimizer, schedulers, *args, **options):
+        parts = list(schedulers)
+        for number, part in enumerate(parts):
+            if isinstance(part, _Computed):
+                raise TypeError(f"{cls.__name__}: element {number}, {type(part).__name__}, calls a function; step it by itself")
+        return ScheduleBase.__new__(cls, cls.__name__, parts, _options_of(cls, args, options))
+
+
+class _Chained(_Composed):
+    def __new__(cls, schedulers, optimizer=None):
+        return _Composed.__new__(cls, optimizer, schedulers)
+
+
+class _Computed(Schedule):
+    """Learning rates from functions of the step, one for all groups or one for each. Its numbers are those of a schedule that leaves
+    the learning rate as it is."""
+
+    def __new__(cls, optimizer, lr_lambda):
+        made = ScheduleBase.__new__(cls, "ConstantLR", optimizer, {"factor": 1.0, "total_iters": 1})
+        groups = optimizer._group_count()
+        made._optimizer, made._functions = optimizer, list(lr_lambda) if isinstance(lr_lambda, (list, tuple)) else [lr_lambda] * groups
+        if len(made._functions) != groups:
+            raise ValueError(f"{cls.__name__}: {len(made._functions)} functions for {groups} parameter groups")
+        made._write(made.get_last_lr())
+        return made
+
+    def get_last_lr(self):
+        return [self._optimizer._get(f"param_groups.{number}.lr") for number in range(len(self._functions))]
+
+    def step(self):
+        """Writes the next learning rate."""
+        rates = self.get_last_lr()
+        super().step()
+        self._write(rates)
+
+    def _write(self, rates):
+        step = int(self.state_dict()["step"].item())
+        for number, rate in enumerate(self._rates(step, rates)):
+            self._optimizer._set(f"param_groups.{number}.lr", rate)
+
+
+class LambdaLR(_Computed):
+    """The first learning rate times lr_lambda(step), a function or one for each group."""
+
+    def _rates(self, step, rates):
+        first = [self._optimizer._get(f"param_groups.{number}.initial_lr") for number in range(len(rates))]
+        return [rate * function(step) for rate, function in zip(first, self._functions)]
+
+
+class MultiplicativeLR(_Computed):
+    """The learning rate times lr_lambda(step) at each step, a function or one for each group."""
+
+    def _rates(self, step, rates):
+        return [rate * function(step) if step else rate for rate, function in zip(rates, self._functions)]
+
+
 for _row in _schema.describe("optimizers"):
     globals()[_row["name"]] = _class_of(_row, Optimizer)
-_schedules = {row["name"]: _class_of(row, Schedule) for row in _schema.describe("schedules")}
+_bases = {"SequentialLR": _Composed, "ChainedScheduler": _Chained}
+_schedules = {row["name"]: _class_of(row, _bases.get(row["name"], Schedule)) for row in _schema.describe("schedules")}
+_schedules |= {"LambdaLR": LambdaLR, "MultiplicativeLR": MultiplicativeLR}
 globals().update(_schedules)
 
 lr_scheduler = _names.namespace(__name__ + ".lr_scheduler", "The schedules, under the name that PyTorch has them.", _schedules)

@@ -80,7 +80,7 @@ class Call {
   bool clip_grad_norm(double max_norm);  // items: gradients; gives them scaled, and the norm before
   bool clip_grad_value(double bound);    // items: gradients
   Schedule* make_schedule(const char* kind, const Optimizer& optimizer);  // items: options by name
-  bool schedule_step(const Schedule& schedule);
+  bool schedule_step(const Schedule& schedule);  // items: the metric of a kind that decides by one, or none
   bool last_lr(const Schedule& schedule);  // of each group
   Module* schedule_state(const Schedule& schedule);
   Batches* make_batches(long long size, bool shuffle, bool drop_last, long long seed);  // items: tensors

@@ -110,7 +110,14 @@ Schedule* Call::make_schedule(const char* kind, const Optimizer& optimizer) {
 
 bool Call::schedule_step(const Schedule& schedule) {
   return perform([&] {
-    check(thunder_schedule_step(schedule.handle));
+    if (items_.empty()) {
+      check(thunder_schedule_step(schedule.handle));
+      return Items{};
+    }
+    const Item& metric = items_[0];
+    if (metric.kind != ITEM_REAL && metric.kind != ITEM_INTEGER) refuse(THUNDER_INVALID_ARGUMENT, "step: the metric is a number");
+    check(thunder_schedule_step_metric(schedule.handle,
+                                       metric.kind == ITEM_REAL ? metric.real : static_cast<double>(metric.integer)));
     return Items{};
   });
 }

@@ -14,6 +14,11 @@ public final class Schedule {
         Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.schedule_step(core));
     }
 
+    /** Of "ReduceLROnPlateau", which decides by the metric. */
+    public void step(double metric) {
+        Exchange.perform(new Object[] {metric}, Exchange.NOTHING, call -> call.schedule_step(core));
+    }
+
     /** The learning rate of each group that the last step wrote. */
     @SuppressWarnings("unchecked")
     public List<Double> getLastLr() {

@@ -323,7 +323,8 @@ sub new {
     my ($class, $kind, $optimizer, %options) = @_;
     return bless { core => scalar Thunder::_perform('make_schedule', [$kind, $optimizer->{core}], [], \%options) }, $class;
 }
-sub step { my ($self) = @_; Thunder::_perform('schedule_step', [$self->{core}]); $self }
+# step(), or step($metric) of 'ReduceLROnPlateau'.
+sub step { my ($self, @metric) = @_; Thunder::_perform('schedule_step', [$self->{core}], \@metric); $self }
 # The learning rate of each group that the last step wrote.
 sub get_last_lr { @{ scalar Thunder::_perform('last_lr', [$_[0]{core}]) } }
 sub _module { scalar Thunder::_perform('schedule_state', [$_[0]{core}]) }

@@ -354,7 +354,8 @@ final class Schedule
         $this->core = Exchange::perform('make_schedule', [$kind, $optimizer->core], $options);
     }
 
-    public function step(): self { Exchange::perform('schedule_step', [$this->core]); return $this; }
+    // step(), or step($metric) of 'ReduceLROnPlateau'.
+    public function step(float ...$metric): self { Exchange::perform('schedule_step', [$this->core], $metric); return $this; }
 
     // The learning rate of each group that the last step wrote.
     public function getLastLr(): array { return Exchange::perform('last_lr', [$this->core]); }

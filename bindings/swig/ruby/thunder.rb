@@ -277,8 +277,9 @@ module Thunder
       @core = Exchange.perform(:make_schedule, kind, optimizer.core, named: options)
     end
 
-    def step
-      Exchange.perform(:schedule_step, @core)
+    # step, or step(metric) of "ReduceLROnPlateau".
+    def step(*metric)
+      Exchange.perform(:schedule_step, @core, args: metric)
       self
     end
 

@@ -351,7 +351,8 @@ oo::class create thunder::Schedule {
         set core [::thunder::perform make_schedule [list $kind [$optimizer core]] {} $options]
     }
     destructor { if {[info exists core]} { ::thunder::core::delete_Schedule $core } }
-    method step {} { ::thunder::perform schedule_step [list $core] }
+    # step, or step $metric of ReduceLROnPlateau.
+    method step {args} { ::thunder::perform schedule_step [list $core] $args }
     # The learning rate of each group that the last step wrote.
     method get_last_lr {} { ::thunder::perform last_lr [list $core] }
     method StateModule {} { ::thunder::perform schedule_state [list $core] }

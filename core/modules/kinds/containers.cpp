@@ -1,4 +1,4 @@
-// Kinds that hold others, or nothing: the user's own Module, Sequential, Identity.
+// Kinds that hold others, or nothing: the user's own Module, Sequential, the lists and dicts, Identity.
 #include "base/text.h"
 #include "modules/kind.h"
 
@@ -22,6 +22,10 @@ constexpr ModuleRow kRows[] = {
     {.schema = "Sequential() -> tensor",
      .doc = "Calls its children in the order of addition, each with what the one before gave.",
      .forward = sequential},
+    {.schema = "ModuleList() -> tensor", .doc = "Children by number, for a forward that goes through them."},
+    {.schema = "ModuleDict() -> tensor", .doc = "Children by name, for a forward that picks of them."},
+    {.schema = "ParameterList() -> tensor", .doc = "Parameters by number, for a forward that goes through them."},
+    {.schema = "ParameterDict() -> tensor", .doc = "Parameters by name, for a forward that picks of them."},
     {.schema = "Identity() -> tensor", .doc = "Gives its input.", .forward = identity},
 };
 

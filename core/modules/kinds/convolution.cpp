@@ -1,4 +1,4 @@
-// Conv2d, MaxPool2d and Flatten: images to features.
+// Convolutions and transposed convolutions of one, two and three dims.
 #include <cmath>
 
 #include "base/text.h"
@@ -7,56 +7,95 @@
 namespace thunder {
 namespace {
 
-// One size for both axes, or one for each.
-std::vector<int64_t> pair(const ModuleInit& m, std::string_view option) {
-  const auto& given = m.module.option(option).ints;
-  m.require(given.size() == 1 || given.size() == 2, option, " must be one integer or two, got ", given.size());
-  return {given.front(), given.back()};
+using Sizes64 = std::vector<int64_t>;
+
+// One size for all dims, or one for each.
+Sizes64 for_each_dim(const Module& m, std::string_view option, size_t dims) {
+  const Sizes64& given = m.option(option).ints;
+  require(given.size() == 1 || given.size() == dims, m.kind().name(), ": ", option, " must be one integer or ", dims,
+          ", got ", given.size());
+  return given.size() == 1 ? Sizes64(dims, given[0]) : given;
 }
 
-void conv2d_init(ModuleInit& m) {
+void convolution_init(ModuleInit& m, size_t dims, bool transposed) {
   const int64_t in = m.module.integer("in_channels"), out = m.module.integer("out_channels"),
                 groups = m.module.integer("groups");
-  const auto kernel = pair(m, "kernel_size");
-  m.require(in > 0 && out > 0 && kernel[0] > 0 && kernel[1] > 0, "channels and kernel_size must be positive, got ", in,
-            ", ", out, " and [", kernel[0], ", ", kernel[1], "]");
+  const Sizes64 kernel = for_each_dim(m.module, "kernel_size", dims);
+  bool positive = in > 0 && out > 0;
+  for (int64_t size : kernel) positive = positive && size > 0;
+  m.require(positive, "channels and kernel_size must be positive, got ", in, ", ", out, " and [",
+            join(kernel, ", ", [](int64_t size) { return size; }), "]");
   m.require(groups > 0 && in % groups == 0 && out % groups == 0,
             "in_channels and out_channels must be multiples of groups, got ", in, ", ", out, " and ", groups);
-  const double fan_in =
-      static_cast<double>(in / groups) * static_cast<double>(kernel[0]) * static_cast<double>(kernel[1]);
-  m.uniform("weight", {out, in / groups, kernel[0], kernel[1]}, 1 / std::sqrt(fan_in));
+  const std::string& mode = m.module.option("padding_mode").text;
+  m.require(mode == "zeros" || (!transposed && (mode == "reflect" || mode == "replicate" || mode == "circular")),
+            "padding_mode must be ", transposed ? "'zeros'" : "'zeros', 'reflect', 'replicate' or 'circular'",
+            ", got '", mode, "'");
+  Sizes64 shape = transposed ? Sizes64{in, out / groups} : Sizes64{out, in / groups};
+  double fan_in = static_cast<double>(shape[1]);
+  for (int64_t size : kernel) shape.push_back(size), fan_in *= static_cast<double>(size);
+  m.uniform("weight", shape, 1 / std::sqrt(fan_in));
   if (m.module.flag("bias")) m.uniform("bias", {out}, 1 / std::sqrt(fan_in));
 }
-void conv2d(ModuleCall& c) {
-  const Module& m = c.module;
-  c.give(c.op("conv2d", {c.input(), c.tensor("weight"), c.tensor("bias"), m.option("stride"), m.option("padding"),
-                         m.option("dilation"), m.integer("groups")}));
+
+// The input with the padding that is not zeros around it.
+Tensor* padded(const ModuleCall& c, size_t dims) {
+  Sizes64 amounts;
+  for (int64_t size : for_each_dim(c.module, "padding", dims)) amounts.insert(amounts.begin(), {size, size});
+  const Any args[] = {Any::tensor(c.input()), Any::dims(amounts), Any::string(c.module.option("padding_mode").text)};
+  return c.op("pad", args, nullptr);
 }
 
-void max_pool2d(ModuleCall& c) {
+template <size_t dims>
+void convolution(ModuleCall& c) {
+  constexpr std::string_view kOps[] = {"conv1d", "conv2d", "conv3d"};
   const Module& m = c.module;
-  c.give(c.op("max_pool2d", {c.input(), m.option("kernel_size"), m.option("stride"), m.option("padding"),
-                             m.option("dilation"), m.flag("ceil_mode")}));
+  const bool zeros = m.option("padding_mode").text == "zeros";
+  const Sizes64 none(dims, 0);
+  c.give(c.op(kOps[dims - 1], {zeros ? c.input() : padded(c, dims), c.tensor("weight"), c.tensor("bias"),
+                               m.option("stride"), zeros ? OpArg(m.option("padding")) : OpArg(none),
+                               m.option("dilation"), m.integer("groups")}));
 }
 
-void flatten(ModuleCall& c) {
-  c.give(c.op("flatten", {c.input(), c.module.integer("start_dim"), c.module.integer("end_dim")}));
+template <size_t dims, bool transposed>
+void init(ModuleInit& m) {
+  convolution_init(m, dims, transposed);
+}
+template <size_t dims>
+consteval ModuleRow row(SchemaText schema, std::string_view doc) {
+  return {.schema = schema, .doc = doc, .init = init<dims, false>, .forward = convolution<dims>};
+}
+template <size_t dims>
+consteval ModuleRow transposed(SchemaText schema, std::string_view doc, std::string_view op) {
+  return {.schema = schema, .doc = doc, .init = init<dims, true>, .op = op};
 }
 
 constexpr ModuleRow kRows[] = {
-    {.schema = "Conv2d(int in_channels, int out_channels, int[] kernel_size, int[] stride=[1, 1], int[] padding=[0, "
-               "0], int[] dilation=[1, 1], "
-               "int groups=1, bool bias=True) -> tensor",
-     .doc = "Cross-correlation of [N, in_channels, H, W] with weight, [out_channels, in_channels / groups, kH, kW].",
-     .init = conv2d_init,
-     .forward = conv2d},
-    {.schema = "MaxPool2d(int[] kernel_size, int[]? stride=None, int[] padding=[0, 0], int[] dilation=[1, 1], bool "
-               "ceil_mode=False) -> tensor",
-     .doc = "The greatest value of each window; stride None is kernel_size.",
-     .forward = max_pool2d},
-    {.schema = "Flatten(int start_dim=1, int end_dim=-1) -> tensor",
-     .doc = "One dim in place of those from start_dim to end_dim.",
-     .forward = flatten},
+    row<1>("Conv1d(int in_channels, int out_channels, int[] kernel_size, int[] stride=[1], int[] padding=[0], int[] "
+           "dilation=[1], int groups=1, bool bias=True, str padding_mode='zeros') -> tensor",
+           "Cross-correlation of [N, in_channels, L] with weight, [out_channels, in_channels / groups, kL]."),
+    row<2>("Conv2d(int in_channels, int out_channels, int[] kernel_size, int[] stride=[1, 1], int[] padding=[0, 0], "
+           "int[] dilation=[1, 1], int groups=1, bool bias=True, str padding_mode='zeros') -> tensor",
+           "Cross-correlation of [N, in_channels, H, W] with weight, [out_channels, in_channels / groups, kH, kW]."),
+    row<3>("Conv3d(int in_channels, int out_channels, int[] kernel_size, int[] stride=[1], int[] padding=[0], int[] "
+           "dilation=[1], int groups=1, bool bias=True, str padding_mode='zeros') -> tensor",
+           "Cross-correlation of [N, in_channels, D, H, W] with weight, [out_channels, in_channels / groups, kD, kH, "
+           "kW]."),
+    transposed<1>("ConvTranspose1d(int in_channels, int out_channels, int[] kernel_size, int[] stride=[1], int[] "
+                  "padding=[0], int[] output_padding=[0], int groups=1, bool bias=True, int[] dilation=[1], str "
+                  "padding_mode='zeros') -> tensor",
+                  "Conv1d's gradient as a layer: weight is [in_channels, out_channels / groups, kL].",
+                  "conv_transpose1d"),
+    transposed<2>("ConvTranspose2d(int in_channels, int out_channels, int[] kernel_size, int[] stride=[1], int[] "
+                  "padding=[0], int[] output_padding=[0], int groups=1, bool bias=True, int[] dilation=[1], str "
+                  "padding_mode='zeros') -> tensor",
+                  "Conv2d's gradient as a layer: weight is [in_channels, out_channels / groups, kH, kW].",
+                  "conv_transpose2d"),
+    transposed<3>("ConvTranspose3d(int in_channels, int out_channels, int[] kernel_size, int[] stride=[1], int[] "
+                  "padding=[0], int[] output_padding=[0], int groups=1, bool bias=True, int[] dilation=[1], str "
+                  "padding_mode='zeros') -> tensor",
+                  "Conv3d's gradient as a layer: weight is [in_channels, out_channels / groups, kD, kH, kW].",
+                  "conv_transpose3d"),
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Linear and Embedding: a table of weights, multiplied with or looked up in.
+// Linear, Bilinear, Embedding and EmbeddingBag: a table of weights, multiplied with or looked up in.
 #include <cmath>
 
 #include "base/text.h"
@@ -40,6 +40,25 @@ void embedding(ModuleCall& c) {
   c.give(c.op("embedding", {c.input(), c.tensor("weight"), c.module.option("padding_idx")}));
 }
 
+void bilinear_init(ModuleInit& m) {
+  const int64_t first = m.module.integer("in1_features"), second = m.module.integer("in2_features"),
+                out = m.module.integer("out_features");
+  m.require(first > 0 && second >= 0 && out >= 0, "in1_features must be positive, the others not negative, got ",
+            first, ", ", second, " and ", out);
+  const double bound = 1 / std::sqrt(static_cast<double>(first));
+  m.uniform("weight", {out, first, second}, bound);
+  if (m.module.flag("bias")) m.uniform("bias", {out}, bound);
+}
+
+void embedding_bag_init(ModuleInit& m) {
+  const int64_t rows = m.module.integer("num_embeddings"), width = m.module.integer("embedding_dim");
+  m.require(rows >= 0 && width >= 0, "num_embeddings and embedding_dim must not be negative, got ", rows, " and ",
+            width);
+  const std::string& mode = m.module.option("mode").text;
+  m.require(mode == "sum" || mode == "mean" || mode == "max", "mode must be 'sum', 'mean' or 'max', got '", mode, "'");
+  m.normal("weight", {rows, width});
+}
+
 constexpr ModuleRow kRows[] = {
     {.schema = "Linear(int in_features, int out_features, bool bias=True) -> tensor",
      .doc = "input @ weight.T + bias; weight is [out_features, in_features].",
@@ -49,6 +68,17 @@ constexpr ModuleRow kRows[] = {
      .doc = "The rows of weight, [num_embeddings, embedding_dim], that the input's integers name.",
      .init = embedding_init,
      .forward = embedding},
+    {.schema = "Bilinear(int in1_features, int in2_features, int out_features, bool bias=True) -> tensor",
+     .doc = "input1 @ weight[k] @ input2 + bias[k] for each k; weight is [out_features, in1_features, in2_features].",
+     .inputs = "forward(tensor input1, tensor input2) -> tensor",
+     .init = bilinear_init,
+     .op = "bilinear"},
+    {.schema = "EmbeddingBag(int num_embeddings, int embedding_dim, str mode='mean') -> tensor",
+     .doc = "The sum, mean or maximum of the rows of weight that each bag names: a row of the input, or what lies from "
+            "one of offsets to the next.",
+     .inputs = "forward(tensor input, tensor? offsets=None, tensor? per_sample_weights=None) -> tensor",
+     .init = embedding_bag_init,
+     .op = "embedding_bag"},
 };
 
 }  // namespace

@@ -217,7 +217,7 @@ constexpr ModuleRow kRow = {
         "weights. "
         "True in a boolean mask hides.",
     .inputs =
-        "MultiheadAttention(tensor query, tensor key, tensor value, tensor? key_padding_mask=None, bool "
+        "forward(tensor query, tensor key, tensor value, tensor? key_padding_mask=None, bool "
         "need_weights=True, tensor? attn_mask=None, bool average_attn_weights=True, bool is_causal=False) -> (tensor, "
         "tensor)",
     .init = init,

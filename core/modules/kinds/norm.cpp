@@ -1,4 +1,5 @@
-// Norms: LayerNorm and RMSNorm over the last dims, BatchNorm2d over the batch with running statistics.
+// Norms: LayerNorm and RMSNorm over the last dims, GroupNorm and LocalResponseNorm over channels, BatchNorm over the
+// batch and InstanceNorm over each sample, with running statistics.
 #include "base/text.h"
 #include "modules/kind.h"
 
@@ -14,19 +15,22 @@ void layer_norm_init(ModuleInit& m) {
   m.fill("weight", normalized_shape(m.module), 1);
   if (m.module.flag("bias")) m.fill("bias", normalized_shape(m.module), 0);
 }
-void layer_norm(ModuleCall& c) {
-  c.give(c.op("layer_norm",
-              {c.input(), normalized_shape(c.module), c.tensor("weight"), c.tensor("bias"), c.module.real("eps")}));
-}
-
 void rms_norm_init(ModuleInit& m) {
   if (m.module.flag("elementwise_affine")) m.fill("weight", normalized_shape(m.module), 1);
 }
-void rms_norm(ModuleCall& c) {
-  c.give(c.op("rms_norm", {c.input(), normalized_shape(c.module), c.tensor("weight"), c.module.option("eps")}));
+
+void group_norm_init(ModuleInit& m) {
+  const int64_t groups = m.module.integer("num_groups"), channels = m.module.integer("num_channels");
+  m.require(groups > 0 && channels >= 0 && channels % groups == 0, "num_channels must be a multiple of num_groups, got ",
+            channels, " and ", groups);
+  if (!m.module.flag("affine")) return;
+  m.fill("weight", {channels}, 1);
+  m.fill("bias", {channels}, 0);
 }
 
-void batch_norm_init(ModuleInit& m) {
+// ---- statistics of channels ----
+
+void channels_init(ModuleInit& m) {
   const int64_t n = m.module.integer("num_features");
   m.require(n >= 0, "num_features must not be negative, got ", n);
   if (m.module.flag("affine")) {
@@ -38,21 +42,80 @@ void batch_norm_init(ModuleInit& m) {
   m.fill("running_var", {n}, 1, Role::buffer);
   m.fill("num_batches_tracked", {}, 0, Role::buffer, DType::i64);
 }
+
+void check_rank(const ModuleCall& c, Tensor* x, size_t least, size_t most) {
+  if (x->kind() == Tensor::Kind::failed) return;
+  const size_t rank = x->type().rank();
+  require(rank == least || rank == most, c.module.kind().name(), ": the input must have ", least,
+          least == most ? std::string() : cat(" or ", most), " dims, got ", name(x->type()));
+}
+
+// Moves a running statistic towards that of this batch by the share `momentum`, or, where there is none, to the mean of
+// all batches so far.
+void move(const ModuleCall& c, Tensor* running, Tensor* batch) {
+  const Leaf& momentum = c.module.option("momentum");
+  Tensor* step = c.op("sub", {batch, running});
+  c.op("add_", {running, momentum.kind == ArgKind::none ? c.op("div", {step, c.tensor("num_batches_tracked")})
+                                                        : c.op("mul", {step, momentum.f})});
+}
+
+template <size_t least, size_t most>
 void batch_norm(ModuleCall& c) {
   Tensor *x = c.input(), *weight = c.tensor("weight"), *bias = c.tensor("bias");
   Tensor *mean = c.tensor("running_mean"), *variance = c.tensor("running_var");
-  const double momentum = c.module.real("momentum"), eps = c.module.real("eps");
-  if (x->kind() != Tensor::Kind::failed)
-    require(x->type().rank() == 4, "BatchNorm2d: the input must have 4 dims, got ", name(x->type()));
+  const double eps = c.module.real("eps");
+  check_rank(c, x, least, most);
   const bool tracked = mean && variance;
   if (!tracked || !c.training())
-    return c.give(c.op("batch_norm", {x, mean, variance, weight, bias, !tracked, momentum, eps}));
+    return c.give(c.op("batch_norm", {x, mean, variance, weight, bias, !tracked, 0.0, eps}));
+  const bool mean_of_all = c.module.option("momentum").kind == ArgKind::none;
   Tensor* made[3];
-  c.op("batch_norm_update", {x, mean, variance, weight, bias, momentum, eps}, made, 3);
-  c.op("copy_", {mean, made[1]});
-  c.op("copy_", {variance, made[2]});
+  c.op("batch_norm_update", {x, mean, variance, weight, bias, mean_of_all ? 1.0 : c.module.real("momentum"), eps}, made,
+       3);
   if (Tensor* batches = c.tensor("num_batches_tracked")) c.op("add_", {batches, 1});
+  if (mean_of_all) {
+    move(c, mean, made[1]);
+    move(c, variance, made[2]);
+  } else {
+    c.op("copy_", {mean, made[1]});
+    c.op("copy_", {variance, made[2]});
+  }
   c.give(made[0]);
+}
+
+// Statistics of each sample's channel; the running ones move towards their mean over the batch. As in PyTorch no batch is
+// counted, and momentum None moves nothing.
+template <size_t dims>
+void instance_norm(ModuleCall& c) {
+  Tensor *x = c.input(), *mean = c.tensor("running_mean"), *variance = c.tensor("running_var");
+  check_rank(c, x, dims + 1, dims + 2);
+  const bool alone = x->kind() != Tensor::Kind::failed && x->type().rank() == dims + 1;
+  if (alone) x = c.op("unsqueeze", {x, 0});
+  const bool own = !mean || !variance || c.training();
+  Tensor* y = c.op("instance_norm", {x, own ? nullptr : mean, own ? nullptr : variance, c.tensor("weight"),
+                                     c.tensor("bias"), own, 0.0, c.module.real("eps")});
+  if (own && mean && variance && c.module.option("momentum").kind != ArgKind::none) {
+    std::vector<int64_t> axes, batch{0};
+    for (size_t i = 0; i < dims; i++) axes.push_back(static_cast<int64_t>(i + 2));
+    move(c, mean, c.op("mean", {c.op("mean", {x, axes}), batch}));
+    move(c, variance, c.op("mean", {c.op("var", {x, axes}), batch}));
+  }
+  c.give(alone ? c.op("squeeze", {y, 0}) : y);
+}
+
+consteval ModuleRow batch(SchemaText schema, void (*forward)(ModuleCall&)) {
+  return {.schema = schema,
+          .doc = "Each channel standardised: by the batch while training, which also moves the running statistics, else "
+                 "by these. momentum None makes them the mean of all batches.",
+          .init = channels_init,
+          .forward = forward};
+}
+consteval ModuleRow instance(SchemaText schema, void (*forward)(ModuleCall&)) {
+  return {.schema = schema,
+          .doc = "Each channel of each sample standardised by itself, or by running statistics where they are tracked and "
+                 "it does not train.",
+          .init = channels_init,
+          .forward = forward};
 }
 
 constexpr ModuleRow kRows[] = {
@@ -60,17 +123,36 @@ constexpr ModuleRow kRows[] = {
          "LayerNorm(int[] normalized_shape, float eps=1e-05, bool elementwise_affine=True, bool bias=True) -> tensor",
      .doc = "The input standardised over its last dims, then scaled by weight and shifted by bias.",
      .init = layer_norm_init,
-     .forward = layer_norm},
+     .op = "layer_norm"},
     {.schema = "RMSNorm(int[] normalized_shape, float? eps=None, bool elementwise_affine=True) -> tensor",
      .doc = "The input divided by its root mean square over the last dims, then scaled by weight.",
      .init = rms_norm_init,
-     .forward = rms_norm},
-    {.schema = "BatchNorm2d(int num_features, float eps=1e-05, float momentum=0.1, bool affine=True, bool "
-               "track_running_stats=True) -> tensor",
-     .doc = "Each channel standardised: by the batch while training, which also moves the running statistics, else by "
-            "these.",
-     .init = batch_norm_init,
-     .forward = batch_norm},
+     .op = "rms_norm"},
+    {.schema = "GroupNorm(int num_groups, int num_channels, float eps=1e-05, bool affine=True) -> tensor",
+     .doc = "Groups of channels standardised, then each channel scaled by weight and shifted by bias.",
+     .init = group_norm_init,
+     .op = "group_norm"},
+    {.schema = "LocalResponseNorm(int size, float alpha=0.0001, float beta=0.75, float k=1.0) -> tensor",
+     .doc = "The input divided by (k + alpha * the mean square of size neighbouring channels) ** beta.",
+     .op = "local_response_norm"},
+    batch("BatchNorm1d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, bool "
+          "track_running_stats=True) -> tensor",
+          batch_norm<2, 3>),
+    batch("BatchNorm2d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, bool "
+          "track_running_stats=True) -> tensor",
+          batch_norm<4, 4>),
+    batch("BatchNorm3d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, bool "
+          "track_running_stats=True) -> tensor",
+          batch_norm<5, 5>),
+    instance("InstanceNorm1d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=False, bool "
+             "track_running_stats=False) -> tensor",
+             instance_norm<1>),
+    instance("InstanceNorm2d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=False, bool "
+             "track_running_stats=False) -> tensor",
+             instance_norm<2>),
+    instance("InstanceNorm3d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=False, bool "
+             "track_running_stats=False) -> tensor",
+             instance_norm<3>),
 };
 
 }  // namespace

@@ -86,8 +86,8 @@ TEST_F(Groups, have_options_of_their_own) {
   EXPECT_EQ(floats(*b)[0], 1 - 0.5f * 1.25f);
   EXPECT_EQ(optimizer->text(),
             "SGD (\n"
-            "Parameter Group 0\n    lr: 0.5\n    momentum: 0.9\n    dampening: 0.0\n    weight_decay: 0.0\n    nesterov: False\n"
-            "Parameter Group 1\n    lr: 0.5\n    momentum: 0.9\n    dampening: 0.0\n    weight_decay: 0.25\n    nesterov: False\n"
+            "Parameter Group 0\n    lr: 0.5\n    momentum: 0.9\n    dampening: 0.0\n    weight_decay: 0.0\n    nesterov: False\n    maximize: False\n"
+            "Parameter Group 1\n    lr: 0.5\n    momentum: 0.9\n    dampening: 0.0\n    weight_decay: 0.25\n    nesterov: False\n    maximize: False\n"
             ")");
 }
 

@@ -222,6 +222,29 @@ TEST_F(Kinds, activations_are_the_ops) {
   expect_same(module("Identity"), x, [&](Scope&, Tensor* in) { return in; });
 }
 
+TEST_F(Kinds, a_forward_that_is_an_op_takes_inputs_options_and_tensors_by_their_names) {
+  auto x = wave({2, 4, 3}), y = wave({2, 4, 3}, 1);
+  auto norm = module("GroupNorm", {Any::integer(2), Any::integer(4), Any::real(0.5)});
+  expect_same(norm, x, [&](Scope& s, Tensor* in) {
+    return op(s, "group_norm", {any(in), Any::integer(2), any(get(norm, "weight")), any(get(norm, "bias")), Any::real(0.5)});
+  });
+  expect_gradients(norm, x);
+  auto distance = module("PairwiseDistance", {Any::real(1)});
+  auto wanted = eager([](Scope& s, const Values& in, Values& out) {
+    out.push(Ref<Tensor>(op(s, "pairwise_distance", {any(in[0].tensor), any(in[1].tensor), Any::real(1)})));
+  }, {x, y});
+  EXPECT_EQ(floats(*eager(distance, {x, y})), floats(*wanted));
+  EXPECT_EQ(floats(*run(*compile(distance), {x, y})), floats(*wanted));
+  EXPECT_FALSE(eager(distance, {x}));
+  EXPECT_EQ(error.substr(0, 43), "PairwiseDistance: argument 'x2' is missing;");
+}
+
+TEST_F(Kinds, an_option_inplace_writes_the_input) {
+  auto x = tensor({2}, {-1, 2});
+  EXPECT_EQ(floats(*eager(module("ReLU", {Any::boolean(true)}), {x})), (Floats{0, 2}));
+  EXPECT_EQ(floats(*x), (Floats{0, 2}));
+}
+
 TEST_F(Kinds, dropout_acts_while_training_alone) {
   auto x = tensor({1000}, Floats(1000, 1));
   auto m = module("Dropout", {Any::real(0.25)});

@@ -73,5 +73,42 @@ TEST_F(Schedules, keep_their_position_in_their_state) {
   EXPECT_EQ(schedule.last_lr(), std::vector{0.4});
 }
 
+TEST_F(Schedules, later_ones_start_from_the_first_learning_rate) {
+  auto opt = optimizer();
+  Options first, second;
+  first.set("factor", Any::real(0.5));
+  second.set("gamma", Any::real(0.25));
+  auto a = make<Schedule>(environment, "ConstantLR", opt, &first);
+  a->start();
+  EXPECT_EQ(opt->get_f64("lr"), 0.4);
+  auto b = make<Schedule>(environment, "ExponentialLR", opt, &second);
+  b->start();
+  EXPECT_EQ(opt->get_f64("lr"), 0.8);
+  const double begins[] = {2};
+  Options at;
+  Any list;
+  list.kind = ArgKind::reals, list.count = 1, list.fs = begins;
+  at.set("milestones", list);
+  Schedule both(environment, "SequentialLR", std::vector{a, b}, &at);
+  both.start();
+  std::vector<double> rates;
+  for (int i = 0; i < 4; i++, both.step()) rates.push_back(opt->get_f64("lr"));
+  expect(rates, {0.4, 0.4, 0.8, 0.2});
+}
+
+TEST_F(Schedules, a_metric_decides) {
+  auto opt = optimizer();
+  Options o;
+  o.set("patience", Any::integer(1));
+  o.set("cooldown", Any::integer(1));
+  Schedule schedule(environment, "ReduceLROnPlateau", opt, &o);
+  schedule.start();
+  std::vector<double> rates;
+  for (double metric : {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.5}) schedule.step(metric), rates.push_back(opt->get_f64("lr"));
+  expect(rates, {0.8, 0.8, 0.08, 0.08, 0.08, 0.008, 0.008});
+  EXPECT_EQ(*reinterpret_cast<double*>(schedule.state()->find_tensor("best")->tensor->data()), 0.5);
+  EXPECT_EQ(thrown([&] { schedule.step(); }), "ReduceLROnPlateau: step needs the metric by which it decides");
+}
+
 }  // namespace
 }  // namespace thunder

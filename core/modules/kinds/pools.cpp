@@ -1,0 +1,55 @@
+// Pools of one, two and three dims: each is an op of the options' names.
+#include "modules/kind.h"
+
+namespace thunder {
+namespace {
+
+consteval ModuleRow pool(SchemaText schema, std::string_view op, std::string_view doc) {
+  return {.schema = schema, .doc = doc, .op = op};
+}
+constexpr std::string_view kGreatest = "The greatest value of each window; stride None is kernel_size.";
+constexpr std::string_view kMean = "The mean of each window; stride None is kernel_size.";
+constexpr std::string_view kNorm = "The norm_type-th root of the sum of powers of each window.";
+constexpr std::string_view kMeans = "The means of output_size nearly equal shares of each dim; -1 keeps a size.";
+constexpr std::string_view kMaxima = "The maxima of output_size nearly equal shares of each dim; -1 keeps a size.";
+
+constexpr ModuleRow kRows[] = {
+    pool("MaxPool1d(int[] kernel_size, int[]? stride=None, int[] padding=[0], int[] dilation=[1], bool "
+         "ceil_mode=False) -> tensor",
+         "max_pool1d", kGreatest),
+    pool("MaxPool2d(int[] kernel_size, int[]? stride=None, int[] padding=[0, 0], int[] dilation=[1, 1], bool "
+         "ceil_mode=False) -> tensor",
+         "max_pool2d", kGreatest),
+    pool("MaxPool3d(int[] kernel_size, int[]? stride=None, int[] padding=[0], int[] dilation=[1], bool "
+         "ceil_mode=False) -> tensor",
+         "max_pool3d", kGreatest),
+    pool("AvgPool1d(int[] kernel_size, int[]? stride=None, int[] padding=[0], bool ceil_mode=False, bool "
+         "count_include_pad=True) -> tensor",
+         "avg_pool1d", kMean),
+    pool("AvgPool2d(int[] kernel_size, int[]? stride=None, int[] padding=[0], bool ceil_mode=False, bool "
+         "count_include_pad=True, int? divisor_override=None) -> tensor",
+         "avg_pool2d", kMean),
+    pool("AvgPool3d(int[] kernel_size, int[]? stride=None, int[] padding=[0], bool ceil_mode=False, bool "
+         "count_include_pad=True, int? divisor_override=None) -> tensor",
+         "avg_pool3d", kMean),
+    pool("LPPool1d(float norm_type, int[] kernel_size, int[]? stride=None, bool ceil_mode=False) -> tensor",
+         "lp_pool1d", kNorm),
+    pool("LPPool2d(float norm_type, int[] kernel_size, int[]? stride=None, bool ceil_mode=False) -> tensor",
+         "lp_pool2d", kNorm),
+    pool("LPPool3d(float norm_type, int[] kernel_size, int[]? stride=None, bool ceil_mode=False) -> tensor",
+         "lp_pool3d", kNorm),
+    pool("AdaptiveAvgPool1d(int[] output_size) -> tensor", "adaptive_avg_pool1d", kMeans),
+    pool("AdaptiveAvgPool2d(int[] output_size) -> tensor", "adaptive_avg_pool2d", kMeans),
+    pool("AdaptiveAvgPool3d(int[] output_size) -> tensor", "adaptive_avg_pool3d", kMeans),
+    pool("AdaptiveMaxPool1d(int[] output_size) -> tensor", "adaptive_max_pool1d", kMaxima),
+    pool("AdaptiveMaxPool2d(int[] output_size) -> tensor", "adaptive_max_pool2d", kMaxima),
+    pool("AdaptiveMaxPool3d(int[] output_size) -> tensor", "adaptive_max_pool3d", kMaxima),
+};
+
+}  // namespace
+
+void register_pools(ModuleKinds& kinds) {
+  for (auto& row : kRows) kinds.add(row);
+}
+
+}  // namespace thunder

@@ -1,0 +1,62 @@
+// What the rows of optimisers share: checks of options, options that several of them have, words of their formulas.
+#pragma once
+
+#include <array>
+
+#include "base/text.h"
+#include "modules/optimizer.h"
+
+namespace thunder {
+
+// Each file's rows.
+std::span<const OptimizerRow> momentum_rows();
+std::span<const OptimizerRow> adam_rows();
+std::span<const OptimizerRow> adaptive_rows();
+std::span<const OptimizerRow> sign_rows();
+std::span<const OptimizerRow> muon_rows();
+
+inline void check_fraction(std::string_view who, std::string_view option, double value) {
+  require(value >= 0 && value < 1, who, ": ", option, " must lie in [0, 1), got ", value);
+}
+inline void check_positive(std::string_view who, std::string_view option, double value) {
+  require(value >= 0, who, ": ", option, " must not be negative, got ", value);
+}
+inline void check_positive(std::string_view who, const Settings& o, std::initializer_list<std::string_view> options) {
+  for (std::string_view option : options) check_positive(who, option, o.real(option));
+}
+inline void check_betas(std::string_view who, const Settings& o) {
+  const auto& betas = o.reals("betas");
+  require(betas.size() == 2, who, ": betas must be two numbers, got ", betas.size());
+  for (double beta : betas) check_fraction(who, "betas", beta);
+}
+
+constexpr OptionRow kLr{"lr", ArgKind::real, "0.001", "The learning rate; a tensor."};
+constexpr OptionRow kEps{"eps", ArgKind::real, "1e-08", "Added to what the direction is divided by."};
+constexpr OptionRow kL2{"weight_decay", ArgKind::real, "0", "The L2 penalty added to the gradient."};
+constexpr OptionRow kMaximize{"maximize", ArgKind::boolean, "false", "Steps along the gradient instead of against it."};
+consteval OptionRow lr(std::string_view fallback) {
+  return {"lr", ArgKind::real, fallback, "The learning rate; a tensor."};
+}
+
+inline Var op(std::string_view name, Var x) { return x.builder->call(name, {x}); }
+inline Var op(std::string_view name, Var x, In y) { return x.builder->call(name, {x, y}); }
+inline Var op(std::string_view name, Var x, In y, In z) { return x.builder->call(name, {x, y, z}); }
+inline Var sqrt(Var x) { return op("sqrt", x); }
+// base^exponent, of f64.
+inline Var power(double base, Var exponent) { return exponent.builder->call("pow", {base, exponent}); }
+// 1 - base^step, of f64.
+inline Var bias_correction(const OptimizerStep& s, double base) { return -power(base, s.step) + 1.0; }
+// x moved towards y by a share.
+inline Var lerp(Var x, Var y, double share) { return x + (y - x) * share; }
+
+// weight_decay as a penalty in the gradient, or as a share taken off the parameter.
+inline void decay_by_gradient(OptimizerStep& s) {
+  const double decay = s.settings.real("weight_decay");
+  if (decay != 0) s.gradient = s.gradient + s.parameter * decay;
+}
+inline void decay_by_share(OptimizerStep& s) {
+  const double decay = s.settings.real("weight_decay");
+  if (decay != 0) s.parameter = s.parameter * (s.lr * -decay + 1.0);
+}
+
+}  // namespace thunder
