@@ -75,7 +75,7 @@ class TracingScope : public Scope {
   std::vector<GenerationGuard> take_guards() { return std::move(guards_); }
 
  protected:
-  void begin_op(const char* where) override { recorder_.set_where(where); }
+  void begin_op(const char* where) override { recorder_.set_where(layer ? layer_place(where) : where); }
   void end_op() override {}
   std::vector<ValueId> gradient(ValueId loss, std::span<Tensor* const> wrt) override;
 
@@ -86,6 +86,7 @@ class TracingScope : public Scope {
     std::vector<int64_t> layout;
     auto operator<=>(const ViewKey&) const = default;
   };
+  const char* layer_place(const char* where);
   ViewKey key(const Tensor& t) const;
   ValueId capture(Tensor* t, Source source, std::string_view name);
   ValueId add_input(const TensorType& type, Source source, std::string name, Ref<Tensor> captured);
@@ -107,6 +108,7 @@ class TracingScope : public Scope {
   };
   std::unordered_map<ValueId, LiveFloat> live_floats_;
   std::vector<GenerationGuard> guards_;
+  std::unordered_map<std::string, const char*> places_;
   std::vector<Ref<Tensor>> symbolic_;  // proxies whose sizes end with this scope's store
   bool wrote_ = false;
   ValueId random_ = kNoValue;
