@@ -189,7 +189,10 @@ if(THUNDER_LANGUAGES AND TARGET thunder_tool AND TARGET thunder_lua)
       set(name Digits)
     endif()
     set(example ${examples}/${name}.${extension_${language}})
-    if(EXISTS ${example} AND NOT language STREQUAL lua) # where it is that of the layer written by hand
+    if(folder_${language}) # it is compiled
+      set(example ${folder_${language}}/${name}.${extension_${language}})
+    endif()
+    if((folder_${language} OR EXISTS ${example}) AND NOT language STREQUAL lua) # where it is that of the layer written by hand
       add_test(NAME language_example_${language} COMMAND Python3::Interpreter ${compare} ${smoke}_digits.txt
                ${thunder_preload} ${program_${language}} ${example} ${digits})
       set_tests_properties(language_example_${language} PROPERTIES FIXTURES_REQUIRED language_example
