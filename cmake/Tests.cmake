@@ -270,6 +270,12 @@ if(NOT THUNDER_SANITIZE AND TARGET thunder_lua)
   set_tests_properties(faults_all PROPERTIES LABELS "faults;slow" TIMEOUT 7200)
 endif()
 
+# The whole suite once more under ThreadSanitizer, in a tree of its own.
+if(NOT THUNDER_SANITIZE)
+  add_test(NAME thread_sanitizer COMMAND ${CMAKE_SOURCE_DIR}/tests/thread-sanitizer)
+  set_tests_properties(thread_sanitizer PROPERTIES LABELS slow TIMEOUT 14400)
+endif()
+
 # Many more random programs than the battery's share, on all cores: nearly all of their time goes into kernels.
 if(TARGET battery_test AND TARGET thunder_llvm AND NOT THUNDER_SANITIZE)
   add_test(NAME fused_programs COMMAND battery_test --gtest_filter=RandomPrograms.mean_the_same_when_fused
@@ -303,10 +309,12 @@ if(TARGET core_loops_test AND EXISTS ${nvrtc})
   set_property(TEST core_loops APPEND PROPERTY ENVIRONMENT THUNDER_NVRTC=${nvrtc})
 endif()
 
-# Threads for ThreadSanitizer to look at, also on a machine that has one processor.
+# Threads for ThreadSanitizer to look at, also on a machine that has one processor. Its allocator gives what the machine has not, and
+# tests ask for that: not more than a gigabyte at once, and an end before the machine's.
 if(THUNDER_SANITIZE MATCHES "thread")
   get_property(tests DIRECTORY PROPERTY TESTS)
-  set_property(TEST ${tests} APPEND PROPERTY ENVIRONMENT THUNDER_NUM_THREADS=3)
+  set_property(TEST ${tests} APPEND PROPERTY ENVIRONMENT THUNDER_NUM_THREADS=3
+    TSAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=1024:hard_rss_limit_mb=8192)
 endif()
 
 # Kernels that tests compile are kept in the build tree, not in the home of whoever runs them.
