@@ -315,6 +315,7 @@ if(THUNDER_SANITIZE MATCHES "thread")
   get_property(tests DIRECTORY PROPERTY TESTS)
   set_property(TEST ${tests} APPEND PROPERTY ENVIRONMENT THUNDER_NUM_THREADS=3
     TSAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=1024:hard_rss_limit_mb=8192)
+  set_property(TEST ${tests} PROPERTY TIMEOUT 3600)
 endif()
 
 # Kernels that tests compile are kept in the build tree, not in the home of whoever runs them.
