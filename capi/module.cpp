@@ -11,6 +11,17 @@
 using namespace thunder;
 using namespace thunder::capi;
 
+static thunder_values* called(thunder_scope* scope, thunder_module* module, const thunder_values* in, const char* where,
+                              const char* function) noexcept {
+  return handle(values_in(core(scope), function, [&] {
+    need(module, "module"), need(in, "in");
+    const Ref<ModuleHandle> held_module(core(module));
+    const auto held = kept(*core(in));
+    if (core(in)->status()) throw Error(core(in)->status());
+    return module_call(*core(scope), *core(module)->module, *core(in), where);
+  }));
+}
+
 extern "C" {
 
 thunder_status* thunder_module_create(thunder_context* context, const char* kind, const thunder_any* args,
@@ -117,13 +128,12 @@ int32_t thunder_module_training(thunder_scope* scope, thunder_module* module) no
 }
 
 thunder_values* thunder_module_call(thunder_scope* scope, thunder_module* module, const thunder_values* in) noexcept {
-  return handle(values_in(core(scope), __func__, [&] {
-    need(module, "module"), need(in, "in");
-    const Ref<ModuleHandle> called(core(module));
-    const auto held = kept(*core(in));
-    if (core(in)->status()) throw Error(core(in)->status());
-    return module_call(*core(scope), *core(module)->module, *core(in));
-  }));
+  return called(scope, module, in, nullptr, __func__);
+}
+
+thunder_values* thunder_module_call_at(thunder_scope* scope, thunder_module* module, const thunder_values* in,
+                                       const char* where) noexcept {
+  return called(scope, module, in, where, __func__);
 }
 
 thunder_status* thunder_module_function(thunder_module* module, thunder_function** out) noexcept {

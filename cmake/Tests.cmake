@@ -199,7 +199,10 @@ if(THUNDER_LANGUAGES AND TARGET thunder_tool AND TARGET thunder_lua)
       set(name Digits)
     endif()
     set(example ${examples}/${name}.${extension_${language}})
-    if(EXISTS ${example} AND NOT language STREQUAL lua) # where it is that of the layer written by hand
+    if(folder_${language}) # it is compiled
+      set(example ${folder_${language}}/${name}.${extension_${language}})
+    endif()
+    if((folder_${language} OR EXISTS ${example}) AND NOT language STREQUAL lua) # where it is that of the layer written by hand
       add_test(NAME language_example_${language} COMMAND Python3::Interpreter ${compare} ${smoke}_digits.txt
                ${thunder_preload} ${program_${language}} ${example} ${digits})
       set_tests_properties(language_example_${language} PROPERTIES FIXTURES_REQUIRED language_example
@@ -277,6 +280,12 @@ if(NOT THUNDER_SANITIZE AND TARGET thunder_lua)
   set_tests_properties(faults_all PROPERTIES LABELS "faults;slow" TIMEOUT 7200)
 endif()
 
+# The whole suite once more under ThreadSanitizer, in a tree of its own.
+if(NOT THUNDER_SANITIZE)
+  add_test(NAME thread_sanitizer COMMAND ${CMAKE_SOURCE_DIR}/tests/thread-sanitizer)
+  set_tests_properties(thread_sanitizer PROPERTIES LABELS slow TIMEOUT 14400)
+endif()
+
 # Many more random programs than the battery's share, on all cores: nearly all of their time goes into kernels.
 if(TARGET battery_test AND TARGET thunder_llvm AND NOT THUNDER_SANITIZE)
   add_test(NAME fused_programs COMMAND battery_test --gtest_filter=RandomPrograms.mean_the_same_when_fused
@@ -310,10 +319,13 @@ if(TARGET core_loops_test AND EXISTS ${nvrtc})
   set_property(TEST core_loops APPEND PROPERTY ENVIRONMENT THUNDER_NVRTC=${nvrtc})
 endif()
 
-# Threads for ThreadSanitizer to look at, also on a machine that has one processor.
+# Threads for ThreadSanitizer to look at, also on a machine that has one processor. Its allocator gives what the machine has not, and
+# tests ask for that: not more than a gigabyte at once, and an end before the machine's.
 if(THUNDER_SANITIZE MATCHES "thread")
   get_property(tests DIRECTORY PROPERTY TESTS)
-  set_property(TEST ${tests} APPEND PROPERTY ENVIRONMENT THUNDER_NUM_THREADS=3)
+  set_property(TEST ${tests} APPEND PROPERTY ENVIRONMENT THUNDER_NUM_THREADS=3
+    TSAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=1024:hard_rss_limit_mb=8192)
+  set_property(TEST ${tests} PROPERTY TIMEOUT 3600)
 endif()
 
 # Kernels that tests compile are kept in the build tree, not in the home of whoever runs them.

@@ -9,6 +9,7 @@ data.idx = core.read_idx
 data.safetensors = core.read_safetensors -- tensors by name
 data.save_npy = core.write_npy -- (tensor, path)
 data.save = core.write_safetensors -- ({ name = tensor }, path)
+th.save, th.load = data.save, data.safetensors
 
 -- A table of numbers whose last column is a label: float32 [rows, columns - 1] and int64 [rows].
 local function features_and_label(path)

@@ -60,17 +60,38 @@ int refuse_memory(lua_State *L)
     return lua_error(L);
 }
 
-/* The library ends a message with " [at file:line]", which goes where that line already stands in front: an op failed as the
- * script called it. A compiled function fails for a line that the script does not stand at; both are told. */
-static size_t without_place(const char *text, const char *place)
+/* The message without the names of C functions in front, which the script did not call. */
+static const char *without_functions(const char *text)
 {
-    static const char opens[] = " [at ";
-    const size_t bytes = strlen(text), around = strlen(opens) + 1;
-    const size_t length = place ? strlen(place) : bytes;
-    if (bytes < length + around || text[bytes - 1] != ']') return bytes;
-    const char *end = text + bytes - around - length;
-    const bool same = memcmp(end, opens, strlen(opens)) == 0 && memcmp(end + strlen(opens), place, length) == 0;
-    return same ? (size_t)(end - text) : bytes;
+    while (strncmp(text, "thunder_", 8) == 0) {
+        const char *end = text + strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
+        if (end[0] != ':' || end[1] != ' ') break;
+        text = end + 2;
+    }
+    return text;
+}
+
+/* The library ends a message with " [at file:line]" or " [at file:line, layer net.0]". The line goes where it already stands in
+ * front: an op failed as the script called it. A compiled function fails for a line that the script does not stand at; both are
+ * told. Pushes the message. */
+static void push_without_place(lua_State *L, const char *text, const char *place)
+{
+    static const char opens[] = " [at ", parts[] = ", ";
+    const char *end = place ? strstr(text, opens) : NULL;
+    for (const char *next = end; next; next = strstr(next + 1, opens)) end = next; /* the last */
+    if (!end || strncmp(end + strlen(opens), place, strlen(place)) != 0) {
+        lua_pushstring(L, text);
+        return;
+    }
+    const char *after = end + strlen(opens) + strlen(place);
+    if (strcmp(after, "]") == 0)
+        lua_pushlstring(L, text, (size_t)(end - text));
+    else if (strncmp(after, parts, strlen(parts)) == 0) {
+        lua_pushlstring(L, text, (size_t)(end + strlen(opens) - text));
+        lua_pushstring(L, after + strlen(parts));
+        lua_concat(L, 2);
+    } else
+        lua_pushstring(L, text);
 }
 
 /* ---- Lua errors that statuses carry ---- */
@@ -165,7 +186,7 @@ void check_status(lua_State *L, thunder_status *status)
     raise_carried(L, self, status);
     push_position(L);
     const char *text = thunder_status_message(status);
-    lua_pushlstring(L, text, without_place(text, script_place(L)));
+    push_without_place(L, without_functions(text), script_place(L));
     lua_concat(L, 2);
     if (thunder_status_code(status) == THUNDER_OUT_OF_MEMORY) note_no_memory(L);
     self->failed = NULL;

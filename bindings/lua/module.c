@@ -143,8 +143,10 @@ static int module_call(lua_State *L)
     lua_insert(L, 1);
     values_add_all(L, 3, in);
     thunder_scope *scope = scope_now(L, state);
+    /* An eager layer's error is raised here and now, with the line in front. */
+    const char *place = scope == state->eager ? NULL : script_place(L);
     lua_State *running = layer_enter(state, L);
-    thunder_values *out = thunder_module_call(scope, module, in);
+    thunder_values *out = thunder_module_call_at(scope, module, in, place);
     layer_leave(state, running);
     scope_check(L, state, scope);
     const int results = values_push(L, out, layer_recording(state));

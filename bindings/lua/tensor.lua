@@ -7,7 +7,25 @@ for name, dtype in pairs(core.dtypes) do
 end
 th.float, th.double, th.long = th.float32, th.float64, th.int64
 th.cpu = core.device(1, 0)
-function th.cuda(index) return core.device(2, index or 0) end
+-- th.cuda(1) is a device; the members are those of torch.cuda.
+local function is_there(index)
+  return (pcall(th.zeros, { 1 }, th.float32, core.device(2, index)))
+end
+th.cuda = setmetatable({
+  is_available = function() return is_there(0) end,
+  device_count = function()
+    local count = 0
+    while is_there(count) do count = count + 1 end
+    return count
+  end,
+}, {
+  __call = function(_, index) return core.device(2, index or 0) end,
+  __tostring = function() return "th.cuda: th.cuda(index) is a device; is_available(), device_count()" end,
+  __index = function(members, name)
+    core.refuse(("cuda has no member '%s'%s"):format(tostring(name), core.suggest(tostring(name), members)))
+  end,
+  __metatable = false,
+})
 -- th.device "cpu", "cuda" or "cuda:1"; a device is given back as it is.
 function th.device(name)
   if type(name) ~= "string" then return name end
@@ -41,7 +59,17 @@ th.is_tensor = core.is_tensor
 
 -- ---- members ----
 
+-- The dims in another order, as PyTorch's x.T and x.mT have them.
+local function reversed(x)
+  local dims = {}
+  for dim = core.rank(x) - 1, 0, -1 do dims[#dims + 1] = dim end
+  return th.permute(x, dims)
+end
+
 local properties = {
+  T = reversed,
+  mT = function(x) return th.transpose(x, -2, -1) end,
+  grad = function() core.refuse "a tensor has no member 'grad': grad_of(loss, parameters) gives the gradients as values" end,
   shape = core.shape,
   dtype = core.dtype,
   device = core.device_of,
@@ -76,6 +104,8 @@ function methods.dim(x) return core.rank(x) end
 -- As in PyTorch: the tensor's elements where the condition holds.
 function methods.where(x, condition, other) return th.where(condition, x, other) end
 methods.to = th.to
+function methods.cpu(x) return th.to(x, th.cpu) end
+function methods.cuda(x, index) return th.to(x, th.cuda(index)) end
 for _, name in ipairs { "float32", "float64", "int64", "bool", "bfloat16" } do
   local dtype = th[name]
   methods[name] = function(x) return th.to(x, dtype) end

@@ -85,10 +85,11 @@ def csharp_parameter(p):
 def csharp_op(op, is_method):
     names = ["@" + p.name if p.name in CSHARP_WORDS else p.name for p in op.parameters]
     given = [csharp_parameter(p) for p in op.parameters]
-    items = names[:op.required]
+    required = max(op.required, is_method)
+    items = names[:required]
     if is_method:
         given, items[0] = given[1:], "this"
-    named = "".join(f', "{p.name}", {name}' for p, name in zip(op.parameters[op.required:], names[op.required:]))
+    named = "".join(f', "{p.name}", {name}' for p, name in zip(op.parameters[required:], names[required:]))
     call = f'Exchange.Op("{op.name}", new object[] {{ {", ".join(items)} }}{named})'
     returned, body = ("Tensor", f"(Tensor){call}") if op.results == 1 else ("Tensor[]", f"Exchange.Tensors({call})")
     doc = f"{op.schema}: {op.doc}".replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
@@ -113,9 +114,10 @@ GO_TYPES = {"tensor": "any", "int": "int", "float": "float64", "bool": "bool", "
 
 
 def go_op(op, is_method):
-    names = [p.name + "_" if p.name in GO_WORDS else p.name for p in op.parameters[:op.required]]
+    required = max(op.required, is_method)
+    names = [p.name + "_" if p.name in GO_WORDS else p.name for p in op.parameters[:required]]
     given = [f"{name} {'any' if p.optional else GO_TYPES[p.kind]}" for p, name in zip(op.parameters, names)]
-    rest = "rest" if len(op.parameters) > op.required else "nil"
+    rest = "rest" if len(op.parameters) > required else "nil"
     if rest == "rest":
         given.append("rest ...any")
     if is_method:

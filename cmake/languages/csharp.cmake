@@ -11,12 +11,15 @@ if(THUNDER_MCS AND THUNDER_MONO)
     COMMAND ${THUNDER_MCS} -debug -nologo -target:library -out:Thunder.dll -recurse:core/*.cs TensorOps.cs ${csharp_sources}
     DEPENDS ${csharp_sources} ${csharp_wrap} ${csharp_out}/TensorOps.cs
     WORKING_DIRECTORY ${csharp_out} VERBATIM)
-  foreach(program smoke torture)
+  set(csharp_programs "")
+  foreach(source ${language_tests}/smoke.cs ${language_tests}/torture.cs ${language_examples}/digits.cs)
+    cmake_path(GET source STEM program)
     add_custom_command(OUTPUT ${csharp_out}/${program}.exe
-      COMMAND ${THUNDER_MCS} -debug -nologo -out:${program}.exe -r:Thunder.dll ${language_tests}/${program}.cs
-      DEPENDS ${csharp_out}/Thunder.dll ${language_tests}/${program}.cs WORKING_DIRECTORY ${csharp_out} VERBATIM)
+      COMMAND ${THUNDER_MCS} -debug -nologo -out:${program}.exe -r:Thunder.dll ${source}
+      DEPENDS ${csharp_out}/Thunder.dll ${source} WORKING_DIRECTORY ${csharp_out} VERBATIM)
+    list(APPEND csharp_programs ${csharp_out}/${program}.exe)
   endforeach()
-  add_custom_target(thunder_swig_csharp_files ALL DEPENDS ${csharp_out}/smoke.exe ${csharp_out}/torture.exe)
+  add_custom_target(thunder_swig_csharp_files ALL DEPENDS ${csharp_programs})
   add_dependencies(languages thunder_swig_csharp_files)
   thunder_swig_install(${csharp_out} ${csharp_out}/Thunder.dll)
   set(program_csharp ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${csharp_out} ${THUNDER_MONO} --debug)

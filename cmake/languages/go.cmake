@@ -17,18 +17,23 @@ if(THUNDER_GO)
   file(GENERATE OUTPUT ${go_out}/env CONTENT "export CGO_CXXFLAGS='${go_cxxflags}'\nexport CGO_LDFLAGS='${go_ldflags}'\n")
   set(go_environment "CGO_CXXFLAGS=${go_cxxflags}" "CGO_LDFLAGS=${go_ldflags}"
     "GOCACHE=${go_out}/cache" GOFLAGS=-mod=mod GOPROXY=off)
-  set(go_programs ${language_tests}/smoke.go ${language_tests}/torture.go)
-  add_custom_command(OUTPUT ${go_out}/bin/smoke.exe ${go_out}/bin/torture.exe
+  set(go_programs ${language_tests}/smoke.go ${language_tests}/torture.go ${language_examples}/digits.go)
+  set(go_built "")
+  set(go_commands "")
+  foreach(source ${go_programs})
+    cmake_path(GET source STEM program)
+    list(APPEND go_commands COMMAND ${CMAKE_COMMAND} -E make_directory ${go_out}/${program}
+      COMMAND ${CMAKE_COMMAND} -E copy_if_different ${source} ${go_out}/${program}
+      COMMAND ${CMAKE_COMMAND} -E env ${go_environment} ${THUNDER_GO} build -o bin/${program}.exe ./${program})
+    list(APPEND go_built ${go_out}/bin/${program}.exe)
+  endforeach()
+  add_custom_command(OUTPUT ${go_built}
     COMMAND ${CMAKE_COMMAND} -E copy_if_different ${go_wrap} ${go_out}/core/wrap.cxx
     COMMAND ${CMAKE_COMMAND} -E copy_if_different ${swig_out}/wrap/go.h ${go_out}/core
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${go_out}/smoke ${go_out}/torture
-    COMMAND ${CMAKE_COMMAND} -E copy_if_different ${language_tests}/smoke.go ${go_out}/smoke
-    COMMAND ${CMAKE_COMMAND} -E copy_if_different ${language_tests}/torture.go ${go_out}/torture
-    COMMAND ${CMAKE_COMMAND} -E env ${go_environment} ${THUNDER_GO} build -o bin/smoke.exe ./smoke
-    COMMAND ${CMAKE_COMMAND} -E env ${go_environment} ${THUNDER_GO} build -o bin/torture.exe ./torture
+    ${go_commands}
     DEPENDS ${go_wrap} ${go_out}/ops.go ${swig_out}/wrap/go.copied ${go_programs} thunder_swig thunder
     WORKING_DIRECTORY ${go_out} VERBATIM)
-  add_custom_target(thunder_swig_go ALL DEPENDS ${go_out}/bin/smoke.exe ${go_out}/bin/torture.exe)
+  add_custom_target(thunder_swig_go ALL DEPENDS ${go_built})
   add_dependencies(languages thunder_swig_go)
   set(program_go ${CMAKE_COMMAND} -E env --)
   set(folder_go ${go_out}/bin)

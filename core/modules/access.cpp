@@ -133,18 +133,24 @@ Tensor* read(Scope& scope, Module& module, std::string_view path, const Module::
   return slot ? scope.parameter(slot->tensor.get(), full) : nullptr;
 }
 
-// Sets where reads are guarded while a forward runs, unless an outer call has.
-class Entered {
+// Sets whose forward runs, and where reads are guarded meanwhile, unless an outer call has.
+class Entered final : public LayerCall {
  public:
-  Entered(Scope& scope, Module& module) : scope_(scope), outer_(scope.access) {
-    if (!scope.tracing() || known(module)) return;
-    access_.root = Ref<Module>(&module);
-    access_.outer = outer_;
-    for (auto& at : modules_of(module)) access_.paths.emplace(at.module, std::move(at.path));
-    scope.access = &access_;
-    scope.guard(module.generation(), std::make_unique<SameTree>(access_.root));
+  Entered(Scope& scope, Module& module, const char* where)
+      : LayerCall(scope.layer, where), scope_(scope), module_(module), outer_(scope.access) {
+    if (scope.tracing() && !known(module)) {
+      access_.root = Ref<Module>(&module);
+      access_.outer = outer_;
+      for (auto& at : modules_of(module)) access_.paths.emplace(at.module, std::move(at.path));
+      scope.guard(module.generation(), std::make_unique<SameTree>(access_.root));
+      scope.access = &access_;
+    }
+    scope.layer = this;  // nothing fails from here on
   }
-  ~Entered() { scope_.access = outer_; }
+  ~Entered() { scope_.access = outer_, scope_.layer = outer; }
+  Entered(const Entered&) = delete;
+
+  std::string path() const override { return module_.place(); }
 
  private:
   bool known(const Module& module) const {
@@ -154,6 +160,7 @@ class Entered {
   }
 
   Scope& scope_;
+  const Module& module_;
   const ModuleAccess* outer_;
   ModuleAccess access_;
 };
@@ -168,7 +175,7 @@ Values* kind_forward(Scope& scope, Module& module, const Values& in) {
       ModuleCall call(scope, module, in, *out);
       module.kind().forward(call);
     } catch (const Error& e) {
-      scope.fail(e.status());
+      scope.fail_at(e, "", nullptr);
     }
   }
   return scope.own(std::move(out));
@@ -214,9 +221,9 @@ bool module_training(Scope& scope, Module& module) {
   return module.training();
 }
 
-Values* module_call(Scope& scope, Module& module, const Values& in) {
+Values* module_call(Scope& scope, Module& module, const Values& in, const char* where) {
   Ref<Module> keep(&module);  // a forward may replace it where it is kept
-  Entered entered(scope, module);
+  const Entered entered(scope, module, where);
   if (scope.tracing()) {
     Place place = place_of(scope, module);
     guard(scope, place, std::make_unique<SameForward>(place, module.forward()));

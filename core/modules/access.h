@@ -21,8 +21,8 @@ Tensor* module_tensor(Scope& scope, Module& module, std::string_view path);
 // Null when there is none.
 Tensor* optional_module_tensor(Scope& scope, Module& module, std::string_view path);
 bool module_training(Scope& scope, Module& module);
-// The module's own forward or its kind's. The scope owns the result.
-Values* module_call(Scope& scope, Module& module, const Values& in);
+// The module's own forward or its kind's. The scope owns the result. `where`: the line that calls it, or null.
+Values* module_call(Scope& scope, Module& module, const Values& in, const char* where = nullptr);
 // The same as a function, to compile or to take the gradient of: it shares the module's tensors and follows changes.
 Ref<Function> module_function(Ref<Module> module);
 

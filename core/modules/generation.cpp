@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/text.h"
+
 namespace thunder {
 
 void Generation::collect_parents(std::vector<Pointer>& into) const {
   std::lock_guard lock(mutex_);
-  for (auto& weak : parents_)
-    if (Pointer parent = weak.lock()) into.push_back(std::move(parent));
+  for (auto& above : parents_)
+    if (Pointer parent = above.generation.lock()) into.push_back(std::move(parent));
 }
 
 std::vector<Generation::Pointer> Generation::counting(std::span<const Pointer> changed) {
@@ -28,16 +30,35 @@ void Generation::bump(std::span<const Pointer> counting) noexcept {
   for (const Pointer& one : counting) one->value_.fetch_add(1, std::memory_order_acq_rel);
 }
 
-void Generation::attach(const Pointer& parent) {
+void Generation::attach(const Pointer& parent, std::string_view name) {
+  Parent fresh{parent, std::string(name)};
   std::lock_guard lock(mutex_);
-  std::erase_if(parents_, [](auto& weak) { return weak.expired(); });
-  parents_.push_back(parent);
+  std::erase_if(parents_, [](auto& above) { return above.generation.expired(); });
+  parents_.push_back(std::move(fresh));
 }
 
-void Generation::detach(const Pointer& parent) noexcept {
+void Generation::detach(const Pointer& parent, std::string_view name) noexcept {
   std::lock_guard lock(mutex_);
-  auto it = std::find_if(parents_.begin(), parents_.end(), [&](auto& weak) { return weak.lock() == parent; });
+  auto it = std::find_if(parents_.begin(), parents_.end(), [&](auto& above) { return above.name == name && above.generation.lock() == parent; });
   if (it != parents_.end()) parents_.erase(it);
+}
+
+std::string Generation::path() const {
+  std::string path;
+  Pointer at;  // keeps the one that is looked at
+  for (const Generation* below = this; below; below = at.get()) {
+    Pointer above;
+    {
+      std::lock_guard lock(below->mutex_);
+      for (auto& parent : below->parents_) {
+        if (!(above = parent.generation.lock())) continue;
+        path = path.empty() ? parent.name : cat(parent.name, ".", path);
+        break;
+      }
+    }
+    at = std::move(above);
+  }
+  return path;
 }
 
 size_t Generation::levels_above() const {

@@ -5,11 +5,13 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace thunder {
 
-// Linked upwards, weakly: a parent that is gone counts nothing.
+// Linked upwards, weakly, by the names that children have: a parent that is gone counts nothing.
 class Generation {
  public:
   using Pointer = std::shared_ptr<Generation>;
@@ -20,8 +22,10 @@ class Generation {
   static void bump(std::span<const Pointer> counting) noexcept;
 
   // All of it or, when this throws, nothing.
-  void attach(const Pointer& parent);
-  void detach(const Pointer& parent) noexcept;
+  void attach(const Pointer& parent, std::string_view name);
+  void detach(const Pointer& parent, std::string_view name) noexcept;
+  // From the topmost module above, "blocks.0.fc1"; "" for a root. What has several places is at the first.
+  std::string path() const;
   // The longest way up, in steps; 0 for a root.
   size_t levels_above() const;
   const std::atomic<uint64_t>& counter() const { return value_; }
@@ -31,7 +35,11 @@ class Generation {
 
   std::atomic<uint64_t> value_{0};
   mutable std::mutex mutex_;  // handles are released on any thread
-  std::vector<std::weak_ptr<Generation>> parents_;
+  struct Parent {
+    std::weak_ptr<Generation> generation;
+    std::string name;
+  };
+  std::vector<Parent> parents_;
 };
 
 }  // namespace thunder

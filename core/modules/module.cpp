@@ -71,7 +71,7 @@ std::vector<ModuleAt> module_paths_of(Module& root) {
 Module::Module(const ModuleKind& kind, std::vector<Leaf> options) : kind_(kind), options_(std::move(options)) {}
 
 Module::~Module() {
-  for (auto& child : children_) child.module->generation_->detach(generation_);
+  for (auto& child : children_) child.module->generation_->detach(generation_, child.name);
 }
 
 const Leaf& Module::option(std::string_view name) const {
@@ -83,6 +83,8 @@ const Leaf& Module::option(std::string_view name) const {
 std::vector<Generation::Pointer> Module::counting() const {
   return Generation::counting({&generation_, 1});
 }
+
+std::string Module::place() const { return generation_->path(); }
 
 std::shared_ptr<const std::atomic<uint64_t>> Module::generation() const {
   return {generation_, &generation_->counter()};
@@ -103,12 +105,12 @@ void Module::add(std::string_view name, Ref<Module> child) {
   const auto counted = counting();
   Child fresh{std::string(name), std::move(child)};
   children_.reserve(children_.size() + 1);
-  fresh.module->generation_->attach(generation_);  // the last that may fail
+  fresh.module->generation_->attach(generation_, name);  // the last that may fail
   auto it = find_name(children_, name);
   if (it == children_.end()) {
     children_.push_back(std::move(fresh));
   } else {
-    it->module->generation_->detach(generation_);
+    it->module->generation_->detach(generation_, name);
     std::swap(it->module, fresh.module);
   }
   Generation::bump(counted);
@@ -135,7 +137,7 @@ void Module::set_tensor(std::string_view name, Ref<Tensor> tensor, Role role) {
 
 void Module::take_back(std::string_view name) noexcept {
   if (auto child = find_name(children_, name); child != children_.end()) {
-    child->module->generation_->detach(generation_);
+    child->module->generation_->detach(generation_, name);
     children_.erase(child);
   }
   if (auto tensor = find_name(tensors_, name); tensor != tensors_.end()) tensors_.erase(tensor);

@@ -64,6 +64,8 @@ class Module : public Counted<Module> {
   // By path, "blocks.0.fc1"; the empty path is this module. Null: there is none.
   Module* find(std::string_view path);
   const NamedSlot* find_tensor(std::string_view path);
+  // The path from the topmost module that this one is in, "blocks.0.fc1"; "" for that one. For messages.
+  std::string place() const;
   std::shared_ptr<const std::atomic<uint64_t>> generation() const;
 
  private:

@@ -131,6 +131,7 @@ void Backward::visit(const Node& node) {
   bool reached = false;
   for (ValueId r : node.results) reached |= depends(r) && cotangents_.contains(r);
   if (!reached || !def(node).nondiff.empty()) return;
+  begin(node);
   const OpDef& op = def(node);
   VjpFn rule = rule_ ? rule_(op, rules_) : nullptr;
   if (!rule) rule = op.vjp;

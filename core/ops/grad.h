@@ -51,11 +51,16 @@ class Backward {
   // inputs (a pass merges what both compute); without, they are there (an eager tape).
   Backward(Builder& b, std::span<const Node* const> nodes, bool recompute, RuleFor rule = nullptr, const void* rules = nullptr)
       : builder_(b), nodes_(nodes), recompute_(recompute), rule_(rule), rules_(rules) {}
+  virtual ~Backward() = default;
 
   // d(loss)/d(wrt[i]), of wrt[i]'s type; zeros where the loss does not reach. Requires: loss is 0-d and real.
   std::vector<ValueId> run(ValueId loss, std::span<const ValueId> wrt);
   // The cotangents of wrt for those of several values, of any shape.
   std::vector<ValueId> run(std::span<const Seed> seeds, std::span<const ValueId> wrt);
+
+ protected:
+  // What is made next is the gradient of this node.
+  virtual void begin(const Node&) {}
 
  private:
   friend class Grad;

@@ -3,6 +3,21 @@
 #include "tracer/recorder.h"
 
 namespace thunder {
+namespace {
+
+// Its lines stand where those stand whose gradients they are.
+class PlacedBackward final : public Backward {
+ public:
+  PlacedBackward(Recorder& recorder, std::span<const Node* const> nodes, RuleFor rule, const void* rules)
+      : Backward(recorder, nodes, true, rule, rules), recorder_(recorder) {}
+
+ private:
+  void begin(const Node& node) override { recorder_.set_where(node.where); }
+
+  Recorder& recorder_;
+};
+
+}  // namespace
 
 // Gradients are expanded in the order in which they were asked for, so that the nodes before an outer one already
 // hold the inner one's backward: a gradient of a gradient is nothing special.
@@ -24,7 +39,7 @@ std::optional<Trace> expand_gradients(const Trace& trace, const Registry& regist
     }
     recorder.set_where(n->where);
     std::vector<const Node*> before = recorder.nodes();
-    std::vector<ValueId> made = Backward(recorder, before, true, rule, rules).run(n->args[0].v, n->args[1].value_list());
+    std::vector<ValueId> made = PlacedBackward(recorder, before, rule, rules).run(n->args[0].v, n->args[1].value_list());
     for (size_t i = 0; i < made.size(); i++) to[n->results[i]] = made[i];
   }
   out.nodes = std::move(recorder.nodes());

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ops/registry.h"
+
 namespace thunder {
 namespace {
 
@@ -22,7 +24,10 @@ const Node* find(const Node& n, const Holds& holds) {
 
 bool same_place(const char* a, const char* b) { return a && b && std::strcmp(a, b) == 0; }
 
-// Passes keep a value's number where they keep the value; where they do not, the line of the source and the op are the same.
+bool checks_data(const Node& n) { return def(n).has(kChecksData); }
+
+// Passes keep a value's number where they keep the value; where they do not, the line of the source and the op are the same. A line of
+// a gradient is of what looks at data on its line of the source, if that is one op.
 const Node* written_of(const Trace& written, const Node& line) {
   const auto makes_it = [&](const Node& n) {
     return !line.results.empty() && std::find(n.results.begin(), n.results.end(), line.results[0]) != n.results.end();
@@ -32,7 +37,13 @@ const Node* written_of(const Trace& written, const Node& line) {
     if (find(*n, makes_it)) return n;
   for (const Node* n : written.nodes)
     if (find(*n, looks_like_it)) return n;
-  return nullptr;
+  const Node* only = nullptr;
+  for (const Node* n : written.nodes) {
+    if (!checks_data(line) || !same_place(n->where, line.where) || !find(*n, checks_data)) continue;
+    if (only) return nullptr;
+    only = n;
+  }
+  return only;
 }
 
 }  // namespace

@@ -9,6 +9,30 @@ void Scope::fail(Ref<Status> status) {
   if (!error_) error_ = std::move(status);
 }
 
+std::string Scope::place_of(const char* where) const {
+  std::string place = where ? where : layer && layer->where ? layer->where : "";
+  if (const std::string path = layer ? layer->path() : ""; !path.empty()) place += cat(place.empty() ? "" : ", ", "layer ", path);
+  return place;
+}
+
+void Scope::fail_at(const Error& thrown, std::string_view name, const char* where) {
+  std::string_view says = thrown.message();
+  // A poisoned argument brings its own message, with its own place; an exception of the caller's stays what it is.
+  if (says.find(" [at ") != says.npos || thrown.status()->has_foreign()) return fail(thrown.status());
+  std::string text;
+  if (!thrown.status()->placed() && !says.starts_with(name)) {
+    text = cat(name, ": ");
+    // The line inside of it that refused is nothing that the caller wrote.
+    if (const size_t end = says.find(": "); end != says.npos && says.starts_with("prims.")) says.remove_prefix(end + 2);
+  }
+  text += says;
+  if (const std::string place = place_of(where); !place.empty()) text += cat(" [at ", place, "]");
+  if (thrown.message() == text) return fail(thrown.status());
+  auto said = make<Status>(thrown.code(), std::move(text));
+  if (thrown.status()->placed()) said->set_placed();
+  fail(std::move(said));
+}
+
 Tensor* Scope::failed_tensor() {
   // One failed tensor stands for all that follow the first error.
   Ref<Status> why = error_ ? error_ : make<Status>(Code::internal, "failed");
@@ -164,15 +188,7 @@ bool Scope::run_op(std::string_view name, std::span<const Any> args, const char*
     return true;
   } catch (const Error& e) {
     end_op();
-    std::string text = e.message();
-    // A poisoned argument brings its own message, with its own place; an exception of the caller's stays what it is.
-    const bool placed = text.find(" [at ") != text.npos || e.status()->has_foreign();
-    if (!placed && !e.status()->placed() && text.compare(0, name.size(), name) != 0) text = cat(name, ": ", text);
-    if (!placed && where) text += cat(" [at ", where, "]");
-    if (e.status()->message() == text) return fail(e.status()), false;
-    auto said = make<Status>(e.code(), std::move(text));
-    if (e.status()->placed()) said->set_placed();
-    fail(std::move(said));
+    fail_at(e, name, where);
   } catch (const std::bad_alloc&) {
     end_op();
     fail(Ref<Status>::adopt(out_of_memory_status()));

@@ -46,6 +46,20 @@ struct GenerationGuard {
 
 struct ModuleAccess;
 
+// A layer whose forward is at work, for messages: what has no line of its own belongs to the line that called it.
+class LayerCall {
+ public:
+  LayerCall(const LayerCall* outer, const char* where) : outer(outer), where(where || !outer ? where : outer->where) {}
+  // From the topmost module, "blocks.0.fc1"; "" for that one.
+  virtual std::string path() const = 0;
+
+  const LayerCall* const outer;
+  const char* const where;
+
+ protected:
+  ~LayerCall() = default;
+};
+
 class Scope {
  public:
   explicit Scope(ScopeEnvironment environment) : environment_(std::move(environment)), owner_(std::this_thread::get_id()) {}
@@ -73,6 +87,8 @@ class Scope {
   void fail(Ref<Status> status);
   void fail(Code code, std::string message) { fail(make<Status>(code, std::move(message))); }
   const Ref<Status>& status() const { return error_; }
+  // What an op or a layer threw, with its name, unless it says that, and with its place.
+  void fail_at(const Error& thrown, std::string_view name, const char* where);
   bool on_owner_thread() const { return std::this_thread::get_id() == owner_; }
   Tensor* failed_tensor();
 
@@ -110,11 +126,15 @@ class Scope {
 
   // The modules whose forwards are being traced, innermost first; modules/ sets it.
   const ModuleAccess* access = nullptr;
+  // The innermost layer at work; modules/ sets it.
+  const LayerCall* layer = nullptr;
   // Calls of the caller's that are at work in it, and whether a callback of theirs released it: it goes when the last is done.
   uint32_t uses = 0;
   bool released = false;
 
  protected:
+  // "file:line, layer net.0", or what of it is known.
+  std::string place_of(const char* where) const;
   virtual void begin_op(const char* where) = 0;
   virtual void end_op() = 0;
   virtual std::vector<ValueId> gradient(ValueId loss, std::span<Tensor* const> wrt) = 0;

@@ -271,6 +271,15 @@ Draw TracingScope::draw() {
   return {recorder_.var(resolve(random_)), draws_++};
 }
 
+// In the store, once.
+const char* TracingScope::layer_place(const char* where) {
+  const std::string place = place_of(where);
+  if (place.empty()) return nullptr;
+  auto [it, fresh] = places_.try_emplace(place, nullptr);
+  if (fresh) it->second = recorder_.store().text(place);
+  return it->second;
+}
+
 std::vector<ValueId> TracingScope::gradient(ValueId loss, std::span<Tensor* const> wrt) {
   const TensorType& type = recorder_.type(loss);
   require(type.rank() == 0 && is_real(type.dtype), "grad: the loss must be a 0-d tensor of a real dtype, got ", name(type));

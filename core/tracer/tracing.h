@@ -84,7 +84,7 @@ class TracingScope : public Scope {
   std::vector<GenerationGuard> take_guards() { return std::move(guards_); }
 
  protected:
-  void begin_op(const char* where) override { recorder_.set_where(where); }
+  void begin_op(const char* where) override { recorder_.set_where(layer ? layer_place(where) : where); }
   void end_op() override {}
   std::vector<ValueId> gradient(ValueId loss, std::span<Tensor* const> wrt) override;
 
@@ -95,6 +95,7 @@ class TracingScope : public Scope {
     std::vector<int64_t> layout;
     auto operator<=>(const ViewKey&) const = default;
   };
+  const char* layer_place(const char* where);
   ViewKey key(const Tensor& t) const;
   ValueId capture(Tensor* t, Source source, std::string_view name);
   bool is_around(const Tensor* t) const;
@@ -120,6 +121,7 @@ class TracingScope : public Scope {
   };
   std::unordered_map<ValueId, LiveFloat> live_floats_;
   std::vector<GenerationGuard> guards_;
+  std::unordered_map<std::string, const char*> places_;
   std::vector<Ref<Tensor>> symbolic_;  // proxies whose sizes end with this scope's store
   const int64_t first_word_;
   std::vector<Dim> words_;             // by their number

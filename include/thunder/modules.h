@@ -43,6 +43,9 @@ int32_t thunder_module_training(thunder_scope *scope, thunder_module *module) TH
 /* [O] Its forward: takes and gives values, which belong to the scope. */
 thunder_values *thunder_module_call(thunder_scope *scope, thunder_module *module,
     const thunder_values *in) THUNDER_NOEXCEPT;
+/* [O] The same. `where` is static text, "file:line", or NULL: what messages and traces say of the ops of its layers. */
+thunder_values *thunder_module_call_at(thunder_scope *scope, thunder_module *module, const thunder_values *in,
+    const char *where) THUNDER_NOEXCEPT;
 /* Its forward as a function, to compile or to differentiate: shares the tensors, follows train and eval. */
 THUNDER_CHECK thunder_status *thunder_module_function(thunder_module *module, thunder_function **out) THUNDER_NOEXCEPT;
 /* A map of path to tensor, always the same handles; a tied parameter is there once. `out_map` is reset first. */

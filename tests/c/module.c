@@ -53,6 +53,30 @@ static void forwards(thunder_context *context)
     thunder_tensor_release(x);
 }
 
+/* What fails inside of a layer names it by its path, and the line that called it. */
+static void places(thunder_context *context)
+{
+    const thunder_any sizes[] = { thunder_any_i64(3), thunder_any_i64(2) };
+    const int64_t shape[] = { 1, 2 };
+    const float data[] = { 3, 4 };
+    thunder_tensor *x = test_f32(context, 2, shape, data);
+    thunder_module *m = NULL, *linear = NULL;
+    thunder_scope *s = NULL;
+    OK(thunder_module_create(context, "Sequential", NULL, 0, NULL, &m));
+    OK(thunder_module_create(context, "Linear", sizes, 2, NULL, &linear));
+    OK(thunder_module_add(m, "0", linear));
+    OK(thunder_scope_create(context, 0, &s));
+    thunder_module_call_at(s, m, thunder_scope_list(s, &x, 1), "module.c:12");
+    REFUSED(thunder_scope_status(s), THUNDER_INVALID_ARGUMENT, "is f32[2] [at module.c:12, layer 0]");
+    thunder_scope_reset(s);
+    thunder_module_call(s, m, thunder_scope_list(s, &x, 1));
+    REFUSED(thunder_scope_status(s), THUNDER_INVALID_ARGUMENT, "is f32[2] [at layer 0]");
+    thunder_scope_release(s);
+    thunder_module_release(linear);
+    thunder_module_release(m);
+    thunder_tensor_release(x);
+}
+
 static thunder_status *clip(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)
 {
     (void)user;
@@ -206,6 +230,7 @@ int main(void)
     thunder_tensor *parameter = test_f32(context, 1, shape, one);
     thunder_optimizer *o = optimizer(context, parameter);
     forwards(context);
+    places(context);
     clipping(context);
     tensors_by_name(context);
     optimizer_state(context, o);

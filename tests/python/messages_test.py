@@ -3,6 +3,7 @@ import functools
 import inspect
 import os
 import pickle
+import re
 import subprocess
 import sys
 import traceback
@@ -147,6 +148,40 @@ class LiveNumbers(unittest.TestCase):
             bool(X > 0)
         with self.assertRaisesRegex(ValueError, r"float\(\).*this has 6.*tolist\(\)"):
             float(X)
+
+
+class Layers(unittest.TestCase):
+    def test_that_fail_are_named_by_their_path_from_the_topmost_module(self):
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.wte = nn.Embedding(10, 4)
+                self.body = nn.Sequential(nn.Linear(4, 4), nn.Linear(3, 4))
+
+            def forward(self, ids):
+                return self.body(self.wte(ids))
+
+        net, line = Net(), inspect.getsourcelines(Net.forward)[1] + 1
+        here = f"{__file__}:{line}, layer "
+        wrong, right = th.tensor([11]), th.tensor([1])
+        compiled = th.compile(lambda ids: net(ids))
+        with self.assertRaisesRegex(th.Error, r"^embedding: index 11 .* \[at layer wte\]$"):
+            net(wrong)
+        with self.assertRaisesRegex(th.Error, r"^linear: input has 4 features, .* \[at layer body.1\]$"):
+            net(right)
+        with self.assertRaisesRegex(th.Error, "^linear: input has 4 features, .* \\[at " + re.escape(here + "body.1]")):
+            compiled(right)
+        net.body[-1] = nn.Linear(4, 4)
+        with self.assertRaisesRegex(IndexError, "Sequential: there is no child 2 among 2"):
+            net.body[2] = nn.Linear(4, 4)
+        with self.assertRaisesRegex(th.Error, "^embedding: index 11 .* \\[at " + re.escape(here) + "wte, run by"):
+            compiled(wrong)
+
+    def test_are_named_where_their_gradient_alone_is_run(self):
+        net = nn.Sequential(nn.Embedding(10, 4))
+        gradient = th.compile(lambda ids: th.grad_of(net(ids).sum(), net.parameters()))
+        with self.assertRaisesRegex(th.Error, r"^embedding: index 11 .* layer 0, run by"):
+            gradient(th.tensor([11]))
 
 
 if __name__ == "__main__":

@@ -31,6 +31,13 @@ class _Listed(Module):
         found = self.children()[number]
         return type(self)(*found) if isinstance(number, slice) else found
 
+    def __setitem__(self, number, child):
+        try:
+            place = range(len(self))[number]
+        except IndexError:
+            raise IndexError(f"{type(self).__name__}: there is no child {number} among {len(self)}; append() adds one") from None
+        setattr(self, str(place), child)
+
     def __iter__(self):
         return iter(self.children())
 

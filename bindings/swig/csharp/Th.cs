@@ -39,6 +39,26 @@ namespace Thunder
             return Exchange.Perform(new[] { loss, wrt }, Exchange.Nothing, call => call.grad_of());
         }
 
+        /// <summary>Gradients scaled so that their norm together is at most maxNorm, in their structure, and the norm before.</summary>
+        public static object ClipGradNorm(object gradients, double maxNorm, out Tensor norm)
+        {
+            var made = (List<object>)Exchange.Perform(new[] { gradients }, Exchange.Nothing, call => call.clip_grad_norm(maxNorm));
+            norm = (Tensor)made[1];
+            return made[0];
+        }
+
+        public static object ClipGradNorm(object gradients, double maxNorm)
+        {
+            Tensor norm;
+            return ClipGradNorm(gradients, maxNorm, out norm);
+        }
+
+        /// <summary>Each element bounded to [-bound, bound].</summary>
+        public static object ClipGradValue(object gradients, double bound)
+        {
+            return Exchange.Perform(new[] { gradients }, Exchange.Nothing, call => call.clip_grad_value(bound));
+        }
+
         private static object Do(Func<Call, object> action)
         {
             return Exchange.Perform(Exchange.Nothing, Exchange.Nothing, action);
@@ -178,21 +198,5 @@ namespace Thunder
         public Module Train(bool on = true) { return Do(call => call.train(Core, on)); }
         public Module Save(string path) { return Do(call => call.save(Core, path)); }
         public Module Load(string path) { return Do(call => call.load(Core, path)); }
-    }
-
-    /// <summary>An update rule and its state; options are a name and a value in turn.</summary>
-    public sealed class Optimizer
-    {
-        private readonly Core.Optimizer core;
-
-        public Optimizer(string kind, Dictionary<string, object> parameters, params object[] options)
-        {
-            core = (Core.Optimizer)Exchange.Perform(new object[] { parameters }, options, call => call.make_optimizer(kind));
-        }
-
-        public void Step(object gradients)
-        {
-            Exchange.Perform(new[] { gradients }, Exchange.Nothing, call => call.step(core));
-        }
     }
 }

@@ -59,23 +59,3 @@ func (m *Module) Save(path string) error {
 func (m *Module) Load(path string) error {
 	return m.do(func(call core.Call) any { return call.Load(m.core, path) })
 }
-
-// Optimizer is an update rule and its state.
-type Optimizer struct{ core core.Optimizer }
-
-// NewOptimizer makes one of a kind that the library has.
-func NewOptimizer(kind string, parameters map[string]any, options ...Named) (*Optimizer, error) {
-	made, err := perform([]any{parameters}, options, func(call core.Call) any { return call.Make_optimizer(kind) })
-	if err != nil {
-		return nil, err
-	}
-	optimizer := &Optimizer{made.(core.Optimizer)}
-	runtime.SetFinalizer(optimizer, func(o *Optimizer) { core.DeleteOptimizer(o.core) })
-	return optimizer, nil
-}
-
-// Step takes gradients in the structure of the parameters; it panics as ops do.
-func (o *Optimizer) Step(gradients any) {
-	defer runtime.KeepAlive(o)
-	must(perform([]any{gradients}, nil, func(call core.Call) any { return call.Step(o.core) }))
-}

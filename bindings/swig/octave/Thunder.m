@@ -63,6 +63,9 @@ classdef Thunder
     end
     function made = forward(module, varargin), made = Thunder.perform("forward", {module}, varargin); end
     function load(module, path), Thunder.perform("load", {module, path}, {}); end
+    function save(module, path), Thunder.perform("save", {module, path}, {}); end
+    function made = parameters(module), made = Thunder.perform("parameters", {module}, {}); end
+    function seed(seed), Thunder.perform("seed", {seed}, {}); end
     function made = read_csv(path), made = Thunder.perform("read_csv", {path}, {}); end
     function made = read_safetensors(path), made = Thunder.perform("read_safetensors", {path}, {}); end
     function made = describe(what), made = Thunder.perform("describe", {what}, {}); end
@@ -71,6 +74,35 @@ classdef Thunder
     function text = doc(name)
       rows = Thunder.describe("ops");
       text = rows{find(cellfun(@(row) strcmp(row.name, name), rows))}.doc;
+    end
+
+    % ---- training ----
+
+    % An update rule and its state; options are a struct.
+    function opt = optimizer(kind, parameters, options)
+      if nargin < 3, options = struct(); end
+      opt = ThunderOptimizer(kind, parameters, options);
+    end
+
+    % Writes the learning rate of an optimiser at each step: "CosineAnnealingLR", "StepLR" ... Options are a struct.
+    function made = schedule(kind, opt, options)
+      if nargin < 3, options = struct(); end
+      made = ThunderSchedule(kind, opt, options);
+    end
+
+    % Rows of a cell of tensors with equal first sizes; options are a struct of size, shuffle, drop_last and seed.
+    function made = batches(tensors, options), made = ThunderBatches(tensors, options); end
+
+    % Gradients scaled so that their norm together is at most max_norm, and the norm before.
+    function [clipped, norm] = clip_grad_norm(gradients, max_norm)
+      made = Thunder.perform("clip_grad_norm", {max_norm}, {gradients});
+      clipped = made{1};
+      norm = made{2};
+    end
+
+    % Each element bounded to [-bound, bound].
+    function clipped = clip_grad_value(gradients, bound)
+      clipped = Thunder.perform("clip_grad_value", {bound}, {gradients});
     end
 
     % ---- between Octave's values and what the core's calls carry ----
@@ -96,6 +128,13 @@ classdef Thunder
       elseif isstruct(value)
         call.open_map();
         Thunder.put_named(call, value);
+        call.close();
+      elseif isa(value, "containers.Map")
+        call.open_map();
+        for name = keys(value)
+          call.key(name{1});
+          Thunder.put(call, value(name{1}));
+        end
         call.close();
       elseif ischar(value), call.text(value);
       elseif iscell(value)
@@ -141,13 +180,20 @@ classdef Thunder
         case "TEXT", value = call.as_text();
         case "TENSOR", value = ThunderTensor(call.as_tensor());
         case "LIST", value = Thunder.take_until(call, "CLOSE");
-        case "MAP"
-          value = struct();
-          while ! strcmp(kind = Thunder.following(call), "CLOSE")
-            name = call.name();
-            value.(matlab.lang.makeValidName(name)) = Thunder.take(call, kind);
-          end
+        case "MAP", value = Thunder.take_map(call);
         otherwise, value = [];
+      end
+    end
+
+    % A struct; where a name is none of a field ("0.weight"), a containers.Map.
+    function map = take_map(call)
+      names = values = {};
+      while ! strcmp(kind = Thunder.following(call), "CLOSE")
+        names{end + 1} = call.name();
+        values{end + 1} = Thunder.take(call, kind);
+      end
+      if all(cellfun(@isvarname, names)), map = cell2struct(values, names, 2);
+      else, map = containers.Map(names, values, "UniformValues", false);
       end
     end
 

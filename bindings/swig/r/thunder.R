@@ -249,12 +249,59 @@ th$module <- function(kind, ..., children = list()) {
   holder
 }
 th$forward <- function(module, ...) th$perform("forward", list(module$core), list(...))
-th$load <- function(module, path) th$perform("load", list(module$core, path))
-th$save <- function(module, path) th$perform("save", list(module$core, path))
+# Of a module, an optimiser or a schedule: what is kept of it, as safetensors.
+th$state_of <- function(what) if (is.null(what$state_core)) what$core else what$state_core()
+th$load <- function(what, path) invisible(th$perform("load", list(th$state_of(what), path)))
+th$save <- function(what, path) invisible(th$perform("save", list(th$state_of(what), path)))
+th$seed <- function(seed) invisible(th$perform("seed", list(seed)))
 th$parameters <- function(module) th$perform("parameters", list(module$core))
 th$read_csv <- function(path) th$perform("read_csv", list(path))
 th$read_safetensors <- function(path) th$perform("read_safetensors", list(path))
 th$describe <- function(what) th$perform("describe", list(what))
+
+# ---- training ----
+
+# An update rule and its state: opt$step(gradients), in the structure of the parameters; opt$lr(), opt$set_lr(x), which compiles
+# nothing anew; opt$get("step"). Options by name.
+th$optimizer <- function(kind, parameters, ...) {
+  opt <- th$hold(th$perform("make_optimizer", list(kind), list(parameters), list(...)), th$core$delete_Optimizer)
+  opt$step <- function(gradients) invisible(th$perform("step", list(opt$core), list(gradients)))
+  opt$get <- function(name) th$perform("get_number", list(opt$core, name))
+  opt$set <- function(name, value) invisible(th$perform("set_number", list(opt$core, name, value)))
+  opt$lr <- function() opt$get("lr")
+  opt$set_lr <- function(value) opt$set("lr", value)
+  opt$state_core <- function() th$perform("optimizer_state", list(opt$core))
+  opt
+}
+
+# Writes the learning rate of an optimiser at each schedule$step(): "CosineAnnealingLR", "StepLR" ...
+th$schedule <- function(kind, optimizer, ...) {
+  schedule <- th$hold(th$perform("make_schedule", list(kind, optimizer$core), named = list(...)), th$core$delete_Schedule)
+  schedule$step <- function() invisible(th$perform("schedule_step", list(schedule$core)))
+  schedule$get_last_lr <- function() unlist(th$perform("last_lr", list(schedule$core)))
+  schedule$state_core <- function() th$perform("schedule_state", list(schedule$core))
+  schedule
+}
+
+# Rows of tensors with equal first sizes: batches$next_batch() is a list of tensors, NULL at the end of an epoch; batches$each(f)
+# is an epoch of f(x, y). batches$set_state(state) resumes where batches$state() was.
+th$batches <- function(tensors, size, shuffle = FALSE, drop_last = FALSE, seed = 0) {
+  batches <- th$hold(th$perform("make_batches", list(size, shuffle, drop_last, seed), tensors), th$core$delete_Batches)
+  batches$size <- function() th$core$Batches_count(batches$core)
+  batches$next_batch <- function() {
+    batch <- th$perform("next_batch", list(batches$core))
+    if (length(batch)) batch
+  }
+  batches$each <- function(body) while (!is.null(batch <- batches$next_batch())) do.call(body, batch)
+  batches$state <- function() th$perform("batches_state", list(batches$core))
+  batches$set_state <- function(state) invisible(th$perform("set_batches_state", list(batches$core, state[["core"]])))
+  batches
+}
+
+# Gradients scaled so that their norm together is at most max_norm, and the norm before: list(gradients, norm).
+th$clip_grad_norm <- function(gradients, max_norm) th$perform("clip_grad_norm", list(max_norm), list(gradients))
+# Each element bounded to [-bound, bound].
+th$clip_grad_value <- function(gradients, bound) th$perform("clip_grad_value", list(bound), list(gradients))
 
 th$place <- function() {
   if (!th$core$is_tracing()) return("")

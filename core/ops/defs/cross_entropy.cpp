@@ -150,7 +150,9 @@ Results cross_entropy_backward(Call& c) {
   if (loss.indices) {
     // A comparison for each class, not a scatter: it fuses with the softmax and needs no order of its stores.
     Var classes = counted_along(b, loss.classes(), loss.axis, loss.input.rank(), loss.input.type().device);
-    const Rows rows = rows_of(loss);
+    Rows rows = rows_of(loss);
+    // Looked up, so that a class that there is not is refused without the loss as well.
+    rows.target = rows.of_class(loss, expand_to(classes, loss.input.shape()));
     Var hit = convert(b.call("eq", {classes, reshape_to(rows.target, loss.kept_rows())}), loss.input.dtype());
     Var counted = reshape_to(rows.counted, loss.kept_rows());
     target = where(counted, smoothed(loss, hit), 0.0);

@@ -85,7 +85,7 @@ TEST(Conv2d, of_an_image_that_is_all_padding_is_zero) {
 TEST(Conv2d, names_what_does_not_fit) {
   Eager e;
   EXPECT_EQ(e.refused("conv2d", {any(e.tensor({1, 2, 1, 1}, {1, 2})), any(e.tensor({1, 1, 1, 1}, {1}))}),
-            "conv2d: prims.conv2d: input has 2 channels, weight takes 1 in 1 groups; input is f32[1, 2, 1, 1], weight is f32[1, 1, 1, 1]");
+            "conv2d: input has 2 channels, weight takes 1 in 1 groups; input is f32[1, 2, 1, 1], weight is f32[1, 1, 1, 1]");
 }
 
 Tensor* pool(Eager& e, Tensor* x, int size, int stride, int padding, bool ceil_mode) {

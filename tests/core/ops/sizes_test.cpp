@@ -20,7 +20,7 @@ TEST(Sizes, whose_product_does_not_fit_are_refused_naming_op_and_type) {
   Tensor* x = e.tensor({1, 1}, {1});
   const int64_t sizes[] = {4, kHuge};
   const std::string message = e.refused("expand", {any(x), Any::dims(sizes)});
-  EXPECT_EQ(message, "expand: prims.expand: a result of type f32[4, 4611686018427387904] would not fit in memory");
+  EXPECT_EQ(message, "expand: a result of type f32[4, 4611686018427387904] would not fit in memory");
 }
 
 TEST(Sizes, of_bytes_are_checked_as_those_of_elements) {

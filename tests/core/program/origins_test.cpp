@@ -30,15 +30,30 @@ TEST_F(Origins, name_the_loss_and_not_the_line_that_looks_up) {
 }
 
 TEST_F(Origins, are_found_where_a_gradient_is_taken_as_well) {
+  for (const char* loss : {"cross_entropy", "nll_loss", "multi_margin_loss"})
+    for (const bool alone : {false, true})
+      for (const char* executors : {"", "host"}) {
+        const auto step = [&](Scope& s, const Values& in, Values& out) {
+          Values wrt;
+          wrt.push(in[0].tensor);
+          Tensor* l = s.invoke(loss, std::vector{any(in[0].tensor.get()), any(in[1].tensor.get())}, nullptr, nullptr, 0, "train.lua:5");
+          if (!alone) out.push(Ref<Tensor>(l));
+          out.push((*s.grad(l, wrt))[0].tensor);
+        };
+        const std::string said = failure(step, executors, {logits.get(), wrong.get()});
+        EXPECT_TRUE(said.starts_with(cat(loss, ": index 7 is out of range for dim 1 of size 3"))) << loss << alone << executors << ": " << said;
+      }
+}
+
+TEST_F(Origins, are_found_where_the_gradient_of_a_look_up_is_alone) {
   const auto step = [](Scope& s, const Values& in, Values& out) {
     Values wrt;
     wrt.push(in[0].tensor);
-    Tensor* l = s.invoke("cross_entropy", std::vector{any(in[0].tensor.get()), any(in[1].tensor.get())}, nullptr, nullptr, 0, "train.lua:5");
-    out.push(Ref<Tensor>(l));  // the gradient alone looks nothing up
-    out.push((*s.grad(l, wrt))[0].tensor);
+    Tensor* rows = op(s, "embedding", {any(in[1].tensor.get()), any(in[0].tensor.get())});
+    out.push((*s.grad(op(s, "sum", {any(rows)}), wrt))[0].tensor);
   };
   const std::string said = failure(step, "", {logits.get(), wrong.get()});
-  EXPECT_TRUE(said.starts_with("cross_entropy: index 7 is out of range")) << said;
+  EXPECT_TRUE(said.starts_with("embedding: index 7 is out of range for dim 0 of size 2")) << said;
 }
 
 TEST_F(Origins, of_a_look_up_are_itself) {
