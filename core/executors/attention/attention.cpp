@@ -4,6 +4,7 @@
 #include <array>
 
 #include "executors/attention/sites.h"
+#include "executors/isa/kernels.h"
 
 namespace thunder {
 namespace {
@@ -45,8 +46,9 @@ int64_t Tools::slots_for(const Geometry& g) const {
 }
 
 std::optional<ExecutorDesc> attention_executor(const Machine& machine) {
-  if (machine.instructions == Instructions::none) return std::nullopt;
-  const std::shared_ptr<const Tools> tools(new Tools{kernels_for(machine.instructions), steps_for(machine.instructions), &machine});
+  const IsaKernels* kernels = kernels_for(machine.instructions);
+  if (!kernels) return std::nullopt;
+  const std::shared_ptr<const Tools> tools(new Tools{&kernels->products, &kernels->attention, &machine});
   ExecutorDesc d = site_executor("attention", kRows, claim, prepare, tools.get());
   d.owner = tools;
   return d;

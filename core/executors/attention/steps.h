@@ -34,10 +34,4 @@ struct Steps {
   void (*differentiate)(const Panel& panel, float* slopes, const float* top, const float* weight, const float* mean, float scale);
 };
 
-const Steps& neon_steps();
-const Steps& avx2_steps();
-const Steps& avx512_steps();
-// Null: there are none.
-const Steps* steps_for(Instructions);
-
 }  // namespace thunder

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "executors/convolution/sites.h"
+#include "executors/isa/kernels.h"
 
 namespace thunder {
 namespace {
@@ -27,10 +28,9 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
 }  // namespace
 
 std::optional<ExecutorDesc> convolution_executor(const Machine& machine) {
-  const Kernels* kernels = kernels_for(machine.instructions);
-  const Transforms* transforms = transforms_for(machine.instructions);
-  if (!kernels || !transforms) return std::nullopt;
-  const auto code = std::make_shared<const ConvolutionCode>(ConvolutionCode{*kernels, *transforms, machine});
+  const IsaKernels* kernels = kernels_for(machine.instructions);
+  if (!kernels) return std::nullopt;
+  const auto code = std::make_shared<const ConvolutionCode>(ConvolutionCode{kernels->products, kernels->winograd, machine});
   ExecutorDesc d = site_executor("convolution", kRows, all_tensors_are<DType::f32>, prepare, code.get());
   d.owner = code;
   return d;

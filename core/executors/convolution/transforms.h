@@ -6,8 +6,6 @@
 
 #include <cstdint>
 
-#include "base/machine.h"
-
 namespace thunder {
 
 struct Transforms {
@@ -31,11 +29,5 @@ struct Transforms {
   void (*gradients)(const float* const dy[4], int64_t count, float* m, int64_t distance);
   void (*taps)(const float* u, int64_t u_distance, int64_t count, float* taps, int64_t distance);
 };
-
-const Transforms& neon_transforms();
-const Transforms& avx2_transforms();
-const Transforms& avx512_transforms();
-// Null: there are none.
-const Transforms* transforms_for(Instructions);
 
 }  // namespace thunder

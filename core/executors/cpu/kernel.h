@@ -51,7 +51,6 @@ struct Run {
 
 // Each element of c is summed in an order that depends on k alone, so that c may be cut anywhere.
 struct Kernels {
-  const char* instructions;
   // Any strides.
   void (*small)(const Product&);
   // For few rows: reads b once. Requires: a.column == 1, and b.row == 1 or b.column == 1.
@@ -79,11 +78,5 @@ struct Kernels {
 
   static constexpr int64_t kMostColumns = 32, kMostPanel = 12 * kMostColumns, kMostLanes = 16;
 };
-
-const Kernels& neon_kernels();
-const Kernels& avx2_kernels();
-const Kernels& avx512_kernels();
-// Null: there are none.
-const Kernels* kernels_for(Instructions);
 
 }  // namespace thunder

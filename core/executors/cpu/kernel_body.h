@@ -14,17 +14,6 @@ class KernelBody : Tiles<Isa> {
   static constexpr int64_t kDepth = 256;        // of a packed panel of b, which stays in the first-level cache
   static constexpr int64_t kPackedDepth = 768;  // of a panel that was packed before, which comes from the second-level cache
 
- public:
-  static constexpr Kernels kernels(const char* instructions) {
-    return {instructions,
-            small<Product>, Thin<Isa>::template multiply<Product>,
-            small<HalfProduct>, Thin<Isa>::template multiply<HalfProduct>,
-            Vectors<Isa>::template copy<Half>, Vectors<Isa>::narrow,
-            panel, Isa::kRows, kWidth, gather,
-            pack_all, packed, Turned<Isa>::multiply};
-  }
-
- private:
   // b is of floats or halves.
   template <class P>
   static void small(const P& p) {
@@ -100,6 +89,13 @@ class KernelBody : Tiles<Isa> {
 #pragma GCC unroll 16
     for (int64_t i = 0; i < kRows; i++) store(c + i * kWidth, left[i]), store(c + i * kWidth + kLanes, right[i]);
   }
+
+ public:
+  static constexpr Kernels kKernels{small<Product>, Thin<Isa>::template multiply<Product>,
+                                    small<HalfProduct>, Thin<Isa>::template multiply<HalfProduct>,
+                                    Vectors<Isa>::template copy<Half>, Vectors<Isa>::narrow,
+                                    panel, Isa::kRows, kWidth, gather,
+                                    pack_all, packed, Turned<Isa>::multiply};
 };
 
 }  // namespace thunder

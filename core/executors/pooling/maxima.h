@@ -5,8 +5,6 @@
 
 #include <cstdint>
 
-#include "base/machine.h"
-
 namespace thunder {
 
 // A row of windows over some rows of an image, copied with what lies around them: the pixel of window w at tap j is
@@ -27,11 +25,5 @@ struct Maxima {
   // infinities. Whether there is such a window.
   bool (*row)(const WindowRow& w, float* values, int64_t* places);
 };
-
-const Maxima& neon_maxima();
-const Maxima& avx2_maxima();
-const Maxima& avx512_maxima();
-// Null: there are none.
-const Maxima* maxima_for(Instructions);
 
 }  // namespace thunder

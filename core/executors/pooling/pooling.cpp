@@ -6,7 +6,7 @@
 #include "executors/cpu/site.h"
 #include "executors/cpu/slots.h"
 #include "executors/cpu/tiling.h"
-#include "executors/pooling/maxima.h"
+#include "executors/isa/kernels.h"
 #include "ops/pair.h"
 
 namespace thunder {
@@ -105,9 +105,9 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
 }  // namespace
 
 std::optional<ExecutorDesc> pooling_executor(const Machine& machine) {
-  const Maxima* maxima = maxima_for(machine.instructions);
-  if (!maxima) return std::nullopt;
-  return site_executor("pooling", kRows, pools_floats, prepare, maxima);
+  const IsaKernels* kernels = kernels_for(machine.instructions);
+  if (!kernels) return std::nullopt;
+  return site_executor("pooling", kRows, pools_floats, prepare, &kernels->pooling);
 }
 
 }  // namespace thunder

@@ -2,7 +2,7 @@
 
 #if defined(__x86_64__)
 
-#include "executors/cpu/isa_avx512.h"
+#include "executors/isa/avx512.h"
 #include "executors/cpu/vectors.h"
 
 namespace thunder {

@@ -12,6 +12,7 @@
 
 #include "base/signals.h"
 #include "base/text.h"
+#include "executors/isa/kernels.h"
 
 namespace thunder {
 namespace {
@@ -69,12 +70,12 @@ bool Library::resolve(void* handle, Instructions instructions, std::string& repo
   // Its OpenMP is found among what it depends on.
   if (!find(handle, "dnnl_version", version) || !find(handle, "dnnl_sgemm", sgemm_)) report = "has no dnnl_sgemm";
   else if (!find(handle, "omp_get_max_threads", max_threads_) || !find(handle, "omp_set_num_threads", set_threads_)) report = "does not use OpenMP";
-  else if (!(kernels_ = kernels_for(instructions))) report = "is of no use on a processor without AVX2";
+  else if (!kernels_for(instructions)) report = "is of no use on a processor without AVX2";
   else {
     instructions_ = instructions;
     const Version& v = *version();
     moves_stack_ = moves_stack(v.major, v.minor, v.patch);
-    report = cat("oneDNN ", v.major, ".", v.minor, ".", v.patch, ", ", kernels_->instructions);
+    report = cat("oneDNN ", v.major, ".", v.minor, ".", v.patch, ", ", kernels_for(instructions)->name);
     return true;
   }
   return false;

@@ -20,8 +20,7 @@ class Library {
   // (uxlfoundation/oneDNN#4845): its code for AVX2 and AVX-512 does, before 3.11.2.
   static bool moves_stack(int major, int minor, int patch);
 
-  const Kernels& kernels() const { return *kernels_; }
-  // That these kernels are compiled for.
+  // Those that the caller's kernels are compiled for.
   Instructions instructions() const { return instructions_; }
 
   // c = a b, or c += a b. Requires: k > 0; for each of a and b, rows or columns that are dense (`multiplies`). False: the
@@ -53,7 +52,6 @@ class Library {
   Sgemm sgemm_ = nullptr;
   int (*max_threads_)() = nullptr;
   void (*set_threads_)(int) = nullptr;
-  const Kernels* kernels_ = nullptr;
   Instructions instructions_ = Instructions::none;
   bool moves_stack_ = true;
 };

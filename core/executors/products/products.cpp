@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "executors/isa/kernels.h"
 #include "executors/products/autotune.h"
 #include "executors/products/site.h"
 #include "ir/shape.h"
@@ -70,10 +71,10 @@ std::optional<ExecutorDesc> products_executor(const Machine& machine, const Prod
 std::optional<ExecutorDesc> products_executor(std::span<const char* const> library_names, const Machine& machine, const ProductOptions& options,
                                               std::string& report) {
   const Library* library = Library::open(library_names, machine, report);
-  const Kernels* kernels = kernels_for(machine.instructions);
+  const IsaKernels* kernels = kernels_for(machine.instructions);
   if (!kernels) return std::nullopt;
   const MultiplyPairs pairs = machine.bf16_dot_products ? multiply_pairs() : nullptr;
-  const Means means{*kernels, machine.instructions, library, pairs, machine.tile_registers, options.precision};
+  const Means means{kernels->products, machine.instructions, library, pairs, machine.tile_registers, options.precision};
   const std::shared_ptr<Products> made(new Products{means, {}});
   if (options.tuned_on) made->tuner.emplace(made->means, report, machine, *options.tuned_on, options.folder);
   ExecutorDesc d = site_executor("products", kProductRows<float>, claim, prepare, made.get());

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "executors/isa/kernels.h"
 #include "support/machines.h"
 #include "support/folder.h"
 #include "support/functions.h"
@@ -13,10 +14,10 @@ namespace {
 
 struct Autotune : CompiledTest {
   void SetUp() override {
-    const Kernels* kernels = kernels_for(this_machine().instructions);
+    const IsaKernels* kernels = kernels_for(this_machine().instructions);
     if (!kernels) GTEST_SKIP() << "no vectors here";
     const Library* library = Library::open(Library::names(), this_machine(), found);
-    means.emplace(Means{*kernels, this_machine().instructions, library, nullptr, false, Precision::highest});
+    means.emplace(Means{kernels->products, this_machine().instructions, library, nullptr, false, Precision::highest});
     there = rows_for(ways_of_f32(), *means, {1000, 1000, 1000});
   }
   Buffer buffer(const int64_t* shape, const int64_t* strides) const {

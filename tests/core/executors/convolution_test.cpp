@@ -1,6 +1,5 @@
 // Convolutions and their gradients beside the reference: every kind of window, layout and group, for each set of
-// instructions. Covers convolution, window, planes, phases, correlation, winograd, winograd_weight_grad and their transforms (transforms_avx2, transforms_avx512,
-// transforms_neon), forward, input_grad and weight_grad.
+// instructions. Covers convolution, window, planes, phases, correlation, winograd, winograd_weight_grad and their transforms, forward, input_grad and weight_grad.
 #include "executors/convolution/convolution.h"
 
 #include <cmath>
@@ -104,7 +103,7 @@ TEST_P(Convolution, declines_images_of_too_many_elements) {
 TEST(Panel, sums_rows_through_a_table_of_offsets) {
   for (Instructions i : {Instructions::neon, Instructions::avx2, Instructions::avx512}) {
     if (this_machine().instructions < i) continue;
-    const Kernels& k = *kernels_for(i);
+    const Kernels& k = kernels_for(i)->products;
     const int64_t depth = 37;
     const std::vector<float> b = noise(1000, 1);
     std::vector<int32_t> offsets;

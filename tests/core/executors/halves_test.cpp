@@ -1,5 +1,6 @@
 // The executor of bf16 on vectors of f32: products of every size and layout, rounding, threads, and when it is taken.
-// Covers products/halves, products/dots, and the halves of cpu: kernel_avx2 and kernel_avx512.
+// Covers products/halves, products/dots, and the halves of cpu.
+#include "executors/isa/kernels.h"
 #include "executors/products/halves.h"
 #include "executors/products/products.h"
 
@@ -19,7 +20,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 std::vector<const Kernels*> kernels_here() {
   std::vector<const Kernels*> out;
   for (Instructions i : {Instructions::avx2, Instructions::avx512})
-    if (i <= this_machine().instructions) out.push_back(kernels_for(i));
+    if (i <= this_machine().instructions) out.push_back(&kernels_for(i)->products);
   return out;
 }
 // The same, and those that multiply pairs, if there are any here.

@@ -1,5 +1,5 @@
 // Products of f32: every size and layout, in each way, with oneDNN and without it, on any number of threads.
-// Covers products/ways, products/onednn and the products of cpu: instructions, kernel, kernel_neon, kernel_avx2 and kernel_avx512.
+// Covers products/ways, products/onednn and the products of isa: neon, avx2 and avx512.
 #include "executors/products/products.h"
 
 #include <dlfcn.h>
@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "executors/isa/kernels.h"
 #include "executors/products/ways.h"
 #include "support/functions.h"
 #include "support/machines.h"
@@ -23,7 +24,7 @@ const Library* library() {
 // The means of this machine, with oneDNN if it is there or without it, and the rows that they allow for any product.
 Means means(bool with_library = true) {
   const Instructions i = this_machine().instructions;
-  return {*kernels_for(i), i, with_library ? library() : nullptr, nullptr, false, Precision::highest};
+  return {kernels_for(i)->products, i, with_library ? library() : nullptr, nullptr, false, Precision::highest};
 }
 std::vector<bool> rows_there(const Means& m) { return rows_for(ways_of_f32(), m, {1000, 1000, 1000}); }
 const WayRow<float>* row_named(std::string_view name) {
@@ -130,20 +131,20 @@ TEST_F(Onednn, multiplies_what_lies_a_multiple_of_512_bytes_apart) {
 }
 
 // Those that run here.
-std::vector<const Kernels*> all_kernels() {
-  std::vector<const Kernels*> out;
+std::vector<const IsaKernels*> all_kernels() {
+  std::vector<const IsaKernels*> out;
   for (Instructions i : {Instructions::neon, Instructions::avx2, Instructions::avx512})
     if (i <= this_machine().instructions) out.push_back(kernels_for(i));
   return out;
 }
 
 TEST(Kernel, small_takes_every_size_and_layout) {
-  for (const Kernels* k : all_kernels()) each_product(k->small);
+  for (const IsaKernels* k : all_kernels()) each_product(k->products.small);
 }
 
 TEST(Kernel, thin_takes_dense_rows_or_columns) {
-  for (const Kernels* k : all_kernels())
-    each_product([&](const Product& p) { (p.a.column == 1 && (p.b.row == 1 || p.b.column == 1) ? k->thin : k->small)(p); });
+  for (const IsaKernels* k : all_kernels())
+    each_product([&](const Product& p) { (p.a.column == 1 && (p.b.row == 1 || p.b.column == 1) ? k->products.thin : k->products.small)(p); });
 }
 
 TEST(Kernel, packed_takes_every_size_and_layout) {
@@ -160,26 +161,26 @@ TEST(Kernel, packed_takes_every_size_and_layout) {
       k.packed(p);
     });
   };
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) packed(avx2_kernels());
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) packed(avx512_kernels());
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) packed(avx2_kernels().products);
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) packed(avx512_kernels().products);
 #endif
 }
 
 // Fewer are taken at a time.
 TEST(Kernel, small_and_packed_take_rows_whole_pages_apart) {
-  for (const Kernels* k : all_kernels())
+  for (const IsaKernels* k : all_kernels())
     for (const int64_t rows : {7, 8, 13, 25}) {
       const std::vector<float> a = noise(rows * 2048, 1), b = noise(300 * 40, 2), before(static_cast<size_t>(rows * 40), 0);
       std::vector<float> small = before, packed = before, panels(static_cast<size_t>(300 * 64));
       const Matrix apart{a.data(), 2048, 1}, matrix{b.data(), 40, 1};
       const Product p{rows, 40, 300, apart, matrix, small.data(), 40, false};
       const std::vector<double> expected = product_of(p, before);
-      k->small(p);
-      expect_near(p, expected, cat(k->instructions, ", small"), 1e-6);
-      k->pack(matrix, 300, 40, panels.data());
-      const Product q{rows, 40, 300, apart, {panels.data(), k->panel_columns, 300}, packed.data(), 40, false};
-      k->packed(q);
-      expect_near(q, expected, cat(k->instructions, ", packed"), 1e-6);
+      k->products.small(p);
+      expect_near(p, expected, cat(k->name, ", small"), 1e-6);
+      k->products.pack(matrix, 300, 40, panels.data());
+      const Product q{rows, 40, 300, apart, {panels.data(), k->products.panel_columns, 300}, packed.data(), 40, false};
+      k->products.packed(q);
+      expect_near(q, expected, cat(k->name, ", packed"), 1e-6);
     }
 }
 
@@ -191,18 +192,18 @@ std::vector<float> packed_rows(const Kernels& k, const Product& p) {
 }
 
 TEST(Kernel, turned_takes_every_size_and_dense_columns) {
-  for (const Kernels* k : all_kernels())
+  for (const IsaKernels* k : all_kernels())
     each_product([&](Product p) {
-      if (p.b.row != 1) return k->small(p);
-      const std::vector<float> panels = packed_rows(*k, p);
+      if (p.b.row != 1) return k->products.small(p);
+      const std::vector<float> panels = packed_rows(k->products, p);
       p.a = {panels.data()};
-      k->turned(p, nullptr);
+      k->products.turned(p, nullptr);
     });
 }
 
 // Of more rows, columns and depth than are computed at a time; rows of the weight also whole pages apart.
 TEST(Kernel, turned_takes_large_products_and_writes_nothing_beside_rows) {
-  for (const Kernels* k : all_kernels())
+  for (const IsaKernels* k : all_kernels())
     for (const auto& [add, depth] : {std::pair(false, 2100), std::pair(true, 2100), std::pair(true, 2048)}) {
       const Sizes3 s{150, 215, depth};
       const int64_t row = s.n + 5;
@@ -210,10 +211,10 @@ TEST(Kernel, turned_takes_large_products_and_writes_nothing_beside_rows) {
       std::vector<float> c = before;
       Product p{s.m, s.n, s.k, {a.data(), s.k, 1}, {b.data(), 1, s.k}, c.data(), row, add};
       const std::vector<double> expected = product_of(p, before);
-      const std::vector<float> panels = packed_rows(*k, p);
+      const std::vector<float> panels = packed_rows(k->products, p);
       p.a = {panels.data()};
-      k->turned(p, nullptr);
-      expect_near(p, expected, cat(k->instructions, add ? ", added" : ""), 1e-6);
+      k->products.turned(p, nullptr);
+      expect_near(p, expected, cat(k->name, add ? ", added" : ""), 1e-6);
       for (int64_t i = 0; i < s.m; i++)
         for (int64_t j = s.n; j < row; j++) ASSERT_EQ(c[static_cast<size_t>(i * row + j)], before[static_cast<size_t>(i * row + j)]) << "wrote beside a row";
     }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "executors/isa/kernels.h"
 #include "executors/products/permission.h"
 #include "executors/products/ways.h"
 #include "support/machines.h"
@@ -37,15 +38,15 @@ struct Amx : CompiledTest {
 };
 
 TEST_F(Amx, two_parts_multiply_every_size_and_layout) {
-  each_product([](const Product& p) { EXPECT_TRUE((TileProduct<float, 2>::multiply(p, avx512_kernels()))); }, 1e-5);
+  each_product([](const Product& p) { EXPECT_TRUE((TileProduct<float, 2>::multiply(p, avx512_kernels().products))); }, 1e-5);
 }
 
 TEST_F(Amx, one_part_multiplies_every_size_and_layout) {
-  each_product([](const Product& p) { EXPECT_TRUE((TileProduct<float, 1>::multiply(p, avx512_kernels()))); }, 3e-3);
+  each_product([](const Product& p) { EXPECT_TRUE((TileProduct<float, 1>::multiply(p, avx512_kernels().products))); }, 3e-3);
 }
 
 TEST_F(Amx, halves_multiply_exactly_where_sums_are_exact) {
-  each_half_product([](const ProductOf<Half>& p) { EXPECT_TRUE((TileProduct<Half, 1>::multiply(p, avx512_kernels()))); });
+  each_half_product([](const ProductOf<Half>& p) { EXPECT_TRUE((TileProduct<Half, 1>::multiply(p, avx512_kernels().products))); });
 }
 
 // Cutting an infinity leaves NaN; a number near the greatest rounds to an infinity; the smallest have no second part.
@@ -56,14 +57,14 @@ TEST_F(Amx, multiplies_what_has_no_parts_in_f32) {
     a[3 * 600 + 400] = special;
     std::vector<float> c(64 * 64), d = c;
     Product p{64, 64, 600, {a.data(), 600, 1}, {b.data(), 64, 1}, c.data(), 64, false};
-    ASSERT_TRUE((TileProduct<float, 2>::multiply(p, avx512_kernels())));
+    ASSERT_TRUE((TileProduct<float, 2>::multiply(p, avx512_kernels().products)));
     p.c = d.data();
-    avx512_kernels().small(p);
+    avx512_kernels().products.small(p);
     for (size_t i = 0; i < c.size(); i++)
       EXPECT_TRUE(std::isnan(d[i]) ? std::isnan(c[i]) : c[i] == d[i] || std::fabs(c[i] - d[i]) <= 1e-5f * std::fabs(d[i])) << special << " at " << i << ": " << c[i] << " for " << d[i];
   }
   std::vector<float> tiny(64 * 64, 1e-35f), large(64 * 64, 1e30f), c(64 * 64);
-  ASSERT_TRUE((TileProduct<float, 2>::multiply({64, 64, 64, {tiny.data(), 64, 1}, {large.data(), 64, 1}, c.data(), 64, false}, avx512_kernels())));
+  ASSERT_TRUE((TileProduct<float, 2>::multiply({64, 64, 64, {tiny.data(), 64, 1}, {large.data(), 64, 1}, c.data(), 64, false}, avx512_kernels().products)));
   for (float v : c) EXPECT_NEAR(v, 64e-5f, 1e-9f);
 }
 
@@ -80,7 +81,7 @@ TEST_F(Amx, gives_the_same_bits_on_any_number_of_threads) {
     Launch launch;
     launch.parallel_for = parallel_for;
     launch.threads = &threads;
-    const auto multiply = [](const Product& tile) { return TileProduct<float, 2>::multiply(tile, avx512_kernels()); };
+    const auto multiply = [](const Product& tile) { return TileProduct<float, 2>::multiply(tile, avx512_kernels().products); };
     EXPECT_EQ(TiledProducts(p, tiling(300, 1100, 80, 1 << 20), multiply).run(&launch), nullptr);
   }
   EXPECT_EQ(results[0], results[1]);
@@ -101,7 +102,7 @@ TEST_F(Amx, takes_bf16) {
 // The rows of the table that are there for a product of these sizes.
 template <class T>
 std::string rows_of(std::span<const WayRow<T>> rows, Precision precision, const Sides& sides) {
-  const Means means{avx512_kernels(), Instructions::avx512, nullptr, nullptr, true, precision};
+  const Means means{avx512_kernels().products, Instructions::avx512, nullptr, nullptr, true, precision};
   const std::vector<bool> there = rows_for(rows, means, sides);
   std::string names;
   for (size_t i = 0; i < rows.size(); i++)
