@@ -50,7 +50,9 @@ class Launcher {
   virtual size_t scratch_bytes() const { return 0; }
   // Null, or an owned status. Neither throws nor allocates.
   virtual Status* run(const Launch& launch) const = 0;
-  // The same for a part, of a launcher that tile_launcher() made.
+  // Whether it runs part by part (run_tile), behind the step that makes LoweredRegion::tiles.
+  virtual bool runs_tiles() const { return false; }
+  // The same as run for a part of the region. Requires: runs_tiles().
   virtual void run_tile(const Launch&, const Tile&) const {}
 };
 
@@ -63,13 +65,11 @@ class Target {
   virtual const Capabilities& capabilities() const = 0;
   // Whether it can make launchers here; may look for its compiler at the first call. If not, `why` says what was tried.
   virtual bool available(std::string* why = nullptr) const = 0;
-  // Compiles. Throws Error where that fails. Requires: available(); the region keeps to the capabilities.
+  // Compiles. Throws Error where that fails. Where region.tiles is set the launcher runs part by part if the target can do that with
+  // this region, else as a whole. Requires: available(); the region keeps to the capabilities.
   virtual std::unique_ptr<Launcher> launcher(LoweredRegion region) const = 0;
-  // The same for a region that is run part by part. Null: it needs other loops, or the target runs nothing so.
-  // Requires: region.tiles.
-  virtual std::unique_ptr<Launcher> tile_launcher(const LoweredRegion&) const { return nullptr; }
-  // The stages of the region's lowering, as text to read. `tiled`: as tile_launcher() lowers it.
-  virtual std::string explain(const LoweredRegion&, bool /*tiled*/) const { return ""; }
+  // The stages of the region's lowering, as text to read.
+  virtual std::string explain(const LoweredRegion&) const { return ""; }
 };
 
 class Targets {

@@ -38,7 +38,6 @@ struct State {
   const Target* target = nullptr;
   std::unique_ptr<Launcher> launcher;
   LoweredRegion region;  // that the launcher was made of: to be explained
-  bool tiled = false;
 };
 
 Status* declined(std::string_view why) { return make<Status>(Code::declined, std::string(why)).detach(); }
@@ -59,10 +58,8 @@ Status* lay_out(const NodeView& view, void* prepared, size_t* scratch, void*) {
     const auto input = view.following ? std::optional(view.following->input) : std::nullopt;
     state.region = lower(view, *state.group, input);
     state.group.reset();
-    if (state.region.tiles) state.launcher = state.target->tile_launcher(state.region);
-    state.tiled = state.launcher != nullptr;
-    if (state.tiled) view.following->can = true;
-    else state.launcher = state.target->launcher(state.region);
+    state.launcher = state.target->launcher(state.region);
+    if (view.following) view.following->can = state.launcher->runs_tiles();
     *scratch = state.launcher->scratch_bytes();
     return nullptr;
   } catch (const Error& e) {
@@ -76,7 +73,7 @@ void run_tile(const Launch* launch, const void* state, const Tile& part) {
 }
 std::string explain_loops(const void* prepared) {
   const State& state = *static_cast<const State*>(prepared);
-  return cat("as lowered:\n", print(state.region.nest), state.target->explain(state.region, state.tiled));
+  return cat("as lowered:\n", print(state.region.nest), state.target->explain(state.region));
 }
 void drop(void* state) { delete static_cast<State*>(state); }
 

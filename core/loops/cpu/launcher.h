@@ -15,6 +15,7 @@ class CpuLauncher : public Launcher {
   explicit CpuLauncher(CpuKernel&& kernel);
   size_t scratch_bytes() const override { return partials_.bytes(); }
   Status* run(const Launch& launch) const override;
+  bool runs_tiles() const override { return !steps_.empty(); }
   // A part of the rows and columns of a nest in tiles.
   void run_tile(const Launch& launch, const Tile& part) const override;
 

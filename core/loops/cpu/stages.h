@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,7 +17,7 @@ namespace thunder::loops {
 // A kernel while it is made. What a stage has not decided yet is as it stands here.
 struct CpuKernel {
   LoweredRegion region;  // its nest is moved to `nest` by the stage that orders the loops
-  bool tiled = false;    // it runs by tiles of the argument that region.tiles names
+  bool tiled = false;    // it runs by tiles of the argument that region.tiles names; `order` decides it
   CpuNest nest;
   Division division;
   KernelFn code = nullptr;
@@ -26,8 +25,7 @@ struct CpuKernel {
 
 struct Stage {
   std::string_view name;
-  // False: the region cannot be run by tiles.
-  bool (*run)(CpuKernel&, const Machine&);
+  void (*run)(CpuKernel&, const Machine&);
   std::string_view why;  // it stands where it stands
 };
 
@@ -36,9 +34,9 @@ std::span<const Stage> cpu_stages();
 // Told of each stage when it is done.
 using AfterStage = std::function<void(const Stage&, const CpuKernel&)>;
 
-// All stages, or all but `emit`. None: a region that is to run by tiles cannot. Throws where the emitter fails.
+// All stages, or all but `emit`. Throws where the emitter fails.
 enum class Until : uint8_t { scheduled, emitted };
-std::optional<CpuKernel> run_stages(LoweredRegion region, bool tiled, const Machine& machine, Until until, const AfterStage& after = {});
+CpuKernel run_stages(LoweredRegion region, const Machine& machine, Until until, const AfterStage& after = {});
 
 // What a kernel is after a stage, as text to read.
 std::string print(const CpuKernel& kernel);
