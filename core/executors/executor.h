@@ -13,9 +13,9 @@
 namespace thunder {
 
 // Asked for in lay_out: to run part by part, each as soon as that part of this input is there.
-struct Following {
+struct EpilogueRequest {
   size_t input = 0;
-  bool can = false;  // the executor's answer
+  bool accepted = false;  // the executor's answer
 };
 
 // A node with the types of its values: what executors decide on.
@@ -25,14 +25,14 @@ struct NodeView {
   // For lay_out: how its tensors will lie in memory, without the memory; in the order of Launch. Else empty.
   std::span<const Buffer> inputs = {};
   std::span<const Buffer> outputs = {};
-  Following* following = nullptr;  // null: it runs as a whole
+  EpilogueRequest* epilogue_request = nullptr;  // null: it runs as a whole
 };
 
 enum ExecutorFlag : uint32_t {
   kStrided = 1,       // takes strided inputs; others get dense row-major ones
   kCallerThread = 2,  // must run on the thread that called
   kInPlace = 4,       // its regions of elementwise lines read an element of every input before they write that element
-  kLeads = 1 << 17,   // runs the launch's follower on each part of its first result
+  kRunsEpilogue = 1 << 17,   // runs the launch's epilogue on each part of its first result
   kAnyDevice = 1 << 18,  // asked about lines on every device; without it, about those whose tensors are all on the CPU
   kMayFail = 1 << 16, // its lines may fail when they run: all executors of callers
 };
@@ -57,7 +57,7 @@ struct ExecutorDesc {
   Status* (*lay_out)(const NodeView&, void* state, size_t* scratch_bytes, void* user) = nullptr;
   // Once the program is made, and again whenever frozen inputs were written: of the launch's inputs, those that stay the same in
   // between have their data, the others none. What it keeps of them counts as the program's memory. Owned status. May be null.
-  Status* (*settle)(const Launch*, void* state, size_t* kept_bytes) = nullptr;
+  Status* (*prepack)(const Launch*, void* state, size_t* kept_bytes) = nullptr;
   // Before gradients are taken: what the executor wants in place of a line that it would claim, recorded in the scope.
   // False: the line stays. Throws. May be null.
   bool (*transform)(const NodeView&, BuilderScope&, Results&, void* user) = nullptr;

@@ -13,7 +13,7 @@ class ExecutorPreparer : public Preparer {
   explicit ExecutorPreparer(Executors executors) : executors_(std::move(executors)) {}
 
   // The lines, all but views ready; a view may turn out to need no step.
-  std::vector<const Node*> settle(const Trace& claimed, const Op& region, InterruptCheck& check) {
+  std::vector<const Node*> prepare_all(const Trace& claimed, const Op& region, InterruptCheck& check) {
     std::vector<const Node*> lines, todo(claimed.nodes.rbegin(), claimed.nodes.rend());
     ready_.reserve(todo.size());
     while (!todo.empty()) {
@@ -54,12 +54,12 @@ class ExecutorPreparer : public Preparer {
            std::all_of(node.body.begin(), node.body.end(), [](const Node* n) { return def(*n).has(kElementwise); });
   }
 
-  bool leads(const Node& node) const override {
+  bool runs_epilogue(const Node& node) const override {
     const auto it = ready_.find(&node);
-    return it != ready_.end() && it->second.by->desc().flags & kLeads;
+    return it != ready_.end() && it->second.by->desc().flags & kRunsEpilogue;
   }
 
-  bool may_follow(const Node& node) const override {
+  bool may_be_epilogue(const Node& node) const override {
     const auto it = ready_.find(&node);
     return it != ready_.end() && it->second.by->desc().run_tile;
   }
@@ -70,7 +70,7 @@ class ExecutorPreparer : public Preparer {
     return says ? says(state) : "";
   }
 
-  Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs, std::span<const Buffer> outputs, int32_t follows) override {
+  Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs, std::span<const Buffer> outputs, int32_t epilogue_input) override {
     auto it = ready_.find(&node);
     if (it == ready_.end()) {
       Ready made = ask(node, store);
@@ -78,16 +78,16 @@ class ExecutorPreparer : public Preparer {
       it = ready_.emplace(&node, std::move(made)).first;
     }
     Ready& ready = it->second;
-    ready.prepared.settle = ready.by->desc().settle;
-    Following following{static_cast<size_t>(follows)};
+    ready.prepared.prepack = ready.by->desc().prepack;
+    EpilogueRequest epilogue_request{static_cast<size_t>(epilogue_input)};
     if (auto* lay_out = ready.by->desc().lay_out) {
       Prepared& made = ready.prepared;
-      const NodeView view{node, store, inputs, outputs, follows >= 0 ? &following : nullptr};
+      const NodeView view{node, store, inputs, outputs, epilogue_input >= 0 ? &epilogue_request : nullptr};
       Ref<Status> failed = Ref<Status>::adopt(lay_out(view, made.state, &made.scratch_bytes, ready.by->desc().user));
       if (failed) could_not(*ready.by, node, failed);
     }
     Prepared made = ready.prepared;
-    if (following.can) made.run_tile = ready.by->desc().run_tile;
+    if (epilogue_request.accepted) made.run_tile = ready.by->desc().run_tile;
     ready.prepared.drop = nullptr;
     return made;
   }
@@ -161,7 +161,7 @@ class ExecutorPreparer : public Preparer {
 
 PreparedTrace prepare(const Trace& claimed, Executors executors, const Op& region, InterruptCheck& check) {
   auto preparer = std::make_unique<ExecutorPreparer>(std::move(executors));
-  std::vector<const Node*> lines = preparer->settle(claimed, region, check);
+  std::vector<const Node*> lines = preparer->prepare_all(claimed, region, check);
   PreparedTrace out;
   if (lines != claimed.nodes) {
     out.trace = claimed;

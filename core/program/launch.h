@@ -6,7 +6,7 @@
 
 namespace thunder {
 
-struct Follower;
+struct Epilogue;
 
 // What `run` sees. Frozen at the front, append-only: it is thunder_launch.
 struct Launch {
@@ -19,7 +19,7 @@ struct Launch {
   void* native_stream = nullptr;
   Status* (*parallel_for)(const Launch*, int64_t n, int64_t grain, ThreadPool::Body body, void* arg) = nullptr;
   ThreadPool* threads = nullptr;
-  const Follower* follower = nullptr;  // of a step whose executor has kLeads; else null
+  const Epilogue* epilogue = nullptr;  // of a step whose executor has kRunsEpilogue; else null
 };
 
 // A part of a dense tensor: some rows and columns, where all dims but the last count rows. It begins at a multiple of 64 columns,
@@ -29,7 +29,7 @@ struct Tile {
 };
 
 // What is done with each part of a step's first result as soon as it is there, while it lies in the caches.
-struct Follower {
+struct Epilogue {
   void (*run)(const Launch*, const void* state, const Tile&) = nullptr;  // any thread
   const Launch* launch = nullptr;
   const void* state = nullptr;

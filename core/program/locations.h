@@ -31,7 +31,7 @@ struct Locations {
   std::vector<Root> roots;     // by value; of those that are one
   std::vector<bool> is_view;   // by node
   std::vector<bool> constant;  // by node: it runs once
-  std::vector<int64_t> leader;  // by node: the line before it, which it may follow part by part; kNever: none
+  std::vector<int64_t> producer;  // by node: the line before it, which it may follow part by part; kNever: none
 
   const Root& root_of(ValueId v) const { return roots[at[v].root]; }
 };
@@ -62,10 +62,10 @@ class IndexChecks {
 // afterwards: in the arena, or in an input that the trace writes, if nothing after `last_check` may refuse the call.
 void update_in_place(const Trace& trace, const Preparer& preparer, int64_t last_check, Locations& locations);
 
-// Which lines may follow the one before them. Their leader's operands live until they have run.
-void find_followers(const Trace& trace, const Preparer& preparer, Locations& locations);
-// Once writes and outputs are placed: keeps those that write nothing that their leader reads, and makes what they replace in its
+// Which lines may follow the one before them. Their producer's operands live until they have run.
+void find_epilogues(const Trace& trace, const Preparer& preparer, Locations& locations);
+// Once writes and outputs are placed: keeps those that write nothing that their producer reads, and makes what they replace in its
 // own memory.
-void settle_followers(const Trace& trace, const Preparer& preparer, Locations& locations);
+void place_epilogues(const Trace& trace, const Preparer& preparer, Locations& locations);
 
 }  // namespace thunder

@@ -27,13 +27,13 @@ class Planner {
     place_inputs();
     locate();
     find_constants();
-    find_followers(trace_, preparer_, all_);
+    find_epilogues(trace_, preparer_, all_);
     find_lifetimes();
     update_in_place(trace_, preparer_, last_check_, all_);
     find_last_work();
     place_writes();
     place_outputs();
-    settle_followers(trace_, preparer_, all_);
+    place_epilogues(trace_, preparer_, all_);
     emit_steps();
     finish_outputs();
     for (size_t i = 0; i < arenas_.size(); i++) plan_.arenas[i].bytes = arenas_[i].top();
@@ -116,8 +116,8 @@ class Planner {
     for (int64_t i = 0; i < end; i++) {
       const Node& n = *trace_.nodes[static_cast<size_t>(i)];
       for_each_value(n.args, [&](ValueId v) { use(v, i); });
-      if (const int64_t leader = all_.leader[static_cast<size_t>(i)]; leader != kNever)
-        for_each_value(trace_.nodes[static_cast<size_t>(leader)]->args, [&](ValueId v) { use(v, i); });
+      if (const int64_t producer = all_.producer[static_cast<size_t>(i)]; producer != kNever)
+        for_each_value(trace_.nodes[static_cast<size_t>(producer)]->args, [&](ValueId v) { use(v, i); });
       if ((may_refuse(n) && !checks.has_seen(n)) || preparer_.may_fail(n)) last_check_ = i;
     }
     plan_.may_fail = last_check_ != kNever;
@@ -244,7 +244,7 @@ class Planner {
     const auto copies = densify(n);
     Step step;
     step.node = &n;
-    if (all_.leader[at] != kNever) step.follows = operand(n, trace_.nodes[static_cast<size_t>(all_.leader[at])]->results[0]);
+    if (all_.producer[at] != kNever) step.epilogue_input = operand(n, trace_.nodes[static_cast<size_t>(all_.producer[at])]->results[0]);
     step.first = static_cast<uint32_t>(plan_.buffers.size());
     size_t next_copy = 0;
     auto add_input = [&](ValueId v) {

@@ -60,7 +60,7 @@ Buffer Program::layout(const BufferPlan& b) const {
 Prepared Program::prepare_step(Step& step, std::span<const Buffer> layouts) {
   const std::span<const Buffer> inputs = layouts.subspan(step.first, step.n_inputs);
   drops_.reserve(drops_.size() + 1);  // so that a state which was made is not lost
-  const Prepared p = preparer_->prepare(*step.node, *trace_.store, inputs, layouts.subspan(step.first + step.n_inputs, step.n_outputs), step.follows);
+  const Prepared p = preparer_->prepare(*step.node, *trace_.store, inputs, layouts.subspan(step.first + step.n_inputs, step.n_outputs), step.epilogue_input);
   if (p.drop) drops_.emplace_back(p.state, p.drop);
   step.run = p.run;
   step.state = p.state;
@@ -88,11 +88,11 @@ void Program::prepare_steps(InterruptCheck& check) {
     bytes = std::max(bytes, static_cast<size_t>(behind[step.arena]));
     if (!p.run_tile) {
       steps.push_back(step);
-      settles_.push_back(p.settle);
+      prepacks_.push_back(p.prepack);
       continue;
     }
-    steps.back().follower = static_cast<int32_t>(plan_.followers.size());
-    plan_.followers.push_back(step);
+    steps.back().epilogue = static_cast<int32_t>(plan_.epilogues.size());
+    plan_.epilogues.push_back(step);
     run_tiles_.push_back(p.run_tile);
   }
   plan_.steps = std::move(steps);
@@ -114,7 +114,7 @@ void Program::find_stoppable() {
       }
     };
     look_at(step);
-    if (step.follower >= 0) look_at(plan_.followers[static_cast<size_t>(step.follower)]);
+    if (step.epilogue >= 0) look_at(plan_.epilogues[static_cast<size_t>(step.epilogue)]);
     step.bytes = static_cast<uint32_t>(std::clamp<uint64_t>(bytes, kLeastBytes, UINT32_MAX));
   }
 }
@@ -160,11 +160,11 @@ std::unique_ptr<Program::Frame> Program::make_frame() const {
     if (b.place == Place::input && b.index >= n_given_) buffer.data = static_cast<std::byte*>(fixed_[b.index - n_given_]) + b.offset;
     frame->buffers.push_back(buffer);
   }
-  for (const Step& s : plan_.followers) frame->follower_launches.push_back(launch_of(s, *frame));
-  for (size_t i = 0; i < plan_.followers.size(); i++) frame->followers.push_back({run_tiles_[i], &frame->follower_launches[i], plan_.followers[i].state});
+  for (const Step& s : plan_.epilogues) frame->epilogue_launches.push_back(launch_of(s, *frame));
+  for (size_t i = 0; i < plan_.epilogues.size(); i++) frame->epilogues.push_back({run_tiles_[i], &frame->epilogue_launches[i], plan_.epilogues[i].state});
   for (const Step& s : plan_.steps) {
     frame->launches.push_back(launch_of(s, *frame));
-    if (s.follower >= 0) frame->launches.back().follower = &frame->followers[static_cast<size_t>(s.follower)];
+    if (s.epilogue >= 0) frame->launches.back().epilogue = &frame->epilogues[static_cast<size_t>(s.epilogue)];
   }
   return frame;
 }
@@ -235,7 +235,7 @@ Status* Program::stopped(Status* why, const Step& next) noexcept {
   }
 }
 
-Status* Program::settle(const Frame& frame, size_t step) {
+Status* Program::prepack(const Frame& frame, size_t step) {
   std::vector<Buffer> inputs(frame.launches[step].inputs, frame.launches[step].inputs + frame.launches[step].n_inputs);
   for (size_t i = 0; i < inputs.size(); i++) {
     const BufferPlan& b = plan_.buffers[plan_.steps[step].first + i];
@@ -245,7 +245,7 @@ Status* Program::settle(const Frame& frame, size_t step) {
   Launch launch = frame.launches[step];
   launch.inputs = inputs.data();
   size_t kept = 0;
-  Status* failed = settles_[step](&launch, plan_.steps[step].state, &kept);
+  Status* failed = prepacks_[step](&launch, plan_.steps[step].state, &kept);
   kept_bytes_ += kept;
   return failed ? located(failed, plan_.steps[step]) : nullptr;
 }
@@ -255,8 +255,8 @@ Status* Program::run_once(Frame& frame) {
   if (std::none_of(trace_.inputs.begin(), trace_.inputs.end(), [](const Input& input) { return input.frozen; })) return nullptr;
   kept_bytes_ = 0;
   for (size_t i = plan_.constant_steps; i < plan_.steps.size(); i++)
-    if (settles_[i])
-      if (Status* failed = settle(frame, i)) return failed;
+    if (prepacks_[i])
+      if (Status* failed = prepack(frame, i)) return failed;
   return nullptr;
 }
 

@@ -35,8 +35,8 @@ struct Step {
   int64_t scratch = -1;                             // offset in its arena, or none
   uint32_t arena = 0;                               // of the device that it runs on
   const Node* node = nullptr;                       // what it came from; null for a copy that the plan added
-  int32_t follows = -1;                             // the input that the step before it makes, if it may run part by part after that one
-  int32_t follower = -1;                            // among Plan::followers, or none
+  int32_t epilogue_input = -1;                             // the input that the step before it makes, if it may run part by part after that one
+  int32_t epilogue = -1;                            // among Plan::epilogues, or none
 };
 
 // An input as the program expects it; strides in elements.
@@ -64,7 +64,7 @@ struct DeviceArena {
 
 struct Plan {
   std::vector<Step> steps;
-  std::vector<Step> followers;  // run by steps that lead
+  std::vector<Step> epilogues;  // run by steps that lead
   std::vector<ArenaSlot> slots;
   std::vector<BufferPlan> buffers;
   std::vector<int64_t> layouts;
@@ -83,22 +83,22 @@ struct Prepared {
   size_t scratch_bytes = 0;
   void (*run_tile)(const Launch*, const void* state, const Tile&) = nullptr;  // null: it runs as a whole
   // Told of the inputs that stay the same, which alone have data in the launch. May be null.
-  Status* (*settle)(const Launch*, void* state, size_t* kept_bytes) = nullptr;
+  Status* (*prepack)(const Launch*, void* state, size_t* kept_bytes) = nullptr;
 };
 
 // Makes lines ready; implemented by the executors. Lives as long as its program.
 struct Preparer {
   virtual ~Preparer() = default;
-  // `inputs` and `outputs`: the layouts that the line will run with, without memory. `follows`: the input that the step before
+  // `inputs` and `outputs`: the layouts that the line will run with, without memory. `epilogue_input`: the input that the step before
   // it gives in parts; none: -1.
-  virtual Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs, std::span<const Buffer> outputs, int32_t follows) = 0;
+  virtual Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs, std::span<const Buffer> outputs, int32_t epilogue_input) = 0;
   // Whether the line's executor takes strided inputs; if not, it is given dense copies.
   virtual bool takes_strided(const Node& node) const = 0;
   // Whether the line may fail when it runs, so that nothing may have been stored before it.
   virtual bool may_fail(const Node&) const { return false; }
-  // Whether the line's step runs a follower on each part of its first result; whether a line may be such a follower.
-  virtual bool leads(const Node&) const { return false; }
-  virtual bool may_follow(const Node&) const { return false; }
+  // Whether the line's step runs an epilogue on each part of its first result; whether a line may be such an epilogue.
+  virtual bool runs_epilogue(const Node&) const { return false; }
+  virtual bool may_be_epilogue(const Node&) const { return false; }
   // Whether a result may take the memory of an input whose elements it replaces one by one.
   virtual bool in_place(const Node& node) const = 0;
   // What the executor of a line that was prepared made of it, as text to read; "" where it says nothing.
@@ -145,8 +145,8 @@ class Program {
     std::vector<Ref<Storage>> arenas;
     std::vector<Buffer> buffers;
     std::vector<Launch> launches;
-    std::vector<Launch> follower_launches;
-    std::vector<Follower> followers;
+    std::vector<Launch> epilogue_launches;
+    std::vector<Epilogue> epilogues;
     std::atomic<uint64_t> runs{0};   // by its holder alone: no locked instruction
     std::atomic<bool> busy{false};   // of the first frame
   };
@@ -162,7 +162,7 @@ class Program {
   std::unique_ptr<Frame> make_frame() const;
   // Runs what runs once, and then lets the steps prepare for it.
   Status* run_once(Frame& frame);
-  Status* settle(const Frame& frame, size_t step);
+  Status* prepack(const Frame& frame, size_t step);
   // `check` is asked before the steps up to `stoppable`.
   Status* run_steps(const Frame& frame, size_t begin, size_t stoppable, size_t end, InterruptCheck* check) const noexcept;
   // What an interrupt may still stop, and how much each step has to do.
@@ -188,8 +188,8 @@ class Program {
   size_t n_given_;  // inputs before the fixed ones
   size_t stoppable_ = 0, stoppable_with_outputs_ = 0;  // up to and with the first step that changes an input; an input or an output
   std::vector<Patch> input_patches_, output_patches_;
-  std::vector<void (*)(const Launch*, const void*, const Tile&)> run_tiles_;  // by follower
-  std::vector<decltype(Prepared::settle)> settles_;                          // by step; null: it does not ask
+  std::vector<void (*)(const Launch*, const void*, const Tile&)> run_tiles_;  // by epilogue
+  std::vector<decltype(Prepared::prepack)> prepacks_;                          // by step; null: it does not ask
   std::atomic<size_t> kept_bytes_{0};
   std::vector<std::pair<void*, void (*)(void*)>> drops_;
   // The first frame serves calls that do not overlap; more are only made while they do.

@@ -31,7 +31,7 @@ std::string loops_report(const Program& program) {
     out += cat(node.where ? cat(" [at ", node.where, "]") : "", "\n", text);
   };
   for (const Step& step : program.plan().steps) add(step);
-  for (const Step& step : program.plan().followers) add(step);
+  for (const Step& step : program.plan().epilogues) add(step);
   return out;
 }
 

@@ -140,18 +140,18 @@ class TiledProducts {
     for (int64_t i = begin; i < end; i++) {
       const ProductOf<T> tile = tiles.tile(i);
       if (!tiles.multiply_(tile)) return out_of_memory_status();
-      if (launch->follower) follow(*launch, tile);
+      if (launch->epilogue) run_epilogue(*launch, tile);
     }
     return nullptr;
   }
 
   // A single row of a tile may be several of the result's, where its last dim counted rows.
-  static void follow(const Launch& launch, const ProductOf<T>& tile) {
+  static void run_epilogue(const Launch& launch, const ProductOf<T>& tile) {
     const Buffer& c = launch.outputs[0];
     const int64_t begin = tile.c - c.as<T>(), columns = c.shape[c.rank - 1];
     for (int64_t done = 0; done < tile.n;) {
       const int64_t at = begin + done, some = std::min(tile.n - done, columns - at % columns);
-      launch.follower->run(launch.follower->launch, launch.follower->state, {at / columns, tile.m, at % columns, some});
+      launch.epilogue->run(launch.epilogue->launch, launch.epilogue->state, {at / columns, tile.m, at % columns, some});
       done += some;
     }
   }

@@ -55,11 +55,11 @@ Status* prepare(const NodeView& view, void** state, size_t*, void* user) {
 Status* lay_out(const NodeView& view, void* prepared, size_t* scratch, void*) {
   try {
     State& state = *static_cast<State*>(prepared);
-    const auto input = view.following ? std::optional(view.following->input) : std::nullopt;
+    const auto input = view.epilogue_request ? std::optional(view.epilogue_request->input) : std::nullopt;
     state.region = lower(view, *state.group, input);
     state.group.reset();
     state.launcher = state.target->launcher(state.region);
-    if (view.following) view.following->can = state.launcher->runs_tiles();
+    if (view.epilogue_request) view.epilogue_request->accepted = state.launcher->runs_tiles();
     *scratch = state.launcher->scratch_bytes();
     return nullptr;
   } catch (const Error& e) {

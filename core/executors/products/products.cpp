@@ -78,9 +78,9 @@ std::optional<ExecutorDesc> products_executor(std::span<const char* const> libra
   const std::shared_ptr<Products> made(new Products{means, {}});
   if (options.tuned_on) made->tuner.emplace(made->means, report, machine, *options.tuned_on, options.folder);
   ExecutorDesc d = site_executor("products", kProductRows<float>, claim, prepare, made.get());
-  d.flags |= kLeads;
+  d.flags |= kRunsEpilogue;
   d.lay_out = lay_out;
-  d.settle = pack;
+  d.prepack = pack;
   d.owner = made;
   return d;
 }

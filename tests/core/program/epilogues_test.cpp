@@ -11,7 +11,7 @@
 namespace thunder::test {
 namespace {
 
-// Multiplies in small tiles, and counts the steps that had a follower.
+// Multiplies in small tiles, and counts the steps that had a epilogue.
 struct Leader {
   std::atomic<int> runs{0}, followed{0};
 
@@ -26,7 +26,7 @@ struct Leader {
   }
   static Status* run(const Launch* launch, void* state) {
     auto& leader = *static_cast<Leader*>(state);
-    leader.runs++, leader.followed += launch->follower != nullptr;
+    leader.runs++, leader.followed += launch->epilogue != nullptr;
     BatchedProduct<float> products = launch->n_inputs == 2 ? matmul_of<float>(launch) : linear_of<float>(launch);
     products.simplify();
     return TiledProducts(products, {3, 64}, multiply).run(launch);
@@ -35,7 +35,7 @@ struct Leader {
     ExecutorDesc d;
     d.name = "leader";
     d.ops = {"prims.matmul", "linear"};
-    d.flags = kStrided | kLeads;
+    d.flags = kStrided | kRunsEpilogue;
     d.user = this;
     d.prepare = [](const NodeView&, void** state, size_t*, void* user) -> Status* { return *state = user, nullptr; };
     d.run = run;
@@ -43,7 +43,7 @@ struct Leader {
   }
 };
 
-struct Followers : CompiledTest {
+struct Epilogues : CompiledTest {
   void SetUp() override {
     if (!loops::can_compile()) GTEST_SKIP() << "no module that compiles";
   }
@@ -67,7 +67,7 @@ Tensor* product(Scope& s, const Values& in) { return op(s, "matmul", {any(in[0].
 
 Tensor* squared(Scope& s, Tensor* y) { return op(s, "mul", {any(y), any(y)}); }
 
-TEST_F(Followers, run_behind_products_of_all_shapes) {
+TEST_F(Epilogues, run_behind_products_of_all_shapes) {
   const auto body = [](Scope& s, const Values& in, Values& out) {
     Tensor* y = op(s, "gelu", {any(op(s, "add", {any(product(s, in)), any(in[2].tensor)}))});
     out.push(Ref<Tensor>(op(s, "mul", {any(y), any(in[3].tensor)})));
@@ -82,7 +82,7 @@ TEST_F(Followers, run_behind_products_of_all_shapes) {
   EXPECT_EQ(leader.followed, 13);
 }
 
-TEST_F(Followers, run_behind_linear_of_a_matrix_and_of_a_vector) {
+TEST_F(Epilogues, run_behind_linear_of_a_matrix_and_of_a_vector) {
   const auto body = [](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "tanh", {any(op(s, "linear", {any(in[0].tensor), any(in[1].tensor), any(in[2].tensor)}))}))); };
   auto x = random({3, 70, 5}, 1), w = random({130, 5}, 2), bias = random({130}, 3), column = random({5}, 4), one = random({}, 5);
   expect_right(body, {x.get(), w.get(), bias.get()});
@@ -90,13 +90,13 @@ TEST_F(Followers, run_behind_linear_of_a_matrix_and_of_a_vector) {
   EXPECT_EQ(leader.followed, 2);
 }
 
-TEST_F(Followers, leave_one_column_alone) {
+TEST_F(Epilogues, leave_one_column_alone) {
   auto a = random({40, 4}, 1), b = random({4, 1}, 2);
   expect_right([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "tanh", {any(product(s, in))}))); }, {a.get(), b.get()});
   EXPECT_EQ(leader.followed, 0);
 }
 
-TEST_F(Followers, replace_a_product_in_its_own_memory) {
+TEST_F(Epilogues, replace_a_product_in_its_own_memory) {
   auto a = random({64, 32}, 1), b = random({32, 128}, 2);
   expect_right([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(squared(s, product(s, in)))); }, {a.get(), b.get()});
   EXPECT_EQ(leader.followed, 1);
@@ -110,7 +110,7 @@ TEST_F(Followers, replace_a_product_in_its_own_memory) {
   EXPECT_EQ(compiled->statistics().peak_bytes, 64 * (128 + 32) * sizeof(float) + 64);  // and the sum
 }
 
-TEST_F(Followers, leave_a_product_that_others_read) {
+TEST_F(Epilogues, leave_a_product_that_others_read) {
   auto a = random({17, 8}, 1), b = random({8, 33}, 2);
   const auto both = [](int result) {
     return [result](Scope& s, const Values& in, Values& out) {
@@ -124,7 +124,7 @@ TEST_F(Followers, leave_a_product_that_others_read) {
   EXPECT_EQ(leader.followed, 2);
 }
 
-TEST_F(Followers, wait_for_the_whole_where_elements_depend_on_others) {
+TEST_F(Epilogues, wait_for_the_whole_where_elements_depend_on_others) {
   auto a = random({9, 8}, 1), b = random({8, 9}, 2);
   for (const char* name : {"softmax", "cumsum"})
     expect_right([name](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, name, {any(product(s, in)), Any::integer(1)}))); }, {a.get(), b.get()});
@@ -140,7 +140,7 @@ TEST_F(Followers, wait_for_the_whole_where_elements_depend_on_others) {
   EXPECT_EQ(leader.runs, 4);
 }
 
-TEST_F(Followers, never_write_what_their_leader_reads) {
+TEST_F(Epilogues, never_write_what_their_leader_reads) {
   auto x = random({6, 6}, 1);
   const Floats before = data(*x);
   const auto step = [](Scope& s, const Values& in, Values& out) {
@@ -157,7 +157,7 @@ TEST_F(Followers, never_write_what_their_leader_reads) {
   EXPECT_EQ(data(*x), got);
 }
 
-TEST_F(Followers, take_strided_operands_where_they_can) {
+TEST_F(Epilogues, take_strided_operands_where_they_can) {
   auto a = random({12, 8}, 1), b = random({8, 40}, 2), wide = random({40, 12}, 3);
   expect_right([](Scope& s, const Values& in, Values& out) {
     Tensor* turned = op(s, "transpose", {any(in[2].tensor), Any::integer(0), Any::integer(1)});
@@ -166,21 +166,21 @@ TEST_F(Followers, take_strided_operands_where_they_can) {
 }
 
 // Each fills its own, the second one while the first one runs.
-TEST_F(Followers, have_their_scratch_behind_their_leaders) {
+TEST_F(Epilogues, have_their_scratch_behind_their_leaders) {
   constexpr size_t kScratch = 256;
   ExecutorDesc d;
   d.name = "leader";
   d.ops = {"prims.matmul", "prims.neg"};
-  d.flags = kStrided | kLeads | kInPlace;
+  d.flags = kStrided | kRunsEpilogue | kInPlace;
   d.prepare = [](const NodeView&, void** state, size_t* scratch, void*) -> Status* { return *state = nullptr, *scratch = kScratch, nullptr; };
   d.lay_out = [](const NodeView& view, void*, size_t*, void*) -> Status* {
-    if (view.following) view.following->can = true;
+    if (view.epilogue_request) view.epilogue_request->accepted = true;
     return nullptr;
   };
   d.run = [](const Launch* l, void*) -> Status* {
     const Buffer& out = l->outputs[0];
     std::fill_n(static_cast<char*>(l->scratch), kScratch, char{1});
-    if (l->follower) l->follower->run(l->follower->launch, l->follower->state, {0, out.shape[0], 0, out.shape[1]});
+    if (l->epilogue) l->epilogue->run(l->epilogue->launch, l->epilogue->state, {0, out.shape[0], 0, out.shape[1]});
     std::fill_n(out.as<float>(), out.elements(), static_cast<float>(std::count(static_cast<char*>(l->scratch), static_cast<char*>(l->scratch) + kScratch, char{1})));
     return nullptr;
   };

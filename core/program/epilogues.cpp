@@ -6,37 +6,37 @@
 namespace thunder {
 namespace {
 
-class Followers {
+class Epilogues {
  public:
-  Followers(const Trace& trace, const Preparer& preparer, Locations& locations) : trace_(trace), preparer_(preparer), all_(locations) {}
+  Epilogues(const Trace& trace, const Preparer& preparer, Locations& locations) : trace_(trace), preparer_(preparer), all_(locations) {}
 
   void find() {
-    all_.leader.assign(trace_.nodes.size(), kNever);
+    all_.producer.assign(trace_.nodes.size(), kNever);
     int64_t before = kNever;
     for (size_t i = 0; i < trace_.nodes.size(); i++) {
       if (all_.is_view[i] || all_.constant[i]) continue;
-      if (before != kNever && fits(*trace_.nodes[static_cast<size_t>(before)], *trace_.nodes[i])) all_.leader[i] = before;
+      if (before != kNever && fits(*trace_.nodes[static_cast<size_t>(before)], *trace_.nodes[i])) all_.producer[i] = before;
       before = static_cast<int64_t>(i);
     }
   }
 
-  void settle() {
+  void place() {
     std::vector<ValueId> moved(all_.at.size(), kNoValue);
     for (size_t i = 0; i < trace_.nodes.size(); i++) {
-      if (all_.leader[i] == kNever) continue;
-      const Node &n = *trace_.nodes[i], &leader = *trace_.nodes[static_cast<size_t>(all_.leader[i])];
-      if (writes_what_is_read(n, leader)) all_.leader[i] = kNever;
-      else share(n, leader.results[0], static_cast<int64_t>(i), moved);
+      if (all_.producer[i] == kNever) continue;
+      const Node &n = *trace_.nodes[i], &producer = *trace_.nodes[static_cast<size_t>(all_.producer[i])];
+      if (writes_what_is_read(n, producer)) all_.producer[i] = kNever;
+      else share(n, producer.results[0], static_cast<int64_t>(i), moved);
     }
     for (Location& l : all_.at)
       if (l.root != kNoValue && moved[l.root] != kNoValue) l.root = moved[l.root];
   }
 
  private:
-  // Whether the line needs of the leader's result nothing but it itself.
-  bool fits(const Node& leader, const Node& n) const {
-    if (!preparer_.leads(leader) || !preparer_.may_follow(n)) return false;
-    const ValueId made = leader.results[0];
+  // Whether the line needs of the producer's result nothing but it itself.
+  bool fits(const Node& producer, const Node& n) const {
+    if (!preparer_.runs_epilogue(producer) || !preparer_.may_be_epilogue(n)) return false;
+    const ValueId made = producer.results[0];
     const Shape& shape = trace_.type(made).shape;
     if (shape.empty() || concrete(shape).back() < 2 || all_.at[made].root != made) return false;
     bool reads = false, only = true;
@@ -47,17 +47,17 @@ class Followers {
     return reads && only;
   }
 
-  // Into an input's memory, while the leader still needs it. (In the arena, what the leader reads lives on.)
-  bool writes_what_is_read(const Node& n, const Node& leader) const {
+  // Into an input's memory, while the producer still needs it. (In the arena, what the producer reads lives on.)
+  bool writes_what_is_read(const Node& n, const Node& producer) const {
     bool any = false;
     for (ValueId r : n.results) {
       const Root& to = all_.root_of(r);
-      for_each_value(leader.args, [&](ValueId v) { any |= to.place == Place::input && all_.root_of(v).place == Place::input && all_.root_of(v).index == to.index; });
+      for_each_value(producer.args, [&](ValueId v) { any |= to.place == Place::input && all_.root_of(v).place == Place::input && all_.root_of(v).index == to.index; });
     }
     return any;
   }
 
-  // A result that replaces the leader's element by element is made in its place: it is in the caches.
+  // A result that replaces the producer's element by element is made in its place: it is in the caches.
   void share(const Node& n, ValueId made, int64_t at, std::vector<ValueId>& moved) {
     Root& from = all_.roots[made];
     if (from.place != Place::arena || from.placed || from.last_use != at || !preparer_.in_place(n)) return;
@@ -78,7 +78,7 @@ class Followers {
 
 }  // namespace
 
-void find_followers(const Trace& trace, const Preparer& preparer, Locations& locations) { Followers(trace, preparer, locations).find(); }
-void settle_followers(const Trace& trace, const Preparer& preparer, Locations& locations) { Followers(trace, preparer, locations).settle(); }
+void find_epilogues(const Trace& trace, const Preparer& preparer, Locations& locations) { Epilogues(trace, preparer, locations).find(); }
+void place_epilogues(const Trace& trace, const Preparer& preparer, Locations& locations) { Epilogues(trace, preparer, locations).place(); }
 
 }  // namespace thunder
