@@ -31,13 +31,13 @@ using Product = ProductOf<float>;
 
 constexpr int64_t kLineFloats = kCacheLine / sizeof(float);
 
-using Half = uint16_t;  // the bits of a bf16
+using Bf16 = uint16_t;  // the bits of a bf16
 
-// The same with a b of halves, each of which is an f32 before it is multiplied.
-struct HalfProduct {
+// The same with a b of bf16, each element of which is widened to an f32 before it is multiplied.
+struct Bf16Product {
   int64_t m = 0, n = 0, k = 0;
   Matrix a;
-  MatrixOf<Half> b;
+  MatrixOf<Bf16> b;
   float* c = nullptr;
   int64_t c_row = 0;
   bool add = false;
@@ -55,11 +55,11 @@ struct Kernels {
   void (*small)(const Product&);
   // For few rows: reads b once. Requires: a.column == 1, and b.row == 1 or b.column == 1.
   void (*thin)(const Product&);
-  void (*small_half)(const HalfProduct&);
-  void (*thin_half)(const HalfProduct&);
-  // n halves to f32, and back, rounded to nearest even.
-  void (*widen)(const Half* from, int64_t n, float* to);
-  void (*narrow)(const float* from, int64_t n, Half* to);
+  void (*small_bf16)(const Bf16Product&);
+  void (*thin_bf16)(const Bf16Product&);
+  // n elements of bf16 to f32, and back, rounded to nearest even.
+  void (*widen)(const Bf16* from, int64_t n, float* to);
+  void (*narrow)(const float* from, int64_t n, Bf16* to);
   // c[rows, panel_columns] = sum over l < depth of a[l, rows] b[offsets[l] + column], added to c's elements if `add`. All are
   // dense; rows <= panel_rows.
   void (*panel)(int64_t rows, int64_t depth, const float* a, const float* b, const int32_t* offsets, float* c, bool add);

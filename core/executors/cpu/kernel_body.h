@@ -14,7 +14,7 @@ class KernelBody : Tiles<Isa> {
   static constexpr int64_t kDepth = 256;        // of a packed panel of b, which stays in the first-level cache
   static constexpr int64_t kPackedDepth = 768;  // of a panel that was packed before, which comes from the second-level cache
 
-  // b is of floats or halves.
+  // b is of f32 or bf16.
   template <class P>
   static void small(const P& p) {
     float packed[kDepth * kWidth];
@@ -92,8 +92,8 @@ class KernelBody : Tiles<Isa> {
 
  public:
   static constexpr Kernels kKernels{small<Product>, Thin<Isa>::template multiply<Product>,
-                                    small<HalfProduct>, Thin<Isa>::template multiply<HalfProduct>,
-                                    Vectors<Isa>::template copy<Half>, Vectors<Isa>::narrow,
+                                    small<Bf16Product>, Thin<Isa>::template multiply<Bf16Product>,
+                                    Vectors<Isa>::template copy<Bf16>, Vectors<Isa>::narrow,
                                     panel, Isa::kRows, kWidth, gather,
                                     pack_all, packed, Turned<Isa>::multiply};
 };

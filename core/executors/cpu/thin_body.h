@@ -15,7 +15,7 @@ class Thin : Vectors<Isa> {
   static constexpr int64_t kThinColumns = 1024;  // of c that stay in the first-level cache while rows of b pass
 
  public:
-  // b is of floats or halves.
+  // b is of f32 or bf16.
   template <class P>
   static void multiply(const P& p) {
     if (p.b.row == 1) dot_products(p);

@@ -36,7 +36,7 @@ struct Tiles : Vectors<Isa> {
     block.row = b.row;
     return true;
   }
-  static bool as_it_is(const MatrixOf<Half>&, const Half*, Block&) { return false; }
+  static bool as_it_is(const MatrixOf<Bf16>&, const Bf16*, Block&) { return false; }
 
   // The columns that do not count are zero.
   template <class T>

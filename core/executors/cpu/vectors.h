@@ -1,5 +1,5 @@
 // What the kernels do with vectors, written once for every width of them. Isa: V, a vector of floats; U, the same at any
-// address; I, as many integers; H, as many halves (bf16) at any address; widened, halves as I; kLanes.
+// address; I, as many integers; H, as many bf16 at any address; widened, bf16 as I; kLanes.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct Vectors {
   // b where they are no numbers.
   static V larger(V a, V b) { return a > b ? a : b; }
 
-  // `count` floats, or halves, that lie side by side.
+  // Copies `count` consecutive f32 or bf16 as f32.
   template <class T>
   static void copy(const T* from, int64_t count, float* to) {
     int64_t i = 0;
@@ -37,19 +37,19 @@ struct Vectors {
     for (; i < count; i++) to[i] = one(from + i);
   }
 
-  // The nearest halves, the even one of two; NaN stays one.
-  static H halves(V v) {
+  // Rounded to nearest, ties to even; NaN stays NaN.
+  static H to_bf16(V v) {
     const I bits = reinterpret_cast<I>(v);
     const I rounded = bits + 0x7fff + (bits >> 16 & 1);
     return __builtin_convertvector((v == v ? rounded : bits | 0x400000) >> 16, H);
   }
   static void narrow(const float* from, int64_t count, uint16_t* to) {
     int64_t i = 0;
-    for (; i + kLanes <= count; i += kLanes) *reinterpret_cast<H*>(to + i) = halves(load(from + i));
+    for (; i + kLanes <= count; i += kLanes) *reinterpret_cast<H*>(to + i) = to_bf16(load(from + i));
     if (i == count) return;
     V rest{};
     for (int64_t x = 0; i + x < count; x++) rest[x] = from[i + x];
-    const H last = halves(rest);
+    const H last = to_bf16(rest);
     for (int64_t x = 0; i + x < count; x++) to[i + x] = last[x];
   }
 
@@ -76,7 +76,7 @@ struct Vectors {
   // rows[i][j] becomes rows[j][i].
   static void transpose(V* rows) { transpose_by<kLanes / 2>(rows, std::make_integer_sequence<int64_t, kLanes>()); }
 
-  // to[column * to_distance + row] = made(from[row * distance + column]) for the rows that there are, of floats or halves; and 0
+  // to[column * to_distance + row] = made(from[row * distance + column]) for the rows that there are, of f32 or bf16; and 0
   // for those after them, up to whole vectors and `all_rows`. Where to_distance is less than that, the next column is written after
   // them. `made` takes vectors, and floats.
   template <class T, class F>
@@ -101,7 +101,7 @@ struct Vectors {
   }
 
  private:
-  // Halves are joined until one lane has all.
+  // Reduces by halves: lanes that are kHalf apart are joined, then kHalf / 2, until one lane has all.
   template <int64_t kHalf, class F, int64_t... kLane>
   static V folded(V v, F join, std::integer_sequence<int64_t, kLane...> lanes) {
     v = join(__builtin_shufflevector(v, v, (kLane ^ kHalf)...), v);

@@ -20,7 +20,7 @@ struct Panel {
   uint32_t* pairs;
 };
 
-void pack_rows(const MatrixOf<Half>& b, const Panel& p) {
+void pack_rows(const MatrixOf<Bf16>& b, const Panel& p) {
   alignas(64) uint16_t first[32], second[32];  // where an element of the two vectors comes from: of the upper row 32 further
   for (uint16_t i = 0; i < 32; i++) first[i] = static_cast<uint16_t>(i / 2 + i % 2 * 32), second[i] = static_cast<uint16_t>(first[i] + 16);
   const __m512i low = _mm512_load_si512(first), high = _mm512_load_si512(second);
@@ -34,7 +34,7 @@ void pack_rows(const MatrixOf<Half>& b, const Panel& p) {
 }
 
 // Pairs lie side by side in dense columns: squares of them are turned round.
-void pack_columns(const MatrixOf<Half>& b, const Panel& p) {
+void pack_columns(const MatrixOf<Bf16>& b, const Panel& p) {
   for (int64_t l = 0; l < p.depth; l += 2 * kLanes)
     for (int64_t j = 0; j < kColumns; j += kLanes) {
       V square[kLanes];
@@ -48,14 +48,14 @@ void pack_columns(const MatrixOf<Half>& b, const Panel& p) {
     }
 }
 
-void pack_any(const MatrixOf<Half>& b, const Panel& p) {
+void pack_any(const MatrixOf<Bf16>& b, const Panel& p) {
   const auto half = [&](int64_t l, int64_t j) -> uint32_t { return l < p.depth && j < p.columns ? b.data[l * b.row + j * b.column] : 0; };
   for (int64_t l = 0; l < p.depth; l += 2)
     for (int64_t j = 0; j < kColumns; j++) p.pairs[l / 2 * kColumns + j] = half(l, j) | half(l + 1, j) << 16;
 }
 
 template <int64_t kCount>
-void tile(const PairsProduct& p, const Half* a, const Panel& panel, float* c) {
+void tile(const PairsProduct& p, const Bf16* a, const Panel& panel, float* c) {
   const __mmask16 left_lanes = first_of_16(panel.columns), right_lanes = first_of_16(panel.columns - kLanes);
   __m512 left[kCount], right[kCount];
 #pragma GCC unroll 16
@@ -84,7 +84,7 @@ void tile(const PairsProduct& p, const Half* a, const Panel& panel, float* c) {
 
 // One function for each number of rows.
 template <int64_t kCount>
-void tiles(int64_t rows, const PairsProduct& p, const Half* a, const Panel& panel, float* c) {
+void tiles(int64_t rows, const PairsProduct& p, const Bf16* a, const Panel& panel, float* c) {
   if constexpr (kCount > 1)
     if (rows < kCount) return tiles<kCount - 1>(rows, p, a, panel, c);
   tile<kCount>(p, a, panel, c);
@@ -94,7 +94,7 @@ void multiply_in_pairs(const PairsProduct& p) {
   alignas(64) uint32_t pairs[PairsProduct::kMostDepth / 2 * kColumns];
   for (int64_t j = 0; j < p.n; j += kColumns) {
     const Panel panel{Vectors<Isa>::least(kColumns, p.n - j), p.k, pairs};
-    const MatrixOf<Half> b{p.b.data + j * p.b.column, p.b.row, p.b.column};
+    const MatrixOf<Bf16> b{p.b.data + j * p.b.column, p.b.row, p.b.column};
     (b.column == 1 ? pack_rows : b.row == 1 ? pack_columns : pack_any)(b, panel);
     for (int64_t i = 0; i < p.m; i += kRows) tiles<kRows>(Vectors<Isa>::least(kRows, p.m - i), p, p.a + i * p.a_row, panel, p.c + i * p.c_row + j);
   }

@@ -1,4 +1,4 @@
-// Products of halves on instructions that multiply pairs of them, avx512_bf16's.
+// Products of bf16 with the dot-product instructions of avx512_bf16, which multiply pairs of them.
 #pragma once
 
 #include "executors/cpu/kernel.h"
@@ -9,9 +9,9 @@ namespace thunder {
 // they go on with a zero.
 struct PairsProduct {
   int64_t m = 0, n = 0, k = 0;
-  const Half* a = nullptr;
+  const Bf16* a = nullptr;
   int64_t a_row = 0;
-  MatrixOf<Half> b;
+  MatrixOf<Bf16> b;
   float* c = nullptr;
   int64_t c_row = 0;
   bool add = false;

@@ -35,7 +35,7 @@ class Cutter<float, kParts> {
  public:
   // 32 neighbours.
   void line(const float* from, __mmask16 left, __mmask16 right, __m512i out[kParts]) {
-    alignas(64) static constexpr Half kOdd[kStep] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31,
+    alignas(64) static constexpr Bf16 kOdd[kStep] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31,
                                                      33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
     const __m512i odd = _mm512_load_si512(kOdd);
     __m512i x[kParts], y[kParts];
@@ -59,7 +59,7 @@ class Cutter<float, kParts> {
 
   static __m512i upper() { return _mm512_set1_epi32(static_cast<int>(0xffff0000)); }
 
-  // The parts are in the upper halves.
+  // Each bf16 part is in the upper 16 bits of its lane.
   void cut(__m512i x, __m512i part[kParts]) {
     greatest_ = _mm512_max_epu32(greatest_, _mm512_and_si512(x, _mm512_set1_epi32(0x7fffffff)));
     const __m512i half = _mm512_set1_epi32(0x8000);
@@ -72,12 +72,12 @@ class Cutter<float, kParts> {
 };
 
 template <>
-class Cutter<Half, 1> {
+class Cutter<Bf16, 1> {
  public:
-  static void line(const Half* from, __mmask16 left, __mmask16 right, __m512i out[1]) {
+  static void line(const Bf16* from, __mmask16 left, __mmask16 right, __m512i out[1]) {
     out[0] = _mm512_maskz_loadu_epi16(left | static_cast<__mmask32>(right) << kSide, from);
   }
-  static void pairs(const Half* even, __mmask16 is_even, const Half* odd, __mmask16 is_odd, __m512i out[1]) {
+  static void pairs(const Bf16* even, __mmask16 is_even, const Bf16* odd, __mmask16 is_odd, __m512i out[1]) {
     const __m512i x = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(is_even, even)), y = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(is_odd, odd));
     out[0] = _mm512_or_si512(x, _mm512_slli_epi32(y, 16));
   }
@@ -87,7 +87,7 @@ class Cutter<Half, 1> {
 // ---- parts to registers ----
 
 // Rows of 16 pairs become columns.
-void turn(Half* pairs) {
+void turn(Bf16* pairs) {
   __m512i r[kSide], t[kSide];
 #pragma GCC unroll 16
   for (int i = 0; i < kSide; i++) r[i] = _mm512_load_si512(pairs + i * kStep);
@@ -117,7 +117,7 @@ class Packer {
   static constexpr int64_t kStride = 2 * kRegister;  // from a part to the next
 
   // False: not in range.
-  static bool pack(const Operand<T>& o, Half* to) {
+  static bool pack(const Operand<T>& o, Bf16* to) {
     Packer p{o, {}};
     const int64_t steps = (o.depths + kStep - 1) / kStep, halves = (o.lines + kStep - 1) / kStep * 2;
     const auto place = [&](int64_t half, int64_t step) { return to + (half / 2 * steps + step) * kParts * kStride + half % 2 * kRegister; };
@@ -132,7 +132,7 @@ class Packer {
   }
 
   // A register of each part, from 16 lines.
-  void lines(int64_t line, int64_t depth, Half* to) {
+  void lines(int64_t line, int64_t depth, Bf16* to) {
     const int64_t count = o.lines - line, depths = o.depths - depth;
     T gathered[kSide * kStep];
     const T* from = o.data + line * o.line + depth * o.depth;
@@ -149,7 +149,7 @@ class Packer {
   }
 
   // The same from 32 depths of dense lines.
-  void depths(int64_t line, int64_t depth, Half* to) {
+  void depths(int64_t line, int64_t depth, Bf16* to) {
     const __mmask16 mask = first(o.lines - line);
     const int64_t count = o.depths - depth;
     const T* from = o.data + line * o.line + depth * o.depth;
@@ -170,10 +170,10 @@ class Packer {
       for (int64_t d = 0; d < kStep && d < depths; d++) to[i * kStep + d] = from[i * o.line + d * o.depth];
     return to;
   }
-  static void put(const __m512i parts[kParts], Half* to) {
+  static void put(const __m512i parts[kParts], Bf16* to) {
     for (int p = 0; p < kParts; p++) _mm512_store_si512(to + p * kStride, parts[p]);
   }
-  static void turn_parts(Half* to) {
+  static void turn_parts(Bf16* to) {
     for (int p = 0; p < kParts; p++) turn(to + p * kStride);
   }
 };

@@ -36,7 +36,7 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
   const Means& means = means_of(user);
   const Sides s = sides(view);
   *state = is_f32(view) ? static_cast<Site*>(new FloatSite(means, rows_for(ways_of_f32(), means, s), row_of(kProductRows<float>, view).products))
-                        : new ProductSite<Half>(means, rows_for(ways_of_bf16(), means, s), row_of(kProductRows<Half>, view).products);
+                        : new ProductSite<Bf16>(means, rows_for(ways_of_bf16(), means, s), row_of(kProductRows<Bf16>, view).products);
   return nullptr;
 }
 

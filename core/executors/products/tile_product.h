@@ -49,9 +49,9 @@ class TileProduct {
       if (!Kernel::add_block(t, scratch.packed)) plain.small({t.m, t.n, t.k, t.a, t.b, t.c, t.c_row, t.add});
     });
   }
-  static void sum(const ProductOf<Half>& p, TileScratch<Half, kParts>& scratch, const Kernels& plain) {
+  static void sum(const ProductOf<Bf16>& p, TileScratch<Bf16, kParts>& scratch, const Kernels& plain) {
     for (int64_t i = 0; i < p.m && p.add; i++) plain.widen(p.c + i * p.c_row, p.n, scratch.sums + i * p.n);
-    each_depth(p, scratch.sums, p.n, [&](const TileBlock<Half>& t) { Kernel::add_block(t, scratch.packed); });
+    each_depth(p, scratch.sums, p.n, [&](const TileBlock<Bf16>& t) { Kernel::add_block(t, scratch.packed); });
     for (int64_t i = 0; i < p.m; i++) plain.narrow(scratch.sums + i * p.n, p.n, p.c + i * p.c_row);
   }
 

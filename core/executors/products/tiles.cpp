@@ -37,13 +37,13 @@ void store_sums(float* c, int64_t row) {
   _tile_stored(3, c + kSide * row + kSide, row * sizeof(float));
   memory();
 }
-void load_a(const Half* a) {
-  _tile_loadd(4, a, kStep * sizeof(Half));
-  _tile_loadd(5, a + kRegister, kStep * sizeof(Half));
+void load_a(const Bf16* a) {
+  _tile_loadd(4, a, kStep * sizeof(Bf16));
+  _tile_loadd(5, a + kRegister, kStep * sizeof(Bf16));
 }
-void load_b(const Half* b) {
-  _tile_loadd(6, b, kStep * sizeof(Half));
-  _tile_loadd(7, b + kRegister, kStep * sizeof(Half));
+void load_b(const Bf16* b) {
+  _tile_loadd(6, b, kStep * sizeof(Bf16));
+  _tile_loadd(7, b + kRegister, kStep * sizeof(Bf16));
 }
 void add_products() {
   _tile_dpbf16ps(0, 4, 6);
@@ -53,7 +53,7 @@ void add_products() {
 }
 // The smallest products first.
 template <int kParts>
-void add_steps(const Half* a, const Half* b, int64_t steps) {
+void add_steps(const Bf16* a, const Bf16* b, int64_t steps) {
   constexpr int64_t kSecond = 2 * kRegister;
   for (int64_t step = 0; step < steps; step++, a += kParts * kSecond, b += kParts * kSecond) {
     load_a(a);
@@ -65,7 +65,7 @@ void add_steps(const Half* a, const Half* b, int64_t steps) {
 
 // A corner of c that is no whole step goes through memory of that size.
 template <int kParts>
-void corner(const Half* a, const Half* b, int64_t steps, int64_t rows, int64_t columns, float* c, int64_t c_row, bool add) {
+void corner(const Bf16* a, const Bf16* b, int64_t steps, int64_t rows, int64_t columns, float* c, int64_t c_row, bool add) {
   alignas(64) float whole[kStep * kStep] = {};
   for (int64_t i = 0; i < rows && add; i++)
     for (int64_t j = 0; j < columns; j++) whole[i * kStep + j] = c[i * c_row + j];
@@ -77,10 +77,10 @@ void corner(const Half* a, const Half* b, int64_t steps, int64_t rows, int64_t c
 }
 
 template <class T, int kParts>
-void multiply(const TileBlock<T>& t, const Half* a, const Half* b) {
+void multiply(const TileBlock<T>& t, const Bf16* a, const Bf16* b) {
   const int64_t steps = (t.k + kStep - 1) / kStep, strip = steps * kParts * 2 * kRegister;
   for (int64_t j = 0; j < t.n; j += kStep, b += strip) {
-    const Half* rows = a;
+    const Bf16* rows = a;
     for (int64_t i = 0; i < t.m; i += kStep, rows += strip) {
       float* c = t.c + i * t.c_row + j;
       if (t.m - i < kStep || t.n - j < kStep) {
@@ -100,7 +100,7 @@ void multiply(const TileBlock<T>& t, const Half* a, const Half* b) {
 template <class T, int kParts>
 bool Tiles<T, kParts>::add_block(const TileBlock<T>& t, void* scratch) {
   const int64_t steps = (t.k + kStep - 1) / kStep;
-  Half *a = static_cast<Half*>(scratch), *b = a + (t.m + kStep - 1) / kStep * steps * kParts * 2 * kRegister;
+  Bf16 *a = static_cast<Bf16*>(scratch), *b = a + (t.m + kStep - 1) / kStep * steps * kParts * 2 * kRegister;
   if (!Packer<T, kParts, false>::pack({t.a.data, t.a.row, t.a.column, t.m, t.k}, a)) return false;
   if (!Packer<T, kParts, true>::pack({t.b.data, t.b.column, t.b.row, t.n, t.k}, b)) return false;
   const Configuration configuration;
@@ -124,6 +124,6 @@ bool Tiles<T, kParts>::add_block(const TileBlock<T>&, void*) { return false; }
 
 #endif
 
-template struct thunder::Tiles<thunder::Half, 1>;
+template struct thunder::Tiles<thunder::Bf16, 1>;
 template struct thunder::Tiles<float, 1>;
 template struct thunder::Tiles<float, 2>;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "executors/products/halves.h"
+#include "executors/products/bf16.h"
 #include "executors/products/permission.h"
 #include "executors/products/tile_product.h"
 
@@ -99,14 +99,14 @@ constexpr WayRow<float> kWaysOfF32[] = {
 constexpr const WayRow<float>& kTransposed = kWaysOfF32[2];
 static_assert(kTransposed.name == "transposed");
 
-constexpr WayRow<Half> kWaysOfBf16[] = {
-    {"amx", has_tile_registers, has_rows, any_layout<Half>, pays_always<Half>, tiling_for_tile_registers<Half>,
-     multiply_on_tile_registers<Half, 1>, false},
-    {"pairs", [](const Means& m) { return m.pairs != nullptr; }, any_size, any_layout<Half>,
-     [](const Means&, const ProductOf<Half>& p) { return !is_thin(p); }, tiling_of_halves,
-     [](const Means& m, const ProductOf<Half>& p) { return multiply_halves({m.kernels, m.pairs}, p); }, true},
-    {"widened", always, any_size, any_layout<Half>, pays_always<Half>, tiling_of_halves,
-     [](const Means& m, const ProductOf<Half>& p) { return multiply_halves({m.kernels, nullptr}, p); }, true},
+constexpr WayRow<Bf16> kWaysOfBf16[] = {
+    {"amx", has_tile_registers, has_rows, any_layout<Bf16>, pays_always<Bf16>, tiling_for_tile_registers<Bf16>,
+     multiply_on_tile_registers<Bf16, 1>, false},
+    {"pairs", [](const Means& m) { return m.pairs != nullptr; }, any_size, any_layout<Bf16>,
+     [](const Means&, const ProductOf<Bf16>& p) { return !is_thin(p); }, tiling_of_bf16,
+     [](const Means& m, const ProductOf<Bf16>& p) { return multiply_bf16({m.kernels, m.pairs}, p); }, true},
+    {"widened", always, any_size, any_layout<Bf16>, pays_always<Bf16>, tiling_of_bf16,
+     [](const Means& m, const ProductOf<Bf16>& p) { return multiply_bf16({m.kernels, nullptr}, p); }, true},
 };
 
 // ---- which row ----
@@ -159,14 +159,14 @@ bool is_tried(const WayRow<float>& row, const BatchedProduct<float>& products, i
 }  // namespace
 
 std::span<const WayRow<float>> ways_of_f32() { return kWaysOfF32; }
-std::span<const WayRow<Half>> ways_of_bf16() { return kWaysOfBf16; }
+std::span<const WayRow<Bf16>> ways_of_bf16() { return kWaysOfBf16; }
 
 std::string name(const Way& way) { return cat(way.row->name, " ", way.tile.rows, "x", way.tile.columns); }
 
 Way way_of(const Means& means, const std::vector<bool>& there, const BatchedProduct<float>& products) {
   return first_that_pays(ways_of_f32(), means, there, products);
 }
-WayOf<Half> way_of(const Means& means, const std::vector<bool>& there, const BatchedProduct<Half>& products) {
+WayOf<Bf16> way_of(const Means& means, const std::vector<bool>& there, const BatchedProduct<Bf16>& products) {
   return first_that_pays(ways_of_bf16(), means, there, products);
 }
 
@@ -275,11 +275,11 @@ Status* run_products(const Means& means, const std::vector<bool>& there, const L
   return TiledProducts(products, transposes ? tiling_of(p) : way.tile, on_this_thread).run(launch);
 }
 
-Status* run_products(const Means& means, const std::vector<bool>& there, const Launch* launch, BatchedProduct<Half> products) {
+Status* run_products(const Means& means, const std::vector<bool>& there, const Launch* launch, BatchedProduct<Bf16> products) {
   products.simplify();
   if (products.each.m == 0 || products.each.n == 0) return nullptr;
-  const WayOf<Half> way = way_of(means, there, products);
-  const auto on_this_thread = [&](const ProductOf<Half>& tile) {
+  const WayOf<Bf16> way = way_of(means, there, products);
+  const auto on_this_thread = [&](const ProductOf<Bf16>& tile) {
     return (way.row->by_tile ? row_of_tile(ways_of_bf16(), means, there, tile) : *way.row).multiply(means, tile);
   };
   return TiledProducts(products, way.tile, on_this_thread).run(launch);

@@ -31,7 +31,7 @@ struct WayRow {
   bool by_tile;  // tiles at the edges, which are smaller, may each be computed by another such row
 };
 std::span<const WayRow<float>> ways_of_f32();
-std::span<const WayRow<Half>> ways_of_bf16();
+std::span<const WayRow<Bf16>> ways_of_bf16();
 
 // Those of the rows that are there for a line: by row.
 template <class T>
@@ -53,7 +53,7 @@ std::string name(const Way& way);  // "onednn 256x512"
 
 // By the cost model. Requires: they are simplified; neither m nor n is 0.
 Way way_of(const Means& means, const std::vector<bool>& there, const BatchedProduct<float>& products);
-WayOf<Half> way_of(const Means& means, const std::vector<bool>& there, const BatchedProduct<Half>& products);
+WayOf<Bf16> way_of(const Means& means, const std::vector<bool>& there, const BatchedProduct<Bf16>& products);
 // All that are worth a try, that one first. Requires: the same.
 std::vector<Way> ways_of(const Means& means, const std::vector<bool>& there, const BatchedProduct<float>& products);
 
@@ -63,7 +63,7 @@ size_t scratch_of(const Means& means, const Product& p, const Way& way);
 // May rearrange the products. `chosen`: one of ways_of(), after `simplify`; null: way_of(). What needs scratch that the launch has not, or
 // operands that lie otherwise, is done in another way. Null, or an owned status.
 Status* run_products(const Means& means, const std::vector<bool>& there, const Launch* launch, BatchedProduct<float> products, const Way* chosen = nullptr);
-Status* run_products(const Means& means, const std::vector<bool>& there, const Launch* launch, BatchedProduct<Half> products);
+Status* run_products(const Means& means, const std::vector<bool>& there, const Launch* launch, BatchedProduct<Bf16> products);
 
 // Memory for panels.
 struct FreePanels {

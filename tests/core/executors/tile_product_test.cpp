@@ -46,7 +46,7 @@ TEST_F(Amx, one_part_multiplies_every_size_and_layout) {
 }
 
 TEST_F(Amx, halves_multiply_exactly_where_sums_are_exact) {
-  each_half_product([](const ProductOf<Half>& p) { EXPECT_TRUE((TileProduct<Half, 1>::multiply(p, avx512_kernels().products))); });
+  each_bf16_product([](const ProductOf<Bf16>& p) { EXPECT_TRUE((TileProduct<Bf16, 1>::multiply(p, avx512_kernels().products))); });
 }
 
 // Cutting an infinity leaves NaN; a number near the greatest rounds to an infinity; the smallest have no second part.

@@ -1,4 +1,4 @@
-#include "executors/products/halves.h"
+#include "executors/products/bf16.h"
 
 #include <algorithm>
 #include <bit>
@@ -16,7 +16,7 @@ constexpr int64_t kThinDepth = kRows * kDepth / kThinRows;
 // A thread's memory, from its first product on.
 struct Scratch {
   alignas(64) float a[kRows * kDepth];
-  alignas(64) Half a_pairs[kRows * kDepth];
+  alignas(64) Bf16 a_pairs[kRows * kDepth];
   alignas(64) float sums[kRows * kColumns];
 
   // Null: out of memory.
@@ -28,13 +28,13 @@ struct Scratch {
 };
 
 // In the order in which memory has them, unless rows must be dense.
-Matrix widened(const Kernels& kernels, const MatrixOf<Half>& a, int64_t rows, int64_t columns, bool dense_rows, float* to) {
+Matrix widened(const Kernels& kernels, const MatrixOf<Bf16>& a, int64_t rows, int64_t columns, bool dense_rows, float* to) {
   if (a.column != 1 && a.row == 1 && !dense_rows) {
     for (int64_t l = 0; l < columns; l++) kernels.widen(a.data + l * a.column, rows, to + l * rows);
     return {to, 1, rows};
   }
   for (int64_t i = 0; i < rows; i++) {
-    const Half* from = a.data + i * a.row;
+    const Bf16* from = a.data + i * a.row;
     float* row = to + i * columns;
     if (a.column == 1) kernels.widen(from, columns, row);
     else
@@ -43,18 +43,18 @@ Matrix widened(const Kernels& kernels, const MatrixOf<Half>& a, int64_t rows, in
   return {to, columns, 1};
 }
 
-void multiply_floats(const Kernels& kernels, const ProductOf<Half>& p, bool thin, bool add, Scratch& scratch) {
+void multiply_floats(const Kernels& kernels, const ProductOf<Bf16>& p, bool thin, bool add, Scratch& scratch) {
   const Matrix a = widened(kernels, p.a, p.m, p.k, thin, scratch.a);
-  (thin ? kernels.thin_half : kernels.small_half)({p.m, p.n, p.k, a, p.b, scratch.sums, p.n, add});
+  (thin ? kernels.thin_bf16 : kernels.small_bf16)({p.m, p.n, p.k, a, p.b, scratch.sums, p.n, add});
 }
 
-// Pairs are read where they are, unless a pair lies apart or has one half.
-void multiply_pairs(MultiplyPairs multiply, const ProductOf<Half>& p, bool add, Scratch& scratch) {
+// Pairs are read in place, unless the two of a pair are not adjacent or the last one has no second element.
+void multiply_pairs(MultiplyPairs multiply, const ProductOf<Bf16>& p, bool add, Scratch& scratch) {
   PairsProduct pairs{p.m, p.n, p.k, p.a.data, p.a.row, p.b, scratch.sums, p.n, add};
   if (p.a.column != 1 || p.k % 2) {
     pairs.a = scratch.a_pairs, pairs.a_row = (p.k + 1) / 2 * 2;
     for (int64_t i = 0; i < p.m; i++) {
-      Half* row = scratch.a_pairs + i * pairs.a_row;
+      Bf16* row = scratch.a_pairs + i * pairs.a_row;
       if (p.k % 2) row[p.k] = 0;
       for (int64_t l = 0; l < p.k; l++) row[l] = p.a.data[i * p.a.row + l * p.a.column];
     }
@@ -63,10 +63,10 @@ void multiply_pairs(MultiplyPairs multiply, const ProductOf<Half>& p, bool add, 
 }
 
 // A product of at most kRows and kColumns.
-void multiply_block(const HalfKernels& kernels, const ProductOf<Half>& p, bool thin, Scratch& scratch) {
+void multiply_block(const Bf16Kernels& kernels, const ProductOf<Bf16>& p, bool thin, Scratch& scratch) {
   for (int64_t i = 0; i < p.m && p.add; i++) kernels.floats.widen(p.c + i * p.c_row, p.n, scratch.sums + i * p.n);
   const int64_t depth = thin ? kThinDepth : kDepth;
-  ProductOf<Half> part = p;
+  ProductOf<Bf16> part = p;
   int64_t l = 0;
   do {  // once even when there is nothing to sum: c is written
     part.k = std::min(depth, p.k - l);
@@ -81,12 +81,12 @@ void multiply_block(const HalfKernels& kernels, const ProductOf<Half>& p, bool t
 
 }  // namespace
 
-bool multiply_halves(const HalfKernels& kernels, const ProductOf<Half>& p) {
+bool multiply_bf16(const Bf16Kernels& kernels, const ProductOf<Bf16>& p) {
   Scratch* scratch = Scratch::of_this_thread();
   if (!scratch) return false;
   for (int64_t j = 0; j < p.n; j += kColumns)
     for (int64_t i = 0; i < p.m; i += kRows) {
-      ProductOf<Half> block = p;
+      ProductOf<Bf16> block = p;
       block.m = std::min(kRows, p.m - i), block.n = std::min(kColumns, p.n - j);
       block.a.data += i * p.a.row, block.b.data += j * p.b.column, block.c += i * p.c_row + j;
       multiply_block(kernels, block, is_thin(p), *scratch);
@@ -94,9 +94,9 @@ bool multiply_halves(const HalfKernels& kernels, const ProductOf<Half>& p) {
   return true;
 }
 
-bool is_thin(const ProductOf<Half>& p) { return p.m <= kThinRows && (p.b.row == 1 || p.b.column == 1); }
+bool is_thin(const ProductOf<Bf16>& p) { return p.m <= kThinRows && (p.b.row == 1 || p.b.column == 1); }
 
-Tiling tiling_of_halves(const ProductOf<Half>& p) {
+Tiling tiling_of_bf16(const ProductOf<Bf16>& p) {
   return is_thin(p) ? thin_tiling(p.m, p.k) : tiling(p.m, p.n, p.k, kTileWork);
 }
 

@@ -1,4 +1,4 @@
-// Products of halves.
+// Products of bf16 with sums in f32.
 #pragma once
 
 #include "executors/cpu/products.h"
@@ -7,19 +7,19 @@
 namespace thunder {
 
 // The code that the processor at hand runs.
-struct HalfKernels {
+struct Bf16Kernels {
   const Kernels& floats;
-  MultiplyPairs pairs = nullptr;  // null: halves become floats
+  MultiplyPairs pairs = nullptr;  // null: operands are widened to f32
 };
 
 // One product on this thread, any strides. Each element is summed in f32, in an order that depends on k and on whether there are
 // few rows, and rounded once. False: out of memory.
-bool multiply_halves(const HalfKernels& kernels, const ProductOf<Half>& p);
+bool multiply_bf16(const Bf16Kernels& kernels, const ProductOf<Bf16>& p);
 
 // Whether it is of a few rows, for which reading b once is what counts: they are computed without packing it.
-bool is_thin(const ProductOf<Half>& p);
+bool is_thin(const ProductOf<Bf16>& p);
 
 // How it is cut for threads, by its sizes alone. Requires: neither m nor n is 0.
-Tiling tiling_of_halves(const ProductOf<Half>& p);
+Tiling tiling_of_bf16(const ProductOf<Bf16>& p);
 
 }  // namespace thunder
