@@ -54,15 +54,15 @@ bool fits_in_memory(std::span<const Buffer> inputs, std::span<const Buffer> outp
 
 // What is run again and again.
 struct Autotuner::Trials {
-  const std::vector<bool>& there;
+  const std::vector<bool>& available;
   Products products;
   Launch launch;
 };
 
-Autotuner::Autotuner(const Means& means, std::string_view found, const Machine& machine, ThreadPool& threads, std::string folder)
-    : means_(means), threads_(threads), store_(std::move(folder)), machine_(cat("product 3\n", machine.processor, "\n", found, "\n")) {}
+Autotuner::Autotuner(const Backends& backends, std::string_view found, const Machine& machine, ThreadPool& threads, std::string folder)
+    : backends_(backends), threads_(threads), store_(std::move(folder)), machine_(cat("product 3\n", machine.processor, "\n", found, "\n")) {}
 
-std::optional<Way> Autotuner::way(const std::vector<bool>& there, Products products, std::span<const Buffer> inputs, std::span<const Buffer> outputs) {
+std::optional<Algorithm> Autotuner::algorithm(const std::vector<bool>& available, Products products, std::span<const Buffer> inputs, std::span<const Buffer> outputs) {
   Launch launch;
   launch.inputs = inputs.data(), launch.n_inputs = inputs.size();
   launch.outputs = outputs.data(), launch.n_outputs = outputs.size();
@@ -71,21 +71,21 @@ std::optional<Way> Autotuner::way(const std::vector<bool>& there, Products produ
   BatchedProduct<float> p = products(&launch);
   p.simplify();
   if (p.each.m == 0 || p.each.n == 0 || !fits_in_memory(inputs, outputs)) return std::nullopt;
-  const std::vector<Way> ways = ways_of(means_, there, p);
+  const std::vector<Algorithm> algorithms = algorithms_of(backends_, available, p);
   const std::string which = key(p);
   std::lock_guard lock(mutex_);
   if (const auto it = known_.find(which); it != known_.end()) return it->second;
   // What the disk says is believed if it is one of these.
   const std::optional<std::string> kept = store_.get(which);
-  const auto it = std::find_if(ways.begin(), ways.end(), [&](const Way& way) { return kept && name(way) == *kept; });
-  if (it != ways.end()) return known_[which] = *it;
+  const auto it = std::find_if(algorithms.begin(), algorithms.end(), [&](const Algorithm& algorithm) { return kept && name(algorithm) == *kept; });
+  if (it != algorithms.end()) return known_[which] = *it;
   const Trial in(inputs), out(outputs);
   size_t scratch_bytes = 0;
-  for (const Way& way : ways) scratch_bytes = std::max(scratch_bytes, scratch_of(means_, p.each, way));
+  for (const Algorithm& algorithm : algorithms) scratch_bytes = std::max(scratch_bytes, scratch_of(backends_, p.each, algorithm));
   const Panels scratch = make_panels(scratch_bytes);
   launch.scratch = scratch.get();
   launch.inputs = in.buffers().data(), launch.outputs = out.buffers().data();
-  const Way best = fastest({there, products, launch}, ways);
+  const Algorithm best = fastest({available, products, launch}, algorithms);
   timed_++;
   store_.put(which, name(best));
   return known_[which] = best;
@@ -99,24 +99,24 @@ std::string Autotuner::key(const BatchedProduct<float>& products) const {
   return out;
 }
 
-double Autotuner::seconds(const Trials& t, const Way& way) const {
+double Autotuner::seconds(const Trials& t, const Algorithm& algorithm) const {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  if (Status* failed = run_products(means_, t.there, &t.launch, t.products(&t.launch), &way)) return failed->release(), std::numeric_limits<double>::infinity();
+  if (Status* failed = run_products(backends_, t.available, &t.launch, t.products(&t.launch), &algorithm)) return failed->release(), std::numeric_limits<double>::infinity();
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 // All take turns, so that what else the machine does meets all.
-Way Autotuner::fastest(const Trials& trials, const std::vector<Way>& ways) const {
-  std::vector<double> best(ways.size(), std::numeric_limits<double>::infinity());
-  seconds(trials, ways[0]);  // memory and threads are there from now on
+Algorithm Autotuner::fastest(const Trials& trials, const std::vector<Algorithm>& algorithms) const {
+  std::vector<double> best(algorithms.size(), std::numeric_limits<double>::infinity());
+  seconds(trials, algorithms[0]);  // memory and threads are there from now on
   for (int round = 0; round < kRounds; round++) {
     const double least = *std::min_element(best.begin(), best.end());
-    for (size_t i = 0; i < ways.size(); i++)
-      if (round == 0 || best[i] <= kHopeless * least) best[i] = std::min(best[i], seconds(trials, ways[i]));
+    for (size_t i = 0; i < algorithms.size(); i++)
+      if (round == 0 || best[i] <= kHopeless * least) best[i] = std::min(best[i], seconds(trials, algorithms[i]));
   }
   const auto found = static_cast<size_t>(std::min_element(best.begin(), best.end()) - best.begin());
-  return ways[best[found] < kBetter * best[0] ? found : 0];
+  return algorithms[best[found] < kBetter * best[0] ? found : 0];
 }
 
 }  // namespace thunder

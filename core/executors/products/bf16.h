@@ -2,7 +2,7 @@
 #pragma once
 
 #include "executors/cpu/products.h"
-#include "executors/products/dots.h"
+#include "executors/products/bf16_dot.h"
 
 namespace thunder {
 

@@ -10,7 +10,7 @@ namespace thunder {
 
 class Library {
  public:
-  // Opens the first of `names` that is there, for the rest of the process; that one is returned again. Null: `report`
+  // Opens the first of `names` that is available, for the rest of the process; that one is returned again. Null: `report`
   // says what is missing. Otherwise it says what was found. Any thread.
   static const Library* open(std::span<const char* const> names, const Machine& machine, std::string& report);
   // Those whose dnnl_sgemm and threads are known to be the ones used here.

@@ -12,10 +12,10 @@ namespace {
 
 // What the executor owns.
 struct Products {
-  Means means;
+  Backends backends;
   std::optional<Autotuner> tuner;
 };
-const Means& means_of(void* user) { return static_cast<const Products*>(user)->means; }
+const Backends& backends_of(void* user) { return static_cast<const Products*>(user)->backends; }
 
 bool claim(const NodeView& view, void* user) { return all_tensors_are<DType::f32>(view, user) || all_tensors_are<DType::bf16>(view, user); }
 
@@ -33,10 +33,10 @@ FloatSite& float_site(void* state) { return *static_cast<FloatSite*>(static_cast
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
   *scratch = 0;
-  const Means& means = means_of(user);
+  const Backends& backends = backends_of(user);
   const Sides s = sides(view);
-  *state = is_f32(view) ? static_cast<Site*>(new FloatSite(means, rows_for(ways_of_f32(), means, s), row_of(kProductRows<float>, view).products))
-                        : new ProductSite<Bf16>(means, rows_for(ways_of_bf16(), means, s), row_of(kProductRows<Bf16>, view).products);
+  *state = is_f32(view) ? static_cast<Site*>(new FloatSite(backends, rows_for(algorithms_of_f32(), backends, s), row_of(kProductRows<float>, view).products))
+                        : new ProductSite<Bf16>(backends, rows_for(algorithms_of_bf16(), backends, s), row_of(kProductRows<Bf16>, view).products);
   return nullptr;
 }
 
@@ -45,7 +45,7 @@ Status* lay_out(const NodeView& view, void* state, size_t* scratch, void* user) 
   FloatSite& site = float_site(state);
   auto& tuner = static_cast<Products*>(user)->tuner;
   try {
-    if (tuner) site.way = tuner->way(site.there, site.products, view.inputs, view.outputs);
+    if (tuner) site.algorithm = tuner->algorithm(site.available, site.products, view.inputs, view.outputs);
   } catch (const std::bad_alloc&) {  // no memory to try them: the cost model's way
   }
   *scratch = site.scratch_for(view.inputs, view.outputs);
@@ -74,9 +74,9 @@ std::optional<ExecutorDesc> products_executor(std::span<const char* const> libra
   const IsaKernels* kernels = kernels_for(machine.instructions);
   if (!kernels) return std::nullopt;
   const MultiplyPairs pairs = machine.bf16_dot_products ? multiply_pairs() : nullptr;
-  const Means means{kernels->products, machine.instructions, library, pairs, machine.tile_registers, options.precision};
-  const std::shared_ptr<Products> made(new Products{means, {}});
-  if (options.tuned_on) made->tuner.emplace(made->means, report, machine, *options.tuned_on, options.folder);
+  const Backends backends{kernels->products, machine.instructions, library, pairs, machine.tile_registers, options.precision};
+  const std::shared_ptr<Products> made(new Products{backends, {}});
+  if (options.tuned_on) made->tuner.emplace(made->backends, report, machine, *options.tuned_on, options.folder);
   ExecutorDesc d = site_executor("products", kProductRows<float>, claim, prepare, made.get());
   d.flags |= kRunsEpilogue;
   d.lay_out = lay_out;

@@ -8,7 +8,7 @@
 #include "base/machine.h"
 #include "base/thread_pool.h"
 #include "executors/executor.h"
-#include "executors/products/means.h"
+#include "executors/products/backends.h"
 
 namespace thunder {
 

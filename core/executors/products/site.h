@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "executors/cpu/site.h"
-#include "executors/products/ways.h"
+#include "executors/products/algorithms.h"
 
 namespace thunder {
 
@@ -12,22 +12,22 @@ namespace thunder {
 template <class T>
 struct ProductSite : Site {
   using Products = BatchedProduct<T> (*)(const Launch*);
-  ProductSite(const Means& m, std::vector<bool> t, Products p) : means(m), there(std::move(t)), products(p) {}
-  const Means& means;
-  const std::vector<bool> there;
+  ProductSite(const Backends& m, std::vector<bool> t, Products p) : backends(m), available(std::move(t)), products(p) {}
+  const Backends& backends;
+  const std::vector<bool> available;
   const Products products;
 
-  Status* run(const Launch* launch) const override { return run_products(means, there, launch, products(launch)); }
+  Status* run(const Launch* launch) const override { return run_products(backends, available, launch, products(launch)); }
 };
 
 struct FloatSite : ProductSite<float> {
   using ProductSite::ProductSite;
-  std::optional<Way> way;  // none: the cost model's
+  std::optional<Algorithm> algorithm;  // none: the cost model's
   Panels panels;           // of a weight that is frozen; else none
 
   Status* run(const Launch* launch) const override {
-    if (panels) return run_packed(means, launch, products(launch), panels.get());
-    return run_products(means, there, launch, products(launch), way ? &*way : nullptr);
+    if (panels) return run_packed(backends, launch, products(launch), panels.get());
+    return run_products(backends, available, launch, products(launch), algorithm ? &*algorithm : nullptr);
   }
   // Bytes of scratch for tensors that lie like these.
   size_t scratch_for(std::span<const Buffer> inputs, std::span<const Buffer> outputs) const {
@@ -36,16 +36,16 @@ struct FloatSite : ProductSite<float> {
     launch.outputs = outputs.data(), launch.n_outputs = outputs.size();
     BatchedProduct<float> p = products(&launch);
     p.simplify();
-    return p.each.m == 0 || p.each.n == 0 ? 0 : scratch_of(means, p.each, way ? *way : way_of(means, there, p));
+    return p.each.m == 0 || p.each.n == 0 ? 0 : scratch_of(backends, p.each, algorithm ? *algorithm : algorithm_of(backends, available, p));
   }
   // Throws without memory.
   size_t pack(const Launch* launch) {
     const Product p = products(launch).each;
-    if (!p.b.data || launch->inputs[1].rank != 2 || !pays_to_pack(means, products(launch))) return 0;
-    const int64_t width = means.kernels.panel_columns;
+    if (!p.b.data || launch->inputs[1].rank != 2 || !pays_to_pack(backends, products(launch))) return 0;
+    const int64_t width = backends.kernels.panel_columns;
     const size_t bytes = static_cast<size_t>((p.n + width - 1) / width * width * p.k) * sizeof(float);
     if (!panels) panels = make_panels(bytes);
-    means.kernels.pack(p.b, p.k, p.n, panels.get());
+    backends.kernels.pack(p.b, p.k, p.n, panels.get());
     return bytes;
   }
 };

@@ -1,5 +1,5 @@
 // The executor of bf16 on vectors of f32: products of every size and layout, rounding, threads, and when it is taken.
-// Covers products/bf16, products/dots, and the bf16 kernels of cpu.
+// Covers products/bf16, products/bf16_dot, and the bf16 kernels of cpu.
 #include "executors/isa/kernels.h"
 #include "executors/products/bf16.h"
 #include "executors/products/products.h"

@@ -32,7 +32,7 @@ const Case kCases[] = {
     {{5, 130, 9, 12}, {20, 130, 3, 3}, {1, 1}, {2, 0}, {1, 1}, 1},  {{3, 16, 270, 270}, {16, 16, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1},
 };
 
-// The result (2), or the gradient of input 0 or 1; `turned`: of operands whose last two axes lie the other way.
+// The result (2), or the gradient of input 0 or 1; `turned`: of operands whose last two axes lie the other algorithm.
 Lambda::Body body_of(const Case& w, bool turned, size_t which) {
   return [&w, turned, which](Scope& s, const Values& in, Values& out) {
     const int64_t order[] = {0, 1, 3, 2};

@@ -1,4 +1,4 @@
-#include "executors/products/ways.h"
+#include "executors/products/algorithms.h"
 
 #include <algorithm>
 #include <new>
@@ -6,23 +6,23 @@
 
 #include "base/text.h"
 #include "executors/products/bf16.h"
-#include "executors/products/permission.h"
-#include "executors/products/tile_product.h"
+#include "executors/products/amx_permission.h"
+#include "executors/products/amx_product.h"
 
 namespace thunder {
 namespace {
 
 // ---- what rows need and can ----
 
-bool always(const Means&) { return true; }
-bool has_tile_registers(const Means& m) { return m.tile_registers && enable_tile_registers(); }
+bool always(const Backends&) { return true; }
+bool has_tile_registers(const Backends& m) { return m.tile_registers && enable_tile_registers(); }
 bool any_size(const Sides&) { return true; }
 template <class T>
 bool any_layout(const BatchedProduct<T>&) {
   return true;
 }
 template <class T>
-bool pays_always(const Means&, const ProductOf<T>&) {
+bool pays_always(const Backends&, const ProductOf<T>&) {
   return true;
 }
 
@@ -43,8 +43,8 @@ Tiling tiling_for_tile_registers(const ProductOf<T>& p) {
   return tiling(p.m, p.n, p.k, kTileWork);
 }
 template <class T, int kParts>
-bool multiply_on_tile_registers(const Means& means, const ProductOf<T>& p) {
-  return TileProduct<T, kParts>::multiply(p, means.kernels);
+bool multiply_on_tile_registers(const Backends& backends, const ProductOf<T>& p) {
+  return AmxProduct<T, kParts>::multiply(p, backends.kernels);
 }
 
 // ---- f32: the cost model ----
@@ -67,69 +67,69 @@ Tiling tiling_of_transposed(const Product& p) { return {std::min(p.m, kTranspose
 bool can_be_thin(const Product& p) { return p.a.column == 1 && (p.b.row == 1 || p.b.column == 1); }
 bool can_be_transposed(const BatchedProduct<float>& products) { return products.rank == 0 && products.each.b.row == 1; }
 
-bool pays_to_transpose(const Means&, const Product& p) {
+bool pays_to_transpose(const Backends&, const Product& p) {
   return p.b.column != 1 && p.m >= kLeastTransposedRows && p.m <= kMostTransposedRows && p.k >= kLeastTransposedDepth && p.n >= kColumnsStep;
 }
-bool pays_thin(const Means&, const Product& p) { return p.m <= kThinRows && can_be_thin(p); }
-bool pays_small(const Means&, const Product& p) {
+bool pays_thin(const Backends&, const Product& p) { return p.m <= kThinRows && can_be_thin(p); }
+bool pays_small(const Backends&, const Product& p) {
   const bool fills_panels = p.b.column == 1 || p.n >= Kernels::kMostColumns;
   return p.m * p.n * p.k <= (fills_panels ? kSmallWork : kSmallWorkOfFewColumns);
 }
-bool pays_library(const Means&, const Product& p) { return Library::multiplies(p); }
+bool pays_library(const Backends&, const Product& p) { return Library::multiplies(p); }
 
-bool multiply_transposed(const Means& means, const Product& p) { return means.kernels.small(p), true; }
+bool multiply_transposed(const Backends& backends, const Product& p) { return backends.kernels.small(p), true; }
 
 // ---- the tables ----
 
-constexpr WayRow<float> kWaysOfF32[] = {
-    {"amx_high", [](const Means& m) { return m.precision == Precision::high && has_tile_registers(m); }, is_large, any_layout<float>,
+constexpr AlgorithmRow<float> kAlgorithmsOfF32[] = {
+    {"amx_high", [](const Backends& m) { return m.precision == Precision::high && has_tile_registers(m); }, is_large, any_layout<float>,
      pays_always<float>, tiling_for_tile_registers<float>, multiply_on_tile_registers<float, 2>, false},
-    {"amx_medium", [](const Means& m) { return m.precision == Precision::medium && has_tile_registers(m); }, is_large, any_layout<float>,
+    {"amx_medium", [](const Backends& m) { return m.precision == Precision::medium && has_tile_registers(m); }, is_large, any_layout<float>,
      pays_always<float>, tiling_for_tile_registers<float>, multiply_on_tile_registers<float, 1>, false},
     {"transposed", always, any_size, can_be_transposed, pays_to_transpose, tiling_of_transposed, multiply_transposed, false},
     {"thin", always, any_size, [](const BatchedProduct<float>& p) { return can_be_thin(p.each); }, pays_thin, tiling_of,
-     [](const Means& m, const Product& p) { return m.kernels.thin(p), true; }, true},
+     [](const Backends& m, const Product& p) { return m.kernels.thin(p), true; }, true},
     {"small", always, any_size, any_layout<float>, pays_small, tiling_of,
-     [](const Means& m, const Product& p) { return m.kernels.small(p), true; }, true},
-    {"onednn", [](const Means& m) { return m.library != nullptr; }, any_size, [](const BatchedProduct<float>& p) { return Library::multiplies(p.each); },
-     pays_library, tiling_of, [](const Means& m, const Product& p) { return m.library->multiply(p); }, true},
+     [](const Backends& m, const Product& p) { return m.kernels.small(p), true; }, true},
+    {"onednn", [](const Backends& m) { return m.library != nullptr; }, any_size, [](const BatchedProduct<float>& p) { return Library::multiplies(p.each); },
+     pays_library, tiling_of, [](const Backends& m, const Product& p) { return m.library->multiply(p); }, true},
     {"blocked", always, any_size, any_layout<float>, pays_always<float>, tiling_of,
-     [](const Means& m, const Product& p) { return multiply_blocked(m.kernels, p), true; }, true},
+     [](const Backends& m, const Product& p) { return multiply_blocked(m.kernels, p), true; }, true},
 };
-constexpr const WayRow<float>& kTransposed = kWaysOfF32[2];
+constexpr const AlgorithmRow<float>& kTransposed = kAlgorithmsOfF32[2];
 static_assert(kTransposed.name == "transposed");
 
-constexpr WayRow<Bf16> kWaysOfBf16[] = {
+constexpr AlgorithmRow<Bf16> kAlgorithmsOfBf16[] = {
     {"amx", has_tile_registers, has_rows, any_layout<Bf16>, pays_always<Bf16>, tiling_for_tile_registers<Bf16>,
      multiply_on_tile_registers<Bf16, 1>, false},
-    {"pairs", [](const Means& m) { return m.pairs != nullptr; }, any_size, any_layout<Bf16>,
-     [](const Means&, const ProductOf<Bf16>& p) { return !is_thin(p); }, tiling_of_bf16,
-     [](const Means& m, const ProductOf<Bf16>& p) { return multiply_bf16({m.kernels, m.pairs}, p); }, true},
+    {"pairs", [](const Backends& m) { return m.pairs != nullptr; }, any_size, any_layout<Bf16>,
+     [](const Backends&, const ProductOf<Bf16>& p) { return !is_thin(p); }, tiling_of_bf16,
+     [](const Backends& m, const ProductOf<Bf16>& p) { return multiply_bf16({m.kernels, m.pairs}, p); }, true},
     {"widened", always, any_size, any_layout<Bf16>, pays_always<Bf16>, tiling_of_bf16,
-     [](const Means& m, const ProductOf<Bf16>& p) { return multiply_bf16({m.kernels, nullptr}, p); }, true},
+     [](const Backends& m, const ProductOf<Bf16>& p) { return multiply_bf16({m.kernels, nullptr}, p); }, true},
 };
 
 // ---- which row ----
 
 // Of a tile, among those that compute tiles of any size; the last row of each table takes everything.
 template <class T>
-const WayRow<T>& row_of_tile(std::span<const WayRow<T>> rows, const Means& means, const std::vector<bool>& there, const ProductOf<T>& tile) {
+const AlgorithmRow<T>& row_of_tile(std::span<const AlgorithmRow<T>> rows, const Backends& backends, const std::vector<bool>& available, const ProductOf<T>& tile) {
   size_t i = 0;
-  while (i + 1 < rows.size() && !(rows[i].by_tile && there[i] && rows[i].pays(means, tile))) i++;
+  while (i + 1 < rows.size() && !(rows[i].by_tile && available[i] && rows[i].pays(backends, tile))) i++;
   return rows[i];
 }
 
 template <class T>
-WayOf<T> first_that_pays(std::span<const WayRow<T>> rows, const Means& means, const std::vector<bool>& there, const BatchedProduct<T>& products) {
+AlgorithmOf<T> first_that_pays(std::span<const AlgorithmRow<T>> rows, const Backends& backends, const std::vector<bool>& available, const BatchedProduct<T>& products) {
   for (size_t i = 0; i < rows.size(); i++) {
-    const WayRow<T>& row = rows[i];
-    if (!there[i] || !row.can(products)) continue;
+    const AlgorithmRow<T>& row = rows[i];
+    if (!available[i] || !row.can(products)) continue;
     const Tiling tile = row.tiling(products.each);
     ProductOf<T> first = products.each;
     if (row.by_tile) first.m = std::min(first.m, tile.rows), first.n = std::min(first.n, tile.columns);
-    if (row.pays(means, first)) return {&row, tile};
+    if (row.pays(backends, first)) return {&row, tile};
   }
-  const WayRow<T>& last = rows.back();
+  const AlgorithmRow<T>& last = rows.back();
   return {&last, last.tiling(products.each)};
 }
 
@@ -147,7 +147,7 @@ std::vector<int64_t> sides(int64_t whole, std::span<const int64_t> tried) {
 
 // Whether a row is worth a try in tiles of so many rows. Beyond some sizes ours have lost for certain; but where b is transposed, which
 // the small one does a panel at a time.
-bool is_tried(const WayRow<float>& row, const BatchedProduct<float>& products, int64_t rows) {
+bool is_tried(const AlgorithmRow<float>& row, const BatchedProduct<float>& products, int64_t rows) {
   constexpr int64_t kMostThinRows = 16, kMostSmallWork = 256 * 256 * 256;
   const Product& p = products.each;
   if (row.name == "thin") return p.m <= kMostThinRows;
@@ -158,28 +158,28 @@ bool is_tried(const WayRow<float>& row, const BatchedProduct<float>& products, i
 
 }  // namespace
 
-std::span<const WayRow<float>> ways_of_f32() { return kWaysOfF32; }
-std::span<const WayRow<Bf16>> ways_of_bf16() { return kWaysOfBf16; }
+std::span<const AlgorithmRow<float>> algorithms_of_f32() { return kAlgorithmsOfF32; }
+std::span<const AlgorithmRow<Bf16>> algorithms_of_bf16() { return kAlgorithmsOfBf16; }
 
-std::string name(const Way& way) { return cat(way.row->name, " ", way.tile.rows, "x", way.tile.columns); }
+std::string name(const Algorithm& algorithm) { return cat(algorithm.row->name, " ", algorithm.tile.rows, "x", algorithm.tile.columns); }
 
-Way way_of(const Means& means, const std::vector<bool>& there, const BatchedProduct<float>& products) {
-  return first_that_pays(ways_of_f32(), means, there, products);
+Algorithm algorithm_of(const Backends& backends, const std::vector<bool>& available, const BatchedProduct<float>& products) {
+  return first_that_pays(algorithms_of_f32(), backends, available, products);
 }
-WayOf<Bf16> way_of(const Means& means, const std::vector<bool>& there, const BatchedProduct<Bf16>& products) {
-  return first_that_pays(ways_of_bf16(), means, there, products);
+AlgorithmOf<Bf16> algorithm_of(const Backends& backends, const std::vector<bool>& available, const BatchedProduct<Bf16>& products) {
+  return first_that_pays(algorithms_of_bf16(), backends, available, products);
 }
 
-std::vector<Way> ways_of(const Means& means, const std::vector<bool>& there, const BatchedProduct<float>& products) {
+std::vector<Algorithm> algorithms_of(const Backends& backends, const std::vector<bool>& available, const BatchedProduct<float>& products) {
   const Product& p = products.each;
-  std::vector<Way> out = {way_of(means, there, products)};
+  std::vector<Algorithm> out = {algorithm_of(backends, available, products)};
   if (p.k == 0 || !(out[0].row->by_tile || out[0].row == &kTransposed)) return out;
   for (int64_t rows : sides(p.m, kTriedRows))
     for (int64_t columns : sides(p.n, kTriedColumns))
-      for (size_t i = 0; i < std::size(kWaysOfF32); i++) {
-        const Way way{&kWaysOfF32[i], {rows, columns}};
-        if (!there[i] || !way.row->can(products) || !is_tried(*way.row, products, rows)) continue;
-        if (std::find(out.begin(), out.end(), way) == out.end()) out.push_back(way);
+      for (size_t i = 0; i < std::size(kAlgorithmsOfF32); i++) {
+        const Algorithm algorithm{&kAlgorithmsOfF32[i], {rows, columns}};
+        if (!available[i] || !algorithm.row->can(products) || !is_tried(*algorithm.row, products, rows)) continue;
+        if (std::find(out.begin(), out.end(), algorithm) == out.end()) out.push_back(algorithm);
       }
   return out;
 }
@@ -191,13 +191,13 @@ Panels make_panels(size_t bytes) {
 }
 
 // With AVX-512 nothing was gained.
-bool pays_to_pack(const Means& means, BatchedProduct<float> products) {
+bool pays_to_pack(const Backends& backends, BatchedProduct<float> products) {
   products.simplify();
-  return products.each.m > kThinRows && products.each.n >= kColumnsStep && products.each.k > 0 && means.instructions == Instructions::avx2;
+  return products.each.m > kThinRows && products.each.n >= kColumnsStep && products.each.k > 0 && backends.instructions == Instructions::avx2;
 }
 
-Status* run_packed(const Means& means, const Launch* launch, BatchedProduct<float> products, const float* panels) {
-  const Kernels& own = means.kernels;
+Status* run_packed(const Backends& backends, const Launch* launch, BatchedProduct<float> products, const float* panels) {
+  const Kernels& own = backends.kernels;
   products.each.b = {panels, own.panel_columns, products.each.k};
   products.simplify();
   const Product& p = products.each;
@@ -237,9 +237,9 @@ Status* pack_rows(int64_t begin, int64_t end, void* arg) {
 }
 
 // All rows of a are packed first, by all threads for all.
-Status* run_transposed(const Means& means, const Launch* launch, BatchedProduct<float> products, const Tiling& tile) {
+Status* run_transposed(const Backends& backends, const Launch* launch, BatchedProduct<float> products, const Tiling& tile) {
   constexpr int64_t kThreadElements = 1 << 15;
-  const Kernels& own = means.kernels;
+  const Kernels& own = backends.kernels;
   Product& p = products.each;
   auto* const panels = static_cast<float*>(launch->scratch);
   Packing packing{own, p, panels};
@@ -256,33 +256,33 @@ Status* run_transposed(const Means& means, const Launch* launch, BatchedProduct<
 
 }  // namespace
 
-size_t scratch_of(const Means& means, const Product& p, const Way& way) {
-  return way.row == &kTransposed ? static_cast<size_t>(up_to(p.m, means.kernels.panel_columns) * p.k) * sizeof(float) : 0;
+size_t scratch_of(const Backends& backends, const Product& p, const Algorithm& algorithm) {
+  return algorithm.row == &kTransposed ? static_cast<size_t>(up_to(p.m, backends.kernels.panel_columns) * p.k) * sizeof(float) : 0;
 }
 
-Status* run_products(const Means& means, const std::vector<bool>& there, const Launch* launch, BatchedProduct<float> products, const Way* chosen) {
+Status* run_products(const Backends& backends, const std::vector<bool>& available, const Launch* launch, BatchedProduct<float> products, const Algorithm* chosen) {
   products.simplify();
   const Product& p = products.each;
   if (p.m == 0 || p.n == 0) return nullptr;
-  const Way way = chosen ? *chosen : way_of(means, there, products);
-  const bool transposes = way.row == &kTransposed;
-  if (transposes && launch->scratch && can_be_transposed(products)) return run_transposed(means, launch, products, way.tile);
+  const Algorithm algorithm = chosen ? *chosen : algorithm_of(backends, available, products);
+  const bool transposes = algorithm.row == &kTransposed;
+  if (transposes && launch->scratch && can_be_transposed(products)) return run_transposed(backends, launch, products, algorithm.tile);
   // Without a choice each tile has the row that suits it.
-  const bool by_tile = transposes || (!chosen && way.row->by_tile);
+  const bool by_tile = transposes || (!chosen && algorithm.row->by_tile);
   const auto on_this_thread = [&](const Product& tile) {
-    return (by_tile ? row_of_tile(ways_of_f32(), means, there, tile) : *way.row).multiply(means, tile);
+    return (by_tile ? row_of_tile(algorithms_of_f32(), backends, available, tile) : *algorithm.row).multiply(backends, tile);
   };
-  return TiledProducts(products, transposes ? tiling_of(p) : way.tile, on_this_thread).run(launch);
+  return TiledProducts(products, transposes ? tiling_of(p) : algorithm.tile, on_this_thread).run(launch);
 }
 
-Status* run_products(const Means& means, const std::vector<bool>& there, const Launch* launch, BatchedProduct<Bf16> products) {
+Status* run_products(const Backends& backends, const std::vector<bool>& available, const Launch* launch, BatchedProduct<Bf16> products) {
   products.simplify();
   if (products.each.m == 0 || products.each.n == 0) return nullptr;
-  const WayOf<Bf16> way = way_of(means, there, products);
+  const AlgorithmOf<Bf16> algorithm = algorithm_of(backends, available, products);
   const auto on_this_thread = [&](const ProductOf<Bf16>& tile) {
-    return (way.row->by_tile ? row_of_tile(ways_of_bf16(), means, there, tile) : *way.row).multiply(means, tile);
+    return (algorithm.row->by_tile ? row_of_tile(algorithms_of_bf16(), backends, available, tile) : *algorithm.row).multiply(backends, tile);
   };
-  return TiledProducts(products, way.tile, on_this_thread).run(launch);
+  return TiledProducts(products, algorithm.tile, on_this_thread).run(launch);
 }
 
 }  // namespace thunder

@@ -4,34 +4,34 @@
 #include <cstdlib>
 #include <memory>
 
-#include "executors/products/tiles.h"
+#include "executors/products/amx.h"
 #include "executors/cpu/products.h"
 
 namespace thunder {
 
 // A thread's memory for packed operands and sums, from its first product on.
 template <class T, int kParts>
-class TileScratch {
+class AmxScratch {
  public:
   // Null: out of memory.
-  static TileScratch* of_this_thread() {
-    thread_local std::unique_ptr<TileScratch> scratch;
-    if (!scratch) scratch.reset(new (std::nothrow) TileScratch);
+  static AmxScratch* of_this_thread() {
+    thread_local std::unique_ptr<AmxScratch> scratch;
+    if (!scratch) scratch.reset(new (std::nothrow) AmxScratch);
     return scratch.get();
   }
-  alignas(64) std::byte packed[Tiles<T, kParts>::kScratchBytes];
-  alignas(64) float sums[std::is_same_v<T, float> ? 1 : Tiles<T, kParts>::kRows * Tiles<T, kParts>::kColumns];
+  alignas(64) std::byte packed[AmxKernel<T, kParts>::kScratchBytes];
+  alignas(64) float sums[std::is_same_v<T, float> ? 1 : AmxKernel<T, kParts>::kRows * AmxKernel<T, kParts>::kColumns];
 };
 
 // One product on this thread.
 template <class T, int kParts>
-class TileProduct {
-  using Kernel = Tiles<T, kParts>;
+class AmxProduct {
+  using Kernel = AmxKernel<T, kParts>;
 
  public:
   // `plain` multiplies what has no parts in bf16. False: out of memory.
   static bool multiply(const ProductOf<T>& p, const Kernels& plain) {
-    auto* scratch = TileScratch<T, kParts>::of_this_thread();
+    auto* scratch = AmxScratch<T, kParts>::of_this_thread();
     if (!scratch) return false;
     for (int64_t i = 0; i < p.m; i += Kernel::kRows)
       for (int64_t j = 0; j < p.n; j += Kernel::kColumns) {
@@ -44,14 +44,14 @@ class TileProduct {
   }
 
  private:
-  static void sum(const Product& p, TileScratch<float, kParts>& scratch, const Kernels& plain) {
-    each_depth(p, p.c, p.c_row, [&](const TileBlock<float>& t) {
+  static void sum(const Product& p, AmxScratch<float, kParts>& scratch, const Kernels& plain) {
+    each_depth(p, p.c, p.c_row, [&](const AmxBlock<float>& t) {
       if (!Kernel::add_block(t, scratch.packed)) plain.small({t.m, t.n, t.k, t.a, t.b, t.c, t.c_row, t.add});
     });
   }
-  static void sum(const ProductOf<Bf16>& p, TileScratch<Bf16, kParts>& scratch, const Kernels& plain) {
+  static void sum(const ProductOf<Bf16>& p, AmxScratch<Bf16, kParts>& scratch, const Kernels& plain) {
     for (int64_t i = 0; i < p.m && p.add; i++) plain.widen(p.c + i * p.c_row, p.n, scratch.sums + i * p.n);
-    each_depth(p, scratch.sums, p.n, [&](const TileBlock<Bf16>& t) { Kernel::add_block(t, scratch.packed); });
+    each_depth(p, scratch.sums, p.n, [&](const AmxBlock<Bf16>& t) { Kernel::add_block(t, scratch.packed); });
     for (int64_t i = 0; i < p.m; i++) plain.narrow(scratch.sums + i * p.n, p.n, p.c + i * p.c_row);
   }
 

@@ -8,7 +8,7 @@
 
 #include <immintrin.h>
 
-#include "executors/products/tiles.h"
+#include "executors/products/amx.h"
 
 namespace thunder {
 namespace {
@@ -142,7 +142,7 @@ class Packer {
     for (int64_t i = 0; i < kSide; i++) {
       const __mmask16 there = i < count ? 0xffff : 0;
       __m512i parts[kParts];
-      cutter.line(from + i * distance, left & there, right & there, parts);
+      cutter.line(from + i * distance, left & available, right & available, parts);
       put(parts, to + i * kStep);
     }
     if constexpr (kPairs) turn_parts(to);

@@ -1,4 +1,4 @@
-#include "executors/products/dots.h"
+#include "executors/products/bf16_dot.h"
 
 #if defined(__x86_64__)
 

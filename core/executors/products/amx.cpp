@@ -1,8 +1,8 @@
 // enable.cmake gives this file the flags.
-#include "executors/products/tiles.h"
+#include "executors/products/amx.h"
 
 #if defined(__AMX_BF16__)
-#include "executors/products/pack.h"
+#include "executors/products/amx_pack.h"
 
 namespace thunder {
 namespace {
@@ -77,7 +77,7 @@ void corner(const Bf16* a, const Bf16* b, int64_t steps, int64_t rows, int64_t c
 }
 
 template <class T, int kParts>
-void multiply(const TileBlock<T>& t, const Bf16* a, const Bf16* b) {
+void multiply(const AmxBlock<T>& t, const Bf16* a, const Bf16* b) {
   const int64_t steps = (t.k + kStep - 1) / kStep, strip = steps * kParts * 2 * kRegister;
   for (int64_t j = 0; j < t.n; j += kStep, b += strip) {
     const Bf16* rows = a;
@@ -98,7 +98,7 @@ void multiply(const TileBlock<T>& t, const Bf16* a, const Bf16* b) {
 }  // namespace
 
 template <class T, int kParts>
-bool Tiles<T, kParts>::add_block(const TileBlock<T>& t, void* scratch) {
+bool AmxKernel<T, kParts>::add_block(const AmxBlock<T>& t, void* scratch) {
   const int64_t steps = (t.k + kStep - 1) / kStep;
   Bf16 *a = static_cast<Bf16*>(scratch), *b = a + (t.m + kStep - 1) / kStep * steps * kParts * 2 * kRegister;
   if (!Packer<T, kParts, false>::pack({t.a.data, t.a.row, t.a.column, t.m, t.k}, a)) return false;
@@ -118,12 +118,12 @@ bool Tiles<T, kParts>::add_block(const TileBlock<T>& t, void* scratch) {
 namespace thunder {
 
 template <class T, int kParts>
-bool Tiles<T, kParts>::add_block(const TileBlock<T>&, void*) { return false; }
+bool AmxKernel<T, kParts>::add_block(const AmxBlock<T>&, void*) { return false; }
 
 }  // namespace thunder
 
 #endif
 
-template struct thunder::Tiles<thunder::Bf16, 1>;
-template struct thunder::Tiles<float, 1>;
-template struct thunder::Tiles<float, 2>;
+template struct thunder::AmxKernel<thunder::Bf16, 1>;
+template struct thunder::AmxKernel<float, 1>;
+template struct thunder::AmxKernel<float, 2>;

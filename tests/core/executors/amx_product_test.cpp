@@ -1,13 +1,13 @@
 // The executors of tile registers: products of every size and layout, what has no parts in bf16, and when they are taken.
-// Covers products/tile_product, products/pack, products/permission and products/tiles.
-#include "executors/products/tile_product.h"
+// Covers products/amx_product, products/amx_pack, products/amx_permission and products/amx.
+#include "executors/products/amx_product.h"
 
 #include <cmath>
 #include <limits>
 
 #include "executors/isa/kernels.h"
-#include "executors/products/permission.h"
-#include "executors/products/ways.h"
+#include "executors/products/amx_permission.h"
+#include "executors/products/algorithms.h"
 #include "support/machines.h"
 #include "support/functions.h"
 #include "support/products.h"
@@ -38,15 +38,15 @@ struct Amx : CompiledTest {
 };
 
 TEST_F(Amx, two_parts_multiply_every_size_and_layout) {
-  each_product([](const Product& p) { EXPECT_TRUE((TileProduct<float, 2>::multiply(p, avx512_kernels().products))); }, 1e-5);
+  each_product([](const Product& p) { EXPECT_TRUE((AmxProduct<float, 2>::multiply(p, avx512_kernels().products))); }, 1e-5);
 }
 
 TEST_F(Amx, one_part_multiplies_every_size_and_layout) {
-  each_product([](const Product& p) { EXPECT_TRUE((TileProduct<float, 1>::multiply(p, avx512_kernels().products))); }, 3e-3);
+  each_product([](const Product& p) { EXPECT_TRUE((AmxProduct<float, 1>::multiply(p, avx512_kernels().products))); }, 3e-3);
 }
 
 TEST_F(Amx, halves_multiply_exactly_where_sums_are_exact) {
-  each_bf16_product([](const ProductOf<Bf16>& p) { EXPECT_TRUE((TileProduct<Bf16, 1>::multiply(p, avx512_kernels().products))); });
+  each_bf16_product([](const ProductOf<Bf16>& p) { EXPECT_TRUE((AmxProduct<Bf16, 1>::multiply(p, avx512_kernels().products))); });
 }
 
 // Cutting an infinity leaves NaN; a number near the greatest rounds to an infinity; the smallest have no second part.
@@ -57,14 +57,14 @@ TEST_F(Amx, multiplies_what_has_no_parts_in_f32) {
     a[3 * 600 + 400] = special;
     std::vector<float> c(64 * 64), d = c;
     Product p{64, 64, 600, {a.data(), 600, 1}, {b.data(), 64, 1}, c.data(), 64, false};
-    ASSERT_TRUE((TileProduct<float, 2>::multiply(p, avx512_kernels().products)));
+    ASSERT_TRUE((AmxProduct<float, 2>::multiply(p, avx512_kernels().products)));
     p.c = d.data();
     avx512_kernels().products.small(p);
     for (size_t i = 0; i < c.size(); i++)
       EXPECT_TRUE(std::isnan(d[i]) ? std::isnan(c[i]) : c[i] == d[i] || std::fabs(c[i] - d[i]) <= 1e-5f * std::fabs(d[i])) << special << " at " << i << ": " << c[i] << " for " << d[i];
   }
   std::vector<float> tiny(64 * 64, 1e-35f), large(64 * 64, 1e30f), c(64 * 64);
-  ASSERT_TRUE((TileProduct<float, 2>::multiply({64, 64, 64, {tiny.data(), 64, 1}, {large.data(), 64, 1}, c.data(), 64, false}, avx512_kernels().products)));
+  ASSERT_TRUE((AmxProduct<float, 2>::multiply({64, 64, 64, {tiny.data(), 64, 1}, {large.data(), 64, 1}, c.data(), 64, false}, avx512_kernels().products)));
   for (float v : c) EXPECT_NEAR(v, 64e-5f, 1e-9f);
 }
 
@@ -81,7 +81,7 @@ TEST_F(Amx, gives_the_same_bits_on_any_number_of_threads) {
     Launch launch;
     launch.parallel_for = parallel_for;
     launch.threads = &threads;
-    const auto multiply = [](const Product& tile) { return TileProduct<float, 2>::multiply(tile, avx512_kernels().products); };
+    const auto multiply = [](const Product& tile) { return AmxProduct<float, 2>::multiply(tile, avx512_kernels().products); };
     EXPECT_EQ(TiledProducts(p, tiling(300, 1100, 80, 1 << 20), multiply).run(&launch), nullptr);
   }
   EXPECT_EQ(results[0], results[1]);
@@ -101,22 +101,22 @@ TEST_F(Amx, takes_bf16) {
 
 // The rows of the table that are there for a product of these sizes.
 template <class T>
-std::string rows_of(std::span<const WayRow<T>> rows, Precision precision, const Sides& sides) {
-  const Means means{avx512_kernels().products, Instructions::avx512, nullptr, nullptr, true, precision};
-  const std::vector<bool> there = rows_for(rows, means, sides);
+std::string rows_of(std::span<const AlgorithmRow<T>> rows, Precision precision, const Sides& sides) {
+  const Backends backends{avx512_kernels().products, Instructions::avx512, nullptr, nullptr, true, precision};
+  const std::vector<bool> there = rows_for(rows, backends, sides);
   std::string names;
   for (size_t i = 0; i < rows.size(); i++)
-    if (there[i] && rows[i].name.substr(0, 3) == "amx") names += rows[i].name;
+    if (available[i] && rows[i].name.substr(0, 3) == "amx") names += rows[i].name;
   return names;
 }
 
 TEST_F(Amx, leaves_one_row_or_two_of_bf16_to_vectors) {
-  for (const int64_t rows : {1, 2, 3}) EXPECT_EQ(rows_of(ways_of_bf16(), Precision::highest, {rows, 40, 30}), rows > 2 ? "amx" : "");
+  for (const int64_t rows : {1, 2, 3}) EXPECT_EQ(rows_of(algorithms_of_bf16(), Precision::highest, {rows, 40, 30}), rows > 2 ? "amx" : "");
 }
 
 TEST_F(Amx, takes_f32_only_when_its_precision_allows_it) {
   const std::pair<Precision, const char*> cases[] = {{Precision::highest, ""}, {Precision::high, "amx_high"}, {Precision::medium, "amx_medium"}};
-  for (auto [value, expected] : cases) EXPECT_EQ(rows_of(ways_of_f32(), value, {64, 64, 64}), expected);
+  for (auto [value, expected] : cases) EXPECT_EQ(rows_of(algorithms_of_f32(), value, {64, 64, 64}), expected);
   auto x = random({64, 64}, 1);
   const Floats exact = run(*compile(product, precision("highest").get()), {x.get(), x.get()});
   const Floats cut = run(*compile(product, precision("medium").get()), {x.get(), x.get()});
@@ -125,8 +125,8 @@ TEST_F(Amx, takes_f32_only_when_its_precision_allows_it) {
 }
 
 TEST_F(Amx, leaves_small_products_of_f32_in_f32) {
-  EXPECT_EQ(rows_of(ways_of_f32(), Precision::medium, {64, 64, 8}), "");
-  EXPECT_EQ(rows_of(ways_of_f32(), Precision::medium, {1, 64, 64}), "");
+  EXPECT_EQ(rows_of(algorithms_of_f32(), Precision::medium, {64, 64, 8}), "");
+  EXPECT_EQ(rows_of(algorithms_of_f32(), Precision::medium, {1, 64, 64}), "");
 }
 
 TEST(Precision, of_another_name_is_refused) {

@@ -11,7 +11,7 @@
 namespace thunder {
 
 template <class T>
-struct TileBlock {
+struct AmxBlock {
   int64_t m = 0, n = 0, k = 0;
   MatrixOf<T> a, b;
   float* c = nullptr;  // rows are dense and `c_row` apart
@@ -23,18 +23,18 @@ struct TileBlock {
 // is left out, and 16 of 24 bits count (Henry, Tang, Heinecke 2019: "Leveraging the bfloat16 artificial intelligence
 // datatype for higher-precision computations"). Numbers that are subnormal count as zero.
 template <class T, int kParts>
-struct Tiles {
+struct AmxKernel {
   // The largest block: its packed operands stay in the second-level cache.
   static constexpr int64_t kRows = 256, kColumns = 512, kDepth = 768 / kParts;
   static constexpr size_t kScratchBytes = static_cast<size_t>((kRows + kColumns) * kDepth * kParts) * sizeof(Bf16);
 
   // Any strides. `scratch` is aligned to a cache line. False, and c is as it was: a or b hold infinities, NaN, or nothing
   // but numbers too small for their parts. Requires: enable_tile_registers(). Any thread.
-  static bool add_block(const TileBlock<T>& block, void* scratch);
+  static bool add_block(const AmxBlock<T>& block, void* scratch);
 };
 
-extern template struct Tiles<Bf16, 1>;
-extern template struct Tiles<float, 1>;
-extern template struct Tiles<float, 2>;
+extern template struct AmxKernel<Bf16, 1>;
+extern template struct AmxKernel<float, 1>;
+extern template struct AmxKernel<float, 2>;
 
 }  // namespace thunder

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "executors/cpu/kernel.h"
-#include "executors/products/dots.h"
+#include "executors/products/bf16_dot.h"
 #include "executors/products/onednn.h"
 
 namespace thunder {
@@ -14,7 +14,7 @@ enum class Precision : uint8_t {
   medium,   // one
 };
 
-struct Means {
+struct Backends {
   const Kernels& kernels;        // our own, for these instructions
   Instructions instructions;
   const Library* library;        // oneDNN; null: it is not there
