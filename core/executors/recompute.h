@@ -14,9 +14,9 @@ namespace thunder {
 class Recompute {
  public:
   // `stored`: by value, whether it has to be in memory whatever is decided. `uses`: by value, how often lines outside of the
-  // region read it. `spread_from`: by value, what it shows each element of more than once, or kNoValue. All must outlive this.
+  // region read it. `broadcast_from`: by value, what it shows each element of more than once, or kNoValue. All must outlive this.
   Recompute(const Store& store, std::span<const Node* const> region, const std::vector<uint8_t>& stored, const std::vector<uint32_t>& uses,
-            const std::vector<ValueId>& spread_from);
+            const std::vector<ValueId>& broadcast_from);
 
   bool pays(const Node& line) const;
 
@@ -31,7 +31,7 @@ class Recompute {
   const Store& store_;
   const std::vector<uint8_t>& stored_;
   const std::vector<uint32_t>& uses_;
-  const std::vector<ValueId>& spread_from_;
+  const std::vector<ValueId>& broadcast_from_;
   std::unordered_map<ValueId, const Node*> makers_;
 };
 

@@ -6,7 +6,7 @@
 
 #include "executors/frozen.h"
 #include "executors/recompute.h"
-#include "executors/spread.h"
+#include "executors/broadcast.h"
 #include "executors/value_set.h"
 
 namespace thunder {
@@ -30,10 +30,10 @@ class Regions {
       lines_.push_back({n, !n->executor && executor.claims({*n, *trace.store}), false, computed[lines_.size()]});
       for_each_value(n->args, [&](ValueId v) { uses_[v]++; });
     }
-    for (Line& line : lines_) line.spreads = spreads(*line.node);
-    spread_from_.resize(trace.store->size(), kNoValue), made_again_.resize(trace.store->size(), 0);
+    for (Line& line : lines_) line.broadcasts_often = broadcasts_often(*line.node);
+    broadcast_from_.resize(trace.store->size(), kNoValue), made_again_.resize(trace.store->size(), 0);
     for (const Node* n : trace.nodes)
-      if (makes_more(*n, *trace.store)) spread_from_[n->results[0]] = n->args[0].v;
+      if (broadcasts(*n, *trace.store)) broadcast_from_[n->results[0]] = n->args[0].v;
     for (ValueId v : trace.outputs) uses_[v]++;
     for (const Write& w : trace.writes) uses_[w.value]++;
     find_whole_reads();
@@ -56,7 +56,7 @@ class Regions {
   struct Line {
     const Node* node = nullptr;  // null: it went into a region
     bool candidate = false;
-    bool spreads = false;  // a view that repeats a value which others read as well
+    bool broadcasts_often = false;  // a view that repeats a value which others read as well
     Computed computed = Computed::each_time;
   };
 
@@ -112,7 +112,7 @@ class Regions {
     connect(first, end);
     divide(first, end, [&](size_t i) {
       const Line& line = lines_[i];
-      return line.candidate && may_join(line.computed, lines_[first].computed) && (part_of(i - first) == part_of(0) || (line.spreads && inside_.read_by(*line.node)));
+      return line.candidate && may_join(line.computed, lines_[first].computed) && (part_of(i - first) == part_of(0) || (line.broadcasts_often && inside_.read_by(*line.node)));
     });
     flags_.assign(nodes_.size(), 0);
     if (nodes_.size() < 2 || !executor_.desc().claim_region(nodes_, *trace_.store, flags_.data(), executor_.desc().user) || !flags_[0]) return false;
@@ -129,14 +129,14 @@ class Regions {
     touched_.clear();
     for (size_t i = first; i < end; i++) {
       const Node& n = *lines_[i].node;
-      if (!lines_[i].candidate || lines_[i].spreads) continue;
+      if (!lines_[i].candidate || lines_[i].broadcasts_often) continue;
       const auto touch = [&](ValueId v) {
         if (touched_.add(v)) toucher_[v] = static_cast<uint32_t>(i - first);
         else parts_[part_of(toucher_[v])] = part_of(i - first);
       };
       for_each_value(n.args, [&](ValueId v) {
-        const bool spread_elsewhere = spread_from_[v] != kNoValue && !touched_.has(v);
-        if (!spread_elsewhere) touch(v);
+        const bool broadcast_elsewhere = broadcast_from_[v] != kNoValue && !touched_.has(v);
+        if (!broadcast_elsewhere) touch(v);
       });
       for (ValueId r : n.results) touch(r);
     }
@@ -145,7 +145,7 @@ class Regions {
     while (parts_[line] != line) line = parts_[line] = parts_[parts_[line]];
     return static_cast<uint32_t>(line);
   }
-  bool spreads(const Node& n) const { return makes_more(n, *trace_.store) && uses_[n.args[0].v] >= 2; }
+  bool broadcasts_often(const Node& n) const { return broadcasts(n, *trace_.store) && uses_[n.args[0].v] >= 2; }
 
   // What it took, less the lines that need one behind the region. Gives one more than the room that it leaves before the lines
   // which it found no place for; 0: there is no region.
@@ -167,7 +167,7 @@ class Regions {
     if (!nodes_.empty()) *to++ = {nodes_.size() == 1 ? left_alone() : region(), false};
     const auto behind = static_cast<size_t>(to - lines_.begin());
     for (const Node* n : again)
-      if (def(*n).view) *to++ = {n, true, spreads(*n)};
+      if (def(*n).view) *to++ = {n, true, broadcasts_often(*n)};
     std::copy(after_.begin(), after_.end(), to);
     for (size_t i = again.size(); i-- > 0;)
       if (!def(*again[i]).view) sink(again[i], behind);
@@ -201,7 +201,7 @@ class Regions {
   std::vector<const Node*> split() {
     Store& store = *trace_.store;
     std::vector<const Node*> again;
-    const Recompute recompute(store, nodes_, read_whole_, uses_, spread_from_);
+    const Recompute recompute(store, nodes_, read_whole_, uses_, broadcast_from_);
     for (size_t i = nodes_.size(); i-- > 0;) {  // from the last one: what it needs may be made again too
       const Node* n = nodes_[i];
       if (!uses_[n->results[0]] || !(def(*n).view ? inside_.has(n->args[0].v) : recompute.pays(*n))) continue;
@@ -217,7 +217,7 @@ class Regions {
     for (const Node*& n : nodes_) n = store.substitute(n, instead_);
     for (const Node* n : again) instead_[n->results[0]] = kNoValue;
     uses_.resize(store.size(), 0), inside_.resize(store.size()), touched_.resize(store.size()), toucher_.resize(store.size()), read_whole_.resize(store.size(), 0);
-    spread_from_.resize(store.size(), kNoValue), made_again_.resize(store.size(), 0);
+    broadcast_from_.resize(store.size(), kNoValue), made_again_.resize(store.size(), 0);
     drop_unread();
     for (const Node* n : nodes_) inside_.add(*n);
     return again;
@@ -263,7 +263,7 @@ class Regions {
   std::vector<uint32_t> parts_;    // by line of the window: another one that it is connected with; itself: the last of them
   std::vector<uint8_t> read_whole_;  // by value
   std::vector<uint8_t> made_again_;  // by value: how often
-  std::vector<ValueId> spread_from_;  // by value: what it shows more than once
+  std::vector<ValueId> broadcast_from_;  // by value: what it shows more than once
   std::vector<ValueId> instead_;  // by value: of what is made on both sides, those inside
   // Of the region being formed.
   std::vector<Side> sides_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "executors/frozen.h"
-#include "executors/spread.h"
+#include "executors/broadcast.h"
 #include "executors/value_set.h"
 
 namespace thunder {
@@ -16,12 +16,12 @@ class Siblings {
  public:
   Siblings(Trace& trace, const Executor& executor, const Op& op)
       : trace_(trace), executor_(executor), op_(op), name_(trace.store->text(executor.name())),
-        spread_(trace.store->size()), written_(spread_), read_(spread_), behind_(spread_) {
+        broadcast_(trace.store->size()), written_(broadcast_), read_(broadcast_), behind_(broadcast_) {
     const std::vector<Computed> computed = when_computed(trace);
     for (const Write& w : trace.writes) written_.add(w.value);
     for (const Node* n : trace.nodes) {
       lines_.push_back({n, kernel(*n), computed[lines_.size()] == Computed::once, most(*n)});
-      if (makes_more(*n, *trace.store)) spread_.add(*n);
+      if (broadcasts(*n, *trace.store)) broadcast_.add(*n);
     }
   }
 
@@ -61,7 +61,7 @@ class Siblings {
   bool join_next(size_t first) {
     read_.clear(), behind_.clear();
     for_each_value(lines_[first].node->args, [&](ValueId v) {
-      if (!spread_.has(v)) read_.add(v);
+      if (!broadcast_.has(v)) read_.add(v);
     });
     behind_.add(*lines_[first].node);
     for (size_t i = first + 1; i < std::min(lines_.size(), first + kReach); i++) {
@@ -130,7 +130,7 @@ class Siblings {
   const Op& op_;
   const char* name_;
   std::vector<Line> lines_;
-  ValueSet spread_;  // views of more elements than there are
+  ValueSet broadcast_;  // views of more elements than there are
   ValueSet written_;
   ValueSet read_;    // by the kernel that siblings are looked for
   ValueSet behind_;  // made by it or by what needs it

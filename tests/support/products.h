@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "executors/cpu/kernel.h"
+#include "executors/cpu/product_kernels.h"
 #include "program/launch.h"
 #include "support/noise.h"
 

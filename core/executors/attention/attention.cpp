@@ -12,10 +12,10 @@ namespace {
 struct Row {
   std::string_view op;
   size_t query, mask;  // among its parameters; key and value follow the query, the flags and the scale the mask
-  std::unique_ptr<Site> (*make)(const Tools& tools, const Geometry& geometry, size_t* scratch);
+  std::unique_ptr<Site> (*make)(const AttentionKernels& kernels, const Geometry& geometry, size_t* scratch);
 };
-std::unique_ptr<Site> any_forward_site(const Tools& tools, const Geometry& g, size_t* scratch) {
-  return g.queries <= kFewQueries ? few_queries_site(tools, g, scratch) : forward_site(tools, g, scratch);
+std::unique_ptr<Site> any_forward_site(const AttentionKernels& kernels, const Geometry& g, size_t* scratch) {
+  return g.queries <= kFewQueries ? few_queries_site(kernels, g, scratch) : forward_site(kernels, g, scratch);
 }
 constexpr std::array kRows = {
     Row{"scaled_dot_product_attention_forward", 0, 3, any_forward_site},
@@ -27,19 +27,19 @@ std::optional<Geometry> geometry_of(const NodeView& view) { return Geometry::of(
 bool claim(const NodeView& view, void*) { return geometry_of(view).has_value(); }
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
-  *state = row_of(kRows, view).make(*static_cast<const Tools*>(user), *geometry_of(view), scratch).release();
+  *state = row_of(kRows, view).make(*static_cast<const AttentionKernels*>(user), *geometry_of(view), scratch).release();
   return nullptr;
 }
 
 }  // namespace
 
-void Tools::multiply(const Product& p) const {
+void AttentionKernels::multiply(const Product& p) const {
   // Many rows share what `small` makes of b.
   const bool thin = p.m <= kFewQueries && p.a.column == 1 && (p.b.row == 1 || p.b.column == 1);
   (thin ? products->thin : products->small)(p);
 }
 
-int64_t Tools::slots_for(const Geometry& g) const {
+int64_t AttentionKernels::slots_for(const Geometry& g) const {
   const int64_t work = g.heads * g.queries * g.keys * (g.width + g.value_width);
   constexpr int64_t kThreadWork = 1 << 18;
   return std::clamp<int64_t>(work / kThreadWork, 1, static_cast<int64_t>(machine->threads));
@@ -48,9 +48,9 @@ int64_t Tools::slots_for(const Geometry& g) const {
 std::optional<ExecutorDesc> attention_executor(const Machine& machine) {
   const IsaKernels* kernels = kernels_for(machine.instructions);
   if (!kernels) return std::nullopt;
-  const std::shared_ptr<const Tools> tools(new Tools{&kernels->products, &kernels->attention, &machine});
-  ExecutorDesc d = site_executor("attention", kRows, claim, prepare, tools.get());
-  d.owner = tools;
+  const std::shared_ptr<const AttentionKernels> code(new AttentionKernels{&kernels->products, &kernels->attention, &machine});
+  ExecutorDesc d = site_executor("attention", kRows, claim, prepare, code.get());
+  d.owner = code;
   return d;
 }
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "executors/cpu/kernel.h"
+#include "executors/cpu/product_kernels.h"
 #include "executors/executor.h"
 
 namespace thunder {
@@ -30,7 +30,7 @@ struct Geometry {
 Matrix matrix_of(const Buffer& b, int64_t index);
 // The elements of matrix m from row and column on.
 inline Matrix part(const Matrix& m, int64_t row, int64_t column) { return {m.data + row * m.row + column * m.column, m.row, m.column}; }
-inline Matrix turned(const Matrix& m) { return {m.data, m.column, m.row}; }
+inline Matrix transposed(const Matrix& m) { return {m.data, m.column, m.row}; }
 
 // The mask of one head of `heads`, each `batch` long; strides are 0 where it repeats itself.
 struct Mask {

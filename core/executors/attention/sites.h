@@ -4,15 +4,15 @@
 #include <memory>
 
 #include "executors/attention/geometry.h"
-#include "executors/attention/steps.h"
+#include "executors/attention/softmax.h"
 #include "executors/cpu/site.h"
 
 namespace thunder {
 
 // The code that the processor at hand runs, and what is known of it.
-struct Tools {
-  const Kernels* products = nullptr;
-  const Steps* steps = nullptr;
+struct AttentionKernels {
+  const ProductKernels* products = nullptr;
+  const SoftmaxKernels* softmax = nullptr;
   const Machine* machine = nullptr;
 
   // The fastest that takes these operands.
@@ -27,8 +27,8 @@ constexpr int64_t kKeys = 128, kQueries = 128;
 constexpr int64_t kFewQueries = 4;
 
 // `scratch`: bytes that each call needs.
-std::unique_ptr<Site> forward_site(const Tools& tools, const Geometry& geometry, size_t* scratch);
-std::unique_ptr<Site> few_queries_site(const Tools& tools, const Geometry& geometry, size_t* scratch);
-std::unique_ptr<Site> backward_site(const Tools& tools, const Geometry& geometry, size_t* scratch);
+std::unique_ptr<Site> forward_site(const AttentionKernels& kernels, const Geometry& geometry, size_t* scratch);
+std::unique_ptr<Site> few_queries_site(const AttentionKernels& kernels, const Geometry& geometry, size_t* scratch);
+std::unique_ptr<Site> backward_site(const AttentionKernels& kernels, const Geometry& geometry, size_t* scratch);
 
 }  // namespace thunder

@@ -123,12 +123,12 @@ struct Correlation::Job : Phases<Job> {
     const Grid& grid = site.grids_[g];
     const Weights& packed = site.weights_[g];
     const int64_t end = std::min(pixel + site.k_.panel_columns, t.pixels(grid)), blocks = std::min(first + packed.blocks, site.blocks_.count());
-    Run runs[Kernels::kMostColumns];
+    Run runs[ProductKernels::kMostColumns];
     size_t n_runs = 0;
     each_run(t.rows(grid), grid.size[1], pixel, end, [&](int64_t n, int64_t row, int64_t column, int64_t count, int64_t at) {
       runs[n_runs++] = {t.planes + n * site.image_planes() + row * site.planes_.pitch + column, at, count};
     });
-    alignas(64) float sums[kMostBlocks][Kernels::kMostPanel];
+    alignas(64) float sums[kMostBlocks][ProductKernels::kMostPanel];
     site.gathered_.each_part({runs, n_runs}, packed.offsets, [&](const float* part, int64_t from, int64_t depth) {
       for (int64_t b = first; b < blocks; b++) {
         const int64_t rows = site.blocks_.rows(b);

@@ -50,8 +50,8 @@ class Correlation : public Site {
   int64_t best_images() const;
   Slots slots() const { return {w.groups * parts(w.batch, images_) * bands_, threads_, images_ * image_planes() + kBeyond}; }
 
-  const Kernels& k_;
-  const Transforms& t_;
+  const ProductKernels& k_;
+  const WinogradKernels& t_;
   const Window w;
   const Planes planes_;
   const int64_t band_;

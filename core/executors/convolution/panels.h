@@ -1,4 +1,4 @@
-// How a call is cut for the kernel of panels (`Kernels::panel`).
+// How a call is cut for the kernel of panels (`ProductKernels::panel`).
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "executors/cpu/kernel.h"
+#include "executors/cpu/product_kernels.h"
 #include "executors/cpu/tiling.h"
 
 namespace thunder {
@@ -43,14 +43,14 @@ void each_run(int64_t rows, int64_t columns, int64_t first, int64_t end, const F
 // What lies here and there is gathered before blocks of rows pass over it: so much of a panel at a time as the first-level cache keeps.
 class GatheredPanels {
  public:
-  explicit GatheredPanels(const Kernels& kernels) : k_(kernels) {
+  explicit GatheredPanels(const ProductKernels& kernels) : k_(kernels) {
     for (int64_t l = 0; l < kDepth; l++) rows_.push_back(static_cast<int32_t>(l * k_.panel_columns));
   }
 
   // sum(part, first, depth) for the parts of the panel of `runs` at each of `offsets`; once even where there is nothing to sum.
   template <class F>
   void each_part(std::span<const Run> runs, std::span<const int32_t> offsets, const F& sum) const {
-    alignas(64) float part[kDepth * Kernels::kMostColumns + Kernels::kMostLanes];
+    alignas(64) float part[kDepth * ProductKernels::kMostColumns + ProductKernels::kMostLanes];
     const auto whole = static_cast<int64_t>(offsets.size());
     // The columns after the last run are summed for nothing, but of what was here that might be slow.
     if (runs.back().at + runs.back().count < k_.panel_columns) std::fill(std::begin(part), std::end(part), 0.0f);
@@ -63,13 +63,13 @@ class GatheredPanels {
     } while (first < whole);
   }
 
-  // As Kernels::panel, of a part.
+  // As ProductKernels::panel, of a part.
   void add(int64_t rows, int64_t depth, const float* a, const float* part, float* c, bool add) const { k_.panel(rows, depth, a, part, rows_.data(), c, add); }
 
  private:
   static constexpr int64_t kDepth = 256;
 
-  const Kernels& k_;
+  const ProductKernels& k_;
   std::vector<int32_t> rows_;  // of a part
 };
 

@@ -35,7 +35,7 @@ void Planes::fill_row(const float* from, int64_t step, int64_t remainder, float*
   std::fill(to + end, to + pitch, 0.0f);
 }
 
-void Planes::fill(const Transforms& transforms, const float* from, const int64_t steps[2], int64_t first, float* to) const {
+void Planes::fill(const WinogradKernels& transforms, const float* from, const int64_t steps[2], int64_t first, float* to) const {
   const bool pairs = stride[1] == 2 && kept[1] == 2 && steps[1] == 1;
   for (int64_t py = 0; py < kept[0]; py++, to += kept[1] * plane())
     for (int64_t row = 0; row < rows; row++) {
@@ -50,7 +50,7 @@ void Planes::fill(const Transforms& transforms, const float* from, const int64_t
     }
 }
 
-void split_row(const Transforms& transforms, const float* row, int64_t width, int64_t lead, int64_t count, float* even, float* odd) {
+void split_row(const WinogradKernels& transforms, const float* row, int64_t width, int64_t lead, int64_t count, float* even, float* odd) {
   constexpr int64_t kPairs = 256;  // at a time
   float line[2 * kPairs];
   for (int64_t i = 0; i < count; i += kPairs) {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "executors/convolution/transforms.h"
+#include "executors/convolution/winograd_kernels.h"
 
 namespace thunder {
 
@@ -27,13 +27,13 @@ struct Planes {
   void take(int64_t outputs) { rows = outputs + reach; }
 
   // Rows from `first` on, of one channel with elements `steps` apart; writes channel() floats.
-  void fill(const Transforms& transforms, const float* from, const int64_t steps[2], int64_t first, float* to) const;
+  void fill(const WinogradKernels& transforms, const float* from, const int64_t steps[2], int64_t first, float* to) const;
 
  private:
   void fill_row(const float* from, int64_t step, int64_t remainder, float* to) const;
 };
 
 // even[i] and odd[i], for i < count, are the pixels 2 * i - lead and 2 * i + 1 - lead of a row of `width`, or zeros beyond it.
-void split_row(const Transforms& transforms, const float* row, int64_t width, int64_t lead, int64_t count, float* even, float* odd);
+void split_row(const WinogradKernels& transforms, const float* row, int64_t width, int64_t lead, int64_t count, float* even, float* odd);
 
 }  // namespace thunder

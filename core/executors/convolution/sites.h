@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "executors/convolution/transforms.h"
-#include "executors/cpu/kernel.h"
+#include "executors/convolution/winograd_kernels.h"
+#include "executors/cpu/product_kernels.h"
 #include "executors/cpu/site.h"
 #include "executors/executor.h"
 
@@ -15,8 +15,8 @@ constexpr int64_t kMostOffset = int64_t{1} << 30;
 
 // The code that the processor at hand runs, and what is known of it.
 struct ConvolutionCode {
-  const Kernels& kernels;
-  const Transforms& transforms;
+  const ProductKernels& kernels;
+  const WinogradKernels& transforms;
   const Machine& machine;
 };
 

@@ -13,7 +13,7 @@ namespace thunder {
 namespace {
 
 // Blocks of outputs that a task sums.
-constexpr int64_t kBlocks = 16, kLanes = Transforms::kMostLanes;
+constexpr int64_t kBlocks = 16, kLanes = WinogradKernels::kMostLanes;
 
 // What of the image is used, with its padding.
 int64_t image_size(const Window& w, int axis) { return (w.out[axis] - 1) * w.stride[axis] + (w.kernel[axis] - 1) * w.dilation[axis] + 1; }
@@ -41,11 +41,11 @@ class WeightGrad : public Site {
   int64_t columns() const { return w.taps() * w.channels; }
   int64_t panels() const { return parts(columns(), k_.panel_columns); }
   // Of a group [panel, block].
-  int64_t group_sums() const { return panels() * blocks_.count() * Kernels::kMostPanel; }
+  int64_t group_sums() const { return panels() * blocks_.count() * ProductKernels::kMostPanel; }
   int64_t sums_floats() const { return w.groups * group_sums(); }
 
-  const Kernels& k_;
-  const Transforms& t_;
+  const ProductKernels& k_;
+  const WinogradKernels& t_;
   const Window w;
   const RowBlocks blocks_;
   const GatheredPanels gathered_;
@@ -76,7 +76,7 @@ struct WeightGrad::Job : Phases<Job> {
     const float* from = x().as<float>() + n * x().strides[0] + group * channels * x().strides[1] + row * x().strides[2];
     to += begin * channels, from += (begin - w().padding[1]) * x().strides[3];
     // Whole vectors of channels do not reach into the next row, which another thread may have.
-    if (x().strides[3] == 1 && channels % kLanes == 0) return site.t_.turn(from, x().strides[1], channels, end - begin, to, channels);
+    if (x().strides[3] == 1 && channels % kLanes == 0) return site.t_.copy_transposed(from, x().strides[1], channels, end - begin, to, channels);
     for (int64_t c = 0; c < channels; c++, from += x().strides[1])
       for (int64_t column = 0; column < end - begin; column++) to[column * channels + c] = from[column * x().strides[3]];
   }
@@ -94,7 +94,7 @@ struct WeightGrad::Job : Phases<Job> {
     const float* from = dy().as<float>() + (image + n) * strides[0] + first * strides[1];
     float* to = block_of(n, group, block);
     for (int64_t y = 0; y < down; y++, from += strides[2], to += across * rows)
-      if (strides[3] == 1) site.t_.turn(from, strides[1], rows, across, to, rows);
+      if (strides[3] == 1) site.t_.copy_transposed(from, strides[1], rows, across, to, rows);
       else
         for (int64_t i = 0; i < rows; i++)
           for (int64_t x = 0; x < across; x++) to[x * rows + i] = from[i * strides[1] + x * strides[3]];
@@ -104,14 +104,14 @@ struct WeightGrad::Job : Phases<Job> {
   int64_t tasks() const { return site.panels() * chunks() * w().groups; }
 
   float* sum_of(int64_t group, int64_t panel, int64_t block) const {
-    return sums + group * site.group_sums() + (panel * site.blocks_.count() + block) * Kernels::kMostPanel;
+    return sums + group * site.group_sums() + (panel * site.blocks_.count() + block) * ProductKernels::kMostPanel;
   }
 
   // A panel and some blocks.
   void sum(int64_t index) const {
     const int64_t chunk = index % chunks() * kBlocks, group = index / chunks() % w().groups, panel = index / chunks() / w().groups;
     for (int64_t n = 0; n < images; n++) {
-      Run runs[Kernels::kMostColumns];
+      Run runs[ProductKernels::kMostColumns];
       const size_t n_runs = runs_of(panel, image_data + (n * w().groups + group) * site.size_[0] * site.size_[1] * w().channels, runs);
       site.gathered_.each_part({runs, n_runs}, site.offsets_, [&](const float* part, int64_t pixel, int64_t depth) {
         for (int64_t block = chunk; block < std::min(chunk + kBlocks, site.blocks_.count()); block++) {

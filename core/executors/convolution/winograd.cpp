@@ -7,10 +7,10 @@
 namespace thunder {
 namespace {
 
-constexpr int64_t kPoints = Transforms::kPoints, kTaps = Transforms::kTaps, kLanes = Transforms::kMostLanes;
+constexpr int64_t kPoints = WinogradKernels::kPoints, kTaps = WinogradKernels::kTaps, kLanes = WinogradKernels::kMostLanes;
 
 // Fewer channels on either side, or fewer tiles, do not pay for the transforms. Tiles are found through offsets of 32 bits.
-constexpr int64_t kLeastChannels = 16, kLeastTiles = 64, kMostPixels = kMostOffset / Kernels::kMostPanel;
+constexpr int64_t kLeastChannels = 16, kLeastTiles = 64, kMostPixels = kMostOffset / ProductKernels::kMostPanel;
 // The tiles of a task, with all channels: floats that stay in the second-level cache beside the weights of a block.
 constexpr int64_t kTileFloats = 1 << 17;
 
@@ -122,20 +122,20 @@ struct Winograd::Job : Phases<Job> {
   }
 
   void multiply(int64_t group, int64_t block, const float* tiles, int64_t first, int64_t end) const {
-    const Kernels& k = site.k_;
+    const ProductKernels& k = site.k_;
     const int64_t rows = site.blocks_.rows(block);
-    alignas(64) float sums[kPoints * Kernels::kMostPanel];
+    alignas(64) float sums[kPoints * ProductKernels::kMostPanel];
     for (int64_t point = 0; point < kPoints; point++)
       k.panel(rows, s().sums, place(group, point, block), tiles + point * site.point(), site.offsets_.data(),
-              sums + point * Kernels::kMostPanel, false);
+              sums + point * ProductKernels::kMostPanel, false);
     for (int64_t i = 0; i < rows; i++) write(group * s().rows + site.blocks_.first(block) + i, sums + i * k.panel_columns, first, end);
   }
 
   void write(int64_t channel, const float* sums, int64_t first, int64_t end) const {
     const Buffer& y = launch->outputs[0];
-    alignas(64) float made[2][2 * Kernels::kMostPanel];
+    alignas(64) float made[2][2 * ProductKernels::kMostPanel];
     float* const both[] = {made[0], made[1]};
-    site.t_.outputs(sums, Kernels::kMostPanel, end - first, both);
+    site.t_.outputs(sums, ProductKernels::kMostPanel, end - first, both);
     each_run_of_tiles(first, end, [&](int64_t n, int64_t row, int64_t column, int64_t count, int64_t at) {
       float* to = y.as<float>() + n * y.strides[0] + channel * y.strides[1] + 2 * row * y.strides[2] + 2 * column * y.strides[3];
       const int64_t columns = std::min(2 * count, s().out[1] - 2 * column), down = std::min<int64_t>(2, s().out[0] - 2 * row);

@@ -9,7 +9,7 @@
 namespace thunder {
 namespace {
 
-constexpr int64_t kPoints = Transforms::kPoints, kTaps = Transforms::kTaps, kLanes = Transforms::kMostLanes;
+constexpr int64_t kPoints = WinogradKernels::kPoints, kTaps = WinogradKernels::kTaps, kLanes = WinogradKernels::kMostLanes;
 
 class TiledWeightGrad : public Site {
  public:
@@ -41,10 +41,10 @@ class TiledWeightGrad : public Site {
   int64_t gradient() const { return 4 * grid_[0] * grid_[1] * outputs_; }
   int64_t inputs() const { return kPoints * panels_ * tiles_ * k_.panel_columns; }
   int64_t points() const { return kPoints * tiles_ * w.outputs; }
-  int64_t sums() const { return kPoints * blocks_.count() * panels_ * Kernels::kMostPanel; }
+  int64_t sums() const { return kPoints * blocks_.count() * panels_ * ProductKernels::kMostPanel; }
 
-  const Kernels& k_;
-  const Transforms& t_;
+  const ProductKernels& k_;
+  const WinogradKernels& t_;
   const Window w;
   const RowBlocks blocks_;
   const int64_t panels_, channels_, outputs_;  // channels_ and outputs_: from one pixel to the next
@@ -62,7 +62,7 @@ struct TiledWeightGrad::Job : Phases<Job> {
 
   // Columns of a row of one image and group, channels side by side.
   void turn_columns(const Buffer& from, const float* row, int64_t channels, int64_t columns, float* to, int64_t distance) const {
-    if (from.strides[3] == 1) return site.t_.turn(row, from.strides[1], channels, columns, to, distance);
+    if (from.strides[3] == 1) return site.t_.copy_transposed(row, from.strides[1], channels, columns, to, distance);
     for (int64_t x = 0; x < columns; x++)
       for (int64_t c = 0; c < channels; c++) to[x * distance + c] = row[c * from.strides[1] + x * from.strides[3]];
   }
@@ -70,7 +70,7 @@ struct TiledWeightGrad::Job : Phases<Job> {
     return from.as<float>() + n * from.strides[0] + channel * from.strides[1] + row * from.strides[2];
   }
 
-  void turn_image(int64_t index) const {
+  void transpose_image(int64_t index) const {
     const Buffer& x = launch->inputs[1];
     const int64_t rows = 2 * site.grid_[0] + 2, y = index % rows - w().padding[0], group = index / rows % w().groups, n = index / rows / w().groups;
     float* to = images_data + index * site.width() * site.channels_;
@@ -78,7 +78,7 @@ struct TiledWeightGrad::Job : Phases<Job> {
     if (y < 0 || y >= w().image[0]) return;
     turn_columns(x, row_of(x, image + n, group * w().channels, y), w().channels, w().image[1], to + w().padding[1] * site.channels_, site.channels_);
   }
-  void turn_gradient(int64_t index) const {
+  void transpose_gradient(int64_t index) const {
     const Buffer& dy = launch->inputs[0];
     const int64_t rows = 2 * site.grid_[0], size = 2 * site.grid_[1] * site.outputs_;
     const int64_t y = index % rows, group = index / rows % w().groups, n = index / rows / w().groups;
@@ -121,7 +121,7 @@ struct TiledWeightGrad::Job : Phases<Job> {
     return points + group * site.points() + point * site.tiles_ * w().outputs + site.blocks_.first(block) * site.tiles_;
   }
   float* sum_of(int64_t group, int64_t point, int64_t block, int64_t panel) const {
-    return sums + group * site.sums() + ((point * site.blocks_.count() + block) * site.panels_ + panel) * Kernels::kMostPanel;
+    return sums + group * site.sums() + ((point * site.blocks_.count() + block) * site.panels_ + panel) * ProductKernels::kMostPanel;
   }
 
   // One point and panel.
@@ -136,7 +136,7 @@ struct TiledWeightGrad::Job : Phases<Job> {
   void finish(int64_t index) const {
     const Buffer& dw = launch->outputs[0];
     const int64_t block = index % site.blocks_.count(), group = index / site.blocks_.count(), columns = site.k_.panel_columns;
-    alignas(64) float taps[kTaps * Kernels::kMostPanel];
+    alignas(64) float taps[kTaps * ProductKernels::kMostPanel];
     for (int64_t panel = 0; panel < site.panels_; panel++)
       for (int64_t i = 0; i < site.blocks_.rows(block); i++) {
         const int64_t point = sum_of(group, 1, block, panel) - sum_of(group, 0, block, panel);
@@ -157,8 +157,8 @@ Status* TiledWeightGrad::run(const Launch* launch) const {
   for (; job.image < w.batch; job.image += images_) {
     job.images = std::min(images_, w.batch - job.image);
     const int64_t all = job.images * w.groups;
-    if (Status* failed = job.each<&Job::turn_image>(all * (2 * grid_[0] + 2), width() * channels_)) return failed;
-    if (Status* failed = job.each<&Job::turn_gradient>(all * 2 * grid_[0], 2 * grid_[1] * outputs_)) return failed;
+    if (Status* failed = job.each<&Job::transpose_image>(all * (2 * grid_[0] + 2), width() * channels_)) return failed;
+    if (Status* failed = job.each<&Job::transpose_gradient>(all * 2 * grid_[0], 2 * grid_[1] * outputs_)) return failed;
     if (Status* failed = job.each<&Job::transform>(all * grid_[0], kPoints * grid_[1] * (channels_ + w.outputs))) return failed;
     if (Status* failed = job.each<&Job::sum>(w.groups * kPoints * panels_, tiles_ * w.outputs)) return failed;
   }

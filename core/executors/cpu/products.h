@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "executors/cpu/kernel.h"
+#include "executors/cpu/product_kernels.h"
 #include "executors/cpu/tiling.h"
 #include "program/launch.h"
 

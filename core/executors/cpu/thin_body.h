@@ -1,7 +1,7 @@
 // Products of a few rows: b is read once. Isa: that of Vectors.
 #pragma once
 
-#include "executors/cpu/kernel.h"
+#include "executors/cpu/product_kernels.h"
 #include "executors/cpu/vectors.h"
 
 namespace thunder {

@@ -2,7 +2,7 @@
 // sums a row, two of b and one of a fit the registers.
 #pragma once
 
-#include "executors/cpu/kernel.h"
+#include "executors/cpu/product_kernels.h"
 #include "executors/cpu/vectors.h"
 
 namespace thunder {
@@ -10,7 +10,7 @@ namespace thunder {
 template <class Isa>
 struct Tiles : Vectors<Isa> {
   using typename Vectors<Isa>::V;
-  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::one, Vectors<Isa>::copy, Vectors<Isa>::turn;
+  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::one, Vectors<Isa>::copy, Vectors<Isa>::copy_transposed;
   static constexpr int64_t kWidth = 2 * kLanes;  // columns of a tile
 
   // Rows of what the next tiles take for a. They are fetched while a tile is computed, a line of each at a time: all at once they
@@ -41,7 +41,7 @@ struct Tiles : Vectors<Isa> {
   // The columns that do not count are zero.
   template <class T>
   static void pack(const MatrixOf<T>& b, const T* from, const Block& block, float* packed) {
-    if (b.row == 1 && b.column != 1) return turn(from, b.column, block.columns, kWidth, block.depth, packed, kWidth);
+    if (b.row == 1 && b.column != 1) return copy_transposed(from, b.column, block.columns, kWidth, block.depth, packed, kWidth);
     for (int64_t l = 0; l < block.depth; l++, from += b.row, packed += kWidth) {
       if (block.columns < kWidth) store(packed, V{}), store(packed + kLanes, V{});
       if (b.column == 1) copy(from, block.columns, packed);

@@ -25,7 +25,7 @@ struct Vectors {
   // Not those that others share: a copy that was compiled with these instructions might serve machines without them.
   static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
   static int64_t parts(int64_t n, int64_t each) { return (n + each - 1) / each; }  // how many of so many cover n
-  static V all(float x) { return V{} + x; }
+  static V broadcast(float x) { return V{} + x; }
   // b where they are no numbers.
   static V larger(V a, V b) { return a > b ? a : b; }
 
@@ -80,24 +80,24 @@ struct Vectors {
   // for those after them, up to whole vectors and `all_rows`. Where to_distance is less than that, the next column is written after
   // them. `made` takes vectors, and floats.
   template <class T, class F>
-  static void turn(const T* from, int64_t distance, int64_t rows, int64_t all_rows, int64_t columns, float* to, int64_t to_distance, const F& made) {
+  static void copy_transposed(const T* from, int64_t distance, int64_t rows, int64_t all_rows, int64_t columns, float* to, int64_t to_distance, const F& made) {
     for (int64_t row = (all_rows - 1) / kLanes * kLanes; row >= 0 && all_rows > 0; row -= kLanes) {
       int64_t column = 0;
       for (; column + kLanes <= columns; column += kLanes) {
-        V square[kLanes];
+        V block[kLanes];
 #pragma GCC unroll 16
-        for (int64_t i = 0; i < kLanes; i++) square[i] = row + i < rows ? made(load(from + (row + i) * distance + column)) : V{};
-        transpose(square);
+        for (int64_t i = 0; i < kLanes; i++) block[i] = row + i < rows ? made(load(from + (row + i) * distance + column)) : V{};
+        transpose(block);
 #pragma GCC unroll 16
-        for (int64_t i = 0; i < kLanes; i++) store(to + (column + i) * to_distance + row, square[i]);
+        for (int64_t i = 0; i < kLanes; i++) store(to + (column + i) * to_distance + row, block[i]);
       }
       for (; column < columns; column++)
         for (int64_t i = 0; i < kLanes; i++) to[column * to_distance + row + i] = row + i < rows ? made(one(from + (row + i) * distance + column)) : 0;
     }
   }
   template <class T>
-  static void turn(const T* from, int64_t distance, int64_t rows, int64_t all_rows, int64_t columns, float* to, int64_t to_distance) {
-    turn(from, distance, rows, all_rows, columns, to, to_distance, [](auto x) { return x; });
+  static void copy_transposed(const T* from, int64_t distance, int64_t rows, int64_t all_rows, int64_t columns, float* to, int64_t to_distance) {
+    copy_transposed(from, distance, rows, all_rows, columns, to, to_distance, [](auto x) { return x; });
   }
 
  private:

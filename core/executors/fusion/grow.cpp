@@ -7,7 +7,7 @@ namespace thunder::fusion {
 namespace {
 
 // How many lines may be drawn in for the sake of one.
-constexpr size_t kMaxDrawn = 16;
+constexpr size_t kMaxPulledIn = 16;
 
 class Growth {
  public:
@@ -15,8 +15,8 @@ class Growth {
   Growth(std::span<const Node* const> lines, const Store& store, const Capabilities& can, std::span<const uint8_t> allowed, std::span<uint8_t> taken)
       : lines_(lines), store_(store), can_(can), allowed_(allowed), taken_(taken), group_(store, can) {}
 
-  // `draws`: lines may be taken before others that stand before them.
-  bool run(bool draws) {
+  // `pulls_in`: lines may be taken before others that stand before them.
+  bool run(bool pulls_in) {
     std::fill(taken_.begin(), taken_.end(), uint8_t{0});
     if (find_prim(*lines_[0]->op)->role == Role::view || !group_.add(*lines_[0])) return false;
     take(0);
@@ -24,8 +24,8 @@ class Growth {
       for (ValueId r : lines_[i]->results) maker_[r] = i;
       if (i == 0 || !allowed_[i]) continue;
       const bool beside = !reads_group(*lines_[i]);
-      if (beside && (!draws || find_prim(*lines_[i]->op)->role != Role::reduction)) continue;
-      if (draws && (join_drawing(i, Views::drawn, beside) || join_drawing(i, Views::read, beside))) continue;
+      if (beside && (!pulls_in || find_prim(*lines_[i]->op)->role != Role::reduction)) continue;
+      if (pulls_in && (join_with_producers(i, Views::fused, beside) || join_with_producers(i, Views::read, beside))) continue;
       if (!beside || reads_beside(*lines_[i])) join({}, i);
     }
     leave_views();
@@ -60,13 +60,13 @@ class Growth {
   }
 
   // Whether views of what is outside are computed inside with what they are of, or read from memory.
-  enum class Views { drawn, read };
-  bool join_drawing(size_t line, Views views, bool beside) {
+  enum class Views { fused, read };
+  bool join_with_producers(size_t line, Views views, bool beside) {
     std::vector<size_t> with;
-    draw(*lines_[line], views, with);
+    collect_producers(*lines_[line], views, with);
     const auto reads = [this](size_t i) { return reads_beside(*lines_[i]); };
     if (beside && !reads(line) && std::none_of(with.begin(), with.end(), reads)) return false;
-    return !with.empty() && with.size() <= kMaxDrawn && join(with, line);
+    return !with.empty() && with.size() <= kMaxPulledIn && join(with, line);
   }
   // Whether it reads something large that the group reads: what a reduction comes to is small, so that going over it once saves more
   // than is stored. What is spread is not large where it lies.
@@ -75,20 +75,20 @@ class Growth {
     bool reads = false;
     for_each_value(line.args, [&](ValueId v) {
       const auto it = maker_.find(v);
-      const bool spread = it != maker_.end() && lines_[it->second]->op->name() == "prims.expand";
-      reads |= read_.count(v) != 0 && !spread && elements(store_.type(v).shape).value() >= kLarge;
+      const bool broadcast = it != maker_.end() && lines_[it->second]->op->name() == "prims.expand";
+      reads |= read_.count(v) != 0 && !broadcast && elements(store_.type(v).shape).value() >= kLarge;
     });
     return reads;
   }
   // The lines outside of the group that this one needs, from the trace's order on; views alone need not be computed.
-  void draw(const Node& line, Views views, std::vector<size_t>& with) const {
+  void collect_producers(const Node& line, Views views, std::vector<size_t>& with) const {
     for_each_value(line.args, [&](ValueId v) {
       auto it = maker_.find(v);
-      if (it == maker_.end() || taken_[it->second] || !allowed_[it->second] || with.size() > kMaxDrawn) return;
+      if (it == maker_.end() || taken_[it->second] || !allowed_[it->second] || with.size() > kMaxPulledIn) return;
       const Node& made_by = *lines_[it->second];
       if (find_prim(*made_by.op)->role == Role::view && (views == Views::read || !makes_anything_new(made_by))) return;
       if (std::find(with.begin(), with.end(), it->second) != with.end()) return;
-      draw(made_by, views, with);
+      collect_producers(made_by, views, with);
       with.push_back(it->second);
     });
   }
@@ -163,7 +163,7 @@ bool forbid_returns(std::span<const Node* const> lines, std::span<const uint8_t>
 bool grow(std::span<const Node* const> lines, const Store& store, const Capabilities& can, std::span<uint8_t> taken) {
   std::vector<uint8_t> allowed(lines.size(), 1);
   do {
-    const auto run = [&](bool draws) { return Growth(lines, store, can, allowed, taken).run(draws); };
+    const auto run = [&](bool pulls_in) { return Growth(lines, store, can, allowed, taken).run(pulls_in); };
     if (!run(true) && !run(false)) return false;
   } while (forbid_returns(lines, taken, allowed));
   return true;

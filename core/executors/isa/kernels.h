@@ -1,19 +1,19 @@
 // The kernels of all executors for CPUs that are compiled once for each instruction set, as one table.
 #pragma once
 
-#include "executors/attention/steps.h"
-#include "executors/convolution/transforms.h"
-#include "executors/cpu/kernel.h"
-#include "executors/pooling/maxima.h"
+#include "executors/attention/softmax.h"
+#include "executors/convolution/winograd_kernels.h"
+#include "executors/cpu/product_kernels.h"
+#include "executors/pooling/max_pool.h"
 
 namespace thunder {
 
 struct IsaKernels {
   const char* name;  // of the instruction set
-  Kernels products;
-  Steps attention;
-  Transforms winograd;
-  Maxima pooling;
+  ProductKernels products;
+  SoftmaxKernels attention;
+  WinogradKernels winograd;
+  MaxPoolKernels pooling;
 };
 
 const IsaKernels& neon_kernels();

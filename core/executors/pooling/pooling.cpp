@@ -16,15 +16,15 @@ constexpr float kNothing = -std::numeric_limits<float>::infinity();
 
 class MaxPool : public Site {
  public:
-  MaxPool(const Maxima& maxima, const NodeView& view) : maxima_(maxima) {
+  MaxPool(const MaxPoolKernels& maxima, const NodeView& view) : maxima_(maxima) {
     const Arg* args = view.node.args.data();
     kernel_ = pair_of(args[1]), stride_ = pair_of(args[2]), padding_ = pair_of(args[3]), dilation_ = pair_of(args[4]);
     const Sizes image = concrete(view.store.type(view.node.args[0].v).shape), windows = concrete(view.store.type(view.node.results[0]).shape);
     channels_ = image[1];
     for (size_t i = 0; i < 2; i++) image_[i] = image[2 + i], windows_[i] = windows[2 + i];
-    const bool packed = stride_[1] <= Maxima::kMostPacked;
-    const int64_t lanes = packed ? up_to(windows_[1], Maxima::kMostLanes) : windows_[1];
-    line_ = up_to(std::max(padding_[1] + image_[1], lanes * stride_[1] + (kernel_[1] - 1) * dilation_[1]), Maxima::kMostLanes);
+    const bool packed = stride_[1] <= MaxPoolKernels::kMostPacked;
+    const int64_t lanes = packed ? up_to(windows_[1], MaxPoolKernels::kMostLanes) : windows_[1];
+    line_ = up_to(std::max(padding_[1] + image_[1], lanes * stride_[1] + (kernel_[1] - 1) * dilation_[1]), MaxPoolKernels::kMostLanes);
     lines_ = line_ * std::min(kernel_[0], image_[0]);
     const int64_t tasks = image[0] * channels_, work = windows_[0] * windows_[1] * kernel_[0] * kernel_[1];
     const int64_t floats = lines_ + std::min(kernel_[0], image_[0]);
@@ -80,7 +80,7 @@ class MaxPool : public Site {
     }
   }
 
-  const Maxima& maxima_;
+  const MaxPoolKernels& maxima_;
   int64_t channels_;
   std::array<int64_t, 2> image_, windows_, kernel_, stride_, padding_, dilation_;
   int64_t line_, lines_;  // floats of a row with its padding, and of those under a row of windows
@@ -95,7 +95,7 @@ constexpr std::array kRows = {Row{"prims.max_pool2d"}};
 bool pools_floats(const NodeView& view, void*) { return on_cpu(view.store.type(view.node.args[0].v), DType::f32); }
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
-  auto site = std::make_unique<MaxPool>(*static_cast<const Maxima*>(user), view);
+  auto site = std::make_unique<MaxPool>(*static_cast<const MaxPoolKernels*>(user), view);
   if (!site->fits()) return make<Status>(Code::declined, "a plane with its padding has more pixels than places count").detach();
   *scratch = site->scratch();
   *state = static_cast<Site*>(site.release());

@@ -72,7 +72,7 @@ bool pays_to_transpose(const Backends&, const Product& p) {
 }
 bool pays_thin(const Backends&, const Product& p) { return p.m <= kThinRows && can_be_thin(p); }
 bool pays_small(const Backends&, const Product& p) {
-  const bool fills_panels = p.b.column == 1 || p.n >= Kernels::kMostColumns;
+  const bool fills_panels = p.b.column == 1 || p.n >= ProductKernels::kMostColumns;
   return p.m * p.n * p.k <= (fills_panels ? kSmallWork : kSmallWorkOfFewColumns);
 }
 bool pays_library(const Backends&, const Product& p) { return Library::multiplies(p); }
@@ -151,7 +151,7 @@ bool is_tried(const AlgorithmRow<float>& row, const BatchedProduct<float>& produ
   constexpr int64_t kMostThinRows = 16, kMostSmallWork = 256 * 256 * 256;
   const Product& p = products.each;
   if (row.name == "thin") return p.m <= kMostThinRows;
-  if (row.name == "transposed") return rows == p.m || rows % Kernels::kMostColumns == 0;
+  if (row.name == "transposed") return rows == p.m || rows % ProductKernels::kMostColumns == 0;
   if (row.name == "small") return p.m * p.n * p.k <= kMostSmallWork || p.b.column != 1;
   return row.by_tile;
 }
@@ -197,7 +197,7 @@ bool pays_to_pack(const Backends& backends, BatchedProduct<float> products) {
 }
 
 Status* run_packed(const Backends& backends, const Launch* launch, BatchedProduct<float> products, const float* panels) {
-  const Kernels& own = backends.kernels;
+  const ProductKernels& own = backends.kernels;
   products.each.b = {panels, own.panel_columns, products.each.k};
   products.simplify();
   const Product& p = products.each;
@@ -206,7 +206,7 @@ Status* run_packed(const Backends& backends, const Launch* launch, BatchedProduc
   return TiledProducts(products, tiling(p.m, p.n, p.k, kTileWork), on_this_thread).run(launch);
 }
 
-void multiply_blocked(const Kernels& kernels, const Product& p) {
+void multiply_blocked(const ProductKernels& kernels, const Product& p) {
   constexpr int64_t kRows = 192, kDepth = 256;
   int64_t l = 0;
   do {  // once even when there is nothing to sum: c is written
@@ -224,7 +224,7 @@ void multiply_blocked(const Kernels& kernels, const Product& p) {
 namespace {
 
 struct Packing {
-  const Kernels& own;
+  const ProductKernels& own;
   const Product& p;
   float* panels;
 };
@@ -239,7 +239,7 @@ Status* pack_rows(int64_t begin, int64_t end, void* arg) {
 // All rows of a are packed first, by all threads for all.
 Status* run_transposed(const Backends& backends, const Launch* launch, BatchedProduct<float> products, const Tiling& tile) {
   constexpr int64_t kThreadElements = 1 << 15;
-  const Kernels& own = backends.kernels;
+  const ProductKernels& own = backends.kernels;
   Product& p = products.each;
   auto* const panels = static_cast<float*>(launch->scratch);
   Packing packing{own, p, panels};
@@ -248,7 +248,7 @@ Status* run_transposed(const Backends& backends, const Launch* launch, BatchedPr
   p.a = {panels, p.k, 0};
   const float* const bias = products.bias_step == 1 ? std::exchange(products.bias, nullptr) : nullptr;
   const auto on_this_thread = [&](const Product& part) {
-    own.turned(part, bias ? bias + (part.b.data - p.b.data) / p.b.column : nullptr);
+    own.transposed_result(part, bias ? bias + (part.b.data - p.b.data) / p.b.column : nullptr);
     return true;
   };
   return TiledProducts(products, tile, on_this_thread).run(launch);

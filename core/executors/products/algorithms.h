@@ -75,10 +75,10 @@ Panels make_panels(size_t bytes);
 
 // Whether packing b before pays here. Requires: b is the same in all batches.
 bool pays_to_pack(const Backends& backends, BatchedProduct<float> products);
-// Of products whose b was packed (`Kernels::pack`).
+// Of products whose b was packed (`ProductKernels::pack`).
 Status* run_packed(const Backends& backends, const Launch* launch, BatchedProduct<float> products, const float* panels);
 
 // Large products with our own kernels: a block of a stays in the second-level cache, a panel of b in the first one.
-void multiply_blocked(const Kernels& kernels, const Product& p);
+void multiply_blocked(const ProductKernels& kernels, const Product& p);
 
 }  // namespace thunder

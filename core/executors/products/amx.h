@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "executors/cpu/kernel.h"
+#include "executors/cpu/product_kernels.h"
 
 namespace thunder {
 

@@ -87,7 +87,7 @@ class Cutter<Bf16, 1> {
 // ---- parts to registers ----
 
 // Rows of 16 pairs become columns.
-void turn(Bf16* pairs) {
+void transpose(Bf16* pairs) {
   __m512i r[kSide], t[kSide];
 #pragma GCC unroll 16
   for (int i = 0; i < kSide; i++) r[i] = _mm512_load_si512(pairs + i * kStep);
@@ -145,7 +145,7 @@ class Packer {
       cutter.line(from + i * distance, left & available, right & available, parts);
       put(parts, to + i * kStep);
     }
-    if constexpr (kPairs) turn_parts(to);
+    if constexpr (kPairs) transpose_parts(to);
   }
 
   // The same from 32 depths of dense lines.
@@ -158,7 +158,7 @@ class Packer {
       cutter.pairs(from + i * o.depth, i < count ? mask : 0, from + (i + 1) * o.depth, i + 1 < count ? mask : 0, parts);
       put(parts, to + i * kSide);
     }
-    if constexpr (!kPairs) turn_parts(to);
+    if constexpr (!kPairs) transpose_parts(to);
   }
 
   const Operand<T>& o;
@@ -173,8 +173,8 @@ class Packer {
   static void put(const __m512i parts[kParts], Bf16* to) {
     for (int p = 0; p < kParts; p++) _mm512_store_si512(to + p * kStride, parts[p]);
   }
-  static void turn_parts(Bf16* to) {
-    for (int p = 0; p < kParts; p++) turn(to + p * kStride);
+  static void transpose_parts(Bf16* to) {
+    for (int p = 0; p < kParts; p++) transpose(to + p * kStride);
   }
 };
 

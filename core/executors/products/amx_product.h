@@ -30,7 +30,7 @@ class AmxProduct {
 
  public:
   // `plain` multiplies what has no parts in bf16. False: out of memory.
-  static bool multiply(const ProductOf<T>& p, const Kernels& plain) {
+  static bool multiply(const ProductOf<T>& p, const ProductKernels& plain) {
     auto* scratch = AmxScratch<T, kParts>::of_this_thread();
     if (!scratch) return false;
     for (int64_t i = 0; i < p.m; i += Kernel::kRows)
@@ -44,12 +44,12 @@ class AmxProduct {
   }
 
  private:
-  static void sum(const Product& p, AmxScratch<float, kParts>& scratch, const Kernels& plain) {
+  static void sum(const Product& p, AmxScratch<float, kParts>& scratch, const ProductKernels& plain) {
     each_depth(p, p.c, p.c_row, [&](const AmxBlock<float>& t) {
       if (!Kernel::add_block(t, scratch.packed)) plain.small({t.m, t.n, t.k, t.a, t.b, t.c, t.c_row, t.add});
     });
   }
-  static void sum(const ProductOf<Bf16>& p, AmxScratch<Bf16, kParts>& scratch, const Kernels& plain) {
+  static void sum(const ProductOf<Bf16>& p, AmxScratch<Bf16, kParts>& scratch, const ProductKernels& plain) {
     for (int64_t i = 0; i < p.m && p.add; i++) plain.widen(p.c + i * p.c_row, p.n, scratch.sums + i * p.n);
     each_depth(p, scratch.sums, p.n, [&](const AmxBlock<Bf16>& t) { Kernel::add_block(t, scratch.packed); });
     for (int64_t i = 0; i < p.m; i++) plain.narrow(scratch.sums + i * p.n, p.n, p.c + i * p.c_row);

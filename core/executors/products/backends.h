@@ -1,7 +1,7 @@
 // What products can be computed with on the machine at hand.
 #pragma once
 
-#include "executors/cpu/kernel.h"
+#include "executors/cpu/product_kernels.h"
 #include "executors/products/bf16_dot.h"
 #include "executors/products/onednn.h"
 
@@ -15,7 +15,7 @@ enum class Precision : uint8_t {
 };
 
 struct Backends {
-  const Kernels& kernels;        // our own, for these instructions
+  const ProductKernels& kernels;        // our own, for these instructions
   Instructions instructions;
   const Library* library;        // oneDNN; null: it is not there
   MultiplyPairs pairs;           // products of pairs of bf16; null: the processor has none

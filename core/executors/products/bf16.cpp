@@ -28,7 +28,7 @@ struct Scratch {
 };
 
 // In the order in which memory has them, unless rows must be dense.
-Matrix widened(const Kernels& kernels, const MatrixOf<Bf16>& a, int64_t rows, int64_t columns, bool dense_rows, float* to) {
+Matrix widened(const ProductKernels& kernels, const MatrixOf<Bf16>& a, int64_t rows, int64_t columns, bool dense_rows, float* to) {
   if (a.column != 1 && a.row == 1 && !dense_rows) {
     for (int64_t l = 0; l < columns; l++) kernels.widen(a.data + l * a.column, rows, to + l * rows);
     return {to, 1, rows};
@@ -43,7 +43,7 @@ Matrix widened(const Kernels& kernels, const MatrixOf<Bf16>& a, int64_t rows, in
   return {to, columns, 1};
 }
 
-void multiply_floats(const Kernels& kernels, const ProductOf<Bf16>& p, bool thin, bool add, Scratch& scratch) {
+void multiply_floats(const ProductKernels& kernels, const ProductOf<Bf16>& p, bool thin, bool add, Scratch& scratch) {
   const Matrix a = widened(kernels, p.a, p.m, p.k, thin, scratch.a);
   (thin ? kernels.thin_bf16 : kernels.small_bf16)({p.m, p.n, p.k, a, p.b, scratch.sums, p.n, add});
 }

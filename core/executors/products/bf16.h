@@ -8,7 +8,7 @@ namespace thunder {
 
 // The code that the processor at hand runs.
 struct Bf16Kernels {
-  const Kernels& floats;
+  const ProductKernels& floats;
   MultiplyPairs pairs = nullptr;  // null: operands are widened to f32
 };
 

@@ -1,7 +1,7 @@
 // Products of bf16 with the dot-product instructions of avx512_bf16, which multiply pairs of them.
 #pragma once
 
-#include "executors/cpu/kernel.h"
+#include "executors/cpu/product_kernels.h"
 
 namespace thunder {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "executors/cpu/kernel.h"
+#include "executors/cpu/product_kernels.h"
 
 namespace thunder {
 

@@ -17,8 +17,8 @@ namespace {
 using Shape = std::vector<int64_t>;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-std::vector<const Kernels*> kernels_here() {
-  std::vector<const Kernels*> out;
+std::vector<const ProductKernels*> kernels_here() {
+  std::vector<const ProductKernels*> out;
   for (Instructions i : {Instructions::avx2, Instructions::avx512})
     if (i <= this_machine().instructions) out.push_back(&kernels_for(i)->products);
   return out;
@@ -26,7 +26,7 @@ std::vector<const Kernels*> kernels_here() {
 // The same, and those that multiply pairs, if there are any here.
 std::vector<Bf16Kernels> bf16_kernels_here() {
   std::vector<Bf16Kernels> out;
-  for (const Kernels* k : kernels_here()) out.push_back({*k});
+  for (const ProductKernels* k : kernels_here()) out.push_back({*k});
   if (this_machine().bf16_dot_products) out.push_back({*kernels_here().back(), multiply_pairs()});
   return out;
 }
@@ -70,7 +70,7 @@ TEST_F(Bf16Executor, multiplies_every_size_and_layout_exactly_where_sums_are_exa
 TEST_F(Bf16Executor, rounds_to_the_nearest_even_bf16) {
   const float from[] = {1.0f, 1.00390625f, 1.01171875f, -1.00390625f, kInfinity, -kInfinity, std::nanf(""), 3.4e38f, 0.0f, -0.0f, 1.0f, 1e-40f};
   const Bf16 expected[] = {0x3f80, 0x3f80, 0x3f82, 0xbf80, 0x7f80, 0xff80, 0x7fc0, 0x7f80, 0, 0x8000, 0x3f80, 1};
-  for (const Kernels* kernels : kernels_here())
+  for (const ProductKernels* kernels : kernels_here())
     for (size_t n = 1; n <= std::size(from); n++) {
       Bf16 got[std::size(from)];
       kernels->narrow(from, static_cast<int64_t>(n), got);
@@ -82,7 +82,7 @@ TEST_F(Bf16Executor, widens_and_narrows_every_bf16_to_itself) {
   std::vector<Bf16> all(1 << 16), back(all.size());
   std::vector<float> wide(all.size());
   for (size_t i = 0; i < all.size(); i++) all[i] = static_cast<Bf16>(i);
-  for (const Kernels* kernels : kernels_here()) {
+  for (const ProductKernels* kernels : kernels_here()) {
     kernels->widen(all.data(), 1 << 16, wide.data());
     kernels->narrow(wide.data(), 1 << 16, back.data());
     for (size_t i = 0; i < all.size(); i++) {
@@ -105,7 +105,7 @@ TEST_F(Bf16Executor, rounds_sums_once) {
 TEST_F(Bf16Executor, gives_the_same_bits_on_any_number_of_threads) {
   for (const Sizes3& s : {Sizes3{300, 1100, 600}, Sizes3{1, 5000, 300}, Sizes3{7, 40, 30}}) {
     std::vector<Bf16> a(static_cast<size_t>(3 * s.m * s.k)), b(static_cast<size_t>(s.k * s.n));
-    const Kernels& kernels = *kernels_here().back();
+    const ProductKernels& kernels = *kernels_here().back();
     kernels.narrow(noise(3 * s.m * s.k, 1).data(), 3 * s.m * s.k, a.data());
     kernels.narrow(noise(s.k * s.n, 2).data(), s.k * s.n, b.data());
     std::vector<Bf16> results[2];

@@ -103,7 +103,7 @@ TEST_P(Convolution, declines_images_of_too_many_elements) {
 TEST(Panel, sums_rows_through_a_table_of_offsets) {
   for (Instructions i : {Instructions::neon, Instructions::avx2, Instructions::avx512}) {
     if (this_machine().instructions < i) continue;
-    const Kernels& k = kernels_for(i)->products;
+    const ProductKernels& k = kernels_for(i)->products;
     const int64_t depth = 37;
     const std::vector<float> b = noise(1000, 1);
     std::vector<int32_t> offsets;

@@ -149,7 +149,7 @@ TEST(Kernel, thin_takes_dense_rows_or_columns) {
 
 TEST(Kernel, packed_takes_every_size_and_layout) {
 #if defined(__x86_64__)
-  const auto packed = [](const Kernels& k) {
+  const auto packed = [](const ProductKernels& k) {
     each_product([&](Product p) {
       std::vector<float> panels(static_cast<size_t>((p.n + k.panel_columns - 1) / k.panel_columns * k.panel_columns * p.k), NAN);
       k.pack(p.b, p.k, p.n, panels.data());
@@ -184,25 +184,25 @@ TEST(Kernel, small_and_packed_take_rows_whole_pages_apart) {
     }
 }
 
-// a's rows as panels for `turned`, in a vector.
-std::vector<float> packed_rows(const Kernels& k, const Product& p) {
+// a's rows as panels for `transposed_result`, in a vector.
+std::vector<float> packed_rows(const ProductKernels& k, const Product& p) {
   std::vector<float> panels(static_cast<size_t>((p.m + k.panel_columns - 1) / k.panel_columns * k.panel_columns * p.k), NAN);
   k.pack({p.a.data, p.a.column, p.a.row}, p.k, p.m, panels.data());
   return panels;
 }
 
-TEST(Kernel, turned_takes_every_size_and_dense_columns) {
+TEST(Kernel, transposed_result_takes_every_size_and_dense_columns) {
   for (const IsaKernels* k : all_kernels())
     each_product([&](Product p) {
       if (p.b.row != 1) return k->products.small(p);
       const std::vector<float> panels = packed_rows(k->products, p);
       p.a = {panels.data()};
-      k->products.turned(p, nullptr);
+      k->products.transposed_result(p, nullptr);
     });
 }
 
 // Of more rows, columns and depth than are computed at a time; rows of the weight also whole pages apart.
-TEST(Kernel, turned_takes_large_products_and_writes_nothing_beside_rows) {
+TEST(Kernel, transposed_result_takes_large_products_and_writes_nothing_beside_rows) {
   for (const IsaKernels* k : all_kernels())
     for (const auto& [add, depth] : {std::pair(false, 2100), std::pair(true, 2100), std::pair(true, 2048)}) {
       const Sizes3 s{150, 215, depth};
@@ -213,7 +213,7 @@ TEST(Kernel, turned_takes_large_products_and_writes_nothing_beside_rows) {
       const std::vector<double> expected = product_of(p, before);
       const std::vector<float> panels = packed_rows(k->products, p);
       p.a = {panels.data()};
-      k->products.turned(p, nullptr);
+      k->products.transposed_result(p, nullptr);
       expect_near(p, expected, cat(k->name, add ? ", added" : ""), 1e-6);
       for (int64_t i = 0; i < s.m; i++)
         for (int64_t j = s.n; j < row; j++) ASSERT_EQ(c[static_cast<size_t>(i * row + j)], before[static_cast<size_t>(i * row + j)]) << "wrote beside a row";

@@ -1,14 +1,14 @@
 // Winograd's F(2x2, 3x3): 2 by 2 outputs of a correlation with 3 by 3 taps are sums of 16 products, where one by one they are 36. A. Lavin,
 // S. Gray, Fast Algorithms for Convolutional Neural Networks (https://arxiv.org/abs/1509.09308), section 4.1, has the matrices.
 //
-// Like ../cpu/kernel.h, this is also compiled with instructions that not every machine has.
+// Like ../cpu/product_kernels.h, this is also compiled with instructions that not every machine has.
 #pragma once
 
 #include <cstdint>
 
 namespace thunder {
 
-struct Transforms {
+struct WinogradKernels {
   static constexpr int64_t kPoints = 16, kTaps = 9;
   static constexpr int64_t kMostLanes = 16;  // what may be read or written past the end
 
@@ -16,7 +16,7 @@ struct Transforms {
   void (*split)(const float* line, int64_t count, float* even, float* odd);
   // to[column * to_distance + row] = from[row * distance + column], of whole vectors of rows, with zeros where there are none; where
   // to_distance is less, the next column is written after these.
-  void (*turn)(const float* from, int64_t distance, int64_t rows, int64_t columns, float* to, int64_t to_distance);
+  void (*copy_transposed)(const float* from, int64_t distance, int64_t rows, int64_t columns, float* to, int64_t to_distance);
   // Of `count` tiles of 4 by 4 pixels (lanes may be neighbouring tiles, or channels): pixels[4 * y + x][lane] becomes
   // v[point * distance + lane].
   void (*tiles)(const float* const pixels[16], int64_t count, float* v, int64_t distance);

@@ -2,12 +2,12 @@
 #pragma once
 
 #include "executors/cpu/vectors.h"
-#include "executors/pooling/maxima.h"
+#include "executors/pooling/max_pool.h"
 
 namespace thunder {
 
 template <class Isa>
-class MaximaBody : Vectors<Isa> {
+class MaxPoolBody : Vectors<Isa> {
   using typename Vectors<Isa>::V;
   using typename Vectors<Isa>::I;
   using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::least;
@@ -63,12 +63,12 @@ class MaximaBody : Vectors<Isa> {
   }
 
   static bool row(const WindowRow& w, float* values, int64_t* places) {
-    static_assert(Maxima::kMostPacked == 2);
+    static_assert(MaxPoolKernels::kMostPacked == 2);
     return w.stride == 1 ? each_vector<1>(w, values, places) : w.stride == 2 ? each_vector<2>(w, values, places) : each_vector<0>(w, values, places);
   }
 
  public:
-  static constexpr Maxima kMaxima{row};
+  static constexpr MaxPoolKernels kMaxPoolKernels{row};
 };
 
 }  // namespace thunder

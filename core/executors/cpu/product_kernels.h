@@ -50,7 +50,7 @@ struct Run {
 };
 
 // Each element of c is summed in an order that depends on k alone, so that c may be cut anywhere.
-struct Kernels {
+struct ProductKernels {
   // Any strides.
   void (*small)(const Product&);
   // For few rows: reads b once. Requires: a.column == 1, and b.row == 1 or b.column == 1.
@@ -74,7 +74,7 @@ struct Kernels {
   void (*packed)(const Product&);
   // A product whose b has dense columns (b.row == 1) and whose a.data are panels of `pack` of a's rows as columns [k, m]; a's
   // strides are not read. Rows of c begin with the n elements of `bias` unless it is null, or `add`.
-  void (*turned)(const Product&, const float* bias);
+  void (*transposed_result)(const Product&, const float* bias);
 
   static constexpr int64_t kMostColumns = 32, kMostPanel = 12 * kMostColumns, kMostLanes = 16;
 };

@@ -1,13 +1,13 @@
 // The transforms, written once for every width of vectors.
 #pragma once
 
-#include "executors/convolution/transforms.h"
+#include "executors/convolution/winograd_kernels.h"
 #include "executors/cpu/vectors.h"
 
 namespace thunder {
 
 template <class Isa>
-class TransformsBody : Vectors<Isa> {
+class WinogradBody : Vectors<Isa> {
   using typename Vectors<Isa>::V;
   using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store;
 
@@ -23,8 +23,8 @@ class TransformsBody : Vectors<Isa> {
     store(odd, __builtin_shufflevector(a, b, (2 * kLane + 1)...));
   }
 
-  static void turn(const float* from, int64_t distance, int64_t rows, int64_t columns, float* to, int64_t to_distance) {
-    Vectors<Isa>::turn(from, distance, rows, rows, columns, to, to_distance);
+  static void copy_transposed(const float* from, int64_t distance, int64_t rows, int64_t columns, float* to, int64_t to_distance) {
+    Vectors<Isa>::copy_transposed(from, distance, rows, rows, columns, to, to_distance);
   }
 
   static void tiles(const float* const pixels[16], int64_t count, float* v, int64_t distance) {
@@ -91,7 +91,7 @@ class TransformsBody : Vectors<Isa> {
   }
 
   static void weights(const float* taps, float* u, int64_t distance) {
-    constexpr int64_t kRow = Transforms::kMostLanes;
+    constexpr int64_t kRow = WinogradKernels::kMostLanes;
     for (int64_t x = 0; x < kRow; x += kLanes) {
       V down[3][4];  // [column, row]
       for (int64_t j = 0; j < 3; j++) {
@@ -131,7 +131,7 @@ class TransformsBody : Vectors<Isa> {
   }
 
  public:
-  static constexpr Transforms kTransforms{split, turn, tiles, weights, outputs, gradients, taps};
+  static constexpr WinogradKernels kWinogradKernels{split, copy_transposed, tiles, weights, outputs, gradients, taps};
 };
 
 }  // namespace thunder

@@ -7,10 +7,10 @@
 namespace thunder {
 
 template <class Isa>
-class Turned : Tiles<Isa> {
+class Transposed : Tiles<Isa> {
   using typename Tiles<Isa>::V, typename Tiles<Isa>::Block;
   using Tiles<Isa>::kLanes, Tiles<Isa>::kWidth, Tiles<Isa>::load, Tiles<Isa>::store, Tiles<Isa>::least, Tiles<Isa>::parts, Tiles<Isa>::tile,
-      Tiles<Isa>::turn, Tiles<Isa>::rows_at_once;
+      Tiles<Isa>::copy_transposed, Tiles<Isa>::rows_at_once;
   // Of c that is computed before it is turned: its rows, four panels of them, and its columns, whole tiles and vectors for every Isa.
   static constexpr int64_t kRows = 4 * kWidth, kColumns = 96;
   static constexpr int64_t kDepth = 1024;  // of a's panels, which come from the second-level cache
@@ -49,7 +49,7 @@ class Turned : Tiles<Isa> {
   static void put(const float* sums, int64_t rows, int64_t columns, float* c, int64_t c_row, bool add, const float* bias) {
     alignas(64) float some[kLanes * kColumns];
     for (int64_t i = 0; i < rows; i += kLanes, c += kLanes * c_row) {
-      turn(sums + i, kRows, columns, columns, kLanes, some, kColumns);
+      copy_transposed(sums + i, kRows, columns, columns, kLanes, some, kColumns);
       for (int64_t r = 0; r < least(kLanes, rows - i); r++) {
         float* row = c + r * c_row;
         put_row(some + r * kColumns, columns, add ? row : bias, row);

@@ -2,12 +2,12 @@
 #pragma once
 
 #include "executors/cpu/thin_body.h"
-#include "executors/cpu/turned_body.h"
+#include "executors/cpu/transposed_body.h"
 
 namespace thunder {
 
 template <class Isa>
-class KernelBody : Tiles<Isa> {
+class ProductKernelsBody : Tiles<Isa> {
   using typename Tiles<Isa>::V, typename Tiles<Isa>::Block;
   using Tiles<Isa>::kLanes, Tiles<Isa>::kWidth, Tiles<Isa>::load, Tiles<Isa>::store, Tiles<Isa>::least;
   using Tiles<Isa>::as_it_is, Tiles<Isa>::pack, Tiles<Isa>::tile, Tiles<Isa>::rows_at_once;
@@ -91,11 +91,11 @@ class KernelBody : Tiles<Isa> {
   }
 
  public:
-  static constexpr Kernels kKernels{small<Product>, Thin<Isa>::template multiply<Product>,
+  static constexpr ProductKernels kKernels{small<Product>, Thin<Isa>::template multiply<Product>,
                                     small<Bf16Product>, Thin<Isa>::template multiply<Bf16Product>,
                                     Vectors<Isa>::template copy<Bf16>, Vectors<Isa>::narrow,
                                     panel, Isa::kRows, kWidth, gather,
-                                    pack_all, packed, Turned<Isa>::multiply};
+                                    pack_all, packed, Transposed<Isa>::multiply};
 };
 
 }  // namespace thunder

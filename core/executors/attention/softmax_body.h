@@ -1,13 +1,13 @@
 // The steps, written once for every width of vectors.
 #pragma once
 
-#include "executors/attention/steps.h"
+#include "executors/attention/softmax.h"
 #include "executors/cpu/vectors.h"
 
 namespace thunder {
 
 template <class Isa>
-class StepsBody : Vectors<Isa> {
+class SoftmaxBody : Vectors<Isa> {
   using typename Vectors<Isa>::V;
   using typename Vectors<Isa>::I;
   using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::least, Vectors<Isa>::all, Vectors<Isa>::larger,
@@ -15,9 +15,9 @@ class StepsBody : Vectors<Isa> {
   static constexpr int64_t kWidth = 2 * kLanes;
   static constexpr float kNone = -__builtin_inff();
 
-  static void turn(const Matrix& from, int64_t rows, int64_t columns, float factor, float* to) {
+  static void copy_transposed(const Matrix& from, int64_t rows, int64_t columns, float factor, float* to) {
     if (from.column == 1)
-      return Vectors<Isa>::turn(from.data, from.row, rows, kWidth, columns, to, kWidth, [factor](auto x) { return x * factor; });
+      return Vectors<Isa>::copy_transposed(from.data, from.row, rows, kWidth, columns, to, kWidth, [factor](auto x) { return x * factor; });
     for (int64_t column = 0; column < columns; column++)
       for (int64_t r = 0; r < kWidth; r++) to[column * kWidth + r] = r < rows ? from.data[r * from.row + column * from.column] * factor : 0;
   }
@@ -33,28 +33,28 @@ class StepsBody : Vectors<Isa> {
       for (int64_t x = 0; x < kWidth; x += kLanes) {
         const I before = lane + static_cast<int32_t>(least(p.hidden + x - r, kWidth));
         float* at = p.scores + r * p.row + x;
-        store(at, before > 0 ? load(at) : all(kNone));
+        store(at, before > 0 ? load(at) : broadcast(kNone));
       }
   }
 
   // What e^x is taken of, so that a lane without any score gets zeros.
-  static V shift_of(V top) { return top == kNone ? V{} : top; }
+  static V shift_of(V running_max) { return running_max == kNone ? V{} : running_max; }
 
-  static void weigh(const Panel& p, float* top, float* total, float* factor) {
+  static void online_softmax(const Panel& p, float* running_max, float* total, float* factor) {
     hide(p);
-    V tops[2] = {load(top), load(top + kLanes)}, other[2] = {tops[0], tops[1]};
+    V maxima[2] = {load(running_max), load(running_max + kLanes)}, other[2] = {maxima[0], maxima[1]};
     int64_t r = 0;
     for (; r + 2 <= p.keys; r += 2)
       for (int64_t x = 0; x < 2; x++) {
-        tops[x] = larger(load(p.scores + r * p.row + x * kLanes), tops[x]);
+        maxima[x] = larger(load(p.scores + r * p.row + x * kLanes), maxima[x]);
         other[x] = larger(load(p.scores + (r + 1) * p.row + x * kLanes), other[x]);
       }
     for (; r < p.keys; r++)
-      for (int64_t x = 0; x < 2; x++) tops[x] = larger(load(p.scores + r * p.row + x * kLanes), tops[x]);
+      for (int64_t x = 0; x < 2; x++) maxima[x] = larger(load(p.scores + r * p.row + x * kLanes), maxima[x]);
     V shift[2], sums[2] = {};
     for (int64_t x = 0; x < 2; x++) {
-      tops[x] = larger(other[x], tops[x]);
-      shift[x] = shift_of(tops[x]);
+      maxima[x] = larger(other[x], maxima[x]);
+      shift[x] = shift_of(maxima[x]);
     }
     for (r = 0; r < p.keys; r++)
 #pragma GCC unroll 2
@@ -65,18 +65,18 @@ class StepsBody : Vectors<Isa> {
         store(at, e);
       }
     for (int64_t x = 0; x < 2; x++) {
-      const V before = exp(load(top + x * kLanes) - shift[x]);
+      const V before = exp(load(running_max + x * kLanes) - shift[x]);
       store(factor + x * kLanes, before);
       store(total + x * kLanes, load(total + x * kLanes) * before + sums[x]);
-      store(top + x * kLanes, tops[x]);
+      store(running_max + x * kLanes, maxima[x]);
     }
   }
 
-  static void weigh_row(float* scores, int64_t keys, float* top, float* total, float* factor) {
-    V tops = all(*top);
+  static void online_softmax_row(float* scores, int64_t keys, float* running_max, float* total, float* factor) {
+    V maxima = broadcast(*running_max);
     int64_t j = 0;
-    for (; j + kLanes <= keys; j += kLanes) tops = larger(load(scores + j), tops);
-    float largest = Vectors<Isa>::largest(tops);
+    for (; j + kLanes <= keys; j += kLanes) maxima = larger(load(scores + j), maxima);
+    float largest = Vectors<Isa>::largest(maxima);
     for (; j < keys; j++) largest = scores[j] > largest ? scores[j] : largest;
     const float shift = largest == kNone ? 0 : largest;
     V sums{};
@@ -86,13 +86,13 @@ class StepsBody : Vectors<Isa> {
       sums += e;
       store(scores + j, e);
     }
-    V rest = all(kNone);
+    V rest = broadcast(kNone);
     for (int64_t l = 0; j + l < keys; l++) rest[l] = scores[j + l];
     rest = exp(rest - shift);
     for (int64_t l = 0; j + l < keys; l++) scores[j + l] = rest[l];
-    *factor = exp(all(*top - shift))[0];
+    *factor = exp(broadcast(*running_max - shift))[0];
     *total = *total * *factor + sum(sums + rest);
-    *top = largest;
+    *running_max = largest;
   }
 
   static void scale_rows(float* c, int64_t row, int64_t rows, int64_t columns, const float* factors) {
@@ -103,20 +103,20 @@ class StepsBody : Vectors<Isa> {
     }
   }
 
-  static void differentiate(const Panel& p, float* slopes, const float* top, const float* weight, const float* mean, float scale) {
+  static void softmax_backward(const Panel& p, float* score_grads, const float* running_max, const float* weight, const float* mean, float scale) {
     hide(p);
     for (int64_t r = 0; r < p.keys; r++)
 #pragma GCC unroll 2
       for (int64_t x = 0; x < kWidth; x += kLanes) {
-        float *score = p.scores + r * p.row + x, *slope = slopes + r * p.row + x;
-        const V probability = exp(load(score) - load(top + x)) * load(weight + x);
+        float *score = p.scores + r * p.row + x, *score_grad = score_grads + r * p.row + x;
+        const V probability = exp(load(score) - load(running_max + x)) * load(weight + x);
         store(score, probability);
-        store(slope, probability * (load(slope) - load(mean + x)) * scale);
+        store(score_grad, probability * (load(score_grad) - load(mean + x)) * scale);
       }
   }
 
  public:
-  static constexpr Steps kSteps{kWidth, turn, weigh, weigh_row, scale_rows, differentiate};
+  static constexpr SoftmaxKernels kSoftmaxKernels{kWidth, copy_transposed, online_softmax, online_softmax_row, scale_rows, softmax_backward};
 };
 
 }  // namespace thunder

@@ -6,7 +6,7 @@
 
 namespace thunder {
 
-inline bool makes_more(const Node& n, const Store& store) {
+inline bool broadcasts(const Node& n, const Store& store) {
   if (!def(n).view) return false;
   const Dim many = elements(store.type(n.results[0]).shape), few = elements(store.type(n.args[0].v).shape);
   return many.constant() && few.constant() ? many.value() > few.value() : many != few;

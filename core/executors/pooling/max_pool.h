@@ -1,6 +1,6 @@
 // The largest pixels of windows that lie side by side.
 //
-// Like ../cpu/kernel.h, this is also compiled with instructions that not every machine has.
+// Like ../cpu/product_kernels.h, this is also compiled with instructions that not every machine has.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct WindowRow {
   int64_t taps, dilation, stride, windows;
 };
 
-struct Maxima {
+struct MaxPoolKernels {
   static constexpr int64_t kMostLanes = 16;
   // With neighbours up to this many pixels apart, lines are read as far as that of whole vectors of windows, and a vector more.
   static constexpr int64_t kMostPacked = 2;
