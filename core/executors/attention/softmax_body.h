@@ -10,7 +10,7 @@ template <class Isa>
 class SoftmaxBody : Vectors<Isa> {
   using typename Vectors<Isa>::V;
   using typename Vectors<Isa>::I;
-  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::least, Vectors<Isa>::all, Vectors<Isa>::larger,
+  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::least, Vectors<Isa>::broadcast, Vectors<Isa>::larger,
       Vectors<Isa>::exp, Vectors<Isa>::sum;
   static constexpr int64_t kWidth = 2 * kLanes;
   static constexpr float kNone = -__builtin_inff();
