@@ -140,9 +140,9 @@ class Packer {
     if (o.depth != 1) from = gather(from, count, depths, gathered), distance = kStep;
     const __mmask16 left = first(depths), right = first(depths - kSide);
     for (int64_t i = 0; i < kSide; i++) {
-      const __mmask16 there = i < count ? 0xffff : 0;
+      const __mmask16 valid = i < count ? 0xffff : 0;
       __m512i parts[kParts];
-      cutter.line(from + i * distance, left & available, right & available, parts);
+      cutter.line(from + i * distance, left & valid, right & valid, parts);
       put(parts, to + i * kStep);
     }
     if constexpr (kPairs) transpose_parts(to);
