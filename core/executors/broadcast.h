@@ -1,4 +1,4 @@
-// Views of more elements than there are.
+// Whether a view repeats elements of its operand, as expand does.
 #pragma once
 
 #include "ir/trace.h"

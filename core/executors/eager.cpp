@@ -12,19 +12,19 @@
 namespace thunder {
 namespace {
 
-constexpr size_t kMostKept = 512;  // distinct calls; when there are more, all are prepared again
+constexpr size_t kMostKept = 512;  // prepared calls; beyond that the cache is cleared
 
 Status* parallel_for(const Launch* launch, int64_t n, int64_t grain, ThreadPool::Body body, void* arg) {
   return launch->threads->parallel_for(n, grain, body, arg);
 }
 
-// How many inputs an argument of a kernel stands for.
+// How many inputs of a kernel an argument stands for.
 size_t inputs_of(const Arg& a, const Param& param) {
   if (a.kind == ArgKind::values) return a.value_list().size();
   return a.kind == ArgKind::value || (a.kind == ArgKind::none && param.kind == ParamKind::tensor);
 }
 
-// One line of a trace that stands for all eager calls like it.
+// A prepared node that serves all eager calls of the same op, types and arguments.
 class Kept : public Counted<Kept> {
  public:
   Kept(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in, std::span<const Buffer> out, const Executors& executors) {
@@ -60,7 +60,7 @@ class Kept : public Counted<Kept> {
     fail(Code::unimplemented, op.name(), ": every executor declined to prepare it");
   }
 
-  // By everything but the values of tensors.
+  // The key: everything but the values of tensors.
   static uint64_t hash(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in) {
     uint64_t h = reinterpret_cast<uintptr_t>(&op);
     for (const Arg& a : args)
@@ -109,7 +109,7 @@ class Kept : public Counted<Kept> {
 
  private:
   friend class Counted<Kept>;
-  // Kernels for other devices than the CPU are fitted to the strides, which each call like this one then has.
+  // Kernels for devices other than the CPU are specialised for the strides, which are then part of the key.
   Ref<Status> lay_out(const ExecutorDesc& d, std::span<const Buffer> in, std::span<const Buffer> out) {
     return Ref<Status>::adopt(d.lay_out({*node_, store_, in, out}, prepared_.state, &prepared_.scratch_bytes, d.user));
   }
@@ -140,8 +140,8 @@ class Kept : public Counted<Kept> {
   Store store_;
   const Node* node_ = nullptr;
   Prepared prepared_;
-  bool on_device_ = false;         // not all of it is on the CPU
-  std::vector<int64_t> strides_;   // of the inputs then
+  bool on_device_ = false;  // some tensor is not on the CPU
+  std::vector<int64_t> strides_;  // of the inputs, if on_device_
 };
 
 class EagerRunner : public OpRunner {

@@ -12,7 +12,7 @@ class ExecutorPreparer : public Preparer {
  public:
   explicit ExecutorPreparer(Executors executors) : executors_(std::move(executors)) {}
 
-  // The lines, all but views ready; a view may turn out to need no step.
+  // Prepares all nodes but views; a view may need no step at all.
   std::vector<const Node*> prepare_all(const Trace& claimed, const Op& region, InterruptCheck& check) {
     std::vector<const Node*> lines, todo(claimed.nodes.rbegin(), claimed.nodes.rend());
     ready_.reserve(todo.size());
@@ -38,7 +38,7 @@ class ExecutorPreparer : public Preparer {
 
   bool takes_strided(const Node& node) const override {
     if (auto it = ready_.find(&node); it != ready_.end()) return it->second.by->desc().flags & kStrided;
-    // A view may pass on to a later executor, so all that could get it must take strides.
+    // A view may be handed to a later executor, so all executors that could get it must take strided inputs.
     return std::all_of(claimant(node), executors_.end(), [](auto& e) { return e->desc().flags & kStrided; });
   }
 
@@ -93,7 +93,7 @@ class ExecutorPreparer : public Preparer {
   }
 
  private:
-  // Owns the state until it is handed over.
+  // Owns the state until a step takes it.
   struct Ready {
     Prepared prepared;
     const Executor* by = nullptr;
@@ -115,13 +115,14 @@ class ExecutorPreparer : public Preparer {
     return std::find_if(executors_.begin(), executors_.end(), [&](auto& e) { return node.executor && e->name() == node.executor; });
   }
 
-  // From the line's claimant on; `by` is null when all declined.
+  // Asks executors from the node's claimant on; `by` is null when all declined.
   Ready ask(const Node& node, const Store& store) const {
     const NodeView view{node, store};
     const auto first = claimant(node);
     for (auto it = first; it != executors_.end(); ++it) {
       const ExecutorDesc& d = (*it)->desc();
-      // Who claimed it is asked as it is (a region is no op that `claims` knows); the next ones must want it too.
+      // The claimant is asked without `claims`, which does not know regions; the executors after it must claim the node
+      // too.
       if (it != first && !(*it)->claims(view)) continue;
       Prepared p{d.run, nullptr, d.drop, 0};
       Ref<Status> failed = Ref<Status>::adopt(d.prepare(view, &p.state, &p.scratch_bytes, d.user));
@@ -137,7 +138,7 @@ class ExecutorPreparer : public Preparer {
     fail(Code::backend, "executor '", executor.name(), "' could not prepare ", node.op->name(), ": ", failed->message(), at(node));
   }
 
-  // The lines inside of one that was declined, claimed by the executors after its claimant.
+  // The nodes of the body of one that was declined, claimed by the executors after its claimant.
   std::vector<const Node*> inside(const Trace& claimed, const Node& node, const Op& region) const {
     const auto first = claimant(node);
     const Executors rest(first == executors_.end() ? first : first + 1, executors_.end());

@@ -5,9 +5,9 @@
 namespace thunder {
 namespace {
 
-constexpr size_t kMostInstructions = 4;  // an element
-constexpr size_t kMostRead = 2;          // values as large as the one that is made
-// What is so much smaller costs nothing to store and to read.
+constexpr size_t kMostInstructions = 4;  // for each element
+constexpr size_t kMostRead = 2;  // operands as large as the result
+// A value that is so much smaller costs nothing to store and to read.
 constexpr int64_t kSmall = 16;
 
 }  // namespace
@@ -34,7 +34,7 @@ bool Recompute::afford(const Node& line, ValueId made, Price& price) const {
       const Price before = price;
       if (afford(*maker->second, made, price)) return;
       price = before;
-      fits = uses_[v] != 0;  // it is stored for others
+      fits = uses_[v] != 0;  // it is stored for other readers anyway
     }
     if (std::find(price.read.begin(), price.read.end(), v) == price.read.end()) price.read.push_back(v);
   });

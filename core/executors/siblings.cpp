@@ -9,7 +9,7 @@
 namespace thunder {
 namespace {
 
-// How far a kernel's sibling may be.
+// How many nodes after a kernel are searched for a sibling.
 constexpr size_t kReach = 64;
 
 class Siblings {
@@ -36,8 +36,8 @@ class Siblings {
   struct Line {
     const Node* node;
     bool kernel;
-    bool once;     // it is computed once, and would be each time beside others
-    int64_t most;  // elements of the largest value that it reads or makes
+    bool once;  // it is computed once; in one kernel with others it would be computed at each call
+    int64_t most;  // elements of the largest value that it reads or writes
   };
 
   bool kernel(const Node& n) const {
@@ -57,7 +57,7 @@ class Siblings {
     return most;
   }
 
-  // With the next line that it can be joined with; false: there is none.
+  // Joins a kernel with the next one that it can be joined with; false: there is none.
   bool join_next(size_t first) {
     read_.clear(), behind_.clear();
     for_each_value(lines_[first].node->args, [&](ValueId v) {
@@ -76,7 +76,8 @@ class Siblings {
 
   bool may_join(const Line& first, const Line& line) const {
     if (!line.kernel || line.once != first.once || line.most != first.most) return false;
-    // What is written to inputs may be made in their memory, but among other lines only where all are elementwise.
+    // A result that replaces an input may be computed in its memory; in one kernel with others only if all are
+    // elementwise.
     const bool writes = makes_written(*first.node) || makes_written(*line.node);
     return !writes || (is_elementwise(*first.node) && is_elementwise(*line.node));
   }
@@ -96,12 +97,12 @@ class Siblings {
 
   bool fits(std::span<const Node* const> lines) const { return executor_.desc().fits(lines, *trace_.store, executor_.desc().user); }
 
-  // Lines between them that need the first go behind both.
+  // Nodes between the two that depend on the first move behind both.
   bool join(size_t first, size_t second) {
     std::vector<const Node*> body = lines_of(*lines_[first].node);
     const std::vector<const Node*> others = lines_of(*lines_[second].node);
     const auto middle = body.insert(body.end(), others.begin(), others.end());
-    // How a line goes over what it reads may depend on those before it; here any may come first.
+    // How loops walk an operand may depend on the nodes before; here either order is valid.
     if (!fits(body) && (std::rotate(body.begin(), middle, body.end()), !fits(body))) return false;
     const auto from = lines_.begin() + static_cast<ptrdiff_t>(first), to = lines_.begin() + static_cast<ptrdiff_t>(second) + 1;
     Line both = *from;
@@ -130,10 +131,10 @@ class Siblings {
   const Op& op_;
   const char* name_;
   std::vector<Line> lines_;
-  ValueSet broadcast_;  // views of more elements than there are
+  ValueSet broadcast_;  // views that broadcast
   ValueSet written_;
-  ValueSet read_;    // by the kernel that siblings are looked for
-  ValueSet behind_;  // made by it or by what needs it
+  ValueSet read_;  // read by the kernel whose siblings are searched
+  ValueSet behind_;  // results of that kernel and of nodes that depend on it
 };
 
 }  // namespace

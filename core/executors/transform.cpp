@@ -13,7 +13,7 @@ const Executor* claimant(const NodeView& view, const Executors& executors) {
   return it == executors.end() ? nullptr : it->get();
 }
 
-// What the executor wants in place of the node; false: the node.
+// What the executor substitutes for the node; false: the node stays.
 bool asked(Rewriter& rewriter, const Node& node, const Executor& executor, const ScopeEnvironment& environment, const std::string& what) {
   Results results;
   const bool wanted = rewriter.built(node, [&] {
@@ -30,7 +30,7 @@ bool asked(Rewriter& rewriter, const Node& node, const Executor& executor, const
   return true;
 }
 
-// The same, and what goes wrong names the executor, the op and the user's line. A binding's own exception stays as it is.
+// The same; an error names the executor, the op and the user's line. A binding's own exception stays as it is.
 bool replaced(Rewriter& rewriter, const Node& node, const Executor& executor, const ScopeEnvironment& environment) {
   const std::string what = cat("the execution transform of executor '", executor.name(), "' for ", node.op->name());
   try {

@@ -6,7 +6,7 @@
 
 namespace thunder {
 
-// Along the first axis in parts, whose sides are long enough for squares to be copied whole.
+// Parallel over parts of the first axis, long enough for the blocked transpose of copy_strided.
 Status* run_copy(const Launch* l, void*) {
   constexpr int64_t kPart = 64, kFew = 1 << 15;
   const Buffer& to = l->outputs[0];

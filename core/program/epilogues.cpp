@@ -1,4 +1,4 @@
-// Steps that run part by part behind a step that makes their operand part by part.
+// Epilogues: steps that run on each tile of the step before them, while the tile is in the caches.
 #include <algorithm>
 
 #include "program/locations.h"
@@ -33,7 +33,7 @@ class Epilogues {
   }
 
  private:
-  // Whether the line needs of the producer's result nothing but it itself.
+  // Whether of all values in the producer's memory the node reads the producer's result alone.
   bool fits(const Node& producer, const Node& n) const {
     if (!preparer_.runs_epilogue(producer) || !preparer_.may_be_epilogue(n)) return false;
     const ValueId made = producer.results[0];
@@ -47,7 +47,8 @@ class Epilogues {
     return reads && only;
   }
 
-  // Into an input's memory, while the producer still needs it. (In the arena, what the producer reads lives on.)
+  // Whether the node writes into an input's memory that the producer still reads. (In the arena, what the producer
+  // reads stays live.)
   bool writes_what_is_read(const Node& n, const Node& producer) const {
     bool any = false;
     for (ValueId r : n.results) {
@@ -57,7 +58,7 @@ class Epilogues {
     return any;
   }
 
-  // A result that replaces the producer's element by element is made in its place: it is in the caches.
+  // A result that replaces the producer's element by element gets the same memory, which is in the caches.
   void share(const Node& n, ValueId made, int64_t at, std::vector<ValueId>& moved) {
     Root& from = all_.roots[made];
     if (from.place != Place::arena || from.placed || from.last_use != at || !preparer_.in_place(n)) return;

@@ -11,7 +11,7 @@ bool begins_with_op(std::string_view says, const Node& n) {
   return says.starts_with(name) && says.substr(name.size()).starts_with(": ");
 }
 
-// The node, or the first inside of it, of which that holds.
+// The node, or the first node in its body, for which that holds.
 template <class Holds>
 const Node* find(const Node& n, const Holds& holds) {
   if (holds(n)) return &n;
@@ -22,7 +22,7 @@ const Node* find(const Node& n, const Holds& holds) {
 
 bool same_place(const char* a, const char* b) { return a && b && std::strcmp(a, b) == 0; }
 
-// Passes keep a value's number where they keep the value; where they do not, the line of the source and the op are the same.
+// Passes keep a value's id where they keep the value; where they do not, the source location and the op are the same.
 const Node* written_of(const Trace& written, const Node& line) {
   const auto makes_it = [&](const Node& n) {
     return !line.results.empty() && std::find(n.results.begin(), n.results.end(), line.results[0]) != n.results.end();

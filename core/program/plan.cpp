@@ -10,10 +10,11 @@
 namespace thunder {
 namespace {
 
-// A written input no larger than this is copied at the end rather than made in place while work follows that an interrupt may stop.
+// A written input no larger than this is copied at the end, rather than computed in place, if steps that an interrupt
+// may stop come after it.
 constexpr size_t kSmallWrite = 1 << 16;
 
-// Values that depend on nothing and are larger than this are made again at each call rather than kept.
+// Constants larger than this are recomputed at each call rather than kept.
 constexpr size_t kConstantLimit = 1 << 20;
 
 int64_t aligned(size_t bytes) { return checked_add(static_cast<int64_t>(bytes), kAlign - 1) / kAlign * kAlign; }
@@ -43,7 +44,7 @@ class Planner {
  private:
   const TensorType& type(ValueId v) const { return trace_.type(v); }
 
-  // The number of a device's arena, which begins with the first value on it.
+  // The index of a device's arena, which the first value on the device creates.
   uint32_t arena_of(Device device) {
     for (uint32_t i = 0; i < plan_.arenas.size(); i++)
       if (plan_.arenas[i].device == device) return i;
@@ -85,7 +86,7 @@ class Planner {
     }
   }
 
-  // Pure nodes that depend on no input but frozen ones, and are small, or no larger than what they are made of.
+  // Pure nodes that depend on no input but frozen ones, and whose results are small or no larger than their operands.
   void find_constants() {
     constant_.resize(trace_.nodes.size());
     std::vector<bool> known(trace_.store->size());
@@ -125,19 +126,20 @@ class Planner {
     for (const Write& w : trace_.writes) use(w.value, end);
   }
 
-  // A line that an executor claimed whole checks what the prims of its body check.
+  // A node that an executor claimed as a whole checks what the prims of its body check.
   bool may_refuse(const Node& n) const {
     if (def(n).has(kChecksData) || (def(n).has(kChecksIntegers) && !is_real(type(n.results[0]).dtype))) return true;
     return std::any_of(n.body.begin(), n.body.end(), [this](const Node* inner) { return may_refuse(*inner); });
   }
 
-  // Whether this value's memory can be anywhere: it is whole, dense and nowhere yet.
+  // Whether this value can be placed anywhere: it is a root, dense and has no place yet.
   bool free_root(ValueId v) const {
     const Location& l = locations_[v];
     return l.root == v && roots_[v].place == Place::arena && !roots_[v].placed;
   }
 
-  // The last line that makes no new value of a written input: up to there a call can be stopped, as far as nothing is written.
+  // The last node that may reject the call and computes no new value of a written input: up to it a call can be stopped
+  // as long as nothing is written.
   void find_last_work() {
     std::vector<bool> written(trace_.store->size());
     for (const Write& w : trace_.writes) written[w.value] = true;
@@ -149,15 +151,16 @@ class Planner {
     while (last_work_ >= 0 && !works(static_cast<size_t>(last_work_))) last_work_--;
   }
 
-  // The new value of a written input is made in the input's own memory when nothing reads the old value afterwards
-  // and nothing that comes later may still refuse the call; else it is copied there at the end. So is a small one that comes
-  // early, such as running statistics and the random state: what follows could no longer be interrupted.
+  // The new value of a written input is computed in the input's memory if no node reads the old value afterwards and
+  // none that comes later may reject the call; otherwise it is copied there at the end. So are small values that are
+  // computed early, such as running statistics and the random state: in place they would make the rest of the call
+  // uninterruptible.
   void place_writes() {
     for (const Write& w : trace_.writes) {
       plan_.inputs[w.input].written = true;
       const ValueId old = trace_.inputs[w.input].value;
       const Location& l = locations_[w.value];
-      if (l.root == old && l.offset == 0 && l.strides == strides_[w.input]) continue;  // it is there
+      if (l.root == old && l.offset == 0 && l.strides == strides_[w.input]) continue;  // it is in its place already
       const Root& r = roots_[w.value];
       const Sizes sizes = concrete(type(old).shape);
       bool direct = free_root(w.value) && r.made > last_check_ && is_dense(sizes, strides_[w.input]);
@@ -174,7 +177,7 @@ class Planner {
     if (last > made) return false;
     const Node& n = *trace_.nodes[static_cast<size_t>(made)];
     if (!preparer_.in_place(n)) return false;
-    // Element by element from the same places: every argument in this memory is the input itself, unchanged.
+    // Elementwise at the same addresses: every argument in this memory is the input itself, unchanged.
     bool same = true;
     for_each_value(n.args, [&](ValueId v) {
       if (locations_[v].root == old) same = same && locations_[v].offset == 0 && locations_[v].strides == locations_[made_by].strides;
@@ -182,7 +185,7 @@ class Planner {
     return same;
   }
 
-  // The root under another shape.
+  // The same root under another shape.
   bool is_all_of(ValueId v, ValueId root) const {
     const Location& l = locations_[v];
     return l.offset == 0 && dense_bytes(type(v)) == dense_bytes(type(root)) && is_dense(concrete(type(v).shape), l.strides);
@@ -214,7 +217,7 @@ class Planner {
     add_buffer(r.place, r.index, r.offset + l.offset, type(v), l.strides);
   }
 
-  // Dense copies of the strided inputs of a line whose executor wants them; they live for this step only.
+  // Dense copies of a node's strided inputs, if its executor needs them; they live for this step only.
   std::vector<std::pair<ValueId, int64_t>> densify(const Node& n) {
     std::vector<std::pair<ValueId, int64_t>> copies;
     if (preparer_.takes_strided(n)) return copies;
@@ -266,7 +269,7 @@ class Planner {
     plan_.steps.push_back(step);
   }
 
-  // The device that a line keeps busy: of one that moves between devices, the one that is not the CPU.
+  // The device that a node runs on: for a copy between devices, the one that is not the CPU.
   Device runs_on(const Node& n) const {
     Device device = Device::cpu;
     for_each_value(n.args, [&](ValueId v) { device = type(v).device == Device::cpu ? device : type(v).device; });
@@ -274,7 +277,7 @@ class Planner {
     return device;
   }
 
-  // The number of the input that `v` is.
+  // The index of the input that `v` is.
   static int32_t operand(const Node& n, ValueId v) {
     int32_t number = -1, next = 0;
     for_each_value(n.args, [&](ValueId arg) {
@@ -309,8 +312,8 @@ class Planner {
     }
   }
 
-  // What could not be made in place is copied there when nothing can fail any more. A copy's source may be an input
-  // that another copy writes, so sources in inputs are taken first.
+  // Values that could not be computed in place are copied at the end, when nothing can fail any more. The source of a
+  // copy may be an input that another copy writes, so copies from inputs come first.
   void finish_outputs() {
     std::stable_sort(copies_.begin(), copies_.end(), [](const Copy& a, const Copy& b) { return a.place == Place::output && b.place == Place::input; });
     for (const Copy& c : copies_)
@@ -327,7 +330,7 @@ class Planner {
   const std::vector<Sizes>& strides_;
   const Preparer& preparer_;
   Plan plan_;
-  std::vector<ArenaPlan> arenas_ = std::vector<ArenaPlan>(1);  // as those of the plan
+  std::vector<ArenaPlan> arenas_ = std::vector<ArenaPlan>(1);  // as Plan::arenas
   Locations all_;
   std::vector<Location>& locations_ = all_.at;
   std::vector<Root>& roots_ = all_.roots;

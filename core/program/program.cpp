@@ -37,7 +37,7 @@ Program::~Program() {
   for (auto& [state, drop] : drops_) drop(state);
 }
 
-// What a call has to bind: the rest of the argument blocks stays as it was made.
+// The buffers that a call has to bind; the others keep the addresses that they were made with.
 void Program::find_patches() {
   for (uint32_t i = 0; i < plan_.buffers.size(); i++) {
     const BufferPlan& b = plan_.buffers[i];
@@ -67,10 +67,10 @@ Prepared Program::prepare_step(Step& step, std::span<const Buffer> layouts) {
   return p;
 }
 
-// A step that runs part by part is no longer one by itself. Steps have their scratch in one place of their arena, one after the other;
-// who runs inside of another behind the other's.
+// An epilogue is no step of its own. All steps use the same scratch memory of their arena, one after the other; an
+// epilogue's scratch is behind that of the step that runs it.
 void Program::prepare_steps(InterruptCheck& check) {
-  std::vector<int64_t> scratch, behind;  // by arena; behind: the scratch of the step before
+  std::vector<int64_t> scratch, behind;  // by arena; behind: the end of the scratch of the step before
   for (const DeviceArena& a : plan_.arenas) scratch.push_back(static_cast<int64_t>(a.bytes));
   behind = scratch;
   std::vector<Buffer> layouts;
@@ -199,8 +199,8 @@ uint64_t Program::runs() const {
   return sum;
 }
 
-// What a step reports, as the user wrote it: the op and the line of the source, and who ran it. A binding's own exception is handed
-// back as it is.
+// A step's failure in the user's terms: the op, its source location, and the executor. A binding's own exception is
+// handed back as it is.
 Status* Program::located(Status* failed, const Step& step) const noexcept {
   if (!step.node || !step.node->executor || failed->has_foreign()) return failed;
   try {
@@ -222,7 +222,7 @@ Status* Program::located(Status* failed, const Step& step) const noexcept {
   }
 }
 
-// An exception of the host's is handed back as it is.
+// An exception of the host's language is handed back as it is.
 Status* Program::stopped(Status* why, const Step& next) noexcept {
   if (why->has_foreign() || why->code() != kCancelled) return why;
   try {

@@ -32,12 +32,12 @@ bool fits(std::span<const Node* const> lines, const Store& store, void* user) {
   return empty_group(*lines[0], store, user).add_all(lines);
 }
 
-// What a line or a region was prepared to: a group, until its layout is known, then a launcher.
+// The state of a prepared node or region: a group, until its layout is known, then a launcher.
 struct State {
   std::optional<Group> group;
   const Target* target = nullptr;
   std::unique_ptr<Launcher> launcher;
-  LoweredRegion region;  // that the launcher was made of: to be explained
+  LoweredRegion region;  // what the launcher was made of, for explain
 };
 
 Status* declined(std::string_view why) { return make<Status>(Code::declined, std::string(why)).detach(); }

@@ -15,7 +15,7 @@ bool has_known_size(const TensorType& t) {
   return std::all_of(t.shape.begin(), t.shape.end(), [](Dim d) { return d.constant() && d.value() > 0; });
 }
 
-// Whether a line that makes tensors on a device reads one of this type there. Requires: its size is known.
+// Whether a node on a device can read a tensor of this type. Requires: its size is known.
 bool readable_on(Device device, const TensorType& t, const Capabilities& can) {
   return t.device == device || (can.host_scalars && t.device == Device::cpu && dense_bytes(t) <= kHostScalarBytes);
 }
@@ -40,7 +40,7 @@ bool computable(const Node& line, const Store& store, const Capabilities& can) {
     fits = std::all_of(each.begin(), each.end(), [](Dim d) { return d == Dim(1); });
   }
   if (fits && row->role == Role::scan) fits = can.scans && store.type(line.results[0]).dtype != DType::boolean;
-  // Sums of booleans and the order of 64-bit indices have rules of their own; the host knows them.
+  // Sums of booleans and argmax of 64-bit integers follow rules of their own; the host executor implements them.
   if (fits && row->role == Role::reduction) fits = is_real(store.type(line.results[0]).dtype) || store.type(line.results[0]).dtype == DType::i64;
   return fits;
 }
@@ -122,8 +122,8 @@ bool Group::axes_stay_whole() const {
          std::all_of(parts_.begin(), parts_.end(), parts_whole);
 }
 
-// Every value must be known for each position, or for each position along the outer axes, but that it may be the same along
-// axes that lines choose by; and no axis twice in one.
+// Every value must be known for each iteration, or for each row, unless it may be constant along axes by which nodes
+// select; and no axis occurs twice in one value.
 bool Group::consistent() {
   if (!axes_stay_whole()) return refuse("it picks, joins or sums along a dim that other lines split");
   if (!scanned_.empty() && (looks_elsewhere_ || !choices_.empty())) return refuse("it computes sums that run along an axis and what stands elsewhere on it");
@@ -150,7 +150,8 @@ bool Group::consistent() {
   return reductions_fit(everything, outer) || refuse("it reduces other axes than the rest of the group");
 }
 
-// Axes may have met since the lines were added. What is summed over the outer axes changes along all of them.
+// Axes may have been unified since the nodes were added. The operand of a sum over the outer axes must vary along all
+// of them.
 bool Group::reductions_fit(const Axes& everything, const Axes& outer) const {
   const Axes inner = set_of(reduced());
   return std::all_of(reductions_.begin(), reductions_.end(), [&](const Reduction& r) {

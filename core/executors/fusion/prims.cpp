@@ -28,7 +28,7 @@ constexpr PrimRow kRows[] = {
     {"prims.convert", Fn::convert, elementwise, kAll},
     {"prims.contiguous", Fn::convert, elementwise, kAll},
     {"prims.clone", Fn::convert, elementwise, kAll},
-    {"prims.to_device", Fn::convert, elementwise, kAll},  // of a number that a kernel reads where it lies
+    {"prims.to_device", Fn::convert, elementwise, kAll},  // of a number that a kernel reads from host memory
     {"prims.add", Fn::add, elementwise, kAll},
     {"prims.sub", Fn::sub, elementwise, kAll},
     {"prims.mul", Fn::mul, elementwise, kAll},
@@ -101,7 +101,7 @@ std::span<const PrimRow> prim_rows() { return kRows; }
 
 const PrimRow* find_prim(const Op& op) {
   if (!op.prim) return nullptr;
-  // Sorted once by name: claiming asks for every line of every trace.
+  // Sorted by name once: claiming looks up every node of every trace.
   static const auto sorted = [] {
     std::array<const PrimRow*, std::size(kRows)> rows;
     std::transform(std::begin(kRows), std::end(kRows), rows.begin(), [](const PrimRow& r) { return &r; });
