@@ -1,6 +1,6 @@
-// Matrix products that cost less than a library call's preparation: small ones, and those of a few rows. Any thread.
+// Matrix products that cost less than the overhead of a library call: small ones, and those of a few rows. Any thread.
 //
-// This header is also compiled with instructions that not every machine has, so that it includes nothing with code.
+// This header is also compiled with instructions that not every machine has, so it includes nothing with code.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct MatrixOf {
   int64_t row = 0, column = 0;
 };
 
-// c[m, n] = a[m, k] b[k, n], added to c's elements if `add`. Rows of c are dense and `c_row` apart.
+// c[m, n] = a[m, k] b[k, n], added to c if `add`. Rows of c are dense and `c_row` apart.
 template <class T>
 struct ProductOf {
   int64_t m = 0, n = 0, k = 0;
@@ -43,13 +43,13 @@ struct Bf16Product {
   bool add = false;
 };
 
-// Floats that lie side by side, at `from` and in what is made of them.
+// Consecutive floats: `count` of them at `from`, which go to position `at` of a panel.
 struct Run {
   const float* from;
   int64_t at, count;
 };
 
-// Each element of c is summed in an order that depends on k alone, so that c may be cut anywhere.
+// Each element of c is summed in an order that depends on k alone, so c may be divided anywhere.
 struct ProductKernels {
   // Any strides.
   void (*small)(const Product&);
@@ -60,20 +60,23 @@ struct ProductKernels {
   // n elements of bf16 to f32, and back, rounded to nearest even.
   void (*widen)(const Bf16* from, int64_t n, float* to);
   void (*narrow)(const float* from, int64_t n, Bf16* to);
-  // c[rows, panel_columns] = sum over l < depth of a[l, rows] b[offsets[l] + column], added to c's elements if `add`. All are
-  // dense; rows <= panel_rows.
+  // c[rows, panel_columns] = sum over l < depth of a[l, rows] b[offsets[l] + column], added to c if `add`. All operands
+  // are dense; rows <= panel_rows.
   void (*panel)(int64_t rows, int64_t depth, const float* a, const float* b, const int32_t* offsets, float* c, bool add);
   int64_t panel_rows, panel_columns;
-  // panel[l * panel_columns + run.at + i] = run.from[offsets[l] + i] for l < depth and i < run.count. Each run begins where the one before
-  // ends, for whole vectors are read and written: up to kMostLanes floats after a run, where the next one then comes.
+  // The gather of an implicit im2col: panel[l * panel_columns + run.at + i] = run.from[offsets[l] + i] for l < depth
+  // and i < run.count. Each run begins where the one before ends, since whole vectors are read and written: up to
+  // kMostLanes floats past a run, which the next run overwrites.
   void (*gather)(const Run* runs, int64_t n, const int32_t* offsets, int64_t depth, float* panel);
-  // Puts the columns of b[k, n] into panels of panel_columns, one behind the other; the rows of a panel are dense, and the last panel
-  // is filled up with zeros.
+  // Packs the columns of b[k, n] into panels of panel_columns, one after the other; the rows of a panel are dense, and
+  // the last panel is padded with zeros.
   void (*pack)(const Matrix& b, int64_t k, int64_t n, float* panels);
-  // A product whose b.data are panels of `pack`, b.row == panel_columns and b.column == k: it may be cut where a panel begins.
+  // A product whose b.data are panels of `pack`, with b.row == panel_columns and b.column == k; it may be divided at
+  // panels.
   void (*packed)(const Product&);
-  // A product whose b has dense columns (b.row == 1) and whose a.data are panels of `pack` of a's rows as columns [k, m]; a's
-  // strides are not read. Rows of c begin with the n elements of `bias` unless it is null, or `add`.
+  // A product whose b has dense columns (b.row == 1), computed transposed. a.data are panels of `pack` of a's rows as
+  // columns [k, m]; a's strides are not read. Rows of c start from the n elements of `bias` unless it is null, or from
+  // c if `add`.
   void (*transposed_result)(const Product&, const float* bias);
 
   static constexpr int64_t kMostColumns = 32, kMostPanel = 12 * kMostColumns, kMostLanes = 16;

@@ -1,4 +1,4 @@
-// Products, written once for every width of vectors. Isa: that of Tiles.
+// The product kernels as templates over the width of vectors. Isa: as for Tiles.
 #pragma once
 
 #include "executors/cpu/thin_body.h"
@@ -11,8 +11,8 @@ class ProductKernelsBody : Tiles<Isa> {
   using typename Tiles<Isa>::V, typename Tiles<Isa>::Block;
   using Tiles<Isa>::kLanes, Tiles<Isa>::kWidth, Tiles<Isa>::load, Tiles<Isa>::store, Tiles<Isa>::least;
   using Tiles<Isa>::as_it_is, Tiles<Isa>::pack, Tiles<Isa>::tile, Tiles<Isa>::rows_at_once;
-  static constexpr int64_t kDepth = 256;        // of a packed panel of b, which stays in the first-level cache
-  static constexpr int64_t kPackedDepth = 768;  // of a panel that was packed before, which comes from the second-level cache
+  static constexpr int64_t kDepth = 256;  // of a packed panel of b, which stays in the L1 cache
+  static constexpr int64_t kPackedDepth = 768;  // of a prepacked panel, which is streamed from the L2 cache
 
   // b is of f32 or bf16.
   template <class P>
@@ -22,7 +22,7 @@ class ProductKernelsBody : Tiles<Isa> {
     for (int64_t j = 0; j < p.n; j += kWidth) {
       const int64_t columns = least(kWidth, p.n - j);
       int64_t l = 0;
-      do {  // once even when there is nothing to sum: c is written
+      do {  // once even when k is 0: c is written
         const auto* b = p.b.data + l * p.b.row + j * p.b.column;
         Block block{least(kDepth, p.k - l), columns, packed, kWidth, p.add || l > 0};
         if (!as_it_is(p.b, b, block)) pack(p.b, b, block, packed);
@@ -67,7 +67,7 @@ class ProductKernelsBody : Tiles<Isa> {
     } while (l < p.k);
   }
 
-  // One function for each number of rows.
+  // One instantiation for each number of rows.
   template <int64_t kRows>
   static void panel_of(int64_t rows, int64_t depth, const float* a, const float* b, const int32_t* offsets, float* c, bool add) {
     if constexpr (kRows > 1)

@@ -1,5 +1,5 @@
-// Products of matrices, batched and cut into tiles for the threads of a launch. An executor gives the tiles' sizes and
-// the kernel.
+// Batched matrix products, divided into tiles for the threads of a launch. An executor chooses the tile sizes and the
+// kernel.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace thunder {
 
-// A product for each index of the batch; strides of the batch in elements, 0 where an operand is shared.
+// A product for each index of the batch; strides of the batch in elements, 0 where an operand is broadcast.
 template <class T>
 struct BatchedProduct {
   static constexpr size_t kMaxBatch = kMaxRank;
@@ -22,12 +22,12 @@ struct BatchedProduct {
   };
 
   ProductOf<T> each;
-  const T* bias = nullptr;  // n elements that every row of c begins with, or null
+  const T* bias = nullptr;  // n elements that every row of c starts from, or null
   int64_t bias_step = 1;
   size_t rank = 0;
   Axis batch[kMaxBatch];  // the first `rank` of them
 
-  // What needs no change of any element: fewer and larger products, with rows for columns.
+  // Merges and swaps axes, without changing any element: fewer and larger products, with rows rather than columns.
   void simplify() {
     merge_rows();
     prefer_rows();
@@ -53,7 +53,8 @@ struct BatchedProduct {
   }
 
  private:
-  // Axes along which one b serves rows of a that go on where the last ones ended become rows of one product.
+  // Batch axes along which b is broadcast, and rows of a continue where the previous ones ended, become rows of one
+  // product.
   void merge_rows() {
     while (rank > 0) {
       const Axis& last = batch[rank - 1];
@@ -64,7 +65,7 @@ struct BatchedProduct {
       rank--;
     }
   }
-  // A column of results is a row when everything is turned around.
+  // A result with a single column is computed as a row of the transposed product.
   void prefer_rows() {
     if (each.n != 1 || each.m == 1 || each.c_row != 1 || (bias && bias_step)) return;
     std::swap(each.m, each.n);
@@ -102,7 +103,7 @@ BatchedProduct<T> linear_of(const Launch* launch) {
   return p;
 }
 
-// The ops that are products.
+// The ops that are matrix products.
 template <class T>
 struct ProductRow {
   std::string_view op;
@@ -114,7 +115,8 @@ constexpr std::array kProductRows = {
     ProductRow<T>{"linear", linear_of<T>},
 };
 
-// The tiles of a launch whose first result they make. multiply(product): false when out of memory; any thread.
+// The tiles of the products that make a launch's first result. multiply(product) returns false when out of memory; any
+// thread.
 template <class T, class Multiply>
 class TiledProducts {
  public:
@@ -145,7 +147,7 @@ class TiledProducts {
     return nullptr;
   }
 
-  // A single row of a tile may be several of the result's, where its last dim counted rows.
+  // A tile of one row may span several rows of the result, if the result's last dim was merged into rows.
   static void run_epilogue(const Launch& launch, const ProductOf<T>& tile) {
     const Buffer& c = launch.outputs[0];
     const int64_t begin = tile.c - c.as<T>(), columns = c.shape[c.rank - 1];

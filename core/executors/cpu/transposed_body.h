@@ -1,5 +1,6 @@
-// Products with a weight whose columns are dense, as those of `linear` are: the columns of the result are computed as rows, the
-// weight being read as it is, and are turned. Turning what a few hundred rows need of the weight takes longer. Isa: that of Tiles.
+// Products with a weight whose columns are dense, as in `linear`: the result is computed transposed, with the weight
+// read in place, and transposed back. For a few hundred rows that is faster than transposing the weight. Isa: as for
+// Tiles.
 #pragma once
 
 #include "executors/cpu/tile_body.h"
@@ -11,14 +12,15 @@ class Transposed : Tiles<Isa> {
   using typename Tiles<Isa>::V, typename Tiles<Isa>::Block;
   using Tiles<Isa>::kLanes, Tiles<Isa>::kWidth, Tiles<Isa>::load, Tiles<Isa>::store, Tiles<Isa>::least, Tiles<Isa>::parts, Tiles<Isa>::tile,
       Tiles<Isa>::copy_transposed, Tiles<Isa>::rows_at_once;
-  // Of c that is computed before it is turned: its rows, four panels of them, and its columns, whole tiles and vectors for every Isa.
+  // The block of c that is computed before it is transposed: four panels of rows, and columns that are whole tiles and
+  // vectors for every Isa.
   static constexpr int64_t kRows = 4 * kWidth, kColumns = 96;
-  static constexpr int64_t kDepth = 1024;  // of a's panels, which come from the second-level cache
+  static constexpr int64_t kDepth = 1024;  // of a's panels, which are streamed from the L2 cache
 
  public:
   static void multiply(const Product& p, const float* bias) {
     int64_t l = 0;
-    do {  // once even when there is nothing to sum: c is written
+    do {  // once even when k is 0: c is written
       for (int64_t j = 0; j < p.n; j += kColumns)
         for (int64_t i = 0; i < p.m; i += kRows) block(p, i, j, l, bias ? bias + j : nullptr);
       l += kDepth;
@@ -30,7 +32,8 @@ class Transposed : Tiles<Isa> {
     const int64_t rows = least(kRows, p.m - i), columns = least(kColumns, p.n - j), depth = least(kDepth, p.k - l);
     alignas(64) float sums[kColumns * kRows];
     const int64_t some = rows_at_once({nullptr, p.b.column, 1}), panels = parts(rows, kWidth);
-    // What each tile fetches: of the weight's next rows, and of those of c that are written when all tiles are there.
+    // What each tile prefetches: the weight's next rows, and the rows of c that are written once all tiles are
+    // computed.
     const int64_t each = parts(some, panels), share = parts(rows, panels * parts(columns, some));
     int64_t fetched = 0;
     for (int64_t x = 0; x < columns; x += some) {
@@ -45,7 +48,8 @@ class Transposed : Tiles<Isa> {
     put(sums, rows, columns, p.c + i * p.c_row + j, p.c_row, p.add || l > 0, bias);
   }
 
-  // Rows of c go there one by one: where they lie whole pages apart, stores to several in turn push each other out of the cache.
+  // Writes c row by row: rows that are a multiple of a page apart would evict each other if several were written at a
+  // time.
   static void put(const float* sums, int64_t rows, int64_t columns, float* c, int64_t c_row, bool add, const float* bias) {
     alignas(64) float some[kLanes * kColumns];
     for (int64_t i = 0; i < rows; i += kLanes, c += kLanes * c_row) {
@@ -57,14 +61,14 @@ class Transposed : Tiles<Isa> {
     }
   }
 
-  // `more` is added; null: nothing.
+  // Adds `more` unless it is null.
   static void put_row(const float* from, int64_t n, const float* more, float* c) {
     int64_t i = 0;
     for (; i + kLanes <= n; i += kLanes) store(c + i, more ? load(more + i) + load(from + i) : load(from + i));
     for (; i < n; i++) c[i] = more ? more[i] + from[i] : from[i];
   }
 
-  // Rows of c, which are written soon.
+  // Prefetches rows of c for writing.
   static void fetch(int64_t rows, int64_t columns, const float* c, int64_t c_row) {
     for (int64_t r = 0; r < rows; r++)
       for (int64_t x = 0; x < columns; x += kLineFloats) __builtin_prefetch(c + r * c_row + x, 1);

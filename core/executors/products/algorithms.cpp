@@ -12,7 +12,7 @@
 namespace thunder {
 namespace {
 
-// ---- what rows need and can ----
+// ---- predicates of the rows ----
 
 bool always(const Backends&) { return true; }
 bool has_tile_registers(const Backends& m) { return m.tile_registers && enable_tile_registers(); }
@@ -26,8 +26,8 @@ bool pays_always(const Backends&, const ProductOf<T>&) {
   return true;
 }
 
-// Of f32, from here on (each of rows, columns and depths), cutting numbers into parts costs less than the registers save. Of bf16 one
-// row or two are as fast as b is read; for tiles it is packed first.
+// For f32: from this size on (of rows, columns and depth) splitting numbers into bf16 parts costs less than AMX saves.
+// For bf16: one or two rows are bound by reading b, which AMX would have to pack first.
 bool is_large(const Sides& s) {
   constexpr int64_t kLeastSide = 32;
   return s.rows >= kLeastSide && s.columns >= kLeastSide && s.depth >= kLeastSide;
@@ -39,7 +39,7 @@ bool has_rows(const Sides& s) {
 
 template <class T>
 Tiling tiling_for_tile_registers(const ProductOf<T>& p) {
-  constexpr int64_t kTileWork = 1 << 27;  // of a thread's tile, in multiply-adds
+  constexpr int64_t kTileWork = 1 << 27;  // multiply-adds of a thread's tile
   return tiling(p.m, p.n, p.k, kTileWork);
 }
 template <class T, int kParts>
@@ -49,18 +49,18 @@ bool multiply_on_tile_registers(const Backends& backends, const ProductOf<T>& p)
 
 // ---- f32: the cost model ----
 
-// Up to here a library call's preparation costs more than its faster kernel saves (multiply-adds): sooner where b's rows are not dense and
-// fill no panel of ours.
+// Up to this many multiply-adds our kernels are faster than a library call with its overhead; up to fewer if b's
+// columns are dense and do not fill a panel.
 constexpr int64_t kSmallWork = 64 * 64 * 64, kSmallWorkOfFewColumns = 16 * 32 * 32;
-// A few milliseconds.
+// Takes a few milliseconds.
 constexpr int64_t kTileWork = 1 << 28;
 
 Tiling tiling_of(const Product& p) { return p.m > kThinRows ? tiling(p.m, p.n, p.k, kTileWork) : thin_tiling(p.m, p.k); }
 
-// Transposing the result instead of the weight pays from where rows fill half a panel to where a weight serves so many of them that either
-// is little work, and from a depth on.
+// Computing the transposed result pays if rows fill at least half a panel, but are not so many that packing the weight
+// is amortized, and if the depth is not small.
 constexpr int64_t kLeastTransposedRows = 16, kMostTransposedRows = 512, kLeastTransposedDepth = 256;
-constexpr int64_t kTransposedRows = 256;  // of a tile, whose panels stay in the second-level cache
+constexpr int64_t kTransposedRows = 256;  // of a tile, whose panels stay in the L2 cache
 
 Tiling tiling_of_transposed(const Product& p) { return {std::min(p.m, kTransposedRows), tiling_of(p).columns}; }
 
@@ -109,9 +109,9 @@ constexpr AlgorithmRow<Bf16> kAlgorithmsOfBf16[] = {
      [](const Backends& m, const ProductOf<Bf16>& p) { return multiply_bf16({m.kernels, nullptr}, p); }, true},
 };
 
-// ---- which row ----
+// ---- selection ----
 
-// Of a tile, among those that compute tiles of any size; the last row of each table takes everything.
+// The row for one tile, among those that compute tiles of any size; the last row of each table takes everything.
 template <class T>
 const AlgorithmRow<T>& row_of_tile(std::span<const AlgorithmRow<T>> rows, const Backends& backends, const std::vector<bool>& available, const ProductOf<T>& tile) {
   size_t i = 0;
@@ -133,7 +133,7 @@ AlgorithmOf<T> first_that_pays(std::span<const AlgorithmRow<T>> rows, const Back
   return {&last, last.tiling(products.each)};
 }
 
-// ---- what is tried ----
+// ---- candidates for autotuning ----
 
 constexpr int64_t kTriedRows[] = {64, 128, 256, 512}, kTriedColumns[] = {64, 128, 192, 256, 384, 512, 768, 1024, 2048};
 
@@ -145,8 +145,8 @@ std::vector<int64_t> sides(int64_t whole, std::span<const int64_t> tried) {
   return out;
 }
 
-// Whether a row is worth a try in tiles of so many rows. Beyond some sizes ours have lost for certain; but where b is transposed, which
-// the small one does a panel at a time.
+// Whether a row is a candidate for tiles of so many rows. Our kernels cannot win beyond some sizes, except the small
+// one where b is transposed, since it transposes a panel at a time.
 bool is_tried(const AlgorithmRow<float>& row, const BatchedProduct<float>& products, int64_t rows) {
   constexpr int64_t kMostThinRows = 16, kMostSmallWork = 256 * 256 * 256;
   const Product& p = products.each;
@@ -190,7 +190,7 @@ Panels make_panels(size_t bytes) {
   return panels ? std::move(panels) : throw std::bad_alloc();
 }
 
-// With AVX-512 nothing was gained.
+// With AVX-512, measurements showed no gain.
 bool pays_to_pack(const Backends& backends, BatchedProduct<float> products) {
   products.simplify();
   return products.each.m > kThinRows && products.each.n >= kColumnsStep && products.each.k > 0 && backends.instructions == Instructions::avx2;
@@ -209,7 +209,7 @@ Status* run_packed(const Backends& backends, const Launch* launch, BatchedProduc
 void multiply_blocked(const ProductKernels& kernels, const Product& p) {
   constexpr int64_t kRows = 192, kDepth = 256;
   int64_t l = 0;
-  do {  // once even when there is nothing to sum: c is written
+  do {  // once even when k is 0: c is written
     for (int64_t i = 0; i < p.m; i += kRows) {
       Product block = p;
       block.m = std::min(kRows, p.m - i), block.k = std::min(kDepth, p.k - l);
@@ -236,7 +236,7 @@ Status* pack_rows(int64_t begin, int64_t end, void* arg) {
   return nullptr;
 }
 
-// All rows of a are packed first, by all threads for all.
+// Packs all rows of a first, on all threads.
 Status* run_transposed(const Backends& backends, const Launch* launch, BatchedProduct<float> products, const Tiling& tile) {
   constexpr int64_t kThreadElements = 1 << 15;
   const ProductKernels& own = backends.kernels;
@@ -267,7 +267,7 @@ Status* run_products(const Backends& backends, const std::vector<bool>& availabl
   const Algorithm algorithm = chosen ? *chosen : algorithm_of(backends, available, products);
   const bool transposes = algorithm.row == &kTransposed;
   if (transposes && launch->scratch && can_be_transposed(products)) return run_transposed(backends, launch, products, algorithm.tile);
-  // Without a choice each tile has the row that suits it.
+  // Without an explicit choice, each tile is computed by the row that suits it.
   const bool by_tile = transposes || (!chosen && algorithm.row->by_tile);
   const auto on_this_thread = [&](const Product& tile) {
     return (by_tile ? row_of_tile(algorithms_of_f32(), backends, available, tile) : *algorithm.row).multiply(backends, tile);

@@ -7,7 +7,7 @@
 namespace thunder {
 namespace {
 
-// The compiler does not know that the instructions below read and write memory.
+// The compiler does not know that these instructions read and write memory.
 void memory() { asm volatile("" ::: "memory"); }
 
 struct Configuration {
@@ -16,7 +16,7 @@ struct Configuration {
   uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
 };
 
-// Registers 0 to 3 are the sums of 32 rows and columns; 4 and 5 hold a part of a, 6 and 7 one of b.
+// Registers 0 to 3 hold the sums of 32 rows and 32 columns, 4 and 5 a part of a, 6 and 7 a part of b.
 void load_sums(const float* c, int64_t row) {
   memory();
   _tile_loadd(0, c, row * sizeof(float));
@@ -51,7 +51,7 @@ void add_products() {
   _tile_dpbf16ps(2, 5, 6);
   _tile_dpbf16ps(3, 5, 7);
 }
-// The smallest products first.
+// The products of the smallest parts first.
 template <int kParts>
 void add_steps(const Bf16* a, const Bf16* b, int64_t steps) {
   constexpr int64_t kSecond = 2 * kRegister;
@@ -63,7 +63,7 @@ void add_steps(const Bf16* a, const Bf16* b, int64_t steps) {
   }
 }
 
-// A corner of c that is no whole step goes through memory of that size.
+// A corner of c smaller than a full step is computed in a buffer of that size.
 template <int kParts>
 void corner(const Bf16* a, const Bf16* b, int64_t steps, int64_t rows, int64_t columns, float* c, int64_t c_row, bool add) {
   alignas(64) float whole[kStep * kStep] = {};

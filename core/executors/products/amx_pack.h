@@ -1,9 +1,9 @@
-// Operands, cut into bf16 parts and packed for the tile registers. For files that are compiled for them: nothing here has
-// a name outside of the file that includes it.
+// Packing of operands for the AMX tile registers, with f32 split into bf16 parts. For files compiled for AMX: nothing
+// here has external linkage.
 //
-// A register holds 16 rows of 32 bf16: of a, 16 lines of 32 depths; of b, 16 pairs of depths of 16 lines. (A line is a row
-// of a or a column of b.) A packed operand is a sequence of steps of 32 lines and 32 depths: of each part, two registers.
-// Lines and depths that there are not are zero.
+// A register holds 16 rows of 32 bf16: of a, 16 lines of 32 depths; of b, 16 pairs of depths of 16 lines. (A line is a
+// row of a or a column of b.) A packed operand is a sequence of steps of 32 lines and 32 depths: of each part, two
+// registers. Lines and depths past the operand's end are zero.
 #pragma once
 
 #include <immintrin.h>
@@ -29,11 +29,11 @@ __mmask16 first(int64_t n) { return n >= kSide ? 0xffff : n <= 0 ? 0 : static_ca
 template <class T, int kParts>
 class Cutter;
 
-// f32: the first part is the nearest bf16, the second what is left.
+// f32: the first part is the nearest bf16, the second one the remainder.
 template <int kParts>
 class Cutter<float, kParts> {
  public:
-  // 32 neighbours.
+  // 32 consecutive numbers.
   void line(const float* from, __mmask16 left, __mmask16 right, __m512i out[kParts]) {
     alignas(64) static constexpr Bf16 kOdd[kStep] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31,
                                                      33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
@@ -42,13 +42,14 @@ class Cutter<float, kParts> {
     cut(_mm512_maskz_loadu_epi32(left, from), x), cut(_mm512_maskz_loadu_epi32(right, from + kSide), y);
     for (int p = 0; p < kParts; p++) out[p] = _mm512_permutex2var_epi16(x[p], odd, y[p]);
   }
-  // 16 pairs: one of `even` below one of `odd`.
+  // 16 pairs: one number of `even` in the low half, one of `odd` in the high half.
   void pairs(const float* even, __mmask16 is_even, const float* odd, __mmask16 is_odd, __m512i out[kParts]) {
     __m512i x[kParts], y[kParts];
     cut(_mm512_maskz_loadu_epi32(is_even, even), x), cut(_mm512_maskz_loadu_epi32(is_odd, odd), y);
     for (int p = 0; p < kParts; p++) out[p] = _mm512_ternarylogic_epi32(upper(), y[p], _mm512_srli_epi32(x[p], 16), 0xca);
   }
-  // As integers, infinities and NaN are greater than any number. From the greatest bf16 on, a first part is infinite.
+  // As integers, infinities and NaN are greater than any number. From the greatest bf16 on, a first part would be
+  // infinite.
   bool in_range() const {
     const uint32_t greatest = _mm512_reduce_max_epu32(greatest_);
     return greatest == 0 || (greatest >= kLeast && greatest < 0x7f7f8000);
@@ -86,7 +87,7 @@ class Cutter<Bf16, 1> {
 
 // ---- parts to registers ----
 
-// Rows of 16 pairs become columns.
+// Transposes 16 rows of 16 pairs.
 void transpose(Bf16* pairs) {
   __m512i r[kSide], t[kSide];
 #pragma GCC unroll 16
@@ -110,18 +111,18 @@ void transpose(Bf16* pairs) {
   }
 }
 
-// kPairs: rows of the registers are pairs of depths, as b's; else lines, as a's.
+// kPairs: rows of the registers are pairs of depths, as for b; otherwise lines, as for a.
 template <class T, int kParts, bool kPairs>
 class Packer {
  public:
-  static constexpr int64_t kStride = 2 * kRegister;  // from a part to the next
+  static constexpr int64_t kStride = 2 * kRegister;  // from one part to the next
 
-  // False: not in range.
+  // False: some number is out of range.
   static bool pack(const Operand<T>& o, Bf16* to) {
     Packer p{o, {}};
     const int64_t steps = (o.depths + kStep - 1) / kStep, halves = (o.lines + kStep - 1) / kStep * 2;
     const auto place = [&](int64_t half, int64_t step) { return to + (half / 2 * steps + step) * kParts * kStride + half % 2 * kRegister; };
-    // In the order in which memory has them.
+    // In memory order.
     if (o.line == 1 || o.lines == 1)
       for (int64_t step = 0; step < steps; step++)
         for (int64_t half = 0; half < halves; half++) p.depths(half * kSide, step * kStep, place(half, step));
@@ -131,7 +132,7 @@ class Packer {
     return p.cutter.in_range();
   }
 
-  // A register of each part, from 16 lines.
+  // A register of each part, from 16 lines with dense depths.
   void lines(int64_t line, int64_t depth, Bf16* to) {
     const int64_t count = o.lines - line, depths = o.depths - depth;
     T gathered[kSide * kStep];
@@ -148,7 +149,7 @@ class Packer {
     if constexpr (kPairs) transpose_parts(to);
   }
 
-  // The same from 32 depths of dense lines.
+  // The same from 32 depths with dense lines.
   void depths(int64_t line, int64_t depth, Bf16* to) {
     const __mmask16 mask = first(o.lines - line);
     const int64_t count = o.depths - depth;

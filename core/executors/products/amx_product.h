@@ -1,4 +1,4 @@
-// Products of any size, block by block.
+// Products of any size on the tile registers, block by block.
 #pragma once
 
 #include <cstdlib>
@@ -9,7 +9,7 @@
 
 namespace thunder {
 
-// A thread's memory for packed operands and sums, from its first product on.
+// A thread's memory for packed operands and sums, allocated for its first product.
 template <class T, int kParts>
 class AmxScratch {
  public:
@@ -29,7 +29,7 @@ class AmxProduct {
   using Kernel = AmxKernel<T, kParts>;
 
  public:
-  // `plain` multiplies what has no parts in bf16. False: out of memory.
+  // `plain` multiplies blocks that cannot be split into bf16 parts. False: out of memory.
   static bool multiply(const ProductOf<T>& p, const ProductKernels& plain) {
     auto* scratch = AmxScratch<T, kParts>::of_this_thread();
     if (!scratch) return false;
@@ -58,7 +58,7 @@ class AmxProduct {
   template <class F>
   static void each_depth(const ProductOf<T>& p, float* c, int64_t c_row, F&& f) {
     int64_t l = 0;
-    do {  // once even when there is nothing to sum: c is written
+    do {  // once even when k is 0: c is written
       const int64_t k = std::min(Kernel::kDepth, p.k - l);
       f({p.m, p.n, k, {p.a.data + l * p.a.column, p.a.row, p.a.column}, {p.b.data + l * p.b.row, p.b.row, p.b.column}, c, c_row, p.add || l > 0});
       l += Kernel::kDepth;

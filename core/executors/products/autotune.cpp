@@ -11,12 +11,13 @@ namespace thunder {
 namespace {
 
 constexpr int kRounds = 5;
-// After one run a way is out that took so much longer than the best; the cost model's stays unless another is so much better.
+// A candidate is dropped after one run that took so much longer than the best; the cost model's choice stays unless
+// another one is so much better.
 constexpr double kHopeless = 1.3, kBetter = 0.97;
-// Operands that take more memory than this are not made again to try them (bytes).
+// Products with larger operands (in bytes) are not timed.
 constexpr size_t kMostMemory = size_t{1} << 30;
 
-// Memory for tensors that lie like these, filled with ones.
+// Tensors of these layouts, filled with ones.
 class Trial {
  public:
   explicit Trial(std::span<const Buffer> layouts) : buffers_(layouts.begin(), layouts.end()) {
@@ -52,7 +53,7 @@ bool fits_in_memory(std::span<const Buffer> inputs, std::span<const Buffer> outp
 
 }  // namespace
 
-// What is run again and again.
+// A product that is timed repeatedly.
 struct Autotuner::Trials {
   const std::vector<bool>& available;
   Products products;
@@ -75,7 +76,7 @@ std::optional<Algorithm> Autotuner::algorithm(const std::vector<bool>& available
   const std::string which = key(p);
   std::lock_guard lock(mutex_);
   if (const auto it = known_.find(which); it != known_.end()) return it->second;
-  // What the disk says is believed if it is one of these.
+  // An entry on disk is used only if it is one of the candidates.
   const std::optional<std::string> kept = store_.get(which);
   const auto it = std::find_if(algorithms.begin(), algorithms.end(), [&](const Algorithm& algorithm) { return kept && name(algorithm) == *kept; });
   if (it != algorithms.end()) return known_[which] = *it;
@@ -106,10 +107,10 @@ double Autotuner::seconds(const Trials& t, const Algorithm& algorithm) const {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// All take turns, so that what else the machine does meets all.
+// Candidates alternate, so that disturbances hit all of them.
 Algorithm Autotuner::fastest(const Trials& trials, const std::vector<Algorithm>& algorithms) const {
   std::vector<double> best(algorithms.size(), std::numeric_limits<double>::infinity());
-  seconds(trials, algorithms[0]);  // memory and threads are there from now on
+  seconds(trials, algorithms[0]);  // a warm-up: memory is mapped and threads are awake from now on
   for (int round = 0; round < kRounds; round++) {
     const double least = *std::min_element(best.begin(), best.end());
     for (size_t i = 0; i < algorithms.size(); i++)

@@ -8,12 +8,12 @@
 namespace thunder {
 namespace {
 
-// A block of a and the sums of a block of c stay in the second-level cache, a panel of b in the first.
+// A block of a and the sums of a block of c stay in the L2 cache, a panel of b in the L1.
 constexpr int64_t kRows = 192, kColumns = 512, kDepth = PairsProduct::kMostDepth;
-constexpr int64_t kTileWork = 1 << 26;  // of a thread's tile, in multiply-adds: about a millisecond
+constexpr int64_t kTileWork = 1 << 26;  // multiply-adds of a thread's tile: about a millisecond
 constexpr int64_t kThinDepth = kRows * kDepth / kThinRows;
 
-// A thread's memory, from its first product on.
+// A thread's memory, allocated for its first product.
 struct Scratch {
   alignas(64) float a[kRows * kDepth];
   alignas(64) Bf16 a_pairs[kRows * kDepth];
@@ -27,7 +27,7 @@ struct Scratch {
   }
 };
 
-// In the order in which memory has them, unless rows must be dense.
+// Keeps the memory order, unless dense rows are required.
 Matrix widened(const ProductKernels& kernels, const MatrixOf<Bf16>& a, int64_t rows, int64_t columns, bool dense_rows, float* to) {
   if (a.column != 1 && a.row == 1 && !dense_rows) {
     for (int64_t l = 0; l < columns; l++) kernels.widen(a.data + l * a.column, rows, to + l * rows);
@@ -62,13 +62,13 @@ void multiply_pairs(MultiplyPairs multiply, const ProductOf<Bf16>& p, bool add, 
   multiply(pairs);
 }
 
-// A product of at most kRows and kColumns.
+// A product of at most kRows rows and kColumns columns.
 void multiply_block(const Bf16Kernels& kernels, const ProductOf<Bf16>& p, bool thin, Scratch& scratch) {
   for (int64_t i = 0; i < p.m && p.add; i++) kernels.floats.widen(p.c + i * p.c_row, p.n, scratch.sums + i * p.n);
   const int64_t depth = thin ? kThinDepth : kDepth;
   ProductOf<Bf16> part = p;
   int64_t l = 0;
-  do {  // once even when there is nothing to sum: c is written
+  do {  // once even when k is 0: c is written
     part.k = std::min(depth, p.k - l);
     const bool add = p.add || l > 0;
     if (kernels.pairs && !thin) multiply_pairs(kernels.pairs, part, add, scratch);

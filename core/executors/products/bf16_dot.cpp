@@ -14,14 +14,14 @@ using V = Isa::V;
 __mmask32 first_of_32(int64_t n) { return n >= 32 ? ~__mmask32{0} : static_cast<__mmask32>((uint32_t{1} << (n < 0 ? 0 : n)) - 1); }
 __mmask16 first_of_16(int64_t n) { return static_cast<__mmask16>(first_of_32(n < 16 ? n : 16)); }
 
-// Panels of b: for each pair of rows 32 columns of pairs, zeros where there are none.
+// A packed panel of b: for each pair of rows, 32 columns of pairs, zero past the last column.
 struct Panel {
   int64_t columns, depth;
   uint32_t* pairs;
 };
 
 void pack_rows(const MatrixOf<Bf16>& b, const Panel& p) {
-  alignas(64) uint16_t first[32], second[32];  // where an element of the two vectors comes from: of the upper row 32 further
+  alignas(64) uint16_t first[32], second[32];  // permutation indices of the two vectors: elements of the upper row are 32 further
   for (uint16_t i = 0; i < 32; i++) first[i] = static_cast<uint16_t>(i / 2 + i % 2 * 32), second[i] = static_cast<uint16_t>(first[i] + 16);
   const __m512i low = _mm512_load_si512(first), high = _mm512_load_si512(second);
   const __mmask32 present = first_of_32(p.columns);
@@ -33,7 +33,7 @@ void pack_rows(const MatrixOf<Bf16>& b, const Panel& p) {
   }
 }
 
-// Pairs lie side by side in dense columns: squares of them are turned round.
+// Columns are dense, so pairs are consecutive in memory: blocks of 16 by 16 pairs are transposed.
 void pack_columns(const MatrixOf<Bf16>& b, const Panel& p) {
   for (int64_t l = 0; l < p.depth; l += 2 * kLanes)
     for (int64_t j = 0; j < kColumns; j += kLanes) {
@@ -82,7 +82,7 @@ void tile(const PairsProduct& p, const Bf16* a, const Panel& panel, float* c) {
   }
 }
 
-// One function for each number of rows.
+// One instantiation for each number of rows.
 template <int64_t kCount>
 void tiles(int64_t rows, const PairsProduct& p, const Bf16* a, const Panel& panel, float* c) {
   if constexpr (kCount > 1)

@@ -5,8 +5,8 @@
 
 namespace thunder {
 
-// c[m, n] = a[m, k] b[k, n], added to c's elements if `add`; c's rows are dense and c_row apart. a's rows are dense, and of an odd k
-// they go on with a zero.
+// c[m, n] = a[m, k] b[k, n], added to c if `add`; c's rows are dense and c_row apart. a's rows are dense, and padded
+// with a zero if k is odd.
 struct PairsProduct {
   int64_t m = 0, n = 0, k = 0;
   const Bf16* a = nullptr;
@@ -16,13 +16,13 @@ struct PairsProduct {
   int64_t c_row = 0;
   bool add = false;
 
-  static constexpr int64_t kMostDepth = 256;  // of k: two columns of vectors of b stay in the first-level cache
+  static constexpr int64_t kMostDepth = 256;  // of k: a panel of two vectors of columns stays in the L1 cache
 };
 
-// Each element is summed in an order that depends on k alone. Numbers below the normal ones count as zeros.
+// Each element is summed in an order that depends on k alone. Subnormal numbers count as zero.
 using MultiplyPairs = void (*)(const PairsProduct&);
 
-// Requires, to be called: Machine::bf16_dot_products. Null: they are not compiled for this kind of processor.
+// Requires, to be called: Machine::bf16_dot_products. Null: not compiled for this architecture.
 MultiplyPairs multiply_pairs();
 
 }  // namespace thunder

@@ -10,7 +10,7 @@
 namespace thunder {
 namespace {
 
-// What the executor owns.
+// The state of the executor.
 struct Products {
   Backends backends;
   std::optional<Autotuner> tuner;
@@ -46,7 +46,7 @@ Status* lay_out(const NodeView& view, void* state, size_t* scratch, void* user) 
   auto& tuner = static_cast<Products*>(user)->tuner;
   try {
     if (tuner) site.algorithm = tuner->algorithm(site.available, site.products, view.inputs, view.outputs);
-  } catch (const std::bad_alloc&) {  // no memory to try them: the cost model's way
+  } catch (const std::bad_alloc&) {  // no memory for timing: the cost model chooses
   }
   *scratch = site.scratch_for(view.inputs, view.outputs);
   return nullptr;

@@ -1,4 +1,4 @@
-// What a product keeps for each call site.
+// The state of one product in a program.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace thunder {
 
-// Operands' strides come with each call. `there`: the rows of the table that are meant for the line.
+// Operands' strides come with each call. `available`: the rows of the table that fit the node.
 template <class T>
 struct ProductSite : Site {
   using Products = BatchedProduct<T> (*)(const Launch*);
@@ -22,14 +22,14 @@ struct ProductSite : Site {
 
 struct FloatSite : ProductSite<float> {
   using ProductSite::ProductSite;
-  std::optional<Algorithm> algorithm;  // none: the cost model's
-  Panels panels;           // of a weight that is frozen; else none
+  std::optional<Algorithm> algorithm;  // none: the cost model chooses
+  Panels panels;  // of a frozen weight; otherwise none
 
   Status* run(const Launch* launch) const override {
     if (panels) return run_packed(backends, launch, products(launch), panels.get());
     return run_products(backends, available, launch, products(launch), algorithm ? &*algorithm : nullptr);
   }
-  // Bytes of scratch for tensors that lie like these.
+  // The bytes of scratch for tensors of these layouts.
   size_t scratch_for(std::span<const Buffer> inputs, std::span<const Buffer> outputs) const {
     Launch launch;
     launch.inputs = inputs.data(), launch.n_inputs = inputs.size();
@@ -38,7 +38,7 @@ struct FloatSite : ProductSite<float> {
     p.simplify();
     return p.each.m == 0 || p.each.n == 0 ? 0 : scratch_of(backends, p.each, algorithm ? *algorithm : algorithm_of(backends, available, p));
   }
-  // Throws without memory.
+  // Prepacks the weight if that pays; returns the bytes kept. Throws if memory runs out.
   size_t pack(const Launch* launch) {
     const Product p = products(launch).each;
     if (!p.b.data || launch->inputs[1].rank != 2 || !pays_to_pack(backends, products(launch))) return 0;
