@@ -11,7 +11,7 @@ namespace {
 
 struct Row {
   std::string_view op;
-  size_t query, mask;  // among its parameters; key and value follow the query, the flags and the scale the mask
+  size_t query, mask;  // argument indices; key and value follow the query, the flags and the scale follow the mask
   std::unique_ptr<Site> (*make)(const AttentionKernels& kernels, const Geometry& geometry, size_t* scratch);
 };
 std::unique_ptr<Site> any_forward_site(const AttentionKernels& kernels, const Geometry& g, size_t* scratch) {
@@ -34,7 +34,7 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
 }  // namespace
 
 void AttentionKernels::multiply(const Product& p) const {
-  // Many rows share what `small` makes of b.
+  // With many rows, packing b in `small` is amortized.
   const bool thin = p.m <= kFewQueries && p.a.column == 1 && (p.b.row == 1 || p.b.column == 1);
   (thin ? products->thin : products->small)(p);
 }

@@ -1,5 +1,5 @@
-// The backward in tiles: probabilities are made again from the scores and the sums that the forward kept, a block of
-// queries against a block of keys at a time, and give all three gradients while they are there.
+// The backward in tiles: probabilities are recomputed from the scores and the row statistics that the forward saved, a
+// block of queries against a block of keys at a time, and used for all three gradients while they are in the caches.
 #include <algorithm>
 #include <utility>
 
@@ -9,11 +9,11 @@
 namespace thunder {
 namespace {
 
-// With fewer key heads than this, the blocks of queries of one are divided into parts whose sums are added up at the end.
+// With fewer key heads than this, the query blocks of one head are split into parts, whose sums are added at the end.
 constexpr int64_t kLeastTasks = 8;
 
-// A line's buffers: grad, query, key, value, out, running_max, total, mask; the gradients of query, key and value. A task is a
-// part of what concerns one key head, always in the same order.
+// The node's buffers: grad, query, key, value, out, running_max, total, mask; the gradients of query, key and value. A
+// task is a part of the work for one key head, always in the same order.
 class Backward : public Site {
  public:
   Backward(const AttentionKernels& kernels, const Geometry& geometry, size_t* scratch) : t_(kernels), g_(geometry), width_(kernels.softmax->width) {
@@ -45,7 +45,7 @@ class Backward : public Site {
   }
 
  private:
-  // Where a task sums the gradients of its keys and values; both dense.
+  // Where a task accumulates the gradients of its keys and values; both are dense.
   struct Sums {
     float *key, *value;
   };
@@ -62,7 +62,7 @@ class Backward : public Site {
   struct Block;
   void task(const Launch* l, int64_t key_head, int64_t part, float* scratch) const;
 
-  // One share of a key head's results, from the sums of all parts.
+  // Adds up all parts for one share of a key head's results.
   void add_up(const Launch* l, int64_t key_head, int64_t share) const {
     const Sums to = results(l, key_head);
     auto add = [&](float* result, float* Sums::*which, int64_t n) {
@@ -81,12 +81,12 @@ class Backward : public Site {
   const Geometry g_;
   const int64_t width_;
   int64_t blocks_ = 0, panels_ = 0, parts_ = 1;
-  // In the scratch.
+  // Offsets in the scratch.
   int64_t queries_ = 0, grads_ = 0, maxima_ = 0, weights_ = 0, means_ = 0, scores_ = 0, score_grads_ = 0, mask_ = 0, mask_rows_ = 0, sums_ = 0;
   Slots slots_;
 };
 
-// A block of queries of one head. Scores and score_grads of all its panels lie side by side, a row for each key.
+// A block of queries of one head. The scores and score_grads of all its panels are adjacent, a row for each key.
 struct Backward::Block {
   Block(const Backward& site, const Launch* launch, int64_t head_index, int64_t first_query, float* memory, const Sums& into)
       : s(site), t(site.t_), g(site.g_), l(launch), head(head_index), first(first_query), count(std::min(kQueries, g.queries - first)),
@@ -133,7 +133,7 @@ struct Backward::Block {
     }
   }
 
-  // The probabilities and score_grads of a panel for keys j to j + n, and what they add to the query's gradient.
+  // The probabilities and score_grads of a panel for keys j to j + n, and their contribution to the query's gradient.
   void softmax_backward(int64_t p, int64_t j, int64_t n) const {
     const int64_t w = s.width_, at = first + p * w;
     float *scores = scratch + s.scores_ + p * w, *score_grads = scratch + s.score_grads_ + p * w;
@@ -150,8 +150,8 @@ struct Backward::Block {
     t.multiply({rows(p), g.width, n, {score_grads, 1, row}, part(key, j, 0), to, g.width, j > 0});
   }
 
-  // What keys j to j + n get of this block. Where the diagonal passes, a panel's height of keys at a time, each from
-  // the first panel on that sees it: the others have no scores for it.
+  // The contribution of this block to the gradients of keys j to j + n. Where the causal diagonal passes through, a
+  // panel's height of keys at a time, each from the first panel on that attends to it.
   void add_keys(int64_t j, int64_t n) const {
     const bool diagonal = g.causal && j + n > first + 1;
     const int64_t step = diagonal ? s.width_ : n;

@@ -1,5 +1,5 @@
-// The forward of a few queries a head, such as the next token's: bound by the memory that the keys and values are read
-// from, so that each is read once, for all the heads that share it.
+// The forward for a few queries a head, as in decoding the next token: bound by reading keys and values from memory, so
+// each is read once, for all query heads that share it.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr float kNone = -std::numeric_limits<float>::infinity();
 
-// Scores that stay in the first-level cache. Many keys at a time: the processor fetches long streams ahead, short ones not.
+// Scores that stay in the L1 cache. Many keys at a time: the hardware prefetcher follows long streams, not short ones.
 constexpr int64_t kScores = 4096;
 
 // The buffers are those of the forward. A task is one key head; its rows are the queries of all heads in its group.
@@ -57,7 +57,7 @@ class FewQueries : public Site {
     finish(l, key_head, scratch);
   }
 
-  // Whatever the number of rows: b is read once.
+  // Reads b once, whatever the number of rows.
   void multiply(const Product& p) const { (p.b.row == 1 || p.b.column == 1 ? t_.products->thin : t_.products->small)(p); }
 
   void gather_queries(const Launch* l, int64_t key_head, float* to) const {
@@ -88,8 +88,8 @@ class FewQueries : public Site {
 
   const AttentionKernels& t_;
   const Geometry g_;
-  const int64_t rows_, keys_;  // keys: at a time
-  int64_t queries_ = 0, out_ = 0, scores_ = 0, maxima_ = 0, totals_ = 0, factors_ = 0, mask_ = 0;  // in the scratch
+  const int64_t rows_, keys_;  // keys: how many at a time
+  int64_t queries_ = 0, out_ = 0, scores_ = 0, maxima_ = 0, totals_ = 0, factors_ = 0, mask_ = 0;  // offsets in the scratch
   Slots slots_;
 };
 

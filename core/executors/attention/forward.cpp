@@ -1,6 +1,5 @@
-// The forward in tiles: for a block of queries, panel by panel, blocks of keys come one after the other; the softmax is
-// that of the keys so far, and the sum of values is multiplied when a larger score appears. Nothing is as large as the
-// scores.
+// The forward in tiles: for a block of queries, blocks of keys are processed one after the other with online softmax;
+// the accumulated values are rescaled when a larger score appears. The matrix of scores is never stored.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -11,7 +10,7 @@
 namespace thunder {
 namespace {
 
-// A line's buffers: query, key, value, mask; out, running_max, total. A task is a block of queries of one head.
+// The node's buffers: query, key, value, mask; out, running_max, total. A task is a block of queries of one head.
 class Forward : public Site {
  public:
   Forward(const AttentionKernels& kernels, const Geometry& geometry, size_t* scratch) : t_(kernels), g_(geometry), width_(kernels.softmax->width) {
@@ -29,7 +28,8 @@ class Forward : public Site {
 
   Status* run(const Launch* launch) const override {
     return slots_.run(launch, [&](int64_t index, float* scratch) -> Status* {
-      // Causal blocks grow: a light one, a heavy one, so that equal parts of the tasks are equal parts of the work.
+      // Later causal blocks cost more: cheap and expensive ones alternate, so that equal shares of the tasks are equal
+      // shares of the work.
       const int64_t i = index % blocks_, block = i % 2 ? blocks_ - 1 - i / 2 : i / 2;
       Block(*this, launch, index / blocks_, block * kQueries, scratch).run();
       return nullptr;
@@ -53,7 +53,7 @@ class Forward : public Site {
     Mask mask;
 
     int64_t rows(int64_t panel) const { return std::min(s.width_, count - panel * s.width_); }
-    // The keys that a panel may see, as if all its lanes were queries.
+    // The keys that a panel may attend to, as if all its lanes were valid.
     int64_t end(int64_t panel) const { return g.seen_before(first + (panel + 1) * s.width_); }
     float* transposed_query(int64_t panel) const { return scratch + s.transposed_ + panel * s.width_ * g.width; }
     float* running_max(int64_t panel) const { return scratch + s.maxima_ + panel * s.width_; }
@@ -74,7 +74,7 @@ class Forward : public Site {
       for (int64_t p = 0; p < panels; p++) finish(p);
     }
 
-    // What keys j to j + n add to a panel.
+    // The contribution of keys j to j + n to a panel.
     void add(int64_t p, int64_t j, int64_t n) const {
       float *scores = scratch + s.scores_, *factors = scratch + s.factors_;
       const int64_t query = first + p * s.width_;
@@ -107,7 +107,7 @@ class Forward : public Site {
   const Geometry g_;
   const int64_t width_;
   int64_t blocks_ = 0, panels_ = 0;
-  int64_t transposed_ = 0, maxima_ = 0, totals_ = 0, factors_ = 0, scores_ = 0, mask_ = 0, mask_rows_ = 0;  // in the scratch
+  int64_t transposed_ = 0, maxima_ = 0, totals_ = 0, factors_ = 0, scores_ = 0, mask_ = 0, mask_rows_ = 0;  // offsets in the scratch
   Slots slots_;
 };
 

@@ -9,7 +9,7 @@
 namespace thunder {
 namespace {
 
-// Whether the mask has no axis that the scores lack.
+// Whether the mask broadcasts to the scores.
 bool fits(const Sizes& mask, const Sizes& query, int64_t keys) {
   if (mask.size() > query.size()) return false;
   for (size_t i = 1; i <= mask.size(); i++) {

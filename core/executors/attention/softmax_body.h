@@ -1,4 +1,4 @@
-// The steps, written once for every width of vectors.
+// The softmax kernels as templates over the width of vectors.
 #pragma once
 
 #include "executors/attention/softmax.h"
@@ -22,7 +22,7 @@ class SoftmaxBody : Vectors<Isa> {
       for (int64_t r = 0; r < kWidth; r++) to[column * kWidth + r] = r < rows ? from.data[r * from.row + column * from.column] * factor : 0;
   }
 
-  // Adds the mask, and takes out what a lane does not see.
+  // Adds the mask, and sets scores that a lane must not see to -inf.
   static void hide(const Panel& p) {
     if (p.mask)
       for (int64_t r = 0; r < p.keys; r++)
@@ -37,7 +37,7 @@ class SoftmaxBody : Vectors<Isa> {
       }
   }
 
-  // What e^x is taken of, so that a lane without any score gets zeros.
+  // What is subtracted before exp: 0 for a lane without any score, whose weights are then 0.
   static V shift_of(V running_max) { return running_max == kNone ? V{} : running_max; }
 
   static void online_softmax(const Panel& p, float* running_max, float* total, float* factor) {

@@ -7,7 +7,7 @@
 namespace thunder {
 namespace {
 
-constexpr int64_t kMostBlocks = 16;  // whose sums a task has at a time
+constexpr int64_t kMostBlocks = 16;  // whose sums a task computes at a time
 
 }  // namespace
 
@@ -38,8 +38,8 @@ int64_t Correlation::band(const Window& w, const Planes& planes, int64_t rows, i
 
 int64_t Correlation::panels(const Grid& g, int64_t images) const { return parts(images * std::min(g.size[0], band_) * g.size[1], k_.panel_columns); }
 
-// Panels go from one image to the next. Of as many images as there is place for, those whose panels are the fewest for the thread
-// that has the most.
+// Panels continue from one image to the next. Of all numbers of images that fit, the one with which the busiest thread
+// has the fewest panels.
 int64_t Correlation::best_images() const {
   const int64_t most = images_at_a_time(w.batch, image_planes(), kTaskFloats);
   int64_t best = 1, least = INT64_MAX;
@@ -54,7 +54,7 @@ int64_t Correlation::best_images() const {
 
 size_t Correlation::scratch() const { return slots().bytes() + static_cast<size_t>(w.groups * group_weights()) * sizeof(float); }
 
-// One call.
+// The state of one call.
 struct Correlation::Job : Phases<Job> {
   const Correlation& site;
   float* weights;
@@ -64,7 +64,7 @@ struct Correlation::Job : Phases<Job> {
   const Buffer& weight() const { return launch->inputs[1]; }
   const Buffer& y() const { return launch->outputs[0]; }
 
-  // A channel of the result.
+  // Zeroes a channel of the result.
   void clear(int64_t index) const {
     const int64_t size = y().shape[2] * y().shape[3];
     std::fill_n(y().as<float>() + index * size, size, 0.0f);
@@ -89,14 +89,14 @@ struct Correlation::Job : Phases<Job> {
     return group * site.group_weights() + packed.at + site.blocks_.first(block) * packed.depth;
   }
 
-  // Some images of a group, from a row of the grids on, and their planes.
+  // A task: some images of a group, from a row of the grids on, and their planes.
   struct Task {
     const Correlation& site;
     int64_t group, image, images, row;
     float* planes;
 
     int64_t rows(const Grid& g) const { return std::clamp<int64_t>(g.size[0] - row, 0, site.band_); }
-    // They are numbered along rows and images.
+    // Pixels are numbered along rows and images.
     int64_t pixels(const Grid& g) const { return images * rows(g) * g.size[1]; }
   };
 
@@ -115,10 +115,10 @@ struct Correlation::Job : Phases<Job> {
     for (int64_t n = 0; n < t.images; n++)
       for (int64_t c = 0; c < site.sums_; c++, to += site.planes_.channel())
         site.planes_.fill(site.t_, x().as<float>() + (t.image + n) * x().strides[0] + (t.group * site.sums_ + c) * x().strides[1], steps, t.row, to);
-    std::fill_n(to, kBeyond, 0.0f);  // the zeros on the right of the last row
+    std::fill_n(to, kBeyond, 0.0f);  // the zeros to the right of the last row
   }
 
-  // The panel that begins with a pixel, of the blocks from `first` on.
+  // Computes the panel that begins at a pixel, for the row blocks from `first` on.
   void sum_panel(const Task& t, size_t g, int64_t first, int64_t pixel) const {
     const Grid& grid = site.grids_[g];
     const Weights& packed = site.weights_[g];
@@ -139,7 +139,7 @@ struct Correlation::Job : Phases<Job> {
       write(t, grid, t.group * site.rows_ + site.blocks_.first(b), site.blocks_.rows(b), pixel, end, sums[b - first]);
   }
 
-  // Some rows of the pixels [begin, end).
+  // Writes the rows of a block for the pixels [begin, end).
   void write(const Task& t, const Grid& g, int64_t channel, int64_t rows, int64_t begin, int64_t end, const float* sums) const {
     const int64_t step = g.step[1] * y().strides[3];
     each_run(t.rows(g), g.size[1], begin, end, [&](int64_t n, int64_t row, int64_t column, int64_t count, int64_t at) {

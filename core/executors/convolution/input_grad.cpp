@@ -1,5 +1,5 @@
-// dx[c, pixel] = sum over (o, tap) of weight[o, c, tap] dy[o, (pixel + padding - tap * dilation) / stride] where that divides: for
-// each remainder of the stride a grid of pixels that see the same taps.
+// dx[c, pixel] = sum over (o, tap) of weight[o, c, tap] dy[o, (pixel + padding - tap * dilation) / stride] where the
+// division is exact: for each remainder of the stride, the pixels form a grid that uses the same taps.
 #include <algorithm>
 
 #include "executors/convolution/correlation.h"
@@ -9,7 +9,7 @@
 namespace thunder {
 namespace {
 
-// Along one axis: pixels of a remainder, which of the kernel's rows they see, and from how many of dy's rows on.
+// Along one axis: the pixels of a remainder, which of the kernel's taps they use, and the first row of dy.
 struct Seen {
   int64_t tap, from;
 };
@@ -17,7 +17,7 @@ struct Remainder {
   int64_t at;
   std::vector<Seen> taps;
 };
-// Those that see something.
+// The remainders that use some tap.
 std::vector<Remainder> remainders(const Window& w, int axis) {
   std::vector<Remainder> out;
   for (int64_t tap = 0; tap < w.kernel[axis]; tap++) {

@@ -7,7 +7,7 @@
 namespace thunder {
 namespace {
 
-// Of n, or none, how many of a stride there are.
+// How many remainders of a stride occur among n positions.
 int64_t strides_of(int64_t n, int64_t by) { return n <= 0 ? 0 : parts(n, by); }
 
 }  // namespace
@@ -54,7 +54,7 @@ void split_row(const WinogradKernels& transforms, const float* row, int64_t widt
   constexpr int64_t kPairs = 256;  // at a time
   float line[2 * kPairs];
   for (int64_t i = 0; i < count; i += kPairs) {
-    const int64_t pairs = std::min(kPairs, count - i), first = 2 * i - lead;  // the pixel at line[0]
+    const int64_t pairs = std::min(kPairs, count - i), first = 2 * i - lead;  // first: the pixel at line[0]
     const int64_t begin = std::clamp<int64_t>(-first, 0, 2 * pairs), end = std::clamp(width - first, begin, 2 * pairs);
     std::fill(line, line + begin, 0.0f);
     std::copy(row + first + begin, row + first + end, line + begin);

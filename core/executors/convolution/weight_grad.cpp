@@ -1,5 +1,6 @@
-// dw[o, c, tap] = sum over images and pixels of dy[o, pixel] x[c, pixel * stride + tap * dilation - padding]: panels of outputs by
-// taps and channels. Of x, channels lie side by side, and the channels of taps beside each other do.
+// dw[o, c, tap] = sum over images and pixels of dy[o, pixel] x[c, pixel * stride + tap * dilation - padding]: a matrix
+// product of outputs by (tap, channel). x is copied with channels innermost, so that the channels of adjacent taps are
+// adjacent.
 #include <algorithm>
 #include <vector>
 
@@ -12,10 +13,10 @@
 namespace thunder {
 namespace {
 
-// Blocks of outputs that a task sums.
+// How many blocks of outputs a task sums.
 constexpr int64_t kBlocks = 16, kLanes = WinogradKernels::kMostLanes;
 
-// What of the image is used, with its padding.
+// The size of the used part of an image, with its padding.
 int64_t image_size(const Window& w, int axis) { return (w.out[axis] - 1) * w.stride[axis] + (w.kernel[axis] - 1) * w.dilation[axis] + 1; }
 
 class WeightGrad : public Site {
@@ -37,10 +38,10 @@ class WeightGrad : public Site {
 
   int64_t image_floats() const { return w.groups * size_[0] * size_[1] * w.channels; }
   int64_t gradient_floats() const { return w.groups * (w.outputs * w.pixels() + blocks_.count() * kLanes); }
-  // Columns are counted by tap and channel.
+  // Columns are numbered by tap and channel.
   int64_t columns() const { return w.taps() * w.channels; }
   int64_t panels() const { return parts(columns(), k_.panel_columns); }
-  // Of a group [panel, block].
+  // Indices in a group: [panel, block].
   int64_t group_sums() const { return panels() * blocks_.count() * ProductKernels::kMostPanel; }
   int64_t sums_floats() const { return w.groups * group_sums(); }
 
@@ -49,12 +50,12 @@ class WeightGrad : public Site {
   const Window w;
   const RowBlocks blocks_;
   const GatheredPanels gathered_;
-  int64_t size_[2];  // of the image, as image_size has it
+  int64_t size_[2];  // of the image, as image_size returns it
   std::vector<int32_t> offsets_;
   int64_t images_ = 1;  // packed at a time
 };
 
-// One call.
+// The state of one call.
 struct WeightGrad::Job : Phases<Job> {
   const WeightGrad& site;
   float *gradients, *image_data, *sums;
@@ -64,7 +65,7 @@ struct WeightGrad::Job : Phases<Job> {
   const Buffer& dy() const { return launch->inputs[0]; }
   const Buffer& x() const { return launch->inputs[1]; }
 
-  // A row of the image, [column, channel].
+  // Copies a row of the image as [column, channel].
   void turn_row(int64_t index) const {
     const int64_t rows = site.size_[0], columns = site.size_[1], channels = w().channels;
     const int64_t row = index % rows - w().padding[0], group = index / rows % w().groups, n = image + index / rows / w().groups;
@@ -75,13 +76,13 @@ struct WeightGrad::Job : Phases<Job> {
     std::fill(to + end * channels, to + columns * channels, 0.0f);
     const float* from = x().as<float>() + n * x().strides[0] + group * channels * x().strides[1] + row * x().strides[2];
     to += begin * channels, from += (begin - w().padding[1]) * x().strides[3];
-    // Whole vectors of channels do not reach into the next row, which another thread may have.
+    // Whole vectors of channels must not write into the next row, which may belong to another thread.
     if (x().strides[3] == 1 && channels % kLanes == 0) return site.t_.copy_transposed(from, x().strides[1], channels, end - begin, to, channels);
     for (int64_t c = 0; c < channels; c++, from += x().strides[1])
       for (int64_t column = 0; column < end - begin; column++) to[column * channels + c] = from[column * x().strides[3]];
   }
 
-  // A block's rows of dy, [pixel, row], and what whole vectors write after them.
+  // Copies a block's rows of dy as [pixel, row], and padding for whole vectors.
   float* block_of(int64_t n, int64_t group, int64_t block) const {
     const int64_t all = w().outputs * w().pixels() + site.blocks_.count() * kLanes;
     return gradients + n * site.gradient_floats() + group * all + site.blocks_.first(block) * w().pixels() + block * kLanes;
@@ -107,7 +108,7 @@ struct WeightGrad::Job : Phases<Job> {
     return sums + group * site.group_sums() + (panel * site.blocks_.count() + block) * ProductKernels::kMostPanel;
   }
 
-  // A panel and some blocks.
+  // Sums a panel for some blocks.
   void sum(int64_t index) const {
     const int64_t chunk = index % chunks() * kBlocks, group = index / chunks() % w().groups, panel = index / chunks() / w().groups;
     for (int64_t n = 0; n < images; n++) {
@@ -121,7 +122,7 @@ struct WeightGrad::Job : Phases<Job> {
       });
     }
   }
-  // Where a panel's columns lie in an image: the channels of taps that are neighbours are one run. How many there are.
+  // Where a panel's columns lie in an image: the channels of adjacent taps are one run. Returns the number of runs.
   size_t runs_of(int64_t panel, const float* from, Run* runs) const {
     const int64_t together = w().dilation[1] == 1 ? w().kernel[1] : 1, first = panel * site.k_.panel_columns;
     size_t n = 0;
@@ -133,7 +134,7 @@ struct WeightGrad::Job : Phases<Job> {
     return n;
   }
 
-  // The gradients of a block of outputs.
+  // Writes the gradients of a block of outputs.
   void finish(int64_t index) const {
     const int64_t block = index % site.blocks_.count(), group = index / site.blocks_.count(), first = group * w().outputs + site.blocks_.first(block);
     const Buffer& dw = launch->outputs[0];

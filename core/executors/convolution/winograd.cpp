@@ -9,9 +9,10 @@ namespace {
 
 constexpr int64_t kPoints = WinogradKernels::kPoints, kTaps = WinogradKernels::kTaps, kLanes = WinogradKernels::kMostLanes;
 
-// Fewer channels on either side, or fewer tiles, do not pay for the transforms. Tiles are found through offsets of 32 bits.
+// With fewer channels on either side, or fewer tiles, the transforms are not amortized. Tiles are addressed by 32-bit
+// offsets.
 constexpr int64_t kLeastChannels = 16, kLeastTiles = 64, kMostPixels = kMostOffset / ProductKernels::kMostPanel;
-// The tiles of a task, with all channels: floats that stay in the second-level cache beside the weights of a block.
+// The floats of a task's tiles, over all channels: they stay in the L2 cache beside the weights of a block.
 constexpr int64_t kTileFloats = 1 << 17;
 
 }  // namespace
@@ -30,7 +31,7 @@ std::unique_ptr<Site> Winograd::forward(const ConvolutionCode& code, const Windo
   return site;
 }
 
-// A correlation of dy with the taps the other way round.
+// The gradient of the input is a correlation of dy with the reversed taps.
 std::unique_ptr<Site> Winograd::input_grad(const ConvolutionCode& code, const Window& w, size_t* scratch) {
   std::unique_ptr<Winograd> site(new Winograd(code, {w.batch, w.groups, w.outputs, w.channels, {w.out[0], w.out[1]}, {w.image[0], w.image[1]},
                                                      {2 - w.padding[0], 2 - w.padding[1]}, 0, true}));
@@ -51,7 +52,7 @@ Winograd::Winograd(const ConvolutionCode& code, const Shapes& shapes)
   for (int64_t c = 0; c < s_.sums; c++) offsets_.push_back(static_cast<int32_t>(c * tiles_));
 }
 
-// One call: weights, and in each slot a task's tiles and the planes of a channel.
+// The state of one call: weights, and in each slot a task's tiles and the planes of a channel.
 struct Winograd::Job : Phases<Job> {
   const Winograd& site;
   float* weights;
@@ -62,7 +63,7 @@ struct Winograd::Job : Phases<Job> {
     return weights + (group * kPoints + point) * s().rows * s().sums + site.blocks_.first(block) * s().sums;
   }
 
-  // A block's rows at each point, [channel, row].
+  // Transforms the weights of a block, at each point [channel, row].
   void pack(int64_t index) const {
     const Buffer& weight = launch->inputs[1];
     const int64_t block = index % site.blocks_.count(), group = index / site.blocks_.count(), rows = site.blocks_.rows(block);
@@ -75,7 +76,8 @@ struct Winograd::Job : Phases<Job> {
         float* to = taps + (s().mirrored ? kTaps - 1 - tap : tap) * kLanes;
         for (int64_t i = 0; i < rows; i++) to[i] = at[i * row];
       }
-      // What whole vectors write past the rows the next channels overwrite; another thread may have what is after the last.
+      // Vectors may write past the rows, where the next channel overwrites them; behind the last channel may be another
+      // thread's data.
       const bool inside = c * rows + kLanes <= s().sums * rows;
       if (inside) site.t_.weights(taps, place(group, 0, block) + c * rows, s().rows * s().sums);
       else site.t_.weights(taps, made, kLanes);
@@ -83,7 +85,7 @@ struct Winograd::Job : Phases<Job> {
     }
   }
 
-  // For the runs of tiles [first, end), counted along rows and images: as each_run.
+  // Calls f for runs of adjacent tiles in [first, end), counted along rows and images, as each_run does.
   template <class F>
   void each_run_of_tiles(int64_t first, int64_t end, const F& f) const {
     each_run(site.grid_[0], site.grid_[1], first, end, f);
@@ -98,7 +100,7 @@ struct Winograd::Job : Phases<Job> {
         multiply(group, block, tiles + (panel - first), panel, std::min(end, panel + site.k_.panel_columns));
   }
 
-  // The tiles [first, end) of a channel, image by image.
+  // Transforms the tiles [first, end) of a channel, image by image.
   void transform(int64_t group, int64_t c, int64_t first, int64_t end, float* tiles) const {
     const Buffer& x = launch->inputs[0];
     const int64_t columns = site.grid_[1], each = site.grid_[0] * columns, steps[] = {x.strides[2], x.strides[3]};
@@ -108,13 +110,13 @@ struct Winograd::Job : Phases<Job> {
       Planes p = site.planes_;
       p.take((last - 1) % each / columns - row + 1);
       p.fill(site.t_, x.as<float>() + n * x.strides[0] + (group * s().sums + c) * x.strides[1], steps, row, planes);
-      std::fill_n(planes + p.channel(), kBeyond, 0.0f);  // the zeros on the right of the last row
+      std::fill_n(planes + p.channel(), kBeyond, 0.0f);  // the zeros to the right of the last row
       each_run_of_tiles(begin, last, [&](int64_t, int64_t y, int64_t column, int64_t count, int64_t at) {
         transform_run(p, planes + (y - row) * p.pitch + column, count, tiles + c * site.tiles_ + (begin - first) + at);
       });
     }
   }
-  // What a run writes past its end is overwritten by the next run, channel, or is beyond the point's last tile.
+  // What a run writes past its end is overwritten by the next run or channel, or lies behind the point's last tile.
   void transform_run(const Planes& p, const float* plane, int64_t count, float* to) const {
     const float* pixels[16];
     for (int64_t i = 0; i < 16; i++) pixels[i] = plane + (i / 4 % 2 * 2 + i % 2) * p.plane() + i / 8 * p.pitch + i % 4 / 2;

@@ -1,4 +1,4 @@
-// The transforms, written once for every width of vectors.
+// The transforms as templates over the width of vectors.
 #pragma once
 
 #include "executors/convolution/winograd_kernels.h"
@@ -61,7 +61,7 @@ class WinogradBody : Vectors<Isa> {
     }
   }
 
-  // The three taps of four sums.
+  // Three taps to four points.
   static void gather(const V u[4], V out[3]) {
     const V both = (u[1] + u[2]) * 0.5f;
     out[0] = u[0] + both, out[1] = (u[1] - u[2]) * 0.5f, out[2] = both + u[3];
@@ -84,7 +84,7 @@ class WinogradBody : Vectors<Isa> {
     }
   }
 
-  // The four sums of three taps.
+  // Four points to three taps.
   static void spread(const V g[3], V out[4]) {
     const V ends = (g[0] + g[2]) * 0.5f, middle = g[1] * 0.5f;
     out[0] = g[0], out[1] = ends + middle, out[2] = ends - middle, out[3] = g[2];

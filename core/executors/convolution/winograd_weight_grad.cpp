@@ -1,5 +1,5 @@
-// dw = G^T (sum over tiles of (A dy A^T) (B^T x B)) G: at each point of a tile a product of matrices that sums over tiles. Lanes are
-// channels here, so that images are copied with their channels side by side.
+// dw = G^T (sum over tiles of (A dy A^T) (B^T x B)) G: at each point of a tile a matrix product that sums over tiles.
+// Lanes are channels here, so images are copied with channels innermost.
 #include <algorithm>
 
 #include "executors/convolution/panels.h"
@@ -17,7 +17,8 @@ class TiledWeightGrad : public Site {
       : k_(code.kernels), t_(code.transforms), w(window), blocks_(w.outputs, k_.panel_rows), panels_(parts(w.channels, k_.panel_columns)),
         channels_(up_to(w.channels, std::max(k_.panel_columns, kLanes))), outputs_(up_to(w.outputs, kLanes) + kLanes) {
     for (int i = 0; i < 2; i++) grid_[i] = parts(w.out[i], 2);
-    // All sums are gone over again for the images that are there at a time: these are not to be less.
+    // All sums are read and written again for each group of images: the images' data should not be smaller than the
+    // sums.
     const int64_t most = std::clamp(w.groups * sums(), kSecondLevel, kThirdLevel);
     images_ = images_at_a_time(w.batch, w.groups * (image() + gradient() + kPoints * grid_[0] * grid_[1] * (channels_ + w.outputs)), most);
     tiles_ = images_ * grid_[0] * grid_[1];
@@ -34,8 +35,9 @@ class TiledWeightGrad : public Site {
  private:
   struct Job;
 
-  // Floats: of an image and of its gradient, [row, column, channel] with zeros around them; of a group, of all tiles at the points
-  // [point, panel, tile, column], of their gradients [point, block, tile, row], and of the sums [point, block, panel].
+  // Sizes in floats: of a padded image and its gradient, [row, column, channel]; of a group's tiles at the points,
+  // [point, panel, tile, column], and their gradients, [point, block, tile, row]; and of the sums, [point, block,
+  // panel].
   int64_t width() const { return 2 * grid_[1] + 2; }
   int64_t image() const { return (2 * grid_[0] + 2) * width() * channels_; }
   int64_t gradient() const { return 4 * grid_[0] * grid_[1] * outputs_; }
@@ -47,20 +49,20 @@ class TiledWeightGrad : public Site {
   const WinogradKernels& t_;
   const Window w;
   const RowBlocks blocks_;
-  const int64_t panels_, channels_, outputs_;  // channels_ and outputs_: from one pixel to the next
-  int64_t grid_[2], images_ = 1, tiles_ = 0;   // tiles along an axis; images that are there at a time, and their tiles
-  std::vector<int32_t> offsets_;               // of a panel's tiles
+  const int64_t panels_, channels_, outputs_;  // channels_ and outputs_: strides from one pixel to the next
+  int64_t grid_[2], images_ = 1, tiles_ = 0;  // tiles along an axis; images at a time, and their tiles
+  std::vector<int32_t> offsets_;  // of a panel's tiles
 };
 
-// One call.
+// The state of one call.
 struct TiledWeightGrad::Job : Phases<Job> {
   const TiledWeightGrad& site;
   float *images_data, *gradients, *inputs, *points, *sums;
-  int64_t image = 0, images = 0;  // there now
+  int64_t image = 0, images = 0;  // processed now
 
   const Window& w() const { return site.w; }
 
-  // Columns of a row of one image and group, channels side by side.
+  // Copies columns of a row of one image and group, channels innermost.
   void turn_columns(const Buffer& from, const float* row, int64_t channels, int64_t columns, float* to, int64_t distance) const {
     if (from.strides[3] == 1) return site.t_.copy_transposed(row, from.strides[1], channels, columns, to, distance);
     for (int64_t x = 0; x < columns; x++)
@@ -87,7 +89,7 @@ struct TiledWeightGrad::Job : Phases<Job> {
     if (y < w().out[0]) turn_columns(dy, row_of(dy, image + n, group * w().outputs, y), w().outputs, w().out[1], to, site.outputs_);
   }
 
-  // A row of tiles of one image and group.
+  // Transforms a row of tiles of one image and group.
   void transform(int64_t index) const {
     const int64_t row = index % site.grid_[0], of = index / site.grid_[0], group = of % w().groups, n = of / w().groups;
     for (int64_t column = 0; column < site.grid_[1]; column++) {
@@ -105,7 +107,7 @@ struct TiledWeightGrad::Job : Phases<Job> {
       site.t_.tiles(pixels, columns, inputs + group * site.inputs() + p * panel + tile * columns, site.panels_ * panel);
     }
   }
-  // What whole vectors write past a tile's rows the next tile overwrites, if it `follows` in this task.
+  // Vectors may write past a tile's rows: the next tile overwrites that if it `follows` in this task.
   void transform_gradient(const float* corner, int64_t group, int64_t tile, bool follows) const {
     alignas(64) float made[kPoints * kLanes];
     const float* dy[4];
@@ -124,7 +126,7 @@ struct TiledWeightGrad::Job : Phases<Job> {
     return sums + group * site.sums() + ((point * site.blocks_.count() + block) * site.panels_ + panel) * ProductKernels::kMostPanel;
   }
 
-  // One point and panel.
+  // Sums one panel at one point.
   void sum(int64_t index) const {
     const int64_t panel = index % site.panels_, point = index / site.panels_ % kPoints, group = index / site.panels_ / kPoints;
     const float* b = inputs + group * site.inputs() + (point * site.panels_ + panel) * site.tiles_ * site.k_.panel_columns;

@@ -3,8 +3,8 @@
 namespace thunder {
 namespace {
 
-// The state is the node itself: nodes live as long as the program that holds their store.
-// Every prim, and what brings a kernel although it has a decomposition.
+// The state is the node itself: nodes live as long as the program, which holds their store.
+// Claims every prim, and composites that bring a kernel.
 bool claim(const NodeView& view, void*) { return def(view.node).has_kernel() && !def(view.node).has(kHidden); }
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void*) {

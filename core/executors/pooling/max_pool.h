@@ -1,14 +1,14 @@
-// The largest pixels of windows that lie side by side.
+// Max pooling of adjacent windows.
 //
-// Like ../cpu/product_kernels.h, this is also compiled with instructions that not every machine has.
+// Like ../cpu/product_kernels.h, this header is also compiled with instructions that not every machine has.
 #pragma once
 
 #include <cstdint>
 
 namespace thunder {
 
-// A row of windows over some rows of an image, copied with what lies around them: the pixel of window w at tap j is
-// lines[i * line + w * stride + j * dilation], at the place first[i] + w * stride + j * dilation of the plane.
+// A row of windows over some rows of a padded image: the pixel of window w at tap j is lines[i * line + w * stride + j
+// * dilation], whose index in the plane is first[i] + w * stride + j * dilation.
 struct WindowRow {
   const float* lines;
   int64_t line, rows;
@@ -18,11 +18,11 @@ struct WindowRow {
 
 struct MaxPoolKernels {
   static constexpr int64_t kMostLanes = 16;
-  // With neighbours up to this many pixels apart, lines are read as far as that of whole vectors of windows, and a vector more.
+  // With strides up to this, lines are read up to whole vectors of windows, and one vector further.
   static constexpr int64_t kMostPacked = 2;
 
-  // The first of the largest of each window, but its last NaN if it has one, and the place of that, or -1 where all pixels are negative
-  // infinities. Whether there is such a window.
+  // The maximum of each window and its index: the first of equal ones, but the last NaN if there is one, and index -1
+  // where all pixels are -inf. Returns whether there is such a window.
   bool (*row)(const WindowRow& w, float* values, int64_t* places);
 };
 

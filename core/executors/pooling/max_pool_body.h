@@ -1,4 +1,4 @@
-// The largest pixels, written once for every width of vectors.
+// Max pooling as a template over the width of vectors.
 #pragma once
 
 #include "executors/cpu/vectors.h"
@@ -22,7 +22,7 @@ class MaxPoolBody : Vectors<Isa> {
     return I{kLane...};
   }
 
-  // Of `count` windows that are kStride apart, or `stride` where that is 0.
+  // The pixels of `count` windows that are kStride apart, or `stride` if kStride is 0.
   template <int64_t kStride>
   static V pixels(const float* p, int64_t stride, int64_t count) {
     if constexpr (kStride == 1) return load(p);

@@ -31,7 +31,7 @@ class MaxPool : public Site {
     slots_ = Slots(tasks, std::clamp<int64_t>(std::min(tasks * work / kFew, kMostScratch / floats), 1, kMostSlots), floats);
   }
 
-  // Places are 32 bits.
+  // Indices are 32 bits.
   bool fits() const { return line_ <= INT32_MAX / (image_[0] + 1); }
   size_t scratch() const { return slots_.bytes(); }
 
@@ -46,10 +46,10 @@ class MaxPool : public Site {
   }
 
  private:
-  // Pixels that are not worth another thread; floats.
+  // kFew: pixels that are not worth another thread; kMostScratch: floats.
   static constexpr int64_t kFew = 1 << 14, kMostSlots = 64, kMostScratch = 1 << 22;
 
-  // One plane; its results are dense.
+  // Pools one plane; its results are dense.
   void pool(const float* from, const int64_t* strides, float* lines, float* values, int64_t* places) const {
     std::fill_n(lines, lines_, kNothing);
     auto* first = reinterpret_cast<int32_t*>(lines + lines_);
@@ -70,7 +70,7 @@ class MaxPool : public Site {
     else
       for (int64_t x = 0; x < image_[1]; x++) to[x] = from[x * step];
   }
-  // Where all pixels are negative infinities, the first that is not padding.
+  // Where all pixels are -inf, the index of the first one that is not padding.
   void choose_first(const WindowRow& row, int64_t* places) const {
     for (int64_t window = 0; window < windows_[1]; window++) {
       if (places[window] >= 0) continue;
@@ -83,7 +83,7 @@ class MaxPool : public Site {
   const MaxPoolKernels& maxima_;
   int64_t channels_;
   std::array<int64_t, 2> image_, windows_, kernel_, stride_, padding_, dilation_;
-  int64_t line_, lines_;  // floats of a row with its padding, and of those under a row of windows
+  int64_t line_, lines_;  // floats of a padded row, and of the rows under a row of windows
   Slots slots_;
 };
 
