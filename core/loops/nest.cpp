@@ -41,7 +41,7 @@ void find_levels(Nest& n, AxisSet inner) {
 
 namespace {
 
-// Where an axis is cut, by the cut's number; "0" and "end" for where it begins and ends.
+// Prints a cut of an axis by its number; "0" and "end" for the axis' beginning and end.
 std::string print_cut(const Nest& nest, uint32_t axis, int64_t at) {
   if (at <= 0 || at >= nest.extents[axis]) return at <= 0 ? "0" : "end";
   const auto cuts = nest.cuts(axis);

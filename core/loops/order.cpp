@@ -49,7 +49,7 @@ void merge(Nest& n, uint32_t a) {
       if (only.axis > a) only.axis--;
 }
 
-// Part of the first of two axes is a part of what they become; of the second it is not.
+// An interval of the outer one of two axes is an interval of the merged axis; one of the inner axis is not.
 bool mergeable(const Nest& n, uint32_t a) {
   for (const Expr& e : n.exprs)
     if (has_axis(e) && (e.axis == a + 1 || (e.axis == a && e.fn != Fn::choose))) return false;

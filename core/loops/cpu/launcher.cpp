@@ -10,7 +10,7 @@ namespace thunder::loops {
 struct CpuLauncher::Work {
   const CpuLauncher* launcher;
   std::array<void*, kMostArguments> buffers;
-  PartialSums::Sums* sums;  // where there are chunks
+  PartialSums::Sums* sums;  // only if there are chunks
 };
 
 CpuLauncher::CpuLauncher(CpuKernel&& kernel)
@@ -32,7 +32,7 @@ void CpuLauncher::find_steps(const CpuNest& nest) {
   for (const Output& s : nest.stores) walk(s.buffer, s.map);
 }
 
-// The kernel knows of a part only that it has fewer rows and columns, and where its first element is.
+// For the kernel a tile is a smaller nest: fewer rows and columns, and another first element.
 void CpuLauncher::run_tile(const Launch& launch, const Tile& part) const {
   std::array<void*, kMostArguments> buffers;
   std::array<int64_t, kMostParametersOfTiles + 2> parameters;  // the nest's, a piece and a block

@@ -21,7 +21,7 @@ void order(CpuKernel& k, const Machine&) {
   order_rows(k.nest, k.region.reduced);
 }
 
-// A stage that is a function of the nest. `if_tiled`: whether it also looks at kernels that run by tiles.
+// A stage that is a function of the nest. `if_tiled`: whether it also runs for kernels that run tiles.
 template <auto pass, bool if_tiled = true>
 void of_nest(CpuKernel& k, const Machine& machine) {
   if (!if_tiled && k.tiled) return;

@@ -8,8 +8,8 @@
 namespace thunder::loops {
 namespace {
 
-// Rows that take more memory than the caches near a core hold are summed as they lie, even if what needs the sums goes
-// over them again: sooner where rows do not begin with a line of the cache, since going down columns cuts lines in two.
+// Rows that exceed the L2 cache are summed in row order, even if what depends on the sums must read them again: sooner
+// if rows do not begin at cache lines, since walking down columns then splits lines.
 RowOrderSums row_order_sums(const Machine& machine) {
   constexpr int64_t kRows = 512, kFloat = sizeof(float);
   constexpr size_t kUsualL2 = 1 << 20;
