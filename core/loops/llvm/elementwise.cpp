@@ -13,14 +13,14 @@ using llvm::Value;
 bool real(DType d) { return d == DType::f32 || d == DType::f64 || d == DType::bf16; }
 bool is_signed(DType d) { return d == DType::i32 || d == DType::i64; }
 
-// A product of reals and the sum to which it is added, both marked, are one instruction where the machine has it: they are rounded
-// once. Lines of a program are not joined: x * x - x * x is 0.
+// A multiplication and an addition that uses its result, both with the contract flag, are fused where the machine has
+// FMA: they are rounded once. Operations of different nodes are not fused: x * x - x * x is 0.
 Value* may_join(Value* v) {
   if (auto* made = llvm::dyn_cast<llvm::Instruction>(v); made && v->getType()->isFPOrFPVectorTy()) made->setHasAllowContract(true);
   return v;
 }
 
-// A function of the C library, a call for each lane: for what is rare.
+// A function of the C library, called for each lane: for rare functions.
 Value* by_lane(Builder& b, const char* name, llvm::ArrayRef<Value*> operands) {
   llvm::Type* element = operands[0]->getType()->getScalarType();
   llvm::SmallVector<llvm::Type*, 2> types(operands.size(), element);
@@ -57,14 +57,14 @@ Value* round_bf16(Builder& b, Value* v) {
 Value* greater(Builder& b, Value* x, Value* y, DType d) {
   return real(d) ? b.CreateFCmpOGT(x, y) : is_signed(d) ? b.CreateICmpSGT(x, y) : b.CreateICmpUGT(x, y);
 }
-// The greater, or the lesser; the first NaN.
+// Maximum or minimum; the first NaN if there is one.
 Value* extremum(Builder& b, Value* x, Value* y, DType d, bool maximum) {
   Value* first = maximum ? greater(b, x, y, d) : greater(b, y, x, d);
   Value* out = b.CreateSelect(first, x, y);
   return real(d) ? b.CreateSelect(b.CreateFCmpUNO(x, x), x, out) : out;
 }
 
-// One application: what it is given, and what is known of the first operand.
+// One application: operands, types, and the value range of the first operand.
 struct Call {
   Builder& b;
   llvm::ArrayRef<Value*> x;
@@ -114,7 +114,7 @@ struct Row {
   Value* (*emit)(const Call&);
 };
 
-// In the order of the functions. `convert` is not here: it alone depends on the type of its result.
+// In the order of the enum. `convert` is missing, since it alone depends on the result's type.
 constexpr Row kRows[] = {
     {Fn::abs, abs},
     {Fn::neg, [](const Call& c) { return c.is_real() ? c.b.CreateFNeg(c.x[0]) : c.b.CreateNeg(c.x[0]); }},
@@ -208,7 +208,7 @@ Value* convert(Builder& b, Value* v, DType from, DType to) {
     return to == DType::bf16 ? round_bf16(b, v) : v;
   }
   if (real(from)) {
-    // Through the widest integer, saturating there; NaN becomes zero.
+    // Converts through the widest integer with saturation; NaN becomes zero.
     Value* wide = b.CreateIntrinsic(llvm::Intrinsic::fptosi_sat, {like(v, b.getInt64Ty()), v->getType()}, {v});
     return b.CreateTrunc(wide, type);
   }

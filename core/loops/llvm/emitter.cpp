@@ -1,4 +1,4 @@
-// The module's one export: nests to machine code, which ORC, LLVM's just-in-time linker, loads where it is for the CPU at hand.
+// The module's one export: nests to machine code, which ORC, LLVM's just-in-time linker, loads for the CPU at hand.
 #include "loops/emitter.h"
 
 #include <llvm/Analysis/CGSCCPassManager.h>
@@ -20,7 +20,7 @@
 namespace thunder::codegen {
 namespace {
 
-// We emit vectors ourselves, so that what is left to do is to clean up.
+// Code is vectorized already, so only clean-up passes run.
 constexpr char kPasses[] =
     "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,loop-mssa(licm),early-cse,adce,simplifycfg)";
 
@@ -49,12 +49,12 @@ class LlvmEmitter : public loops::Emitter {
   void define_functions();
 
   llvm::orc::JITTargetMachineBuilder builder_;
-  std::unique_ptr<llvm::orc::LLJIT> jit_;  // null: of another machine
+  std::unique_ptr<llvm::orc::LLJIT> jit_;  // null: for another machine
   std::string target_;
   std::atomic<unsigned> libraries_{0};
 };
 
-// What code may call: the C library's functions, as this module sees them.
+// What generated code may call: functions of the C library, as linked into this module.
 void LlvmEmitter::define_functions() {
   llvm::orc::SymbolMap symbols;
   const auto define = [&](const char* name, auto* fn) {
@@ -82,10 +82,10 @@ llvm::Function* declare(llvm::Module& module, const char* name, const llvm::orc:
   function->addFnAttr("target-features", target.getFeatures().getString());
   function->addFnAttr("no-trapping-math", "true");
   function->addFnAttr("no-builtins");
-  // What x86 has of them: left to itself it makes do with less than it has.
+  // x86: use registers as wide as they are; by default LLVM prefers narrower ones.
   function->addFnAttr("prefer-vector-width", "512");
   function->addFnAttr("min-legal-vector-width", "512");
-  function->addFnAttr("probe-stack", "inline-asm");  // rows lie there: where there is too little of it, the system says so
+  function->addFnAttr("probe-stack", "inline-asm");  // kept rows are in the frame: a stack overflow must hit the guard page
   function->setDoesNotThrow();
   for (unsigned i : {0u, 1u, 4u}) function->addParamAttr(i, llvm::Attribute::NoAlias);
   return function;
@@ -137,7 +137,7 @@ loops::Object LlvmEmitter::compile(const CpuNest& nest, const char* name) {
   return object;
 }
 
-// Each object has a library of its own, so that all may have one name.
+// Each object gets its own JITDylib, so that all may export the same name.
 loops::KernelFn LlvmEmitter::load(const std::vector<char>& code, const char* name, std::string& error) {
   if (!jit_) return error = "code for " + builder_.getTargetTriple().str() + " does not run here", nullptr;
   auto made = jit_->createJITDylib("kernel" + std::to_string(libraries_++));

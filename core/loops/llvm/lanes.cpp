@@ -23,7 +23,7 @@ llvm::Type* Lanes::shape_of(llvm::Type* element) const {
 
 Value* Lanes::polynomial(Value* x, std::span<Value* const> c) {
   Value* square = b.CreateFMul(x, x);
-  // Those of every other power, from `first` on.
+  // The terms of every other power, from `first` on.
   const auto half = [&](size_t first) {
     size_t i = c.size() - 1 - (c.size() - 1 - first) % 2;
     Value* sum = c[i];
@@ -57,7 +57,7 @@ Value* Lanes::chosen(Value* index, const std::array<float, 8>& entries) {
   return result;
 }
 
-// From two registers, by the numbers of an entry's four bytes.
+// A permutation of bytes from two registers.
 Value* Lanes::chosen_by_bytes(Value* index, const std::array<float, 8>& entries) {
   auto* bytes = llvm::FixedVectorType::get(b.getInt8Ty(), 16);
   const auto table = [&](size_t first) {
@@ -100,7 +100,7 @@ Value* Lanes::avx512(llvm::Intrinsic::ID operation, llvm::ArrayRef<Value*> value
   return in_registers(16, values, [&](llvm::ArrayRef<Value*> pieces) {
     llvm::SmallVector<Value*> operands(pieces);
     if (immediate) operands.push_back(immediate);
-    // What masked lanes keep, no lane masked, and the rounding mode that the register of modes has.
+    // Arguments of the masked intrinsic: pass-through, a full mask, and the current rounding mode.
     operands.append({llvm::PoisonValue::get(pieces[0]->getType()), b.getInt16(0xffff), b.getInt32(4)});
     return b.CreateIntrinsic(operation, {}, operands);
   });

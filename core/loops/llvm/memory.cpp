@@ -72,7 +72,7 @@ void Memory::prefetch(Value* address) {
                      {address, b_.getInt32(kRead), b_.getInt32(kSecondLevel), b_.getInt32(kData)});
 }
 
-// While this row, or this tile, is found near, memory gets the next one ready.
+// Prefetches the next row, or tile, while this one is read from the caches.
 void Memory::prefetch_next(const Cursor& at, ExprId id, Value* from, size_t bytes) {
   if (!is_prefetched(at, id)) return;
   const loops::Expr& e = nest_.exprs[id];
@@ -99,7 +99,7 @@ void Memory::store(const Cursor& at, const loops::Output& s, Value* value) {
   Value* to = address(s.buffer, place);
   value = convert(b_, value, from, d);
   if (!place.vector && !place.contiguous) {
-    if (is_vector(value)) value = b_.CreateExtractElement(value, uint64_t{0});  // the same in all lanes
+    if (is_vector(value)) value = b_.CreateExtractElement(value, uint64_t{0});  // the lanes are equal
     if (column) value = combine(b_, Fn::sum, b_.CreateAlignedLoad(element, to, align), value, d);
     b_.CreateAlignedStore(to_memory(b_, value, d), to, align);
     return;
@@ -120,7 +120,7 @@ void Memory::store(const Cursor& at, const loops::Output& s, Value* value) {
   }
 }
 
-// What is updated in place was read, and is there.
+// An output that is updated in place was loaded, so its line is in the cache.
 void Memory::begin_nontemporal() {
   may_bypass_.assign(nest_.buffers.size(), nullptr);
   for (const loops::Output& s : nest_.stores) {
@@ -132,7 +132,7 @@ void Memory::begin_nontemporal() {
   }
 }
 
-// Before another thread is told, lines stored past the caches must have arrived; x86 orders them with nothing else.
+// Non-temporal stores must be visible before another thread is notified; on x86 only a fence orders them.
 void Memory::end_nontemporal() {
   const bool x86 = llvm::Triple(k_.function->getParent()->getTargetTriple()).isX86();
   if (nest_.any_nontemporal() && x86) b_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});

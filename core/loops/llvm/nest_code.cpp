@@ -10,7 +10,7 @@ using loops::Output;
 
 namespace {
 
-// Of 16 registers the sums of all passes, and what all passes know of their rows, leave too few where columns are summed as well.
+// With 16 registers, column sums beside the reductions of all pipelined rows would spill.
 bool has_registers_to_overlap(const CpuNest& nest, const llvm::TargetTransformInfo& machine) {
   constexpr unsigned kMany = 32;
   const auto is_column = [](const Output& s) { return s.kind == loops::OutputKind::column; };
@@ -41,7 +41,8 @@ void NestCode::emit() {
   b_.CreateRetVoid();
 }
 
-// The indices of a work item. The last choice is what the others left of its number: divisions are most of a small call's kernel.
+// The indices of a work item. The last one is what remains of its number: divisions dominate the kernel of a small
+// call.
 Cursor NestCode::place(const Cursor& at, Value* item) {
   using Of = loops::Choice::Of;
   Cursor out = at;
@@ -87,7 +88,7 @@ void NestCode::emit_rows(const Cursor& at) {
   each_row(at, rows_, [this](const Cursor& of) { store_row(of); });
 }
 
-// Nothing is known of it yet.
+// Nothing is memoized yet.
 void NestCode::begin_row(Row& row) {
   row.known.assign(nest_.exprs.size(), nullptr);
   row.reciprocals.assign(nest_.exprs.size(), Reciprocal());
@@ -100,8 +101,8 @@ void NestCode::store_row(const Cursor& at) {
   store_all(at, stores);
 }
 
-// Everything is computed before anything is stored: an output may lie in an input's memory. What is known at some positions only
-// is of no kernel that works so.
+// All values are computed before any is stored, since an output may share memory with an input. Kernels with values
+// that are valid in intervals only do not run in place.
 void NestCode::store_all(const Cursor& at, const std::vector<const Output*>& stores) {
   std::vector<std::pair<const Output*, Value*>> values;
   for (const Output* s : stores)
@@ -111,7 +112,7 @@ void NestCode::store_all(const Cursor& at, const std::vector<const Output*>& sto
     if (!s->only.empty() && expressions_.is_here(at, *s)) expressions_.store_where_known(at, *s);
 }
 
-// Of each of the rows, the pass that it is in.
+// The pass that each pipelined row is in.
 void NestCode::emit_pass(const Cursor& at, std::span<Row> rows) {
   std::vector<const Output*> stores;
   bool reduces = false;

@@ -11,7 +11,7 @@ using Block = std::array<Value*, 4>;
 
 Value* number(Value* lanes, Builder& b, uint64_t n) { return llvm::ConstantInt::get(like(lanes, b.getInt64Ty()), n); }
 
-// All words are 32 bits, zero-extended in 64, in which products are exact.
+// All words are 32 bits, zero-extended to 64, in which products are exact.
 Block rounds(Builder& b, Block c, Value* k0, Value* k1) {
   Value* mask = number(c[0], b, 0xffffffffu);
   Value* shift = number(c[0], b, 32);
