@@ -27,7 +27,8 @@ size_t inputs_of(const Arg& a, const Param& param) {
 // A prepared node that serves all eager calls of the same op, types and arguments.
 class Kept : public Counted<Kept> {
  public:
-  Kept(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in, std::span<const Buffer> out, const Executors& executors) {
+  Kept(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in, std::span<const Buffer> out,
+       const Executors& executors) {
     std::vector<Arg> copies(args.begin(), args.end());
     std::vector<ValueId> results;
     std::vector<std::vector<ValueId>> lists(copies.size());
@@ -67,7 +68,8 @@ class Kept : public Counted<Kept> {
       if (a.kind == ArgKind::values) h = mix(h, a.value_list().size());
       else if (a.kind != ArgKind::value) h = thunder::hash(a, h);
     for (const Buffer& b : in) {
-      h = mix(h, static_cast<uint64_t>(b.dtype) << 8 | static_cast<uint64_t>(b.rank) | static_cast<uint64_t>(b.device) << 32);
+      h = mix(h, static_cast<uint64_t>(b.dtype) << 8 | static_cast<uint64_t>(b.rank) |
+                     static_cast<uint64_t>(b.device) << 32);
       for (int32_t i = 0; i < b.rank; i++) h = mix(h, static_cast<uint64_t>(b.shape[i]));
       if (b.device == Device::cpu) continue;
       for (int32_t i = 0; i < b.rank; i++) h = mix(h, static_cast<uint64_t>(b.strides[i]));
@@ -102,7 +104,8 @@ class Kept : public Counted<Kept> {
     launch.threads = &threads;
     Ref<Storage> scratch;
     const Device device = out.empty() ? Device::cpu : out[0].device;
-    if (prepared_.scratch_bytes) scratch = Storage::allocate(devices.allocator(device), prepared_.scratch_bytes), launch.scratch = scratch->data();
+    if (prepared_.scratch_bytes)
+      scratch = Storage::allocate(devices.allocator(device), prepared_.scratch_bytes), launch.scratch = scratch->data();
     if (device != Device::cpu) launch.native_stream = devices.accelerator(device).native_stream();
     return prepared_.run(&launch, prepared_.state);
   }
@@ -149,10 +152,12 @@ class EagerRunner : public OpRunner {
   EagerRunner(Executors executors, Devices& devices, ThreadPool& threads)
       : executors_(std::move(executors)), devices_(devices), threads_(threads) {
     for (size_t i = 0; i + 1 < executors_.size(); i++)
-      if (executors_[i]->desc().flags & kStrided) named_.insert(named_.end(), executors_[i]->desc().ops.begin(), executors_[i]->desc().ops.end());
+      if (executors_[i]->desc().flags & kStrided)
+        named_.insert(named_.end(), executors_[i]->desc().ops.begin(), executors_[i]->desc().ops.end());
   }
 
-  Status* run(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in, std::span<const Buffer> out) override {
+  Status* run(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in,
+              std::span<const Buffer> out) override {
     bool named = std::find(named_.begin(), named_.end(), op.name()) != named_.end();
     for (const Arg& a : args) named = named && a.kind != ArgKind::values;
     for (const Buffer& b : in) named = named || b.device != Device::cpu;

@@ -34,7 +34,8 @@ enum ExecutorFlag : uint32_t {
   kCallerThread = 2,  // must run on the thread that called
   kInPlace = 4,  // its regions of elementwise nodes read an element of every input before they write that element
   kRunsEpilogue = 1 << 17,  // runs the launch's epilogue on each tile of its first result
-  kAnyDevice = 1 << 18,  // is asked about nodes on every device; without it, only about those whose tensors are all on the CPU
+  // Is asked about nodes on every device; without it, only about those whose tensors are all on the CPU.
+  kAnyDevice = 1 << 18,
   kMayFail = 1 << 16,  // its nodes may fail when they run: set for all executors of callers
 };
 

@@ -28,7 +28,8 @@ class ExecutorPreparer : public Preparer {
           todo.insert(todo.end(), inner.rbegin(), inner.rend());
           continue;
         }
-        if (made.by->name() != node->executor) node = claimed.store->claimed(node, claimed.store->text(made.by->name()));
+        if (made.by->name() != node->executor)
+          node = claimed.store->claimed(node, claimed.store->text(made.by->name()));
         ready_[node] = std::move(made);
       }
       lines.push_back(node);
@@ -70,7 +71,8 @@ class ExecutorPreparer : public Preparer {
     return says ? says(state) : "";
   }
 
-  Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs, std::span<const Buffer> outputs, int32_t epilogue_input) override {
+  Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs,
+                   std::span<const Buffer> outputs, int32_t epilogue_input) override {
     auto it = ready_.find(&node);
     if (it == ready_.end()) {
       Ready made = ask(node, store);
@@ -112,7 +114,8 @@ class ExecutorPreparer : public Preparer {
   };
 
   Executors::const_iterator claimant(const Node& node) const {
-    return std::find_if(executors_.begin(), executors_.end(), [&](auto& e) { return node.executor && e->name() == node.executor; });
+    return std::find_if(executors_.begin(), executors_.end(),
+                        [&](auto& e) { return node.executor && e->name() == node.executor; });
   }
 
   // Asks executors from the node's claimant on; `by` is null when all declined.
@@ -135,7 +138,8 @@ class ExecutorPreparer : public Preparer {
 
   [[noreturn]] static void could_not(const Executor& executor, const Node& node, const Ref<Status>& failed) {
     if (failed->has_foreign() || failed->code() == Code::out_of_memory) throw Error(failed);
-    fail(Code::backend, "executor '", executor.name(), "' could not prepare ", node.op->name(), ": ", failed->message(), at(node));
+    fail(Code::backend, "executor '", executor.name(), "' could not prepare ", node.op->name(), ": ", failed->message(),
+         at(node));
   }
 
   // The nodes of the body of one that was declined, claimed by the executors after its claimant.

@@ -12,8 +12,8 @@ constexpr int64_t kSmall = 16;
 
 }  // namespace
 
-Recompute::Recompute(const Store& store, std::span<const Node* const> region, const std::vector<uint8_t>& stored, const std::vector<uint32_t>& uses,
-                     const std::vector<ValueId>& broadcast_from)
+Recompute::Recompute(const Store& store, std::span<const Node* const> region, const std::vector<uint8_t>& stored,
+                     const std::vector<uint32_t>& uses, const std::vector<ValueId>& broadcast_from)
     : store_(store), stored_(stored), uses_(uses), broadcast_from_(broadcast_from) {
   for (const Node* n : region) for (ValueId r : n->results) makers_[r] = n;
 }

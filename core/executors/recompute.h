@@ -15,8 +15,8 @@ class Recompute {
  public:
   // `stored`: by value, whether it must be in memory in any case. `uses`: by value, how many reads outside of the
   // region there are. `broadcast_from`: by value, the operand that it broadcasts, or kNoValue. All must outlive this.
-  Recompute(const Store& store, std::span<const Node* const> region, const std::vector<uint8_t>& stored, const std::vector<uint32_t>& uses,
-            const std::vector<ValueId>& broadcast_from);
+  Recompute(const Store& store, std::span<const Node* const> region, const std::vector<uint8_t>& stored,
+            const std::vector<uint32_t>& uses, const std::vector<ValueId>& broadcast_from);
 
   bool pays(const Node& line) const;
 

@@ -24,7 +24,8 @@ class Regions {
  public:
   Regions(Trace& trace, const Executor& executor, const Op& op)
       : trace_(trace), executor_(executor), op_(op), name_(trace.store->text(executor.name())),
-        uses_(trace.store->size(), 0), inside_(uses_.size()), behind_(uses_.size()), inputs_(uses_.size()), touched_(uses_.size()), toucher_(uses_.size()) {
+        uses_(trace.store->size(), 0), inside_(uses_.size()), behind_(uses_.size()), inputs_(uses_.size()),
+        touched_(uses_.size()), toucher_(uses_.size()) {
     const std::vector<Computed> computed = when_computed(trace);
     for (const Node* n : trace.nodes) {
       lines_.push_back({n, !n->executor && executor.claims({*n, *trace.store}), false, computed[lines_.size()]});
@@ -44,10 +45,12 @@ class Regions {
     // left.
     for (const bool large : {true, false}) {
       for (size_t first = 0; first < lines_.size();) {
-        const size_t formed = lines_[first].candidate && is_large(*lines_[first].node) == large && take(first) ? form(first) : 0;
+        const size_t formed =
+            lines_[first].candidate && is_large(*lines_[first].node) == large && take(first) ? form(first) : 0;
         first += formed ? formed - 1 : 1;
       }
-      lines_.erase(std::remove_if(lines_.begin(), lines_.end(), [](const Line& line) { return !line.node; }), lines_.end());
+      lines_.erase(std::remove_if(lines_.begin(), lines_.end(), [](const Line& line) { return !line.node; }),
+                   lines_.end());
     }
     trace_.nodes.clear();
     for (const Line& line : lines_) trace_.nodes.push_back(line.node);
@@ -100,7 +103,9 @@ class Regions {
     for (size_t i = first; i < end; i++) {
       const Node& n = *lines_[i].node;
       const bool needs_behind = behind_.read_by(n);
-      const Side side = !needs_behind && wants(i) ? Side::inside : needs_behind || inside_.read_by(n) ? Side::behind : Side::before;
+      const Side side = !needs_behind && wants(i)            ? Side::inside
+                        : needs_behind || inside_.read_by(n) ? Side::behind
+                                                             : Side::before;
       if (side == Side::inside) inside_.add(n), nodes_.push_back(&n);
       if (side == Side::behind) behind_.add(n);
       sides_.push_back(side);
@@ -114,10 +119,13 @@ class Regions {
     connect(first, end);
     divide(first, end, [&](size_t i) {
       const Line& line = lines_[i];
-      return line.candidate && may_join(line.computed, lines_[first].computed) && (part_of(i - first) == part_of(0) || (line.broadcasts_often && inside_.read_by(*line.node)));
+      return line.candidate && may_join(line.computed, lines_[first].computed) &&
+             (part_of(i - first) == part_of(0) || (line.broadcasts_often && inside_.read_by(*line.node)));
     });
     flags_.assign(nodes_.size(), 0);
-    if (nodes_.size() < 2 || !executor_.desc().claim_region(nodes_, *trace_.store, flags_.data(), executor_.desc().user) || !flags_[0]) return false;
+    if (nodes_.size() < 2 ||
+        !executor_.desc().claim_region(nodes_, *trace_.store, flags_.data(), executor_.desc().user) || !flags_[0])
+      return false;
     taken_.assign(end - first, false);
     for (size_t i = 0, offered = 0; i < taken_.size(); i++) taken_[i] = sides_[i] == Side::inside && flags_[offered++];
     return true;
@@ -163,8 +171,10 @@ class Regions {
     forget_reads();
     const size_t taken = nodes_.size();
     const std::vector<const Node*> again = split();
-    const auto views = static_cast<size_t>(std::count_if(again.begin(), again.end(), [](const Node* n) { return def(*n).view != nullptr; }));
-    const size_t room = taken - views - !nodes_.empty();  // no nodes are left: all of them are recomputed where they are read
+    const auto views = static_cast<size_t>(
+        std::count_if(again.begin(), again.end(), [](const Node* n) { return def(*n).view != nullptr; }));
+    // No nodes are left: all of them are recomputed where they are read.
+    const size_t room = taken - views - !nodes_.empty();
     auto to = std::fill_n(lines_.begin() + static_cast<ptrdiff_t>(first), room, Line());
     to = std::copy(before_.begin(), before_.end(), to);
     if (!nodes_.empty()) *to++ = {nodes_.size() == 1 ? left_alone() : region(), false};
@@ -219,7 +229,8 @@ class Regions {
     if (again.empty()) return again;
     for (const Node*& n : nodes_) n = store.substitute(n, instead_);
     for (const Node* n : again) instead_[n->results[0]] = kNoValue;
-    uses_.resize(store.size(), 0), inside_.resize(store.size()), touched_.resize(store.size()), toucher_.resize(store.size()), read_whole_.resize(store.size(), 0);
+    uses_.resize(store.size(), 0), inside_.resize(store.size()), touched_.resize(store.size()),
+        toucher_.resize(store.size()), read_whole_.resize(store.size(), 0);
     broadcast_from_.resize(store.size(), kNoValue), made_again_.resize(store.size(), 0);
     drop_unread();
     for (const Node* n : nodes_) inside_.add(*n);
@@ -231,7 +242,8 @@ class Regions {
     inputs_.clear(), inputs_.resize(trace_.store->size());
     for (size_t i = nodes_.size(); i-- > 0;) {
       const Node* n = nodes_[i];
-      if (!uses_[n->results[0]] && !inputs_.has(n->results[0]) && n->results.size() == 1) nodes_.erase(nodes_.begin() + static_cast<ptrdiff_t>(i));
+      if (!uses_[n->results[0]] && !inputs_.has(n->results[0]) && n->results.size() == 1)
+        nodes_.erase(nodes_.begin() + static_cast<ptrdiff_t>(i));
       else for_each_value(n->args, [&](ValueId v) { inputs_.add(v); });
     }
   }

@@ -91,11 +91,14 @@ class Siblings {
 
   bool reads_the_same(const Line& line) const {
     bool reads = false;
-    for_each_value(line.node->args, [&](ValueId v) { reads |= line.most > 1 && read_.has(v) && elements_of(v) == line.most; });
+    for_each_value(line.node->args,
+                   [&](ValueId v) { reads |= line.most > 1 && read_.has(v) && elements_of(v) == line.most; });
     return reads;
   }
 
-  bool fits(std::span<const Node* const> lines) const { return executor_.desc().fits(lines, *trace_.store, executor_.desc().user); }
+  bool fits(std::span<const Node* const> lines) const {
+    return executor_.desc().fits(lines, *trace_.store, executor_.desc().user);
+  }
 
   // Nodes between the two that depend on the first move behind both.
   bool join(size_t first, size_t second) {
@@ -104,10 +107,12 @@ class Siblings {
     const auto middle = body.insert(body.end(), others.begin(), others.end());
     // How loops walk an operand may depend on the nodes before; here either order is valid.
     if (!fits(body) && (std::rotate(body.begin(), middle, body.end()), !fits(body))) return false;
-    const auto from = lines_.begin() + static_cast<ptrdiff_t>(first), to = lines_.begin() + static_cast<ptrdiff_t>(second) + 1;
+    const auto from = lines_.begin() + static_cast<ptrdiff_t>(first),
+               to = lines_.begin() + static_cast<ptrdiff_t>(second) + 1;
     Line both = *from;
     both.node = region(*lines_[first].node, *lines_[second].node, body);
-    const auto behind = std::stable_partition(from + 1, to - 1, [this](const Line& line) { return !behind_.read_by(*line.node); });
+    const auto behind =
+        std::stable_partition(from + 1, to - 1, [this](const Line& line) { return !behind_.read_by(*line.node); });
     std::rotate(from, from + 1, behind);
     *(behind - 1) = both;
     lines_.erase(to - 1);

@@ -52,8 +52,11 @@ inline Bounds real(const Nest& n, const Expr& e, const std::vector<Bounds>& know
     case Fn::abs: return {0, std::max(-of(0).low, of(0).high)};
     case Fn::sqrt: return {0, std::numeric_limits<double>::infinity()};
     case Fn::exp: return {0, of(0).high <= 0 ? 1 : std::numeric_limits<double>::infinity()};
-    case Fn::mul: return e.in[0] == e.in[1] ? Bounds{0, std::numeric_limits<double>::infinity()} : product(of(0), of(1));
-    case Fn::sum: return {is_of_powers_less_their_largest(n, e) ? 1 : -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+    case Fn::mul:
+      return e.in[0] == e.in[1] ? Bounds{0, std::numeric_limits<double>::infinity()} : product(of(0), of(1));
+    case Fn::sum:
+      return {is_of_powers_less_their_largest(n, e) ? 1 : -std::numeric_limits<double>::infinity(),
+              std::numeric_limits<double>::infinity()};
     case Fn::sub: return is_less_its_largest(n, e) ? Bounds{.high = 0} : Bounds();
     default: return {};
   }

@@ -15,11 +15,17 @@ struct Factor {
 // Memoized facts of expressions: sums share operands, so recursion without a memo would be exponential.
 class Facts {
  public:
-  Facts(const Nest& n, AxisSet reduced) : nest_(n), reduced_(reduced), bounds_(bounds(n)), factors_(n.exprs.size(), 0), of_sums_(n.exprs.size(), 0) {
+  Facts(const Nest& n, AxisSet reduced)
+      : nest_(n), reduced_(reduced), bounds_(bounds(n)), factors_(n.exprs.size(), 0), of_sums_(n.exprs.size(), 0) {
     for (ExprId id = 0; id < n.exprs.size(); id++) {
       const Expr& e = n.exprs[id];
-      of_sums_[id] = is_reduction(e.fn) ? e.fn == Fn::sum : e.level == 0 || std::all_of(e.in.begin(), e.in.begin() + e.count, [this](ExprId in) { return of_sums_[in] != 0; });
-      const int many = is_row(id) ? 1 : e.fn == Fn::mul ? factors_[e.in[0]] + factors_[e.in[1]] : divides(e) ? factors_[e.in[0]] + 1 : 0;
+      of_sums_[id] = is_reduction(e.fn) ? e.fn == Fn::sum
+                                        : e.level == 0 || std::all_of(e.in.begin(), e.in.begin() + e.count,
+                                                                      [this](ExprId in) { return of_sums_[in] != 0; });
+      const int many = is_row(id)        ? 1
+                       : e.fn == Fn::mul ? factors_[e.in[0]] + factors_[e.in[1]]
+                       : divides(e)      ? factors_[e.in[0]] + 1
+                                         : 0;
       factors_[id] = static_cast<uint8_t>(std::min(many, 2));
     }
   }
@@ -49,14 +55,16 @@ class Product {
   const std::vector<ExprId>& rest() const { return rest_; }
   bool leaves_a_pass() const {
     const auto& exprs = facts_.nest().exprs;
-    return !rest_.empty() && std::all_of(rest_.begin(), rest_.end(), [&](ExprId id) { return exprs[id].level < exprs[factor_.row].level; });
+    return !rest_.empty() && std::all_of(rest_.begin(), rest_.end(),
+                                         [&](ExprId id) { return exprs[id].level < exprs[factor_.row].level; });
   }
   // If the factor is a square root of sums, as in norms, whatever could be squared and summed leaves headroom for one
   // more factor. Otherwise the other factors must be at most 1, but for one of them.
   bool keeps_range() const {
     const Expr& row = facts_.nest().exprs[factor_.row];
     if (row.fn == (factor_.divides ? Fn::sqrt : Fn::rsqrt) && facts_.is_of_sums(row.in[0])) return true;
-    const auto small = static_cast<size_t>(std::count_if(rest_.begin(), rest_.end(), [this](ExprId id) { return facts_.is_small(id); }));
+    const auto small = static_cast<size_t>(
+        std::count_if(rest_.begin(), rest_.end(), [this](ExprId id) { return facts_.is_small(id); }));
     return small > 0 && small + 1 >= rest_.size();
   }
 

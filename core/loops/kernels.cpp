@@ -21,7 +21,8 @@ std::string file_of(const void* function) {
 std::string stamp(const std::string& path) {
   struct stat facts {};
   if (::stat(path.c_str(), &facts) != 0) return "";
-  return cat(static_cast<int64_t>(facts.st_size), " bytes of ", static_cast<int64_t>(facts.st_mtim.tv_sec), ".", static_cast<int64_t>(facts.st_mtim.tv_nsec));
+  return cat(static_cast<int64_t>(facts.st_size), " bytes of ", static_cast<int64_t>(facts.st_mtim.tv_sec), ".",
+             static_cast<int64_t>(facts.st_mtim.tv_nsec));
 }
 
 // Where the module may be: beside the library (build tree), in its folder (installed), or above a test's program.
@@ -50,7 +51,8 @@ struct Module {
       make = reinterpret_cast<MakeEmitter>(dlsym(library, kMakeEmitter));
       if (Emitter* emitter = make ? make(kEmitterVersion, nullptr) : nullptr) {
         // Identified by both: the module generates code for a nest, and the library makes the nest and its parameters.
-        const std::string identity = cat(stamp(path), ", ", stamp(file_of(reinterpret_cast<const void*>(&can_compile))));
+        const std::string identity =
+            cat(stamp(path), ", ", stamp(file_of(reinterpret_cast<const void*>(&can_compile))));
         target = emitter->target();
         kernels.emplace(*emitter, BlobStore::default_folder(), identity);
         return;

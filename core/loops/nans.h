@@ -32,7 +32,8 @@ inline bool keeps(const Expr& e) {
 // Whether the expression is the sum of exponentials of x less this maximum: one NaN in the row makes that NaN, whatever
 // the maximum is.
 inline bool is_of_powers_less(const Nest& n, ExprId largest, const Expr& e) {
-  return e.fn == Fn::sum && bounds_of::is_of_powers_less_their_largest(n, e) && n.exprs[n.exprs[e.in[0]].in[0]].in[1] == largest;
+  return e.fn == Fn::sum && bounds_of::is_of_powers_less_their_largest(n, e) &&
+         n.exprs[n.exprs[e.in[0]].in[0]].in[1] == largest;
 }
 
 }  // namespace nans
@@ -46,7 +47,8 @@ inline bool may_forget_nans(const Nest& n, ExprId largest) {
     depends[id] = id == largest, told[id] = nans::is_of_powers_less(n, largest, e);
     for (uint32_t i = 0; i < e.count; i++) depends[id] |= depends[e.in[i]], told[id] |= told[e.in[i]] && nans::keeps(e);
   }
-  return std::all_of(n.stores.begin(), n.stores.end(), [&](const Output& s) { return !depends[s.value] || told[s.value]; });
+  return std::all_of(n.stores.begin(), n.stores.end(),
+                     [&](const Output& s) { return !depends[s.value] || told[s.value]; });
 }
 
 }  // namespace thunder::loops

@@ -36,7 +36,8 @@ struct Expr {
   uint32_t buffer = 0;  // load: which argument
   uint32_t map = 0;  // load, position: the map of its index
   int64_t offset = 0;  // load, position: added to the index; uniform: which of the program's draws
-  uint32_t axis = 0;  // pick: the axis whose index is in[1] rather than the loop's; choose: the axis that it tests; cumsum: the inner one
+  // Pick: the axis whose index is in[1] rather than the loop's; choose: the axis that it tests; cumsum: the inner one.
+  uint32_t axis = 0;
   int64_t bound = 0;  // choose: the index from which on it is in[1]
   double number = 0;  // number: the constant
   AxisSet axes = 0;  // it varies along these

@@ -8,7 +8,9 @@
 namespace thunder::loops {
 
 const Map& main_map(const Nest& n) {
-  const auto walks = [&](uint32_t m) { return std::ssize(n.maps[m]) - std::count(n.maps[m].begin(), n.maps[m].end(), 0); };
+  const auto walks = [&](uint32_t m) {
+    return std::ssize(n.maps[m]) - std::count(n.maps[m].begin(), n.maps[m].end(), 0);
+  };
   uint32_t main = n.stores.empty() ? 0 : n.stores[0].map;
   for (uint32_t m = 0; m < n.maps.size(); m++)
     if (walks(m) > walks(main)) main = m;

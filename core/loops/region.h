@@ -41,7 +41,8 @@ struct LoweredRegion {
   Device device = Device::cpu;      // of all its tensors
   std::vector<ColumnSum> sums;
   std::vector<BoundsCheck> checks;  // by ExprId; used for gathers only
-  std::vector<bool> on_host;  // by argument: at most kHostScalarBytes on the CPU, beside tensors on another device; empty: none
+  // By argument: at most kHostScalarBytes on the CPU, beside tensors on another device; empty: none.
+  std::vector<bool> on_host;
   std::optional<TileAxes> tiles;  // set if the program would run it as an epilogue
 };
 

@@ -18,7 +18,9 @@ Status* run_copy(const Launch* l, void*) {
     const int64_t first = begin * kPart;
     Sizes shape(to.shape, to.shape + to.rank);
     shape[0] = std::min(end * kPart, shape[0]) - first;
-    for (Buffer* b : {&from, &to}) b->shape = shape.data(), b->data = b->as<std::byte>() + first * b->strides[0] * static_cast<int64_t>(size_of(b->dtype));
+    for (Buffer* b : {&from, &to})
+      b->shape = shape.data(),
+      b->data = b->as<std::byte>() + first * b->strides[0] * static_cast<int64_t>(size_of(b->dtype));
     copy_strided(from, to);
     return nullptr;
   };

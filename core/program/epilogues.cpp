@@ -8,14 +8,16 @@ namespace {
 
 class Epilogues {
  public:
-  Epilogues(const Trace& trace, const Preparer& preparer, Locations& locations) : trace_(trace), preparer_(preparer), all_(locations) {}
+  Epilogues(const Trace& trace, const Preparer& preparer, Locations& locations)
+      : trace_(trace), preparer_(preparer), all_(locations) {}
 
   void find() {
     all_.producer.assign(trace_.nodes.size(), kNever);
     int64_t before = kNever;
     for (size_t i = 0; i < trace_.nodes.size(); i++) {
       if (all_.is_view[i] || all_.constant[i]) continue;
-      if (before != kNever && fits(*trace_.nodes[static_cast<size_t>(before)], *trace_.nodes[i])) all_.producer[i] = before;
+      if (before != kNever && fits(*trace_.nodes[static_cast<size_t>(before)], *trace_.nodes[i]))
+        all_.producer[i] = before;
       before = static_cast<int64_t>(i);
     }
   }
@@ -53,7 +55,9 @@ class Epilogues {
     bool any = false;
     for (ValueId r : n.results) {
       const Root& to = all_.root_of(r);
-      for_each_value(producer.args, [&](ValueId v) { any |= to.place == Place::input && all_.root_of(v).place == Place::input && all_.root_of(v).index == to.index; });
+      for_each_value(producer.args, [&](ValueId v) {
+        any |= to.place == Place::input && all_.root_of(v).place == Place::input && all_.root_of(v).index == to.index;
+      });
     }
     return any;
   }
@@ -79,7 +83,11 @@ class Epilogues {
 
 }  // namespace
 
-void find_epilogues(const Trace& trace, const Preparer& preparer, Locations& locations) { Epilogues(trace, preparer, locations).find(); }
-void place_epilogues(const Trace& trace, const Preparer& preparer, Locations& locations) { Epilogues(trace, preparer, locations).place(); }
+void find_epilogues(const Trace& trace, const Preparer& preparer, Locations& locations) {
+  Epilogues(trace, preparer, locations).find();
+}
+void place_epilogues(const Trace& trace, const Preparer& preparer, Locations& locations) {
+  Epilogues(trace, preparer, locations).place();
+}
 
 }  // namespace thunder

@@ -43,7 +43,8 @@ inline std::optional<Location> view_at(const Trace& trace, const Node& n, const 
   if (!op.view) return std::nullopt;
   const ValueId from = n.args[0].v, to = n.results[0];
   ViewOf view{in.strides};
-  if (!place_view(op, concrete(trace.type(from).shape), n.args, concrete(trace.type(to).shape), view)) return std::nullopt;
+  if (!place_view(op, concrete(trace.type(from).shape), n.args, concrete(trace.type(to).shape), view))
+    return std::nullopt;
   return Location{in.root, in.offset + view.offset * static_cast<int64_t>(size_of(trace.type(to).dtype)), view.strides};
 }
 

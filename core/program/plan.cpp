@@ -2,10 +2,7 @@
 // where they are wanted.
 #include <algorithm>
 
-#include "base/text.h"
-#include "program/arena_plan.h"
-#include "program/copy.h"
-#include "program/locations.h"
+#include "program/plan_steps.h"
 
 namespace thunder {
 namespace {
@@ -16,8 +13,6 @@ constexpr size_t kSmallWrite = 1 << 16;
 
 // Constants larger than this are recomputed at each call rather than kept.
 constexpr size_t kConstantLimit = 1 << 20;
-
-int64_t aligned(size_t bytes) { return checked_add(static_cast<int64_t>(bytes), kAlign - 1) / kAlign * kAlign; }
 
 class Planner {
  public:
@@ -35,23 +30,12 @@ class Planner {
     place_writes();
     place_outputs();
     place_epilogues(trace_, preparer_, all_);
-    emit_steps();
-    finish_outputs();
-    for (size_t i = 0; i < arenas_.size(); i++) plan_.arenas[i].bytes = arenas_[i].top();
+    plan_steps(trace_, strides_, preparer_, std::move(copies_), all_, plan_);
     return std::move(plan_);
   }
 
  private:
   const TensorType& type(ValueId v) const { return trace_.type(v); }
-
-  // The index of a device's arena, which the first value on the device creates.
-  uint32_t arena_of(Device device) {
-    for (uint32_t i = 0; i < plan_.arenas.size(); i++)
-      if (plan_.arenas[i].device == device) return i;
-    plan_.arenas.push_back({device});
-    arenas_.emplace_back();
-    return static_cast<uint32_t>(arenas_.size() - 1);
-  }
 
   void place_inputs() {
     locations_.resize(trace_.store->size());
@@ -73,11 +57,8 @@ class Planner {
 
   void locate() {
     is_view_.resize(trace_.nodes.size());
-    numbers_.resize(trace_.store->size());
-    uint32_t values = 0;
     for (size_t i = 0; i < trace_.nodes.size(); i++) {
       const Node& n = *trace_.nodes[i];
-      for (ValueId r : n.results) numbers_[r] = ++values;
       if ((is_view_[i] = as_view(n))) continue;
       for (ValueId r : n.results) {
         locations_[r] = {r, 0, dense_strides(type(r).shape)};
@@ -95,13 +76,15 @@ class Planner {
       const Node& n = *trace_.nodes[i];
       bool all = n.op->pure;
       size_t operands = 0;
-      for_each_value(n.args, [&](ValueId v) { all = all && known[v], operands += dense_bytes(type(locations_[v].root)); });
-      for (ValueId r : n.results) all = all && (is_view_[i] || dense_bytes(type(r)) <= std::max(kConstantLimit, operands));
+      for_each_value(n.args,
+                     [&](ValueId v) { all = all && known[v], operands += dense_bytes(type(locations_[v].root)); });
+      for (ValueId r : n.results)
+        all = all && (is_view_[i] || dense_bytes(type(r)) <= std::max(kConstantLimit, operands));
       constant_[i] = all;
       for (ValueId r : n.results) known[r] = all;
       if (!all || is_view_[i]) continue;
       for (ValueId r : n.results) {
-        const uint32_t arena = arena_of(type(r).device);
+        const uint32_t arena = arena_of(plan_, type(r).device);
         size_t& bytes = plan_.arenas[arena].constant_bytes;
         roots_[r] = {Place::constant, arena, static_cast<int64_t>(bytes), true, static_cast<int64_t>(i), kNever};
         bytes = static_cast<size_t>(checked_add(static_cast<int64_t>(bytes), aligned(dense_bytes(type(r)))));
@@ -111,7 +94,9 @@ class Planner {
 
   void find_lifetimes() {
     const auto end = static_cast<int64_t>(trace_.nodes.size());
-    auto use = [&](ValueId v, int64_t at) { roots_[locations_[v].root].last_use = std::max(roots_[locations_[v].root].last_use, at); };
+    auto use = [&](ValueId v, int64_t at) {
+      roots_[locations_[v].root].last_use = std::max(roots_[locations_[v].root].last_use, at);
+    };
     IndexChecks checks(trace_);
     last_check_ = kNever;
     for (int64_t i = 0; i < end; i++) {
@@ -145,7 +130,8 @@ class Planner {
     for (const Write& w : trace_.writes) written[w.value] = true;
     const auto works = [&](size_t i) {
       const auto& made = trace_.nodes[i]->results;
-      return !is_view_[i] && !constant_[i] && std::none_of(made.begin(), made.end(), [&](ValueId r) { return written[r]; });
+      return !is_view_[i] && !constant_[i] &&
+             std::none_of(made.begin(), made.end(), [&](ValueId r) { return written[r]; });
     };
     last_work_ = static_cast<int64_t>(trace_.nodes.size()) - 1;
     while (last_work_ >= 0 && !works(static_cast<size_t>(last_work_))) last_work_--;
@@ -180,7 +166,8 @@ class Planner {
     // Elementwise at the same addresses: every argument in this memory is the input itself, unchanged.
     bool same = true;
     for_each_value(n.args, [&](ValueId v) {
-      if (locations_[v].root == old) same = same && locations_[v].offset == 0 && locations_[v].strides == locations_[made_by].strides;
+      if (locations_[v].root == old)
+        same = same && locations_[v].offset == 0 && locations_[v].strides == locations_[made_by].strides;
     });
     return same;
   }
@@ -188,7 +175,8 @@ class Planner {
   // The same root under another shape.
   bool is_all_of(ValueId v, ValueId root) const {
     const Location& l = locations_[v];
-    return l.offset == 0 && dense_bytes(type(v)) == dense_bytes(type(root)) && is_dense(concrete(type(v).shape), l.strides);
+    return l.offset == 0 && dense_bytes(type(v)) == dense_bytes(type(root)) &&
+           is_dense(concrete(type(v).shape), l.strides);
   }
 
   void place_outputs() {
@@ -196,147 +184,21 @@ class Planner {
       const ValueId v = trace_.outputs[i];
       plan_.outputs.emplace_back(type(v));
       const ValueId root = locations_[v].root;
-      if (free_root(root) && is_all_of(v, root)) roots_[root] = {Place::output, i, 0, true, roots_[root].made, roots_[root].last_use};
+      if (free_root(root) && is_all_of(v, root))
+        roots_[root] = {Place::output, i, 0, true, roots_[root].made, roots_[root].last_use};
       else copies_.push_back({v, Place::output, i});
     }
   }
-
-  uint32_t layout(const Sizes& sizes, const Sizes& strides) {
-    const auto at = static_cast<uint32_t>(plan_.layouts.size());
-    plan_.layouts.insert(plan_.layouts.end(), sizes.begin(), sizes.end());
-    plan_.layouts.insert(plan_.layouts.end(), strides.begin(), strides.end());
-    return at;
-  }
-
-  void add_buffer(Place place, uint32_t index, int64_t offset, const TensorType& t, const Sizes& strides) {
-    plan_.buffers.push_back({place, index, offset, t.dtype, t.device, static_cast<int32_t>(t.rank()), layout(concrete(t.shape), strides)});
-  }
-  void add_buffer(ValueId v) {
-    const Location& l = locations_[v];
-    const Root& r = roots_[l.root];
-    add_buffer(r.place, r.index, r.offset + l.offset, type(v), l.strides);
-  }
-
-  // Dense copies of a node's strided inputs, if its executor needs them; they live for this step only.
-  std::vector<std::pair<ValueId, int64_t>> densify(const Node& n) {
-    std::vector<std::pair<ValueId, int64_t>> copies;
-    if (preparer_.takes_strided(n)) return copies;
-    for_each_value(n.args, [&](ValueId v) {
-      if (is_dense(concrete(type(v).shape), locations_[v].strides)) return;
-      const uint32_t arena = arena_of(type(v).device);
-      const int64_t at = arenas_[arena].allocate(aligned(dense_bytes(type(v))));
-      copies.emplace_back(v, at);
-      add_copy(v, Place::arena, arena, at, dense_strides(type(v).shape));
-    });
-    return copies;
-  }
-
-  void add_copy(ValueId from, Place place, uint32_t index, int64_t offset, const Sizes& strides) {
-    Step step;
-    step.run = run_copy;
-    step.first = static_cast<uint32_t>(plan_.buffers.size());
-    add_buffer(from);
-    add_buffer(place, index, offset, type(from), strides);
-    step.n_inputs = step.n_outputs = 1;
-    step.arena = arena_of(type(from).device);
-    plan_.steps.push_back(step);
-  }
-
-  void add_step(size_t at) {
-    const Node& n = *trace_.nodes[at];
-    const auto copies = densify(n);
-    Step step;
-    step.node = &n;
-    if (all_.producer[at] != kNever) step.epilogue_input = operand(n, trace_.nodes[static_cast<size_t>(all_.producer[at])]->results[0]);
-    step.first = static_cast<uint32_t>(plan_.buffers.size());
-    size_t next_copy = 0;
-    auto add_input = [&](ValueId v) {
-      if (next_copy == copies.size() || copies[next_copy].first != v) return add_buffer(v);
-      add_buffer(Place::arena, arena_of(type(v).device), copies[next_copy++].second, type(v), dense_strides(type(v).shape));
-    };
-    for (size_t i = 0; i < n.args.size(); i++) {
-      const Arg& a = n.args[i];
-      if (a.kind == ArgKind::value) add_input(a.v);
-      if (a.kind == ArgKind::none && n.op->schema.params[i].kind == ParamKind::tensor) plan_.buffers.push_back({.rank = -1});
-      if (a.kind == ArgKind::values)
-        for (ValueId v : a.value_list()) add_input(v);
-    }
-    for (auto& [v, at] : copies) arenas_[arena_of(type(v).device)].release(at, aligned(dense_bytes(type(v))));
-    step.n_inputs = static_cast<uint32_t>(plan_.buffers.size()) - step.first;
-    for (ValueId r : n.results) add_buffer(r);
-    step.n_outputs = static_cast<uint32_t>(n.results.size());
-    step.arena = arena_of(runs_on(n));
-    plan_.steps.push_back(step);
-  }
-
-  // The device that a node runs on: for a copy between devices, the one that is not the CPU.
-  Device runs_on(const Node& n) const {
-    Device device = Device::cpu;
-    for_each_value(n.args, [&](ValueId v) { device = type(v).device == Device::cpu ? device : type(v).device; });
-    for (ValueId r : n.results) device = type(r).device == Device::cpu ? device : type(r).device;
-    return device;
-  }
-
-  // The index of the input that `v` is.
-  static int32_t operand(const Node& n, ValueId v) {
-    int32_t number = -1, next = 0;
-    for_each_value(n.args, [&](ValueId arg) {
-      if (arg == v && number < 0) number = next;
-      next++;
-    });
-    return number;
-  }
-
-  void emit_steps() {
-    for (size_t i = 0; i < trace_.nodes.size(); i++)
-      if (constant_[i] && !is_view_[i]) add_step(i);
-    plan_.constant_steps = plan_.steps.size();
-    std::vector<std::vector<ValueId>> dying(trace_.nodes.size() + 1);
-    for (size_t i = 0; i < trace_.nodes.size(); i++) {
-      const Node& n = *trace_.nodes[i];
-      if (!is_view_[i] && !constant_[i]) {
-        for (ValueId r : n.results) {
-          Root& root = roots_[r];
-          if (locations_[r].root == r && !root.placed && root.place == Place::arena) {
-            root.index = arena_of(type(r).device);
-            root.offset = arenas_[root.index].allocate(aligned(std::max<size_t>(1, dense_bytes(type(r)))));
-            root.placed = true;
-            const auto last = static_cast<size_t>(std::max(root.last_use, static_cast<int64_t>(i)));
-            dying[last].push_back(r);
-            plan_.slots.push_back({numbers_[r], root.index, root.offset, dense_bytes(type(r)), i + 1, std::min(last + 1, trace_.nodes.size())});
-          }
-        }
-        add_step(i);
-      }
-      for (ValueId r : dying[i]) arenas_[roots_[r].index].release(roots_[r].offset, aligned(std::max<size_t>(1, dense_bytes(type(r)))));
-    }
-  }
-
-  // Values that could not be computed in place are copied at the end, when nothing can fail any more. The source of a
-  // copy may be an input that another copy writes, so copies from inputs come first.
-  void finish_outputs() {
-    std::stable_sort(copies_.begin(), copies_.end(), [](const Copy& a, const Copy& b) { return a.place == Place::output && b.place == Place::input; });
-    for (const Copy& c : copies_)
-      add_copy(c.value, c.place, c.index, 0, c.place == Place::input ? strides_[c.index] : dense_strides(type(c.value).shape));
-  }
-
-  struct Copy {
-    ValueId value;
-    Place place;
-    uint32_t index;
-  };
 
   const Trace& trace_;
   const std::vector<Sizes>& strides_;
   const Preparer& preparer_;
   Plan plan_;
-  std::vector<ArenaPlan> arenas_ = std::vector<ArenaPlan>(1);  // as Plan::arenas
   Locations all_;
   std::vector<Location>& locations_ = all_.at;
   std::vector<Root>& roots_ = all_.roots;
   std::vector<bool>&is_view_ = all_.is_view, &constant_ = all_.constant;
-  std::vector<uint32_t> numbers_;
-  std::vector<Copy> copies_;
+  std::vector<FinalCopy> copies_;
   int64_t last_check_ = kNever, last_work_ = kNever;
 };
 

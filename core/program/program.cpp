@@ -15,11 +15,14 @@ Status* parallel_for(const Launch* launch, int64_t n, int64_t grain, ThreadPool:
 
 }  // namespace
 
-Program::Program(const Trace& trace, const Trace& written, const std::vector<Sizes>& strides, std::span<void* const> fixed,
-                 std::unique_ptr<Preparer> preparer, Devices& devices, ThreadPool& threads, InterruptCheck& check)
-    : trace_(trace), written_(written), plan_(plan_memory(trace, strides, *preparer)), devices_(devices), threads_(threads), preparer_(std::move(preparer)),
-      fixed_(fixed.begin(), fixed.end()), n_given_(trace.inputs.size() - fixed.size()) {
-  for (const DeviceArena& a : plan_.arenas) accelerators_.push_back(a.device == Device::cpu ? nullptr : &devices.accelerator(a.device));
+Program::Program(const Trace& trace, const Trace& written, const std::vector<Sizes>& strides,
+                 std::span<void* const> fixed, std::unique_ptr<Preparer> preparer, Devices& devices,
+                 ThreadPool& threads, InterruptCheck& check)
+    : trace_(trace), written_(written), plan_(plan_memory(trace, strides, *preparer)), devices_(devices),
+      threads_(threads), preparer_(std::move(preparer)), fixed_(fixed.begin(), fixed.end()),
+      n_given_(trace.inputs.size() - fixed.size()) {
+  for (const DeviceArena& a : plan_.arenas)
+    accelerators_.push_back(a.device == Device::cpu ? nullptr : &devices.accelerator(a.device));
   try {
     prepare_steps(check);
     find_stoppable();
@@ -60,7 +63,9 @@ Buffer Program::layout(const BufferPlan& b) const {
 Prepared Program::prepare_step(Step& step, std::span<const Buffer> layouts) {
   const std::span<const Buffer> inputs = layouts.subspan(step.first, step.n_inputs);
   drops_.reserve(drops_.size() + 1);  // so that a state which was made is not lost
-  const Prepared p = preparer_->prepare(*step.node, *trace_.store, inputs, layouts.subspan(step.first + step.n_inputs, step.n_outputs), step.epilogue_input);
+  const Prepared p =
+      preparer_->prepare(*step.node, *trace_.store, inputs, layouts.subspan(step.first + step.n_inputs, step.n_outputs),
+                         step.epilogue_input);
   if (p.drop) drops_.emplace_back(p.state, p.drop);
   step.run = p.run;
   step.state = p.state;
@@ -83,7 +88,8 @@ void Program::prepare_steps(InterruptCheck& check) {
     const Prepared p = step.node ? prepare_step(step, layouts) : Prepared();
     const int64_t begin = p.run_tile ? behind[step.arena] : scratch[step.arena];
     if (p.scratch_bytes) step.scratch = begin;
-    behind[step.arena] = checked_add(begin, checked_add(static_cast<int64_t>(p.scratch_bytes), kAlign - 1) / kAlign * kAlign);
+    behind[step.arena] =
+        checked_add(begin, checked_add(static_cast<int64_t>(p.scratch_bytes), kAlign - 1) / kAlign * kAlign);
     size_t& bytes = plan_.arenas[step.arena].bytes;
     bytes = std::max(bytes, static_cast<size_t>(behind[step.arena]));
     if (!p.run_tile) {
@@ -121,7 +127,8 @@ void Program::find_stoppable() {
 
 uint64_t Program::bytes_of(const BufferPlan& b) const {
   uint64_t bytes = size_of(b.dtype);
-  for (int32_t i = 0; i < b.rank; i++) bytes *= static_cast<uint64_t>(plan_.layouts[b.layout + static_cast<uint32_t>(i)]);
+  for (int32_t i = 0; i < b.rank; i++)
+    bytes *= static_cast<uint64_t>(plan_.layouts[b.layout + static_cast<uint32_t>(i)]);
   return bytes;
 }
 
@@ -157,11 +164,13 @@ std::unique_ptr<Program::Frame> Program::make_frame() const {
     Buffer buffer = layout(b);
     if (b.rank >= 0 && b.place == Place::arena) buffer.data = frame->arenas[b.index]->data() + b.offset;
     if (b.rank >= 0 && b.place == Place::constant) buffer.data = constants_[b.index]->data() + b.offset;
-    if (b.place == Place::input && b.index >= n_given_) buffer.data = static_cast<std::byte*>(fixed_[b.index - n_given_]) + b.offset;
+    if (b.place == Place::input && b.index >= n_given_)
+      buffer.data = static_cast<std::byte*>(fixed_[b.index - n_given_]) + b.offset;
     frame->buffers.push_back(buffer);
   }
   for (const Step& s : plan_.epilogues) frame->epilogue_launches.push_back(launch_of(s, *frame));
-  for (size_t i = 0; i < plan_.epilogues.size(); i++) frame->epilogues.push_back({run_tiles_[i], &frame->epilogue_launches[i], plan_.epilogues[i].state});
+  for (size_t i = 0; i < plan_.epilogues.size(); i++)
+    frame->epilogues.push_back({run_tiles_[i], &frame->epilogue_launches[i], plan_.epilogues[i].state});
   for (const Step& s : plan_.steps) {
     frame->launches.push_back(launch_of(s, *frame));
     if (s.epilogue >= 0) frame->launches.back().epilogue = &frame->epilogues[static_cast<size_t>(s.epilogue)];
@@ -206,7 +215,8 @@ Status* Program::located(Status* failed, const Step& step) const noexcept {
   try {
     if (failed->code() == Code::ok) {
       failed->release();
-      failed = make<Status>(Code::callback, "it returned a status whose code is OK; NULL says that all went well").detach();
+      failed =
+          make<Status>(Code::callback, "it returned a status whose code is OK; NULL says that all went well").detach();
     }
     const Ref<Status> owned = Ref<Status>::adopt(failed);
     const Node& n = *step.node;
@@ -214,9 +224,11 @@ Status* Program::located(Status* failed, const Step& step) const noexcept {
     const std::string_view op = origin.written ? origin.written->op->name() : origin.line->op->name();
     const char* const where = origin.line->where ? origin.line->where : n.where;
     std::string_view says = owned->message();
-    if (const std::string inner = cat(origin.line->op->name(), ": "); says.starts_with(inner)) says.remove_prefix(inner.size());
-    return make<Status>(owned->code(), cat(says.starts_with(op) ? "" : cat(op, ": "), says, " [", where ? cat("at ", where, ", ") : "", "run by executor '",
-                                           n.executor, "']")).detach();
+    if (const std::string inner = cat(origin.line->op->name(), ": "); says.starts_with(inner))
+      says.remove_prefix(inner.size());
+    return make<Status>(owned->code(), cat(says.starts_with(op) ? "" : cat(op, ": "), says, " [",
+                                           where ? cat("at ", where, ", ") : "", "run by executor '", n.executor, "']"))
+        .detach();
   } catch (const std::bad_alloc&) {
     return out_of_memory_status();
   }
@@ -228,8 +240,9 @@ Status* Program::stopped(Status* why, const Step& next) noexcept {
   try {
     const Ref<Status> owned = Ref<Status>::adopt(why);
     const Node* n = next.node;
-    return make<Status>(kCancelled, cat(owned->message(), n ? cat(" before ", n->op->name()) : "", "; no tensor was changed",
-                                             n && n->where ? cat(" [at ", n->where, "]") : "")).detach();
+    return make<Status>(kCancelled, cat(owned->message(), n ? cat(" before ", n->op->name()) : "",
+                                        "; no tensor was changed", n && n->where ? cat(" [at ", n->where, "]") : ""))
+        .detach();
   } catch (const std::bad_alloc&) {
     return out_of_memory_status();
   }
@@ -252,7 +265,8 @@ Status* Program::prepack(const Frame& frame, size_t step) {
 
 Status* Program::run_once(Frame& frame) {
   if (Status* failed = run_steps(frame, 0, 0, plan_.constant_steps, nullptr)) return failed;
-  if (std::none_of(trace_.inputs.begin(), trace_.inputs.end(), [](const Input& input) { return input.frozen; })) return nullptr;
+  if (std::none_of(trace_.inputs.begin(), trace_.inputs.end(), [](const Input& input) { return input.frozen; }))
+    return nullptr;
   kept_bytes_ = 0;
   for (size_t i = plan_.constant_steps; i < plan_.steps.size(); i++)
     if (prepacks_[i])

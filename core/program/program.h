@@ -35,7 +35,8 @@ struct Step {
   int64_t scratch = -1;  // offset in its arena, or -1
   uint32_t arena = 0;  // of the device that it runs on
   const Node* node = nullptr;  // what it was made of; null for a copy that the plan added
-  int32_t epilogue_input = -1;  // the input that the step before it computes, if it may run as that step's epilogue; -1: none
+  // The input that the step before it computes, if it may run as that step's epilogue; -1: none.
+  int32_t epilogue_input = -1;
   int32_t epilogue = -1;  // index in Plan::epilogues, or -1
 };
 
@@ -91,7 +92,8 @@ struct Preparer {
   virtual ~Preparer() = default;
   // `inputs` and `outputs`: the layouts that the node will run with, without memory. `epilogue_input`: the input that
   // the step before it computes tile by tile; -1: none.
-  virtual Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs, std::span<const Buffer> outputs, int32_t epilogue_input) = 0;
+  virtual Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs,
+                           std::span<const Buffer> outputs, int32_t epilogue_input) = 0;
   // Whether the node's executor takes strided inputs; if not, it gets dense copies.
   virtual bool takes_strided(const Node& node) const = 0;
   // Whether the node may fail when it runs, so that nothing may have been stored before it.
@@ -112,8 +114,8 @@ class Program {
  public:
   // Requires: a claimed trace. `written`: the user's trace that it was made of. `fixed`: the addresses of its last
   // inputs, whose memory is the same at every call.
-  Program(const Trace& trace, const Trace& written, const std::vector<Sizes>& strides, std::span<void* const> fixed, std::unique_ptr<Preparer> preparer,
-          Devices& devices, ThreadPool& threads, InterruptCheck& check);
+  Program(const Trace& trace, const Trace& written, const std::vector<Sizes>& strides, std::span<void* const> fixed,
+          std::unique_ptr<Preparer> preparer, Devices& devices, ThreadPool& threads, InterruptCheck& check);
   ~Program();
   Program(const Program&) = delete;
 
@@ -149,7 +151,8 @@ class Program {
     std::vector<Launch> launches;
     std::vector<Launch> epilogue_launches;
     std::vector<Epilogue> epilogues;
-    std::atomic<uint64_t> runs{0};  // changed by the call that holds the frame alone, so no locked instruction is needed
+    // Changed by the call that holds the frame alone, so no locked instruction is needed.
+    std::atomic<uint64_t> runs{0};
     std::atomic<bool> busy{false};  // of the first frame
   };
   struct Patch {
@@ -166,7 +169,8 @@ class Program {
   Status* run_once(Frame& frame);
   Status* prepack(const Frame& frame, size_t step);
   // `check` is asked before each step up to `stoppable`.
-  Status* run_steps(const Frame& frame, size_t begin, size_t stoppable, size_t end, InterruptCheck* check) const noexcept;
+  Status* run_steps(const Frame& frame, size_t begin, size_t stoppable, size_t end,
+                    InterruptCheck* check) const noexcept;
   // Up to which step an interrupt may stop a run, and how many bytes each step touches.
   void find_stoppable();
   uint64_t bytes_of(const BufferPlan& b) const;
@@ -188,7 +192,8 @@ class Program {
   std::vector<Ref<Storage>> constants_;  // by arena
   std::vector<void*> fixed_;
   size_t n_given_;  // inputs before the fixed ones
-  size_t stoppable_ = 0, stoppable_with_outputs_ = 0;  // index behind the first step that changes an input; an input or an output
+  // Index behind the first step that changes an input; an input or an output.
+  size_t stoppable_ = 0, stoppable_with_outputs_ = 0;
   std::vector<Patch> input_patches_, output_patches_;
   std::vector<void (*)(const Launch*, const void*, const Tile&)> run_tiles_;  // by epilogue
   std::vector<decltype(Prepared::prepack)> prepacks_;  // by step; null: it packs nothing
@@ -204,7 +209,8 @@ class Program {
 // The path of each call.
 
 inline Program::Frame* Program::acquire(Status*& failed) noexcept {
-  if (!first_->busy.load(std::memory_order_relaxed) && !first_->busy.exchange(true, std::memory_order_acquire)) [[likely]]
+  if (!first_->busy.load(std::memory_order_relaxed) && !first_->busy.exchange(true, std::memory_order_acquire))
+      [[likely]]
     return first_.get();
   return another_frame(failed);
 }
@@ -217,7 +223,8 @@ inline void Program::release(Frame& frame) {
 }
 
 // One handler around all steps, which costs a call nothing: executors of callers may throw.
-inline Status* Program::run_steps(const Frame& frame, size_t begin, size_t stoppable, size_t end, InterruptCheck* check) const noexcept {
+inline Status* Program::run_steps(const Frame& frame, size_t begin, size_t stoppable, size_t end,
+                                  InterruptCheck* check) const noexcept {
   size_t i = begin;
   try {
     for (; i < stoppable; i++) {

@@ -22,7 +22,9 @@ constexpr std::array kRows = {
     Row{"scaled_dot_product_attention_backward", 1, 7, backward_site},
 };
 
-std::optional<Geometry> geometry_of(const NodeView& view) { return Geometry::of(view, row_of(kRows, view).query, row_of(kRows, view).mask); }
+std::optional<Geometry> geometry_of(const NodeView& view) {
+  return Geometry::of(view, row_of(kRows, view).query, row_of(kRows, view).mask);
+}
 
 bool claim(const NodeView& view, void*) { return geometry_of(view).has_value(); }
 
@@ -48,7 +50,8 @@ int64_t AttentionKernels::slots_for(const Geometry& g) const {
 std::optional<ExecutorDesc> attention_executor(const Machine& machine) {
   const IsaKernels* kernels = kernels_for(machine.instructions);
   if (!kernels) return std::nullopt;
-  const std::shared_ptr<const AttentionKernels> code(new AttentionKernels{&kernels->products, &kernels->attention, &machine});
+  const std::shared_ptr<const AttentionKernels> code(
+      new AttentionKernels{&kernels->products, &kernels->attention, &machine});
   ExecutorDesc d = site_executor("attention", kRows, claim, prepare, code.get());
   d.owner = code;
   return d;

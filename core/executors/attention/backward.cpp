@@ -16,7 +16,8 @@ constexpr int64_t kLeastTasks = 8;
 // task is a part of the work for one key head, always in the same order.
 class Backward : public Site {
  public:
-  Backward(const AttentionKernels& kernels, const Geometry& geometry, size_t* scratch) : t_(kernels), g_(geometry), width_(kernels.softmax->width) {
+  Backward(const AttentionKernels& kernels, const Geometry& geometry, size_t* scratch)
+      : t_(kernels), g_(geometry), width_(kernels.softmax->width) {
     blocks_ = (g_.queries + kQueries - 1) / kQueries;
     panels_ = (std::min(kQueries, g_.queries) + width_ - 1) / width_;
     parts_ = std::clamp<int64_t>(kLeastTasks / g_.key_heads(), 1, g_.group * blocks_);
@@ -29,7 +30,8 @@ class Backward : public Site {
     mask_ = take(g_.masked ? kKeys * width_ : 0), mask_rows_ = take(g_.masked ? kKeys * width_ : 0);
     slots_ = Slots(g_.key_heads() * parts_, t_.slots_for(g_), elements);
     sums_ = static_cast<int64_t>(slots_.bytes() / sizeof(float));
-    *scratch = slots_.bytes() + (parts_ > 1 ? static_cast<size_t>(g_.key_heads() * parts_ * sum_elements()) * sizeof(float) : 0);
+    *scratch = slots_.bytes() +
+               (parts_ > 1 ? static_cast<size_t>(g_.key_heads() * parts_ * sum_elements()) * sizeof(float) : 0);
   }
 
   Status* run(const Launch* launch) const override {
@@ -51,7 +53,8 @@ class Backward : public Site {
   };
   int64_t sum_elements() const { return g_.keys * (g_.width + g_.value_width); }
   Sums results(const Launch* l, int64_t key_head) const {
-    return {l->outputs[1].as<float>() + key_head * g_.keys * g_.width, l->outputs[2].as<float>() + key_head * g_.keys * g_.value_width};
+    return {l->outputs[1].as<float>() + key_head * g_.keys * g_.width,
+            l->outputs[2].as<float>() + key_head * g_.keys * g_.value_width};
   }
   Sums sums(const Launch* l, int64_t key_head, int64_t part) const {
     if (parts_ == 1) return results(l, key_head);
@@ -82,17 +85,20 @@ class Backward : public Site {
   const int64_t width_;
   int64_t blocks_ = 0, panels_ = 0, parts_ = 1;
   // Offsets in the scratch.
-  int64_t queries_ = 0, grads_ = 0, maxima_ = 0, weights_ = 0, means_ = 0, scores_ = 0, score_grads_ = 0, mask_ = 0, mask_rows_ = 0, sums_ = 0;
+  int64_t queries_ = 0, grads_ = 0, maxima_ = 0, weights_ = 0, means_ = 0, scores_ = 0, score_grads_ = 0, mask_ = 0,
+          mask_rows_ = 0, sums_ = 0;
   Slots slots_;
 };
 
 // A block of queries of one head. The scores and score_grads of all its panels are adjacent, a row for each key.
 struct Backward::Block {
-  Block(const Backward& site, const Launch* launch, int64_t head_index, int64_t first_query, float* memory, const Sums& into)
-      : s(site), t(site.t_), g(site.g_), l(launch), head(head_index), first(first_query), count(std::min(kQueries, g.queries - first)),
-        panels((count + s.width_ - 1) / s.width_), row(s.panels_ * s.width_), scratch(memory), sums(into), grad(matrix_of(l->inputs[0], head)),
-        query(matrix_of(l->inputs[1], head)), key(matrix_of(l->inputs[2], head / g.group)), value(matrix_of(l->inputs[3], head / g.group)),
-        mask(l->inputs[7], l->inputs[1], head) {}
+  Block(const Backward& site, const Launch* launch, int64_t head_index, int64_t first_query, float* memory,
+        const Sums& into)
+      : s(site), t(site.t_), g(site.g_), l(launch), head(head_index), first(first_query),
+        count(std::min(kQueries, g.queries - first)), panels((count + s.width_ - 1) / s.width_),
+        row(s.panels_ * s.width_), scratch(memory), sums(into), grad(matrix_of(l->inputs[0], head)),
+        query(matrix_of(l->inputs[1], head)), key(matrix_of(l->inputs[2], head / g.group)),
+        value(matrix_of(l->inputs[3], head / g.group)), mask(l->inputs[7], l->inputs[1], head) {}
 
   const Backward& s;
   const AttentionKernels& t;
@@ -122,14 +128,17 @@ struct Backward::Block {
     const int64_t at = first + p * s.width_;
     t.softmax->copy_transposed(part(query, at, 0), rows(p), g.width, g.scale, transposed_query(p));
     t.softmax->copy_transposed(part(grad, at, 0), rows(p), g.value_width, 1, transposed_grad(p));
-    const Matrix out = matrix_of(l->inputs[4], head), maxima = matrix_of(l->inputs[5], head), totals = matrix_of(l->inputs[6], head);
+    const Matrix out = matrix_of(l->inputs[4], head), maxima = matrix_of(l->inputs[5], head),
+                 totals = matrix_of(l->inputs[6], head);
     for (int64_t i = 0; i < s.width_; i++) {
       const int64_t lane = p * s.width_ + i;
       const bool there = i < rows(p);
       scratch[s.maxima_ + lane] = there ? *part(maxima, at + i, 0).data : 0;
       scratch[s.weights_ + lane] = there ? 1 / *part(totals, at + i, 0).data : 0;
       scratch[s.means_ + lane] = 0;
-      if (there) t.multiply({1, 1, g.value_width, part(grad, at + i, 0), transposed(part(out, at + i, 0)), &scratch[s.means_ + lane], 1});
+      if (there)
+        t.multiply({1, 1, g.value_width, part(grad, at + i, 0), transposed(part(out, at + i, 0)),
+                    &scratch[s.means_ + lane], 1});
     }
   }
 
@@ -145,7 +154,8 @@ struct Backward::Block {
       t.softmax->copy_transposed({scratch + s.mask_rows_, n, 1}, rows(p), n, 1, scratch + s.mask_);
       panel.mask = scratch + s.mask_;
     }
-    t.softmax->softmax_backward(panel, score_grads, scratch + s.maxima_ + p * w, scratch + s.weights_ + p * w, scratch + s.means_ + p * w, g.scale);
+    t.softmax->softmax_backward(panel, score_grads, scratch + s.maxima_ + p * w, scratch + s.weights_ + p * w,
+                                scratch + s.means_ + p * w, g.scale);
     float* to = l->outputs[0].as<float>() + (head * g.queries + at) * g.width;
     t.multiply({rows(p), g.width, n, {score_grads, 1, row}, part(key, j, 0), to, g.width, j > 0});
   }

@@ -19,7 +19,8 @@ constexpr int64_t kScores = 4096;
 class FewQueries : public Site {
  public:
   FewQueries(const AttentionKernels& kernels, const Geometry& geometry, size_t* scratch)
-      : t_(kernels), g_(geometry), rows_(g_.group * g_.queries), keys_(std::max(kKeys, kScores / std::max<int64_t>(1, rows_))) {
+      : t_(kernels), g_(geometry), rows_(g_.group * g_.queries),
+        keys_(std::max(kKeys, kScores / std::max<int64_t>(1, rows_))) {
     int64_t elements = 0;
     auto take = [&](int64_t n) { return std::exchange(elements, elements + n); };
     queries_ = take(rows_ * g_.width), out_ = take(rows_ * g_.value_width), scores_ = take(rows_ * keys_);
@@ -39,7 +40,8 @@ class FewQueries : public Site {
  private:
   void task(const Launch* l, int64_t key_head, float* scratch) const {
     const Matrix key = matrix_of(l->inputs[1], key_head), value = matrix_of(l->inputs[2], key_head);
-    float *queries = scratch + queries_, *out = scratch + out_, *scores = scratch + scores_, *factors = scratch + factors_;
+    float *queries = scratch + queries_, *out = scratch + out_, *scores = scratch + scores_,
+          *factors = scratch + factors_;
     gather_queries(l, key_head, queries);
     std::fill_n(scratch + maxima_, rows_, kNone);
     std::fill_n(scratch + totals_, rows_, 0.0f);
@@ -49,7 +51,8 @@ class FewQueries : public Site {
       multiply({rows_, n, g_.width, {queries, g_.width, 1}, transposed(part(key, j, 0)), scores, keys_});
       for (int64_t r = 0; r < rows_; r++) {
         hide(l, key_head * g_.group + r / g_.queries, r % g_.queries, j, n, scores + r * keys_, scratch + mask_);
-        t_.softmax->online_softmax_row(scores + r * keys_, n, scratch + maxima_ + r, scratch + totals_ + r, factors + r);
+        t_.softmax->online_softmax_row(scores + r * keys_, n, scratch + maxima_ + r, scratch + totals_ + r,
+                                       factors + r);
       }
       if (j) t_.softmax->scale_rows(out, g_.value_width, rows_, g_.value_width, factors);
       multiply({rows_, g_.value_width, n, {scores, keys_, 1}, part(value, j, 0), out, g_.value_width, j > 0});
@@ -58,7 +61,9 @@ class FewQueries : public Site {
   }
 
   // Reads b once, whatever the number of rows.
-  void multiply(const Product& p) const { (p.b.row == 1 || p.b.column == 1 ? t_.products->thin : t_.products->small)(p); }
+  void multiply(const Product& p) const {
+    (p.b.row == 1 || p.b.column == 1 ? t_.products->thin : t_.products->small)(p);
+  }
 
   void gather_queries(const Launch* l, int64_t key_head, float* to) const {
     for (int64_t r = 0; r < rows_; r++, to += g_.width) {
@@ -89,7 +94,8 @@ class FewQueries : public Site {
   const AttentionKernels& t_;
   const Geometry g_;
   const int64_t rows_, keys_;  // keys: how many at a time
-  int64_t queries_ = 0, out_ = 0, scores_ = 0, maxima_ = 0, totals_ = 0, factors_ = 0, mask_ = 0;  // offsets in the scratch
+  // Offsets in the scratch.
+  int64_t queries_ = 0, out_ = 0, scores_ = 0, maxima_ = 0, totals_ = 0, factors_ = 0, mask_ = 0;
   Slots slots_;
 };
 

@@ -13,7 +13,8 @@ namespace {
 // The node's buffers: query, key, value, mask; out, running_max, total. A task is a block of queries of one head.
 class Forward : public Site {
  public:
-  Forward(const AttentionKernels& kernels, const Geometry& geometry, size_t* scratch) : t_(kernels), g_(geometry), width_(kernels.softmax->width) {
+  Forward(const AttentionKernels& kernels, const Geometry& geometry, size_t* scratch)
+      : t_(kernels), g_(geometry), width_(kernels.softmax->width) {
     blocks_ = (g_.queries + kQueries - 1) / kQueries;
     panels_ = (std::min(kQueries, g_.queries) + width_ - 1) / width_;
     int64_t elements = 0;
@@ -39,9 +40,10 @@ class Forward : public Site {
  private:
   struct Block {
     Block(const Forward& site, const Launch* launch, int64_t head, int64_t first_query, float* memory)
-        : s(site), t(site.t_), g(site.g_), l(launch), head(head), first(first_query), count(std::min(kQueries, g.queries - first)),
-          scratch(memory), key(matrix_of(l->inputs[1], head / g.group)), value(matrix_of(l->inputs[2], head / g.group)),
-          out(matrix_of(l->outputs[0], head)), mask(l->inputs[3], l->inputs[0], head) {}
+        : s(site), t(site.t_), g(site.g_), l(launch), head(head), first(first_query),
+          count(std::min(kQueries, g.queries - first)), scratch(memory), key(matrix_of(l->inputs[1], head / g.group)),
+          value(matrix_of(l->inputs[2], head / g.group)), out(matrix_of(l->outputs[0], head)),
+          mask(l->inputs[3], l->inputs[0], head) {}
 
     const Forward& s;
     const AttentionKernels& t;
@@ -64,7 +66,8 @@ class Forward : public Site {
       const int64_t panels = (count + s.width_ - 1) / s.width_;
       const Matrix query = matrix_of(l->inputs[0], head);
       for (int64_t p = 0; p < panels; p++) {
-        t.softmax->copy_transposed(part(query, first + p * s.width_, 0), rows(p), g.width, g.scale, transposed_query(p));
+        t.softmax->copy_transposed(part(query, first + p * s.width_, 0), rows(p), g.width, g.scale,
+                                   transposed_query(p));
         std::fill_n(running_max(p), s.width_, -std::numeric_limits<float>::infinity());
         std::fill_n(total(p), s.width_, 0.0f);
       }
@@ -107,7 +110,8 @@ class Forward : public Site {
   const Geometry g_;
   const int64_t width_;
   int64_t blocks_ = 0, panels_ = 0;
-  int64_t transposed_ = 0, maxima_ = 0, totals_ = 0, factors_ = 0, scores_ = 0, mask_ = 0, mask_rows_ = 0;  // offsets in the scratch
+  // Offsets in the scratch.
+  int64_t transposed_ = 0, maxima_ = 0, totals_ = 0, factors_ = 0, scores_ = 0, mask_ = 0, mask_rows_ = 0;
   Slots slots_;
 };
 

@@ -29,7 +29,9 @@ struct Geometry {
 // The matrix with this index among those of the last two axes.
 Matrix matrix_of(const Buffer& b, int64_t index);
 // The submatrix of m that begins at a row and a column.
-inline Matrix part(const Matrix& m, int64_t row, int64_t column) { return {m.data + row * m.row + column * m.column, m.row, m.column}; }
+inline Matrix part(const Matrix& m, int64_t row, int64_t column) {
+  return {m.data + row * m.row + column * m.column, m.row, m.column};
+}
 inline Matrix transposed(const Matrix& m) { return {m.data, m.column, m.row}; }
 
 // The mask of one head; strides are 0 where it is broadcast.

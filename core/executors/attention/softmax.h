@@ -32,7 +32,8 @@ struct SoftmaxKernels {
   void (*scale_rows)(float* c, int64_t row, int64_t rows, int64_t columns, const float* factors);
   // Scores become probabilities e^(score - running_max) * weight; `score_grads`, of the same layout, go from
   // d(probability) to d(score): probability * (score_grad - mean) * scale.
-  void (*softmax_backward)(const Panel& panel, float* score_grads, const float* running_max, const float* weight, const float* mean, float scale);
+  void (*softmax_backward)(const Panel& panel, float* score_grads, const float* running_max, const float* weight,
+                           const float* mean, float scale);
 };
 
 }  // namespace thunder

@@ -10,23 +10,26 @@ template <class Isa>
 class SoftmaxBody : Vectors<Isa> {
   using typename Vectors<Isa>::V;
   using typename Vectors<Isa>::I;
-  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::least, Vectors<Isa>::broadcast, Vectors<Isa>::larger,
-      Vectors<Isa>::exp, Vectors<Isa>::sum;
+  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::least, Vectors<Isa>::broadcast,
+      Vectors<Isa>::larger, Vectors<Isa>::exp, Vectors<Isa>::sum;
   static constexpr int64_t kWidth = 2 * kLanes;
   static constexpr float kNone = -__builtin_inff();
 
   static void copy_transposed(const Matrix& from, int64_t rows, int64_t columns, float factor, float* to) {
     if (from.column == 1)
-      return Vectors<Isa>::copy_transposed(from.data, from.row, rows, kWidth, columns, to, kWidth, [factor](auto x) { return x * factor; });
+      return Vectors<Isa>::copy_transposed(from.data, from.row, rows, kWidth, columns, to, kWidth,
+                                           [factor](auto x) { return x * factor; });
     for (int64_t column = 0; column < columns; column++)
-      for (int64_t r = 0; r < kWidth; r++) to[column * kWidth + r] = r < rows ? from.data[r * from.row + column * from.column] * factor : 0;
+      for (int64_t r = 0; r < kWidth; r++)
+        to[column * kWidth + r] = r < rows ? from.data[r * from.row + column * from.column] * factor : 0;
   }
 
   // Adds the mask, and sets scores that a lane must not see to -inf.
   static void hide(const Panel& p) {
     if (p.mask)
       for (int64_t r = 0; r < p.keys; r++)
-        for (int64_t x = 0; x < kWidth; x += kLanes) store(p.scores + r * p.row + x, load(p.scores + r * p.row + x) + load(p.mask + r * kWidth + x));
+        for (int64_t x = 0; x < kWidth; x += kLanes)
+          store(p.scores + r * p.row + x, load(p.scores + r * p.row + x) + load(p.mask + r * kWidth + x));
     I lane{};
     for (int64_t l = 0; l < kLanes; l++) lane[l] = static_cast<int32_t>(l);
     for (int64_t r = p.hidden < 0 ? 0 : p.hidden; r < p.keys; r++)
@@ -103,7 +106,8 @@ class SoftmaxBody : Vectors<Isa> {
     }
   }
 
-  static void softmax_backward(const Panel& p, float* score_grads, const float* running_max, const float* weight, const float* mean, float scale) {
+  static void softmax_backward(const Panel& p, float* score_grads, const float* running_max, const float* weight,
+                               const float* mean, float scale) {
     hide(p);
     for (int64_t r = 0; r < p.keys; r++)
 #pragma GCC unroll 2
@@ -116,7 +120,8 @@ class SoftmaxBody : Vectors<Isa> {
   }
 
  public:
-  static constexpr SoftmaxKernels kSoftmaxKernels{kWidth, copy_transposed, online_softmax, online_softmax_row, scale_rows, softmax_backward};
+  static constexpr SoftmaxKernels kSoftmaxKernels{kWidth,     copy_transposed, online_softmax, online_softmax_row,
+                                                  scale_rows, softmax_backward};
 };
 
 }  // namespace thunder

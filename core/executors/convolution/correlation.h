@@ -26,8 +26,8 @@ class Correlation : public Site {
   enum Summed : size_t { outputs = 0, inputs = 1 };
 
   // `planes`: of `band` rows of the grids. `sparse`: some of the result belongs to no grid, and is zero.
-  Correlation(const ConvolutionCode& code, const Window& window, const Planes& planes, int64_t band, std::vector<Grid> grids, Summed summed,
-              bool sparse = false);
+  Correlation(const ConvolutionCode& code, const Window& window, const Planes& planes, int64_t band,
+              std::vector<Grid> grids, Summed summed, bool sparse = false);
 
   // How many of `rows` rows of outputs a task gets, so that the planes of all `channels` stay in the L2 cache and each
   // thread has work.
@@ -49,7 +49,9 @@ class Correlation : public Site {
   int64_t image_planes() const { return sums_ * planes_.channel(); }
   int64_t panels(const Grid& g, int64_t images) const;
   int64_t best_images() const;
-  Slots slots() const { return {w.groups * parts(w.batch, images_) * bands_, threads_, images_ * image_planes() + kBeyond}; }
+  Slots slots() const {
+    return {w.groups * parts(w.batch, images_) * bands_, threads_, images_ * image_planes() + kBeyond};
+  }
 
   const ProductKernels& k_;
   const WinogradKernels& t_;

@@ -21,7 +21,8 @@ struct Remainder {
 std::vector<Remainder> remainders(const Window& w, int axis) {
   std::vector<Remainder> out;
   for (int64_t tap = 0; tap < w.kernel[axis]; tap++) {
-    const int64_t stride = w.stride[axis], before = tap * w.dilation[axis] - w.padding[axis], at = (before % stride + stride) % stride;
+    const int64_t stride = w.stride[axis], before = tap * w.dilation[axis] - w.padding[axis],
+                  at = (before % stride + stride) % stride;
     if (at >= w.image[axis]) continue;
     auto found = std::find_if(out.begin(), out.end(), [&](const Remainder& r) { return r.at == at; });
     if (found == out.end()) found = out.insert(out.end(), {at, {}});
@@ -57,7 +58,8 @@ std::unique_ptr<Site> convolution_input_grad(const ConvolutionCode& code, const 
     for (const Remainder& x : seen[1]) {
       Grid& g = grids.emplace_back();
       g.first[0] = y.at, g.first[1] = x.at;
-      for (int i = 0; i < 2; i++) g.size[i] = (w.image[i] - g.first[i] + w.stride[i] - 1) / w.stride[i], g.step[i] = w.stride[i];
+      for (int i = 0; i < 2; i++)
+        g.size[i] = (w.image[i] - g.first[i] + w.stride[i] - 1) / w.stride[i], g.step[i] = w.stride[i];
       for (const Seen& down : y.taps)
         for (const Seen& right : x.taps) {
           g.taps.push_back(down.tap * w.kernel[1] + right.tap);

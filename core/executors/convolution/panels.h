@@ -18,7 +18,8 @@ constexpr int64_t kBeyond = 64;
 class RowBlocks {
  public:
   // `most`: the rows of a panel.
-  RowBlocks(int64_t rows, int64_t most) : rows_(rows), each_(std::max<int64_t>(1, parts(rows, std::max<int64_t>(1, parts(rows, most))))) {}
+  RowBlocks(int64_t rows, int64_t most)
+      : rows_(rows), each_(std::max<int64_t>(1, parts(rows, std::max<int64_t>(1, parts(rows, most))))) {}
 
   int64_t count() const { return parts(rows_, each_); }
   int64_t most() const { return each_; }
@@ -67,7 +68,9 @@ class GatheredPanels {
   }
 
   // ProductKernels::panel for one part.
-  void add(int64_t rows, int64_t depth, const float* a, const float* part, float* c, bool add) const { k_.panel(rows, depth, a, part, rows_.data(), c, add); }
+  void add(int64_t rows, int64_t depth, const float* a, const float* part, float* c, bool add) const {
+    k_.panel(rows, depth, a, part, rows_.data(), c, add);
+  }
 
  private:
   static constexpr int64_t kDepth = 256;

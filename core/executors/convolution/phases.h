@@ -19,7 +19,8 @@ struct Phases {
       for (int64_t i = begin; i < end; i++) (static_cast<const Job*>(arg)->*kBody)(i);
       return nullptr;
     };
-    return launch->parallel_for(launch, n, 1 + kFew / std::max<int64_t>(1, floats), some, const_cast<Job*>(static_cast<const Job*>(this)));
+    return launch->parallel_for(launch, n, 1 + kFew / std::max<int64_t>(1, floats), some,
+                                const_cast<Job*>(static_cast<const Job*>(this)));
   }
 };
 

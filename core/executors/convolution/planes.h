@@ -27,7 +27,8 @@ struct Planes {
   void take(int64_t outputs) { rows = outputs + reach; }
 
   // Rows from `first` on, of one channel with elements `steps` apart; writes channel() floats.
-  void fill(const WinogradKernels& transforms, const float* from, const int64_t steps[2], int64_t first, float* to) const;
+  void fill(const WinogradKernels& transforms, const float* from, const int64_t steps[2], int64_t first,
+            float* to) const;
 
  private:
   void fill_row(const float* from, int64_t step, int64_t remainder, float* to) const;
@@ -35,6 +36,7 @@ struct Planes {
 
 // For i < count, even[i] and odd[i] become pixels 2 * i - lead and 2 * i + 1 - lead of a row of `width`, or 0 outside
 // of it.
-void split_row(const WinogradKernels& transforms, const float* row, int64_t width, int64_t lead, int64_t count, float* even, float* odd);
+void split_row(const WinogradKernels& transforms, const float* row, int64_t width, int64_t lead, int64_t count,
+               float* even, float* odd);
 
 }  // namespace thunder

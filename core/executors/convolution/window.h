@@ -20,7 +20,8 @@ struct Window {
     const Sizes size = concrete(x), weight = concrete(w), result = concrete(y);
     groups = node.args[first + 3].i;
     batch = size[0], channels = weight[1], outputs = weight[0] / groups;
-    stride = pair_of(node.args[first]), padding = pair_of(node.args[first + 1]), dilation = pair_of(node.args[first + 2]);
+    stride = pair_of(node.args[first]), padding = pair_of(node.args[first + 1]),
+    dilation = pair_of(node.args[first + 2]);
     for (size_t i = 0; i < 2; i++) image[i] = size[2 + i], kernel[i] = weight[2 + i], out[i] = result[2 + i];
   }
 };

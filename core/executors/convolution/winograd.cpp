@@ -7,7 +7,8 @@
 namespace thunder {
 namespace {
 
-constexpr int64_t kPoints = WinogradKernels::kPoints, kTaps = WinogradKernels::kTaps, kLanes = WinogradKernels::kMostLanes;
+constexpr int64_t kPoints = WinogradKernels::kPoints, kTaps = WinogradKernels::kTaps,
+                  kLanes = WinogradKernels::kMostLanes;
 
 // With fewer channels on either side, or fewer tiles, the transforms are not amortized. Tiles are addressed by 32-bit
 // offsets.
@@ -21,26 +22,42 @@ bool Winograd::pays(const Window& w) {
   for (int i = 0; i < 2; i++)
     if (w.kernel[i] != 3 || w.stride[i] != 1 || w.dilation[i] != 1 || w.padding[i] > 2 || w.out[i] < 4) return false;
   if (std::max(w.pixels(), w.image[0] * w.image[1]) > kMostPixels) return false;
-  return std::min(w.channels, w.outputs) >= kLeastChannels && w.batch * parts(w.out[0], 2) * parts(w.out[1], 2) >= kLeastTiles;
+  return std::min(w.channels, w.outputs) >= kLeastChannels &&
+         w.batch * parts(w.out[0], 2) * parts(w.out[1], 2) >= kLeastTiles;
 }
 
 std::unique_ptr<Site> Winograd::forward(const ConvolutionCode& code, const Window& w, size_t* scratch) {
-  std::unique_ptr<Winograd> site(new Winograd(code, {w.batch, w.groups, w.channels, w.outputs, {w.image[0], w.image[1]}, {w.out[0], w.out[1]},
-                                                     {w.padding[0], w.padding[1]}, 1, false}));
+  std::unique_ptr<Winograd> site(new Winograd(code, {w.batch,
+                                                     w.groups,
+                                                     w.channels,
+                                                     w.outputs,
+                                                     {w.image[0], w.image[1]},
+                                                     {w.out[0], w.out[1]},
+                                                     {w.padding[0], w.padding[1]},
+                                                     1,
+                                                     false}));
   *scratch = site->scratch();
   return site;
 }
 
 // The gradient of the input is a correlation of dy with the reversed taps.
 std::unique_ptr<Site> Winograd::input_grad(const ConvolutionCode& code, const Window& w, size_t* scratch) {
-  std::unique_ptr<Winograd> site(new Winograd(code, {w.batch, w.groups, w.outputs, w.channels, {w.out[0], w.out[1]}, {w.image[0], w.image[1]},
-                                                     {2 - w.padding[0], 2 - w.padding[1]}, 0, true}));
+  std::unique_ptr<Winograd> site(new Winograd(code, {w.batch,
+                                                     w.groups,
+                                                     w.outputs,
+                                                     w.channels,
+                                                     {w.out[0], w.out[1]},
+                                                     {w.image[0], w.image[1]},
+                                                     {2 - w.padding[0], 2 - w.padding[1]},
+                                                     0,
+                                                     true}));
   *scratch = site->scratch();
   return site;
 }
 
 Winograd::Winograd(const ConvolutionCode& code, const Shapes& shapes)
-    : k_(code.kernels), t_(code.transforms), s_(shapes), threads_(static_cast<int64_t>(code.machine.threads)), blocks_(s_.rows, k_.panel_rows),
+    : k_(code.kernels), t_(code.transforms), s_(shapes), threads_(static_cast<int64_t>(code.machine.threads)),
+      blocks_(s_.rows, k_.panel_rows),
       tiles_(std::clamp<int64_t>(kTileFloats / (kPoints * s_.sums) / k_.panel_columns, 1, 4) * k_.panel_columns) {
   const int64_t reach[2] = {1, 1};
   for (int i = 0; i < 2; i++) {
@@ -66,7 +83,8 @@ struct Winograd::Job : Phases<Job> {
   // Transforms the weights of a block, at each point [channel, row].
   void pack(int64_t index) const {
     const Buffer& weight = launch->inputs[1];
-    const int64_t block = index % site.blocks_.count(), group = index / site.blocks_.count(), rows = site.blocks_.rows(block);
+    const int64_t block = index % site.blocks_.count(), group = index / site.blocks_.count(),
+                  rows = site.blocks_.rows(block);
     const int64_t* strides = weight.strides, row = strides[1 - s().summed], outputs = s().summed ? s().rows : s().sums;
     const float* from = weight.as<float>() + group * outputs * strides[0] + site.blocks_.first(block) * row;
     alignas(64) float taps[kTaps * kLanes] = {}, made[kPoints * kLanes];
@@ -81,7 +99,8 @@ struct Winograd::Job : Phases<Job> {
       const bool inside = c * rows + kLanes <= s().sums * rows;
       if (inside) site.t_.weights(taps, place(group, 0, block) + c * rows, s().rows * s().sums);
       else site.t_.weights(taps, made, kLanes);
-      for (int64_t point = 0; point < kPoints && !inside; point++) std::copy_n(made + point * kLanes, rows, place(group, point, block) + c * rows);
+      for (int64_t point = 0; point < kPoints && !inside; point++)
+        std::copy_n(made + point * kLanes, rows, place(group, point, block) + c * rows);
     }
   }
 
@@ -119,7 +138,8 @@ struct Winograd::Job : Phases<Job> {
   // What a run writes past its end is overwritten by the next run or channel, or lies behind the point's last tile.
   void transform_run(const Planes& p, const float* plane, int64_t count, float* to) const {
     const float* pixels[16];
-    for (int64_t i = 0; i < 16; i++) pixels[i] = plane + (i / 4 % 2 * 2 + i % 2) * p.plane() + i / 8 * p.pitch + i % 4 / 2;
+    for (int64_t i = 0; i < 16; i++)
+      pixels[i] = plane + (i / 4 % 2 * 2 + i % 2) * p.plane() + i / 8 * p.pitch + i % 4 / 2;
     site.t_.tiles(pixels, count, to, site.point());
   }
 
@@ -130,7 +150,8 @@ struct Winograd::Job : Phases<Job> {
     for (int64_t point = 0; point < kPoints; point++)
       k.panel(rows, s().sums, place(group, point, block), tiles + point * site.point(), site.offsets_.data(),
               sums + point * ProductKernels::kMostPanel, false);
-    for (int64_t i = 0; i < rows; i++) write(group * s().rows + site.blocks_.first(block) + i, sums + i * k.panel_columns, first, end);
+    for (int64_t i = 0; i < rows; i++)
+      write(group * s().rows + site.blocks_.first(block) + i, sums + i * k.panel_columns, first, end);
   }
 
   void write(int64_t channel, const float* sums, int64_t first, int64_t end) const {
@@ -139,8 +160,10 @@ struct Winograd::Job : Phases<Job> {
     float* const both[] = {made[0], made[1]};
     site.t_.outputs(sums, ProductKernels::kMostPanel, end - first, both);
     each_run_of_tiles(first, end, [&](int64_t n, int64_t row, int64_t column, int64_t count, int64_t at) {
-      float* to = y.as<float>() + n * y.strides[0] + channel * y.strides[1] + 2 * row * y.strides[2] + 2 * column * y.strides[3];
-      const int64_t columns = std::min(2 * count, s().out[1] - 2 * column), down = std::min<int64_t>(2, s().out[0] - 2 * row);
+      float* to = y.as<float>() + n * y.strides[0] + channel * y.strides[1] + 2 * row * y.strides[2] +
+                  2 * column * y.strides[3];
+      const int64_t columns = std::min(2 * count, s().out[1] - 2 * column),
+                    down = std::min<int64_t>(2, s().out[0] - 2 * row);
       for (int64_t i = 0; i < down; i++, to += y.strides[2])
         if (y.strides[3] == 1) std::copy_n(made[i] + 2 * at, columns, to);
         else
@@ -153,7 +176,8 @@ size_t Winograd::scratch() const { return slots().bytes() + static_cast<size_t>(
 
 Status* Winograd::run(const Launch* launch) const {
   const Job job{{launch}, *this, static_cast<float*>(launch->scratch) + slots().bytes() / sizeof(float)};
-  if (Status* failed = job.each<&Job::pack>(s_.groups * blocks_.count(), kPoints * s_.sums * blocks_.most())) return failed;
+  if (Status* failed = job.each<&Job::pack>(s_.groups * blocks_.count(), kPoints * s_.sums * blocks_.most()))
+    return failed;
   return slots().run(launch, [&](int64_t index, float* tiles) -> Status* { return job.task(index, tiles), nullptr; });
 }
 

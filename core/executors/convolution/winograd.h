@@ -39,7 +39,9 @@ class Winograd : public Site {
   int64_t weights() const { return WinogradKernels::kPoints * s_.groups * s_.rows * s_.sums; }
   int64_t point() const { return s_.sums * tiles_ + WinogradKernels::kMostLanes; }  // floats of a point's tiles
   int64_t chunks() const { return parts(s_.batch * grid_[0] * grid_[1], tiles_); }
-  Slots slots() const { return {s_.groups * chunks(), threads_, WinogradKernels::kPoints * point() + planes_.channel() + kBeyond}; }
+  Slots slots() const {
+    return {s_.groups * chunks(), threads_, WinogradKernels::kPoints * point() + planes_.channel() + kBeyond};
+  }
 
   const ProductKernels& k_;
   const WinogradKernels& t_;

@@ -13,7 +13,8 @@ class WinogradBody : Vectors<Isa> {
 
   static void split(const float* line, int64_t count, float* even, float* odd) {
     int64_t i = 0;
-    for (; i + kLanes <= count; i += kLanes) split_lanes(line + 2 * i, even + i, odd + i, std::make_integer_sequence<int64_t, kLanes>());
+    for (; i + kLanes <= count; i += kLanes)
+      split_lanes(line + 2 * i, even + i, odd + i, std::make_integer_sequence<int64_t, kLanes>());
     for (; i < count; i++) even[i] = line[2 * i], odd[i] = line[2 * i + 1];
   }
   template <int64_t... kLane>
@@ -23,7 +24,8 @@ class WinogradBody : Vectors<Isa> {
     store(odd, __builtin_shufflevector(a, b, (2 * kLane + 1)...));
   }
 
-  static void copy_transposed(const float* from, int64_t distance, int64_t rows, int64_t columns, float* to, int64_t to_distance) {
+  static void copy_transposed(const float* from, int64_t distance, int64_t rows, int64_t columns, float* to,
+                              int64_t to_distance) {
     Vectors<Isa>::copy_transposed(from, distance, rows, rows, columns, to, to_distance);
   }
 
@@ -39,7 +41,8 @@ class WinogradBody : Vectors<Isa> {
 #pragma GCC unroll 4
       for (int64_t i = 0; i < 4; i++, to += 4 * distance) {
         const V* d = down[i];
-        store(to, d[0] - d[2]), store(to + distance, d[1] + d[2]), store(to + 2 * distance, d[2] - d[1]), store(to + 3 * distance, d[1] - d[3]);
+        store(to, d[0] - d[2]), store(to + distance, d[1] + d[2]), store(to + 2 * distance, d[2] - d[1]),
+            store(to + 3 * distance, d[1] - d[3]);
       }
     }
   }
@@ -56,7 +59,8 @@ class WinogradBody : Vectors<Isa> {
 #pragma GCC unroll 4
       for (int64_t i = 0; i < 4; i++, to += 4 * distance) {
         const V* d = down[i];
-        store(to, d[0]), store(to + distance, d[0] + d[1]), store(to + 2 * distance, d[0] - d[1]), store(to + 3 * distance, -d[1]);
+        store(to, d[0]), store(to + distance, d[0] + d[1]), store(to + 2 * distance, d[0] - d[1]),
+            store(to + 3 * distance, -d[1]);
       }
     }
   }
@@ -113,13 +117,15 @@ class WinogradBody : Vectors<Isa> {
 #pragma GCC unroll 4
       for (int64_t j = 0; j < 4; j++) {
         const float* at = m + j * distance + t;
-        const V first = load(at), second = load(at + 4 * distance), third = load(at + 8 * distance), last = load(at + 12 * distance);
+        const V first = load(at), second = load(at + 4 * distance), third = load(at + 8 * distance),
+                last = load(at + 12 * distance);
         down[0][j] = first + second + third, down[1][j] = second - third - last;
       }
 #pragma GCC unroll 2
       for (int64_t i = 0; i < 2; i++) {
         const V* d = down[i];
-        interleave(d[0] + d[1] + d[2], d[1] - d[2] - d[3], rows[i] + 2 * t, std::make_integer_sequence<int64_t, kLanes>());
+        interleave(d[0] + d[1] + d[2], d[1] - d[2] - d[3], rows[i] + 2 * t,
+                   std::make_integer_sequence<int64_t, kLanes>());
       }
     }
   }

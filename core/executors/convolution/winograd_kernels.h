@@ -17,7 +17,8 @@ struct WinogradKernels {
   void (*split)(const float* line, int64_t count, float* even, float* odd);
   // to[column * to_distance + row] = from[row * distance + column], in whole vectors of rows, padded with zeros; where
   // to_distance is less than that, the next column overwrites the padding.
-  void (*copy_transposed)(const float* from, int64_t distance, int64_t rows, int64_t columns, float* to, int64_t to_distance);
+  void (*copy_transposed)(const float* from, int64_t distance, int64_t rows, int64_t columns, float* to,
+                          int64_t to_distance);
   // The input transform of `count` tiles of 4 by 4 pixels (lanes are adjacent tiles, or channels): pixels[4 * y +
   // x][lane] becomes v[point * distance + lane].
   void (*tiles)(const float* const pixels[16], int64_t count, float* v, int64_t distance);

@@ -62,7 +62,8 @@ struct ProductKernels {
   void (*narrow)(const float* from, int64_t n, Bf16* to);
   // c[rows, panel_columns] = sum over l < depth of a[l, rows] b[offsets[l] + column], added to c if `add`. All operands
   // are dense; rows <= panel_rows.
-  void (*panel)(int64_t rows, int64_t depth, const float* a, const float* b, const int32_t* offsets, float* c, bool add);
+  void (*panel)(int64_t rows, int64_t depth, const float* a, const float* b, const int32_t* offsets, float* c,
+                bool add);
   int64_t panel_rows, panel_columns;
   // The gather of an implicit im2col: panel[l * panel_columns + run.at + i] = run.from[offsets[l] + i] for l < depth
   // and i < run.count. Each run begins where the one before ends, since whole vectors are read and written: up to

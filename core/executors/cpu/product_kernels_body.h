@@ -35,7 +35,8 @@ class ProductKernelsBody : Tiles<Isa> {
     }
   }
 
-  static void panel(int64_t rows, int64_t depth, const float* a, const float* b, const int32_t* offsets, float* c, bool add) {
+  static void panel(int64_t rows, int64_t depth, const float* a, const float* b, const int32_t* offsets, float* c,
+                    bool add) {
     panel_of<Isa::kRows>(rows, depth, a, b, offsets, c, add);
   }
 
@@ -49,7 +50,8 @@ class ProductKernelsBody : Tiles<Isa> {
   }
 
   static void pack_all(const Matrix& b, int64_t k, int64_t n, float* panels) {
-    for (int64_t j = 0; j < n; j += kWidth, panels += k * kWidth) pack(b, b.data + j * b.column, Block{k, least(kWidth, n - j), nullptr, kWidth, false}, panels);
+    for (int64_t j = 0; j < n; j += kWidth, panels += k * kWidth)
+      pack(b, b.data + j * b.column, Block{k, least(kWidth, n - j), nullptr, kWidth, false}, panels);
   }
 
   static void packed(const Product& p) {
@@ -57,7 +59,8 @@ class ProductKernelsBody : Tiles<Isa> {
     int64_t l = 0;
     do {
       for (int64_t j = 0; j < p.n; j += kWidth) {
-        const Block block{least(kPackedDepth, p.k - l), least(kWidth, p.n - j), p.b.data + j * p.b.column + l * p.b.row, p.b.row, p.add || l > 0};
+        const Block block{least(kPackedDepth, p.k - l), least(kWidth, p.n - j), p.b.data + j * p.b.column + l * p.b.row,
+                          p.b.row, p.add || l > 0};
         for (int64_t i = 0; i < p.m; i += rows) {
           const Matrix a{p.a.data + i * p.a.row + l * p.a.column, p.a.row, p.a.column};
           tile(least(rows, p.m - i), a, block, p.c + i * p.c_row + j, p.c_row);
@@ -69,7 +72,8 @@ class ProductKernelsBody : Tiles<Isa> {
 
   // One instantiation for each number of rows.
   template <int64_t kRows>
-  static void panel_of(int64_t rows, int64_t depth, const float* a, const float* b, const int32_t* offsets, float* c, bool add) {
+  static void panel_of(int64_t rows, int64_t depth, const float* a, const float* b, const int32_t* offsets, float* c,
+                       bool add) {
     if constexpr (kRows > 1)
       if (rows < kRows) return panel_of<kRows - 1>(rows, depth, a, b, offsets, c, add);
     V left[kRows], right[kRows];

@@ -58,7 +58,8 @@ struct BatchedProduct {
   void merge_rows() {
     while (rank > 0) {
       const Axis& last = batch[rank - 1];
-      const bool follows = last.b == 0 && (each.m == 1 || (last.a == each.m * each.a.row && last.c == each.m * each.c_row));
+      const bool follows =
+          last.b == 0 && (each.m == 1 || (last.a == each.m * each.a.row && last.c == each.m * each.c_row));
       if (!follows && last.size != 1) return;
       if (each.m == 1) each.a.row = last.a, each.c_row = last.c;
       each.m *= last.size;
@@ -81,7 +82,9 @@ struct BatchedProduct {
 template <class T>
 BatchedProduct<T> matmul_of(const Launch* launch) {
   const Buffer &a = launch->inputs[0], &b = launch->inputs[1], &c = launch->outputs[0];
-  const auto matrix = [](const Buffer& x) { return MatrixOf<T>{x.as<T>(), x.strides[x.rank - 2], x.strides[x.rank - 1]}; };
+  const auto matrix = [](const Buffer& x) {
+    return MatrixOf<T>{x.as<T>(), x.strides[x.rank - 2], x.strides[x.rank - 1]};
+  };
   const int32_t r = c.rank;
   BatchedProduct<T> p;
   p.each = {c.shape[r - 2], c.shape[r - 1], a.shape[r - 1], matrix(a), matrix(b), c.as<T>(), c.strides[r - 2], false};
@@ -96,7 +99,14 @@ BatchedProduct<T> linear_of(const Launch* launch) {
   const bool column = w.rank == 1;
   const int64_t n = column ? 1 : w.shape[0], k = w.shape[w.rank - 1];
   BatchedProduct<T> p;
-  p.each = {1, n, k, {x.as<T>(), k, x.strides[x.rank - 1]}, {w.as<T>(), w.strides[w.rank - 1], column ? k : w.strides[0]}, y.as<T>(), n, false};
+  p.each = {1,
+            n,
+            k,
+            {x.as<T>(), k, x.strides[x.rank - 1]},
+            {w.as<T>(), w.strides[w.rank - 1], column ? k : w.strides[0]},
+            y.as<T>(),
+            n,
+            false};
   if (bias.present()) p.bias = bias.as<T>();
   p.bias_step = bias.present() && bias.rank && n > 1 ? bias.strides[0] : 0;
   for (int32_t i = 0; i < x.rank - 1; i++) p.batch[p.rank++] = {x.shape[i], x.strides[i], 0, y.strides[i]};
@@ -129,7 +139,8 @@ class TiledProducts {
     const ProductOf<T>& p = products_.each;
     const int64_t work = std::min(tile_.rows, p.m) * std::min(tile_.columns, p.n) * p.k;
     Job job{*this, launch};
-    return launch->parallel_for(launch, products_.count() * rows_ * columns_, 1 + kThreadWork / std::max<int64_t>(1, work), run_some, &job);
+    return launch->parallel_for(launch, products_.count() * rows_ * columns_,
+                                1 + kThreadWork / std::max<int64_t>(1, work), run_some, &job);
   }
 
  private:

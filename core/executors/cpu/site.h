@@ -37,8 +37,8 @@ const auto& row_of(const Rows& rows, const NodeView& view) {
 // An executor of such a table. `prepare` returns a Site as the state, which the executor then owns; it gets `user`,
 // which is not owned, as the claim does.
 template <class Rows>
-ExecutorDesc site_executor(const char* name, const Rows& rows, decltype(ExecutorDesc::claim) claim, decltype(ExecutorDesc::prepare) prepare,
-                           const void* user = nullptr) {
+ExecutorDesc site_executor(const char* name, const Rows& rows, decltype(ExecutorDesc::claim) claim,
+                           decltype(ExecutorDesc::prepare) prepare, const void* user = nullptr) {
   ExecutorDesc d;
   d.name = name;
   for (const auto& row : rows) d.ops.emplace_back(row.op);

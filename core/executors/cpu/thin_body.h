@@ -9,7 +9,8 @@ namespace thunder {
 template <class Isa>
 class Thin : Vectors<Isa> {
   using typename Vectors<Isa>::V;
-  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::one, Vectors<Isa>::least, Vectors<Isa>::sum;
+  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::one, Vectors<Isa>::least,
+      Vectors<Isa>::sum;
   static constexpr int64_t kWidth = 2 * kLanes;
   static constexpr int64_t kAhead = 1024;  // prefetch distance of a dot product, in columns
   static constexpr int64_t kThinColumns = 1024;  // of c: they stay in the L1 cache while rows of b pass

@@ -10,7 +10,8 @@ namespace thunder {
 template <class Isa>
 struct Tiles : Vectors<Isa> {
   using typename Vectors<Isa>::V;
-  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::one, Vectors<Isa>::copy, Vectors<Isa>::copy_transposed;
+  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::one, Vectors<Isa>::copy,
+      Vectors<Isa>::copy_transposed;
   static constexpr int64_t kWidth = 2 * kLanes;  // columns of a tile
 
   // Rows of a for the next tiles, prefetched while a tile is computed, one cache line of each at a time: all at once
@@ -41,7 +42,8 @@ struct Tiles : Vectors<Isa> {
   // Columns past the valid ones are zero.
   template <class T>
   static void pack(const MatrixOf<T>& b, const T* from, const Block& block, float* packed) {
-    if (b.row == 1 && b.column != 1) return copy_transposed(from, b.column, block.columns, kWidth, block.depth, packed, kWidth);
+    if (b.row == 1 && b.column != 1)
+      return copy_transposed(from, b.column, block.columns, kWidth, block.depth, packed, kWidth);
     for (int64_t l = 0; l < block.depth; l++, from += b.row, packed += kWidth) {
       if (block.columns < kWidth) store(packed, V{}), store(packed + kLanes, V{});
       if (b.column == 1) copy(from, block.columns, packed);
@@ -58,7 +60,9 @@ struct Tiles : Vectors<Isa> {
   }
 
   // At most kRows rows.
-  static void tile(int64_t rows, const Matrix& a, const Block& block, float* c, int64_t c_row) { tile_of<Isa::kRows>(rows, a, block, c, c_row); }
+  static void tile(int64_t rows, const Matrix& a, const Block& block, float* c, int64_t c_row) {
+    tile_of<Isa::kRows>(rows, a, block, c, c_row);
+  }
 
  private:
   // One instantiation for each number of rows.
@@ -100,7 +104,8 @@ struct Tiles : Vectors<Isa> {
     for (int64_t g = 0; g < kGroups; g++) groups[g] = a.data + 4 * g * a.row;
     for (int64_t l = 0; l < block.depth;) {
       const int64_t end = Tiles::least(l + kLineFloats, block.depth);
-      for (int64_t i = 0; i < block.ahead.rows; i++) __builtin_prefetch(block.ahead.data + i * a.row + l, 0, kSecondLevel);
+      for (int64_t i = 0; i < block.ahead.rows; i++)
+        __builtin_prefetch(block.ahead.data + i * a.row + l, 0, kSecondLevel);
 #pragma GCC unroll 2
       for (; l < end; l++, b += block.row) {
         const V b_left = load(b), b_right = load(b + kLanes);

@@ -10,8 +10,8 @@ namespace thunder {
 template <class Isa>
 class Transposed : Tiles<Isa> {
   using typename Tiles<Isa>::V, typename Tiles<Isa>::Block;
-  using Tiles<Isa>::kLanes, Tiles<Isa>::kWidth, Tiles<Isa>::load, Tiles<Isa>::store, Tiles<Isa>::least, Tiles<Isa>::parts, Tiles<Isa>::tile,
-      Tiles<Isa>::copy_transposed, Tiles<Isa>::rows_at_once;
+  using Tiles<Isa>::kLanes, Tiles<Isa>::kWidth, Tiles<Isa>::load, Tiles<Isa>::store, Tiles<Isa>::least,
+      Tiles<Isa>::parts, Tiles<Isa>::tile, Tiles<Isa>::copy_transposed, Tiles<Isa>::rows_at_once;
   // The block of c that is computed before it is transposed: four panels of rows, and columns that are whole tiles and
   // vectors for every Isa.
   static constexpr int64_t kRows = 4 * kWidth, kColumns = 96;
@@ -50,7 +50,8 @@ class Transposed : Tiles<Isa> {
 
   // Writes c row by row: rows that are a multiple of a page apart would evict each other if several were written at a
   // time.
-  static void put(const float* sums, int64_t rows, int64_t columns, float* c, int64_t c_row, bool add, const float* bias) {
+  static void put(const float* sums, int64_t rows, int64_t columns, float* c, int64_t c_row, bool add,
+                  const float* bias) {
     alignas(64) float some[kLanes * kColumns];
     for (int64_t i = 0; i < rows; i += kLanes, c += kLanes * c_row) {
       copy_transposed(sums + i, kRows, columns, columns, kLanes, some, kColumns);

@@ -61,8 +61,10 @@ struct Vectors {
 
   // e^x within 2 ulp for x <= 88; zero where the result would be subnormal.
   static V exp(V x) {
-    constexpr float magic = 0x1.8p23f + 127, log2e = codegen::kLog2E, ln2 = codegen::kLn2[0], ln2_rest = codegen::kLn2[1];
-    constexpr float c0 = codegen::kExp[0], c1 = codegen::kExp[1], c2 = codegen::kExp[2], c3 = codegen::kExp[3], c4 = codegen::kExp[4];
+    constexpr float magic = 0x1.8p23f + 127, log2e = codegen::kLog2E, ln2 = codegen::kLn2[0],
+                    ln2_rest = codegen::kLn2[1];
+    constexpr float c0 = codegen::kExp[0], c1 = codegen::kExp[1], c2 = codegen::kExp[2], c3 = codegen::kExp[3],
+                    c4 = codegen::kExp[4];
     // n = round(x / ln 2), in the lowest bits of the sum with its bias; r = x - n ln 2.
     const V shifted = x * log2e + magic;
     const V n = shifted - magic;
@@ -81,23 +83,27 @@ struct Vectors {
   // up to whole vectors and `all_rows`. Where to_distance is less than that, the next column overwrites the padding.
   // `made` takes vectors and floats.
   template <class T, class F>
-  static void copy_transposed(const T* from, int64_t distance, int64_t rows, int64_t all_rows, int64_t columns, float* to, int64_t to_distance, const F& made) {
+  static void copy_transposed(const T* from, int64_t distance, int64_t rows, int64_t all_rows, int64_t columns,
+                              float* to, int64_t to_distance, const F& made) {
     for (int64_t row = (all_rows - 1) / kLanes * kLanes; row >= 0 && all_rows > 0; row -= kLanes) {
       int64_t column = 0;
       for (; column + kLanes <= columns; column += kLanes) {
         V block[kLanes];
 #pragma GCC unroll 16
-        for (int64_t i = 0; i < kLanes; i++) block[i] = row + i < rows ? made(load(from + (row + i) * distance + column)) : V{};
+        for (int64_t i = 0; i < kLanes; i++)
+          block[i] = row + i < rows ? made(load(from + (row + i) * distance + column)) : V{};
         transpose(block);
 #pragma GCC unroll 16
         for (int64_t i = 0; i < kLanes; i++) store(to + (column + i) * to_distance + row, block[i]);
       }
       for (; column < columns; column++)
-        for (int64_t i = 0; i < kLanes; i++) to[column * to_distance + row + i] = row + i < rows ? made(one(from + (row + i) * distance + column)) : 0;
+        for (int64_t i = 0; i < kLanes; i++)
+          to[column * to_distance + row + i] = row + i < rows ? made(one(from + (row + i) * distance + column)) : 0;
     }
   }
   template <class T>
-  static void copy_transposed(const T* from, int64_t distance, int64_t rows, int64_t all_rows, int64_t columns, float* to, int64_t to_distance) {
+  static void copy_transposed(const T* from, int64_t distance, int64_t rows, int64_t all_rows, int64_t columns,
+                              float* to, int64_t to_distance) {
     copy_transposed(from, distance, rows, all_rows, columns, to, to_distance, [](auto x) { return x; });
   }
 

@@ -60,11 +60,12 @@ std::string explain(const Trace& claimed, const Targets& targets) {
       if (it == made.end()) return;
       const Made from = it->second;
       if (def(*line).view) made[line->results[0]] = from;
-      if (!is_kernel(*line) || !is_kernel(*from.by) || std::find(told.begin(), told.end(), from.by) != told.end()) return;
+      if (!is_kernel(*line) || !is_kernel(*from.by) || std::find(told.begin(), told.end(), from.by) != told.end())
+        return;
       told.push_back(from.by);
       const Verdict verdict = judge(*from.by, *line, *claimed.store, targets);
-      out += cat("t[", numbers.at(from.value), "] is not fused with t[", numbers.at(verdict.line->results[0]), "] (", verdict.line->op->name(),
-                 "): ", verdict.why, "\n");
+      out += cat("t[", numbers.at(from.value), "] is not fused with t[", numbers.at(verdict.line->results[0]), "] (",
+                 verdict.line->op->name(), "): ", verdict.why, "\n");
     });
   }
   return out;

@@ -130,7 +130,8 @@ class Group {
   bool backwards_ = false;
   bool looks_elsewhere_ = false;  // some value is computed at indices other than the loops'
   size_t arguments_ = 0;  // upper bound of the kernel's arguments
-  Dimension summed_;  // all axes, if there is a sum over outer ones: its operand may be an input, which no other node walks
+  // All axes, if there is a sum over outer ones: its operand may be an input, which no other node walks.
+  Dimension summed_;
   std::string_view why_;
 };
 

@@ -53,7 +53,8 @@ bool Group::add_view(const Node& line) {
     for (size_t i = 0; i < to.size(); i++)
       if (i < lead || from[i - lead].empty()) for (AxisId a : mine[i]) spread.push_back(a);
     const bool free = value(in).free;
-    if (!free && (!reduces_ || !space_.unify(reduced(), spread))) return refuse("it spreads a value that is not reduced in the group");
+    if (!free && (!reduces_ || !space_.unify(reduced(), spread)))
+      return refuse("it spreads a value that is not reduced in the group");
   }
   values_[line.results[0]] = {std::move(mine), Kind::line};
   return true;
@@ -165,9 +166,11 @@ bool Group::add_scan(const Node& line) {
   if (!from.empty()) along = space_.resolve(from[normalize_axis(line.args[1].i, from.size())]);
   if (along.empty()) return refuse("it sums along an axis of size 1");
   const bool reverse = line.args[2].i;
-  if (!scanned_.empty() && backwards_ != reverse) return refuse("it sums the other way round than the rest of the group");
+  if (!scanned_.empty() && backwards_ != reverse)
+    return refuse("it sums the other way round than the rest of the group");
   if (!walked && reduces_ && same_extents(along, reduced())) space_.unify(reduced(), along);
-  if (reduces_ && set_of(space_.resolve(along)) != set_of(reduced())) return refuse("it sums along another axis than the group reduces");
+  if (reduces_ && set_of(space_.resolve(along)) != set_of(reduced()))
+    return refuse("it sums along another axis than the group reduces");
   if (!reduces_) reduced_ = along;
   reduces_ = true, backwards_ = reverse;
   scanned_.push_back(along);

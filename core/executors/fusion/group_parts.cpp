@@ -49,7 +49,8 @@ bool Group::made_of_places(const Node& line) const {
 
 bool Group::lies_in(const Dimension& part, const Dimension& whole, int64_t start, const Node& line) {
   if (parts_.size() == can_->max_cuts) return refuse("the group cuts axes into as many parts as one kernel may have");
-  if (space_.resolve(part).size() > 1 || space_.resolve(whole).size() != 1) return refuse("it cuts a dim that other lines split");
+  if (space_.resolve(part).size() > 1 || space_.resolve(whole).size() != 1)
+    return refuse("it cuts a dim that other lines split");
   parts_.push_back({part, whole, start, comes_of_reduction(line)});
   return true;
 }
@@ -100,13 +101,16 @@ bool Group::add_cat(const Node& line) {
   const size_t dim = normalize_axis(line.args[1].i, parts[0].size());
   for (size_t k = 1; k < parts.size(); k++)
     for (size_t i = 0; i < parts[k].size(); i++)
-      if (i != dim && !space_.unify(parts[0][i], parts[k][i])) return refuse("its operands are walked by different loops");
+      if (i != dim && !space_.unify(parts[0][i], parts[k][i]))
+        return refuse("its operands are walked by different loops");
   Coordinates made = parts[0];
-  const bool split = std::any_of(parts.begin(), parts.end(), [&](const Coordinates& c) { return space_.resolve(c[dim]).size() > 1; });
+  const bool split =
+      std::any_of(parts.begin(), parts.end(), [&](const Coordinates& c) { return space_.resolve(c[dim]).size() > 1; });
   if (split) {
     // Operands of equal shape, whose dim may consist of several axes: their axes, and an axis that selects among them.
     for (size_t k = 1; k < parts.size(); k++)
-      if (store_->type(operands(line)[k]).shape != store_->type(operands(line)[0]).shape || !space_.unify(made[dim], parts[k][dim]))
+      if (store_->type(operands(line)[k]).shape != store_->type(operands(line)[0]).shape ||
+          !space_.unify(made[dim], parts[k][dim]))
         return refuse("its operands are walked by different loops");
     made = space_.resolve(made);
     choices_[&line] = {space_.fresh(static_cast<int64_t>(parts.size()))};
@@ -127,7 +131,9 @@ Dimension Group::whole_of(const std::vector<Dimension>& parts, int64_t extent) {
   for (const Dimension& part : parts)
     for (const Stretches& s : parts_) {
       const Dimension whole = space_.resolve(s.whole);
-      if (space_.resolve(part).size() == 1 && space_.resolve(part) == space_.resolve(s.part) && whole.size() == 1 && space_.extent(whole[0]) == extent) return whole;
+      if (space_.resolve(part).size() == 1 && space_.resolve(part) == space_.resolve(s.part) && whole.size() == 1 &&
+          space_.extent(whole[0]) == extent)
+        return whole;
     }
   return Dimension{space_.fresh(extent)};
 }
@@ -136,14 +142,17 @@ Dimension Group::whole_of(const std::vector<Dimension>& parts, int64_t extent) {
 // row that the loops have reached. And all parts must be walked by the loops of one value, so that no two parts are
 // walked by each other.
 bool Group::parts_fit(const Axes& everything) {
-  if (!scanned_.empty() || looks_elsewhere_) return refuse("it cuts or joins what runs along an axis or is picked from");
+  if (!scanned_.empty() || looks_elsewhere_)
+    return refuse("it cuts or joins what runs along an axis or is picked from");
   const Axes inner = set_of(reduced());
   const auto is_part = [this](AxisId a) { return walked_as(a).whole != a; };
   for (const Stretches& s : parts_)
-    if (s.reduced && without({walked_as(space_.resolve(s.whole)[0]).whole}, inner).size()) return refuse("it cuts rows apart that the group reduces");
+    if (s.reduced && without({walked_as(space_.resolve(s.whole)[0]).whole}, inner).size())
+      return refuse("it cuts rows apart that the group reduces");
   for (const Reduction& r : reductions_) {
     const Dimension away = space_.resolve(r.away), kept = space_.flat(value(r.result).coordinates);
-    if (std::any_of(away.begin(), away.end(), is_part) || std::any_of(kept.begin(), kept.end(), is_part)) return refuse("it reduces a part of what the group walks");
+    if (std::any_of(away.begin(), away.end(), is_part) || std::any_of(kept.begin(), kept.end(), is_part))
+      return refuse("it reduces a part of what the group walks");
   }
   const bool covered = std::any_of(values_.begin(), values_.end(), [&](const auto& entry) {
     return entry.second.kind == Kind::line && without(everything, walked_by(entry.second.coordinates)).empty();

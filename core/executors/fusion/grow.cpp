@@ -12,7 +12,8 @@ constexpr size_t kMaxPulledIn = 16;
 class Growth {
  public:
   // `allowed`: which nodes it may take.
-  Growth(std::span<const Node* const> lines, const Store& store, const Capabilities& can, std::span<const uint8_t> allowed, std::span<uint8_t> taken)
+  Growth(std::span<const Node* const> lines, const Store& store, const Capabilities& can,
+         std::span<const uint8_t> allowed, std::span<uint8_t> taken)
       : lines_(lines), store_(store), can_(can), allowed_(allowed), taken_(taken), group_(store, can) {}
 
   // `pulls_in`: a node may be added together with producers that no node of the group reads yet.
@@ -25,7 +26,8 @@ class Growth {
       if (i == 0 || !allowed_[i]) continue;
       const bool beside = !reads_group(*lines_[i]);
       if (beside && (!pulls_in || find_prim(*lines_[i]->op)->role != Role::reduction)) continue;
-      if (pulls_in && (join_with_producers(i, Views::fused, beside) || join_with_producers(i, Views::read, beside))) continue;
+      if (pulls_in && (join_with_producers(i, Views::fused, beside) || join_with_producers(i, Views::read, beside)))
+        continue;
       if (!beside || reads_beside(*lines_[i])) join({}, i);
     }
     leave_views();
@@ -132,14 +134,17 @@ class Growth {
 // that the next attempt has fewer such paths: the nodes at which they begin become a group of their own, which is this
 // one if the first node is among them.
 bool forbid_returns(std::span<const Node* const> lines, std::span<const uint8_t> taken, std::span<uint8_t> allowed) {
-  std::unordered_set<ValueId> made, wanted;  // results of the group or of nodes that depend on it; operands of the group or of nodes that lead to it
+  // Results of the group or of nodes that depend on it; operands of the group or of nodes that lead to it.
+  std::unordered_set<ValueId> made, wanted;
   std::vector<uint8_t> outside(lines.size(), 0), begins(lines.size(), 0);
   const auto reads = [&](const Node& line, const std::unordered_set<ValueId>& values) {
     bool any = false;
     for_each_value(line.args, [&](ValueId v) { any |= values.count(v) != 0; });
     return any;
   };
-  const auto insert_args = [](const Node& line, std::unordered_set<ValueId>& values) { for_each_value(line.args, [&](ValueId v) { values.insert(v); }); };
+  const auto insert_args = [](const Node& line, std::unordered_set<ValueId>& values) {
+    for_each_value(line.args, [&](ValueId v) { values.insert(v); });
+  };
   for (size_t i = 0; i < lines.size(); i++) {
     outside[i] = !taken[i] && reads(*lines[i], made);
     if (taken[i] || outside[i]) made.insert(lines[i]->results[0]);
@@ -156,7 +161,8 @@ bool forbid_returns(std::span<const Node* const> lines, std::span<const uint8_t>
     begins[i] = taken[i] && wanted.count(lines[i]->results[0]);
     if (begins[i] || outside[i]) insert_args(*lines[i], wanted);
   }
-  for (size_t i = 0; i < lines.size(); i++) allowed[i] = allowed[i] && (begins[0] ? begins[i] || outside[i] : !begins[i]);
+  for (size_t i = 0; i < lines.size(); i++)
+    allowed[i] = allowed[i] && (begins[0] ? begins[i] || outside[i] : !begins[i]);
   return true;
 }
 

@@ -113,13 +113,16 @@ ExprId Lowering::add(Expr e) {
 ExprId Lowering::load(uint32_t buffer, Walk at) {
   auto& exprs = lowered_.nest.exprs;
   for (ExprId i = 0; i < exprs.size(); i++)
-    if (exprs[i].fn == Fn::load && exprs[i].buffer == buffer && exprs[i].map == at.map && exprs[i].offset == at.offset) return i;
+    if (exprs[i].fn == Fn::load && exprs[i].buffer == buffer && exprs[i].map == at.map && exprs[i].offset == at.offset)
+      return i;
   Expr e;
   e.fn = Fn::load, e.dtype = lowered_.nest.buffers[buffer], e.buffer = buffer, e.map = at.map, e.offset = at.offset;
   return add(e);
 }
 
-uint32_t Lowering::input(ValueId v) const { return static_cast<uint32_t>(std::find(inputs_.begin(), inputs_.end(), v) - inputs_.begin()); }
+uint32_t Lowering::input(ValueId v) const {
+  return static_cast<uint32_t>(std::find(inputs_.begin(), inputs_.end(), v) - inputs_.begin());
+}
 
 // Computes each node at the loops' own indices, except values that are only read at others (operands of concatenations,
 // and what is sliced): those are computed where they are read.
@@ -130,8 +133,10 @@ void Lowering::lower_where_loops_stand() {
   for (size_t i = lines_.size(); i-- > 0;) {
     makers_[lines_[i]->results[0]] = lines_[i];
     const std::string_view op = lines_[i]->op->name();
-    const bool elsewhere = op == "prims.slice" || (find_prim(*lines_[i]->op)->role == Role::join && group_.choice_of(*lines_[i]).empty());
-    if (!elsewhere && needed.count(lines_[i]->results[0])) for_each_value(lines_[i]->args, [&](ValueId v) { needed.insert(v); });
+    const bool elsewhere =
+        op == "prims.slice" || (find_prim(*lines_[i]->op)->role == Role::join && group_.choice_of(*lines_[i]).empty());
+    if (!elsewhere && needed.count(lines_[i]->results[0]))
+      for_each_value(lines_[i]->args, [&](ValueId v) { needed.insert(v); });
   }
   for (const Node* line : lines_)
     if (needed.count(line->results[0])) value(line->results[0], {});
@@ -169,6 +174,8 @@ std::vector<Stretch> Lowering::stretches(ValueId v) {
   return only;
 }
 
-LoweredRegion lower(const NodeView& node, const Group& group, std::optional<size_t> input) { return Lowering(node, group).run(input); }
+LoweredRegion lower(const NodeView& node, const Group& group, std::optional<size_t> input) {
+  return Lowering(node, group).run(input);
+}
 
 }  // namespace thunder::fusion

@@ -34,11 +34,13 @@ ExprId Lowering::lower_line(const Node& line, const Place& place) {
   e.fn = row.fn;
   e.dtype = view_.store.type(result).dtype;
   switch (row.role) {
-    case Role::view: return value(line.args[0].v, line.op->name() == "prims.slice" ? inside_of_slice(line, place) : place);
+    case Role::view:
+      return value(line.args[0].v, line.op->name() == "prims.slice" ? inside_of_slice(line, place) : place);
     case Role::reduction:
       e.in[e.count++] = operand(line, 0, place);
       // A sum over the outer axes adds up what is stored; so does one of a value that is known for each row.
-      if (group_.value(result).kind == Kind::column || (group_.value(result).kind == Kind::total && is_row(line))) return e.in[0];
+      if (group_.value(result).kind == Kind::column || (group_.value(result).kind == Kind::total && is_row(line)))
+        return e.in[0];
       if (e.fn == Fn::argmax) e.in[e.count++] = place_along(line);
       break;
     case Role::create: lower_create(line, place, e); break;
@@ -79,7 +81,8 @@ ExprId Lowering::place_along(const Node& line) {
 // Whether the operand is constant along the axes that the nest reduces.
 bool Lowering::is_row(const Node& line) {
   const Dimension axes = group_.space().flat(walked_by(line));
-  return lowered_.reduced && std::none_of(axes.begin(), axes.end(), [this](AxisId a) { return lowered_.reduced & bit(axis(a)); });
+  return lowered_.reduced &&
+         std::none_of(axes.begin(), axes.end(), [this](AxisId a) { return lowered_.reduced & bit(axis(a)); });
 }
 
 // The index of an element in row-major order, of which iota and random draws are functions.

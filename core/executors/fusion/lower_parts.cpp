@@ -23,7 +23,8 @@ Lowering::Place Lowering::inside_of_slice(const Node& line, Place place) const {
 // The indices of an operand of a concatenation.
 Lowering::Place Lowering::inside_of_join(const Node& line, size_t number, const Place& place) const {
   const ValueId v = operands(line)[number];
-  const Coordinates part = group_.has(v) ? coordinates(v) : group_.read_of(line, number), whole = coordinates(line.results[0]);
+  const Coordinates part = group_.has(v) ? coordinates(v) : group_.read_of(line, number),
+                    whole = coordinates(line.results[0]);
   const auto at = starts(line, view_.store, number);
   Place out = place;
   for (size_t i = 0; i < part.size(); i++) {
@@ -55,14 +56,18 @@ ExprId Lowering::lower_join(const Node& line, const Place& place) {
   if (line.op->name() != "prims.cat") return lower_inside(line, place);
   const Dimension choice = group_.choice_of(line);
   const size_t dim = normalize_axis(line.args[1].i, whole.size());
-  const auto part = [&](size_t k) { return [&, k] { return operand(line, k, choice.empty() ? inside_of_join(line, k, place) : place); }; };
+  const auto part = [&](size_t k) {
+    return [&, k] { return operand(line, k, choice.empty() ? inside_of_join(line, k, place) : place); };
+  };
   ExprId chosen = 0;
   if (operands(line).size() == 1) return part(0)();
   // The first operand, the second one once the axis has passed it, and so on.
   for (size_t i = 1; i < operands(line).size(); i++) {
     const int64_t bound = choice.empty() ? starts(line, view_.store, i)[dim] : static_cast<int64_t>(i);
     const Index along = index(choice.empty() ? whole[dim][0] : choice[0], place);
-    chosen = i == 1 ? choose(dtype, along, bound, part(0), part(1)) : choose(dtype, along, bound, [&] { return chosen; }, part(i));
+    chosen = i == 1 ? choose(dtype, along, bound, part(0), part(1))
+                    : choose(
+                          dtype, along, bound, [&] { return chosen; }, part(i));
   }
   return chosen;
 }
@@ -85,7 +90,8 @@ ExprId Lowering::lower_inside(const Node& line, const Place& place) {
     const Index along = index(whole[i][0], place);
     const auto so_far = [&] { return chosen; };
     if (at[i] > 0) chosen = choose(dtype, along, at[i], around, so_far);
-    if (const int64_t end = at[i] + inner[i].value(); end < shape[i].value()) chosen = choose(dtype, along, end, so_far, around);
+    if (const int64_t end = at[i] + inner[i].value(); end < shape[i].value())
+      chosen = choose(dtype, along, end, so_far, around);
   }
   return chosen;
 }

@@ -88,7 +88,8 @@ std::vector<int64_t> starts(const Node& line, const Store& store, size_t operand
   if (line.op->name() == "prims.cat") {
     int64_t& at = out[normalize_axis(line.args[1].i, out.size())];
     const auto parts = operands(line);
-    for (size_t k = 0; k < operand; k++) at += store.type(parts[k]).shape[normalize_axis(line.args[1].i, out.size())].value();
+    for (size_t k = 0; k < operand; k++)
+      at += store.type(parts[k]).shape[normalize_axis(line.args[1].i, out.size())].value();
   } else if (line.op->name() == "prims.slice_scatter") {
     if (operand == 1) take(line.args[2]);
   } else {
@@ -108,7 +109,8 @@ const PrimRow* find_prim(const Op& op) {
     std::sort(rows.begin(), rows.end(), [](auto a, auto b) { return a->prim < b->prim; });
     return rows;
   }();
-  auto it = std::lower_bound(sorted.begin(), sorted.end(), op.name(), [](auto row, std::string_view name) { return row->prim < name; });
+  auto it = std::lower_bound(sorted.begin(), sorted.end(), op.name(),
+                             [](auto row, std::string_view name) { return row->prim < name; });
   return it != sorted.end() && (*it)->prim == op.name() ? *it : nullptr;
 }
 

@@ -15,7 +15,11 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void*) {
 
 Status* run(const Launch* launch, void* state) {
   const Node& node = *static_cast<const Node*>(state);
-  return def(node).reference({{launch->inputs, launch->n_inputs}, {launch->outputs, launch->n_outputs}, node.args, &def(node), launch->threads});
+  return def(node).reference({{launch->inputs, launch->n_inputs},
+                              {launch->outputs, launch->n_outputs},
+                              node.args,
+                              &def(node),
+                              launch->threads});
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Vectors of AVX-512 for the files that are compiled for it. Nothing here has a name outside of the file that includes it.
+// Vectors of AVX-512 for the files that are compiled for it. Nothing here has a name outside of the file that includes
+// it.
 #pragma once
 
 #include <immintrin.h>
@@ -15,7 +16,10 @@ struct Isa {
   typedef int32_t I __attribute__((vector_size(kLanes * sizeof(float))));
   typedef uint16_t H __attribute__((vector_size(kLanes * sizeof(uint16_t)), aligned(sizeof(uint16_t)), may_alias));
   // GCC 12 makes four shuffles of a conversion, and warns of what is not masked.
-  static I widened(const uint16_t* p) { return reinterpret_cast<I>(_mm512_maskz_cvtepu16_epi32(0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))); }
+  static I widened(const uint16_t* p) {
+    return reinterpret_cast<I>(
+        _mm512_maskz_cvtepu16_epi32(0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))));
+  }
 };
 
 }  // namespace

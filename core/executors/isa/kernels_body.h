@@ -11,7 +11,8 @@ namespace thunder {
 
 template <class Isa>
 constexpr IsaKernels kernels_of(const char* name) {
-  return {name, ProductKernelsBody<Isa>::kKernels, SoftmaxBody<Isa>::kSoftmaxKernels, WinogradBody<Isa>::kWinogradKernels, MaxPoolBody<Isa>::kMaxPoolKernels};
+  return {name, ProductKernelsBody<Isa>::kKernels, SoftmaxBody<Isa>::kSoftmaxKernels,
+          WinogradBody<Isa>::kWinogradKernels, MaxPoolBody<Isa>::kMaxPoolKernels};
 }
 
 }  // namespace thunder

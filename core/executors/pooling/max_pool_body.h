@@ -55,7 +55,8 @@ class MaxPoolBody : Vectors<Isa> {
         for (int64_t i = 0; i < kLanes; i++) places[window + i] = at[i];
         none |= at < 0;
       } else
-        for (int64_t i = 0; i < count; i++) values[window + i] = best[i], places[window + i] = at[i], none[i] |= at[i] < 0;
+        for (int64_t i = 0; i < count; i++)
+          values[window + i] = best[i], places[window + i] = at[i], none[i] |= at[i] < 0;
     }
     for (int64_t i = 0; i < kLanes; i++)
       if (none[i]) return true;
@@ -64,7 +65,9 @@ class MaxPoolBody : Vectors<Isa> {
 
   static bool row(const WindowRow& w, float* values, int64_t* places) {
     static_assert(MaxPoolKernels::kMostPacked == 2);
-    return w.stride == 1 ? each_vector<1>(w, values, places) : w.stride == 2 ? each_vector<2>(w, values, places) : each_vector<0>(w, values, places);
+    return w.stride == 1   ? each_vector<1>(w, values, places)
+           : w.stride == 2 ? each_vector<2>(w, values, places)
+                           : each_vector<0>(w, values, places);
   }
 
  public:

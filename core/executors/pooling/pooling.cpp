@@ -19,16 +19,19 @@ class MaxPool : public Site {
   MaxPool(const MaxPoolKernels& maxima, const NodeView& view) : maxima_(maxima) {
     const Arg* args = view.node.args.data();
     kernel_ = pair_of(args[1]), stride_ = pair_of(args[2]), padding_ = pair_of(args[3]), dilation_ = pair_of(args[4]);
-    const Sizes image = concrete(view.store.type(view.node.args[0].v).shape), windows = concrete(view.store.type(view.node.results[0]).shape);
+    const Sizes image = concrete(view.store.type(view.node.args[0].v).shape),
+                windows = concrete(view.store.type(view.node.results[0]).shape);
     channels_ = image[1];
     for (size_t i = 0; i < 2; i++) image_[i] = image[2 + i], windows_[i] = windows[2 + i];
     const bool packed = stride_[1] <= MaxPoolKernels::kMostPacked;
     const int64_t lanes = packed ? up_to(windows_[1], MaxPoolKernels::kMostLanes) : windows_[1];
-    line_ = up_to(std::max(padding_[1] + image_[1], lanes * stride_[1] + (kernel_[1] - 1) * dilation_[1]), MaxPoolKernels::kMostLanes);
+    line_ = up_to(std::max(padding_[1] + image_[1], lanes * stride_[1] + (kernel_[1] - 1) * dilation_[1]),
+                  MaxPoolKernels::kMostLanes);
     lines_ = line_ * std::min(kernel_[0], image_[0]);
     const int64_t tasks = image[0] * channels_, work = windows_[0] * windows_[1] * kernel_[0] * kernel_[1];
     const int64_t floats = lines_ + std::min(kernel_[0], image_[0]);
-    slots_ = Slots(tasks, std::clamp<int64_t>(std::min(tasks * work / kFew, kMostScratch / floats), 1, kMostSlots), floats);
+    slots_ =
+        Slots(tasks, std::clamp<int64_t>(std::min(tasks * work / kFew, kMostScratch / floats), 1, kMostSlots), floats);
   }
 
   // Indices are 32 bits.
@@ -96,7 +99,8 @@ bool pools_floats(const NodeView& view, void*) { return on_cpu(view.store.type(v
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
   auto site = std::make_unique<MaxPool>(*static_cast<const MaxPoolKernels*>(user), view);
-  if (!site->fits()) return make<Status>(Code::declined, "a plane with its padding has more pixels than places count").detach();
+  if (!site->fits())
+    return make<Status>(Code::declined, "a plane with its padding has more pixels than places count").detach();
   *scratch = site->scratch();
   *state = static_cast<Site*>(site.release());
   return nullptr;

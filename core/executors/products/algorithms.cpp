@@ -55,7 +55,9 @@ constexpr int64_t kSmallWork = 64 * 64 * 64, kSmallWorkOfFewColumns = 16 * 32 * 
 // Takes a few milliseconds.
 constexpr int64_t kTileWork = 1 << 28;
 
-Tiling tiling_of(const Product& p) { return p.m > kThinRows ? tiling(p.m, p.n, p.k, kTileWork) : thin_tiling(p.m, p.k); }
+Tiling tiling_of(const Product& p) {
+  return p.m > kThinRows ? tiling(p.m, p.n, p.k, kTileWork) : thin_tiling(p.m, p.k);
+}
 
 // Computing the transposed result pays if rows fill at least half a panel, but are not so many that packing the weight
 // is amortized, and if the depth is not small.
@@ -68,7 +70,8 @@ bool can_be_thin(const Product& p) { return p.a.column == 1 && (p.b.row == 1 || 
 bool can_be_transposed(const BatchedProduct<float>& products) { return products.rank == 0 && products.each.b.row == 1; }
 
 bool pays_to_transpose(const Backends&, const Product& p) {
-  return p.b.column != 1 && p.m >= kLeastTransposedRows && p.m <= kMostTransposedRows && p.k >= kLeastTransposedDepth && p.n >= kColumnsStep;
+  return p.b.column != 1 && p.m >= kLeastTransposedRows && p.m <= kMostTransposedRows && p.k >= kLeastTransposedDepth &&
+         p.n >= kColumnsStep;
 }
 bool pays_thin(const Backends&, const Product& p) { return p.m <= kThinRows && can_be_thin(p); }
 bool pays_small(const Backends&, const Product& p) {
@@ -82,17 +85,21 @@ bool multiply_transposed(const Backends& backends, const Product& p) { return ba
 // ---- the tables ----
 
 constexpr AlgorithmRow<float> kAlgorithmsOfF32[] = {
-    {"amx_high", [](const Backends& m) { return m.precision == Precision::high && has_tile_registers(m); }, is_large, any_layout<float>,
-     pays_always<float>, tiling_for_tile_registers<float>, multiply_on_tile_registers<float, 2>, false},
-    {"amx_medium", [](const Backends& m) { return m.precision == Precision::medium && has_tile_registers(m); }, is_large, any_layout<float>,
-     pays_always<float>, tiling_for_tile_registers<float>, multiply_on_tile_registers<float, 1>, false},
-    {"transposed", always, any_size, can_be_transposed, pays_to_transpose, tiling_of_transposed, multiply_transposed, false},
+    {"amx_high", [](const Backends& m) { return m.precision == Precision::high && has_tile_registers(m); }, is_large,
+     any_layout<float>, pays_always<float>, tiling_for_tile_registers<float>, multiply_on_tile_registers<float, 2>,
+     false},
+    {"amx_medium", [](const Backends& m) { return m.precision == Precision::medium && has_tile_registers(m); },
+     is_large, any_layout<float>, pays_always<float>, tiling_for_tile_registers<float>,
+     multiply_on_tile_registers<float, 1>, false},
+    {"transposed", always, any_size, can_be_transposed, pays_to_transpose, tiling_of_transposed, multiply_transposed,
+     false},
     {"thin", always, any_size, [](const BatchedProduct<float>& p) { return can_be_thin(p.each); }, pays_thin, tiling_of,
      [](const Backends& m, const Product& p) { return m.kernels.thin(p), true; }, true},
     {"small", always, any_size, any_layout<float>, pays_small, tiling_of,
      [](const Backends& m, const Product& p) { return m.kernels.small(p), true; }, true},
-    {"onednn", [](const Backends& m) { return m.library != nullptr; }, any_size, [](const BatchedProduct<float>& p) { return Library::multiplies(p.each); },
-     pays_library, tiling_of, [](const Backends& m, const Product& p) { return m.library->multiply(p); }, true},
+    {"onednn", [](const Backends& m) { return m.library != nullptr; }, any_size,
+     [](const BatchedProduct<float>& p) { return Library::multiplies(p.each); }, pays_library, tiling_of,
+     [](const Backends& m, const Product& p) { return m.library->multiply(p); }, true},
     {"blocked", always, any_size, any_layout<float>, pays_always<float>, tiling_of,
      [](const Backends& m, const Product& p) { return multiply_blocked(m.kernels, p), true; }, true},
 };
@@ -113,14 +120,16 @@ constexpr AlgorithmRow<Bf16> kAlgorithmsOfBf16[] = {
 
 // The row for one tile, among those that compute tiles of any size; the last row of each table takes everything.
 template <class T>
-const AlgorithmRow<T>& row_of_tile(std::span<const AlgorithmRow<T>> rows, const Backends& backends, const std::vector<bool>& available, const ProductOf<T>& tile) {
+const AlgorithmRow<T>& row_of_tile(std::span<const AlgorithmRow<T>> rows, const Backends& backends,
+                                   const Available& available, const ProductOf<T>& tile) {
   size_t i = 0;
   while (i + 1 < rows.size() && !(rows[i].by_tile && available[i] && rows[i].pays(backends, tile))) i++;
   return rows[i];
 }
 
 template <class T>
-AlgorithmOf<T> first_that_pays(std::span<const AlgorithmRow<T>> rows, const Backends& backends, const std::vector<bool>& available, const BatchedProduct<T>& products) {
+AlgorithmOf<T> first_that_pays(std::span<const AlgorithmRow<T>> rows, const Backends& backends,
+                               const Available& available, const BatchedProduct<T>& products) {
   for (size_t i = 0; i < rows.size(); i++) {
     const AlgorithmRow<T>& row = rows[i];
     if (!available[i] || !row.can(products)) continue;
@@ -133,70 +142,39 @@ AlgorithmOf<T> first_that_pays(std::span<const AlgorithmRow<T>> rows, const Back
   return {&last, last.tiling(products.each)};
 }
 
-// ---- candidates for autotuning ----
-
-constexpr int64_t kTriedRows[] = {64, 128, 256, 512}, kTriedColumns[] = {64, 128, 192, 256, 384, 512, 768, 1024, 2048};
-
-std::vector<int64_t> sides(int64_t whole, std::span<const int64_t> tried) {
-  std::vector<int64_t> out;
-  for (int64_t side : tried)
-    if (side < whole) out.push_back(side);
-  if (out.empty() || whole <= tried.back()) out.push_back(whole);
-  return out;
-}
-
-// Whether a row is a candidate for tiles of so many rows. Our kernels cannot win beyond some sizes, except the small
-// one where b is transposed, since it transposes a panel at a time.
-bool is_tried(const AlgorithmRow<float>& row, const BatchedProduct<float>& products, int64_t rows) {
-  constexpr int64_t kMostThinRows = 16, kMostSmallWork = 256 * 256 * 256;
-  const Product& p = products.each;
-  if (row.name == "thin") return p.m <= kMostThinRows;
-  if (row.name == "transposed") return rows == p.m || rows % ProductKernels::kMostColumns == 0;
-  if (row.name == "small") return p.m * p.n * p.k <= kMostSmallWork || p.b.column != 1;
-  return row.by_tile;
-}
-
 }  // namespace
 
 std::span<const AlgorithmRow<float>> algorithms_of_f32() { return kAlgorithmsOfF32; }
 std::span<const AlgorithmRow<Bf16>> algorithms_of_bf16() { return kAlgorithmsOfBf16; }
 
-std::string name(const Algorithm& algorithm) { return cat(algorithm.row->name, " ", algorithm.tile.rows, "x", algorithm.tile.columns); }
+std::string name(const Algorithm& algorithm) {
+  return cat(algorithm.row->name, " ", algorithm.tile.rows, "x", algorithm.tile.columns);
+}
 
-Algorithm algorithm_of(const Backends& backends, const std::vector<bool>& available, const BatchedProduct<float>& products) {
+Algorithm algorithm_of(const Backends& backends, const Available& available, const BatchedProduct<float>& products) {
   return first_that_pays(algorithms_of_f32(), backends, available, products);
 }
-AlgorithmOf<Bf16> algorithm_of(const Backends& backends, const std::vector<bool>& available, const BatchedProduct<Bf16>& products) {
+AlgorithmOf<Bf16> algorithm_of(const Backends& backends, const Available& available,
+                               const BatchedProduct<Bf16>& products) {
   return first_that_pays(algorithms_of_bf16(), backends, available, products);
-}
-
-std::vector<Algorithm> algorithms_of(const Backends& backends, const std::vector<bool>& available, const BatchedProduct<float>& products) {
-  const Product& p = products.each;
-  std::vector<Algorithm> out = {algorithm_of(backends, available, products)};
-  if (p.k == 0 || !(out[0].row->by_tile || out[0].row == &kTransposed)) return out;
-  for (int64_t rows : sides(p.m, kTriedRows))
-    for (int64_t columns : sides(p.n, kTriedColumns))
-      for (size_t i = 0; i < std::size(kAlgorithmsOfF32); i++) {
-        const Algorithm algorithm{&kAlgorithmsOfF32[i], {rows, columns}};
-        if (!available[i] || !algorithm.row->can(products) || !is_tried(*algorithm.row, products, rows)) continue;
-        if (std::find(out.begin(), out.end(), algorithm) == out.end()) out.push_back(algorithm);
-      }
-  return out;
 }
 
 Panels make_panels(size_t bytes) {
   constexpr auto kLine = static_cast<int64_t>(kCacheLine);
-  Panels panels(static_cast<float*>(std::aligned_alloc(kLine, static_cast<size_t>(up_to(static_cast<int64_t>(bytes), kLine)))));
+  Panels panels(
+      static_cast<float*>(std::aligned_alloc(kLine, static_cast<size_t>(up_to(static_cast<int64_t>(bytes), kLine)))));
   return panels ? std::move(panels) : throw std::bad_alloc();
 }
 
 // With AVX-512, measurements showed no gain.
 bool pays_to_pack(const Backends& backends, BatchedProduct<float> products) {
   products.simplify();
-  return products.each.m > kThinRows && products.each.n >= kColumnsStep && products.each.k > 0 && backends.instructions == Instructions::avx2;
+  return products.each.m > kThinRows && products.each.n >= kColumnsStep && products.each.k > 0 &&
+         backends.instructions == Instructions::avx2;
 }
 
-Status* run_packed(const Backends& backends, const Launch* launch, BatchedProduct<float> products, const float* panels) {
+Status* run_packed(const Backends& backends, const Launch* launch, BatchedProduct<float> products,
+                   const float* panels) {
   const ProductKernels& own = backends.kernels;
   products.each.b = {panels, own.panel_columns, products.each.k};
   products.simplify();
@@ -237,14 +215,16 @@ Status* pack_rows(int64_t begin, int64_t end, void* arg) {
 }
 
 // Packs all rows of a first, on all threads.
-Status* run_transposed(const Backends& backends, const Launch* launch, BatchedProduct<float> products, const Tiling& tile) {
+Status* run_transposed(const Backends& backends, const Launch* launch, BatchedProduct<float> products,
+                       const Tiling& tile) {
   constexpr int64_t kThreadElements = 1 << 15;
   const ProductKernels& own = backends.kernels;
   Product& p = products.each;
   auto* const panels = static_cast<float*>(launch->scratch);
   Packing packing{own, p, panels};
   const int64_t grain = parts(kThreadElements, own.panel_columns * p.k);
-  if (Status* failed = launch->parallel_for(launch, parts(p.m, own.panel_columns), grain, pack_rows, &packing)) return failed;
+  if (Status* failed = launch->parallel_for(launch, parts(p.m, own.panel_columns), grain, pack_rows, &packing))
+    return failed;
   p.a = {panels, p.k, 0};
   const float* const bias = products.bias_step == 1 ? std::exchange(products.bias, nullptr) : nullptr;
   const auto on_this_thread = [&](const Product& part) {
@@ -257,30 +237,37 @@ Status* run_transposed(const Backends& backends, const Launch* launch, BatchedPr
 }  // namespace
 
 size_t scratch_of(const Backends& backends, const Product& p, const Algorithm& algorithm) {
-  return algorithm.row == &kTransposed ? static_cast<size_t>(up_to(p.m, backends.kernels.panel_columns) * p.k) * sizeof(float) : 0;
+  return algorithm.row == &kTransposed
+             ? static_cast<size_t>(up_to(p.m, backends.kernels.panel_columns) * p.k) * sizeof(float)
+             : 0;
 }
 
-Status* run_products(const Backends& backends, const std::vector<bool>& available, const Launch* launch, BatchedProduct<float> products, const Algorithm* chosen) {
+Status* run_products(const Backends& backends, const Available& available, const Launch* launch,
+                     BatchedProduct<float> products, const Algorithm* chosen) {
   products.simplify();
   const Product& p = products.each;
   if (p.m == 0 || p.n == 0) return nullptr;
   const Algorithm algorithm = chosen ? *chosen : algorithm_of(backends, available, products);
   const bool transposes = algorithm.row == &kTransposed;
-  if (transposes && launch->scratch && can_be_transposed(products)) return run_transposed(backends, launch, products, algorithm.tile);
+  if (transposes && launch->scratch && can_be_transposed(products))
+    return run_transposed(backends, launch, products, algorithm.tile);
   // Without an explicit choice, each tile is computed by the row that suits it.
   const bool by_tile = transposes || (!chosen && algorithm.row->by_tile);
   const auto on_this_thread = [&](const Product& tile) {
-    return (by_tile ? row_of_tile(algorithms_of_f32(), backends, available, tile) : *algorithm.row).multiply(backends, tile);
+    return (by_tile ? row_of_tile(algorithms_of_f32(), backends, available, tile) : *algorithm.row)
+        .multiply(backends, tile);
   };
   return TiledProducts(products, transposes ? tiling_of(p) : algorithm.tile, on_this_thread).run(launch);
 }
 
-Status* run_products(const Backends& backends, const std::vector<bool>& available, const Launch* launch, BatchedProduct<Bf16> products) {
+Status* run_products(const Backends& backends, const Available& available, const Launch* launch,
+                     BatchedProduct<Bf16> products) {
   products.simplify();
   if (products.each.m == 0 || products.each.n == 0) return nullptr;
   const AlgorithmOf<Bf16> algorithm = algorithm_of(backends, available, products);
   const auto on_this_thread = [&](const ProductOf<Bf16>& tile) {
-    return (algorithm.row->by_tile ? row_of_tile(algorithms_of_bf16(), backends, available, tile) : *algorithm.row).multiply(backends, tile);
+    return (algorithm.row->by_tile ? row_of_tile(algorithms_of_bf16(), backends, available, tile) : *algorithm.row)
+        .multiply(backends, tile);
   };
   return TiledProducts(products, algorithm.tile, on_this_thread).run(launch);
 }

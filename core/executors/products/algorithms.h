@@ -33,10 +33,10 @@ struct AlgorithmRow {
 std::span<const AlgorithmRow<float>> algorithms_of_f32();
 std::span<const AlgorithmRow<Bf16>> algorithms_of_bf16();
 
-// Which rows are available for a node, by row.
+using Available = std::vector<bool>;  // by row of a table: whether it is available for a node
 template <class T>
-std::vector<bool> rows_for(std::span<const AlgorithmRow<T>> rows, const Backends& backends, const Sides& sides) {
-  std::vector<bool> available;
+Available rows_for(std::span<const AlgorithmRow<T>> rows, const Backends& backends, const Sides& sides) {
+  Available available;
   for (const AlgorithmRow<T>& row : rows) available.push_back(row.needs(backends) && row.fits(sides));
   return available;
 }
@@ -52,10 +52,12 @@ using Algorithm = AlgorithmOf<float>;
 std::string name(const Algorithm& algorithm);  // "onednn 256x512"
 
 // The cost model's choice. Requires: the products are simplified; neither m nor n is 0.
-Algorithm algorithm_of(const Backends& backends, const std::vector<bool>& available, const BatchedProduct<float>& products);
-AlgorithmOf<Bf16> algorithm_of(const Backends& backends, const std::vector<bool>& available, const BatchedProduct<Bf16>& products);
+Algorithm algorithm_of(const Backends& backends, const Available& available, const BatchedProduct<float>& products);
+AlgorithmOf<Bf16> algorithm_of(const Backends& backends, const Available& available,
+                               const BatchedProduct<Bf16>& products);
 // All candidates for autotuning, the cost model's choice first. Requires: the same.
-std::vector<Algorithm> algorithms_of(const Backends& backends, const std::vector<bool>& available, const BatchedProduct<float>& products);
+std::vector<Algorithm> algorithms_of(const Backends& backends, const Available& available,
+                                     const BatchedProduct<float>& products);
 
 // The bytes of a launch's scratch that an algorithm needs.
 size_t scratch_of(const Backends& backends, const Product& p, const Algorithm& algorithm);
@@ -63,8 +65,10 @@ size_t scratch_of(const Backends& backends, const Product& p, const Algorithm& a
 // May rearrange the products. `chosen`: one of algorithms_of(), after `simplify`; null: algorithm_of(). If the launch
 // lacks the scratch that it needs, or operands have other layouts than it takes, another algorithm is used. Null, or an
 // owned status.
-Status* run_products(const Backends& backends, const std::vector<bool>& available, const Launch* launch, BatchedProduct<float> products, const Algorithm* chosen = nullptr);
-Status* run_products(const Backends& backends, const std::vector<bool>& available, const Launch* launch, BatchedProduct<Bf16> products);
+Status* run_products(const Backends& backends, const Available& available, const Launch* launch,
+                     BatchedProduct<float> products, const Algorithm* chosen = nullptr);
+Status* run_products(const Backends& backends, const Available& available, const Launch* launch,
+                     BatchedProduct<Bf16> products);
 
 // Memory for packed panels.
 struct FreePanels {

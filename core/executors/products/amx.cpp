@@ -65,7 +65,8 @@ void add_steps(const Bf16* a, const Bf16* b, int64_t steps) {
 
 // A corner of c smaller than a full step is computed in a buffer of that size.
 template <int kParts>
-void corner(const Bf16* a, const Bf16* b, int64_t steps, int64_t rows, int64_t columns, float* c, int64_t c_row, bool add) {
+void corner(const Bf16* a, const Bf16* b, int64_t steps, int64_t rows, int64_t columns, float* c, int64_t c_row,
+            bool add) {
   alignas(64) float whole[kStep * kStep] = {};
   for (int64_t i = 0; i < rows && add; i++)
     for (int64_t j = 0; j < columns; j++) whole[i * kStep + j] = c[i * c_row + j];
@@ -84,7 +85,8 @@ void multiply(const AmxBlock<T>& t, const Bf16* a, const Bf16* b) {
     for (int64_t i = 0; i < t.m; i += kStep, rows += strip) {
       float* c = t.c + i * t.c_row + j;
       if (t.m - i < kStep || t.n - j < kStep) {
-        corner<kParts>(rows, b, steps, t.m - i < kStep ? t.m - i : kStep, t.n - j < kStep ? t.n - j : kStep, c, t.c_row, t.add);
+        corner<kParts>(rows, b, steps, t.m - i < kStep ? t.m - i : kStep, t.n - j < kStep ? t.n - j : kStep, c, t.c_row,
+                       t.add);
         continue;
       }
       if (t.add) load_sums(c, t.c_row);

@@ -46,7 +46,8 @@ class Cutter<float, kParts> {
   void pairs(const float* even, __mmask16 is_even, const float* odd, __mmask16 is_odd, __m512i out[kParts]) {
     __m512i x[kParts], y[kParts];
     cut(_mm512_maskz_loadu_epi32(is_even, even), x), cut(_mm512_maskz_loadu_epi32(is_odd, odd), y);
-    for (int p = 0; p < kParts; p++) out[p] = _mm512_ternarylogic_epi32(upper(), y[p], _mm512_srli_epi32(x[p], 16), 0xca);
+    for (int p = 0; p < kParts; p++)
+      out[p] = _mm512_ternarylogic_epi32(upper(), y[p], _mm512_srli_epi32(x[p], 16), 0xca);
   }
   // As integers, infinities and NaN are greater than any number. From the greatest bf16 on, a first part would be
   // infinite.
@@ -66,7 +67,8 @@ class Cutter<float, kParts> {
     const __m512i half = _mm512_set1_epi32(0x8000);
     part[0] = _mm512_and_si512(_mm512_add_epi32(x, half), upper());
     if constexpr (kParts > 1)
-      part[1] = _mm512_add_epi32(_mm512_castps_si512(_mm512_sub_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(part[0]))), half);
+      part[1] = _mm512_add_epi32(
+          _mm512_castps_si512(_mm512_sub_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(part[0]))), half);
   }
 
   __m512i greatest_ = _mm512_setzero_si512();
@@ -79,7 +81,8 @@ class Cutter<Bf16, 1> {
     out[0] = _mm512_maskz_loadu_epi16(left | static_cast<__mmask32>(right) << kSide, from);
   }
   static void pairs(const Bf16* even, __mmask16 is_even, const Bf16* odd, __mmask16 is_odd, __m512i out[1]) {
-    const __m512i x = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(is_even, even)), y = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(is_odd, odd));
+    const __m512i x = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(is_even, even)),
+                  y = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(is_odd, odd));
     out[0] = _mm512_or_si512(x, _mm512_slli_epi32(y, 16));
   }
   static bool in_range() { return true; }
@@ -93,7 +96,8 @@ void transpose(Bf16* pairs) {
 #pragma GCC unroll 16
   for (int i = 0; i < kSide; i++) r[i] = _mm512_load_si512(pairs + i * kStep);
 #pragma GCC unroll 8
-  for (int i = 0; i < kSide; i += 2) t[i] = _mm512_unpacklo_epi32(r[i], r[i + 1]), t[i + 1] = _mm512_unpackhi_epi32(r[i], r[i + 1]);
+  for (int i = 0; i < kSide; i += 2)
+    t[i] = _mm512_unpacklo_epi32(r[i], r[i + 1]), t[i + 1] = _mm512_unpackhi_epi32(r[i], r[i + 1]);
 #pragma GCC unroll 4
   for (int i = 0; i < kSide; i += 4) {
     r[i] = _mm512_unpacklo_epi64(t[i], t[i + 2]), r[i + 1] = _mm512_unpackhi_epi64(t[i], t[i + 2]);
@@ -102,7 +106,8 @@ void transpose(Bf16* pairs) {
 #pragma GCC unroll 4
   for (int i = 0; i < 4; i++) {
     t[i] = _mm512_shuffle_i32x4(r[i], r[i + 4], 0x88), t[i + 4] = _mm512_shuffle_i32x4(r[i], r[i + 4], 0xdd);
-    t[i + 8] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0x88), t[i + 12] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0xdd);
+    t[i + 8] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0x88),
+          t[i + 12] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0xdd);
   }
 #pragma GCC unroll 8
   for (int i = 0; i < 8; i++) {
@@ -121,7 +126,9 @@ class Packer {
   static bool pack(const Operand<T>& o, Bf16* to) {
     Packer p{o, {}};
     const int64_t steps = (o.depths + kStep - 1) / kStep, halves = (o.lines + kStep - 1) / kStep * 2;
-    const auto place = [&](int64_t half, int64_t step) { return to + (half / 2 * steps + step) * kParts * kStride + half % 2 * kRegister; };
+    const auto place = [&](int64_t half, int64_t step) {
+      return to + (half / 2 * steps + step) * kParts * kStride + half % 2 * kRegister;
+    };
     // In memory order.
     if (o.line == 1 || o.lines == 1)
       for (int64_t step = 0; step < steps; step++)

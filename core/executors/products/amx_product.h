@@ -60,7 +60,14 @@ class AmxProduct {
     int64_t l = 0;
     do {  // once even when k is 0: c is written
       const int64_t k = std::min(Kernel::kDepth, p.k - l);
-      f({p.m, p.n, k, {p.a.data + l * p.a.column, p.a.row, p.a.column}, {p.b.data + l * p.b.row, p.b.row, p.b.column}, c, c_row, p.add || l > 0});
+      f({p.m,
+         p.n,
+         k,
+         {p.a.data + l * p.a.column, p.a.row, p.a.column},
+         {p.b.data + l * p.b.row, p.b.row, p.b.column},
+         c,
+         c_row,
+         p.add || l > 0});
       l += Kernel::kDepth;
     } while (l < p.k);
   }

@@ -55,15 +55,18 @@ bool fits_in_memory(std::span<const Buffer> inputs, std::span<const Buffer> outp
 
 // A product that is timed repeatedly.
 struct Autotuner::Trials {
-  const std::vector<bool>& available;
+  const Available& available;
   Products products;
   Launch launch;
 };
 
-Autotuner::Autotuner(const Backends& backends, std::string_view found, const Machine& machine, ThreadPool& threads, std::string folder)
-    : backends_(backends), threads_(threads), store_(std::move(folder)), machine_(cat("product 3\n", machine.processor, "\n", found, "\n")) {}
+Autotuner::Autotuner(const Backends& backends, std::string_view found, const Machine& machine, ThreadPool& threads,
+                     std::string folder)
+    : backends_(backends), threads_(threads), store_(std::move(folder)),
+      machine_(cat("product 3\n", machine.processor, "\n", found, "\n")) {}
 
-std::optional<Algorithm> Autotuner::algorithm(const std::vector<bool>& available, Products products, std::span<const Buffer> inputs, std::span<const Buffer> outputs) {
+std::optional<Algorithm> Autotuner::algorithm(const Available& available, Products products,
+                                              std::span<const Buffer> inputs, std::span<const Buffer> outputs) {
   Launch launch;
   launch.inputs = inputs.data(), launch.n_inputs = inputs.size();
   launch.outputs = outputs.data(), launch.n_outputs = outputs.size();
@@ -78,11 +81,13 @@ std::optional<Algorithm> Autotuner::algorithm(const std::vector<bool>& available
   if (const auto it = known_.find(which); it != known_.end()) return it->second;
   // An entry on disk is used only if it is one of the candidates.
   const std::optional<std::string> kept = store_.get(which);
-  const auto it = std::find_if(algorithms.begin(), algorithms.end(), [&](const Algorithm& algorithm) { return kept && name(algorithm) == *kept; });
+  const auto it = std::find_if(algorithms.begin(), algorithms.end(),
+                               [&](const Algorithm& algorithm) { return kept && name(algorithm) == *kept; });
   if (it != algorithms.end()) return known_[which] = *it;
   const Trial in(inputs), out(outputs);
   size_t scratch_bytes = 0;
-  for (const Algorithm& algorithm : algorithms) scratch_bytes = std::max(scratch_bytes, scratch_of(backends_, p.each, algorithm));
+  for (const Algorithm& algorithm : algorithms)
+    scratch_bytes = std::max(scratch_bytes, scratch_of(backends_, p.each, algorithm));
   const Panels scratch = make_panels(scratch_bytes);
   launch.scratch = scratch.get();
   launch.inputs = in.buffers().data(), launch.outputs = out.buffers().data();
@@ -95,15 +100,19 @@ std::optional<Algorithm> Autotuner::algorithm(const std::vector<bool>& available
 std::string Autotuner::key(const BatchedProduct<float>& products) const {
   const Product& p = products.each;
   const auto lies = [](const Matrix& m) { return m.column == 1 ? "rows" : m.row == 1 ? "columns" : "strided"; };
-  std::string out = cat(machine_, threads_.threads(), " threads\n", p.m, "x", p.k, "x", p.n, " ", lies(p.a), " ", lies(p.b), products.bias ? " bias" : "");
-  for (size_t i = 0; i < products.rank; i++) out += cat(" of ", products.batch[i].size, products.batch[i].a ? "" : " one a", products.batch[i].b ? "" : " one b");
+  std::string out = cat(machine_, threads_.threads(), " threads\n", p.m, "x", p.k, "x", p.n, " ", lies(p.a), " ",
+                        lies(p.b), products.bias ? " bias" : "");
+  for (size_t i = 0; i < products.rank; i++)
+    out +=
+        cat(" of ", products.batch[i].size, products.batch[i].a ? "" : " one a", products.batch[i].b ? "" : " one b");
   return out;
 }
 
 double Autotuner::seconds(const Trials& t, const Algorithm& algorithm) const {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  if (Status* failed = run_products(backends_, t.available, &t.launch, t.products(&t.launch), &algorithm)) return failed->release(), std::numeric_limits<double>::infinity();
+  if (Status* failed = run_products(backends_, t.available, &t.launch, t.products(&t.launch), &algorithm))
+    return failed->release(), std::numeric_limits<double>::infinity();
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 

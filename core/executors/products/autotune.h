@@ -15,11 +15,13 @@ class Autotuner {
   using Products = BatchedProduct<float> (*)(const Launch*);
 
   // `found`: what Library::open reported. The backends and the threads must live as long.
-  Autotuner(const Backends& backends, std::string_view found, const Machine& machine, ThreadPool& threads, std::string folder);
+  Autotuner(const Backends& backends, std::string_view found, const Machine& machine, ThreadPool& threads,
+            std::string folder);
 
   // The fastest of the available rows for tensors with these layouts, given without memory. None: there is nothing to
   // choose. Any thread; one product is timed at a time. Throws if memory runs out.
-  std::optional<Algorithm> algorithm(const std::vector<bool>& available, Products products, std::span<const Buffer> inputs, std::span<const Buffer> outputs);
+  std::optional<Algorithm> algorithm(const Available& available, Products products,
+                                     std::span<const Buffer> inputs, std::span<const Buffer> outputs);
   // How many products were timed because they were not found on disk.
   uint64_t timed() const { return timed_; }
 

@@ -28,7 +28,8 @@ struct Scratch {
 };
 
 // Keeps the memory order, unless dense rows are required.
-Matrix widened(const ProductKernels& kernels, const MatrixOf<Bf16>& a, int64_t rows, int64_t columns, bool dense_rows, float* to) {
+Matrix widened(const ProductKernels& kernels, const MatrixOf<Bf16>& a, int64_t rows, int64_t columns, bool dense_rows,
+               float* to) {
   if (a.column != 1 && a.row == 1 && !dense_rows) {
     for (int64_t l = 0; l < columns; l++) kernels.widen(a.data + l * a.column, rows, to + l * rows);
     return {to, 1, rows};
@@ -38,7 +39,8 @@ Matrix widened(const ProductKernels& kernels, const MatrixOf<Bf16>& a, int64_t r
     float* row = to + i * columns;
     if (a.column == 1) kernels.widen(from, columns, row);
     else
-      for (int64_t l = 0; l < columns; l++) row[l] = std::bit_cast<float>(static_cast<uint32_t>(from[l * a.column]) << 16);
+      for (int64_t l = 0; l < columns; l++)
+        row[l] = std::bit_cast<float>(static_cast<uint32_t>(from[l * a.column]) << 16);
   }
   return {to, columns, 1};
 }

@@ -63,13 +63,16 @@ const float* gather(const float* from, int64_t distance, int64_t depth, int64_t 
 
 std::span<const char* const> Library::names() { return kNames; }
 
-bool Library::moves_stack(int major, int minor, int patch) { return std::tie(major, minor, patch) < std::tuple(3, 11, 2); }
+bool Library::moves_stack(int major, int minor, int patch) {
+  return std::tie(major, minor, patch) < std::tuple(3, 11, 2);
+}
 
 bool Library::resolve(void* handle, Instructions instructions, std::string& report) {
   const Version* (*version)() = nullptr;
   // Its OpenMP is looked up among its dependencies.
   if (!find(handle, "dnnl_version", version) || !find(handle, "dnnl_sgemm", sgemm_)) report = "has no dnnl_sgemm";
-  else if (!find(handle, "omp_get_max_threads", max_threads_) || !find(handle, "omp_set_num_threads", set_threads_)) report = "does not use OpenMP";
+  else if (!find(handle, "omp_get_max_threads", max_threads_) || !find(handle, "omp_set_num_threads", set_threads_))
+    report = "does not use OpenMP";
   else if (!kernels_for(instructions)) report = "is of no use on a processor without AVX2";
   else {
     instructions_ = instructions;
@@ -108,7 +111,8 @@ bool Library::multiplies(const Product& p) {
 }
 
 bool Library::multiply(const Product& p) const {
-  const bool collides = instructions_ == Instructions::avx2 && (collide(p.a, p.m, p.k, 'T') || collide(p.b, p.k, p.n, 'N'));
+  const bool collides =
+      instructions_ == Instructions::avx2 && (collide(p.a, p.m, p.k, 'T') || collide(p.b, p.k, p.n, 'N'));
   return collides ? multiply_gathered(p) : call(p);
 }
 
@@ -118,20 +122,28 @@ bool Library::call(const Product& p) const {
   if (moves_stack_) blocked.emplace();
   const OneThread one(*this);
   const Leading a = leading(p.a, p.m, p.k), b = leading(p.b, p.k, p.n);
-  return sgemm_(a.transposed, b.transposed, p.m, p.n, p.k, 1.0f, p.a.data, a.distance, p.b.data, b.distance, p.add ? 1.0f : 0.0f, p.c,
-                std::max(p.c_row, p.n)) == 0;
+  return sgemm_(a.transposed, b.transposed, p.m, p.n, p.k, 1.0f, p.a.data, a.distance, p.b.data, b.distance,
+                p.add ? 1.0f : 0.0f, p.c, std::max(p.c_row, p.n)) == 0;
 }
 
 // Copies conflicting rows to a buffer of this thread, in which rows are a cache line further apart.
 bool Library::multiply_gathered(const Product& p) const {
-  thread_local const std::unique_ptr<float[]> room(new (std::nothrow) float[kDepth * (kRows + kColumns + 2 * kLineFloats)]);
+  thread_local const std::unique_ptr<float[]> room(
+      new (std::nothrow) float[kDepth * (kRows + kColumns + 2 * kLineFloats)]);
   if (!room) return false;
   float* const room_of_b = room.get() + kDepth * (kRows + kLineFloats);
   const bool a_collides = collide(p.a, p.m, p.k, 'T'), b_collides = collide(p.b, p.k, p.n, 'N');
   for (int64_t i = 0; i < p.m; i += kRows)
     for (int64_t j = 0; j < p.n; j += kColumns)
       for (int64_t l = 0; l < p.k; l += kDepth) {
-        Product part{std::min(kRows, p.m - i), std::min(kColumns, p.n - j), std::min(kDepth, p.k - l), p.a, p.b, p.c + i * p.c_row + j, p.c_row, p.add || l > 0};
+        Product part{std::min(kRows, p.m - i),
+                     std::min(kColumns, p.n - j),
+                     std::min(kDepth, p.k - l),
+                     p.a,
+                     p.b,
+                     p.c + i * p.c_row + j,
+                     p.c_row,
+                     p.add || l > 0};
         part.a.data += i * p.a.row + l * p.a.column;
         part.b.data += l * p.b.row + j * p.b.column;
         if (a_collides) part.a = {gather(part.a.data, p.a.column, part.k, part.m, room.get()), 1, part.m + kLineFloats};

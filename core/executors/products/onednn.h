@@ -35,7 +35,9 @@ class Library {
   // of each thread; waking a passive team costs more than many products.)
   class OneThread {
    public:
-    explicit OneThread(const Library& library) : library_(library), threads_(library.max_threads_()) { library_.set_threads_(1); }
+    explicit OneThread(const Library& library) : library_(library), threads_(library.max_threads_()) {
+      library_.set_threads_(1);
+    }
     ~OneThread() { library_.set_threads_(threads_); }
     OneThread(const OneThread&) = delete;
 
@@ -44,8 +46,8 @@ class Library {
     int threads_;
   };
 
-  using Sgemm = int (*)(char a, char b, int64_t m, int64_t n, int64_t k, float alpha, const float* A, int64_t lda, const float* B,
-                        int64_t ldb, float beta, float* C, int64_t ldc);
+  using Sgemm = int (*)(char a, char b, int64_t m, int64_t n, int64_t k, float alpha, const float* A, int64_t lda,
+                        const float* B, int64_t ldb, float beta, float* C, int64_t ldc);
   bool resolve(void* handle, Instructions instructions, std::string& report);
   bool call(const Product& p) const;
 

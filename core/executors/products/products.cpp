@@ -17,10 +17,13 @@ struct Products {
 };
 const Backends& backends_of(void* user) { return static_cast<const Products*>(user)->backends; }
 
-bool claim(const NodeView& view, void* user) { return all_tensors_are<DType::f32>(view, user) || all_tensors_are<DType::bf16>(view, user); }
+bool claim(const NodeView& view, void* user) {
+  return all_tensors_are<DType::f32>(view, user) || all_tensors_are<DType::bf16>(view, user);
+}
 
 Sides sides(const NodeView& view) {
-  const Sizes a = concrete(view.store.type(view.node.args[0].v).shape), b = concrete(view.store.type(view.node.args[1].v).shape);
+  const Sizes a = concrete(view.store.type(view.node.args[0].v).shape),
+              b = concrete(view.store.type(view.node.args[1].v).shape);
   if (a.empty() || b.size() < 2) return {};
   const bool linear = view.node.op->name() == "linear";
   int64_t rows = 1;
@@ -35,8 +38,10 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
   *scratch = 0;
   const Backends& backends = backends_of(user);
   const Sides s = sides(view);
-  *state = is_f32(view) ? static_cast<Site*>(new FloatSite(backends, rows_for(algorithms_of_f32(), backends, s), row_of(kProductRows<float>, view).products))
-                        : new ProductSite<Bf16>(backends, rows_for(algorithms_of_bf16(), backends, s), row_of(kProductRows<Bf16>, view).products);
+  *state = is_f32(view) ? static_cast<Site*>(new FloatSite(backends, rows_for(algorithms_of_f32(), backends, s),
+                                                           row_of(kProductRows<float>, view).products))
+                        : new ProductSite<Bf16>(backends, rows_for(algorithms_of_bf16(), backends, s),
+                                                row_of(kProductRows<Bf16>, view).products);
   return nullptr;
 }
 
@@ -64,17 +69,19 @@ Status* pack(const Launch* launch, void* state, size_t* kept_bytes) {
 
 }  // namespace
 
-std::optional<ExecutorDesc> products_executor(const Machine& machine, const ProductOptions& options, std::string& report) {
+std::optional<ExecutorDesc> products_executor(const Machine& machine, const ProductOptions& options,
+                                              std::string& report) {
   return products_executor(Library::names(), machine, options, report);
 }
 
-std::optional<ExecutorDesc> products_executor(std::span<const char* const> library_names, const Machine& machine, const ProductOptions& options,
-                                              std::string& report) {
+std::optional<ExecutorDesc> products_executor(std::span<const char* const> library_names, const Machine& machine,
+                                              const ProductOptions& options, std::string& report) {
   const Library* library = Library::open(library_names, machine, report);
   const IsaKernels* kernels = kernels_for(machine.instructions);
   if (!kernels) return std::nullopt;
   const MultiplyPairs pairs = machine.bf16_dot_products ? multiply_pairs() : nullptr;
-  const Backends backends{kernels->products, machine.instructions, library, pairs, machine.tile_registers, options.precision};
+  const Backends backends{kernels->products,      machine.instructions, library, pairs,
+                          machine.tile_registers, options.precision};
   const std::shared_ptr<Products> made(new Products{backends, {}});
   if (options.tuned_on) made->tuner.emplace(made->backends, report, machine, *options.tuned_on, options.folder);
   ExecutorDesc d = site_executor("products", kProductRows<float>, claim, prepare, made.get());

@@ -12,12 +12,14 @@ namespace thunder {
 template <class T>
 struct ProductSite : Site {
   using Products = BatchedProduct<T> (*)(const Launch*);
-  ProductSite(const Backends& m, std::vector<bool> t, Products p) : backends(m), available(std::move(t)), products(p) {}
+  ProductSite(const Backends& m, Available a, Products p) : backends(m), available(std::move(a)), products(p) {}
   const Backends& backends;
-  const std::vector<bool> available;
+  const Available available;
   const Products products;
 
-  Status* run(const Launch* launch) const override { return run_products(backends, available, launch, products(launch)); }
+  Status* run(const Launch* launch) const override {
+    return run_products(backends, available, launch, products(launch));
+  }
 };
 
 struct FloatSite : ProductSite<float> {
@@ -36,7 +38,9 @@ struct FloatSite : ProductSite<float> {
     launch.outputs = outputs.data(), launch.n_outputs = outputs.size();
     BatchedProduct<float> p = products(&launch);
     p.simplify();
-    return p.each.m == 0 || p.each.n == 0 ? 0 : scratch_of(backends, p.each, algorithm ? *algorithm : algorithm_of(backends, available, p));
+    return p.each.m == 0 || p.each.n == 0
+               ? 0
+               : scratch_of(backends, p.each, algorithm ? *algorithm : algorithm_of(backends, available, p));
   }
   // Prepacks the weight if that pays; returns the bytes kept. Throws if memory runs out.
   size_t pack(const Launch* launch) {

@@ -97,18 +97,21 @@ size_t bytes_in_flight(const CpuNest& n) {
 
 // Whether two loads read the same rows, at most one row apart: intervals of them in another order.
 bool read_same_rows(const CpuNest& n, const Expr& a, const Expr& b) {
-  return a.fn == Fn::load && b.fn == Fn::load && a.buffer == b.buffer && a.map == b.map && std::abs(a.offset - b.offset) < n.extents[n.lane];
+  return a.fn == Fn::load && b.fn == Fn::load && a.buffer == b.buffer && a.map == b.map &&
+         std::abs(a.offset - b.offset) < n.extents[n.lane];
 }
 
 bool reads_another(const CpuNest& n, const std::vector<CpuNest::Prefetch>& others, const Expr& e) {
-  return std::any_of(others.begin(), others.end(), [&](const CpuNest::Prefetch& a) { return read_same_rows(n, n.exprs[a.load], e); });
+  return std::any_of(others.begin(), others.end(),
+                     [&](const CpuNest::Prefetch& a) { return read_same_rows(n, n.exprs[a.load], e); });
 }
 
 // A tile has many rows at unrelated addresses, which the hardware prefetcher cannot predict.
 void prefetch_tiles(CpuNest& n) {
   if (!n.any_nontemporal()) return;
   for (ExprId id = 0; id < n.exprs.size(); id++)
-    if (n.exprs[id].fn == Fn::load && n.maps[n.exprs[id].map][n.block_axis()] && n.maps[n.exprs[id].map][n.lane]) n.prefetches.push_back({id, 0});
+    if (n.exprs[id].fn == Fn::load && n.maps[n.exprs[id].map][n.block_axis()] && n.maps[n.exprs[id].map][n.lane])
+      n.prefetches.push_back({id, 0});
 }
 
 // So has a piece, whose next row is elsewhere; from the caches it comes soon enough.
@@ -148,10 +151,11 @@ void store_nontemporal(CpuNest& n, const Machine& machine) {
   const size_t cache = machine.last_level;
   n.nontemporal.clear();
   for (const Output& s : n.stores)
-    n.nontemporal.push_back(s.kind == OutputKind::each && n.maps[s.map][n.lane] == 1 && !is_short(n) && cache && bytes(n, s.buffer, s.map, ~AxisSet{0}) >= cache / 2);
+    n.nontemporal.push_back(s.kind == OutputKind::each && n.maps[s.map][n.lane] == 1 && !is_short(n) && cache &&
+                            bytes(n, s.buffer, s.map, ~AxisSet{0}) >= cache / 2);
 }
 
-void pipeline_rows(CpuNest& n, const Machine& machine) {
+void software_pipeline_rows(CpuNest& n, const Machine& machine) {
   const bool rows = n.outer > 0 && n.inner == 1 && !n.lane_is_outer() && !n.split && !n.blocked;
   if (!rows || n.any_nontemporal() || n.passes < 2) return;
   n.pipelined = bytes_in_flight(n) <= machine.l1 && (!machine.last_level || all_bytes(n) <= machine.last_level);

@@ -18,7 +18,7 @@ void store_nontemporal(CpuNest& nest, const Machine& machine);
 // accesses and the ends of reductions of different rows overlap. Only if rows of all passes fit into the L1 cache and
 // the whole operands into the last-level cache, if that is known, and without non-temporal stores: memory streams few
 // rows at a time faster. Requires: kept values and non-temporal stores are decided.
-void pipeline_rows(CpuNest& nest, const Machine& machine);
+void software_pipeline_rows(CpuNest& nest, const Machine& machine);
 
 // Marks loads for prefetching: the next row, if a nest takes several passes over its rows and reads more than the L2
 // cache, since memory would be idle during the later passes; the next tile, with non-temporal stores; the next row of a

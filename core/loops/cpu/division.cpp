@@ -31,7 +31,8 @@ int64_t block_of(const CpuNest& nest, const Machine& machine) {
   for (const Output& s : nest.stores) {
     nontemporal |= nest.is_nontemporal(s);
     if (!nest.blocked || nest.maps[s.map][nest.lane] != 1) continue;
-    conflict |= nest.maps[s.map][nest.block_axis()] * static_cast<int64_t>(size_of(nest.buffers[s.buffer])) % stride == 0;
+    conflict |=
+        nest.maps[s.map][nest.block_axis()] * static_cast<int64_t>(size_of(nest.buffers[s.buffer])) % stride == 0;
   }
   return conflict && !nontemporal ? kShortBlock : kBlock;
 }

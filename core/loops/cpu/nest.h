@@ -14,7 +14,8 @@ struct CpuNest : Nest {
 
   uint32_t lane = 0;  // the vectorized axis: the last inner one, or the last outer one
   bool split = false;  // pieces of the lane axis are work items: nothing is reduced along it
-  bool pipelined = false;  // software-pipelined: one loop runs the last pass of a row, the pass before of the next row, and so on
+  // Software-pipelined: one loop runs the last pass of a row, the pass before of the next row, and so on.
+  bool pipelined = false;
   bool blocked = false;  // the inner axis behind the lane axis is walked a block at a time for each vector of lanes
   // Expressions that a pass computes and a later one uses, expensive enough to be kept for the row in between.
   std::vector<ExprId> kept;
@@ -29,14 +30,18 @@ struct CpuNest : Nest {
 
   // Whether its full cache lines are stored non-temporally, unless the buffer is an input's too. Requires: one of
   // `stores`.
-  bool is_nontemporal(const Output& s) const { return !nontemporal.empty() && nontemporal[static_cast<size_t>(&s - stores.data())]; }
+  bool is_nontemporal(const Output& s) const {
+    return !nontemporal.empty() && nontemporal[static_cast<size_t>(&s - stores.data())];
+  }
   bool any_nontemporal() const { return std::find(nontemporal.begin(), nontemporal.end(), true) != nontemporal.end(); }
 
   bool lane_is_outer() const { return lane < outer; }
   // One piece of the lane axis is walked over all outer positions before the next one, so that the sums of its columns
   // stay in the L1 cache.
   bool pieces_run_slowest() const {
-    return split && std::any_of(stores.begin(), stores.end(), [this](const Output& s) { return s.kind == OutputKind::column && maps[s.map][lane] != 0; });
+    return split && std::any_of(stores.begin(), stores.end(), [this](const Output& s) {
+             return s.kind == OutputKind::column && maps[s.map][lane] != 0;
+           });
   }
   // Requires: blocked.
   uint32_t block_axis() const { return outer + inner - 1; }
@@ -46,7 +51,8 @@ struct CpuNest : Nest {
 inline bool is_short(const CpuNest& n) { return n.extents[n.lane] <= 16; }
 inline bool is_even(const CpuNest& n) {
   const auto cuts = n.cuts(n.lane);
-  return n.extents[n.lane] % 64 == 0 && std::all_of(cuts.begin(), cuts.end(), [](int64_t cut) { return cut % 64 == 0; });
+  return n.extents[n.lane] % 64 == 0 &&
+         std::all_of(cuts.begin(), cuts.end(), [](int64_t cut) { return cut % 64 == 0; });
 }
 
 // What the number of a work item selects, fastest first: an index of an axis, a piece of the lane axis, or a block.

@@ -23,7 +23,8 @@ class PartialSums {
   // The state of a run.
   struct Sums {
     const Launch* launch;  // its scratch has bytes() bytes
-    std::array<uint8_t, kChunks> of = {};  // by chunk: how many chunks its sums cover, less one; each entry is written by one thread
+    // By chunk: how many chunks its sums cover, less one; each entry is written by one thread.
+    std::array<uint8_t, kChunks> of = {};
   };
   // Zeroes a chunk's sums and puts them among the kernel's arguments.
   void begin(const Sums& sums, int64_t chunk, void** arguments) const;
@@ -33,7 +34,9 @@ class PartialSums {
   void finish(Sums& sums) const;
 
  private:
-  const Buffer& output(const Sums& sums, const ColumnSum& p) const { return sums.launch->outputs[p.argument - sums.launch->n_inputs]; }
+  const Buffer& output(const Sums& sums, const ColumnSum& p) const {
+    return sums.launch->outputs[p.argument - sums.launch->n_inputs];
+  }
   // Whether the first chunk's sums lie in the output, which is so if it has their type.
   bool in_output(const Sums& sums, const ColumnSum& p) const { return output(sums, p).dtype == p.dtype; }
   void* at(const Sums& sums, int64_t chunk, size_t i) const;

@@ -58,7 +58,8 @@ bool each_argument_at_one_place(const CpuNest& n) {
     if (!places[buffer]) places[buffer] = &n.maps[map];
     return *places[buffer] == n.maps[map];
   };
-  return std::all_of(n.exprs.begin(), n.exprs.end(), [&](const Expr& e) { return e.fn != Fn::load || same(e.buffer, e.map); }) &&
+  return std::all_of(n.exprs.begin(), n.exprs.end(),
+                     [&](const Expr& e) { return e.fn != Fn::load || same(e.buffer, e.map); }) &&
          std::all_of(n.stores.begin(), n.stores.end(), [&](const Output& s) { return same(s.buffer, s.map); });
 }
 
@@ -95,13 +96,16 @@ bool order_tiles(CpuNest& n, const LoweredRegion& region) {
   const AxisSet columns = region.tiles->columns;
   if (region.reduced || n.partial || !region.sums.empty()) return false;
   if (n.outer != n.axes() || !std::all_of(n.exprs.begin(), n.exprs.end(), stays_in_place)) return false;
-  const auto main = std::find_if(n.exprs.begin(), n.exprs.end(), [&](const Expr& e) { return e.fn == Fn::load && e.buffer == argument; });
+  const auto main = std::find_if(n.exprs.begin(), n.exprs.end(),
+                                 [&](const Expr& e) { return e.fn == Fn::load && e.buffer == argument; });
   if (main == n.exprs.end()) return false;
   std::vector<uint32_t> order(n.axes());
   std::iota(order.begin(), order.end(), 0u);
   const Map& strides = n.maps[main->map];
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return std::abs(strides[a]) > std::abs(strides[b]); });
-  const auto walked = static_cast<uint32_t>(std::count_if(strides.begin(), strides.end(), [](int64_t s) { return s != 0; }));
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return std::abs(strides[a]) > std::abs(strides[b]); });
+  const auto walked =
+      static_cast<uint32_t>(std::count_if(strides.begin(), strides.end(), [](int64_t s) { return s != 0; }));
   if (walked != n.axes()) return false;
   // In dense memory, columns are the last axes.
   const auto is_column = [&](uint32_t a) { return (columns & bit(a)) != 0; };

@@ -34,15 +34,23 @@ void divided(CpuKernel& k, const Machine& machine) { k.division = divide(k.nest,
 void emit(CpuKernel& k, const Machine&) { k.code = kernel(k.nest); }
 
 constexpr Stage kStages[] = {
-    {"hoist", hoist, "first: it may leave a pass over the rows without work, and the order of the loops follows from what is left"},
-    {"order", order, "before all that asks along which axis vectors run; neighbours are merged, so that few loops are left"},
-    {"tile", of_nest<tile_transposed, false>, "only when the lane axis is known: what lies along another one is transposed against it"},
-    {"passes", of_nest<find_row_passes>, "behind order and tile, which say what is inner: from now on it is known what each pass computes"},
+    {"hoist", hoist,
+     "first: it may leave a pass over the rows without work, and the order of the loops follows from what is left"},
+    {"order", order,
+     "before all that asks along which axis vectors run; neighbours are merged, so that few loops are left"},
+    {"tile", of_nest<tile_transposed, false>,
+     "only when the lane axis is known: what lies along another one is transposed against it"},
+    {"passes", of_nest<find_row_passes>,
+     "behind order and tile, which say what is inner: from now on it is known what each pass computes"},
     {"keep", of_nest<keep_rows, false>, "behind passes: what two of them compute is kept for the row in between"},
-    {"nontemporal", of_nest<store_nontemporal>, "before what competes for memory: rows are not pipelined and tiles prefetched otherwise"},
-    {"pipeline", of_nest<pipeline_rows>, "behind keep and nontemporal: kept rows are in flight too, and memory gives few rows at a time faster"},
-    {"prefetch", of_nest<prefetch>, "behind pipeline: rows that overlap follow each other without a pause in which to prefetch"},
-    {"divide", divided, "behind nontemporal: such stores may take long blocks; last of what is planned, since it changes no code"},
+    {"nontemporal", of_nest<store_nontemporal>,
+     "before what competes for memory: rows are not pipelined and tiles prefetched otherwise"},
+    {"software-pipeline", of_nest<software_pipeline_rows>,
+     "behind keep and nontemporal: kept rows are in flight too, and memory gives few rows at a time faster"},
+    {"prefetch", of_nest<prefetch>,
+     "behind software-pipeline: rows that overlap follow each other without a pause in which to prefetch"},
+    {"divide", divided,
+     "behind nontemporal: such stores may take long blocks; last of what is planned, since it changes no code"},
     {"emit", emit, "last: equal texts are one kernel, so that nothing may change them any more"},
 };
 
@@ -66,7 +74,8 @@ std::string print(const CpuKernel& kernel) {
   std::string out = print(kernel.nest);
   const Division& d = kernel.division;
   if (d.items) {
-    out += cat(d.items, " work items of ", d.piece, " elements of the lane axis", kernel.nest.blocked ? cat(" by ", d.block) : "");
+    out += cat(d.items, " work items of ", d.piece, " elements of the lane axis",
+               kernel.nest.blocked ? cat(" by ", d.block) : "");
     out += cat(", at least ", d.grain, " for a thread");
     if (d.chunks) out += cat("; sums of columns in ", d.chunks, " chunks");
     out += "\n";

@@ -19,7 +19,8 @@ Value* wins(Builder& b, Candidate challenger, Candidate holder, DType d, bool ti
   Value *better, *same = b.CreateICmpSLT(challenger.place, holder.place);
   if (reals) {
     better = b.CreateAnd(b.CreateFCmpUGT(x, y), b.CreateFCmpORD(y, y));
-    same = b.CreateAnd(same, b.CreateOr(b.CreateFCmpOEQ(x, y), b.CreateAnd(b.CreateFCmpUNO(x, x), b.CreateFCmpUNO(y, y))));
+    same =
+        b.CreateAnd(same, b.CreateOr(b.CreateFCmpOEQ(x, y), b.CreateAnd(b.CreateFCmpUNO(x, x), b.CreateFCmpUNO(y, y))));
   } else {
     better = apply(b, Fn::gt, {x, y}, d, DType::boolean);
     same = b.CreateAnd(same, b.CreateICmpEQ(x, y));

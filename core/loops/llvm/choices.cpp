@@ -8,7 +8,9 @@ namespace thunder::codegen {
 using llvm::Value;
 
 // Whether vectors run along the axis at this point: then the interval they are in is known.
-bool Expressions::runs_along(const Cursor& at, uint32_t axis) const { return axis == nest_.lane && !(at.gathered & loops::bit(axis)); }
+bool Expressions::runs_along(const Cursor& at, uint32_t axis) const {
+  return axis == nest_.lane && !(at.gathered & loops::bit(axis));
+}
 
 // Whether the interval of the lane axis for which code is generated ends there or before.
 bool Expressions::is_below(const Cursor& at, int64_t bound) const {
@@ -40,7 +42,8 @@ Value* Expressions::choose(const Cursor& at, ExprId id) {
     return b_.CreateSelect(b_.CreateICmpSLT(index, k_.broadcast(bound, at.lanes)), first, second);
   }
   auto& c = b_.getContext();
-  llvm::BasicBlock* blocks[] = {llvm::BasicBlock::Create(c, "below", k_.function), llvm::BasicBlock::Create(c, "above", k_.function)};
+  llvm::BasicBlock* blocks[] = {llvm::BasicBlock::Create(c, "below", k_.function),
+                                llvm::BasicBlock::Create(c, "above", k_.function)};
   auto* after = llvm::BasicBlock::Create(c, "chosen", k_.function);
   b_.CreateCondBr(b_.CreateICmpSLT(index, bound), blocks[0], blocks[1]);
   Value* values[2];
@@ -73,7 +76,8 @@ void Expressions::store_where_known(const Cursor& at, const loops::Output& s) {
     if (runs_along(at, only.axis)) continue;
     Value* index = at.index[only.axis];
     if (only.begin > 0) here = b_.CreateAnd(here, b_.CreateICmpSGE(index, k_.args.cut(only.axis, only.begin)));
-    if (only.end < nest_.extents[only.axis]) here = b_.CreateAnd(here, b_.CreateICmpSLT(index, k_.args.cut(only.axis, only.end)));
+    if (only.end < nest_.extents[only.axis])
+      here = b_.CreateAnd(here, b_.CreateICmpSLT(index, k_.args.cut(only.axis, only.end)));
   }
   k_.branch(here, [&] {
     conditionally(at, [&](const Cursor& inside) { memory_.store(inside, s, evaluate(inside, s.value)); });

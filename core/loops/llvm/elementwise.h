@@ -37,6 +37,7 @@ llvm::Value* neutral(llvm::LLVMContext& c, Fn fn, DType d);
 llvm::Value* combine(Builder& b, Fn fn, llvm::Value* sum, llvm::Value* v, DType d);
 
 // Uniform in [0, 1): element number n (i64) of a draw of Philox4x32-10; seed and call i64.
-llvm::Value* philox_uniform(Builder& b, llvm::Value* n, llvm::Value* seed, llvm::Value* call, llvm::Value* ordinal, DType d);
+llvm::Value* philox_uniform(Builder& b, llvm::Value* n, llvm::Value* seed, llvm::Value* call, llvm::Value* ordinal,
+                            DType d);
 
 }  // namespace thunder::codegen

@@ -10,10 +10,12 @@ Builder& Kernel::at_entry(Builder& b, llvm::Function* function) {
 }
 
 Kernel::Kernel(const CpuNest& n, llvm::Function* f, unsigned l, const llvm::TargetTransformInfo& m)
-    : nest(n), bounds(loops::bounds(n)), machine(m), function(f), lanes(l), b(f->getContext()), args(at_entry(b, f), n, f) {}
+    : nest(n), bounds(loops::bounds(n)), machine(m), function(f), lanes(l), b(f->getContext()),
+      args(at_entry(b, f), n, f) {}
 
 unsigned Kernel::register_bits() const {
-  return static_cast<unsigned>(machine.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue());
+  return static_cast<unsigned>(
+      machine.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue());
 }
 
 void Kernel::loop(Value* begin, Value* end, uint64_t step, const std::function<void(Value*)>& body) {

@@ -40,7 +40,9 @@ struct Kernel {
   llvm::Value* lane_numbers(unsigned n);
   // Broadcasts a scalar to a vector; a vector stays as it is.
   llvm::Value* broadcast(llvm::Value* v, unsigned n) { return is_vector(v) ? v : b.CreateVectorSplat(n, v); }
-  llvm::FixedVectorType* vector_of(llvm::Type* element, unsigned n) const { return llvm::FixedVectorType::get(element, n); }
+  llvm::FixedVectorType* vector_of(llvm::Type* element, unsigned n) const {
+    return llvm::FixedVectorType::get(element, n);
+  }
 
  private:
   static Builder& at_entry(Builder& b, llvm::Function* function);

@@ -40,13 +40,16 @@ void LaneLoops::emit(const Cursor& at, const Body& body) {
 // carry whole vectors, or if columns are summed: their accumulators are aligned already.
 void LaneLoops::choose_lines(const std::vector<const Output*>& stores) {
   lines_of_.reset();
-  if (loops::is_even(nest_) || loops::is_short(nest_) || nest_.lane_is_outer() || nest_.blocked || overlapping_ || scans(nest_)) return;
+  if (loops::is_even(nest_) || loops::is_short(nest_) || nest_.lane_is_outer() || nest_.blocked || overlapping_ ||
+      scans(nest_))
+    return;
   const auto choose = [&](const auto& wanted) {
     for (const Output* s : stores)
       if (!lines_of_ && wanted(*s)) lines_of_ = {s->buffer, s->map, memory_.more_of(*s)};
   };
   choose([this](const Output& s) { return nest_.is_nontemporal(s); });
-  const bool columns = std::any_of(stores.begin(), stores.end(), [](const Output* s) { return s->kind == OutputKind::column; });
+  const bool columns =
+      std::any_of(stores.begin(), stores.end(), [](const Output* s) { return s->kind == OutputKind::column; });
   if (!k_.has_registers_of_lines() || columns) return;
   const auto is_row_of_many = [this](uint32_t map) {
     bool many = false;
@@ -64,7 +67,8 @@ Value* LaneLoops::lanes_before_line(const Cursor& at, Value* begin) {
   first.index[nest_.lane] = begin;
   llvm::Type* element = memory_type(b_.getContext(), nest_.buffers[lines_of_->buffer]);
   const uint64_t lanes = kCacheLine / (element->getPrimitiveSizeInBits() / 8);
-  return b_.CreateAnd(b_.CreateNeg(memory_.offset(first, lines_of_->map, lines_of_->more).scalar), b_.getInt64(lanes - 1));
+  return b_.CreateAnd(b_.CreateNeg(memory_.offset(first, lines_of_->map, lines_of_->more).scalar),
+                      b_.getInt64(lanes - 1));
 }
 
 // Whole vectors, then a masked remainder: at the end, or, backwards, at the beginning, and before the first whole cache
@@ -72,10 +76,12 @@ Value* LaneLoops::lanes_before_line(const Cursor& at, Value* begin) {
 // pipelined rows.
 void LaneLoops::emit_interval(const Cursor& at, Value* begin, Value* end, const Body& body) {
   const bool outer = nest_.lane_is_outer(), even = loops::is_even(nest_) && !outer;
-  if ((loops::is_short(nest_) && has_masks(at)) || (outer && has_free_masks(at))) return emit_masked(at, begin, end, body);
+  if ((loops::is_short(nest_) && has_masks(at)) || (outer && has_free_masks(at)))
+    return emit_masked(at, begin, end, body);
   if (lines_of_) {
     Value* length = b_.CreateSub(end, begin);
-    Value* line = b_.CreateAdd(begin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, lanes_before_line(at, begin), length));
+    Value* line =
+        b_.CreateAdd(begin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, lanes_before_line(at, begin), length));
     emit_rest(at, begin, line, body);
     begin = line;
   }
@@ -113,7 +119,8 @@ void LaneLoops::emit_masked(const Cursor& at, Value* begin, Value* end, const Bo
 void LaneLoops::emit_rest(const Cursor& at, Value* begin, Value* end, const Body& body) {
   Cursor narrow = at;
   narrow.lanes = std::min(at.lanes, std::max(kFewestLanes, k_.register_bits() / 32));
-  if (narrow.lanes < at.lanes && !nest_.lane_is_outer()) begin = emit_vectors(narrow, begin, whole_vectors(narrow, begin, end), body);
+  if (narrow.lanes < at.lanes && !nest_.lane_is_outer())
+    begin = emit_vectors(narrow, begin, whole_vectors(narrow, begin, end), body);
   emit_masked(narrow, begin, end, body);
 }
 
@@ -139,8 +146,9 @@ bool LaneLoops::has_free_masks(const Cursor& at) const {
   constexpr auto kStore = llvm::Instruction::Store;
   constexpr auto kCost = llvm::TargetTransformInfo::TCK_RecipThroughput;
   return has_masks(at) && each_memory(at, [&](llvm::Type* vector, llvm::Align align) {
-    return k_.machine.getMaskedMemoryOpCost(kStore, vector, align, 0, kCost) <= k_.machine.getMemoryOpCost(kStore, vector, align, 0, kCost);
-  });
+           return k_.machine.getMaskedMemoryOpCost(kStore, vector, align, 0, kCost) <=
+                  k_.machine.getMemoryOpCost(kStore, vector, align, 0, kCost);
+         });
 }
 
 // The index of lane 0 after so many positions.

@@ -11,7 +11,8 @@ class LaneLoops {
  public:
   using Body = std::function<void(const Cursor&)>;
   // `overlapping`: whether rows are software-pipelined.
-  LaneLoops(Kernel& kernel, Memory& memory, bool overlapping) : k_(kernel), b_(kernel.b), nest_(kernel.nest), memory_(memory), overlapping_(overlapping) {}
+  LaneLoops(Kernel& kernel, Memory& memory, bool overlapping)
+      : k_(kernel), b_(kernel.b), nest_(kernel.nest), memory_(memory), overlapping_(overlapping) {}
 
   // Before a pass with these stores: decides whether its vectors are aligned to cache lines, and of which buffer.
   void choose_lines(const std::vector<const loops::Output*>& stores);

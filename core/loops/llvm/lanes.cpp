@@ -44,16 +44,21 @@ Value* Lanes::chosen(Value* index, const std::array<float, 8>& entries) {
   if (has("+avx512f", 16)) {
     table.append(entries.begin(), entries.end());
     Value* values = llvm::ConstantDataVector::get(b.getContext(), table);
-    return in_registers(16, index, [&](auto i) { return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_sf_512, {}, {values, i[0]}); });
+    return in_registers(16, index, [&](auto i) {
+      return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_sf_512, {}, {values, i[0]});
+    });
   }
   Value* values = llvm::ConstantDataVector::get(b.getContext(), table);
   if (has("+avx2", 8))
-    return in_registers(8, index, [&](auto i) { return b.CreateIntrinsic(llvm::Intrinsic::x86_avx2_permps, {}, {values, i[0]}); });
+    return in_registers(8, index, [&](auto i) {
+      return b.CreateIntrinsic(llvm::Intrinsic::x86_avx2_permps, {}, {values, i[0]});
+    });
   index = b.CreateAnd(index, integer(7));
   if (is_aarch64() && lanes() % 4 == 0) return chosen_by_bytes(index, entries);
   if (!llvm::isa<llvm::VectorType>(real_)) return b.CreateExtractElement(values, index);
   Value* result = llvm::PoisonValue::get(real_);
-  for (unsigned i = 0; i < lanes(); i++) result = b.CreateInsertElement(result, b.CreateExtractElement(values, b.CreateExtractElement(index, i)), i);
+  for (unsigned i = 0; i < lanes(); i++)
+    result = b.CreateInsertElement(result, b.CreateExtractElement(values, b.CreateExtractElement(index, i)), i);
   return result;
 }
 
@@ -61,11 +66,13 @@ Value* Lanes::chosen(Value* index, const std::array<float, 8>& entries) {
 Value* Lanes::chosen_by_bytes(Value* index, const std::array<float, 8>& entries) {
   auto* bytes = llvm::FixedVectorType::get(b.getInt8Ty(), 16);
   const auto table = [&](size_t first) {
-    return b.CreateBitCast(llvm::ConstantDataVector::get(b.getContext(), llvm::ArrayRef(entries.data() + first, 4)), bytes);
+    return b.CreateBitCast(llvm::ConstantDataVector::get(b.getContext(), llvm::ArrayRef(entries.data() + first, 4)),
+                           bytes);
   };
   index = b.CreateAdd(b.CreateMul(index, integer(0x04040404)), integer(0x03020100));
   return in_registers(4, index, [&](auto i) {
-    Value* found = b.CreateIntrinsic(llvm::Intrinsic::aarch64_neon_tbl2, {bytes}, {table(0), table(4), b.CreateBitCast(i[0], bytes)});
+    Value* found = b.CreateIntrinsic(llvm::Intrinsic::aarch64_neon_tbl2, {bytes},
+                                     {table(0), table(4), b.CreateBitCast(i[0], bytes)});
     return b.CreateBitCast(found, llvm::FixedVectorType::get(b.getFloatTy(), 4));
   });
 }
@@ -84,7 +91,8 @@ bool Lanes::has(llvm::StringRef feature, unsigned width) const {
   return llvm::is_contained(features, feature);
 }
 
-Value* Lanes::in_registers(unsigned width, llvm::ArrayRef<Value*> values, llvm::function_ref<Value*(llvm::ArrayRef<Value*>)> operation) {
+Value* Lanes::in_registers(unsigned width, llvm::ArrayRef<Value*> values,
+                           llvm::function_ref<Value*(llvm::ArrayRef<Value*>)> operation) {
   llvm::SmallVector<Value*> results;
   for (unsigned from = 0; from < lanes(); from += width) {
     llvm::SmallVector<int> chosen;

@@ -55,7 +55,8 @@ class Lanes {
   unsigned lanes() const;
   Value* chosen_by_bytes(Value* index, const std::array<float, 8>& entries);
   // Applies a function to groups of so many lanes.
-  Value* in_registers(unsigned width, llvm::ArrayRef<Value*> values, llvm::function_ref<Value*(llvm::ArrayRef<Value*>)> operation);
+  Value* in_registers(unsigned width, llvm::ArrayRef<Value*> values,
+                      llvm::function_ref<Value*(llvm::ArrayRef<Value*>)> operation);
 
   llvm::IRBuilderBase::FastMathFlagGuard guard_;
   llvm::Type *real_, *integer_;

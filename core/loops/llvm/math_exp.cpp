@@ -75,7 +75,8 @@ Value* emit_tanh(llvm::IRBuilder<>& b, Value* x) {
 }
 
 Value* emit_erf(llvm::IRBuilder<>& b, Value* x) {
-  constexpr float kMagic = 0x1.8p23f;  // adding it rounds a small number to an integer, which is in the sum's lowest bits
+  // Adding it rounds a small number to an integer, which is in the sum's lowest bits.
+  constexpr float kMagic = 0x1.8p23f;
   Lanes v(b, x);
   Value* a = v.at_most(v.abs(x), 3.92f);  // beyond it erf is 1
   Value* shifted = v.fma(a, 1 / kErfStep, v.real(kMagic));

@@ -77,7 +77,8 @@ void Memory::prefetch_next(const Cursor& at, ExprId id, Value* from, size_t byte
   if (!is_prefetched(at, id)) return;
   const loops::Expr& e = nest_.exprs[id];
   const auto& strides = k_.args.strides[e.map];
-  Value* distance = nest_.blocked ? b_.CreateMul(strides[nest_.block_axis()], b_.getInt64(at.lanes)) : strides[nest_.outer - 1];
+  Value* distance =
+      nest_.blocked ? b_.CreateMul(strides[nest_.block_axis()], b_.getInt64(at.lanes)) : strides[nest_.outer - 1];
   Value* next = b_.CreateGEP(memory_type(b_.getContext(), nest_.buffers[e.buffer]), from, distance);
   for (size_t byte = 0; byte < bytes; byte += kCacheLine) prefetch(b_.CreateConstGEP1_64(b_.getInt8Ty(), next, byte));
 }
@@ -128,7 +129,8 @@ void Memory::begin_nontemporal() {
     Value*& may = may_bypass_[s.buffer];
     may = b_.getTrue();
     for (const loops::Expr& e : nest_.exprs)
-      if (e.fn == Fn::load) may = b_.CreateAnd(may, b_.CreateICmpNE(k_.args.buffers[e.buffer], k_.args.buffers[s.buffer]));
+      if (e.fn == Fn::load)
+        may = b_.CreateAnd(may, b_.CreateICmpNE(k_.args.buffers[e.buffer], k_.args.buffers[s.buffer]));
   }
 }
 

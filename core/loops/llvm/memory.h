@@ -23,8 +23,12 @@ class Memory {
   Offset offset(const Cursor& at, uint32_t map, llvm::Value* more = nullptr);
   llvm::Value* address(uint32_t buffer, const Offset& at);
   // Added to the offsets that maps give: where an interval begins.
-  llvm::Value* more_of(const loops::Expr& e) const { return k_.args.offsets[static_cast<size_t>(&e - nest_.exprs.data())]; }
-  llvm::Value* more_of(const loops::Output& s) const { return k_.args.store_offsets[static_cast<size_t>(&s - nest_.stores.data())]; }
+  llvm::Value* more_of(const loops::Expr& e) const {
+    return k_.args.offsets[static_cast<size_t>(&e - nest_.exprs.data())];
+  }
+  llvm::Value* more_of(const loops::Output& s) const {
+    return k_.args.store_offsets[static_cast<size_t>(&s - nest_.stores.data())];
+  }
 
   llvm::Value* load(const Cursor& at, const loops::Expr& e);
   llvm::Value* position(const Cursor& at, const loops::Expr& e);
@@ -44,7 +48,8 @@ class Memory {
   Kernel& k_;
   Builder& b_;
   const CpuNest& nest_;
-  std::vector<llvm::Value*> may_bypass_;  // by buffer: for a non-temporal output, whether it shares no memory with an input
+  // By buffer: for a non-temporal output, whether it shares no memory with an input.
+  std::vector<llvm::Value*> may_bypass_;
 };
 
 }  // namespace thunder::codegen

@@ -20,9 +20,11 @@ bool has_registers_to_overlap(const CpuNest& nest, const llvm::TargetTransformIn
 
 }  // namespace
 
-NestCode::NestCode(const CpuNest& nest, llvm::Function* function, unsigned lanes, const llvm::TargetTransformInfo& machine)
-    : k_(nest, function, lanes, machine), b_(k_.b), nest_(nest), overlapping_(nest.pipelined && has_registers_to_overlap(nest, machine)),
-      memory_(k_), tiles_(k_, memory_), kept_(k_), expressions_(k_, memory_, tiles_, kept_), reductions_(k_, expressions_),
+NestCode::NestCode(const CpuNest& nest, llvm::Function* function, unsigned lanes,
+                   const llvm::TargetTransformInfo& machine)
+    : k_(nest, function, lanes, machine), b_(k_.b), nest_(nest),
+      overlapping_(nest.pipelined && has_registers_to_overlap(nest, machine)), memory_(k_), tiles_(k_, memory_),
+      kept_(k_), expressions_(k_, memory_, tiles_, kept_), reductions_(k_, expressions_),
       lane_loops_(k_, memory_, overlapping_), rows_(overlapping_ ? nest.passes : 1) {}
 
 void NestCode::emit() {
@@ -54,7 +56,8 @@ Cursor NestCode::place(const Cursor& at, Value* item) {
     Value* length = choice.of == Of::piece ? k_.args.piece : choice.of == Of::block ? k_.args.block : nullptr;
     Value* number = item;
     if (&choice != &choices.back()) {
-      Value* count = length ? b_.CreateUDiv(b_.CreateAdd(extent, b_.CreateSub(length, b_.getInt64(1))), length) : extent;
+      Value* count =
+          length ? b_.CreateUDiv(b_.CreateAdd(extent, b_.CreateSub(length, b_.getInt64(1))), length) : extent;
       number = b_.CreateURem(item, count);
       item = b_.CreateUDiv(item, count);
     }
@@ -153,7 +156,8 @@ void NestCode::emit_pass(const Cursor& at, std::span<Row> rows) {
 
 void NestCode::emit_inner(const Cursor& at, uint32_t axis, const Body& body) {
   if (axis == nest_.outer + nest_.inner) return body(at);
-  if (axis == nest_.lane) return lane_loops_.emit(at, [&](const Cursor& inside) { emit_inner(inside, axis + 1, body); });
+  if (axis == nest_.lane)
+    return lane_loops_.emit(at, [&](const Cursor& inside) { emit_inner(inside, axis + 1, body); });
   if (nest_.blocked) return tiles_.emit_block(at, axis, body);
   Value* extent = k_.args.extents[axis];
   k_.loop(b_.getInt64(0), extent, 1, [&](Value* i) {

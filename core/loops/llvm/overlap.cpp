@@ -14,7 +14,8 @@ void NestCode::allocate_results() {
     row.results.assign(nest_.exprs.size(), nullptr), row.kept_places.assign(nest_.exprs.size(), nullptr);
     for (ExprId id = 0; id < nest_.exprs.size(); id++) {
       const loops::Expr& e = nest_.exprs[id];
-      if (loops::is_reduction(e.fn) && e.level <= r) row.results[id] = k_.variable(register_type(b_.getContext(), e.dtype));
+      if (loops::is_reduction(e.fn) && e.level <= r)
+        row.results[id] = k_.variable(register_type(b_.getContext(), e.dtype));
     }
     for (ExprId id : nest_.kept) {
       row.kept_places[id] = k_.variable(b_.getPtrTy());
@@ -52,7 +53,8 @@ void NestCode::emit_overlapping(const Cursor& at) {
 void NestCode::take_over(Row& row) {
   begin_row(row);
   for (ExprId id = 0; id < nest_.exprs.size(); id++) {
-    if (row.results[id]) row.known[id] = b_.CreateLoad(register_type(b_.getContext(), nest_.exprs[id].dtype), row.results[id]);
+    if (row.results[id])
+      row.known[id] = b_.CreateLoad(register_type(b_.getContext(), nest_.exprs[id].dtype), row.results[id]);
     if (row.kept_places[id]) row.kept[id] = b_.CreateLoad(b_.getPtrTy(), row.kept_places[id]);
   }
 }

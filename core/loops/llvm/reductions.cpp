@@ -73,7 +73,9 @@ void Reductions::end(const Cursor& at, const Reduction& r) {
   const DType d = accumulator(e.dtype);
   Value* v = b_.CreateLoad(k_.vector_of(register_type(b_.getContext(), d), at.lanes), r.lanes);
   if (!nest_.lane_is_outer())
-    v = horizontal(v, at.lanes, [&](Value* low, Value* high) { return is_extremum(e) ? extremum(e.fn, low, high) : combine(b_, e.fn, low, high, d); });
+    v = horizontal(v, at.lanes, [&](Value* low, Value* high) {
+      return is_extremum(e) ? extremum(e.fn, low, high) : combine(b_, e.fn, low, high, d);
+    });
   if (r.nans) {
     Value* nans = b_.CreateLoad(flags_of(r.nans), r.nans);
     nans = b_.CreateICmpNE(nans, llvm::Constant::getNullValue(nans->getType()));
@@ -84,7 +86,9 @@ void Reductions::end(const Cursor& at, const Reduction& r) {
 }
 
 // A single x86 instruction: the second operand if either is NaN.
-Value* Reductions::extremum(Fn fn, Value* a, Value* b) { return b_.CreateSelect(fn == Fn::amax ? b_.CreateFCmpOGT(a, b) : b_.CreateFCmpOLT(a, b), a, b); }
+Value* Reductions::extremum(Fn fn, Value* a, Value* b) {
+  return b_.CreateSelect(fn == Fn::amax ? b_.CreateFCmpOGT(a, b) : b_.CreateFCmpOLT(a, b), a, b);
+}
 
 // Reduces across lanes: halves are combined until one lane is left, always in the same order.
 template <class Join>
@@ -97,7 +101,8 @@ Value* Reductions::horizontal(Value* v, unsigned lanes, const Join& join) {
 }
 std::pair<Value*, Value*> Reductions::halves(Value* v, unsigned lanes) {
   llvm::SmallVector<int, 64> low, high;
-  for (unsigned i = 0; i < lanes / 2; i++) low.push_back(static_cast<int>(i)), high.push_back(static_cast<int>(i + lanes / 2));
+  for (unsigned i = 0; i < lanes / 2; i++)
+    low.push_back(static_cast<int>(i)), high.push_back(static_cast<int>(i + lanes / 2));
   return {b_.CreateShuffleVector(v, low), b_.CreateShuffleVector(v, high)};
 }
 

@@ -11,7 +11,8 @@ namespace thunder::codegen {
 
 class Reductions {
  public:
-  Reductions(Kernel& kernel, Expressions& expressions) : k_(kernel), b_(kernel.b), nest_(kernel.nest), expressions_(expressions) {}
+  Reductions(Kernel& kernel, Expressions& expressions)
+      : k_(kernel), b_(kernel.b), nest_(kernel.nest), expressions_(expressions) {}
 
   Reduction begin(const Cursor& at, ExprId id);
   // One step with the vector at the cursor.

@@ -27,7 +27,9 @@ void Expressions::begin_scans(const Cursor& at) {
     llvm::Type* element = register_type(b_.getContext(), wider(e.dtype));
     Scan& state = at.row->scans[id];
     state.lanes = lanes_of_scan(at, element);
-    const auto nothing = [&] { return k_.vector_variable(element, llvm::Constant::getNullValue(element), state.lanes); };
+    const auto nothing = [&] {
+      return k_.vector_variable(element, llvm::Constant::getNullValue(element), state.lanes);
+    };
     state.sum = nothing();
     for (unsigned by = 1; by < state.lanes && !nest_.lane_is_outer(); by *= 2) state.windows.push_back(nothing());
   }
@@ -35,7 +37,8 @@ void Expressions::begin_scans(const Cursor& at) {
 
 unsigned Expressions::lanes_of_scan(const Cursor& at, llvm::Type* element) const {
   constexpr unsigned kFewest = 4;
-  return nest_.lane_is_outer() ? at.lanes : std::clamp(k_.register_bits() / element->getScalarSizeInBits(), kFewest, at.lanes);
+  return nest_.lane_is_outer() ? at.lanes
+                               : std::clamp(k_.register_bits() / element->getScalarSizeInBits(), kFewest, at.lanes);
 }
 
 Value* Expressions::scan(const Cursor& at, ExprId id) {

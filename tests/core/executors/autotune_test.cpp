@@ -1,4 +1,4 @@
-// Products that are timed once in several ways: what is found is right, kept, and read back.
+// Products that are timed once with several algorithms: what is found is right, kept, and read back. Also covers candidates.
 #include "executors/products/autotune.h"
 
 #include <cmath>

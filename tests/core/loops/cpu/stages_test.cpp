@@ -38,7 +38,7 @@ TEST_F(Lowering, is_told_stage_by_stage) {
       if (stage.name == "divide") { EXPECT_NE(print(kernel).find("64 work items"), std::string::npos) << print(kernel); }
     });
   }
-  EXPECT_EQ(seen, (std::vector<std::string>{"hoist", "order", "tile", "passes", "keep", "nontemporal", "pipeline", "prefetch", "divide"}));
+  EXPECT_EQ(seen, (std::vector<std::string>{"hoist", "order", "tile", "passes", "keep", "nontemporal", "software-pipeline", "prefetch", "divide"}));
 }
 
 // By whoever asks for it, long after the kernel was made.
