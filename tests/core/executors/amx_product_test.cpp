@@ -103,7 +103,7 @@ TEST_F(Amx, takes_bf16) {
 template <class T>
 std::string rows_of(std::span<const AlgorithmRow<T>> rows, Precision precision, const Sides& sides) {
   const Backends backends{avx512_kernels().products, Instructions::avx512, nullptr, nullptr, true, precision};
-  const std::vector<bool> there = rows_for(rows, backends, sides);
+  const Available available = rows_for(rows, backends, sides);
   std::string names;
   for (size_t i = 0; i < rows.size(); i++)
     if (available[i] && rows[i].name.substr(0, 3) == "amx") names += rows[i].name;

@@ -18,7 +18,7 @@ struct Autotune : CompiledTest {
     if (!kernels) GTEST_SKIP() << "no vectors here";
     const Library* library = Library::open(Library::names(), this_machine(), found);
     backends.emplace(Backends{kernels->products, this_machine().instructions, library, nullptr, false, Precision::highest});
-    there = rows_for(algorithms_of_f32(), *backends, {1000, 1000, 1000});
+    available = rows_for(algorithms_of_f32(), *backends, {1000, 1000, 1000});
   }
   Buffer buffer(const int64_t* shape, const int64_t* strides) const {
     Buffer b;
@@ -39,7 +39,7 @@ struct Autotune : CompiledTest {
   Autotuner tuner() { return {*backends, found, this_machine(), threads, folder.path()}; }
 
   std::optional<Backends> backends;
-  std::vector<bool> available;
+  Available available;
   std::string found;
   ThreadPool threads{1};
   Folder folder;

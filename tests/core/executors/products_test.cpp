@@ -21,7 +21,7 @@ const Library* library() {
   return Library::open(Library::names(), this_machine(), report);
 }
 
-// The means of this machine, with oneDNN if it is there or without it, and the rows that they allow for any product.
+// The backends of this machine, with oneDNN if it is there or without it, and the rows that they allow for any product.
 Backends backends(bool with_library = true) {
   const Instructions i = this_machine().instructions;
   return {kernels_for(i)->products, i, with_library ? library() : nullptr, nullptr, false, Precision::highest};
