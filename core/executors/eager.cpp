@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "program/program.h"
+#include "tensor/transfer.h"
 
 namespace thunder {
 namespace {
@@ -53,6 +54,7 @@ class Kept : public Counted<Kept> {
       const ExecutorDesc& d = e->desc();
       if (!e->claims(view)) continue;
       prepared_ = {d.run, nullptr, d.drop, 0};
+      strided_ = d.flags & kStrided;
       Ref<Status> failed = Ref<Status>::adopt(d.prepare(view, &prepared_.state, &prepared_.scratch_bytes, d.user));
       if (!failed && on_device_ && d.lay_out) failed = lay_out(d, in, out);
       if (!failed) return;
@@ -107,6 +109,15 @@ class Kept : public Counted<Kept> {
     if (prepared_.scratch_bytes)
       scratch = Storage::allocate(devices.allocator(device), prepared_.scratch_bytes), launch.scratch = scratch->data();
     if (device != Device::cpu) launch.native_stream = devices.accelerator(device).native_stream();
+    if (!on_device_ || strided_) return prepared_.run(&launch, prepared_.state);
+    std::vector<Buffer> dense(in.begin(), in.end());
+    std::vector<Ref<Tensor>> copies;
+    for (Buffer& b : dense) {
+      const auto rank = static_cast<size_t>(b.rank);
+      if (!b.present() || b.device == Device::cpu || is_dense({b.shape, rank}, {b.strides, rank})) continue;
+      b = copies.emplace_back(dense_copy(devices.allocator(b.device), *tensor_over(b, devices)))->buffer();
+    }
+    launch.inputs = dense.data();
     return prepared_.run(&launch, prepared_.state);
   }
 
@@ -143,7 +154,8 @@ class Kept : public Counted<Kept> {
   Store store_;
   const Node* node_ = nullptr;
   Prepared prepared_;
-  bool on_device_ = false;  // some tensor is not on the CPU
+  bool on_device_ = false;        // some tensor is not on the CPU
+  bool strided_ = false;          // the executor takes strided inputs
   std::vector<int64_t> strides_;  // of the inputs, if on_device_
 };
 

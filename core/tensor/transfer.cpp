@@ -84,4 +84,12 @@ Ref<Tensor> on_host(const Ref<Tensor>& tensor, const Allocator& allocator) {
   return out;
 }
 
+Ref<Tensor> tensor_over(const Buffer& b, Devices& devices) {
+  TensorType type;
+  type.dtype = b.dtype, type.device = b.device;
+  for (int32_t d = 0; d < b.rank; d++) type.shape.push_back(b.shape[d]);
+  Accelerator* const device = b.device == Device::cpu ? nullptr : &devices.accelerator(b.device);
+  return Tensor::view(Storage::borrow(b.data, 0, nullptr, nullptr, device), type, Sizes(b.strides, b.strides + b.rank), 0);
+}
+
 }  // namespace thunder

@@ -25,4 +25,7 @@ Ref<Tensor> on_host(const Ref<Tensor>& tensor, const Allocator& allocator);
 // Between strided buffers in one device's memory, of equal shape and dtype. Null, or an owned status.
 Status* copy_on_device(Accelerator& accelerator, const Buffer& from, const Buffer& to);
 
+// A handle for the memory of a buffer, which must outlive it.
+Ref<Tensor> tensor_over(const Buffer& b, Devices& devices);
+
 }  // namespace thunder

@@ -14,15 +14,6 @@ struct Site {
   Devices& devices;
 };
 
-// A handle for the memory of a buffer, as long as the step runs.
-Ref<Tensor> tensor_over(const Buffer& b, Devices& devices) {
-  TensorType type;
-  type.dtype = b.dtype, type.device = b.device;
-  for (int32_t d = 0; d < b.rank; d++) type.shape.push_back(b.shape[d]);
-  Accelerator* const device = b.device == Device::cpu ? nullptr : &devices.accelerator(b.device);
-  return Tensor::view(Storage::borrow(b.data, 0, nullptr, nullptr, device), type, Sizes(b.strides, b.strides + b.rank), 0);
-}
-
 Status* prepare(const NodeView& view, void** state, size_t*, void* user) {
   return caught([&]() -> Status* {
     Devices& devices = devices_of(user);

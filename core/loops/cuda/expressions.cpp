@@ -4,6 +4,16 @@
 
 namespace thunder::loops {
 
+// Everything is computed before anything is stored: an output may lie in an input's memory.
+void Writer::store_all(const Wanted& wanted) {
+  std::vector<std::pair<const Output*, std::string>> values;
+  for (const Output& s : nest_.stores)
+    if (wanted(s) && s.only.empty()) values.emplace_back(&s, value(s.value));
+  for (auto& [s, v] : values) store(*s, v);
+  for (const Output& s : nest_.stores)
+    if (wanted(s) && !s.only.empty()) store_here(s);
+}
+
 void Writer::store_here(const Output& s) {
   std::string here;
   for (const Stretch& only : s.only) {
@@ -16,8 +26,11 @@ void Writer::store_here(const Output& s) {
 
 void Writer::store(const Output& s, const std::string& v) {
   const DType d = nest_.buffers[s.buffer];
-  const std::string& more = store_offsets_[static_cast<size_t>(&s - nest_.stores.data())];
-  line("((", memory_type(d), "*)b.at[", s.buffer, "])[", place_of(s.map), more.empty() ? "" : " + " + more, "] = ", d == DType::bf16 ? cat("to_bf16(", v, ")") : v, ";");
+  const auto k = static_cast<size_t>(&s - nest_.stores.data());
+  const std::string& more = store_offsets_[k];
+  const std::string to = in_pack_ && schedule_.packed_stores[k] ? cat("out", k, ".at[v]")
+                                                                : cat("((", memory_type(d), "*)b.at[", s.buffer, "])[", place_of(s.map), more.empty() ? "" : " + " + more, "]");
+  line(to, " = ", d == DType::bf16 ? cat("to_bf16(", v, ")") : v, ";");
 }
 
 std::string Writer::place_of(uint32_t map) const {
@@ -73,7 +86,8 @@ std::string Writer::formula(ExprId id) {
   if (e.fn == Fn::load) {
     const DType d = nest_.buffers[e.buffer];
     const std::string from = is_number(e.buffer) ? cat("(n.at + ", 2 * numbers_[e.buffer], ")") : cat("b.at[", e.buffer, "]");
-    const std::string read = cat("((const ", memory_type(d), "*)", from, ")[", place_of(e.map), more, "]");
+    const bool there = in_pack_ && loaded_[id] && !(e.axes & picked_);
+    const std::string read = there ? cat("pack", id, ".at[v]") : cat("((const ", memory_type(d), "*)", from, ")[", place_of(e.map), more, "]");
     return d == DType::bf16 ? cat("from_bf16(", read, ")") : d == DType::boolean ? cat(read, " != 0") : read;
   }
   if (e.fn == Fn::position) return rounded(e, cat("(", type_of(e.dtype), ")(", place_of(e.map), more, ")"));

@@ -11,11 +11,32 @@ struct Refusal { i64 expr, index; };
 
 // bf16 in memory: the upper half of a float, rounded to nearest even.
 __device__ inline float from_bf16(unsigned short v) { return __uint_as_float((u32)v << 16); }
-__device__ inline float round_bf16(float v) {
-  const u32 bits = __float_as_uint(v);
-  return __uint_as_float((v != v ? bits | 0x400000u : bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u);
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+__device__ inline unsigned short to_bf16(float v) {
+  unsigned short bits;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(v));
+  return bits;
 }
-__device__ inline unsigned short to_bf16(float v) { return (unsigned short)(__float_as_uint(round_bf16(v)) >> 16); }
+#else
+__device__ inline unsigned short to_bf16(float v) {
+  const u32 bits = __float_as_uint(v);
+  return (unsigned short)((v != v ? bits | 0x400000u : bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+#endif
+__device__ inline float round_bf16(float v) { return from_bf16(to_bf16(v)); }
+
+// Neighbouring elements that a thread reads or writes at once, in 16 bytes where the memory is aligned to them.
+template <class T, int n> struct alignas(sizeof(T) * n < 16 ? sizeof(T) * n : 16) Pack { T at[n]; };
+template <class T, int n> __device__ inline Pack<T, n> load_pack(const T* from, bool aligned) {
+  Pack<T, n> p;
+  if (aligned) return *(const Pack<T, n>*)from;
+  for (int i = 0; i < n; i++) p.at[i] = from[i];
+  return p;
+}
+template <class T, int n> __device__ inline void store_pack(T* to, const Pack<T, n>& p, bool aligned) {
+  if (aligned) *(Pack<T, n>*)to = p;
+  else for (int i = 0; i < n; i++) to[i] = p.at[i];
+}
 
 // Reals to integers saturate in the widest one; NaN becomes zero.
 template <class T> __device__ inline i64 to_integer(T v) {
@@ -64,16 +85,29 @@ __device__ inline i64 checked(i64 index, i64 size, i64 expr, Refusal* refusal) {
   if (atomicCAS((u64*)&refusal->expr, (u64)-1, (u64)expr) == (u64)-1) refusal->index = index;
   return 0;
 }
+)";
 
-// The block's results as one, which every thread gets: halves meet until one is left, always in the same order.
-template <class T, class F> __device__ inline T together(T mine, T* room, F combine) {
-  room[threadIdx.x] = mine;
+// Behind it, in kernels whose threads reduce rows together.
+constexpr char kCudaRowsPrelude[] = R"(
+template <class T> __device__ inline T from_lane(T v, int lane) {
+  int words[(sizeof(T) + 3) / 4];
+  memcpy(words, &v, sizeof(T));
+  for (int i = 0; i < (int)(sizeof(words) / 4); i++) words[i] = __shfl_sync(0xffffffffu, words[i], lane);
+  memcpy(&v, words, sizeof(T));
+  return v;
+}
+// The results of a warp as one, which each of its threads gets: always in the same order.
+template <class T, class F> __device__ inline T of_warp(T mine, F combine) {
+  for (int n = 16; n > 0; n /= 2) mine = combine(mine, from_lane(mine, (threadIdx.x & 31) ^ n));
+  return from_lane(mine, 0);
+}
+// The same of a block: its warps in their order.
+template <class T, class F> __device__ inline T of_block(T mine, T* room, F combine) {
+  mine = of_warp(mine, combine);
+  if (threadIdx.x % 32 == 0) room[threadIdx.x / 32] = mine;
   __syncthreads();
-  for (int n = blockDim.x / 2; n > 0; n /= 2) {
-    if (threadIdx.x < n) room[threadIdx.x] = combine(room[threadIdx.x], room[threadIdx.x + n]);
-    __syncthreads();
-  }
-  const T all = room[0];
+  T all = room[0];
+  for (int w = 1; w < (int)blockDim.x / 32; w++) all = combine(all, room[w]);
   __syncthreads();
   return all;
 }

@@ -20,22 +20,12 @@ std::string bound(DType d, bool least) {
   }
 }
 
+constexpr const char* kOneThread = "if (threadIdx.x == 0) {";
+
 }  // namespace
 
-bool reduces(const Nest& nest) {
-  return nest.passes > 1 || std::any_of(nest.exprs.begin(), nest.exprs.end(), [](const Expr& e) { return is_reduction(e.fn); });
-}
-
-bool splits(const Nest& nest) {
-  return nest.passes == 1 && reduces(nest) && std::all_of(nest.exprs.begin(), nest.exprs.end(), [](const Expr& e) { return !is_reduction(e.fn) || e.level == 1; });
-}
-
-size_t partial_results(const Nest& nest) {
-  return static_cast<size_t>(std::count_if(nest.exprs.begin(), nest.exprs.end(), [](const Expr& e) { return is_reduction(e.fn); }));
-}
-
 Writer::Writer(const Nest& nest, const CudaSchedule& schedule, const std::string& name)
-    : nest_(nest), schedule_(schedule), name_(name), by_block_(schedule.rows == CudaSchedule::Rows::block), index_(nest.axes()) {
+    : nest_(nest), schedule_(schedule), name_(name), rows_(schedule.rows), index_(nest.axes()), loaded_(nest.exprs.size()) {
   size_t next = nest.axes();
   for (const Map& map : nest.maps) {
     strides_.emplace_back();
@@ -52,15 +42,15 @@ Writer::Writer(const Nest& nest, const CudaSchedule& schedule, const std::string
 }
 
 std::string Writer::run() {
-  out_ = cat(kCudaPrelude, "\ntypedef ", schedule_.narrow ? "int" : "i64", " place;\nstruct Buffers { void* at[", nest_.buffers.size(),
+  out_ = cat(kCudaPrelude, reduces(nest_) && rows_ != Rows::thread ? kCudaRowsPrelude : "", "\ntypedef ", schedule_.narrow ? "int" : "i64", " place;\nstruct Buffers { void* at[", nest_.buffers.size(),
              "]; };\nstruct Parameters { i64 at[", parameters_ + 1, "]; };\nstruct Numbers { i64 at[", std::max<size_t>(1, 2 * count_of_numbers_),
              "]; };\n");
   begin_kernel(name_);
   if (!reduces(nest_)) elements();
-  else if (schedule_.split) parts_of_rows();
+  else if (schedule_.split()) parts_of_rows();
   else rows();
   out_ += "}\n";
-  if (!schedule_.split) return out_;
+  if (!schedule_.split()) return out_;
   begin_kernel(name_ + "_finish");
   finish_rows();
   return out_ + "}\n";
@@ -92,20 +82,25 @@ void Writer::unfold(const std::string& position, uint32_t begin, uint32_t end) {
 
 void Writer::elements() {
   const uint32_t axes = nest_.outer + nest_.inner;
-  line("for (place at = blockIdx.x * (place)blockDim.x + threadIdx.x; at < ", product(0, axes), "; at += (place)gridDim.x * blockDim.x) {");
+  find_alignment();
+  line("for (place at = blockIdx.x * (place)blockDim.x + threadIdx.x; at < ", packs_in(product(0, axes)), "; at += (place)gridDim.x * blockDim.x) {");
   open();
-  unfold("at", 0, axes);
   row_.assign(nest_.exprs.size(), ""), position_ = row_;
-  store_all([](const Output&) { return true; });
+  positions_here(0, axes, {}, [](const Output&) { return true; });
   close();
 }
 
-// Over so many rows, or parts of rows: one a block, or one a thread.
+// Over so many rows, or parts of rows: one a block, a warp, or a thread.
 void Writer::open_rows(const std::string& count) {
-  // What a thread leaves of a reduction is at most a number and a place.
-  if (by_block_) line("__shared__ i64 room[", 2 * kCudaThreads, "];");
-  if (by_block_) line("for (place work = blockIdx.x; work < ", count, "; work += gridDim.x) {");
-  else line("for (place work = blockIdx.x * (place)blockDim.x + threadIdx.x; work < ", count, "; work += (place)gridDim.x * blockDim.x) {");
+  find_alignment();
+  if (rows_ == Rows::block) {
+    // What a warp leaves of a reduction is at most a number and a place.
+    line("__shared__ i64 room[", 2 * kCudaThreads / kWarp, "];");
+    line("for (place work = blockIdx.x; work < ", count, "; work += gridDim.x) {");
+  } else {
+    const std::string each = rows_ == Rows::warp ? cat(" / ", kWarp) : "";
+    line("for (place work = (blockIdx.x * (place)blockDim.x + threadIdx.x)", each, "; work < ", count, "; work += (place)gridDim.x * blockDim.x", each, ") {");
+  }
   open();
 }
 
@@ -114,7 +109,7 @@ void Writer::rows() {
   unfold("work", 0, nest_.outer);
   row_.assign(nest_.exprs.size(), "");
   for (uint32_t pass = 0; pass < nest_.passes; pass++) write_pass(pass);
-  store_rows(by_block_);
+  store_rows(rows_ != Rows::thread);
   close();
 }
 
@@ -123,7 +118,7 @@ void Writer::parts_of_rows() {
   const std::vector<ExprId> sums = reductions_behind(0);
   line("const place rows = ", product(0, nest_.outer), ", columns = ", product(nest_.outer, nest_.outer + nest_.inner), ", parts = ",
        parameter(parameters_), ";");
-  line("const place each = (columns + parts - 1) / parts;");
+  line("const place each = (columns + parts - 1) / parts", schedule_.pack > 1 ? cat(" + ", schedule_.pack - 1, " & -", schedule_.pack) : "", ";");
   open_rows("rows * parts");
   line("const place row = work % rows, part = work / rows, begin = part * each, end = begin + each < columns ? begin + each : columns;");
   unfold("row", 0, nest_.outer);
@@ -131,9 +126,10 @@ void Writer::parts_of_rows() {
   row_values(0);
   walk_row(sums, "begin", "end", 0);
   for (ExprId id : sums) join_threads(id);
-  if (by_block_) line("if (threadIdx.x == 0) {"), open();
+  const bool by_one = rows_ != Rows::thread;
+  if (by_one) line(kOneThread), open();
   for (size_t k = 0; k < sums.size(); k++) line(partial(k, sums[k], "part"), " = sum", sums[k], ";");
-  if (by_block_) close();
+  if (by_one) close();
   close();
 }
 
@@ -161,7 +157,7 @@ std::string Writer::partial(size_t number, ExprId sum, const std::string& part) 
 
 void Writer::store_rows(bool by_one_thread) {
   row_values(nest_.passes);
-  if (by_one_thread) line("if (threadIdx.x == 0) {"), open();
+  if (by_one_thread) line(rows_ == Rows::warp ? "if (threadIdx.x % 32 == 0) {" : kOneThread), open();
   store_all([this](const Output& s) { return nest_.is_row(s); });
   if (by_one_thread) close();
 }
@@ -189,27 +185,25 @@ void Writer::write_pass(uint32_t pass) {
   for (ExprId id : sums) join_threads(id), row_holds(id);
 }
 
-// The inner axes from `begin` to `end`: the sums so far, and the stores of this pass.
+// The inner axes from `begin` to `end`, in packs: the sums so far, and the stores of this pass.
 void Writer::walk_row(const std::vector<ExprId>& sums, const std::string& begin, const std::string& end, uint32_t pass) {
   for (ExprId id : sums) line(held_type(id), " sum", id, " = ", neutral(id), ";");
-  if (by_block_) line("for (place at = ", begin, " + threadIdx.x; at < ", end, "; at += blockDim.x) {");
-  else line("for (place at = ", begin, "; at < ", end, "; at++) {");
+  const std::string first = begin == "0" ? begin : packs_in(begin), last = packs_in(end);
+  if (rows_ == Rows::thread) line("for (place at = ", first, "; at < ", last, "; at++) {");
+  else if (rows_ == Rows::warp) line("for (place at = ", first, " + threadIdx.x % ", kWarp, "; at < ", last, "; at += ", kWarp, ") {");
+  else line("for (place at = ", first, " + threadIdx.x; at < ", last, "; at += blockDim.x) {");
   open();
-  unfold("at", nest_.outer, nest_.outer + nest_.inner);
   position_.assign(nest_.exprs.size(), "");
-  for (ExprId id : sums) {
-    const std::string now = element(id);
-    line("sum", id, " = ", combined(nest_.exprs[id], cat("sum", id), now), ";");
-  }
-  store_all([&](const Output& s) { return !nest_.is_row(s) && nest_.exprs[s.value].level == pass; });
+  positions_here(nest_.outer, nest_.outer + nest_.inner, sums,
+                 [this, pass](const Output& s) { return !nest_.is_row(s) && nest_.exprs[s.value].level == pass; });
   close();
 }
 
 void Writer::join_threads(ExprId id) {
-  if (!by_block_) return;
-  const std::string type = held_type(id);
-  line("sum", id, " = together<", type, ">(sum", id, ", (", type, "*)room, [](", type, " x, ", type, " y) { return ",
-       combined(nest_.exprs[id], "x", "y"), "; });");
+  if (rows_ == Rows::thread) return;
+  const std::string type = held_type(id), combine = cat("[](", type, " x, ", type, " y) { return ", combined(nest_.exprs[id], "x", "y"), "; }");
+  if (rows_ == Rows::warp) line("sum", id, " = of_warp<", type, ">(sum", id, ", ", combine, ");");
+  else line("sum", id, " = of_block<", type, ">(sum", id, ", (", type, "*)room, ", combine, ");");
 }
 
 void Writer::row_holds(ExprId id) {

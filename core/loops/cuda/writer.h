@@ -1,6 +1,7 @@
 // The text of a kernel while it is written: where it stands, and which variables hold what there.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -18,6 +19,8 @@ class Writer {
 
  private:
   using Memo = std::vector<std::string>;  // by expression: the variable that holds it; "": not yet
+  using Rows = CudaSchedule::Rows;
+  using Wanted = std::function<bool(const Output&)>;
 
   // source.cpp: loops and reductions
   void begin_kernel(const std::string& name);
@@ -41,9 +44,17 @@ class Writer {
   std::string element(ExprId id);
   std::string combined(const Expr& e, const std::string& x, const std::string& y) const;
 
+  // packs.cpp: what a thread does at once
+  std::string packs_in(const std::string& elements) const;
+  void find_alignment();
+  void positions_here(uint32_t begin, uint32_t end, const std::vector<ExprId>& sums, const Wanted& wanted);
+  void find_loads(ExprId id, std::vector<bool>& seen, std::vector<ExprId>& loads) const;
+  void load_pack(ExprId id);
+  void declare_packs(const Wanted& wanted);
+  void store_packs(const Wanted& wanted);
+
   // expressions.cpp: what stands in the loops
-  template <class F>
-  void store_all(F&& wanted);
+  void store_all(const Wanted& wanted);
   void store_here(const Output& s);
   void store(const Output& s, const std::string& v);
   template <class F>
@@ -66,7 +77,7 @@ class Writer {
   const Nest& nest_;
   const CudaSchedule& schedule_;
   const std::string& name_;
-  const bool by_block_;
+  const Rows rows_;
   std::string out_, indent_ = "  ";
   std::vector<std::string> index_;                 // by axis: the variable that walks it
   std::vector<std::vector<std::string>> strides_;  // by map and axis; "": it is not walked
@@ -76,20 +87,11 @@ class Writer {
   std::vector<size_t> numbers_;  // by argument: which of those that are passed by value
   size_t count_of_numbers_ = 0;
   Memo row_, position_, picks_;
+  std::vector<bool> loaded_;     // by expression: a pack of it is there
+  bool in_pack_ = false;         // within the loop over a pack
   AxisSet picked_ = 0;
   int depth_ = 0;
 };
-
-// Everything is computed before anything is stored: an output may lie in an input's memory.
-template <class F>
-void Writer::store_all(F&& wanted) {
-  std::vector<std::pair<const Output*, std::string>> values;
-  for (const Output& s : nest_.stores)
-    if (wanted(s) && s.only.empty()) values.emplace_back(&s, value(s.value));
-  for (auto& [s, v] : values) store(*s, v);
-  for (const Output& s : nest_.stores)
-    if (wanted(s) && !s.only.empty()) store_here(s);
-}
 
 // A block, of which nothing is known outside.
 template <class F>

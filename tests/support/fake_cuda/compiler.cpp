@@ -58,11 +58,11 @@ int nvrtcCompileProgram(Program* p, int, const char* const*) {
   std::string folder = (std::filesystem::temp_directory_path() / "fake_nvrtc_XXXXXX").string();
   if (!mkdtemp(folder.data())) return 1;
   const std::string source = folder + "/kernel.cpp", object = folder + "/kernel.so", log = folder + "/log";
-  const bool barrier = p->text.find("__syncthreads") != std::string::npos;
+  const bool barrier = p->text.find("__syncthreads") != std::string::npos || p->text.find("__shfl") != std::string::npos;
   std::ofstream(source) << "#include <type_traits>\n" << kEmulation << "\nextern \"C\" const int fake_needs_barrier = " << barrier << ";\n"
                         << "fake_dim3 fake_thread, fake_block, fake_threads, fake_blocks;\nvoid (*fake_barrier)();\n"
                         << p->text << "\n" << launchers(p->text);
-  const std::string command = "c++ -std=c++17 -O1 -w -ffp-contract=off -fPIC -shared -o " + object + " " + source + " > " + log + " 2>&1";
+  const std::string command = "c++ -std=c++17 -O1 -w -ffp-contract=off -fPIC -fno-gnu-unique -shared -o " + object + " " + source + " > " + log + " 2>&1";
   const int failed = std::system(command.c_str());
   p->log = read_file(log);
   p->object = failed ? "" : read_file(object);

@@ -31,6 +31,25 @@ inline To fake_bits(From v) {
   memcpy(&out, &v, sizeof out);
   return out;
 }
+inline int __syncthreads_or(int mine) {
+  static int values[1024];
+  values[fake_thread.x] = mine;
+  fake_barrier();
+  int any = 0;
+  for (unsigned t = 0; t < fake_threads.x; t++) any |= values[t];
+  fake_barrier();
+  return any != 0;
+}
+// The value of another thread of the warp, all of which are here.
+template <class T>
+inline T __shfl_sync(unsigned, T mine, int lane) {
+  static T values[1024];
+  values[fake_thread.x] = mine;
+  fake_barrier();
+  const T out = values[fake_thread.x / 32 * 32 + lane];
+  fake_barrier();
+  return out;
+}
 inline float __uint_as_float(unsigned v) { return fake_bits<float>(v); }
 inline unsigned __float_as_uint(float v) { return fake_bits<unsigned>(v); }
 inline float __int_as_float(int v) { return fake_bits<float>(v); }

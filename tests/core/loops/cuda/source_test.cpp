@@ -76,8 +76,8 @@ TEST_F(CudaText, gives_each_block_a_row) {
   Var top = prim("prims.expand", {prim("prims.reshape", {prim("prims.amax", {x, Shape{1}}), Shape{6, 1}}), Shape{6, 50}});
   const std::string text = kernel({prim("prims.sub", {x, top})});
   EXPECT_NE(text.find("for (place work = blockIdx.x;"), std::string::npos) << text;
-  EXPECT_NE(text.find("together<float>("), std::string::npos) << text;
-  EXPECT_LT(text.find("together<float>("), text.find("b.at[1]")) << text;
+  EXPECT_NE(text.find("of_block<float>("), std::string::npos) << text;
+  EXPECT_LT(text.find("of_block<float>("), text.find("b.at[1]")) << text;
 }
 
 // The other lies outside of its memory.
@@ -90,12 +90,29 @@ TEST_F(CudaText, computes_only_what_is_chosen) {
   EXPECT_LT(second, text.find("b.at[1]")) << text;
 }
 
+// What lies together is read and written in 16 bytes.
+TEST_F(CudaText, takes_neighbours_at_once) {
+  Var x = input({2, 8}, DType::bf16), y = prim("prims.expand", {input({8}, DType::bf16), Shape{2, 8}});
+  Nest both = nest({prim("prims.mul", {x, y})});
+  const std::string text = cuda_source(both, cuda_schedule(both, {}), "kernel").text;
+  const size_t loop = text.find("at < ((place)1 * (place)p.at[0]) / 8;"), load = text.find("load_pack<unsigned short, 8>((const unsigned short*)b.at[1] + (0 + i0), aligned);");
+  const size_t each = text.find("for (int v = 0; v < 8; v++) {"), store = text.find("store_pack<unsigned short, 8>((unsigned short*)b.at[2] + (0 + i0), out0, aligned);");
+  EXPECT_TRUE(loop < load && load < each && each < store && store != std::string::npos) << text.substr(text.find("extern \"C\""));
+}
+
+// Rows of nine elements begin anywhere.
+TEST_F(CudaText, takes_single_elements_where_rows_are_no_whole_packs) {
+  Var x = prim("prims.slice", {prim("prims.neg", {input({4, 9})}), Shape{0, 0}, Shape{4, 8}, Shape{1, 1}});
+  Nest rows = nest({prim("prims.exp", {x})});
+  EXPECT_EQ(cuda_source(rows, cuda_schedule(rows, {}), "kernel").text.find("load_pack<float, 4>((const float*)b.at[0]"), std::string::npos);
+}
+
 // What each part of a row comes to, and then the parts in their order.
 TEST_F(CudaText, reduces_few_rows_in_parts) {
   Nest whole = nest({prim("prims.exp", {prim("prims.amax", {prim("prims.neg", {input({40, 30})}), Shape{0, 1}})})});
   ASSERT_TRUE(splits(whole));
   CudaSchedule schedule;
-  schedule.split = true;
+  schedule.parts = 2;
   const CudaSource made = cuda_source(whole, schedule, "kernel");
   ASSERT_EQ(made.error, "");
   const size_t first = made.text.find("void kernel("), second = made.text.find("void kernel_finish(");

@@ -1,0 +1,124 @@
+#include "executors/cuda/cuda.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "base/text.h"
+#include "base/thrown.h"
+#include "executors/cuda/line.h"
+#include "loops/cuda/arithmetic.h"
+#include "loops/cuda/prelude.h"
+
+namespace thunder {
+namespace cuda_lines {
+namespace {
+
+constexpr unsigned kThreads = 256;
+constexpr int64_t kBlocksOfMultiprocessor = 16;
+
+const Rule* rule_of(std::string_view op) {
+  for (std::span<const Rule> rules : {indexed_rules(), scan_rules(), pool_rules()})
+    for (const Rule& r : rules)
+      if (r.op == op) return &r;
+  return nullptr;
+}
+
+// T is an element in memory, C what it is computed in, A what many of them are added up in.
+std::string types(DType d) {
+  const char* computed = loops::type_of(d);
+  const bool wraps = d == DType::i32 || d == DType::i64 || d == DType::u8;
+  const char* added = d == DType::f32 ? "double" : wraps ? "u64" : computed;
+  return cat("typedef ", loops::memory_type(d), " T;\ntypedef ", computed, " C;\ntypedef ", added, " A;\n__device__ inline C get(T v) { return ",
+             d == DType::bf16 ? "from_bf16(v)" : "v", "; }\n__device__ inline T put(C v) { return ", d == DType::bf16 ? "to_bf16(v)" : "v", "; }\n");
+}
+
+bool claim(const NodeView& view, void*) {
+  const Rule* rule = rule_of(view.node.op->name());
+  if (!rule) return false;
+  bool all = true;
+  Device device = Device::none;
+  const auto look = [&](ValueId v) {
+    const TensorType& t = view.store.type(v);
+    if (device == Device::none) device = t.device;
+    all = all && t.device == device && kind(device) == kCudaKind && std::all_of(t.shape.begin(), t.shape.end(), [](Dim d) { return d.constant(); });
+  };
+  for_each_value(view.node.args, look);
+  for (ValueId r : view.node.results) look(r);
+  return all && (!rule->takes || rule->takes(view));
+}
+
+struct Site {
+  Ref<Accelerator> kept;
+  const Rule& rule;
+  Line line;
+  ~Site() {
+    if (line.refusal) line.device.unwatch(line.refusal);
+  }
+};
+
+Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
+  return caught([&]() -> Status* {
+    const Rule& rule = *rule_of(view.node.op->name());
+    Accelerator& accelerator = static_cast<Devices*>(user)->accelerator(view.store.type(view.node.results[0]).device);
+    auto& device = static_cast<nvidia::CudaDevice&>(accelerator);
+    auto site = std::make_unique<Site>(Site{Ref<Accelerator>(&accelerator), rule, {view.node, device}});
+    site->line.function = device.function(cat(loops::kCudaPrelude, loops::kCudaRowsPrelude, types(rule.element(view)), rule.text), "kernel");
+    if (rule.checked)
+      site->line.refusal = device.watch([op = std::string(view.node.op->name()), checked = rule.checked(view)](const nvidia::Refusal& r) {
+        return make<Status>(Code::invalid_argument, cat(op, ": index ", r.index, " is out of range for ", checked[static_cast<size_t>(r.expr)]));
+      });
+    *scratch = 0;
+    *state = site.release();
+    return nullptr;
+  });
+}
+
+Status* run(const Launch* launch, void* state) {
+  const auto& site = *static_cast<const Site*>(state);
+  return site.rule.run(site.line, *launch);
+}
+
+void drop(void* state) { delete static_cast<Site*>(state); }
+
+}  // namespace
+
+Status* Line::launch(int64_t work, bool by_block, void** parameters) const {
+  if (work == 0) return nullptr;
+  const int64_t blocks = by_block ? work : (work + kThreads - 1) / kThreads;
+  const int64_t most = kBlocksOfMultiprocessor * std::max(1, device.properties().multiprocessors);
+  return device.launch(function, {static_cast<unsigned>(std::min(blocks, most)), kThreads}, parameters, node.op->name().data());
+}
+
+Status* Line::copy(const Buffer& from, const Buffer& to) const {
+  const int64_t bytes = to.elements() * static_cast<int64_t>(size_of(to.dtype)), one = 1;
+  if (from.data == to.data || bytes == 0) return nullptr;
+  return device.copy({from.as<std::byte>(), 1, &bytes, &one}, {to.as<std::byte>(), 1, &bytes, &one}, 1);
+}
+
+Around around(const Buffer& b, int64_t axis) {
+  Around a;
+  if (b.rank == 0) return a;
+  const size_t dim = normalize_axis(axis, static_cast<size_t>(b.rank));
+  for (size_t i = 0; i < static_cast<size_t>(b.rank); i++) (i < dim ? a.before : i == dim ? a.along : a.behind) *= b.shape[i];
+  return a;
+}
+
+DType first_input(const NodeView& view) { return view.store.type(view.node.args[0].v).dtype; }
+
+std::string dim_of_size(size_t dim, Dim size) { return cat("dim ", dim, " of size ", size.value()); }
+
+}  // namespace cuda_lines
+
+ExecutorDesc cuda_executor(Devices& devices) {
+  ExecutorDesc d;
+  d.name = "cuda";
+  d.flags = kAnyDevice;
+  d.user = &devices;
+  d.claim = cuda_lines::claim;
+  d.prepare = cuda_lines::prepare;
+  d.run = cuda_lines::run;
+  d.drop = cuda_lines::drop;
+  return d;
+}
+
+}  // namespace thunder

@@ -1,0 +1,205 @@
+// Sums and updates at places that index tensors name: take_add, index, index_put, scatter_add. Each element gets what is added to it in
+// the order of the indices, as on the CPU, so results are the same bits from run to run.
+#include <algorithm>
+
+#include "executors/cuda/line.h"
+
+namespace thunder::cuda_lines {
+namespace {
+
+constexpr size_t kMostIndices = 8;
+// Each block compares its index with all others: from so many on the CPU, which goes over them once, is as fast.
+constexpr int64_t kMostPositions = 1 << 17;
+
+// Mirrored in the texts.
+struct Indices {
+  const void* at[kMostIndices];
+  int64_t sizes[kMostIndices];  // of the dims that they index
+  int64_t n, wide, from_end;    // wide: i64, else i32; from_end: negative ones count from there
+};
+
+#define THUNDER_CUDA_INDICES                                                                                  \
+  "struct Indices { const void* at[8]; i64 sizes[8]; i64 n, wide, from_end; };\n"                             \
+  "__device__ inline i64 place_of(const Indices& x, i64 m, Refusal* refusal) {\n"                             \
+  "  i64 place = 0;\n"                                                                                        \
+  "  for (int k = 0; k < (int)x.n; k++) {\n"                                                                  \
+  "    const i64 given = x.wide ? ((const i64*)x.at[k])[m] : ((const int*)x.at[k])[m];\n"                     \
+  "    const i64 i = x.from_end && given < 0 && given >= -x.sizes[k] ? given + x.sizes[k] : given;\n"         \
+  "    place = place * x.sizes[k] + checked(i, x.sizes[k], k, refusal);\n"                                    \
+  "  }\n"                                                                                                     \
+  "  return place;\n"                                                                                         \
+  "}\n"
+
+// A block for each position of the indices: the first of those with one place adds all of them, the last one stores.
+constexpr char kUpdate[] = THUNDER_CUDA_INDICES R"(
+extern "C" __global__ void kernel(T* out, const T* src, const Indices x, i64 before, i64 along, i64 behind, i64 count, i64 add, Refusal* refusal) {
+  __shared__ int hits[256];
+  const i64 slab = before * behind;
+  for (i64 m = blockIdx.x; m < count; m += gridDim.x) {
+    const i64 place = place_of(x, m, refusal);
+    int other = 0;
+    if (add) for (i64 j = threadIdx.x; j < m; j += blockDim.x) other |= place_of(x, j, refusal) == place;
+    else for (i64 j = m + 1 + threadIdx.x; j < count; j += blockDim.x) other |= place_of(x, j, refusal) == place;
+    if (__syncthreads_or(other)) continue;
+    for (i64 first = m; first < count; first += blockDim.x) {
+      const i64 mine = first + threadIdx.x;
+      const int hit = add ? mine < count && place_of(x, mine, refusal) == place : mine == m;
+      hits[threadIdx.x] = hit;
+      if (!__syncthreads_or(hit)) continue;
+      for (int h = 0; h < (int)blockDim.x; h++) {
+        if (!hits[h]) continue;
+        for (i64 c = threadIdx.x; c < slab; c += blockDim.x) {
+          const i64 a = c / behind, b = c - a * behind;
+          T& to = out[(a * along + place) * behind + b];
+          const T value = src[(a * count + first + h) * behind + b];
+          to = add ? put((C)((A)get(to) + (A)get(value))) : value;
+        }
+      }
+      __syncthreads();
+      if (!add) break;
+    }
+  }
+}
+)";
+
+constexpr char kIndex[] = THUNDER_CUDA_INDICES R"(
+extern "C" __global__ void kernel(T* out, const T* in, const Indices x, i64 behind, i64 count, Refusal* refusal) {
+  for (i64 at = blockIdx.x * (i64)blockDim.x + threadIdx.x; at < count * behind; at += (i64)gridDim.x * blockDim.x) {
+    const i64 m = at / behind;
+    out[at] = in[place_of(x, m, refusal) * behind + (at - m * behind)];
+  }
+}
+)";
+
+// A thread for each line along the dim.
+constexpr char kScatterAdd[] = R"(
+struct Lines { i64 rank, dim, wide, sizes[8], out[8], src[8]; };
+extern "C" __global__ void kernel(T* out, const void* index, const T* src, const Lines x, i64 lines, i64 size, Refusal* refusal) {
+  for (i64 line = blockIdx.x * (i64)blockDim.x + threadIdx.x; line < lines; line += (i64)gridDim.x * blockDim.x) {
+    i64 rest = line, to = 0, from = 0, at = 0, step = 1, along = 1;
+    for (int d = (int)x.rank - 1; d >= 0; d--) {
+      if (d == (int)x.dim) along = step;
+      else {
+        const i64 i = rest % x.sizes[d];
+        rest /= x.sizes[d], to += i * x.out[d], from += i * x.src[d], at += i * step;
+      }
+      step *= x.sizes[d];
+    }
+    for (i64 i = 0; i < x.sizes[x.dim]; i++) {
+      const i64 n = at + i * along;
+      const i64 place = checked(x.wide ? ((const i64*)index)[n] : ((const int*)index)[n], size, 0, refusal);
+      T& into = out[to + place * x.out[x.dim]];
+      into = put((C)((A)get(into) + (A)get(src[from + i * x.src[x.dim]])));
+    }
+  }
+}
+)";
+struct Lines {
+  int64_t rank, dim, wide, sizes[kMostIndices], out[kMostIndices], src[kMostIndices];
+};
+
+const TensorType& type(const NodeView& view, ValueId v) { return view.store.type(v); }
+bool few(const NodeView& view, ValueId index) {
+  return elements(type(view, index).shape).value() <= kMostPositions;
+}
+bool adds_up(const NodeView& view) { return first_input(view) != DType::boolean; }
+
+Indices indices(std::span<const Buffer> tensors, const Buffer& whole, size_t dim, bool from_end) {
+  Indices x{};
+  x.n = static_cast<int64_t>(tensors.size()), x.wide = tensors[0].dtype == DType::i64, x.from_end = from_end;
+  for (size_t k = 0; k < tensors.size(); k++) x.at[k] = tensors[k].data, x.sizes[k] = whole.shape[dim + k];
+  return x;
+}
+
+Status* update(const Line& line, const Buffer& out, const Buffer& src, Indices x, Around a, int64_t count, int64_t add) {
+  void *to = out.data, *from = src.data;
+  nvidia::Refusal* refusal = line.refusal;
+  void* parameters[] = {&to, &from, &x, &a.before, &a.along, &a.behind, &count, &add, &refusal};
+  return out.elements() ? line.launch(count, true, parameters) : nullptr;
+}
+
+// ---- take_add(input, dim, index, src) ----
+
+bool takes_take_add(const NodeView& view) { return few(view, view.node.args[2].v) && adds_up(view); }
+std::vector<std::string> along_dim(const NodeView& view) {
+  const Shape& shape = type(view, view.node.args[0].v).shape;
+  const size_t dim = normalize_axis(view.node.args[1].i, shape.size());
+  return {dim_of_size(dim, shape[dim])};
+}
+Status* run_take_add(const Line& line, const Launch& l) {
+  const Buffer &in = l.inputs[0], &index = l.inputs[1], &src = l.inputs[2], &out = l.outputs[0];
+  if (Status* failed = line.copy(in, out)) return failed;
+  const int64_t axis = line.node.args[1].i;
+  return update(line, out, src, indices({&index, 1}, out, normalize_axis(axis, static_cast<size_t>(out.rank)), false), around(out, axis), index.elements(), 1);
+}
+
+// ---- index(input, indices), index_put(input, indices, values, accumulate) ----
+
+bool takes_index(const NodeView& view) { return view.node.args[1].value_list().size() <= kMostIndices; }
+bool takes_index_put(const NodeView& view) {
+  return takes_index(view) && few(view, view.node.args[1].value_list()[0]) && (!view.node.args[3].i || adds_up(view));
+}
+std::vector<std::string> indexed_dims(const NodeView& view) {
+  const Shape& shape = type(view, view.node.args[0].v).shape;
+  std::vector<std::string> dims;
+  for (size_t k = 0; k < view.node.args[1].value_list().size(); k++) dims.push_back(dim_of_size(k, shape[k]));
+  return dims;
+}
+Around behind(const Buffer& whole, size_t indexed) {
+  Around a;
+  for (size_t i = 0; i < static_cast<size_t>(whole.rank); i++) (i < indexed ? a.along : a.behind) *= whole.shape[i];
+  return a;
+}
+Status* run_index(const Line& line, const Launch& l) {
+  const std::span<const Buffer> tensors(l.inputs + 1, l.n_inputs - 1);
+  Indices x = indices(tensors, l.inputs[0], 0, true);
+  Around a = behind(l.inputs[0], tensors.size());
+  int64_t count = tensors[0].elements();
+  void *to = l.outputs[0].data, *from = l.inputs[0].data;
+  nvidia::Refusal* refusal = line.refusal;
+  void* parameters[] = {&to, &from, &x, &a.behind, &count, &refusal};
+  return line.launch(count * a.behind, false, parameters);
+}
+Status* run_index_put(const Line& line, const Launch& l) {
+  const Buffer &in = l.inputs[0], &values = l.inputs[l.n_inputs - 1], &out = l.outputs[0];
+  if (Status* failed = line.copy(in, out)) return failed;
+  const std::span<const Buffer> tensors(l.inputs + 1, l.n_inputs - 2);
+  return update(line, out, values, indices(tensors, out, 0, true), behind(out, tensors.size()), tensors[0].elements(), line.node.args[3].i);
+}
+
+// ---- scatter_add(input, dim, index, src) ----
+
+bool takes_scatter_add(const NodeView& view) {
+  const size_t rank = type(view, view.node.args[0].v).shape.size();
+  return rank > 0 && rank <= kMostIndices && adds_up(view);
+}
+Status* run_scatter_add(const Line& line, const Launch& l) {
+  const Buffer &in = l.inputs[0], &index = l.inputs[1], &src = l.inputs[2], &out = l.outputs[0];
+  if (Status* failed = line.copy(in, out)) return failed;
+  const auto rank = static_cast<size_t>(out.rank), dim = normalize_axis(line.node.args[1].i, rank);
+  Lines x{};
+  x.rank = out.rank, x.dim = static_cast<int64_t>(dim), x.wide = index.dtype == DType::i64;
+  int64_t out_step = 1, src_step = 1, lines = 1, size = out.shape[dim];
+  for (size_t d = rank; d-- > 0;) {
+    x.sizes[d] = index.shape[d], x.out[d] = out_step, x.src[d] = src_step;
+    out_step *= out.shape[d], src_step *= src.shape[d];
+    if (d != dim) lines *= index.shape[d];
+  }
+  void *to = out.data, *at = index.data, *from = src.data;
+  nvidia::Refusal* refusal = line.refusal;
+  void* parameters[] = {&to, &at, &from, &x, &lines, &size, &refusal};
+  return index.elements() ? line.launch(lines, false, parameters) : nullptr;
+}
+
+constexpr Rule kRules[] = {
+    {"prims.take_add", takes_take_add, kUpdate, first_input, along_dim, run_take_add},
+    {"prims.index", takes_index, kIndex, first_input, indexed_dims, run_index},
+    {"prims.index_put", takes_index_put, kUpdate, first_input, indexed_dims, run_index_put},
+    {"prims.scatter_add", takes_scatter_add, kScatterAdd, first_input, along_dim, run_scatter_add},
+};
+
+}  // namespace
+
+std::span<const Rule> indexed_rules() { return kRules; }
+
+}  // namespace thunder::cuda_lines

@@ -1,0 +1,51 @@
+// How a line becomes a kernel: a rule for each op, by name.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "device/cuda/device.h"
+#include "executors/executor.h"
+
+namespace thunder::cuda_lines {
+
+// A line whose kernels are compiled. Tensors of its launches are dense, and of the line's types.
+struct Line {
+  const Node& node;
+  nvidia::CudaDevice& device;
+  nvidia::Function function = nullptr;
+  nvidia::Refusal* refusal = nullptr;  // where it reports indices out of range; null: it checks none
+
+  // A thread for each of `work` pieces, or a block of 256.
+  Status* launch(int64_t work, bool by_block, void** parameters) const;
+  // Of results that begin as a copy of an input.
+  Status* copy(const Buffer& from, const Buffer& to) const;
+};
+
+struct Rule {
+  std::string_view op;
+  // Besides what is asked of every line: tensors on one device, sizes that are known. Null: nothing.
+  bool (*takes)(const NodeView&) = nullptr;
+  // CUDA C++ of a kernel called `kernel`, behind types() of the element type that it gives.
+  const char* text;
+  DType (*element)(const NodeView&);
+  // By the numbers that the kernel gives its checks, what an index is out of range for: "dim 1 of size 3". Null: it checks none.
+  std::vector<std::string> (*checked)(const NodeView&) = nullptr;
+  Status* (*run)(const Line&, const Launch&);
+};
+
+std::span<const Rule> indexed_rules();
+std::span<const Rule> scan_rules();
+std::span<const Rule> pool_rules();
+
+// A dense tensor around one of its dims: elements before it, along it, behind it.
+struct Around {
+  int64_t before = 1, along = 1, behind = 1;
+};
+Around around(const Buffer& b, int64_t axis);
+
+DType first_input(const NodeView& view);
+std::string dim_of_size(size_t dim, Dim size);
+
+}  // namespace thunder::cuda_lines

@@ -1,0 +1,87 @@
+// max_pool2d, a thread for each window, and its gradient, a thread for each plane: windows overlap, and each pixel gets its sums in
+// their order.
+#include "base/text.h"
+#include "executors/cuda/line.h"
+#include "ops/pair.h"
+
+namespace thunder::cuda_lines {
+namespace {
+
+// Mirrored in the text. By axis: sizes of the image and of the result, and the window.
+struct Window {
+  int64_t in[2], out[2], size[2], stride[2], padding[2], dilation[2];
+};
+
+constexpr char kPool[] = R"(
+struct Window { i64 in[2], out[2], size[2], stride[2], padding[2], dilation[2]; };
+extern "C" __global__ void kernel(T* values, i64* indices, const T* in, const Window w, i64 planes) {
+  const i64 windows = w.out[0] * w.out[1];
+  for (i64 n = blockIdx.x * (i64)blockDim.x + threadIdx.x; n < planes * windows; n += (i64)gridDim.x * blockDim.x) {
+    const i64 plane = n / windows, row = n % windows / w.out[1], column = n % w.out[1];
+    const T* image = in + plane * w.in[0] * w.in[1];
+    C best = (C)0;
+    i64 at = -1;
+    for (i64 i = 0; i < w.size[0]; i++) {
+      const i64 y = row * w.stride[0] - w.padding[0] + i * w.dilation[0];
+      if (y < 0 || y >= w.in[0]) continue;
+      for (i64 j = 0; j < w.size[1]; j++) {
+        const i64 x = column * w.stride[1] - w.padding[1] + j * w.dilation[1];
+        if (x < 0 || x >= w.in[1]) continue;
+        const C v = get(image[y * w.in[1] + x]);
+        if (at < 0 || v > best || v != v) best = v, at = y * w.in[1] + x;
+      }
+    }
+    values[n] = put(best), indices[n] = at;
+  }
+}
+)";
+
+constexpr char kPoolGrad[] = R"(
+extern "C" __global__ void kernel(T* out, const T* grad, const i64* indices, i64 planes, i64 pixels, i64 windows, Refusal* refusal) {
+  for (i64 plane = blockIdx.x * (i64)blockDim.x + threadIdx.x; plane < planes; plane += (i64)gridDim.x * blockDim.x)
+    for (i64 n = plane * windows; n < (plane + 1) * windows; n++) {
+      T& to = out[plane * pixels + checked(indices[n], pixels, 0, refusal)];
+      to = put(get(to) + get(grad[n]));
+    }
+}
+)";
+
+Status* run_pool(const Line& line, const Launch& l) {
+  const Buffer &in = l.inputs[0], &out = l.outputs[0];
+  const std::span<const Arg> args = line.node.args;
+  Window w;
+  const auto size = pair_of(args[1]), stride = pair_of(args[2]), padding = pair_of(args[3]), dilation = pair_of(args[4]);
+  for (size_t i = 0; i < 2; i++)
+    w.in[i] = in.shape[2 + i], w.out[i] = out.shape[2 + i], w.size[i] = size[i], w.stride[i] = stride[i], w.padding[i] = padding[i], w.dilation[i] = dilation[i];
+  void *values = out.data, *indices = l.outputs[1].data, *from = in.data;
+  int64_t planes = in.shape[0] * in.shape[1];
+  void* parameters[] = {&values, &indices, &from, &w, &planes};
+  return line.launch(out.elements(), false, parameters);
+}
+
+Status* run_pool_grad(const Line& line, const Launch& l) {
+  const Buffer &grad = l.inputs[0], &at = l.inputs[1], &out = l.outputs[0];
+  const size_t bytes = static_cast<size_t>(out.elements()) * size_of(out.dtype);
+  if (Status* failed = bytes ? line.device.fill_with_zeros(out.data, bytes) : nullptr) return failed;
+  void *to = out.data, *from = grad.data, *indices = at.data;
+  int64_t planes = out.shape[0] * out.shape[1], pixels = out.shape[2] * out.shape[3], windows = grad.shape[2] * grad.shape[3];
+  nvidia::Refusal* refusal = line.refusal;
+  void* parameters[] = {&to, &from, &indices, &planes, &pixels, &windows, &refusal};
+  return bytes ? line.launch(planes, false, parameters) : nullptr;
+}
+
+std::vector<std::string> pixels_of(const NodeView& view) {
+  const std::span<const Dim> size = view.node.args[2].dim_list();
+  return {cat(size[2].value() * size[3].value(), " pixels")};
+}
+
+constexpr Rule kRules[] = {
+    {"prims.max_pool2d", nullptr, kPool, first_input, nullptr, run_pool},
+    {"prims.max_pool2d_backward", nullptr, kPoolGrad, first_input, pixels_of, run_pool_grad},
+};
+
+}  // namespace
+
+std::span<const Rule> pool_rules() { return kRules; }
+
+}  // namespace thunder::cuda_lines

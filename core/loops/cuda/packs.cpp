@@ -1,0 +1,95 @@
+// Several neighbouring elements by one thread: loads and stores of 16 bytes around a loop over the elements.
+#include "loops/cuda/arithmetic.h"
+#include "loops/cuda/writer.h"
+
+namespace thunder::loops {
+
+std::string Writer::packs_in(const std::string& elements) const {
+  return schedule_.pack > 1 ? cat("(", elements, ") / ", schedule_.pack) : elements;
+}
+
+// Arguments may begin anywhere; then packs are read and written element by element.
+void Writer::find_alignment() {
+  if (schedule_.pack == 1) return;
+  std::vector<bool> packed(nest_.buffers.size());
+  for (ExprId id = 0; id < nest_.exprs.size(); id++)
+    if (schedule_.packed_loads[id]) packed[nest_.exprs[id].buffer] = true;
+  for (size_t k = 0; k < nest_.stores.size(); k++)
+    if (schedule_.packed_stores[k]) packed[nest_.stores[k].buffer] = true;
+  std::string all;
+  for (size_t b = 0; b < packed.size(); b++)
+    if (packed[b]) all += cat(all.empty() ? "" : " | ", "(u64)b.at[", b, "]");
+  line("const bool aligned = ((", all, ") & 15) == 0;");
+}
+
+// The loads that this needs whatever is chosen, and that are not known for the whole row.
+void Writer::find_loads(ExprId id, std::vector<bool>& seen, std::vector<ExprId>& loads) const {
+  if (seen[id] || !row_[id].empty()) return;
+  seen[id] = true;
+  const Expr& e = nest_.exprs[id];
+  if (e.fn == Fn::load && schedule_.packed_loads[id]) loads.push_back(id);
+  if (e.fn == Fn::choose) return;
+  if (e.fn == Fn::pick) return find_loads(e.in[1], seen, loads);
+  for (uint32_t i = 0; i < e.count; i++) find_loads(e.in[i], seen, loads);
+}
+
+// What is computed at a position along these axes, or at each of a pack; stands in a loop over `at`.
+void Writer::positions_here(uint32_t begin, uint32_t end, const std::vector<ExprId>& sums, const Wanted& wanted) {
+  const auto compute = [&] {
+    for (ExprId id : sums) {
+      const std::string now = element(id);
+      line("sum", id, " = ", combined(nest_.exprs[id], cat("sum", id), now), ";");
+    }
+    store_all(wanted);
+  };
+  if (schedule_.pack == 1) {
+    unfold("at", begin, end);
+    return compute();
+  }
+  unfold(cat("at * ", schedule_.pack), begin, end);
+  std::vector<bool> seen(nest_.exprs.size());
+  std::vector<ExprId> loads;
+  for (ExprId id : sums)
+    for (uint32_t i = 0; i < nest_.exprs[id].count; i++) find_loads(nest_.exprs[id].in[i], seen, loads);
+  for (const Output& s : nest_.stores)
+    if (wanted(s) && s.only.empty()) find_loads(s.value, seen, loads);
+  for (ExprId id : loads) load_pack(id);
+  declare_packs(wanted);
+  const std::string first = index_[end - 1];
+  in_pack_ = true;
+  line("#pragma unroll");
+  line("for (int v = 0; v < ", schedule_.pack, "; v++) {");
+  apart([&] {
+    line("const place ", first, "v = ", first, " + v;");
+    index_[end - 1] = first + "v";
+    compute();
+  });
+  in_pack_ = false, index_[end - 1] = first;
+  loaded_.assign(nest_.exprs.size(), false);
+  store_packs(wanted);
+}
+
+void Writer::load_pack(ExprId id) {
+  const Expr& e = nest_.exprs[id];
+  const std::string type = memory_type(nest_.buffers[e.buffer]), more = e.offset ? " + " + offsets_[id] : "";
+  line("const Pack<", type, ", ", schedule_.pack, "> pack", id, " = load_pack<", type, ", ", schedule_.pack, ">((const ", type, "*)b.at[", e.buffer, "] + (",
+       place_of(e.map), more, "), aligned);");
+  loaded_[id] = true;
+}
+
+void Writer::declare_packs(const Wanted& wanted) {
+  for (size_t k = 0; k < nest_.stores.size(); k++)
+    if (const Output& s = nest_.stores[k]; schedule_.packed_stores[k] && wanted(s)) line("Pack<", memory_type(nest_.buffers[s.buffer]), ", ", schedule_.pack, "> out", k, ";");
+}
+
+void Writer::store_packs(const Wanted& wanted) {
+  for (size_t k = 0; k < nest_.stores.size(); k++) {
+    const Output& s = nest_.stores[k];
+    if (!schedule_.packed_stores[k] || !wanted(s)) continue;
+    const std::string type = memory_type(nest_.buffers[s.buffer]);
+    line("store_pack<", type, ", ", schedule_.pack, ">((", type, "*)b.at[", s.buffer, "] + (", place_of(s.map), store_offsets_[k].empty() ? "" : " + " + store_offsets_[k],
+         "), out", k, ", aligned);");
+  }
+}
+
+}  // namespace thunder::loops

@@ -1,0 +1,113 @@
+#include "loops/cuda/schedule.h"
+
+#include <algorithm>
+
+#include "loops/order.h"
+
+namespace thunder::loops {
+namespace {
+
+using Rows = CudaSchedule::Rows;
+
+// Rows of fewer elements are reduced by a thread each, or by a warp: most threads of a block would have nothing to do.
+constexpr int64_t kRowOfThread = 32, kRowOfWarp = 1024;
+constexpr uint32_t kPackBytes = 16, kMostPacked = 8;
+
+// The elements that a map reaches from its origin, at most.
+int64_t reach(const Nest& nest, const Map& map) {
+  int64_t far = 0;
+  for (uint32_t a = 0; a < nest.axes(); a++) far += std::abs(map[a]) * std::max<int64_t>(0, nest.extents[a] - 1);
+  return far;
+}
+
+// Strides over a grid must not overflow either.
+bool is_narrow(const Nest& nest) {
+  constexpr int64_t kMost = int64_t{1} << 30;
+  bool narrow = positions(nest, 0, nest.outer + nest.inner) < kMost;
+  for (const Map& map : nest.maps) narrow = narrow && reach(nest, map) < kMost;
+  for (const Expr& e : nest.exprs) narrow = narrow && (e.fn == Fn::uniform || std::abs(e.offset) < kMost);
+  for (const Output& s : nest.stores) narrow = narrow && std::abs(s.offset) < kMost;
+  return narrow;
+}
+
+// Threads next to each other read next to each other along the last outer axis, where the inner ones are no such way, or are short.
+Rows rows_of(const Nest& nest) {
+  const Map& main = main_map(nest);
+  const uint32_t last = nest.outer + nest.inner - 1;
+  const bool down = nest.outer > 0 && std::abs(main[nest.outer - 1]) == 1 && std::abs(main[last]) != 1;
+  if (down || nest.row_elements() <= kRowOfThread) return Rows::thread;
+  return nest.row_elements() <= kRowOfWarp ? Rows::warp : Rows::block;
+}
+
+// Rows that are too few to keep a device busy are cut into parts.
+int64_t parts_of(const Nest& nest, Rows rows) {
+  constexpr int64_t kThreads = 1 << 17, kBlocks = 1 << 10, kLeastOfThread = 16, kLeastOfBlock = 4096;
+  if (!splits(nest)) return 1;
+  const bool thread = rows == Rows::thread;
+  const int64_t count = positions(nest, 0, nest.outer), least = thread ? kLeastOfThread : kLeastOfBlock;
+  return std::clamp<int64_t>((thread ? kThreads : kBlocks) / std::max<int64_t>(1, count), 1, std::max<int64_t>(1, nest.row_elements() / least));
+}
+
+// Whether neighbours along an axis lie next to each other, and packs of so many at multiples of their number.
+bool packs(const Nest& nest, uint32_t axis, uint32_t map, int64_t offset, uint32_t n) {
+  if (nest.maps[map][axis] != 1 || offset % n) return false;
+  for (uint32_t a = 0; a < nest.axes(); a++)
+    if (a != axis && nest.maps[map][a] % n) return false;
+  return true;
+}
+
+void find_packs(const Nest& nest, CudaSchedule& s) {
+  const uint32_t end = nest.outer + nest.inner;
+  if (reduces(nest) && s.rows == Rows::thread) return;
+  const auto each = [&](auto&& see) {
+    for (ExprId id = 0; id < nest.exprs.size(); id++) {
+      const Expr& e = nest.exprs[id];
+      if (e.fn == Fn::load && !(e.buffer < s.on_host.size() && s.on_host[e.buffer])) see(e.buffer, e.map, e.offset, &s.packed_loads, id);
+    }
+    for (size_t k = 0; k < nest.stores.size(); k++)
+      if (const Output& o = nest.stores[k]; o.only.empty()) see(o.buffer, o.map, o.offset, &s.packed_stores, k);
+  };
+  size_t least = kPackBytes;
+  each([&](uint32_t buffer, uint32_t map, int64_t, auto*, size_t) {
+    if (nest.maps[map][end - 1] == 1) least = std::min(least, size_of(nest.buffers[buffer]));
+  });
+  uint32_t n = std::min(kMostPacked, static_cast<uint32_t>(kPackBytes / least));
+  while (n > 1 && nest.extents[end - 1] % n) n /= 2;
+  if (n == 1) return;
+  s.packed_loads.assign(nest.exprs.size(), false), s.packed_stores.assign(nest.stores.size(), false);
+  each([&](uint32_t, uint32_t map, int64_t offset, std::vector<bool>* of, size_t at) {
+    if (packs(nest, end - 1, map, offset, n)) (*of)[at] = true, s.pack = n;
+  });
+}
+
+}  // namespace
+
+int64_t positions(const Nest& nest, uint32_t begin, uint32_t end) {
+  int64_t n = 1;
+  for (uint32_t a = begin; a < end; a++) n *= nest.extents[a];
+  return n;
+}
+
+bool reduces(const Nest& nest) {
+  return nest.passes > 1 || std::any_of(nest.exprs.begin(), nest.exprs.end(), [](const Expr& e) { return is_reduction(e.fn); });
+}
+
+bool splits(const Nest& nest) {
+  return nest.passes == 1 && reduces(nest) && std::all_of(nest.exprs.begin(), nest.exprs.end(), [](const Expr& e) { return !is_reduction(e.fn) || e.level == 1; });
+}
+
+size_t partial_results(const Nest& nest) {
+  return static_cast<size_t>(std::count_if(nest.exprs.begin(), nest.exprs.end(), [](const Expr& e) { return is_reduction(e.fn); }));
+}
+
+CudaSchedule cuda_schedule(const Nest& nest, const std::vector<bool>& on_host) {
+  CudaSchedule s;
+  s.on_host = on_host;
+  s.narrow = is_narrow(nest);
+  if (reduces(nest)) s.rows = rows_of(nest), s.parts = parts_of(nest, s.rows);
+  if (s.split() && s.rows == Rows::warp) s.rows = Rows::block;
+  find_packs(nest, s);
+  return s;
+}
+
+}  // namespace thunder::loops

@@ -1,0 +1,40 @@
+// How a nest runs on a CUDA device: printed into the text of its kernel. Nothing here depends on the device at hand, so that
+// results are the same bits on each.
+#pragma once
+
+#include <vector>
+
+#include "loops/nest.h"
+
+namespace thunder::loops {
+
+struct CudaSchedule {
+  // Where the nest reduces, what takes each position along the outer axes: a block of kCudaThreads threads, a warp, or a thread.
+  enum class Rows : uint8_t { block, warp, thread } rows = Rows::block;
+  bool narrow = false;             // all positions and offsets fit in 32 bits
+  int64_t parts = 1;               // rows are reduced in so many parts, which a second kernel joins in their order
+  uint32_t pack = 1;               // neighbouring elements along the last axis that a thread takes at once
+  std::vector<bool> packed_loads = {};   // by expression: a load of neighbours as one; empty: none
+  std::vector<bool> packed_stores = {};  // by output; empty: none
+  std::vector<bool> on_host = {};  // by argument: a number of at most 16 bytes that is passed by value; empty: none
+
+  bool split() const { return parts > 1; }
+};
+
+// Requires: order_loops() has ordered the nest.
+CudaSchedule cuda_schedule(const Nest& nest, const std::vector<bool>& on_host);
+
+// Whether a nest reduces at all; whether one pass over its rows is all that it needs, so that they may be reduced in parts.
+bool reduces(const Nest& nest);
+bool splits(const Nest& nest);
+// How many results of reductions each part of a row has; each takes so many bytes of scratch.
+size_t partial_results(const Nest& nest);
+constexpr size_t kPartialBytes = 16;
+
+// Positions along these axes.
+int64_t positions(const Nest& nest, uint32_t begin, uint32_t end);
+
+// Threads of a block, and of a warp.
+constexpr int kCudaThreads = 256, kWarp = 32;
+
+}  // namespace thunder::loops
