@@ -48,7 +48,7 @@ static_assert(sizeof(thunder_launch) == sizeof(Launch) &&
               offsetof(thunder_launch, native_stream) == offsetof(Launch, native_stream) &&
               offsetof(thunder_launch, parallel_for) == offsetof(Launch, parallel_for) &&
               offsetof(thunder_launch, threads) == offsetof(Launch, threads) &&
-              offsetof(thunder_launch, follower) == offsetof(Launch, follower));
+              offsetof(thunder_launch, follower) == offsetof(Launch, epilogue));
 
 template <class Ours>
 constexpr bool same(int32_t theirs, Ours ours) {

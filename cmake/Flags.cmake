@@ -35,13 +35,3 @@ if(THUNDER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
 endif()
 
-# PREFIX_avx2.cpp and PREFIX_avx512.cpp are for machines that have more than the baseline, PREFIX_neon.cpp for every AArch64; what
-# runs is chosen when the program starts. Sums may be contracted there: these kernels are no reference.
-function(thunder_vector_kernels prefix)
-  set_source_files_properties(${prefix}_neon.cpp PROPERTIES COMPILE_OPTIONS "-ffp-contract=fast;-O2")
-  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
-    set_source_files_properties(${prefix}_avx2.cpp PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-ffp-contract=fast;-O2")
-    set_source_files_properties(${prefix}_avx512.cpp PROPERTIES
-      COMPILE_OPTIONS "-mavx512f;-mavx512vl;-mfma;-mprefer-vector-width=512;-ffp-contract=fast;-O2")
-  endif()
-endfunction()

@@ -105,7 +105,7 @@ set(language_tests ${CMAKE_SOURCE_DIR}/tests/languages)
 set(language_examples ${CMAKE_SOURCE_DIR}/examples/languages)
 # A language that is found sets program_X, the command that runs FOLDER/NAME.extension_X; folder_X if it is not that of the
 # tests, and except_X when it cannot hold what a line of the smoke program shows.
-foreach(language python ruby perl tcl php lua java csharp go r octave)
+foreach(language ruby perl tcl php java csharp go r octave)
   include(${CMAKE_SOURCE_DIR}/cmake/languages/${language}.cmake)
   if(NOT language IN_LIST THUNDER_LANGUAGES)
     list(APPEND swig_missing ${language})

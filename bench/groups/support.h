@@ -60,9 +60,15 @@ inline void limit_row(const char* name, const char* unit, double value) {
   std::printf("{\"limit\": true, \"name\": \"%s\", \"unit\": \"%s\", \"value\": %.6g}\n", name, unit, value);
 }
 
-// Ends a turn: the others measure theirs before this returns.
+// What another library takes for the row that follows.
+inline void peer_row(const char* peer, const char* name, const char* unit, double value) {
+  std::printf("{\"peer\": \"%s\", \"name\": \"%s\", \"unit\": \"%s\", \"value\": %.6g}\n", peer, name, unit, value);
+}
+
+// Ends a turn: the others measure theirs before this returns. THUNDER_BENCH_PEER: the name of a variant of ours, which is then a peer.
 inline void row(const char* name, const char* unit, double value) {
-  std::printf("{\"name\": \"%s\", \"unit\": \"%s\", \"value\": %.6g}\n", name, unit, value);
+  if (const char* peer = std::getenv("THUNDER_BENCH_PEER")) peer_row(peer, name, unit, value);
+  else std::printf("{\"name\": \"%s\", \"unit\": \"%s\", \"value\": %.6g}\n", name, unit, value);
   if (!std::getenv("THUNDER_BENCH_TURNS")) return;
   std::puts("turn");
   std::fflush(stdout);

@@ -25,8 +25,8 @@ end
 
 -- What a kernel function gets: the op's arguments in order, of which the tensors come from the call.
 -- A slot is 1 for a tensor, -1 - n for a list of n tensors, { value } for anything else, a number in place of a tensor too.
-local function slots(schema, node, plan)
-  local names, kinds = core.read_schema(schema)
+local function slots(row, node, plan)
+  local names, kinds = core.described_parameters(row)
   local singles, lists = 0, 0
   for _, kind in ipairs(kinds) do
     if kind == "tensor" then singles = singles + 1 end
@@ -36,7 +36,7 @@ local function slots(schema, node, plan)
     if kind == "tensor" then
       plan[i] = node and node.args[names[i]] ~= nil and { node.args[names[i]] } or 1
     elseif kind == "tensor[]" then
-      if lists > 1 or not node then return nil end
+      if lists > 1 then return nil end
       plan[i] = -1 - (#node.inputs - singles)
     else
       plan[i] = { node and node.args[names[i]] }
@@ -64,16 +64,14 @@ function th.op(spec)
       return vjp({ args = args, results = results, needs_input_grad = wanted }, table.unpack(cotangents))
     end
   end
-  local plan
-  if spec.host then
-    plan = slots(schema, nil, { fn = spec.host, name = name })
-    if not plan then core.refuse(who .. ": a kernel of an op that takes a list of tensors is an executor's: see th.executor") end
+  if spec.host and schema:match("^[^>]*"):find("tensor[]", 1, true) then
+    core.refuse(who .. ": a kernel of an op that takes a list of tensors is an executor's: see th.executor")
   end
   local flags = (spec.inplace and 1 or 0) + (spec.elementwise and 2 or 0) + (spec.effects and 4 or 0)
   core.add_op(schema, spec.doc or schema, flags, kept)
-  if plan then core.add_kernel(name, { kernel = plan }) end
-  if spec.library then core.add_kernel(name, need(spec, who, "string", "library"), need(spec, who, "string", "symbol", "a name")) end
   core.refresh_ops()
+  if spec.host then core.add_kernel(name, { kernel = slots(core.op_row(name), nil, { fn = spec.host, name = name }) }) end
+  if spec.library then core.add_kernel(name, need(spec, who, "string", "library"), need(spec, who, "string", "symbol", "a name")) end
   return core.op_function(name)
 end
 
@@ -88,7 +86,7 @@ local function entry_of(who, op, given)
   check_names(given, what, entry_fields)
   for field in pairs(entry_fields) do need(given, what, "function", field) end
   if not (given.run or given.prepare or given.execution_transform) then core.refuse(what .. " has neither run, prepare nor execution_transform") end
-  if not core.op_schema(op) then core.refuse(("%s: unknown op '%s'%s"):format(who, op, core.suggest(op, core.all_op_names()))) end
+  if not core.op_row(op) then core.refuse(("%s: unknown op '%s'%s"):format(who, op, core.suggest(op, core.all_op_names()))) end
   return given
 end
 
@@ -102,7 +100,7 @@ local function prepared(who, node, entry)
     for i = 1, #node.inputs do plan[i] = 1 end
     return plan
   end
-  return entry.run and slots(core.op_schema(node.op), node, { fn = entry.run, name = node.op })
+  return entry.run and slots(core.op_row(node.op), node, { fn = entry.run, name = node.op })
 end
 
 -- th.executor{ name = "mine", ops = { gelu = function(x) ... end } }: kernels in Lua, which get an op's arguments and

@@ -8,7 +8,7 @@ th.nn = nn
 
 local kinds, rows = {}, core.json(core.describe("modules"))
 for _, kind in ipairs(rows) do
-  local names, types = core.read_schema(kind.schema)
+  local names, types = core.described_parameters(kind)
   kinds[kind.name] = core.kind(kind.name, names, types)
 end
 

@@ -4,37 +4,12 @@
 -- A table without names is a list. nil takes the default.
 local th, core = ...
 
--- Splits at the commas that no bracket or quote encloses.
-local function split(text)
-  local parts, depth, quoted, from = {}, 0, false, 1
-  for at = 1, #text do
-    local c = text:sub(at, at)
-    if c == "'" then quoted = not quoted end
-    if c == "[" then depth = depth + 1 end
-    if c == "]" then depth = depth - 1 end
-    if c == "," and depth == 0 and not quoted then
-      parts[#parts + 1] = text:sub(from, at - 1)
-      from = at + 1
-    end
-  end
-  if from <= #text then parts[#parts + 1] = text:sub(from) end
-  return parts
-end
-
--- A schema such as "sum(tensor input, int[]? dim=None) -> tensor": parameter names, their kinds (of "tensor|number" too it
--- is "tensor"), number of results;
--- 0 results: as many as the arguments make.
-local function read_schema(schema)
-  local inside, returned = schema:match("^[^(]*%((.*)%)%s*%->%s*(.+)$")
+-- What a call of a described op or kind of module needs: the names of its parameters, and their kinds.
+function core.described_parameters(row)
   local names, kinds = {}, {}
-  for i, part in ipairs(split(inside)) do
-    kinds[i], names[i] = part:match("^%s*([%w_%[%]]+)|?%a*%??%s+([%w_]+)")
-  end
-  local list = returned:match("^%((.*)%)$")
-  return names, kinds, (returned == "tensor[]" or returned:find("?", 1, true)) and 0 or list and #split(list) or 1
+  for i, parameter in ipairs(row.parameters) do names[i], kinds[i] = parameter.name, parameter.kind end
+  return names, kinds
 end
-
-core.read_schema = read_schema
 
 local rows = {}
 -- Reads what the context has now: ops may be added at any time.
@@ -53,10 +28,10 @@ local function row_of(name)
   return rows[name]
 end
 
--- The schema of an op as text, hidden ones included; nil if there is none.
-function core.op_schema(name)
+-- The description of an op, hidden ones included; nil if there is none.
+function core.op_row(name)
   local row = row_of(name)
-  return row and rawget(row, "schema")
+  return row and rawget(row, "schema") and row
 end
 
 function core.all_op_names()
@@ -72,9 +47,9 @@ core.documented = setmetatable({}, { __mode = "k" })
 function core.op_function(name)
   local row = row_of(name)
   if not made[name] and row then
-    local names, kinds, results = read_schema(row.schema)
+    local names, kinds = core.described_parameters(row)
     row.takes_tensor = kinds[1] == "tensor" or kinds[1] == "tensor[]"
-    made[name] = core.op(name, names, kinds, results)
+    made[name] = core.op(name, names, kinds, row.results)
     core.documented[made[name]] = ("%s\n    %s"):format(row.schema, row.doc)
   end
   return made[name]

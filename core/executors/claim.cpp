@@ -43,7 +43,8 @@ Trace claim(const Trace& trace, const Executors& executors, const Op& region) {
   for (auto& e : executors) {
     if (e->desc().claim_region) claim_regions(out, *e, region), join_siblings(out, *e, region);
     for (const Node*& node : out.nodes)
-      if (!node->executor && e->claims({*node, *trace.store})) node = trace.store->claimed(node, trace.store->text(e->name()));
+      if (!node->executor && e->claims({*node, *trace.store}))
+        node = trace.store->claimed(node, trace.store->text(e->name()));
   }
   for (const Node* node : out.nodes)
     if (!node->executor) nobody(*node, executors);

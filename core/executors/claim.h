@@ -7,12 +7,12 @@ namespace thunder {
 
 using Executors = std::vector<Ref<Executor>>;  // highest priority first
 
-// Every line that no executor accepts is replaced by its decomposition, down to what one accepts. Throws naming the
-// prim that nobody takes.
+// Replaces every node that no executor accepts by its decomposition, recursively. Throws naming the prim that nobody
+// takes.
 Trace descend(const Trace& trace, const Executors& executors);
 
-// Requires: a descended trace. Each line gets the name of the first executor that accepts it; what a fusion executor
-// takes together becomes one line of the op `region` (the registry's) that holds its lines as its body.
+// Gives each node the name of the first executor that accepts it; nodes that a fusion executor takes together become
+// one node of the op `region` (the registry's), whose body they are. Requires: a trace that descend() made.
 Trace claim(const Trace& trace, const Executors& executors, const Op& region);
 
 }  // namespace thunder

@@ -13,22 +13,23 @@
 namespace thunder {
 namespace {
 
-constexpr size_t kMostKept = 512;  // distinct calls; when there are more, all are prepared again
+constexpr size_t kMostKept = 512;  // prepared calls; beyond that the cache is cleared
 
 Status* parallel_for(const Launch* launch, int64_t n, int64_t grain, ThreadPool::Body body, void* arg) {
   return launch->threads->parallel_for(n, grain, body, arg);
 }
 
-// How many inputs an argument of a kernel stands for.
+// How many inputs of a kernel an argument stands for.
 size_t inputs_of(const Arg& a, const Param& param) {
   if (a.kind == ArgKind::values) return a.value_list().size();
   return a.kind == ArgKind::value || (a.kind == ArgKind::none && param.kind == ParamKind::tensor);
 }
 
-// One line of a trace that stands for all eager calls like it.
+// A prepared node that serves all eager calls of the same op, types and arguments.
 class Kept : public Counted<Kept> {
  public:
-  Kept(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in, std::span<const Buffer> out, const Executors& executors) {
+  Kept(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in, std::span<const Buffer> out,
+       const Executors& executors) {
     std::vector<Arg> copies(args.begin(), args.end());
     std::vector<ValueId> results;
     std::vector<std::vector<ValueId>> lists(copies.size());
@@ -62,14 +63,15 @@ class Kept : public Counted<Kept> {
     fail(Code::unimplemented, op.name(), ": every executor declined to prepare it");
   }
 
-  // By everything but the values of tensors.
+  // The key: everything but the values of tensors.
   static uint64_t hash(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in) {
     uint64_t h = reinterpret_cast<uintptr_t>(&op);
     for (const Arg& a : args)
       if (a.kind == ArgKind::values) h = mix(h, a.value_list().size());
       else if (a.kind != ArgKind::value) h = thunder::hash(a, h);
     for (const Buffer& b : in) {
-      h = mix(h, static_cast<uint64_t>(b.dtype) << 8 | static_cast<uint64_t>(b.rank) | static_cast<uint64_t>(b.device) << 32);
+      h = mix(h, static_cast<uint64_t>(b.dtype) << 8 | static_cast<uint64_t>(b.rank) |
+                     static_cast<uint64_t>(b.device) << 32);
       for (int32_t i = 0; i < b.rank; i++) h = mix(h, static_cast<uint64_t>(b.shape[i]));
       if (b.device == Device::cpu) continue;
       for (int32_t i = 0; i < b.rank; i++) h = mix(h, static_cast<uint64_t>(b.strides[i]));
@@ -104,13 +106,15 @@ class Kept : public Counted<Kept> {
     launch.threads = &threads;
     Ref<Storage> scratch;
     const Device device = out.empty() ? Device::cpu : out[0].device;
-    if (prepared_.scratch_bytes) scratch = Storage::allocate(devices.allocator(device), prepared_.scratch_bytes), launch.scratch = scratch->data();
+    if (prepared_.scratch_bytes)
+      scratch = Storage::allocate(devices.allocator(device), prepared_.scratch_bytes), launch.scratch = scratch->data();
     if (device != Device::cpu) launch.native_stream = devices.accelerator(device).native_stream();
     if (!on_device_ || strided_) return prepared_.run(&launch, prepared_.state);
     std::vector<Buffer> dense(in.begin(), in.end());
     std::vector<Ref<Tensor>> copies;
     for (Buffer& b : dense) {
-      if (!b.present() || b.device == Device::cpu || is_dense({b.shape, static_cast<size_t>(b.rank)}, {b.strides, static_cast<size_t>(b.rank)})) continue;
+      const auto rank = static_cast<size_t>(b.rank);
+      if (!b.present() || b.device == Device::cpu || is_dense({b.shape, rank}, {b.strides, rank})) continue;
       b = copies.emplace_back(dense_copy(devices.allocator(b.device), *tensor_over(b, devices)))->buffer();
     }
     launch.inputs = dense.data();
@@ -119,7 +123,7 @@ class Kept : public Counted<Kept> {
 
  private:
   friend class Counted<Kept>;
-  // Kernels for other devices than the CPU are fitted to the strides, which each call like this one then has.
+  // Kernels for devices other than the CPU are specialised for the strides, which are then part of the key.
   Ref<Status> lay_out(const ExecutorDesc& d, std::span<const Buffer> in, std::span<const Buffer> out) {
     return Ref<Status>::adopt(d.lay_out({*node_, store_, in, out}, prepared_.state, &prepared_.scratch_bytes, d.user));
   }
@@ -150,9 +154,9 @@ class Kept : public Counted<Kept> {
   Store store_;
   const Node* node_ = nullptr;
   Prepared prepared_;
-  bool on_device_ = false;         // not all of it is on the CPU
-  bool strided_ = false;           // the executor takes strided inputs
-  std::vector<int64_t> strides_;   // of the inputs then
+  bool on_device_ = false;        // some tensor is not on the CPU
+  bool strided_ = false;          // the executor takes strided inputs
+  std::vector<int64_t> strides_;  // of the inputs, if on_device_
 };
 
 class EagerRunner : public OpRunner {
@@ -160,10 +164,12 @@ class EagerRunner : public OpRunner {
   EagerRunner(Executors executors, Devices& devices, ThreadPool& threads)
       : executors_(std::move(executors)), devices_(devices), threads_(threads) {
     for (size_t i = 0; i + 1 < executors_.size(); i++)
-      if (executors_[i]->desc().flags & kStrided) named_.insert(named_.end(), executors_[i]->desc().ops.begin(), executors_[i]->desc().ops.end());
+      if (executors_[i]->desc().flags & kStrided)
+        named_.insert(named_.end(), executors_[i]->desc().ops.begin(), executors_[i]->desc().ops.end());
   }
 
-  Status* run(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in, std::span<const Buffer> out) override {
+  Status* run(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in,
+              std::span<const Buffer> out) override {
     bool named = std::find(named_.begin(), named_.end(), op.name()) != named_.end();
     for (const Arg& a : args) named = named && a.kind != ArgKind::values;
     for (const Buffer& b : in) named = named || b.device != Device::cpu;

@@ -12,66 +12,72 @@
 
 namespace thunder {
 
-// Asked for in lay_out: to run part by part, each as soon as that part of this input is there.
-struct Following {
+// A request, made in lay_out, to run as the epilogue of the step before: tile by tile, as soon as a tile of this input
+// is computed.
+struct EpilogueRequest {
   size_t input = 0;
-  bool can = false;  // the executor's answer
+  bool accepted = false;  // the executor's answer
 };
 
-// A node with the types of its values: what executors decide on.
+// A node with the types of its values: what executors base their decisions on.
 struct NodeView {
   const Node& node;
   const Store& store;
-  // For lay_out: how its tensors will lie in memory, without the memory; in the order of Launch. Else empty.
+  // In lay_out: the layouts that its tensors will have, without memory, in the order of Launch. Otherwise empty.
   std::span<const Buffer> inputs = {};
   std::span<const Buffer> outputs = {};
-  Following* following = nullptr;  // null: it runs as a whole
+  EpilogueRequest* epilogue_request = nullptr;  // null: it runs as a whole, after the step before it
 };
 
 enum ExecutorFlag : uint32_t {
-  kStrided = 1,       // takes strided inputs; others get dense row-major ones
+  kStrided = 1,  // takes strided inputs; executors without it get dense row-major copies
   kCallerThread = 2,  // must run on the thread that called
-  kInPlace = 4,       // its regions of elementwise lines read an element of every input before they write that element
-  kLeads = 1 << 17,   // runs the launch's follower on each part of its first result
-  kAnyDevice = 1 << 18,  // asked about lines on every device; without it, about those whose tensors are all on the CPU
-  kMayFail = 1 << 16, // its lines may fail when they run: all executors of callers
+  kInPlace = 4,  // its regions of elementwise nodes read an element of every input before they write that element
+  kRunsEpilogue = 1 << 17,  // runs the launch's epilogue on each tile of its first result
+  // Is asked about nodes on every device; without it, only about those whose tensors are all on the CPU.
+  kAnyDevice = 1 << 18,
+  kMayFail = 1 << 16,  // its nodes may fail when they run: set for all executors of callers
 };
 
 struct ExecutorDesc {
   std::string name;
-  std::vector<std::string> ops;  // by name; empty: `claim` is asked about every op
+  std::vector<std::string> ops;  // names of ops; empty: `claim` is asked about every op
   uint32_t flags = 0;
   void* user = nullptr;
-  // Pure. False: descend into the decomposition.
+  // Pure. False: the node descends into its decomposition.
   bool (*claim)(const NodeView&, void* user) = nullptr;
-  // Fusion executors: of these lines that it claims, in the trace's order, which form one region with the first. There
-  // may be other lines between them; what they need of the region leads to none of these. It may get fewer than it
-  // took: those that need a line that it left out stay out. Null: it takes line by line.
+  // Fusion executors: which of these nodes, all claimed by it and in the trace's order, form one region with the first
+  // one. Other nodes may lie between them, none of which connects the region to one of these. The region may end up
+  // smaller than what was taken: nodes that depend on one that was left out are left out too. Null: it takes node by
+  // node.
   bool (*claim_region)(std::span<const Node* const> nodes, const Store& store, uint8_t* taken, void* user) = nullptr;
-  // Fusion executors: whether these lines can form one region, though some need nothing of the others. Null: they cannot.
+  // Fusion executors: whether these nodes can form one region, even though some do not depend on others. Null: they
+  // cannot.
   bool (*fits)(std::span<const Node* const> nodes, const Store& store, void* user) = nullptr;
-  // Once a line that needs a step. Owned status; Code::declined: the next executor is asked, for the line or for what
-  // is inside it; any other: compiling fails with its message.
+  // Called once for each node that becomes a step. Owned status; Code::declined: the next executor is asked about the
+  // node, or about the nodes of its body; any other code: compiling fails with that message.
   Status* (*prepare)(const NodeView&, void** state, size_t* scratch_bytes, void* user) = nullptr;
-  // After memory is planned: what `prepare` made may be fitted to the strides; may change the scratch. May be null.
+  // After memory is planned: may specialise what `prepare` made for the strides, and may change the scratch size. May
+  // be null.
   Status* (*lay_out)(const NodeView&, void* state, size_t* scratch_bytes, void* user) = nullptr;
-  // Once the program is made, and again whenever frozen inputs were written: of the launch's inputs, those that stay the same in
-  // between have their data, the others none. What it keeps of them counts as the program's memory. Owned status. May be null.
-  Status* (*settle)(const Launch*, void* state, size_t* kept_bytes) = nullptr;
-  // Before gradients are taken: what the executor wants in place of a line that it would claim, recorded in the scope.
-  // False: the line stays. Throws. May be null.
+  // Packs frozen weights: called when the program is made, and again whenever frozen inputs were written. Of the
+  // launch's inputs only those that stay the same between calls have data. What it keeps of them counts as the
+  // program's memory. Owned status. May be null.
+  Status* (*prepack)(const Launch*, void* state, size_t* kept_bytes) = nullptr;
+  // Before gradients are taken: records in the scope what the executor wants in place of a node that it would claim.
+  // False: the node stays. Throws. May be null.
   bool (*transform)(const NodeView&, BuilderScope&, Results&, void* user) = nullptr;
-  // Hot: no handles, no allocation, no exceptions. Owned status: the call fails with its code and message.
+  // The hot path: no handles, no allocation, no exceptions. Owned status: the call fails with its code and message.
   Status* (*run)(const Launch*, void* state) = nullptr;
-  // The same for a part, where lay_out said that it can. May be null.
+  // The same for one tile, if lay_out accepted the request. May be null.
   void (*run_tile)(const Launch*, const void* state, const Tile&) = nullptr;
   void (*drop)(void* state) = nullptr;
-  // What the executor made of a line, as text to read. Throws. May be null.
+  // What the executor made of a node, as text for a person. Throws. May be null.
   std::string (*explain)(const void* state) = nullptr;
-  std::shared_ptr<const void> owner;  // of what `user` points to; may be null
+  std::shared_ptr<const void> owner;  // keeps what `user` points to alive; may be null
 };
 
-// Whether all that a line reads and makes is there.
+// Whether all operands and results are on the CPU.
 bool is_on_cpu(const NodeView& view);
 
 class Executor : public Counted<Executor> {

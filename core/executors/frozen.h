@@ -1,4 +1,4 @@
-// Which lines are computed once because they depend on frozen inputs alone.
+// Which nodes are computed once because they depend on frozen inputs alone.
 #pragma once
 
 #include <vector>
@@ -13,9 +13,12 @@ enum class Computed : uint8_t {
   once,    // depends on frozen inputs alone; not views, which cost nothing
 };
 
-std::vector<Computed> when_computed(const Trace& trace);  // by line
+std::vector<Computed> when_computed(const Trace& trace);  // by node
 
-// Whether a line may go into a region that begins with one of the other kind: beside others it would be computed each time.
-inline bool may_join(Computed line, Computed first) { return first == Computed::once ? line != Computed::each_time : line != Computed::once; }
+// Whether a node may join a region that begins with a node of the other kind: in one region with others it would be
+// computed at each call.
+inline bool may_join(Computed line, Computed first) {
+  return first == Computed::once ? line != Computed::each_time : line != Computed::once;
+}
 
 }  // namespace thunder

@@ -12,8 +12,8 @@ class ExecutorPreparer : public Preparer {
  public:
   explicit ExecutorPreparer(Executors executors) : executors_(std::move(executors)) {}
 
-  // The lines, all but views ready; a view may turn out to need no step.
-  std::vector<const Node*> settle(const Trace& claimed, const Op& region, InterruptCheck& check) {
+  // Prepares all nodes but views; a view may need no step at all.
+  std::vector<const Node*> prepare_all(const Trace& claimed, const Op& region, InterruptCheck& check) {
     std::vector<const Node*> lines, todo(claimed.nodes.rbegin(), claimed.nodes.rend());
     ready_.reserve(todo.size());
     while (!todo.empty()) {
@@ -28,7 +28,8 @@ class ExecutorPreparer : public Preparer {
           todo.insert(todo.end(), inner.rbegin(), inner.rend());
           continue;
         }
-        if (made.by->name() != node->executor) node = claimed.store->claimed(node, claimed.store->text(made.by->name()));
+        if (made.by->name() != node->executor)
+          node = claimed.store->claimed(node, claimed.store->text(made.by->name()));
         ready_[node] = std::move(made);
       }
       lines.push_back(node);
@@ -38,7 +39,7 @@ class ExecutorPreparer : public Preparer {
 
   bool takes_strided(const Node& node) const override {
     if (auto it = ready_.find(&node); it != ready_.end()) return it->second.by->desc().flags & kStrided;
-    // A view may pass on to a later executor, so all that could get it must take strides.
+    // A view may be handed to a later executor, so all executors that could get it must take strided inputs.
     return std::all_of(claimant(node), executors_.end(), [](auto& e) { return e->desc().flags & kStrided; });
   }
 
@@ -54,12 +55,12 @@ class ExecutorPreparer : public Preparer {
            std::all_of(node.body.begin(), node.body.end(), [](const Node* n) { return def(*n).has(kElementwise); });
   }
 
-  bool leads(const Node& node) const override {
+  bool runs_epilogue(const Node& node) const override {
     const auto it = ready_.find(&node);
-    return it != ready_.end() && it->second.by->desc().flags & kLeads;
+    return it != ready_.end() && it->second.by->desc().flags & kRunsEpilogue;
   }
 
-  bool may_follow(const Node& node) const override {
+  bool may_be_epilogue(const Node& node) const override {
     const auto it = ready_.find(&node);
     return it != ready_.end() && it->second.by->desc().run_tile;
   }
@@ -70,7 +71,8 @@ class ExecutorPreparer : public Preparer {
     return says ? says(state) : "";
   }
 
-  Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs, std::span<const Buffer> outputs, int32_t follows) override {
+  Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs,
+                   std::span<const Buffer> outputs, int32_t epilogue_input) override {
     auto it = ready_.find(&node);
     if (it == ready_.end()) {
       Ready made = ask(node, store);
@@ -78,22 +80,22 @@ class ExecutorPreparer : public Preparer {
       it = ready_.emplace(&node, std::move(made)).first;
     }
     Ready& ready = it->second;
-    ready.prepared.settle = ready.by->desc().settle;
-    Following following{static_cast<size_t>(follows)};
+    ready.prepared.prepack = ready.by->desc().prepack;
+    EpilogueRequest epilogue_request{static_cast<size_t>(epilogue_input)};
     if (auto* lay_out = ready.by->desc().lay_out) {
       Prepared& made = ready.prepared;
-      const NodeView view{node, store, inputs, outputs, follows >= 0 ? &following : nullptr};
+      const NodeView view{node, store, inputs, outputs, epilogue_input >= 0 ? &epilogue_request : nullptr};
       Ref<Status> failed = Ref<Status>::adopt(lay_out(view, made.state, &made.scratch_bytes, ready.by->desc().user));
       if (failed) could_not(*ready.by, node, failed);
     }
     Prepared made = ready.prepared;
-    if (following.can) made.run_tile = ready.by->desc().run_tile;
+    if (epilogue_request.accepted) made.run_tile = ready.by->desc().run_tile;
     ready.prepared.drop = nullptr;
     return made;
   }
 
  private:
-  // Owns the state until it is handed over.
+  // Owns the state until a step takes it.
   struct Ready {
     Prepared prepared;
     const Executor* by = nullptr;
@@ -112,16 +114,18 @@ class ExecutorPreparer : public Preparer {
   };
 
   Executors::const_iterator claimant(const Node& node) const {
-    return std::find_if(executors_.begin(), executors_.end(), [&](auto& e) { return node.executor && e->name() == node.executor; });
+    return std::find_if(executors_.begin(), executors_.end(),
+                        [&](auto& e) { return node.executor && e->name() == node.executor; });
   }
 
-  // From the line's claimant on; `by` is null when all declined.
+  // Asks executors from the node's claimant on; `by` is null when all declined.
   Ready ask(const Node& node, const Store& store) const {
     const NodeView view{node, store};
     const auto first = claimant(node);
     for (auto it = first; it != executors_.end(); ++it) {
       const ExecutorDesc& d = (*it)->desc();
-      // Who claimed it is asked as it is (a region is no op that `claims` knows); the next ones must want it too.
+      // The claimant is asked without `claims`, which does not know regions; the executors after it must claim the node
+      // too.
       if (it != first && !(*it)->claims(view)) continue;
       Prepared p{d.run, nullptr, d.drop, 0};
       Ref<Status> failed = Ref<Status>::adopt(d.prepare(view, &p.state, &p.scratch_bytes, d.user));
@@ -134,10 +138,11 @@ class ExecutorPreparer : public Preparer {
 
   [[noreturn]] static void could_not(const Executor& executor, const Node& node, const Ref<Status>& failed) {
     if (failed->has_foreign() || failed->code() == Code::out_of_memory) throw Error(failed);
-    fail(Code::backend, "executor '", executor.name(), "' could not prepare ", node.op->name(), ": ", failed->message(), at(node));
+    fail(Code::backend, "executor '", executor.name(), "' could not prepare ", node.op->name(), ": ", failed->message(),
+         at(node));
   }
 
-  // The lines inside of one that was declined, claimed by the executors after its claimant.
+  // The nodes of the body of one that was declined, claimed by the executors after its claimant.
   std::vector<const Node*> inside(const Trace& claimed, const Node& node, const Op& region) const {
     const auto first = claimant(node);
     const Executors rest(first == executors_.end() ? first : first + 1, executors_.end());
@@ -161,7 +166,7 @@ class ExecutorPreparer : public Preparer {
 
 PreparedTrace prepare(const Trace& claimed, Executors executors, const Op& region, InterruptCheck& check) {
   auto preparer = std::make_unique<ExecutorPreparer>(std::move(executors));
-  std::vector<const Node*> lines = preparer->settle(claimed, region, check);
+  std::vector<const Node*> lines = preparer->prepare_all(claimed, region, check);
   PreparedTrace out;
   if (lines != claimed.nodes) {
     out.trace = claimed;

@@ -1,4 +1,4 @@
-// From claimed lines to steps that run.
+// From claimed nodes to steps that run.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,14 @@
 namespace thunder {
 
 struct PreparedTrace {
-  std::optional<Trace> trace;  // what was claimed as executors then took it; empty: they declined nothing
+  std::optional<Trace> trace;  // the claimed trace as executors accepted it; empty: no executor declined anything
   std::unique_ptr<Preparer> preparer;
 };
 
-// Asks the executor that claimed each line. What it declines goes to the executors after it: to one that claims the
-// line too, else the lines inside it are claimed anew. Throws when nobody is left or when preparing fails, naming
-// executor, op and the user's line, and when `check` says so between two lines. Requires: a claimed trace.
+// Asks the executor that claimed each node to prepare it. What it declines goes to the executors after it: to one that
+// claims the node too, otherwise the nodes of its body are claimed anew. Throws when no executor is left or when
+// preparing fails, naming executor, op and the user's line, and when `check` reports an interrupt. Requires: a claimed
+// trace.
 PreparedTrace prepare(const Trace& claimed, Executors executors, const Op& region, InterruptCheck& check);
 
 }  // namespace thunder

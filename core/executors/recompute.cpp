@@ -5,16 +5,16 @@
 namespace thunder {
 namespace {
 
-constexpr size_t kMostInstructions = 4;  // an element
-constexpr size_t kMostRead = 2;          // values as large as the one that is made
-// What is so much smaller costs nothing to store and to read.
+constexpr size_t kMostInstructions = 4;  // for each element
+constexpr size_t kMostRead = 2;  // operands as large as the result
+// A value that is so much smaller costs nothing to store and to read.
 constexpr int64_t kSmall = 16;
 
 }  // namespace
 
-Recompute::Recompute(const Store& store, std::span<const Node* const> region, const std::vector<uint8_t>& stored, const std::vector<uint32_t>& uses,
-                     const std::vector<ValueId>& spread_from)
-    : store_(store), stored_(stored), uses_(uses), spread_from_(spread_from) {
+Recompute::Recompute(const Store& store, std::span<const Node* const> region, const std::vector<uint8_t>& stored,
+                     const std::vector<uint32_t>& uses, const std::vector<ValueId>& broadcast_from)
+    : store_(store), stored_(stored), uses_(uses), broadcast_from_(broadcast_from) {
   for (const Node* n : region) for (ValueId r : n->results) makers_[r] = n;
 }
 
@@ -34,7 +34,7 @@ bool Recompute::afford(const Node& line, ValueId made, Price& price) const {
       const Price before = price;
       if (afford(*maker->second, made, price)) return;
       price = before;
-      fits = uses_[v] != 0;  // it is stored for others
+      fits = uses_[v] != 0;  // it is stored for other readers anyway
     }
     if (std::find(price.read.begin(), price.read.end(), v) == price.read.end()) price.read.push_back(v);
   });
@@ -42,7 +42,7 @@ bool Recompute::afford(const Node& line, ValueId made, Price& price) const {
 }
 
 bool Recompute::small_beside(ValueId v, ValueId made) const {
-  while (spread_from_[v] != kNoValue) v = spread_from_[v];
+  while (broadcast_from_[v] != kNoValue) v = broadcast_from_[v];
   const Dim one = elements(store_.type(v).shape), other = elements(store_.type(made).shape);
   return one.constant() && other.constant() && one.value() * kSmall <= other.value();
 }

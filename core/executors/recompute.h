@@ -1,6 +1,6 @@
-// Whether a value that a region makes and others read is stored, or made again where it is read. Decided by bytes and
-// instructions: a store costs a write, which counts twice, and a read; making it again costs instructions, and reading what
-// it is made of.
+// Rematerialization: whether a value that is computed inside a region and read outside of it is stored, or recomputed
+// by its readers. The cost model counts bytes and instructions: storing costs a write, which counts twice, and a read;
+// recomputing costs instructions and reading the operands.
 #pragma once
 
 #include <span>
@@ -13,10 +13,10 @@ namespace thunder {
 
 class Recompute {
  public:
-  // `stored`: by value, whether it has to be in memory whatever is decided. `uses`: by value, how often lines outside of the
-  // region read it. `spread_from`: by value, what it shows each element of more than once, or kNoValue. All must outlive this.
-  Recompute(const Store& store, std::span<const Node* const> region, const std::vector<uint8_t>& stored, const std::vector<uint32_t>& uses,
-            const std::vector<ValueId>& spread_from);
+  // `stored`: by value, whether it must be in memory in any case. `uses`: by value, how many reads outside of the
+  // region there are. `broadcast_from`: by value, the operand that it broadcasts, or kNoValue. All must outlive this.
+  Recompute(const Store& store, std::span<const Node* const> region, const std::vector<uint8_t>& stored,
+            const std::vector<uint32_t>& uses, const std::vector<ValueId>& broadcast_from);
 
   bool pays(const Node& line) const;
 
@@ -31,7 +31,7 @@ class Recompute {
   const Store& store_;
   const std::vector<uint8_t>& stored_;
   const std::vector<uint32_t>& uses_;
-  const std::vector<ValueId>& spread_from_;
+  const std::vector<ValueId>& broadcast_from_;
   std::unordered_map<ValueId, const Node*> makers_;
 };
 

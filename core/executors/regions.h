@@ -1,13 +1,14 @@
-// Which lines a fusion executor runs as one.
+// Which nodes a fusion executor runs as one kernel.
 #pragma once
 
 #include "executors/executor.h"
 
 namespace thunder {
 
-// Replaces lines that `executor` takes together by one line of the op `region` that holds them as its body. They need
-// not be neighbours: lines between them that depend on none of them stay before the region, the others go behind it,
-// and what would then be both is left out. Time is linear in the trace, times how far a region reaches.
+// Replaces nodes that `executor` takes together by one node of the op `region`, whose body they are. They need not be
+// neighbours: nodes in between that do not depend on the region stay before it, those that do are moved behind it, and
+// a node that would have to be both is not part of the region. Time is linear in the trace, times the length of the
+// window that is searched.
 void claim_regions(Trace& trace, const Executor& executor, const Op& region);
 
 }  // namespace thunder

@@ -3,25 +3,25 @@
 #include <algorithm>
 
 #include "executors/frozen.h"
-#include "executors/spread.h"
+#include "executors/broadcast.h"
 #include "executors/value_set.h"
 
 namespace thunder {
 namespace {
 
-// How far a kernel's sibling may be.
+// How many nodes after a kernel are searched for a sibling.
 constexpr size_t kReach = 64;
 
 class Siblings {
  public:
   Siblings(Trace& trace, const Executor& executor, const Op& op)
       : trace_(trace), executor_(executor), op_(op), name_(trace.store->text(executor.name())),
-        spread_(trace.store->size()), written_(spread_), read_(spread_), behind_(spread_) {
+        broadcast_(trace.store->size()), written_(broadcast_), read_(broadcast_), behind_(broadcast_) {
     const std::vector<Computed> computed = when_computed(trace);
     for (const Write& w : trace.writes) written_.add(w.value);
     for (const Node* n : trace.nodes) {
       lines_.push_back({n, kernel(*n), computed[lines_.size()] == Computed::once, most(*n)});
-      if (makes_more(*n, *trace.store)) spread_.add(*n);
+      if (broadcasts(*n, *trace.store)) broadcast_.add(*n);
     }
   }
 
@@ -36,8 +36,8 @@ class Siblings {
   struct Line {
     const Node* node;
     bool kernel;
-    bool once;     // it is computed once, and would be each time beside others
-    int64_t most;  // elements of the largest value that it reads or makes
+    bool once;  // it is computed once; in one kernel with others it would be computed at each call
+    int64_t most;  // elements of the largest value that it reads or writes
   };
 
   bool kernel(const Node& n) const {
@@ -57,11 +57,11 @@ class Siblings {
     return most;
   }
 
-  // With the next line that it can be joined with; false: there is none.
+  // Joins a kernel with the next one that it can be joined with; false: there is none.
   bool join_next(size_t first) {
     read_.clear(), behind_.clear();
     for_each_value(lines_[first].node->args, [&](ValueId v) {
-      if (!spread_.has(v)) read_.add(v);
+      if (!broadcast_.has(v)) read_.add(v);
     });
     behind_.add(*lines_[first].node);
     for (size_t i = first + 1; i < std::min(lines_.size(), first + kReach); i++) {
@@ -76,7 +76,8 @@ class Siblings {
 
   bool may_join(const Line& first, const Line& line) const {
     if (!line.kernel || line.once != first.once || line.most != first.most) return false;
-    // What is written to inputs may be made in their memory, but among other lines only where all are elementwise.
+    // A result that replaces an input may be computed in its memory; in one kernel with others only if all are
+    // elementwise.
     const bool writes = makes_written(*first.node) || makes_written(*line.node);
     return !writes || (is_elementwise(*first.node) && is_elementwise(*line.node));
   }
@@ -90,23 +91,28 @@ class Siblings {
 
   bool reads_the_same(const Line& line) const {
     bool reads = false;
-    for_each_value(line.node->args, [&](ValueId v) { reads |= line.most > 1 && read_.has(v) && elements_of(v) == line.most; });
+    for_each_value(line.node->args,
+                   [&](ValueId v) { reads |= line.most > 1 && read_.has(v) && elements_of(v) == line.most; });
     return reads;
   }
 
-  bool fits(std::span<const Node* const> lines) const { return executor_.desc().fits(lines, *trace_.store, executor_.desc().user); }
+  bool fits(std::span<const Node* const> lines) const {
+    return executor_.desc().fits(lines, *trace_.store, executor_.desc().user);
+  }
 
-  // Lines between them that need the first go behind both.
+  // Nodes between the two that depend on the first move behind both.
   bool join(size_t first, size_t second) {
     std::vector<const Node*> body = lines_of(*lines_[first].node);
     const std::vector<const Node*> others = lines_of(*lines_[second].node);
     const auto middle = body.insert(body.end(), others.begin(), others.end());
-    // How a line goes over what it reads may depend on those before it; here any may come first.
+    // How loops walk an operand may depend on the nodes before; here either order is valid.
     if (!fits(body) && (std::rotate(body.begin(), middle, body.end()), !fits(body))) return false;
-    const auto from = lines_.begin() + static_cast<ptrdiff_t>(first), to = lines_.begin() + static_cast<ptrdiff_t>(second) + 1;
+    const auto from = lines_.begin() + static_cast<ptrdiff_t>(first),
+               to = lines_.begin() + static_cast<ptrdiff_t>(second) + 1;
     Line both = *from;
     both.node = region(*lines_[first].node, *lines_[second].node, body);
-    const auto behind = std::stable_partition(from + 1, to - 1, [this](const Line& line) { return !behind_.read_by(*line.node); });
+    const auto behind =
+        std::stable_partition(from + 1, to - 1, [this](const Line& line) { return !behind_.read_by(*line.node); });
     std::rotate(from, from + 1, behind);
     *(behind - 1) = both;
     lines_.erase(to - 1);
@@ -130,10 +136,10 @@ class Siblings {
   const Op& op_;
   const char* name_;
   std::vector<Line> lines_;
-  ValueSet spread_;  // views of more elements than there are
+  ValueSet broadcast_;  // views that broadcast
   ValueSet written_;
-  ValueSet read_;    // by the kernel that siblings are looked for
-  ValueSet behind_;  // made by it or by what needs it
+  ValueSet read_;  // read by the kernel whose siblings are searched
+  ValueSet behind_;  // results of that kernel and of nodes that depend on it
 };
 
 }  // namespace

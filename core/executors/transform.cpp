@@ -13,15 +13,17 @@ const Executor* claimant(const NodeView& view, const Executors& executors) {
   return it == executors.end() ? nullptr : it->get();
 }
 
-// What the executor wants in place of the node; false: the node.
-bool asked(Rewriter& rewriter, const Node& node, const Executor& executor, const ScopeEnvironment& environment, const std::string& what) {
+// What the executor substitutes for the node; false: the node stays.
+bool asked(Rewriter& rewriter, const Node& node, const Executor& executor, const ScopeEnvironment& environment,
+           const std::string& what) {
   Results results;
   const bool wanted = rewriter.built(node, [&] {
     BuilderScope scope(environment, rewriter, what);
     return executor.desc().transform({node, rewriter.store()}, scope, results, executor.desc().user);
   });
   if (!wanted) return false;
-  require(results.size() == node.results.size(), what, " gives ", results.size(), " results, the op ", node.results.size());
+  require(results.size() == node.results.size(), what, " gives ", results.size(), " results, the op ",
+          node.results.size());
   for (size_t i = 0; i < results.size(); i++) {
     const TensorType &from = rewriter.type(results[i]), &to = rewriter.type(node.results[i]);
     require(from == to, what, ": result ", i + 1, " is ", name(from), ", the op's is ", name(to));
@@ -30,26 +32,29 @@ bool asked(Rewriter& rewriter, const Node& node, const Executor& executor, const
   return true;
 }
 
-// The same, and what goes wrong names the executor, the op and the user's line. A binding's own exception stays as it is.
+// The same; an error names the executor, the op and the user's line. A binding's own exception stays as it is.
 bool replaced(Rewriter& rewriter, const Node& node, const Executor& executor, const ScopeEnvironment& environment) {
   const std::string what = cat("the execution transform of executor '", executor.name(), "' for ", node.op->name());
   try {
     return asked(rewriter, node, executor, environment, what);
   } catch (const Error& e) {
     if (e.status()->has_foreign()) throw;
-    fail(e.code(), e.message().starts_with(what) ? "" : cat(what, ": "), e.message(), node.where ? cat(" [at ", node.where, "]") : "");
+    fail(e.code(), e.message().starts_with(what) ? "" : cat(what, ": "), e.message(),
+         node.where ? cat(" [at ", node.where, "]") : "");
   }
 }
 
 }  // namespace
 
 std::optional<Trace> transform(const Trace& trace, const Executors& executors, const ScopeEnvironment& environment) {
-  if (std::none_of(executors.begin(), executors.end(), [](auto& e) { return e->desc().transform; })) return std::nullopt;
+  if (std::none_of(executors.begin(), executors.end(), [](auto& e) { return e->desc().transform; }))
+    return std::nullopt;
   Rewriter rewriter(trace, *environment.registry);
   for (const Node* old : trace.nodes) {
     const Node* node = rewriter.substituted(old);
     const Executor* executor = claimant({*node, rewriter.store()}, executors);
-    if (!executor || !executor->desc().transform || !replaced(rewriter, *node, *executor, environment)) rewriter.keep(node);
+    if (!executor || !executor->desc().transform || !replaced(rewriter, *node, *executor, environment))
+      rewriter.keep(node);
   }
   return rewriter.finish();
 }

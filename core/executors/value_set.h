@@ -9,14 +9,14 @@
 
 namespace thunder {
 
-// A set of values that is emptied at once.
+// A set of values that is cleared in constant time.
 class ValueSet {
  public:
   explicit ValueSet(size_t values) : round_(values, 0) {}
   void clear() { now_++; }
   void resize(size_t values) { round_.resize(values, 0); }
   bool has(ValueId v) const { return round_[v] == now_; }
-  // False when it was there.
+  // False if it was in the set already.
   bool add(ValueId v) { return std::exchange(round_[v], now_) != now_; }
   void add(const Node& n) {
     for (ValueId r : n.results) add(r);

@@ -101,6 +101,30 @@ int Schema::find(std::string_view param) const {
   return -1;
 }
 
+// The items of a default list, behind its "[".
+static std::vector<Arg> list_items(Scanner& scan, ParamKind kind) {
+  std::vector<Arg> items;
+  while (!scan.accept("]")) {
+    if (kind == ParamKind::tensors) scan.bad("expected ']': a default list of tensors is empty");
+    if (!items.empty()) scan.expect(",");
+    items.push_back(scan.number());
+    if (kind == ParamKind::dims && items.back().kind != ArgKind::integer) scan.bad("expected an integer");
+  }
+  return items;
+}
+
+static void read_results(Scanner& scan, Schema& schema) {
+  scan.expect("->");
+  if (!scan.accept("(")) return schema.results.push_back(scan.kind());
+  do {
+    schema.results.push_back(scan.kind());
+    if (scan.accept("?")) schema.optional_results++;
+    else if (schema.optional_results) scan.bad("expected '?': results that may be missing stand last");
+  } while (scan.accept(","));
+  scan.expect(")");
+  if (schema.optional_results == schema.results.size()) scan.bad("the first result is always there");
+}
+
 Schema parse_schema(std::string_view text) {
   Scanner scan(text);
   Schema schema;
@@ -113,13 +137,7 @@ Schema parse_schema(std::string_view text) {
     return Arg::string({schema.strings_.back().get(), s.size()});
   };
   auto list = [&](ParamKind kind) {
-    std::vector<Arg> items;
-    while (!scan.accept("]")) {
-      if (kind == ParamKind::tensors) scan.bad("expected ']': a default list of tensors is empty");
-      if (!items.empty()) scan.expect(",");
-      items.push_back(scan.number());
-      if (kind == ParamKind::dims && items.back().kind != ArgKind::integer) scan.bad("expected an integer");
-    }
+    const std::vector<Arg> items = list_items(scan, kind);
     if (kind == ParamKind::tensors) return Arg::values({});
     const size_t n = items.size();
     if (kind == ParamKind::reals) {
@@ -162,18 +180,7 @@ Schema parse_schema(std::string_view text) {
     }
     schema.params.push_back(std::move(p));
   }
-  scan.expect("->");
-  if (scan.accept("(")) {
-    do {
-      schema.results.push_back(scan.kind());
-      if (scan.accept("?")) schema.optional_results++;
-      else if (schema.optional_results) scan.bad("expected '?': results that may be missing stand last");
-    } while (scan.accept(","));
-    scan.expect(")");
-    if (schema.optional_results == schema.results.size()) scan.bad("the first result is always there");
-  } else {
-    schema.results.push_back(scan.kind());
-  }
+  read_results(scan, schema);
   if (!scan.done()) scan.bad("unexpected text");
   return schema;
 }

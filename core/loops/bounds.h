@@ -1,4 +1,4 @@
-// What is known of the values of expressions before they are computed.
+// Value ranges: what is known of expressions before they are computed.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace thunder::loops {
 
-// No element is less or greater, unless it is NaN. Rounding keeps bounds that are floats, as 0 and 1 are.
+// Every element is within [low, high], or NaN. Rounding keeps ranges whose ends are floats, such as 0 and 1.
 struct Bounds {
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
   bool within(double magnitude) const { return low >= -magnitude && high <= magnitude; }
@@ -22,18 +22,18 @@ namespace bounds_of {
 inline Bounds product(const Bounds& a, const Bounds& b) {
   double corners[] = {a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high};
   for (double& c : corners)
-    if (std::isnan(c)) c = 0;  // zero times what has no bound
+    if (std::isnan(c)) c = 0;  // zero times an infinite end
   const auto [low, high] = std::minmax_element(std::begin(corners), std::end(corners));
   return {*low, *high};
 }
 
-// No element is greater than the largest of its row.
+// x less the maximum of its row is not positive.
 inline bool is_less_its_largest(const Nest& n, const Expr& e) {
   const Expr& other = n.exprs[e.in[1]];
   return e.fn == Fn::sub && other.fn == Fn::amax && other.in[0] == e.in[0];
 }
 
-// One of its powers is 1, and none is negative.
+// The sum of exponentials of x less its row's maximum is at least 1: one of them is 1, and none is negative.
 inline bool is_of_powers_less_their_largest(const Nest& n, const Expr& e) {
   const Expr& power = n.exprs[e.in[0]];
   return power.fn == Fn::exp && is_less_its_largest(n, n.exprs[power.in[0]]);
@@ -52,8 +52,11 @@ inline Bounds real(const Nest& n, const Expr& e, const std::vector<Bounds>& know
     case Fn::abs: return {0, std::max(-of(0).low, of(0).high)};
     case Fn::sqrt: return {0, std::numeric_limits<double>::infinity()};
     case Fn::exp: return {0, of(0).high <= 0 ? 1 : std::numeric_limits<double>::infinity()};
-    case Fn::mul: return e.in[0] == e.in[1] ? Bounds{0, std::numeric_limits<double>::infinity()} : product(of(0), of(1));
-    case Fn::sum: return {is_of_powers_less_their_largest(n, e) ? 1 : -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+    case Fn::mul:
+      return e.in[0] == e.in[1] ? Bounds{0, std::numeric_limits<double>::infinity()} : product(of(0), of(1));
+    case Fn::sum:
+      return {is_of_powers_less_their_largest(n, e) ? 1 : -std::numeric_limits<double>::infinity(),
+              std::numeric_limits<double>::infinity()};
     case Fn::sub: return is_less_its_largest(n, e) ? Bounds{.high = 0} : Bounds();
     default: return {};
   }
@@ -61,7 +64,7 @@ inline Bounds real(const Nest& n, const Expr& e, const std::vector<Bounds>& know
 
 }  // namespace bounds_of
 
-// By expression. Integers wrap, and are not looked at.
+// By expression. Integers wrap, so nothing is known of them.
 inline std::vector<Bounds> bounds(const Nest& n) {
   std::vector<Bounds> out;
   out.reserve(n.exprs.size());

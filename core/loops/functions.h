@@ -8,32 +8,32 @@
 namespace thunder::loops {
 
 enum class Fn : uint8_t {
-  // what a nest reads
+  // loads and constants
   load, position, number,
   // elementwise
   abs, neg, sign, floor, logical_not, exp, log, sqrt, rsqrt, reciprocal, sin, cos, tanh, erf, convert,
   add, sub, mul, div, fmod, pow, maximum, minimum, eq, ne, lt, le, gt, ge, where,
-  // random: in[0] the element's number; loads of the state's words are in[1] and in[2]
+  // random numbers: in[0] is the element's index; in[1] and in[2] are loads of the state's words
   uniform,
-  // a source at an index: in[0] at in[1] along an axis
+  // a gather: in[0] at index in[1] along an axis
   pick,
-  // in[0] where the index of an axis is below a bound, else in[1]
+  // a select by index: in[0] where the index of an axis is below a bound, otherwise in[1]
   choose,
-  // the sum of in[0] so far along the one inner axis
+  // a scan: the sum of in[0] up to this position of the one inner axis
   cumsum,
-  // over the inner axes; argmax: in[0] by its place in[1] along the dim, of equal ones the first
+  // reductions over the inner axes; argmax: the index in[1] of the maximum of in[0], the first one of equals
   sum, amax, amin, argmax,
 };
 constexpr size_t kFunctions = static_cast<size_t>(Fn::argmax) + 1;
 
 std::string_view name(Fn fn);  // as a nest prints it
-// Vector instructions an element, roughly: what recomputing weighs.
+// Vector instructions for an element, roughly: the cost of recomputing it.
 uint8_t cost(Fn fn);
 
-// What an expression of a function is made of.
+// The operands of an expression, as far as its function has them.
 enum class Form : uint8_t { load, position, number, elementwise, uniform, pick, choose, scan, reduction };
 
-// No default, here and wherever code is made: a new function without a case does not compile.
+// Switches over functions have no default, here and in emitters: a new function without a case does not compile.
 constexpr Form form_of(Fn fn) {
   switch (fn) {
     case Fn::load: return Form::load;

@@ -12,14 +12,20 @@ struct Factor {
   bool divides;
 };
 
-// What sums and their operands are asked for, of each expression once: products may be of products of the same again.
+// Memoized facts of expressions: sums share operands, so recursion without a memo would be exponential.
 class Facts {
  public:
-  Facts(const Nest& n, AxisSet reduced) : nest_(n), reduced_(reduced), bounds_(bounds(n)), factors_(n.exprs.size(), 0), of_sums_(n.exprs.size(), 0) {
+  Facts(const Nest& n, AxisSet reduced)
+      : nest_(n), reduced_(reduced), bounds_(bounds(n)), factors_(n.exprs.size(), 0), of_sums_(n.exprs.size(), 0) {
     for (ExprId id = 0; id < n.exprs.size(); id++) {
       const Expr& e = n.exprs[id];
-      of_sums_[id] = is_reduction(e.fn) ? e.fn == Fn::sum : e.level == 0 || std::all_of(e.in.begin(), e.in.begin() + e.count, [this](ExprId in) { return of_sums_[in] != 0; });
-      const int many = is_row(id) ? 1 : e.fn == Fn::mul ? factors_[e.in[0]] + factors_[e.in[1]] : divides(e) ? factors_[e.in[0]] + 1 : 0;
+      of_sums_[id] = is_reduction(e.fn) ? e.fn == Fn::sum
+                                        : e.level == 0 || std::all_of(e.in.begin(), e.in.begin() + e.count,
+                                                                      [this](ExprId in) { return of_sums_[in] != 0; });
+      const int many = is_row(id)        ? 1
+                       : e.fn == Fn::mul ? factors_[e.in[0]] + factors_[e.in[1]]
+                       : divides(e)      ? factors_[e.in[0]] + 1
+                                         : 0;
       factors_[id] = static_cast<uint8_t>(std::min(many, 2));
     }
   }
@@ -27,7 +33,7 @@ class Facts {
   const Nest& nest() const { return nest_; }
   bool is_row(ExprId id) const { return !(nest_.exprs[id].axes & reduced_) && nest_.exprs[id].level > 0; }
   bool divides(const Expr& e) const { return e.fn == Fn::div && is_row(e.in[1]); }
-  // How many factors of the row a product has: none, one, or more.
+  // How many factors of a product are constant along the row: none, one, or more.
   int factors(ExprId id) const { return factors_[id]; }
   bool is_of_sums(ExprId id) const { return of_sums_[id]; }
   bool is_small(ExprId id) const { return bounds_[id].within(1); }
@@ -39,7 +45,8 @@ class Facts {
   std::vector<uint8_t> factors_, of_sums_;
 };
 
-// One sum's operand as its one factor of the row and a product of what else there is. Requires: it has one.
+// The operand of a sum as its one factor that is constant along the row, and the product of the others. Requires: it
+// has such a factor.
 class Product {
  public:
   Product(const Facts& facts, ExprId of) : facts_(facts) { split(of); }
@@ -48,19 +55,21 @@ class Product {
   const std::vector<ExprId>& rest() const { return rest_; }
   bool leaves_a_pass() const {
     const auto& exprs = facts_.nest().exprs;
-    return !rest_.empty() && std::all_of(rest_.begin(), rest_.end(), [&](ExprId id) { return exprs[id].level < exprs[factor_.row].level; });
+    return !rest_.empty() && std::all_of(rest_.begin(), rest_.end(),
+                                         [&](ExprId id) { return exprs[id].level < exprs[factor_.row].level; });
   }
-  // The square root of sums, as norms have: what could be squared and summed has room for another factor. Otherwise, what is left are
-  // numbers of at most 1, or one other beside them.
+  // If the factor is a square root of sums, as in norms, whatever could be squared and summed leaves headroom for one
+  // more factor. Otherwise the other factors must be at most 1, but for one of them.
   bool keeps_range() const {
     const Expr& row = facts_.nest().exprs[factor_.row];
     if (row.fn == (factor_.divides ? Fn::sqrt : Fn::rsqrt) && facts_.is_of_sums(row.in[0])) return true;
-    const auto small = static_cast<size_t>(std::count_if(rest_.begin(), rest_.end(), [this](ExprId id) { return facts_.is_small(id); }));
+    const auto small = static_cast<size_t>(
+        std::count_if(rest_.begin(), rest_.end(), [this](ExprId id) { return facts_.is_small(id); }));
     return small > 0 && small + 1 >= rest_.size();
   }
 
  private:
-  // A part without the factor stays as it is.
+  // A term without the factor stays as it is.
   void split(ExprId id) {
     const Expr& e = facts_.nest().exprs[id];
     if (facts_.factors(id) == 0) rest_.push_back(id);
@@ -74,7 +83,7 @@ class Product {
   std::vector<ExprId> rest_;
 };
 
-// The expressions again, with others between them.
+// The list of expressions, rebuilt with new ones in between.
 class Rewrite {
  public:
   explicit Rewrite(LoweredRegion& region) : region_(region), now_(region.nest.exprs.size()) {}
@@ -115,7 +124,7 @@ class Rewrite {
     return add(factor.divides ? Fn::div : Fn::mul, sum.dtype, {add(Fn::sum, sum.dtype, {product}), now_[factor.row]});
   }
 
-  // What nothing needs any more is left out.
+  // Expressions without uses are left out.
   void finish() {
     Nest& n = region_.nest;
     if (exprs_.size() == n.exprs.size()) return;
@@ -139,7 +148,7 @@ class Rewrite {
   }
 
   LoweredRegion& region_;
-  std::vector<ExprId> now_;  // by number before
+  std::vector<ExprId> now_;  // by old id: the new one
   std::vector<Expr> exprs_;
 };
 

@@ -5,7 +5,7 @@
 
 namespace thunder::loops {
 
-// Code generators recurse into what they compile, and callers may have threads with small stacks.
+// Code generators recurse, and callers' threads may have small stacks, so code is generated on a thread of its own.
 constexpr size_t kStack = 1 << 20;
 
 KernelCache::KernelCache(Emitter& emitter, std::string folder, std::string_view identity)

@@ -1,4 +1,4 @@
-// Compiled nests by their text: equal text is equal code. Kept in memory, and on disk for the next process.
+// Compiled nests by their text: equal texts are one kernel. Kept in memory, and on disk for other processes.
 #pragma once
 
 #include <atomic>
@@ -18,11 +18,11 @@ struct KernelStatistics {
 
 class KernelCache {
  public:
-  // `identity`: what code depends on beside the nest's text and the emitter's target. Code on disk is used by who gives
-  // the same. The emitter must live as long.
+  // `identity`: what code depends on besides the nest's text and the emitter's target. Code on disk is shared by caches
+  // of the same identity. The emitter must live as long.
   KernelCache(Emitter& emitter, std::string folder, std::string_view identity);
 
-  // Throws when the emitter fails. Any thread; each nest is compiled once, different ones at the same time.
+  // Throws if the emitter fails. Any thread; each nest is compiled once, different ones concurrently.
   KernelFn get(const CpuNest& nest);
   KernelStatistics statistics() const { return {compiled_, loaded_}; }
 
@@ -35,7 +35,7 @@ class KernelCache {
 
   Emitter& emitter_;
   BlobStore store_;
-  const std::string prefix_;  // of the keys on disk
+  const std::string prefix_;  // of all keys on disk
   std::mutex mutex_;
   std::unordered_map<std::string, std::unique_ptr<Slot>> by_text_;
   std::atomic<uint64_t> compiled_{0}, loaded_{0};

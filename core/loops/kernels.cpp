@@ -17,14 +17,15 @@ std::string file_of(const void* function) {
   return dladdr(function, &info) && info.dli_fname ? info.dli_fname : "";
 }
 
-// Tells one build of a file from another.
+// Identifies a build of a file.
 std::string stamp(const std::string& path) {
   struct stat facts {};
   if (::stat(path.c_str(), &facts) != 0) return "";
-  return cat(static_cast<int64_t>(facts.st_size), " bytes of ", static_cast<int64_t>(facts.st_mtim.tv_sec), ".", static_cast<int64_t>(facts.st_mtim.tv_nsec));
+  return cat(static_cast<int64_t>(facts.st_size), " bytes of ", static_cast<int64_t>(facts.st_mtim.tv_sec), ".",
+             static_cast<int64_t>(facts.st_mtim.tv_nsec));
 }
 
-// Where the module lies: beside the library, as built; in its folder, as installed; above a test's program.
+// Where the module may be: beside the library (build tree), in its folder (installed), or above a test's program.
 std::vector<std::string> places() {
   std::vector<std::string> out;
   std::string here = file_of(reinterpret_cast<const void*>(&can_compile));
@@ -42,15 +43,16 @@ struct Module {
     for (const std::string& path : places()) {
       void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
       if (!library) {
-        // Of a module that is there: which library it lacks. Else that of the first place.
+        // If the module exists, which library it lacks; otherwise the error of the first place.
         const std::string error = dlerror();
         if (why.empty() || !stamp(path).empty()) why = error;
         continue;
       }
       make = reinterpret_cast<MakeEmitter>(dlsym(library, kMakeEmitter));
       if (Emitter* emitter = make ? make(kEmitterVersion, nullptr) : nullptr) {
-        // The module makes code of a nest; the library makes the nest, and the parameters that the code is called with.
-        const std::string identity = cat(stamp(path), ", ", stamp(file_of(reinterpret_cast<const void*>(&can_compile))));
+        // Identified by both: the module generates code for a nest, and the library makes the nest and its parameters.
+        const std::string identity =
+            cat(stamp(path), ", ", stamp(file_of(reinterpret_cast<const void*>(&can_compile))));
         target = emitter->target();
         kernels.emplace(*emitter, BlobStore::default_folder(), identity);
         return;
@@ -72,7 +74,7 @@ bool can_compile(std::string* why) {
   return module().kernels.has_value();
 }
 
-// The target's words: "llvm", its version, the triple, the processor, features.
+// The target's description: "llvm", its version, the triple, the processor, features.
 std::string compiler() {
   std::istringstream words(module().target);
   std::string llvm, version, triple, cpu;

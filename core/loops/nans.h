@@ -1,4 +1,4 @@
-// Where a largest element may forget of NaN, which costs a comparison for each element to know of.
+// Where a maximum may ignore NaN: propagating it costs a comparison for each element.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace thunder::loops {
 namespace nans {
 
-// NaN if an operand is.
+// Whether the function gives NaN if an operand is NaN.
 inline bool keeps(const Expr& e) {
   if (e.dtype != DType::f32 && e.dtype != DType::f64 && e.dtype != DType::bf16) return false;
   switch (e.fn) {
@@ -29,14 +29,16 @@ inline bool keeps(const Expr& e) {
   }
 }
 
-// The sum of the powers of what is less this largest: one NaN in the row makes it one, whatever the largest is then.
+// Whether the expression is the sum of exponentials of x less this maximum: one NaN in the row makes that NaN, whatever
+// the maximum is.
 inline bool is_of_powers_less(const Nest& n, ExprId largest, const Expr& e) {
-  return e.fn == Fn::sum && bounds_of::is_of_powers_less_their_largest(n, e) && n.exprs[n.exprs[e.in[0]].in[0]].in[1] == largest;
+  return e.fn == Fn::sum && bounds_of::is_of_powers_less_their_largest(n, e) &&
+         n.exprs[n.exprs[e.in[0]].in[0]].in[1] == largest;
 }
 
 }  // namespace nans
 
-// Whether all that is stored and depends on it is NaN anyway where the row has one, as softmax is and what is made of it.
+// Whether every stored result that depends on the maximum is NaN anyway if the row has a NaN, as in softmax.
 inline bool may_forget_nans(const Nest& n, ExprId largest) {
   if (n.exprs[largest].fn != Fn::amax) return false;
   std::vector<uint8_t> depends(n.exprs.size(), 0), told(n.exprs.size(), 0);
@@ -45,7 +47,8 @@ inline bool may_forget_nans(const Nest& n, ExprId largest) {
     depends[id] = id == largest, told[id] = nans::is_of_powers_less(n, largest, e);
     for (uint32_t i = 0; i < e.count; i++) depends[id] |= depends[e.in[i]], told[id] |= told[e.in[i]] && nans::keeps(e);
   }
-  return std::all_of(n.stores.begin(), n.stores.end(), [&](const Output& s) { return !depends[s.value] || told[s.value]; });
+  return std::all_of(n.stores.begin(), n.stores.end(),
+                     [&](const Output& s) { return !depends[s.value] || told[s.value]; });
 }
 
 }  // namespace thunder::loops

@@ -41,7 +41,7 @@ void find_levels(Nest& n, AxisSet inner) {
 
 namespace {
 
-// Where an axis is cut, by the cut's number; "0" and "end" for where it begins and ends.
+// Prints a cut of an axis by its number; "0" and "end" for the axis' beginning and end.
 std::string print_cut(const Nest& nest, uint32_t axis, int64_t at) {
   if (at <= 0 || at >= nest.extents[axis]) return at <= 0 ? "0" : "end";
   const auto cuts = nest.cuts(axis);
@@ -70,15 +70,18 @@ std::string print_expr(const Nest& nest, const Expr& e) {
 }  // namespace
 
 std::string print(const Nest& nest) {
-  std::string out = cat("nest ", nest.outer, " outer, ", nest.inner, " inner of ", nest.axes(), " axes", nest.backwards ? " backwards" : "", "\nbuffers");
+  std::string out = cat("nest ", nest.outer, " outer, ", nest.inner, " inner of ", nest.axes(), " axes",
+                        nest.backwards ? " backwards" : "", "\nbuffers");
   for (DType d : nest.buffers) out += cat(" ", name(d));
   for (size_t i = 0; i < nest.exprs.size(); i++) out += cat("\n  e", i, " = ", print_expr(nest, nest.exprs[i]));
   for (const Output& s : nest.stores) {
     std::string steps;
     for (int64_t stride : nest.maps[s.map]) steps += static_cast<char>(step_of(stride));
-    out += cat("\n  b", s.buffer, "[map", s.map, "<", steps, ">", s.offset ? " + offset" : "", "] ", s.kind == OutputKind::column ? "+=" : "=", " e", s.value);
+    out += cat("\n  b", s.buffer, "[map", s.map, "<", steps, ">", s.offset ? " + offset" : "", "] ",
+               s.kind == OutputKind::column ? "+=" : "=", " e", s.value);
     for (const Stretch& only : s.only)
-      out += cat(" where ", print_cut(nest, only.axis, only.begin), " <= axis ", only.axis, " < ", print_cut(nest, only.axis, only.end));
+      out += cat(" where ", print_cut(nest, only.axis, only.begin), " <= axis ", only.axis, " < ",
+                 print_cut(nest, only.axis, only.end));
   }
   return out + "\n";
 }

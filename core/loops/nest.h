@@ -1,5 +1,5 @@
-// A loop nest: what one kernel computes. Iteration axes, index maps, expressions, stores; no tensors, no op names, and nothing of how it
-// is run: that is a schedule's, for CPUs cpu/nest.h.
+// A loop nest: what one kernel computes. Iteration axes, index maps, expressions, stores; no tensors, no op names, and
+// nothing of how it is run, which a schedule says (for CPUs cpu/nest.h).
 //
 //     for each position along the outer axes (split among threads)
 //       pass 0: for each position along the inner axes: the reductions that need nothing reduced
@@ -24,36 +24,37 @@ using AxisSet = uint64_t;  // bit k: axis k
 constexpr uint32_t kMaxAxes = 64;
 constexpr AxisSet bit(uint32_t axis) { return AxisSet{1} << axis; }
 
-// Elements to step for one step along each axis of the nest; 0: the axis is not walked.
+// The stride of each axis of the nest, in elements; 0: the value does not vary along the axis.
 using Map = std::vector<int64_t>;
 
-// The result of a function of at most three others.
+// The result of a function of at most three other expressions.
 struct Expr {
   Fn fn = Fn::load;
   DType dtype = DType::none;
   std::array<ExprId, 3> in{};
-  uint32_t count = 0;    // how many of them
-  uint32_t buffer = 0;   // load: which argument
-  uint32_t map = 0;      // load, position: where, or the number, at these loop indices
-  int64_t offset = 0;    // load, position: elements to add; uniform: the number of the draw
-  uint32_t axis = 0;     // pick: the axis whose index in[1] gives instead of the loop; choose: the one it looks at; cumsum: the inner one
-  int64_t bound = 0;     // choose: the index from which on it is in[1]
-  double number = 0;     // number: what it is
-  AxisSet axes = 0;      // it changes along these
-  uint32_t level = 0;    // the passes before the one in which it can be known
+  uint32_t count = 0;  // how many operands
+  uint32_t buffer = 0;  // load: which argument
+  uint32_t map = 0;  // load, position: the map of its index
+  int64_t offset = 0;  // load, position: added to the index; uniform: which of the program's draws
+  // Pick: the axis whose index is in[1] rather than the loop's; choose: the axis that it tests; cumsum: the inner one.
+  uint32_t axis = 0;
+  int64_t bound = 0;  // choose: the index from which on it is in[1]
+  double number = 0;  // number: the constant
+  AxisSet axes = 0;  // it varies along these
+  uint32_t level = 0;  // the number of the first pass in which it can be known
 };
 
-// Its `axis` says something.
+// Whether its `axis` is used.
 inline bool has_axis(const Expr& e) { return e.fn == Fn::pick || e.fn == Fn::choose || e.fn == Fn::cumsum; }
 
-// It is called with a parameter of its own: the offset.
+// Whether the kernel has a parameter for its offset.
 inline bool has_parameter(const Expr& e) { return e.fn == Fn::uniform || e.offset != 0; }
 
 enum class OutputKind : uint8_t {
-  each,    // one element for each position
-  column,  // summed over the outer axes; each chunk of the outer range has a copy of its own
+  each,  // one element for each iteration
+  column,  // summed over the outer axes; each chunk of the outer range has partial sums of its own
 };
-// Indices of an axis.
+// An interval of an axis.
 struct Stretch {
   uint32_t axis;
   int64_t begin, end;
@@ -63,18 +64,18 @@ struct Output {
   OutputKind kind = OutputKind::each;
   uint32_t buffer;
   uint32_t map;
-  int64_t offset = 0;             // elements to add
-  std::vector<Stretch> only = {};  // it is known, and stored, where all of these hold; none: everywhere
+  int64_t offset = 0;  // in elements
+  std::vector<Stretch> only = {};  // it is stored where all of these hold; none: everywhere
 };
 
 struct Nest {
   std::vector<int64_t> extents;  // of the axes: outer ones, inner ones, then those that only `pick` walks
   uint32_t outer = 0, inner = 0; // how many of each
-  bool backwards = false;        // the one inner axis is walked from its end
-  bool partial = false;          // some of what it loads is there along stretches of an axis only
+  bool backwards = false;  // the one inner axis is walked from its end
+  bool partial = false;  // some loads are valid in intervals of an axis only
   std::vector<DType> buffers;    // element types of the arguments
   std::vector<Map> maps;
-  std::vector<Expr> exprs;       // each after what it needs
+  std::vector<Expr> exprs;  // each after its operands
   std::vector<Output> stores;
   uint32_t passes = 1;
 
@@ -86,15 +87,15 @@ struct Nest {
     for (uint32_t a = outer; a < outer + inner; a++) n *= extents[a];
     return n;
   }
-  // Known once for each position along the outer axes.
+  // Constant along the inner axes.
   bool is_row(ExprId e) const { return !(exprs[e].axes & inner_set()); }
-  // As above, and stored once.
+  // The same, and stored once for each row.
   bool is_row(const Output& o) const {
     for (uint32_t a = outer; a < outer + inner; a++)
       if (maps[o.map][a]) return false;
     return is_row(o.value);
   }
-  // The indices of an axis from which on something else is chosen, or stored: ascending.
+  // The indices of an axis at which a select or a store changes: ascending.
   std::vector<int64_t> cuts(uint32_t axis) const {
     std::vector<int64_t> out;
     for (const Expr& e : exprs)
@@ -104,30 +105,30 @@ struct Nest {
         if (only.axis == axis) out.insert(out.end(), {only.begin, only.end});
     std::sort(out.begin(), out.end());
     out.erase(std::unique(out.begin(), out.end()), out.end());
-    // Nothing changes where the axis begins and ends.
+    // The beginning and the end of the axis are no cuts.
     std::erase_if(out, [&](int64_t cut) { return cut <= 0 || cut >= extents[axis]; });
     return out;
   }
 };
 
-// Of each expression the axes and the level, where reductions reduce these axes.
+// Sets axes and level of each expression, given the axes that reductions reduce.
 void find_levels(Nest& nest, AxisSet inner);
 
-// How a map steps along an axis, as far as code depends on it; other strides are run-time parameters.
+// A stride as far as code depends on it; strides that are `any` are run-time parameters.
 enum class Step : char { none = '0', unit = '1', any = 's' };
 inline Step step_of(int64_t stride) { return stride == 0 ? Step::none : stride == 1 ? Step::unit : Step::any; }
 
-// The run-time parameters of a kernel: the extents, the strides that are `any` map by map, the offsets of expressions and of
-// outputs, the cuts axis by axis.
+// The run-time parameters of a kernel: the extents, the strides that are `any` map by map, the offsets of expressions
+// and of outputs, the cuts axis by axis.
 std::vector<int64_t> parameters(const Nest& nest);
 
-// An index out of range, as a kernel reports it: the first one that a thread saw.
+// An index out of range, as a kernel reports it: the first one that a thread met.
 struct Refusal {
   int64_t expr = -1;  // of the pick; -1: none
   int64_t index = 0;
 };
 
-// What is computed, as text that reads as a program: strides and extents only as far as code depends on them.
+// The nest as a program, as text: it shows strides and extents only as far as code depends on them.
 std::string print(const Nest& nest);
 
 }  // namespace thunder::loops

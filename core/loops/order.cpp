@@ -8,7 +8,9 @@
 namespace thunder::loops {
 
 const Map& main_map(const Nest& n) {
-  const auto walks = [&](uint32_t m) { return std::ssize(n.maps[m]) - std::count(n.maps[m].begin(), n.maps[m].end(), 0); };
+  const auto walks = [&](uint32_t m) {
+    return std::ssize(n.maps[m]) - std::count(n.maps[m].begin(), n.maps[m].end(), 0);
+  };
   uint32_t main = n.stores.empty() ? 0 : n.stores[0].map;
   for (uint32_t m = 0; m < n.maps.size(); m++)
     if (walks(m) > walks(main)) main = m;
@@ -49,7 +51,7 @@ void merge(Nest& n, uint32_t a) {
       if (only.axis > a) only.axis--;
 }
 
-// Part of the first of two axes is a part of what they become; of the second it is not.
+// An interval of the outer one of two axes is an interval of the merged axis; one of the inner axis is not.
 bool mergeable(const Nest& n, uint32_t a) {
   for (const Expr& e : n.exprs)
     if (has_axis(e) && (e.axis == a + 1 || (e.axis == a && e.fn != Fn::choose))) return false;

@@ -1,4 +1,4 @@
-// A region as a target gets it: the nest that computes it, and what is to be done around the nest. Nothing in it says
+// A region as a target gets it: the nest that computes it, and what the target does around the nest. It says nothing of
 // how it is run.
 #pragma once
 
@@ -12,42 +12,41 @@
 
 namespace thunder::loops {
 
-// An output that is summed over the outer axes: the nest stores it as OutputKind::column, and the target adds up
-// whatever it computes apart from each other. Its element type among the nest's buffers is that of the sum, which the
-// output's may be narrower than.
+// An output that is summed over the outer axes: the nest stores it as OutputKind::column, and the target adds up the
+// partial sums. Its element type among the nest's buffers is the accumulator's, which may be wider than the output's.
 struct ColumnSum {
-  uint32_t argument;  // of the nest: its outputs come after its inputs
+  uint32_t argument;  // of the nest, whose outputs come after its inputs
   int64_t elements;   // of the output
-  DType dtype;        // of the sum
+  DType dtype;  // of the accumulator
 };
 
-// What the index of a gather is checked against.
+// The range that the index of a gather is checked against.
 struct BoundsCheck {
   std::string op;
   int64_t dim = 0;
   int64_t size = 0;
 };
 
-// Which part of a region may be computed by itself, if it can be: the one that stands at some rows and columns of an
-// input.
+// How a region is divided into tiles of an input, so that a tile can be computed alone.
 struct TileAxes {
-  uint32_t input;   // the argument
-  AxisSet columns;  // axes of the nest that its last dim is made of
+  uint32_t input;  // the argument
+  AxisSet columns;  // the axes of the nest that its last dim consists of
 };
 
 struct LoweredRegion {
-  // Arguments: the line's inputs, then its outputs. Its axes are in any order and all counted as outer, followed by
-  // those that only picks walk; levels and passes are not known yet: order.h finds them.
+  // Arguments: the node's inputs, then its outputs. Axes are in any order and all counted as outer, followed by those
+  // that only gathers walk; levels and passes are not known yet: order.h finds them.
   Nest nest;
-  AxisSet reduced = 0;              // the axes that its reductions reduce; they become the inner ones
+  AxisSet reduced = 0;  // the axes that reductions reduce; they become the inner ones
   Device device = Device::cpu;      // of all its tensors
   std::vector<ColumnSum> sums;
-  std::vector<BoundsCheck> checks;  // by ExprId; only those of picks are filled
-  std::vector<bool> on_host;        // by argument: at most kHostScalarBytes on the CPU beside tensors on another device; empty: none
-  std::optional<TileAxes> tiles;    // where the program would run it part by part
+  std::vector<BoundsCheck> checks;  // by ExprId; used for gathers only
+  // By argument: at most kHostScalarBytes on the CPU, beside tensors on another device; empty: none.
+  std::vector<bool> on_host;
+  std::optional<TileAxes> tiles;  // set if the program would run it as an epilogue
 };
 
-// What a run fails with where it found such an index. Owned.
+// The error of a run that met such an index. Owned.
 Status* out_of_range(const std::vector<BoundsCheck>& checks, const Refusal& refusal);
 
 }  // namespace thunder::loops

@@ -1,4 +1,4 @@
-// Which bytes of a program's arena a value gets, while the plan walks through the values' lives.
+// Which bytes of a program's arena a value gets: best fit over the values' lifetimes.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace thunder {
 
-// Offsets of what lives at the same time. Free ranges are kept by offset; the best fit is taken.
+// Offsets of values that are live at the same time. Free ranges are kept by offset; the best fit is taken.
 class ArenaPlan {
  public:
   int64_t allocate(int64_t bytes) {

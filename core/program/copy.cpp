@@ -6,7 +6,7 @@
 
 namespace thunder {
 
-// Along the first axis in parts, whose sides are long enough for squares to be copied whole.
+// Parallel over parts of the first axis, long enough for the blocked transpose of copy_strided.
 Status* run_copy(const Launch* l, void*) {
   constexpr int64_t kPart = 64, kFew = 1 << 15;
   const Buffer& to = l->outputs[0];
@@ -18,7 +18,9 @@ Status* run_copy(const Launch* l, void*) {
     const int64_t first = begin * kPart;
     Sizes shape(to.shape, to.shape + to.rank);
     shape[0] = std::min(end * kPart, shape[0]) - first;
-    for (Buffer* b : {&from, &to}) b->shape = shape.data(), b->data = b->as<std::byte>() + first * b->strides[0] * static_cast<int64_t>(size_of(b->dtype));
+    for (Buffer* b : {&from, &to})
+      b->shape = shape.data(),
+      b->data = b->as<std::byte>() + first * b->strides[0] * static_cast<int64_t>(size_of(b->dtype));
     copy_strided(from, to);
     return nullptr;
   };

@@ -6,9 +6,9 @@
 
 namespace thunder {
 
-struct Follower;
+struct Epilogue;
 
-// What `run` sees. Frozen at the front, append-only: it is thunder_launch.
+// The argument of `run`. The front is frozen and new members are appended: it is thunder_launch.
 struct Launch {
   size_t size = sizeof(Launch);
   const Buffer* inputs = nullptr;
@@ -19,17 +19,17 @@ struct Launch {
   void* native_stream = nullptr;
   Status* (*parallel_for)(const Launch*, int64_t n, int64_t grain, ThreadPool::Body body, void* arg) = nullptr;
   ThreadPool* threads = nullptr;
-  const Follower* follower = nullptr;  // of a step whose executor has kLeads; else null
+  const Epilogue* epilogue = nullptr;  // of a step whose executor has kRunsEpilogue; else null
 };
 
-// A part of a dense tensor: some rows and columns, where all dims but the last count rows. It begins at a multiple of 64 columns,
-// and has such a number of them or all that are left.
+// A part of a dense tensor seen as a matrix, in which all dims but the last count rows. Its first column is a multiple
+// of 64; so is the number of its columns, unless it ends with the matrix.
 struct Tile {
   int64_t row = 0, rows = 0, column = 0, columns = 0;
 };
 
-// What is done with each part of a step's first result as soon as it is there, while it lies in the caches.
-struct Follower {
+// What runs on each tile of a step's first result as soon as that is computed, while it is in the caches.
+struct Epilogue {
   void (*run)(const Launch*, const void* state, const Tile&) = nullptr;  // any thread
   const Launch* launch = nullptr;
   const void* state = nullptr;

@@ -13,7 +13,7 @@ bool begins_with_op(std::string_view says, const Node& n) {
   return says.starts_with(name) && says.substr(name.size()).starts_with(": ");
 }
 
-// The node, or the first inside of it, of which that holds.
+// The node, or the first node in its body, for which that holds.
 template <class Holds>
 const Node* find(const Node& n, const Holds& holds) {
   if (holds(n)) return &n;
@@ -26,7 +26,7 @@ bool same_place(const char* a, const char* b) { return a && b && std::strcmp(a, 
 
 bool checks_data(const Node& n) { return def(n).has(kChecksData); }
 
-// Passes keep a value's number where they keep the value; where they do not, the line of the source and the op are the same. A line of
+// Passes keep a value's id where they keep the value; where they do not, the source location and the op are the same. A line of
 // a gradient is of what looks at data on its line of the source, if that is one op.
 const Node* written_of(const Trace& written, const Node& line) {
   const auto makes_it = [&](const Node& n) {

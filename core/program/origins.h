@@ -1,4 +1,4 @@
-// What the user wrote of what a line of a program computes: for messages.
+// Which of the user's ops a failing node comes from: for messages.
 #pragma once
 
 #include <string_view>
@@ -8,12 +8,12 @@
 namespace thunder {
 
 struct Origin {
-  const Node* line = nullptr;     // the one that speaks: the step's, or one inside of it
-  const Node* written = nullptr;  // the user's op that it is a part of; null: none is known
+  const Node* line = nullptr;  // the node that failed: the step's, or one in its body
+  const Node* written = nullptr;  // the user's op that it is a part of; null: unknown
 };
 
-// `written`: the trace before all passes. `says`: what the step reported, which begins with the op of the line that failed if that is
-// one inside.
+// `written`: the trace before all passes. `says`: the step's message, which begins with the op of the node that failed
+// if that is one in its body.
 Origin origin_of(const Trace& written, const Node& step, std::string_view says);
 
 }  // namespace thunder

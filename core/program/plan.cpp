@@ -2,21 +2,17 @@
 // where they are wanted.
 #include <algorithm>
 
-#include "base/text.h"
-#include "program/arena_plan.h"
-#include "program/copy.h"
-#include "program/locations.h"
+#include "program/plan_steps.h"
 
 namespace thunder {
 namespace {
 
-// A written input no larger than this is copied at the end rather than made in place while work follows that an interrupt may stop.
+// A written input no larger than this is copied at the end, rather than computed in place, if steps that an interrupt
+// may stop come after it.
 constexpr size_t kSmallWrite = 1 << 16;
 
-// Values that depend on nothing and are larger than this are made again at each call rather than kept.
+// Constants larger than this are recomputed at each call rather than kept.
 constexpr size_t kConstantLimit = 1 << 20;
-
-int64_t aligned(size_t bytes) { return checked_add(static_cast<int64_t>(bytes), kAlign - 1) / kAlign * kAlign; }
 
 class Planner {
  public:
@@ -27,30 +23,19 @@ class Planner {
     place_inputs();
     locate();
     find_constants();
-    find_followers(trace_, preparer_, all_);
+    find_epilogues(trace_, preparer_, all_);
     find_lifetimes();
     update_in_place(trace_, preparer_, last_check_, all_);
     find_last_work();
     place_writes();
     place_outputs();
-    settle_followers(trace_, preparer_, all_);
-    emit_steps();
-    finish_outputs();
-    for (size_t i = 0; i < arenas_.size(); i++) plan_.arenas[i].bytes = arenas_[i].top();
+    place_epilogues(trace_, preparer_, all_);
+    plan_steps(trace_, strides_, preparer_, std::move(copies_), all_, plan_);
     return std::move(plan_);
   }
 
  private:
   const TensorType& type(ValueId v) const { return trace_.type(v); }
-
-  // The number of a device's arena, which begins with the first value on it.
-  uint32_t arena_of(Device device) {
-    for (uint32_t i = 0; i < plan_.arenas.size(); i++)
-      if (plan_.arenas[i].device == device) return i;
-    plan_.arenas.push_back({device});
-    arenas_.emplace_back();
-    return static_cast<uint32_t>(arenas_.size() - 1);
-  }
 
   void place_inputs() {
     locations_.resize(trace_.store->size());
@@ -72,11 +57,8 @@ class Planner {
 
   void locate() {
     is_view_.resize(trace_.nodes.size());
-    numbers_.resize(trace_.store->size());
-    uint32_t values = 0;
     for (size_t i = 0; i < trace_.nodes.size(); i++) {
       const Node& n = *trace_.nodes[i];
-      for (ValueId r : n.results) numbers_[r] = ++values;
       if ((is_view_[i] = as_view(n))) continue;
       for (ValueId r : n.results) {
         locations_[r] = {r, 0, dense_strides(type(r).shape)};
@@ -85,7 +67,7 @@ class Planner {
     }
   }
 
-  // Pure nodes that depend on no input but frozen ones, and are small, or no larger than what they are made of.
+  // Pure nodes that depend on no input but frozen ones, and whose results are small or no larger than their operands.
   void find_constants() {
     constant_.resize(trace_.nodes.size());
     std::vector<bool> known(trace_.store->size());
@@ -94,13 +76,15 @@ class Planner {
       const Node& n = *trace_.nodes[i];
       bool all = n.op->pure;
       size_t operands = 0;
-      for_each_value(n.args, [&](ValueId v) { all = all && known[v], operands += dense_bytes(type(locations_[v].root)); });
-      for (ValueId r : n.results) all = all && (is_view_[i] || dense_bytes(type(r)) <= std::max(kConstantLimit, operands));
+      for_each_value(n.args,
+                     [&](ValueId v) { all = all && known[v], operands += dense_bytes(type(locations_[v].root)); });
+      for (ValueId r : n.results)
+        all = all && (is_view_[i] || dense_bytes(type(r)) <= std::max(kConstantLimit, operands));
       constant_[i] = all;
       for (ValueId r : n.results) known[r] = all;
       if (!all || is_view_[i]) continue;
       for (ValueId r : n.results) {
-        const uint32_t arena = arena_of(type(r).device);
+        const uint32_t arena = arena_of(plan_, type(r).device);
         size_t& bytes = plan_.arenas[arena].constant_bytes;
         roots_[r] = {Place::constant, arena, static_cast<int64_t>(bytes), true, static_cast<int64_t>(i), kNever};
         bytes = static_cast<size_t>(checked_add(static_cast<int64_t>(bytes), aligned(dense_bytes(type(r)))));
@@ -110,14 +94,16 @@ class Planner {
 
   void find_lifetimes() {
     const auto end = static_cast<int64_t>(trace_.nodes.size());
-    auto use = [&](ValueId v, int64_t at) { roots_[locations_[v].root].last_use = std::max(roots_[locations_[v].root].last_use, at); };
+    auto use = [&](ValueId v, int64_t at) {
+      roots_[locations_[v].root].last_use = std::max(roots_[locations_[v].root].last_use, at);
+    };
     IndexChecks checks(trace_);
     last_check_ = kNever;
     for (int64_t i = 0; i < end; i++) {
       const Node& n = *trace_.nodes[static_cast<size_t>(i)];
       for_each_value(n.args, [&](ValueId v) { use(v, i); });
-      if (const int64_t leader = all_.leader[static_cast<size_t>(i)]; leader != kNever)
-        for_each_value(trace_.nodes[static_cast<size_t>(leader)]->args, [&](ValueId v) { use(v, i); });
+      if (const int64_t producer = all_.producer[static_cast<size_t>(i)]; producer != kNever)
+        for_each_value(trace_.nodes[static_cast<size_t>(producer)]->args, [&](ValueId v) { use(v, i); });
       if ((may_refuse(n) && !checks.has_seen(n)) || preparer_.may_fail(n)) last_check_ = i;
     }
     plan_.may_fail = last_check_ != kNever;
@@ -125,39 +111,42 @@ class Planner {
     for (const Write& w : trace_.writes) use(w.value, end);
   }
 
-  // A line that an executor claimed whole checks what the prims of its body check.
+  // A node that an executor claimed as a whole checks what the prims of its body check.
   bool may_refuse(const Node& n) const {
     if (def(n).has(kChecksData) || (def(n).has(kChecksIntegers) && !is_real(type(n.results[0]).dtype))) return true;
     return std::any_of(n.body.begin(), n.body.end(), [this](const Node* inner) { return may_refuse(*inner); });
   }
 
-  // Whether this value's memory can be anywhere: it is whole, dense and nowhere yet.
+  // Whether this value can be placed anywhere: it is a root, dense and has no place yet.
   bool free_root(ValueId v) const {
     const Location& l = locations_[v];
     return l.root == v && roots_[v].place == Place::arena && !roots_[v].placed;
   }
 
-  // The last line that makes no new value of a written input: up to there a call can be stopped, as far as nothing is written.
+  // The last node that may reject the call and computes no new value of a written input: up to it a call can be stopped
+  // as long as nothing is written.
   void find_last_work() {
     std::vector<bool> written(trace_.store->size());
     for (const Write& w : trace_.writes) written[w.value] = true;
     const auto works = [&](size_t i) {
       const auto& made = trace_.nodes[i]->results;
-      return !is_view_[i] && !constant_[i] && std::none_of(made.begin(), made.end(), [&](ValueId r) { return written[r]; });
+      return !is_view_[i] && !constant_[i] &&
+             std::none_of(made.begin(), made.end(), [&](ValueId r) { return written[r]; });
     };
     last_work_ = static_cast<int64_t>(trace_.nodes.size()) - 1;
     while (last_work_ >= 0 && !works(static_cast<size_t>(last_work_))) last_work_--;
   }
 
-  // The new value of a written input is made in the input's own memory when nothing reads the old value afterwards
-  // and nothing that comes later may still refuse the call; else it is copied there at the end. So is a small one that comes
-  // early, such as running statistics and the random state: what follows could no longer be interrupted.
+  // The new value of a written input is computed in the input's memory if no node reads the old value afterwards and
+  // none that comes later may reject the call; otherwise it is copied there at the end. So are small values that are
+  // computed early, such as running statistics and the random state: in place they would make the rest of the call
+  // uninterruptible.
   void place_writes() {
     for (const Write& w : trace_.writes) {
       plan_.inputs[w.input].written = true;
       const ValueId old = trace_.inputs[w.input].value;
       const Location& l = locations_[w.value];
-      if (l.root == old && l.offset == 0 && l.strides == strides_[w.input]) continue;  // it is there
+      if (l.root == old && l.offset == 0 && l.strides == strides_[w.input]) continue;  // it is in its place already
       const Root& r = roots_[w.value];
       const Sizes sizes = concrete(type(old).shape);
       bool direct = free_root(w.value) && r.made > last_check_ && is_dense(sizes, strides_[w.input]);
@@ -174,18 +163,20 @@ class Planner {
     if (last > made) return false;
     const Node& n = *trace_.nodes[static_cast<size_t>(made)];
     if (!preparer_.in_place(n)) return false;
-    // Element by element from the same places: every argument in this memory is the input itself, unchanged.
+    // Elementwise at the same addresses: every argument in this memory is the input itself, unchanged.
     bool same = true;
     for_each_value(n.args, [&](ValueId v) {
-      if (locations_[v].root == old) same = same && locations_[v].offset == 0 && locations_[v].strides == locations_[made_by].strides;
+      if (locations_[v].root == old)
+        same = same && locations_[v].offset == 0 && locations_[v].strides == locations_[made_by].strides;
     });
     return same;
   }
 
-  // The root under another shape.
+  // The same root under another shape.
   bool is_all_of(ValueId v, ValueId root) const {
     const Location& l = locations_[v];
-    return l.offset == 0 && dense_bytes(type(v)) == dense_bytes(type(root)) && is_dense(concrete(type(v).shape), l.strides);
+    return l.offset == 0 && dense_bytes(type(v)) == dense_bytes(type(root)) &&
+           is_dense(concrete(type(v).shape), l.strides);
   }
 
   void place_outputs() {
@@ -193,147 +184,21 @@ class Planner {
       const ValueId v = trace_.outputs[i];
       plan_.outputs.emplace_back(type(v));
       const ValueId root = locations_[v].root;
-      if (free_root(root) && is_all_of(v, root)) roots_[root] = {Place::output, i, 0, true, roots_[root].made, roots_[root].last_use};
+      if (free_root(root) && is_all_of(v, root))
+        roots_[root] = {Place::output, i, 0, true, roots_[root].made, roots_[root].last_use};
       else copies_.push_back({v, Place::output, i});
     }
   }
-
-  uint32_t layout(const Sizes& sizes, const Sizes& strides) {
-    const auto at = static_cast<uint32_t>(plan_.layouts.size());
-    plan_.layouts.insert(plan_.layouts.end(), sizes.begin(), sizes.end());
-    plan_.layouts.insert(plan_.layouts.end(), strides.begin(), strides.end());
-    return at;
-  }
-
-  void add_buffer(Place place, uint32_t index, int64_t offset, const TensorType& t, const Sizes& strides) {
-    plan_.buffers.push_back({place, index, offset, t.dtype, t.device, static_cast<int32_t>(t.rank()), layout(concrete(t.shape), strides)});
-  }
-  void add_buffer(ValueId v) {
-    const Location& l = locations_[v];
-    const Root& r = roots_[l.root];
-    add_buffer(r.place, r.index, r.offset + l.offset, type(v), l.strides);
-  }
-
-  // Dense copies of the strided inputs of a line whose executor wants them; they live for this step only.
-  std::vector<std::pair<ValueId, int64_t>> densify(const Node& n) {
-    std::vector<std::pair<ValueId, int64_t>> copies;
-    if (preparer_.takes_strided(n)) return copies;
-    for_each_value(n.args, [&](ValueId v) {
-      if (is_dense(concrete(type(v).shape), locations_[v].strides)) return;
-      const uint32_t arena = arena_of(type(v).device);
-      const int64_t at = arenas_[arena].allocate(aligned(dense_bytes(type(v))));
-      copies.emplace_back(v, at);
-      add_copy(v, Place::arena, arena, at, dense_strides(type(v).shape));
-    });
-    return copies;
-  }
-
-  void add_copy(ValueId from, Place place, uint32_t index, int64_t offset, const Sizes& strides) {
-    Step step;
-    step.run = run_copy;
-    step.first = static_cast<uint32_t>(plan_.buffers.size());
-    add_buffer(from);
-    add_buffer(place, index, offset, type(from), strides);
-    step.n_inputs = step.n_outputs = 1;
-    step.arena = arena_of(type(from).device);
-    plan_.steps.push_back(step);
-  }
-
-  void add_step(size_t at) {
-    const Node& n = *trace_.nodes[at];
-    const auto copies = densify(n);
-    Step step;
-    step.node = &n;
-    if (all_.leader[at] != kNever) step.follows = operand(n, trace_.nodes[static_cast<size_t>(all_.leader[at])]->results[0]);
-    step.first = static_cast<uint32_t>(plan_.buffers.size());
-    size_t next_copy = 0;
-    auto add_input = [&](ValueId v) {
-      if (next_copy == copies.size() || copies[next_copy].first != v) return add_buffer(v);
-      add_buffer(Place::arena, arena_of(type(v).device), copies[next_copy++].second, type(v), dense_strides(type(v).shape));
-    };
-    for (size_t i = 0; i < n.args.size(); i++) {
-      const Arg& a = n.args[i];
-      if (a.kind == ArgKind::value) add_input(a.v);
-      if (a.kind == ArgKind::none && n.op->schema.params[i].kind == ParamKind::tensor) plan_.buffers.push_back({.rank = -1});
-      if (a.kind == ArgKind::values)
-        for (ValueId v : a.value_list()) add_input(v);
-    }
-    for (auto& [v, at] : copies) arenas_[arena_of(type(v).device)].release(at, aligned(dense_bytes(type(v))));
-    step.n_inputs = static_cast<uint32_t>(plan_.buffers.size()) - step.first;
-    for (ValueId r : n.results) add_buffer(r);
-    step.n_outputs = static_cast<uint32_t>(n.results.size());
-    step.arena = arena_of(runs_on(n));
-    plan_.steps.push_back(step);
-  }
-
-  // The device that a line keeps busy: of one that moves between devices, the one that is not the CPU.
-  Device runs_on(const Node& n) const {
-    Device device = Device::cpu;
-    for_each_value(n.args, [&](ValueId v) { device = type(v).device == Device::cpu ? device : type(v).device; });
-    for (ValueId r : n.results) device = type(r).device == Device::cpu ? device : type(r).device;
-    return device;
-  }
-
-  // The number of the input that `v` is.
-  static int32_t operand(const Node& n, ValueId v) {
-    int32_t number = -1, next = 0;
-    for_each_value(n.args, [&](ValueId arg) {
-      if (arg == v && number < 0) number = next;
-      next++;
-    });
-    return number;
-  }
-
-  void emit_steps() {
-    for (size_t i = 0; i < trace_.nodes.size(); i++)
-      if (constant_[i] && !is_view_[i]) add_step(i);
-    plan_.constant_steps = plan_.steps.size();
-    std::vector<std::vector<ValueId>> dying(trace_.nodes.size() + 1);
-    for (size_t i = 0; i < trace_.nodes.size(); i++) {
-      const Node& n = *trace_.nodes[i];
-      if (!is_view_[i] && !constant_[i]) {
-        for (ValueId r : n.results) {
-          Root& root = roots_[r];
-          if (locations_[r].root == r && !root.placed && root.place == Place::arena) {
-            root.index = arena_of(type(r).device);
-            root.offset = arenas_[root.index].allocate(aligned(std::max<size_t>(1, dense_bytes(type(r)))));
-            root.placed = true;
-            const auto last = static_cast<size_t>(std::max(root.last_use, static_cast<int64_t>(i)));
-            dying[last].push_back(r);
-            plan_.slots.push_back({numbers_[r], root.index, root.offset, dense_bytes(type(r)), i + 1, std::min(last + 1, trace_.nodes.size())});
-          }
-        }
-        add_step(i);
-      }
-      for (ValueId r : dying[i]) arenas_[roots_[r].index].release(roots_[r].offset, aligned(std::max<size_t>(1, dense_bytes(type(r)))));
-    }
-  }
-
-  // What could not be made in place is copied there when nothing can fail any more. A copy's source may be an input
-  // that another copy writes, so sources in inputs are taken first.
-  void finish_outputs() {
-    std::stable_sort(copies_.begin(), copies_.end(), [](const Copy& a, const Copy& b) { return a.place == Place::output && b.place == Place::input; });
-    for (const Copy& c : copies_)
-      add_copy(c.value, c.place, c.index, 0, c.place == Place::input ? strides_[c.index] : dense_strides(type(c.value).shape));
-  }
-
-  struct Copy {
-    ValueId value;
-    Place place;
-    uint32_t index;
-  };
 
   const Trace& trace_;
   const std::vector<Sizes>& strides_;
   const Preparer& preparer_;
   Plan plan_;
-  std::vector<ArenaPlan> arenas_ = std::vector<ArenaPlan>(1);  // as those of the plan
   Locations all_;
   std::vector<Location>& locations_ = all_.at;
   std::vector<Root>& roots_ = all_.roots;
   std::vector<bool>&is_view_ = all_.is_view, &constant_ = all_.constant;
-  std::vector<uint32_t> numbers_;
-  std::vector<Copy> copies_;
+  std::vector<FinalCopy> copies_;
   int64_t last_check_ = kNever, last_work_ = kNever;
 };
 

@@ -15,11 +15,14 @@ Status* parallel_for(const Launch* launch, int64_t n, int64_t grain, ThreadPool:
 
 }  // namespace
 
-Program::Program(const Trace& trace, const Trace& written, const std::vector<Sizes>& strides, std::span<void* const> fixed,
-                 std::unique_ptr<Preparer> preparer, Devices& devices, ThreadPool& threads, InterruptCheck& check)
-    : trace_(trace), written_(written), plan_(plan_memory(trace, strides, *preparer)), devices_(devices), threads_(threads), preparer_(std::move(preparer)),
-      fixed_(fixed.begin(), fixed.end()), n_given_(trace.inputs.size() - fixed.size()) {
-  for (const DeviceArena& a : plan_.arenas) accelerators_.push_back(a.device == Device::cpu ? nullptr : &devices.accelerator(a.device));
+Program::Program(const Trace& trace, const Trace& written, const std::vector<Sizes>& strides,
+                 std::span<void* const> fixed, std::unique_ptr<Preparer> preparer, Devices& devices,
+                 ThreadPool& threads, InterruptCheck& check)
+    : trace_(trace), written_(written), plan_(plan_memory(trace, strides, *preparer)), devices_(devices),
+      threads_(threads), preparer_(std::move(preparer)), fixed_(fixed.begin(), fixed.end()),
+      n_given_(trace.inputs.size() - fixed.size()) {
+  for (const DeviceArena& a : plan_.arenas)
+    accelerators_.push_back(a.device == Device::cpu ? nullptr : &devices.accelerator(a.device));
   try {
     prepare_steps(check);
     find_stoppable();
@@ -37,7 +40,7 @@ Program::~Program() {
   for (auto& [state, drop] : drops_) drop(state);
 }
 
-// What a call has to bind: the rest of the argument blocks stays as it was made.
+// The buffers that a call has to bind; the others keep the addresses that they were made with.
 void Program::find_patches() {
   for (uint32_t i = 0; i < plan_.buffers.size(); i++) {
     const BufferPlan& b = plan_.buffers[i];
@@ -60,17 +63,19 @@ Buffer Program::layout(const BufferPlan& b) const {
 Prepared Program::prepare_step(Step& step, std::span<const Buffer> layouts) {
   const std::span<const Buffer> inputs = layouts.subspan(step.first, step.n_inputs);
   drops_.reserve(drops_.size() + 1);  // so that a state which was made is not lost
-  const Prepared p = preparer_->prepare(*step.node, *trace_.store, inputs, layouts.subspan(step.first + step.n_inputs, step.n_outputs), step.follows);
+  const Prepared p =
+      preparer_->prepare(*step.node, *trace_.store, inputs, layouts.subspan(step.first + step.n_inputs, step.n_outputs),
+                         step.epilogue_input);
   if (p.drop) drops_.emplace_back(p.state, p.drop);
   step.run = p.run;
   step.state = p.state;
   return p;
 }
 
-// A step that runs part by part is no longer one by itself. Steps have their scratch in one place of their arena, one after the other;
-// who runs inside of another behind the other's.
+// An epilogue is no step of its own. All steps use the same scratch memory of their arena, one after the other; an
+// epilogue's scratch is behind that of the step that runs it.
 void Program::prepare_steps(InterruptCheck& check) {
-  std::vector<int64_t> scratch, behind;  // by arena; behind: the scratch of the step before
+  std::vector<int64_t> scratch, behind;  // by arena; behind: the end of the scratch of the step before
   for (const DeviceArena& a : plan_.arenas) scratch.push_back(static_cast<int64_t>(a.bytes));
   behind = scratch;
   std::vector<Buffer> layouts;
@@ -83,16 +88,17 @@ void Program::prepare_steps(InterruptCheck& check) {
     const Prepared p = step.node ? prepare_step(step, layouts) : Prepared();
     const int64_t begin = p.run_tile ? behind[step.arena] : scratch[step.arena];
     if (p.scratch_bytes) step.scratch = begin;
-    behind[step.arena] = checked_add(begin, checked_add(static_cast<int64_t>(p.scratch_bytes), kAlign - 1) / kAlign * kAlign);
+    behind[step.arena] =
+        checked_add(begin, checked_add(static_cast<int64_t>(p.scratch_bytes), kAlign - 1) / kAlign * kAlign);
     size_t& bytes = plan_.arenas[step.arena].bytes;
     bytes = std::max(bytes, static_cast<size_t>(behind[step.arena]));
     if (!p.run_tile) {
       steps.push_back(step);
-      settles_.push_back(p.settle);
+      prepacks_.push_back(p.prepack);
       continue;
     }
-    steps.back().follower = static_cast<int32_t>(plan_.followers.size());
-    plan_.followers.push_back(step);
+    steps.back().epilogue = static_cast<int32_t>(plan_.epilogues.size());
+    plan_.epilogues.push_back(step);
     run_tiles_.push_back(p.run_tile);
   }
   plan_.steps = std::move(steps);
@@ -114,14 +120,15 @@ void Program::find_stoppable() {
       }
     };
     look_at(step);
-    if (step.follower >= 0) look_at(plan_.followers[static_cast<size_t>(step.follower)]);
+    if (step.epilogue >= 0) look_at(plan_.epilogues[static_cast<size_t>(step.epilogue)]);
     step.bytes = static_cast<uint32_t>(std::clamp<uint64_t>(bytes, kLeastBytes, UINT32_MAX));
   }
 }
 
 uint64_t Program::bytes_of(const BufferPlan& b) const {
   uint64_t bytes = size_of(b.dtype);
-  for (int32_t i = 0; i < b.rank; i++) bytes *= static_cast<uint64_t>(plan_.layouts[b.layout + static_cast<uint32_t>(i)]);
+  for (int32_t i = 0; i < b.rank; i++)
+    bytes *= static_cast<uint64_t>(plan_.layouts[b.layout + static_cast<uint32_t>(i)]);
   return bytes;
 }
 
@@ -157,14 +164,16 @@ std::unique_ptr<Program::Frame> Program::make_frame() const {
     Buffer buffer = layout(b);
     if (b.rank >= 0 && b.place == Place::arena) buffer.data = frame->arenas[b.index]->data() + b.offset;
     if (b.rank >= 0 && b.place == Place::constant) buffer.data = constants_[b.index]->data() + b.offset;
-    if (b.place == Place::input && b.index >= n_given_) buffer.data = static_cast<std::byte*>(fixed_[b.index - n_given_]) + b.offset;
+    if (b.place == Place::input && b.index >= n_given_)
+      buffer.data = static_cast<std::byte*>(fixed_[b.index - n_given_]) + b.offset;
     frame->buffers.push_back(buffer);
   }
-  for (const Step& s : plan_.followers) frame->follower_launches.push_back(launch_of(s, *frame));
-  for (size_t i = 0; i < plan_.followers.size(); i++) frame->followers.push_back({run_tiles_[i], &frame->follower_launches[i], plan_.followers[i].state});
+  for (const Step& s : plan_.epilogues) frame->epilogue_launches.push_back(launch_of(s, *frame));
+  for (size_t i = 0; i < plan_.epilogues.size(); i++)
+    frame->epilogues.push_back({run_tiles_[i], &frame->epilogue_launches[i], plan_.epilogues[i].state});
   for (const Step& s : plan_.steps) {
     frame->launches.push_back(launch_of(s, *frame));
-    if (s.follower >= 0) frame->launches.back().follower = &frame->followers[static_cast<size_t>(s.follower)];
+    if (s.epilogue >= 0) frame->launches.back().epilogue = &frame->epilogues[static_cast<size_t>(s.epilogue)];
   }
   return frame;
 }
@@ -199,14 +208,15 @@ uint64_t Program::runs() const {
   return sum;
 }
 
-// What a step reports, as the user wrote it: the op and the line of the source, and who ran it. A binding's own exception is handed
-// back as it is.
+// A step's failure in the user's terms: the op, its source location, and the executor. A binding's own exception is
+// handed back as it is.
 Status* Program::located(Status* failed, const Step& step) const noexcept {
   if (!step.node || !step.node->executor || failed->has_foreign()) return failed;
   try {
     if (failed->code() == Code::ok) {
       failed->release();
-      failed = make<Status>(Code::callback, "it returned a status whose code is OK; NULL says that all went well").detach();
+      failed =
+          make<Status>(Code::callback, "it returned a status whose code is OK; NULL says that all went well").detach();
     }
     const Ref<Status> owned = Ref<Status>::adopt(failed);
     const Node& n = *step.node;
@@ -214,28 +224,31 @@ Status* Program::located(Status* failed, const Step& step) const noexcept {
     const std::string_view op = origin.written ? origin.written->op->name() : origin.line->op->name();
     const char* const where = origin.line->where ? origin.line->where : n.where;
     std::string_view says = owned->message();
-    if (const std::string inner = cat(origin.line->op->name(), ": "); says.starts_with(inner)) says.remove_prefix(inner.size());
-    return make<Status>(owned->code(), cat(says.starts_with(op) ? "" : cat(op, ": "), says, " [", where ? cat("at ", where, ", ") : "", "run by executor '",
-                                           n.executor, "']")).detach();
+    if (const std::string inner = cat(origin.line->op->name(), ": "); says.starts_with(inner))
+      says.remove_prefix(inner.size());
+    return make<Status>(owned->code(), cat(says.starts_with(op) ? "" : cat(op, ": "), says, " [",
+                                           where ? cat("at ", where, ", ") : "", "run by executor '", n.executor, "']"))
+        .detach();
   } catch (const std::bad_alloc&) {
     return out_of_memory_status();
   }
 }
 
-// An exception of the host's is handed back as it is.
+// An exception of the host's language is handed back as it is.
 Status* Program::stopped(Status* why, const Step& next) noexcept {
   if (why->has_foreign() || why->code() != kCancelled) return why;
   try {
     const Ref<Status> owned = Ref<Status>::adopt(why);
     const Node* n = next.node;
-    return make<Status>(kCancelled, cat(owned->message(), n ? cat(" before ", n->op->name()) : "", "; no tensor was changed",
-                                             n && n->where ? cat(" [at ", n->where, "]") : "")).detach();
+    return make<Status>(kCancelled, cat(owned->message(), n ? cat(" before ", n->op->name()) : "",
+                                        "; no tensor was changed", n && n->where ? cat(" [at ", n->where, "]") : ""))
+        .detach();
   } catch (const std::bad_alloc&) {
     return out_of_memory_status();
   }
 }
 
-Status* Program::settle(const Frame& frame, size_t step) {
+Status* Program::prepack(const Frame& frame, size_t step) {
   std::vector<Buffer> inputs(frame.launches[step].inputs, frame.launches[step].inputs + frame.launches[step].n_inputs);
   for (size_t i = 0; i < inputs.size(); i++) {
     const BufferPlan& b = plan_.buffers[plan_.steps[step].first + i];
@@ -245,18 +258,19 @@ Status* Program::settle(const Frame& frame, size_t step) {
   Launch launch = frame.launches[step];
   launch.inputs = inputs.data();
   size_t kept = 0;
-  Status* failed = settles_[step](&launch, plan_.steps[step].state, &kept);
+  Status* failed = prepacks_[step](&launch, plan_.steps[step].state, &kept);
   kept_bytes_ += kept;
   return failed ? located(failed, plan_.steps[step]) : nullptr;
 }
 
 Status* Program::run_once(Frame& frame) {
   if (Status* failed = run_steps(frame, 0, 0, plan_.constant_steps, nullptr)) return failed;
-  if (std::none_of(trace_.inputs.begin(), trace_.inputs.end(), [](const Input& input) { return input.frozen; })) return nullptr;
+  if (std::none_of(trace_.inputs.begin(), trace_.inputs.end(), [](const Input& input) { return input.frozen; }))
+    return nullptr;
   kept_bytes_ = 0;
   for (size_t i = plan_.constant_steps; i < plan_.steps.size(); i++)
-    if (settles_[i])
-      if (Status* failed = settle(frame, i)) return failed;
+    if (prepacks_[i])
+      if (Status* failed = prepack(frame, i)) return failed;
   return nullptr;
 }
 

@@ -31,12 +31,13 @@ struct Step {
   Status* (*run)(const Launch*, void* state) = nullptr;
   void* state = nullptr;
   uint32_t first = 0, n_inputs = 0, n_outputs = 0;  // its buffers: inputs, then outputs
-  uint32_t bytes = 0;                               // of them all, at least 4096; more than fit: as many as fit
-  int64_t scratch = -1;                             // offset in its arena, or none
-  uint32_t arena = 0;                               // of the device that it runs on
-  const Node* node = nullptr;                       // what it came from; null for a copy that the plan added
-  int32_t follows = -1;                             // the input that the step before it makes, if it may run part by part after that one
-  int32_t follower = -1;                            // among Plan::followers, or none
+  uint32_t bytes = 0;  // sum over all its buffers, clamped to [4096, UINT32_MAX]
+  int64_t scratch = -1;  // offset in its arena, or -1
+  uint32_t arena = 0;  // of the device that it runs on
+  const Node* node = nullptr;  // what it was made of; null for a copy that the plan added
+  // The input that the step before it computes, if it may run as that step's epilogue; -1: none.
+  int32_t epilogue_input = -1;
+  int32_t epilogue = -1;  // index in Plan::epilogues, or -1
 };
 
 // An input as the program expects it; strides in elements.
@@ -52,7 +53,7 @@ struct ArenaSlot {
   uint32_t arena;
   int64_t offset;
   size_t bytes;
-  size_t first, last;   // the lines, counted from 1, from the one that makes it to the last one that reads it
+  size_t first, last;  // its live range in lines of the printed trace, counted from 1
 };
 
 // What a program needs of one device's memory.
@@ -64,91 +65,95 @@ struct DeviceArena {
 
 struct Plan {
   std::vector<Step> steps;
-  std::vector<Step> followers;  // run by steps that lead
+  std::vector<Step> epilogues;  // they run inside the steps that they are the epilogues of
   std::vector<ArenaSlot> slots;
   std::vector<BufferPlan> buffers;
   std::vector<int64_t> layouts;
   std::vector<InputPlan> inputs;
   std::vector<DenseType> outputs;
   std::vector<DeviceArena> arenas = {{}};  // the CPU's, then those of other devices that the trace names
-  bool may_fail = false;      // some line may fail when it runs: for its data, or because a caller's code runs there
+  bool may_fail = false;  // some node may fail when it runs: because of its data, or because it runs a caller's code
   size_t constant_steps = 0;  // the first steps depend on nothing that changes: they run once, when the program is made
 };
 
-// A line of the trace, ready to run.
+// A node of the trace, ready to run.
 struct Prepared {
   Status* (*run)(const Launch*, void* state) = nullptr;
   void* state = nullptr;
   void (*drop)(void* state) = nullptr;  // may be null
   size_t scratch_bytes = 0;
   void (*run_tile)(const Launch*, const void* state, const Tile&) = nullptr;  // null: it runs as a whole
-  // Told of the inputs that stay the same, which alone have data in the launch. May be null.
-  Status* (*settle)(const Launch*, void* state, size_t* kept_bytes) = nullptr;
+  // Packs frozen inputs, which alone have data in the launch. May be null.
+  Status* (*prepack)(const Launch*, void* state, size_t* kept_bytes) = nullptr;
 };
 
-// Makes lines ready; implemented by the executors. Lives as long as its program.
+// Makes nodes ready to run; implemented by the executors. Lives as long as its program.
 struct Preparer {
   virtual ~Preparer() = default;
-  // `inputs` and `outputs`: the layouts that the line will run with, without memory. `follows`: the input that the step before
-  // it gives in parts; none: -1.
-  virtual Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs, std::span<const Buffer> outputs, int32_t follows) = 0;
-  // Whether the line's executor takes strided inputs; if not, it is given dense copies.
+  // `inputs` and `outputs`: the layouts that the node will run with, without memory. `epilogue_input`: the input that
+  // the step before it computes tile by tile; -1: none.
+  virtual Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs,
+                           std::span<const Buffer> outputs, int32_t epilogue_input) = 0;
+  // Whether the node's executor takes strided inputs; if not, it gets dense copies.
   virtual bool takes_strided(const Node& node) const = 0;
-  // Whether the line may fail when it runs, so that nothing may have been stored before it.
+  // Whether the node may fail when it runs, so that nothing may have been stored before it.
   virtual bool may_fail(const Node&) const { return false; }
-  // Whether the line's step runs a follower on each part of its first result; whether a line may be such a follower.
-  virtual bool leads(const Node&) const { return false; }
-  virtual bool may_follow(const Node&) const { return false; }
-  // Whether a result may take the memory of an input whose elements it replaces one by one.
+  // Whether the node's step runs an epilogue on each tile of its first result; whether a node may be such an epilogue.
+  virtual bool runs_epilogue(const Node&) const { return false; }
+  virtual bool may_be_epilogue(const Node&) const { return false; }
+  // Whether a result may have the memory of an input that it replaces element by element.
   virtual bool in_place(const Node& node) const = 0;
-  // What the executor of a line that was prepared made of it, as text to read; "" where it says nothing.
+  // What the node's executor made of it, as text for a person; "" if it has no text.
   virtual std::string explain(const Node&, const void* /*state*/) const { return ""; }
 };
 
-// Decides what is a view, where every value lives and which copies are needed. `strides` by input of the trace.
+// Decides which values are views, where every value lies and which copies are needed. `strides`: by input of the trace.
 Plan plan_memory(const Trace& trace, const std::vector<Sizes>& strides, const Preparer& preparer);
 
 class Program {
  public:
-  // Requires: a claimed trace. `written`: what it was made of, by the user. `fixed`: the addresses of its last inputs, whose memory is the same at every call.
-  Program(const Trace& trace, const Trace& written, const std::vector<Sizes>& strides, std::span<void* const> fixed, std::unique_ptr<Preparer> preparer,
-          Devices& devices, ThreadPool& threads, InterruptCheck& check);
+  // Requires: a claimed trace. `written`: the user's trace that it was made of. `fixed`: the addresses of its last
+  // inputs, whose memory is the same at every call.
+  Program(const Trace& trace, const Trace& written, const std::vector<Sizes>& strides, std::span<void* const> fixed,
+          std::unique_ptr<Preparer> preparer, Devices& devices, ThreadPool& threads, InterruptCheck& check);
   ~Program();
   Program(const Program&) = delete;
 
-  // input(i): the first element of input i, of those that some step reads or writes and that are not fixed; output(i): dense memory of
-  // output i's type. Neither throws. Any thread. Null, or an owned status that says which step failed. An interrupt stops it before
-  // the first step that changes an input, or an output where they are the caller's tensors: afterwards it runs to its end.
+  // input(i): the first element of input i, asked for inputs that some step reads or writes and that are not fixed;
+  // output(i): dense memory of output i's type. Neither throws. Any thread. Null, or an owned status that names the
+  // step which failed. An interrupt stops it before the first step that changes an input, or an output if those are the
+  // caller's tensors; after that it runs to its end.
   template <class Input, class Output>
   Status* run(const Input& input, const Output& output, InterruptCheck& check, bool callers_outputs) noexcept;
 
-  // Runs once more what ran when the program was made: frozen inputs have changed. Requires: it is not running. Null, or an
-  // owned status.
+  // Runs again the steps that ran when the program was made, because frozen inputs have changed. Requires: it is not
+  // running. Null, or an owned status.
   Status* renew() noexcept;
 
   const Plan& plan() const { return plan_; }
-  // How often it has run, or is running.
+  // How many runs were begun.
   uint64_t runs() const;
   const Trace& trace() const { return trace_; }
-  // What its executor made of a step's line, as text to read; "" where it says nothing.
+  // What the executor made of a step's node, as text for a person; "" if it has no text.
   std::string explain(const Step& step) const { return step.node ? preparer_->explain(*step.node, step.state) : ""; }
-  // On the CPU, or on another device; 0 of one that it does not use.
+  // Of the CPU or another device; 0 for a device that it does not use.
   size_t peak_bytes(Device device = Device::cpu) const;
-  // Of the devices other than the CPU: what run() asks of them may still be going on when it returns.
+  // Of devices other than the CPU: their work may still be in progress when run() returns.
   std::span<Accelerator* const> accelerators() const { return std::span(accelerators_).subspan(1); }
-  // What steps keep of frozen inputs.
+  // Packed frozen inputs.
   size_t kept_bytes() const { return kept_bytes_; }
 
  private:
-  // What one running call needs: its arena, and argument blocks that point into it. Only who holds it changes it.
+  // What a running call needs: its arena, and argument blocks that point into it. It belongs to one call at a time.
   struct Frame {
     std::vector<Ref<Storage>> arenas;
     std::vector<Buffer> buffers;
     std::vector<Launch> launches;
-    std::vector<Launch> follower_launches;
-    std::vector<Follower> followers;
-    std::atomic<uint64_t> runs{0};   // by its holder alone: no locked instruction
-    std::atomic<bool> busy{false};   // of the first frame
+    std::vector<Launch> epilogue_launches;
+    std::vector<Epilogue> epilogues;
+    // Changed by the call that holds the frame alone, so no locked instruction is needed.
+    std::atomic<uint64_t> runs{0};
+    std::atomic<bool> busy{false};  // of the first frame
   };
   struct Patch {
     uint32_t buffer, index;
@@ -160,17 +165,18 @@ class Program {
   void find_patches();
   Buffer layout(const BufferPlan& b) const;  // without memory
   std::unique_ptr<Frame> make_frame() const;
-  // Runs what runs once, and then lets the steps prepare for it.
+  // Runs the steps that run once, then lets steps pack frozen inputs.
   Status* run_once(Frame& frame);
-  Status* settle(const Frame& frame, size_t step);
-  // `check` is asked before the steps up to `stoppable`.
-  Status* run_steps(const Frame& frame, size_t begin, size_t stoppable, size_t end, InterruptCheck* check) const noexcept;
-  // What an interrupt may still stop, and how much each step has to do.
+  Status* prepack(const Frame& frame, size_t step);
+  // `check` is asked before each step up to `stoppable`.
+  Status* run_steps(const Frame& frame, size_t begin, size_t stoppable, size_t end,
+                    InterruptCheck* check) const noexcept;
+  // Up to which step an interrupt may stop a run, and how many bytes each step touches.
   void find_stoppable();
   uint64_t bytes_of(const BufferPlan& b) const;
   static Status* stopped(Status* why, const Step& next) noexcept;
   Status* located(Status* failed, const Step& step) const noexcept;
-  // A frame that nobody else has meanwhile. Null: there is no memory for one, and `failed` says so.
+  // A frame that no other call holds. Null: there is no memory for one, and `failed` says so.
   Frame* acquire(Status*& failed) noexcept;
   Frame* another_frame(Status*& failed) noexcept;
   void release(Frame& frame);
@@ -186,23 +192,25 @@ class Program {
   std::vector<Ref<Storage>> constants_;  // by arena
   std::vector<void*> fixed_;
   size_t n_given_;  // inputs before the fixed ones
-  size_t stoppable_ = 0, stoppable_with_outputs_ = 0;  // up to and with the first step that changes an input; an input or an output
+  // Index behind the first step that changes an input; an input or an output.
+  size_t stoppable_ = 0, stoppable_with_outputs_ = 0;
   std::vector<Patch> input_patches_, output_patches_;
-  std::vector<void (*)(const Launch*, const void*, const Tile&)> run_tiles_;  // by follower
-  std::vector<decltype(Prepared::settle)> settles_;                          // by step; null: it does not ask
+  std::vector<void (*)(const Launch*, const void*, const Tile&)> run_tiles_;  // by epilogue
+  std::vector<decltype(Prepared::prepack)> prepacks_;  // by step; null: it packs nothing
   std::atomic<size_t> kept_bytes_{0};
   std::vector<std::pair<void*, void (*)(void*)>> drops_;
-  // The first frame serves calls that do not overlap; more are only made while they do.
+  // The first frame serves calls that do not overlap; more are made only for calls that do.
   std::unique_ptr<Frame> first_;
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Frame>> more_;
   std::vector<Frame*> idle_;  // among `more_`
 };
 
-// The way of each call.
+// The path of each call.
 
 inline Program::Frame* Program::acquire(Status*& failed) noexcept {
-  if (!first_->busy.load(std::memory_order_relaxed) && !first_->busy.exchange(true, std::memory_order_acquire)) [[likely]]
+  if (!first_->busy.load(std::memory_order_relaxed) && !first_->busy.exchange(true, std::memory_order_acquire))
+      [[likely]]
     return first_.get();
   return another_frame(failed);
 }
@@ -214,8 +222,9 @@ inline void Program::release(Frame& frame) {
     give_back(frame);
 }
 
-// Caught once around all steps, which costs a call nothing: executors of callers may throw.
-inline Status* Program::run_steps(const Frame& frame, size_t begin, size_t stoppable, size_t end, InterruptCheck* check) const noexcept {
+// One handler around all steps, which costs a call nothing: executors of callers may throw.
+inline Status* Program::run_steps(const Frame& frame, size_t begin, size_t stoppable, size_t end,
+                                  InterruptCheck* check) const noexcept {
   size_t i = begin;
   try {
     for (; i < stoppable; i++) {

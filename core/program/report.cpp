@@ -8,14 +8,16 @@ std::string memory_report(const Program& program) {
   const Plan& plan = program.plan();
   size_t results = 0;
   for (const DenseType& t : plan.outputs) results += t.bytes;
-  std::string out = cat("a call: ", program.peak_bytes(), " bytes at most (arena ", plan.arenas[0].bytes, ", constants ",
-                        plan.arenas[0].constant_bytes, program.kept_bytes() ? cat(", kept of frozen inputs ", program.kept_bytes()) : "", "), and ", results, " of results\n");
+  std::string out = cat("a call: ", program.peak_bytes(), " bytes at most (arena ", plan.arenas[0].bytes,
+                        ", constants ", plan.arenas[0].constant_bytes,
+                        program.kept_bytes() ? cat(", kept of frozen inputs ", program.kept_bytes()) : "", "), and ",
+                        results, " of results\n");
   for (size_t i = 1; i < plan.arenas.size(); i++)
-    out += cat("on ", name(plan.arenas[i].device), ": ", program.peak_bytes(plan.arenas[i].device), " bytes at most (arena ", plan.arenas[i].bytes,
-               ", constants ", plan.arenas[i].constant_bytes, ")\n");
+    out += cat("on ", name(plan.arenas[i].device), ": ", program.peak_bytes(plan.arenas[i].device),
+               " bytes at most (arena ", plan.arenas[i].bytes, ", constants ", plan.arenas[i].constant_bytes, ")\n");
   for (const ArenaSlot& s : plan.slots)
-    out += cat(s.arena ? cat(name(plan.arenas[s.arena].device), " ") : "", "arena ", s.offset, " to ", s.offset + static_cast<int64_t>(s.bytes), ": t[", s.value, "], lines ", s.first, " to ", s.last,
-               "\n");
+    out += cat(s.arena ? cat(name(plan.arenas[s.arena].device), " ") : "", "arena ", s.offset, " to ",
+               s.offset + static_cast<int64_t>(s.bytes), ": t[", s.value, "], lines ", s.first, " to ", s.last, "\n");
   return out;
 }
 
@@ -26,12 +28,14 @@ std::string loops_report(const Program& program) {
     const std::string text = program.explain(step);
     if (text.empty()) return;
     const Node& node = *step.node;
-    const std::span<const Node* const> lines = node.body.empty() ? std::span(&step.node, 1) : std::span<const Node* const>(node.body);
-    out += cat(out.empty() ? "" : "\n", "kernel ", ++kernels, ": ", join(lines, ", ", [](const Node* n) { return n->op->name(); }));
+    const std::span<const Node* const> lines =
+        node.body.empty() ? std::span(&step.node, 1) : std::span<const Node* const>(node.body);
+    out += cat(out.empty() ? "" : "\n", "kernel ", ++kernels, ": ",
+               join(lines, ", ", [](const Node* n) { return n->op->name(); }));
     out += cat(node.where ? cat(" [at ", node.where, "]") : "", "\n", text);
   };
   for (const Step& step : program.plan().steps) add(step);
-  for (const Step& step : program.plan().followers) add(step);
+  for (const Step& step : program.plan().epilogues) add(step);
   return out;
 }
 

@@ -1,4 +1,4 @@
-// What a program needs in memory, in words.
+// What a program needs in memory, as text.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace thunder {
 
-// Lines: the peak of one call, exactly, and where each value of the program's trace lies. Results are not counted: they
-// are the caller's.
+// The peak of one call, exactly, and where each value of the program's trace lies. Results are not counted: they belong
+// to the caller.
 std::string memory_report(const Program& program);
 
-// What executors made of the program's lines, where they say it: each under the ops of the line.
+// What executors made of the program's nodes: for each that has a text, its ops and the text.
 std::string loops_report(const Program& program);
 
 }  // namespace thunder

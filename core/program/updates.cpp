@@ -14,21 +14,25 @@ class Updates {
   void run() {
     for (size_t i = 0; i < trace_.nodes.size(); i++) {
       const Node& n = *trace_.nodes[i];
-      if (def(n).has(kUpdates) && !all_.constant[i] && preparer_.takes_strided(n) && !preparer_.may_fail(n) && may_change(n, static_cast<int64_t>(i))) move(n, i);
+      if (def(n).has(kUpdates) && !all_.constant[i] && preparer_.takes_strided(n) && !preparer_.may_fail(n) &&
+          may_change(n, static_cast<int64_t>(i)))
+        move(n, i);
     }
   }
 
  private:
-  // Whether the first operand's memory is free to be changed by this line.
+  // Whether this node may change the memory of its first operand.
   bool may_change(const Node& n, int64_t at) const {
     const ValueId first = n.args[0].v;
     const Root& root = all_.root_of(first);
-    if (root.last_use != at || root.place == Place::constant || repeats(all_.at[first], trace_.type(first))) return false;
-    size_t reads = 0;  // of this memory
+    if (root.last_use != at || root.place == Place::constant || repeats(all_.at[first], trace_.type(first)))
+      return false;
+    size_t reads = 0;  // how many operands lie in this memory
     for_each_value(n.args, [&](ValueId v) { reads += all_.at[v].root == all_.at[first].root; });
     const bool alone = reads == 1;
     if (!alone || root.place == Place::arena) return alone;
-    return at >= last_check_ && std::any_of(trace_.writes.begin(), trace_.writes.end(), [&](const Write& w) { return w.input == root.index; });
+    return at >= last_check_ && std::any_of(trace_.writes.begin(), trace_.writes.end(),
+                                            [&](const Write& w) { return w.input == root.index; });
   }
 
   static bool repeats(const Location& l, const TensorType& type) {
@@ -38,7 +42,7 @@ class Updates {
     return false;
   }
 
-  // The result, and the views of it, unless one of them could not be a view there.
+  // Moves the result, and the views of it, into the operand's memory, unless one of them could not be a view there.
   void move(const Node& n, size_t at) {
     const ValueId result = n.results[0], into = all_.at[n.args[0].v].root;
     std::vector<std::pair<ValueId, Location>> moved = {{result, all_.at[n.args[0].v]}};
@@ -64,7 +68,7 @@ class Updates {
 
 bool IndexChecks::has_seen(const Node& n) {
   if (!def(n).has(kUpdates)) return false;
-  // All that says where the indices point: they themselves, the operand's shape, dims.
+  // Everything that says where the indices point: the indices, the operand's shape, and dims.
   const auto same = [&](const Node* other) {
     std::vector<ValueId> indices[2];
     const Node* const both[] = {&n, other};
@@ -72,7 +76,9 @@ bool IndexChecks::has_seen(const Node& n) {
       for_each_value(both[k]->args, [&](ValueId v) {
         if (!is_real(trace_.type(v).dtype)) indices[k].push_back(v);
       });
-    if (n.op != other->op || indices[0] != indices[1] || trace_.type(n.args[0].v).shape != trace_.type(other->args[0].v).shape) return false;
+    if (n.op != other->op || indices[0] != indices[1] ||
+        trace_.type(n.args[0].v).shape != trace_.type(other->args[0].v).shape)
+      return false;
     for (size_t i = 0; i < n.args.size(); i++)
       if (n.args[i].kind == ArgKind::integer && n.args[i].i != other->args[i].i) return false;
     return true;

@@ -1,7 +1,7 @@
 // Tests of an executor that is written for each set of instructions: it is in the context as "tested".
 #pragma once
 
-#include "executors/cpu/kernel.h"
+#include "executors/isa/kernels.h"
 #include "support/functions.h"
 #include "support/machines.h"
 
@@ -18,6 +18,6 @@ struct OnInstructions : CompiledTest, testing::WithParamInterface<Instructions> 
 };
 
 inline auto every_set_of_instructions() { return testing::Values(Instructions::neon, Instructions::avx2, Instructions::avx512); }
-inline std::string name_of_instructions(const testing::TestParamInfo<Instructions>& info) { return kernels_for(info.param)->instructions; }
+inline std::string name_of_instructions(const testing::TestParamInfo<Instructions>& info) { return kernels_for(info.param)->name; }
 
 }  // namespace thunder::test

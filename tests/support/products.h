@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "executors/cpu/kernel.h"
+#include "executors/cpu/product_kernels.h"
 #include "program/launch.h"
 #include "support/noise.h"
 
@@ -80,13 +80,13 @@ void each_product(F&& f, double precision = 1e-6) {
         }
 }
 
-inline float number(Half h) { return std::bit_cast<float>(static_cast<uint32_t>(h) << 16); }
+inline float number(Bf16 h) { return std::bit_cast<float>(static_cast<uint32_t>(h) << 16); }
 
 // The same of halves, which must be exact: zeros and some ones, whose sums are halves too, in whatever order.
 template <class F>
-void each_half_product(F&& f) {
+void each_bf16_product(F&& f) {
   const auto digits = [](int64_t n, size_t seed) {
-    std::vector<Half> out(static_cast<size_t>(n));
+    std::vector<Bf16> out(static_cast<size_t>(n));
     // Without a period: it would hide columns that are taken for others.
     for (size_t i = 0; i < out.size(); i++) out[i] = ((i + seed) * 2654435761U >> 13) % 16 == 0 ? 0x3f80 : 0;
     return out;
@@ -96,10 +96,10 @@ void each_half_product(F&& f) {
       for (const Layout& right : kLayouts)
         for (bool add : {false, true}) {
           const int64_t row = s.n + 1;
-          const std::vector<Half> a = digits(2 * (s.m + 3) * (s.k + 3), 1), b = digits(2 * (s.n + 3) * (s.k + 3), 2), before = digits(s.m * row, 3);
-          std::vector<Half> c = before;
+          const std::vector<Bf16> a = digits(2 * (s.m + 3) * (s.k + 3), 1), b = digits(2 * (s.n + 3) * (s.k + 3), 2), before = digits(s.m * row, 3);
+          std::vector<Bf16> c = before;
           const Matrix x = left.of(nullptr, s.m, s.k), y = right.of(nullptr, s.k, s.n);
-          const ProductOf<Half> p{s.m, s.n, s.k, {a.data(), x.row, x.column}, {b.data(), y.row, y.column}, c.data(), row, add};
+          const ProductOf<Bf16> p{s.m, s.n, s.k, {a.data(), x.row, x.column}, {b.data(), y.row, y.column}, c.data(), row, add};
           f(p);
           for (int64_t i = 0; i < s.m; i++)
             for (int64_t j = 0; j < s.n; j++) {

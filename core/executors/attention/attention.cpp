@@ -4,51 +4,56 @@
 #include <array>
 
 #include "executors/attention/sites.h"
+#include "executors/isa/kernels.h"
 
 namespace thunder {
 namespace {
 
 struct Row {
   std::string_view op;
-  size_t query, mask;  // among its parameters; key and value follow the query, the flags and the scale the mask
-  std::unique_ptr<Site> (*make)(const Tools& tools, const Geometry& geometry, size_t* scratch);
+  size_t query, mask;  // argument indices; key and value follow the query, the flags and the scale follow the mask
+  std::unique_ptr<Site> (*make)(const AttentionKernels& kernels, const Geometry& geometry, size_t* scratch);
 };
-std::unique_ptr<Site> any_forward_site(const Tools& tools, const Geometry& g, size_t* scratch) {
-  return g.queries <= kFewQueries ? few_queries_site(tools, g, scratch) : forward_site(tools, g, scratch);
+std::unique_ptr<Site> any_forward_site(const AttentionKernels& kernels, const Geometry& g, size_t* scratch) {
+  return g.queries <= kFewQueries ? few_queries_site(kernels, g, scratch) : forward_site(kernels, g, scratch);
 }
 constexpr std::array kRows = {
     Row{"scaled_dot_product_attention_forward", 0, 3, any_forward_site},
     Row{"scaled_dot_product_attention_backward", 1, 7, backward_site},
 };
 
-std::optional<Geometry> geometry_of(const NodeView& view) { return Geometry::of(view, row_of(kRows, view).query, row_of(kRows, view).mask); }
+std::optional<Geometry> geometry_of(const NodeView& view) {
+  return Geometry::of(view, row_of(kRows, view).query, row_of(kRows, view).mask);
+}
 
 bool claim(const NodeView& view, void*) { return geometry_of(view).has_value(); }
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
-  *state = row_of(kRows, view).make(*static_cast<const Tools*>(user), *geometry_of(view), scratch).release();
+  *state = row_of(kRows, view).make(*static_cast<const AttentionKernels*>(user), *geometry_of(view), scratch).release();
   return nullptr;
 }
 
 }  // namespace
 
-void Tools::multiply(const Product& p) const {
-  // Many rows share what `small` makes of b.
+void AttentionKernels::multiply(const Product& p) const {
+  // With many rows, packing b in `small` is amortized.
   const bool thin = p.m <= kFewQueries && p.a.column == 1 && (p.b.row == 1 || p.b.column == 1);
   (thin ? products->thin : products->small)(p);
 }
 
-int64_t Tools::slots_for(const Geometry& g) const {
+int64_t AttentionKernels::slots_for(const Geometry& g) const {
   const int64_t work = g.heads * g.queries * g.keys * (g.width + g.value_width);
   constexpr int64_t kThreadWork = 1 << 18;
   return std::clamp<int64_t>(work / kThreadWork, 1, static_cast<int64_t>(machine->threads));
 }
 
 std::optional<ExecutorDesc> attention_executor(const Machine& machine) {
-  if (machine.instructions == Instructions::none) return std::nullopt;
-  const std::shared_ptr<const Tools> tools(new Tools{kernels_for(machine.instructions), steps_for(machine.instructions), &machine});
-  ExecutorDesc d = site_executor("attention", kRows, claim, prepare, tools.get());
-  d.owner = tools;
+  const IsaKernels* kernels = kernels_for(machine.instructions);
+  if (!kernels) return std::nullopt;
+  const std::shared_ptr<const AttentionKernels> code(
+      new AttentionKernels{&kernels->products, &kernels->attention, &machine});
+  ExecutorDesc d = site_executor("attention", kRows, claim, prepare, code.get());
+  d.owner = code;
   return d;
 }
 

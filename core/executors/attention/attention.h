@@ -1,4 +1,4 @@
-// The executor of scaled_dot_product_attention in tiles: f32 on the CPU.
+// The executor of scaled_dot_product_attention: tiled (flash) attention for f32 on the CPU.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace thunder {
 
-// None where the processor has none of the instructions that its kernels are written for. The machine must live as long.
+// None if our kernels are not compiled for this processor's instruction set. The machine must live as long.
 std::optional<ExecutorDesc> attention_executor(const Machine& machine);
 
 }  // namespace thunder

@@ -1,5 +1,5 @@
-// The backward in tiles: probabilities are made again from the scores and the sums that the forward kept, a block of
-// queries against a block of keys at a time, and give all three gradients while they are there.
+// The backward in tiles: probabilities are recomputed from the scores and the row statistics that the forward saved, a
+// block of queries against a block of keys at a time, and used for all three gradients while they are in the caches.
 #include <algorithm>
 #include <utility>
 
@@ -9,14 +9,15 @@
 namespace thunder {
 namespace {
 
-// With fewer key heads than this, the blocks of queries of one are divided into parts whose sums are added up at the end.
+// With fewer key heads than this, the query blocks of one head are split into parts, whose sums are added at the end.
 constexpr int64_t kLeastTasks = 8;
 
-// A line's buffers: grad, query, key, value, out, top, total, mask; the gradients of query, key and value. A task is a
-// part of what concerns one key head, always in the same order.
+// The node's buffers: grad, query, key, value, out, running_max, total, mask; the gradients of query, key and value. A
+// task is a part of the work for one key head, always in the same order.
 class Backward : public Site {
  public:
-  Backward(const Tools& tools, const Geometry& geometry, size_t* scratch) : t_(tools), g_(geometry), width_(tools.steps->width) {
+  Backward(const AttentionKernels& kernels, const Geometry& geometry, size_t* scratch)
+      : t_(kernels), g_(geometry), width_(kernels.softmax->width) {
     blocks_ = (g_.queries + kQueries - 1) / kQueries;
     panels_ = (std::min(kQueries, g_.queries) + width_ - 1) / width_;
     parts_ = std::clamp<int64_t>(kLeastTasks / g_.key_heads(), 1, g_.group * blocks_);
@@ -24,12 +25,13 @@ class Backward : public Site {
     auto take = [&](int64_t n) { return std::exchange(elements, elements + n); };
     const int64_t row = panels_ * width_;
     queries_ = take(row * g_.width), grads_ = take(row * g_.value_width);
-    tops_ = take(row), weights_ = take(row), means_ = take(row);
-    scores_ = take(kKeys * row), slopes_ = take(kKeys * row);
+    maxima_ = take(row), weights_ = take(row), means_ = take(row);
+    scores_ = take(kKeys * row), score_grads_ = take(kKeys * row);
     mask_ = take(g_.masked ? kKeys * width_ : 0), mask_rows_ = take(g_.masked ? kKeys * width_ : 0);
     slots_ = Slots(g_.key_heads() * parts_, t_.slots_for(g_), elements);
     sums_ = static_cast<int64_t>(slots_.bytes() / sizeof(float));
-    *scratch = slots_.bytes() + (parts_ > 1 ? static_cast<size_t>(g_.key_heads() * parts_ * sum_elements()) * sizeof(float) : 0);
+    *scratch = slots_.bytes() +
+               (parts_ > 1 ? static_cast<size_t>(g_.key_heads() * parts_ * sum_elements()) * sizeof(float) : 0);
   }
 
   Status* run(const Launch* launch) const override {
@@ -45,13 +47,14 @@ class Backward : public Site {
   }
 
  private:
-  // Where a task sums the gradients of its keys and values; both dense.
+  // Where a task accumulates the gradients of its keys and values; both are dense.
   struct Sums {
     float *key, *value;
   };
   int64_t sum_elements() const { return g_.keys * (g_.width + g_.value_width); }
   Sums results(const Launch* l, int64_t key_head) const {
-    return {l->outputs[1].as<float>() + key_head * g_.keys * g_.width, l->outputs[2].as<float>() + key_head * g_.keys * g_.value_width};
+    return {l->outputs[1].as<float>() + key_head * g_.keys * g_.width,
+            l->outputs[2].as<float>() + key_head * g_.keys * g_.value_width};
   }
   Sums sums(const Launch* l, int64_t key_head, int64_t part) const {
     if (parts_ == 1) return results(l, key_head);
@@ -62,7 +65,7 @@ class Backward : public Site {
   struct Block;
   void task(const Launch* l, int64_t key_head, int64_t part, float* scratch) const;
 
-  // One share of a key head's results, from the sums of all parts.
+  // Adds up all parts for one share of a key head's results.
   void add_up(const Launch* l, int64_t key_head, int64_t share) const {
     const Sums to = results(l, key_head);
     auto add = [&](float* result, float* Sums::*which, int64_t n) {
@@ -77,25 +80,28 @@ class Backward : public Site {
     add(to.value, &Sums::value, g_.keys * g_.value_width);
   }
 
-  const Tools& t_;
+  const AttentionKernels& t_;
   const Geometry g_;
   const int64_t width_;
   int64_t blocks_ = 0, panels_ = 0, parts_ = 1;
-  // In the scratch.
-  int64_t queries_ = 0, grads_ = 0, tops_ = 0, weights_ = 0, means_ = 0, scores_ = 0, slopes_ = 0, mask_ = 0, mask_rows_ = 0, sums_ = 0;
+  // Offsets in the scratch.
+  int64_t queries_ = 0, grads_ = 0, maxima_ = 0, weights_ = 0, means_ = 0, scores_ = 0, score_grads_ = 0, mask_ = 0,
+          mask_rows_ = 0, sums_ = 0;
   Slots slots_;
 };
 
-// A block of queries of one head. Scores and slopes of all its panels lie side by side, a row for each key.
+// A block of queries of one head. The scores and score_grads of all its panels are adjacent, a row for each key.
 struct Backward::Block {
-  Block(const Backward& site, const Launch* launch, int64_t head_index, int64_t first_query, float* memory, const Sums& into)
-      : s(site), t(site.t_), g(site.g_), l(launch), head(head_index), first(first_query), count(std::min(kQueries, g.queries - first)),
-        panels((count + s.width_ - 1) / s.width_), row(s.panels_ * s.width_), scratch(memory), sums(into), grad(matrix_of(l->inputs[0], head)),
-        query(matrix_of(l->inputs[1], head)), key(matrix_of(l->inputs[2], head / g.group)), value(matrix_of(l->inputs[3], head / g.group)),
-        mask(l->inputs[7], l->inputs[1], head) {}
+  Block(const Backward& site, const Launch* launch, int64_t head_index, int64_t first_query, float* memory,
+        const Sums& into)
+      : s(site), t(site.t_), g(site.g_), l(launch), head(head_index), first(first_query),
+        count(std::min(kQueries, g.queries - first)), panels((count + s.width_ - 1) / s.width_),
+        row(s.panels_ * s.width_), scratch(memory), sums(into), grad(matrix_of(l->inputs[0], head)),
+        query(matrix_of(l->inputs[1], head)), key(matrix_of(l->inputs[2], head / g.group)),
+        value(matrix_of(l->inputs[3], head / g.group)), mask(l->inputs[7], l->inputs[1], head) {}
 
   const Backward& s;
-  const Tools& t;
+  const AttentionKernels& t;
   const Geometry& g;
   const Launch* l;
   const int64_t head, first, count, panels, row;
@@ -106,52 +112,56 @@ struct Backward::Block {
 
   int64_t rows(int64_t panel) const { return std::min(s.width_, count - panel * s.width_); }
   int64_t end(int64_t panel) const { return g.seen_before(first + (panel + 1) * s.width_); }
-  float* turned_query(int64_t panel) const { return scratch + s.queries_ + panel * s.width_ * g.width; }
-  float* turned_grad(int64_t panel) const { return scratch + s.grads_ + panel * s.width_ * g.value_width; }
+  float* transposed_query(int64_t panel) const { return scratch + s.queries_ + panel * s.width_ * g.width; }
+  float* transposed_grad(int64_t panel) const { return scratch + s.grads_ + panel * s.width_ * g.value_width; }
 
   void run() const {
     for (int64_t p = 0; p < panels; p++) begin(p);
     for (int64_t j = 0; j < end(panels - 1); j += kKeys) {
       for (int64_t p = 0; p < panels; p++)
-        if (j < end(p)) differentiate(p, j, std::min(kKeys, end(p) - j));
+        if (j < end(p)) softmax_backward(p, j, std::min(kKeys, end(p) - j));
       add_keys(j, std::min(kKeys, end(panels - 1) - j));
     }
   }
 
   void begin(int64_t p) const {
     const int64_t at = first + p * s.width_;
-    t.steps->turn(part(query, at, 0), rows(p), g.width, g.scale, turned_query(p));
-    t.steps->turn(part(grad, at, 0), rows(p), g.value_width, 1, turned_grad(p));
-    const Matrix out = matrix_of(l->inputs[4], head), tops = matrix_of(l->inputs[5], head), totals = matrix_of(l->inputs[6], head);
+    t.softmax->copy_transposed(part(query, at, 0), rows(p), g.width, g.scale, transposed_query(p));
+    t.softmax->copy_transposed(part(grad, at, 0), rows(p), g.value_width, 1, transposed_grad(p));
+    const Matrix out = matrix_of(l->inputs[4], head), maxima = matrix_of(l->inputs[5], head),
+                 totals = matrix_of(l->inputs[6], head);
     for (int64_t i = 0; i < s.width_; i++) {
       const int64_t lane = p * s.width_ + i;
       const bool there = i < rows(p);
-      scratch[s.tops_ + lane] = there ? *part(tops, at + i, 0).data : 0;
+      scratch[s.maxima_ + lane] = there ? *part(maxima, at + i, 0).data : 0;
       scratch[s.weights_ + lane] = there ? 1 / *part(totals, at + i, 0).data : 0;
       scratch[s.means_ + lane] = 0;
-      if (there) t.multiply({1, 1, g.value_width, part(grad, at + i, 0), turned(part(out, at + i, 0)), &scratch[s.means_ + lane], 1});
+      if (there)
+        t.multiply({1, 1, g.value_width, part(grad, at + i, 0), transposed(part(out, at + i, 0)),
+                    &scratch[s.means_ + lane], 1});
     }
   }
 
-  // The probabilities and slopes of a panel for keys j to j + n, and what they add to the query's gradient.
-  void differentiate(int64_t p, int64_t j, int64_t n) const {
+  // The probabilities and score_grads of a panel for keys j to j + n, and their contribution to the query's gradient.
+  void softmax_backward(int64_t p, int64_t j, int64_t n) const {
     const int64_t w = s.width_, at = first + p * w;
-    float *scores = scratch + s.scores_ + p * w, *slopes = scratch + s.slopes_ + p * w;
-    t.multiply({n, w, g.width, part(key, j, 0), {turned_query(p), w, 1}, scores, row});
-    t.multiply({n, w, g.value_width, part(value, j, 0), {turned_grad(p), w, 1}, slopes, row});
+    float *scores = scratch + s.scores_ + p * w, *score_grads = scratch + s.score_grads_ + p * w;
+    t.multiply({n, w, g.width, part(key, j, 0), {transposed_query(p), w, 1}, scores, row});
+    t.multiply({n, w, g.value_width, part(value, j, 0), {transposed_grad(p), w, 1}, score_grads, row});
     Panel panel{scores, row, n, nullptr, g.causal ? at - j + 1 : n};
     if (mask.buffer) {
       mask.read(at, j, rows(p), n, scratch + s.mask_rows_, n);
-      t.steps->turn({scratch + s.mask_rows_, n, 1}, rows(p), n, 1, scratch + s.mask_);
+      t.softmax->copy_transposed({scratch + s.mask_rows_, n, 1}, rows(p), n, 1, scratch + s.mask_);
       panel.mask = scratch + s.mask_;
     }
-    t.steps->differentiate(panel, slopes, scratch + s.tops_ + p * w, scratch + s.weights_ + p * w, scratch + s.means_ + p * w, g.scale);
+    t.softmax->softmax_backward(panel, score_grads, scratch + s.maxima_ + p * w, scratch + s.weights_ + p * w,
+                                scratch + s.means_ + p * w, g.scale);
     float* to = l->outputs[0].as<float>() + (head * g.queries + at) * g.width;
-    t.multiply({rows(p), g.width, n, {slopes, 1, row}, part(key, j, 0), to, g.width, j > 0});
+    t.multiply({rows(p), g.width, n, {score_grads, 1, row}, part(key, j, 0), to, g.width, j > 0});
   }
 
-  // What keys j to j + n get of this block. Where the diagonal passes, a panel's height of keys at a time, each from
-  // the first panel on that sees it: the others have no scores for it.
+  // The contribution of this block to the gradients of keys j to j + n. Where the causal diagonal passes through, a
+  // panel's height of keys at a time, each from the first panel on that attends to it.
   void add_keys(int64_t j, int64_t n) const {
     const bool diagonal = g.causal && j + n > first + 1;
     const int64_t step = diagonal ? s.width_ : n;
@@ -161,7 +171,7 @@ struct Backward::Block {
       const int64_t at = r * row + from;
       t.multiply({keys, g.value_width, count - from, {scratch + s.scores_ + at, row, 1}, part(grad, first + from, 0),
                   sums.value + (j + r) * g.value_width, g.value_width, true});
-      t.multiply({keys, g.width, count - from, {scratch + s.slopes_ + at, row, 1}, part(query, first + from, 0),
+      t.multiply({keys, g.width, count - from, {scratch + s.score_grads_ + at, row, 1}, part(query, first + from, 0),
                   sums.key + (j + r) * g.width, g.width, true});
     }
   }
@@ -177,8 +187,8 @@ void Backward::task(const Launch* l, int64_t key_head, int64_t part, float* scra
 
 }  // namespace
 
-std::unique_ptr<Site> backward_site(const Tools& tools, const Geometry& geometry, size_t* scratch) {
-  return std::make_unique<Backward>(tools, geometry, scratch);
+std::unique_ptr<Site> backward_site(const AttentionKernels& kernels, const Geometry& geometry, size_t* scratch) {
+  return std::make_unique<Backward>(kernels, geometry, scratch);
 }
 
 }  // namespace thunder

@@ -9,7 +9,7 @@
 namespace thunder {
 namespace {
 
-// Whether the mask has no axis that the scores lack.
+// Whether the mask broadcasts to the scores.
 bool fits(const Sizes& mask, const Sizes& query, int64_t keys) {
   if (mask.size() > query.size()) return false;
   for (size_t i = 1; i <= mask.size(); i++) {
@@ -46,7 +46,8 @@ std::optional<Geometry> Geometry::of(const NodeView& view, size_t first, size_t 
   if (mask.present() && !fits(sizes(mask), q, g.keys)) return std::nullopt;
   g.masked = mask.present();
   g.causal = args[options + 1].i != 0;
-  g.scale = static_cast<float>(args[options + 2].present() ? args[options + 2].f : 1 / std::sqrt(static_cast<double>(g.width)));
+  g.scale = static_cast<float>(args[options + 2].present() ? args[options + 2].f
+                                                           : 1 / std::sqrt(static_cast<double>(g.width)));
   return g;
 }
 
@@ -64,7 +65,8 @@ Mask::Mask(const Buffer& mask, const Buffer& query, int64_t head) {
     return i < 0 || mask.shape[i] == 1 ? 0 : mask.strides[i];
   };
   column = stride(0), row = stride(1);
-  for (int32_t i = query.rank - 2; i-- > 0; head /= query.shape[i]) offset += head % query.shape[i] * stride(query.rank - 1 - i);
+  for (int32_t i = query.rank - 2; i-- > 0; head /= query.shape[i])
+    offset += head % query.shape[i] * stride(query.rank - 1 - i);
 }
 
 void Mask::read(int64_t first, int64_t key, int64_t rows, int64_t keys, float* to, int64_t distance) const {

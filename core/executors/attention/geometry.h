@@ -1,45 +1,47 @@
-// The sizes of one attention call site, and where its heads lie in memory.
+// The sizes of one attention node, and where its heads lie in memory.
 #pragma once
 
 #include <optional>
 
-#include "executors/cpu/kernel.h"
+#include "executors/cpu/product_kernels.h"
 #include "executors/executor.h"
 
 namespace thunder {
 
-// Operands in the order of a line's arguments: grad is there in the backward only.
+// Operands are in the order of the node's arguments: grad is one in the backward only.
 struct Geometry {
-  int64_t heads = 1;     // of all batches together: matrices of queries
-  int64_t group = 1;     // neighbouring query heads that share one key head
+  int64_t heads = 1;  // over all batches: the number of query matrices
+  int64_t group = 1;  // consecutive query heads that share one key head
   int64_t queries = 0, keys = 0;
   int64_t width = 0, value_width = 0;  // of a query or key, and of a value
   bool causal = false, masked = false;
   float scale = 1;
 
-  // `first`: the argument that is the query; `options`: the one that is the mask, before causal, scale and grouped. None
-  // where batches broadcast, something is empty, or the dtypes are not all f32 (a mask may be boolean).
+  // `first`: the index of the argument query; `options`: that of the mask, which causal, scale and grouped follow. None
+  // if batches broadcast, something is empty, or the dtypes are not all f32 (a mask may be boolean).
   static std::optional<Geometry> of(const NodeView& view, size_t first, size_t options);
 
   int64_t key_heads() const { return heads / group; }
-  // How many keys are seen by some query before `end`.
+  // How many keys some query before `end` attends to.
   int64_t seen_before(int64_t end) const { return causal && end < keys ? end : keys; }
 };
 
-// Matrix `index` of those that the last two axes make.
+// The matrix with this index among those of the last two axes.
 Matrix matrix_of(const Buffer& b, int64_t index);
-// The elements of matrix m from row and column on.
-inline Matrix part(const Matrix& m, int64_t row, int64_t column) { return {m.data + row * m.row + column * m.column, m.row, m.column}; }
-inline Matrix turned(const Matrix& m) { return {m.data, m.column, m.row}; }
+// The submatrix of m that begins at a row and a column.
+inline Matrix part(const Matrix& m, int64_t row, int64_t column) {
+  return {m.data + row * m.row + column * m.column, m.row, m.column};
+}
+inline Matrix transposed(const Matrix& m) { return {m.data, m.column, m.row}; }
 
-// The mask of one head of `heads`, each `batch` long; strides are 0 where it repeats itself.
+// The mask of one head; strides are 0 where it is broadcast.
 struct Mask {
   const Buffer* buffer = nullptr;
   int64_t offset = 0, row = 0, column = 0;
 
   // `query`: the operand whose heads are counted.
   Mask(const Buffer& mask, const Buffer& query, int64_t head);
-  // to[i, j], rows `distance` apart: what is added to the score of query first + i and key key + j.
+  // to[i, j], with rows `distance` apart: what is added to the score of query first + i and key key + j.
   void read(int64_t first, int64_t key, int64_t rows, int64_t keys, float* to, int64_t distance) const;
 };
 

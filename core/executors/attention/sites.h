@@ -1,34 +1,34 @@
-// The kinds of call sites, and what they share.
+// The kinds of attention nodes, and what they share.
 #pragma once
 
 #include <memory>
 
 #include "executors/attention/geometry.h"
-#include "executors/attention/steps.h"
+#include "executors/attention/softmax.h"
 #include "executors/cpu/site.h"
 
 namespace thunder {
 
-// The code that the processor at hand runs, and what is known of it.
-struct Tools {
-  const Kernels* products = nullptr;
-  const Steps* steps = nullptr;
+// The kernels for the processor at hand.
+struct AttentionKernels {
+  const ProductKernels* products = nullptr;
+  const SoftmaxKernels* softmax = nullptr;
   const Machine* machine = nullptr;
 
-  // The fastest that takes these operands.
+  // Uses the fastest kernel that takes these operands.
   void multiply(const Product& p) const;
-  // How many tasks may run at the same time: threads, but none for less work than they cost.
+  // How many tasks may run at the same time: one for each thread, but fewer if a task would cost less than a thread.
   int64_t slots_for(const Geometry& g) const;
 };
 
-// A block of so many keys against so many queries is worked on at a time: it stays in the second-level cache.
+// The sizes of a block of keys and of queries, which stays in the L2 cache.
 constexpr int64_t kKeys = 128, kQueries = 128;
-// Up to so many queries a head, reading the keys once is what counts.
+// With at most this many queries a head, the time is bound by reading the keys.
 constexpr int64_t kFewQueries = 4;
 
-// `scratch`: bytes that each call needs.
-std::unique_ptr<Site> forward_site(const Tools& tools, const Geometry& geometry, size_t* scratch);
-std::unique_ptr<Site> few_queries_site(const Tools& tools, const Geometry& geometry, size_t* scratch);
-std::unique_ptr<Site> backward_site(const Tools& tools, const Geometry& geometry, size_t* scratch);
+// `scratch`: the bytes that each call needs.
+std::unique_ptr<Site> forward_site(const AttentionKernels& kernels, const Geometry& geometry, size_t* scratch);
+std::unique_ptr<Site> few_queries_site(const AttentionKernels& kernels, const Geometry& geometry, size_t* scratch);
+std::unique_ptr<Site> backward_site(const AttentionKernels& kernels, const Geometry& geometry, size_t* scratch);
 
 }  // namespace thunder

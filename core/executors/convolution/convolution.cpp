@@ -3,6 +3,7 @@
 #include <array>
 
 #include "executors/convolution/sites.h"
+#include "executors/isa/kernels.h"
 
 namespace thunder {
 namespace {
@@ -19,7 +20,8 @@ constexpr std::array kRows = {
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
   std::unique_ptr<Site> site = row_of(kRows, view).make(*static_cast<const ConvolutionCode*>(user), view, scratch);
-  if (!site) return make<Status>(Code::declined, "an image with its padding has more elements than offsets count").detach();
+  if (!site)
+    return make<Status>(Code::declined, "an image with its padding has more elements than offsets count").detach();
   *state = site.release();
   return nullptr;
 }
@@ -27,10 +29,10 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
 }  // namespace
 
 std::optional<ExecutorDesc> convolution_executor(const Machine& machine) {
-  const Kernels* kernels = kernels_for(machine.instructions);
-  const Transforms* transforms = transforms_for(machine.instructions);
-  if (!kernels || !transforms) return std::nullopt;
-  const auto code = std::make_shared<const ConvolutionCode>(ConvolutionCode{*kernels, *transforms, machine});
+  const IsaKernels* kernels = kernels_for(machine.instructions);
+  if (!kernels) return std::nullopt;
+  const auto code =
+      std::make_shared<const ConvolutionCode>(ConvolutionCode{kernels->products, kernels->winograd, machine});
   ExecutorDesc d = site_executor("convolution", kRows, all_tensors_are<DType::f32>, prepare, code.get());
   d.owner = code;
   return d;

@@ -8,7 +8,8 @@
 
 namespace thunder {
 
-// prims.conv2d and its gradients of f32 on the CPU. Nothing without vectors. The machine must live as long.
+// prims.conv2d and its gradients of f32 on the CPU. None if our kernels are not compiled for this processor's
+// instruction set. The machine must live as long.
 std::optional<ExecutorDesc> convolution_executor(const Machine& machine);
 
 }  // namespace thunder

@@ -7,22 +7,24 @@
 namespace thunder {
 namespace {
 
-constexpr int64_t kMostBlocks = 16;  // whose sums a task has at a time
+constexpr int64_t kMostBlocks = 16;  // whose sums a task computes at a time
 
 }  // namespace
 
-Correlation::Correlation(const ConvolutionCode& code, const Window& window, const Planes& planes, int64_t band, std::vector<Grid> grids, Summed summed,
-                         bool sparse)
-    : k_(code.kernels), t_(code.transforms), w(window), planes_(planes), band_(band), grids_(std::move(grids)), summed_(summed),
-      sums_(summed == inputs ? w.channels : w.outputs), rows_(summed == inputs ? w.outputs : w.channels), blocks_(rows_, k_.panel_rows), gathered_(k_),
-      sparse_(sparse), threads_(static_cast<int64_t>(code.machine.threads)) {
+Correlation::Correlation(const ConvolutionCode& code, const Window& window, const Planes& planes, int64_t band,
+                         std::vector<Grid> grids, Summed summed, bool sparse)
+    : k_(code.kernels), t_(code.transforms), w(window), planes_(planes), band_(band), grids_(std::move(grids)),
+      summed_(summed), sums_(summed == inputs ? w.channels : w.outputs),
+      rows_(summed == inputs ? w.outputs : w.channels), blocks_(rows_, k_.panel_rows), gathered_(k_), sparse_(sparse),
+      threads_(static_cast<int64_t>(code.machine.threads)) {
   int64_t at = 0;
   for (const Grid& g : grids_) {
     Weights& packed = weights_.emplace_back();
     packed.at = at, packed.depth = sums_ * static_cast<int64_t>(g.taps.size());
     for (int64_t c = 0; c < sums_; c++)
       for (int64_t place : g.places) packed.offsets.push_back(static_cast<int32_t>(c * planes_.channel() + place));
-    const int64_t most = std::clamp<int64_t>(kTaskFloats / std::max<int64_t>(1, packed.depth * blocks_.most()), 4, kMostBlocks);
+    const int64_t most =
+        std::clamp<int64_t>(kTaskFloats / std::max<int64_t>(1, packed.depth * blocks_.most()), 4, kMostBlocks);
     packed.blocks = std::max<int64_t>(1, parts(blocks_.count(), std::max<int64_t>(1, parts(blocks_.count(), most))));
     at += rows_ * packed.depth;
     bands_ = std::max(bands_, parts(g.size[0], band_));
@@ -31,15 +33,19 @@ Correlation::Correlation(const ConvolutionCode& code, const Window& window, cons
 }
 
 int64_t Correlation::band(const Window& w, const Planes& planes, int64_t rows, int64_t channels, int64_t threads) {
-  const int64_t tasks = std::max<int64_t>(1, w.batch * w.groups), row = std::max<int64_t>(1, channels * planes.remainders() * planes.pitch);
-  const int64_t bands = std::max(parts(threads, tasks), parts(rows, std::max<int64_t>(1, kTaskFloats / row - planes.reach)));
+  const int64_t tasks = std::max<int64_t>(1, w.batch * w.groups),
+                row = std::max<int64_t>(1, channels * planes.remainders() * planes.pitch);
+  const int64_t bands =
+      std::max(parts(threads, tasks), parts(rows, std::max<int64_t>(1, kTaskFloats / row - planes.reach)));
   return std::max<int64_t>(1, parts(rows, bands));
 }
 
-int64_t Correlation::panels(const Grid& g, int64_t images) const { return parts(images * std::min(g.size[0], band_) * g.size[1], k_.panel_columns); }
+int64_t Correlation::panels(const Grid& g, int64_t images) const {
+  return parts(images * std::min(g.size[0], band_) * g.size[1], k_.panel_columns);
+}
 
-// Panels go from one image to the next. Of as many images as there is place for, those whose panels are the fewest for the thread
-// that has the most.
+// Panels continue from one image to the next. Of all numbers of images that fit, the one with which the busiest thread
+// has the fewest panels.
 int64_t Correlation::best_images() const {
   const int64_t most = images_at_a_time(w.batch, image_planes(), kTaskFloats);
   int64_t best = 1, least = INT64_MAX;
@@ -52,9 +58,11 @@ int64_t Correlation::best_images() const {
   return best;
 }
 
-size_t Correlation::scratch() const { return slots().bytes() + static_cast<size_t>(w.groups * group_weights()) * sizeof(float); }
+size_t Correlation::scratch() const {
+  return slots().bytes() + static_cast<size_t>(w.groups * group_weights()) * sizeof(float);
+}
 
-// One call.
+// The state of one call.
 struct Correlation::Job : Phases<Job> {
   const Correlation& site;
   float* weights;
@@ -64,7 +72,7 @@ struct Correlation::Job : Phases<Job> {
   const Buffer& weight() const { return launch->inputs[1]; }
   const Buffer& y() const { return launch->outputs[0]; }
 
-  // A channel of the result.
+  // Zeroes a channel of the result.
   void clear(int64_t index) const {
     const int64_t size = y().shape[2] * y().shape[3];
     std::fill_n(y().as<float>() + index * size, size, 0.0f);
@@ -72,7 +80,8 @@ struct Correlation::Job : Phases<Job> {
 
   void pack(int64_t index) const {
     const int64_t block = index % site.blocks_.count(), group = index / site.blocks_.count();
-    for (size_t g = 0; g < site.grids_.size(); g++) pack_block(site.grids_[g], group, block, weights + place(group, site.weights_[g], block));
+    for (size_t g = 0; g < site.grids_.size(); g++)
+      pack_block(site.grids_[g], group, block, weights + place(group, site.weights_[g], block));
   }
   // [channel, tap, row]
   void pack_block(const Grid& grid, int64_t group, int64_t block, float* to) const {
@@ -89,24 +98,27 @@ struct Correlation::Job : Phases<Job> {
     return group * site.group_weights() + packed.at + site.blocks_.first(block) * packed.depth;
   }
 
-  // Some images of a group, from a row of the grids on, and their planes.
+  // A task: some images of a group, from a row of the grids on, and their planes.
   struct Task {
     const Correlation& site;
     int64_t group, image, images, row;
     float* planes;
 
     int64_t rows(const Grid& g) const { return std::clamp<int64_t>(g.size[0] - row, 0, site.band_); }
-    // They are numbered along rows and images.
+    // Pixels are numbered along rows and images.
     int64_t pixels(const Grid& g) const { return images * rows(g) * g.size[1]; }
   };
 
   void task(int64_t index, float* planes) const {
     const int64_t bands = site.bands_, image = index / bands / w().groups * site.images_;
-    const Task t{site, index / bands % w().groups, image, std::min(site.images_, w().batch - image), index % bands * site.band_, planes};
+    const Task t{
+        site,  index / bands % w().groups, image, std::min(site.images_, w().batch - image), index % bands * site.band_,
+        planes};
     fill(t);
     for (size_t g = 0; g < site.grids_.size(); g++)
       for (int64_t block = 0; block < site.blocks_.count(); block += site.weights_[g].blocks)
-        for (int64_t pixel = 0; pixel < t.pixels(site.grids_[g]); pixel += site.k_.panel_columns) sum_panel(t, g, block, pixel);
+        for (int64_t pixel = 0; pixel < t.pixels(site.grids_[g]); pixel += site.k_.panel_columns)
+          sum_panel(t, g, block, pixel);
   }
 
   void fill(const Task& t) const {
@@ -114,37 +126,44 @@ struct Correlation::Job : Phases<Job> {
     float* to = t.planes;
     for (int64_t n = 0; n < t.images; n++)
       for (int64_t c = 0; c < site.sums_; c++, to += site.planes_.channel())
-        site.planes_.fill(site.t_, x().as<float>() + (t.image + n) * x().strides[0] + (t.group * site.sums_ + c) * x().strides[1], steps, t.row, to);
-    std::fill_n(to, kBeyond, 0.0f);  // the zeros on the right of the last row
+        site.planes_.fill(
+            site.t_, x().as<float>() + (t.image + n) * x().strides[0] + (t.group * site.sums_ + c) * x().strides[1],
+            steps, t.row, to);
+    std::fill_n(to, kBeyond, 0.0f);  // the zeros to the right of the last row
   }
 
-  // The panel that begins with a pixel, of the blocks from `first` on.
+  // Computes the panel that begins at a pixel, for the row blocks from `first` on.
   void sum_panel(const Task& t, size_t g, int64_t first, int64_t pixel) const {
     const Grid& grid = site.grids_[g];
     const Weights& packed = site.weights_[g];
-    const int64_t end = std::min(pixel + site.k_.panel_columns, t.pixels(grid)), blocks = std::min(first + packed.blocks, site.blocks_.count());
-    Run runs[Kernels::kMostColumns];
+    const int64_t end = std::min(pixel + site.k_.panel_columns, t.pixels(grid)),
+                  blocks = std::min(first + packed.blocks, site.blocks_.count());
+    Run runs[ProductKernels::kMostColumns];
     size_t n_runs = 0;
-    each_run(t.rows(grid), grid.size[1], pixel, end, [&](int64_t n, int64_t row, int64_t column, int64_t count, int64_t at) {
-      runs[n_runs++] = {t.planes + n * site.image_planes() + row * site.planes_.pitch + column, at, count};
-    });
-    alignas(64) float sums[kMostBlocks][Kernels::kMostPanel];
+    each_run(t.rows(grid), grid.size[1], pixel, end,
+             [&](int64_t n, int64_t row, int64_t column, int64_t count, int64_t at) {
+               runs[n_runs++] = {t.planes + n * site.image_planes() + row * site.planes_.pitch + column, at, count};
+             });
+    alignas(64) float sums[kMostBlocks][ProductKernels::kMostPanel];
     site.gathered_.each_part({runs, n_runs}, packed.offsets, [&](const float* part, int64_t from, int64_t depth) {
       for (int64_t b = first; b < blocks; b++) {
         const int64_t rows = site.blocks_.rows(b);
-        site.gathered_.add(rows, depth, weights + place(t.group, packed, b) + from * rows, part, sums[b - first], from > 0);
+        site.gathered_.add(rows, depth, weights + place(t.group, packed, b) + from * rows, part, sums[b - first],
+                           from > 0);
       }
     });
     for (int64_t b = first; b < blocks; b++)
       write(t, grid, t.group * site.rows_ + site.blocks_.first(b), site.blocks_.rows(b), pixel, end, sums[b - first]);
   }
 
-  // Some rows of the pixels [begin, end).
-  void write(const Task& t, const Grid& g, int64_t channel, int64_t rows, int64_t begin, int64_t end, const float* sums) const {
+  // Writes the rows of a block for the pixels [begin, end).
+  void write(const Task& t, const Grid& g, int64_t channel, int64_t rows, int64_t begin, int64_t end,
+             const float* sums) const {
     const int64_t step = g.step[1] * y().strides[3];
     each_run(t.rows(g), g.size[1], begin, end, [&](int64_t n, int64_t row, int64_t column, int64_t count, int64_t at) {
       const float* from = sums + at;
-      float* to = y().as<float>() + (t.image + n) * y().strides[0] + channel * y().strides[1] + (g.first[0] + (t.row + row) * g.step[0]) * y().strides[2] +
+      float* to = y().as<float>() + (t.image + n) * y().strides[0] + channel * y().strides[1] +
+                  (g.first[0] + (t.row + row) * g.step[0]) * y().strides[2] +
                   (g.first[1] + column * g.step[1]) * y().strides[3];
       for (int64_t i = 0; i < rows; i++, from += site.k_.panel_columns, to += y().strides[1])
         if (step == 1) std::copy_n(from, count, to);
@@ -156,7 +175,8 @@ struct Correlation::Job : Phases<Job> {
 
 Status* Correlation::run(const Launch* launch) const {
   const Job job{{launch}, *this, static_cast<float*>(launch->scratch) + slots().bytes() / sizeof(float)};
-  if (Status* failed = job.each<&Job::pack>(w.groups * blocks_.count(), sums_ * w.taps() * blocks_.most())) return failed;
+  if (Status* failed = job.each<&Job::pack>(w.groups * blocks_.count(), sums_ * w.taps() * blocks_.most()))
+    return failed;
   if (sparse_)
     if (Status* failed = job.each<&Job::clear>(w.batch * w.groups * rows_, w.image[0] * w.image[1])) return failed;
   return slots().run(launch, [&](int64_t index, float* planes) -> Status* { return job.task(index, planes), nullptr; });

@@ -1,4 +1,5 @@
-// Sums over channels and taps: y[row, pixel] = sum over (channel, tap) of weight[row, channel, tap] plane[channel, pixel + tap].
+// Direct convolution by implicit im2col: y[row, pixel] = sum over (channel, tap) of weight[row, channel, tap]
+// plane[channel, pixel + tap].
 #pragma once
 
 #include <vector>
@@ -11,28 +12,28 @@
 
 namespace thunder {
 
-// Outputs that lie on one grid and see the same taps. Pairs: along y, along x.
+// Outputs that lie on one grid and use the same taps. Pairs are along y, along x.
 struct Grid {
   int64_t size[2] = {0, 0};
   int64_t first[2] = {0, 0}, step[2] = {1, 1};  // where its outputs lie in the result
-  std::vector<int64_t> taps;                    // of the kernel
-  std::vector<int64_t> places;                  // of each tap, in the planes of a channel
+  std::vector<int64_t> taps;  // indices into the kernel
+  std::vector<int64_t> places;  // the offset of each tap in the planes of a channel
 };
 
 class Correlation : public Site {
  public:
-  // Of the weight's two axes of channels, outputs and inputs, one is summed over and the other is that of the result.
+  // Which of the weight's two channel axes is summed over; the other is that of the result.
   enum Summed : size_t { outputs = 0, inputs = 1 };
 
-  // `planes`: of `band` rows of the grids. `sparse`: no grid has some of the result.
-  Correlation(const ConvolutionCode& code, const Window& window, const Planes& planes, int64_t band, std::vector<Grid> grids, Summed summed,
-              bool sparse = false);
+  // `planes`: of `band` rows of the grids. `sparse`: some of the result belongs to no grid, and is zero.
+  Correlation(const ConvolutionCode& code, const Window& window, const Planes& planes, int64_t band,
+              std::vector<Grid> grids, Summed summed, bool sparse = false);
 
-  // How many rows of outputs, of `rows`, a task is to have, for the planes of all `channels` to stay in the second-level cache and for
-  // each thread to have some.
+  // How many of `rows` rows of outputs a task gets, so that the planes of all `channels` stay in the L2 cache and each
+  // thread has work.
   static int64_t band(const Window& w, const Planes& planes, int64_t rows, int64_t channels, int64_t threads);
 
-  // Bytes that a call needs.
+  // The bytes of scratch that a call needs.
   size_t scratch() const;
 
   Status* run(const Launch* launch) const override;
@@ -40,18 +41,20 @@ class Correlation : public Site {
  private:
   struct Job;
   struct Weights {
-    int64_t at, depth;            // where a grid's weights begin, and over how many elements a sum goes
-    std::vector<int32_t> offsets;  // of those in the planes of an image
-    int64_t blocks;               // whose weights stay in the second-level cache
+    int64_t at, depth;  // where a grid's weights begin, and how many products a sum has
+    std::vector<int32_t> offsets;  // of those products' pixels in the planes of an image
+    int64_t blocks;  // how many blocks' weights stay in the L2 cache
   };
   int64_t group_weights() const { return weights_.empty() ? 0 : weights_.back().at + rows_ * weights_.back().depth; }
   int64_t image_planes() const { return sums_ * planes_.channel(); }
   int64_t panels(const Grid& g, int64_t images) const;
   int64_t best_images() const;
-  Slots slots() const { return {w.groups * parts(w.batch, images_) * bands_, threads_, images_ * image_planes() + kBeyond}; }
+  Slots slots() const {
+    return {w.groups * parts(w.batch, images_) * bands_, threads_, images_ * image_planes() + kBeyond};
+  }
 
-  const Kernels& k_;
-  const Transforms& t_;
+  const ProductKernels& k_;
+  const WinogradKernels& t_;
   const Window w;
   const Planes planes_;
   const int64_t band_;
@@ -63,7 +66,7 @@ class Correlation : public Site {
   const bool sparse_;
   const int64_t threads_;
   std::vector<Weights> weights_;
-  int64_t bands_ = 0;   // of an image
+  int64_t bands_ = 0;  // of an image
   int64_t images_ = 1;  // of a task
 };
 

@@ -18,7 +18,8 @@ std::unique_ptr<Site> convolution_forward(const ConvolutionCode& code, const Nod
     reach[i] = span / w.stride[i], planes.kept[i] = std::min(w.stride[i], span + 1);
   }
   planes.fit(grid.size, reach);
-  const int64_t band = Correlation::band(w, planes, grid.size[0], w.channels, static_cast<int64_t>(code.machine.threads));
+  const int64_t band =
+      Correlation::band(w, planes, grid.size[0], w.channels, static_cast<int64_t>(code.machine.threads));
   planes.take(band);
   if (w.channels * planes.channel() > kMostOffset) return nullptr;
   for (int64_t tap = 0; tap < w.taps(); tap++) {

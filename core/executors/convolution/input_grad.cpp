@@ -1,5 +1,5 @@
-// dx[c, pixel] = sum over (o, tap) of weight[o, c, tap] dy[o, (pixel + padding - tap * dilation) / stride] where that divides: for
-// each remainder of the stride a grid of pixels that see the same taps.
+// dx[c, pixel] = sum over (o, tap) of weight[o, c, tap] dy[o, (pixel + padding - tap * dilation) / stride] where the
+// division is exact: for each remainder of the stride, the pixels form a grid that uses the same taps.
 #include <algorithm>
 
 #include "executors/convolution/correlation.h"
@@ -9,7 +9,7 @@
 namespace thunder {
 namespace {
 
-// Along one axis: pixels of a remainder, which of the kernel's rows they see, and from how many of dy's rows on.
+// Along one axis: the pixels of a remainder, which of the kernel's taps they use, and the first row of dy.
 struct Seen {
   int64_t tap, from;
 };
@@ -17,11 +17,12 @@ struct Remainder {
   int64_t at;
   std::vector<Seen> taps;
 };
-// Those that see something.
+// The remainders that use some tap.
 std::vector<Remainder> remainders(const Window& w, int axis) {
   std::vector<Remainder> out;
   for (int64_t tap = 0; tap < w.kernel[axis]; tap++) {
-    const int64_t stride = w.stride[axis], before = tap * w.dilation[axis] - w.padding[axis], at = (before % stride + stride) % stride;
+    const int64_t stride = w.stride[axis], before = tap * w.dilation[axis] - w.padding[axis],
+                  at = (before % stride + stride) % stride;
     if (at >= w.image[axis]) continue;
     auto found = std::find_if(out.begin(), out.end(), [&](const Remainder& r) { return r.at == at; });
     if (found == out.end()) found = out.insert(out.end(), {at, {}});
@@ -57,7 +58,8 @@ std::unique_ptr<Site> convolution_input_grad(const ConvolutionCode& code, const 
     for (const Remainder& x : seen[1]) {
       Grid& g = grids.emplace_back();
       g.first[0] = y.at, g.first[1] = x.at;
-      for (int i = 0; i < 2; i++) g.size[i] = (w.image[i] - g.first[i] + w.stride[i] - 1) / w.stride[i], g.step[i] = w.stride[i];
+      for (int i = 0; i < 2; i++)
+        g.size[i] = (w.image[i] - g.first[i] + w.stride[i] - 1) / w.stride[i], g.step[i] = w.stride[i];
       for (const Seen& down : y.taps)
         for (const Seen& right : x.taps) {
           g.taps.push_back(down.tap * w.kernel[1] + right.tap);

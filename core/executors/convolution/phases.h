@@ -1,4 +1,4 @@
-// A call in phases: all threads end one before any begins the next.
+// A call in phases: all threads finish one before any of them begins the next.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ template <class Job>
 struct Phases {
   const Launch* launch;
 
-  // job.kBody(i) for each i below n. `floats`: how many each moves; a few of them are not worth another thread.
+  // job.kBody(i) for each i below n. `floats`: how many each of them moves; small ones are not worth another thread.
   template <void (Job::*kBody)(int64_t) const>
   Status* each(int64_t n, int64_t floats) const {
     constexpr int64_t kFew = 1 << 14;
@@ -19,7 +19,8 @@ struct Phases {
       for (int64_t i = begin; i < end; i++) (static_cast<const Job*>(arg)->*kBody)(i);
       return nullptr;
     };
-    return launch->parallel_for(launch, n, 1 + kFew / std::max<int64_t>(1, floats), some, const_cast<Job*>(static_cast<const Job*>(this)));
+    return launch->parallel_for(launch, n, 1 + kFew / std::max<int64_t>(1, floats), some,
+                                const_cast<Job*>(static_cast<const Job*>(this)));
   }
 };
 

@@ -7,7 +7,7 @@
 namespace thunder {
 namespace {
 
-// Of n, or none, how many of a stride there are.
+// How many remainders of a stride occur among n positions.
 int64_t strides_of(int64_t n, int64_t by) { return n <= 0 ? 0 : parts(n, by); }
 
 }  // namespace
@@ -17,7 +17,8 @@ void Planes::fit(const int64_t grid[2], const int64_t away[2]) {
   take(grid[0]);
   int64_t shared = away[1];
   for (int64_t remainder = 0; remainder < stride[1]; remainder++) {
-    const int64_t left = strides_of(lead[1] - remainder, stride[1]), end = strides_of(image[1] + lead[1] - remainder, stride[1]);
+    const int64_t left = strides_of(lead[1] - remainder, stride[1]),
+                  end = strides_of(image[1] + lead[1] - remainder, stride[1]);
     shared = std::min({shared, left, std::max<int64_t>(0, pitch - end)});
   }
   pitch -= shared;
@@ -35,7 +36,8 @@ void Planes::fill_row(const float* from, int64_t step, int64_t remainder, float*
   std::fill(to + end, to + pitch, 0.0f);
 }
 
-void Planes::fill(const Transforms& transforms, const float* from, const int64_t steps[2], int64_t first, float* to) const {
+void Planes::fill(const WinogradKernels& transforms, const float* from, const int64_t steps[2], int64_t first,
+                  float* to) const {
   const bool pairs = stride[1] == 2 && kept[1] == 2 && steps[1] == 1;
   for (int64_t py = 0; py < kept[0]; py++, to += kept[1] * plane())
     for (int64_t row = 0; row < rows; row++) {
@@ -50,11 +52,12 @@ void Planes::fill(const Transforms& transforms, const float* from, const int64_t
     }
 }
 
-void split_row(const Transforms& transforms, const float* row, int64_t width, int64_t lead, int64_t count, float* even, float* odd) {
+void split_row(const WinogradKernels& transforms, const float* row, int64_t width, int64_t lead, int64_t count,
+               float* even, float* odd) {
   constexpr int64_t kPairs = 256;  // at a time
   float line[2 * kPairs];
   for (int64_t i = 0; i < count; i += kPairs) {
-    const int64_t pairs = std::min(kPairs, count - i), first = 2 * i - lead;  // the pixel at line[0]
+    const int64_t pairs = std::min(kPairs, count - i), first = 2 * i - lead;  // first: the pixel at line[0]
     const int64_t begin = std::clamp<int64_t>(-first, 0, 2 * pairs), end = std::clamp(width - first, begin, 2 * pairs);
     std::fill(line, line + begin, 0.0f);
     std::copy(row + first + begin, row + first + end, line + begin);

@@ -1,10 +1,10 @@
-// The kinds of call sites.
+// The kinds of convolution nodes.
 #pragma once
 
 #include <memory>
 
-#include "executors/convolution/transforms.h"
-#include "executors/cpu/kernel.h"
+#include "executors/convolution/winograd_kernels.h"
+#include "executors/cpu/product_kernels.h"
 #include "executors/cpu/site.h"
 #include "executors/executor.h"
 
@@ -13,14 +13,14 @@ namespace thunder {
 // Offsets in a padded image are 32 bits.
 constexpr int64_t kMostOffset = int64_t{1} << 30;
 
-// The code that the processor at hand runs, and what is known of it.
+// The kernels for the processor at hand.
 struct ConvolutionCode {
-  const Kernels& kernels;
-  const Transforms& transforms;
+  const ProductKernels& kernels;
+  const WinogradKernels& transforms;
   const Machine& machine;
 };
 
-// `scratch`: bytes that each call needs. Null: an image is larger than offsets can count.
+// `scratch`: the bytes that each call needs. Null: offsets of 32 bits cannot address a padded image.
 using MakeConvolution = std::unique_ptr<Site> (*)(const ConvolutionCode& code, const NodeView& view, size_t* scratch);
 
 std::unique_ptr<Site> convolution_forward(const ConvolutionCode& code, const NodeView& view, size_t* scratch);

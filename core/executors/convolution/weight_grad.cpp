@@ -1,5 +1,6 @@
-// dw[o, c, tap] = sum over images and pixels of dy[o, pixel] x[c, pixel * stride + tap * dilation - padding]: panels of outputs by
-// taps and channels. Of x, channels lie side by side, and the channels of taps beside each other do.
+// dw[o, c, tap] = sum over images and pixels of dy[o, pixel] x[c, pixel * stride + tap * dilation - padding]: a matrix
+// product of outputs by (tap, channel). x is copied with channels innermost, so that the channels of adjacent taps are
+// adjacent.
 #include <algorithm>
 #include <vector>
 
@@ -12,11 +13,13 @@
 namespace thunder {
 namespace {
 
-// Blocks of outputs that a task sums.
-constexpr int64_t kBlocks = 16, kLanes = Transforms::kMostLanes;
+// How many blocks of outputs a task sums.
+constexpr int64_t kBlocks = 16, kLanes = WinogradKernels::kMostLanes;
 
-// What of the image is used, with its padding.
-int64_t image_size(const Window& w, int axis) { return (w.out[axis] - 1) * w.stride[axis] + (w.kernel[axis] - 1) * w.dilation[axis] + 1; }
+// The size of the used part of an image, with its padding.
+int64_t image_size(const Window& w, int axis) {
+  return (w.out[axis] - 1) * w.stride[axis] + (w.kernel[axis] - 1) * w.dilation[axis] + 1;
+}
 
 class WeightGrad : public Site {
  public:
@@ -24,11 +27,15 @@ class WeightGrad : public Site {
       : k_(code.kernels), t_(code.transforms), w(window), blocks_(w.outputs, k_.panel_rows), gathered_(k_) {
     for (int i = 0; i < 2; i++) size_[i] = image_size(w, i);
     for (int64_t y = 0; y < w.out[0]; y++)
-      for (int64_t x = 0; x < w.out[1]; x++) offsets_.push_back(static_cast<int32_t>((y * w.stride[0] * size_[1] + x * w.stride[1]) * w.channels));
+      for (int64_t x = 0; x < w.out[1]; x++)
+        offsets_.push_back(static_cast<int32_t>((y * w.stride[0] * size_[1] + x * w.stride[1]) * w.channels));
     images_ = images_at_a_time(w.batch, image_floats() + gradient_floats());
   }
 
-  size_t scratch() const { return static_cast<size_t>(images_ * (image_floats() + gradient_floats()) + kBeyond + sums_floats()) * sizeof(float); }
+  size_t scratch() const {
+    return static_cast<size_t>(images_ * (image_floats() + gradient_floats()) + kBeyond + sums_floats()) *
+           sizeof(float);
+  }
 
   Status* run(const Launch* launch) const override;
 
@@ -37,24 +44,24 @@ class WeightGrad : public Site {
 
   int64_t image_floats() const { return w.groups * size_[0] * size_[1] * w.channels; }
   int64_t gradient_floats() const { return w.groups * (w.outputs * w.pixels() + blocks_.count() * kLanes); }
-  // Columns are counted by tap and channel.
+  // Columns are numbered by tap and channel.
   int64_t columns() const { return w.taps() * w.channels; }
   int64_t panels() const { return parts(columns(), k_.panel_columns); }
-  // Of a group [panel, block].
-  int64_t group_sums() const { return panels() * blocks_.count() * Kernels::kMostPanel; }
+  // Indices in a group: [panel, block].
+  int64_t group_sums() const { return panels() * blocks_.count() * ProductKernels::kMostPanel; }
   int64_t sums_floats() const { return w.groups * group_sums(); }
 
-  const Kernels& k_;
-  const Transforms& t_;
+  const ProductKernels& k_;
+  const WinogradKernels& t_;
   const Window w;
   const RowBlocks blocks_;
   const GatheredPanels gathered_;
-  int64_t size_[2];  // of the image, as image_size has it
+  int64_t size_[2];  // of the image, as image_size returns it
   std::vector<int32_t> offsets_;
   int64_t images_ = 1;  // packed at a time
 };
 
-// One call.
+// The state of one call.
 struct WeightGrad::Job : Phases<Job> {
   const WeightGrad& site;
   float *gradients, *image_data, *sums;
@@ -64,37 +71,44 @@ struct WeightGrad::Job : Phases<Job> {
   const Buffer& dy() const { return launch->inputs[0]; }
   const Buffer& x() const { return launch->inputs[1]; }
 
-  // A row of the image, [column, channel].
+  // Copies a row of the image as [column, channel].
   void turn_row(int64_t index) const {
     const int64_t rows = site.size_[0], columns = site.size_[1], channels = w().channels;
-    const int64_t row = index % rows - w().padding[0], group = index / rows % w().groups, n = image + index / rows / w().groups;
+    const int64_t row = index % rows - w().padding[0], group = index / rows % w().groups,
+                  n = image + index / rows / w().groups;
     float* to = image_data + index * columns * channels;
-    const int64_t begin = std::clamp<int64_t>(w().padding[1], 0, columns), end = std::clamp<int64_t>(w().image[1] + w().padding[1], begin, columns);
+    const int64_t begin = std::clamp<int64_t>(w().padding[1], 0, columns),
+                  end = std::clamp<int64_t>(w().image[1] + w().padding[1], begin, columns);
     if (row < 0 || row >= w().image[0]) return std::fill(to, to + columns * channels, 0.0f), void();
     std::fill(to, to + begin * channels, 0.0f);
     std::fill(to + end * channels, to + columns * channels, 0.0f);
     const float* from = x().as<float>() + n * x().strides[0] + group * channels * x().strides[1] + row * x().strides[2];
     to += begin * channels, from += (begin - w().padding[1]) * x().strides[3];
-    // Whole vectors of channels do not reach into the next row, which another thread may have.
-    if (x().strides[3] == 1 && channels % kLanes == 0) return site.t_.turn(from, x().strides[1], channels, end - begin, to, channels);
+    // Whole vectors of channels must not write into the next row, which may belong to another thread.
+    if (x().strides[3] == 1 && channels % kLanes == 0)
+      return site.t_.copy_transposed(from, x().strides[1], channels, end - begin, to, channels);
     for (int64_t c = 0; c < channels; c++, from += x().strides[1])
-      for (int64_t column = 0; column < end - begin; column++) to[column * channels + c] = from[column * x().strides[3]];
+      for (int64_t column = 0; column < end - begin; column++)
+        to[column * channels + c] = from[column * x().strides[3]];
   }
 
-  // A block's rows of dy, [pixel, row], and what whole vectors write after them.
+  // Copies a block's rows of dy as [pixel, row], and padding for whole vectors.
   float* block_of(int64_t n, int64_t group, int64_t block) const {
     const int64_t all = w().outputs * w().pixels() + site.blocks_.count() * kLanes;
-    return gradients + n * site.gradient_floats() + group * all + site.blocks_.first(block) * w().pixels() + block * kLanes;
+    return gradients + n * site.gradient_floats() + group * all + site.blocks_.first(block) * w().pixels() +
+           block * kLanes;
   }
   void turn_block(int64_t index) const {
-    const int64_t blocks = site.blocks_.count(), block = index % blocks, group = index / blocks % w().groups, n = index / blocks / w().groups;
-    const int64_t first = group * w().outputs + site.blocks_.first(block), rows = site.blocks_.rows(block), *strides = dy().strides;
+    const int64_t blocks = site.blocks_.count(), block = index % blocks, group = index / blocks % w().groups,
+                  n = index / blocks / w().groups;
+    const int64_t first = group * w().outputs + site.blocks_.first(block), rows = site.blocks_.rows(block),
+                  *strides = dy().strides;
     const bool dense = strides[2] == w().out[1] * strides[3];
     const int64_t down = dense ? 1 : w().out[0], across = dense ? w().pixels() : w().out[1];
     const float* from = dy().as<float>() + (image + n) * strides[0] + first * strides[1];
     float* to = block_of(n, group, block);
     for (int64_t y = 0; y < down; y++, from += strides[2], to += across * rows)
-      if (strides[3] == 1) site.t_.turn(from, strides[1], rows, across, to, rows);
+      if (strides[3] == 1) site.t_.copy_transposed(from, strides[1], rows, across, to, rows);
       else
         for (int64_t i = 0; i < rows; i++)
           for (int64_t x = 0; x < across; x++) to[x * rows + i] = from[i * strides[1] + x * strides[3]];
@@ -104,38 +118,44 @@ struct WeightGrad::Job : Phases<Job> {
   int64_t tasks() const { return site.panels() * chunks() * w().groups; }
 
   float* sum_of(int64_t group, int64_t panel, int64_t block) const {
-    return sums + group * site.group_sums() + (panel * site.blocks_.count() + block) * Kernels::kMostPanel;
+    return sums + group * site.group_sums() + (panel * site.blocks_.count() + block) * ProductKernels::kMostPanel;
   }
 
-  // A panel and some blocks.
+  // Sums a panel for some blocks.
   void sum(int64_t index) const {
-    const int64_t chunk = index % chunks() * kBlocks, group = index / chunks() % w().groups, panel = index / chunks() / w().groups;
+    const int64_t chunk = index % chunks() * kBlocks, group = index / chunks() % w().groups,
+                  panel = index / chunks() / w().groups;
     for (int64_t n = 0; n < images; n++) {
-      Run runs[Kernels::kMostColumns];
-      const size_t n_runs = runs_of(panel, image_data + (n * w().groups + group) * site.size_[0] * site.size_[1] * w().channels, runs);
+      Run runs[ProductKernels::kMostColumns];
+      const size_t n_runs =
+          runs_of(panel, image_data + (n * w().groups + group) * site.size_[0] * site.size_[1] * w().channels, runs);
       site.gathered_.each_part({runs, n_runs}, site.offsets_, [&](const float* part, int64_t pixel, int64_t depth) {
         for (int64_t block = chunk; block < std::min(chunk + kBlocks, site.blocks_.count()); block++) {
           const int64_t rows = site.blocks_.rows(block);
-          site.gathered_.add(rows, depth, block_of(n, group, block) + pixel * rows, part, sum_of(group, panel, block), image > 0 || n > 0 || pixel > 0);
+          site.gathered_.add(rows, depth, block_of(n, group, block) + pixel * rows, part, sum_of(group, panel, block),
+                             image > 0 || n > 0 || pixel > 0);
         }
       });
     }
   }
-  // Where a panel's columns lie in an image: the channels of taps that are neighbours are one run. How many there are.
+  // Where a panel's columns lie in an image: the channels of adjacent taps are one run. Returns the number of runs.
   size_t runs_of(int64_t panel, const float* from, Run* runs) const {
     const int64_t together = w().dilation[1] == 1 ? w().kernel[1] : 1, first = panel * site.k_.panel_columns;
     size_t n = 0;
-    each_run(w().taps() / together, together * w().channels, first, std::min(first + site.k_.panel_columns, site.columns()),
+    each_run(w().taps() / together, together * w().channels, first,
+             std::min(first + site.k_.panel_columns, site.columns()),
              [&](int64_t, int64_t row, int64_t column, int64_t count, int64_t at) {
-               const int64_t y = row * together / w().kernel[1] * w().dilation[0], x = row * together % w().kernel[1] * w().dilation[1];
+               const int64_t y = row * together / w().kernel[1] * w().dilation[0],
+                             x = row * together % w().kernel[1] * w().dilation[1];
                runs[n++] = {from + (y * site.size_[1] + x) * w().channels + column, at, count};
              });
     return n;
   }
 
-  // The gradients of a block of outputs.
+  // Writes the gradients of a block of outputs.
   void finish(int64_t index) const {
-    const int64_t block = index % site.blocks_.count(), group = index / site.blocks_.count(), first = group * w().outputs + site.blocks_.first(block);
+    const int64_t block = index % site.blocks_.count(), group = index / site.blocks_.count(),
+                  first = group * w().outputs + site.blocks_.first(block);
     const Buffer& dw = launch->outputs[0];
     for (int64_t i = 0; i < site.blocks_.rows(block); i++) {
       float* to = dw.as<float>() + (first + i) * dw.strides[0];
@@ -166,8 +186,11 @@ Status* WeightGrad::run(const Launch* launch) const {
   if (w.batch == 0) return job.clear(), nullptr;
   for (; job.image < w.batch; job.image += images_) {
     job.images = std::min(images_, w.batch - job.image);
-    if (Status* failed = job.each<&Job::turn_row>(job.images * w.groups * size_[0], size_[1] * w.channels)) return failed;
-    if (Status* failed = job.each<&Job::turn_block>(job.images * w.groups * blocks_.count(), w.pixels() * blocks_.most())) return failed;
+    if (Status* failed = job.each<&Job::turn_row>(job.images * w.groups * size_[0], size_[1] * w.channels))
+      return failed;
+    if (Status* failed =
+            job.each<&Job::turn_block>(job.images * w.groups * blocks_.count(), w.pixels() * blocks_.most()))
+      return failed;
     if (Status* failed = job.each<&Job::sum>(job.tasks(), w.pixels() * k_.panel_columns)) return failed;
   }
   return job.each<&Job::finish>(w.groups * blocks_.count(), w.taps() * w.channels * blocks_.most());

@@ -1,4 +1,4 @@
-// The geometry of one call site.
+// The geometry of one convolution.
 #pragma once
 
 #include "ir/shape.h"
@@ -7,7 +7,7 @@
 
 namespace thunder {
 
-// Channels and outputs are those of a group. Pairs: along y, along x.
+// Channels and outputs are those of a group. Pairs are along y, along x.
 struct Window {
   int64_t batch, groups, channels, outputs;
   std::array<int64_t, 2> image, kernel, out, stride, padding, dilation;
@@ -15,12 +15,13 @@ struct Window {
   int64_t taps() const { return kernel[0] * kernel[1]; }
   int64_t pixels() const { return out[0] * out[1]; }
 
-  // `first`: the argument where stride, padding, dilation and groups begin.
+  // `first`: the index of the argument stride, which padding, dilation and groups follow.
   Window(const Shape& x, const Shape& w, const Shape& y, const Node& node, size_t first) {
     const Sizes size = concrete(x), weight = concrete(w), result = concrete(y);
     groups = node.args[first + 3].i;
     batch = size[0], channels = weight[1], outputs = weight[0] / groups;
-    stride = pair_of(node.args[first]), padding = pair_of(node.args[first + 1]), dilation = pair_of(node.args[first + 2]);
+    stride = pair_of(node.args[first]), padding = pair_of(node.args[first + 1]),
+    dilation = pair_of(node.args[first + 2]);
     for (size_t i = 0; i < 2; i++) image[i] = size[2 + i], kernel[i] = weight[2 + i], out[i] = result[2 + i];
   }
 };

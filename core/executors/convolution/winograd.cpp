@@ -7,11 +7,13 @@
 namespace thunder {
 namespace {
 
-constexpr int64_t kPoints = Transforms::kPoints, kTaps = Transforms::kTaps, kLanes = Transforms::kMostLanes;
+constexpr int64_t kPoints = WinogradKernels::kPoints, kTaps = WinogradKernels::kTaps,
+                  kLanes = WinogradKernels::kMostLanes;
 
-// Fewer channels on either side, or fewer tiles, do not pay for the transforms. Tiles are found through offsets of 32 bits.
-constexpr int64_t kLeastChannels = 16, kLeastTiles = 64, kMostPixels = kMostOffset / Kernels::kMostPanel;
-// The tiles of a task, with all channels: floats that stay in the second-level cache beside the weights of a block.
+// With fewer channels on either side, or fewer tiles, the transforms are not amortized. Tiles are addressed by 32-bit
+// offsets.
+constexpr int64_t kLeastChannels = 16, kLeastTiles = 64, kMostPixels = kMostOffset / ProductKernels::kMostPanel;
+// The floats of a task's tiles, over all channels: they stay in the L2 cache beside the weights of a block.
 constexpr int64_t kTileFloats = 1 << 17;
 
 }  // namespace
@@ -20,26 +22,42 @@ bool Winograd::pays(const Window& w) {
   for (int i = 0; i < 2; i++)
     if (w.kernel[i] != 3 || w.stride[i] != 1 || w.dilation[i] != 1 || w.padding[i] > 2 || w.out[i] < 4) return false;
   if (std::max(w.pixels(), w.image[0] * w.image[1]) > kMostPixels) return false;
-  return std::min(w.channels, w.outputs) >= kLeastChannels && w.batch * parts(w.out[0], 2) * parts(w.out[1], 2) >= kLeastTiles;
+  return std::min(w.channels, w.outputs) >= kLeastChannels &&
+         w.batch * parts(w.out[0], 2) * parts(w.out[1], 2) >= kLeastTiles;
 }
 
 std::unique_ptr<Site> Winograd::forward(const ConvolutionCode& code, const Window& w, size_t* scratch) {
-  std::unique_ptr<Winograd> site(new Winograd(code, {w.batch, w.groups, w.channels, w.outputs, {w.image[0], w.image[1]}, {w.out[0], w.out[1]},
-                                                     {w.padding[0], w.padding[1]}, 1, false}));
+  std::unique_ptr<Winograd> site(new Winograd(code, {w.batch,
+                                                     w.groups,
+                                                     w.channels,
+                                                     w.outputs,
+                                                     {w.image[0], w.image[1]},
+                                                     {w.out[0], w.out[1]},
+                                                     {w.padding[0], w.padding[1]},
+                                                     1,
+                                                     false}));
   *scratch = site->scratch();
   return site;
 }
 
-// A correlation of dy with the taps the other way round.
+// The gradient of the input is a correlation of dy with the reversed taps.
 std::unique_ptr<Site> Winograd::input_grad(const ConvolutionCode& code, const Window& w, size_t* scratch) {
-  std::unique_ptr<Winograd> site(new Winograd(code, {w.batch, w.groups, w.outputs, w.channels, {w.out[0], w.out[1]}, {w.image[0], w.image[1]},
-                                                     {2 - w.padding[0], 2 - w.padding[1]}, 0, true}));
+  std::unique_ptr<Winograd> site(new Winograd(code, {w.batch,
+                                                     w.groups,
+                                                     w.outputs,
+                                                     w.channels,
+                                                     {w.out[0], w.out[1]},
+                                                     {w.image[0], w.image[1]},
+                                                     {2 - w.padding[0], 2 - w.padding[1]},
+                                                     0,
+                                                     true}));
   *scratch = site->scratch();
   return site;
 }
 
 Winograd::Winograd(const ConvolutionCode& code, const Shapes& shapes)
-    : k_(code.kernels), t_(code.transforms), s_(shapes), threads_(static_cast<int64_t>(code.machine.threads)), blocks_(s_.rows, k_.panel_rows),
+    : k_(code.kernels), t_(code.transforms), s_(shapes), threads_(static_cast<int64_t>(code.machine.threads)),
+      blocks_(s_.rows, k_.panel_rows),
       tiles_(std::clamp<int64_t>(kTileFloats / (kPoints * s_.sums) / k_.panel_columns, 1, 4) * k_.panel_columns) {
   const int64_t reach[2] = {1, 1};
   for (int i = 0; i < 2; i++) {
@@ -51,7 +69,7 @@ Winograd::Winograd(const ConvolutionCode& code, const Shapes& shapes)
   for (int64_t c = 0; c < s_.sums; c++) offsets_.push_back(static_cast<int32_t>(c * tiles_));
 }
 
-// One call: weights, and in each slot a task's tiles and the planes of a channel.
+// The state of one call: weights, and in each slot a task's tiles and the planes of a channel.
 struct Winograd::Job : Phases<Job> {
   const Winograd& site;
   float* weights;
@@ -62,10 +80,11 @@ struct Winograd::Job : Phases<Job> {
     return weights + (group * kPoints + point) * s().rows * s().sums + site.blocks_.first(block) * s().sums;
   }
 
-  // A block's rows at each point, [channel, row].
+  // Transforms the weights of a block, at each point [channel, row].
   void pack(int64_t index) const {
     const Buffer& weight = launch->inputs[1];
-    const int64_t block = index % site.blocks_.count(), group = index / site.blocks_.count(), rows = site.blocks_.rows(block);
+    const int64_t block = index % site.blocks_.count(), group = index / site.blocks_.count(),
+                  rows = site.blocks_.rows(block);
     const int64_t* strides = weight.strides, row = strides[1 - s().summed], outputs = s().summed ? s().rows : s().sums;
     const float* from = weight.as<float>() + group * outputs * strides[0] + site.blocks_.first(block) * row;
     alignas(64) float taps[kTaps * kLanes] = {}, made[kPoints * kLanes];
@@ -75,15 +94,17 @@ struct Winograd::Job : Phases<Job> {
         float* to = taps + (s().mirrored ? kTaps - 1 - tap : tap) * kLanes;
         for (int64_t i = 0; i < rows; i++) to[i] = at[i * row];
       }
-      // What whole vectors write past the rows the next channels overwrite; another thread may have what is after the last.
+      // Vectors may write past the rows, where the next channel overwrites them; behind the last channel may be another
+      // thread's data.
       const bool inside = c * rows + kLanes <= s().sums * rows;
       if (inside) site.t_.weights(taps, place(group, 0, block) + c * rows, s().rows * s().sums);
       else site.t_.weights(taps, made, kLanes);
-      for (int64_t point = 0; point < kPoints && !inside; point++) std::copy_n(made + point * kLanes, rows, place(group, point, block) + c * rows);
+      for (int64_t point = 0; point < kPoints && !inside; point++)
+        std::copy_n(made + point * kLanes, rows, place(group, point, block) + c * rows);
     }
   }
 
-  // For the runs of tiles [first, end), counted along rows and images: as each_run.
+  // Calls f for runs of adjacent tiles in [first, end), counted along rows and images, as each_run does.
   template <class F>
   void each_run_of_tiles(int64_t first, int64_t end, const F& f) const {
     each_run(site.grid_[0], site.grid_[1], first, end, f);
@@ -98,7 +119,7 @@ struct Winograd::Job : Phases<Job> {
         multiply(group, block, tiles + (panel - first), panel, std::min(end, panel + site.k_.panel_columns));
   }
 
-  // The tiles [first, end) of a channel, image by image.
+  // Transforms the tiles [first, end) of a channel, image by image.
   void transform(int64_t group, int64_t c, int64_t first, int64_t end, float* tiles) const {
     const Buffer& x = launch->inputs[0];
     const int64_t columns = site.grid_[1], each = site.grid_[0] * columns, steps[] = {x.strides[2], x.strides[3]};
@@ -108,37 +129,41 @@ struct Winograd::Job : Phases<Job> {
       Planes p = site.planes_;
       p.take((last - 1) % each / columns - row + 1);
       p.fill(site.t_, x.as<float>() + n * x.strides[0] + (group * s().sums + c) * x.strides[1], steps, row, planes);
-      std::fill_n(planes + p.channel(), kBeyond, 0.0f);  // the zeros on the right of the last row
+      std::fill_n(planes + p.channel(), kBeyond, 0.0f);  // the zeros to the right of the last row
       each_run_of_tiles(begin, last, [&](int64_t, int64_t y, int64_t column, int64_t count, int64_t at) {
         transform_run(p, planes + (y - row) * p.pitch + column, count, tiles + c * site.tiles_ + (begin - first) + at);
       });
     }
   }
-  // What a run writes past its end is overwritten by the next run, channel, or is beyond the point's last tile.
+  // What a run writes past its end is overwritten by the next run or channel, or lies behind the point's last tile.
   void transform_run(const Planes& p, const float* plane, int64_t count, float* to) const {
     const float* pixels[16];
-    for (int64_t i = 0; i < 16; i++) pixels[i] = plane + (i / 4 % 2 * 2 + i % 2) * p.plane() + i / 8 * p.pitch + i % 4 / 2;
+    for (int64_t i = 0; i < 16; i++)
+      pixels[i] = plane + (i / 4 % 2 * 2 + i % 2) * p.plane() + i / 8 * p.pitch + i % 4 / 2;
     site.t_.tiles(pixels, count, to, site.point());
   }
 
   void multiply(int64_t group, int64_t block, const float* tiles, int64_t first, int64_t end) const {
-    const Kernels& k = site.k_;
+    const ProductKernels& k = site.k_;
     const int64_t rows = site.blocks_.rows(block);
-    alignas(64) float sums[kPoints * Kernels::kMostPanel];
+    alignas(64) float sums[kPoints * ProductKernels::kMostPanel];
     for (int64_t point = 0; point < kPoints; point++)
       k.panel(rows, s().sums, place(group, point, block), tiles + point * site.point(), site.offsets_.data(),
-              sums + point * Kernels::kMostPanel, false);
-    for (int64_t i = 0; i < rows; i++) write(group * s().rows + site.blocks_.first(block) + i, sums + i * k.panel_columns, first, end);
+              sums + point * ProductKernels::kMostPanel, false);
+    for (int64_t i = 0; i < rows; i++)
+      write(group * s().rows + site.blocks_.first(block) + i, sums + i * k.panel_columns, first, end);
   }
 
   void write(int64_t channel, const float* sums, int64_t first, int64_t end) const {
     const Buffer& y = launch->outputs[0];
-    alignas(64) float made[2][2 * Kernels::kMostPanel];
+    alignas(64) float made[2][2 * ProductKernels::kMostPanel];
     float* const both[] = {made[0], made[1]};
-    site.t_.outputs(sums, Kernels::kMostPanel, end - first, both);
+    site.t_.outputs(sums, ProductKernels::kMostPanel, end - first, both);
     each_run_of_tiles(first, end, [&](int64_t n, int64_t row, int64_t column, int64_t count, int64_t at) {
-      float* to = y.as<float>() + n * y.strides[0] + channel * y.strides[1] + 2 * row * y.strides[2] + 2 * column * y.strides[3];
-      const int64_t columns = std::min(2 * count, s().out[1] - 2 * column), down = std::min<int64_t>(2, s().out[0] - 2 * row);
+      float* to = y.as<float>() + n * y.strides[0] + channel * y.strides[1] + 2 * row * y.strides[2] +
+                  2 * column * y.strides[3];
+      const int64_t columns = std::min(2 * count, s().out[1] - 2 * column),
+                    down = std::min<int64_t>(2, s().out[0] - 2 * row);
       for (int64_t i = 0; i < down; i++, to += y.strides[2])
         if (y.strides[3] == 1) std::copy_n(made[i] + 2 * at, columns, to);
         else
@@ -151,7 +176,8 @@ size_t Winograd::scratch() const { return slots().bytes() + static_cast<size_t>(
 
 Status* Winograd::run(const Launch* launch) const {
   const Job job{{launch}, *this, static_cast<float*>(launch->scratch) + slots().bytes() / sizeof(float)};
-  if (Status* failed = job.each<&Job::pack>(s_.groups * blocks_.count(), kPoints * s_.sums * blocks_.most())) return failed;
+  if (Status* failed = job.each<&Job::pack>(s_.groups * blocks_.count(), kPoints * s_.sums * blocks_.most()))
+    return failed;
   return slots().run(launch, [&](int64_t index, float* tiles) -> Status* { return job.task(index, tiles), nullptr; });
 }
 

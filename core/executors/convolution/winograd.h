@@ -1,5 +1,5 @@
-// Correlations with 3 by 3 taps and no stride as products of matrices, one for each point of a 4 by 4 tile: 16 multiply-adds make 4
-// outputs, where the sum over taps takes 36. `transforms.h` has the formulas.
+// Winograd convolution: correlations with 3 by 3 taps and stride 1 as matrix products, one for each point of a 4 by 4
+// tile. 16 multiply-adds make 4 outputs, where direct convolution takes 36. `winograd_kernels.h` has the transforms.
 #pragma once
 
 #include <memory>
@@ -15,18 +15,18 @@ namespace thunder {
 
 class Winograd : public Site {
  public:
-  // Whether there is such a kernel, and enough of channels and tiles to pay for the transforms.
+  // Whether it is applicable, with enough channels and tiles to amortize the transforms.
   static bool pays(const Window& w);
 
-  // Both require `pays`. `scratch`: bytes that each call needs.
+  // Both require `pays`. `scratch`: the bytes that each call needs.
   static std::unique_ptr<Site> forward(const ConvolutionCode& code, const Window& w, size_t* scratch);
   static std::unique_ptr<Site> input_grad(const ConvolutionCode& code, const Window& w, size_t* scratch);
 
   Status* run(const Launch* launch) const override;
 
  private:
-  // Of the weight's two axes of channels, 0 or 1 is summed over; taps[i], of the kernel's nine, is the one that lies i from a tile's corner.
-  // Pairs: along y, along x.
+  // Of the weight's two channel axes, 0 or 1 is summed over; taps[i], of the kernel's nine, is applied at offset i from
+  // a tile's corner. Pairs are along y, along x.
   struct Shapes {
     int64_t batch, groups, sums, rows, image[2], out[2], lead[2];
     size_t summed;
@@ -36,23 +36,25 @@ class Winograd : public Site {
   size_t scratch() const;
   struct Job;
 
-  int64_t weights() const { return Transforms::kPoints * s_.groups * s_.rows * s_.sums; }
-  int64_t point() const { return s_.sums * tiles_ + Transforms::kMostLanes; }  // floats of a point's tiles
+  int64_t weights() const { return WinogradKernels::kPoints * s_.groups * s_.rows * s_.sums; }
+  int64_t point() const { return s_.sums * tiles_ + WinogradKernels::kMostLanes; }  // floats of a point's tiles
   int64_t chunks() const { return parts(s_.batch * grid_[0] * grid_[1], tiles_); }
-  Slots slots() const { return {s_.groups * chunks(), threads_, Transforms::kPoints * point() + planes_.channel() + kBeyond}; }
+  Slots slots() const {
+    return {s_.groups * chunks(), threads_, WinogradKernels::kPoints * point() + planes_.channel() + kBeyond};
+  }
 
-  const Kernels& k_;
-  const Transforms& t_;
+  const ProductKernels& k_;
+  const WinogradKernels& t_;
   const Shapes s_;
   const int64_t threads_;
   const RowBlocks blocks_;
-  Planes planes_;         // of a task
-  int64_t grid_[2];       // tiles of an image
-  int64_t tiles_;         // of a task
+  Planes planes_;  // of a task
+  int64_t grid_[2];  // tiles of an image
+  int64_t tiles_;  // of a task
   std::vector<int32_t> offsets_;  // of a channel's tiles
 };
 
-// The gradient of the weight the same way. Requires: `Winograd::pays`.
+// The gradient of the weight in the same way. Requires: `Winograd::pays`.
 std::unique_ptr<Site> winograd_weight_grad(const ConvolutionCode& code, const Window& w, size_t* scratch);
 
 }  // namespace thunder

@@ -1,5 +1,5 @@
-// Products of matrices, batched and cut into tiles for the threads of a launch. An executor gives the tiles' sizes and
-// the kernel.
+// Batched matrix products, divided into tiles for the threads of a launch. An executor chooses the tile sizes and the
+// kernel.
 #pragma once
 
 #include <algorithm>
@@ -7,13 +7,13 @@
 #include <string_view>
 #include <utility>
 
-#include "executors/cpu/kernel.h"
+#include "executors/cpu/product_kernels.h"
 #include "executors/cpu/tiling.h"
 #include "program/launch.h"
 
 namespace thunder {
 
-// A product for each index of the batch; strides of the batch in elements, 0 where an operand is shared.
+// A product for each index of the batch; strides of the batch in elements, 0 where an operand is broadcast.
 template <class T>
 struct BatchedProduct {
   static constexpr size_t kMaxBatch = kMaxRank;
@@ -22,12 +22,12 @@ struct BatchedProduct {
   };
 
   ProductOf<T> each;
-  const T* bias = nullptr;  // n elements that every row of c begins with, or null
+  const T* bias = nullptr;  // n elements that every row of c starts from, or null
   int64_t bias_step = 1;
   size_t rank = 0;
   Axis batch[kMaxBatch];  // the first `rank` of them
 
-  // What needs no change of any element: fewer and larger products, with rows for columns.
+  // Merges and swaps axes, without changing any element: fewer and larger products, with rows rather than columns.
   void simplify() {
     merge_rows();
     prefer_rows();
@@ -53,18 +53,20 @@ struct BatchedProduct {
   }
 
  private:
-  // Axes along which one b serves rows of a that go on where the last ones ended become rows of one product.
+  // Batch axes along which b is broadcast, and rows of a continue where the previous ones ended, become rows of one
+  // product.
   void merge_rows() {
     while (rank > 0) {
       const Axis& last = batch[rank - 1];
-      const bool follows = last.b == 0 && (each.m == 1 || (last.a == each.m * each.a.row && last.c == each.m * each.c_row));
+      const bool follows =
+          last.b == 0 && (each.m == 1 || (last.a == each.m * each.a.row && last.c == each.m * each.c_row));
       if (!follows && last.size != 1) return;
       if (each.m == 1) each.a.row = last.a, each.c_row = last.c;
       each.m *= last.size;
       rank--;
     }
   }
-  // A column of results is a row when everything is turned around.
+  // A result with a single column is computed as a row of the transposed product.
   void prefer_rows() {
     if (each.n != 1 || each.m == 1 || each.c_row != 1 || (bias && bias_step)) return;
     std::swap(each.m, each.n);
@@ -80,7 +82,9 @@ struct BatchedProduct {
 template <class T>
 BatchedProduct<T> matmul_of(const Launch* launch) {
   const Buffer &a = launch->inputs[0], &b = launch->inputs[1], &c = launch->outputs[0];
-  const auto matrix = [](const Buffer& x) { return MatrixOf<T>{x.as<T>(), x.strides[x.rank - 2], x.strides[x.rank - 1]}; };
+  const auto matrix = [](const Buffer& x) {
+    return MatrixOf<T>{x.as<T>(), x.strides[x.rank - 2], x.strides[x.rank - 1]};
+  };
   const int32_t r = c.rank;
   BatchedProduct<T> p;
   p.each = {c.shape[r - 2], c.shape[r - 1], a.shape[r - 1], matrix(a), matrix(b), c.as<T>(), c.strides[r - 2], false};
@@ -95,14 +99,21 @@ BatchedProduct<T> linear_of(const Launch* launch) {
   const bool column = w.rank == 1;
   const int64_t n = column ? 1 : w.shape[0], k = w.shape[w.rank - 1];
   BatchedProduct<T> p;
-  p.each = {1, n, k, {x.as<T>(), k, x.strides[x.rank - 1]}, {w.as<T>(), w.strides[w.rank - 1], column ? k : w.strides[0]}, y.as<T>(), n, false};
+  p.each = {1,
+            n,
+            k,
+            {x.as<T>(), k, x.strides[x.rank - 1]},
+            {w.as<T>(), w.strides[w.rank - 1], column ? k : w.strides[0]},
+            y.as<T>(),
+            n,
+            false};
   if (bias.present()) p.bias = bias.as<T>();
   p.bias_step = bias.present() && bias.rank && n > 1 ? bias.strides[0] : 0;
   for (int32_t i = 0; i < x.rank - 1; i++) p.batch[p.rank++] = {x.shape[i], x.strides[i], 0, y.strides[i]};
   return p;
 }
 
-// The ops that are products.
+// The ops that are matrix products.
 template <class T>
 struct ProductRow {
   std::string_view op;
@@ -114,7 +125,8 @@ constexpr std::array kProductRows = {
     ProductRow<T>{"linear", linear_of<T>},
 };
 
-// The tiles of a launch whose first result they make. multiply(product): false when out of memory; any thread.
+// The tiles of the products that make a launch's first result. multiply(product) returns false when out of memory; any
+// thread.
 template <class T, class Multiply>
 class TiledProducts {
  public:
@@ -127,7 +139,8 @@ class TiledProducts {
     const ProductOf<T>& p = products_.each;
     const int64_t work = std::min(tile_.rows, p.m) * std::min(tile_.columns, p.n) * p.k;
     Job job{*this, launch};
-    return launch->parallel_for(launch, products_.count() * rows_ * columns_, 1 + kThreadWork / std::max<int64_t>(1, work), run_some, &job);
+    return launch->parallel_for(launch, products_.count() * rows_ * columns_,
+                                1 + kThreadWork / std::max<int64_t>(1, work), run_some, &job);
   }
 
  private:
@@ -140,18 +153,18 @@ class TiledProducts {
     for (int64_t i = begin; i < end; i++) {
       const ProductOf<T> tile = tiles.tile(i);
       if (!tiles.multiply_(tile)) return out_of_memory_status();
-      if (launch->follower) follow(*launch, tile);
+      if (launch->epilogue) run_epilogue(*launch, tile);
     }
     return nullptr;
   }
 
-  // A single row of a tile may be several of the result's, where its last dim counted rows.
-  static void follow(const Launch& launch, const ProductOf<T>& tile) {
+  // A tile of one row may span several rows of the result, if the result's last dim was merged into rows.
+  static void run_epilogue(const Launch& launch, const ProductOf<T>& tile) {
     const Buffer& c = launch.outputs[0];
     const int64_t begin = tile.c - c.as<T>(), columns = c.shape[c.rank - 1];
     for (int64_t done = 0; done < tile.n;) {
       const int64_t at = begin + done, some = std::min(tile.n - done, columns - at % columns);
-      launch.follower->run(launch.follower->launch, launch.follower->state, {at / columns, tile.m, at % columns, some});
+      launch.epilogue->run(launch.epilogue->launch, launch.epilogue->state, {at / columns, tile.m, at % columns, some});
       done += some;
     }
   }

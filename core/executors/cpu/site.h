@@ -1,4 +1,4 @@
-// What the executors for CPUs share that know ops by name and keep something for each call site.
+// What executors for CPUs share that know ops by name and keep a state for each node.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace thunder {
 
-// What a call site keeps between calls. Any number of threads run it at a time.
+// The state of a node between calls. Any number of threads run it at a time.
 struct Site {
   virtual ~Site() = default;
   virtual Status* run(const Launch* launch) const = 0;
@@ -27,17 +27,18 @@ bool all_tensors_are(const NodeView& view, void*) {
   return all;
 }
 
-// Of a table with a row (`op`, and what it is made with) for each op of an executor: a line's. Requires: there is one.
+// The row for a node's op in a table with a row (`op`, and what it is made with) for each op of an executor. Requires:
+// there is one.
 template <class Rows>
 const auto& row_of(const Rows& rows, const NodeView& view) {
   return *std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.op == view.node.op->name(); });
 }
 
-// An executor of such a table. `prepare` gives a Site as the state, which the executor then owns; it gets `user`, which
-// nobody owns, as the claim does.
+// An executor of such a table. `prepare` returns a Site as the state, which the executor then owns; it gets `user`,
+// which is not owned, as the claim does.
 template <class Rows>
-ExecutorDesc site_executor(const char* name, const Rows& rows, decltype(ExecutorDesc::claim) claim, decltype(ExecutorDesc::prepare) prepare,
-                           const void* user = nullptr) {
+ExecutorDesc site_executor(const char* name, const Rows& rows, decltype(ExecutorDesc::claim) claim,
+                           decltype(ExecutorDesc::prepare) prepare, const void* user = nullptr) {
   ExecutorDesc d;
   d.name = name;
   for (const auto& row : rows) d.ops.emplace_back(row.op);

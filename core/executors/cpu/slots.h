@@ -10,7 +10,7 @@ namespace thunder {
 class Slots {
  public:
   Slots() = default;
-  // `most`: no more slots than this, nor than tasks. `elements`: floats that a task needs.
+  // `most`: an upper bound of the number of slots, as is the number of tasks. `elements`: floats of scratch for a task.
   Slots(int64_t tasks, int64_t most, int64_t elements)
       : tasks_(tasks), slots_(std::min(tasks, most)), elements_((elements + 15) / 16 * 16) {}
 

@@ -1,7 +1,7 @@
-// Products of a few rows: b is read once. Isa: that of Vectors.
+// Products of a few rows, which read b once. Isa: as for Vectors.
 #pragma once
 
-#include "executors/cpu/kernel.h"
+#include "executors/cpu/product_kernels.h"
 #include "executors/cpu/vectors.h"
 
 namespace thunder {
@@ -9,13 +9,14 @@ namespace thunder {
 template <class Isa>
 class Thin : Vectors<Isa> {
   using typename Vectors<Isa>::V;
-  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::one, Vectors<Isa>::least, Vectors<Isa>::sum;
+  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::one, Vectors<Isa>::least,
+      Vectors<Isa>::sum;
   static constexpr int64_t kWidth = 2 * kLanes;
-  static constexpr int64_t kAhead = 1024;        // columns of a dot product to which memory is asked before
-  static constexpr int64_t kThinColumns = 1024;  // of c that stay in the first-level cache while rows of b pass
+  static constexpr int64_t kAhead = 1024;  // prefetch distance of a dot product, in columns
+  static constexpr int64_t kThinColumns = 1024;  // of c: they stay in the L1 cache while rows of b pass
 
  public:
-  // b is of floats or halves.
+  // b is of f32 or bf16.
   template <class P>
   static void multiply(const P& p) {
     if (p.b.row == 1) dot_products(p);
@@ -23,9 +24,10 @@ class Thin : Vectors<Isa> {
   }
 
  private:
-  // Columns of b are dense. One of each half of them at a time, against every row of a: memory is read in two long streams,
-  // which the processor fetches ahead. Neighbouring columns are streams that end with their page: of a weight of
-  // 768 columns in memory, eight at a time reached half of this. Asked for a page ahead, a quarter more arrives.
+  // Columns of b are dense. Two columns are multiplied at a time, one of each half of b, against every row of a, so
+  // that memory is read in two long streams, which the hardware prefetcher follows. Streams of neighbouring columns
+  // would end at each page: with a weight of 768 columns, eight at a time reached half of this bandwidth. Prefetching a
+  // page ahead adds a quarter.
   template <class P>
   static void dot_products(const P& p) {
     const int64_t half = p.n / 2;
@@ -33,7 +35,7 @@ class Thin : Vectors<Isa> {
     if (p.n % 2) dots<1>(p, p.n - 1, 0);
   }
 
-  // Of kColumns columns, so many apart.
+  // kColumns columns that are `apart` columns from each other.
   template <int64_t kColumns, class P>
   static void dots(const P& p, int64_t j, int64_t apart) {
     const auto* b = p.b.data + j * p.b.column;

@@ -1,8 +1,8 @@
-// Tiles of products: a few rows of a against a panel of b. Isa: that of Vectors, and kRows, the rows of a tile: two vectors of
-// sums a row, two of b and one of a fit the registers.
+// The microkernel of products: a few rows of a against a panel of b. Isa: as for Vectors, and kRows, the rows of a
+// tile: two vectors of sums for each row, two of b and one of a fit the registers.
 #pragma once
 
-#include "executors/cpu/kernel.h"
+#include "executors/cpu/product_kernels.h"
 #include "executors/cpu/vectors.h"
 
 namespace thunder {
@@ -10,17 +10,18 @@ namespace thunder {
 template <class Isa>
 struct Tiles : Vectors<Isa> {
   using typename Vectors<Isa>::V;
-  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::one, Vectors<Isa>::copy, Vectors<Isa>::turn;
+  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::one, Vectors<Isa>::copy,
+      Vectors<Isa>::copy_transposed;
   static constexpr int64_t kWidth = 2 * kLanes;  // columns of a tile
 
-  // Rows of what the next tiles take for a. They are fetched while a tile is computed, a line of each at a time: all at once they
-  // would keep waiting what the tile reads. They may reach past the end: what is not there is not fetched.
+  // Rows of a for the next tiles, prefetched while a tile is computed, one cache line of each at a time: all at once
+  // they would delay the tile's own loads. They may reach past the end: prefetches of unmapped memory do nothing.
   struct Ahead {
     const float* data = nullptr;
     int64_t rows = 0;
   };
 
-  // A panel of b: `depth` rows of kWidth columns, `columns` of which count.
+  // A panel of b: `depth` rows of kWidth columns, the first `columns` of which are valid.
   struct Block {
     int64_t depth, columns;
     const float* data;
@@ -29,19 +30,20 @@ struct Tiles : Vectors<Isa> {
     Ahead ahead = {};
   };
 
-  // Whether floats need not be packed.
+  // Whether b can be read in place, without packing.
   static bool as_it_is(const Matrix& b, const float* from, Block& block) {
     if (b.column != 1 || block.columns < kWidth) return false;
     block.data = from;
     block.row = b.row;
     return true;
   }
-  static bool as_it_is(const MatrixOf<Half>&, const Half*, Block&) { return false; }
+  static bool as_it_is(const MatrixOf<Bf16>&, const Bf16*, Block&) { return false; }
 
-  // The columns that do not count are zero.
+  // Columns past the valid ones are zero.
   template <class T>
   static void pack(const MatrixOf<T>& b, const T* from, const Block& block, float* packed) {
-    if (b.row == 1 && b.column != 1) return turn(from, b.column, block.columns, kWidth, block.depth, packed, kWidth);
+    if (b.row == 1 && b.column != 1)
+      return copy_transposed(from, b.column, block.columns, kWidth, block.depth, packed, kWidth);
     for (int64_t l = 0; l < block.depth; l++, from += b.row, packed += kWidth) {
       if (block.columns < kWidth) store(packed, V{}), store(packed + kLanes, V{});
       if (b.column == 1) copy(from, block.columns, packed);
@@ -50,18 +52,20 @@ struct Tiles : Vectors<Isa> {
     }
   }
 
-  // Rows of a that are best taken at a time. So far apart they lie in the same places of a first-level cache: if these were more than
-  // it surely has, each line would push out another row's before all of it was read.
+  // How many rows of a to take at a time. Rows so far apart map to the same set of an L1 cache: with more of them than
+  // it has ways, each line would be evicted by another row's before all of it was read.
   static int64_t rows_at_once(const Matrix& a) {
     constexpr int64_t kMeet = 4096 / sizeof(float), kWays = 8;
     return a.column == 1 && a.row % kMeet == 0 ? Tiles::least(Isa::kRows, kWays) : Isa::kRows;
   }
 
   // At most kRows rows.
-  static void tile(int64_t rows, const Matrix& a, const Block& block, float* c, int64_t c_row) { tile_of<Isa::kRows>(rows, a, block, c, c_row); }
+  static void tile(int64_t rows, const Matrix& a, const Block& block, float* c, int64_t c_row) {
+    tile_of<Isa::kRows>(rows, a, block, c, c_row);
+  }
 
  private:
-  // One function for each number of rows.
+  // One instantiation for each number of rows.
   template <int64_t kRows>
   static void tile_of(int64_t rows, const Matrix& a, const Block& block, float* c, int64_t c_row) {
     if constexpr (kRows > 1)
@@ -76,13 +80,13 @@ struct Tiles : Vectors<Isa> {
     for (int64_t i = 0; i < kRows; i++) copy(wide + i * kWidth, block.columns, c + i * c_row);
   }
 
-  // The compiler may not prepare this address ahead of time: a tile needs so many that they would lie in memory.
+  // Keeps the compiler from computing this address in advance: a tile needs so many that they would spill.
   template <class T>
   static void keep(T*& address) {
     asm("" : "+r"(address));
   }
 
-  static constexpr int kSecondLevel = 2;  // of caches: __builtin_prefetch's locality
+  static constexpr int kSecondLevel = 2;  // the locality argument of __builtin_prefetch for the L2 cache
 
   template <int64_t kRows>
   static void whole(const Matrix& a, const Block& block, float* c, int64_t c_row) {
@@ -93,14 +97,15 @@ struct Tiles : Vectors<Isa> {
       left[i] = block.add ? load(row) : V{};
       right[i] = block.add ? load(row + kLanes) : V{};
     }
-    // Four rows of a share an address and the distances from it.
+    // Four rows of a share a base address and four offsets.
     constexpr int64_t kGroups = (kRows + 3) / 4;
     const int64_t distances[] = {0, a.row, 2 * a.row, 3 * a.row};
     const float *groups[kGroups], *b = block.data;
     for (int64_t g = 0; g < kGroups; g++) groups[g] = a.data + 4 * g * a.row;
     for (int64_t l = 0; l < block.depth;) {
       const int64_t end = Tiles::least(l + kLineFloats, block.depth);
-      for (int64_t i = 0; i < block.ahead.rows; i++) __builtin_prefetch(block.ahead.data + i * a.row + l, 0, kSecondLevel);
+      for (int64_t i = 0; i < block.ahead.rows; i++)
+        __builtin_prefetch(block.ahead.data + i * a.row + l, 0, kSecondLevel);
 #pragma GCC unroll 2
       for (; l < end; l++, b += block.row) {
         const V b_left = load(b), b_right = load(b + kLanes);

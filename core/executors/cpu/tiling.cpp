@@ -5,12 +5,12 @@
 namespace thunder {
 namespace {
 
-// Tiles are halved until one takes as much work as it may, but not below what its kernel needs to pay for packing.
+// Tiles are halved until one has at most the given work, but not below what amortizes packing.
 constexpr int64_t kRows = 256, kColumns = 768, kLeastColumns = 256, kLeastRows = 256;
 constexpr int64_t kEvenTiles = 4;
-constexpr int64_t kSmall = 1 << 24;  // multiply-adds of a product that stays whole
+constexpr int64_t kSmall = 1 << 24;  // multiply-adds of a product that is not divided
 
-// Threads take equal numbers of equal tiles: few tiles must be a number that two and four divide.
+// Threads get equal numbers of equal tiles: a small number of tiles is made divisible by two and four.
 void even_out(int64_t m, int64_t n, int64_t k, Tiling& t) {
   const int64_t rows = parts(m, t.rows);
   int64_t columns = parts(n, t.columns);
@@ -31,7 +31,7 @@ Tiling tiling(int64_t m, int64_t n, int64_t k, int64_t work) {
 }
 
 Tiling thin_tiling(int64_t m, int64_t k) {
-  constexpr int64_t kWork = 1 << 16;  // so much of b: small, for its threads finish together then
+  constexpr int64_t kWork = 1 << 16;  // elements of b in a tile: few, so that threads finish together
   return {m, std::max(kColumnsStep, kWork / std::max<int64_t>(1, k) / kColumnsStep * kColumnsStep)};
 }
 

@@ -1,13 +1,13 @@
-// How products are cut for threads.
+// How products are divided among threads.
 #pragma once
 
 #include <cstdint>
 
 namespace thunder {
 
-// How many of so many cover n.
+// ceil(n / each).
 constexpr int64_t parts(int64_t n, int64_t each) { return (n + each - 1) / each; }
-// n, and what is missing to a whole number of them.
+// n, rounded up to a multiple of `whole`.
 constexpr int64_t up_to(int64_t n, int64_t whole) { return parts(n, whole) * whole; }
 
 constexpr int64_t kColumnsStep = 64;  // whole vectors of any width, and cache lines of the result
@@ -18,11 +18,11 @@ struct Tiling {
   friend bool operator==(const Tiling&, const Tiling&) = default;
 };
 
-// Depends on the sizes alone: results are the same bits on any number of threads. `work`: multiply-adds that a tile may
-// take, if its kernel has enough rows and columns then. Requires: m and n are not 0.
+// Depends on the sizes alone: results are the same bits on any number of threads. `work`: the multiply-adds that a tile
+// may take, if its kernel has enough rows and columns then. Requires: m and n are not 0.
 Tiling tiling(int64_t m, int64_t n, int64_t k, int64_t work);
 
-// Of a product of at most kThinRows rows, of which a thread takes all: reading b once is what counts.
+// For a product of at most kThinRows rows, all of which a thread takes, so that b is read once.
 constexpr int64_t kThinRows = 4;
 Tiling thin_tiling(int64_t m, int64_t k);
 

@@ -1,5 +1,5 @@
-// What the kernels do with vectors, written once for every width of them. Isa: V, a vector of floats; U, the same at any
-// address; I, as many integers; H, as many halves (bf16) at any address; widened, halves as I; kLanes.
+// Vector operations of the kernels, as templates over the width. Isa: V, a vector of floats; U, the same at any
+// address; I, as many integers; H, as many bf16 at any address; widened, bf16 as I; kLanes.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,15 @@ struct Vectors {
   static float one(const float* p) { return *p; }
   static float one(const uint16_t* p) { return __builtin_bit_cast(float, static_cast<uint32_t>(*p) << 16); }
   static void store(float* p, V v) { *reinterpret_cast<U*>(p) = v; }
-  // Not those that others share: a copy that was compiled with these instructions might serve machines without them.
+  // Own copies of shared helpers: the linker could choose a copy compiled with these instructions for code that runs on
+  // machines without them.
   static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-  static int64_t parts(int64_t n, int64_t each) { return (n + each - 1) / each; }  // how many of so many cover n
-  static V all(float x) { return V{} + x; }
-  // b where they are no numbers.
+  static int64_t parts(int64_t n, int64_t each) { return (n + each - 1) / each; }  // ceil(n / each)
+  static V broadcast(float x) { return V{} + x; }
+  // The larger element; b where one is NaN.
   static V larger(V a, V b) { return a > b ? a : b; }
 
-  // `count` floats, or halves, that lie side by side.
+  // Copies `count` consecutive f32 or bf16 as f32.
   template <class T>
   static void copy(const T* from, int64_t count, float* to) {
     int64_t i = 0;
@@ -37,19 +38,19 @@ struct Vectors {
     for (; i < count; i++) to[i] = one(from + i);
   }
 
-  // The nearest halves, the even one of two; NaN stays one.
-  static H halves(V v) {
+  // Rounded to nearest, ties to even; NaN stays NaN.
+  static H to_bf16(V v) {
     const I bits = reinterpret_cast<I>(v);
     const I rounded = bits + 0x7fff + (bits >> 16 & 1);
     return __builtin_convertvector((v == v ? rounded : bits | 0x400000) >> 16, H);
   }
   static void narrow(const float* from, int64_t count, uint16_t* to) {
     int64_t i = 0;
-    for (; i + kLanes <= count; i += kLanes) *reinterpret_cast<H*>(to + i) = halves(load(from + i));
+    for (; i + kLanes <= count; i += kLanes) *reinterpret_cast<H*>(to + i) = to_bf16(load(from + i));
     if (i == count) return;
     V rest{};
     for (int64_t x = 0; i + x < count; x++) rest[x] = from[i + x];
-    const H last = halves(rest);
+    const H last = to_bf16(rest);
     for (int64_t x = 0; i + x < count; x++) to[i + x] = last[x];
   }
 
@@ -58,10 +59,12 @@ struct Vectors {
   }
   static float largest(V v) { return folded<kLanes / 2>(v, larger, std::make_integer_sequence<int64_t, kLanes>())[0]; }
 
-  // e^x within 2 ulp for x <= 88; zero where that is no normal number.
+  // e^x within 2 ulp for x <= 88; zero where the result would be subnormal.
   static V exp(V x) {
-    constexpr float magic = 0x1.8p23f + 127, log2e = codegen::kLog2E, ln2 = codegen::kLn2[0], ln2_rest = codegen::kLn2[1];
-    constexpr float c0 = codegen::kExp[0], c1 = codegen::kExp[1], c2 = codegen::kExp[2], c3 = codegen::kExp[3], c4 = codegen::kExp[4];
+    constexpr float magic = 0x1.8p23f + 127, log2e = codegen::kLog2E, ln2 = codegen::kLn2[0],
+                    ln2_rest = codegen::kLn2[1];
+    constexpr float c0 = codegen::kExp[0], c1 = codegen::kExp[1], c2 = codegen::kExp[2], c3 = codegen::kExp[3],
+                    c4 = codegen::kExp[4];
     // n = round(x / ln 2), in the lowest bits of the sum with its bias; r = x - n ln 2.
     const V shifted = x * log2e + magic;
     const V n = shifted - magic;
@@ -73,35 +76,39 @@ struct Vectors {
     return x < -87.0f ? V{} : p * power;
   }
 
-  // rows[i][j] becomes rows[j][i].
+  // Transposes kLanes rows in place.
   static void transpose(V* rows) { transpose_by<kLanes / 2>(rows, std::make_integer_sequence<int64_t, kLanes>()); }
 
-  // to[column * to_distance + row] = made(from[row * distance + column]) for the rows that there are, of floats or halves; and 0
-  // for those after them, up to whole vectors and `all_rows`. Where to_distance is less than that, the next column is written after
-  // them. `made` takes vectors, and floats.
+  // to[column * to_distance + row] = made(from[row * distance + column]) for f32 or bf16, and 0 for rows past the end,
+  // up to whole vectors and `all_rows`. Where to_distance is less than that, the next column overwrites the padding.
+  // `made` takes vectors and floats.
   template <class T, class F>
-  static void turn(const T* from, int64_t distance, int64_t rows, int64_t all_rows, int64_t columns, float* to, int64_t to_distance, const F& made) {
+  static void copy_transposed(const T* from, int64_t distance, int64_t rows, int64_t all_rows, int64_t columns,
+                              float* to, int64_t to_distance, const F& made) {
     for (int64_t row = (all_rows - 1) / kLanes * kLanes; row >= 0 && all_rows > 0; row -= kLanes) {
       int64_t column = 0;
       for (; column + kLanes <= columns; column += kLanes) {
-        V square[kLanes];
+        V block[kLanes];
 #pragma GCC unroll 16
-        for (int64_t i = 0; i < kLanes; i++) square[i] = row + i < rows ? made(load(from + (row + i) * distance + column)) : V{};
-        transpose(square);
+        for (int64_t i = 0; i < kLanes; i++)
+          block[i] = row + i < rows ? made(load(from + (row + i) * distance + column)) : V{};
+        transpose(block);
 #pragma GCC unroll 16
-        for (int64_t i = 0; i < kLanes; i++) store(to + (column + i) * to_distance + row, square[i]);
+        for (int64_t i = 0; i < kLanes; i++) store(to + (column + i) * to_distance + row, block[i]);
       }
       for (; column < columns; column++)
-        for (int64_t i = 0; i < kLanes; i++) to[column * to_distance + row + i] = row + i < rows ? made(one(from + (row + i) * distance + column)) : 0;
+        for (int64_t i = 0; i < kLanes; i++)
+          to[column * to_distance + row + i] = row + i < rows ? made(one(from + (row + i) * distance + column)) : 0;
     }
   }
   template <class T>
-  static void turn(const T* from, int64_t distance, int64_t rows, int64_t all_rows, int64_t columns, float* to, int64_t to_distance) {
-    turn(from, distance, rows, all_rows, columns, to, to_distance, [](auto x) { return x; });
+  static void copy_transposed(const T* from, int64_t distance, int64_t rows, int64_t all_rows, int64_t columns,
+                              float* to, int64_t to_distance) {
+    copy_transposed(from, distance, rows, all_rows, columns, to, to_distance, [](auto x) { return x; });
   }
 
  private:
-  // Halves are joined until one lane has all.
+  // Reduces by halves: lanes that are kHalf apart are joined, then kHalf / 2, until one lane has all.
   template <int64_t kHalf, class F, int64_t... kLane>
   static V folded(V v, F join, std::integer_sequence<int64_t, kLane...> lanes) {
     v = join(__builtin_shufflevector(v, v, (kLane ^ kHalf)...), v);
@@ -109,7 +116,7 @@ struct Vectors {
     return v;
   }
 
-  // Swaps the quarters of each square of 2 * kHalf rows and columns that are not on its diagonal, then goes on inside.
+  // Swaps the off-diagonal quarters of each block of 2 * kHalf rows and columns, then recurses into its quarters.
   template <int64_t kHalf, int64_t... kLane>
   static void transpose_by(V* rows, std::integer_sequence<int64_t, kLane...> lanes) {
 #pragma GCC unroll 16

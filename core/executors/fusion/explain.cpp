@@ -13,7 +13,7 @@ bool is_kernel(const Node& n) { return n.executor && std::string_view(n.executor
 bool is_region(const Node& n) { return n.op->name() == "region"; }
 
 struct Verdict {
-  const Node* line;  // the first that does not fit
+  const Node* line;  // the first node that does not fit
   std::string_view why;
 };
 Verdict judge(const Node& first, const Node& second, const Store& store, const Targets& targets) {
@@ -28,7 +28,7 @@ Verdict judge(const Node& first, const Node& second, const Store& store, const T
   return {lines.back(), "they fit, but for what stands between them or for the size of a kernel"};
 }
 
-// Values by number, as a trace prints them: the lines of a region one by one.
+// Numbers of values as a trace prints them, including the nodes in regions.
 std::unordered_map<ValueId, size_t> numbers_of(const Trace& trace) {
   std::unordered_map<ValueId, size_t> numbers;
   const auto add = [&](const Node& n) {
@@ -48,8 +48,8 @@ std::string explain(const Trace& claimed, const Targets& targets) {
   std::string out;
   const auto numbers = numbers_of(claimed);
   struct Made {
-    const Node* by;  // the line that computes it, through views
-    ValueId value;   // as that line gives it
+    const Node* by;  // the node that computes it, seen through views
+    ValueId value;  // the result of that node
   };
   std::unordered_map<ValueId, Made> made;
   for (const Node* line : claimed.nodes) {
@@ -60,11 +60,12 @@ std::string explain(const Trace& claimed, const Targets& targets) {
       if (it == made.end()) return;
       const Made from = it->second;
       if (def(*line).view) made[line->results[0]] = from;
-      if (!is_kernel(*line) || !is_kernel(*from.by) || std::find(told.begin(), told.end(), from.by) != told.end()) return;
+      if (!is_kernel(*line) || !is_kernel(*from.by) || std::find(told.begin(), told.end(), from.by) != told.end())
+        return;
       told.push_back(from.by);
       const Verdict verdict = judge(*from.by, *line, *claimed.store, targets);
-      out += cat("t[", numbers.at(from.value), "] is not fused with t[", numbers.at(verdict.line->results[0]), "] (", verdict.line->op->name(),
-                 "): ", verdict.why, "\n");
+      out += cat("t[", numbers.at(from.value), "] is not fused with t[", numbers.at(verdict.line->results[0]), "] (",
+                 verdict.line->op->name(), "): ", verdict.why, "\n");
     });
   }
   return out;

@@ -1,4 +1,4 @@
-// Why neighbours were not fused, in words.
+// Why neighbouring kernels were not fused, as text.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace thunder::fusion {
 
-// A line for each two kernels of a claimed trace of which one reads the other's result: the value, what did not fit, and
-// why, by the numbers that the trace prints. "" when there are none.
+// One line of text for each two kernels of a claimed trace of which one reads the other's result: the value, the node
+// that does not fit, and why, with the numbers that the printed trace has. "" if there are none.
 std::string explain(const Trace& claimed, const loops::Targets& targets);
 
 }  // namespace thunder::fusion

@@ -32,13 +32,12 @@ bool fits(std::span<const Node* const> lines, const Store& store, void* user) {
   return empty_group(*lines[0], store, user).add_all(lines);
 }
 
-// What a line or a region was prepared to: a group, until its layout is known, then a launcher.
+// The state of a prepared node or region: a group, until its layout is known, then a launcher.
 struct State {
   std::optional<Group> group;
   const Target* target = nullptr;
   std::unique_ptr<Launcher> launcher;
-  LoweredRegion region;  // that the launcher was made of: to be explained
-  bool tiled = false;
+  LoweredRegion region;  // what the launcher was made of, for explain
 };
 
 Status* declined(std::string_view why) { return make<Status>(Code::declined, std::string(why)).detach(); }
@@ -56,13 +55,11 @@ Status* prepare(const NodeView& view, void** state, size_t*, void* user) {
 Status* lay_out(const NodeView& view, void* prepared, size_t* scratch, void*) {
   try {
     State& state = *static_cast<State*>(prepared);
-    const auto input = view.following ? std::optional(view.following->input) : std::nullopt;
+    const auto input = view.epilogue_request ? std::optional(view.epilogue_request->input) : std::nullopt;
     state.region = lower(view, *state.group, input);
     state.group.reset();
-    if (state.region.tiles) state.launcher = state.target->tile_launcher(state.region);
-    state.tiled = state.launcher != nullptr;
-    if (state.tiled) view.following->can = true;
-    else state.launcher = state.target->launcher(state.region);
+    state.launcher = state.target->launcher(state.region);
+    if (view.epilogue_request) view.epilogue_request->accepted = state.launcher->runs_tiles();
     *scratch = state.launcher->scratch_bytes();
     return nullptr;
   } catch (const Error& e) {
@@ -76,7 +73,7 @@ void run_tile(const Launch* launch, const void* state, const Tile& part) {
 }
 std::string explain_loops(const void* prepared) {
   const State& state = *static_cast<const State*>(prepared);
-  return cat("as lowered:\n", print(state.region.nest), state.target->explain(state.region, state.tiled));
+  return cat("as lowered:\n", print(state.region.nest), state.target->explain(state.region));
 }
 void drop(void* state) { delete static_cast<State*>(state); }
 

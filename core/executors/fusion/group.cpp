@@ -15,7 +15,7 @@ bool has_known_size(const TensorType& t) {
   return std::all_of(t.shape.begin(), t.shape.end(), [](Dim d) { return d.constant() && d.value() > 0; });
 }
 
-// Whether a line that makes tensors on a device reads one of this type there. Requires: its size is known.
+// Whether a node on a device can read a tensor of this type. Requires: its size is known.
 bool readable_on(Device device, const TensorType& t, const Capabilities& can) {
   return t.device == device || (can.host_scalars && t.device == Device::cpu && dense_bytes(t) <= kHostScalarBytes);
 }
@@ -29,7 +29,8 @@ bool computable(const Node& line, const Store& store, const Capabilities& can) {
   bool fits = true;
   const auto check = [&](ValueId v) {
     const TensorType& t = store.type(v);
-    fits = fits && has_known_size(t) && readable_on(device, t, can) && (row->takes == Takes::all || is_real(t.dtype) || (row->fn == Fn::uniform && t.dtype == DType::i64));
+    fits = fits && has_known_size(t) && readable_on(device, t, can) &&
+           (row->takes == Takes::all || is_real(t.dtype) || (row->fn == Fn::uniform && t.dtype == DType::i64));
   };
   for_each_value(line.args, check);
   for (ValueId r : line.results) check(r);
@@ -40,8 +41,9 @@ bool computable(const Node& line, const Store& store, const Capabilities& can) {
     fits = std::all_of(each.begin(), each.end(), [](Dim d) { return d == Dim(1); });
   }
   if (fits && row->role == Role::scan) fits = can.scans && store.type(line.results[0]).dtype != DType::boolean;
-  // Sums of booleans and the order of 64-bit indices have rules of their own; the host knows them.
-  if (fits && row->role == Role::reduction) fits = is_real(store.type(line.results[0]).dtype) || store.type(line.results[0]).dtype == DType::i64;
+  // Sums of booleans and argmax of 64-bit integers follow rules of their own; the host executor implements them.
+  if (fits && row->role == Role::reduction)
+    fits = is_real(store.type(line.results[0]).dtype) || store.type(line.results[0]).dtype == DType::i64;
   return fits;
 }
 
@@ -78,7 +80,8 @@ Dimension Group::all() const {
 }
 
 bool Group::same_extents(const Dimension& a, const Dimension& b) const {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [this](AxisId x, AxisId y) { return space_.extent(x) == space_.extent(y); });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [this](AxisId x, AxisId y) { return space_.extent(x) == space_.extent(y); });
 }
 
 bool Group::extend(const Node& line) {
@@ -86,7 +89,8 @@ bool Group::extend(const Node& line) {
   const size_t more = operands(line).size() + 1;
   if (arguments_ + more > can_->max_arguments) return refuse("the group has as many arguments as one kernel may have");
   const Device device = store_->type(line.results[0]).device;
-  if (device_ != Device::none && device != device_) return refuse("it is computed on another device than the rest of the group");
+  if (device_ != Device::none && device != device_)
+    return refuse("it is computed on another device than the rest of the group");
   bool terminal = false;
   for_each_value(line.args, [&](ValueId v) { terminal |= has(v) && value(v).kind != Kind::line; });
   if (terminal) return refuse("it reads a sum over the outer axes, which is known only when the kernel has ended");
@@ -122,11 +126,12 @@ bool Group::axes_stay_whole() const {
          std::all_of(parts_.begin(), parts_.end(), parts_whole);
 }
 
-// Every value must be known for each position, or for each position along the outer axes, but that it may be the same along
-// axes that lines choose by; and no axis twice in one.
+// Every value must be known for each iteration, or for each row, unless it may be constant along axes by which nodes
+// select; and no axis occurs twice in one value.
 bool Group::consistent() {
   if (!axes_stay_whole()) return refuse("it picks, joins or sums along a dim that other lines split");
-  if (!scanned_.empty() && (looks_elsewhere_ || !choices_.empty())) return refuse("it computes sums that run along an axis and what stands elsewhere on it");
+  if (!scanned_.empty() && (looks_elsewhere_ || !choices_.empty()))
+    return refuse("it computes sums that run along an axis and what stands elsewhere on it");
   Axes choices;
   for (auto& [line, along] : choices_) choices.push_back(space_.resolve(along)[0]);
   for (const Stretches& s : parts_)
@@ -136,7 +141,8 @@ bool Group::consistent() {
   if (everything.size() + picked_.size() >= kMaxAxes) return refuse("it needs more loops than a kernel may have");
   const auto is_diagonal = [](const Axes& axes) { return std::adjacent_find(axes.begin(), axes.end()) != axes.end(); };
   for (auto& [read, coordinates] : reads_)
-    if (is_diagonal(set_of(space_.flat(coordinates)))) return refuse("it reads the same value along two different axes at once");
+    if (is_diagonal(set_of(space_.flat(coordinates))))
+      return refuse("it reads the same value along two different axes at once");
   for (auto& [id, value] : values_) {
     const Axes axes = walked_by(value.coordinates);
     if (is_diagonal(axes)) return refuse("it reads the same value along two different axes at once");
@@ -150,7 +156,8 @@ bool Group::consistent() {
   return reductions_fit(everything, outer) || refuse("it reduces other axes than the rest of the group");
 }
 
-// Axes may have met since the lines were added. What is summed over the outer axes changes along all of them.
+// Axes may have been unified since the nodes were added. The operand of a sum over the outer axes must vary along all
+// of them.
 bool Group::reductions_fit(const Axes& everything, const Axes& outer) const {
   const Axes inner = set_of(reduced());
   return std::all_of(reductions_.begin(), reductions_.end(), [&](const Reduction& r) {

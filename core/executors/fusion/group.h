@@ -1,4 +1,4 @@
-// Lines that one loop nest can compute, found by adding one after the other.
+// Nodes that one loop nest can compute, found by adding one after the other.
 #pragma once
 
 #include <map>
@@ -12,63 +12,65 @@
 
 namespace thunder::fusion {
 
-// How a value stands in the nest.
+// How a value is computed by the nest.
 enum class Kind : uint8_t {
-  line,    // one element for each position; or, once something is reduced, for each position along the outer axes
-  column,  // summed over the outer axes: known when the nest has ended, so nothing in the group reads it
-  total,   // the same of all axes
+  line,  // an element for each iteration; in a group with reductions, an element for each iteration or each row
+  column,  // summed over the outer axes: complete only at the end of the nest, so no node of the group may read it
+  total,  // summed over all axes
 };
 
 struct GroupValue {
   Coordinates coordinates;
   Kind kind = Kind::line;
-  bool reduced = false;  // it comes of a reduction
-  bool free = false;     // it is made of nothing but where it stands: it may be the same along any axes
+  bool reduced = false;  // it depends on a reduction
+  bool free = false;  // it depends on the loop indices alone (iota), so it may be recomputed along any axes
 };
 
-// An axis as a stretch of a longer one: index i of it is index start + i there.
+// An axis that is an interval of a longer one: its index i is index start + i there.
 struct Part {
   AxisId axis, whole;
   int64_t start;
 };
 
-// Whether a target of these capabilities computes this line at all: its function, element types, sizes, where its tensors are.
+// Whether a target of these capabilities can compute the node at all: its function, element types, sizes and devices.
 bool computable(const Node& line, const Store& store, const Capabilities& can);
 
 class Group {
  public:
-  // `can`: of the target of its lines' device; it must live as long.
+  // `can`: the capabilities of the target for the nodes' device; it must live as long.
   Group(const Store& store, const Capabilities& can) : store_(&store), can_(&can) {}
   Group(const Store&, Capabilities&&) = delete;
 
-  // False: the line does not fit, and the group is spoilt unless this is a copy; `why` then says the reason.
+  // Adds a node. False: it does not fit, `why` has the reason, and the group must not be used any more (so try on a
+  // copy).
   bool add(const Node& line) { return extend(line) && consistent(); }
-  // As above, but other lines are still to come before all can be walked together.
+  // As `add`, but without the checks that hold only when all nodes of a set were added.
   bool extend(const Node& line);
   bool consistent();
-  // All of them, or none can be walked together.
+  // Adds all of them; false if they cannot form one group.
   bool add_all(std::span<const Node* const> lines);
   std::string_view why() const { return why_; }
 
   const std::vector<const Node*>& lines() const { return lines_; }
   bool has(ValueId v) const { return values_.count(v) != 0; }
   const GroupValue& value(ValueId v) const { return values_.at(v); }
-  // Where a line of the group reads an operand, by its number, that no other line makes.
+  // The coordinates at which a node of the group reads an operand that no other node of the group computes.
   Coordinates read_of(const Node& line, size_t operand) const;
-  // The axis along which a line that joins several operands alike chooses among them; none: they are parts of one axis.
+  // The axis along which a node that concatenates equal operands selects among them; none: they are intervals of one
+  // axis.
   Dimension choice_of(const Node& line) const;
-  // Where an axis stands in the one that is walked in its stead: itself at 0, unless it is a part of another.
+  // The interval of a loop axis that an axis stands for: itself from 0 on, unless it is a part of a longer axis.
   Part walked_as(AxisId a) const;
   const Space& space() const { return space_; }
-  // The axes that the nest reduces for each position of the others; empty: nothing.
+  // The axes that the nest's reductions reduce; empty: there is no reduction.
   Dimension reduced() const { return space_.resolve(reduced_); }
-  // Whether sums run from the end of the one axis that is reduced; what they run along is then walked in no other order.
+  // Whether scans run from the end of the reduced axis, which is then walked in that order.
   bool backwards() const { return backwards_; }
   bool has_parts() const { return !parts_.empty(); }
   Device device() const { return device_; }
   // All axes of the nest.
   Dimension all() const;
-  // Those among them that a value is walked by.
+  // The loop axes that a value's coordinates use.
   std::vector<AxisId> walked_by(const Coordinates& c) const;
 
  private:
@@ -81,7 +83,7 @@ class Group {
     const Node* line;
     size_t operand;
   };
-  // The coordinates at which a line reads an operand; of an input, those at which others read it, if any do.
+  // The coordinates at which a node reads an operand; for an input, those of its earlier readers, if there are any.
   Coordinates read(const Node& line, size_t operand);
   const Read* known(ValueId input) const;
   bool same_extents(const Dimension& a, const Dimension& b) const;
@@ -103,12 +105,12 @@ class Group {
 
   const Store* store_;
   const Capabilities* can_;
-  Device device_ = Device::none;  // of all lines; none: there are none yet
+  Device device_ = Device::none;  // of all nodes; none: there are no nodes yet
   Space space_;
   std::vector<const Node*> lines_;
   std::unordered_map<ValueId, GroupValue> values_;
-  std::map<std::pair<const Node*, size_t>, Coordinates> reads_;  // of inputs, by reductions, picks and joins
-  std::vector<Read> inputs_;  // by which line each was read first; few, and copied often
+  std::map<std::pair<const Node*, size_t>, Coordinates> reads_;  // of inputs, by reductions, gathers and concatenations
+  std::vector<Read> inputs_;  // for each input its first reader; few, and copied often
   Dimension reduced_;
   bool reduces_ = false;
   struct Reduction {
@@ -116,19 +118,20 @@ class Group {
     Dimension away;
   };
   std::vector<Reduction> reductions_;
-  std::vector<Dimension> picked_;  // the axes along which lines pick: one each
-  std::map<const Node*, Dimension> choices_;  // the axis along which a line chooses
+  std::vector<Dimension> picked_;  // the axes along which nodes gather: one each
+  std::map<const Node*, Dimension> choices_;  // by concatenation: the axis along which it selects
   struct Stretches {
     Dimension part, whole;  // one axis each; no part: one position of the whole
     int64_t start;
-    bool reduced;           // what is cut or joined comes of a reduction
+    bool reduced;  // the value that is cut or concatenated depends on a reduction
   };
   std::vector<Stretches> parts_;
-  std::vector<Dimension> scanned_;            // the axes along which sums run: all the one that is reduced
+  std::vector<Dimension> scanned_;  // the axes along which scans run: all are the one that is reduced
   bool backwards_ = false;
-  bool looks_elsewhere_ = false;              // it computes something where the loops do not stand
-  size_t arguments_ = 0;                      // that the kernel has at most
-  Dimension summed_;  // all axes, if there is a sum over outer ones: its operand may be an input, which no line walks
+  bool looks_elsewhere_ = false;  // some value is computed at indices other than the loops'
+  size_t arguments_ = 0;  // upper bound of the kernel's arguments
+  // All axes, if there is a sum over outer ones: its operand may be an input, which no other node walks.
+  Dimension summed_;
   std::string_view why_;
 };
 

@@ -1,4 +1,4 @@
-// How a line of each role joins a group: the coordinates of what it reads and makes.
+// How a node of each role joins a group: the coordinates of its operands and results.
 #include <algorithm>
 
 #include "executors/fusion/axes.h"
@@ -20,7 +20,7 @@ bool Group::add_elementwise(const Node& line) {
   });
   if (draws && !first) return refuse("it draws from a state that the group computes");
   if (!fits) return refuse("its operands are walked by different loops");
-  // What others read as well is walked as they do, so that it is read once.
+  // An operand that other nodes read too is walked in the same way, so that it is loaded once.
   for (size_t i = 0; first && !draws && i < operands(line).size(); i++)
     if (const Read* before = known(operands(line)[i])) mine = read_of(*before->line, before->operand), first = false;
   if (first) mine = space_.fresh(store_->type(line.results[0]).shape);
@@ -48,12 +48,13 @@ bool Group::add_view(const Node& line) {
     const size_t lead = to.size() - from.size();
     for (size_t i = 0; i < from.size(); i++)
       if (!from[i].empty() || to[lead + i] == Dim(1)) mine[lead + i] = from[i];
-    // What a reduction left is spread over what it reduced.
+    // The result of a reduction is broadcast over the reduced axes.
     Dimension spread;
     for (size_t i = 0; i < to.size(); i++)
       if (i < lead || from[i - lead].empty()) for (AxisId a : mine[i]) spread.push_back(a);
     const bool free = value(in).free;
-    if (!free && (!reduces_ || !space_.unify(reduced(), spread))) return refuse("it spreads a value that is not reduced in the group");
+    if (!free && (!reduces_ || !space_.unify(reduced(), spread)))
+      return refuse("it spreads a value that is not reduced in the group");
   }
   values_[line.results[0]] = {std::move(mine), Kind::line};
   return true;
@@ -61,7 +62,7 @@ bool Group::add_view(const Node& line) {
 
 namespace {
 
-// Whether the sum of a tensor over these dims is one over rows that the target would rather go over as they lie in memory.
+// Whether the sum over these dims is one over rows that the target would rather accumulate in row order.
 bool sums_in_row_order(const Shape& shape, const std::vector<bool>& reduced, const Capabilities& can) {
   int64_t rows = 1, elements = 1, row = 1;
   for (size_t i = 0; i < shape.size(); i++) {
@@ -74,8 +75,8 @@ bool sums_in_row_order(const Shape& shape, const std::vector<bool>& reduced, con
 
 }  // namespace
 
-// A reduction over the axes that the group reduces already is one more of the kind; one over all the others sums
-// columns; one over everything adds up both.
+// A reduction over the axes that the group reduces already is one more row reduction; one over all other axes is a
+// column sum; one over all axes is both.
 bool Group::add_reduction(const Node& line) {
   const bool walked = has(line.args[0].v) || known(line.args[0].v);
   const Coordinates from = read(line, 0);
@@ -87,7 +88,8 @@ bool Group::add_reduction(const Node& line) {
     if (!gone[i]) kept.push_back(from[i]);
     else for (AxisId a : from[i]) away.push_back(a);
   }
-  // An input is taken to be walked as the rest of the group is, if it can be; what reads it later will tell.
+  // An input is assumed to be walked as the rest of the group is, if its shape allows it; later readers may disagree
+  // and then do not fit.
   if (!walked && reduces_ && same_extents(away, reduced())) space_.unify(reduced(), away);
   const Axes input = set_of(space_.flat(from)), over = set_of(space_.resolve(away));
   Dimension everything = all();
@@ -98,7 +100,8 @@ bool Group::add_reduction(const Node& line) {
   const bool sums = find_prim(*line.op)->fn == Fn::sum && can_->column_sums;
   GroupValue made{kept, Kind::line};
   if (over.empty()) return refuse("it reduces axes of size 1 only");
-  // Of a tensor of one row, what leaves dims is a reduction of the row: others may need it in the kernel.
+  // A reduction of a tensor with a single row is lowered as a row reduction: other nodes may need its result in the
+  // kernel.
   if (sums && over == total && (kept.empty() || (reduces_ && over != set_of(reduced())))) {
     made.kind = Kind::total;
     summed_ = away;
@@ -118,8 +121,9 @@ bool Group::add_reduction(const Node& line) {
   return true;
 }
 
-// gather(input, dim, index), whose index says for each element of the result where the input's is, or take(input, dim, index),
-// whose index stands in place of the dim. What the group computes is there for one row at a time: of that, one element of each.
+// gather(input, dim, index): index says for each element of the result which element of input it is; take(input, dim,
+// index): index replaces the dim. Of a value that the group computes only the current row exists, so one element of
+// each row can be gathered.
 bool Group::add_pick(const Node& line) {
   const auto both = operands(line);
   const bool inside = has(both[0]), takes = line.op->name() == "prims.take";
@@ -131,7 +135,7 @@ bool Group::add_pick(const Node& line) {
     if (i != dim && at[i] != shape[i]) return refuse("its index is smaller than what it picks from");
     if (i == dim && inside && at[i] != Dim(1)) return refuse("it picks more than one element of a row");
   }
-  // Of what it picks from, elements anywhere are read.
+  // Any element of the operand of a gather may be read.
   const Coordinates rows = read(line, 1), from = inside ? read(line, 0) : reads_[{&line, 0}] = space_.fresh(shape);
   Coordinates made = rows;
   if (takes) {
@@ -154,7 +158,7 @@ bool Group::add_pick(const Node& line) {
   return true;
 }
 
-// A sum that runs along an axis needs its positions one after the other, as reductions walk them.
+// A scan needs its positions in order, so that it runs along the reduced axis.
 bool Group::add_scan(const Node& line) {
   const bool walked = has(line.args[0].v) || known(line.args[0].v);
   const Coordinates from = read(line, 0);
@@ -162,9 +166,11 @@ bool Group::add_scan(const Node& line) {
   if (!from.empty()) along = space_.resolve(from[normalize_axis(line.args[1].i, from.size())]);
   if (along.empty()) return refuse("it sums along an axis of size 1");
   const bool reverse = line.args[2].i;
-  if (!scanned_.empty() && backwards_ != reverse) return refuse("it sums the other way round than the rest of the group");
+  if (!scanned_.empty() && backwards_ != reverse)
+    return refuse("it sums the other way round than the rest of the group");
   if (!walked && reduces_ && same_extents(along, reduced())) space_.unify(reduced(), along);
-  if (reduces_ && set_of(space_.resolve(along)) != set_of(reduced())) return refuse("it sums along another axis than the group reduces");
+  if (reduces_ && set_of(space_.resolve(along)) != set_of(reduced()))
+    return refuse("it sums along another axis than the group reduces");
   if (!reduces_) reduced_ = along;
   reduces_ = true, backwards_ = reverse;
   scanned_.push_back(along);

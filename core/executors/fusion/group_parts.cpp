@@ -1,7 +1,7 @@
-// Parts of axes: what is cut out of a value, and what values are put together from.
+// Parts of axes: slices, and the operands of concatenations.
 //
-// A part's index stands for one of the longer axis, so that only that one is walked: a value on a part is computed where it is
-// needed, at the index that it has there, and where it is stored, along the stretch that the part is.
+// An index of a part stands for an index of the longer axis, and only the longer axis has a loop: a value on a part is
+// computed where it is needed, at its own index, and stored for the interval that it is.
 #include <algorithm>
 #include <numeric>
 
@@ -11,7 +11,7 @@ namespace thunder::fusion {
 
 Part Group::walked_as(AxisId a) const {
   Part out{a, a, 0};
-  // Parts are shorter than what they are parts of, so this ends.
+  // A part is shorter than its whole, so the chain ends.
   for (size_t i = 0; i < parts_.size(); i++) {
     const Dimension part = space_.resolve(parts_[i].part), whole = space_.resolve(parts_[i].whole);
     if (part.size() != 1 || whole.size() != 1 || part[0] != out.whole || whole[0] == out.whole) continue;
@@ -49,7 +49,8 @@ bool Group::made_of_places(const Node& line) const {
 
 bool Group::lies_in(const Dimension& part, const Dimension& whole, int64_t start, const Node& line) {
   if (parts_.size() == can_->max_cuts) return refuse("the group cuts axes into as many parts as one kernel may have");
-  if (space_.resolve(part).size() > 1 || space_.resolve(whole).size() != 1) return refuse("it cuts a dim that other lines split");
+  if (space_.resolve(part).size() > 1 || space_.resolve(whole).size() != 1)
+    return refuse("it cuts a dim that other lines split");
   parts_.push_back({part, whole, start, comes_of_reduction(line)});
   return true;
 }
@@ -70,7 +71,7 @@ bool Group::add_slice(const Node& line) {
   return true;
 }
 
-// pad(input, low, high, value) and slice_scatter(input, src, starts, ends, strides): what lies inside of what.
+// pad(input, low, high, value) and slice_scatter(input, src, starts, ends, strides): one operand lies inside the other.
 bool Group::add_join(const Node& line) {
   if (line.op->name() == "prims.cat") return add_cat(line);
   const bool pads = line.op->name() == "prims.pad";
@@ -92,7 +93,7 @@ bool Group::add_join(const Node& line) {
   return true;
 }
 
-// cat(operands, dim): what lies behind each other.
+// cat(operands, dim): operands follow each other along the dim.
 bool Group::add_cat(const Node& line) {
   std::vector<Coordinates> parts;
   for (size_t k = 0; k < operands(line).size(); k++) parts.push_back(read(line, k));
@@ -100,13 +101,16 @@ bool Group::add_cat(const Node& line) {
   const size_t dim = normalize_axis(line.args[1].i, parts[0].size());
   for (size_t k = 1; k < parts.size(); k++)
     for (size_t i = 0; i < parts[k].size(); i++)
-      if (i != dim && !space_.unify(parts[0][i], parts[k][i])) return refuse("its operands are walked by different loops");
+      if (i != dim && !space_.unify(parts[0][i], parts[k][i]))
+        return refuse("its operands are walked by different loops");
   Coordinates made = parts[0];
-  const bool split = std::any_of(parts.begin(), parts.end(), [&](const Coordinates& c) { return space_.resolve(c[dim]).size() > 1; });
+  const bool split =
+      std::any_of(parts.begin(), parts.end(), [&](const Coordinates& c) { return space_.resolve(c[dim]).size() > 1; });
   if (split) {
-    // Of parts that are alike, and may be made of several axes: these, and a choice of its own.
+    // Operands of equal shape, whose dim may consist of several axes: their axes, and an axis that selects among them.
     for (size_t k = 1; k < parts.size(); k++)
-      if (store_->type(operands(line)[k]).shape != store_->type(operands(line)[0]).shape || !space_.unify(made[dim], parts[k][dim]))
+      if (store_->type(operands(line)[k]).shape != store_->type(operands(line)[0]).shape ||
+          !space_.unify(made[dim], parts[k][dim]))
         return refuse("its operands are walked by different loops");
     made = space_.resolve(made);
     choices_[&line] = {space_.fresh(static_cast<int64_t>(parts.size()))};
@@ -122,27 +126,33 @@ bool Group::add_cat(const Node& line) {
   return true;
 }
 
-// What parts are put together to: if it is as long as what they were cut out of, it is walked as that is.
+// The axis of a concatenation: if it is as long as the axis that its operands were cut out of, it is that axis.
 Dimension Group::whole_of(const std::vector<Dimension>& parts, int64_t extent) {
   for (const Dimension& part : parts)
     for (const Stretches& s : parts_) {
       const Dimension whole = space_.resolve(s.whole);
-      if (space_.resolve(part).size() == 1 && space_.resolve(part) == space_.resolve(s.part) && whole.size() == 1 && space_.extent(whole[0]) == extent) return whole;
+      if (space_.resolve(part).size() == 1 && space_.resolve(part) == space_.resolve(s.part) && whole.size() == 1 &&
+          space_.extent(whole[0]) == extent)
+        return whole;
     }
   return Dimension{space_.fresh(extent)};
 }
 
-// What is computed elsewhere than where the loops stand must be there for each position of its own: reductions are known for
-// rows that the loops have come to. And all must be walked where one value is, so that no two parts are walked by each other.
+// Values computed at indices other than the loops' must be available for each index: reductions are known only for the
+// row that the loops have reached. And all parts must be walked by the loops of one value, so that no two parts are
+// walked by each other.
 bool Group::parts_fit(const Axes& everything) {
-  if (!scanned_.empty() || looks_elsewhere_) return refuse("it cuts or joins what runs along an axis or is picked from");
+  if (!scanned_.empty() || looks_elsewhere_)
+    return refuse("it cuts or joins what runs along an axis or is picked from");
   const Axes inner = set_of(reduced());
   const auto is_part = [this](AxisId a) { return walked_as(a).whole != a; };
   for (const Stretches& s : parts_)
-    if (s.reduced && without({walked_as(space_.resolve(s.whole)[0]).whole}, inner).size()) return refuse("it cuts rows apart that the group reduces");
+    if (s.reduced && without({walked_as(space_.resolve(s.whole)[0]).whole}, inner).size())
+      return refuse("it cuts rows apart that the group reduces");
   for (const Reduction& r : reductions_) {
     const Dimension away = space_.resolve(r.away), kept = space_.flat(value(r.result).coordinates);
-    if (std::any_of(away.begin(), away.end(), is_part) || std::any_of(kept.begin(), kept.end(), is_part)) return refuse("it reduces a part of what the group walks");
+    if (std::any_of(away.begin(), away.end(), is_part) || std::any_of(kept.begin(), kept.end(), is_part))
+      return refuse("it reduces a part of what the group walks");
   }
   const bool covered = std::any_of(values_.begin(), values_.end(), [&](const auto& entry) {
     return entry.second.kind == Kind::line && without(everything, walked_by(entry.second.coordinates)).empty();

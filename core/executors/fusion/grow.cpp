@@ -6,17 +6,18 @@
 namespace thunder::fusion {
 namespace {
 
-// How many lines may be drawn in for the sake of one.
-constexpr size_t kMaxDrawn = 16;
+// How many producers may be pulled in for the sake of one node.
+constexpr size_t kMaxPulledIn = 16;
 
 class Growth {
  public:
-  // `allowed`: which lines it may take.
-  Growth(std::span<const Node* const> lines, const Store& store, const Capabilities& can, std::span<const uint8_t> allowed, std::span<uint8_t> taken)
+  // `allowed`: which nodes it may take.
+  Growth(std::span<const Node* const> lines, const Store& store, const Capabilities& can,
+         std::span<const uint8_t> allowed, std::span<uint8_t> taken)
       : lines_(lines), store_(store), can_(can), allowed_(allowed), taken_(taken), group_(store, can) {}
 
-  // `draws`: lines may be taken before others that stand before them.
-  bool run(bool draws) {
+  // `pulls_in`: a node may be added together with producers that no node of the group reads yet.
+  bool run(bool pulls_in) {
     std::fill(taken_.begin(), taken_.end(), uint8_t{0});
     if (find_prim(*lines_[0]->op)->role == Role::view || !group_.add(*lines_[0])) return false;
     take(0);
@@ -24,8 +25,9 @@ class Growth {
       for (ValueId r : lines_[i]->results) maker_[r] = i;
       if (i == 0 || !allowed_[i]) continue;
       const bool beside = !reads_group(*lines_[i]);
-      if (beside && (!draws || find_prim(*lines_[i]->op)->role != Role::reduction)) continue;
-      if (draws && (join_drawing(i, Views::drawn, beside) || join_drawing(i, Views::read, beside))) continue;
+      if (beside && (!pulls_in || find_prim(*lines_[i]->op)->role != Role::reduction)) continue;
+      if (pulls_in && (join_with_producers(i, Views::fused, beside) || join_with_producers(i, Views::read, beside)))
+        continue;
       if (!beside || reads_beside(*lines_[i])) join({}, i);
     }
     leave_views();
@@ -33,7 +35,7 @@ class Growth {
   }
 
  private:
-  // A view that no line of the group reads would be written out in full; outside it costs nothing.
+  // A view that no node of the group reads would be stored in full; outside of the kernel it costs nothing.
   void leave_views() {
     std::unordered_set<ValueId> read;
     for (size_t i = lines_.size(); i-- > 0;) {
@@ -44,8 +46,8 @@ class Growth {
     }
   }
 
-  // Whether the lines are a group in the order in which they will be compiled. What a reduction means may depend on those
-  // before it.
+  // Whether the nodes form a group in the order in which they will be compiled: how a reduction is lowered may depend
+  // on the nodes before it.
   bool stands() const {
     Group group(store_, can_);
     for (size_t i = 0; i < lines_.size(); i++)
@@ -59,40 +61,41 @@ class Growth {
     return reads;
   }
 
-  // Whether views of what is outside are computed inside with what they are of, or read from memory.
-  enum class Views { drawn, read };
-  bool join_drawing(size_t line, Views views, bool beside) {
+  // Whether views of values outside are fused together with what they view, or read from memory.
+  enum class Views { fused, read };
+  bool join_with_producers(size_t line, Views views, bool beside) {
     std::vector<size_t> with;
-    draw(*lines_[line], views, with);
+    collect_producers(*lines_[line], views, with);
     const auto reads = [this](size_t i) { return reads_beside(*lines_[i]); };
     if (beside && !reads(line) && std::none_of(with.begin(), with.end(), reads)) return false;
-    return !with.empty() && with.size() <= kMaxDrawn && join(with, line);
+    return !with.empty() && with.size() <= kMaxPulledIn && join(with, line);
   }
-  // Whether it reads something large that the group reads: what a reduction comes to is small, so that going over it once saves more
-  // than is stored. What is spread is not large where it lies.
+  // Whether it reads a large operand that the group reads as well: the result of a reduction is small, so reading the
+  // operand once saves more than storing the result costs. The operand of a broadcast is not large.
   bool reads_beside(const Node& line) const {
     constexpr int64_t kLarge = 1 << 14;  // elements
     bool reads = false;
     for_each_value(line.args, [&](ValueId v) {
       const auto it = maker_.find(v);
-      const bool spread = it != maker_.end() && lines_[it->second]->op->name() == "prims.expand";
-      reads |= read_.count(v) != 0 && !spread && elements(store_.type(v).shape).value() >= kLarge;
+      const bool broadcast = it != maker_.end() && lines_[it->second]->op->name() == "prims.expand";
+      reads |= read_.count(v) != 0 && !broadcast && elements(store_.type(v).shape).value() >= kLarge;
     });
     return reads;
   }
-  // The lines outside of the group that this one needs, from the trace's order on; views alone need not be computed.
-  void draw(const Node& line, Views views, std::vector<size_t>& with) const {
+  // Collects the producers outside of the group that this node needs, in the trace's order; views alone need not be
+  // computed.
+  void collect_producers(const Node& line, Views views, std::vector<size_t>& with) const {
     for_each_value(line.args, [&](ValueId v) {
       auto it = maker_.find(v);
-      if (it == maker_.end() || taken_[it->second] || !allowed_[it->second] || with.size() > kMaxDrawn) return;
+      if (it == maker_.end() || taken_[it->second] || !allowed_[it->second] || with.size() > kMaxPulledIn) return;
       const Node& made_by = *lines_[it->second];
       if (find_prim(*made_by.op)->role == Role::view && (views == Views::read || !makes_anything_new(made_by))) return;
       if (std::find(with.begin(), with.end(), it->second) != with.end()) return;
-      draw(made_by, views, with);
+      collect_producers(made_by, views, with);
       with.push_back(it->second);
     });
   }
-  // Whether a view is one of something that could be computed here.
+  // Whether a view is a view of a value that could be computed in the group.
   bool makes_anything_new(const Node& view) const {
     auto it = maker_.find(view.args[0].v);
     if (it == maker_.end() || taken_[it->second] || !allowed_[it->second]) return false;
@@ -122,22 +125,26 @@ class Growth {
   std::span<const uint8_t> allowed_;
   std::span<uint8_t> taken_;
   Group group_;
-  std::unordered_map<ValueId, size_t> maker_;  // of the lines so far
-  std::unordered_set<ValueId> read_;           // by the group
+  std::unordered_map<ValueId, size_t> maker_;  // by result: the node, among those seen so far
+  std::unordered_set<ValueId> read_;  // by the group
 };
 
-// Finds ways that leave the group and come back: what stands on them cannot run inside, and what they lead to cannot run
-// before them. False: there are none. Else `allowed` loses lines, so that the next group has fewer such ways: those that
-// they begin with become a group of their own, which is this one if the first line is among them.
+// Finds paths that leave the group and come back to it: nodes on them can run neither inside nor behind the group, and
+// nodes that they lead to cannot run before them. False: there are none. Otherwise removes nodes from `allowed`, so
+// that the next attempt has fewer such paths: the nodes at which they begin become a group of their own, which is this
+// one if the first node is among them.
 bool forbid_returns(std::span<const Node* const> lines, std::span<const uint8_t> taken, std::span<uint8_t> allowed) {
-  std::unordered_set<ValueId> made, wanted;  // by the group or by what needs it; by the group or on the way back to it
+  // Results of the group or of nodes that depend on it; operands of the group or of nodes that lead to it.
+  std::unordered_set<ValueId> made, wanted;
   std::vector<uint8_t> outside(lines.size(), 0), begins(lines.size(), 0);
   const auto reads = [&](const Node& line, const std::unordered_set<ValueId>& values) {
     bool any = false;
     for_each_value(line.args, [&](ValueId v) { any |= values.count(v) != 0; });
     return any;
   };
-  const auto insert_args = [](const Node& line, std::unordered_set<ValueId>& values) { for_each_value(line.args, [&](ValueId v) { values.insert(v); }); };
+  const auto insert_args = [](const Node& line, std::unordered_set<ValueId>& values) {
+    for_each_value(line.args, [&](ValueId v) { values.insert(v); });
+  };
   for (size_t i = 0; i < lines.size(); i++) {
     outside[i] = !taken[i] && reads(*lines[i], made);
     if (taken[i] || outside[i]) made.insert(lines[i]->results[0]);
@@ -154,7 +161,8 @@ bool forbid_returns(std::span<const Node* const> lines, std::span<const uint8_t>
     begins[i] = taken[i] && wanted.count(lines[i]->results[0]);
     if (begins[i] || outside[i]) insert_args(*lines[i], wanted);
   }
-  for (size_t i = 0; i < lines.size(); i++) allowed[i] = allowed[i] && (begins[0] ? begins[i] || outside[i] : !begins[i]);
+  for (size_t i = 0; i < lines.size(); i++)
+    allowed[i] = allowed[i] && (begins[0] ? begins[i] || outside[i] : !begins[i]);
   return true;
 }
 
@@ -163,7 +171,7 @@ bool forbid_returns(std::span<const Node* const> lines, std::span<const uint8_t>
 bool grow(std::span<const Node* const> lines, const Store& store, const Capabilities& can, std::span<uint8_t> taken) {
   std::vector<uint8_t> allowed(lines.size(), 1);
   do {
-    const auto run = [&](bool draws) { return Growth(lines, store, can, allowed, taken).run(draws); };
+    const auto run = [&](bool pulls_in) { return Growth(lines, store, can, allowed, taken).run(pulls_in); };
     if (!run(true) && !run(false)) return false;
   } while (forbid_returns(lines, taken, allowed));
   return true;

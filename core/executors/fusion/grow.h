@@ -1,13 +1,12 @@
-// Which lines become one kernel.
+// The fusion heuristic: which nodes become one kernel.
 #pragma once
 
 #include "executors/fusion/group.h"
 
 namespace thunder::fusion {
 
-// Grows a group from the first of these lines, in their order: a line joins that reads a value of the group and can be
-// walked by the same loops, and with it lines that only it was waiting for. Sets taken[i] to 1; false: the first line
-// begins no group.
+// Grows a group from the first of these nodes, in their order: a node joins if it reads a value of the group and fits
+// its loops, together with producers that it needs. Sets taken[i] to 1; false: the first node begins no group.
 bool grow(std::span<const Node* const> lines, const Store& store, const Capabilities& can, std::span<uint8_t> taken);
 
 }  // namespace thunder::fusion

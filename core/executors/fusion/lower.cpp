@@ -8,7 +8,7 @@
 
 namespace thunder::fusion {
 
-// Element type of partial sums.
+// The element type of partial sums.
 static DType sum_type(DType d) { return compute_dtype(d); }
 
 Lowering::Lowering(const NodeView& view, const Group& group) : view_(view), group_(group), lines_(group.lines()) {
@@ -30,7 +30,7 @@ LoweredRegion Lowering::run(std::optional<size_t> input) {
   return std::move(lowered_);
 }
 
-// The axes that the last dim of an input is made of. None where the nest walks it by others.
+// The axes that the last dim of an input consists of. None if the nest walks that dim by other axes.
 std::optional<TileAxes> Lowering::tile_axes(uint32_t input) const {
   for (const Node* line : lines_)
     for (size_t i = 0; i < operands(*line).size(); i++) {
@@ -54,13 +54,13 @@ void Lowering::note_host_scalars() {
   if (std::find(on_host.begin(), on_host.end(), true) != on_host.end()) lowered_.on_host = std::move(on_host);
 }
 
-// The nest's axes: those of the lines, then those that only picks walk.
+// Numbers the nest's axes: those with loops, then those that only gathers walk.
 void Lowering::number_axes() {
   const Dimension all = group_.all(), inner = group_.reduced();
   for (AxisId a : all) axis(a);
   for (AxisId a : inner) lowered_.reduced |= bit(axis(a));
   walked_ = static_cast<uint32_t>(axes_.size());
-  lowered_.nest.outer = walked_;  // a schedule tells outer and inner ones apart
+  lowered_.nest.outer = walked_;  // scheduling tells outer and inner axes apart
 }
 
 uint32_t Lowering::axis(AxisId a) {
@@ -113,15 +113,19 @@ ExprId Lowering::add(Expr e) {
 ExprId Lowering::load(uint32_t buffer, Walk at) {
   auto& exprs = lowered_.nest.exprs;
   for (ExprId i = 0; i < exprs.size(); i++)
-    if (exprs[i].fn == Fn::load && exprs[i].buffer == buffer && exprs[i].map == at.map && exprs[i].offset == at.offset) return i;
+    if (exprs[i].fn == Fn::load && exprs[i].buffer == buffer && exprs[i].map == at.map && exprs[i].offset == at.offset)
+      return i;
   Expr e;
   e.fn = Fn::load, e.dtype = lowered_.nest.buffers[buffer], e.buffer = buffer, e.map = at.map, e.offset = at.offset;
   return add(e);
 }
 
-uint32_t Lowering::input(ValueId v) const { return static_cast<uint32_t>(std::find(inputs_.begin(), inputs_.end(), v) - inputs_.begin()); }
+uint32_t Lowering::input(ValueId v) const {
+  return static_cast<uint32_t>(std::find(inputs_.begin(), inputs_.end(), v) - inputs_.begin());
+}
 
-// Each line once, but for what is read elsewhere only, as parts of joins and what is cut are: that is computed where it is read.
+// Computes each node at the loops' own indices, except values that are only read at others (operands of concatenations,
+// and what is sliced): those are computed where they are read.
 void Lowering::lower_where_loops_stand() {
   std::unordered_set<ValueId> needed(view_.node.results.begin(), view_.node.results.end());
   if (!group_.has_parts() || needed.empty())
@@ -129,8 +133,10 @@ void Lowering::lower_where_loops_stand() {
   for (size_t i = lines_.size(); i-- > 0;) {
     makers_[lines_[i]->results[0]] = lines_[i];
     const std::string_view op = lines_[i]->op->name();
-    const bool elsewhere = op == "prims.slice" || (find_prim(*lines_[i]->op)->role == Role::join && group_.choice_of(*lines_[i]).empty());
-    if (!elsewhere && needed.count(lines_[i]->results[0])) for_each_value(lines_[i]->args, [&](ValueId v) { needed.insert(v); });
+    const bool elsewhere =
+        op == "prims.slice" || (find_prim(*lines_[i]->op)->role == Role::join && group_.choice_of(*lines_[i]).empty());
+    if (!elsewhere && needed.count(lines_[i]->results[0]))
+      for_each_value(lines_[i]->args, [&](ValueId v) { needed.insert(v); });
   }
   for (const Node* line : lines_)
     if (needed.count(line->results[0])) value(line->results[0], {});
@@ -153,8 +159,8 @@ void Lowering::lower_result(uint32_t number) {
   lowered_.nest.stores.push_back(std::move(s));
 }
 
-// Where the loops stand at positions of a value: along the stretches that its axes are of others, and at the beginning of axes
-// that it does not change along, but for those that a row is reduced by.
+// The part of the iteration space in which a value is stored: the intervals that its axes are of longer ones, and index
+// 0 along axes along which it is constant, except those that its row is reduced over.
 std::vector<Stretch> Lowering::stretches(ValueId v) {
   std::vector<Stretch> only;
   AxisSet walked = 0;
@@ -168,6 +174,8 @@ std::vector<Stretch> Lowering::stretches(ValueId v) {
   return only;
 }
 
-LoweredRegion lower(const NodeView& node, const Group& group, std::optional<size_t> input) { return Lowering(node, group).run(input); }
+LoweredRegion lower(const NodeView& node, const Group& group, std::optional<size_t> input) {
+  return Lowering(node, group).run(input);
+}
 
 }  // namespace thunder::fusion

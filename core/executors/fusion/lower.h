@@ -1,4 +1,4 @@
-// From lines to a loop nest.
+// From nodes to a loop nest.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace thunder::fusion {
 
-// The nest of a region or of a single line, whose lines the group is of. `input`: where it would run part by part
-// behind the step that makes this one. Requires: node.inputs and node.outputs are there.
+// The nest of a region or a single node, whose nodes form `group`. `input`: where the program would run it tile by tile
+// behind the step that computes this input. Requires: node.inputs and node.outputs are given.
 LoweredRegion lower(const NodeView& node, const Group& group, std::optional<size_t> input = std::nullopt);
 
 }  // namespace thunder::fusion

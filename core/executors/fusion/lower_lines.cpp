@@ -1,11 +1,11 @@
-// Lines as expressions: what becomes of one of each role.
+// Nodes as expressions, by role.
 #include <algorithm>
 
 #include "executors/fusion/lowering.h"
 
 namespace thunder::fusion {
 
-// A value of the group where these are the indices of its axes.
+// A value of the group at these indices of its axes.
 ExprId Lowering::value(ValueId v, const Place& place) {
   Place own;
   for (AxisId a : group_.space().flat(group_.value(v).coordinates))
@@ -18,7 +18,7 @@ ExprId Lowering::value(ValueId v, const Place& place) {
   return made;
 }
 
-// What a line reads, by the operand's number.
+// An operand of a node, by its number.
 ExprId Lowering::operand(const Node& line, size_t number, const Place& place) {
   const ValueId v = operands(line)[number];
   if (group_.has(v)) return value(v, place);
@@ -34,11 +34,13 @@ ExprId Lowering::lower_line(const Node& line, const Place& place) {
   e.fn = row.fn;
   e.dtype = view_.store.type(result).dtype;
   switch (row.role) {
-    case Role::view: return value(line.args[0].v, line.op->name() == "prims.slice" ? inside_of_slice(line, place) : place);
+    case Role::view:
+      return value(line.args[0].v, line.op->name() == "prims.slice" ? inside_of_slice(line, place) : place);
     case Role::reduction:
       e.in[e.count++] = operand(line, 0, place);
-      // A sum over the outer axes is one of what is stored; so is that of what is known for each row.
-      if (group_.value(result).kind == Kind::column || (group_.value(result).kind == Kind::total && is_row(line))) return e.in[0];
+      // A sum over the outer axes adds up what is stored; so does one of a value that is known for each row.
+      if (group_.value(result).kind == Kind::column || (group_.value(result).kind == Kind::total && is_row(line)))
+        return e.in[0];
       if (e.fn == Fn::argmax) e.in[e.count++] = place_along(line);
       break;
     case Role::create: lower_create(line, place, e); break;
@@ -57,7 +59,8 @@ ExprId Lowering::lower_line(const Node& line, const Place& place) {
   return made;
 }
 
-// Where the loops stand in what a line reads, and its place along the dim that the line reduces: in few bits, since vectors
+// The loop indices of an operand of argmax, and its position along the reduced dim: in few bits, since vectors hold one
+// for each lane.
 // hold it for each lane.
 Coordinates Lowering::walked_by(const Node& line) const {
   const ValueId v = line.args[0].v;
@@ -75,13 +78,14 @@ ExprId Lowering::place_along(const Node& line) {
   return add(place);
 }
 
-// Whether what it reads does not change along the axes that the nest reduces.
+// Whether the operand is constant along the axes that the nest reduces.
 bool Lowering::is_row(const Node& line) {
   const Dimension axes = group_.space().flat(walked_by(line));
-  return lowered_.reduced && std::none_of(axes.begin(), axes.end(), [this](AxisId a) { return lowered_.reduced & bit(axis(a)); });
+  return lowered_.reduced &&
+         std::none_of(axes.begin(), axes.end(), [this](AxisId a) { return lowered_.reduced & bit(axis(a)); });
 }
 
-// The place of an element in row-major order, of which iota and the draws are functions.
+// The index of an element in row-major order, of which iota and random draws are functions.
 void Lowering::lower_create(const Node& line, const Place& at, Expr& e) {
   const Walk dense = walk(coordinates(line.results[0]), dense_strides(view_.store.type(line.results[0]).shape), at);
   Expr place;

@@ -1,10 +1,10 @@
-// Parts as expressions: at which index what is cut is read, and what is chosen where several things are put together.
+// Slices and concatenations as expressions: at which index an operand is read, and how parts are selected.
 #include "executors/fusion/lowering.h"
 #include "ops/kernels.h"
 
 namespace thunder::fusion {
 
-// Of what a slice is cut out of, the indices.
+// The indices of a slice's operand.
 Lowering::Place Lowering::inside_of_slice(const Node& line, Place place) const {
   const Coordinates from = coordinates(line.args[0].v), to = coordinates(line.results[0]);
   const auto at = starts(line, view_.store, 0);
@@ -20,10 +20,11 @@ Lowering::Place Lowering::inside_of_slice(const Node& line, Place place) const {
   return place;
 }
 
-// Of an operand that lies in the result, the indices.
+// The indices of an operand of a concatenation.
 Lowering::Place Lowering::inside_of_join(const Node& line, size_t number, const Place& place) const {
   const ValueId v = operands(line)[number];
-  const Coordinates part = group_.has(v) ? coordinates(v) : group_.read_of(line, number), whole = coordinates(line.results[0]);
+  const Coordinates part = group_.has(v) ? coordinates(v) : group_.read_of(line, number),
+                    whole = coordinates(line.results[0]);
   const auto at = starts(line, view_.store, number);
   Place out = place;
   for (size_t i = 0; i < part.size(); i++) {
@@ -35,7 +36,7 @@ Lowering::Place Lowering::inside_of_join(const Node& line, size_t number, const 
   return out;
 }
 
-// The first below a bound of an axis, else the second.
+// A select by the index of an axis: the first expression below a bound, otherwise the second.
 template <class First, class Second>
 ExprId Lowering::choose(DType dtype, Index along, int64_t bound, const First& first, const Second& second) {
   bound -= along.by;
@@ -55,19 +56,23 @@ ExprId Lowering::lower_join(const Node& line, const Place& place) {
   if (line.op->name() != "prims.cat") return lower_inside(line, place);
   const Dimension choice = group_.choice_of(line);
   const size_t dim = normalize_axis(line.args[1].i, whole.size());
-  const auto part = [&](size_t k) { return [&, k] { return operand(line, k, choice.empty() ? inside_of_join(line, k, place) : place); }; };
+  const auto part = [&](size_t k) {
+    return [&, k] { return operand(line, k, choice.empty() ? inside_of_join(line, k, place) : place); };
+  };
   ExprId chosen = 0;
   if (operands(line).size() == 1) return part(0)();
-  // The first operand, the second where the axis has passed it, and so on.
+  // The first operand, the second one once the axis has passed it, and so on.
   for (size_t i = 1; i < operands(line).size(); i++) {
     const int64_t bound = choice.empty() ? starts(line, view_.store, i)[dim] : static_cast<int64_t>(i);
     const Index along = index(choice.empty() ? whole[dim][0] : choice[0], place);
-    chosen = i == 1 ? choose(dtype, along, bound, part(0), part(1)) : choose(dtype, along, bound, [&] { return chosen; }, part(i));
+    chosen = i == 1 ? choose(dtype, along, bound, part(0), part(1))
+                    : choose(
+                          dtype, along, bound, [&] { return chosen; }, part(i));
   }
   return chosen;
 }
 
-// One thing inside, along each dim where it is shorter, and another around it.
+// One operand inside an interval of each dim, and another around it.
 ExprId Lowering::lower_inside(const Node& line, const Place& place) {
   const DType dtype = view_.store.type(line.results[0]).dtype;
   const Coordinates whole = coordinates(line.results[0]);
@@ -85,12 +90,13 @@ ExprId Lowering::lower_inside(const Node& line, const Place& place) {
     const Index along = index(whole[i][0], place);
     const auto so_far = [&] { return chosen; };
     if (at[i] > 0) chosen = choose(dtype, along, at[i], around, so_far);
-    if (const int64_t end = at[i] + inner[i].value(); end < shape[i].value()) chosen = choose(dtype, along, end, so_far, around);
+    if (const int64_t end = at[i] + inner[i].value(); end < shape[i].value())
+      chosen = choose(dtype, along, end, so_far, around);
   }
   return chosen;
 }
 
-// As an element of this type holds it.
+// A constant, rounded as an element of this type holds it.
 ExprId Lowering::number(DType dtype, double value) {
   Expr e;
   e.fn = Fn::number, e.dtype = dtype;

@@ -1,4 +1,4 @@
-// A group while it becomes a nest.
+// The lowering of a group to a nest.
 #pragma once
 
 #include <compare>
@@ -18,7 +18,7 @@ class Lowering {
   LoweredRegion run(std::optional<size_t> input);
 
  private:
-  // The index of an axis, where it is not the loop's of that axis: another loop's and something, or a number.
+  // The index of an axis where it differs from that axis' own loop: another loop's index and an offset, or a constant.
   struct Index {
     AxisId axis;
     std::optional<AxisId> loop;
@@ -26,7 +26,7 @@ class Lowering {
     auto operator<=>(const Index&) const = default;
   };
   using Place = std::vector<Index>;  // by axis
-  // How to walk memory.
+  // How memory is walked: a map and an offset in elements.
   struct Walk {
     uint32_t map;
     int64_t offset;

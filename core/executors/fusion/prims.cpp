@@ -28,7 +28,7 @@ constexpr PrimRow kRows[] = {
     {"prims.convert", Fn::convert, elementwise, kAll},
     {"prims.contiguous", Fn::convert, elementwise, kAll},
     {"prims.clone", Fn::convert, elementwise, kAll},
-    {"prims.to_device", Fn::convert, elementwise, kAll},  // of a number that a kernel reads where it lies
+    {"prims.to_device", Fn::convert, elementwise, kAll},  // of a number that a kernel reads from host memory
     {"prims.add", Fn::add, elementwise, kAll},
     {"prims.sub", Fn::sub, elementwise, kAll},
     {"prims.mul", Fn::mul, elementwise, kAll},
@@ -88,7 +88,8 @@ std::vector<int64_t> starts(const Node& line, const Store& store, size_t operand
   if (line.op->name() == "prims.cat") {
     int64_t& at = out[normalize_axis(line.args[1].i, out.size())];
     const auto parts = operands(line);
-    for (size_t k = 0; k < operand; k++) at += store.type(parts[k]).shape[normalize_axis(line.args[1].i, out.size())].value();
+    for (size_t k = 0; k < operand; k++)
+      at += store.type(parts[k]).shape[normalize_axis(line.args[1].i, out.size())].value();
   } else if (line.op->name() == "prims.slice_scatter") {
     if (operand == 1) take(line.args[2]);
   } else {
@@ -101,14 +102,15 @@ std::span<const PrimRow> prim_rows() { return kRows; }
 
 const PrimRow* find_prim(const Op& op) {
   if (!op.prim) return nullptr;
-  // Sorted once by name: claiming asks for every line of every trace.
+  // Sorted by name once: claiming looks up every node of every trace.
   static const auto sorted = [] {
     std::array<const PrimRow*, std::size(kRows)> rows;
     std::transform(std::begin(kRows), std::end(kRows), rows.begin(), [](const PrimRow& r) { return &r; });
     std::sort(rows.begin(), rows.end(), [](auto a, auto b) { return a->prim < b->prim; });
     return rows;
   }();
-  auto it = std::lower_bound(sorted.begin(), sorted.end(), op.name(), [](auto row, std::string_view name) { return row->prim < name; });
+  auto it = std::lower_bound(sorted.begin(), sorted.end(), op.name(),
+                             [](auto row, std::string_view name) { return row->prim < name; });
   return it != sorted.end() && (*it)->prim == op.name() ? *it : nullptr;
 }
 

@@ -13,7 +13,7 @@ namespace thunder::fusion {
 
 using namespace loops;
 
-// What becomes of a prim.
+// How a prim is lowered.
 enum class Role : uint8_t { elementwise, reduction, view, pick, join, scan, create };
 // Which element types a function takes.
 enum class Takes : uint8_t { all, reals };
@@ -25,12 +25,12 @@ struct PrimRow {
   Takes takes;
 };
 
-// The values that a line reads, in the order of its arguments.
+// The values that a node reads, in the order of its arguments.
 std::vector<ValueId> operands(const Node& line);
-// The dims that a reduction reduces, by number: a list of them, of which none means all, or one.
+// The dims that a reduction reduces: one, or a list of which an empty one means all.
 std::vector<size_t> reduced_dims(const Node& line, size_t rank);
 
-// Where the part that a line cuts out of its operand, or an operand of a join, begins in the whole: by dim.
+// By dim: where the part that a slice cuts out of its operand begins, or an operand of a concatenation in the result.
 std::vector<int64_t> starts(const Node& line, const Store& store, size_t operand);
 
 std::span<const PrimRow> prim_rows();

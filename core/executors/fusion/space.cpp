@@ -16,7 +16,8 @@ Coordinates Space::fresh(std::span<const Dim> shape) {
   return c;
 }
 
-// Depth: an axis is replaced by axes made later or that stayed, so chains end; they are as long as splits are nested.
+// The recursion ends: an axis is replaced by axes that were made later or that stay; it is as deep as splits are
+// nested.
 void Space::append(Dimension& out, AxisId a) const {
   if (axes_[a].becomes.empty()) return out.push_back(a);
   for (AxisId next : axes_[a].becomes) append(out, next);
@@ -56,7 +57,7 @@ bool Space::unify(const Dimension& a, const Dimension& b) {
     if (l == r) continue;
     if (el == er) {
       axes_[r].becomes = {l};
-      // The axis may stand again further out, where it must not be found unresolved.
+      // The axis may occur again further out, where it must be resolved too.
       left = resolve(left), right = resolve(right);
       continue;
     }
@@ -83,7 +84,7 @@ bool Space::unify(const Coordinates& a, const Coordinates& b) {
 std::optional<Coordinates> Space::reshape(const Coordinates& from, std::span<const Dim> to) {
   Dimension axes = flat(from);
   Coordinates out(to.size());
-  // From the back: each new dim takes axes until it is full, and splits the last one where it must.
+  // From the innermost dim on: each new dim takes axes until it is full, and splits the last one if it must.
   for (size_t i = to.size(); i-- > 0;) {
     int64_t left = to[i].value();
     Dimension reversed;

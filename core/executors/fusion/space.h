@@ -1,7 +1,7 @@
-// The iteration space of a group of lines: of which loop axes the dims of each value are made.
+// The iteration space of a group: which loop axes the dims of each value consist of.
 //
-// A dim is a product of axes, outermost first; a dim of size 1 has none. Lines that meet unify their axes, and split
-// them where a reshape asks for it, so that [B, T, C] and [B * T, C] are walked by the same loops.
+// A dim is a product of axes, outermost first; a dim of size 1 has none. Nodes that read each other's values unify
+// their axes, and split them where a reshape needs it, so that [B, T, C] and [B * T, C] are walked by the same loops.
 #pragma once
 
 #include <optional>
@@ -22,23 +22,23 @@ class Space {
   AxisId fresh(int64_t extent);
   Coordinates fresh(std::span<const Dim> shape);
 
-  // The axes that a dim is made of by now.
+  // The axes that a dim consists of now, after all splits and unifications.
   Dimension resolve(const Dimension& d) const;
   Coordinates resolve(const Coordinates& c) const;
   Dimension flat(const Coordinates& c) const;  // all of a value's axes, resolved
   int64_t extent(AxisId a) const { return axes_[a].extent; }
 
-  // Makes both be walked by the same axes. False: sizes do not divide; the space is then spoilt.
+  // Unifies the axes of both. False: sizes do not divide each other, and the space must not be used any more.
   bool unify(const Dimension& a, const Dimension& b);
   bool unify(const Coordinates& a, const Coordinates& b);
 
-  // The same elements in row-major order under another shape.
+  // Coordinates of the same elements in row-major order under another shape.
   std::optional<Coordinates> reshape(const Coordinates& from, std::span<const Dim> to);
 
  private:
   struct Axis {
     int64_t extent;
-    Dimension becomes;  // empty: itself
+    Dimension becomes;  // the axes that replace it; empty: it is still an axis
   };
   std::pair<AxisId, AxisId> split(AxisId a, int64_t inner);
   void append(Dimension& out, AxisId a) const;

@@ -3,8 +3,8 @@
 namespace thunder {
 namespace {
 
-// The state is the node itself: nodes live as long as the program that holds their store.
-// Every prim, and what brings a kernel although it has a decomposition.
+// The state is the node itself: nodes live as long as the program, which holds their store.
+// Claims every prim, and composites that bring a kernel.
 bool claim(const NodeView& view, void*) { return def(view.node).has_kernel() && !def(view.node).has(kHidden); }
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void*) {
@@ -15,7 +15,11 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void*) {
 
 Status* run(const Launch* launch, void* state) {
   const Node& node = *static_cast<const Node*>(state);
-  return def(node).reference({{launch->inputs, launch->n_inputs}, {launch->outputs, launch->n_outputs}, node.args, &def(node), launch->threads});
+  return def(node).reference({{launch->inputs, launch->n_inputs},
+                              {launch->outputs, launch->n_outputs},
+                              node.args,
+                              &def(node),
+                              launch->threads});
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include "executors/cpu/site.h"
 #include "executors/cpu/slots.h"
 #include "executors/cpu/tiling.h"
-#include "executors/pooling/maxima.h"
+#include "executors/isa/kernels.h"
 #include "ops/pair.h"
 
 namespace thunder {
@@ -16,22 +16,25 @@ constexpr float kNothing = -std::numeric_limits<float>::infinity();
 
 class MaxPool : public Site {
  public:
-  MaxPool(const Maxima& maxima, const NodeView& view) : maxima_(maxima) {
+  MaxPool(const MaxPoolKernels& maxima, const NodeView& view) : maxima_(maxima) {
     const Arg* args = view.node.args.data();
     kernel_ = pair_of(args[1]), stride_ = pair_of(args[2]), padding_ = pair_of(args[3]), dilation_ = pair_of(args[4]);
-    const Sizes image = concrete(view.store.type(view.node.args[0].v).shape), windows = concrete(view.store.type(view.node.results[0]).shape);
+    const Sizes image = concrete(view.store.type(view.node.args[0].v).shape),
+                windows = concrete(view.store.type(view.node.results[0]).shape);
     channels_ = image[1];
     for (size_t i = 0; i < 2; i++) image_[i] = image[2 + i], windows_[i] = windows[2 + i];
-    const bool packed = stride_[1] <= Maxima::kMostPacked;
-    const int64_t lanes = packed ? up_to(windows_[1], Maxima::kMostLanes) : windows_[1];
-    line_ = up_to(std::max(padding_[1] + image_[1], lanes * stride_[1] + (kernel_[1] - 1) * dilation_[1]), Maxima::kMostLanes);
+    const bool packed = stride_[1] <= MaxPoolKernels::kMostPacked;
+    const int64_t lanes = packed ? up_to(windows_[1], MaxPoolKernels::kMostLanes) : windows_[1];
+    line_ = up_to(std::max(padding_[1] + image_[1], lanes * stride_[1] + (kernel_[1] - 1) * dilation_[1]),
+                  MaxPoolKernels::kMostLanes);
     lines_ = line_ * std::min(kernel_[0], image_[0]);
     const int64_t tasks = image[0] * channels_, work = windows_[0] * windows_[1] * kernel_[0] * kernel_[1];
     const int64_t floats = lines_ + std::min(kernel_[0], image_[0]);
-    slots_ = Slots(tasks, std::clamp<int64_t>(std::min(tasks * work / kFew, kMostScratch / floats), 1, kMostSlots), floats);
+    slots_ =
+        Slots(tasks, std::clamp<int64_t>(std::min(tasks * work / kFew, kMostScratch / floats), 1, kMostSlots), floats);
   }
 
-  // Places are 32 bits.
+  // Indices are 32 bits.
   bool fits() const { return line_ <= INT32_MAX / (image_[0] + 1); }
   size_t scratch() const { return slots_.bytes(); }
 
@@ -46,10 +49,10 @@ class MaxPool : public Site {
   }
 
  private:
-  // Pixels that are not worth another thread; floats.
+  // kFew: pixels that are not worth another thread; kMostScratch: floats.
   static constexpr int64_t kFew = 1 << 14, kMostSlots = 64, kMostScratch = 1 << 22;
 
-  // One plane; its results are dense.
+  // Pools one plane; its results are dense.
   void pool(const float* from, const int64_t* strides, float* lines, float* values, int64_t* places) const {
     std::fill_n(lines, lines_, kNothing);
     auto* first = reinterpret_cast<int32_t*>(lines + lines_);
@@ -70,7 +73,7 @@ class MaxPool : public Site {
     else
       for (int64_t x = 0; x < image_[1]; x++) to[x] = from[x * step];
   }
-  // Where all pixels are negative infinities, the first that is not padding.
+  // Where all pixels are -inf, the index of the first one that is not padding.
   void choose_first(const WindowRow& row, int64_t* places) const {
     for (int64_t window = 0; window < windows_[1]; window++) {
       if (places[window] >= 0) continue;
@@ -80,10 +83,10 @@ class MaxPool : public Site {
     }
   }
 
-  const Maxima& maxima_;
+  const MaxPoolKernels& maxima_;
   int64_t channels_;
   std::array<int64_t, 2> image_, windows_, kernel_, stride_, padding_, dilation_;
-  int64_t line_, lines_;  // floats of a row with its padding, and of those under a row of windows
+  int64_t line_, lines_;  // floats of a padded row, and of the rows under a row of windows
   Slots slots_;
 };
 
@@ -95,8 +98,9 @@ constexpr std::array kRows = {Row{"prims.max_pool2d"}};
 bool pools_floats(const NodeView& view, void*) { return on_cpu(view.store.type(view.node.args[0].v), DType::f32); }
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
-  auto site = std::make_unique<MaxPool>(*static_cast<const Maxima*>(user), view);
-  if (!site->fits()) return make<Status>(Code::declined, "a plane with its padding has more pixels than places count").detach();
+  auto site = std::make_unique<MaxPool>(*static_cast<const MaxPoolKernels*>(user), view);
+  if (!site->fits())
+    return make<Status>(Code::declined, "a plane with its padding has more pixels than places count").detach();
   *scratch = site->scratch();
   *state = static_cast<Site*>(site.release());
   return nullptr;
@@ -105,9 +109,9 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
 }  // namespace
 
 std::optional<ExecutorDesc> pooling_executor(const Machine& machine) {
-  const Maxima* maxima = maxima_for(machine.instructions);
-  if (!maxima) return std::nullopt;
-  return site_executor("pooling", kRows, pools_floats, prepare, maxima);
+  const IsaKernels* kernels = kernels_for(machine.instructions);
+  if (!kernels) return std::nullopt;
+  return site_executor("pooling", kRows, pools_floats, prepare, &kernels->pooling);
 }
 
 }  // namespace thunder

@@ -8,7 +8,7 @@
 
 namespace thunder {
 
-// prims.max_pool2d of f32 on the CPU. Nothing without vectors.
+// prims.max_pool2d of f32 on the CPU. None if our kernels are not compiled for this processor's instruction set.
 std::optional<ExecutorDesc> pooling_executor(const Machine& machine);
 
 }  // namespace thunder

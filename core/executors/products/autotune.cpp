@@ -11,12 +11,13 @@ namespace thunder {
 namespace {
 
 constexpr int kRounds = 5;
-// After one run a way is out that took so much longer than the best; the cost model's stays unless another is so much better.
+// A candidate is dropped after one run that took so much longer than the best; the cost model's choice stays unless
+// another one is so much better.
 constexpr double kHopeless = 1.3, kBetter = 0.97;
-// Operands that take more memory than this are not made again to try them (bytes).
+// Products with larger operands (in bytes) are not timed.
 constexpr size_t kMostMemory = size_t{1} << 30;
 
-// Memory for tensors that lie like these, filled with ones.
+// Tensors of these layouts, filled with ones.
 class Trial {
  public:
   explicit Trial(std::span<const Buffer> layouts) : buffers_(layouts.begin(), layouts.end()) {
@@ -52,17 +53,20 @@ bool fits_in_memory(std::span<const Buffer> inputs, std::span<const Buffer> outp
 
 }  // namespace
 
-// What is run again and again.
+// A product that is timed repeatedly.
 struct Autotuner::Trials {
-  const std::vector<bool>& there;
+  const Available& available;
   Products products;
   Launch launch;
 };
 
-Autotuner::Autotuner(const Means& means, std::string_view found, const Machine& machine, ThreadPool& threads, std::string folder)
-    : means_(means), threads_(threads), store_(std::move(folder)), machine_(cat("product 3\n", machine.processor, "\n", found, "\n")) {}
+Autotuner::Autotuner(const Backends& backends, std::string_view found, const Machine& machine, ThreadPool& threads,
+                     std::string folder)
+    : backends_(backends), threads_(threads), store_(std::move(folder)),
+      machine_(cat("product 3\n", machine.processor, "\n", found, "\n")) {}
 
-std::optional<Way> Autotuner::way(const std::vector<bool>& there, Products products, std::span<const Buffer> inputs, std::span<const Buffer> outputs) {
+std::optional<Algorithm> Autotuner::algorithm(const Available& available, Products products,
+                                              std::span<const Buffer> inputs, std::span<const Buffer> outputs) {
   Launch launch;
   launch.inputs = inputs.data(), launch.n_inputs = inputs.size();
   launch.outputs = outputs.data(), launch.n_outputs = outputs.size();
@@ -71,21 +75,23 @@ std::optional<Way> Autotuner::way(const std::vector<bool>& there, Products produ
   BatchedProduct<float> p = products(&launch);
   p.simplify();
   if (p.each.m == 0 || p.each.n == 0 || !fits_in_memory(inputs, outputs)) return std::nullopt;
-  const std::vector<Way> ways = ways_of(means_, there, p);
+  const std::vector<Algorithm> algorithms = algorithms_of(backends_, available, p);
   const std::string which = key(p);
   std::lock_guard lock(mutex_);
   if (const auto it = known_.find(which); it != known_.end()) return it->second;
-  // What the disk says is believed if it is one of these.
+  // An entry on disk is used only if it is one of the candidates.
   const std::optional<std::string> kept = store_.get(which);
-  const auto it = std::find_if(ways.begin(), ways.end(), [&](const Way& way) { return kept && name(way) == *kept; });
-  if (it != ways.end()) return known_[which] = *it;
+  const auto it = std::find_if(algorithms.begin(), algorithms.end(),
+                               [&](const Algorithm& algorithm) { return kept && name(algorithm) == *kept; });
+  if (it != algorithms.end()) return known_[which] = *it;
   const Trial in(inputs), out(outputs);
   size_t scratch_bytes = 0;
-  for (const Way& way : ways) scratch_bytes = std::max(scratch_bytes, scratch_of(means_, p.each, way));
+  for (const Algorithm& algorithm : algorithms)
+    scratch_bytes = std::max(scratch_bytes, scratch_of(backends_, p.each, algorithm));
   const Panels scratch = make_panels(scratch_bytes);
   launch.scratch = scratch.get();
   launch.inputs = in.buffers().data(), launch.outputs = out.buffers().data();
-  const Way best = fastest({there, products, launch}, ways);
+  const Algorithm best = fastest({available, products, launch}, algorithms);
   timed_++;
   store_.put(which, name(best));
   return known_[which] = best;
@@ -94,29 +100,33 @@ std::optional<Way> Autotuner::way(const std::vector<bool>& there, Products produ
 std::string Autotuner::key(const BatchedProduct<float>& products) const {
   const Product& p = products.each;
   const auto lies = [](const Matrix& m) { return m.column == 1 ? "rows" : m.row == 1 ? "columns" : "strided"; };
-  std::string out = cat(machine_, threads_.threads(), " threads\n", p.m, "x", p.k, "x", p.n, " ", lies(p.a), " ", lies(p.b), products.bias ? " bias" : "");
-  for (size_t i = 0; i < products.rank; i++) out += cat(" of ", products.batch[i].size, products.batch[i].a ? "" : " one a", products.batch[i].b ? "" : " one b");
+  std::string out = cat(machine_, threads_.threads(), " threads\n", p.m, "x", p.k, "x", p.n, " ", lies(p.a), " ",
+                        lies(p.b), products.bias ? " bias" : "");
+  for (size_t i = 0; i < products.rank; i++)
+    out +=
+        cat(" of ", products.batch[i].size, products.batch[i].a ? "" : " one a", products.batch[i].b ? "" : " one b");
   return out;
 }
 
-double Autotuner::seconds(const Trials& t, const Way& way) const {
+double Autotuner::seconds(const Trials& t, const Algorithm& algorithm) const {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  if (Status* failed = run_products(means_, t.there, &t.launch, t.products(&t.launch), &way)) return failed->release(), std::numeric_limits<double>::infinity();
+  if (Status* failed = run_products(backends_, t.available, &t.launch, t.products(&t.launch), &algorithm))
+    return failed->release(), std::numeric_limits<double>::infinity();
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// All take turns, so that what else the machine does meets all.
-Way Autotuner::fastest(const Trials& trials, const std::vector<Way>& ways) const {
-  std::vector<double> best(ways.size(), std::numeric_limits<double>::infinity());
-  seconds(trials, ways[0]);  // memory and threads are there from now on
+// Candidates alternate, so that disturbances hit all of them.
+Algorithm Autotuner::fastest(const Trials& trials, const std::vector<Algorithm>& algorithms) const {
+  std::vector<double> best(algorithms.size(), std::numeric_limits<double>::infinity());
+  seconds(trials, algorithms[0]);  // a warm-up: memory is mapped and threads are awake from now on
   for (int round = 0; round < kRounds; round++) {
     const double least = *std::min_element(best.begin(), best.end());
-    for (size_t i = 0; i < ways.size(); i++)
-      if (round == 0 || best[i] <= kHopeless * least) best[i] = std::min(best[i], seconds(trials, ways[i]));
+    for (size_t i = 0; i < algorithms.size(); i++)
+      if (round == 0 || best[i] <= kHopeless * least) best[i] = std::min(best[i], seconds(trials, algorithms[i]));
   }
   const auto found = static_cast<size_t>(std::min_element(best.begin(), best.end()) - best.begin());
-  return ways[best[found] < kBetter * best[0] ? found : 0];
+  return algorithms[best[found] < kBetter * best[0] ? found : 0];
 }
 
 }  // namespace thunder

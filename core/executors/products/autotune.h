@@ -1,4 +1,4 @@
-// Which way of computing a product is the fastest here: timed once, kept in memory and on disk.
+// Autotuning: each product is timed once with each candidate; the fastest is kept in memory and on disk.
 #pragma once
 
 #include <mutex>
@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "base/blob_store.h"
-#include "executors/products/ways.h"
+#include "executors/products/algorithms.h"
 
 namespace thunder {
 
@@ -14,29 +14,31 @@ class Autotuner {
  public:
   using Products = BatchedProduct<float> (*)(const Launch*);
 
-  // `found`: what Library::open reported. The means and the threads must live as long.
-  Autotuner(const Means& means, std::string_view found, const Machine& machine, ThreadPool& threads, std::string folder);
+  // `found`: what Library::open reported. The backends and the threads must live as long.
+  Autotuner(const Backends& backends, std::string_view found, const Machine& machine, ThreadPool& threads,
+            std::string folder);
 
-  // `there`: the rows to choose among. Of tensors that lie like these, without their memory. None: there is nothing to choose. Any thread; one product at a
-  // time. Throws without memory.
-  std::optional<Way> way(const std::vector<bool>& there, Products products, std::span<const Buffer> inputs, std::span<const Buffer> outputs);
-  // How many products were timed, and were not found on disk.
+  // The fastest of the available rows for tensors with these layouts, given without memory. None: there is nothing to
+  // choose. Any thread; one product is timed at a time. Throws if memory runs out.
+  std::optional<Algorithm> algorithm(const Available& available, Products products,
+                                     std::span<const Buffer> inputs, std::span<const Buffer> outputs);
+  // How many products were timed because they were not found on disk.
   uint64_t timed() const { return timed_; }
 
-  // What they are known by in memory and on disk: all that the time depends on. Requires: they are simplified.
+  // The key in memory and on disk: everything that the time depends on. Requires: the products are simplified.
   std::string key(const BatchedProduct<float>& products) const;
 
  private:
   struct Trials;
-  Way fastest(const Trials& trials, const std::vector<Way>& ways) const;
-  double seconds(const Trials& trials, const Way& way) const;
+  Algorithm fastest(const Trials& trials, const std::vector<Algorithm>& algorithms) const;
+  double seconds(const Trials& trials, const Algorithm& algorithm) const;
 
-  const Means& means_;
+  const Backends& backends_;
   ThreadPool& threads_;
   BlobStore store_;
-  const std::string machine_;  // of every key
+  const std::string machine_;  // the beginning of every key
   std::mutex mutex_;
-  std::unordered_map<std::string, Way> known_;
+  std::unordered_map<std::string, Algorithm> known_;
   std::atomic<uint64_t> timed_{0};
 };
 

@@ -1,8 +1,8 @@
 # GCC 12 takes its own header's undefined vectors for ones that are not initialised.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   set(quiet "-mprefer-vector-width=512;-O2;-Wno-uninitialized;-Wno-maybe-uninitialized")
-  set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/tiles.cpp PROPERTIES
+  set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/amx.cpp PROPERTIES
     COMPILE_OPTIONS "-mavx512f;-mavx512bw;-mavx512vl;-mamx-tile;-mamx-bf16;${quiet}")
-  set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/dots.cpp PROPERTIES
+  set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/bf16_dot.cpp PROPERTIES
     COMPILE_OPTIONS "-mavx512f;-mavx512bw;-mavx512vl;-mavx512bf16;-mfma;${quiet}")
 endif()

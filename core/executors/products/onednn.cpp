@@ -12,14 +12,15 @@
 
 #include "base/signals.h"
 #include "base/text.h"
+#include "executors/isa/kernels.h"
 
 namespace thunder {
 namespace {
 
-// dnnl_sgemm has had one signature since version 1, so no header of the library is needed to build.
+// dnnl_sgemm has had the same signature since version 1, so building needs no header of the library.
 constexpr std::array kNames = {"libdnnl.so.2", "libdnnl.so.3"};
 
-// How dnnl_version_t begins.
+// The beginning of dnnl_version_t.
 struct Version {
   int major, minor, patch;
 };
@@ -30,9 +31,9 @@ bool find(void* handle, const char* name, F& function) {
   return function != nullptr;
 }
 
-// How dnnl_sgemm is told of a matrix of these sizes: 'N' and the distance of its rows, or 'T' and that of its columns.
+// dnnl_sgemm's description of a matrix: 'N' and its row stride, or 'T' and its column stride.
 struct Leading {
-  char transposed = 0;  // 0: neither are its rows dense nor its columns
+  char transposed = 0;  // 0: neither rows nor columns are dense
   int64_t distance = 0;
 };
 Leading leading(const Matrix& m, int64_t rows, int64_t columns) {
@@ -41,18 +42,18 @@ Leading leading(const Matrix& m, int64_t rows, int64_t columns) {
   return {};
 }
 
-// Rows that lie a multiple of 512 bytes apart begin in the same few sets of a cache. With AVX2 the library, which gathers narrow
-// panels from many rows, fetches their lines again for the next panel, and takes twice the time; with AVX-512 it does not.
+// Rows whose stride is a multiple of 512 bytes map to few sets of a cache. With AVX2 the library gathers narrow panels
+// from many rows, suffers conflict misses for each panel, and takes twice the time; with AVX-512 it does not.
 constexpr int64_t kColliding = 128;
-constexpr int64_t kRows = 256, kColumns = 512, kDepth = 256;  // of what is copied at a time: it fits into second-level caches
+constexpr int64_t kRows = 256, kColumns = 512, kDepth = 256;  // of a copied block, which fits into the L2 cache
 
-// Whether the library, told of it by that letter, would gather from such rows.
+// Whether the library would gather panels across such rows, given the operand in this form.
 bool collide(const Matrix& m, int64_t rows, int64_t columns, char transposed) {
   const Leading l = leading(m, rows, columns);
   return l.transposed == transposed && l.distance % kColliding == 0;
 }
 
-// Copies `depth` rows that lie `distance` apart; a line more than their length apart then.
+// Copies `depth` rows that are `distance` apart to rows one cache line further apart than they are long.
 const float* gather(const float* from, int64_t distance, int64_t depth, int64_t length, float* to) {
   for (int64_t l = 0; l < depth; l++) std::copy_n(from + l * distance, length, to + l * (length + kLineFloats));
   return to;
@@ -62,26 +63,29 @@ const float* gather(const float* from, int64_t distance, int64_t depth, int64_t 
 
 std::span<const char* const> Library::names() { return kNames; }
 
-bool Library::moves_stack(int major, int minor, int patch) { return std::tie(major, minor, patch) < std::tuple(3, 11, 2); }
+bool Library::moves_stack(int major, int minor, int patch) {
+  return std::tie(major, minor, patch) < std::tuple(3, 11, 2);
+}
 
 bool Library::resolve(void* handle, Instructions instructions, std::string& report) {
   const Version* (*version)() = nullptr;
-  // Its OpenMP is found among what it depends on.
+  // Its OpenMP is looked up among its dependencies.
   if (!find(handle, "dnnl_version", version) || !find(handle, "dnnl_sgemm", sgemm_)) report = "has no dnnl_sgemm";
-  else if (!find(handle, "omp_get_max_threads", max_threads_) || !find(handle, "omp_set_num_threads", set_threads_)) report = "does not use OpenMP";
-  else if (!(kernels_ = kernels_for(instructions))) report = "is of no use on a processor without AVX2";
+  else if (!find(handle, "omp_get_max_threads", max_threads_) || !find(handle, "omp_set_num_threads", set_threads_))
+    report = "does not use OpenMP";
+  else if (!kernels_for(instructions)) report = "is of no use on a processor without AVX2";
   else {
     instructions_ = instructions;
     const Version& v = *version();
     moves_stack_ = moves_stack(v.major, v.minor, v.patch);
-    report = cat("oneDNN ", v.major, ".", v.minor, ".", v.patch, ", ", kernels_->instructions);
+    report = cat("oneDNN ", v.major, ".", v.minor, ".", v.patch, ", ", kernels_for(instructions)->name);
     return true;
   }
   return false;
 }
 
 const Library* Library::open(std::span<const char* const> names, const Machine& machine, std::string& report) {
-  // One copy a process, as if we had been linked with it: its threads and generated code are the process's anyway.
+  // One handle for the process, as if it were linked: its threads and generated code belong to the process anyway.
   static std::mutex mutex;
   static Library library;
   static std::string found;
@@ -107,30 +111,39 @@ bool Library::multiplies(const Product& p) {
 }
 
 bool Library::multiply(const Product& p) const {
-  const bool collides = instructions_ == Instructions::avx2 && (collide(p.a, p.m, p.k, 'T') || collide(p.b, p.k, p.n, 'N'));
+  const bool collides =
+      instructions_ == Instructions::avx2 && (collide(p.a, p.m, p.k, 'T') || collide(p.b, p.k, p.n, 'N'));
   return collides ? multiply_gathered(p) : call(p);
 }
 
 bool Library::call(const Product& p) const {
-  // No signal may arrive meanwhile. What is pending arrives behind it.
+  // Signals are blocked meanwhile; pending ones are delivered afterwards.
   std::optional<BlockedSignals> blocked;
   if (moves_stack_) blocked.emplace();
   const OneThread one(*this);
   const Leading a = leading(p.a, p.m, p.k), b = leading(p.b, p.k, p.n);
-  return sgemm_(a.transposed, b.transposed, p.m, p.n, p.k, 1.0f, p.a.data, a.distance, p.b.data, b.distance, p.add ? 1.0f : 0.0f, p.c,
-                std::max(p.c_row, p.n)) == 0;
+  return sgemm_(a.transposed, b.transposed, p.m, p.n, p.k, 1.0f, p.a.data, a.distance, p.b.data, b.distance,
+                p.add ? 1.0f : 0.0f, p.c, std::max(p.c_row, p.n)) == 0;
 }
 
-// What collides is copied to memory of this thread, its rows a line further apart.
+// Copies conflicting rows to a buffer of this thread, in which rows are a cache line further apart.
 bool Library::multiply_gathered(const Product& p) const {
-  thread_local const std::unique_ptr<float[]> room(new (std::nothrow) float[kDepth * (kRows + kColumns + 2 * kLineFloats)]);
+  thread_local const std::unique_ptr<float[]> room(
+      new (std::nothrow) float[kDepth * (kRows + kColumns + 2 * kLineFloats)]);
   if (!room) return false;
   float* const room_of_b = room.get() + kDepth * (kRows + kLineFloats);
   const bool a_collides = collide(p.a, p.m, p.k, 'T'), b_collides = collide(p.b, p.k, p.n, 'N');
   for (int64_t i = 0; i < p.m; i += kRows)
     for (int64_t j = 0; j < p.n; j += kColumns)
       for (int64_t l = 0; l < p.k; l += kDepth) {
-        Product part{std::min(kRows, p.m - i), std::min(kColumns, p.n - j), std::min(kDepth, p.k - l), p.a, p.b, p.c + i * p.c_row + j, p.c_row, p.add || l > 0};
+        Product part{std::min(kRows, p.m - i),
+                     std::min(kColumns, p.n - j),
+                     std::min(kDepth, p.k - l),
+                     p.a,
+                     p.b,
+                     p.c + i * p.c_row + j,
+                     p.c_row,
+                     p.add || l > 0};
         part.a.data += i * p.a.row + l * p.a.column;
         part.b.data += l * p.b.row + j * p.b.column;
         if (a_collides) part.a = {gather(part.a.data, p.a.column, part.k, part.m, room.get()), 1, part.m + kLineFloats};

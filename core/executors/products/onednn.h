@@ -4,39 +4,40 @@
 #include <span>
 #include <string>
 
-#include "executors/cpu/kernel.h"
+#include "executors/cpu/product_kernels.h"
 
 namespace thunder {
 
 class Library {
  public:
-  // Opens the first of `names` that is there, for the rest of the process; that one is returned again. Null: `report`
-  // says what is missing. Otherwise it says what was found. Any thread.
+  // Opens the first of `names` that exists, for the rest of the process; later calls return the same library. Null:
+  // `report` says what is missing. Otherwise it says what was found. Any thread.
   static const Library* open(std::span<const char* const> names, const Machine& machine, std::string& report);
-  // Those whose dnnl_sgemm and threads are known to be the ones used here.
+  // Versions whose dnnl_sgemm and threading are known to be what is used here.
   static std::span<const char* const> names();
 
-  // Whether dnnl_sgemm of this version keeps the stack pointer in memory of the heap for a while, where a signal's frame would be written
-  // (uxlfoundation/oneDNN#4845): its code for AVX2 and AVX-512 does, before 3.11.2.
+  // Whether dnnl_sgemm of this version keeps the stack pointer in heap memory for a while, where a signal's frame would
+  // be written (uxlfoundation/oneDNN#4845): its code for AVX2 and AVX-512 does, before 3.11.2.
   static bool moves_stack(int major, int minor, int patch);
 
-  const Kernels& kernels() const { return *kernels_; }
-  // That these kernels are compiled for.
+  // The instruction set that the caller's kernels are compiled for.
   Instructions instructions() const { return instructions_; }
 
-  // c = a b, or c += a b. Requires: k > 0; for each of a and b, rows or columns that are dense (`multiplies`). False: the
-  // library ran out of memory. On this thread alone.
+  // c = a b, or c += a b, on this thread alone. Requires: k > 0; each of a and b has dense rows or dense columns
+  // (`multiplies`). False: the library ran out of memory.
   bool multiply(const Product& p) const;
-  // The same, part by part, operands whose rows collide in a cache being copied first. It is what multiply does where it pays.
+  // The same, block by block, copying operands whose rows conflict in the caches. `multiply` uses it where it pays.
   bool multiply_gathered(const Product& p) const;
   static bool multiplies(const Product& p);
 
  private:
   // While it lives, the library uses no thread but the caller's. (Its threads are OpenMP's, whose number is a setting
-  // of each thread; a team that waits passively costs more than many products.)
+  // of each thread; waking a passive team costs more than many products.)
   class OneThread {
    public:
-    explicit OneThread(const Library& library) : library_(library), threads_(library.max_threads_()) { library_.set_threads_(1); }
+    explicit OneThread(const Library& library) : library_(library), threads_(library.max_threads_()) {
+      library_.set_threads_(1);
+    }
     ~OneThread() { library_.set_threads_(threads_); }
     OneThread(const OneThread&) = delete;
 
@@ -45,15 +46,14 @@ class Library {
     int threads_;
   };
 
-  using Sgemm = int (*)(char a, char b, int64_t m, int64_t n, int64_t k, float alpha, const float* A, int64_t lda, const float* B,
-                        int64_t ldb, float beta, float* C, int64_t ldc);
+  using Sgemm = int (*)(char a, char b, int64_t m, int64_t n, int64_t k, float alpha, const float* A, int64_t lda,
+                        const float* B, int64_t ldb, float beta, float* C, int64_t ldc);
   bool resolve(void* handle, Instructions instructions, std::string& report);
   bool call(const Product& p) const;
 
   Sgemm sgemm_ = nullptr;
   int (*max_threads_)() = nullptr;
   void (*set_threads_)(int) = nullptr;
-  const Kernels* kernels_ = nullptr;
   Instructions instructions_ = Instructions::none;
   bool moves_stack_ = true;
 };

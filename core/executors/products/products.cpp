@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "executors/isa/kernels.h"
 #include "executors/products/autotune.h"
 #include "executors/products/site.h"
 #include "ir/shape.h"
@@ -9,17 +10,20 @@
 namespace thunder {
 namespace {
 
-// What the executor owns.
+// The state of the executor.
 struct Products {
-  Means means;
+  Backends backends;
   std::optional<Autotuner> tuner;
 };
-const Means& means_of(void* user) { return static_cast<const Products*>(user)->means; }
+const Backends& backends_of(void* user) { return static_cast<const Products*>(user)->backends; }
 
-bool claim(const NodeView& view, void* user) { return all_tensors_are<DType::f32>(view, user) || all_tensors_are<DType::bf16>(view, user); }
+bool claim(const NodeView& view, void* user) {
+  return all_tensors_are<DType::f32>(view, user) || all_tensors_are<DType::bf16>(view, user);
+}
 
 Sides sides(const NodeView& view) {
-  const Sizes a = concrete(view.store.type(view.node.args[0].v).shape), b = concrete(view.store.type(view.node.args[1].v).shape);
+  const Sizes a = concrete(view.store.type(view.node.args[0].v).shape),
+              b = concrete(view.store.type(view.node.args[1].v).shape);
   if (a.empty() || b.size() < 2) return {};
   const bool linear = view.node.op->name() == "linear";
   int64_t rows = 1;
@@ -32,10 +36,12 @@ FloatSite& float_site(void* state) { return *static_cast<FloatSite*>(static_cast
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
   *scratch = 0;
-  const Means& means = means_of(user);
+  const Backends& backends = backends_of(user);
   const Sides s = sides(view);
-  *state = is_f32(view) ? static_cast<Site*>(new FloatSite(means, rows_for(ways_of_f32(), means, s), row_of(kProductRows<float>, view).products))
-                        : new ProductSite<Half>(means, rows_for(ways_of_bf16(), means, s), row_of(kProductRows<Half>, view).products);
+  *state = is_f32(view) ? static_cast<Site*>(new FloatSite(backends, rows_for(algorithms_of_f32(), backends, s),
+                                                           row_of(kProductRows<float>, view).products))
+                        : new ProductSite<Bf16>(backends, rows_for(algorithms_of_bf16(), backends, s),
+                                                row_of(kProductRows<Bf16>, view).products);
   return nullptr;
 }
 
@@ -44,8 +50,8 @@ Status* lay_out(const NodeView& view, void* state, size_t* scratch, void* user) 
   FloatSite& site = float_site(state);
   auto& tuner = static_cast<Products*>(user)->tuner;
   try {
-    if (tuner) site.way = tuner->way(site.there, site.products, view.inputs, view.outputs);
-  } catch (const std::bad_alloc&) {  // no memory to try them: the cost model's way
+    if (tuner) site.algorithm = tuner->algorithm(site.available, site.products, view.inputs, view.outputs);
+  } catch (const std::bad_alloc&) {  // no memory for timing: the cost model chooses
   }
   *scratch = site.scratch_for(view.inputs, view.outputs);
   return nullptr;
@@ -63,23 +69,25 @@ Status* pack(const Launch* launch, void* state, size_t* kept_bytes) {
 
 }  // namespace
 
-std::optional<ExecutorDesc> products_executor(const Machine& machine, const ProductOptions& options, std::string& report) {
+std::optional<ExecutorDesc> products_executor(const Machine& machine, const ProductOptions& options,
+                                              std::string& report) {
   return products_executor(Library::names(), machine, options, report);
 }
 
-std::optional<ExecutorDesc> products_executor(std::span<const char* const> library_names, const Machine& machine, const ProductOptions& options,
-                                              std::string& report) {
+std::optional<ExecutorDesc> products_executor(std::span<const char* const> library_names, const Machine& machine,
+                                              const ProductOptions& options, std::string& report) {
   const Library* library = Library::open(library_names, machine, report);
-  const Kernels* kernels = kernels_for(machine.instructions);
+  const IsaKernels* kernels = kernels_for(machine.instructions);
   if (!kernels) return std::nullopt;
   const MultiplyPairs pairs = machine.bf16_dot_products ? multiply_pairs() : nullptr;
-  const Means means{*kernels, machine.instructions, library, pairs, machine.tile_registers, options.precision};
-  const std::shared_ptr<Products> made(new Products{means, {}});
-  if (options.tuned_on) made->tuner.emplace(made->means, report, machine, *options.tuned_on, options.folder);
+  const Backends backends{kernels->products,      machine.instructions, library, pairs,
+                          machine.tile_registers, options.precision};
+  const std::shared_ptr<Products> made(new Products{backends, {}});
+  if (options.tuned_on) made->tuner.emplace(made->backends, report, machine, *options.tuned_on, options.folder);
   ExecutorDesc d = site_executor("products", kProductRows<float>, claim, prepare, made.get());
-  d.flags |= kLeads;
+  d.flags |= kRunsEpilogue;
   d.lay_out = lay_out;
-  d.settle = pack;
+  d.prepack = pack;
   d.owner = made;
   return d;
 }

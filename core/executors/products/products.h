@@ -8,22 +8,23 @@
 #include "base/machine.h"
 #include "base/thread_pool.h"
 #include "executors/executor.h"
-#include "executors/products/means.h"
+#include "executors/products/backends.h"
 
 namespace thunder {
 
 struct ProductOptions {
-  Precision precision = Precision::highest;  // of f32
-  // Each product of f32 is timed once, in each way that is worth a try; what was found is kept in this folder, a BlobStore's.
-  // Null: the cost model chooses.
-  ThreadPool* tuned_on = nullptr;  // it must live as long
+  Precision precision = Precision::highest;  // for f32
+  // If set, each product of f32 is timed once with each candidate, on these threads; results are kept in `folder`, as a
+  // BlobStore. Null: the cost model chooses.
+  ThreadPool* tuned_on = nullptr;  // must live as long
   std::string folder = {};
 };
 
-// Nothing: the machine has no vector instructions that our kernels are compiled for. `report` says what was found of oneDNN, without
-// which our own kernels compute what it would.
-std::optional<ExecutorDesc> products_executor(const Machine& machine, const ProductOptions& options, std::string& report);
-std::optional<ExecutorDesc> products_executor(std::span<const char* const> library_names, const Machine& machine, const ProductOptions& options,
+// None: our kernels are not compiled for this processor's instruction set. `report` says whether oneDNN was found;
+// without it our own kernels compute large products too.
+std::optional<ExecutorDesc> products_executor(const Machine& machine, const ProductOptions& options,
                                               std::string& report);
+std::optional<ExecutorDesc> products_executor(std::span<const char* const> library_names, const Machine& machine,
+                                              const ProductOptions& options, std::string& report);
 
 }  // namespace thunder

@@ -5,13 +5,13 @@ namespace {
 
 constexpr int kDear = 8;
 
-// Rows of kept values must stay in the second-level cache while passes go over them, and they lie on the stack. In bytes.
+// Kept rows must stay in the L2 cache during all passes, and they are on the stack. In bytes.
 int64_t most_kept(const Machine& machine) {
   constexpr size_t kStack = 256 << 10;
   return static_cast<int64_t>(machine.l2 ? std::min(kStack, machine.l2 / 4) : kStack);
 }
 
-// `there`: those that need nothing any more.
+// `there`: expressions that need not be computed.
 void need(const CpuNest& n, ExprId id, const std::vector<uint8_t>& there, std::vector<uint8_t>& needed) {
   if (needed[id] || n.is_row(id)) return;
   needed[id] = 1;
@@ -29,7 +29,7 @@ std::vector<uint8_t> needed_in(const CpuNest& n, uint32_t pass, const std::vecto
   return needed;
 }
 
-// Which passes need an expression: any, and of those after the first the one that computes most (0: none).
+// The passes that need an expression: any, and among those after the first the one that computes most (0: none).
 struct Reads {
   bool any = false;
   uint32_t again = 0;
@@ -55,7 +55,7 @@ std::vector<Reads> reads_of(const CpuNest& n) {
   return reads;
 }
 
-// Of what lies in a buffer at a map's places along some axes.
+// The elements that a map reaches in a buffer along some axes.
 size_t bytes(const CpuNest& n, uint32_t buffer, uint32_t map, AxisSet axes) {
   size_t elements = 1;
   for (uint32_t a = 0; a < n.outer + n.inner; a++)
@@ -71,7 +71,8 @@ size_t all_bytes(const CpuNest& n) {
   return all;
 }
 
-// What one loop over a row in each pass goes over: what is read, or kept, from one pass to another, is there for a row in each of them.
+// The working set of software pipelining: what one loop over a row in each pass touches, counting what passes share
+// once for each row.
 size_t bytes_in_flight(const CpuNest& n) {
   std::vector<uint8_t> there(n.exprs.size(), 0);
   std::vector<uint32_t> first(n.exprs.size(), 0), rows(n.exprs.size(), 0);
@@ -94,23 +95,26 @@ size_t bytes_in_flight(const CpuNest& n) {
   return all;
 }
 
-// Whether two loads read the same rows, at most a row off each other: parts of them, put together in another order.
+// Whether two loads read the same rows, at most one row apart: intervals of them in another order.
 bool read_same_rows(const CpuNest& n, const Expr& a, const Expr& b) {
-  return a.fn == Fn::load && b.fn == Fn::load && a.buffer == b.buffer && a.map == b.map && std::abs(a.offset - b.offset) < n.extents[n.lane];
+  return a.fn == Fn::load && b.fn == Fn::load && a.buffer == b.buffer && a.map == b.map &&
+         std::abs(a.offset - b.offset) < n.extents[n.lane];
 }
 
 bool reads_another(const CpuNest& n, const std::vector<CpuNest::Prefetch>& others, const Expr& e) {
-  return std::any_of(others.begin(), others.end(), [&](const CpuNest::Prefetch& a) { return read_same_rows(n, n.exprs[a.load], e); });
+  return std::any_of(others.begin(), others.end(),
+                     [&](const CpuNest::Prefetch& a) { return read_same_rows(n, n.exprs[a.load], e); });
 }
 
-// A tile is of many rows, each of which lies elsewhere: nothing but the next one's address tells the processor of it.
+// A tile has many rows at unrelated addresses, which the hardware prefetcher cannot predict.
 void prefetch_tiles(CpuNest& n) {
   if (!n.any_nontemporal()) return;
   for (ExprId id = 0; id < n.exprs.size(); id++)
-    if (n.exprs[id].fn == Fn::load && n.maps[n.exprs[id].map][n.block_axis()] && n.maps[n.exprs[id].map][n.lane]) n.prefetches.push_back({id, 0});
+    if (n.exprs[id].fn == Fn::load && n.maps[n.exprs[id].map][n.block_axis()] && n.maps[n.exprs[id].map][n.lane])
+      n.prefetches.push_back({id, 0});
 }
 
-// So is a piece, of which the next row lies elsewhere; in the caches it is found soon enough.
+// So has a piece, whose next row is elsewhere; from the caches it comes soon enough.
 void prefetch_pieces(CpuNest& n, size_t cache) {
   size_t all = 0;
   for (ExprId id = 0; id < n.exprs.size(); id++) {
@@ -125,7 +129,7 @@ void prefetch_pieces(CpuNest& n, size_t cache) {
 }  // namespace
 
 void keep_rows(CpuNest& n, const Machine& machine) {
-  // Along an axis that is cut, what one pass computes at some positions another may need at all.
+  // Along an axis with cuts, one pass may compute a value in some intervals while another needs it everywhere.
   if (n.lane_is_outer() || n.split || n.backwards || !n.cuts(n.lane).empty()) return;
   std::vector<int> passes(n.exprs.size(), 0);
   const std::vector<uint8_t> there(n.exprs.size(), 0);
@@ -147,10 +151,11 @@ void store_nontemporal(CpuNest& n, const Machine& machine) {
   const size_t cache = machine.last_level;
   n.nontemporal.clear();
   for (const Output& s : n.stores)
-    n.nontemporal.push_back(s.kind == OutputKind::each && n.maps[s.map][n.lane] == 1 && !is_short(n) && cache && bytes(n, s.buffer, s.map, ~AxisSet{0}) >= cache / 2);
+    n.nontemporal.push_back(s.kind == OutputKind::each && n.maps[s.map][n.lane] == 1 && !is_short(n) && cache &&
+                            bytes(n, s.buffer, s.map, ~AxisSet{0}) >= cache / 2);
 }
 
-void pipeline_rows(CpuNest& n, const Machine& machine) {
+void software_pipeline_rows(CpuNest& n, const Machine& machine) {
   const bool rows = n.outer > 0 && n.inner == 1 && !n.lane_is_outer() && !n.split && !n.blocked;
   if (!rows || n.any_nontemporal() || n.passes < 2) return;
   n.pipelined = bytes_in_flight(n) <= machine.l1 && (!machine.last_level || all_bytes(n) <= machine.last_level);

@@ -7,13 +7,13 @@
 namespace thunder::loops {
 namespace {
 
-// Where columns are summed: several sums of each, and what they are of, fit into a first-level cache.
+// With column sums: the accumulators of a piece and its operands fit into the L1 cache.
 constexpr int64_t kSummedPiece = 1024;
-// Of a blocked nest: runs of cache lines along both axes, which memory gives faster than single ones.
+// In a blocked nest: runs of cache lines along both axes, which memory delivers faster than single lines.
 constexpr int64_t kBlock = 128, kShortBlock = 16, kBlockedPiece = 64;
-// Of rows side by side, each in a lane.
+// The number of adjacent rows, each in a lane.
 constexpr int64_t kOuterPiece = 64;
-// Elements that a thread is woken for.
+// The least number of elements for which a thread is woken.
 constexpr int64_t kGrain = 16384;
 
 int64_t piece_of(const CpuNest& nest, const Machine& machine) {
@@ -23,15 +23,16 @@ int64_t piece_of(const CpuNest& nest, const Machine& machine) {
   return kPiece;
 }
 
-// Rows that lie a multiple of half the conflict stride apart compete for two places of the first level: few of them are written at a
-// time, unless they go past the caches.
+// Rows whose distance is a multiple of half the conflict stride map to two sets of the L1 cache: few of them are
+// written at a time, unless stores are non-temporal.
 int64_t block_of(const CpuNest& nest, const Machine& machine) {
   const auto stride = static_cast<int64_t>(machine.conflict_stride / 2);
   bool conflict = false, nontemporal = false;
   for (const Output& s : nest.stores) {
     nontemporal |= nest.is_nontemporal(s);
     if (!nest.blocked || nest.maps[s.map][nest.lane] != 1) continue;
-    conflict |= nest.maps[s.map][nest.block_axis()] * static_cast<int64_t>(size_of(nest.buffers[s.buffer])) % stride == 0;
+    conflict |=
+        nest.maps[s.map][nest.block_axis()] * static_cast<int64_t>(size_of(nest.buffers[s.buffer])) % stride == 0;
   }
   return conflict && !nontemporal ? kShortBlock : kBlock;
 }
@@ -49,8 +50,8 @@ Division divide(const CpuNest& nest, const std::vector<ColumnSum>& sums, const M
   return d;
 }
 
-// Enough chunks for many threads, few enough that adding them up costs little. Never the number of threads. Rows overlap within a chunk
-// only, so that each has many elements for each of its sums, if there are enough.
+// Enough chunks for many threads, few enough that adding them up costs little; never the number of threads. Rows are
+// pipelined within a chunk only, so each chunk should have many rows.
 int64_t chunks_of(const std::vector<ColumnSum>& sums, int64_t elements, int64_t items) {
   constexpr int64_t kFewChunks = 4, kSummed = 64;
   if (sums.empty()) return 0;

@@ -10,12 +10,13 @@ namespace thunder::loops {
 struct CpuLauncher::Work {
   const CpuLauncher* launcher;
   std::array<void*, kMostArguments> buffers;
-  PartialSums::Sums* sums;  // where there are chunks
+  PartialSums::Sums* sums;  // only if there are chunks
 };
 
 CpuLauncher::CpuLauncher(CpuKernel&& kernel)
-    : kernel_(kernel.code), parameters_(parameters(kernel.nest)), items_(kernel.division.items), grain_(kernel.division.grain),
-      partials_(std::move(kernel.region.sums), kernel.division.chunks), checks_(std::move(kernel.region.checks)) {
+    : kernel_(kernel.code), parameters_(parameters(kernel.nest)), items_(kernel.division.items),
+      grain_(kernel.division.grain), partials_(std::move(kernel.region.sums), kernel.division.chunks),
+      checks_(std::move(kernel.region.checks)) {
   ensure(kernel.nest.buffers.size() <= kMostArguments, "a kernel has more arguments than its lines can have");
   parameters_.insert(parameters_.end(), {kernel.division.piece, kernel.division.block});
   if (kernel.tiled) find_steps(kernel.nest);
@@ -32,7 +33,7 @@ void CpuLauncher::find_steps(const CpuNest& nest) {
   for (const Output& s : nest.stores) walk(s.buffer, s.map);
 }
 
-// The kernel knows of a part only that it has fewer rows and columns, and where its first element is.
+// For the kernel a tile is a smaller nest: fewer rows and columns, and another first element.
 void CpuLauncher::run_tile(const Launch& launch, const Tile& part) const {
   std::array<void*, kMostArguments> buffers;
   std::array<int64_t, kMostParametersOfTiles + 2> parameters;  // the nest's, a piece and a block
@@ -64,7 +65,8 @@ Status* CpuLauncher::run_chunks(int64_t begin, int64_t end, void* arg) {
   Refusal refusal;
   for (int64_t c = begin; c < end; c++) {
     l.partials_.begin(*work.sums, c, buffers.data());
-    l.kernel_(buffers.data(), l.parameters_.data(), l.items_ * c / l.partials_.chunks(), l.items_ * (c + 1) / l.partials_.chunks(), &refusal);
+    l.kernel_(buffers.data(), l.parameters_.data(), l.items_ * c / l.partials_.chunks(),
+              l.items_ * (c + 1) / l.partials_.chunks(), &refusal);
     l.partials_.end(*work.sums, begin, c);
   }
   return refusal.expr < 0 ? nullptr : out_of_range(l.checks_, refusal);
@@ -75,11 +77,14 @@ Status* CpuLauncher::run(const Launch& launch) const {
   work.launcher = this;
   for (size_t i = 0; i < launch.n_inputs; i++) work.buffers[i] = launch.inputs[i].data;
   for (size_t i = 0; i < launch.n_outputs; i++) work.buffers[launch.n_inputs + i] = launch.outputs[i].data;
-  if (!partials_.chunks()) return items_ <= grain_ ? run_range(work, 0, items_) : launch.parallel_for(&launch, items_, grain_, run_items, &work);
+  if (!partials_.chunks())
+    return items_ <= grain_ ? run_range(work, 0, items_)
+                            : launch.parallel_for(&launch, items_, grain_, run_items, &work);
   PartialSums::Sums sums{&launch};
   work.sums = &sums;
   const int64_t chunks = partials_.chunks();
-  if (Status* failed = launch.parallel_for(&launch, chunks, (grain_ * chunks + items_ - 1) / items_, run_chunks, &work)) return failed;
+  if (Status* failed = launch.parallel_for(&launch, chunks, (grain_ * chunks + items_ - 1) / items_, run_chunks, &work))
+    return failed;
   partials_.finish(sums);
   return nullptr;
 }

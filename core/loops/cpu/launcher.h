@@ -1,4 +1,4 @@
-// A kernel for the CPU with its parameters, ready to run: how its work is divided among threads.
+// A compiled kernel for the CPU with its parameters, ready to run: it divides its work among threads.
 #pragma once
 
 #include "loops/cpu/partials.h"
@@ -15,7 +15,8 @@ class CpuLauncher : public Launcher {
   explicit CpuLauncher(CpuKernel&& kernel);
   size_t scratch_bytes() const override { return partials_.bytes(); }
   Status* run(const Launch& launch) const override;
-  // A part of the rows and columns of a nest in tiles.
+  bool runs_tiles() const override { return !steps_.empty(); }
+  // One tile of a nest ordered for tiles.
   void run_tile(const Launch& launch, const Tile& part) const override;
 
  private:
@@ -29,7 +30,7 @@ class CpuLauncher : public Launcher {
   struct Steps {
     int64_t row, column;  // in bytes
   };
-  std::vector<Steps> steps_;  // of a nest in tiles: by argument
+  std::vector<Steps> steps_;  // by argument; empty if it does not run tiles
   std::vector<int64_t> parameters_;
   int64_t items_ = 1, grain_ = 1;
   PartialSums partials_;

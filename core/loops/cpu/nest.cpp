@@ -15,7 +15,10 @@ int64_t work_items(const CpuNest& nest, int64_t piece, int64_t block) {
 
 std::string print(const CpuNest& n) {
   std::string out = print(static_cast<const Nest&>(n));
-  out += cat("on a CPU: lane ", n.lane, n.split ? " split" : "", n.blocked ? " blocked" : "", is_short(n) ? " short" : is_even(n) ? " even" : "",
+  out += cat("on a CPU: lane ", n.lane, n.split ? " split" : "", n.blocked ? " blocked" : "",
+             is_short(n)  ? " short"
+             : is_even(n) ? " even"
+                          : "",
              n.pipelined ? " pipelined" : "", "\n");
   for (ExprId e : n.kept) out += cat("  keep e", e, "\n");
   for (const CpuNest::Prefetch& a : n.prefetches) out += cat("  prefetch e", a.load, " in pass ", a.pass, "\n");

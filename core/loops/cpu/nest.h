@@ -1,5 +1,5 @@
-// A loop nest with its schedule for a CPU: the axis of its vectors, what is kept and prefetched, which stores are
-// non-temporal, and its work items.
+// A loop nest with its schedule for a CPU: the vector axis, what is kept and prefetched, which stores are non-temporal,
+// and its work items.
 #pragma once
 
 #include <utility>
@@ -12,14 +12,15 @@ struct CpuNest : Nest {
   CpuNest() = default;
   explicit CpuNest(Nest nest) : Nest(std::move(nest)) {}
 
-  uint32_t lane = 0;       // vectors run along this axis: the last inner one, or the last outer one
-  bool split = false;      // pieces of the lane axis are work items too: nothing is reduced along it
-  bool pipelined = false;  // one loop goes over a row in its last pass, the next row in the pass before, and so on
-  bool blocked = false;    // the inner axis after the lane one is walked a block at a time for each vector of lanes
-  // Expressions that a pass computes and a later one needs again, dear enough to be kept for the row in between.
+  uint32_t lane = 0;  // the vectorized axis: the last inner one, or the last outer one
+  bool split = false;  // pieces of the lane axis are work items: nothing is reduced along it
+  // Software-pipelined: one loop runs the last pass of a row, the pass before of the next row, and so on.
+  bool pipelined = false;
+  bool blocked = false;  // the inner axis behind the lane axis is walked a block at a time for each vector of lanes
+  // Expressions that a pass computes and a later one uses, expensive enough to be kept for the row in between.
   std::vector<ExprId> kept;
-  // Loads that pass 0 or another makes and a later one makes again: in this pass, the last, the next row is prefetched.
-  // Of a blocked nest: those of tiles, the next of which is prefetched.
+  // Loads of rows that several passes repeat: during the last such pass the next row is prefetched. In a blocked nest:
+  // loads of tiles, of which the next one is prefetched.
   struct Prefetch {
     ExprId load;
     uint32_t pass;
@@ -27,29 +28,34 @@ struct CpuNest : Nest {
   std::vector<Prefetch> prefetches;
   std::vector<bool> nontemporal;  // by store; empty: none
 
-  // Whether its whole lines go past the caches, unless the buffer is an input's too. Requires: one of `stores`.
-  bool is_nontemporal(const Output& s) const { return !nontemporal.empty() && nontemporal[static_cast<size_t>(&s - stores.data())]; }
+  // Whether its full cache lines are stored non-temporally, unless the buffer is an input's too. Requires: one of
+  // `stores`.
+  bool is_nontemporal(const Output& s) const {
+    return !nontemporal.empty() && nontemporal[static_cast<size_t>(&s - stores.data())];
+  }
   bool any_nontemporal() const { return std::find(nontemporal.begin(), nontemporal.end(), true) != nontemporal.end(); }
 
   bool lane_is_outer() const { return lane < outer; }
-  // Of pieces of the lane axis, one goes over all positions of the outer axes before the next: the sums of its columns stay in the
-  // first-level cache meanwhile.
+  // One piece of the lane axis is walked over all outer positions before the next one, so that the sums of its columns
+  // stay in the L1 cache.
   bool pieces_run_slowest() const {
-    return split && std::any_of(stores.begin(), stores.end(), [this](const Output& s) { return s.kind == OutputKind::column && maps[s.map][lane] != 0; });
+    return split && std::any_of(stores.begin(), stores.end(), [this](const Output& s) {
+             return s.kind == OutputKind::column && maps[s.map][lane] != 0;
+           });
   }
   // Requires: blocked.
   uint32_t block_axis() const { return outer + inner - 1; }
 };
 
-// All that code may depend on of the number of lanes: too few for a loop of whole vectors; whole vectors only,
-// between cuts too.
+// How code depends on the number of lanes: fewer than a whole vector; or whole vectors only, also between cuts.
 inline bool is_short(const CpuNest& n) { return n.extents[n.lane] <= 16; }
 inline bool is_even(const CpuNest& n) {
   const auto cuts = n.cuts(n.lane);
-  return n.extents[n.lane] % 64 == 0 && std::all_of(cuts.begin(), cuts.end(), [](int64_t cut) { return cut % 64 == 0; });
+  return n.extents[n.lane] % 64 == 0 &&
+         std::all_of(cuts.begin(), cuts.end(), [](int64_t cut) { return cut % 64 == 0; });
 }
 
-// What the number of a work item chooses, the fastest first: an index of an axis, a piece of the lane axis, or a block.
+// What the number of a work item selects, fastest first: an index of an axis, a piece of the lane axis, or a block.
 struct Choice {
   enum class Of : uint8_t { index, piece, block } of;
   uint32_t axis;
@@ -64,10 +70,10 @@ inline std::vector<Choice> choices(const CpuNest& n) {
   if (pieces && slowest) out.push_back({Choice::Of::piece, n.lane});
   return out;
 }
-// How many work items pieces and blocks of these lengths make.
+// The number of work items for pieces and blocks of these lengths.
 int64_t work_items(const CpuNest& nest, int64_t piece, int64_t block);
 
-// The nest's text and its schedule's: equal text, equal code.
+// The text of the nest and its schedule: equal texts are one kernel.
 std::string print(const CpuNest& nest);
 
 }  // namespace thunder::loops

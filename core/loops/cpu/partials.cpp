@@ -8,7 +8,7 @@
 namespace thunder::loops {
 namespace {
 
-// In runs whose length the compiler knows: it makes vectors of them.
+// In runs of constant length, which the compiler vectorizes.
 template <class T>
 void add(T* sums, const T* more, int64_t n) {
   constexpr int64_t kRun = 16;

@@ -1,5 +1,6 @@
-// Sums over the outer axes: each chunk of the outer range has sums of its own, which are added two at a time, neighbours first, then
-// pairs of pairs. So the bits are the same whatever threads do the chunks, and each thread adds what it has summed itself.
+// Partial sums over the outer axes: each chunk of the outer range has its own, which are added pairwise, neighbours
+// first, then pairs of pairs. So the result has the same bits whatever threads compute the chunks, and each thread adds
+// what it has summed itself.
 #pragma once
 
 #include <array>
@@ -19,24 +20,27 @@ class PartialSums {
   int64_t chunks() const { return chunks_; }  // 0: nothing is summed over the outer axes
   size_t bytes() const { return static_cast<size_t>(chunks_) * chunk_bytes_; }
 
-  // What a run has summed so far.
+  // The state of a run.
   struct Sums {
-    const Launch* launch;                  // its scratch is bytes() long
-    std::array<uint8_t, kChunks> of = {};  // by chunk: how many chunks its sums are of, less one; each is written by one thread
+    const Launch* launch;  // its scratch has bytes() bytes
+    // By chunk: how many chunks its sums cover, less one; each entry is written by one thread.
+    std::array<uint8_t, kChunks> of = {};
   };
-  // Lets the kernel's arguments be a chunk's sums, which are 0.
+  // Zeroes a chunk's sums and puts them among the kernel's arguments.
   void begin(const Sums& sums, int64_t chunk, void** arguments) const;
-  // A chunk is done by the thread that did those from `first` on: adds them up as far as the order has it.
+  // A chunk is done by the thread that also did those from `first` on: adds them up as far as the order allows.
   void end(Sums& sums, int64_t first, int64_t chunk) const;
-  // All are done: the outputs are their sums.
+  // All chunks are done: moves the totals to the outputs.
   void finish(Sums& sums) const;
 
  private:
-  const Buffer& output(const Sums& sums, const ColumnSum& p) const { return sums.launch->outputs[p.argument - sums.launch->n_inputs]; }
-  // Those of the first chunk lie in the output, if it is of their type.
+  const Buffer& output(const Sums& sums, const ColumnSum& p) const {
+    return sums.launch->outputs[p.argument - sums.launch->n_inputs];
+  }
+  // Whether the first chunk's sums lie in the output, which is so if it has their type.
   bool in_output(const Sums& sums, const ColumnSum& p) const { return output(sums, p).dtype == p.dtype; }
   void* at(const Sums& sums, int64_t chunk, size_t i) const;
-  // To a chunk's sums those of as many chunks as it has, which follow it.
+  // Adds to a chunk's sums those of the chunks behind it, as many as it already covers.
   void add_next(Sums& sums, int64_t chunk) const;
 
   std::vector<ColumnSum> sums_;

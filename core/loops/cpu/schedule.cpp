@@ -13,7 +13,7 @@ bool sums_columns(const CpuNest& n) {
   return std::any_of(n.stores.begin(), n.stores.end(), [](const Output& s) { return s.kind == OutputKind::column; });
 }
 
-// How much a nest gains when vectors run along an axis: the elements that it then reads and writes side by side.
+// The benefit of vectorizing along an axis: how many elements are then accessed contiguously.
 double gain(const CpuNest& n, uint32_t axis) {
   double gain = 0;
   const auto count = [&](uint32_t map, double weight) {
@@ -25,7 +25,7 @@ double gain(const CpuNest& n, uint32_t axis) {
   for (const Expr& e : n.exprs)
     if (e.fn == Fn::load) count(e.map, 2);
   for (const Output& s : n.stores) count(s.map, 3);
-  // Few lanes waste most of a vector.
+  // A short axis wastes most of a vector.
   return n.extents[axis] >= 16 ? gain * 4 : n.extents[axis] >= 8 ? gain * 2 : gain;
 }
 
@@ -36,7 +36,7 @@ uint32_t best(const CpuNest& n, AxisSet among) {
   return best;
 }
 
-// The axes that sums over others leave: lanes are not added up where each has a sum of its own.
+// The axes along which column sums do not reduce: no sum across lanes is needed if each lane has its own.
 AxisSet summed_by_lane(const CpuNest& n) {
   AxisSet all = bit(n.outer) - 1, left = all;
   for (const Output& s : n.stores)
@@ -46,26 +46,27 @@ AxisSet summed_by_lane(const CpuNest& n) {
   return left ? left : all;
 }
 
-// A function of its operands alone, where they stand.
+// Whether it is a function of its operands at the loops' own indices.
 bool stays_in_place(const Expr& e) {
   return e.fn != Fn::position && e.fn != Fn::uniform && !has_axis(e) && !is_reduction(e.fn);
 }
 
-// Whether whatever reads or writes an argument walks it with the same steps.
+// Whether all accesses to an argument use the same strides.
 bool each_argument_at_one_place(const CpuNest& n) {
   std::vector<const Map*> places(n.buffers.size(), nullptr);
   const auto same = [&](uint32_t buffer, uint32_t map) {
     if (!places[buffer]) places[buffer] = &n.maps[map];
     return *places[buffer] == n.maps[map];
   };
-  return std::all_of(n.exprs.begin(), n.exprs.end(), [&](const Expr& e) { return e.fn != Fn::load || same(e.buffer, e.map); }) &&
+  return std::all_of(n.exprs.begin(), n.exprs.end(),
+                     [&](const Expr& e) { return e.fn != Fn::load || same(e.buffer, e.map); }) &&
          std::all_of(n.stores.begin(), n.stores.end(), [&](const Output& s) { return same(s.buffer, s.map); });
 }
 
 }  // namespace
 
 void order_rows(CpuNest& n, AxisSet reduced) {
-  if (n.outer == 0) add_row(n);  // one element: still a loop, of one step
+  if (n.outer == 0) add_row(n);  // a single element: a loop of one step
   const bool rows = reduced != 0;
   const uint32_t lane = best(n, !rows ? summed_by_lane(n) : sums_columns(n) ? reduced : bit(n.outer) - 1);
   const AxisSet inner = rows ? reduced : bit(lane);
@@ -82,7 +83,7 @@ void order_rows(CpuNest& n, AxisSet reduced) {
   n.outer -= n.inner;
   const bool lane_outer = !(inner & bit(lane));
   if (!rows) {
-    // Without rows there is but one class: what can be walked as one vector loop is.
+    // Without reductions all axes are of one class: everything mergeable becomes one vector loop.
     while (n.outer > 0 && mergeable(n, n.outer - 1)) merge(n, n.outer - 1), n.outer--;
   }
   merge_neighbours(n);
@@ -95,15 +96,18 @@ bool order_tiles(CpuNest& n, const LoweredRegion& region) {
   const AxisSet columns = region.tiles->columns;
   if (region.reduced || n.partial || !region.sums.empty()) return false;
   if (n.outer != n.axes() || !std::all_of(n.exprs.begin(), n.exprs.end(), stays_in_place)) return false;
-  const auto main = std::find_if(n.exprs.begin(), n.exprs.end(), [&](const Expr& e) { return e.fn == Fn::load && e.buffer == argument; });
+  const auto main = std::find_if(n.exprs.begin(), n.exprs.end(),
+                                 [&](const Expr& e) { return e.fn == Fn::load && e.buffer == argument; });
   if (main == n.exprs.end()) return false;
   std::vector<uint32_t> order(n.axes());
   std::iota(order.begin(), order.end(), 0u);
   const Map& strides = n.maps[main->map];
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return std::abs(strides[a]) > std::abs(strides[b]); });
-  const auto walked = static_cast<uint32_t>(std::count_if(strides.begin(), strides.end(), [](int64_t s) { return s != 0; }));
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return std::abs(strides[a]) > std::abs(strides[b]); });
+  const auto walked =
+      static_cast<uint32_t>(std::count_if(strides.begin(), strides.end(), [](int64_t s) { return s != 0; }));
   if (walked != n.axes()) return false;
-  // As dense memory has it, columns are the last axes.
+  // In dense memory, columns are the last axes.
   const auto is_column = [&](uint32_t a) { return (columns & bit(a)) != 0; };
   n.inner = static_cast<uint32_t>(std::popcount(columns));
   n.outer -= n.inner;
@@ -118,7 +122,7 @@ bool order_tiles(CpuNest& n, const LoweredRegion& region) {
 }
 
 void tile_transposed(CpuNest& n) {
-  // Tiles are read as a whole, whether or not all of it is there.
+  // Tiles are accessed as a whole, so all of their elements must be valid.
   if (!n.split || n.partial) return;
   std::vector<size_t> sides(n.outer, 0);
   const auto count = [&](const Map& m) {

@@ -10,47 +10,47 @@
 namespace thunder::loops {
 namespace {
 
-bool hoist(CpuKernel& k, const Machine&) {
-  hoist_from_reductions(k.region);
-  return true;
-}
+void hoist(CpuKernel& k, const Machine&) { hoist_from_reductions(k.region); }
 
-bool order(CpuKernel& k, const Machine&) {
+void order(CpuKernel& k, const Machine&) {
   k.nest = CpuNest(std::move(k.region.nest));
-  if (k.tiled) return order_tiles(k.nest, k.region);
+  if (k.region.tiles) {
+    CpuNest tiles = k.nest;
+    if ((k.tiled = order_tiles(tiles, k.region))) return void(k.nest = std::move(tiles));
+  }
   order_rows(k.nest, k.region.reduced);
-  return true;
 }
 
-// A stage that cannot fail. `if_tiled`: whether it also looks at kernels that run by tiles.
+// A stage that is a function of the nest. `if_tiled`: whether it also runs for kernels that run tiles.
 template <auto pass, bool if_tiled = true>
-bool always(CpuKernel& k, const Machine& machine) {
-  if (!if_tiled && k.tiled) return true;
+void of_nest(CpuKernel& k, const Machine& machine) {
+  if (!if_tiled && k.tiled) return;
   if constexpr (requires { pass(k.nest, machine); }) pass(k.nest, machine);
   else pass(k.nest);
-  return true;
 }
 
-bool divided(CpuKernel& k, const Machine& machine) {
-  k.division = divide(k.nest, k.region.sums, machine);
-  return true;
-}
+void divided(CpuKernel& k, const Machine& machine) { k.division = divide(k.nest, k.region.sums, machine); }
 
-bool emit(CpuKernel& k, const Machine&) {
-  k.code = kernel(k.nest);
-  return true;
-}
+void emit(CpuKernel& k, const Machine&) { k.code = kernel(k.nest); }
 
 constexpr Stage kStages[] = {
-    {"hoist", hoist, "first: it may leave a pass over the rows without work, and the order of the loops follows from what is left"},
-    {"order", order, "before all that asks along which axis vectors run; neighbours are merged, so that few loops are left"},
-    {"tile", always<tile_transposed, false>, "only when the lane axis is known: what lies along another one is transposed against it"},
-    {"passes", always<find_row_passes>, "behind order and tile, which say what is inner: from now on it is known what each pass computes"},
-    {"keep", always<keep_rows, false>, "behind passes: what two of them compute is kept for the row in between"},
-    {"nontemporal", always<store_nontemporal>, "before what competes for memory: rows are not pipelined and tiles prefetched otherwise"},
-    {"pipeline", always<pipeline_rows>, "behind keep and nontemporal: kept rows are in flight too, and memory gives few rows at a time faster"},
-    {"prefetch", always<prefetch>, "behind pipeline: rows that overlap follow each other without a pause in which to prefetch"},
-    {"divide", divided, "behind nontemporal: such stores may take long blocks; last of what is planned, since it changes no code"},
+    {"hoist", hoist,
+     "first: it may leave a pass over the rows without work, and the order of the loops follows from what is left"},
+    {"order", order,
+     "before all that asks along which axis vectors run; neighbours are merged, so that few loops are left"},
+    {"tile", of_nest<tile_transposed, false>,
+     "only when the lane axis is known: what lies along another one is transposed against it"},
+    {"passes", of_nest<find_row_passes>,
+     "behind order and tile, which say what is inner: from now on it is known what each pass computes"},
+    {"keep", of_nest<keep_rows, false>, "behind passes: what two of them compute is kept for the row in between"},
+    {"nontemporal", of_nest<store_nontemporal>,
+     "before what competes for memory: rows are not pipelined and tiles prefetched otherwise"},
+    {"software-pipeline", of_nest<software_pipeline_rows>,
+     "behind keep and nontemporal: kept rows are in flight too, and memory gives few rows at a time faster"},
+    {"prefetch", of_nest<prefetch>,
+     "behind software-pipeline: rows that overlap follow each other without a pause in which to prefetch"},
+    {"divide", divided,
+     "behind nontemporal: such stores may take long blocks; last of what is planned, since it changes no code"},
     {"emit", emit, "last: equal texts are one kernel, so that nothing may change them any more"},
 };
 
@@ -58,12 +58,12 @@ constexpr Stage kStages[] = {
 
 std::span<const Stage> cpu_stages() { return kStages; }
 
-std::optional<CpuKernel> run_stages(LoweredRegion region, bool tiled, const Machine& machine, Until until, const AfterStage& after) {
+CpuKernel run_stages(LoweredRegion region, const Machine& machine, Until until, const AfterStage& after) {
   CpuKernel kernel;
-  kernel.region = std::move(region), kernel.tiled = tiled;
+  kernel.region = std::move(region);
   for (const Stage& stage : kStages) {
     if (stage.run == emit && until == Until::scheduled) break;
-    if (!stage.run(kernel, machine)) return std::nullopt;
+    stage.run(kernel, machine);
     if (after) after(stage, kernel);
   }
   return kernel;
@@ -74,7 +74,8 @@ std::string print(const CpuKernel& kernel) {
   std::string out = print(kernel.nest);
   const Division& d = kernel.division;
   if (d.items) {
-    out += cat(d.items, " work items of ", d.piece, " elements of the lane axis", kernel.nest.blocked ? cat(" by ", d.block) : "");
+    out += cat(d.items, " work items of ", d.piece, " elements of the lane axis",
+               kernel.nest.blocked ? cat(" by ", d.block) : "");
     out += cat(", at least ", d.grain, " for a thread");
     if (d.chunks) out += cat("; sums of columns in ", d.chunks, " chunks");
     out += "\n";

@@ -1,8 +1,7 @@
-// How a region becomes a CPU's kernel, stage by stage: stages.cpp is the order as a table.
+// How a region becomes a kernel for a CPU, stage by stage: stages.cpp has the order as a table.
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,10 +14,10 @@
 
 namespace thunder::loops {
 
-// A kernel while it is made. What a stage has not decided yet is as it stands here.
+// A kernel in progress. What no stage has decided yet has its default.
 struct CpuKernel {
   LoweredRegion region;  // its nest is moved to `nest` by the stage that orders the loops
-  bool tiled = false;    // it runs by tiles of the argument that region.tiles names
+  bool tiled = false;  // it runs tiles of the argument that region.tiles names; `order` decides that
   CpuNest nest;
   Division division;
   KernelFn code = nullptr;
@@ -26,21 +25,20 @@ struct CpuKernel {
 
 struct Stage {
   std::string_view name;
-  // False: the region cannot be run by tiles.
-  bool (*run)(CpuKernel&, const Machine&);
-  std::string_view why;  // it stands where it stands
+  void (*run)(CpuKernel&, const Machine&);
+  std::string_view why;  // for its place in the order
 };
 
 std::span<const Stage> cpu_stages();
 
-// Told of each stage when it is done.
+// Called after each stage.
 using AfterStage = std::function<void(const Stage&, const CpuKernel&)>;
 
-// All stages, or all but `emit`. None: a region that is to run by tiles cannot. Throws where the emitter fails.
+// Runs all stages, or all but `emit`. Throws if the emitter fails.
 enum class Until : uint8_t { scheduled, emitted };
-std::optional<CpuKernel> run_stages(LoweredRegion region, bool tiled, const Machine& machine, Until until, const AfterStage& after = {});
+CpuKernel run_stages(LoweredRegion region, const Machine& machine, Until until, const AfterStage& after = {});
 
-// What a kernel is after a stage, as text to read.
+// The kernel after a stage, as text.
 std::string print(const CpuKernel& kernel);
 
 }  // namespace thunder::loops

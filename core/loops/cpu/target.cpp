@@ -8,8 +8,8 @@
 namespace thunder::loops {
 namespace {
 
-// Rows that take more memory than the caches near a core hold are summed as they lie, even if what needs the sums goes
-// over them again: sooner where rows do not begin with a line of the cache, since going down columns cuts lines in two.
+// Rows that exceed the L2 cache are summed in row order, even if what depends on the sums must read them again: sooner
+// if rows do not begin at cache lines, since walking down columns then splits lines.
 RowOrderSums row_order_sums(const Machine& machine) {
   constexpr int64_t kRows = 512, kFloat = sizeof(float);
   constexpr size_t kUsualL2 = 1 << 20;
@@ -31,17 +31,12 @@ class CpuTarget : public Target {
   bool available(std::string* why) const override { return can_compile(why); }
 
   std::unique_ptr<Launcher> launcher(LoweredRegion region) const override {
-    return std::make_unique<CpuLauncher>(std::move(*run_stages(std::move(region), false, machine_, Until::emitted)));
+    return std::make_unique<CpuLauncher>(run_stages(std::move(region), machine_, Until::emitted));
   }
 
-  std::unique_ptr<Launcher> tile_launcher(const LoweredRegion& region) const override {
-    auto kernel = run_stages(region, true, machine_, Until::emitted);
-    return kernel ? std::make_unique<CpuLauncher>(std::move(*kernel)) : nullptr;
-  }
-
-  std::string explain(const LoweredRegion& region, bool tiled) const override {
+  std::string explain(const LoweredRegion& region) const override {
     std::string out, before = print(region.nest);
-    run_stages(region, tiled, machine_, Until::scheduled, [&](const Stage& stage, const CpuKernel& kernel) {
+    run_stages(region, machine_, Until::scheduled, [&](const Stage& stage, const CpuKernel& kernel) {
       std::string now = print(kernel);
       out += now == before ? cat("after ", stage.name, ": the same\n") : cat("after ", stage.name, ":\n", now);
       before = std::move(now);

@@ -1,4 +1,4 @@
-// The place of the greatest element of each row: a candidate by lane, of which the first of the greatest is left.
+// argmax of each row: a candidate in each lane, of which the first maximum is taken.
 #include "loops/llvm/reductions.h"
 
 namespace thunder::codegen {
@@ -11,14 +11,16 @@ struct Candidate {
   Value *value, *place;
 };
 
-// Whether the challenger counts instead of the holder: it is greater, or the first NaN. If ties are asked for: or equal and further in front.
+// Whether a challenger replaces a candidate: it is greater, or the first NaN; with `ties`, also if it is equal and has
+// a lower index.
 Value* wins(Builder& b, Candidate challenger, Candidate holder, DType d, bool ties) {
   const bool reals = d == DType::f32 || d == DType::f64;
   Value *x = challenger.value, *y = holder.value;
   Value *better, *same = b.CreateICmpSLT(challenger.place, holder.place);
   if (reals) {
     better = b.CreateAnd(b.CreateFCmpUGT(x, y), b.CreateFCmpORD(y, y));
-    same = b.CreateAnd(same, b.CreateOr(b.CreateFCmpOEQ(x, y), b.CreateAnd(b.CreateFCmpUNO(x, x), b.CreateFCmpUNO(y, y))));
+    same =
+        b.CreateAnd(same, b.CreateOr(b.CreateFCmpOEQ(x, y), b.CreateAnd(b.CreateFCmpUNO(x, x), b.CreateFCmpUNO(y, y))));
   } else {
     better = apply(b, Fn::gt, {x, y}, d, DType::boolean);
     same = b.CreateAnd(same, b.CreateICmpEQ(x, y));
@@ -28,7 +30,7 @@ Value* wins(Builder& b, Candidate challenger, Candidate holder, DType d, bool ti
 
 }  // namespace
 
-// What begins in all lanes, the least number there is at place 0, is the result of a row that has nothing else.
+// Initially all lanes hold the least number at index 0, which is the result of a row of such numbers.
 Reduction Reductions::begin_argmax(const Cursor& at, ExprId id) {
   const loops::Expr& e = nest_.exprs[id];
   auto& c = b_.getContext();
@@ -38,7 +40,7 @@ Reduction Reductions::begin_argmax(const Cursor& at, ExprId id) {
           k_.vector_variable(place, llvm::Constant::getNullValue(place), at.lanes)};
 }
 
-// Along one axis, places only grow: what comes later and is equal does not count.
+// Along one axis indices only grow, so a later equal element never replaces a candidate.
 void Reductions::step_argmax(const Cursor& at, const Reduction& r) {
   const loops::Expr& e = nest_.exprs[r.id];
   const auto operand = [&](int i) { return k_.broadcast(expressions_.evaluate(at, e.in[i]), at.lanes); };

@@ -1,4 +1,4 @@
-// What a kernel is called with, as values: pointers, and the parameters in the order of loops::parameters().
+// A kernel's arguments as LLVM values: pointers, and the parameters in the order of loops::parameters().
 #pragma once
 
 #include <vector>
@@ -12,19 +12,19 @@ using loops::CpuNest;
 using loops::ExprId;
 
 struct Arguments {
-  // Reads them where the builder stands, at the function's entry.
+  // Reads them at the builder's insertion point, in the function's entry block.
   Arguments(Builder& b, const CpuNest& nest, llvm::Function* function);
 
   std::vector<llvm::Value*> buffers, extents;
   std::vector<std::vector<llvm::Value*>> strides;       // by map and axis; null: 0
   std::vector<llvm::Value*> offsets, store_offsets;     // by expression, by output; null: 0
-  std::vector<std::vector<int64_t>> cuts;               // by axis: where it is cut
-  std::vector<std::vector<llvm::Value*>> cut_at;        // the same as the kernel is told
+  std::vector<std::vector<int64_t>> cuts;  // by axis: the indices at which it is cut
+  std::vector<std::vector<llvm::Value*>> cut_at;  // the same as run-time values
   llvm::Value *piece = nullptr, *block = nullptr;       // lengths
   llvm::Value *begin = nullptr, *end = nullptr;         // of the work items
   llvm::Value* refusal = nullptr;
 
-  // The kernel's value of a cut of an axis. Requires: it is one.
+  // The run-time value of a cut of an axis. Requires: the index is one.
   llvm::Value* cut(uint32_t axis, int64_t at) const;
 };
 

@@ -1,4 +1,4 @@
-// What is one thing or another by where the loops stand along an axis.
+// Selects by the loop index of an axis.
 #include <algorithm>
 
 #include "loops/llvm/expressions.h"
@@ -7,16 +7,18 @@ namespace thunder::codegen {
 
 using llvm::Value;
 
-// Whether lanes run along an axis here: then it is known between which cuts they are.
-bool Expressions::runs_along(const Cursor& at, uint32_t axis) const { return axis == nest_.lane && !(at.gathered & loops::bit(axis)); }
+// Whether vectors run along the axis at this point: then the interval they are in is known.
+bool Expressions::runs_along(const Cursor& at, uint32_t axis) const {
+  return axis == nest_.lane && !(at.gathered & loops::bit(axis));
+}
 
-// Whether the interval of the lane axis for which code is being made ends there or before.
+// Whether the interval of the lane axis for which code is generated ends there or before.
 bool Expressions::is_below(const Cursor& at, int64_t bound) const {
   const auto& cuts = k_.args.cuts[nest_.lane];
   return bound >= nest_.extents[nest_.lane] || (at.interval < cuts.size() && cuts[at.interval] <= bound);
 }
 
-// What is computed in there is not known outside, nor does it count as computed.
+// Values computed inside a branch are not valid outside of it, so they are not memoized there.
 template <class Make>
 void Expressions::conditionally(const Cursor& at, const Make& make) {
   const Row row = *at.row;
@@ -28,7 +30,8 @@ void Expressions::conditionally(const Cursor& at, const Make& make) {
   if (at.gather) *at.gather = std::move(found);
 }
 
-// The first operand below the bound, else the second: only the one that counts is computed, unless gathered lanes differ in it.
+// The first operand below the bound, otherwise the second. Only the selected one is computed, unless the lanes of a
+// gather differ.
 Value* Expressions::choose(const Cursor& at, ExprId id) {
   const loops::Expr& e = nest_.exprs[id];
   if (runs_along(at, e.axis)) return evaluate(at, e.in[is_below(at, e.bound) ? 0 : 1]);
@@ -39,7 +42,8 @@ Value* Expressions::choose(const Cursor& at, ExprId id) {
     return b_.CreateSelect(b_.CreateICmpSLT(index, k_.broadcast(bound, at.lanes)), first, second);
   }
   auto& c = b_.getContext();
-  llvm::BasicBlock* blocks[] = {llvm::BasicBlock::Create(c, "below", k_.function), llvm::BasicBlock::Create(c, "above", k_.function)};
+  llvm::BasicBlock* blocks[] = {llvm::BasicBlock::Create(c, "below", k_.function),
+                                llvm::BasicBlock::Create(c, "above", k_.function)};
   auto* after = llvm::BasicBlock::Create(c, "chosen", k_.function);
   b_.CreateCondBr(b_.CreateICmpSLT(index, bound), blocks[0], blocks[1]);
   Value* values[2];
@@ -72,7 +76,8 @@ void Expressions::store_where_known(const Cursor& at, const loops::Output& s) {
     if (runs_along(at, only.axis)) continue;
     Value* index = at.index[only.axis];
     if (only.begin > 0) here = b_.CreateAnd(here, b_.CreateICmpSGE(index, k_.args.cut(only.axis, only.begin)));
-    if (only.end < nest_.extents[only.axis]) here = b_.CreateAnd(here, b_.CreateICmpSLT(index, k_.args.cut(only.axis, only.end)));
+    if (only.end < nest_.extents[only.axis])
+      here = b_.CreateAnd(here, b_.CreateICmpSLT(index, k_.args.cut(only.axis, only.end)));
   }
   k_.branch(here, [&] {
     conditionally(at, [&](const Cursor& inside) { memory_.store(inside, s, evaluate(inside, s.value)); });

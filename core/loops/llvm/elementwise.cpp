@@ -13,14 +13,15 @@ using llvm::Value;
 bool real(DType d) { return d == DType::f32 || d == DType::f64 || d == DType::bf16; }
 bool is_signed(DType d) { return d == DType::i32 || d == DType::i64; }
 
-// A product of reals and the sum to which it is added, both marked, are one instruction where the machine has it: they are rounded
-// once. Lines of a program are not joined: x * x - x * x is 0.
+// A multiplication and an addition that uses its result, both with the contract flag, are fused where the machine has
+// FMA: they are rounded once. Operations of different nodes are not fused: x * x - x * x is 0.
 Value* may_join(Value* v) {
-  if (auto* made = llvm::dyn_cast<llvm::Instruction>(v); made && v->getType()->isFPOrFPVectorTy()) made->setHasAllowContract(true);
+  if (auto* made = llvm::dyn_cast<llvm::Instruction>(v); made && v->getType()->isFPOrFPVectorTy())
+    made->setHasAllowContract(true);
   return v;
 }
 
-// A function of the C library, a call for each lane: for what is rare.
+// A function of the C library, called for each lane: for rare functions.
 Value* by_lane(Builder& b, const char* name, llvm::ArrayRef<Value*> operands) {
   llvm::Type* element = operands[0]->getType()->getScalarType();
   llvm::SmallVector<llvm::Type*, 2> types(operands.size(), element);
@@ -57,14 +58,14 @@ Value* round_bf16(Builder& b, Value* v) {
 Value* greater(Builder& b, Value* x, Value* y, DType d) {
   return real(d) ? b.CreateFCmpOGT(x, y) : is_signed(d) ? b.CreateICmpSGT(x, y) : b.CreateICmpUGT(x, y);
 }
-// The greater, or the lesser; the first NaN.
+// Maximum or minimum; the first NaN if there is one.
 Value* extremum(Builder& b, Value* x, Value* y, DType d, bool maximum) {
   Value* first = maximum ? greater(b, x, y, d) : greater(b, y, x, d);
   Value* out = b.CreateSelect(first, x, y);
   return real(d) ? b.CreateSelect(b.CreateFCmpUNO(x, x), x, out) : out;
 }
 
-// One application: what it is given, and what is known of the first operand.
+// One application: operands, types, and the value range of the first operand.
 struct Call {
   Builder& b;
   llvm::ArrayRef<Value*> x;
@@ -72,7 +73,8 @@ struct Call {
   const loops::Bounds& known;
 
   bool is_real() const { return real(in); }
-  Value* compare(llvm::CmpInst::Predicate reals, llvm::CmpInst::Predicate signs, llvm::CmpInst::Predicate others) const {
+  Value* compare(llvm::CmpInst::Predicate reals, llvm::CmpInst::Predicate signs,
+                 llvm::CmpInst::Predicate others) const {
     return b.CreateCmp(is_real() ? reals : is_signed(in) ? signs : others, x[0], x[1]);
   }
 };
@@ -114,25 +116,30 @@ struct Row {
   Value* (*emit)(const Call&);
 };
 
-// In the order of the functions. `convert` is not here: it alone depends on the type of its result.
+// In the order of the enum. `convert` is missing, since it alone depends on the result's type.
 constexpr Row kRows[] = {
     {Fn::abs, abs},
     {Fn::neg, [](const Call& c) { return c.is_real() ? c.b.CreateFNeg(c.x[0]) : c.b.CreateNeg(c.x[0]); }},
     {Fn::sign, sign},
-    {Fn::floor, [](const Call& c) { return c.is_real() ? c.b.CreateUnaryIntrinsic(llvm::Intrinsic::floor, c.x[0]) : c.x[0]; }},
+    {Fn::floor,
+     [](const Call& c) { return c.is_real() ? c.b.CreateUnaryIntrinsic(llvm::Intrinsic::floor, c.x[0]) : c.x[0]; }},
     {Fn::logical_not, logical_not},
-    {Fn::exp, [](const Call& c) { return elementary(c.b, c.known.high <= 0 ? emit_exp_of_negative : emit_exp, "exp", c.x[0]); }},
+    {Fn::exp,
+     [](const Call& c) { return elementary(c.b, c.known.high <= 0 ? emit_exp_of_negative : emit_exp, "exp", c.x[0]); }},
     {Fn::log, [](const Call& c) { return elementary(c.b, emit_log, "log", c.x[0]); }},
     {Fn::sqrt, square_root},
     {Fn::rsqrt, [](const Call& c) { return one_over(c.b, square_root(c)); }},
     {Fn::reciprocal, [](const Call& c) { return one_over(c.b, c.x[0]); }},
-    {Fn::sin, [](const Call& c) { return elementary(c.b, c.known.within(1) ? emit_sin_of_one : emit_sin, "sin", c.x[0]); }},
-    {Fn::cos, [](const Call& c) { return elementary(c.b, c.known.within(1) ? emit_cos_of_one : emit_cos, "cos", c.x[0]); }},
+    {Fn::sin,
+     [](const Call& c) { return elementary(c.b, c.known.within(1) ? emit_sin_of_one : emit_sin, "sin", c.x[0]); }},
+    {Fn::cos,
+     [](const Call& c) { return elementary(c.b, c.known.within(1) ? emit_cos_of_one : emit_cos, "cos", c.x[0]); }},
     {Fn::tanh, [](const Call& c) { return elementary(c.b, emit_tanh, "tanh", c.x[0]); }},
     {Fn::erf, [](const Call& c) { return elementary(c.b, emit_erf, "erf", c.x[0]); }},
     {Fn::convert, nullptr},
     {Fn::add, add},
-    {Fn::sub, [](const Call& c) { return c.is_real() ? c.b.CreateFSub(c.x[0], c.x[1]) : c.b.CreateSub(c.x[0], c.x[1]); }},
+    {Fn::sub,
+     [](const Call& c) { return c.is_real() ? c.b.CreateFSub(c.x[0], c.x[1]) : c.b.CreateSub(c.x[0], c.x[1]); }},
     {Fn::mul, mul},
     {Fn::div, [](const Call& c) { return c.b.CreateFDiv(c.x[0], c.x[1]); }},
     {Fn::fmod, [](const Call& c) { return by_lane(c.b, "fmod", c.x); }},
@@ -153,7 +160,8 @@ constexpr bool each_function_has_its_row() {
   for (size_t i = 0; i < std::size(kRows); i++)
     if (row_of(kRows[i].fn) != i || (!kRows[i].emit && kRows[i].fn != Fn::convert)) return false;
   size_t elementwise = 0;
-  for (size_t fn = 0; fn < loops::kFunctions; fn++) elementwise += form_of(static_cast<Fn>(fn)) == loops::Form::elementwise;
+  for (size_t fn = 0; fn < loops::kFunctions; fn++)
+    elementwise += form_of(static_cast<Fn>(fn)) == loops::Form::elementwise;
   return elementwise == std::size(kRows);
 }
 static_assert(each_function_has_its_row());
@@ -208,11 +216,12 @@ Value* convert(Builder& b, Value* v, DType from, DType to) {
     return to == DType::bf16 ? round_bf16(b, v) : v;
   }
   if (real(from)) {
-    // Through the widest integer, saturating there; NaN becomes zero.
+    // Converts through the widest integer with saturation; NaN becomes zero.
     Value* wide = b.CreateIntrinsic(llvm::Intrinsic::fptosi_sat, {like(v, b.getInt64Ty()), v->getType()}, {v});
     return b.CreateTrunc(wide, type);
   }
-  if (real(to) && from == DType::boolean) return b.CreateSelect(v, constant(v, type->getScalarType(), 1), constant(v, type->getScalarType(), 0));
+  if (real(to) && from == DType::boolean)
+    return b.CreateSelect(v, constant(v, type->getScalarType(), 1), constant(v, type->getScalarType(), 0));
   if (real(to)) {
     v = is_signed(from) ? b.CreateSIToFP(v, type) : b.CreateUIToFP(v, type);
     return to == DType::bf16 ? round_bf16(b, v) : v;
@@ -234,8 +243,10 @@ Value* neutral(llvm::LLVMContext& c, Fn fn, DType d) {
   const bool maximum = fn == Fn::amax;
   if (real(d)) return llvm::ConstantFP::getInfinity(type, maximum);
   const unsigned bits = type->getIntegerBitWidth();
-  if (!is_signed(d)) return llvm::ConstantInt::get(c, maximum ? llvm::APInt::getMinValue(bits) : llvm::APInt::getMaxValue(bits));
-  return llvm::ConstantInt::get(c, maximum ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt::getSignedMaxValue(bits));
+  if (!is_signed(d))
+    return llvm::ConstantInt::get(c, maximum ? llvm::APInt::getMinValue(bits) : llvm::APInt::getMaxValue(bits));
+  return llvm::ConstantInt::get(c,
+                                maximum ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt::getSignedMaxValue(bits));
 }
 Value* combine(Builder& b, Fn fn, Value* sum, Value* v, DType d) {
   if (fn == Fn::sum) return may_join(add({b, {sum, v}, d, {}}));

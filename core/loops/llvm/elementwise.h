@@ -25,17 +25,19 @@ llvm::Value* to_memory(Builder& b, llvm::Value* v, DType d);
 llvm::Value* from_memory(Builder& b, llvm::Value* v, DType d);
 
 llvm::Value* convert(Builder& b, llvm::Value* v, DType from, DType to);
-// Requires: operands have equal lanes and, but for `where`, the type `in`. The result has the type `out`. `known`: of the first
+// Requires: operands have equal lanes and, except for `where`, the type `in`. The result has the type `out`. `known`:
+// the value range of the first operand.
 // operand.
 llvm::Value* apply(Builder& b, Fn fn, llvm::ArrayRef<llvm::Value*> operands, DType in, DType out,
                    const loops::Bounds& known = {});
 
-// The reductions' neutral element, and one step. Types are those of `accumulator`.
+// Reductions: the neutral element, and one step. Types are those of `accumulator`.
 DType accumulator(DType d);
 llvm::Value* neutral(llvm::LLVMContext& c, Fn fn, DType d);
 llvm::Value* combine(Builder& b, Fn fn, llvm::Value* sum, llvm::Value* v, DType d);
 
 // Uniform in [0, 1): element number n (i64) of a draw of Philox4x32-10; seed and call i64.
-llvm::Value* philox_uniform(Builder& b, llvm::Value* n, llvm::Value* seed, llvm::Value* call, llvm::Value* ordinal, DType d);
+llvm::Value* philox_uniform(Builder& b, llvm::Value* n, llvm::Value* seed, llvm::Value* call, llvm::Value* ordinal,
+                            DType d);
 
 }  // namespace thunder::codegen

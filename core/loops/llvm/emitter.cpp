@@ -1,4 +1,4 @@
-// The module's one export: nests to machine code, which ORC, LLVM's just-in-time linker, loads where it is for the CPU at hand.
+// The module's one export: nests to machine code, which ORC, LLVM's just-in-time linker, loads for the CPU at hand.
 #include "loops/emitter.h"
 
 #include <llvm/Analysis/CGSCCPassManager.h>
@@ -20,9 +20,10 @@
 namespace thunder::codegen {
 namespace {
 
-// We emit vectors ourselves, so that what is left to do is to clean up.
+// Code is vectorized already, so only clean-up passes run.
 constexpr char kPasses[] =
-    "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,loop-mssa(licm),early-cse,adce,simplifycfg)";
+    "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,loop-mssa(licm),"
+    "early-cse,adce,simplifycfg)";
 
 class LlvmEmitter : public loops::Emitter {
  public:
@@ -42,19 +43,19 @@ class LlvmEmitter : public loops::Emitter {
  private:
   LlvmEmitter(llvm::orc::JITTargetMachineBuilder builder, std::unique_ptr<llvm::orc::LLJIT> jit)
       : builder_(std::move(builder)), jit_(std::move(jit)) {
-    target_ = "llvm " + std::string(LLVM_VERSION_STRING) + " " + builder_.getTargetTriple().str() + " " + builder_.getCPU() + " " +
-              builder_.getFeatures().getString();
+    target_ = "llvm " + std::string(LLVM_VERSION_STRING) + " " + builder_.getTargetTriple().str() + " " +
+              builder_.getCPU() + " " + builder_.getFeatures().getString();
     if (jit_) define_functions();
   }
   void define_functions();
 
   llvm::orc::JITTargetMachineBuilder builder_;
-  std::unique_ptr<llvm::orc::LLJIT> jit_;  // null: of another machine
+  std::unique_ptr<llvm::orc::LLJIT> jit_;  // null: for another machine
   std::string target_;
   std::atomic<unsigned> libraries_{0};
 };
 
-// What code may call: the C library's functions, as this module sees them.
+// What generated code may call: functions of the C library, as linked into this module.
 void LlvmEmitter::define_functions() {
   llvm::orc::SymbolMap symbols;
   const auto define = [&](const char* name, auto* fn) {
@@ -62,11 +63,15 @@ void LlvmEmitter::define_functions() {
   };
   using F = float (*)(float);
   using D = double (*)(double);
-  define("exp", static_cast<D>(std::exp)), define("log", static_cast<D>(std::log)), define("sin", static_cast<D>(std::sin));
-  define("cos", static_cast<D>(std::cos)), define("tanh", static_cast<D>(std::tanh)), define("erf", static_cast<D>(std::erf));
+  define("exp", static_cast<D>(std::exp)), define("log", static_cast<D>(std::log)),
+      define("sin", static_cast<D>(std::sin));
+  define("cos", static_cast<D>(std::cos)), define("tanh", static_cast<D>(std::tanh)),
+      define("erf", static_cast<D>(std::erf));
   define("floor", static_cast<D>(std::floor)), define("floorf", static_cast<F>(std::floor));
-  define("pow", static_cast<double (*)(double, double)>(std::pow)), define("powf", static_cast<float (*)(float, float)>(std::pow));
-  define("fmod", static_cast<double (*)(double, double)>(std::fmod)), define("fmodf", static_cast<float (*)(float, float)>(std::fmod));
+  define("pow", static_cast<double (*)(double, double)>(std::pow)),
+      define("powf", static_cast<float (*)(float, float)>(std::pow));
+  define("fmod", static_cast<double (*)(double, double)>(std::fmod)),
+      define("fmodf", static_cast<float (*)(float, float)>(std::fmod));
   define("memset", static_cast<void* (*)(void*, int, size_t)>(std::memset));
   define("memcpy", static_cast<void* (*)(void*, const void*, size_t)>(std::memcpy));
   llvm::cantFail(jit_->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols))));
@@ -82,10 +87,11 @@ llvm::Function* declare(llvm::Module& module, const char* name, const llvm::orc:
   function->addFnAttr("target-features", target.getFeatures().getString());
   function->addFnAttr("no-trapping-math", "true");
   function->addFnAttr("no-builtins");
-  // What x86 has of them: left to itself it makes do with less than it has.
+  // x86: use registers as wide as they are; by default LLVM prefers narrower ones.
   function->addFnAttr("prefer-vector-width", "512");
   function->addFnAttr("min-legal-vector-width", "512");
-  function->addFnAttr("probe-stack", "inline-asm");  // rows lie there: where there is too little of it, the system says so
+  // Kept rows are in the frame: a stack overflow must hit the guard page.
+  function->addFnAttr("probe-stack", "inline-asm");
   function->setDoesNotThrow();
   for (unsigned i : {0u, 1u, 4u}) function->addParamAttr(i, llvm::Attribute::NoAlias);
   return function;
@@ -137,7 +143,7 @@ loops::Object LlvmEmitter::compile(const CpuNest& nest, const char* name) {
   return object;
 }
 
-// Each object has a library of its own, so that all may have one name.
+// Each object gets its own JITDylib, so that all may export the same name.
 loops::KernelFn LlvmEmitter::load(const std::vector<char>& code, const char* name, std::string& error) {
   if (!jit_) return error = "code for " + builder_.getTargetTriple().str() + " does not run here", nullptr;
   auto made = jit_->createJITDylib("kernel" + std::to_string(libraries_++));
@@ -145,7 +151,8 @@ loops::KernelFn LlvmEmitter::load(const std::vector<char>& code, const char* nam
   made->addToLinkOrder(jit_->getMainJITDylib());
   llvm::SmallVector<char, 0> bytes(code.begin(), code.end());
   auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), false);
-  if (auto failed = jit_->addObjectFile(*made, std::move(buffer))) return error = llvm::toString(std::move(failed)), nullptr;
+  if (auto failed = jit_->addObjectFile(*made, std::move(buffer)))
+    return error = llvm::toString(std::move(failed)), nullptr;
   auto found = jit_->lookup(*made, name);
   if (!found) return error = llvm::toString(found.takeError()), nullptr;
   return found->toPtr<loops::KernelFn>();
@@ -154,6 +161,7 @@ loops::KernelFn LlvmEmitter::load(const std::vector<char>& code, const char* nam
 }  // namespace
 }  // namespace thunder::codegen
 
-extern "C" __attribute__((visibility("default"))) thunder::loops::Emitter* thunder_make_emitter(uint32_t version, const thunder::loops::TargetOptions* target) {
+extern "C" __attribute__((visibility("default"))) thunder::loops::Emitter* thunder_make_emitter(
+    uint32_t version, const thunder::loops::TargetOptions* target) {
   return version == thunder::loops::kEmitterVersion ? thunder::codegen::LlvmEmitter::make(target) : nullptr;
 }

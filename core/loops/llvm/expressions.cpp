@@ -8,8 +8,8 @@ using llvm::Value;
 using loops::Expr;
 using loops::Form;
 
-// Axes beyond the loops are walked by gathers only, so that nothing that changes along them is kept outside of one. What is the same in all
-// rows is computed once for those that overlap, since they stand at the same place.
+// Axes beyond the loops are walked by gathers only, so values that vary along them are memoized in the gather. Values
+// that do not vary along the rows' axes are computed once for all pipelined rows.
 Memo& Expressions::memo_of(const Cursor& at, ExprId id) {
   const loops::AxisSet axes = nest_.exprs[id].axes;
   if (axes & at.gathered) return *at.gather;
@@ -52,11 +52,11 @@ Value* Expressions::apply_all(const Cursor& at, const Expr& e) {
     operands.push_back(evaluate(at, e.in[i]));
     vectors |= is_vector(operands.back());
   }
-  // Numbers of the row first: LLVM moves a sign to the first factor, where it then belongs to the row.
+  // Constants of the row first: LLVM moves a negation to the first factor, which is then hoisted from the loop.
   if (e.fn == Fn::mul && !is_vector(operands.back())) std::reverse(operands.begin(), operands.end());
   const auto fit = [&](Value* v) { return vectors ? k_.broadcast(v, at.lanes) : v; };
   for (Value*& v : operands) v = fit(v);
-  // Dividing a row by one number is multiplying it by the number's reciprocal, which is computed once.
+  // A division of a row by one number is a multiplication by its reciprocal, computed once.
   if (divides_row(e)) {
     const Reciprocal& by = reciprocal(at, e.in[1]);
     const DType d = accumulator(e.dtype);
@@ -70,7 +70,8 @@ bool Expressions::divides_row(const Expr& e) const {
   return e.fn == Fn::div && nest_.is_row(e.in[1]) && nest_.exprs[e.in[1]].level > 0 && !nest_.is_row(e.in[0]);
 }
 
-// A divisor so small that its reciprocal would overflow is scaled up, and with it what it divides; none that is known to be 1 at least.
+// A divisor whose reciprocal would overflow is scaled up together with the dividend, unless its value range begins at 1
+// or above.
 const Reciprocal& Expressions::reciprocal(const Cursor& at, ExprId id) {
   Reciprocal& r = at.row->reciprocals[id];
   if (r.value) return r;
@@ -98,7 +99,7 @@ void Expressions::evaluate_row_values(const Cursor& at, ExprId id) {
     evaluate(at, id);
     return;
   }
-  // What is chosen where the loops stand outside may be there no further than that.
+  // At the loops' indices an interval's value may be memoized only inside the interval.
   if (nest_.partial && e.fn == Fn::choose && !runs_along(at, e.axis)) return;
   if (divides_row(e)) reciprocal(at, e.in[1]);
   for (uint32_t i = 0; i < e.count; i++) evaluate_row_values(at, e.in[i]);
@@ -126,7 +127,7 @@ Value* Expressions::gather(const Cursor& at, ExprId id) {
   return evaluate(there, e.in[0]);
 }
 
-// Tells the caller of an index out of range, without leaving the loops.
+// Reports an index out of range to the caller, without leaving the loops.
 void Expressions::report(const Cursor& at, Value* bad, Value* index, ExprId id) {
   if (is_vector(bad) && at.mask) bad = b_.CreateAnd(bad, at.mask);
   Value* any = is_vector(bad) ? b_.CreateOrReduce(bad) : bad;

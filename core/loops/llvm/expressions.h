@@ -1,7 +1,6 @@
-// The value of an expression at a cursor, of which what it is made of is computed before. What a row or a position knows is kept in its
-// memo.
+// The value of an expression at a cursor, after its operands. Values of a row or a position are memoized.
 //
-// Needs the kernel, its memory, the tiles and kept rows that loads may come from, and a cursor.
+// Needs the kernel, its memory, the tiles and kept rows that loads may be served from, and a cursor.
 #pragma once
 
 #include "loops/llvm/kept.h"
@@ -15,12 +14,13 @@ class Expressions {
       : k_(kernel), b_(kernel.b), nest_(kernel.nest), memory_(memory), tiles_(tiles), kept_(kept) {}
 
   llvm::Value* evaluate(const Cursor& at, ExprId id);
-  // What of it is known for a whole row, before the loop over its positions begins.
+  // Computes what is constant along a row, before the loop over its positions.
   void evaluate_row_values(const Cursor& at, ExprId id);
-  // Each pass over a row begins its scans again.
+  // Each pass over a row starts its scans anew.
   void begin_scans(const Cursor& at);
 
-  // Stores of outputs that are known at some positions only (`only`): whether at this one, along the lane axis; and where they are.
+  // Stores of outputs with intervals (`only`): whether the current interval of the lane axis is inside, and a mask for
+  // other axes.
   bool is_here(const Cursor& at, const loops::Output& s) const;
   void store_where_known(const Cursor& at, const loops::Output& s);
 

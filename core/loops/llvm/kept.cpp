@@ -9,7 +9,7 @@ using llvm::Value;
 void KeptRows::allocate(std::vector<Row>& rows) {
   for (Row& row : rows) row.kept.assign(nest_.exprs.size(), nullptr);
   if (nest_.kept.empty()) return;
-  Value* elements = b_.getInt64(k_.lanes);  // a last vector may reach over the end
+  Value* elements = b_.getInt64(k_.lanes);  // the last vector may write past the row
   Value* length = b_.getInt64(1);
   for (uint32_t a = nest_.outer; a < nest_.outer + nest_.inner; a++) length = b_.CreateMul(length, k_.args.extents[a]);
   elements = b_.CreateAdd(elements, length);

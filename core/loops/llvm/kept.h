@@ -1,4 +1,5 @@
-// Rows of values that a later pass needs again: as long as a row, in the function's frame, so that they stay in the nearest cache.
+// Kept rows: values that a later pass uses again, one row long, in the function's frame, so that they stay in the L1
+// cache.
 //
 // Needs the kernel and a cursor.
 #pragma once
@@ -12,12 +13,12 @@ class KeptRows {
  public:
   explicit KeptRows(Kernel& kernel) : k_(kernel), b_(kernel.b), nest_(kernel.nest) {}
 
-  // Before all loops: a place for each kept value of each row.
+  // Allocates a row for each kept value of each pipelined row, in the entry block.
   void allocate(std::vector<Row>& rows);
-  // No pass has filled any.
+  // Marks all as not filled.
   void clear() { kept_in_.assign(nest_.exprs.size(), UINT32_MAX); }
 
-  // Only where the loops stand at a position of the row: what a gather looks at is somewhere else, and what is computed at some
+  // Only at the loops' own indices: gathers read others, and values computed in a branch are not valid everywhere.
   // positions only is not there for all.
   bool is_kept(const Cursor& at, ExprId id) const;
   // Whether an earlier pass has filled it.

@@ -10,10 +10,12 @@ Builder& Kernel::at_entry(Builder& b, llvm::Function* function) {
 }
 
 Kernel::Kernel(const CpuNest& n, llvm::Function* f, unsigned l, const llvm::TargetTransformInfo& m)
-    : nest(n), bounds(loops::bounds(n)), machine(m), function(f), lanes(l), b(f->getContext()), args(at_entry(b, f), n, f) {}
+    : nest(n), bounds(loops::bounds(n)), machine(m), function(f), lanes(l), b(f->getContext()),
+      args(at_entry(b, f), n, f) {}
 
 unsigned Kernel::register_bits() const {
-  return static_cast<unsigned>(machine.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue());
+  return static_cast<unsigned>(
+      machine.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue());
 }
 
 void Kernel::loop(Value* begin, Value* end, uint64_t step, const std::function<void(Value*)>& body) {
@@ -82,10 +84,10 @@ unsigned choose_lanes(const CpuNest& nest, unsigned machine_bits) {
   }
   if (wide) live *= 2;
   if (live > 48) return machine;
-  // Down the columns more of each row is then read at a time.
+  // Lanes down the columns: wider vectors read more of each row.
   const bool columns = nest.lane_is_outer() && machine_bits >= 512 && !functions && !wide && live <= 24;
-  // A sum waits for the one before, and the steps of an exponential for each other: four vectors of either are in flight at once, as of
-  // few expressions. Of functions of more constants than registers hold, each vector reads them again.
+  // Reductions and exponentials are dependency chains: four vectors of either are in flight at once, as with few
+  // expressions. Functions with more constants than registers reload them for each vector.
   const bool few = !functions && live <= 8, waits = (sums || functions) && !constants && !wide;
   return few || columns || waits ? 4 * machine : 2 * machine;
 }

@@ -1,4 +1,4 @@
-// What is the same all over one kernel while its code is made, and the control flow and the variables that it is made with.
+// What is constant while code of one kernel is generated, and its control flow and variables.
 #pragma once
 
 #include <llvm/Analysis/TargetTransformInfo.h>
@@ -12,7 +12,8 @@
 namespace thunder::codegen {
 
 struct Kernel {
-  // Code begins to be made: a block "entry" that reads the arguments. `lanes`: elements of the lane axis at a time, where they are whole
+  // Begins a function: the block "entry" reads the arguments. `lanes`: elements of the lane axis at a time, in whole
+  // vectors. The nest and the machine must live as long.
   // vectors. The nest and the machine must live as long.
   Kernel(const CpuNest& nest, llvm::Function* function, unsigned lanes, const llvm::TargetTransformInfo& machine);
 
@@ -25,26 +26,30 @@ struct Kernel {
   const Arguments args;
 
   unsigned register_bits() const;
-  // As AVX-512 has: every vector that does not begin with a line is of two, and masks have registers of their own.
+  // As with AVX-512: an unaligned vector always spans two cache lines, and masks have registers of their own.
   bool has_registers_of_lines() const { return register_bits() >= 8 * kCacheLine; }
 
-  // From begin to end, at least no times.
+  // A loop from begin to end, which may run zero times.
   void loop(llvm::Value* begin, llvm::Value* end, uint64_t step, const std::function<void(llvm::Value*)>& body);
   void branch(llvm::Value* condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
-  // In the frame, which become registers: zero; a vector, which begins as the same number in each lane.
+  // Variables in the frame, which mem2reg makes registers: a zero; a vector that begins with the same number in each
+  // lane.
   llvm::Value* variable(llvm::Type* type);
   llvm::Value* vector_variable(llvm::Type* element, llvm::Value* first, unsigned n);
 
   llvm::Value* lane_numbers(unsigned n);
-  // A scalar as a vector; a vector as it is.
+  // Broadcasts a scalar to a vector; a vector stays as it is.
   llvm::Value* broadcast(llvm::Value* v, unsigned n) { return is_vector(v) ? v : b.CreateVectorSplat(n, v); }
-  llvm::FixedVectorType* vector_of(llvm::Type* element, unsigned n) const { return llvm::FixedVectorType::get(element, n); }
+  llvm::FixedVectorType* vector_of(llvm::Type* element, unsigned n) const {
+    return llvm::FixedVectorType::get(element, n);
+  }
 
  private:
   static Builder& at_entry(Builder& b, llvm::Function* function);
 };
 
 // How many elements of the lane axis a nest computes at a time: several machine vectors, so that their latencies
+// overlap, fewer if many values are live at once.
 // overlap, fewer where many values live at once.
 unsigned choose_lanes(const CpuNest& nest, unsigned machine_bits);
 

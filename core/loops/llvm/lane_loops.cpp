@@ -18,7 +18,7 @@ bool scans(const CpuNest& nest) {
 
 }  // namespace
 
-// From cut to cut, as far as it is in the piece: code is made for each interval, which knows what is chosen there.
+// From cut to cut within the piece: each interval has code of its own, in which selects are resolved.
 void LaneLoops::emit(const Cursor& at, const Body& body) {
   const auto& cuts = k_.args.cut_at[nest_.lane];
   Value* begin = at.lane_begin;
@@ -35,18 +35,21 @@ void LaneLoops::emit(const Cursor& at, const Body& body) {
   }
 }
 
-// Where rows are odd, vectors would cut lines of the cache in two: they are taken by the lines of what is stored past the caches, or
-// stored, or else of what is read. Not where lanes go down the rows, each of which begins elsewhere, sums run from whole vectors into the
-// next ones, or columns are summed, which are read and written at each vector and begin with a line.
+// Vectors are aligned to cache lines by peeling: of a buffer that is stored non-temporally, otherwise of one that is
+// stored, otherwise of one that is loaded. Not if vectors run across rows, whose addresses are unrelated, if scans
+// carry whole vectors, or if columns are summed: their accumulators are aligned already.
 void LaneLoops::choose_lines(const std::vector<const Output*>& stores) {
   lines_of_.reset();
-  if (loops::is_even(nest_) || loops::is_short(nest_) || nest_.lane_is_outer() || nest_.blocked || overlapping_ || scans(nest_)) return;
+  if (loops::is_even(nest_) || loops::is_short(nest_) || nest_.lane_is_outer() || nest_.blocked || overlapping_ ||
+      scans(nest_))
+    return;
   const auto choose = [&](const auto& wanted) {
     for (const Output* s : stores)
       if (!lines_of_ && wanted(*s)) lines_of_ = {s->buffer, s->map, memory_.more_of(*s)};
   };
   choose([this](const Output& s) { return nest_.is_nontemporal(s); });
-  const bool columns = std::any_of(stores.begin(), stores.end(), [](const Output* s) { return s->kind == OutputKind::column; });
+  const bool columns =
+      std::any_of(stores.begin(), stores.end(), [](const Output* s) { return s->kind == OutputKind::column; });
   if (!k_.has_registers_of_lines() || columns) return;
   const auto is_row_of_many = [this](uint32_t map) {
     bool many = false;
@@ -58,23 +61,27 @@ void LaneLoops::choose_lines(const std::vector<const Output*>& stores) {
     if (!lines_of_ && e.fn == Fn::load && is_row_of_many(e.map)) lines_of_ = {e.buffer, e.map, memory_.more_of(e)};
 }
 
-// Buffers are taken to begin with a line, so that sums of the same elements are the same wherever they lie.
+// Assumes that buffers are aligned to cache lines, so that sums do not depend on where operands lie.
 Value* LaneLoops::lanes_before_line(const Cursor& at, Value* begin) {
   Cursor first = at;
   first.index[nest_.lane] = begin;
   llvm::Type* element = memory_type(b_.getContext(), nest_.buffers[lines_of_->buffer]);
   const uint64_t lanes = kCacheLine / (element->getPrimitiveSizeInBits() / 8);
-  return b_.CreateAnd(b_.CreateNeg(memory_.offset(first, lines_of_->map, lines_of_->more).scalar), b_.getInt64(lanes - 1));
+  return b_.CreateAnd(b_.CreateNeg(memory_.offset(first, lines_of_->map, lines_of_->more).scalar),
+                      b_.getInt64(lanes - 1));
 }
 
-// Whole vectors, then what is left with a mask: at the end, or backwards at the beginning, and what lies before the first whole line.
-// With masks alone where they cost nothing, and few vectors are whole or the code of all rows is in the body.
+// Whole vectors, then a masked remainder: at the end, or, backwards, at the beginning, and before the first whole cache
+// line. Masked vectors only, if masks cost nothing and few vectors are whole or the body holds the code of all
+// pipelined rows.
 void LaneLoops::emit_interval(const Cursor& at, Value* begin, Value* end, const Body& body) {
   const bool outer = nest_.lane_is_outer(), even = loops::is_even(nest_) && !outer;
-  if ((loops::is_short(nest_) && has_masks(at)) || (outer && has_free_masks(at))) return emit_masked(at, begin, end, body);
+  if ((loops::is_short(nest_) && has_masks(at)) || (outer && has_free_masks(at)))
+    return emit_masked(at, begin, end, body);
   if (lines_of_) {
     Value* length = b_.CreateSub(end, begin);
-    Value* line = b_.CreateAdd(begin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, lanes_before_line(at, begin), length));
+    Value* line =
+        b_.CreateAdd(begin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, lanes_before_line(at, begin), length));
     emit_rest(at, begin, line, body);
     begin = line;
   }
@@ -82,7 +89,7 @@ void LaneLoops::emit_interval(const Cursor& at, Value* begin, Value* end, const 
   else emit_rest(at, emit_vectors(at, begin, whole_vectors(at, begin, end), body), end, body);
 }
 
-// Where whole vectors from `begin` on end.
+// The end of the whole vectors that start at `begin`.
 Value* LaneLoops::whole_vectors(const Cursor& at, Value* begin, Value* end) {
   return b_.CreateSub(end, b_.CreateURem(b_.CreateSub(end, begin), b_.getInt64(at.lanes)));
 }
@@ -107,16 +114,17 @@ void LaneLoops::emit_masked(const Cursor& at, Value* begin, Value* end, const Bo
   });
 }
 
-// Less than a vector. Vectors are a register meanwhile, the first lanes of what several hold: lanes left out take as long as others, in
-// each expression. Whole ones have a loop of their own, but not where the code of all rows is in the body.
+// The remainder. It runs on one register rather than several: masked-out lanes cost as much as others in each
+// expression. Whole vectors have a loop of their own, unless the body holds the code of all pipelined rows.
 void LaneLoops::emit_rest(const Cursor& at, Value* begin, Value* end, const Body& body) {
   Cursor narrow = at;
   narrow.lanes = std::min(at.lanes, std::max(kFewestLanes, k_.register_bits() / 32));
-  if (narrow.lanes < at.lanes && !nest_.lane_is_outer()) begin = emit_vectors(narrow, begin, whole_vectors(narrow, begin, end), body);
+  if (narrow.lanes < at.lanes && !nest_.lane_is_outer())
+    begin = emit_vectors(narrow, begin, whole_vectors(narrow, begin, end), body);
   emit_masked(narrow, begin, end, body);
 }
 
-// Whether something holds of a vector of each element type that memory has here.
+// Whether a predicate holds for vectors of each element type in memory.
 template <class Holds>
 bool LaneLoops::each_memory(const Cursor& at, const Holds& holds) const {
   return std::all_of(nest_.buffers.begin(), nest_.buffers.end(), [&](DType d) {
@@ -125,23 +133,25 @@ bool LaneLoops::each_memory(const Cursor& at, const Holds& holds) const {
   });
 }
 
-// Whether the machine leaves lanes out of loads and stores of every element type here; else LLVM writes a branch for each.
+// Whether the machine has masked loads and stores of all element types used; otherwise LLVM makes a branch for each
+// lane.
 bool LaneLoops::has_masks(const Cursor& at) const {
   return each_memory(at, [&](llvm::Type* vector, llvm::Align align) {
     return k_.machine.isLegalMaskedLoad(vector, align) && k_.machine.isLegalMaskedStore(vector, align);
   });
 }
 
-// Whether stores that leave lanes out take no longer than others.
+// Whether masked stores take no longer than others.
 bool LaneLoops::has_free_masks(const Cursor& at) const {
   constexpr auto kStore = llvm::Instruction::Store;
   constexpr auto kCost = llvm::TargetTransformInfo::TCK_RecipThroughput;
   return has_masks(at) && each_memory(at, [&](llvm::Type* vector, llvm::Align align) {
-    return k_.machine.getMaskedMemoryOpCost(kStore, vector, align, 0, kCost) <= k_.machine.getMemoryOpCost(kStore, vector, align, 0, kCost);
-  });
+           return k_.machine.getMaskedMemoryOpCost(kStore, vector, align, 0, kCost) <=
+                  k_.machine.getMemoryOpCost(kStore, vector, align, 0, kCost);
+         });
 }
 
-// The index of lane 0 when so many positions are behind.
+// The index of lane 0 after so many positions.
 Value* LaneLoops::first_lane(const Cursor& at, Value* behind) {
   return from_the_end() ? b_.CreateSub(b_.CreateSub(at.lane_end, behind), b_.getInt64(at.lanes)) : behind;
 }

@@ -1,6 +1,6 @@
-// The lane axis in vectors: where they begin, how wide they are, and what is left beside whole ones.
+// The loops over the lane axis: where vectors begin, how wide they are, and the remainder.
 //
-// Needs the kernel and its memory; what is done at each vector is the caller's.
+// Needs the kernel and its memory; the caller generates the body for each vector.
 #pragma once
 
 #include "loops/llvm/memory.h"
@@ -10,10 +10,11 @@ namespace thunder::codegen {
 class LaneLoops {
  public:
   using Body = std::function<void(const Cursor&)>;
-  // `overlapping`: whether rows are walked at the same time.
-  LaneLoops(Kernel& kernel, Memory& memory, bool overlapping) : k_(kernel), b_(kernel.b), nest_(kernel.nest), memory_(memory), overlapping_(overlapping) {}
+  // `overlapping`: whether rows are software-pipelined.
+  LaneLoops(Kernel& kernel, Memory& memory, bool overlapping)
+      : k_(kernel), b_(kernel.b), nest_(kernel.nest), memory_(memory), overlapping_(overlapping) {}
 
-  // Before a pass with these stores: whether its vectors begin with lines of the cache, and of which buffer.
+  // Before a pass with these stores: decides whether its vectors are aligned to cache lines, and of which buffer.
   void choose_lines(const std::vector<const loops::Output*>& stores);
   // The piece of the lane axis at a cursor.
   void emit(const Cursor& at, const Body& body);
@@ -34,7 +35,7 @@ class LaneLoops {
 
   struct Lines {
     uint32_t buffer, map;
-    llvm::Value* more;  // added to what the map says; null: nothing
+    llvm::Value* more;  // added to the offset that the map gives; null: 0
   };
 
   Kernel& k_;

@@ -23,7 +23,7 @@ llvm::Type* Lanes::shape_of(llvm::Type* element) const {
 
 Value* Lanes::polynomial(Value* x, std::span<Value* const> c) {
   Value* square = b.CreateFMul(x, x);
-  // Those of every other power, from `first` on.
+  // The terms of every other power, from `first` on.
   const auto half = [&](size_t first) {
     size_t i = c.size() - 1 - (c.size() - 1 - first) % 2;
     Value* sum = c[i];
@@ -44,28 +44,35 @@ Value* Lanes::chosen(Value* index, const std::array<float, 8>& entries) {
   if (has("+avx512f", 16)) {
     table.append(entries.begin(), entries.end());
     Value* values = llvm::ConstantDataVector::get(b.getContext(), table);
-    return in_registers(16, index, [&](auto i) { return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_sf_512, {}, {values, i[0]}); });
+    return in_registers(16, index, [&](auto i) {
+      return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_sf_512, {}, {values, i[0]});
+    });
   }
   Value* values = llvm::ConstantDataVector::get(b.getContext(), table);
   if (has("+avx2", 8))
-    return in_registers(8, index, [&](auto i) { return b.CreateIntrinsic(llvm::Intrinsic::x86_avx2_permps, {}, {values, i[0]}); });
+    return in_registers(8, index, [&](auto i) {
+      return b.CreateIntrinsic(llvm::Intrinsic::x86_avx2_permps, {}, {values, i[0]});
+    });
   index = b.CreateAnd(index, integer(7));
   if (is_aarch64() && lanes() % 4 == 0) return chosen_by_bytes(index, entries);
   if (!llvm::isa<llvm::VectorType>(real_)) return b.CreateExtractElement(values, index);
   Value* result = llvm::PoisonValue::get(real_);
-  for (unsigned i = 0; i < lanes(); i++) result = b.CreateInsertElement(result, b.CreateExtractElement(values, b.CreateExtractElement(index, i)), i);
+  for (unsigned i = 0; i < lanes(); i++)
+    result = b.CreateInsertElement(result, b.CreateExtractElement(values, b.CreateExtractElement(index, i)), i);
   return result;
 }
 
-// From two registers, by the numbers of an entry's four bytes.
+// A permutation of bytes from two registers.
 Value* Lanes::chosen_by_bytes(Value* index, const std::array<float, 8>& entries) {
   auto* bytes = llvm::FixedVectorType::get(b.getInt8Ty(), 16);
   const auto table = [&](size_t first) {
-    return b.CreateBitCast(llvm::ConstantDataVector::get(b.getContext(), llvm::ArrayRef(entries.data() + first, 4)), bytes);
+    return b.CreateBitCast(llvm::ConstantDataVector::get(b.getContext(), llvm::ArrayRef(entries.data() + first, 4)),
+                           bytes);
   };
   index = b.CreateAdd(b.CreateMul(index, integer(0x04040404)), integer(0x03020100));
   return in_registers(4, index, [&](auto i) {
-    Value* found = b.CreateIntrinsic(llvm::Intrinsic::aarch64_neon_tbl2, {bytes}, {table(0), table(4), b.CreateBitCast(i[0], bytes)});
+    Value* found = b.CreateIntrinsic(llvm::Intrinsic::aarch64_neon_tbl2, {bytes},
+                                     {table(0), table(4), b.CreateBitCast(i[0], bytes)});
     return b.CreateBitCast(found, llvm::FixedVectorType::get(b.getFloatTy(), 4));
   });
 }
@@ -84,7 +91,8 @@ bool Lanes::has(llvm::StringRef feature, unsigned width) const {
   return llvm::is_contained(features, feature);
 }
 
-Value* Lanes::in_registers(unsigned width, llvm::ArrayRef<Value*> values, llvm::function_ref<Value*(llvm::ArrayRef<Value*>)> operation) {
+Value* Lanes::in_registers(unsigned width, llvm::ArrayRef<Value*> values,
+                           llvm::function_ref<Value*(llvm::ArrayRef<Value*>)> operation) {
   llvm::SmallVector<Value*> results;
   for (unsigned from = 0; from < lanes(); from += width) {
     llvm::SmallVector<int> chosen;
@@ -100,7 +108,7 @@ Value* Lanes::avx512(llvm::Intrinsic::ID operation, llvm::ArrayRef<Value*> value
   return in_registers(16, values, [&](llvm::ArrayRef<Value*> pieces) {
     llvm::SmallVector<Value*> operands(pieces);
     if (immediate) operands.push_back(immediate);
-    // What masked lanes keep, no lane masked, and the rounding mode that the register of modes has.
+    // Arguments of the masked intrinsic: pass-through, a full mask, and the current rounding mode.
     operands.append({llvm::PoisonValue::get(pieces[0]->getType()), b.getInt16(0xffff), b.getInt32(4)});
     return b.CreateIntrinsic(operation, {}, operands);
   });

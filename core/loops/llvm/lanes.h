@@ -1,4 +1,4 @@
-// The vocabulary of elementary functions: what one does to each lane of a float or of a vector of floats.
+// The building blocks of elementary functions: operations on each lane of a float or of a vector of floats.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -11,17 +11,18 @@ namespace thunder::codegen {
 
 using llvm::Value;
 
-// Emits at the builder's place, without fast-math flags while it lives: the algorithms depend on each rounding.
+// Emits at the builder's insertion point, without fast-math flags while it lives: the algorithms depend on each
+// rounding.
 class Lanes {
  public:
-  // For values of the shape of `like`.
+  // Constants of the shape of `like`.
   Lanes(llvm::IRBuilder<>& builder, Value* like);
 
   llvm::IRBuilder<>& b;
 
   Value* real(float value) const { return llvm::ConstantFP::get(real_, value); }
   Value* integer(uint32_t value) const { return llvm::ConstantInt::get(integer_, value); }
-  // The same shape of another element.
+  // The same shape with another element type.
   llvm::Type* shape_of(llvm::Type* element) const;
 
   Value* bits(Value* x) { return b.CreateBitCast(x, integer_); }
@@ -30,29 +31,32 @@ class Lanes {
   Value* fma(Value* x, float y, Value* z) { return fma(x, real(y), z); }
   Value* abs(Value* x) { return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
   Value* copysign(Value* x, Value* sign) { return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, x, sign); }
-  // The smaller, the larger of the two; NaN stays.
+  // Minimum and maximum; NaN is propagated.
   Value* at_most(Value* x, float bound) { return b.CreateSelect(b.CreateFCmpOLT(real(bound), x), real(bound), x); }
   Value* at_least(Value* x, float bound) { return b.CreateSelect(b.CreateFCmpOGT(real(bound), x), real(bound), x); }
-  // Coefficients from the constant one upwards. Even and odd powers apart, so that half as many operations wait for each other.
+  // A polynomial, coefficients from the constant one upwards. Even and odd powers are summed apart, which halves the
+  // dependency chain.
   Value* polynomial(Value* x, std::span<Value* const> coefficients);
   Value* polynomial(Value* x, std::span<const float> coefficients);
 
-  // In each lane, the entry whose number the three lowest bits of `index` are; its other bits count for nothing.
+  // A table lookup: in each lane the entry that the three lowest bits of `index` select; other bits are ignored.
   Value* chosen(Value* index, const std::array<float, 8>& entries);
 
-  // Whether the function being built may use AVX-512, and the lanes fill whole registers of it.
+  // Whether the function may use AVX-512, and the lanes fill whole registers of it.
   bool avx512() const { return has("+avx512f", 16); }
-  // Calls one of its operations: on floats of 16 lanes, each followed by `rest`, at the current rounding.
+  // Calls an AVX-512 intrinsic on groups of 16 floats, each followed by the arguments `rest` and the current rounding
+  // mode.
   Value* avx512(llvm::Intrinsic::ID operation, llvm::ArrayRef<Value*> values, Value* immediate = nullptr);
 
  private:
-  // Whether the function may use a feature of its target, and the lanes fill whole registers of so many.
+  // Whether the function may use a target feature, and the lanes fill whole registers of this width.
   bool has(llvm::StringRef feature, unsigned width) const;
   bool is_aarch64() const;
   unsigned lanes() const;
   Value* chosen_by_bytes(Value* index, const std::array<float, 8>& entries);
-  // What becomes of the values, so many lanes of each at a time.
-  Value* in_registers(unsigned width, llvm::ArrayRef<Value*> values, llvm::function_ref<Value*(llvm::ArrayRef<Value*>)> operation);
+  // Applies a function to groups of so many lanes.
+  Value* in_registers(unsigned width, llvm::ArrayRef<Value*> values,
+                      llvm::function_ref<Value*(llvm::ArrayRef<Value*>)> operation);
 
   llvm::IRBuilderBase::FastMathFlagGuard guard_;
   llvm::Type *real_, *integer_;

@@ -13,12 +13,12 @@ namespace {
 // e^x = 2^n * p with 0.95 < p < 1.92.
 struct Power {
   Value* p;
-  Value* eighths;  // a number whose whole part, rounded down, is n
-  Value* biased;   // bits whose lowest nine are n + bias
+  Value* eighths;  // a number whose floor is n
+  Value* biased;  // bits whose lowest nine are n + bias
 };
 
-// Cody and Waite's reduction, to eighths of a power of two: k = round(8 x / ln 2) / 8, r = x - k ln 2, and p = e^r times the power
-// of two that the last three bits of k choose. Adding 1.5 * 2^20 rounds to eighths, which the sum then has in its lowest bits.
+// Cody and Waite's reduction, to eighths: k = round(8 x / ln 2) / 8, r = x - k ln 2, and p = e^r times the power of two
+// that the last three bits of k select. Adding 1.5 * 2^20 rounds to eighths, which are then in the sum's lowest bits.
 // Requires |x| < 2^17 or NaN.
 Power power_of_e(Lanes& v, Value* x, int bias) {
   constexpr float kEighths = 0x1.8p20f;
@@ -36,12 +36,12 @@ Power power_of_e(Lanes& v, Value* x, int bias) {
 // 2^n of a power with bias 127, or 2^(n + m) of one with 127 + m. Requires -126 <= n + m <= 127.
 Value* scale_of(Lanes& v, const Power& power) { return v.number(v.b.CreateShl(power.biased, v.integer(23))); }
 
-// Beyond these the result is zero or infinite all the same, and n stays within what the scaling takes.
+// Beyond these bounds the result is zero or infinite anyway; they keep n within what the scaling supports.
 constexpr float kLeastExponent = -104, kMostExponent = 89;
 
 }  // namespace
 
-// Scaled in two steps, of which only the second rounds: a denormal result is as exact as any other.
+// Scaled in two steps, of which only the second one rounds: a subnormal result is as exact as any other.
 Value* emit_exp(llvm::IRBuilder<>& b, Value* x) {
   Lanes v(b, x);
   Power power = power_of_e(v, v.at_least(v.at_most(x, kMostExponent), kLeastExponent), 254);
@@ -75,9 +75,10 @@ Value* emit_tanh(llvm::IRBuilder<>& b, Value* x) {
 }
 
 Value* emit_erf(llvm::IRBuilder<>& b, Value* x) {
-  constexpr float kMagic = 0x1.8p23f;  // its sum with a small number is rounded to a whole one, which its lowest bits hold
+  // Adding it rounds a small number to an integer, which is in the sum's lowest bits.
+  constexpr float kMagic = 0x1.8p23f;
   Lanes v(b, x);
-  Value* a = v.at_most(v.abs(x), 3.92f);  // from where on erf is 1
+  Value* a = v.at_most(v.abs(x), 3.92f);  // beyond it erf is 1
   Value* shifted = v.fma(a, 1 / kErfStep, v.real(kMagic));
   Value* piece = b.CreateFSub(shifted, v.real(kMagic));
   Value* t = v.fma(piece, -kErfStep, a);

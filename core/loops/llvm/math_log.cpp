@@ -15,7 +15,7 @@ struct Split {
   Value *m, *k;
 };
 
-// AVX-512 takes numbers apart itself, denormals and all: for 0, k is -inf; for inf, inf; m is 1 for both; a negative
+// AVX-512 has getexp and getmant, which handle subnormals: for 0, k is -inf; for inf, inf; m is 1 for both; a negative
 // number gives NaN.
 Split split_by_avx512(Lanes& v, Value* x) {
   constexpr int kInterval = 3, kNegativeIsNan = 2 << 2;
@@ -27,7 +27,7 @@ Split split_by_avx512(Lanes& v, Value* x) {
 
 Split split(Lanes& v, Value* x) {
   auto& b = v.b;
-  // A denormal number has its exponent after a multiplication by 2^23.
+  // A subnormal number is multiplied by 2^23 first.
   Value* tiny = b.CreateFCmpOLT(x, v.real(std::numeric_limits<float>::min()));
   x = b.CreateSelect(tiny, b.CreateFMul(x, v.real(0x1p23f)), x);
   constexpr uint32_t kThreeQuarters = 0x3f400000;
@@ -49,7 +49,7 @@ Value* with_special_cases(Lanes& v, Value* x, Value* y) {
 
 }  // namespace
 
-// log(x) = k ln 2 + log(1 + f). Unless k is 0 the sum is at least 0.28, so that one float for ln 2 will do.
+// log(x) = k ln 2 + log(1 + f). Unless k is 0 the sum is at least 0.28, so ln 2 as one float is exact enough.
 Value* emit_log(llvm::IRBuilder<>& b, Value* x) {
   Lanes v(b, x);
   const bool avx512 = v.avx512();

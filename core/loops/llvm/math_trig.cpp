@@ -11,16 +11,16 @@
 namespace thunder::codegen {
 namespace {
 
-// x = quadrant pi/2 + r with |r| <= pi/4; of the quadrant the two lowest bits count.
+// x = quadrant pi/2 + r with |r| <= pi/4; the two lowest bits of the quadrant are used.
 struct Reduced {
   Value *r, *quadrant;
 };
 
-// Up to here the three floats of pi/2 are enough for every float.
+// Up to here pi/2 as three floats is exact enough for every float.
 constexpr float kFar = 0x1p17f;
 
-// Cody and Waite's reduction. The first product leaves an exact difference: it has no bits below those of the first
-// float of pi/2, and is less than 1.
+// Cody and Waite's reduction. The first subtraction is exact: the difference has no bits below those of the first float
+// of pi/2, and is less than 1.
 Reduced reduce_near(Lanes& v, Value* a) {
   Value* magic = v.real(0x1.8p23f);  // adding it rounds to a whole number, which the sum has in its lowest bits
   Value* shifted = v.fma(a, kTwoByPi, magic);
@@ -77,7 +77,7 @@ Reduced reduce_far(Lanes& v, Value* a) {
   return {b.CreateSelect(finite, r, v.real(std::numeric_limits<float>::quiet_NaN())), quadrant};
 }
 
-// What follows the builder's place goes to a block of its own, which `side` joins when the condition holds.
+// Moves code behind the insertion point to a new block, which `side` joins if the condition holds.
 struct Branch {
   llvm::BasicBlock *before, *side, *after;
 };
@@ -101,7 +101,7 @@ Reduced reduce(Lanes& v, Value* a) {
   Reduced near = reduce_near(v, a);
   Value* far = b.CreateFCmpUGE(a, v.real(kFar));
   Branch branch = branch_unlikely(b, a->getType()->isVectorTy() ? b.CreateOrReduce(far) : far);
-  // Lanes that are near already take part with any number that is far.
+  // Lanes that were reduced already take part with an arbitrary large number.
   Reduced exact = reduce_far(v, b.CreateSelect(far, a, v.real(kFar)));
   exact = {b.CreateSelect(far, exact.r, near.r), b.CreateSelect(far, exact.quadrant, near.quadrant)};
   b.SetInsertPoint(branch.after, branch.after->begin());
@@ -120,7 +120,7 @@ Value* sine(Lanes& v, Value* r, Value* quadrant) {
   Value* square = b.CreateFMul(r, r);
   Value* sin = v.fma(b.CreateFMul(square, v.polynomial(square, kSin)), r, r);
   Value* cos = v.fma(square, v.polynomial(square, kCos), v.real(1));
-  // The bit tested is the sign, which selects without a comparison.
+  // The tested bit is the sign, so selecting needs no comparison.
   Value* odd = b.CreateICmpSLT(b.CreateShl(quadrant, v.integer(31)), v.integer(0));
   Value* sign = b.CreateShl(b.CreateAnd(quadrant, v.integer(2)), v.integer(30));
   return v.number(b.CreateXor(v.bits(b.CreateSelect(odd, cos, sin)), sign));
@@ -128,7 +128,7 @@ Value* sine(Lanes& v, Value* r, Value* quadrant) {
 
 }  // namespace
 
-// The sign of x is taken out first, which keeps that of zero.
+// The sign of x is removed first, which preserves signed zero.
 Value* emit_sin(llvm::IRBuilder<>& b, Value* x) {
   Lanes v(b, x);
   Value* sign = b.CreateAnd(v.bits(x), v.integer(0x80000000));
@@ -143,7 +143,7 @@ Value* emit_cos(llvm::IRBuilder<>& b, Value* x) {
   return sine(v, reduced.r, b.CreateAdd(reduced.quadrant, v.integer(1)));
 }
 
-// Where x is small the sum may lose the sign of zero.
+// For small x the sum may lose the sign of zero.
 Value* emit_sin_of_one(llvm::IRBuilder<>& b, Value* x) {
   Lanes v(b, x);
   Value* square = b.CreateFMul(x, x);

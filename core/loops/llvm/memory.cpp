@@ -72,12 +72,13 @@ void Memory::prefetch(Value* address) {
                      {address, b_.getInt32(kRead), b_.getInt32(kSecondLevel), b_.getInt32(kData)});
 }
 
-// While this row, or this tile, is found near, memory gets the next one ready.
+// Prefetches the next row, or tile, while this one is read from the caches.
 void Memory::prefetch_next(const Cursor& at, ExprId id, Value* from, size_t bytes) {
   if (!is_prefetched(at, id)) return;
   const loops::Expr& e = nest_.exprs[id];
   const auto& strides = k_.args.strides[e.map];
-  Value* distance = nest_.blocked ? b_.CreateMul(strides[nest_.block_axis()], b_.getInt64(at.lanes)) : strides[nest_.outer - 1];
+  Value* distance =
+      nest_.blocked ? b_.CreateMul(strides[nest_.block_axis()], b_.getInt64(at.lanes)) : strides[nest_.outer - 1];
   Value* next = b_.CreateGEP(memory_type(b_.getContext(), nest_.buffers[e.buffer]), from, distance);
   for (size_t byte = 0; byte < bytes; byte += kCacheLine) prefetch(b_.CreateConstGEP1_64(b_.getInt8Ty(), next, byte));
 }
@@ -99,7 +100,7 @@ void Memory::store(const Cursor& at, const loops::Output& s, Value* value) {
   Value* to = address(s.buffer, place);
   value = convert(b_, value, from, d);
   if (!place.vector && !place.contiguous) {
-    if (is_vector(value)) value = b_.CreateExtractElement(value, uint64_t{0});  // the same in all lanes
+    if (is_vector(value)) value = b_.CreateExtractElement(value, uint64_t{0});  // the lanes are equal
     if (column) value = combine(b_, Fn::sum, b_.CreateAlignedLoad(element, to, align), value, d);
     b_.CreateAlignedStore(to_memory(b_, value, d), to, align);
     return;
@@ -120,7 +121,7 @@ void Memory::store(const Cursor& at, const loops::Output& s, Value* value) {
   }
 }
 
-// What is updated in place was read, and is there.
+// An output that is updated in place was loaded, so its line is in the cache.
 void Memory::begin_nontemporal() {
   may_bypass_.assign(nest_.buffers.size(), nullptr);
   for (const loops::Output& s : nest_.stores) {
@@ -128,11 +129,12 @@ void Memory::begin_nontemporal() {
     Value*& may = may_bypass_[s.buffer];
     may = b_.getTrue();
     for (const loops::Expr& e : nest_.exprs)
-      if (e.fn == Fn::load) may = b_.CreateAnd(may, b_.CreateICmpNE(k_.args.buffers[e.buffer], k_.args.buffers[s.buffer]));
+      if (e.fn == Fn::load)
+        may = b_.CreateAnd(may, b_.CreateICmpNE(k_.args.buffers[e.buffer], k_.args.buffers[s.buffer]));
   }
 }
 
-// Before another thread is told, lines stored past the caches must have arrived; x86 orders them with nothing else.
+// Non-temporal stores must be visible before another thread is notified; on x86 only a fence orders them.
 void Memory::end_nontemporal() {
   const bool x86 = llvm::Triple(k_.function->getParent()->getTargetTriple()).isX86();
   if (nest_.any_nontemporal() && x86) b_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});

@@ -1,6 +1,7 @@
-// Loads and stores at a cursor: along the lane axis as vectors, masked at the end, gathered where memory is strided.
+// Loads and stores at a cursor: vectors along the lane axis, masked at the end, gathers and scatters for strided
+// memory.
 //
-// Needs the kernel and a cursor alone: no expression is computed here.
+// Needs the kernel and a cursor alone: it computes no expressions.
 #pragma once
 
 #include "loops/llvm/cursor.h"
@@ -12,18 +13,22 @@ class Memory {
  public:
   explicit Memory(Kernel& kernel) : k_(kernel), b_(kernel.b), nest_(kernel.nest) {}
 
-  // Elements from a buffer's first one.
+  // A position in a buffer, in elements from the first one.
   struct Offset {
     llvm::Value* scalar;
     llvm::Value* vector = nullptr;  // added to it by lane
-    bool contiguous = false;        // the lanes follow each other
+    bool contiguous = false;  // lanes are consecutive
   };
-  // `more`: added to what the map says; null: nothing.
+  // `more`: added to the offset that the map gives; null: 0.
   Offset offset(const Cursor& at, uint32_t map, llvm::Value* more = nullptr);
   llvm::Value* address(uint32_t buffer, const Offset& at);
-  // What is added to the places that maps give: of a part of something, where it begins.
-  llvm::Value* more_of(const loops::Expr& e) const { return k_.args.offsets[static_cast<size_t>(&e - nest_.exprs.data())]; }
-  llvm::Value* more_of(const loops::Output& s) const { return k_.args.store_offsets[static_cast<size_t>(&s - nest_.stores.data())]; }
+  // Added to the offsets that maps give: where an interval begins.
+  llvm::Value* more_of(const loops::Expr& e) const {
+    return k_.args.offsets[static_cast<size_t>(&e - nest_.exprs.data())];
+  }
+  llvm::Value* more_of(const loops::Output& s) const {
+    return k_.args.store_offsets[static_cast<size_t>(&s - nest_.stores.data())];
+  }
 
   llvm::Value* load(const Cursor& at, const loops::Expr& e);
   llvm::Value* position(const Cursor& at, const loops::Expr& e);
@@ -32,7 +37,7 @@ class Memory {
   bool is_prefetched(const Cursor& at, ExprId id) const;
   void prefetch(llvm::Value* address);
 
-  // Around all loops: non-temporal stores.
+  // Around all loops of a kernel with non-temporal stores.
   void begin_nontemporal();
   void end_nontemporal();
 
@@ -43,7 +48,8 @@ class Memory {
   Kernel& k_;
   Builder& b_;
   const CpuNest& nest_;
-  std::vector<llvm::Value*> may_bypass_;  // by buffer: of a non-temporal output, whether it lies in no input's memory
+  // By buffer: for a non-temporal output, whether it shares no memory with an input.
+  std::vector<llvm::Value*> may_bypass_;
 };
 
 }  // namespace thunder::codegen

@@ -10,7 +10,7 @@ using loops::Output;
 
 namespace {
 
-// Of 16 registers the sums of all passes, and what all passes know of their rows, leave too few where columns are summed as well.
+// With 16 registers, column sums beside the reductions of all pipelined rows would spill.
 bool has_registers_to_overlap(const CpuNest& nest, const llvm::TargetTransformInfo& machine) {
   constexpr unsigned kMany = 32;
   const auto is_column = [](const Output& s) { return s.kind == loops::OutputKind::column; };
@@ -20,9 +20,11 @@ bool has_registers_to_overlap(const CpuNest& nest, const llvm::TargetTransformIn
 
 }  // namespace
 
-NestCode::NestCode(const CpuNest& nest, llvm::Function* function, unsigned lanes, const llvm::TargetTransformInfo& machine)
-    : k_(nest, function, lanes, machine), b_(k_.b), nest_(nest), overlapping_(nest.pipelined && has_registers_to_overlap(nest, machine)),
-      memory_(k_), tiles_(k_, memory_), kept_(k_), expressions_(k_, memory_, tiles_, kept_), reductions_(k_, expressions_),
+NestCode::NestCode(const CpuNest& nest, llvm::Function* function, unsigned lanes,
+                   const llvm::TargetTransformInfo& machine)
+    : k_(nest, function, lanes, machine), b_(k_.b), nest_(nest),
+      overlapping_(nest.pipelined && has_registers_to_overlap(nest, machine)), memory_(k_), tiles_(k_, memory_),
+      kept_(k_), expressions_(k_, memory_, tiles_, kept_), reductions_(k_, expressions_),
       lane_loops_(k_, memory_, overlapping_), rows_(overlapping_ ? nest.passes : 1) {}
 
 void NestCode::emit() {
@@ -41,7 +43,8 @@ void NestCode::emit() {
   b_.CreateRetVoid();
 }
 
-// The indices of a work item. The last choice is what the others left of its number: divisions are most of a small call's kernel.
+// The indices of a work item. The last one is what remains of its number: divisions dominate the kernel of a small
+// call.
 Cursor NestCode::place(const Cursor& at, Value* item) {
   using Of = loops::Choice::Of;
   Cursor out = at;
@@ -53,7 +56,8 @@ Cursor NestCode::place(const Cursor& at, Value* item) {
     Value* length = choice.of == Of::piece ? k_.args.piece : choice.of == Of::block ? k_.args.block : nullptr;
     Value* number = item;
     if (&choice != &choices.back()) {
-      Value* count = length ? b_.CreateUDiv(b_.CreateAdd(extent, b_.CreateSub(length, b_.getInt64(1))), length) : extent;
+      Value* count =
+          length ? b_.CreateUDiv(b_.CreateAdd(extent, b_.CreateSub(length, b_.getInt64(1))), length) : extent;
       number = b_.CreateURem(item, count);
       item = b_.CreateUDiv(item, count);
     }
@@ -87,7 +91,7 @@ void NestCode::emit_rows(const Cursor& at) {
   each_row(at, rows_, [this](const Cursor& of) { store_row(of); });
 }
 
-// Nothing is known of it yet.
+// Nothing is memoized yet.
 void NestCode::begin_row(Row& row) {
   row.known.assign(nest_.exprs.size(), nullptr);
   row.reciprocals.assign(nest_.exprs.size(), Reciprocal());
@@ -100,8 +104,8 @@ void NestCode::store_row(const Cursor& at) {
   store_all(at, stores);
 }
 
-// Everything is computed before anything is stored: an output may lie in an input's memory. What is known at some positions only
-// is of no kernel that works so.
+// All values are computed before any is stored, since an output may share memory with an input. Kernels with values
+// that are valid in intervals only do not run in place.
 void NestCode::store_all(const Cursor& at, const std::vector<const Output*>& stores) {
   std::vector<std::pair<const Output*, Value*>> values;
   for (const Output* s : stores)
@@ -111,7 +115,7 @@ void NestCode::store_all(const Cursor& at, const std::vector<const Output*>& sto
     if (!s->only.empty() && expressions_.is_here(at, *s)) expressions_.store_where_known(at, *s);
 }
 
-// Of each of the rows, the pass that it is in.
+// The pass that each pipelined row is in.
 void NestCode::emit_pass(const Cursor& at, std::span<Row> rows) {
   std::vector<const Output*> stores;
   bool reduces = false;
@@ -152,7 +156,8 @@ void NestCode::emit_pass(const Cursor& at, std::span<Row> rows) {
 
 void NestCode::emit_inner(const Cursor& at, uint32_t axis, const Body& body) {
   if (axis == nest_.outer + nest_.inner) return body(at);
-  if (axis == nest_.lane) return lane_loops_.emit(at, [&](const Cursor& inside) { emit_inner(inside, axis + 1, body); });
+  if (axis == nest_.lane)
+    return lane_loops_.emit(at, [&](const Cursor& inside) { emit_inner(inside, axis + 1, body); });
   if (nest_.blocked) return tiles_.emit_block(at, axis, body);
   Value* extent = k_.args.extents[axis];
   k_.loop(b_.getInt64(0), extent, 1, [&](Value* i) {

@@ -1,4 +1,4 @@
-// The code of one nest: work items, rows, passes, positions. It alone knows all the units that code is made of.
+// The code of one nest: work items, rows, passes, positions. It alone uses all other units.
 #pragma once
 
 #include <span>
@@ -25,7 +25,7 @@ class NestCode {
   void emit_inner(const Cursor& at, uint32_t axis, const Body& body);
   void store_all(const Cursor& at, const std::vector<const loops::Output*>& stores);
 
-  // overlap.cpp: rows one behind the other, each in another pass
+  // overlap.cpp: software-pipelined rows, each in another pass
   void emit_overlapping(const Cursor& at);
   void allocate_results();
   void walk(const Cursor& at, size_t first, size_t count);

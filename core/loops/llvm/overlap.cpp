@@ -1,6 +1,6 @@
-// Rows that overlap: a software pipeline. One loop over positions goes over as many rows as there are passes, each of them in another one:
-// while one waits for its sums, or for memory, the others' exponentials and products are computed. A step of the outer loop takes each row
-// to its next pass.
+// Software pipelining of rows. One loop over positions serves as many rows as there are passes, each in another pass:
+// while one waits for a reduction or for memory, exponentials and products of the others are computed. A step of the
+// outer loop takes each row to its next pass.
 #include "loops/llvm/nest_code.h"
 
 namespace thunder::codegen {
@@ -14,7 +14,8 @@ void NestCode::allocate_results() {
     row.results.assign(nest_.exprs.size(), nullptr), row.kept_places.assign(nest_.exprs.size(), nullptr);
     for (ExprId id = 0; id < nest_.exprs.size(); id++) {
       const loops::Expr& e = nest_.exprs[id];
-      if (loops::is_reduction(e.fn) && e.level <= r) row.results[id] = k_.variable(register_type(b_.getContext(), e.dtype));
+      if (loops::is_reduction(e.fn) && e.level <= r)
+        row.results[id] = k_.variable(register_type(b_.getContext(), e.dtype));
     }
     for (ExprId id : nest_.kept) {
       row.kept_places[id] = k_.variable(b_.getPtrTy());
@@ -35,7 +36,7 @@ void NestCode::emit_overlapping(const Cursor& at) {
       take_over(row);
     }
     kept_.clear();
-    // At the beginning, and at the end, some passes have no row.
+    // Prologue and epilogue: at the beginning and the end some passes have no row.
     Value* first_ended = b_.CreateICmpSGE(b_.CreateSub(step, b_.getInt64(last)), begin);
     k_.branch(b_.CreateAnd(first_ended, b_.CreateICmpSLT(step, end)), [&] { walk(here, 0, rows_.size()); }, [&] {
       kept_.clear();
@@ -48,16 +49,18 @@ void NestCode::emit_overlapping(const Cursor& at) {
   });
 }
 
-// What the row knows from its passes before.
+// Restores what earlier passes of the row computed.
 void NestCode::take_over(Row& row) {
   begin_row(row);
   for (ExprId id = 0; id < nest_.exprs.size(); id++) {
-    if (row.results[id]) row.known[id] = b_.CreateLoad(register_type(b_.getContext(), nest_.exprs[id].dtype), row.results[id]);
+    if (row.results[id])
+      row.known[id] = b_.CreateLoad(register_type(b_.getContext(), nest_.exprs[id].dtype), row.results[id]);
     if (row.kept_places[id]) row.kept[id] = b_.CreateLoad(b_.getPtrTy(), row.kept_places[id]);
   }
 }
 
-// Some rows through their passes. What they find out is seen by the next step alone, and code elsewhere does not know of it.
+// Runs the rows through their passes. Results are passed to the next step through the frame; code elsewhere does not
+// see them.
 void NestCode::walk(const Cursor& at, size_t first, size_t count) {
   std::vector<Memo> before;
   const auto rows = std::span(rows_).subspan(first, count);
@@ -74,8 +77,8 @@ void NestCode::walk(const Cursor& at, size_t first, size_t count) {
   }
 }
 
-// To the next passes: of sums what they were before this step, since those of this one are there. The place of kept values that the last
-// pass had is the first one's next.
+// Advances to the next passes: reductions are taken before this step overwrites them. The buffer of kept values rotates
+// from the last pass to the first one.
 void NestCode::hand_on() {
   for (size_t r = rows_.size(); r-- > 0;) {
     const Row& from = rows_[r];

@@ -11,7 +11,7 @@ using Block = std::array<Value*, 4>;
 
 Value* number(Value* lanes, Builder& b, uint64_t n) { return llvm::ConstantInt::get(like(lanes, b.getInt64Ty()), n); }
 
-// All words are 32 bits, zero-extended in 64, in which products are exact.
+// All words are 32 bits, zero-extended to 64, in which products are exact.
 Block rounds(Builder& b, Block c, Value* k0, Value* k1) {
   Value* mask = number(c[0], b, 0xffffffffu);
   Value* shift = number(c[0], b, 32);
@@ -38,15 +38,22 @@ Value* philox_uniform(Builder& b, Value* n, Value* seed, Value* call, Value* ord
   const bool wide = d == DType::f64;
   Value* block = b.CreateLShr(n, number(n, b, wide ? 1 : 2));
   seed = spread(seed);
-  const Block words = rounds(b, {low(block), high(block), low(spread(ordinal)), low(spread(call))}, low(seed), high(seed));
-  const auto is = [&](uint64_t word) { return b.CreateICmpEQ(b.CreateAnd(n, number(n, b, wide ? 1 : 3)), number(n, b, word)); };
+  const Block words =
+      rounds(b, {low(block), high(block), low(spread(ordinal)), low(spread(call))}, low(seed), high(seed));
+  const auto is = [&](uint64_t word) {
+    return b.CreateICmpEQ(b.CreateAnd(n, number(n, b, wide ? 1 : 3)), number(n, b, word));
+  };
   llvm::Type* type = like(n, register_type(b.getContext(), d));
   if (wide) {
-    const auto pair = [&](Value* first, Value* second) { return b.CreateOr(first, b.CreateShl(second, number(n, b, 32))); };
+    const auto pair = [&](Value* first, Value* second) {
+      return b.CreateOr(first, b.CreateShl(second, number(n, b, 32)));
+    };
     Value* bits = b.CreateSelect(is(0), pair(words[0], words[1]), pair(words[2], words[3]));
-    return b.CreateFMul(b.CreateUIToFP(b.CreateLShr(bits, number(n, b, 11)), type), llvm::ConstantFP::get(type, 0x1p-53));
+    return b.CreateFMul(b.CreateUIToFP(b.CreateLShr(bits, number(n, b, 11)), type),
+                        llvm::ConstantFP::get(type, 0x1p-53));
   }
-  Value* bits = b.CreateSelect(is(0), words[0], b.CreateSelect(is(1), words[1], b.CreateSelect(is(2), words[2], words[3])));
+  Value* bits =
+      b.CreateSelect(is(0), words[0], b.CreateSelect(is(1), words[1], b.CreateSelect(is(2), words[2], words[3])));
   Value* narrow = b.CreateTrunc(bits, like(n, b.getInt32Ty()));
   const int drop = d == DType::bf16 ? 24 : 8;
   Value* kept = b.CreateLShr(narrow, llvm::ConstantInt::get(narrow->getType(), drop));

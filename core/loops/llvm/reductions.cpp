@@ -10,7 +10,7 @@ using llvm::Value;
 
 namespace {
 
-// Of reals.
+// For floating-point types.
 bool is_extremum(const loops::Expr& e) {
   const DType d = accumulator(e.dtype);
   return (e.fn == Fn::amax || e.fn == Fn::amin) && (d == DType::f32 || d == DType::f64);
@@ -33,12 +33,12 @@ Reduction Reductions::begin(const Cursor& at, ExprId id) {
   return r;
 }
 
-// How many flags tell of NaN: one comparison looks at two halves of the lanes, where they are several registers and become one number.
+// The number of flags that record NaN: one comparison can test two halves of the lanes if they are several registers.
 unsigned Reductions::flags(const Cursor& at) const {
   return nest_.lane_is_outer() || at.lanes * 32 <= k_.register_bits() ? at.lanes : at.lanes / 2;
 }
 
-// By flag: whether a lane that counts is NaN.
+// By flag: whether an active lane is NaN.
 Value* Reductions::nans_of(const Cursor& at, Value* v) {
   if (flags(at) == at.lanes) {
     Value* nan = b_.CreateFCmpUNO(v, v);
@@ -49,8 +49,9 @@ Value* Reductions::nans_of(const Cursor& at, Value* v) {
   return b_.CreateFCmpUNO(low, high);
 }
 
-// An extremum of reals is one instruction if NaN may be forgotten on the way; whether there was one is noted beside it, unless nobody
-// asks, in a bit of a lane, or in as many as a comparison has where masks have no registers of their own.
+// An extremum of floats is one instruction if it may ignore NaN; whether there was a NaN is recorded beside it, unless
+// nobody needs it: in one bit for each lane, or in as many as a comparison gives if masks have no registers of their
+// own.
 void Reductions::step(const Cursor& at, const Reduction& r) {
   const loops::Expr& e = nest_.exprs[r.id];
   if (e.fn == Fn::argmax) return step_argmax(at, r);
@@ -72,7 +73,9 @@ void Reductions::end(const Cursor& at, const Reduction& r) {
   const DType d = accumulator(e.dtype);
   Value* v = b_.CreateLoad(k_.vector_of(register_type(b_.getContext(), d), at.lanes), r.lanes);
   if (!nest_.lane_is_outer())
-    v = horizontal(v, at.lanes, [&](Value* low, Value* high) { return is_extremum(e) ? extremum(e.fn, low, high) : combine(b_, e.fn, low, high, d); });
+    v = horizontal(v, at.lanes, [&](Value* low, Value* high) {
+      return is_extremum(e) ? extremum(e.fn, low, high) : combine(b_, e.fn, low, high, d);
+    });
   if (r.nans) {
     Value* nans = b_.CreateLoad(flags_of(r.nans), r.nans);
     nans = b_.CreateICmpNE(nans, llvm::Constant::getNullValue(nans->getType()));
@@ -82,10 +85,12 @@ void Reductions::end(const Cursor& at, const Reduction& r) {
   at.row->known[r.id] = convert(b_, v, d, e.dtype);
 }
 
-// In one instruction: the second one if either is NaN.
-Value* Reductions::extremum(Fn fn, Value* a, Value* b) { return b_.CreateSelect(fn == Fn::amax ? b_.CreateFCmpOGT(a, b) : b_.CreateFCmpOLT(a, b), a, b); }
+// A single x86 instruction: the second operand if either is NaN.
+Value* Reductions::extremum(Fn fn, Value* a, Value* b) {
+  return b_.CreateSelect(fn == Fn::amax ? b_.CreateFCmpOGT(a, b) : b_.CreateFCmpOLT(a, b), a, b);
+}
 
-// The lanes' results as one: halves meet until one is left, always in the same order.
+// Reduces across lanes: halves are combined until one lane is left, always in the same order.
 template <class Join>
 Value* Reductions::horizontal(Value* v, unsigned lanes, const Join& join) {
   for (unsigned n = lanes; n > 1; n /= 2) {
@@ -96,7 +101,8 @@ Value* Reductions::horizontal(Value* v, unsigned lanes, const Join& join) {
 }
 std::pair<Value*, Value*> Reductions::halves(Value* v, unsigned lanes) {
   llvm::SmallVector<int, 64> low, high;
-  for (unsigned i = 0; i < lanes / 2; i++) low.push_back(static_cast<int>(i)), high.push_back(static_cast<int>(i + lanes / 2));
+  for (unsigned i = 0; i < lanes / 2; i++)
+    low.push_back(static_cast<int>(i)), high.push_back(static_cast<int>(i + lanes / 2));
   return {b_.CreateShuffleVector(v, low), b_.CreateShuffleVector(v, high)};
 }
 

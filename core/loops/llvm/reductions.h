@@ -1,6 +1,6 @@
-// Reductions of a row: a partial result by lane while its positions are walked, and what the lanes come to in the end.
+// Reductions of a row: partial results by lane in the loop over its positions, and the reduction of lanes behind it.
 //
-// Needs the kernel, the expressions and a cursor. argmax, which holds two numbers for each lane, is in argmax.cpp.
+// Needs the kernel, the expressions and a cursor. argmax, which has two numbers for each lane, is in argmax.cpp.
 #pragma once
 
 #include <utility>
@@ -11,12 +11,13 @@ namespace thunder::codegen {
 
 class Reductions {
  public:
-  Reductions(Kernel& kernel, Expressions& expressions) : k_(kernel), b_(kernel.b), nest_(kernel.nest), expressions_(expressions) {}
+  Reductions(Kernel& kernel, Expressions& expressions)
+      : k_(kernel), b_(kernel.b), nest_(kernel.nest), expressions_(expressions) {}
 
   Reduction begin(const Cursor& at, ExprId id);
-  // One vector of positions more.
+  // One step with the vector at the cursor.
   void step(const Cursor& at, const Reduction& r);
-  // The row knows the result from now on.
+  // Reduces the lanes; the result is a value of the row.
   void end(const Cursor& at, const Reduction& r);
 
  private:

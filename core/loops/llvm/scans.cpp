@@ -1,6 +1,7 @@
-// Sums that run along the inner axis, a register of them after the other. A lane's sum is what the same lane had a register ago, and the
-// window of as many numbers as there are lanes that ends there; the window comes to be by doubling steps, which look back into the
-// registers before. So one addition alone waits for the register before, and no lane is told to all others.
+// Scans along the inner axis, one register after the other. A lane's sum is the same lane's sum in the register before,
+// plus the window sum of as many numbers as there are lanes that ends there; window sums are made by doubling steps,
+// which shift in lanes of the registers before. So a single addition depends on the register before, and no lane is
+// broadcast.
 #include <llvm/Analysis/VectorUtils.h>
 
 #include <algorithm>
@@ -13,7 +14,7 @@ using llvm::Value;
 
 namespace {
 
-// As wide as the sums of whole rows are on the host, each rounded once.
+// As wide as sums on the host executor, each rounded once.
 DType wider(DType d) { return d == DType::f32 ? DType::f64 : accumulator(d); }
 
 }  // namespace
@@ -26,7 +27,9 @@ void Expressions::begin_scans(const Cursor& at) {
     llvm::Type* element = register_type(b_.getContext(), wider(e.dtype));
     Scan& state = at.row->scans[id];
     state.lanes = lanes_of_scan(at, element);
-    const auto nothing = [&] { return k_.vector_variable(element, llvm::Constant::getNullValue(element), state.lanes); };
+    const auto nothing = [&] {
+      return k_.vector_variable(element, llvm::Constant::getNullValue(element), state.lanes);
+    };
     state.sum = nothing();
     for (unsigned by = 1; by < state.lanes && !nest_.lane_is_outer(); by *= 2) state.windows.push_back(nothing());
   }
@@ -34,7 +37,8 @@ void Expressions::begin_scans(const Cursor& at) {
 
 unsigned Expressions::lanes_of_scan(const Cursor& at, llvm::Type* element) const {
   constexpr unsigned kFewest = 4;
-  return nest_.lane_is_outer() ? at.lanes : std::clamp(k_.register_bits() / element->getScalarSizeInBits(), kFewest, at.lanes);
+  return nest_.lane_is_outer() ? at.lanes
+                               : std::clamp(k_.register_bits() / element->getScalarSizeInBits(), kFewest, at.lanes);
 }
 
 Value* Expressions::scan(const Cursor& at, ExprId id) {
@@ -66,7 +70,7 @@ Value* Expressions::scan_register(const Scan& state, Value* v, DType d) {
   return sum;
 }
 
-// In each lane what stands so many lanes before it, or behind it where rows are walked from their ends.
+// Shifts lanes by so many positions, in the other direction if rows are walked backwards.
 Value* Expressions::shifted(Value* before, Value* v, unsigned by) {
   const unsigned lanes = llvm::cast<llvm::FixedVectorType>(v->getType())->getNumElements();
   llvm::SmallVector<int, 64> from;

@@ -6,7 +6,7 @@ namespace thunder::codegen {
 
 using llvm::Value;
 
-constexpr unsigned kQuad = 4;  // elements; every machine has as many lanes, or a multiple of them
+constexpr unsigned kQuad = 4;  // elements; every machine's vectors have that many lanes, or a multiple
 
 bool TransposedTiles::is_transposed(const Cursor& at, ExprId id) const {
   const loops::Expr& e = nest_.exprs[id];
@@ -37,7 +37,7 @@ void TransposedTiles::emit_block(const Cursor& at, uint32_t axis, const std::fun
   each(at, whole, at.block_end);
 }
 
-// Read in quads, from where they come to stand: four registers then need transposing only four by four.
+// Loads quads into the lanes where they belong: four registers then need only 4 by 4 transposes.
 void TransposedTiles::transpose(const Cursor& at, ExprId id, Value* first) {
   const loops::Expr& e = nest_.exprs[id];
   llvm::Type* element = memory_type(b_.getContext(), nest_.buffers[e.buffer]);
@@ -66,7 +66,7 @@ void TransposedTiles::transpose(const Cursor& at, ExprId id, Value* first) {
   for (unsigned i = 0; i < at.lanes; i++) b_.CreateStore(rows[i], b_.CreateConstGEP1_64(row, tiles_[id], i));
 }
 
-// In each quad of lanes, four rows of four become their columns: elements of two rows in turns, then pairs of two such.
+// Transposes 4 by 4 in each quad of lanes: interleaves elements of two rows, then pairs.
 void TransposedTiles::transpose_quads(Value** rows, unsigned lanes) {
   const auto joined = [&](Value* a, Value* b, unsigned each, unsigned half) {
     llvm::SmallVector<int, 64> from;

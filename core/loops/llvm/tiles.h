@@ -1,5 +1,5 @@
-// Loads of what lies side by side along the axis of a block: as vectors of that axis, a tile of them at a time, transposed into vectors
-// of lanes.
+// Loads that are contiguous along the block axis: a tile of vectors along that axis, transposed into vectors along the
+// lane axis.
 //
 // Needs the kernel, its memory and a cursor.
 #pragma once
@@ -12,11 +12,11 @@ class TransposedTiles {
  public:
   TransposedTiles(Kernel& kernel, Memory& memory) : k_(kernel), b_(kernel.b), nest_(kernel.nest), memory_(memory) {}
 
-  // Whether a load is one that tiles are made of. Requires: the nest is blocked.
+  // Whether a load is served from tiles. Requires: the nest is blocked.
   bool is_transposed(const Cursor& at, ExprId id) const;
-  // The block's axis at a cursor: whole tiles, then what is left step by step.
+  // The loop over the block axis at a cursor: whole tiles, then the remainder step by step.
   void emit_block(const Cursor& at, uint32_t axis, const std::function<void(const Cursor&)>& body);
-  // One vector of lanes of a tile. Requires: at.tile, is_transposed.
+  // One vector along the lane axis of a tile. Requires: at.tile, is_transposed.
   llvm::Value* load(const Cursor& at, ExprId id);
 
  private:
@@ -27,7 +27,7 @@ class TransposedTiles {
   Builder& b_;
   const CpuNest& nest_;
   Memory& memory_;
-  std::vector<llvm::Value*> tiles_;  // by expression: a row for each step along the block's axis
+  std::vector<llvm::Value*> tiles_;  // by expression: a row for each step along the block axis
 };
 
 }  // namespace thunder::codegen

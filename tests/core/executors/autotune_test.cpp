@@ -1,8 +1,9 @@
-// Products that are timed once in several ways: what is found is right, kept, and read back.
+// Products that are timed once with several algorithms: what is found is right, kept, and read back. Also covers candidates.
 #include "executors/products/autotune.h"
 
 #include <cmath>
 
+#include "executors/isa/kernels.h"
 #include "support/machines.h"
 #include "support/folder.h"
 #include "support/functions.h"
@@ -13,11 +14,11 @@ namespace {
 
 struct Autotune : CompiledTest {
   void SetUp() override {
-    const Kernels* kernels = kernels_for(this_machine().instructions);
+    const IsaKernels* kernels = kernels_for(this_machine().instructions);
     if (!kernels) GTEST_SKIP() << "no vectors here";
     const Library* library = Library::open(Library::names(), this_machine(), found);
-    means.emplace(Means{*kernels, this_machine().instructions, library, nullptr, false, Precision::highest});
-    there = rows_for(ways_of_f32(), *means, {1000, 1000, 1000});
+    backends.emplace(Backends{kernels->products, this_machine().instructions, library, nullptr, false, Precision::highest});
+    available = rows_for(algorithms_of_f32(), *backends, {1000, 1000, 1000});
   }
   Buffer buffer(const int64_t* shape, const int64_t* strides) const {
     Buffer b;
@@ -25,20 +26,20 @@ struct Autotune : CompiledTest {
     return b;
   }
   // Of the product of an m x 16 and a 16 x 32 matrix.
-  std::optional<Way> way_of_rows(Autotuner& tuner, int64_t m) {
+  std::optional<Algorithm> way_of_rows(Autotuner& tuner, int64_t m) {
     const int64_t a[] = {m, 16}, b[] = {16, 32}, c[] = {m, 32}, a_steps[] = {16, 1}, wide_steps[] = {32, 1};
     const Buffer inputs[] = {buffer(a, a_steps), buffer(b, wide_steps)}, outputs[] = {buffer(c, wide_steps)};
-    return tuner.way(there, matmul_of<float>, inputs, outputs);
+    return tuner.algorithm(available, matmul_of<float>, inputs, outputs);
   }
   static BatchedProduct<float> products_of_rows(int64_t m) {
     BatchedProduct<float> p;
     p.each = {m, 32, 16, {nullptr, 16, 1}, {nullptr, 32, 1}, nullptr, 32, false};
     return p;
   }
-  Autotuner tuner() { return {*means, found, this_machine(), threads, folder.path()}; }
+  Autotuner tuner() { return {*backends, found, this_machine(), threads, folder.path()}; }
 
-  std::optional<Means> means;
-  std::vector<bool> there;
+  std::optional<Backends> backends;
+  Available available;
   std::string found;
   ThreadPool threads{1};
   Folder folder;
@@ -49,28 +50,28 @@ TEST_F(Autotune, tries_ways_that_all_give_the_product) {
     each_product([&](const Product& p) {
       BatchedProduct<float> one;
       one.each = p;
-      const std::vector<Way> ways = ways_of(*means, there, one);
-      const Way& way = ways[which % ways.size()];
+      const std::vector<Algorithm> algorithms = algorithms_of(*backends, available, one);
+      const Algorithm& algorithm = algorithms[which % algorithms.size()];
       Buffer c;
       Launch launch;
       launch.outputs = &c;
       launch.parallel_for = parallel_for;
       launch.threads = &threads;
-      const Panels scratch = make_panels(scratch_of(*means, p, way));
+      const Panels scratch = make_panels(scratch_of(*backends, p, algorithm));
       launch.scratch = scratch.get();
-      EXPECT_EQ(run_products(*means, there, &launch, one, &way), nullptr) << name(way);
+      EXPECT_EQ(run_products(*backends, available, &launch, one, &algorithm), nullptr) << name(algorithm);
     });
 }
 
 TEST_F(Autotune, times_a_product_once_and_reads_it_back_from_disk) {
   Autotuner first = tuner();
-  const std::optional<Way> way = way_of_rows(first, 40);
-  ASSERT_TRUE(way);
-  EXPECT_EQ(way_of_rows(first, 40), way);
+  const std::optional<Algorithm> algorithm = way_of_rows(first, 40);
+  ASSERT_TRUE(algorithm);
+  EXPECT_EQ(way_of_rows(first, 40), algorithm);
   EXPECT_EQ(first.timed(), 1u);
   EXPECT_EQ(folder.count(), 1u);
   Autotuner second = tuner();
-  EXPECT_EQ(way_of_rows(second, 40), way);
+  EXPECT_EQ(way_of_rows(second, 40), algorithm);
   EXPECT_EQ(second.timed(), 0u);
   EXPECT_TRUE(way_of_rows(second, 41));
   EXPECT_EQ(second.timed(), 1u);
@@ -80,7 +81,7 @@ TEST_F(Autotune, believes_the_disk_for_the_same_threads_and_library_alone) {
   Autotuner first = tuner();
   way_of_rows(first, 40);
   ThreadPool two(2);
-  Autotuner more_threads(*means, found, this_machine(), two, folder.path()), another_library(*means, "another one", this_machine(), threads, folder.path());
+  Autotuner more_threads(*backends, found, this_machine(), two, folder.path()), another_library(*backends, "another one", this_machine(), threads, folder.path());
   for (Autotuner* other : {&more_threads, &another_library}) {
     way_of_rows(*other, 40);
     EXPECT_EQ(other->timed(), 1u);
@@ -93,9 +94,9 @@ TEST_F(Autotune, never_runs_what_it_does_not_know) {
   for (const char* nonsense : {"", "onednn 1000000x7", "fastest", "small"}) {
     BlobStore(folder.path()).put(first.key(products_of_rows(40)), nonsense);
     Autotuner second = tuner();
-    const std::optional<Way> way = way_of_rows(second, 40);
-    const std::vector<Way> ways = ways_of(*means, there, products_of_rows(40));
-    EXPECT_NE(std::find(ways.begin(), ways.end(), *way), ways.end());
+    const std::optional<Algorithm> algorithm = way_of_rows(second, 40);
+    const std::vector<Algorithm> algorithms = algorithms_of(*backends, available, products_of_rows(40));
+    EXPECT_NE(std::find(algorithms.begin(), algorithms.end(), *algorithm), algorithms.end());
     EXPECT_EQ(second.timed(), 1u) << nonsense;
   }
 }

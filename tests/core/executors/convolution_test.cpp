@@ -1,6 +1,5 @@
 // Convolutions and their gradients beside the reference: every kind of window, layout and group, for each set of
-// instructions. Covers convolution, window, planes, phases, correlation, winograd, winograd_weight_grad and their transforms (transforms_avx2, transforms_avx512,
-// transforms_neon), forward, input_grad and weight_grad.
+// instructions. Covers convolution, window, planes, phases, correlation, winograd, winograd_weight_grad and their transforms, forward, input_grad and weight_grad.
 #include "executors/convolution/convolution.h"
 
 #include <cmath>
@@ -33,7 +32,7 @@ const Case kCases[] = {
     {{5, 130, 9, 12}, {20, 130, 3, 3}, {1, 1}, {2, 0}, {1, 1}, 1},  {{3, 16, 270, 270}, {16, 16, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1},
 };
 
-// The result (2), or the gradient of input 0 or 1; `turned`: of operands whose last two axes lie the other way.
+// The result (2), or the gradient of input 0 or 1; `turned`: of operands whose last two axes lie the other algorithm.
 Lambda::Body body_of(const Case& w, bool turned, size_t which) {
   return [&w, turned, which](Scope& s, const Values& in, Values& out) {
     const int64_t order[] = {0, 1, 3, 2};
@@ -104,7 +103,7 @@ TEST_P(Convolution, declines_images_of_too_many_elements) {
 TEST(Panel, sums_rows_through_a_table_of_offsets) {
   for (Instructions i : {Instructions::neon, Instructions::avx2, Instructions::avx512}) {
     if (this_machine().instructions < i) continue;
-    const Kernels& k = *kernels_for(i);
+    const ProductKernels& k = kernels_for(i)->products;
     const int64_t depth = 37;
     const std::vector<float> b = noise(1000, 1);
     std::vector<int32_t> offsets;

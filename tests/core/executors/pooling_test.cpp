@@ -1,5 +1,5 @@
 // Pooling beside the reference: every kind of window and layout, for each set of instructions. Covers pooling and its maxima
-// (maxima_avx2, maxima_avx512, maxima_neon).
+//.
 #include "executors/pooling/pooling.h"
 
 #include <bit>

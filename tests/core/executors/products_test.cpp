@@ -1,5 +1,5 @@
-// Products of f32: every size and layout, in each way, with oneDNN and without it, on any number of threads.
-// Covers products/ways, products/onednn and the products of cpu: instructions, kernel, kernel_neon, kernel_avx2 and kernel_avx512.
+// Products of f32: every size and layout, in each algorithm, with oneDNN and without it, on any number of threads.
+// Covers products/algorithms, products/onednn and the products of isa: neon, avx2 and avx512.
 #include "executors/products/products.h"
 
 #include <dlfcn.h>
@@ -7,7 +7,8 @@
 #include <cmath>
 
 #include "base/text.h"
-#include "executors/products/ways.h"
+#include "executors/isa/kernels.h"
+#include "executors/products/algorithms.h"
 #include "support/functions.h"
 #include "support/machines.h"
 #include "support/products.h"
@@ -20,14 +21,14 @@ const Library* library() {
   return Library::open(Library::names(), this_machine(), report);
 }
 
-// The means of this machine, with oneDNN if it is there or without it, and the rows that they allow for any product.
-Means means(bool with_library = true) {
+// The backends of this machine, with oneDNN if it is there or without it, and the rows that they allow for any product.
+Backends backends(bool with_library = true) {
   const Instructions i = this_machine().instructions;
-  return {*kernels_for(i), i, with_library ? library() : nullptr, nullptr, false, Precision::highest};
+  return {kernels_for(i)->products, i, with_library ? library() : nullptr, nullptr, false, Precision::highest};
 }
-std::vector<bool> rows_there(const Means& m) { return rows_for(ways_of_f32(), m, {1000, 1000, 1000}); }
-const WayRow<float>* row_named(std::string_view name) {
-  const auto rows = ways_of_f32();
+std::vector<bool> rows_there(const Backends& m) { return rows_for(algorithms_of_f32(), m, {1000, 1000, 1000}); }
+const AlgorithmRow<float>* row_named(std::string_view name) {
+  const auto rows = algorithms_of_f32();
   return &*std::find_if(rows.begin(), rows.end(), [&](auto& row) { return row.name == name; });
 }
 
@@ -65,7 +66,7 @@ struct Onednn : Products {
 TEST_F(Products, multiply_every_size_and_layout) {
   for (const bool with_library : {true, false})
     each_product([&](const Product& p) {
-      const Means m = means(with_library);
+      const Backends m = backends(with_library);
       ThreadPool threads(1);
       BatchedProduct<float> one;
       one.each = p;
@@ -79,7 +80,7 @@ TEST_F(Products, multiply_every_size_and_layout) {
 }
 
 TEST_F(Products, multiply_blocks_of_every_size_and_layout) {
-  each_product([](const Product& p) { multiply_blocked(means().kernels, p); });
+  each_product([](const Product& p) { multiply_blocked(backends().kernels, p); });
 }
 
 // Each element is summed in one order, whatever is a block.
@@ -88,24 +89,24 @@ TEST_F(Products, are_the_same_bits_in_blocks_as_in_one) {
   const std::vector<float> a = noise(s.m * s.k, 1), b = noise(s.k * s.n, 2);
   std::vector<float> whole(static_cast<size_t>(s.m * s.n)), blocks = whole;
   Product p{s.m, s.n, s.k, {a.data(), s.k, 1}, {b.data(), s.n, 1}, whole.data(), s.n, false};
-  means().kernels.small(p);
+  backends().kernels.small(p);
   p.c = blocks.data();
-  multiply_blocked(means().kernels, p);
+  multiply_blocked(backends().kernels, p);
   EXPECT_EQ(blocks, whole);
 }
 
 // The table's order is the cost model: what stands first is tried first.
 TEST_F(Products, are_computed_in_the_way_that_pays) {
-  const auto way = [](int64_t m, int64_t n, int64_t k, bool with_library) {
+  const auto algorithm = [](int64_t m, int64_t n, int64_t k, bool with_library) {
     BatchedProduct<float> p;
     p.each = {m, n, k, {nullptr, k, 1}, {nullptr, n, 1}, nullptr, n, false};
-    const Means has = means(with_library);
-    return way_of(has, rows_there(has), p).row->name;
+    const Backends has = backends(with_library);
+    return algorithm_of(has, rows_there(has), p).row->name;
   };
-  EXPECT_EQ(way(1, 768, 768, false), "thin");
-  EXPECT_EQ(way(16, 32, 16, false), "small");
-  EXPECT_EQ(way(512, 512, 512, false), "blocked");
-  if (library()) EXPECT_EQ(way(512, 512, 512, true), "onednn");
+  EXPECT_EQ(algorithm(1, 768, 768, false), "thin");
+  EXPECT_EQ(algorithm(16, 32, 16, false), "small");
+  EXPECT_EQ(algorithm(512, 512, 512, false), "blocked");
+  if (library()) EXPECT_EQ(algorithm(512, 512, 512, true), "onednn");
 }
 
 // Those are gathered in parts, of which the last ones are smaller.
@@ -130,25 +131,25 @@ TEST_F(Onednn, multiplies_what_lies_a_multiple_of_512_bytes_apart) {
 }
 
 // Those that run here.
-std::vector<const Kernels*> all_kernels() {
-  std::vector<const Kernels*> out;
+std::vector<const IsaKernels*> all_kernels() {
+  std::vector<const IsaKernels*> out;
   for (Instructions i : {Instructions::neon, Instructions::avx2, Instructions::avx512})
     if (i <= this_machine().instructions) out.push_back(kernels_for(i));
   return out;
 }
 
 TEST(Kernel, small_takes_every_size_and_layout) {
-  for (const Kernels* k : all_kernels()) each_product(k->small);
+  for (const IsaKernels* k : all_kernels()) each_product(k->products.small);
 }
 
 TEST(Kernel, thin_takes_dense_rows_or_columns) {
-  for (const Kernels* k : all_kernels())
-    each_product([&](const Product& p) { (p.a.column == 1 && (p.b.row == 1 || p.b.column == 1) ? k->thin : k->small)(p); });
+  for (const IsaKernels* k : all_kernels())
+    each_product([&](const Product& p) { (p.a.column == 1 && (p.b.row == 1 || p.b.column == 1) ? k->products.thin : k->products.small)(p); });
 }
 
 TEST(Kernel, packed_takes_every_size_and_layout) {
 #if defined(__x86_64__)
-  const auto packed = [](const Kernels& k) {
+  const auto packed = [](const ProductKernels& k) {
     each_product([&](Product p) {
       std::vector<float> panels(static_cast<size_t>((p.n + k.panel_columns - 1) / k.panel_columns * k.panel_columns * p.k), NAN);
       k.pack(p.b, p.k, p.n, panels.data());
@@ -160,49 +161,49 @@ TEST(Kernel, packed_takes_every_size_and_layout) {
       k.packed(p);
     });
   };
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) packed(avx2_kernels());
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) packed(avx512_kernels());
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) packed(avx2_kernels().products);
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) packed(avx512_kernels().products);
 #endif
 }
 
 // Fewer are taken at a time.
 TEST(Kernel, small_and_packed_take_rows_whole_pages_apart) {
-  for (const Kernels* k : all_kernels())
+  for (const IsaKernels* k : all_kernels())
     for (const int64_t rows : {7, 8, 13, 25}) {
       const std::vector<float> a = noise(rows * 2048, 1), b = noise(300 * 40, 2), before(static_cast<size_t>(rows * 40), 0);
       std::vector<float> small = before, packed = before, panels(static_cast<size_t>(300 * 64));
       const Matrix apart{a.data(), 2048, 1}, matrix{b.data(), 40, 1};
       const Product p{rows, 40, 300, apart, matrix, small.data(), 40, false};
       const std::vector<double> expected = product_of(p, before);
-      k->small(p);
-      expect_near(p, expected, cat(k->instructions, ", small"), 1e-6);
-      k->pack(matrix, 300, 40, panels.data());
-      const Product q{rows, 40, 300, apart, {panels.data(), k->panel_columns, 300}, packed.data(), 40, false};
-      k->packed(q);
-      expect_near(q, expected, cat(k->instructions, ", packed"), 1e-6);
+      k->products.small(p);
+      expect_near(p, expected, cat(k->name, ", small"), 1e-6);
+      k->products.pack(matrix, 300, 40, panels.data());
+      const Product q{rows, 40, 300, apart, {panels.data(), k->products.panel_columns, 300}, packed.data(), 40, false};
+      k->products.packed(q);
+      expect_near(q, expected, cat(k->name, ", packed"), 1e-6);
     }
 }
 
-// a's rows as panels for `turned`, in a vector.
-std::vector<float> packed_rows(const Kernels& k, const Product& p) {
+// a's rows as panels for `transposed_result`, in a vector.
+std::vector<float> packed_rows(const ProductKernels& k, const Product& p) {
   std::vector<float> panels(static_cast<size_t>((p.m + k.panel_columns - 1) / k.panel_columns * k.panel_columns * p.k), NAN);
   k.pack({p.a.data, p.a.column, p.a.row}, p.k, p.m, panels.data());
   return panels;
 }
 
-TEST(Kernel, turned_takes_every_size_and_dense_columns) {
-  for (const Kernels* k : all_kernels())
+TEST(Kernel, transposed_result_takes_every_size_and_dense_columns) {
+  for (const IsaKernels* k : all_kernels())
     each_product([&](Product p) {
-      if (p.b.row != 1) return k->small(p);
-      const std::vector<float> panels = packed_rows(*k, p);
+      if (p.b.row != 1) return k->products.small(p);
+      const std::vector<float> panels = packed_rows(k->products, p);
       p.a = {panels.data()};
-      k->turned(p, nullptr);
+      k->products.transposed_result(p, nullptr);
     });
 }
 
 // Of more rows, columns and depth than are computed at a time; rows of the weight also whole pages apart.
-TEST(Kernel, turned_takes_large_products_and_writes_nothing_beside_rows) {
-  for (const Kernels* k : all_kernels())
+TEST(Kernel, transposed_result_takes_large_products_and_writes_nothing_beside_rows) {
+  for (const IsaKernels* k : all_kernels())
     for (const auto& [add, depth] : {std::pair(false, 2100), std::pair(true, 2100), std::pair(true, 2048)}) {
       const Sizes3 s{150, 215, depth};
       const int64_t row = s.n + 5;
@@ -210,10 +211,10 @@ TEST(Kernel, turned_takes_large_products_and_writes_nothing_beside_rows) {
       std::vector<float> c = before;
       Product p{s.m, s.n, s.k, {a.data(), s.k, 1}, {b.data(), 1, s.k}, c.data(), row, add};
       const std::vector<double> expected = product_of(p, before);
-      const std::vector<float> panels = packed_rows(*k, p);
+      const std::vector<float> panels = packed_rows(k->products, p);
       p.a = {panels.data()};
-      k->turned(p, nullptr);
-      expect_near(p, expected, cat(k->instructions, add ? ", added" : ""), 1e-6);
+      k->products.transposed_result(p, nullptr);
+      expect_near(p, expected, cat(k->name, add ? ", added" : ""), 1e-6);
       for (int64_t i = 0; i < s.m; i++)
         for (int64_t j = s.n; j < row; j++) ASSERT_EQ(c[static_cast<size_t>(i * row + j)], before[static_cast<size_t>(i * row + j)]) << "wrote beside a row";
     }
@@ -224,22 +225,22 @@ TEST_F(Products, transpose_results_to_the_same_bits_on_any_number_of_threads) {
   const std::vector<float> a = noise(s.m * s.k, 1), b = noise(s.k * s.n, 2), bias = noise(s.n, 3);
   std::vector<float> results[3];
   for (int64_t rows : {64, 256, 300}) {
-    const Way way{row_named("transposed"), {rows, 64 + rows}};
-    const Means m = means();
+    const Algorithm algorithm{row_named("transposed"), {rows, 64 + rows}};
+    const Backends m = backends();
     ThreadPool threads(rows == 64 ? 1 : 3);
     std::vector<float>& c = results[rows == 64 ? 0 : 1];
     c.resize(static_cast<size_t>(s.m * s.n));
     BatchedProduct<float> p;
     p.each = {s.m, s.n, s.k, {a.data(), s.k, 1}, {b.data(), 1, s.k}, c.data(), s.n, false};
     p.bias = bias.data();
-    const Panels scratch = make_panels(scratch_of(m, p.each, way));
+    const Panels scratch = make_panels(scratch_of(m, p.each, algorithm));
     Buffer out;
     Launch launch;
     launch.outputs = &out;
     launch.scratch = scratch.get();
     launch.parallel_for = parallel_for;
     launch.threads = &threads;
-    EXPECT_EQ(run_products(m, rows_there(m), &launch, p, &way), nullptr);
+    EXPECT_EQ(run_products(m, rows_there(m), &launch, p, &algorithm), nullptr);
     std::vector<float> begun;
     for (int64_t i = 0; i < s.m; i++) begun.insert(begun.end(), bias.begin(), bias.end());
     p.each.add = true;
@@ -254,7 +255,7 @@ TEST_F(Products, transpose_what_some_rows_give_with_a_weight) {
   const Floats expected = run(*plain, {x.get(), w.get(), bias.get()}), got = run(*turned, {x.get(), w.get(), bias.get()});
   ASSERT_EQ(got.size(), expected.size()) << error;
   for (size_t i = 0; i < got.size(); i++) ASSERT_NEAR(got[i], expected[i], 2e-5 * (1 + std::fabs(expected[i]))) << i;
-  const size_t width = static_cast<size_t>(means().kernels.panel_columns);
+  const size_t width = static_cast<size_t>(backends().kernels.panel_columns);
   EXPECT_EQ(turned->statistics().peak_bytes, (40 + width - 1) / width * width * 770 * sizeof(float)) << "rows of x as panels, and nothing else";
 }
 
@@ -300,7 +301,7 @@ TEST_F(Products, give_the_same_bits_on_any_number_of_threads) {
       Launch launch;
       launch.parallel_for = parallel_for;
       launch.threads = &threads;
-      EXPECT_EQ(run_products(means(), rows_there(means()), &launch, p), nullptr);
+      EXPECT_EQ(run_products(backends(), rows_there(backends()), &launch, p), nullptr);
     }
     EXPECT_EQ(results[0], results[1]);
   }

@@ -35,7 +35,7 @@ TEST_P(RowsElsewhere, overlap) {
   Var power = prim("prims.exp", {input({100, GetParam()})});
   Var sums = prim("prims.reshape", {prim("prims.sum", {power, Shape{1}}), Shape{100, 1}});
   CpuNest rows = nest({prim("prims.div", {power, prim("prims.expand", {sums, Shape{100, GetParam()}})})});
-  pipeline_rows(rows, test::with_caches(32 << 10, 0, 1 << 20));
+  software_pipeline_rows(rows, test::with_caches(32 << 10, 0, 1 << 20));
   EXPECT_PRED2(contains, print(rows), "pipelined");
   expect_emitted_elsewhere(rows);
 }

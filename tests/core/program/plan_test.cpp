@@ -1,4 +1,4 @@
-// The memory plan, seen through what compiled functions do to memory.
+// The memory plan, seen through what compiled functions do to memory. Also covers plan_steps.
 #include "program/program.h"
 
 #include <numeric>

@@ -7,7 +7,7 @@ namespace {
 using In = std::span<Tensor* const>;
 
 struct Turns : FusedTest {
-  static Tensor* turned(Scope& s, Tensor* x, int64_t a = 0, int64_t b = 1) { return call(s, "transpose", {arg(x), arg(a), arg(b)}); }
+  static Tensor* transposed(Scope& s, Tensor* x, int64_t a = 0, int64_t b = 1) { return call(s, "transpose", {arg(x), arg(a), arg(b)}); }
 };
 
 // Whole squares, their rests on each side, and less than one; more than a block and a piece; rows that meet in a cache.
@@ -15,7 +15,7 @@ TEST_F(Turns, add_what_is_turned_of_any_size) {
   for (int64_t m : {1, 3, 8, 16, 33, 100, 300})
     for (int64_t n : {1, 5, 16, 40, 64, 97, 512, 600}) {
       SCOPED_TRACE(std::to_string(m) + " " + std::to_string(n));
-      const auto made = agree([](Scope& s, In t) { return std::vector{call(s, "add", {arg(t[0]), arg(turned(s, t[1]))})}; },
+      const auto made = agree([](Scope& s, In t) { return std::vector{call(s, "add", {arg(t[0]), arg(transposed(s, t[1]))})}; },
                               {numbers({m, n}), numbers({n, m})}, 1, 0);
       EXPECT_EQ(made.kernels, 1u) << made.text;
     }
@@ -23,18 +23,18 @@ TEST_F(Turns, add_what_is_turned_of_any_size) {
 
 TEST_F(Turns, of_any_dtype) {
   for (DType d : {DType::f64, DType::bf16, DType::i64, DType::i32, DType::u8, DType::boolean})
-    agree([](Scope& s, In t) { return std::vector{call(s, "maximum", {arg(t[0]), arg(turned(s, t[1]))})}; },
+    agree([](Scope& s, In t) { return std::vector{call(s, "maximum", {arg(t[0]), arg(transposed(s, t[1]))})}; },
           {numbers({50, 70}, d, 0, 2), numbers({70, 50}, d, 0, 2)}, 1, 0);
 }
 
 TEST_F(Turns, of_the_inner_and_of_the_outer_dims) {
   for (int64_t other : {0, 1})
-    agree([other](Scope& s, In t) { return std::vector{call(s, "exp", {arg(turned(s, t[0], other, 2))})}; }, {numbers({20, 30, 40})}, 1);
+    agree([other](Scope& s, In t) { return std::vector{call(s, "exp", {arg(transposed(s, t[0], other, 2))})}; }, {numbers({20, 30, 40})}, 1);
 }
 
 TEST_F(Turns, several_operands_some_of_them_straight_and_some_repeated) {
   const auto made = agree([](Scope& s, In t) {
-    Tensor* sum = call(s, "add", {arg(turned(s, t[0])), arg(call(s, "mul", {arg(turned(s, t[1])), arg(t[2])}))});
+    Tensor* sum = call(s, "add", {arg(transposed(s, t[0])), arg(call(s, "mul", {arg(transposed(s, t[1])), arg(t[2])}))});
     return std::vector{call(s, "sub", {arg(sum), arg(t[3])})};
   }, {numbers({70, 50}), numbers({70, 50}), numbers({50, 70}), numbers({70})}, 1);
   EXPECT_EQ(made.kernels, 1u) << made.text;
@@ -42,17 +42,17 @@ TEST_F(Turns, several_operands_some_of_them_straight_and_some_repeated) {
 
 TEST_F(Turns, of_what_is_then_summed) {
   agree([](Scope& s, In t) {
-    Tensor* y = call(s, "exp", {arg(call(s, "sub", {arg(t[0]), arg(turned(s, t[1]))}))});
+    Tensor* y = call(s, "exp", {arg(call(s, "sub", {arg(t[0]), arg(transposed(s, t[1]))}))});
     return std::vector{y, call(s, "sum", {arg(y)})};
   }, {numbers({70, 50}), numbers({50, 70})}, 2, 1e-5);
   agree([](Scope& s, In t) {
-    Tensor* y = call(s, "mul", {arg(t[0]), arg(turned(s, t[1]))});
+    Tensor* y = call(s, "mul", {arg(t[0]), arg(transposed(s, t[1]))});
     return std::vector{y, call(s, "sum", {arg(y), arg(std::vector<int64_t>{0})}), call(s, "sum", {arg(y)})};
   }, {numbers({1030, 1024}), numbers({1024, 1030})}, 3, 1e-5);
 }
 
 TEST_F(Turns, copy_into_order_with_all_threads) {
-  const auto made = agree([](Scope& s, In t) { return std::vector{call(s, "contiguous", {arg(turned(s, t[0]))})}; }, {numbers({130, 70})}, 1, 0);
+  const auto made = agree([](Scope& s, In t) { return std::vector{call(s, "contiguous", {arg(transposed(s, t[0]))})}; }, {numbers({130, 70})}, 1, 0);
   EXPECT_EQ(made.kernels, 1u) << made.text;
 }
 

@@ -179,7 +179,7 @@ TEST(StreamLarge, changes_no_element_where_lanes_are_outside) {
 TEST(PipelineRows, lets_rows_overlap_that_are_gone_over_again) {
   const auto pipelined = [](CpuNest n, size_t first_level = 32 << 10, size_t last_level = 1 << 20) {
     store_nontemporal(n, test::with_caches(0, 0, last_level));
-    pipeline_rows(n, test::with_caches(first_level, 0, last_level));
+    software_pipeline_rows(n, test::with_caches(first_level, 0, last_level));
     return n.pipelined;
   };
   EXPECT_TRUE(pipelined(softmax(100, 64)));
@@ -194,23 +194,23 @@ TEST(PipelineRows, lets_rows_overlap_that_are_gone_over_again) {
 TEST(PipelineRows, counts_a_row_of_what_is_read_in_each_pass) {
   constexpr size_t kRow = 100 * 4;
   CpuNest n = softmax(50, 100);
-  pipeline_rows(n, test::with_caches(4 * kRow - 1, 0, 0));
+  software_pipeline_rows(n, test::with_caches(4 * kRow - 1, 0, 0));
   EXPECT_FALSE(n.pipelined);
-  pipeline_rows(n, test::with_caches(4 * kRow, 0, 0));
+  software_pipeline_rows(n, test::with_caches(4 * kRow, 0, 0));
   EXPECT_TRUE(n.pipelined);
   n.kept.clear();  // the input in both passes, and the result
-  pipeline_rows(n, test::with_caches(3 * kRow - 1, 0, 0));
+  software_pipeline_rows(n, test::with_caches(3 * kRow - 1, 0, 0));
   EXPECT_FALSE(n.pipelined);
-  pipeline_rows(n, test::with_caches(3 * kRow, 0, 0));
+  software_pipeline_rows(n, test::with_caches(3 * kRow, 0, 0));
   EXPECT_TRUE(n.pipelined);
 }
 
 TEST(PipelineRows, leaves_what_comes_from_memory_alone) {
   CpuNest n = softmax(100, 64);
   constexpr size_t kAll = 2 * 100 * 64 * 4;
-  pipeline_rows(n, test::with_caches(32 << 10, 0, kAll - 1));
+  software_pipeline_rows(n, test::with_caches(32 << 10, 0, kAll - 1));
   EXPECT_FALSE(n.pipelined);
-  pipeline_rows(n, test::with_caches(32 << 10, 0, kAll));
+  software_pipeline_rows(n, test::with_caches(32 << 10, 0, kAll));
   EXPECT_TRUE(n.pipelined);
 }
 

@@ -8,7 +8,7 @@ namespace thunder::loops {
 
 inline CpuNest scheduled(LoweredRegion region, const Machine& machine = test::this_machine(), std::string_view last = "keep") {
   CpuNest out;
-  run_stages(std::move(region), false, machine, Until::scheduled, [&](const Stage& stage, const CpuKernel& kernel) {
+  run_stages(std::move(region), machine, Until::scheduled, [&](const Stage& stage, const CpuKernel& kernel) {
     if (stage.name == last) out = kernel.nest;
   });
   return out;

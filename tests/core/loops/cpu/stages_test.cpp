@@ -30,7 +30,7 @@ TEST_F(Lowering, is_told_stage_by_stage) {
   std::vector<std::string> seen;
   for (const Node* n : trace.nodes) {
     if (n->executor != std::string_view("fusion") || def(*n).view) continue;
-    run_stages(lowered(*n, *trace.store), false, test::zen3(), Until::scheduled, [&](const Stage& stage, const CpuKernel& kernel) {
+    run_stages(lowered(*n, *trace.store), test::zen3(), Until::scheduled, [&](const Stage& stage, const CpuKernel& kernel) {
       seen.emplace_back(stage.name);
       if (stage.name == "hoist") { EXPECT_EQ(print(kernel).find("on a CPU"), std::string::npos); }
       if (stage.name == "order") { EXPECT_NE(print(kernel).find("on a CPU: lane 1\n"), std::string::npos) << print(kernel); }
@@ -38,7 +38,7 @@ TEST_F(Lowering, is_told_stage_by_stage) {
       if (stage.name == "divide") { EXPECT_NE(print(kernel).find("64 work items"), std::string::npos) << print(kernel); }
     });
   }
-  EXPECT_EQ(seen, (std::vector<std::string>{"hoist", "order", "tile", "passes", "keep", "nontemporal", "pipeline", "prefetch", "divide"}));
+  EXPECT_EQ(seen, (std::vector<std::string>{"hoist", "order", "tile", "passes", "keep", "nontemporal", "software-pipeline", "prefetch", "divide"}));
 }
 
 // By whoever asks for it, long after the kernel was made.
@@ -62,7 +62,12 @@ TEST_F(Lowering, compiles_what_cannot_run_by_tiles_as_a_whole) {
     if (n->executor != std::string_view("fusion") || def(*n).view) continue;
     LoweredRegion region = lowered(*n, *trace.store);
     region.tiles = TileAxes{0, bit(1)};
-    EXPECT_EQ(targets().find(Device::cpu)->tile_launcher(region), nullptr);
+    std::vector<std::string> seen;
+    const CpuKernel kernel = run_stages(region, test::zen3(), Until::scheduled, [&](const Stage& stage, const CpuKernel&) { seen.emplace_back(stage.name); });
+    EXPECT_FALSE(kernel.tiled);
+    EXPECT_EQ(seen.size(), cpu_stages().size() - 1) << "a stage ran twice, or not at all";
+    EXPECT_EQ(print(kernel), print(run_stages(lowered(*n, *trace.store), test::zen3(), Until::scheduled)));
+    EXPECT_FALSE(targets().find(Device::cpu)->launcher(region)->runs_tiles());
   }
 }
 

@@ -1,1 +1,0 @@
-thunder_vector_kernels(${CMAKE_CURRENT_LIST_DIR}/transforms)

@@ -1,0 +1,86 @@
+// Matrix products that cost less than the overhead of a library call: small ones, and those of a few rows. Any thread.
+//
+// This header is also compiled with instructions that not every machine has, so it includes nothing with code.
+#pragma once
+
+#include <cstdint>
+
+#include "base/machine.h"
+
+namespace thunder {
+
+// Strides in elements, from one row or column to the next.
+template <class T>
+struct MatrixOf {
+  const T* data = nullptr;
+  int64_t row = 0, column = 0;
+};
+
+// c[m, n] = a[m, k] b[k, n], added to c if `add`. Rows of c are dense and `c_row` apart.
+template <class T>
+struct ProductOf {
+  int64_t m = 0, n = 0, k = 0;
+  MatrixOf<T> a, b;
+  T* c = nullptr;
+  int64_t c_row = 0;
+  bool add = false;
+};
+
+using Matrix = MatrixOf<float>;
+using Product = ProductOf<float>;
+
+constexpr int64_t kLineFloats = kCacheLine / sizeof(float);
+
+using Bf16 = uint16_t;  // the bits of a bf16
+
+// The same with a b of bf16, each element of which is widened to an f32 before it is multiplied.
+struct Bf16Product {
+  int64_t m = 0, n = 0, k = 0;
+  Matrix a;
+  MatrixOf<Bf16> b;
+  float* c = nullptr;
+  int64_t c_row = 0;
+  bool add = false;
+};
+
+// Consecutive floats: `count` of them at `from`, which go to position `at` of a panel.
+struct Run {
+  const float* from;
+  int64_t at, count;
+};
+
+// Each element of c is summed in an order that depends on k alone, so c may be divided anywhere.
+struct ProductKernels {
+  // Any strides.
+  void (*small)(const Product&);
+  // For few rows: reads b once. Requires: a.column == 1, and b.row == 1 or b.column == 1.
+  void (*thin)(const Product&);
+  void (*small_bf16)(const Bf16Product&);
+  void (*thin_bf16)(const Bf16Product&);
+  // n elements of bf16 to f32, and back, rounded to nearest even.
+  void (*widen)(const Bf16* from, int64_t n, float* to);
+  void (*narrow)(const float* from, int64_t n, Bf16* to);
+  // c[rows, panel_columns] = sum over l < depth of a[l, rows] b[offsets[l] + column], added to c if `add`. All operands
+  // are dense; rows <= panel_rows.
+  void (*panel)(int64_t rows, int64_t depth, const float* a, const float* b, const int32_t* offsets, float* c,
+                bool add);
+  int64_t panel_rows, panel_columns;
+  // The gather of an implicit im2col: panel[l * panel_columns + run.at + i] = run.from[offsets[l] + i] for l < depth
+  // and i < run.count. Each run begins where the one before ends, since whole vectors are read and written: up to
+  // kMostLanes floats past a run, which the next run overwrites.
+  void (*gather)(const Run* runs, int64_t n, const int32_t* offsets, int64_t depth, float* panel);
+  // Packs the columns of b[k, n] into panels of panel_columns, one after the other; the rows of a panel are dense, and
+  // the last panel is padded with zeros.
+  void (*pack)(const Matrix& b, int64_t k, int64_t n, float* panels);
+  // A product whose b.data are panels of `pack`, with b.row == panel_columns and b.column == k; it may be divided at
+  // panels.
+  void (*packed)(const Product&);
+  // A product whose b has dense columns (b.row == 1), computed transposed. a.data are panels of `pack` of a's rows as
+  // columns [k, m]; a's strides are not read. Rows of c start from the n elements of `bias` unless it is null, or from
+  // c if `add`.
+  void (*transposed_result)(const Product&, const float* bias);
+
+  static constexpr int64_t kMostColumns = 32, kMostPanel = 12 * kMostColumns, kMostLanes = 16;
+};
+
+}  // namespace thunder

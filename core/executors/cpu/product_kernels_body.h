@@ -1,0 +1,105 @@
+// The product kernels as templates over the width of vectors. Isa: as for Tiles.
+#pragma once
+
+#include "executors/cpu/thin_body.h"
+#include "executors/cpu/transposed_body.h"
+
+namespace thunder {
+
+template <class Isa>
+class ProductKernelsBody : Tiles<Isa> {
+  using typename Tiles<Isa>::V, typename Tiles<Isa>::Block;
+  using Tiles<Isa>::kLanes, Tiles<Isa>::kWidth, Tiles<Isa>::load, Tiles<Isa>::store, Tiles<Isa>::least;
+  using Tiles<Isa>::as_it_is, Tiles<Isa>::pack, Tiles<Isa>::tile, Tiles<Isa>::rows_at_once;
+  static constexpr int64_t kDepth = 256;  // of a packed panel of b, which stays in the L1 cache
+  static constexpr int64_t kPackedDepth = 768;  // of a prepacked panel, which is streamed from the L2 cache
+
+  // b is of f32 or bf16.
+  template <class P>
+  static void small(const P& p) {
+    float packed[kDepth * kWidth];
+    const int64_t rows = rows_at_once(p.a);
+    for (int64_t j = 0; j < p.n; j += kWidth) {
+      const int64_t columns = least(kWidth, p.n - j);
+      int64_t l = 0;
+      do {  // once even when k is 0: c is written
+        const auto* b = p.b.data + l * p.b.row + j * p.b.column;
+        Block block{least(kDepth, p.k - l), columns, packed, kWidth, p.add || l > 0};
+        if (!as_it_is(p.b, b, block)) pack(p.b, b, block, packed);
+        for (int64_t i = 0; i < p.m; i += rows) {
+          const Matrix a{p.a.data + i * p.a.row + l * p.a.column, p.a.row, p.a.column};
+          tile(least(rows, p.m - i), a, block, p.c + i * p.c_row + j, p.c_row);
+        }
+        l += kDepth;
+      } while (l < p.k);
+    }
+  }
+
+  static void panel(int64_t rows, int64_t depth, const float* a, const float* b, const int32_t* offsets, float* c,
+                    bool add) {
+    panel_of<Isa::kRows>(rows, depth, a, b, offsets, c, add);
+  }
+
+  static void gather(const Run* runs, int64_t n, const int32_t* offsets, int64_t depth, float* panel) {
+    for (int64_t l = 0; l < depth; l++, panel += kWidth)
+      for (int64_t r = 0; r < n; r++) {
+        const float* from = runs[r].from + offsets[l];
+        store(panel + runs[r].at, load(from));
+        if (runs[r].count > kLanes) store(panel + runs[r].at + kLanes, load(from + kLanes));
+      }
+  }
+
+  static void pack_all(const Matrix& b, int64_t k, int64_t n, float* panels) {
+    for (int64_t j = 0; j < n; j += kWidth, panels += k * kWidth)
+      pack(b, b.data + j * b.column, Block{k, least(kWidth, n - j), nullptr, kWidth, false}, panels);
+  }
+
+  static void packed(const Product& p) {
+    const int64_t rows = rows_at_once(p.a);
+    int64_t l = 0;
+    do {
+      for (int64_t j = 0; j < p.n; j += kWidth) {
+        const Block block{least(kPackedDepth, p.k - l), least(kWidth, p.n - j), p.b.data + j * p.b.column + l * p.b.row,
+                          p.b.row, p.add || l > 0};
+        for (int64_t i = 0; i < p.m; i += rows) {
+          const Matrix a{p.a.data + i * p.a.row + l * p.a.column, p.a.row, p.a.column};
+          tile(least(rows, p.m - i), a, block, p.c + i * p.c_row + j, p.c_row);
+        }
+      }
+      l += kPackedDepth;
+    } while (l < p.k);
+  }
+
+  // One instantiation for each number of rows.
+  template <int64_t kRows>
+  static void panel_of(int64_t rows, int64_t depth, const float* a, const float* b, const int32_t* offsets, float* c,
+                       bool add) {
+    if constexpr (kRows > 1)
+      if (rows < kRows) return panel_of<kRows - 1>(rows, depth, a, b, offsets, c, add);
+    V left[kRows], right[kRows];
+#pragma GCC unroll 16
+    for (int64_t i = 0; i < kRows; i++) {
+      left[i] = add ? load(c + i * kWidth) : V{};
+      right[i] = add ? load(c + i * kWidth + kLanes) : V{};
+    }
+    for (int64_t l = 0; l < depth; l++, a += kRows) {
+      const V b_left = load(b + offsets[l]), b_right = load(b + offsets[l] + kLanes);
+#pragma GCC unroll 16
+      for (int64_t i = 0; i < kRows; i++) {
+        left[i] += a[i] * b_left;
+        right[i] += a[i] * b_right;
+      }
+    }
+#pragma GCC unroll 16
+    for (int64_t i = 0; i < kRows; i++) store(c + i * kWidth, left[i]), store(c + i * kWidth + kLanes, right[i]);
+  }
+
+ public:
+  static constexpr ProductKernels kKernels{small<Product>, Thin<Isa>::template multiply<Product>,
+                                    small<Bf16Product>, Thin<Isa>::template multiply<Bf16Product>,
+                                    Vectors<Isa>::template copy<Bf16>, Vectors<Isa>::narrow,
+                                    panel, Isa::kRows, kWidth, gather,
+                                    pack_all, packed, Transposed<Isa>::multiply};
+};
+
+}  // namespace thunder

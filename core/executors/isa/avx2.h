@@ -1,0 +1,24 @@
+// Vectors of AVX2 for the files that are compiled for it. Nothing here has a name outside of the file that includes it.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+namespace thunder {
+namespace {
+
+struct Isa {
+  static constexpr int64_t kLanes = 8, kRows = 6;
+  typedef float V __attribute__((vector_size(kLanes * sizeof(float))));
+  typedef float U __attribute__((vector_size(kLanes * sizeof(float)), aligned(sizeof(float)), may_alias));
+  typedef int32_t I __attribute__((vector_size(kLanes * sizeof(float))));
+  typedef uint16_t H __attribute__((vector_size(kLanes * sizeof(uint16_t)), aligned(sizeof(uint16_t)), may_alias));
+  // GCC 12 makes four shuffles of a conversion.
+  static I widened(const uint16_t* p) {
+    return reinterpret_cast<I>(_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+  }
+};
+
+}  // namespace
+}  // namespace thunder

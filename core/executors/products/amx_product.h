@@ -1,0 +1,76 @@
+// Products of any size on the tile registers, block by block.
+#pragma once
+
+#include <cstdlib>
+#include <memory>
+
+#include "executors/products/amx.h"
+#include "executors/cpu/products.h"
+
+namespace thunder {
+
+// A thread's memory for packed operands and sums, allocated for its first product.
+template <class T, int kParts>
+class AmxScratch {
+ public:
+  // Null: out of memory.
+  static AmxScratch* of_this_thread() {
+    thread_local std::unique_ptr<AmxScratch> scratch;
+    if (!scratch) scratch.reset(new (std::nothrow) AmxScratch);
+    return scratch.get();
+  }
+  alignas(64) std::byte packed[AmxKernel<T, kParts>::kScratchBytes];
+  alignas(64) float sums[std::is_same_v<T, float> ? 1 : AmxKernel<T, kParts>::kRows * AmxKernel<T, kParts>::kColumns];
+};
+
+// One product on this thread.
+template <class T, int kParts>
+class AmxProduct {
+  using Kernel = AmxKernel<T, kParts>;
+
+ public:
+  // `plain` multiplies blocks that cannot be split into bf16 parts. False: out of memory.
+  static bool multiply(const ProductOf<T>& p, const ProductKernels& plain) {
+    auto* scratch = AmxScratch<T, kParts>::of_this_thread();
+    if (!scratch) return false;
+    for (int64_t i = 0; i < p.m; i += Kernel::kRows)
+      for (int64_t j = 0; j < p.n; j += Kernel::kColumns) {
+        ProductOf<T> part = p;
+        part.m = std::min(Kernel::kRows, p.m - i), part.n = std::min(Kernel::kColumns, p.n - j);
+        part.a.data += i * p.a.row, part.b.data += j * p.b.column, part.c += i * p.c_row + j;
+        sum(part, *scratch, plain);
+      }
+    return true;
+  }
+
+ private:
+  static void sum(const Product& p, AmxScratch<float, kParts>& scratch, const ProductKernels& plain) {
+    each_depth(p, p.c, p.c_row, [&](const AmxBlock<float>& t) {
+      if (!Kernel::add_block(t, scratch.packed)) plain.small({t.m, t.n, t.k, t.a, t.b, t.c, t.c_row, t.add});
+    });
+  }
+  static void sum(const ProductOf<Bf16>& p, AmxScratch<Bf16, kParts>& scratch, const ProductKernels& plain) {
+    for (int64_t i = 0; i < p.m && p.add; i++) plain.widen(p.c + i * p.c_row, p.n, scratch.sums + i * p.n);
+    each_depth(p, scratch.sums, p.n, [&](const AmxBlock<Bf16>& t) { Kernel::add_block(t, scratch.packed); });
+    for (int64_t i = 0; i < p.m; i++) plain.narrow(scratch.sums + i * p.n, p.n, p.c + i * p.c_row);
+  }
+
+  template <class F>
+  static void each_depth(const ProductOf<T>& p, float* c, int64_t c_row, F&& f) {
+    int64_t l = 0;
+    do {  // once even when k is 0: c is written
+      const int64_t k = std::min(Kernel::kDepth, p.k - l);
+      f({p.m,
+         p.n,
+         k,
+         {p.a.data + l * p.a.column, p.a.row, p.a.column},
+         {p.b.data + l * p.b.row, p.b.row, p.b.column},
+         c,
+         c_row,
+         p.add || l > 0});
+      l += Kernel::kDepth;
+    } while (l < p.k);
+  }
+};
+
+}  // namespace thunder

@@ -1,0 +1,93 @@
+// Epilogues: steps that run on each tile of the step before them, while the tile is in the caches.
+#include <algorithm>
+
+#include "program/locations.h"
+
+namespace thunder {
+namespace {
+
+class Epilogues {
+ public:
+  Epilogues(const Trace& trace, const Preparer& preparer, Locations& locations)
+      : trace_(trace), preparer_(preparer), all_(locations) {}
+
+  void find() {
+    all_.producer.assign(trace_.nodes.size(), kNever);
+    int64_t before = kNever;
+    for (size_t i = 0; i < trace_.nodes.size(); i++) {
+      if (all_.is_view[i] || all_.constant[i]) continue;
+      if (before != kNever && fits(*trace_.nodes[static_cast<size_t>(before)], *trace_.nodes[i]))
+        all_.producer[i] = before;
+      before = static_cast<int64_t>(i);
+    }
+  }
+
+  void place() {
+    std::vector<ValueId> moved(all_.at.size(), kNoValue);
+    for (size_t i = 0; i < trace_.nodes.size(); i++) {
+      if (all_.producer[i] == kNever) continue;
+      const Node &n = *trace_.nodes[i], &producer = *trace_.nodes[static_cast<size_t>(all_.producer[i])];
+      if (writes_what_is_read(n, producer)) all_.producer[i] = kNever;
+      else share(n, producer.results[0], static_cast<int64_t>(i), moved);
+    }
+    for (Location& l : all_.at)
+      if (l.root != kNoValue && moved[l.root] != kNoValue) l.root = moved[l.root];
+  }
+
+ private:
+  // Whether of all values in the producer's memory the node reads the producer's result alone.
+  bool fits(const Node& producer, const Node& n) const {
+    if (!preparer_.runs_epilogue(producer) || !preparer_.may_be_epilogue(n)) return false;
+    const ValueId made = producer.results[0];
+    const Shape& shape = trace_.type(made).shape;
+    if (shape.empty() || concrete(shape).back() < 2 || all_.at[made].root != made) return false;
+    bool reads = false, only = true;
+    for_each_value(n.args, [&](ValueId v) {
+      reads |= v == made;
+      only &= v == made || all_.at[v].root != made;
+    });
+    return reads && only;
+  }
+
+  // Whether the node writes into an input's memory that the producer still reads. (In the arena, what the producer
+  // reads stays live.)
+  bool writes_what_is_read(const Node& n, const Node& producer) const {
+    bool any = false;
+    for (ValueId r : n.results) {
+      const Root& to = all_.root_of(r);
+      for_each_value(producer.args, [&](ValueId v) {
+        any |= to.place == Place::input && all_.root_of(v).place == Place::input && all_.root_of(v).index == to.index;
+      });
+    }
+    return any;
+  }
+
+  // A result that replaces the producer's element by element gets the same memory, which is in the caches.
+  void share(const Node& n, ValueId made, int64_t at, std::vector<ValueId>& moved) {
+    Root& from = all_.roots[made];
+    if (from.place != Place::arena || from.placed || from.last_use != at || !preparer_.in_place(n)) return;
+    for (ValueId r : n.results) {
+      const Root& to = all_.roots[r];
+      const bool free = to.place == Place::arena && !to.placed;
+      if (trace_.type(r) != trace_.type(made) || all_.at[r].root != r || !(free || to.place == Place::output)) continue;
+      if (free) moved[r] = made, from.last_use = to.last_use;
+      else from = {to.place, to.index, to.offset, true, from.made, from.last_use};
+      return;
+    }
+  }
+
+  const Trace& trace_;
+  const Preparer& preparer_;
+  Locations& all_;
+};
+
+}  // namespace
+
+void find_epilogues(const Trace& trace, const Preparer& preparer, Locations& locations) {
+  Epilogues(trace, preparer, locations).find();
+}
+void place_epilogues(const Trace& trace, const Preparer& preparer, Locations& locations) {
+  Epilogues(trace, preparer, locations).place();
+}
+
+}  // namespace thunder
