@@ -18,7 +18,7 @@ bool is_on_cpu(const NodeView& view) {
 }
 
 bool Executor::claims(const NodeView& view) const {
-  if (!ops_.empty() && !ops_.contains(view.node.op->name())) return false;
+  if (!asks_for(view.node.op->name())) return false;
   if (!(desc_.flags & kAnyDevice) && !is_on_cpu(view)) return false;
   return !desc_.claim || desc_.claim(view, desc_.user);
 }

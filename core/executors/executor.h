@@ -87,6 +87,8 @@ class Executor : public Counted<Executor> {
   const std::string& name() const { return desc_.name; }
   const ExecutorDesc& desc() const { return desc_; }
   bool claims(const NodeView&) const;
+  // Whether it is asked about an op of this name at all.
+  bool asks_for(std::string_view op) const { return ops_.empty() || ops_.contains(op); }
 
  private:
   friend class Counted<Executor>;

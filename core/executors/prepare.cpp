@@ -40,7 +40,8 @@ class ExecutorPreparer : public Preparer {
   bool takes_strided(const Node& node) const override {
     if (auto it = ready_.find(&node); it != ready_.end()) return it->second.by->desc().flags & kStrided;
     // A view may be handed to a later executor, so all executors that could get it must take strided inputs.
-    return std::all_of(claimant(node), executors_.end(), [](auto& e) { return e->desc().flags & kStrided; });
+    return std::all_of(claimant(node), executors_.end(),
+                       [&](auto& e) { return e->desc().flags & kStrided || !e->asks_for(node.op->name()); });
   }
 
   bool may_fail(const Node& node) const override {

@@ -1,6 +1,7 @@
 #include "executors/cuda/cuda.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 
 #include "base/text.h"
@@ -16,8 +17,10 @@ namespace {
 constexpr unsigned kThreads = 256;
 constexpr int64_t kBlocksOfMultiprocessor = 16;
 
+std::array<std::span<const Rule>, 4> all_rules() { return {fill_rules(), indexed_rules(), scan_rules(), pool_rules()}; }
+
 const Rule* rule_of(std::string_view op) {
-  for (std::span<const Rule> rules : {fill_rules(), indexed_rules(), scan_rules(), pool_rules()})
+  for (std::span<const Rule> rules : all_rules())
     for (const Rule& r : rules)
       if (r.op == op) return &r;
   return nullptr;
@@ -49,7 +52,6 @@ std::string text_of(const Rule& rule, DType element) {
 
 bool claim(const NodeView& view, void*) {
   const Rule* rule = rule_of(view.node.op->name());
-  if (!rule) return false;
   bool all = true;
   Device device = Device::none;
   const auto look = [&](ValueId v) {
@@ -127,6 +129,8 @@ std::string dim_of_size(size_t dim, Dim size) { return cat("dim ", dim, " of siz
 ExecutorDesc cuda_executor(Devices& devices) {
   ExecutorDesc d;
   d.name = "cuda";
+  for (std::span<const cuda_lines::Rule> rules : cuda_lines::all_rules())
+    for (const cuda_lines::Rule& r : rules) d.ops.emplace_back(r.op);
   d.flags = kAnyDevice;
   d.user = &devices;
   d.claim = cuda_lines::claim;

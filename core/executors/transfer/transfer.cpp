@@ -29,12 +29,25 @@ Status* prepare(const NodeView& view, void** state, size_t*, void* user) {
 }
 void drop(void* state) { delete static_cast<Site*>(state); }
 
-bool claim_transfer(const NodeView& view, void*) { return view.node.op->name() == "prims.to_device"; }
+bool is_reshape(const Node& node) { return node.op->name() == "prims.reshape"; }
+
+bool claim_transfer(const NodeView& view, void*) {
+  return view.node.op->name() == "prims.to_device" || (is_reshape(view.node) && !is_on_cpu(view));
+}
+
+// A reshape of what cannot be a view: the elements in their order, densely.
+Status* copy_in_order(Accelerator& device, const Buffer& from, Buffer to) {
+  const Sizes steps = dense_strides({from.shape, static_cast<size_t>(from.rank)});
+  to.rank = from.rank, to.shape = from.shape, to.strides = steps.data();
+  return copy_on_device(device, from, to);
+}
 
 Status* run_transfer(const Launch* launch, void* state) {
   return caught([&]() -> Status* {
-    Devices& devices = static_cast<Site*>(state)->devices;
-    copy_elements(*tensor_over(launch->inputs[0], devices), *tensor_over(launch->outputs[0], devices));
+    const Site& site = *static_cast<const Site*>(state);
+    const Buffer& from = launch->inputs[0];
+    if (is_reshape(site.node)) return copy_in_order(site.devices.accelerator(from.device), from, launch->outputs[0]);
+    copy_elements(*tensor_over(from, site.devices), *tensor_over(launch->outputs[0], site.devices));
     return nullptr;
   });
 }

@@ -6,7 +6,7 @@
 
 namespace thunder {
 
-// Takes prims.to_device. The devices must live as long, of both.
+// Takes prims.to_device, and prims.reshape on a device where it is no view. The devices must live as long, of both.
 ExecutorDesc transfer_executor(Devices& devices);
 
 // Takes every prim on a device other than the CPU: operands travel to the host, the reference kernel runs there, results travel
