@@ -83,7 +83,7 @@ static int core_version(lua_State *L)
 
 void open_host(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"describe", core_describe},   {"suggest", core_suggest},     {"set_stance", core_set_stance},
+    static const luaL_Reg functions[] = {{"describe", core_describe}, {"without_limit", core_without_limit}, {"suggest", core_suggest},     {"set_stance", core_set_stance},
                                              {"is_terminal", core_is_terminal},
                                          {"clock", core_clock},         {"metatable", core_metatable},
                                          {"version", core_version},     {"load_plugin", core_load_plugin},

@@ -160,6 +160,7 @@ void layer_finish(lua_State *L);
 void *limits_allocate(void *self, void *memory, size_t old_bytes, size_t bytes); /* a lua_Alloc */
 /* Around each entry from the host. */
 void limits_begin(lua_State *L, limits *self);
+int core_without_limit(lua_State *L); /* core.without_limit(f): f, whose instructions no limit counts */
 void limits_end(lua_State *L, limits *self);
 /* The libraries that the script gets. */
 void limits_open_libraries(lua_State *L, const limits *self);

@@ -47,9 +47,6 @@ for _, f in ipairs {
   assert(ok or not message:find "thunder_", message)
 end
 
--- A tensor is no index; there are ops for that.
-expect.error(function() return x[x:gt(2)] end, "got a tensor", "index_select", "where(mask")
-
 -- What is far from all names is not guessed at.
 expect.error(function() return x.grad end, "no member 'grad': grad_of(loss, parameters) gives the gradients")
 expect.error(function() return th.utils end, "no op or function 'utils'")

@@ -80,7 +80,7 @@ class Layers(unittest.TestCase):
                               (lambda: nn.BatchNorm1d(4)(th.ones(2, 4, 3, 3)), "must have 2 or 3 dims, got f32\\[2, 4, 3, 3\\]"),
                               (lambda: nn.Conv1d(4, 2, 3, padding_mode="mirror"), "padding_mode must be .* got 'mirror'"),
                               (lambda: nn.ConvTranspose1d(4, 2, 3, padding_mode="reflect"), "must be 'zeros', got 'reflect'"),
-                              (lambda: nn.ReflectionPad1d(7)(x), "by 0 to 6 elements, got 7 and 7"),
+                              (lambda: nn.ReflectionPad1d(7)(x), "of size 7 by at most 6 on a side, got 7 and 7"),
                               (lambda: nn.ConstantPad2d((1, 2, 3), 0.0), "one integer or 4, got 3"), (lambda: nn.RNN(3, 4, nonlinearity="elu"), "got 'elu'"),
                               (lambda: nn.LSTM(3, 4, proj_size=4), "proj_size must lie in \\[0, hidden_size\\), got 4"),
                               (lambda: nn.LSTM(3, 4)(th.ones(5, 2, 3), th.ones(1, 2, 4)), "given both or not at all"),

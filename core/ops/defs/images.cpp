@@ -97,11 +97,13 @@ Results pixel_shuffle(Call& c) {
   const int64_t r = c.integer(1);
   c.require(x.rank() >= 3, "input must be [..., channels, height, width]; ", c.types());
   const Dim channels = x.size(-3), h = x.size(-2), w = x.size(-1);
-  c.require(r > 0 && hint(channels) % (r * r) == 0, "the square of upscale_factor ", r, " must divide the channels ", name(channels));
+  const bool small = r > 0 && r <= hint(channels);  // so that the square does not overflow
+  c.require(small ? hint(channels) % (r * r) == 0 : r > 0 && hint(channels) == 0, "the square of upscale_factor ", r, " must divide the channels ", name(channels));
   Shape lead(x.shape().begin(), x.shape().end() - 3), whole = lead;
   const Dim batch = elements(lead);
-  Var y = reshape_to(x, Shape{batch, channels / (r * r), r, r, h, w});
-  for (Dim d : {channels / (r * r), h * r, w * r}) whole.push_back(d);
+  const Dim left = small ? channels / (r * r) : Dim(0);
+  Var y = reshape_to(x, Shape{batch, left, r, r, h, w});
+  for (Dim d : {left, h * r, w * r}) whole.push_back(d);
   return reshape_to(permute_to(y, Shape{0, 1, 4, 2, 5, 3}), whole);
 }
 Results pixel_unshuffle(Call& c) {

@@ -72,6 +72,7 @@ Results flip_one(Call& c) {
 }
 
 Var rolled(Var x, int64_t by, size_t dim) {
+  if (!x.rank()) return x;
   const int64_t n = hint(x.shape()[dim]);
   if (n == 0) return x;
   const int64_t start = (n - by % n) % n;
