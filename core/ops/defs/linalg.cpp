@@ -96,6 +96,7 @@ Results solve(Call& c) {
   require_matrix(c);
   Var a = c.var(0), b = c.var(1);
   const bool vector = is_vector(a.type(), b.type()), left = c.flag(2);
+  c.require(vector || b.rank() >= 2, "B must be matrices, or a vector for each A; ", c.types());
   if (vector) b = unsqueezed(b);
   c.require(left || !vector, "with left=False B must be matrices; ", c.types());
   c.require(b.size(left ? -2 : -1) == a.size(-1), "A and B do not fit; ", c.types());
