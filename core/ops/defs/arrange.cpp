@@ -50,10 +50,11 @@ Results stack(Call& c) {
 // The places along a dim that `mode` reads, for `before` more of them in front and `after` behind.
 Var places(const Call& c, std::string_view mode, Var x, size_t dim, int64_t before, int64_t after) {
   const int64_t n = hint(x.shape()[dim]), most = mode == "reflect" ? n - 1 : n;
-  c.require(before >= -n && after >= -n && before + after >= -n, "pad takes more from dim ", dim, " than its size ", n);
+  const int64_t padded = (Dim(n) + Dim(before) + Dim(after)).value();  // refused where it overflows
+  c.require(before >= -n && after >= -n && padded >= 0, "pad takes more from dim ", dim, " than its size ", n);
   c.require(n > 0 && (mode == "replicate" || (before <= most && after <= most)), "mode '", mode, "' pads dim ", dim, " of size ", n, " by at most ",
             std::max<int64_t>(most, 0), " on a side, got ", before, " and ", after);
-  Var at = c.builder.call("prims.iota", {Shape{before + n + after}, DType::i64, x.type().device}) - before;
+  Var at = c.builder.call("prims.iota", {Shape{padded}, DType::i64, x.type().device}) - before;
   if (mode == "replicate") return c.builder.call("clamp", {at, int64_t{0}, n - 1});
   if (mode == "circular") return c.builder.call("remainder", {at, n});
   // Mirrored at both ends.

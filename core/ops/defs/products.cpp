@@ -112,9 +112,10 @@ Results cross(Call& c) {
 // By squares.
 Results matrix_power(Call& c) {
   Var x = c.var(0);
-  const int64_t given = c.integer(1), n = given < 0 ? -given : given;
+  const int64_t given = c.integer(1);
   c.require(x.rank() >= 2 && x.size(-1) == x.size(-2), "input must be square matrices; ", c.types());
-  c.require(n >= 0, "the power ", given, " is too small");
+  c.require(given > INT64_MIN, "the power ", given, " is too small");
+  const int64_t n = given < 0 ? -given : given;
   if (given < 0) x = c.builder.call("linalg_inv", {x});
   if (n == 0) {
     Var i = c.builder.call("prims.iota", {Shape{x.size(-1)}, DType::i64, x.type().device});
