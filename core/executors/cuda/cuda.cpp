@@ -6,12 +6,12 @@
 
 #include "base/text.h"
 #include "base/thrown.h"
-#include "executors/cuda/line.h"
+#include "executors/cuda/kernel.h"
 #include "loops/cuda/arithmetic.h"
 #include "loops/cuda/prelude.h"
 
 namespace thunder {
-namespace cuda_lines {
+namespace cuda_kernels {
 namespace {
 
 constexpr unsigned kThreads = 256;
@@ -67,9 +67,9 @@ bool claim(const NodeView& view, void*) {
 struct Site {
   Ref<Accelerator> kept;
   const Rule& rule;
-  Line line;
+  Kernel kernel;
   ~Site() {
-    if (line.refusal) line.device.unwatch(line.refusal);
+    if (kernel.refusal) kernel.device.unwatch(kernel.refusal);
   }
 };
 
@@ -79,9 +79,9 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
     Accelerator& accelerator = static_cast<Devices*>(user)->accelerator(view.store.type(view.node.results[0]).device);
     auto& device = static_cast<nvidia::CudaDevice&>(accelerator);
     auto site = std::make_unique<Site>(Site{Ref<Accelerator>(&accelerator), rule, {view.node, device}});
-    site->line.function = device.function(text_of(rule, rule.element(view)), name_of(rule).c_str());
+    site->kernel.function = device.function(text_of(rule, rule.element(view)), name_of(rule).c_str());
     if (rule.checked)
-      site->line.refusal = device.watch([op = std::string(view.node.op->name()), checked = rule.checked(view)](const nvidia::Refusal& r) {
+      site->kernel.refusal = device.watch([op = std::string(view.node.op->name()), checked = rule.checked(view)](const nvidia::Refusal& r) {
         return make<Status>(Code::invalid_argument, cat(op, ": index ", r.index, " is out of range for ", checked[static_cast<size_t>(r.expr)]));
       });
     *scratch = 0;
@@ -92,31 +92,31 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
 
 Status* run(const Launch* launch, void* state) {
   const auto& site = *static_cast<const Site*>(state);
-  return site.rule.run(site.line, *launch);
+  return site.rule.run(site.kernel, *launch);
 }
 
 void drop(void* state) { delete static_cast<Site*>(state); }
 
 }  // namespace
 
-Status* Line::launch(int64_t work, bool by_block, void** parameters) const {
+Status* Kernel::launch(int64_t work, bool by_block, void** parameters) const {
   if (work == 0) return nullptr;
   const int64_t blocks = by_block ? work : (work + kThreads - 1) / kThreads;
   const int64_t most = kBlocksOfMultiprocessor * std::max(1, device.properties().multiprocessors);
   return device.launch(function, {static_cast<unsigned>(std::min(blocks, most)), kThreads}, parameters, node.op->name().data());
 }
 
-Status* Line::copy(const Buffer& from, const Buffer& to) const {
+Status* Kernel::copy(const Buffer& from, const Buffer& to) const {
   const int64_t bytes = to.elements() * static_cast<int64_t>(size_of(to.dtype)), one = 1;
   if (from.data == to.data || bytes == 0) return nullptr;
   return device.copy({from.as<std::byte>(), 1, &bytes, &one}, {to.as<std::byte>(), 1, &bytes, &one}, 1);
 }
 
-Around around(const Buffer& b, int64_t axis) {
-  Around a;
+DimSizes sizes_around(const Buffer& b, int64_t axis) {
+  DimSizes a;
   if (b.rank == 0) return a;
   const size_t dim = normalize_axis(axis, static_cast<size_t>(b.rank));
-  for (size_t i = 0; i < static_cast<size_t>(b.rank); i++) (i < dim ? a.before : i == dim ? a.along : a.behind) *= b.shape[i];
+  for (size_t i = 0; i < static_cast<size_t>(b.rank); i++) (i < dim ? a.outer : i == dim ? a.size : a.inner) *= b.shape[i];
   return a;
 }
 
@@ -124,19 +124,19 @@ DType first_input(const NodeView& view) { return view.store.type(view.node.args[
 
 std::string dim_of_size(size_t dim, Dim size) { return cat("dim ", dim, " of size ", size.value()); }
 
-}  // namespace cuda_lines
+}  // namespace cuda_kernels
 
 ExecutorDesc cuda_executor(Devices& devices) {
   ExecutorDesc d;
   d.name = "cuda";
-  for (std::span<const cuda_lines::Rule> rules : cuda_lines::all_rules())
-    for (const cuda_lines::Rule& r : rules) d.ops.emplace_back(r.op);
+  for (std::span<const cuda_kernels::Rule> rules : cuda_kernels::all_rules())
+    for (const cuda_kernels::Rule& r : rules) d.ops.emplace_back(r.op);
   d.flags = kAnyDevice;
   d.user = &devices;
-  d.claim = cuda_lines::claim;
-  d.prepare = cuda_lines::prepare;
-  d.run = cuda_lines::run;
-  d.drop = cuda_lines::drop;
+  d.claim = cuda_kernels::claim;
+  d.prepare = cuda_kernels::prepare;
+  d.run = cuda_kernels::run;
+  d.drop = cuda_kernels::drop;
   return d;
 }
 

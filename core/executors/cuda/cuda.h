@@ -1,4 +1,4 @@
-// Lines that fusion does not take, each by a CUDA C++ kernel of its own: indexed sums and updates, scans, pooling.
+// Nodes that fusion does not take, each by a CUDA C++ kernel of its own: indexed sums and updates, scans, pooling.
 #pragma once
 
 #include "device/devices.h"

@@ -1,7 +1,7 @@
 // Tensors of one number.
-#include "executors/cuda/line.h"
+#include "executors/cuda/kernel.h"
 
-namespace thunder::cuda_lines {
+namespace thunder::cuda_kernels {
 namespace {
 
 constexpr char kFull[] = R"(
@@ -13,12 +13,12 @@ extern "C" __global__ void kernel(T* out, double value, i64 count) {
 DType first_result(const NodeView& view) { return view.store.type(view.node.results[0]).dtype; }
 
 // full(shape, value, dtype, device)
-Status* run_full(const Line& line, const Launch& l) {
+Status* run_full(const Kernel& kernel, const Launch& l) {
   void* out = l.outputs[0].data;
-  double value = line.node.args[1].f;
+  double value = kernel.node.args[1].f;
   int64_t count = l.outputs[0].elements();
   void* parameters[] = {&out, &value, &count};
-  return line.launch(count, false, parameters);
+  return kernel.launch(count, false, parameters);
 }
 
 constexpr Rule kRules[] = {{"prims.full", nullptr, kFull, first_result, nullptr, run_full}};
@@ -27,4 +27,4 @@ constexpr Rule kRules[] = {{"prims.full", nullptr, kFull, first_result, nullptr,
 
 std::span<const Rule> fill_rules() { return kRules; }
 
-}  // namespace thunder::cuda_lines
+}  // namespace thunder::cuda_kernels

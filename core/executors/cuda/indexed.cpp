@@ -2,9 +2,9 @@
 // the order of the indices, as on the CPU, so results are the same bits from run to run.
 #include <algorithm>
 
-#include "executors/cuda/line.h"
+#include "executors/cuda/kernel.h"
 
-namespace thunder::cuda_lines {
+namespace thunder::cuda_kernels {
 namespace {
 
 constexpr size_t kMostIndices = 8;
@@ -32,9 +32,9 @@ struct Indices {
 
 // A block for each position of the indices: the first of those with one place adds all of them, the last one stores.
 constexpr char kUpdate[] = THUNDER_CUDA_INDICES R"(
-extern "C" __global__ void kernel(T* out, const T* src, const Indices x, i64 before, i64 along, i64 behind, i64 count, i64 add, Refusal* refusal) {
+extern "C" __global__ void kernel(T* out, const T* src, const Indices x, i64 outer, i64 size, i64 inner, i64 count, i64 add, Refusal* refusal) {
   __shared__ int hits[256];
-  const i64 slab = before * behind;
+  const i64 slice = outer * inner;
   for (i64 m = blockIdx.x; m < count; m += gridDim.x) {
     const i64 place = place_of(x, m, refusal);
     int other = 0;
@@ -48,10 +48,10 @@ extern "C" __global__ void kernel(T* out, const T* src, const Indices x, i64 bef
       if (!__syncthreads_or(hit)) continue;
       for (int h = 0; h < (int)blockDim.x; h++) {
         if (!hits[h]) continue;
-        for (i64 c = threadIdx.x; c < slab; c += blockDim.x) {
-          const i64 a = c / behind, b = c - a * behind;
-          T& to = out[(a * along + place) * behind + b];
-          const T value = src[(a * count + first + h) * behind + b];
+        for (i64 c = threadIdx.x; c < slice; c += blockDim.x) {
+          const i64 a = c / inner, b = c - a * inner;
+          T& to = out[(a * size + place) * inner + b];
+          const T value = src[(a * count + first + h) * inner + b];
           to = add ? put((C)((A)get(to) + (A)get(value))) : value;
         }
       }
@@ -63,20 +63,20 @@ extern "C" __global__ void kernel(T* out, const T* src, const Indices x, i64 bef
 )";
 
 constexpr char kIndex[] = THUNDER_CUDA_INDICES R"(
-extern "C" __global__ void kernel(T* out, const T* in, const Indices x, i64 behind, i64 count, Refusal* refusal) {
-  for (i64 at = blockIdx.x * (i64)blockDim.x + threadIdx.x; at < count * behind; at += (i64)gridDim.x * blockDim.x) {
-    const i64 m = at / behind;
-    out[at] = in[place_of(x, m, refusal) * behind + (at - m * behind)];
+extern "C" __global__ void kernel(T* out, const T* in, const Indices x, i64 inner, i64 count, Refusal* refusal) {
+  for (i64 at = blockIdx.x * (i64)blockDim.x + threadIdx.x; at < count * inner; at += (i64)gridDim.x * blockDim.x) {
+    const i64 m = at / inner;
+    out[at] = in[place_of(x, m, refusal) * inner + (at - m * inner)];
   }
 }
 )";
 
-// A thread for each line along the dim.
+// A thread for each row along the dim.
 constexpr char kScatterAdd[] = R"(
-struct Lines { i64 rank, dim, wide, sizes[8], out[8], src[8]; };
-extern "C" __global__ void kernel(T* out, const void* index, const T* src, const Lines x, i64 lines, i64 size, Refusal* refusal) {
-  for (i64 line = blockIdx.x * (i64)blockDim.x + threadIdx.x; line < lines; line += (i64)gridDim.x * blockDim.x) {
-    i64 rest = line, to = 0, from = 0, at = 0, step = 1, along = 1;
+struct Rows { i64 rank, dim, wide, sizes[8], out[8], src[8]; };
+extern "C" __global__ void kernel(T* out, const void* index, const T* src, const Rows x, i64 rows, i64 size, Refusal* refusal) {
+  for (i64 row = blockIdx.x * (i64)blockDim.x + threadIdx.x; row < rows; row += (i64)gridDim.x * blockDim.x) {
+    i64 rest = row, to = 0, from = 0, at = 0, step = 1, along = 1;
     for (int d = (int)x.rank - 1; d >= 0; d--) {
       if (d == (int)x.dim) along = step;
       else {
@@ -94,7 +94,7 @@ extern "C" __global__ void kernel(T* out, const void* index, const T* src, const
   }
 }
 )";
-struct Lines {
+struct Rows {
   int64_t rank, dim, wide, sizes[kMostIndices], out[kMostIndices], src[kMostIndices];
 };
 
@@ -111,11 +111,11 @@ Indices indices(std::span<const Buffer> tensors, const Buffer& whole, size_t dim
   return x;
 }
 
-Status* update(const Line& line, const Buffer& out, const Buffer& src, Indices x, Around a, int64_t count, int64_t add) {
+Status* update(const Kernel& kernel, const Buffer& out, const Buffer& src, Indices x, DimSizes a, int64_t count, int64_t add) {
   void *to = out.data, *from = src.data;
-  nvidia::Refusal* refusal = line.refusal;
-  void* parameters[] = {&to, &from, &x, &a.before, &a.along, &a.behind, &count, &add, &refusal};
-  return out.elements() ? line.launch(count, true, parameters) : nullptr;
+  nvidia::Refusal* refusal = kernel.refusal;
+  void* parameters[] = {&to, &from, &x, &a.outer, &a.size, &a.inner, &count, &add, &refusal};
+  return out.elements() ? kernel.launch(count, true, parameters) : nullptr;
 }
 
 // ---- take_add(input, dim, index, src) ----
@@ -126,11 +126,11 @@ std::vector<std::string> along_dim(const NodeView& view) {
   const size_t dim = normalize_axis(view.node.args[1].i, shape.size());
   return {dim_of_size(dim, shape[dim])};
 }
-Status* run_take_add(const Line& line, const Launch& l) {
+Status* run_take_add(const Kernel& kernel, const Launch& l) {
   const Buffer &in = l.inputs[0], &index = l.inputs[1], &src = l.inputs[2], &out = l.outputs[0];
-  if (Status* failed = line.copy(in, out)) return failed;
-  const int64_t axis = line.node.args[1].i;
-  return update(line, out, src, indices({&index, 1}, out, normalize_axis(axis, static_cast<size_t>(out.rank)), false), around(out, axis), index.elements(), 1);
+  if (Status* failed = kernel.copy(in, out)) return failed;
+  const int64_t axis = kernel.node.args[1].i;
+  return update(kernel, out, src, indices({&index, 1}, out, normalize_axis(axis, static_cast<size_t>(out.rank)), false), sizes_around(out, axis), index.elements(), 1);
 }
 
 // ---- index(input, indices), index_put(input, indices, values, accumulate) ----
@@ -145,26 +145,26 @@ std::vector<std::string> indexed_dims(const NodeView& view) {
   for (size_t k = 0; k < view.node.args[1].value_list().size(); k++) dims.push_back(dim_of_size(k, shape[k]));
   return dims;
 }
-Around behind(const Buffer& whole, size_t indexed) {
-  Around a;
-  for (size_t i = 0; i < static_cast<size_t>(whole.rank); i++) (i < indexed ? a.along : a.behind) *= whole.shape[i];
+DimSizes sizes_of(const Buffer& whole, size_t indexed) {
+  DimSizes a;
+  for (size_t i = 0; i < static_cast<size_t>(whole.rank); i++) (i < indexed ? a.size : a.inner) *= whole.shape[i];
   return a;
 }
-Status* run_index(const Line& line, const Launch& l) {
+Status* run_index(const Kernel& kernel, const Launch& l) {
   const std::span<const Buffer> tensors(l.inputs + 1, l.n_inputs - 1);
   Indices x = indices(tensors, l.inputs[0], 0, true);
-  Around a = behind(l.inputs[0], tensors.size());
+  DimSizes a = sizes_of(l.inputs[0], tensors.size());
   int64_t count = tensors[0].elements();
   void *to = l.outputs[0].data, *from = l.inputs[0].data;
-  nvidia::Refusal* refusal = line.refusal;
-  void* parameters[] = {&to, &from, &x, &a.behind, &count, &refusal};
-  return line.launch(count * a.behind, false, parameters);
+  nvidia::Refusal* refusal = kernel.refusal;
+  void* parameters[] = {&to, &from, &x, &a.inner, &count, &refusal};
+  return kernel.launch(count * a.inner, false, parameters);
 }
-Status* run_index_put(const Line& line, const Launch& l) {
+Status* run_index_put(const Kernel& kernel, const Launch& l) {
   const Buffer &in = l.inputs[0], &values = l.inputs[l.n_inputs - 1], &out = l.outputs[0];
-  if (Status* failed = line.copy(in, out)) return failed;
+  if (Status* failed = kernel.copy(in, out)) return failed;
   const std::span<const Buffer> tensors(l.inputs + 1, l.n_inputs - 2);
-  return update(line, out, values, indices(tensors, out, 0, true), behind(out, tensors.size()), tensors[0].elements(), line.node.args[3].i);
+  return update(kernel, out, values, indices(tensors, out, 0, true), sizes_of(out, tensors.size()), tensors[0].elements(), kernel.node.args[3].i);
 }
 
 // ---- scatter_add(input, dim, index, src) ----
@@ -173,22 +173,22 @@ bool takes_scatter_add(const NodeView& view) {
   const size_t rank = type(view, view.node.args[0].v).shape.size();
   return rank > 0 && rank <= kMostIndices && adds_up(view);
 }
-Status* run_scatter_add(const Line& line, const Launch& l) {
+Status* run_scatter_add(const Kernel& kernel, const Launch& l) {
   const Buffer &in = l.inputs[0], &index = l.inputs[1], &src = l.inputs[2], &out = l.outputs[0];
-  if (Status* failed = line.copy(in, out)) return failed;
-  const auto rank = static_cast<size_t>(out.rank), dim = normalize_axis(line.node.args[1].i, rank);
-  Lines x{};
+  if (Status* failed = kernel.copy(in, out)) return failed;
+  const auto rank = static_cast<size_t>(out.rank), dim = normalize_axis(kernel.node.args[1].i, rank);
+  Rows x{};
   x.rank = out.rank, x.dim = static_cast<int64_t>(dim), x.wide = index.dtype == DType::i64;
-  int64_t out_step = 1, src_step = 1, lines = 1, size = out.shape[dim];
+  int64_t out_step = 1, src_step = 1, rows = 1, size = out.shape[dim];
   for (size_t d = rank; d-- > 0;) {
     x.sizes[d] = index.shape[d], x.out[d] = out_step, x.src[d] = src_step;
     out_step *= out.shape[d], src_step *= src.shape[d];
-    if (d != dim) lines *= index.shape[d];
+    if (d != dim) rows *= index.shape[d];
   }
   void *to = out.data, *at = index.data, *from = src.data;
-  nvidia::Refusal* refusal = line.refusal;
-  void* parameters[] = {&to, &at, &from, &x, &lines, &size, &refusal};
-  return index.elements() ? line.launch(lines, false, parameters) : nullptr;
+  nvidia::Refusal* refusal = kernel.refusal;
+  void* parameters[] = {&to, &at, &from, &x, &rows, &size, &refusal};
+  return index.elements() ? kernel.launch(rows, false, parameters) : nullptr;
 }
 
 constexpr Rule kRules[] = {
@@ -202,4 +202,4 @@ constexpr Rule kRules[] = {
 
 std::span<const Rule> indexed_rules() { return kRules; }
 
-}  // namespace thunder::cuda_lines
+}  // namespace thunder::cuda_kernels

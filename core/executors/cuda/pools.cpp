@@ -1,10 +1,10 @@
 // max_pool2d, a thread for each window, and its gradient, a thread for each plane: windows overlap, and each pixel gets its sums in
 // their order.
 #include "base/text.h"
-#include "executors/cuda/line.h"
+#include "executors/cuda/kernel.h"
 #include "ops/pair.h"
 
-namespace thunder::cuda_lines {
+namespace thunder::cuda_kernels {
 namespace {
 
 // Mirrored in the text. By axis: sizes of the image and of the result, and the window.
@@ -46,9 +46,9 @@ extern "C" __global__ void kernel(T* out, const T* grad, const i64* indices, i64
 }
 )";
 
-Status* run_pool(const Line& line, const Launch& l) {
+Status* run_pool(const Kernel& kernel, const Launch& l) {
   const Buffer &in = l.inputs[0], &out = l.outputs[0];
-  const std::span<const Arg> args = line.node.args;
+  const std::span<const Arg> args = kernel.node.args;
   Window w;
   const auto size = pair_of(args[1]), stride = pair_of(args[2]), padding = pair_of(args[3]), dilation = pair_of(args[4]);
   for (size_t i = 0; i < 2; i++)
@@ -56,18 +56,18 @@ Status* run_pool(const Line& line, const Launch& l) {
   void *values = out.data, *indices = l.outputs[1].data, *from = in.data;
   int64_t planes = in.shape[0] * in.shape[1];
   void* parameters[] = {&values, &indices, &from, &w, &planes};
-  return line.launch(out.elements(), false, parameters);
+  return kernel.launch(out.elements(), false, parameters);
 }
 
-Status* run_pool_grad(const Line& line, const Launch& l) {
+Status* run_pool_grad(const Kernel& kernel, const Launch& l) {
   const Buffer &grad = l.inputs[0], &at = l.inputs[1], &out = l.outputs[0];
   const size_t bytes = static_cast<size_t>(out.elements()) * size_of(out.dtype);
-  if (Status* failed = bytes ? line.device.fill_with_zeros(out.data, bytes) : nullptr) return failed;
+  if (Status* failed = bytes ? kernel.device.fill_with_zeros(out.data, bytes) : nullptr) return failed;
   void *to = out.data, *from = grad.data, *indices = at.data;
   int64_t planes = out.shape[0] * out.shape[1], pixels = out.shape[2] * out.shape[3], windows = grad.shape[2] * grad.shape[3];
-  nvidia::Refusal* refusal = line.refusal;
+  nvidia::Refusal* refusal = kernel.refusal;
   void* parameters[] = {&to, &from, &indices, &planes, &pixels, &windows, &refusal};
-  return bytes ? line.launch(planes, false, parameters) : nullptr;
+  return bytes ? kernel.launch(planes, false, parameters) : nullptr;
 }
 
 std::vector<std::string> pixels_of(const NodeView& view) {
@@ -84,4 +84,4 @@ constexpr Rule kRules[] = {
 
 std::span<const Rule> pool_rules() { return kRules; }
 
-}  // namespace thunder::cuda_lines
+}  // namespace thunder::cuda_kernels

@@ -21,7 +21,7 @@ void Writer::store_here(const Output& s) {
     if (only.end < nest_.extents[only.axis]) here += cat(here.empty() ? "" : " && ", index_[only.axis], " < ", cuts_.at({only.axis, only.end}));
   }
   line("if (", here.empty() ? "true" : here, ") {");
-  apart([&] { store(s, value(s.value)); });
+  in_own_scope([&] { store(s, value(s.value)); });
 }
 
 void Writer::store(const Output& s, const std::string& v) {
@@ -62,7 +62,7 @@ void Writer::choose(const Expr& e, const std::string& variable) {
   line(type_of(e.dtype), " ", variable, ";");
   for (int i : {0, 1}) {
     line(i ? "else {" : cat("if (", index_[e.axis], " < ", cuts_.at({e.axis, e.bound}), ") {"));
-    apart([&] { line(variable, " = ", value(e.in[i]), ";"); });
+    in_own_scope([&] { line(variable, " = ", value(e.in[i]), ";"); });
   }
 }
 

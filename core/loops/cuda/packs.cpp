@@ -34,7 +34,7 @@ void Writer::find_loads(ExprId id, std::vector<bool>& seen, std::vector<ExprId>&
 }
 
 // What is computed at a position along these axes, or at each of a pack; stands in a loop over `at`.
-void Writer::positions_here(uint32_t begin, uint32_t end, const std::vector<ExprId>& sums, const Wanted& wanted) {
+void Writer::compute_positions(uint32_t begin, uint32_t end, const std::vector<ExprId>& sums, const Wanted& wanted) {
   const auto compute = [&] {
     for (ExprId id : sums) {
       const std::string now = element(id);
@@ -43,10 +43,10 @@ void Writer::positions_here(uint32_t begin, uint32_t end, const std::vector<Expr
     store_all(wanted);
   };
   if (schedule_.pack == 1) {
-    unfold("at", begin, end);
+    delinearize("at", begin, end);
     return compute();
   }
-  unfold(cat("at * ", schedule_.pack), begin, end);
+  delinearize(cat("at * ", schedule_.pack), begin, end);
   std::vector<bool> seen(nest_.exprs.size());
   std::vector<ExprId> loads;
   for (ExprId id : sums)
@@ -59,7 +59,7 @@ void Writer::positions_here(uint32_t begin, uint32_t end, const std::vector<Expr
   in_pack_ = true;
   line("#pragma unroll");
   line("for (int v = 0; v < ", schedule_.pack, "; v++) {");
-  apart([&] {
+  in_own_scope([&] {
     line("const place ", first, "v = ", first, " + v;");
     index_[end - 1] = first + "v";
     compute();

@@ -102,12 +102,12 @@ template <class T, class F> __device__ inline T of_warp(T mine, F combine) {
   return from_lane(mine, 0);
 }
 // The same of a block: its warps in their order.
-template <class T, class F> __device__ inline T of_block(T mine, T* room, F combine) {
+template <class T, class F> __device__ inline T of_block(T mine, T* shared, F combine) {
   mine = of_warp(mine, combine);
-  if (threadIdx.x % 32 == 0) room[threadIdx.x / 32] = mine;
+  if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = mine;
   __syncthreads();
-  T all = room[0];
-  for (int w = 1; w < (int)blockDim.x / 32; w++) all = combine(all, room[w]);
+  T all = shared[0];
+  for (int w = 1; w < (int)blockDim.x / 32; w++) all = combine(all, shared[w]);
   __syncthreads();
   return all;
 }

@@ -67,7 +67,7 @@ std::string Writer::product(uint32_t begin, uint32_t end) const {
 }
 
 // The indices of the axes from a position among them; the last one runs fastest.
-void Writer::unfold(const std::string& position, uint32_t begin, uint32_t end) {
+void Writer::delinearize(const std::string& position, uint32_t begin, uint32_t end) {
   line("place rest", begin, " = ", position, ";");
   for (uint32_t a = end; a-- > begin;) {
     index_[a] = cat("i", a);
@@ -86,7 +86,7 @@ void Writer::elements() {
   line("for (place at = blockIdx.x * (place)blockDim.x + threadIdx.x; at < ", packs_in(product(0, axes)), "; at += (place)gridDim.x * blockDim.x) {");
   open();
   row_.assign(nest_.exprs.size(), ""), position_ = row_;
-  positions_here(0, axes, {}, [](const Output&) { return true; });
+  compute_positions(0, axes, {}, [](const Output&) { return true; });
   close();
 }
 
@@ -95,7 +95,7 @@ void Writer::open_rows(const std::string& count) {
   find_alignment();
   if (rows_ == Rows::block) {
     // What a warp leaves of a reduction is at most a number and a place.
-    line("__shared__ i64 room[", 2 * kCudaThreads / kWarp, "];");
+    line("__shared__ i64 shared[", 2 * kCudaThreads / kWarp, "];");
     line("for (place work = blockIdx.x; work < ", count, "; work += gridDim.x) {");
   } else {
     const std::string each = rows_ == Rows::warp ? cat(" / ", kWarp) : "";
@@ -106,7 +106,7 @@ void Writer::open_rows(const std::string& count) {
 
 void Writer::rows() {
   open_rows(product(0, nest_.outer));
-  unfold("work", 0, nest_.outer);
+  delinearize("work", 0, nest_.outer);
   row_.assign(nest_.exprs.size(), "");
   for (uint32_t pass = 0; pass < nest_.passes; pass++) write_pass(pass);
   store_rows(rows_ != Rows::thread);
@@ -121,7 +121,7 @@ void Writer::parts_of_rows() {
   line("const place each = (columns + parts - 1) / parts", schedule_.pack > 1 ? cat(" + ", schedule_.pack - 1, " & -", schedule_.pack) : "", ";");
   open_rows("rows * parts");
   line("const place row = work % rows, part = work / rows, begin = part * each, end = begin + each < columns ? begin + each : columns;");
-  unfold("row", 0, nest_.outer);
+  delinearize("row", 0, nest_.outer);
   row_.assign(nest_.exprs.size(), "");
   row_values(0);
   walk_row(sums, "begin", "end", 0);
@@ -138,7 +138,7 @@ void Writer::finish_rows() {
   line("const place rows = ", product(0, nest_.outer), ", parts = ", parameter(parameters_), ";");
   line("for (place row = blockIdx.x * (place)blockDim.x + threadIdx.x; row < rows; row += (place)gridDim.x * blockDim.x) {");
   open();
-  unfold("row", 0, nest_.outer);
+  delinearize("row", 0, nest_.outer);
   row_.assign(nest_.exprs.size(), "");
   for (size_t k = 0; k < sums.size(); k++) {
     const ExprId id = sums[k];
@@ -194,7 +194,7 @@ void Writer::walk_row(const std::vector<ExprId>& sums, const std::string& begin,
   else line("for (place at = ", first, " + threadIdx.x; at < ", last, "; at += blockDim.x) {");
   open();
   position_.assign(nest_.exprs.size(), "");
-  positions_here(nest_.outer, nest_.outer + nest_.inner, sums,
+  compute_positions(nest_.outer, nest_.outer + nest_.inner, sums,
                  [this, pass](const Output& s) { return !nest_.is_row(s) && nest_.exprs[s.value].level == pass; });
   close();
 }
@@ -203,7 +203,7 @@ void Writer::join_threads(ExprId id) {
   if (rows_ == Rows::thread) return;
   const std::string type = held_type(id), combine = cat("[](", type, " x, ", type, " y) { return ", combined(nest_.exprs[id], "x", "y"), "; }");
   if (rows_ == Rows::warp) line("sum", id, " = of_warp<", type, ">(sum", id, ", ", combine, ");");
-  else line("sum", id, " = of_block<", type, ">(sum", id, ", (", type, "*)room, ", combine, ");");
+  else line("sum", id, " = of_block<", type, ">(sum", id, ", (", type, "*)shared, ", combine, ");");
 }
 
 void Writer::row_holds(ExprId id) {

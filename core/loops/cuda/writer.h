@@ -38,7 +38,7 @@ class Writer {
   void store_rows(bool by_one_thread);
   std::string partial(size_t number, ExprId sum, const std::string& part) const;
   std::string product(uint32_t begin, uint32_t end) const;
-  void unfold(const std::string& position, uint32_t begin, uint32_t end);
+  void delinearize(const std::string& position, uint32_t begin, uint32_t end);
   std::string held_type(ExprId id) const;
   std::string neutral(ExprId id) const;
   std::string element(ExprId id);
@@ -47,7 +47,7 @@ class Writer {
   // packs.cpp: what a thread does at once
   std::string packs_in(const std::string& elements) const;
   void find_alignment();
-  void positions_here(uint32_t begin, uint32_t end, const std::vector<ExprId>& sums, const Wanted& wanted);
+  void compute_positions(uint32_t begin, uint32_t end, const std::vector<ExprId>& sums, const Wanted& wanted);
   void find_loads(ExprId id, std::vector<bool>& seen, std::vector<ExprId>& loads) const;
   void load_pack(ExprId id);
   void declare_packs(const Wanted& wanted);
@@ -58,7 +58,7 @@ class Writer {
   void store_here(const Output& s);
   void store(const Output& s, const std::string& v);
   template <class F>
-  void apart(F&& write);
+  void in_own_scope(F&& write);
   std::string place_of(uint32_t map) const;
   std::string value(ExprId id);
   void choose(const Expr& e, const std::string& variable);
@@ -95,7 +95,7 @@ class Writer {
 
 // A block, of which nothing is known outside.
 template <class F>
-void Writer::apart(F&& write) {
+void Writer::in_own_scope(F&& write) {
   const Memo row = row_, position = position_, picks = picks_;
   open();
   write();

@@ -62,6 +62,7 @@ int nvrtcCompileProgram(Program* p, int, const char* const*) {
   std::ofstream(source) << "#include <type_traits>\n" << kEmulation << "\nextern \"C\" const int fake_needs_barrier = " << barrier << ";\n"
                         << "fake_dim3 fake_thread, fake_block, fake_threads, fake_blocks;\nvoid (*fake_barrier)();\n"
                         << p->text << "\n" << launchers(p->text);
+  // A library with unique symbols stays loaded, and would be found again under the next one's name, /proc/self/fd/N.
   const std::string command = "c++ -std=c++17 -O1 -w -ffp-contract=off -fPIC -fno-gnu-unique -shared -o " + object + " " + source + " > " + log + " 2>&1";
   const int failed = std::system(command.c_str());
   p->log = read_file(log);

@@ -1,4 +1,4 @@
-// How a line becomes a kernel: a rule for each op, by name.
+// How a node becomes a kernel: a rule for each op, by name.
 #pragma once
 
 #include <span>
@@ -8,10 +8,10 @@
 #include "device/cuda/device.h"
 #include "executors/executor.h"
 
-namespace thunder::cuda_lines {
+namespace thunder::cuda_kernels {
 
-// A line whose kernels are compiled. Tensors of its launches are dense, and of the line's types.
-struct Line {
+// A node's compiled kernel. Tensors of its launches are dense, and of the node's types.
+struct Kernel {
   const Node& node;
   nvidia::CudaDevice& device;
   nvidia::Function function = nullptr;
@@ -25,14 +25,14 @@ struct Line {
 
 struct Rule {
   std::string_view op;
-  // Besides what is asked of every line: tensors on one device, sizes that are known. Null: nothing.
+  // Besides what is asked of every node: tensors on one device, sizes that are known. Null: nothing.
   bool (*takes)(const NodeView&) = nullptr;
   // CUDA C++ of a kernel called `kernel`, behind types() of the element type that it gives.
   const char* text;
   DType (*element)(const NodeView&);
   // By the numbers that the kernel gives its checks, what an index is out of range for: "dim 1 of size 3". Null: it checks none.
   std::vector<std::string> (*checked)(const NodeView&) = nullptr;
-  Status* (*run)(const Line&, const Launch&);
+  Status* (*run)(const Kernel&, const Launch&);
 };
 
 std::span<const Rule> fill_rules();
@@ -40,13 +40,13 @@ std::span<const Rule> indexed_rules();
 std::span<const Rule> scan_rules();
 std::span<const Rule> pool_rules();
 
-// A dense tensor around one of its dims: elements before it, along it, behind it.
-struct Around {
-  int64_t before = 1, along = 1, behind = 1;
+// The sizes of a dense tensor as [outer, size, inner] around one of its dims.
+struct DimSizes {
+  int64_t outer = 1, size = 1, inner = 1;
 };
-Around around(const Buffer& b, int64_t axis);
+DimSizes sizes_around(const Buffer& b, int64_t axis);
 
 DType first_input(const NodeView& view);
 std::string dim_of_size(size_t dim, Dim size);
 
-}  // namespace thunder::cuda_lines
+}  // namespace thunder::cuda_kernels
