@@ -66,6 +66,14 @@ class Modules(unittest.TestCase):
         net.scale = nn.Parameter(th.full([2], 3.0))
         self.assertEqual(net.scale.tolist(), [3, 3])
 
+    def test_members_given_by_name_stay_the_objects_that_they_are(self):
+        net = Net()
+        outer = nn.Module(net)
+        self.assertIs(outer.children()[0], net)
+        outer = nn.Module(inside=net)
+        self.assertIs(outer.inside, net)
+        self.assertEqual(outer.inside(th.ones(1, 3)).tolist(), net(th.ones(1, 3)).tolist())
+
     def test_a_module_that_was_not_made_says_so(self):
         class Forgetful(nn.Module):
             def __init__(self):

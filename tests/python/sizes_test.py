@@ -52,6 +52,10 @@ class Symbols(unittest.TestCase):
         self.same_for(lambda x: x / math.sqrt(x.shape[0]), traces=5)
         self.same_for(lambda x: sum((x[i] for i in range(x.shape[0])), x[0] * 0), traces=5)
         self.same_for(lambda x: x + int(x.shape[0]), traces=5)
+        self.same_for(lambda x: x * x.shape[0] ** -0.5, traces=5)
+        self.same_for(lambda x: x * (x.shape[0] * 0.5 + 1.5 / x.shape[0] + x.shape[0] / 2.0 + 2 ** x.shape[0]), traces=5)
+        self.same_for(lambda x: -x if x.shape[0] == 6.0 else x, traces=5)
+        self.same_for(lambda x: -x if x.shape[0] > 6.5 else x, traces=5)
         self.same_for(lambda x: x + {4: 1.0, 6: 2.0}.get(x.shape[0], 3.0), traces=5)
 
     def test_it_looks_like_an_integer(self):

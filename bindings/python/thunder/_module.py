@@ -61,7 +61,8 @@ class Module(ModuleBase):
                 setattr(self, str(number), child)
             for name, member in named.items():
                 setattr(self, name, member)
-        self._take_children()
+        else:
+            self._take_children()
         if type(self).forward is not Module.forward:
             self._set_forward()
 

@@ -1,4 +1,6 @@
 """Sizes that stand for any, as a traced function sees them: integers that keep their formula."""
+import operator
+
 from . import _thunder
 
 
@@ -50,34 +52,44 @@ def _is_size(value):
     return isinstance(value, (int, SymInt))
 
 
-def _arithmetic(operation):
+def _of_numbers(function):
+    """What leaves the integers: of the number that was seen."""
     def forward(self, other):
-        return _thunder.size_make(operation, self, other) if _is_size(other) else NotImplemented
+        return function(int(self), other) if isinstance(other, (int, float, SymInt)) else NotImplemented
 
     def backward(self, other):
-        return _thunder.size_make(operation, other, self) if _is_size(other) else NotImplemented
+        return function(other, int(self)) if isinstance(other, (int, float)) else NotImplemented
     return forward, backward
 
 
-def _on_numbers(name):
-    """What leaves the integers: of the number that was seen."""
+def _arithmetic(operation, function):
+    with_number, of_number = _of_numbers(function)
+
     def forward(self, other):
-        return getattr(int(self), name)(int(other) if isinstance(other, SymInt) else other)
-    return forward
+        return _thunder.size_make(operation, self, other) if _is_size(other) else with_number(self, other)
+
+    def backward(self, other):
+        return _thunder.size_make(operation, other, self) if _is_size(other) else of_number(self, other)
+    return forward, backward
 
 
-def _comparison(text):
+def _comparison(text, function):
+    with_number, _ = _of_numbers(function)
+
     def compare(self, other):
-        return _thunder.size_compare(text, self, other) if _is_size(other) else NotImplemented
+        return _thunder.size_compare(text, self, other) if _is_size(other) else with_number(self, other)
     return compare
 
 
 for _name, _operation in (("add", "+"), ("sub", "-"), ("mul", "*"), ("floordiv", "/"), ("mod", "%")):
-    _forward, _backward = _arithmetic(_operation)
+    _forward, _backward = _arithmetic(_operation, getattr(operator, _name))
     setattr(SymInt, f"__{_name}__", _forward)
     setattr(SymInt, f"__r{_name}__", _backward)
-for _name in ("truediv", "rtruediv", "pow", "rpow", "and", "or", "xor", "lshift", "rshift", "divmod", "rdivmod"):
-    setattr(SymInt, f"__{_name}__", _on_numbers(f"__{_name}__"))
+for _name, _function in (("truediv", operator.truediv), ("pow", pow), ("divmod", divmod), ("and", operator.and_), ("or", operator.or_),
+                         ("xor", operator.xor), ("lshift", operator.lshift), ("rshift", operator.rshift)):
+    _forward, _backward = _of_numbers(_function)
+    setattr(SymInt, f"__{_name}__", _forward)
+    setattr(SymInt, f"__r{_name}__", _backward)
 for _name, _text in (("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">=")):
-    setattr(SymInt, f"__{_name}__", _comparison(_text))
+    setattr(SymInt, f"__{_name}__", _comparison(_text, getattr(operator, _name)))
 _thunder.set_size_type(SymInt)
