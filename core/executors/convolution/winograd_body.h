@@ -137,7 +137,7 @@ class WinogradBody : Vectors<Isa> {
   }
 
  public:
-  static constexpr WinogradKernels kWinogradKernels{split, copy_transposed, tiles, weights, outputs, gradients, taps};
+  static constexpr WinogradKernels kKernels{split, copy_transposed, tiles, weights, outputs, gradients, taps};
 };
 
 }  // namespace thunder
