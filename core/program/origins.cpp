@@ -26,8 +26,9 @@ bool same_place(const char* a, const char* b) { return a && b && std::strcmp(a, 
 
 bool checks_data(const Node& n) { return def(n).has(kChecksData); }
 
-// Passes keep a value's id where they keep the value; where they do not, the source location and the op are the same. A line of
-// a gradient is of what looks at data on its line of the source, if that is one op.
+// The user's node that a failing one comes from: passes keep a value's id if they keep the value; otherwise the op and
+// the source location are the same. A node of a gradient has another op: it comes from the node at its source location
+// that can reject data, if there is exactly one.
 const Node* written_of(const Trace& written, const Node& line) {
   const auto makes_it = [&](const Node& n) {
     return !line.results.empty() && std::find(n.results.begin(), n.results.end(), line.results[0]) != n.results.end();

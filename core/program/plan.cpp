@@ -123,8 +123,8 @@ class Planner {
     return l.root == v && roots_[v].place == Place::arena && !roots_[v].placed;
   }
 
-  // The last node that may reject the call and computes no new value of a written input: up to it a call can be stopped
-  // as long as nothing is written.
+  // The last node that computes no new value of a written input: up to it a call can be stopped as long as nothing is
+  // written.
   void find_last_work() {
     std::vector<bool> written(trace_.store->size());
     for (const Write& w : trace_.writes) written[w.value] = true;

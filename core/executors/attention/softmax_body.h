@@ -11,7 +11,7 @@ class SoftmaxBody : Vectors<Isa> {
   using typename Vectors<Isa>::V;
   using typename Vectors<Isa>::I;
   using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::least, Vectors<Isa>::broadcast,
-      Vectors<Isa>::larger, Vectors<Isa>::exp, Vectors<Isa>::sum;
+      Vectors<Isa>::larger, Vectors<Isa>::exp, Vectors<Isa>::sum, Vectors<Isa>::lane_numbers;
   static constexpr int64_t kWidth = 2 * kLanes;
   static constexpr float kNone = -__builtin_inff();
 
@@ -30,11 +30,9 @@ class SoftmaxBody : Vectors<Isa> {
       for (int64_t r = 0; r < p.keys; r++)
         for (int64_t x = 0; x < kWidth; x += kLanes)
           store(p.scores + r * p.row + x, load(p.scores + r * p.row + x) + load(p.mask + r * kWidth + x));
-    I lane{};
-    for (int64_t l = 0; l < kLanes; l++) lane[l] = static_cast<int32_t>(l);
     for (int64_t r = p.hidden < 0 ? 0 : p.hidden; r < p.keys; r++)
       for (int64_t x = 0; x < kWidth; x += kLanes) {
-        const I before = lane + static_cast<int32_t>(least(p.hidden + x - r, kWidth));
+        const I before = lane_numbers() + static_cast<int32_t>(least(p.hidden + x - r, kWidth));
         float* at = p.scores + r * p.row + x;
         store(at, before > 0 ? load(at) : broadcast(kNone));
       }
@@ -120,8 +118,8 @@ class SoftmaxBody : Vectors<Isa> {
   }
 
  public:
-  static constexpr SoftmaxKernels kSoftmaxKernels{kWidth,     copy_transposed, online_softmax, online_softmax_row,
-                                                  scale_rows, softmax_backward};
+  static constexpr SoftmaxKernels kKernels{kWidth,     copy_transposed, online_softmax, online_softmax_row,
+                                           scale_rows, softmax_backward};
 };
 
 }  // namespace thunder

@@ -7,7 +7,7 @@
 namespace thunder {
 namespace {
 
-// How many remainders of a stride occur among n positions.
+// How many of the positions 0, by, 2 by, ... are less than n.
 int64_t strides_of(int64_t n, int64_t by) { return n <= 0 ? 0 : parts(n, by); }
 
 }  // namespace

@@ -25,8 +25,8 @@ class Winograd : public Site {
   Status* run(const Launch* launch) const override;
 
  private:
-  // Of the weight's two channel axes, 0 or 1 is summed over; taps[i], of the kernel's nine, is applied at offset i from
-  // a tile's corner. Pairs are along y, along x.
+  // `summed`: which of the weight's two channel axes is summed over, 0 or 1; `mirrored`: whether the taps are applied in
+  // reverse order. Pairs are along y, along x.
   struct Shapes {
     int64_t batch, groups, sums, rows, image[2], out[2], lead[2];
     size_t summed;

@@ -65,7 +65,7 @@ class WinogradBody : Vectors<Isa> {
     }
   }
 
-  // Three taps to four points.
+  // Four points to three taps.
   static void gather(const V u[4], V out[3]) {
     const V both = (u[1] + u[2]) * 0.5f;
     out[0] = u[0] + both, out[1] = (u[1] - u[2]) * 0.5f, out[2] = both + u[3];
@@ -88,7 +88,7 @@ class WinogradBody : Vectors<Isa> {
     }
   }
 
-  // Four points to three taps.
+  // Three taps to four points.
   static void spread(const V g[3], V out[4]) {
     const V ends = (g[0] + g[2]) * 0.5f, middle = g[1] * 0.5f;
     out[0] = g[0], out[1] = ends + middle, out[2] = ends - middle, out[3] = g[2];
@@ -137,7 +137,7 @@ class WinogradBody : Vectors<Isa> {
   }
 
  public:
-  static constexpr WinogradKernels kWinogradKernels{split, copy_transposed, tiles, weights, outputs, gradients, taps};
+  static constexpr WinogradKernels kKernels{split, copy_transposed, tiles, weights, outputs, gradients, taps};
 };
 
 }  // namespace thunder

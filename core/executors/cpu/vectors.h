@@ -27,6 +27,7 @@ struct Vectors {
   static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
   static int64_t parts(int64_t n, int64_t each) { return (n + each - 1) / each; }  // ceil(n / each)
   static V broadcast(float x) { return V{} + x; }
+  static I lane_numbers() { return numbers(std::make_integer_sequence<int32_t, kLanes>()); }  // 0, 1, 2 ...
   // The larger element; b where one is NaN.
   static V larger(V a, V b) { return a > b ? a : b; }
 
@@ -108,6 +109,11 @@ struct Vectors {
   }
 
  private:
+  template <int32_t... kLane>
+  static I numbers(std::integer_sequence<int32_t, kLane...>) {
+    return I{kLane...};
+  }
+
   // Reduces by halves: lanes that are kHalf apart are joined, then kHalf / 2, until one lane has all.
   template <int64_t kHalf, class F, int64_t... kLane>
   static V folded(V v, F join, std::integer_sequence<int64_t, kLane...> lanes) {

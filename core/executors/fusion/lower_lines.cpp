@@ -59,14 +59,13 @@ ExprId Lowering::lower_line(const Node& line, const Place& place) {
   return made;
 }
 
-// The loop indices of an operand of argmax, and its position along the reduced dim: in few bits, since vectors hold one
-// for each lane.
-// hold it for each lane.
+// The coordinates of a node's first operand.
 Coordinates Lowering::walked_by(const Node& line) const {
   const ValueId v = line.args[0].v;
   return group_.has(v) ? coordinates(v) : group_.read_of(line, 0);
 }
 
+// The index of an element of argmax's operand along the reduced dim: in few bits, since vectors hold one for each lane.
 ExprId Lowering::place_along(const Node& line) {
   const Coordinates source = walked_by(line);
   const size_t dim = reduced_dims(line, source.size())[0];

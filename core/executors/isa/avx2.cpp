@@ -4,12 +4,7 @@
 #include "executors/isa/kernels_body.h"
 
 namespace thunder {
-namespace {
 
-constexpr IsaKernels kKernels = kernels_of<Isa>("avx2");
-
-}  // namespace
-
-const IsaKernels& avx2_kernels() { return kKernels; }
+const IsaKernels& avx2_kernels() { return kIsaKernels<Isa>; }
 
 }  // namespace thunder

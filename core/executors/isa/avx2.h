@@ -9,6 +9,7 @@ namespace thunder {
 namespace {
 
 struct Isa {
+  static constexpr const char* kName = "avx2";
   static constexpr int64_t kLanes = 8, kRows = 6;
   typedef float V __attribute__((vector_size(kLanes * sizeof(float))));
   typedef float U __attribute__((vector_size(kLanes * sizeof(float)), aligned(sizeof(float)), may_alias));

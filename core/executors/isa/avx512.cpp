@@ -4,12 +4,7 @@
 #include "executors/isa/kernels_body.h"
 
 namespace thunder {
-namespace {
 
-constexpr IsaKernels kKernels = kernels_of<Isa>("avx512");
-
-}  // namespace
-
-const IsaKernels& avx512_kernels() { return kKernels; }
+const IsaKernels& avx512_kernels() { return kIsaKernels<Isa>; }
 
 }  // namespace thunder

@@ -10,6 +10,7 @@ namespace thunder {
 namespace {
 
 struct Isa {
+  static constexpr const char* kName = "avx512";
   static constexpr int64_t kLanes = 16, kRows = 12;
   typedef float V __attribute__((vector_size(kLanes * sizeof(float))));
   typedef float U __attribute__((vector_size(kLanes * sizeof(float)), aligned(sizeof(float)), may_alias));

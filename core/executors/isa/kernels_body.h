@@ -1,4 +1,4 @@
-// The table of an instruction set. Isa: its vectors, as ../cpu/vectors.h needs them.
+// The table of an instruction set. Isa: its name, kRows, and its vectors as ../cpu/vectors.h needs them.
 #pragma once
 
 #include "executors/attention/softmax_body.h"
@@ -10,9 +10,7 @@
 namespace thunder {
 
 template <class Isa>
-constexpr IsaKernels kernels_of(const char* name) {
-  return {name, ProductKernelsBody<Isa>::kKernels, SoftmaxBody<Isa>::kSoftmaxKernels,
-          WinogradBody<Isa>::kWinogradKernels, MaxPoolBody<Isa>::kMaxPoolKernels};
-}
+constexpr IsaKernels kIsaKernels{Isa::kName, ProductKernelsBody<Isa>::kKernels, SoftmaxBody<Isa>::kKernels,
+                                 WinogradBody<Isa>::kKernels, MaxPoolBody<Isa>::kKernels};
 
 }  // namespace thunder

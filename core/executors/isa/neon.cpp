@@ -1,15 +1,10 @@
-// The kernels for NEON. Elsewhere, which tests do, they run on vectors of any machine.
+// The kernels for NEON. On other machines, where tests run them, the compiler uses the vectors that are there.
 #include "executors/isa/neon.h"
 
 #include "executors/isa/kernels_body.h"
 
 namespace thunder {
-namespace {
 
-constexpr IsaKernels kKernels = kernels_of<Isa>("neon");
-
-}  // namespace
-
-const IsaKernels& neon_kernels() { return kKernels; }
+const IsaKernels& neon_kernels() { return kIsaKernels<Isa>; }
 
 }  // namespace thunder

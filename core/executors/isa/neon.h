@@ -7,6 +7,7 @@ namespace thunder {
 namespace {
 
 struct Isa {
+  static constexpr const char* kName = "neon";
   static constexpr int64_t kLanes = 4, kRows = 12;
   typedef float V __attribute__((vector_size(kLanes * sizeof(float))));
   typedef float U __attribute__((vector_size(kLanes * sizeof(float)), aligned(sizeof(float)), may_alias));

@@ -10,23 +10,18 @@ template <class Isa>
 class MaxPoolBody : Vectors<Isa> {
   using typename Vectors<Isa>::V;
   using typename Vectors<Isa>::I;
-  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::least;
-  static constexpr std::make_integer_sequence<int32_t, kLanes> kEachLane{};
+  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::least, Vectors<Isa>::lane_numbers;
 
-  template <int32_t... kLane>
-  static V even(const float* p, std::integer_sequence<int32_t, kLane...>) {
+  template <int64_t... kLane>
+  static V even(const float* p, std::integer_sequence<int64_t, kLane...>) {
     return __builtin_shufflevector(load(p), load(p + kLanes), (2 * kLane)...);
-  }
-  template <int32_t... kLane>
-  static I numbers(std::integer_sequence<int32_t, kLane...>) {
-    return I{kLane...};
   }
 
   // The pixels of `count` windows that are kStride apart, or `stride` if kStride is 0.
   template <int64_t kStride>
   static V pixels(const float* p, int64_t stride, int64_t count) {
     if constexpr (kStride == 1) return load(p);
-    if constexpr (kStride == 2) return even(p, kEachLane);
+    if constexpr (kStride == 2) return even(p, std::make_integer_sequence<int64_t, kLanes>());
     V v{};
     for (int64_t i = 0; i < count; i++) v[i] = p[i * stride];
     return v;
@@ -39,7 +34,7 @@ class MaxPoolBody : Vectors<Isa> {
       const int64_t count = least(kLanes, w.windows - window);
       V best = V{} - __builtin_inff();
       I at = I{} - 1;
-      const I steps = numbers(kEachLane) * static_cast<int32_t>(w.stride) + static_cast<int32_t>(window * w.stride);
+      const I steps = lane_numbers() * static_cast<int32_t>(w.stride) + static_cast<int32_t>(window * w.stride);
       for (int64_t i = 0; i < w.rows; i++) {
         const float* p = w.lines + i * w.line + window * w.stride;
         I place = steps + w.first[i];
@@ -71,7 +66,7 @@ class MaxPoolBody : Vectors<Isa> {
   }
 
  public:
-  static constexpr MaxPoolKernels kMaxPoolKernels{row};
+  static constexpr MaxPoolKernels kKernels{row};
 };
 
 }  // namespace thunder

@@ -114,7 +114,7 @@ void prefetch_tiles(CpuNest& n) {
       n.prefetches.push_back({id, 0});
 }
 
-// So has a piece, whose next row is elsewhere; from the caches it comes soon enough.
+// The next row of a piece is at another address too; rows that are in the caches come soon enough.
 void prefetch_pieces(CpuNest& n, size_t cache) {
   size_t all = 0;
   for (ExprId id = 0; id < n.exprs.size(); id++) {

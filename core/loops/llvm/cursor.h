@@ -38,7 +38,7 @@ struct Row {
   Memo known, position;  // for the row, and for the current position
   // By expression.
   std::vector<Reciprocal> reciprocals;  // of values of the row
-  std::vector<bool> looked_below;  // computed in this pass
+  std::vector<bool> visited;  // by evaluate_row_values, in this pass
   std::vector<Scan> scans;
   Memo kept;  // the addresses of kept values
   // Of this pass.
@@ -47,7 +47,6 @@ struct Row {
   std::vector<Reduction> reductions;
   // With software pipelining, by expression: where the row finds, when it enters this pass, the state of the row before
   // it in this pass, or its own state from the pass before.
-  // itself had in the pass before.
   Memo results, kept_places;
 };
 

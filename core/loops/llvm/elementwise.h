@@ -27,7 +27,6 @@ llvm::Value* from_memory(Builder& b, llvm::Value* v, DType d);
 llvm::Value* convert(Builder& b, llvm::Value* v, DType from, DType to);
 // Requires: operands have equal lanes and, except for `where`, the type `in`. The result has the type `out`. `known`:
 // the value range of the first operand.
-// operand.
 llvm::Value* apply(Builder& b, Fn fn, llvm::ArrayRef<llvm::Value*> operands, DType in, DType out,
                    const loops::Bounds& known = {});
 

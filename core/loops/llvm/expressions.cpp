@@ -91,8 +91,8 @@ const Reciprocal& Expressions::reciprocal(const Cursor& at, ExprId id) {
 }
 
 void Expressions::evaluate_row_values(const Cursor& at, ExprId id) {
-  if (at.row->looked_below[id]) return;
-  at.row->looked_below[id] = true;
+  if (at.row->visited[id]) return;
+  at.row->visited[id] = true;
   const Expr& e = nest_.exprs[id];
   const loops::AxisSet loops = nest_.outer_set() | nest_.inner_set();
   if (nest_.is_row(id) && !(e.axes & ~loops)) {

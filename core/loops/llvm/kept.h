@@ -19,7 +19,6 @@ class KeptRows {
   void clear() { kept_in_.assign(nest_.exprs.size(), UINT32_MAX); }
 
   // Only at the loops' own indices: gathers read others, and values computed in a branch are not valid everywhere.
-  // positions only is not there for all.
   bool is_kept(const Cursor& at, ExprId id) const;
   // Whether an earlier pass has filled it.
   bool has(const Cursor& at, ExprId id) const { return kept_in_[id] < at.pass(); }

@@ -14,7 +14,6 @@ namespace thunder::codegen {
 struct Kernel {
   // Begins a function: the block "entry" reads the arguments. `lanes`: elements of the lane axis at a time, in whole
   // vectors. The nest and the machine must live as long.
-  // vectors. The nest and the machine must live as long.
   Kernel(const CpuNest& nest, llvm::Function* function, unsigned lanes, const llvm::TargetTransformInfo& machine);
 
   const CpuNest& nest;
@@ -50,7 +49,6 @@ struct Kernel {
 
 // How many elements of the lane axis a nest computes at a time: several machine vectors, so that their latencies
 // overlap, fewer if many values are live at once.
-// overlap, fewer where many values live at once.
 unsigned choose_lanes(const CpuNest& nest, unsigned machine_bits);
 
 }  // namespace thunder::codegen

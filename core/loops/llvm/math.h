@@ -8,7 +8,6 @@ namespace thunder::codegen {
 
 // Each takes a float or a vector of floats of any number of lanes. The "target-features" of the function under
 // construction say what may be used, such as AVX-512. The builder's fast-math flags do not apply.
-// what may be used: AVX-512 where they have it. The builder's fast-math flags do not reach the instructions.
 llvm::Value* emit_exp(llvm::IRBuilder<>& b, llvm::Value* x);
 llvm::Value* emit_log(llvm::IRBuilder<>& b, llvm::Value* x);
 llvm::Value* emit_tanh(llvm::IRBuilder<>& b, llvm::Value* x);
@@ -19,7 +18,7 @@ llvm::Value* emit_sin(llvm::IRBuilder<>& b, llvm::Value* x);
 llvm::Value* emit_cos(llvm::IRBuilder<>& b, llvm::Value* x);
 // exp for an x that is not positive, or NaN: fewer steps if the processor cannot scale by powers of two.
 llvm::Value* emit_exp_of_negative(llvm::IRBuilder<>& b, llvm::Value* x);
-// erf for an x between -1 and 1, or NaN: a third of the steps.
+// sin and cos for an x between -1 and 1, or NaN: a third of the steps.
 llvm::Value* emit_sin_of_one(llvm::IRBuilder<>& b, llvm::Value* x);
 llvm::Value* emit_cos_of_one(llvm::IRBuilder<>& b, llvm::Value* x);
 

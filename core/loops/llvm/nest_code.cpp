@@ -132,7 +132,7 @@ void NestCode::emit_pass(const Cursor& at, std::span<Row> rows) {
   lane_loops_.choose_lines(stores);
   each_row(at, rows, [&](const Cursor& of) {
     Row& row = *of.row;
-    row.looked_below.assign(nest_.exprs.size(), false);
+    row.visited.assign(nest_.exprs.size(), false);
     for (ExprId id : row.reduced) expressions_.evaluate_row_values(of, nest_.exprs[id].in[0]);
     for (const Output* s : row.stores)
       if (s->only.empty()) expressions_.evaluate_row_values(of, s->value);

@@ -1,5 +1,4 @@
-// Pooling beside the reference: every kind of window and layout, for each set of instructions. Covers pooling and its maxima
-//.
+// Pooling beside the reference: every kind of window and layout, for each set of instructions. Covers pooling and its kernels.
 #include "executors/pooling/pooling.h"
 
 #include <bit>

@@ -1,4 +1,4 @@
-// Products of f32: every size and layout, in each algorithm, with oneDNN and without it, on any number of threads.
+// Products of f32: every size and layout, with each algorithm, with oneDNN and without it, on any number of threads.
 // Covers products/algorithms, products/onednn and the products of isa: neon, avx2 and avx512.
 #include "executors/products/products.h"
 
