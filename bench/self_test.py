@@ -54,6 +54,16 @@ def main():
         assert log == ["ours", "torch", "jax", "limit", "limit", "ours", "torch", "jax"] * 3, log
         assert "add" in result.stdout and "mul" in result.stdout and "(a note)" in result.stdout, result.stdout
 
+        with tempfile.TemporaryDirectory() as earlier:
+            pathlib.Path(earlier, "bench").mkdir()
+            shutil.copy(RUN.parent / "timing.py", pathlib.Path(earlier, "bench"))
+            plant(earlier, "groups/add.py", "ours", base=8)
+            result = run(folder, "add", "--before", earlier, "--rounds", "1", "--json", str(output))
+            assert result.returncode == 0, result.stderr
+            row = json.loads(output.read_text(encoding="utf-8"))["rows"][0]
+            assert row["peers"] == {"before": 8} and row["ours"] > 8, row
+            assert f"after / before is {row['ours'] / 8:.3f}" in result.stdout, result.stdout
+
         pathlib.Path(folder, "bench/peers/add-absent.py").write_text("import no_such_package", encoding="utf-8")
         result = run(folder, "add", "--peers", "--rounds", "1")
         assert result.returncode == 0 and "add-absent.py is left out: there is no no_such_package" in result.stderr, result.stderr

@@ -18,11 +18,11 @@ class Failure(Exception):
 
 
 class Program:
-    """One run of a program. Ours find the package of the build tree, peers do not."""
+    """One run of a program. Ours find the package of the build tree, peers do not. `peer`: whose rows those of another checkout are."""
 
-    def __init__(self, command, root):
+    def __init__(self, command, root, peer=None):
         self.name, self.ended, self._late = command[-1], False, False
-        self._command, self._root, self._process = command, root, None
+        self._command, self._root, self._peer, self._process = command, root, peer, None
         self._errors = tempfile.TemporaryFile("w+", encoding="utf-8")
 
     def turn(self):
@@ -42,7 +42,7 @@ class Program:
                 lines += [json.loads(line)] if line.startswith("{") else []
             else:
                 self._end()
-            return lines
+            return lines if not self._peer else [{**line, "peer": self._peer} for line in lines if not line.get("limit")]
         except (OSError, json.JSONDecodeError) as error:
             raise Failure(f"{self.name}: {error}") from error
         finally:
