@@ -10,8 +10,9 @@ namespace {
 struct Registry {
   std::mutex mutex;
   std::unordered_map<const Scope*, size_t> uses;
-  std::atomic<uint64_t> ended{0};  // how often a scope has ended
 };
+
+std::atomic<uint64_t> ends{0};  // how often a scope has ended
 
 // Never destroyed: scopes may end while the process does.
 Registry& registry() {
@@ -24,7 +25,7 @@ struct Known {
   const Scope* scope = nullptr;
   uint64_t ended = 0;
 };
-thread_local Known known;
+constinit thread_local Known known;
 
 }  // namespace
 
@@ -40,17 +41,18 @@ Live::~Live() {
   const auto found = all.uses.find(&scope_);
   if (--found->second) return;
   all.uses.erase(found);
-  all.ended.fetch_add(1, std::memory_order_release);
+  ends.fetch_add(1, std::memory_order_release);
 }
 
 bool is_live(const Scope* scope) noexcept {
-  Registry& all = registry();
-  const uint64_t ended = all.ended.load(std::memory_order_acquire);
-  if (scope == known.scope && ended == known.ended) [[likely]]
+  const uint64_t ended = ends.load(std::memory_order_acquire);
+  Known& last = known;
+  if (scope == last.scope && ended == last.ended) [[likely]]
     return scope != nullptr;
+  Registry& all = registry();
   std::lock_guard lock(all.mutex);
   if (!all.uses.contains(scope)) return false;
-  known = {scope, ended};
+  last = {scope, ended};
   return true;
 }
 

@@ -12,14 +12,20 @@
 namespace thunder {
 namespace {
 
-thread_local const Nesting* innermost = nullptr;
-
 // For what is called between two levels: metas, kernels, messages.
 constexpr size_t kReserve = 16 << 10;
 
 struct Stack {
   uintptr_t low = 0, high = 0;  // both 0: not known
 };
+
+// Of a thread; in one object, which is found once. A new thread may get an old one's memory, not its thread-local values.
+struct Here {
+  const Nesting* innermost = nullptr;
+  bool found = false;  // its stack
+  Stack stack;
+};
+constinit thread_local Here here;
 
 Stack find_stack() noexcept {
   Stack stack;
@@ -56,12 +62,14 @@ std::string described(const std::vector<std::string_view>& calls) {
 
 }  // namespace
 
-size_t stack_left() noexcept {
-  // A new thread may get an old one's memory, not its thread-local values.
-  static thread_local const Stack stack = find_stack();
-  const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-  return here > stack.low && here <= stack.high ? here - stack.low : SIZE_MAX;
+static inline size_t left_of(Here& thread) noexcept {
+  if (!thread.found) [[unlikely]]
+    thread.stack = find_stack(), thread.found = true;
+  const auto frame = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  return frame > thread.stack.low && frame <= thread.stack.high ? frame - thread.stack.low : SIZE_MAX;
 }
+
+size_t stack_left() noexcept { return left_of(here); }
 
 void with_stack(size_t bytes, const std::function<void()>& body) {
   if (stack_left() >= bytes) return body();
@@ -94,15 +102,17 @@ void with_stack(size_t bytes, const std::function<void()>& body) {
   if (task.thrown) std::rethrow_exception(task.thrown);
 }
 
-Nesting::Nesting(std::string_view what, Of of)
-    : what_(what), outer_(innermost), depth_(outer_ ? outer_->depth_ + 1 : 1),
+Nesting::Nesting(std::string_view what, Of of) : Nesting(what, of, &here) {}
+
+Nesting::Nesting(std::string_view what, Of of, void* thread)
+    : what_(what), thread_(thread), outer_(static_cast<Here*>(thread)->innermost), depth_(outer_ ? outer_->depth_ + 1 : 1),
       ops_((outer_ ? outer_->ops_ : 0) + (of == Of::op)) {
-  const size_t left = stack_left();
+  const size_t left = left_of(*static_cast<Here*>(thread));
   if (depth_ > kDeepestNesting || ops_ > kDeepestOps || left < kReserve) [[unlikely]] refuse(left);
-  innermost = this;
+  static_cast<Here*>(thread)->innermost = this;
 }
 
-Nesting::~Nesting() { innermost = outer_; }
+Nesting::~Nesting() { static_cast<Here*>(thread_)->innermost = outer_; }
 
 void Nesting::refuse(size_t left) const {
   std::vector<std::string_view> calls;

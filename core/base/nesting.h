@@ -20,9 +20,11 @@ class Nesting {
   Nesting(const Nesting&) = delete;
 
  private:
+  Nesting(std::string_view what, Of of, void* thread);
   [[noreturn]] void refuse(size_t stack_left) const;
 
   const std::string_view what_;
+  void* const thread_;  // what is kept of the thread; to be found once
   const Nesting* const outer_;
   const size_t depth_, ops_;
 };

@@ -44,6 +44,11 @@ DimReads::DimReads() : outer_(std::exchange(reads, this)) {}
 DimReads::~DimReads() { reads = outer_; }
 DimReads* DimReads::current() { return reads; }
 
+int64_t unnoted_hint(Dim d) {
+  const DimReads::Pause over;
+  return hint(d);
+}
+
 DimReads::Pause::Pause() : paused_(std::exchange(reads, nullptr)) {}
 DimReads::Pause::~Pause() { reads = paused_; }
 

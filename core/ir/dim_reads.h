@@ -23,6 +23,9 @@ struct DimCondition {
 // Compares by what was seen while tracing. Where a side stands for any size that is noted, as a condition.
 bool compare(Dim a, DimCondition::Is is, Dim b);
 
+// What was seen while tracing, which nobody notes.
+int64_t unnoted_hint(Dim d);
+
 // From its making to its end, `hint` notes on this thread what it is asked of symbols and expressions.
 class DimReads {
  public:

@@ -8,12 +8,12 @@
 namespace thunder {
 
 bool fits_in_memory(const TensorType& type) {
-  const DimReads::Pause asked_again;  // of every type that is made
   Checked checked;
   auto bytes = static_cast<int64_t>(size_of(type.dtype));
   for (Dim d : type.shape) {
-    checked.fits &= hint(d) >= 0;
-    bytes = checked.mul(bytes, std::max<int64_t>(1, hint(d)));
+    const int64_t size = d.constant() ? d.value() : unnoted_hint(d);  // asked again of every type that is made
+    checked.fits &= size >= 0;
+    bytes = checked.mul(bytes, std::max<int64_t>(1, size));
   }
   return checked.fits;
 }

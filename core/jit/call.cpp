@@ -157,14 +157,17 @@ void Compiled::check_values(const Values& in) const {
 struct Compiled::Held {
   Held(Compiled& c, const Inputs& in) : compiled(&c), values(in.values ? make<Values>(*in.values) : nullptr) {
     for (size_t i = 0; i < in.count && !in.values; i++) tensors.push_back(in.tensors[i]);
-    for (Tensor* t : tensors) owned.emplace_back(t);
+    for (Tensor* t : tensors) Ref<Tensor>(t).detach();
     inputs = {values.get(), tensors.data(), in.count};
   }
+  ~Held() {
+    for (Tensor* t : tensors) Ref<Tensor>::adopt(t);
+  }
+  Held(const Held&) = delete;
 
   const Ref<Compiled> compiled;
   const Ref<Values> values;
-  SmallVector<Tensor*, 8> tensors;
-  std::vector<Ref<Tensor>> owned;
+  SmallVector<Tensor*, 8> tensors;  // each retained once
   Inputs inputs;
 };
 
@@ -185,7 +188,7 @@ Status* Compiled::prepare(const Values& in) noexcept {
   });
 }
 
-inline Status* Compiled::run_into(const Entry& entry, const Inputs& in, Values& out, InterruptCheck& check, void* stream) {
+[[gnu::always_inline]] inline Status* Compiled::run_into(const Entry& entry, const Inputs& in, Values& out, InterruptCheck& check, void* stream) {
   ResultTensors results;
   if (Status* failed = run(entry, in, &out, results, check, stream)) return failed;
   fill_results(entry, results, out);
@@ -212,7 +215,7 @@ Status* Compiled::call(const Values& in, Values& out, void* stream) noexcept {
   });
 }
 
-inline Status* Compiled::run_into(const Entry& entry, const Inputs& in, Tensor** out, size_t n_out, InterruptCheck& check) {
+[[gnu::always_inline]] inline Status* Compiled::run_into(const Entry& entry, const Inputs& in, Tensor** out, size_t n_out, InterruptCheck& check) {
   ResultTensors results;
   const size_t tensors = entry.program->plan().outputs.size();
   require(n_out <= tensors, function_->name(), ": returns ", tensors, " tensors, ", n_out, " were asked for");

@@ -108,7 +108,7 @@ inline Ref<Tensor> Compiled::fresh(const DenseType& type) const {
 }
 
 // `callers`: some results are tensors of the caller's, whether they are made there or copied.
-inline void Compiled::make_results(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, bool& copy, bool& callers) const {
+[[gnu::always_inline]] inline void Compiled::make_results(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, bool& copy, bool& callers) const {
   const DenseType* dense = entry.program->plan().outputs.data();  // as results count up
   for (size_t leaf = 0; leaf < entry.results.size(); leaf++) {
     if (entry.results[leaf].output == ResultLeaf::kConstant) continue;

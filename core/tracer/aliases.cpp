@@ -140,10 +140,12 @@ void Aliases::require_current(std::span<const Node* const> nodes, ValueId loss, 
     require(!is_used(old), "grad: a tensor in wrt was written in place after the loss had used it; take the gradient before the write");
 }
 
+// After each op in eager mode, where most write nothing: clearing a map that is empty writes all of its buckets.
 void Aliases::clear() {
   views_.clear();
   roots_.clear();
   held_.clear();
+  if (superseded_.empty()) return;
   superseded_.clear();
   newest_.clear();
   resolved_.clear();
