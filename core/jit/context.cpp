@@ -9,6 +9,7 @@
 #include "executors/attention/attention.h"
 #include "executors/convolution/convolution.h"
 #include "executors/cublaslt/cublaslt.h"
+#include "executors/cudnn/cudnn.h"
 #include "executors/cuda/cuda.h"
 #include "executors/eager.h"
 #include "executors/fusion/fusion.h"
@@ -103,6 +104,7 @@ Context::Context(const ContextHooks& hooks)
   targets->add(loops::cuda_target(devices_));
   targets_ = std::move(targets);
   executors_.push_back(make<Executor>(cublaslt_executor(devices_)));
+  executors_.push_back(make<Executor>(cudnn_executor(devices_)));
   executors_.push_back(make<Executor>(fusion_executor(*targets_)));
   executors_.push_back(make<Executor>(cuda_executor(devices_)));
   executors_.push_back(make<Executor>(transfer_executor(devices_)));

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "device/cuda/compiler.h"
 #include "executors/cublaslt/library.h"
+#include "executors/cudnn/library.h"
 #include "executors/products/onednn.h"
 #include "jit/call.h"
 #include "loops/cuda/target.h"
@@ -50,6 +51,8 @@ void add_cuda(Context& context, std::vector<Finding>& all) {
   all.push_back({"NVRTC", compiler ? compiler->report() : why, there(compiler)});
   const bool products = cublaslt::Library::open(why);
   all.push_back({"cuBLASLt", products ? cublaslt::Library::report() : why, there(products)});
+  const bool convolutions = cudnn::Library::open(why);
+  all.push_back({"cuDNN", convolutions ? cudnn::Library::report() : why, there(convolutions)});
   int count = 0;
   if (driver && driver->device_count(&count)) count = 0;
   for (int i = 0; i < count; i++) {

@@ -1,9 +1,7 @@
 #include "executors/cublaslt/cublaslt.h"
 
-#include <map>
-#include <mutex>
-
 #include "base/thrown.h"
+#include "device/cuda/opened.h"
 #include "executors/cublaslt/product.h"
 
 namespace thunder {
@@ -11,29 +9,7 @@ namespace {
 
 using namespace cublaslt;
 
-// The devices of a context with the library's handle for each.
-struct Sessions {
-  explicit Sessions(Devices& d) : devices(d) {}
-  Devices& devices;
-  std::mutex mutex;
-  std::map<Device, std::pair<Ref<Accelerator>, std::unique_ptr<Session>>> opened;
-
-  // Throws where the device or the library is missing. Lives as long as the executor.
-  const Session& of(Device device) {
-    std::lock_guard lock(mutex);
-    auto& [kept, session] = opened[device];
-    if (session) return *session;
-    std::string why;
-    const Library* library = Library::open(why);
-    if (!library) fail(Code::unimplemented, "cuBLASLt: ", why);
-    kept = Ref<Accelerator>(&devices.accelerator(device));
-    session = std::make_unique<Session>(*library, static_cast<nvidia::CudaDevice&>(*kept));
-    return *session;
-  }
-  ~Sessions() {
-    for (auto& [device, entry] : opened) entry.second.reset();
-  }
-};
+using Sessions = nvidia::Sessions<Session>;
 
 // Between prepare and lay_out there is no product yet. In eager mode there is no lay_out: then each run makes its own.
 struct Site {
@@ -80,7 +56,7 @@ void drop(void* state) { delete static_cast<Site*>(state); }
 }  // namespace
 
 ExecutorDesc cublaslt_executor(Devices& devices) {
-  const auto sessions = std::make_shared<Sessions>(devices);
+  const auto sessions = std::make_shared<Sessions>(devices, "cuBLASLt");
   ExecutorDesc d;
   d.name = "cublaslt";
   d.ops = {"prims.matmul"};

@@ -2,49 +2,34 @@
 
 #include <array>
 
-#include "base/shared_library.h"
-#include "base/text.h"
+#include "device/cuda/opened.h"
 
 namespace thunder::cublaslt {
 namespace {
 
-struct Opened {
-  Library library;
-  std::string report, why;
-  bool there = false;
-
-  Opened() {
-    static constexpr std::array kNames = {"libcublasLt.so.13", "libcublasLt.so.12"};
-    const SharedLibrary file({"THUNDER_CUBLASLT", kNames});
-    why = file.report();
-    if (!file.opened()) return;
-    const char* missing = nullptr;
+const char* resolve(const SharedLibrary& file, Library& library) {
 #define THUNDER_CUBLASLT_FIND(member, result, symbol, parameters) \
-  if (!file.find(#symbol, library.member)) missing = #symbol;
-    THUNDER_CUBLASLT(THUNDER_CUBLASLT_FIND)
+  if (!file.find(#symbol, library.member)) return #symbol;
+  THUNDER_CUBLASLT(THUNDER_CUBLASLT_FIND)
 #undef THUNDER_CUBLASLT_FIND
-    if (missing) {
-      why = cat(file.path(), " has no ", missing);
-      return;
-    }
-    const size_t version = library.version();
-    report = cat(file.path(), ", ", version / 10000, ".", version % 10000 / 100, ".", version % 100);
-    there = true;
-  }
-};
+  return nullptr;
+}
 
-const Opened& opened() {
-  static const Opened once;
+std::string version(const Library& library) {
+  const size_t v = library.version();
+  return cat(v / 10000, ".", v % 10000 / 100, ".", v % 100);
+}
+
+const nvidia::OpenedTable<Library>& opened() {
+  static constexpr std::array kNames = {"libcublasLt.so.13", "libcublasLt.so.12"};
+  static const nvidia::OpenedTable<Library> once({"THUNDER_CUBLASLT", kNames}, resolve, version);
   return once;
 }
 
 }  // namespace
 
-const Library* Library::open(std::string& why) {
-  why = opened().why;
-  return opened().there ? &opened().library : nullptr;
-}
+const Library* Library::open(std::string& why) { return opened().open(why); }
 
-const std::string& Library::report() { return opened().report; }
+const std::string& Library::report() { return opened().report(); }
 
 }  // namespace thunder::cublaslt

@@ -14,6 +14,7 @@ namespace thunder::cublaslt {
 // A device's handle of the library. Throws backend where it cannot be made.
 class Session {
  public:
+  using Library = cublaslt::Library;
   Session(const Library& library, nvidia::CudaDevice& device);
   ~Session();
   Session(const Session&) = delete;

@@ -1,0 +1,35 @@
+#include "executors/cudnn/library.h"
+
+#include <array>
+
+#include "device/cuda/opened.h"
+
+namespace thunder::cudnn {
+namespace {
+
+const char* resolve(const SharedLibrary& file, Library& library) {
+#define THUNDER_CUDNN_FIND(member, result, symbol, parameters) \
+  if (!file.find(#symbol, library.member)) return #symbol;
+  THUNDER_CUDNN(THUNDER_CUDNN_FIND)
+#undef THUNDER_CUDNN_FIND
+  return nullptr;
+}
+
+std::string version(const Library& library) {
+  const size_t v = library.version();
+  return cat(v / 10000, ".", v % 10000 / 100, ".", v % 100);
+}
+
+const nvidia::OpenedTable<Library>& opened() {
+  static constexpr std::array kNames = {"libcudnn.so.9"};
+  static const nvidia::OpenedTable<Library> once({"THUNDER_CUDNN", kNames}, resolve, version);
+  return once;
+}
+
+}  // namespace
+
+const Library* Library::open(std::string& why) { return opened().open(why); }
+
+const std::string& Library::report() { return opened().report(); }
+
+}  // namespace thunder::cudnn

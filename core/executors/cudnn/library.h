@@ -1,0 +1,104 @@
+// cuDNN 9's graph interface, opened at run time: the entry points and constants that are used, declared by hand after cudnn_graph.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "device/cuda/driver.h"
+
+namespace thunder::cudnn {
+
+// Values of cudnnBackendDescriptorType_t, cudnnBackendAttributeType_t, cudnnBackendAttributeName_t and of the enumerations that
+// attributes take; a test compares them with the header where that is installed.
+enum Kind : int {
+  kConvolution = 1,
+  kEngine = 2,
+  kEngineConfig = 3,
+  kHeuristics = 4,
+  kPlan = 5,
+  kForward = 10,
+  kBackwardFilter = 11,
+  kBackwardData = 12,
+  kGraph = 15,
+  kVariantPack = 16,
+  kTensor = 17,
+};
+enum Type : int {
+  kTypeHandle = 0,
+  kTypeDataType = 1,
+  kTypeBoolean = 2,
+  kTypeInt64 = 3,
+  kTypeFloat = 4,
+  kTypeDouble = 5,
+  kTypePointer = 6,
+  kTypeConvolutionMode = 7,
+  kTypeHeuristicsMode = 8,
+  kTypeNumericalNote = 11,
+  kTypeDescriptor = 15,
+};
+enum Attribute : int {
+  kConvolutionCompute = 100,
+  kConvolutionMode = 101,
+  kConvolutionDilations = 102,
+  kConvolutionStrides = 103,
+  kConvolutionPaddingAfter = 104,
+  kConvolutionPaddingBefore = 105,
+  kConvolutionDims = 106,
+  kHeuristicsModeOf = 200,
+  kHeuristicsGraph = 201,
+  kHeuristicsResults = 202,
+  kConfigEngine = 300,
+  kPlanHandle = 400,
+  kPlanConfig = 401,
+  kPlanWorkspace = 402,
+  kForwardAlpha = 700,  // then beta, the convolution, the filter, the image, the result
+  kBackwardDataAlpha = 706,  // then beta, the convolution, the filter, the image, the result
+  kBackwardFilterAlpha = 712,  // then beta, the convolution, the filter, the image, the result
+  kGraphHandle = 800,
+  kGraphOperations = 801,
+  kTensorAlignment = 900,
+  kTensorDataType = 901,
+  kTensorSizes = 902,
+  kTensorStrides = 903,
+  kTensorId = 906,
+  kPackIds = 1000,
+  kPackPointers = 1001,
+  kPackWorkspace = 1003,
+  kEngineNotes = 1303,
+};
+enum DataType : int { kF32 = 0, kF64 = 1, kBF16 = 9 };
+constexpr int kCrossCorrelation = 1;                              // of cudnnConvolutionMode_t
+constexpr int kModeFallback = 2, kModeA = 3;                      // of cudnnBackendHeurMode_t
+enum Note : int { kTensorCore = 0, kDownConverts = 1, kReducedPrecision = 2, kNondeterministic = 4, kNotes = 16 };
+
+using Handle = struct OpaqueHandle*;
+using Desc = void*;
+
+#define THUNDER_CUDNN(X)                                                                              \
+  X(version, size_t, cudnnGetVersion, ())                                                             \
+  X(create, int, cudnnCreate, (Handle*))                                                              \
+  X(destroy, int, cudnnDestroy, (Handle))                                                             \
+  X(set_stream, int, cudnnSetStream, (Handle, nvidia::Stream))                                        \
+  X(error_text, const char*, cudnnGetErrorString, (int status))                                       \
+  X(make, int, cudnnBackendCreateDescriptor, (int kind, Desc*))                                       \
+  X(drop, int, cudnnBackendDestroyDescriptor, (Desc))                                                 \
+  X(set, int, cudnnBackendSetAttribute, (Desc, int name, int type, int64_t count, const void* values)) \
+  X(get, int, cudnnBackendGetAttribute,                                                               \
+    (Desc, int name, int type, int64_t wanted, int64_t* count, void* values))                         \
+  X(finalize, int, cudnnBackendFinalize, (Desc))                                                      \
+  X(execute, int, cudnnBackendExecute, (Handle, Desc plan, Desc pack))
+
+struct Library {
+#define THUNDER_CUDNN_MEMBER(member, result, symbol, parameters) result(*member) parameters = nullptr;
+  THUNDER_CUDNN(THUNDER_CUDNN_MEMBER)
+#undef THUNDER_CUDNN_MEMBER
+
+  // The process's cuDNN, opened at the first call: THUNDER_CUDNN, libcudnn.so.9, also in Python's packages and in the toolkit's
+  // folder. Null: `why` says what was tried. Any thread.
+  static const Library* open(std::string& why);
+  // "libcudnn.so.9, 9.19.0"
+  static const std::string& report();
+};
+
+}  // namespace thunder::cudnn

@@ -1,0 +1,54 @@
+#include "executors/cudnn/session.h"
+
+#include "base/text.h"
+
+namespace thunder::cudnn {
+
+Session::Session(const Library& library, nvidia::CudaDevice& device) : library_(library), device_(device) {
+  if (Status* failed = device.enter()) throw Error(Ref<Status>::adopt(failed));
+  require(library.create(&handle_), "cudnnCreate");
+  try {
+    require(library.set_stream(handle_, static_cast<nvidia::Stream>(device.native_stream())), "cudnnSetStream");
+  } catch (...) {
+    library.destroy(handle_);
+    throw;
+  }
+}
+
+Session::~Session() {
+  plans_.clear();
+  library_.destroy(handle_);
+}
+
+Status* Session::status(int result, const char* what) const {
+  if (!result) return nullptr;
+  return make<Status>(Code::backend, cat(name(device_.id()), ": ", what, " failed: ", library_.error_text(result))).detach();
+}
+
+void Session::require(int result, const char* what) const {
+  if (Status* failed = status(result, what)) throw Error(Ref<Status>::adopt(failed));
+}
+
+Descriptor::Descriptor(const Session& session, Kind kind) : session_(session) {
+  session.require(session.library().make(kind, &desc_), "cudnnBackendCreateDescriptor");
+}
+
+Descriptor::~Descriptor() {
+  if (desc_) session_.library().drop(desc_);
+}
+
+void Descriptor::set(int attribute, Type type, int64_t count, const void* values) {
+  session_.require(session_.library().set(desc_, attribute, type, count, values), "cudnnBackendSetAttribute");
+}
+
+int64_t Descriptor::get(int attribute, Type type, int64_t most, void* values) const {
+  int64_t count = 0;
+  session_.require(session_.library().get(desc_, attribute, type, most, &count, values), "cudnnBackendGetAttribute");
+  return count;
+}
+
+void Descriptor::finalize() { session_.require(session_.library().finalize(desc_), "cudnnBackendFinalize"); }
+
+bool Descriptor::try_finalize() { return session_.library().finalize(desc_) == 0; }
+
+}  // namespace thunder::cudnn

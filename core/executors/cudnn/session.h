@@ -1,0 +1,89 @@
+// A device's handle of cuDNN, and the library's descriptors.
+#pragma once
+
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "device/cuda/device.h"
+#include "executors/cudnn/library.h"
+
+namespace thunder::cudnn {
+
+class Plan;
+
+class Session {
+ public:
+  using Library = cudnn::Library;
+  // Throws backend where the handle cannot be made.
+  Session(const Library& library, nvidia::CudaDevice& device);
+  ~Session();
+  Session(const Session&) = delete;
+
+  const Library& library() const { return library_; }
+  nvidia::CudaDevice& device() const { return device_; }
+  Handle handle() const { return handle_; }
+  // The library allows one thread at a time to use a handle.
+  std::mutex& mutex() { return mutex_; }
+  // Null for success.
+  Status* status(int result, const char* what) const;
+  void require(int result, const char* what) const;
+
+  // The plan of that key: one that was made before, or `make()`'s. Those used least recently are dropped. Any thread.
+  template <class Make>
+  std::shared_ptr<const Plan> plan(const std::string& key, const Make& make) {
+    std::lock_guard lock(mutex_);
+    const auto found = plans_.find(key);
+    if (found != plans_.end()) {
+      order_.splice(order_.begin(), order_, found->second.place);
+      return found->second.plan;
+    }
+    std::shared_ptr<const Plan> made = make();
+    order_.push_front(key);
+    plans_[key] = {made, order_.begin()};
+    if (plans_.size() > kMostPlans) plans_.erase(order_.back()), order_.pop_back();
+    return made;
+  }
+
+ private:
+  static constexpr size_t kMostPlans = 512;
+  struct Kept {
+    std::shared_ptr<const Plan> plan;
+    std::list<std::string>::iterator place;
+  };
+
+  const Library& library_;
+  nvidia::CudaDevice& device_;
+  Handle handle_ = nullptr;
+  std::mutex mutex_;
+  std::map<std::string, Kept> plans_;
+  std::list<std::string> order_;  // of their keys, the one used last first
+};
+
+// Owns a descriptor. All throw what the library reports.
+class Descriptor {
+ public:
+  Descriptor(const Session& session, Kind kind);
+  ~Descriptor();
+  Descriptor(Descriptor&& o) noexcept : session_(o.session_), desc_(std::exchange(o.desc_, nullptr)) {}
+  Descriptor(const Descriptor&) = delete;
+
+  Desc get() const { return desc_; }
+  void set(int attribute, Type type, int64_t count, const void* values);
+  void set(int attribute, Type type, int value) { set(attribute, type, 1, &value); }
+  void set(int attribute, int64_t value) { set(attribute, kTypeInt64, 1, &value); }
+  void set(int attribute, const Descriptor& value) { set(attribute, kTypeDescriptor, 1, &value.desc_); }
+  // Up to `most` values; how many there are.
+  int64_t get(int attribute, Type type, int64_t most, void* values) const;
+  void finalize();
+  // False: the library does not support what was asked for.
+  bool try_finalize();
+
+ private:
+  const Session& session_;
+  Desc desc_ = nullptr;
+};
+
+}  // namespace thunder::cudnn
