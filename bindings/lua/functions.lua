@@ -96,6 +96,7 @@ function th.tree_map(f, tree, ...) return tree_map(f, "", tree, table.pack(...))
 
 -- The same numbers are drawn after the same seed.
 th.seed = core.seed
+th.clock = core.clock -- seconds since some moment, which only go forward
 th.manual_seed = core.seed
 -- The random state, int64[2]: save it, and copy_ it back to resume.
 th.random_state = core.random
