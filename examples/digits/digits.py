@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains an MLP on handwritten digits by one compiled step: forward, loss, backward, AdamW.
 
-    python3 digits.py [--traces] [--epochs N] [FILE.csv]
+    python3 digits.py [--device cuda] [--traces] [--epochs N] [FILE.csv]
 
 Without arguments: the 1,797 digits in data/, a fifth of which is drawn at random and held out. Ends with an error when
 the model is less accurate than it must be.
@@ -63,14 +63,16 @@ def accuracy(net, images, labels):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", nargs="?", default=pathlib.Path(__file__).parent / "data/digits.csv")
+    parser.add_argument("--device", default="cpu", help="where it computes: cpu, cuda or cuda:N")
     parser.add_argument("--epochs", type=int, default=40)
     parser.add_argument("--traces", action="store_true", help="print the stages of the compiled step")
     options = parser.parse_args()
 
-    training, (images, labels) = read_digits(options.file)
+    training, held_out = ([t.to(options.device) for t in part] for part in read_digits(options.file))
+    images, labels = held_out
     print(f"{len(training[0])} images to learn from, {len(images)} held out")
     th.seed(42)
-    net = Net()
+    net = Net().to(options.device)
     step = train(net, training, options.epochs)
     if options.traces:
         print(*th.last_traces(step), sep="\n")
