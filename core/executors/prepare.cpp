@@ -143,15 +143,20 @@ class ExecutorPreparer : public Preparer {
          at(node));
   }
 
-  // The nodes of the body of one that was declined, claimed by the executors after its claimant.
+  // The nodes of the body of one that was declined. What a fusion executor cannot run as one region it may run as
+  // several, so it is asked again; other bodies go to the executors after the claimant.
   std::vector<const Node*> inside(const Trace& claimed, const Node& node, const Op& region) const {
     const auto first = claimant(node);
-    const Executors rest(first == executors_.end() ? first : first + 1, executors_.end());
     Trace part = claimed;
     part.nodes.assign(node.body.begin(), node.body.end());
     part.outputs.assign(node.results.begin(), node.results.end());
     part.writes.clear();
-    return claim(descend(part, rest), rest, region).nodes;
+    const auto claimed_by = [&](const Executors& asked) { return claim(descend(part, asked), asked, region).nodes; };
+    if (node.op == &region) {
+      std::vector<const Node*> parts = claimed_by({first, executors_.end()});
+      if (parts.size() > 1) return parts;  // each smaller than what was declined
+    }
+    return claimed_by({first == executors_.end() ? first : first + 1, executors_.end()});
   }
 
   static std::string at(const Node& node) { return node.where ? cat(" [at ", node.where, "]") : ""; }
