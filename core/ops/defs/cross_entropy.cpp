@@ -151,8 +151,10 @@ Results cross_entropy_backward(Call& c) {
     // A comparison for each class, not a scatter: it fuses with the softmax and needs no order of its stores.
     Var classes = counted_along(b, loss.classes(), loss.axis, loss.input.rank(), loss.input.type().device);
     Rows rows = rows_of(loss);
-    // Looked up, so that a class that there is not is refused without the loss as well.
-    rows.target = rows.of_class(loss, expand_to(classes, loss.input.shape()));
+    // A zero of each class is looked up, so that a class that there is not is refused without the loss as well: one read a
+    // row, apart from what is computed for each class.
+    Var zeros = expand_to(full(b, {}, 0, DType::i64, loss.input.type().device), Shape{loss.classes()});
+    rows.target = rows.target + b.call("prims.take", {zeros, 0, rows.target});
     Var hit = convert(b.call("eq", {classes, reshape_to(rows.target, loss.kept_rows())}), loss.input.dtype());
     Var counted = reshape_to(rows.counted, loss.kept_rows());
     target = where(counted, smoothed(loss, hit), 0.0);
