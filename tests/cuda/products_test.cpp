@@ -40,6 +40,31 @@ TEST_F(CudaProducts, of_batches_of_several_dims) {
   agrees({3, 1, 7}, {3, 7, 1}, false, false);
 }
 
+// Batches of heads within batches of rows, as an attention splits them, are one launch: of views whose batches follow no one step.
+TEST_F(CudaProducts, of_batches_that_lie_apart_are_joined) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    const std::vector<int64_t> heads = {2, 5, 3, 4}, order = {0, 2, 1, 3}, turned = {0, 2, 3, 1};
+    Tensor *a = op(s, "reshape", {any(in[0].tensor), Any::dims(heads)}), *b = op(s, "reshape", {any(in[1].tensor), Any::dims(heads)});
+    out.push(Ref<Tensor>(op(s, "matmul", {any(op(s, "prims.permute", {any(a), Any::dims(order)})), any(op(s, "prims.permute", {any(b), Any::dims(turned)}))})));
+  });
+  const Ref<Tensor> a = random({2, 5, 12}, 1), b = random({2, 5, 12}, 2), ga = on_gpu(a), gb = on_gpu(b);
+  const Floats expected = CompiledTest::run(*f, {a.get(), b.get()}), got = run(*f, {ga.get(), gb.get()});
+  ASSERT_EQ(got.size(), expected.size()) << error;
+  for (size_t i = 0; i < got.size(); i++) EXPECT_NEAR(got[i], expected[i], 1e-5);
+}
+
+// One matrix for all heads of a row of the batch is not copied for each.
+TEST_F(CudaProducts, of_a_matrix_for_several_batches) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    const std::vector<int64_t> each = {2, 3, 7, 4};
+    out.push(Ref<Tensor>(op(s, "matmul", {any(in[0].tensor), any(op(s, "prims.expand", {any(in[1].tensor), Any::dims(each)}))})));
+  });
+  const Ref<Tensor> a = random({2, 3, 5, 7}, 1), b = random({2, 1, 7, 4}, 2), ga = on_gpu(a), gb = on_gpu(b);
+  const Floats expected = CompiledTest::run(*f, {a.get(), b.get()}), got = run(*f, {ga.get(), gb.get()});
+  ASSERT_EQ(got.size(), expected.size()) << error;
+  for (size_t i = 0; i < got.size(); i++) EXPECT_NEAR(got[i], expected[i], 1e-5);
+}
+
 TEST_F(CudaProducts, over_nothing_are_zero) { agrees({3, 0}, {0, 4}, false, false); }
 
 TEST_F(CudaProducts, of_operands_without_dense_rows_or_columns_are_packed) {

@@ -1,6 +1,7 @@
 #include "executors/cublaslt/product.h"
 
 #include <array>
+#include <optional>
 
 #include "base/text.h"
 #include "tensor/transfer.h"
@@ -14,7 +15,30 @@ void must(Status* failed) {
   if (failed) throw Error(Ref<Status>::adopt(failed));
 }
 
+// A launch of fewer operations is over sooner than the next one is prepared, or leaves multiprocessors idle.
+constexpr double kSmallLaunch = 4e9;
+
 size_t aligned(size_t bytes) { return (bytes + 255) / 256 * 256; }
+
+// The elements from one matrix to the next over all leading dims; none: there is no such number.
+std::optional<int64_t> joint_stride(const Sizes& shape, const Sizes& strides) {
+  std::optional<int64_t> first;
+  int64_t next = 0;
+  for (size_t d = shape.size() - 2; d-- > 0;) {
+    if (shape[d] == 1) continue;
+    if (!first) first = strides[d];
+    else if (strides[d] != next) return std::nullopt;
+    next = strides[d] * shape[d];
+  }
+  return first.value_or(0);
+}
+
+// Whether some matrix stands for several: copies of it would take more memory.
+bool broadcasts_matrices(const Sizes& shape, const Sizes& strides) {
+  for (size_t d = 0; d + 2 < shape.size(); d++)
+    if (shape[d] > 1 && strides[d] == 0) return true;
+  return false;
+}
 
 }  // namespace
 
@@ -41,6 +65,7 @@ Product::Product(const Session& session, const Buffer& a, const Buffer& b, const
   compute_ = c.dtype == DType::f64 ? kCompute64F : kCompute32F, scale_ = c.dtype == DType::f64 ? kF64 : kF32;
   of_a_ = describe(a), of_b_ = describe(b), of_c_ = describe(c);
   ensure(!of_c_.transposed && !of_c_.packed, "a product's result is dense");
+  join_batches(a, b, c);
   if (of_a_.packed) packed_bytes_[0] = aligned(static_cast<size_t>(a.elements()) * item_);
   if (of_b_.packed) packed_bytes_[1] = aligned(static_cast<size_t>(b.elements()) * item_);
   if (!c.elements() || !k_) return;
@@ -63,6 +88,22 @@ Product::Product(const Session& session, const Buffer& a, const Buffer& b, const
   }
 }
 
+void Product::join_batches(const Buffer& a, const Buffer& b, const Buffer& c) {
+  if (outer_.empty()) return;
+  const double launch = 2.0 * static_cast<double>(m_) * static_cast<double>(n_) * static_cast<double>(k_) * static_cast<double>(batch_);
+  Matrix of_a = of_a_, of_b = of_b_, of_c = of_c_;
+  for (auto [matrix, buffer] : {std::pair(&of_a, &a), std::pair(&of_b, &b)})
+    if (launch < kSmallLaunch && !joint_stride(matrix->shape, matrix->strides) && !broadcasts_matrices(matrix->shape, matrix->strides))
+      *matrix = dense(*buffer);
+  const auto stride_a = joint_stride(of_a.shape, of_a.strides), stride_b = joint_stride(of_b.shape, of_b.strides),
+             stride_c = joint_stride(of_c.shape, of_c.strides);
+  if (!stride_a || !stride_b || !stride_c) return;
+  of_a.batch_stride = *stride_a, of_b.batch_stride = *stride_b, of_c.batch_stride = *stride_c;
+  of_a_ = of_a, of_b_ = of_b, of_c_ = of_c;
+  batch_ = 1, outer_.clear();
+  for (int32_t d = 0; d + 2 < c.rank; d++) batch_ *= c.shape[d];
+}
+
 Product::~Product() { destroy(); }
 
 void Product::destroy() {
@@ -82,9 +123,18 @@ Product::Matrix Product::describe(const Buffer& b) const {
   } else if ((row == 1 || rows == 1) && (column >= rows || columns == 1)) {
     m.transposed = true, m.leading = std::max(columns == 1 ? rows : column, int64_t{1});
   } else {
-    m.packed = true, m.strides = dense_strides({b.shape, static_cast<size_t>(r)}), m.leading = std::max(columns, int64_t{1});
+    return dense(b);
   }
   m.batch_stride = r > 2 ? m.strides[static_cast<size_t>(r - 3)] : 0;
+  return m;
+}
+
+Product::Matrix Product::dense(const Buffer& b) {
+  const auto r = static_cast<size_t>(b.rank);
+  Matrix m;
+  m.packed = true, m.shape.assign(b.shape, b.shape + r), m.strides = dense_strides({b.shape, r});
+  m.leading = std::max(b.shape[r - 1], int64_t{1});
+  m.batch_stride = r > 2 ? m.strides[r - 3] : 0;
   return m;
 }
 
