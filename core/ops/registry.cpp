@@ -32,20 +32,21 @@ Registry::Registry() {
 #undef THUNDER_OPS_FILE
 }
 
-std::atomic<const Registry::Entry*>& Registry::bucket(std::string_view name) const { return buckets_[TextHash{}(name) % buckets_.size()]; }
-
 const OpDef& Registry::add(std::unique_ptr<OpDef> op) {
   std::lock_guard lock(mutex_);
   require(!find(op->name()), "op '", op->name(), "' is already registered");
-  auto& first = bucket(op->name());
-  entries_.push_back(std::make_unique<Entry>(std::move(op), first.load(std::memory_order_relaxed)));
+  const std::string_view name = op->name();
+  const size_t hash = TextHash{}(name);
+  auto& first = bucket(hash);
+  entries_.push_back(std::make_unique<Entry>(std::move(op), hash, name, first.load(std::memory_order_relaxed)));
   first.store(entries_.back().get(), std::memory_order_release);
   return *entries_.back()->op;
 }
 
 const OpDef* Registry::find(std::string_view name) const {
-  for (const Entry* e = bucket(name).load(std::memory_order_acquire); e; e = e->next)
-    if (e->op->name() == name) return e->op.get();
+  const size_t hash = TextHash{}(name);
+  for (const Entry* e = bucket(hash).load(std::memory_order_acquire); e; e = e->next)
+    if (e->hash == hash && e->name == name) return e->op.get();
   return nullptr;
 }
 

@@ -31,11 +31,13 @@ class Registry {
   // Looking up takes no lock: lists that only grow at their front, by the hash of the name.
   struct Entry {
     std::unique_ptr<OpDef> op;
+    size_t hash;
+    std::string_view name;  // the op's; both are here so that only the op that is meant is read
     const Entry* next;
   };
-  std::atomic<const Entry*>& bucket(std::string_view name) const;
+  std::atomic<const Entry*>& bucket(size_t hash) const { return buckets_[hash % buckets_.size()]; }
 
-  mutable std::array<std::atomic<const Entry*>, 1024> buckets_{};
+  mutable std::array<std::atomic<const Entry*>, 4096> buckets_{};
   mutable std::mutex mutex_;  // of adding
   std::vector<std::unique_ptr<Entry>> entries_;
 };
