@@ -51,6 +51,8 @@ struct ExecutorDesc {
   // smaller than what was taken: nodes that depend on one that was left out are left out too. Null: it takes node by
   // node.
   bool (*claim_region)(std::span<const Node* const> nodes, const Store& store, uint8_t* taken, void* user) = nullptr;
+  // Whether a region can begin with a node that it claimed: claim_region is not asked where not. Null: with any.
+  bool (*begins_region)(const Node&) = nullptr;
   // Fusion executors: whether these nodes can form one region, even though some do not depend on others. Null: they
   // cannot.
   bool (*fits)(std::span<const Node* const> nodes, const Store& store, void* user) = nullptr;

@@ -7,6 +7,7 @@
 #include "executors/frozen.h"
 #include "executors/recompute.h"
 #include "executors/broadcast.h"
+#include "executors/line_values.h"
 #include "executors/value_set.h"
 
 namespace thunder {
@@ -28,7 +29,7 @@ class Regions {
         touched_(uses_.size()), toucher_(uses_.size()) {
     const std::vector<Computed> computed = when_computed(trace);
     for (const Node* n : trace.nodes) {
-      lines_.push_back({n, !n->executor && executor.claims({*n, *trace.store}), false, computed[lines_.size()]});
+      lines_.push_back(entry(n, !n->executor && executor.claims({*n, *trace.store}), false, computed[lines_.size()]));
       for_each_value(n->args, [&](ValueId v) { uses_[v]++; });
     }
     for (Line& line : lines_) line.broadcasts_often = broadcasts_often(*line.node);
@@ -62,7 +63,11 @@ class Regions {
     bool candidate = false;
     bool broadcasts_often = false;  // a view that broadcasts a value which other nodes read as well
     Computed computed = Computed::each_time;
+    LineValues::Place values;
   };
+  Line entry(const Node* n, bool candidate, bool broadcasts_often, Computed computed = Computed::each_time) {
+    return {n, candidate, broadcasts_often, computed, values_.add(*n)};
+  }
 
   enum class Side : uint8_t { before, inside, behind };
 
@@ -102,10 +107,9 @@ class Regions {
     sides_.clear(), nodes_.clear();
     for (size_t i = first; i < end; i++) {
       const Node& n = *lines_[i].node;
-      const bool needs_behind = behind_.read_by(n);
-      const Side side = !needs_behind && wants(i)            ? Side::inside
-                        : needs_behind || inside_.read_by(n) ? Side::behind
-                                                             : Side::before;
+      const bool needs_behind = values_.reads_any(lines_[i].values, behind_);
+      const bool needs_any = needs_behind || values_.reads_any(lines_[i].values, inside_);
+      const Side side = !needs_behind && wants(i) ? Side::inside : needs_any ? Side::behind : Side::before;
       if (side == Side::inside) inside_.add(n), nodes_.push_back(&n);
       if (side == Side::behind) behind_.add(n);
       sides_.push_back(side);
@@ -115,12 +119,13 @@ class Regions {
   // Offers the executor all nodes that could join a region that begins at `first`: those connected with it. Sets
   // taken_, by the distance from `first`.
   bool take(size_t first) {
+    if (executor_.desc().begins_region && !executor_.desc().begins_region(*lines_[first].node)) return false;
     const size_t end = std::min(lines_.size(), first + kReach);
     connect(first, end);
     divide(first, end, [&](size_t i) {
       const Line& line = lines_[i];
       return line.candidate && may_join(line.computed, lines_[first].computed) &&
-             (part_of(i - first) == part_of(0) || (line.broadcasts_often && inside_.read_by(*line.node)));
+             (part_of(i - first) == part_of(0) || (line.broadcasts_often && values_.reads_any(line.values, inside_)));
     });
     flags_.assign(nodes_.size(), 0);
     if (nodes_.size() < 2 ||
@@ -139,17 +144,14 @@ class Regions {
     std::iota(parts_.begin(), parts_.end(), 0u);
     touched_.clear();
     for (size_t i = first; i < end; i++) {
-      const Node& n = *lines_[i].node;
       if (!lines_[i].candidate || lines_[i].broadcasts_often) continue;
       const auto touch = [&](ValueId v) {
         if (touched_.add(v)) toucher_[v] = static_cast<uint32_t>(i - first);
         else parts_[part_of(toucher_[v])] = part_of(i - first);
       };
-      for_each_value(n.args, [&](ValueId v) {
-        const bool broadcast_elsewhere = broadcast_from_[v] != kNoValue && !touched_.has(v);
-        if (!broadcast_elsewhere) touch(v);
-      });
-      for (ValueId r : n.results) touch(r);
+      for (ValueId v : values_.reads(lines_[i].values))
+        if (broadcast_from_[v] == kNoValue || touched_.has(v)) touch(v);
+      for (ValueId r : values_.makes(lines_[i].values)) touch(r);
     }
   }
   uint32_t part_of(size_t line) {
@@ -177,10 +179,10 @@ class Regions {
     const size_t room = taken - views - !nodes_.empty();
     auto to = std::fill_n(lines_.begin() + static_cast<ptrdiff_t>(first), room, Line());
     to = std::copy(before_.begin(), before_.end(), to);
-    if (!nodes_.empty()) *to++ = {nodes_.size() == 1 ? left_alone() : region(), false};
+    if (!nodes_.empty()) *to++ = entry(nodes_.size() == 1 ? left_alone() : region(), false, false);
     const auto behind = static_cast<size_t>(to - lines_.begin());
     for (const Node* n : again)
-      if (def(*n).view) *to++ = {n, true, broadcasts_often(*n)};
+      if (def(*n).view) *to++ = entry(n, true, broadcasts_often(*n));
     std::copy(after_.begin(), after_.end(), to);
     for (size_t i = again.size(); i-- > 0;)
       if (!def(*again[i]).view) sink(again[i], behind);
@@ -200,7 +202,7 @@ class Regions {
       return any;
     };
     const auto at = std::find_if(lines_.begin() + static_cast<ptrdiff_t>(from), lines_.end(), reads);
-    lines_.insert(at, {n, true});
+    lines_.insert(at, entry(n, true, false));
   }
 
   // Takes the reads by nodes_ off uses_; what is left of their results' uses are reads outside.
@@ -270,6 +272,7 @@ class Regions {
   const Op& op_;
   const char* name_;
   std::vector<Line> lines_;
+  LineValues values_;
   std::vector<uint32_t> uses_;  // by value: how often nodes, outputs and writes read it
   ValueSet inside_;  // results of the region
   ValueSet behind_;  // results of nodes behind it

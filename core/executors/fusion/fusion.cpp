@@ -24,6 +24,8 @@ bool claim(const NodeView& view, void* user) {
   return target && computable(view.node, view.store, target->capabilities()) && target->available();
 }
 
+bool begins_region(const Node& line) { return find_prim(*line.op)->role != Role::view; }
+
 bool claim_region(std::span<const Node* const> lines, const Store& store, uint8_t* taken, void* user) {
   return grow(lines, store, target_of(*lines[0], store, user)->capabilities(), {taken, lines.size()});
 }
@@ -86,6 +88,7 @@ ExecutorDesc fusion_executor(const Targets& targets) {
   d.user = const_cast<Targets*>(&targets);
   d.claim = claim;
   d.claim_region = claim_region;
+  d.begins_region = begins_region;
   d.fits = fits;
   d.prepare = prepare;
   d.lay_out = lay_out;

@@ -67,16 +67,27 @@ Coordinates Group::read_of(const Node& line, size_t operand) const {
 }
 
 Dimension Group::all() const {
-  Axes axes(set_of(reduced())), walked(set_of(space_.resolve(summed_)));
-  axes.insert(axes.end(), walked.begin(), walked.end());
-  for (auto& [id, value] : values_)
-    if (value.kind == Kind::line) {
-      const Axes more = walked_by(value.coordinates);
-      axes.insert(axes.end(), more.begin(), more.end());
-    }
-  std::sort(axes.begin(), axes.end());
-  axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
+  const Axes axes = everything(walks());
   return Dimension(axes.data(), axes.data() + axes.size());
+}
+
+Group::Walks Group::walks() const {
+  Walks out;
+  out.reserve(values_.size());
+  for (auto& [id, value] : values_) out.emplace_back(&value, walked_by(value.coordinates));
+  return out;
+}
+
+Axes Group::everything(const Walks& walks) const {
+  Axes axes;
+  const auto add = [&axes](const auto& more) {
+    for (AxisId a : more)
+      if (const auto at = std::lower_bound(axes.begin(), axes.end(), a); at == axes.end() || *at != a) axes.insert(at, a);
+  };
+  add(reduced()), add(space_.resolve(summed_));
+  for (auto& [value, walked] : walks)
+    if (value->kind == Kind::line) add(walked);
+  return axes;
 }
 
 bool Group::same_extents(const Dimension& a, const Dimension& b) const {
@@ -137,16 +148,17 @@ bool Group::consistent() {
   for (const Stretches& s : parts_)
     if (s.part.empty()) choices.push_back(walked_as(space_.resolve(s.whole)[0]).whole);
   std::sort(choices.begin(), choices.end());
-  const Axes everything = set_of(all()), inner = set_of(reduced()), outer = without(everything, inner);
+  const Walks walks = this->walks();
+  const Axes everything = this->everything(walks), inner = set_of(reduced()), outer = without(everything, inner);
   if (everything.size() + picked_.size() >= kMaxAxes) return refuse("it needs more loops than a kernel may have");
   const auto is_diagonal = [](const Axes& axes) { return std::adjacent_find(axes.begin(), axes.end()) != axes.end(); };
   for (auto& [read, coordinates] : reads_)
     if (is_diagonal(set_of(space_.flat(coordinates))))
       return refuse("it reads the same value along two different axes at once");
-  for (auto& [id, value] : values_) {
-    const Axes axes = walked_by(value.coordinates);
+  for (auto& [value, axes] : walks) {
     if (is_diagonal(axes)) return refuse("it reads the same value along two different axes at once");
-    if (value.kind != Kind::line || value.free || without(without(everything, axes), choices).empty()) continue;
+    if (value->kind != Kind::line || value->free || axes == everything) continue;
+    if (without(without(everything, axes), choices).empty()) continue;
     const bool row = without(axes, outer).empty() && without(without(outer, axes), choices).empty();
     if (!reduces_ || !row) return refuse("it is walked by other loops than the rest of the group");
   }

@@ -101,6 +101,10 @@ class Group {
   bool parts_fit(const Axes& everything);
   bool add_scan(const Node& line);
   bool axes_stay_whole() const;
+  // Each value with the loop axes that it uses: found once for all that asks, since a group asks anew with every node.
+  using Walks = std::vector<std::pair<const GroupValue*, std::vector<AxisId>>>;
+  Walks walks() const;
+  std::vector<AxisId> everything(const Walks& walks) const;
   bool reductions_fit(const std::vector<AxisId>& everything, const std::vector<AxisId>& outer) const;
 
   const Store* store_;

@@ -19,7 +19,7 @@ class Growth {
   // `pulls_in`: a node may be added together with producers that no node of the group reads yet.
   bool run(bool pulls_in) {
     std::fill(taken_.begin(), taken_.end(), uint8_t{0});
-    if (find_prim(*lines_[0]->op)->role == Role::view || !group_.add(*lines_[0])) return false;
+    if (!group_.add(*lines_[0])) return false;
     take(0);
     for (size_t i = 0; i < lines_.size(); i++) {
       for (ValueId r : lines_[i]->results) maker_[r] = i;

@@ -62,6 +62,18 @@ TEST_F(Regions, leave_out_what_needs_a_line_that_the_executor_left_out) {
   EXPECT_EQ(claimed({c, d}), (Lines{"2 lines", "2 lines"}));
 }
 
+TEST_F(Regions, begin_where_their_executor_begins_one) {
+  ExecutorDesc particular = pieces_executor(choice)->desc();
+  particular.begins_region = [](const Node& n) { return n.op->name() != "prims.neg"; };
+  Var x = maker.input("x", {2});
+  Var a = prim("prims.neg", {x}), b = prim("prims.abs", {a}), c = prim("prims.sign", {b});
+  Trace trace = maker.finish({c});
+  claim_regions(trace, *make<Executor>(particular), maker.registry.get("region"));
+  ASSERT_EQ(trace.nodes.size(), 2u);
+  EXPECT_EQ(trace.nodes[0]->op->name(), "prims.neg");
+  EXPECT_EQ(trace.nodes[1]->body.size(), 2u);
+}
+
 TEST_F(Regions, give_out_only_what_is_read_outside) {
   Var x = maker.input("x", {2});
   Var a = prim("prims.neg", {x}), b = prim("prims.abs", {a}), c = prim("prims.sign", {b});
