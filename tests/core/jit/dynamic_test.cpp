@@ -285,7 +285,7 @@ TEST_F(DynamicSizesTest, a_hundred_sizes_keep_no_more_plans_than_there_may_be) {
 }
 
 TEST_F(DynamicSizesTest, no_kernel_is_compiled_after_a_few_new_sizes_of_a_block_that_is_trained) {
-  if (!loops::can_compile()) GTEST_SKIP();
+  if (!loops::can_compile()) GTEST_SKIP() << "no module that compiles";
   constexpr int64_t kWidth = 16;
   auto scale = random({kWidth}, 1), shift = random({kWidth}, 2), in_weight = random({3 * kWidth, kWidth}, 3), out_weight = random({kWidth, kWidth}, 4);
   const Lambda::Body body = [&](Scope& s, const Values& in, Values& out) {
