@@ -151,6 +151,7 @@ class Entered final : public LayerCall {
   Entered(const Entered&) = delete;
 
   std::string path() const override { return module_.place(); }
+  bool is_of(const Module& module) const { return &module_ == &module; }
 
  private:
   bool known(const Module& module) const {
@@ -223,12 +224,15 @@ bool module_training(Scope& scope, Module& module) {
 
 Values* module_call(Scope& scope, Module& module, const Values& in, const char* where) {
   Ref<Module> keep(&module);  // a forward may replace it where it is kept
+  // A forward of the user's own that calls the module it belongs to means the one that it replaced.
+  const auto* inside = dynamic_cast<const Entered*>(scope.layer);
+  const bool replaced = module.forward() && !(inside && inside->is_of(module) && module.kind().forward);
   const Entered entered(scope, module, where);
   if (scope.tracing()) {
     Place place = place_of(scope, module);
     guard(scope, place, std::make_unique<SameForward>(place, module.forward()));
   }
-  return module.forward() ? apply(scope, *Ref<Function>(module.forward()), in) : kind_forward(scope, module, in);
+  return replaced ? apply(scope, *Ref<Function>(module.forward()), in) : kind_forward(scope, module, in);
 }
 
 Ref<Function> module_function(Ref<Module> module) {

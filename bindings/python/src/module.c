@@ -43,9 +43,9 @@ static PyObject *make(PyObject *object, PyObject *const *given, Py_ssize_t n_giv
     Py_RETURN_NONE;
 }
 
-static PyObject *adopt(PyObject *owner) { return PyObject_GetAttrString(owner, "forward"); }
+static PyObject *adopt(PyObject *owner) { return PyObject_GetAttrString(owner, "_run"); }
 
-/* _set_forward(): from now on the library calls the method of that name. */
+/* _set_forward(): from now on the library calls _run(), which is forward() with the hooks around it. */
 static PyObject *set_forward(PyObject *object, PyObject *unused)
 {
     (void)unused;

@@ -3,7 +3,7 @@ import ast
 import copy
 import weakref
 
-from . import _names, _schema, _state, _thunder
+from . import _hooks, _names, _schema, _state, _thunder
 from ._tensor import asarray
 from ._thunder import ModuleBase, Tensor
 
@@ -41,7 +41,7 @@ class Parameters(list):
         return self[0]
 
 
-class Module(ModuleBase):
+class Module(_hooks.Hooked, ModuleBase):
     """Parameters, buffers, child modules and a forward function.
 
     Derive from it, or give members by name: nn.Module(fc1=nn.Linear(64, 10), scale=nn.Parameter(t)), and its forward
@@ -63,8 +63,12 @@ class Module(ModuleBase):
                 setattr(self, name, member)
         else:
             self._take_children()
-        if type(self).forward is not Module.forward:
+        if self._has_forward:
             self._set_forward()
+
+    def __init_subclass__(cls, **named):
+        super().__init_subclass__(**named)
+        cls._has_forward = cls.forward is not Module.forward
 
     def _take_children(self):
         """Those that the kind has made, with theirs, as attributes."""
@@ -76,18 +80,18 @@ class Module(ModuleBase):
         """What the module computes; a class of the user's own has one."""
         if not kinds[self._kind]["forward"]:
             raise NotImplementedError(f"{type(self).__name__} has no forward function")
-        return self._call(*args, **named)
+        return _hooks.run_kind(self, args, named, self._is_replaced())
 
     def __call__(self, *args, **named):
-        return self.forward(*args, **named)
+        if self._is_replaced() and kinds[self._kind]["forward"]:
+            return self._call(*args, **named)  # which comes back to _run()
+        return self._run(*args, **named) if self._is_replaced() else self.forward(*args, **named)
 
     def set_forward(self, function):
         """function(self, ...) as the forward of this module alone. Also a decorator."""
         self.__dict__["forward"] = function.__get__(self)
         self._set_forward()
         return function
-
-    # ---- members ----
 
     def __setattr__(self, name, value):
         if isinstance(value, Parameter):
@@ -228,7 +232,7 @@ class Module(ModuleBase):
                 made.__dict__[name] = copy.deepcopy(value, memo)
         if "forward" in self.__dict__:
             made.set_forward(self.forward.__func__)
-        elif type(self).forward is not Module.forward:
+        elif self._is_replaced():
             made._set_forward()
         return made
 

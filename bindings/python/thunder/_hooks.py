@@ -1,0 +1,110 @@
+"""Functions that a module calls before and after its forward: register_forward_pre_hook(), register_forward_hook()."""
+import itertools
+import threading
+
+_numbers = itertools.count()
+
+
+class _Running(threading.local):
+    """Of a thread: the modules whose forward runs, and the one that is asked for the forward of its kind alone."""
+
+    def __init__(self):
+        self.modules, self.direct = [], None
+
+
+_running = _Running()
+
+
+class RemovableHandle:
+    """What registering a hook gives: remove(), or leaving a with statement, takes the hook away."""
+
+    def __init__(self, module, name):
+        self._module, self._name, self._number = module, name, next(_numbers)
+
+    def remove(self):
+        hooks = self._module.__dict__.get(self._name, {})
+        if hooks.pop(self._number, None):
+            self._module._set_forward()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.remove()
+
+
+def register(module, name, hook, prepend, with_kwargs):
+    """Adds a hook. The library calls the module's forward through run() from now on, and what was compiled is traced again."""
+    if not callable(hook):
+        raise TypeError(f"a hook must be a function, got {type(hook).__name__}")
+    handle, hooks = RemovableHandle(module, name), module.__dict__.setdefault(name, {})
+    added = {handle._number: (hook, with_kwargs)}
+    module.__dict__[name] = {**added, **hooks} if prepend else {**hooks, **added}
+    module._set_forward()
+    return handle
+
+
+def _before(module, args, named):
+    for hook, with_kwargs in list(module.__dict__.get("_forward_pre_hooks", {}).values()):
+        changed = hook(module, args, named) if with_kwargs else hook(module, args)
+        if changed is None:
+            continue
+        if not with_kwargs:
+            args = changed if isinstance(changed, tuple) else (changed,)
+        elif isinstance(changed, tuple) and len(changed) == 2:
+            args, named = changed
+        else:
+            raise TypeError(f"a forward pre-hook with_kwargs must give None or a tuple of (args, kwargs), got {type(changed).__name__}")
+    return args, named
+
+
+def run(module, args, named):
+    """The module's forward with its hooks."""
+    if _running.direct is module:
+        _running.direct = None
+        return module._call(*args, **named)
+    args, named = _before(module, args, named)
+    _running.modules.append(module)
+    try:
+        result = module.forward(*args, **named)
+    finally:
+        _running.modules.pop()
+    for hook, with_kwargs in list(module.__dict__.get("_forward_hooks", {}).values()):
+        changed = hook(module, args, named, result) if with_kwargs else hook(module, args, result)
+        result = result if changed is None else changed
+    return result
+
+
+def run_kind(module, args, named, is_replaced):
+    """The forward of the module's kind; the library, which calls run() where a module has a forward of its own or hooks, gives
+    the kind's to a module that asks inside of it."""
+    if is_replaced and not (_running.modules and _running.modules[-1] is module):
+        _running.direct = module
+    try:
+        return module._call(*args, **named)
+    finally:
+        if _running.direct is module:
+            _running.direct = None
+
+
+class Hooked:
+    """What a module has of hooks."""
+    _has_forward = False  # of a class: whether the user gave it a forward
+
+    def _is_replaced(self):
+        """Whether the library calls _run(), not the forward of its kind."""
+        own = self.__dict__
+        return type(self)._has_forward or "forward" in own or "_forward_hooks" in own or "_forward_pre_hooks" in own
+
+    def _run(self, *args, **named):
+        return run(self, args, named)
+
+    def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
+        """Calls hook(module, args) before each forward; what it gives, if not None, are other arguments. Gives a handle
+        with remove()."""
+        return register(self, "_forward_pre_hooks", hook, prepend, with_kwargs)
+
+    def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False):
+        """Calls hook(module, args, output) after each forward; what it gives, if not None, is another output. Gives a handle
+        with remove()."""
+        return register(self, "_forward_hooks", hook, prepend, with_kwargs)
