@@ -9,7 +9,7 @@ th.float, th.double, th.long = th.float32, th.float64, th.int64
 th.cpu = core.device(1, 0)
 -- th.cuda(1) is a device; the members are those of torch.cuda.
 local function is_there(index)
-  return (pcall(th.zeros, { 1 }, th.float32, core.device(2, index)))
+  return core.has_device(core.device(2, index))
 end
 th.cuda = setmetatable({
   is_available = function() return is_there(0) end,

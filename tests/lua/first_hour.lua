@@ -31,6 +31,15 @@ assert(th.cuda.is_available() == (th.cuda.device_count() > 0))
 assert(tostring(th.cuda(1)) == "cuda:1" and tostring(th.cuda):find "is_available")
 expect.error(function() return th.cuda.is_avaliable end, "cuda has no member 'is_avaliable' (did you mean 'is_available'?)")
 expect.values(x:cpu(), x:tolist())
+-- A traced function may ask too: nothing of it is recorded.
+local inside = {}
+local asks = th.compile(function(t)
+  inside[#inside + 1] = th.cuda.is_available()
+  inside[#inside + 1] = th.cuda.device_count() > 0
+  return t * 2
+end)
+expect.values(asks(th.ones { 2 }), { 2, 2 })
+assert(#inside == 2 and inside[1] == th.cuda.is_available() and inside[2] == inside[1])
 if not th.cuda.is_available() then
   expect.error(function() x:cuda() end, "there is no device cuda:0 here")
   expect.error(function() x:to "cuda" end, "there is no device cuda:0 here")

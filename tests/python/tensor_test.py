@@ -215,6 +215,20 @@ class Values(unittest.TestCase):
         with self.assertRaisesRegex(th.Error, "zeros.*there is no device cuda:97"):
             th.zeros(2, device="cuda:97")
 
+    def test_gpus_are_counted_in_traced_functions_as_outside(self):
+        outside, inside = (th.cuda.is_available(), th.cuda.device_count()), []
+
+        def asks(x):
+            inside.append((th.cuda.is_available(), th.cuda.device_count()))
+            return x * 2
+
+        def asks_before_sum(x):
+            return asks(x).sum()
+        self.assertEqual(th.compile(asks)(th.ones(3)).tolist(), [2, 2, 2])
+        self.assertEqual(th.func.grad(asks_before_sum)(th.ones(3)).tolist(), [2, 2, 2])
+        self.assertEqual(inside, [outside] * len(inside))
+        self.assertGreaterEqual(len(inside), 2)
+
     def test_pickles_and_copies_are_equal_and_apart(self):
         for x in (th.randn(2, 3), th.tensor(3), th.ones(2).bfloat16(), th.zeros(0, 2), th.randn(3, 2).T):
             for y in (pickle.loads(pickle.dumps(x)), copy.deepcopy(x)):

@@ -74,23 +74,15 @@ def get_default_dtype():
 
 # ---- torch.cuda ----
 
-def _is_there(device):
-    try:
-        _op["zeros"]([1], None, device)
-    except _thunder.Error:
-        return False
-    return True
-
-
 def is_available():
     """Whether there is a GPU that the library can use."""
-    return _is_there("cuda:0")
+    return _thunder.has_device("cuda:0")
 
 
 def device_count():
     """How many GPUs the library can use."""
     count = 0
-    while _is_there(f"cuda:{count}"):
+    while _thunder.has_device(f"cuda:{count}"):
         count += 1
     return count
 
