@@ -154,7 +154,9 @@ class ExecutorPreparer : public Preparer {
     const auto claimed_by = [&](const Executors& asked) { return claim(descend(part, asked), asked, region).nodes; };
     if (node.op == &region) {
       std::vector<const Node*> parts = claimed_by({first, executors_.end()});
-      if (parts.size() > 1) return parts;  // each smaller than what was declined
+      // Only smaller ones, since nodes that are computed again may make a part as large as the whole.
+      const auto smaller = [&](const Node* n) { return n->body.size() < node.body.size(); };
+      if (std::all_of(parts.begin(), parts.end(), smaller)) return parts;
     }
     return claimed_by({first == executors_.end() ? first : first + 1, executors_.end()});
   }

@@ -79,6 +79,24 @@ TEST_F(Prepare, gives_a_declined_region_to_the_next_executors_line_by_line) {
   EXPECT_EQ(f->traces().back().pass, "prepare");
 }
 
+// As one whose region was trimmed after it had been accepted.
+TEST_F(Prepare, asks_for_the_parts_of_a_declined_region_again) {
+  ExecutorDesc d = answering(first, "first", prims)->desc();
+  d.claim_region = [](std::span<const Node* const> nodes, const Store&, uint8_t* taken, void* user) {
+    if (static_cast<Answer*>(user)->asked) return false;
+    std::fill_n(taken, nodes.size(), uint8_t{1});
+    return true;
+  };
+  d.prepare = [](const NodeView& view, void** state, size_t*, void* user) {
+    *state = user;
+    static_cast<Answer*>(user)->asked++;
+    return view.node.body.empty() ? nullptr : saying(Code::declined, "not as one");
+  };
+  with({make<Executor>(d)});
+  EXPECT_EQ(who(), (std::set<std::string>{"first"})) << error;
+  EXPECT_EQ(first.asked, 3);
+}
+
 TEST_F(Prepare, gives_a_declined_region_to_the_next_fusion_executor) {
   first.prepare = saying(Code::declined, "no");
   Pieces choice;
