@@ -152,9 +152,11 @@ Results cross_entropy_backward(Call& c) {
     Var classes = counted_along(b, loss.classes(), loss.axis, loss.input.rank(), loss.input.type().device);
     Rows rows = rows_of(loss);
     // A zero of each class is looked up, so that a class that there is not is refused without the loss as well: one read a
-    // row, apart from what is computed for each class.
-    Var zeros = expand_to(full(b, {}, 0, DType::i64, loss.input.type().device), Shape{loss.classes()});
-    rows.target = rows.target + b.call("prims.take", {zeros, 0, rows.target});
+    // row, apart from what is computed for each class. Along the input's axis, which the refusal names.
+    const Shape one_row = loss.axis ? Shape{1, loss.classes()} : Shape{loss.classes()};
+    Var zeros = expand_to(full(b, {}, 0, DType::i64, loss.input.type().device), one_row);
+    Var found = b.call("prims.take", {zeros, static_cast<int64_t>(loss.axis), rows.target});
+    rows.target = rows.target + reshape_to(found, loss.rows());
     Var hit = convert(b.call("eq", {classes, reshape_to(rows.target, loss.kept_rows())}), loss.input.dtype());
     Var counted = reshape_to(rows.counted, loss.kept_rows());
     target = where(counted, smoothed(loss, hit), 0.0);
