@@ -40,8 +40,8 @@ TEST_F(CudaProducts, of_batches_of_several_dims) {
   agrees({3, 1, 7}, {3, 7, 1}, false, false);
 }
 
-// Batches of heads within batches of rows, as an attention splits them, are one launch: of views whose batches follow no one step.
-TEST_F(CudaProducts, of_batches_that_lie_apart_are_joined) {
+// Heads within rows of a batch, as an attention splits them: views over whose matrices no one step leads.
+TEST_F(CudaProducts, of_batches_that_lie_apart) {
   auto f = compile([](Scope& s, const Values& in, Values& out) {
     const std::vector<int64_t> heads = {2, 5, 3, 4}, order = {0, 2, 1, 3}, turned = {0, 2, 3, 1};
     Tensor *a = op(s, "reshape", {any(in[0].tensor), Any::dims(heads)}), *b = op(s, "reshape", {any(in[1].tensor), Any::dims(heads)});
@@ -53,7 +53,6 @@ TEST_F(CudaProducts, of_batches_that_lie_apart_are_joined) {
   for (size_t i = 0; i < got.size(); i++) EXPECT_NEAR(got[i], expected[i], 1e-5);
 }
 
-// One matrix for all heads of a row of the batch is not copied for each.
 TEST_F(CudaProducts, of_a_matrix_for_several_batches) {
   auto f = compile([](Scope& s, const Values& in, Values& out) {
     const std::vector<int64_t> each = {2, 3, 7, 4};

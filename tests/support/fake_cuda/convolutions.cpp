@@ -5,11 +5,13 @@
 #include <vector>
 
 #include "control.h"
+#include "elements.h"
 
 namespace {
 
 // Of cudnnStatus_t and the enumerations of cudnn_graph.h.
-constexpr int kBadParameter = 2000, kNotSupported = 3000, kF64 = 1, kBF16 = 9;
+constexpr int kBadParameter = 2000, kNotSupported = 3000;
+constexpr Codes kCodes{.f64 = 1, .bf16 = 9};
 constexpr int kConvolution = 1, kHeuristics = 4, kPlan = 5, kForward = 10, kBackwardData = 12, kGraph = 15, kPack = 16, kTensor = 17;
 
 size_t bytes_of_type(int type) { return type == 1 || type == 7 || type == 8 || type == 4 ? 4 : type == 2 ? 1 : 8; }
@@ -45,29 +47,11 @@ struct Operand {
   std::byte* data = nullptr;
 
   explicit Operand(const Desc& d) : type(d.one<int>(901)), id(d.one<int64_t>(906)), sizes(d.list<int64_t>(902)), strides(d.list<int64_t>(903)) {}
-  size_t item() const { return type == kF64 ? 8 : type == kBF16 ? 2 : 4; }
   std::byte* at(int64_t a, int64_t b, int64_t c, int64_t e) const {
-    return data + (a * strides[0] + b * strides[1] + c * strides[2] + e * strides[3]) * static_cast<int64_t>(item());
+    return data + (a * strides[0] + b * strides[1] + c * strides[2] + e * strides[3]) * static_cast<int64_t>(kCodes.bytes(type));
   }
-  double load(const std::byte* p) const {
-    if (type == kF64) {
-      double v;
-      return std::memcpy(&v, p, 8), v;
-    }
-    uint32_t bits = 0;
-    std::memcpy(type == kBF16 ? reinterpret_cast<std::byte*>(&bits) + 2 : reinterpret_cast<std::byte*>(&bits), p, item());
-    float v;
-    return std::memcpy(&v, &bits, 4), v;
-  }
-  void store(std::byte* p, double value) const {
-    if (type == kF64) return void(std::memcpy(p, &value, 8));
-    const auto single = static_cast<float>(value);
-    uint32_t bits;
-    std::memcpy(&bits, &single, 4);
-    if (type != kBF16) return void(std::memcpy(p, &bits, 4));
-    const auto half = static_cast<uint16_t>((single != single ? bits | 0x400000u : bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
-    std::memcpy(p, &half, 2);
-  }
+  double load(const std::byte* p) const { return kCodes.load(p, type); }
+  void store(std::byte* p, double value) const { kCodes.store(p, value, type); }
 };
 
 struct Convolution {

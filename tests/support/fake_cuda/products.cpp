@@ -4,10 +4,12 @@
 #include <vector>
 
 #include "control.h"
+#include "elements.h"
 
 namespace {
 
-constexpr int kF64 = 1, kBF16 = 14, kInvalid = 7;
+constexpr Codes kCodes{.f64 = 1, .bf16 = 14};  // of cudaDataType_t
+constexpr int kInvalid = 7;
 
 struct Desc {
   int scale = 0, transposed_a = 0, transposed_b = 0;
@@ -19,31 +21,9 @@ struct Layout {
   int32_t batch = 1;
 };
 
-size_t item(int type) { return type == kF64 ? 8 : type == kBF16 ? 2 : 4; }
-
-double load(const std::byte* at, int type) {
-  if (type == kF64) {
-    double v;
-    return std::memcpy(&v, at, 8), v;
-  }
-  uint32_t bits = 0;
-  std::memcpy(type == kBF16 ? reinterpret_cast<std::byte*>(&bits) + 2 : reinterpret_cast<std::byte*>(&bits), at, item(type));
-  float v;
-  return std::memcpy(&v, &bits, 4), v;
-}
-void store(std::byte* at, double value, int type) {
-  if (type == kF64) return void(std::memcpy(at, &value, 8));
-  const auto single = static_cast<float>(value);
-  uint32_t bits;
-  std::memcpy(&bits, &single, 4);
-  if (type != kBF16) return void(std::memcpy(at, &bits, 4));
-  const auto half = static_cast<uint16_t>((single != single ? bits | 0x400000u : bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
-  std::memcpy(at, &half, 2);
-}
-
 double element(const std::byte* data, const Layout& l, bool transposed, uint64_t row, uint64_t column) {
   if (transposed) std::swap(row, column);
-  return load(data + (row + column * static_cast<uint64_t>(l.leading)) * item(l.type), l.type);
+  return kCodes.load(data + (row + column * static_cast<uint64_t>(l.leading)) * kCodes.bytes(l.type), l.type);
 }
 
 }  // namespace
@@ -86,21 +66,21 @@ int cublasLtMatmulAlgoGetHeuristic(void*, Desc*, Layout*, Layout*, Layout*, Layo
 
 int cublasLtMatmul(void*, Desc* desc, const void* alpha, const std::byte* a, Layout* of_a, const std::byte* b, Layout* of_b, const void* beta,
                    const std::byte* c, Layout* of_c, std::byte* d, Layout* of_d, const uint64_t*, void*, size_t, void*) {
-  const double scale = desc->scale == kF64 ? *static_cast<const double*>(alpha) : *static_cast<const float*>(alpha);
-  const double add = desc->scale == kF64 ? *static_cast<const double*>(beta) : *static_cast<const float*>(beta);
+  const double scale = desc->scale == kCodes.f64 ? *static_cast<const double*>(alpha) : *static_cast<const float*>(alpha);
+  const double add = desc->scale == kCodes.f64 ? *static_cast<const double*>(beta) : *static_cast<const float*>(beta);
   const uint64_t depth = desc->transposed_a ? of_a->rows : of_a->columns;
   const uint64_t rows = desc->transposed_a ? of_a->columns : of_a->rows, columns = desc->transposed_b ? of_b->rows : of_b->columns;
   if (rows != of_d->rows || columns != of_d->columns || depth != (desc->transposed_b ? of_b->columns : of_b->rows)) return kInvalid;
   fake_cuda_reach(1);
   for (int32_t i = 0; i < of_d->batch; i++) {
-    const auto at = [&](auto* data, const Layout* l) { return data + i * l->stride * static_cast<int64_t>(item(l->type)); };
+    const auto at = [&](auto* data, const Layout* l) { return data + i * l->stride * static_cast<int64_t>(kCodes.bytes(l->type)); };
     for (uint64_t column = 0; column < columns; column++)
       for (uint64_t row = 0; row < rows; row++) {
         double sum = 0;
         for (uint64_t k = 0; k < depth; k++)
           sum += element(at(a, of_a), *of_a, desc->transposed_a, row, k) * element(at(b, of_b), *of_b, desc->transposed_b, k, column);
         if (add != 0) sum = scale * sum + add * element(at(c, of_c), *of_c, false, row, column);
-        store(at(d, of_d) + (row + column * static_cast<uint64_t>(of_d->leading)) * item(of_d->type), add != 0 ? sum : scale * sum, of_d->type);
+        kCodes.store(at(d, of_d) + (row + column * static_cast<uint64_t>(of_d->leading)) * kCodes.bytes(of_d->type), add != 0 ? sum : scale * sum, of_d->type);
       }
   }
   fake_cuda_reach(0);
