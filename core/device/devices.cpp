@@ -10,7 +10,7 @@ Accelerator& Devices::accelerator(Device device) {
   std::lock_guard lock(mutex_);
   Ref<Accelerator>& slot = opened_[device];
   if (!slot) {
-    Ref<nvidia::CudaDevice> opened = nvidia::CudaDevice::open(index(device));
+    Ref<nvidia::CudaDevice> opened = nvidia::CudaDevice::open(index(device), threads_);
     slot = Ref<Accelerator>(opened.get());
   }
   return *slot;

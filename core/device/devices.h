@@ -10,8 +10,8 @@ namespace thunder {
 
 class Devices {
  public:
-  // The allocator of the host's memory.
-  explicit Devices(const Allocator& host) : host_(host) {}
+  // The allocator of the host's memory; `threads`: as many compile kernels for a device at a time.
+  Devices(const Allocator& host, size_t threads) : host_(host), threads_(threads) {}
   Devices(const Devices&) = delete;
 
   // Of a device's memory. Throws like accelerator(). Any thread.
@@ -28,6 +28,7 @@ class Devices {
 
  private:
   Allocator host_;
+  const size_t threads_;
   std::mutex mutex_;
   std::map<Device, Ref<Accelerator>> opened_;
 };

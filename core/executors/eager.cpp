@@ -57,6 +57,7 @@ class Kept : public Counted<Kept> {
       strided_ = d.flags & kStrided;
       Ref<Status> failed = Ref<Status>::adopt(d.prepare(view, &prepared_.state, &prepared_.scratch_bytes, d.user));
       if (!failed && on_device_ && d.lay_out) failed = lay_out(d, in, out);
+      if (!failed && on_device_ && d.finish) failed = Ref<Status>::adopt(d.finish(prepared_.state));
       if (!failed) return;
       if (failed->code() != Code::declined) throw Error(failed);
     }

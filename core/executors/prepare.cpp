@@ -72,6 +72,12 @@ class ExecutorPreparer : public Preparer {
     return says ? says(state) : "";
   }
 
+  void finish(const Node& node, void* state) override {
+    const Executor& by = *ready_.at(&node).by;
+    if (!by.desc().finish) return;
+    if (const Ref<Status> failed = Ref<Status>::adopt(by.desc().finish(state))) could_not(by, node, failed);
+  }
+
   Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs,
                    std::span<const Buffer> outputs, int32_t epilogue_input) override {
     auto it = ready_.find(&node);

@@ -80,7 +80,7 @@ Ref<Executor> Context::named(std::string_view name) const {
 }
 
 Context::Context(const ContextHooks& hooks)
-    : hooks_(hooks), machine_(read_machine()), devices_(hooks.allocator), interrupts_(hooks.check_interrupts, hooks.user), threads_(machine_.threads) {
+    : hooks_(hooks), machine_(read_machine()), devices_(hooks.allocator, machine_.threads), interrupts_(hooks.check_interrupts, hooks.user), threads_(machine_.threads) {
   if (hooks_.allocator.ours) {
     block_cache_.reset(BlockCache::open(hooks_.allocator, BlockCache::kDefaultLimit));
     hooks_.allocator = block_cache_->allocator();

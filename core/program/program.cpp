@@ -102,6 +102,11 @@ void Program::prepare_steps(InterruptCheck& check) {
     run_tiles_.push_back(p.run_tile);
   }
   plan_.steps = std::move(steps);
+  for (const std::vector<Step>* all : {&plan_.steps, &plan_.epilogues})
+    for (const Step& step : *all) {
+      check.look_and_throw();
+      if (step.node) preparer_->finish(*step.node, step.state);
+    }
 }
 
 void Program::find_stoppable() {

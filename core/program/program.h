@@ -94,6 +94,9 @@ struct Preparer {
   // the step before it computes tile by tile; -1: none.
   virtual Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs,
                            std::span<const Buffer> outputs, int32_t epilogue_input) = 0;
+  // Called once for each node with what prepare() made of it, when all nodes are prepared: waits for what was left to other threads.
+  // Throws.
+  virtual void finish(const Node&, void* /*state*/) {}
   // Whether the node's executor takes strided inputs; if not, it gets dense copies.
   virtual bool takes_strided(const Node& node) const = 0;
   // Whether the node may fail when it runs, so that nothing may have been stored before it.

@@ -2,10 +2,9 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 
-#include "base/blob_store.h"
 #include "base/text.h"
-#include "device/cuda/compiler.h"
 
 namespace thunder::nvidia {
 namespace {
@@ -36,7 +35,7 @@ Properties read_properties(const Driver& driver, int device, int32_t index) {
 
 }  // namespace
 
-Ref<CudaDevice> CudaDevice::open(int32_t index) {
+Ref<CudaDevice> CudaDevice::open(int32_t index, size_t threads) {
   std::string why;
   const Driver* driver = Driver::open(why);
   if (!driver) fail(Code::unimplemented, "there is no device cuda:", index, " here: ", why);
@@ -47,11 +46,12 @@ Ref<CudaDevice> CudaDevice::open(int32_t index) {
   Properties properties = read_properties(*driver, device, index);
   Context context = nullptr;
   must(*driver, driver->primary_retain(&context, device), index, "cuDevicePrimaryCtxRetain");
-  return Ref<CudaDevice>::adopt(new CudaDevice(index, *driver, device, std::move(properties), context));
+  return Ref<CudaDevice>::adopt(new CudaDevice(index, *driver, device, std::move(properties), context, threads));
 }
 
-CudaDevice::CudaDevice(int32_t index, const Driver& driver, int device, Properties properties, Context context)
-    : Accelerator(cuda(index)), driver_(driver), device_(device), context_(context), properties_(std::move(properties)), pool_(driver) {
+CudaDevice::CudaDevice(int32_t index, const Driver& driver, int device, Properties properties, Context context, size_t threads)
+    : Accelerator(cuda(index)), driver_(driver), device_(device), context_(context), properties_(std::move(properties)), pool_(driver),
+      cubins_(properties_.major, properties_.minor, threads) {
   try {
     must(driver, driver.set_current(context), index, "cuCtxSetCurrent");
     must(driver, driver.stream_create(&stream_, kNonBlockingStream), index, "cuStreamCreate");
@@ -142,6 +142,12 @@ Status* CudaDevice::fill_with_zeros(void* to, size_t bytes) {
   return status(driver_.set_bytes(pointer(to), 0, bytes, stream_), "cuMemsetD8Async");
 }
 
+Status* CudaDevice::fill_with_ones(float* to, size_t elements) {
+  if (!elements) return nullptr;
+  if (Status* failed = enter()) return failed;
+  return status(driver_.set_words(pointer(to), std::bit_cast<unsigned>(1.0F), elements, stream_), "cuMemsetD32Async");
+}
+
 Status* CudaDevice::wait_on(void* stream) {
   if (Status* failed = enter()) return failed;
   return status(driver_.stream_wait(static_cast<Stream>(stream)), "cuStreamSynchronize");
@@ -167,14 +173,19 @@ Status* CudaDevice::order(Stream first, Stream then) {
 Status* CudaDevice::wait_for(void* stream) { return order(static_cast<Stream>(stream), stream_); }
 Status* CudaDevice::let_wait(void* stream) { return order(stream_, static_cast<Stream>(stream)); }
 
+CudaDevice::Kernel& CudaDevice::kernel(const std::string& text) {
+  std::lock_guard lock(kernels_mutex_);
+  auto& slot = kernels_[text];
+  if (!slot) slot = std::make_unique<Kernel>();
+  return *slot;
+}
+
+void CudaDevice::begin_compiling(const std::string& text) {
+  if (!kernel(text).module.load(std::memory_order_relaxed)) cubins_.begin(text);
+}
+
 Function CudaDevice::function(const std::string& text, const char* name) {
-  Kernel* kernel = nullptr;
-  {
-    std::lock_guard lock(kernels_mutex_);
-    auto& slot = kernels_[text];
-    if (!slot) slot = std::make_unique<Kernel>();
-    kernel = slot.get();
-  }
+  Kernel* const kernel = &this->kernel(text);
   std::lock_guard lock(kernel->mutex);  // different texts are compiled at the same time
   if (const auto found = kernel->functions.find(name); found != kernel->functions.end()) return found->second;
   if (Status* failed = enter()) throw Error(Ref<Status>::adopt(failed));
@@ -186,23 +197,10 @@ Function CudaDevice::function(const std::string& text, const char* name) {
   return function;
 }
 
-// Compiles what is not on disk.
 Module CudaDevice::load(const std::string& text) {
-  std::string why;
-  const Compiler* compiler = Compiler::open(why);
-  if (!compiler) fail(Code::unimplemented, "kernels for ", thunder::name(id()), " cannot be compiled: ", why);
-  BlobStore store(BlobStore::default_folder());
-  const std::string key = cat("cubin ", compiler->report(), " ", architecture(properties_.major, properties_.minor), "\n", text);
-  std::optional<std::string> cubin = store.get(key);
-  const bool stored = cubin.has_value();
-  if (!stored) {
-    const Compiled made = compiler->compile(text, properties_.major, properties_.minor);
-    if (!made.error.empty()) fail(Code::internal, "NVRTC refuses a kernel of ours, please report it: ", made.error, "\n", text);
-    cubin = std::string(made.cubin.begin(), made.cubin.end());
-  }
+  const std::string cubin = cubins_.get(text);
   Module module = nullptr;
-  if (Status* failed = status(driver_.module_load(&module, cubin->data()), "cuModuleLoadData")) throw Error(Ref<Status>::adopt(failed));
-  if (!stored) store.put(key, *cubin);
+  if (Status* failed = status(driver_.module_load(&module, cubin.data()), "cuModuleLoadData")) throw Error(Ref<Status>::adopt(failed));
   return module;
 }
 

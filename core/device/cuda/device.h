@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "device/accelerator.h"
+#include "device/cuda/cubins.h"
 #include "device/cuda/memory.h"
 
 namespace thunder::nvidia {
@@ -32,8 +33,9 @@ using Explain = std::function<Ref<Status>(const Refusal&)>;
 
 class CudaDevice final : public Accelerator {
  public:
-  // Throws unimplemented when there is no driver or no such device, naming what was tried; backend when it cannot be used.
-  static Ref<CudaDevice> open(int32_t index);
+  // `threads`: as many compile kernels at a time. Throws unimplemented when there is no driver or no such device, naming what was
+  // tried; backend when it cannot be used.
+  static Ref<CudaDevice> open(int32_t index, size_t threads);
   ~CudaDevice() override;
 
   std::string describe() const override;
@@ -54,6 +56,8 @@ class CudaDevice final : public Accelerator {
   // Makes the device's context the calling thread's. Null, or why the device has failed.
   Status* enter() const;
 
+  // Begins to compile this CUDA C++ text in another thread: function() will be asked for it. Any thread.
+  void begin_compiling(const std::string& text);
   // The function of that name in this CUDA C++ text: compiled once for the device, and kept on disk. Throws with the
   // compiler's log. Any thread.
   Function function(const std::string& text, const char* name);
@@ -65,14 +69,22 @@ class CudaDevice final : public Accelerator {
   Refusal* watch(Explain explain);
   void unwatch(Refusal* place);
 
+  Status* fill_with_ones(float* to, size_t elements);
+
   // What `result` of the driver means; one that loses the context makes every later use of the device fail. Null for success.
   Status* status(int result, const char* what) const;
 
  private:
-  CudaDevice(int32_t index, const Driver& driver, int device, Properties properties, Context context);
+  CudaDevice(int32_t index, const Driver& driver, int device, Properties properties, Context context, size_t threads);
   void* allocate(size_t bytes) override;
   void deallocate(void* block, size_t bytes) override;
   Status* refused();
+  struct Kernel {
+    std::mutex mutex;
+    std::atomic<Module> module = nullptr;
+    std::map<std::string, Function, std::less<>> functions;
+  };
+  Kernel& kernel(const std::string& text);
   Module load(const std::string& text);
   Status* order(Stream first, Stream then);
   Function copy_kernel(size_t item);
@@ -90,12 +102,8 @@ class CudaDevice final : public Accelerator {
   mutable Ref<Status> failed_;  // once the context is lost
   mutable std::atomic<bool> has_failed_{false};
 
+  Cubins cubins_;
   std::mutex kernels_mutex_;
-  struct Kernel {
-    std::mutex mutex;
-    Module module = nullptr;
-    std::map<std::string, Function, std::less<>> functions;
-  };
   std::unordered_map<std::string, std::unique_ptr<Kernel>> kernels_;  // by text
   std::atomic<Function> copies_[5] = {};                              // by the logarithm of an element's bytes
 

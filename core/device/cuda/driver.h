@@ -60,6 +60,7 @@ constexpr int kMemoryType = 2;  // of CUpointer_attribute
   X(copy_out, cuMemcpyDtoHAsync_v2, (void* to, Pointer from, size_t bytes, Stream stream))                                  \
   X(copy, cuMemcpyDtoDAsync_v2, (Pointer to, Pointer from, size_t bytes, Stream stream))                                    \
   X(set_bytes, cuMemsetD8Async, (Pointer to, unsigned char value, size_t bytes, Stream stream))                             \
+  X(set_words, cuMemsetD32Async, (Pointer to, unsigned value, size_t words, Stream stream))                                 \
   X(stream_create, cuStreamCreate, (Stream * out, unsigned flags))                                                          \
   X(stream_destroy, cuStreamDestroy_v2, (Stream stream))                                                                    \
   X(stream_wait, cuStreamSynchronize, (Stream stream))                                                                      \

@@ -67,6 +67,7 @@ bool claim(const NodeView& view, void*) {
 struct Site {
   Ref<Accelerator> kept;
   const Rule& rule;
+  std::string text;  // until it is compiled
   Kernel kernel;
   ~Site() {
     if (kernel.refusal) kernel.device.unwatch(kernel.refusal);
@@ -78,14 +79,23 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
     const Rule& rule = *rule_of(view.node.op->name());
     Accelerator& accelerator = static_cast<Devices*>(user)->accelerator(view.store.type(view.node.results[0]).device);
     auto& device = static_cast<nvidia::CudaDevice&>(accelerator);
-    auto site = std::make_unique<Site>(Site{Ref<Accelerator>(&accelerator), rule, {view.node, device}});
-    site->kernel.function = device.function(text_of(rule, rule.element(view)), name_of(rule).c_str());
+    auto site = std::make_unique<Site>(Site{Ref<Accelerator>(&accelerator), rule, text_of(rule, rule.element(view)), {view.node, device}});
+    device.begin_compiling(site->text);
     if (rule.checked)
       site->kernel.refusal = device.watch([op = std::string(view.node.op->name()), checked = rule.checked(view)](const nvidia::Refusal& r) {
         return make<Status>(Code::invalid_argument, cat(op, ": index ", r.index, " is out of range for ", checked[static_cast<size_t>(r.expr)]));
       });
     *scratch = 0;
     *state = site.release();
+    return nullptr;
+  });
+}
+
+Status* finish(void* state) {
+  return caught([&]() -> Status* {
+    auto& site = *static_cast<Site*>(state);
+    site.kernel.function = site.kernel.device.function(site.text, name_of(site.rule).c_str());
+    site.text.clear(), site.text.shrink_to_fit();
     return nullptr;
   });
 }
@@ -135,6 +145,7 @@ ExecutorDesc cuda_executor(Devices& devices) {
   d.user = &devices;
   d.claim = cuda_kernels::claim;
   d.prepare = cuda_kernels::prepare;
+  d.finish = cuda_kernels::finish;
   d.run = cuda_kernels::run;
   d.drop = cuda_kernels::drop;
   return d;

@@ -69,6 +69,8 @@ Status* lay_out(const NodeView& view, void* prepared, size_t* scratch, void*) {
   }
 }
 
+Status* finish(void* state) { return static_cast<State*>(state)->launcher->finish(); }
+
 Status* run(const Launch* launch, void* state) { return static_cast<State*>(state)->launcher->run(*launch); }
 void run_tile(const Launch* launch, const void* state, const Tile& part) {
   static_cast<const State*>(state)->launcher->run_tile(*launch, part);
@@ -92,6 +94,7 @@ ExecutorDesc fusion_executor(const Targets& targets) {
   d.fits = fits;
   d.prepare = prepare;
   d.lay_out = lay_out;
+  d.finish = finish;
   d.run = run;
   d.run_tile = run_tile;
   d.drop = drop;

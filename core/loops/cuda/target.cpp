@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "base/thrown.h"
 #include "device/cuda/compiler.h"
 #include "device/cuda/device.h"
 #include "loops/cuda/source.h"
@@ -46,11 +47,12 @@ class CudaLauncher : public Launcher {
     if ((arguments_ + parameters_.size() + 2 * numbers + 1) * sizeof(int64_t) > kMostParameterBytes)
       fail(Code::unimplemented, "a kernel for ", thunder::name(device.id()), " would have ", arguments_, " arguments and ", parameters_.size(),
            " sizes, which is more than its parameters hold");
-    function_ = device.function(source.text, name.c_str());
+    text_ = source.text, name_ = name;
+    device.begin_compiling(text_);
     const int64_t rows = positions(nest, 0, nest.outer);
     geometry_ = grid(threads(nest, schedule));
-    if (schedule.split()) {
-      finish_ = device.function(source.text, (name + "_finish").c_str());
+    splits_ = schedule.split();
+    if (splits_) {
       finish_geometry_ = grid(rows);
       scratch_bytes_ = partial_results(nest) * static_cast<size_t>(rows * schedule.parts) * kPartialBytes;
     }
@@ -64,6 +66,15 @@ class CudaLauncher : public Launcher {
   }
 
   size_t scratch_bytes() const override { return scratch_bytes_; }
+
+  Status* finish() override {
+    return caught([&]() -> Status* {
+      function_ = device_->function(text_, name_.c_str());
+      if (splits_) finish_ = device_->function(text_, (name_ + "_finish").c_str());
+      text_.clear(), text_.shrink_to_fit();
+      return nullptr;
+    });
+  }
 
   Status* run(const Launch& launch) const override {
     std::array<void*, kMostArguments> buffers;
@@ -96,10 +107,12 @@ class CudaLauncher : public Launcher {
 
   const Ref<nvidia::CudaDevice> device_;
   const std::vector<bool> on_host_;
+  std::string text_, name_;  // the text until it is compiled
   std::vector<int64_t> parameters_;
   size_t arguments_ = 0;
   nvidia::Function function_ = nullptr, finish_ = nullptr;  // finish: joins the parts of rows; null: they are whole
   nvidia::Geometry geometry_, finish_geometry_;
+  bool splits_ = false;
   size_t scratch_bytes_ = 0;
   nvidia::Refusal* refusal_ = nullptr;
 };

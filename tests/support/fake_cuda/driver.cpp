@@ -283,6 +283,13 @@ int cuMemsetD8Async(unsigned long long to, unsigned char value, size_t bytes, vo
   const Reach reach;
   return std::memset(pointer(to), value, bytes), 0;
 }
+int cuMemsetD32Async(unsigned long long to, unsigned value, size_t words, void*) {
+  ENTRY();
+  if (!inside(to, words * 4)) return kInvalidValue;
+  const Reach reach;
+  for (size_t i = 0; i < words; i++) std::memcpy(pointer(to) + 4 * i, &value, 4);
+  return 0;
+}
 
 int cuStreamCreate(void** out, unsigned) {
   ENTRY();

@@ -1,0 +1,94 @@
+#include "device/cuda/cubins.h"
+
+#include <algorithm>
+#include <optional>
+#include <system_error>
+
+#include "base/blob_store.h"
+#include "base/signals.h"
+#include "base/text.h"
+#include "device/cuda/compiler.h"
+
+namespace thunder::nvidia {
+
+Cubins::Cubins(int major, int minor, size_t threads) : major_(major), minor_(minor), workers_(std::max<size_t>(threads, 1) - 1) {}
+
+Cubins::~Cubins() {
+  {
+    std::lock_guard lock(mutex_);
+    queue_.clear();
+  }
+  for (Worker& w : workers_)
+    if (w.thread.joinable()) w.thread.join();
+}
+
+void Cubins::begin(const std::string& text) {
+  if (workers_.empty()) return;
+  std::lock_guard lock(mutex_);
+  auto& job = jobs_[text];
+  if (job) return;
+  job = std::make_shared<Job>(text);
+  queue_.push_back(job);
+  start_worker();
+}
+
+// Requires: the lock is held. Where the system refuses a thread, get() compiles.
+void Cubins::start_worker() {
+  const auto idle = std::find_if(workers_.begin(), workers_.end(), [](const Worker& w) { return !w.running; });
+  if (idle == workers_.end()) return;
+  if (idle->thread.joinable()) idle->thread.join();
+  try {
+    const BlockedSignals none;
+    idle->thread = std::thread([this, idle] { work(*idle); });
+    idle->running = true;
+  } catch (const std::system_error&) {
+  }
+}
+
+// What cannot be compiled here is told by get(), which tries again.
+void Cubins::work(Worker& self) noexcept {
+  std::unique_lock lock(mutex_);
+  while (!queue_.empty()) {
+    const std::shared_ptr<Job> job = std::move(queue_.front());
+    queue_.pop_front();
+    lock.unlock();
+    try {
+      std::lock_guard alone(job->mutex);
+      compile(*job);
+    } catch (...) {
+    }
+    lock.lock();
+  }
+  self.running = false;
+}
+
+std::string Cubins::get(const std::string& text) {
+  std::shared_ptr<Job> job;
+  {
+    std::lock_guard lock(mutex_);
+    const auto found = jobs_.find(text);
+    job = found == jobs_.end() ? std::make_shared<Job>(text) : std::move(found->second);
+    if (found != jobs_.end()) jobs_.erase(found);
+    const auto queued = std::find(queue_.begin(), queue_.end(), job);
+    if (queued != queue_.end()) queue_.erase(queued);
+  }
+  std::lock_guard alone(job->mutex);
+  compile(*job);
+  return std::move(job->cubin);
+}
+
+void Cubins::compile(Job& job) const {
+  if (job.done) return;
+  std::string why;
+  const Compiler* compiler = Compiler::open(why);
+  if (!compiler) fail(Code::unimplemented, "kernels for a CUDA device cannot be compiled: ", why);
+  BlobStore store(BlobStore::default_folder());
+  const std::string key = cat("cubin ", compiler->report(), " ", architecture(major_, minor_), "\n", job.text);
+  if (std::optional<std::string> stored = store.get(key)) return void((job.cubin = std::move(*stored), job.done = true));
+  Compiled made = compiler->compile(job.text, major_, minor_);
+  if (!made.error.empty()) fail(Code::internal, "NVRTC refuses a kernel of ours, please report it: ", made.error, "\n", job.text);
+  job.cubin.assign(made.cubin.begin(), made.cubin.end()), job.done = true;
+  store.put(key, job.cubin);
+}
+
+}  // namespace thunder::nvidia

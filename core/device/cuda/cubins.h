@@ -1,0 +1,50 @@
+// Machine code of CUDA C++ texts for one device: from disk, else compiled, several texts at a time.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+namespace thunder::nvidia {
+
+class Cubins {
+ public:
+  // For a compute capability. `threads`: as many texts are compiled at a time, one of them by the thread that waits for it.
+  Cubins(int major, int minor, size_t threads);
+  // Waits for what is being compiled, and drops what was not begun.
+  ~Cubins();
+  Cubins(const Cubins&) = delete;
+
+  // Lets another thread compile a text that get() will be asked for. Any thread.
+  void begin(const std::string& text);
+  // Waits for the text's machine code, or compiles it. Throws with the compiler's log, and where there is no compiler. Any thread.
+  std::string get(const std::string& text);
+
+ private:
+  struct Job {
+    const std::string text;
+    std::mutex mutex;  // held by who compiles it
+    bool done = false;
+    std::string cubin;
+  };
+  struct Worker {
+    std::thread thread;
+    bool running = false;
+  };
+  void compile(Job& job) const;  // unless it is done; requires the job's lock
+  void start_worker();
+  void work(Worker& self) noexcept;
+
+  const int major_, minor_;
+  std::mutex mutex_;  // of what follows
+  std::deque<Worker> workers_;
+  std::deque<std::shared_ptr<Job>> queue_;                            // those that no worker has taken
+  std::unordered_map<std::string, std::shared_ptr<Job>> jobs_;        // by text, from begin() to get()
+};
+
+}  // namespace thunder::nvidia
