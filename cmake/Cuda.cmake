@@ -4,7 +4,7 @@ file(READ ${CMAKE_SOURCE_DIR}/tests/support/fake_cuda/emulation.h emulation)
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/fake_cuda_emulation.inc CONTENT "R\"emulation(${emulation})emulation\"\n" @ONLY)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/support/fake_cuda/emulation.h)
 
-foreach(library "driver cuda 1" "compiler nvrtc 13" "products cublasLt 13" "convolutions cudnn 9")
+foreach(library "driver cuda 1" "compiler nvrtc 13" "products cublasLt 13" "graphs cudnn 9")
   separate_arguments(library)
   list(GET library 0 source)
   list(GET library 1 name)

@@ -1,11 +1,14 @@
-"""What gpt2.lua times, in PyTorch, eager, with its fused attention: milliseconds a training step of GPT-2 124M in float32."""
+"""What gpt2.lua times, in PyTorch, eager, with its fused attention. gpt2.py [SIZE BATCH LENGTH VOCABULARY]"""
+import sys
 import time
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-LAYERS, WIDTH, HEADS, VOCABULARY, LENGTH, BATCH = 12, 768, 12, 256, 512, 8
+SIZE, BATCH, LENGTH, VOCABULARY = sys.argv[1:] or ["gpt2", "8", "512", "256"]
+BATCH, LENGTH, VOCABULARY = int(BATCH), int(LENGTH), int(VOCABULARY)
+LAYERS, WIDTH, HEADS = {"gpt2": (12, 768, 12), "gpt2-xl": (48, 1600, 25)}[SIZE]
 
 
 class Block(nn.Module):
@@ -36,15 +39,17 @@ class GPT2(nn.Module):
         return F.linear(self.ln_f(x), self.wte.weight)
 
 
-def measure(tf32):
+def measure(dtype, tf32):
     torch.backends.cuda.matmul.allow_tf32 = tf32
-    net = GPT2().cuda()
+    torch.cuda.reset_peak_memory_stats()
+    net = GPT2().cuda().to(dtype)
     optimizer = torch.optim.AdamW(net.parameters(), lr=1e-3, weight_decay=0.1)
     tokens = torch.randint(0, VOCABULARY, (BATCH, LENGTH + 1), device="cuda")
 
     def step():
         optimizer.zero_grad()
-        F.cross_entropy(net(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten()).backward()
+        logits = net(tokens[:, :-1]).flatten(0, 1).float()
+        F.cross_entropy(logits, tokens[:, 1:].flatten()).backward()
         nn.utils.clip_grad_norm_(net.parameters(), 1.0)
         optimizer.step()
 
@@ -55,10 +60,10 @@ def measure(tf32):
     for _ in range(20):
         step()
     torch.cuda.synchronize()
-    print(f"tf32 {'on' if tf32 else 'off'}: {(time.perf_counter() - start) / 20 * 1e3:.1f} ms a step, "
+    print(f"{SIZE} {BATCH}x{LENGTH}, {dtype}, tf32 {'on' if tf32 else 'off'}: {(time.perf_counter() - start) / 20 * 1e3:.1f} ms a step, "
           f"{torch.cuda.max_memory_allocated() >> 20} MiB at most")
 
 
 print(f"PyTorch {torch.__version__}")
-for allowed in (False, True):
-    measure(allowed)
+for dtype, allowed in ((torch.float32, False), (torch.float32, True), (torch.bfloat16, False)):
+    measure(dtype, allowed)

@@ -133,12 +133,14 @@ std::vector<void*> fixed_addresses(const Entry& entry) {
   return out;
 }
 
-// What float32_matmul_precision and max_autotune ask for comes before the built-in executors, not among those that are named one by one.
+// What options ask for comes before the built-in executors, not among those that are named one by one.
 Executors executors_for(Context& context, const CompileOptions& options) {
   const std::vector<std::string> names = split_list(options.text("executors", ""));
   Executors first = options.executors();
-  const Ref<Executor> products = context.products(options.text("float32_matmul_precision", "highest"), options.flag("max_autotune", false));
-  if (products && names.empty()) first.push_back(products);
+  if (names.empty())
+    for (Ref<Executor>& e : context.in_place_of_usual(options.text("float32_matmul_precision", "highest"), options.flag("max_autotune", false),
+                                                      options.flag("cudnn_allow_tf32", false)))
+      first.push_back(std::move(e));
   return context.executors(names, first);
 }
 

@@ -64,8 +64,13 @@ void Context::add_products() {
   }
 }
 
-Ref<Executor> Context::products(std::string_view precision, bool tuned) const {
-  return products_[precision == "high" ? 1 : precision == "medium" ? 2 : 0][tuned];
+Executors Context::in_place_of_usual(std::string_view precision, bool tuned, bool tf32_convolutions) const {
+  Executors out;
+  const size_t rounded = precision == "high" ? 1 : precision == "medium" ? 2 : 0;
+  if (products_[rounded][tuned]) out.push_back(products_[rounded][tuned]);
+  if (rounded) out.push_back(cublaslt_tf32_);
+  if (tf32_convolutions) out.push_back(cudnn_tf32_);
+  return out;
 }
 
 // Requires: the mutex is held, or nobody else has the context yet. Null: there is none of that name.
@@ -103,8 +108,10 @@ Context::Context(const ContextHooks& hooks)
   targets->add(loops::cpu_target(machine_));
   targets->add(loops::cuda_target(devices_));
   targets_ = std::move(targets);
-  executors_.push_back(make<Executor>(cublaslt_executor(devices_)));
-  executors_.push_back(make<Executor>(cudnn_executor(devices_)));
+  executors_.push_back(make<Executor>(cublaslt_executor(devices_, false)));
+  executors_.push_back(make<Executor>(cudnn_executor(devices_, false)));
+  cublaslt_tf32_ = make<Executor>(cublaslt_executor(devices_, true));
+  cudnn_tf32_ = make<Executor>(cudnn_executor(devices_, true));
   executors_.push_back(make<Executor>(fusion_executor(*targets_)));
   executors_.push_back(make<Executor>(cuda_executor(devices_)));
   executors_.push_back(make<Executor>(transfer_executor(devices_)));
@@ -120,6 +127,7 @@ Context::~Context() {
   passes_.clear();
   default_executors_.clear();
   executors_.clear();
+  cublaslt_tf32_ = nullptr, cudnn_tf32_ = nullptr;
   if (hooks_.destroy) hooks_.destroy(hooks_.user);
 }
 
@@ -189,10 +197,9 @@ Ref<Executor> Context::find_executor(std::string_view name) const {
 Executors Context::executors(std::span<const std::string> names, const Executors& first) const {
   std::lock_guard lock(executors_mutex_);
   Executors out = first;
-  // Where products are asked for with options, the usual ones are not asked too.
+  // One that options ask for stands in place of the usual one of its name.
   auto add = [&](const Ref<Executor>& e) {
-    const bool product = e == products_[0][0];
-    if (std::none_of(out.begin(), out.end(), [&](auto& o) { return o == e || (product && o->name() == e->name()); })) out.push_back(e);
+    if (std::none_of(out.begin(), out.end(), [&](auto& o) { return o->name() == e->name(); })) out.push_back(e);
   };
   if (names.empty())
     for (auto& e : default_executors_) add(e);

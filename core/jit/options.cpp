@@ -17,7 +17,11 @@ constexpr std::array kOptions = {
     OptionRow{"disable_passes", ArgKind::string, "", "Optional passes to leave out, by name."},
     OptionRow{"float32_matmul_precision", ArgKind::string, "highest",
               "What matmul and linear of float32 may do to be faster: \"highest\" keeps float32, \"high\" takes a number as the sum of two "
-              "bfloat16 (16 bits of 24 count), \"medium\" as one. Sums are float32. Without the instructions for it, and beside `executors`: highest."},
+              "bfloat16 (16 bits of 24 count), \"medium\" as one. Sums are float32. On CUDA devices both round a number to TF32 (10 bits after the point) where that is faster. "
+              "Without the instructions for it, and beside `executors`: highest."},
+    OptionRow{"cudnn_allow_tf32", ArgKind::boolean, "false",
+              "Whether convolutions of float32 on CUDA devices may round a number to TF32 (10 bits after the point), which tensor cores "
+              "multiply. Sums are float32. Beside `executors`: no effect. PyTorch's setting of that name is true by default."},
     OptionRow{"freezing", ArgKind::boolean, "false",
               "Captured tensors that the function does not write are constants: what depends on them alone is computed once, and again "
               "after they were written."},

@@ -53,7 +53,7 @@ function model.make(config)
     h = nn.Module(blocks), ln_f = nn.LayerNorm(width),
   }
 
-  -- tokens: int64[batch, tokens]. Gives logits, float32[batch, tokens, vocabulary]; with `positions` and a cache those
+  -- tokens: int64[batch, tokens]. Gives logits, [batch, tokens, vocabulary] of the weights' dtype; with `positions` and a cache those
   -- that follow the last token, [batch, 1, vocabulary].
   function net:forward(tokens, positions, cache)
     local p = self.training and dropout or 0.0

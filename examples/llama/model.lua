@@ -52,12 +52,12 @@ end
 -- position and pair: a function of [batch, heads, tokens, head].
 local function rotation(config, positions)
   local half = config.width // config.heads // 2
-  local rates = th.pow(config.base, th.arange(half) * (-1.0 / half))
+  local rates = th.pow(config.base, th.arange(half):to(positions.device) * (-1.0 / half))
   local angles = positions:to(th.float32):unsqueeze(1) * rates -- [tokens, half]
   local cos, sin = angles:cos(), angles:sin()
   return function(x)
     local a, b = x:split(half, -1)
-    return th.cat({ a * cos - b * sin, b * cos + a * sin }, -1)
+    return th.cat({ a * cos - b * sin, b * cos + a * sin }, -1):to(x.dtype)
   end
 end
 
@@ -73,7 +73,7 @@ function model.make(config)
   }
   if not config.tied then net.lm_head = linear(config.width, config.vocabulary) end
 
-  -- tokens: int64[batch, tokens]. Gives logits, float32[batch, tokens, vocabulary]; with `positions` and a cache those
+  -- tokens: int64[batch, tokens]. Gives logits, [batch, tokens, vocabulary] of the weights' dtype; with `positions` and a cache those
   -- that follow the last token, [batch, 1, vocabulary].
   function net:forward(tokens, positions, cache)
     local p = self.training and dropout or 0.0

@@ -4,12 +4,12 @@ local th = require "thunder"
 local attend = {}
 
 -- Keys and values of every position of one text, for each layer, in memory that is written in place: a program that
--- reads and writes them is the same at every position.
-function attend.cache(config)
-  local cache = { keys = {}, values = {}, places = th.arange(config.context) }
+-- reads and writes them is the same at every position. They have the dtype of `like`, a tensor, and lie on its device.
+function attend.cache(config, like)
+  local cache = { keys = {}, values = {}, places = th.arange(config.context):to(like.device) }
   for layer = 1, config.layers do
     for _, part in ipairs { cache.keys, cache.values } do
-      part[layer] = th.zeros(1, config.key_heads or config.heads, config.context, config.width // config.heads)
+      part[layer] = th.zeros(1, config.key_heads or config.heads, config.context, config.width // config.heads):to(like.device):to(like.dtype)
     end
   end
   return cache

@@ -12,8 +12,11 @@ Writer.__index = Writer
 -- What writes with `net`: writer:read(tokens) gives the logits of the token that follows, float32[vocabulary].
 function generate.writer(net, config)
   net:eval()
-  local cache = attend.cache(config)
-  local step = th.compile(function(tokens, positions) return net(tokens, positions, cache):flatten() end)
+  local _, like = next(net:parameters())
+  local cache = attend.cache(config, like)
+  local step = th.compile(function(tokens, positions)
+    return net(tokens:to(like.device), positions:to(like.device), cache):flatten():to(th.float32)
+  end)
   return setmetatable({ step = step, context = config.context, tokens = {}, position = 0 }, Writer)
 end
 

@@ -17,6 +17,8 @@ local common = {
   { "vocab", "text", nil, "vocab.json of byte pairs; else tokens are bytes" },
   { "merges", "text", nil, "merges.txt of byte pairs" },
   { "seed", "integer", 42, "decides all that is drawn" },
+  { "device", "text", "cpu", "where it computes: cpu, cuda or cuda:N" },
+  { "dtype", "text", "float32", "of weights and activations: float32, bfloat16 or float64; losses are float32" },
 }
 
 local for_training = {
@@ -30,7 +32,7 @@ local for_training = {
   { "clip", "number", 1.0, "the largest norm of all gradients together", least = 0 },
   { "dropout", "number", 0.0, "the share that is dropped", least = 0, most = 0.99 },
   { "every", "integer", 50, "steps between two reports", least = 1 },
-  { "device", "text", "cpu", "where it computes: cpu, cuda or cuda:N" },
+  { "precision", "text", "highest", "of products of float32: highest, high or medium (docs/python.md)" },
   { "save", "text", nil, "a checkpoint to write at each report" },
   { "resume", "text", nil, "a checkpoint to go on from, bit for bit" },
   { "export", "text", nil, "a safetensors file to write the weights to, under their published names" },
@@ -81,6 +83,11 @@ local function open(model, options)
   th.seed(options.seed)
   local net = model.make(config)
   if found then weights.fill(model, net, found) end
+  if not ({ float32 = true, bfloat16 = true, float64 = true })[options.dtype] then
+    mistake("--dtype must be float32, bfloat16 or float64, not %s", options.dtype)
+  end
+  net:to(th[options.dtype])
+  attempt("device", net.to, net, options.device)
   return net, config, words
 end
 
@@ -95,7 +102,6 @@ local function run_train(model, options, say)
     mistake("--window must be at most %d, which is what %s sees, not %d", config.context, options.size, options.length)
   end
   say(("%s, %d tokens of %s\n"):format(options.size, #ids, options.text))
-  attempt("device", net.to, net, options.device)
   options.note = function(step, steps, loss, held_out)
     say(("step %d of %d: loss %.4f, held out %.4f\n"):format(step, steps, loss, held_out))
   end

@@ -9,7 +9,7 @@ local train = {}
 function train.loss(net, rows)
   local last = rows.shape[2]
   local logits = net(rows[{ {}, { 1, last - 1 } }])
-  return th.cross_entropy(logits:flatten(0, 1), rows[{ {}, { 2, last } }]:flatten())
+  return th.cross_entropy(logits:flatten(0, 1):to(th.float32), rows[{ {}, { 2, last } }]:flatten())
 end
 
 -- Forward, loss, backward, update, to be called in a compiled function.
@@ -48,7 +48,7 @@ local function held_out_rows(tokens, length)
   return th.stack(rows)
 end
 
--- options: steps, batch, length, lr, warmup, decay, clip, resume, save, note (a function of step, steps, loss, held-out
+-- options: steps, batch, length, lr, warmup, decay, clip, device, precision, resume, save, note (a function of step, steps, loss, held-out
 -- loss). Gives the losses of the steps that it ran.
 function train.run(net, ids, options)
   local length = options.length
@@ -63,7 +63,7 @@ function train.run(net, ids, options)
     local first = th.randint(0, #tokens - length, { options.batch })
     local rows = tokens:index { first:unsqueeze(1) + th.arange(length + 1) }:to(options.device)
     return train.update(net, rows, parameters, optimizer, options.clip)
-  end)
+  end, { float32_matmul_precision = options.precision })
   local judge = th.compile(function(rows) return train.loss(net, rows:to(options.device)) end)
   local examined, losses = held_out_rows(rest, length), {}
   for i = math.tointeger(optimizer.state.step:item()) + 1, options.steps do

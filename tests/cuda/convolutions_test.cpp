@@ -105,6 +105,20 @@ TEST_F(CudaConvolutions, give_the_same_bits_in_each_call) {
   }
 }
 
+// Of 1 + 2^-12, which TF32 does not hold.
+TEST_F(CudaConvolutions, round_to_tf32_where_that_is_allowed) {
+  const Ref<Tensor> x = on_gpu(tensor({8, 16, 8, 8}, Floats(8 * 16 * 64, 1 + 1.0F / 4096))), w = on_gpu(tensor({16, 16, 1, 1}, Floats(256, 1)));
+  for (const bool allowed : {false, true}) {
+    auto options = make<CompileOptions>();
+    options->set("cudnn_allow_tf32", Any::boolean(allowed));
+    auto f = compile([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "conv2d", {any(in[0].tensor), any(in[1].tensor)}))); }, options.get());
+    const Floats got = run(*f, {x.get(), w.get()});
+    ASSERT_FALSE(got.empty()) << error;
+    EXPECT_EQ(got[0], allowed ? 16 : 16 + 16 / 4096.0F);
+    EXPECT_EQ(executor_of(*f, "prims.conv2d"), "cudnn");
+  }
+}
+
 #if __has_include(<cudnn_graph.h>)
 TEST(Cudnn, constants_are_those_of_its_header) {
   using namespace cudnn;

@@ -79,6 +79,22 @@ TEST_F(CudaProducts, of_operands_without_dense_rows_or_columns_are_packed) {
   for (size_t i = 0; i < got.size(); i++) EXPECT_NEAR(got[i], expected[i], 1e-5);
 }
 
+// Of 1 + 2^-12, which TF32 does not hold.
+TEST_F(CudaProducts, round_to_tf32_where_the_precision_of_float32_allows_it) {
+  constexpr int64_t kSize = 128;
+  const Ref<Tensor> a = on_gpu(tensor({kSize, kSize}, Floats(kSize * kSize, 1 + 1.0F / 4096))),
+                    b = on_gpu(tensor({kSize, kSize}, Floats(kSize * kSize, 1)));
+  for (const char* precision : {"highest", "high", "medium"}) {
+    auto options = make<CompileOptions>();
+    options->set("float32_matmul_precision", Any::string(precision));
+    auto f = compile([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "matmul", {any(in[0].tensor), any(in[1].tensor)}))); }, options.get());
+    const Floats got = run(*f, {a.get(), b.get()});
+    ASSERT_FALSE(got.empty()) << error;
+    EXPECT_EQ(got[0], std::string_view(precision) == "highest" ? kSize + kSize / 4096.0F : kSize) << precision;
+    EXPECT_EQ(executor_of(*f, "prims.matmul"), "cublaslt");
+  }
+}
+
 #if __has_include(<cublasLt.h>)
 TEST(CublasLt, constants_are_those_of_its_headers) {
   using namespace cublaslt;

@@ -56,13 +56,15 @@ Status* Session::status(int result, const char* what) const {
 }
 
 // The library's matrices are column-major: a row-major c = a b is its c' = b' a'.
-Product::Product(const Session& session, const Buffer& a, const Buffer& b, const Buffer& c) : session_(session), item_(size_of(c.dtype)) {
+Product::Product(const Session& session, const Buffer& a, const Buffer& b, const Buffer& c, bool tf32)
+    : session_(session), item_(size_of(c.dtype)) {
   const int32_t rank = c.rank;
   m_ = c.shape[rank - 2], n_ = c.shape[rank - 1], k_ = a.shape[rank - 1];
   batch_ = rank > 2 ? c.shape[rank - 3] : 1;
   for (int32_t d = 0; d + 3 < rank; d++) outer_.push_back(c.shape[d]);
   type_ = c.dtype == DType::f64 ? kF64 : c.dtype == DType::bf16 ? kBF16 : kF32;
-  compute_ = c.dtype == DType::f64 ? kCompute64F : kCompute32F, scale_ = c.dtype == DType::f64 ? kF64 : kF32;
+  compute_ = c.dtype == DType::f64 ? kCompute64F : tf32 && c.dtype == DType::f32 ? kCompute32FFastTF32 : kCompute32F;
+  scale_ = c.dtype == DType::f64 ? kF64 : kF32;
   of_a_ = describe(a), of_b_ = describe(b), of_c_ = describe(c);
   ensure(!of_c_.transposed && !of_c_.packed, "a product's result is dense");
   join_batches(a, b, c);

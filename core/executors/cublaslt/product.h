@@ -33,8 +33,8 @@ class Session {
 
 class Product {
  public:
-  // For operands and a result that lie so. Throws what the library reports.
-  Product(const Session& session, const Buffer& a, const Buffer& b, const Buffer& c);
+  // For operands and a result that lie so. `tf32`: those of f32 may be rounded to TF32. Throws what the library reports.
+  Product(const Session& session, const Buffer& a, const Buffer& b, const Buffer& c, bool tf32);
   ~Product();
   Product(const Product&) = delete;
 

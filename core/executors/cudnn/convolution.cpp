@@ -1,14 +1,13 @@
 #include "executors/cudnn/convolution.h"
 
+#include "base/text.h"
+#include "base/thrown.h"
+#include "executors/cudnn/plan.h"
 #include "ops/pair.h"
 #include "tensor/transfer.h"
 
 namespace thunder::cudnn {
 namespace {
-
-using Four = std::array<int64_t, 4>;
-
-size_t aligned_up(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
 Four sizes_of(const Buffer& b) { return {b.shape[0], b.shape[1], b.shape[2], b.shape[3]}; }
 
@@ -38,18 +37,82 @@ Kind operation_of(std::string_view op) {
   return op == "prims.conv2d" ? kForward : op == "prims.conv2d_input_grad" ? kBackwardData : kBackwardFilter;
 }
 
-}  // namespace
+// What a node says beside its operands.
+struct ConvolutionNode {
+  explicit ConvolutionNode(const Node& node);
+
+  Kind operation;  // kForward, kBackwardData, kBackwardFilter
+  Window window;
+};
+
+// Operands as they lie, and the plan that computes it.
+class Convolution {
+ public:
+  // For operands that lie so. `aligned`: all addresses are multiples of Graph::kAlignment. `tf32`: operands of f32 may be rounded to TF32.
+  // Throws what the library reports.
+  Convolution(Session& session, const ConvolutionNode& node, std::span<const Buffer> inputs, const Buffer& output, bool aligned, bool tf32);
+
+  size_t scratch_bytes() const { return kScratchAlign + workspace_bytes_ + packed_bytes_[0] + packed_bytes_[1]; }
+  // Null, or an owned status.
+  Status* run(std::span<const Buffer> inputs, const Buffer& output, void* scratch) const;
+
+ private:
+  enum Role : uint8_t { filter, image, result };  // as a tensor of the forward convolution
+
+  // Its memory is [filter, image, result], by ids 1 to 3.
+  struct Problem;
+  static std::shared_ptr<const Plan> make_plan(const Session& session, const Problem& problem);
+
+  Session& session_;
+  std::array<Role, 2> role_of_input_;
+  Role role_of_output_;
+  std::array<size_t, 2> packed_bytes_{};  // 0: read as it lies
+  std::array<Four, 2> packed_strides_{};
+  std::shared_ptr<const Plan> plan_;  // null: there is nothing to compute
+  size_t workspace_bytes_ = 0;
+};
 
 // A gradient's window follows the size of its result.
-Window::Window(const Node& node) : operation(operation_of(node.op->name())) {
+ConvolutionNode::ConvolutionNode(const Node& node) : operation(operation_of(node.op->name())) {
   const size_t first = operation == kForward ? 2 : 3;
-  stride = pair_of(node.args[first]), padding = pair_of(node.args[first + 1]), dilation = pair_of(node.args[first + 2]);
+  window = {pair_of(node.args[first]), pair_of(node.args[first + 1]), pair_of(node.args[first + 2])};
 }
 
-Convolution::Convolution(Session& session, const Window& window, std::span<const Buffer> inputs, const Buffer& output, bool aligned)
+struct Convolution::Problem {
+  Kind operation;
+  DType dtype;  // of all tensors; sums of bf16 are f32
+  bool tf32;    // whether operands of f32 may be rounded to TF32
+  Layout filter, image, result;  // [batch or outputs, channels, height, width]
+  Window window;
+  int64_t alignment;  // of all addresses, in bytes
+
+  // Equal for problems that have one plan.
+  std::string key() const {
+    std::string out = cat(static_cast<int>(operation), " ", name(dtype), tf32 ? " tf32 " : " ", alignment);
+    const auto add = [&](const auto& numbers) {
+      for (const int64_t n : numbers) out += cat(" ", n);
+    };
+    for (const Layout* l : {&filter, &image, &result}) add(l->sizes), add(l->strides);
+    add(window.stride), add(window.padding), add(window.dilation);
+    return out;
+  }
+};
+
+std::shared_ptr<const Plan> Convolution::make_plan(const Session& session, const Problem& p) {
+  Graph graph(session);
+  const DataType type = p.dtype == DType::f64 ? kF64 : p.dtype == DType::bf16 ? kBF16 : kF32;
+  const Graph::Tensor filter = graph.tensor(p.filter, type, p.alignment), image = graph.tensor(p.image, type, p.alignment),
+                      result = graph.tensor(p.result, type, p.alignment);
+  graph.convolution(p.operation, p.window, filter, image, result, type == kF64 ? kF64 : kF32);
+  const bool bf16 = p.dtype == DType::bf16;
+  return std::make_shared<const Plan>(std::move(graph), PlanOptions{bf16 || p.tf32, bf16}, "convolution");
+}
+
+Convolution::Convolution(Session& session, const ConvolutionNode& node, std::span<const Buffer> inputs, const Buffer& output, bool aligned,
+                         bool tf32)
     : session_(session) {
   Problem p{};
-  p.operation = window.operation, p.stride = window.stride, p.padding = window.padding, p.dilation = window.dilation;
+  p.operation = node.operation, p.window = node.window;
   role_of_input_ = p.operation == kForward ? std::array{image, filter} : p.operation == kBackwardData ? std::array{result, filter} : std::array{result, image};
   role_of_output_ = p.operation == kForward ? result : p.operation == kBackwardData ? image : filter;
   Layout* const layouts[] = {&p.filter, &p.image, &p.result};
@@ -63,10 +126,10 @@ Convolution::Convolution(Session& session, const Window& window, std::span<const
   *layouts[role_of_output_] = layout_of(output, packed);
   ensure(!packed, "a convolution's result is dense");
   if (!inputs[0].elements() || !inputs[1].elements() || !output.elements()) return;
-  p.dtype = output.dtype;
-  p.alignment = aligned ? kAlignment : static_cast<int64_t>(size_of(p.dtype));
+  p.dtype = output.dtype, p.tf32 = tf32 && p.dtype == DType::f32;
+  p.alignment = aligned ? Graph::kAlignment : static_cast<int64_t>(size_of(p.dtype));
   if (Status* failed = session.device().enter()) throw Error(Ref<Status>::adopt(failed));
-  plan_ = session.plan(p.key(), [&] { return std::make_shared<const Plan>(session, p); });
+  plan_ = session.plan(p.key(), [&] { return make_plan(session, p); });
   workspace_bytes_ = aligned_up(plan_->workspace_bytes());
 }
 
@@ -74,8 +137,7 @@ Status* Convolution::run(std::span<const Buffer> inputs, const Buffer& output, v
   if (!output.elements()) return nullptr;
   if (Status* failed = session_.device().enter()) return failed;
   if (!plan_) return session_.device().fill_with_zeros(output.data, static_cast<size_t>(output.elements()) * size_of(output.dtype));
-  const auto address = reinterpret_cast<uintptr_t>(scratch);
-  std::byte* const workspace = static_cast<std::byte*>(scratch) + (kScratchAlign - address % kScratchAlign) % kScratchAlign;
+  std::byte* const workspace = aligned_up(scratch);
   std::byte* free = workspace + workspace_bytes_;
   std::array<void*, 3> pointers{};
   for (size_t i = 0; i < 2; i++) {
@@ -89,7 +151,46 @@ Status* Convolution::run(std::span<const Buffer> inputs, const Buffer& output, v
   }
   pointers[role_of_output_] = output.data;
   std::lock_guard lock(session_.mutex());
-  return plan_->run(session_, pointers[filter], pointers[image], pointers[result], workspace);
+  const Plan::Binding bindings[] = {{1, pointers[filter]}, {2, pointers[image]}, {3, pointers[result]}};
+  return plan_->run(bindings, workspace);
+}
+
+class ConvolutionSite : public Site {
+ public:
+  ConvolutionSite(Session& session, const Node& node, bool tf32) : session_(session), node_(node), tf32_(tf32) {}
+
+  size_t lay_out(const NodeView& view) override {
+    convolution_.emplace(session_, node_, view.inputs, view.outputs[0], true, tf32_);
+    return convolution_->scratch_bytes();
+  }
+  Status* run(const Launch& launch) override {
+    const std::span inputs(launch.inputs, 2);
+    const bool aligned = all_aligned(launch);
+    if (convolution_ && aligned) return convolution_->run(inputs, launch.outputs[0], launch.scratch);
+    return caught([&] {
+      const Convolution once(session_, node_, inputs, launch.outputs[0], aligned, tf32_);
+      const Ref<Storage> scratch = Storage::allocate(session_.device().allocator(), once.scratch_bytes());
+      return once.run(inputs, launch.outputs[0], scratch->data());
+    });
+  }
+
+ private:
+  static bool all_aligned(const Launch& l) {
+    auto bits = reinterpret_cast<uintptr_t>(l.outputs[0].data);
+    for (size_t i = 0; i < 2; i++) bits |= reinterpret_cast<uintptr_t>(l.inputs[i].data);
+    return bits % Graph::kAlignment == 0;
+  }
+
+  Session& session_;
+  const ConvolutionNode node_;
+  const bool tf32_;
+  std::optional<Convolution> convolution_;
+};
+
+}  // namespace
+
+std::unique_ptr<Site> convolution_site(Session& session, const NodeView& view, bool tf32) {
+  return std::make_unique<ConvolutionSite>(session, view.node, tf32);
 }
 
 }  // namespace thunder::cudnn

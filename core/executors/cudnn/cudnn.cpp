@@ -2,6 +2,7 @@
 
 #include "base/thrown.h"
 #include "device/cuda/opened.h"
+#include "executors/cudnn/attention.h"
 #include "executors/cudnn/convolution.h"
 
 namespace thunder {
@@ -9,76 +10,72 @@ namespace {
 
 using namespace cudnn;
 
-using Sessions = nvidia::Sessions<Session>;
-
-// Between prepare and lay_out there is no convolution yet. In eager mode there is no lay_out: then each run makes its own, of a plan
-// that the session keeps.
-struct Site {
-  Session& session;
-  Window window;
-  std::unique_ptr<Convolution> convolution;
+struct User {
+  nvidia::Sessions<Session> sessions;
+  const bool tf32;
 };
+
+constexpr std::string_view kConvolutions[] = {"prims.conv2d", "prims.conv2d_input_grad", "prims.conv2d_weight_grad"};
+constexpr std::string_view kAttentions[] = {"scaled_dot_product_attention_forward", "scaled_dot_product_attention_backward"};
+
+bool convolves(const NodeView& view) {
+  return std::find(std::begin(kConvolutions), std::end(kConvolutions), view.node.op->name()) != std::end(kConvolutions);
+}
 
 bool claim(const NodeView& view, void*) {
   const TensorType& t = view.store.type(view.node.results[0]);
   std::string why;
-  const bool real = t.dtype == DType::f32 || t.dtype == DType::f64 || t.dtype == DType::bf16;
-  return kind(t.device) == kCudaKind && real && Library::open(why);
+  if (kind(t.device) != kCudaKind || !Library::open(why)) return false;
+  if (!convolves(view)) return AttentionSizes::of(view).has_value();
+  return t.dtype == DType::f32 || t.dtype == DType::f64 || t.dtype == DType::bf16;
 }
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
   return caught([&]() -> Status* {
     *scratch = 0;
-    Session& session = static_cast<Sessions*>(user)->of(view.store.type(view.node.results[0]).device);
-    *state = new Site{session, Window(view.node), nullptr};
+    auto& u = *static_cast<User*>(user);
+    Session& session = u.sessions.of(view.store.type(view.node.results[0]).device);
+    auto site = convolves(view) ? convolution_site(session, view, u.tf32) : attention_site(session, *AttentionSizes::of(view));
+    if (!site) return make<Status>(Code::declined, "cuDNN has no engine for this attention").detach();
+    *state = site.release();
     return nullptr;
   });
 }
 
 Status* lay_out(const NodeView& view, void* state, size_t* scratch, void*) {
   return caught([&]() -> Status* {
-    auto& site = *static_cast<Site*>(state);
-    site.convolution = std::make_unique<Convolution>(site.session, site.window, view.inputs, view.outputs[0], true);
-    *scratch = site.convolution->scratch_bytes();
+    *scratch = static_cast<Site*>(state)->lay_out(view);
     return nullptr;
   });
 }
 
-bool aligned(const Launch& l) {
-  auto bits = reinterpret_cast<uintptr_t>(l.outputs[0].data);
-  for (size_t i = 0; i < 2; i++) bits |= reinterpret_cast<uintptr_t>(l.inputs[i].data);
-  return bits % Convolution::kAlignment == 0;
-}
-
-Status* run(const Launch* launch, void* state) {
-  auto& site = *static_cast<Site*>(state);
-  const std::span inputs(launch->inputs, 2);
-  const bool is_aligned = aligned(*launch);
-  if (site.convolution && is_aligned) return site.convolution->run(inputs, launch->outputs[0], launch->scratch);
-  return caught([&] {
-    const Convolution once(site.session, site.window, inputs, launch->outputs[0], is_aligned);
-    const Ref<Storage> scratch = Storage::allocate(site.session.device().allocator(), once.scratch_bytes());
-    return once.run(inputs, launch->outputs[0], scratch->data());
+Status* finish(void* state) {
+  return caught([&]() -> Status* {
+    static_cast<Site*>(state)->finish();
+    return nullptr;
   });
 }
 
+Status* run(const Launch* launch, void* state) { return static_cast<Site*>(state)->run(*launch); }
 void drop(void* state) { delete static_cast<Site*>(state); }
 
 }  // namespace
 
-ExecutorDesc cudnn_executor(Devices& devices) {
-  const auto sessions = std::make_shared<Sessions>(devices, "cuDNN");
+ExecutorDesc cudnn_executor(Devices& devices, bool tf32) {
+  const std::shared_ptr<User> user(new User{{devices, "cuDNN"}, tf32});
   ExecutorDesc d;
   d.name = "cudnn";
-  d.ops = {"prims.conv2d", "prims.conv2d_input_grad", "prims.conv2d_weight_grad"};
+  d.ops.assign(std::begin(kConvolutions), std::end(kConvolutions));
+  d.ops.insert(d.ops.end(), std::begin(kAttentions), std::end(kAttentions));
   d.flags = kStrided | kAnyDevice;
-  d.user = sessions.get();
+  d.user = user.get();
   d.claim = claim;
   d.prepare = prepare;
   d.lay_out = lay_out;
+  d.finish = finish;
   d.run = run;
   d.drop = drop;
-  d.owner = sessions;
+  d.owner = user;
   return d;
 }
 

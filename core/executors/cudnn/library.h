@@ -12,6 +12,7 @@ namespace thunder::cudnn {
 // Values of cudnnBackendDescriptorType_t, cudnnBackendAttributeType_t, cudnnBackendAttributeName_t and of the enumerations that
 // attributes take; a test compares them with the header where that is installed.
 enum Kind : int {
+  kPointwise = 0,
   kConvolution = 1,
   kEngine = 2,
   kEngineConfig = 3,
@@ -20,9 +21,15 @@ enum Kind : int {
   kForward = 10,
   kBackwardFilter = 11,
   kBackwardData = 12,
+  kDoPointwise = 13,
   kGraph = 15,
   kVariantPack = 16,
   kTensor = 17,
+  kMatmul = 18,
+  kDoMatmul = 19,
+  kReduction = 21,
+  kDoReduction = 22,
+  kDoReshape = 31,
 };
 enum Type : int {
   kTypeHandle = 0,
@@ -35,9 +42,14 @@ enum Type : int {
   kTypeConvolutionMode = 7,
   kTypeHeuristicsMode = 8,
   kTypeNumericalNote = 11,
+  kTypePointwiseMode = 14,
   kTypeDescriptor = 15,
+  kTypeReductionOperator = 18,
 };
 enum Attribute : int {
+  kPointwiseMode = 0,
+  kPointwiseCompute = 1,
+  kPointwiseAxis = 9,
   kConvolutionCompute = 100,
   kConvolutionMode = 101,
   kConvolutionDilations = 102,
@@ -52,9 +64,14 @@ enum Attribute : int {
   kPlanHandle = 400,
   kPlanConfig = 401,
   kPlanWorkspace = 402,
-  kForwardAlpha = 700,  // then beta, the convolution, the filter, the image, the result
-  kBackwardDataAlpha = 706,  // then beta, the convolution, the filter, the image, the result
-  kBackwardFilterAlpha = 712,  // then beta, the convolution, the filter, the image, the result
+  kForwardAlpha = 700,         // then beta, the convolution, the filter, the image, the result
+  kBackwardDataAlpha = 706,    // then the same
+  kBackwardFilterAlpha = 712,  // then the same
+  kDoPointwiseHow = 750,
+  kDoPointwiseX = 751,
+  kDoPointwiseB = 752,
+  kDoPointwiseY = 753,
+  kDoPointwiseT = 758,
   kGraphHandle = 800,
   kGraphOperations = 801,
   kTensorAlignment = 900,
@@ -62,14 +79,42 @@ enum Attribute : int {
   kTensorSizes = 902,
   kTensorStrides = 903,
   kTensorId = 906,
+  kTensorVirtual = 907,
+  kTensorByValue = 908,
   kPackIds = 1000,
   kPackPointers = 1001,
   kPackWorkspace = 1003,
   kEngineNotes = 1303,
+  kMatmulCompute = 1500,
+  kDoMatmulA = 1520,
+  kDoMatmulB = 1521,
+  kDoMatmulC = 1522,
+  kDoMatmulHow = 1523,
+  kReductionOperator = 1600,
+  kReductionCompute = 1601,
+  kDoReductionX = 1610,
+  kDoReductionY = 1611,
+  kDoReductionHow = 1612,
+  kDoReshapeX = 2200,
+  kDoReshapeY = 2201,
 };
-enum DataType : int { kF32 = 0, kF64 = 1, kBF16 = 9 };
-constexpr int kCrossCorrelation = 1;                              // of cudnnConvolutionMode_t
-constexpr int kModeFallback = 2, kModeA = 3;                      // of cudnnBackendHeurMode_t
+enum DataType : int { kF32 = 0, kF64 = 1, kI32 = 4, kBF16 = 9, kBool = 11 };
+// Of cudnnPointwiseMode_t and cudnnReduceTensorOp_t.
+enum Mode : int {
+  kAdd = 0,
+  kMul = 1,
+  kDiv = 6,
+  kSub = 9,
+  kExp = 13,
+  kLog = 15,
+  kIdentity = 21,
+  kGreaterEqual = 303,
+  kIndex = 501,
+  kSelect = 601,
+};
+enum Reduction : int { kSum = 0, kMax = 3 };
+constexpr int kCrossCorrelation = 1;             // of cudnnConvolutionMode_t
+constexpr int kModeFallback = 2, kModeA = 3;     // of cudnnBackendHeurMode_t
 enum Note : int { kTensorCore = 0, kDownConverts = 1, kReducedPrecision = 2, kNondeterministic = 4, kNotes = 16 };
 
 using Handle = struct OpaqueHandle*;

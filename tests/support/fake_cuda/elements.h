@@ -5,6 +5,15 @@
 #include <cstdint>
 #include <cstring>
 
+// To the nearest number of 10 bits after the point, as tensor cores read float32 (TF32).
+inline double to_tf32(double value) {
+  auto single = static_cast<float>(value);
+  uint32_t bits;
+  std::memcpy(&bits, &single, 4);
+  bits = (bits + 0xfffu + (bits >> 13 & 1u)) & ~0x1fffu;
+  return std::memcpy(&single, &bits, 4), single;
+}
+
 struct Codes {
   int f64, bf16;
 

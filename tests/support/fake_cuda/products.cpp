@@ -11,8 +11,10 @@ namespace {
 constexpr Codes kCodes{.f64 = 1, .bf16 = 14};  // of cudaDataType_t
 constexpr int kInvalid = 7;
 
+constexpr int kFastTF32 = 77;          // of cublasComputeType_t
+
 struct Desc {
-  int scale = 0, transposed_a = 0, transposed_b = 0;
+  int compute = 0, scale = 0, transposed_a = 0, transposed_b = 0;
 };
 struct Layout {
   int type = 0;
@@ -33,7 +35,7 @@ extern "C" {
 size_t cublasLtGetVersion() { return 130000; }
 int cublasLtCreate(void** out) { return *out = new char, 0; }
 int cublasLtDestroy(void* handle) { return delete static_cast<char*>(handle), 0; }
-int cublasLtMatmulDescCreate(Desc** out, int, int scale) { return *out = new Desc{scale}, 0; }
+int cublasLtMatmulDescCreate(Desc** out, int compute, int scale) { return *out = new Desc{compute, scale}, 0; }
 int cublasLtMatmulDescDestroy(Desc* d) { return delete d, 0; }
 int cublasLtMatmulDescSetAttribute(Desc* d, int attribute, const void* value, size_t bytes) {
   if (bytes != 4 || (attribute != 3 && attribute != 4)) return kInvalid;
@@ -77,8 +79,10 @@ int cublasLtMatmul(void*, Desc* desc, const void* alpha, const std::byte* a, Lay
     for (uint64_t column = 0; column < columns; column++)
       for (uint64_t row = 0; row < rows; row++) {
         double sum = 0;
-        for (uint64_t k = 0; k < depth; k++)
-          sum += element(at(a, of_a), *of_a, desc->transposed_a, row, k) * element(at(b, of_b), *of_b, desc->transposed_b, k, column);
+        for (uint64_t k = 0; k < depth; k++) {
+          const double left = element(at(a, of_a), *of_a, desc->transposed_a, row, k), right = element(at(b, of_b), *of_b, desc->transposed_b, k, column);
+          sum += desc->compute == kFastTF32 ? to_tf32(left) * to_tf32(right) : left * right;
+        }
         if (add != 0) sum = scale * sum + add * element(at(c, of_c), *of_c, false, row, column);
         kCodes.store(at(d, of_d) + (row + column * static_cast<uint64_t>(of_d->leading)) * kCodes.bytes(of_d->type), add != 0 ? sum : scale * sum, of_d->type);
       }

@@ -1,0 +1,216 @@
+#include "executors/cudnn/attention.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "base/thrown.h"
+#include "executors/cudnn/attention_graph.h"
+#include "tensor/transfer.h"
+
+namespace thunder::cudnn {
+namespace {
+
+constexpr int64_t kMostWidth = 128, kWidthStep = 8;
+// The gradient keeps one matrix of scores in bf16: as large as that of eight batches of 16 heads and 4096 tokens.
+constexpr PlanOptions kOptions{.tensor_cores = true, .down_converts = true, .most_workspace = int64_t{4} << 30};
+
+// Of the node's operands, in its order, the tensors of the graph; backward: the statistics are made of the two last ones.
+constexpr std::array<size_t, 3> kForwardInputs = {kQuery, kKey, kValue};
+constexpr std::array<size_t, 5> kBackwardInputs = {kGrad, kQuery, kKey, kValue, kOut};
+constexpr size_t kLargest = 5, kTotal = 6;  // inputs of backward
+
+constexpr const char* kStatisticsText = R"(
+extern "C" __global__ void log_sum_exp(const float* largest, const float* total, float* out, long long rows) {
+  const long long step = (long long)gridDim.x * blockDim.x;
+  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < rows; i += step) out[i] = largest[i] + logf(total[i]);
+}
+)";
+
+// As four dims: a missing batch is one of one.
+Layout layout_of(const Buffer& b) {
+  Layout l;
+  const size_t missing = 4 - static_cast<size_t>(b.rank);
+  for (size_t d = 0; d < 4; d++) {
+    l.sizes[d] = d < missing ? 1 : b.shape[d - missing];
+    l.strides[d] = d < missing ? 0 : b.strides[d - missing];
+  }
+  // What a dim of one element is stepped by does not matter; the library wants steps that grow outwards.
+  for (size_t d = 4; d-- > 0;)
+    if (l.sizes[d] == 1) l.strides[d] = d == 3 ? 1 : l.sizes[d + 1] * l.strides[d + 1];
+  return l;
+}
+
+bool readable(const Layout& l) {
+  if (l.strides[3] != 1) return false;
+  for (size_t d = 0; d < 3; d++)
+    if (l.strides[d] <= 0 || l.strides[d] % kWidthStep) return false;
+  return true;
+}
+
+bool is_dense(const Buffer& b) {
+  const auto rank = static_cast<size_t>(b.rank);
+  return thunder::is_dense({b.shape, rank}, {b.strides, rank});
+}
+
+size_t operands(const AttentionSizes& s) { return s.backward ? kTotal + 1 : kForwardInputs.size(); }
+
+bool aligned(const Buffer& b) { return reinterpret_cast<uintptr_t>(b.data) % Graph::kAlignment == 0; }
+
+std::string key_of(const AttentionSizes& s, const AttentionLayouts& layouts) {
+  std::string key = cat("attention ", s.backward, " ", s.causal, " ", s.scale);
+  for (const Layout& l : layouts.of) {
+    for (const int64_t n : l.sizes) key += cat(" ", n);
+    for (const int64_t n : l.strides) key += cat(" ", n);
+  }
+  return key;
+}
+
+// Operands as they lie, and the plan for them.
+class Attention {
+ public:
+  // `pack`: all operands are copied first.
+  Attention(Session& session, const AttentionSizes& sizes, std::span<const Buffer> inputs, bool pack) : session_(session), s_(sizes) {
+    AttentionLayouts layouts = dense_layouts(s_);
+    const std::span<const size_t> roles = this->roles();
+    for (size_t i = 0; i < operands(s_); i++) {
+      const Layout lies = layout_of(inputs[i]);
+      const bool as_it_lies = i < roles.size() ? !pack && readable(lies) : is_dense(inputs[i]);
+      if (as_it_lies && i < roles.size()) layouts.of[roles[i]] = lies;
+      if (!as_it_lies) packed_bytes_[i] = aligned_up(static_cast<size_t>(inputs[i].elements()) * size_of(inputs[i].dtype));
+    }
+    rows_ = s_.batch * s_.heads * s_.queries;
+    plan_ = session.plan(key_of(s_, layouts), [&] {
+      return std::make_shared<const Plan>(attention_graph(session, s_, layouts), kOptions, "attention");
+    });
+  }
+
+  size_t scratch_bytes() const {
+    size_t bytes = kScratchAlign + aligned_up(plan_->workspace_bytes()) + (s_.backward ? 2 * row_bytes() : 0);
+    for (const size_t packed : packed_bytes_) bytes += packed;
+    return bytes;
+  }
+
+  Status* run(std::span<const Buffer> inputs, std::span<const Buffer> outputs, void* scratch, nvidia::Function log_sum_exp) const {
+    nvidia::CudaDevice& device = session_.device();
+    if (Status* failed = device.enter()) return failed;
+    std::byte* const workspace = aligned_up(scratch);
+    std::byte* free = workspace + aligned_up(plan_->workspace_bytes());
+    const auto take = [&](size_t bytes) { return std::exchange(free, free + bytes); };
+    std::array<void*, kTotal + 1> operand{};
+    for (size_t i = 0; i < operands(s_); i++) {
+      operand[i] = inputs[i].data;
+      if (!packed_bytes_[i]) continue;
+      const Sizes strides = dense_strides({inputs[i].shape, static_cast<size_t>(inputs[i].rank)});
+      Buffer dense = inputs[i];
+      dense.data = operand[i] = take(packed_bytes_[i]), dense.strides = strides.data();
+      if (Status* failed = copy_on_device(device, inputs[i], dense)) return failed;
+    }
+    std::array<void*, kBackwardTensors> memory{};
+    const std::span<const size_t> roles = this->roles();
+    for (size_t i = 0; i < roles.size(); i++) memory[roles[i]] = operand[i];
+    if (s_.backward) {
+      memory[kStatistics] = take(row_bytes()), memory[kMean] = take(row_bytes());
+      for (size_t i = 0; i < 3; i++) memory[kQueryGrad + i] = outputs[i].data;
+      if (Status* failed = add_logarithms(operand[kLargest], operand[kTotal], memory[kStatistics], log_sum_exp)) return failed;
+    } else {
+      // exp(score - log(sum(exp))) / 1 is the probability, too.
+      memory[kOut] = outputs[0].data, memory[kStatistics] = outputs[1].data;
+      if (Status* failed = device.fill_with_ones(outputs[2].as<float>(), static_cast<size_t>(rows_))) return failed;
+    }
+    std::array<Plan::Binding, kBackwardTensors> bindings;
+    const size_t count = s_.backward ? kBackwardTensors : kForwardTensors;
+    for (size_t i = 0; i < count; i++) bindings[i] = {static_cast<int64_t>(i + 1), memory[i]};
+    std::lock_guard lock(session_.mutex());
+    return plan_->run(std::span(bindings).first(count), workspace);
+  }
+
+ private:
+  std::span<const size_t> roles() const { return s_.backward ? std::span<const size_t>(kBackwardInputs) : std::span<const size_t>(kForwardInputs); }
+  size_t row_bytes() const { return aligned_up(static_cast<size_t>(rows_) * sizeof(float)); }
+  // largest + log(total), of dense rows.
+  Status* add_logarithms(void* largest, void* total, void* to, nvidia::Function function) const {
+    constexpr int64_t kThreads = 256;
+    int64_t rows = rows_;
+    void* parameters[] = {&largest, &total, &to, &rows};
+    return session_.device().launch(function, {static_cast<unsigned>(std::min<int64_t>((rows + kThreads - 1) / kThreads, 1024)), kThreads}, parameters,
+                                    "scaled_dot_product_attention_backward");
+  }
+
+  Session& session_;
+  const AttentionSizes s_;
+  int64_t rows_ = 0;
+  std::array<size_t, kTotal + 1> packed_bytes_{};  // 0: read as it lies
+  std::shared_ptr<const Plan> plan_;
+};
+
+class AttentionSite : public Site {
+ public:
+  AttentionSite(Session& session, const AttentionSizes& sizes) : session_(session), sizes_(sizes) {
+    if (sizes.backward) session.device().begin_compiling(kStatisticsText);
+  }
+
+  size_t lay_out(const NodeView& view) override {
+    attention_.emplace(session_, sizes_, view.inputs, false);
+    return attention_->scratch_bytes();
+  }
+  void finish() override {
+    if (sizes_.backward) log_sum_exp_ = session_.device().function(kStatisticsText, "log_sum_exp");
+  }
+  Status* run(const Launch& launch) override {
+    const std::span inputs(launch.inputs, launch.n_inputs), outputs(launch.outputs, launch.n_outputs);
+    if (attention_ && std::all_of(inputs.begin(), inputs.begin() + static_cast<int64_t>(operands(sizes_)), aligned))
+      return attention_->run(inputs, outputs, launch.scratch, log_sum_exp_);
+    return caught([&] {
+      const Attention once(session_, sizes_, inputs, true);
+      const Ref<Storage> scratch = Storage::allocate(session_.device().allocator(), once.scratch_bytes());
+      return once.run(inputs, outputs, scratch->data(), log_sum_exp_);
+    });
+  }
+
+ private:
+  Session& session_;
+  const AttentionSizes sizes_;
+  std::optional<Attention> attention_;
+  nvidia::Function log_sum_exp_ = nullptr;  // backward
+};
+
+}  // namespace
+
+std::optional<AttentionSizes> AttentionSizes::of(const NodeView& view) {
+  AttentionSizes s{};
+  s.backward = view.node.op->name() == "scaled_dot_product_attention_backward";
+  const std::span<const Arg> args = view.node.args;
+  const size_t query = s.backward ? 1 : 0, mask = s.backward ? 7 : 3;
+  if (args[mask].present()) return std::nullopt;
+  bool takes = true;
+  for (size_t i = 0; i < mask; i++) {
+    const TensorType& t = view.store.type(args[i].v);
+    const bool statistic = s.backward && i >= kLargest;
+    takes = takes && kind(t.device) == kCudaKind && t.dtype == (statistic ? DType::f32 : DType::bf16) && t.rank() >= 3 && t.rank() <= 4 &&
+            std::all_of(t.shape.begin(), t.shape.end(), [](Dim d) { return d.constant() && d.value() > 0; });
+  }
+  if (!takes) return std::nullopt;
+  const Sizes q = concrete(view.store.type(args[query].v).shape), k = concrete(view.store.type(args[query + 1].v).shape),
+              v = concrete(view.store.type(args[query + 2].v).shape);
+  const size_t rank = q.size();
+  if (k.size() != rank || v.size() != rank) return std::nullopt;
+  s.batch = rank == 4 ? q[0] : 1, s.heads = q[rank - 3], s.key_heads = k[rank - 3];
+  s.queries = q[rank - 2], s.keys = k[rank - 2], s.width = q[rank - 1], s.value_width = v[rank - 1];
+  const bool grouped = args[mask + 3].i != 0;
+  if ((rank == 4 && (k[0] != q[0] || v[0] != q[0])) || v[rank - 3] != s.key_heads || (s.heads != s.key_heads && !grouped)) return std::nullopt;
+  for (const int64_t width : {s.width, s.value_width})
+    if (width > kMostWidth || width % kWidthStep) return std::nullopt;
+  s.causal = args[mask + 1].i != 0;
+  s.scale = static_cast<float>(args[mask + 2].present() ? args[mask + 2].f : 1 / std::sqrt(static_cast<double>(s.width)));
+  return s;
+}
+
+std::unique_ptr<Site> attention_site(Session& session, const AttentionSizes& sizes) {
+  std::lock_guard lock(session.mutex());
+  if (Status* failed = session.device().enter()) throw Error(Ref<Status>::adopt(failed));
+  if (!attention_graph(session, sizes, dense_layouts(sizes)).supported()) return nullptr;
+  return std::make_unique<AttentionSite>(session, sizes);
+}
+
+}  // namespace thunder::cudnn

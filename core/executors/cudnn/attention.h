@@ -1,0 +1,26 @@
+// Attention on a CUDA device and its gradients, by cuDNN's fused kernels: no matrix of scores is ever stored.
+#pragma once
+
+#include <optional>
+
+#include "executors/cudnn/graph.h"
+#include "executors/cudnn/site.h"
+
+namespace thunder::cudnn {
+
+// The sizes of a node scaled_dot_product_attention_forward or ..._backward.
+struct AttentionSizes {
+  int64_t batch, heads, key_heads, queries, keys, width, value_width;
+  bool causal;
+  float scale;
+  bool backward;
+
+  // None: the node is not one that cuDNN's kernels take (bf16, three or four dims, no mask, no broadcast batches, widths of up to 128
+  // that are multiples of 8).
+  static std::optional<AttentionSizes> of(const NodeView& view);
+};
+
+// Null: no engine computes it so that results are the same bits at each run. Throws what the library reports.
+std::unique_ptr<Site> attention_site(Session& session, const AttentionSizes& sizes);
+
+}  // namespace thunder::cudnn

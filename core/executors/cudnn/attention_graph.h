@@ -1,0 +1,23 @@
+// The operations of attention in the order that cuDNN's engines recognise: that of cudnn-frontend 1.x's
+// scaled_dot_product_flash_attention.h.
+#pragma once
+
+#include "executors/cudnn/attention.h"
+#include "executors/cudnn/plan.h"
+
+namespace thunder::cudnn {
+
+// Tensors by number, as memory is bound to their ids, which count from 1: [batch, heads, length, width], statistics [batch, heads, queries, 1].
+// `statistics`: of each row of scores, log(sum(exp(score))). `mean`: of a row's gradients, weighed by its probabilities; written and read.
+enum ForwardTensor : size_t { kQuery, kKey, kValue, kOut, kStatistics, kForwardTensors };
+enum BackwardTensor : size_t { kGrad = kForwardTensors, kMean, kQueryGrad, kKeyGrad, kValueGrad, kBackwardTensors };
+
+struct AttentionLayouts {
+  std::array<Layout, kBackwardTensors> of{};  // forward: the first kForwardTensors
+};
+
+// As if all tensors were dense.
+AttentionLayouts dense_layouts(const AttentionSizes& sizes);
+Graph attention_graph(const Session& session, const AttentionSizes& sizes, const AttentionLayouts& layouts);
+
+}  // namespace thunder::cudnn

@@ -1,0 +1,133 @@
+// Attention through cuDNN (attention, attention_graph, graph, plan): sizes, layouts and gradients against the CPU.
+#include "cuda/cuda.h"
+
+namespace thunder::test {
+namespace {
+
+struct Case {
+  std::vector<int64_t> query, key, value;
+  bool causal = false, grouped = false;
+  bool heads_inside = false;  // lengths lie before heads, as a projection of tokens gives them
+};
+
+const Case kCases[] = {
+    {{2, 3, 8, 16}, {2, 3, 8, 16}, {2, 3, 8, 16}},
+    {{2, 3, 8, 16}, {2, 3, 8, 16}, {2, 3, 8, 16}, true},
+    {{1, 2, 12, 8}, {1, 2, 20, 8}, {1, 2, 20, 8}},
+    {{2, 6, 8, 16}, {2, 2, 8, 16}, {2, 2, 8, 16}, true, true},
+    {{2, 8, 3, 16}, {2, 8, 3, 16}, {2, 8, 3, 16}, true, false, true},
+    {{4, 8, 64}, {4, 8, 64}, {4, 8, 64}, true},
+};
+
+struct CudaAttention : CudaTest {
+  // The result and the gradients of all three.
+  Ref<Compiled> all_of(const Case& c) {
+    return compile([&c](Scope& s, const Values& in, Values& out) {
+      Tensor* bf16[3];
+      for (size_t i = 0; i < 3; i++) {
+        bf16[i] = op(s, "to", {any(in[i].tensor), Any::string("bfloat16")});
+        if (c.heads_inside) bf16[i] = op(s, "transpose", {any(bf16[i]), Any::integer(1), Any::integer(2)});
+      }
+      Tensor* y = op(s, "scaled_dot_product_attention", {any(bf16[0]), any(bf16[1]), any(bf16[2]), Any(), Any::real(0), Any::boolean(c.causal), Any(), Any::boolean(c.grouped)});
+      y = op(s, "to", {any(y), Any::string("float32")});
+      Values wrt;
+      for (size_t i = 0; i < 3; i++) wrt.push(in[i].tensor);
+      const Values* grads = s.grad(op(s, "sum", {any(op(s, "mul", {any(y), any(y)}))}), wrt);
+      out.push(Ref<Tensor>(y));
+      for (size_t i = 0; i < 3; i++) out.push((*grads)[i].tensor);
+    });
+  }
+  std::vector<Ref<Tensor>> inputs(const Case& c) {
+    return {random(c.query, 1, -2, 2), random(c.key, 2, -2, 2), random(c.value, 3)};
+  }
+  static std::vector<Ref<Tensor>> call(Compiled& f, const std::vector<Ref<Tensor>>& in, size_t n_out = 4) {
+    std::vector<Tensor*> given;
+    for (const Ref<Tensor>& t : in) given.push_back(t.get());
+    Tensor* out[4] = {};
+    if (const Ref<Status> failed = Ref<Status>::adopt(f.call_tensors(given.data(), given.size(), out, n_out))) {
+      ADD_FAILURE() << failed->message();
+      return {};
+    }
+    std::vector<Ref<Tensor>> results;
+    for (size_t i = 0; i < n_out; i++) results.push_back(Ref<Tensor>::adopt(out[i]));
+    return results;
+  }
+  std::vector<Ref<Tensor>> on_gpu(const std::vector<Ref<Tensor>>& in) {
+    std::vector<Ref<Tensor>> out;
+    for (const Ref<Tensor>& t : in) out.push_back(CudaTest::on_gpu(t));
+    return out;
+  }
+  static void expect_close(const std::vector<Ref<Tensor>>& got, const std::vector<Ref<Tensor>>& expected) {
+    ASSERT_EQ(got.size(), expected.size());
+    for (size_t i = 0; i < got.size(); i++)
+      EXPECT_EQ(battery::difference(battery::numbers_of(*got[i]), battery::numbers_of(*expected[i]), 0.03), "") << "result " << i;
+  }
+};
+
+TEST_F(CudaAttention, agrees_with_the_cpu) {
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(cat("case ", &c - kCases));
+    auto f = all_of(c);
+    const auto in = inputs(c);
+    const auto expected = call(*f, in);
+    expect_close(call(*f, on_gpu(in)), expected);
+    for (const char* name : {"scaled_dot_product_attention_forward", "scaled_dot_product_attention_backward"}) EXPECT_EQ(executor_of(*f, name), "cudnn");
+  }
+}
+
+TEST_F(CudaAttention, gives_the_same_bits_in_each_call) {
+  auto f = all_of(kCases[1]);
+  const auto in = on_gpu(inputs(kCases[1]));
+  const auto first = call(*f, in);
+  for (int again = 0; again < 3; again++) {
+    const auto next = call(*f, in);
+    for (size_t i = 0; i < first.size(); i++) EXPECT_EQ(data(*next[i]), data(*first[i]));
+  }
+}
+
+// A stand-in has no engine for this, cuDNN may have one.
+TEST_F(CudaAttention, of_one_query_agrees_with_the_cpu) {
+  const Case c{{1, 2, 1, 16}, {1, 2, 9, 16}, {1, 2, 9, 16}};
+  auto f = all_of(c);
+  const auto in = inputs(c);
+  const auto expected = call(*f, in);
+  expect_close(call(*f, on_gpu(in)), expected);
+}
+
+TEST_F(CudaAttention, packs_operands_that_begin_anywhere) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    const std::vector<int64_t> shape = {1, 2, 6, 8}, turned_shape = {1, 2, 8, 6};
+    Tensor* all = op(s, "to", {any(in[0].tensor), Any::string("bfloat16")});
+    Tensor* part = op(s, "reshape", {any(op(s, "narrow", {any(all), Any::integer(0), Any::integer(1), Any::integer(96)})), Any::dims(shape)});
+    Tensor* wide = op(s, "reshape", {any(op(s, "narrow", {any(all), Any::integer(0), Any::integer(0), Any::integer(96)})), Any::dims(turned_shape)});
+    Tensor* turned = op(s, "transpose", {any(wide), Any::integer(-1), Any::integer(-2)});
+    Tensor* y = op(s, "scaled_dot_product_attention", {any(part), any(turned), any(part), Any(), Any::real(0), Any::boolean(false), Any(), Any::boolean(false)});
+    out.push(Ref<Tensor>(op(s, "to", {any(y), Any::string("float32")})));
+  });
+  const Ref<Tensor> x = random({97}, 1), gx = CudaTest::on_gpu(x);
+  const Floats expected = CompiledTest::run(*f, {x.get()}), got = run(*f, {gx.get()});
+  ASSERT_EQ(got.size(), expected.size()) << error;
+  for (size_t i = 0; i < got.size(); i++) EXPECT_NEAR(got[i], expected[i], 0.02);
+  EXPECT_EQ(executor_of(*f, "scaled_dot_product_attention_forward"), "cudnn");
+}
+
+// What the statistics are is not fixed, only what they say together: the gradient reads both.
+TEST_F(CudaAttention, backward_reads_both_statistics) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    std::vector<Any> args;
+    for (size_t i = 0; i < 5; i++) args.push_back(any(op(s, "to", {any(in[i].tensor), Any::string("bfloat16")})));
+    args.push_back(any(in[5].tensor)), args.push_back(any(in[6].tensor));
+    for (const Any& a : {Any(), Any::boolean(true), Any(), Any::boolean(false)}) args.push_back(a);
+    const Values& d = *s.invoke_all("scaled_dot_product_attention_backward", args, nullptr, "here:1");
+    for (size_t i = 0; i < 3; i++) out.push(Ref<Tensor>(op(s, "to", {any(d[i].tensor), Any::string("float32")})));
+  });
+  const std::vector<int64_t> shape = {1, 2, 8, 16}, rows = {1, 2, 8, 1};
+  std::vector<Ref<Tensor>> in;
+  for (uint32_t i = 0; i < 5; i++) in.push_back(random(shape, i + 1));
+  in.push_back(random(rows, 6, 2, 3)), in.push_back(random(rows, 7, 1, 4));
+  const auto expected = call(*f, in, 3);
+  expect_close(call(*f, on_gpu(in), 3), expected);
+}
+
+}  // namespace
+}  // namespace thunder::test
