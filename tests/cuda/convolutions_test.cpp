@@ -105,7 +105,7 @@ TEST_F(CudaConvolutions, give_the_same_bits_in_each_call) {
   }
 }
 
-// Of 1 + 2^-12, which TF32 does not hold.
+// Of 1 + 2^-12, which TF32 does not hold. On a GPU cuDNN may find another engine faster at this size.
 TEST_F(CudaConvolutions, round_to_tf32_where_that_is_allowed) {
   const Ref<Tensor> x = on_gpu(tensor({8, 16, 8, 8}, Floats(8 * 16 * 64, 1 + 1.0F / 4096))), w = on_gpu(tensor({16, 16, 1, 1}, Floats(256, 1)));
   for (const bool allowed : {false, true}) {
@@ -114,7 +114,9 @@ TEST_F(CudaConvolutions, round_to_tf32_where_that_is_allowed) {
     auto f = compile([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "conv2d", {any(in[0].tensor), any(in[1].tensor)}))); }, options.get());
     const Floats got = run(*f, {x.get(), w.get()});
     ASSERT_FALSE(got.empty()) << error;
-    EXPECT_EQ(got[0], allowed ? 16 : 16 + 16 / 4096.0F);
+    if (!allowed) EXPECT_EQ(got[0], 16 + 16 / 4096.0F);
+    else if (::getenv("THUNDER_CUDA_DRIVER")) EXPECT_EQ(got[0], 16) << "by the stand-in";
+    else EXPECT_NEAR(got[0], 16, 16 / 4096.0F);
     EXPECT_EQ(executor_of(*f, "prims.conv2d"), "cudnn");
   }
 }
@@ -138,6 +140,44 @@ TEST(Cudnn, constants_are_those_of_its_header) {
   EXPECT_EQ(kTypeHeuristicsMode, static_cast<int>(CUDNN_TYPE_HEUR_MODE));
   EXPECT_EQ(kTypeNumericalNote, static_cast<int>(CUDNN_TYPE_NUMERICAL_NOTE));
   EXPECT_EQ(kTypeDescriptor, static_cast<int>(CUDNN_TYPE_BACKEND_DESCRIPTOR));
+  EXPECT_EQ(kPointwise, static_cast<int>(CUDNN_BACKEND_POINTWISE_DESCRIPTOR));
+  EXPECT_EQ(kDoPointwise, static_cast<int>(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR));
+  EXPECT_EQ(cudnn::kMatmul, static_cast<int>(CUDNN_BACKEND_MATMUL_DESCRIPTOR));
+  EXPECT_EQ(kDoMatmul, static_cast<int>(CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR));
+  EXPECT_EQ(cudnn::kReduction, static_cast<int>(CUDNN_BACKEND_REDUCTION_DESCRIPTOR));
+  EXPECT_EQ(kDoReduction, static_cast<int>(CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR));
+  EXPECT_EQ(kDoReshape, static_cast<int>(CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR));
+  EXPECT_EQ(kTypePointwiseMode, static_cast<int>(CUDNN_TYPE_POINTWISE_MODE));
+  EXPECT_EQ(kTypeReductionOperator, static_cast<int>(CUDNN_TYPE_REDUCTION_OPERATOR_TYPE));
+  EXPECT_EQ(kPointwiseMode, static_cast<int>(CUDNN_ATTR_POINTWISE_MODE));
+  EXPECT_EQ(kPointwiseCompute, static_cast<int>(CUDNN_ATTR_POINTWISE_MATH_PREC));
+  EXPECT_EQ(kPointwiseAxis, static_cast<int>(CUDNN_ATTR_POINTWISE_AXIS));
+  EXPECT_EQ(kDoPointwiseHow, static_cast<int>(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR));
+  EXPECT_EQ(kDoPointwiseX, static_cast<int>(CUDNN_ATTR_OPERATION_POINTWISE_XDESC));
+  EXPECT_EQ(kDoPointwiseB, static_cast<int>(CUDNN_ATTR_OPERATION_POINTWISE_BDESC));
+  EXPECT_EQ(kDoPointwiseY, static_cast<int>(CUDNN_ATTR_OPERATION_POINTWISE_YDESC));
+  EXPECT_EQ(kDoPointwiseT, static_cast<int>(CUDNN_ATTR_OPERATION_POINTWISE_TDESC));
+  EXPECT_EQ(kTensorVirtual, static_cast<int>(CUDNN_ATTR_TENSOR_IS_VIRTUAL));
+  EXPECT_EQ(kTensorByValue, static_cast<int>(CUDNN_ATTR_TENSOR_IS_BY_VALUE));
+  EXPECT_EQ(kMatmulCompute, static_cast<int>(CUDNN_ATTR_MATMUL_COMP_TYPE));
+  EXPECT_EQ(kDoMatmulA, static_cast<int>(CUDNN_ATTR_OPERATION_MATMUL_ADESC));
+  EXPECT_EQ(kDoMatmulHow, static_cast<int>(CUDNN_ATTR_OPERATION_MATMUL_DESC));
+  EXPECT_EQ(kReductionOperator, static_cast<int>(CUDNN_ATTR_REDUCTION_OPERATOR));
+  EXPECT_EQ(kReductionCompute, static_cast<int>(CUDNN_ATTR_REDUCTION_COMP_TYPE));
+  EXPECT_EQ(kDoReductionX, static_cast<int>(CUDNN_ATTR_OPERATION_REDUCTION_XDESC));
+  EXPECT_EQ(kDoReductionHow, static_cast<int>(CUDNN_ATTR_OPERATION_REDUCTION_DESC));
+  EXPECT_EQ(kDoReshapeX, static_cast<int>(CUDNN_ATTR_OPERATION_RESHAPE_XDESC));
+  EXPECT_EQ(kDoReshapeY, static_cast<int>(CUDNN_ATTR_OPERATION_RESHAPE_YDESC));
+  EXPECT_EQ(kI32, static_cast<int>(CUDNN_DATA_INT32));
+  EXPECT_EQ(kBool, static_cast<int>(CUDNN_DATA_BOOLEAN));
+  EXPECT_EQ(kDiv, static_cast<int>(CUDNN_POINTWISE_DIV));
+  EXPECT_EQ(kSub, static_cast<int>(CUDNN_POINTWISE_SUB));
+  EXPECT_EQ(kExp, static_cast<int>(CUDNN_POINTWISE_EXP));
+  EXPECT_EQ(kLog, static_cast<int>(CUDNN_POINTWISE_LOG));
+  EXPECT_EQ(kGreaterEqual, static_cast<int>(CUDNN_POINTWISE_CMP_GE));
+  EXPECT_EQ(kIndex, static_cast<int>(CUDNN_POINTWISE_GEN_INDEX));
+  EXPECT_EQ(kSelect, static_cast<int>(CUDNN_POINTWISE_BINARY_SELECT));
+  EXPECT_EQ(kMax, static_cast<int>(CUDNN_REDUCE_TENSOR_MAX));
   EXPECT_EQ(kConvolutionCompute, static_cast<int>(CUDNN_ATTR_CONVOLUTION_COMP_TYPE));
   EXPECT_EQ(kConvolutionDilations, static_cast<int>(CUDNN_ATTR_CONVOLUTION_DILATIONS));
   EXPECT_EQ(kConvolutionStrides, static_cast<int>(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES));

@@ -79,6 +79,24 @@ TEST_F(CudaProducts, of_operands_without_dense_rows_or_columns_are_packed) {
   for (size_t i = 0; i < got.size(); i++) EXPECT_NEAR(got[i], expected[i], 1e-5);
 }
 
+// In bf16 the bias joins before the result is rounded, and the input's rows may lie apart.
+TEST_F(CudaProducts, of_linear_add_the_bias_in_their_epilogue) {
+  for (const char* dtype : {"float32", "bfloat16"})
+    for (const bool apart : {false, true}) {
+      auto f = compile([=](Scope& s, const Values& in, Values& out) {
+        Tensor* t[3];
+        for (size_t i = 0; i < 3; i++) t[i] = op(s, "to", {any(in[i].tensor), Any::string(dtype)});
+        if (apart) t[0] = op(s, "transpose", {any(t[0]), Any::integer(0), Any::integer(1)});
+        out.push(Ref<Tensor>(op(s, "to", {any(op(s, "linear", {any(t[0]), any(t[1]), any(t[2])})), Any::string("float32")})));
+      });
+      const Ref<Tensor> x = random({2, 3, 7}, 1), w = random({4, 7}, 2), b = random({4}, 3), gx = on_gpu(x), gw = on_gpu(w), gb = on_gpu(b);
+      const Floats expected = CompiledTest::run(*f, {x.get(), w.get(), b.get()}), got = run(*f, {gx.get(), gw.get(), gb.get()});
+      ASSERT_EQ(got.size(), expected.size()) << error;
+      for (size_t i = 0; i < got.size(); i++) EXPECT_NEAR(got[i], expected[i], std::string_view(dtype) == "float32" ? 1e-5 : 2e-2);
+      EXPECT_EQ(executor_of(*f, "linear"), "cublaslt");
+    }
+}
+
 // Of 1 + 2^-12, which TF32 does not hold.
 TEST_F(CudaProducts, round_to_tf32_where_the_precision_of_float32_allows_it) {
   constexpr int64_t kSize = 128;
@@ -107,6 +125,9 @@ TEST(CublasLt, constants_are_those_of_its_headers) {
   EXPECT_EQ(kTransposed, static_cast<int>(CUBLAS_OP_T));
   EXPECT_EQ(kTransA, static_cast<int>(CUBLASLT_MATMUL_DESC_TRANSA));
   EXPECT_EQ(kTransB, static_cast<int>(CUBLASLT_MATMUL_DESC_TRANSB));
+  EXPECT_EQ(kEpilogue, static_cast<int>(CUBLASLT_MATMUL_DESC_EPILOGUE));
+  EXPECT_EQ(kBiasPointer, static_cast<int>(CUBLASLT_MATMUL_DESC_BIAS_POINTER));
+  EXPECT_EQ(kEpilogueBias, static_cast<int>(CUBLASLT_EPILOGUE_BIAS));
   EXPECT_EQ(kBatchCount, static_cast<int>(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT));
   EXPECT_EQ(kBatchStride, static_cast<int>(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET));
   EXPECT_EQ(kMaxWorkspace, static_cast<int>(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES));

@@ -30,19 +30,40 @@ struct Layout {
   long long elements, rank, sizes[32], from_steps[32], to_steps[32];
 };
 extern "C" __global__ void copy(const Layout layout) {
-  for (long long at = blockIdx.x * (long long)blockDim.x + threadIdx.x; at < layout.elements; at += (long long)gridDim.x * blockDim.x) {
-    long long rest = at, from = 0, to = 0;
-    for (int d = (int)layout.rank - 1; d >= 0; d--) {
-      const long long i = rest % layout.sizes[d];
-      rest /= layout.sizes[d];
+  const Index elements = (Index)layout.elements, step = (Index)gridDim.x * (Index)blockDim.x;
+  for (Index at = (Index)blockIdx.x * (Index)blockDim.x + threadIdx.x; at < elements; at += step) {
+    Index rest = at;
+    long long from = 0, to = 0;
+    for (int d = (int)layout.rank - 1; d > 0; d--) {
+      const Index size = (Index)layout.sizes[d], next = rest / size, i = rest - next * size;
+      rest = next;
       from += i * layout.from_steps[d], to += i * layout.to_steps[d];
     }
+    from += rest * layout.from_steps[0], to += rest * layout.to_steps[0];
     *(T*)(layout.to + to) = *(const T*)(layout.from + from);
   }
 }
 )";
+// By the logarithm of an element's bytes; elements of 16 bytes may lie at multiples of 8. The last is what neighbours are joined to.
 constexpr std::array kTypes = {"typedef unsigned char T;", "typedef unsigned short T;", "typedef unsigned int T;", "typedef unsigned long long T;",
-                               "struct __align__(8) T { unsigned long long a, b; };"};
+                               "struct __align__(8) T { unsigned long long a, b; };", "struct __align__(16) T { unsigned long long a, b; };"};
+constexpr std::array kIndices = {"typedef unsigned int Index;", "typedef unsigned long long Index;"};
+constexpr size_t kWide = 5;
+static_assert(kTypes.size() == kWide + 1);
+
+// Joins neighbours along the last dim as long as both arrays have them at multiples of so many bytes: up to 16. The kind of the elements
+// that are left.
+size_t join_neighbours(Layout& l, size_t item) {
+  const auto kind = static_cast<size_t>(std::countr_zero(item));
+  const int64_t last = l.rank - 1;
+  auto step = static_cast<int64_t>(item);
+  if (item == 16 || l.from_steps[last] != step || l.to_steps[last] != step) return kind;
+  uint64_t bits = reinterpret_cast<uintptr_t>(l.from) | reinterpret_cast<uintptr_t>(l.to);
+  for (int64_t d = 0; d < last; d++) bits |= static_cast<uint64_t>(l.from_steps[d] | l.to_steps[d]);
+  while (step < 16 && l.sizes[last] % 2 == 0 && bits % static_cast<uint64_t>(2 * step) == 0)
+    step *= 2, l.sizes[last] /= 2, l.elements /= 2, l.from_steps[last] = l.to_steps[last] = step;
+  return step == 16 ? kWide : static_cast<size_t>(std::countr_zero(static_cast<size_t>(step)));
+}
 
 // Dims of one element are left out, and neighbours that both arrays step through as one are one.
 Layout merged(const StridedBytes& from, const StridedBytes& to, bool& fits) {
@@ -66,10 +87,10 @@ Layout merged(const StridedBytes& from, const StridedBytes& to, bool& fits) {
 
 }  // namespace
 
-Function CudaDevice::copy_kernel(size_t item) {
-  const auto kind = static_cast<size_t>(std::countr_zero(item));
-  Function function = copies_[kind].load(std::memory_order_acquire);
-  if (!function) copies_[kind].store(function = this->function(cat(kTypes[kind], kText), "copy"), std::memory_order_release);
+Function CudaDevice::copy_kernel(size_t kind, bool long_index) {
+  std::atomic<Function>& kept = copies_[kind][long_index];
+  Function function = kept.load(std::memory_order_acquire);
+  if (!function) kept.store(function = this->function(cat(kTypes[kind], kIndices[long_index], kText), "copy"), std::memory_order_release);
   return function;
 }
 
@@ -85,9 +106,12 @@ Status* CudaDevice::copy(const StridedBytes& from, const StridedBytes& to, size_
     return status(driver_.copy(reinterpret_cast<Pointer>(to.data), reinterpret_cast<Pointer>(from.data), bytes, stream_), "cuMemcpyDtoDAsync");
   }
   return caught([&] {
+    const size_t kind = join_neighbours(layout, item);
+    // The index of the thread behind the last element must not wrap around either.
+    const bool long_index = layout.elements > INT32_MAX;
     const int64_t blocks = std::min<int64_t>((layout.elements + kThreads - 1) / kThreads, int64_t{16} * properties_.multiprocessors);
     void* parameters[] = {&layout};
-    return launch(copy_kernel(item), {static_cast<unsigned>(blocks), kThreads}, parameters, "a copy between strided arrays");
+    return launch(copy_kernel(kind, long_index), {static_cast<unsigned>(blocks), kThreads}, parameters, "a copy between strided arrays");
   });
 }
 

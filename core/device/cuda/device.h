@@ -87,7 +87,7 @@ class CudaDevice final : public Accelerator {
   Kernel& kernel(const std::string& text);
   Module load(const std::string& text);
   Status* order(Stream first, Stream then);
-  Function copy_kernel(size_t item);
+  Function copy_kernel(size_t kind, bool long_index);
 
   const Driver& driver_;
   const int device_;
@@ -105,7 +105,7 @@ class CudaDevice final : public Accelerator {
   Cubins cubins_;
   std::mutex kernels_mutex_;
   std::unordered_map<std::string, std::unique_ptr<Kernel>> kernels_;  // by text
-  std::atomic<Function> copies_[5] = {};                              // by the logarithm of an element's bytes
+  std::atomic<Function> copies_[6][2] = {};  // by the kind of elements, and whether 64 bits count them
 
   std::mutex watched_mutex_;
   struct Watched {

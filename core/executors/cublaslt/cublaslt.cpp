@@ -2,7 +2,7 @@
 
 #include "base/thrown.h"
 #include "device/cuda/opened.h"
-#include "executors/cublaslt/product.h"
+#include "executors/cublaslt/linear.h"
 
 namespace thunder {
 namespace {
@@ -14,24 +14,50 @@ struct User {
   const bool tf32;
 };
 
-// Between prepare and lay_out there is no product yet. In eager mode there is no lay_out: then each run makes its own.
+// A product as its operands lie.
+struct Work {
+  std::optional<Product> product;
+  std::optional<Linear> linear;
+
+  Work(const Session& session, bool is_linear, bool tf32, std::span<const Buffer> in, const Buffer& out) {
+    if (is_linear) linear.emplace(session, in, out, tf32);
+    else product.emplace(session, in[0], in[1], out, ProductOptions{.tf32 = tf32});
+  }
+  size_t scratch_bytes() const { return linear ? linear->scratch_bytes() : product->scratch_bytes(); }
+  Status* run(std::span<const Buffer> in, const Buffer& out, void* scratch) const {
+    return linear ? linear->run(in, out, scratch) : product->run(in[0], in[1], out, nullptr, scratch);
+  }
+};
+
+// Between prepare and lay_out there is no product yet. In eager mode there may be no lay_out: then each run makes its own.
 struct Site {
   const Session& session;
-  const bool tf32;
-  std::unique_ptr<cublaslt::Product> product;
+  const bool is_linear, tf32;
+  std::unique_ptr<Work> work;
 };
+
+bool is_linear(const NodeView& view) { return view.node.op->name() == "linear"; }
+
+// A bias joins in the product's epilogue, which f64 has none of; without one, a linear is a matmul.
+bool takes_linear(const NodeView& view) {
+  const std::span<const Arg> args = view.node.args;
+  const auto type = [&](size_t i) -> const TensorType& { return view.store.type(args[i].v); };
+  if (!args[2].present() || type(1).rank() != 2 || type(2).rank() != 1 || type(0).dtype == DType::f64) return false;
+  const auto known = [](const TensorType& t) { return std::all_of(t.shape.begin(), t.shape.end(), [](Dim d) { return d.constant() && d.value() > 0; }); };
+  return known(type(0)) && known(type(1)) && type(1).device == type(0).device && type(2).device == type(0).device;
+}
 
 bool claim(const NodeView& view, void*) {
   const TensorType& t = view.store.type(view.node.results[0]);
   std::string why;
-  return kind(t.device) == kCudaKind && multiplies(t.dtype) && Library::open(why);
+  return kind(t.device) == kCudaKind && multiplies(t.dtype) && (!is_linear(view) || takes_linear(view)) && Library::open(why);
 }
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
   return caught([&]() -> Status* {
     *scratch = 0;
     auto& u = *static_cast<User*>(user);
-    *state = new Site{u.sessions.of(view.store.type(view.node.results[0]).device), u.tf32, nullptr};
+    *state = new Site{u.sessions.of(view.store.type(view.node.results[0]).device), is_linear(view), u.tf32, nullptr};
     return nullptr;
   });
 }
@@ -39,20 +65,20 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
 Status* lay_out(const NodeView& view, void* state, size_t* scratch, void*) {
   return caught([&]() -> Status* {
     auto& site = *static_cast<Site*>(state);
-    site.product = std::make_unique<cublaslt::Product>(site.session, view.inputs[0], view.inputs[1], view.outputs[0], site.tf32);
-    *scratch = site.product->scratch_bytes();
+    site.work = std::make_unique<Work>(site.session, site.is_linear, site.tf32, view.inputs, view.outputs[0]);
+    *scratch = site.work->scratch_bytes();
     return nullptr;
   });
 }
 
 Status* run(const Launch* launch, void* state) {
   const auto& site = *static_cast<const Site*>(state);
-  const Buffer &a = launch->inputs[0], &b = launch->inputs[1], &c = launch->outputs[0];
-  if (site.product) return site.product->run(a, b, c, launch->scratch);
+  const std::span in(launch->inputs, launch->n_inputs);
+  if (site.work) return site.work->run(in, launch->outputs[0], launch->scratch);
   return caught([&] {
-    const cublaslt::Product product(site.session, a, b, c, site.tf32);
-    const Ref<Storage> scratch = Storage::allocate(site.session.device().allocator(), product.scratch_bytes());
-    return product.run(a, b, c, scratch->data());
+    const Work once(site.session, site.is_linear, site.tf32, in, launch->outputs[0]);
+    const Ref<Storage> scratch = Storage::allocate(site.session.device().allocator(), once.scratch_bytes());
+    return once.run(in, launch->outputs[0], scratch->data());
   });
 }
 
@@ -64,7 +90,7 @@ ExecutorDesc cublaslt_executor(Devices& devices, bool tf32) {
   const std::shared_ptr<User> user(new User{{devices, "cuBLASLt"}, tf32});
   ExecutorDesc d;
   d.name = "cublaslt";
-  d.ops = {"prims.matmul"};
+  d.ops = {"prims.matmul", "linear"};
   d.flags = kStrided | kAnyDevice;
   d.user = user.get();
   d.claim = claim;

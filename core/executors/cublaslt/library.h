@@ -14,7 +14,8 @@ namespace thunder::cublaslt {
 enum DataType : int { kF32 = 0, kF64 = 1, kBF16 = 14 };
 enum ComputeType : int { kCompute32F = 68, kCompute64F = 70, kCompute32FFastTF32 = 77 };
 enum Operation : int { kNone = 0, kTransposed = 1 };
-enum DescAttribute : int { kTransA = 3, kTransB = 4 };
+enum DescAttribute : int { kTransA = 3, kTransB = 4, kEpilogue = 7, kBiasPointer = 8 };
+constexpr int kEpilogueBias = 4;  // of cublasLtEpilogue_t
 enum LayoutAttribute : int { kBatchCount = 5, kBatchStride = 6 };
 enum PreferenceAttribute : int { kMaxWorkspace = 1, kAlignmentOfA = 5, kAlignmentOfB = 6, kAlignmentOfC = 7, kAlignmentOfD = 8 };
 

@@ -56,14 +56,14 @@ Status* Session::status(int result, const char* what) const {
 }
 
 // The library's matrices are column-major: a row-major c = a b is its c' = b' a'.
-Product::Product(const Session& session, const Buffer& a, const Buffer& b, const Buffer& c, bool tf32)
-    : session_(session), item_(size_of(c.dtype)) {
+Product::Product(const Session& session, const Buffer& a, const Buffer& b, const Buffer& c, const ProductOptions& options)
+    : session_(session), item_(size_of(c.dtype)), bias_(options.bias) {
   const int32_t rank = c.rank;
   m_ = c.shape[rank - 2], n_ = c.shape[rank - 1], k_ = a.shape[rank - 1];
   batch_ = rank > 2 ? c.shape[rank - 3] : 1;
   for (int32_t d = 0; d + 3 < rank; d++) outer_.push_back(c.shape[d]);
   type_ = c.dtype == DType::f64 ? kF64 : c.dtype == DType::bf16 ? kBF16 : kF32;
-  compute_ = c.dtype == DType::f64 ? kCompute64F : tf32 && c.dtype == DType::f32 ? kCompute32FFastTF32 : kCompute32F;
+  compute_ = c.dtype == DType::f64 ? kCompute64F : options.tf32 && c.dtype == DType::f32 ? kCompute32FFastTF32 : kCompute32F;
   scale_ = c.dtype == DType::f64 ? kF64 : kF32;
   of_a_ = describe(a), of_b_ = describe(b), of_c_ = describe(c);
   ensure(!of_c_.transposed && !of_c_.packed, "a product's result is dense");
@@ -78,6 +78,12 @@ Product::Product(const Session& session, const Buffer& a, const Buffer& b, const
     const int of_b = of_b_.transposed ? kTransposed : kNone, of_a = of_a_.transposed ? kTransposed : kNone;
     must(session.status(l.desc_set(desc_, kTransA, &of_b, sizeof of_b), "cublasLtMatmulDescSetAttribute"));
     must(session.status(l.desc_set(desc_, kTransB, &of_a, sizeof of_a), "cublasLtMatmulDescSetAttribute"));
+    if (bias_) {
+      // Heuristics look at where a bias may lie; each run says where it does.
+      const void* const anywhere = reinterpret_cast<const void*>(uintptr_t{256});
+      must(session.status(l.desc_set(desc_, kEpilogue, &kEpilogueBias, sizeof kEpilogueBias), "cublasLtMatmulDescSetAttribute"));
+      must(session.status(l.desc_set(desc_, kBiasPointer, &anywhere, sizeof anywhere), "cublasLtMatmulDescSetAttribute"));
+    }
     const auto m = static_cast<uint64_t>(m_), n = static_cast<uint64_t>(n_), k = static_cast<uint64_t>(k_);
     make_layout(b_, of_b_, of_b_.transposed ? k : n, of_b_.transposed ? n : k);
     make_layout(a_, of_a_, of_a_.transposed ? m : k, of_a_.transposed ? k : m);
@@ -174,18 +180,24 @@ Buffer Product::packed(const Buffer& b, const Matrix& m, void* at, Status*& fail
   return dense;
 }
 
-Status* Product::multiply(const std::byte* a, const std::byte* b, std::byte* c, void* workspace) const {
+Status* Product::multiply(const std::byte* a, const std::byte* b, std::byte* c, const void* bias, void* workspace) const {
   const double one_f64 = 1, zero_f64 = 0;
   const float one = 1, zero = 0;
   const void *alpha = scale_ == kF64 ? static_cast<const void*>(&one_f64) : &one, *beta = scale_ == kF64 ? static_cast<const void*>(&zero_f64) : &zero;
   const bool is_aligned = (reinterpret_cast<uintptr_t>(a) | reinterpret_cast<uintptr_t>(b) | reinterpret_cast<uintptr_t>(c)) % kAlignment == 0;
   const Algorithm& algorithm = is_aligned ? aligned_ : unaligned_;
+  std::unique_lock<std::mutex> alone(bias_mutex_, std::defer_lock);
+  if (bias_) {
+    alone.lock();
+    if (Status* failed = session_.status(session_.library().desc_set(desc_, kBiasPointer, &bias, sizeof bias), "cublasLtMatmulDescSetAttribute"))
+      return failed;
+  }
   const int result = session_.library().matmul(session_.handle(), desc_, alpha, b, b_, a, a_, beta, c, c_, c, c_, &algorithm, workspace,
                                                workspace_bytes_, static_cast<nvidia::Stream>(session_.device().native_stream()));
   return session_.status(result, "cublasLtMatmul");
 }
 
-Status* Product::run(const Buffer& a, const Buffer& b, const Buffer& c, void* scratch) const {
+Status* Product::run(const Buffer& a, const Buffer& b, const Buffer& c, const void* bias, void* scratch) const {
   if (!c.elements()) return nullptr;
   if (!k_) return session_.device().fill_with_zeros(c.data, static_cast<size_t>(c.elements()) * item_);
   if (Status* failed = session_.device().enter()) return failed;
@@ -205,7 +217,7 @@ Status* Product::run(const Buffer& a, const Buffer& b, const Buffer& c, void* sc
       const int64_t index = rest % outer_[d];
       at_a += index * left.strides[d], at_b += index * right.strides[d], at_c += index * c.strides[d];
     }
-    failed = multiply(left.as<std::byte>() + at_a * item, right.as<std::byte>() + at_b * item, c.as<std::byte>() + at_c * item, at);
+    failed = multiply(left.as<std::byte>() + at_a * item, right.as<std::byte>() + at_b * item, c.as<std::byte>() + at_c * item, bias, at);
     if (failed) return failed;
   }
   return nullptr;

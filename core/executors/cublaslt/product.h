@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <mutex>
 
 #include "device/cuda/device.h"
 #include "executors/cublaslt/library.h"
@@ -31,16 +32,21 @@ class Session {
   Handle handle_ = nullptr;
 };
 
+struct ProductOptions {
+  bool tf32 = false;  // operands of f32 may be rounded to TF32
+  bool bias = false;  // [n], added to each row of the result before that is rounded; requires no leading dims
+};
+
 class Product {
  public:
-  // For operands and a result that lie so. `tf32`: those of f32 may be rounded to TF32. Throws what the library reports.
-  Product(const Session& session, const Buffer& a, const Buffer& b, const Buffer& c, bool tf32);
+  // For operands and a result that lie so. Throws what the library reports.
+  Product(const Session& session, const Buffer& a, const Buffer& b, const Buffer& c, const ProductOptions& options);
   ~Product();
   Product(const Product&) = delete;
 
   size_t scratch_bytes() const { return kWorkspaceAlign + workspace_bytes_ + packed_bytes_[0] + packed_bytes_[1]; }
-  // Null, or an owned status.
-  Status* run(const Buffer& a, const Buffer& b, const Buffer& c, void* scratch) const;
+  // `bias`: dense memory, if the options say so. Null, or an owned status.
+  Status* run(const Buffer& a, const Buffer& b, const Buffer& c, const void* bias, void* scratch) const;
 
  private:
   // An operand as the library is told of it: where the rows of the last two dims are dense, or the columns are.
@@ -59,7 +65,7 @@ class Product {
   void make_layout(Layout& layout, const Matrix& m, uint64_t rows, uint64_t columns);
   Algorithm choose_algorithm(uint32_t alignment);
   void destroy();
-  Status* multiply(const std::byte* a, const std::byte* b, std::byte* c, void* workspace) const;
+  Status* multiply(const std::byte* a, const std::byte* b, std::byte* c, const void* bias, void* workspace) const;
   Buffer packed(const Buffer& b, const Matrix& m, void* at, Status*& failed) const;
 
   const Session& session_;
@@ -69,6 +75,8 @@ class Product {
   Sizes outer_;  // the other leading dims, gone through one by one
   Matrix of_a_, of_b_, of_c_;
   std::array<size_t, 2> packed_bytes_{};
+  bool bias_;
+  mutable std::mutex bias_mutex_;  // the descriptor holds the bias that the next product reads
   Desc desc_ = nullptr;
   Layout a_ = nullptr, b_ = nullptr, c_ = nullptr;
   // For matrices that begin at multiples of kAlignment bytes, as nearly all do, and for those that do not.

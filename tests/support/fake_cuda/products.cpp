@@ -11,10 +11,12 @@ namespace {
 constexpr Codes kCodes{.f64 = 1, .bf16 = 14};  // of cudaDataType_t
 constexpr int kInvalid = 7;
 
-constexpr int kFastTF32 = 77;          // of cublasComputeType_t
+constexpr int kFastTF32 = 77;     // of cublasComputeType_t
+constexpr int kBiasEpilogue = 4;  // of cublasLtEpilogue_t
 
 struct Desc {
-  int compute = 0, scale = 0, transposed_a = 0, transposed_b = 0;
+  int compute = 0, scale = 0, transposed_a = 0, transposed_b = 0, epilogue = 0;
+  const std::byte* bias = nullptr;
 };
 struct Layout {
   int type = 0;
@@ -38,6 +40,8 @@ int cublasLtDestroy(void* handle) { return delete static_cast<char*>(handle), 0;
 int cublasLtMatmulDescCreate(Desc** out, int compute, int scale) { return *out = new Desc{compute, scale}, 0; }
 int cublasLtMatmulDescDestroy(Desc* d) { return delete d, 0; }
 int cublasLtMatmulDescSetAttribute(Desc* d, int attribute, const void* value, size_t bytes) {
+  if (attribute == 7 && bytes == 4) return std::memcpy(&d->epilogue, value, 4), 0;
+  if (attribute == 8 && bytes == 8) return std::memcpy(&d->bias, value, 8), 0;
   if (bytes != 4 || (attribute != 3 && attribute != 4)) return kInvalid;
   return std::memcpy(attribute == 3 ? &d->transposed_a : &d->transposed_b, value, 4), 0;
 }
@@ -83,8 +87,10 @@ int cublasLtMatmul(void*, Desc* desc, const void* alpha, const std::byte* a, Lay
           const double left = element(at(a, of_a), *of_a, desc->transposed_a, row, k), right = element(at(b, of_b), *of_b, desc->transposed_b, k, column);
           sum += desc->compute == kFastTF32 ? to_tf32(left) * to_tf32(right) : left * right;
         }
-        if (add != 0) sum = scale * sum + add * element(at(c, of_c), *of_c, false, row, column);
-        kCodes.store(at(d, of_d) + (row + column * static_cast<uint64_t>(of_d->leading)) * kCodes.bytes(of_d->type), add != 0 ? sum : scale * sum, of_d->type);
+        sum *= scale;
+        if (add != 0) sum += add * element(at(c, of_c), *of_c, false, row, column);
+        if (desc->epilogue == kBiasEpilogue) sum += kCodes.load(desc->bias + row * kCodes.bytes(of_d->type), of_d->type);
+        kCodes.store(at(d, of_d) + (row + column * static_cast<uint64_t>(of_d->leading)) * kCodes.bytes(of_d->type), sum, of_d->type);
       }
   }
   fake_cuda_reach(0);

@@ -1,0 +1,33 @@
+// input @ weight.T + bias on a CUDA device: one product whose epilogue adds the bias before it rounds.
+#pragma once
+
+#include <optional>
+
+#include "executors/cublaslt/product.h"
+
+namespace thunder::cublaslt {
+
+class Linear {
+ public:
+  // input [..., k], weight [n, k], bias [n] or absent, output [..., n]. Throws what the library reports.
+  Linear(const Session& session, std::span<const Buffer> inputs, const Buffer& output, bool tf32);
+
+  size_t scratch_bytes() const { return packed_bytes_[0] + packed_bytes_[1] + product_->scratch_bytes(); }
+  // Null, or an owned status.
+  Status* run(std::span<const Buffer> inputs, const Buffer& output, void* scratch) const;
+
+ private:
+  // [m, k], [k, n] and [m, n] over the memory of the operands.
+  struct Matrix {
+    int64_t shape[2], strides[2];
+    Buffer over(const Buffer& b, void* data) const;
+  };
+
+  const Session& session_;
+  Matrix a_, b_, c_;
+  Sizes packed_strides_;                  // of an input whose rows no one step leads through, and of a bias, when they are copied
+  std::array<size_t, 2> packed_bytes_{};  // 0: read as they lie
+  std::optional<Product> product_;
+};
+
+}  // namespace thunder::cublaslt
