@@ -1,5 +1,5 @@
 -- gpt2.lua EXAMPLES [SIZE BATCH LENGTH VOCABULARY]: milliseconds a training step of GPT-2 (124M, 8 windows of 512 bytes) on the first GPU, in
--- float32, in float32 with products in TF32, and in bfloat16: gradients clipped, AdamW.
+-- float32, in float32 with products in TF32, in bfloat16, and that as a CUDA graph: gradients clipped, AdamW.
 package.path = (arg[1] or "examples") .. "/?.lua;" .. package.path
 local th = require "thunder"
 local model, train = require "gpt2.model", require "text.train"
@@ -7,7 +7,7 @@ local model, train = require "gpt2.model", require "text.train"
 local size, batch = arg[2] or "gpt2", math.tointeger(arg[3] or 8)
 local length, vocabulary = math.tointeger(arg[4] or 512), math.tointeger(arg[5] or 256)
 
-local function measure(dtype, precision)
+local function measure(dtype, precision, mode)
   th.seed(0)
   local net = model.make(setmetatable({ vocabulary = vocabulary, dropout = 0 }, { __index = model.sizes[size] }))
   net:to(dtype):to(th.cuda(0))
@@ -15,7 +15,7 @@ local function measure(dtype, precision)
   local optimizer = th.optim.AdamW(parameters, { lr = 1e-3, weight_decay = 0.1 })
   local rows = th.randint(0, vocabulary - 1, { batch, length + 1 }):to(th.cuda(0))
   local step = th.compile(function(tokens) return train.update(net, tokens, parameters, optimizer, 1.0) end,
-    { float32_matmul_precision = precision })
+    { float32_matmul_precision = precision, mode = mode })
   local start = th.clock()
   local first = step(rows):item()
   local first_s = th.clock() - start
@@ -25,10 +25,11 @@ local function measure(dtype, precision)
   local loss
   for _ = 1, 20 do loss = step(rows) end
   local last = loss:item()
-  print(("%s %dx%d, %s, products %s: first step %.1f s, loss %.4f; after 25 loss %.4f, %.1f ms a step"):format(
-    size, batch, length, tostring(dtype), precision, first_s, first, last, (th.clock() - start) / 20 * 1e3))
+  print(("%s %dx%d, %s, products %s%s: first step %.1f s, loss %.4f; after 25 loss %.4f, %.1f ms a step"):format(
+    size, batch, length, tostring(dtype), precision, mode and ", mode " .. mode or "", first_s, first, last, (th.clock() - start) / 20 * 1e3))
 end
 
 measure(th.float32, "highest")
 measure(th.float32, "high")
 measure(th.bfloat16, "highest")
+measure(th.bfloat16, "highest", "reduce-overhead")

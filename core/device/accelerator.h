@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "base/status.h"
 #include "device/memory.h"
+#include "device/recording.h"
 #include "ir/device.h"
 
 namespace thunder {
@@ -51,6 +53,8 @@ class Accelerator : public Counted<Accelerator> {
   virtual Status* wait_on(void* stream) = 0;
   // Until all that was asked for is done; reports what went wrong in it.
   virtual Status* wait() = 0;
+  // An empty one. Throws.
+  virtual std::unique_ptr<Recording> recording() = 0;
 
  protected:
   virtual void* allocate(size_t bytes) = 0;

@@ -138,7 +138,7 @@ Executors executors_for(Context& context, const CompileOptions& options) {
   const std::vector<std::string> names = split_list(options.text("executors", ""));
   Executors first = options.executors();
   if (names.empty())
-    for (Ref<Executor>& e : context.in_place_of_usual(options.text("float32_matmul_precision", "highest"), options.flag("max_autotune", false),
+    for (Ref<Executor>& e : context.in_place_of_usual(options.text("float32_matmul_precision", "highest"), options.max_autotune(),
                                                       options.flag("cudnn_allow_tf32", false)))
       first.push_back(std::move(e));
   return context.executors(names, first);
@@ -207,6 +207,7 @@ std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const
   const Trace& final = entry->traces.back();
   entry->program = std::make_unique<Program>(final, entry->traces.front(), layouts(final, *entry, in), fixed_addresses(*entry), std::move(prepared.preparer),
                                              context.devices(), context.threads(), check);
+  if (options.use_cudagraphs()) entry->program->use_recording();
   entry->compile_ms = now_ms() - transformed;
   entry->writes = !final.writes.empty();
   entry->held = entry->program->plan().may_fail;

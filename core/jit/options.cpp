@@ -22,6 +22,13 @@ constexpr std::array kOptions = {
     OptionRow{"cudnn_allow_tf32", ArgKind::boolean, "false",
               "Whether convolutions of float32 on CUDA devices may round a number to TF32 (10 bits after the point), which tensor cores "
               "multiply. Sums are float32. Beside `executors`: no effect. PyTorch's setting of that name is true by default."},
+    OptionRow{"mode", ArgKind::string, "default",
+              "A name for several options, as in PyTorch: \"reduce-overhead\" is use_cudagraphs, \"max-autotune-no-cudagraphs\" is max_autotune, "
+              "\"max-autotune\" both."},
+    OptionRow{"use_cudagraphs", ArgKind::boolean, "false",
+              "Steps on a CUDA device are recorded at the second call and launched as one graph from then on, which costs the host a few "
+              "microseconds, whatever the number of kernels. Tensors that a call gives and results are copied to and from the graph's own memory. "
+              "docs/cuda.md says what cannot be recorded; the memory report says what was, or why not."},
     OptionRow{"freezing", ArgKind::boolean, "false",
               "Captured tensors that the function does not write are constants: what depends on them alone is computed once, and again "
               "after they were written."},
@@ -91,6 +98,13 @@ int64_t limit(const CompileOptions& options, std::string_view name, int64_t othe
 
 std::span<const OptionRow> compile_options() { return kOptions; }
 
+bool CompileOptions::max_autotune() const { return flag("max_autotune", false) || text("mode", "default").starts_with("max-autotune"); }
+
+bool CompileOptions::use_cudagraphs() const {
+  const std::string mode = text("mode", "default");
+  return flag("use_cudagraphs", false) || mode == "reduce-overhead" || mode == "max-autotune";
+}
+
 CallSettings call_settings(const CompileOptions& options, const Context& context) {
   options.check(kOptions, "compile");
   context.executors(split_list(options.text("executors", "")), {});
@@ -98,6 +112,10 @@ CallSettings call_settings(const CompileOptions& options, const Context& context
   const std::string precision = options.text("float32_matmul_precision", "highest");
   require(precision == "highest" || precision == "high" || precision == "medium",
           "compile: option 'float32_matmul_precision' must be \"highest\", \"high\" or \"medium\", got \"", precision, "\"");
+  static constexpr std::array<std::string_view, 4> kModeNames = {"default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"};
+  const std::string mode = options.text("mode", "default");
+  require(std::find(kModeNames.begin(), kModeNames.end(), mode) != kModeNames.end(),
+          "compile: option 'mode' must be \"default\", \"reduce-overhead\", \"max-autotune\" or \"max-autotune-no-cudagraphs\", got \"", mode, "\"");
   CallSettings out;
   out.cache = cache_mode(options);
   out.recompile_limit = limit(options, "recompile_limit", kRecompileLimit);

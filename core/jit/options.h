@@ -17,6 +17,10 @@ class CompileOptions : public Options {
   void add_pass(Ref<CustomPass> p) { passes_.push_back(std::move(p)); }
   const CustomPasses& passes() const { return passes_; }
 
+  // Whether products are timed, and whether steps on a GPU are recorded: by options of their own, or by `mode`.
+  bool max_autotune() const;
+  bool use_cudagraphs() const;
+
  private:
   Executors executors_;
   CustomPasses passes_;

@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "program/origins.h"
 #include "program/copy.h"
+#include "program/recorded.h"
 
 namespace thunder {
 namespace {
@@ -36,7 +37,17 @@ Program::Program(const Trace& trace, const Trace& written, const std::vector<Siz
   }
 }
 
+void Program::use_recording() {
+  given_.resize(input_patches_.size()), asked_.resize(output_patches_.size());
+  recorded_ = std::make_unique<Recorded>(*this);
+}
+
+std::string Program::recording_report() const { return recorded_ ? recorded_->describe() : ""; }
+
+Status* Program::run_recorded(Frame& frame, InterruptCheck& check) noexcept { return recorded_->run(frame, given_, asked_, check); }
+
 Program::~Program() {
+  recorded_.reset();  // it launches what the steps prepared
   for (auto& [state, drop] : drops_) drop(state);
 }
 

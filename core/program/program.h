@@ -133,6 +133,11 @@ class Program {
   // running. Null, or an owned status.
   Status* renew() noexcept;
 
+  // Lets calls that do not overlap launch their steps on a CUDA device as one recorded graph, from the second on. Before the first run.
+  void use_recording();
+  // What was recorded, or why nothing is; empty without use_recording().
+  std::string recording_report() const;
+
   const Plan& plan() const { return plan_; }
   // How many runs were begun.
   uint64_t runs() const;
@@ -162,6 +167,9 @@ class Program {
     uint32_t buffer, index;
     int64_t offset;
   };
+  class Recorded;
+  friend class Recorded;
+  Status* run_recorded(Frame& frame, InterruptCheck& check) noexcept;
   void prepare_steps(InterruptCheck& check);
   Prepared prepare_step(Step& step, std::span<const Buffer> layouts);
   Launch launch_of(const Step& step, const Frame& frame) const;
@@ -202,6 +210,8 @@ class Program {
   std::vector<decltype(Prepared::prepack)> prepacks_;  // by step; null: it packs nothing
   std::atomic<size_t> kept_bytes_{0};
   std::vector<std::pair<void*, void (*)(void*)>> drops_;
+  std::unique_ptr<Recorded> recorded_;       // of the first frame; null: calls go step by step
+  std::vector<std::byte*> given_, asked_;  // by patch, of the call that has the first frame, if there is `recorded_`
   // The first frame serves calls that do not overlap; more are made only for calls that do.
   std::unique_ptr<Frame> first_;
   mutable std::mutex mutex_;
@@ -251,6 +261,13 @@ Status* Program::run(const Input& input, const Output& output, InterruptCheck& c
   Frame* const frame = acquire(failed);
   if (!frame) return failed;
   frame->runs.store(frame->runs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (recorded_ && frame == first_.get()) [[unlikely]] {
+    for (size_t i = 0; i < input_patches_.size(); i++) given_[i] = input(input_patches_[i].index) + input_patches_[i].offset;
+    for (size_t i = 0; i < output_patches_.size(); i++) asked_[i] = output(output_patches_[i].index) + output_patches_[i].offset;
+    failed = run_recorded(*frame, check);
+    release(*frame);
+    return failed;
+  }
   Buffer* const buffers = frame->buffers.data();
   for (const Patch& p : input_patches_) buffers[p.buffer].data = input(p.index) + p.offset;
   for (const Patch& p : output_patches_) buffers[p.buffer].data = output(p.index) + p.offset;

@@ -15,6 +15,7 @@ std::string memory_report(const Program& program) {
   for (size_t i = 1; i < plan.arenas.size(); i++)
     out += cat("on ", name(plan.arenas[i].device), ": ", program.peak_bytes(plan.arenas[i].device),
                " bytes at most (arena ", plan.arenas[i].bytes, ", constants ", plan.arenas[i].constant_bytes, ")\n");
+  if (const std::string graph = program.recording_report(); !graph.empty()) out += cat("CUDA graph ", graph, "\n");
   for (const ArenaSlot& s : plan.slots)
     out += cat(s.arena ? cat(name(plan.arenas[s.arena].device), " ") : "", "arena ", s.offset, " to ",
                s.offset + static_cast<int64_t>(s.bytes), ": t[", s.value, "], lines ", s.first, " to ", s.last, "\n");

@@ -103,7 +103,7 @@ Status* CudaDevice::copy(const StridedBytes& from, const StridedBytes& to, size_
   const auto step = static_cast<int64_t>(item);
   if (layout.rank == 0 || (layout.rank == 1 && layout.from_steps[0] == step && layout.to_steps[0] == step)) {
     const size_t bytes = static_cast<size_t>(layout.elements) * item;
-    return status(driver_.copy(reinterpret_cast<Pointer>(to.data), reinterpret_cast<Pointer>(from.data), bytes, stream_), "cuMemcpyDtoDAsync");
+    return status(driver_.copy(reinterpret_cast<Pointer>(to.data), reinterpret_cast<Pointer>(from.data), bytes, stream()), "cuMemcpyDtoDAsync");
   }
   return caught([&] {
     const size_t kind = join_neighbours(layout, item);

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "base/text.h"
+#include "device/cuda/recording.h"
 
 namespace thunder::nvidia {
 namespace {
@@ -104,7 +105,16 @@ Status* CudaDevice::enter() const {
   return status(driver_.set_current(context_), "cuCtxSetCurrent");
 }
 
+Stream CudaDevice::stream() const {
+  CudaRecording* const recording = CudaRecording::active(*this);
+  return recording ? recording->stream() : stream_;
+}
+
+std::unique_ptr<Recording> CudaDevice::recording() { return std::make_unique<CudaRecording>(*this); }
+
+// What is allocated while work is recorded could be somebody else's when that is launched.
 void* CudaDevice::allocate(size_t bytes) {
+  if (CudaRecording::active(*this)) return nullptr;
   if (Status* failed = enter()) return failed->release(), nullptr;
   int result = 0;
   const Pointer block = pool_.allocate(bytes, result);
@@ -119,6 +129,7 @@ void CudaDevice::deallocate(void* block, size_t bytes) {
 
 Status* CudaDevice::copy_in(void* to, const void* from, size_t bytes) {
   if (!bytes) return nullptr;
+  if (CudaRecording* r = CudaRecording::active(*this)) return r->refuse("a copy from host memory");
   if (Status* failed = enter()) return failed;
   if (Status* failed = status(driver_.copy_in(pointer(to), from, bytes, stream_), "cuMemcpyHtoDAsync")) return failed;
   // Memory that the driver does not know has been read by now; pinned memory is read later.
@@ -130,6 +141,7 @@ Status* CudaDevice::copy_in(void* to, const void* from, size_t bytes) {
 }
 
 Status* CudaDevice::copy_out(void* to, const void* from, size_t bytes) {
+  if (CudaRecording* r = CudaRecording::active(*this)) return r->refuse("a copy to host memory");
   if (Status* failed = enter()) return failed;
   if (bytes)
     if (Status* failed = status(driver_.copy_out(to, pointer(from), bytes, stream_), "cuMemcpyDtoHAsync")) return failed;
@@ -139,13 +151,13 @@ Status* CudaDevice::copy_out(void* to, const void* from, size_t bytes) {
 Status* CudaDevice::fill_with_zeros(void* to, size_t bytes) {
   if (!bytes) return nullptr;
   if (Status* failed = enter()) return failed;
-  return status(driver_.set_bytes(pointer(to), 0, bytes, stream_), "cuMemsetD8Async");
+  return status(driver_.set_bytes(pointer(to), 0, bytes, stream()), "cuMemsetD8Async");
 }
 
 Status* CudaDevice::fill_with_ones(float* to, size_t elements) {
   if (!elements) return nullptr;
   if (Status* failed = enter()) return failed;
-  return status(driver_.set_words(pointer(to), std::bit_cast<unsigned>(1.0F), elements, stream_), "cuMemsetD32Async");
+  return status(driver_.set_words(pointer(to), std::bit_cast<unsigned>(1.0F), elements, stream()), "cuMemsetD32Async");
 }
 
 Status* CudaDevice::wait_on(void* stream) {
@@ -154,6 +166,7 @@ Status* CudaDevice::wait_on(void* stream) {
 }
 
 Status* CudaDevice::wait() {
+  if (CudaRecording* r = CudaRecording::active(*this)) return r->refuse("waiting for the device");
   if (Status* failed = enter()) return failed;
   if (Status* failed = status(driver_.stream_wait(stream_), "work on the device")) return failed;
   return refused();
@@ -161,6 +174,8 @@ Status* CudaDevice::wait() {
 
 Status* CudaDevice::launch(Function function, const Geometry& g, void** parameters, const char* what) {
   if (Status* failed = enter()) return failed;
+  if (CudaRecording* r = CudaRecording::active(*this)) [[unlikely]]
+    return r->kernel(function, g, parameters, what);
   return status(driver_.launch(function, g.blocks, 1, 1, g.threads, 1, 1, g.shared_bytes, stream_, parameters, nullptr), what);
 }
 

@@ -44,11 +44,12 @@ class CudaDevice final : public Accelerator {
   Status* copy_out(void* to, const void* from, size_t bytes) override;
   Status* copy(const StridedBytes& from, const StridedBytes& to, size_t item) override;
   Status* fill_with_zeros(void* to, size_t bytes) override;
-  void* native_stream() const override { return stream_; }
+  void* native_stream() const override { return stream(); }
   Status* wait_for(void* stream) override;
   Status* let_wait(void* stream) override;
   Status* wait_on(void* stream) override;
   Status* wait() override;
+  std::unique_ptr<Recording> recording() override;
 
   const Driver& driver() const { return driver_; }
   const Properties& properties() const { return properties_; }
@@ -79,6 +80,8 @@ class CudaDevice final : public Accelerator {
   void* allocate(size_t bytes) override;
   void deallocate(void* block, size_t bytes) override;
   Status* refused();
+  // That of the recording of this thread, if there is one. Not for kernels of our own.
+  Stream stream() const;
   struct Kernel {
     std::mutex mutex;
     std::atomic<Module> module = nullptr;

@@ -14,6 +14,9 @@ using Stream = struct CUstream_st*;
 using Event = struct CUevent_st*;
 using Module = struct CUmod_st*;
 using Function = struct CUfunc_st*;
+using Graph = struct CUgraph_st*;
+using Executable = struct CUgraphExec_st*;
+using Node = struct CUgraphNode_st*;
 
 // Values of CUresult, CUdevice_attribute and of flags; a test compares them with cuda.h where that is installed.
 enum Result : int {
@@ -34,7 +37,15 @@ enum Result : int {
 };
 enum Attribute : int { kMultiprocessors = 16, kL2Bytes = 38, kMajor = 75, kMinor = 76, kSharedBytesOfBlock = 97 };
 constexpr unsigned kNonBlockingStream = 1, kEventWithoutTime = 2, kPortableHostMemory = 1, kMappedHostMemory = 2;
-constexpr int kMemoryType = 2;  // of CUpointer_attribute
+constexpr int kMemoryType = 2;      // of CUpointer_attribute
+constexpr int kRelaxedCapture = 2;  // of CUstreamCaptureMode
+
+// CUDA_KERNEL_NODE_PARAMS.
+struct KernelNode {
+  Function function;
+  unsigned blocks_x, blocks_y, blocks_z, threads_x, threads_y, threads_z, shared_bytes;
+  void **parameters, **extra, *kernel, *context;
+};
 
 // Every function that must be there: X(member, symbol, parameters).
 #define THUNDER_CUDA_DRIVER(X)                                                                                              \
@@ -68,6 +79,15 @@ constexpr int kMemoryType = 2;  // of CUpointer_attribute
   X(event_create, cuEventCreate, (Event * out, unsigned flags))                                                             \
   X(event_destroy, cuEventDestroy_v2, (Event event))                                                                        \
   X(event_record, cuEventRecord, (Event event, Stream stream))                                                              \
+  X(capture_begin, cuStreamBeginCapture_v2, (Stream stream, int mode))                                                      \
+  X(capture_info, cuStreamGetCaptureInfo_v2,                                                                                \
+    (Stream stream, int* capturing, unsigned long long* id, Graph* graph, const Node** dependencies, size_t* count))        \
+  X(capture_end, cuStreamEndCapture, (Stream stream, Graph * out))                                                          \
+  X(graph_instantiate, cuGraphInstantiateWithFlags, (Executable * out, Graph graph, unsigned long long flags))              \
+  X(graph_set_kernel, cuGraphExecKernelNodeSetParams_v2, (Executable graph, Node node, const KernelNode* parameters))       \
+  X(graph_launch, cuGraphLaunch, (Executable graph, Stream stream))                                                         \
+  X(graph_executable_destroy, cuGraphExecDestroy, (Executable graph))                                                       \
+  X(graph_destroy, cuGraphDestroy, (Graph graph))                                                                           \
   X(module_load, cuModuleLoadData, (Module * out, const void* image))                                                       \
   X(module_unload, cuModuleUnload, (Module module))                                                                         \
   X(module_function, cuModuleGetFunction, (Function * out, Module module, const char* name))                                \

@@ -122,6 +122,7 @@ class Attention {
     const size_t count = s_.backward ? kBackwardTensors : kForwardTensors;
     for (size_t i = 0; i < count; i++) bindings[i] = {static_cast<int64_t>(i + 1), memory[i]};
     std::lock_guard lock(session_.mutex());
+    if (Status* failed = session_.follow_stream()) return failed;
     return plan_->run(std::span(bindings).first(count), workspace);
   }
 

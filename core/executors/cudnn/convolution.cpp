@@ -151,6 +151,7 @@ Status* Convolution::run(std::span<const Buffer> inputs, const Buffer& output, v
   }
   pointers[role_of_output_] = output.data;
   std::lock_guard lock(session_.mutex());
+  if (Status* failed = session_.follow_stream()) return failed;
   const Plan::Binding bindings[] = {{1, pointers[filter]}, {2, pointers[image]}, {3, pointers[result]}};
   return plan_->run(bindings, workspace);
 }

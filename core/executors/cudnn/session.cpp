@@ -7,12 +7,14 @@ namespace thunder::cudnn {
 Session::Session(const Library& library, nvidia::CudaDevice& device) : library_(library), device_(device) {
   if (Status* failed = device.enter()) throw Error(Ref<Status>::adopt(failed));
   require(library.create(&handle_), "cudnnCreate");
-  try {
-    require(library.set_stream(handle_, static_cast<nvidia::Stream>(device.native_stream())), "cudnnSetStream");
-  } catch (...) {
-    library.destroy(handle_);
-    throw;
-  }
+}
+
+Status* Session::follow_stream() {
+  void* const now = device_.native_stream();
+  if (now == stream_) return nullptr;
+  if (Status* failed = status(library_.set_stream(handle_, static_cast<nvidia::Stream>(now)), "cudnnSetStream")) return failed;
+  stream_ = now;
+  return nullptr;
 }
 
 Session::~Session() {

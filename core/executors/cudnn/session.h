@@ -25,6 +25,8 @@ class Session {
   const Library& library() const { return library_; }
   nvidia::CudaDevice& device() const { return device_; }
   Handle handle() const { return handle_; }
+  // Lets what is asked for next be done on the device's stream of this thread. Requires: the mutex is held.
+  Status* follow_stream();
   // The library allows one thread at a time to use a handle.
   std::mutex& mutex() { return mutex_; }
   // Null for success.
@@ -57,6 +59,7 @@ class Session {
   const Library& library_;
   nvidia::CudaDevice& device_;
   Handle handle_ = nullptr;
+  void* stream_ = nullptr;  // that the handle was given
   std::mutex mutex_;
   std::map<std::string, Kept> plans_;
   std::list<std::string> order_;  // of their keys, the one used last first

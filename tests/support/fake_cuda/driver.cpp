@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -33,6 +34,24 @@ struct Function {
   Dim3 *thread = nullptr, *block = nullptr, *threads = nullptr, *blocks = nullptr;
   void (**barrier)() = nullptr;
   bool needs_barrier = false;
+  const unsigned long* sizes = nullptr;  // of its parameters in bytes, then 0
+};
+
+struct KernelNode {
+  Function* function;
+  unsigned blocks[3], threads[3], shared;
+  void** parameters;
+};
+
+// What a captured stream was asked for. Arguments of kernels are copied as often as they are replaced.
+struct Node {
+  std::function<int()> work;
+  Function* function = nullptr;
+  unsigned blocks = 0, threads = 0;
+  std::vector<std::vector<std::byte>> arguments;
+};
+struct Graph {
+  std::vector<std::shared_ptr<Node>> nodes;
 };
 
 struct State {
@@ -42,8 +61,11 @@ struct State {
   std::map<unsigned long long, size_t> blocks;
   std::multimap<size_t, unsigned long long> free;
   std::set<void*> host, streams, events, modules;
+  std::map<void*, std::unique_ptr<Graph>> capturing;  // by stream
+  Node* last = nullptr;                              // that was captured
   std::vector<std::unique_ptr<Function>> functions;
   FakeCudaCounts counts{};
+  int64_t graphs = 0;  // that are alive
   int64_t fail_at = 0;
   int fail_with = 0;
 };
@@ -142,6 +164,32 @@ void run_grid(const Function& function, unsigned blocks, unsigned threads, void*
   running = nullptr;
 }
 
+// Now, or when the graph is launched that the stream is captured to.
+int enqueue(void* stream, std::function<int()> work) {
+  auto found = state().capturing.find(stream);
+  if (found == state().capturing.end()) return work();
+  found->second->nodes.push_back(std::make_shared<Node>(Node{std::move(work)}));
+  state().last = found->second->nodes.back().get();
+  return 0;
+}
+
+void keep_arguments(Node& node, void** parameters) {
+  node.arguments.clear();
+  for (size_t i = 0; node.function->sizes[i]; i++) {
+    const auto* from = static_cast<const std::byte*>(parameters[i]);
+    node.arguments.emplace_back(from, from + node.function->sizes[i]);
+  }
+}
+
+int run_node(Node& node) {
+  if (!node.function) return node.work();
+  std::vector<void*> parameters;
+  for (auto& a : node.arguments) parameters.push_back(a.data());
+  state().counts.launches++;
+  const Reach reach;
+  return run_grid(*node.function, node.blocks, node.threads, parameters.data()), 0;
+}
+
 }  // namespace
 
 extern "C" {
@@ -154,12 +202,21 @@ void fake_cuda_counts(FakeCudaCounts* out) {
   for (auto& [at, bytes] : s.blocks) out->bytes += static_cast<int64_t>(bytes);
   out->host_blocks = static_cast<int64_t>(s.host.size()), out->streams = static_cast<int64_t>(s.streams.size());
   out->events = static_cast<int64_t>(s.events.size()), out->modules = static_cast<int64_t>(s.modules.size());
+  out->graphs = s.graphs;
 }
 void fake_cuda_fail_at(int64_t n, int result) {
   const Entry entry;
   state().fail_at = n, state().fail_with = result, state().counts.calls = 0;
 }
 void fake_cuda_reach(int32_t on) { mprotect(state().memory, state().used, on ? PROT_READ | PROT_WRITE : PROT_NONE); }
+void fake_cuda_enqueue(void* stream, void (*work)(void*), void (*drop)(void*), void* arg) {
+  const Entry entry;
+  const std::shared_ptr<void> held(arg, drop);
+  enqueue(stream, [work, held] {
+    const Reach reach;
+    return work(held.get()), 0;
+  });
+}
 void fake_cuda_set_memory(size_t bytes) {
   const Entry entry;
   state().limit = bytes;
@@ -271,24 +328,74 @@ int cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, size_t bytes, void*)
   const Reach reach;
   return std::memcpy(to, pointer(from), bytes), 0;
 }
-int cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from, size_t bytes, void*) {
+int cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from, size_t bytes, void* stream) {
   ENTRY();
   if (!inside(from, bytes) || !inside(to, bytes)) return kInvalidValue;
-  const Reach reach;
-  return std::memmove(pointer(to), pointer(from), bytes), 0;
+  return enqueue(stream, [=] {
+    const Reach reach;
+    return std::memmove(pointer(to), pointer(from), bytes), 0;
+  });
 }
-int cuMemsetD8Async(unsigned long long to, unsigned char value, size_t bytes, void*) {
+int cuMemsetD8Async(unsigned long long to, unsigned char value, size_t bytes, void* stream) {
   ENTRY();
   if (!inside(to, bytes)) return kInvalidValue;
-  const Reach reach;
-  return std::memset(pointer(to), value, bytes), 0;
+  return enqueue(stream, [=] {
+    const Reach reach;
+    return std::memset(pointer(to), value, bytes), 0;
+  });
 }
-int cuMemsetD32Async(unsigned long long to, unsigned value, size_t words, void*) {
+int cuMemsetD32Async(unsigned long long to, unsigned value, size_t words, void* stream) {
   ENTRY();
   if (!inside(to, words * 4)) return kInvalidValue;
-  const Reach reach;
-  for (size_t i = 0; i < words; i++) std::memcpy(pointer(to) + 4 * i, &value, 4);
+  return enqueue(stream, [=] {
+    const Reach reach;
+    for (size_t i = 0; i < words; i++) std::memcpy(pointer(to) + 4 * i, &value, 4);
+    return 0;
+  });
+}
+
+int cuStreamBeginCapture_v2(void* stream, int) {
+  ENTRY();
+  if (!state().streams.count(stream) || state().capturing.count(stream)) return kInvalidValue;
+  state().capturing[stream] = std::make_unique<Graph>();
   return 0;
+}
+int cuStreamGetCaptureInfo_v2(void* stream, int* capturing, unsigned long long*, void**, Node* const** dependencies, size_t* count) {
+  ENTRY();
+  *capturing = static_cast<int>(state().capturing.count(stream));
+  if (!*capturing) return 0;
+  return *dependencies = &state().last, *count = 1, 0;
+}
+int cuStreamEndCapture(void* stream, Graph** out) {
+  ENTRY();
+  auto found = state().capturing.find(stream);
+  if (found == state().capturing.end()) return kInvalidValue;
+  *out = found->second.release();
+  return state().capturing.erase(found), state().graphs++, 0;
+}
+int cuGraphInstantiateWithFlags(Graph** out, Graph* graph, unsigned long long) {
+  ENTRY();
+  return *out = new Graph(*graph), state().graphs++, 0;
+}
+int cuGraphExecKernelNodeSetParams_v2(Graph*, Node* node, const KernelNode* with) {
+  ENTRY();
+  if (node->function != with->function) return kInvalidValue;
+  node->blocks = with->blocks[0], node->threads = with->threads[0];
+  return keep_arguments(*node, with->parameters), 0;
+}
+int cuGraphLaunch(Graph* graph, void*) {
+  ENTRY();
+  for (auto& node : graph->nodes)
+    if (const int failed = run_node(*node)) return failed;
+  return 0;
+}
+int cuGraphExecDestroy(Graph* graph) {
+  const Entry entry;
+  return delete graph, state().graphs--, 0;
+}
+int cuGraphDestroy(Graph* graph) {
+  const Entry entry;
+  return delete graph, state().graphs--, 0;
 }
 
 int cuStreamCreate(void** out, unsigned) {
@@ -355,6 +462,7 @@ int cuModuleGetFunction(Function** out, Module* module, const char* name) {
   f->thread = static_cast<Dim3*>(find("fake_thread")), f->block = static_cast<Dim3*>(find("fake_block"));
   f->threads = static_cast<Dim3*>(find("fake_threads")), f->blocks = static_cast<Dim3*>(find("fake_blocks"));
   f->barrier = static_cast<void (**)()>(find("fake_barrier"));
+  f->sizes = static_cast<const unsigned long*>(find(std::string("fake_sizes_") + name));
   f->needs_barrier = *static_cast<const int*>(find("fake_needs_barrier")) != 0;
   *out = f.get();
   return state().functions.push_back(std::move(f)), 0;
@@ -365,6 +473,12 @@ int cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz, un
   State& s = state();
   if (!gx || gy != 1 || gz != 1 || !bx || bx > 1024 || by != 1 || bz != 1) return kInvalidValue;
   if (stream && !s.streams.count(stream)) return kInvalidValue;
+  if (auto found = s.capturing.find(stream); found != s.capturing.end()) {
+    auto node = std::make_shared<Node>(Node{{}, function, gx, bx, {}});
+    keep_arguments(*node, parameters);
+    s.last = node.get();
+    return found->second->nodes.push_back(std::move(node)), 0;
+  }
   s.counts.launches++;
   const Reach reach;
   return run_grid(*function, gx, bx, parameters), 0;

@@ -53,9 +53,9 @@ struct Operand {
   int64_t id = 0;
   std::vector<int64_t> sizes, strides;
   std::byte* data = nullptr;  // what the run is given
-  bool rounds = false;
+  bool rounds = false, by_value = false;
 
-  explicit Operand(const Desc& d) : type(d.one<int>(901)), id(d.one<int64_t>(906)), sizes(d.list<int64_t>(902)), strides(d.list<int64_t>(903)) {}
+  explicit Operand(const Desc& d) : type(d.one<int>(901)), id(d.one<int64_t>(906)), sizes(d.list<int64_t>(902)), strides(d.list<int64_t>(903)), by_value(d.has(908) && d.one<unsigned char>(908) != 0) {}
 
   // A dim of fewer elements than another operand's stands for several of its: one for all, or a key head for a group.
   int64_t offset(const Index& i, const Index& of) const {
@@ -190,6 +190,25 @@ struct Graph {
   }
 };
 
+struct Handle {
+  void* stream = nullptr;
+};
+
+// Numbers on the host are read when it is asked for.
+struct Execution {
+  Graph graph;
+  std::map<int64_t, std::byte*> memory;
+  std::map<int64_t, float> scalars;
+
+  void keep_scalars() {
+    for (const Operation& op : graph.operations)
+      for (auto& o : op.operands)
+        if (o->by_value) std::memcpy(&scalars[o->id], memory.at(o->id), sizeof(float));
+    for (auto& [id, value] : scalars) memory[id] = reinterpret_cast<std::byte*>(&value);
+  }
+  void run() { graph.run(memory); }
+};
+
 // By the descriptor of a graph, its heuristics, configurations, engines and plans; operations by theirs.
 std::map<const Desc*, Graph> graphs;
 std::map<const Desc*, Operation> operations;
@@ -238,9 +257,9 @@ bool supported(const Graph& g) {
 extern "C" {
 
 size_t cudnnGetVersion() { return 90000; }
-int cudnnCreate(void** out) { return *out = new char, 0; }
-int cudnnDestroy(void* handle) { return delete static_cast<char*>(handle), 0; }
-int cudnnSetStream(void*, void*) { return 0; }
+int cudnnCreate(Handle** out) { return *out = new Handle, 0; }
+int cudnnDestroy(Handle* handle) { return delete handle, 0; }
+int cudnnSetStream(Handle* handle, void* stream) { return handle->stream = stream, 0; }
 const char* cudnnGetErrorString(int) { return "CUDNN_STATUS_OF_THE_STAND_IN"; }
 
 int cudnnBackendCreateDescriptor(int kind, Desc** out) { return *out = new Desc{kind, false, {}}, 0; }
@@ -296,16 +315,16 @@ int cudnnBackendFinalize(Desc* d) {
   return 0;
 }
 
-int cudnnBackendExecute(void*, Desc* plan, Desc* pack) {
+int cudnnBackendExecute(Handle* handle, Desc* plan, Desc* pack) {
   const auto found = graphs.find(plan);
   if (found == graphs.end() || pack->kind != kPack || !pack->finalized) return kBadParameter;
   const auto ids = pack->list<int64_t>(1000);
   const auto pointers = pack->list<std::byte*>(1001);
-  std::map<int64_t, std::byte*> memory;
-  for (size_t i = 0; i < ids.size(); i++) memory[ids[i]] = pointers[i];
-  fake_cuda_reach(1);
-  found->second.run(memory);
-  fake_cuda_reach(0);
+  auto* execution = new Execution{found->second, {}, {}};
+  for (size_t i = 0; i < ids.size(); i++) execution->memory[ids[i]] = pointers[i];
+  execution->keep_scalars();
+  fake_cuda_enqueue(
+      handle->stream, [](void* p) { static_cast<Execution*>(p)->run(); }, [](void* p) { delete static_cast<Execution*>(p); }, execution);
   return 0;
 }
 }

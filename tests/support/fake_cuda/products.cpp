@@ -30,6 +30,37 @@ double element(const std::byte* data, const Layout& l, bool transposed, uint64_t
   return kCodes.load(data + (row + column * static_cast<uint64_t>(l.leading)) * kCodes.bytes(l.type), l.type);
 }
 
+struct Product {
+  Desc desc;
+  Layout of_a, of_b, of_c, of_d;
+  const std::byte *a, *b, *c;
+  std::byte* d;
+  double alpha, beta;
+  uint64_t depth;
+
+  double value(int32_t batch, uint64_t row, uint64_t column) const {
+    const auto at = [&](auto* data, const Layout& l) { return data + batch * l.stride * static_cast<int64_t>(kCodes.bytes(l.type)); };
+    double sum = 0;
+    for (uint64_t k = 0; k < depth; k++) {
+      const double left = element(at(a, of_a), of_a, desc.transposed_a, row, k), right = element(at(b, of_b), of_b, desc.transposed_b, k, column);
+      sum += desc.compute == kFastTF32 ? to_tf32(left) * to_tf32(right) : left * right;
+    }
+    sum *= alpha;
+    if (beta != 0) sum += beta * element(at(c, of_c), of_c, false, row, column);
+    if (desc.epilogue == kBiasEpilogue) sum += kCodes.load(desc.bias + row * kCodes.bytes(of_d.type), of_d.type);
+    return sum;
+  }
+
+  void run() const {
+    for (int32_t i = 0; i < of_d.batch; i++)
+      for (uint64_t column = 0; column < of_d.columns; column++)
+        for (uint64_t row = 0; row < of_d.rows; row++) {
+          const int64_t at = i * of_d.stride + static_cast<int64_t>(row + column * static_cast<uint64_t>(of_d.leading));
+          kCodes.store(d + at * static_cast<int64_t>(kCodes.bytes(of_d.type)), value(i, row, column), of_d.type);
+        }
+  }
+};
+
 }  // namespace
 
 extern "C" {
@@ -71,29 +102,14 @@ int cublasLtMatmulAlgoGetHeuristic(void*, Desc*, Layout*, Layout*, Layout*, Layo
 }
 
 int cublasLtMatmul(void*, Desc* desc, const void* alpha, const std::byte* a, Layout* of_a, const std::byte* b, Layout* of_b, const void* beta,
-                   const std::byte* c, Layout* of_c, std::byte* d, Layout* of_d, const uint64_t*, void*, size_t, void*) {
-  const double scale = desc->scale == kCodes.f64 ? *static_cast<const double*>(alpha) : *static_cast<const float*>(alpha);
-  const double add = desc->scale == kCodes.f64 ? *static_cast<const double*>(beta) : *static_cast<const float*>(beta);
+                   const std::byte* c, Layout* of_c, std::byte* d, Layout* of_d, const uint64_t*, void*, size_t, void* stream) {
+  const auto number = [&](const void* at) { return desc->scale == kCodes.f64 ? *static_cast<const double*>(at) : *static_cast<const float*>(at); };
   const uint64_t depth = desc->transposed_a ? of_a->rows : of_a->columns;
   const uint64_t rows = desc->transposed_a ? of_a->columns : of_a->rows, columns = desc->transposed_b ? of_b->rows : of_b->columns;
   if (rows != of_d->rows || columns != of_d->columns || depth != (desc->transposed_b ? of_b->columns : of_b->rows)) return kInvalid;
-  fake_cuda_reach(1);
-  for (int32_t i = 0; i < of_d->batch; i++) {
-    const auto at = [&](auto* data, const Layout* l) { return data + i * l->stride * static_cast<int64_t>(kCodes.bytes(l->type)); };
-    for (uint64_t column = 0; column < columns; column++)
-      for (uint64_t row = 0; row < rows; row++) {
-        double sum = 0;
-        for (uint64_t k = 0; k < depth; k++) {
-          const double left = element(at(a, of_a), *of_a, desc->transposed_a, row, k), right = element(at(b, of_b), *of_b, desc->transposed_b, k, column);
-          sum += desc->compute == kFastTF32 ? to_tf32(left) * to_tf32(right) : left * right;
-        }
-        sum *= scale;
-        if (add != 0) sum += add * element(at(c, of_c), *of_c, false, row, column);
-        if (desc->epilogue == kBiasEpilogue) sum += kCodes.load(desc->bias + row * kCodes.bytes(of_d->type), of_d->type);
-        kCodes.store(at(d, of_d) + (row + column * static_cast<uint64_t>(of_d->leading)) * kCodes.bytes(of_d->type), sum, of_d->type);
-      }
-  }
-  fake_cuda_reach(0);
+  auto* product = new Product{*desc, *of_a, *of_b, *of_c, *of_d, a, b, c, d, number(alpha), number(beta), depth};
+  fake_cuda_enqueue(
+      stream, [](void* p) { static_cast<const Product*>(p)->run(); }, [](void* p) { delete static_cast<Product*>(p); }, product);
   return 0;
 }
 }

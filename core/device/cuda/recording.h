@@ -1,0 +1,53 @@
+// A CUDA graph, captured from what a thread asks a device for.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "device/cuda/device.h"
+#include "device/recording.h"
+
+namespace thunder::nvidia {
+
+class CudaRecording final : public Recording {
+ public:
+  // Throws backend.
+  explicit CudaRecording(CudaDevice& device);
+  ~CudaRecording() override;
+  CudaRecording(const CudaRecording&) = delete;
+
+  Status* begin() override;
+  void part(size_t number) override { part_ = number; }
+  Status* end() override;
+  bool replaceable(size_t number) const override { return !others_.contains(number); }
+  void replace(size_t number) override;
+  void stop_replacing() override;
+  Status* launch() override;
+  std::string describe() const override;
+
+  // That of this thread on this device; null: work is done when it is asked for.
+  static CudaRecording* active(const CudaDevice& device);
+
+  // For the device, while this is active.
+  Stream stream();  // that other work than launches of kernels is asked for on
+  Status* kernel(Function function, const Geometry& geometry, void** parameters, const char* what);
+  Status* refuse(const char* what) const;
+
+ private:
+  struct Kernel {
+    Node node;
+    Function function;
+  };
+  void drop();
+
+  CudaDevice& device_;
+  Stream stream_ = nullptr;
+  Executable executable_ = nullptr;
+  Graph graph_ = nullptr;
+  bool replacing_ = false;
+  size_t part_ = 0, next_ = 0;                        // next_: which kernel of the part's is launched next while replacing
+  std::map<size_t, std::vector<Kernel>> kernels_;     // by part
+  std::map<size_t, size_t> others_;                   // by part: how often something else was asked for
+};
+
+}  // namespace thunder::nvidia
