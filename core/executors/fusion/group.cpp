@@ -111,7 +111,7 @@ bool Group::extend(const Node& line) {
     case Role::create: fits = add_elementwise(line); break;
     case Role::view: fits = add_view(line); break;
     case Role::reduction: fits = add_reduction(line); break;
-    case Role::pick: fits = add_pick(line); break;
+    case Role::gather: fits = add_gather(line); break;
     case Role::join: fits = add_join(line); break;
     case Role::scan: fits = add_scan(line); break;
   }
@@ -131,8 +131,8 @@ bool Group::add_all(std::span<const Node* const> lines) {
 
 bool Group::axes_stay_whole() const {
   const auto whole = [this](const Dimension& along) { return space_.resolve(along).size() == 1; };
-  const auto parts_whole = [&](const Stretches& s) { return whole(s.whole) && (s.part.empty() || whole(s.part)); };
-  return std::all_of(picked_.begin(), picked_.end(), whole) && std::all_of(scanned_.begin(), scanned_.end(), whole) &&
+  const auto parts_whole = [&](const Cut& s) { return whole(s.whole) && (s.part.empty() || whole(s.part)); };
+  return std::all_of(gathered_.begin(), gathered_.end(), whole) && std::all_of(scanned_.begin(), scanned_.end(), whole) &&
          std::all_of(choices_.begin(), choices_.end(), [&](const auto& choice) { return whole(choice.second); }) &&
          std::all_of(parts_.begin(), parts_.end(), parts_whole);
 }
@@ -145,12 +145,12 @@ bool Group::consistent() {
     return refuse("it computes sums that run along an axis and what stands elsewhere on it");
   Axes choices;
   for (auto& [line, along] : choices_) choices.push_back(space_.resolve(along)[0]);
-  for (const Stretches& s : parts_)
+  for (const Cut& s : parts_)
     if (s.part.empty()) choices.push_back(walked_as(space_.resolve(s.whole)[0]).whole);
   std::sort(choices.begin(), choices.end());
   const Walks walks = this->walks();
   const Axes everything = this->everything(walks), inner = set_of(reduced()), outer = without(everything, inner);
-  if (everything.size() + picked_.size() >= kMaxAxes) return refuse("it needs more loops than a kernel may have");
+  if (everything.size() + gathered_.size() >= kMaxAxes) return refuse("it needs more loops than a kernel may have");
   const auto is_diagonal = [](const Axes& axes) { return std::adjacent_find(axes.begin(), axes.end()) != axes.end(); };
   for (auto& [read, coordinates] : reads_)
     if (is_diagonal(set_of(space_.flat(coordinates))))

@@ -90,7 +90,7 @@ class Group {
   bool add_elementwise(const Node& line);
   bool add_view(const Node& line);
   bool add_reduction(const Node& line);
-  bool add_pick(const Node& line);
+  bool add_gather(const Node& line);
   bool add_slice(const Node& line);
   bool add_join(const Node& line);
   bool add_cat(const Node& line);
@@ -122,14 +122,14 @@ class Group {
     Dimension away;
   };
   std::vector<Reduction> reductions_;
-  std::vector<Dimension> picked_;  // the axes along which nodes gather: one each
+  std::vector<Dimension> gathered_;  // the axes along which nodes gather: one each
   std::map<const Node*, Dimension> choices_;  // by concatenation: the axis along which it selects
-  struct Stretches {
+  struct Cut {
     Dimension part, whole;  // one axis each; no part: one position of the whole
     int64_t start;
     bool reduced;  // the value that is cut or concatenated depends on a reduction
   };
-  std::vector<Stretches> parts_;
+  std::vector<Cut> parts_;
   std::vector<Dimension> scanned_;  // the axes along which scans run: all are the one that is reduced
   bool backwards_ = false;
   bool looks_elsewhere_ = false;  // some value is computed at indices other than the loops'

@@ -124,7 +124,7 @@ bool Group::add_reduction(const Node& line) {
 // gather(input, dim, index): index says for each element of the result which element of input it is; take(input, dim,
 // index): index replaces the dim. Of a value that the group computes only the current row exists, so one element of
 // each row can be gathered.
-bool Group::add_pick(const Node& line) {
+bool Group::add_gather(const Node& line) {
   const auto both = operands(line);
   const bool inside = has(both[0]), takes = line.op->name() == "prims.take";
   const Shape &shape = store_->type(both[0]).shape, &at = store_->type(both[1]).shape;
@@ -146,7 +146,7 @@ bool Group::add_pick(const Node& line) {
     if (i != dim && !space_.unify(rows[i], from[i])) return refuse("its index is walked by different loops");
   const Dimension along = space_.resolve(from[dim]);
   if (along.size() != 1) return refuse("it picks along a dim that other lines split");
-  picked_.push_back(along);
+  gathered_.push_back(along);
   looks_elsewhere_ |= inside;
   if (inside && !reduces_) {
     reduces_ = true;

@@ -129,7 +129,7 @@ bool Group::add_cat(const Node& line) {
 // The axis of a concatenation: if it is as long as the axis that its operands were cut out of, it is that axis.
 Dimension Group::whole_of(const std::vector<Dimension>& parts, int64_t extent) {
   for (const Dimension& part : parts)
-    for (const Stretches& s : parts_) {
+    for (const Cut& s : parts_) {
       const Dimension whole = space_.resolve(s.whole);
       if (space_.resolve(part).size() == 1 && space_.resolve(part) == space_.resolve(s.part) && whole.size() == 1 &&
           space_.extent(whole[0]) == extent)
@@ -146,7 +146,7 @@ bool Group::parts_fit(const Axes& everything) {
     return refuse("it cuts or joins what runs along an axis or is picked from");
   const Axes inner = set_of(reduced());
   const auto is_part = [this](AxisId a) { return walked_as(a).whole != a; };
-  for (const Stretches& s : parts_)
+  for (const Cut& s : parts_)
     if (s.reduced && without({walked_as(space_.resolve(s.whole)[0]).whole}, inner).size())
       return refuse("it cuts rows apart that the group reduces");
   for (const Reduction& r : reductions_) {

@@ -150,7 +150,7 @@ void Lowering::lower_result(uint32_t number) {
   Output s{value(v, {}), OutputKind::each, buffer, 0};
   const Walk at = walk(coordinates(v), {layout.strides, static_cast<size_t>(layout.rank)}, {});
   s.map = at.map, s.offset = at.offset;
-  if (made.kind == Kind::line) s.only = stretches(v);
+  if (made.kind == Kind::line) s.only = intervals(v);
   if (made.kind != Kind::line) {
     s.kind = OutputKind::column;
     lowered_.nest.buffers[buffer] = sum_type(layout.dtype);
@@ -161,8 +161,8 @@ void Lowering::lower_result(uint32_t number) {
 
 // The part of the iteration space in which a value is stored: the intervals that its axes are of longer ones, and index
 // 0 along axes along which it is constant, except those that its row is reduced over.
-std::vector<Stretch> Lowering::stretches(ValueId v) {
-  std::vector<Stretch> only;
+std::vector<Interval> Lowering::intervals(ValueId v) {
+  std::vector<Interval> only;
   AxisSet walked = 0;
   for (AxisId a : group_.space().flat(group_.value(v).coordinates)) {
     const Part part = group_.walked_as(a);

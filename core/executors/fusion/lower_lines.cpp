@@ -44,7 +44,7 @@ ExprId Lowering::lower_line(const Node& line, const Place& place) {
       if (e.fn == Fn::argmax) e.in[e.count++] = place_along(line);
       break;
     case Role::create: lower_create(line, place, e); break;
-    case Role::pick: lower_pick(line, place, e); break;
+    case Role::gather: lower_gather(line, place, e); break;
     case Role::scan:
       e.in[e.count++] = operand(line, 0, place);
       e.axis = axis(group_.reduced()[0]);
@@ -55,7 +55,7 @@ ExprId Lowering::lower_line(const Node& line, const Place& place) {
       break;
   }
   const ExprId made = add(e);
-  if (row.role == Role::pick) add_check(line, made);
+  if (row.role == Role::gather) add_check(line, made);
   return made;
 }
 
@@ -71,7 +71,7 @@ ExprId Lowering::place_along(const Node& line) {
   const size_t dim = reduced_dims(line, source.size())[0];
   const int64_t each[] = {1};
   Expr place;
-  place.fn = Fn::position;
+  place.fn = Fn::iota;
   place.dtype = view_.store.type(line.args[0].v).shape[dim].value() <= INT32_MAX ? DType::i32 : DType::i64;
   place.map = walk({source[dim]}, each, {}).map;
   return add(place);
@@ -88,9 +88,9 @@ bool Lowering::is_row(const Node& line) {
 void Lowering::lower_create(const Node& line, const Place& at, Expr& e) {
   const Walk dense = walk(coordinates(line.results[0]), dense_strides(view_.store.type(line.results[0]).shape), at);
   Expr place;
-  place.fn = Fn::position;
+  place.fn = Fn::iota;
   place.map = dense.map, place.offset = dense.offset;
-  if (e.fn == Fn::position) {
+  if (e.fn == Fn::iota) {
     place.dtype = e.dtype;
     e = place;
     return;
@@ -102,7 +102,7 @@ void Lowering::lower_create(const Node& line, const Place& at, Expr& e) {
   e.offset = line.args[1].i;
 }
 
-void Lowering::lower_pick(const Node& line, const Place& place, Expr& e) {
+void Lowering::lower_gather(const Node& line, const Place& place, Expr& e) {
   const Shape& shape = view_.store.type(line.args[0].v).shape;
   const size_t dim = normalize_axis(line.args[1].i, shape.size());
   e.in[0] = operand(line, 0, place), e.in[1] = operand(line, 1, place), e.count = 2;

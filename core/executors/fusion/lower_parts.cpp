@@ -38,12 +38,12 @@ Lowering::Place Lowering::inside_of_join(const Node& line, size_t number, const 
 
 // A select by the index of an axis: the first expression below a bound, otherwise the second.
 template <class First, class Second>
-ExprId Lowering::choose(DType dtype, Index along, int64_t bound, const First& first, const Second& second) {
+ExprId Lowering::select(DType dtype, Index along, int64_t bound, const First& first, const Second& second) {
   bound -= along.by;
   if (along.loop ? bound >= group_.space().extent(*along.loop) : bound > 0) return first();
   if (bound <= 0) return second();
   Expr e;
-  e.fn = Fn::choose, e.dtype = dtype;
+  e.fn = Fn::select, e.dtype = dtype;
   e.in = {first(), second()}, e.count = 2;
   e.axis = axis(*along.loop), e.bound = bound;
   return add(e);
@@ -59,17 +59,17 @@ ExprId Lowering::lower_join(const Node& line, const Place& place) {
   const auto part = [&](size_t k) {
     return [&, k] { return operand(line, k, choice.empty() ? inside_of_join(line, k, place) : place); };
   };
-  ExprId chosen = 0;
+  ExprId selected = 0;
   if (operands(line).size() == 1) return part(0)();
   // The first operand, the second one once the axis has passed it, and so on.
   for (size_t i = 1; i < operands(line).size(); i++) {
     const int64_t bound = choice.empty() ? starts(line, view_.store, i)[dim] : static_cast<int64_t>(i);
     const Index along = index(choice.empty() ? whole[dim][0] : choice[0], place);
-    chosen = i == 1 ? choose(dtype, along, bound, part(0), part(1))
-                    : choose(
-                          dtype, along, bound, [&] { return chosen; }, part(i));
+    selected = i == 1 ? select(dtype, along, bound, part(0), part(1))
+                    : select(
+                          dtype, along, bound, [&] { return selected; }, part(i));
   }
-  return chosen;
+  return selected;
 }
 
 // One operand inside an interval of each dim, and another around it.
@@ -84,16 +84,16 @@ ExprId Lowering::lower_inside(const Node& line, const Place& place) {
     return number(dtype, line.args[3].f);
   };
   const auto at = starts(line, view_.store, within);
-  ExprId chosen = operand(line, within, inside_of_join(line, within, place));
+  ExprId selected = operand(line, within, inside_of_join(line, within, place));
   for (size_t i = 0; i < whole.size(); i++) {
     if (inner[i] == shape[i]) continue;
     const Index along = index(whole[i][0], place);
-    const auto so_far = [&] { return chosen; };
-    if (at[i] > 0) chosen = choose(dtype, along, at[i], around, so_far);
+    const auto so_far = [&] { return selected; };
+    if (at[i] > 0) selected = select(dtype, along, at[i], around, so_far);
     if (const int64_t end = at[i] + inner[i].value(); end < shape[i].value())
-      chosen = choose(dtype, along, end, so_far, around);
+      selected = select(dtype, along, end, so_far, around);
   }
-  return chosen;
+  return selected;
 }
 
 // A constant, rounded as an element of this type holds it.

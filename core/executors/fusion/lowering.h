@@ -46,7 +46,7 @@ class Lowering {
   Coordinates coordinates(ValueId v) const { return group_.space().resolve(group_.value(v).coordinates); }
   void lower_where_loops_stand();
   void lower_result(uint32_t number);
-  std::vector<Stretch> stretches(ValueId v);
+  std::vector<Interval> intervals(ValueId v);
 
   // lower_lines.cpp
   ExprId value(ValueId v, const Place& place);
@@ -56,14 +56,14 @@ class Lowering {
   ExprId place_along(const Node& line);
   bool is_row(const Node& line);
   void lower_create(const Node& line, const Place& at, Expr& e);
-  void lower_pick(const Node& line, const Place& place, Expr& e);
+  void lower_gather(const Node& line, const Place& place, Expr& e);
   void add_check(const Node& line, ExprId id);
 
   // lower_parts.cpp
   Place inside_of_slice(const Node& line, Place place) const;
   Place inside_of_join(const Node& line, size_t number, const Place& place) const;
   template <class First, class Second>
-  ExprId choose(DType dtype, Index along, int64_t bound, const First& first, const Second& second);
+  ExprId select(DType dtype, Index along, int64_t bound, const First& first, const Second& second);
   ExprId lower_join(const Node& line, const Place& place);
   ExprId lower_inside(const Node& line, const Place& place);
   ExprId number(DType dtype, double value);

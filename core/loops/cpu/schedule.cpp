@@ -48,7 +48,7 @@ AxisSet summed_by_lane(const CpuNest& n) {
 
 // Whether it is a function of its operands at the loops' own indices.
 bool stays_in_place(const Expr& e) {
-  return e.fn != Fn::position && e.fn != Fn::uniform && !has_axis(e) && !is_reduction(e.fn);
+  return e.fn != Fn::iota && e.fn != Fn::uniform && !has_axis(e) && !is_reduction(e.fn);
 }
 
 // Whether all accesses to an argument use the same strides.
