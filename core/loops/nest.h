@@ -36,7 +36,7 @@ struct Expr {
   uint32_t buffer = 0;  // load: which argument
   uint32_t map = 0;  // load, iota: the map of its index
   int64_t offset = 0;  // load, iota: added to the index; uniform: which of the program's draws
-  // gather: the axis whose index is in[1] rather than the loop's; select: the axis that it tests; cumsum: the inner one.
+  // gather: the axis whose index is in[1] rather than the loop's; select: the axis that it tests; cumsum: its own.
   uint32_t axis = 0;
   int64_t bound = 0;  // select: the index from which on it is in[1]
   double number = 0;  // number: the constant
