@@ -193,9 +193,9 @@ void thunder_context_interrupt(thunder_context *context) THUNDER_NOEXCEPT;
 /* The random state: an i64[2] host tensor {seed, calls}, borrowed. A program that draws reads and advances it like
  * any captured tensor: write {seed, 0} to seed it, save it to resume. */
 thunder_tensor *thunder_context_random(thunder_context *context) THUNDER_NOEXCEPT;
-/* Pushes a JSON text onto `out`. `what`: "ops", "modules", "optimizers", "schedules", "options", "executors",
- * "unavailable_executors" (and why they are), "machine" (what schedules are made for), "installation" (libraries, folders and
- * a kernel that is run: what works, what is missing and why), "passes", "memory". */
+/* Pushes a JSON text onto `out`. `what`: "ops", "modules", "optimizers", "schedules", "options", "printoptions" (with their
+ * values now), "executors", "unavailable_executors" (and why they are), "machine" (what schedules are made for),
+ * "installation" (libraries, folders and a kernel that is run: what works, what is missing and why), "passes", "memory". */
 THUNDER_CHECK thunder_status *thunder_context_describe(thunder_context *context, const char *what,
     thunder_values *out) THUNDER_NOEXCEPT;
 /* Pushes how an error about an unknown name may end: " (did you mean 'softmax'?)" when one of the names is near, what is

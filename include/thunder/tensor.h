@@ -61,4 +61,15 @@ THUNDER_CHECK thunder_status *thunder_tensor_write(thunder_tensor *tensor, const
 THUNDER_CHECK thunder_status *thunder_tensor_data(const thunder_tensor *tensor, const void **out) THUNDER_NOEXCEPT;
 THUNDER_CHECK thunder_status *thunder_tensor_data_mutable(thunder_tensor *tensor, void **out) THUNDER_NOEXCEPT;
 
+/* How tensors are printed, by the names and with the meaning of torch.set_printoptions: "profile" ("default", "short", "full"),
+ * "precision" (4), "threshold" (1000; a float infinity leaves nothing out), "edgeitems" (3), "linewidth" (80), "sci_mode".
+ * What is not named stays as it is, but for sci_mode, which then follows each tensor's elements. [S] */
+THUNDER_CHECK thunder_status *thunder_context_set_printoptions(thunder_context *context,
+    const thunder_options *options) THUNDER_NOEXCEPT;
+/* Pushes the text of a tensor as PyTorch prints it, "tensor([1., 2.], dtype=thunder.float64)". Options as above, on top of
+ * those of the context. It waits as reading does, and copies from other devices what is shown alone. Of a proxy it is the
+ * shape, "tensor(..., size=(2, 3), traced)"; of a failed tensor its error. */
+THUNDER_CHECK thunder_status *thunder_tensor_text(thunder_context *context, thunder_tensor *tensor,
+    const thunder_options *options_or_null, thunder_values *out) THUNDER_NOEXCEPT;
+
 #endif
