@@ -39,6 +39,10 @@ Ref<Tensor> part_of(const Tensor& t, const std::vector<Ends>& ends, int64_t coun
 Ref<Tensor> shown_elements(const Tensor& t, bool summarize, const TensorPrintOptions& o) {
   TensorType type = t.type();
   type.device = Device::cpu;
+  if (summarize && !o.edgeitems && type.rank()) {
+    type.shape = {0};
+    return Tensor::empty(default_allocator(), type);
+  }
   std::vector<Ends> ends;
   for (size_t axis = 0; summarize && axis < type.rank(); axis++) {
     const int64_t size = t.sizes()[axis];
@@ -216,8 +220,9 @@ std::string with_suffixes(std::string text, const std::vector<std::string>& suff
 // A plain number of a scope as the 0-d tensor that it stands for.
 Ref<Tensor> tensor_of(const Tensor& number) {
   const Arg& value = number.number_value();
-  const DType dtype = tensor_dtype(number.type().dtype);
-  Ref<Tensor> made = Tensor::empty(default_allocator(), TensorType{.dtype = dtype, .device = Device::cpu});
+  TensorType type;
+  type.dtype = tensor_dtype(number.type().dtype), type.device = Device::cpu;
+  Ref<Tensor> made = Tensor::empty(default_allocator(), type);
   if (value.kind == ArgKind::real) *reinterpret_cast<float*>(made->data()) = static_cast<float>(value.f);
   else if (value.kind == ArgKind::integer) *reinterpret_cast<int64_t*>(made->data()) = value.i;
   else *reinterpret_cast<bool*>(made->data()) = value.i != 0;

@@ -14,7 +14,7 @@ struct TensorPrintOptions {
   int64_t threshold = 1000;  // tensors of more elements are summarized
   int64_t edgeitems = 3;     // what is shown then of each end of a dim
   int64_t linewidth = 80;    // where lines are broken
-  std::optional<bool> sci_mode;  // scientific notation; none: as the elements' range asks for it
+  std::optional<bool> sci_mode = {};  // scientific notation; none: as the elements' range asks for it
 };
 
 // torch's profiles: "default", "short" and "full", which leave sci_mode open. None: there is no such profile.

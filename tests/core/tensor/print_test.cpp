@@ -106,6 +106,13 @@ TEST(Print, follows_the_strides_of_a_view) {
 TEST(Print, shows_no_element_where_no_edge_is_asked_for) {
   EXPECT_EQ(print(*counted({4, 5}, 20), {.threshold = 5, .edgeitems = 0}), "tensor([...])");
   EXPECT_EQ(print(*counted({6}, 6), {.threshold = 5, .edgeitems = 0}), "tensor([...])");
+  EXPECT_EQ(print(*counted({}, 1), {.threshold = 0, .edgeitems = 0}), "tensor(0)");
+  // Nothing is done for each end of each dim.
+  TensorType deep = type_of(DType::i64, {});
+  Sizes strides;
+  for (int axis = 0; axis < 60; axis++) deep.shape.push_back(Dim(2)), strides.push_back(0);
+  const auto one = tensor_of<int64_t>(DType::i64, {1}, {7});
+  EXPECT_EQ(print(*Tensor::view(one->storage(), deep, strides, 0), {.edgeitems = 0}), "tensor([...])");
 }
 
 TEST(Print, of_what_has_no_data_shows_its_type) {
@@ -113,6 +120,10 @@ TEST(Print, of_what_has_no_data_shows_its_type) {
   EXPECT_EQ(print(*Tensor::proxy(type_of(DType::f32, {2, 3}), &scope, 1)), "tensor(..., size=(2, 3), traced)");
   EXPECT_EQ(print(*Tensor::proxy(type_of(DType::i64, {4}), &scope, 1)),
             "tensor(..., size=(4,), dtype=thunder.int64, traced)");
+  TensorType there = type_of(DType::f64, {0, 2});
+  there.device = cuda(1);
+  EXPECT_EQ(print(*Tensor::proxy(there, &scope, 1)),
+            "tensor(..., device='cuda:1', size=(0, 2), dtype=thunder.float64, traced)");
   EXPECT_EQ(failure_of([] { print(*Tensor::failed(make<Status>(Code::invalid_argument, "no such op"))); }), "no such op");
 }
 
