@@ -20,7 +20,7 @@ expect.values(th.tensor({ 0, 255 }, th.uint8), { 0, 255 })
 
 -- What is not a rectangle of numbers is refused, with both sizes.
 expect.error(function() th.tensor { { 1, 2 }, { 3 } } end, "tensors.lua:", "those of one shape", "a list of 1 stands where a list of 2")
-expect.error(function() th.tensor { { 1 }, 2 } end, "a number stands where a list of 1")
+expect.error(function() th.tensor { { 1 }, 2 } end, "an integer stands where a list of 1")
 expect.error(function() th.tensor { "x" } end, "must be a number", "a string")
 expect.error(function() th.tensor({ 300 }, th.uint8) end, "300 does not fit uint8")
 expect.error(function() th.tensor({ 1.5 }, th.int64) end, "must be an integer")
