@@ -37,4 +37,28 @@ auto answered(std::string_view who, F&& callback) {
   }
 }
 
+// What a descriptor of the caller's is kept in; its destructor calls the caller's `destroy` from here on.
+template <class Kept, class Desc>
+std::shared_ptr<Kept> kept(const Desc* desc) {
+  need(desc, "desc");
+  const Desc copy = copied(desc);
+  UserGuard guard(copy.destroy, copy.user);
+  const auto made = std::make_shared<Kept>();
+  made->desc = copy;
+  guard.dismiss();
+  return made;
+}
+
+// A list of texts in a descriptor. `what`: "op"; `whose`: "executor 'mine'".
+inline std::vector<std::string> texts_of(const char* const* texts, size_t count, const char* what,
+                                         const std::string& whose) {
+  check(count == 0 || texts, what, "s of ", whose, " is NULL");
+  std::vector<std::string> out;
+  for (size_t i = 0; i < count; i++) {
+    check(texts[i] != nullptr, what, " ", i, " of ", whose, " is NULL");
+    out.emplace_back(texts[i]);
+  }
+  return out;
+}
+
 }  // namespace thunder::capi

@@ -124,6 +124,15 @@ void describe_options(std::span<const OptionRow> rows, cJSON* array) {
   }
 }
 
+// With the values that the context has now.
+void describe_printoptions(Context& context, cJSON* array) {
+  describe_options(print_option_rows(), array);
+  const TensorPrintOptions now = context.printing();
+  int i = 0;
+  for (const OptionRow& row : print_option_rows())
+    add_text(cJSON_GetArrayItem(array, i++), "value", print_option_text(now, row.name));
+}
+
 void describe_executors(Context& context, cJSON* array) {
   for (auto& name : context.executor_names()) add_text(add_object(array), "name", name);
 }
@@ -234,6 +243,7 @@ constexpr Subject kSubjects[] = {
     {"optimizers", [](Context&, cJSON* array) { describe_rows(optimizer_rows(), array); }},
     {"schedules", [](Context&, cJSON* array) { describe_schedules(array); }},
     {"options", [](Context&, cJSON* array) { describe_options(compile_options(), array); }},
+    {"printoptions", describe_printoptions},
     {"executors", describe_executors},
     {"unavailable_executors", describe_unavailable},
     {"machine", describe_machine},

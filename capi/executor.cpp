@@ -88,13 +88,9 @@ ExecutorDesc ours(const std::shared_ptr<CExecutor>& made) {
   check(d.name && *d.name, "the descriptor has no name");
   check(d.prepare != nullptr, "executor '", d.name, "' has no prepare");
   check(d.run != nullptr, "executor '", d.name, "' has no run");
-  check(d.n_ops == 0 || d.ops, "ops of executor '", d.name, "' is NULL");
   ExecutorDesc desc;
   desc.name = d.name;
-  for (size_t i = 0; i < d.n_ops; i++) {
-    check(d.ops[i] != nullptr, "op ", i, " of executor '", d.name, "' is NULL");
-    desc.ops.emplace_back(d.ops[i]);
-  }
+  desc.ops = texts_of(d.ops, d.n_ops, "op", cat("executor '", d.name, "'"));
   check(d.claim || !desc.ops.empty(), "executor '", d.name, "' has neither ops nor claim");
   desc.flags = d.flags | kMayFail;
   if (d.claim) desc.claim = CExecutor::claim;
@@ -117,12 +113,7 @@ extern "C" {
 thunder_status* thunder_executor_create(thunder_context* context, const thunder_executor_desc* desc,
                                         thunder_executor** out) noexcept {
   return handle(guarded(__func__, [&] {
-    need(desc, "desc");
-    const thunder_executor_desc copy = copied(desc);
-    UserGuard guard(copy.destroy, copy.user);
-    const auto made = std::make_shared<CExecutor>();
-    made->desc = copy;
-    guard.dismiss();
+    const auto made = kept<CExecutor>(desc);
     need(context, "context"), need(out, "out");
     *out = given(make<Executor>(ours(made)));
   }));

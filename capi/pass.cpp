@@ -42,15 +42,11 @@ struct CPass {
 CustomPassDesc ours(const std::shared_ptr<CPass>& made) {
   const thunder_pass_desc& d = made->desc;
   check(d.name && *d.name, "the descriptor has no name");
-  check(d.n_rules == 0 || d.rules, "rules of pass '", d.name, "' is NULL");
   CustomPassDesc desc;
   desc.name = d.name;
   desc.before = d.before ? d.before : "";
   desc.after = d.after ? d.after : "";
-  for (size_t i = 0; i < d.n_rules; i++) {
-    check(d.rules[i] != nullptr, "rule ", i, " of pass '", d.name, "' is NULL");
-    desc.rules.emplace_back(d.rules[i]);
-  }
+  desc.rules = texts_of(d.rules, d.n_rules, "rule", cat("pass '", d.name, "'"));
   if (d.run) desc.run = CPass::run;
   desc.user = made.get();
   desc.owner = made;
@@ -64,12 +60,7 @@ extern "C" {
 thunder_status* thunder_pass_create(thunder_context* context, const thunder_pass_desc* desc,
                                     thunder_pass** out) noexcept {
   return handle(guarded(__func__, [&] {
-    need(desc, "desc");
-    const thunder_pass_desc copy = copied(desc);
-    UserGuard guard(copy.destroy, copy.user);
-    const auto made = std::make_shared<CPass>();
-    made->desc = copy;
-    guard.dismiss();
+    const auto made = kept<CPass>(desc);
     need(context, "context"), need(out, "out");
     *out = given(make<CustomPass>(ours(made), core(context)->registry()));
   }));

@@ -193,9 +193,9 @@ void thunder_context_interrupt(thunder_context *context) THUNDER_NOEXCEPT;
 /* The random state: an i64[2] host tensor {seed, calls}, borrowed. A program that draws reads and advances it like
  * any captured tensor: write {seed, 0} to seed it, save it to resume. */
 thunder_tensor *thunder_context_random(thunder_context *context) THUNDER_NOEXCEPT;
-/* Pushes a JSON text onto `out`. `what`: "ops", "modules", "optimizers", "schedules", "options", "executors",
- * "unavailable_executors" (and why they are), "machine" (what schedules are made for), "installation" (libraries, folders and
- * a kernel that is run: what works, what is missing and why), "passes", "memory". */
+/* Pushes a JSON text onto `out`. `what`: "ops", "modules", "optimizers", "schedules", "options", "printoptions" (with their
+ * values now), "executors", "unavailable_executors" (and why they are), "machine" (what schedules are made for),
+ * "installation" (libraries, folders and a kernel that is run: what works, what is missing and why), "passes", "memory". */
 THUNDER_CHECK thunder_status *thunder_context_describe(thunder_context *context, const char *what,
     thunder_values *out) THUNDER_NOEXCEPT;
 /* Pushes how an error about an unknown name may end: " (did you mean 'softmax'?)" when one of the names is near, what is
@@ -245,61 +245,9 @@ THUNDER_CHECK thunder_status *thunder_context_set_thread_pool(thunder_context *c
  * allocator keeps what it likes itself. "memory" of thunder_context_describe() says what it does. */
 THUNDER_CHECK thunder_status *thunder_context_set_memory_cache(thunder_context *context, size_t bytes) THUNDER_NOEXCEPT;
 
-/* ==== tensor: metadata [S], data [X] ==== */
+/* ==== tensors: a part of this file ==== */
 
-/* A dense row-major tensor that holds a copy of `host_data`; `bytes` must be what dtype and shape make. */
-THUNDER_CHECK thunder_status *thunder_tensor_create(thunder_context *context, thunder_dtype dtype, size_t rank,
-    const int64_t *shape, thunder_device device, const void *host_data, size_t bytes,
-    thunder_tensor **out) THUNDER_NOEXCEPT;
-/* A tensor over memory of the caller: `bytes` from `data` on, aligned to the element. strides NULL: dense row-major.
- * `destroy` (may be NULL) runs when the last use ends, views and calls in flight included, not with the handle. */
-THUNDER_CHECK thunder_status *thunder_tensor_borrow(thunder_context *context, thunder_dtype dtype, size_t rank,
-    const int64_t *shape, const int64_t *strides_or_null, thunder_device device, void *data, size_t bytes,
-    void (*destroy)(void *user), void *user, thunder_tensor **out) THUNDER_NOEXCEPT;
-/* Another view of the same memory, `offset` elements from `tensor`'s first element. It must lie inside the memory. */
-THUNDER_CHECK thunder_status *thunder_tensor_view(thunder_tensor *tensor, size_t rank, const int64_t *shape,
-    const int64_t *strides_or_null, int64_t offset, thunder_tensor **out) THUNDER_NOEXCEPT;
-/* Without a copy in both directions. `from` takes the structure over on success only, and calls its deleter when
- * the last use ends. `to` gives a structure that the consumer must delete; max_major is the highest DLPack major
- * version it reads (1 or higher); a stream, if given, is waited for. Read-only memory keeps its flag. */
-THUNDER_CHECK thunder_status *thunder_tensor_from_dlpack(thunder_context *context,
-    struct DLManagedTensorVersioned *managed, thunder_tensor **out) THUNDER_NOEXCEPT;
-THUNDER_CHECK thunder_status *thunder_tensor_to_dlpack(thunder_tensor *tensor, uint32_t max_major,
-    thunder_stream *stream_or_null, struct DLManagedTensorVersioned **out) THUNDER_NOEXCEPT;
-/* The same with the structure of DLPack 0.x, which cannot say that memory is read-only: `to` refuses such. */
-THUNDER_CHECK thunder_status *thunder_tensor_from_dlpack_legacy(thunder_context *context,
-    struct DLManagedTensor *managed, thunder_tensor **out) THUNDER_NOEXCEPT;
-THUNDER_CHECK thunder_status *thunder_tensor_to_dlpack_legacy(thunder_tensor *tensor, thunder_stream *stream_or_null,
-    struct DLManagedTensor **out) THUNDER_NOEXCEPT;
-thunder_tensor *thunder_tensor_retain(thunder_tensor *tensor) THUNDER_NOEXCEPT;
-void thunder_tensor_release(thunder_tensor *tensor) THUNDER_NOEXCEPT;
-
-thunder_dtype thunder_tensor_dtype(const thunder_tensor *tensor) THUNDER_NOEXCEPT; /* 0 of a failed one */
-thunder_device thunder_tensor_device(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
-size_t thunder_tensor_rank(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
-/* The extent of one axis; a negative axis counts from the back; -1 if there is no such axis. */
-int64_t thunder_tensor_size(const thunder_tensor *tensor, int32_t axis) THUNDER_NOEXCEPT;
-/* Of concrete tensors only (else NULL, NULL, 0, 0): `rank` extents, `rank` strides, whether the memory is dense
- * row-major, and the bytes of its elements without gaps: what read and write expect. */
-const int64_t *thunder_tensor_shape(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
-const int64_t *thunder_tensor_strides(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
-int32_t thunder_tensor_is_contiguous(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
-size_t thunder_tensor_nbytes(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
-/* 1 if it has data; 0 for a proxy, a plain number and a failed tensor. */
-int32_t thunder_tensor_is_concrete(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
-/* Why it failed, or NULL. */
-THUNDER_CHECK thunder_status *thunder_tensor_status(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
-
-/* Copies all elements to or from dense row-major host memory; `bytes` must be thunder_tensor_nbytes(). Reading waits
- * for the work that makes the data; of a proxy it is THUNDER_PROXY_HAS_NO_DATA. Writing changes the tensor in place,
- * so that compiled functions that captured it see the new data. */
-THUNDER_CHECK thunder_status *thunder_tensor_read(thunder_tensor *tensor, void *host, size_t bytes) THUNDER_NOEXCEPT;
-THUNDER_CHECK thunder_status *thunder_tensor_write(thunder_tensor *tensor, const void *host,
-    size_t bytes) THUNDER_NOEXCEPT;
-/* The address of the first element, in host memory only; mind the strides. A taped scope sees writes through the
- * mutable one only up to this call: ask again before each change. */
-THUNDER_CHECK thunder_status *thunder_tensor_data(const thunder_tensor *tensor, const void **out) THUNDER_NOEXCEPT;
-THUNDER_CHECK thunder_status *thunder_tensor_data_mutable(thunder_tensor *tensor, void **out) THUNDER_NOEXCEPT;
+#include "thunder/tensor.h"
 
 /* ==== values [X]: leaves in order, and a structure such as [*,{"mask":*,"x":*}] (map keys in byte order) ==== */
 

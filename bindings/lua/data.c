@@ -47,8 +47,7 @@ static int core_read_safetensors(lua_State *L)
 {
     const char *path = path_check(L, 1);
     thunder_values *out = values_box(L);
-    check_status(L, thunder_read_safetensors(layer_of(L)->context, path, out));
-    return values_push(L, out, false);
+    return values_answer(L, out, thunder_read_safetensors(layer_of(L)->context, path, out));
 }
 
 /* core.write_npy(tensor, path) */
@@ -96,8 +95,7 @@ static int core_next_batch(lua_State *L)
 {
     thunder_batches *batches = box_check(L, 1, BOX_BATCHES);
     thunder_values *out = values_box(L);
-    check_status(L, thunder_batches_next(batches, out));
-    return values_push(L, out, false);
+    return values_answer(L, out, thunder_batches_next(batches, out));
 }
 
 /* core.batch_count(batches): how many make an epoch. */

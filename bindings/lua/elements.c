@@ -40,11 +40,11 @@ static bool has_float(lua_State *L, int index, const filling *f, size_t depth)
     luaL_checkstack(L, 3, "nested tables");
     if (depth == f->rank) return lua_type(L, index) == LUA_TNUMBER && !lua_isinteger(L, index);
     if (!lua_istable(L, index))
-        refuse(L, "tensor: the table is not rectangular: %s stands where a list of %d is expected", type_text(L, index),
+        refuse(L, "tensor: the lists are not those of one shape: %s stands where a list of %d is expected", type_text(L, index),
                (int)f->shape[depth]);
     const int64_t count = (int64_t)lua_rawlen(L, index);
     if (count != f->shape[depth])
-        refuse(L, "tensor: the table is not rectangular: a list has %d elements where another has %d", (int)count,
+        refuse(L, "tensor: the lists are not those of one shape: a list of %d stands where a list of %d is expected", (int)count,
                (int)f->shape[depth]);
     bool found = false;
     for (int64_t i = 1; i <= count; i++) {

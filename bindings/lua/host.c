@@ -10,8 +10,7 @@ static int core_describe(lua_State *L)
 {
     const char *what = luaL_checkstring(L, 1);
     thunder_values *out = values_box(L);
-    check_status(L, thunder_context_describe(layer_of(L)->context, what, out));
-    return values_push(L, out, false);
+    return values_answer(L, out, thunder_context_describe(layer_of(L)->context, what, out));
 }
 
 /* core.suggest(name, names): how an error about an unknown name ends; `names` has the valid ones as keys. */
@@ -30,8 +29,7 @@ static int core_suggest(lua_State *L)
         if (lua_type(L, -1) == LUA_TSTRING) names[count++] = lua_tostring(L, -1);
     }
     thunder_values *out = values_box(L);
-    check_status(L, thunder_suggest(name, names, count, out));
-    return values_push(L, out, false);
+    return values_answer(L, out, thunder_suggest(name, names, count, out));
 }
 
 /* core.set_stance(name): the name of the one before. */

@@ -125,6 +125,8 @@ void values_add_all(lua_State *L, int first, thunder_values *values);
 /* Pushes the top-level entries; returns how many. */
 int values_push(lua_State *L, const thunder_values *values, bool traced);
 thunder_values *values_box(lua_State *L);                       /* pushes a box of new values */
+/* What a function of the library pushed onto `out`, or its error. */
+int values_answer(lua_State *L, const thunder_values *out, thunder_status *status);
 
 /* A box with a table of its own; retains. */
 void module_push(lua_State *L, thunder_module *module);

@@ -93,8 +93,7 @@ static int core_module_text(lua_State *L)
 {
     thunder_module *module = module_check(L, 1);
     thunder_values *out = values_box(L);
-    check_status(L, thunder_module_text(module, out));
-    return values_push(L, out, false);
+    return values_answer(L, out, thunder_module_text(module, out));
 }
 
 /* core.module_copy(m): a copy that knows nothing of the table yet. */
@@ -174,8 +173,7 @@ static int list_tensors(lua_State *L, thunder_status *(*list)(thunder_module *, 
 {
     thunder_module *module = module_check(L, 1);
     thunder_values *out = values_box(L);
-    check_status(L, list(module, out));
-    return values_push(L, out, false);
+    return values_answer(L, out, list(module, out));
 }
 static int core_parameters(lua_State *L) { return list_tensors(L, thunder_module_parameters); }
 static int core_state(lua_State *L) { return list_tensors(L, thunder_module_state); }

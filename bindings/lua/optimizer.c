@@ -47,8 +47,7 @@ static int core_optimizer_text(lua_State *L)
 {
     thunder_optimizer *optimizer = optimizer_check(L, 1);
     thunder_values *out = values_box(L);
-    check_status(L, thunder_optimizer_text(optimizer, out));
-    return values_push(L, out, false);
+    return values_answer(L, out, thunder_optimizer_text(optimizer, out));
 }
 
 /* core.get_number(optimizer, name) */
@@ -157,8 +156,7 @@ static int core_last_lr(lua_State *L)
 {
     thunder_schedule *schedule = box_check(L, 1, BOX_SCHEDULE);
     thunder_values *out = values_box(L);
-    check_status(L, thunder_schedule_last_lr(schedule, out));
-    return values_push(L, out, false);
+    return values_answer(L, out, thunder_schedule_last_lr(schedule, out));
 }
 
 static int core_schedule_state(lua_State *L)

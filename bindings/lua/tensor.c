@@ -116,6 +116,20 @@ static int core_seed(lua_State *L)
     return 0;
 }
 
+/* core.tensor_text(t): as PyTorch prints it, by what core.set_printoptions(table) said. */
+static int core_tensor_text(lua_State *L)
+{
+    thunder_values *out = values_box(L);
+    return values_answer(L, out, thunder_tensor_text(layer_of(L)->context, tensor_check(L, 1), NULL, out));
+}
+
+static int core_set_printoptions(lua_State *L)
+{
+    thunder_options *options = options_check(L, 1);
+    if (options) check_status(L, thunder_context_set_printoptions(layer_of(L)->context, options));
+    return 0;
+}
+
 void open_tensor(lua_State *L)
 {
     static const luaL_Reg functions[] = {
@@ -123,6 +137,7 @@ void open_tensor(lua_State *L)
         {"shape", core_shape},         {"dtype", core_dtype},     {"device_of", core_device_of},
         {"is_concrete", core_is_concrete}, {"nbytes", core_nbytes}, {"is_contiguous", core_is_contiguous},
         {"is_tensor", core_is_tensor}, {"is_real", core_is_real}, {"random", core_random},   {"seed", core_seed},
+        {"tensor_text", core_tensor_text}, {"set_printoptions", core_set_printoptions},
         {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);
 }

@@ -171,51 +171,24 @@ mt.__lt, mt.__le = no_order, no_order
 
 -- ---- printing ----
 
-local MANY, EDGE = 1000, 3
+mt.__tostring = core.tensor_text
 
-local function number_text(value)
-  if type(value) ~= "number" or math.type(value) == "integer" then return tostring(value) end
-  if value == math.floor(value) and math.abs(value) < 1e15 then return ("%.0f."):format(value) end
-  return (("%.6g"):format(value))
-end
+-- th.set_printoptions { precision = 2 }: how tensors are printed from now on, by torch's names: precision, threshold,
+-- edgeitems, linewidth, profile ("default", "short", "full"), sci_mode. What is not named stays, but for sci_mode.
+function th.set_printoptions(options) core.set_printoptions(options or {}) end
 
--- The elements that are shown, as text; `edges` leaves out the middle of long lists.
-local function texts(list, depth, edges)
-  if depth == 0 then return number_text(list) end
-  local out = {}
-  for i = 1, #list do
-    if not edges or i <= EDGE or i > #list - EDGE then
-      out[#out + 1] = texts(list[i], depth - 1, edges)
-    elseif i == EDGE + 1 then
-      out[#out + 1] = "..."
+-- What th.set_printoptions takes, and what it is now; sci_mode is nil where the elements decide.
+function th.get_printoptions()
+  local now = {}
+  for _, row in ipairs(core.json(core.describe("printoptions"))) do
+    local value = row.value
+    if row.name == "sci_mode" then
+      if value ~= "null" then now.sci_mode = value == "true" end
+    elseif value == "inf" then
+      now[row.name] = math.huge
+    elseif value ~= "" then
+      now[row.name] = math.tointeger(tonumber(value))
     end
   end
-  return out
-end
-
-local function widest(tree)
-  if type(tree) == "string" then return #tree end
-  local most = 0
-  for _, child in ipairs(tree) do most = math.max(most, widest(child)) end
-  return most
-end
-
-local function layout(tree, width, indent)
-  if type(tree) == "string" then return (" "):rep(width - #tree) .. tree end
-  local out = {}
-  for i, child in ipairs(tree) do out[i] = layout(child, width, indent + 1) end
-  local flat = type(tree[1]) ~= "table"
-  return "{" .. table.concat(out, flat and ", " or ",\n" .. (" "):rep(indent + 1)) .. "}"
-end
-
-local function header(x)
-  return ("%s[%s]"):format(tostring(core.dtype(x)), table.concat(core.shape(x), ", "))
-end
-
-function mt.__tostring(x)
-  if not core.is_concrete(x) then return header(x) .. " (traced)" end
-  local rank = #core.shape(x)
-  local tree = texts(core.tolist(x), rank, methods.numel(x) > MANY)
-  if rank == 0 then return header(x) .. " " .. tree end
-  return header(x) .. "\n" .. layout(tree, widest(tree), 0)
+  return now
 end

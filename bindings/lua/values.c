@@ -227,3 +227,9 @@ int values_push(lua_State *L, const thunder_values *values, bool traced)
     }
     return (int)levels[0].count;
 }
+
+int values_answer(lua_State *L, const thunder_values *out, thunder_status *status)
+{
+    check_status(L, status);
+    return values_push(L, out, false);
+}

@@ -53,8 +53,8 @@ struct ExecutorDesc {
   bool (*claim_region)(std::span<const Node* const> nodes, const Store& store, uint8_t* taken, void* user) = nullptr;
   // Whether a region can begin with a node that it claimed: claim_region is not asked where not. Null: with any.
   bool (*begins_region)(const Node&) = nullptr;
-  // Fusion executors: whether these nodes can form one region, even though some do not depend on others. Null: they
-  // cannot.
+  // Fusion executors: whether these nodes can form one region: of two that do not depend on each other, or of what is
+  // left of a region when some nodes are recomputed by their readers instead. Null: of the former none, of the latter any.
   bool (*fits)(std::span<const Node* const> nodes, const Store& store, void* user) = nullptr;
   // Called once for each node that becomes a step. Owned status; Code::declined: the next executor is asked about the
   // node, or about the nodes of its body; any other code: compiling fails with that message.

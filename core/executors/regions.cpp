@@ -172,7 +172,8 @@ class Regions {
       if (sides_[i] != Side::inside) (sides_[i] == Side::before ? before_ : after_).push_back(lines_[first + i]);
     forget_reads();
     const size_t taken = nodes_.size();
-    const std::vector<const Node*> again = split();
+    std::vector<const Node*> again = split();
+    if (!again.empty() && !fits()) join_again(again);
     const auto views = static_cast<size_t>(
         std::count_if(again.begin(), again.end(), [](const Node* n) { return def(*n).view != nullptr; }));
     // No nodes are left: all of them are recomputed where they are read.
@@ -216,6 +217,7 @@ class Regions {
   std::vector<const Node*> split() {
     Store& store = *trace_.store;
     std::vector<const Node*> again;
+    whole_ = nodes_;
     const Recompute recompute(store, nodes_, read_whole_, uses_, broadcast_from_);
     for (size_t i = nodes_.size(); i-- > 0;) {  // backwards, since the operands may be recomputed too
       const Node* n = nodes_[i];
@@ -237,6 +239,21 @@ class Regions {
     drop_unread();
     for (const Node* n : nodes_) inside_.add(*n);
     return again;
+  }
+
+  // Whether the executor, which took all of the region's nodes, also runs those that are left as one.
+  bool fits() const {
+    const ExecutorDesc& d = executor_.desc();
+    return nodes_.size() < 2 || !d.fits || d.fits(nodes_, *trace_.store, d.user);
+  }
+  // Undoes split().
+  void join_again(std::vector<const Node*>& again) {
+    for (const Node* n : again) {
+      for_each_value(n->args, [&](ValueId v) { uses_[v]--; });
+      if (!def(*n).view) read_whole_[n->results[0]] = 0, made_again_[n->results[0]]--;
+    }
+    nodes_ = whole_;
+    again.clear();
   }
 
   // Removes nodes that were read only by those that are now recomputed outside.
@@ -286,7 +303,7 @@ class Regions {
   std::vector<ValueId> instead_;  // by value that is computed on both sides: the new value inside
   // State of the region that is being formed.
   std::vector<Side> sides_;
-  std::vector<const Node*> nodes_;
+  std::vector<const Node*> nodes_, whole_;  // of the region, and before it was split
   std::vector<uint8_t> flags_;
   std::vector<bool> taken_;
   std::vector<Line> before_, after_;

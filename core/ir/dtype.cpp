@@ -6,10 +6,13 @@ namespace thunder {
 namespace {
 
 constexpr std::array kDTypes = {
-    DTypeInfo{DType::boolean, "bool", 1, Category::boolean}, DTypeInfo{DType::u8, "u8", 1, Category::integer},
-    DTypeInfo{DType::i32, "i32", 4, Category::integer},      DTypeInfo{DType::i64, "i64", 8, Category::integer},
-    DTypeInfo{DType::bf16, "bf16", 2, Category::real},       DTypeInfo{DType::f32, "f32", 4, Category::real},
-    DTypeInfo{DType::f64, "f64", 8, Category::real},
+    DTypeInfo{DType::boolean, "bool", "bool", 1, Category::boolean},
+    DTypeInfo{DType::u8, "u8", "uint8", 1, Category::integer},
+    DTypeInfo{DType::i32, "i32", "int32", 4, Category::integer},
+    DTypeInfo{DType::i64, "i64", "int64", 8, Category::integer},
+    DTypeInfo{DType::bf16, "bf16", "bfloat16", 2, Category::real},
+    DTypeInfo{DType::f32, "f32", "float32", 4, Category::real},
+    DTypeInfo{DType::f64, "f64", "float64", 8, Category::real},
 };
 
 struct Alias {
@@ -17,10 +20,8 @@ struct Alias {
   DType dtype;
 };
 constexpr std::array kAliases = {
-    Alias{"uint8", DType::u8},       Alias{"int32", DType::i32},   Alias{"int", DType::i32},
-    Alias{"int64", DType::i64},      Alias{"long", DType::i64},    Alias{"bfloat16", DType::bf16},
-    Alias{"float32", DType::f32},    Alias{"float", DType::f32},   Alias{"float64", DType::f64},
-    Alias{"double", DType::f64},     Alias{"boolean", DType::boolean},
+    Alias{"int", DType::i32},   Alias{"long", DType::i64},  Alias{"float", DType::f32},
+    Alias{"double", DType::f64}, Alias{"boolean", DType::boolean},
 };
 
 const DTypeInfo* find(DType d) {
@@ -42,7 +43,7 @@ const DTypeInfo& info(DType d) {
 
 std::optional<DType> find_dtype(std::string_view text) {
   for (auto& row : kDTypes)
-    if (row.name == text) return row.dtype;
+    if (row.name == text || row.pytorch == text) return row.dtype;
   for (auto& row : kAliases)
     if (row.name == text) return row.dtype;
   return std::nullopt;

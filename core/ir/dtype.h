@@ -27,6 +27,7 @@ enum class Category : uint8_t { boolean, integer, real };
 struct DTypeInfo {
   DType dtype;
   std::string_view name;  // as printed in traces: "f32"
+  std::string_view pytorch;  // as PyTorch calls it: "float32"
   uint8_t size;           // bytes of one element
   Category category;
 };

@@ -6,6 +6,7 @@
 
 #include "ir/spelling.h"
 #include "ir/terms.h"
+#include "ir/text_lines.h"
 
 namespace thunder {
 namespace {
@@ -17,54 +18,28 @@ constexpr std::string_view kHeader = "-- libthunder trace 1: ";
 
 class Parser {
  public:
-  Parser(std::string_view text, OpSource& source) : text_(text), source_(source), terms_(*source.store()) {
+  Parser(std::string_view text, OpSource& source) : lines_(text), source_(source), terms_(*source.store()) {
     trace_.store = source.store();
   }
 
   Trace run() {
     header();
-    statement(next(), [&](Cursor& c) { words(c, {"return", "function", "(", "p", ",", "c", ",", "i", ")"}); });
-    statement(next(), [&](Cursor& c) { words(c, {"local", "t", "=", "{", "}"}); });
-    Cursor c = next();
-    for (; c.accept_word("local"); c = next()) statement(c, [&](Cursor& at) { terms_.declare_symbol(at); });
+    statement(lines_.next(), [&](Cursor& c) { words(c, {"return", "function", "(", "p", ",", "c", ",", "i", ")"}); });
+    statement(lines_.next(), [&](Cursor& c) { words(c, {"local", "t", "=", "{", "}"}); });
+    Cursor c = lines_.next();
+    for (; c.accept_word("local"); c = lines_.next()) statement(c, [&](Cursor& at) { terms_.declare_symbol(at); });
     // Inputs' types may need the symbols.
     for (Cursor& input : inputs_) statement(input, [&](Cursor& at) { this->input(at); });
-    for (; !c.at("copy_(") && !at_word(c, "return"); c = next())
+    for (; !c.at("copy_(") && !at_word(c, "return"); c = lines_.next())
       statement(c, [&](Cursor& at) { one(at, trace_.nodes); });
-    for (; c.at("copy_("); c = next()) statement(c, [&](Cursor& at) { write(at); });
+    for (; c.at("copy_("); c = lines_.next()) statement(c, [&](Cursor& at) { write(at); });
     statement(c, [&](Cursor& at) { outputs(at); });
-    statement(next(), [&](Cursor& at) { words(at, {"end"}); });
-    if (more()) next().bad("unexpected text after 'end'");
+    statement(lines_.next(), [&](Cursor& at) { words(at, {"end"}); });
+    if (lines_.more()) lines_.next().bad("unexpected text after 'end'");
     return std::move(trace_);
   }
 
  private:
-  // ---- lines ----
-
-  // Whether a line is left that is neither empty nor only a comment.
-  bool more() {
-    for (; at_ < text_.size(); skip_line()) {
-      Cursor c(current(), line_);
-      if (!c.done() && !c.at("--")) return true;
-    }
-    return false;
-  }
-  std::string_view current() const {
-    std::string_view line = text_.substr(at_, text_.find('\n', at_) - at_);
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    return line;
-  }
-  void skip_line() {
-    const size_t end = text_.find('\n', at_);
-    at_ = end == text_.npos ? text_.size() : end + 1;
-    line_++;
-  }
-  Cursor next() {
-    if (!more()) Cursor({}, line_).bad("the text ends too early");
-    Cursor c(current(), line_);
-    skip_line();
-    return c;
-  }
   // Reads a whole statement; gives errors of other layers its place.
   template <class F>
   void statement(Cursor c, F&& read) {
@@ -86,9 +61,9 @@ class Parser {
   // ---- the comments before the function ----
 
   void header() {
-    while (at_ < text_.size() && Cursor(current(), line_).done()) skip_line();
-    std::string_view title = current();
-    Cursor c(title, line_);
+    while (!lines_.ended() && lines_.current().done()) lines_.skip();
+    std::string_view title = lines_.text();
+    Cursor c = lines_.current();
     if (title.substr(0, kHeader.size()) != kHeader) c.expected("'", kHeader, "'");
     title.remove_prefix(kHeader.size());
     const size_t time = title.rfind(" (");
@@ -101,9 +76,9 @@ class Parser {
     const size_t after = title.rfind(", after ");
     trace_.function = unescape_comment(title.substr(0, after));
     if (after != title.npos) trace_.pass = unescape_comment(title.substr(after + 8));
-    skip_line();
-    for (; at_ < text_.size(); skip_line()) {
-      Cursor input(current(), line_);
+    lines_.skip();
+    for (; !lines_.ended(); lines_.skip()) {
+      Cursor input = lines_.current();
       if (!input.accept("--")) break;
       if (Cursor remark = input; remark.accept("~")) continue;
       inputs_.push_back(input);
@@ -159,8 +134,8 @@ class Parser {
     by_and_at(c);
     const char *where = comment_.where, *executor = comment_.executor;
     std::vector<const Node*> body;
-    Cursor at = next();
-    for (; !at_word(at, "end"); at = next()) statement(at, [&](Cursor& inner) { one(inner, body); });
+    Cursor at = lines_.next();
+    for (; !at_word(at, "end"); at = lines_.next()) statement(at, [&](Cursor& inner) { one(inner, body); });
     statement(at, [&](Cursor& end) { words(end, {"end"}); });
     std::unordered_set<ValueId> made, read;
     std::vector<ValueId> inputs, results;
@@ -203,7 +178,7 @@ class Parser {
   void move_targets(Cursor& c) {
     words(c, {"}", ",", "1", ","});
     // As many as the line could list, so that memory stays in proportion to the text.
-    const uint32_t count = c.count(static_cast<uint32_t>(std::min<size_t>(text_.size(), 1u << 28)));
+    const uint32_t count = c.count(static_cast<uint32_t>(std::min<size_t>(lines_.bytes(), 1u << 28)));
     c.expect(",");
     const uint32_t first = c.count(1u << 29);
     words(c, {",", "t", ")"});
@@ -288,12 +263,11 @@ class Parser {
     if (packed) c.expect("})");
   }
 
-  std::string_view text_;
+  TextLines lines_;
   OpSource& source_;
   Terms terms_;
   Trace trace_;
   size_t depth_ = 0;  // blocks that are open
-  size_t at_ = 0, line_ = 1;
   std::vector<Cursor> inputs_;
   std::unordered_map<ValueId, size_t> input_at_;
   std::unordered_map<uint32_t, bool> written_;

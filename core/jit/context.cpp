@@ -231,4 +231,16 @@ void Context::set_stance(std::string_view name) {
 
 std::string_view Context::stance_name() const { return kStances[static_cast<size_t>(stance())]; }
 
+TensorPrintOptions Context::printing() const {
+  const std::lock_guard lock(printing_mutex_);
+  return printing_;
+}
+
+void Context::set_printing(const Options& given) {
+  const std::lock_guard lock(printing_mutex_);
+  TensorPrintOptions now = printing_;
+  now.sci_mode.reset();
+  printing_ = print_options(given, now, "set_printoptions");
+}
+
 }  // namespace thunder

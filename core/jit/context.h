@@ -12,6 +12,7 @@
 #include "device/devices.h"
 #include "executors/claim.h"
 #include "jit/marks.h"
+#include "jit/printing.h"
 #include "modules/kind.h"
 #include "passes/custom.h"
 #include "tracer/scope.h"
@@ -82,6 +83,11 @@ class Context : public Counted<Context> {
   void set_stance(std::string_view name);
   std::string_view stance_name() const;
 
+  // How tensors are printed where nothing else is said. What is given changes that; scientific notation is open again
+  // where it does not say. Throws as print_options does.
+  TensorPrintOptions printing() const;
+  void set_printing(const Options& given);
+
   SizeMarks& size_marks() { return size_marks_; }
 
   // Between the steps of what is compiled and run.
@@ -126,6 +132,8 @@ class Context : public Counted<Context> {
   SizeMarks size_marks_;
   Interrupts interrupts_;
   std::atomic<Stance> stance_{Stance::normal};
+  mutable std::mutex printing_mutex_;
+  TensorPrintOptions printing_;
   ThreadPool threads_;
 };
 

@@ -28,15 +28,15 @@ inline Bounds product(const Bounds& a, const Bounds& b) {
 }
 
 // x less the maximum of its row is not positive.
-inline bool is_less_its_largest(const Nest& n, const Expr& e) {
+inline bool is_minus_row_maximum(const Nest& n, const Expr& e) {
   const Expr& other = n.exprs[e.in[1]];
   return e.fn == Fn::sub && other.fn == Fn::amax && other.in[0] == e.in[0];
 }
 
 // The sum of exponentials of x less its row's maximum is at least 1: one of them is 1, and none is negative.
-inline bool is_of_powers_less_their_largest(const Nest& n, const Expr& e) {
+inline bool is_softmax_denominator(const Nest& n, const Expr& e) {
   const Expr& power = n.exprs[e.in[0]];
-  return power.fn == Fn::exp && is_less_its_largest(n, n.exprs[power.in[0]]);
+  return power.fn == Fn::exp && is_minus_row_maximum(n, n.exprs[power.in[0]]);
 }
 
 inline Bounds real(const Nest& n, const Expr& e, const std::vector<Bounds>& known) {
@@ -55,9 +55,9 @@ inline Bounds real(const Nest& n, const Expr& e, const std::vector<Bounds>& know
     case Fn::mul:
       return e.in[0] == e.in[1] ? Bounds{0, std::numeric_limits<double>::infinity()} : product(of(0), of(1));
     case Fn::sum:
-      return {is_of_powers_less_their_largest(n, e) ? 1 : -std::numeric_limits<double>::infinity(),
+      return {is_softmax_denominator(n, e) ? 1 : -std::numeric_limits<double>::infinity(),
               std::numeric_limits<double>::infinity()};
-    case Fn::sub: return is_less_its_largest(n, e) ? Bounds{.high = 0} : Bounds();
+    case Fn::sub: return is_minus_row_maximum(n, e) ? Bounds{.high = 0} : Bounds();
     default: return {};
   }
 }

@@ -10,7 +10,7 @@
 namespace thunder::loops {
 
 // Computes the work items begin <= i < end. `buffers`: the nest's arguments. `parameters`: those of the nest, then the
-// lengths of a piece of the lane axis and of a block, which nests without these do not read.
+// lengths of a strip of the lane axis and of a block, which nests without these do not read.
 using KernelFn = void (*)(void* const* buffers, const int64_t* parameters, int64_t begin, int64_t end,
                           Refusal* refusal);
 

@@ -11,7 +11,7 @@ struct Facts {
 constexpr Facts facts(Fn fn) {
   switch (fn) {
     case Fn::load: return {"load", 0};
-    case Fn::position: return {"iota", 1};
+    case Fn::iota: return {"iota", 1};
     case Fn::number: return {"number", 0};
     case Fn::abs: return {"abs", 1};
     case Fn::neg: return {"neg", 1};
@@ -44,8 +44,8 @@ constexpr Facts facts(Fn fn) {
     case Fn::ge: return {"ge", 1};
     case Fn::where: return {"where", 1};
     case Fn::uniform: return {"philox_uniform", 60};
-    case Fn::pick: return {"gather", 4};
-    case Fn::choose: return {"cat", 1};
+    case Fn::gather: return {"gather", 4};
+    case Fn::select: return {"select", 1};
     case Fn::cumsum: return {"cumsum", 8};
     case Fn::sum: return {"sum", 1};
     case Fn::amax: return {"amax", 2};

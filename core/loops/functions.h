@@ -9,17 +9,17 @@ namespace thunder::loops {
 
 enum class Fn : uint8_t {
   // loads and constants
-  load, position, number,
+  load, iota, number,
   // elementwise
   abs, neg, sign, floor, logical_not, exp, log, sqrt, rsqrt, reciprocal, sin, cos, tanh, erf, convert,
   add, sub, mul, div, fmod, pow, maximum, minimum, eq, ne, lt, le, gt, ge, where,
   // random numbers: in[0] is the element's index; in[1] and in[2] are loads of the state's words
   uniform,
-  // a gather: in[0] at index in[1] along an axis
-  pick,
-  // a select by index: in[0] where the index of an axis is below a bound, otherwise in[1]
-  choose,
-  // a scan: the sum of in[0] up to this position of the one inner axis
+  // in[0] at index in[1] along an axis
+  gather,
+  // piecewise, by the index of an axis: in[0] where it is below a bound, otherwise in[1]
+  select,
+  // a scan: the sum of in[0] up to this index of the one inner axis
   cumsum,
   // reductions over the inner axes; argmax: the index in[1] of the maximum of in[0], the first one of equals
   sum, amax, amin, argmax,
@@ -31,13 +31,13 @@ std::string_view name(Fn fn);  // as a nest prints it
 uint8_t cost(Fn fn);
 
 // The operands of an expression, as far as its function has them.
-enum class Form : uint8_t { load, position, number, elementwise, uniform, pick, choose, scan, reduction };
+enum class Form : uint8_t { load, iota, number, elementwise, uniform, gather, select, scan, reduction };
 
 // Switches over functions have no default, here and in emitters: a new function without a case does not compile.
 constexpr Form form_of(Fn fn) {
   switch (fn) {
     case Fn::load: return Form::load;
-    case Fn::position: return Form::position;
+    case Fn::iota: return Form::iota;
     case Fn::number: return Form::number;
     case Fn::abs: case Fn::neg: case Fn::sign: case Fn::floor: case Fn::logical_not:
     case Fn::exp: case Fn::log: case Fn::sqrt: case Fn::rsqrt: case Fn::reciprocal:
@@ -47,8 +47,8 @@ constexpr Form form_of(Fn fn) {
     case Fn::eq: case Fn::ne: case Fn::lt: case Fn::le: case Fn::gt: case Fn::ge:
     case Fn::where: return Form::elementwise;
     case Fn::uniform: return Form::uniform;
-    case Fn::pick: return Form::pick;
-    case Fn::choose: return Form::choose;
+    case Fn::gather: return Form::gather;
+    case Fn::select: return Form::select;
     case Fn::cumsum: return Form::scan;
     case Fn::sum: case Fn::amax: case Fn::amin: case Fn::argmax: return Form::reduction;
   }

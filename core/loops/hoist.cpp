@@ -53,7 +53,7 @@ class Product {
 
   const Factor& factor() const { return factor_; }
   const std::vector<ExprId>& rest() const { return rest_; }
-  bool leaves_a_pass() const {
+  bool saves_a_pass() const {
     const auto& exprs = facts_.nest().exprs;
     return !rest_.empty() && std::all_of(rest_.begin(), rest_.end(),
                                          [&](ExprId id) { return exprs[id].level < exprs[factor_.row].level; });
@@ -86,7 +86,7 @@ class Product {
 // The list of expressions, rebuilt with new ones in between.
 class Rewrite {
  public:
-  explicit Rewrite(LoweredRegion& region) : region_(region), now_(region.nest.exprs.size()) {}
+  explicit Rewrite(LoweredRegion& region) : region_(region), new_ids_(region.nest.exprs.size()) {}
 
   void run(AxisSet reduced) {
     const Nest& n = region_.nest;
@@ -95,14 +95,14 @@ class Rewrite {
       const Expr& e = n.exprs[id];
       if (e.fn == Fn::sum && is_real(e.dtype) && facts.factors(e.in[0]) == 1) {
         const Product product(facts, e.in[0]);
-        if (product.leaves_a_pass() && product.keeps_range()) {
-          now_[id] = apart(e, product.rest(), product.factor());
+        if (product.saves_a_pass() && product.keeps_range()) {
+          new_ids_[id] = hoisted(e, product.rest(), product.factor());
           continue;
         }
       }
       Expr same = e;
-      for (uint32_t i = 0; i < e.count; i++) same.in[i] = now_[e.in[i]];
-      now_[id] = add(same);
+      for (uint32_t i = 0; i < e.count; i++) same.in[i] = new_ids_[e.in[i]];
+      new_ids_[id] = add(same);
     }
     finish();
   }
@@ -118,10 +118,11 @@ class Rewrite {
     std::copy(in.begin(), in.end(), e.in.begin());
     return add(e);
   }
-  ExprId apart(const Expr& sum, const std::vector<ExprId>& rest, const Factor& factor) {
-    ExprId product = now_[rest[0]];
-    for (size_t i = 1; i < rest.size(); i++) product = add(Fn::mul, sum.dtype, {product, now_[rest[i]]});
-    return add(factor.divides ? Fn::div : Fn::mul, sum.dtype, {add(Fn::sum, sum.dtype, {product}), now_[factor.row]});
+  ExprId hoisted(const Expr& sum, const std::vector<ExprId>& rest, const Factor& factor) {
+    ExprId product = new_ids_[rest[0]];
+    for (size_t i = 1; i < rest.size(); i++) product = add(Fn::mul, sum.dtype, {product, new_ids_[rest[i]]});
+    const ExprId total = add(Fn::sum, sum.dtype, {product});
+    return add(factor.divides ? Fn::div : Fn::mul, sum.dtype, {total, new_ids_[factor.row]});
   }
 
   // Expressions without uses are left out.
@@ -129,26 +130,26 @@ class Rewrite {
     Nest& n = region_.nest;
     if (exprs_.size() == n.exprs.size()) return;
     std::vector<uint8_t> needed(exprs_.size(), 0);
-    for (const Output& s : n.stores) needed[now_[s.value]] = 1;
+    for (const Output& s : n.stores) needed[new_ids_[s.value]] = 1;
     for (size_t id = exprs_.size(); id-- > 0;)
       for (uint32_t i = 0; needed[id] && i < exprs_[id].count; i++) needed[exprs_[id].in[i]] = 1;
-    std::vector<ExprId> places(exprs_.size());
+    std::vector<ExprId> moved_to(exprs_.size());
     n.exprs.clear();
     for (size_t id = 0; id < exprs_.size(); id++) {
       if (!needed[id]) continue;
-      places[id] = static_cast<ExprId>(n.exprs.size());
+      moved_to[id] = static_cast<ExprId>(n.exprs.size());
       Expr& e = n.exprs.emplace_back(exprs_[id]);
-      for (uint32_t i = 0; i < e.count; i++) e.in[i] = places[e.in[i]];
+      for (uint32_t i = 0; i < e.count; i++) e.in[i] = moved_to[e.in[i]];
     }
-    for (Output& s : n.stores) s.value = places[now_[s.value]];
+    for (Output& s : n.stores) s.value = moved_to[new_ids_[s.value]];
     std::vector<BoundsCheck> checks(region_.checks.empty() ? 0 : n.exprs.size());
     for (size_t id = 0; id < region_.checks.size(); id++)
-      if (needed[now_[id]]) checks[places[now_[id]]] = std::move(region_.checks[id]);
+      if (needed[new_ids_[id]]) checks[moved_to[new_ids_[id]]] = std::move(region_.checks[id]);
     region_.checks = std::move(checks);
   }
 
   LoweredRegion& region_;
-  std::vector<ExprId> now_;  // by old id: the new one
+  std::vector<ExprId> new_ids_;  // by old id: the new one
   std::vector<Expr> exprs_;
 };
 

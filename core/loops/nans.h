@@ -10,7 +10,7 @@ namespace thunder::loops {
 namespace nans {
 
 // Whether the function gives NaN if an operand is NaN.
-inline bool keeps(const Expr& e) {
+inline bool propagates(const Expr& e) {
   if (e.dtype != DType::f32 && e.dtype != DType::f64 && e.dtype != DType::bf16) return false;
   switch (e.fn) {
     case Fn::neg:
@@ -31,24 +31,28 @@ inline bool keeps(const Expr& e) {
 
 // Whether the expression is the sum of exponentials of x less this maximum: one NaN in the row makes that NaN, whatever
 // the maximum is.
-inline bool is_of_powers_less(const Nest& n, ExprId largest, const Expr& e) {
-  return e.fn == Fn::sum && bounds_of::is_of_powers_less_their_largest(n, e) &&
+inline bool is_softmax_denominator_of(const Nest& n, ExprId largest, const Expr& e) {
+  return e.fn == Fn::sum && bounds_of::is_softmax_denominator(n, e) &&
          n.exprs[n.exprs[e.in[0]].in[0]].in[1] == largest;
 }
 
 }  // namespace nans
 
 // Whether every stored result that depends on the maximum is NaN anyway if the row has a NaN, as in softmax.
-inline bool may_forget_nans(const Nest& n, ExprId largest) {
+inline bool may_ignore_nans(const Nest& n, ExprId largest) {
   if (n.exprs[largest].fn != Fn::amax) return false;
-  std::vector<uint8_t> depends(n.exprs.size(), 0), told(n.exprs.size(), 0);
+  std::vector<uint8_t> depends(n.exprs.size(), 0), propagated(n.exprs.size(), 0);
   for (ExprId id = 0; id < n.exprs.size(); id++) {
     const Expr& e = n.exprs[id];
-    depends[id] = id == largest, told[id] = nans::is_of_powers_less(n, largest, e);
-    for (uint32_t i = 0; i < e.count; i++) depends[id] |= depends[e.in[i]], told[id] |= told[e.in[i]] && nans::keeps(e);
+    depends[id] = id == largest;
+    propagated[id] = nans::is_softmax_denominator_of(n, largest, e);
+    for (uint32_t i = 0; i < e.count; i++) {
+      depends[id] |= depends[e.in[i]];
+      propagated[id] |= propagated[e.in[i]] && nans::propagates(e);
+    }
   }
   return std::all_of(n.stores.begin(), n.stores.end(),
-                     [&](const Output& s) { return !depends[s.value] || told[s.value]; });
+                     [&](const Output& s) { return !depends[s.value] || propagated[s.value]; });
 }
 
 }  // namespace thunder::loops

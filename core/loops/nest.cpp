@@ -25,13 +25,13 @@ std::vector<int64_t> parameters(const Nest& nest) {
 void find_levels(Nest& n, AxisSet inner) {
   for (Expr& e : n.exprs) {
     e.axes = 0, e.level = 0;
-    if (e.fn == Fn::load || e.fn == Fn::position)
+    if (e.fn == Fn::load || e.fn == Fn::iota)
       for (uint32_t a = 0; a < n.axes(); a++)
         if (n.maps[e.map][a]) e.axes |= bit(a);
-    if (e.fn == Fn::choose || e.fn == Fn::cumsum) e.axes |= bit(e.axis);
+    if (e.fn == Fn::select || e.fn == Fn::cumsum) e.axes |= bit(e.axis);
     for (uint32_t i = 0; i < e.count; i++) {
       AxisSet from = n.exprs[e.in[i]].axes;
-      if (e.fn == Fn::pick && i == 0) from &= ~bit(e.axis);
+      if (e.fn == Fn::gather && i == 0) from &= ~bit(e.axis);
       e.axes |= from;
       e.level = std::max(e.level, n.exprs[e.in[i]].level);
     }
@@ -57,14 +57,14 @@ std::string print_expr(const Nest& nest, const Expr& e) {
   std::string out = cat(name(e.fn), ".", name(e.dtype));
   switch (e.fn) {
     case Fn::load: return cat(out, "(b", e.buffer, ", ", at(), e.offset ? " + offset" : "", ")");
-    case Fn::position: return cat(out, "(", at(), e.offset ? " + offset" : "", ")");
+    case Fn::iota: return cat(out, "(", at(), e.offset ? " + offset" : "", ")");
     case Fn::number: return cat(out, "(", e.number, ")");
     default: break;
   }
   out += "(";
   for (uint32_t i = 0; i < e.count; i++) out += cat(i ? ", " : "", "e", e.in[i]);
   if (has_axis(e)) out += cat(", axis ", e.axis);
-  return out + (e.fn == Fn::choose ? cat(" < ", print_cut(nest, e.axis, e.bound), ")") : ")");
+  return out + (e.fn == Fn::select ? cat(" < ", print_cut(nest, e.axis, e.bound), ")") : ")");
 }
 
 }  // namespace
@@ -79,7 +79,7 @@ std::string print(const Nest& nest) {
     for (int64_t stride : nest.maps[s.map]) steps += static_cast<char>(step_of(stride));
     out += cat("\n  b", s.buffer, "[map", s.map, "<", steps, ">", s.offset ? " + offset" : "", "] ",
                s.kind == OutputKind::column ? "+=" : "=", " e", s.value);
-    for (const Stretch& only : s.only)
+    for (const Interval& only : s.only)
       out += cat(" where ", print_cut(nest, only.axis, only.begin), " <= axis ", only.axis, " < ",
                  print_cut(nest, only.axis, only.end));
   }

@@ -34,18 +34,18 @@ struct Expr {
   std::array<ExprId, 3> in{};
   uint32_t count = 0;  // how many operands
   uint32_t buffer = 0;  // load: which argument
-  uint32_t map = 0;  // load, position: the map of its index
-  int64_t offset = 0;  // load, position: added to the index; uniform: which of the program's draws
-  // Pick: the axis whose index is in[1] rather than the loop's; choose: the axis that it tests; cumsum: the inner one.
+  uint32_t map = 0;  // load, iota: the map of its index
+  int64_t offset = 0;  // load, iota: added to the index; uniform: which of the program's draws
+  // gather: the axis whose index is in[1] rather than the loop's; select: the axis that it tests; cumsum: its own.
   uint32_t axis = 0;
-  int64_t bound = 0;  // choose: the index from which on it is in[1]
+  int64_t bound = 0;  // select: the index from which on it is in[1]
   double number = 0;  // number: the constant
   AxisSet axes = 0;  // it varies along these
   uint32_t level = 0;  // the number of the first pass in which it can be known
 };
 
 // Whether its `axis` is used.
-inline bool has_axis(const Expr& e) { return e.fn == Fn::pick || e.fn == Fn::choose || e.fn == Fn::cumsum; }
+inline bool has_axis(const Expr& e) { return e.fn == Fn::gather || e.fn == Fn::select || e.fn == Fn::cumsum; }
 
 // Whether the kernel has a parameter for its offset.
 inline bool has_parameter(const Expr& e) { return e.fn == Fn::uniform || e.offset != 0; }
@@ -54,8 +54,8 @@ enum class OutputKind : uint8_t {
   each,  // one element for each iteration
   column,  // summed over the outer axes; each chunk of the outer range has partial sums of its own
 };
-// An interval of an axis.
-struct Stretch {
+// Indices of an axis.
+struct Interval {
   uint32_t axis;
   int64_t begin, end;
 };
@@ -65,11 +65,11 @@ struct Output {
   uint32_t buffer;
   uint32_t map;
   int64_t offset = 0;  // in elements
-  std::vector<Stretch> only = {};  // it is stored where all of these hold; none: everywhere
+  std::vector<Interval> only = {};  // it is stored where all of these hold; none: everywhere
 };
 
 struct Nest {
-  std::vector<int64_t> extents;  // of the axes: outer ones, inner ones, then those that only `pick` walks
+  std::vector<int64_t> extents;  // of the axes: outer ones, inner ones, then those that only gathers index
   uint32_t outer = 0, inner = 0; // how many of each
   bool backwards = false;  // the one inner axis is walked from its end
   bool partial = false;  // some loads are valid in intervals of an axis only
@@ -99,9 +99,9 @@ struct Nest {
   std::vector<int64_t> cuts(uint32_t axis) const {
     std::vector<int64_t> out;
     for (const Expr& e : exprs)
-      if (e.fn == Fn::choose && e.axis == axis) out.push_back(e.bound);
+      if (e.fn == Fn::select && e.axis == axis) out.push_back(e.bound);
     for (const Output& s : stores)
-      for (const Stretch& only : s.only)
+      for (const Interval& only : s.only)
         if (only.axis == axis) out.insert(out.end(), {only.begin, only.end});
     std::sort(out.begin(), out.end());
     out.erase(std::unique(out.begin(), out.end()), out.end());
@@ -124,7 +124,7 @@ std::vector<int64_t> parameters(const Nest& nest);
 
 // An index out of range, as a kernel reports it: the first one that a thread met.
 struct Refusal {
-  int64_t expr = -1;  // of the pick; -1: none
+  int64_t expr = -1;  // of the gather; -1: none
   int64_t index = 0;
 };
 

@@ -31,15 +31,15 @@ void reorder(Nest& n, const std::vector<uint32_t>& order) {
   for (Expr& e : n.exprs)
     if (has_axis(e)) e.axis = place(e.axis);
   for (Output& s : n.stores)
-    for (Stretch& only : s.only) only.axis = place(only.axis);
+    for (Interval& only : s.only) only.axis = place(only.axis);
 }
 
 void merge(Nest& n, uint32_t a) {
   const int64_t each = n.extents[a + 1];
   for (Expr& e : n.exprs)
-    if (e.fn == Fn::choose && e.axis == a) e.axis++, e.bound *= each;
+    if (e.fn == Fn::select && e.axis == a) e.axis++, e.bound *= each;
   for (Output& s : n.stores)
-    for (Stretch& only : s.only)
+    for (Interval& only : s.only)
       if (only.axis == a) only.axis++, only.begin *= each, only.end *= each;
   n.extents[a + 1] *= n.extents[a];
   n.extents.erase(n.extents.begin() + a);
@@ -47,16 +47,16 @@ void merge(Nest& n, uint32_t a) {
   for (Expr& e : n.exprs)
     if (has_axis(e) && e.axis > a) e.axis--;
   for (Output& s : n.stores)
-    for (Stretch& only : s.only)
+    for (Interval& only : s.only)
       if (only.axis > a) only.axis--;
 }
 
 // An interval of the outer one of two axes is an interval of the merged axis; one of the inner axis is not.
 bool mergeable(const Nest& n, uint32_t a) {
   for (const Expr& e : n.exprs)
-    if (has_axis(e) && (e.axis == a + 1 || (e.axis == a && e.fn != Fn::choose))) return false;
+    if (has_axis(e) && (e.axis == a + 1 || (e.axis == a && e.fn != Fn::select))) return false;
   for (const Output& s : n.stores)
-    for (const Stretch& only : s.only)
+    for (const Interval& only : s.only)
       if (only.axis == a + 1) return false;
   return std::all_of(n.maps.begin(), n.maps.end(), [&](const Map& m) { return m[a] == m[a + 1] * n.extents[a + 1]; });
 }
@@ -83,13 +83,13 @@ void add_row(Nest& n) {
   for (Expr& e : n.exprs)
     if (has_axis(e)) e.axis++;
   for (Output& s : n.stores)
-    for (Stretch& only : s.only) only.axis++;
+    for (Interval& only : s.only) only.axis++;
   n.outer = 1;
 }
 
 void store_rows_behind(Nest& n) {
   for (Output& s : n.stores)
-    if (n.is_row(s)) std::erase_if(s.only, [&](const Stretch& only) { return only.axis >= n.outer; });
+    if (n.is_row(s)) std::erase_if(s.only, [&](const Interval& only) { return only.axis >= n.outer; });
 }
 
 void order_loops(Nest& n, AxisSet reduced) {

@@ -34,7 +34,7 @@ constexpr size_t kHostScalarBytes = 16;
 struct Capabilities {
   size_t max_lines = 96;  // a kernel is compiled as a whole
   size_t max_arguments = 384;  // tensors that a kernel reads and writes
-  size_t max_joined = 8;  // operands of one concatenation: each has code of its own
+  size_t max_concatenated = 8;  // operands of one concatenation: each has code of its own
   size_t max_cuts = 16;  // cuts of the axes of a kernel: each interval has code of its own
   bool column_sums = true;  // sums over the outer axes beside values of each row (OutputKind::column)
   bool scans = true;  // Fn::cumsum

@@ -54,6 +54,21 @@ void Backward::contribute(ValueId v, Var g) {
 
 namespace {
 
+// A node's arguments, each value among them as `of` has it.
+struct Substituted {
+  template <class Of>
+  Substituted(const Node& node, const Of& of) : args(node.args.begin(), node.args.end()), lists(args.size()) {
+    for (size_t i = 0; i < args.size(); i++) {
+      if (args[i].kind == ArgKind::value) args[i].v = of(args[i].v);
+      if (args[i].kind != ArgKind::values) continue;
+      for (ValueId element : args[i].value_list()) lists[i].push_back(of(element));
+      args[i] = Arg::values(lists[i]);
+    }
+  }
+  std::vector<Arg> args;
+  std::vector<ValueList> lists;  // what the arguments that are lists point to
+};
+
 bool draws(const Node& node) {
   if (def(node).has(kRandom) && node.body.empty()) return true;
   return std::any_of(node.body.begin(), node.body.end(), [](const Node* n) { return draws(*n); });
@@ -73,15 +88,8 @@ Var Backward::value(ValueId v) {
       for (ValueId r : n->results) inner_[r] = n;
     return value(v);
   }
-  std::vector<Arg> args(node.args.begin(), node.args.end());
-  std::vector<ValueList> lists(args.size());
-  for (size_t i = 0; i < args.size(); i++) {
-    if (args[i].kind == ArgKind::value) args[i].v = value(args[i].v).id;
-    if (args[i].kind != ArgKind::values) continue;
-    for (ValueId element : args[i].value_list()) lists[i].push_back(value(element).id);
-    args[i] = Arg::values(lists[i]);
-  }
-  Results made = builder_.invoke(def(node), args);
+  const Substituted given(node, [this](ValueId v) { return value(v).id; });
+  Results made = builder_.invoke(def(node), given.args);
   for (size_t i = 0; i < made.size(); i++) again_[node.results[i]] = builder_.var(made[i]);
   return again_.at(v);
 }
@@ -139,15 +147,8 @@ void Backward::visit(const Node& node) {
     ensure(!node.body.empty(), op.name(), " has no gradient");
     return descend(node);
   }
-  std::vector<Arg> args(node.args.begin(), node.args.end());
-  std::vector<ValueList> lists(args.size());
-  for (size_t i = 0; i < args.size(); i++) {
-    if (args[i].kind == ArgKind::value) args[i].v = value(args[i].v).id;
-    if (args[i].kind != ArgKind::values) continue;
-    for (ValueId element : args[i].value_list()) lists[i].push_back(value(element).id);
-    args[i] = Arg::values(lists[i]);
-  }
-  Grad grad(*this, node, args, node.results);
+  const Substituted given(node, [this](ValueId v) { return value(v).id; });
+  Grad grad(*this, node, given.args, node.results);
   rule(grad);
 }
 

@@ -42,7 +42,7 @@ void expect_scheduled(const CpuNest& n, const CpuNest& first, const Machine& m, 
   if (m.l2) { EXPECT_LE(kept_bytes(n), m.l2 / 4) << name << " for " << m.processor; }
   if (!m.last_level) { EXPECT_FALSE(n.any_nontemporal()) << name << " for " << m.processor; }
   const Division d = divide(n, {}, m);
-  EXPECT_GT(d.piece, 0) << name << " for " << m.processor;
+  EXPECT_GT(d.strip, 0) << name << " for " << m.processor;
   EXPECT_GE(d.items, 1) << name << " for " << m.processor;
   EXPECT_GE(d.grain, 1) << name << " for " << m.processor;
 }

@@ -48,7 +48,7 @@ def main():
         terminal = Terminal(home)
         terminal.until(r"`th` is the library")
         terminal.type("th.tensor{1, 2} * 2\n")
-        terminal.until(r"int64\[2\]\s+\{2, 4\}")
+        terminal.until(r"tensor\(\[2, 4\]\)")
         terminal.type("for i = 1, 2 do\n")
         terminal.until(">> ")
         terminal.type("print('turn', i) end\n")

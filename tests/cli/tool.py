@@ -54,7 +54,7 @@ def main():
     assert re.fullmatch(r"thunder: warning: .*:2: compiled 2 times, which is the recompile_limit; last miss: input '0': shape is \[3\], was \[2\];.*\n",
                         warned), warned
     expect(run("--help"), 0, out="usage: thunder [COMMAND")
-    expect(run(lines="1 + 1\nx = th.ones{2}\nx"), 0, out="2\nfloat32[2]\n{1., 1.}\n")
+    expect(run(lines="1 + 1\nx = th.ones{2}\nx"), 0, out="2\ntensor([1., 1.])\n")
     expect(run(lines="for i = 1, 2 do\nprint(i)\nend\n"), 0, out="1\n2\n")
     # The prompt explains, and ends when it is told to.
     expect(run(lines="help\n"), 0, out="th.compile(function(x)")
@@ -71,7 +71,7 @@ def main():
     broken = run(lines="end\n'after'\n")
     assert (broken.stdout, broken.stderr) == ("after\n", "input:1: <eof> expected near 'end'\n"), broken
     broken = run(lines="th.tensor{{1}, {2, 3}}\n")
-    assert re.fullmatch("tensor: the table is not rectangular.*\n", broken.stderr), broken
+    assert re.fullmatch("tensor: the lists are not those of one shape.*\n", broken.stderr), broken
     expect(run("rnu"), 2, err="there is no command 'rnu'")
     expect(run("run"), 2, err="usage: thunder run FILE")
     expect(run("--version"), 0, out="thunder ")
@@ -115,7 +115,7 @@ th.data.save_npy(x, "{folder}/x.npy")
 f(x, 10)
 th.save_program(f, "{folder}/f.thunder")""")
         assert saved.returncode == 0, saved
-        expect(run("run", f"{folder}/f.thunder", f"{folder}/x.npy", "10"), 0, out="{12., 16.}\tsaid")
+        expect(run("run", f"{folder}/f.thunder", f"{folder}/x.npy", "10"), 0, out="tensor([12., 16.])\tsaid")
         expect(run("run", f"{folder}/f.thunder", f"{folder}/x.npy", "11"), 1, err="input 1 is 11, it was made for 10")
         expect(run("run", f"{folder}/x.thunder"), 1, err="x.thunder")
 

@@ -41,6 +41,12 @@ public class Smoke {
         Tensor x = Tensor.of(new float[][] {{1, 2}, {3, 4}});
         show("operators", x.mul(2).add(1).sub(x.div(2)).floats());
         show("negated", x.neg().floats());
+        show("text", x.toString());
+        try {
+            Tensor.of(new int[][] {{1, 2}, {3}});
+        } catch (ThunderException e) {
+            if (!e.getMessage().equals("tensor: the lists are not those of one shape: a list of 1 stands where a list of 2 is expected")) throw e;
+        }
         show("reversed", Ops.sub(2, x).floats());
         show("matmul", x.matmul(x).floats());
         show("named", x.sum(1).floats());

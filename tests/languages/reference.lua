@@ -28,6 +28,7 @@ net:save(path)
 
 show("operators", 2.5, 4.0, 5.5, 7.0)
 show("negated", -1.0, -2.0, -3.0, -4.0)
+show("text", "tensor([[1., 2.],\n        [3., 4.]])")
 show("reversed", 1.0, 0.0, -1.0, -2.0)
 show("matmul", 7.0, 10.0, 15.0, 22.0)
 show("named", 3.0, 7.0)

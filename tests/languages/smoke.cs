@@ -32,6 +32,7 @@ static class Smoke
         var x = Tensor.Of(new float[,] { { 1, 2 }, { 3, 4 } });
         Show("operators", (x * 2 + 1 - x / 2).ToArray());
         Show("negated", (-x).ToArray());
+        Show("text", x.ToString());
         Show("reversed", (2 - x).ToArray());
         Show("matmul", x.Matmul(x).ToArray());
         Show("named", x.Sum(dim: 1).ToArray());

@@ -51,6 +51,7 @@ func main() {
 	x := th.Of([]float32{1, 2, 3, 4}, 2, 2)
 	show("operators", floats(x.Mul(2).Add(1).Sub(x.Div(2))))
 	show("negated", floats(x.Neg()))
+	show("text", x.String())
 	show("reversed", floats(th.Sub(2, x)))
 	show("matmul", floats(x.Matmul(x)))
 	show("named", floats(x.Sum(th.Named{"dim": 1})))

@@ -19,6 +19,7 @@ given = argv();
 x = Thunder.tensor([1 2; 3 4]);
 show("operators", elements(x * 2 + 1 - x / 2));
 show("negated", elements(-x));
+show("text", text(x));
 show("reversed", elements(2 - x));
 show("matmul", elements(x * x));
 show("named", elements(x.sum(struct("dim", 1))));

@@ -24,6 +24,12 @@ function show(string $label, mixed ...$values): void
 $x = tensor([[1.0, 2.0], [3.0, 4.0]]);
 show('operators', $x->mul(2)->add(1)->sub($x->div(2))->toArray());
 show('negated', $x->neg()->toArray());
+show('text', "$x");
+try {
+    tensor([[1, 2], [3]]);
+} catch (Error $e) {
+    if ($e->getMessage() !== 'tensor: the lists are not those of one shape: a list of 1 stands where a list of 2 is expected') throw $e;
+}
 show('reversed', Ops::sub(2, $x)->toArray());
 show('matmul', $x->matmul($x)->toArray());
 show('named', $x->sum(dim: 1)->toArray());

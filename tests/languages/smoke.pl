@@ -19,6 +19,9 @@ sub show {
 my $x = Thunder::tensor([[1.0, 2.0], [3.0, 4.0]], dtype => 'f32');
 show 'operators', ($x * 2 + 1 - $x / 2)->to_array;
 show 'negated', (-$x)->to_array;
+show 'text', "$x";
+eval { Thunder::tensor([[1, 2], [3]]) };
+die $@ unless $@ eq "tensor: the lists are not those of one shape: a list of 1 stands where a list of 2 is expected";
 show 'reversed', (2 - $x)->to_array;
 show 'matmul', $x->matmul($x)->to_array;
 show 'named', $x->sum({ dim => 1 })->to_array;

@@ -19,6 +19,12 @@ end
 x = Thunder.tensor([[1.0, 2.0], [3.0, 4.0]])
 show "operators", (x * 2 + 1 - x / 2).to_a
 show "negated", (-x).to_a
+show "text", x
+begin
+  Thunder.tensor([[1, 2], [3]])
+rescue Thunder::Error => e
+  raise e unless e.message == "tensor: the lists are not those of one shape: a list of 1 stands where a list of 2 is expected"
+end
 show "reversed", (2 - x).to_a
 show "matmul", x.matmul(x).to_a
 show "named", x.sum(dim: 1).to_a

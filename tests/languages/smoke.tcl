@@ -13,6 +13,8 @@ proc flat {list} { concat {*}$list }
 set x [thunder::tensor {{1.0 2.0} {3.0 4.0}}]
 show operators [[[[$x mul 2] add 1] sub [$x div 2]] elements]
 show negated [[$x neg] elements]
+show_words text [$x text]
+if {![catch { thunder::tensor {{1 2} {3}} } message] || $message ne "tensor: the lists are not those of one shape: a list of 1 stands where a list of 2 is expected"} { error $message }
 show reversed [[thunder::sub 2 $x] elements]
 show matmul [[$x matmul $x] elements]
 show named [[$x sum -dim 1] elements]

@@ -33,7 +33,8 @@ assert(th.repr(loop) == "{{...}}")
 local long = {}
 for i = 1, 200 do long[i] = i end
 assert(th.repr(long):find("... 140 more", 1, true))
-assert(th.repr { w = th.ones(2) } == "{\n  w = float32[2]\n  {1., 1.}\n}")
+assert(th.repr { w = th.ones(2) } == "{w = tensor([1., 1.])}")
+assert(th.repr { th.eye(2) } == "{\n  tensor([[1., 0.],\n          [0., 1.]])\n}")
 
 -- Help by value, by name in any case, and about nothing in particular.
 assert(th.help():find("th.compile", 1, true))

@@ -1,4 +1,4 @@
--- Tensors: made from tables, read back, indexed, printed, closed.
+-- Tensors: made from tables, read back, indexed, closed.
 local th = require "thunder"
 local expect = require "support.expect"
 
@@ -19,8 +19,8 @@ assert(th.tensor({}).shape[1] == 0 and th.tensor({ {}, {} }).shape[2] == 0)
 expect.values(th.tensor({ 0, 255 }, th.uint8), { 0, 255 })
 
 -- What is not a rectangle of numbers is refused, with both sizes.
-expect.error(function() th.tensor { { 1, 2 }, { 3 } } end, "tensors.lua:", "not rectangular", "1 elements", "2")
-expect.error(function() th.tensor { { 1 }, 2 } end, "not rectangular")
+expect.error(function() th.tensor { { 1, 2 }, { 3 } } end, "tensors.lua:", "those of one shape", "a list of 1 stands where a list of 2")
+expect.error(function() th.tensor { { 1 }, 2 } end, "an integer stands where a list of 1")
 expect.error(function() th.tensor { "x" } end, "must be a number", "a string")
 expect.error(function() th.tensor({ 300 }, th.uint8) end, "300 does not fit uint8")
 expect.error(function() th.tensor({ 1.5 }, th.int64) end, "must be an integer")
@@ -55,10 +55,7 @@ expect.error(function() return #th.tensor(1) end, "rank 0 has no length")
 expect.error(function() return x < x end, "x:lt(y)")
 assert(getmetatable(x) == false, "the metatable is locked")
 
--- Printing shows dtype and shape; long ones lose their middle.
-assert(tostring(th.tensor { { 1, 2 }, { 3, 14 } }) == "int64[2, 2]\n{{ 1,  2},\n { 3, 14}}")
-assert(tostring(th.tensor(2.5)) == "float32[] 2.5")
-assert(tostring(th.full({ 5000 }, 1.0)):find("...", 1, true))
+-- Constants print as their names.
 assert(tostring(th.float32) == "float32" and tostring(th.cpu) == "cpu")
 
 -- A closed tensor says so; <close> closes it.

@@ -200,7 +200,7 @@ class Values(unittest.TestCase):
             len(th.tensor(1))
 
     def test_repr_shows_elements_and_unusual_dtypes(self):
-        self.assertEqual(repr(th.tensor([1.0, 2.5])), "tensor([1. , 2.5])")
+        self.assertEqual(repr(th.tensor([1.0, 2.5])), "tensor([1.0000, 2.5000])")
         self.assertEqual(repr(th.tensor([1], dtype=th.int32)), "tensor([1], dtype=thunder.int32)")
         self.assertIn("bfloat16", repr(th.ones(2).bfloat16()))
 

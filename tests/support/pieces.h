@@ -34,7 +34,7 @@ inline bool claim_region(std::span<const Node* const> nodes, const Store&, uint8
 
 inline bool fits(std::span<const Node* const> nodes, const Store&, void* user) {
   auto& p = *static_cast<Pieces*>(user);
-  return p.fits && p.fits(nodes);
+  return p.fits(nodes);
 }
 
 struct Piece {
@@ -80,7 +80,7 @@ inline Ref<Executor> pieces_executor(Pieces& choice) {
   d.user = &choice;
   d.claim = pieces::claim;
   d.claim_region = pieces::claim_region;
-  d.fits = pieces::fits;
+  if (choice.fits) d.fits = pieces::fits;
   d.prepare = pieces::prepare;
   d.run = pieces::run;
   d.drop = [](void* state) { delete static_cast<pieces::Piece*>(state); };

@@ -25,6 +25,10 @@ def long_function(lines):
     return "namespace a {\nint f(int x) {\n" + "  x += 1;  // }\n" * (lines - 3) + "  return x;\n}\n}  // namespace a\n"
 
 
+def where(paths):
+    return {"docs/README.md": "Docs.\n", "docs/architecture.md": f"## Where is ...?\n\n| what | {paths} |\n\n## More\n`a/b.c`\n"}
+
+
 # Each case: files on top of the good ones, and what the one finding must say (None: no finding).
 CASES = (
     ({}, None),
@@ -49,6 +53,10 @@ CASES = (
     ({"core/ops/defs/sub.cpp": "int sub;\n"}, None),
     ({"core/ir/README.md": "IR.\n", "core/ir/status.cpp": "int x;\n"}, "has no test in tests/core/ir"),
     ({"docs/page.md": "x\n"}, "has no README.md"),
+    (where("`core/base/status.cpp`, `status.h` and `core/ops/defs/`, `core/base/NAME.cpp`, `f(x)`"), None),
+    (where("`core/base/status.c`"), "there is no core/base/status.c"),
+    (where("`core/base/status.cpp`, `error.h`"), "there is no core/base/error.h"),
+    (where("`core/jit/`"), "there is no core/jit/"),
     ({"core/README.md": "x\n" * 16}, "16 lines; 15 is the limit"),
     ({"capi/README.md": "C.\n", "capi/abi.symbols": "# all\nthunder_a\n", "tests/c/a.c": "thunder_a_b();\n"}, "calls thunder_a"),
     ({"capi/README.md": "C.\n", "capi/abi.symbols": "# all\nthunder_a\n", "tests/c/a.c": "thunder_a(0);\n"}, None),

@@ -88,6 +88,18 @@ static PyObject *set_stance(PyObject *module, PyObject *name)
     return before;
 }
 
+/* set_printoptions(dict) */
+static PyObject *set_printoptions(PyObject *module, PyObject *given)
+{
+    (void)module;
+    thunder_options *options = options_from(given);
+    if (!options && PyErr_Occurred()) return NULL;
+    const int failed = options && check_status(thunder_context_set_printoptions(context, options));
+    thunder_options_release(options);
+    if (failed) return NULL;
+    Py_RETURN_NONE;
+}
+
 /* set_num_threads(count) */
 static PyObject *set_num_threads(PyObject *module, PyObject *count)
 {
@@ -122,6 +134,7 @@ static PyMethodDef functions[] = {
     {"load_plugin", load_plugin, METH_O,
      "load_plugin(path)\n--\n\nLoads executors that the option `executors` of compile can name from now on."},
     {"set_stance", set_stance, METH_O, NULL},
+    {"set_printoptions", set_printoptions, METH_O, NULL},
     {"set_num_threads", set_num_threads, METH_O,
      "set_num_threads(count)\n--\n\nHow many threads a call may use, its own among them; 0: as many as there are processors."},
     {"set_memory_cache", set_memory_cache, METH_O,

@@ -178,6 +178,16 @@ static PyObject *tensor_new(PyTypeObject *type, PyObject *args, PyObject *named)
     return PyErr_Format(PyExc_TypeError, "Tensor is the type of tensors and makes none: thunder.tensor(data) does, and thunder.zeros(size)");
 }
 
+/* As PyTorch prints it, by what set_printoptions() said. */
+static PyObject *tensor_repr(PyObject *object)
+{
+    thunder_values *out = values_new();
+    PyObject *text = NULL;
+    if (out && check_status(thunder_tensor_text(context, ((Tensor *)object)->handle, NULL, out)) == 0) text = values_result(out, false);
+    thunder_values_release(out);
+    return text;
+}
+
 static PyGetSetDef members[] = {
     {"shape", tensor_shape, NULL, "The sizes of its dims, a tuple.", NULL},
     {"dtype", tensor_dtype, NULL, "The type of its elements.", NULL},
@@ -198,6 +208,7 @@ static PyMemberDef offsets[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(Tens
 
 static PyType_Slot slots[] = {{Py_tp_dealloc, tensor_dealloc},
                               {Py_tp_new, tensor_new},
+                              {Py_tp_repr, tensor_repr},
                               {Py_tp_getset, members},
                               {Py_tp_methods, methods},
                               {Py_tp_members, offsets},

@@ -15,11 +15,12 @@ from . import _thunder
 
 _thunder.skip_frames_of(os.path.dirname(__file__) + os.sep)
 
-from . import _extend, _functions, _jit, _names, _ops, _pytorch, _schema, _show, _sizes, _tensor, _traceback, _tree  # noqa: E402
+from . import _extend, _functions, _jit, _names, _ops, _printing, _pytorch, _schema, _show, _sizes, _tensor, _traceback, _tree  # noqa: E402
 from ._extend import Executor, Node, Pass, add_pass, add_rules, executor, op, passes  # noqa: E402
 from ._functions import (Trace, compile, compile_options, executors, explain, function_from_trace, grad,  # noqa: E402
                          last_miss, last_traces, load_program, save_program, set_stance, stats, trace, unavailable_executors,
                          value_and_grad)
+from ._printing import get_printoptions, printoptions, set_printoptions  # noqa: E402
 from ._jit import jit, mark_dynamic, mark_static, mark_unbacked, maybe_mark_dynamic  # noqa: E402
 from ._sizes import SymInt  # noqa: E402
 from ._tensor import asarray, from_numpy, tensor  # noqa: E402
@@ -90,5 +91,5 @@ def is_tensor(value):
 
 
 __getattr__ = _names.getattr_of(__name__)
-_traceback.cover(globals(), *(vars(module) for module in (_datasets, _extend, _functions, _loader, _pytorch, _tensor, _tree, cuda, data, func, nn, nn.init, nn.utils,
+_traceback.cover(globals(), *(vars(module) for module in (_datasets, _extend, _functions, _loader, _printing, _pytorch, _tensor, _tree, cuda, data, func, nn, nn.init, nn.utils,
                                                 optim, utils.data)))

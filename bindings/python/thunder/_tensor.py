@@ -1,4 +1,4 @@
-"""What a Tensor has beside its ops: numpy, printing, pickling, PyTorch's short names."""
+"""What a Tensor has beside its ops: numpy, formatting, pickling, PyTorch's short names."""
 import types
 import typing
 
@@ -101,19 +101,7 @@ def _tolist(x):
     return _array(x).tolist()
 
 
-# ---- printing ----
-
-_USUAL = (_thunder.float32, _thunder.int64, _thunder.bool)
-
-
-def _repr(x):
-    if not x.is_concrete:
-        return f"tensor(shape={x.shape}, dtype={x.dtype!r}, traced)"
-    text = numpy.array2string(_array(x), separator=", ", prefix="tensor(")
-    dtype = "" if x.dtype in _USUAL else f", dtype={x.dtype!r}"
-    size = f", shape={x.shape}" if 0 in x.shape else ""
-    return f"tensor({text}{size}{dtype})"
-
+# ---- formatting ----
 
 def _format(x, spec):
     return format(x.item(), spec) if x.ndim == 0 and (spec or x.is_concrete) else format(repr(x), spec)
@@ -272,7 +260,7 @@ def _cast(dtype):
 
 _members = {
     "__array__": _array, "__array_function__": _array_function,
-    "__array_priority__": 1000, "__repr__": _repr, "__format__": _format, "__reduce__": _reduce,
+    "__array_priority__": 1000, "__format__": _format, "__reduce__": _reduce,
     "__copy__": lambda x: x, "__deepcopy__": _deepcopy, "__iter__": _iterate, "__getitem__": _indexing.getitem,
     "__setitem__": _indexing.setitem, "numpy": _numpy, "tolist": _tolist, "to": _to, "size": _size, "numel": _numel,
     "equal": _equal, "dim": lambda x: x.ndim, "cpu": lambda x: _to(x, "cpu"), "T": property(_transposed),

@@ -8,16 +8,56 @@
 
 namespace thunder_swig {
 
+static std::vector<int64_t> shape_of(const Items& items) {
+  std::vector<int64_t> shape;
+  for (const Item& item : items) shape.push_back(item.kind == ITEM_REAL ? static_cast<int64_t>(item.real) : item.integer);
+  return shape;
+}
+
+static thunder_dtype checked_dtype(const char* dtype) {
+  const thunder_dtype named = dtype_named(dtype);
+  if (!named) refuse(THUNDER_NOT_FOUND, std::string("there is no dtype '") + dtype + "'");
+  return named;
+}
+
 bool Call::create(const char* dtype, const Bytes& data) {
   return perform([&] {
-    std::vector<int64_t> shape;
-    for (const Item& item : items_) shape.push_back(item.kind == ITEM_REAL ? static_cast<int64_t>(item.real) : item.integer);
-    const thunder_dtype named = dtype_named(dtype ? dtype : "");
-    if (!named) refuse(THUNDER_NOT_FOUND, std::string("there is no dtype '") + (dtype ? dtype : "") + "'");
+    const std::vector<int64_t> shape = shape_of(items_);
+    const thunder_dtype named = checked_dtype(dtype ? dtype : "");
     return tensor_made([&](thunder_tensor** out) {
       return thunder_tensor_create(context(), named, shape.size(), shape.data(), THUNDER_CPU, data.data.data(),
                                    data.data.size(), out);
     });
+  });
+}
+
+bool Call::make_tensor(const char* dtype) {
+  const std::unique_ptr<Nested> elements = std::move(elements_);
+  return perform([&] {
+    if (!elements) refuse(THUNDER_FAILED_PRECONDITION, "tensor: no elements were given");
+    if (!elements->mistake().empty()) refuse(THUNDER_INVALID_ARGUMENT, elements->mistake());
+    const thunder_dtype made = dtype && *dtype ? checked_dtype(dtype) : elements->dtype();
+    const std::string data = elements->packed(made);
+    const std::vector<int64_t> shape = items_.empty() ? elements->shape() : shape_of(items_);
+    return tensor_made([&](thunder_tensor** out) {
+      return thunder_tensor_create(context(), made, shape.size(), shape.data(), THUNDER_CPU, data.data(), data.size(), out);
+    });
+  });
+}
+
+bool Call::tensor_text(const Tensor& tensor) {
+  return perform([&] {
+    const Values out(context());
+    check(thunder_tensor_text(context(), tensor.handle, nullptr, out));
+    return items_of(out, false);
+  });
+}
+
+bool Call::set_printoptions() {
+  return perform([&] {
+    const Options options(context(), items_);
+    check(thunder_context_set_printoptions(context(), options.handle));
+    return Items{};
   });
 }
 

@@ -9,7 +9,7 @@ Call::Call() = default;
 Call::~Call() { thunder_status_release(status_); }
 
 void Call::reset() {
-  items_.clear(), key_.clear(), data_.clear();
+  items_.clear(), key_.clear(), data_.clear(), elements_.reset();
   at_ = 0;
   thunder_status_release(status_);
   status_ = nullptr;
@@ -21,16 +21,44 @@ static Item& add(Items& items, std::string& key, int kind) {
   return items.back();
 }
 
-void Call::none() { add(items_, key_, ITEM_NONE); }
-void Call::flag(bool value) { add(items_, key_, ITEM_BOOLEAN).integer = value; }
-void Call::integer(long long value) { add(items_, key_, ITEM_INTEGER).integer = value; }
-void Call::real(double value) { add(items_, key_, ITEM_REAL).real = value; }
-void Call::text(const char* value) { add(items_, key_, value ? ITEM_TEXT : ITEM_NONE).text = value ? value : ""; }
-void Call::tensor(const Tensor& value) { add(items_, key_, ITEM_TENSOR).tensor.push_back(value); }
+void Call::none() {
+  if (elements_) return elements_->other("nothing");
+  add(items_, key_, ITEM_NONE);
+}
+void Call::flag(bool value) {
+  if (elements_) return elements_->flag(value);
+  add(items_, key_, ITEM_BOOLEAN).integer = value;
+}
+void Call::integer(long long value) {
+  if (elements_) return elements_->integer(value);
+  add(items_, key_, ITEM_INTEGER).integer = value;
+}
+void Call::real(double value) {
+  if (elements_) return elements_->real(value);
+  add(items_, key_, ITEM_REAL).real = value;
+}
+void Call::text(const char* value) {
+  if (elements_) return elements_->other("a text");
+  add(items_, key_, value ? ITEM_TEXT : ITEM_NONE).text = value ? value : "";
+}
+void Call::tensor(const Tensor& value) {
+  if (elements_) return elements_->other("a tensor");
+  add(items_, key_, ITEM_TENSOR).tensor.push_back(value);
+}
 void Call::key(const char* name) { key_ = name ? name : ""; }
-void Call::open_list() { add(items_, key_, ITEM_LIST); }
-void Call::open_map() { add(items_, key_, ITEM_MAP); }
-void Call::close() { add(items_, key_, ITEM_CLOSE); }
+void Call::open_list() {
+  if (elements_) return elements_->open();
+  add(items_, key_, ITEM_LIST);
+}
+void Call::open_map() {
+  if (elements_) return elements_->other("a map"), elements_->open();
+  add(items_, key_, ITEM_MAP);
+}
+void Call::close() {
+  if (elements_) return elements_->close();
+  add(items_, key_, ITEM_CLOSE);
+}
+void Call::open_elements() { elements_ = std::make_unique<Nested>(); }
 
 int Call::next() { return at_ < items_.size() ? items_[at_++].kind : ITEM_END; }
 

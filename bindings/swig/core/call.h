@@ -2,12 +2,14 @@
 // failure. Nothing is thrown across the boundary and nothing is kept by thread, so that one text serves languages whose
 // exceptions, threads and collectors differ.
 #pragma once
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "handles.h"
 #ifndef SWIG
 #include "items.h"
+#include "nested.h"
 #endif
 
 namespace thunder_swig {
@@ -32,6 +34,7 @@ class Call {
   void open_list();
   void open_map();
   void close();
+  void open_elements();  // what follows is one value: a number, or nested lists of them, for make_tensor()
 
   // ---- reading: next() moves to the next item, the others look at it ----
   int next();
@@ -53,6 +56,10 @@ class Call {
 
   // ---- actions: false, or nothing, when they fail ----
   bool create(const char* dtype, const Bytes& data);  // items: the shape
+  // Of the value behind open_elements(). dtype "": bool, i64 or f32, by what its elements are. Items: its shape, or none.
+  bool make_tensor(const char* dtype);
+  bool tensor_text(const Tensor& tensor);  // as PyTorch prints it
+  bool set_printoptions();                 // items: options by name, those of torch.set_printoptions
   bool read(const Tensor& tensor);
   bool write(const Tensor& tensor, const Bytes& data);
   bool op(const char* name, const char* where);
@@ -111,6 +118,7 @@ class Call {
   bool perform(Action action);
   Call(const Call&) = delete;
   Items items_;
+  std::unique_ptr<Nested> elements_;  // while they are filled in
   std::string key_, data_;
   size_t at_ = 0;  // one behind the current item
   thunder_status* status_ = nullptr;

@@ -112,13 +112,10 @@ namespace Thunder
         public static Tensor operator /(double a, Tensor b) { return Ops.Div(a, b); }
         public static Tensor operator -(Tensor a) { return a.Neg(); }
 
+        /// <summary>As PyTorch prints it.</summary>
         public override string ToString()
         {
-            var type = Dtype + "[" + string.Join(", ", Shape) + "]";
-            if (!Core.is_concrete()) return "tensor(traced, " + type + ")";
-            var words = new List<string>();
-            foreach (var element in ToArray()) words.Add(Convert.ToString(element, System.Globalization.CultureInfo.InvariantCulture));
-            return "tensor([" + string.Join(", ", words) + "], " + type + ")";
+            return (string)Exchange.Perform(Exchange.Nothing, Exchange.Nothing, call => call.tensor_text(Core));
         }
     }
 }

@@ -65,6 +65,11 @@ namespace Thunder
         }
 
         public static void Seed(long seed) { Do(call => call.seed(seed)); }
+        /// <summary>How tensors are printed from now on: precision, threshold, edgeitems, linewidth, profile, sci_mode, as PyTorch has them.</summary>
+        public static void SetPrintOptions(params object[] options)
+        {
+            Exchange.Perform(Exchange.Nothing, options, call => call.set_printoptions());
+        }
         public static void LoadPlugin(string path) { Do(call => call.load_plugin(path)); }
         public static Tensor ReadCsv(string path) { return (Tensor)Do(call => call.read_csv(path)); }
         public static Tensor ReadNpy(string path) { return (Tensor)Do(call => call.read_npy(path)); }

@@ -3,7 +3,6 @@ package thunder
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"runtime"
 
 	"thunder/core"
@@ -124,13 +123,12 @@ func (t *Tensor) Shape() []int64 {
 	return shape
 }
 
+// String is the tensor as PyTorch prints it.
 func (t *Tensor) String() string {
 	defer runtime.KeepAlive(t)
-	if !t.core.Is_concrete() {
-		return fmt.Sprintf("tensor(traced, %s)", t.Dtype())
+	made, err := perform(nil, nil, func(call core.Call) any { return call.Tensor_text(t.core) })
+	if err != nil {
+		return "tensor(" + err.Error() + ")"
 	}
-	if t.Dtype() == "i64" || t.Dtype() == "i32" || t.Dtype() == "u8" {
-		return fmt.Sprintf("tensor(%v, %s)", Elements[int64](t), t.Dtype())
-	}
-	return fmt.Sprintf("tensor(%v, %s)", Elements[float64](t), t.Dtype())
+	return made.(string)
 }

@@ -199,6 +199,13 @@ func Seed(seed int64) error {
 	return err
 }
 
+// SetPrintOptions says how tensors are printed from now on: precision, threshold, edgeitems, linewidth, profile, sci_mode, as
+// PyTorch has them.
+func SetPrintOptions(options Named) error {
+	_, err := perform(nil, []Named{options}, func(call core.Call) any { return call.Set_printoptions() })
+	return err
+}
+
 // LoadPlugin loads executors.
 func LoadPlugin(path string) error {
 	_, err := perform(nil, nil, func(call core.Call) any { return call.Load_plugin(path) })

@@ -1,33 +1,25 @@
 package thunder;
 
-import java.lang.reflect.Array;
 import java.nio.ByteBuffer;
-import java.util.StringJoiner;
 
 /** How a type of Java lies in a tensor's memory. */
 enum Elements {
     F32("f32", float.class, Float.class, 4) {
-        void put(ByteBuffer to, Object value) { to.putFloat((Float) value); }
         Object get(ByteBuffer from) { return from.getFloat(); }
     },
     F64("f64", double.class, Double.class, 8) {
-        void put(ByteBuffer to, Object value) { to.putDouble((Double) value); }
         Object get(ByteBuffer from) { return from.getDouble(); }
     },
     I64("i64", long.class, Long.class, 8) {
-        void put(ByteBuffer to, Object value) { to.putLong((Long) value); }
         Object get(ByteBuffer from) { return from.getLong(); }
     },
     I32("i32", int.class, Integer.class, 4) {
-        void put(ByteBuffer to, Object value) { to.putInt((Integer) value); }
         Object get(ByteBuffer from) { return from.getInt(); }
     },
     U8("u8", byte.class, Byte.class, 1) {
-        void put(ByteBuffer to, Object value) { to.put((Byte) value); }
         Object get(ByteBuffer from) { return from.get(); }
     },
     BOOL("bool", boolean.class, Boolean.class, 1) {
-        void put(ByteBuffer to, Object value) { to.put((byte) ((Boolean) value ? 1 : 0)); }
         Object get(ByteBuffer from) { return from.get() != 0; }
     };
 
@@ -43,8 +35,6 @@ enum Elements {
         this.size = size;
     }
 
-    abstract void put(ByteBuffer to, Object value);
-
     abstract Object get(ByteBuffer from);
 
     /** Of a value, or of an empty array. */
@@ -57,11 +47,5 @@ enum Elements {
     static Elements named(String dtype) {
         for (Elements elements : values()) if (elements.dtype.equals(dtype)) return elements;
         throw new ThunderException("there is no dtype " + dtype, 5);
-    }
-
-    static String text(Object array) {
-        StringJoiner words = new StringJoiner(", ", "[", "]");
-        for (int i = 0; i < Array.getLength(array); i++) words.add(String.valueOf(Array.get(array, i)));
-        return words.toString();
     }
 }

@@ -1,5 +1,6 @@
 package thunder;
 
+import java.lang.reflect.Array;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -117,6 +118,21 @@ final class Exchange {
         else if (list instanceof Object[]) for (Object value : (Object[]) list) put(call, value);
         else if (list instanceof Iterable) for (Object value : (Iterable<?>) list) put(call, value);
         else throw new ThunderException("a " + list.getClass().getName() + " cannot go into the library", 3);
+        call.close();
+    }
+
+    /** A number, or arrays of them, nested or not. */
+    static void putElements(Call call, Object values) {
+        if (values == null || !values.getClass().isArray()) {
+            put(call, values);
+            return;
+        }
+        call.open_list();
+        if (values instanceof float[]) for (float value : (float[]) values) call.real(value);
+        else if (values instanceof double[]) for (double value : (double[]) values) call.real(value);
+        else if (values instanceof long[]) for (long value : (long[]) values) call.integer(value);
+        else if (values instanceof int[]) for (int value : (int[]) values) call.integer(value);
+        else for (int i = 0; i < Array.getLength(values); i++) putElements(call, Array.get(values, i));
         call.close();
     }
 

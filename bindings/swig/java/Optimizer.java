@@ -3,7 +3,7 @@ package thunder;
 import java.util.Map;
 
 /** An update rule and its state, of the kinds that the library has. Options are a name and a value in turn. */
-public final class Optimizer {
+public final class Optimizer extends State {
     final thunder.core.Optimizer core;
 
     public Optimizer(String kind, Map<String, Object> parameters, Object... options) {
@@ -24,17 +24,7 @@ public final class Optimizer {
         Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.set_number(core, name, value));
     }
 
-    public void save(String path) {
-        thunder.core.Module state = state();
-        Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.save(state, path));
-    }
-
-    public void load(String path) {
-        thunder.core.Module state = state();
-        Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.load(state, path));
-    }
-
-    private thunder.core.Module state() {
+    @Override thunder.core.Module stateModule() {
         return (thunder.core.Module) Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.optimizer_state(core));
     }
 }

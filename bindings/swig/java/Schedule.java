@@ -3,7 +3,7 @@ package thunder;
 import java.util.List;
 
 /** Writes the learning rate of an optimiser at each step: "CosineAnnealingLR", "StepLR" ... */
-public final class Schedule {
+public final class Schedule extends State {
     private final thunder.core.Schedule core;
 
     public Schedule(String kind, Optimizer optimizer, Object... options) {
@@ -25,17 +25,7 @@ public final class Schedule {
         return (List<Double>) Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.last_lr(core));
     }
 
-    public void save(String path) {
-        thunder.core.Module state = state();
-        Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.save(state, path));
-    }
-
-    public void load(String path) {
-        thunder.core.Module state = state();
-        Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.load(state, path));
-    }
-
-    private thunder.core.Module state() {
+    @Override thunder.core.Module stateModule() {
         return (thunder.core.Module) Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.schedule_state(core));
     }
 }

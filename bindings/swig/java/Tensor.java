@@ -15,29 +15,14 @@ public final class Tensor extends TensorOps implements AutoCloseable {
 
     /** Of an array, nested or not, of float, double, int, long, boolean or byte, or of one such value. */
     public static Tensor of(Object values) {
-        java.util.List<Object> shape = new java.util.ArrayList<>();
         Object first = values;
-        while (first.getClass().isArray()) {
-            shape.add((long) Array.getLength(first));
-            if (Array.getLength(first) == 0) break;
-            first = Array.get(first, 0);
-        }
-        Elements elements = Elements.of(first);
-        int count = 1;
-        for (Object size : shape) count *= ((Long) size).intValue();
-        ByteBuffer bytes = ByteBuffer.allocate(count * elements.size).order(ByteOrder.LITTLE_ENDIAN);
-        fill(values, elements, bytes);
-        if (bytes.hasRemaining()) throw new ThunderException("arrays of a tensor must be of equal size", 3);
-        return (Tensor) Exchange.perform(shape.toArray(), Exchange.NOTHING, call -> call.create(elements.dtype, bytes.array()));
-    }
-
-    private static void fill(Object values, Elements elements, ByteBuffer bytes) {
-        if (!values.getClass().isArray()) {
-            if (bytes.remaining() < elements.size) throw new ThunderException("arrays of a tensor must be of equal size", 3);
-            elements.put(bytes, values);
-            return;
-        }
-        for (int i = 0; i < Array.getLength(values); i++) fill(Array.get(values, i), elements, bytes);
+        while (first.getClass().isArray() && Array.getLength(first) > 0) first = Array.get(first, 0);
+        String dtype = Elements.of(first).dtype;
+        return (Tensor) Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> {
+            call.open_elements();
+            Exchange.putElements(call, values);
+            return call.make_tensor(dtype);
+        });
     }
 
     public String dtype() {
@@ -92,9 +77,9 @@ public final class Tensor extends TensorOps implements AutoCloseable {
         return (byte[]) Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.read(core) ? call.data() : null);
     }
 
+    /** As PyTorch prints it. */
     @Override public String toString() {
-        String type = dtype() + java.util.Arrays.toString(shape());
-        return core.is_concrete() ? "tensor(" + Elements.text(flat()) + ", " + type + ")" : "tensor(traced, " + type + ")";
+        return (String) Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.tensor_text(core));
     }
 
     /** Frees the memory unless others use it. The tensor must not be used after it. */

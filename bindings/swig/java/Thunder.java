@@ -79,6 +79,12 @@ public final class Thunder {
         Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.seed(seed));
     }
 
+    /** How tensors are printed from now on, as a name and a value in turn: precision, threshold, edgeitems, linewidth, profile,
+     * sci_mode, as PyTorch has them. */
+    public static void setPrintOptions(Object... options) {
+        Exchange.perform(Exchange.NOTHING, options, call -> call.set_printoptions());
+    }
+
     public static void loadPlugin(String path) {
         Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.load_plugin(path));
     }

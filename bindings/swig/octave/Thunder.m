@@ -66,6 +66,9 @@ classdef Thunder
     function save(module, path), Thunder.perform("save", {module, path}, {}); end
     function made = parameters(module), made = Thunder.perform("parameters", {module}, {}); end
     function seed(seed), Thunder.perform("seed", {seed}, {}); end
+    % How tensors are printed from now on, by a struct: precision, threshold, edgeitems, linewidth, profile, sci_mode, as PyTorch
+    % has them.
+    function set_printoptions(options), Thunder.perform("set_printoptions", {}, {}, options); end
     function made = read_csv(path), made = Thunder.perform("read_csv", {path}, {}); end
     function made = read_safetensors(path), made = Thunder.perform("read_safetensors", {path}, {}); end
     function made = describe(what), made = Thunder.perform("describe", {what}, {}); end

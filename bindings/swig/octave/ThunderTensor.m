@@ -60,7 +60,7 @@ classdef ThunderTensor < handle
           given = path(2).subs;
           used = 2;
         end
-        if any(strcmp(name, {"extents", "elements", "array", "item"})), value = feval(name, self);
+        if any(strcmp(name, {"extents", "elements", "array", "item", "text"})), value = feval(name, self);
         else, value = Thunder.op(name, self, given{:});
         end
         path(1:used) = [];
@@ -72,8 +72,8 @@ classdef ThunderTensor < handle
       varargout = {value};
     end
 
-    function disp(self)
-      if self.core.is_concrete(), disp(array(self)); else, disp("traced"); end
-    end
+    % As PyTorch prints it.
+    function made = text(self), made = Thunder.perform("tensor_text", {self.core}, {}); end
+    function disp(self), disp(text(self)); end
   end
 end

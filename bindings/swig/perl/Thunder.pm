@@ -9,7 +9,7 @@ package Thunder;
 use strict;
 use warnings;
 use B ();
-use Scalar::Util qw(blessed weaken reftype);
+use Scalar::Util qw(blessed looks_like_number weaken reftype);
 use Thunder::Core;
 
 our (%OPS, %RAISED, %CLOSURES); # exceptions on their way through the library, and what owns a closure, by ticket
@@ -132,33 +132,33 @@ sub dispatch {
 
 # ---- what users call ----
 
-# A tensor of nested arrays, or of one number: i64 when all are whole, else f32.
+# A tensor of nested arrays, or of one number: i64 when all are whole, else f32, where no dtype is given.
 sub tensor {
     my ($values, %options) = @_;
-    my @shape = _shape_of($values);
-    my @flat = _elements($values, \@shape, 0);
-    my $dtype = $options{dtype} // (@flat && !(grep { !_is_whole($_) } @flat) ? 'i64' : 'f32');
-    return tensor($values, dtype => 'f32')->to('bf16') if $dtype eq 'bf16';
-    my $format = $FORMATS{$dtype} or die Thunder::Error->new("there is no dtype $dtype", 5);
-    @flat = map { $_ ? 1 : 0 } @flat if $dtype eq 'bool';
-    return _perform('create', [$dtype, pack($format, @flat)], \@shape);
+    my $call = Thunder::Core::Call->new;
+    $call->open_elements;
+    _put_elements($call, $values);
+    $call->make_tensor($options{dtype} // '');
+    return scalar _result($call);
 }
 
-sub _shape_of {
-    my ($values) = @_;
-    my @shape;
-    for (; ref $values eq 'ARRAY'; $values = $values->[0]) { push @shape, scalar @$values }
-    return @shape;
+# A text that looks like a number is one here: what is read from files is text.
+sub _put_elements {
+    my ($call, $values) = @_;
+    if (ref $values eq 'ARRAY') {
+        $call->open_list;
+        _put_elements($call, $_) for @$values;
+        return $call->close;
+    }
+    return _put($call, $values) if ref $values || !defined $values;
+    my $flags = B::svref_2object(\$values)->FLAGS;
+    if ($flags & B::SVf_IOK) { $call->integer($values) }
+    elsif ($flags & B::SVf_NOK || looks_like_number($values)) { $call->real($values) }
+    else { $call->text($values) }
 }
 
-sub _is_whole { my ($value) = @_; B::svref_2object(\$value)->FLAGS & B::SVf_IOK }
-
-sub _elements {
-    my ($values, $shape, $depth) = @_;
-    return $values unless ref $values eq 'ARRAY';
-    die Thunder::Error->new('arrays of a tensor must be of equal size', 3) if @$values != ($shape->[$depth] // -1);
-    return map { _elements($_, $shape, $depth + 1) } @$values;
-}
+# How tensors are printed from now on: precision, threshold, edgeitems, linewidth, profile, sci_mode, as PyTorch has them.
+sub set_printoptions { my %options = @_; _perform('set_printoptions', [], [], \%options) }
 
 sub compile { my ($closure, %options) = @_; Thunder::Compiled->new($closure, \%options) }
 sub value_and_grad { my ($closure, %options) = @_; compile($closure)->value_and_grad(%options) }
@@ -385,18 +385,17 @@ sub item {
 # New elements of the same count, in place: what was compiled over this tensor sees them.
 sub assign {
     my ($self, $values) = @_;
-    my @flat = Thunder::_elements($values, [Thunder::_shape_of($values)], 0);
-    Thunder::_perform('write', [$self, pack($FORMATS{ $self->dtype }, @flat)]);
+    Thunder::_perform('write', [$self, pack($FORMATS{ $self->dtype }, _flat($values))]);
     return $self;
 }
 
-# The core's proxies look up their owners by the text of the object behind the proxy, which is no hash.
+sub _flat { map { ref $_ eq 'ARRAY' ? _flat(@$_) : $_ } @_ }
+
+# As PyTorch prints it. The core's proxies look up their owners by the text of the object behind the proxy, which is no hash.
 sub as_string {
     my ($self) = @_;
     return overload::StrVal($self) if Scalar::Util::reftype($self) ne 'HASH';
-    return 'tensor(traced, ' . $self->dtype . ')' unless $self->is_concrete;
-    return 'tensor(' . _text($self->to_array) . ', ' . $self->dtype . ')';
+    return scalar Thunder::_perform('tensor_text', [$self]);
 }
-sub _text { my ($value) = @_; ref $value ? '[' . join(', ', map { _text($_) } @$value) . ']' : $value }
 
 1;

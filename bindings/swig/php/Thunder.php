@@ -162,13 +162,16 @@ final class Exchange
         return pack($format, ...($dtype === 'bool' ? array_map('intval', $flat) : $flat));
     }
 
-    // The elements of nested arrays in order, which must be as regular as the first of each says.
-    public static function elements(mixed $values, array $shape, int $depth = 0): array
+    // The values of nested arrays; their keys do not count, and a text that is a number is one.
+    public static function putElements(\Thunder_Core_Call $call, mixed $values): void
     {
-        if (!is_array($values)) return [$values];
-        if (count($values) !== ($shape[$depth] ?? -1)) throw new Error('arrays of a tensor must be of equal size', 3);
-        if ($depth + 1 === count($shape) && !is_array($values[0] ?? null)) return array_values($values);
-        return array_merge(...array_map(fn($row) => self::elements($row, $shape, $depth + 1), $values));
+        if (!is_array($values)) {
+            self::put($call, is_string($values) && is_numeric($values) ? (float)$values : $values);
+            return;
+        }
+        $call->open_list();
+        foreach ($values as $value) self::putElements($call, $value);
+        $call->close();
     }
 }
 
@@ -228,12 +231,8 @@ final class Tensor
         return $this;
     }
 
-    public function __toString(): string
-    {
-        if (!$this->core->is_concrete()) return "tensor(traced, {$this->dtype()})";
-        return 'tensor(' . json_encode($this->toArray(), JSON_PRESERVE_ZERO_FRACTION | JSON_PARTIAL_OUTPUT_ON_ERROR) .
-            ", {$this->dtype()})";
-    }
+    // As PyTorch prints it.
+    public function __toString(): string { return Exchange::perform('tensor_text', [$this->core]); }
 
     // Two owners would release one handle.
     private function __clone() {}
@@ -383,17 +382,18 @@ final class Batches implements \IteratorAggregate, \Countable
     public function setState(Tensor $state): void { Exchange::perform('set_batches_state', [$this->core, $state->core]); }
 }
 
-// A tensor of nested arrays, or of one number: i64 when all are integers, else f32.
+// A tensor of nested arrays, or of one number: bool, i64 or f32 by what they hold, where no dtype is given.
 function tensor(mixed $values, ?string $dtype = null): Tensor
 {
-    if ($dtype === 'bf16') return tensor($values, 'f32')->to('bf16');
-    $shape = [];
-    for ($first = $values; is_array($first); $first = $first[0] ?? null) $shape[] = count($first);
-    $flat = Exchange::elements($values, $shape);
-    $kinds = array_unique(array_map('gettype', $flat));
-    $dtype ??= match ($kinds) { ['integer'] => 'i64', ['boolean'] => 'bool', default => 'f32' };
-    return Exchange::perform('create', [$dtype, Exchange::pack($dtype, $flat)], $shape);
+    $call = new \Thunder_Core_Call();
+    $call->open_elements();
+    Exchange::putElements($call, $values);
+    $call->make_tensor($dtype ?? '');
+    return Exchange::result($call);
 }
+
+// How tensors are printed from now on: precision, threshold, edgeitems, linewidth, profile, sci_mode, as PyTorch has them.
+function setPrintOptions(mixed ...$options): void { Exchange::perform('set_printoptions', [], $options); }
 
 function compile(callable $closure, mixed ...$options): Compiled { return new Compiled($closure(...), $options); }
 

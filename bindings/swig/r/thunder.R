@@ -200,8 +200,10 @@ Ops.thunder_tensor <- function(e1, e2) {
   th$op(op, list(e1, e2))
 }
 
+# As PyTorch prints it.
+format.thunder_tensor <- function(x, ...) th$perform("tensor_text", list(x[["core"]]))
 print.thunder_tensor <- function(x, ...) {
-  if (th$core$Tensor_is_concrete(x[["core"]])) print(x$array()) else cat("traced\n")
+  cat(format(x), "\n", sep = "")
   invisible(x)
 }
 as.array.thunder_tensor <- function(x, ...) x$array()
@@ -254,6 +256,8 @@ th$state_of <- function(what) if (is.null(what$state_core)) what$core else what$
 th$load <- function(what, path) invisible(th$perform("load", list(th$state_of(what), path)))
 th$save <- function(what, path) invisible(th$perform("save", list(th$state_of(what), path)))
 th$seed <- function(seed) invisible(th$perform("seed", list(seed)))
+# How tensors are printed from now on: precision, threshold, edgeitems, linewidth, profile, sci_mode, as PyTorch has them.
+th$set_printoptions <- function(...) invisible(th$perform("set_printoptions", named = list(...)))
 th$parameters <- function(module) th$perform("parameters", list(module$core))
 th$read_csv <- function(path) th$perform("read_csv", list(path))
 th$read_safetensors <- function(path) th$perform("read_safetensors", list(path))

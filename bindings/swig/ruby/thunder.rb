@@ -131,18 +131,6 @@ module Thunder
       ticket
     end
 
-    # The elements of nested arrays in order, which must be as regular as the first of each says.
-    def elements(values, shape, depth = 0)
-      return [values] unless values.is_a?(Array)
-      raise ArgumentError, "arrays of a tensor must be of equal size" if values.size != shape[depth]
-      values.flat_map { |value| elements(value, shape, depth + 1) }
-    end
-
-    def dtype_of(flat)
-      return "bool" if !flat.empty? && flat.all? { |value| value == true || value == false }
-      flat.all?(Integer) && !flat.empty? ? "i64" : "f32"
-    end
-
     # The line of the user's program, for traces.
     def place
       return "" unless Core.is_tracing
@@ -316,21 +304,17 @@ module Thunder
   DTYPES = { "bool" => "C*", "u8" => "C*", "i32" => "l<*", "i64" => "q<*", "f32" => "e*", "f64" => "E*" }.freeze
 
   class << self
-    # A tensor of nested arrays, or of one number.
+    # A tensor of nested arrays, or of one number: bool, i64 or f32 by what they hold, where no dtype is given.
     def tensor(values, dtype: nil)
-      shape = []
-      first = values
-      while first.is_a?(Array)
-        shape << first.size
-        first = first.first
-      end
-      flat = Exchange.elements(values, shape)
-      dtype = (dtype || Exchange.dtype_of(flat)).to_s
-      return Exchange.perform(:op, "to", "", args: [tensor(values, dtype: :f32), dtype]) if dtype == "bf16"
-      packing = DTYPES.fetch(dtype) { raise ArgumentError, "there is no dtype #{dtype}" }
-      flat = flat.map { |value| value ? 1 : 0 } if dtype == "bool"
-      Exchange.perform(:create, dtype, flat.pack(packing), args: shape)
+      call = Core::Call.new
+      call.open_elements
+      Exchange.put(call, values)
+      call.make_tensor(dtype.to_s)
+      Exchange.result(call)
     end
+
+    # How tensors are printed from now on: precision, threshold, edgeitems, linewidth, profile, sci_mode, as PyTorch has them.
+    def set_printoptions(**options) = Exchange.perform(:set_printoptions, named: options.compact)
 
     def compile(function = nil, **options, &block)
       Compiled.new(options, &(block || ->(*args) { function.call(*args) }))
@@ -429,7 +413,7 @@ module Thunder
       self
     end
 
-    def to_s = is_concrete ? "tensor(#{to_a}, #{dtype})" : "tensor(traced, #{dtype}, #{shape})"
+    def to_s = Exchange.perform(:tensor_text, self) # as PyTorch prints it
     alias inspect to_s
   end
 end

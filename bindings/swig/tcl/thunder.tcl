@@ -206,6 +206,8 @@ oo::class create thunder::Tensor {
         }
         return $list
     }
+    # As PyTorch prints it.
+    method text {} { ::thunder::perform tensor_text [list $core] }
     method item {} {
         set list [my elements]
         if {[llength $list] != 1} { return -code error -errorcode {THUNDER 3} "item: the tensor has not one element" }
@@ -218,34 +220,45 @@ oo::class create thunder::Tensor {
     }
 }
 
-# tensor nested_lists ?-dtype name? ?-shape list?
+# tensor nested_lists ?-dtype name? ?-shape list?: i64 when all are whole, else f32, where no dtype is given.
 proc thunder::tensor {values args} {
-    variable formats
-    set shape {}
+    set depth 0
     for {set first $values} {![string is double -strict $first]} {set first [lindex $first 0]} {
-        lappend shape [llength $first]
+        incr depth
         if {[llength $first] == 0} break
     }
-    set flat $values
-    for {set depth 1} {$depth < [llength $shape]} {incr depth} {
-        foreach row $flat {
-            if {[llength $row] != [lindex $shape $depth]} {
-                return -code error -errorcode {THUNDER 3} "lists of a tensor must be of equal size"
-            }
-        }
-        set flat [::concat {*}$flat]
+    set call [core::new_Call]
+    try {
+        if {[dict exists $args -shape]} { foreach size [dict get $args -shape] { core::Call_integer $call $size } }
+        core::Call_open_elements $call
+        put_elements $call $values $depth
+        core::Call_make_tensor $call [expr {[dict exists $args -dtype] ? [dict get $args -dtype] : ""}]
+        return [result $call]
+    } finally {
+        core::delete_Call $call
     }
-    set dtype [expr {[llength $flat] && [lsearch -not -regexp $flat {^-?\d+$}] < 0 ? "i64" : "f32"}]
-    if {[dict exists $args -dtype]} { set dtype [dict get $args -dtype] }
-    if {[dict exists $args -shape]} { set shape [dict get $args -shape] }
-    if {$dtype eq "bf16"} {
-        set wide [tensor $values -dtype f32 -shape $shape]
-        try { return [$wide to bf16] } finally { $wide destroy }
-    }
-    if {![dict exists $formats $dtype]} { return -code error -errorcode {THUNDER 5} "there is no dtype $dtype" }
-    set letter [string index [dict get $formats $dtype] 0]
-    perform create [list $dtype [binary format $letter* $flat]] $shape
 }
+
+# In Tcl a number is a list too: how deep lists go is as the first of each says.
+proc thunder::put_elements {call values depth} {
+    if {$depth == 0} {
+        if {[string is wideinteger -strict $values]} { core::Call_integer $call $values
+        } elseif {[string is double -strict $values]} { core::Call_real $call $values
+        } elseif {[llength $values] == 1} { core::Call_text $call $values
+        } else {
+            core::Call_open_list $call
+            core::Call_close $call
+        }
+        return
+    }
+    core::Call_open_list $call
+    foreach value $values { put_elements $call $value [expr {$depth - 1}] }
+    core::Call_close $call
+}
+
+# How tensors are printed from now on: set_printoptions -precision 2; -threshold, -edgeitems, -linewidth, -profile, -sci_mode
+# are others, as PyTorch has them.
+proc thunder::set_printoptions {args} { perform set_printoptions {} {*}[split_options $args] }
 
 oo::class create thunder::Compiled {
     variable function core ticket base

@@ -72,7 +72,7 @@ struct WeightGrad::Job : Phases<Job> {
   const Buffer& x() const { return launch->inputs[1]; }
 
   // Copies a row of the image as [column, channel].
-  void turn_row(int64_t index) const {
+  void transpose_row(int64_t index) const {
     const int64_t rows = site.size_[0], columns = site.size_[1], channels = w().channels;
     const int64_t row = index % rows - w().padding[0], group = index / rows % w().groups,
                   n = image + index / rows / w().groups;
@@ -98,7 +98,7 @@ struct WeightGrad::Job : Phases<Job> {
     return gradients + n * site.gradient_floats() + group * all + site.blocks_.first(block) * w().pixels() +
            block * kLanes;
   }
-  void turn_block(int64_t index) const {
+  void transpose_block(int64_t index) const {
     const int64_t blocks = site.blocks_.count(), block = index % blocks, group = index / blocks % w().groups,
                   n = index / blocks / w().groups;
     const int64_t first = group * w().outputs + site.blocks_.first(block), rows = site.blocks_.rows(block),
@@ -186,10 +186,10 @@ Status* WeightGrad::run(const Launch* launch) const {
   if (w.batch == 0) return job.clear(), nullptr;
   for (; job.image < w.batch; job.image += images_) {
     job.images = std::min(images_, w.batch - job.image);
-    if (Status* failed = job.each<&Job::turn_row>(job.images * w.groups * size_[0], size_[1] * w.channels))
+    if (Status* failed = job.each<&Job::transpose_row>(job.images * w.groups * size_[0], size_[1] * w.channels))
       return failed;
     if (Status* failed =
-            job.each<&Job::turn_block>(job.images * w.groups * blocks_.count(), w.pixels() * blocks_.most()))
+            job.each<&Job::transpose_block>(job.images * w.groups * blocks_.count(), w.pixels() * blocks_.most()))
       return failed;
     if (Status* failed = job.each<&Job::sum>(job.tasks(), w.pixels() * k_.panel_columns)) return failed;
   }

@@ -66,7 +66,7 @@ class WinogradBody : Vectors<Isa> {
   }
 
   // Four points to three taps.
-  static void gather(const V u[4], V out[3]) {
+  static void points_to_taps(const V u[4], V out[3]) {
     const V both = (u[1] + u[2]) * 0.5f;
     out[0] = u[0] + both, out[1] = (u[1] - u[2]) * 0.5f, out[2] = both + u[3];
   }
@@ -77,19 +77,19 @@ class WinogradBody : Vectors<Isa> {
       for (int64_t j = 0; j < 4; j++) {
         const float* at = u + j * u_distance + t;
         const V points[] = {load(at), load(at + 4 * u_distance), load(at + 8 * u_distance), load(at + 12 * u_distance)};
-        gather(points, down[j]);
+        points_to_taps(points, down[j]);
       }
       for (int64_t i = 0; i < 3; i++) {
         const V points[] = {down[0][i], down[1][i], down[2][i], down[3][i]};
         V row[3];
-        gather(points, row);
+        points_to_taps(points, row);
         for (int64_t j = 0; j < 3; j++) store(taps + (3 * i + j) * distance + t, row[j]);
       }
     }
   }
 
   // Three taps to four points.
-  static void spread(const V g[3], V out[4]) {
+  static void taps_to_points(const V g[3], V out[4]) {
     const V ends = (g[0] + g[2]) * 0.5f, middle = g[1] * 0.5f;
     out[0] = g[0], out[1] = ends + middle, out[2] = ends - middle, out[3] = g[2];
   }
@@ -100,12 +100,12 @@ class WinogradBody : Vectors<Isa> {
       V down[3][4];  // [column, row]
       for (int64_t j = 0; j < 3; j++) {
         const V g[] = {load(taps + j * kRow + x), load(taps + (3 + j) * kRow + x), load(taps + (6 + j) * kRow + x)};
-        spread(g, down[j]);
+        taps_to_points(g, down[j]);
       }
       for (int64_t i = 0; i < 4; i++) {
         const V g[] = {down[0][i], down[1][i], down[2][i]};
         V row[4];
-        spread(g, row);
+        taps_to_points(g, row);
         for (int64_t j = 0; j < 4; j++) store(u + (4 * i + j) * distance + x, row[j]);
       }
     }

@@ -67,7 +67,7 @@ struct TiledWeightGrad::Job : Phases<Job> {
   const Window& w() const { return site.w; }
 
   // Copies columns of a row of one image and group, channels innermost.
-  void turn_columns(const Buffer& from, const float* row, int64_t channels, int64_t columns, float* to,
+  void transpose_columns(const Buffer& from, const float* row, int64_t channels, int64_t columns, float* to,
                     int64_t distance) const {
     if (from.strides[3] == 1) return site.t_.copy_transposed(row, from.strides[1], channels, columns, to, distance);
     for (int64_t x = 0; x < columns; x++)
@@ -84,7 +84,7 @@ struct TiledWeightGrad::Job : Phases<Job> {
     float* to = images_data + index * site.width() * site.channels_;
     std::fill_n(to, site.width() * site.channels_, 0.0f);
     if (y < 0 || y >= w().image[0]) return;
-    turn_columns(x, row_of(x, image + n, group * w().channels, y), w().channels, w().image[1],
+    transpose_columns(x, row_of(x, image + n, group * w().channels, y), w().channels, w().image[1],
                  to + w().padding[1] * site.channels_, site.channels_);
   }
   void transpose_gradient(int64_t index) const {
@@ -94,7 +94,7 @@ struct TiledWeightGrad::Job : Phases<Job> {
     float* to = gradients + index * size;
     std::fill_n(to, size, 0.0f);
     if (y < w().out[0])
-      turn_columns(dy, row_of(dy, image + n, group * w().outputs, y), w().outputs, w().out[1], to, site.outputs_);
+      transpose_columns(dy, row_of(dy, image + n, group * w().outputs, y), w().outputs, w().out[1], to, site.outputs_);
   }
 
   // Transforms a row of tiles of one image and group.

@@ -34,7 +34,7 @@ bool computable(const Node& line, const Store& store, const Capabilities& can) {
   };
   for_each_value(line.args, check);
   for (ValueId r : line.results) check(r);
-  if (fits && row->role == Role::join) fits = operands(line).size() <= can.max_joined;
+  if (fits && row->role == Role::concat) fits = operands(line).size() <= can.max_concatenated;
   const size_t steps = line.op->name() == "prims.slice" ? 3 : line.op->name() == "prims.slice_scatter" ? 4 : 0;
   if (fits && steps) {
     const auto each = line.args[steps].dim_list();
@@ -74,7 +74,7 @@ Dimension Group::all() const {
 Group::Walks Group::walks() const {
   Walks out;
   out.reserve(values_.size());
-  for (auto& [id, value] : values_) out.emplace_back(&value, walked_by(value.coordinates));
+  for (auto& [id, value] : values_) out.emplace_back(&value, loop_axes(value.coordinates));
   return out;
 }
 
@@ -86,7 +86,7 @@ Axes Group::everything(const Walks& walks) const {
   };
   add(reduced()), add(space_.resolve(summed_));
   for (auto& [value, walked] : walks)
-    if (value->kind == Kind::line) add(walked);
+    if (value->kind == Kind::each) add(walked);
   return axes;
 }
 
@@ -103,7 +103,7 @@ bool Group::extend(const Node& line) {
   if (device_ != Device::none && device != device_)
     return refuse("it is computed on another device than the rest of the group");
   bool terminal = false;
-  for_each_value(line.args, [&](ValueId v) { terminal |= has(v) && value(v).kind != Kind::line; });
+  for_each_value(line.args, [&](ValueId v) { terminal |= has(v) && value(v).kind != Kind::each; });
   if (terminal) return refuse("it reads a sum over the outer axes, which is known only when the kernel has ended");
   bool fits = false;
   switch (find_prim(*line.op)->role) {
@@ -111,13 +111,13 @@ bool Group::extend(const Node& line) {
     case Role::create: fits = add_elementwise(line); break;
     case Role::view: fits = add_view(line); break;
     case Role::reduction: fits = add_reduction(line); break;
-    case Role::pick: fits = add_pick(line); break;
-    case Role::join: fits = add_join(line); break;
+    case Role::gather: fits = add_gather(line); break;
+    case Role::concat: fits = add_concat(line); break;
     case Role::scan: fits = add_scan(line); break;
   }
   if (!fits) return false;
   values_[line.results[0]].reduced = find_prim(*line.op)->role == Role::reduction || comes_of_reduction(line);
-  values_[line.results[0]].free = made_of_places(line);
+  values_[line.results[0]].free = depends_on_indices_alone(line);
   arguments_ += more;
   device_ = device;
   lines_.push_back(&line);
@@ -131,39 +131,40 @@ bool Group::add_all(std::span<const Node* const> lines) {
 
 bool Group::axes_stay_whole() const {
   const auto whole = [this](const Dimension& along) { return space_.resolve(along).size() == 1; };
-  const auto parts_whole = [&](const Stretches& s) { return whole(s.whole) && (s.part.empty() || whole(s.part)); };
-  return std::all_of(picked_.begin(), picked_.end(), whole) && std::all_of(scanned_.begin(), scanned_.end(), whole) &&
-         std::all_of(choices_.begin(), choices_.end(), [&](const auto& choice) { return whole(choice.second); }) &&
+  const auto parts_whole = [&](const Cut& s) { return whole(s.whole) && (s.part.empty() || whole(s.part)); };
+  return std::all_of(gathered_.begin(), gathered_.end(), whole) &&
+         std::all_of(scanned_.begin(), scanned_.end(), whole) &&
+         std::all_of(select_axes_.begin(), select_axes_.end(), [&](const auto& s) { return whole(s.second); }) &&
          std::all_of(parts_.begin(), parts_.end(), parts_whole);
 }
 
 // Every value must be known for each iteration, or for each row, unless it may be constant along axes by which nodes
 // select; and no axis occurs twice in one value.
 bool Group::consistent() {
-  if (!axes_stay_whole()) return refuse("it picks, joins or sums along a dim that other lines split");
-  if (!scanned_.empty() && (looks_elsewhere_ || !choices_.empty()))
-    return refuse("it computes sums that run along an axis and what stands elsewhere on it");
-  Axes choices;
-  for (auto& [line, along] : choices_) choices.push_back(space_.resolve(along)[0]);
-  for (const Stretches& s : parts_)
-    if (s.part.empty()) choices.push_back(walked_as(space_.resolve(s.whole)[0]).whole);
-  std::sort(choices.begin(), choices.end());
+  if (!axes_stay_whole()) return refuse("it gathers, concatenates or scans along a dim that other lines split");
+  if (!scanned_.empty() && (gathers_own_values_ || !select_axes_.empty()))
+    return refuse("it scans an axis along which other values are read at other indices");
+  Axes selects;
+  for (auto& [line, along] : select_axes_) selects.push_back(space_.resolve(along)[0]);
+  for (const Cut& s : parts_)
+    if (s.part.empty()) selects.push_back(loop_interval(space_.resolve(s.whole)[0]).whole);
+  std::sort(selects.begin(), selects.end());
   const Walks walks = this->walks();
   const Axes everything = this->everything(walks), inner = set_of(reduced()), outer = without(everything, inner);
-  if (everything.size() + picked_.size() >= kMaxAxes) return refuse("it needs more loops than a kernel may have");
+  if (everything.size() + gathered_.size() >= kMaxAxes) return refuse("it needs more loops than a kernel may have");
   const auto is_diagonal = [](const Axes& axes) { return std::adjacent_find(axes.begin(), axes.end()) != axes.end(); };
   for (auto& [read, coordinates] : reads_)
     if (is_diagonal(set_of(space_.flat(coordinates))))
       return refuse("it reads the same value along two different axes at once");
   for (auto& [value, axes] : walks) {
     if (is_diagonal(axes)) return refuse("it reads the same value along two different axes at once");
-    if (value->kind != Kind::line || value->free || axes == everything) continue;
-    if (without(without(everything, axes), choices).empty()) continue;
-    const bool row = without(axes, outer).empty() && without(without(outer, axes), choices).empty();
-    if (!reduces_ || !row) return refuse("it is walked by other loops than the rest of the group");
+    if (value->kind != Kind::each || value->free || axes == everything) continue;
+    if (without(without(everything, axes), selects).empty()) continue;
+    const bool row = without(axes, outer).empty() && without(without(outer, axes), selects).empty();
+    if (!reduces_ || !row) return refuse("it is iterated by other loops than the rest of the group");
   }
   for (const Dimension& along : scanned_)
-    if (set_of(space_.resolve(along)) != inner) return refuse("it sums along another axis than the group reduces");
+    if (set_of(space_.resolve(along)) != inner) return refuse("it scans another axis than the group reduces");
   if (!parts_.empty() && !parts_fit(everything)) return false;
   return reductions_fit(everything, outer) || refuse("it reduces other axes than the rest of the group");
 }
@@ -174,8 +175,8 @@ bool Group::reductions_fit(const Axes& everything, const Axes& outer) const {
   const Axes inner = set_of(reduced());
   return std::all_of(reductions_.begin(), reductions_.end(), [&](const Reduction& r) {
     const GroupValue& made = value(r.result);
-    const Axes over = set_of(space_.resolve(r.away));
-    if (made.kind == Kind::line) return over == inner;
+    const Axes over = set_of(space_.resolve(r.reduced_axes));
+    if (made.kind == Kind::each) return over == inner;
     if (made.kind == Kind::total) return over == outer || over == everything;
     const Axes kept = set_of(space_.flat(made.coordinates));
     return (over == outer || inner.empty()) && (kept.empty() || without(without(everything, over), kept).empty());

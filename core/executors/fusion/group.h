@@ -14,14 +14,14 @@ namespace thunder::fusion {
 
 // How a value is computed by the nest.
 enum class Kind : uint8_t {
-  line,  // an element for each iteration; in a group with reductions, an element for each iteration or each row
+  each,  // an element for each iteration; in a group with reductions, an element for each iteration or each row
   column,  // summed over the outer axes: complete only at the end of the nest, so no node of the group may read it
   total,  // summed over all axes
 };
 
 struct GroupValue {
   Coordinates coordinates;
-  Kind kind = Kind::line;
+  Kind kind = Kind::each;
   bool reduced = false;  // it depends on a reduction
   bool free = false;  // it depends on the loop indices alone (iota), so it may be recomputed along any axes
 };
@@ -58,20 +58,20 @@ class Group {
   Coordinates read_of(const Node& line, size_t operand) const;
   // The axis along which a node that concatenates equal operands selects among them; none: they are intervals of one
   // axis.
-  Dimension choice_of(const Node& line) const;
+  Dimension select_axis_of(const Node& line) const;
   // The interval of a loop axis that an axis stands for: itself from 0 on, unless it is a part of a longer axis.
-  Part walked_as(AxisId a) const;
+  Part loop_interval(AxisId a) const;
   const Space& space() const { return space_; }
   // The axes that the nest's reductions reduce; empty: there is no reduction.
   Dimension reduced() const { return space_.resolve(reduced_); }
-  // Whether scans run from the end of the reduced axis, which is then walked in that order.
+  // Whether scans run from the end of the reduced axis, whose loop then runs in that order.
   bool backwards() const { return backwards_; }
   bool has_parts() const { return !parts_.empty(); }
   Device device() const { return device_; }
   // All axes of the nest.
   Dimension all() const;
   // The loop axes that a value's coordinates use.
-  std::vector<AxisId> walked_by(const Coordinates& c) const;
+  std::vector<AxisId> loop_axes(const Coordinates& c) const;
 
  private:
   bool refuse(std::string_view why) {
@@ -90,14 +90,14 @@ class Group {
   bool add_elementwise(const Node& line);
   bool add_view(const Node& line);
   bool add_reduction(const Node& line);
-  bool add_pick(const Node& line);
+  bool add_gather(const Node& line);
   bool add_slice(const Node& line);
-  bool add_join(const Node& line);
+  bool add_concat(const Node& line);
   bool add_cat(const Node& line);
   Dimension whole_of(const std::vector<Dimension>& parts, int64_t extent);
   bool lies_in(const Dimension& part, const Dimension& whole, int64_t start, const Node& line);
   bool comes_of_reduction(const Node& line) const;
-  bool made_of_places(const Node& line) const;
+  bool depends_on_indices_alone(const Node& line) const;
   bool parts_fit(const Axes& everything);
   bool add_scan(const Node& line);
   bool axes_stay_whole() const;
@@ -119,22 +119,22 @@ class Group {
   bool reduces_ = false;
   struct Reduction {
     ValueId result;
-    Dimension away;
+    Dimension reduced_axes;
   };
   std::vector<Reduction> reductions_;
-  std::vector<Dimension> picked_;  // the axes along which nodes gather: one each
-  std::map<const Node*, Dimension> choices_;  // by concatenation: the axis along which it selects
-  struct Stretches {
+  std::vector<Dimension> gathered_;  // the axes along which nodes gather: one each
+  std::map<const Node*, Dimension> select_axes_;  // by concatenation: the axis along which it selects
+  struct Cut {
     Dimension part, whole;  // one axis each; no part: one position of the whole
     int64_t start;
     bool reduced;  // the value that is cut or concatenated depends on a reduction
   };
-  std::vector<Stretches> parts_;
+  std::vector<Cut> parts_;
   std::vector<Dimension> scanned_;  // the axes along which scans run: all are the one that is reduced
   bool backwards_ = false;
-  bool looks_elsewhere_ = false;  // some value is computed at indices other than the loops'
+  bool gathers_own_values_ = false;  // some value is computed at indices other than the loops'
   size_t arguments_ = 0;  // upper bound of the kernel's arguments
-  // All axes, if there is a sum over outer ones: its operand may be an input, which no other node walks.
+  // All axes, if there is a sum over outer ones: its operand may be an input that no other node reads.
   Dimension summed_;
   std::string_view why_;
 };

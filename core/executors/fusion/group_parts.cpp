@@ -9,7 +9,7 @@
 
 namespace thunder::fusion {
 
-Part Group::walked_as(AxisId a) const {
+Part Group::loop_interval(AxisId a) const {
   Part out{a, a, 0};
   // A part is shorter than its whole, so the chain ends.
   for (size_t i = 0; i < parts_.size(); i++) {
@@ -21,16 +21,16 @@ Part Group::walked_as(AxisId a) const {
   return out;
 }
 
-Axes Group::walked_by(const Coordinates& c) const {
+Axes Group::loop_axes(const Coordinates& c) const {
   Axes out;
-  for (AxisId a : space_.flat(c)) out.push_back(walked_as(a).whole);
+  for (AxisId a : space_.flat(c)) out.push_back(loop_interval(a).whole);
   std::sort(out.begin(), out.end());
   return out;
 }
 
-Dimension Group::choice_of(const Node& line) const {
-  const auto it = choices_.find(&line);
-  return it == choices_.end() ? Dimension() : space_.resolve(it->second);
+Dimension Group::select_axis_of(const Node& line) const {
+  const auto it = select_axes_.find(&line);
+  return it == select_axes_.end() ? Dimension() : space_.resolve(it->second);
 }
 
 bool Group::comes_of_reduction(const Node& line) const {
@@ -39,7 +39,7 @@ bool Group::comes_of_reduction(const Node& line) const {
   return any;
 }
 
-bool Group::made_of_places(const Node& line) const {
+bool Group::depends_on_indices_alone(const Node& line) const {
   const Role role = find_prim(*line.op)->role;
   const auto from = operands(line);
   if (role == Role::create) return from.empty();
@@ -48,9 +48,10 @@ bool Group::made_of_places(const Node& line) const {
 }
 
 bool Group::lies_in(const Dimension& part, const Dimension& whole, int64_t start, const Node& line) {
-  if (parts_.size() == can_->max_cuts) return refuse("the group cuts axes into as many parts as one kernel may have");
+  if (parts_.size() == can_->max_cuts)
+    return refuse("the group slices axes into as many intervals as one kernel may have");
   if (space_.resolve(part).size() > 1 || space_.resolve(whole).size() != 1)
-    return refuse("it cuts a dim that other lines split");
+    return refuse("it slices a dim that other lines split");
   parts_.push_back({part, whole, start, comes_of_reduction(line)});
   return true;
 }
@@ -67,12 +68,12 @@ bool Group::add_slice(const Node& line) {
     if (to[i] != Dim(1)) made[i].push_back(space_.fresh(to[i].value()));
     if (!lies_in(made[i], from[i], at[i], line)) return false;
   }
-  values_[line.results[0]] = {std::move(made), Kind::line};
+  values_[line.results[0]] = {std::move(made), Kind::each};
   return true;
 }
 
 // pad(input, low, high, value) and slice_scatter(input, src, starts, ends, strides): one operand lies inside the other.
-bool Group::add_join(const Node& line) {
+bool Group::add_concat(const Node& line) {
   if (line.op->name() == "prims.cat") return add_cat(line);
   const bool pads = line.op->name() == "prims.pad";
   const size_t within = pads ? 0 : 1;
@@ -83,13 +84,13 @@ bool Group::add_join(const Node& line) {
   for (size_t i = 0; i < made.size(); i++) {
     if (inner[i] == shape[i]) {
       if (pads) made[i] = part[i];
-      else if (!space_.unify(made[i], part[i])) return refuse("its operands are walked by different loops");
+      else if (!space_.unify(made[i], part[i])) return refuse("its operands are iterated by different loops");
       continue;
     }
     if (pads) made[i] = whole_of({part[i]}, shape[i].value());
     if (!lies_in(part[i], made[i], at[i], line)) return false;
   }
-  values_[line.results[0]] = {space_.resolve(made), Kind::line};
+  values_[line.results[0]] = {space_.resolve(made), Kind::each};
   return true;
 }
 
@@ -97,12 +98,12 @@ bool Group::add_join(const Node& line) {
 bool Group::add_cat(const Node& line) {
   std::vector<Coordinates> parts;
   for (size_t k = 0; k < operands(line).size(); k++) parts.push_back(read(line, k));
-  if (parts.size() == 1) return values_[line.results[0]] = {parts[0], Kind::line}, true;
+  if (parts.size() == 1) return values_[line.results[0]] = {parts[0], Kind::each}, true;
   const size_t dim = normalize_axis(line.args[1].i, parts[0].size());
   for (size_t k = 1; k < parts.size(); k++)
     for (size_t i = 0; i < parts[k].size(); i++)
       if (i != dim && !space_.unify(parts[0][i], parts[k][i]))
-        return refuse("its operands are walked by different loops");
+        return refuse("its operands are iterated by different loops");
   Coordinates made = parts[0];
   const bool split =
       std::any_of(parts.begin(), parts.end(), [&](const Coordinates& c) { return space_.resolve(c[dim]).size() > 1; });
@@ -111,10 +112,10 @@ bool Group::add_cat(const Node& line) {
     for (size_t k = 1; k < parts.size(); k++)
       if (store_->type(operands(line)[k]).shape != store_->type(operands(line)[0]).shape ||
           !space_.unify(made[dim], parts[k][dim]))
-        return refuse("its operands are walked by different loops");
+        return refuse("its operands are iterated by different loops");
     made = space_.resolve(made);
-    choices_[&line] = {space_.fresh(static_cast<int64_t>(parts.size()))};
-    made[dim].insert(0, choices_[&line][0]);
+    select_axes_[&line] = {space_.fresh(static_cast<int64_t>(parts.size()))};
+    made[dim].insert(0, select_axes_[&line][0]);
   } else {
     std::vector<Dimension> joined;
     for (const Coordinates& c : parts) joined.push_back(c[dim]);
@@ -122,14 +123,14 @@ bool Group::add_cat(const Node& line) {
     for (size_t k = 0; k < parts.size(); k++)
       if (!lies_in(parts[k][dim], made[dim], starts(line, *store_, k)[dim], line)) return false;
   }
-  values_[line.results[0]] = {space_.resolve(made), Kind::line};
+  values_[line.results[0]] = {space_.resolve(made), Kind::each};
   return true;
 }
 
 // The axis of a concatenation: if it is as long as the axis that its operands were cut out of, it is that axis.
 Dimension Group::whole_of(const std::vector<Dimension>& parts, int64_t extent) {
   for (const Dimension& part : parts)
-    for (const Stretches& s : parts_) {
+    for (const Cut& s : parts_) {
       const Dimension whole = space_.resolve(s.whole);
       if (space_.resolve(part).size() == 1 && space_.resolve(part) == space_.resolve(s.part) && whole.size() == 1 &&
           space_.extent(whole[0]) == extent)
@@ -142,22 +143,23 @@ Dimension Group::whole_of(const std::vector<Dimension>& parts, int64_t extent) {
 // row that the loops have reached. And all parts must be walked by the loops of one value, so that no two parts are
 // walked by each other.
 bool Group::parts_fit(const Axes& everything) {
-  if (!scanned_.empty() || looks_elsewhere_)
-    return refuse("it cuts or joins what runs along an axis or is picked from");
+  if (!scanned_.empty() || gathers_own_values_)
+    return refuse("it slices or concatenates what is scanned or gathered from");
   const Axes inner = set_of(reduced());
-  const auto is_part = [this](AxisId a) { return walked_as(a).whole != a; };
-  for (const Stretches& s : parts_)
-    if (s.reduced && without({walked_as(space_.resolve(s.whole)[0]).whole}, inner).size())
-      return refuse("it cuts rows apart that the group reduces");
+  const auto is_part = [this](AxisId a) { return loop_interval(a).whole != a; };
+  for (const Cut& s : parts_)
+    if (s.reduced && without({loop_interval(space_.resolve(s.whole)[0]).whole}, inner).size())
+      return refuse("it slices rows that the group reduces");
   for (const Reduction& r : reductions_) {
-    const Dimension away = space_.resolve(r.away), kept = space_.flat(value(r.result).coordinates);
-    if (std::any_of(away.begin(), away.end(), is_part) || std::any_of(kept.begin(), kept.end(), is_part))
+    const Dimension reduced_axes = space_.resolve(r.reduced_axes), kept = space_.flat(value(r.result).coordinates);
+    if (std::any_of(reduced_axes.begin(), reduced_axes.end(), is_part) ||
+        std::any_of(kept.begin(), kept.end(), is_part))
       return refuse("it reduces a part of what the group walks");
   }
   const bool covered = std::any_of(values_.begin(), values_.end(), [&](const auto& entry) {
-    return entry.second.kind == Kind::line && without(everything, walked_by(entry.second.coordinates)).empty();
+    return entry.second.kind == Kind::each && without(everything, loop_axes(entry.second.coordinates)).empty();
   });
-  return covered || refuse("it joins parts of values that are walked by different loops");
+  return covered || refuse("it concatenates parts of values that are iterated by different loops");
 }
 
 }  // namespace thunder::fusion

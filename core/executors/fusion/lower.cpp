@@ -22,7 +22,7 @@ LoweredRegion Lowering::run(std::optional<size_t> input) {
   for (const Buffer& b : view_.outputs) nest.buffers.push_back(b.dtype);
   nest.partial = group_.has_parts();
   lowered_.device = group_.device();
-  lower_where_loops_stand();
+  lower_at_loop_indices();
   for (size_t i = 0; i < view_.node.results.size(); i++) lower_result(static_cast<uint32_t>(i));
   nest.backwards = group_.backwards();
   note_host_scalars();
@@ -54,13 +54,13 @@ void Lowering::note_host_scalars() {
   if (std::find(on_host.begin(), on_host.end(), true) != on_host.end()) lowered_.on_host = std::move(on_host);
 }
 
-// Numbers the nest's axes: those with loops, then those that only gathers walk.
+// Numbers the nest's axes: those with loops, then those that only gathers index.
 void Lowering::number_axes() {
   const Dimension all = group_.all(), inner = group_.reduced();
   for (AxisId a : all) axis(a);
   for (AxisId a : inner) lowered_.reduced |= bit(axis(a));
-  walked_ = static_cast<uint32_t>(axes_.size());
-  lowered_.nest.outer = walked_;  // scheduling tells outer and inner axes apart
+  loop_axes_ = static_cast<uint32_t>(axes_.size());
+  lowered_.nest.outer = loop_axes_;  // scheduling tells outer and inner axes apart
 }
 
 uint32_t Lowering::axis(AxisId a) {
@@ -72,29 +72,30 @@ uint32_t Lowering::axis(AxisId a) {
   return static_cast<uint32_t>(axes_.size() - 1);
 }
 
-Lowering::Index Lowering::index(AxisId a, const Place& place) const {
-  const auto it = std::find_if(place.begin(), place.end(), [a](const Index& i) { return i.axis == a; });
-  if (it != place.end()) return *it;
-  const Part home = group_.walked_as(a);
+Lowering::Index Lowering::index(AxisId a, const Indices& indices) const {
+  const auto it = std::find_if(indices.begin(), indices.end(), [a](const Index& i) { return i.axis == a; });
+  if (it != indices.end()) return *it;
+  const Part home = group_.loop_interval(a);
   return {a, home.whole, -home.start};
 }
 
-Lowering::Walk Lowering::walk(const Coordinates& coordinates, std::span<const int64_t> strides, const Place& place) {
-  Walk walk{0, 0};
+Lowering::Access Lowering::access(const Coordinates& coordinates, std::span<const int64_t> strides,
+                                  const Indices& indices) {
+  Access access{0, 0};
   std::vector<std::pair<uint32_t, int64_t>> steps;
   for (size_t i = 0; i < coordinates.size(); i++) {
     int64_t stride = strides[i];
     for (size_t k = coordinates[i].size(); k-- > 0;) {
-      const Index at = index(coordinates[i][k], place);
+      const Index at = index(coordinates[i][k], indices);
       if (at.loop) steps.emplace_back(axis(*at.loop), stride);
-      walk.offset += at.by * stride;
+      access.offset += at.by * stride;
       stride *= group_.space().extent(coordinates[i][k]);
     }
   }
   Map m(axes_.size(), 0);
   for (auto [axis, stride] : steps) m[axis] += stride;
-  walk.map = add_map(std::move(m));
-  return walk;
+  access.map = add_map(std::move(m));
+  return access;
 }
 
 uint32_t Lowering::add_map(Map m) {
@@ -110,7 +111,7 @@ ExprId Lowering::add(Expr e) {
   return static_cast<ExprId>(lowered_.nest.exprs.size() - 1);
 }
 
-ExprId Lowering::load(uint32_t buffer, Walk at) {
+ExprId Lowering::load(uint32_t buffer, Access at) {
   auto& exprs = lowered_.nest.exprs;
   for (ExprId i = 0; i < exprs.size(); i++)
     if (exprs[i].fn == Fn::load && exprs[i].buffer == buffer && exprs[i].map == at.map && exprs[i].offset == at.offset)
@@ -126,16 +127,16 @@ uint32_t Lowering::input(ValueId v) const {
 
 // Computes each node at the loops' own indices, except values that are only read at others (operands of concatenations,
 // and what is sliced): those are computed where they are read.
-void Lowering::lower_where_loops_stand() {
+void Lowering::lower_at_loop_indices() {
   std::unordered_set<ValueId> needed(view_.node.results.begin(), view_.node.results.end());
   if (!group_.has_parts() || needed.empty())
     for (const Node* line : lines_) needed.insert(line->results[0]);
   for (size_t i = lines_.size(); i-- > 0;) {
     makers_[lines_[i]->results[0]] = lines_[i];
     const std::string_view op = lines_[i]->op->name();
-    const bool elsewhere =
-        op == "prims.slice" || (find_prim(*lines_[i]->op)->role == Role::join && group_.choice_of(*lines_[i]).empty());
-    if (!elsewhere && needed.count(lines_[i]->results[0]))
+    const bool concatenates = find_prim(*lines_[i]->op)->role == Role::concat;
+    const bool shifts = op == "prims.slice" || (concatenates && group_.select_axis_of(*lines_[i]).empty());
+    if (!shifts && needed.count(lines_[i]->results[0]))
       for_each_value(lines_[i]->args, [&](ValueId v) { needed.insert(v); });
   }
   for (const Node* line : lines_)
@@ -148,10 +149,10 @@ void Lowering::lower_result(uint32_t number) {
   const uint32_t buffer = static_cast<uint32_t>(inputs_.size()) + number;
   const Buffer& layout = view_.outputs[number];
   Output s{value(v, {}), OutputKind::each, buffer, 0};
-  const Walk at = walk(coordinates(v), {layout.strides, static_cast<size_t>(layout.rank)}, {});
+  const Access at = access(coordinates(v), {layout.strides, static_cast<size_t>(layout.rank)}, {});
   s.map = at.map, s.offset = at.offset;
-  if (made.kind == Kind::line) s.only = stretches(v);
-  if (made.kind != Kind::line) {
+  if (made.kind == Kind::each) s.only = intervals(v);
+  if (made.kind != Kind::each) {
     s.kind = OutputKind::column;
     lowered_.nest.buffers[buffer] = sum_type(layout.dtype);
     lowered_.sums.push_back({buffer, layout.elements(), sum_type(layout.dtype)});
@@ -161,15 +162,15 @@ void Lowering::lower_result(uint32_t number) {
 
 // The part of the iteration space in which a value is stored: the intervals that its axes are of longer ones, and index
 // 0 along axes along which it is constant, except those that its row is reduced over.
-std::vector<Stretch> Lowering::stretches(ValueId v) {
-  std::vector<Stretch> only;
+std::vector<Interval> Lowering::intervals(ValueId v) {
+  std::vector<Interval> only;
   AxisSet walked = 0;
   for (AxisId a : group_.space().flat(group_.value(v).coordinates)) {
-    const Part part = group_.walked_as(a);
+    const Part part = group_.loop_interval(a);
     walked |= bit(axis(part.whole));
     if (part.whole != a) only.push_back({axis(part.whole), part.start, part.start + group_.space().extent(a)});
   }
-  for (uint32_t a = 0; a < walked_; a++)
+  for (uint32_t a = 0; a < loop_axes_; a++)
     if (!(walked & bit(a)) && (walked & lowered_.reduced || !(lowered_.reduced & bit(a)))) only.push_back({a, 0, 1});
   return only;
 }

@@ -5,31 +5,31 @@
 namespace thunder::fusion {
 
 // The indices of a slice's operand.
-Lowering::Place Lowering::inside_of_slice(const Node& line, Place place) const {
+Lowering::Indices Lowering::indices_of_sliced(const Node& line, Indices indices) const {
   const Coordinates from = coordinates(line.args[0].v), to = coordinates(line.results[0]);
   const auto at = starts(line, view_.store, 0);
   for (size_t i = 0; i < from.size(); i++) {
     if (from[i].empty() || from[i] == to[i]) continue;
     Index whole{from[i][0], std::nullopt, at[i]};
     if (!to[i].empty()) {
-      const Index part = index(to[i][0], place);
+      const Index part = index(to[i][0], indices);
       whole.loop = part.loop, whole.by += part.by;
     }
-    place.push_back(whole);
+    indices.push_back(whole);
   }
-  return place;
+  return indices;
 }
 
 // The indices of an operand of a concatenation.
-Lowering::Place Lowering::inside_of_join(const Node& line, size_t number, const Place& place) const {
+Lowering::Indices Lowering::indices_of_operand(const Node& line, size_t number, const Indices& indices) const {
   const ValueId v = operands(line)[number];
   const Coordinates part = group_.has(v) ? coordinates(v) : group_.read_of(line, number),
                     whole = coordinates(line.results[0]);
   const auto at = starts(line, view_.store, number);
-  Place out = place;
+  Indices out = indices;
   for (size_t i = 0; i < part.size(); i++) {
     if (part[i].empty() || part[i] == whole[i]) continue;
-    Index inside = index(whole[i][0], place);
+    Index inside = index(whole[i][0], indices);
     inside.axis = part[i][0], inside.by -= at[i];
     out.push_back(inside);
   }
@@ -38,62 +38,62 @@ Lowering::Place Lowering::inside_of_join(const Node& line, size_t number, const 
 
 // A select by the index of an axis: the first expression below a bound, otherwise the second.
 template <class First, class Second>
-ExprId Lowering::choose(DType dtype, Index along, int64_t bound, const First& first, const Second& second) {
+ExprId Lowering::select(DType dtype, Index along, int64_t bound, const First& first, const Second& second) {
   bound -= along.by;
   if (along.loop ? bound >= group_.space().extent(*along.loop) : bound > 0) return first();
   if (bound <= 0) return second();
   Expr e;
-  e.fn = Fn::choose, e.dtype = dtype;
+  e.fn = Fn::select, e.dtype = dtype;
   e.in = {first(), second()}, e.count = 2;
   e.axis = axis(*along.loop), e.bound = bound;
   return add(e);
 }
 
-ExprId Lowering::lower_join(const Node& line, const Place& place) {
+ExprId Lowering::lower_concat(const Node& line, const Indices& indices) {
   const ValueId result = line.results[0];
   const DType dtype = view_.store.type(result).dtype;
   const Coordinates whole = coordinates(result);
-  if (line.op->name() != "prims.cat") return lower_inside(line, place);
-  const Dimension choice = group_.choice_of(line);
+  if (line.op->name() != "prims.cat") return lower_inside(line, indices);
+  const Dimension select_axis = group_.select_axis_of(line);
   const size_t dim = normalize_axis(line.args[1].i, whole.size());
   const auto part = [&](size_t k) {
-    return [&, k] { return operand(line, k, choice.empty() ? inside_of_join(line, k, place) : place); };
+    return [&, k] { return operand(line, k, select_axis.empty() ? indices_of_operand(line, k, indices) : indices); };
   };
-  ExprId chosen = 0;
+  ExprId selected = 0;
   if (operands(line).size() == 1) return part(0)();
   // The first operand, the second one once the axis has passed it, and so on.
   for (size_t i = 1; i < operands(line).size(); i++) {
-    const int64_t bound = choice.empty() ? starts(line, view_.store, i)[dim] : static_cast<int64_t>(i);
-    const Index along = index(choice.empty() ? whole[dim][0] : choice[0], place);
-    chosen = i == 1 ? choose(dtype, along, bound, part(0), part(1))
-                    : choose(
-                          dtype, along, bound, [&] { return chosen; }, part(i));
+    const int64_t bound = select_axis.empty() ? starts(line, view_.store, i)[dim] : static_cast<int64_t>(i);
+    const Index along = index(select_axis.empty() ? whole[dim][0] : select_axis[0], indices);
+    selected = i == 1 ? select(dtype, along, bound, part(0), part(1))
+                    : select(
+                          dtype, along, bound, [&] { return selected; }, part(i));
   }
-  return chosen;
+  return selected;
 }
 
 // One operand inside an interval of each dim, and another around it.
-ExprId Lowering::lower_inside(const Node& line, const Place& place) {
+ExprId Lowering::lower_inside(const Node& line, const Indices& indices) {
   const DType dtype = view_.store.type(line.results[0]).dtype;
   const Coordinates whole = coordinates(line.results[0]);
   const bool pads = line.op->name() == "prims.pad";
   const size_t within = pads ? 0 : 1;
   const Shape &shape = view_.store.type(line.results[0]).shape, &inner = view_.store.type(operands(line)[within]).shape;
   const auto around = [&] {
-    if (!pads) return operand(line, 0, place);
+    if (!pads) return operand(line, 0, indices);
     return number(dtype, line.args[3].f);
   };
   const auto at = starts(line, view_.store, within);
-  ExprId chosen = operand(line, within, inside_of_join(line, within, place));
+  ExprId selected = operand(line, within, indices_of_operand(line, within, indices));
   for (size_t i = 0; i < whole.size(); i++) {
     if (inner[i] == shape[i]) continue;
-    const Index along = index(whole[i][0], place);
-    const auto so_far = [&] { return chosen; };
-    if (at[i] > 0) chosen = choose(dtype, along, at[i], around, so_far);
+    const Index along = index(whole[i][0], indices);
+    const auto so_far = [&] { return selected; };
+    if (at[i] > 0) selected = select(dtype, along, at[i], around, so_far);
     if (const int64_t end = at[i] + inner[i].value(); end < shape[i].value())
-      chosen = choose(dtype, along, end, so_far, around);
+      selected = select(dtype, along, end, so_far, around);
   }
-  return chosen;
+  return selected;
 }
 
 // A constant, rounded as an element of this type holds it.

@@ -25,9 +25,9 @@ class Lowering {
     int64_t by = 0;
     auto operator<=>(const Index&) const = default;
   };
-  using Place = std::vector<Index>;  // by axis
-  // How memory is walked: a map and an offset in elements.
-  struct Walk {
+  using Indices = std::vector<Index>;  // by axis
+  // How memory is accessed: a map and an offset in elements.
+  struct Access {
     uint32_t map;
     int64_t offset;
   };
@@ -37,35 +37,35 @@ class Lowering {
   void note_host_scalars();
   void number_axes();
   uint32_t axis(AxisId a);
-  Index index(AxisId a, const Place& place) const;
-  Walk walk(const Coordinates& coordinates, std::span<const int64_t> strides, const Place& place);
+  Index index(AxisId a, const Indices& indices) const;
+  Access access(const Coordinates& coordinates, std::span<const int64_t> strides, const Indices& indices);
   uint32_t add_map(Map m);
   ExprId add(Expr e);
-  ExprId load(uint32_t buffer, Walk at);
+  ExprId load(uint32_t buffer, Access at);
   uint32_t input(ValueId v) const;
   Coordinates coordinates(ValueId v) const { return group_.space().resolve(group_.value(v).coordinates); }
-  void lower_where_loops_stand();
+  void lower_at_loop_indices();
   void lower_result(uint32_t number);
-  std::vector<Stretch> stretches(ValueId v);
+  std::vector<Interval> intervals(ValueId v);
 
   // lower_lines.cpp
-  ExprId value(ValueId v, const Place& place);
-  ExprId operand(const Node& line, size_t number, const Place& place);
-  ExprId lower_line(const Node& line, const Place& place);
-  Coordinates walked_by(const Node& line) const;
-  ExprId place_along(const Node& line);
+  ExprId value(ValueId v, const Indices& indices);
+  ExprId operand(const Node& line, size_t number, const Indices& indices);
+  ExprId lower_line(const Node& line, const Indices& indices);
+  Coordinates source_of(const Node& line) const;
+  ExprId index_along(const Node& line);
   bool is_row(const Node& line);
-  void lower_create(const Node& line, const Place& at, Expr& e);
-  void lower_pick(const Node& line, const Place& place, Expr& e);
+  void lower_create(const Node& line, const Indices& at, Expr& e);
+  void lower_gather(const Node& line, const Indices& indices, Expr& e);
   void add_check(const Node& line, ExprId id);
 
   // lower_parts.cpp
-  Place inside_of_slice(const Node& line, Place place) const;
-  Place inside_of_join(const Node& line, size_t number, const Place& place) const;
+  Indices indices_of_sliced(const Node& line, Indices indices) const;
+  Indices indices_of_operand(const Node& line, size_t number, const Indices& indices) const;
   template <class First, class Second>
-  ExprId choose(DType dtype, Index along, int64_t bound, const First& first, const Second& second);
-  ExprId lower_join(const Node& line, const Place& place);
-  ExprId lower_inside(const Node& line, const Place& place);
+  ExprId select(DType dtype, Index along, int64_t bound, const First& first, const Second& second);
+  ExprId lower_concat(const Node& line, const Indices& indices);
+  ExprId lower_inside(const Node& line, const Indices& indices);
   ExprId number(DType dtype, double value);
 
   const NodeView& view_;
@@ -73,9 +73,9 @@ class Lowering {
   const std::vector<const Node*>& lines_;
   std::vector<ValueId> inputs_;
   std::vector<AxisId> axes_;
-  uint32_t walked_ = 0;
+  uint32_t loop_axes_ = 0;
   std::unordered_map<ValueId, const Node*> makers_;
-  std::map<std::pair<ValueId, Place>, ExprId> exprs_;
+  std::map<std::pair<ValueId, Indices>, ExprId> exprs_;
   LoweredRegion lowered_;
 };
 

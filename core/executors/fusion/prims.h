@@ -14,7 +14,7 @@ namespace thunder::fusion {
 using namespace loops;
 
 // How a prim is lowered.
-enum class Role : uint8_t { elementwise, reduction, view, pick, join, scan, create };
+enum class Role : uint8_t { elementwise, reduction, view, gather, concat, scan, create };
 // Which element types a function takes.
 enum class Takes : uint8_t { all, reals };
 

@@ -44,13 +44,13 @@ Leading leading(const Matrix& m, int64_t rows, int64_t columns) {
 
 // Rows whose stride is a multiple of 512 bytes map to few sets of a cache. With AVX2 the library gathers narrow panels
 // from many rows, suffers conflict misses for each panel, and takes twice the time; with AVX-512 it does not.
-constexpr int64_t kColliding = 128;
+constexpr int64_t kConflictStride = 128;
 constexpr int64_t kRows = 256, kColumns = 512, kDepth = 256;  // of a copied block, which fits into the L2 cache
 
 // Whether the library would gather panels across such rows, given the operand in this form.
-bool collide(const Matrix& m, int64_t rows, int64_t columns, char transposed) {
+bool conflicts(const Matrix& m, int64_t rows, int64_t columns, char transposed) {
   const Leading l = leading(m, rows, columns);
-  return l.transposed == transposed && l.distance % kColliding == 0;
+  return l.transposed == transposed && l.distance % kConflictStride == 0;
 }
 
 // Copies `depth` rows that are `distance` apart to rows one cache line further apart than they are long.
@@ -111,9 +111,9 @@ bool Library::multiplies(const Product& p) {
 }
 
 bool Library::multiply(const Product& p) const {
-  const bool collides =
-      instructions_ == Instructions::avx2 && (collide(p.a, p.m, p.k, 'T') || collide(p.b, p.k, p.n, 'N'));
-  return collides ? multiply_gathered(p) : call(p);
+  const bool has_conflict =
+      instructions_ == Instructions::avx2 && (conflicts(p.a, p.m, p.k, 'T') || conflicts(p.b, p.k, p.n, 'N'));
+  return has_conflict ? multiply_copied(p) : call(p);
 }
 
 bool Library::call(const Product& p) const {
@@ -127,12 +127,12 @@ bool Library::call(const Product& p) const {
 }
 
 // Copies conflicting rows to a buffer of this thread, in which rows are a cache line further apart.
-bool Library::multiply_gathered(const Product& p) const {
-  thread_local const std::unique_ptr<float[]> room(
+bool Library::multiply_copied(const Product& p) const {
+  thread_local const std::unique_ptr<float[]> copies(
       new (std::nothrow) float[kDepth * (kRows + kColumns + 2 * kLineFloats)]);
-  if (!room) return false;
-  float* const room_of_b = room.get() + kDepth * (kRows + kLineFloats);
-  const bool a_collides = collide(p.a, p.m, p.k, 'T'), b_collides = collide(p.b, p.k, p.n, 'N');
+  if (!copies) return false;
+  float* const copies_of_b = copies.get() + kDepth * (kRows + kLineFloats);
+  const bool a_conflicts = conflicts(p.a, p.m, p.k, 'T'), b_conflicts = conflicts(p.b, p.k, p.n, 'N');
   for (int64_t i = 0; i < p.m; i += kRows)
     for (int64_t j = 0; j < p.n; j += kColumns)
       for (int64_t l = 0; l < p.k; l += kDepth) {
@@ -146,8 +146,9 @@ bool Library::multiply_gathered(const Product& p) const {
                      p.add || l > 0};
         part.a.data += i * p.a.row + l * p.a.column;
         part.b.data += l * p.b.row + j * p.b.column;
-        if (a_collides) part.a = {gather(part.a.data, p.a.column, part.k, part.m, room.get()), 1, part.m + kLineFloats};
-        if (b_collides) part.b = {gather(part.b.data, p.b.row, part.k, part.n, room_of_b), part.n + kLineFloats, 1};
+        if (a_conflicts)
+          part.a = {gather(part.a.data, p.a.column, part.k, part.m, copies.get()), 1, part.m + kLineFloats};
+        if (b_conflicts) part.b = {gather(part.b.data, p.b.row, part.k, part.n, copies_of_b), part.n + kLineFloats, 1};
         if (!call(part)) return false;
       }
   return true;

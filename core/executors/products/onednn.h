@@ -27,7 +27,7 @@ class Library {
   // (`multiplies`). False: the library ran out of memory.
   bool multiply(const Product& p) const;
   // The same, block by block, copying operands whose rows conflict in the caches. `multiply` uses it where it pays.
-  bool multiply_gathered(const Product& p) const;
+  bool multiply_copied(const Product& p) const;
   static bool multiplies(const Product& p);
 
  private:

@@ -3,7 +3,7 @@
 namespace thunder::loops {
 namespace {
 
-constexpr int kDear = 8;
+constexpr int kExpensive = 8;
 
 // Kept rows must stay in the L2 cache during all passes, and they are on the stack. In bytes.
 int64_t most_kept(const Machine& machine) {
@@ -114,8 +114,8 @@ void prefetch_tiles(CpuNest& n) {
       n.prefetches.push_back({id, 0});
 }
 
-// The next row of a piece is at another address too; rows that are in the caches come soon enough.
-void prefetch_pieces(CpuNest& n, size_t cache) {
+// The next row of a strip is at another address too; rows that are in the caches come soon enough.
+void prefetch_strips(CpuNest& n, size_t cache) {
   size_t all = 0;
   for (ExprId id = 0; id < n.exprs.size(); id++) {
     const Expr& e = n.exprs[id];
@@ -139,7 +139,7 @@ void keep_rows(CpuNest& n, const Machine& machine) {
   }
   int64_t bytes = 0;
   for (ExprId id = 0; id < n.exprs.size(); id++) {
-    if (passes[id] <= 1 || cost(n.exprs[id].fn) < kDear) continue;
+    if (passes[id] <= 1 || cost(n.exprs[id].fn) < kExpensive) continue;
     const int64_t row = n.row_elements() * static_cast<int64_t>(size_of(n.exprs[id].dtype));
     if (bytes + row > most_kept(machine)) continue;
     bytes += row;
@@ -177,7 +177,7 @@ bool sums_whole_rows(const CpuNest& n, const Machine& machine) {
 void prefetch(CpuNest& n, const Machine& machine) {
   n.prefetches.clear();
   if (n.blocked) return prefetch_tiles(n);
-  if (n.pieces_run_slowest()) return prefetch_pieces(n, machine.last_level);
+  if (n.strips_run_slowest()) return prefetch_strips(n, machine.last_level);
   if (n.outer == 0 || n.lane_is_outer() || n.backwards || n.pipelined) return;
   const std::vector<Reads> reads = reads_of(n);
   size_t row = 0, all = 0;

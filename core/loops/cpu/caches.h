@@ -22,11 +22,11 @@ void software_pipeline_rows(CpuNest& nest, const Machine& machine);
 
 // Marks loads for prefetching: the next row, if a nest takes several passes over its rows and reads more than the L2
 // cache, since memory would be idle during the later passes; the next tile, with non-temporal stores; the next row of a
-// piece whose columns are summed, if it comes from memory. Pipelined rows keep memory busy by themselves. Requires:
+// strip whose columns are summed, if it comes from memory. Pipelined rows keep memory busy by themselves. Requires:
 // non-temporal stores and pipelining are decided.
 void prefetch(CpuNest& nest, const Machine& machine);
 
-// Whether column sums are best computed by whole rows rather than by pieces of rows: if several pieces would read the
+// Whether column sums are best computed by whole rows rather than by strips of rows: if several strips would read the
 // same parts of a row, and a row of all operands fits into half of the L2 cache. False if its size is unknown.
 bool sums_whole_rows(const CpuNest& nest, const Machine& machine);
 

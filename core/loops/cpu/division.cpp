@@ -7,20 +7,20 @@
 namespace thunder::loops {
 namespace {
 
-// With column sums: the accumulators of a piece and its operands fit into the L1 cache.
-constexpr int64_t kSummedPiece = 1024;
+// With column sums: the accumulators of a strip and its operands fit into the L1 cache.
+constexpr int64_t kSummedStrip = 1024;
 // In a blocked nest: runs of cache lines along both axes, which memory delivers faster than single lines.
-constexpr int64_t kBlock = 128, kShortBlock = 16, kBlockedPiece = 64;
+constexpr int64_t kBlock = 128, kShortBlock = 16, kBlockedStrip = 64;
 // The number of adjacent rows, each in a lane.
-constexpr int64_t kOuterPiece = 64;
+constexpr int64_t kOuterStrip = 64;
 // The least number of elements for which a thread is woken.
 constexpr int64_t kGrain = 16384;
 
-int64_t piece_of(const CpuNest& nest, const Machine& machine) {
-  if (nest.lane_is_outer()) return kOuterPiece;
-  if (nest.blocked) return kBlockedPiece;
-  if (nest.pieces_run_slowest()) return sums_whole_rows(nest, machine) ? nest.extents[nest.lane] : kSummedPiece;
-  return kPiece;
+int64_t strip_of(const CpuNest& nest, const Machine& machine) {
+  if (nest.lane_is_outer()) return kOuterStrip;
+  if (nest.blocked) return kBlockedStrip;
+  if (nest.strips_run_slowest()) return sums_whole_rows(nest, machine) ? nest.extents[nest.lane] : kSummedStrip;
+  return kStrip;
 }
 
 // Rows whose distance is a multiple of half the conflict stride map to two sets of the L1 cache: few of them are
@@ -41,8 +41,8 @@ int64_t block_of(const CpuNest& nest, const Machine& machine) {
 
 Division divide(const CpuNest& nest, const std::vector<ColumnSum>& sums, const Machine& machine) {
   Division d;
-  d.piece = piece_of(nest, machine), d.block = block_of(nest, machine);
-  d.items = work_items(nest, d.piece, d.block);
+  d.strip = strip_of(nest, machine), d.block = block_of(nest, machine);
+  d.items = work_items(nest, d.strip, d.block);
   int64_t elements = 1;
   for (uint32_t a = 0; a < nest.outer + nest.inner; a++) elements *= nest.extents[a];
   d.grain = std::max<int64_t>(1, kGrain * d.items / std::max<int64_t>(1, elements));

@@ -11,13 +11,13 @@
 namespace thunder::loops {
 
 // Elements of the lane axis in a work item, if it is split and nothing asks for another length.
-constexpr int64_t kPiece = 4096;
+constexpr int64_t kStrip = 4096;
 // The largest number of chunks of the outer range, each of which has column sums of its own.
 constexpr int64_t kChunks = 32;
 
 struct Division {
   // The last two parameters of a kernel.
-  int64_t piece = 0;  // elements of the lane axis
+  int64_t strip = 0;  // elements of the lane axis
   int64_t block = 0;  // of the block axis, if there is one
   int64_t items = 0;  // work items; 0: not divided yet
   int64_t grain = 1;  // the least number of items for which a thread is woken

@@ -18,7 +18,7 @@ CpuLauncher::CpuLauncher(CpuKernel&& kernel)
       grain_(kernel.division.grain), partials_(std::move(kernel.region.sums), kernel.division.chunks),
       checks_(std::move(kernel.region.checks)) {
   ensure(kernel.nest.buffers.size() <= kMostArguments, "a kernel has more arguments than its lines can have");
-  parameters_.insert(parameters_.end(), {kernel.division.piece, kernel.division.block});
+  parameters_.insert(parameters_.end(), {kernel.division.strip, kernel.division.block});
   if (kernel.tiled) find_steps(kernel.nest);
 }
 
@@ -36,7 +36,7 @@ void CpuLauncher::find_steps(const CpuNest& nest) {
 // For the kernel a tile is a smaller nest: fewer rows and columns, and another first element.
 void CpuLauncher::run_tile(const Launch& launch, const Tile& part) const {
   std::array<void*, kMostArguments> buffers;
-  std::array<int64_t, kMostParametersOfTiles + 2> parameters;  // the nest's, a piece and a block
+  std::array<int64_t, kMostParametersOfTiles + 2> parameters;  // the nest's, a strip and a block
   for (size_t i = 0; i < launch.n_inputs + launch.n_outputs; i++) {
     const Buffer& b = i < launch.n_inputs ? launch.inputs[i] : launch.outputs[i - launch.n_inputs];
     buffers[i] = b.as<std::byte>() + part.row * steps_[i].row + part.column * steps_[i].column;
@@ -44,7 +44,7 @@ void CpuLauncher::run_tile(const Launch& launch, const Tile& part) const {
   std::copy(parameters_.begin(), parameters_.end(), parameters.begin());
   parameters[0] = part.rows, parameters[1] = part.columns;
   Refusal refusal;
-  kernel_(buffers.data(), parameters.data(), 0, part.rows * ((part.columns + kPiece - 1) / kPiece), &refusal);
+  kernel_(buffers.data(), parameters.data(), 0, part.rows * ((part.columns + kStrip - 1) / kStrip), &refusal);
 }
 
 inline Status* CpuLauncher::run_range(const Work& work, int64_t begin, int64_t end) const {

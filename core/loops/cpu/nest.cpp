@@ -4,10 +4,10 @@
 
 namespace thunder::loops {
 
-int64_t work_items(const CpuNest& nest, int64_t piece, int64_t block) {
+int64_t work_items(const CpuNest& nest, int64_t strip, int64_t block) {
   int64_t items = 1;
-  for (const Choice& c : choices(nest)) {
-    const int64_t length = c.of == Choice::Of::piece ? piece : c.of == Choice::Of::block ? block : 1;
+  for (const ItemAxis& c : item_axes(nest)) {
+    const int64_t length = c.of == ItemAxis::Of::strip ? strip : c.of == ItemAxis::Of::block ? block : 1;
     items *= (nest.extents[c.axis] + length - 1) / length;
   }
   return items;

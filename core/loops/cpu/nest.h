@@ -13,7 +13,7 @@ struct CpuNest : Nest {
   explicit CpuNest(Nest nest) : Nest(std::move(nest)) {}
 
   uint32_t lane = 0;  // the vectorized axis: the last inner one, or the last outer one
-  bool split = false;  // pieces of the lane axis are work items: nothing is reduced along it
+  bool split = false;  // strips of the lane axis are work items: nothing is reduced along it
   // Software-pipelined: one loop runs the last pass of a row, the pass before of the next row, and so on.
   bool pipelined = false;
   bool blocked = false;  // the inner axis behind the lane axis is walked a block at a time for each vector of lanes
@@ -36,9 +36,9 @@ struct CpuNest : Nest {
   bool any_nontemporal() const { return std::find(nontemporal.begin(), nontemporal.end(), true) != nontemporal.end(); }
 
   bool lane_is_outer() const { return lane < outer; }
-  // One piece of the lane axis is walked over all outer positions before the next one, so that the sums of its columns
+  // One strip of the lane axis is walked over all outer positions before the next one, so that the sums of its columns
   // stay in the L1 cache.
-  bool pieces_run_slowest() const {
+  bool strips_run_slowest() const {
     return split && std::any_of(stores.begin(), stores.end(), [this](const Output& s) {
              return s.kind == OutputKind::column && maps[s.map][lane] != 0;
            });
@@ -55,23 +55,23 @@ inline bool is_even(const CpuNest& n) {
          std::all_of(cuts.begin(), cuts.end(), [](int64_t cut) { return cut % 64 == 0; });
 }
 
-// What the number of a work item selects, fastest first: an index of an axis, a piece of the lane axis, or a block.
-struct Choice {
-  enum class Of : uint8_t { index, piece, block } of;
+// What the number of a work item selects, fastest first: an index of an axis, a strip of the lane axis, or a block.
+struct ItemAxis {
+  enum class Of : uint8_t { index, strip, block } of;
   uint32_t axis;
 };
-inline std::vector<Choice> choices(const CpuNest& n) {
-  std::vector<Choice> out;
-  const bool pieces = n.split || n.lane_is_outer(), slowest = n.pieces_run_slowest();
-  if (pieces && !slowest) out.push_back({Choice::Of::piece, n.lane});
-  if (n.blocked) out.push_back({Choice::Of::block, n.block_axis()});
+inline std::vector<ItemAxis> item_axes(const CpuNest& n) {
+  std::vector<ItemAxis> out;
+  const bool strips = n.split || n.lane_is_outer(), slowest = n.strips_run_slowest();
+  if (strips && !slowest) out.push_back({ItemAxis::Of::strip, n.lane});
+  if (n.blocked) out.push_back({ItemAxis::Of::block, n.block_axis()});
   for (uint32_t a = n.outer; a-- > 0;)
-    if (a != n.lane) out.push_back({Choice::Of::index, a});
-  if (pieces && slowest) out.push_back({Choice::Of::piece, n.lane});
+    if (a != n.lane) out.push_back({ItemAxis::Of::index, a});
+  if (strips && slowest) out.push_back({ItemAxis::Of::strip, n.lane});
   return out;
 }
-// The number of work items for pieces and blocks of these lengths.
-int64_t work_items(const CpuNest& nest, int64_t piece, int64_t block);
+// The number of work items for strips and blocks of these lengths.
+int64_t work_items(const CpuNest& nest, int64_t strip, int64_t block);
 
 // The text of the nest and its schedule: equal texts are one kernel.
 std::string print(const CpuNest& nest);

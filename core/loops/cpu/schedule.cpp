@@ -47,16 +47,16 @@ AxisSet summed_by_lane(const CpuNest& n) {
 }
 
 // Whether it is a function of its operands at the loops' own indices.
-bool stays_in_place(const Expr& e) {
-  return e.fn != Fn::position && e.fn != Fn::uniform && !has_axis(e) && !is_reduction(e.fn);
+bool is_pointwise(const Expr& e) {
+  return e.fn != Fn::iota && e.fn != Fn::uniform && !has_axis(e) && !is_reduction(e.fn);
 }
 
 // Whether all accesses to an argument use the same strides.
-bool each_argument_at_one_place(const CpuNest& n) {
-  std::vector<const Map*> places(n.buffers.size(), nullptr);
+bool one_map_for_each_argument(const CpuNest& n) {
+  std::vector<const Map*> maps(n.buffers.size(), nullptr);
   const auto same = [&](uint32_t buffer, uint32_t map) {
-    if (!places[buffer]) places[buffer] = &n.maps[map];
-    return *places[buffer] == n.maps[map];
+    if (!maps[buffer]) maps[buffer] = &n.maps[map];
+    return *maps[buffer] == n.maps[map];
   };
   return std::all_of(n.exprs.begin(), n.exprs.end(),
                      [&](const Expr& e) { return e.fn != Fn::load || same(e.buffer, e.map); }) &&
@@ -95,7 +95,7 @@ bool order_tiles(CpuNest& n, const LoweredRegion& region) {
   const uint32_t argument = region.tiles->input;
   const AxisSet columns = region.tiles->columns;
   if (region.reduced || n.partial || !region.sums.empty()) return false;
-  if (n.outer != n.axes() || !std::all_of(n.exprs.begin(), n.exprs.end(), stays_in_place)) return false;
+  if (n.outer != n.axes() || !std::all_of(n.exprs.begin(), n.exprs.end(), is_pointwise)) return false;
   const auto main = std::find_if(n.exprs.begin(), n.exprs.end(),
                                  [&](const Expr& e) { return e.fn == Fn::load && e.buffer == argument; });
   if (main == n.exprs.end()) return false;
@@ -115,7 +115,7 @@ bool order_tiles(CpuNest& n, const LoweredRegion& region) {
   reorder(n, order);
   merge_neighbours(n);
   if (n.outer == 0) add_row(n);
-  if (n.outer != 1 || n.inner != 1 || !each_argument_at_one_place(n)) return false;
+  if (n.outer != 1 || n.inner != 1 || !one_map_for_each_argument(n)) return false;
   n.lane = 1;
   n.split = true;
   return parameters(n).size() <= kMostParametersOfTiles;

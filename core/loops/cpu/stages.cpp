@@ -74,7 +74,7 @@ std::string print(const CpuKernel& kernel) {
   std::string out = print(kernel.nest);
   const Division& d = kernel.division;
   if (d.items) {
-    out += cat(d.items, " work items of ", d.piece, " elements of the lane axis",
+    out += cat(d.items, " work items of ", d.strip, " elements of the lane axis",
                kernel.nest.blocked ? cat(" by ", d.block) : "");
     out += cat(", at least ", d.grain, " for a thread");
     if (d.chunks) out += cat("; sums of columns in ", d.chunks, " chunks");

@@ -16,7 +16,7 @@ void Writer::store_all(const Wanted& wanted) {
 
 void Writer::store_here(const Output& s) {
   std::string here;
-  for (const Stretch& only : s.only) {
+  for (const Interval& only : s.only) {
     if (only.begin > 0) here += cat(here.empty() ? "" : " && ", index_[only.axis], " >= ", cuts_.at({only.axis, only.begin}));
     if (only.end < nest_.extents[only.axis]) here += cat(here.empty() ? "" : " && ", index_[only.axis], " < ", cuts_.at({only.axis, only.end}));
   }
@@ -48,10 +48,10 @@ std::string Writer::value(ExprId id) {
   if (!memo[id].empty()) return memo[id];
   const Expr& e = nest_.exprs[id];
   const std::string variable = cat("e", id, picked_ ? cat("_", depth_) : "");
-  if (e.fn == Fn::choose) {
+  if (e.fn == Fn::select) {
     choose(e, variable);
   } else {
-    const std::string text = e.fn == Fn::pick ? pick(id) : formula(id);
+    const std::string text = e.fn == Fn::gather ? pick(id) : formula(id);
     line("const ", type_of(e.dtype), " ", variable, " = ", text, ";");
   }
   return (nest_.exprs[id].axes & picked_ ? picks_ : nest_.is_row(id) ? row_ : position_)[id] = variable;
@@ -90,7 +90,7 @@ std::string Writer::formula(ExprId id) {
     const std::string read = there ? cat("pack", id, ".at[v]") : cat("((const ", memory_type(d), "*)", from, ")[", place_of(e.map), more, "]");
     return d == DType::bf16 ? cat("from_bf16(", read, ")") : d == DType::boolean ? cat(read, " != 0") : read;
   }
-  if (e.fn == Fn::position) return rounded(e, cat("(", type_of(e.dtype), ")(", place_of(e.map), more, ")"));
+  if (e.fn == Fn::iota) return rounded(e, cat("(", type_of(e.dtype), ")(", place_of(e.map), more, ")"));
   std::vector<std::string> x;
   for (uint32_t i = 0; i < e.count; i++) x.push_back(value(e.in[i]));
   if (e.fn == Fn::uniform) return cat("uniform_", name(e.dtype), "(", x[0], ", ", x[1], ", ", x[2], ", ", offsets_[id], ")");

@@ -28,8 +28,8 @@ void Writer::find_loads(ExprId id, std::vector<bool>& seen, std::vector<ExprId>&
   seen[id] = true;
   const Expr& e = nest_.exprs[id];
   if (e.fn == Fn::load && schedule_.packed_loads[id]) loads.push_back(id);
-  if (e.fn == Fn::choose) return;
-  if (e.fn == Fn::pick) return find_loads(e.in[1], seen, loads);
+  if (e.fn == Fn::select) return;
+  if (e.fn == Fn::gather) return find_loads(e.in[1], seen, loads);
   for (uint32_t i = 0; i < e.count; i++) find_loads(e.in[i], seen, loads);
 }
 

@@ -56,7 +56,7 @@ class CudaLauncher : public Launcher {
       finish_geometry_ = grid(rows);
       scratch_bytes_ = partial_results(nest) * static_cast<size_t>(rows * schedule.parts) * kPartialBytes;
     }
-    if (std::any_of(nest.exprs.begin(), nest.exprs.end(), [](const Expr& e) { return e.fn == Fn::pick; }))
+    if (std::any_of(nest.exprs.begin(), nest.exprs.end(), [](const Expr& e) { return e.fn == Fn::gather; }))
       refusal_ = device.watch([checks = region.checks](const nvidia::Refusal& r) {
         return Ref<Status>::adopt(out_of_range(checks, {r.expr, r.index}));
       });

@@ -8,7 +8,7 @@ using llvm::Value;
 namespace {
 
 struct Candidate {
-  Value *value, *place;
+  Value *value, *index;
 };
 
 // Whether a challenger replaces a candidate: it is greater, or the first NaN; with `ties`, also if it is equal and has
@@ -16,7 +16,7 @@ struct Candidate {
 Value* wins(Builder& b, Candidate challenger, Candidate holder, DType d, bool ties) {
   const bool reals = d == DType::f32 || d == DType::f64;
   Value *x = challenger.value, *y = holder.value;
-  Value *better, *same = b.CreateICmpSLT(challenger.place, holder.place);
+  Value *better, *same = b.CreateICmpSLT(challenger.index, holder.index);
   if (reals) {
     better = b.CreateAnd(b.CreateFCmpUGT(x, y), b.CreateFCmpORD(y, y));
     same =
@@ -35,9 +35,9 @@ Reduction Reductions::begin_argmax(const Cursor& at, ExprId id) {
   const loops::Expr& e = nest_.exprs[id];
   auto& c = b_.getContext();
   const DType d = accumulator(nest_.exprs[e.in[0]].dtype);
-  llvm::Type* place = register_type(c, nest_.exprs[e.in[1]].dtype);
+  llvm::Type* index = register_type(c, nest_.exprs[e.in[1]].dtype);
   return {id, k_.vector_variable(register_type(c, d), neutral(c, Fn::amax, d), at.lanes), nullptr,
-          k_.vector_variable(place, llvm::Constant::getNullValue(place), at.lanes)};
+          k_.vector_variable(index, llvm::Constant::getNullValue(index), at.lanes)};
 }
 
 // Along one axis indices only grow, so a later equal element never replaces a candidate.
@@ -46,26 +46,26 @@ void Reductions::step_argmax(const Cursor& at, const Reduction& r) {
   const auto operand = [&](int i) { return k_.broadcast(expressions_.evaluate(at, e.in[i]), at.lanes); };
   Value* value = operand(0);
   const Candidate now{value, operand(1)};
-  const Candidate before{b_.CreateLoad(now.value->getType(), r.lanes), b_.CreateLoad(now.place->getType(), r.places)};
+  const Candidate before{b_.CreateLoad(now.value->getType(), r.lanes), b_.CreateLoad(now.index->getType(), r.indices)};
   Value* won = wins(b_, now, before, accumulator(nest_.exprs[e.in[0]].dtype), nest_.inner > 1);
   if (at.mask) won = b_.CreateAnd(won, at.mask);
   b_.CreateStore(b_.CreateSelect(won, now.value, before.value), r.lanes);
-  b_.CreateStore(b_.CreateSelect(won, now.place, before.place), r.places);
+  b_.CreateStore(b_.CreateSelect(won, now.index, before.index), r.indices);
 }
 
 void Reductions::end_argmax(const Cursor& at, const Reduction& r) {
   const loops::Expr& e = nest_.exprs[r.id];
-  const DType d = accumulator(nest_.exprs[e.in[0]].dtype), place = nest_.exprs[e.in[1]].dtype;
+  const DType d = accumulator(nest_.exprs[e.in[0]].dtype), index = nest_.exprs[e.in[1]].dtype;
   const auto vector = [&](DType t) { return k_.vector_of(register_type(b_.getContext(), t), at.lanes); };
-  Candidate best{b_.CreateLoad(vector(d), r.lanes), b_.CreateLoad(vector(place), r.places)};
+  Candidate best{b_.CreateLoad(vector(d), r.lanes), b_.CreateLoad(vector(index), r.indices)};
   for (unsigned n = nest_.lane_is_outer() ? 1 : at.lanes; n > 1; n /= 2) {
     auto [value, other_value] = halves(best.value, n);
-    auto [place_here, other_place] = halves(best.place, n);
-    Value* won = wins(b_, {other_value, other_place}, {value, place_here}, d, true);
-    best = {b_.CreateSelect(won, other_value, value), b_.CreateSelect(won, other_place, place_here)};
+    auto [index_here, other_index] = halves(best.index, n);
+    Value* won = wins(b_, {other_value, other_index}, {value, index_here}, d, true);
+    best = {b_.CreateSelect(won, other_value, value), b_.CreateSelect(won, other_index, index_here)};
   }
-  Value* found = nest_.lane_is_outer() ? best.place : b_.CreateExtractElement(best.place, uint64_t{0});
-  at.row->known[r.id] = convert(b_, found, place, e.dtype);
+  Value* found = nest_.lane_is_outer() ? best.index : b_.CreateExtractElement(best.index, uint64_t{0});
+  at.row->known[r.id] = convert(b_, found, index, e.dtype);
 }
 
 }  // namespace thunder::codegen

@@ -39,7 +39,7 @@ Arguments::Arguments(Builder& b, const CpuNest& nest, llvm::Function* function) 
     cut_at.emplace_back();
     for (size_t i = 0; i < cuts[a].size(); i++) cut_at[a].push_back(read());
   }
-  piece = read();
+  strip = read();
   block = read();
   begin = function->getArg(2), end = function->getArg(3), refusal = function->getArg(4);
 }

@@ -20,7 +20,7 @@ struct Arguments {
   std::vector<llvm::Value*> offsets, store_offsets;     // by expression, by output; null: 0
   std::vector<std::vector<int64_t>> cuts;  // by axis: the indices at which it is cut
   std::vector<std::vector<llvm::Value*>> cut_at;  // the same as run-time values
-  llvm::Value *piece = nullptr, *block = nullptr;       // lengths
+  llvm::Value *strip = nullptr, *block = nullptr;       // lengths
   llvm::Value *begin = nullptr, *end = nullptr;         // of the work items
   llvm::Value* refusal = nullptr;
 

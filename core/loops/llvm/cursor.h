@@ -21,7 +21,7 @@ struct Reduction {
   loops::ExprId id;
   llvm::Value* lanes;  // partial results by lane; for argmax the maxima
   llvm::Value* nans = nullptr;  // for amax and amin: the lanes that have met a NaN
-  llvm::Value* places = nullptr;  // for argmax: the index of each lane's maximum
+  llvm::Value* indices = nullptr;  // for argmax: the index of each lane's maximum
 };
 
 // The state of a scan along the inner axis.
@@ -47,7 +47,7 @@ struct Row {
   std::vector<Reduction> reductions;
   // With software pipelining, by expression: where the row finds, when it enters this pass, the state of the row before
   // it in this pass, or its own state from the pass before.
-  Memo results, kept_places;
+  Memo results, kept_addresses;
 };
 
 struct Cursor {
@@ -60,7 +60,7 @@ struct Cursor {
   Row* first_row = nullptr;  // of the pipelined rows: values that are the same for all are computed once, for this one
   size_t interval = 0;  // the interval of the lane axis, by cuts
   bool conditional = false;  // inside a branch: values are not available outside of it
-  llvm::Value *lane_begin = nullptr, *lane_end = nullptr;    // of the piece
+  llvm::Value *lane_begin = nullptr, *lane_end = nullptr;    // of the strip
   llvm::Value *block_begin = nullptr, *block_end = nullptr;
   llvm::Value* tile = nullptr;  // the address of transposed tiles, inside a loop over them
 

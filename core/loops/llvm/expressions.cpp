@@ -25,12 +25,12 @@ Value* Expressions::evaluate(const Cursor& at, ExprId id) {
   Value* v = nullptr;
   switch (form_of(e.fn)) {
     case Form::load: v = at.tile && tiles_.is_transposed(at, id) ? tiles_.load(at, id) : memory_.load(at, e); break;
-    case Form::position: v = memory_.position(at, e); break;
+    case Form::iota: v = memory_.iota(at, e); break;
     case Form::number: v = number(e); break;
     case Form::elementwise: v = apply_all(at, e); break;
     case Form::uniform: v = uniform(at, e); break;
-    case Form::pick: v = gather(at, id); break;
-    case Form::choose: v = choose(at, id); break;
+    case Form::gather: v = gather(at, id); break;
+    case Form::select: v = select(at, id); break;
     case Form::scan: v = scan(at, id); break;
     case Form::reduction: llvm_unreachable("what a row is reduced to is known before it is asked for");
   }
@@ -100,7 +100,7 @@ void Expressions::evaluate_row_values(const Cursor& at, ExprId id) {
     return;
   }
   // At the loops' indices an interval's value may be memoized only inside the interval.
-  if (nest_.partial && e.fn == Fn::choose && !runs_along(at, e.axis)) return;
+  if (nest_.partial && e.fn == Fn::select && !runs_along(at, e.axis)) return;
   if (divides_row(e)) reciprocal(at, e.in[1]);
   for (uint32_t i = 0; i < e.count; i++) evaluate_row_values(at, e.in[i]);
 }

@@ -34,8 +34,8 @@ class Expressions {
   llvm::Value* gather(const Cursor& at, ExprId id);
   void report(const Cursor& at, llvm::Value* bad, llvm::Value* index, ExprId id);
 
-  // choices.cpp
-  llvm::Value* choose(const Cursor& at, ExprId id);
+  // selects.cpp
+  llvm::Value* select(const Cursor& at, ExprId id);
   template <class Make>
   void conditionally(const Cursor& at, const Make& make);
   bool runs_along(const Cursor& at, uint32_t axis) const;

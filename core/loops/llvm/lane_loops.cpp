@@ -18,7 +18,7 @@ bool scans(const CpuNest& nest) {
 
 }  // namespace
 
-// From cut to cut within the piece: each interval has code of its own, in which selects are resolved.
+// From cut to cut within the strip: each interval has code of its own, in which selects are resolved.
 void LaneLoops::emit(const Cursor& at, const Body& body) {
   const auto& cuts = k_.args.cut_at[nest_.lane];
   Value* begin = at.lane_begin;

@@ -16,7 +16,7 @@ class LaneLoops {
 
   // Before a pass with these stores: decides whether its vectors are aligned to cache lines, and of which buffer.
   void choose_lines(const std::vector<const loops::Output*>& stores);
-  // The piece of the lane axis at a cursor.
+  // The strip of the lane axis at a cursor.
   void emit(const Cursor& at, const Body& body);
 
  private:

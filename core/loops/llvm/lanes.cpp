@@ -39,7 +39,7 @@ Value* Lanes::polynomial(Value* x, std::span<const float> coefficients) {
   return polynomial(x, std::span<Value* const>(values.data(), values.size()));
 }
 
-Value* Lanes::chosen(Value* index, const std::array<float, 8>& entries) {
+Value* Lanes::lookup(Value* index, const std::array<float, 8>& entries) {
   llvm::SmallVector<float, 16> table(entries.begin(), entries.end());
   if (has("+avx512f", 16)) {
     table.append(entries.begin(), entries.end());
@@ -54,7 +54,7 @@ Value* Lanes::chosen(Value* index, const std::array<float, 8>& entries) {
       return b.CreateIntrinsic(llvm::Intrinsic::x86_avx2_permps, {}, {values, i[0]});
     });
   index = b.CreateAnd(index, integer(7));
-  if (is_aarch64() && lanes() % 4 == 0) return chosen_by_bytes(index, entries);
+  if (is_aarch64() && lanes() % 4 == 0) return lookup_by_bytes(index, entries);
   if (!llvm::isa<llvm::VectorType>(real_)) return b.CreateExtractElement(values, index);
   Value* result = llvm::PoisonValue::get(real_);
   for (unsigned i = 0; i < lanes(); i++)
@@ -63,7 +63,7 @@ Value* Lanes::chosen(Value* index, const std::array<float, 8>& entries) {
 }
 
 // A permutation of bytes from two registers.
-Value* Lanes::chosen_by_bytes(Value* index, const std::array<float, 8>& entries) {
+Value* Lanes::lookup_by_bytes(Value* index, const std::array<float, 8>& entries) {
   auto* bytes = llvm::FixedVectorType::get(b.getInt8Ty(), 16);
   const auto table = [&](size_t first) {
     return b.CreateBitCast(llvm::ConstantDataVector::get(b.getContext(), llvm::ArrayRef(entries.data() + first, 4)),
@@ -95,10 +95,10 @@ Value* Lanes::in_registers(unsigned width, llvm::ArrayRef<Value*> values,
                            llvm::function_ref<Value*(llvm::ArrayRef<Value*>)> operation) {
   llvm::SmallVector<Value*> results;
   for (unsigned from = 0; from < lanes(); from += width) {
-    llvm::SmallVector<int> chosen;
-    for (unsigned i = 0; i < width; i++) chosen.push_back(static_cast<int>(from + i));
+    llvm::SmallVector<int> indices;
+    for (unsigned i = 0; i < width; i++) indices.push_back(static_cast<int>(from + i));
     llvm::SmallVector<Value*> pieces;
-    for (Value* value : values) pieces.push_back(lanes() == width ? value : b.CreateShuffleVector(value, chosen));
+    for (Value* value : values) pieces.push_back(lanes() == width ? value : b.CreateShuffleVector(value, indices));
     results.push_back(operation(pieces));
   }
   return llvm::concatenateVectors(b, results);

@@ -40,7 +40,7 @@ class Lanes {
   Value* polynomial(Value* x, std::span<const float> coefficients);
 
   // A table lookup: in each lane the entry that the three lowest bits of `index` select; other bits are ignored.
-  Value* chosen(Value* index, const std::array<float, 8>& entries);
+  Value* lookup(Value* index, const std::array<float, 8>& entries);
 
   // Whether the function may use AVX-512, and the lanes fill whole registers of it.
   bool avx512() const { return has("+avx512f", 16); }
@@ -53,7 +53,7 @@ class Lanes {
   bool has(llvm::StringRef feature, unsigned width) const;
   bool is_aarch64() const;
   unsigned lanes() const;
-  Value* chosen_by_bytes(Value* index, const std::array<float, 8>& entries);
+  Value* lookup_by_bytes(Value* index, const std::array<float, 8>& entries);
   // Applies a function to groups of so many lanes.
   Value* in_registers(unsigned width, llvm::ArrayRef<Value*> values,
                       llvm::function_ref<Value*(llvm::ArrayRef<Value*>)> operation);

@@ -28,7 +28,7 @@ Power power_of_e(Lanes& v, Value* x, int bias) {
   Value* r = v.fma(k, -kLn2[0], x);
   r = v.fma(k, -kLn2[1], r);
   Value* rest = v.fma(v.polynomial(r, kExpOfPiece), r, v.real(1));
-  Value* power = v.chosen(v.bits(shifted), kPowers);
+  Value* power = v.lookup(v.bits(shifted), kPowers);
   Value* p = v.fma(v.b.CreateFMul(rest, r), power, power);
   return {p, k, v.b.CreateLShr(v.bits(shifted), v.integer(3))};
 }
@@ -83,7 +83,7 @@ Value* emit_erf(llvm::IRBuilder<>& b, Value* x) {
   Value* piece = b.CreateFSub(shifted, v.real(kMagic));
   Value* t = v.fma(piece, -kErfStep, a);
   std::array<Value*, kErf.size()> c;
-  for (size_t power = 0; power < c.size(); power++) c[power] = v.chosen(v.bits(shifted), kErf[power]);
+  for (size_t power = 0; power < c.size(); power++) c[power] = v.lookup(v.bits(shifted), kErf[power]);
   Value* middle = b.CreateSelect(b.CreateFCmpOEQ(piece, v.real(0)), a, c[0]);
   Value* rest = v.polynomial(t, std::span<Value* const>(c).subspan(1));
   return v.copysign(v.at_most(v.fma(rest, t, middle), 1), x);

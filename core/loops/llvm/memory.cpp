@@ -83,7 +83,7 @@ void Memory::prefetch_next(const Cursor& at, ExprId id, Value* from, size_t byte
   for (size_t byte = 0; byte < bytes; byte += kCacheLine) prefetch(b_.CreateConstGEP1_64(b_.getInt8Ty(), next, byte));
 }
 
-Value* Memory::position(const Cursor& at, const loops::Expr& e) {
+Value* Memory::iota(const Cursor& at, const loops::Expr& e) {
   const Offset place = offset(at, e.map, more_of(e));
   Value* v = place.scalar;
   if (place.vector) v = b_.CreateAdd(k_.broadcast(v, at.lanes), place.vector);

@@ -31,7 +31,7 @@ class Memory {
   }
 
   llvm::Value* load(const Cursor& at, const loops::Expr& e);
-  llvm::Value* position(const Cursor& at, const loops::Expr& e);
+  llvm::Value* iota(const Cursor& at, const loops::Expr& e);
   void store(const Cursor& at, const loops::Output& s, llvm::Value* value);
 
   bool is_prefetched(const Cursor& at, ExprId id) const;

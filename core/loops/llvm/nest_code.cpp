@@ -35,7 +35,7 @@ void NestCode::emit() {
   at.lanes = k_.lanes;
   if (overlapping_) emit_overlapping(at);
   else k_.loop(k_.args.begin, k_.args.end, 1, [&](Value* item) {
-    const Cursor here = place(at, item);
+    const Cursor here = delinearize(at, item);
     if (nest_.lane_is_outer()) lane_loops_.emit(here, [this](const Cursor& inside) { emit_rows(inside); });
     else emit_rows(here);
   });
@@ -45,30 +45,30 @@ void NestCode::emit() {
 
 // The indices of a work item. The last one is what remains of its number: divisions dominate the kernel of a small
 // call.
-Cursor NestCode::place(const Cursor& at, Value* item) {
-  using Of = loops::Choice::Of;
+Cursor NestCode::delinearize(const Cursor& at, Value* item) {
+  using Of = loops::ItemAxis::Of;
   Cursor out = at;
   out.lane_begin = b_.getInt64(0);
   out.lane_end = k_.args.extents[nest_.lane];
-  const auto choices = loops::choices(nest_);
-  for (const loops::Choice& choice : choices) {
-    Value* extent = k_.args.extents[choice.axis];
-    Value* length = choice.of == Of::piece ? k_.args.piece : choice.of == Of::block ? k_.args.block : nullptr;
+  const auto item_axes = loops::item_axes(nest_);
+  for (const loops::ItemAxis& part : item_axes) {
+    Value* extent = k_.args.extents[part.axis];
+    Value* length = part.of == Of::strip ? k_.args.strip : part.of == Of::block ? k_.args.block : nullptr;
     Value* number = item;
-    if (&choice != &choices.back()) {
+    if (&part != &item_axes.back()) {
       Value* count =
           length ? b_.CreateUDiv(b_.CreateAdd(extent, b_.CreateSub(length, b_.getInt64(1))), length) : extent;
       number = b_.CreateURem(item, count);
       item = b_.CreateUDiv(item, count);
     }
     if (!length) {
-      out.index[choice.axis] = number;
+      out.index[part.axis] = number;
       continue;
     }
     Value* begin = b_.CreateMul(number, length);
     Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(begin, length), extent);
-    auto& side = choice.of == Of::piece ? out.lane_begin : out.block_begin;
-    (choice.of == Of::piece ? out.lane_end : out.block_end) = end;
+    auto& side = part.of == Of::strip ? out.lane_begin : out.block_begin;
+    (part.of == Of::strip ? out.lane_end : out.block_end) = end;
     side = begin;
   }
   return out;

@@ -16,7 +16,7 @@ class NestCode {
  private:
   using Body = std::function<void(const Cursor&)>;
 
-  Cursor place(const Cursor& at, llvm::Value* item);
+  Cursor delinearize(const Cursor& at, llvm::Value* item);
   void each_row(const Cursor& at, std::span<Row> rows, const Body& body);
   void emit_rows(const Cursor& at);
   void begin_row(Row& row);
@@ -28,9 +28,9 @@ class NestCode {
   // overlap.cpp: software-pipelined rows, each in another pass
   void emit_overlapping(const Cursor& at);
   void allocate_results();
-  void walk(const Cursor& at, size_t first, size_t count);
-  void take_over(Row& row);
-  void hand_on();
+  void emit_passes(const Cursor& at, size_t first, size_t count);
+  void restore(Row& row);
+  void advance();
 
   Kernel k_;
   Builder& b_;

@@ -11,15 +11,15 @@ void NestCode::allocate_results() {
   for (size_t r = 0; r < rows_.size(); r++) {
     Row& row = rows_[r];
     row.pass = static_cast<uint32_t>(r);
-    row.results.assign(nest_.exprs.size(), nullptr), row.kept_places.assign(nest_.exprs.size(), nullptr);
+    row.results.assign(nest_.exprs.size(), nullptr), row.kept_addresses.assign(nest_.exprs.size(), nullptr);
     for (ExprId id = 0; id < nest_.exprs.size(); id++) {
       const loops::Expr& e = nest_.exprs[id];
       if (loops::is_reduction(e.fn) && e.level <= r)
         row.results[id] = k_.variable(register_type(b_.getContext(), e.dtype));
     }
     for (ExprId id : nest_.kept) {
-      row.kept_places[id] = k_.variable(b_.getPtrTy());
-      b_.CreateStore(row.kept[id], row.kept_places[id]);
+      row.kept_addresses[id] = k_.variable(b_.getPtrTy());
+      b_.CreateStore(row.kept[id], row.kept_addresses[id]);
     }
   }
 }
@@ -31,37 +31,38 @@ void NestCode::emit_overlapping(const Cursor& at) {
   k_.loop(begin, b_.CreateAdd(end, b_.getInt64(last)), 1, [&](Value* step) {
     Cursor here = at;
     for (Row& row : rows_) {
-      here = place(here, b_.CreateSub(step, b_.getInt64(row.pass)));
+      here = delinearize(here, b_.CreateSub(step, b_.getInt64(row.pass)));
       row.index = here.index;
-      take_over(row);
+      restore(row);
     }
     kept_.clear();
     // Prologue and epilogue: at the beginning and the end some passes have no row.
     Value* first_ended = b_.CreateICmpSGE(b_.CreateSub(step, b_.getInt64(last)), begin);
-    k_.branch(b_.CreateAnd(first_ended, b_.CreateICmpSLT(step, end)), [&] { walk(here, 0, rows_.size()); }, [&] {
+    k_.branch(b_.CreateAnd(first_ended, b_.CreateICmpSLT(step, end)), [&] { emit_passes(here, 0, rows_.size()); }, [&] {
       kept_.clear();
       for (size_t r = 0; r < rows_.size(); r++) {
         Value* item = b_.CreateSub(step, b_.getInt64(r));
-        k_.branch(b_.CreateAnd(b_.CreateICmpSGE(item, begin), b_.CreateICmpSLT(item, end)), [&] { walk(here, r, 1); });
+        Value* has_row = b_.CreateAnd(b_.CreateICmpSGE(item, begin), b_.CreateICmpSLT(item, end));
+        k_.branch(has_row, [&] { emit_passes(here, r, 1); });
       }
     });
-    hand_on();
+    advance();
   });
 }
 
 // Restores what earlier passes of the row computed.
-void NestCode::take_over(Row& row) {
+void NestCode::restore(Row& row) {
   begin_row(row);
   for (ExprId id = 0; id < nest_.exprs.size(); id++) {
     if (row.results[id])
       row.known[id] = b_.CreateLoad(register_type(b_.getContext(), nest_.exprs[id].dtype), row.results[id]);
-    if (row.kept_places[id]) row.kept[id] = b_.CreateLoad(b_.getPtrTy(), row.kept_places[id]);
+    if (row.kept_addresses[id]) row.kept[id] = b_.CreateLoad(b_.getPtrTy(), row.kept_addresses[id]);
   }
 }
 
 // Runs the rows through their passes. Results are passed to the next step through the frame; code elsewhere does not
 // see them.
-void NestCode::walk(const Cursor& at, size_t first, size_t count) {
+void NestCode::emit_passes(const Cursor& at, size_t first, size_t count) {
   std::vector<Memo> before;
   const auto rows = std::span(rows_).subspan(first, count);
   for (const Row& row : rows) before.push_back(row.known);
@@ -79,13 +80,13 @@ void NestCode::walk(const Cursor& at, size_t first, size_t count) {
 
 // Advances to the next passes: reductions are taken before this step overwrites them. The buffer of kept values rotates
 // from the last pass to the first one.
-void NestCode::hand_on() {
+void NestCode::advance() {
   for (size_t r = rows_.size(); r-- > 0;) {
     const Row& from = rows_[r];
     Row& to = rows_[(r + 1) % rows_.size()];
     for (ExprId id = 0; id < nest_.exprs.size(); id++) {
       if (from.results[id] && to.results[id]) b_.CreateStore(from.known[id], to.results[id]);
-      if (from.kept_places[id]) b_.CreateStore(from.kept[id], to.kept_places[id]);
+      if (from.kept_addresses[id]) b_.CreateStore(from.kept[id], to.kept_addresses[id]);
     }
   }
 }

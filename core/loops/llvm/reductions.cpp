@@ -26,7 +26,7 @@ Reduction Reductions::begin(const Cursor& at, ExprId id) {
   const DType d = accumulator(e.dtype);
   llvm::Type* number = register_type(b_.getContext(), d);
   Reduction r{id, k_.vector_variable(number, neutral(b_.getContext(), e.fn, d), at.lanes)};
-  if (is_extremum(e) && !loops::may_forget_nans(nest_, id)) {
+  if (is_extremum(e) && !loops::may_ignore_nans(nest_, id)) {
     llvm::Type* flag = k_.has_registers_of_lines() ? b_.getInt1Ty() : b_.getIntNTy(number->getScalarSizeInBits());
     r.nans = k_.vector_variable(flag, llvm::Constant::getNullValue(flag), flags(at));
   }

@@ -121,6 +121,19 @@ TEST_F(Regions, store_what_is_dear_or_what_others_read) {
   EXPECT_EQ(claimed({e}), (Lines{"3 lines", "prims.matmul", "2 lines"}));
 }
 
+// As a region of all lines is accepted, and would be declined without this one.
+TEST_F(Regions, keep_what_is_cheap_where_the_executor_does_not_run_the_rest_as_one) {
+  choice.fits = [](std::span<const Node* const> nodes) {
+    return std::any_of(nodes.begin(), nodes.end(), [](const Node* n) { return n->op->name() == "prims.sub"; });
+  };
+  Var x = maker.input("x", {8, 8}), y = maker.input("y", {8, 8});
+  Var a = prim("prims.sub", {x, y}), b = prim("prims.sin", {x}), c = prim("prims.cos", {b}), e = prim("prims.add", {c, x});
+  Var m = prim("prims.matmul", {e, e}), d = prim("prims.exp", {prim("prims.add", {a, m})});
+  EXPECT_EQ(claimed({d}), (Lines{"4 lines", "prims.matmul", "2 lines"}));
+  choice.fits = nullptr;
+  EXPECT_EQ(claimed({d}), (Lines{"3 lines", "prims.matmul", "3 lines"}));
+}
+
 // Its reader never takes it in: the line must not be looked at for ever.
 TEST_F(Regions, make_a_line_again_a_few_times_at_most) {
   choice.takes = [](const Node& n) { return n.op->name() != "prims.sin"; };

@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(All, FunctionsElsewhere, every_function_and_dtype(), na
 
 // The same nest here and on an emulated AArch64, on the same bytes.
 struct Emulated : FusedTest {
-  static constexpr int64_t kPiece = 64, kBlock = 32;
+  static constexpr int64_t kStrip = 64, kBlock = 32;
   Folder folder;
 
   static bool succeeds(const std::string& command) { return std::system((command + " >/dev/null 2>&1").c_str()) == 0; }
@@ -86,14 +86,14 @@ struct Emulated : FusedTest {
   }
   static std::vector<int64_t> arguments(const CpuNest& nest) {
     std::vector<int64_t> out = parameters(nest);
-    out.insert(out.end(), {kPiece, kBlock});
+    out.insert(out.end(), {kStrip, kBlock});
     return out;
   }
   static void run_here(const CpuNest& nest, std::vector<std::vector<char>>& data) {
     std::vector<void*> places;
     for (auto& d : data) places.push_back(d.data());
     Refusal refusal;
-    kernel(nest)(places.data(), arguments(nest).data(), 0, work_items(nest, kPiece, kBlock), &refusal);
+    kernel(nest)(places.data(), arguments(nest).data(), 0, work_items(nest, kStrip, kBlock), &refusal);
     EXPECT_EQ(refusal.expr, -1);
   }
   void run_there(const CpuNest& nest, std::vector<std::vector<char>>& data) {
@@ -101,7 +101,7 @@ struct Emulated : FusedTest {
     std::ofstream(folder / "kernel.o").write(object.code.data(), static_cast<std::streamsize>(object.code.size()));
     const std::string program = folder / "run", file = folder / "data";
     ASSERT_TRUE(succeeds("aarch64-linux-gnu-gcc -static -o " + program + " support/run_kernel.c " + (folder / "kernel.o") + " -lm"));
-    std::vector<int64_t> words = {static_cast<int64_t>(data.size()), 0, work_items(nest, kPiece, kBlock)};
+    std::vector<int64_t> words = {static_cast<int64_t>(data.size()), 0, work_items(nest, kStrip, kBlock)};
     const auto given = arguments(nest);
     words[1] = static_cast<int64_t>(given.size());
     words.insert(words.end(), given.begin(), given.end());

@@ -27,7 +27,7 @@ TEST_F(Explain, says_which_line_did_not_fit_and_why) {
 TEST_F(Explain, looks_through_views) {
   Var a = prim("prims.exp", {input({4, 3})}), b = prim("prims.reshape", {a, Shape{3, 4}});
   EXPECT_EQ(explained(claim_lines({prim("prims.neg", {b})})),
-            "t[1] is not fused with t[3] (prims.neg): it is walked by other loops than the rest of the group\n");
+            "t[1] is not fused with t[3] (prims.neg): it is iterated by other loops than the rest of the group\n");
 }
 
 TEST_F(Explain, knows_sums_that_end_a_kernel) {

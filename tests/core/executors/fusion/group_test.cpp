@@ -17,7 +17,7 @@ TEST_F(Groups, take_elementwise_lines_of_one_shape) {
 TEST_F(Groups, refuse_elementwise_lines_of_other_shapes) {
   prim("prims.exp", {input({4, 5})});
   prim("prims.exp", {input({5, 4})});
-  EXPECT_EQ(refusal(), "it is walked by other loops than the rest of the group");
+  EXPECT_EQ(refusal(), "it is iterated by other loops than the rest of the group");
 }
 
 TEST_F(Groups, join_through_a_reshape) {
@@ -58,7 +58,7 @@ TEST_F(Groups, spread_what_they_reduced) {
 TEST_F(Groups, refuse_to_spread_what_they_did_not_reduce) {
   Var a = prim("prims.exp", {input({4, 1})});
   prim("prims.expand", {a, Shape{4, 5}});
-  EXPECT_EQ(refusal(), "it spreads a value that is not reduced in the group");
+  EXPECT_EQ(refusal(), "it broadcasts a value that is not reduced in the group");
 }
 
 TEST_F(Groups, reduce_along_the_same_axes_many_times) {
@@ -110,19 +110,19 @@ TEST_F(Groups, sum_along_the_axis_that_they_reduce) {
   prim("prims.sum", {y, Shape{1}});
   EXPECT_EQ(refusal(), "");
   prim("prims.cumsum", {x, 0, false});
-  EXPECT_EQ(refusal(), "it sums along another axis than the group reduces");
+  EXPECT_EQ(refusal(), "it scans another axis than the group reduces");
 }
 
 TEST_F(Groups, refuse_to_sum_both_ways_round) {
   Var x = prim("prims.exp", {input({4, 5})});
   prim("prims.add", {prim("prims.cumsum", {x, 1, false}), prim("prims.cumsum", {x, 1, true})});
-  EXPECT_EQ(refusal(), "it sums the other way round than the rest of the group");
+  EXPECT_EQ(refusal(), "it scans in another direction than the rest of the group");
 }
 
 TEST_F(Groups, refuse_to_look_elsewhere_on_an_axis_that_they_sum_along) {
   Var y = prim("prims.cumsum", {input({4, 5}), 1, false});
   prim("prims.gather", {y, 1, input({4, 1}, DType::i64)});
-  EXPECT_EQ(refusal(), "it computes sums that run along an axis and what stands elsewhere on it");
+  EXPECT_EQ(refusal(), "it scans an axis along which other values are read at other indices");
 }
 
 TEST_F(Groups, pick_one_element_of_a_row) {
@@ -134,7 +134,7 @@ TEST_F(Groups, pick_one_element_of_a_row) {
 TEST_F(Groups, refuse_to_pick_several_elements_of_a_row) {
   Var x = prim("prims.exp", {input({4, 5})});
   prim("prims.gather", {x, 1, input({4, 2}, DType::i64)});
-  EXPECT_EQ(refusal(), "it picks more than one element of a row");
+  EXPECT_EQ(refusal(), "it gathers more than one element of a row");
 }
 
 TEST_F(Groups, take_rows_of_a_table) {
@@ -153,7 +153,7 @@ TEST_F(Groups, refuse_to_pick_along_an_axis_that_they_do_not_reduce) {
   Var x = prim("prims.exp", {input({4, 5})});
   prim("prims.sum", {x, Shape{1}});
   prim("prims.gather", {x, 0, input({1, 5}, DType::i64)});
-  EXPECT_EQ(refusal(), "it picks along another axis than the group reduces");
+  EXPECT_EQ(refusal(), "it gathers along another axis than the group reduces");
 }
 
 TEST_F(Groups, refuse_to_pick_along_a_dim_that_a_reshape_splits) {
@@ -161,7 +161,7 @@ TEST_F(Groups, refuse_to_pick_along_a_dim_that_a_reshape_splits) {
   prim("prims.gather", {x, 1, input({4, 1}, DType::i64)});
   Var y = prim("prims.reshape", {x, Shape{4, 2, 3}});
   prim("prims.mul", {y, input({4, 2, 3})});
-  EXPECT_EQ(refusal(), "it picks, joins or sums along a dim that other lines split");
+  EXPECT_EQ(refusal(), "it gathers, concatenates or scans along a dim that other lines split");
 }
 
 TEST_F(Groups, join_operands_of_one_shape) {
@@ -192,14 +192,14 @@ TEST_F(Groups, refuse_parts_of_what_is_walked_by_different_loops) {
   Var x = prim("prims.exp", {input({4, 7})}), y = prim("prims.exp", {input({4, 9})});
   Var low = prim("prims.slice", {x, Shape{0, 0}, Shape{4, 3}, Shape{1, 1}}), high = prim("prims.slice", {y, Shape{0, 0}, Shape{4, 3}, Shape{1, 1}});
   prim("prims.mul", {low, high});
-  EXPECT_EQ(refusal(), "it is walked by other loops than the rest of the group");
+  EXPECT_EQ(refusal(), "it is iterated by other loops than the rest of the group");
 }
 
 TEST_F(Groups, refuse_to_cut_rows_that_they_reduce_apart_from_each_other) {
   Var x = prim("prims.exp", {input({4, 7})});
   Var total = prim("prims.expand", {prim("prims.reshape", {prim("prims.sum", {x, Shape{1}}), Shape{4, 1}}), Shape{4, 7}});
   prim("prims.slice", {prim("prims.mul", {x, total}), Shape{1, 0}, Shape{4, 7}, Shape{1, 1}});
-  EXPECT_EQ(refusal(), "it cuts rows apart that the group reduces");
+  EXPECT_EQ(refusal(), "it slices rows that the group reduces");
 }
 
 TEST_F(Groups, refuse_to_reduce_a_part) {

@@ -1,5 +1,5 @@
 // Tensors cut and joined inside a kernel: the one that counts is chosen by where the loops stand. Also covers group_parts, lower_parts
-// and choices of the emitter.
+// and selects of the emitter.
 #include <limits>
 
 #include "core/executors/fusion/support.h"

@@ -108,15 +108,15 @@ TEST(StreamLarge, marks_what_fills_half_of_the_cache_side_by_side) {
 
 // What a nest of one input and one output computes, whose output begins so many floats after a line.
 std::vector<float> computed(const CpuNest& n, size_t elements, int64_t before) {
-  constexpr int64_t kPiece = 64, kBlock = 32, kLine = 16;
+  constexpr int64_t kStrip = 64, kBlock = 32, kLine = 16;
   std::vector<float> in(elements + kLine), out(elements + 2 * kLine, 7);
   for (size_t i = 0; i < elements; i++) in[i + static_cast<size_t>(before)] = 0.001f * static_cast<float>(i % 977);
   auto parameters = loops::parameters(n);
-  parameters.insert(parameters.end(), {kPiece, kBlock});
+  parameters.insert(parameters.end(), {kStrip, kBlock});
   const auto line = (kLine - static_cast<int64_t>(reinterpret_cast<uintptr_t>(out.data()) / sizeof(float) % kLine)) % kLine;
   void* buffers[] = {in.data() + before, out.data() + (line + before) % kLine};
   Refusal refusal;
-  kernel(n)(buffers, parameters.data(), 0, work_items(n, kPiece, kBlock), &refusal);
+  kernel(n)(buffers, parameters.data(), 0, work_items(n, kStrip, kBlock), &refusal);
   return std::vector<float>(static_cast<float*>(buffers[1]), static_cast<float*>(buffers[1]) + elements);
 }
 void expect_the_same_streamed(const CpuNest& n, size_t elements) {

@@ -51,7 +51,7 @@ TEST_F(Emitting, compiles_whole_vectors_and_what_is_left) {
     std::vector<float> in(static_cast<size_t>(n)), out(in.size() + 1, -1);
     for (size_t i = 0; i < in.size(); i++) in[i] = static_cast<float>(i);
     void* buffers[] = {in.data(), out.data()};
-    const int64_t parameters[] = {n, 64};  // the extent, and the length of a piece
+    const int64_t parameters[] = {n, 64};  // the extent, and the length of a strip
     Refusal refusal;
     fn(buffers, parameters, 0, (n + 63) / 64, &refusal);
     for (size_t i = 0; i < in.size(); i++) ASSERT_EQ(out[i], 2 * in[i]) << n;

@@ -32,7 +32,7 @@ void Expressions::conditionally(const Cursor& at, const Make& make) {
 
 // The first operand below the bound, otherwise the second. Only the selected one is computed, unless the lanes of a
 // gather differ.
-Value* Expressions::choose(const Cursor& at, ExprId id) {
+Value* Expressions::select(const Cursor& at, ExprId id) {
   const loops::Expr& e = nest_.exprs[id];
   if (runs_along(at, e.axis)) return evaluate(at, e.in[is_below(at, e.bound) ? 0 : 1]);
   Value *index = at.index[e.axis], *bound = k_.args.cut(e.axis, e.bound);
@@ -44,7 +44,7 @@ Value* Expressions::choose(const Cursor& at, ExprId id) {
   auto& c = b_.getContext();
   llvm::BasicBlock* blocks[] = {llvm::BasicBlock::Create(c, "below", k_.function),
                                 llvm::BasicBlock::Create(c, "above", k_.function)};
-  auto* after = llvm::BasicBlock::Create(c, "chosen", k_.function);
+  auto* after = llvm::BasicBlock::Create(c, "selected", k_.function);
   b_.CreateCondBr(b_.CreateICmpSLT(index, bound), blocks[0], blocks[1]);
   Value* values[2];
   for (int i : {0, 1}) {
@@ -59,20 +59,20 @@ Value* Expressions::choose(const Cursor& at, ExprId id) {
     b_.CreateBr(after);
   }
   b_.SetInsertPoint(after);
-  auto* chosen = b_.CreatePHI(values[0]->getType(), 2);
-  for (int i : {0, 1}) chosen->addIncoming(values[i], blocks[i]);
-  return chosen;
+  auto* selected = b_.CreatePHI(values[0]->getType(), 2);
+  for (int i : {0, 1}) selected->addIncoming(values[i], blocks[i]);
+  return selected;
 }
 
 bool Expressions::is_here(const Cursor& at, const loops::Output& s) const {
-  return std::all_of(s.only.begin(), s.only.end(), [&](const loops::Stretch& only) {
+  return std::all_of(s.only.begin(), s.only.end(), [&](const loops::Interval& only) {
     return !runs_along(at, only.axis) || (is_below(at, only.end) && !(only.begin > 0 && is_below(at, only.begin)));
   });
 }
 
 void Expressions::store_where_known(const Cursor& at, const loops::Output& s) {
   Value* here = b_.getTrue();
-  for (const loops::Stretch& only : s.only) {
+  for (const loops::Interval& only : s.only) {
     if (runs_along(at, only.axis)) continue;
     Value* index = at.index[only.axis];
     if (only.begin > 0) here = b_.CreateAnd(here, b_.CreateICmpSGE(index, k_.args.cut(only.axis, only.begin)));

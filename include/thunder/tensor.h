@@ -1,0 +1,75 @@
+/* thunder/tensor.h: tensors made, looked at, read and written, and exchanged by DLPack. A part of thunder.h, which
+ * includes it. */
+#ifndef THUNDER_H
+#include "thunder.h" /* includes this file where it belongs */
+#elif !defined(THUNDER_TENSOR_H)
+#define THUNDER_TENSOR_H
+
+/* ==== tensor: metadata [S], data [X] ==== */
+
+/* A dense row-major tensor that holds a copy of `host_data`; `bytes` must be what dtype and shape make. */
+THUNDER_CHECK thunder_status *thunder_tensor_create(thunder_context *context, thunder_dtype dtype, size_t rank,
+    const int64_t *shape, thunder_device device, const void *host_data, size_t bytes,
+    thunder_tensor **out) THUNDER_NOEXCEPT;
+/* A tensor over memory of the caller: `bytes` from `data` on, aligned to the element. strides NULL: dense row-major.
+ * `destroy` (may be NULL) runs when the last use ends, views and calls in flight included, not with the handle. */
+THUNDER_CHECK thunder_status *thunder_tensor_borrow(thunder_context *context, thunder_dtype dtype, size_t rank,
+    const int64_t *shape, const int64_t *strides_or_null, thunder_device device, void *data, size_t bytes,
+    void (*destroy)(void *user), void *user, thunder_tensor **out) THUNDER_NOEXCEPT;
+/* Another view of the same memory, `offset` elements from `tensor`'s first element. It must lie inside the memory. */
+THUNDER_CHECK thunder_status *thunder_tensor_view(thunder_tensor *tensor, size_t rank, const int64_t *shape,
+    const int64_t *strides_or_null, int64_t offset, thunder_tensor **out) THUNDER_NOEXCEPT;
+/* Without a copy in both directions. `from` takes the structure over on success only, and calls its deleter when
+ * the last use ends. `to` gives a structure that the consumer must delete; max_major is the highest DLPack major
+ * version it reads (1 or higher); a stream, if given, is waited for. Read-only memory keeps its flag. */
+THUNDER_CHECK thunder_status *thunder_tensor_from_dlpack(thunder_context *context,
+    struct DLManagedTensorVersioned *managed, thunder_tensor **out) THUNDER_NOEXCEPT;
+THUNDER_CHECK thunder_status *thunder_tensor_to_dlpack(thunder_tensor *tensor, uint32_t max_major,
+    thunder_stream *stream_or_null, struct DLManagedTensorVersioned **out) THUNDER_NOEXCEPT;
+/* The same with the structure of DLPack 0.x, which cannot say that memory is read-only: `to` refuses such. */
+THUNDER_CHECK thunder_status *thunder_tensor_from_dlpack_legacy(thunder_context *context,
+    struct DLManagedTensor *managed, thunder_tensor **out) THUNDER_NOEXCEPT;
+THUNDER_CHECK thunder_status *thunder_tensor_to_dlpack_legacy(thunder_tensor *tensor, thunder_stream *stream_or_null,
+    struct DLManagedTensor **out) THUNDER_NOEXCEPT;
+thunder_tensor *thunder_tensor_retain(thunder_tensor *tensor) THUNDER_NOEXCEPT;
+void thunder_tensor_release(thunder_tensor *tensor) THUNDER_NOEXCEPT;
+
+thunder_dtype thunder_tensor_dtype(const thunder_tensor *tensor) THUNDER_NOEXCEPT; /* 0 of a failed one */
+thunder_device thunder_tensor_device(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
+size_t thunder_tensor_rank(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
+/* The extent of one axis; a negative axis counts from the back; -1 if there is no such axis. */
+int64_t thunder_tensor_size(const thunder_tensor *tensor, int32_t axis) THUNDER_NOEXCEPT;
+/* Of concrete tensors only (else NULL, NULL, 0, 0): `rank` extents, `rank` strides, whether the memory is dense
+ * row-major, and the bytes of its elements without gaps: what read and write expect. */
+const int64_t *thunder_tensor_shape(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
+const int64_t *thunder_tensor_strides(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
+int32_t thunder_tensor_is_contiguous(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
+size_t thunder_tensor_nbytes(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
+/* 1 if it has data; 0 for a proxy, a plain number and a failed tensor. */
+int32_t thunder_tensor_is_concrete(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
+/* Why it failed, or NULL. */
+THUNDER_CHECK thunder_status *thunder_tensor_status(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
+
+/* Copies all elements to or from dense row-major host memory; `bytes` must be thunder_tensor_nbytes(). Reading waits
+ * for the work that makes the data; of a proxy it is THUNDER_PROXY_HAS_NO_DATA. Writing changes the tensor in place,
+ * so that compiled functions that captured it see the new data. */
+THUNDER_CHECK thunder_status *thunder_tensor_read(thunder_tensor *tensor, void *host, size_t bytes) THUNDER_NOEXCEPT;
+THUNDER_CHECK thunder_status *thunder_tensor_write(thunder_tensor *tensor, const void *host,
+    size_t bytes) THUNDER_NOEXCEPT;
+/* The address of the first element, in host memory only; mind the strides. A taped scope sees writes through the
+ * mutable one only up to this call: ask again before each change. */
+THUNDER_CHECK thunder_status *thunder_tensor_data(const thunder_tensor *tensor, const void **out) THUNDER_NOEXCEPT;
+THUNDER_CHECK thunder_status *thunder_tensor_data_mutable(thunder_tensor *tensor, void **out) THUNDER_NOEXCEPT;
+
+/* How tensors are printed, by the names and with the meaning of torch.set_printoptions: "profile" ("default", "short", "full"),
+ * "precision" (4), "threshold" (1000; a float infinity leaves nothing out), "edgeitems" (3), "linewidth" (80), "sci_mode".
+ * What is not named stays as it is, but for sci_mode, which then follows each tensor's elements. [S] */
+THUNDER_CHECK thunder_status *thunder_context_set_printoptions(thunder_context *context,
+    const thunder_options *options) THUNDER_NOEXCEPT;
+/* Pushes the text of a tensor as PyTorch prints it, "tensor([1., 2.], dtype=thunder.float64)". Options as above, on top of
+ * those of the context. It waits as reading does, and copies from other devices what is shown alone. Of a proxy it is the
+ * shape, "tensor(..., size=(2, 3), traced)"; of a failed tensor its error. */
+THUNDER_CHECK thunder_status *thunder_tensor_text(thunder_context *context, thunder_tensor *tensor,
+    const thunder_options *options_or_null, thunder_values *out) THUNDER_NOEXCEPT;
+
+#endif
