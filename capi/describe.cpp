@@ -81,6 +81,7 @@ void describe_schema(const Schema& schema, cJSON* o) {
     add_text(p, "name", param.name);
     add_text(p, "kind", kind_text(param.kind));
     add_flag(p, "optional", param.optional);        // may be None
+    if (param.text) add_flag(p, "text", true);      // a string may stand for the list
     add_flag(p, "has_default", param.has_default);  // may be left out, and is "default" then
     if (param.has_default) Json(json_default(param.fallback)).add_to(p, "default");
   }
