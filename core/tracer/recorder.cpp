@@ -14,8 +14,8 @@ Draw Recorder::draw() { fail(Code::internal, "internal error, please report it: 
 
 int64_t Recorder::read_integer(ValueId, const OpDef& op) {
   fail(Code::unimplemented, op.name(), ": the shape of its result depends on values, which are not known while a function is recorded: "
-       "call it outside of the compiled or transformed function, or an op that keeps the shape, where(mask, x, 0), or is told it, "
-       "nonzero_static(x, size)");
+       "call it outside of the compiled or transformed function, or use an op that keeps the shape, such as where(mask, x, 0), "
+       "or that is told the size, such as nonzero_static(x, size)");
 }
 
 Results Recorder::prim(const OpDef& op, std::span<const Arg> args, const Types& types) {
