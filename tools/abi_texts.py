@@ -20,7 +20,7 @@ def macros(include):
 
 
 def ops(page):
-    """"op NAME" and the rest of its schema, for those that users call. Names of results do not count: nobody passes them."""
+    """"op NAME" and the rest of its schema, for those that users call. Nobody passes names of results."""
     for name, rest, notes in re.findall(r"^\| `(\w+)(\(.*?\) -> [^`]+)` \|.*\| (.*)\|$", page.read_text(encoding="utf-8"), re.MULTILINE):
         parameters, _, results = rest.replace("\\|", "|").rpartition(" -> ")
         results = re.sub(r"\b(tensor\??) \w+", r"\1", results)
@@ -34,8 +34,8 @@ def _split(schema):
 
 
 def _takes(now, then):
-    """Whether a parameter takes what it took: also where a number may now stand for a tensor, a tensor for a number, a string for a
-    list, or None for any."""
+    """Whether a parameter takes what it took: also where a number may now stand for a tensor, a tensor for a number, a
+    string for a list, or None for any."""
     kinds, names = zip(*(text.split(" ", 1) for text in (now, then)))
     new, old = (kind.replace("|number", "").replace("|str", "").rstrip("?") for kind in kinds)
     widened = "|number" in kinds[0] and old in ("int", "float")
@@ -43,7 +43,7 @@ def _takes(now, then):
 
 
 def holds(name, then, now):
-    """Whether what was compiled against the one works with the other. An op may get more arguments that have defaults."""
+    """Whether what was compiled against the one works with the other: an op may get arguments that have defaults."""
     if not name.startswith("op ") or now is None or then == now:
         return then == now
     (old, gives), (new, gives_now) = _split(then), _split(now)

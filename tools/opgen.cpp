@@ -132,8 +132,8 @@ constexpr std::string_view kHead =
  *
  * th_NAME(s, ...) takes the scope and the arguments that have no default, th_NAME_opt(s, ...) every argument in the
  * schema's order; th_NAME_ and th_NAME_opt_ write the result into the first argument. th_NAME_PARAMETER is th_NAME_opt
- * with a string for a list of integers: th_conv2d_padding(..., "same", ...). Nothing here is a symbol of the library: an
- * op may get more arguments without a change of its ABI.
+ * with a string for a list of integers: th_conv2d_padding(..., "same", ...). Nothing here is a symbol of the library:
+ * an op may get more arguments without a change of its ABI.
  *
  * A list takes two arguments, its elements and their number. What may be None: a tensor, list or string that is NULL;
  * a number by pointer, NULL for none; a dtype or device that is 0. Ops with several results return the first and
@@ -223,8 +223,8 @@ void print_table(std::ostream& out, const std::vector<const OpDef*>& ops, bool a
   out << "| signature | result | gradient | jvp | vmap | cases | notes |\n|---|---|---|---|---|---|---|\n";
   for (const OpDef* op : ops)
     if (op->alias_of.empty() != aliases)
-      out << "| `" << cell(op->schema.text) << "` | " << cell(op->doc) << " | " << gradient(*op) << " | " << tangent(*op) << " | " << batch(*op) << " | "
-          << cases(*op) << " | " << cell(notes(*op)) << " |\n";
+      out << "| `" << cell(op->schema.text) << "` | " << cell(op->doc) << " | " << gradient(*op) << " | "
+          << tangent(*op) << " | " << batch(*op) << " | " << cases(*op) << " | " << cell(notes(*op)) << " |\n";
 }
 
 // Names of lightning-thunder's torch layer that are no ops here, and why. Those of one reason share a row.
@@ -257,10 +257,11 @@ void print_docs(std::ostream& out, const Registry& registry) {
          "order, defaults, broadcasting and promotion are PyTorch's. `tensor` takes a plain number too; `?` may be "
          "None.\n"
          "Booleans and integers promote to f32 where an op needs reals. bf16 is computed in f32 and rounded once.\n\n"
-         "How an op is transformed: its gradient is a *rule* of its own or that of its *lines*. A tangent (jvp) goes through by those\n"
-         "of its lines, by the *slopes* that its vjp gives element by element, through a linear op by the op *itself*, and through\n"
-         "others by the *vjp twice*. A batch (vmap) goes by a *rule*, by the lines, or *unrolled*, an example at a time; what is eager\n"
-         "has no batch. *Cases* are the inputs of its row on which the battery runs it.\n\n";
+         "How an op is transformed: its gradient is a *rule* of its own or that of its *lines*. A tangent (jvp) goes\n"
+         "by those of its lines, by the *slopes* that its vjp gives element by element, through a linear op by the op\n"
+         "*itself*, and through others by the *vjp twice*. A batch (vmap) goes by a *rule*, by the lines, or\n"
+         "*unrolled*, an example at a time; what is eager has no batch. *Cases* are the inputs of its row on which\n"
+         "the battery runs it.\n\n";
   print_table(out, offered(registry, false), false);
   out << "\n## Aliases\n\nOther names that PyTorch has for the ops above.\n\n";
   print_table(out, offered(registry, false), true);

@@ -52,7 +52,8 @@ local function range(view, dim, part)
   return th.slice(view, dim, place("index", dim, part[1], size), place("index", dim, part[2], size) + 1, step)
 end
 
--- The view that integers, ranges and newaxis of a key make, and what is left: a list of { first dim, number of dims, indices }.
+-- The view that integers, ranges and newaxis of a key make, and what is left: a list of
+-- { first dim, number of dims, indices }.
 local function basic(x, key)
   local view, dim, rest = x, 0, {}
   for _, part in ipairs(parts_of(x, key)) do

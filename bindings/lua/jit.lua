@@ -6,8 +6,8 @@ th.jit = setmetatable({}, {
   __call = function(_, f, options) return th.compile(f, options) end,
   __index = function(jit, name)
     if name == "script" then
-      core.refuse("jit.script: there is no language of its own here: th.compile(f) records what a call does, th.jit.trace(f, example) the "
-        .. "program of one call")
+      core.refuse("jit.script: there is no language of its own here: th.compile(f) records what a call does, "
+        .. "th.jit.trace(f, example) the program of one call")
     end
     core.refuse(("jit has no function '%s'%s"):format(tostring(name), core.suggest(tostring(name), jit)))
   end,

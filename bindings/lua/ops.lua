@@ -43,7 +43,8 @@ end
 local made = {}
 -- What th.help says of a function.
 core.documented = setmetatable({}, { __mode = "k" })
--- The function with a last argument, by place or by name, that asks for another op: max_pool2d{x, 2, return_indices = true}.
+-- The function with a last argument, by place or by name, that asks for another op:
+--   max_pool2d{x, 2, return_indices = true}
 local function with_variant(row, op)
   local flag, count = row.variant_flag, #row.parameters
   return function(...)

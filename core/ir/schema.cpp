@@ -128,7 +128,8 @@ static void read_results(Scanner& scan, Schema& schema) {
   } while (scan.accept(","));
   scan.expect(")");
   if (schema.optional_results == schema.results.size()) scan.bad("the first result is always there");
-  if (!schema.result_names.empty() && schema.result_names.size() != schema.results.size()) scan.bad("some results have names, others none");
+  if (!schema.result_names.empty() && schema.result_names.size() != schema.results.size())
+    scan.bad("some results have names, others none");
 }
 
 Schema parse_schema(std::string_view text) {

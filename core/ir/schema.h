@@ -48,10 +48,10 @@ struct Schema {
 };
 
 // Throws with the position of the first thing it does not understand.
-// Kinds: tensor tensor|number tensor[] int float bool str int[] int[]|str float[] dtype device, '?' after a kind for optional;
+// Kinds: tensor tensor|number tensor[] int float bool str int[] int[]|str float[] dtype device, '?' behind: optional;
 // defaults, of the parameter's kind: None, True, False, numbers, 'text', [] and [1, 2].
-// Results: tensor, (tensor, tensor), tensor[]; (tensor, tensor?) where a result is there only if the arguments ask for it;
-// (tensor values, tensor indices) where they have names.
+// Results: tensor, (tensor, tensor), tensor[]; (tensor, tensor?) where a result is there only if the arguments ask for
+// it; (tensor values, tensor indices) where they have names.
 Schema parse_schema(std::string_view text);
 
 std::string_view kind_name(ParamKind);

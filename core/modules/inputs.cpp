@@ -8,8 +8,8 @@
 namespace thunder {
 namespace {
 
-// The name by which a leaf was given: "3.attn_mask" is in a map at the end, and "2.output_size.1" in a list there. Empty: by its
-// position, be it in a list of its own, as an LSTM's (h, c) are.
+// The name by which a leaf was given: "3.attn_mask" is in a map at the end, and "2.output_size.1" in a list there.
+// Empty: by its position, be it in a list of its own, as an LSTM's (h, c) are.
 std::string name_in(const std::string& path) {
   const size_t dot = path.find('.');
   const std::string name = dot == path.npos ? "" : path.substr(dot + 1, path.find('.', dot + 1) - dot - 1);
@@ -45,7 +45,8 @@ Arg argument(const Values& in, size_t leaf) {
 
 bool ModuleInputs::begins_list(size_t i, const std::string& name, size_t position) const {
   const int at = name.empty() ? static_cast<int>(position) : schema_.find(name);
-  const bool takes = at >= 0 && static_cast<size_t>(at) < schema_.params.size() && schema_.params[at].kind == ParamKind::dims;
+  const bool takes =
+      at >= 0 && static_cast<size_t>(at) < schema_.params.size() && schema_.params[at].kind == ParamKind::dims;
   return takes && call_.in[i].kind == ArgKind::integer;
 }
 
@@ -54,7 +55,8 @@ ModuleInputs::ModuleInputs(const ModuleCall& call) : call_(call), schema_(call.m
   std::vector<std::string> names;
   std::vector<const char*> pointers;
   const std::vector<std::string> paths = call.in.paths();
-  std::unordered_map<int64_t, std::vector<int64_t>> lists;  // by their first leaf, which stands for them while arguments are placed
+  std::unordered_map<int64_t, std::vector<int64_t>>
+      lists;  // by their first leaf, which stands for them while arguments are placed
   for (const std::string& path : paths) names.push_back(name_in(path));
   for (size_t i = 0; i < call.in.size(); i++) {
     const size_t first = i;
@@ -64,7 +66,8 @@ ModuleInputs::ModuleInputs(const ModuleCall& call) : call_(call), schema_(call.m
       std::vector<int64_t>& sizes = lists[given.back().i];
       do {
         sizes.push_back(call.in[i].i), call.in.note_read(i);
-      } while (++i < call.in.size() && !list.empty() && list_of(paths[i]) == list && call.in[i].kind == ArgKind::integer);
+      } while (++i < call.in.size() && !list.empty() && list_of(paths[i]) == list &&
+               call.in[i].kind == ArgKind::integer);
       i--;
     } else {
       given.push_back(argument(call.in, i));

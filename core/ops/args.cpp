@@ -22,7 +22,10 @@ std::string what_is(const Arg& a) {
 }
 
 [[noreturn]] void wrong_kind(const Schema& schema, const Param& p, const Arg& given) {
-  const std::string_view wanted = p.text ? "int[] or str" : p.kind != ParamKind::tensor ? kind_name(p.kind) : p.number ? "a tensor or a number" : "a tensor";
+  const std::string_view wanted = p.text                        ? "int[] or str"
+                                  : p.kind != ParamKind::tensor ? kind_name(p.kind)
+                                  : p.number                    ? "a tensor or a number"
+                                                                : "a tensor";
   fail(Code::invalid_argument, schema.name, ": argument '", p.name, "' must be ", wanted, p.optional ? " or None" : "", ", got ", what_is(given));
 }
 

@@ -57,7 +57,7 @@ class Batch : public Call {
 BatchFn batch_rule(const OpDef& op);
 // How an op goes over a batch: by that rule; a composite without one by its lines; else one example after the other.
 enum class BatchWay { rule, lines, unrolled };
-inline BatchWay batch_way(const OpDef& op) { return batch_rule(op) ? BatchWay::rule : op.prim ? BatchWay::unrolled : BatchWay::lines; }
+BatchWay batch_way(const OpDef& op);
 // One example after the other: the last resort.
 Results unroll(Batch& b);
 

@@ -88,8 +88,8 @@ class Builder {
 
   virtual const TensorType& type(ValueId) const = 0;
   virtual Draw draw() = 0;
-  // The value of a 0-d i64, on which the shapes of results of `op` depend. Known only where ops run at once: recorders throw
-  // `unimplemented`, and say what to do instead.
+  // The value of a 0-d i64, on which the shapes of results of `op` depend. Known only where ops run at once: recorders
+  // throw `unimplemented`, and say what to do instead.
   virtual int64_t read_integer(ValueId, const OpDef& op) = 0;
   // Whether what a view prim made of `base` lies in base's memory, where memory is known: strides may have asked for a copy.
   virtual bool aliases(ValueId /*view*/, ValueId /*base*/) const { return true; }

@@ -64,7 +64,7 @@ enum OpTag : uint32_t {
   kUpdates = 512,    // gives its first operand with some elements changed: runs in that memory too, and writes nothing if it refuses
   kCheap = 256,      // elementwise, in about one instruction an element: cheaper made twice than stored and read
   kLinear = 1024,  // a prim that is linear in all its real operands together: its derivative along tangents is itself of them
-  kEager = 2048,  // reads values, for some arguments or all: the shapes of the results depend on them, so that it is not compiled then
+  kEager = 2048,  // reads values, for some arguments or all, on which its results' shapes depend: not compiled then
   kHidden = 32,      // not offered to users (grad nodes, backward composites keep their lines but no binding)
 };
 

@@ -21,4 +21,10 @@ std::vector<Var> places_by_dim(const Call& c, Var x) {
   return out;
 }
 
+Var picked(const Call& c, Var x, Var mask) {
+  const Shape flat{elements(x.shape())};
+  // Element by element, which costs less than slices of one.
+  return c.builder.call("prims.gather", {reshape_to(x, flat), 0, places_by_dim(c, reshape_to(mask, flat))[0]});
+}
+
 }  // namespace thunder

@@ -11,5 +11,7 @@ int64_t how_many(const Call& c, Var flags);
 Var nonzero_places(const Call& c, Var x);
 // The same of one dim each, i64 [how many].
 std::vector<Var> places_by_dim(const Call& c, Var x);
+// The elements of x where a mask of its shape holds, in row-major order.
+Var picked(const Call& c, Var x, Var mask);
 
 }  // namespace thunder

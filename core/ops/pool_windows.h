@@ -15,14 +15,17 @@ struct Window {
 
 inline int64_t value_at(const Call& c, size_t param, size_t i, size_t dims, int64_t least) {
   auto given = c.dims(param);
-  c.require(given.size() == 1 || given.size() == dims, c.op.schema.params[param].name, " must have one value or ", dims, ", got ", name(given));
+  c.require(given.size() == 1 || given.size() == dims, c.op.schema.params[param].name, " must have one value or ", dims,
+            ", got ", name(given));
   const int64_t v = hint(given[given.size() == 1 ? 0 : i]);
-  c.require(v >= least && v <= INT32_MAX, c.op.schema.params[param].name, " must be between ", least, " and 2147483647, got ", name(given));
+  c.require(v >= least && v <= INT32_MAX, c.op.schema.params[param].name, " must be between ", least,
+            " and 2147483647, got ", name(given));
   return v;
 }
 // The windows of the last `dims` dims; parameters: kernel_size, stride, padding, then dilation where there is one.
 inline std::vector<Window> windows(const Call& c, Var x, size_t dims, size_t dilation, bool ceil) {
-  c.require(x.rank() == dims + 1 || x.rank() == dims + 2, "input must have ", dims + 1, " or ", dims + 2, " dims, got ", name(x.type()));
+  c.require(x.rank() == dims + 1 || x.rank() == dims + 2, "input must have ", dims + 1, " or ", dims + 2, " dims, got ",
+            name(x.type()));
   std::vector<Window> out;
   for (size_t i = 0; i < dims; i++) {
     Window w{};
@@ -33,9 +36,11 @@ inline std::vector<Window> windows(const Call& c, Var x, size_t dims, size_t dil
     w.stride = c.has(2) && !c.dims(2).empty() ? value_at(c, 2, i, dims, 1) : w.kernel;
     w.padding = value_at(c, 3, i, dims, 0);
     w.dilation = dilation ? value_at(c, dilation, i, dims, 1) : 1;
-    c.require(w.padding <= w.kernel / 2, "padding must be at most half of kernel_size, got ", w.padding, " and ", w.kernel);
+    c.require(w.padding <= w.kernel / 2, "padding must be at most half of kernel_size, got ", w.padding, " and ",
+              w.kernel);
     const int64_t reach = (w.kernel - 1) * w.dilation + 1, left = w.size + 2 * w.padding - reach;
-    c.require(left >= 0, "the kernel reaches over ", reach, " elements, the padded input has ", w.size + 2 * w.padding, "; ", c.types());
+    c.require(left >= 0, "the kernel reaches over ", reach, " elements, the padded input has ", w.size + 2 * w.padding,
+              "; ", c.types());
     w.results = left / w.stride + 1 + (ceil && left % w.stride ? 1 : 0);
     // The last window begins inside of the input or its padding in front.
     if (ceil && (w.results - 1) * w.stride >= w.size + w.padding) w.results--;
@@ -52,7 +57,9 @@ inline Var padded(Var x, size_t axis, int64_t low, int64_t high, double value) {
   return x.builder->call("prims.pad", {x, before, behind, value});
 }
 // Less than or equal to anything of the dtype.
-inline double least(DType d) { return is_real(d) ? -kInfinity : d == DType::u8 || d == DType::boolean ? 0 : d == DType::i32 ? -0x1p31 : -0x1p63; }
+inline double least(DType d) {
+  return is_real(d) ? -kInfinity : d == DType::u8 || d == DType::boolean ? 0 : d == DType::i32 ? -0x1p31 : -0x1p63;
+}
 
 // The elements at place k of each window along its dim, of what was padded for it.
 inline Var at_place(Var padded, const Window& w, int64_t k) {
@@ -70,7 +77,8 @@ constexpr int64_t kMostShares = 4096;  // each is a slice of its own
 inline int64_t share_count(const Call& c, Var x, size_t axis, size_t i, size_t dims) {
   const int64_t results = value_at(c, 1, i, dims, -1), n = x.shape()[axis].constant() ? x.shape()[axis].value() : -1;
   c.require(n > 0, "the sizes must be known while tracing and not 0, got ", name(x.type()));
-  c.require((results > 0 && results <= kMostShares) || results == -1, "output_size must be positive and at most ", kMostShares, ", got ", name(c.dims(1)));
+  c.require((results > 0 && results <= kMostShares) || results == -1, "output_size must be positive and at most ",
+            kMostShares, ", got ", name(c.dims(1)));
   return results == -1 ? n : results;
 }
 

@@ -36,7 +36,7 @@ struct SampleArg {
 struct Sample {
   std::vector<SampleArg> args;
   bool gradient = true;  // false: not differentiable at these inputs (ties, kinks)
-  bool eager = false;    // the shapes of the results depend on values: it runs at once, and is refused while it is recorded
+  bool eager = false;    // shapes of results depend on values: it runs at once, and is refused while it is recorded
 };
 
 class Samples {
@@ -45,7 +45,7 @@ class Samples {
   void add_without_gradient(std::initializer_list<SampleArg> args) { all.push_back({args, false, false}); }
   void add_eager(std::initializer_list<SampleArg> args) { all.push_back({args, true, true}); }
   // Arguments that must be refused, and a word that the message contains.
-  void refuse(std::initializer_list<SampleArg> args, std::string word) { refused.push_back({{args, false, false}, std::move(word)}); }
+  void refuse(std::initializer_list<SampleArg> args, std::string word) { refused.push_back({{args, false}, std::move(word)}); }
 
   std::vector<Sample> all;
   std::vector<std::pair<Sample, std::string>> refused;

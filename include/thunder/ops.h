@@ -2,8 +2,8 @@
  *
  * th_NAME(s, ...) takes the scope and the arguments that have no default, th_NAME_opt(s, ...) every argument in the
  * schema's order; th_NAME_ and th_NAME_opt_ write the result into the first argument. th_NAME_PARAMETER is th_NAME_opt
- * with a string for a list of integers: th_conv2d_padding(..., "same", ...). Nothing here is a symbol of the library: an
- * op may get more arguments without a change of its ABI.
+ * with a string for a list of integers: th_conv2d_padding(..., "same", ...). Nothing here is a symbol of the library:
+ * an op may get more arguments without a change of its ABI.
  *
  * A list takes two arguments, its elements and their number. What may be None: a tensor, list or string that is NULL;
  * a number by pointer, NULL for none; a dtype or device that is 0. Ops with several results return the first and

@@ -110,7 +110,8 @@ Arrays without_masks(const Arrays& indices) {
 }
 Arrays index(const Arguments& a) {
   Array out;
-  out.shape = each_indexed(a.tensor(0).shape, without_masks(a.tensors(1)), [&](const Ints& from, const Ints&) { out.data.push_back(at(a.tensor(0), from)); });
+  out.shape = each_indexed(a.tensor(0).shape, without_masks(a.tensors(1)),
+                           [&](const Ints& from, const Ints&) { out.data.push_back(at(a.tensor(0), from)); });
   return {out};
 }
 Arrays index_put(const Arguments& a) {

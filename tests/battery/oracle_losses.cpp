@@ -116,9 +116,10 @@ Arrays multi_margin(const Arguments& a) {
   }), a.text(5, "mean"));
 }
 
-// The sum over all alignments, one by one: a path is one of a label sequence if that is left when neighbours that are equal are
-// joined and blanks are taken out.
-double alignments(const std::vector<std::vector<double>>& log_probs, const std::vector<int64_t>& labels, int64_t blank) {
+// The sum over all alignments, one by one: a path is one of a label sequence if that is left when neighbours that are
+// equal are joined and blanks are taken out.
+double alignments(const std::vector<std::vector<double>>& log_probs, const std::vector<int64_t>& labels,
+                  int64_t blank) {
   const auto classes = static_cast<int64_t>(log_probs.empty() ? 0 : log_probs[0].size());
   double whole = 0;
   each_index(Ints(log_probs.size(), classes), [&](const Ints& path) {

@@ -22,14 +22,17 @@ Arrays rows_of(const Array& x, size_t size, double filling) {
   })};
 }
 Arrays nonzero(const Arguments& a) { return rows_of(a.tensor(0), places_of(a.tensor(0)).size(), 0); }
-Arrays nonzero_static(const Arguments& a) { return rows_of(a.tensor(0), static_cast<size_t>(a.integer(1, 0)), a.number(2, -1)); }
+Arrays nonzero_static(const Arguments& a) {
+  return rows_of(a.tensor(0), static_cast<size_t>(a.integer(1, 0)), a.number(2, -1));
+}
 Arrays nonzero_numpy(const Arguments& a) {
   Array x = a.tensor(0);
   if (x.shape.empty()) x.shape = {1};
   const std::vector<Ints> places = places_of(x);
   Arrays out;
   for (size_t d = 0; d < x.shape.size(); d++)
-    out.push_back(make({static_cast<int64_t>(places.size())}, [&](const Ints& i) { return static_cast<double>(places[static_cast<size_t>(i[0])][d]); }));
+    out.push_back(make({static_cast<int64_t>(places.size())},
+                       [&](const Ints& i) { return static_cast<double>(places[static_cast<size_t>(i[0])][d]); }));
   return out;
 }
 
@@ -75,7 +78,8 @@ Arrays distinct(const Arguments& a, size_t inverse, bool sorted) {
   }
   for (const auto& entry : entries) {
     if (!sorted && (found.empty() || found.back() != entry)) found.push_back(entry), counts.data.push_back(0);
-    const auto at = sorted ? static_cast<size_t>(std::find(found.begin(), found.end(), entry) - found.begin()) : found.size() - 1;
+    const auto at =
+        sorted ? static_cast<size_t>(std::find(found.begin(), found.end(), entry) - found.begin()) : found.size() - 1;
     which.data.push_back(static_cast<double>(at));
     counts.data[at]++;
   }
@@ -103,7 +107,8 @@ Arrays sort_rows(const Arguments& a) {
   const auto rows = entries_of(a.tensor(0), true, 0);
   Array out{{static_cast<int64_t>(rows.size())}, {}, DType::none};
   for (size_t i = 0; i < rows.size(); i++) out.data.push_back(static_cast<double>(i));
-  std::stable_sort(out.data.begin(), out.data.end(), [&](double i, double j) { return rows[static_cast<size_t>(i)] < rows[static_cast<size_t>(j)]; });
+  std::stable_sort(out.data.begin(), out.data.end(),
+                   [&](double i, double j) { return rows[static_cast<size_t>(i)] < rows[static_cast<size_t>(j)]; });
   return {out};
 }
 

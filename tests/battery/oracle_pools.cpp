@@ -26,8 +26,8 @@ int64_t results(int64_t n, const Pool& p, size_t i) {
   if (p.ceil && left % step != 0 && out * step < n + of(p.padding, i)) out++;
   return out;
 }
-// Calls f(values inside, how many places lie in the padded input, where the values are in the flattened plane) for each window of the
-// last `dims` dims.
+// Calls f(values inside, how many places lie in the padded input, where the values are in the flattened plane) for
+// each window of the last `dims` dims.
 template <class F>
 Array pooled(const Array& x, size_t dims, const Pool& p, F f) {
   const Ints lead = first(x.shape, x.shape.size() - dims), plane = last(x.shape, dims);
@@ -77,7 +77,9 @@ Arrays lp_pool(const Arguments& a) {
 template <size_t dims, bool with_indices = false>
 Arrays max_pool(const Arguments& a) {
   const Pool p{a.ints(1), a.ints(2, a.ints(1)), a.ints(3, {0}), a.ints(4, {1}), a.flag(5, false)};
-  const auto greatest = [](const std::vector<double>& v, int64_t, auto&) { return *std::max_element(v.begin(), v.end()); };
+  const auto greatest = [](const std::vector<double>& v, int64_t, auto&) {
+    return *std::max_element(v.begin(), v.end());
+  };
   const auto where = [](const std::vector<double>& v, int64_t, const std::vector<double>& places) {
     return places[static_cast<size_t>(std::max_element(v.begin(), v.end()) - v.begin())];
   };
@@ -91,10 +93,13 @@ Arrays max_unpool(const Arguments& a) {
   const Ints kernel = a.ints(2), stride = a.ints(3, kernel), padding = a.ints(4, {0});
   Ints shape = first(x.shape, x.shape.size() - dims);
   for (size_t i = 0; i < dims; i++)
-    shape.push_back(a.has(5) ? a.ints(5)[i] : (x.shape[shape.size()] - 1) * of(stride, i) - 2 * of(padding, i) + of(kernel, i));
+    shape.push_back(a.has(5) ? a.ints(5)[i]
+                             : (x.shape[shape.size()] - 1) * of(stride, i) - 2 * of(padding, i) + of(kernel, i));
   Array y = make(shape, [](const Ints&) { return 0.0; });
-  const auto plane = static_cast<size_t>(count(last(shape, dims))), from = static_cast<size_t>(count(last(x.shape, dims)));
-  for (size_t i = 0; i < x.data.size(); i++) y.data[i / from * plane + static_cast<size_t>(indices.data[i])] = x.data[i];
+  const auto plane = static_cast<size_t>(count(last(shape, dims)));
+  const auto from = static_cast<size_t>(count(last(x.shape, dims)));
+  for (size_t i = 0; i < x.data.size(); i++)
+    y.data[i / from * plane + static_cast<size_t>(indices.data[i])] = x.data[i];
   return {y};
 }
 enum class Share { mean, greatest, place };
@@ -245,9 +250,11 @@ constexpr OracleRow kRows[] = {
     {"max_pool1d", max_pool<1>}, {"max_pool3d", max_pool<3>},
     {"max_pool1d_with_indices", max_pool<1, true>}, {"max_pool3d_with_indices", max_pool<3, true>},
     {"max_unpool1d", max_unpool<1>}, {"max_unpool2d", max_unpool<2>}, {"max_unpool3d", max_unpool<3>},
-    {"adaptive_avg_pool1d", adaptive_avg_pool<1>}, {"adaptive_avg_pool2d", adaptive_avg_pool<2>}, {"adaptive_avg_pool3d", adaptive_avg_pool<3>},
-    {"adaptive_max_pool1d", adaptive_max_pool<1>}, {"adaptive_max_pool2d", adaptive_max_pool<2>}, {"adaptive_max_pool3d", adaptive_max_pool<3>},
-    {"adaptive_max_pool1d_with_indices", adaptive_with_indices<1>}, {"adaptive_max_pool2d_with_indices", adaptive_with_indices<2>},
+    {"adaptive_avg_pool1d", adaptive_avg_pool<1>}, {"adaptive_avg_pool2d", adaptive_avg_pool<2>},
+    {"adaptive_avg_pool3d", adaptive_avg_pool<3>}, {"adaptive_max_pool1d", adaptive_max_pool<1>},
+    {"adaptive_max_pool2d", adaptive_max_pool<2>}, {"adaptive_max_pool3d", adaptive_max_pool<3>},
+    {"adaptive_max_pool1d_with_indices", adaptive_with_indices<1>},
+    {"adaptive_max_pool2d_with_indices", adaptive_with_indices<2>},
     {"adaptive_max_pool3d_with_indices", adaptive_with_indices<3>},
     {"conv1d", convolution<1>}, {"conv2d", convolution<2>}, {"conv3d", convolution<3>},
     {"conv_transpose1d", transposed<1>}, {"conv_transpose2d", transposed<2>}, {"conv_transpose3d", transposed<3>},

@@ -202,7 +202,8 @@ std::string difference(const Outcome& got, const Arrays& expected) {
 }
 
 bool needs_values(const Case& c, const Outcome& recorded) {
-  return c.op->has(kEager) && recorded.code == Code::unimplemented && recorded.error.find("depends on values") != std::string::npos;
+  return c.op->has(kEager) && recorded.code == Code::unimplemented &&
+         recorded.error.find("depends on values") != std::string::npos;
 }
 
 std::string disagreement(const Case& c, const Outcome& compiled, const Outcome& eager) {

@@ -180,7 +180,9 @@ bool Transforms::check_forward(const Case& c) {
 }
 
 TEST_F(Transforms, jvp_agrees_with_differences_and_with_vjp) {
-  each_case("jvp", [&](const Case& c) { return !c.sample.eager && c.sample.gradient && c.op->nondiff.empty() && check_forward(with_reals(c, DType::f64)); });
+  each_case("jvp", [&](const Case& c) {
+    return !c.sample.eager && c.sample.gradient && c.op->nondiff.empty() && check_forward(with_reals(c, DType::f64));
+  });
 }
 
 }  // namespace

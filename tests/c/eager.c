@@ -115,7 +115,8 @@ static void shapes_of_values(thunder_context *context)
     OK(thunder_tensor_read(x, r, sizeof r));
     CHECK(r[2] == -1 && r[3] == 0 && r[5] == -1);
     th_unique_opt(s, x, 1, 1, 1, NULL, results, 3);
-    CHECK(thunder_tensor_size(results[0], 0) == 3 && thunder_tensor_rank(results[1]) == 2 && thunder_tensor_size(results[2], 0) == 3);
+    CHECK(thunder_tensor_size(results[0], 0) == 3 && thunder_tensor_rank(results[1]) == 2);
+    CHECK(thunder_tensor_size(results[2], 0) == 3);
     thunder_tensor *same = th_conv2d_padding(s, image, kernel, NULL, one, 1, "same", one, 1, 1);
     CHECK(thunder_tensor_size(same, 2) == 2 && thunder_tensor_size(same, 3) == 3);
     OK(thunder_tensor_read(same, r, sizeof r));

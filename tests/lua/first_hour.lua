@@ -88,13 +88,15 @@ expect.values(th.bincount(th.tensor { 0, 2, 2 }), { 1, 0, 2 })
 expect.values(th.repeat_interleave(th.tensor { 5, 6 }, th.tensor { 1, 2 }), { 5, 6, 6 })
 expect.values(th.repeat_interleave(th.tensor { 5, 6 }, 2), { 5, 5, 6, 6 })
 expect.values(th.one_hot(th.tensor { 1, 0 }), { { 0, 1 }, { 1, 0 } })
-expect.error(function() th.compile(function(t) return th.nonzero(t) end)(x) end, "nonzero: the shape of its result depends on values")
+expect.error(function() th.compile(function(t) return th.nonzero(t) end)(x) end,
+             "nonzero: the shape of its result depends on values")
 
 -- Windows by name, and where their greatest elements were.
 local ones = th.ones { 1, 1, 3, 3 }
 expect.values(th.conv2d { ones, ones, padding = "same" }, { { { { 4, 6, 4 }, { 6, 9, 6 }, { 4, 6, 4 } } } })
 assert(table.concat(th.nn.Conv2d { 1, 2, 3, padding = "same" }(ones).shape, " ") == "1 2 3 3")
-expect.error(function() return th.nn.Conv2d { 1, 2, 3, padding = "full" } end, "padding must be numbers, 'same' or 'valid', got 'full'")
+expect.error(function() return th.nn.Conv2d { 1, 2, 3, padding = "full" } end,
+             "padding must be numbers, 'same' or 'valid', got 'full'")
 local most, places = th.max_pool2d(x[th.newaxis], 2, { return_indices = true })
 expect.values(most, { { { 5 } } })
 expect.values(places, { { { 4 } } })

@@ -1,5 +1,5 @@
-"""torchvision's ResNet-50 and Hugging Face's GPT-2 and BERT as their users have them, for state_dict_test.py: modules of the same
-names, what a state_dict of each holds, and what each computes, in numpy over such a dict."""
+"""torchvision's ResNet-50 and Hugging Face's GPT-2 and BERT as their users have them, for state_dict_test.py: modules
+of the same names, what a state_dict of each holds, and what each computes, in numpy over such a dict."""
 import math
 
 import numpy as np
@@ -43,8 +43,10 @@ class ResNet50(nn.Module):
         inplanes = 64
         for i, (planes, count) in enumerate(BLOCKS):
             stride = 1 if i == 0 else 2
-            downsample = nn.Sequential(nn.Conv2d(inplanes, planes * 4, 1, stride, bias=False), nn.BatchNorm2d(planes * 4))
-            blocks = [Bottleneck(inplanes, planes, stride, downsample)] + [Bottleneck(planes * 4, planes) for _ in range(count - 1)]
+            downsample = nn.Sequential(nn.Conv2d(inplanes, planes * 4, 1, stride, bias=False),
+                                       nn.BatchNorm2d(planes * 4))
+            blocks = [Bottleneck(inplanes, planes, stride, downsample)]
+            blocks += [Bottleneck(planes * 4, planes) for _ in range(count - 1)]
             setattr(self, f"layer{i + 1}", nn.Sequential(*blocks))
             inplanes = planes * 4
         self.avgpool = nn.AdaptiveAvgPool2d((1, 1))
@@ -67,7 +69,8 @@ def resnet50_shapes(classes):
     for i, (planes, count) in enumerate(BLOCKS):
         for k in range(count):
             at = f"layer{i + 1}.{k}"
-            for part, shape in enumerate(((planes, inplanes, 1, 1), (planes, planes, 3, 3), (planes * 4, planes, 1, 1))):
+            for part, shape in enumerate(((planes, inplanes, 1, 1), (planes, planes, 3, 3),
+                                          (planes * 4, planes, 1, 1))):
                 yield f"{at}.conv{part + 1}.weight", shape
                 yield from norm(f"{at}.bn{part + 1}", shape[0])
             if k == 0:
@@ -86,7 +89,8 @@ def resnet50_numpy(state, x):
         return np.moveaxis(np.tensordot(windows, w, ((1, 4, 5), (1, 2, 3))), 3, 1)
 
     def norm(name, x):
-        mean, var, weight, bias = (state[f"{name}.{member}"].reshape(-1, 1, 1) for member in ("running_mean", "running_var", "weight", "bias"))
+        mean, var, weight, bias = (state[f"{name}.{member}"].reshape(-1, 1, 1)
+                                   for member in ("running_mean", "running_var", "weight", "bias"))
         return (x - mean) / np.sqrt(var + 1e-5) * weight + bias
 
     def relu(x):
@@ -127,7 +131,8 @@ class GPT2Attention(nn.Module):
 
     def forward(self, x):
         batch, time, _ = x.shape
-        q, k, v = (part.view(batch, time, HEADS, WIDTH // HEADS).transpose(1, 2) for part in self.c_attn(x).split(WIDTH, 2))
+        q, k, v = (part.view(batch, time, HEADS, WIDTH // HEADS).transpose(1, 2)
+                   for part in self.c_attn(x).split(WIDTH, 2))
         out = F.scaled_dot_product_attention(q, k, v, is_causal=True)
         return self.c_proj(out.transpose(1, 2).reshape(batch, time, WIDTH))
 
@@ -178,7 +183,8 @@ def gpt2_shapes():
     yield "transformer.wte.weight", (VOCABULARY, WIDTH)
     yield "transformer.wpe.weight", (CONTEXT, WIDTH)
     for i in range(LAYERS):
-        for name, inputs, out in (("ln_1", None, WIDTH), ("attn.c_attn", WIDTH, 3 * WIDTH), ("attn.c_proj", WIDTH, WIDTH), ("ln_2", None, WIDTH),
+        for name, inputs, out in (("ln_1", None, WIDTH), ("attn.c_attn", WIDTH, 3 * WIDTH),
+                                  ("attn.c_proj", WIDTH, WIDTH), ("ln_2", None, WIDTH),
                                   ("mlp.c_fc", WIDTH, 4 * WIDTH), ("mlp.c_proj", 4 * WIDTH, WIDTH)):
             yield f"transformer.h.{i}.{name}.weight", (out,) if inputs is None else (inputs, out)
             yield f"transformer.h.{i}.{name}.bias", (out,)
@@ -233,13 +239,15 @@ class BertLayer(nn.Module):
     def __init__(self):
         super().__init__()
         own = Group(query=nn.Linear(WIDTH, WIDTH), key=nn.Linear(WIDTH, WIDTH), value=nn.Linear(WIDTH, WIDTH))
-        self.attention = Group(**{"self": own, "output": Group(dense=nn.Linear(WIDTH, WIDTH), LayerNorm=nn.LayerNorm(WIDTH, eps=1e-12))})
+        after = Group(dense=nn.Linear(WIDTH, WIDTH), LayerNorm=nn.LayerNorm(WIDTH, eps=1e-12))
+        self.attention = Group(**{"self": own, "output": after})
         self.intermediate = Group(dense=nn.Linear(WIDTH, 4 * WIDTH))
         self.output = Group(dense=nn.Linear(4 * WIDTH, WIDTH), LayerNorm=nn.LayerNorm(WIDTH, eps=1e-12))
 
     def forward(self, x):
         own, after = getattr(self.attention, "self"), self.attention.output
-        q, k, v = (layer(x).view(*x.shape[:2], HEADS, WIDTH // HEADS).transpose(1, 2) for layer in (own.query, own.key, own.value))
+        q, k, v = (layer(x).view(*x.shape[:2], HEADS, WIDTH // HEADS).transpose(1, 2)
+                   for layer in (own.query, own.key, own.value))
         found = F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(*x.shape)
         x = after.LayerNorm(after.dense(found) + x)
         return self.output.LayerNorm(self.output.dense(F.gelu(self.intermediate.dense(x))) + x)
@@ -248,14 +256,16 @@ class BertLayer(nn.Module):
 class BertModel(nn.Module):
     def __init__(self):
         super().__init__()
-        self.embeddings = Group(word_embeddings=nn.Embedding(VOCABULARY, WIDTH, padding_idx=0), position_embeddings=nn.Embedding(CONTEXT, WIDTH),
+        self.embeddings = Group(word_embeddings=nn.Embedding(VOCABULARY, WIDTH, padding_idx=0),
+                                position_embeddings=nn.Embedding(CONTEXT, WIDTH),
                                 token_type_embeddings=nn.Embedding(2, WIDTH), LayerNorm=nn.LayerNorm(WIDTH, eps=1e-12))
         self.encoder = Group(layer=nn.ModuleList([BertLayer() for _ in range(LAYERS)]))
         self.pooler = Group(dense=nn.Linear(WIDTH, WIDTH))
 
     def forward(self, tokens, types):
         e = self.embeddings
-        x = e.LayerNorm(e.word_embeddings(tokens) + e.token_type_embeddings(types) + e.position_embeddings(th.arange(tokens.shape[1])))
+        x = e.LayerNorm(e.word_embeddings(tokens) + e.token_type_embeddings(types)
+                        + e.position_embeddings(th.arange(tokens.shape[1])))
         for layer in self.encoder.layer:
             x = layer(x)
         return x, th.tanh(self.pooler.dense(x[:, 0]))
@@ -293,7 +303,8 @@ def bert_numpy(state, tokens, types):
     for i in range(LAYERS):
         at = f"encoder.layer.{i}."
         q, k, v = (linear(f"{at}attention.self.{name}", x) for name in ("query", "key", "value"))
-        x = layer_norm(state, at + "attention.output.LayerNorm", linear(at + "attention.output.dense", attention(q, k, v, False)) + x, 1e-12)
+        x = layer_norm(state, at + "attention.output.LayerNorm",
+                       linear(at + "attention.output.dense", attention(q, k, v, False)) + x, 1e-12)
         y = linear(at + "intermediate.dense", x)
         y = y * 0.5 * (1 + np.vectorize(math.erf)(y / math.sqrt(2)))
         x = layer_norm(state, at + "output.LayerNorm", linear(at + "output.dense", y) + x, 1e-12)

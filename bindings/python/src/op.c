@@ -148,14 +148,15 @@ PyObject *op_call(const char *name, PyObject *const *args, Py_ssize_t count)
 
 /* ---- the type ---- */
 
-/* Op(name, parameter names, kinds, number of results, type of several): 0: a list; -1: the arguments say how many, one stands
-   alone. */
+/* Op(name, parameter names, kinds, number of results, type of several): 0: a list; -1: the arguments say how many, one
+   stands alone. */
 static PyObject *op_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
     (void)named;
     PyObject *name, *names, *kinds, *several;
     int results;
-    if (!PyArg_ParseTuple(args, "UO!O!iO:Op", &name, &PyTuple_Type, &names, &PyTuple_Type, &kinds, &results, &several)) return NULL;
+    if (!PyArg_ParseTuple(args, "UO!O!iO:Op", &name, &PyTuple_Type, &names, &PyTuple_Type, &kinds, &results, &several))
+        return NULL;
     Op *self = (Op *)type->tp_alloc(type, 0);
     if (!self) return NULL;
     self->call = op_vectorcall;

@@ -20,7 +20,7 @@ COMPARISONS = "lt le gt ge eq ne".split()
 
 
 def parameter(p, name=None):
-    text = f"{name or p.name}: {TYPES[p.kind]}" + (" | builtins.str" if p.text else "") + (" | None" if p.optional else "")
+    text = f"{name or p.name}: {TYPES[p.kind]}{' | builtins.str' if p.text else ''}{' | None' if p.optional else ''}"
     return text if p.default is inspect.Parameter.empty else f"{text} = {p.default!r}"
 
 
@@ -107,14 +107,16 @@ def optimisers():
 def return_types():
     """The named tuples of results, as ops give them."""
     text = "class return_types:\n"
-    for name, fields in sorted((row["name"], row["result_names"]) for row in _schema.describe("ops") if "result_names" in row):
+    named = [(row["name"], row["result_names"]) for row in _schema.describe("ops") if "result_names" in row]
+    for name, fields in sorted(named):
         text += f"    class {name}(NamedTuple):\n" + "".join(f"        {field}: Tensor\n" for field in fields)
     return text
 
 
 def package():
     rows = [row for row in schemas() if row[0] not in SPELLED_OUT]
-    methods = [function(name, schema, flag, "    ", True) for name, schema, flag, is_method in rows if is_method and name != "to"]
+    methods = [function(name, schema, flag, "    ", True)
+               for name, schema, flag, is_method in rows if is_method and name != "to"]
     names = [prefix + name for name in OPERATORS for prefix in ("", "r")] + COMPARISONS
     operators = [f"    def __{name}__(self, other: _TensorLike) -> Tensor: ...  # type: ignore[misc, override]" for name in names]
     dtypes = [name for name in dir(thunder) if isinstance(getattr(thunder, name), thunder.dtype)]

@@ -6,7 +6,8 @@ import numpy
 
 from . import _names, _thunder
 
-return_types = _names.namespace("thunder.return_types", "The named tuples that ops with several results give, such as x.sort().values.", {})
+return_types = _names.namespace("thunder.return_types",
+                                "The named tuples that ops with several results give, such as x.sort().values.", {})
 
 
 def _text(results):
@@ -15,7 +16,7 @@ def _text(results):
 
 
 def results_type(name, fields):
-    """The named tuple of an op's several results; None where they have no names. An op and its in-place form share it."""
+    """The named tuple of an op's several results; None where they have no names."""
     if not fields:
         return None
     if name not in vars(return_types):
@@ -33,7 +34,7 @@ def _as_op(function, op, name, doc, signature):
 
 
 def _with_variant(op, row, variant):
-    """The op with a last argument that asks for another op: max_pool2d(..., return_indices=True) for max_pool2d_with_indices."""
+    """The op with a last argument that asks for another op: max_pool2d_with_indices is max_pool2d's return_indices."""
     flag, count = row["variant_flag"], len(op.__signature__.parameters)
 
     def chosen(*args, **named):
@@ -53,14 +54,16 @@ def _where(op, nonzero_numpy):
         if input is None and other is None:
             return tuple(nonzero_numpy(condition))
         return op(condition, input, other)
-    return _as_op(where, op, "where", "where(condition): the places where it holds, a tensor for each dim, as indices have it.", op.__signature__)
+    doc = "where(condition): the places where it holds, a tensor for each dim, as indices have it."
+    return _as_op(where, op, "where", doc, op.__signature__)
 
 
 def _einsum(op):
     def einsum(equation, *operands):
         return op(equation, operands[0] if len(operands) == 1 and isinstance(operands[0], (list, tuple)) else operands)
     parameters = list(op.__signature__.parameters.values())
-    signature = op.__signature__.replace(parameters=[parameters[0], parameters[1].replace(kind=inspect.Parameter.VAR_POSITIONAL)])
+    parameters[1] = parameters[1].replace(kind=inspect.Parameter.VAR_POSITIONAL)
+    signature = op.__signature__.replace(parameters=parameters)
     return _as_op(einsum, op, "einsum", "The operands may be a list, or arguments.", signature)
 
 
@@ -68,7 +71,8 @@ def _allclose(op):
     def allclose(*args, **named):
         made = op(*args, **named)
         return bool(made) if made.is_concrete else made
-    return _as_op(allclose, op, "allclose", "A bool, where tensors have elements; a tensor in a compiled function.", op.__signature__)
+    return _as_op(allclose, op, "allclose", "A bool, where tensors have elements; a tensor in a compiled function.",
+                  op.__signature__)
 
 
 def _ctc_loss(op):

@@ -59,7 +59,8 @@ def _slice(view, dim, part):
 
 
 def _basic(x, key):
-    """The view that the integers, slices and Nones of a key make, and what is left: [(dims, indices)], a mask taking several dims."""
+    """The view that the integers, slices and Nones of a key make, and what is left: [(dims, indices)], a mask taking
+    several dims."""
     view, dim, rest = x, 0, []
     for part in _parts(x, key):
         if part is None:

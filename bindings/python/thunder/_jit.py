@@ -77,8 +77,9 @@ def optimize_for_inference(function, **options):
 
 def script(function=None, *args, **named):
     """Refused: Python is not read here, only run."""
-    raise NotImplementedError("jit.script: there is no language of its own here: thunder.compile(function) records what a call does, "
-                              "jit.trace(function, example) the program of one call, and save_program() writes either into a file")
+    raise NotImplementedError("jit.script: there is no language of its own here: thunder.compile(function) records "
+                              "what a call does, jit.trace(function, example) the program of one call, and "
+                              "save_program() writes either into a file")
 
 
 jit.script = script

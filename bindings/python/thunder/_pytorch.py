@@ -51,7 +51,8 @@ def _new_tensor(x, data, dtype=None, device=None):
 
 def _uniform_(x, *bounds, generator=None, **named):
     """uniform_(from=0, to=1): numbers between the two, drawn into the tensor."""
-    low, high = [*bounds, *(named.pop(name, default) for name, default in (("from", 0.0), ("to", 1.0))[len(bounds):])][:2]
+    rest = (("from", 0.0), ("to", 1.0))[len(bounds):]
+    low, high = [*bounds, *(named.pop(name, default) for name, default in rest)][:2]
     if named or generator is not None or len(bounds) > 2:
         raise TypeError("uniform_: takes from and to; what is drawn follows thunder.seed()")
     return x.copy_(_op["uniform_like"](x, low, high))

@@ -28,7 +28,8 @@ class Schema(NamedTuple):
 def read(row):
     """The schema of a described op or kind of module."""
     results = row["results"] or (0 if row["list"] else -1)
-    return Schema(row["name"], tuple(_parameter(**p) for p in row["parameters"]), results, row["schema"], tuple(row.get("result_names", ())))
+    return Schema(row["name"], tuple(_parameter(**p) for p in row["parameters"]), results, row["schema"],
+                  tuple(row.get("result_names", ())))
 
 
 def _parameter(name, kind, optional, has_default, default=None, text=False):

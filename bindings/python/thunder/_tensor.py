@@ -168,7 +168,8 @@ def _where_least(x, dim):
 def _along(x, dim, keepdim, least):
     places = _where_least(x, dim) if least else _op["argmax"](x, dim, True)
     values = _op["gather"](x, dim, places) if x.ndim else x
-    return (return_types.min if least else return_types.max)(*(t if keepdim or not x.ndim else _op["squeeze"](t, dim) for t in (values, places)))
+    return (return_types.min if least else return_types.max)(*(t if keepdim or not x.ndim else _op["squeeze"](t, dim)
+                                                               for t in (values, places)))
 
 
 def extreme(name, pairwise):

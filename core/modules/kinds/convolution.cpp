@@ -32,9 +32,11 @@ void convolution_init(ModuleInit& m, size_t dims, bool transposed) {
             "padding_mode must be ", transposed ? "'zeros'" : "'zeros', 'reflect', 'replicate' or 'circular'",
             ", got '", mode, "'");
   if (const Leaf& padding = m.module.option("padding"); padding.kind == ArgKind::string) {
-    m.require(padding.text == "same" || padding.text == "valid", "padding must be numbers, 'same' or 'valid', got '", padding.text, "'");
+    m.require(padding.text == "same" || padding.text == "valid", "padding must be numbers, 'same' or 'valid', got '",
+              padding.text, "'");
     const Sizes64 stride = for_each_dim(m.module, "stride", dims);
-    m.require(padding.text == "valid" || stride == Sizes64(dims, 1), "padding='same' keeps the sizes, which needs stride 1");
+    m.require(padding.text == "valid" || stride == Sizes64(dims, 1),
+              "padding='same' keeps the sizes, which needs stride 1");
   }
   Sizes64 shape = transposed ? Sizes64{in, out / groups} : Sizes64{out, in / groups};
   double fan_in = static_cast<double>(shape[1]);
@@ -83,16 +85,19 @@ consteval ModuleRow transposed(SchemaText schema, std::string_view doc, std::str
 }
 
 constexpr ModuleRow kRows[] = {
-    row<1>("Conv1d(int in_channels, int out_channels, int[] kernel_size, int[] stride=[1], int[]|str padding=[0], int[] "
-           "dilation=[1], int groups=1, bool bias=True, str padding_mode='zeros') -> tensor",
-           "Cross-correlation of [N, in_channels, L] with weight, [out_channels, in_channels / groups, kL]."),
-    row<2>("Conv2d(int in_channels, int out_channels, int[] kernel_size, int[] stride=[1, 1], int[]|str padding=[0, 0], "
-           "int[] dilation=[1, 1], int groups=1, bool bias=True, str padding_mode='zeros') -> tensor",
-           "Cross-correlation of [N, in_channels, H, W] with weight, [out_channels, in_channels / groups, kH, kW]."),
-    row<3>("Conv3d(int in_channels, int out_channels, int[] kernel_size, int[] stride=[1], int[]|str padding=[0], int[] "
-           "dilation=[1], int groups=1, bool bias=True, str padding_mode='zeros') -> tensor",
-           "Cross-correlation of [N, in_channels, D, H, W] with weight, [out_channels, in_channels / groups, kD, kH, "
-           "kW]."),
+    row<1>(
+        "Conv1d(int in_channels, int out_channels, int[] kernel_size, int[] stride=[1], int[]|str padding=[0], int[] "
+        "dilation=[1], int groups=1, bool bias=True, str padding_mode='zeros') -> tensor",
+        "Cross-correlation of [N, in_channels, L] with weight, [out_channels, in_channels / groups, kL]."),
+    row<2>(
+        "Conv2d(int in_channels, int out_channels, int[] kernel_size, int[] stride=[1, 1], int[]|str padding=[0, 0], "
+        "int[] dilation=[1, 1], int groups=1, bool bias=True, str padding_mode='zeros') -> tensor",
+        "Cross-correlation of [N, in_channels, H, W] with weight, [out_channels, in_channels / groups, kH, kW]."),
+    row<3>(
+        "Conv3d(int in_channels, int out_channels, int[] kernel_size, int[] stride=[1], int[]|str padding=[0], int[] "
+        "dilation=[1], int groups=1, bool bias=True, str padding_mode='zeros') -> tensor",
+        "Cross-correlation of [N, in_channels, D, H, W] with weight, [out_channels, in_channels / groups, kD, kH, "
+        "kW]."),
     transposed<1>("ConvTranspose1d(int in_channels, int out_channels, int[] kernel_size, int[] stride=[1], int[] "
                   "padding=[0], int[] output_padding=[0], int groups=1, bool bias=True, int[] dilation=[1], str "
                   "padding_mode='zeros') -> tensor",

@@ -15,7 +15,9 @@ Shape values(const Call& c, size_t param, std::span<const Dim> given, size_t dim
   for (Dim d : given) c.require(hint(d) >= least && hint(d) <= INT32_MAX, what, " must be between ", least, " and 2147483647, got ", name(given));
   return given.size() == dims ? Shape(given) : Shape(dims, given[0]);
 }
-Shape values(const Call& c, size_t param, size_t dims, int64_t least) { return values(c, param, c.dims(param), dims, least); }
+Shape values(const Call& c, size_t param, size_t dims, int64_t least) {
+  return values(c, param, c.dims(param), dims, least);
+}
 Var with_dim(Var x, size_t at) {
   Shape shape = x.shape();
   shape.insert(at, 1);
@@ -202,10 +204,14 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 }
 
 constexpr OpRow kRows[] = {
-    row("conv1d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[]|str padding=[0], int[] dilation=[1], int groups=1) -> tensor",
-        "One-dimensional cross-correlation of [n, c, l] or [c, l] with weight [out, c / groups, k]; padding 'same' keeps the size, 'valid' is none.", conv1d, lines),
-    row("conv3d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[]|str padding=[0], int[] dilation=[1], int groups=1) -> tensor",
-        "Three-dimensional cross-correlation of [n, c, d, h, w] or [c, d, h, w] with weight [out, c / groups, kd, kh, kw]; padding 'same' keeps the sizes.", conv3d, volumes),
+    row("conv1d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[]|str padding=[0], int[] "
+        "dilation=[1], int groups=1) -> tensor",
+        "One-dimensional cross-correlation of [n, c, l] or [c, l] with weight [out, c / groups, k]; padding 'same' "
+        "keeps the size, 'valid' is none.", conv1d, lines),
+    row("conv3d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[]|str padding=[0], int[] "
+        "dilation=[1], int groups=1) -> tensor",
+        "Three-dimensional cross-correlation of [n, c, d, h, w] or [c, d, h, w] with weight [out, c / groups, kd, kh, "
+        "kw]; padding 'same' keeps the sizes.", conv3d, volumes),
     row("conv_transpose1d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[] padding=[0], int[] output_padding=[0], int groups=1, "
         "int[] dilation=[1]) -> tensor",
         "The transpose of conv1d: what its gradient does to an input, with weight [c, out / groups, k].", conv_transpose1d, transposed_lines),

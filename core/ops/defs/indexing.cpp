@@ -39,16 +39,19 @@ Results index_select(Call& c) {
 void require_mask(const Call& c, Var mask, size_t dim) {
   const Shape& shape = c.type(0).shape;
   c.require(mask.rank() > 0, "a mask as index must have dims, got ", name(mask.type()));
-  c.require(dim + mask.rank() <= shape.size(), "a mask of ", name(mask.shape()), " indexes dims ", dim, " to ", dim + mask.rank() - 1, " of ", name(c.type(0)));
+  c.require(dim + mask.rank() <= shape.size(), "a mask of ", name(mask.shape()), " indexes dims ", dim, " to ",
+      dim + mask.rank() - 1, " of ", name(c.type(0)));
   for (size_t i = 0; i < mask.rank(); i++)
-    c.require(mask.shape()[i] == shape[dim + i], "a mask of ", name(mask.shape()), " does not fit dim ", dim + i, " of ", name(c.type(0)));
+    c.require(mask.shape()[i] == shape[dim + i], "a mask of ", name(mask.shape()), " does not fit dim ", dim + i,
+        " of ", name(c.type(0)));
 }
 
 // The indices broadcast to one shape. A mask is as many as it has dims: the places where it holds.
 ValueList aligned_indices(const Call& c) {
   std::vector<Var> indices;
   for (Var v : c.vars(1)) {
-    c.require(v.dtype() != DType::u8, "an index must be of integers or a mask of booleans, got ", name(v.type()), "; convert a mask to bool");
+    c.require(v.dtype() != DType::u8, "an index must be of integers or a mask of booleans, got ", name(v.type()),
+        "; convert a mask to bool");
     if (v.dtype() != DType::boolean) {
       indices.push_back(v);
       continue;
@@ -70,7 +73,13 @@ ValueList aligned_indices(const Call& c) {
   return ids;
 }
 
-Results index(Call& c) { return c.builder.call("prims.index", {c.var(0), aligned_indices(c)}); }
+Results index(Call& c) {
+  const auto given = c.vars(1);
+  const bool whole = given.size() == 1 && given[0].dtype() == DType::boolean && given[0].rank() == c.type(0).rank();
+  if (!whole) return c.builder.call("prims.index", {c.var(0), aligned_indices(c)});
+  require_mask(c, given[0], 0);
+  return picked(c, c.var(0), given[0]);
+}
 
 // One value at all places of one mask needs no look at how many there are.
 Var put_where(const Call& c, Var mask, Var value) {
@@ -85,7 +94,8 @@ Results index_put(Call& c) {
   Var x = c.var(0), values = c.var(2);
   if (auto given = c.vars(1); given.size() == 1 && given[0].dtype() == DType::boolean && values.rank() == 0) {
     require_mask(c, given[0], 0);
-    c.require(c.args[2].kind != ArgKind::value || values.dtype() == x.dtype(), "input and values must have one dtype; ", c.types());
+    c.require(c.args[2].kind != ArgKind::value || values.dtype() == x.dtype(),
+        "input and values must have one dtype; ", c.types());
     return put_where(c, given[0], convert(values, x.dtype()));
   }
   const ValueList indices = aligned_indices(c);
@@ -134,7 +144,8 @@ void embedding_vjp(Grad& g) {
 Results one_hot(Call& c) {
   Var x = c.var(0);
   int64_t classes = c.integer(1);
-  c.require(classes > 0 || classes == -1, "num_classes must be positive, or -1 for one more than the greatest index; got ", classes);
+  c.require(classes > 0 || classes == -1,
+      "num_classes must be positive, or -1 for one more than the greatest index; got ", classes);
   if (classes == -1) {
     c.require(!(elements(x.shape()) == Dim(0)), "num_classes must be given where there are no indices");
     classes = c.value_of(convert(c.builder.call("amax", {x}), DType::i64)) + 1;
@@ -267,17 +278,20 @@ constexpr OpRow kRows[] = {
     checked({.schema = "index_select(tensor input, int dim, tensor index) -> tensor", .doc = "The slices of input at index along dim.",
              .decompose = index_select, .samples = index_select_samples}),
     checked({.schema = "index(tensor input, tensor[] indices) -> tensor",
-             .doc = "input[indices[0], indices[1], ..]: the indices broadcast, negative ones count from the end; a mask is the places where it holds.",
+             .doc = "input[indices[0], indices[1], ..]: the indices broadcast, negative ones count from the end; a "
+                    "mask is the places where it holds.",
              .decompose = index, .samples = index_samples, .tags = kEager}),
     checked({.schema = "index_put(tensor input, tensor[] indices, tensor|number values, bool accumulate=False) -> tensor",
-             .doc = "input with values stored (or added) at input[indices[0], indices[1], ..]; of equal indices the last one stays. A mask is the places "
-                    "where it holds.",
+             .doc = "input with values stored (or added) at input[indices[0], indices[1], ..]; of equal indices the "
+                    "last one stays. A mask is the places where it holds.",
              .decompose = index_put, .samples = index_put_samples, .tags = kInplace | kEager}),
     checked({.schema = "embedding(tensor input, tensor weight, int? padding_idx=None) -> tensor",
              .doc = "The rows of weight at the indices in input; the row padding_idx gets no gradient.", .decompose = embedding,
              .vjp = embedding_vjp, .samples = embedding_samples}),
     checked({.schema = "one_hot(tensor input, int num_classes=-1) -> tensor",
-             .doc = "i64 with a 1 at each index along a new last dim of num_classes; -1 is one more than the greatest index.", .decompose = one_hot,
+             .doc = "i64 with a 1 at each index along a new last dim of num_classes; -1 is one more than the "
+                    "greatest index.",
+             .decompose = one_hot,
              .samples = one_hot_samples, .tags = kEager}),
     checked({.schema = "masked_fill(tensor input, tensor mask, tensor|number value) -> tensor",
              .doc = "input where mask is false, value (a number or of rank 0) where it is true.", .decompose = masked_fill,

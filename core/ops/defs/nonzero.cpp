@@ -8,7 +8,10 @@ namespace thunder {
 namespace {
 
 Var flattened(Var x) { return reshape_to(x, Shape{elements(x.shape())}); }
-Var taken(Var x, Var places) { return x.builder->call("prims.take", {x, 0, places}); }
+// Of a vector element by element, which costs less than slices of one.
+Var taken(Var x, Var places) {
+  return x.builder->call(x.rank() == 1 ? "prims.gather" : "prims.take", {x, 0, places});
+}
 // The number of elements is known wherever values are.
 int64_t known(Dim size) { return hint(size); }
 
@@ -32,12 +35,13 @@ Results masked_select(Call& c) {
   } catch (const Error& e) {
     c.require(false, e.message(), "; ", c.types());
   }
-  return taken(flattened(expand_to(x, shape)), places_by_dim(c, flattened(expand_to(mask, shape)))[0]);
+  return picked(c, expand_to(x, shape), expand_to(mask, shape));
 }
 
 // ---- unique ----
 
-// What is asked for of entries, in the first dim of `sorted`, equal ones of which are neighbours; `order`: where each was.
+// What is asked for of entries, in the first dim of `sorted`, equal ones of which are neighbours; `order`: where each
+// was.
 struct Unique {
   Call& c;
   Var sorted, order;
@@ -69,13 +73,15 @@ Results Unique::results(const Shape& inverse_shape) const {
   Results out{taken(sorted, starts).id};
   if (inverse) {
     Var group = b.call("prims.cumsum", {convert(first, DType::i64), 0, false}) - 1;
-    if (order) group = b.call("prims.index_put", {full(b, Shape{n}, 0, DType::i64, device), ValueList{order.id}, group, false});
+    if (order)
+      group = b.call("prims.index_put", {full(b, Shape{n}, 0, DType::i64, device), ValueList{order.id}, group, false});
     out.push_back(reshape_to(group, inverse_shape).id);
   }
   if (counts) {
     const int64_t found = known(starts.shape()[0]);
     Var end = full(b, Shape{std::min<int64_t>(found, 1)}, static_cast<double>(known(n)), DType::i64, device);
-    Var ends = b.call("prims.cat", {ValueList{b.call("slice", {starts, 0, std::min<int64_t>(found, 1), found, 1}).id, end.id}, 0});
+    Var ends = b.call("prims.cat",
+                      {ValueList{b.call("slice", {starts, 0, std::min<int64_t>(found, 1), found, 1}).id, end.id}, 0});
     out.push_back((ends - starts).id);
   }
   return out;
@@ -88,7 +94,8 @@ Var entries_along(const Call& c, size_t param) {
   c.require(x.rank() > 0, "a tensor of rank 0 has no dim ", c.integer(param));
   Var entries = c.builder.call("movedim", {x, c.integer(param), 0});
   for (size_t i = 1; i < x.rank(); i++)
-    c.require(!(entries.shape()[i] == Dim(0)), "the entries along dim ", c.integer(param), " have no elements; ", c.types());
+    c.require(!(entries.shape()[i] == Dim(0)), "the entries along dim ", c.integer(param), " have no elements; ",
+              c.types());
   return entries;
 }
 Results unique_of(Call& c, size_t inverse, size_t dim, bool sort) {
@@ -102,7 +109,8 @@ Results unique_of(Call& c, size_t inverse, size_t dim, bool sort) {
     order = c.builder.call("prims.sort_rows", {reshape_to(entries, Shape{n, elements(rest)})});
     entries = taken(entries, order);
   }
-  Results out = Unique{c, entries, order, c.flag(inverse), c.flag(inverse + 1)}.results(c.has(dim) ? Shape{n} : c.type(0).shape);
+  Results out =
+      Unique{c, entries, order, c.flag(inverse), c.flag(inverse + 1)}.results(c.has(dim) ? Shape{n} : c.type(0).shape);
   if (c.has(dim)) out[0] = c.builder.call("movedim", {c.builder.var(out[0]), 0, c.integer(dim)}).id;
   return out;
 }
@@ -120,9 +128,11 @@ Results bincount(Call& c) {
   x = convert(x, DType::i64);
   int64_t size = least;
   if (known(x.shape()[0]) > 0) {
-    const int64_t low = c.value_of(c.builder.call("prims.amin", {x, Shape{0}})), high = c.value_of(c.builder.call("prims.amax", {x, Shape{0}}));
+    const int64_t low = c.value_of(c.builder.call("prims.amin", {x, Shape{0}})),
+                  high = c.value_of(c.builder.call("prims.amax", {x, Shape{0}}));
     c.require(low >= 0, "input must not be negative, its least element is ", low);
-    c.require(high < std::numeric_limits<int64_t>::max(), "input's greatest element ", high, " is too large to count up to");
+    c.require(high < std::numeric_limits<int64_t>::max(), "input's greatest element ", high,
+              " is too large to count up to");
     size = std::max(least, high + 1);
   }
   const DType dtype = !c.has(1) ? DType::i64 : c.type(1).dtype == DType::f32 ? DType::f32 : DType::f64;
@@ -186,26 +196,60 @@ void counted(Samples& s) {
 constexpr std::string_view kIndex = "the result is an index";
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "nonzero(tensor input) -> tensor", .doc = "The places of the elements that are not zero, a row for each in row-major order.",
-             .decompose = nonzero, .nondiff = kIndex, .samples = places, .tags = kEager, .variant = {"as_tuple", "nonzero_numpy"}}),
-    checked({.schema = "argwhere(tensor input) -> tensor", .doc = "The places of the elements that are not zero, a row for each in row-major order.",
-             .decompose = nonzero, .nondiff = kIndex, .samples = places, .tags = kEager, .alias_of = "nonzero"}),
-    checked({.schema = "nonzero_numpy(tensor input) -> tensor[]", .doc = "The places of the elements that are not zero, a tensor for each dim, as indices have it.",
-             .decompose = nonzero_numpy, .nondiff = kIndex, .samples = places, .tags = kEager}),
-    checked({.schema = "nonzero_static(tensor input, int size, int fill_value=-1) -> tensor",
-             .doc = "The places of the first `size` elements that are not zero; rows of fill_value where there are fewer.", .decompose = nonzero_static,
-             .nondiff = kIndex, .samples = static_places}),
-    checked({.schema = "masked_select(tensor input, tensor mask) -> tensor", .doc = "The elements where the mask holds, in row-major order of what both broadcast to.",
-             .decompose = masked_select, .samples = selected, .tags = kEager}),
-    checked({.schema = "unique(tensor input, bool sorted=True, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (tensor, tensor?, tensor?)",
-             .doc = "The distinct elements, or slices along dim, always in order; where each element is among them; how often each occurs.",
-             .decompose = unique, .nondiff = "the result chooses among equal elements", .samples = distinct, .tags = kEager}),
-    checked({.schema = "unique_consecutive(tensor input, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (tensor, tensor?, tensor?)",
-             .doc = "The elements, or slices along dim, without those that equal the one before; which of them each became; how many each was.",
-             .decompose = unique_consecutive, .nondiff = "the result chooses among equal elements", .samples = runs, .tags = kEager}),
-    checked({.schema = "bincount(tensor input, tensor? weights=None, int minlength=0) -> tensor",
-             .doc = "How often each of 0, 1, 2 ... occurs, or the sums of the weights there; at least minlength of them.", .decompose = bincount,
-             .nondiff = "the result counts", .samples = counted, .tags = kEager}),
+    checked({.schema = "nonzero(tensor input) -> tensor",
+             .doc = "The places of the elements that are not zero, a row for each in row-major order.",
+             .decompose = nonzero,
+             .nondiff = kIndex,
+             .samples = places,
+             .tags = kEager,
+             .variant = {"as_tuple", "nonzero_numpy"}}),
+    checked({.schema = "argwhere(tensor input) -> tensor",
+             .doc = "The places of the elements that are not zero, a row for each in row-major order.",
+             .decompose = nonzero,
+             .nondiff = kIndex,
+             .samples = places,
+             .tags = kEager,
+             .alias_of = "nonzero"}),
+    checked({.schema = "nonzero_numpy(tensor input) -> tensor[]",
+             .doc = "The places of the elements that are not zero, a tensor for each dim, as indices have it.",
+             .decompose = nonzero_numpy,
+             .nondiff = kIndex,
+             .samples = places,
+             .tags = kEager}),
+    checked(
+        {.schema = "nonzero_static(tensor input, int size, int fill_value=-1) -> tensor",
+         .doc = "The places of the first `size` elements that are not zero; rows of fill_value where there are fewer.",
+         .decompose = nonzero_static,
+         .nondiff = kIndex,
+         .samples = static_places}),
+    checked({.schema = "masked_select(tensor input, tensor mask) -> tensor",
+             .doc = "The elements where the mask holds, in row-major order of what both broadcast to.",
+             .decompose = masked_select,
+             .samples = selected,
+             .tags = kEager}),
+    checked({.schema = "unique(tensor input, bool sorted=True, bool return_inverse=False, bool return_counts=False, "
+                       "int? dim=None) -> (tensor, tensor?, tensor?)",
+             .doc = "The distinct elements, or slices along dim, always in order; where each element is among them; "
+                    "how often each occurs.",
+             .decompose = unique,
+             .nondiff = "the result chooses among equal elements",
+             .samples = distinct,
+             .tags = kEager}),
+    checked({.schema = "unique_consecutive(tensor input, bool return_inverse=False, bool return_counts=False, int? "
+                       "dim=None) -> (tensor, tensor?, tensor?)",
+             .doc = "The elements, or slices along dim, without those that equal the one before; which of them each "
+                    "became; how many each was.",
+             .decompose = unique_consecutive,
+             .nondiff = "the result chooses among equal elements",
+             .samples = runs,
+             .tags = kEager}),
+    checked(
+        {.schema = "bincount(tensor input, tensor? weights=None, int minlength=0) -> tensor",
+         .doc = "How often each of 0, 1, 2 ... occurs, or the sums of the weights there; at least minlength of them.",
+         .decompose = bincount,
+         .nondiff = "the result counts",
+         .samples = counted,
+         .tags = kEager}),
 };
 
 }  // namespace

@@ -18,7 +18,8 @@ void nonzero_meta(const Call& c, Types& out) {
   out.push(t);
 }
 
-// Writes the place of each element that is not zero, a row for each, until there are as many as asked for; then the filling.
+// Writes the place of each element that is not zero, a row for each, until there are as many as asked for; then the
+// filling.
 template <class T>
 void write_places(const Buffer& in, const Buffer& out, int64_t filling) {
   const auto rank = static_cast<size_t>(in.rank);
@@ -26,14 +27,16 @@ void write_places(const Buffer& in, const Buffer& out, int64_t filling) {
   Sizes at(rank, 0);
   int64_t found = 0;
   const auto write = [&](auto place) {
-    for (size_t d = 0; d < rank; d++) out.as<int64_t>()[found * out.strides[0] + static_cast<int64_t>(d) * out.strides[1]] = place(d);
+    for (size_t d = 0; d < rank; d++)
+      out.as<int64_t>()[found * out.strides[0] + static_cast<int64_t>(d) * out.strides[1]] = place(d);
     found++;
   };
   for (int64_t lines = line ? in.elements() / line : 0; lines > 0 && found < size; lines--) {
     const T* from = in.as<T>();
     for (size_t d = 0; d + 1 < rank; d++) from += at[d] * in.strides[d];
     for (int64_t i = 0; i < line && found < size; i++)
-      if (static_cast<Compute<T>>(from[i * step]) != Compute<T>(0)) write([&](size_t d) { return d + 1 == rank ? i : at[d]; });
+      if (static_cast<Compute<T>>(from[i * step]) != Compute<T>(0))
+        write([&](size_t d) { return d + 1 == rank ? i : at[d]; });
     for (size_t d = rank; d-- > 1; at[d - 1] = 0)
       if (++at[d - 1] < in.shape[d - 1]) break;
   }
@@ -69,7 +72,8 @@ Status* sort_rows_kernel(const Kernel& k) {
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
       for (int64_t i = 0; i < in.shape[1]; i++) {
-        const Compute<T> x = in.as<T>()[a * in.strides[0] + i * in.strides[1]], y = in.as<T>()[b * in.strides[0] + i * in.strides[1]];
+        const Compute<T> x = in.as<T>()[a * in.strides[0] + i * in.strides[1]],
+                         y = in.as<T>()[b * in.strides[0] + i * in.strides[1]];
         if (comes_before(x, y)) return true;
         if (comes_before(y, x)) return false;
       }
@@ -98,11 +102,19 @@ void row_samples(Samples& s) {
 
 constexpr OpRow kRows[] = {
     checked({.schema = "prims.nonzero(tensor input, int size, int fill_value) -> tensor",
-             .doc = "The places of the first `size` elements that are not zero, a row for each in row-major order; rows of fill_value where there are fewer.",
-             .meta = nonzero_meta, .reference = nonzero_kernel, .nondiff = "the result is an index", .samples = nonzero_samples}),
+             .doc = "The places of the first `size` elements that are not zero, a row for each in row-major order; "
+                    "rows of fill_value where there are fewer.",
+             .meta = nonzero_meta,
+             .reference = nonzero_kernel,
+             .nondiff = "the result is an index",
+             .samples = nonzero_samples}),
     checked({.schema = "prims.sort_rows(tensor input) -> tensor",
-             .doc = "The numbers of the rows of a matrix in lexicographic order; equal ones stay as they are, NaN is the greatest.",
-             .meta = sort_rows_meta, .reference = sort_rows_kernel, .nondiff = "the result is an index", .samples = row_samples}),
+             .doc = "The numbers of the rows of a matrix in lexicographic order; equal ones stay as they are, NaN is "
+                    "the greatest.",
+             .meta = sort_rows_meta,
+             .reference = sort_rows_kernel,
+             .nondiff = "the result is an index",
+             .samples = row_samples}),
 };
 
 }  // namespace

@@ -78,7 +78,8 @@ Results adaptive(Call& c) {
     const size_t axis = x.rank() - dims + i;
     const int64_t results = share_count(c, x, axis, i, dims);
     const Shape over{static_cast<int64_t>(axis)};
-    x = shares(x, axis, results, [&](Var part, int64_t) { return mean ? mean_kept(part, over) : max_kept(part, over); });
+    const auto fold = [&](Var part, int64_t) { return mean ? mean_kept(part, over) : max_kept(part, over); };
+    x = shares(x, axis, results, fold);
   }
   return convert(x, dtype);
 }
@@ -107,7 +108,8 @@ void norms(Samples& s) {
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
   return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples});
 }
-consteval OpRow with_variant(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples, Variant variant) {
+consteval OpRow with_variant(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
+                              Variant variant) {
   return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .variant = variant});
 }
 constexpr std::string_view kMean = "The mean of each window, over its padding as well unless count_include_pad is false; stride is kernel_size unless given.";
@@ -125,18 +127,19 @@ constexpr OpRow kRows[] = {
     row("lp_pool1d(tensor input, float norm_type, int[] kernel_size, int[]? stride=None, bool ceil_mode=False) -> tensor", kPower, lp_pool<1>, norms<1>),
     row("lp_pool2d(tensor input, float norm_type, int[] kernel_size, int[]? stride=None, bool ceil_mode=False) -> tensor", kPower, lp_pool<2>, norms<2>),
     row("lp_pool3d(tensor input, float norm_type, int[] kernel_size, int[]? stride=None, bool ceil_mode=False) -> tensor", kPower, lp_pool<3>, norms<3>),
-    with_variant("max_pool3d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[] dilation=[1], bool ceil_mode=False) -> tensor",
+    with_variant("max_pool3d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[] "
+                 "dilation=[1], bool ceil_mode=False) -> tensor",
         "The largest element of each window; stride is kernel_size unless given. NaN wins.", max_pool3d, maxima<3>,
                  {"return_indices", "max_pool3d_with_indices"}),
     row("adaptive_avg_pool1d(tensor input, int[] output_size) -> tensor", kAdaptiveMean, adaptive<1, true>, adapted<1>),
     row("adaptive_avg_pool2d(tensor input, int[] output_size) -> tensor", kAdaptiveMean, adaptive<2, true>, adapted<2>),
     row("adaptive_avg_pool3d(tensor input, int[] output_size) -> tensor", kAdaptiveMean, adaptive<3, true>, adapted<3>),
-    with_variant("adaptive_max_pool1d(tensor input, int[] output_size) -> tensor", kAdaptiveMax, adaptive<1, false>, adapted<1>,
-                 {"return_indices", "adaptive_max_pool1d_with_indices"}),
-    with_variant("adaptive_max_pool2d(tensor input, int[] output_size) -> tensor", kAdaptiveMax, adaptive<2, false>, adapted<2>,
-                 {"return_indices", "adaptive_max_pool2d_with_indices"}),
-    with_variant("adaptive_max_pool3d(tensor input, int[] output_size) -> tensor", kAdaptiveMax, adaptive<3, false>, adapted<3>,
-                 {"return_indices", "adaptive_max_pool3d_with_indices"}),
+    with_variant("adaptive_max_pool1d(tensor input, int[] output_size) -> tensor", kAdaptiveMax, adaptive<1, false>,
+                 adapted<1>, {"return_indices", "adaptive_max_pool1d_with_indices"}),
+    with_variant("adaptive_max_pool2d(tensor input, int[] output_size) -> tensor", kAdaptiveMax, adaptive<2, false>,
+                 adapted<2>, {"return_indices", "adaptive_max_pool2d_with_indices"}),
+    with_variant("adaptive_max_pool3d(tensor input, int[] output_size) -> tensor", kAdaptiveMax, adaptive<3, false>,
+                 adapted<3>, {"return_indices", "adaptive_max_pool3d_with_indices"}),
 };
 
 }  // namespace
