@@ -81,12 +81,17 @@ void describe_schema(const Schema& schema, cJSON* o) {
     add_text(p, "name", param.name);
     add_text(p, "kind", kind_text(param.kind));
     add_flag(p, "optional", param.optional);        // may be None
+    if (param.text) add_flag(p, "text", true);      // a string may stand for the list
     add_flag(p, "has_default", param.has_default);  // may be left out, and is "default" then
     if (param.has_default) Json(json_default(param.fallback)).add_to(p, "default");
   }
   const size_t results = schema.variadic() ? 0 : schema.results.size();  // 0: the arguments say how many
   if (!cJSON_AddNumberToObject(o, "results", static_cast<double>(results))) throw std::bad_alloc();
   add_flag(o, "list", schema.lists());  // the results are a list, also where there is one
+  if (schema.result_names.empty()) return;
+  cJSON* names = add_array(o, "result_names");
+  for (const std::string& name : schema.result_names)
+    if (!cJSON_AddItemToArray(names, cJSON_CreateString(name.c_str()))) throw std::bad_alloc();
 }
 
 void describe_ops(Context& context, cJSON* array) {
@@ -101,6 +106,9 @@ void describe_ops(Context& context, cJSON* array) {
     add_flag(o, "hidden", op->has(kHidden));  // only in traces; not for users to call
     if (!op->nondiff.empty()) add_text(o, "not_differentiable", op->nondiff);
     if (!op->alias_of.empty()) add_text(o, "alias_of", op->alias_of);
+    if (op->variant.flag.empty()) continue;
+    add_text(o, "variant_flag", op->variant.flag);  // a last argument, which asks for another op
+    add_text(o, "variant", op->variant.op);
   }
 }
 

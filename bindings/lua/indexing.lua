@@ -42,30 +42,6 @@ local function parts_of(x, key)
   return parts
 end
 
--- Where a mask is true along each of its dims, as tensors of int64.
-local function where_true(mask)
-  if not core.is_concrete(mask) then
-    core.refuse "how much a traced mask picks is not known: use th.where() or th.masked_fill()"
-  end
-  local rank, at, found = core.rank(mask), {}, {}
-  for dim = 1, rank do found[dim] = {} end
-  local function look(rows, dim)
-    if dim > rank then
-      if rows then
-        for d = 1, rank do table.insert(found[d], at[d]) end
-      end
-      return
-    end
-    for i, row in ipairs(rows) do
-      at[dim] = i - 1
-      look(row, dim + 1)
-    end
-  end
-  look(core.tolist(mask), 1)
-  for dim = 1, rank do found[dim] = core.tensor(found[dim], th.int64) end
-  return found
-end
-
 local function range(view, dim, part)
   local size = core.shape(view)[dim + 1]
   if #part == 0 then return view end
@@ -76,7 +52,8 @@ local function range(view, dim, part)
   return th.slice(view, dim, place("index", dim, part[1], size), place("index", dim, part[2], size) + 1, step)
 end
 
--- The view that integers, ranges and newaxis of a key make, and what is left: a list of { dim, indices }.
+-- The view that integers, ranges and newaxis of a key make, and what is left: a list of
+-- { first dim, number of dims, indices }.
 local function basic(x, key)
   local view, dim, rest = x, 0, {}
   for _, part in ipairs(parts_of(x, key)) do
@@ -85,10 +62,8 @@ local function basic(x, key)
     elseif part == th.newaxis then
       view, dim = th.unsqueeze(view, dim), dim + 1
     elseif core.is_tensor(part) then
-      for _, indices in ipairs(is_mask(part) and where_true(part) or { part }) do
-        rest[#rest + 1] = { dim, indices }
-        dim = dim + 1
-      end
+      rest[#rest + 1] = { dim, rank_of(part), part }
+      dim = dim + rank_of(part)
     elseif type(part) == "table" then
       view, dim = range(view, dim, part), dim + 1
     else
@@ -102,8 +77,10 @@ end
 local function in_front(view, rest)
   local order, taken, dims, indices = {}, {}, {}, {}
   for i, one in ipairs(rest) do
-    dims[i], indices[i], taken[one[1]] = one[1], one[2], true
-    order[i] = one[1]
+    indices[i] = one[3]
+    for dim = one[1], one[1] + one[2] - 1 do
+      dims[#dims + 1], order[#order + 1], taken[dim] = dim, dim, true
+    end
   end
   for dim = 0, core.rank(view) - 1 do
     if not taken[dim] then order[#order + 1] = dim end
@@ -116,7 +93,7 @@ local function stays(dims)
   for i, dim in ipairs(dims) do
     if dim ~= dims[1] + i - 1 then return false end
   end
-  return dims[1] > 0
+  return #dims > 0 and dims[1] > 0
 end
 
 local function append_range(list, from, to)
@@ -140,7 +117,7 @@ end
 local function to_front(value, dims, indices, rank)
   if not stays(dims) or core.rank(value) == 0 then return value end
   local made = 0
-  for _, one in ipairs(indices) do made = math.max(made, core.rank(one)) end
+  for _, one in ipairs(indices) do made = math.max(made, is_mask(one) and 1 or core.rank(one)) end
   local full, shape, order = rank - #dims + made, {}, {}
   for _ = 1, full - core.rank(value) do shape[#shape + 1] = 1 end
   for _, size in ipairs(core.shape(value)) do shape[#shape + 1] = size end

@@ -2,7 +2,16 @@
 local th, core = ...
 
 -- th.jit(f, options) is th.compile.
-th.jit = setmetatable({}, { __call = function(_, f, options) return th.compile(f, options) end })
+th.jit = setmetatable({}, {
+  __call = function(_, f, options) return th.compile(f, options) end,
+  __index = function(jit, name)
+    if name == "script" then
+      core.refuse("jit.script: there is no language of its own here: th.compile(f) records what a call does, "
+        .. "th.jit.trace(f, example) the program of one call")
+    end
+    core.refuse(("jit has no function '%s'%s"):format(tostring(name), core.suggest(tostring(name), jit)))
+  end,
+})
 
 -- A lone tensor is the only argument of its call.
 local function call_of(inputs, who)

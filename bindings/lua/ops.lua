@@ -43,6 +43,24 @@ end
 local made = {}
 -- What th.help says of a function.
 core.documented = setmetatable({}, { __mode = "k" })
+-- The function with a last argument, by place or by name, that asks for another op:
+--   max_pool2d{x, 2, return_indices = true}
+local function with_variant(row, op)
+  local flag, count = row.variant_flag, #row.parameters
+  return function(...)
+    local given, asked = table.pack(...), false
+    local last = given[given.n]
+    if given.n == count + 1 then
+      asked, given.n = last, count
+    elseif type(last) == "table" and rawget(last, flag) ~= nil then
+      asked, given[given.n] = last[flag], {}
+      for key, value in pairs(last) do given[given.n][key] = value end
+      given[given.n][flag] = nil
+    end
+    return (asked and core.op_function(row.variant) or op)(table.unpack(given, 1, given.n))
+  end
+end
+
 -- The function of an op, hidden ones included; nil if there is none.
 function core.op_function(name)
   local row = row_of(name)
@@ -50,6 +68,7 @@ function core.op_function(name)
     local names, kinds = core.described_parameters(row)
     row.takes_tensor = kinds[1] == "tensor" or kinds[1] == "tensor[]"
     made[name] = core.op(name, names, kinds, row.results)
+    if row.variant and name == row.name then made[name] = with_variant(row, made[name]) end
     core.documented[made[name]] = ("%s\n    %s"):format(row.schema, row.doc)
   end
   return made[name]

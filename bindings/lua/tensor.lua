@@ -101,6 +101,30 @@ function methods.size(x, dim)
   return core.size(x, dim) or core.refuse(("size: dim %d is out of range for rank %d"):format(dim, core.rank(x)))
 end
 function methods.dim(x) return core.rank(x) end
+-- th.where(condition): where it holds, a tensor for each dim, as indices have it.
+local where = th.where
+function th.where(condition, ...)
+  if core.is_tensor(condition) and select("#", ...) == 0 then return th.nonzero_numpy(condition) end
+  return where(condition, ...)
+end
+-- th.einsum(equation, a, b), or a list of the operands.
+local einsum = th.einsum
+function th.einsum(equation, first, ...)
+  return einsum(equation, core.is_tensor(first) and { first, ... } or first)
+end
+-- Whether two tensors are close, or equal: a boolean, where they have elements; a tensor in a compiled function.
+for _, name in ipairs { "allclose", "equal" } do
+  local op = th[name]
+  th[name] = function(...)
+    local holds = op(...)
+    if core.is_concrete(holds) then return core.item(holds) end
+    return holds
+  end
+end
+methods.allclose = th.allclose
+-- Numbers drawn into the tensor.
+function methods.uniform_(x, low, high) return th.copy_(x, th.uniform_like(x, low or 0, high or 1)) end
+function methods.normal_(x, mean, std) return th.copy_(x, th.randn_like(x) * (std or 1) + (mean or 0)) end
 -- As in PyTorch: the tensor's elements where the condition holds.
 function methods.where(x, condition, other) return th.where(condition, x, other) end
 methods.to = th.to

@@ -19,6 +19,7 @@ class Parameter(NamedTuple):
     optional: bool
     has_default: bool
     default: object = None
+    text: bool = False  # of a list: a string may stand for it
 
 
 class Op(NamedTuple):

@@ -32,7 +32,7 @@ def java_type(p, is_last):
 
 
 def java_list(p, is_last):
-    text = JAVA_TYPES[p.kind]
+    text = JAVA_TYPES["tensor" if p.text and not is_last else p.kind]
     return text.replace("[]", "...") if is_last and p.kind in ("int[]", "tensor[]") else text
 
 

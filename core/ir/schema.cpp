@@ -71,6 +71,10 @@ class Scanner {
       if (row.name == full) return row.kind;
     bad(cat("unknown kind '", full, "'"));
   }
+  bool at(char c) {
+    skip();
+    return at_ < text_.size() && text_[at_] == c;
+  }
   bool done() {
     skip();
     return at_ == text_.size();
@@ -120,9 +124,12 @@ static void read_results(Scanner& scan, Schema& schema) {
     schema.results.push_back(scan.kind());
     if (scan.accept("?")) schema.optional_results++;
     else if (schema.optional_results) scan.bad("expected '?': results that may be missing stand last");
+    if (!scan.at(',') && !scan.at(')')) schema.result_names.emplace_back(scan.word());
   } while (scan.accept(","));
   scan.expect(")");
   if (schema.optional_results == schema.results.size()) scan.bad("the first result is always there");
+  if (!schema.result_names.empty() && schema.result_names.size() != schema.results.size())
+    scan.bad("some results have names, others none");
 }
 
 Schema parse_schema(std::string_view text) {
@@ -171,6 +178,7 @@ Schema parse_schema(std::string_view text) {
     Param p;
     p.kind = scan.kind();
     p.number = p.kind == ParamKind::tensor && scan.accept("|number");
+    p.text = p.kind == ParamKind::dims && scan.accept("|str");
     p.optional = scan.accept("?");
     p.name = scan.word();
     if (schema.find(p.name) >= 0) scan.bad(cat("a second parameter '", p.name, "'"));

@@ -16,6 +16,7 @@ struct Param {
   std::string name;
   ParamKind kind = ParamKind::tensor;
   bool number = false;       // of a tensor: a plain number may stand for it
+  bool text = false;         // of a list of integers: a string may stand for it
   bool optional = false;     // '?': None is allowed
   bool has_default = false;  // may be left out at the end of a call
   Arg fallback;              // the default; its lists and strings live in the schema
@@ -26,6 +27,7 @@ struct Schema {
   std::vector<Param> params;
   std::vector<ParamKind> results;  // tensor, or one tensors
   size_t optional_results = 0;     // how many at the end are there only if the arguments ask for them
+  std::vector<std::string> result_names;  // of each result; empty: they have none
   std::string text;                // as written
 
   int find(std::string_view param) const;  // -1: no such parameter
@@ -46,9 +48,10 @@ struct Schema {
 };
 
 // Throws with the position of the first thing it does not understand.
-// Kinds: tensor tensor|number tensor[] int float bool str int[] float[] dtype device, '?' after a kind for optional;
+// Kinds: tensor tensor|number tensor[] int float bool str int[] int[]|str float[] dtype device, '?' behind: optional;
 // defaults, of the parameter's kind: None, True, False, numbers, 'text', [] and [1, 2].
-// Results: tensor, (tensor, tensor), tensor[]; (tensor, tensor?) where a result is there only if the arguments ask for it.
+// Results: tensor, (tensor, tensor), tensor[]; (tensor, tensor?) where a result is there only if the arguments ask for
+// it; (tensor values, tensor indices) where they have names.
 Schema parse_schema(std::string_view text);
 
 std::string_view kind_name(ParamKind);

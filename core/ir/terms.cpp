@@ -149,7 +149,9 @@ Arg Terms::argument(Cursor& c, const Op& op, const Param& p) {
       if (c.accept_word("false")) return Arg::boolean(false);
       c.expected("true or false for argument '", p.name, "'");
     case ParamKind::string: return Arg::string(strings_.emplace_back(c.quoted()));
-    case ParamKind::dims: return Arg::dims(list(c, dims_, [&] { return size(c); }));
+    case ParamKind::dims:
+      if (p.text && c.at("\"")) return Arg::string(strings_.emplace_back(c.quoted()));
+      return Arg::dims(list(c, dims_, [&] { return size(c); }));
     case ParamKind::tensors: return Arg::values(list(c, lists_, [&] { return value(c); }));
     case ParamKind::reals: return Arg::reals(list(c, reals_, [&] { return number_for(c, {.name = {}, .kind = ParamKind::real, .fallback = {}}).f; }));
     case ParamKind::dtype: return Arg::of(dtype(c));

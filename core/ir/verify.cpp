@@ -18,7 +18,7 @@ bool accepts(const Param& p, const Arg& a) {
     case ParamKind::real: return a.kind == ArgKind::real;
     case ParamKind::boolean: return a.kind == ArgKind::boolean;
     case ParamKind::string: return a.kind == ArgKind::string;
-    case ParamKind::dims: return a.kind == ArgKind::dims;
+    case ParamKind::dims: return a.kind == ArgKind::dims || (p.text && a.kind == ArgKind::string);
     case ParamKind::reals: return a.kind == ArgKind::reals;
     case ParamKind::dtype: return a.kind == ArgKind::dtype && known(a.dtype);
     case ParamKind::device: return a.kind == ArgKind::device;

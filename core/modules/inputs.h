@@ -21,7 +21,10 @@ class ModuleInputs {
   const Arg& arg(std::string_view name) const;
   const ModuleCall& call_;
   const Schema& schema_;
-  std::vector<Arg> args_;  // a tensor is the number of its leaf
+  // Whether leaf i is an integer for a parameter that takes a list of them.
+  bool begins_list(size_t i, const std::string& name, size_t position) const;
+  std::vector<Arg> args_;                     // a tensor is the number of its leaf
+  std::vector<std::vector<int64_t>> lists_;   // of integers, by their parameter
 };
 
 }  // namespace thunder

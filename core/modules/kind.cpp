@@ -253,19 +253,26 @@ bool op_argument(const ModuleCall& c, const ModuleInputs& in, const Param& p, An
 
 void ModuleKind::call_op(ModuleCall& c) {
   const ModuleKind& kind = c.module.kind();
-  const OpDef& op = c.scope.environment().registry->get(kind.op_);
+  const Registry& registry = *c.scope.environment().registry;
+  const OpDef* op = &registry.get(kind.op_);
+  const std::string_view flag = op->variant.flag;
+  const bool asks = !flag.empty() && kind.schema_.find(flag) >= 0 && c.module.flag(flag);
+  if (asks) op = &registry.get(op->variant.op);
   if (kind.inputs_.params.size() == 1) c.input();  // says what else was given
   const ModuleInputs in(c);
   SmallVector<Any, 8> args;
   SmallVector<const char*, 8> names;
-  for (const Param& p : op.schema.params) {
+  for (const Param& p : op->schema.params) {
     Any value;
     if (!op_argument(c, in, p, value)) continue;
     args.push_back(value);
     names.push_back(p.name.c_str());
   }
   const bool in_place = kind.schema_.find("inplace") >= 0 && c.module.flag("inplace");
-  c.give(c.op(in_place ? cat(kind.op_, "_") : kind.op_, {args.data(), args.size()}, names.data()));
+  std::vector<Tensor*> results(op->schema.variadic() ? 1 : op->schema.results.size());
+  c.op(in_place ? cat(kind.op_, "_") : op->name(), {args.data(), args.size()}, names.data(), results.data(),
+       results.size());
+  for (Tensor* t : results) c.give(t);
 }
 
 }  // namespace thunder

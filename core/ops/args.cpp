@@ -22,7 +22,10 @@ std::string what_is(const Arg& a) {
 }
 
 [[noreturn]] void wrong_kind(const Schema& schema, const Param& p, const Arg& given) {
-  const std::string_view wanted = p.kind != ParamKind::tensor ? kind_name(p.kind) : p.number ? "a tensor or a number" : "a tensor";
+  const std::string_view wanted = p.text                        ? "int[] or str"
+                                  : p.kind != ParamKind::tensor ? kind_name(p.kind)
+                                  : p.number                    ? "a tensor or a number"
+                                                                : "a tensor";
   fail(Code::invalid_argument, schema.name, ": argument '", p.name, "' must be ", wanted, p.optional ? " or None" : "", ", got ", what_is(given));
 }
 
@@ -110,7 +113,7 @@ void CompleteArgs::place(const Schema& schema, size_t at, const Arg& given) {
       if (given.kind == ArgKind::string) return;
       break;
     case ParamKind::dims:
-      if (given.kind == ArgKind::dims) return;
+      if (given.kind == ArgKind::dims || (p.text && given.kind == ArgKind::string)) return;
       if (given.kind == ArgKind::integer) {
         singles_.push_back(given.i);
         return void(out = Arg::dims({&singles_.back(), 1}));

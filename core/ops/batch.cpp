@@ -113,6 +113,10 @@ BatchFn batch_rule(const OpDef& op) {
   return nullptr;
 }
 
+BatchWay batch_way(const OpDef& op) {
+  return batch_rule(op) ? BatchWay::rule : op.prim ? BatchWay::unrolled : BatchWay::lines;
+}
+
 Results unroll(Batch& b) {
   const int64_t n = hint(b.size());
   std::vector<Results> each;

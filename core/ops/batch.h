@@ -55,6 +55,9 @@ class Batch : public Call {
 
 // The op's rule: its own, or that of its kind. Null: a composite's is that of its lines, a prim is unrolled.
 BatchFn batch_rule(const OpDef& op);
+// How an op goes over a batch: by that rule; a composite without one by its lines; else one example after the other.
+enum class BatchWay { rule, lines, unrolled };
+BatchWay batch_way(const OpDef& op);
 // One example after the other: the last resort.
 Results unroll(Batch& b);
 

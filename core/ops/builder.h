@@ -88,6 +88,9 @@ class Builder {
 
   virtual const TensorType& type(ValueId) const = 0;
   virtual Draw draw() = 0;
+  // The value of a 0-d i64, on which the shapes of results of `op` depend. Known only where ops run at once: recorders
+  // throw `unimplemented`, and say what to do instead.
+  virtual int64_t read_integer(ValueId, const OpDef& op) = 0;
   // Whether what a view prim made of `base` lies in base's memory, where memory is known: strides may have asked for a copy.
   virtual bool aliases(ValueId /*view*/, ValueId /*base*/) const { return true; }
   Var var(ValueId id) { return {this, id}; }
@@ -127,6 +130,8 @@ class Call {
   std::span<const double> reals(size_t i) const { return of(i, ArgKind::reals).real_list(); }
   DType dtype(size_t i, DType otherwise = DType::none) const { return has(i) ? of(i, ArgKind::dtype).dtype : otherwise; }
   Device device(size_t i) const { return has(i) ? of(i, ArgKind::device).device : Device::cpu; }
+  // Of a 0-d i64: what the shapes of the results depend on. Throws where ops are recorded; the op is tagged kEager.
+  int64_t value_of(Var v) const { return builder.read_integer(v.id, op); }
   size_t axis(size_t i, size_t rank) const { return normalize_axis(integer(i), rank); }
   // int[]? dim as sorted axes from the front without repeats; absent or empty means all.
   Shape axes(size_t i, size_t rank) const;

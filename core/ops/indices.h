@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "ops/builder.h"
 #include "ops/kernels.h"
 #include "ops/samples.h"
 

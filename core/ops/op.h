@@ -64,6 +64,7 @@ enum OpTag : uint32_t {
   kUpdates = 512,    // gives its first operand with some elements changed: runs in that memory too, and writes nothing if it refuses
   kCheap = 256,      // elementwise, in about one instruction an element: cheaper made twice than stored and read
   kLinear = 1024,  // a prim that is linear in all its real operands together: its derivative along tangents is itself of them
+  kEager = 2048,  // reads values, for some arguments or all, on which its results' shapes depend: not compiled then
   kHidden = 32,      // not offered to users (grad nodes, backward composites keep their lines but no binding)
 };
 
@@ -78,6 +79,11 @@ struct SchemaText {
     for (char c : text) quotes += c == '\'';
     if (quotes % 2) throw "a schema has an unclosed quote";
   }
+};
+
+// Another op that a flag of this one asks for: languages take the flag as a last argument of this one.
+struct Variant {
+  std::string_view flag, op;
 };
 
 // A row. A prim gives meta and reference; a composite gives decompose. Both give a doc, and vjp or the reason why
@@ -96,6 +102,7 @@ struct OpRow {
   SamplesFn samples = nullptr;
   uint32_t tags = 0;
   std::string_view alias_of = {};  // the op of which this is another name
+  Variant variant = {};
 };
 
 // Refuses an incomplete row while compiling.
@@ -120,6 +127,7 @@ struct OpDef : Op {
   std::string doc;
   std::string nondiff;
   std::string alias_of;
+  Variant variant;  // of a built-in row; its text is static
   MetaFn meta = nullptr;
   KernelFn reference = nullptr;
   DecomposeFn decompose = nullptr;

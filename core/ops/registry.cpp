@@ -14,6 +14,7 @@ OpDef::OpDef(const OpRow& row)
       doc(row.doc),
       nondiff(row.nondiff),
       alias_of(row.alias_of),
+      variant(row.variant),
       meta(row.meta),
       reference(row.reference),
       decompose(row.decompose),

@@ -36,12 +36,14 @@ struct SampleArg {
 struct Sample {
   std::vector<SampleArg> args;
   bool gradient = true;  // false: not differentiable at these inputs (ties, kinks)
+  bool eager = false;    // shapes of results depend on values: it runs at once, and is refused while it is recorded
 };
 
 class Samples {
  public:
-  void add(std::initializer_list<SampleArg> args) { all.push_back({args, true}); }
-  void add_without_gradient(std::initializer_list<SampleArg> args) { all.push_back({args, false}); }
+  void add(std::initializer_list<SampleArg> args) { all.push_back({args, true, false}); }
+  void add_without_gradient(std::initializer_list<SampleArg> args) { all.push_back({args, false, false}); }
+  void add_eager(std::initializer_list<SampleArg> args) { all.push_back({args, true, true}); }
   // Arguments that must be refused, and a word that the message contains.
   void refuse(std::initializer_list<SampleArg> args, std::string word) { refused.push_back({{args, false}, std::move(word)}); }
 

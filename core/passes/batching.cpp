@@ -32,7 +32,7 @@ void Batching::line(const Node& node) {
   require(!random || randomness_ == Randomness::different, "vmap: ", node.op->name(),
           " draws random numbers; say with randomness=\"different\" that each example has its own, or with \"same\" that all have these");
   if (node.op->name() == "checkpoint") return checkpoint(node);
-  if (!node.body.empty() && !batch_rule(def(node))) return descend(node);
+  if (!node.body.empty() && batch_way(def(node)) != BatchWay::rule) return descend(node);
   rule(node, std::move(has));
 }
 

@@ -18,20 +18,25 @@ std::vector<ValueId> Forward::moving(const Node& node) const {
   return out;
 }
 
+TangentRule tangent_rule(const OpDef& op) {
+  if (!op.nondiff.empty()) return TangentRule::none;
+  if (!op.vjp) return TangentRule::lines;
+  if (op.prim && op.has(kElementwise)) return TangentRule::slopes;
+  return op.has(kLinear) ? TangentRule::itself : TangentRule::twice;
+}
+
 void Forward::line(const Node& node) {
-  const OpDef& op = def(node);
-  const bool moves = !moving(node).empty() && op.nondiff.empty();
-  if (moves && !op.vjp && !node.body.empty()) {
+  const TangentRule rule = moving(node).empty() ? TangentRule::none : tangent_rule(def(node));
+  if (rule == TangentRule::lines) {
+    ensure(!node.body.empty(), def(node).name(), " has no gradient");
     for (const Node* n : node.body) line(*n);
     return;
   }
   recorder_.set_where(node.where);
   recorder_.nodes().push_back(&node);
-  if (!moves) return;
-  ensure(op.vjp != nullptr, op.name(), " has no gradient");
-  if (op.prim && op.has(kElementwise)) return diagonal(node);
-  if (op.has(kLinear)) return linear(node);
-  twice(node);
+  if (rule == TangentRule::slopes) diagonal(node);
+  if (rule == TangentRule::itself) linear(node);
+  if (rule == TangentRule::twice) twice(node);
 }
 
 void Forward::diagonal(const Node& node) {

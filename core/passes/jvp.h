@@ -6,8 +6,12 @@
 
 namespace thunder {
 
-// A prim that works element by element is differentiated by its vjp, whose Jacobian is diagonal; one that is linear by
-// itself; any other op with a vjp by the vjp of that vjp, which is linear in the cotangent; composites by their lines.
+// How tangents go through an op: through a prim that works element by element by its vjp, whose Jacobian is diagonal;
+// through one that is linear by itself; through any other op with a vjp by the vjp of that vjp, which is linear in the
+// cotangent; through composites by their lines. None go through what is not differentiable.
+enum class TangentRule { none, slopes, itself, twice, lines };
+TangentRule tangent_rule(const OpDef& op);
+
 class Forward {
  public:
   explicit Forward(Recorder& recorder) : recorder_(recorder) {}

@@ -29,6 +29,12 @@ void EagerBuilder::clear() {
 
 Draw EagerBuilder::draw() { return {var(add(environment_.random)), draws_++}; }
 
+int64_t EagerBuilder::read_integer(ValueId v, const OpDef&) {
+  int64_t value = 0;
+  read_elements(*slots_[v], &value);
+  return value;
+}
+
 bool EagerBuilder::view(const OpDef& op, std::span<const Arg> args, const Types& types, Results& results) {
   const Ref<Tensor>& in = slots_[args[0].v];
   ViewOf v{in->strides()};

@@ -15,6 +15,7 @@ class EagerBuilder : public Builder {
 
   const TensorType& type(ValueId v) const override { return slots_[v]->type(); }
   Draw draw() override;
+  int64_t read_integer(ValueId v, const OpDef& op) override;
   bool aliases(ValueId view, ValueId base) const override { return slots_[view]->storage() == slots_[base]->storage(); }
 
   ValueId add(Ref<Tensor> t);

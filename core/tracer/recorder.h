@@ -12,6 +12,8 @@ class Recorder : public Builder {
   const TensorType& type(ValueId v) const override { return store_->type(v); }
   // Passes re-record random prims with the state and ordinal they have; only scopes can draw anew.
   Draw draw() override;
+  // The one place where an op is refused whose result's shape depends on values.
+  int64_t read_integer(ValueId v, const OpDef& op) override;
 
   Store& store() { return *store_; }
   const std::shared_ptr<Store>& shared_store() const { return store_; }

@@ -181,6 +181,7 @@ TEST_F(ArgumentPrograms, work_alike_in_every_way_or_are_refused_by_name) {
     const Body body = [&](Scope& s, std::span<Tensor* const> in) { return run(p, s, in, compiled_at); };
     const Outcome compiled = call_compiled(*context, body, p.inputs, eager.types.size(), options);
     if (eager.code == Code::out_of_memory || compiled.code == Code::out_of_memory) return;
+    if (compiled_at < p.lines.size() && needs_values({p.lines[compiled_at].op, {}, "", ""}, compiled)) return;
     EXPECT_EQ(compiled.error.empty() ? "" : mistake(p, compiled_at, compiled), "");
     EXPECT_EQ(difference(compiled, eager, 0), "") << "line " << at << " of " << p.lines.size() << ": " << eager.error << "\n" << compiled.error;
   });

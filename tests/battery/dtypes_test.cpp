@@ -33,7 +33,7 @@ struct Dtypes : Battery, testing::WithParamInterface<DType> {
     const Tensors tensors = make_tensors(c);
     const Outcome eager = run_eager(*context, c, tensors);
     const size_t n = eager.error.empty() ? eager.types.size() : std::max<size_t>(1, c.op->schema.results.size());
-    EXPECT_EQ(difference(run_compiled(*context, c, tensors, n), eager), "") << c.name << ", compiled";
+    EXPECT_EQ(disagreement(c, run_compiled(*context, c, tensors, n), eager), "") << c.name << ", compiled";
     if (!eager.error.empty()) {
       EXPECT_TRUE(eager.code == Code::invalid_argument || eager.code == Code::unimplemented) << c.name << ": " << eager.error;
       EXPECT_NE(eager.error.find(c.op->name()), eager.error.npos) << c.name << ": " << eager.error;

@@ -79,6 +79,7 @@ bool Gradients::check(const Case& c) {
   }
   if (eager.types.empty()) return false;
   check_differences(c, eager.values, in, n);
+  if (c.sample.eager) return true;
   const auto body = [&](Scope& s, std::span<Tensor* const> x) { return gradient(s, c, x, n); };
   EXPECT_EQ(difference(call_compiled(*context, body, tensors, eager.types.size(), {}), eager, 100), "") << c.name << ", compiled";
   return true;

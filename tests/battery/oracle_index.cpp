@@ -1,4 +1,6 @@
 // Oracles of ops that read or write where another tensor says.
+#include <algorithm>
+
 #include "battery/oracle.h"
 
 namespace thunder::battery {
@@ -88,15 +90,34 @@ Ints each_indexed(const Ints& input, const Arrays& indices, F f) {
   });
   return shape;
 }
+// Masks as the places where they hold, an array for each of their dims.
+Arrays without_masks(const Arrays& indices) {
+  Arrays out;
+  for (const Array& index : indices) {
+    if (index.dtype != DType::boolean) {
+      out.push_back(index);
+      continue;
+    }
+    for (size_t d = 0; d < index.shape.size(); d++) {
+      Array& places = out.emplace_back();
+      each_index(index.shape, [&](const Ints& i) {
+        if (at(index, i) != 0) places.data.push_back(static_cast<double>(i[d]));
+      });
+      places.shape = {static_cast<int64_t>(places.data.size())};
+    }
+  }
+  return out;
+}
 Arrays index(const Arguments& a) {
   Array out;
-  out.shape = each_indexed(a.tensor(0).shape, a.tensors(1), [&](const Ints& from, const Ints&) { out.data.push_back(at(a.tensor(0), from)); });
+  out.shape = each_indexed(a.tensor(0).shape, without_masks(a.tensors(1)),
+                           [&](const Ints& from, const Ints&) { out.data.push_back(at(a.tensor(0), from)); });
   return {out};
 }
 Arrays index_put(const Arguments& a) {
   Array out = a.tensor(0);
   const bool accumulate = a.flag(3, false);
-  each_indexed(a.tensor(0).shape, a.tensors(1), [&](const Ints& to, const Ints& i) {
+  each_indexed(a.tensor(0).shape, without_masks(a.tensors(1)), [&](const Ints& to, const Ints& i) {
     const double v = broadcast_at(a.tensor(2), i);
     at(out, to) = accumulate ? at(out, to) + v : v;
   });
@@ -105,7 +126,10 @@ Arrays index_put(const Arguments& a) {
 Arrays one_hot(const Arguments& a) {
   const Array& x = a.tensor(0);
   Ints shape = x.shape;
-  shape.push_back(a.integer(1, -1));
+  int64_t classes = a.integer(1, -1);
+  if (classes < 0)
+    for (double v : x.data) classes = std::max(classes, static_cast<int64_t>(v) + 1);
+  shape.push_back(classes);
   return {make(shape, [&](const Ints& i) { return at(x, Ints(i.begin(), i.end() - 1)) == static_cast<double>(i.back()) ? 1.0 : 0.0; })};
 }
 

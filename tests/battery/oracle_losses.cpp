@@ -116,7 +116,49 @@ Arrays multi_margin(const Arguments& a) {
   }), a.text(5, "mean"));
 }
 
+// The sum over all alignments, one by one: a path is one of a label sequence if that is left when neighbours that are
+// equal are joined and blanks are taken out.
+double alignments(const std::vector<std::vector<double>>& log_probs, const std::vector<int64_t>& labels,
+                  int64_t blank) {
+  const auto classes = static_cast<int64_t>(log_probs.empty() ? 0 : log_probs[0].size());
+  double whole = 0;
+  each_index(Ints(log_probs.size(), classes), [&](const Ints& path) {
+    std::vector<int64_t> left;
+    double sum = 0;
+    for (size_t t = 0; t < path.size(); t++) {
+      sum += log_probs[t][static_cast<size_t>(path[t])];
+      if (path[t] != blank && (t == 0 || path[t] != path[t - 1])) left.push_back(path[t]);
+    }
+    if (left == labels) whole += std::exp(sum);
+  });
+  return -std::log(whole);
+}
+Arrays ctc(const Arguments& a) {
+  Array x = a.tensor(0), targets = a.tensor(1);
+  const bool single = x.shape.size() == 2;
+  if (single) x.shape.insert(x.shape.begin() + 1, 1);
+  Array losses{{}, {}, DType::none};
+  if (!single) losses.shape = {x.shape[1]};
+  size_t before = 0;
+  for (int64_t n = 0; n < x.shape[1]; n++) {
+    const auto sequence = static_cast<size_t>(n);
+    std::vector<std::vector<double>> rows(static_cast<size_t>(a.tensor(2).data[sequence]));
+    for (size_t t = 0; t < rows.size(); t++)
+      for (int64_t c = 0; c < x.shape[2]; c++) rows[t].push_back(at(x, {static_cast<int64_t>(t), n, c}));
+    std::vector<int64_t> labels;
+    const auto length = static_cast<size_t>(a.tensor(3).data[sequence]);
+    const size_t first = targets.shape.size() == 2 ? sequence * static_cast<size_t>(targets.shape[1]) : before;
+    for (size_t i = 0; i < length; i++) labels.push_back(static_cast<int64_t>(targets.data[first + i]));
+    before += length;
+    double loss = alignments(rows, labels, a.integer(4, 0));
+    if (a.flag(6, false) && std::isinf(loss)) loss = 0;
+    losses.data.push_back(a.text(5, "mean") == "mean" ? loss / static_cast<double>(std::max<size_t>(length, 1)) : loss);
+  }
+  return reduced(losses, a.text(5, "mean"));
+}
+
 constexpr OracleRow kRows[] = {
+    {"ctc_loss", ctc},
     {"l1_loss", [](const Arguments& a) { return loss(a, 2, [](double x, double y, const Ints&) { return std::fabs(x - y); }); }},
     {"smooth_l1_loss", smooth_l1},
     {"huber_loss", huber},

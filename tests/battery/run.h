@@ -75,6 +75,11 @@ std::string difference(const std::vector<double>& got, const std::vector<double>
 std::string difference(const Outcome& got, const Outcome& expected, double tolerance_scale = 1, double least = 0);
 std::string difference(const Outcome& got, const Arrays& expected);
 
+// Whether a recorded call was refused since the shapes of its results depend on values; only ops that say so may do it.
+bool needs_values(const Case& c, const Outcome& recorded);
+// The difference of a compiled call from an eager one, beside that.
+std::string disagreement(const Case& c, const Outcome& compiled, const Outcome& eager);
+
 // Optional passes, each of which may be left out.
 std::vector<std::string> optional_passes();
 

@@ -77,7 +77,7 @@ bool Transforms::check_batch(const Case& c, size_t first, size_t last) {
     batch.push(tensor_of(shape, tensors[i]->type().dtype, all));
   }
   const Outcome got = called(*vmap(function_of(c, n), dims, {}, Randomness::error), batch);
-  if (got.error.find("draws random numbers") != std::string::npos) return false;
+  if (needs_values(c, got) || got.error.find("draws random numbers") != std::string::npos) return false;
   Outcome expected;
   for (size_t k = 0; k < kExamples; k++) {
     const Outcome one = run_eager(*context, c, examples[k]);
@@ -114,7 +114,7 @@ TEST_F(Transforms, only_these_prims_are_unrolled) {
     const bool takes_tensors = std::any_of(params.begin(), params.end(), [](auto& p) { return p.kind == ParamKind::tensor || p.kind == ParamKind::tensors; });
     if (op->prim && takes_tensors && !op->has(kHidden) && !batch_rule(*op)) unrolled += std::string(op->name()) + " ";
   }
-  EXPECT_EQ(unrolled, "prims.searchsorted prims.advance_random ");
+  EXPECT_EQ(unrolled, "prims.nonzero prims.sort_rows prims.searchsorted prims.advance_random ");
 }
 
 double inner_product(const std::vector<double>& a, const std::vector<double>& b) {
@@ -180,7 +180,9 @@ bool Transforms::check_forward(const Case& c) {
 }
 
 TEST_F(Transforms, jvp_agrees_with_differences_and_with_vjp) {
-  each_case("jvp", [&](const Case& c) { return c.sample.gradient && c.op->nondiff.empty() && check_forward(with_reals(c, DType::f64)); });
+  each_case("jvp", [&](const Case& c) {
+    return !c.sample.eager && c.sample.gradient && c.op->nondiff.empty() && check_forward(with_reals(c, DType::f64));
+  });
 }
 
 }  // namespace

@@ -90,6 +90,46 @@ static void gradient(thunder_context *context)
     thunder_scope_release(s);
 }
 
+/* Shapes that depend on values, masks as indices, and padding by name. */
+static void shapes_of_values(thunder_context *context)
+{
+    const int64_t shape[] = { 2, 3 }, kernel_shape[] = { 1, 1, 2, 2 }, image_shape[] = { 1, 1, 2, 3 };
+    const float a[] = { 1, 0, 3, 0, 5, 6 }, ones[] = { 1, 1, 1, 1 };
+    const thunder_dim one[] = { 1 };
+    float r[6];
+    int64_t places[8];
+    thunder_scope *s = NULL;
+    thunder_tensor *x = test_f32(context, 2, shape, a), *results[3];
+    thunder_tensor *image = test_f32(context, 4, image_shape, a), *kernel = test_f32(context, 4, kernel_shape, ones);
+    OK(thunder_scope_create(context, 0, &s));
+    thunder_tensor *found = th_nonzero(s, x);
+    CHECK(thunder_tensor_size(found, 0) == 4 && thunder_tensor_size(found, 1) == 2);
+    OK(thunder_tensor_read(found, places, sizeof places));
+    CHECK(places[4] == 1 && places[5] == 1 && places[6] == 1 && places[7] == 2);
+    thunder_tensor *mask = th_gt(s, x, th_f64(s, 2.0));
+    thunder_tensor *picked = th_index(s, x, &mask, 1);
+    CHECK(thunder_tensor_size(picked, 0) == 3);
+    OK(thunder_tensor_read(picked, r, 3 * sizeof *r));
+    CHECK(r[0] == 3 && r[1] == 5 && r[2] == 6);
+    th_index_put_(s, x, &mask, 1, th_f64(s, -1.0));
+    OK(thunder_tensor_read(x, r, sizeof r));
+    CHECK(r[2] == -1 && r[3] == 0 && r[5] == -1);
+    th_unique_opt(s, x, 1, 1, 1, NULL, results, 3);
+    CHECK(thunder_tensor_size(results[0], 0) == 3 && thunder_tensor_rank(results[1]) == 2);
+    CHECK(thunder_tensor_size(results[2], 0) == 3);
+    thunder_tensor *same = th_conv2d_padding(s, image, kernel, NULL, one, 1, "same", one, 1, 1);
+    CHECK(thunder_tensor_size(same, 2) == 2 && thunder_tensor_size(same, 3) == 3);
+    OK(thunder_tensor_read(same, r, sizeof r));
+    CHECK(r[0] == 6 && r[5] == 6);
+    OK(thunder_scope_status(s));
+    th_conv2d_padding(s, image, kernel, NULL, one, 1, "full", one, 1, 1);
+    REFUSED(thunder_scope_status(s), THUNDER_INVALID_ARGUMENT, "'same' or 'valid', got 'full'");
+    thunder_tensor_release(x);
+    thunder_tensor_release(image);
+    thunder_tensor_release(kernel);
+    thunder_scope_release(s);
+}
+
 int main(void)
 {
     thunder_context *context = NULL;
@@ -99,6 +139,7 @@ int main(void)
     numbers(context);
     every_dtype(context);
     gradient(context);
+    shapes_of_values(context);
     thunder_context_release(context);
     return 0;
 }

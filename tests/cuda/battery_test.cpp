@@ -33,7 +33,8 @@ TEST_F(CudaBattery, compiled_calls_agree_with_those_on_the_cpu) {
     const Tensors tensors = make_tensors(c);
     if (tensors.empty()) return false;
     const Outcome cpu = run_eager(*context, c, make_tensors(c));
-    EXPECT_EQ(difference(without_device(run_compiled(*context, c, there(tensors), cpu.types.size())), cpu), "") << c.name;
+    EXPECT_EQ(disagreement(c, without_device(run_compiled(*context, c, there(tensors), cpu.types.size())), cpu), "")
+        << c.name;
     return true;
   });
 }

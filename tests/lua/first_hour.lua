@@ -70,3 +70,48 @@ local line = debug.getinfo(1, "l").currentline + 1
 local f = th.compile(function(i) return body(i) * 2 end)
 expect.error(function() f(th.tensor { 7 }) end, "embedding: index 7 is out of range for dim 0 of size 4",
   "first_hour.lua:" .. line - 2 .. ", layer wte, run by executor")
+
+-- Shapes that depend on values.
+local nonzero = (x - 3):nonzero()
+assert(table.concat(nonzero.shape, " ") == "5 2")
+local rows, columns = th.where(x:gt(4))
+expect.values(rows, { 1, 1 })
+expect.values(columns, { 1, 2 })
+local again = th.nonzero(x:gt(4), { as_tuple = true })
+expect.values(again, { 1, 1 })
+expect.values(x:masked_select(x:gt(4)), { 5, 6 })
+local distinct, inverse, counts = th.unique(th.tensor { 3, 1, 3 }, { return_inverse = true, return_counts = true })
+expect.values(distinct, { 1, 3 })
+expect.values(inverse, { 1, 0, 1 })
+expect.values(counts, { 1, 2 })
+expect.values(th.bincount(th.tensor { 0, 2, 2 }), { 1, 0, 2 })
+expect.values(th.repeat_interleave(th.tensor { 5, 6 }, th.tensor { 1, 2 }), { 5, 6, 6 })
+expect.values(th.repeat_interleave(th.tensor { 5, 6 }, 2), { 5, 5, 6, 6 })
+expect.values(th.one_hot(th.tensor { 1, 0 }), { { 0, 1 }, { 1, 0 } })
+expect.error(function() th.compile(function(t) return th.nonzero(t) end)(x) end,
+             "nonzero: the shape of its result depends on values")
+
+-- Windows by name, and where their greatest elements were.
+local ones = th.ones { 1, 1, 3, 3 }
+expect.values(th.conv2d { ones, ones, padding = "same" }, { { { { 4, 6, 4 }, { 6, 9, 6 }, { 4, 6, 4 } } } })
+assert(table.concat(th.nn.Conv2d { 1, 2, 3, padding = "same" }(ones).shape, " ") == "1 2 3 3")
+expect.error(function() return th.nn.Conv2d { 1, 2, 3, padding = "full" } end,
+             "padding must be numbers, 'same' or 'valid', got 'full'")
+local most, places = th.max_pool2d(x[th.newaxis], 2, { return_indices = true })
+expect.values(most, { { { 5 } } })
+expect.values(places, { { { 4 } } })
+expect.values(th.max_pool2d(x[th.newaxis], 2), { { { 5 } } })
+most, places = th.nn.MaxPool2d { 2, return_indices = true }(x[th.newaxis])
+expect.values(th.nn.MaxUnpool2d(2)(most, places, { output_size = { 2, 3 } }), { { { 0, 0, 0 }, { 0, 5, 0 } } })
+
+-- Booleans of two tensors, operands as arguments, numbers drawn in place.
+assert(th.allclose(x, x + 1e-9) == true and x:allclose(x + 1) == false and th.equal(x, x) == true)
+expect.values(th.einsum("ij,kj->ik", x, x), { { 14, 32 }, { 32, 77 } })
+expect.values(th.einsum("ij->ji", { x }), { { 1, 4 }, { 2, 5 }, { 3, 6 } })
+local drawn = th.zeros { 100 }
+assert(drawn:uniform_(2, 3) and th.min(drawn):item() >= 2 and th.max(drawn):item() < 3)
+assert(drawn:normal_(0, 0.01) and th.max(th.abs(drawn)):item() < 1)
+local loss = th.nn.CTCLoss()(th.zeros { 2, 1, 2 }, th.tensor { { 1 } }, th.tensor { 2 }, th.tensor { 1 })
+assert(math.abs(loss:item() + math.log(3)) < 1e-6)
+expect.error(function() return th.jit.script(print) end, "th.jit.trace(f, example)")
+expect.error(function() return th.jit.frezee end, "jit has no function 'frezee' (did you mean 'freeze'?)")

@@ -1,5 +1,6 @@
 """Layers, optimisers and schedules against what PyTorch makes of the same (layers.json, written by layers_record.py), and the
 distributions of first values."""
+import itertools
 import json
 import math
 import pathlib
@@ -46,8 +47,54 @@ class Layers(unittest.TestCase):
     def test_there_are_as_many_kinds_as_are_promised(self):
         self.assertGreaterEqual(len({text.partition("(")[0] for text, *_ in cases.LAYERS}), 100)
         untested = set(th.nn.kinds) - {text.partition("(")[0] for text, *_ in cases.LAYERS}
-        self.assertEqual(untested, {"CircularPad1d", "CircularPad2d", "CircularPad3d", "LPPool3d", "Module", "ModuleDict", "ModuleList", "ParameterDict",
+        self.assertEqual(untested, {"CTCLoss", "CircularPad1d", "CircularPad2d", "CircularPad3d", "LPPool3d",
+                                    "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d", "Module", "ModuleDict", "ModuleList",
+                                    "ParameterDict",
                                     "ParameterList", "RMSNorm", "Sequential", "ZeroPad1d", "ZeroPad3d"})
+
+    def test_convolutions_pad_by_name_as_by_number(self):
+        image, signal = th.tensor(cases.wave((2, 4, 7, 6))), th.tensor(cases.wave((2, 4, 7)))
+        for mode in ("zeros", "reflect", "replicate", "circular"):
+            for by_name, by_number in (("same", (2, 2)), ("valid", 0)):
+                ours = nn.Conv2d(4, 3, (3, 5), padding=by_name, dilation=(2, 1), padding_mode=mode)
+                theirs = nn.Conv2d(4, 3, (3, 5), padding=by_number, dilation=(2, 1), padding_mode=mode)
+                theirs.load_state_dict(ours.state_dict())
+                np.testing.assert_array_equal(numpy_of(ours(image)), numpy_of(theirs(image)), err_msg=mode)
+            self.assertEqual(nn.Conv1d(4, 2, 4, padding="same", padding_mode=mode)(signal).shape, (2, 2, 7))
+        with self.assertRaisesRegex(th.Error, "Conv3d: padding='same' keeps the sizes, which needs stride 1"):
+            nn.Conv3d(1, 1, 3, stride=(1, 2, 1), padding="same")
+
+    def test_unpools_put_elements_where_pools_found_them(self):
+        for shape, pool, unpool in (((2, 4, 7), nn.MaxPool1d, nn.MaxUnpool1d),
+                                    ((2, 3, 4, 5), nn.MaxPool2d, nn.MaxUnpool2d),
+                                    ((1, 2, 5, 4, 3), nn.MaxPool3d, nn.MaxUnpool3d)):
+            array = cases.wave(shape)
+            values, indices = pool(2, return_indices=True)(th.tensor(array))
+            flat, places = array.reshape(*shape[:2], -1), numpy_of(indices).astype(np.int64).reshape(*shape[:2], -1)
+            np.testing.assert_array_equal(np.take_along_axis(flat, places, 2).ravel(), numpy_of(values).ravel())
+            wanted = np.zeros_like(flat)
+            np.put_along_axis(wanted, places, np.take_along_axis(flat, places, 2), 2)
+            for size in (shape, shape[2:]):
+                np.testing.assert_array_equal(numpy_of(unpool(2)(values, indices, output_size=size)),
+                                              wanted.reshape(shape))
+            np.testing.assert_array_equal(numpy_of(pool(2)(th.tensor(array))), numpy_of(values))
+
+    def test_ctc_loss_is_the_sum_over_all_alignments(self):
+        scores = cases.made("log", (4, 2, 3), 0.3)
+        targets, times, lengths = np.array([[1, 2], [2, 2]]), np.array([3, 4]), np.array([2, 1])
+        losses = []
+        for n in range(2):
+            whole = 0.0
+            for path in itertools.product(range(3), repeat=int(times[n])):
+                left = [c for c, _ in itertools.groupby(path) if c != 0]
+                if left == targets[n, :lengths[n]].tolist():
+                    whole += math.exp(sum(float(scores[t, n, c]) for t, c in enumerate(path)))
+            losses.append(-math.log(whole))
+        given = [th.tensor(a) for a in (scores, targets, times, lengths)]
+        np.testing.assert_allclose(numpy_of(nn.CTCLoss(reduction="none")(*given)), losses, rtol=1e-5)
+        np.testing.assert_allclose(numpy_of(nn.CTCLoss()(*given)), np.mean(np.array(losses) / lengths), rtol=1e-5)
+        np.testing.assert_allclose(nn.functional.ctc_loss(given[0], given[1], [3, 4], (2, 1), reduction="sum").item(),
+                                   sum(losses), rtol=1e-5)
 
     def test_what_this_pytorch_has_not_is_what_numpy_makes_of_it(self):
         signal, volume = cases.wave((2, 4, 7)), cases.wave((1, 2, 3, 4, 3))

@@ -69,6 +69,7 @@ typedef struct Op {
     vectorcallfunc call;
     signature *signature;
     PyObject *dict; /* __doc__, __name__, __text_signature__ */
+    PyObject *named; /* makes a named tuple of several results; None: they stay a tuple */
 } Op;
 
 static PyTypeObject *op_type;
@@ -129,10 +130,13 @@ static PyObject *op_vectorcall(PyObject *object, PyObject *const *args, size_t c
 {
     const signature *op = ((Op *)object)->signature;
     arguments c;
-    PyObject *first = PyVectorcall_NARGS(count) ? args[0] : NULL;
+    PyObject *first = PyVectorcall_NARGS(count) ? args[0] : NULL, *named = ((Op *)object)->named;
     PyObject *result = arguments_read(&c, op, args, PyVectorcall_NARGS(count), names) ? NULL : invoke(op, &c, first);
     arguments_free(&c);
-    return result;
+    if (!result || named == Py_None || !PyTuple_Check(result)) return result;
+    PyObject *tuple = PyObject_Call(named, result, NULL);
+    Py_DECREF(result);
+    return tuple;
 }
 
 PyObject *op_call(const char *name, PyObject *const *args, Py_ssize_t count)
@@ -144,18 +148,21 @@ PyObject *op_call(const char *name, PyObject *const *args, Py_ssize_t count)
 
 /* ---- the type ---- */
 
-/* Op(name, parameter names, kinds, number of results): 0: a list; -1: the arguments say how many, one stands alone. */
+/* Op(name, parameter names, kinds, number of results, type of several): 0: a list; -1: the arguments say how many, one
+   stands alone. */
 static PyObject *op_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
     (void)named;
-    PyObject *name, *names, *kinds;
+    PyObject *name, *names, *kinds, *several;
     int results;
-    if (!PyArg_ParseTuple(args, "UO!O!i:Op", &name, &PyTuple_Type, &names, &PyTuple_Type, &kinds, &results)) return NULL;
+    if (!PyArg_ParseTuple(args, "UO!O!iO:Op", &name, &PyTuple_Type, &names, &PyTuple_Type, &kinds, &results, &several))
+        return NULL;
     Op *self = (Op *)type->tp_alloc(type, 0);
     if (!self) return NULL;
     self->call = op_vectorcall;
     self->signature = signature_new(name, names, kinds, results);
     self->dict = PyDict_New();
+    self->named = Py_NewRef(several);
     if (self->signature && self->dict && PyDict_SetItem(ops, name, (PyObject *)self) == 0) return (PyObject *)self;
     Py_DECREF(self);
     return NULL;
@@ -165,6 +172,7 @@ static int op_traverse(PyObject *object, visitproc visit, void *arg)
 {
     Op *self = (Op *)object;
     Py_VISIT(self->dict);
+    Py_VISIT(self->named);
     Py_VISIT(Py_TYPE(object));
     return 0;
 }
@@ -172,6 +180,7 @@ static int op_traverse(PyObject *object, visitproc visit, void *arg)
 static int op_clear(PyObject *object)
 {
     Py_CLEAR(((Op *)object)->dict);
+    Py_CLEAR(((Op *)object)->named);
     return 0;
 }
 

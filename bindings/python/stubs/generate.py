@@ -14,12 +14,13 @@ from texts import DATA, FUNC, HEAD, IMPORTS, MODULE, OPTIMIZER, TENSOR
 TYPES = {"tensor": "_TensorLike", "int": "builtins.int", "float": "builtins.float", "bool": "builtins.bool",
          "str": "builtins.str", "dtype": "_DtypeLike", "device": "_DeviceLike", "int[]": "Sequence[builtins.int] | builtins.int",
          "float[]": "Sequence[builtins.float]", "tensor[]": "Sequence[Tensor]"}
+SPELLED_OUT = ("max", "min", "allclose", "einsum")  # in texts.py
 OPERATORS = "add sub mul truediv floordiv mod pow matmul".split()
 COMPARISONS = "lt le gt ge eq ne".split()
 
 
 def parameter(p, name=None):
-    text = f"{name or p.name}: {TYPES[p.kind]}" + (" | None" if p.optional else "")
+    text = f"{name or p.name}: {TYPES[p.kind]}{' | builtins.str' if p.text else ''}{' | None' if p.optional else ''}"
     return text if p.default is inspect.Parameter.empty else f"{text} = {p.default!r}"
 
 
@@ -44,24 +45,30 @@ def forms(parameters):
         yield [parameter(p, numpys.get(p.name)) for p in parameters]
 
 
-def function(name, schema, indent="", is_method=False):
-    """The stub of an op, with each form of its calls."""
+def function(name, schema, flag, indent="", is_method=False):
+    """The stub of an op, with each form of its calls; `flag` is that of a variant, which gives a tuple."""
     lines = []
     for texts in forms(schema.parameters):
         if is_method:
             texts[0] = "self"
-        lines.append(f"{indent}def {name}({', '.join(texts)}) -> {_schema.returned(schema)}: ...")
+        plain = [*texts, f"{flag}: Literal[False] = False"] if flag else texts
+        lines.append(f"{indent}def {name}({', '.join(plain)}) -> {_schema.returned(schema)}: ...")
+        if flag:
+            starred = texts if any(text.startswith("*") for text in texts) else [*texts, "*"]
+            lines.append(f"{indent}def {name}({', '.join(starred)}, {flag}: Literal[True]) -> tuple[Tensor, ...]: ...")
+    if name == "where" and not is_method:
+        lines.append("def where(condition: Tensor) -> tuple[Tensor, ...]: ...")
     overloaded = f"{indent}@overload\n" if len(lines) > 1 else ""
     return "\n".join(overloaded + line for line in lines)
 
 
 def schemas():
-    """(name, schema, is a method) of every op that users call."""
+    """(name, schema, flag of its variant or None, is a method) of every op that users call."""
     for row in _schema.describe("ops"):
         if row["hidden"] or row["prim"]:
             continue
         for name in [row["name"]] + ([row["name"] + "_"] if row["inplace"] else []):
-            yield name, _schema.read(row), name in _ops.methods
+            yield name, _schema.read(row), row.get("variant_flag"), name in _ops.methods
 
 
 def options(rows):
@@ -97,17 +104,27 @@ def optimisers():
     return text
 
 
+def return_types():
+    """The named tuples of results, as ops give them."""
+    text = "class return_types:\n"
+    named = [(row["name"], row["result_names"]) for row in _schema.describe("ops") if "result_names" in row]
+    for name, fields in sorted(named):
+        text += f"    class {name}(NamedTuple):\n" + "".join(f"        {field}: Tensor\n" for field in fields)
+    return text
+
+
 def package():
-    rows = list(schemas())
-    methods = [function(name, schema, "    ", True) for name, schema, is_method in rows if is_method and name != "to"]
+    rows = [row for row in schemas() if row[0] not in SPELLED_OUT]
+    methods = [function(name, schema, flag, "    ", True)
+               for name, schema, flag, is_method in rows if is_method and name != "to"]
     names = [prefix + name for name in OPERATORS for prefix in ("", "r")] + COMPARISONS
     operators = [f"    def __{name}__(self, other: _TensorLike) -> Tensor: ...  # type: ignore[misc, override]" for name in names]
     dtypes = [name for name in dir(thunder) if isinstance(getattr(thunder, name), thunder.dtype)]
     text = TENSOR.replace("@CODES@", "\n".join(f"    {code.name} = {code.value}" for code in thunder.Code))
     text = text.replace("@OPERATORS@", "\n".join(operators)).replace("@METHODS@", "\n".join(methods))
-    text = text.replace("@OPTIONS@", ", ".join(["*", *compile_options()]))
+    text = text.replace("@RETURN_TYPES@", return_types()).replace("@OPTIONS@", ", ".join(["*", *compile_options()]))
     text = text.replace("@DTYPES@", "\n".join(f"{name}: dtype" for name in dtypes))
-    return HEAD + text + "\n" + "\n".join(function(name, schema) for name, schema, _ in rows) + "\n"
+    return HEAD + text + "\n" + "\n".join(function(name, schema, flag) for name, schema, flag, _ in rows) + "\n"
 
 
 def main():

@@ -42,15 +42,6 @@ def _as_tensor(part):
     return _thunder.share(array if array.dtype == bool else array.astype(numpy.int64))
 
 
-def _indices(part):
-    """A list of tensors of int64: for a mask, where it is true along each of its dims."""
-    if not _is_mask(part):
-        return [part]
-    if not part.is_concrete:
-        raise IndexError("how much a traced mask picks is not known: use thunder.where() or masked_fill()")
-    return [_thunder.share(where.astype(numpy.int64)) for where in numpy.nonzero(numpy.asarray(part))]
-
-
 def _select(view, dim, index):
     size = view.shape[dim]
     if not -size <= index < size:
@@ -68,7 +59,8 @@ def _slice(view, dim, part):
 
 
 def _basic(x, key):
-    """The view that the integers, slices and Nones of a key make, and what is left: [(dim, indices)]."""
+    """The view that the integers, slices and Nones of a key make, and what is left: [(dims, indices)], a mask taking
+    several dims."""
     view, dim, rest = x, 0, []
     for part in _parts(x, key):
         if part is None:
@@ -78,15 +70,14 @@ def _basic(x, key):
         elif isinstance(part, (int, numpy.integer)) and not isinstance(part, bool):
             view = _select(view, dim, int(part))
         else:
-            for indices in _indices(part):
-                rest.append((dim, indices))
-                dim += 1
+            rest.append((range(dim, dim + _rank_of(part)), part))
+            dim += _rank_of(part)
     return view, rest
 
 
 def _in_front(view, rest):
     """The view with the indexed dims first, and the order that made it."""
-    dims = [dim for dim, _ in rest]
+    dims = [dim for taken, _ in rest for dim in taken]
     order = dims + [dim for dim in range(view.ndim) if dim not in dims]
     return (view if order == list(range(view.ndim)) else _op["permute"](view, order)), dims
 
@@ -94,14 +85,14 @@ def _in_front(view, rest):
 def _stays(dims):
     """Whether the dims of what is found stay where the indexed ones were: those of neighbours do, as in numpy; others come
     to the front."""
-    return dims[0] > 0 and dims == list(range(dims[0], dims[0] + len(dims)))
+    return dims and dims[0] > 0 and dims == list(range(dims[0], dims[0] + len(dims)))
 
 
 def _to_front(value, dims, rest, rank):
     """Values to store, of the shape that getitem gives or one that broadcasts to it, with the indices' dims first."""
     if not _stays(dims) or value.ndim == 0:
         return value
-    made, first = max(indices.ndim for _, indices in rest), dims[0]
+    made, first = max(1 if _is_mask(indices) else indices.ndim for _, indices in rest), dims[0]
     full = rank - len(dims) + made
     value = _op["reshape"](value, [1] * (full - value.ndim) + list(value.shape)) if value.ndim < full else value
     return _op["permute"](value, list(range(first, first + made)) + list(range(first)) + list(range(first + made, full)))

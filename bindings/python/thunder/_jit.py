@@ -75,6 +75,14 @@ def optimize_for_inference(function, **options):
     return freeze(function, **{"max_autotune": True, **options})
 
 
+def script(function=None, *args, **named):
+    """Refused: Python is not read here, only run."""
+    raise NotImplementedError("jit.script: there is no language of its own here: thunder.compile(function) records "
+                              "what a call does, jit.trace(function, example) the program of one call, and "
+                              "save_program() writes either into a file")
+
+
+jit.script = script
 jit.trace, jit.trace_module, jit.freeze, jit.optimize_for_inference = trace, trace_module, freeze, optimize_for_inference
 
 

@@ -49,13 +49,29 @@ def _new_tensor(x, data, dtype=None, device=None):
     return _tensor.tensor(data, dtype or x.dtype, device or x.device)
 
 
+def _uniform_(x, *bounds, generator=None, **named):
+    """uniform_(from=0, to=1): numbers between the two, drawn into the tensor."""
+    rest = (("from", 0.0), ("to", 1.0))[len(bounds):]
+    low, high = [*bounds, *(named.pop(name, default) for name, default in rest)][:2]
+    if named or generator is not None or len(bounds) > 2:
+        raise TypeError("uniform_: takes from and to; what is drawn follows thunder.seed()")
+    return x.copy_(_op["uniform_like"](x, low, high))
+
+
+def _normal_(x, mean=0.0, std=1.0, *, generator=None):
+    """normal_(mean=0, std=1): normal numbers, drawn into the tensor."""
+    if generator is not None:
+        raise TypeError("normal_: takes mean and std; what is drawn follows thunder.seed()")
+    return x.copy_(_op["randn_like"](x) * std + mean)
+
+
 _members = {
     "__contains__": _contains, "data": property(_data, _set_data), "requires_grad_": _requires_grad_, "cuda": _cuda,
     "is_cuda": property(lambda x: x.device.type == "cuda"), "nelement": _tensor._numel, "element_size": lambda x: x.dtype.itemsize,
     "is_floating_point": lambda x: x.dtype.is_floating_point, "type_as": lambda x, other: x.to(other),
     "view_as": lambda x, other: _op["view"](x, list(other.shape)), "reshape_as": lambda x, other: _op["reshape"](x, list(other.shape)),
     "expand_as": lambda x, other: _op["expand"](x, list(other.shape)), "new_zeros": _new("zeros"), "new_ones": _new("ones"),
-    "new_full": _new_full, "new_tensor": _new_tensor,
+    "new_full": _new_full, "new_tensor": _new_tensor, "uniform_": _uniform_, "normal_": _normal_,
 }
 for _name, _member in _members.items():
     if not hasattr(Tensor, _name):

@@ -1,10 +1,10 @@
 """What a Tensor has beside its ops: numpy, formatting, pickling, PyTorch's short names."""
 import types
-import typing
 
 import numpy
 
 from . import _indexing, _ops, _thunder
+from ._forms import return_types
 from ._thunder import Tensor
 from ._traceback import covered
 
@@ -146,23 +146,6 @@ def _invert(x):
 
 # ---- short names ----
 
-class _Extremes(typing.NamedTuple):
-    """What max and min along a dim give, as in PyTorch: `values, indices = x.max(1)`."""
-    values: Tensor
-    indices: Tensor
-
-    def __repr__(self):
-        return f"{type(self).__name__.lower()[1:]}(\nvalues={self.values!r},\nindices={self.indices!r})"
-
-
-class _Max(_Extremes):
-    """Of max, which it is printed as."""
-
-
-class _Min(_Extremes):
-    """Of min."""
-
-
 def _where_least(x, dim):
     """The first place of the least elements along a dim, or of NaN, which is less than all. Not by negation: the least
     integer has no opposite."""
@@ -173,7 +156,8 @@ def _where_least(x, dim):
 def _along(x, dim, keepdim, least):
     places = _where_least(x, dim) if least else _op["argmax"](x, dim, True)
     values = _op["gather"](x, dim, places) if x.ndim else x
-    return (_Min if least else _Max)(*(t if keepdim or not x.ndim else _op["squeeze"](t, dim) for t in (values, places)))
+    return (return_types.min if least else return_types.max)(*(t if keepdim or not x.ndim else _op["squeeze"](t, dim)
+                                                               for t in (values, places)))
 
 
 def extreme(name, pairwise):

@@ -26,6 +26,7 @@ namespace Thunder
         public static implicit operator Dims(int one) { return new Dims((long)one); }
         public static implicit operator Dims(long[] list) { return list == null ? null : new Dims(list); }
         public static implicit operator Dims(int[] list) { return list == null ? null : new Dims(list); }
+        public static implicit operator Dims(string name) { return name == null ? null : new Dims(name); } // padding: "same"
     }
 
     /// <summary>What owns a delegate; the compiled function holds it.</summary>

@@ -31,6 +31,13 @@ void convolution_init(ModuleInit& m, size_t dims, bool transposed) {
   m.require(mode == "zeros" || (!transposed && (mode == "reflect" || mode == "replicate" || mode == "circular")),
             "padding_mode must be ", transposed ? "'zeros'" : "'zeros', 'reflect', 'replicate' or 'circular'",
             ", got '", mode, "'");
+  if (const Leaf& padding = m.module.option("padding"); padding.kind == ArgKind::string) {
+    m.require(padding.text == "same" || padding.text == "valid", "padding must be numbers, 'same' or 'valid', got '",
+              padding.text, "'");
+    const Sizes64 stride = for_each_dim(m.module, "stride", dims);
+    m.require(padding.text == "valid" || stride == Sizes64(dims, 1),
+              "padding='same' keeps the sizes, which needs stride 1");
+  }
   Sizes64 shape = transposed ? Sizes64{in, out / groups} : Sizes64{out, in / groups};
   double fan_in = static_cast<double>(shape[1]);
   for (int64_t size : kernel) shape.push_back(size), fan_in *= static_cast<double>(size);
@@ -38,10 +45,17 @@ void convolution_init(ModuleInit& m, size_t dims, bool transposed) {
   if (m.module.flag("bias")) m.uniform("bias", {out}, 1 / std::sqrt(fan_in));
 }
 
-// The input with the padding that is not zeros around it.
+// The input with the padding that is not zeros around it. Of what "same" adds, the odd one is behind.
 Tensor* padded(const ModuleCall& c, size_t dims) {
-  Sizes64 amounts;
-  for (int64_t size : for_each_dim(c.module, "padding", dims)) amounts.insert(amounts.begin(), {size, size});
+  const Module& m = c.module;
+  const bool by_name = m.option("padding").kind == ArgKind::string, same = m.option("padding").text == "same";
+  const Sizes64 kernel = for_each_dim(m, "kernel_size", dims), dilation = for_each_dim(m, "dilation", dims),
+                given = by_name ? Sizes64(dims, 0) : for_each_dim(m, "padding", dims);
+  Sizes64 amounts;  // of the last dim first
+  for (size_t i = 0; i < dims; i++) {
+    const int64_t whole = same ? dilation[i] * (kernel[i] - 1) : 2 * given[i];
+    amounts.insert(amounts.begin(), {whole / 2, whole - whole / 2});
+  }
   const Any args[] = {Any::tensor(c.input()), Any::dims(amounts), Any::string(c.module.option("padding_mode").text)};
   return c.op("pad", args, nullptr);
 }
@@ -71,16 +85,19 @@ consteval ModuleRow transposed(SchemaText schema, std::string_view doc, std::str
 }
 
 constexpr ModuleRow kRows[] = {
-    row<1>("Conv1d(int in_channels, int out_channels, int[] kernel_size, int[] stride=[1], int[] padding=[0], int[] "
-           "dilation=[1], int groups=1, bool bias=True, str padding_mode='zeros') -> tensor",
-           "Cross-correlation of [N, in_channels, L] with weight, [out_channels, in_channels / groups, kL]."),
-    row<2>("Conv2d(int in_channels, int out_channels, int[] kernel_size, int[] stride=[1, 1], int[] padding=[0, 0], "
-           "int[] dilation=[1, 1], int groups=1, bool bias=True, str padding_mode='zeros') -> tensor",
-           "Cross-correlation of [N, in_channels, H, W] with weight, [out_channels, in_channels / groups, kH, kW]."),
-    row<3>("Conv3d(int in_channels, int out_channels, int[] kernel_size, int[] stride=[1], int[] padding=[0], int[] "
-           "dilation=[1], int groups=1, bool bias=True, str padding_mode='zeros') -> tensor",
-           "Cross-correlation of [N, in_channels, D, H, W] with weight, [out_channels, in_channels / groups, kD, kH, "
-           "kW]."),
+    row<1>(
+        "Conv1d(int in_channels, int out_channels, int[] kernel_size, int[] stride=[1], int[]|str padding=[0], int[] "
+        "dilation=[1], int groups=1, bool bias=True, str padding_mode='zeros') -> tensor",
+        "Cross-correlation of [N, in_channels, L] with weight, [out_channels, in_channels / groups, kL]."),
+    row<2>(
+        "Conv2d(int in_channels, int out_channels, int[] kernel_size, int[] stride=[1, 1], int[]|str padding=[0, 0], "
+        "int[] dilation=[1, 1], int groups=1, bool bias=True, str padding_mode='zeros') -> tensor",
+        "Cross-correlation of [N, in_channels, H, W] with weight, [out_channels, in_channels / groups, kH, kW]."),
+    row<3>(
+        "Conv3d(int in_channels, int out_channels, int[] kernel_size, int[] stride=[1], int[]|str padding=[0], int[] "
+        "dilation=[1], int groups=1, bool bias=True, str padding_mode='zeros') -> tensor",
+        "Cross-correlation of [N, in_channels, D, H, W] with weight, [out_channels, in_channels / groups, kD, kH, "
+        "kW]."),
     transposed<1>("ConvTranspose1d(int in_channels, int out_channels, int[] kernel_size, int[] stride=[1], int[] "
                   "padding=[0], int[] output_padding=[0], int groups=1, bool bias=True, int[] dilation=[1], str "
                   "padding_mode='zeros') -> tensor",

@@ -7,22 +7,37 @@ namespace {
 consteval ModuleRow pool(SchemaText schema, std::string_view op, std::string_view doc) {
   return {.schema = schema, .doc = doc, .op = op};
 }
-constexpr std::string_view kGreatest = "The greatest value of each window; stride None is kernel_size.";
+consteval ModuleRow with_indices(SchemaText schema, std::string_view op, std::string_view doc) {
+  return {.schema = schema, .doc = doc, .inputs = "forward(tensor input) -> (tensor, tensor?)", .op = op};
+}
+consteval ModuleRow unpool(SchemaText schema, std::string_view op) {
+  return {.schema = schema,
+          .doc = "Zeros with each element where a max pool of these windows that returns indices had found it.",
+          .inputs = "forward(tensor input, tensor indices, int[]? output_size=None) -> tensor",
+          .op = op};
+}
+constexpr std::string_view kGreatest =
+    "The greatest value of each window, and with return_indices where it was; stride None is kernel_size.";
 constexpr std::string_view kMean = "The mean of each window; stride None is kernel_size.";
 constexpr std::string_view kNorm = "The norm_type-th root of the sum of powers of each window.";
 constexpr std::string_view kMeans = "The means of output_size nearly equal shares of each dim; -1 keeps a size.";
-constexpr std::string_view kMaxima = "The maxima of output_size nearly equal shares of each dim; -1 keeps a size.";
+constexpr std::string_view kMaxima =
+    "The maxima of output_size nearly equal shares of each dim, and with return_indices where they were; -1 keeps a "
+    "size.";
 
 constexpr ModuleRow kRows[] = {
-    pool("MaxPool1d(int[] kernel_size, int[]? stride=None, int[] padding=[0], int[] dilation=[1], bool "
-         "ceil_mode=False) -> tensor",
-         "max_pool1d", kGreatest),
-    pool("MaxPool2d(int[] kernel_size, int[]? stride=None, int[] padding=[0, 0], int[] dilation=[1, 1], bool "
-         "ceil_mode=False) -> tensor",
-         "max_pool2d", kGreatest),
-    pool("MaxPool3d(int[] kernel_size, int[]? stride=None, int[] padding=[0], int[] dilation=[1], bool "
-         "ceil_mode=False) -> tensor",
-         "max_pool3d", kGreatest),
+    with_indices("MaxPool1d(int[] kernel_size, int[]? stride=None, int[] padding=[0], int[] dilation=[1], bool "
+                 "return_indices=False, bool ceil_mode=False) -> (tensor, tensor?)",
+                 "max_pool1d", kGreatest),
+    with_indices("MaxPool2d(int[] kernel_size, int[]? stride=None, int[] padding=[0, 0], int[] dilation=[1, 1], bool "
+                 "return_indices=False, bool ceil_mode=False) -> (tensor, tensor?)",
+                 "max_pool2d", kGreatest),
+    with_indices("MaxPool3d(int[] kernel_size, int[]? stride=None, int[] padding=[0], int[] dilation=[1], bool "
+                 "return_indices=False, bool ceil_mode=False) -> (tensor, tensor?)",
+                 "max_pool3d", kGreatest),
+    unpool("MaxUnpool1d(int[] kernel_size, int[]? stride=None, int[] padding=[0]) -> tensor", "max_unpool1d"),
+    unpool("MaxUnpool2d(int[] kernel_size, int[]? stride=None, int[] padding=[0]) -> tensor", "max_unpool2d"),
+    unpool("MaxUnpool3d(int[] kernel_size, int[]? stride=None, int[] padding=[0]) -> tensor", "max_unpool3d"),
     pool("AvgPool1d(int[] kernel_size, int[]? stride=None, int[] padding=[0], bool ceil_mode=False, bool "
          "count_include_pad=True) -> tensor",
          "avg_pool1d", kMean),
@@ -41,9 +56,12 @@ constexpr ModuleRow kRows[] = {
     pool("AdaptiveAvgPool1d(int[] output_size) -> tensor", "adaptive_avg_pool1d", kMeans),
     pool("AdaptiveAvgPool2d(int[] output_size) -> tensor", "adaptive_avg_pool2d", kMeans),
     pool("AdaptiveAvgPool3d(int[] output_size) -> tensor", "adaptive_avg_pool3d", kMeans),
-    pool("AdaptiveMaxPool1d(int[] output_size) -> tensor", "adaptive_max_pool1d", kMaxima),
-    pool("AdaptiveMaxPool2d(int[] output_size) -> tensor", "adaptive_max_pool2d", kMaxima),
-    pool("AdaptiveMaxPool3d(int[] output_size) -> tensor", "adaptive_max_pool3d", kMaxima),
+    with_indices("AdaptiveMaxPool1d(int[] output_size, bool return_indices=False) -> (tensor, tensor?)",
+                 "adaptive_max_pool1d", kMaxima),
+    with_indices("AdaptiveMaxPool2d(int[] output_size, bool return_indices=False) -> (tensor, tensor?)",
+                 "adaptive_max_pool2d", kMaxima),
+    with_indices("AdaptiveMaxPool3d(int[] output_size, bool return_indices=False) -> (tensor, tensor?)",
+                 "adaptive_max_pool3d", kMaxima),
 };
 
 }  // namespace

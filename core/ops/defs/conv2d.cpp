@@ -6,6 +6,7 @@
 #include "ops/kernels.h"
 #include "ops/matrix_product.h"
 #include "ops/pair.h"
+#include "ops/same_padding.h"
 #include "ops/samples.h"
 
 namespace thunder {
@@ -195,7 +196,8 @@ Results conv2d(Call& c) {
   if (single) x = reshape_to(x, {{1, x.size(0), x.size(1), x.size(2)}});
   // The bias joins before the sum is rounded.
   if (bias) x = computed(x), w = computed(w), bias = computed(bias);
-  Var y = c.builder.call("prims.conv2d", {x, w, c.args[3], c.args[4], c.args[5], c.integer(6)});
+  const Shape padding = padding_of(c, x, w, 2);
+  Var y = c.builder.call("prims.conv2d", {x, w, c.args[3], padding, c.args[5], c.integer(6)});
   if (bias) y = convert(y + along_axis(bias, 1, 4), dtype);
   return single ? reshape_to(y, {{y.size(1), y.size(2), y.size(3)}}) : y;
 }
@@ -222,6 +224,13 @@ void samples(Samples& s) {
   s.add({TensorSpec{{3, 6, 5}}, TensorSpec{{4, 3, 1, 1}}, TensorSpec{{4}}});
   s.add({TensorSpec{{2, 3, 6, 5}, DType::bf16}, TensorSpec{{4, 3, 3, 2}, DType::bf16}, TensorSpec{{4}, DType::bf16}});
   s.add({TensorSpec{{0, 3, 6, 5}}, TensorSpec{{4, 3, 3, 2}}});
+  s.add({TensorSpec{{2, 3, 6, 5}}, TensorSpec{{4, 3, 3, 2}}, TensorSpec{{4}}, 1, "same", Pair{1, 3}});
+  s.add({TensorSpec{{3, 6, 5}}, TensorSpec{{4, 3, 3, 5}}, SampleArg(), 1, "same"});
+  s.add({TensorSpec{{1, 3, 6, 5}}, TensorSpec{{4, 3, 3, 3}}, SampleArg(), 2, "valid"});
+  s.refuse({TensorSpec{{1, 3, 6, 5}}, TensorSpec{{4, 3, 3, 3}}, SampleArg(), 2, "same"},
+           "padding='same' keeps the sizes, which needs stride 1; got [2]");
+  s.refuse({TensorSpec{{1, 3, 6, 5}}, TensorSpec{{4, 3, 3, 3}}, SampleArg(), 1, "full"},
+           "padding must be numbers, 'same' or 'valid', got 'full'");
   s.refuse({TensorSpec{{2, 3, 6, 5}}, TensorSpec{{4, 2, 3, 3}}}, "input has 3 channels, weight takes 2");
   s.refuse({TensorSpec{{2, 3, 2, 2}}, TensorSpec{{4, 3, 3, 3}}}, "reaches over 3 pixels, the padded input has 2");
   s.refuse({TensorSpec{{2, 3, 6, 5}}, TensorSpec{{4, 3, 3, 3}}, TensorSpec{{3}}}, "bias must have shape [4], got [3]");
@@ -274,9 +283,10 @@ constexpr OpRow kRows[] = {
                        "int groups) -> tensor",
              .doc = "The gradient of prims.conv2d's weight.", .meta = weight_grad_meta, .reference = weight_grad, .vjp = weight_grad_vjp,
              .batch = batch_weight_grad, .samples = weight_grad_samples, .tags = kMatmul}),
-    checked({.schema = "conv2d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1, 1], int[] padding=[0, 0], "
-                       "int[] dilation=[1, 1], int groups=1) -> tensor",
-             .doc = "Two-dimensional cross-correlation of [n, c, h, w] or [c, h, w] with weight [out, c / groups, kh, kw]; one number stands for both dims.",
+    checked({.schema = "conv2d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1, 1], "
+                       "int[]|str padding=[0, 0], int[] dilation=[1, 1], int groups=1) -> tensor",
+             .doc = "Two-dimensional cross-correlation of [n, c, h, w] or [c, h, w] with weight [out, c / groups, "
+                    "kh, kw]; one number stands for both dims. padding 'same' keeps the sizes, 'valid' is none.",
              .decompose = conv2d, .samples = samples}),
 };
 

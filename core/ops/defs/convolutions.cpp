@@ -2,18 +2,21 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "ops/same_padding.h"
 #include "ops/tables.h"
 
 namespace thunder {
 namespace {
 
 // A value for each of `dims` dims, of which one may stand for all.
-Shape values(const Call& c, size_t param, size_t dims, int64_t least) {
-  auto given = c.dims(param);
+Shape values(const Call& c, size_t param, std::span<const Dim> given, size_t dims, int64_t least) {
   const std::string& what = c.op.schema.params[param].name;
   c.require(given.size() == 1 || given.size() == dims, what, " must have one value or ", dims, ", got ", name(given));
   for (Dim d : given) c.require(hint(d) >= least && hint(d) <= INT32_MAX, what, " must be between ", least, " and 2147483647, got ", name(given));
   return given.size() == dims ? Shape(given) : Shape(dims, given[0]);
+}
+Shape values(const Call& c, size_t param, size_t dims, int64_t least) {
+  return values(c, param, c.dims(param), dims, least);
 }
 Var with_dim(Var x, size_t at) {
   Shape shape = x.shape();
@@ -51,7 +54,8 @@ Results batched(Call& c, size_t dims, F f) {
 
 Results conv1d(Call& c) {
   return batched(c, 1, [&](Var x, Var w) {
-    const Dim stride = values(c, 3, 1, 1)[0], padding = values(c, 4, 1, 0)[0], dilation = values(c, 5, 1, 1)[0];
+    const Shape around = padding_of(c, x, w, 1);
+    const Dim stride = values(c, 3, 1, 1)[0], padding = values(c, 4, around, 1, 0)[0], dilation = values(c, 5, 1, 1)[0];
     Var y = c.builder.call("prims.conv2d", {with_dim(x, 2), with_dim(w, 2), Shape{1, stride}, Shape{0, padding}, Shape{1, dilation}, c.integer(6)});
     return with_bias(c, without_dim(y, 2), w.size(0));
   });
@@ -78,7 +82,8 @@ Var plane_of(Var w, int64_t k) { return without_dim(slice_depth(w, k, k + 1, 1),
 // A sum over the kernel's depth of convolutions of planes.
 Results conv3d(Call& c) {
   return batched(c, 3, [&](Var x, Var w) {
-    const Shape stride = values(c, 3, 3, 1), padding = values(c, 4, 3, 0), dilation = values(c, 5, 3, 1);
+    const Shape around = padding_of(c, x, w, 3);
+    const Shape stride = values(c, 3, 3, 1), padding = values(c, 4, around, 3, 0), dilation = values(c, 5, 3, 1);
     const int64_t kernel = hint(w.size(2)), reach = checked_add(checked_mul(kernel - 1, hint(dilation[0])), 1),
                   deep = checked_add(hint(x.size(2)), checked_mul(2, hint(padding[0])));
     c.require(kernel >= 1 && deep >= reach, "the kernel reaches over ", reach, " planes, the padded input has ", deep, "; ", c.types());
@@ -166,12 +171,16 @@ void lines(Samples& s) {
   s.add({TensorSpec{{2, 3, 7}}, TensorSpec{{4, 3, 3}}, TensorSpec{{4}}});
   s.add({TensorSpec{{4, 7}}, TensorSpec{{6, 2, 2}}, SampleArg(), 2, 1, 2, 2});
   s.add({TensorSpec{{2, 3, 7}, DType::bf16}, TensorSpec{{4, 3, 3}, DType::bf16}, TensorSpec{{4}, DType::bf16}});
+  s.add({TensorSpec{{2, 3, 7}}, TensorSpec{{4, 3, 4}}, TensorSpec{{4}}, 1, "same"});
+  s.add({TensorSpec{{2, 3, 7}}, TensorSpec{{4, 3, 3}}, SampleArg(), 2, "valid"});
+  s.refuse({TensorSpec{{2, 3, 7}}, TensorSpec{{4, 3, 3}}, SampleArg(), 3, "same"}, "needs stride 1");
   s.refuse({TensorSpec{{2, 3, 7}}, TensorSpec{{4, 2, 3}}}, "channels");
   s.refuse({TensorSpec{{2, 3, 7}}, TensorSpec{{4, 3, 3}}, TensorSpec{{3}}}, "bias must have shape");
 }
 void volumes(Samples& s) {
   s.add({TensorSpec{{1, 2, 4, 4, 3}}, TensorSpec{{3, 2, 2, 3, 2}}, TensorSpec{{3}}});
   s.add({TensorSpec{{2, 5, 4, 4}}, TensorSpec{{2, 1, 2, 2, 2}}, SampleArg(), Ints{2, 1, 2}, Ints{1, 0, 1}, Ints{2, 1, 1}, 2});
+  s.add({TensorSpec{{1, 2, 4, 3, 4}}, TensorSpec{{2, 2, 2, 3, 2}}, SampleArg(), 1, "same", Ints{1, 1, 3}});
   s.refuse({TensorSpec{{1, 2, 1, 4, 3}}, TensorSpec{{3, 2, 2, 3, 2}}}, "reaches over 2 planes");
 }
 void transposed_lines(Samples& s) {
@@ -195,10 +204,14 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 }
 
 constexpr OpRow kRows[] = {
-    row("conv1d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[] padding=[0], int[] dilation=[1], int groups=1) -> tensor",
-        "One-dimensional cross-correlation of [n, c, l] or [c, l] with weight [out, c / groups, k].", conv1d, lines),
-    row("conv3d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[] padding=[0], int[] dilation=[1], int groups=1) -> tensor",
-        "Three-dimensional cross-correlation of [n, c, d, h, w] or [c, d, h, w] with weight [out, c / groups, kd, kh, kw].", conv3d, volumes),
+    row("conv1d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[]|str padding=[0], int[] "
+        "dilation=[1], int groups=1) -> tensor",
+        "One-dimensional cross-correlation of [n, c, l] or [c, l] with weight [out, c / groups, k]; padding 'same' "
+        "keeps the size, 'valid' is none.", conv1d, lines),
+    row("conv3d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[]|str padding=[0], int[] "
+        "dilation=[1], int groups=1) -> tensor",
+        "Three-dimensional cross-correlation of [n, c, d, h, w] or [c, d, h, w] with weight [out, c / groups, kd, kh, "
+        "kw]; padding 'same' keeps the sizes.", conv3d, volumes),
     row("conv_transpose1d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[] padding=[0], int[] output_padding=[0], int groups=1, "
         "int[] dilation=[1]) -> tensor",
         "The transpose of conv1d: what its gradient does to an input, with weight [c, out / groups, k].", conv_transpose1d, transposed_lines),

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "ops/grad.h"
+#include "ops/places.h"
 #include "ops/samples.h"
 
 namespace thunder {
@@ -34,15 +35,37 @@ Results index_select(Call& c) {
   return taken;
 }
 
-// The indices broadcast to one shape.
+// A mask for dims of the input from `dim` on, which must be of their sizes.
+void require_mask(const Call& c, Var mask, size_t dim) {
+  const Shape& shape = c.type(0).shape;
+  c.require(mask.rank() > 0, "a mask as index must have dims, got ", name(mask.type()));
+  c.require(dim + mask.rank() <= shape.size(), "a mask of ", name(mask.shape()), " indexes dims ", dim, " to ",
+      dim + mask.rank() - 1, " of ", name(c.type(0)));
+  for (size_t i = 0; i < mask.rank(); i++)
+    c.require(mask.shape()[i] == shape[dim + i], "a mask of ", name(mask.shape()), " does not fit dim ", dim + i,
+        " of ", name(c.type(0)));
+}
+
+// The indices broadcast to one shape. A mask is as many as it has dims: the places where it holds.
 ValueList aligned_indices(const Call& c) {
-  auto indices = c.vars(1);
+  std::vector<Var> indices;
+  for (Var v : c.vars(1)) {
+    c.require(v.dtype() != DType::u8, "an index must be of integers or a mask of booleans, got ", name(v.type()),
+        "; convert a mask to bool");
+    if (v.dtype() != DType::boolean) {
+      indices.push_back(v);
+      continue;
+    }
+    require_mask(c, v, indices.size());
+    for (Var places : places_by_dim(c, v)) indices.push_back(places);
+  }
   c.require(!indices.empty() && indices.size() <= c.type(0).rank(), "needs from 1 to ", c.type(0).rank(), " indices, got ",
             indices.size(), "; ", c.types());
+  bool narrow = true;  // beside others, those of a mask are i64
+  for (Var v : indices) narrow = narrow && v.dtype() == DType::i32;
   Shape shape;
   for (Var& v : indices) {
-    c.require(v.dtype() != DType::boolean && v.dtype() != DType::u8,
-              "a mask as index is not supported, since its result's shape depends on data; use masked_fill or where");
+    if (!narrow && v.dtype() == DType::i32) v = convert(v, DType::i64);
     shape = broadcast(shape, v.shape());
   }
   ValueList ids;
@@ -50,10 +73,31 @@ ValueList aligned_indices(const Call& c) {
   return ids;
 }
 
-Results index(Call& c) { return c.builder.call("prims.index", {c.var(0), aligned_indices(c)}); }
+Results index(Call& c) {
+  const auto given = c.vars(1);
+  const bool whole = given.size() == 1 && given[0].dtype() == DType::boolean && given[0].rank() == c.type(0).rank();
+  if (!whole) return c.builder.call("prims.index", {c.var(0), aligned_indices(c)});
+  require_mask(c, given[0], 0);
+  return picked(c, c.var(0), given[0]);
+}
+
+// One value at all places of one mask needs no look at how many there are.
+Var put_where(const Call& c, Var mask, Var value) {
+  Var x = c.var(0);
+  Shape shape = mask.shape();
+  while (shape.size() < x.rank()) shape.push_back(1);
+  if (c.flag(3)) value = x + value;
+  return c.builder.call("where", {reshape_to(mask, shape), value, x});
+}
 
 Results index_put(Call& c) {
   Var x = c.var(0), values = c.var(2);
+  if (auto given = c.vars(1); given.size() == 1 && given[0].dtype() == DType::boolean && values.rank() == 0) {
+    require_mask(c, given[0], 0);
+    c.require(c.args[2].kind != ArgKind::value || values.dtype() == x.dtype(),
+        "input and values must have one dtype; ", c.types());
+    return put_where(c, given[0], convert(values, x.dtype()));
+  }
   const ValueList indices = aligned_indices(c);
   const bool accumulate = c.flag(3);
   Shape to = c.builder.type(indices[0]).shape;
@@ -99,8 +143,14 @@ void embedding_vjp(Grad& g) {
 
 Results one_hot(Call& c) {
   Var x = c.var(0);
-  const int64_t classes = c.integer(1);
-  c.require(classes > 0, "num_classes must be given and positive, since the result's shape must be known while tracing; got ", classes);
+  int64_t classes = c.integer(1);
+  c.require(classes > 0 || classes == -1,
+      "num_classes must be positive, or -1 for one more than the greatest index; got ", classes);
+  if (classes == -1) {
+    c.require(!(elements(x.shape()) == Dim(0)), "num_classes must be given where there are no indices");
+    classes = c.value_of(convert(c.builder.call("amax", {x}), DType::i64)) + 1;
+    c.require(classes > 0, "input must not be negative, its greatest index is ", classes - 1);
+  }
   Shape shape = x.shape(), index = x.shape();
   shape.push_back(classes);
   index.push_back(1);
@@ -164,10 +214,16 @@ void index_select_samples(Samples& s) {
   s.refuse({TensorSpec{{4, 3}}, 0, below({2, 2}, 4)}, "rank 0 or 1");
   s.refuse({TensorSpec{{4}}, 0, TensorSpec{{1}, DType::i64, 4, 4}}, "index 4 is out of range for dim 0 of size 4");
 }
+TensorSpec mask(std::vector<int64_t> shape) { return {std::move(shape), DType::boolean, 0, 1}; }
 void index_samples(Samples& s) {
   s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{below({2, 2}, 4)}});
   s.add({TensorSpec{{4, 3, 2}}, std::vector<TensorSpec>{below({5, 1}, 4), TensorSpec{{3}, DType::i64, -3, -1}}});
-  s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{{{4}, DType::boolean, 0, 1}}}, "mask");
+  s.add_eager({TensorSpec{{4, 3}}, std::vector<TensorSpec>{mask({4})}});
+  s.add_eager({TensorSpec{{4, 3, 2}}, std::vector<TensorSpec>{mask({4, 3})}});
+  s.add_eager({TensorSpec{{2, 3, 4}}, std::vector<TensorSpec>{below({1}, 2, DType::i32), mask({3, 4})}});
+  s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{mask({3})}}, "a mask of [3] does not fit dim 0 of f32[4]");
+  s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{mask({4, 1})}}, "indexes dims 0 to 1 of f32[4]");
+  s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{{{4}, DType::u8, 0, 1}}}, "convert a mask to bool");
   s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{below({1}, 4), below({1}, 4)}}, "from 1 to 1");
   s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{{{1}, DType::i64, -5, -5}}}, "index -5 is out of range");
 }
@@ -176,7 +232,11 @@ void index_put_samples(Samples& s) {
   s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{below({1}, 4), below({1}, 3)}, TensorSpec{{}}});
   s.add({TensorSpec{{4, 3}, DType::bf16}, std::vector<TensorSpec>{below({6}, 4)}, TensorSpec{{6, 3}, DType::bf16}, true});
   s.add({TensorSpec{{4}}, std::vector<TensorSpec>{below({1}, 4)}, 1.5});
-  s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{{{4}, DType::boolean, 0, 1}}, 1.0}, "mask");
+  s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{mask({4})}, 1.5});
+  s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{mask({4, 3})}, TensorSpec{{}}, true});
+  s.add_eager({TensorSpec{{4, 3}}, std::vector<TensorSpec>{mask({4})}, TensorSpec{{3}}});
+  s.add_eager({TensorSpec{{2, 2}}, std::vector<TensorSpec>{mask({2, 2})}, TensorSpec{{1}}, true});
+  s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{mask({3})}, 1.0}, "does not fit dim 0");
   s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{below({2}, 4)}, TensorSpec{{3}}}, "broadcast");
 }
 void embedding_samples(Samples& s) {
@@ -189,7 +249,11 @@ void embedding_samples(Samples& s) {
 }
 void one_hot_samples(Samples& s) {
   s.add({below({2, 3}, 4), 4});
-  s.refuse({below({2}, 4)}, "num_classes");
+  s.add_eager({below({2, 3}, 4)});
+  s.add_eager({below({5}, 3, DType::i32)});
+  s.refuse({below({2}, 4), 0}, "num_classes must be positive");
+  s.refuse({below({0}, 4)}, "num_classes must be given where there are no indices");
+  s.refuse({TensorSpec{{3}, DType::i64, -4, -4}}, "its greatest index is -4");
   s.refuse({TensorSpec{{1}, DType::i64, 4, 4}, 4}, "index 4 is out of range");
 }
 void masked_fill_samples(Samples& s) {
@@ -214,17 +278,21 @@ constexpr OpRow kRows[] = {
     checked({.schema = "index_select(tensor input, int dim, tensor index) -> tensor", .doc = "The slices of input at index along dim.",
              .decompose = index_select, .samples = index_select_samples}),
     checked({.schema = "index(tensor input, tensor[] indices) -> tensor",
-             .doc = "input[indices[0], indices[1], ..]: the indices broadcast, negative ones count from the end.",
-             .decompose = index, .samples = index_samples}),
+             .doc = "input[indices[0], indices[1], ..]: the indices broadcast, negative ones count from the end; a "
+                    "mask is the places where it holds.",
+             .decompose = index, .samples = index_samples, .tags = kEager}),
     checked({.schema = "index_put(tensor input, tensor[] indices, tensor|number values, bool accumulate=False) -> tensor",
-             .doc = "input with values stored (or added) at input[indices[0], indices[1], ..]; of equal indices the last one stays.",
-             .decompose = index_put, .samples = index_put_samples, .tags = kInplace}),
+             .doc = "input with values stored (or added) at input[indices[0], indices[1], ..]; of equal indices the "
+                    "last one stays. A mask is the places where it holds.",
+             .decompose = index_put, .samples = index_put_samples, .tags = kInplace | kEager}),
     checked({.schema = "embedding(tensor input, tensor weight, int? padding_idx=None) -> tensor",
              .doc = "The rows of weight at the indices in input; the row padding_idx gets no gradient.", .decompose = embedding,
              .vjp = embedding_vjp, .samples = embedding_samples}),
     checked({.schema = "one_hot(tensor input, int num_classes=-1) -> tensor",
-             .doc = "i64 with a 1 at each index along a new last dim of num_classes, which must be given.", .decompose = one_hot,
-             .samples = one_hot_samples}),
+             .doc = "i64 with a 1 at each index along a new last dim of num_classes; -1 is one more than the "
+                    "greatest index.",
+             .decompose = one_hot,
+             .samples = one_hot_samples, .tags = kEager}),
     checked({.schema = "masked_fill(tensor input, tensor mask, tensor|number value) -> tensor",
              .doc = "input where mask is false, value (a number or of rank 0) where it is true.", .decompose = masked_fill,
              .samples = masked_fill_samples, .tags = kInplace}),

@@ -187,26 +187,32 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 constexpr std::string_view kIndex = "the result is an index";
 
 constexpr OpRow kRows[] = {
-    row("max(tensor input, tensor|number? dim=None, bool keepdim=False, tensor? other=None) -> (tensor, tensor?)",
+    row("max(tensor input, tensor|number? dim=None, bool keepdim=False, tensor? other=None) -> (tensor values, "
+        "tensor? indices)",
         "The greatest of all elements; with dim the greatest along it and its first place; with a tensor the greater of two.", extremum<true>, extrema),
-    row("min(tensor input, tensor|number? dim=None, bool keepdim=False, tensor? other=None) -> (tensor, tensor?)",
+    row("min(tensor input, tensor|number? dim=None, bool keepdim=False, tensor? other=None) -> (tensor values, "
+        "tensor? indices)",
         "The least of all elements; with dim the least along it and its first place; with a tensor the lesser of two.", extremum<false>, extrema),
     row("argmin(tensor input, int? dim=None, bool keepdim=False) -> tensor", "Index of the first minimum along dim, or among all elements in row-major order.",
         argmin, places, kIndex),
-    row("aminmax(tensor input, int? dim=None, bool keepdim=False) -> (tensor, tensor)", "The least and the greatest along dim, or of all.", aminmax, both_ends),
-    row("sort(tensor input, int dim=-1, bool descending=False, bool stable=False) -> (tensor, tensor)",
+    row("aminmax(tensor input, int? dim=None, bool keepdim=False) -> (tensor min, tensor max)",
+        "The least and the greatest along dim, or of all.", aminmax, both_ends),
+    row("sort(tensor input, int dim=-1, bool descending=False, bool stable=False) -> (tensor values, tensor indices)",
         "The elements along dim in order, and where they were; equal ones stay as they are, NaN is the greatest.", sort, sorts),
     row("argsort(tensor input, int dim=-1, bool descending=False, bool stable=False) -> tensor", "Where the elements along dim are in order.", argsort, sorts,
         kIndex),
     row("msort(tensor input) -> tensor", "The elements along the first dim in order.", msort,
         [](Samples& s) { s.add({TensorSpec{{4, 3}}}); }),
-    row("topk(tensor input, int k, int dim=-1, bool largest=True, bool sorted=True) -> (tensor, tensor)",
+    row("topk(tensor input, int k, int dim=-1, bool largest=True, bool sorted=True) -> (tensor values, tensor indices)",
         "The k greatest (or least) along dim in order, and where they were.", topk, greatest),
-    row("kthvalue(tensor input, int k, int dim=-1, bool keepdim=False) -> (tensor, tensor)", "The k-th least along dim, and where it was.", kthvalue, ranked),
-    row("median(tensor input, int? dim=None, bool keepdim=False) -> (tensor, tensor?)",
+    row("kthvalue(tensor input, int k, int dim=-1, bool keepdim=False) -> (tensor values, tensor indices)",
+        "The k-th least along dim, and where it was.", kthvalue, ranked),
+    row("median(tensor input, int? dim=None, bool keepdim=False) -> (tensor values, tensor? indices)",
         "The lower middle of all elements; with dim that along it and its place. NaN if any is.", median<false>, middles),
-    row("nanmedian(tensor input, int? dim=None, bool keepdim=False) -> (tensor, tensor?)", "median of what is not NaN.", median<true>, middles),
-    row("mode(tensor input, int dim=-1, bool keepdim=False) -> (tensor, tensor)", "The commonest value along dim, of several the least, and its last place.", mode,
+    row("nanmedian(tensor input, int? dim=None, bool keepdim=False) -> (tensor values, tensor? indices)",
+        "median of what is not NaN.", median<true>, middles),
+    row("mode(tensor input, int dim=-1, bool keepdim=False) -> (tensor values, tensor indices)",
+        "The commonest value along dim, of several the least, and its last place.", mode,
         commonest),
 };
 

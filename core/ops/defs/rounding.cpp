@@ -119,7 +119,8 @@ constexpr OpRow kRows[] = {
     row("trunc(tensor input) -> tensor", "The integer part, towards zero.", whole<truncated>, signed_numbers),
     row("round(tensor input, int decimals=0) -> tensor", "The nearest integer, of two the even one; decimals moves the point.", round_op, rounds),
     row("frac(tensor input) -> tensor", "What trunc takes away.", frac, reals),
-    row("frexp(tensor input) -> (tensor, tensor)", "Mantissas in [0.5, 1) and i32 exponents, whose powers of 2 they are multiplied by.", frexp, reals, 0),
+    row("frexp(tensor input) -> (tensor mantissa, tensor exponent)",
+        "Mantissas in [0.5, 1) and i32 exponents, whose powers of 2 they are multiplied by.", frexp, reals, 0),
     row("positive(tensor input) -> tensor", "The input itself.",
         [](Call& c) -> Results {
           c.require(c.type(0).dtype != DType::boolean, "input must not be boolean, got ", name(c.type(0)));

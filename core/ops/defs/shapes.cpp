@@ -128,13 +128,48 @@ Results tile(Call& c) {
   while (times.size() < c.type(0).rank()) times.insert(0, 1);
   return c.builder.call("repeat", {c.var(0), times});
 }
+// The number of the element that stands at each place of the result, which has so many as the repetitions add up to:
+// read, unless it is told.
+Var repeated_numbers(const Call& c, Var times, size_t total_param) {
+  Builder& b = c.builder;
+  const Device device = times.type().device;
+  if (times.shape()[0] == Dim(0)) return full(b, Shape{0}, 0, DType::i64, device);
+  if (!c.has(total_param)) {
+    const int64_t least = c.value_of(b.call("prims.amin", {times, Shape{0}}));
+    c.require(least >= 0, "repeats must not be negative, their least is ", least);
+  }
+  const int64_t total =
+      c.has(total_param) ? c.integer(total_param) : c.value_of(b.call("prims.sum", {times, Shape{0}}));
+  c.require(total >= 0, "output_size must not be negative, got ", total);
+  Var ends = b.call("prims.cumsum", {times, 0, false});
+  Var place = b.call("prims.iota", {Shape{total}, DType::i64, device});
+  return b.call("prims.searchsorted", {ends, place, true});
+}
 Results repeat_interleave(Call& c) {
-  Var x = c.var(0);
-  const int64_t times = c.integer(1);
-  c.require(times >= 0, "repeats must not be negative, got ", times);
+  const bool tensor = !c.has(1) || c.args[1].kind == ArgKind::value;
+  c.require(tensor || c.args[1].kind == ArgKind::integer, "repeats must be an integer or a tensor of integers, got ",
+      kind_of(c.args[1]));
+  Var x = c.var(0), given = c.has(1) ? tensor ? c.var(1) : Var() : x;
+  if (tensor) {
+    c.require(is_integer(given.dtype()) && given.rank() <= 1, "repeats must be a vector of integers, or one; ",
+        c.types());
+    given = convert(reshape_to(given, Shape{elements(given.shape())}), DType::i64);
+    if (!c.has(1)) return repeated_numbers(c, given, 3);
+  }
   if (!c.has(2)) x = reshape_to(x, Shape{elements(x.shape())});
   const size_t dim = c.has(2) ? c.axis(2, x.rank()) : 0;
   c.require(x.rank() > 0, "a tensor of rank 0 has no dim to repeat along");
+  if (tensor) {
+    const Dim n = x.shape()[dim];
+    if (given.shape()[0] == Dim(1)) given = expand_to(given, Shape{n});
+    c.require(given.shape()[0] == n, "repeats has ", name(given.shape()[0]), " elements, dim ", dim, " of input has ",
+        name(n));
+    return c.builder.call("prims.take", {x, static_cast<int64_t>(dim), repeated_numbers(c, given, 3)});
+  }
+  const int64_t times = c.args[1].i;
+  c.require(times >= 0, "repeats must not be negative, got ", times);
+  c.require(!c.has(3) || hint(x.shape()[dim] * times) == c.integer(3), "output_size must be ",
+      name(x.shape()[dim] * times), ", got ", c.args[3].i);
   Shape split = x.shape(), merged = x.shape();
   split.insert(dim + 1, 1);
   Shape spread = split;
@@ -197,7 +232,18 @@ void tiles(Samples& s) {
 void interleaved(Samples& s) {
   s.add({TensorSpec{{2, 3}}, 2});
   s.add({TensorSpec{{2, 3}}, 3, -1});
+  s.add({TensorSpec{{2, 3}}, 2, 0, 4});
+  s.add_eager({TensorSpec{{3, 2}}, TensorSpec{{3}, DType::i64, 0, 3}, 0});
+  s.add_eager({TensorSpec{{2, 3}}, TensorSpec{{1}, DType::i64, 2, 2}, -1});
+  s.add_eager({TensorSpec{{2, 2}}, TensorSpec{{4}, DType::i32, 0, 2}});
+  s.add_eager({TensorSpec{{5}, DType::i64, 0, 3}});
+  s.add({TensorSpec{{3, 2}}, TensorSpec{{3}, DType::i64, 2, 2}, 0, 6});
   s.refuse({TensorSpec{{2, 3}}, -1, 0}, "negative");
+  s.refuse({TensorSpec{{2, 3}}, TensorSpec{{2}, DType::i64, -1, -1}, 0}, "their least is -1");
+  s.refuse({TensorSpec{{2, 3}}, TensorSpec{{2}, DType::i64, 1, 1}, 1}, "repeats has 2 elements, dim 1 of input has 3");
+  s.refuse({TensorSpec{{2, 3}}, TensorSpec{{2}}, 0}, "vector of integers");
+  s.refuse({TensorSpec{{2, 3}}, 2, 0, 5}, "output_size must be 4, got 5");
+  s.refuse({TensorSpec{{2}}, TensorSpec{{2}, DType::i64, 1, 1}, 0, 3}, "out of range");
 }
 void unflattened(Samples& s) {
   s.add({TensorSpec{{2, 6}}, 1, Ints{3, -1}});
@@ -220,8 +266,11 @@ constexpr OpRow kRows[] = {
     row("rot90(tensor input, int k=1, int[] dims=[0, 1]) -> tensor", "A copy turned k times by 90 degrees from the first of dims to the second.", rot90, turns),
     row("repeat(tensor input, int[] repeats) -> tensor", "The tensor side by side with itself, so many times along each dim.", repeat, repeats),
     row("tile(tensor input, int[] dims) -> tensor", "repeat, with ones in front of too few numbers.", tile, tiles),
-    row("repeat_interleave(tensor input, int repeats, int? dim=None) -> tensor", "Each element along dim so many times; without dim of the flattened tensor.",
-        repeat_interleave, interleaved),
+    checked({.schema = "repeat_interleave(tensor input, tensor|number? repeats, int? dim=None, "
+                       "int? output_size=None) -> tensor",
+             .doc = "Each element along dim so many times, a tensor of repeats giving each its own; without dim of "
+                    "the flattened tensor. Without repeats input is them, and the result tells the elements' numbers.",
+             .decompose = repeat_interleave, .samples = interleaved, .tags = kEager}),
     row("unflatten(tensor input, int dim, int[] sizes) -> tensor", "A view with one dim as several, one size of which may be -1.", unflatten, unflattened),
 };
 

@@ -70,6 +70,22 @@ TEST(Schema, reads_results_that_only_some_arguments_ask_for) {
   EXPECT_PRED2(contains, refusal("x(tensor a) -> (tensor?)"), "the first result is always there");
 }
 
+TEST(Schema, names_results) {
+  const Schema s = parse_schema("x(tensor a) -> (tensor values, tensor? indices)");
+  EXPECT_EQ(s.result_names, (std::vector<std::string>{"values", "indices"}));
+  EXPECT_EQ(s.optional_results, 1u);
+  EXPECT_TRUE(parse_schema("x(tensor a) -> (tensor, tensor)").result_names.empty());
+  EXPECT_PRED2(contains, refusal("x(tensor a) -> (tensor values, tensor)"), "some results have names, others none");
+}
+
+TEST(Schema, says_where_a_string_may_stand_for_a_list) {
+  const Schema s = parse_schema("x(int[]|str a=[0], int[] b=[1]) -> tensor");
+  EXPECT_TRUE(s.params[0].text);
+  EXPECT_EQ(s.params[0].kind, ParamKind::dims);
+  EXPECT_FALSE(s.params[1].text);
+  EXPECT_THROW(parse_schema("x(int|str a) -> tensor"), Error);
+}
+
 TEST(Schema, keeps_its_defaults_when_moved) {
   auto s = parse_schema("x(str a='text', int[] b=[7]) -> (tensor, tensor)");
   Schema moved = std::move(s);

@@ -19,7 +19,7 @@ TEST_F(ModuleText, shows_kinds_with_their_options) {
             ")");
   const int64_t size[] = {3, 3};
   EXPECT_EQ(module_text(*module("MaxPool2d", {Any::dims(size)})),
-            "MaxPool2d(kernel_size=[3, 3], padding=[0, 0], dilation=[1, 1], ceil_mode=False)");
+            "MaxPool2d(kernel_size=[3, 3], padding=[0, 0], dilation=[1, 1], return_indices=False, ceil_mode=False)");
 }
 
 TEST_F(ModuleText, shows_tensors_of_the_users_own) {

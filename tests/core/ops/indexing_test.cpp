@@ -121,12 +121,6 @@ TEST(IndexPut, stores_or_adds) {
   EXPECT_EQ(values(x), (Doubles{0, 0, 3, 4, 0, 0}));
 }
 
-TEST(IndexPut, refuses_a_mask_and_says_what_to_use) {
-  Eager e;
-  Tensor* mask[] = {e.tensor({2}, {1, 0}, DType::boolean)};
-  EXPECT_NE(e.refused("index_put", {any(e.tensor({2}, {1, 2})), list(mask), any(0)}).find("use masked_fill"), std::string::npos);
-}
-
 TEST(Embedding, adds_gradients_and_spares_the_padding) {
   Eager e(true);
   Tensor* weight = e.tensor({3, 2}, {1, 2, 3, 4, 5, 6});

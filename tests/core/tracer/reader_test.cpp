@@ -97,6 +97,7 @@ TEST(Reader, reads_back_every_op) {
     Samples samples;
     op->samples(samples);
     for (size_t i = 0; i < samples.all.size(); i++) {
+      if (samples.all[i].eager) continue;
       SCOPED_TRACE(cat(op->name(), ", sample ", i));
       try {
         SampleTrace sample(registry);

@@ -1,0 +1,261 @@
+// Ops whose results' shapes depend on values: they read how many there are before they gather them.
+#include <algorithm>
+
+#include "ops/places.h"
+#include "ops/tables.h"
+
+namespace thunder {
+namespace {
+
+Var flattened(Var x) { return reshape_to(x, Shape{elements(x.shape())}); }
+// Of a vector element by element, which costs less than slices of one.
+Var taken(Var x, Var places) {
+  return x.builder->call(x.rank() == 1 ? "prims.gather" : "prims.take", {x, 0, places});
+}
+// The number of elements is known wherever values are.
+int64_t known(Dim size) { return hint(size); }
+
+// ---- nonzero, masked_select ----
+
+Results nonzero(Call& c) { return nonzero_places(c, c.var(0)); }
+Results nonzero_static(Call& c) { return c.builder.call("prims.nonzero", {c.var(0), c.integer(1), c.integer(2)}); }
+Results nonzero_numpy(Call& c) {
+  Var x = c.var(0);
+  Results out;
+  for (Var v : places_by_dim(c, x.rank() ? x : reshape_to(x, Shape{1}))) out.push_back(v.id);
+  return out;
+}
+
+Results masked_select(Call& c) {
+  Var x = c.var(0), mask = c.var(1);
+  c.require(mask.dtype() == DType::boolean, "mask must be bool; ", c.types());
+  Shape shape;
+  try {
+    shape = broadcast(x.shape(), mask.shape());
+  } catch (const Error& e) {
+    c.require(false, e.message(), "; ", c.types());
+  }
+  return picked(c, expand_to(x, shape), expand_to(mask, shape));
+}
+
+// ---- unique ----
+
+// What is asked for of entries, in the first dim of `sorted`, equal ones of which are neighbours; `order`: where each
+// was.
+struct Unique {
+  Call& c;
+  Var sorted, order;
+  bool inverse, counts;
+  Results results(const Shape& inverse_shape) const;
+
+ private:
+  // Whether each entry differs from the one before it.
+  Var begins() const;
+};
+
+Var Unique::begins() const {
+  const int64_t n = known(sorted.shape()[0]);
+  const Device device = sorted.type().device;
+  Var first = full(c.builder, Shape{std::min<int64_t>(n, 1)}, 1, DType::boolean, device);
+  if (n < 2) return first;
+  Var differs = ne(c.builder.call("slice", {sorted, 0, 1, n, 1}), c.builder.call("slice", {sorted, 0, 0, n - 1, 1}));
+  Shape rest;
+  for (size_t i = 1; i < differs.rank(); i++) rest.push_back(static_cast<int64_t>(i));
+  if (!rest.empty()) differs = c.builder.call("any", {differs, rest});
+  return c.builder.call("prims.cat", {ValueList{first.id, differs.id}, 0});
+}
+
+Results Unique::results(const Shape& inverse_shape) const {
+  Builder& b = c.builder;
+  const Dim n = sorted.shape()[0];
+  const Device device = sorted.type().device;
+  Var first = begins(), starts = places_by_dim(c, first)[0];
+  Results out{taken(sorted, starts).id};
+  if (inverse) {
+    Var group = b.call("prims.cumsum", {convert(first, DType::i64), 0, false}) - 1;
+    if (order)
+      group = b.call("prims.index_put", {full(b, Shape{n}, 0, DType::i64, device), ValueList{order.id}, group, false});
+    out.push_back(reshape_to(group, inverse_shape).id);
+  }
+  if (counts) {
+    const int64_t found = known(starts.shape()[0]);
+    Var end = full(b, Shape{std::min<int64_t>(found, 1)}, static_cast<double>(known(n)), DType::i64, device);
+    Var ends = b.call("prims.cat",
+                      {ValueList{b.call("slice", {starts, 0, std::min<int64_t>(found, 1), found, 1}).id, end.id}, 0});
+    out.push_back((ends - starts).id);
+  }
+  return out;
+}
+
+// The entries along the parameter `dim`, first; without one the flattened elements.
+Var entries_along(const Call& c, size_t param) {
+  Var x = c.var(0);
+  if (!c.has(param)) return flattened(x);
+  c.require(x.rank() > 0, "a tensor of rank 0 has no dim ", c.integer(param));
+  Var entries = c.builder.call("movedim", {x, c.integer(param), 0});
+  for (size_t i = 1; i < x.rank(); i++)
+    c.require(!(entries.shape()[i] == Dim(0)), "the entries along dim ", c.integer(param), " have no elements; ",
+              c.types());
+  return entries;
+}
+Results unique_of(Call& c, size_t inverse, size_t dim, bool sort) {
+  Var entries = entries_along(c, dim), order;
+  const Dim n = entries.shape()[0];
+  if (sort && !c.has(dim)) {
+    const Results both = c.builder.results("prims.sort", {entries, 0, false});
+    entries = c.builder.var(both[0]), order = c.builder.var(both[1]);
+  } else if (sort) {
+    Shape rest(entries.shape().begin() + 1, entries.shape().end());
+    order = c.builder.call("prims.sort_rows", {reshape_to(entries, Shape{n, elements(rest)})});
+    entries = taken(entries, order);
+  }
+  Results out =
+      Unique{c, entries, order, c.flag(inverse), c.flag(inverse + 1)}.results(c.has(dim) ? Shape{n} : c.type(0).shape);
+  if (c.has(dim)) out[0] = c.builder.call("movedim", {c.builder.var(out[0]), 0, c.integer(dim)}).id;
+  return out;
+}
+Results unique(Call& c) { return unique_of(c, 2, 4, true); }
+Results unique_consecutive(Call& c) { return unique_of(c, 1, 3, false); }
+
+// ---- bincount ----
+
+Results bincount(Call& c) {
+  Var x = c.var(0);
+  const int64_t least = c.integer(2);
+  c.require(x.rank() == 1 && is_integer(x.dtype()), "input must be a vector of integers; ", c.types());
+  c.require(least >= 0, "minlength must not be negative, got ", least);
+  c.require(!c.has(1) || c.type(1).shape == x.shape(), "weights must have the shape of input; ", c.types());
+  x = convert(x, DType::i64);
+  int64_t size = least;
+  if (known(x.shape()[0]) > 0) {
+    const int64_t low = c.value_of(c.builder.call("prims.amin", {x, Shape{0}})),
+                  high = c.value_of(c.builder.call("prims.amax", {x, Shape{0}}));
+    c.require(low >= 0, "input must not be negative, its least element is ", low);
+    c.require(high < std::numeric_limits<int64_t>::max(), "input's greatest element ", high,
+              " is too large to count up to");
+    size = std::max(least, high + 1);
+  }
+  const DType dtype = !c.has(1) ? DType::i64 : c.type(1).dtype == DType::f32 ? DType::f32 : DType::f64;
+  Var ones = c.has(1) ? convert(c.var(1), dtype) : full_like(x, 1);
+  return c.builder.call("prims.scatter_add", {full(c.builder, Shape{size}, 0, dtype, x.type().device), 0, x, ones});
+}
+
+// ---- samples ----
+
+TensorSpec flags(std::vector<int64_t> shape) { return {std::move(shape), DType::boolean, 0, 1}; }
+TensorSpec few(std::vector<int64_t> shape) { return {std::move(shape), DType::i64, 0, 3}; }
+
+void places(Samples& s) {
+  s.add_eager({few({3, 4})});
+  s.add_eager({flags({2, 3, 2})});
+  s.add_eager({TensorSpec{{5}}});
+  s.add_eager({flags({})});
+}
+void static_places(Samples& s) {
+  s.add({few({3, 4}), 7});
+  s.add({flags({2, 3}), 9, 5});
+  s.add({TensorSpec{{4}}, 0});
+  s.refuse({flags({2}), -1}, "size must not be negative, got -1");
+}
+void selected(Samples& s) {
+  s.add_eager({TensorSpec{{2, 3}}, flags({2, 3})});
+  s.add_eager({TensorSpec{{2, 1, 3}}, flags({4, 1})});
+  s.add_eager({TensorSpec{{6}, DType::bf16}, flags({6})});
+  s.refuse({TensorSpec{{2, 3}}, few({2, 3})}, "mask must be bool");
+  s.refuse({TensorSpec{{2, 3}}, flags({4})}, "broadcast");
+}
+void distinct(Samples& s) {
+  s.add_eager({few({3, 4})});
+  s.add_eager({few({8}), true, true});
+  s.add_eager({few({2, 5}), true, true, true});
+  s.add_eager({few({9}), true, false, true});
+  s.add_eager({TensorSpec{{6, 2}, DType::i64, 0, 1}, true, true, true, 0});
+  s.add_eager({TensorSpec{{2, 6}, DType::i64, 0, 1}, true, true, true, -1});
+  s.add_eager({TensorSpec{{5}}});
+  s.add_eager({TensorSpec{{0}}, true, true, true});
+  s.refuse({TensorSpec{{2, 0}}, true, false, false, 0}, "have no elements");
+  s.refuse({TensorSpec{{2}}, true, false, false, 3}, "out of range");
+}
+void runs(Samples& s) {
+  s.add_eager({TensorSpec{{12}, DType::i64, 0, 1}});
+  s.add_eager({TensorSpec{{3, 4}, DType::i64, 0, 1}, true, true});
+  s.add_eager({TensorSpec{{8, 2}, DType::boolean, 0, 1}, true, true, 0});
+  s.add_eager({TensorSpec{{0}}, true, true});
+}
+void counted(Samples& s) {
+  s.add_eager({few({9})});
+  s.add_eager({few({9}), TensorSpec{{9}}, 6});
+  s.add_eager({TensorSpec{{5}, DType::i32, 0, 4}, few({5}), 2});
+  s.add({few({0}), SampleArg(), 3});
+  s.refuse({few({2, 2})}, "vector of integers");
+  s.refuse({TensorSpec{{3}, DType::i64, -2, -2}}, "its least element is -2");
+  s.refuse({few({3}), TensorSpec{{4}}}, "weights must have the shape");
+  s.refuse({few({3}), SampleArg(), -1}, "minlength must not be negative, got -1");
+}
+
+constexpr std::string_view kIndex = "the result is an index";
+
+constexpr OpRow kRows[] = {
+    checked({.schema = "nonzero(tensor input) -> tensor",
+             .doc = "The places of the elements that are not zero, a row for each in row-major order.",
+             .decompose = nonzero,
+             .nondiff = kIndex,
+             .samples = places,
+             .tags = kEager,
+             .variant = {"as_tuple", "nonzero_numpy"}}),
+    checked({.schema = "argwhere(tensor input) -> tensor",
+             .doc = "The places of the elements that are not zero, a row for each in row-major order.",
+             .decompose = nonzero,
+             .nondiff = kIndex,
+             .samples = places,
+             .tags = kEager,
+             .alias_of = "nonzero"}),
+    checked({.schema = "nonzero_numpy(tensor input) -> tensor[]",
+             .doc = "The places of the elements that are not zero, a tensor for each dim, as indices have it.",
+             .decompose = nonzero_numpy,
+             .nondiff = kIndex,
+             .samples = places,
+             .tags = kEager}),
+    checked(
+        {.schema = "nonzero_static(tensor input, int size, int fill_value=-1) -> tensor",
+         .doc = "The places of the first `size` elements that are not zero; rows of fill_value where there are fewer.",
+         .decompose = nonzero_static,
+         .nondiff = kIndex,
+         .samples = static_places}),
+    checked({.schema = "masked_select(tensor input, tensor mask) -> tensor",
+             .doc = "The elements where the mask holds, in row-major order of what both broadcast to.",
+             .decompose = masked_select,
+             .samples = selected,
+             .tags = kEager}),
+    checked({.schema = "unique(tensor input, bool sorted=True, bool return_inverse=False, bool return_counts=False, "
+                       "int? dim=None) -> (tensor, tensor?, tensor?)",
+             .doc = "The distinct elements, or slices along dim, always in order; where each element is among them; "
+                    "how often each occurs.",
+             .decompose = unique,
+             .nondiff = "the result chooses among equal elements",
+             .samples = distinct,
+             .tags = kEager}),
+    checked({.schema = "unique_consecutive(tensor input, bool return_inverse=False, bool return_counts=False, int? "
+                       "dim=None) -> (tensor, tensor?, tensor?)",
+             .doc = "The elements, or slices along dim, without those that equal the one before; which of them each "
+                    "became; how many each was.",
+             .decompose = unique_consecutive,
+             .nondiff = "the result chooses among equal elements",
+             .samples = runs,
+             .tags = kEager}),
+    checked(
+        {.schema = "bincount(tensor input, tensor? weights=None, int minlength=0) -> tensor",
+         .doc = "How often each of 0, 1, 2 ... occurs, or the sums of the weights there; at least minlength of them.",
+         .decompose = bincount,
+         .nondiff = "the result counts",
+         .samples = counted,
+         .tags = kEager}),
+};
+
+}  // namespace
+
+void register_nonzero(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder
