@@ -64,6 +64,7 @@ enum OpTag : uint32_t {
   kUpdates = 512,    // gives its first operand with some elements changed: runs in that memory too, and writes nothing if it refuses
   kCheap = 256,      // elementwise, in about one instruction an element: cheaper made twice than stored and read
   kLinear = 1024,  // a prim that is linear in all its real operands together: its derivative along tangents is itself of them
+  kCounts = 2048,  // its numbers say how long its result is: no tensor takes their place, and what it is made of holds for any of them
   kHidden = 32,      // not offered to users (grad nodes, backward composites keep their lines but no binding)
 };
 
