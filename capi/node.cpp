@@ -56,7 +56,7 @@ Any argument(const NodeHandle& n, std::string_view name) {
   std::vector<std::string_view> known;
   for (auto& p : schema.params) known.push_back(p.name);
   check(found >= 0, schema.name, " has no argument '", name, "'", suggest(name, known), "; ", schema.text);
-  const Arg& a = n.args[static_cast<size_t>(found)];
+  const Arg a = n.args[static_cast<size_t>(found)].plain();
   check(a.kind != ArgKind::value && a.kind != ArgKind::values, "argument '", name, "' of ", schema.name,
         " is a tensor; see thunder_node_input");
   Any out;

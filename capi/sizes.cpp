@@ -60,6 +60,8 @@ int32_t thunder_dim_is_symbolic(thunder_dim dim) noexcept { return dim < Tracing
 thunder_dim thunder_dim_make(thunder_scope* scope, char operation, thunder_dim a, thunder_dim b) noexcept {
   return value_in<int64_t>(core(scope), __func__, 0, [&]() -> int64_t {
     const Dim x = dim_of(*core(scope), a), y = dim_of(*core(scope), b);
+    // What is divided by an integer that stands for any is a formula for the positive ones.
+    if ((operation == '/' || operation == '%') && !y.constant() && unnoted_hint(y) > 0) compare(0, DimCondition::Is::less, y);
     switch (operation) {
       case '+': return word(*core(scope), x + y);
       case '-': return word(*core(scope), x - y);

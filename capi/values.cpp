@@ -155,6 +155,17 @@ int64_t thunder_values_i64(const thunder_values* values, size_t leaf) noexcept {
   return value;
 }
 
+thunder_dim thunder_values_dim(const thunder_values* values, size_t leaf) noexcept {
+  int64_t value = 0;
+  sticking(sticky(values), __func__, [&] {
+    const Leaf& l = leaf_at(*core(values), leaf);
+    value = integer(leaf, l);
+    if (l.word) value = l.word;
+    else core(values)->note_read(leaf);
+  });
+  return value;
+}
+
 double thunder_values_f64(const thunder_values* values, size_t leaf) noexcept {
   double value = 0;
   sticking(sticky(values), __func__, [&] {

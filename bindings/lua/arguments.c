@@ -20,9 +20,7 @@ static bool read_tensor(lua_State *L, void *element)
 }
 static bool read_integer(lua_State *L, void *element)
 {
-    int exact;
-    *(thunder_dim *)element = lua_tointegerx(L, -1, &exact);
-    return exact;
+    return size_or_integer(L, -1, element);
 }
 static bool read_float(lua_State *L, void *element)
 {
@@ -91,6 +89,11 @@ static void argument(lua_State *L, const arguments *c, const parameter *p, const
         case LUA_TTABLE: list_argument(L, c, p, name, index, out); return;
         default: break;
     }
+    thunder_dim word;
+    if (size_test(L, index, &word)) {
+        out->kind = THUNDER_INT, out->u.i = word;
+        return;
+    }
     const constant *constant = constant_test(L, index);
     if (constant) {
         out->kind = constant->kind, out->u.i = constant->value;
@@ -113,8 +116,9 @@ static thunder_any *next_argument(lua_State *L, arguments *c, const char *name)
 
 static bool only_integers(lua_State *L, int first, int last)
 {
+    thunder_dim word;
     for (int i = first; i <= last; i++)
-        if (!lua_isinteger(L, i)) return false;
+        if (!lua_isinteger(L, i) && !size_test(L, i, &word)) return false;
     return true;
 }
 
@@ -123,7 +127,7 @@ static void gather(lua_State *L, arguments *c, const char *name, int first, int 
     thunder_any *out = next_argument(L, c, name);
     const int count = last - first + 1;
     thunder_dim *dims = scratch(L, (size_t)count, sizeof *dims);
-    for (int i = 0; i < count; i++) dims[i] = lua_tointeger(L, first + i);
+    for (int i = 0; i < count; i++) size_or_integer(L, first + i, &dims[i]);
     *out = (thunder_any){.kind = THUNDER_DIMS, .count = (uint32_t)count, .u.d = dims};
 }
 

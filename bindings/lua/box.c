@@ -37,6 +37,7 @@ static const struct {
     [BOX_EXECUTOR] = {"thunder.executor", "an executor", release_executor, 0},
     [BOX_PASS] = {"thunder.pass", "a pass", release_pass, 0},
     [BOX_EDITOR] = {"thunder.editor", "a trace being edited", NULL, 0},
+    [BOX_SIZE] = {"thunder.size", "a size that stands for any", NULL, 0},
 };
 
 const char *box_name(enum box_type type) { return types[type].name; }

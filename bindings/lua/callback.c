@@ -7,6 +7,7 @@
 typedef struct callback {
     layer *layer;
     lua_Integer id; /* in the table of callbacks: the userdata whose uservalue 1 is the function */
+    bool symbols;   /* what stands for any is an object in it */
 } callback;
 
 callback *callback_create(lua_State *L, int index)
@@ -19,10 +20,12 @@ callback *callback_create(lua_State *L, int index)
     lua_pop(L, 1);
     callback *made = malloc(sizeof *made);
     if (!made) refuse_memory(L);
-    made->layer = layer_retain(self);
+    made->layer = layer_retain(self), made->symbols = false;
     made->id = ++self->last_callback;
     return made;
 }
+
+void callback_give_symbols(callback *self) { self->symbols = true; }
 
 void callback_destroy(void *user)
 {
@@ -54,6 +57,8 @@ static int run(lua_State *L)
 {
     frame *f = lua_touserdata(L, 1);
     const bool traced = thunder_scope_is_tracing(f->scope);
+    layer *state = layer_of(L);
+    state->symbols = traced && (state->symbols || f->callback->symbols); /* as they are for the function that calls this one */
     int count = push_function(L, f->callback);
     const int first_result = lua_gettop(L) - count;
     count += values_push(L, f->in, traced);
@@ -95,7 +100,10 @@ static thunder_status *run_locked(layer *self, lua_State *L, lua_CFunction body,
     if (failed) {
         /* An op that failed is the scope's first error and stays so; the Lua error that it became goes with it. */
         if (scope) status = thunder_scope_status(scope);
-        if (!status) status = thunder_status_create(error_code(L, failed, self->limits), error_text(L), strlen(error_text(L)));
+        /* Code that asks for a number may refuse an object: it is traced again with numbers then. */
+        thunder_code code = error_code(L, failed, self->limits);
+        if (code == THUNDER_CALLBACK && self->sizes_given) code = THUNDER_INVALID_ARGUMENT;
+        if (!status) status = thunder_status_create(code, error_text(L), strlen(error_text(L)));
         error_attach(L, status);
     }
     lua_settop(L, top);
@@ -108,6 +116,8 @@ thunder_status *layer_run(layer *self, lua_CFunction body, void *data, thunder_s
     lua_State *L = self->running;
     thunder_status *status = NULL;
     thunder_scope *outer = self->scope, *eager = self->eager;
+    const bool symbols = self->symbols;
+    if (!symbols) self->sizes_given = false;
     self->scope = scope;
     /* The eager scope may be in the middle of the op that this is called by. */
     if (!scope) self->eager = NULL;
@@ -121,7 +131,7 @@ thunder_status *layer_run(layer *self, lua_CFunction body, void *data, thunder_s
         thunder_scope_release(self->eager);
         self->eager = eager;
     }
-    self->scope = outer;
+    self->scope = outer, self->symbols = symbols;
     pthread_mutex_unlock(&self->lock);
     return status;
 }

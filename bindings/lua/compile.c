@@ -52,16 +52,19 @@ static compiled *compiled_push(lua_State *L, int of)
     return self;
 }
 
-/* core.compile(f, options or nil) */
+/* core.compile(f, options or nil, whether f is given objects for what stands for any) */
 static int core_compile(lua_State *L)
 {
     layer *state = layer_of(L);
     if (!lua_isfunction(L, 1)) return refuse(L, "compile: a function was expected, got %s", type_text(L, 1));
+    const bool symbols = lua_toboolean(L, 3);
+    lua_settop(L, 2);
     thunder_options *options = options_check(L, 2);
     compiled *self = compiled_push(L, 1);
     const int index = lua_gettop(L);
-    check_status(L, thunder_function_create(state->context, function_name(L, 1), callback_run,
-                                            callback_create(L, index), callback_destroy, &self->function));
+    struct callback *callback = callback_create(L, index);
+    if (symbols) callback_give_symbols(callback);
+    check_status(L, thunder_function_create(state->context, function_name(L, 1), callback_run, callback, callback_destroy, &self->function));
     check_status(L, thunder_compile(self->function, options, &self->compiled));
     lua_settop(L, index);
     return 1;

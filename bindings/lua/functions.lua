@@ -2,14 +2,32 @@
 local th, core = ...
 
 -- th.compile(f, { option = value }): f with its programs in a cache. Floats among the arguments stay live and are
--- tensors inside f; integers, booleans and strings are constants that a call checks.
+-- tensors inside f; integers, booleans and strings are constants that a call checks. With symbols = true sizes that stand for any, and
+-- integers that were seen to vary, are objects inside f, with operators: n + 1, n // 2, n < 5, but th.sizes_equal(n, 5), since == between
+-- a number and an object is false in Lua.
 function th.compile(f, options)
   if core.is_module(f) then
     local net = f
     f = function(...) return net(...) end
   end
-  return core.compile(f, options)
+  local symbols = type(options) == "table" and options.symbols
+  if symbols == nil or type(options) ~= "table" then return core.compile(f, options) end
+  if type(symbols) ~= "boolean" then core.refuse("compile: option 'symbols' must be a boolean, got " .. core.type_text(symbols)) end
+  local others = {}
+  for name, value in pairs(options) do
+    if name ~= "symbols" then others[name] = value end
+  end
+  return core.compile(f, others, symbols)
 end
+
+-- Of sizes, which may be objects in a function that was compiled with symbols = true: whether two are equal, which is then checked at
+-- each call; and a size as a number, for which alone the trace then is.
+function th.sizes_equal(a, b)
+  if core.is_size(a) then return a:eq(b) end
+  if core.is_size(b) then return b:eq(a) end
+  return a == b
+end
+function th.size_number(n) return core.is_size(n) and n:value() or n end
 
 -- th.tape(f, ...): f(...), with what grad_of needs kept while it runs.
 function th.tape(f, ...) return core.scope(true, f, ...) end

@@ -5,6 +5,7 @@ local th, core = ...
 
 th.newaxis = setmetatable({}, { __metatable = false, __tostring = function() return "newaxis" end })
 
+-- Of a size that stands for any what is compared is a guard.
 local function place(name, dim, index, size)
   local at = index < 0 and index + size or index - 1
   if at < 0 or at >= size then
@@ -46,7 +47,7 @@ local function range(view, dim, part)
   local size = core.shape(view)[dim + 1]
   if #part == 0 then return view end
   local step = part[3] or 1
-  if #part < 2 or #part > 3 or math.type(step) ~= "integer" or step < 1 then
+  if #part < 2 or #part > 3 or not (math.type(step) == "integer" or core.is_size(step)) or step < 1 then
     core.refuse "an index range is {from, to}, {from, to, step} with a positive step, or {} for all"
   end
   return th.slice(view, dim, place("index", dim, part[1], size), place("index", dim, part[2], size) + 1, step)
@@ -57,7 +58,9 @@ end
 local function basic(x, key)
   local view, dim, rest = x, 0, {}
   for _, part in ipairs(parts_of(x, key)) do
-    if math.type(part) == "integer" then
+    if core.is_size(part) then
+      view = th.select(view, dim, part > 0 and part - 1 or part)
+    elseif math.type(part) == "integer" then
       view = th.select(view, dim, place("index", dim, part, core.shape(view)[dim + 1]))
     elseif part == th.newaxis then
       view, dim = th.unsqueeze(view, dim), dim + 1

@@ -34,6 +34,8 @@ typedef struct layer {
     thunder_context *context;
     thunder_scope *eager;     /* made at the first eager op */
     thunder_scope *scope;     /* where ops go now: a traced function's, a tape's, or NULL for the eager one */
+    bool symbols;             /* sizes that stand for any are objects now */
+    bool sizes_given;         /* such an object was made since the function that is traced began */
     thunder_status *failed;   /* the error on its way into Lua; here, so that a jump cannot lose it */
     struct place *places;     /* "file:line" texts that traces point to */
     _Atomic(struct kept *) forgotten;
@@ -85,7 +87,7 @@ typedef struct box {
     void *handle;
 } box;
 enum box_type { BOX_TENSOR, BOX_VALUES, BOX_SCOPE, BOX_OPTIONS, BOX_TRACE, BOX_MODULE, BOX_OPTIMIZER, BOX_SCHEDULE,
-                BOX_BATCHES, BOX_COMPILED, BOX_CONSTANT, BOX_EXECUTOR, BOX_PASS, BOX_EDITOR, BOX_COUNT };
+                BOX_BATCHES, BOX_COMPILED, BOX_CONSTANT, BOX_EXECUTOR, BOX_PASS, BOX_EDITOR, BOX_SIZE, BOX_COUNT };
 const char *box_name(enum box_type type);                       /* "thunder.tensor" ... */
 void box_define(lua_State *L);                                  /* makes all metatables */
 box *box_push(lua_State *L, enum box_type type);                /* an empty one */
@@ -131,9 +133,17 @@ int values_answer(lua_State *L, const thunder_values *out, thunder_status *statu
 /* A box with a table of its own; retains. */
 void module_push(lua_State *L, thunder_module *module);
 
+/* ---- integers that stand for any ---- */
+/* An integer, or an object for a word; and such an object as its word. */
+void size_push(lua_State *L, thunder_dim dim);
+bool size_test(lua_State *L, int index, thunder_dim *out);
+bool size_or_integer(lua_State *L, int index, thunder_dim *out); /* false: it is neither */
+
 /* ---- functions that the library calls ---- */
 /* The callback's `user` for the compiled function or module at `index`, whose Lua function it finds there. */
 struct callback *callback_create(lua_State *L, int index);
+/* It is given objects for what stands for any. */
+void callback_give_symbols(struct callback *self);
 void callback_destroy(void *user);
 thunder_status *callback_run(thunder_scope *scope, const thunder_values *in, thunder_values *out, void *user);
 /* Runs body(frame) with Lua's lock, in `scope`, or in an eager scope of its own if that is NULL. The status carries
@@ -181,6 +191,7 @@ void open_errors(lua_State *L);
 void open_traceback(lua_State *L);
 void open_constant(lua_State *L);
 void open_tensor(lua_State *L);
+void open_sizes(lua_State *L);
 void open_elements(lua_State *L);
 void open_op(lua_State *L);
 void open_scope(lua_State *L);

@@ -27,13 +27,24 @@ void tensor_push(lua_State *L, thunder_tensor *tensor)
 
 thunder_tensor *tensor_check(lua_State *L, int index) { return box_check(L, index, BOX_TENSOR); }
 
+/* nil if there is no such dim. */
+static void push_size_of(lua_State *L, const thunder_tensor *tensor, int32_t dim)
+{
+    const layer *self = layer_of(L);
+    const thunder_dim size = self->symbols && self->scope ? thunder_tensor_dim(self->scope, tensor, dim) : thunder_tensor_size(tensor, dim);
+    if (size == -1)
+        lua_pushnil(L);
+    else
+        size_push(L, size);
+}
+
 static int core_shape(lua_State *L)
 {
     const thunder_tensor *tensor = tensor_check(L, 1);
     const size_t rank = thunder_tensor_rank(tensor);
     lua_createtable(L, (int)rank, 0);
     for (size_t i = 0; i < rank; i++) {
-        lua_pushinteger(L, thunder_tensor_size(tensor, (int32_t)i));
+        push_size_of(L, tensor, (int32_t)i);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     return 1;
@@ -42,11 +53,7 @@ static int core_shape(lua_State *L)
 /* core.size(x, dim): of one dim alone, which a traced function then depends on; nil if there is no such dim. */
 static int core_size(lua_State *L)
 {
-    const int64_t size = thunder_tensor_size(tensor_check(L, 1), (int32_t)luaL_checkinteger(L, 2));
-    if (size < 0)
-        lua_pushnil(L);
-    else
-        lua_pushinteger(L, size);
+    push_size_of(L, tensor_check(L, 1), (int32_t)luaL_checkinteger(L, 2));
     return 1;
 }
 

@@ -30,6 +30,12 @@ static const char *add_userdata(lua_State *L, int index, thunder_values *values)
         thunder_values_push_tensor(values, tensor);
         return NULL;
     }
+    thunder_dim word;
+    if (size_test(L, index, &word)) { /* a result, or an argument of a function inside: the number that was seen */
+        const thunder_any number = {.kind = THUNDER_INT, .u.i = thunder_dim_value(layer_of(L)->scope, word)};
+        thunder_values_push(values, &number);
+        return NULL;
+    }
     const constant *c = constant_test(L, index);
     if (!c) return lua_pushfstring(L, "%s cannot be an argument or a result of a function", type_text(L, index));
     const thunder_any leaf = {.kind = c->kind, .u.i = c->value};
@@ -167,6 +173,10 @@ static void push_leaf(lua_State *L, const thunder_values *values, size_t leaf, b
 {
     if (traced && thunder_values_kind(values, leaf) == THUNDER_FLOAT) {
         tensor_push(L, thunder_values_tensor(values, leaf));
+        return;
+    }
+    if (traced && thunder_values_kind(values, leaf) == THUNDER_INT && layer_of(L)->symbols) {
+        size_push(L, thunder_values_dim(values, leaf));
         return;
     }
     thunder_any any;

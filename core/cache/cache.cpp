@@ -1,5 +1,6 @@
 #include "cache/cache.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "base/text.h"
@@ -21,6 +22,28 @@ bool guards_hold(const Entry& entry, std::string* why) {
     seen.store(now, std::memory_order_relaxed);
   }
   return true;
+}
+
+namespace {
+
+std::vector<int64_t> symbols_of(const Entry& entry, const Inputs& in) {
+  std::vector<int64_t> symbols = entry.symbols;
+  for (const IntegerSymbol& s : entry.of->integers) symbols[static_cast<size_t>(s.symbol)] = (*in.values)[s.leaf].i;
+  return symbols;
+}
+
+}  // namespace
+
+int64_t integer_value(const Entry& entry, const DimExpr& formula, const Inputs& in) {
+  for (const IntegerSymbol& s : entry.of->integers)
+    if (formula.op == DimOp::symbol && formula.a == Dim(s.symbol)) return (*in.values)[s.leaf].i;
+  return Dims::evaluate(Dim(&formula), symbols_of(entry, in));
+}
+
+bool integers_stand(const Entry& entry, const Inputs& in) {
+  if (entry.conditions.empty()) return true;
+  const std::vector<int64_t> symbols = symbols_of(entry, in);
+  return std::all_of(entry.conditions.begin(), entry.conditions.end(), [&](const DimCondition& c) { return c.stands(symbols); });
 }
 
 bool floats_are_same(const Entry& entry, const Inputs& in) {
@@ -49,6 +72,7 @@ std::string Cache::why_not(const Inputs& in, std::span<const std::string> names)
     return cat("input ", leaf < names.size() ? names[leaf] : cat(leaf), ": value is ", (*in.values)[leaf].f, ", was ", value,
                " (the function read it as a number)");
   }
+  if (!e->integers.empty() && !integers_stand(*e, in)) return "an integer that stands for any is another than what was compared allows";
   std::string why;
   return guards_hold(*e, &why) ? "another thread compiled it meanwhile" : why;
 }

@@ -13,6 +13,7 @@ struct Binding {
   static constexpr uint32_t kCaptured = 0xffffffff;
   uint32_t leaf = kCaptured;   // a leaf of the call's values
   Ref<Tensor> captured;        // or a tensor that the trace holds
+  const DimExpr* formula = nullptr;  // or a number that integers of the call give; the leaf is one of them
 };
 
 // A leaf of the results: an output of the program, or a constant that the function returned.
@@ -41,6 +42,12 @@ struct SizeRange {
   int64_t min = 0, max = 0;
 };
 
+// An integer among the leaves that stands for any.
+struct IntegerSymbol {
+  int64_t symbol = 0;
+  uint32_t leaf = 0;
+};
+
 struct Entry {
   Key key;
   std::vector<std::pair<size_t, double>> float_guards;  // floats that the function read as numbers
@@ -63,13 +70,22 @@ struct Entry {
   std::vector<DimCondition> conditions;
   std::vector<SizeRange> ranges;
   // Whether a file could hold all that it is guarded by.
-  bool in_file() const { return conditions.empty() && ranges.empty(); }
+  bool in_file() const { return conditions.empty() && ranges.empty() && integers.empty() && roots.empty(); }
+  // Of a trace with symbols: all that are integers. Of a program: those for any value of which it is, as long as the conditions hold.
+  std::vector<IntegerSymbol> integers;
+  std::vector<int64_t> symbols;  // of a program with integers: what all symbols stood for
+  // Of a trace with symbols that writes tensors: by value, in which one's memory it lies.
+  std::vector<ValueId> roots;
   double trace_ms = 0, transform_ms = 0, compile_ms = 0;
 };
 
 // Whether what a program was guarded by still holds. A generation that moved while its facts stayed is adopted.
 // `why` (may be null) gets the reason when it does not.
 bool guards_hold(const Entry& entry, std::string* why);
+// What a formula of a program's integers is in a call.
+int64_t integer_value(const Entry& entry, const DimExpr& formula, const Inputs& in);
+// Whether what was decided by comparing integers that stand for any is decided so of these.
+bool integers_stand(const Entry& entry, const Inputs& in);
 // Whether floats that were read as numbers are what they were.
 bool floats_are_same(const Entry& entry, const Inputs& in);
 
@@ -93,8 +109,9 @@ class Cache {
 
   static bool fits(const Entry& e, const Inputs& in) {
     return e.key.matches(in) && (e.float_guards.empty() || floats_are_same(e, in)) && (e.guards.empty() || guards_hold(e, nullptr)) &&
-           (!e.of || guards_hold(*e.of, nullptr));
+           (!e.of || guards_hold(*e.of, nullptr)) && (e.integers.empty() || integers_stand(e, in));
   }
+
  private:
   struct List {
     std::vector<const Entry*> entries;

@@ -30,12 +30,15 @@ size_t follow(const uint64_t* leaf) {
 }
 
 uint64_t plain_word(ArgKind kind, DType dtype = DType::none) { return guard_word(kind, dtype, 0, false, Device::none); }
+// The first word of an integer that stands for any.
+uint64_t any_integer() { return plain_word(ArgKind::integer, DType::i64); }
 
 // One walk packs and compares: a sink takes words, sizes and bytes in order, and says whether to go on.
 class Packer {
  public:
   explicit Packer(std::vector<uint64_t>& words) : words_(words) {}
   bool word(uint64_t w) { return words_.push_back(w), true; }
+  bool integer(int64_t value) { return word(plain_word(ArgKind::integer)) && word(static_cast<uint64_t>(value)); }
   bool sizes(const int64_t* s, size_t n) { return words_.insert(words_.end(), s, s + n), true; }
   bool bytes(const void* data, size_t n) {
     const size_t at = words_.size();
@@ -54,6 +57,10 @@ class Matcher {
  public:
   explicit Matcher(const uint64_t* at) : at_(at) {}
   bool word(uint64_t w) { return *at_++ == w; }
+  bool integer(int64_t value) {
+    at_ += 2;
+    return at_[-2] == any_integer() || (at_[-2] == plain_word(ArgKind::integer) && at_[-1] == static_cast<uint64_t>(value));
+  }
   bool sizes(const int64_t* s, size_t n) {
     uint64_t differ = 0;
     for (size_t i = 0; i < n; i++) differ |= static_cast<uint64_t>(s[i]) ^ at_[i];
@@ -94,6 +101,7 @@ bool pack_leaf(Sink& sink, const Leaf& leaf) {
     case ArgKind::string: return pack_text(sink, leaf.kind, leaf.text.data(), leaf.text.size());
     case ArgKind::dims: return pack_text(sink, leaf.kind, leaf.ints.data(), leaf.ints.size() * sizeof(int64_t));
     case ArgKind::reals: return pack_text(sink, leaf.kind, leaf.reals.data(), leaf.reals.size() * sizeof(double));
+    case ArgKind::integer: return sink.integer(leaf.i);
     default: return sink.word(plain_word(leaf.kind)) && sink.word(static_cast<uint64_t>(leaf.i));
   }
 }
@@ -117,7 +125,7 @@ std::string flat_structure(size_t count) {
 
 }  // namespace
 
-Key::Key(const Inputs& in) {
+Key::Key(const Inputs& in, std::span<const uint32_t> integers) {
   const std::string flat = flat_structure(in.count);
   const std::string& structure = in.values ? in.values->structure() : flat;
   if (structure == flat) flat_ = in.count;
@@ -125,6 +133,11 @@ Key::Key(const Inputs& in) {
   pack_text(packer, ArgKind::string, structure.data(), structure.size());
   leaves_ = words_.size();
   pack_leaves(packer, in);
+  size_t at = leaves_;
+  for (uint32_t leaf = 0; leaf < in.count && !integers.empty(); leaf++) {
+    if (leaf == integers.front()) words_[at] = any_integer(), words_[at + 1] = 0, integers = integers.subspan(1);
+    at += 1 + follow(words_.data() + at);
+  }
 }
 
 bool Key::matches(const Inputs& in) const {
@@ -152,6 +165,7 @@ std::string Key::describe(size_t at, std::string_view field) const {
   if (field == "value" && kind_of(h) == ArgKind::string)
     return cat("'", std::string_view(reinterpret_cast<const char*>(w + 1), std::min<size_t>(w[0], 40)), "'");
   if (field == "value" && kind_of(h) == ArgKind::boolean) return w[0] ? "true" : "false";
+  if (field == "value" && h == any_integer()) return "any";
   if (field == "value" && kind_of(h) == ArgKind::integer) return cat(static_cast<int64_t>(w[0]));
   constexpr std::string_view kinds[] = {"None", "a tensor", "an integer", "a float", "a boolean", "a string", "a list of integers", "a list of floats", "a list", "a dtype", "a device"};
   return field == "kind" ? std::string(kinds[static_cast<size_t>(kind_of(h))]) : "different";
@@ -189,7 +203,8 @@ std::string Key::difference(const Key& cached, std::span<const std::string> name
   size_t a = leaves_, b = leaves_;
   for (size_t leaf = 0; a < words_.size() && b < cached.words_.size(); leaf++) {
     const size_t na = 1 + follow(words_.data() + a), nb = 1 + follow(cached.words_.data() + b);
-    if (na != nb || std::memcmp(words_.data() + a, cached.words_.data() + b, na * 8)) {
+    const bool any = cached.words_[b] == any_integer() && kind_of(words_[a]) == ArgKind::integer;
+    if (!any && (na != nb || std::memcmp(words_.data() + a, cached.words_.data() + b, na * 8))) {
       std::string which = leaf < names.size() ? cat("input '", names[leaf], "'") : cat("input ", leaf);
       const bool tensors = kind_of(words_[a]) == ArgKind::value && kind_of(cached.words_[b]) == ArgKind::value;
       const bool kinds = kind_of(words_[a]) != kind_of(cached.words_[b]);

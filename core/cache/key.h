@@ -16,7 +16,8 @@ struct Inputs {
 class Key {
  public:
   Key() = default;
-  explicit Key(const Inputs& in);
+  // `integers`: leaves whose value does not matter, in order.
+  explicit Key(const Inputs& in, std::span<const uint32_t> integers = {});
   // Whether a key of these inputs would be equal; makes none. NULL among the tensors is like nothing.
   bool matches(const Inputs& in) const;
 

@@ -14,8 +14,8 @@ namespace thunder {
 using ValueId = uint32_t;
 constexpr ValueId kNoValue = 0xffffffff;
 
-// The values are those of thunder_kind.
-enum class ArgKind : int32_t { none, value, integer, real, boolean, string, dims, reals, values, dtype, device };
+// The values are those of thunder_kind, but for the last: an integer that depends on symbols, which stays inside.
+enum class ArgKind : int32_t { none, value, integer, real, boolean, string, dims, reals, values, dtype, device, symbolic };
 
 // 16 bytes. Pointers are borrowed for the call; a recorded node owns copies in its store's arena.
 struct Arg {
@@ -27,6 +27,7 @@ struct Arg {
     ValueId v;
     const char* s;
     const Dim* d;
+    const DimExpr* e;
     const double* fs;
     const ValueId* vs;
     DType dtype;
@@ -36,6 +37,11 @@ struct Arg {
   static Arg none() { return {}; }
   static Arg value(ValueId v) { Arg a; a.kind = ArgKind::value, a.i = 0, a.v = v; return a; }
   static Arg integer(int64_t i) { Arg a; a.kind = ArgKind::integer, a.i = i; return a; }
+  // An integer that may stand for any.
+  static Arg integer(Dim d) {
+    if (d.constant()) return integer(d.value());
+    Arg a; a.kind = ArgKind::symbolic, a.e = d.expr(); return a;
+  }
   static Arg real(double f) { Arg a; a.kind = ArgKind::real, a.f = f; return a; }
   static Arg boolean(bool b) { Arg a; a.kind = ArgKind::boolean, a.i = b; return a; }
   static Arg string(std::string_view s) {
@@ -58,11 +64,18 @@ struct Arg {
   std::span<const double> real_list() const { return {fs, count}; }
   std::span<const ValueId> value_list() const { return {vs, count}; }
   bool present() const { return kind != ArgKind::none; }
+  bool is_integer() const { return kind == ArgKind::integer || kind == ArgKind::symbolic; }
+  // Requires: is_integer().
+  Dim dim() const { return kind == ArgKind::symbolic ? Dim(e) : Dim(i); }
+  // The same, or of an integer that stands for any the one that was seen.
+  Arg plain() const { return kind == ArgKind::symbolic ? integer(hint(Dim(e))) : *this; }
 };
 static_assert(sizeof(Arg) == 16);
 
 // A plain number: an integer, a float or a boolean.
-inline bool is_number(const Arg& a) { return a.kind == ArgKind::integer || a.kind == ArgKind::real || a.kind == ArgKind::boolean; }
+inline bool is_number(const Arg& a) { return a.is_integer() || a.kind == ArgKind::real || a.kind == ArgKind::boolean; }
+// The same as a double; of what stands for any the one that was seen.
+inline double number_of(const Arg& a) { return a.kind == ArgKind::real ? a.f : static_cast<double>(a.plain().i); }
 
 bool same(const Arg& a, const Arg& b);  // by content; floats by bits
 uint64_t hash(const Arg& a, uint64_t seed);

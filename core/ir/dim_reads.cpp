@@ -36,11 +36,16 @@ bool compare(Dim a, DimCondition::Is is, Dim b) {
 }
 
 void DimReads::note(const DimCondition& condition) {
+  if (as_numbers_) {
+    for (Dim d : {condition.a, condition.b})
+      if (!d.constant()) note(d.expr());
+    return;
+  }
   const auto same = [&](const DimCondition& c) { return c.a == condition.a && c.b == condition.b && c.is == condition.is; };
   if (std::none_of(conditions_.begin(), conditions_.end(), same)) conditions_.push_back(condition);
 }
 
-DimReads::DimReads() : outer_(std::exchange(reads, this)) {}
+DimReads::DimReads(bool as_numbers) : outer_(std::exchange(reads, this)), as_numbers_(as_numbers) {}
 DimReads::~DimReads() { reads = outer_; }
 DimReads* DimReads::current() { return reads; }
 

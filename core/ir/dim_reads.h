@@ -29,7 +29,8 @@ int64_t unnoted_hint(Dim d);
 // From its making to its end, `hint` notes on this thread what it is asked of symbols and expressions.
 class DimReads {
  public:
-  DimReads();
+  // `as_numbers`: what is compared counts as looked at, and is no condition.
+  explicit DimReads(bool as_numbers = false);
   ~DimReads();
   DimReads(const DimReads&) = delete;
 
@@ -41,6 +42,19 @@ class DimReads {
   const std::vector<DimCondition>& conditions() const { return conditions_; }
   // As if what was noted after the first `count` had not been: it is decided anew whenever the line is.
   void forget_after(size_t count) { noted_.resize(count); }
+
+  // What is noted while it lives is forgotten at its end.
+  class Again {
+   public:
+    Again() : before_(current() ? current()->noted().size() : 0) {}
+    ~Again() {
+      if (current()) current()->forget_after(before_);
+    }
+    Again(const Again&) = delete;
+
+   private:
+    size_t before_;
+  };
 
   // As long as it lives nobody notes.
   class Pause {
@@ -55,6 +69,7 @@ class DimReads {
 
  private:
   DimReads* outer_;
+  const bool as_numbers_;
   std::vector<const DimExpr*> noted_;
   std::vector<DimCondition> conditions_;
 };

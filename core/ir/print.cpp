@@ -136,6 +136,7 @@ class Printer {
       case ArgKind::none: out_ += "nil"; break;
       case ArgKind::value: value(a.v); break;
       case ArgKind::integer: append_integer(out_, a.i); break;
+      case ArgKind::symbolic: append_dim(out_, a.dim()); break;
       case ArgKind::real: append_real(out_, a.f); break;
       case ArgKind::boolean: append(out_, a.i != 0); break;
       case ArgKind::string: append_quoted(out_, a.text()); break;

@@ -42,6 +42,7 @@ std::vector<Symbol> used_symbols(const Trace& trace) {
   for (const Node* n : trace.nodes) {
     for (const Arg& a : n->args)
       if (a.kind == ArgKind::dims) all.add(a.dim_list());
+      else if (a.kind == ArgKind::symbolic) all.add(a.dim());
     for (ValueId r : n->results) all.add(trace.type(r).shape);
   }
   std::sort(all.found.begin(), all.found.end(), [](auto& a, auto& b) { return a.number < b.number; });

@@ -14,7 +14,7 @@ bool accepts(const Param& p, const Arg& a) {
     case ParamKind::tensor:
       return a.kind == ArgKind::value || (p.number && is_number(a));
     case ParamKind::tensors: return a.kind == ArgKind::values;
-    case ParamKind::integer: return a.kind == ArgKind::integer;
+    case ParamKind::integer: return a.is_integer();
     case ParamKind::real: return a.kind == ArgKind::real;
     case ParamKind::boolean: return a.kind == ArgKind::boolean;
     case ParamKind::string: return a.kind == ArgKind::string;

@@ -2,6 +2,8 @@
 // -> run -> results.
 #include "jit/call.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "base/thrown.h"
 #include "executors/fusion/explain.h"
@@ -130,7 +132,9 @@ const Entry* Compiled::compile(const Values& values, std::shared_ptr<const Entry
 const Entry* Compiled::keep(std::unique_ptr<Entry> entry, const Inputs& in, bool full, std::shared_ptr<const Entry>& own) {
   std::lock_guard report(report_mutex_);
   const bool caches = settings_.cache != CacheMode::no_caching;
-  if (caches) entry->key = Key(in);
+  std::vector<uint32_t> any;  // integers whose value does not matter
+  for (const IntegerSymbol& s : entry->integers) any.push_back(s.leaf);
+  if (caches) entry->key = Key(in, any);
   if (caches && !full) return last_ = nullptr, cache_.insert(std::move(entry));
   apart_++;
   own = std::move(entry);
@@ -273,8 +277,10 @@ std::vector<SavedProgram> Compiled::programs() const {
   std::lock_guard lock(compile_mutex_);
   std::vector<SavedProgram> out;
   // What was compiled of a trace with symbols is in that.
+  const auto has_formula = [](const Entry& e) { return std::any_of(e.bindings.begin(), e.bindings.end(), [](const Binding& b) { return b.formula; }); };
   for (const Entry* e : cache_.entries())
-    if (guards_hold(*e, nullptr) && (!e->of || !e->of->in_file())) out.push_back(saved_program(*e, *context_));
+    if (guards_hold(*e, nullptr) && (!e->of || !e->of->in_file()) && e->integers.empty() && !has_formula(*e))
+      out.push_back(saved_program(*e, *context_));
   if (dynamic_)
     for (SavedProgram& p : dynamic_->saved()) out.push_back(std::move(p));
   return out;

@@ -14,15 +14,18 @@ namespace {
 
 constexpr size_t kMostSizes = 8;  // that are tried one after the other
 
-// A size that may stand for others: 0 and 1 are sizes of their own.
+// A size that may stand for others: 0 and 1 are sizes of their own. Any integer may.
 bool may_vary(const Leaf& l, size_t dim) {
+  if (l.kind == ArgKind::integer) return true;
   return l.kind == ArgKind::value && l.tensor->concrete() && l.tensor->contiguous() && l.tensor->sizes()[dim] >= 2;
 }
 
 DimMask no_dims(const Values& in) {
   DimMask mask(in.size());
-  for (size_t leaf = 0; leaf < in.size(); leaf++)
+  for (size_t leaf = 0; leaf < in.size(); leaf++) {
     if (in[leaf].kind == ArgKind::value && in[leaf].tensor->concrete()) mask[leaf].resize(in[leaf].tensor->type().rank());
+    if (in[leaf].kind == ArgKind::integer) mask[leaf].resize(1);
+  }
   return mask;
 }
 
@@ -33,11 +36,16 @@ DimMask all_dims(const Values& in) {
   return mask;
 }
 
-// The sizes in which these inputs differ from those of a program. Empty when they differ in anything else.
+// The sizes and integers in which these inputs differ from those of a program. Empty when they differ in anything else.
 DimMask varying_dims(const Entry& entry, const Values& in) {
   if (entry.inputs.structure != in.structure()) return {};
   DimMask mask = no_dims(in);
+  for (size_t leaf = 0; leaf < in.size(); leaf++) {
+    const Leaf& was = entry.inputs.leaves[leaf];
+    if (was.kind == ArgKind::integer && in[leaf].kind == ArgKind::integer) mask[leaf][0] = was.i != in[leaf].i;
+  }
   for (size_t i = 0; i < entry.leaves; i++) {
+    if (entry.bindings[i].formula) continue;
     const uint32_t leaf = entry.bindings[i].leaf;
     const TensorType& was = entry.traces[0].type(entry.traces[0].inputs[i].value);
     if (mask[leaf].size() != was.rank()) return {};
@@ -54,9 +62,22 @@ bool any_dim(const DimMask& mask) {
   return std::any_of(mask.begin(), mask.end(), [](auto& dims) { return std::find(dims.begin(), dims.end(), true) != dims.end(); });
 }
 
-DimMask dims_of_size(const Values& in, DimMask mask, int64_t size) {
+int64_t size_at(const Leaf& l, size_t dim) { return l.kind == ArgKind::integer ? l.i : l.tensor->sizes()[dim]; }
+
+// Of one size, whatever has it; integers are each their own.
+struct OneSize {
+  bool integer;
+  int64_t size;  // of an integer: its leaf
+  auto operator<=>(const OneSize&) const = default;
+};
+OneSize one_size(const Values& in, size_t leaf, size_t dim) {
+  const bool integer = in[leaf].kind == ArgKind::integer;
+  return {integer, integer ? static_cast<int64_t>(leaf) : size_at(in[leaf], dim)};
+}
+
+DimMask dims_of_size(const Values& in, DimMask mask, OneSize size) {
   for (size_t leaf = 0; leaf < mask.size(); leaf++)
-    for (size_t dim = 0; dim < mask[leaf].size(); dim++) mask[leaf][dim] = mask[leaf][dim] && in[leaf].tensor->sizes()[dim] == size;
+    for (size_t dim = 0; dim < mask[leaf].size(); dim++) mask[leaf][dim] = mask[leaf][dim] && one_size(in, leaf, dim) == size;
   return mask;
 }
 
@@ -79,12 +100,12 @@ auto unless_refused(std::string& why, F&& make) -> decltype(make()) {
 
 // A trace with as many of the sizes as symbols as the function bears: all, or else one after the other those with which no op
 // refuses it. A size that must be that of a parameter is none of them.
-std::unique_ptr<Entry> recorded(const Wanted& wanted, DimMask& mask, std::string& why) {
+std::unique_ptr<Entry> recorded(const Wanted& wanted, DimMask& mask, std::string& why, bool as_numbers = false) {
   const Values& in = wanted.in;
   bool refused = true;
   const auto with = [&](DimMask& m) {
     return unless_refused(why, [&] {
-      auto entry = record_symbolic(wanted.context, wanted.function, in, m);
+      auto entry = record_symbolic(wanted.context, wanted.function, in, m, as_numbers);
       refused = false;
       return entry;
     });
@@ -92,13 +113,13 @@ std::unique_ptr<Entry> recorded(const Wanted& wanted, DimMask& mask, std::string
   DimMask whole = mask;
   auto found = with(whole);
   if (!refused) return mask = std::move(whole), std::move(found);
-  std::set<int64_t> sizes;
+  std::set<OneSize> sizes;
   for (size_t leaf = 0; leaf < mask.size(); leaf++)
     for (size_t dim = 0; dim < mask[leaf].size(); dim++)
-      if (mask[leaf][dim]) sizes.insert(in[leaf].tensor->sizes()[dim]);
+      if (mask[leaf][dim]) sizes.insert(one_size(in, leaf, dim));
   if (sizes.size() < 2 || sizes.size() > kMostSizes) return nullptr;
   DimMask kept = no_dims(in);
-  for (int64_t size : sizes) {
+  for (const OneSize& size : sizes) {
     DimMask more = kept;
     add(more, dims_of_size(in, mask, size));
     auto entry = with(more);
@@ -113,10 +134,10 @@ std::unique_ptr<Entry> recorded(const Wanted& wanted, DimMask& mask, std::string
 // Of the sizes that the mask names which are equal: by leaf and dim the number of the first one, from 1; 0: the mask does not name it.
 SharedSizes shared_sizes(const Values& in, const DimMask& mask) {
   SharedSizes out(mask.size());
-  std::map<int64_t, uint32_t> first;
+  std::map<OneSize, uint32_t> first;
   for (size_t leaf = 0; leaf < mask.size(); leaf++)
     for (size_t dim = 0; dim < mask[leaf].size(); dim++)
-      out[leaf].push_back(mask[leaf][dim] ? first.try_emplace(in[leaf].tensor->sizes()[dim], first.size() + 1).first->second : 0);
+      out[leaf].push_back(mask[leaf][dim] ? first.try_emplace(one_size(in, leaf, dim), first.size() + 1).first->second : 0);
   return out;
 }
 
@@ -166,7 +187,10 @@ std::vector<SizeRange> ranges(const Wanted& wanted, const DimMask& mask) {
 std::unique_ptr<Entry> record_any_size(Context& context, Function& function, const Values& in) {
   DimMask mask = all_dims(in);
   std::string why;
-  return recorded({context, function, CompileOptions(), in}, mask, why);
+  // Of integers a trace of its own is told nothing at a call.
+  for (size_t leaf = 0; leaf < mask.size(); leaf++)
+    if (in[leaf].kind == ArgKind::integer) mask[leaf][0] = false;
+  return recorded({context, function, CompileOptions(), in}, mask, why, true);
 }
 
 bool SymbolicProgram::fits(const Values& in) const {
@@ -176,7 +200,8 @@ bool SymbolicProgram::fits(const Values& in) const {
   if (recorded->conditions.empty()) return true;
   std::vector<const TensorType*> types(recorded->traces[0].inputs.size(), nullptr);
   for (size_t i = 0; i < recorded->leaves; i++) types[i] = &in.tensor(recorded->bindings[i].leaf)->type();
-  const std::vector<int64_t> symbols = symbol_values(recorded->traces[0], types);
+  std::vector<int64_t> symbols = symbol_values(recorded->traces[0], types);
+  for (const IntegerSymbol& s : recorded->integers) symbols[static_cast<size_t>(s.symbol)] = in[s.leaf].i;
   return std::all_of(recorded->conditions.begin(), recorded->conditions.end(), [&](const DimCondition& c) { return c.stands(symbols); });
 }
 
@@ -210,7 +235,8 @@ std::unique_ptr<Entry> Dynamic::specialised(const Wanted& wanted, InterruptCheck
   std::string why;
   for (const auto& p : programs_) {
     if (!p->fits(wanted.in)) continue;
-    auto entry = unless_refused(why, [&] { return compile_entry(wanted.context, *p->function, wanted.options, wanted.in, Effort::full, check); });
+    const SymbolicInputs symbolic{p->recorded, p->function->programs()[0].formulas};
+    auto entry = unless_refused(why, [&] { return compile_entry(wanted.context, *p->function, wanted.options, wanted.in, Effort::full, check, &symbolic); });
     if (!entry) continue;
     entry->of = p->recorded;
     return entry;

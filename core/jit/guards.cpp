@@ -1,5 +1,7 @@
 #include "jit/guards.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "ir/symbols.h"
 
@@ -41,12 +43,18 @@ std::string shown(const Leaf& l) {
 void append_constants(std::string& out, const Entry& e) {
   std::vector<bool> bound(e.inputs.leaves.size(), false);
   for (size_t i = 0; i < e.leaves; i++) bound[e.bindings[i].leaf] = true;
+  for (const IntegerSymbol& s : e.integers) {
+    bound[s.leaf] = true;
+    out += cat("leaf ", s.leaf, " == s", s.symbol, "\n");
+  }
   for (size_t leaf = 0; leaf < bound.size(); leaf++)
     if (!bound[leaf]) out += cat("leaf ", leaf, " == ", shown(e.inputs.leaves[leaf]), "\n");
 }
 
 void append_symbols(std::string& out, const Entry& e) {
-  for (const Symbol& s : used_symbols(e.traces[0])) out += cat("s", s.number, " >= 2\n");
+  const auto is_integer = [&](const Symbol& s) { return std::any_of(e.integers.begin(), e.integers.end(), [&](auto& i) { return i.symbol == s.number; }); };
+  for (const Symbol& s : used_symbols(e.traces[0]))
+    if (!is_integer(s)) out += cat("s", s.number, " >= 2\n");
   for (const SizeRange& r : e.ranges)
     for (size_t i = 0; i < e.leaves; i++) {
       if (e.bindings[i].leaf != r.leaf) continue;

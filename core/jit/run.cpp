@@ -23,7 +23,8 @@ SmallVector<Number, 8> plain_numbers(const Entry& entry, const Inputs& in) {
   for (size_t i = 0; i < entry.leaves; i++) {
     const uint32_t leaf = entry.bindings[i].leaf;
     const Tensor* t = in.tensor(leaf);
-    if (in.values && (*in.values)[leaf].kind == ArgKind::real) numbers[i].f = (*in.values)[leaf].f;
+    if (const DimExpr* formula = entry.bindings[i].formula) numbers[i].i = integer_value(entry, *formula, in);
+    else if (in.values && (*in.values)[leaf].kind == ArgKind::real) numbers[i].f = (*in.values)[leaf].f;
     else if (t->concrete()) continue;
     else if (const Arg& a = t->number_value(); a.kind == ArgKind::real) numbers[i].f = a.f;
     else if (a.kind == ArgKind::integer) numbers[i].i = a.i;

@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "ir/symbols.h"
-#include "tracer/replay.h"
 #include "tracer/structure.h"
 #include "tracer/tracing.h"
 
@@ -54,7 +53,12 @@ Fit fit(const SavedProgram& p, Scope* scope, const Values& in) {
   std::vector<const TensorType*> types(p.trace.inputs.size(), nullptr);
   for (size_t leaf = 0; leaf < p.inputs.size(); leaf++) {
     const SavedInput& wanted = p.inputs[leaf];
+    if (wanted.symbol) {
+      if (in[leaf].kind != ArgKind::integer) return {cat("input ", in.paths()[leaf], " is ", shown(in[leaf]), ", it was made for an integer")};
+      continue;
+    }
     if (wanted.argument == SavedInput::kConstant) {
+      if (in[leaf].word) in.note_read(leaf);
       if (!same_constant(in[leaf], wanted.constant)) return {cat("input ", in.paths()[leaf], " is ", shown(in[leaf]), ", it was made for ", shown(wanted.constant))};
       continue;
     }
@@ -74,6 +78,7 @@ Fit fit(const SavedProgram& p, Scope* scope, const Values& in) {
     return {e.message()};
   }
   // What was recorded for a size that varies need not hold for those.
+  for (auto [symbol, value] : integer_symbols(p, in)) symbols[static_cast<size_t>(symbol)] = std::max<int64_t>(2, value);  // it is no size
   for (const Symbol& s : used_symbols(p.trace)) {
     const int64_t size = symbols[static_cast<size_t>(s.number)];
     if (size < 2) return {cat("a size that varies is ", size, ", it was made for 2 and more")};
@@ -108,7 +113,10 @@ void check_inputs(const SavedProgram& p) {
     else if (random != i) require(p.captured[i] && p.captured[i]->type() == type, "the tensor of its input ", i + 1, " is not ", name(type));
     else require(!p.captured[i], "its random state is not the context's");
   }
-  require_bound_symbols(p.trace);
+  std::vector<int64_t> integers;
+  for (const SavedInput& in : p.inputs)
+    if (in.symbol) integers.push_back(*in.symbol);
+  require_bound_symbols(p.trace, integers);
 }
 
 }  // namespace
@@ -127,9 +135,24 @@ SavedProgram saved_program(const Entry& entry, const Context& context) {
     const Binding& b = entry.bindings[i];
     out.captured.push_back(b.captured && b.captured.get() != context.random().get() ? b.captured : nullptr);
     if (b.captured) continue;
-    out.inputs[b.leaf] = {i, entry.inputs.strides[b.leaf], {}, {}};
+    if (!b.formula) out.inputs[b.leaf] = {i, entry.inputs.strides[b.leaf], {}, {}, {}};
   }
+  for (const IntegerSymbol& s : entry.integers) out.inputs[s.leaf].symbol = s.symbol;
+  for_each_number(out.trace, [&](Dim formula) {
+    const auto is_integer = [&](const Symbol& s) { return std::any_of(entry.integers.begin(), entry.integers.end(), [&](auto& i) { return i.symbol == s.number; }); };
+    const std::vector<Symbol> symbols = used_symbols(formula);
+    const bool known = std::find(out.formulas.begin(), out.formulas.end(), formula) != out.formulas.end();
+    if (!known && std::all_of(symbols.begin(), symbols.end(), is_integer)) out.formulas.push_back(formula);
+  });
+  out.roots = entry.roots;
   for (auto& [leaf, value] : entry.float_guards) out.inputs[leaf].value = value;
+  return out;
+}
+
+std::vector<ReplayCall::Integer> integer_symbols(const SavedProgram& program, const Values& in) {
+  std::vector<ReplayCall::Integer> out;
+  for (size_t leaf = 0; leaf < program.inputs.size(); leaf++)
+    if (program.inputs[leaf].symbol) out.push_back({*program.inputs[leaf].symbol, in[leaf].i});
   return out;
 }
 
@@ -171,7 +194,10 @@ Ref<Status> SavedFunction::call(Scope& scope, const Values& in, Values& out) {
   }
   for (size_t i = 0; i < inputs.size(); i++)
     if (Tensor* t = p.captured[i].get()) inputs[i] = p.trace.inputs[i].source == Source::parameter ? scope.parameter(t, p.trace.inputs[i].name) : t;
-  const std::vector<Tensor*> outputs = replay(scope, p.trace, inputs);
+  ReplayCall call{integer_symbols(p, in), p.formulas, in.reads ? in.reads->numbers() : std::vector<Tensor*>(), p.roots, {}};
+  const std::vector<Tensor*> outputs = replay(scope, p.trace, inputs, &call);
+  for (size_t leaf = 0; leaf < p.inputs.size(); leaf++)
+    if (const auto& symbol = p.inputs[leaf].symbol; symbol && std::find(call.read.begin(), call.read.end(), *symbol) != call.read.end()) in.note_read(leaf);
   std::vector<Leaf> leaves;
   size_t next = 0;
   for (const ResultLeaf& r : p.results) {

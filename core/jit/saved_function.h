@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "jit/call.h"
+#include "tracer/replay.h"
 
 namespace thunder {
 
@@ -15,6 +16,7 @@ struct SavedInput {
   Sizes strides;                  // of an argument that was strided; of a dense one none
   std::optional<double> value;    // of an argument that the function read as a number
   Leaf constant;                  // of anything else
+  std::optional<int64_t> symbol;  // of an integer that stands for any
 };
 
 struct SavedProgram {
@@ -24,12 +26,18 @@ struct SavedProgram {
   std::string result_structure;
   std::vector<ResultLeaf> results;    // their outputs count up
   std::vector<Ref<Tensor>> captured;  // by input of the trace; null for arguments and the random state
+  // Of a program with symbols, which no file holds: formulas of integers that may be live, and in which memory values lie (ReplayCall).
+  std::vector<Dim> formulas;
+  std::vector<ValueId> roots;
 };
 
 // The program of an entry. Throws where a file could not hold it.
 SavedProgram saved_program(const Entry& entry, const Context& context);
 
 // Runs the program that was made for what it is given.
+// What the symbols among the integers of a call stand for.
+std::vector<ReplayCall::Integer> integer_symbols(const SavedProgram& program, const Values& in);
+
 class SavedFunction : public Function {
  public:
   // Throws when a program does not fit together: it may come from anywhere.

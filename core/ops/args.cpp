@@ -5,6 +5,7 @@
 namespace thunder {
 
 std::string_view kind_of(const Arg& a) {
+  if (a.kind == ArgKind::symbolic) return "an integer";
   constexpr std::string_view names[] = {"None",    "a tensor",         "an integer",       "a float",   "a boolean", "a string",
                                         "a list of integers", "a list of floats", "a list of tensors", "a dtype", "a device"};
   const auto i = static_cast<size_t>(a.kind);
@@ -15,7 +16,7 @@ namespace {
 
 // "the integer 3": a number that stands where none belongs is told by its value.
 std::string what_is(const Arg& a) {
-  if (a.kind == ArgKind::integer) return cat("the integer ", a.i);
+  if (a.is_integer()) return cat("the integer ", name(a.dim()));
   if (a.kind == ArgKind::real) return cat("the float ", a.f);
   if (a.kind == ArgKind::boolean) return cat("the boolean ", a.i ? "True" : "False");
   return std::string(kind_of(a));
@@ -100,11 +101,12 @@ void CompleteArgs::place(const Schema& schema, size_t at, const Arg& given) {
       if (given.kind == ArgKind::values) return;
       break;
     case ParamKind::integer:
+      if (given.kind == ArgKind::symbolic) return;
       if (given.kind == ArgKind::integer || given.kind == ArgKind::boolean) return void(out.kind = ArgKind::integer);
       break;
     case ParamKind::real:
       if (given.kind == ArgKind::real) return;
-      if (given.kind == ArgKind::integer || given.kind == ArgKind::boolean) return void(out = Arg::real(static_cast<double>(given.i)));
+      if (given.is_integer() || given.kind == ArgKind::boolean) return void(out = Arg::real(number_of(given)));
       break;
     case ParamKind::boolean:
       if (given.kind == ArgKind::boolean) return;
@@ -114,8 +116,8 @@ void CompleteArgs::place(const Schema& schema, size_t at, const Arg& given) {
       break;
     case ParamKind::dims:
       if (given.kind == ArgKind::dims || (p.text && given.kind == ArgKind::string)) return;
-      if (given.kind == ArgKind::integer) {
-        singles_.push_back(given.i);
+      if (given.is_integer()) {
+        singles_.push_back(given.dim());
         return void(out = Arg::dims({&singles_.back(), 1}));
       }
       break;

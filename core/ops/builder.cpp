@@ -98,7 +98,7 @@ Var full(Builder& b, std::span<const Dim> shape, double value, DType dtype, Devi
 
 Var number_tensor(Builder& b, const Arg& number) {
   if (number.kind == ArgKind::real) return full(b, {}, number.f, tensor_dtype(DType::f64));
-  return full(b, {}, static_cast<double>(number.i), number.kind == ArgKind::integer ? DType::i64 : DType::boolean);
+  return full(b, {}, number_of(number), number.is_integer() ? DType::i64 : DType::boolean);
 }
 
 Var full_like(Var x, double value) {
@@ -148,13 +148,12 @@ namespace {
 void add_operand(Promotion& p, const Call& c, size_t i) {
   switch (c.args[i].kind) {
     case ArgKind::real: return p.add(DType::f64, Strength::number);
-    case ArgKind::integer: return p.add(DType::i64, Strength::number);
+    case ArgKind::integer:
+    case ArgKind::symbolic: return p.add(DType::i64, Strength::number);
     case ArgKind::boolean: return p.add(DType::boolean, Strength::number);
     default: return p.add(c.type(i).dtype, strength(c.type(i)));
   }
 }
-
-double number_of(const Arg& a) { return a.kind == ArgKind::real ? a.f : static_cast<double>(a.i); }
 
 // Tensors of one type, the commonest operands, are what they should be.
 bool promoted_already(const Call& c, std::initializer_list<size_t> params, bool to_real_dtype) {

@@ -122,7 +122,9 @@ class Call {
   Var var(size_t i) const;
   std::vector<Var> vars(size_t i) const;
   const TensorType& type(size_t i) const { return builder.type(of(i, ArgKind::value).v); }
-  int64_t integer(size_t i) const { return of(i, ArgKind::integer).i; }
+  // Of an integer that stands for any the one that was seen.
+  int64_t integer(size_t i) const { return hint(integer_dim(i)); }
+  Dim integer_dim(size_t i) const { return at(i).kind == ArgKind::symbolic ? args[i].dim() : Dim(of(i, ArgKind::integer).i); }
   double real(size_t i) const { return of(i, ArgKind::real).f; }
   bool flag(size_t i) const { return of(i, ArgKind::boolean).i != 0; }
   std::string_view text(size_t i) const { return of(i, ArgKind::string).text(); }

@@ -65,6 +65,7 @@ enum OpTag : uint32_t {
   kCheap = 256,      // elementwise, in about one instruction an element: cheaper made twice than stored and read
   kLinear = 1024,  // a prim that is linear in all its real operands together: its derivative along tangents is itself of them
   kEager = 2048,  // reads values, for some arguments or all, on which its results' shapes depend: not compiled then
+  kCounts = 4096,  // its numbers say how long its result is: no tensor takes their place, and what it is made of holds for any of them
   kHidden = 32,      // not offered to users (grad nodes, backward composites keep their lines but no binding)
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "ir/dim_reads.h"
 
 namespace thunder {
 namespace {
@@ -79,6 +80,7 @@ ValueId Aliases::resolve(Builder& b, ValueId v) {
   // Handles on one chain of views share what is made again.
   SmallVector<const Node*, 8> views;
   ValueId base = now;
+  const DimReads::Again lines;  // each of which looks again when it is made for other sizes
   for (const Node* n = view_of(v); n; n = view_of(n->args[0].v)) {
     if (auto it = resolved_.find({n->results[0], now}); it != resolved_.end()) {
       base = it->second;
@@ -98,6 +100,7 @@ ValueId Aliases::write(Builder& b, ValueId x, ValueId value) {
   const ValueId old = latest(root(x));
   // What each view is a view of, as of now.
   std::vector<ValueId> bases(views.size());
+  const DimReads::Again lines;
   ValueId base = old;
   for (size_t i = views.size(); i-- > 0;) {
     bases[i] = base;

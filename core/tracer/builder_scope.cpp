@@ -48,7 +48,7 @@ Results BuilderScope::results(const Values& out) {
 }
 
 void push_argument(BuilderScope& scope, Values& in, const Param& param, const Arg& arg) {
-  if (param.kind == ParamKind::tensor && is_number(arg)) return in.push(Tensor::number(arg));
+  if (param.kind == ParamKind::tensor && is_number(arg)) return in.push(Tensor::number(arg.plain()));
   switch (arg.kind) {
     case ArgKind::value: return in.push(Ref<Tensor>(scope.wrap(arg.v)));
     case ArgKind::values:
@@ -61,8 +61,9 @@ void push_argument(BuilderScope& scope, Values& in, const Param& param, const Ar
       return in.push(Any::dims(sizes));
     }
     default: {
+      const Arg plain = arg.plain();
       Any any;
-      any.kind = arg.kind, any.count = arg.count, any.i = arg.i;
+      any.kind = plain.kind, any.count = plain.count, any.i = plain.i;
       return in.push(any);
     }
   }

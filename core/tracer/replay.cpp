@@ -1,5 +1,6 @@
 #include "tracer/replay.h"
 
+#include <algorithm>
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
@@ -7,7 +8,7 @@
 #include "base/text.h"
 #include "ir/draws.h"
 #include "ir/symbols.h"
-#include "tracer/recorder.h"
+#include "tracer/tracing.h"
 
 namespace thunder {
 namespace {
@@ -21,10 +22,15 @@ void for_each_prim(const Node& node, F&& f) {
 
 constexpr std::string_view kAdvance = "prims.advance_random";
 
+// An op that counts by integers which stand for any is replayed line by line: what it is made of holds for all of them.
+bool counts_by_symbols(const Node& n) {
+  return def(n).has(kCounts) && std::any_of(n.args.begin(), n.args.end(), [](const Arg& a) { return a.kind == ArgKind::symbolic; });
+}
+
 class Replay {
  public:
-  Replay(Scope& scope, const Trace& trace, std::span<Tensor* const> inputs)
-      : scope_(scope), trace_(trace), tensors_(trace.store->size(), nullptr), roots_(trace.store->size(), kNoValue) {
+  Replay(Scope& scope, const Trace& trace, std::span<Tensor* const> inputs, ReplayCall& call)
+      : scope_(scope), trace_(trace), call_(call), tensors_(trace.store->size(), nullptr), roots_(trace.store->size(), kNoValue) {
     if (const auto random = random_input(trace)) random_ = trace.inputs[*random].value;
     std::vector<const TensorType*> types;
     for (size_t i = 0; i < inputs.size(); i++) {
@@ -33,6 +39,11 @@ class Replay {
       types.push_back(inputs[i] ? &inputs[i]->type() : nullptr);
     }
     symbols_ = symbol_values(trace, types);
+    for (const Symbol& s : used_symbols(trace))
+      if (int64_t& value = symbols_[static_cast<size_t>(s.number)]; value == 0) value = s.hint;  // of what is traced around this
+    for (auto [symbol, value] : call.integers) symbols_[static_cast<size_t>(symbol)] = value;
+    for (size_t i = 0; i < inputs.size() && !call.roots.empty(); i++)
+      if (inputs[i]) new_roots_[trace.inputs[i].value] = root(inputs[i]), old_roots_[root(inputs[i])] = trace.inputs[i].value;
   }
 
   std::vector<Tensor*> run() {
@@ -82,6 +93,10 @@ class Replay {
       return;
     }
     note_roots(n);
+    if (counts_by_symbols(n)) {
+      for (const Node* inner : n.body) line(*inner);
+      return;
+    }
     if (n.op->name() == "checkpoint") return checkpoint(n);
     if (n.op->name() == "grad") return gradient(n);
     const std::optional<Drawn> drawn = n.op->prim ? draw(n) : std::nullopt;
@@ -106,9 +121,34 @@ class Replay {
   void result(const Node& n, ValueId v, Tensor* made) {
     const TensorType& was = trace_.type(v);
     bool same = made->type().dtype == was.dtype && made->type().rank() == was.rank();
-    for (size_t i = 0; same && i < was.rank(); i++) same = made->type().shape[i] == Dim(Dims::evaluate(was.shape[i], symbols_));
+    for (size_t i = 0; same && i < was.rank(); i++) same = made->type().shape[i] == Dim(value(was.shape[i]));
     require(same, n.op->name(), ": the trace says that its result is ", name(was), ", for these inputs it is ", name(made->type()));
     tensors_[v] = made;
+    if (!call_.roots.empty()) same_memory(n, v, made);
+  }
+
+  // Of what this symbol stands for a line depends on that alone.
+  int64_t value(Dim d) {
+    if (d.constant()) return d.value();
+    for (const Symbol& s : call_.integers.empty() ? std::vector<Symbol>() : used_symbols(d)) {
+      const bool integer = std::any_of(call_.integers.begin(), call_.integers.end(), [&](auto& i) { return i.symbol == s.number; });
+      if (integer && std::find(call_.read.begin(), call_.read.end(), s.number) == call_.read.end()) call_.read.push_back(s.number);
+    }
+    return Dims::evaluate(d, symbols_);
+  }
+
+  ValueId root(Tensor* t) const {
+    auto* recorder = dynamic_cast<TracingRecorder*>(&scope_.builder());
+    require(recorder != nullptr, "it writes tensors, which this scope does not record");
+    return recorder->memory().root(scope_.enter(t));
+  }
+
+  // What a write reached when the trace was recorded it reaches for these sizes, too.
+  void same_memory(const Node& n, ValueId v, Tensor* made) {
+    if (call_.roots[v] == kNoValue) return;
+    const ValueId was = call_.roots[v], now = root(made);
+    const bool same = new_roots_.try_emplace(was, now).first->second == now && old_roots_.try_emplace(now, was).first->second == was;
+    require(same, n.op->name(), ": its result lies in other memory than it did for the sizes of the trace");
   }
 
   void checkpoint(const Node& n) {
@@ -148,15 +188,21 @@ class Replay {
       if (a.kind == ArgKind::values) n_values += a.count;
     }
     dims_.reserve(n_dims), lists_.reserve(n_values);
-    for (const Arg& a : n.args) args_.push_back(argument(a));
+    for (size_t i = 0; i < n.args.size(); i++) args_.push_back(argument(n.args[i], n.op->schema.params[i].kind == ParamKind::tensor));
   }
-  Any argument(const Arg& a) {
+  // `beside_tensors`: where a number may be live.
+  Any argument(const Arg& a, bool beside_tensors) {
+    if (a.kind == ArgKind::symbolic) {
+      const auto it = std::find(call_.formulas.begin(), call_.formulas.end(), a.dim());
+      const bool live = beside_tensors && it != call_.formulas.end() && !call_.numbers.empty();
+      return live ? Any::tensor(call_.numbers[static_cast<size_t>(it - call_.formulas.begin())]) : Any::integer(value(a.dim()));
+    }
     Any any;
     any.kind = a.kind, any.count = a.count, any.i = a.i;
     if (a.kind == ArgKind::value) return Any::tensor(at(a.v));
     if (a.kind == ArgKind::dims) {
       any.d = dims_.data() + dims_.size();
-      for (Dim d : a.dim_list()) dims_.push_back(Dims::evaluate(d, symbols_));
+      for (Dim d : a.dim_list()) dims_.push_back(value(d));
     }
     if (a.kind == ArgKind::values) {
       any.ts = lists_.data() + lists_.size();
@@ -205,8 +251,10 @@ class Replay {
 
   Scope& scope_;
   const Trace& trace_;
+  ReplayCall& call_;
   std::vector<Tensor*> tensors_;  // by value of the trace
   std::vector<ValueId> roots_;
+  std::unordered_map<ValueId, ValueId> new_roots_, old_roots_;  // what in this scope is a root of the trace, and back
   std::vector<int64_t> symbols_;
   ValueId random_ = kNoValue;
   std::map<int64_t, int> uses_;  // prims that draw it, by ordinal
@@ -262,8 +310,8 @@ std::vector<int64_t> symbol_values(const Trace& trace, std::span<const TensorTyp
   return symbols;
 }
 
-void require_bound_symbols(const Trace& trace) {
-  std::unordered_set<int64_t> bound;
+void require_bound_symbols(const Trace& trace, std::span<const int64_t> integers) {
+  std::unordered_set<int64_t> bound(integers.begin(), integers.end());
   for (const Input& in : trace.inputs)
     for (Dim d : trace.type(in.value).shape)
       if (in.source == Source::argument && !d.constant() && d.expr()->op == DimOp::symbol) bound.insert(d.expr()->a.value());
@@ -271,6 +319,24 @@ void require_bound_symbols(const Trace& trace) {
     require(bound.count(s.number), trace.function, ": s", s.number, " is the size of no argument, so that no call says what it is");
 }
 
-std::vector<Tensor*> replay(Scope& scope, const Trace& trace, std::span<Tensor* const> inputs) { return Replay(scope, trace, inputs).run(); }
+namespace {
+
+void numbers_of(const Node& n, const std::function<void(Dim)>& f) {
+  if (counts_by_symbols(n) || n.op->name() == "checkpoint" || n.op->name() == "region")
+    for (const Node* inner : n.body) numbers_of(*inner, f);
+  for (size_t i = 0; i < n.args.size(); i++)
+    if (n.args[i].kind == ArgKind::symbolic && n.op->schema.params[i].kind == ParamKind::tensor && !def(n).has(kCounts)) f(n.args[i].dim());
+}
+
+}  // namespace
+
+void for_each_number(const Trace& trace, const std::function<void(Dim)>& f) {
+  for (const Node* n : trace.nodes) numbers_of(*n, f);
+}
+
+std::vector<Tensor*> replay(Scope& scope, const Trace& trace, std::span<Tensor* const> inputs, ReplayCall* call) {
+  ReplayCall none;
+  return Replay(scope, trace, inputs, call ? *call : none).run();
+}
 
 }  // namespace thunder

@@ -2,6 +2,7 @@
 // function like any other.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "ir/trace.h"
@@ -16,13 +17,31 @@ std::optional<size_t> random_input(const Trace& trace);
 // when a type is not that of the trace.
 std::vector<int64_t> symbol_values(const Trace& trace, std::span<const TensorType* const> types);
 
-// Throws when the trace has a symbol that is the size of no argument: nothing would say what it stands for.
-void require_bound_symbols(const Trace& trace);
+// Throws when the trace has a symbol that is the size of no argument and none of the integers: nothing would say what it stands for.
+void require_bound_symbols(const Trace& trace, std::span<const int64_t> integers = {});
+
+// What a call says of a trace with symbols beside its tensors, and what its lines took of that.
+struct ReplayCall {
+  struct Integer {
+    int64_t symbol, value;
+  };
+  std::vector<Integer> integers;  // symbols that are the size of nothing
+  // Formulas of them, and a live number for each: where a line takes one beside tensors it gets that.
+  std::span<const Dim> formulas;
+  std::vector<Tensor*> numbers;
+  // By value of the trace the one in whose memory it lay when that was recorded; empty: it does not matter.
+  std::span<const ValueId> roots;
+  // Filled: the symbols among the integers whose value a line depends on.
+  std::vector<int64_t> read;
+};
+
+// Calls f(formula) for each integer that lines take beside tensors, where it may be live.
+void for_each_number(const Trace& trace, const std::function<void(Dim)>& f);
 
 // The outputs of the trace for `inputs`, by input of the trace; null for the random state, which is the scope's. Lines are
 // derived anew from their ops; random numbers are drawn as the scope draws them; written inputs are written last. Errors
 // are the scope's, and are thrown.
-std::vector<Tensor*> replay(Scope& scope, const Trace& trace, std::span<Tensor* const> inputs);
+std::vector<Tensor*> replay(Scope& scope, const Trace& trace, std::span<Tensor* const> inputs, ReplayCall* call = nullptr);
 
 // A function of one leaf for each i[k], in order, which returns the outputs one after the other. `captured`: by input of the
 // trace the tensor of each p[k] and c[k], null for arguments and the random state. Throws when one is missing or another's.

@@ -99,6 +99,10 @@ Arg Scope::argument(const Any& a) {
       for (uint32_t i = 0; i < a.count; i++) dims_.push_back(dim_of(*this, a.d[i]));
       return Arg::dims({dims_.data() + first, a.count});
     }
+    case ArgKind::integer: {
+      auto* tracing = a.i < TracingScope::kWordsEnd ? dynamic_cast<TracingScope*>(this) : nullptr;
+      return tracing ? Arg::integer(tracing->integer_of(a.i)) : Arg::integer(a.i);
+    }
     case ArgKind::string: return Arg::string({a.s, a.count});
     case ArgKind::reals: return Arg::reals({a.fs, a.count});
     default: {

@@ -39,8 +39,22 @@ void TracingRecorder::abandon() {
   Recorder::abandon();
 }
 
-// An op that leaves no line may have found nothing to do for these sizes: of those that are more than a symbol it could
-// have compared each with a number.
+namespace {
+
+// Whether it is 2 or more whatever the sizes are.
+bool is_two_or_more(const TracingScope& scope, Dim d, size_t depth = 0) {
+  if (d.constant()) return d.value() >= 2;
+  const DimExpr& e = *d.expr();
+  if (e.op == DimOp::symbol) return scope.is_size(d);
+  const auto at_least = [&](Dim part, int64_t least) { return part.constant() ? part.value() >= least : is_two_or_more(scope, part, depth + 1); };
+  if (depth == 32) return false;
+  if (e.op == DimOp::mul) return at_least(e.a, 1) && at_least(e.b, 1) && (at_least(e.a, 2) || at_least(e.b, 2));
+  return e.op == DimOp::add && at_least(e.a, 0) && at_least(e.b, 0) && (at_least(e.a, 2) || at_least(e.b, 2));
+}
+
+}  // namespace
+
+// An op that leaves no line may have found nothing to do for these sizes: what is more than a symbol could be 0 or 1 for others.
 Results TracingRecorder::leave(const OpDef& op, std::span<const Arg> args, const Results& results) {
   closed_ = false;
   const Results made = Recorder::leave(op, args, results);
@@ -50,8 +64,11 @@ Results TracingRecorder::leave(const OpDef& op, std::span<const Arg> args, const
   if (!reads) return made;
   if (closed_) return reads->forget_after(before), made;
   const auto note = [&](ValueId v) {
-    for (Dim d : type(v).shape)
-      if (!d.constant() && d.expr()->op != DimOp::symbol) reads->note(d.expr());
+    for (Dim d : type(v).shape) {
+      if (d.constant() || is_two_or_more(scope_, d)) continue;
+      if (unnoted_hint(d) >= 2) compare(2, DimCondition::Is::at_most, d);
+      else reads->note(d.expr());
+    }
   };
   for_each_value(args, note);
   for (ValueId v : made) note(v);
@@ -100,8 +117,20 @@ TracingScope::TracingScope(ScopeEnvironment environment, std::string function, S
   if (around) access = around->access;
 }
 
+Dim TracingScope::integer(int64_t value) {
+  integers_.push_back(symbol(value));
+  return integers_.back();
+}
+
+bool TracingScope::is_size(Dim d) const {
+  if (auto* tracing = dynamic_cast<const TracingScope*>(around_)) return tracing->is_size(d);
+  return !d.constant() && d.expr()->op == DimOp::symbol && std::find(integers_.begin(), integers_.end(), d) == integers_.end();
+}
+
+// A function that is called in another one, for a transform, has the words of that one, as it has its sizes.
 int64_t TracingScope::word(Dim size) {
   if (size.constant()) return size.value();
+  if (auto* tracing = dynamic_cast<TracingScope*>(around_)) return tracing->word(size);
   const auto it = std::find(words_.begin(), words_.end(), size);
   const auto number = it - words_.begin();
   require(number < kWordsOfScope, "a function may look at no more than ", kWordsOfScope, " sizes that stand for any");
@@ -111,8 +140,14 @@ int64_t TracingScope::word(Dim size) {
 
 Dim TracingScope::dim_of(int64_t word) const {
   if (word >= kWordsEnd) return word;
+  if (auto* tracing = dynamic_cast<const TracingScope*>(around_)) return tracing->dim_of(word);
   require(word >= first_word_ && word - first_word_ < static_cast<int64_t>(words_.size()), "a size of another traced function, or no size at all");
   return words_[static_cast<size_t>(word - first_word_)];
+}
+
+Dim TracingScope::integer_of(int64_t given) const {
+  if (auto* tracing = dynamic_cast<const TracingScope*>(around_)) return tracing->integer_of(given);
+  return given >= kWordsEnd || (given >= first_word_ + kWordsOfScope || given < std::numeric_limits<int64_t>::min() + kWordsOfScope) ? Dim(given) : dim_of(given);
 }
 
 // A proxy that somebody keeps says what was seen.
@@ -314,6 +349,15 @@ void TracingScope::refuse_overlaps(const Trace& trace) const {
               "' overlap in memory, and the first is written in place; pass a copy, or a view taken inside the function");
     }
   }
+}
+
+std::vector<ValueId> TracingScope::roots(const Trace& trace) const {
+  std::vector<ValueId> out(trace.store->size(), kNoValue);
+  const Aliases& memory = recorder_.memory();
+  for (const Input& in : trace.inputs) out[in.value] = memory.root(in.value);
+  for (const Node* n : trace.nodes)
+    for (ValueId r : n->results) out[r] = memory.root(r);
+  return out;
 }
 
 Trace TracingScope::finish(std::span<Tensor* const> outputs) {

@@ -65,16 +65,24 @@ class TracingScope : public Scope {
   Tensor* argument_proxy(const TensorType& type, std::string name, Ref<Tensor> like);
   // The same of a float, which is a plain number where an op wants one: `reads` then hears of its leaf, and must live as long.
   Tensor* float_proxy(double value, std::string name, size_t leaf, LeafReads& reads);
-  // A size that stands for any, of which this one was seen.
+  // A size of 2 and more that stands for any such, of which this one was seen.
   Dim symbol(int64_t size) { return recorder_.store().dims().symbol(size); }
+  // An integer that stands for any, likewise.
+  Dim integer(int64_t value);
+  // Whether it is a size that stands for any of 2 and more.
+  bool is_size(Dim d) const;
   // A size as callers hold it: a number, or a word for what stands for any. And back: a number that is no word is itself. Throws at the
   // word of another scope.
   int64_t word(Dim size);
   Dim dim_of(int64_t word) const;
+  // The same of what may be any integer: one that this function was never given as a word is a number.
+  Dim integer_of(int64_t given) const;
   // Words are less than any size or axis.
   static constexpr int64_t kWordsEnd = -(int64_t{1} << 62);
   // Whether a tensor was written in place. Who writes through a view depends on how it lies, and that on the sizes.
   bool wrote() const { return wrote_; }
+  // By value of a finished trace, of its inputs and of what its lines give: the value in whose memory it lies; kNoValue for others.
+  std::vector<ValueId> roots(const Trace& trace) const;
   Draw draw();
 
   // The finished trace: outputs resolved, writes to inputs collected, the random state advanced.
@@ -125,6 +133,7 @@ class TracingScope : public Scope {
   std::vector<Ref<Tensor>> symbolic_;  // proxies whose sizes end with this scope's store
   const int64_t first_word_;
   std::vector<Dim> words_;             // by their number
+  std::vector<Dim> integers_;          // symbols that are no sizes
   bool wrote_ = false;
   ValueId random_ = kNoValue;
   int64_t draws_ = 0;

@@ -13,12 +13,15 @@ namespace thunder {
 struct LeafReads {
   virtual ~LeafReads() = default;
   virtual void read_as_number(size_t leaf) = 0;
+  // Live numbers that the program has beside its leaves.
+  virtual std::vector<Tensor*> numbers() { return {}; }
 };
 
 struct Leaf {
   ArgKind kind = ArgKind::none;
   Ref<Tensor> tensor;
   int64_t i = 0;
+  int64_t word = 0;               // of an integer that stands for any, in the function that is traced with it; 0: it is itself
   double f = 0;
   std::string text;               // a string
   std::vector<int64_t> ints;      // dims

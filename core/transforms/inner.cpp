@@ -44,8 +44,24 @@ std::vector<Tensor*> inputs_inside(Scope& scope, const Inner& inner, const Trace
   return inputs;
 }
 
+namespace {
+
+// Lines are made again with the numbers that were seen, which are then looked at.
+void note_symbols(std::span<const Node* const> lines) {
+  for (const Node* n : lines) {
+    for (const Arg& a : n->args) {
+      if (a.kind == ArgKind::symbolic) hint(a.dim());
+      for (Dim d : a.kind == ArgKind::dims ? a.dim_list() : std::span<const Dim>()) hint(d);
+    }
+    note_symbols(n->body);
+  }
+}
+
+}  // namespace
+
 std::vector<Tensor*> replay_inside(Scope& scope, const Inner& inner, Trace trace, std::span<Tensor* const> arguments) {
   PassContext context{*scope.environment().registry};
+  note_symbols(trace.nodes);
   if (auto merged = cse(trace, context)) trace = std::move(*merged);
   if (auto alive = dce(trace, context)) trace = std::move(*alive);
   return replay(scope, trace, inputs_inside(scope, inner, trace, arguments));
@@ -91,6 +107,7 @@ std::vector<Tensor*> take_last_list(const std::string& who, std::string_view wha
     require(in[i].tensor != nullptr, who, ": ", what, " must be tensors, the one at place ", i - (in.size() - count), " is none");
     last.push_back(in[i].tensor.get());
   }
+  rest.reads = in.reads;  // its leaves have the places that they had
   rest.assign(std::move(leaves), before == text.npos ? std::string_view() : std::string_view(text).substr(0, before));
   return last;
 }

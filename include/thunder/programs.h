@@ -44,8 +44,11 @@ THUNDER_CHECK thunder_status *thunder_maybe_mark_dynamic(thunder_context *contex
 THUNDER_CHECK thunder_status *thunder_mark_static(thunder_context *context, thunder_tensor *tensor,
     int32_t dim) THUNDER_NOEXCEPT;
 /* A size of a tensor that is not read as a number, [O]: where the traced function has a symbol for it a word, good in this scope alone,
- * for its formula; else the size itself. Wherever an op takes a list of integers it takes words. -1: there is no such axis. */
+ * for its formula; else the size itself. Wherever an op takes integers, or a list of them, it takes words. -1: there is no such axis. */
 thunder_dim thunder_tensor_dim(thunder_scope *scope, const thunder_tensor *tensor, int32_t axis) THUNDER_NOEXCEPT;
+/* An integer among the arguments that is not read as a number: in a function that is traced with a symbol for it a word, as above; else
+ * the integer itself. Where an op takes an integer or a number it takes the word. thunder_values_i64() reads it. */
+thunder_dim thunder_values_dim(const thunder_values *values, size_t leaf) THUNDER_NOEXCEPT;
 int32_t thunder_dim_is_symbolic(thunder_dim dim) THUNDER_NOEXCEPT;
 /* Of words and numbers, [O]: '+', '-', '*', '/' (floor division) and '%', by a positive divisor. 0 after an error. */
 thunder_dim thunder_dim_make(thunder_scope *scope, char operation, thunder_dim a, thunder_dim b) THUNDER_NOEXCEPT;

@@ -18,6 +18,57 @@ static thunder_status *doubled(thunder_scope *s, const thunder_values *in, thund
     return NULL;
 }
 
+/* A row of a matrix, times its number. */
+static thunder_status *row(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)
+{
+    (void)user;
+    traced++;
+    const thunder_dim at = thunder_values_dim(in, 1);
+    const thunder_any number = { .kind = THUNDER_INT, .u.i = thunder_dim_make(s, '*', at, 2) };
+    thunder_any args[] = { { .kind = THUNDER_TENSOR }, { .kind = THUNDER_INT, .u.i = 0 }, { .kind = THUNDER_INT, .u.i = at } };
+    args[0].u.t = thunder_values_tensor(in, 0);
+    thunder_any product[] = { { .kind = THUNDER_TENSOR }, number };
+    product[0].u.t = thunder_op_invoke(s, "select", args, 3, NULL, NULL, 0, NULL);
+    thunder_values_push_tensor(out, thunder_op_invoke(s, "mul", product, 2, NULL, NULL, 0, NULL));
+    return NULL;
+}
+
+/* An integer that varies is a word; what reads it as a number is traced for each. */
+static void integers(thunder_context *context)
+{
+    thunder_function *f = NULL;
+    thunder_compiled *c = NULL;
+    thunder_values *in = NULL, *out = NULL;
+    const int64_t shape[] = { 4, 1 };
+    const float data[] = { 1, 2, 3, 4 };
+    thunder_tensor *x = test_f32(context, 2, shape, data);
+    OK(thunder_function_create(context, "row", row, NULL, NULL, &f));
+    OK(thunder_compile(f, NULL, &c));
+    OK(thunder_values_create(context, &out));
+    traced = 0;
+    for (int64_t at = 0; at < 4; at++) {
+        const thunder_any leaf = { .kind = THUNDER_INT, .u.i = at };
+        float made = -1;
+        OK(thunder_values_create(context, &in));
+        thunder_values_push_tensor(in, x);
+        thunder_values_push(in, &leaf);
+        CHECK(thunder_values_dim(in, 1) == at);
+        OK(thunder_compiled_call(c, in, out));
+        OK(thunder_tensor_read(thunder_values_tensor(out, 0), &made, sizeof made));
+        CHECK(made == (float)(2 * at * (at + 1)));
+        thunder_values_release(in);
+    }
+    CHECK(traced == 2 && strstr(thunder_compiled_guards_report(c), "leaf 1 == "));
+    OK(thunder_values_create(context, &in));
+    CHECK(thunder_values_dim(in, 0) == 0);
+    REFUSED(thunder_values_status(in), THUNDER_INVALID_ARGUMENT, "there is no leaf 0");
+    thunder_values_release(in);
+    thunder_values_release(out);
+    thunder_compiled_release(c);
+    thunder_function_release(f);
+    thunder_tensor_release(x);
+}
+
 static float element(thunder_compiled *c, thunder_context *context, int64_t rows, size_t at)
 {
     float data[32], made[64] = { 0 };
@@ -76,6 +127,7 @@ int main(void)
     CHECK(element(t, context, 3, 6) == 1 && traced == before);
     REFUSED(thunder_function_trace(f, in, NULL, NULL, 1, &t), THUNDER_INVALID_ARGUMENT, "check_inputs");
 
+    integers(context);
     thunder_values_release(in);
     thunder_compiled_release(t);
     thunder_compiled_release(c);

@@ -43,7 +43,7 @@ class Documents(unittest.TestCase):
         self.assertTrue(printed.endswith("True\n"), printed)
 
     def test_the_page_on_sizes_that_vary_runs(self):
-        self.assertEqual(run_blocks("docs/dynamic.md"), (1, "2\nTrue\n3\n"))
+        self.assertEqual(run_blocks("docs/dynamic.md"), (2, "2\nTrue\n3\n2 2\n"))
 
     def test_the_page_for_users_of_pytorch_runs(self):
         count, printed = run_blocks("docs/from-pytorch.md")

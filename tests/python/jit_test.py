@@ -121,7 +121,7 @@ class Marks(unittest.TestCase):
         self.assertEqual(len(traced), 1)
 
     def test_what_cannot_vary_is_an_error_unless_it_only_may(self):
-        f = th.compile(lambda x: x * x.shape[0])
+        f = th.compile(lambda x: x * int(x.shape[0]))
         x = th.ones(4)
         th.mark_dynamic(x, 0)
         with self.assertRaisesRegex(th.Error, "is marked to vary and cannot"):

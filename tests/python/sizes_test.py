@@ -40,6 +40,9 @@ class Symbols(unittest.TestCase):
         self.same_for(lambda x: x[0].expand(x.shape[0] + 2, 3))
         self.same_for(lambda x: th.cat([x, x]).reshape(2, x.shape[0], 3))
         self.same_for(lambda x: th.cat([x, x]).reshape(-1, x.size(0) - 0 + x.size(0)))
+        self.same_for(lambda x: x * x.shape[0] + (x.shape[0] - 1))
+        self.same_for(lambda x: th.arange(x.shape[0]).unsqueeze(1) + x[:, :2])
+        self.same_for(lambda x: x[: x.shape[0] - 1] + x[1:])
 
     def test_a_comparison_is_checked_at_each_call(self):
         counted = self.same_for(lambda x: -x if x.shape[0] > 5 else x + 1, lengths=(6, 8, 9, 4, 3, 12), traces=3)
@@ -48,7 +51,6 @@ class Symbols(unittest.TestCase):
         self.assertIn("s0%2", even.guards().replace(" ", ""))
 
     def test_what_needs_a_number_specialises(self):
-        self.same_for(lambda x: x * x.shape[0], traces=5)
         self.same_for(lambda x: x / math.sqrt(x.shape[0]), traces=5)
         self.same_for(lambda x: sum((x[i] for i in range(x.shape[0])), x[0] * 0), traces=5)
         self.same_for(lambda x: x + int(x.shape[0]), traces=5)
@@ -105,6 +107,113 @@ class Symbols(unittest.TestCase):
     def test_shapes_outside_are_plain(self):
         self.assertEqual([type(n) for n in th.ones(2, 3).shape], [int, int])
         self.assertEqual([type(n) for n in th.compile(lambda x: x.reshape(x.shape))(th.ones(2, 3)).shape], [int, int])
+
+
+class Integers(unittest.TestCase):
+    def same_for(self, function, integers=(3, 5, 4, 2, 6), traces=2, misses=None):
+        counted = Counted(function)
+        for n in integers:
+            x = th.arange(24).reshape(8, 3).to(th.float32)
+            expected, got = function(x, n), counted(x, n)
+            self.assertEqual((got.dtype, got.tolist()), (expected.dtype, expected.tolist()))
+        self.assertEqual(counted.traced, traces)
+        if misses is not None:
+            self.assertEqual(th.stats(counted.compiled)["misses"], misses)
+        return counted
+
+    def test_one_that_is_a_number_beside_tensors_is_live(self):
+        self.same_for(lambda x, n: x * n + (n + 1), misses=2)
+        self.same_for(lambda x, n: n - x.to(th.int32) * (n * n - 3), integers=(0, 1, -7, 2**15), misses=2)
+        self.same_for(lambda x, n: th.where(th.arange(3) <= n, x, -n), misses=2)
+        self.same_for(lambda x, n: x + th.tensor(n) + th.tensor([n, 1, n]), misses=2)
+        self.same_for(lambda x, n: x[th.arange(n, n + 2)], misses=2)
+        self.same_for(lambda x, n: x[th.arange(n, n - 2, -1)] + x[th.arange(n, n + 4, 2)], integers=(2, 3, 4), misses=2)
+        self.assertIn("leaf 1 == s0", self.same_for(lambda x, n: x % n).guards())
+
+    def test_ops_that_take_sizes_and_starts_take_it(self):
+        for function in (lambda x, n: x[n], lambda x, n: x[:n], lambda x, n: x[n:] * 2, lambda x, n: x[-n:], lambda x, n: x[1:n:2],
+                         lambda x, n: x.narrow(0, n, 2), lambda x, n: x.narrow(0, 1, n), lambda x, n: x.split([n, 8 - n])[1],
+                         lambda x, n: th.full([n, 2], n), lambda x, n: x[:1].expand(n, 3), lambda x, n: th.arange(n) + 1,
+                         lambda x, n: x[:n].reshape(3 * n), lambda x, n: x.select(0, n - 1), lambda x, n: x.roll(n, 0)):
+            self.same_for(function)
+
+    def test_a_comparison_is_checked_and_int_makes_it_a_number(self):
+        counted = self.same_for(lambda x, n: x * n if n < 5 else -x, integers=(2, 3, 4, 9, 6, 1, 7), traces=3, misses=3)
+        self.assertIn("s0 >= 5", counted.guards())
+        self.same_for(lambda x, n: x * (12 // n) + n % 4, integers=(3, 5, 4, 2), traces=2)
+        self.same_for(lambda x, n: x * (12 // n), integers=(3, 5, -2, 4), traces=4)
+        self.same_for(lambda x, n: x * int(n), traces=6)
+        self.same_for(lambda x, n: x * sum(range(n)), traces=6)
+        self.same_for(lambda x, n: x * [1, 2, 3, 4, 5, 6, 7][n], traces=6)
+        self.same_for(lambda x, n: x * {3: 1.0}.get(n, 2.0), traces=6)
+
+    def test_a_result_is_a_number(self):
+        f = th.compile(lambda x, n: (x + n, n + 1))
+        for n in (3, 4, 5):
+            y, after = f(th.ones(2), n)
+            self.assertEqual((y.tolist(), after), ([1 + n] * 2, n + 1))
+
+    def test_a_fixed_function_knows_none(self):
+        counted = Counted(lambda x, n: x * n, dynamic=False)
+        for n in (3, 4, 5):
+            self.assertEqual(counted(th.ones(1), n).tolist(), [n])
+        self.assertEqual(counted.traced, 3)
+        first = Counted(lambda x, n: x * n, dynamic=True)
+        for n in (3, 4, 5):
+            first(th.ones(2), n)
+        self.assertEqual((first.traced, th.stats(first.compiled)["misses"]), (1, 1))
+
+    def test_integers_that_are_equal_are_not_one(self):
+        counted = Counted(lambda x, a, b: x[a:b + 3] if a == b else x * b)
+        for a, b in ((1, 1), (2, 2), (3, 3), (3, 4), (5, 2)):
+            x = th.arange(12)
+            expected = x[a:b + 3] if a == b else x * b
+            self.assertEqual(counted(x, a, b).tolist(), expected.tolist())
+        self.assertEqual(counted.traced, 3)
+
+
+class Decoder:
+    """Attention over a cache that is written in place, one token a call."""
+
+    def __init__(self, masked):
+        th.manual_seed(3)
+        self.masked, self.context = masked, 200
+        self.q, self.k, self.v = (th.randn(16, 16) * 0.3 for _ in range(3))
+        self.keys, self.values = th.zeros(2, self.context, 16), th.zeros(2, self.context, 16)
+
+    def __call__(self, x, position):
+        for cache, weight in ((self.keys, self.k), (self.values, self.v)):
+            if self.masked:
+                cache.index_copy_(1, th.tensor([position]), (x @ weight).unsqueeze(1))
+            else:
+                cache[:, position] = x @ weight
+        keys, values = self.keys, self.values
+        if not self.masked:
+            keys, values = keys[:, :position + 1], values[:, :position + 1]
+        scores = (keys @ (x @ self.q).unsqueeze(-1)).squeeze(-1) / 4
+        if self.masked:
+            scores = th.where(th.arange(self.context) <= position, scores, -math.inf)
+        return x + (th.softmax(scores, -1).unsqueeze(1) @ values).squeeze(1)
+
+
+class Decoding(unittest.TestCase):
+    def decode(self, masked):
+        eager, compiled = Decoder(masked), Decoder(masked)
+        step = Counted(compiled)
+        x = y = th.ones(2, 16)
+        for position in range(eager.context):
+            x, y = eager(x, position), step(y, position)
+            self.assertTrue(th.allclose(x, y, 1e-4, 1e-4), position)
+        self.assertTrue(th.allclose(eager.keys, compiled.keys, 1e-4, 1e-4))
+        return step
+
+    def test_a_mask_over_the_cache_is_one_program_for_all_positions(self):
+        step = self.decode(masked=True)
+        self.assertLessEqual(step.traced, 2)
+        self.assertLessEqual(th.stats(step.compiled)["misses"], 3)
+
+    def test_a_cache_that_is_cut_at_the_position_is_one_trace(self):
+        self.assertLessEqual(self.decode(masked=False).traced, 3)
 
 
 if __name__ == "__main__":

@@ -170,6 +170,10 @@ static int argument(arguments *c, const parameter *p, PyObject *object, thunder_
         return 0;
     }
     if (object == Py_None) return 0;
+    if (size_test(object)) {
+        out->kind = THUNDER_INT;
+        return size_word(object, &out->u.i);
+    }
     if (p->kind == TAKES_DTYPE || p->kind == TAKES_DEVICE) return constant_argument(c, p, object, out);
     if (PyBool_Check(object)) {
         out->kind = THUNDER_BOOLEAN, out->u.i = object == Py_True;

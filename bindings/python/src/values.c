@@ -73,6 +73,15 @@ static int add_number(thunder_values *values, PyObject *object)
     return 0;
 }
 
+/* A result, or an argument of a function inside this one: the number that was seen. */
+static int add_size(thunder_values *values, PyObject *object)
+{
+    PyObject *number = PyNumber_Long(object);
+    const int failed = !number || add_number(values, number);
+    Py_XDECREF(number);
+    return failed ? -1 : 0;
+}
+
 static int add_array(thunder_values *values, PyObject *object)
 {
     thunder_tensor *made = tensor_from_foreign(object);
@@ -112,6 +121,7 @@ static int add(thunder_values *values, PyObject *object)
         return 0;
     }
     if (PyFloat_Check(object) || PyLong_Check(object)) return add_number(values, object);
+    if (size_test(object)) return add_size(values, object);
     if (PyUnicode_Check(object)) return add_string(values, object);
     const Constant *constant = constant_test(object);
     if (constant) {
@@ -178,7 +188,8 @@ PyObject *values_leaf(const thunder_any *any)
     }
 }
 
-/* In a traced function floats stay live, as tensors; all other numbers are read, and thereby guarded. */
+/* In a traced function floats stay live, as tensors, and integers that stand for any are SymInts; all other numbers are read, and thereby
+ * guarded. */
 static PyObject *read_leaf(reader *r)
 {
     const size_t leaf = r->leaf++;
@@ -188,6 +199,7 @@ static PyObject *read_leaf(reader *r)
         live_numbers = true;
         return tensor_of(thunder_values_tensor(r->values, leaf));
     }
+    if (r->traced && thunder_values_kind(r->values, leaf) == THUNDER_INT) return size_object(thunder_values_dim(r->values, leaf));
     return check_status(thunder_values_get(r->values, leaf, &any)) ? NULL : values_leaf(&any);
 }
 

@@ -1,10 +1,14 @@
 """x[key] and x[key] = value, as numpy has them: integers, slices, ..., None, and tensors or lists of indices."""
+import operator
+
 import numpy
 
 from . import _ops, _thunder
+from ._sizes import SymInt
 from ._thunder import Tensor
 
 _op = _ops.functions
+_MOST = 2**63 - 1
 
 
 def _is_mask(part):
@@ -34,7 +38,7 @@ def _parts(x, key):
 
 def _as_tensor(part):
     """Lists and arrays of integers or booleans as tensors; the rest of a key as it is."""
-    if part is None or part is Ellipsis or isinstance(part, (int, slice, Tensor, numpy.integer)):
+    if part is None or part is Ellipsis or isinstance(part, (int, slice, Tensor, numpy.integer, SymInt)):
         return part
     array = numpy.asarray(part)
     if array.dtype != bool and not numpy.issubdtype(array.dtype, numpy.integer):
@@ -43,10 +47,19 @@ def _as_tensor(part):
 
 
 def _select(view, dim, index):
+    if isinstance(index, SymInt):
+        return _op["select"](view, dim, index)
     size = view.shape[dim]
     if not -size <= index < size:
         raise IndexError(f"index {index} is out of range: dim {dim} has {size} elements")
     return _op["select"](view, dim, index)
+
+
+def _bound(at):
+    """An end of a slice as the op takes it, which clamps it to the size."""
+    if at is None or isinstance(at, SymInt):
+        return at
+    return min(max(operator.index(at), -_MOST - 1), _MOST)
 
 
 def _slice(view, dim, part):
@@ -54,8 +67,7 @@ def _slice(view, dim, part):
         return view
     if part.step is not None and part.step <= 0:
         raise ValueError("the step of a slice must be positive")
-    start, stop, step = part.indices(view.shape[dim])
-    return _op["slice"](view, dim, start, max(start, stop), step)
+    return _op["slice"](view, dim, _bound(part.start), _bound(part.stop), 1 if part.step is None else _bound(part.step))
 
 
 def _basic(x, key):
@@ -67,6 +79,8 @@ def _basic(x, key):
             view, dim = _op["unsqueeze"](view, dim), dim + 1
         elif isinstance(part, slice):
             view, dim = _slice(view, dim, part), dim + 1
+        elif isinstance(part, SymInt):
+            view = _select(view, dim, part)
         elif isinstance(part, (int, numpy.integer)) and not isinstance(part, bool):
             view = _select(view, dim, int(part))
         else:
@@ -112,7 +126,7 @@ def getitem(x, key):
 
 
 def setitem(x, key, value):
-    if _is_mask(key) and key.ndim == x.ndim and isinstance(value, (bool, int, float)):
+    if _is_mask(key) and key.ndim == x.ndim and isinstance(value, (bool, int, float, SymInt)):
         _op["masked_fill_"](x, key, value)  # also where the mask is traced
         return
     view, rest = _basic(x, key)
@@ -122,7 +136,7 @@ def setitem(x, key, value):
             value = _thunder.share(numpy.asarray(value, numpy.asarray(view).dtype if view.is_concrete else None))
         value = _to_front(_op["to"](value, view.dtype), dims, rest, view.ndim)
         _op["index_put_"](view, [indices for _, indices in rest], value)
-    elif isinstance(value, (bool, int, float)):
+    elif isinstance(value, (bool, int, float, SymInt)):
         _op["fill_"](view, value)
     else:
         _op["copy_"](view, value)

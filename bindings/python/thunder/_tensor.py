@@ -5,6 +5,7 @@ import numpy
 
 from . import _indexing, _ops, _thunder
 from ._forms import return_types
+from ._sizes import SymInt
 from ._thunder import Tensor
 from ._traceback import covered
 
@@ -28,6 +29,10 @@ def tensor(data, dtype=None, device=None, requires_grad=False):
         data = of_copied(data)
     if isinstance(data, Tensor):
         return _op["to"](_op["clone"](data), dtype, device)
+    if isinstance(data, SymInt):
+        return _op["full"]([], data, dtype, device)
+    if isinstance(data, (list, tuple)) and any(isinstance(part, SymInt) for part in data):
+        return _op["stack"]([tensor(part, dtype or _thunder.int64, device) for part in data])
     array = data if isinstance(data, numpy.ndarray) or hasattr(data, "__array_interface__") else _nested(data)
     array = numpy.array(array)  # ours alone
     if array.dtype == object or array.dtype.kind in "US":

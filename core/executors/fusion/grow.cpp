@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "executors/fusion/grown.h"
+
 namespace thunder::fusion {
 namespace {
 
@@ -168,13 +170,29 @@ bool forbid_returns(std::span<const Node* const> lines, std::span<const uint8_t>
 
 }  // namespace
 
-bool grow(std::span<const Node* const> lines, const Store& store, const Capabilities& can, std::span<uint8_t> taken) {
+namespace {
+
+bool search(std::span<const Node* const> lines, const Store& store, const Capabilities& can, std::span<uint8_t> taken) {
   std::vector<uint8_t> allowed(lines.size(), 1);
   do {
     const auto run = [&](bool pulls_in) { return Growth(lines, store, can, allowed, taken).run(pulls_in); };
     if (!run(true) && !run(false)) return false;
   } while (forbid_returns(lines, taken, allowed));
   return true;
+}
+
+}  // namespace
+
+bool grow(std::span<const Node* const> lines, const Store& store, const Capabilities& can, std::span<uint8_t> taken) {
+  const Likeness of = likeness(lines, store, can);
+  Grown& grown = Grown::here();
+  if (const Grown::Answer* known = grown.find(of)) {
+    std::copy(known->taken.begin(), known->taken.end(), taken.begin());
+    return known->grows;
+  }
+  const bool grows = search(lines, store, can, taken);
+  grown.add(of, {grows, std::vector<uint8_t>(taken.begin(), taken.end())});
+  return grows;
 }
 
 }  // namespace thunder::fusion

@@ -29,9 +29,10 @@ Results narrow(Call& c) {
   const size_t dim = c.axis(1, x.rank());
   c.require(x.rank() > 0, "a tensor of rank 0 cannot be narrowed");
   const Dim size = x.shape()[dim];
-  const int64_t length = c.integer(3), given = c.integer(2), start = given < 0 ? given + hint(size) : given;
-  c.require(start >= 0 && length >= 0 && start <= hint(size) - length, "start ", given, " and length ", length, " exceed dim ", dim, " of size ", name(size));
-  return c.builder.call("slice", {x, c.integer(1), start, start + length, 1});
+  const Dim length = c.integer_dim(3), given = c.integer_dim(2), start = hint(given) < 0 ? given + size : given;
+  c.require(hint(start) >= 0 && hint(length) >= 0 && hint(start) <= hint(size) - hint(length), "start ", name(given), " and length ", name(length),
+            " exceed dim ", dim, " of size ", name(size));
+  return c.builder.call("slice", {x, c.integer(1), Arg::integer(start), Arg::integer(start + length), 1});
 }
 Results expand_as(Call& c) { return c.builder.call("expand", {c.var(0), Shape(c.type(1).shape)}); }
 Results reshape_as(Call& c) { return c.builder.call("reshape", {c.var(0), Shape(c.type(1).shape)}); }

@@ -1,18 +1,20 @@
 // Tensors from a size and a number.
 #include <cmath>
 
+#include "ir/normal.h"
 #include "ops/elementwise.h"
 
 namespace thunder {
 namespace {
 
 DType dtype_of(const Arg& number) {
-  return number.kind == ArgKind::real ? DType::f32 : number.kind == ArgKind::integer ? DType::i64 : DType::boolean;
+  return number.kind == ArgKind::real ? DType::f32 : number.is_integer() ? DType::i64 : DType::boolean;
 }
 
 // A number or a 0-d tensor as a tensor of this size.
-Var filled(Call& c, std::span<const Dim> size, const Arg& value, DType dtype, Device device) {
+Var filled(Call& c, std::span<const Dim> size, const Arg& given, DType dtype, Device device) {
   Builder& b = c.builder;
+  const Arg value = given.plain();
   for (Dim d : size) c.require(!d.constant() || d.value() >= 0, "a size must not be negative, got ", name(size));
   if (!is_number(value)) {
     Var v = b.var(value.v);
@@ -57,27 +59,43 @@ int64_t real_steps(const Call& c, double start, double end, double step) {
   return static_cast<int64_t>(steps);
 }
 
+// Where start or end stands for any integer, so that the length is a formula.
+Results symbolic_arange(Call& c, Dim start, Dim end, int64_t step) {
+  c.require(step != 0, "step must not be 0");
+  if (step < 0) std::swap(start, end);
+  c.require(hint(start) <= hint(end), "start does not lead to end by steps of ", step);
+  Builder& b = c.builder;
+  Var i = b.call("prims.iota", {Shape{steps(start, end, step < 0 ? -step : step)}, DType::i64, c.device(4)});
+  if (step != 1) i = b.call("mul", {i, step});
+  const Dim first = step < 0 ? end : start;
+  if (!(first == Dim(0))) i = b.call("add", {i, Arg::integer(first)});
+  return convert(i, c.dtype(3, DType::i64));
+}
+
 // One argument is the end, as in Python's range. Integers stay integers.
 Results arange(Call& c) {
   const Arg start = c.has(1) ? c.args[0] : Arg::integer(0), end = c.has(1) ? c.args[1] : c.args[0], step = c.args[2];
+  if (start.kind == ArgKind::symbolic || end.kind == ArgKind::symbolic || step.kind == ArgKind::symbolic) {
+    c.require(start.is_integer() && end.is_integer() && step.kind == ArgKind::integer, "an integer that varies is the start or the end of integers alone");
+    return symbolic_arange(c, start.dim(), end.dim(), step.i);
+  }
   bool real = false;
   for (const Arg& a : {start, end, step}) {
     c.require(is_number(a), "start, end and step must be plain numbers, since the length must be known when compiling");
     real |= a.kind == ArgKind::real;
   }
-  auto value = [](const Arg& a) { return a.kind == ArgKind::real ? a.f : static_cast<double>(a.i); };
-  for (const Arg& a : {start, end, step}) c.require(std::isfinite(value(a)), "start, end and step must be finite, got ", value(a));
-  c.require(value(step) != 0, "step must not be 0");
-  c.require(value(step) > 0 ? value(end) >= value(start) : value(end) <= value(start), "start ", value(start), " does not lead to end ",
-            value(end), " by steps of ", value(step));
-  const int64_t length = real ? real_steps(c, value(start), value(end), value(step)) : whole_steps(c, start.i, end.i, step.i);
+  for (const Arg& a : {start, end, step}) c.require(std::isfinite(number_of(a)), "start, end and step must be finite, got ", number_of(a));
+  c.require(number_of(step) != 0, "step must not be 0");
+  c.require(number_of(step) > 0 ? number_of(end) >= number_of(start) : number_of(end) <= number_of(start), "start ", number_of(start), " does not lead to end ",
+            number_of(end), " by steps of ", number_of(step));
+  const int64_t length = real ? real_steps(c, number_of(start), number_of(end), number_of(step)) : whole_steps(c, start.i, end.i, step.i);
   const DType dtype = c.dtype(3, real ? DType::f32 : DType::i64), wide = real ? DType::f64 : DType::i64;
   Builder& b = c.builder;
-  const bool plain = value(start) == 0 && value(step) == 1;
+  const bool plain = number_of(start) == 0 && number_of(step) == 1;
   Var i = b.call("prims.iota", {length, plain ? dtype : wide, c.device(4)});
   if (plain) return i;
-  if (value(step) != 1) i = b.call("prims.mul", {i, filled(c, i.shape(), step, wide, c.device(4))});
-  if (value(start) != 0) i = b.call("prims.add", {i, filled(c, i.shape(), start, wide, c.device(4))});
+  if (number_of(step) != 1) i = b.call("prims.mul", {i, filled(c, i.shape(), step, wide, c.device(4))});
+  if (number_of(start) != 0) i = b.call("prims.add", {i, filled(c, i.shape(), start, wide, c.device(4))});
   return convert(i, dtype);
 }
 
@@ -143,8 +161,9 @@ constexpr OpRow kRows[] = {
         constant_like<0>, likes),
     row("ones_like(tensor input, dtype? dtype=None, device? device=None) -> tensor", "A tensor of ones of input's size and dtype.",
         constant_like<1>, likes),
-    row("arange(tensor|number start, tensor|number? end=None, tensor|number step=1, dtype? dtype=None, device? device=None) -> tensor",
-        "start, start + step ... up to but not including end; one number alone is the end. Integers give i64, others f32.", arange, ranges),
+    checked({.schema = "arange(tensor|number start, tensor|number? end=None, tensor|number step=1, dtype? dtype=None, device? device=None) -> tensor",
+             .doc = "start, start + step ... up to but not including end; one number alone is the end. Integers give i64, others f32.",
+             .decompose = arange, .samples = ranges, .tags = kCounts}),
 };
 
 }  // namespace

@@ -24,8 +24,8 @@ Results slice(Call& c) {
   c.require(c.integer(4) > 0, "step must be positive, got ", c.integer(4));
   const size_t dim = c.axis(1, x.rank());
   const Dim size = x.shape()[dim];
-  const Dim start = c.has(2) ? clamp(c.integer(2), size) : Dim(0);
-  const Dim end = c.has(3) ? clamp(c.integer(3), size) : size;
+  const Dim start = c.has(2) ? clamp(c.integer_dim(2), size) : Dim(0);
+  const Dim end = c.has(3) ? clamp(c.integer_dim(3), size) : size;
   return slice_along(x, dim, start, hint(end) < hint(start) ? start : end, c.integer(4));
 }
 
@@ -34,15 +34,15 @@ Results select(Call& c) {
   c.require(x.rank() > 0, "a tensor of rank 0 has no dim to select from");
   const size_t dim = c.axis(1, x.rank());
   const Dim size = x.shape()[dim];
-  const int64_t index = c.integer(2);
-  c.require(index < hint(size) && index >= -hint(size), "index ", index, " is out of range for dim ", dim, " of size ", name(size));
-  const Dim at = index < 0 ? size + index : Dim(index);
+  const Dim index = c.integer_dim(2);
+  c.require(hint(index) < hint(size) && hint(index) >= -hint(size), "index ", name(index), " is out of range for dim ", dim, " of size ", name(size));
+  const Dim at = hint(index) < 0 ? size + index : index;
   Shape shape = x.shape();
   shape.erase(dim);
   return reshape_to(slice_along(x, dim, at, at + 1, 1), shape);
 }
 
-void push_part(Results& parts, Var x, size_t dim, int64_t start, int64_t length) {
+void push_part(Results& parts, Var x, size_t dim, Dim start, Dim length) {
   parts.push_back(slice_along(x, dim, start, start + length, 1).id);
 }
 
@@ -76,11 +76,11 @@ Results split(Call& c) {
     split_evenly(c, parts, x, dim, size, hint(sizes[0]));
     return parts;
   }
-  int64_t at = 0;
-  for (Dim d : sizes) at = checked_add(at, hint(d));
-  c.require(at == size, "sizes ", name(sizes), " sum to ", at, ", dim ", dim, " has size ", size);
+  Dim at = 0;
+  for (Dim d : sizes) at = at + d;
+  c.require(hint(at) == size, "sizes ", name(sizes), " sum to ", name(at), ", dim ", dim, " has size ", size);
   at = 0;
-  for (Dim d : sizes) push_part(parts, x, dim, at, hint(d)), at += hint(d);
+  for (Dim d : sizes) push_part(parts, x, dim, at, d), at = at + d;
   return parts;
 }
 

@@ -1,5 +1,6 @@
 // Views under PyTorch's names: results share the memory of their input.
 #include "base/text.h"
+#include "ir/dim_reads.h"
 #include "ir/normal.h"
 #include "ops/builder.h"
 #include "ops/samples.h"
@@ -15,7 +16,7 @@ Shape complete_shape(const Call& c, const TensorType& from, std::span<const Dim>
   size_t unknown = SIZE_MAX;
   for (size_t i = 0; i < shape.size(); i++) {
     if (!(shape[i] == Dim(-1))) {
-      c.require(hint(shape[i]) >= 0, "a size must not be negative, got ", name(asked));
+      c.require(unnoted_hint(shape[i]) >= 0, "a size must not be negative, got ", name(asked));
       rest.push_back(shape[i]);
       continue;
     }
@@ -110,7 +111,7 @@ Results expand(Call& c) {
       c.require(i >= lead, "size -1 in ", name(c.dims(1)), " keeps a dim that the input ", name(x.type()), " does not have");
       to[i] = x.shape()[i - lead];
     }
-    c.require(hint(to[i]) >= 0, "a size must not be negative, got ", name(c.dims(1)));
+    c.require(unnoted_hint(to[i]) >= 0, "a size must not be negative, got ", name(c.dims(1)));
   }
   return expand_to(x, to);
 }

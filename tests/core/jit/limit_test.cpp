@@ -81,6 +81,7 @@ TEST_F(Limit, what_cannot_vary_is_fused_beyond_it_and_kept_for_a_while) {
   options->set("recompile_limit", Any::integer(1));
   options->add_executor(pieces_executor(choice));
   auto f = compile([](Scope& s, const Values& in, Values& out) {
+    in.note_read(1);
     Tensor* y = op(s, "mul", {any(in[0].tensor.get()), Any::integer(in[1].i)});
     out.push(Ref<Tensor>(op(s, "add", {any(y), Any::real(1)})));
   }, options.get());
