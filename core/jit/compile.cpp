@@ -74,20 +74,11 @@ EntryInputs inputs_of(const Values& in) {
   return inputs;
 }
 
-// `writes`, with a mask: whether a tensor was written in place.
-Trace trace_function(Context& context, Function& function, const Values& in, Entry& entry, const DimMask* mask = nullptr, bool* writes = nullptr) {
-  TracingScope scope(context.scope_environment(), function.name());
-  Values proxies(in);
-  FloatReads reads(in);
-  make_proxies(scope, proxies, in, reads, entry, mask);
-  entry.inputs = inputs_of(in);
-  entry.leaves = entry.bindings.size();
-  proxies.reads = &reads;
-  Values* out = apply(scope, function, proxies);
-  if (scope.status()) throw Error(scope.status());
+// What the function gave: by leaf a constant, or an output of the program. Gives the outputs.
+std::vector<Tensor*> note_results(const Values& out, Entry& entry) {
   std::vector<Tensor*> outputs;
-  for (size_t i = 0; i < out->size(); i++) {
-    const Leaf& l = (*out)[i];
+  for (size_t i = 0; i < out.size(); i++) {
+    const Leaf& l = out[i];
     if (l.tensor && l.tensor->kind() == Tensor::Kind::failed) throw Error(l.tensor->failure());
     if (l.tensor && l.tensor->kind() != Tensor::Kind::number) {
       entry.results.push_back({static_cast<uint32_t>(outputs.size()), {}});
@@ -96,12 +87,36 @@ Trace trace_function(Context& context, Function& function, const Values& in, Ent
       entry.results.push_back({ResultLeaf::kConstant, l});
     }
   }
-  entry.result_structure = out->structure();
-  Trace trace = scope.finish(outputs);
-  if (writes) *writes = scope.wrote();
+  entry.result_structure = out.structure();
+  return outputs;
+}
+
+Trace finish_trace(TracingScope& scope, const Values& out, FloatReads& reads, Entry& entry) {
+  Trace trace = scope.finish(note_results(out, entry));
   entry.float_guards = std::move(reads.guards);
   entry.guards = scope.take_guards();
   for (size_t i = entry.leaves; i < trace.inputs.size(); i++) entry.bindings.push_back({Binding::kCaptured, scope.captured()[i]});
+  return trace;
+}
+
+// The function called on proxies. Throws what it reports.
+Values* call_on_proxies(TracingScope& scope, Function& function, const Values& in, Values& proxies, FloatReads& reads, Entry& entry, const DimMask* mask) {
+  make_proxies(scope, proxies, in, reads, entry, mask);
+  entry.inputs = inputs_of(in);
+  entry.leaves = entry.bindings.size();
+  proxies.reads = &reads;
+  return apply(scope, function, proxies);
+}
+
+// `writes`, with a mask: whether a tensor was written in place.
+Trace trace_function(Context& context, Function& function, const Values& in, Entry& entry, const DimMask* mask = nullptr, bool* writes = nullptr) {
+  TracingScope scope(context.scope_environment(), function.name());
+  Values proxies(in);
+  FloatReads reads(in);
+  Values* out = call_on_proxies(scope, function, in, proxies, reads, entry, mask);
+  if (scope.status()) throw Error(scope.status());
+  Trace trace = finish_trace(scope, *out, reads, entry);
+  if (writes) *writes = scope.wrote();
   return trace;
 }
 
@@ -179,36 +194,86 @@ std::unique_ptr<Entry> record_symbolic(Context& context, Function& function, con
   return nullptr;
 }
 
-std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const CompileOptions& options, const Values& in, Effort effort,
-                                     InterruptCheck& check) {
-  auto entry = std::make_unique<Entry>();
-  const double start = now_ms();
+void compile_recorded(Context& context, const CompileOptions& options, const Values& in, Effort effort, InterruptCheck& check, Entry& entry) {
   Executors executors = executors_for(context, options);
   if (effort == Effort::least) std::erase_if(executors, [](auto& e) { return e->desc().claim_region != nullptr; });
-  entry->traces.push_back(trace_function(context, function, in, *entry));
-  if (options.flag("freezing", false)) freeze(entry->traces[0], *entry);
+  if (options.flag("freezing", false)) freeze(entry.traces[0], entry);
   const double traced = now_ms();
-  entry->traces[0].milliseconds = entry->trace_ms = traced - start;
-
   PipelineContext pipeline{{context.registry(), context.allocator()}, executors, context.scope_environment(), check,
                            context.passes(options.passes()), split_list(options.text("disable_passes", "")), options.flag("verify", false)};
-  run_pipeline(entry->traces, pipeline);
+  run_pipeline(entry.traces, pipeline);
   const double transformed = now_ms();
-  entry->transform_ms = transformed - traced;
+  entry.transform_ms = transformed - traced;
 
-  PreparedTrace prepared = prepare(entry->traces.back(), executors, context.registry().get("region"), check);
+  PreparedTrace prepared = prepare(entry.traces.back(), executors, context.registry().get("region"), check);
   if (prepared.trace) {
     prepared.trace->milliseconds = now_ms() - transformed;
     check_stage(*prepared.trace, pipeline);
-    entry->traces.push_back(std::move(*prepared.trace));
+    entry.traces.push_back(std::move(*prepared.trace));
   }
-  const Trace& final = entry->traces.back();
-  entry->program = std::make_unique<Program>(final, entry->traces.front(), layouts(final, *entry, in), fixed_addresses(*entry), std::move(prepared.preparer),
-                                             context.devices(), context.threads(), check);
-  entry->compile_ms = now_ms() - transformed;
-  entry->writes = !final.writes.empty();
-  entry->held = entry->program->plan().may_fail;
-  for (const Write& w : final.writes) entry->written.push_back(w.input);
+  const Trace& final = entry.traces.back();
+  entry.program = std::make_unique<Program>(final, entry.traces.front(), layouts(final, entry, in), fixed_addresses(entry), std::move(prepared.preparer),
+                                            context.devices(), context.threads(), check);
+  entry.compile_ms = now_ms() - transformed;
+  entry.writes = !final.writes.empty();
+  entry.held = entry.program->plan().may_fail;
+  for (const Write& w : final.writes) entry.written.push_back(w.input);
+}
+
+std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const CompileOptions& options, const Values& in, Effort effort,
+                                     InterruptCheck& check) {
+  executors_for(context, options);  // what it refuses is said before the function runs
+  const double start = now_ms();
+  std::unique_ptr<Entry> entry = record(context, function, in);
+  entry->traces[0].milliseconds = entry->trace_ms = now_ms() - start;
+  compile_recorded(context, options, in, effort, check, *entry);
+  return entry;
+}
+
+std::unique_ptr<Entry> record_segments(Context& context, Function& function, const Values& in, SegmentRunner& runner, SegmentedResults& results) {
+  auto entry = std::make_unique<Entry>();
+  const double start = now_ms();
+  Values* out = nullptr;
+  SegmentScope scope(context.scope_environment(), function.name(), runner);
+  Values proxies(in);
+  FloatReads reads(in);
+  std::vector<Ref<Tensor>> arguments;
+  for (size_t i = 0; i < in.size(); i++) {
+    if (in[i].kind == ArgKind::value) arguments.push_back(in[i].tensor);
+    if (in[i].kind == ArgKind::real) arguments.push_back(Tensor::number(Arg::real(in[i].f)));
+  }
+  scope.bind_arguments(std::move(arguments));
+  out = call_on_proxies(scope, function, in, proxies, reads, *entry, nullptr);
+  if (scope.status()) throw Error(scope.status());
+  if (!scope.broken()) {
+    entry->traces.push_back(finish_trace(scope, *out, reads, *entry));
+    entry->traces[0].milliseconds = entry->trace_ms = now_ms() - start;
+    return entry;
+  }
+  const std::vector<Tensor*> tensors = note_results(*out, *entry);
+  const std::vector<Ref<Tensor>> made = scope.settle(tensors);
+  results.structure = out->structure();
+  for (size_t i = 0; i < out->size(); i++) {
+    results.leaves.push_back((*out)[i]);
+    if (entry->results[i].output != ResultLeaf::kConstant) results.leaves.back().tensor = made[entry->results[i].output];
+  }
+  return nullptr;
+}
+
+std::unique_ptr<Entry> compile_segment(Context& context, const CompileOptions& options, const Segment& segment, Effort effort, InterruptCheck& check) {
+  auto entry = std::make_unique<Entry>();
+  entry->traces.push_back(segment.trace);
+  Values in;
+  for (uint32_t i = 0; i < segment.inputs.size(); i++) {
+    in.push(segment.inputs[i]);
+    entry->bindings.push_back({i, nullptr});
+    entry->numbers |= segment.inputs[i]->kind() == Tensor::Kind::number;
+    entry->traces[0].inputs[i].source = Source::argument, entry->traces[0].inputs[i].index = i;
+  }
+  entry->leaves = entry->bindings.size();
+  entry->inputs = inputs_of(in);
+  for (uint32_t i = 0; i < segment.trace.outputs.size(); i++) entry->results.push_back({i, {}});
+  compile_recorded(context, options, in, effort, check, *entry);
   return entry;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "jit/call.h"
+#include "tracer/segments.h"
 
 namespace thunder {
 
@@ -18,6 +19,20 @@ std::unique_ptr<Entry> record(Context& context, Function& function, const Values
 // taken out of the mask, and it is traced again; what it compared is among the entry's conditions. Null, when none is left, or when what it records depends on how tensors lie. Throws what the
 // function or an op reports, which may be no error with plain sizes.
 std::unique_ptr<Entry> record_symbolic(Context& context, Function& function, const Values& in, DimMask& mask);
+
+// The function run once in a scope that can be cut. Where it read a value, `results` are what it gave, and there is no entry; else the
+// entry is as that of `record`. Throws what it, or a segment, reports.
+struct SegmentedResults {
+  std::vector<Leaf> leaves;
+  std::string structure;
+};
+std::unique_ptr<Entry> record_segments(Context& context, Function& function, const Values& in, SegmentRunner& runner, SegmentedResults& results);
+
+// A program of what was recorded. Throws what a pass or an executor reports, and when `check` says so.
+void compile_recorded(Context& context, const CompileOptions& options, const Values& in, Effort effort, InterruptCheck& check, Entry& entry);
+
+// The program of a segment; its leaves are the segment's inputs in order.
+std::unique_ptr<Entry> compile_segment(Context& context, const CompileOptions& options, const Segment& segment, Effort effort, InterruptCheck& check);
 
 // Throws what the function, a pass or an executor reports, and when `check` says so; nothing is left behind.
 std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const CompileOptions& options, const Values& in, Effort effort,
