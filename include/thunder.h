@@ -291,7 +291,7 @@ int32_t thunder_tensor_is_concrete(const thunder_tensor *tensor) THUNDER_NOEXCEP
 THUNDER_CHECK thunder_status *thunder_tensor_status(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
 
 /* Copies all elements to or from dense row-major host memory; `bytes` must be thunder_tensor_nbytes(). Reading waits
- * for the work that makes the data; of a proxy it is THUNDER_PROXY_HAS_NO_DATA. Writing changes the tensor in place,
+ * for the work that makes the data; of a proxy it is THUNDER_PROXY_HAS_NO_DATA unless its function may break, thunder_tensor_materialize(). Writing changes the tensor in place,
  * so that compiled functions that captured it see the new data. */
 THUNDER_CHECK thunder_status *thunder_tensor_read(thunder_tensor *tensor, void *host, size_t bytes) THUNDER_NOEXCEPT;
 THUNDER_CHECK thunder_status *thunder_tensor_write(thunder_tensor *tensor, const void *host,
@@ -430,6 +430,7 @@ typedef struct thunder_statistics { /* filled up to `size`, which the caller set
     uint64_t trace_ns, transform_ns, compile_ns;   /* total nanoseconds spent: recording, in passes, in executors */
     uint64_t peak_arena_bytes;                     /* the largest intermediate memory of one call */
     uint64_t eager_calls;                          /* that ran op by op: no calls, hits or misses */
+    uint64_t segments, graph_breaks;               /* programs of parts of it, each a miss; places where it broke */
 } thunder_statistics;
 THUNDER_CHECK thunder_status *thunder_compiled_statistics(const thunder_compiled *compiled,
     thunder_statistics *filled) THUNDER_NOEXCEPT;

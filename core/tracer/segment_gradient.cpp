@@ -12,19 +12,19 @@ namespace thunder {
 // Segments are numbered in the order in which they ran; the last one is what is being recorded.
 class SegmentScope::Joined {
  public:
-  Joined(SegmentScope& scope, ValueId loss, std::span<const ValueId> wrt) : scope_(scope), now_(scope.past_.size()), maps_(now_ + 1), used_(now_ + 1), active_(now_ + 1), leaves_(now_ + 1) {
+  Joined(SegmentScope& scope, ValueId loss, std::span<Tensor* const> wrt, std::span<const ValueId> ids) : scope_(scope), now_(scope.past_.size()), maps_(now_ + 1), used_(now_ + 1), active_(now_ + 1), leaves_(now_ + 1) {
     Past current{scope.recorded({loss}), {}, {}, {}, {}, {}};
     for (size_t i = 0; i < current.trace.inputs.size(); i++) {
       current.inputs.push_back(scope.input_tensor(i));
       current.before.push_back(version(*current.inputs.back()));
     }
     current_ = std::move(current);
-    note_seeds(wrt);
+    for (size_t i = 0; i < wrt.size(); i++) note_seed(*wrt[i], ids[i]);
     for (size_t k = 0; k <= now_; k++) spread(k);
     used_[now_].assign(segment(now_).trace.store->size(), false);
     used_[now_][loss] = true;
     // What stands for wrt is wanted too, if it depends on another of wrt.
-    for (ValueId v : wrt) used_[now_][v] = true;
+    for (ValueId v : ids) used_[now_][v] = true;
   }
 
   // Whether earlier segments have a part in it.
@@ -66,25 +66,32 @@ class SegmentScope::Joined {
     return {};
   }
 
-  void note_seeds(std::span<const ValueId> wrt) {
-    const Aliases& memory = scope_.recorder().memory();
-    for (ValueId v : wrt) {
-      const Place at = scope_.place(v);
-      if (at.input == SIZE_MAX || memory.latest(scope_.inputs()[at.input].value) != scope_.inputs()[at.input].value) continue;
-      seeds_.push_back(scope_.input_tensor(at.input));
-      looks_ = looks_ || !at.path.empty();
+  // A view is what was made of memory when it was taken, and each time that a segment has used it since.
+  void note_seed(const Tensor& t, ValueId v) {
+    const auto view = scope_.views_.find(&t);
+    if (view != scope_.views_.end()) {
+      for (auto& [k, given] : view->second.given)
+        if (k < now_ && holds_still(k, *view->second.base)) stands_.push_back({k, given, v});
+      return;
     }
+    const Place at = scope_.place(v);
+    const Aliases& memory = scope_.recorder().memory();
+    if (at.input == SIZE_MAX || !at.path.empty() || memory.latest(scope_.inputs()[at.input].value) != scope_.inputs()[at.input].value) return;
+    const Ref<Tensor> seed = scope_.input_tensor(at.input);
+    if (const auto made = maker(now_, *seed, version(*seed))) stands_.push_back({made->segment, made->value, v});
+    seeds_.push_back(seed);
+  }
+  // Whether the memory holds what it held when the segment read or made it.
+  bool holds_still(size_t k, const Tensor& t) const {
+    const Past& p = scope_.past_[k];
+    for (size_t i = 0; i < p.inputs.size(); i++)
+      if (p.inputs[i]->concrete() && p.inputs[i]->storage() == t.storage()) return p.before[i] == version(t);
+    for (size_t i = 0; i < p.outputs.size(); i++)
+      if (p.outputs[i]->storage() == t.storage()) return p.made[i] == version(t);
+    return false;
   }
   bool is_seed(const Tensor& t, uint64_t seen) const {
     return t.concrete() && std::any_of(seeds_.begin(), seeds_.end(), [&](auto& s) { return s->storage() == t.storage() && version(*s) == seen; });
-  }
-
-  // What of wrt a segment made, as it is now.
-  std::unordered_map<ValueId, Tensor*> made_seeds(size_t k) const {
-    std::unordered_map<ValueId, Tensor*> found;
-    for (const Ref<Tensor>& s : seeds_)
-      if (const auto made = maker(now_, *s, version(*s)); made && made->segment == k) found[made->value] = s.get();
-    return found;
   }
 
   // Which values of a segment depend on wrt: by what earlier ones made, or as what stands for wrt itself.
@@ -96,15 +103,22 @@ class SegmentScope::Joined {
       const auto made = maker(k, *p.inputs[i], p.before[i]);
       active[p.trace.inputs[i].value] = (made && active_[made->segment][made->value]) || (k < now_ && is_seed(*p.inputs[i], p.before[i]));
     }
-    const auto seeds = made_seeds(k);
     for (const Node* n : p.trace.nodes) {
       bool any = false;
       for_each_value(n->args, [&](ValueId v) { any |= active[v]; });
-      for (ValueId r : n->results) {
-        active[r] = any;
-        if (const auto seed = seeds.find(r); !any && seed != seeds.end()) active[r] = true, leaves_[k].insert(*seed);
-      }
+      for (ValueId r : n->results) active[r] = any || stands(k, r, any);
     }
+  }
+
+  // Whether this value is wrt's. A view that depends on another of wrt would have to be both.
+  bool stands(size_t k, ValueId v, bool depends) {
+    for (const Stand& s : stands_) {
+      if (s.segment != k || s.value != v) continue;
+      if (!depends) leaves_[k][v] = s.now;
+      else both_ = both_ || scope_.recorder().memory().view_of(s.now);
+      return true;
+    }
+    return false;
   }
 
   bool wanted(size_t k, const Node& n) const {
@@ -160,12 +174,11 @@ class SegmentScope::Joined {
       const ValueId v = p.trace.inputs[i].value;
       if (used[v] && (k < now_ || active_[k][v])) map[v] = input_again(k, i);
     }
-    const auto stand = [&] {
-      for (auto& [v, seed] : leaves_[k]) map[v] = scope_.TracingScope::given(seed);
-    };
-    stand();
-    for (const Node* n : p.trace.nodes)
-      if (wanted(k, *n)) line(*n, map), stand();
+    for (const Node* n : p.trace.nodes) {
+      if (wanted(k, *n)) line(*n, map);
+      for (ValueId r : n->results)
+        if (const auto leaf = leaves_[k].find(r); leaf != leaves_[k].end()) map[r] = leaf->second;
+    }
     scope_.recorder().set_where(nullptr);
   }
 
@@ -217,27 +230,32 @@ class SegmentScope::Joined {
   }
 
  public:
-  bool wrt_looks() const { return looks_; }
+  bool wants_both() const { return both_; }
 
  private:
   SegmentScope& scope_;
   const size_t now_;
   Past current_;
   std::vector<Ref<Tensor>> seeds_;  // wrt, where it is memory
-  bool looks_ = false;              // one of wrt is a view of such memory
+  struct Stand {
+    size_t segment;
+    ValueId value, now;  // there, and in the current recording
+  };
+  std::vector<Stand> stands_;       // wrt, where segments made it
+  bool both_ = false;               // one of wrt is a view of what depends on another
   std::vector<std::vector<ValueId>> maps_;  // by segment and value: the value in the current recording
   std::vector<std::vector<bool>> used_, active_;
-  std::vector<std::unordered_map<ValueId, Tensor*>> leaves_;  // values of segments that are wrt's own memory
+  std::vector<std::unordered_map<ValueId, ValueId>> leaves_;  // values of segments that are wrt, and what that is now
   std::deque<std::vector<ValueId>> lists_;
 };
 
 std::vector<ValueId> SegmentScope::gradient(ValueId loss, std::span<Tensor* const> wrt) {
   if (past_.empty()) return TracingScope::gradient(loss, wrt);
   ValueList ids = gradient_inputs(loss, wrt);
-  Joined joined(*this, loss, ids);
+  Joined joined(*this, loss, wrt, ids);
   if (!joined.crosses()) return record_gradient(loss, ids);
-  require(!joined.wrt_looks(), "grad: the function broke, where a value was read, between the loss and a tensor in wrt that is a view; "
-                               "take the gradient by the tensor that it is a view of");
+  require(!joined.wants_both(), "grad: the function broke, where a value was read, between the loss and a tensor in wrt that is a view of another; "
+                                "take the gradient by one of the two");
   joined.record();
   for (ValueId& id : ids) id = joined.at(id);
   return record_gradient(joined.at(loss), ids);

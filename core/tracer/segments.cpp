@@ -192,8 +192,9 @@ void SegmentScope::look_at(Tensor& t, Ref<Tensor> base, std::vector<const Node*>
     at = view_tensor(def(*n), *at, n->args, recorder().type(n->results[0]));
     ensure(at != nullptr, "a view of a segment lies in no memory");
   }
+  const ValueId given = t.value();
   t.become(*at);
-  if (!path.empty()) views_[&t] = {std::move(base), std::move(path)};
+  if (!path.empty()) views_[&t] = {std::move(base), std::move(path), {{past_.size(), given}}};
 }
 
 void SegmentScope::settle(Tensor& t, const Place& p, const Outputs& at, std::span<const Ref<Tensor>> made) {
@@ -215,6 +216,8 @@ void SegmentScope::cut(std::span<Tensor* const> handles) {
   for (const Ref<Tensor>& t : segment.inputs) before.push_back(t->concrete() ? t->storage()->version() : 0);
   std::vector<Ref<Tensor>> made;
   if (!segment.trace.outputs.empty() || !segment.trace.writes.empty()) made = runner_.run(segment);
+  for (auto& [t, v] : known_)
+    if (const auto view = views_.find(t); view != views_.end()) view->second.given.emplace_back(past_.size(), v);
   for (size_t i = 0; i < handles.size(); i++) settle(*handles[i], places[i], at, made);
   keep(std::move(segment), std::move(before), std::move(made));
   known_.clear();

@@ -61,6 +61,7 @@ class SegmentScope final : public TracingScope {
   struct View {
     Ref<Tensor> base;
     std::vector<const Node*> path;  // from the base on
+    std::vector<std::pair<size_t, ValueId>> given;  // by segment that used it: its value there
   };
   // Where a value of this segment lies once it has run.
   struct Place {

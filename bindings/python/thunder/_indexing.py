@@ -46,7 +46,7 @@ def _indices(part):
     """A list of tensors of int64: for a mask, where it is true along each of its dims."""
     if not _is_mask(part):
         return [part]
-    if not part.is_concrete:
+    if not _thunder.materialize(part):
         raise IndexError("how much a traced mask picks is not known: use thunder.where() or masked_fill()")
     return [_thunder.share(where.astype(numpy.int64)) for where in numpy.nonzero(numpy.asarray(part))]
 

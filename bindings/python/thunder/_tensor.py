@@ -70,7 +70,7 @@ def from_numpy(array):
 
 def _array(x, dtype=None, copy=None):
     """For numpy, where the buffer protocol has no format (bfloat16) or there is no memory (a traced tensor)."""
-    if not x.is_concrete:
+    if not _thunder.materialize(x):
         raise TypeError("a traced tensor has no elements: numpy cannot be used on it inside a compiled function")
     if x.dtype is _thunder.bfloat16:
         x, copy = _op["to"](x, _thunder.float32), None
@@ -107,7 +107,7 @@ _USUAL = (_thunder.float32, _thunder.int64, _thunder.bool)
 
 
 def _repr(x):
-    if not x.is_concrete:
+    if not _thunder.materialize(x):
         return f"tensor(shape={x.shape}, dtype={x.dtype!r}, traced)"
     text = numpy.array2string(_array(x), separator=", ", prefix="tensor(")
     dtype = "" if x.dtype in _USUAL else f", dtype={x.dtype!r}"
@@ -116,7 +116,7 @@ def _repr(x):
 
 
 def _format(x, spec):
-    return format(x.item(), spec) if x.ndim == 0 and (spec or x.is_concrete) else format(repr(x), spec)
+    return format(x.item(), spec) if x.ndim == 0 and (spec or _thunder.materialize(x)) else format(repr(x), spec)
 
 
 # ---- pickling and copying ----

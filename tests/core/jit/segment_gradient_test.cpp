@@ -146,6 +146,23 @@ TEST_F(SegmentGradients, of_gradients_cross_a_break) {
   EXPECT_EQ(both(body, {tensor({2}, {1, 2}).get()}, 2)[1], (Floats{9, 36}));
 }
 
+TEST_F(SegmentGradients, by_a_view_reach_back_over_breaks) {
+  const auto body = [](bool reads) {
+    return [reads](Scope& s, const Values& in, Values& out) {
+      const int64_t flat[] = {4}, square[] = {2, 2};
+      Tensor* x = op(s, "reshape", {any(in[0].tensor), Any::dims(flat)});
+      Tensor* y = op(s, "mul", {any(x), any(op(s, "reshape", {any(op(s, "reshape", {any(x), Any::dims(square)})), Any::dims(flat)}))});
+      if (reads) item(total(s, y));
+      Tensor* z = op(s, "exp", {any(op(s, "mul", {any(y), any(x)}))});
+      if (reads) item(total(s, z));
+      Tensor* loss = total(s, op(s, "mul", {any(z), any(x)}));
+      out.push(Ref<Tensor>(loss));
+      out.push(Ref<Tensor>(grad(s, loss, x)));
+    };
+  };
+  both(body, {tensor({2, 2}, {0.1f, 0.2f, 0.3f, 0.4f}).get()}, 2);
+}
+
 TEST_F(SegmentGradients, are_refused_where_what_they_need_was_overwritten) {
   auto factor = tensor({2}, {2, 2});
   auto f = with(false, lambda([&](Scope& s, const Values& in, Values& out) {
