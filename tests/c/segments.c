@@ -8,7 +8,7 @@ static thunder_status *halved(thunder_scope *s, const thunder_values *in, thunde
     (void)user;
     runs++;
     thunder_tensor *x = thunder_values_tensor(in, 0);
-    const thunder_any half = { .kind = THUNDER_FLOAT, .f = 0.5 };
+    const thunder_any half = { .kind = THUNDER_FLOAT, .u = { .f = 0.5 } };
     for (;;) {
         thunder_tensor *total = th_sum(s, x);
         float value = 0;
@@ -25,7 +25,7 @@ static thunder_status *halved(thunder_scope *s, const thunder_values *in, thunde
         OK(thunder_tensor_read(total, &value, sizeof value));
         reads++;
         if (value < 1) break;
-        x = th_mul(s, x, half);
+        x = th_mul(s, x, thunder_scope_number(s, &half));
     }
     thunder_values_push_tensor(out, x);
     return NULL;
@@ -42,7 +42,7 @@ int main(void)
     OK(thunder_context_create(NULL, &context));
     OK(thunder_function_create(context, "halved", halved, NULL, NULL, &f));
     OK(thunder_options_create(context, &options));
-    const thunder_any no = { .kind = THUNDER_BOOLEAN, .i = 0 };
+    const thunder_any no = { .kind = THUNDER_BOOLEAN, .u = { .i = 0 } };
     thunder_options_set(options, "fullgraph", &no);
     OK(thunder_compile(f, options, &c));
     CHECK(!*thunder_compiled_breaks_report(c) && !strcmp(thunder_compiled_graph_breaks(c), "[]"));
