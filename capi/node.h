@@ -9,7 +9,7 @@
 namespace thunder::capi {
 
 // Lent to a callback. What the callback asks for lives as long.
-struct NodeHandle {
+struct NodeHandle : ProxyOwner {
   NodeHandle(const Node& n, const Store& s)
       : op(*n.op), args(n.args), results(n.results), body(n.body), where(n.where), executor(n.executor), store(&s) {}
   // An op while its meta function is asked: it has no results yet.
@@ -41,7 +41,7 @@ struct NodeHandle {
   }
 
   Tensor* keep(Ref<Tensor> t) const { return tensors.emplace_back(std::move(t)).get(); }
-  Tensor* metadata(ValueId v) const { return keep(Tensor::proxy(store ? store->type(v) : builder->type(v), this, v)); }
+  Tensor* metadata(ValueId v) const { return keep(Tensor::proxy(store ? store->type(v) : builder->type(v), const_cast<NodeHandle*>(this), v)); }
 };
 THUNDER_HANDLE(thunder_node, NodeHandle)
 

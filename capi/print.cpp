@@ -19,9 +19,11 @@ thunder_status* thunder_tensor_text(thunder_context* context, thunder_tensor* te
                                     thunder_values* out) noexcept {
   return handle(guarded(__func__, [&] {
     need(context, "context"), need(tensor, "tensor"), need(out, "out");
+    Tensor& t = *core(tensor);
+    if (t.kind() == Tensor::Kind::proxy && t.owner()) t.owner()->give_data(t, nullptr);
     TensorPrintOptions how = core(context)->printing();
     if (const CompileOptions* given = usable_options(options)) how = print_options(*given, how, "tensor_text");
-    core(out)->push(Any::string(print(*core(tensor), how)));
+    core(out)->push(Any::string(print(t, how)));
   }));
 }
 

@@ -4,6 +4,7 @@
 #include "base/checked.h"
 #include "capi/context.h"
 #include "tensor/transfer.h"
+#include "tracer/segments.h"
 
 using namespace thunder;
 using namespace thunder::capi;
@@ -47,6 +48,7 @@ TensorType type_of(thunder_dtype dtype, size_t rank, const int64_t* sizes, Devic
 void need_data(const Tensor& t) {
   switch (t.kind()) {
     case Tensor::Kind::concrete:
+      SegmentScope::before_access(t, false);
       return;
     case Tensor::Kind::failed:
       throw Error(t.failure());
@@ -55,16 +57,18 @@ void need_data(const Tensor& t) {
     case Tensor::Kind::proxy:
       break;
   }
-  if (t.owner())
-    throw Refusal{Code::proxy_has_no_data,
-                  cat("a proxy (", name(t.type()), ") has no data while its function is traced, once for all values: "
-                      "compute what depends on them by ops, such as where")};
-  throw Refusal{Code::expired, "a proxy was used after the function that it belongs to had been traced"};
+  if (!t.owner())
+    throw Refusal{Code::expired, "a proxy was used after the function that it belongs to had been traced"};
+  if (t.owner()->give_data(const_cast<Tensor&>(t), nullptr)) return;
+  throw Refusal{Code::proxy_has_no_data,
+                cat("a proxy (", name(t.type()), ") has no data while its function is traced, once for all values: "
+                    "compute what depends on them by ops, such as where, or compile it with fullgraph = false")};
 }
 
 void need_writable(const Tensor& t) {
   need_data(t);
   if (t.read_only()) throw Refusal{Code::failed_precondition, "the tensor's memory is read-only"};
+  SegmentScope::before_access(t, true);
 }
 
 }  // namespace thunder::capi

@@ -236,6 +236,18 @@ static int core_guards_report(lua_State *L)
     return 1;
 }
 
+static int core_breaks_report(lua_State *L)
+{
+    lua_pushstring(L, thunder_compiled_breaks_report(compiled_check(L, 1)->compiled));
+    return 1;
+}
+
+static int core_graph_breaks(lua_State *L)
+{
+    lua_pushstring(L, thunder_compiled_graph_breaks(compiled_check(L, 1)->compiled));
+    return 1;
+}
+
 static int core_fusion_report(lua_State *L)
 {
     lua_pushstring(L, thunder_compiled_fusion_report(compiled_check(L, 1)->compiled));
@@ -280,7 +292,8 @@ static int core_stats(lua_State *L)
     } rows[] = {{"calls", s.calls},       {"hits", s.hits},
                 {"misses", s.misses},     {"entries", s.entries},
                 {"trace_ns", s.trace_ns}, {"transform_ns", s.transform_ns},
-                {"compile_ns", s.compile_ns}, {"peak_arena_bytes", s.peak_arena_bytes}, {"eager_calls", s.eager_calls}};
+                {"compile_ns", s.compile_ns}, {"peak_arena_bytes", s.peak_arena_bytes}, {"eager_calls", s.eager_calls},
+                {"segments", s.segments}, {"graph_breaks", s.graph_breaks}};
     lua_createtable(L, 0, sizeof rows / sizeof rows[0]);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         lua_pushinteger(L, (lua_Integer)rows[i].value);
@@ -312,6 +325,7 @@ void open_compile(lua_State *L)
                                         {"fusion_report", core_fusion_report},
                                         {"loops_report", core_loops_report},
                                          {"guards_report", core_guards_report},
+                                         {"breaks_report", core_breaks_report}, {"graph_breaks", core_graph_breaks},
                                          {"jit_trace", core_jit_trace}, {"recompile", core_recompile},
                                          {"mark_dynamic", core_mark_dynamic}, {"maybe_mark_dynamic", core_maybe_mark_dynamic},
                                          {"mark_static", core_mark_static},

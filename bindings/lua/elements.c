@@ -171,6 +171,7 @@ static const char *push_list(lua_State *L, const thunder_tensor *tensor, size_t 
 static const char *read_all(lua_State *L, thunder_tensor *tensor)
 {
     check_status(L, thunder_tensor_status(tensor));
+    tensor_materialize(L, tensor);
     const size_t bytes = thunder_tensor_nbytes(tensor);
     char *data = lua_newuserdatauv(L, bytes ? bytes : 1, 0);
     check_status(L, thunder_tensor_read(tensor, data, bytes));
@@ -189,6 +190,7 @@ static int core_tolist(lua_State *L)
 static int core_item(lua_State *L)
 {
     thunder_tensor *tensor = tensor_check(L, 1);
+    tensor_materialize(L, tensor);
     const size_t size = element_size(thunder_tensor_dtype(tensor)), bytes = thunder_tensor_nbytes(tensor);
     if (thunder_tensor_is_concrete(tensor) && bytes != size)
         return refuse(L, "item: only a tensor of one element is a number; this one has %d", (int)(bytes / size));

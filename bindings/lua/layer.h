@@ -120,6 +120,8 @@ void tensor_push(lua_State *L, thunder_tensor *tensor);          /* retains */
 /* Lua sees 8 bytes where a tensor may hold gigabytes: its collector goes on in proportion to those. */
 void tensor_count_bytes(lua_State *L, size_t bytes);
 thunder_tensor *tensor_check(lua_State *L, int index);
+/* Whether it has elements; where its function may break they are computed now. Raises what that raises. */
+bool tensor_materialize(lua_State *L, thunder_tensor *tensor);
 /* Adds the Lua value as a leaf or a group. NULL, or what cannot be done; raises only without memory. */
 const char *values_add(lua_State *L, int index, thunder_values *values);
 /* Adds the Lua values from `first` to the top, or raises. */

@@ -75,9 +75,23 @@ static int core_device_of(lua_State *L)
     return 1;
 }
 
+bool tensor_materialize(lua_State *L, thunder_tensor *tensor)
+{
+    if (thunder_tensor_is_concrete(tensor)) return true;
+    layer *self = layer_of(L);
+    const char *where = script_place(L);
+    int32_t concrete = 0;
+    lua_State *running = layer_enter(self, L);
+    thunder_status *failed = thunder_tensor_materialize(tensor, where, &concrete);
+    layer_leave(self, running);
+    check_status(L, failed);
+    return concrete;
+}
+
+/* core.is_concrete(x): whether it has elements; a function that may break computes them now. */
 static int core_is_concrete(lua_State *L)
 {
-    lua_pushboolean(L, thunder_tensor_is_concrete(tensor_check(L, 1)));
+    lua_pushboolean(L, tensor_materialize(L, tensor_check(L, 1)));
     return 1;
 }
 
@@ -127,6 +141,7 @@ static int core_seed(lua_State *L)
 static int core_tensor_text(lua_State *L)
 {
     thunder_values *out = values_box(L);
+    tensor_materialize(L, tensor_check(L, 1));
     return values_answer(L, out, thunder_tensor_text(layer_of(L)->context, tensor_check(L, 1), NULL, out));
 }
 

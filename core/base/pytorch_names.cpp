@@ -23,7 +23,7 @@ constexpr PyTorchName kNames[] = {
     {"element_size", ""}, {"enable_grad", "tape"},
     {"fft", ""}, {"float16", "bfloat16"}, {"float8_e4m3fn", ""}, {"foreach", ""}, {"frobenius_norm", "norm"},
     {"from_numpy", "from_dlpack, or a numpy array as an argument"},
-    {"fullgraph", "nothing: functions are always compiled whole"}, {"fused", ""},
+    {"fused", ""},
     {"generator", ""}, {"get_default_dtype", ""}, {"get_num_threads", ""}, {"get_parameter", ""},
     {"get_submodule", ""}, {"grad_fn", "nothing: grad_of differentiates what a compiled function records"},
     {"half", "bfloat16"}, {"hub", "load_state_dict of weights that were saved as safetensors"},

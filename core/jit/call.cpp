@@ -10,6 +10,7 @@
 #include "jit/compile.h"
 #include "jit/dynamic.h"
 #include "jit/guards.h"
+#include "jit/segment_call.h"
 #include "program/report.h"
 
 namespace thunder {
@@ -18,6 +19,7 @@ Compiled::Compiled(Ref<Context> context, Ref<Function> function, const CompileOp
     : context_(std::move(context)), function_(std::move(function)), options_(options ? make<CompileOptions>(*options) : make<CompileOptions>()),
       settings_(call_settings(*options_, *context_)), looks_up_(!settings_.disable && settings_.cache != CacheMode::no_caching) {
   if (settings_.dynamic != DynamicSizes::no && looks_up_) dynamic_ = std::make_unique<Dynamic>();
+  if (!settings_.fullgraph) segments_ = std::make_unique<Segments>();
   if (auto* saved = dynamic_ ? dynamic_cast<const SavedFunction*>(function_.get()) : nullptr)
     for (const SavedProgram& p : saved->programs()) dynamic_->add(saved->name(), p);
 }
@@ -35,14 +37,14 @@ void Compiled::check_inputs(const Inputs& in) const {
   }
 }
 
-const Entry* Compiled::miss(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check) {
+const Entry* Compiled::miss(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check, SegmentCall* segmented) {
   check_inputs(in);  // no key has what it refuses
   if (dynamic_ && context_->stance() != Stance::force_eager)
     if ((own = dynamic_->plans().find(in))) return apart_++, own.get();
   if (stays_eager(in)) return nullptr;
   if (settings_.cache == CacheMode::same_input)
     if (const Entry* entry = promised(in)) return entry;
-  return compile(in, own, check);
+  return compile(in, own, check, segmented);
 }
 
 // Whether this call, which no program fits, is not to be compiled.
@@ -69,11 +71,11 @@ const Entry* Compiled::promised(const Inputs& in) const {
   return entry;
 }
 
-const Entry* Compiled::compile(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check) {
-  if (in.values) return compile(*in.values, own, check);
+const Entry* Compiled::compile(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check, SegmentCall* segmented) {
+  if (in.values) return compile(*in.values, own, check, segmented);
   Values values;
   for (size_t i = 0; i < in.count; i++) values.push(Ref<Tensor>(in.tensors[i]));
-  return compile(values, own, check);
+  return compile(values, own, check, segmented);
 }
 
 bool Compiled::below(int64_t done, int64_t limit, std::string_view name, const std::string& why, std::string_view then, bool& warned) const {
@@ -101,7 +103,14 @@ class Compiling {
 
 }  // namespace
 
-const Entry* Compiled::compile(const Values& values, std::shared_ptr<const Entry>& own, InterruptCheck& check) {
+std::unique_ptr<Entry> Compiled::compile_now(const Values& in, Effort effort, InterruptCheck& check, SegmentCall* segmented) {
+  if (!segmented) return compile_entry(*context_, *function_, *options_, in, effort, check);
+  std::unique_ptr<Entry> entry = segmented->record(in);
+  if (entry) compile_recorded(*context_, *options_, in, effort, check, *entry);
+  return entry;
+}
+
+const Entry* Compiled::compile(const Values& values, std::shared_ptr<const Entry>& own, InterruptCheck& check, SegmentCall* segmented) {
   const Inputs in{&values, nullptr, values.size()};
   // One compile a function at a time: whoever waited finds the entry that the first one made.
   require(compiler_.load(std::memory_order_relaxed) != std::this_thread::get_id(), function_->name(),
@@ -121,7 +130,8 @@ const Entry* Compiled::compile(const Values& values, std::shared_ptr<const Entry
       return nullptr;
     if (caches) below(static_cast<int64_t>(cache_.size()), settings_.recompile_limit, "recompile_limit", why,
                       dynamic_ ? "is kept only as long as it is among those used last" : "is compiled for each call alone, without fusion", warned_);
-    entry = compile_entry(*context_, *function_, *options_, values, full && caches && !dynamic_ ? Effort::least : Effort::full, check);
+    entry = compile_now(values, full && caches && !dynamic_ ? Effort::least : Effort::full, check, segmented);
+    if (!entry) return nullptr;  // it read a value
     plain_++;
   }
   note_compiled(*entry, why);
@@ -199,10 +209,19 @@ Status* Compiled::prepare(const Values& in) noexcept {
   return nullptr;
 }
 
+Status* Compiled::call_segmented(const Values& in, Values& out, InterruptCheck& check, void* stream) {
+  std::shared_ptr<const Entry> own;
+  bool done = false;
+  const Entry* found = miss_segmented(in, out, own, check, stream, done);
+  if (done) return nullptr;
+  return found ? run_into(*found, {&in, nullptr, in.size()}, out, check, stream) : run_eagerly(in, out);
+}
+
 Status* Compiled::call_held(const Entry* found, const Inputs& in, Values& out, InterruptCheck& check, void* stream) {
   const Held held(*this, in);
   const Ref<Values> kept(out.lent ? nullptr : &out);  // who lent them keeps them, and notices when they are released
   std::shared_ptr<const Entry> own;
+  if (!found && segments_) return call_segmented(*held.values, out, check, stream);
   if (!found) found = miss(held.inputs, own, check);
   return found ? run_into(*found, held.inputs, out, check, stream) : run_eagerly(*held.values, out);
 }
@@ -231,6 +250,8 @@ Status* Compiled::call(const Values& in, Values& out, void* stream) noexcept {
 Status* Compiled::call_tensors_held(const Entry* found, const Inputs& in, Tensor** out, size_t n_out, InterruptCheck& check) {
   const Held held(*this, in);
   std::shared_ptr<const Entry> own;
+  if (!found && segments_)
+    return as_values(held.inputs, out, n_out, [&](const Values& given, Values& taken) { return call_segmented(given, taken, check, nullptr); });
   if (!found) found = miss(held.inputs, own, check);
   return found ? run_into(*found, held.inputs, out, n_out, check) : run_eagerly(held.inputs, out, n_out);
 }
@@ -256,6 +277,7 @@ CallStatistics Compiled::statistics() const {
   s.transform_ns = transform_ns_.load();
   s.compile_ns = compile_ns_.load();
   s.eager_calls = eager_.load();
+  if (segments_) s.segments = segments_->size(), s.graph_breaks = segments_->breaks().size();
   if (const auto e = latest()) s.peak_bytes = e->program->peak_bytes();
   return s;
 }
@@ -299,6 +321,16 @@ std::string Compiled::fusion_report() const {
 std::string Compiled::guards_report() const {
   const auto e = latest();
   return e ? thunder::guards_report(*e) : "";
+}
+
+std::vector<CountedBreak> Compiled::graph_breaks() const { return segments_ ? segments_->breaks() : std::vector<CountedBreak>(); }
+
+std::string Compiled::breaks_report() const {
+  std::string out;
+  for (const CountedBreak& b : graph_breaks())
+    out += cat(b.at.where.empty() ? "at a place that is not known" : b.at.where, ": ", b.at.reason, ", after ", b.at.lines,
+               b.at.lines == 1 ? " line" : " lines", "; ", b.times, b.times == 1 ? " time" : " times", "\n");
+  return out;
 }
 
 std::string Compiled::loops_report() const {

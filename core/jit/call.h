@@ -13,7 +13,11 @@
 
 namespace thunder {
 
+enum class Effort : uint8_t;
 class Dynamic;
+class SegmentCall;
+struct CountedBreak;
+class Segments;
 struct SavedProgram;
 
 struct CallStatistics {
@@ -21,6 +25,7 @@ struct CallStatistics {
   uint64_t trace_ns = 0, transform_ns = 0, compile_ns = 0;  // summed over all misses
   uint64_t peak_bytes = 0;                                  // arena and constants of the latest program
   uint64_t eager_calls = 0;                                 // calls that ran op by op: no others count them
+  uint64_t segments = 0, graph_breaks = 0;                  // programs of parts of the function, and the places where it broke
 };
 
 // Tensors that a call made, until they are handed over.
@@ -61,6 +66,9 @@ class Compiled : public Counted<Compiled> {
   std::string fusion_report() const;
   // What it is guarded by; "" likewise.
   std::string guards_report() const;
+  // Where and why the function was no one program, a break a line; "": it always was.
+  std::string breaks_report() const;
+  std::vector<CountedBreak> graph_breaks() const;
   // How its kernels were lowered, stage by stage; "" likewise.
   std::string loops_report() const;
 
@@ -78,6 +86,7 @@ class Compiled : public Counted<Compiled> {
   std::vector<SavedProgram> programs() const;
 
  private:
+  friend class SegmentCall;
   struct Held;
   Status* call_held(const Entry* found, const Inputs& in, Values& out, InterruptCheck& check, void* stream);
   Status* call_tensors_held(const Entry* found, const Inputs& in, Tensor** out, size_t n_out, InterruptCheck& check);
@@ -85,9 +94,16 @@ class Compiled : public Counted<Compiled> {
   Status* run_into(const Entry& entry, const Inputs& in, Tensor** out, size_t n_out, InterruptCheck& check);
   // The program for these inputs: kept, or beyond the limit this call's own. Null: the call runs op by op.
   const Entry* find(const Inputs& in) const;  // among those that are kept; null: none fits, or none is looked for
-  const Entry* miss(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check);
-  const Entry* compile(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check);
-  const Entry* compile(const Values& in, std::shared_ptr<const Entry>& own, InterruptCheck& check);
+  // `segmented` (may be null): the call may be run while it is recorded, and then has its results.
+  const Entry* miss(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check, SegmentCall* segmented = nullptr);
+  const Entry* compile(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check, SegmentCall* segmented);
+  const Entry* compile(const Values& in, std::shared_ptr<const Entry>& own, InterruptCheck& check, SegmentCall* segmented);
+  std::unique_ptr<Entry> compile_now(const Values& in, Effort effort, InterruptCheck& check, SegmentCall* segmented);
+  const Entry* keep_whole(std::unique_ptr<Entry> entry, const Values& in, std::shared_ptr<const Entry>& own, InterruptCheck& check);
+  // Null and `done`: the function read a value, and the call has its results.
+  const Entry* miss_segmented(const Values& in, Values& out, std::shared_ptr<const Entry>& own, InterruptCheck& check, void* stream, bool& done);
+  // A call that no program fits, of a function that may be no one program.
+  Status* call_segmented(const Values& in, Values& out, InterruptCheck& check, void* stream);
   const Entry* keep(std::unique_ptr<Entry> entry, const Inputs& in, bool full, std::shared_ptr<const Entry>& own);
   // The program that a caller who promises the same input gets. Null: there is none yet, or a module has changed.
   const Entry* promised(const Inputs& in) const;
@@ -98,6 +114,15 @@ class Compiled : public Counted<Compiled> {
   std::vector<std::string> paths_of(const Inputs& in) const;
   Status* run_eagerly(const Values& in, Values& out);
   Status* run_eagerly(const Inputs& in, Tensor** out, size_t n_out);
+  // Of tensors by position, as values.
+  template <class F>
+  Status* as_values(const Inputs& in, Tensor** out, size_t n_out, F&& call) {
+    const auto given = make<Values>(), taken = make<Values>();
+    for (size_t i = 0; i < in.count; i++) given->push(Ref<Tensor>(in.tensors[i]));
+    if (Status* failed = call(*given, *taken)) return failed;
+    return hand_over(*taken, out, n_out);
+  }
+  Status* hand_over(const Values& taken, Tensor** out, size_t n_out) const;
   void check_values(const Values& in) const;
   void check_inputs(const Inputs& in) const;
   // Fills `results`, one tensor an output of the program. `bound` may be null.
@@ -120,6 +145,7 @@ class Compiled : public Counted<Compiled> {
   bool looks_up_ = true;  // whether calls look for a program at all
   Cache cache_;
   std::unique_ptr<Dynamic> dynamic_;  // where sizes may vary
+  std::unique_ptr<Segments> segments_;  // where values may be read
   mutable std::mutex compile_mutex_;
   std::atomic<std::thread::id> compiler_{};  // the thread that holds it: what it traces and prepares may call this again
   std::shared_mutex renew_mutex_;  // calls of programs with frozen tensors share it

@@ -1,6 +1,7 @@
 // Calls without a program: the function runs op by op, where nothing is to be compiled or has been too often.
 #include "base/text.h"
 #include "jit/call.h"
+#include "jit/own_results.h"
 #include "tracer/eager.h"
 
 namespace thunder {
@@ -18,7 +19,8 @@ Ref<Tensor> tensor_of_number(const Allocator& allocator, const Tensor& number) {
   return t;
 }
 
-// Results are memory of their own: not an argument's, a captured tensor's or another result's. Requires: the scope has let go.
+}  // namespace
+
 void own_results(const Allocator& allocator, std::vector<Leaf>& leaves) {
   for (Leaf& l : leaves) {
     if (!l.tensor) continue;
@@ -44,8 +46,6 @@ void bind_results(std::string_view function, const Values& out, std::vector<Leaf
   }
 }
 
-}  // namespace
-
 Status* Compiled::run_eagerly(const Values& in, Values& out) {
   EagerScope scope(context_->scope_environment(), true);  // taped: the function may ask for gradients
   std::vector<Leaf> leaves;
@@ -67,16 +67,17 @@ Status* Compiled::run_eagerly(const Values& in, Values& out) {
   return nullptr;
 }
 
-Status* Compiled::run_eagerly(const Inputs& in, Tensor** out, size_t n_out) {
-  const auto given = make<Values>(), taken = make<Values>();
-  for (size_t i = 0; i < in.count; i++) given->push(Ref<Tensor>(in.tensors[i]));
-  if (Status* failed = run_eagerly(*given, *taken)) return failed;
+Status* Compiled::hand_over(const Values& taken, Tensor** out, size_t n_out) const {
   std::vector<Ref<Tensor>> tensors;
-  for (size_t i = 0; i < taken->size(); i++)
-    if ((*taken)[i].tensor) tensors.push_back((*taken)[i].tensor);
+  for (size_t i = 0; i < taken.size(); i++)
+    if (taken[i].tensor) tensors.push_back(taken[i].tensor);
   require(n_out <= tensors.size(), function_->name(), ": returns ", tensors.size(), " tensors, ", n_out, " were asked for");
   for (size_t i = 0; i < n_out; i++) out[i] = tensors[i].detach();
   return nullptr;
+}
+
+Status* Compiled::run_eagerly(const Inputs& in, Tensor** out, size_t n_out) {
+  return as_values(in, out, n_out, [&](const Values& given, Values& taken) { return run_eagerly(given, taken); });
 }
 
 }  // namespace thunder

@@ -56,6 +56,9 @@ constexpr std::array kOptions = {
               "How often one function is compiled at all, but for other sizes of one trace. Past it, after one warning, a call that no program "
               "fits runs op by op."},
     OptionRow{"fail_on_recompile_limit", ArgKind::boolean, "false", "An error instead, naming what differed."},
+    OptionRow{"fullgraph", ArgKind::boolean, "true",
+              "Whether the function must be one program. false: where it reads a value of a tensor, what it has recorded is compiled and run, "
+              "and it goes on with the value; such a function runs again at each call. docs/segments.md."},
     OptionRow{"disable", ArgKind::boolean, "false", "Nothing is compiled: each call runs the function op by op."},
 };
 
@@ -121,6 +124,7 @@ CallSettings call_settings(const CompileOptions& options, const Context& context
   out.recompile_limit = limit(options, "recompile_limit", kRecompileLimit);
   out.accumulated_limit = limit(options, "accumulated_recompile_limit", kAccumulatedRecompileLimit);
   out.fail_on_limit = options.flag("fail_on_recompile_limit", false);
+  out.fullgraph = options.flag("fullgraph", true);
   out.disable = options.flag("disable", false);
   const bool asks = options.find("dynamic"), wants = options.flag("dynamic", false);
   const bool varies = out.cache == CacheMode::constant_values;  // the other modes know nothing of sizes

@@ -38,6 +38,7 @@ struct CallSettings {
   int64_t recompile_limit = 0, accumulated_limit = 0;
   bool fail_on_limit = false;
   bool disable = false;
+  bool fullgraph = true;
 };
 
 // Throws at the first option that is unknown, of another kind, or says what cannot be.

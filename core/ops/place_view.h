@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ops/op.h"
+#include "tensor/tensor.h"
 
 namespace thunder {
 
@@ -9,5 +10,8 @@ namespace thunder {
 // computed from its strides may not fit in 64 bits.
 bool place_view(const OpDef& op, std::span<const int64_t> sizes, std::span<const Arg> args, std::span<const int64_t> to,
                 ViewOf& view);
+
+// What a view prim makes of a concrete tensor, in its memory. Null: its strides ask for a copy.
+Ref<Tensor> view_tensor(const OpDef& op, const Tensor& in, std::span<const Arg> args, const TensorType& type);
 
 }  // namespace thunder

@@ -123,13 +123,27 @@ void Tensor::free() {
   this->~Tensor();
 }
 
-Ref<Tensor> Tensor::proxy(const TensorType& type, const void* owner, ValueId value) {
+Ref<Tensor> Tensor::proxy(const TensorType& type, ProxyOwner* owner, ValueId value) {
   auto t = Ref<Tensor>::adopt(new Tensor);
   t->kind_ = Kind::proxy;
   t->type_ = type;
   t->owner_ = owner;
   t->value_ = value;
   return t;
+}
+
+void Tensor::become(const Tensor& concrete) {
+  kind_ = Kind::concrete;
+  type_ = concrete.type_;
+  sizes_ = concrete.sizes_;
+  strides_ = concrete.strides_;
+  contiguous_ = concrete.contiguous_;
+  read_only_ = concrete.read_only_;
+  data_ = concrete.data_;
+  storage_ = concrete.storage_;
+  offset_ = concrete.offset_;
+  guard_ = concrete.guard_;
+  owner_ = nullptr;
 }
 
 Ref<Tensor> Tensor::number(const Arg& value) {

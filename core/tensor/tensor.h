@@ -34,6 +34,19 @@ constexpr uint64_t guard_word(ArgKind kind, DType dtype, size_t rank, bool strid
          static_cast<uint64_t>(strided) << 31 | static_cast<uint64_t>(static_cast<uint32_t>(device)) << 32;
 }
 
+class Tensor;
+
+// What a proxy belongs to: a scope that records.
+class ProxyOwner {
+ public:
+  // Makes the proxy concrete, its data computed now. False: it has none before its function has been traced. `where`, in reports:
+  // the "file:line" that reads it, or null. Throws what computing it throws, and why it cannot be computed here.
+  virtual bool give_data(Tensor& /*proxy*/, const char* /*where*/) { return false; }
+
+ protected:
+  ~ProxyOwner() = default;
+};
+
 class Tensor : public Counted<Tensor> {
  public:
   enum class Kind : uint8_t { concrete, proxy, number, failed };
@@ -45,7 +58,7 @@ class Tensor : public Counted<Tensor> {
   // step is made: there the strides are the dense ones, whatever is given. Requires: checked to lie inside the storage.
   static Ref<Tensor> view(Ref<Storage> storage, const TensorType&, const Sizes& strides, size_t byte_offset);
   // Stands for a value of a trace being recorded by the scope `owner`.
-  static Ref<Tensor> proxy(const TensorType&, const void* owner, ValueId);
+  static Ref<Tensor> proxy(const TensorType&, ProxyOwner* owner, ValueId);
   // PyTorch's wrapped number: boolean, i64 or f64, promotes by category only.
   static Ref<Tensor> number(const Arg& value);
   static Ref<Tensor> failed(Ref<Status> why);
@@ -74,11 +87,13 @@ class Tensor : public Counted<Tensor> {
   Buffer buffer() const;
 
   // Proxy only. The value changes when the tensor is written in place.
-  const void* owner() const { return owner_; }
+  ProxyOwner* owner() const { return owner_; }
   ValueId value() const { return value_; }
   void set_value(ValueId v) { value_ = v; }
   // The scope has ended: the handle stays valid memory and says so.
   void expire() { owner_ = nullptr; }
+  // It is a view of this concrete tensor's memory from here on. Requires: of the proxy's type.
+  void become(const Tensor& concrete);
 
   const Arg& number_value() const { return number_; }
   const Ref<Status>& failure() const { return failure_; }
@@ -99,7 +114,7 @@ class Tensor : public Counted<Tensor> {
   Sizes strides_, sizes_;
   Ref<Storage> storage_;
   size_t offset_ = 0;
-  const void* owner_ = nullptr;
+  ProxyOwner* owner_ = nullptr;
   ValueId value_ = kNoValue;
   Arg number_;
   Ref<Status> failure_;

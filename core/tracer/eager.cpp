@@ -36,13 +36,8 @@ int64_t EagerBuilder::read_integer(ValueId v, const OpDef&) {
 }
 
 bool EagerBuilder::view(const OpDef& op, std::span<const Arg> args, const Types& types, Results& results) {
-  const Ref<Tensor>& in = slots_[args[0].v];
-  ViewOf v{in->strides()};
-  Sizes sizes(in->sizes(), in->sizes() + in->type().rank()), to = concrete(types.at[0].shape);
-  if (!place_view(op, sizes, args, to, v)) return false;
-  const auto shift = v.offset * static_cast<int64_t>(size_of(types.at[0].dtype));
-  Ref<Tensor> out = Tensor::view(in->storage(), types.at[0], v.strides, in->offset() + static_cast<size_t>(shift));
-  if (in->read_only()) out->set_read_only();
+  Ref<Tensor> out = view_tensor(op, *slots_[args[0].v], args, types.at[0]);
+  if (!out) return false;
   results.push_back(add(std::move(out)));
   return true;
 }

@@ -60,7 +60,7 @@ class LayerCall {
   ~LayerCall() = default;
 };
 
-class Scope {
+class Scope : public ProxyOwner {
  public:
   explicit Scope(ScopeEnvironment environment) : environment_(std::move(environment)), owner_(std::this_thread::get_id()) {}
   virtual ~Scope();
@@ -128,6 +128,8 @@ class Scope {
   const ModuleAccess* access = nullptr;
   // The innermost layer at work; modules/ sets it.
   const LayerCall* layer = nullptr;
+  // Functions that are being traced inside of it, for transforms.
+  uint32_t traced_inside = 0;
   // Calls of the caller's that are at work in it, and whether a callback of theirs released it: it goes when the last is done.
   uint32_t uses = 0;
   bool released = false;
@@ -139,6 +141,7 @@ class Scope {
   virtual void end_op() = 0;
   virtual std::vector<ValueId> gradient(ValueId loss, std::span<Tensor* const> wrt) = 0;
   Arg argument(const Any& a);
+  const std::vector<Ref<Tensor>>& owned() const { return tensors_; }
 
   ScopeEnvironment environment_;
 

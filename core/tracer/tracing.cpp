@@ -111,10 +111,12 @@ std::shared_ptr<Store> store_for(Scope* around) {
 TracingScope::TracingScope(ScopeEnvironment environment, std::string function, Scope* around)
     : Scope(std::move(environment)),
       function_(std::move(function)),
-      recorder_(*environment_.registry, store_for(around), *this),
+      recorder_(std::make_unique<TracingRecorder>(*environment_.registry, store_for(around), *this)),
       around_(around),
       first_word_(next_words()) {
-  if (around) access = around->access;
+  if (!around) return;
+  access = around->access;
+  around->traced_inside++;
 }
 
 Dim TracingScope::integer(int64_t value) {
@@ -153,18 +155,19 @@ Dim TracingScope::integer_of(int64_t given) const {
 // A proxy that somebody keeps says what was seen.
 TracingScope::~TracingScope() {
   const DimReads::Pause over;  // nothing is recorded any more
+  if (around_) around_->traced_inside--;
   for (const Ref<Tensor>& t : symbolic_)
     for (Dim& d : const_cast<TensorType&>(t->type()).shape) d = hint(d);
   reset();
 }
 
 ValueId TracingScope::add_input(const TensorType& type, Source source, std::string name, Ref<Tensor> captured) {
-  ValueId v = recorder_.store().add(type);
+  ValueId v = recorder_->store().add(type);
   inputs_.push_back({v, source, counts_[static_cast<size_t>(source)]++, std::move(name)});
   captured_.push_back(source == Source::argument ? nullptr : captured);
-  recorder_.memory().hold(v);
+  recorder_->memory().hold(v);
   const bool laid_out = captured && captured->concrete();
-  if (laid_out) recorder_.set_strides(v, captured->strides());
+  if (laid_out) recorder_->set_strides(v, captured->strides());
   layouts_.push_back(laid_out ? std::move(captured) : nullptr);
   return v;
 }
@@ -199,7 +202,7 @@ Tensor* TracingScope::float_proxy(double value, std::string name, size_t leaf, L
 }
 
 bool TracingScope::is_around(const Tensor* t) const {
-  const void* owner = t->kind() == Tensor::Kind::proxy ? t->owner() : nullptr;
+  const ProxyOwner* owner = t->kind() == Tensor::Kind::proxy ? t->owner() : nullptr;
   return around_ && owner && owner != this;
 }
 
@@ -215,21 +218,21 @@ std::vector<Tensor*> TracingScope::checkpointed(std::span<Tensor* const> inputs,
   ValueList given, results;
   for (Tensor* t : inputs)
     if (t) given.push_back(enter(t));
-  const size_t before = recorder_.nodes().size();
-  const auto first = static_cast<ValueId>(recorder_.store().size());
+  const size_t before = recorder_->nodes().size();
+  const auto first = static_cast<ValueId>(recorder_->store().size());
   std::vector<Tensor*> made = body();
-  auto& nodes = recorder_.nodes();
+  auto& nodes = recorder_->nodes();
   bool own = nodes.size() > before;
   for (Tensor* t : made) {
     const ValueId v = enter(t);
     own = own && v >= first && std::find(results.begin(), results.end(), v) == results.end();
     results.push_back(v);
   }
-  if (!own || !recorder_.memory().close(results, first)) return made;
+  if (!own || !recorder_->memory().close(results, first)) return made;
   const std::vector<const Node*> lines(nodes.begin() + static_cast<ptrdiff_t>(before), nodes.end());
   nodes.resize(before);
   const Arg args[] = {Arg::values(given), Arg::integer(static_cast<int64_t>(first))};
-  nodes.push_back(recorder_.store().node(&recorder_.registry().get("checkpoint"), args, results, lines, recorder_.where()));
+  nodes.push_back(recorder_->store().node(&recorder_->registry().get("checkpoint"), args, results, lines, recorder_->where()));
   return made;
 }
 
@@ -260,19 +263,23 @@ void TracingScope::guard(std::shared_ptr<const std::atomic<uint64_t>> counter, s
 ValueId TracingScope::enter(Tensor* t) {
   switch (t->kind()) {
     case Tensor::Kind::failed: throw Error(t->failure());
-    case Tensor::Kind::concrete: return resolve(capture(t, Source::constant, ""));
+    case Tensor::Kind::concrete: return resolve(given(t));
     case Tensor::Kind::number: thunder::fail(Code::invalid_argument, "a plain number where a tensor is needed");
     case Tensor::Kind::proxy: break;
   }
   if (!t->owner()) thunder::fail(Code::expired, "a proxy was used after the function that it belongs to had been traced");
-  if (is_around(t)) return resolve(capture_around(t));
-  require(t->owner() == this, "a proxy of another function being traced");
-  return resolve(t->value());
+  require(is_around(t) || t->owner() == this, "a proxy of another function being traced");
+  return resolve(given(t));
+}
+
+ValueId TracingScope::given(Tensor* t) {
+  if (t->concrete()) return capture(t, Source::constant, "");
+  return is_around(t) ? capture_around(t) : t->value();
 }
 
 Tensor* TracingScope::wrap(ValueId v) {
-  recorder_.memory().hold(v);
-  Tensor* proxy = own(Tensor::proxy(recorder_.type(v), this, v));
+  recorder_->memory().hold(v);
+  Tensor* proxy = own(Tensor::proxy(recorder_->type(v), this, v));
   for (Dim d : proxy->type().shape) {
     if (d.constant()) continue;
     symbolic_.emplace_back(proxy);
@@ -289,21 +296,21 @@ void TracingScope::refuse_unwritable(const Tensor& t) const {
 void TracingScope::write(Tensor* x, ValueId value) {
   require(x->kind() == Tensor::Kind::proxy || x->concrete(), "only a tensor can be written in place");
   wrote_ = true;
-  const ValueId v = x->concrete() ? capture(x, Source::constant, "") : is_around(x) ? capture_around(x) : x->value();
-  Aliases& memory = recorder_.memory();
+  const ValueId v = given(x);
+  Aliases& memory = recorder_->memory();
   const ValueId old = memory.latest(memory.root(v));
   for (size_t i = 0; i < inputs_.size(); i++)
     if (layouts_[i] && memory.latest(inputs_[i].value) == old) refuse_unwritable(*layouts_[i]);
-  const Sizes strides = recorder_.strides(old);
-  const Shape& shape = recorder_.type(old).shape;
+  const Sizes strides = recorder_->strides(old);
+  const Shape& shape = recorder_->type(old).shape;
   for (size_t i = 0; i < strides.size(); i++) require(strides[i] != 0 || hint(shape[i]) <= 1, kExpanded);
   // The memory keeps its layout, whatever is stored.
-  recorder_.set_strides(memory.write(recorder_, v, value), strides);
+  recorder_->set_strides(memory.write(*recorder_, v, value), strides);
 }
 
 Draw TracingScope::draw() {
   if (random_ == kNoValue) random_ = capture(environment_.random.get(), Source::constant, "random");
-  return {recorder_.var(resolve(random_)), draws_++};
+  return {recorder_->var(resolve(random_)), draws_++};
 }
 
 // In the store, once.
@@ -311,25 +318,33 @@ const char* TracingScope::layer_place(const char* where) {
   const std::string place = place_of(where);
   if (place.empty()) return nullptr;
   auto [it, fresh] = places_.try_emplace(place, nullptr);
-  if (fresh) it->second = recorder_.store().text(place);
+  if (fresh) it->second = recorder_->store().text(place);
   return it->second;
 }
 
-std::vector<ValueId> TracingScope::gradient(ValueId loss, std::span<Tensor* const> wrt) {
-  const TensorType& type = recorder_.type(loss);
+ValueList TracingScope::gradient_inputs(ValueId loss, std::span<Tensor* const> wrt) {
+  const TensorType& type = recorder_->type(loss);
   require(type.rank() == 0 && is_real(type.dtype), "grad: the loss must be a 0-d tensor of a real dtype, got ", name(type));
   ValueList ids;
-  std::vector<ValueId> results;
   for (Tensor* t : wrt) {
     const ValueId id = enter(t);
-    require(is_real(recorder_.type(id).dtype), "grad: only real tensors have gradients, got ", name(recorder_.type(id)));
-    recorder_.memory().require_current(recorder_.nodes(), loss, id, t->concrete() ? capture(t, Source::constant, "") : is_around(t) ? capture_around(t) : t->value());
+    require(is_real(recorder_->type(id).dtype), "grad: only real tensors have gradients, got ", name(recorder_->type(id)));
+    recorder_->memory().require_current(recorder_->nodes(), loss, id, given(t));
     ids.push_back(id);
   }
-  for (ValueId id : ids) results.push_back(recorder_.store().add(recorder_.type(id)));
-  const Arg args[] = {Arg::value(loss), Arg::values(ids)};
-  recorder_.nodes().push_back(recorder_.store().node(&recorder_.registry().get("grad"), args, results, {}, recorder_.where()));
+  return ids;
+}
+
+std::vector<ValueId> TracingScope::record_gradient(ValueId loss, const ValueList& wrt) {
+  std::vector<ValueId> results;
+  for (ValueId id : wrt) results.push_back(recorder_->store().add(recorder_->type(id)));
+  const Arg args[] = {Arg::value(loss), Arg::values(wrt)};
+  recorder_->nodes().push_back(recorder_->store().node(&recorder_->registry().get("grad"), args, results, {}, recorder_->where()));
   return results;
+}
+
+std::vector<ValueId> TracingScope::gradient(ValueId loss, std::span<Tensor* const> wrt) {
+  return record_gradient(loss, gradient_inputs(loss, wrt));
 }
 
 // Memory that one input reads and another writes would show through; the trace does not know of it.
@@ -361,31 +376,49 @@ std::vector<ValueId> TracingScope::roots(const Trace& trace) const {
 }
 
 Trace TracingScope::finish(std::span<Tensor* const> outputs) {
-  Trace trace;
+  std::vector<ValueId> values;
   for (Tensor* t : outputs) {
     const ValueId v = enter(t);
     // A live number that is handed out becomes a tensor, as torch.tensor(number) would.
-    const TensorType& type = recorder_.type(v);
-    trace.outputs.push_back(type.weak ? convert(recorder_.var(v), tensor_dtype(type.dtype)).id : v);
+    const TensorType& type = recorder_->type(v);
+    values.push_back(type.weak ? convert(recorder_->var(v), tensor_dtype(type.dtype)).id : v);
   }
   if (draws_) {
     // One more call has drawn.
-    Var state = recorder_.var(random_);
-    recorder_.set_where(nullptr);
-    Var next = recorder_.call("prims.advance_random", {state});
-    recorder_.memory().supersede(random_, next.id);
+    Var state = recorder_->var(random_);
+    recorder_->set_where(nullptr);
+    Var next = recorder_->call("prims.advance_random", {state});
+    recorder_->memory().supersede(random_, next.id);
   }
-  trace.store = recorder_.shared_store();
+  return recorded(std::move(values));
+}
+
+Trace TracingScope::recorded(std::vector<ValueId> outputs) const {
+  Trace trace;
+  trace.outputs = std::move(outputs);
+  trace.store = recorder_->shared_store();
   trace.function = function_;
   trace.pass = "trace";
   trace.inputs = inputs_;
   for (uint32_t i = 0; i < inputs_.size(); i++) {
-    const ValueId now = recorder_.memory().latest(inputs_[i].value);
+    const ValueId now = recorder_->memory().latest(inputs_[i].value);
     if (now != inputs_[i].value) trace.writes.push_back({i, now});
   }
-  trace.nodes = recorder_.nodes();
+  trace.nodes = recorder_->nodes();
   refuse_overlaps(trace);
   return trace;
+}
+
+void TracingScope::restart() {
+  recorder_ = std::make_unique<TracingRecorder>(*environment_.registry, std::make_shared<Store>(), *this);
+  inputs_.clear();
+  captured_.clear();
+  layouts_.clear();
+  std::fill(std::begin(counts_), std::end(counts_), 0);
+  by_view_.clear();
+  live_floats_.clear();
+  places_.clear();
+  random_ = kNoValue;
 }
 
 }  // namespace thunder

@@ -52,7 +52,7 @@ class TracingScope : public Scope {
   ~TracingScope() override;
 
   bool tracing() const override { return true; }
-  Builder& builder() override { return recorder_; }
+  Builder& builder() override { return *recorder_; }
   Tensor* parameter(Tensor* t, std::string_view path) override;
   void guard(std::shared_ptr<const std::atomic<uint64_t>> counter, std::unique_ptr<Fact> fact) override;
   ValueId enter(Tensor* t) override;
@@ -66,7 +66,7 @@ class TracingScope : public Scope {
   // The same of a float, which is a plain number where an op wants one: `reads` then hears of its leaf, and must live as long.
   Tensor* float_proxy(double value, std::string name, size_t leaf, LeafReads& reads);
   // A size of 2 and more that stands for any such, of which this one was seen.
-  Dim symbol(int64_t size) { return recorder_.store().dims().symbol(size); }
+  Dim symbol(int64_t size) { return recorder_->store().dims().symbol(size); }
   // An integer that stands for any, likewise.
   Dim integer(int64_t value);
   // Whether it is a size that stands for any of 2 and more.
@@ -92,9 +92,30 @@ class TracingScope : public Scope {
   std::vector<GenerationGuard> take_guards() { return std::move(guards_); }
 
  protected:
-  void begin_op(const char* where) override { recorder_.set_where(layer ? layer_place(where) : where); }
+  void begin_op(const char* where) override { recorder_->set_where(layer ? layer_place(where) : where); }
   void end_op() override {}
   std::vector<ValueId> gradient(ValueId loss, std::span<Tensor* const> wrt) override;
+  // Checked for a gradient of the loss: what stands for wrt now.
+  ValueList gradient_inputs(ValueId loss, std::span<Tensor* const> wrt);
+  std::vector<ValueId> record_gradient(ValueId loss, const ValueList& wrt);
+  // Draws count on from here; gives how many there have been.
+  int64_t count_draws_from(int64_t draws) { return std::exchange(draws_, draws); }
+  // The value that a handle was given, whatever its memory holds by now.
+  virtual ValueId given(Tensor* t);
+  // What was recorded so far, with these outputs.
+  Trace recorded(std::vector<ValueId> outputs) const;
+  // Forgets it, and records anew; draws go on counting.
+  void restart();
+  TracingRecorder& recorder() { return *recorder_; }
+  const TracingRecorder& recorder() const { return *recorder_; }
+  const std::vector<Input>& inputs() const { return inputs_; }
+  // By input: a concrete tensor whose memory it is, or null.
+  const std::vector<Ref<Tensor>>& layouts() const { return layouts_; }
+  // An input that is a number: null.
+  ValueId add_input(const TensorType& type, Source source, std::string name, Ref<Tensor> captured);
+  // A float among them, which is a plain number where an op wants one.
+  void keep_live(ValueId v, double value, size_t leaf, LeafReads& reads) { live_floats_[v] = {value, leaf, &reads}; }
+  bool drew() const { return draws_ > 0; }
 
  private:
   struct ViewKey {
@@ -108,13 +129,12 @@ class TracingScope : public Scope {
   ValueId capture(Tensor* t, Source source, std::string_view name);
   bool is_around(const Tensor* t) const;
   ValueId capture_around(Tensor* t);
-  ValueId add_input(const TensorType& type, Source source, std::string name, Ref<Tensor> captured);
-  ValueId resolve(ValueId v) { return recorder_.memory().resolve(recorder_, v); }
+  ValueId resolve(ValueId v) { return recorder_->memory().resolve(*recorder_, v); }
   void refuse_unwritable(const Tensor& t) const;
   void refuse_overlaps(const Trace& trace) const;
 
   std::string function_;
-  TracingRecorder recorder_;
+  std::unique_ptr<TracingRecorder> recorder_;
   Scope* const around_;
   std::unordered_map<ValueId, ValueId> captured_around_;  // by value of the scope around: the input that stands for it
   std::vector<Input> inputs_;

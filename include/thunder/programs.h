@@ -59,6 +59,21 @@ int64_t thunder_dim_value(thunder_scope *scope, thunder_dim dim) THUNDER_NOEXCEP
 /* What the program compiled last is guarded by, a formula each line; "" before there is one. [X] */
 const char *thunder_compiled_guards_report(thunder_compiled *compiled) THUNDER_NOEXCEPT;
 
+/* ==== functions that read values [S]: docs/segments.md ==== */
+
+/* Gives a proxy its data where its function need be no one program (option `fullgraph` = false): what was recorded so far is
+ * compiled and run, the tensor is concrete from here on, and *concrete is 1; so it is at once of a concrete tensor. 0, and nothing
+ * happens: a proxy of a function that is traced whole. `where`, copied, is "file:line" for reports, or NULL: the line that made it.
+ * thunder_tensor_read() and whatever else needs data do the same without a place. Errors are those of compiling and running, which
+ * stick in the function's scope, and THUNDER_PROXY_HAS_NO_DATA inside of a transform or an op. */
+THUNDER_CHECK thunder_status *thunder_tensor_materialize(thunder_tensor *tensor, const char *where_or_null,
+    int32_t *concrete) THUNDER_NOEXCEPT;
+/* Where and why the function was no one program, a place each line: "file:line: the value of sum, f32[], was read, after 3 lines;
+ * 7 times". "" while it always was. [X] */
+const char *thunder_compiled_breaks_report(thunder_compiled *compiled) THUNDER_NOEXCEPT;
+/* The same as JSON: a list of {"where", "reason", "lines", "times"}. [X] */
+const char *thunder_compiled_graph_breaks(thunder_compiled *compiled) THUNDER_NOEXCEPT;
+
 /* ==== programs in files [S] ==== */
 
 /* Writes the programs that `compiled` keeps, which calls or preparations made: traces, options, the structure of arguments and

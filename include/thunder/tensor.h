@@ -51,7 +51,8 @@ int32_t thunder_tensor_is_concrete(const thunder_tensor *tensor) THUNDER_NOEXCEP
 THUNDER_CHECK thunder_status *thunder_tensor_status(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
 
 /* Copies all elements to or from dense row-major host memory; `bytes` must be thunder_tensor_nbytes(). Reading waits
- * for the work that makes the data; of a proxy it is THUNDER_PROXY_HAS_NO_DATA. Writing changes the tensor in place,
+ * for the work that makes the data; of a proxy it is THUNDER_PROXY_HAS_NO_DATA, unless its
+ * function may break, thunder_tensor_materialize(). Writing changes the tensor in place,
  * so that compiled functions that captured it see the new data. */
 THUNDER_CHECK thunder_status *thunder_tensor_read(thunder_tensor *tensor, void *host, size_t bytes) THUNDER_NOEXCEPT;
 THUNDER_CHECK thunder_status *thunder_tensor_write(thunder_tensor *tensor, const void *host,

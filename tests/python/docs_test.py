@@ -45,6 +45,10 @@ class Documents(unittest.TestCase):
     def test_the_page_on_sizes_that_vary_runs(self):
         self.assertEqual(run_blocks("docs/dynamic.md"), (2, "2\nTrue\n3\n2 2\n"))
 
+    def test_the_page_on_code_that_reads_values_runs(self):
+        said = "divided by 4.0\nthe value of eq, bool[], was read 2\n"
+        self.assertEqual(run_blocks("docs/segments.md"), (1, said))
+
     def test_the_page_for_users_of_pytorch_runs(self):
         count, printed = run_blocks("docs/from-pytorch.md")
         self.assertGreaterEqual(count, 10)

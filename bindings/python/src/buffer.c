@@ -52,7 +52,9 @@ int tensor_getbuffer(PyObject *object, Py_buffer *view, int flags)
 {
     thunder_tensor *tensor = tensor_handle(object);
     view->obj = NULL;
-    if (!thunder_tensor_is_concrete(tensor)) {
+    const int concrete = tensor_materialize(tensor);
+    if (concrete < 0) return -1;
+    if (!concrete) {
         PyErr_SetString(PyExc_BufferError, "a traced tensor has no memory; is this meant to run while tracing?");
         return -1;
     }

@@ -193,6 +193,19 @@ static PyObject *loops_report(PyObject *object, PyObject *unused)
     return PyUnicode_FromString(thunder_compiled_loops_report(((Compiled *)object)->compiled));
 }
 
+static PyObject *breaks_report(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    return PyUnicode_FromString(thunder_compiled_breaks_report(((Compiled *)object)->compiled));
+}
+
+/* graph_breaks(): JSON */
+static PyObject *graph_breaks(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    return PyUnicode_FromString(thunder_compiled_graph_breaks(((Compiled *)object)->compiled));
+}
+
 static PyObject *guards_report(PyObject *object, PyObject *unused)
 {
     (void)unused;
@@ -220,11 +233,12 @@ static PyObject *statistics(PyObject *object, PyObject *unused)
     (void)unused;
     thunder_statistics s = {.size = sizeof s};
     if (check_status(thunder_compiled_statistics(((Compiled *)object)->compiled, &s))) return NULL;
-    return Py_BuildValue("{sK sK sK sK sK sK sK sK sK}", "calls", (unsigned long long)s.calls, "hits", (unsigned long long)s.hits,
+    return Py_BuildValue("{sK sK sK sK sK sK sK sK sK sK sK}", "calls", (unsigned long long)s.calls, "hits", (unsigned long long)s.hits,
                          "misses", (unsigned long long)s.misses, "entries", (unsigned long long)s.entries, "trace_ns",
                          (unsigned long long)s.trace_ns, "transform_ns", (unsigned long long)s.transform_ns, "compile_ns",
                          (unsigned long long)s.compile_ns, "peak_arena_bytes", (unsigned long long)s.peak_arena_bytes, "eager_calls",
-                         (unsigned long long)s.eager_calls);
+                         (unsigned long long)s.eager_calls, "segments", (unsigned long long)s.segments, "graph_breaks",
+                         (unsigned long long)s.graph_breaks);
 }
 
 /* traces(): (pass, milliseconds, text) of each stage of the program compiled last. */
@@ -254,6 +268,8 @@ static PyMethodDef methods[] = {
     {"fusion_report", fusion_report, METH_NOARGS,
      "Why neighbours in the program compiled last were not fused, a line for each two."},
     {"guards_report", guards_report, METH_NOARGS, "What the program compiled last is guarded by, a formula each line."},
+    {"breaks_report", breaks_report, METH_NOARGS, "Where and why it was no one program, a place each line."},
+    {"graph_breaks", graph_breaks, METH_NOARGS, "The same as JSON."},
     {"loops_report", loops_report, METH_NOARGS, "How the kernels of the program compiled last were lowered, stage by stage."},
     {"memory_report", memory_report, METH_NOARGS,
      "What a call of the program compiled last needs of memory, and where each of its values lies."},

@@ -71,6 +71,9 @@ typedef struct Tensor {
 extern PyTypeObject *tensor_type;
 static inline bool tensor_test(PyObject *object) { return Py_TYPE(object) == tensor_type; }
 static inline thunder_tensor *tensor_handle(PyObject *object) { return ((Tensor *)object)->handle; }
+/* 1: it has elements; where its function may break they are computed now. 0: it has none. -1 and an exception. */
+int tensor_materialize(thunder_tensor *tensor);
+PyObject *materialize(PyObject *module, PyObject *tensor);
 PyObject *tensor_wrap(thunder_tensor *owned); /* takes it over, also when it fails */
 PyObject *tensor_of(thunder_tensor *lent);    /* retains */
 /* Memory of an object with the buffer protocol, without a copy where its layout allows; NULL and an exception. */

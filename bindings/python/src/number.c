@@ -20,7 +20,7 @@ static PyObject *refuse_traced(PyObject *object, const reading *r)
     PyObject *dtype = tensor_dtype(object, NULL), *shape = tensor_shape(object, NULL), *text = NULL;
     if (dtype && shape)
         text = PyUnicode_FromFormat("%s of a traced tensor (%R, shape %R): a compiled function is traced once for all values, and has none "
-                                    "yet; %s%s", r->who, dtype, shape, r->instead, live_numbers ? live : "");
+                                    "yet; %s, or compile it with fullgraph=False%s", r->who, dtype, shape, r->instead, live_numbers ? live : "");
     if (text) raise_message(THUNDER_PROXY_HAS_NO_DATA, text);
     Py_XDECREF(text);
     Py_XDECREF(dtype);
@@ -31,6 +31,7 @@ static PyObject *refuse_traced(PyObject *object, const reading *r)
 static PyObject *number_of(PyObject *object, const reading *r)
 {
     thunder_tensor *tensor = tensor_handle(object);
+    if (tensor_materialize(tensor) < 0) return NULL;
     const size_t bytes = thunder_tensor_nbytes(tensor);
     const thunder_dtype dtype = thunder_tensor_dtype(tensor);
     union {

@@ -137,6 +137,7 @@ static PyMethodDef functions[] = {
     {"set_printoptions", set_printoptions, METH_O, NULL},
     {"set_num_threads", set_num_threads, METH_O,
      "set_num_threads(count)\n--\n\nHow many threads a call may use, its own among them; 0: as many as there are processors."},
+    {"materialize", materialize, METH_O, "Whether a tensor has elements; a function that may break computes them now."},
     {"set_memory_cache", set_memory_cache, METH_O,
      "set_memory_cache(bytes)\n--\n\nHow many bytes of released tensors are kept for new ones; 0: none."},
     {"version", version, METH_NOARGS, "version()\n--\n\nOf the library that is running."},

@@ -141,6 +141,26 @@ static PyObject *tensor_nbytes(PyObject *object, void *unused)
     (void)unused;
     return PyLong_FromSize_t(thunder_tensor_nbytes(tensor_handle(object)));
 }
+int tensor_materialize(thunder_tensor *tensor)
+{
+    if (thunder_tensor_is_concrete(tensor)) return 1;
+    const char *where = caller_place();
+    int32_t concrete = 0;
+    PyThreadState *state = PyEval_SaveThread();
+    thunder_status *failed = thunder_tensor_materialize(tensor, where, &concrete);
+    PyEval_RestoreThread(state);
+    return check_status(failed) ? -1 : concrete;
+}
+
+/* materialize(tensor): whether it has elements; a function that may break computes them now. */
+PyObject *materialize(PyObject *module, PyObject *object)
+{
+    (void)module;
+    if (!tensor_test(object)) return PyErr_Format(PyExc_TypeError, "materialize: a tensor was expected");
+    const int concrete = tensor_materialize(tensor_handle(object));
+    return concrete < 0 ? NULL : PyBool_FromLong(concrete);
+}
+
 static PyObject *tensor_is_concrete(PyObject *object, void *unused)
 {
     (void)unused;
@@ -183,7 +203,7 @@ static PyObject *tensor_repr(PyObject *object)
 {
     thunder_values *out = values_new();
     PyObject *text = NULL;
-    if (out && check_status(thunder_tensor_text(context, ((Tensor *)object)->handle, NULL, out)) == 0) text = values_result(out, false);
+    if (out && tensor_materialize(((Tensor *)object)->handle) >= 0 && check_status(thunder_tensor_text(context, ((Tensor *)object)->handle, NULL, out)) == 0) text = values_result(out, false);
     thunder_values_release(out);
     return text;
 }

@@ -1,5 +1,6 @@
 """Functions of tensors: compiled, differentiated, and what is known about them."""
 import functools
+import json
 
 from . import _names, _schema, _show, _thunder, _traceback, _tree
 from ._ops import functions as _op
@@ -165,13 +166,20 @@ def explain(function, what="fusion"):
     """Text about the program that `function` compiled last.
 
     "fusion": why neighbours in its trace were not fused, a line for each two. "loops": the loop nest of each kernel after
-    each stage of its lowering. "guards": what it is guarded by, a formula each line.
+    each stage of its lowering. "guards": what it is guarded by, a formula each line. "breaks": where and why the function was
+    no one program, a place each line.
     """
     compiled = _compiled(function, "explain")
-    reports = {"fusion": compiled.fusion_report, "loops": compiled.loops_report, "guards": compiled.guards_report}
+    reports = {"fusion": compiled.fusion_report, "loops": compiled.loops_report, "guards": compiled.guards_report,
+               "breaks": compiled.breaks_report}
     if what not in reports:
-        raise ValueError(f'explain: got {what!r}, expected "fusion", "loops" or "guards"')
+        raise ValueError(f'explain: got {what!r}, expected "fusion", "loops", "guards" or "breaks"')
     return reports[what]()
+
+
+def graph_breaks(function):
+    """Where and why `function` was no one program: a list of dicts of where ("file:line"), reason, lines and times."""
+    return json.loads(_compiled(function, "graph_breaks").graph_breaks())
 
 
 def stats(function):

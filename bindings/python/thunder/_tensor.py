@@ -75,7 +75,7 @@ def from_numpy(array):
 
 def _array(x, dtype=None, copy=None):
     """For numpy, where the buffer protocol has no format (bfloat16) or there is no memory (a traced tensor)."""
-    if not x.is_concrete:
+    if not _thunder.materialize(x):
         raise TypeError("a traced tensor has no elements: numpy cannot be used on it inside a compiled function")
     if x.dtype is _thunder.bfloat16:
         x, copy = _op["to"](x, _thunder.float32), None
@@ -109,7 +109,7 @@ def _tolist(x):
 # ---- formatting ----
 
 def _format(x, spec):
-    return format(x.item(), spec) if x.ndim == 0 and (spec or x.is_concrete) else format(repr(x), spec)
+    return format(x.item(), spec) if x.ndim == 0 and (spec or _thunder.materialize(x)) else format(repr(x), spec)
 
 
 # ---- pickling and copying ----

@@ -1,0 +1,43 @@
+// Calls of functions that read values while they run: segment by segment, each found by its lines and its inputs.
+#pragma once
+
+#include <map>
+#include <unordered_map>
+
+#include "jit/compile.h"
+
+namespace thunder {
+
+// How often the same break was met.
+struct CountedBreak {
+  GraphBreak at;
+  uint64_t times = 0;
+};
+
+// The segments of one compiled function, and where it breaks. Any thread.
+class Segments {
+ public:
+  // Null: none has these lines and fits these inputs.
+  std::shared_ptr<const Entry> find(const Segment& segment, const Inputs& in) const;
+  void insert(const Segment& segment, std::shared_ptr<const Entry> entry);
+  size_t size() const;
+
+  // Whether a call has read a value: then no call is one program.
+  bool broken() const { return broken_.load(std::memory_order_acquire); }
+  void set_broken() { broken_.store(true, std::memory_order_release); }
+  void note(GraphBreak at);
+  std::vector<CountedBreak> breaks() const;
+  // Whether the limit was warned of before; from now on it was.
+  bool warn() { return warned_.exchange(true); }
+
+ private:
+  mutable std::mutex mutex_;
+  std::unordered_multimap<uint64_t, std::shared_ptr<const Entry>> entries_;
+  std::vector<CountedBreak> breaks_;
+  std::atomic<bool> broken_{false}, warned_{false};
+};
+
+// What a break is told apart by, and of how many a report tells at most.
+constexpr size_t kMostBreaks = 100;
+
+}  // namespace thunder

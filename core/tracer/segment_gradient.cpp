@@ -1,0 +1,264 @@
+// Gradients across breaks. What earlier segments computed from the tensors in wrt is recorded again in the segment that asks, on the
+// tensors that they read, so that loss and gradient are one trace.
+#include <algorithm>
+#include <deque>
+
+#include "base/text.h"
+#include "ir/draws.h"
+#include "tracer/segments.h"
+
+namespace thunder {
+
+// Segments are numbered in the order in which they ran; the last one is what is being recorded.
+class SegmentScope::Joined {
+ public:
+  Joined(SegmentScope& scope, ValueId loss, std::span<Tensor* const> wrt, std::span<const ValueId> ids) : scope_(scope), now_(scope.past_.size()), maps_(now_ + 1), used_(now_ + 1), active_(now_ + 1), leaves_(now_ + 1) {
+    Past current{scope.recorded({loss}), {}, {}, {}, {}, {}};
+    for (size_t i = 0; i < current.trace.inputs.size(); i++) {
+      current.inputs.push_back(scope.input_tensor(i));
+      current.before.push_back(version(*current.inputs.back()));
+    }
+    current_ = std::move(current);
+    for (size_t i = 0; i < wrt.size(); i++) note_seed(*wrt[i], ids[i]);
+    for (size_t k = 0; k <= now_; k++) spread(k);
+    used_[now_].assign(segment(now_).trace.store->size(), false);
+    used_[now_][loss] = true;
+    // What stands for wrt is wanted too, if it depends on another of wrt.
+    for (ValueId v : ids) used_[now_][v] = true;
+  }
+
+  // Whether earlier segments have a part in it.
+  bool crosses() {
+    for (size_t k = now_ + 1; k-- > 0;) slice(k);
+    return std::any_of(used_.begin(), used_.begin() + static_cast<ptrdiff_t>(now_), [](auto& used) { return !used.empty(); });
+  }
+
+  void record() {
+    for (size_t k = 0; k <= now_; k++)
+      if (!used_[k].empty()) record(k);
+  }
+
+  // What a value of the current segment is in terms of wrt.
+  ValueId at(ValueId v) const { return maps_[now_][v] == kNoValue ? v : maps_[now_][v]; }
+
+ private:
+  struct Made {
+    size_t segment;
+    ValueId value;
+    const Tensor* tensor;
+  };
+
+  static uint64_t version(const Tensor& t) { return t.concrete() ? t.storage()->version() : 0; }
+  const Past& segment(size_t k) const { return k == now_ ? current_ : scope_.past_[k]; }
+
+  // Which segment before `k` made what this tensor held then.
+  std::optional<Made> maker(size_t k, const Tensor& t, uint64_t version) const {
+    if (!t.concrete()) return {};
+    for (size_t j = k; j-- > 0;) {
+      const Past& p = scope_.past_[j];
+      for (size_t i = 0; i < p.trace.writes.size(); i++) {
+        const Tensor& written = *p.inputs[p.trace.writes[i].input];
+        if (written.storage() == t.storage() && p.written[i] == version) return Made{j, p.trace.writes[i].value, &written};
+      }
+      for (size_t i = 0; i < p.outputs.size(); i++)
+        if (p.outputs[i]->storage() == t.storage() && p.made[i] == version) return Made{j, p.trace.outputs[i], p.outputs[i].get()};
+    }
+    return {};
+  }
+
+  // A view is what was made of memory when it was taken, and each time that a segment has used it since.
+  void note_seed(const Tensor& t, ValueId v) {
+    const auto view = scope_.views_.find(&t);
+    if (view != scope_.views_.end()) {
+      for (auto& [k, given] : view->second.given)
+        if (k < now_ && holds_still(k, *view->second.base)) stands_.push_back({k, given, v});
+      return;
+    }
+    const Place at = scope_.place(v);
+    const Aliases& memory = scope_.recorder().memory();
+    if (at.input == SIZE_MAX || !at.path.empty() || memory.latest(scope_.inputs()[at.input].value) != scope_.inputs()[at.input].value) return;
+    const Ref<Tensor> seed = scope_.input_tensor(at.input);
+    if (const auto made = maker(now_, *seed, version(*seed))) stands_.push_back({made->segment, made->value, v});
+    seeds_.push_back(seed);
+  }
+  // Whether the memory holds what it held when the segment read or made it.
+  bool holds_still(size_t k, const Tensor& t) const {
+    const Past& p = scope_.past_[k];
+    for (size_t i = 0; i < p.inputs.size(); i++)
+      if (p.inputs[i]->concrete() && p.inputs[i]->storage() == t.storage()) return p.before[i] == version(t);
+    for (size_t i = 0; i < p.outputs.size(); i++)
+      if (p.outputs[i]->storage() == t.storage()) return p.made[i] == version(t);
+    return false;
+  }
+  bool is_seed(const Tensor& t, uint64_t seen) const {
+    return t.concrete() && std::any_of(seeds_.begin(), seeds_.end(), [&](auto& s) { return s->storage() == t.storage() && version(*s) == seen; });
+  }
+
+  // Which values of a segment depend on wrt: by what earlier ones made, or as what stands for wrt itself.
+  void spread(size_t k) {
+    const Past& p = segment(k);
+    std::vector<bool>& active = active_[k];
+    active.assign(p.trace.store->size(), false);
+    for (size_t i = 0; i < p.inputs.size(); i++) {
+      const auto made = maker(k, *p.inputs[i], p.before[i]);
+      active[p.trace.inputs[i].value] = (made && active_[made->segment][made->value]) || (k < now_ && is_seed(*p.inputs[i], p.before[i]));
+    }
+    for (const Node* n : p.trace.nodes) {
+      bool any = false;
+      for_each_value(n->args, [&](ValueId v) { any |= active[v]; });
+      for (ValueId r : n->results) active[r] = any || stands(k, r, any);
+    }
+  }
+
+  // Whether this value is wrt's. A view that depends on another of wrt would have to be both.
+  bool stands(size_t k, ValueId v, bool depends) {
+    for (const Stand& s : stands_) {
+      if (s.segment != k || s.value != v) continue;
+      if (!depends) leaves_[k][v] = s.now;
+      else both_ = both_ || scope_.recorder().memory().view_of(s.now);
+      return true;
+    }
+    return false;
+  }
+
+  bool wanted(size_t k, const Node& n) const {
+    return std::any_of(n.results.begin(), n.results.end(),
+                       [&](ValueId r) { return used_[k][r] && !leaves_[k].count(r) && (k < now_ || active_[k][r]); });
+  }
+
+  // The lines that are recorded again: of the current segment those that depend on what earlier ones made of wrt.
+  void slice(size_t k) {
+    std::vector<bool>& used = used_[k];
+    if (used.empty()) return;
+    const Past& p = segment(k);
+    for (size_t i = p.trace.nodes.size(); i-- > 0;) {
+      const Node& n = *p.trace.nodes[i];
+      if (wanted(k, n)) for_each_value(n.args, [&](ValueId v) { used[v] = true; });
+    }
+    for (size_t i = 0; i < p.inputs.size(); i++) {
+      if (!used[p.trace.inputs[i].value] || !active_[k][p.trace.inputs[i].value]) continue;
+      const auto made = maker(k, *p.inputs[i], p.before[i]);
+      if (!made || !active_[made->segment][made->value]) continue;
+      std::vector<bool>& there = used_[made->segment];
+      if (there.empty()) there.assign(segment(made->segment).trace.store->size(), false);
+      there[made->value] = true;
+    }
+  }
+
+  [[noreturn]] void refuse(const Tensor& t, std::string_view why) const {
+    thunder::fail(Code::unimplemented, "grad: the function broke between wrt and the loss, where a value was read, and a tensor, ", name(t.type()),
+                  ", that an earlier part read ", why, "; take the gradient before the value is read, or read it later");
+  }
+
+  ValueId input_again(size_t k, size_t i) {
+    const Past& p = segment(k);
+    const Ref<Tensor>& t = p.inputs[i];
+    if (!t->concrete()) return scope_.number_input(t->number_value());
+    if (active_[k][p.trace.inputs[i].value]) {
+      if (const auto made = maker(k, *t, p.before[i]); made && active_[made->segment][made->value]) {
+        const bool same = made->tensor->strides() == t->strides() && made->tensor->offset() == t->offset() && made->tensor->type() == t->type();
+        if (!same) refuse(*t, "is a view that was taken of its memory");
+        return maps_[made->segment][made->value];
+      }
+    }
+    if (version(*t) != p.before[i]) refuse(*t, "was written in place since");
+    return scope_.TracingScope::given(t.get());
+  }
+
+  void record(size_t k) {
+    const Past& p = segment(k);
+    std::vector<ValueId>& map = maps_[k];
+    map.assign(p.trace.store->size(), kNoValue);
+    const std::vector<bool>& used = used_[k];
+    for (size_t i = 0; i < p.inputs.size(); i++) {
+      const ValueId v = p.trace.inputs[i].value;
+      if (used[v] && (k < now_ || active_[k][v])) map[v] = input_again(k, i);
+    }
+    for (const Node* n : p.trace.nodes) {
+      if (wanted(k, *n)) line(*n, map);
+      for (ValueId r : n->results)
+        if (const auto leaf = leaves_[k].find(r); leaf != leaves_[k].end()) map[r] = leaf->second;
+    }
+    scope_.recorder().set_where(nullptr);
+  }
+
+  std::vector<Arg> arguments(const Node& n, const std::vector<ValueId>& map) {
+    std::vector<Arg> args(n.args.begin(), n.args.end());
+    const auto to = [&](ValueId v) { return map[v] == kNoValue ? v : map[v]; };
+    for (Arg& a : args) {
+      if (a.kind == ArgKind::value) a.v = to(a.v);
+      if (a.kind != ArgKind::values) continue;
+      lists_.emplace_back();
+      for (ValueId v : a.value_list()) lists_.back().push_back(to(v));
+      a = Arg::values(lists_.back());
+    }
+    return args;
+  }
+
+  void line(const Node& n, std::vector<ValueId>& map) {
+    lists_.clear();
+    const std::vector<Arg> args = arguments(n, map);
+    TracingRecorder& recorder = scope_.recorder();
+    recorder.set_where(n.where ? recorder.store().text(n.where) : nullptr);
+    if (n.op->name() == "grad") return gradient(n, args, map);
+    if (n.op->name() == "checkpoint") return checkpoint(n, map);
+    // The numbers that it drew then.
+    const auto draw = first_draw(n);
+    const int64_t draws = draw ? scope_.count_draws_from(draw->ordinal) : 0;
+    const Results results = recorder.invoke(def(n), args);
+    if (draw) scope_.count_draws_from(draws);
+    for (size_t i = 0; i < n.results.size(); i++) map[n.results[i]] = results[i];
+  }
+
+  void gradient(const Node& n, const std::vector<Arg>& args, std::vector<ValueId>& map) {
+    std::vector<ValueId> results;
+    for (ValueId v : args[1].value_list()) results.push_back(scope_.recorder().store().add(scope_.recorder().type(v)));
+    scope_.recorder().nodes().push_back(scope_.recorder().store().node(n.op, args, results, {}, scope_.recorder().where()));
+    for (size_t i = 0; i < results.size(); i++) map[n.results[i]] = results[i];
+  }
+
+  void checkpoint(const Node& n, std::vector<ValueId>& map) {
+    std::vector<Tensor*> inputs;
+    for (ValueId v : n.args[0].value_list()) inputs.push_back(scope_.wrap(map[v] == kNoValue ? v : map[v]));
+    const std::vector<Tensor*> made = scope_.checkpointed(inputs, [&] {
+      for (const Node* inner : n.body) line(*inner, map);
+      std::vector<Tensor*> out;
+      for (ValueId r : n.results) out.push_back(scope_.wrap(map[r]));
+      return out;
+    });
+    for (size_t i = 0; i < made.size(); i++) map[n.results[i]] = scope_.enter(made[i]);
+  }
+
+ public:
+  bool wants_both() const { return both_; }
+
+ private:
+  SegmentScope& scope_;
+  const size_t now_;
+  Past current_;
+  std::vector<Ref<Tensor>> seeds_;  // wrt, where it is memory
+  struct Stand {
+    size_t segment;
+    ValueId value, now;  // there, and in the current recording
+  };
+  std::vector<Stand> stands_;       // wrt, where segments made it
+  bool both_ = false;               // one of wrt is a view of what depends on another
+  std::vector<std::vector<ValueId>> maps_;  // by segment and value: the value in the current recording
+  std::vector<std::vector<bool>> used_, active_;
+  std::vector<std::unordered_map<ValueId, ValueId>> leaves_;  // values of segments that are wrt, and what that is now
+  std::deque<std::vector<ValueId>> lists_;
+};
+
+std::vector<ValueId> SegmentScope::gradient(ValueId loss, std::span<Tensor* const> wrt) {
+  if (past_.empty()) return TracingScope::gradient(loss, wrt);
+  ValueList ids = gradient_inputs(loss, wrt);
+  Joined joined(*this, loss, wrt, ids);
+  if (!joined.crosses()) return record_gradient(loss, ids);
+  require(!joined.wants_both(), "grad: the function broke, where a value was read, between the loss and a tensor in wrt that is a view of another; "
+                                "take the gradient by one of the two");
+  joined.record();
+  for (ValueId& id : ids) id = joined.at(id);
+  return record_gradient(joined.at(loss), ids);
+}
+
+}  // namespace thunder

@@ -1,0 +1,110 @@
+// A scope in which values can be read. What was recorded up to a read is a segment: it is compiled and run, and what comes
+// later is recorded anew, on the tensors that it made. docs/segments.md is about what that means for a function.
+#pragma once
+
+#include <unordered_map>
+
+#include "tracer/tracing.h"
+
+namespace thunder {
+
+// Lines that are compiled as one, and the tensor or number that each input stands for in this call.
+struct Segment {
+  Trace trace;
+  std::vector<Ref<Tensor>> inputs;
+};
+
+// A read that needed what was recorded to be run.
+struct GraphBreak {
+  std::string where;   // "file:line" of the read, else of the line that made what was read, or ""
+  std::string reason;  // "the value of sum, f32[], was read"
+  size_t lines = 0;    // recorded since the break before
+};
+
+// Compiles and runs for a scope; injected, so that this layer knows no program.
+class SegmentRunner {
+ public:
+  virtual ~SegmentRunner() = default;
+  // The outputs, in order, each memory of its own. Throws what compiling and running throw.
+  virtual std::vector<Ref<Tensor>> run(const Segment& segment) = 0;
+  // A copy of the random state for this call, which counts as one from here on.
+  virtual Ref<Tensor> take_random() = 0;
+  virtual void broke(GraphBreak at) = 0;
+};
+
+class SegmentScope final : public TracingScope {
+ public:
+  // The runner outlives the scope.
+  SegmentScope(ScopeEnvironment environment, std::string function, SegmentRunner& runner);
+  ~SegmentScope() override;
+
+  // What the first inputs stand for, in their order: the arguments of the call.
+  void bind_arguments(std::vector<Ref<Tensor>> tensors) { bound_ = std::move(tensors); }
+  // Whether a value was read, so that what is recorded is no whole function.
+  bool broken() const { return broken_; }
+  // Runs what is left, and gives these tensors their data: the results. Numbers stay numbers. Requires: broken.
+  std::vector<Ref<Tensor>> settle(std::span<Tensor* const> results);
+
+  bool give_data(Tensor& proxy, const char* where) override;
+  // Before the caller looks at the elements of a concrete tensor, or changes them: what the scopes at work on this thread
+  // recorded about its memory comes first.
+  static void before_access(const Tensor& t, bool writes);
+
+ protected:
+  std::vector<ValueId> gradient(ValueId loss, std::span<Tensor* const> wrt) override;
+  void begin_op(const char* where) override;
+  void end_op() override { in_op_--; }
+  ValueId given(Tensor* t) override;
+
+ private:
+  // A handle made before the last break that looks at the memory of another.
+  struct View {
+    Ref<Tensor> base;
+    std::vector<const Node*> path;  // from the base on
+    std::vector<std::pair<size_t, ValueId>> given;  // by segment that used it: its value there
+  };
+  // Where a value of this segment lies once it has run.
+  struct Place {
+    ValueId now = kNoValue;                       // what is to be computed, where no input holds it
+    size_t input = SIZE_MAX;                      // or the input that does
+    std::vector<const Node*> path;                // and the views from there
+  };
+  // A segment that has run. Versions are those of the memory of its inputs before, of what it wrote after, and of its outputs.
+  struct Past {
+    Trace trace;
+    std::vector<Ref<Tensor>> inputs;
+    std::vector<uint64_t> before, written;
+    std::vector<Ref<Tensor>> outputs;
+    std::vector<uint64_t> made;
+  };
+  class Joined;
+  using Outputs = std::unordered_map<ValueId, size_t>;
+
+  void catch_up(const Tensor& t, bool writes);
+  void require_readable(const Tensor& t) const;
+  Ref<Tensor> input_tensor(size_t input) const;
+  Place place(ValueId v) const;
+  void cut(std::span<Tensor* const> handles);
+  std::vector<Tensor*> live() const;
+  void note_outputs(std::span<Tensor* const> handles, std::vector<Place>& places, Outputs& at, std::vector<ValueId>& outputs);
+  void settle(Tensor& t, const Place& place, const Outputs& at, std::span<const Ref<Tensor>> made);
+  void look_at(Tensor& t, Ref<Tensor> base, std::vector<const Node*> path);
+  ValueId number_input(const Arg& number);
+  GraphBreak described(const Tensor& t, const char* where);
+  void keep(Segment segment, std::vector<uint64_t> before, std::vector<Ref<Tensor>> made);
+  void fail_and_throw(const Error& e);
+
+  SegmentRunner& runner_;
+  SegmentScope* const outer_;  // on this thread
+  std::vector<Ref<Tensor>> bound_;  // by input, where it is known before
+  std::unordered_map<const Tensor*, Arg> numbers_;    // handles that stand for plain numbers
+  std::unordered_map<const Tensor*, View> views_;
+  std::unordered_map<const Tensor*, ValueId> known_;  // concrete handles whose value this segment has
+  std::vector<Past> past_;  // views name their lines, gradients ask for what they computed
+  const Ref<Tensor> context_random_;
+  Ref<Tensor> state_;  // what this call draws from instead, whoever draws meanwhile; once a segment that draws has run
+  bool broken_ = false;
+  int in_op_ = 0;
+};
+
+}  // namespace thunder

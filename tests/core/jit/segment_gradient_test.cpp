@@ -1,0 +1,181 @@
+// Gradients of functions that read values: what was computed before a break counts.
+#include "support/failure.h"
+#include "support/functions.h"
+
+namespace thunder::test {
+namespace {
+
+struct SegmentGradients : CompiledTest {
+  Ref<Compiled> with(bool fullgraph, Ref<Function> f) {
+    auto options = by_line();
+    options->set("fullgraph", Any::boolean(fullgraph));
+    return make<Compiled>(context, std::move(f), options.get());
+  }
+  static Ref<Function> lambda(Lambda::Body body) { return Ref<Function>::adopt(new Lambda(std::move(body))); }
+  static float item(Tensor* t) {
+    EXPECT_TRUE(t->concrete() || t->owner()->give_data(*t, nullptr));
+    return *reinterpret_cast<const float*>(t->data());
+  }
+  static Tensor* total(Scope& s, Tensor* x) { return op(s, "sum", {any(x)}); }
+  static Tensor* grad(Scope& s, Tensor* loss, Tensor* x) {
+    Values wrt;
+    wrt.push(Ref<Tensor>(x));
+    return (*s.grad(loss, wrt))[0].tensor.get();
+  }
+  // All results of f, which must be equal with and without breaks; the first is a loss.
+  std::vector<Floats> both(const std::function<Lambda::Body(bool reads)>& body, std::vector<Tensor*> in, size_t results) {
+    std::vector<Floats> out[2];
+    for (bool reads : {false, true}) {
+      auto f = with(!reads, lambda(body(reads)));
+      for (int call = 0; call < 2; call++) {
+        std::vector<Tensor*> made(results);
+        Status* failed = f->call_tensors(in.data(), in.size(), made.data(), results);
+        EXPECT_EQ(failed, nullptr) << failed->message();
+        if (failed) return {};
+        out[reads].clear();
+        for (Tensor* t : made) out[reads].push_back(data(*Ref<Tensor>::adopt(t)));
+      }
+      EXPECT_EQ(f->statistics().segments > 0, reads);
+    }
+    EXPECT_EQ(out[0], out[1]);
+    return out[1];
+  }
+};
+
+TEST_F(SegmentGradients, reach_back_over_breaks) {
+  const auto body = [](bool reads) {
+    return [reads](Scope& s, const Values& in, Values& out) {
+      Tensor *x = in[0].tensor.get(), *w = in[1].tensor.get();
+      Tensor* h = op(s, "tanh", {any(op(s, "mul", {any(x), any(w)}))});
+      EXPECT_TRUE(!reads || item(total(s, h)) != 0);
+      Tensor* g = op(s, "exp", {any(op(s, "mul", {any(h), any(w)}))});
+      EXPECT_TRUE(!reads || item(total(s, g)) != 0);
+      Tensor* loss = total(s, op(s, "mul", {any(g), any(h)}));
+      out.push(Ref<Tensor>(loss));
+      out.push(Ref<Tensor>(grad(s, loss, w)));
+      out.push(Ref<Tensor>(grad(s, loss, h)));
+    };
+  };
+  both(body, {tensor({3}, {1, 2, -1}).get(), tensor({3}, {0.5f, 0.25f, 2}).get()}, 3);
+}
+
+TEST_F(SegmentGradients, of_a_function_that_breaks_are_those_of_a_whole_one) {
+  const auto body = [](bool reads) {
+    return [reads](Scope& s, const Values& in, Values& out) {
+      Tensor* y = in[0].tensor.get();
+      for (int i = 0; i < 4; i++) {
+        y = op(s, "sin", {any(op(s, "mul", {any(y), any(in[0].tensor)}))});
+        if (reads) item(y);
+      }
+      out.push(Ref<Tensor>(total(s, y)));
+    };
+  };
+  auto x = tensor({2}, {0.7f, -0.3f});
+  std::vector<Floats> made[2];
+  for (bool reads : {false, true}) {
+    auto f = with(!reads, value_and_grad(lambda(body(reads)), "", {}));
+    Tensor* in[] = {x.get()};
+    Tensor* out[2] = {};
+    Status* failed = f->call_tensors(in, 1, out, 2);
+    ASSERT_EQ(failed, nullptr) << failed->message();
+    for (Tensor* t : out) made[reads].push_back(data(*Ref<Tensor>::adopt(t)));
+  }
+  EXPECT_EQ(made[0], made[1]);
+}
+
+// A loop of training: parameters are written between the breaks, and each gradient is by what they are by then.
+TEST_F(SegmentGradients, follow_parameters_that_are_written) {
+  const auto body = [](bool reads) {
+    return [reads](Scope& s, const Values& in, Values& out) {
+      Tensor *x = in[0].tensor.get(), *w = op(s, "clone", {any(in[1].tensor)}), *loss = nullptr;
+      for (int i = 0; i < 3; i++) {
+        Tensor* y = op(s, "mul", {any(x), any(w)});
+        loss = total(s, op(s, "mul", {any(y), any(y)}));
+        EXPECT_TRUE(!reads || item(loss) > 0);
+        Tensor* g = grad(s, loss, w);
+        op(s, "sub_", {any(w), any(op(s, "mul", {any(g), Any::real(0.01)}))});
+        if (reads) item(w);
+      }
+      out.push(Ref<Tensor>(loss));
+      out.push(Ref<Tensor>(w));
+    };
+  };
+  both(body, {tensor({2}, {1, 2}).get(), tensor({2}, {3, 4}).get()}, 2);
+}
+
+TEST_F(SegmentGradients, use_the_random_numbers_that_were_drawn) {
+  const auto body = [](bool reads) {
+    return [reads](Scope& s, const Values& in, Values& out) {
+      Tensor* x = in[0].tensor.get();
+      Tensor* y = op(s, "dropout", {any(x), Any::real(0.5), Any::boolean(true)});
+      Tensor* z = op(s, "mul", {any(y), any(op(s, "rand_like", {any(y)}))});
+      if (reads) item(z);
+      Tensor* loss = total(s, op(s, "mul", {any(z), any(z)}));
+      out.push(Ref<Tensor>(loss));
+      out.push(Ref<Tensor>(grad(s, loss, x)));
+      out.push(Ref<Tensor>(y));
+    };
+  };
+  auto x = tensor({8}, {1, 2, 3, 4, 5, 6, 7, 8});
+  std::vector<Floats> made[2];
+  auto* state = reinterpret_cast<int64_t*>(context->random()->data());
+  for (bool reads : {false, true}) {
+    state[1] = 7;
+    auto f = with(!reads, lambda(body(reads)));
+    Tensor* in[] = {x.get()};
+    Tensor* out[3] = {};
+    Status* failed = f->call_tensors(in, 1, out, 3);
+    ASSERT_EQ(failed, nullptr) << failed->message();
+    for (Tensor* t : out) made[reads].push_back(data(*Ref<Tensor>::adopt(t)));
+    EXPECT_EQ(state[1], 8);
+  }
+  EXPECT_EQ(made[0], made[1]);
+}
+
+TEST_F(SegmentGradients, of_gradients_cross_a_break) {
+  const auto body = [](bool reads) {
+    return [reads](Scope& s, const Values& in, Values& out) {
+      Tensor* x = in[0].tensor.get();
+      Tensor* first = grad(s, total(s, op(s, "mul", {any(op(s, "mul", {any(x), any(x)})), any(x)})), x);
+      EXPECT_TRUE(!reads || item(first) == 3);
+      Tensor* again = total(s, op(s, "mul", {any(first), any(x)}));
+      out.push(Ref<Tensor>(again));
+      out.push(Ref<Tensor>(grad(s, again, x)));
+    };
+  };
+  EXPECT_EQ(both(body, {tensor({2}, {1, 2}).get()}, 2)[1], (Floats{9, 36}));
+}
+
+TEST_F(SegmentGradients, by_a_view_reach_back_over_breaks) {
+  const auto body = [](bool reads) {
+    return [reads](Scope& s, const Values& in, Values& out) {
+      const int64_t flat[] = {4}, square[] = {2, 2};
+      Tensor* x = op(s, "reshape", {any(in[0].tensor), Any::dims(flat)});
+      Tensor* y = op(s, "mul", {any(x), any(op(s, "reshape", {any(op(s, "reshape", {any(x), Any::dims(square)})), Any::dims(flat)}))});
+      if (reads) item(total(s, y));
+      Tensor* z = op(s, "exp", {any(op(s, "mul", {any(y), any(x)}))});
+      if (reads) item(total(s, z));
+      Tensor* loss = total(s, op(s, "mul", {any(z), any(x)}));
+      out.push(Ref<Tensor>(loss));
+      out.push(Ref<Tensor>(grad(s, loss, x)));
+    };
+  };
+  both(body, {tensor({2, 2}, {0.1f, 0.2f, 0.3f, 0.4f}).get()}, 2);
+}
+
+TEST_F(SegmentGradients, are_refused_where_what_they_need_was_overwritten) {
+  auto factor = tensor({2}, {2, 2});
+  auto f = with(false, lambda([&](Scope& s, const Values& in, Values& out) {
+    Tensor* x = in[0].tensor.get();
+    Tensor* y = op(s, "mul", {any(op(s, "mul", {any(x), any(x)})), any(factor)});
+    op(s, "add_", {any(factor), Any::real(1)});
+    item(y);
+    out.push(Ref<Tensor>(grad(s, total(s, y), x)));
+  }));
+  EXPECT_TRUE(run(*f, {tensor({2}, {1, 2}).get()}).empty());
+  EXPECT_PRED2(contains, error, "grad: the function broke between wrt and the loss");
+  EXPECT_PRED2(contains, error, "was written in place since");
+}
+
+}  // namespace
+}  // namespace thunder::test
