@@ -41,9 +41,16 @@ extern "C" __global__ void kernel(T* out, const T* src, const Indices x, i64 out
     if (add) for (i64 j = threadIdx.x; j < m; j += blockDim.x) other |= place_of(x, j, refusal) == place;
     else for (i64 j = m + 1 + threadIdx.x; j < count; j += blockDim.x) other |= place_of(x, j, refusal) == place;
     if (__syncthreads_or(other)) continue;
+    if (!add) {
+      for (i64 c = threadIdx.x; c < slice; c += blockDim.x) {
+        const i64 a = c / inner, b = c - a * inner;
+        out[(a * size + place) * inner + b] = src[(a * count + m) * inner + b];
+      }
+      continue;
+    }
     for (i64 first = m; first < count; first += blockDim.x) {
       const i64 mine = first + threadIdx.x;
-      const int hit = add ? mine < count && place_of(x, mine, refusal) == place : mine == m;
+      const int hit = mine < count && place_of(x, mine, refusal) == place;
       hits[threadIdx.x] = hit;
       if (!__syncthreads_or(hit)) continue;
       for (int h = 0; h < (int)blockDim.x; h++) {
@@ -51,12 +58,10 @@ extern "C" __global__ void kernel(T* out, const T* src, const Indices x, i64 out
         for (i64 c = threadIdx.x; c < slice; c += blockDim.x) {
           const i64 a = c / inner, b = c - a * inner;
           T& to = out[(a * size + place) * inner + b];
-          const T value = src[(a * count + first + h) * inner + b];
-          to = add ? put((C)((A)get(to) + (A)get(value))) : value;
+          to = put((C)((A)get(to) + (A)get(src[(a * count + first + h) * inner + b])));
         }
       }
       __syncthreads();
-      if (!add) break;
     }
   }
 }
