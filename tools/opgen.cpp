@@ -203,7 +203,17 @@ std::string_view tangent(const OpDef& op) {
   return "";
 }
 
+Samples samples_of(const OpDef& op) {
+  Samples samples;
+  if (op.samples) op.samples(samples);
+  return samples;
+}
+
+// What is eager on all inputs has no batch.
 std::string_view batch(const OpDef& op) {
+  const Samples samples = samples_of(op);
+  const bool eager = std::all_of(samples.all.begin(), samples.all.end(), [](const Sample& s) { return s.eager; });
+  if (eager && op.has(kEager)) return "";
   switch (batch_way(op)) {
     case BatchWay::rule: return "rule";
     case BatchWay::lines: return "lines";
@@ -214,8 +224,7 @@ std::string_view batch(const OpDef& op) {
 
 // Inputs that the battery draws: what works, and what is refused.
 size_t cases(const OpDef& op) {
-  Samples samples;
-  if (op.samples) op.samples(samples);
+  const Samples samples = samples_of(op);
   return samples.all.size() + samples.refused.size();
 }
 
@@ -260,7 +269,7 @@ void print_docs(std::ostream& out, const Registry& registry) {
          "How an op is transformed: its gradient is a *rule* of its own or that of its *lines*. A tangent (jvp) goes\n"
          "by those of its lines, by the *slopes* that its vjp gives element by element, through a linear op by the op\n"
          "*itself*, and through others by the *vjp twice*. A batch (vmap) goes by a *rule*, by the lines, or\n"
-         "*unrolled*, an example at a time; what is eager has no batch. *Cases* are the inputs of its row on which\n"
+         "*unrolled*, an example at a time; what is always eager has none. *Cases* are the inputs of its row on which\n"
          "the battery runs it.\n\n";
   print_table(out, offered(registry, false), false);
   out << "\n## Aliases\n\nOther names that PyTorch has for the ops above.\n\n";
