@@ -254,6 +254,12 @@ static int core_fusion_report(lua_State *L)
     return 1;
 }
 
+static int core_memory_report(lua_State *L)
+{
+    lua_pushstring(L, thunder_compiled_memory_report(compiled_check(L, 1)->compiled));
+    return 1;
+}
+
 static int core_loops_report(lua_State *L)
 {
     lua_pushstring(L, thunder_compiled_loops_report(compiled_check(L, 1)->compiled));
@@ -323,7 +329,7 @@ void open_compile(lua_State *L)
                                          {"compile_trace", core_compile_trace},
                                          {"load_program", core_load_program}, {"save_program", core_save_program},
                                         {"fusion_report", core_fusion_report},
-                                        {"loops_report", core_loops_report},
+                                        {"loops_report", core_loops_report}, {"memory_report", core_memory_report},
                                          {"guards_report", core_guards_report},
                                          {"breaks_report", core_breaks_report}, {"graph_breaks", core_graph_breaks},
                                          {"jit_trace", core_jit_trace}, {"recompile", core_recompile},

@@ -121,6 +121,7 @@ th.random_state = core.random
 
 th.last_traces = core.last_traces -- a list of traces that print
 th.last_miss = core.last_miss -- why the last call compiled
+th.memory_report = core.memory_report -- the memory of a call of the program compiled last, and whether it is a CUDA graph
 -- Text about the program compiled last: why neighbours in its trace were not fused, a line for each two; with "loops", the loop
 -- nest of each kernel after each stage of its lowering; with "guards", what it is guarded by, a formula each line; with "breaks",
 -- where and why the function was no one program.

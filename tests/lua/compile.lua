@@ -30,6 +30,7 @@ expect.values(g(x, 2.0, 1, "a"), { 2, 4, 6 })
 assert(type(th.explain(g)) == "string")
 assert(th.explain(g) == th.explain(g, "fusion") and type(th.explain(g, "loops")) == "string")
 assert(not pcall(th.explain, g, "nests"))
+assert(th.memory_report(g):find "^a call: %d+ bytes at most")
 -- More often than there are programs: to see that the function looks at the integer that was seen to vary.
 assert(traced == 3 and th.last_miss(g):find("1") and th.last_miss(g):find("2"))
 g(x, 2.0, 1, "b")
