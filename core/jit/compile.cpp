@@ -7,6 +7,7 @@
 #include "ir/symbols.h"
 #include "jit/pipeline.h"
 #include "jit/record.h"
+#include "tracer/replay.h"
 
 namespace thunder {
 namespace {

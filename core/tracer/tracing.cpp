@@ -368,7 +368,7 @@ void TracingScope::refuse_overlaps(const Trace& trace) const {
 
 std::vector<ValueId> TracingScope::roots(const Trace& trace) const {
   std::vector<ValueId> out(trace.store->size(), kNoValue);
-  const Aliases& memory = recorder_.memory();
+  const Aliases& memory = recorder_->memory();
   for (const Input& in : trace.inputs) out[in.value] = memory.root(in.value);
   for (const Node* n : trace.nodes)
     for (ValueId r : n->results) out[r] = memory.root(r);

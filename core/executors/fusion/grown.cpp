@@ -51,7 +51,7 @@ Likeness likeness(std::span<const Node* const> lines, const Store& store, const 
   thread_local Numbers numbers;
   numbers.begin();
   Words words;
-  for (uint64_t limit : {can.max_lines, can.max_arguments, can.max_joined, can.max_cuts}) words.add(limit);
+  for (uint64_t limit : {can.max_lines, can.max_arguments, can.max_concatenated, can.max_cuts}) words.add(limit);
   words.add(can.column_sums | can.scans << 1 | can.host_scalars << 2);
   for (int64_t limit : {can.row_order_sums.rows, can.row_order_sums.elements, can.row_order_sums.unaligned, can.row_order_sums.line})
     words.add(static_cast<uint64_t>(limit));

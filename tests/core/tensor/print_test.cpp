@@ -116,7 +116,8 @@ TEST(Print, shows_no_element_where_no_edge_is_asked_for) {
 }
 
 TEST(Print, of_what_has_no_data_shows_its_type) {
-  const int scope = 0;
+  struct : ProxyOwner {
+  } scope;
   EXPECT_EQ(print(*Tensor::proxy(type_of(DType::f32, {2, 3}), &scope, 1)), "tensor(..., size=(2, 3), traced)");
   EXPECT_EQ(print(*Tensor::proxy(type_of(DType::i64, {4}), &scope, 1)),
             "tensor(..., size=(4,), dtype=thunder.int64, traced)");
