@@ -99,7 +99,6 @@ class Compiled : public Counted<Compiled> {
   const Entry* compile(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check, SegmentCall* segmented);
   const Entry* compile(const Values& in, std::shared_ptr<const Entry>& own, InterruptCheck& check, SegmentCall* segmented);
   std::unique_ptr<Entry> compile_now(const Values& in, Effort effort, InterruptCheck& check, SegmentCall* segmented);
-  const Entry* keep_whole(std::unique_ptr<Entry> entry, const Values& in, std::shared_ptr<const Entry>& own, InterruptCheck& check);
   // Null and `done`: the function read a value, and the call has its results.
   const Entry* miss_segmented(const Values& in, Values& out, std::shared_ptr<const Entry>& own, InterruptCheck& check, void* stream, bool& done);
   // A call that no program fits, of a function that may be no one program.

@@ -172,6 +172,22 @@ TEST_F(Segments, floats_stay_live_across_breaks) {
   }
 }
 
+TEST_F(Segments, a_number_that_varies_becomes_an_input) {
+  auto f = segmented([](Scope& s, const Values& in, Values& out) {
+    Tensor* x = in[0].tensor.get();
+    const double largest = item(op(s, "amax", {any(op(s, "abs", {any(x)}))}));
+    out.push(Ref<Tensor>(op(s, "div", {any(op(s, "add", {any(x), Any::real(1)})), Any::real(largest)})));
+  });
+  uint64_t compiled = 0;
+  for (float k : {2.0f, 3.0f, 7.0f, 0.1f, 5.0f}) {
+    auto x = tensor({2}, {k, -k / 2});
+    EXPECT_EQ(run(*f, {x.get()}), (Floats{(k + 1) / k, (1 - k / 2) / k})) << error;
+    if (k == 7) compiled = f->statistics().misses;
+  }
+  EXPECT_EQ(f->statistics().misses, compiled);
+  EXPECT_EQ(compiled, 4u);  // the first part; the second with 2, with 3, and with any number
+}
+
 TEST_F(Segments, an_error_after_a_break_is_the_calls) {
   bool bad = true;
   auto f = segmented([&](Scope& s, const Values& in, Values& out) {
