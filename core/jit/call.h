@@ -145,6 +145,7 @@ class Compiled : public Counted<Compiled> {
   Cache cache_;
   std::unique_ptr<Dynamic> dynamic_;  // where sizes may vary
   std::unique_ptr<Segments> segments_;  // where values may be read
+  Ref<Function> unread_;                // the function then, where it is traced with sizes as symbols
   mutable std::mutex compile_mutex_;
   std::atomic<std::thread::id> compiler_{};  // the thread that holds it: what it traces and prepares may call this again
   std::shared_mutex renew_mutex_;  // calls of programs with frozen tensors share it

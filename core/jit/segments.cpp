@@ -18,6 +18,18 @@ uint64_t hash_of(const Segment& segment) {
   return h;
 }
 
+class WithoutReads : public Function {
+ public:
+  explicit WithoutReads(Ref<Function> f) : Function(f->name()), f_(std::move(f)) {}
+  Ref<Status> call(Scope& scope, const Values& in, Values& out) override {
+    if (auto* tracing = dynamic_cast<TracingScope*>(&scope)) tracing->let_reads_fail();
+    return f_->call(scope, in, out);
+  }
+
+ private:
+  Ref<Function> f_;
+};
+
 uint64_t place_of(const char* where, const Op& op, size_t param) {
   return mix(mix(hash_text(where ? where : ""), reinterpret_cast<uintptr_t>(&op)), param);
 }
@@ -55,6 +67,8 @@ bool same_lines(const Trace& a, const Trace& b) {
 }
 
 }  // namespace
+
+Ref<Function> without_reads(Ref<Function> f) { return Ref<Function>::adopt(new WithoutReads(std::move(f))); }
 
 std::shared_ptr<const Entry> Segments::find(const Segment& segment, const Inputs& in) const {
   std::lock_guard lock(mutex_);

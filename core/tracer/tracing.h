@@ -76,6 +76,9 @@ class TracingScope : public Scope {
   // Whether a tensor was written in place. Who writes through a view depends on how it lies, and that on the sizes.
   bool wrote() const { return wrote_; }
   Draw draw();
+  bool give_data(Tensor& proxy, const char* where) override;
+  // A value that is read fails the scope, whatever the function makes of the error: in another scope it could be read.
+  void let_reads_fail() { reads_fail_ = true; }
 
   // The finished trace: outputs resolved, writes to inputs collected, the random state advanced.
   Trace finish(std::span<Tensor* const> outputs);
@@ -145,7 +148,7 @@ class TracingScope : public Scope {
   std::vector<Ref<Tensor>> symbolic_;  // proxies whose sizes end with this scope's store
   const int64_t first_word_;
   std::vector<Dim> words_;             // by their number
-  bool wrote_ = false;
+  bool wrote_ = false, reads_fail_ = false;
   ValueId random_ = kNoValue;
   int64_t draws_ = 0;
 };
