@@ -51,9 +51,9 @@ const char* thunder_compiled_breaks_report(thunder_compiled* compiled) noexcept 
 }
 
 const char* thunder_compiled_graph_breaks(thunder_compiled* compiled) noexcept {
-  if (!compiled) return "[]";
+  if (!compiled) return "";
   CompiledHandle& h = *core(compiled);
-  return value_or("[]", [&] { return (h.breaks_json = as_json(h.graph_breaks())).c_str(); });
+  return value_or("", [&] { return (h.breaks_json = as_json(h.graph_breaks())).c_str(); });
 }
 
 }  // extern "C"

@@ -19,7 +19,7 @@ Compiled::Compiled(Ref<Context> context, Ref<Function> function, const CompileOp
     : context_(std::move(context)), function_(std::move(function)), options_(options ? make<CompileOptions>(*options) : make<CompileOptions>()),
       settings_(call_settings(*options_, *context_)), looks_up_(!settings_.disable && settings_.cache != CacheMode::no_caching) {
   if (settings_.dynamic != DynamicSizes::no && looks_up_) dynamic_ = std::make_unique<Dynamic>();
-  if (!settings_.fullgraph) segments_ = std::make_unique<Segments>();
+  if (!settings_.fullgraph) segments_ = std::make_unique<Segments>(), unread_ = without_reads(function_);
   if (auto* saved = dynamic_ ? dynamic_cast<const SavedFunction*>(function_.get()) : nullptr)
     for (const SavedProgram& p : saved->programs()) dynamic_->add(saved->name(), p);
 }
@@ -124,7 +124,7 @@ const Entry* Compiled::compile(const Values& values, std::shared_ptr<const Entry
   const bool full = static_cast<int64_t>(cache_.size()) >= settings_.recompile_limit;
   std::unique_ptr<Entry> entry;
   if (dynamic_)
-    entry = dynamic_->compile({*context_, *function_, *options_, values}, full ? DynamicSizes::all : settings_.dynamic, cache_.entries(), check);
+    entry = dynamic_->compile({*context_, unread_ ? *unread_ : *function_, *options_, values}, full ? DynamicSizes::all : settings_.dynamic, cache_.entries(), check);
   if (!entry) {
     if (caches && !below(static_cast<int64_t>(plain_.load()), settings_.accumulated_limit, "accumulated_recompile_limit", why, "runs op by op", warned_of_all_))
       return nullptr;

@@ -99,7 +99,6 @@ class Compiled : public Counted<Compiled> {
   const Entry* compile(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check, SegmentCall* segmented);
   const Entry* compile(const Values& in, std::shared_ptr<const Entry>& own, InterruptCheck& check, SegmentCall* segmented);
   std::unique_ptr<Entry> compile_now(const Values& in, Effort effort, InterruptCheck& check, SegmentCall* segmented);
-  const Entry* keep_whole(std::unique_ptr<Entry> entry, const Values& in, std::shared_ptr<const Entry>& own, InterruptCheck& check);
   // Null and `done`: the function read a value, and the call has its results.
   const Entry* miss_segmented(const Values& in, Values& out, std::shared_ptr<const Entry>& own, InterruptCheck& check, void* stream, bool& done);
   // A call that no program fits, of a function that may be no one program.
@@ -146,6 +145,7 @@ class Compiled : public Counted<Compiled> {
   Cache cache_;
   std::unique_ptr<Dynamic> dynamic_;  // where sizes may vary
   std::unique_ptr<Segments> segments_;  // where values may be read
+  Ref<Function> unread_;                // the function then, where it is traced with sizes as symbols
   mutable std::mutex compile_mutex_;
   std::atomic<std::thread::id> compiler_{};  // the thread that holds it: what it traces and prepares may call this again
   std::shared_mutex renew_mutex_;  // calls of programs with frozen tensors share it

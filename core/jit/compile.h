@@ -27,13 +27,14 @@ std::unique_ptr<Entry> record(Context& context, Function& function, const Values
 // at. Null, when none is left. Throws what the function or an op reports, which may be no error with plain sizes.
 std::unique_ptr<Entry> record_symbolic(Context& context, Function& function, const Values& in, DimMask& mask, bool as_numbers = false);
 
-// The function run once in a scope that can be cut. Where it read a value, `results` are what it gave, and there is no entry; else the
+// The function run once in a scope that can be cut. Where it read a value, or has done so before (`broken`), `results` are what it gave, and there is no entry; else the
 // entry is as that of `record`. Throws what it, or a segment, reports.
 struct SegmentedResults {
   std::vector<Leaf> leaves;
   std::string structure;
 };
-std::unique_ptr<Entry> record_segments(Context& context, Function& function, const Values& in, SegmentRunner& runner, SegmentedResults& results);
+std::unique_ptr<Entry> record_segments(Context& context, Function& function, const Values& in, SegmentRunner& runner, bool broken,
+                                       SegmentedResults& results);
 
 // A program of what was recorded. Throws what a pass or an executor reports, and when `check` says so.
 void compile_recorded(Context& context, const CompileOptions& options, const Values& in, Effort effort, InterruptCheck& check, Entry& entry);

@@ -216,11 +216,11 @@ std::unique_ptr<Entry> record_symbolic(Context& context, Function& function, con
   return nullptr;
 }
 
-std::unique_ptr<Entry> record_segments(Context& context, Function& function, const Values& in, SegmentRunner& runner, SegmentedResults& results) {
+std::unique_ptr<Entry> record_segments(Context& context, Function& function, const Values& in, SegmentRunner& runner, bool broken,
+                                       SegmentedResults& results) {
   auto entry = std::make_unique<Entry>();
   const double start = now_ms();
-  Values* out = nullptr;
-  SegmentScope scope(context.scope_environment(), function.name(), runner);
+  SegmentScope scope(context.scope_environment(), function.name(), runner, broken);
   Values proxies(in);
   NumberReads reads(in, *entry);
   Tracing plain;
@@ -230,7 +230,7 @@ std::unique_ptr<Entry> record_segments(Context& context, Function& function, con
     if (in[i].kind == ArgKind::real) arguments.push_back(Tensor::number(Arg::real(in[i].f)));
   }
   scope.bind_arguments(std::move(arguments));
-  out = call_on_proxies(scope, function, in, proxies, reads, *entry, plain);
+  Values* const out = call_on_proxies(scope, function, in, proxies, reads, *entry, plain);
   if (scope.status()) throw Error(scope.status());
   if (!scope.broken()) {
     entry->traces.push_back(finish_trace(scope, *out, *entry, plain));

@@ -6,7 +6,7 @@
 namespace thunder {
 
 std::unique_ptr<Entry> SegmentCall::record(const Values& in) {
-  std::unique_ptr<Entry> entry = record_segments(*of_.context_, *of_.function_, in, *this, results_);
+  std::unique_ptr<Entry> entry = record_segments(*of_.context_, *of_.function_, in, *this, of_.segments_->broken(), results_);
   broken_ = entry == nullptr;
   if (broken_) of_.segments_->set_broken();
   return entry;
@@ -17,6 +17,8 @@ void SegmentCall::take_results(Values& out) {
   bind_results(of_.function_->name(), out, results_.leaves);
   out.assign(std::move(results_.leaves), results_.structure);
 }
+
+bool SegmentCall::varies(const char* where, const Op& op, size_t param) { return of_.segments_->varies(where, op, param); }
 
 void SegmentCall::broke(GraphBreak at) {
   of_.segments_->set_broken();
@@ -47,6 +49,7 @@ bool SegmentCall::keeps(const std::string& why) const {
 std::shared_ptr<const Entry> SegmentCall::compile(const Segment& segment) {
   const std::string why = cat("no program has the ", segment.trace.nodes.size(), " lines of this segment and fits its inputs");
   const bool kept = keeps(why);
+  of_.segments_->note_numbers(segment);
   const Effort effort = kept || of_.settings_.cache == CacheMode::no_caching ? Effort::full : Effort::least;
   std::shared_ptr<Entry> entry = compile_segment(*of_.context_, *of_.options_, segment, effort, check_);
   of_.note_compiled(*entry, why);
@@ -82,23 +85,13 @@ const Entry* Compiled::miss_segmented(const Values& in, Values& out, std::shared
     check_inputs(inputs);
     const Stance stance = context_->stance();
     if (settings_.disable || stance == Stance::force_eager || (stance == Stance::eager_then_compile && stays_eager(inputs))) return nullptr;
-    // This time it may read nothing.
-    if (std::unique_ptr<Entry> entry = call.record(in)) found = keep_whole(std::move(entry), in, own, check);
+    call.record(in);
   }
   if (!call.broken()) return found;
   apart_++;
   call.take_results(out);
   done = true;
   return nullptr;
-}
-
-// A program that a call recorded whole, though others break.
-const Entry* Compiled::keep_whole(std::unique_ptr<Entry> entry, const Values& in, std::shared_ptr<const Entry>& own, InterruptCheck& check) {
-  compile_recorded(*context_, *options_, in, Effort::full, check, *entry);
-  const Inputs inputs{&in, nullptr, in.size()};
-  std::lock_guard lock(compile_mutex_);
-  note_compiled(*entry, "the function read no value this time");
-  return keep(std::move(entry), inputs, static_cast<int64_t>(cache_.size()) >= settings_.recompile_limit, own);
 }
 
 }  // namespace thunder

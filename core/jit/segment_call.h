@@ -19,6 +19,7 @@ class SegmentCall final : public SegmentRunner {
   std::vector<Ref<Tensor>> run(const Segment& segment) override;
   Ref<Tensor> take_random() override;
   void broke(GraphBreak at) override;
+  bool varies(const char* where, const Op& op, size_t param) override;
 
  private:
   std::shared_ptr<const Entry> compile(const Segment& segment);

@@ -1,8 +1,8 @@
 // Calls of functions that read values while they run: segment by segment, each found by its lines and its inputs.
 #pragma once
 
-#include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "jit/compile.h"
 
@@ -22,6 +22,10 @@ class Segments {
   void insert(const Segment& segment, std::shared_ptr<const Entry> entry);
   size_t size() const;
 
+  // Notes which numbers alone tell this segment from one that is kept: later they are inputs.
+  void note_numbers(const Segment& segment);
+  bool varies(const char* where, const Op& op, size_t param) const;
+
   // Whether a call has read a value: then no call is one program.
   bool broken() const { return broken_.load(std::memory_order_acquire); }
   void set_broken() { broken_.store(true, std::memory_order_release); }
@@ -34,10 +38,15 @@ class Segments {
   mutable std::mutex mutex_;
   std::unordered_multimap<uint64_t, std::shared_ptr<const Entry>> entries_;
   std::vector<CountedBreak> breaks_;
+  std::unordered_set<uint64_t> numbers_;  // by place, op and argument
+  std::atomic<bool> any_number_{false};
   std::atomic<bool> broken_{false}, warned_{false};
 };
 
 // What a break is told apart by, and of how many a report tells at most.
 constexpr size_t kMostBreaks = 100;
+
+// The function, which fails where it reads a value though its errors are caught: for scopes that are tried before a call's own.
+Ref<Function> without_reads(Ref<Function> f);
 
 }  // namespace thunder

@@ -19,6 +19,8 @@ class Recorder : public Builder {
   const std::shared_ptr<Store>& shared_store() const { return store_; }
   // The nodes recorded so far outside of any composite.
   std::vector<const Node*>& nodes() { return frames_[0].nodes; }
+  // How many values there are.
+  size_t values() const { return store_->size(); }
   void set_where(const char* where) { where_ = where; }
   const char* where() const { return where_; }
 

@@ -162,7 +162,7 @@ Results Scope::dispatch(std::string_view name, std::span<const Any> given, const
   dims_.clear(), ids_.clear(), args_.clear();
   dims_.reserve(n_dims), ids_.reserve(n_ids);
   for (const Any& a : given) args_.push_back(argument(a));
-  if (tracing()) read_live_numbers(*op, names);
+  if (tracing()) read_live_numbers(*op, names), take_live_numbers(*op, args_, names);
   make_tensors_of_numbers(*op, given, names);
   CompleteArgs complete(*op, args_, names);
   Results results = builder().invoke(*op, complete.span());

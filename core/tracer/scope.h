@@ -141,6 +141,9 @@ class Scope : public ProxyOwner {
   virtual void end_op() = 0;
   virtual std::vector<ValueId> gradient(ValueId loss, std::span<Tensor* const> wrt) = 0;
   Arg argument(const Any& a);
+  static const Param* parameter_of(const OpDef& op, const char* const* names, size_t i);
+  // Before numbers among the arguments of an op are constants of what is recorded.
+  virtual void take_live_numbers(const OpDef& /*op*/, std::span<Arg> /*args*/, const char* const* /*names*/) {}
   const std::vector<Ref<Tensor>>& owned() const { return tensors_; }
 
   ScopeEnvironment environment_;
@@ -151,7 +154,6 @@ class Scope : public ProxyOwner {
   void drop();
   void read_live_numbers(const OpDef& op, const char* const* names);
   void make_tensors_of_numbers(const OpDef& op, std::span<const Any> given, const char* const* names);
-  static const Param* parameter_of(const OpDef& op, const char* const* names, size_t i);
   Results dispatch(std::string_view name, std::span<const Any> args, const char* const* names, Tensor*& written);
 
   std::thread::id owner_;

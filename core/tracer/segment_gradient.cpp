@@ -74,7 +74,7 @@ class SegmentScope::Joined {
         if (k < now_ && holds_still(k, *view->second.base)) stands_.push_back({k, given, v});
       return;
     }
-    const Place at = scope_.place(v);
+    const Place at = scope_.place(v, scope_.held_by_inputs());
     const Aliases& memory = scope_.recorder().memory();
     if (at.input == SIZE_MAX || !at.path.empty() || memory.latest(scope_.inputs()[at.input].value) != scope_.inputs()[at.input].value) return;
     const Ref<Tensor> seed = scope_.input_tensor(at.input);

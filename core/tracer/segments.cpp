@@ -38,8 +38,8 @@ Ref<Tensor> tensor_of(const Allocator& allocator, const Arg& number) {
 
 }  // namespace
 
-SegmentScope::SegmentScope(ScopeEnvironment environment, std::string function, SegmentRunner& runner)
-    : TracingScope(std::move(environment), std::move(function)), runner_(runner), outer_(t_current), context_random_(environment_.random) {
+SegmentScope::SegmentScope(ScopeEnvironment environment, std::string function, SegmentRunner& runner, bool broken)
+    : TracingScope(std::move(environment), std::move(function)), runner_(runner), outer_(t_current), context_random_(environment_.random), broken_(broken) {
   t_current = this;
 }
 
@@ -60,6 +60,16 @@ ValueId SegmentScope::number_input(const Arg& number) {
   bound_.resize(index + 1);
   bound_[index] = Tensor::number(number);
   return v;
+}
+
+void SegmentScope::take_live_numbers(const OpDef& op, std::span<Arg> args, const char* const* names) {
+  if (!broken_) return;
+  for (size_t i = 0; i < args.size(); i++) {
+    if (args[i].kind != ArgKind::real && args[i].kind != ArgKind::integer) continue;
+    const Param* p = parameter_of(op, names, i);
+    if (!p || p->kind != ParamKind::tensor || !p->number) continue;
+    if (runner_.varies(recorder().where(), op, static_cast<size_t>(p - op.schema.params.data()))) args[i] = Arg::value(number_input(args[i]));
+  }
 }
 
 ValueId SegmentScope::given(Tensor* t) {
@@ -97,7 +107,7 @@ bool SegmentScope::give_data(Tensor& proxy, const char* where) {
   require_readable(proxy);
   try {
     const ValueId v = given(&proxy);
-    const Place at = place(v);
+    const Place at = place(v, held_by_inputs());
     broken_ = true;
     if (auto it = numbers_.find(&proxy); it != numbers_.end()) {
       proxy.become(*tensor_of(environment_.allocator, it->second));
@@ -156,14 +166,20 @@ Ref<Tensor> SegmentScope::input_tensor(size_t input) const {
   return layouts()[input];
 }
 
-SegmentScope::Place SegmentScope::place(ValueId v) const {
+std::vector<size_t> SegmentScope::held_by_inputs() const {
+  std::vector<size_t> held(recorder().values(), SIZE_MAX);
+  for (size_t i = inputs().size(); i-- > 0;) held[inputs()[i].value] = held[recorder().memory().latest(inputs()[i].value)] = i;
+  return held;
+}
+
+SegmentScope::Place SegmentScope::place(ValueId v, const std::vector<size_t>& held) const {
   const Aliases& memory = recorder().memory();
   Place at;
-  for (const Node* n = memory.view_of(v); n; n = memory.view_of(n->args[0].v)) at.path.insert(at.path.begin(), n);
+  for (const Node* n = memory.view_of(v); n; n = memory.view_of(n->args[0].v)) at.path.push_back(n);
+  std::reverse(at.path.begin(), at.path.end());
   const ValueId root = memory.root(v);
   at.now = memory.latest(root);
-  for (size_t i = 0; i < inputs().size() && at.input == SIZE_MAX; i++)
-    if (inputs()[i].value == root || memory.latest(inputs()[i].value) == at.now) at.input = i;
+  at.input = std::min(held[root], held[at.now]);
   return at;
 }
 
@@ -176,8 +192,9 @@ std::vector<Tensor*> SegmentScope::live() const {
 }
 
 void SegmentScope::note_outputs(std::span<Tensor* const> handles, std::vector<Place>& places, Outputs& at, std::vector<ValueId>& outputs) {
+  const std::vector<size_t> held = held_by_inputs();
   for (Tensor* t : handles) {
-    places.push_back(place(given(t)));
+    places.push_back(place(given(t), held));
     const Place& p = places.back();
     if (p.input != SIZE_MAX || !at.try_emplace(p.now, outputs.size()).second) continue;
     // A number of the host's keeps all its bits.

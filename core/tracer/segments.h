@@ -30,12 +30,14 @@ class SegmentRunner {
   // A copy of the random state for this call, which counts as one from here on.
   virtual Ref<Tensor> take_random() = 0;
   virtual void broke(GraphBreak at) = 0;
+  // Whether a number that this argument of a line was given has been seen to vary; it is then an input of the segment.
+  virtual bool varies(const char* where, const Op& op, size_t param) = 0;
 };
 
 class SegmentScope final : public TracingScope {
  public:
-  // The runner outlives the scope.
-  SegmentScope(ScopeEnvironment environment, std::string function, SegmentRunner& runner);
+  // The runner outlives the scope. `broken`: the function has read values before, and is taken to do so again.
+  SegmentScope(ScopeEnvironment environment, std::string function, SegmentRunner& runner, bool broken);
   ~SegmentScope() override;
 
   // What the first inputs stand for, in their order: the arguments of the call.
@@ -55,6 +57,7 @@ class SegmentScope final : public TracingScope {
   void begin_op(const char* where) override;
   void end_op() override { in_op_--; }
   ValueId given(Tensor* t) override;
+  void take_live_numbers(const OpDef& op, std::span<Arg> args, const char* const* names) override;
 
  private:
   // A handle made before the last break that looks at the memory of another.
@@ -83,7 +86,9 @@ class SegmentScope final : public TracingScope {
   void catch_up(const Tensor& t, bool writes);
   void require_readable(const Tensor& t) const;
   Ref<Tensor> input_tensor(size_t input) const;
-  Place place(ValueId v) const;
+  // The input whose memory holds a value, by value of the segment; SIZE_MAX: none.
+  std::vector<size_t> held_by_inputs() const;
+  Place place(ValueId v, const std::vector<size_t>& held) const;
   void cut(std::span<Tensor* const> handles);
   std::vector<Tensor*> live() const;
   void note_outputs(std::span<Tensor* const> handles, std::vector<Place>& places, Outputs& at, std::vector<ValueId>& outputs);
@@ -103,7 +108,7 @@ class SegmentScope final : public TracingScope {
   std::vector<Past> past_;  // views name their lines, gradients ask for what they computed
   const Ref<Tensor> context_random_;
   Ref<Tensor> state_;  // what this call draws from instead, whoever draws meanwhile; once a segment that draws has run
-  bool broken_ = false;
+  bool broken_;
   int in_op_ = 0;
 };
 

@@ -313,6 +313,11 @@ Draw TracingScope::draw() {
   return {recorder_->var(resolve(random_)), draws_++};
 }
 
+bool TracingScope::give_data(Tensor&, const char*) {
+  if (reads_fail_) fail(Code::unimplemented, "the function reads a value");
+  return false;
+}
+
 // In the store, once.
 const char* TracingScope::layer_place(const char* where) {
   const std::string place = place_of(where);

@@ -84,6 +84,9 @@ class TracingScope : public Scope {
   // By value of a finished trace, of its inputs and of what its lines give: the value in whose memory it lies; kNoValue for others.
   std::vector<ValueId> roots(const Trace& trace) const;
   Draw draw();
+  bool give_data(Tensor& proxy, const char* where) override;
+  // A value that is read fails the scope, whatever the function makes of the error: in another scope it could be read.
+  void let_reads_fail() { reads_fail_ = true; }
 
   // The finished trace: outputs resolved, writes to inputs collected, the random state advanced.
   Trace finish(std::span<Tensor* const> outputs);
@@ -154,7 +157,7 @@ class TracingScope : public Scope {
   const int64_t first_word_;
   std::vector<Dim> words_;             // by their number
   std::vector<Dim> integers_;          // symbols that are no sizes
-  bool wrote_ = false;
+  bool wrote_ = false, reads_fail_ = false;
   ValueId random_ = kNoValue;
   int64_t draws_ = 0;
 };

@@ -73,7 +73,7 @@ int main(void)
     OK(thunder_tensor_materialize(x, NULL, &concrete));
     CHECK(concrete);
     REFUSED(thunder_tensor_materialize(NULL, NULL, &concrete), THUNDER_INVALID_ARGUMENT, "tensor");
-    CHECK(!*thunder_compiled_breaks_report(NULL) && !strcmp(thunder_compiled_graph_breaks(NULL), "[]"));
+    CHECK(!*thunder_compiled_breaks_report(NULL) && !*thunder_compiled_graph_breaks(NULL));
 
     thunder_tensor_release(x);
     thunder_options_release(options);

@@ -1,5 +1,7 @@
 // Functions that read values: each read ends a segment, and what comes later is another program.
-#include "jit/segments.h"
+#include "jit/segment_call.h"
+
+#include <thread>
 
 #include "support/failure.h"
 #include "support/functions.h"
@@ -172,6 +174,22 @@ TEST_F(Segments, floats_stay_live_across_breaks) {
   }
 }
 
+TEST_F(Segments, a_number_that_varies_becomes_an_input) {
+  auto f = segmented([](Scope& s, const Values& in, Values& out) {
+    Tensor* x = in[0].tensor.get();
+    const double largest = item(op(s, "amax", {any(op(s, "abs", {any(x)}))}));
+    out.push(Ref<Tensor>(op(s, "div", {any(op(s, "add", {any(x), Any::real(1)})), Any::real(largest)})));
+  });
+  uint64_t compiled = 0;
+  for (float k : {2.0f, 3.0f, 7.0f, 0.1f, 5.0f}) {
+    auto x = tensor({2}, {k, -k / 2});
+    EXPECT_EQ(run(*f, {x.get()}), (Floats{(k + 1) / k, (1 - k / 2) / k})) << error;
+    if (k == 7) compiled = f->statistics().misses;
+  }
+  EXPECT_EQ(f->statistics().misses, compiled);
+  EXPECT_EQ(compiled, 4u);  // the first part; the second with 2, with 3, and with any number
+}
+
 TEST_F(Segments, an_error_after_a_break_is_the_calls) {
   bool bad = true;
   auto f = segmented([&](Scope& s, const Values& in, Values& out) {
@@ -197,6 +215,98 @@ TEST_F(Segments, a_transforms_function_cannot_be_read_from_inside) {
     out.push((*apply(s, *checkpoint(inner), in))[0].tensor);
   });
   EXPECT_EQ(run(*f, {tensor({1}, {0}).get()}), (Floats{0})) << error;
+}
+
+TEST_F(Segments, run_on_several_threads_at_once) {
+  auto f = segmented([](Scope& s, const Values& in, Values& out) {
+    Tensor* x = in[0].tensor.get();
+    while (item(total(s, x)) > 1) x = op(s, "mul", {any(x), Any::real(0.5)});
+    out.push(Ref<Tensor>(x));
+  });
+  std::vector<std::thread> threads;
+  std::atomic<int> right{0};
+  for (int t = 0; t < 4; t++)
+    threads.emplace_back([&, t] {
+      auto x = tensor({2}, {static_cast<float>(16 << t), 0});
+      for (int call = 0; call < 20; call++) {
+        Tensor* in[] = {x.get()};
+        Tensor* out = nullptr;
+        if (Status* failed = f->call_tensors(in, 1, &out, 1)) {
+          failed->release();
+          continue;
+        }
+        right += data(*Ref<Tensor>::adopt(out)) == Floats{1, 0};
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(right, 80);
+}
+
+TEST_F(Segments, obey_stances_and_what_is_prepared) {
+  auto f = segmented([](Scope& s, const Values& in, Values& out) {
+    Tensor* y = op(s, "exp", {any(in[0].tensor)});
+    if (y->concrete() || y->owner()->give_data(*y, nullptr)) y = op(s, "neg", {any(y)});
+    else s.fail(Code::proxy_has_no_data, "not now");
+    out.push(Ref<Tensor>(y));
+  });
+  auto x = tensor({1}, {0}), z = tensor({2}, {0, 0});
+  Values in;
+  in.push(x);
+  Status* refused = f->prepare(in);
+  ASSERT_NE(refused, nullptr);
+  EXPECT_EQ(refused->code(), Code::proxy_has_no_data);
+  refused->release();
+  EXPECT_EQ(run(*f, {x.get()}), (Floats{-1})) << error;
+  context->set_stance("fail_on_recompile");
+  EXPECT_EQ(run(*f, {x.get()}), (Floats{-1})) << error;
+  EXPECT_TRUE(run(*f, {z.get()}).empty());
+  EXPECT_PRED2(contains, error, "the stance is fail_on_recompile, and no program has the 1 lines of this segment");
+  context->set_stance("force_eager");
+  EXPECT_EQ(run(*f, {z.get()}), (Floats{-1, -1})) << error;
+  EXPECT_EQ(f->statistics().eager_calls, 1u);
+  context->set_stance("default");
+  EXPECT_EQ(run(*f, {z.get()}), (Floats{-1, -1})) << error;
+}
+
+// A function whose sizes vary is traced with symbols first: who catches the error of a read there must not be believed.
+TEST_F(Segments, a_read_that_is_caught_is_no_whole_program) {
+  auto f = segmented([](Scope& s, const Values& in, Values& out) {
+    Tensor* x = in[0].tensor.get();
+    Tensor* y = op(s, "exp", {any(x)});
+    const bool longer = x->type().shape[0] == Dim(2) || y->owner()->give_data(*y, nullptr);  // a short one reads nothing
+    out.push(Ref<Tensor>(longer ? y : op(s, "neg", {any(y)})));
+  });
+  EXPECT_EQ(run(*f, {tensor({2}, {0, 0}).get()}), (Floats{1, 1})) << error;
+  for (int i = 0; i < 2; i++) EXPECT_EQ(run(*f, {tensor({3}, {0, 0, 0}).get()}), (Floats{1, 1, 1})) << error;
+}
+
+TEST_F(Segments, take_strided_and_repeated_inputs_and_bound_results) {
+  auto f = segmented([](Scope& s, const Values& in, Values& out) {
+    Tensor *a = in[0].tensor.get(), *b = in[1].tensor.get();
+    Tensor* y = op(s, "add", {any(a), any(b)});
+    item(y);
+    out.push(Ref<Tensor>(op(s, "mul", {any(y), any(a)})));
+    out.push(Ref<Tensor>(y));
+    out.push(Ref<Tensor>(y));
+    out.push(Ref<Tensor>(a));
+  });
+  auto base = tensor({2, 2}, {1, 2, 3, 4}), bound = tensor({2}, {0, 0});
+  TensorType column;
+  column.dtype = DType::f32, column.shape.push_back(2);
+  auto x = Tensor::view(base->storage(), column, Sizes{2}, sizeof(float));
+  Values in, out;
+  in.push(x), in.push(x);
+  out.bind(0, bound);
+  for (int i = 0; i < 2; i++) {
+    Status* failed = f->call(in, out);
+    ASSERT_EQ(failed, nullptr) << failed->message();
+    EXPECT_EQ(data(*bound), (Floats{8, 32}));
+    EXPECT_EQ(out[0].tensor, bound);
+    EXPECT_EQ(data(*out[1].tensor), (Floats{4, 8}));
+    EXPECT_NE(out[1].tensor->storage(), out[2].tensor->storage());
+    EXPECT_NE(out[3].tensor->storage(), base->storage());
+    EXPECT_EQ(data(*out[3].tensor), (Floats{2, 4}));
+  }
 }
 
 TEST_F(Segments, say_where_and_why_they_end) {
