@@ -219,6 +219,10 @@ foreach(script ${scripts})
     add_test(NAME example_${name} COMMAND thunder_tool run ${script})
     set_tests_properties(example_${name} PROPERTIES LABELS example TIMEOUT 300
                          WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
+    if(name STREQUAL "lengths")  # a thousand of them
+      set_tests_properties(example_lengths PROPERTIES LABELS "example;slow" TIMEOUT 1800
+                           ENVIRONMENT "THUNDER_CACHE_DIR=${CMAKE_BINARY_DIR}/kernels_of_lengths")
+    endif()
   endif()
 endforeach()
 

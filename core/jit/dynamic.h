@@ -16,7 +16,8 @@ struct SymbolicProgram {
   bool fits(const Values& in) const;
 };
 
-// Programs beyond those that a cache keeps for good, the last used first. What is least used goes, by number and by memory.
+// Programs beyond those that a cache keeps for good, the last used first. What is least used goes, by number and by memory; all but a
+// few have no memory for a call until the next one.
 class Plans {
  public:
   // Null: none was compiled for these inputs. Any thread.
@@ -24,9 +25,11 @@ class Plans {
   void insert(std::shared_ptr<const Entry> entry);
   size_t size() const;
 
-  static constexpr size_t kMost = 64, kMostBytes = size_t{1} << 30;
+  static constexpr size_t kMost = 64, kMostBytes = size_t{1} << 30, kAwake = 4;
 
  private:
+  // After one came to the front.
+  void let_rest();
   mutable std::mutex mutex_;
   std::list<std::shared_ptr<const Entry>> plans_;
 };

@@ -166,19 +166,37 @@ Launch Program::launch_of(const Step& s, const Frame& frame) const {
   launch.n_inputs = s.n_inputs;
   launch.outputs = launch.inputs + s.n_inputs;
   launch.n_outputs = s.n_outputs;
-  launch.scratch = s.scratch < 0 ? nullptr : frame.arenas[s.arena]->data() + s.scratch;
   if (accelerators_[s.arena]) launch.native_stream = accelerators_[s.arena]->native_stream();
   launch.parallel_for = parallel_for;
   launch.threads = &threads_;
   return launch;
 }
 
+void* Program::scratch_of(const Step& s, const Frame& frame) const {
+  return s.scratch < 0 ? nullptr : frame.arenas[s.arena]->data() + s.scratch;
+}
+
+void Program::place(Frame& frame) const {
+  frame.arenas = allocate(&DeviceArena::bytes);
+  for (size_t i = 0; i < plan_.buffers.size(); i++) {
+    const BufferPlan& b = plan_.buffers[i];
+    if (b.rank >= 0 && b.place == Place::arena) frame.buffers[i].data = frame.arenas[b.index]->data() + b.offset;
+  }
+  for (size_t i = 0; i < plan_.epilogues.size(); i++) frame.epilogue_launches[i].scratch = scratch_of(plan_.epilogues[i], frame);
+  for (size_t i = 0; i < plan_.steps.size(); i++) frame.launches[i].scratch = scratch_of(plan_.steps[i], frame);
+}
+
+void Program::rest() noexcept {
+  std::lock_guard lock(mutex_);
+  if (resting_ || !accelerators().empty() || first_->busy.exchange(true, std::memory_order_acquire)) return;
+  first_->arenas.clear();
+  resting_ = true;
+}
+
 std::unique_ptr<Program::Frame> Program::make_frame() const {
   auto frame = std::make_unique<Frame>();
-  frame->arenas = allocate(&DeviceArena::bytes);
   for (const BufferPlan& b : plan_.buffers) {
     Buffer buffer = layout(b);
-    if (b.rank >= 0 && b.place == Place::arena) buffer.data = frame->arenas[b.index]->data() + b.offset;
     if (b.rank >= 0 && b.place == Place::constant) buffer.data = constants_[b.index]->data() + b.offset;
     if (b.place == Place::input && b.index >= n_given_)
       buffer.data = static_cast<std::byte*>(fixed_[b.index - n_given_]) + b.offset;
@@ -191,12 +209,18 @@ std::unique_ptr<Program::Frame> Program::make_frame() const {
     frame->launches.push_back(launch_of(s, *frame));
     if (s.epilogue >= 0) frame->launches.back().epilogue = &frame->epilogues[static_cast<size_t>(s.epilogue)];
   }
+  place(*frame);
   return frame;
 }
 
 Program::Frame* Program::another_frame(Status*& failed) noexcept {
   try {
     std::lock_guard lock(mutex_);
+    if (resting_) {
+      place(*first_);
+      resting_ = false;
+      return first_.get();
+    }
     if (idle_.empty()) {
       idle_.reserve(more_.size() + 1);  // so that `give_back` cannot fail
       return more_.emplace_back(make_frame()).get();

@@ -137,6 +137,8 @@ class Program {
   void use_recording();
   // What was recorded, or why nothing is; empty without use_recording().
   std::string recording_report() const;
+  // Gives the memory of a call back until the next one, if none is running and all of it is the CPU's. Any thread.
+  void rest() noexcept;
 
   const Plan& plan() const { return plan_; }
   // How many runs were begun.
@@ -173,9 +175,12 @@ class Program {
   void prepare_steps(InterruptCheck& check);
   Prepared prepare_step(Step& step, std::span<const Buffer> layouts);
   Launch launch_of(const Step& step, const Frame& frame) const;
+  void* scratch_of(const Step& step, const Frame& frame) const;
   void find_patches();
   Buffer layout(const BufferPlan& b) const;  // without memory
   std::unique_ptr<Frame> make_frame() const;
+  // Gives it an arena.
+  void place(Frame& frame) const;
   // Runs the steps that run once, then lets steps pack frozen inputs.
   Status* run_once(Frame& frame);
   Status* prepack(const Frame& frame, size_t step);
@@ -215,6 +220,7 @@ class Program {
   // The first frame serves calls that do not overlap; more are made only for calls that do.
   std::unique_ptr<Frame> first_;
   mutable std::mutex mutex_;
+  bool resting_ = false;  // the first frame is taken, and has no arena
   std::vector<std::unique_ptr<Frame>> more_;
   std::vector<Frame*> idle_;  // among `more_`
 };

@@ -53,7 +53,7 @@ static void integers(thunder_context *context)
         thunder_values_push_tensor(in, x);
         thunder_values_push(in, &leaf);
         CHECK(thunder_values_dim(in, 1) == at);
-        OK(thunder_compiled_call(c, in, out));
+        OK(thunder_compiled_call(c, NULL, in, out));
         OK(thunder_tensor_read(thunder_values_tensor(out, 0), &made, sizeof made));
         CHECK(made == (float)(2 * at * (at + 1)));
         thunder_values_release(in);

@@ -360,6 +360,27 @@ TEST_F(DynamicSizesTest, a_hundred_sizes_keep_no_more_plans_than_there_may_be) {
   EXPECT_EQ(f->statistics().misses, 100u);
 }
 
+TEST_F(DynamicSizesTest, a_plan_that_was_not_used_for_a_while_has_no_memory_until_it_is_called) {
+  auto f = of(function([](Scope& s, const Values& in, Values& out) {
+    Tensor* x = in[0].tensor.get();
+    out.push(Ref<Tensor>(op(s, "matmul", {any(op(s, "matmul", {any(x), any(x)})), any(x)})));
+  }), dynamic().get());
+  const auto call = [&](int64_t n) {
+    auto x = tensor({n, n}, Floats(static_cast<size_t>(n * n), 1));
+    return all(*f, {x})[1] == static_cast<float>(n * n);
+  };
+  const auto used = [&] { return context->block_cache()->statistics().used; };
+  for (int64_t n = 2; n < 120; n++) EXPECT_TRUE(call(n)) << n << error;
+  const size_t before = used();
+  EXPECT_TRUE(call(80));  // between the last ones of that size and those that are gone
+  EXPECT_TRUE(call(80));
+  EXPECT_EQ(f->statistics().misses, 118u);
+  EXPECT_LT(used(), before + 200000);
+  size_t kept = 0;  // had all plans that are kept their memory
+  for (int64_t n = 120 - Plans::kMost; n < 120; n++) kept += static_cast<size_t>(4 * n * n);
+  EXPECT_LT(used(), kept / 2);
+}
+
 TEST_F(DynamicSizesTest, no_kernel_is_compiled_after_a_few_new_sizes_of_a_block_that_is_trained) {
   if (!loops::can_compile()) GTEST_SKIP() << "no module that compiles";
   constexpr int64_t kWidth = 16;

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Sizes and positions that vary: what a new length costs, beyond a call of it, and one that was seen before, whose limit is a program made
+for its size alone; guards; decoding by growing positions; and how often functions are traced."""
+import statistics
+import time
+
+import thunder as th
+from thunder import nn
+from timing import median_ns, report, report_beside
+from workloads import dynamic
+
+
+def counted(function):
+    def body(*args):
+        body.traced += 1
+        return function(*args)
+    body.traced = 0
+    return body
+
+
+def main():
+    th.seed(0)
+    net = dynamic.model(nn, th)
+    parameters = net.parameters()
+
+    @counted
+    def train(tokens, targets, positions):
+        loss = th.cross_entropy(net(tokens, positions).reshape(-1, dynamic.VOCABULARY), targets.reshape(-1))
+        return loss, th.grad_of(loss, parameters)
+
+    def inputs(length):
+        tokens = th.randint(0, dynamic.VOCABULARY, [dynamic.BATCH, length])
+        return tokens, tokens, th.arange(length)
+
+    step, fixed = th.compile(train), th.compile(train, dynamic=False)
+    news = []
+    for length in dynamic.lengths(1000):
+        call, before = inputs(length), th.stats(step)["misses"]
+        start = time.perf_counter()
+        step(*call)
+        between = time.perf_counter()
+        step(*call)
+        if th.stats(step)["misses"] > before:
+            news.append(1e3 * (2 * between - start - time.perf_counter()))
+    report(dynamic.TRACES, "traces", train.traced)
+    report(dynamic.NEW, "ms", statistics.median(news[20:]))
+    call = inputs(129)
+
+    def fixed_ms():
+        start = time.perf_counter()
+        fixed(*call)
+        return 1e3 * (time.perf_counter() - start)
+    fixed(*call)
+    report_beside(dynamic.SEEN, "ms", lambda: step(*call), fixed_ms)
+
+    three = [th.ones(8, 8) for _ in range(3)]
+    varied, plain = (th.compile(lambda a, b, c: a + b + c, dynamic=varies) for varies in (True, False))
+    report(dynamic.GUARDS, "ns", median_ns(lambda: plain(*three)), limit=True)
+    report(dynamic.GUARDS, "ns", median_ns(lambda: varied(*three)))
+
+    for name, decode in zip((dynamic.DECODE, dynamic.DECODE_MASKED), dynamic.decoder(th, th.softmax)):
+        one, x = th.compile(counted(decode)), th.ones(2, 64)
+        start = time.perf_counter()
+        for position in range(dynamic.DECODED):
+            x = one(x, position)
+        report(name, "ms", 1e3 * (time.perf_counter() - start))
+
+
+if __name__ == "__main__":
+    main()
