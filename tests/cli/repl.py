@@ -55,7 +55,7 @@ def main():
         terminal.until("turn\t2|turn +2")
         terminal.type("th.nothing_of_the_kind()\n")
         terminal.until("stack traceback")
-        terminal.type("print('it ' .. 'turns') while true do end\n")
+        terminal.type("print('it ' .. 'turns') while true do local made = {} end\n")
         terminal.until("it turns")
         os.kill(terminal.pid, signal.SIGINT)
         terminal.until("interrupted")
