@@ -1,7 +1,8 @@
 #include "executors/fusion/prims.h"
 
-#include <algorithm>
-#include <array>
+#include <unordered_map>
+
+#include "base/hash.h"
 
 namespace thunder::fusion {
 namespace {
@@ -102,16 +103,14 @@ std::span<const PrimRow> prim_rows() { return kRows; }
 
 const PrimRow* find_prim(const Op& op) {
   if (!op.prim) return nullptr;
-  // Sorted by name once: claiming looks up every node of every trace.
-  static const auto sorted = [] {
-    std::array<const PrimRow*, std::size(kRows)> rows;
-    std::transform(std::begin(kRows), std::end(kRows), rows.begin(), [](const PrimRow& r) { return &r; });
-    std::sort(rows.begin(), rows.end(), [](auto a, auto b) { return a->prim < b->prim; });
+  // Claiming looks up every node of every trace, several times.
+  static const auto by_name = [] {
+    std::unordered_map<std::string_view, const PrimRow*, TextHash> rows;
+    for (const PrimRow& r : kRows) rows.emplace(r.prim, &r);
     return rows;
   }();
-  auto it = std::lower_bound(sorted.begin(), sorted.end(), op.name(),
-                             [](auto row, std::string_view name) { return row->prim < name; });
-  return it != sorted.end() && (*it)->prim == op.name() ? *it : nullptr;
+  const auto it = by_name.find(op.name());
+  return it == by_name.end() ? nullptr : it->second;
 }
 
 }  // namespace thunder::fusion
