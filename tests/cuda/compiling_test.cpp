@@ -1,0 +1,51 @@
+// Machine code of several texts at a time (cubins).
+#include "device/cuda/cubins.h"
+
+#include <gtest/gtest.h>
+
+#include "base/status.h"
+#include "base/text.h"
+
+namespace thunder::test {
+namespace {
+
+std::string kernel(int number) { return cat("extern \"C\" __global__ void k", number, "(int* out) { *out = ", number, "; }\n"); }
+
+TEST(Cubins, of_texts_that_were_begun_and_that_were_not_are_the_same) {
+  for (const size_t threads : {1, 4}) {
+    nvidia::Cubins cubins(9, 0, threads), alone(9, 0, 1);
+    for (int i = 0; i < 6; i++) cubins.begin(kernel(i));
+    cubins.begin(kernel(0));
+    for (int i = 5; i >= 0; i--) {
+      const std::string code = cubins.get(kernel(i));
+      EXPECT_FALSE(code.empty());
+      EXPECT_EQ(code, alone.get(kernel(i)));
+    }
+    EXPECT_FALSE(cubins.get(kernel(6)).empty());
+  }
+}
+
+TEST(Cubins, of_a_text_that_is_refused_are_an_error_for_who_asks) {
+  nvidia::Cubins cubins(9, 0, 3);
+  const std::string wrong = "extern \"C\" __global__ void wrong(int* out) { *out = nothing; }\n";
+  cubins.begin(wrong), cubins.begin(kernel(7));
+  for (int again = 0; again < 2; again++) {
+    try {
+      cubins.get(wrong);
+      ADD_FAILURE() << "it was compiled";
+    } catch (const Error& e) {
+      EXPECT_NE(e.message().find("nothing"), std::string::npos) << e.message();
+    }
+  }
+  EXPECT_FALSE(cubins.get(kernel(7)).empty());
+}
+
+TEST(Cubins, that_nobody_asks_for_are_dropped) {
+  for (int round = 0; round < 3; round++) {
+    nvidia::Cubins cubins(9, 0, 4);
+    for (int i = 0; i < 8; i++) cubins.begin(kernel(100 + i));
+  }
+}
+
+}  // namespace
+}  // namespace thunder::test
