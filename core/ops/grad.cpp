@@ -69,9 +69,10 @@ struct Substituted {
   std::vector<ValueList> lists;  // what the arguments that are lists point to
 };
 
-bool draws(const Node& node) {
-  if (def(node).has(kRandom) && node.body.empty()) return true;
-  return std::any_of(node.body.begin(), node.body.end(), [](const Node* n) { return draws(*n); });
+// A composite that is made again as a whole would draw other numbers than it did, or read an integer that nobody knows now.
+bool draws_or_reads(const Node& node) {
+  if ((def(node).has(kRandom) && node.body.empty()) || def(node).has(kEager)) return true;
+  return std::any_of(node.body.begin(), node.body.end(), [](const Node* n) { return draws_or_reads(*n); });
 }
 
 }  // namespace
@@ -82,8 +83,7 @@ Var Backward::value(ValueId v) {
   auto inner = inner_.find(v);
   if (!recompute_ || inner == inner_.end()) return builder_.var(v);
   const Node& node = *inner->second;
-  if (!node.body.empty() && draws(node)) {
-    // Line by line: the composite itself would draw other numbers than the forward did.
+  if (!node.body.empty() && draws_or_reads(node)) {
     for (const Node* n : node.body)
       for (ValueId r : n->results) inner_[r] = n;
     return value(v);

@@ -32,6 +32,7 @@ Draw EagerBuilder::draw() { return {var(add(environment_.random)), draws_++}; }
 int64_t EagerBuilder::read_integer(ValueId v, const OpDef&) {
   int64_t value = 0;
   read_elements(*slots_[v], &value);
+  if (integers_) integers_->push_back(value);
   return value;
 }
 

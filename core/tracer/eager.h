@@ -28,6 +28,8 @@ class EagerBuilder : public Builder {
   const std::vector<const Node*>& tape() const { return frames_[0]; }
   bool taped() const { return store_ != nullptr; }
   void pause_tape(bool paused) { paused_ = paused; }
+  // Notes there, in order, the integers that ops read; null: nowhere.
+  void note_integers(std::vector<int64_t>* into) { integers_ = into; }
   int64_t draws() const { return draws_; }
   void reset_draws() { draws_ = 0; }
 
@@ -38,6 +40,7 @@ class EagerBuilder : public Builder {
   void abandon() override;
 
  private:
+  std::vector<int64_t>* integers_ = nullptr;
   bool view(const OpDef& op, std::span<const Arg> args, const Types& types, Results& results);
   bool recording() const { return store_ && !paused_; }
 
@@ -57,7 +60,7 @@ class EagerScope : public Scope {
   EagerScope(ScopeEnvironment environment, bool taped);
 
   bool tracing() const override { return false; }
-  Builder& builder() override { return builder_; }
+  EagerBuilder& builder() override { return builder_; }
   Tensor* parameter(Tensor* t, std::string_view) override { return t; }
   void guard(std::shared_ptr<const std::atomic<uint64_t>>, std::unique_ptr<Fact>) override {}
   ValueId enter(Tensor* t) override;

@@ -13,10 +13,11 @@ Recorder::Recorder(const Registry& registry, std::shared_ptr<Store> store) : Bui
 Draw Recorder::draw() { fail(Code::internal, "internal error, please report it: a pass tried to draw random numbers"); }
 
 int64_t Recorder::read_integer(ValueId, const OpDef& op) {
-  fail(Code::unimplemented, op.name(),
+  if (next_integer_ < integers_.size()) return integers_[next_integer_++];
+  throw UnknownInteger(Code::unimplemented, cat(op.name(),
        ": the shape of its result depends on values, which are not known while a function is recorded: call it outside "
        "of the compiled or transformed function, or use an op that keeps the shape, such as where(mask, x, 0), or that "
-       "is told the size, such as nonzero_static(x, size)");
+       "is told the size, such as nonzero_static(x, size)"));
 }
 
 Results Recorder::prim(const OpDef& op, std::span<const Arg> args, const Types& types) {

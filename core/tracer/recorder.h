@@ -5,6 +5,12 @@
 
 namespace thunder {
 
+// An op that is recorded asks for an integer that is not known: its result's shape depends on values.
+class UnknownInteger : public Error {
+ public:
+  using Error::Error;
+};
+
 class Recorder : public Builder {
  public:
   Recorder(const Registry& registry, std::shared_ptr<Store> store);
@@ -12,8 +18,10 @@ class Recorder : public Builder {
   const TensorType& type(ValueId v) const override { return store_->type(v); }
   // Passes re-record random prims with the state and ordinal they have; only scopes can draw anew.
   Draw draw() override;
-  // The one place where an op is refused whose result's shape depends on values.
+  // The one place where an op is refused whose result's shape depends on values: throws UnknownInteger, unless its answer is known.
   int64_t read_integer(ValueId v, const OpDef& op) override;
+  // What the next op that is recorded is answered, in order.
+  void set_integers(std::vector<int64_t> answers) { integers_ = std::move(answers), next_integer_ = 0; }
 
   Store& store() { return *store_; }
   const std::shared_ptr<Store>& shared_store() const { return store_; }
@@ -42,6 +50,8 @@ class Recorder : public Builder {
   std::shared_ptr<Store> store_;
   std::vector<Frame> frames_;
   const char* where_ = nullptr;
+  std::vector<int64_t> integers_;
+  size_t next_integer_ = 0;
 };
 
 }  // namespace thunder

@@ -1,6 +1,7 @@
 #include "tracer/scope.h"
 
 #include "base/text.h"
+#include "tracer/recorder.h"
 #include "tracer/tracing.h"
 
 namespace thunder {
@@ -190,6 +191,10 @@ bool Scope::run_op(std::string_view name, std::span<const Any> args, const char*
     take(results, written);
     end_op();
     return true;
+  } catch (const UnknownInteger& e) {
+    end_op();
+    if (learn_integers(name, args, names, where)) return run_op(name, args, names, where, std::forward<Take>(take));
+    fail_at(e, name, where);
   } catch (const Error& e) {
     end_op();
     fail_at(e, name, where);

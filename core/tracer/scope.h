@@ -135,6 +135,10 @@ class Scope : public ProxyOwner {
   bool released = false;
 
  protected:
+  // An op was refused because the shape of its result depends on values. Whether they are known now, so that it can be recorded again.
+  virtual bool learn_integers(std::string_view /*name*/, std::span<const Any> /*args*/, const char* const* /*names*/, const char* /*where*/) {
+    return false;
+  }
   // "file:line, layer net.0", or what of it is known.
   std::string place_of(const char* where) const;
   virtual void begin_op(const char* where) = 0;

@@ -196,6 +196,11 @@ class SegmentScope::Joined {
   }
 
   void line(const Node& n, std::vector<ValueId>& map) {
+    // What it read is in the lines that it was made of.
+    if (def(n).has(kEager) && !n.body.empty()) {
+      for (const Node* inner : n.body) line(*inner, map);
+      return;
+    }
     lists_.clear();
     const std::vector<Arg> args = arguments(n, map);
     TracingRecorder& recorder = scope_.recorder();

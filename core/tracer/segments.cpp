@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "ops/place_view.h"
 #include "tensor/transfer.h"
+#include "tracer/eager.h"
 
 namespace thunder {
 namespace {
@@ -124,6 +125,38 @@ bool SegmentScope::give_data(Tensor& proxy, const char* where) {
     fail_and_throw(e);
   }
   return true;
+}
+
+// The op runs once on data, for what it reads alone; then it is recorded with that, so that its gradient is known.
+bool SegmentScope::learn_integers(std::string_view name, std::span<const Any> args, const char* const* names, const char* where) {
+  if (learning_) return false;
+  try {
+    const auto need = [&](Tensor* t) {
+      if (t && t->kind() == Tensor::Kind::proxy && t->owner() == this) give_data(*t, where);
+    };
+    for (const Any& a : args) {
+      if (a.kind == ArgKind::value) need(a.t);
+      for (uint32_t i = 0; a.kind == ArgKind::values && i < a.count; i++) need(a.ts[i]);
+    }
+    const bool in_place = !environment_.registry->find(name) && name.ends_with('_');
+    std::vector<int64_t> integers;
+    EagerScope on_data(environment_, false);
+    on_data.builder().note_integers(&integers);
+    on_data.invoke_all(in_place ? name.substr(0, name.size() - 1) : name, args, names, where);
+    if (on_data.status()) throw Error(on_data.status());
+    recorder().set_integers(std::move(integers));
+    learning_ = true;
+    return true;
+  } catch (const Error& e) {
+    if (!status()) fail_at(e, name, where);
+    return false;
+  }
+}
+
+void SegmentScope::end_op() {
+  in_op_--;
+  learning_ = false;
+  recorder().set_integers({});
 }
 
 void SegmentScope::before_access(const Tensor& t, bool writes) {

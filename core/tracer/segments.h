@@ -53,9 +53,10 @@ class SegmentScope final : public TracingScope {
   static void before_access(const Tensor& t, bool writes);
 
  protected:
+  bool learn_integers(std::string_view name, std::span<const Any> args, const char* const* names, const char* where) override;
   std::vector<ValueId> gradient(ValueId loss, std::span<Tensor* const> wrt) override;
   void begin_op(const char* where) override;
-  void end_op() override { in_op_--; }
+  void end_op() override;
   ValueId given(Tensor* t) override;
   void take_live_numbers(const OpDef& op, std::span<Arg> args, const char* const* names) override;
 
@@ -110,6 +111,7 @@ class SegmentScope final : public TracingScope {
   Ref<Tensor> state_;  // what this call draws from instead, whoever draws meanwhile; once a segment that draws has run
   bool broken_;
   int in_op_ = 0;
+  bool learning_ = false;  // the next op is recorded again with integers that it read
 };
 
 }  // namespace thunder

@@ -21,7 +21,7 @@ CASES = (  # what is claimed, the header, what stands there, what stands there i
      "thunder_buffer is frozen"),
     ("a field keeps its type", "thunder/plugin.h", "uint32_t abi_min, abi_max", "float abi_min, abi_max", "abi_min"),
     ("wherever it stands", "thunder/extend.h", "    uint32_t flags;\n    void *user;", "    float flags;\n    void *user;", "flags"),
-    ("a parameter may not come", "thunder.h", SIZE, SIZE[:-1] + ", int32_t more)", "abi_thunder_tensor_size"),
+    ("a parameter may not come", "thunder/tensor.h", SIZE, SIZE[:-1] + ", int32_t more)", "abi_thunder_tensor_size"),
     ("a macro may come", "thunder.h", "#define THUNDER_CPU", "#define THUNDER_NEW 1\n#define THUNDER_CPU", "macro THUNDER_NEW is new"),
     ("a macro keeps its value", "thunder.h", "#define THUNDER_CPU ((thunder_device)(1 << 16))",
      "#define THUNDER_CPU ((thunder_device)(3 << 16))", "macro THUNDER_CPU was '((thunder_device)(1 << 16))', is '((thunder_device)(3 << 16))'"),
@@ -39,7 +39,7 @@ CASES = (  # what is claimed, the header, what stands there, what stands there i
     ("but no tensor a list", OPS, "`abs(tensor input)", "`abs(tensor[] input)", "tensor[] input"),
     ("results may get names", OPS, "-> (tensor min, tensor max)", "-> (tensor least, tensor most)", ""),
     ("an op keeps its form in place", OPS, "in place: `abs_`", "", "op abs was "),
-    ("a result keeps its type", "thunder.h", SIZE, SIZE.replace("int64_t", "int32_t"), "abi_thunder_tensor_size"),
+    ("a result keeps its type", "thunder/tensor.h", SIZE, SIZE.replace("int64_t", "int32_t"), "abi_thunder_tensor_size"),
 )
 
 

@@ -4,7 +4,7 @@ local page = require "support.page"
 local expect = require "support.expect"
 local text, count = page.run "../docs/segments.md"
 assert(count == 1)
-assert(text:find "^float32%[3%]\n{1%.41421, +3%., +10%.}\ntrue\ntrue\ntrue\n", text)
+assert(text:find "^tensor%(%[ 1%.4142,  3%.0000, 10%.0000%]%)\ntrue\ntrue\ntrue\n", text)
 assert(text:find("the value of div, f32[], was read, after", 1, true), text)
 
 local function both(f, ...)
@@ -30,7 +30,7 @@ both(function(x)
   seen[#seen + 1] = tostring(y)
   return y + y:tolist()[1]
 end, th.tensor { 1.0, 2.0 })
-assert(#seen == 4 and seen[1] == seen[2] and seen[1]:find("{3., 6.}", 1, true), seen[1])
+assert(#seen == 4 and seen[1] == seen[2] and seen[1]:find("[3., 6.]", 1, true), seen[1])
 both(function(x) return x[x:gt(1)] * 2 end, th.tensor { 1.0, 2.0, 3.0 })
 
 -- Modules: parameters are what they are at each call, buffers are written.

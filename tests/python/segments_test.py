@@ -29,6 +29,26 @@ class Segments(unittest.TestCase):
         self.assert_eager(lambda x: x * len(f"{x.sum():.3f} {x * 2}"), th.tensor([1.0, 2.0]))
         self.assert_eager(lambda x: x + max((x * 2).tolist()), th.tensor([1.0, 2.0]))
 
+    def test_ops_whose_shapes_depend_on_values(self):
+        x = th.tensor([[1.0, 0.0], [0.0, 4.0]])
+        self.assert_eager(lambda x: th.nonzero(x * 2) + 1, x)
+        self.assert_eager(lambda x: (x + 1)[x * 2 > 3].sum() * x, x)
+        self.assert_eager(lambda x: th.unique(x * 3) * 2, x)
+
+        def stored(x):
+            y = x * 2
+            y[y > 3] = th.tensor([7.0])
+            return y
+
+        self.assert_eager(stored, x)
+        gradient = th.compile(th.grad(lambda x: (x * x)[x > 0.5].sum()), fullgraph=False)
+        for factor in (1.0, 3.0):
+            given = x * factor
+            np.testing.assert_allclose(gradient(given).numpy(), 2 * given.numpy())
+        for size in (1, 2, 3):
+            ones = th.ones(size, 2)
+            np.testing.assert_allclose(gradient(ones).numpy(), 2 * ones.numpy())
+
     def test_a_loop_of_a_hundred_reads_compiles_its_body_once(self):
         def loop(x):
             total = 0.0
