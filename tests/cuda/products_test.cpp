@@ -97,6 +97,21 @@ TEST_F(CudaProducts, of_linear_add_the_bias_in_their_epilogue) {
     }
 }
 
+TEST_F(CudaProducts, of_linear_take_a_bias_that_begins_anywhere) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    Tensor* bias = op(s, "narrow", {any(in[2].tensor), Any::integer(0), Any::integer(1), Any::integer(8)});
+    const std::vector<int64_t> low = {0}, high = {16}, step = {2};
+    Tensor* apart = op(s, "prims.slice", {any(in[3].tensor), Any::dims(low), Any::dims(high), Any::dims(step)});
+    Tensor* y = op(s, "linear", {any(in[0].tensor), any(in[1].tensor), any(bias)});
+    out.push(Ref<Tensor>(op(s, "add", {any(y), any(op(s, "linear", {any(in[0].tensor), any(in[1].tensor), any(apart)}))})));
+  });
+  const Ref<Tensor> x = random({5, 16}, 1), w = random({8, 16}, 2), b = random({9}, 3), c = random({16}, 4);
+  const Ref<Tensor> gx = on_gpu(x), gw = on_gpu(w), gb = on_gpu(b), gc = on_gpu(c);
+  const Floats expected = CompiledTest::run(*f, {x.get(), w.get(), b.get(), c.get()}), got = run(*f, {gx.get(), gw.get(), gb.get(), gc.get()});
+  ASSERT_EQ(got.size(), expected.size()) << error;
+  for (size_t i = 0; i < got.size(); i++) EXPECT_NEAR(got[i], expected[i], 1e-5);
+}
+
 // Of 1 + 2^-12, which TF32 does not hold.
 TEST_F(CudaProducts, round_to_tf32_where_the_precision_of_float32_allows_it) {
   constexpr int64_t kSize = 128;

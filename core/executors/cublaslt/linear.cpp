@@ -36,7 +36,7 @@ Linear::Linear(const Session& session, std::span<const Buffer> inputs, const Buf
   const std::optional<int64_t> step = row_step(x);
   if (!step) packed_bytes_[0] = bytes_of(x), packed_strides_ = dense_strides({x.shape, static_cast<size_t>(x.rank)});
   const bool bias = inputs[2].present();
-  if (bias && inputs[2].shape[0] != 1 && inputs[2].strides[0] != 1) packed_bytes_[1] = bytes_of(inputs[2]);
+  if (bias) packed_bytes_[1] = bytes_of(inputs[2]), strided_bias_ = inputs[2].shape[0] != 1 && inputs[2].strides[0] != 1;
   a_ = {{m, k}, {step ? *step : k, step ? x.strides[x.rank - 1] : 1}};
   b_ = {{k, n}, {w.strides[1], w.strides[0]}};
   c_ = {{m, n}, {n, 1}};
@@ -48,6 +48,8 @@ Status* Linear::run(std::span<const Buffer> inputs, const Buffer& output, void* 
   std::array<void*, 2> memory = {inputs[0].data, inputs[2].data};
   for (size_t i = 0; i < 2; i++) {
     if (!packed_bytes_[i]) continue;
+    // Where a bias may begin is nowhere said, so it is at a multiple of what other operands are.
+    if (i == 1 && !strided_bias_ && reinterpret_cast<uintptr_t>(memory[1]) % Product::kAlignment == 0) continue;
     const Buffer& from = inputs[2 * i];
     Buffer dense = from;
     dense.data = memory[i] = free, dense.strides = i ? &kOne : packed_strides_.data();

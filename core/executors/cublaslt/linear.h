@@ -25,8 +25,9 @@ class Linear {
 
   const Session& session_;
   Matrix a_, b_, c_;
-  Sizes packed_strides_;                  // of an input whose rows no one step leads through, and of a bias, when they are copied
-  std::array<size_t, 2> packed_bytes_{};  // 0: read as they lie
+  Sizes packed_strides_;                  // of an input whose rows no one step leads through, when it is copied
+  std::array<size_t, 2> packed_bytes_{};  // of the input and of the bias; 0: read as they lie
+  bool strided_bias_ = false;
   std::optional<Product> product_;
 };
 

@@ -44,6 +44,7 @@ class Product {
   ~Product();
   Product(const Product&) = delete;
 
+  static constexpr uint32_t kAlignment = 16;
   size_t scratch_bytes() const { return kWorkspaceAlign + workspace_bytes_ + packed_bytes_[0] + packed_bytes_[1]; }
   // `bias`: dense memory, if the options say so. Null, or an owned status.
   Status* run(const Buffer& a, const Buffer& b, const Buffer& c, const void* bias, void* scratch) const;
@@ -80,7 +81,6 @@ class Product {
   Desc desc_ = nullptr;
   Layout a_ = nullptr, b_ = nullptr, c_ = nullptr;
   // For matrices that begin at multiples of kAlignment bytes, as nearly all do, and for those that do not.
-  static constexpr uint32_t kAlignment = 16;
   static constexpr size_t kWorkspaceAlign = 256;
   Algorithm aligned_{}, unaligned_{};
   size_t workspace_bytes_ = 0;
