@@ -9,7 +9,8 @@ import sys
 import thunder
 from thunder import _ops, _schema, _thunder
 
-from texts import DATA, FUNC, HEAD, IMPORTS, MODULE, OPTIMIZER, TENSOR
+from module_texts import DATA, FUNC, IMPORTS, MODULE, OPTIMIZER
+from texts import HEAD, TENSOR
 
 TYPES = {"tensor": "_TensorLike", "int": "builtins.int", "float": "builtins.float", "bool": "builtins.bool",
          "str": "builtins.str", "dtype": "_DtypeLike", "device": "_DeviceLike", "int[]": "Sequence[builtins.int] | builtins.int",
