@@ -19,11 +19,11 @@ class Recording {
   virtual void part(size_t number) = 0;
   virtual Status* end() = 0;
   // Whether a part is nothing but launches of our own kernels, whose arguments can be replaced.
-  virtual bool replaceable(size_t number) const = 0;
-  // Requires: end() returned null. From replace() to launch(), kernels that this thread launches are not run: their arguments replace those
+  virtual bool updatable(size_t number) const = 0;
+  // Requires: end() returned null. From begin_update() to launch(), kernels that this thread launches are not run: their arguments replace those
   // of the kernels that the part launched when it was recorded.
-  virtual void replace(size_t number) = 0;
-  virtual void stop_replacing() = 0;
+  virtual void begin_update(size_t number) = 0;
+  virtual void end_update() = 0;
   virtual Status* launch() = 0;
   // "12 kernels, 3 copies"
   virtual std::string describe() const = 0;

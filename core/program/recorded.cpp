@@ -1,5 +1,7 @@
 #include "program/recorded.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace thunder {
@@ -40,53 +42,46 @@ bool Program::Recorded::reads_host(const Step& step) const {
   return false;
 }
 
-// A tensor is as large as its input's or output's plan says, whatever views of it the steps read.
-void Program::Recorded::fix(std::vector<Fixed>& all, const std::vector<Patch>& patches, bool output) {
-  for (const Patch& p : patches) {
-    const BufferPlan& b = program_.plan_.buffers[p.buffer];
-    if (b.device == Device::cpu || fixed(all, p.index)) continue;
-    Fixed f{p.index, b.device, false, b.dtype, {}, {}, {}};
-    size_t bytes = 0;
-    if (output) {
-      const DenseType& type = program_.plan_.outputs[p.index];
-      bytes = type.bytes, f.dtype = type.type.dtype, f.sizes = concrete(type.type.shape), f.steps = dense_strides(f.sizes);
-    } else {
-      const InputPlan& type = program_.plan_.inputs[p.index];
-      f.written = type.written, f.dtype = type.type.dtype, f.sizes = concrete(type.type.shape), f.steps = type.strides;
-      // Of elements that lie at one place, one is copied.
-      for (size_t d = 0; d < f.sizes.size(); d++)
-        if (f.steps[d] == 0 && f.sizes[d] > 1) f.sizes[d] = 1;
-      const Extent e = extent(f.sizes, f.steps, size_of(f.dtype));
-      if (e.begin < 0) fail(Code::unimplemented, "input ", p.index, " has negative strides");
-      bytes = static_cast<size_t>(e.end);
+// As large as the plan of its input or output says, whatever views of it the steps read.
+Program::Recorded::StaticTensor Program::Recorded::static_tensor(const Patch& patch, size_t number, bool output) const {
+  StaticTensor t{patch.index, number, false, DType::none, {}, {}, {}};
+  size_t bytes = 0;
+  if (output) {
+    const DenseType& type = program_.plan_.outputs[patch.index];
+    bytes = type.bytes, t.dtype = type.type.dtype, t.sizes = concrete(type.type.shape), t.steps = dense_strides(t.sizes);
+  } else {
+    const InputPlan& type = program_.plan_.inputs[patch.index];
+    t.written = type.written, t.dtype = type.type.dtype, t.sizes = concrete(type.type.shape), t.steps = type.strides;
+    // Of elements that lie at one place, one is copied.
+    for (size_t d = 0; d < t.sizes.size(); d++)
+      if (t.steps[d] == 0 && t.sizes[d] > 1) t.sizes[d] = 1;
+    const Extent e = extent(t.sizes, t.steps, size_of(t.dtype));
+    if (e.begin < 0) fail(Code::unimplemented, "input ", patch.index, " has negative strides");
+    bytes = static_cast<size_t>(e.end);
+  }
+  for (int64_t& step : t.steps) step *= static_cast<int64_t>(size_of(t.dtype));
+  t.memory = Storage::allocate(device_->allocator(), std::max<size_t>(bytes, 1));
+  return t;
+}
+
+std::vector<size_t> Program::Recorded::bind_static(Frame& frame, const std::vector<Patch>& patches, std::vector<StaticTensor>& all, bool output) const {
+  std::vector<size_t> others;
+  for (size_t i = 0; i < patches.size(); i++) {
+    const Patch& p = patches[i];
+    if (program_.plan_.buffers[p.buffer].device == Device::cpu) {
+      others.push_back(i);
+      continue;
     }
-    for (int64_t& step : f.steps) step *= static_cast<int64_t>(size_of(f.dtype));
-    f.memory = Storage::allocate(program_.devices_.allocator(b.device), std::max<size_t>(bytes, 1));
-    all.push_back(std::move(f));
+    auto found = std::find_if(all.begin(), all.end(), [&](const StaticTensor& t) { return t.index == p.index; });
+    if (found == all.end()) found = all.insert(all.end(), static_tensor(p, i, output));
+    frame.buffers[p.buffer].data = found->memory->data() + p.offset;
   }
+  return others;
 }
 
-const Program::Recorded::Fixed* Program::Recorded::fixed(const std::vector<Fixed>& all, uint32_t index) const {
-  for (const Fixed& f : all)
-    if (f.index == index) return &f;
-  return nullptr;
-}
-
-// Where each step finds inputs or outputs: at the places of `all`, others at the caller's. Null: all of them at the caller's.
-void Program::Recorded::bind(Frame& frame, const std::vector<Patch>& patches, std::span<std::byte* const> callers, const std::vector<Fixed>* all) const {
-  for (size_t i = 0; i < patches.size(); i++) {
-    const Fixed* f = all ? fixed(*all, patches[i].index) : nullptr;
-    frame.buffers[patches[i].buffer].data = f ? f->memory->data() + patches[i].offset : callers[i];
-  }
-}
-
-Status* Program::Recorded::copy(const Fixed& f, const std::vector<Patch>& patches, std::span<std::byte* const> callers, bool back) const {
-  for (size_t i = 0; i < patches.size(); i++) {
-    if (patches[i].index != f.index) continue;
-    const StridedBytes there = f.at(callers[i] - patches[i].offset), here = f.at(f.memory->data());
-    return back ? device_->copy(here, there, size_of(f.dtype)) : device_->copy(there, here, size_of(f.dtype));
-  }
-  return nullptr;
+Status* Program::Recorded::copy(const StaticTensor& t, const std::vector<Patch>& patches, std::span<std::byte* const> callers, bool back) const {
+  const StridedBytes there = t.at(callers[t.patch] - patches[t.patch].offset), here = t.at(t.memory->data());
+  return back ? device_->copy(here, there, size_of(t.dtype)) : device_->copy(there, here, size_of(t.dtype));
 }
 
 Status* Program::Recorded::record(Frame& frame) {
@@ -103,58 +98,77 @@ Status* Program::Recorded::record(Frame& frame) {
   Status* const ended = recording_->end();
   if (failed && ended) ended->release();
   if (failed || ended) return failed ? failed : ended;
-  for (size_t i = plan.constant_steps; i < plan.steps.size(); i++)
-    if (plan.steps[i].arena && reads_host(plan.steps[i]) && !recording_->replaceable(i))
+  host_steps_.clear();
+  for (size_t i = plan.constant_steps; i < plan.steps.size(); i++) {
+    if (plan.steps[i].arena && !reads_host(plan.steps[i])) continue;
+    host_steps_.push_back(i);
+    if (plan.steps[i].arena && !recording_->updatable(i))
       return make<Status>(Code::failed_precondition, cat(plan.steps[i].node ? plan.steps[i].node->op->name() : "a copy", " reads a number of the CPU's")).detach();
+  }
   return nullptr;
 }
 
 Status* Program::Recorded::launch(Frame& frame, std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, InterruptCheck& check) {
   const Plan& plan = program_.plan_;
   if (Status* why = check.before_step(UINT32_MAX)) return stopped(why, plan.steps[plan.constant_steps]);
-  for (const Fixed& f : inputs_)
-    if (Status* failed = copy(f, program_.input_patches_, inputs, false)) return failed;
-  for (size_t i = plan.constant_steps; i < plan.steps.size(); i++) {
+  for (const StaticTensor& t : inputs_)
+    if (Status* failed = copy(t, program_.input_patches_, inputs, false)) return failed;
+  for (const size_t i : host_steps_) {
     const Step& step = plan.steps[i];
-    if (step.arena && !reads_host(step)) continue;
-    if (step.arena) recording_->replace(i);
+    if (step.arena) recording_->begin_update(i);
     Status* const failed = step.run(&frame.launches[i], step.state);
-    if (step.arena) recording_->stop_replacing();
+    if (step.arena) recording_->end_update();
     if (failed) return program_.located(failed, step);
   }
   if (Status* failed = recording_->launch()) return failed;
-  for (const Fixed& f : inputs_)
-    if (f.written)
-      if (Status* failed = copy(f, program_.input_patches_, inputs, true)) return failed;
-  for (const Fixed& f : outputs_)
-    if (Status* failed = copy(f, program_.output_patches_, outputs, true)) return failed;
+  for (const StaticTensor& t : inputs_)
+    if (t.written)
+      if (Status* failed = copy(t, program_.input_patches_, inputs, true)) return failed;
+  for (const StaticTensor& t : outputs_)
+    if (Status* failed = copy(t, program_.output_patches_, outputs, true)) return failed;
   return nullptr;
 }
 
 // The first call runs step by step, so that libraries load what they need; the second is recorded.
 Status* Program::Recorded::run(Frame& frame, std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, InterruptCheck& check) noexcept {
-  if (state_ == State::first) why_ = obstacle(), state_ = why_.empty() ? State::unrecorded : State::refused;
-  else if (state_ == State::unrecorded) {
-    Ref<Status> failed = Ref<Status>::adopt(caught([&]() -> Status* {
-      device_ = program_.accelerators_[1];
-      fix(inputs_, program_.input_patches_, false), fix(outputs_, program_.output_patches_, true);
-      bind(frame, program_.input_patches_, inputs, &inputs_), bind(frame, program_.output_patches_, outputs, &outputs_);
-      return record(frame);
-    }));
-    state_ = failed ? State::refused : State::recorded;
-    if (failed) {
-      why_ = failed->message();
-      recording_.reset(), inputs_.clear(), outputs_.clear();
-    }
-  }
+  if (state_ == State::first) examine();
+  else if (state_ == State::unrecorded) try_to_record(frame);
+  const std::vector<Patch>&from = program_.input_patches_, &to = program_.output_patches_;
   if (state_ == State::recorded) {
-    // What is not at a place of its own, a call gives anew: the CPU's tensors.
-    bind(frame, program_.input_patches_, inputs, &inputs_), bind(frame, program_.output_patches_, outputs, &outputs_);
+    for (const size_t i : host_inputs_) frame.buffers[from[i].buffer].data = inputs[i];
+    for (const size_t i : host_outputs_) frame.buffers[to[i].buffer].data = outputs[i];
     return caught([&] { return launch(frame, inputs, outputs, check); });
   }
-  bind(frame, program_.input_patches_, inputs, nullptr), bind(frame, program_.output_patches_, outputs, nullptr);
-  const size_t steps = program_.plan_.steps.size();
-  return program_.run_steps(frame, program_.plan_.constant_steps, program_.stoppable_with_outputs_, steps, &check);
+  for (size_t i = 0; i < from.size(); i++) frame.buffers[from[i].buffer].data = inputs[i];
+  for (size_t i = 0; i < to.size(); i++) frame.buffers[to[i].buffer].data = outputs[i];
+  return program_.run_steps(frame, program_.plan_.constant_steps, program_.stoppable_with_outputs_, program_.plan_.steps.size(), &check);
+}
+
+// Without memory for the reason it is not recorded, and says nothing.
+void Program::Recorded::examine() noexcept {
+  state_ = State::refused;
+  try {
+    why_ = obstacle();
+    if (why_.empty()) state_ = State::unrecorded;
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+void Program::Recorded::try_to_record(Frame& frame) noexcept {
+  const Ref<Status> failed = Ref<Status>::adopt(caught([&]() -> Status* {
+    device_ = program_.accelerators_[1];
+    host_inputs_ = bind_static(frame, program_.input_patches_, inputs_, false);
+    host_outputs_ = bind_static(frame, program_.output_patches_, outputs_, true);
+    return record(frame);
+  }));
+  state_ = failed ? State::refused : State::recorded;
+  if (!failed) return;
+  try {
+    why_ = failed->message();
+  } catch (const std::bad_alloc&) {
+    why_.clear();
+  }
+  recording_.reset(), inputs_.clear(), outputs_.clear();
 }
 
 std::string Program::Recorded::describe() const {
@@ -169,8 +183,8 @@ std::string Program::Recorded::describe() const {
 
 size_t Program::Recorded::bytes() const {
   size_t sum = 0;
-  for (const std::vector<Fixed>* all : {&inputs_, &outputs_})
-    for (const Fixed& f : *all) sum += f.memory->bytes();
+  for (const std::vector<StaticTensor>* all : {&inputs_, &outputs_})
+    for (const StaticTensor& t : *all) sum += t.memory->bytes();
   return sum;
 }
 

@@ -12,8 +12,6 @@ class Program::Recorded {
  public:
   explicit Recorded(Program& program) : program_(program) {}
 
-  // Whether the next call is to go through here.
-  bool usable() const { return state_ != State::refused; }
   // The path of a call. `inputs`, `outputs`: by patch, as Program::input_patches_ and output_patches_. Null, or an owned status.
   Status* run(Frame& frame, std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, InterruptCheck& check) noexcept;
   // What was recorded, or why nothing is.
@@ -22,10 +20,10 @@ class Program::Recorded {
 
  private:
   enum class State : uint8_t { first, unrecorded, recorded, refused };
-  // An input or output on the device, at its own place.
-  struct Fixed {
+  // An input or output on the device, in memory that stays the same.
+  struct StaticTensor {
     uint32_t index;
-    Device device;
+    size_t patch;  // one of those that bind it
     bool written;  // an input that the program writes
     DType dtype;
     Sizes sizes, steps;  // steps in bytes
@@ -34,18 +32,22 @@ class Program::Recorded {
   };
   std::string obstacle() const;
   Status* record(Frame& frame);
-  void fix(std::vector<Fixed>& all, const std::vector<Patch>& patches, bool output);
-  const Fixed* fixed(const std::vector<Fixed>& all, uint32_t index) const;
-  Status* copy(const Fixed& f, const std::vector<Patch>& patches, std::span<std::byte* const> callers, bool back) const;
+  void examine() noexcept;
+  void try_to_record(Frame& frame) noexcept;
+  StaticTensor static_tensor(const Patch& patch, size_t number, bool output) const;
+  // Binds the patches on the device to static tensors, and gives the others.
+  std::vector<size_t> bind_static(Frame& frame, const std::vector<Patch>& patches, std::vector<StaticTensor>& all, bool output) const;
+  Status* copy(const StaticTensor& t, const std::vector<Patch>& patches, std::span<std::byte* const> callers, bool back) const;
   Status* launch(Frame& frame, std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, InterruptCheck& check);
-  void bind(Frame& frame, const std::vector<Patch>& patches, std::span<std::byte* const> callers, const std::vector<Fixed>* all) const;
   bool reads_host(const Step& step) const;
 
   Program& program_;
   State state_ = State::first;
   std::string why_;
   Accelerator* device_ = nullptr;
-  std::vector<Fixed> inputs_, outputs_;
+  std::vector<StaticTensor> inputs_, outputs_;
+  std::vector<size_t> host_inputs_, host_outputs_;  // patches of the CPU's tensors, which each call binds
+  std::vector<size_t> host_steps_;                  // those that run on the CPU, or read a number there
   std::unique_ptr<Recording> recording_;
 };
 

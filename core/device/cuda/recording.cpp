@@ -58,7 +58,7 @@ Status* CudaRecording::refuse(const char* what) const {
 
 Status* CudaRecording::kernel(Function function, const Geometry& g, void** parameters, const char* what) {
   const Driver& d = device_.driver();
-  if (replacing_) {
+  if (updating_) {
     const std::vector<Kernel>& recorded = kernels_[part_];
     if (next_ == recorded.size() || recorded[next_].function != function) return refuse("a step that launches other kernels than before");
     const KernelNode node{function, g.blocks, 1, 1, g.threads, 1, 1, g.shared_bytes, parameters, nullptr, nullptr, nullptr};
@@ -76,13 +76,13 @@ Status* CudaRecording::kernel(Function function, const Geometry& g, void** param
   return nullptr;
 }
 
-void CudaRecording::replace(size_t number) {
-  part_ = number, next_ = 0, replacing_ = true;
+void CudaRecording::begin_update(size_t number) {
+  part_ = number, next_ = 0, updating_ = true;
   active_recording = this, active_device = &device_;
 }
 
-void CudaRecording::stop_replacing() {
-  replacing_ = false;
+void CudaRecording::end_update() {
+  updating_ = false;
   active_recording = nullptr, active_device = nullptr;
 }
 

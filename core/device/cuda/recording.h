@@ -19,9 +19,9 @@ class CudaRecording final : public Recording {
   Status* begin() override;
   void part(size_t number) override { part_ = number; }
   Status* end() override;
-  bool replaceable(size_t number) const override { return !others_.contains(number); }
-  void replace(size_t number) override;
-  void stop_replacing() override;
+  bool updatable(size_t number) const override { return !others_.contains(number); }
+  void begin_update(size_t number) override;
+  void end_update() override;
   Status* launch() override;
   std::string describe() const override;
 
@@ -44,8 +44,8 @@ class CudaRecording final : public Recording {
   Stream stream_ = nullptr;
   Executable executable_ = nullptr;
   Graph graph_ = nullptr;
-  bool replacing_ = false;
-  size_t part_ = 0, next_ = 0;                        // next_: which kernel of the part's is launched next while replacing
+  bool updating_ = false;
+  size_t part_ = 0, next_ = 0;                        // next_: which kernel of the part's is launched next while updating
   std::map<size_t, std::vector<Kernel>> kernels_;     // by part
   std::map<size_t, size_t> others_;                   // by part: how often something else was asked for
 };

@@ -110,7 +110,7 @@ class Attention {
     const std::span<const size_t> roles = this->roles();
     for (size_t i = 0; i < roles.size(); i++) memory[roles[i]] = operand[i];
     if (s_.backward) {
-      memory[kStatistics] = take(row_bytes()), memory[kMean] = take(row_bytes());
+      memory[kStatistics] = take(row_bytes()), memory[kDelta] = take(row_bytes());
       for (size_t i = 0; i < 3; i++) memory[kQueryGrad + i] = outputs[i].data;
       if (Status* failed = add_logarithms(operand[kLargest], operand[kTotal], memory[kStatistics], log_sum_exp)) return failed;
     } else {
@@ -208,9 +208,9 @@ std::optional<AttentionSizes> AttentionSizes::of(const NodeView& view) {
 }
 
 std::unique_ptr<Site> attention_site(Session& session, const AttentionSizes& sizes) {
-  std::lock_guard lock(session.mutex());
   if (Status* failed = session.device().enter()) throw Error(Ref<Status>::adopt(failed));
-  if (!attention_graph(session, sizes, dense_layouts(sizes)).supported()) return nullptr;
+  const AttentionLayouts layouts = dense_layouts(sizes);
+  if (!session.known(key_of(sizes, layouts), [&] { return attention_graph(session, sizes, layouts).supported(); })) return nullptr;
   return std::make_unique<AttentionSite>(session, sizes);
 }
 

@@ -11,7 +11,7 @@ struct Builder {
   const AttentionSizes& s;
   Graph& g;
   std::array<Tensor, kBackwardTensors> t{};
-  Four scores = {s.batch, s.heads, s.queries, s.keys}, rows = {s.batch, s.heads, s.queries, 1};
+  Sizes4 scores = {s.batch, s.heads, s.queries, s.keys}, rows = {s.batch, s.heads, s.queries, 1};
 
   // Keys count along the last dim of the scores.
   Tensor masked(const Tensor& score) {
@@ -36,7 +36,7 @@ struct Builder {
   }
 
   // [batch, heads, queries, keys] as [..., keys, queries], in the same memory.
-  Tensor turned(const Tensor& x) { return g.reshape(x, transposed(dense(scores)), kBF16); }
+  Tensor transposed_scores(const Tensor& x) { return g.reshape(x, transposed(dense(scores)), kBF16); }
   // Where query heads share a key head, the sum over them.
   void add_up_heads(const Tensor& a, const Tensor& b, const Tensor& to, int64_t width) {
     if (s.heads == s.key_heads) return g.matmul(a, b, to);
@@ -49,18 +49,18 @@ struct Builder {
   void backward() {
     const Tensor terms = g.pointwise(kMul, t[kGrad], &t[kOut]), sum = g.between(dense(rows)), one = g.scalar(1);
     g.reduce(kSum, terms, sum);
-    g.pointwise(kMul, sum, &one, t[kMean]);
+    g.pointwise(kMul, sum, &one, t[kDelta]);
     const Tensor product = g.between(dense(scores)), scale = g.scalar(s.scale);
     g.matmul(t[kQuery], t[kKey], product);
     const Tensor shifted = g.pointwise(kSub, g.pointwise(kMul, product, &scale), &t[kStatistics]);
     const Tensor probabilities = g.pointwise(kExp, masked(shifted));
-    add_up_heads(turned(probabilities), t[kGrad], t[kValueGrad], s.value_width);
+    add_up_heads(transposed_scores(probabilities), t[kGrad], t[kValueGrad], s.value_width);
     const Tensor d_probabilities = g.between(dense(scores));
     g.matmul(t[kGrad], t[kValue], d_probabilities);
-    const Tensor centered = g.pointwise(kSub, d_probabilities, &t[kMean]);
+    const Tensor centered = g.pointwise(kSub, d_probabilities, &t[kDelta]);
     const Tensor weighed = g.pointwise(kMul, centered, &probabilities);
     const Tensor d_score = g.pointwise(kMul, weighed, &scale);
-    add_up_heads(turned(d_score), t[kQuery], t[kKeyGrad], s.width);
+    add_up_heads(transposed_scores(d_score), t[kQuery], t[kKeyGrad], s.width);
     const Tensor key = g.reshape(t[kKey], transposed(t[kKey].layout), kBF16);
     g.matmul(d_score, key, t[kQueryGrad]);
   }
@@ -74,7 +74,7 @@ AttentionLayouts dense_layouts(const AttentionSizes& s) {
   l.of[kKey] = l.of[kKeyGrad] = dense({s.batch, s.key_heads, s.keys, s.width});
   l.of[kValue] = l.of[kValueGrad] = dense({s.batch, s.key_heads, s.keys, s.value_width});
   l.of[kOut] = l.of[kGrad] = dense({s.batch, s.heads, s.queries, s.value_width});
-  l.of[kStatistics] = l.of[kMean] = dense({s.batch, s.heads, s.queries, 1});
+  l.of[kStatistics] = l.of[kDelta] = dense({s.batch, s.heads, s.queries, 1});
   return l;
 }
 
@@ -82,10 +82,10 @@ Graph attention_graph(const Session& session, const AttentionSizes& s, const Att
   Graph graph(session);
   Builder b{s, graph};
   for (size_t i = 0; i < (s.backward ? kBackwardTensors : kForwardTensors); i++) {
-    const bool is_f32 = i == kStatistics || i == kMean;
+    const bool is_f32 = i == kStatistics || i == kDelta;
     // The operand that rows of the left one are multiplied by.
-    const bool turned = i == kKey || (i == kValue && s.backward);
-    b.t[i] = graph.tensor(turned ? transposed(layouts.of[i]) : layouts.of[i], is_f32 ? kF32 : kBF16, Graph::kAlignment);
+    const bool transposes = i == kKey || (i == kValue && s.backward);
+    b.t[i] = graph.tensor(transposes ? transposed(layouts.of[i]) : layouts.of[i], is_f32 ? kF32 : kBF16, Graph::kAlignment);
   }
   if (s.backward) b.backward();
   else b.forward();

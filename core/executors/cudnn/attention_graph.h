@@ -8,9 +8,10 @@
 namespace thunder::cudnn {
 
 // Tensors by number, as memory is bound to their ids, which count from 1: [batch, heads, length, width], statistics [batch, heads, queries, 1].
-// `statistics`: of each row of scores, log(sum(exp(score))). `mean`: of a row's gradients, weighed by its probabilities; written and read.
+// `statistics`: of each row of scores, log(sum(exp(score))). `delta`: the sum of each row of grad * out,
+// as FlashAttention calls it; written and read.
 enum ForwardTensor : size_t { kQuery, kKey, kValue, kOut, kStatistics, kForwardTensors };
-enum BackwardTensor : size_t { kGrad = kForwardTensors, kMean, kQueryGrad, kKeyGrad, kValueGrad, kBackwardTensors };
+enum BackwardTensor : size_t { kGrad = kForwardTensors, kDelta, kQueryGrad, kKeyGrad, kValueGrad, kBackwardTensors };
 
 struct AttentionLayouts {
   std::array<Layout, kBackwardTensors> of{};  // forward: the first kForwardTensors

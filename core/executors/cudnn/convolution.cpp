@@ -9,18 +9,18 @@
 namespace thunder::cudnn {
 namespace {
 
-Four sizes_of(const Buffer& b) { return {b.shape[0], b.shape[1], b.shape[2], b.shape[3]}; }
+Sizes4 sizes_of(const Buffer& b) { return {b.shape[0], b.shape[1], b.shape[2], b.shape[3]}; }
 
 // Strides of dense memory in which the dims of `order` follow each other, the innermost last.
-Four dense_in(const Four& sizes, const std::array<size_t, 4>& order) {
-  Four out{};
+Sizes4 dense_in(const Sizes4& sizes, const std::array<size_t, 4>& order) {
+  Sizes4 out{};
   int64_t stride = 1;
   for (size_t i = 4; i-- > 0; stride *= sizes[order[i]]) out[order[i]] = stride;
   return out;
 }
 
 // Whether a buffer lies so; strides of dims of one element do not matter.
-bool lies(const Buffer& b, const Four& strides) {
+bool lies(const Buffer& b, const Sizes4& strides) {
   for (size_t d = 0; d < 4; d++)
     if (b.shape[d] != 1 && b.strides[d] != strides[d]) return false;
   return true;
@@ -28,7 +28,7 @@ bool lies(const Buffer& b, const Four& strides) {
 
 // As it lies, if it is dense with channels first or last; `packed`: neither, it is copied to channels first.
 Layout layout_of(const Buffer& b, bool& packed) {
-  const Four sizes = sizes_of(b), first = dense_in(sizes, {0, 1, 2, 3}), last = dense_in(sizes, {0, 2, 3, 1});
+  const Sizes4 sizes = sizes_of(b), first = dense_in(sizes, {0, 1, 2, 3}), last = dense_in(sizes, {0, 2, 3, 1});
   packed = !lies(b, first) && !lies(b, last);
   return {sizes, packed || lies(b, first) ? first : last};
 }
@@ -67,7 +67,7 @@ class Convolution {
   std::array<Role, 2> role_of_input_;
   Role role_of_output_;
   std::array<size_t, 2> packed_bytes_{};  // 0: read as it lies
-  std::array<Four, 2> packed_strides_{};
+  std::array<Sizes4, 2> packed_strides_{};
   std::shared_ptr<const Plan> plan_;  // null: there is nothing to compute
   size_t workspace_bytes_ = 0;
 };

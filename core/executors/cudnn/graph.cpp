@@ -2,7 +2,7 @@
 
 namespace thunder::cudnn {
 
-Layout dense(const Four& s) { return {s, {s[1] * s[2] * s[3], s[2] * s[3], s[3], 1}}; }
+Layout dense(const Sizes4& s) { return {s, {s[1] * s[2] * s[3], s[2] * s[3], s[3], 1}}; }
 
 Layout transposed(const Layout& l) {
   return {{l.sizes[0], l.sizes[1], l.sizes[3], l.sizes[2]}, {l.strides[0], l.strides[1], l.strides[3], l.strides[2]}};

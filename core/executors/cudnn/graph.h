@@ -11,14 +11,14 @@
 
 namespace thunder::cudnn {
 
-using Four = std::array<int64_t, 4>;
+using Sizes4 = std::array<int64_t, 4>;
 
 // How a tensor lies; strides in elements.
 struct Layout {
-  Four sizes{}, strides{};
+  Sizes4 sizes{}, strides{};
 };
 
-Layout dense(const Four& sizes);
+Layout dense(const Sizes4& sizes);
 // With the last two dims exchanged.
 Layout transposed(const Layout& layout);
 

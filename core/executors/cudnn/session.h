@@ -33,6 +33,14 @@ class Session {
   Status* status(int result, const char* what) const;
   void require(int result, const char* what) const;
 
+  // What `ask()` answered the first time that it was asked under this key. Any thread.
+  template <class Ask>
+  bool known(const std::string& key, const Ask& ask) {
+    std::lock_guard lock(mutex_);
+    const auto found = answers_.find(key);
+    return found != answers_.end() ? found->second : answers_[key] = ask();
+  }
+
   // The plan of that key: one that was made before, or `make()`'s. Those used least recently are dropped. Any thread.
   template <class Make>
   std::shared_ptr<const Plan> plan(const std::string& key, const Make& make) {
@@ -61,6 +69,7 @@ class Session {
   Handle handle_ = nullptr;
   void* stream_ = nullptr;  // that the handle was given
   std::mutex mutex_;
+  std::map<std::string, bool> answers_;
   std::map<std::string, Kept> plans_;
   std::list<std::string> order_;  // of their keys, the one used last first
 };
