@@ -153,8 +153,8 @@ Values* values_in(Scope* scope, const char* function, F&& body) noexcept {
   return made ? made : value_or<Values*>(nullptr, [&] { return scope->own(make<Values>()); });
 }
 
-// A reference to values while a call reads them, whatever a callback releases. To lent ones none: their owner keeps them,
-// and notices when they are released.
+// A reference to values while a call reads them, whatever a callback releases. To lent ones none: their owner keeps
+// them, and notices when they are released.
 inline Ref<const Values> kept(const Values& values) {
   return values.lent ? Ref<const Values>() : Ref<const Values>(&values);
 }

@@ -7,7 +7,8 @@
 
 namespace thunder::capi {
 
-// What a callback gave; null: it succeeded. `who`: "the decomposition of f". A status that says OK is none: it is refused.
+// What a callback gave; null: it succeeded. `who`: "the decomposition of f". A status that says OK is none: it is
+// refused.
 inline Ref<Status> outcome_of(std::string_view who, thunder_status* returned) {
   auto failed = Ref<Status>::adopt(core(returned));
   if (failed && failed->code() == Code::ok)

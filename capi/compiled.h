@@ -8,8 +8,10 @@ namespace thunder::capi {
 
 // The handle is the compiled function: a call must not pay for a second pointer, and keeps itself alive.
 struct CompiledHandle : Compiled {
-  CompiledHandle(Ref<Context> c, Ref<Function> f, const CompileOptions* options) : Compiled(std::move(c), std::move(f), options) {}
-  std::string last_miss_text, memory_text, fusion_text, loops_text, guards_text, breaks_text, breaks_json;  // as last asked for
+  CompiledHandle(Ref<Context> c, Ref<Function> f, const CompileOptions* options)
+      : Compiled(std::move(c), std::move(f), options) {}
+  std::string last_miss_text, memory_text, fusion_text, loops_text, guards_text, breaks_text,
+      breaks_json;  // as last asked for
 };
 THUNDER_COUNTED_HANDLE(thunder_compiled, CompiledHandle)
 

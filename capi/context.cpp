@@ -73,7 +73,8 @@ namespace thunder::capi {
 
 Device device_of(Context& context, thunder_device device) {
   const Device given = device ? static_cast<Device>(device) : Device::cpu;
-  if (std::string why = context.devices().absence(given); !why.empty()) throw Refusal{Code::unimplemented, std::move(why)};
+  if (std::string why = context.devices().absence(given); !why.empty())
+    throw Refusal{Code::unimplemented, std::move(why)};
   return given;
 }
 

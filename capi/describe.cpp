@@ -147,7 +147,8 @@ void describe_executors(Context& context, cJSON* array) {
 
 void describe_unavailable(Context& context, cJSON* array) {
   auto all = context.missing_executors();
-  // It is always there, and takes nothing on a kind of device whose compiler is not; that is looked for when somebody asks.
+  // It is always there, and takes nothing on a kind of device whose compiler is not; that is looked for when somebody
+  // asks.
   for (auto& target : context.targets())
     if (std::string why; !target->available(&why))
       all.emplace_back(target->device_kind() == kind(Device::cpu) ? "fusion" : cat("fusion on ", target->name()), why);
@@ -166,9 +167,15 @@ void describe_machine(Context& context, cJSON* array) {
   add_text(o, "instructions", name(m.instructions));
   add_flag(o, "bf16_dot_products", m.bf16_dot_products);
   add_flag(o, "tile_registers", m.tile_registers);
-  for (auto [name, value] : {std::pair{"vector_bytes", m.vector_bytes}, {"vector_registers", m.vector_registers}, {"line_bytes", m.line},
-                             {"l1_bytes", m.l1}, {"l2_bytes", m.l2}, {"last_level_bytes", m.last_level}, {"conflict_stride_bytes", m.conflict_stride},
-                             {"page_bytes", m.page}, {"threads", m.threads}})
+  for (auto [name, value] : {std::pair{"vector_bytes", m.vector_bytes},
+                             {"vector_registers", m.vector_registers},
+                             {"line_bytes", m.line},
+                             {"l1_bytes", m.l1},
+                             {"l2_bytes", m.l2},
+                             {"last_level_bytes", m.last_level},
+                             {"conflict_stride_bytes", m.conflict_stride},
+                             {"page_bytes", m.page},
+                             {"threads", m.threads}})
     add_text(o, name, cat(uint64_t{value}));
 }
 
@@ -236,8 +243,11 @@ void describe_memory(Context& context, cJSON* array) {
   cJSON* o = add_object(array);
   add_text(o, "name", "blocks");
   // Integers of 64 bits do not fit in JSON's numbers.
-  for (auto [name, value] : {std::pair{"used_bytes", uint64_t{s.used}}, {"kept_bytes", uint64_t{s.kept}}, {"limit_bytes", uint64_t{s.limit}},
-                             {"hits", s.hits}, {"misses", s.misses}})
+  for (auto [name, value] : {std::pair{"used_bytes", uint64_t{s.used}},
+                             {"kept_bytes", uint64_t{s.kept}},
+                             {"limit_bytes", uint64_t{s.limit}},
+                             {"hits", s.hits},
+                             {"misses", s.misses}})
     add_text(o, name, cat(value));
 }
 

@@ -10,11 +10,12 @@ using namespace thunder::capi;
 
 namespace {
 
-// The device of a CUDA tensor, whose producer works on the legacy default stream unless it says otherwise: what is there by now
-// comes first. Null: host memory. Throws where the context has no such device.
+// The device of a CUDA tensor, whose producer works on the legacy default stream unless it says otherwise: what is
+// there by now comes first. Null: host memory. Throws where the context has no such device.
 Accelerator* owner_of(Context& context, const DLDevice& d) {
   if (d.device_type != kDLPackCuda) return nullptr;
-  Accelerator& owner = context.devices().accelerator(device_of(context, static_cast<thunder_device>(d.device_type << 16 | (d.device_id & 0xffff))));
+  Accelerator& owner = context.devices().accelerator(
+      device_of(context, static_cast<thunder_device>(d.device_type << 16 | (d.device_id & 0xffff))));
   if (Status* failed = owner.wait_for(nullptr)) throw Error(Ref<Status>::adopt(failed));
   return &owner;
 }
@@ -22,7 +23,8 @@ Accelerator* owner_of(Context& context, const DLDevice& d) {
 // What the consumer does on its stream, the legacy default one unless it says otherwise, comes after our work.
 void hand_over(const Tensor& tensor, const thunder_stream* stream) {
   Accelerator* const owner = tensor.storage()->accelerator();
-  if (Status* failed = owner ? owner->let_wait(native_stream(stream)) : nullptr) throw Error(Ref<Status>::adopt(failed));
+  if (Status* failed = owner ? owner->let_wait(native_stream(stream)) : nullptr)
+    throw Error(Ref<Status>::adopt(failed));
 }
 
 }  // namespace
@@ -34,7 +36,8 @@ thunder_status* thunder_tensor_from_dlpack(thunder_context* context, DLManagedTe
   return handle(guarded(__func__, [&] {
     need(context, "context"), need(managed, "managed"), need(out, "out");
     // Of another major version nothing but the deleter may be looked at.
-    Accelerator* owner = managed->version.major == kDLPackMajor ? owner_of(*core(context), managed->dl_tensor.device) : nullptr;
+    Accelerator* owner =
+        managed->version.major == kDLPackMajor ? owner_of(*core(context), managed->dl_tensor.device) : nullptr;
     *out = given(from_dlpack(managed, owner));
   }));
 }

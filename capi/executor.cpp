@@ -29,7 +29,8 @@ struct CExecutor {
   }
   static bool claim(const NodeView& view, void* user) {
     const NodeHandle node(view.node, view.store);
-    const bool claimed = answered(of(user).who("claim"), [&] { return of(user).desc.claim(handle(&node), of(user).desc.user) != 0; });
+    const bool claimed =
+        answered(of(user).who("claim"), [&] { return of(user).desc.claim(handle(&node), of(user).desc.user) != 0; });
     node.require_memory();
     return claimed;
   }
@@ -47,7 +48,9 @@ struct CExecutor {
     const NodeHandle node(view.node, view.store);
     const Nesting inside(view.node.op->name());
     const thunder_executor_desc& desc = of(user).desc;
-    Status* failed = called(of(user).who("prepare"), [&] { return desc.prepare(handle(&node), state, scratch_bytes, desc.user); }).detach();
+    Status* failed = called(of(user).who("prepare"), [&] {
+                       return desc.prepare(handle(&node), state, scratch_bytes, desc.user);
+                     }).detach();
     if (failed || !(failed = too_much(*scratch_bytes))) return failed;
     if (of(user).desc.drop) of(user).desc.drop(*state);
     return failed;
@@ -57,9 +60,12 @@ struct CExecutor {
     thunder_launch layout{};
     layout.size = sizeof layout;
     layout.inputs = reinterpret_cast<const thunder_buffer*>(view.inputs.data()), layout.n_inputs = view.inputs.size();
-    layout.outputs = reinterpret_cast<const thunder_buffer*>(view.outputs.data()), layout.n_outputs = view.outputs.size();
+    layout.outputs = reinterpret_cast<const thunder_buffer*>(view.outputs.data()),
+    layout.n_outputs = view.outputs.size();
     const thunder_executor_desc& desc = of(user).desc;
-    Status* failed = called(of(user).who("lay_out"), [&] { return desc.lay_out(handle(&node), &layout, state, scratch_bytes, desc.user); }).detach();
+    Status* failed = called(of(user).who("lay_out"), [&] {
+                       return desc.lay_out(handle(&node), &layout, state, scratch_bytes, desc.user);
+                     }).detach();
     return failed ? failed : too_much(*scratch_bytes);
   }
   static bool transform(const NodeView& view, BuilderScope& scope, Results& results, void* user) {

@@ -5,8 +5,8 @@
 
 namespace thunder::capi {
 
-// While it lives, a caller may use the scope: one that it made, or that a callback is lent while it runs. Several at a time may stand
-// for one scope. Throws without memory.
+// While it lives, a caller may use the scope: one that it made, or that a callback is lent while it runs. Several at a
+// time may stand for one scope. Throws without memory.
 class Live {
  public:
   explicit Live(const Scope& scope);

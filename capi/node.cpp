@@ -73,7 +73,9 @@ Any argument(const NodeHandle& n, std::string_view name) {
 
 extern "C" {
 
-const char* thunder_node_op(const thunder_node* node) noexcept { return node ? core(node)->op.schema.name.c_str() : ""; }
+const char* thunder_node_op(const thunder_node* node) noexcept {
+  return node ? core(node)->op.schema.name.c_str() : "";
+}
 
 thunder_tensor* thunder_node_input(const thunder_node* node, size_t index) noexcept {
   return node ? handle(lent(*core(node), [&] { return input(*core(node), index); })) : nullptr;

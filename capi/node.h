@@ -41,7 +41,9 @@ struct NodeHandle : ProxyOwner {
   }
 
   Tensor* keep(Ref<Tensor> t) const { return tensors.emplace_back(std::move(t)).get(); }
-  Tensor* metadata(ValueId v) const { return keep(Tensor::proxy(store ? store->type(v) : builder->type(v), const_cast<NodeHandle*>(this), v)); }
+  Tensor* metadata(ValueId v) const {
+    return keep(Tensor::proxy(store ? store->type(v) : builder->type(v), const_cast<NodeHandle*>(this), v));
+  }
 };
 THUNDER_HANDLE(thunder_node, NodeHandle)
 

@@ -22,7 +22,9 @@ void check_name(std::string_view name) {
     good = good && (letter || c == '_' || (digit && !fresh) || (c == '.' && !fresh));
     fresh = c == '.';
   }
-  check(good && !fresh, "'", name, "' is no name for an op: letters, digits, '_' and dots between them; 'prims.' in front and '_' at the end are taken");
+  check(good && !fresh, "'", name,
+        "' is no name for an op: letters, digits, '_' and dots between them; 'prims.' in front and '_' at the end are "
+        "taken");
 }
 
 [[noreturn]] void fail_callback(const Ref<Status>& failed, std::string_view op, std::string_view what) {
@@ -32,17 +34,21 @@ void check_name(std::string_view name) {
 
 }  // namespace
 
-CustomOp::CustomOp(const thunder_op_desc& d, Context& context) : OpDef(std::string_view(d.schema)), desc_(d), context_(context) {
+CustomOp::CustomOp(const thunder_op_desc& d, Context& context)
+    : OpDef(std::string_view(d.schema)), desc_(d), context_(context) {
   const std::string_view op = name();
   check_name(op);
   check(d.doc && *d.doc, "op '", op, "' has no doc");
   check(d.meta || d.decompose, "op '", op, "' has neither meta nor decompose: one of them says what its results are");
   const bool few = !schema.variadic() && schema.results.size() <= kMostTypes;
-  check(d.decompose || few, "op '", op, "' gives a list or more than ", kMostTypes, " results; those need a decomposition");
+  check(d.decompose || few, "op '", op, "' gives a list or more than ", kMostTypes,
+        " results; those need a decomposition");
   constexpr uint32_t flags = THUNDER_OP_INPLACE | THUNDER_OP_ELEMENTWISE | THUNDER_OP_EFFECTS;
   check((d.flags & ~flags) == 0, "op '", op, "' has unknown flags ", d.flags & ~flags);
-  const bool writes = !schema.params.empty() && schema.params[0].kind == ParamKind::tensor && schema.results.size() == 1;
-  check(!(d.flags & THUNDER_OP_INPLACE) || writes, "op '", op, "' has an in-place form, so its first argument and its one result must be tensors");
+  const bool writes =
+      !schema.params.empty() && schema.params[0].kind == ParamKind::tensor && schema.results.size() == 1;
+  check(!(d.flags & THUNDER_OP_INPLACE) || writes, "op '", op,
+        "' has an in-place form, so its first argument and its one result must be tensors");
   doc = d.doc;
   prim = !d.decompose;
   pure = !(d.flags & THUNDER_OP_EFFECTS);
@@ -69,14 +75,15 @@ void CustomOp::ask_meta(const Call& call, Types& types) const {
   if (!failed) failed = out.status();
   if (failed) fail_callback(failed, name(), "meta");
   if (types.count != schema.results.size())
-    fail(Code::invalid_argument, name(), ": its meta gives ", types.count, " results, its schema ", schema.results.size(), "; ", schema.text);
+    fail(Code::invalid_argument, name(), ": its meta gives ", types.count, " results, its schema ",
+         schema.results.size(), "; ", schema.text);
 }
 
 void CustomOp::run_meta(const Call& call, Types& types) {
   for (size_t i = 0; i < call.args.size(); i++) {
     const bool number = call.args[i].present() && call.args[i].kind != ArgKind::value;
-    call.require(call.op.schema.params[i].kind != ParamKind::tensor || !number, "argument '", call.op.schema.params[i].name,
-                 "' must be a tensor, got a plain number");
+    call.require(call.op.schema.params[i].kind != ParamKind::tensor || !number, "argument '",
+                 call.op.schema.params[i].name, "' must be a tensor, got a plain number");
   }
   of(call.op).ask_meta(call, types);
 }
@@ -85,7 +92,8 @@ void CustomOp::call(thunder_fn callback, BuilderScope& scope, Values& in, Values
   const Lent lent_in(in), lent_out(out);
   const Live lent_scope(scope);
   thunder_scope* lent = handle(static_cast<Scope*>(&scope));
-  auto failed = called(cat("the ", what), [&] { return callback(lent, handle(&std::as_const(in)), handle(&out), desc_.user); });
+  auto failed =
+      called(cat("the ", what), [&] { return callback(lent, handle(&std::as_const(in)), handle(&out), desc_.user); });
   for (auto& more : {scope.status(), in.status(), out.status()})
     if (!failed) failed = more;
   if (failed) fail_callback(failed, name(), what);
@@ -102,7 +110,8 @@ Results CustomOp::run_decomposition(Call& call) {
   const size_t wanted = self.schema.results.size();
   const bool counted = results.size() <= wanted && results.size() + self.schema.optional_results >= wanted;
   if (!self.schema.lists() && !counted)
-    fail(Code::invalid_argument, self.name(), ": its decomposition gives ", results.size(), " results, its schema ", wanted, "; ", self.schema.text);
+    fail(Code::invalid_argument, self.name(), ": its decomposition gives ", results.size(), " results, its schema ",
+         wanted, "; ", self.schema.text);
   if (self.desc_.meta) self.check_against_meta(call, results);
   return results;
 }
@@ -113,8 +122,8 @@ void CustomOp::check_against_meta(const Call& call, const Results& results) cons
   for (size_t i = 0; i < results.size(); i++) {
     const TensorType& made = call.builder.type(results[i]);
     if (!(made == types.at[i]))
-      fail(Code::invalid_argument, thunder::name(types.at[i]), " is what the meta of ", name(), " says of result ", i + 1,
-           ", its decomposition gives ", thunder::name(made));
+      fail(Code::invalid_argument, thunder::name(types.at[i]), " is what the meta of ", name(), " says of result ",
+           i + 1, ", its decomposition gives ", thunder::name(made));
   }
 }
 
@@ -140,12 +149,13 @@ void CustomOp::run_vjp(Grad& g) {
     if (leaf >= out.size()) return {};
     const Leaf& l = out[leaf++];
     if (l.kind == ArgKind::none) return {};
-    if (!l.tensor) fail(Code::invalid_argument, self.name(), ": its vjp gives no tensor as the gradient of '", p.name, "'");
+    if (!l.tensor)
+      fail(Code::invalid_argument, self.name(), ": its vjp gives no tensor as the gradient of '", p.name, "'");
     const Var made = g.builder.var(scope.enter(l.tensor.get()));
     const TensorType& type = g.builder.type(argument);
     if (made.shape() != type.shape || (is_real(type.dtype) && !is_real(made.dtype())))
-      fail(Code::invalid_argument, self.name(), ": its vjp gives a gradient of ", thunder::name(made.type()), " for '", p.name, "', which is ",
-           thunder::name(type));
+      fail(Code::invalid_argument, self.name(), ": its vjp gives a gradient of ", thunder::name(made.type()), " for '",
+           p.name, "', which is ", thunder::name(type));
     return made;
   };
   for (size_t i = 0; i < g.args.size(); i++) {
@@ -156,7 +166,8 @@ void CustomOp::run_vjp(Grad& g) {
       for (size_t k = 0; k < a.count; k++) g.add(i, k, next(a.value_list()[k], params[i]));
   }
   if (leaf < out.size())
-    fail(Code::invalid_argument, self.name(), ": its vjp gives ", out.size(), " gradients, more than it has arguments; ", self.schema.text);
+    fail(Code::invalid_argument, self.name(), ": its vjp gives ", out.size(),
+         " gradients, more than it has arguments; ", self.schema.text);
 }
 
 }  // namespace thunder::capi

@@ -16,8 +16,9 @@ thunder_status* thunder_optimizer_create(thunder_context* context, const char* k
     Ref<Context> owner(core(context));
     const ModuleEnvironment environment = owner->module_environment();
     const Options* options = usable_options(options_or_null);
-    auto optimizer = params_or_null ? make<Optimizer>(environment, kind, usable(core(params_or_null), "params"), options)
-                                    : make<Optimizer>(environment, kind, options);
+    auto optimizer = params_or_null
+                         ? make<Optimizer>(environment, kind, usable(core(params_or_null), "params"), options)
+                         : make<Optimizer>(environment, kind, options);
     *out = given(make<OptimizerHandle>(std::move(owner), std::move(optimizer)));
   }));
 }
@@ -26,8 +27,8 @@ thunder_status* thunder_optimizer_add_group(thunder_optimizer* optimizer, const 
                                             const thunder_options* options_or_null) noexcept {
   return handle(guarded(__func__, [&] {
     need(optimizer, "optimizer");
-    core(optimizer)->optimizer->add_group(core(optimizer)->context->module_environment(), usable(core(params), "params"),
-                                          usable_options(options_or_null));
+    core(optimizer)->optimizer->add_group(core(optimizer)->context->module_environment(),
+                                          usable(core(params), "params"), usable_options(options_or_null));
   }));
 }
 

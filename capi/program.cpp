@@ -39,8 +39,9 @@ thunder_status* thunder_program_load(thunder_context* context, const char* path,
   }));
 }
 
-thunder_status* thunder_function_trace(thunder_function* function, const thunder_values* example_inputs, const thunder_options* options,
-                                       const thunder_values* const* check_inputs, size_t check_count, thunder_compiled** out) noexcept {
+thunder_status* thunder_function_trace(thunder_function* function, const thunder_values* example_inputs,
+                                       const thunder_options* options, const thunder_values* const* check_inputs,
+                                       size_t check_count, thunder_compiled** out) noexcept {
   return handle(guarded(__func__, [&] {
     need(function, "function"), need(example_inputs, "example_inputs"), need(out, "out");
     if (check_count) need(check_inputs, "check_inputs");

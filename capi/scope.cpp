@@ -15,7 +15,9 @@ struct OwnedScope : EagerScope {
   Live live;
 };
 
-OwnedScope* owned(thunder_scope* scope) { return is_live(core(scope)) ? dynamic_cast<OwnedScope*>(core(scope)) : nullptr; }
+OwnedScope* owned(thunder_scope* scope) {
+  return is_live(core(scope)) ? dynamic_cast<OwnedScope*>(core(scope)) : nullptr;
+}
 
 }  // namespace
 
@@ -60,7 +62,9 @@ thunder_context* thunder_scope_context(thunder_scope* scope) noexcept {
   return is_live(core(scope)) ? handle(static_cast<Context*>(core(scope)->environment().context)) : nullptr;
 }
 
-int32_t thunder_scope_is_tracing(thunder_scope* scope) noexcept { return is_live(core(scope)) && core(scope)->tracing(); }
+int32_t thunder_scope_is_tracing(thunder_scope* scope) noexcept {
+  return is_live(core(scope)) && core(scope)->tracing();
+}
 
 thunder_status* thunder_scope_status(thunder_scope* scope) noexcept {
   return handle(guarded(__func__, [&] {

@@ -19,7 +19,8 @@ std::string as_json(const std::vector<CountedBreak>& breaks) {
   const JsonList made;
   for (const CountedBreak& b : breaks) {
     cJSON* one = cJSON_CreateObject();
-    const bool complete = one && cJSON_AddItemToArray(made.list, one) && cJSON_AddStringToObject(one, "where", b.at.where.c_str()) &&
+    const bool complete = one && cJSON_AddItemToArray(made.list, one) &&
+                          cJSON_AddStringToObject(one, "where", b.at.where.c_str()) &&
                           cJSON_AddStringToObject(one, "reason", b.at.reason.c_str()) &&
                           cJSON_AddNumberToObject(one, "lines", static_cast<double>(b.at.lines)) &&
                           cJSON_AddNumberToObject(one, "times", static_cast<double>(b.times));

@@ -31,7 +31,8 @@ int64_t word(Scope& scope, Dim size) {
 
 extern "C" {
 
-thunder_status* thunder_mark_dynamic(thunder_context* context, thunder_tensor* tensor, int32_t dim, int64_t min, int64_t max) noexcept {
+thunder_status* thunder_mark_dynamic(thunder_context* context, thunder_tensor* tensor, int32_t dim, int64_t min,
+                                     int64_t max) noexcept {
   return handle(mark(__func__, context, tensor, dim, {SizeMark::Kind::varies, min, max}));
 }
 
@@ -61,14 +62,17 @@ thunder_dim thunder_dim_make(thunder_scope* scope, char operation, thunder_dim a
   return value_in<int64_t>(core(scope), __func__, 0, [&]() -> int64_t {
     const Dim x = dim_of(*core(scope), a), y = dim_of(*core(scope), b);
     // What is divided by an integer that stands for any is a formula for the positive ones.
-    if ((operation == '/' || operation == '%') && !y.constant() && unnoted_hint(y) > 0) compare(0, DimCondition::Is::less, y);
+    if ((operation == '/' || operation == '%') && !y.constant() && unnoted_hint(y) > 0)
+      compare(0, DimCondition::Is::less, y);
     switch (operation) {
       case '+': return word(*core(scope), x + y);
       case '-': return word(*core(scope), x - y);
       case '*': return word(*core(scope), x * y);
       case '/': return word(*core(scope), x / y);
       case '%': return word(*core(scope), x % y);
-      default: throw Refusal{Code::invalid_argument, cat("operation must be '+', '-', '*', '/' or '%', got ", static_cast<int>(operation))};
+      default:
+        throw Refusal{Code::invalid_argument,
+                      cat("operation must be '+', '-', '*', '/' or '%', got ", static_cast<int>(operation))};
     }
   });
 }

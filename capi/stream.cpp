@@ -1,5 +1,5 @@
-// thunder_stream_*: orders of work on a device. Work on the CPU is done when the call that asked for it returns; a device's is done
-// on one stream of the context's, before and after which a caller's own stream is made to wait.
+// thunder_stream_*: orders of work on a device. Work on the CPU is done when the call that asked for it returns; a
+// device's is done on one stream of the context's, before and after which a caller's own stream is made to wait.
 #include "capi/trace.h"
 
 using namespace thunder;

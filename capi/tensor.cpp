@@ -127,7 +127,8 @@ thunder_status* thunder_tensor_borrow(thunder_context* context, thunder_dtype dt
     UserGuard guard(destroy, user);
     need(context, "context"), need(out, "out");
     const TensorType type = type_of(dtype, rank, shape, device_of(*core(context), device));
-    Accelerator* const owner = type.device == Device::cpu ? nullptr : &core(context)->devices().accelerator(type.device);
+    Accelerator* const owner =
+        type.device == Device::cpu ? nullptr : &core(context)->devices().accelerator(type.device);
     *out = given(borrow(type, strides, data, bytes, owner, guard, destroy, user));
   }));
 }

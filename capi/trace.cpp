@@ -10,7 +10,8 @@ using namespace thunder::capi;
 
 namespace {
 
-// By input of the trace: the leaves of `given`, one for each tensor that the trace captured, in the order of its header.
+// By input of the trace: the leaves of `given`, one for each tensor that the trace captured, in the order of its
+// header.
 std::vector<Ref<Tensor>> captured_of(const Trace& trace, const Values& given) {
   std::vector<Ref<Tensor>> captured(trace.inputs.size());
   const auto random = random_input(trace);

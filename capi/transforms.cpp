@@ -20,7 +20,8 @@ Randomness randomness_of(const char* name) {
   const std::string_view given = name ? name : "error";
   if (given == "error") return Randomness::error;
   if (given == "different") return Randomness::different;
-  require(given == "same", "thunder_function_vmap: randomness is \"", given, "\"; it must be \"error\", \"different\" or \"same\"");
+  require(given == "same", "thunder_function_vmap: randomness is \"", given,
+          "\"; it must be \"error\", \"different\" or \"same\"");
   return Randomness::same;
 }
 
@@ -42,26 +43,34 @@ thunder_status* made(const char* who, thunder_function* function, thunder_functi
 
 extern "C" {
 
-thunder_status* thunder_function_vmap(thunder_function* function, const int64_t* in_dims, size_t n_in, const int64_t* out_dims,
-                                      size_t n_out, const char* randomness, thunder_function** out) noexcept {
-  return made(__func__, function, out,
-              [&](auto& f) { return vmap(f, dims_of(in_dims, n_in), dims_of(out_dims, n_out), randomness_of(randomness)); });
+thunder_status* thunder_function_vmap(thunder_function* function, const int64_t* in_dims, size_t n_in,
+                                      const int64_t* out_dims, size_t n_out, const char* randomness,
+                                      thunder_function** out) noexcept {
+  return made(__func__, function, out, [&](auto& f) {
+    return vmap(f, dims_of(in_dims, n_in), dims_of(out_dims, n_out), randomness_of(randomness));
+  });
 }
 
-thunder_status* thunder_function_jvp(thunder_function* function, const char* wrt, uint32_t flags, thunder_function** out) noexcept {
+thunder_status* thunder_function_jvp(thunder_function* function, const char* wrt, uint32_t flags,
+                                     thunder_function** out) noexcept {
   return made(__func__, function, out, [&, who = __func__](auto& f) { return jvp(f, derivative_of(wrt, flags, who)); });
 }
 
-thunder_status* thunder_function_vjp(thunder_function* function, const char* wrt, uint32_t flags, thunder_function** out) noexcept {
+thunder_status* thunder_function_vjp(thunder_function* function, const char* wrt, uint32_t flags,
+                                     thunder_function** out) noexcept {
   return made(__func__, function, out, [&, who = __func__](auto& f) { return vjp(f, derivative_of(wrt, flags, who)); });
 }
 
-thunder_status* thunder_function_jacrev(thunder_function* function, const char* wrt, uint32_t flags, thunder_function** out) noexcept {
-  return made(__func__, function, out, [&, who = __func__](auto& f) { return jacobian(f, derivative_of(wrt, flags, who), false); });
+thunder_status* thunder_function_jacrev(thunder_function* function, const char* wrt, uint32_t flags,
+                                        thunder_function** out) noexcept {
+  return made(__func__, function, out,
+              [&, who = __func__](auto& f) { return jacobian(f, derivative_of(wrt, flags, who), false); });
 }
 
-thunder_status* thunder_function_jacfwd(thunder_function* function, const char* wrt, uint32_t flags, thunder_function** out) noexcept {
-  return made(__func__, function, out, [&, who = __func__](auto& f) { return jacobian(f, derivative_of(wrt, flags, who), true); });
+thunder_status* thunder_function_jacfwd(thunder_function* function, const char* wrt, uint32_t flags,
+                                        thunder_function** out) noexcept {
+  return made(__func__, function, out,
+              [&, who = __func__](auto& f) { return jacobian(f, derivative_of(wrt, flags, who), true); });
 }
 
 thunder_status* thunder_function_hessian(thunder_function* function, const char* wrt, thunder_function** out) noexcept {

@@ -70,7 +70,8 @@ thunder_values* thunder_values_retain(thunder_values* values) noexcept { return 
 void thunder_values_release(thunder_values* values) noexcept {
   if (!values || !core(values)->lent || !core(values)->unique()) return released(values);
   sticking(core(values), __func__, [] {
-    throw Refusal{Code::failed_precondition, "these values were lent, and not retained before: their owner releases them"};
+    throw Refusal{Code::failed_precondition,
+                  "these values were lent, and not retained before: their owner releases them"};
   });
 }
 

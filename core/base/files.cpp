@@ -39,8 +39,8 @@ std::string folder_of(const std::string& path) {
 
 constexpr std::string_view kTemporary = ".thunder-", kTemporaryEnd = ".tmp";
 
-// A temporary file is locked by who writes it, for as long as that process lives. False: between its creation and the lock
-// another process took it for abandoned and removed it. A file system without locks keeps what is abandoned.
+// A temporary file is locked by who writes it, for as long as that process lives. False: between its creation and the
+// lock another process took it for abandoned and removed it. A file system without locks keeps what is abandoned.
 bool hold(int file) {
   while (::flock(file, LOCK_EX) != 0 && errno == EINTR) {
   }
@@ -52,7 +52,8 @@ void remove_if_abandoned(int folder, const char* name) {
   const int file = ::openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return;
   struct stat facts {};
-  if (::fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) && ::flock(file, LOCK_EX | LOCK_NB) == 0) ::unlinkat(folder, name, 0);
+  if (::fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) && ::flock(file, LOCK_EX | LOCK_NB) == 0)
+    ::unlinkat(folder, name, 0);
   ::close(file);
 }
 
@@ -62,7 +63,8 @@ void remove_abandoned(const std::string& path) {
   if (!folder) return;
   while (const dirent* entry = ::readdir(folder.get())) {
     const std::string_view name = entry->d_name;
-    if (name.starts_with(kTemporary) && name.ends_with(kTemporaryEnd)) remove_if_abandoned(::dirfd(folder.get()), entry->d_name);
+    if (name.starts_with(kTemporary) && name.ends_with(kTemporaryEnd))
+      remove_if_abandoned(::dirfd(folder.get()), entry->d_name);
   }
 }
 

@@ -34,8 +34,8 @@ class InputFile {
 // The whole file. Throws data_lost when it is larger than `limit`.
 std::string read_file(const std::string& path, uint64_t limit);
 
-// Collects what is to replace `path` in a temporary file of the same folder. Without a commit nothing changes. Temporary
-// files that killed processes left in the folder are removed.
+// Collects what is to replace `path` in a temporary file of the same folder. Without a commit nothing changes.
+// Temporary files that killed processes left in the folder are removed.
 class OutputFile {
  public:
   explicit OutputFile(std::string path);

@@ -34,10 +34,11 @@ class Interrupts {
 // What one call knows of them, on its thread, from its beginning on.
 class InterruptCheck {
  public:
-  explicit InterruptCheck(const Interrupts& of) noexcept : of_(of), before_(of.requests_.load(std::memory_order_relaxed)) {}
+  explicit InterruptCheck(const Interrupts& of) noexcept
+      : of_(of), before_(of.requests_.load(std::memory_order_relaxed)) {}
 
-  // Before each step, with the bytes that it reads and writes: they tell roughly when to look at the clock, which costs more than
-  // a small step. Null: go on; else an owned status.
+  // Before each step, with the bytes that it reads and writes: they tell roughly when to look at the clock, which costs
+  // more than a small step. Null: go on; else an owned status.
   Status* before_step(uint32_t bytes) noexcept {
     unseen_ += bytes;
     if (of_.requests_.load(std::memory_order_relaxed) == before_ && unseen_ < kUnseen) [[likely]]

@@ -48,7 +48,10 @@ class Reader {
     int32_t made = 0;
     for (int i = 0; i < 4; i++, at_++) {
       const char c = next();
-      const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+      const int digit = c >= '0' && c <= '9'   ? c - '0'
+                        : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                        : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                               : -1;
       if (digit < 0) return -1;
       made = made * 16 + digit;
     }
@@ -56,7 +59,8 @@ class Reader {
   }
   // A character beyond 16 bits is two units, which stand in this order.
   bool escape() {
-    if (!take('u')) return at_ < text_.size() && std::string_view("\"\\/bfnrt").find(text_[at_++]) != std::string_view::npos;
+    if (!take('u'))
+      return at_ < text_.size() && std::string_view("\"\\/bfnrt").find(text_[at_++]) != std::string_view::npos;
     const int32_t first = unit();
     if (first < 0 || (first >= 0xDC00 && first < 0xE000)) return false;
     if (first < 0xD800 || first >= 0xE000) return true;

@@ -26,7 +26,8 @@ size_t system_says(int name) {
 void read_caches(Machine& m) {
   if (const size_t page = system_says(_SC_PAGESIZE)) m.page = page;
 #ifdef _SC_LEVEL3_CACHE_SIZE  // glibc
-  // Virtual machines report the whole cache of a host that others use as well; more than this for each processor is not ours.
+  // Virtual machines report the whole cache of a host that others use as well; more than this for each processor is not
+  // ours.
   constexpr size_t kShare = size_t{16} << 20;
   if (const size_t line = system_says(_SC_LEVEL1_DCACHE_LINESIZE)) m.line = line;
   m.l1 = std::max(m.l1, system_says(_SC_LEVEL1_DCACHE_SIZE));
@@ -42,9 +43,11 @@ std::string processor() {
   std::string out;
   unsigned words[4] = {};
   for (unsigned leaf = kBrand; leaf < kBrand + 3; leaf++)
-    if (__get_cpuid(leaf, &words[0], &words[1], &words[2], &words[3])) out.append(reinterpret_cast<const char*>(words), sizeof words);
+    if (__get_cpuid(leaf, &words[0], &words[1], &words[2], &words[3]))
+      out.append(reinterpret_cast<const char*>(words), sizeof words);
   out = out.c_str();  // without the zeros at its end
-  if (__get_cpuid(1, &words[0], &words[1], &words[2], &words[3])) append(out, cat(" ", words[0]));  // family, model, stepping
+  if (__get_cpuid(1, &words[0], &words[1], &words[2], &words[3]))
+    append(out, cat(" ", words[0]));  // family, model, stepping
   return out;
 }
 
@@ -53,7 +56,8 @@ bool has_tile_registers() {
   constexpr unsigned kBf16 = 1U << 22, kTiles = 1U << 24;               // Intel's manual, CPUID leaf 7
   constexpr long kGetSupportedStates = 0x1021, kTileData = 18;  // ARCH_GET_XCOMP_SUPP, XFEATURE_XTILEDATA
   unsigned a = 0, b = 0, c = 0, d = 0;
-  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d & kBf16) || !(d & kTiles) || !__builtin_cpu_supports("avx512bw")) return false;
+  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d & kBf16) || !(d & kTiles) || !__builtin_cpu_supports("avx512bw"))
+    return false;
   uint64_t states = 0;
   return syscall(SYS_arch_prctl, kGetSupportedStates, &states) == 0 && states >> kTileData & 1;
 }

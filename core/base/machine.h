@@ -1,5 +1,6 @@
-// The machine that a program is compiled for and runs on, as far as decisions depend on it: a plain value, so that a test can
-// ask for the schedule of a machine that is not at hand. A context reads it once and hands it to whatever plans.
+// The machine that a program is compiled for and runs on, as far as decisions depend on it: a plain value, so that a
+// test can ask for the schedule of a machine that is not at hand. A context reads it once and hands it to whatever
+// plans.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,8 @@ namespace thunder {
 enum class Instructions : uint8_t { none, neon, avx2, avx512 };
 const char* name(Instructions i);  // "none", "neon", "avx2", "avx512"
 
-// Bytes of a cache line that kernels are compiled for: every x86-64, and AArch64 servers. Machine::line is what the system reports.
+// Bytes of a cache line that kernels are compiled for: every x86-64, and AArch64 servers. Machine::line is what the
+// system reports.
 constexpr size_t kCacheLine = 64;
 
 struct Machine {

@@ -19,7 +19,8 @@ struct Stack {
   uintptr_t low = 0, high = 0;  // both 0: not known
 };
 
-// Of a thread; in one object, which is found once. A new thread may get an old one's memory, not its thread-local values.
+// Of a thread; in one object, which is found once. A new thread may get an old one's memory, not its thread-local
+// values.
 struct Here {
   const Nesting* innermost = nullptr;
   bool found = false;  // its stack
@@ -105,7 +106,10 @@ void with_stack(size_t bytes, const std::function<void()>& body) {
 Nesting::Nesting(std::string_view what, Of of) : Nesting(what, of, &here) {}
 
 Nesting::Nesting(std::string_view what, Of of, void* thread)
-    : what_(what), thread_(thread), outer_(static_cast<Here*>(thread)->innermost), depth_(outer_ ? outer_->depth_ + 1 : 1),
+    : what_(what),
+      thread_(thread),
+      outer_(static_cast<Here*>(thread)->innermost),
+      depth_(outer_ ? outer_->depth_ + 1 : 1),
       ops_((outer_ ? outer_->ops_ : 0) + (of == Of::op)) {
   const size_t left = left_of(*static_cast<Here*>(thread));
   if (depth_ > kDeepestNesting || ops_ > kDeepestOps || left < kReserve) [[unlikely]] refuse(left);
@@ -117,10 +121,12 @@ Nesting::~Nesting() { static_cast<Here*>(thread_)->innermost = outer_; }
 void Nesting::refuse(size_t left) const {
   std::vector<std::string_view> calls;
   for (const Nesting* n = this; n; n = n->outer_) calls.push_back(n->what_);
-  const std::string limit = left < kReserve         ? cat("the ", left, " bytes left of this thread's stack do not hold another level")
+  const std::string limit = left < kReserve
+                                ? cat("the ", left, " bytes left of this thread's stack do not hold another level")
                             : ops_ > kDeepestOps ? cat("ops nest at most ", kDeepestOps, " deep")
                                                  : cat("at most ", kDeepestNesting, " are possible");
-  auto status = make<Status>(Code::invalid_argument, cat("calls are nested ", depth_, " deep, ", limit, ": ", described(calls)));
+  auto status =
+      make<Status>(Code::invalid_argument, cat("calls are nested ", depth_, " deep, ", limit, ": ", described(calls)));
   status->set_placed();
   throw Error(std::move(status));
 }

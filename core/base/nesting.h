@@ -11,7 +11,8 @@ namespace thunder {
 // Levels of everything, and of ops alone: what an op records inside itself is a tree that every pass walks.
 constexpr size_t kDeepestNesting = 1000, kDeepestOps = 100;
 
-// As long as it lives, `what` is at work on this thread. Throws when that would be too deep. Requires: `what` lives as long.
+// As long as it lives, `what` is at work on this thread. Throws when that would be too deep. Requires: `what` lives as
+// long.
 class Nesting {
  public:
   enum class Of { call, op };
@@ -32,8 +33,8 @@ class Nesting {
 // The bytes between here and the end of this thread's stack; SIZE_MAX where that is not known, as on a fiber's.
 size_t stack_left() noexcept;
 
-// Runs `body` here, or where fewer than `bytes` of the stack are left on a thread that has them, and waits for it. What it
-// throws comes back.
+// Runs `body` here, or where fewer than `bytes` of the stack are left on a thread that has them, and waits for it. What
+// it throws comes back.
 void with_stack(size_t bytes, const std::function<void()>& body);
 
 }  // namespace thunder

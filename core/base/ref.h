@@ -8,8 +8,8 @@
 
 namespace thunder {
 
-// Derive from Counted<T>; a new object has one reference, owned by whoever adopts it (Ref::adopt, make<T>). A class whose
-// objects do not come from operator new has a `destroy() const` of its own.
+// Derive from Counted<T>; a new object has one reference, owned by whoever adopts it (Ref::adopt, make<T>). A class
+// whose objects do not come from operator new has a `destroy() const` of its own.
 template <class T>
 class Counted {
  public:

@@ -43,7 +43,8 @@ std::vector<std::string> folders() {
   }
   if (!environment.empty()) add_matches(out, cat(environment, "/lib/python3*/site-packages", kInPackages));
   if (!home.empty()) add_matches(out, cat(home, "/.local/lib/python3*/site-packages", kInPackages));
-  for (const char* root : {"/usr/local/lib/python3*/dist-packages", "/usr/local/lib/python3*/site-packages", "/usr/lib/python3/dist-packages"})
+  for (const char* root : {"/usr/local/lib/python3*/dist-packages", "/usr/local/lib/python3*/site-packages",
+                           "/usr/lib/python3/dist-packages"})
     add_matches(out, cat(root, kInPackages));
   for (const char* name : {"CUDA_HOME", "CUDA_PATH"})
     if (const std::string root = variable(name); !root.empty()) out.push_back(root + "/lib64/");

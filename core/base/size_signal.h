@@ -5,8 +5,9 @@
 
 namespace thunder {
 
-// While it lives, a write of this thread that goes past RLIMIT_FSIZE fails with EFBIG alone: the SIGXFSZ that comes with it,
-// which ends a process that does not expect it, is taken back. Handlers and signals of the host are left as they are.
+// While it lives, a write of this thread that goes past RLIMIT_FSIZE fails with EFBIG alone: the SIGXFSZ that comes
+// with it, which ends a process that does not expect it, is taken back. Handlers and signals of the host are left as
+// they are.
 class NoSizeSignal {
  public:
   NoSizeSignal();

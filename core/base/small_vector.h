@@ -92,7 +92,8 @@ class SmallVector {
   T* end() { return data() + size_; }
   const T* begin() const { return data(); }
   const T* end() const { return data() + size_; }
-  // Throws THUNDER_INTERNAL unless i < size(): a wrong position becomes an error of the op, never a read of other memory.
+  // Throws THUNDER_INTERNAL unless i < size(): a wrong position becomes an error of the op, never a read of other
+  // memory.
   T& operator[](size_t i) { return data()[within(i, size_)]; }
   const T& operator[](size_t i) const { return data()[within(i, size_)]; }
   T& back() { return data()[size_ - 1]; }

@@ -59,13 +59,16 @@ std::string_view nearest(std::string_view name, std::span<const std::string_view
   if (name.size() > 64) return {};
   const size_t limit = 2 * std::max<size_t>(name.size() > 5 ? 2 : 1, name.size() / 3);
   // Of equally near ones the one whose length is nearest, then the first in the alphabet, whatever their order.
-  const auto longer = [&](std::string_view n) { return n.size() > name.size() ? n.size() - name.size() : name.size() - n.size(); };
+  const auto longer = [&](std::string_view n) {
+    return n.size() > name.size() ? n.size() - name.size() : name.size() - n.size();
+  };
   std::string_view best;
   size_t best_distance = limit + 1;
   for (auto candidate : candidates) {
     const size_t d = distance(name, candidate, limit);
     if (d > limit) continue;
-    if (std::tuple(d, longer(candidate), candidate) < std::tuple(best_distance, longer(best), best)) best = candidate, best_distance = d;
+    if (std::tuple(d, longer(candidate), candidate) < std::tuple(best_distance, longer(best), best))
+      best = candidate, best_distance = d;
   }
   return best;
 }

@@ -20,9 +20,9 @@
 namespace thunder {
 namespace {
 
-// Long enough to meet the next loop of a program that is running, and to wait out a thread that has to be woken, which takes a
-// virtual machine 100 us and more: who then sleeps himself has to be woken too, and so on in each loop. Short where threads are more
-// than processors.
+// Long enough to meet the next loop of a program that is running, and to wait out a thread that has to be woken, which
+// takes a virtual machine 100 us and more: who then sleeps himself has to be woken too, and so on in each loop. Short
+// where threads are more than processors.
 constexpr auto kSpin = std::chrono::microseconds(200), kSpinTogether = std::chrono::microseconds(20);
 constexpr int kLooks = 64;  // between two looks at the clock
 
@@ -181,7 +181,8 @@ struct ThreadPool::Team {
     }
   }
 
-  // The system moves the caller, or another thread calls: the worker whose processor that is takes the one that it left.
+  // The system moves the caller, or another thread calls: the worker whose processor that is takes the one that it
+  // left.
   void make_room() {
     if (processors.empty()) return;
     const int here = this_processor();
@@ -205,7 +206,8 @@ struct ThreadPool::Team {
     const int32_t word = start(static_cast<size_t>(parts));
     loop.run(0);
     for (size_t i = 1; i < static_cast<size_t>(parts); i++)
-      for (int32_t at; (at = done[i].round.load(std::memory_order_acquire)) != word;) wait_for_change(done[i].round, at, spin());
+      for (int32_t at; (at = done[i].round.load(std::memory_order_acquire)) != word;)
+        wait_for_change(done[i].round, at, spin());
     return loop.take_failure();
   }
 
@@ -266,7 +268,9 @@ Status* ThreadPool::run_hosted(int64_t n, int64_t parts, Body body, void* arg) n
   try {
     failures.resize(static_cast<size_t>(parts));
     loop.failures = failures.data();
-    host_.run(static_cast<size_t>(parts), [](size_t part, void* loop) { static_cast<const Loop*>(loop)->run(part); }, &loop, host_.user);
+    host_.run(
+        static_cast<size_t>(parts), [](size_t part, void* loop) { static_cast<const Loop*>(loop)->run(part); }, &loop,
+        host_.user);
     return loop.take_failure();
   } catch (...) {
     Status* thrown = status_of_thrown("the host's thread pool");

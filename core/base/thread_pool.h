@@ -14,8 +14,8 @@ class ThreadPool {
   // One part of a loop. An exception that leaves it becomes a status in the thread that threw.
   using Body = Status* (*)(int64_t begin, int64_t end, void* arg);
 
-  // Threads of somebody else's. `run` calls part(0) ... part(parts - 1), each once, on any threads, and returns when all
-  // have returned; it may be called by several threads at a time, and inside a part.
+  // Threads of somebody else's. `run` calls part(0) ... part(parts - 1), each once, on any threads, and returns when
+  // all have returned; it may be called by several threads at a time, and inside a part.
   struct Host {
     void (*run)(size_t parts, void (*part)(size_t index, void* arg), void* arg, void* user) = nullptr;
     size_t threads = 0;

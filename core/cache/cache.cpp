@@ -43,7 +43,8 @@ int64_t integer_value(const Entry& entry, const DimExpr& formula, const Inputs& 
 bool integers_stand(const Entry& entry, const Inputs& in) {
   if (entry.conditions.empty()) return true;
   const std::vector<int64_t> symbols = symbols_of(entry, in);
-  return std::all_of(entry.conditions.begin(), entry.conditions.end(), [&](const DimCondition& c) { return c.stands(symbols); });
+  return std::all_of(entry.conditions.begin(), entry.conditions.end(),
+                     [&](const DimCondition& c) { return c.stands(symbols); });
 }
 
 bool floats_are_same(const Entry& entry, const Inputs& in) {
@@ -69,10 +70,11 @@ std::string Cache::why_not(const Inputs& in, std::span<const std::string> names)
   if (!e->key.matches(in)) return Key(in).difference(e->key, names);
   for (auto& [leaf, value] : e->float_guards) {
     if (!in.values || (*in.values)[leaf].f == value) continue;
-    return cat("input ", leaf < names.size() ? names[leaf] : cat(leaf), ": value is ", (*in.values)[leaf].f, ", was ", value,
-               " (the function read it as a number)");
+    return cat("input ", leaf < names.size() ? names[leaf] : cat(leaf), ": value is ", (*in.values)[leaf].f, ", was ",
+               value, " (the function read it as a number)");
   }
-  if (!e->integers.empty() && !integers_stand(*e, in)) return "an integer that stands for any is another than what was compared allows";
+  if (!e->integers.empty() && !integers_stand(*e, in))
+    return "an integer that stands for any is another than what was compared allows";
   std::string why;
   return guards_hold(*e, &why) ? "another thread compiled it meanwhile" : why;
 }
@@ -81,7 +83,8 @@ const Entry* Cache::insert(std::unique_ptr<Entry> entry) {
   std::lock_guard lock(mutex_);
   auto list = std::make_unique<List>();
   list->entries.push_back(entry.get());
-  if (const List* old = list_.load()) list->entries.insert(list->entries.end(), old->entries.begin(), old->entries.end());
+  if (const List* old = list_.load())
+    list->entries.insert(list->entries.end(), old->entries.begin(), old->entries.end());
   list_.store(list.get(), std::memory_order_release);
   last_hit_.store(entry.get(), std::memory_order_release);
   lists_.push_back(std::move(list));

@@ -71,7 +71,8 @@ struct Entry {
   std::vector<SizeRange> ranges;
   // Whether a file could hold all that it is guarded by.
   bool in_file() const { return conditions.empty() && ranges.empty() && integers.empty() && roots.empty(); }
-  // Of a trace with symbols: all that are integers. Of a program: those for any value of which it is, as long as the conditions hold.
+  // Of a trace with symbols: all that are integers. Of a program: those for any value of which it is, as long as the
+  // conditions hold.
   std::vector<IntegerSymbol> integers;
   std::vector<int64_t> symbols;  // of a program with integers: what all symbols stood for
   // Of a trace with symbols that writes tensors: by value, in which one's memory it lies.
@@ -108,8 +109,9 @@ class Cache {
   std::vector<const Entry*> entries() const;
 
   static bool fits(const Entry& e, const Inputs& in) {
-    return e.key.matches(in) && (e.float_guards.empty() || floats_are_same(e, in)) && (e.guards.empty() || guards_hold(e, nullptr)) &&
-           (!e.of || guards_hold(*e.of, nullptr)) && (e.integers.empty() || integers_stand(e, in));
+    return e.key.matches(in) && (e.float_guards.empty() || floats_are_same(e, in)) &&
+           (e.guards.empty() || guards_hold(e, nullptr)) && (!e.of || guards_hold(*e.of, nullptr)) &&
+           (e.integers.empty() || integers_stand(e, in));
   }
 
  private:

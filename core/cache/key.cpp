@@ -59,7 +59,8 @@ class Matcher {
   bool word(uint64_t w) { return *at_++ == w; }
   bool integer(int64_t value) {
     at_ += 2;
-    return at_[-2] == any_integer() || (at_[-2] == plain_word(ArgKind::integer) && at_[-1] == static_cast<uint64_t>(value));
+    return at_[-2] == any_integer() ||
+           (at_[-2] == plain_word(ArgKind::integer) && at_[-1] == static_cast<uint64_t>(value));
   }
   bool sizes(const int64_t* s, size_t n) {
     uint64_t differ = 0;
@@ -143,7 +144,8 @@ Key::Key(const Inputs& in, std::span<const uint32_t> integers) {
 bool Key::matches(const Inputs& in) const {
   if (in.values) {
     Matcher structure(words_.data());
-    if (!pack_text(structure, ArgKind::string, in.values->structure().data(), in.values->structure().size())) return false;
+    if (!pack_text(structure, ArgKind::string, in.values->structure().data(), in.values->structure().size()))
+      return false;
   } else if (in.count != flat_) {
     return false;
   }
@@ -167,7 +169,9 @@ std::string Key::describe(size_t at, std::string_view field) const {
   if (field == "value" && kind_of(h) == ArgKind::boolean) return w[0] ? "true" : "false";
   if (field == "value" && h == any_integer()) return "any";
   if (field == "value" && kind_of(h) == ArgKind::integer) return cat(static_cast<int64_t>(w[0]));
-  constexpr std::string_view kinds[] = {"None", "a tensor", "an integer", "a float", "a boolean", "a string", "a list of integers", "a list of floats", "a list", "a dtype", "a device"};
+  constexpr std::string_view kinds[] = {"None",     "a tensor",           "an integer",       "a float", "a boolean",
+                                        "a string", "a list of integers", "a list of floats", "a list",  "a dtype",
+                                        "a device"};
   return field == "kind" ? std::string(kinds[static_cast<size_t>(kind_of(h))]) : "different";
 }
 
@@ -177,7 +181,9 @@ std::string Key::broken_promise(const Inputs& in, std::span<const std::string> n
   for (size_t leaf = 0; a < now.words_.size() && b < words_.size(); leaf++) {
     const uint64_t *x = now.words_.data() + a, *y = words_.data() + b;
     const std::string which = leaf < names.size() ? cat("input '", names[leaf], "'") : cat("input ", leaf);
-    const auto differ = [&](std::string_view field) { return cat(which, ": ", field, " is ", now.describe(a, field), ", was ", describe(b, field)); };
+    const auto differ = [&](std::string_view field) {
+      return cat(which, ": ", field, " is ", now.describe(a, field), ", was ", describe(b, field));
+    };
     if (kind_of(*x) != kind_of(*y)) return differ("kind");
     if (kind_of(*x) == ArgKind::value || kind_of(*x) == ArgKind::real) {
       for (std::string_view field : {"dtype", "device"})
@@ -189,7 +195,8 @@ std::string Key::broken_promise(const Inputs& in, std::span<const std::string> n
       };
       const bool is_tensor = kind_of(*x) == ArgKind::value;
       if (is_tensor && (rank_of(*x) != rank_of(*y) || elements(x) != elements(y))) return differ("shape");
-      if (is_tensor && (strided(*x) || strided(*y)) && (*x != *y || std::memcmp(x + 1, y + 1, follow(x) * 8))) return differ("layout");
+      if (is_tensor && (strided(*x) || strided(*y)) && (*x != *y || std::memcmp(x + 1, y + 1, follow(x) * 8)))
+        return differ("layout");
     }
     a += 1 + follow(x), b += 1 + follow(y);
   }

@@ -28,8 +28,8 @@ class Accelerator : public Counted<Accelerator> {
   virtual ~Accelerator() = default;
 
   Device id() const { return id_; }
-  // Of the device's memory. Null from its allocate: out of memory, or failure() says what else. Requires: the device lives as
-  // long as what is allocated; a Storage keeps it.
+  // Of the device's memory. Null from its allocate: out of memory, or failure() says what else. Requires: the device
+  // lives as long as what is allocated; a Storage keeps it.
   Allocator allocator();
   // A name of the hardware and its size: "NVIDIA H100, 79 GiB".
   virtual std::string describe() const = 0;
@@ -45,8 +45,8 @@ class Accelerator : public Counted<Accelerator> {
   virtual Status* fill_with_zeros(void* to, size_t bytes) = 0;
   // The stream that all of it is asked for on, as the device's own library knows it (CUstream).
   virtual void* native_stream() const = 0;
-  // Between our stream and a caller's: what is asked for from now on waits for what the caller's stream holds, and the other
-  // way round.
+  // Between our stream and a caller's: what is asked for from now on waits for what the caller's stream holds, and the
+  // other way round.
   virtual Status* wait_for(void* stream) = 0;
   virtual Status* let_wait(void* stream) = 0;
   // Until what a caller's stream holds is done.
@@ -67,7 +67,9 @@ class Accelerator : public Counted<Accelerator> {
 inline Allocator Accelerator::allocator() {
   Allocator out;
   out.allocate = [](size_t bytes, size_t, void* self) { return static_cast<Accelerator*>(self)->allocate(bytes); };
-  out.deallocate = [](void* block, size_t bytes, size_t, void* self) { static_cast<Accelerator*>(self)->deallocate(block, bytes); };
+  out.deallocate = [](void* block, size_t bytes, size_t, void* self) {
+    static_cast<Accelerator*>(self)->deallocate(block, bytes);
+  };
   out.user = this;
   out.accelerator = this;
   return out;

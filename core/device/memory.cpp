@@ -45,7 +45,8 @@ namespace {
 
 void* data_block(const Allocator& allocator, size_t block, size_t bytes) {
   void* p = block < bytes ? nullptr : allocator.allocate(block, kAlign, allocator.user);
-  if (Status* failed = p || !allocator.accelerator ? nullptr : allocator.accelerator->failure()) throw Error(Ref<Status>::adopt(failed));
+  if (Status* failed = p || !allocator.accelerator ? nullptr : allocator.accelerator->failure())
+    throw Error(Ref<Status>::adopt(failed));
   if (!p) fail(Code::out_of_memory, "out of memory: could not allocate ", bytes, " bytes");
   return p;
 }

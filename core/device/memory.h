@@ -25,17 +25,19 @@ void deallocate_aligned(void*);
 // Alignment of every buffer we make: a cache line, and the widest vector.
 constexpr size_t kAlign = 64;
 
-// Blocks of fewer bytes are malloc's, which keeps what is given back: no cache of ours counts them, and any of our allocators takes them.
+// Blocks of fewer bytes are malloc's, which keeps what is given back: no cache of ours counts them, and any of our
+// allocators takes them.
 constexpr size_t kSmallBlock = 1024;
 
 // Bytes with an owner: ours, or borrowed with a destroy callback that runs when the last use ends.
 class Storage : public Counted<Storage> {
  public:
-  // Throws Error(out_of_memory), or what lost the device. The bytes are not initialised. `room` more bytes, aligned as malloc's, are for an
-  // object of the caller that lies beside this one and is gone before it.
+  // Throws Error(out_of_memory), or what lost the device. The bytes are not initialised. `room` more bytes, aligned as
+  // malloc's, are for an object of the caller that lies beside this one and is gone before it.
   static Ref<Storage> allocate(const Allocator&, size_t bytes, size_t room = 0);
   // `accelerator`: whose memory it is; null: the host's.
-  static Ref<Storage> borrow(void* data, size_t bytes, void (*destroy)(void*), void* user, Accelerator* accelerator = nullptr);
+  static Ref<Storage> borrow(void* data, size_t bytes, void (*destroy)(void*), void* user,
+                             Accelerator* accelerator = nullptr);
   ~Storage();
   void destroy() const;
   void* room() { return this + 1; }

@@ -1,5 +1,5 @@
-// Sizes of blocks that are kept for the next one of their class: eight between two powers of two, so that at most an eighth of a
-// block is unused.
+// Sizes of blocks that are kept for the next one of their class: eight between two powers of two, so that at most an
+// eighth of a block is unused.
 #pragma once
 
 #include <bit>

@@ -54,7 +54,8 @@ struct ExecutorDesc {
   // Whether a region can begin with a node that it claimed: claim_region is not asked where not. Null: with any.
   bool (*begins_region)(const Node&) = nullptr;
   // Fusion executors: whether these nodes can form one region: of two that do not depend on each other, or of what is
-  // left of a region when some nodes are recomputed by their readers instead. Null: of the former none, of the latter any.
+  // left of a region when some nodes are recomputed by their readers instead. Null: of the former none, of the latter
+  // any.
   bool (*fits)(std::span<const Node* const> nodes, const Store& store, void* user) = nullptr;
   // Called once for each node that becomes a step. Owned status; Code::declined: the next executor is asked about the
   // node, or about the nodes of its body; any other code: compiling fails with that message.
@@ -62,8 +63,8 @@ struct ExecutorDesc {
   // After memory is planned: may specialise what `prepare` made for the strides, and may change the scratch size. May
   // be null.
   Status* (*lay_out)(const NodeView&, void* state, size_t* scratch_bytes, void* user) = nullptr;
-  // Called once for each prepared node when all are laid out: waits for what prepare and lay_out left to other threads, such as
-  // compiling. Owned status. May be null.
+  // Called once for each prepared node when all are laid out: waits for what prepare and lay_out left to other threads,
+  // such as compiling. Owned status. May be null.
   Status* (*finish)(void* state) = nullptr;
   // Packs frozen weights: called when the program is made, and again whenever frozen inputs were written. Of the
   // launch's inputs only those that stay the same between calls have data. What it keeps of them counts as the

@@ -15,7 +15,20 @@ using ValueId = uint32_t;
 constexpr ValueId kNoValue = 0xffffffff;
 
 // The values are those of thunder_kind, but for the last: an integer that depends on symbols, which stays inside.
-enum class ArgKind : int32_t { none, value, integer, real, boolean, string, dims, reals, values, dtype, device, symbolic };
+enum class ArgKind : int32_t {
+  none,
+  value,
+  integer,
+  real,
+  boolean,
+  string,
+  dims,
+  reals,
+  values,
+  dtype,
+  device,
+  symbolic
+};
 
 // 16 bytes. Pointers are borrowed for the call; a recorded node owns copies in its store's arena.
 struct Arg {

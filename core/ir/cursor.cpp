@@ -162,7 +162,8 @@ uint32_t Cursor::count(uint32_t most) {
 std::string unescape_comment(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size(); i++) {
-    const bool escape = text[i] == '\\' && i + 3 < text.size() && digit(text[i + 1]) && digit(text[i + 2]) && digit(text[i + 3]);
+    const bool escape =
+        text[i] == '\\' && i + 3 < text.size() && digit(text[i + 1]) && digit(text[i + 2]) && digit(text[i + 3]);
     if (!escape) {
       out += text[i];
       continue;

@@ -27,7 +27,9 @@ int64_t fold(DimOp op, int64_t a, int64_t b) {
 std::pair<int64_t, Dim> multiple(Dim d) {
   if (d.constant() || d.expr()->op != DimOp::mul) return {1, d};
   const DimExpr& e = *d.expr();
-  return e.a.constant() ? std::pair(e.a.value(), e.b) : e.b.constant() ? std::pair(e.b.value(), e.a) : std::pair(int64_t{1}, d);
+  return e.a.constant()   ? std::pair(e.a.value(), e.b)
+         : e.b.constant() ? std::pair(e.b.value(), e.a)
+                          : std::pair(int64_t{1}, d);
 }
 
 Dim combine(DimOp op, Dim a, Dim b) {
@@ -63,11 +65,13 @@ Dim Dims::make(DimOp op, Dim a, Dim b) {
   if (op == DimOp::sub && a == b) return 0;
   if (op == DimOp::mod && b == Dim(1)) return 0;
   const auto [times, of] = multiple(a);
-  if ((op == DimOp::div || op == DimOp::mod) && b.constant() && b.value() > 0 && !of.constant() && times % b.value() == 0)
+  if ((op == DimOp::div || op == DimOp::mod) && b.constant() && b.value() > 0 && !of.constant() &&
+      times % b.value() == 0)
     return op == DimOp::mod ? Dim(0) : of * Dim(times / b.value());
   if (op == DimOp::add || op == DimOp::sub) {
     const auto [more, same] = multiple(b);
-    if (of == same && !of.constant()) return of * Dim(op == DimOp::add ? checked_add(times, more) : checked_sub(times, more));
+    if (of == same && !of.constant())
+      return of * Dim(op == DimOp::add ? checked_add(times, more) : checked_sub(times, more));
   }
   DimExpr wanted{this, op, a, b, 0};
   if (auto it = by_content_.find(&wanted); it != by_content_.end()) return Dim(*it);
@@ -79,7 +83,10 @@ Dim Dims::make(DimOp op, Dim a, Dim b) {
 }
 
 size_t Dims::Hash::operator()(const DimExpr* e) const {
-  auto word = [](Dim d) { return d.constant() ? static_cast<uint64_t>(d.value()) : static_cast<uint64_t>(reinterpret_cast<uintptr_t>(d.expr())); };
+  auto word = [](Dim d) {
+    return d.constant() ? static_cast<uint64_t>(d.value())
+                        : static_cast<uint64_t>(reinterpret_cast<uintptr_t>(d.expr()));
+  };
   return mix(mix(word(e->a), static_cast<uint64_t>(e->op)), word(e->b));
 }
 

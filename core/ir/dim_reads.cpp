@@ -20,7 +20,8 @@ bool DimCondition::stands(const std::vector<int64_t>& symbols) const {
 
 // What varies stands before the number that it is compared with.
 std::string DimCondition::formula() const {
-  constexpr std::string_view signs[][2] = {{" != ", " == "}, {" >= ", " < "}, {" > ", " <= "}}, turned[][2] = {{" != ", " == "}, {" <= ", " > "}, {" < ", " >= "}};
+  constexpr std::string_view signs[][2] = {{" != ", " == "}, {" >= ", " < "}, {" > ", " <= "}},
+                             turned[][2] = {{" != ", " == "}, {" <= ", " > "}, {" < ", " >= "}};
   const bool turns = a.constant() && !b.constant();
   return cat(name(turns ? b : a), (turns ? turned : signs)[static_cast<size_t>(is)][holds], name(turns ? a : b));
 }
@@ -41,7 +42,9 @@ void DimReads::note(const DimCondition& condition) {
       if (!d.constant()) note(d.expr());
     return;
   }
-  const auto same = [&](const DimCondition& c) { return c.a == condition.a && c.b == condition.b && c.is == condition.is; };
+  const auto same = [&](const DimCondition& c) {
+    return c.a == condition.a && c.b == condition.b && c.is == condition.is;
+  };
   if (std::none_of(conditions_.begin(), conditions_.end(), same)) conditions_.push_back(condition);
 }
 

@@ -1,4 +1,5 @@
-// Which sizes were looked at as numbers while they stood for any: what was decided by them holds for these numbers alone.
+// Which sizes were looked at as numbers while they stood for any: what was decided by them holds for these numbers
+// alone.
 #pragma once
 
 #include <string>

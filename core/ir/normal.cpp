@@ -38,8 +38,8 @@ std::optional<Dim> Product::divide(const Product& divisor) const {
   if (zero()) return Dim(0);
   if (constant_ % divisor.constant_) return std::nullopt;
   std::vector<const DimExpr*> rest;
-  std::set_difference(factors_.begin(), factors_.end(), divisor.factors_.begin(), divisor.factors_.end(), std::back_inserter(rest),
-                      std::less<>());
+  std::set_difference(factors_.begin(), factors_.end(), divisor.factors_.begin(), divisor.factors_.end(),
+                      std::back_inserter(rest), std::less<>());
   if (rest.size() + divisor.factors_.size() != factors_.size()) return std::nullopt;
   Dim quotient = constant_ / divisor.constant_;
   for (const DimExpr* e : rest) quotient = quotient * Dim(e);

@@ -67,11 +67,14 @@ class Parser {
     if (title.substr(0, kHeader.size()) != kHeader) c.expected("'", kHeader, "'");
     title.remove_prefix(kHeader.size());
     const size_t time = title.rfind(" (");
-    if (time == title.npos || title.size() < time + 6 || title.substr(title.size() - 4) != " ms)") c.bad("expected '(NUMBER ms)' at the end of the line");
+    if (time == title.npos || title.size() < time + 6 || title.substr(title.size() - 4) != " ms)")
+      c.bad("expected '(NUMBER ms)' at the end of the line");
     const std::string_view number = title.substr(time + 2, title.size() - time - 6);
     auto read = std::from_chars(number.data(), number.data() + number.size(), trace_.milliseconds);
-    const bool good = read.ec == std::errc() && trace_.milliseconds >= 0 && trace_.milliseconds <= std::numeric_limits<double>::max();
-    if (!good || read.ptr != number.data() + number.size()) c.bad("expected a number of milliseconds, got '", number.substr(0, 40), "'");
+    const bool good =
+        read.ec == std::errc() && trace_.milliseconds >= 0 && trace_.milliseconds <= std::numeric_limits<double>::max();
+    if (!good || read.ptr != number.data() + number.size())
+      c.bad("expected a number of milliseconds, got '", number.substr(0, 40), "'");
     title = title.substr(0, time);
     const size_t after = title.rfind(", after ");
     trace_.function = unescape_comment(title.substr(0, after));
@@ -169,7 +172,8 @@ class Parser {
     comment_.reset();
     if (c.accept("--")) comment(c);
     const Node* node = source_.build({op, args, places_.size(), comment_.where, comment_.executor, comment_.draw});
-    if (node->results.size() != places_.size()) c.bad(op.name(), " has ", node->results.size(), " results here, the line names ", places_.size());
+    if (node->results.size() != places_.size())
+      c.bad(op.name(), " has ", node->results.size(), " results here, the line names ", places_.size());
     if (comment_.typed) check_types(c, *node);
     for (size_t i = 0; i < places_.size(); i++) terms_.define(c, 't', places_[i], node->results[i]);
     into.push_back(node);
@@ -186,10 +190,12 @@ class Parser {
   }
 
   void check_types(const Cursor& c, const Node& node) {
-    if (comment_.types.size() != node.results.size()) c.bad("the comment gives ", comment_.types.size(), " types for ", node.results.size(), " results");
+    if (comment_.types.size() != node.results.size())
+      c.bad("the comment gives ", comment_.types.size(), " types for ", node.results.size(), " results");
     for (size_t i = 0; i < node.results.size(); i++) {
       const TensorType& is = trace_.store->type(node.results[i]);
-      if (!(comment_.types[i] == is)) c.bad(node.op->name(), ": the comment says ", name(comment_.types[i]), ", the result is ", name(is));
+      if (!(comment_.types[i] == is))
+        c.bad(node.op->name(), ": the comment says ", name(comment_.types[i]), ", the result is ", name(is));
     }
   }
 

@@ -91,7 +91,8 @@ class Printer {
       append_comment(out_, trace_.pass);
     }
     std::array<char, 64> buffer;
-    auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), trace_.milliseconds, std::chars_format::fixed, 3);
+    auto end =
+        std::to_chars(buffer.data(), buffer.data() + buffer.size(), trace_.milliseconds, std::chars_format::fixed, 3);
     out_ += " (";
     out_.append(buffer.data(), end.ec == std::errc() ? end.ptr : buffer.data());
     out_ += " ms)\n";
@@ -103,7 +104,8 @@ class Printer {
       append_type(out_, trace_.type(in.value));
       out_ += '\n';
     }
-    const bool numbers = std::any_of(trace_.inputs.begin(), trace_.inputs.end(), [&](const Input& in) { return trace_.type(in.value).weak; });
+    const bool numbers = std::any_of(trace_.inputs.begin(), trace_.inputs.end(),
+                                     [&](const Input& in) { return trace_.type(in.value).weak; });
     if (numbers) out_ += "-- ~: a number, not a tensor: beside tensors its kind counts, not its width\n";
   }
 

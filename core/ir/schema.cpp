@@ -16,10 +16,11 @@ struct KindName {
   ParamKind kind;
 };
 constexpr std::array kKinds = {
-    KindName{"tensor", ParamKind::tensor}, KindName{"tensor[]", ParamKind::tensors}, KindName{"int", ParamKind::integer},
-    KindName{"float", ParamKind::real},    KindName{"bool", ParamKind::boolean},     KindName{"str", ParamKind::string},
-    KindName{"int[]", ParamKind::dims},    KindName{"float[]", ParamKind::reals},    KindName{"dtype", ParamKind::dtype},
-    KindName{"device", ParamKind::device},
+    KindName{"tensor", ParamKind::tensor}, KindName{"tensor[]", ParamKind::tensors},
+    KindName{"int", ParamKind::integer},   KindName{"float", ParamKind::real},
+    KindName{"bool", ParamKind::boolean},  KindName{"str", ParamKind::string},
+    KindName{"int[]", ParamKind::dims},    KindName{"float[]", ParamKind::reals},
+    KindName{"dtype", ParamKind::dtype},   KindName{"device", ParamKind::device},
 };
 
 class Scanner {
@@ -38,7 +39,9 @@ class Scanner {
   std::string_view word() {
     skip();
     size_t from = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_' || text_[at_] == '.')) at_++;
+    while (at_ < text_.size() &&
+           (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_' || text_[at_] == '.'))
+      at_++;
     if (from == at_) bad("expected a name");
     return text_.substr(from, at_ - from);
   }

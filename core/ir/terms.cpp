@@ -133,7 +133,8 @@ Arg Terms::number_for(Cursor& c, const Param& p) {
 
 Arg Terms::argument(Cursor& c, const Op& op, const Param& p) {
   if (c.accept_word("nil")) {
-    if (!p.optional && !(p.has_default && !p.fallback.present())) c.bad(op.name(), ": argument '", p.name, "' must not be nil");
+    if (!p.optional && !(p.has_default && !p.fallback.present()))
+      c.bad(op.name(), ": argument '", p.name, "' must not be nil");
     return Arg::none();
   }
   switch (p.kind) {
@@ -153,7 +154,9 @@ Arg Terms::argument(Cursor& c, const Op& op, const Param& p) {
       if (p.text && c.at("\"")) return Arg::string(strings_.emplace_back(c.quoted()));
       return Arg::dims(list(c, dims_, [&] { return size(c); }));
     case ParamKind::tensors: return Arg::values(list(c, lists_, [&] { return value(c); }));
-    case ParamKind::reals: return Arg::reals(list(c, reals_, [&] { return number_for(c, {.name = {}, .kind = ParamKind::real, .fallback = {}}).f; }));
+    case ParamKind::reals:
+      return Arg::reals(
+          list(c, reals_, [&] { return number_for(c, {.name = {}, .kind = ParamKind::real, .fallback = {}}).f; }));
     case ParamKind::dtype: return Arg::of(dtype(c));
     case ParamKind::device: return Arg::of(device(c));
   }
@@ -166,11 +169,13 @@ std::span<const Arg> Terms::arguments(Cursor& c, const Op& op) {
   c.expect("(");
   while (!c.accept(")")) {
     if (!args_.empty()) c.expect(",");
-    if (args_.size() == params.size()) c.bad(op.name(), " takes at most ", params.size(), " arguments; ", op.schema.text);
+    if (args_.size() == params.size())
+      c.bad(op.name(), " takes at most ", params.size(), " arguments; ", op.schema.text);
     args_.push_back(argument(c, op, params[args_.size()]));
   }
   for (size_t i = args_.size(); i < params.size(); i++) {
-    if (!params[i].has_default && !params[i].optional) c.bad(op.name(), ": argument '", params[i].name, "' is missing; ", op.schema.text);
+    if (!params[i].has_default && !params[i].optional)
+      c.bad(op.name(), ": argument '", params[i].name, "' is missing; ", op.schema.text);
     args_.push_back(params[i].fallback);
   }
   return args_;

@@ -20,9 +20,9 @@ struct TensorType {
   friend bool operator==(const TensorType&, const TensorType&) = default;
 };
 
-// Whether the bytes of a dense tensor of this type fit in 63 bits, by the sizes seen while tracing, where an axis without
-// elements counts as one of 1: so strides fit too, and whatever else is a product of some of the sizes. No value of another
-// type is made.
+// Whether the bytes of a dense tensor of this type fit in 63 bits, by the sizes seen while tracing, where an axis
+// without elements counts as one of 1: so strides fit too, and whatever else is a product of some of the sizes. No
+// value of another type is made.
 bool fits_in_memory(const TensorType&);
 
 // How much its dtype counts among the operands of an operation.
@@ -32,7 +32,8 @@ inline Strength strength(const TensorType& t) {
 
 inline uint64_t hash(const TensorType& t) {
   uint64_t h = mix(static_cast<uint64_t>(t.dtype) << 32 | static_cast<uint32_t>(t.device), t.shape.size() * 2 + t.weak);
-  for (Dim d : t.shape) h = mix(h, d.constant() ? static_cast<uint64_t>(d.value()) : reinterpret_cast<uintptr_t>(d.expr()));
+  for (Dim d : t.shape)
+    h = mix(h, d.constant() ? static_cast<uint64_t>(d.value()) : reinterpret_cast<uintptr_t>(d.expr()));
   return h;
 }
 

@@ -70,17 +70,18 @@ class Verifier {
     std::set<std::pair<Source, uint32_t>> seen;
     for (const Input& in : trace_.inputs) {
       define(in.value);
-      check(seen.insert({in.source, in.index}).second, "two inputs have the same place, ", "ipc"[static_cast<size_t>(in.source)], "[",
-            in.index + 1, "]");
+      check(seen.insert({in.source, in.index}).second, "two inputs have the same place, ",
+            "ipc"[static_cast<size_t>(in.source)], "[", in.index + 1, "]");
     }
   }
 
   void arguments(const Node& n) {
     const auto& params = n.op->schema.params;
-    check(n.args.size() == params.size(), n.op->name(), " has ", n.args.size(), " arguments, its schema ", params.size());
+    check(n.args.size() == params.size(), n.op->name(), " has ", n.args.size(), " arguments, its schema ",
+          params.size());
     for (size_t i = 0; i < params.size(); i++) {
-      check(accepts(params[i], n.args[i]) || (params[i].has_default && same(n.args[i], params[i].fallback)), n.op->name(), ": argument '",
-            params[i].name, "' is not of kind ", kind_name(params[i].kind));
+      check(accepts(params[i], n.args[i]) || (params[i].has_default && same(n.args[i], params[i].fallback)),
+            n.op->name(), ": argument '", params[i].name, "' is not of kind ", kind_name(params[i].kind));
     }
     for_each_value(n.args, [&](ValueId v) { used(v, n.op->name()); });
   }
@@ -89,8 +90,8 @@ class Verifier {
   void node(const Node* n) {
     check(n && n->op, "a line without an operation");
     arguments(*n);
-    check(n->op->schema.variadic() || n->results.size() == n->op->schema.results.size(), n->op->name(), " has ", n->results.size(),
-          " results, its schema ", n->op->schema.results.size());
+    check(n->op->schema.variadic() || n->results.size() == n->op->schema.results.size(), n->op->name(), " has ",
+          n->results.size(), " results, its schema ", n->op->schema.results.size());
     // A region is the one prim with a body: the lines that its executor runs as one.
     check(n->op->prim || !n->body.empty(), n->op->name(), " has lost its decomposition");
     const size_t mark = log_.size();

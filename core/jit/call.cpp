@@ -16,8 +16,11 @@
 namespace thunder {
 
 Compiled::Compiled(Ref<Context> context, Ref<Function> function, const CompileOptions* options)
-    : context_(std::move(context)), function_(std::move(function)), options_(options ? make<CompileOptions>(*options) : make<CompileOptions>()),
-      settings_(call_settings(*options_, *context_)), looks_up_(!settings_.disable && settings_.cache != CacheMode::no_caching) {
+    : context_(std::move(context)),
+      function_(std::move(function)),
+      options_(options ? make<CompileOptions>(*options) : make<CompileOptions>()),
+      settings_(call_settings(*options_, *context_)),
+      looks_up_(!settings_.disable && settings_.cache != CacheMode::no_caching) {
   if (settings_.dynamic != DynamicSizes::no && looks_up_) dynamic_ = std::make_unique<Dynamic>();
   if (!settings_.fullgraph) segments_ = std::make_unique<Segments>(), unread_ = without_reads(function_);
   if (auto* saved = dynamic_ ? dynamic_cast<const SavedFunction*>(function_.get()) : nullptr)
@@ -37,7 +40,8 @@ void Compiled::check_inputs(const Inputs& in) const {
   }
 }
 
-const Entry* Compiled::miss(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check, SegmentCall* segmented) {
+const Entry* Compiled::miss(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check,
+                            SegmentCall* segmented) {
   check_inputs(in);  // no key has what it refuses
   if (dynamic_ && context_->stance() != Stance::force_eager)
     if ((own = dynamic_->plans().find(in))) return apart_++, own.get();
@@ -57,31 +61,37 @@ bool Compiled::stays_eager(const Inputs& in) {
     case Stance::eager_then_compile: return !was_eager_.exchange(true, std::memory_order_relaxed);
     case Stance::fail_on_recompile: break;
   }
-  fail(Code::failed_precondition, function_->name(), ": the stance is fail_on_recompile, and no program fits this call: ",
-       cache_.why_not(in, paths_of(in)));
+  fail(Code::failed_precondition, function_->name(),
+       ": the stance is fail_on_recompile, and no program fits this call: ", cache_.why_not(in, paths_of(in)));
 }
 
-std::vector<std::string> Compiled::paths_of(const Inputs& in) const { return in.values ? in.values->paths() : std::vector<std::string>(); }
+std::vector<std::string> Compiled::paths_of(const Inputs& in) const {
+  return in.values ? in.values->paths() : std::vector<std::string>();
+}
 
 const Entry* Compiled::promised(const Inputs& in) const {
   const Entry* entry = cache_.latest();
   if (!entry || !guards_hold(*entry, nullptr)) return nullptr;
   const std::string broken = entry->key.broken_promise(in, paths_of(in));
-  require(broken.empty(), function_->name(), ": its option cache = \"same input\" promises that inputs stay what they are, but ", broken);
+  require(broken.empty(), function_->name(),
+          ": its option cache = \"same input\" promises that inputs stay what they are, but ", broken);
   return entry;
 }
 
-const Entry* Compiled::compile(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check, SegmentCall* segmented) {
+const Entry* Compiled::compile(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check,
+                               SegmentCall* segmented) {
   if (in.values) return compile(*in.values, own, check, segmented);
   Values values;
   for (size_t i = 0; i < in.count; i++) values.push(Ref<Tensor>(in.tensors[i]));
   return compile(values, own, check, segmented);
 }
 
-bool Compiled::below(int64_t done, int64_t limit, std::string_view name, const std::string& why, std::string_view then, bool& warned) const {
+bool Compiled::below(int64_t done, int64_t limit, std::string_view name, const std::string& why, std::string_view then,
+                     bool& warned) const {
   if (done < limit) return true;
   if (warned && !settings_.fail_on_limit) return false;
-  const std::string text = cat(function_->name(), ": compiled ", done, " times, which is the ", name, "; last miss: ", why);
+  const std::string text =
+      cat(function_->name(), ": compiled ", done, " times, which is the ", name, "; last miss: ", why);
   require(!settings_.fail_on_limit, text);
   context_->log(2, "cache", cat(text, "; from now on what fits none of these programs ", then));
   warned = true;
@@ -93,7 +103,9 @@ namespace {
 // Says which thread compiles for as long as it does.
 class Compiling {
  public:
-  explicit Compiling(std::atomic<std::thread::id>& by) : by_(by) { by_.store(std::this_thread::get_id(), std::memory_order_relaxed); }
+  explicit Compiling(std::atomic<std::thread::id>& by) : by_(by) {
+    by_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  }
   ~Compiling() { by_.store({}, std::memory_order_relaxed); }
   Compiling(const Compiling&) = delete;
 
@@ -103,14 +115,16 @@ class Compiling {
 
 }  // namespace
 
-std::unique_ptr<Entry> Compiled::compile_now(const Values& in, Effort effort, InterruptCheck& check, SegmentCall* segmented) {
+std::unique_ptr<Entry> Compiled::compile_now(const Values& in, Effort effort, InterruptCheck& check,
+                                             SegmentCall* segmented) {
   if (!segmented) return compile_entry(*context_, *function_, *options_, in, effort, check);
   std::unique_ptr<Entry> entry = segmented->record(in);
   if (entry) compile_recorded(*context_, *options_, in, effort, check, *entry);
   return entry;
 }
 
-const Entry* Compiled::compile(const Values& values, std::shared_ptr<const Entry>& own, InterruptCheck& check, SegmentCall* segmented) {
+const Entry* Compiled::compile(const Values& values, std::shared_ptr<const Entry>& own, InterruptCheck& check,
+                               SegmentCall* segmented) {
   const Inputs in{&values, nullptr, values.size()};
   // One compile a function at a time: whoever waited finds the entry that the first one made.
   require(compiler_.load(std::memory_order_relaxed) != std::this_thread::get_id(), function_->name(),
@@ -124,12 +138,17 @@ const Entry* Compiled::compile(const Values& values, std::shared_ptr<const Entry
   const bool full = static_cast<int64_t>(cache_.size()) >= settings_.recompile_limit;
   std::unique_ptr<Entry> entry;
   if (dynamic_)
-    entry = dynamic_->compile({*context_, unread_ ? *unread_ : *function_, *options_, values}, full ? DynamicSizes::all : settings_.dynamic, cache_.entries(), check);
+    entry = dynamic_->compile({*context_, unread_ ? *unread_ : *function_, *options_, values},
+                              full ? DynamicSizes::all : settings_.dynamic, cache_.entries(), check);
   if (!entry) {
-    if (caches && !below(static_cast<int64_t>(plain_.load()), settings_.accumulated_limit, "accumulated_recompile_limit", why, "runs op by op", warned_of_all_))
+    if (caches && !below(static_cast<int64_t>(plain_.load()), settings_.accumulated_limit,
+                         "accumulated_recompile_limit", why, "runs op by op", warned_of_all_))
       return nullptr;
-    if (caches) below(static_cast<int64_t>(cache_.size()), settings_.recompile_limit, "recompile_limit", why,
-                      dynamic_ ? "is kept only as long as it is among those used last" : "is compiled for each call alone, without fusion", warned_);
+    if (caches)
+      below(static_cast<int64_t>(cache_.size()), settings_.recompile_limit, "recompile_limit", why,
+            dynamic_ ? "is kept only as long as it is among those used last"
+                     : "is compiled for each call alone, without fusion",
+            warned_);
     entry = compile_now(values, full && caches && !dynamic_ ? Effort::least : Effort::full, check, segmented);
     if (!entry) return nullptr;  // it read a value
     plain_++;
@@ -139,7 +158,8 @@ const Entry* Compiled::compile(const Values& values, std::shared_ptr<const Entry
 }
 
 // In the cache, among the programs that were used last, or for this call alone.
-const Entry* Compiled::keep(std::unique_ptr<Entry> entry, const Inputs& in, bool full, std::shared_ptr<const Entry>& own) {
+const Entry* Compiled::keep(std::unique_ptr<Entry> entry, const Inputs& in, bool full,
+                            std::shared_ptr<const Entry>& own) {
   std::lock_guard report(report_mutex_);
   const bool caches = settings_.cache != CacheMode::no_caching;
   std::vector<uint32_t> any;  // integers whose value does not matter
@@ -202,7 +222,8 @@ Status* Compiled::prepare(const Values& in) noexcept {
   });
 }
 
-[[gnu::always_inline]] inline Status* Compiled::run_into(const Entry& entry, const Inputs& in, Values& out, InterruptCheck& check, void* stream) {
+[[gnu::always_inline]] inline Status* Compiled::run_into(const Entry& entry, const Inputs& in, Values& out,
+                                                         InterruptCheck& check, void* stream) {
   ResultTensors results;
   if (Status* failed = run(entry, in, &out, results, check, stream)) return failed;
   fill_results(entry, results, out);
@@ -238,7 +259,8 @@ Status* Compiled::call(const Values& in, Values& out, void* stream) noexcept {
   });
 }
 
-[[gnu::always_inline]] inline Status* Compiled::run_into(const Entry& entry, const Inputs& in, Tensor** out, size_t n_out, InterruptCheck& check) {
+[[gnu::always_inline]] inline Status* Compiled::run_into(const Entry& entry, const Inputs& in, Tensor** out,
+                                                         size_t n_out, InterruptCheck& check) {
   ResultTensors results;
   const size_t tensors = entry.program->plan().outputs.size();
   require(n_out <= tensors, function_->name(), ": returns ", tensors, " tensors, ", n_out, " were asked for");
@@ -247,11 +269,13 @@ Status* Compiled::call(const Values& in, Values& out, void* stream) noexcept {
   return nullptr;
 }
 
-Status* Compiled::call_tensors_held(const Entry* found, const Inputs& in, Tensor** out, size_t n_out, InterruptCheck& check) {
+Status* Compiled::call_tensors_held(const Entry* found, const Inputs& in, Tensor** out, size_t n_out,
+                                    InterruptCheck& check) {
   const Held held(*this, in);
   std::shared_ptr<const Entry> own;
   if (!found && segments_)
-    return as_values(held.inputs, out, n_out, [&](const Values& given, Values& taken) { return call_segmented(given, taken, check, nullptr); });
+    return as_values(held.inputs, out, n_out,
+                     [&](const Values& given, Values& taken) { return call_segmented(given, taken, check, nullptr); });
   if (!found) found = miss(held.inputs, own, check);
   return found ? run_into(*found, held.inputs, out, n_out, check) : run_eagerly(held.inputs, out, n_out);
 }
@@ -299,7 +323,9 @@ std::vector<SavedProgram> Compiled::programs() const {
   std::lock_guard lock(compile_mutex_);
   std::vector<SavedProgram> out;
   // What was compiled of a trace with symbols is in that.
-  const auto has_formula = [](const Entry& e) { return std::any_of(e.bindings.begin(), e.bindings.end(), [](const Binding& b) { return b.formula; }); };
+  const auto has_formula = [](const Entry& e) {
+    return std::any_of(e.bindings.begin(), e.bindings.end(), [](const Binding& b) { return b.formula; });
+  };
   for (const Entry* e : cache_.entries())
     if (guards_hold(*e, nullptr) && (!e->of || !e->of->in_file()) && e->integers.empty() && !has_formula(*e))
       out.push_back(saved_program(*e, *context_));
@@ -323,13 +349,16 @@ std::string Compiled::guards_report() const {
   return e ? thunder::guards_report(*e) : "";
 }
 
-std::vector<CountedBreak> Compiled::graph_breaks() const { return segments_ ? segments_->breaks() : std::vector<CountedBreak>(); }
+std::vector<CountedBreak> Compiled::graph_breaks() const {
+  return segments_ ? segments_->breaks() : std::vector<CountedBreak>();
+}
 
 std::string Compiled::breaks_report() const {
   std::string out;
   for (const CountedBreak& b : graph_breaks())
-    out += cat(b.at.where.empty() ? "at a place that is not known" : b.at.where, ": ", b.at.reason, ", after ", b.at.lines,
-               b.at.lines == 1 ? " line" : " lines", "; ", b.times, b.times == 1 ? " time" : " times", "\n");
+    out +=
+        cat(b.at.where.empty() ? "at a place that is not known" : b.at.where, ": ", b.at.reason, ", after ", b.at.lines,
+            b.at.lines == 1 ? " line" : " lines", "; ", b.times, b.times == 1 ? " time" : " times", "\n");
   return out;
 }
 

@@ -25,7 +25,7 @@ struct CallStatistics {
   uint64_t trace_ns = 0, transform_ns = 0, compile_ns = 0;  // summed over all misses
   uint64_t peak_bytes = 0;                                  // arena and constants of the latest program
   uint64_t eager_calls = 0;                                 // calls that ran op by op: no others count them
-  uint64_t segments = 0, graph_breaks = 0;                  // programs of parts of the function, and the places where it broke
+  uint64_t segments = 0, graph_breaks = 0;  // programs of parts of the function, and the places where it broke
 };
 
 // Tensors that a call made, until they are handed over.
@@ -95,12 +95,16 @@ class Compiled : public Counted<Compiled> {
   // The program for these inputs: kept, or beyond the limit this call's own. Null: the call runs op by op.
   const Entry* find(const Inputs& in) const;  // among those that are kept; null: none fits, or none is looked for
   // `segmented` (may be null): the call may be run while it is recorded, and then has its results.
-  const Entry* miss(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check, SegmentCall* segmented = nullptr);
-  const Entry* compile(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check, SegmentCall* segmented);
-  const Entry* compile(const Values& in, std::shared_ptr<const Entry>& own, InterruptCheck& check, SegmentCall* segmented);
+  const Entry* miss(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check,
+                    SegmentCall* segmented = nullptr);
+  const Entry* compile(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check,
+                       SegmentCall* segmented);
+  const Entry* compile(const Values& in, std::shared_ptr<const Entry>& own, InterruptCheck& check,
+                       SegmentCall* segmented);
   std::unique_ptr<Entry> compile_now(const Values& in, Effort effort, InterruptCheck& check, SegmentCall* segmented);
   // Null and `done`: the function read a value, and the call has its results.
-  const Entry* miss_segmented(const Values& in, Values& out, std::shared_ptr<const Entry>& own, InterruptCheck& check, void* stream, bool& done);
+  const Entry* miss_segmented(const Values& in, Values& out, std::shared_ptr<const Entry>& own, InterruptCheck& check,
+                              void* stream, bool& done);
   // A call that no program fits, of a function that may be no one program.
   Status* call_segmented(const Values& in, Values& out, InterruptCheck& check, void* stream);
   const Entry* keep(std::unique_ptr<Entry> entry, const Inputs& in, bool full, std::shared_ptr<const Entry>& own);
@@ -109,7 +113,8 @@ class Compiled : public Counted<Compiled> {
   bool stays_eager(const Inputs& in);
   void note_compiled(const Entry& entry, const std::string& why);
   // Whether `done` programs are fewer than the limit; else warns once, or throws.
-  bool below(int64_t done, int64_t limit, std::string_view name, const std::string& why, std::string_view then, bool& warned) const;
+  bool below(int64_t done, int64_t limit, std::string_view name, const std::string& why, std::string_view then,
+             bool& warned) const;
   std::vector<std::string> paths_of(const Inputs& in) const;
   Status* run_eagerly(const Values& in, Values& out);
   Status* run_eagerly(const Inputs& in, Tensor** out, size_t n_out);
@@ -125,14 +130,16 @@ class Compiled : public Counted<Compiled> {
   void check_values(const Values& in) const;
   void check_inputs(const Inputs& in) const;
   // Fills `results`, one tensor an output of the program. `bound` may be null.
-  Status* run(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, InterruptCheck& check, void* stream);
+  Status* run(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, InterruptCheck& check,
+              void* stream);
   // The tensor bound to an input of the program; null for a plain number.
   static Tensor* input_tensor(const Entry& entry, const Inputs& in, size_t input);
   // Computes again what depends on frozen tensors that were written.
   Status* renew(const Entry& entry);
   void check_writes(const Entry& entry, const Inputs& in) const;
   Ref<Tensor> fresh(const DenseType& type) const;
-  void make_results(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, bool& copy, bool& callers) const;
+  void make_results(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, bool& copy,
+                    bool& callers) const;
   Ref<Tensor> result_tensor(const Entry& entry, const Inputs& in, size_t leaf, Tensor& bound, bool& copy) const;
   static void copy_to_bound(const Entry& entry, const Values& bound, ResultTensors& results);
   static void fill_results(const Entry& entry, ResultTensors& results, Values& out);
@@ -147,7 +154,8 @@ class Compiled : public Counted<Compiled> {
   std::unique_ptr<Segments> segments_;  // where values may be read
   Ref<Function> unread_;                // the function then, where it is traced with sizes as symbols
   mutable std::mutex compile_mutex_;
-  std::atomic<std::thread::id> compiler_{};  // the thread that holds it: what it traces and prepares may call this again
+  std::atomic<std::thread::id>
+      compiler_{};                 // the thread that holds it: what it traces and prepares may call this again
   std::shared_mutex renew_mutex_;  // calls of programs with frozen tensors share it
   bool warned_ = false, warned_of_all_ = false;  // of the limits; under compile_mutex_
   mutable std::mutex report_mutex_;

@@ -15,7 +15,8 @@ namespace {
 // Before the program is made, so that a write meanwhile is seen.
 void freeze(Trace& trace, Entry& entry) {
   for (size_t i = entry.leaves; i < trace.inputs.size(); i++) {
-    const bool written = std::any_of(trace.writes.begin(), trace.writes.end(), [i](const Write& w) { return w.input == i; });
+    const bool written =
+        std::any_of(trace.writes.begin(), trace.writes.end(), [i](const Write& w) { return w.input == i; });
     if (written) continue;
     const Ref<Tensor>& t = entry.bindings[i].captured;
     trace.inputs[i].frozen = true;
@@ -45,8 +46,8 @@ Executors executors_for(Context& context, const CompileOptions& options) {
   const std::vector<std::string> names = split_list(options.text("executors", ""));
   Executors first = options.executors();
   if (names.empty())
-    for (Ref<Executor>& e : context.in_place_of_usual(options.text("float32_matmul_precision", "highest"), options.max_autotune(),
-                                                      options.flag("cudnn_allow_tf32", false)))
+    for (Ref<Executor>& e : context.in_place_of_usual(options.text("float32_matmul_precision", "highest"),
+                                                      options.max_autotune(), options.flag("cudnn_allow_tf32", false)))
       first.push_back(std::move(e));
   return context.executors(names, first);
 }
@@ -58,7 +59,9 @@ void note_integers(const Entry& recorded, const Values& in, Entry& entry) {
   for (size_t i = 0; i < recorded.leaves; i++) types[i] = &in.tensor(recorded.bindings[i].leaf)->type();
   entry.symbols = symbol_values(recorded.traces[0], types);
   for (const IntegerSymbol& s : recorded.integers) entry.symbols[static_cast<size_t>(s.symbol)] = in[s.leaf].i;
-  const auto is_any = [&](const Symbol& s) { return std::any_of(entry.integers.begin(), entry.integers.end(), [&](auto& i) { return i.symbol == s.number; }); };
+  const auto is_any = [&](const Symbol& s) {
+    return std::any_of(entry.integers.begin(), entry.integers.end(), [&](auto& i) { return i.symbol == s.number; });
+  };
   for (const DimCondition& c : recorded.conditions) {
     std::vector<Symbol> of = used_symbols(c.a);
     for (const Symbol& s : used_symbols(c.b)) of.push_back(s);
@@ -68,13 +71,19 @@ void note_integers(const Entry& recorded, const Values& in, Entry& entry) {
 
 }  // namespace
 
-void compile_recorded(Context& context, const CompileOptions& options, const Values& in, Effort effort, InterruptCheck& check, Entry& entry) {
+void compile_recorded(Context& context, const CompileOptions& options, const Values& in, Effort effort,
+                      InterruptCheck& check, Entry& entry) {
   Executors executors = executors_for(context, options);
   if (effort == Effort::least) std::erase_if(executors, [](auto& e) { return e->desc().claim_region != nullptr; });
   if (options.flag("freezing", false)) freeze(entry.traces[0], entry);
   const double traced = now_ms();
-  PipelineContext pipeline{{context.registry(), context.allocator()}, executors, context.scope_environment(), check,
-                           context.passes(options.passes()), split_list(options.text("disable_passes", "")), options.flag("verify", false)};
+  PipelineContext pipeline{{context.registry(), context.allocator()},
+                           executors,
+                           context.scope_environment(),
+                           check,
+                           context.passes(options.passes()),
+                           split_list(options.text("disable_passes", "")),
+                           options.flag("verify", false)};
   run_pipeline(entry.traces, pipeline);
   const double transformed = now_ms();
   entry.transform_ms = transformed - traced;
@@ -86,8 +95,9 @@ void compile_recorded(Context& context, const CompileOptions& options, const Val
     entry.traces.push_back(std::move(*prepared.trace));
   }
   const Trace& final = entry.traces.back();
-  entry.program = std::make_unique<Program>(final, entry.traces.front(), layouts(final, entry, in), fixed_addresses(entry), std::move(prepared.preparer),
-                                            context.devices(), context.threads(), check);
+  entry.program =
+      std::make_unique<Program>(final, entry.traces.front(), layouts(final, entry, in), fixed_addresses(entry),
+                                std::move(prepared.preparer), context.devices(), context.threads(), check);
   if (options.use_cudagraphs()) entry.program->use_recording();
   entry.compile_ms = now_ms() - transformed;
   entry.writes = !final.writes.empty();
@@ -95,8 +105,9 @@ void compile_recorded(Context& context, const CompileOptions& options, const Val
   for (const Write& w : final.writes) entry.written.push_back(w.input);
 }
 
-std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const CompileOptions& options, const Values& in, Effort effort,
-                                     InterruptCheck& check, const SymbolicInputs* symbolic) {
+std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const CompileOptions& options,
+                                     const Values& in, Effort effort, InterruptCheck& check,
+                                     const SymbolicInputs* symbolic) {
   executors_for(context, options);  // what it refuses is said before the function runs
   const double start = now_ms();
   std::unique_ptr<Entry> entry = record(context, function, in, symbolic);
@@ -106,7 +117,8 @@ std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const
   return entry;
 }
 
-std::unique_ptr<Entry> compile_segment(Context& context, const CompileOptions& options, const Segment& segment, Effort effort, InterruptCheck& check) {
+std::unique_ptr<Entry> compile_segment(Context& context, const CompileOptions& options, const Segment& segment,
+                                       Effort effort, InterruptCheck& check) {
   auto entry = std::make_unique<Entry>();
   entry->traces.push_back(segment.trace);
   Values in;

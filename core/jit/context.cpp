@@ -26,8 +26,8 @@ namespace {
 
 constexpr const char* kNoVectors = "the processor has no AVX2";
 
-// What the ways of products were called while each was an executor, and still may be. What a name needs beside vectors is said where it
-// is asked for and is not there.
+// What the ways of products were called while each was an executor, and still may be. What a name needs beside vectors
+// is said where it is asked for and is not there.
 struct ProductName {
   std::string_view name;
   Precision precision = Precision::highest;
@@ -50,7 +50,8 @@ void Context::add_products() {
   for (const Precision precision : {Precision::highest, Precision::high, Precision::medium})
     for (const bool tuned : {false, true}) {
       const ProductOptions options{precision, tuned ? &threads_ : nullptr, tuned ? BlobStore::default_folder() : ""};
-      if (auto made = products_executor(machine_, options, found)) products_[static_cast<size_t>(precision)][tuned] = make<Executor>(*made);
+      if (auto made = products_executor(machine_, options, found))
+        products_[static_cast<size_t>(precision)][tuned] = make<Executor>(*made);
     }
   log(1, "onednn", found);
   const Ref<Executor>& usual = products_[0][0];
@@ -60,7 +61,8 @@ void Context::add_products() {
     if (!usual) missing_.emplace_back(n.name, kNoVectors);
     else if (n.needs_library && found.rfind("oneDNN", 0) != 0) missing_.emplace_back(n.name, found);
     else if (n.needs_tiles && !machine_.tile_registers)
-      missing_.emplace_back(n.name, "the processor has no tile registers for bf16 (AMX), or the system cannot save them");
+      missing_.emplace_back(n.name,
+                            "the processor has no tile registers for bf16 (AMX), or the system cannot save them");
   }
 }
 
@@ -85,7 +87,11 @@ Ref<Executor> Context::named(std::string_view name) const {
 }
 
 Context::Context(const ContextHooks& hooks)
-    : hooks_(hooks), machine_(read_machine()), devices_(hooks.allocator, machine_.threads), interrupts_(hooks.check_interrupts, hooks.user), threads_(machine_.threads) {
+    : hooks_(hooks),
+      machine_(read_machine()),
+      devices_(hooks.allocator, machine_.threads),
+      interrupts_(hooks.check_interrupts, hooks.user),
+      threads_(machine_.threads) {
   if (hooks_.allocator.ours) {
     block_cache_.reset(BlockCache::open(hooks_.allocator, BlockCache::kDefaultLimit));
     hooks_.allocator = block_cache_->allocator();
@@ -131,7 +137,9 @@ Context::~Context() {
   if (hooks_.destroy) hooks_.destroy(hooks_.user);
 }
 
-ScopeEnvironment Context::scope_environment() { return {&registry_, hooks_.allocator, runner_.get(), random_, this, &devices_}; }
+ScopeEnvironment Context::scope_environment() {
+  return {&registry_, hooks_.allocator, runner_.get(), random_, this, &devices_};
+}
 
 void Context::use_threads(size_t threads) {
   threads_.resize(threads ? threads : thread_count());
@@ -150,7 +158,8 @@ void Context::log(int32_t level, const char* component, std::string_view text) c
 Context::WriteTurn::WriteTurn(Context& of) : of_(of) {
   const std::thread::id self = std::this_thread::get_id();
   if (of.writer_.load(std::memory_order_relaxed) == self)
-    fail(Code::failed_precondition, "a function that writes tensors in place was called while another one runs on this thread");
+    fail(Code::failed_precondition,
+         "a function that writes tensors in place was called while another one runs on this thread");
   of.write_mutex_.lock();
   of.writer_.store(self, std::memory_order_relaxed);
 }
@@ -162,7 +171,8 @@ Context::WriteTurn::~WriteTurn() {
 
 void Context::add_executor(Ref<Executor> executor) {
   std::lock_guard lock(executors_mutex_);
-  for (auto& e : executors_) require(e->name() != executor->name(), "executor '", executor->name(), "' is already registered");
+  for (auto& e : executors_)
+    require(e->name() != executor->name(), "executor '", executor->name(), "' is already registered");
   // Before host, which takes everything.
   executors_.insert(executors_.end() - 1, std::move(executor));
 }
@@ -219,7 +229,8 @@ Executors Context::executors(std::span<const std::string> names, const Executors
 }
 
 namespace {
-constexpr std::array<std::string_view, 5> kStances = {"default", "force_eager", "eager_on_recompile", "fail_on_recompile", "eager_then_compile"};
+constexpr std::array<std::string_view, 5> kStances = {"default", "force_eager", "eager_on_recompile",
+                                                      "fail_on_recompile", "eager_then_compile"};
 }  // namespace
 
 void Context::set_stance(std::string_view name) {

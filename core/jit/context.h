@@ -67,8 +67,9 @@ class Context : public Counted<Context> {
   std::vector<std::string> executor_names() const;
   // Null: there is none of that name.
   Ref<Executor> find_executor(std::string_view name) const;
-  // Built-in executors that options ask for in place of the usual ones of the same names: of matrix products in a precision of f32 as
-  // float32_matmul_precision names it, `tuned`: each timed once; of convolutions on CUDA devices that may use TF32.
+  // Built-in executors that options ask for in place of the usual ones of the same names: of matrix products in a
+  // precision of f32 as float32_matmul_precision names it, `tuned`: each timed once; of convolutions on CUDA devices
+  // that may use TF32.
   Executors in_place_of_usual(std::string_view precision, bool tuned, bool tf32_convolutions) const;
   // Built-in ones that cannot run here, and why not.
   const std::vector<std::pair<std::string, std::string>>& missing_executors() const { return missing_; }
@@ -93,8 +94,8 @@ class Context : public Counted<Context> {
   // Between the steps of what is compiled and run.
   Interrupts& interrupts() { return interrupts_; }
 
-  // Programs that write tensors take turns. A call inside of such a call, by the host that is asked for interrupts or by an
-  // executor of its own, would wait for itself: it throws.
+  // Programs that write tensors take turns. A call inside of such a call, by the host that is asked for interrupts or
+  // by an executor of its own, would wait for itself: it throws.
   class WriteTurn {
    public:
     explicit WriteTurn(Context& of);

@@ -33,16 +33,19 @@ Finding threads(const Machine& m) { return {"threads", cat(m.threads)}; }
 Finding llvm() {
   std::string why;
   const bool holds = loops::can_compile(&why);
-  return {"LLVM", holds ? loops::compiler() : cat("missing, so nothing is fused or compiled to machine code: ", why), there(holds)};
+  return {"LLVM", holds ? loops::compiler() : cat("missing, so nothing is fused or compiled to machine code: ", why),
+          there(holds)};
 }
 
 Finding onednn(const Machine& m) {
   std::string found;
   const bool holds = Library::open(Library::names(), m, found) != nullptr;
-  return {"oneDNN", holds ? found : cat("missing, so large products of float32 run in kernels of our own: ", found), there(holds)};
+  return {"oneDNN", holds ? found : cat("missing, so large products of float32 run in kernels of our own: ", found),
+          there(holds)};
 }
 
-// NVIDIA's libraries, each with its file and version or every name that was tried, and the devices that the driver knows of.
+// NVIDIA's libraries, each with its file and version or every name that was tried, and the devices that the driver
+// knows of.
 void add_cuda(Context& context, std::vector<Finding>& all) {
   std::string why;
   const nvidia::Driver* driver = nvidia::Driver::open(why);
@@ -57,20 +60,26 @@ void add_cuda(Context& context, std::vector<Finding>& all) {
   if (driver && driver->device_count(&count)) count = 0;
   for (int i = 0; i < count; i++) {
     const std::string absence = context.devices().absence(cuda(i));
-    all.push_back({name(cuda(i)), absence.empty() ? context.devices().accelerator(cuda(i)).describe() : absence, there(absence.empty())});
+    all.push_back({name(cuda(i)), absence.empty() ? context.devices().accelerator(cuda(i)).describe() : absence,
+                   there(absence.empty())});
   }
 }
 
 Finding cache_folder() {
   const std::string folder = BlobStore::default_folder();
-  if (folder.empty()) return {"cache", "none: THUNDER_CACHE_DIR says so, or no home is known; each process compiles anew", State::missing};
+  if (folder.empty())
+    return {"cache", "none: THUNDER_CACHE_DIR says so, or no home is known; each process compiles anew",
+            State::missing};
   const std::string trouble = BlobStore(folder).trouble();
-  return {"cache", trouble.empty() ? cat(folder, ", writable") : cat(folder, ": ", trouble, "; each process compiles anew"), there(trouble.empty())};
+  return {"cache",
+          trouble.empty() ? cat(folder, ", writable") : cat(folder, ": ", trouble, "; each process compiles anew"),
+          there(trouble.empty())};
 }
 
 void add_executors(Context& context, std::vector<Finding>& all) {
   std::string names, why;
-  const bool fuses = loops::can_compile(&why) || (loops::cuda_target(context.devices())->available() && context.devices().absence(cuda(0)).empty());
+  const bool fuses = loops::can_compile(&why) ||
+                     (loops::cuda_target(context.devices())->available() && context.devices().absence(cuda(0)).empty());
   for (const std::string& name : context.executor_names())
     if (name != "fusion" || fuses) names += cat(names.empty() ? "" : ", ", name);
   all.push_back({"executors", names});
@@ -82,7 +91,9 @@ void add_executors(Context& context, std::vector<Finding>& all) {
 struct Formula : Function {
   Formula() : Function("exp(a * b) + a") {}
   Ref<Status> call(Scope& s, const Values& in, Values& out) override {
-    const auto op = [&s](std::string_view name, std::vector<Any> args) { return s.invoke(name, args, nullptr, nullptr, 0, nullptr); };
+    const auto op = [&s](std::string_view name, std::vector<Any> args) {
+      return s.invoke(name, args, nullptr, nullptr, 0, nullptr);
+    };
     const Any a = Any::tensor(in[0].tensor.get()), b = Any::tensor(in[1].tensor.get());
     out.push(Ref<Tensor>(op("add", {Any::tensor(op("exp", {Any::tensor(op("mul", {a, b}))})), a})));
     return {};
@@ -112,7 +123,8 @@ std::string run_formula(Context& context, Device device, std::string& executor) 
   const auto at = [](const Ref<Tensor>& t, int64_t i) { return double{reinterpret_cast<const float*>(t->data())[i]}; };
   for (int64_t i = 0; i < kCount; i++) {
     const double wanted = std::exp(at(a, i) * at(b, i)) + at(a, i);
-    if (!(std::abs(at(result, i) - wanted) <= 1e-5 * wanted)) return cat("element ", i, " is ", at(result, i), ", not ", wanted);
+    if (!(std::abs(at(result, i) - wanted) <= 1e-5 * wanted))
+      return cat("element ", i, " is ", at(result, i), ", not ", wanted);
   }
   return "";
 }
@@ -127,14 +139,18 @@ Finding kernel(Context& context, Device device) {
   const std::string title = device == Device::cpu ? "kernel" : cat("kernel on ", name(device));
   if (!wrong.empty()) return {title, cat("exp(a * b) + a fails: ", wrong), State::fails};
   const bool fused = executor == "fusion";
-  return {title, cat("exp(a * b) + a gives the right values, ", fused ? "as one fused kernel" : cat("line by line, by ", executor)), there(fused)};
+  return {title,
+          cat("exp(a * b) + a gives the right values, ",
+              fused ? "as one fused kernel" : cat("line by line, by ", executor)),
+          there(fused)};
 }
 
 }  // namespace
 
 std::vector<Finding> examine(Context& context) {
   const Machine& m = context.machine();
-  std::vector<Finding> all = {{"processor", m.processor}, instructions(m), threads(m), llvm(), onednn(m), cache_folder()};
+  std::vector<Finding> all = {
+      {"processor", m.processor}, instructions(m), threads(m), llvm(), onednn(m), cache_folder()};
   add_cuda(context, all);
   add_executors(context, all);
   all.push_back(kernel(context, Device::cpu));

@@ -23,7 +23,8 @@ bool may_vary(const Leaf& l, size_t dim) {
 DimMask no_dims(const Values& in) {
   DimMask mask(in.size());
   for (size_t leaf = 0; leaf < in.size(); leaf++) {
-    if (in[leaf].kind == ArgKind::value && in[leaf].tensor->concrete()) mask[leaf].resize(in[leaf].tensor->type().rank());
+    if (in[leaf].kind == ArgKind::value && in[leaf].tensor->concrete())
+      mask[leaf].resize(in[leaf].tensor->type().rank());
     if (in[leaf].kind == ArgKind::integer) mask[leaf].resize(1);
   }
   return mask;
@@ -59,7 +60,8 @@ DimMask varying_dims(const Entry& entry, const Values& in) {
 }
 
 bool any_dim(const DimMask& mask) {
-  return std::any_of(mask.begin(), mask.end(), [](auto& dims) { return std::find(dims.begin(), dims.end(), true) != dims.end(); });
+  return std::any_of(mask.begin(), mask.end(),
+                     [](auto& dims) { return std::find(dims.begin(), dims.end(), true) != dims.end(); });
 }
 
 int64_t size_at(const Leaf& l, size_t dim) { return l.kind == ArgKind::integer ? l.i : l.tensor->sizes()[dim]; }
@@ -77,7 +79,8 @@ OneSize one_size(const Values& in, size_t leaf, size_t dim) {
 
 DimMask dims_of_size(const Values& in, DimMask mask, OneSize size) {
   for (size_t leaf = 0; leaf < mask.size(); leaf++)
-    for (size_t dim = 0; dim < mask[leaf].size(); dim++) mask[leaf][dim] = mask[leaf][dim] && one_size(in, leaf, dim) == size;
+    for (size_t dim = 0; dim < mask[leaf].size(); dim++)
+      mask[leaf][dim] = mask[leaf][dim] && one_size(in, leaf, dim) == size;
   return mask;
 }
 
@@ -86,7 +89,8 @@ void add(DimMask& mask, const DimMask& more) {
     for (size_t dim = 0; dim < mask[leaf].size(); dim++) mask[leaf][dim] = mask[leaf][dim] || more[leaf][dim];
 }
 
-// What an op reports of symbols may be no error with plain sizes; what the caller's code raises, an interrupt too, stands.
+// What an op reports of symbols may be no error with plain sizes; what the caller's code raises, an interrupt too,
+// stands.
 template <class F>
 auto unless_refused(std::string& why, F&& make) -> decltype(make()) {
   try {
@@ -98,8 +102,8 @@ auto unless_refused(std::string& why, F&& make) -> decltype(make()) {
   }
 }
 
-// A trace with as many of the sizes as symbols as the function bears: all, or else one after the other those with which no op
-// refuses it. A size that must be that of a parameter is none of them.
+// A trace with as many of the sizes as symbols as the function bears: all, or else one after the other those with which
+// no op refuses it. A size that must be that of a parameter is none of them.
 std::unique_ptr<Entry> recorded(const Wanted& wanted, DimMask& mask, std::string& why, bool as_numbers = false) {
   const Values& in = wanted.in;
   bool refused = true;
@@ -131,13 +135,15 @@ std::unique_ptr<Entry> recorded(const Wanted& wanted, DimMask& mask, std::string
   return found;
 }
 
-// Of the sizes that the mask names which are equal: by leaf and dim the number of the first one, from 1; 0: the mask does not name it.
+// Of the sizes that the mask names which are equal: by leaf and dim the number of the first one, from 1; 0: the mask
+// does not name it.
 SharedSizes shared_sizes(const Values& in, const DimMask& mask) {
   SharedSizes out(mask.size());
   std::map<OneSize, uint32_t> first;
   for (size_t leaf = 0; leaf < mask.size(); leaf++)
     for (size_t dim = 0; dim < mask[leaf].size(); dim++)
-      out[leaf].push_back(mask[leaf][dim] ? first.try_emplace(one_size(in, leaf, dim), first.size() + 1).first->second : 0);
+      out[leaf].push_back(mask[leaf][dim] ? first.try_emplace(one_size(in, leaf, dim), first.size() + 1).first->second
+                                          : 0);
   return out;
 }
 
@@ -168,9 +174,10 @@ void require_varying(const Wanted& wanted, const DimMask& mask, std::string_view
     const std::string reason = size < 2                  ? "0 and 1 are sizes of their own"
                                : !l.tensor->contiguous() ? "its strides are not those of a dense tensor"
                                : !why.empty()            ? std::string(why)
-                                                         : "the function looks at it as a number, or writes tensors in place";
-    fail(Code::failed_precondition, wanted.function.name(), ": dim ", dim, " of input '", wanted.in.paths()[leaf], "', ", name(l.tensor->type()),
-         ", is marked to vary and cannot: ", reason, "; maybe_mark_dynamic leaves that to the function");
+                                              : "the function looks at it as a number, or writes tensors in place";
+    fail(Code::failed_precondition, wanted.function.name(), ": dim ", dim, " of input '", wanted.in.paths()[leaf],
+         "', ", name(l.tensor->type()), ", is marked to vary and cannot: ", reason,
+         "; maybe_mark_dynamic leaves that to the function");
   });
 }
 
@@ -202,7 +209,8 @@ bool SymbolicProgram::fits(const Values& in) const {
   for (size_t i = 0; i < recorded->leaves; i++) types[i] = &in.tensor(recorded->bindings[i].leaf)->type();
   std::vector<int64_t> symbols = symbol_values(recorded->traces[0], types);
   for (const IntegerSymbol& s : recorded->integers) symbols[static_cast<size_t>(s.symbol)] = in[s.leaf].i;
-  return std::all_of(recorded->conditions.begin(), recorded->conditions.end(), [&](const DimCondition& c) { return c.stands(symbols); });
+  return std::all_of(recorded->conditions.begin(), recorded->conditions.end(),
+                     [&](const DimCondition& c) { return c.stands(symbols); });
 }
 
 std::shared_ptr<const Entry> Plans::find(const Inputs& in) {
@@ -242,7 +250,9 @@ std::unique_ptr<Entry> Dynamic::specialised(const Wanted& wanted, InterruptCheck
   for (const auto& p : programs_) {
     if (!p->fits(wanted.in)) continue;
     const SymbolicInputs symbolic{p->recorded, p->function->programs()[0].formulas};
-    auto entry = unless_refused(why, [&] { return compile_entry(wanted.context, *p->function, wanted.options, wanted.in, Effort::full, check, &symbolic); });
+    auto entry = unless_refused(why, [&] {
+      return compile_entry(wanted.context, *p->function, wanted.options, wanted.in, Effort::full, check, &symbolic);
+    });
     if (!entry) continue;
     entry->of = p->recorded;
     return entry;
@@ -289,7 +299,8 @@ bool Dynamic::trace(const Wanted& wanted, const DimMask& mask) {
   return true;
 }
 
-std::unique_ptr<Entry> Dynamic::compile(const Wanted& wanted, DynamicSizes which, std::span<const Entry* const> kept, InterruptCheck& check) {
+std::unique_ptr<Entry> Dynamic::compile(const Wanted& wanted, DynamicSizes which, std::span<const Entry* const> kept,
+                                        InterruptCheck& check) {
   if (auto found = specialised(wanted, check)) return found;
   DimMask mask = which == DynamicSizes::all ? all_dims(wanted.in) : no_dims(wanted.in);
   for (size_t i = 0; i < kept.size() && which == DynamicSizes::automatic; i++)

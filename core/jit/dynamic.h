@@ -9,15 +9,16 @@
 
 namespace thunder {
 
-// A trace with symbols in the place of sizes. Its guards are those of a program; it becomes one when its sizes are known.
+// A trace with symbols in the place of sizes. Its guards are those of a program; it becomes one when its sizes are
+// known.
 struct SymbolicProgram {
   std::shared_ptr<const Entry> recorded;
   Ref<SavedFunction> function;
   bool fits(const Values& in) const;
 };
 
-// Programs beyond those that a cache keeps for good, the last used first. What is least used goes, by number and by memory; all but a
-// few have no memory for a call until the next one.
+// Programs beyond those that a cache keeps for good, the last used first. What is least used goes, by number and by
+// memory; all but a few have no memory for a call until the next one.
 class Plans {
  public:
   // Null: none was compiled for these inputs. Any thread.
@@ -42,7 +43,8 @@ struct Wanted {
   const Values& in;
 };
 
-// The function traced with a symbol for each size of 2 and more that can stand for others, and no program yet. Null: there is none.
+// The function traced with a symbol for each size of 2 and more that can stand for others, and no program yet. Null:
+// there is none.
 std::unique_ptr<Entry> record_any_size(Context& context, Function& function, const Values& in);
 
 // Which sizes stood for any, and which of them were equal.
@@ -51,9 +53,11 @@ using SharedSizes = std::vector<std::vector<uint32_t>>;
 // The symbolic programs of one compiled function. One thread at a time, but for the plans.
 class Dynamic {
  public:
-  // The program for these inputs, compiled now of a trace with symbols. Null: their sizes do not vary as far as is known, or the
-  // function cannot be traced so. `kept`: programs that have been compiled. Throws where a size that is marked to vary cannot.
-  std::unique_ptr<Entry> compile(const Wanted& wanted, DynamicSizes which, std::span<const Entry* const> kept, InterruptCheck& check);
+  // The program for these inputs, compiled now of a trace with symbols. Null: their sizes do not vary as far as is
+  // known, or the function cannot be traced so. `kept`: programs that have been compiled. Throws where a size that is
+  // marked to vary cannot.
+  std::unique_ptr<Entry> compile(const Wanted& wanted, DynamicSizes which, std::span<const Entry* const> kept,
+                                 InterruptCheck& check);
   // A program that a file holds; nothing if it has no symbols.
   void add(std::string_view function, const SavedProgram& program);
   // Those whose guards hold and which a file can hold.

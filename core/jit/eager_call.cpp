@@ -25,7 +25,8 @@ void own_results(const Allocator& allocator, std::vector<Leaf>& leaves) {
   for (Leaf& l : leaves) {
     if (!l.tensor) continue;
     if (l.tensor->kind() == Tensor::Kind::number) l.tensor = tensor_of_number(allocator, *l.tensor);
-    const bool own = l.tensor->contiguous() && l.tensor->unique() && l.tensor->storage()->unique() && l.tensor->storage()->owned();
+    const bool own =
+        l.tensor->contiguous() && l.tensor->unique() && l.tensor->storage()->unique() && l.tensor->storage()->owned();
     if (!own) l.tensor = dense_copy(allocator, *l.tensor);
   }
 }
@@ -35,8 +36,8 @@ void bind_results(std::string_view function, const Values& out, std::vector<Leaf
     const Ref<Tensor>& to = leaves[i].bound = out[i].bound;
     if (!to || !leaves[i].tensor) continue;
     const TensorType& type = leaves[i].tensor->type();
-    require(to->concrete() && !to->read_only() && to->type() == type, function, ": result ", i, " is ", name(type), ", the tensor bound to it is ",
-            to->read_only() ? "read-only " : "", name(to->type()));
+    require(to->concrete() && !to->read_only() && to->type() == type, function, ": result ", i, " is ", name(type),
+            ", the tensor bound to it is ", to->read_only() ? "read-only " : "", name(to->type()));
   }
   for (Leaf& l : leaves) {
     if (!l.bound || !l.tensor) continue;
@@ -55,7 +56,8 @@ Status* Compiled::run_eagerly(const Values& in, Values& out) {
     if (scope.status()) return Ref<Status>(scope.status()).detach();
     for (size_t i = 0; i < results->size(); i++) {
       leaves.push_back((*results)[i]);
-      if (const Tensor* t = leaves.back().tensor.get(); t && t->kind() == Tensor::Kind::failed) throw Error(t->failure());
+      if (const Tensor* t = leaves.back().tensor.get(); t && t->kind() == Tensor::Kind::failed)
+        throw Error(t->failure());
     }
     structure = results->structure();
   }
@@ -71,7 +73,8 @@ Status* Compiled::hand_over(const Values& taken, Tensor** out, size_t n_out) con
   std::vector<Ref<Tensor>> tensors;
   for (size_t i = 0; i < taken.size(); i++)
     if (taken[i].tensor) tensors.push_back(taken[i].tensor);
-  require(n_out <= tensors.size(), function_->name(), ": returns ", tensors.size(), " tensors, ", n_out, " were asked for");
+  require(n_out <= tensors.size(), function_->name(), ": returns ", tensors.size(), " tensors, ", n_out,
+          " were asked for");
   for (size_t i = 0; i < n_out; i++) out[i] = tensors[i].detach();
   return nullptr;
 }

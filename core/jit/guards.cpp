@@ -23,10 +23,13 @@ void append_input(std::string& out, const Entry& e, size_t input) {
       if (read == leaf) out += cat(path, " == ", value, "  (the function read it as a number)\n");
     return;
   }
-  out += cat("dtype(", path, ") == ", name(type.dtype), ", rank(", path, ") == ", type.rank(), ", device(", path, ") == ", name(type.device), "\n");
-  for (size_t dim = 0; dim < type.rank(); dim++) out += cat("size(", path, ", ", dim, ") == ", name(type.shape[dim]), "\n");
+  out += cat("dtype(", path, ") == ", name(type.dtype), ", rank(", path, ") == ", type.rank(), ", device(", path,
+             ") == ", name(type.device), "\n");
+  for (size_t dim = 0; dim < type.rank(); dim++)
+    out += cat("size(", path, ", ", dim, ") == ", name(type.shape[dim]), "\n");
   const Sizes& strides = e.inputs.strides[leaf];
-  out += strides.empty() ? cat("strides(", path, ") are dense\n") : cat("strides(", path, ") == [", join(strides, ", ", [](int64_t s) { return s; }), "]\n");
+  out += strides.empty() ? cat("strides(", path, ") are dense\n")
+                         : cat("strides(", path, ") == [", join(strides, ", ", [](int64_t s) { return s; }), "]\n");
 }
 
 std::string shown(const Leaf& l) {
@@ -52,7 +55,9 @@ void append_constants(std::string& out, const Entry& e) {
 }
 
 void append_symbols(std::string& out, const Entry& e) {
-  const auto is_integer = [&](const Symbol& s) { return std::any_of(e.integers.begin(), e.integers.end(), [&](auto& i) { return i.symbol == s.number; }); };
+  const auto is_integer = [&](const Symbol& s) {
+    return std::any_of(e.integers.begin(), e.integers.end(), [&](auto& i) { return i.symbol == s.number; });
+  };
   for (const Symbol& s : used_symbols(e.traces[0]))
     if (!is_integer(s)) out += cat("s", s.number, " >= 2\n");
   for (const SizeRange& r : e.ranges)
@@ -76,7 +81,8 @@ std::string guards_report(const Entry& program) {
   append_symbols(out, e);
   size_t facts = 0;
   for (const GenerationGuard& g : e.guards) facts += g.facts.size();
-  if (facts) out += cat("modules are what they were, in ", facts, facts == 1 ? " place" : " places", " that were read\n");
+  if (facts)
+    out += cat("modules are what they were, in ", facts, facts == 1 ? " place" : " places", " that were read\n");
   return out;
 }
 

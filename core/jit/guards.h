@@ -7,8 +7,8 @@
 
 namespace thunder {
 
-// A line each: of the inputs by their paths, of the symbols, of what was decided of them, of modules. What a program was compiled of
-// speaks for it, where that has symbols.
+// A line each: of the inputs by their paths, of the symbols, of what was decided of them, of modules. What a program
+// was compiled of speaks for it, where that has symbols.
 std::string guards_report(const Entry& program);
 
 }  // namespace thunder

@@ -16,9 +16,12 @@ namespace {
 
 constexpr std::array kOptions = {
     OptionRow{"check_trace", ArgKind::boolean, "true",
-              "Trace again and compare the graphs and what they captured; run trace and function on copies of the inputs and compare all outputs."},
-    OptionRow{"check_tolerance", ArgKind::real, "1e-05", "How far outputs may be apart, relative to their size; of bfloat16 0.016 at least."},
-    OptionRow{"strict", ArgKind::boolean, "true", "Refuse lists and maps among the results: a trace has as many entries as there were."},
+              "Trace again and compare the graphs and what they captured; run trace and function on copies of the "
+              "inputs and compare all outputs."},
+    OptionRow{"check_tolerance", ArgKind::real, "1e-05",
+              "How far outputs may be apart, relative to their size; of bfloat16 0.016 at least."},
+    OptionRow{"strict", ArgKind::boolean, "true",
+              "Refuse lists and maps among the results: a trace has as many entries as there were."},
 };
 
 // Whether a list or a map without a type's tag is in the structure, which is where a bracket follows no name.
@@ -29,7 +32,8 @@ bool has_list_or_map(std::string_view structure) {
     const char c = structure[i];
     if (quoted && c == '\\') i++;
     else if (c == '"') quoted = !quoted;
-    else if (!quoted && (c == '[' || c == '{') && std::string_view("[{,:").find(before) != std::string_view::npos) return true;
+    else if (!quoted && (c == '[' || c == '{') && std::string_view("[{,:").find(before) != std::string_view::npos)
+      return true;
     before = c;
   }
   return false;
@@ -45,7 +49,8 @@ Ref<Values> copies(const Context& context, const Values& in) {
       if (from->type().device == Device::cpu && !from->contiguous() && !repeats_elements(*from)) {
         const Extent e = extent({from->sizes(), from->type().rank()}, from->strides(), size_of(from->type().dtype));
         auto storage = Storage::allocate(context.allocator(), static_cast<size_t>(e.end - e.begin));
-        const auto view = Tensor::view(std::move(storage), from->type(), from->strides(), static_cast<size_t>(-e.begin));
+        const auto view =
+            Tensor::view(std::move(storage), from->type(), from->strides(), static_cast<size_t>(-e.begin));
         copy_strided(t->buffer(), view->buffer());
         t = view;
       }
@@ -72,11 +77,15 @@ class State {
   }
 
  private:
-  void keep(const Context& context, const Ref<Tensor>& t) { kept_.emplace_back(t, dense_copy(context.allocator(), *t)); }
+  void keep(const Context& context, const Ref<Tensor>& t) {
+    kept_.emplace_back(t, dense_copy(context.allocator(), *t));
+  }
   std::vector<std::pair<Ref<Tensor>, Ref<Tensor>>> kept_;
 };
 
-std::unique_ptr<Entry> plain(const TraceRequest& r, Function& function, const Values& in) { return record(*r.context, function, in); }
+std::unique_ptr<Entry> plain(const TraceRequest& r, Function& function, const Values& in) {
+  return record(*r.context, function, in);
+}
 
 Ref<SavedFunction> saved(const TraceRequest& r, const Entry& entry) {
   std::vector<SavedProgram> one;
@@ -96,7 +105,8 @@ Ref<Values> run(const TraceRequest& r, const Ref<Function>& function, bool eager
 // What a check of one call finds.
 class Check {
  public:
-  Check(const TraceRequest& request, Ref<Function> traced, const Values& in) : request_(request), traced_(std::move(traced)), in_(in) {}
+  Check(const TraceRequest& request, Ref<Function> traced, const Values& in)
+      : request_(request), traced_(std::move(traced)), in_(in) {}
 
   std::string find() {
     std::unique_ptr<Entry> trace;
@@ -111,7 +121,8 @@ class Check {
     found += compare_values(state);
     if (found.empty()) return found;
     if (const std::string draws = drawing_lines(trace->traces[0]); !draws.empty())
-      found += cat("it draws random numbers, so that two calls may differ; a module in training mode, before eval()?", draws, "\n");
+      found += cat("it draws random numbers, so that two calls may differ; a module in training mode, before eval()?",
+                   draws, "\n");
     return found;
   }
 
@@ -126,7 +137,8 @@ class Check {
     } catch (const Error& e) {
       return cat("it could not be traced again: ", e.message(), "\n");
     }
-    if (const std::string graphs = graph_difference(trace, *again); !graphs.empty()) return cat("graphs differ: ", graphs, "\n");
+    if (const std::string graphs = graph_difference(trace, *again); !graphs.empty())
+      return cat("graphs differ: ", graphs, "\n");
     return constant_difference(trace, *again);
   }
 
@@ -144,7 +156,8 @@ class Check {
     } catch (const Error& e) {
       return cat("the function failed where it was run op by op: ", e.message(), "\n");
     }
-    return value_difference(*traced, *function, request_.tolerance, "output") + value_difference(*ours, *theirs, request_.tolerance, "input");
+    return value_difference(*traced, *function, request_.tolerance, "output") +
+           value_difference(*ours, *theirs, request_.tolerance, "input");
   }
 
   const TraceRequest& request_;
@@ -159,7 +172,8 @@ std::span<const OptionRow> trace_options() { return kOptions; }
 void read_trace_options(const CompileOptions& options, TraceRequest& request, CompileOptions& compile) {
   Options own;
   for (auto& [name, leaf] : options.all()) {
-    const bool ours = std::any_of(kOptions.begin(), kOptions.end(), [&](const OptionRow& row) { return row.name == name; });
+    const bool ours =
+        std::any_of(kOptions.begin(), kOptions.end(), [&](const OptionRow& row) { return row.name == name; });
     Any value = Any::boolean(leaf.i);
     value.kind = leaf.kind;
     if (leaf.kind == ArgKind::real) value.f = leaf.f;
@@ -180,8 +194,9 @@ Ref<Function> trace_function(const TraceRequest& r) {
   auto entry = record_any_size(*r.context, *r.function, *example);
   // What it decided by comparing sizes holds for these: nothing would check it for others.
   if (!entry || !entry->in_file()) entry = plain(r, *r.function, *example);
-  require(!r.strict || !has_list_or_map(entry->result_structure), r.function->name(), ": jit.trace: its results hold a list or a map, ",
-          entry->result_structure, ", and a trace has as many entries in it as there were in this call; strict = false allows that");
+  require(!r.strict || !has_list_or_map(entry->result_structure), r.function->name(),
+          ": jit.trace: its results hold a list or a map, ", entry->result_structure,
+          ", and a trace has as many entries in it as there were in this call; strict = false allows that");
   const auto traced = Ref<Function>::adopt(saved(r, *entry).detach());
   if (!r.checks) return traced;
   std::string found;
@@ -191,7 +206,9 @@ Ref<Function> trace_function(const TraceRequest& r) {
     if (!differs.empty()) found += cat(r.check.empty() ? std::string() : cat("check_inputs ", i + 1, ": "), differs);
   }
   if (!found.empty()) found.pop_back();
-  if (!found.empty()) fail(Code::failed_precondition, r.function->name(), ": jit.trace: the trace is not what the function does: ", found);
+  if (!found.empty())
+    fail(Code::failed_precondition, r.function->name(),
+         ": jit.trace: the trace is not what the function does: ", found);
   return traced;
 }
 

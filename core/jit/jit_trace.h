@@ -1,4 +1,5 @@
-// torch.jit.trace: the program of one call of a function, as a function of its own, checked against what it was made of.
+// torch.jit.trace: the program of one call of a function, as a function of its own, checked against what it was made
+// of.
 #pragma once
 
 #include "jit/call.h"
@@ -12,15 +13,16 @@ struct TraceRequest {
   std::vector<Ref<Values>> check;  // calls that it is checked on; empty: the example
   bool checks = true;
   double tolerance = 1e-5;         // relative, of the outputs
-  bool strict = true;              // refuses lists and maps among the results, whose length may differ from call to call
+  bool strict = true;  // refuses lists and maps among the results, whose length may differ from call to call
 };
 
 // What `options` say beside those of compile, which `compile` gets.
 void read_trace_options(const CompileOptions& options, TraceRequest& request, CompileOptions& compile);
 std::span<const OptionRow> trace_options();
 
-// A function of the traced program alone: what the host's language decided is in it as it was decided. Where the function can be traced
-// with symbols any size of 2 and more fits. Throws what the function reports, and failed_precondition with all that the check found.
+// A function of the traced program alone: what the host's language decided is in it as it was decided. Where the
+// function can be traced with symbols any size of 2 and more fits. Throws what the function reports, and
+// failed_precondition with all that the check found.
 Ref<Function> trace_function(const TraceRequest& request);
 
 }  // namespace thunder

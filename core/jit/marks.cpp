@@ -26,8 +26,8 @@ void SizeMarks::mark(const Ref<Tensor>& tensor, int64_t dim, SizeMark mark) {
   const auto at = static_cast<size_t>(dim < 0 ? dim + rank : dim);
   const int64_t size = tensor->sizes()[at];
   require(mark.min >= 0 && mark.min <= mark.max, "min ", mark.min, " and max ", mark.max, " leave no size");
-  require(mark.kind == SizeMark::Kind::fixed || (size >= mark.min && size <= mark.max), "dim ", dim, " of ", name(type), " is not between min ",
-          mark.min, " and max ", mark.max);
+  require(mark.kind == SizeMark::Kind::fixed || (size >= mark.min && size <= mark.max), "dim ", dim, " of ", name(type),
+          " is not between min ", mark.min, " and max ", mark.max);
   std::vector<Ref<Tensor>> gone;
   std::lock_guard lock(mutex_);
   gone = unused();

@@ -13,52 +13,60 @@ namespace {
 constexpr int64_t kRecompileLimit = 8, kAccumulatedRecompileLimit = 256;
 
 constexpr std::array kOptions = {
-    OptionRow{"executors", ArgKind::string, "", "Executors by name, highest priority first; host always ends the list. Without it: the built-in ones."},
+    OptionRow{"executors", ArgKind::string, "",
+              "Executors by name, highest priority first; host always ends the list. Without it: the built-in ones."},
     OptionRow{"disable_passes", ArgKind::string, "", "Optional passes to leave out, by name."},
     OptionRow{"float32_matmul_precision", ArgKind::string, "highest",
-              "What matmul and linear of float32 may do to be faster: \"highest\" keeps float32, \"high\" takes a number as the sum of two "
-              "bfloat16 (16 bits of 24 count), \"medium\" as one. Sums are float32. On CUDA devices both round a number to TF32 (10 bits after the point) where that is faster. "
-              "Without the instructions for it, and beside `executors`: highest."},
+              "What matmul and linear of float32 may do to be faster: \"highest\" keeps float32, \"high\" takes a "
+              "number as the sum of two bfloat16 (16 bits of 24 count), \"medium\" as one. Sums are float32. On CUDA "
+              "devices both round a number to TF32 (10 bits after the point) where that is faster. Without the "
+              "instructions for it, and beside `executors`: highest."},
     OptionRow{"cudnn_allow_tf32", ArgKind::boolean, "false",
-              "Whether convolutions of float32 on CUDA devices may round a number to TF32 (10 bits after the point), which tensor cores "
-              "multiply. Sums are float32. Beside `executors`: no effect. PyTorch's setting of that name is true by default."},
+              "Whether convolutions of float32 on CUDA devices may round a number to TF32 (10 bits after the point), "
+              "which tensor cores multiply. Sums are float32. Beside `executors`: no effect. PyTorch's setting of that "
+              "name is true by default."},
     OptionRow{"mode", ArgKind::string, "default",
-              "A name for several options, as in PyTorch: \"reduce-overhead\" is use_cudagraphs, \"max-autotune-no-cudagraphs\" is max_autotune, "
-              "\"max-autotune\" both."},
+              "A name for several options, as in PyTorch: \"reduce-overhead\" is use_cudagraphs, "
+              "\"max-autotune-no-cudagraphs\" is max_autotune, \"max-autotune\" both."},
     OptionRow{"use_cudagraphs", ArgKind::boolean, "false",
-              "Steps on a CUDA device are recorded at the second call and launched as one graph from then on, which costs the host a few "
-              "microseconds, whatever the number of kernels. Tensors that a call gives and results are copied to and from the graph's own memory. "
-              "docs/cuda.md says what cannot be recorded; the memory report says what was, or why not."},
+              "Steps on a CUDA device are recorded at the second call and launched as one graph from then on, which "
+              "costs the host a few microseconds, whatever the number of kernels. Tensors that a call gives and "
+              "results are copied to and from the graph's own memory. docs/cuda.md says what cannot be recorded; the "
+              "memory report says what was, or why not."},
     OptionRow{"freezing", ArgKind::boolean, "false",
-              "Captured tensors that the function does not write are constants: what depends on them alone is computed once, and again "
-              "after they were written."},
+              "Captured tensors that the function does not write are constants: what depends on them alone is computed "
+              "once, and again after they were written."},
     OptionRow{"max_autotune", ArgKind::boolean, "false",
-              "Each product of float32 is timed once in several ways when it is compiled, and computed in the fastest; what was found is "
-              "kept on disk. Results may differ in rounding. Beside `executors`: no effect."},
+              "Each product of float32 is timed once in several ways when it is compiled, and computed in the fastest; "
+              "what was found is kept on disk. Results may differ in rounding. Beside `executors`: no effect."},
     OptionRow{"verify", ArgKind::boolean, "false", "Check the trace after every pass."},
     OptionRow{"cache", ArgKind::string, "constant values",
-              "When a program is used again: \"constant values\" where sizes, dtypes, layouts and plain values are what they were; \"same input\" "
-              "always: the caller promises that only the elements of tensors change, and a call whose tensors have another dtype, rank, layout "
-              "or number of bytes is an error; \"no caching\" never. \"symbolic values\" is refused."},
+              "When a program is used again: \"constant values\" where sizes, dtypes, layouts and plain values are "
+              "what they were; \"same input\" always: the caller promises that only the elements of tensors change, "
+              "and a call whose tensors have another dtype, rank, layout or number of bytes is an error; \"no "
+              "caching\" never. \"symbolic values\" is refused."},
     OptionRow{"always_trace", ArgKind::boolean, "false", "An older name of `cache` = \"no caching\"."},
     OptionRow{"use_last_executed", ArgKind::boolean, "false", "An older name of `cache` = \"same input\"."},
     OptionRow{"use_static_caching", ArgKind::boolean, "false", "An older name of `cache` = \"constant values\"."},
-    OptionRow{"dynamic", ArgKind::boolean, "null",
-              "Which sizes of 2 and more stand for any: without it, those that have been seen to vary, from the second call on; true: all, from "
-              "the first call on; false: none, marked ones neither. The function is traced once, and compiled of that trace for other sizes, "
-              "unless it looks at them or writes tensors in place. docs/dynamic.md."},
-    OptionRow{"automatic_dynamic_shapes", ArgKind::boolean, "true", "false: without `dynamic` none but those that are marked."},
+    OptionRow{
+        "dynamic", ArgKind::boolean, "null",
+        "Which sizes of 2 and more stand for any: without it, those that have been seen to vary, from the second call "
+        "on; true: all, from the first call on; false: none, marked ones neither. The function is traced once, and "
+        "compiled of that trace for other sizes, unless it looks at them or writes tensors in place. docs/dynamic.md."},
+    OptionRow{"automatic_dynamic_shapes", ArgKind::boolean, "true",
+              "false: without `dynamic` none but those that are marked."},
     OptionRow{"recompile_limit", ArgKind::integer, "8",
-              "Programs kept for good for one function, at least 1. Past it, after one warning, all sizes of 2 and more stand for any, and of the "
-              "programs beyond these those used last are kept; with `dynamic` = false a call that no program fits is compiled for itself alone, "
-              "without executors that fuse."},
+              "Programs kept for good for one function, at least 1. Past it, after one warning, all sizes of 2 and "
+              "more stand for any, and of the programs beyond these those used last are kept; with `dynamic` = false a "
+              "call that no program fits is compiled for itself alone, without executors that fuse."},
     OptionRow{"accumulated_recompile_limit", ArgKind::integer, "256",
-              "How often one function is compiled at all, but for other sizes of one trace. Past it, after one warning, a call that no program "
-              "fits runs op by op."},
+              "How often one function is compiled at all, but for other sizes of one trace. Past it, after one "
+              "warning, a call that no program fits runs op by op."},
     OptionRow{"fail_on_recompile_limit", ArgKind::boolean, "false", "An error instead, naming what differed."},
-    OptionRow{"fullgraph", ArgKind::boolean, "true",
-              "Whether the function must be one program. false: where it reads a value of a tensor, what it has recorded is compiled and run, "
-              "and it goes on with the value; such a function runs again at each call. docs/segments.md."},
+    OptionRow{
+        "fullgraph", ArgKind::boolean, "true",
+        "Whether the function must be one program. false: where it reads a value of a tensor, what it has recorded is "
+        "compiled and run, and it goes on with the value; such a function runs again at each call. docs/segments.md."},
     OptionRow{"disable", ArgKind::boolean, "false", "Nothing is compiled: each call runs the function op by op."},
 };
 
@@ -82,12 +90,17 @@ CacheMode cache_mode(const CompileOptions& options) {
     if (options.flag(m.name, false)) given.push_back(m.name);
   if (given.empty()) return CacheMode::constant_values;
   require(given[0] != "symbolic values",
-          "compile: option 'cache' cannot be \"symbolic values\": programs are made for the values of integers and strings; sizes that vary each have a program");
-  const auto found = [](std::string_view name) { return std::find_if(kModes.begin(), kModes.end(), [&](auto& m) { return m.name == name; }); };
+          "compile: option 'cache' cannot be \"symbolic values\": programs are made for the values of integers and "
+          "strings; sizes that vary each have a program");
+  const auto found = [](std::string_view name) {
+    return std::find_if(kModes.begin(), kModes.end(), [&](auto& m) { return m.name == name; });
+  };
   require(found(given[0]) != kModes.end(),
-          "compile: option 'cache' must be \"constant values\", \"same input\" or \"no caching\", got \"", given[0], "\"");
+          "compile: option 'cache' must be \"constant values\", \"same input\" or \"no caching\", got \"", given[0],
+          "\"");
   for (std::string_view other : given)
-    require(found(other)->mode == found(given[0])->mode, "compile: options '", given[0], "' and '", other, "' say different things about the cache");
+    require(found(other)->mode == found(given[0])->mode, "compile: options '", given[0], "' and '", other,
+            "' say different things about the cache");
   return found(given[0])->mode;
 }
 
@@ -101,7 +114,9 @@ int64_t limit(const CompileOptions& options, std::string_view name, int64_t othe
 
 std::span<const OptionRow> compile_options() { return kOptions; }
 
-bool CompileOptions::max_autotune() const { return flag("max_autotune", false) || text("mode", "default").starts_with("max-autotune"); }
+bool CompileOptions::max_autotune() const {
+  return flag("max_autotune", false) || text("mode", "default").starts_with("max-autotune");
+}
 
 bool CompileOptions::use_cudagraphs() const {
   const std::string mode = text("mode", "default");
@@ -114,11 +129,15 @@ CallSettings call_settings(const CompileOptions& options, const Context& context
   check_places(context.passes(options.passes()));
   const std::string precision = options.text("float32_matmul_precision", "highest");
   require(precision == "highest" || precision == "high" || precision == "medium",
-          "compile: option 'float32_matmul_precision' must be \"highest\", \"high\" or \"medium\", got \"", precision, "\"");
-  static constexpr std::array<std::string_view, 4> kModeNames = {"default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"};
+          "compile: option 'float32_matmul_precision' must be \"highest\", \"high\" or \"medium\", got \"", precision,
+          "\"");
+  static constexpr std::array<std::string_view, 4> kModeNames = {"default", "reduce-overhead", "max-autotune",
+                                                                 "max-autotune-no-cudagraphs"};
   const std::string mode = options.text("mode", "default");
   require(std::find(kModeNames.begin(), kModeNames.end(), mode) != kModeNames.end(),
-          "compile: option 'mode' must be \"default\", \"reduce-overhead\", \"max-autotune\" or \"max-autotune-no-cudagraphs\", got \"", mode, "\"");
+          "compile: option 'mode' must be \"default\", \"reduce-overhead\", \"max-autotune\" or "
+          "\"max-autotune-no-cudagraphs\", got \"",
+          mode, "\"");
   CallSettings out;
   out.cache = cache_mode(options);
   out.recompile_limit = limit(options, "recompile_limit", kRecompileLimit);

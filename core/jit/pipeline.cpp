@@ -33,16 +33,21 @@ Result descended(const Trace& t, PipelineContext& c) { return descend(t, c.execu
 Result claimed(const Trace& t, PipelineContext& c) { return claim(t, c.executors, c.pass.registry.get("region")); }
 
 constexpr std::array kPipeline = {
-    PipelineRow{"transform", transformed, true, "before grad: what executors put in the place of lines has gradients of its own"},
+    PipelineRow{"transform", transformed, true,
+                "before grad: what executors put in the place of lines has gradients of its own"},
     PipelineRow{"grad", grad, true, "early: what follows cleans up the backward together with the forward"},
-    PipelineRow{"cse", plain<cse>, false, "early: the backward recomputes what the forward has, while both are still few lines"},
+    PipelineRow{"cse", plain<cse>, false,
+                "early: the backward recomputes what the forward has, while both are still few lines"},
     PipelineRow{"dce", plain<dce>, false, "before descending, so that nothing unused is descended into"},
     PipelineRow{"descend", descended, true, "the rest works on the ops that executors take"},
-    PipelineRow{"fold", plain<fold>, false, "decompositions compute with their arguments; the rules below look for numbers"},
+    PipelineRow{"fold", plain<fold>, false,
+                "decompositions compute with their arguments; the rules below look for numbers"},
     PipelineRow{"casts", plain<casts>, false, "neighbours convert and reshape back and forth"},
     PipelineRow{"algebra", plain<algebra>, false, "after fold, which makes the numbers that its rules match"},
-    PipelineRow{"accumulate", plain<accumulate>, false, "after casts and algebra, which bring sums and what they add together"},
-    PipelineRow{"materialize", plain<materialize>, false, "what is returned is known by now; dce_prims drops the views that copies stand for"},
+    PipelineRow{"accumulate", plain<accumulate>, false,
+                "after casts and algebra, which bring sums and what they add together"},
+    PipelineRow{"materialize", plain<materialize>, false,
+                "what is returned is known by now; dce_prims drops the views that copies stand for"},
     PipelineRow{"cse_prims", plain<cse>, false, "decompositions repeat each other's casts and constants"},
     PipelineRow{"dce_prims", plain<dce>, false, "drops what descending and merging left unused"},
     PipelineRow{"claim", claimed, true, "last: every line gets the executor that runs it"},
@@ -57,7 +62,9 @@ struct Stage {
   const PipelineRow* row = nullptr;
   const CustomPass* custom = nullptr;
   std::string_view name() const { return row ? row->name : std::string_view(custom->name()); }
-  std::string_view after() const { return row ? "" : custom->after().empty() && custom->before().empty() ? "grad" : std::string_view(custom->after()); }
+  std::string_view after() const {
+    return row ? "" : custom->after().empty() && custom->before().empty() ? "grad" : std::string_view(custom->after());
+  }
 };
 
 std::string nearest(std::string_view name, const std::vector<Stage>& stages) {
@@ -79,7 +86,8 @@ std::vector<Stage> stages_with(const CustomPasses& custom) {
     require(find(stages, pass->name()) == stages.end(), "pass '", pass->name(), "' has the name of another one");
     const std::string_view beside = stage.after().empty() ? std::string_view(pass->before()) : stage.after();
     auto at = find(stages, beside);
-    require(at != stages.end(), "pass '", pass->name(), "' stands beside the unknown pass '", beside, "'", at == stages.end() ? nearest(beside, stages) : "");
+    require(at != stages.end(), "pass '", pass->name(), "' stands beside the unknown pass '", beside, "'",
+            at == stages.end() ? nearest(beside, stages) : "");
     if (!stage.after().empty())
       for (++at; at != stages.end() && at->custom && at->after() == beside;) ++at;
     stages.insert(at, stage);
@@ -90,7 +98,8 @@ std::vector<Stage> stages_with(const CustomPasses& custom) {
 void check_names(const std::vector<std::string>& disabled, std::vector<Stage>& stages) {
   for (auto& name : disabled) {
     auto it = find(stages, name);
-    if (it == stages.end()) fail(Code::invalid_argument, "disable_passes: unknown pass '", name, "'", nearest(name, stages));
+    if (it == stages.end())
+      fail(Code::invalid_argument, "disable_passes: unknown pass '", name, "'", nearest(name, stages));
     require(!it->row || !it->row->required, "disable_passes: pass '", name, "' is required");
   }
 }
@@ -118,7 +127,8 @@ Trace caught_up(Trace made, PipelineContext& context, bool is_descended, bool is
 }
 
 // What a caller's pass makes is always verified: its mistake must not become ours.
-Result run_custom(const CustomPass& pass, const Trace& trace, PipelineContext& context, bool is_descended, bool is_claimed) {
+Result run_custom(const CustomPass& pass, const Trace& trace, PipelineContext& context, bool is_descended,
+                  bool is_claimed) {
   Result made = pass.run(trace, context.pass, context.environment);
   if (!made) return made;
   made = caught_up(std::move(*made), context, is_descended, is_claimed);
@@ -152,7 +162,8 @@ void run_pipeline(std::vector<Trace>& traces, PipelineContext& context) {
     if (std::find(context.disabled.begin(), context.disabled.end(), stage.name()) != context.disabled.end()) continue;
     context.check.look_and_throw();
     const double start = now_ms();
-    Result made = stage.row ? stage.row->run(traces.back(), context) : run_custom(*stage.custom, traces.back(), context, is_descended, is_claimed);
+    Result made = stage.row ? stage.row->run(traces.back(), context)
+                            : run_custom(*stage.custom, traces.back(), context, is_descended, is_claimed);
     is_descended |= stage.name() == "descend";
     is_claimed |= stage.name() == "claim";
     if (!made) continue;

@@ -14,16 +14,16 @@ constexpr int64_t kMostDigits = 1000;
 
 constexpr std::array kRows = {
     OptionRow{"profile", ArgKind::string, "default",
-              "\"default\"; \"short\": 2 digits, and 2 elements of each end; \"full\": nothing is left out. The options "
-              "beside it go on top."},
+              "\"default\"; \"short\": 2 digits, and 2 elements of each end; \"full\": nothing is left out. The "
+              "options beside it go on top."},
     OptionRow{"precision", ArgKind::integer, "4", "Digits of floating-point numbers behind the point."},
     OptionRow{"threshold", ArgKind::real, "1000",
               "Tensors of more elements are summarized: of each long dim the ends are shown. Infinity: none is."},
     OptionRow{"edgeitems", ArgKind::integer, "3", "How many elements of each end a summary shows."},
     OptionRow{"linewidth", ArgKind::integer, "80", "Where lines are broken, in characters."},
     OptionRow{"sci_mode", ArgKind::boolean, "null",
-              "Scientific notation of floating-point numbers: always or never; without it, where the elements of the tensor "
-              "ask for it."},
+              "Scientific notation of floating-point numbers: always or never; without it, where the elements of the "
+              "tensor ask for it."},
 };
 
 int64_t at_least_zero(const Options& given, std::string_view name, int64_t now, std::string_view who) {

@@ -22,7 +22,9 @@ class Tensors {
     const bool one = views_.count(key(*t));
     std::string& name = views_[key(*t)];
     if (one) return name;
-    const std::string base = !input.name.empty() ? input.name : input.source == Source::parameter ? "parameter" : "constant";
+    const std::string base = !input.name.empty()                 ? input.name
+                             : input.source == Source::parameter ? "parameter"
+                                                                 : "constant";
     name = base;
     for (int n = 2; !names_.insert({name, true}).second; n++) name = cat(base, "#", n);
     list.push_back({name, t});
@@ -32,8 +34,8 @@ class Tensors {
   // Memory that a call writes would show through in two tensors; in the file they are apart.
   void refuse_overlap(const Tensor& written) const {
     for (const NamedTensor& other : list)
-      require(key(*other.tensor) == key(written) || !overlap(*other.tensor, written), "it writes a tensor that shares memory with '", other.name,
-              "'; a file would hold them apart");
+      require(key(*other.tensor) == key(written) || !overlap(*other.tensor, written),
+              "it writes a tensor that shares memory with '", other.name, "'; a file would hold them apart");
   }
 
   std::vector<NamedTensor> list;
@@ -90,13 +92,16 @@ class Loader {
   }
 
   void check_version() const {
-    if (!metadata_.count("format") || text("format") != kFormat) bad("its metadata does not say \"format\": \"", kFormat, "\"");
+    if (!metadata_.count("format") || text("format") != kFormat)
+      bad("its metadata does not say \"format\": \"", kFormat, "\"");
     const std::string_view version = text("version");
     int64_t number = 0;
     const auto read = std::from_chars(version.data(), version.data() + version.size(), number);
-    if (read.ec != std::errc() || read.ptr != version.data() + version.size() || number < 1) bad("its version is '", version.substr(0, 40), "'");
+    if (read.ec != std::errc() || read.ptr != version.data() + version.size() || number < 1)
+      bad("its version is '", version.substr(0, 40), "'");
     if (number > kProgramFileVersion)
-      fail(Code::unimplemented, "'", path_, "' is a program of version ", number, "; this library reads those up to version ", kProgramFileVersion);
+      fail(Code::unimplemented, "'", path_, "' is a program of version ", number,
+           "; this library reads those up to version ", kProgramFileVersion);
   }
 
   SavedProgram program(size_t n) const {
@@ -104,7 +109,8 @@ class Loader {
     const std::string description = cat("program.", n), trace = cat("trace.", n);
     const std::vector<std::string> names = placed(description, [&] { return read_program(text(description), p); });
     p.trace = placed(trace, [&] { return read_trace(text(trace), context_->registry()); });
-    if (names.size() != p.trace.inputs.size()) bad(description, ": it names ", names.size(), " tensors, the trace has ", p.trace.inputs.size(), " inputs");
+    if (names.size() != p.trace.inputs.size())
+      bad(description, ": it names ", names.size(), " tensors, the trace has ", p.trace.inputs.size(), " inputs");
     for (const std::string& name : names) {
       const auto found = tensors_.find(name);
       if (!name.empty() && found == tensors_.end()) bad(description, ": there is no tensor '", name, "'");
@@ -132,7 +138,9 @@ LoadedProgram Loader::load(const CompileOptions* given) {
   check_version();
   std::vector<SavedProgram> programs;
   for (size_t n = 1; metadata_.count(cat("program.", n)); n++) programs.push_back(program(n));
-  auto function = placed("its programs", [&] { return Ref<Function>::adopt(new SavedFunction(std::string(text("function")), std::move(programs))); });
+  auto function = placed("its programs", [&] {
+    return Ref<Function>::adopt(new SavedFunction(std::string(text("function")), std::move(programs)));
+  });
   auto options = given ? make<CompileOptions>(*given) : make<CompileOptions>();
   placed("options", [&] {
     CompileOptions saved;
@@ -153,7 +161,8 @@ void save_program(const Compiled& compiled, const std::string& path) {
   Tensors tensors;
   Metadata metadata = {{"format", std::string(kFormat)}, {"version", cat(kProgramFileVersion)}, {"function", function}};
   try {
-    require(compiled.options().executors().empty(), "it was compiled with executors of its own; add them to the context, and name them");
+    require(compiled.options().executors().empty(),
+            "it was compiled with executors of its own; add them to the context, and name them");
     require(compiled.options().passes().empty(), "it was compiled with passes of its own, which a file cannot hold");
     metadata.emplace_back("options", options_json(compiled.options()));
     const std::vector<SavedProgram> programs = compiled.programs();

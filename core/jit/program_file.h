@@ -1,5 +1,5 @@
-// Programs in a file: a safetensors file whose tensors are what was captured and whose metadata is everything else. The layout
-// is in docs/programs.md. Loading checks all of it and runs no code of the file's.
+// Programs in a file: a safetensors file whose tensors are what was captured and whose metadata is everything else. The
+// layout is in docs/programs.md. Loading checks all of it and runs no code of the file's.
 #pragma once
 
 #include "jit/saved_function.h"

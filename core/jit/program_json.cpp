@@ -15,7 +15,8 @@ namespace {
 // ---- writing: numbers are strings, so that no reader rounds them ----
 
 std::string quoted(std::string_view text) {
-  require(valid_utf8(text) && text.find('\0') == text.npos, "a string among its constants is not UTF-8 text without zeros");
+  require(valid_utf8(text) && text.find('\0') == text.npos,
+          "a string among its constants is not UTF-8 text without zeros");
   return json_quote(text);
 }
 
@@ -46,7 +47,8 @@ std::string value_json(const Leaf& l) {
 
 std::string input_json(const SavedInput& in) {
   if (in.argument == SavedInput::kConstant) return leaf_json(in.constant);
-  return cat("{\"kind\":\"input\",\"place\":\"", in.argument + 1, "\"", in.strides.empty() ? "" : cat(",\"strides\":", list_json(in.strides)),
+  return cat("{\"kind\":\"input\",\"place\":\"", in.argument + 1, "\"",
+             in.strides.empty() ? "" : cat(",\"strides\":", list_json(in.strides)),
              in.value ? cat(",\"value\":\"", *in.value, "\"") : "", "}");
 }
 
@@ -57,7 +59,8 @@ using Json = std::unique_ptr<cJSON, void (*)(cJSON*)>;
 Json parsed(std::string_view text) {
   require(valid_utf8(text) && json_zero(text) == text.npos, "it is not UTF-8 text without zeros");
   // cJSON does not tell bad text from missing memory.
-  if (const size_t at = json_error(text); at != text.npos) fail(Code::invalid_argument, "it is not JSON (at offset ", at, ")");
+  if (const size_t at = json_error(text); at != text.npos)
+    fail(Code::invalid_argument, "it is not JSON (at offset ", at, ")");
   Json root(cJSON_ParseWithLength(text.data(), text.size()), cJSON_Delete);
   if (!root) throw std::bad_alloc();
   return root;
@@ -88,14 +91,16 @@ T number_of(const cJSON* item) {
   const std::string_view text = text_of(item);
   T value{};
   const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  require(read.ec == std::errc() && read.ptr == text.data() + text.size(), "'", text.substr(0, 40), "' is not a number that was expected");
+  require(read.ec == std::errc() && read.ptr == text.data() + text.size(), "'", text.substr(0, 40),
+          "' is not a number that was expected");
   return value;
 }
 
 template <class List>
 void read_list(const cJSON* list, List& out) {
   require(cJSON_IsArray(list), "a list was expected");
-  for (const cJSON* item = list->child; item; item = item->next) out.push_back(number_of<std::remove_cvref_t<decltype(out[0])>>(item));
+  for (const cJSON* item = list->child; item; item = item->next)
+    out.push_back(number_of<std::remove_cvref_t<decltype(out[0])>>(item));
 }
 
 Leaf read_leaf(std::string_view kind, const cJSON* value) {
@@ -112,7 +117,8 @@ Leaf read_leaf(std::string_view kind, const cJSON* value) {
     default: l.i = number_of<int64_t>(value); break;
   }
   require(l.kind != ArgKind::boolean || l.i == 0 || l.i == 1, "a boolean is 0 or 1");
-  require(l.kind != ArgKind::dtype || (l.i == static_cast<int32_t>(l.i) && known(static_cast<DType>(l.i))), "there is no dtype ", l.i);
+  require(l.kind != ArgKind::dtype || (l.i == static_cast<int32_t>(l.i) && known(static_cast<DType>(l.i))),
+          "there is no dtype ", l.i);
   require(l.kind != ArgKind::device || l.i == static_cast<int32_t>(l.i), "there is no device ", l.i);
   return l;
 }
@@ -153,14 +159,20 @@ std::string leaf_json(const Leaf& l) {
 }
 
 std::string options_json(const CompileOptions& options) {
-  return cat("{", join(options.all(), ",", [](auto& option) { return cat(quoted(option.first), ":", leaf_json(option.second)); }), "}");
+  return cat(
+      "{",
+      join(options.all(), ",", [](auto& option) { return cat(quoted(option.first), ":", leaf_json(option.second)); }),
+      "}");
 }
 
 std::string program_json(const SavedProgram& p, std::span<const std::string> names) {
-  const auto result = [](const ResultLeaf& r) { return r.output == ResultLeaf::kConstant ? leaf_json(r.constant) : "{\"kind\":\"output\"}"; };
+  const auto result = [](const ResultLeaf& r) {
+    return r.output == ResultLeaf::kConstant ? leaf_json(r.constant) : "{\"kind\":\"output\"}";
+  };
   const auto tensor = [](const std::string& name) { return name.empty() ? "null" : quoted(name); };
-  return cat("{\"structure\":", quoted(p.structure), ",\"inputs\":[", join(p.inputs, ",", input_json), "],\"result_structure\":",
-             quoted(p.result_structure), ",\"results\":[", join(p.results, ",", result), "],\"tensors\":[", join(names, ",", tensor), "]}");
+  return cat("{\"structure\":", quoted(p.structure), ",\"inputs\":[", join(p.inputs, ",", input_json),
+             "],\"result_structure\":", quoted(p.result_structure), ",\"results\":[", join(p.results, ",", result),
+             "],\"tensors\":[", join(names, ",", tensor), "]}");
 }
 
 void read_options(std::string_view json, CompileOptions& out) {
@@ -183,14 +195,16 @@ std::vector<std::string> read_program(std::string_view json, SavedProgram& out) 
   constexpr std::array<std::string_view, 5> kNames = {"structure", "inputs", "result_structure", "results", "tensors"};
   const Json root = parsed(json);
   const auto [structure, inputs, result_structure, results, tensors] = fields(root.get(), kNames);
-  require(cJSON_IsArray(inputs) && cJSON_IsArray(results) && cJSON_IsArray(tensors), "inputs, results and tensors are lists");
+  require(cJSON_IsArray(inputs) && cJSON_IsArray(results) && cJSON_IsArray(tensors),
+          "inputs, results and tensors are lists");
   out.structure = text_of(structure);
   out.result_structure = text_of(result_structure);
   for (const cJSON* item = inputs->child; item; item = item->next) out.inputs.push_back(read_input(item));
   uint32_t outputs = 0;
   for (const cJSON* item = results->child; item; item = item->next) out.results.push_back(read_result(item, outputs));
   std::vector<std::string> names;
-  for (const cJSON* item = tensors->child; item; item = item->next) names.emplace_back(cJSON_IsNull(item) ? std::string_view() : text_of(item));
+  for (const cJSON* item = tensors->child; item; item = item->next)
+    names.emplace_back(cJSON_IsNull(item) ? std::string_view() : text_of(item));
   return names;
 }
 

@@ -74,7 +74,8 @@ TensorType live_integer() {
 }
 
 // A proxy for each tensor and each float; other leaves stay what they are, but integers that stand for any.
-void make_proxies(TracingScope& scope, Values& proxies, const Values& in, NumberReads& reads, Entry& entry, Symbols& symbols) {
+void make_proxies(TracingScope& scope, Values& proxies, const Values& in, NumberReads& reads, Entry& entry,
+                  Symbols& symbols) {
   auto paths = in.paths();
   for (uint32_t leaf = 0; leaf < in.size(); leaf++) {
     const Leaf& l = in[leaf];
@@ -87,7 +88,8 @@ void make_proxies(TracingScope& scope, Values& proxies, const Values& in, Number
       continue;
     }
     if (l.kind == ArgKind::value && l.tensor->concrete())
-      proxies[leaf].tensor = Ref<Tensor>(scope.argument_proxy(symbols.type(leaf, l.tensor->type()), paths[leaf], l.tensor));
+      proxies[leaf].tensor =
+          Ref<Tensor>(scope.argument_proxy(symbols.type(leaf, l.tensor->type()), paths[leaf], l.tensor));
     else if (l.kind == ArgKind::real) {
       proxies[leaf].tensor = Ref<Tensor>(scope.float_proxy(l.f, paths[leaf], leaf, reads));
       entry.numbers = true;
@@ -108,14 +110,16 @@ void make_numbers(TracingScope& scope, const SymbolicInputs& symbolic, NumberRea
   entry.integers = symbolic.recorded->integers;
   for (Dim formula : symbolic.formulas) {
     const int64_t first = used_symbols(formula).front().number;
-    const auto it = std::find_if(entry.integers.begin(), entry.integers.end(), [&](auto& s) { return s.symbol == first; });
+    const auto it =
+        std::find_if(entry.integers.begin(), entry.integers.end(), [&](auto& s) { return s.symbol == first; });
     reads.live.push_back(scope.argument_proxy(live_integer(), cat(name(formula)), nullptr));
     entry.bindings.push_back({it->leaf, nullptr, formula.expr()});
     entry.numbers = true;
   }
 }
 
-// What is not plain about what a function is traced with: symbols where a mask says so, or the numbers of a trace that is replayed.
+// What is not plain about what a function is traced with: symbols where a mask says so, or the numbers of a trace that
+// is replayed.
 struct Tracing {
   const DimMask* mask = nullptr;
   SymbolPlaces places;  // filled
@@ -143,12 +147,14 @@ Trace finish_trace(TracingScope& scope, const Values& out, Entry& entry, const T
   Trace trace = scope.finish(note_results(out, entry));
   if (how.mask && scope.wrote()) entry.roots = scope.roots(trace);
   entry.guards = scope.take_guards();
-  for (size_t i = entry.leaves; i < trace.inputs.size(); i++) entry.bindings.push_back({Binding::kCaptured, scope.captured()[i]});
+  for (size_t i = entry.leaves; i < trace.inputs.size(); i++)
+    entry.bindings.push_back({Binding::kCaptured, scope.captured()[i]});
   return trace;
 }
 
 // The function called on proxies. Throws what it reports.
-Values* call_on_proxies(TracingScope& scope, Function& function, const Values& in, Values& proxies, NumberReads& reads, Entry& entry, Tracing& how) {
+Values* call_on_proxies(TracingScope& scope, Function& function, const Values& in, Values& proxies, NumberReads& reads,
+                        Entry& entry, Tracing& how) {
   Symbols symbols(scope, how.mask);
   make_proxies(scope, proxies, in, reads, entry, symbols);
   if (how.symbolic) make_numbers(scope, *how.symbolic, reads, entry);
@@ -177,7 +183,8 @@ bool specialise(const DimReads& reads, const SymbolPlaces& places, DimMask& mask
 }
 
 bool is_empty(const DimMask& mask) {
-  return std::none_of(mask.begin(), mask.end(), [](auto& dims) { return std::find(dims.begin(), dims.end(), true) != dims.end(); });
+  return std::none_of(mask.begin(), mask.end(),
+                      [](auto& dims) { return std::find(dims.begin(), dims.end(), true) != dims.end(); });
 }
 
 }  // namespace
@@ -190,7 +197,8 @@ EntryInputs inputs_of(const Values& in) {
   EntryInputs inputs{in.structure(), std::vector<Leaf>(in.size()), std::vector<Sizes>(in.size())};
   for (size_t i = 0; i < in.size(); i++) {
     const Leaf& l = in[i];
-    if (l.kind == ArgKind::value && l.tensor->concrete() && !l.tensor->contiguous()) inputs.strides[i] = l.tensor->strides();
+    if (l.kind == ArgKind::value && l.tensor->concrete() && !l.tensor->contiguous())
+      inputs.strides[i] = l.tensor->strides();
     if (l.kind != ArgKind::value && l.kind != ArgKind::real) inputs.leaves[i] = l;
   }
   return inputs;
@@ -203,7 +211,8 @@ std::unique_ptr<Entry> record(Context& context, Function& function, const Values
   return entry;
 }
 
-std::unique_ptr<Entry> record_symbolic(Context& context, Function& function, const Values& in, DimMask& mask, bool as_numbers) {
+std::unique_ptr<Entry> record_symbolic(Context& context, Function& function, const Values& in, DimMask& mask,
+                                       bool as_numbers) {
   while (!is_empty(mask)) {
     auto entry = std::make_unique<Entry>();
     DimReads reads(as_numbers);
@@ -216,8 +225,8 @@ std::unique_ptr<Entry> record_symbolic(Context& context, Function& function, con
   return nullptr;
 }
 
-std::unique_ptr<Entry> record_segments(Context& context, Function& function, const Values& in, SegmentRunner& runner, bool broken,
-                                       SegmentedResults& results) {
+std::unique_ptr<Entry> record_segments(Context& context, Function& function, const Values& in, SegmentRunner& runner,
+                                       bool broken, SegmentedResults& results) {
   auto entry = std::make_unique<Entry>();
   const double start = now_ms();
   SegmentScope scope(context.scope_environment(), function.name(), runner, broken);
@@ -242,7 +251,8 @@ std::unique_ptr<Entry> record_segments(Context& context, Function& function, con
   results.structure = out->structure();
   for (size_t i = 0; i < out->size(); i++) {
     results.leaves.push_back((*out)[i]);
-    if (entry->results[i].output != ResultLeaf::kConstant) results.leaves.back().tensor = made[entry->results[i].output];
+    if (entry->results[i].output != ResultLeaf::kConstant)
+      results.leaves.back().tensor = made[entry->results[i].output];
   }
   return nullptr;
 }

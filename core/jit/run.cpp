@@ -68,18 +68,21 @@ void Compiled::check_writes(const Entry& entry, const Inputs& in) const {
     const size_t others = w < entry.leaves ? entry.bindings.size() : entry.leaves;
     for (size_t i = 0; i < others; i++) {
       Tensor* other = i == w ? nullptr : input_tensor(entry, in, i);
-      require(!other || !written.overlaps(Range(*other)), function_->name(), ": inputs ", w, " and ", i,
-              " overlap in memory, and the first is written in place; pass a copy, or a view taken inside the function");
+      require(
+          !other || !written.overlaps(Range(*other)), function_->name(), ": inputs ", w, " and ", i,
+          " overlap in memory, and the first is written in place; pass a copy, or a view taken inside the function");
     }
   }
 }
 
-// The caller's tensor `bound`, or a fresh one. `copy`: the result is to be copied from the fresh one to the caller's, which is strided or
-// overlaps an input.
-Ref<Tensor> Compiled::result_tensor(const Entry& entry, const Inputs& in, size_t leaf, Tensor& bound, bool& copy) const {
+// The caller's tensor `bound`, or a fresh one. `copy`: the result is to be copied from the fresh one to the caller's,
+// which is strided or overlaps an input.
+Ref<Tensor> Compiled::result_tensor(const Entry& entry, const Inputs& in, size_t leaf, Tensor& bound,
+                                    bool& copy) const {
   const DenseType& dense = entry.program->plan().outputs[entry.results[leaf].output];
-  require(bound.concrete() && !bound.read_only() && bound.type() == dense.type, function_->name(), ": result ", leaf, " is ",
-          name(dense.type), ", the tensor bound to it is ", bound.read_only() ? "read-only " : "", name(bound.type()));
+  require(bound.concrete() && !bound.read_only() && bound.type() == dense.type, function_->name(), ": result ", leaf,
+          " is ", name(dense.type), ", the tensor bound to it is ", bound.read_only() ? "read-only " : "",
+          name(bound.type()));
   bool apart = bound.contiguous();
   const Range range(bound);
   for (size_t i = 0; i < entry.bindings.size() && apart; i++) {
@@ -91,15 +94,18 @@ Ref<Tensor> Compiled::result_tensor(const Entry& entry, const Inputs& in, size_t
   return fresh(dense);
 }
 
-// A call that begins after the write finds either the new values or the old version, and then waits here; those that run
-// already end before.
+// A call that begins after the write finds either the new values or the old version, and then waits here; those that
+// run already end before.
 Status* Compiled::renew(const Entry& entry) {
-  const auto is_current = [](Frozen& f) { return std::atomic_ref(f.seen).load(std::memory_order_acquire) == f.tensor->storage()->version(); };
+  const auto is_current = [](Frozen& f) {
+    return std::atomic_ref(f.seen).load(std::memory_order_acquire) == f.tensor->storage()->version();
+  };
   if (std::all_of(entry.frozen.begin(), entry.frozen.end(), is_current)) return nullptr;
   std::lock_guard lock(renew_mutex_);
   if (std::all_of(entry.frozen.begin(), entry.frozen.end(), is_current)) return nullptr;
   if (Status* failed = entry.program->renew()) return failed;
-  for (Frozen& f : entry.frozen) std::atomic_ref(f.seen).store(f.tensor->storage()->version(), std::memory_order_release);
+  for (Frozen& f : entry.frozen)
+    std::atomic_ref(f.seen).store(f.tensor->storage()->version(), std::memory_order_release);
   return nullptr;
 }
 
@@ -109,7 +115,8 @@ inline Ref<Tensor> Compiled::fresh(const DenseType& type) const {
 }
 
 // `callers`: some results are tensors of the caller's, whether they are made there or copied.
-[[gnu::always_inline]] inline void Compiled::make_results(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, bool& copy, bool& callers) const {
+[[gnu::always_inline]] inline void Compiled::make_results(const Entry& entry, const Inputs& in, const Values* bound,
+                                                          ResultTensors& results, bool& copy, bool& callers) const {
   const DenseType* dense = entry.program->plan().outputs.data();  // as results count up
   for (size_t leaf = 0; leaf < entry.results.size(); leaf++) {
     if (entry.results[leaf].output == ResultLeaf::kConstant) continue;
@@ -120,7 +127,8 @@ inline Ref<Tensor> Compiled::fresh(const DenseType& type) const {
   }
 }
 
-Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, InterruptCheck& check, void* stream) {
+Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results,
+                      InterruptCheck& check, void* stream) {
   SmallVector<Number, 8> numbers;  // by input
   if (entry.numbers) numbers = plain_numbers(entry, in);
   std::shared_lock<std::shared_mutex> unchanged(renew_mutex_, std::defer_lock);

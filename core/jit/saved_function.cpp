@@ -12,10 +12,13 @@
 namespace thunder {
 namespace {
 
-bool same_float(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b) || (std::isnan(a) && std::isnan(b)); }
+bool same_float(double a, double b) {
+  return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b) || (std::isnan(a) && std::isnan(b));
+}
 
 bool same_constant(const Leaf& a, const Leaf& b) {
-  return a.kind == b.kind && a.i == b.i && same_float(a.f, b.f) && a.text == b.text && a.ints == b.ints && a.reals == b.reals;
+  return a.kind == b.kind && a.i == b.i && same_float(a.f, b.f) && a.text == b.text && a.ints == b.ints &&
+         a.reals == b.reals;
 }
 
 std::string shown(const Leaf& l) {
@@ -48,23 +51,28 @@ struct Fit {
 };
 
 Fit fit(const SavedProgram& p, Scope* scope, const Values& in) {
-  if (in.structure() != p.structure) return {cat("the inputs' structure is ", in.structure(), ", it was made for ", p.structure)};
+  if (in.structure() != p.structure)
+    return {cat("the inputs' structure is ", in.structure(), ", it was made for ", p.structure)};
   Fit fit;
   std::vector<const TensorType*> types(p.trace.inputs.size(), nullptr);
   for (size_t leaf = 0; leaf < p.inputs.size(); leaf++) {
     const SavedInput& wanted = p.inputs[leaf];
     if (wanted.symbol) {
-      if (in[leaf].kind != ArgKind::integer) return {cat("input ", in.paths()[leaf], " is ", shown(in[leaf]), ", it was made for an integer")};
+      if (in[leaf].kind != ArgKind::integer)
+        return {cat("input ", in.paths()[leaf], " is ", shown(in[leaf]), ", it was made for an integer")};
       continue;
     }
     if (wanted.argument == SavedInput::kConstant) {
       if (in[leaf].word) in.note_read(leaf);
-      if (!same_constant(in[leaf], wanted.constant)) return {cat("input ", in.paths()[leaf], " is ", shown(in[leaf]), ", it was made for ", shown(wanted.constant))};
+      if (!same_constant(in[leaf], wanted.constant))
+        return {cat("input ", in.paths()[leaf], " is ", shown(in[leaf]), ", it was made for ", shown(wanted.constant))};
       continue;
     }
-    if (in[leaf].kind != ArgKind::value && in[leaf].kind != ArgKind::real) return {cat("input ", in.paths()[leaf], " is ", shown(in[leaf]), ", it was made for a tensor")};
+    if (in[leaf].kind != ArgKind::value && in[leaf].kind != ArgKind::real)
+      return {cat("input ", in.paths()[leaf], " is ", shown(in[leaf]), ", it was made for a tensor")};
     if (wanted.value && !(in[leaf].kind == ArgKind::real && same_float(in[leaf].f, *wanted.value)))
-      return {cat("input ", in.paths()[leaf], " is ", shown(in[leaf]), ", it was made for ", *wanted.value, ", which the function read as a number")};
+      return {cat("input ", in.paths()[leaf], " is ", shown(in[leaf]), ", it was made for ", *wanted.value,
+                  ", which the function read as a number")};
     const Tensor* t = in.tensor(leaf);
     if (t->kind() == Tensor::Kind::failed) throw Error(t->failure());
     types[wanted.argument] = &t->type();
@@ -78,7 +86,8 @@ Fit fit(const SavedProgram& p, Scope* scope, const Values& in) {
     return {e.message()};
   }
   // What was recorded for a size that varies need not hold for those.
-  for (auto [symbol, value] : integer_symbols(p, in)) symbols[static_cast<size_t>(symbol)] = std::max<int64_t>(2, value);  // it is no size
+  for (auto [symbol, value] : integer_symbols(p, in))
+    symbols[static_cast<size_t>(symbol)] = std::max<int64_t>(2, value);  // it is no size
   for (const Symbol& s : used_symbols(p.trace)) {
     const int64_t size = symbols[static_cast<size_t>(s.number)];
     if (size < 2) return {cat("a size that varies is ", size, ", it was made for 2 and more")};
@@ -89,12 +98,15 @@ Fit fit(const SavedProgram& p, Scope* scope, const Values& in) {
 void check_results(const SavedProgram& p) {
   uint32_t outputs = 0;
   for (const ResultLeaf& r : p.results) outputs += r.output != ResultLeaf::kConstant;
-  require(structure_leaves(p.result_structure) == p.results.size(), "the structure of its results is not one of ", p.results.size(), " leaves");
-  require(outputs == p.trace.outputs.size(), "its results name ", outputs, " outputs, the trace has ", p.trace.outputs.size());
+  require(structure_leaves(p.result_structure) == p.results.size(), "the structure of its results is not one of ",
+          p.results.size(), " leaves");
+  require(outputs == p.trace.outputs.size(), "its results name ", outputs, " outputs, the trace has ",
+          p.trace.outputs.size());
 }
 
 void check_inputs(const SavedProgram& p) {
-  require(structure_leaves(p.structure) == p.inputs.size(), "the structure of its inputs is not one of ", p.inputs.size(), " leaves");
+  require(structure_leaves(p.structure) == p.inputs.size(), "the structure of its inputs is not one of ",
+          p.inputs.size(), " leaves");
   std::vector<bool> given(p.trace.inputs.size(), false);
   for (const SavedInput& in : p.inputs) {
     if (in.argument == SavedInput::kConstant) continue;
@@ -102,7 +114,8 @@ void check_inputs(const SavedProgram& p) {
             "an input is argument ", in.argument + 1, ", which the trace does not have, or another one is");
     given[in.argument] = true;
     const TensorType& type = p.trace.type(p.trace.inputs[in.argument].value);
-    require(in.strides.empty() || in.strides.size() == type.rank(), "argument ", in.argument + 1, " has ", in.strides.size(), " strides and ", type.rank(), " dims");
+    require(in.strides.empty() || in.strides.size() == type.rank(), "argument ", in.argument + 1, " has ",
+            in.strides.size(), " strides and ", type.rank(), " dims");
     require(!in.value || type.weak, "argument ", in.argument + 1, " has a value and is no number");
   }
   const auto random = random_input(p.trace);
@@ -110,7 +123,9 @@ void check_inputs(const SavedProgram& p) {
     const Input& in = p.trace.inputs[i];
     const TensorType& type = p.trace.type(in.value);
     if (in.source == Source::argument) require(given[i], "no input is argument ", in.index + 1, " of the trace");
-    else if (random != i) require(p.captured[i] && p.captured[i]->type() == type, "the tensor of its input ", i + 1, " is not ", name(type));
+    else if (random != i)
+      require(p.captured[i] && p.captured[i]->type() == type, "the tensor of its input ", i + 1, " is not ",
+              name(type));
     else require(!p.captured[i], "its random state is not the context's");
   }
   std::vector<int64_t> integers;
@@ -128,7 +143,8 @@ SavedProgram saved_program(const Entry& entry, const Context& context) {
   out.structure = entry.inputs.structure;
   out.result_structure = entry.result_structure;
   out.results = entry.results;
-  for (const ResultLeaf& r : out.results) require(r.constant.kind != ArgKind::value, "one of its results is a tensor that nothing computes");
+  for (const ResultLeaf& r : out.results)
+    require(r.constant.kind != ArgKind::value, "one of its results is a tensor that nothing computes");
   out.inputs.resize(entry.inputs.leaves.size());
   for (size_t leaf = 0; leaf < out.inputs.size(); leaf++) out.inputs[leaf].constant = entry.inputs.leaves[leaf];
   for (uint32_t i = 0; i < entry.bindings.size(); i++) {
@@ -139,7 +155,9 @@ SavedProgram saved_program(const Entry& entry, const Context& context) {
   }
   for (const IntegerSymbol& s : entry.integers) out.inputs[s.leaf].symbol = s.symbol;
   for_each_number(out.trace, [&](Dim formula) {
-    const auto is_integer = [&](const Symbol& s) { return std::any_of(entry.integers.begin(), entry.integers.end(), [&](auto& i) { return i.symbol == s.number; }); };
+    const auto is_integer = [&](const Symbol& s) {
+      return std::any_of(entry.integers.begin(), entry.integers.end(), [&](auto& i) { return i.symbol == s.number; });
+    };
     const std::vector<Symbol> symbols = used_symbols(formula);
     const bool known = std::find(out.formulas.begin(), out.formulas.end(), formula) != out.formulas.end();
     if (!known && std::all_of(symbols.begin(), symbols.end(), is_integer)) out.formulas.push_back(formula);
@@ -156,7 +174,8 @@ std::vector<ReplayCall::Integer> integer_symbols(const SavedProgram& program, co
   return out;
 }
 
-SavedFunction::SavedFunction(std::string name, std::vector<SavedProgram> programs) : Function(std::move(name)), programs_(std::move(programs)) {
+SavedFunction::SavedFunction(std::string name, std::vector<SavedProgram> programs)
+    : Function(std::move(name)), programs_(std::move(programs)) {
   require(!programs_.empty(), "it holds no program");
   for (const SavedProgram& p : programs_) {
     check_inputs(p);
@@ -179,8 +198,10 @@ const SavedProgram& SavedFunction::choose(Scope& scope, const Values& in) const 
     else if (!found) found = &p;
   }
   if (found) return *found;
-  const std::string which = programs_.size() == 1 ? "the saved program" : cat("none of the ", programs_.size(), " saved programs");
-  fail(Code::invalid_argument, name(), ": ", which, programs_.size() == 1 ? " does not fit: " : " fits; the first one: ", why_not);
+  const std::string which =
+      programs_.size() == 1 ? "the saved program" : cat("none of the ", programs_.size(), " saved programs");
+  fail(Code::invalid_argument, name(), ": ", which,
+       programs_.size() == 1 ? " does not fit: " : " fits; the first one: ", why_not);
 }
 
 Ref<Status> SavedFunction::call(Scope& scope, const Values& in, Values& out) {
@@ -193,11 +214,15 @@ Ref<Status> SavedFunction::call(Scope& scope, const Values& in, Values& out) {
     inputs[wanted.argument] = in.tensor(leaf);
   }
   for (size_t i = 0; i < inputs.size(); i++)
-    if (Tensor* t = p.captured[i].get()) inputs[i] = p.trace.inputs[i].source == Source::parameter ? scope.parameter(t, p.trace.inputs[i].name) : t;
-  ReplayCall call{integer_symbols(p, in), p.formulas, in.reads ? in.reads->numbers() : std::vector<Tensor*>(), p.roots, {}};
+    if (Tensor* t = p.captured[i].get())
+      inputs[i] = p.trace.inputs[i].source == Source::parameter ? scope.parameter(t, p.trace.inputs[i].name) : t;
+  ReplayCall call{
+      integer_symbols(p, in), p.formulas, in.reads ? in.reads->numbers() : std::vector<Tensor*>(), p.roots, {}};
   const std::vector<Tensor*> outputs = replay(scope, p.trace, inputs, &call);
   for (size_t leaf = 0; leaf < p.inputs.size(); leaf++)
-    if (const auto& symbol = p.inputs[leaf].symbol; symbol && std::find(call.read.begin(), call.read.end(), *symbol) != call.read.end()) in.note_read(leaf);
+    if (const auto& symbol = p.inputs[leaf].symbol;
+        symbol && std::find(call.read.begin(), call.read.end(), *symbol) != call.read.end())
+      in.note_read(leaf);
   std::vector<Leaf> leaves;
   size_t next = 0;
   for (const ResultLeaf& r : p.results) {

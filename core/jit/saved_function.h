@@ -1,5 +1,5 @@
-// Programs as a file holds them: a trace as it was written, what the values of a call were when it was made, and the tensors
-// that it captured. Together they are a function, which needs nothing of the one that was traced.
+// Programs as a file holds them: a trace as it was written, what the values of a call were when it was made, and the
+// tensors that it captured. Together they are a function, which needs nothing of the one that was traced.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,8 @@ struct SavedProgram {
   std::string result_structure;
   std::vector<ResultLeaf> results;    // their outputs count up
   std::vector<Ref<Tensor>> captured;  // by input of the trace; null for arguments and the random state
-  // Of a program with symbols, which no file holds: formulas of integers that may be live, and in which memory values lie (ReplayCall).
+  // Of a program with symbols, which no file holds: formulas of integers that may be live, and in which memory values
+  // lie (ReplayCall).
   std::vector<Dim> formulas;
   std::vector<ValueId> roots;
 };

@@ -6,7 +6,8 @@
 namespace thunder {
 
 std::unique_ptr<Entry> SegmentCall::record(const Values& in) {
-  std::unique_ptr<Entry> entry = record_segments(*of_.context_, *of_.function_, in, *this, of_.segments_->broken(), results_);
+  std::unique_ptr<Entry> entry =
+      record_segments(*of_.context_, *of_.function_, in, *this, of_.segments_->broken(), results_);
   broken_ = entry == nullptr;
   if (broken_) of_.segments_->set_broken();
   return entry;
@@ -18,7 +19,9 @@ void SegmentCall::take_results(Values& out) {
   out.assign(std::move(results_.leaves), results_.structure);
 }
 
-bool SegmentCall::varies(const char* where, const Op& op, size_t param) { return of_.segments_->varies(where, op, param); }
+bool SegmentCall::varies(const char* where, const Op& op, size_t param) {
+  return of_.segments_->varies(where, op, param);
+}
 
 void SegmentCall::broke(GraphBreak at) {
   of_.segments_->set_broken();
@@ -43,11 +46,13 @@ bool SegmentCall::keeps(const std::string& why) const {
   const auto segments = static_cast<int64_t>(of_.segments_->size());
   if (segments < of_.settings_.accumulated_limit) return true;
   bool warned = of_.segments_->warn();
-  return of_.below(segments, of_.settings_.accumulated_limit, "accumulated_recompile_limit", why, "runs op by op", warned);
+  return of_.below(segments, of_.settings_.accumulated_limit, "accumulated_recompile_limit", why, "runs op by op",
+                   warned);
 }
 
 std::shared_ptr<const Entry> SegmentCall::compile(const Segment& segment) {
-  const std::string why = cat("no program has the ", segment.trace.nodes.size(), " lines of this segment and fits its inputs");
+  const std::string why =
+      cat("no program has the ", segment.trace.nodes.size(), " lines of this segment and fits its inputs");
   const bool kept = keeps(why);
   of_.segments_->note_numbers(segment);
   const Effort effort = kept || of_.settings_.cache == CacheMode::no_caching ? Effort::full : Effort::least;
@@ -75,7 +80,8 @@ std::vector<Ref<Tensor>> SegmentCall::run(const Segment& segment) {
   return made;
 }
 
-const Entry* Compiled::miss_segmented(const Values& in, Values& out, std::shared_ptr<const Entry>& own, InterruptCheck& check, void* stream, bool& done) {
+const Entry* Compiled::miss_segmented(const Values& in, Values& out, std::shared_ptr<const Entry>& own,
+                                      InterruptCheck& check, void* stream, bool& done) {
   SegmentCall call(*this, check, stream);
   const Inputs inputs{&in, nullptr, in.size()};
   const Entry* found = nullptr;
@@ -84,7 +90,9 @@ const Entry* Compiled::miss_segmented(const Values& in, Values& out, std::shared
   } else {
     check_inputs(inputs);
     const Stance stance = context_->stance();
-    if (settings_.disable || stance == Stance::force_eager || (stance == Stance::eager_then_compile && stays_eager(inputs))) return nullptr;
+    if (settings_.disable || stance == Stance::force_eager ||
+        (stance == Stance::eager_then_compile && stays_eager(inputs)))
+      return nullptr;
     call.record(in);
   }
   if (!call.broken()) return found;

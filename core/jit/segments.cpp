@@ -53,17 +53,24 @@ bool differ_by_numbers(const Trace& a, const Trace& b, std::vector<uint64_t>& fo
 
 // Values are numbered as they are made, so that equal lines have equal numbers.
 bool same_line(const Node& a, const Node& b) {
-  return a.op == b.op && std::equal(a.args.begin(), a.args.end(), b.args.begin(), b.args.end(), [](auto& x, auto& y) { return same(x, y); }) &&
+  return a.op == b.op &&
+         std::equal(a.args.begin(), a.args.end(), b.args.begin(), b.args.end(),
+                    [](auto& x, auto& y) { return same(x, y); }) &&
          std::equal(a.results.begin(), a.results.end(), b.results.begin(), b.results.end()) &&
-         std::equal(a.body.begin(), a.body.end(), b.body.begin(), b.body.end(), [](auto* x, auto* y) { return same_line(*x, *y); });
+         std::equal(a.body.begin(), a.body.end(), b.body.begin(), b.body.end(),
+                    [](auto* x, auto* y) { return same_line(*x, *y); });
 }
 
 bool same_lines(const Trace& a, const Trace& b) {
-  const auto inputs = [&](const Input& x, const Input& y) { return x.value == y.value && a.type(x.value) == b.type(y.value); };
+  const auto inputs = [&](const Input& x, const Input& y) {
+    return x.value == y.value && a.type(x.value) == b.type(y.value);
+  };
   const auto writes = [](const Write& x, const Write& y) { return x.input == y.input && x.value == y.value; };
-  return std::equal(a.inputs.begin(), a.inputs.end(), b.inputs.begin(), b.inputs.end(), inputs) && a.outputs == b.outputs &&
+  return std::equal(a.inputs.begin(), a.inputs.end(), b.inputs.begin(), b.inputs.end(), inputs) &&
+         a.outputs == b.outputs &&
          std::equal(a.writes.begin(), a.writes.end(), b.writes.begin(), b.writes.end(), writes) &&
-         std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(), [](auto* x, auto* y) { return same_line(*x, *y); });
+         std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
+                    [](auto* x, auto* y) { return same_line(*x, *y); });
 }
 
 }  // namespace

@@ -46,7 +46,8 @@ class Segments {
 // What a break is told apart by, and of how many a report tells at most.
 constexpr size_t kMostBreaks = 100;
 
-// The function, which fails where it reads a value though its errors are caught: for scopes that are tried before a call's own.
+// The function, which fails where it reads a value though its errors are caught: for scopes that are tried before a
+// call's own.
 Ref<Function> without_reads(Ref<Function> f);
 
 }  // namespace thunder

@@ -15,7 +15,9 @@ namespace {
 
 constexpr size_t kMostLines = 20;
 
-std::string shown(const Trace& trace, const Node& n) { return cat("    ", print_line(trace, n), n.where ? cat("   [at ", n.where, "]") : ""); }
+std::string shown(const Trace& trace, const Node& n) {
+  return cat("    ", print_line(trace, n), n.where ? cat("   [at ", n.where, "]") : "");
+}
 
 bool same_line(const Trace& x, const Node& a, const Trace& y, const Node& b) {
   return a.op->name() == b.op->name() && std::equal(a.args.begin(), a.args.end(), b.args.begin(), b.args.end(), same) &&
@@ -27,22 +29,26 @@ std::string line_difference(const Trace& x, const Trace& y) {
   const size_t both = std::min(x.nodes.size(), y.nodes.size());
   for (size_t i = 0; i < both; i++)
     if (!same_line(x, *x.nodes[i], y, *y.nodes[i]))
-      return cat("the first op that differs, number ", i + 1, ":\n  in the trace\n", shown(x, *x.nodes[i]), "\n  traced again\n", shown(y, *y.nodes[i]));
+      return cat("the first op that differs, number ", i + 1, ":\n  in the trace\n", shown(x, *x.nodes[i]),
+                 "\n  traced again\n", shown(y, *y.nodes[i]));
   if (x.nodes.size() == y.nodes.size()) return "";
   const bool longer = y.nodes.size() > both;
   const Trace& more = longer ? y : x;
-  return cat(longer ? "traced again it has ops more, the first of them\n" : "traced again it has fewer ops, the first that is missing\n",
+  return cat(longer ? "traced again it has ops more, the first of them\n"
+                    : "traced again it has fewer ops, the first that is missing\n",
              shown(more, *more.nodes[both]));
 }
 
 bool same_leaf(const Leaf& a, const Leaf& b) {
-  return a.kind == b.kind && a.i == b.i && std::bit_cast<uint64_t>(a.f) == std::bit_cast<uint64_t>(b.f) && a.text == b.text && a.ints == b.ints &&
-         a.reals == b.reals;
+  return a.kind == b.kind && a.i == b.i && std::bit_cast<uint64_t>(a.f) == std::bit_cast<uint64_t>(b.f) &&
+         a.text == b.text && a.ints == b.ints && a.reals == b.reals;
 }
 
 bool same_results(const Entry& a, const Entry& b) {
   return std::equal(a.results.begin(), a.results.end(), b.results.begin(), b.results.end(),
-                    [](const ResultLeaf& x, const ResultLeaf& y) { return x.output == y.output && same_leaf(x.constant, y.constant); });
+                    [](const ResultLeaf& x, const ResultLeaf& y) {
+                      return x.output == y.output && same_leaf(x.constant, y.constant);
+                    });
 }
 
 double element(const Tensor& t, int64_t i) {
@@ -65,7 +71,9 @@ double element(const Tensor& t, int64_t i) {
 
 // As torch.testing has it: what a result may be off by however small it is, and how much at least of its size.
 double absolute(DType d) { return d == DType::f64 ? 1e-7 : is_real(d) ? 1e-5 : 0; }
-double relative(DType d, double tolerance) { return !is_real(d) ? 0 : d == DType::bf16 ? std::max(tolerance, 1.6e-2) : tolerance; }
+double relative(DType d, double tolerance) {
+  return !is_real(d) ? 0 : d == DType::bf16 ? std::max(tolerance, 1.6e-2) : tolerance;
+}
 
 std::string position(const Tensor& t, int64_t i) {
   std::vector<int64_t> at(t.type().rank());
@@ -88,8 +96,8 @@ std::string element_difference(const Tensor& a, const Tensor& b, double toleranc
     if (error > largest) largest = error, worst = i;
   }
   if (worst < 0) return "";
-  return cat("differs in ", many, " of ", a.elements(), " elements; the largest error is ", largest, ", at ", position(a, worst), ": ", element(a, worst),
-             " in the trace, ", element(b, worst), " otherwise");
+  return cat("differs in ", many, " of ", a.elements(), " elements; the largest error is ", largest, ", at ",
+             position(a, worst), ": ", element(a, worst), " in the trace, ", element(b, worst), " otherwise");
 }
 
 std::string element_difference(const Ref<Tensor>& a, const Ref<Tensor>& b, double tolerance) {
@@ -113,7 +121,8 @@ std::string graph_difference(const Entry& traced, const Entry& again) {
   const Trace &x = traced.traces[0], &y = again.traces[0];
   if (std::string lines = line_difference(x, y); !lines.empty()) return lines;
   if (traced.result_structure != again.result_structure)
-    return cat("the structure of its results is ", traced.result_structure, " in the trace, ", again.result_structure, " traced again");
+    return cat("the structure of its results is ", traced.result_structure, " in the trace, ", again.result_structure,
+               " traced again");
   if (x.outputs != y.outputs || !same_results(traced, again)) return "traced again it returns other values";
   const auto same_write = [](const Write& a, const Write& b) { return a.input == b.input && a.value == b.value; };
   const bool writes = std::equal(x.writes.begin(), x.writes.end(), y.writes.begin(), y.writes.end(), same_write);
@@ -129,7 +138,8 @@ std::string constant_difference(const Entry& traced, const Entry& again) {
     if (differs.empty()) continue;
     const Input& in = traced.traces[0].inputs[i];
     const Node* reader = first_reader(traced.traces[0], in.value);
-    out += cat("the constant ", "ipc"[static_cast<size_t>(in.source)], "[", in.index + 1, "]", in.name.empty() ? "" : cat(" '", in.name, "'"), " ", differs,
+    out += cat("the constant ", "ipc"[static_cast<size_t>(in.source)], "[", in.index + 1, "]",
+               in.name.empty() ? "" : cat(" '", in.name, "'"), " ", differs,
                reader ? cat("; it is first read in\n", shown(traced.traces[0], *reader)) : "", "\n");
   }
   return out;
@@ -137,13 +147,16 @@ std::string constant_difference(const Entry& traced, const Entry& again) {
 
 std::string value_difference(const Values& traced, const Values& function, double tolerance, std::string_view what) {
   if (traced.structure() != function.structure())
-    return cat("the structure of the ", what, "s is ", traced.structure(), " in the trace, ", function.structure(), " of the function\n");
+    return cat("the structure of the ", what, "s is ", traced.structure(), " in the trace, ", function.structure(),
+               " of the function\n");
   std::string out;
   const std::vector<std::string> paths = function.paths();
   for (size_t i = 0; i < traced.size(); i++) {
     const Leaf &a = traced[i], &b = function[i];
     const bool tensors = a.tensor && b.tensor;
-    const std::string differs = tensors ? element_difference(a.tensor, b.tensor, tolerance) : same_leaf(a, b) ? "" : "is another value than in the trace";
+    const std::string differs = tensors           ? element_difference(a.tensor, b.tensor, tolerance)
+                                : same_leaf(a, b) ? ""
+                                                  : "is another value than in the trace";
     if (!differs.empty()) out += cat(what, " ", paths[i], " ", differs, "\n");
   }
   return out;

@@ -9,7 +9,8 @@ namespace thunder {
 std::string graph_difference(const Entry& traced, const Entry& again);
 // The captured tensors whose elements differ. Requires: the graphs do not.
 std::string constant_difference(const Entry& traced, const Entry& again);
-// The results, or inputs that were written, that differ by more than the tolerance, each with its largest error. `what` names them.
+// The results, or inputs that were written, that differ by more than the tolerance, each with its largest error. `what`
+// names them.
 std::string value_difference(const Values& traced, const Values& function, double tolerance, std::string_view what);
 // The lines that draw random numbers; "" without any.
 std::string drawing_lines(const Trace& trace);

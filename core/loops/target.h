@@ -48,7 +48,8 @@ class Launcher {
   virtual ~Launcher() = default;
   // Of Launch::scratch, which each run has for itself.
   virtual size_t scratch_bytes() const { return 0; }
-  // Called once before the first run: waits for what is being compiled by other threads. Null, or an owned status. Does not throw.
+  // Called once before the first run: waits for what is being compiled by other threads. Null, or an owned status. Does
+  // not throw.
   virtual Status* finish() { return nullptr; }
   // Null, or an owned status. Neither throws nor allocates.
   virtual Status* run(const Launch& launch) const = 0;
@@ -67,8 +68,9 @@ class Target {
   virtual const Capabilities& capabilities() const = 0;
   // Whether it can make launchers here; the first call may look for a compiler. If not, `why` says what was tried.
   virtual bool available(std::string* why = nullptr) const = 0;
-  // Compiles, or lets another thread begin to. Throws Error if that fails. If region.tiles is set, the launcher runs tiles if the target can do that
-  // with this region, otherwise the whole region. Requires: available(); the region keeps to the capabilities.
+  // Compiles, or lets another thread begin to. Throws Error if that fails. If region.tiles is set, the launcher runs
+  // tiles if the target can do that with this region, otherwise the whole region. Requires: available(); the region
+  // keeps to the capabilities.
   virtual std::unique_ptr<Launcher> launcher(LoweredRegion region) const = 0;
   // The region after each stage of its lowering, as text.
   virtual std::string explain(const LoweredRegion&) const { return ""; }

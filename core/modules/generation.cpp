@@ -39,7 +39,8 @@ void Generation::attach(const Pointer& parent, std::string_view name) {
 
 void Generation::detach(const Pointer& parent, std::string_view name) noexcept {
   std::lock_guard lock(mutex_);
-  auto it = std::find_if(parents_.begin(), parents_.end(), [&](auto& above) { return above.name == name && above.generation.lock() == parent; });
+  auto it = std::find_if(parents_.begin(), parents_.end(),
+                         [&](auto& above) { return above.name == name && above.generation.lock() == parent; });
   if (it != parents_.end()) parents_.erase(it);
 }
 

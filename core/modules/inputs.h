@@ -5,7 +5,8 @@
 
 namespace thunder {
 
-// Positions first, those of lists one after the other, then perhaps a map of names. Tensors are those of the call, which must outlive this.
+// Positions first, those of lists one after the other, then perhaps a map of names. Tensors are those of the call,
+// which must outlive this.
 class ModuleInputs {
  public:
   // Throws "KIND: ..." for what the schema refuses.

@@ -179,7 +179,8 @@ void Module::replace(const Wants& wants, const Convert& convert) {
 
 void Module::to(Devices& devices, Device device) {
   if (device != Device::cpu) devices.accelerator(device);  // a module without tensors too
-  replace([&](const TensorType& t) { return t.device != device; }, [&](const Ref<Tensor>& t) { return moved(t, devices, device); });
+  replace([&](const TensorType& t) { return t.device != device; },
+          [&](const Ref<Tensor>& t) { return moved(t, devices, device); });
 }
 
 void Module::to(const ScopeEnvironment& environment, DType dtype) {

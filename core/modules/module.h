@@ -70,8 +70,8 @@ class Module : public Counted<Module> {
 
  private:
   void check_name(std::string_view name) const;
-  // Tensors of this module and all below it, of the types that `wants` says, by what `convert` makes of each: all of them or,
-  // when this throws, none. What is one tensor stays one.
+  // Tensors of this module and all below it, of the types that `wants` says, by what `convert` makes of each: all of
+  // them or, when this throws, none. What is one tensor stays one.
   template <class Wants, class Convert>
   void replace(const Wants& wants, const Convert& convert);
   // Those that count a change of this module.

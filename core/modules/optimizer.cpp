@@ -145,8 +145,8 @@ Optimizer::Place Optimizer::place(std::string_view name) const {
     return at;
   }
   require(!groups_.empty(), row_.name, ": there are no parameters yet; add a group");
-  require(groups_.size() == 1 || !scalar(at), row_.name, ": each of the ", groups_.size(), " parameter groups has its own '",
-          name, "'; the first one's is '", kParameterGroups, "0.", name, "'");
+  require(groups_.size() == 1 || !scalar(at), row_.name, ": each of the ", groups_.size(),
+          " parameter groups has its own '", name, "'; the first one's is '", kParameterGroups, "0.", name, "'");
   return at;
 }
 
@@ -202,9 +202,10 @@ std::string Optimizer::text() const {
     out += cat("Parameter Group ", g, "\n");
     for (const OptionRow& option : row_.options) {
       const Tensor* t = scalar({g, option.name});
-      out += cat("    ", option.name, ": ",
-                 t ? real_text(*reinterpret_cast<const double*>(t->data())) : leaf_text(groups_[g].settings.leaf(option.name)),
-                 "\n");
+      out += cat(
+          "    ", option.name, ": ",
+          t ? real_text(*reinterpret_cast<const double*>(t->data())) : leaf_text(groups_[g].settings.leaf(option.name)),
+          "\n");
     }
   }
   return out + ")";

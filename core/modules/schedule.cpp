@@ -76,7 +76,8 @@ void Schedule::check_parts() const {
   require(row_.of_schedules || parts_.empty(), row_.name, ": is not made of schedules");
   require(!row_.of_schedules || !parts_.empty(), row_.name, ": is made of schedules; give them");
   for (auto& part : parts_) {
-    require(!part->row_.by_metric(), row_.name, ": ", part->row_.name, " needs a metric at each step; step it by itself");
+    require(!part->row_.by_metric(), row_.name, ": ", part->row_.name,
+            " needs a metric at each step; step it by itself");
     require(part->groups_ == groups_, row_.name, ": its schedules were made for ", part->groups_, " and ", groups_,
             " parameter groups");
   }
@@ -89,7 +90,8 @@ void Schedule::check_parts() const {
 double& Schedule::value(std::string_view name) const {
   const Module::NamedSlot* slot = state_->find_tensor(name);
   require(slot && slot->tensor->type().rank() == 0 && slot->tensor->type().dtype == DType::f64, row_.name, ": '", name,
-          "' of the state must be a number of f64", slot ? cat(", is ", thunder::name(slot->tensor->type())) : ", is not there");
+          "' of the state must be a number of f64",
+          slot ? cat(", is ", thunder::name(slot->tensor->type())) : ", is not there");
   return *reinterpret_cast<double*>(slot->tensor->data());
 }
 

@@ -87,7 +87,8 @@ constexpr std::array kPlateau = {
     OptionRow{"factor", ArgKind::real, "0.1", "The factor of each decay."},
     OptionRow{"patience", ArgKind::integer, "10", "Steps without an improvement that are put up with."},
     OptionRow{"threshold", ArgKind::real, "0.0001", "By how much the metric must be better to be an improvement."},
-    OptionRow{"threshold_mode", ArgKind::string, "rel", "'rel': the threshold is a share of the best; 'abs': a number."},
+    OptionRow{"threshold_mode", ArgKind::string, "rel",
+              "'rel': the threshold is a share of the best; 'abs': a number."},
     OptionRow{"cooldown", ArgKind::integer, "0", "Steps after a decay in which none is counted."},
     OptionRow{"min_lr", ArgKind::real, "0", "The least learning rate."},
     OptionRow{"eps", ArgKind::real, "1e-08", "Decays by less than this are left out."},
@@ -126,7 +127,8 @@ double restarts(const Settings& o, double t, double base) {
 }
 
 void check_momentum(std::string_view who, const Settings& o) {
-  require(!o.flag("cycle_momentum"), who, ": cycle_momentum must be False: momentum is fixed when an optimizer is made");
+  require(!o.flag("cycle_momentum"), who,
+          ": cycle_momentum must be False: momentum is fixed when an optimizer is made");
 }
 
 void check_cyclic(std::string_view who, const Settings& o) {
@@ -207,7 +209,8 @@ constexpr ScheduleRow kRows[] = {
      [](const Settings& o, double t, double base) {
        return t < static_cast<double>(o.integer("total_iters")) ? base * o.real("factor") : base;
      }},
-    {"LinearLR", "From start_factor to end_factor of the learning rate in total_iters steps.", kLinear, positive<kIterations>,
+    {"LinearLR", "From start_factor to end_factor of the learning rate in total_iters steps.", kLinear,
+     positive<kIterations>,
      [](const Settings& o, double t, double base) {
        return base * line(o.real("start_factor"), o.real("end_factor"), share(o, t, kIterations));
      }},
@@ -223,10 +226,8 @@ constexpr ScheduleRow kRows[] = {
      }},
     {"CosineAnnealingWarmRestarts", "Half a cosine down to eta_min, again and again.", kRestarts, check_restarts,
      restarts},
-    {"CyclicLR", "Up from base_lr to max_lr and down again, whatever the optimizer's.", kCyclic,
-     check_cyclic, cyclic},
-    {"OneCycleLR",
-     "Up to max_lr and down to almost nothing, whatever the optimizer's, in steps of one cycle.",
+    {"CyclicLR", "Up from base_lr to max_lr and down again, whatever the optimizer's.", kCyclic, check_cyclic, cyclic},
+    {"OneCycleLR", "Up to max_lr and down to almost nothing, whatever the optimizer's, in steps of one cycle.",
      kOneCycle, check_one_cycle, one_cycle},
     {"WarmupCosineLR", "Rises linearly during warmup, then half a cosine down to eta_min.", kWarmupCosine, check_warmup,
      warmup_cosine},
@@ -234,8 +235,12 @@ constexpr ScheduleRow kRows[] = {
      kPlateau, check_plateau, nullptr},
     {"SequentialLR", "Schedules one after the other: each begins at its milestone, as if that were its step 0.",
      kSequential, check_milestones, nullptr, true},
-    {"ChainedScheduler", "Schedules at once: the factors by which each changes the learning rate, multiplied.", {},
-     anything, nullptr, true},
+    {"ChainedScheduler",
+     "Schedules at once: the factors by which each changes the learning rate, multiplied.",
+     {},
+     anything,
+     nullptr,
+     true},
 };
 
 }  // namespace

@@ -6,8 +6,10 @@ namespace thunder {
 
 std::string_view kind_of(const Arg& a) {
   if (a.kind == ArgKind::symbolic) return "an integer";
-  constexpr std::string_view names[] = {"None",    "a tensor",         "an integer",       "a float",   "a boolean", "a string",
-                                        "a list of integers", "a list of floats", "a list of tensors", "a dtype", "a device"};
+  constexpr std::string_view names[] = {
+      "None",     "a tensor",           "an integer",       "a float",           "a boolean",
+      "a string", "a list of integers", "a list of floats", "a list of tensors", "a dtype",
+      "a device"};
   const auto i = static_cast<size_t>(a.kind);
   return i < std::size(names) ? names[i] : "something unknown";
 }
@@ -27,11 +29,14 @@ std::string what_is(const Arg& a) {
                                   : p.kind != ParamKind::tensor ? kind_name(p.kind)
                                   : p.number                    ? "a tensor or a number"
                                                                 : "a tensor";
-  fail(Code::invalid_argument, schema.name, ": argument '", p.name, "' must be ", wanted, p.optional ? " or None" : "", ", got ", what_is(given));
+  fail(Code::invalid_argument, schema.name, ": argument '", p.name, "' must be ", wanted, p.optional ? " or None" : "",
+       ", got ", what_is(given));
 }
 
 // Two of PyTorch's parameters go by NumPy's names as well, as they do there.
-std::string_view own_name(std::string_view name) { return name == "axis" ? "dim" : name == "keepdims" ? "keepdim" : name; }
+std::string_view own_name(std::string_view name) {
+  return name == "axis" ? "dim" : name == "keepdims" ? "keepdim" : name;
+}
 
 int find_param(const Schema& schema, std::string_view name) {
   const int found = schema.find(name);
@@ -42,8 +47,8 @@ int find_param(const Schema& schema, std::string_view name) {
 
 CompleteArgs::CompleteArgs(const Schema& schema, std::span<const Arg> given, const char* const* names) {
   const auto& params = schema.params;
-  require(given.size() <= params.size(), schema.name, ": takes at most ", params.size(), " arguments, got ", given.size(), "; ",
-          schema.text);
+  require(given.size() <= params.size(), schema.name, ": takes at most ", params.size(), " arguments, got ",
+          given.size(), "; ", schema.text);
   args_.resize(params.size());
   singles_.reserve(params.size());  // pointers into it must stay
   if (names) {
@@ -126,7 +131,8 @@ void CompleteArgs::place(const Schema& schema, size_t at, const Arg& given) {
       break;
     case ParamKind::dtype:
       if (given.kind == ArgKind::dtype) {
-        require(known(given.dtype), schema.name, ": argument '", p.name, "': unknown dtype ", static_cast<int32_t>(given.dtype));
+        require(known(given.dtype), schema.name, ": argument '", p.name, "': unknown dtype ",
+                static_cast<int32_t>(given.dtype));
         return;
       }
       if (given.kind == ArgKind::string) {
@@ -137,7 +143,8 @@ void CompleteArgs::place(const Schema& schema, size_t at, const Arg& given) {
       break;
     case ParamKind::device:
       if (given.kind == ArgKind::device) return;
-      if (given.kind == ArgKind::string && find_device(given.text()) != Device::none) return void(out = Arg::of(find_device(given.text())));
+      if (given.kind == ArgKind::string && find_device(given.text()) != Device::none)
+        return void(out = Arg::of(find_device(given.text())));
       break;
   }
   wrong_kind(schema, p, given);

@@ -9,13 +9,17 @@ namespace thunder {
 
 size_t Batch::first(size_t arg) const {
   size_t at = 0;
-  for (size_t i = 0; i < arg; i++) at += args[i].kind == ArgKind::value ? 1 : args[i].kind == ArgKind::values ? args[i].count : 0;
+  for (size_t i = 0; i < arg; i++)
+    at += args[i].kind == ArgKind::value ? 1 : args[i].kind == ArgKind::values ? args[i].count : 0;
   return at;
 }
 
 bool Batch::batched(size_t arg) const {
-  const size_t at = first(arg), count = args[arg].kind == ArgKind::value ? 1 : args[arg].kind == ArgKind::values ? args[arg].count : 0;
-  return std::any_of(has_.begin() + static_cast<ptrdiff_t>(at), has_.begin() + static_cast<ptrdiff_t>(at + count), [](bool b) { return b; });
+  const size_t at = first(arg), count = args[arg].kind == ArgKind::value    ? 1
+                                        : args[arg].kind == ArgKind::values ? args[arg].count
+                                                                            : 0;
+  return std::any_of(has_.begin() + static_cast<ptrdiff_t>(at), has_.begin() + static_cast<ptrdiff_t>(at + count),
+                     [](bool b) { return b; });
 }
 
 Var Batch::with_dim(Var x, bool has) const { return has ? x : expand_to(x, with_front(size_, x.shape())); }

@@ -10,8 +10,8 @@ namespace thunder {
 // What random ops do in a batch: refuse, draw for each example, or draw once for all of them.
 enum class Randomness : uint8_t { error, different, same };
 
-// One operation of which some operand has the dim of the batch, always its first. A rule gives results that all have it.
-// `args` are the batched ones; operands that are the same for all examples are there without the dim.
+// One operation of which some operand has the dim of the batch, always its first. A rule gives results that all have
+// it. `args` are the batched ones; operands that are the same for all examples are there without the dim.
 class Batch : public Call {
  public:
   // `has`: for each tensor among the arguments, lists flattened, whether it has the dim.
@@ -24,7 +24,9 @@ class Batch : public Call {
   bool batched(size_t arg, size_t element) const { return has_[first(arg) + element]; }
   // The argument with the dim, repeated where it has none.
   Var operand(size_t arg) const { return with_dim(builder.var(args[arg].v), batched(arg)); }
-  Var operand(size_t arg, size_t element) const { return with_dim(builder.var(args[arg].vs[element]), batched(arg, element)); }
+  Var operand(size_t arg, size_t element) const {
+    return with_dim(builder.var(args[arg].vs[element]), batched(arg, element));
+  }
   // What one example has and gives.
   size_t rank(size_t arg) const { return builder.type(node_.args[arg].v).rank(); }
   const TensorType& example(size_t result) const { return builder.type(node_.results[result]); }
@@ -34,7 +36,8 @@ class Batch : public Call {
   Shape with_front(Dim front, std::span<const Dim> rest) const;
   // The same dims of examples in a batch.
   Shape shifted(std::span<const Dim> dims, size_t rank) const;
-  // The dim of the batch merged into the one behind it, and the i-th result, of what was computed so, with its own shape again.
+  // The dim of the batch merged into the one behind it, and the i-th result, of what was computed so, with its own
+  // shape again.
   Var merged(size_t arg) const;
   Var parted(Var result, size_t i) const;
   // 0, 1, 2 ... along the batch, repeated to this shape of which it is the first dim.

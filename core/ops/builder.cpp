@@ -41,7 +41,8 @@ Var Call::var(size_t i) const {
   const Arg& a = at(i);
   switch (a.kind) {
     case ArgKind::none: return {};
-    case ArgKind::value: return type(i).weak ? convert(builder.var(a.v), tensor_dtype(type(i).dtype)) : builder.var(a.v);
+    case ArgKind::value:
+      return type(i).weak ? convert(builder.var(a.v), tensor_dtype(type(i).dtype)) : builder.var(a.v);
     default: break;
   }
   if (!is_number(a)) wrong_kind(i, ArgKind::value);
@@ -61,7 +62,8 @@ void Call::no_argument(size_t i) const {
 void Call::wrong_kind(size_t i, ArgKind wanted) const {
   Arg like;
   like.kind = wanted;
-  fail(Code::invalid_argument, op.name(), ": argument '", op.schema.params[i].name, "' must be ", kind_of(like), ", got ", kind_of(args[i]));
+  fail(Code::invalid_argument, op.name(), ": argument '", op.schema.params[i].name, "' must be ", kind_of(like),
+       ", got ", kind_of(args[i]));
 }
 
 Shape Call::axes(size_t i, size_t rank) const {
@@ -197,8 +199,9 @@ Operands promoted(const Call& c, std::initializer_list<size_t> params, bool to_r
   Operands out;
   for (size_t i : params) {
     const Arg& a = c.args[i];
-    Var v = a.kind == ArgKind::value ? to_device(convert(c.builder.var(a.v), dtype), device)
-                                     : full(c.builder, {}, number_of(a), dtype, device == Device::none ? Device::cpu : device);
+    Var v = a.kind == ArgKind::value
+                ? to_device(convert(c.builder.var(a.v), dtype), device)
+                : full(c.builder, {}, number_of(a), dtype, device == Device::none ? Device::cpu : device);
     out.push_back(expand_to(v, shape));
   }
   return out;

@@ -53,9 +53,11 @@ std::string_view kind_of(const Arg& a);
 class CompleteArgs {
  public:
   // Checks kinds against the schema, converts (int to float, one int to a list, a dtype's name to a dtype), fills in
-  // defaults. `names` null: positional; else a name for each (or null for positional ones). Throws naming op and argument.
+  // defaults. `names` null: positional; else a name for each (or null for positional ones). Throws naming op and
+  // argument.
   CompleteArgs(const Schema& schema, std::span<const Arg> given, const char* const* names = nullptr);
-  CompleteArgs(const OpDef& op, std::span<const Arg> given, const char* const* names = nullptr) : CompleteArgs(op.schema, given, names) {}
+  CompleteArgs(const OpDef& op, std::span<const Arg> given, const char* const* names = nullptr)
+      : CompleteArgs(op.schema, given, names) {}
   std::span<const Arg> span() const { return {args_.data(), args_.size()}; }
 
  private:
@@ -91,7 +93,8 @@ class Builder {
   // The value of a 0-d i64, on which the shapes of results of `op` depend. Known only where ops run at once: recorders
   // throw `unimplemented`, and say what to do instead.
   virtual int64_t read_integer(ValueId, const OpDef& op) = 0;
-  // Whether what a view prim made of `base` lies in base's memory, where memory is known: strides may have asked for a copy.
+  // Whether what a view prim made of `base` lies in base's memory, where memory is known: strides may have asked for a
+  // copy.
   virtual bool aliases(ValueId /*view*/, ValueId /*base*/) const { return true; }
   Var var(ValueId id) { return {this, id}; }
 
@@ -124,13 +127,17 @@ class Call {
   const TensorType& type(size_t i) const { return builder.type(of(i, ArgKind::value).v); }
   // Of an integer that stands for any the one that was seen.
   int64_t integer(size_t i) const { return hint(integer_dim(i)); }
-  Dim integer_dim(size_t i) const { return at(i).kind == ArgKind::symbolic ? args[i].dim() : Dim(of(i, ArgKind::integer).i); }
+  Dim integer_dim(size_t i) const {
+    return at(i).kind == ArgKind::symbolic ? args[i].dim() : Dim(of(i, ArgKind::integer).i);
+  }
   double real(size_t i) const { return of(i, ArgKind::real).f; }
   bool flag(size_t i) const { return of(i, ArgKind::boolean).i != 0; }
   std::string_view text(size_t i) const { return of(i, ArgKind::string).text(); }
   std::span<const Dim> dims(size_t i) const { return of(i, ArgKind::dims).dim_list(); }
   std::span<const double> reals(size_t i) const { return of(i, ArgKind::reals).real_list(); }
-  DType dtype(size_t i, DType otherwise = DType::none) const { return has(i) ? of(i, ArgKind::dtype).dtype : otherwise; }
+  DType dtype(size_t i, DType otherwise = DType::none) const {
+    return has(i) ? of(i, ArgKind::dtype).dtype : otherwise;
+  }
   Device device(size_t i) const { return has(i) ? of(i, ArgKind::device).device : Device::cpu; }
   // Of a 0-d i64: what the shapes of the results depend on. Throws where ops are recorded; the op is tagged kEager.
   int64_t value_of(Var v) const { return builder.read_integer(v.id, op); }

@@ -20,13 +20,15 @@ inline void real_meta(const Call& c, Types& out) {
 
 // As above, for a function of signed quantities.
 inline void number_meta(const Call& c, Types& out) {
-  c.require(c.type(0).dtype != DType::boolean, "input must not be boolean, got ", name(c.type(0)), "; use logical_not for its complement");
+  c.require(c.type(0).dtype != DType::boolean, "input must not be boolean, got ", name(c.type(0)),
+            "; use logical_not for its complement");
   out.push(c.type(0));
 }
 
 inline void require_equal_types(const Call& c, size_t a, size_t b) {
-  c.require(c.type(a).shape == c.type(b).shape && c.type(a).dtype == c.type(b).dtype && c.type(a).device == c.type(b).device,
-            "operands must have one type; ", c.types());
+  c.require(
+      c.type(a).shape == c.type(b).shape && c.type(a).dtype == c.type(b).dtype && c.type(a).device == c.type(b).device,
+      "operands must have one type; ", c.types());
 }
 
 // Two operands of one type, and a result of it.

@@ -63,7 +63,8 @@ struct FoldAxes {
 
 // What sums and products of T are computed in: bf16 and f32 in wider types, to be rounded once; integers wrap around.
 template <class T>
-using Accumulator = std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<kWraps<T>, uint64_t, Compute<T>>>;
+using Accumulator =
+    std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<kWraps<T>, uint64_t, Compute<T>>>;
 
 // A Fold gives: Sum (the accumulator's type), start(), and step(Sum, Sum). Elements In are loaded as Sum.
 template <class T>

@@ -57,7 +57,8 @@ Var count(Var like, std::span<const Dim> dims) {
 
 Reduction reduction_of(const Call& c, size_t param) {
   const std::string_view text = c.text(param);
-  c.require(text == "none" || text == "mean" || text == "sum", "reduction must be 'none', 'mean' or 'sum', got '", text, "'");
+  c.require(text == "none" || text == "mean" || text == "sum", "reduction must be 'none', 'mean' or 'sum', got '", text,
+            "'");
   return text == "none" ? Reduction::none : text == "mean" ? Reduction::mean : Reduction::sum;
 }
 

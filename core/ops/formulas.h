@@ -13,7 +13,9 @@ inline Var exp(Var x) { return x.builder->call("prims.exp", {x}); }
 inline Var log(Var x) { return x.builder->call("prims.log", {x}); }
 inline Var rsqrt(Var x) { return x.builder->call("prims.rsqrt", {x}); }
 // Broadcasts and promotes.
-inline Var where(Var condition, In then, In otherwise) { return condition.builder->call("where", {condition, then, otherwise}); }
+inline Var where(Var condition, In then, In otherwise) {
+  return condition.builder->call("where", {condition, then, otherwise});
+}
 
 // The axis as a list of one; empty for a 0-d tensor, which is all of its own axis.
 Shape axis_list(int64_t axis, size_t rank);

@@ -17,7 +17,8 @@ Status* map_real_pairs(const Kernel& k, double (*f)(double, double)) {
   by_real(k.out[0].dtype, [&](auto t) {
     using T = decltype(t);
     using C = Compute<T>;
-    each2<T, T>(k, [f](C a, C b) { return static_cast<T>(static_cast<C>(f(static_cast<double>(a), static_cast<double>(b)))); });
+    each2<T, T>(
+        k, [f](C a, C b) { return static_cast<T>(static_cast<C>(f(static_cast<double>(a), static_cast<double>(b)))); });
   });
   return nullptr;
 }

@@ -1,4 +1,5 @@
-// Kernels of functions that the C library or core/ops/special.h has over doubles: rows name the function, and one loop serves all.
+// Kernels of functions that the C library or core/ops/special.h has over doubles: rows name the function, and one loop
+// serves all.
 #pragma once
 
 #include "ops/op.h"

@@ -69,7 +69,8 @@ struct Substituted {
   std::vector<ValueList> lists;  // what the arguments that are lists point to
 };
 
-// A composite that is made again as a whole would draw other numbers than it did, or read an integer that nobody knows now.
+// A composite that is made again as a whole would draw other numbers than it did, or read an integer that nobody knows
+// now.
 bool draws_or_reads(const Node& node) {
   if ((def(node).has(kRandom) && node.body.empty()) || def(node).has(kEager)) return true;
   return std::any_of(node.body.begin(), node.body.end(), [](const Node* n) { return draws_or_reads(*n); });
@@ -106,8 +107,8 @@ void Backward::descend(const Node& node) {
   for (size_t i = node.body.size(); i-- > 0;) visit(*node.body[i]);
 }
 
-// What is made again reads the arguments behind barriers that wait for a cotangent: no pass merges it with the forward, or
-// moves it before the backward has come here.
+// What is made again reads the arguments behind barriers that wait for a cotangent: no pass merges it with the forward,
+// or moves it before the backward has come here.
 void Backward::recompute(const Node& node) {
   Backward again(builder_, node.body, true, rule_, rules_);
   std::vector<Seed> seeds;
@@ -115,7 +116,8 @@ void Backward::recompute(const Node& node) {
     if (auto it = cotangents_.find(r); it != cotangents_.end()) seeds.push_back({r, it->second});
   std::vector<ValueId> wrt;
   for_each_value(node.args, [&](ValueId v) {
-    if (!again.again_.contains(v)) again.again_[v] = builder_.call("prims.optimization_barrier", {value(v), seeds[0].cotangent});
+    if (!again.again_.contains(v))
+      again.again_[v] = builder_.call("prims.optimization_barrier", {value(v), seeds[0].cotangent});
     if (depends(v) && std::find(wrt.begin(), wrt.end(), v) == wrt.end()) wrt.push_back(v);
   });
   for (const Node* n : node.body)
@@ -182,7 +184,8 @@ std::vector<const Node*> opened(std::span<const Node* const> nodes) {
 
 std::vector<ValueId> Backward::run(ValueId loss, std::span<const ValueId> wrt) {
   const TensorType& type = builder_.type(loss);
-  require(type.rank() == 0 && is_real(type.dtype), "grad: the loss must be a 0-d tensor of a real dtype, got ", name(type));
+  require(type.rank() == 0 && is_real(type.dtype), "grad: the loss must be a 0-d tensor of a real dtype, got ",
+          name(type));
   const Seed seed{loss, {}};
   return run({&seed, 1}, wrt);
 }
@@ -206,7 +209,8 @@ std::vector<ValueId> Backward::run(std::span<const Seed> seeds, std::span<const 
   for (ValueId v : wrt) {
     auto it = cotangents_.find(v);
     const TensorType& t = builder_.type(v);
-    out.push_back(it != cotangents_.end() ? it->second.id : expand_to(full(builder_, {}, 0, t.dtype, t.device), t.shape).id);
+    out.push_back(it != cotangents_.end() ? it->second.id
+                                          : expand_to(full(builder_, {}, 0, t.dtype, t.device), t.shape).id);
   }
   return out;
 }

@@ -27,7 +27,8 @@ class Grad : public Call {
   void add(size_t arg, size_t element, Var gradient);
   // Instead of adding anything: takes the gradient of the decomposition, as if the composite had no rule.
   void descend();
-  // The same on lines that are computed again from the arguments, once the cotangent is there, so that nothing inside is kept.
+  // The same on lines that are computed again from the arguments, once the cotangent is there, so that nothing inside
+  // is kept.
   void recompute();
 
  private:
@@ -49,7 +50,8 @@ class Backward {
  public:
   // `nodes` in order of execution. With `recompute`, values inside composites are made again from the composite's
   // inputs (a pass merges what both compute); without, they are there (an eager tape).
-  Backward(Builder& b, std::span<const Node* const> nodes, bool recompute, RuleFor rule = nullptr, const void* rules = nullptr)
+  Backward(Builder& b, std::span<const Node* const> nodes, bool recompute, RuleFor rule = nullptr,
+           const void* rules = nullptr)
       : builder_(b), nodes_(nodes), recompute_(recompute), rule_(rule), rules_(rules) {}
   virtual ~Backward() = default;
 

@@ -28,7 +28,8 @@ inline Status* check_all(std::string_view op, const Buffer& index, size_t dim, i
   Rows<1> rows(index, {&index});
   for (int64_t r = 0; r < rows.rows(); r++, rows.next())
     for (int64_t i = 0; i < rows.row(); i++)
-      if (const int64_t at = index_at(index, rows.offset[0] + i * rows.step[0]); at < 0 || at >= size) return out_of_range(op, at, dim, size);
+      if (const int64_t at = index_at(index, rows.offset[0] + i * rows.step[0]); at < 0 || at >= size)
+        return out_of_range(op, at, dim, size);
   return nullptr;
 }
 
@@ -54,8 +55,8 @@ inline Reshaped standing(const Buffer& b, const Buffer& index, size_t dim) {
 inline void require_along(const Call& c, const TensorType& t, const TensorType& index, size_t dim) {
   c.require(index.rank() == t.rank(), "index must have the rank of input; ", c.types());
   for (size_t i = 0; i < t.rank(); i++)
-    c.require(i == dim || hint(index.shape[i]) <= hint(t.shape[i]), "index has size ", name(index.shape[i]), " in dim ", i,
-              ", more than the input's ", name(t.shape[i]), "; ", c.types());
+    c.require(i == dim || hint(index.shape[i]) <= hint(t.shape[i]), "index has size ", name(index.shape[i]), " in dim ",
+              i, ", more than the input's ", name(t.shape[i]), "; ", c.types());
 }
 
 inline Shape taken_shape(const Shape& input, size_t dim, const Shape& index) {
@@ -104,6 +105,8 @@ struct Slabs {
 };
 
 // Indices for samples.
-inline TensorSpec below(std::vector<int64_t> shape, int size, DType d = DType::i64) { return {std::move(shape), d, 0, size - 1.0}; }
+inline TensorSpec below(std::vector<int64_t> shape, int size, DType d = DType::i64) {
+  return {std::move(shape), d, 0, size - 1.0};
+}
 
 }  // namespace thunder

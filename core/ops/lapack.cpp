@@ -13,15 +13,19 @@ constexpr std::array kNames = {"liblapack.so.3", "libopenblas.so.0", "libopenbla
 
 template <class T>
 bool resolve(const SharedLibrary& library, char letter, LapackFunctions<T>& f) {
-  const auto find = [&](const char* name, auto& function) { return library.find(cat(letter, name, "_").c_str(), function); };
-  const bool lines = find("potrf", f.potrf) && find("trtrs", f.trtrs) && find("getrf", f.getrf) && find("getrs", f.getrs);
+  const auto find = [&](const char* name, auto& function) {
+    return library.find(cat(letter, name, "_").c_str(), function);
+  };
+  const bool lines =
+      find("potrf", f.potrf) && find("trtrs", f.trtrs) && find("getrf", f.getrf) && find("getrs", f.getrs);
   return lines && find("geqrf", f.geqrf) && find("orgqr", f.orgqr) && find("gesdd", f.gesdd) && find("syevd", f.syevd);
 }
 
 struct Opened {
   Opened() : library({"THUNDER_LAPACK", kNames}) {
     if (!library.opened()) why = library.report();
-    else if (!resolve(library, 's', functions.f32) || !resolve(library, 'd', functions.f64)) why = cat(library.path(), " is no LAPACK");
+    else if (!resolve(library, 's', functions.f32) || !resolve(library, 'd', functions.f64))
+      why = cat(library.path(), " is no LAPACK");
   }
   SharedLibrary library;
   Lapack functions;

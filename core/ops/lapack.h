@@ -6,19 +6,23 @@
 
 namespace thunder {
 
-// Matrices are dense columns. Characters have their length, 1, behind all other arguments, as Fortran compilers pass it.
+// Matrices are dense columns. Characters have their length, 1, behind all other arguments, as Fortran compilers pass
+// it.
 template <class T>
 struct LapackFunctions {
   using Int = const int*;
   using Char = const char*;
   void (*potrf)(Char uplo, Int n, T* a, Int lda, int* info, size_t);
-  void (*trtrs)(Char uplo, Char trans, Char diag, Int n, Int nrhs, const T* a, Int lda, T* b, Int ldb, int* info, size_t, size_t, size_t);
+  void (*trtrs)(Char uplo, Char trans, Char diag, Int n, Int nrhs, const T* a, Int lda, T* b, Int ldb, int* info,
+                size_t, size_t, size_t);
   void (*getrf)(Int m, Int n, T* a, Int lda, int* pivots, int* info);
   void (*getrs)(Char trans, Int n, Int nrhs, const T* a, Int lda, Int pivots, T* b, Int ldb, int* info, size_t);
   void (*geqrf)(Int m, Int n, T* a, Int lda, T* tau, T* work, Int lwork, int* info);
   void (*orgqr)(Int m, Int n, Int k, T* a, Int lda, const T* tau, T* work, Int lwork, int* info);
-  void (*gesdd)(Char jobz, Int m, Int n, T* a, Int lda, T* s, T* u, Int ldu, T* vt, Int ldvt, T* work, Int lwork, int* iwork, int* info, size_t);
-  void (*syevd)(Char jobz, Char uplo, Int n, T* a, Int lda, T* w, T* work, Int lwork, int* iwork, Int liwork, int* info, size_t, size_t);
+  void (*gesdd)(Char jobz, Int m, Int n, T* a, Int lda, T* s, T* u, Int ldu, T* vt, Int ldvt, T* work, Int lwork,
+                int* iwork, int* info, size_t);
+  void (*syevd)(Char jobz, Char uplo, Int n, T* a, Int lda, T* w, T* work, Int lwork, int* iwork, Int liwork, int* info,
+                size_t, size_t);
 };
 
 struct Lapack {

@@ -24,20 +24,24 @@ Line<T> line_at(const Buffer& b, size_t axis, int64_t offset) {
   return {b.as<T>() + offset, b.rank ? b.shape[axis] : 1, b.rank ? b.strides[axis] : 0};
 }
 
-// Calls f(offset in `in`, in a, in b) where each line along `axis` begins. a and b have the axis too, or lost it (`reduced`).
+// Calls f(offset in `in`, in a, in b) where each line along `axis` begins. a and b have the axis too, or lost it
+// (`reduced`).
 template <class F>
 void each_line(const Buffer& in, const Buffer& a, const Buffer& b, size_t axis, bool reduced, F f) {
   const Reshaped from = without_axis(in, axis);
   const bool lost = reduced || in.rank == 0;
-  const Reshaped to_a = lost ? Reshaped(a, Sizes(a.shape, a.shape + a.rank), Sizes(a.strides, a.strides + a.rank)) : without_axis(a, axis);
-  const Reshaped to_b = lost ? Reshaped(b, Sizes(b.shape, b.shape + b.rank), Sizes(b.strides, b.strides + b.rank)) : without_axis(b, axis);
+  const Reshaped to_a = lost ? Reshaped(a, Sizes(a.shape, a.shape + a.rank), Sizes(a.strides, a.strides + a.rank))
+                             : without_axis(a, axis);
+  const Reshaped to_b = lost ? Reshaped(b, Sizes(b.shape, b.shape + b.rank), Sizes(b.strides, b.strides + b.rank))
+                             : without_axis(b, axis);
   Rows<3> rows(from.buffer, {&from.buffer, &to_a.buffer, &to_b.buffer});
   for (int64_t r = 0; r < rows.rows(); r++, rows.next())
     for (int64_t i = 0; i < rows.row(); i++)
       f(rows.offset[0] + i * rows.step[0], rows.offset[1] + i * rows.step[1], rows.offset[2] + i * rows.step[2]);
 }
 
-// The gradient of results each of which is one element of the input, at the place along dim (args[1]) that the second result says.
+// The gradient of results each of which is one element of the input, at the place along dim (args[1]) that the second
+// result says.
 inline void picked_vjp(Grad& g) {
   if (!g.reached(0)) return;
   Var ct = computed(g.cotangent());

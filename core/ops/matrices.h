@@ -48,7 +48,8 @@ struct Matrices {
 
 inline Status* refused(const Kernel& k, std::string_view why, int64_t i, int64_t batch) {
   const std::string which = batch > 1 ? cat(" (matrix ", i, " of the batch)") : std::string();
-  return make<Status>(Code::invalid_argument, cat(k.op ? std::string_view(k.op->name()) : "linalg", ": ", why, which)).detach();
+  return make<Status>(Code::invalid_argument, cat(k.op ? std::string_view(k.op->name()) : "linalg", ": ", why, which))
+      .detach();
 }
 
 // Calls f(T{}, LAPACK's functions), which may give a status. Without a LAPACK, or memory, a status that says so.
@@ -57,8 +58,10 @@ Status* with_lapack(const Kernel& k, F&& f) {
   const std::string* why = nullptr;
   const Lapack* lapack = Lapack::get(why);
   if (!lapack) {
-    return make<Status>(Code::unimplemented, cat(k.op ? std::string_view(k.op->name()) : "linalg", ": there is no LAPACK, which computes it: ", *why,
-                                                 "; tools/setup installs it, or the package liblapack3")).detach();
+    return make<Status>(Code::unimplemented, cat(k.op ? std::string_view(k.op->name()) : "linalg",
+                                                 ": there is no LAPACK, which computes it: ", *why,
+                                                 "; tools/setup installs it, or the package liblapack3"))
+        .detach();
   }
   try {
     return k.in[0].dtype == DType::f64 ? f(double{}, lapack->of<double>()) : f(float{}, lapack->of<float>());

@@ -118,7 +118,8 @@ void pack(const Operand& from, int64_t first, int64_t count, const Depth& inner,
   // Along the side whose runs are longer.
   if (count * inner.n_runs >= inner.count * n_runs) {
     for (int64_t k = 0; k < inner.count; k++)
-      for (int64_t r = 0; r < n_runs; r++) copy_run<T>(from, inner.places[k], outer[runs[r].first], runs[r], out + k * Width + runs[r].first, 1);
+      for (int64_t r = 0; r < n_runs; r++)
+        copy_run<T>(from, inner.places[k], outer[runs[r].first], runs[r], out + k * Width + runs[r].first, 1);
   } else {
     for (int64_t i = 0; i < count; i++)
       for (int64_t r = 0; r < inner.n_runs; r++) {
@@ -164,8 +165,8 @@ bool wide_vectors() { return false; }
 #endif
 
 template <class T, class Tile>
-void block(const Operand& left, const Operand& right, int64_t i0, int64_t rows, int64_t j0, int64_t columns, int64_t depth,
-           Sum<T>* sums) {
+void block(const Operand& left, const Operand& right, int64_t i0, int64_t rows, int64_t j0, int64_t columns,
+           int64_t depth, Sum<T>* sums) {
   alignas(64) Sum<T> packed_left[kRows * kInner], packed_right[Tile::width * kInner];
   Depth inner_left, inner_right;
   auto enter = [&](const Positions& p, int64_t k0, Depth& d) {
@@ -180,13 +181,15 @@ void block(const Operand& left, const Operand& right, int64_t i0, int64_t rows, 
       pack<T, kTileRows>(left, i0 + i, std::min<int64_t>(kTileRows, rows - i), inner_left, packed_left + i * n);
     for (int64_t j = 0; j < columns; j += Tile::width) {
       pack<T, Tile::width>(right, j0 + j, std::min<int64_t>(Tile::width, columns - j), inner_right, packed_right);
-      for (int64_t i = 0; i < rows; i += kTileRows) Tile::run(packed_left + i * n, packed_right, n, sums + i * kColumns + j);
+      for (int64_t i = 0; i < rows; i += kTileRows)
+        Tile::run(packed_left + i * n, packed_right, n, sums + i * kColumns + j);
     }
   }
 }
 
 template <class T, class Tile>
-void product(const Operand& left, const Operand& right, const Product& out, int64_t rows, int64_t columns, int64_t depth) {
+void product(const Operand& left, const Operand& right, const Product& out, int64_t rows, int64_t columns,
+             int64_t depth) {
   alignas(64) Sum<T> sums[kRows * kColumns];
   Place to_row[kRows], to_column[kColumns];
   for (int64_t i0 = 0; i0 < rows; i0 += kRows) {
@@ -194,7 +197,8 @@ void product(const Operand& left, const Operand& right, const Product& out, int6
     places(out.rows, i0, m, to_row);
     for (int64_t j0 = 0; j0 < columns; j0 += kColumns) {
       const int64_t n = std::min(kColumns, columns - j0);
-      const int64_t tiled_rows = (m + kTileRows - 1) / kTileRows * kTileRows, tiled_columns = (n + Tile::width - 1) / Tile::width * Tile::width;
+      const int64_t tiled_rows = (m + kTileRows - 1) / kTileRows * kTileRows,
+                    tiled_columns = (n + Tile::width - 1) / Tile::width * Tile::width;
       for (int64_t i = 0; i < tiled_rows; i++) std::fill_n(sums + i * kColumns, tiled_columns, Sum<T>(0));
       block<T, Tile>(left, right, i0, m, j0, n, depth, sums);
       places(out.columns, j0, n, to_column);
@@ -207,8 +211,8 @@ void product(const Operand& left, const Operand& right, const Product& out, int6
 
 }  // namespace
 
-void matrix_product(DType dtype, const Operand& left, const Operand& right, const Product& out, int64_t rows, int64_t columns,
-                    int64_t inner) {
+void matrix_product(DType dtype, const Operand& left, const Operand& right, const Product& out, int64_t rows,
+                    int64_t columns, int64_t inner) {
   by_dtype(dtype, [&](auto t) {
     using T = decltype(t);
     if constexpr (!std::is_same_v<T, bool>) {

@@ -59,14 +59,17 @@ enum OpTag : uint32_t {
   kInplace = 4,      // has an in-place form NAME_ that writes the result into the first argument
   kReduction = 8,
   kMatmul = 16,
-  kChecksData = 64,  // its kernel may refuse data (an index out of range): no store may come before it
+  kChecksData = 64,       // its kernel may refuse data (an index out of range): no store may come before it
   kChecksIntegers = 128,  // the same, but only when it works on integers (division by zero)
-  kUpdates = 512,    // gives its first operand with some elements changed: runs in that memory too, and writes nothing if it refuses
-  kCheap = 256,      // elementwise, in about one instruction an element: cheaper made twice than stored and read
-  kLinear = 1024,  // a prim that is linear in all its real operands together: its derivative along tangents is itself of them
-  kEager = 2048,  // reads values, for some arguments or all, on which its results' shapes depend: not compiled then
-  kCounts = 4096,  // its numbers say how long its result is: no tensor takes their place, and what it is made of holds for any of them
-  kHidden = 32,      // not offered to users (grad nodes, backward composites keep their lines but no binding)
+  kUpdates = 512,  // gives its first operand with some elements changed: runs in that memory too, and writes nothing if
+                   // it refuses
+  kCheap = 256,    // elementwise, in about one instruction an element: cheaper made twice than stored and read
+  kLinear =
+      1024,  // a prim that is linear in all its real operands together: its derivative along tangents is itself of them
+  kEager = 2048,   // reads values, for some arguments or all, on which its results' shapes depend: not compiled then
+  kCounts = 4096,  // its numbers say how long its result is: no tensor takes their place, and what it is made of holds
+                   // for any of them
+  kHidden = 32,    // not offered to users (grad nodes, backward composites keep their lines but no binding)
 };
 
 // A schema text whose form is checked by the compiler; its words are checked on registration.
@@ -74,7 +77,8 @@ struct SchemaText {
   std::string_view text;
   consteval SchemaText(const char* s) : text(s) {
     size_t open = text.find('('), arrow = text.find(") -> ");
-    if (open == 0 || open == text.npos || arrow == text.npos || arrow < open) throw "a schema reads NAME(PARAMS) -> RESULTS";
+    if (open == 0 || open == text.npos || arrow == text.npos || arrow < open)
+      throw "a schema reads NAME(PARAMS) -> RESULTS";
     if (arrow + 5 >= text.size()) throw "a schema must say what the operation returns";
     int quotes = 0;
     for (char c : text) quotes += c == '\'';
@@ -97,7 +101,8 @@ struct OpRow {
   DecomposeFn decompose = nullptr;
   VjpFn vjp = nullptr;
   std::string_view nondiff = {};
-  BatchFn batch = nullptr;  // the op over a batch of its operands, for vmap; without one what `ops/batch.cpp` says of its kind
+  BatchFn batch =
+      nullptr;  // the op over a batch of its operands, for vmap; without one what `ops/batch.cpp` says of its kind
   ViewFn view = nullptr;
   WriteThroughFn write_through = nullptr;
   SamplesFn samples = nullptr;

@@ -6,8 +6,8 @@
 
 namespace thunder {
 
-// As op.view, on concrete sizes. What has no elements is dense, wherever its base lies: no step is made in it, and steps
-// computed from its strides may not fit in 64 bits.
+// As op.view, on concrete sizes. What has no elements is dense, wherever its base lies: no step is made in it, and
+// steps computed from its strides may not fit in 64 bits.
 bool place_view(const OpDef& op, std::span<const int64_t> sizes, std::span<const Arg> args, std::span<const int64_t> to,
                 ViewOf& view);
 

@@ -19,7 +19,9 @@ struct TensorSpec {
 };
 
 struct SampleArg {
-  std::variant<std::monostate, TensorSpec, std::vector<TensorSpec>, bool, int64_t, double, std::string, std::vector<int64_t>, DType> value;
+  std::variant<std::monostate, TensorSpec, std::vector<TensorSpec>, bool, int64_t, double, std::string,
+               std::vector<int64_t>, DType>
+      value;
   SampleArg() = default;  // None
   SampleArg(TensorSpec t) : value(std::move(t)) {}
   SampleArg(std::vector<TensorSpec> t) : value(std::move(t)) {}
@@ -45,7 +47,9 @@ class Samples {
   void add_without_gradient(std::initializer_list<SampleArg> args) { all.push_back({args, false, false}); }
   void add_eager(std::initializer_list<SampleArg> args) { all.push_back({args, true, true}); }
   // Arguments that must be refused, and a word that the message contains.
-  void refuse(std::initializer_list<SampleArg> args, std::string word) { refused.push_back({{args, false}, std::move(word)}); }
+  void refuse(std::initializer_list<SampleArg> args, std::string word) {
+    refused.push_back({{args, false}, std::move(word)});
+  }
 
   std::vector<Sample> all;
   std::vector<std::pair<Sample, std::string>> refused;

@@ -51,7 +51,9 @@ inline Var not_(Var x) { return apply("prims.logical_not", x); }
 inline Var square(Var x) { return x * x; }
 // Towards zero.
 inline Var truncated(Var x) { return where(lt(x, 0.0), -floor(-x), floor(x)); }
-inline Var index_sum(Var x, std::span<const Dim> axes) { return axes.empty() ? x : x.builder->call("prims.sum", {x, axes}); }
+inline Var index_sum(Var x, std::span<const Dim> axes) {
+  return axes.empty() ? x : x.builder->call("prims.sum", {x, axes});
+}
 
 // ---- formulas as ops ----
 

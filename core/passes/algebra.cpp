@@ -5,7 +5,8 @@
 namespace thunder {
 namespace {
 
-// x + 0 is not x when x is -0.0; x * 0 is not 0 when x is NaN, infinite or negative; x - x is not 0 when x is not finite.
+// x + 0 is not x when x is -0.0; x * 0 is not 0 when x is NaN, infinite or negative; x - x is not 0 when x is not
+// finite.
 constexpr AlgebraRow kRules[] = {
     {"detach(x) -> x", Exact::always},  // gradients have been taken
     {"add(x, -0.0) -> x", Exact::always},

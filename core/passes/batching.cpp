@@ -30,7 +30,8 @@ void Batching::line(const Node& node) {
   const bool random = randomness_ != Randomness::same && draws(node);
   if (!any && !random) return recorder_.nodes().push_back(&node);
   require(!random || randomness_ == Randomness::different, "vmap: ", node.op->name(),
-          " draws random numbers; say with randomness=\"different\" that each example has its own, or with \"same\" that all have these");
+          " draws random numbers; say with randomness=\"different\" that each example has its own, or with \"same\" "
+          "that all have these");
   if (node.op->name() == "checkpoint") return checkpoint(node);
   if (!node.body.empty() && batch_way(def(node)) != BatchWay::rule) return descend(node);
   rule(node, std::move(has));
@@ -55,13 +56,14 @@ void Batching::rule(const Node& node, std::vector<bool> has) {
   const Results made = rule ? rule(b) : unroll(b);
   for (size_t i = 0; i < node.results.size(); i++) {
     const TensorType &one = recorder_.type(node.results[i]), &all = recorder_.type(made[i]);
-    ensure(all.dtype == one.dtype && all.shape == b.with_front(size_, one.shape), "the batching rule of ", node.op->name(), " gives ",
-           name(all), " for a batch of ", name(size_), " times ", name(one));
+    ensure(all.dtype == one.dtype && all.shape == b.with_front(size_, one.shape), "the batching rule of ",
+           node.op->name(), " gives ", name(all), " for a batch of ", name(size_), " times ", name(one));
     set(node.results[i], recorder_.var(made[i]));
   }
 }
 
-// Stays one line, whose inside is batched. Where a result is not made inside, or is the same for all, the lines stand for themselves.
+// Stays one line, whose inside is batched. Where a result is not made inside, or is the same for all, the lines stand
+// for themselves.
 void Batching::checkpoint(const Node& node) {
   const size_t before = recorder_.nodes().size();
   const auto first = static_cast<ValueId>(recorder_.store().size());

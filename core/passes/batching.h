@@ -11,7 +11,8 @@ namespace thunder {
 // What depends on no example keeps its lines and its values.
 class Batching {
  public:
-  Batching(Recorder& recorder, Dim size, Randomness randomness) : recorder_(recorder), size_(size), randomness_(randomness) {}
+  Batching(Recorder& recorder, Dim size, Randomness randomness)
+      : recorder_(recorder), size_(size), randomness_(randomness) {}
 
   // `batched` stands for the example's value; its first dim is that of the batch.
   void set(ValueId example, Var batched) { batched_[example] = batched; }

@@ -9,7 +9,10 @@ namespace {
 struct Ops {
   const OpDef *convert, *reshape, *permute, *expand;
   explicit Ops(const Registry& r)
-      : convert(r.find("prims.convert")), reshape(r.find("prims.reshape")), permute(r.find("prims.permute")), expand(r.find("prims.expand")) {}
+      : convert(r.find("prims.convert")),
+        reshape(r.find("prims.reshape")),
+        permute(r.find("prims.permute")),
+        expand(r.find("prims.expand")) {}
   bool any(const Op* op) const { return op == convert || op == reshape || op == permute || op == expand; }
 };
 

@@ -87,7 +87,8 @@ std::optional<Trace> cse(const Trace& trace, PassContext& context) {
     const Node* node = rewriter.substituted(old);
     const Node* first = is_pure(*node) && closed(*node) ? lines.find_or_add(node) : nullptr;
     bool merged = first && !node->results.empty();
-    for (size_t i = 0; merged && i < node->results.size(); i++) merged = rewriter.type(first->results[i]) == rewriter.type(node->results[i]);
+    for (size_t i = 0; merged && i < node->results.size(); i++)
+      merged = rewriter.type(first->results[i]) == rewriter.type(node->results[i]);
     if (!merged) {
       rewriter.keep(node);
       continue;

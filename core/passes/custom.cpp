@@ -12,8 +12,8 @@ CustomPass::CustomPass(CustomPassDesc desc, const Registry& registry) : desc_(st
 void CustomPass::read(const Registry& registry) {
   require(!desc_.name.empty(), "a pass needs a name");
   require(desc_.run || !desc_.rules.empty(), "pass '", desc_.name, "' has neither rules nor a function");
-  require(desc_.before.empty() || desc_.after.empty(), "pass '", desc_.name, "' stands before '", desc_.before, "' and after '", desc_.after,
-          "'; one of them says where");
+  require(desc_.before.empty() || desc_.after.empty(), "pass '", desc_.name, "' stands before '", desc_.before,
+          "' and after '", desc_.after, "'; one of them says where");
   for (auto& rule : desc_.rules) {
     try {
       rules_.emplace_back(rule, registry);
@@ -29,7 +29,8 @@ void CustomPass::fail_pass(const Ref<Status>& why) const {
   fail(why->code(), who, ": ", why->message());
 }
 
-std::optional<Trace> CustomPass::run(const Trace& trace, PassContext& context, const ScopeEnvironment& environment) const {
+std::optional<Trace> CustomPass::run(const Trace& trace, PassContext& context,
+                                     const ScopeEnvironment& environment) const {
   std::optional<Trace> made = rules_.empty() ? std::nullopt : apply_rules(trace, context.registry, rules_);
   if (desc_.run) {
     const Trace& before = made ? *made : trace;

@@ -64,7 +64,9 @@ size_t Editor::made_at(ValueId v) {
 void Editor::EditScope::check_readable(ValueId v) {
   const size_t at = editor_.made_at(v), here = editor_.current_;
   require(at != kNowhere, what_, " reads a value that no line makes");
-  if (at > here) thunder::fail(Code::invalid_argument, what_, " inserts before ", editor_.describe(here), " what reads a value that is made later");
+  if (at > here)
+    thunder::fail(Code::invalid_argument, what_, " inserts before ", editor_.describe(here),
+                  " what reads a value that is made later");
 }
 
 Results Editor::read(const Values& results) {
@@ -79,7 +81,8 @@ Results Editor::read(const Values& results) {
 void Editor::replace(size_t line, const Results& results) {
   const Node& node = this->line(line);
   if (gone_[line]) refuse(line, "is replaced twice");
-  if (results.size() != node.results.size()) refuse(line, "has ", node.results.size(), " results, it is replaced by ", results.size());
+  if (results.size() != node.results.size())
+    refuse(line, "has ", node.results.size(), " results, it is replaced by ", results.size());
   for (size_t i = 0; i < results.size(); i++) {
     const TensorType &from = recorder_.type(results[i]), &to = recorder_.type(node.results[i]);
     if (!(from == to)) refuse(line, "has a result that is ", name(to), ", it is replaced by one that is ", name(from));
@@ -103,7 +106,8 @@ void Editor::check_unused(const Trace& made) const {
   auto check = [&](ValueId v, std::string_view by, std::string_view how) {
     if (removed[v] != kNowhere) refuse(removed[v], "is removed, but ", by, how);
   };
-  for (const Node* n : made.nodes) for_each_value(n->args, [&](ValueId v) { check(v, n->op->name(), " reads its result"); });
+  for (const Node* n : made.nodes)
+    for_each_value(n->args, [&](ValueId v) { check(v, n->op->name(), " reads its result"); });
   for (ValueId v : made.outputs) check(v, "its result", " is returned");
   for (const Write& w : made.writes) check(w.value, "its result", " is stored");
 }

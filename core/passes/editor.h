@@ -1,5 +1,5 @@
-// A trace while a caller's pass changes it. Edits are noted line by line and made at the end; each is checked when it is
-// made, so that no sequence of them gives a trace that is not sound.
+// A trace while a caller's pass changes it. Edits are noted line by line and made at the end; each is checked when it
+// is made, so that no sequence of them gives a trace that is not sound.
 #pragma once
 
 #include "base/text.h"
@@ -24,7 +24,8 @@ class Editor {
 
   // The values of what a caller says a line is replaced by, wherever they were made. Throws.
   Results read(const Values& results);
-  // The line goes, and these stand for its results. Throws unless they have the same types and are there before the line.
+  // The line goes, and these stand for its results. Throws unless they have the same types and are there before the
+  // line.
   void replace(size_t line, const Results& results);
   // The line goes.
   void remove(size_t line);

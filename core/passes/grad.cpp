@@ -39,7 +39,8 @@ std::optional<Trace> expand_gradients(const Trace& trace, const Registry& regist
     }
     recorder.set_where(n->where);
     std::vector<const Node*> before = recorder.nodes();
-    std::vector<ValueId> made = PlacedBackward(recorder, before, rule, rules).run(n->args[0].v, n->args[1].value_list());
+    std::vector<ValueId> made =
+        PlacedBackward(recorder, before, rule, rules).run(n->args[0].v, n->args[1].value_list());
     for (size_t i = 0; i < made.size(); i++) to[n->results[i]] = made[i];
   }
   out.nodes = std::move(recorder.nodes());

@@ -8,6 +8,7 @@
 namespace thunder {
 
 // `rule` (with `rules`) may bring an executor's own gradient for an op; null: the op's.
-std::optional<Trace> expand_gradients(const Trace& trace, const Registry& registry, RuleFor rule = nullptr, const void* rules = nullptr);
+std::optional<Trace> expand_gradients(const Trace& trace, const Registry& registry, RuleFor rule = nullptr,
+                                      const void* rules = nullptr);
 
 }  // namespace thunder

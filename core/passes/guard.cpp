@@ -43,7 +43,8 @@ Guard::Side Guard::read_side(Cursor& cursor, const std::vector<std::string>& var
 }
 
 Guard::Guard(Cursor& cursor, const std::vector<std::string>& variables) : left_(read_side(cursor, variables)) {
-  auto it = std::find_if(std::begin(kComparisons), std::end(kComparisons), [&](std::string_view c) { return cursor.accept(c); });
+  auto it = std::find_if(std::begin(kComparisons), std::end(kComparisons),
+                         [&](std::string_view c) { return cursor.accept(c); });
   if (it == std::end(kComparisons)) cursor.expected("a comparison");
   comparison_ = static_cast<uint8_t>(it - std::begin(kComparisons));
   right_ = read_side(cursor, variables);

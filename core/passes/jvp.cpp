@@ -82,7 +82,8 @@ void Forward::twice(const Node& node) {
   const size_t before = recorder_.nodes().size();
   const std::vector<ValueId> args = moving(node), pulled = Backward(recorder_, nodes, true).run(seeds, args);
   for (size_t i = 0; i < args.size(); i++) tangents.push_back({pulled[i], tangents_.at(args[i])});
-  const std::vector<const Node*> backward(recorder_.nodes().begin() + static_cast<ptrdiff_t>(before), recorder_.nodes().end());
+  const std::vector<const Node*> backward(recorder_.nodes().begin() + static_cast<ptrdiff_t>(before),
+                                          recorder_.nodes().end());
   const std::vector<ValueId> pushed = Backward(recorder_, backward, true).run(tangents, cotangents);
   for (size_t i = 0; i < seeds.size(); i++) set(seeds[i].value, recorder_.var(pushed[i]));
 }

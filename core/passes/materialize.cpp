@@ -10,7 +10,8 @@ namespace {
 class Returned {
  public:
   Returned(const Trace& trace, const Registry& registry) : producers_(trace.store->size(), nullptr) {
-    for (const char* name : {"prims.reshape", "prims.contiguous", "prims.detach"}) keep_order_.push_back(registry.find(name));
+    for (const char* name : {"prims.reshape", "prims.contiguous", "prims.detach"})
+      keep_order_.push_back(registry.find(name));
     for (const Node* n : trace.nodes)
       for (ValueId r : n->results) producers_[r] = n;
   }
@@ -18,7 +19,8 @@ class Returned {
   const Node* producer(ValueId v) const { return producers_[v]; }
   // The value whose elements these are, in the same order.
   ValueId origin(ValueId v) const {
-    while (producers_[v] && std::find(keep_order_.begin(), keep_order_.end(), producers_[v]->op) != keep_order_.end()) v = producers_[v]->args[0].v;
+    while (producers_[v] && std::find(keep_order_.begin(), keep_order_.end(), producers_[v]->op) != keep_order_.end())
+      v = producers_[v]->args[0].v;
     return v;
   }
   // Whether the trace makes memory that could be what it returns.
@@ -36,7 +38,8 @@ class Returned {
 
 std::optional<Trace> materialize(const Trace& trace, PassContext& context) {
   const Returned returned(trace, context.registry);
-  if (std::all_of(trace.outputs.begin(), trace.outputs.end(), [&](ValueId v) { return returned.stays(v); })) return std::nullopt;
+  if (std::all_of(trace.outputs.begin(), trace.outputs.end(), [&](ValueId v) { return returned.stays(v); }))
+    return std::nullopt;
   Trace out = trace;
   Recorder recorder(context.registry, trace.store);
   for (ValueId& v : out.outputs) {

@@ -54,7 +54,8 @@ class Reader {
       if (!args.empty()) cursor_.expect(",");
       args.push_back(term(depth + 1));
     }
-    if (args.size() > op->schema.params.size()) cursor_.bad(op->name(), " takes at most ", op->schema.params.size(), " arguments");
+    if (args.size() > op->schema.params.size())
+      cursor_.bad(op->name(), " takes at most ", op->schema.params.size(), " arguments");
     terms_[at].kind = Term::Kind::call;
     terms_[at].op = op;
     terms_[at].args = std::move(args);
@@ -128,7 +129,8 @@ class Matcher {
 // A number on the right, as the argument `p` of `op`, or as the whole side.
 Arg number_argument(Builder& builder, double value, const OpDef* op, const Param* p, const TensorType& type) {
   const bool plain = p && p->number && !op->prim;
-  if (p && (p->kind == ParamKind::integer || (plain && !is_real(type.dtype)))) return Arg::integer(static_cast<int64_t>(value));
+  if (p && (p->kind == ParamKind::integer || (plain && !is_real(type.dtype))))
+    return Arg::integer(static_cast<int64_t>(value));
   if (p && (p->kind == ParamKind::real || plain)) return Arg::real(value);
   return Arg::value(expand_to(full(builder, {}, value, type.dtype, type.device), type.shape).id);
 }
@@ -154,7 +156,8 @@ Rule::Rule(std::string_view text, const Registry& registry, std::string_view pre
   if (left[0].kind != Term::Kind::call) cursor.bad("the left side must be an op");
   cursor.expect("->");
   right = reader.side(false);
-  for (bool more = cursor.accept_word("if"); more; more = cursor.accept_word("and")) guards.emplace_back(cursor, variables);
+  for (bool more = cursor.accept_word("if"); more; more = cursor.accept_word("and"))
+    guards.emplace_back(cursor, variables);
   if (!cursor.done()) cursor.expected("the end of the rule");
 }
 
@@ -164,7 +167,8 @@ bool Rule::match(const Rewriter& rewriter, const Node& node, std::vector<Arg>& b
   return std::all_of(guards.begin(), guards.end(), [&](const Guard& g) { return g.holds(rewriter, bound); });
 }
 
-ValueId Rule::build(Builder& builder, const std::vector<Term>& side, std::span<const Arg> bound, const TensorType& type) const {
+ValueId Rule::build(Builder& builder, const std::vector<Term>& side, std::span<const Arg> bound,
+                    const TensorType& type) const {
   return build_term(builder, side, side[0], nullptr, nullptr, bound, type).v;
 }
 
@@ -186,7 +190,8 @@ std::optional<Trace> apply_rules(const Trace& trace, const Registry& registry, s
       if (!rules[i].match(rewriter, node, bound)) continue;
       const Term& right = rules[i].right[0];
       // A variable may stand for something of another type: then the rule would change the result's.
-      if (right.kind == Term::Kind::variable && (bound[right.variable].kind != ArgKind::value || !(rewriter.type(bound[right.variable].v) == type)))
+      if (right.kind == Term::Kind::variable &&
+          (bound[right.variable].kind != ArgKind::value || !(rewriter.type(bound[right.variable].v) == type)))
         continue;
       had.push_back(i);
       return rewriter.built(node, [&] { return rules[i].build(rewriter, rules[i].right, bound, type); });

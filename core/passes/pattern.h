@@ -35,7 +35,8 @@ struct Rule {
   // What each variable stands for when `node` is an instance of the left side; empty otherwise.
   bool match(const Rewriter& rewriter, const Node& node, std::vector<Arg>& bound) const;
   // The value of one side under an assignment, recorded through any builder. Numbers take `type`.
-  ValueId build(Builder& builder, const std::vector<Term>& side, std::span<const Arg> bound, const TensorType& type) const;
+  ValueId build(Builder& builder, const std::vector<Term>& side, std::span<const Arg> bound,
+                const TensorType& type) const;
 };
 
 // Applies the rules, in order, to every line and what comes of it, each rule at most once.

@@ -5,7 +5,10 @@
 namespace thunder {
 
 Rewriter::Rewriter(const Trace& trace, const Registry& registry)
-    : Recorder(registry, trace.store), trace_(trace), to_(trace.store->size(), kNoValue), producers_(trace.store->size(), nullptr) {
+    : Recorder(registry, trace.store),
+      trace_(trace),
+      to_(trace.store->size(), kNoValue),
+      producers_(trace.store->size(), nullptr) {
   nodes().reserve(trace.nodes.size());
 }
 

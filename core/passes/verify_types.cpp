@@ -19,10 +19,13 @@ void verify_types(const Trace& trace, const Registry& registry) {
     } catch (const Error& e) {
       ensure(false, describe_line(trace, line), ": ", e.message());
     }
-    if (types.count != n.results.size()) ensure(false, describe_line(trace, line), ": ", n.op->name(), " has ", types.count, " results, the line ", n.results.size());
+    if (types.count != n.results.size())
+      ensure(false, describe_line(trace, line), ": ", n.op->name(), " has ", types.count, " results, the line ",
+             n.results.size());
     for (size_t i = 0; i < types.count; i++)
       if (!(types.at[i] == trace.type(n.results[i])))
-        ensure(false, describe_line(trace, line), ": ", n.op->name(), " gives ", name(types.at[i]), ", the line says ", name(trace.type(n.results[i])));
+        ensure(false, describe_line(trace, line), ": ", n.op->name(), " gives ", name(types.at[i]), ", the line says ",
+               name(trace.type(n.results[i])));
   };
   for (; line < trace.nodes.size(); line++) for_each_inside(*trace.nodes[line], check);
 }

@@ -160,8 +160,9 @@ class StepPlanner {
   // Values that could not be computed in place are copied at the end, when nothing can fail any more. The source of a
   // copy may be an input that another copy writes, so copies from inputs come first.
   void add_final_copies() {
-    std::stable_sort(copies_.begin(), copies_.end(),
-                     [](const FinalCopy& a, const FinalCopy& b) { return a.place == Place::output && b.place == Place::input; });
+    std::stable_sort(copies_.begin(), copies_.end(), [](const FinalCopy& a, const FinalCopy& b) {
+      return a.place == Place::output && b.place == Place::input;
+    });
     for (const FinalCopy& c : copies_)
       add_copy(c.value, c.place, c.index, 0,
                c.place == Place::input ? strides_[c.index] : dense_strides(type(c.value).shape));

@@ -44,7 +44,9 @@ void Program::use_recording() {
 
 std::string Program::recording_report() const { return recorded_ ? recorded_->describe() : ""; }
 
-Status* Program::run_recorded(Frame& frame, InterruptCheck& check) noexcept { return recorded_->run(frame, given_, asked_, check); }
+Status* Program::run_recorded(Frame& frame, InterruptCheck& check) noexcept {
+  return recorded_->run(frame, given_, asked_, check);
+}
 
 Program::~Program() {
   recorded_.reset();  // it launches what the steps prepared
@@ -182,7 +184,8 @@ void Program::place(Frame& frame) const {
     const BufferPlan& b = plan_.buffers[i];
     if (b.rank >= 0 && b.place == Place::arena) frame.buffers[i].data = frame.arenas[b.index]->data() + b.offset;
   }
-  for (size_t i = 0; i < plan_.epilogues.size(); i++) frame.epilogue_launches[i].scratch = scratch_of(plan_.epilogues[i], frame);
+  for (size_t i = 0; i < plan_.epilogues.size(); i++)
+    frame.epilogue_launches[i].scratch = scratch_of(plan_.epilogues[i], frame);
   for (size_t i = 0; i < plan_.steps.size(); i++) frame.launches[i].scratch = scratch_of(plan_.steps[i], frame);
 }
 

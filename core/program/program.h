@@ -94,8 +94,8 @@ struct Preparer {
   // the step before it computes tile by tile; -1: none.
   virtual Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs,
                            std::span<const Buffer> outputs, int32_t epilogue_input) = 0;
-  // Called once for each node with what prepare() made of it, when all nodes are prepared: waits for what was left to other threads.
-  // Throws.
+  // Called once for each node with what prepare() made of it, when all nodes are prepared: waits for what was left to
+  // other threads. Throws.
   virtual void finish(const Node&, void* /*state*/) {}
   // Whether the node's executor takes strided inputs; if not, it gets dense copies.
   virtual bool takes_strided(const Node& node) const = 0;
@@ -133,7 +133,8 @@ class Program {
   // running. Null, or an owned status.
   Status* renew() noexcept;
 
-  // Lets calls that do not overlap launch their steps on a CUDA device as one recorded graph, from the second on. Before the first run.
+  // Lets calls that do not overlap launch their steps on a CUDA device as one recorded graph, from the second on.
+  // Before the first run.
   void use_recording();
   // What was recorded, or why nothing is; empty without use_recording().
   std::string recording_report() const;
@@ -268,8 +269,10 @@ Status* Program::run(const Input& input, const Output& output, InterruptCheck& c
   if (!frame) return failed;
   frame->runs.store(frame->runs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (recorded_ && frame == first_.get()) [[unlikely]] {
-    for (size_t i = 0; i < input_patches_.size(); i++) given_[i] = input(input_patches_[i].index) + input_patches_[i].offset;
-    for (size_t i = 0; i < output_patches_.size(); i++) asked_[i] = output(output_patches_[i].index) + output_patches_[i].offset;
+    for (size_t i = 0; i < input_patches_.size(); i++)
+      given_[i] = input(input_patches_[i].index) + input_patches_[i].offset;
+    for (size_t i = 0; i < output_patches_.size(); i++)
+      asked_[i] = output(output_patches_[i].index) + output_patches_[i].offset;
     failed = run_recorded(*frame, check);
     release(*frame);
     return failed;

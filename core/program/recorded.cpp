@@ -48,7 +48,8 @@ Program::Recorded::StaticTensor Program::Recorded::static_tensor(const Patch& pa
   size_t bytes = 0;
   if (output) {
     const DenseType& type = program_.plan_.outputs[patch.index];
-    bytes = type.bytes, t.dtype = type.type.dtype, t.sizes = concrete(type.type.shape), t.steps = dense_strides(t.sizes);
+    bytes = type.bytes, t.dtype = type.type.dtype, t.sizes = concrete(type.type.shape),
+    t.steps = dense_strides(t.sizes);
   } else {
     const InputPlan& type = program_.plan_.inputs[patch.index];
     t.written = type.written, t.dtype = type.type.dtype, t.sizes = concrete(type.type.shape), t.steps = type.strides;
@@ -64,7 +65,8 @@ Program::Recorded::StaticTensor Program::Recorded::static_tensor(const Patch& pa
   return t;
 }
 
-std::vector<size_t> Program::Recorded::bind_static(Frame& frame, const std::vector<Patch>& patches, std::vector<StaticTensor>& all, bool output) const {
+std::vector<size_t> Program::Recorded::bind_static(Frame& frame, const std::vector<Patch>& patches,
+                                                   std::vector<StaticTensor>& all, bool output) const {
   std::vector<size_t> others;
   for (size_t i = 0; i < patches.size(); i++) {
     const Patch& p = patches[i];
@@ -79,7 +81,8 @@ std::vector<size_t> Program::Recorded::bind_static(Frame& frame, const std::vect
   return others;
 }
 
-Status* Program::Recorded::copy(const StaticTensor& t, const std::vector<Patch>& patches, std::span<std::byte* const> callers, bool back) const {
+Status* Program::Recorded::copy(const StaticTensor& t, const std::vector<Patch>& patches,
+                                std::span<std::byte* const> callers, bool back) const {
   const StridedBytes there = t.at(callers[t.patch] - patches[t.patch].offset), here = t.at(t.memory->data());
   return back ? device_->copy(here, there, size_of(t.dtype)) : device_->copy(there, here, size_of(t.dtype));
 }
@@ -103,12 +106,15 @@ Status* Program::Recorded::record(Frame& frame) {
     if (plan.steps[i].arena && !reads_host(plan.steps[i])) continue;
     host_steps_.push_back(i);
     if (plan.steps[i].arena && !recording_->updatable(i))
-      return make<Status>(Code::failed_precondition, cat(plan.steps[i].node ? plan.steps[i].node->op->name() : "a copy", " reads a number of the CPU's")).detach();
+      return make<Status>(Code::failed_precondition, cat(plan.steps[i].node ? plan.steps[i].node->op->name() : "a copy",
+                                                         " reads a number of the CPU's"))
+          .detach();
   }
   return nullptr;
 }
 
-Status* Program::Recorded::launch(Frame& frame, std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, InterruptCheck& check) {
+Status* Program::Recorded::launch(Frame& frame, std::span<std::byte* const> inputs, std::span<std::byte* const> outputs,
+                                  InterruptCheck& check) {
   const Plan& plan = program_.plan_;
   if (Status* why = check.before_step(UINT32_MAX)) return stopped(why, plan.steps[plan.constant_steps]);
   for (const StaticTensor& t : inputs_)
@@ -130,7 +136,8 @@ Status* Program::Recorded::launch(Frame& frame, std::span<std::byte* const> inpu
 }
 
 // The first call runs step by step, so that libraries load what they need; the second is recorded.
-Status* Program::Recorded::run(Frame& frame, std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, InterruptCheck& check) noexcept {
+Status* Program::Recorded::run(Frame& frame, std::span<std::byte* const> inputs, std::span<std::byte* const> outputs,
+                               InterruptCheck& check) noexcept {
   if (state_ == State::first) examine();
   else if (state_ == State::unrecorded) try_to_record(frame);
   const std::vector<Patch>&from = program_.input_patches_, &to = program_.output_patches_;
@@ -141,7 +148,8 @@ Status* Program::Recorded::run(Frame& frame, std::span<std::byte* const> inputs,
   }
   for (size_t i = 0; i < from.size(); i++) frame.buffers[from[i].buffer].data = inputs[i];
   for (size_t i = 0; i < to.size(); i++) frame.buffers[to[i].buffer].data = outputs[i];
-  return program_.run_steps(frame, program_.plan_.constant_steps, program_.stoppable_with_outputs_, program_.plan_.steps.size(), &check);
+  return program_.run_steps(frame, program_.plan_.constant_steps, program_.stoppable_with_outputs_,
+                            program_.plan_.steps.size(), &check);
 }
 
 // Without memory for the reason it is not recorded, and says nothing.
@@ -178,7 +186,8 @@ std::string Program::Recorded::describe() const {
     case State::refused: return cat("not recorded: ", why_);
     case State::recorded: break;
   }
-  return cat("recorded: ", recording_->describe(), "; ", inputs_.size(), " inputs and ", outputs_.size(), " results are copied, ", bytes(), " bytes");
+  return cat("recorded: ", recording_->describe(), "; ", inputs_.size(), " inputs and ", outputs_.size(),
+             " results are copied, ", bytes(), " bytes");
 }
 
 size_t Program::Recorded::bytes() const {

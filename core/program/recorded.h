@@ -5,15 +5,18 @@
 
 namespace thunder {
 
-// What a program expects at fixed places, and the device's recording of it. Tensors that a call gives are copied to memory of the program's own
-// before, its results are copied from there behind; tensors that the function captured are read and written where they are. Steps on the CPU
-// run as ever, before the recording is launched; numbers that they and the caller give to kernels replace those in the recording.
+// What a program expects at fixed places, and the device's recording of it. Tensors that a call gives are copied to
+// memory of the program's own before, its results are copied from there behind; tensors that the function captured are
+// read and written where they are. Steps on the CPU run as ever, before the recording is launched; numbers that they
+// and the caller give to kernels replace those in the recording.
 class Program::Recorded {
  public:
   explicit Recorded(Program& program) : program_(program) {}
 
-  // The path of a call. `inputs`, `outputs`: by patch, as Program::input_patches_ and output_patches_. Null, or an owned status.
-  Status* run(Frame& frame, std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, InterruptCheck& check) noexcept;
+  // The path of a call. `inputs`, `outputs`: by patch, as Program::input_patches_ and output_patches_. Null, or an
+  // owned status.
+  Status* run(Frame& frame, std::span<std::byte* const> inputs, std::span<std::byte* const> outputs,
+              InterruptCheck& check) noexcept;
   // What was recorded, or why nothing is.
   std::string describe() const;
   size_t bytes() const;
@@ -28,7 +31,9 @@ class Program::Recorded {
     DType dtype;
     Sizes sizes, steps;  // steps in bytes
     Ref<Storage> memory;
-    StridedBytes at(std::byte* data) const { return {data, static_cast<int32_t>(sizes.size()), sizes.data(), steps.data()}; }
+    StridedBytes at(std::byte* data) const {
+      return {data, static_cast<int32_t>(sizes.size()), sizes.data(), steps.data()};
+    }
   };
   std::string obstacle() const;
   Status* record(Frame& frame);
@@ -36,9 +41,12 @@ class Program::Recorded {
   void try_to_record(Frame& frame) noexcept;
   StaticTensor static_tensor(const Patch& patch, size_t number, bool output) const;
   // Binds the patches on the device to static tensors, and gives the others.
-  std::vector<size_t> bind_static(Frame& frame, const std::vector<Patch>& patches, std::vector<StaticTensor>& all, bool output) const;
-  Status* copy(const StaticTensor& t, const std::vector<Patch>& patches, std::span<std::byte* const> callers, bool back) const;
-  Status* launch(Frame& frame, std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, InterruptCheck& check);
+  std::vector<size_t> bind_static(Frame& frame, const std::vector<Patch>& patches, std::vector<StaticTensor>& all,
+                                  bool output) const;
+  Status* copy(const StaticTensor& t, const std::vector<Patch>& patches, std::span<std::byte* const> callers,
+               bool back) const;
+  Status* launch(Frame& frame, std::span<std::byte* const> inputs, std::span<std::byte* const> outputs,
+                 InterruptCheck& check);
   bool reads_host(const Step& step) const;
 
   Program& program_;

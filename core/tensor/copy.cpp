@@ -25,7 +25,8 @@ void copy_plane(std::byte* to, const std::byte* from, const Plane& p) {
           std::memcpy(to + x * p.to[0] + y * p.to[1], from + x * p.from[0] + y * p.from[1], Item);
 }
 
-// Where `from` has its neighbours along the first axis and `to` along the second, four by four are turned round in registers.
+// Where `from` has its neighbours along the first axis and `to` along the second, four by four are turned round in
+// registers.
 void turn_plane(std::byte* to, const std::byte* from, const Plane& p) {
   typedef float Quad __attribute__((vector_size(16), aligned(4), may_alias));
   constexpr int64_t kQuad = 4, kItem = sizeof(float), kSide = 32;
@@ -35,9 +36,12 @@ void turn_plane(std::byte* to, const std::byte* from, const Plane& p) {
       for (int64_t x = i; x < std::min(i + kSide, rows); x += kQuad)
         for (int64_t y = j; y < std::min(j + kSide, columns); y += kQuad) {
           Quad in[kQuad];
-          for (int64_t k = 0; k < kQuad; k++) in[k] = *reinterpret_cast<const Quad*>(from + x * kItem + (y + k) * p.from[1]);
-          const Quad low[] = {__builtin_shufflevector(in[0], in[1], 0, 4, 1, 5), __builtin_shufflevector(in[2], in[3], 0, 4, 1, 5)};
-          const Quad high[] = {__builtin_shufflevector(in[0], in[1], 2, 6, 3, 7), __builtin_shufflevector(in[2], in[3], 2, 6, 3, 7)};
+          for (int64_t k = 0; k < kQuad; k++)
+            in[k] = *reinterpret_cast<const Quad*>(from + x * kItem + (y + k) * p.from[1]);
+          const Quad low[] = {__builtin_shufflevector(in[0], in[1], 0, 4, 1, 5),
+                              __builtin_shufflevector(in[2], in[3], 0, 4, 1, 5)};
+          const Quad high[] = {__builtin_shufflevector(in[0], in[1], 2, 6, 3, 7),
+                               __builtin_shufflevector(in[2], in[3], 2, 6, 3, 7)};
           std::byte* at = to + x * p.to[0] + y * kItem;
           *reinterpret_cast<Quad*>(at) = __builtin_shufflevector(low[0], low[1], 0, 1, 4, 5);
           *reinterpret_cast<Quad*>(at + p.to[0]) = __builtin_shufflevector(low[0], low[1], 2, 3, 6, 7);
@@ -45,17 +49,22 @@ void turn_plane(std::byte* to, const std::byte* from, const Plane& p) {
           *reinterpret_cast<Quad*>(at + 3 * p.to[0]) = __builtin_shufflevector(high[0], high[1], 2, 3, 6, 7);
         }
   // What is left below, and on the right.
-  copy_plane<kItem>(to + rows * p.to[0], from + rows * kItem, {{p.sizes[0] - rows, p.sizes[1]}, {kItem, p.from[1]}, {p.to[0], kItem}});
-  copy_plane<kItem>(to + columns * kItem, from + columns * p.from[1], {{rows, p.sizes[1] - columns}, {kItem, p.from[1]}, {p.to[0], kItem}});
+  copy_plane<kItem>(to + rows * p.to[0], from + rows * kItem,
+                    {{p.sizes[0] - rows, p.sizes[1]}, {kItem, p.from[1]}, {p.to[0], kItem}});
+  copy_plane<kItem>(to + columns * kItem, from + columns * p.from[1],
+                    {{rows, p.sizes[1] - columns}, {kItem, p.from[1]}, {p.to[0], kItem}});
 }
 
-void copy_row(std::byte* to, const std::byte* from, const Plane& p) { std::memcpy(to, from, static_cast<size_t>(p.sizes[1] * p.from[1])); }
+void copy_row(std::byte* to, const std::byte* from, const Plane& p) {
+  std::memcpy(to, from, static_cast<size_t>(p.sizes[1] * p.from[1]));
+}
 
 // The axis along which `from` has its neighbours; the last one where that is as good.
 size_t nearest_axis(const Buffer& from) {
   size_t nearest = static_cast<size_t>(from.rank) - 1;
   for (size_t a = nearest; a-- > 0;)
-    if (from.shape[a] > 1 && std::abs(from.strides[a]) < std::abs(from.strides[nearest]) && from.strides[a] != 0) nearest = a;
+    if (from.shape[a] > 1 && std::abs(from.strides[a]) < std::abs(from.strides[nearest]) && from.strides[a] != 0)
+      nearest = a;
   return nearest;
 }
 
@@ -74,7 +83,9 @@ void copy_strided(const Buffer& from, const Buffer& to) {
   }
   const size_t last = rank - 1, other = nearest_axis(from);
   Plane plane{{1, from.shape[last]}, {0, from.strides[last] * item}, {0, to.strides[last] * item}};
-  if (other != last) plane.sizes[0] = from.shape[other], plane.from[0] = from.strides[other] * item, plane.to[0] = to.strides[other] * item;
+  if (other != last)
+    plane.sizes[0] = from.shape[other], plane.from[0] = from.strides[other] * item,
+    plane.to[0] = to.strides[other] * item;
   auto copy = item == 1 ? copy_plane<1> : item == 2 ? copy_plane<2> : item == 4 ? copy_plane<4> : copy_plane<8>;
   if (other != last && item == 4 && plane.from[0] == item && plane.to[1] == item) copy = turn_plane;
   if (other == last && plane.from[1] == item && plane.to[1] == item) copy = copy_row;

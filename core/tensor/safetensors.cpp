@@ -90,7 +90,8 @@ class Loader {
     if (text.empty() || text[0] != '{') bad("its header does not begin with '{'");
     if (!valid_utf8(text)) bad("its header is not UTF-8");
     text.erase(text.find_last_not_of(' ') + 1);
-    if (const size_t at = json_zero(text); at != text.npos) bad("a zero ", text[at] ? "character" : "byte", " at offset ", at, " of its header");
+    if (const size_t at = json_zero(text); at != text.npos)
+      bad("a zero ", text[at] ? "character" : "byte", " at offset ", at, " of its header");
     // cJSON does not tell bad text from missing memory.
     if (const size_t at = json_error(text); at != text.npos) bad("its header is not JSON (at offset ", at, ")");
     Json root(cJSON_ParseWithLengthOpts(text.c_str(), text.size() + 1, nullptr, 1), cJSON_Delete);

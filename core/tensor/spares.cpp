@@ -5,7 +5,8 @@
 
 namespace thunder {
 
-// What destructors of the thread release later is freed at once: `open` is false before the first one is kept, and after the end.
+// What destructors of the thread release later is freed at once: `open` is false before the first one is kept, and
+// after the end.
 struct Spares::Slots {
   Tensor* kept[kSlots];
   bool open, closed;

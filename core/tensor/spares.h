@@ -1,5 +1,6 @@
-// Small tensors that were released, as they are, for the next one of their type: a call's result then costs neither malloc nor the
-// writing of what describes it. Each thread keeps a few, and frees them when it ends; no context knows of them.
+// Small tensors that were released, as they are, for the next one of their type: a call's result then costs neither
+// malloc nor the writing of what describes it. Each thread keeps a few, and frees them when it ends; no context knows
+// of them.
 #pragma once
 
 #include "tensor/tensor.h"
@@ -17,7 +18,9 @@ class Spares {
   static constexpr size_t kSlots = 8;
   struct Slots;
   struct AtExit;
-  static size_t slot(uint64_t guard, size_t bytes) { return (guard >> 8 ^ guard >> 24 ^ bytes >> 2 ^ bytes >> 6) % kSlots; }
+  static size_t slot(uint64_t guard, size_t bytes) {
+    return (guard >> 8 ^ guard >> 24 ^ bytes >> 2 ^ bytes >> 6) % kSlots;
+  }
   static Slots& of_this_thread();
   [[gnu::noinline]] static bool open(const Slots&);
   static bool fits(const Tensor&, const DenseType&);

@@ -39,8 +39,9 @@ class Tensor;
 // What a proxy belongs to: a scope that records.
 class ProxyOwner {
  public:
-  // Makes the proxy concrete, its data computed now. False: it has none before its function has been traced. `where`, in reports:
-  // the "file:line" that reads it, or null. Throws what computing it throws, and why it cannot be computed here.
+  // Makes the proxy concrete, its data computed now. False: it has none before its function has been traced. `where`,
+  // in reports: the "file:line" that reads it, or null. Throws what computing it throws, and why it cannot be computed
+  // here.
   virtual bool give_data(Tensor& /*proxy*/, const char* /*where*/) { return false; }
 
  protected:
@@ -53,9 +54,12 @@ class Tensor : public Counted<Tensor> {
 
   // Uninitialised, dense row-major.
   static Ref<Tensor> empty(const Allocator&, const DenseType&);
-  static Ref<Tensor> empty(const Allocator& allocator, const TensorType& type) { return empty(allocator, DenseType(type)); }
-  // A view of `storage`; strides in elements, offset in bytes. Along axes of one element, and in a tensor without any, no
-  // step is made: there the strides are the dense ones, whatever is given. Requires: checked to lie inside the storage.
+  static Ref<Tensor> empty(const Allocator& allocator, const TensorType& type) {
+    return empty(allocator, DenseType(type));
+  }
+  // A view of `storage`; strides in elements, offset in bytes. Along axes of one element, and in a tensor without any,
+  // no step is made: there the strides are the dense ones, whatever is given. Requires: checked to lie inside the
+  // storage.
   static Ref<Tensor> view(Ref<Storage> storage, const TensorType&, const Sizes& strides, size_t byte_offset);
   // Stands for a value of a trace being recorded by the scope `owner`.
   static Ref<Tensor> proxy(const TensorType&, ProxyOwner* owner, ValueId);

@@ -33,7 +33,8 @@ Ref<Tensor> dense_on(Accelerator* device, const Tensor& like) {
 Status* copy_on_device(Accelerator& accelerator, const Buffer& from, const Buffer& to) {
   const auto item = static_cast<int64_t>(size_of(from.dtype));
   Sizes from_steps, to_steps;
-  for (int32_t d = 0; d < from.rank; d++) from_steps.push_back(from.strides[d] * item), to_steps.push_back(to.strides[d] * item);
+  for (int32_t d = 0; d < from.rank; d++)
+    from_steps.push_back(from.strides[d] * item), to_steps.push_back(to.strides[d] * item);
   return accelerator.copy({from.as<std::byte>(), from.rank, from.shape, from_steps.data()},
                           {to.as<std::byte>(), to.rank, to.shape, to_steps.data()}, static_cast<size_t>(item));
 }
@@ -55,7 +56,8 @@ void copy_elements(const Tensor& from, const Tensor& to) {
     copy_elements(from, *host);
     return copy_elements(*host, to);
   }
-  must(source ? source->copy_out(to.data(), from.data(), from.bytes()) : target->copy_in(to.data(), from.data(), from.bytes()));
+  must(source ? source->copy_out(to.data(), from.data(), from.bytes())
+              : target->copy_in(to.data(), from.data(), from.bytes()));
 }
 
 void read_elements(const Tensor& from, void* host) { copy_elements(from, *over(from, host)); }
@@ -89,7 +91,8 @@ Ref<Tensor> tensor_over(const Buffer& b, Devices& devices) {
   type.dtype = b.dtype, type.device = b.device;
   for (int32_t d = 0; d < b.rank; d++) type.shape.push_back(b.shape[d]);
   Accelerator* const device = b.device == Device::cpu ? nullptr : &devices.accelerator(b.device);
-  return Tensor::view(Storage::borrow(b.data, 0, nullptr, nullptr, device), type, Sizes(b.strides, b.strides + b.rank), 0);
+  return Tensor::view(Storage::borrow(b.data, 0, nullptr, nullptr, device), type, Sizes(b.strides, b.strides + b.rank),
+                      0);
 }
 
 }  // namespace thunder

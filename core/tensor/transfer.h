@@ -6,8 +6,8 @@
 
 namespace thunder {
 
-// Copies the elements of a tensor to another of equal shape and dtype, wherever the two are. To the host: they are there when this
-// returns. Throws what the device reports.
+// Copies the elements of a tensor to another of equal shape and dtype, wherever the two are. To the host: they are
+// there when this returns. Throws what the device reports.
 void copy_elements(const Tensor& from, const Tensor& to);
 
 // The elements as dense row-major host memory of so many bytes, and back. Requires: concrete.

@@ -140,7 +140,9 @@ void Aliases::require_current(std::span<const Node* const> nodes, ValueId loss, 
   }
   if (used[wrt]) return;
   for (ValueId old = first; old != last; old = superseded_.at(old))
-    require(!is_used(old), "grad: a tensor in wrt was written in place after the loss had used it; take the gradient before the write");
+    require(
+        !is_used(old),
+        "grad: a tensor in wrt was written in place after the loss had used it; take the gradient before the write");
 }
 
 // After each op in eager mode, where most write nothing: clearing a map that is empty writes all of its buckets.

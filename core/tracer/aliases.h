@@ -55,7 +55,8 @@ class Aliases {
   std::vector<ValueId> roots_;  // of views, by value
   std::vector<bool> held_;
   std::unordered_map<ValueId, ValueId> superseded_;
-  mutable std::unordered_map<ValueId, ValueId> newest_;  // a value that superseded it, as new as was known when last asked
+  mutable std::unordered_map<ValueId, ValueId>
+      newest_;  // a value that superseded it, as new as was known when last asked
   std::map<std::pair<ValueId, ValueId>, ValueId> resolved_;  // by the value given and what its root stands for
 };
 

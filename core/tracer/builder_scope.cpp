@@ -14,7 +14,8 @@ Tensor* BuilderScope::parameter(Tensor*, std::string_view path) {
 ValueId BuilderScope::enter(Tensor* t) {
   switch (t->kind()) {
     case Tensor::Kind::failed: throw Error(t->failure());
-    case Tensor::Kind::concrete: thunder::fail(Code::invalid_argument, what_, " uses a tensor that it was not given; make it an argument");
+    case Tensor::Kind::concrete:
+      thunder::fail(Code::invalid_argument, what_, " uses a tensor that it was not given; make it an argument");
     case Tensor::Kind::number: thunder::fail(Code::invalid_argument, "a plain number where a tensor is needed");
     case Tensor::Kind::proxy: break;
   }

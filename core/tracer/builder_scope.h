@@ -1,5 +1,5 @@
-// A scope over any builder: what a caller's decompositions, gradients and passes compute in. What they write is recorded
-// or run as the builder does it, on proxies that end with the scope.
+// A scope over any builder: what a caller's decompositions, gradients and passes compute in. What they write is
+// recorded or run as the builder does it, on proxies that end with the scope.
 #pragma once
 
 #include "tracer/scope.h"

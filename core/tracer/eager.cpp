@@ -81,7 +81,8 @@ Results EagerBuilder::leave(const OpDef& op, std::span<const Arg> args, const Re
   frames_.pop_back();
   bool own = true;
   for (size_t i = 0; i < results.size(); i++)
-    own &= results[i] >= firsts_.back() && std::find(results.begin(), results.begin() + i, results[i]) == results.begin() + i;
+    own &= results[i] >= firsts_.back() &&
+           std::find(results.begin(), results.begin() + i, results[i]) == results.begin() + i;
   own = own && memory_.close(results, firsts_.back());
   firsts_.pop_back();
   auto& into = frames_.back();
@@ -98,19 +99,25 @@ void EagerBuilder::abandon() {
   firsts_.pop_back();
 }
 
-EagerScope::EagerScope(ScopeEnvironment environment, bool taped) : Scope(std::move(environment)), builder_(environment_, taped) {}
+EagerScope::EagerScope(ScopeEnvironment environment, bool taped)
+    : Scope(std::move(environment)), builder_(environment_, taped) {}
 
 ValueId EagerScope::enter(Tensor* t) {
   if (t->kind() == Tensor::Kind::failed) throw Error(t->failure());
   if (t->kind() == Tensor::Kind::proxy) {
-    if (!t->owner()) thunder::fail(Code::expired, "a proxy was used after the function that it belongs to had been traced");
-    thunder::fail(Code::invalid_argument, "a proxy of a function being traced was given to an eager scope; use the scope that the function was given");
+    if (!t->owner())
+      thunder::fail(Code::expired, "a proxy was used after the function that it belongs to had been traced");
+    thunder::fail(
+        Code::invalid_argument,
+        "a proxy of a function being traced was given to an eager scope; use the scope that the function was given");
   }
   require(t->concrete(), "a plain number where a tensor is needed");
   if (!builder_.taped()) return builder_.add(Ref<Tensor>(t));
   auto [it, fresh] = known_.try_emplace(t, kNoValue);
   if (!fresh) {
-    require(it->second != kNoValue, "this view was taken outside of the tape, and the memory under it was written in place since; take the view again");
+    require(it->second != kNoValue,
+            "this view was taken outside of the tape, and the memory under it was written in place since; take the "
+            "view again");
     return builder_.memory().resolve(builder_, it->second);
   }
   kept_.emplace_back(t);
@@ -149,7 +156,8 @@ void EagerScope::write_on_tape(Tensor* x, ValueId value) {
   if (now != old) copy_elements(*builder_.tensor(now), *memory);
   builder_.replace(now, Tensor::view(memory->storage(), memory->type(), memory->strides(), memory->offset()));
   for (auto& [t, given] : known_)
-    if (given != kNoValue && aliases.latest(aliases.root(given)) != now && t->storage() == x->storage()) given = kNoValue;
+    if (given != kNoValue && aliases.latest(aliases.root(given)) != now && t->storage() == x->storage())
+      given = kNoValue;
   x->bump();
 }
 

@@ -26,13 +26,17 @@ namespace {
 class ValueAndGrad : public Function {
  public:
   ValueAndGrad(Ref<Function> f, std::string wrt, Ref<Values> captured)
-      : Function(cat("value_and_grad(", f->name(), ")")), f_(std::move(f)), wrt_(std::move(wrt)), captured_(std::move(captured)) {}
+      : Function(cat("value_and_grad(", f->name(), ")")),
+        f_(std::move(f)),
+        wrt_(std::move(wrt)),
+        captured_(std::move(captured)) {}
 
   Ref<Status> call(Scope& scope, const Values& in, Values& out) override {
     Values* results = apply(scope, *f_, in);
     if (scope.status()) return {};
     if (results->size() == 0 || !(*results)[0].tensor)
-      return make<Status>(Code::invalid_argument, cat(name(), ": the function's first result must be the loss, a 0-d tensor"));
+      return make<Status>(Code::invalid_argument,
+                          cat(name(), ": the function's first result must be the loss, a 0-d tensor"));
     Values inputs;
     if (Ref<Status> wrong = select(in, inputs)) return wrong;
     Tensor* loss = (*results)[0].tensor.get();
@@ -59,8 +63,8 @@ class ValueAndGrad : public Function {
       const size_t leaf = in.find(path);
       if (leaf == SIZE_MAX || !in[leaf].tensor) {
         auto paths = in.paths();
-        return make<Status>(Code::invalid_argument, cat(name(), ": no tensor among the inputs has the path '", path, "'; there are ",
-                                                        join(paths, ", ", [](auto& p) { return p; })));
+        return make<Status>(Code::invalid_argument, cat(name(), ": no tensor among the inputs has the path '", path,
+                                                        "'; there are ", join(paths, ", ", [](auto& p) { return p; })));
       }
       inputs.push(in[leaf].tensor);
       from = to + 1;

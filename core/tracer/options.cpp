@@ -29,8 +29,11 @@ void Options::check(std::span<const OptionRow> rows, std::string_view who) const
     require(row != nullptr, who, ": unknown option '", name, "'", suggest(name, known));
     const bool widened = row->kind == ArgKind::real && leaf.kind == ArgKind::integer;
     constexpr std::string_view kinds[] = {"None", "a tensor", "an integer", "a float", "a boolean", "a string"};
-    auto kind_text = [&](ArgKind k) { return static_cast<size_t>(k) < std::size(kinds) ? kinds[static_cast<size_t>(k)] : "a list"; };
-    require(widened || row->kind == leaf.kind, who, ": option '", name, "' must be ", kind_text(row->kind), ", got ", kind_text(leaf.kind));
+    auto kind_text = [&](ArgKind k) {
+      return static_cast<size_t>(k) < std::size(kinds) ? kinds[static_cast<size_t>(k)] : "a list";
+    };
+    require(widened || row->kind == leaf.kind, who, ": option '", name, "' must be ", kind_text(row->kind), ", got ",
+            kind_text(leaf.kind));
   }
 }
 

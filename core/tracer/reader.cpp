@@ -15,7 +15,8 @@ class ReadRecorder : public Recorder {
  public:
   using Recorder::Recorder;
   Draw draw() override {
-    require(drawing.has_value(), "this operation draws random numbers: its comment must say ' drawing ORDINAL from VALUE'");
+    require(drawing.has_value(),
+            "this operation draws random numbers: its comment must say ' drawing ORDINAL from VALUE'");
     return {var(drawing->state), drawing->ordinal++};
   }
   std::optional<FirstDraw> drawing;
@@ -23,7 +24,8 @@ class ReadRecorder : public Recorder {
 
 class Reader : public OpSource {
  public:
-  explicit Reader(const Registry& registry) : recorder_(registry, std::make_shared<Store>()), grad_(registry.find("grad")) {}
+  explicit Reader(const Registry& registry)
+      : recorder_(registry, std::make_shared<Store>()), grad_(registry.find("grad")) {}
 
   const Op* find(std::string_view name) override { return recorder_.registry().find(name); }
   const std::shared_ptr<Store>& store() override { return recorder_.shared_store(); }
@@ -40,7 +42,8 @@ class Reader : public OpSource {
     recorder_.nodes().clear();
     const Results results = recorder_.invoke(def(line.op), line.args);
     const auto& nodes = recorder_.nodes();
-    const bool own = nodes.size() == 1 && nodes[0]->op == &line.op && std::equal(results.begin(), results.end(), nodes[0]->results.begin());
+    const bool own = nodes.size() == 1 && nodes[0]->op == &line.op &&
+                     std::equal(results.begin(), results.end(), nodes[0]->results.begin());
     require(own, line.op.name(), ": with these arguments it gives back one of them, and is no line of its own");
     return nodes[0];
   }

@@ -6,7 +6,8 @@
 
 namespace thunder {
 
-Recorder::Recorder(const Registry& registry, std::shared_ptr<Store> store) : Builder(registry), store_(std::move(store)) {
+Recorder::Recorder(const Registry& registry, std::shared_ptr<Store> store)
+    : Builder(registry), store_(std::move(store)) {
   frames_.push_back({{}, 0});
 }
 

@@ -18,7 +18,8 @@ class Recorder : public Builder {
   const TensorType& type(ValueId v) const override { return store_->type(v); }
   // Passes re-record random prims with the state and ordinal they have; only scopes can draw anew.
   Draw draw() override;
-  // The one place where an op is refused whose result's shape depends on values: throws UnknownInteger, unless its answer is known.
+  // The one place where an op is refused whose result's shape depends on values: throws UnknownInteger, unless its
+  // answer is known.
   int64_t read_integer(ValueId v, const OpDef& op) override;
   // What the next op that is recorded is answered, in order.
   void set_integers(std::vector<int64_t> answers) { integers_ = std::move(answers), next_integer_ = 0; }

@@ -24,13 +24,18 @@ constexpr std::string_view kAdvance = "prims.advance_random";
 
 // An op that counts by integers which stand for any is replayed line by line: what it is made of holds for all of them.
 bool counts_by_symbols(const Node& n) {
-  return def(n).has(kCounts) && std::any_of(n.args.begin(), n.args.end(), [](const Arg& a) { return a.kind == ArgKind::symbolic; });
+  return def(n).has(kCounts) &&
+         std::any_of(n.args.begin(), n.args.end(), [](const Arg& a) { return a.kind == ArgKind::symbolic; });
 }
 
 class Replay {
  public:
   Replay(Scope& scope, const Trace& trace, std::span<Tensor* const> inputs, ReplayCall& call)
-      : scope_(scope), trace_(trace), call_(call), tensors_(trace.store->size(), nullptr), roots_(trace.store->size(), kNoValue) {
+      : scope_(scope),
+        trace_(trace),
+        call_(call),
+        tensors_(trace.store->size(), nullptr),
+        roots_(trace.store->size(), kNoValue) {
     if (const auto random = random_input(trace)) random_ = trace.inputs[*random].value;
     std::vector<const TensorType*> types;
     for (size_t i = 0; i < inputs.size(); i++) {
@@ -40,10 +45,12 @@ class Replay {
     }
     symbols_ = symbol_values(trace, types);
     for (const Symbol& s : used_symbols(trace))
-      if (int64_t& value = symbols_[static_cast<size_t>(s.number)]; value == 0) value = s.hint;  // of what is traced around this
+      if (int64_t& value = symbols_[static_cast<size_t>(s.number)]; value == 0)
+        value = s.hint;  // of what is traced around this
     for (auto [symbol, value] : call.integers) symbols_[static_cast<size_t>(symbol)] = value;
     for (size_t i = 0; i < inputs.size() && !call.roots.empty(); i++)
-      if (inputs[i]) new_roots_[trace.inputs[i].value] = root(inputs[i]), old_roots_[root(inputs[i])] = trace.inputs[i].value;
+      if (inputs[i])
+        new_roots_[trace.inputs[i].value] = root(inputs[i]), old_roots_[root(inputs[i])] = trace.inputs[i].value;
   }
 
   std::vector<Tensor*> run() {
@@ -122,7 +129,8 @@ class Replay {
     const TensorType& was = trace_.type(v);
     bool same = made->type().dtype == was.dtype && made->type().rank() == was.rank();
     for (size_t i = 0; same && i < was.rank(); i++) same = made->type().shape[i] == Dim(value(was.shape[i]));
-    require(same, n.op->name(), ": the trace says that its result is ", name(was), ", for these inputs it is ", name(made->type()));
+    require(same, n.op->name(), ": the trace says that its result is ", name(was), ", for these inputs it is ",
+            name(made->type()));
     tensors_[v] = made;
     if (!call_.roots.empty()) same_memory(n, v, made);
   }
@@ -131,8 +139,10 @@ class Replay {
   int64_t value(Dim d) {
     if (d.constant()) return d.value();
     for (const Symbol& s : call_.integers.empty() ? std::vector<Symbol>() : used_symbols(d)) {
-      const bool integer = std::any_of(call_.integers.begin(), call_.integers.end(), [&](auto& i) { return i.symbol == s.number; });
-      if (integer && std::find(call_.read.begin(), call_.read.end(), s.number) == call_.read.end()) call_.read.push_back(s.number);
+      const bool integer =
+          std::any_of(call_.integers.begin(), call_.integers.end(), [&](auto& i) { return i.symbol == s.number; });
+      if (integer && std::find(call_.read.begin(), call_.read.end(), s.number) == call_.read.end())
+        call_.read.push_back(s.number);
     }
     return Dims::evaluate(d, symbols_);
   }
@@ -147,7 +157,8 @@ class Replay {
   void same_memory(const Node& n, ValueId v, Tensor* made) {
     if (call_.roots[v] == kNoValue) return;
     const ValueId was = call_.roots[v], now = root(made);
-    const bool same = new_roots_.try_emplace(was, now).first->second == now && old_roots_.try_emplace(now, was).first->second == was;
+    const bool same =
+        new_roots_.try_emplace(was, now).first->second == now && old_roots_.try_emplace(now, was).first->second == was;
     require(same, n.op->name(), ": its result lies in other memory than it did for the sizes of the trace");
   }
 
@@ -188,14 +199,16 @@ class Replay {
       if (a.kind == ArgKind::values) n_values += a.count;
     }
     dims_.reserve(n_dims), lists_.reserve(n_values);
-    for (size_t i = 0; i < n.args.size(); i++) args_.push_back(argument(n.args[i], n.op->schema.params[i].kind == ParamKind::tensor));
+    for (size_t i = 0; i < n.args.size(); i++)
+      args_.push_back(argument(n.args[i], n.op->schema.params[i].kind == ParamKind::tensor));
   }
   // `beside_tensors`: where a number may be live.
   Any argument(const Arg& a, bool beside_tensors) {
     if (a.kind == ArgKind::symbolic) {
       const auto it = std::find(call_.formulas.begin(), call_.formulas.end(), a.dim());
       const bool live = beside_tensors && it != call_.formulas.end() && !call_.numbers.empty();
-      return live ? Any::tensor(call_.numbers[static_cast<size_t>(it - call_.formulas.begin())]) : Any::integer(value(a.dim()));
+      return live ? Any::tensor(call_.numbers[static_cast<size_t>(it - call_.formulas.begin())])
+                  : Any::integer(value(a.dim()));
     }
     Any any;
     any.kind = a.kind, any.count = a.count, any.i = a.i;
@@ -290,13 +303,15 @@ std::vector<int64_t> symbol_values(const Trace& trace, std::span<const TensorTyp
     return in.name.empty() ? cat("input ", i) : cat("input '", in.name, "'");
   };
   const auto refuse = [&](size_t i) {
-    fail(Code::invalid_argument, trace.function, ": ", input_name(i), " is ", name(*types[i]), ", the trace was made for ",
-         name(trace.type(trace.inputs[i].value)));
+    fail(Code::invalid_argument, trace.function, ": ", input_name(i), " is ", name(*types[i]),
+         ", the trace was made for ", name(trace.type(trace.inputs[i].value)));
   };
   for (size_t i = 0; i < types.size(); i++) {
     const TensorType& was = trace.type(trace.inputs[i].value);
     if (!types[i]) continue;
-    if (types[i]->dtype != was.dtype || types[i]->rank() != was.rank() || types[i]->device != was.device || types[i]->weak != was.weak) refuse(i);
+    if (types[i]->dtype != was.dtype || types[i]->rank() != was.rank() || types[i]->device != was.device ||
+        types[i]->weak != was.weak)
+      refuse(i);
     for (size_t k = 0; k < was.rank(); k++)
       if (!was.shape[k].constant() && was.shape[k].expr()->op == DimOp::symbol)
         symbols[static_cast<size_t>(was.shape[k].expr()->a.value())] = hint(types[i]->shape[k]);
@@ -314,9 +329,11 @@ void require_bound_symbols(const Trace& trace, std::span<const int64_t> integers
   std::unordered_set<int64_t> bound(integers.begin(), integers.end());
   for (const Input& in : trace.inputs)
     for (Dim d : trace.type(in.value).shape)
-      if (in.source == Source::argument && !d.constant() && d.expr()->op == DimOp::symbol) bound.insert(d.expr()->a.value());
+      if (in.source == Source::argument && !d.constant() && d.expr()->op == DimOp::symbol)
+        bound.insert(d.expr()->a.value());
   for (const Symbol& s : used_symbols(trace))
-    require(bound.count(s.number), trace.function, ": s", s.number, " is the size of no argument, so that no call says what it is");
+    require(bound.count(s.number), trace.function, ": s", s.number,
+            " is the size of no argument, so that no call says what it is");
 }
 
 namespace {
@@ -325,7 +342,8 @@ void numbers_of(const Node& n, const std::function<void(Dim)>& f) {
   if (counts_by_symbols(n) || n.op->name() == "checkpoint" || n.op->name() == "region")
     for (const Node* inner : n.body) numbers_of(*inner, f);
   for (size_t i = 0; i < n.args.size(); i++)
-    if (n.args[i].kind == ArgKind::symbolic && n.op->schema.params[i].kind == ParamKind::tensor && !def(n).has(kCounts)) f(n.args[i].dim());
+    if (n.args[i].kind == ArgKind::symbolic && n.op->schema.params[i].kind == ParamKind::tensor && !def(n).has(kCounts))
+      f(n.args[i].dim());
 }
 
 }  // namespace

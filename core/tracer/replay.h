@@ -13,11 +13,12 @@ namespace thunder {
 // The input that is the context's random state: lines draw from it, or count a call on it, and it is a constant.
 std::optional<size_t> random_input(const Trace& trace);
 
-// What the symbols of a trace stand for where its arguments have these types (null: no argument). Throws, naming the input,
-// when a type is not that of the trace.
+// What the symbols of a trace stand for where its arguments have these types (null: no argument). Throws, naming the
+// input, when a type is not that of the trace.
 std::vector<int64_t> symbol_values(const Trace& trace, std::span<const TensorType* const> types);
 
-// Throws when the trace has a symbol that is the size of no argument and none of the integers: nothing would say what it stands for.
+// Throws when the trace has a symbol that is the size of no argument and none of the integers: nothing would say what
+// it stands for.
 void require_bound_symbols(const Trace& trace, std::span<const int64_t> integers = {});
 
 // What a call says of a trace with symbols beside its tensors, and what its lines took of that.
@@ -38,13 +39,15 @@ struct ReplayCall {
 // Calls f(formula) for each integer that lines take beside tensors, where it may be live.
 void for_each_number(const Trace& trace, const std::function<void(Dim)>& f);
 
-// The outputs of the trace for `inputs`, by input of the trace; null for the random state, which is the scope's. Lines are
-// derived anew from their ops; random numbers are drawn as the scope draws them; written inputs are written last. Errors
-// are the scope's, and are thrown.
-std::vector<Tensor*> replay(Scope& scope, const Trace& trace, std::span<Tensor* const> inputs, ReplayCall* call = nullptr);
+// The outputs of the trace for `inputs`, by input of the trace; null for the random state, which is the scope's. Lines
+// are derived anew from their ops; random numbers are drawn as the scope draws them; written inputs are written last.
+// Errors are the scope's, and are thrown.
+std::vector<Tensor*> replay(Scope& scope, const Trace& trace, std::span<Tensor* const> inputs,
+                            ReplayCall* call = nullptr);
 
-// A function of one leaf for each i[k], in order, which returns the outputs one after the other. `captured`: by input of the
-// trace the tensor of each p[k] and c[k], null for arguments and the random state. Throws when one is missing or another's.
+// A function of one leaf for each i[k], in order, which returns the outputs one after the other. `captured`: by input
+// of the trace the tensor of each p[k] and c[k], null for arguments and the random state. Throws when one is missing or
+// another's.
 Ref<Function> function_of_trace(Trace trace, std::vector<Ref<Tensor>> captured);
 
 }  // namespace thunder

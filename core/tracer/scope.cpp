@@ -12,7 +12,8 @@ void Scope::fail(Ref<Status> status) {
 
 std::string Scope::place_of(const char* where) const {
   std::string place = where ? where : layer && layer->where ? layer->where : "";
-  if (const std::string path = layer ? layer->path() : ""; !path.empty()) place += cat(place.empty() ? "" : ", ", "layer ", path);
+  if (const std::string path = layer ? layer->path() : ""; !path.empty())
+    place += cat(place.empty() ? "" : ", ", "layer ", path);
   return place;
 }
 
@@ -132,7 +133,8 @@ void Scope::read_live_numbers(const OpDef& op, const char* const* names) {
   }
 }
 
-// A number that is a tensor's handle is one where nothing else will do: 0-d, of its default dtype, as a live one becomes.
+// A number that is a tensor's handle is one where nothing else will do: 0-d, of its default dtype, as a live one
+// becomes.
 void Scope::make_tensors_of_numbers(const OpDef& op, std::span<const Any> given, const char* const* names) {
   for (size_t i = 0; i < given.size(); i++) {
     if (given[i].kind != ArgKind::value || args_[i].kind == ArgKind::value) continue;
@@ -147,7 +149,8 @@ Results Scope::dispatch(std::string_view name, std::span<const Any> given, const
   if (!op && name.size() > 1 && name.back() == '_') {
     op = registry.find(name.substr(0, name.size() - 1));
     if (op && op->has(kInplace)) {
-      require(!given.empty() && given[0].kind == ArgKind::value, name, ": the first argument must be the tensor to write");
+      require(!given.empty() && given[0].kind == ArgKind::value, name,
+              ": the first argument must be the tensor to write");
       written = given[0].t;
     } else {
       op = nullptr;
@@ -170,10 +173,10 @@ Results Scope::dispatch(std::string_view name, std::span<const Any> given, const
   if (written) {
     Var result = builder().var(results[0]);
     const TensorType to = builder().type(complete.span()[0].v);
-    require(result.shape() == to.shape, name, ": the result has shape ", thunder::name(result.shape()), ", it cannot be written to a tensor of shape ",
-            thunder::name(to.shape));
-    require(info(result.dtype()).category <= info(to.dtype).category, name, ": the result is ", thunder::name(result.dtype()),
-            ", it cannot be written to a tensor of ", thunder::name(to.dtype));
+    require(result.shape() == to.shape, name, ": the result has shape ", thunder::name(result.shape()),
+            ", it cannot be written to a tensor of shape ", thunder::name(to.shape));
+    require(info(result.dtype()).category <= info(to.dtype).category, name, ": the result is ",
+            thunder::name(result.dtype()), ", it cannot be written to a tensor of ", thunder::name(to.dtype));
     write(written, convert(result, to.dtype).id);
   }
   return results;
@@ -181,7 +184,8 @@ Results Scope::dispatch(std::string_view name, std::span<const Any> given, const
 
 // `take` gets the results, and the tensor that an in-place form writes. False after an error, which sticks.
 template <class Take>
-bool Scope::run_op(std::string_view name, std::span<const Any> args, const char* const* names, const char* where, Take&& take) {
+bool Scope::run_op(std::string_view name, std::span<const Any> args, const char* const* names, const char* where,
+                   Take&& take) {
   if (error_) [[unlikely]]
     return false;
   try {
@@ -205,7 +209,8 @@ bool Scope::run_op(std::string_view name, std::span<const Any> args, const char*
   return false;
 }
 
-Tensor* Scope::invoke(std::string_view name, std::span<const Any> args, const char* const* names, Tensor** out, size_t n_out, const char* where) {
+Tensor* Scope::invoke(std::string_view name, std::span<const Any> args, const char* const* names, Tensor** out,
+                      size_t n_out, const char* where) {
   Tensor* first = nullptr;
   const bool ran = run_op(name, args, names, where, [&](const Results& results, Tensor* written) {
     if (n_out > results.size())
@@ -221,7 +226,8 @@ Tensor* Scope::invoke(std::string_view name, std::span<const Any> args, const ch
   return failed_tensor();
 }
 
-Values* Scope::invoke_all(std::string_view name, std::span<const Any> args, const char* const* names, const char* where) {
+Values* Scope::invoke_all(std::string_view name, std::span<const Any> args, const char* const* names,
+                          const char* where) {
   Values* all = own(make<Values>());
   run_op(name, args, names, where, [&](const Results& results, Tensor* written) {
     for (size_t i = 0; i < results.size(); i++) all->push(Ref<Tensor>(written && i == 0 ? written : wrap(results[i])));

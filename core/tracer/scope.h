@@ -14,7 +14,8 @@ namespace thunder {
 class OpRunner {
  public:
   virtual ~OpRunner() = default;
-  virtual Status* run(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in, std::span<const Buffer> out) = 0;
+  virtual Status* run(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in,
+                      std::span<const Buffer> out) = 0;
 };
 
 // What a scope needs of its context. Everything outlives the scope.
@@ -62,7 +63,8 @@ class LayerCall {
 
 class Scope : public ProxyOwner {
  public:
-  explicit Scope(ScopeEnvironment environment) : environment_(std::move(environment)), owner_(std::this_thread::get_id()) {}
+  explicit Scope(ScopeEnvironment environment)
+      : environment_(std::move(environment)), owner_(std::this_thread::get_id()) {}
   virtual ~Scope();
   Scope(const Scope&) = delete;
 
@@ -70,7 +72,8 @@ class Scope : public ProxyOwner {
 
   // Runs or records `name` (or its in-place form NAME_). Results belong to the scope; out may be null. Returns the
   // first result, never null: after an error a failed tensor. `where` is static text, "file:line", or null.
-  Tensor* invoke(std::string_view name, std::span<const Any> args, const char* const* names, Tensor** out, size_t n_out, const char* where);
+  Tensor* invoke(std::string_view name, std::span<const Any> args, const char* const* names, Tensor** out, size_t n_out,
+                 const char* where);
   // All results, however many they are: of ops such as split.
   Values* invoke_all(std::string_view name, std::span<const Any> args, const char* const* names, const char* where);
 
@@ -101,11 +104,12 @@ class Scope : public ProxyOwner {
   // A tensor as a value of this scope's builder, and back. Builders' users (modules, optimisers) write with these.
   virtual ValueId enter(Tensor* t) = 0;
   virtual Tensor* wrap(ValueId v) = 0;
-  // What `body` gives, which computes from `inputs` alone; where ops are recorded to be compiled, as one line that a backward
-  // computes again instead of keeping what is inside.
+  // What `body` gives, which computes from `inputs` alone; where ops are recorded to be compiled, as one line that a
+  // backward computes again instead of keeping what is inside.
   using Body = std::function<std::vector<Tensor*>()>;
   virtual std::vector<Tensor*> checkpointed(std::span<Tensor* const> /*inputs*/, const Body& body) { return body(); }
-  // The plain number that a live one stands for in this call, which is then guarded by its value. None: it is no live number.
+  // The plain number that a live one stands for in this call, which is then guarded by its value. None: it is no live
+  // number.
   virtual Arg as_number(ValueId) { return Arg::none(); }
   // Makes `x` stand for `value` (x's type): a store now, or a rebinding of the proxy.
   virtual void write(Tensor* x, ValueId value) = 0;
@@ -130,13 +134,16 @@ class Scope : public ProxyOwner {
   const LayerCall* layer = nullptr;
   // Functions that are being traced inside of it, for transforms.
   uint32_t traced_inside = 0;
-  // Calls of the caller's that are at work in it, and whether a callback of theirs released it: it goes when the last is done.
+  // Calls of the caller's that are at work in it, and whether a callback of theirs released it: it goes when the last
+  // is done.
   uint32_t uses = 0;
   bool released = false;
 
  protected:
-  // An op was refused because the shape of its result depends on values. Whether they are known now, so that it can be recorded again.
-  virtual bool learn_integers(std::string_view /*name*/, std::span<const Any> /*args*/, const char* const* /*names*/, const char* /*where*/) {
+  // An op was refused because the shape of its result depends on values. Whether they are known now, so that it can be
+  // recorded again.
+  virtual bool learn_integers(std::string_view /*name*/, std::span<const Any> /*args*/, const char* const* /*names*/,
+                              const char* /*where*/) {
     return false;
   }
   // "file:line, layer net.0", or what of it is known.
@@ -154,7 +161,8 @@ class Scope : public ProxyOwner {
 
  private:
   template <class Take>
-  bool run_op(std::string_view name, std::span<const Any> args, const char* const* names, const char* where, Take&& take);
+  bool run_op(std::string_view name, std::span<const Any> args, const char* const* names, const char* where,
+              Take&& take);
   void drop();
   void read_live_numbers(const OpDef& op, const char* const* names);
   void make_tensors_of_numbers(const OpDef& op, std::span<const Any> given, const char* const* names);

@@ -1,5 +1,5 @@
-// Gradients across breaks. What earlier segments computed from the tensors in wrt is recorded again in the segment that asks, on the
-// tensors that they read, so that loss and gradient are one trace.
+// Gradients across breaks. What earlier segments computed from the tensors in wrt is recorded again in the segment that
+// asks, on the tensors that they read, so that loss and gradient are one trace.
 #include <algorithm>
 #include <deque>
 
@@ -12,7 +12,13 @@ namespace thunder {
 // Segments are numbered in the order in which they ran; the last one is what is being recorded.
 class SegmentScope::Joined {
  public:
-  Joined(SegmentScope& scope, ValueId loss, std::span<Tensor* const> wrt, std::span<const ValueId> ids) : scope_(scope), now_(scope.past_.size()), maps_(now_ + 1), used_(now_ + 1), active_(now_ + 1), leaves_(now_ + 1) {
+  Joined(SegmentScope& scope, ValueId loss, std::span<Tensor* const> wrt, std::span<const ValueId> ids)
+      : scope_(scope),
+        now_(scope.past_.size()),
+        maps_(now_ + 1),
+        used_(now_ + 1),
+        active_(now_ + 1),
+        leaves_(now_ + 1) {
     Past current{scope.recorded({loss}), {}, {}, {}, {}, {}};
     for (size_t i = 0; i < current.trace.inputs.size(); i++) {
       current.inputs.push_back(scope.input_tensor(i));
@@ -30,7 +36,8 @@ class SegmentScope::Joined {
   // Whether earlier segments have a part in it.
   bool crosses() {
     for (size_t k = now_ + 1; k-- > 0;) slice(k);
-    return std::any_of(used_.begin(), used_.begin() + static_cast<ptrdiff_t>(now_), [](auto& used) { return !used.empty(); });
+    return std::any_of(used_.begin(), used_.begin() + static_cast<ptrdiff_t>(now_),
+                       [](auto& used) { return !used.empty(); });
   }
 
   void record() {
@@ -58,10 +65,12 @@ class SegmentScope::Joined {
       const Past& p = scope_.past_[j];
       for (size_t i = 0; i < p.trace.writes.size(); i++) {
         const Tensor& written = *p.inputs[p.trace.writes[i].input];
-        if (written.storage() == t.storage() && p.written[i] == version) return Made{j, p.trace.writes[i].value, &written};
+        if (written.storage() == t.storage() && p.written[i] == version)
+          return Made{j, p.trace.writes[i].value, &written};
       }
       for (size_t i = 0; i < p.outputs.size(); i++)
-        if (p.outputs[i]->storage() == t.storage() && p.made[i] == version) return Made{j, p.trace.outputs[i], p.outputs[i].get()};
+        if (p.outputs[i]->storage() == t.storage() && p.made[i] == version)
+          return Made{j, p.trace.outputs[i], p.outputs[i].get()};
     }
     return {};
   }
@@ -76,7 +85,9 @@ class SegmentScope::Joined {
     }
     const Place at = scope_.place(v, scope_.held_by_inputs());
     const Aliases& memory = scope_.recorder().memory();
-    if (at.input == SIZE_MAX || !at.path.empty() || memory.latest(scope_.inputs()[at.input].value) != scope_.inputs()[at.input].value) return;
+    if (at.input == SIZE_MAX || !at.path.empty() ||
+        memory.latest(scope_.inputs()[at.input].value) != scope_.inputs()[at.input].value)
+      return;
     const Ref<Tensor> seed = scope_.input_tensor(at.input);
     if (const auto made = maker(now_, *seed, version(*seed))) stands_.push_back({made->segment, made->value, v});
     seeds_.push_back(seed);
@@ -91,7 +102,8 @@ class SegmentScope::Joined {
     return false;
   }
   bool is_seed(const Tensor& t, uint64_t seen) const {
-    return t.concrete() && std::any_of(seeds_.begin(), seeds_.end(), [&](auto& s) { return s->storage() == t.storage() && version(*s) == seen; });
+    return t.concrete() && std::any_of(seeds_.begin(), seeds_.end(),
+                                       [&](auto& s) { return s->storage() == t.storage() && version(*s) == seen; });
   }
 
   // Which values of a segment depend on wrt: by what earlier ones made, or as what stands for wrt itself.
@@ -101,7 +113,8 @@ class SegmentScope::Joined {
     active.assign(p.trace.store->size(), false);
     for (size_t i = 0; i < p.inputs.size(); i++) {
       const auto made = maker(k, *p.inputs[i], p.before[i]);
-      active[p.trace.inputs[i].value] = (made && active_[made->segment][made->value]) || (k < now_ && is_seed(*p.inputs[i], p.before[i]));
+      active[p.trace.inputs[i].value] =
+          (made && active_[made->segment][made->value]) || (k < now_ && is_seed(*p.inputs[i], p.before[i]));
     }
     for (const Node* n : p.trace.nodes) {
       bool any = false;
@@ -146,8 +159,10 @@ class SegmentScope::Joined {
   }
 
   [[noreturn]] void refuse(const Tensor& t, std::string_view why) const {
-    thunder::fail(Code::unimplemented, "grad: the function broke between wrt and the loss, where a value was read, and a tensor, ", name(t.type()),
-                  ", that an earlier part read ", why, "; take the gradient before the value is read, or read it later");
+    thunder::fail(Code::unimplemented,
+                  "grad: the function broke between wrt and the loss, where a value was read, and a tensor, ",
+                  name(t.type()), ", that an earlier part read ", why,
+                  "; take the gradient before the value is read, or read it later");
   }
 
   ValueId input_again(size_t k, size_t i) {
@@ -156,7 +171,8 @@ class SegmentScope::Joined {
     if (!t->concrete()) return scope_.number_input(t->number_value());
     if (active_[k][p.trace.inputs[i].value]) {
       if (const auto made = maker(k, *t, p.before[i]); made && active_[made->segment][made->value]) {
-        const bool same = made->tensor->strides() == t->strides() && made->tensor->offset() == t->offset() && made->tensor->type() == t->type();
+        const bool same = made->tensor->strides() == t->strides() && made->tensor->offset() == t->offset() &&
+                          made->tensor->type() == t->type();
         if (!same) refuse(*t, "is a view that was taken of its memory");
         return maps_[made->segment][made->value];
       }
@@ -218,7 +234,8 @@ class SegmentScope::Joined {
   void gradient(const Node& n, const std::vector<Arg>& args, std::vector<ValueId>& map) {
     std::vector<ValueId> results;
     for (ValueId v : args[1].value_list()) results.push_back(scope_.recorder().store().add(scope_.recorder().type(v)));
-    scope_.recorder().nodes().push_back(scope_.recorder().store().node(n.op, args, results, {}, scope_.recorder().where()));
+    scope_.recorder().nodes().push_back(
+        scope_.recorder().store().node(n.op, args, results, {}, scope_.recorder().where()));
     for (size_t i = 0; i < results.size(); i++) map[n.results[i]] = results[i];
   }
 
@@ -259,8 +276,9 @@ std::vector<ValueId> SegmentScope::gradient(ValueId loss, std::span<Tensor* cons
   ValueList ids = gradient_inputs(loss, wrt);
   Joined joined(*this, loss, wrt, ids);
   if (!joined.crosses()) return record_gradient(loss, ids);
-  require(!joined.wants_both(), "grad: the function broke, where a value was read, between the loss and a tensor in wrt that is a view of another; "
-                                "take the gradient by one of the two");
+  require(!joined.wants_both(),
+          "grad: the function broke, where a value was read, between the loss and a tensor in wrt that is a view of "
+          "another; take the gradient by one of the two");
   joined.record();
   for (ValueId& id : ids) id = joined.at(id);
   return record_gradient(joined.at(loss), ids);

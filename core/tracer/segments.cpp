@@ -29,7 +29,9 @@ Arg number_of(const Tensor& t) {
 
 Ref<Tensor> tensor_of(const Allocator& allocator, const Arg& number) {
   TensorType type;
-  type.dtype = number.kind == ArgKind::boolean ? DType::boolean : number.kind == ArgKind::integer ? DType::i64 : DType::f64;
+  type.dtype = number.kind == ArgKind::boolean   ? DType::boolean
+               : number.kind == ArgKind::integer ? DType::i64
+                                                 : DType::f64;
   auto t = Tensor::empty(allocator, type);
   if (number.kind == ArgKind::boolean) *reinterpret_cast<bool*>(t->data()) = number.i != 0;
   else if (number.kind == ArgKind::integer) *reinterpret_cast<int64_t*>(t->data()) = number.i;
@@ -40,7 +42,11 @@ Ref<Tensor> tensor_of(const Allocator& allocator, const Arg& number) {
 }  // namespace
 
 SegmentScope::SegmentScope(ScopeEnvironment environment, std::string function, SegmentRunner& runner, bool broken)
-    : TracingScope(std::move(environment), std::move(function)), runner_(runner), outer_(t_current), context_random_(environment_.random), broken_(broken) {
+    : TracingScope(std::move(environment), std::move(function)),
+      runner_(runner),
+      outer_(t_current),
+      context_random_(environment_.random),
+      broken_(broken) {
   t_current = this;
 }
 
@@ -53,7 +59,9 @@ void SegmentScope::begin_op(const char* where) {
 
 ValueId SegmentScope::number_input(const Arg& number) {
   TensorType type;
-  type.dtype = number.kind == ArgKind::boolean ? DType::boolean : number.kind == ArgKind::integer ? DType::i64 : DType::f64;
+  type.dtype = number.kind == ArgKind::boolean   ? DType::boolean
+               : number.kind == ArgKind::integer ? DType::i64
+                                                 : DType::f64;
   type.weak = true;
   const size_t index = inputs().size();
   const ValueId v = add_input(type, Source::argument, "", nullptr);
@@ -69,7 +77,8 @@ void SegmentScope::take_live_numbers(const OpDef& op, std::span<Arg> args, const
     if (args[i].kind != ArgKind::real && args[i].kind != ArgKind::integer) continue;
     const Param* p = parameter_of(op, names, i);
     if (!p || p->kind != ParamKind::tensor || !p->number) continue;
-    if (runner_.varies(recorder().where(), op, static_cast<size_t>(p - op.schema.params.data()))) args[i] = Arg::value(number_input(args[i]));
+    if (runner_.varies(recorder().where(), op, static_cast<size_t>(p - op.schema.params.data())))
+      args[i] = Arg::value(number_input(args[i]));
   }
 }
 
@@ -113,7 +122,8 @@ bool SegmentScope::give_data(Tensor& proxy, const char* where) {
     if (auto it = numbers_.find(&proxy); it != numbers_.end()) {
       proxy.become(*tensor_of(environment_.allocator, it->second));
       known_[&proxy] = v;
-    } else if (at.input != SIZE_MAX && recorder().memory().latest(inputs()[at.input].value) == inputs()[at.input].value) {
+    } else if (at.input != SIZE_MAX &&
+               recorder().memory().latest(inputs()[at.input].value) == inputs()[at.input].value) {
       // What an input holds is there already.
       settle(proxy, at, {}, {});
       known_[&proxy] = v;
@@ -128,7 +138,8 @@ bool SegmentScope::give_data(Tensor& proxy, const char* where) {
 }
 
 // The op runs once on data, for what it reads alone; then it is recorded with that, so that its gradient is known.
-bool SegmentScope::learn_integers(std::string_view name, std::span<const Any> args, const char* const* names, const char* where) {
+bool SegmentScope::learn_integers(std::string_view name, std::span<const Any> args, const char* const* names,
+                                  const char* where) {
   if (learning_) return false;
   try {
     const auto need = [&](Tensor* t) {
@@ -175,7 +186,9 @@ void SegmentScope::catch_up(const Tensor& t, bool writes) {
   require_readable(t);
   try {
     broken_ = true;
-    runner_.broke({"", cat("a tensor, ", name(t.type()), ", that recorded lines ", writes ? "use was written" : "write was read"), recorder().nodes().size()});
+    runner_.broke(
+        {"", cat("a tensor, ", name(t.type()), ", that recorded lines ", writes ? "use was written" : "write was read"),
+         recorder().nodes().size()});
     cut(live());
   } catch (const Error& e) {
     fail_and_throw(e);
@@ -201,7 +214,8 @@ Ref<Tensor> SegmentScope::input_tensor(size_t input) const {
 
 std::vector<size_t> SegmentScope::held_by_inputs() const {
   std::vector<size_t> held(recorder().values(), SIZE_MAX);
-  for (size_t i = inputs().size(); i-- > 0;) held[inputs()[i].value] = held[recorder().memory().latest(inputs()[i].value)] = i;
+  for (size_t i = inputs().size(); i-- > 0;)
+    held[inputs()[i].value] = held[recorder().memory().latest(inputs()[i].value)] = i;
   return held;
 }
 
@@ -224,7 +238,8 @@ std::vector<Tensor*> SegmentScope::live() const {
   return handles;
 }
 
-void SegmentScope::note_outputs(std::span<Tensor* const> handles, std::vector<Place>& places, Outputs& at, std::vector<ValueId>& outputs) {
+void SegmentScope::note_outputs(std::span<Tensor* const> handles, std::vector<Place>& places, Outputs& at,
+                                std::vector<ValueId>& outputs) {
   const std::vector<size_t> held = held_by_inputs();
   for (Tensor* t : handles) {
     places.push_back(place(given(t), held));
@@ -285,7 +300,8 @@ void SegmentScope::keep(Segment segment, std::vector<uint64_t> before, std::vect
 std::vector<Ref<Tensor>> SegmentScope::settle(std::span<Tensor* const> results) {
   std::vector<Tensor*> left;
   for (Tensor* t : results)
-    if (t->kind() == Tensor::Kind::proxy && !numbers_.count(t) && std::find(left.begin(), left.end(), t) == left.end()) {
+    if (t->kind() == Tensor::Kind::proxy && !numbers_.count(t) &&
+        std::find(left.begin(), left.end(), t) == left.end()) {
       if (!t->owner()) thunder::fail(Code::expired, "a result is a proxy of a function that had been traced");
       require(t->owner() == this, "a result is a proxy of another function being traced");
       left.push_back(t);

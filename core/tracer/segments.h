@@ -1,5 +1,5 @@
-// A scope in which values can be read. What was recorded up to a read is a segment: it is compiled and run, and what comes
-// later is recorded anew, on the tensors that it made. docs/segments.md is about what that means for a function.
+// A scope in which values can be read. What was recorded up to a read is a segment: it is compiled and run, and what
+// comes later is recorded anew, on the tensors that it made. docs/segments.md is about what that means for a function.
 #pragma once
 
 #include <unordered_map>
@@ -48,12 +48,13 @@ class SegmentScope final : public TracingScope {
   std::vector<Ref<Tensor>> settle(std::span<Tensor* const> results);
 
   bool give_data(Tensor& proxy, const char* where) override;
-  // Before the caller looks at the elements of a concrete tensor, or changes them: what the scopes at work on this thread
-  // recorded about its memory comes first.
+  // Before the caller looks at the elements of a concrete tensor, or changes them: what the scopes at work on this
+  // thread recorded about its memory comes first.
   static void before_access(const Tensor& t, bool writes);
 
  protected:
-  bool learn_integers(std::string_view name, std::span<const Any> args, const char* const* names, const char* where) override;
+  bool learn_integers(std::string_view name, std::span<const Any> args, const char* const* names,
+                      const char* where) override;
   std::vector<ValueId> gradient(ValueId loss, std::span<Tensor* const> wrt) override;
   void begin_op(const char* where) override;
   void end_op() override;
@@ -73,7 +74,8 @@ class SegmentScope final : public TracingScope {
     size_t input = SIZE_MAX;                      // or the input that does
     std::vector<const Node*> path;                // and the views from there
   };
-  // A segment that has run. Versions are those of the memory of its inputs before, of what it wrote after, and of its outputs.
+  // A segment that has run. Versions are those of the memory of its inputs before, of what it wrote after, and of its
+  // outputs.
   struct Past {
     Trace trace;
     std::vector<Ref<Tensor>> inputs;
@@ -92,7 +94,8 @@ class SegmentScope final : public TracingScope {
   Place place(ValueId v, const std::vector<size_t>& held) const;
   void cut(std::span<Tensor* const> handles);
   std::vector<Tensor*> live() const;
-  void note_outputs(std::span<Tensor* const> handles, std::vector<Place>& places, Outputs& at, std::vector<ValueId>& outputs);
+  void note_outputs(std::span<Tensor* const> handles, std::vector<Place>& places, Outputs& at,
+                    std::vector<ValueId>& outputs);
   void settle(Tensor& t, const Place& place, const Outputs& at, std::span<const Ref<Tensor>> made);
   void look_at(Tensor& t, Ref<Tensor> base, std::vector<const Node*> path);
   ValueId number_input(const Arg& number);

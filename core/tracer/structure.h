@@ -9,8 +9,8 @@ namespace thunder {
 // Groups that lie inside one another; whoever walks a structure may recurse so deep.
 constexpr size_t kDeepestStructure = 200;
 
-// The leaves of "[*,{"mask":*,"x":*}]"; nothing when it is malformed, its map keys are not in byte order or given twice, or it
-// is deeper than kDeepestStructure.
+// The leaves of "[*,{"mask":*,"x":*}]"; nothing when it is malformed, its map keys are not in byte order or given
+// twice, or it is deeper than kDeepestStructure.
 std::optional<size_t> structure_leaves(std::string_view text);
 
 }  // namespace thunder

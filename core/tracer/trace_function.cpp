@@ -10,7 +10,10 @@ namespace {
 class TraceFunction : public Function {
  public:
   TraceFunction(Trace trace, std::vector<Ref<Tensor>> captured)
-      : Function(trace.function), trace_(std::move(trace)), captured_(std::move(captured)), random_(random_input(trace_)) {
+      : Function(trace.function),
+        trace_(std::move(trace)),
+        captured_(std::move(captured)),
+        random_(random_input(trace_)) {
     for (size_t i = 0; i < trace_.inputs.size(); i++) {
       const Input& input = trace_.inputs[i];
       if (input.source == Source::argument) leaves_ = std::max<size_t>(leaves_, input.index + 1);
@@ -36,8 +39,8 @@ class TraceFunction : public Function {
     const Ref<Tensor>& t = captured_[i];
     const TensorType& type = trace_.type(trace_.inputs[i].value);
     require(t != nullptr, name(), ": no tensor is given for ", place(i), ", which is ", thunder::name(type));
-    require(t->concrete() && t->type() == type, name(), ": ", place(i), " is ", thunder::name(type), ", the tensor given for it is ",
-            thunder::name(t->type()));
+    require(t->concrete() && t->type() == type, name(), ": ", place(i), " is ", thunder::name(type),
+            ", the tensor given for it is ", thunder::name(t->type()));
   }
 
   Tensor* tensor_of(Scope& scope, const Values& in, size_t i) const {

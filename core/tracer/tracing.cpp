@@ -46,7 +46,9 @@ bool is_two_or_more(const TracingScope& scope, Dim d, size_t depth = 0) {
   if (d.constant()) return d.value() >= 2;
   const DimExpr& e = *d.expr();
   if (e.op == DimOp::symbol) return scope.is_size(d);
-  const auto at_least = [&](Dim part, int64_t least) { return part.constant() ? part.value() >= least : is_two_or_more(scope, part, depth + 1); };
+  const auto at_least = [&](Dim part, int64_t least) {
+    return part.constant() ? part.value() >= least : is_two_or_more(scope, part, depth + 1);
+  };
   if (depth == 32) return false;
   if (e.op == DimOp::mul) return at_least(e.a, 1) && at_least(e.b, 1) && (at_least(e.a, 2) || at_least(e.b, 2));
   return e.op == DimOp::add && at_least(e.a, 0) && at_least(e.b, 0) && (at_least(e.a, 2) || at_least(e.b, 2));
@@ -54,7 +56,8 @@ bool is_two_or_more(const TracingScope& scope, Dim d, size_t depth = 0) {
 
 }  // namespace
 
-// An op that leaves no line may have found nothing to do for these sizes: what is more than a symbol could be 0 or 1 for others.
+// An op that leaves no line may have found nothing to do for these sizes: what is more than a symbol could be 0 or 1
+// for others.
 Results TracingRecorder::leave(const OpDef& op, std::span<const Arg> args, const Results& results) {
   closed_ = false;
   const Results made = Recorder::leave(op, args, results);
@@ -126,7 +129,8 @@ Dim TracingScope::integer(int64_t value) {
 
 bool TracingScope::is_size(Dim d) const {
   if (auto* tracing = dynamic_cast<const TracingScope*>(around_)) return tracing->is_size(d);
-  return !d.constant() && d.expr()->op == DimOp::symbol && std::find(integers_.begin(), integers_.end(), d) == integers_.end();
+  return !d.constant() && d.expr()->op == DimOp::symbol &&
+         std::find(integers_.begin(), integers_.end(), d) == integers_.end();
 }
 
 // A function that is called in another one, for a transform, has the words of that one, as it has its sizes.
@@ -143,13 +147,17 @@ int64_t TracingScope::word(Dim size) {
 Dim TracingScope::dim_of(int64_t word) const {
   if (word >= kWordsEnd) return word;
   if (auto* tracing = dynamic_cast<const TracingScope*>(around_)) return tracing->dim_of(word);
-  require(word >= first_word_ && word - first_word_ < static_cast<int64_t>(words_.size()), "a size of another traced function, or no size at all");
+  require(word >= first_word_ && word - first_word_ < static_cast<int64_t>(words_.size()),
+          "a size of another traced function, or no size at all");
   return words_[static_cast<size_t>(word - first_word_)];
 }
 
 Dim TracingScope::integer_of(int64_t given) const {
   if (auto* tracing = dynamic_cast<const TracingScope*>(around_)) return tracing->integer_of(given);
-  return given >= kWordsEnd || (given >= first_word_ + kWordsOfScope || given < std::numeric_limits<int64_t>::min() + kWordsOfScope) ? Dim(given) : dim_of(given);
+  return given >= kWordsEnd ||
+                 (given >= first_word_ + kWordsOfScope || given < std::numeric_limits<int64_t>::min() + kWordsOfScope)
+             ? Dim(given)
+             : dim_of(given);
 }
 
 // A proxy that somebody keeps says what was seen.
@@ -232,7 +240,8 @@ std::vector<Tensor*> TracingScope::checkpointed(std::span<Tensor* const> inputs,
   const std::vector<const Node*> lines(nodes.begin() + static_cast<ptrdiff_t>(before), nodes.end());
   nodes.resize(before);
   const Arg args[] = {Arg::values(given), Arg::integer(static_cast<int64_t>(first))};
-  nodes.push_back(recorder_->store().node(&recorder_->registry().get("checkpoint"), args, results, lines, recorder_->where()));
+  nodes.push_back(
+      recorder_->store().node(&recorder_->registry().get("checkpoint"), args, results, lines, recorder_->where()));
   return made;
 }
 
@@ -267,7 +276,8 @@ ValueId TracingScope::enter(Tensor* t) {
     case Tensor::Kind::number: thunder::fail(Code::invalid_argument, "a plain number where a tensor is needed");
     case Tensor::Kind::proxy: break;
   }
-  if (!t->owner()) thunder::fail(Code::expired, "a proxy was used after the function that it belongs to had been traced");
+  if (!t->owner())
+    thunder::fail(Code::expired, "a proxy was used after the function that it belongs to had been traced");
   require(is_around(t) || t->owner() == this, "a proxy of another function being traced");
   return resolve(given(t));
 }
@@ -329,11 +339,13 @@ const char* TracingScope::layer_place(const char* where) {
 
 ValueList TracingScope::gradient_inputs(ValueId loss, std::span<Tensor* const> wrt) {
   const TensorType& type = recorder_->type(loss);
-  require(type.rank() == 0 && is_real(type.dtype), "grad: the loss must be a 0-d tensor of a real dtype, got ", name(type));
+  require(type.rank() == 0 && is_real(type.dtype), "grad: the loss must be a 0-d tensor of a real dtype, got ",
+          name(type));
   ValueList ids;
   for (Tensor* t : wrt) {
     const ValueId id = enter(t);
-    require(is_real(recorder_->type(id).dtype), "grad: only real tensors have gradients, got ", name(recorder_->type(id)));
+    require(is_real(recorder_->type(id).dtype), "grad: only real tensors have gradients, got ",
+            name(recorder_->type(id)));
     recorder_->memory().require_current(recorder_->nodes(), loss, id, given(t));
     ids.push_back(id);
   }
@@ -344,7 +356,8 @@ std::vector<ValueId> TracingScope::record_gradient(ValueId loss, const ValueList
   std::vector<ValueId> results;
   for (ValueId id : wrt) results.push_back(recorder_->store().add(recorder_->type(id)));
   const Arg args[] = {Arg::value(loss), Arg::values(wrt)};
-  recorder_->nodes().push_back(recorder_->store().node(&recorder_->registry().get("grad"), args, results, {}, recorder_->where()));
+  recorder_->nodes().push_back(
+      recorder_->store().node(&recorder_->registry().get("grad"), args, results, {}, recorder_->where()));
   return results;
 }
 
@@ -365,8 +378,10 @@ void TracingScope::refuse_overlaps(const Trace& trace) const {
     for (size_t i = 0; i < layouts_.size(); i++) {
       if (i == w.input || !layouts_[i]) continue;
       auto b = range(*layouts_[i]);
-      require(a.second <= b.first || b.second <= a.first, "inputs '", trace.inputs[w.input].name, "' and '", trace.inputs[i].name,
-              "' overlap in memory, and the first is written in place; pass a copy, or a view taken inside the function");
+      require(
+          a.second <= b.first || b.second <= a.first, "inputs '", trace.inputs[w.input].name, "' and '",
+          trace.inputs[i].name,
+          "' overlap in memory, and the first is written in place; pass a copy, or a view taken inside the function");
     }
   }
 }

@@ -17,7 +17,8 @@ class TracingScope;
 // views have strides, and a reshape of a transpose is a copy.
 class TracingRecorder : public Recorder {
  public:
-  TracingRecorder(const Registry& registry, std::shared_ptr<Store> store, TracingScope& scope) : Recorder(registry, std::move(store)), scope_(scope) {}
+  TracingRecorder(const Registry& registry, std::shared_ptr<Store> store, TracingScope& scope)
+      : Recorder(registry, std::move(store)), scope_(scope) {}
   Draw draw() override;
   bool aliases(ValueId view, ValueId base) const override { return view == base || aliases_.view_of(view); }
 
@@ -29,9 +30,11 @@ class TracingRecorder : public Recorder {
 
  protected:
   void recorded(const Node&) override;
-  bool closes(std::span<const ValueId> results, ValueId first) override { return closed_ = aliases_.close(results, first); }
-  // Sizes that a line's op looked at are looked at again when the line is made for others; those of an op that leaves no line
-  // stay noted.
+  bool closes(std::span<const ValueId> results, ValueId first) override {
+    return closed_ = aliases_.close(results, first);
+  }
+  // Sizes that a line's op looked at are looked at again when the line is made for others; those of an op that leaves
+  // no line stay noted.
   void enter(const OpDef& op) override;
   Results leave(const OpDef& op, std::span<const Arg> args, const Results& results) override;
   void abandon() override;
@@ -46,8 +49,8 @@ class TracingRecorder : public Recorder {
 
 class TracingScope : public Scope {
  public:
-  // `around`: the scope in which the function is called that is traced here, for a transform. Its values are captured, what is
-  // guarded is guarded there, and a tracing one's sizes are known here.
+  // `around`: the scope in which the function is called that is traced here, for a transform. Its values are captured,
+  // what is guarded is guarded there, and a tracing one's sizes are known here.
   TracingScope(ScopeEnvironment environment, std::string function, Scope* around = nullptr);
   ~TracingScope() override;
 
@@ -63,7 +66,8 @@ class TracingScope : public Scope {
 
   // A new argument of the program, and the proxy for it. `like` null: a live number.
   Tensor* argument_proxy(const TensorType& type, std::string name, Ref<Tensor> like);
-  // The same of a float, which is a plain number where an op wants one: `reads` then hears of its leaf, and must live as long.
+  // The same of a float, which is a plain number where an op wants one: `reads` then hears of its leaf, and must live
+  // as long.
   Tensor* float_proxy(double value, std::string name, size_t leaf, LeafReads& reads);
   // A size of 2 and more that stands for any such, of which this one was seen.
   Dim symbol(int64_t size) { return recorder_->store().dims().symbol(size); }
@@ -71,8 +75,8 @@ class TracingScope : public Scope {
   Dim integer(int64_t value);
   // Whether it is a size that stands for any of 2 and more.
   bool is_size(Dim d) const;
-  // A size as callers hold it: a number, or a word for what stands for any. And back: a number that is no word is itself. Throws at the
-  // word of another scope.
+  // A size as callers hold it: a number, or a word for what stands for any. And back: a number that is no word is
+  // itself. Throws at the word of another scope.
   int64_t word(Dim size);
   Dim dim_of(int64_t word) const;
   // The same of what may be any integer: one that this function was never given as a word is a number.
@@ -81,7 +85,8 @@ class TracingScope : public Scope {
   static constexpr int64_t kWordsEnd = -(int64_t{1} << 62);
   // Whether a tensor was written in place. Who writes through a view depends on how it lies, and that on the sizes.
   bool wrote() const { return wrote_; }
-  // By value of a finished trace, of its inputs and of what its lines give: the value in whose memory it lies; kNoValue for others.
+  // By value of a finished trace, of its inputs and of what its lines give: the value in whose memory it lies; kNoValue
+  // for others.
   std::vector<ValueId> roots(const Trace& trace) const;
   Draw draw();
   bool give_data(Tensor& proxy, const char* where) override;

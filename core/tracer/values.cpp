@@ -86,7 +86,8 @@ void Values::key(std::string_view name) {
 
 void Values::open(bool map, std::string_view tag) {
   if (status_) return;
-  if (tag.find_first_of("[]{}*,:\"") != tag.npos) return fail(cat("values: type tag '", tag, "' holds a character of the structure's grammar"));
+  if (tag.find_first_of("[]{}*,:\"") != tag.npos)
+    return fail(cat("values: type tag '", tag, "' holds a character of the structure's grammar"));
   Group group;
   group.map = map;
   group.tag = tag;
@@ -94,7 +95,9 @@ void Values::open(bool map, std::string_view tag) {
   const bool keyed = std::exchange(has_key_, false);
   key_.clear();
   const bool in_map = !open_.empty() && open_.back().map;
-  if (in_map != keyed) return fail(in_map ? "values: a group inside a map needs a key before it" : cat("values: key '", group.own_key, "' outside of a map"));
+  if (in_map != keyed)
+    return fail(in_map ? "values: a group inside a map needs a key before it"
+                       : cat("values: key '", group.own_key, "' outside of a map"));
   group.children.reserve(4);
   group.children.clear();
   open_.push_back(std::move(group));
@@ -121,7 +124,8 @@ std::string Values::join_group(Group& g) {
     std::move(sorted.begin(), sorted.end(), leaves_.begin() + static_cast<ptrdiff_t>(begin));
     g.children = std::move(children);
   }
-  std::string inside = join(g.children, ",", [&](const Child& c) { return g.map ? cat(quoted(c.key), ":", c.structure) : c.structure; });
+  std::string inside =
+      join(g.children, ",", [&](const Child& c) { return g.map ? cat(quoted(c.key), ":", c.structure) : c.structure; });
   return cat(g.tag, g.map ? "{" : "[", inside, g.map ? "}" : "]");
 }
 
@@ -152,14 +156,17 @@ Tensor* Values::tensor(size_t leaf) const {
   if (status_) {
     made_.push_back(Tensor::failed(status_));
   } else if (leaf >= leaves_.size()) {
-    made_.push_back(Tensor::failed(make<Status>(Code::invalid_argument, cat("values: there is no leaf ", leaf, ", there are ", leaves_.size()))));
+    made_.push_back(Tensor::failed(
+        make<Status>(Code::invalid_argument, cat("values: there is no leaf ", leaf, ", there are ", leaves_.size()))));
   } else {
     const Leaf& l = leaves_[leaf];
     const bool whole = l.kind == ArgKind::integer || l.kind == ArgKind::boolean;
     if (!whole && l.kind != ArgKind::real)
-      made_.push_back(Tensor::failed(make<Status>(Code::invalid_argument, cat("values: leaf ", leaf, " is neither a tensor nor a number"))));
+      made_.push_back(Tensor::failed(
+          make<Status>(Code::invalid_argument, cat("values: leaf ", leaf, " is neither a tensor nor a number"))));
     else
-      made_.push_back(Tensor::number(whole ? (l.kind == ArgKind::integer ? Arg::integer(l.i) : Arg::boolean(l.i)) : Arg::real(l.f)));
+      made_.push_back(Tensor::number(whole ? (l.kind == ArgKind::integer ? Arg::integer(l.i) : Arg::boolean(l.i))
+                                           : Arg::real(l.f)));
   }
   return made_.back().get();
 }

@@ -21,7 +21,7 @@ struct Leaf {
   ArgKind kind = ArgKind::none;
   Ref<Tensor> tensor;
   int64_t i = 0;
-  int64_t word = 0;               // of an integer that stands for any, in the function that is traced with it; 0: it is itself
+  int64_t word = 0;  // of an integer that stands for any, in the function that is traced with it; 0: it is itself
   double f = 0;
   std::string text;               // a string
   std::vector<int64_t> ints;      // dims

@@ -32,7 +32,8 @@ class Checkpoint : public Function {
       if (w.input != random) writes.push_back(w), trace.outputs.push_back(w.value);
     trace.writes.clear();
     const std::vector<Tensor*> around = inputs_inside(scope, inner, trace, given);
-    const std::vector<Tensor*> made = scope.checkpointed(around, [&] { return replay_inside(scope, inner, std::move(trace), given); });
+    const std::vector<Tensor*> made =
+        scope.checkpointed(around, [&] { return replay_inside(scope, inner, std::move(trace), given); });
     const size_t results = inner.outputs.size();
     for (size_t i = 0; i < results; i++) inner.results->set_tensor(inner.outputs[i], Ref<Tensor>(made[i]));
     for (size_t i = 0; i < writes.size(); i++) {

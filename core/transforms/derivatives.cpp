@@ -8,14 +8,17 @@ namespace thunder {
 namespace {
 
 // Further arguments of the trace, after those it has: they follow the function's own.
-std::vector<ValueId> more_arguments(const std::string& who, std::string_view what, Trace& trace, std::vector<Ref<Tensor>>& captured,
-                                    size_t after, std::span<const TensorType> types, std::span<Tensor* const> given) {
-  require(types.size() == given.size(), who, ": ", types.size(), " ", what, " are needed, ", given.size(), " were given");
+std::vector<ValueId> more_arguments(const std::string& who, std::string_view what, Trace& trace,
+                                    std::vector<Ref<Tensor>>& captured, size_t after, std::span<const TensorType> types,
+                                    std::span<Tensor* const> given) {
+  require(types.size() == given.size(), who, ": ", types.size(), " ", what, " are needed, ", given.size(),
+          " were given");
   std::vector<ValueId> out;
   for (size_t i = 0; i < types.size(); i++) {
     const TensorType& got = given[i]->type();
     if (given[i]->kind() == Tensor::Kind::failed) throw Error(given[i]->failure());
-    require(got.shape == types[i].shape && got.dtype == types[i].dtype, who, ": ", what, " ", i, " must be ", name(types[i]), ", got ", name(got));
+    require(got.shape == types[i].shape && got.dtype == types[i].dtype, who, ": ", what, " ", i, " must be ",
+            name(types[i]), ", got ", name(got));
     out.push_back(trace.store->add(got));
     trace.inputs.insert(trace.inputs.begin() + static_cast<ptrdiff_t>(after + i),
                         Input{out.back(), Source::argument, static_cast<uint32_t>(after + i), cat(what, ".", i)});
@@ -35,7 +38,10 @@ std::vector<TensorType> types_of(const Trace& trace, std::span<const ValueId> va
 class Jvp : public Function {
  public:
   Jvp(Ref<Function> f, Derivative what, bool forwards)
-      : Function(cat(forwards ? "jvp(" : "vjp(", f->name(), ")")), f_(std::move(f)), what_(std::move(what)), forwards_(forwards) {}
+      : Function(cat(forwards ? "jvp(" : "vjp(", f->name(), ")")),
+        f_(std::move(f)),
+        what_(std::move(what)),
+        forwards_(forwards) {}
 
   Ref<Status> call(Scope& scope, const Values& in, Values& out) override {
     Values rest;
@@ -60,8 +66,8 @@ class Jvp : public Function {
   }
 
  private:
-  static std::vector<ValueId> pushed(Scope& scope, Trace& trace, const std::vector<ValueId>& inputs, const std::vector<ValueId>& outputs,
-                                     const std::vector<ValueId>& tangents) {
+  static std::vector<ValueId> pushed(Scope& scope, Trace& trace, const std::vector<ValueId>& inputs,
+                                     const std::vector<ValueId>& outputs, const std::vector<ValueId>& tangents) {
     Recorder recorder(*scope.environment().registry, trace.store);
     Forward walk(recorder);
     for (size_t i = 0; i < inputs.size(); i++) walk.set(inputs[i], recorder.var(tangents[i]));
@@ -72,8 +78,8 @@ class Jvp : public Function {
     return out;
   }
 
-  static std::vector<ValueId> pulled(Scope& scope, Trace& trace, const std::vector<ValueId>& inputs, const std::vector<ValueId>& outputs,
-                                     const std::vector<ValueId>& cotangents) {
+  static std::vector<ValueId> pulled(Scope& scope, Trace& trace, const std::vector<ValueId>& inputs,
+                                     const std::vector<ValueId>& outputs, const std::vector<ValueId>& cotangents) {
     Recorder recorder(*scope.environment().registry, trace.store);
     recorder.nodes() = trace.nodes;
     std::vector<Seed> seeds;
@@ -90,7 +96,11 @@ class Jvp : public Function {
 
 }  // namespace
 
-Ref<Function> jvp(Ref<Function> f, Derivative what) { return Ref<Function>::adopt(new Jvp(std::move(f), std::move(what), true)); }
-Ref<Function> vjp(Ref<Function> f, Derivative what) { return Ref<Function>::adopt(new Jvp(std::move(f), std::move(what), false)); }
+Ref<Function> jvp(Ref<Function> f, Derivative what) {
+  return Ref<Function>::adopt(new Jvp(std::move(f), std::move(what), true));
+}
+Ref<Function> vjp(Ref<Function> f, Derivative what) {
+  return Ref<Function>::adopt(new Jvp(std::move(f), std::move(what), false));
+}
 
 }  // namespace thunder

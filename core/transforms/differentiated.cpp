@@ -24,7 +24,8 @@ size_t first_entry(std::string_view structure) {
 
 }  // namespace
 
-Differentiated::Differentiated(const std::string& who, Scope& scope, Function& f, const Values& in, const Derivative& what) {
+Differentiated::Differentiated(const std::string& who, Scope& scope, Function& f, const Values& in,
+                               const Derivative& what) {
   std::vector<InnerArgument> arguments;
   for (size_t leaf : real_leaves(who, in, what.wrt)) {
     Tensor* t = in[leaf].tensor.get();
@@ -40,8 +41,8 @@ Differentiated::Differentiated(const std::string& who, Scope& scope, Function& f
   for (size_t i = 0; i < all.size(); i++)
     if (inner.outputs[i] < leaves) outputs.push_back(all[i]);
   for (size_t i = 0; i < outputs.size(); i++)
-    require(is_real(inner.trace.type(outputs[i]).dtype), who, ": result ", i, " is ", name(inner.trace.type(outputs[i])),
-            ", only reals can be differentiated");
+    require(is_real(inner.trace.type(outputs[i]).dtype), who, ": result ", i, " is ",
+            name(inner.trace.type(outputs[i])), ", only reals can be differentiated");
 }
 
 }  // namespace thunder

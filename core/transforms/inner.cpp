@@ -16,7 +16,8 @@ Inner trace_inside(Scope& scope, Function& f, const Values& in, std::span<const 
   inner.arguments = arguments.size();
   TracingScope traced(scope.environment(), f.name(), &scope);
   Values proxies(in);
-  for (const InnerArgument& a : arguments) proxies.set_tensor(a.leaf, Ref<Tensor>(traced.argument_proxy(a.type, in.path(a.leaf), nullptr)));
+  for (const InnerArgument& a : arguments)
+    proxies.set_tensor(a.leaf, Ref<Tensor>(traced.argument_proxy(a.type, in.path(a.leaf), nullptr)));
   inner.results = make<Values>(*apply(traced, f, proxies));
   if (traced.status()) throw Error(traced.status());
   std::vector<Tensor*> outputs;
@@ -33,7 +34,8 @@ Inner trace_inside(Scope& scope, Function& f, const Values& in, std::span<const 
   return inner;
 }
 
-std::vector<Tensor*> inputs_inside(Scope& scope, const Inner& inner, const Trace& trace, std::span<Tensor* const> arguments) {
+std::vector<Tensor*> inputs_inside(Scope& scope, const Inner& inner, const Trace& trace,
+                                   std::span<Tensor* const> arguments) {
   const std::optional<size_t> random = random_input(trace);
   std::vector<Tensor*> inputs(arguments.begin(), arguments.end());
   for (size_t i = inputs.size(); i < trace.inputs.size(); i++) {
@@ -92,7 +94,8 @@ std::vector<size_t> real_leaves(const std::string& who, const Values& in, const 
 std::vector<Tensor*> take_last_list(const std::string& who, std::string_view what, const Values& in, Values& rest) {
   const std::string& text = in.structure();
   const size_t open = text.rfind('['), before = open == text.npos ? text.npos : text.rfind(',', open);
-  const bool list = open != text.npos && text.back() == ']' && text.find_first_of("{}[]\"", open + 1) == text.size() - 1;
+  const bool list =
+      open != text.npos && text.back() == ']' && text.find_first_of("{}[]\"", open + 1) == text.size() - 1;
   const bool top = list && std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(open), '[') ==
                                std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(open), ']');
   require(top, who, ": the last argument must be the list of ", what);
@@ -104,7 +107,8 @@ std::vector<Tensor*> take_last_list(const std::string& who, std::string_view wha
       leaves.push_back(in[i]);
       continue;
     }
-    require(in[i].tensor != nullptr, who, ": ", what, " must be tensors, the one at place ", i - (in.size() - count), " is none");
+    require(in[i].tensor != nullptr, who, ": ", what, " must be tensors, the one at place ", i - (in.size() - count),
+            " is none");
     last.push_back(in[i].tensor.get());
   }
   rest.reads = in.reads;  // its leaves have the places that they had

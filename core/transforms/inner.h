@@ -13,7 +13,7 @@ struct InnerArgument {
 };
 
 struct Inner {
-  Trace trace;                            // gradients that the function asked for are expanded; its first inputs are the arguments
+  Trace trace;  // gradients that the function asked for are expanded; its first inputs are the arguments
   std::vector<Ref<Tensor>> captured;      // by input of the trace: the tensor around the function; null for arguments
   Ref<Values> results;                    // as the function gave them
   std::vector<size_t> outputs;            // by output of the trace: the leaf of the results
@@ -24,11 +24,13 @@ struct Inner {
 Inner trace_inside(Scope& scope, Function& f, const Values& in, std::span<const InnerArgument> arguments);
 
 // By input of the trace: an argument, what the scope has for a captured tensor, or null for the random state.
-std::vector<Tensor*> inputs_inside(Scope& scope, const Inner& inner, const Trace& trace, std::span<Tensor* const> arguments);
+std::vector<Tensor*> inputs_inside(Scope& scope, const Inner& inner, const Trace& trace,
+                                   std::span<Tensor* const> arguments);
 // Cleans the rewritten trace of `inner` up and runs or records it in the scope; its outputs for these arguments.
 std::vector<Tensor*> replay_inside(Scope& scope, const Inner& inner, Trace trace, std::span<Tensor* const> arguments);
 
-// The leaves at `paths` (comma-separated, each of a leaf or a group; empty: all) that are tensors of reals. Throws, naming `who`.
+// The leaves at `paths` (comma-separated, each of a leaf or a group; empty: all) that are tensors of reals. Throws,
+// naming `who`.
 std::vector<size_t> real_leaves(const std::string& who, const Values& in, const std::string& paths);
 
 // Parts the last entry, a flat list of tensors, from those before it. Throws, naming `who` and `what` the list is.

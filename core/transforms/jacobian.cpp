@@ -26,7 +26,8 @@ struct Basis {
     for (size_t i = 0; i < values.size(); i++) {
       const TensorType& t = b.type(values[i]);
       const Dim n = elements_of(t.shape);
-      Var row = b.call("prims.iota", {Shape{size}, DType::i64, t.device}), column = b.call("prims.iota", {Shape{n}, DType::i64, t.device});
+      Var row = b.call("prims.iota", {Shape{size}, DType::i64, t.device}),
+          column = b.call("prims.iota", {Shape{n}, DType::i64, t.device});
       Var at = expand_to(full(b, {}, static_cast<double>(hint(starts[i])), DType::i64, t.device), column.shape());
       column = expand_to(reshape_to(b.call("prims.add", {column, at}), Shape{1, n}), Shape{size, n});
       Var one = b.call("prims.eq", {expand_to(reshape_to(row, Shape{size, 1}), Shape{size, n}), column});
@@ -63,7 +64,8 @@ Blocks backwards(Recorder& recorder, const Trace& trace, const Differentiated& d
     const Shape& shape = trace.type(d.outputs[r]).shape;
     out.emplace_back();
     for (size_t i = 0; i < d.inputs.size(); i++)
-      out.back().push_back(reshape_to(basis.rows(walk.value(pulled[i]), r, shape), joined(shape, trace.type(d.inputs[i]).shape)).id);
+      out.back().push_back(
+          reshape_to(basis.rows(walk.value(pulled[i]), r, shape), joined(shape, trace.type(d.inputs[i]).shape)).id);
   }
   return out;
 }
@@ -102,7 +104,10 @@ Blocks forwards(Recorder& recorder, const Trace& trace, const Differentiated& d)
 class Jacobian : public Function {
  public:
   Jacobian(Ref<Function> f, Derivative what, bool forwards)
-      : Function(cat(forwards ? "jacfwd(" : "jacrev(", f->name(), ")")), f_(std::move(f)), what_(std::move(what)), forwards_(forwards) {}
+      : Function(cat(forwards ? "jacfwd(" : "jacrev(", f->name(), ")")),
+        f_(std::move(f)),
+        what_(std::move(what)),
+        forwards_(forwards) {}
 
   Ref<Status> call(Scope& scope, const Values& in, Values& out) override {
     Differentiated d(name(), scope, *f_, in, what_);

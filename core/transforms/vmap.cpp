@@ -19,7 +19,11 @@ Var dim_to(Var x, size_t from, size_t to) {
 class Vmap : public Function {
  public:
   Vmap(Ref<Function> f, std::vector<BatchDim> in, std::vector<BatchDim> out, Randomness randomness)
-      : Function(cat("vmap(", f->name(), ")")), f_(std::move(f)), in_(std::move(in)), out_(std::move(out)), randomness_(randomness) {}
+      : Function(cat("vmap(", f->name(), ")")),
+        f_(std::move(f)),
+        in_(std::move(in)),
+        out_(std::move(out)),
+        randomness_(randomness) {}
 
   Ref<Status> call(Scope& scope, const Values& in, Values& out) override {
     std::vector<InnerArgument> arguments;
@@ -27,8 +31,8 @@ class Vmap : public Function {
     std::vector<Tensor*> given;
     const Dim size = examples(in, arguments, dims, given);
     Inner inner = trace_inside(scope, *f_, in, arguments);
-    require(out_.empty() || out_.size() == inner.outputs.size(), name(), ": out_dims has ", out_.size(), " entries, the function gives ",
-            inner.outputs.size(), " tensors");
+    require(out_.empty() || out_.size() == inner.outputs.size(), name(), ": out_dims has ", out_.size(),
+            " entries, the function gives ", inner.outputs.size(), " tensors");
     Trace batched = rewrite(scope, inner, size, dims, given);
     std::vector<Tensor*> made = replay_inside(scope, inner, std::move(batched), given);
     for (size_t i = 0; i < made.size(); i++) inner.results->set_tensor(inner.outputs[i], Ref<Tensor>(made[i]));
@@ -38,8 +42,10 @@ class Vmap : public Function {
 
  private:
   // The batch's size; the proxies of one example, the dims that they lost, and the tensors that have them.
-  Dim examples(const Values& in, std::vector<InnerArgument>& arguments, std::vector<size_t>& dims, std::vector<Tensor*>& given) const {
-    require(in_.empty() || in_.size() == in.size(), name(), ": in_dims has ", in_.size(), " entries, there are ", in.size(), " arguments");
+  Dim examples(const Values& in, std::vector<InnerArgument>& arguments, std::vector<size_t>& dims,
+               std::vector<Tensor*>& given) const {
+    require(in_.empty() || in_.size() == in.size(), name(), ": in_dims has ", in_.size(), " entries, there are ",
+            in.size(), " arguments");
     std::optional<Dim> size;
     std::string first;
     for (size_t i = 0; i < in.size(); i++) {
@@ -49,11 +55,12 @@ class Vmap : public Function {
       require(t != nullptr, name(), ": argument '", in.path(i), "' has no dim ", *dim, ", since it is no tensor");
       if (t->kind() == Tensor::Kind::failed) throw Error(t->failure());
       TensorType type = t->type();
-      require(type.rank() > 0, name(), ": argument '", in.path(i), "' is 0-d: it has no dim of examples; give it None in in_dims");
+      require(type.rank() > 0, name(), ": argument '", in.path(i),
+              "' is 0-d: it has no dim of examples; give it None in in_dims");
       const size_t axis = normalize_axis(*dim, type.rank());
       if (!size) size = type.shape[axis], first = in.path(i);
-      require(*size == type.shape[axis], name(), ": dim ", axis, " of argument '", in.path(i), "' has ", thunder::name(type.shape[axis]),
-              " examples, that of '", first, "' has ", thunder::name(*size));
+      require(*size == type.shape[axis], name(), ": dim ", axis, " of argument '", in.path(i), "' has ",
+              thunder::name(type.shape[axis]), " examples, that of '", first, "' has ", thunder::name(*size));
       type.shape.erase(axis);
       arguments.push_back({i, type});
       dims.push_back(axis);
@@ -63,7 +70,8 @@ class Vmap : public Function {
     return *size;
   }
 
-  Trace rewrite(Scope& scope, const Inner& inner, Dim size, const std::vector<size_t>& dims, const std::vector<Tensor*>& given) const {
+  Trace rewrite(Scope& scope, const Inner& inner, Dim size, const std::vector<size_t>& dims,
+                const std::vector<Tensor*>& given) const {
     Trace out = inner.trace;
     Recorder recorder(*scope.environment().registry, out.store);
     Batching walk(recorder, size, randomness_);
@@ -76,7 +84,8 @@ class Vmap : public Function {
     for (size_t i = 0; i < out.outputs.size(); i++) out.outputs[i] = laid(walk, recorder, out.outputs[i], i);
     for (Write& w : out.writes) {
       const bool argument = w.input < dims.size();
-      require(argument || !walk.varies(w.value), name(), ": what differs between examples is written into a tensor that is the same for all of them");
+      require(argument || !walk.varies(w.value), name(),
+              ": what differs between examples is written into a tensor that is the same for all of them");
       if (argument) w.value = dim_to(walk.value(w.value), 0, dims[w.input]).id;
     }
     out.nodes = std::move(recorder.nodes());
@@ -86,7 +95,8 @@ class Vmap : public Function {
   ValueId laid(const Batching& walk, Recorder& recorder, ValueId output, size_t i) const {
     const BatchDim dim = out_.empty() ? BatchDim(0) : out_[i];
     if (!dim) {
-      require(!walk.varies(output), name(), ": result ", i, " differs between examples, so that it cannot have None in out_dims");
+      require(!walk.varies(output), name(), ": result ", i,
+              " differs between examples, so that it cannot have None in out_dims");
       return output;
     }
     return dim_to(walk.value(output), 0, normalize_axis(*dim, recorder.type(output).rank() + 1)).id;

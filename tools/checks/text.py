@@ -1,5 +1,7 @@
-"""Text that must not be in the tree: promises without a number, places and names of one machine."""
+"""Text that must not be in the tree: promises without a number, places and names of one machine, and long lines."""
 import re
+
+COLUMNS = 120  # of a line in core and capi
 
 RULES = (
     (re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b(?!\s*\(?#\d)"), "a {0} needs an issue number: {0}(#12)"),
@@ -15,7 +17,10 @@ def check(tree):
     for path in tree.files:
         if path.endswith((".csv", ".safetensors")) or re.search(r"/data/[^/]+\.txt$", path) or path == "LICENSE":
             continue  # not our words
+        strict = path.startswith(("core/", "capi/")) and path.endswith((".cpp", ".h"))
         for number, line in enumerate(tree.lines(path), 1):
+            if strict and len(line) > COLUMNS:
+                tree.fail(path, f"the line has {len(line)} columns; {COLUMNS} is the limit", number)
             for pattern, message in RULES:
                 match = pattern.search(line)
                 if match:

@@ -18,7 +18,8 @@ struct OpenedCompiler {
     if (!library.opened()) return;
     Compiler& c = compiler;
     const bool whole = library.find("nvrtcVersion", c.version_) && library.find("nvrtcCreateProgram", c.create_) &&
-                       library.find("nvrtcCompileProgram", c.compile_) && library.find("nvrtcGetProgramLogSize", c.log_size_) &&
+                       library.find("nvrtcCompileProgram", c.compile_) &&
+                       library.find("nvrtcGetProgramLogSize", c.log_size_) &&
                        library.find("nvrtcGetProgramLog", c.log_) && library.find("nvrtcGetCUBINSize", c.cubin_size_) &&
                        library.find("nvrtcGetCUBIN", c.cubin_) && library.find("nvrtcDestroyProgram", c.destroy_);
     int major = 0, minor = 0;

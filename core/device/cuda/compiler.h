@@ -13,21 +13,22 @@ struct Compiled {
 
 class Compiler {
  public:
-  // The process's NVRTC, opened at the first call: THUNDER_NVRTC, libnvrtc.so.13 or .12, also in Python's packages and in the
-  // toolkit's folder. Null: `why` says what was tried. Any thread.
+  // The process's NVRTC, opened at the first call: THUNDER_NVRTC, libnvrtc.so.13 or .12, also in Python's packages and
+  // in the toolkit's folder. Null: `why` says what was tried. Any thread.
   static const Compiler* open(std::string& why);
 
   // "libnvrtc.so.13, NVRTC 13.0": part of every key of machine code.
   const std::string& report() const { return report_; }
-  // For sm_MAJORMINOR; from 9.0 on with the instructions of that very architecture (sm_90a). Sums are not contracted but where
-  // the text says so. Any thread, several at a time.
+  // For sm_MAJORMINOR; from 9.0 on with the instructions of that very architecture (sm_90a). Sums are not contracted
+  // but where the text says so. Any thread, several at a time.
   Compiled compile(const std::string& text, int major, int minor) const;
 
  private:
   friend struct OpenedCompiler;
   using Program = struct _nvrtcProgram*;
   int (*version_)(int* major, int* minor) = nullptr;
-  int (*create_)(Program*, const char* text, const char* name, int headers, const char* const* sources, const char* const* names) = nullptr;
+  int (*create_)(Program*, const char* text, const char* name, int headers, const char* const* sources,
+                 const char* const* names) = nullptr;
   int (*compile_)(Program, int options, const char* const* texts) = nullptr;
   int (*log_size_)(Program, size_t*) = nullptr;
   int (*log_)(Program, char*) = nullptr;

@@ -44,15 +44,20 @@ extern "C" __global__ void copy(const Layout layout) {
   }
 }
 )";
-// By the logarithm of an element's bytes; elements of 16 bytes may lie at multiples of 8. The last is what neighbours are joined to.
-constexpr std::array kTypes = {"typedef unsigned char T;", "typedef unsigned short T;", "typedef unsigned int T;", "typedef unsigned long long T;",
-                               "struct __align__(8) T { unsigned long long a, b; };", "struct __align__(16) T { unsigned long long a, b; };"};
+// By the logarithm of an element's bytes; elements of 16 bytes may lie at multiples of 8. The last is what neighbours
+// are joined to.
+constexpr std::array kTypes = {"typedef unsigned char T;",
+                               "typedef unsigned short T;",
+                               "typedef unsigned int T;",
+                               "typedef unsigned long long T;",
+                               "struct __align__(8) T { unsigned long long a, b; };",
+                               "struct __align__(16) T { unsigned long long a, b; };"};
 constexpr std::array kIndices = {"typedef unsigned int Index;", "typedef unsigned long long Index;"};
 constexpr size_t kWide = 5;
 static_assert(kTypes.size() == kWide + 1);
 
-// Joins neighbours along the last dim as long as both arrays have them at multiples of so many bytes: up to 16. The kind of the elements
-// that are left.
+// Joins neighbours along the last dim as long as both arrays have them at multiples of so many bytes: up to 16. The
+// kind of the elements that are left.
 size_t join_neighbours(Layout& l, size_t item) {
   const auto kind = static_cast<size_t>(std::countr_zero(item));
   const int64_t last = l.rank - 1;
@@ -90,7 +95,9 @@ Layout merged(const StridedBytes& from, const StridedBytes& to, bool& fits) {
 Function CudaDevice::copy_kernel(size_t kind, bool long_index) {
   std::atomic<Function>& kept = copies_[kind][long_index];
   Function function = kept.load(std::memory_order_acquire);
-  if (!function) kept.store(function = this->function(cat(kTypes[kind], kIndices[long_index], kText), "copy"), std::memory_order_release);
+  if (!function)
+    kept.store(function = this->function(cat(kTypes[kind], kIndices[long_index], kText), "copy"),
+               std::memory_order_release);
   return function;
 }
 
@@ -98,20 +105,27 @@ Status* CudaDevice::copy(const StridedBytes& from, const StridedBytes& to, size_
   bool fits = false;
   Layout layout = merged(from, to, fits);
   if (!layout.elements) return nullptr;
-  if (!fits) return make<Status>(Code::unimplemented, cat(name(id()), ": a copy between layouts of more than ", kMostDims, " dims")).detach();
+  if (!fits)
+    return make<Status>(Code::unimplemented,
+                        cat(name(id()), ": a copy between layouts of more than ", kMostDims, " dims"))
+        .detach();
   if (Status* failed = enter()) return failed;
   const auto step = static_cast<int64_t>(item);
   if (layout.rank == 0 || (layout.rank == 1 && layout.from_steps[0] == step && layout.to_steps[0] == step)) {
     const size_t bytes = static_cast<size_t>(layout.elements) * item;
-    return status(driver_.copy(reinterpret_cast<Pointer>(to.data), reinterpret_cast<Pointer>(from.data), bytes, stream()), "cuMemcpyDtoDAsync");
+    return status(
+        driver_.copy(reinterpret_cast<Pointer>(to.data), reinterpret_cast<Pointer>(from.data), bytes, stream()),
+        "cuMemcpyDtoDAsync");
   }
   return caught([&] {
     const size_t kind = join_neighbours(layout, item);
     // The index of the thread behind the last element must not wrap around either.
     const bool long_index = layout.elements > INT32_MAX;
-    const int64_t blocks = std::min<int64_t>((layout.elements + kThreads - 1) / kThreads, int64_t{16} * properties_.multiprocessors);
+    const int64_t blocks =
+        std::min<int64_t>((layout.elements + kThreads - 1) / kThreads, int64_t{16} * properties_.multiprocessors);
     void* parameters[] = {&layout};
-    return launch(copy_kernel(kind, long_index), {static_cast<unsigned>(blocks), kThreads}, parameters, "a copy between strided arrays");
+    return launch(copy_kernel(kind, long_index), {static_cast<unsigned>(blocks), kThreads}, parameters,
+                  "a copy between strided arrays");
   });
 }
 

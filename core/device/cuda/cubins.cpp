@@ -11,7 +11,8 @@
 
 namespace thunder::nvidia {
 
-Cubins::Cubins(int major, int minor, size_t threads) : major_(major), minor_(minor), workers_(std::max<size_t>(threads, 1) - 1) {}
+Cubins::Cubins(int major, int minor, size_t threads)
+    : major_(major), minor_(minor), workers_(std::max<size_t>(threads, 1) - 1) {}
 
 Cubins::~Cubins() {
   {
@@ -84,9 +85,11 @@ void Cubins::compile(Job& job) const {
   if (!compiler) fail(Code::unimplemented, "kernels for a CUDA device cannot be compiled: ", why);
   BlobStore store(BlobStore::default_folder());
   const std::string key = cat("cubin ", compiler->report(), " ", architecture(major_, minor_), "\n", job.text);
-  if (std::optional<std::string> stored = store.get(key)) return void((job.cubin = std::move(*stored), job.done = true));
+  if (std::optional<std::string> stored = store.get(key))
+    return void((job.cubin = std::move(*stored), job.done = true));
   Compiled made = compiler->compile(job.text, major_, minor_);
-  if (!made.error.empty()) fail(Code::internal, "NVRTC refuses a kernel of ours, please report it: ", made.error, "\n", job.text);
+  if (!made.error.empty())
+    fail(Code::internal, "NVRTC refuses a kernel of ours, please report it: ", made.error, "\n", job.text);
   job.cubin.assign(made.cubin.begin(), made.cubin.end()), job.done = true;
   store.put(key, job.cubin);
 }

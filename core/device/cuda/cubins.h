@@ -14,7 +14,8 @@ namespace thunder::nvidia {
 
 class Cubins {
  public:
-  // For a compute capability. `threads`: as many texts are compiled at a time, one of them by the thread that waits for it.
+  // For a compute capability. `threads`: as many texts are compiled at a time, one of them by the thread that waits for
+  // it.
   Cubins(int major, int minor, size_t threads);
   // Waits for what is being compiled, and drops what was not begun.
   ~Cubins();
@@ -22,7 +23,8 @@ class Cubins {
 
   // Lets another thread compile a text that get() will be asked for. Any thread.
   void begin(const std::string& text);
-  // Waits for the text's machine code, or compiles it. Throws with the compiler's log, and where there is no compiler. Any thread.
+  // Waits for the text's machine code, or compiles it. Throws with the compiler's log, and where there is no compiler.
+  // Any thread.
   std::string get(const std::string& text);
 
  private:

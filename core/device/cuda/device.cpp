@@ -29,7 +29,8 @@ Properties read_properties(const Driver& driver, int device, int32_t index) {
     return value;
   };
   p.major = attribute(kMajor), p.minor = attribute(kMinor), p.multiprocessors = attribute(kMultiprocessors);
-  p.l2_bytes = static_cast<size_t>(attribute(kL2Bytes)), p.shared_bytes_of_block = static_cast<size_t>(attribute(kSharedBytesOfBlock));
+  p.l2_bytes = static_cast<size_t>(attribute(kL2Bytes)),
+  p.shared_bytes_of_block = static_cast<size_t>(attribute(kSharedBytesOfBlock));
   must(driver, driver.device_bytes(&p.bytes, device), index, "cuDeviceTotalMem");
   return p;
 }
@@ -41,8 +42,10 @@ Ref<CudaDevice> CudaDevice::open(int32_t index, size_t threads) {
   const Driver* driver = Driver::open(why);
   if (!driver) fail(Code::unimplemented, "there is no device cuda:", index, " here: ", why);
   int count = 0, device = 0;
-  if (const int failed = driver->device_count(&count)) fail(Code::unimplemented, "there is no device cuda:", index, " here: ", text_of(*driver, failed));
-  if (index >= count) fail(Code::unimplemented, "there is no device cuda:", index, " here; the driver knows of ", count);
+  if (const int failed = driver->device_count(&count))
+    fail(Code::unimplemented, "there is no device cuda:", index, " here: ", text_of(*driver, failed));
+  if (index >= count)
+    fail(Code::unimplemented, "there is no device cuda:", index, " here; the driver knows of ", count);
   must(*driver, driver->device_get(&device, index), index, "cuDeviceGet");
   Properties properties = read_properties(*driver, device, index);
   Context context = nullptr;
@@ -50,8 +53,14 @@ Ref<CudaDevice> CudaDevice::open(int32_t index, size_t threads) {
   return Ref<CudaDevice>::adopt(new CudaDevice(index, *driver, device, std::move(properties), context, threads));
 }
 
-CudaDevice::CudaDevice(int32_t index, const Driver& driver, int device, Properties properties, Context context, size_t threads)
-    : Accelerator(cuda(index)), driver_(driver), device_(device), context_(context), properties_(std::move(properties)), pool_(driver),
+CudaDevice::CudaDevice(int32_t index, const Driver& driver, int device, Properties properties, Context context,
+                       size_t threads)
+    : Accelerator(cuda(index)),
+      driver_(driver),
+      device_(device),
+      context_(context),
+      properties_(std::move(properties)),
+      pool_(driver),
       cubins_(properties_.major, properties_.minor, threads) {
   try {
     must(driver, driver.set_current(context), index, "cuCtxSetCurrent");
@@ -78,17 +87,19 @@ CudaDevice::~CudaDevice() {
 }
 
 std::string CudaDevice::describe() const {
-  return cat(properties_.name, ", ", properties_.bytes >> 20, " MiB, compute capability ", properties_.major, ".", properties_.minor, ", ",
-             properties_.multiprocessors, " multiprocessors");
+  return cat(properties_.name, ", ", properties_.bytes >> 20, " MiB, compute capability ", properties_.major, ".",
+             properties_.minor, ", ", properties_.multiprocessors, " multiprocessors");
 }
 
 Status* CudaDevice::status(int result, const char* what) const {
   if (result == kSuccess) return nullptr;
-  if (result == kOutOfMemory) return make<Status>(Code::out_of_memory, cat(name(id()), ": ", what, ": out of memory")).detach();
+  if (result == kOutOfMemory)
+    return make<Status>(Code::out_of_memory, cat(name(id()), ": ", what, ": out of memory")).detach();
   Ref<Status> failed = make<Status>(Code::backend, cat(name(id()), ": ", what, ": ", text_of(driver_, result)));
   if (is_sticky(result)) {
     std::lock_guard lock(failed_mutex_);
-    if (!failed_) failed_ = make<Status>(Code::backend, failed->message() + "; the device cannot be used any more by this process");
+    if (!failed_)
+      failed_ = make<Status>(Code::backend, failed->message() + "; the device cannot be used any more by this process");
     has_failed_ = true;
   }
   return failed.detach();
@@ -144,7 +155,8 @@ Status* CudaDevice::copy_out(void* to, const void* from, size_t bytes) {
   if (CudaRecording* r = CudaRecording::active(*this)) return r->refuse("a copy to host memory");
   if (Status* failed = enter()) return failed;
   if (bytes)
-    if (Status* failed = status(driver_.copy_out(to, pointer(from), bytes, stream_), "cuMemcpyDtoHAsync")) return failed;
+    if (Status* failed = status(driver_.copy_out(to, pointer(from), bytes, stream_), "cuMemcpyDtoHAsync"))
+      return failed;
   return wait();
 }
 
@@ -176,7 +188,8 @@ Status* CudaDevice::launch(Function function, const Geometry& g, void** paramete
   if (Status* failed = enter()) return failed;
   if (CudaRecording* r = CudaRecording::active(*this)) [[unlikely]]
     return r->kernel(function, g, parameters, what);
-  return status(driver_.launch(function, g.blocks, 1, 1, g.threads, 1, 1, g.shared_bytes, stream_, parameters, nullptr), what);
+  return status(driver_.launch(function, g.blocks, 1, 1, g.threads, 1, 1, g.shared_bytes, stream_, parameters, nullptr),
+                what);
 }
 
 Status* CudaDevice::order(Stream first, Stream then) {
@@ -215,7 +228,8 @@ Function CudaDevice::function(const std::string& text, const char* name) {
 Module CudaDevice::load(const std::string& text) {
   const std::string cubin = cubins_.get(text);
   Module module = nullptr;
-  if (Status* failed = status(driver_.module_load(&module, cubin.data()), "cuModuleLoadData")) throw Error(Ref<Status>::adopt(failed));
+  if (Status* failed = status(driver_.module_load(&module, cubin.data()), "cuModuleLoadData"))
+    throw Error(Ref<Status>::adopt(failed));
   return module;
 }
 

@@ -33,8 +33,8 @@ using Explain = std::function<Ref<Status>(const Refusal&)>;
 
 class CudaDevice final : public Accelerator {
  public:
-  // `threads`: as many compile kernels at a time. Throws unimplemented when there is no driver or no such device, naming what was
-  // tried; backend when it cannot be used.
+  // `threads`: as many compile kernels at a time. Throws unimplemented when there is no driver or no such device,
+  // naming what was tried; backend when it cannot be used.
   static Ref<CudaDevice> open(int32_t index, size_t threads);
   ~CudaDevice() override;
 
@@ -65,14 +65,15 @@ class CudaDevice final : public Accelerator {
   // `what` names the kernel in errors.
   Status* launch(Function function, const Geometry& geometry, void** parameters, const char* what);
 
-  // A place where a kernel reports what it refuses; kernels are given its address. What is found there by the next wait or
-  // copy_out is what that returns, as `explain` puts it. Throws out_of_memory.
+  // A place where a kernel reports what it refuses; kernels are given its address. What is found there by the next wait
+  // or copy_out is what that returns, as `explain` puts it. Throws out_of_memory.
   Refusal* watch(Explain explain);
   void unwatch(Refusal* place);
 
   Status* fill_with_ones(float* to, size_t elements);
 
-  // What `result` of the driver means; one that loses the context makes every later use of the device fail. Null for success.
+  // What `result` of the driver means; one that loses the context makes every later use of the device fail. Null for
+  // success.
   Status* status(int result, const char* what) const;
 
  private:

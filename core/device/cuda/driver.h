@@ -1,5 +1,5 @@
-// NVIDIA's driver, opened at run time: the entry points that are used, declared by hand after cuda.h. Their types are the
-// same in CUDA 12 and 13.
+// NVIDIA's driver, opened at run time: the entry points that are used, declared by hand after cuda.h. Their types are
+// the same in CUDA 12 and 13.
 #pragma once
 
 #include <cstddef>
@@ -48,52 +48,52 @@ struct KernelNode {
 };
 
 // Every function that must be there: X(member, symbol, parameters).
-#define THUNDER_CUDA_DRIVER(X)                                                                                              \
-  X(init, cuInit, (unsigned flags))                                                                                         \
-  X(version, cuDriverGetVersion, (int* out))                                                                                \
-  X(error_name, cuGetErrorName, (int result, const char** out))                                                             \
-  X(error_text, cuGetErrorString, (int result, const char** out))                                                           \
-  X(device_count, cuDeviceGetCount, (int* out))                                                                             \
-  X(device_get, cuDeviceGet, (int* out, int index))                                                                         \
-  X(device_name, cuDeviceGetName, (char* out, int bytes, int device))                                                       \
-  X(device_bytes, cuDeviceTotalMem_v2, (size_t* out, int device))                                                           \
-  X(device_attribute, cuDeviceGetAttribute, (int* out, int attribute, int device))                                          \
-  X(primary_retain, cuDevicePrimaryCtxRetain, (Context * out, int device))                                                  \
-  X(primary_release, cuDevicePrimaryCtxRelease_v2, (int device))                                                            \
-  X(set_current, cuCtxSetCurrent, (Context context))                                                                        \
-  X(memory_info, cuMemGetInfo_v2, (size_t * free, size_t* total))                                                           \
-  X(allocate, cuMemAlloc_v2, (Pointer * out, size_t bytes))                                                                 \
-  X(deallocate, cuMemFree_v2, (Pointer at))                                                                                 \
-  X(pointer_attributes, cuPointerGetAttributes, (unsigned count, int* attributes, void** out, Pointer at))                  \
-  X(allocate_host, cuMemHostAlloc, (void** out, size_t bytes, unsigned flags))                                              \
-  X(deallocate_host, cuMemFreeHost, (void* at))                                                                             \
-  X(copy_in, cuMemcpyHtoDAsync_v2, (Pointer to, const void* from, size_t bytes, Stream stream))                             \
-  X(copy_out, cuMemcpyDtoHAsync_v2, (void* to, Pointer from, size_t bytes, Stream stream))                                  \
-  X(copy, cuMemcpyDtoDAsync_v2, (Pointer to, Pointer from, size_t bytes, Stream stream))                                    \
-  X(set_bytes, cuMemsetD8Async, (Pointer to, unsigned char value, size_t bytes, Stream stream))                             \
-  X(set_words, cuMemsetD32Async, (Pointer to, unsigned value, size_t words, Stream stream))                                 \
-  X(stream_create, cuStreamCreate, (Stream * out, unsigned flags))                                                          \
-  X(stream_destroy, cuStreamDestroy_v2, (Stream stream))                                                                    \
-  X(stream_wait, cuStreamSynchronize, (Stream stream))                                                                      \
-  X(stream_wait_event, cuStreamWaitEvent, (Stream stream, Event event, unsigned flags))                                     \
-  X(event_create, cuEventCreate, (Event * out, unsigned flags))                                                             \
-  X(event_destroy, cuEventDestroy_v2, (Event event))                                                                        \
-  X(event_record, cuEventRecord, (Event event, Stream stream))                                                              \
-  X(capture_begin, cuStreamBeginCapture_v2, (Stream stream, int mode))                                                      \
-  X(capture_info, cuStreamGetCaptureInfo_v2,                                                                                \
-    (Stream stream, int* capturing, unsigned long long* id, Graph* graph, const Node** dependencies, size_t* count))        \
-  X(capture_end, cuStreamEndCapture, (Stream stream, Graph * out))                                                          \
-  X(graph_instantiate, cuGraphInstantiateWithFlags, (Executable * out, Graph graph, unsigned long long flags))              \
-  X(graph_set_kernel, cuGraphExecKernelNodeSetParams_v2, (Executable graph, Node node, const KernelNode* parameters))       \
-  X(graph_launch, cuGraphLaunch, (Executable graph, Stream stream))                                                         \
-  X(graph_executable_destroy, cuGraphExecDestroy, (Executable graph))                                                       \
-  X(graph_destroy, cuGraphDestroy, (Graph graph))                                                                           \
-  X(module_load, cuModuleLoadData, (Module * out, const void* image))                                                       \
-  X(module_unload, cuModuleUnload, (Module module))                                                                         \
-  X(module_function, cuModuleGetFunction, (Function * out, Module module, const char* name))                                \
-  X(launch, cuLaunchKernel,                                                                                                 \
-    (Function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, Stream s,   \
-     void** parameters, void** extra))
+#define THUNDER_CUDA_DRIVER(X)                                                                                        \
+  X(init, cuInit, (unsigned flags))                                                                                   \
+  X(version, cuDriverGetVersion, (int* out))                                                                          \
+  X(error_name, cuGetErrorName, (int result, const char** out))                                                       \
+  X(error_text, cuGetErrorString, (int result, const char** out))                                                     \
+  X(device_count, cuDeviceGetCount, (int* out))                                                                       \
+  X(device_get, cuDeviceGet, (int* out, int index))                                                                   \
+  X(device_name, cuDeviceGetName, (char* out, int bytes, int device))                                                 \
+  X(device_bytes, cuDeviceTotalMem_v2, (size_t* out, int device))                                                     \
+  X(device_attribute, cuDeviceGetAttribute, (int* out, int attribute, int device))                                    \
+  X(primary_retain, cuDevicePrimaryCtxRetain, (Context * out, int device))                                            \
+  X(primary_release, cuDevicePrimaryCtxRelease_v2, (int device))                                                      \
+  X(set_current, cuCtxSetCurrent, (Context context))                                                                  \
+  X(memory_info, cuMemGetInfo_v2, (size_t * free, size_t* total))                                                     \
+  X(allocate, cuMemAlloc_v2, (Pointer * out, size_t bytes))                                                           \
+  X(deallocate, cuMemFree_v2, (Pointer at))                                                                           \
+  X(pointer_attributes, cuPointerGetAttributes, (unsigned count, int* attributes, void** out, Pointer at))            \
+  X(allocate_host, cuMemHostAlloc, (void** out, size_t bytes, unsigned flags))                                        \
+  X(deallocate_host, cuMemFreeHost, (void* at))                                                                       \
+  X(copy_in, cuMemcpyHtoDAsync_v2, (Pointer to, const void* from, size_t bytes, Stream stream))                       \
+  X(copy_out, cuMemcpyDtoHAsync_v2, (void* to, Pointer from, size_t bytes, Stream stream))                            \
+  X(copy, cuMemcpyDtoDAsync_v2, (Pointer to, Pointer from, size_t bytes, Stream stream))                              \
+  X(set_bytes, cuMemsetD8Async, (Pointer to, unsigned char value, size_t bytes, Stream stream))                       \
+  X(set_words, cuMemsetD32Async, (Pointer to, unsigned value, size_t words, Stream stream))                           \
+  X(stream_create, cuStreamCreate, (Stream * out, unsigned flags))                                                    \
+  X(stream_destroy, cuStreamDestroy_v2, (Stream stream))                                                              \
+  X(stream_wait, cuStreamSynchronize, (Stream stream))                                                                \
+  X(stream_wait_event, cuStreamWaitEvent, (Stream stream, Event event, unsigned flags))                               \
+  X(event_create, cuEventCreate, (Event * out, unsigned flags))                                                       \
+  X(event_destroy, cuEventDestroy_v2, (Event event))                                                                  \
+  X(event_record, cuEventRecord, (Event event, Stream stream))                                                        \
+  X(capture_begin, cuStreamBeginCapture_v2, (Stream stream, int mode))                                                \
+  X(capture_info, cuStreamGetCaptureInfo_v2,                                                                          \
+    (Stream stream, int* capturing, unsigned long long* id, Graph* graph, const Node** dependencies, size_t* count))  \
+  X(capture_end, cuStreamEndCapture, (Stream stream, Graph * out))                                                    \
+  X(graph_instantiate, cuGraphInstantiateWithFlags, (Executable * out, Graph graph, unsigned long long flags))        \
+  X(graph_set_kernel, cuGraphExecKernelNodeSetParams_v2, (Executable graph, Node node, const KernelNode* parameters)) \
+  X(graph_launch, cuGraphLaunch, (Executable graph, Stream stream))                                                   \
+  X(graph_executable_destroy, cuGraphExecDestroy, (Executable graph))                                                 \
+  X(graph_destroy, cuGraphDestroy, (Graph graph))                                                                     \
+  X(module_load, cuModuleLoadData, (Module * out, const void* image))                                                 \
+  X(module_unload, cuModuleUnload, (Module module))                                                                   \
+  X(module_function, cuModuleGetFunction, (Function * out, Module module, const char* name))                          \
+  X(launch, cuLaunchKernel,                                                                                           \
+    (Function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,       \
+     Stream s, void** parameters, void** extra))
 
 struct Driver {
 #define THUNDER_CUDA_MEMBER(member, symbol, parameters) int(*member) parameters = nullptr;

@@ -1,5 +1,5 @@
-// Device memory that was given back, kept for whoever wants its size next: asking the driver for it takes its lock and may
-// wait for the device.
+// Device memory that was given back, kept for whoever wants its size next: asking the driver for it takes its lock and
+// may wait for the device.
 #pragma once
 
 #include <mutex>
@@ -9,8 +9,8 @@
 
 namespace thunder::nvidia {
 
-// Work on a device is done in the order in which it was asked for, so that a block which was given back may be used by whatever is
-// asked for next. Any thread.
+// Work on a device is done in the order in which it was asked for, so that a block which was given back may be used by
+// whatever is asked for next. Any thread.
 class MemoryPool {
  public:
   // Bytes.

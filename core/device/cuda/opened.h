@@ -18,7 +18,8 @@ template <class Table>
 class OpenedTable {
  public:
   // `resolve`: fills the table, and returns the name of a function that the library lacks, or null. `version`: as text.
-  OpenedTable(const LibrarySearch& search, const char* (*resolve)(const SharedLibrary&, Table&), std::string (*version)(const Table&)) {
+  OpenedTable(const LibrarySearch& search, const char* (*resolve)(const SharedLibrary&, Table&),
+              std::string (*version)(const Table&)) {
     const SharedLibrary file(search);
     why_ = file.report();
     if (!file.opened()) return;

@@ -29,12 +29,15 @@ void CudaRecording::drop() {
   kernels_.clear(), others_.clear();
 }
 
-CudaRecording* CudaRecording::active(const CudaDevice& device) { return active_device == &device ? active_recording : nullptr; }
+CudaRecording* CudaRecording::active(const CudaDevice& device) {
+  return active_device == &device ? active_recording : nullptr;
+}
 
 Status* CudaRecording::begin() {
   if (Status* failed = device_.enter()) return failed;
   drop();
-  if (Status* failed = device_.status(device_.driver().capture_begin(stream_, kRelaxedCapture), "cuStreamBeginCapture")) return failed;
+  if (Status* failed = device_.status(device_.driver().capture_begin(stream_, kRelaxedCapture), "cuStreamBeginCapture"))
+    return failed;
   active_recording = this, active_device = &device_;
   return nullptr;
 }
@@ -43,7 +46,8 @@ Status* CudaRecording::end() {
   active_recording = nullptr, active_device = nullptr;
   const Driver& d = device_.driver();
   if (Status* failed = device_.status(d.capture_end(stream_, &graph_), "cuStreamEndCapture")) return failed;
-  if (Status* failed = device_.status(d.graph_instantiate(&executable_, graph_, 0), "cuGraphInstantiate")) return drop(), failed;
+  if (Status* failed = device_.status(d.graph_instantiate(&executable_, graph_, 0), "cuGraphInstantiate"))
+    return drop(), failed;
   return nullptr;
 }
 
@@ -60,17 +64,22 @@ Status* CudaRecording::kernel(Function function, const Geometry& g, void** param
   const Driver& d = device_.driver();
   if (updating_) {
     const std::vector<Kernel>& recorded = kernels_[part_];
-    if (next_ == recorded.size() || recorded[next_].function != function) return refuse("a step that launches other kernels than before");
-    const KernelNode node{function, g.blocks, 1, 1, g.threads, 1, 1, g.shared_bytes, parameters, nullptr, nullptr, nullptr};
+    if (next_ == recorded.size() || recorded[next_].function != function)
+      return refuse("a step that launches other kernels than before");
+    const KernelNode node{function, g.blocks,       1,          1,       g.threads, 1,
+                          1,        g.shared_bytes, parameters, nullptr, nullptr,   nullptr};
     return device_.status(d.graph_set_kernel(executable_, recorded[next_++].node, &node), what);
   }
-  if (Status* failed = device_.status(d.launch(function, g.blocks, 1, 1, g.threads, 1, 1, g.shared_bytes, stream_, parameters, nullptr), what))
+  if (Status* failed = device_.status(
+          d.launch(function, g.blocks, 1, 1, g.threads, 1, 1, g.shared_bytes, stream_, parameters, nullptr), what))
     return failed;
   // What was captured last is what the next work will depend on.
   int capturing = 0;
   const Node* last = nullptr;
   size_t count = 0;
-  if (Status* failed = device_.status(d.capture_info(stream_, &capturing, nullptr, nullptr, &last, &count), "cuStreamGetCaptureInfo")) return failed;
+  if (Status* failed = device_.status(d.capture_info(stream_, &capturing, nullptr, nullptr, &last, &count),
+                                      "cuStreamGetCaptureInfo"))
+    return failed;
   if (count != 1) return refuse("a kernel that nothing waits for");
   kernels_[part_].push_back({*last, function});
   return nullptr;
@@ -88,7 +97,8 @@ void CudaRecording::end_update() {
 
 Status* CudaRecording::launch() {
   if (Status* failed = device_.enter()) return failed;
-  return device_.status(device_.driver().graph_launch(executable_, static_cast<Stream>(device_.native_stream())), "cuGraphLaunch");
+  return device_.status(device_.driver().graph_launch(executable_, static_cast<Stream>(device_.native_stream())),
+                        "cuGraphLaunch");
 }
 
 std::string CudaRecording::describe() const {

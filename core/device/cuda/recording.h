@@ -45,7 +45,7 @@ class CudaRecording final : public Recording {
   Executable executable_ = nullptr;
   Graph graph_ = nullptr;
   bool updating_ = false;
-  size_t part_ = 0, next_ = 0;                        // next_: which kernel of the part's is launched next while updating
+  size_t part_ = 0, next_ = 0;  // next_: which kernel of the part's is launched next while updating
   std::map<size_t, std::vector<Kernel>> kernels_;     // by part
   std::map<size_t, size_t> others_;                   // by part: how often something else was asked for
 };

@@ -25,8 +25,8 @@ class Winograd : public Site {
   Status* run(const Launch* launch) const override;
 
  private:
-  // `summed`: which of the weight's two channel axes is summed over, 0 or 1; `mirrored`: whether the taps are applied in
-  // reverse order. Pairs are along y, along x.
+  // `summed`: which of the weight's two channel axes is summed over, 0 or 1; `mirrored`: whether the taps are applied
+  // in reverse order. Pairs are along y, along x.
   struct Shapes {
     int64_t batch, groups, sums, rows, image[2], out[2], lead[2];
     size_t summed;

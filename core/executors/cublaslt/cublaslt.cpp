@@ -29,7 +29,8 @@ struct Work {
   }
 };
 
-// Between prepare and lay_out there is no product yet. In eager mode there may be no lay_out: then each run makes its own.
+// Between prepare and lay_out there is no product yet. In eager mode there may be no lay_out: then each run makes its
+// own.
 struct Site {
   const Session& session;
   const bool is_linear, tf32;
@@ -43,14 +44,17 @@ bool takes_linear(const NodeView& view) {
   const std::span<const Arg> args = view.node.args;
   const auto type = [&](size_t i) -> const TensorType& { return view.store.type(args[i].v); };
   if (!args[2].present() || type(1).rank() != 2 || type(2).rank() != 1 || type(0).dtype == DType::f64) return false;
-  const auto known = [](const TensorType& t) { return std::all_of(t.shape.begin(), t.shape.end(), [](Dim d) { return d.constant() && d.value() > 0; }); };
+  const auto known = [](const TensorType& t) {
+    return std::all_of(t.shape.begin(), t.shape.end(), [](Dim d) { return d.constant() && d.value() > 0; });
+  };
   return known(type(0)) && known(type(1)) && type(1).device == type(0).device && type(2).device == type(0).device;
 }
 
 bool claim(const NodeView& view, void*) {
   const TensorType& t = view.store.type(view.node.results[0]);
   std::string why;
-  return kind(t.device) == kCudaKind && multiplies(t.dtype) && (!is_linear(view) || takes_linear(view)) && Library::open(why);
+  return kind(t.device) == kCudaKind && multiplies(t.dtype) && (!is_linear(view) || takes_linear(view)) &&
+         Library::open(why);
 }
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {

@@ -30,17 +30,21 @@ Buffer Linear::Matrix::over(const Buffer& b, void* data) const {
   return out;
 }
 
-Linear::Linear(const Session& session, std::span<const Buffer> inputs, const Buffer& output, bool tf32) : session_(session) {
+Linear::Linear(const Session& session, std::span<const Buffer> inputs, const Buffer& output, bool tf32)
+    : session_(session) {
   const Buffer &x = inputs[0], &w = inputs[1];
-  const int64_t k = x.shape[x.rank - 1], n = w.shape[0], m = k ? x.elements() / k : output.elements() / std::max<int64_t>(n, 1);
+  const int64_t k = x.shape[x.rank - 1], n = w.shape[0],
+                m = k ? x.elements() / k : output.elements() / std::max<int64_t>(n, 1);
   const std::optional<int64_t> step = row_step(x);
   if (!step) packed_bytes_[0] = bytes_of(x), packed_strides_ = dense_strides({x.shape, static_cast<size_t>(x.rank)});
   const bool bias = inputs[2].present();
-  if (bias) packed_bytes_[1] = bytes_of(inputs[2]), strided_bias_ = inputs[2].shape[0] != 1 && inputs[2].strides[0] != 1;
+  if (bias)
+    packed_bytes_[1] = bytes_of(inputs[2]), strided_bias_ = inputs[2].shape[0] != 1 && inputs[2].strides[0] != 1;
   a_ = {{m, k}, {step ? *step : k, step ? x.strides[x.rank - 1] : 1}};
   b_ = {{k, n}, {w.strides[1], w.strides[0]}};
   c_ = {{m, n}, {n, 1}};
-  product_.emplace(session, a_.over(x, nullptr), b_.over(w, nullptr), c_.over(output, nullptr), ProductOptions{tf32, bias});
+  product_.emplace(session, a_.over(x, nullptr), b_.over(w, nullptr), c_.over(output, nullptr),
+                   ProductOptions{tf32, bias});
 }
 
 Status* Linear::run(std::span<const Buffer> inputs, const Buffer& output, void* scratch) const {
@@ -57,7 +61,8 @@ Status* Linear::run(std::span<const Buffer> inputs, const Buffer& output, void* 
     if (Status* failed = copy_on_device(session_.device(), from, dense)) return failed;
     free += packed_bytes_[i];
   }
-  return product_->run(a_.over(inputs[0], memory[0]), b_.over(inputs[1], inputs[1].data), c_.over(output, output.data), memory[1], free);
+  return product_->run(a_.over(inputs[0], memory[0]), b_.over(inputs[1], inputs[1].data), c_.over(output, output.data),
+                       memory[1], free);
 }
 
 }  // namespace thunder::cublaslt

@@ -56,14 +56,17 @@ Status* Session::status(int result, const char* what) const {
 }
 
 // The library's matrices are column-major: a row-major c = a b is its c' = b' a'.
-Product::Product(const Session& session, const Buffer& a, const Buffer& b, const Buffer& c, const ProductOptions& options)
+Product::Product(const Session& session, const Buffer& a, const Buffer& b, const Buffer& c,
+                 const ProductOptions& options)
     : session_(session), item_(size_of(c.dtype)), bias_(options.bias) {
   const int32_t rank = c.rank;
   m_ = c.shape[rank - 2], n_ = c.shape[rank - 1], k_ = a.shape[rank - 1];
   batch_ = rank > 2 ? c.shape[rank - 3] : 1;
   for (int32_t d = 0; d + 3 < rank; d++) outer_.push_back(c.shape[d]);
   type_ = c.dtype == DType::f64 ? kF64 : c.dtype == DType::bf16 ? kBF16 : kF32;
-  compute_ = c.dtype == DType::f64 ? kCompute64F : options.tf32 && c.dtype == DType::f32 ? kCompute32FFastTF32 : kCompute32F;
+  compute_ = c.dtype == DType::f64                   ? kCompute64F
+             : options.tf32 && c.dtype == DType::f32 ? kCompute32FFastTF32
+                                                     : kCompute32F;
   scale_ = c.dtype == DType::f64 ? kF64 : kF32;
   of_a_ = describe(a), of_b_ = describe(b), of_c_ = describe(c);
   ensure(!of_c_.transposed && !of_c_.packed, "a product's result is dense");
@@ -81,8 +84,10 @@ Product::Product(const Session& session, const Buffer& a, const Buffer& b, const
     if (bias_) {
       // Heuristics look at where a bias may lie; each run says where it does.
       const void* const anywhere = reinterpret_cast<const void*>(uintptr_t{256});
-      must(session.status(l.desc_set(desc_, kEpilogue, &kEpilogueBias, sizeof kEpilogueBias), "cublasLtMatmulDescSetAttribute"));
-      must(session.status(l.desc_set(desc_, kBiasPointer, &anywhere, sizeof anywhere), "cublasLtMatmulDescSetAttribute"));
+      must(session.status(l.desc_set(desc_, kEpilogue, &kEpilogueBias, sizeof kEpilogueBias),
+                          "cublasLtMatmulDescSetAttribute"));
+      must(session.status(l.desc_set(desc_, kBiasPointer, &anywhere, sizeof anywhere),
+                          "cublasLtMatmulDescSetAttribute"));
     }
     const auto m = static_cast<uint64_t>(m_), n = static_cast<uint64_t>(n_), k = static_cast<uint64_t>(k_);
     make_layout(b_, of_b_, of_b_.transposed ? k : n, of_b_.transposed ? n : k);
@@ -98,10 +103,12 @@ Product::Product(const Session& session, const Buffer& a, const Buffer& b, const
 
 void Product::join_batches(const Buffer& a, const Buffer& b, const Buffer& c) {
   if (outer_.empty()) return;
-  const double launch = 2.0 * static_cast<double>(m_) * static_cast<double>(n_) * static_cast<double>(k_) * static_cast<double>(batch_);
+  const double launch =
+      2.0 * static_cast<double>(m_) * static_cast<double>(n_) * static_cast<double>(k_) * static_cast<double>(batch_);
   Matrix of_a = of_a_, of_b = of_b_, of_c = of_c_;
   for (auto [matrix, buffer] : {std::pair(&of_a, &a), std::pair(&of_b, &b)})
-    if (launch < kSmallLaunch && !joint_stride(matrix->shape, matrix->strides) && !broadcasts_matrices(matrix->shape, matrix->strides))
+    if (launch < kSmallLaunch && !joint_stride(matrix->shape, matrix->strides) &&
+        !broadcasts_matrices(matrix->shape, matrix->strides))
       *matrix = dense(*buffer);
   const auto stride_a = joint_stride(of_a.shape, of_a.strides), stride_b = joint_stride(of_b.shape, of_b.strides),
              stride_c = joint_stride(of_c.shape, of_c.strides);
@@ -151,7 +158,8 @@ void Product::make_layout(Layout& layout, const Matrix& m, uint64_t rows, uint64
   must(session_.status(l.layout_create(&layout, type_, rows, columns, m.leading), "cublasLtMatrixLayoutCreate"));
   const auto count = static_cast<int32_t>(batch_);
   must(session_.status(l.layout_set(layout, kBatchCount, &count, sizeof count), "cublasLtMatrixLayoutSetAttribute"));
-  must(session_.status(l.layout_set(layout, kBatchStride, &m.batch_stride, sizeof m.batch_stride), "cublasLtMatrixLayoutSetAttribute"));
+  must(session_.status(l.layout_set(layout, kBatchStride, &m.batch_stride, sizeof m.batch_stride),
+                       "cublasLtMatrixLayoutSetAttribute"));
 }
 
 Algorithm Product::choose_algorithm(uint32_t alignment) {
@@ -180,20 +188,26 @@ Buffer Product::packed(const Buffer& b, const Matrix& m, void* at, Status*& fail
   return dense;
 }
 
-Status* Product::multiply(const std::byte* a, const std::byte* b, std::byte* c, const void* bias, void* workspace) const {
+Status* Product::multiply(const std::byte* a, const std::byte* b, std::byte* c, const void* bias,
+                          void* workspace) const {
   const double one_f64 = 1, zero_f64 = 0;
   const float one = 1, zero = 0;
-  const void *alpha = scale_ == kF64 ? static_cast<const void*>(&one_f64) : &one, *beta = scale_ == kF64 ? static_cast<const void*>(&zero_f64) : &zero;
-  const bool is_aligned = (reinterpret_cast<uintptr_t>(a) | reinterpret_cast<uintptr_t>(b) | reinterpret_cast<uintptr_t>(c)) % kAlignment == 0;
+  const void *alpha = scale_ == kF64 ? static_cast<const void*>(&one_f64) : &one,
+             *beta = scale_ == kF64 ? static_cast<const void*>(&zero_f64) : &zero;
+  const bool is_aligned =
+      (reinterpret_cast<uintptr_t>(a) | reinterpret_cast<uintptr_t>(b) | reinterpret_cast<uintptr_t>(c)) % kAlignment ==
+      0;
   const Algorithm& algorithm = is_aligned ? aligned_ : unaligned_;
   std::unique_lock<std::mutex> alone(bias_mutex_, std::defer_lock);
   if (bias_) {
     alone.lock();
-    if (Status* failed = session_.status(session_.library().desc_set(desc_, kBiasPointer, &bias, sizeof bias), "cublasLtMatmulDescSetAttribute"))
+    if (Status* failed = session_.status(session_.library().desc_set(desc_, kBiasPointer, &bias, sizeof bias),
+                                         "cublasLtMatmulDescSetAttribute"))
       return failed;
   }
-  const int result = session_.library().matmul(session_.handle(), desc_, alpha, b, b_, a, a_, beta, c, c_, c, c_, &algorithm, workspace,
-                                               workspace_bytes_, static_cast<nvidia::Stream>(session_.device().native_stream()));
+  const int result = session_.library().matmul(session_.handle(), desc_, alpha, b, b_, a, a_, beta, c, c_, c, c_,
+                                               &algorithm, workspace, workspace_bytes_,
+                                               static_cast<nvidia::Stream>(session_.device().native_stream()));
   return session_.status(result, "cublasLtMatmul");
 }
 
@@ -217,7 +231,8 @@ Status* Product::run(const Buffer& a, const Buffer& b, const Buffer& c, const vo
       const int64_t index = rest % outer_[d];
       at_a += index * left.strides[d], at_b += index * right.strides[d], at_c += index * c.strides[d];
     }
-    failed = multiply(left.as<std::byte>() + at_a * item, right.as<std::byte>() + at_b * item, c.as<std::byte>() + at_c * item, bias, at);
+    failed = multiply(left.as<std::byte>() + at_a * item, right.as<std::byte>() + at_b * item,
+                      c.as<std::byte>() + at_c * item, bias, at);
     if (failed) return failed;
   }
   return nullptr;

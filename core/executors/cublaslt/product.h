@@ -60,8 +60,8 @@ class Product {
   };
   Matrix describe(const Buffer& b) const;
   static Matrix dense(const Buffer& b);
-  // Makes one batch of all leading dims where operands lie so that one number steps from each matrix to the next, and where copying
-  // them costs less than a launch for each of the other dims.
+  // Makes one batch of all leading dims where operands lie so that one number steps from each matrix to the next, and
+  // where copying them costs less than a launch for each of the other dims.
   void join_batches(const Buffer& a, const Buffer& b, const Buffer& c);
   void make_layout(Layout& layout, const Matrix& m, uint64_t rows, uint64_t columns);
   Algorithm choose_algorithm(uint32_t alignment);

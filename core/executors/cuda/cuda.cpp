@@ -31,8 +31,9 @@ std::string types(DType d) {
   const char* computed = loops::type_of(d);
   const bool wraps = d == DType::i32 || d == DType::i64 || d == DType::u8;
   const char* added = d == DType::f32 ? "double" : wraps ? "u64" : computed;
-  return cat("typedef ", loops::memory_type(d), " T;\ntypedef ", computed, " C;\ntypedef ", added, " A;\n__device__ inline C get(T v) { return ",
-             d == DType::bf16 ? "from_bf16(v)" : "v", "; }\n__device__ inline T put(C v) { return ", d == DType::bf16 ? "to_bf16(v)" : "v",
+  return cat("typedef ", loops::memory_type(d), " T;\ntypedef ", computed, " C;\ntypedef ", added,
+             " A;\n__device__ inline C get(T v) { return ", d == DType::bf16 ? "from_bf16(v)" : "v",
+             "; }\n__device__ inline T put(C v) { return ", d == DType::bf16 ? "to_bf16(v)" : "v",
              "; }\n__device__ inline C from_real(double v) { return ", loops::converted("v", DType::f64, d), "; }\n");
 }
 
@@ -57,7 +58,8 @@ bool claim(const NodeView& view, void*) {
   const auto look = [&](ValueId v) {
     const TensorType& t = view.store.type(v);
     if (device == Device::none) device = t.device;
-    all = all && t.device == device && kind(device) == kCudaKind && std::all_of(t.shape.begin(), t.shape.end(), [](Dim d) { return d.constant(); });
+    all = all && t.device == device && kind(device) == kCudaKind &&
+          std::all_of(t.shape.begin(), t.shape.end(), [](Dim d) { return d.constant(); });
   };
   for_each_value(view.node.args, look);
   for (ValueId r : view.node.results) look(r);
@@ -79,12 +81,15 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
     const Rule& rule = *rule_of(view.node.op->name());
     Accelerator& accelerator = static_cast<Devices*>(user)->accelerator(view.store.type(view.node.results[0]).device);
     auto& device = static_cast<nvidia::CudaDevice&>(accelerator);
-    auto site = std::make_unique<Site>(Site{Ref<Accelerator>(&accelerator), rule, text_of(rule, rule.element(view)), {view.node, device}});
+    auto site = std::make_unique<Site>(
+        Site{Ref<Accelerator>(&accelerator), rule, text_of(rule, rule.element(view)), {view.node, device}});
     device.begin_compiling(site->text);
     if (rule.checked)
-      site->kernel.refusal = device.watch([op = std::string(view.node.op->name()), checked = rule.checked(view)](const nvidia::Refusal& r) {
-        return make<Status>(Code::invalid_argument, cat(op, ": index ", r.index, " is out of range for ", checked[static_cast<size_t>(r.expr)]));
-      });
+      site->kernel.refusal = device.watch(
+          [op = std::string(view.node.op->name()), checked = rule.checked(view)](const nvidia::Refusal& r) {
+            return make<Status>(Code::invalid_argument, cat(op, ": index ", r.index, " is out of range for ",
+                                                            checked[static_cast<size_t>(r.expr)]));
+          });
     *scratch = 0;
     *state = site.release();
     return nullptr;
@@ -113,7 +118,8 @@ Status* Kernel::launch(int64_t work, bool by_block, void** parameters) const {
   if (work == 0) return nullptr;
   const int64_t blocks = by_block ? work : (work + kThreads - 1) / kThreads;
   const int64_t most = kBlocksOfMultiprocessor * std::max(1, device.properties().multiprocessors);
-  return device.launch(function, {static_cast<unsigned>(std::min(blocks, most)), kThreads}, parameters, node.op->name().data());
+  return device.launch(function, {static_cast<unsigned>(std::min(blocks, most)), kThreads}, parameters,
+                       node.op->name().data());
 }
 
 Status* Kernel::copy(const Buffer& from, const Buffer& to) const {
@@ -126,7 +132,8 @@ DimSizes sizes_around(const Buffer& b, int64_t axis) {
   DimSizes a;
   if (b.rank == 0) return a;
   const size_t dim = normalize_axis(axis, static_cast<size_t>(b.rank));
-  for (size_t i = 0; i < static_cast<size_t>(b.rank); i++) (i < dim ? a.outer : i == dim ? a.size : a.inner) *= b.shape[i];
+  for (size_t i = 0; i < static_cast<size_t>(b.rank); i++)
+    (i < dim ? a.outer : i == dim ? a.size : a.inner) *= b.shape[i];
   return a;
 }
 

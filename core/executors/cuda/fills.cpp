@@ -6,7 +6,8 @@ namespace {
 
 constexpr char kFull[] = R"(
 extern "C" __global__ void kernel(T* out, double value, i64 count) {
-  for (i64 at = blockIdx.x * (i64)blockDim.x + threadIdx.x; at < count; at += (i64)gridDim.x * blockDim.x) out[at] = put(from_real(value));
+  for (i64 at = blockIdx.x * (i64)blockDim.x + threadIdx.x; at < count; at += (i64)gridDim.x * blockDim.x)
+    out[at] = put(from_real(value));
 }
 )";
 

@@ -1,5 +1,5 @@
-// Sums and updates at places that index tensors name: take_add, index, index_put, scatter_add. Each element gets what is added to it in
-// the order of the indices, as on the CPU, so results are the same bits from run to run.
+// Sums and updates at places that index tensors name: take_add, index, index_put, scatter_add. Each element gets what
+// is added to it in the order of the indices, as on the CPU, so results are the same bits from run to run.
 #include <algorithm>
 
 #include "executors/cuda/kernel.h"
@@ -32,7 +32,9 @@ struct Indices {
 
 // A block for each position of the indices: the first of those with one place adds all of them, the last one stores.
 constexpr char kUpdate[] = THUNDER_CUDA_INDICES R"(
-extern "C" __global__ void kernel(T* out, const T* src, const Indices x, i64 outer, i64 size, i64 inner, i64 count, i64 add, Refusal* refusal) {
+extern "C" __global__
+void kernel(T* out, const T* src, const Indices x, i64 outer, i64 size, i64 inner, i64 count, i64 add,
+            Refusal* refusal) {
   __shared__ int hits[256];
   const i64 slice = outer * inner;
   for (i64 m = blockIdx.x; m < count; m += gridDim.x) {
@@ -79,7 +81,8 @@ extern "C" __global__ void kernel(T* out, const T* in, const Indices x, i64 inne
 // A thread for each row along the dim.
 constexpr char kScatterAdd[] = R"(
 struct Rows { i64 rank, dim, wide, sizes[8], out[8], src[8]; };
-extern "C" __global__ void kernel(T* out, const void* index, const T* src, const Rows x, i64 rows, i64 size, Refusal* refusal) {
+extern "C" __global__
+void kernel(T* out, const void* index, const T* src, const Rows x, i64 rows, i64 size, Refusal* refusal) {
   for (i64 row = blockIdx.x * (i64)blockDim.x + threadIdx.x; row < rows; row += (i64)gridDim.x * blockDim.x) {
     i64 rest = row, to = 0, from = 0, at = 0, step = 1, along = 1;
     for (int d = (int)x.rank - 1; d >= 0; d--) {
@@ -116,7 +119,8 @@ Indices indices(std::span<const Buffer> tensors, const Buffer& whole, size_t dim
   return x;
 }
 
-Status* update(const Kernel& kernel, const Buffer& out, const Buffer& src, Indices x, DimSizes a, int64_t count, int64_t add) {
+Status* update(const Kernel& kernel, const Buffer& out, const Buffer& src, Indices x, DimSizes a, int64_t count,
+               int64_t add) {
   void *to = out.data, *from = src.data;
   nvidia::Refusal* refusal = kernel.refusal;
   void* parameters[] = {&to, &from, &x, &a.outer, &a.size, &a.inner, &count, &add, &refusal};
@@ -135,7 +139,8 @@ Status* run_take_add(const Kernel& kernel, const Launch& l) {
   const Buffer &in = l.inputs[0], &index = l.inputs[1], &src = l.inputs[2], &out = l.outputs[0];
   if (Status* failed = kernel.copy(in, out)) return failed;
   const int64_t axis = kernel.node.args[1].i;
-  return update(kernel, out, src, indices({&index, 1}, out, normalize_axis(axis, static_cast<size_t>(out.rank)), false), sizes_around(out, axis), index.elements(), 1);
+  return update(kernel, out, src, indices({&index, 1}, out, normalize_axis(axis, static_cast<size_t>(out.rank)), false),
+                sizes_around(out, axis), index.elements(), 1);
 }
 
 // ---- index(input, indices), index_put(input, indices, values, accumulate) ----
@@ -169,7 +174,8 @@ Status* run_index_put(const Kernel& kernel, const Launch& l) {
   const Buffer &in = l.inputs[0], &values = l.inputs[l.n_inputs - 1], &out = l.outputs[0];
   if (Status* failed = kernel.copy(in, out)) return failed;
   const std::span<const Buffer> tensors(l.inputs + 1, l.n_inputs - 2);
-  return update(kernel, out, values, indices(tensors, out, 0, true), sizes_of(out, tensors.size()), tensors[0].elements(), kernel.node.args[3].i);
+  return update(kernel, out, values, indices(tensors, out, 0, true), sizes_of(out, tensors.size()),
+                tensors[0].elements(), kernel.node.args[3].i);
 }
 
 // ---- scatter_add(input, dim, index, src) ----

@@ -30,7 +30,8 @@ struct Rule {
   // CUDA C++ of a kernel called `kernel`, behind types() of the element type that it gives.
   const char* text;
   DType (*element)(const NodeView&);
-  // By the numbers that the kernel gives its checks, what an index is out of range for: "dim 1 of size 3". Null: it checks none.
+  // By the numbers that the kernel gives its checks, what an index is out of range for: "dim 1 of size 3". Null: it
+  // checks none.
   std::vector<std::string> (*checked)(const NodeView&) = nullptr;
   Status* (*run)(const Kernel&, const Launch&);
 };

@@ -1,5 +1,5 @@
-// max_pool2d, a thread for each window, and its gradient, a thread for each plane: windows overlap, and each pixel gets its sums in
-// their order.
+// max_pool2d, a thread for each window, and its gradient, a thread for each plane: windows overlap, and each pixel gets
+// its sums in their order.
 #include "base/text.h"
 #include "executors/cuda/kernel.h"
 #include "ops/pair.h"
@@ -37,7 +37,8 @@ extern "C" __global__ void kernel(T* values, i64* indices, const T* in, const Wi
 )";
 
 constexpr char kPoolGrad[] = R"(
-extern "C" __global__ void kernel(T* out, const T* grad, const i64* indices, i64 planes, i64 pixels, i64 windows, Refusal* refusal) {
+extern "C" __global__
+void kernel(T* out, const T* grad, const i64* indices, i64 planes, i64 pixels, i64 windows, Refusal* refusal) {
   for (i64 plane = blockIdx.x * (i64)blockDim.x + threadIdx.x; plane < planes; plane += (i64)gridDim.x * blockDim.x)
     for (i64 n = plane * windows; n < (plane + 1) * windows; n++) {
       T& to = out[plane * pixels + checked(indices[n], pixels, 0, refusal)];
@@ -50,9 +51,11 @@ Status* run_pool(const Kernel& kernel, const Launch& l) {
   const Buffer &in = l.inputs[0], &out = l.outputs[0];
   const std::span<const Arg> args = kernel.node.args;
   Window w;
-  const auto size = pair_of(args[1]), stride = pair_of(args[2]), padding = pair_of(args[3]), dilation = pair_of(args[4]);
+  const auto size = pair_of(args[1]), stride = pair_of(args[2]), padding = pair_of(args[3]),
+             dilation = pair_of(args[4]);
   for (size_t i = 0; i < 2; i++)
-    w.in[i] = in.shape[2 + i], w.out[i] = out.shape[2 + i], w.size[i] = size[i], w.stride[i] = stride[i], w.padding[i] = padding[i], w.dilation[i] = dilation[i];
+    w.in[i] = in.shape[2 + i], w.out[i] = out.shape[2 + i], w.size[i] = size[i], w.stride[i] = stride[i],
+    w.padding[i] = padding[i], w.dilation[i] = dilation[i];
   void *values = out.data, *indices = l.outputs[1].data, *from = in.data;
   int64_t planes = in.shape[0] * in.shape[1];
   void* parameters[] = {&values, &indices, &from, &w, &planes};
@@ -64,7 +67,8 @@ Status* run_pool_grad(const Kernel& kernel, const Launch& l) {
   const size_t bytes = static_cast<size_t>(out.elements()) * size_of(out.dtype);
   if (Status* failed = bytes ? kernel.device.fill_with_zeros(out.data, bytes) : nullptr) return failed;
   void *to = out.data, *from = grad.data, *indices = at.data;
-  int64_t planes = out.shape[0] * out.shape[1], pixels = out.shape[2] * out.shape[3], windows = grad.shape[2] * grad.shape[3];
+  int64_t planes = out.shape[0] * out.shape[1], pixels = out.shape[2] * out.shape[3],
+          windows = grad.shape[2] * grad.shape[3];
   nvidia::Refusal* refusal = kernel.refusal;
   void* parameters[] = {&to, &from, &indices, &planes, &pixels, &windows, &refusal};
   return bytes ? kernel.launch(planes, false, parameters) : nullptr;

@@ -1,43 +1,45 @@
-// What runs along a dim: cumsum, cumprod, cummax, cummin, prod. A block for each row goes along it 256 elements at a time; the order in
-// which elements meet depends on the row's length alone.
+// What runs along a dim: cumsum, cumprod, cummax, cummin, prod. A block for each row goes along it 256 elements at a
+// time; the order in which elements meet depends on the row's length alone.
 #include "executors/cuda/kernel.h"
 
 namespace thunder::cuda_kernels {
 namespace {
 
-#define THUNDER_CUDA_SCAN                                                                                      \
-  "template <class S, class F> __device__ inline S scan(S v, S carry, S* shared, S& all, F combine) {\n"         \
-  "  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;\n"                                            \
-  "  for (int n = 1; n < 32; n *= 2) {\n"                                                                      \
-  "    const S before = from_lane(v, lane >= n ? lane - n : lane);\n"                                          \
-  "    if (lane >= n) v = combine(before, v);\n"                                                               \
-  "  }\n"                                                                                                      \
-  "  if (lane == 31) shared[warp] = v;\n"                                                                        \
-  "  __syncthreads();\n"                                                                                       \
-  "  S before = carry;\n"                                                                                      \
-  "  all = carry;\n"                                                                                           \
-  "  for (int w = 0; w < (int)blockDim.x / 32; w++) {\n"                                                       \
-  "    if (w == warp) before = all;\n"                                                                         \
-  "    all = combine(all, shared[w]);\n"                                                                         \
-  "  }\n"                                                                                                      \
-  "  __syncthreads();\n"                                                                                       \
-  "  return combine(before, v);\n"                                                                             \
+#define THUNDER_CUDA_SCAN                                                                                             \
+  "template <class S, class F> __device__ inline S scan(S v, S carry, S* shared, S& all, F combine) {\n"              \
+  "  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;\n"                                                   \
+  "  for (int n = 1; n < 32; n *= 2) {\n"                                                                             \
+  "    const S before = from_lane(v, lane >= n ? lane - n : lane);\n"                                                 \
+  "    if (lane >= n) v = combine(before, v);\n"                                                                      \
+  "  }\n"                                                                                                             \
+  "  if (lane == 31) shared[warp] = v;\n"                                                                             \
+  "  __syncthreads();\n"                                                                                              \
+  "  S before = carry;\n"                                                                                             \
+  "  all = carry;\n"                                                                                                  \
+  "  for (int w = 0; w < (int)blockDim.x / 32; w++) {\n"                                                              \
+  "    if (w == warp) before = all;\n"                                                                                \
+  "    all = combine(all, shared[w]);\n"                                                                              \
+  "  }\n"                                                                                                             \
+  "  __syncthreads();\n"                                                                                              \
+  "  return combine(before, v);\n"                                                                                    \
   "}\n"
 
-#define THUNDER_CUDA_FOLD(START, COMBINE)                                                                        \
-  THUNDER_CUDA_SCAN                                                                                              \
-  "extern \"C\" __global__ void kernel(T* out, const T* in, i64 rows, i64 size, i64 inner, i64 reverse, i64 whole) {\n" \
-  "  __shared__ A shared[8];\n"                                                                                    \
-  "  for (i64 row = blockIdx.x; row < rows; row += gridDim.x) {\n"                                           \
-  "    const i64 a = row / inner, b = row - a * inner;\n"                                                    \
-  "    A carry = " START ";\n"                                                                                   \
-  "    for (i64 first = 0; first < size; first += blockDim.x) {\n"                                              \
-  "      const i64 i = first + threadIdx.x, place = (a * size + (reverse ? size - 1 - i : i)) * inner + b;\n" \
-  "      const A v = scan(i < size ? (A)get(in[place]) : (A)(" START "), carry, shared, carry, [](A x, A y) { return (A)(x " COMBINE " y); });\n" \
-  "      if (i < size && !whole) out[place] = put((C)v);\n"                                                     \
-  "    }\n"                                                                                                      \
-  "    if (whole && threadIdx.x == 0) out[row] = put((C)carry);\n"                                              \
-  "  }\n"                                                                                                        \
+#define THUNDER_CUDA_FOLD(START, COMBINE)                                                                             \
+  THUNDER_CUDA_SCAN                                                                                                   \
+  "extern \"C\" __global__\n"                                                                                         \
+  "void kernel(T* out, const T* in, i64 rows, i64 size, i64 inner, i64 reverse, i64 whole) {\n"                       \
+  "  __shared__ A shared[8];\n"                                                                                       \
+  "  for (i64 row = blockIdx.x; row < rows; row += gridDim.x) {\n"                                                    \
+  "    const i64 a = row / inner, b = row - a * inner;\n"                                                             \
+  "    A carry = " START ";\n"                                                                                        \
+  "    for (i64 first = 0; first < size; first += blockDim.x) {\n"                                                    \
+  "      const i64 i = first + threadIdx.x, place = (a * size + (reverse ? size - 1 - i : i)) * inner + b;\n"         \
+  "      const A mine = i < size ? (A)get(in[place]) : (A)(" START ");\n"                                             \
+  "      const A v = scan(mine, carry, shared, carry, [](A x, A y) { return (A)(x " COMBINE " y); });\n"              \
+  "      if (i < size && !whole) out[place] = put((C)v);\n"                                                           \
+  "    }\n"                                                                                                           \
+  "    if (whole && threadIdx.x == 0) out[row] = put((C)carry);\n"                                                    \
+  "  }\n"                                                                                                             \
   "}\n"
 
 constexpr char kSum[] = THUNDER_CUDA_FOLD("0", "+");
@@ -56,7 +58,8 @@ extern "C" __global__ void kernel(T* values, i64* indices, const T* in, i64 rows
       const Top mine = i < size ? Top{get(in[place]), i} : Top{(C)0, -1};
       const Top top = scan(mine, carry, shared, carry, [=](Top x, Top y) {
         if (x.at < 0 || y.at < 0) return x.at < 0 ? y : x;
-        const bool later = y.value != y.value || (x.value == x.value && (maximum ? y.value >= x.value : y.value <= x.value));
+        const bool beyond = maximum ? y.value >= x.value : y.value <= x.value;
+        const bool later = y.value != y.value || (x.value == x.value && beyond);
         return later ? y : x;
       });
       if (i < size) values[place] = put(top.value), indices[place] = top.at;

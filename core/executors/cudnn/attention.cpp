@@ -15,7 +15,8 @@ constexpr int64_t kMostWidth = 128, kWidthStep = 8;
 // The gradient keeps one matrix of scores in bf16: as large as that of eight batches of 16 heads and 4096 tokens.
 constexpr PlanOptions kOptions{.tensor_cores = true, .down_converts = true, .most_workspace = int64_t{4} << 30};
 
-// Of the node's operands, in its order, the tensors of the graph; backward: the statistics are made of the two last ones.
+// Of the node's operands, in its order, the tensors of the graph; backward: the statistics are made of the two last
+// ones.
 constexpr std::array<size_t, 3> kForwardInputs = {kQuery, kKey, kValue};
 constexpr std::array<size_t, 5> kBackwardInputs = {kGrad, kQuery, kKey, kValue, kOut};
 constexpr size_t kLargest = 5, kTotal = 6;  // inputs of backward
@@ -23,7 +24,8 @@ constexpr size_t kLargest = 5, kTotal = 6;  // inputs of backward
 constexpr const char* kStatisticsText = R"(
 extern "C" __global__ void log_sum_exp(const float* largest, const float* total, float* out, long long rows) {
   const long long step = (long long)gridDim.x * blockDim.x;
-  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < rows; i += step) out[i] = largest[i] + logf(total[i]);
+  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < rows; i += step)
+    out[i] = largest[i] + logf(total[i]);
 }
 )";
 
@@ -70,14 +72,16 @@ std::string key_of(const AttentionSizes& s, const AttentionLayouts& layouts) {
 class Attention {
  public:
   // `pack`: all operands are copied first.
-  Attention(Session& session, const AttentionSizes& sizes, std::span<const Buffer> inputs, bool pack) : session_(session), s_(sizes) {
+  Attention(Session& session, const AttentionSizes& sizes, std::span<const Buffer> inputs, bool pack)
+      : session_(session), s_(sizes) {
     AttentionLayouts layouts = dense_layouts(s_);
     const std::span<const size_t> roles = this->roles();
     for (size_t i = 0; i < operands(s_); i++) {
       const Layout lies = layout_of(inputs[i]);
       const bool as_it_lies = i < roles.size() ? !pack && readable(lies) : is_dense(inputs[i]);
       if (as_it_lies && i < roles.size()) layouts.of[roles[i]] = lies;
-      if (!as_it_lies) packed_bytes_[i] = aligned_up(static_cast<size_t>(inputs[i].elements()) * size_of(inputs[i].dtype));
+      if (!as_it_lies)
+        packed_bytes_[i] = aligned_up(static_cast<size_t>(inputs[i].elements()) * size_of(inputs[i].dtype));
     }
     rows_ = s_.batch * s_.heads * s_.queries;
     plan_ = session.plan(key_of(s_, layouts), [&] {
@@ -91,7 +95,8 @@ class Attention {
     return bytes;
   }
 
-  Status* run(std::span<const Buffer> inputs, std::span<const Buffer> outputs, void* scratch, nvidia::Function log_sum_exp) const {
+  Status* run(std::span<const Buffer> inputs, std::span<const Buffer> outputs, void* scratch,
+              nvidia::Function log_sum_exp) const {
     nvidia::CudaDevice& device = session_.device();
     if (Status* failed = device.enter()) return failed;
     std::byte* const workspace = aligned_up(scratch);
@@ -112,7 +117,8 @@ class Attention {
     if (s_.backward) {
       memory[kStatistics] = take(row_bytes()), memory[kDelta] = take(row_bytes());
       for (size_t i = 0; i < 3; i++) memory[kQueryGrad + i] = outputs[i].data;
-      if (Status* failed = add_logarithms(operand[kLargest], operand[kTotal], memory[kStatistics], log_sum_exp)) return failed;
+      if (Status* failed = add_logarithms(operand[kLargest], operand[kTotal], memory[kStatistics], log_sum_exp))
+        return failed;
     } else {
       // exp(score - log(sum(exp))) / 1 is the probability, too.
       memory[kOut] = outputs[0].data, memory[kStatistics] = outputs[1].data;
@@ -127,15 +133,18 @@ class Attention {
   }
 
  private:
-  std::span<const size_t> roles() const { return s_.backward ? std::span<const size_t>(kBackwardInputs) : std::span<const size_t>(kForwardInputs); }
+  std::span<const size_t> roles() const {
+    return s_.backward ? std::span<const size_t>(kBackwardInputs) : std::span<const size_t>(kForwardInputs);
+  }
   size_t row_bytes() const { return aligned_up(static_cast<size_t>(rows_) * sizeof(float)); }
   // largest + log(total), of dense rows.
   Status* add_logarithms(void* largest, void* total, void* to, nvidia::Function function) const {
     constexpr int64_t kThreads = 256;
     int64_t rows = rows_;
     void* parameters[] = {&largest, &total, &to, &rows};
-    return session_.device().launch(function, {static_cast<unsigned>(std::min<int64_t>((rows + kThreads - 1) / kThreads, 1024)), kThreads}, parameters,
-                                    "scaled_dot_product_attention_backward");
+    return session_.device().launch(
+        function, {static_cast<unsigned>(std::min<int64_t>((rows + kThreads - 1) / kThreads, 1024)), kThreads},
+        parameters, "scaled_dot_product_attention_backward");
   }
 
   Session& session_;
@@ -188,29 +197,35 @@ std::optional<AttentionSizes> AttentionSizes::of(const NodeView& view) {
   for (size_t i = 0; i < mask; i++) {
     const TensorType& t = view.store.type(args[i].v);
     const bool statistic = s.backward && i >= kLargest;
-    takes = takes && kind(t.device) == kCudaKind && t.dtype == (statistic ? DType::f32 : DType::bf16) && t.rank() >= 3 && t.rank() <= 4 &&
+    takes = takes && kind(t.device) == kCudaKind && t.dtype == (statistic ? DType::f32 : DType::bf16) &&
+            t.rank() >= 3 && t.rank() <= 4 &&
             std::all_of(t.shape.begin(), t.shape.end(), [](Dim d) { return d.constant() && d.value() > 0; });
   }
   if (!takes) return std::nullopt;
-  const Sizes q = concrete(view.store.type(args[query].v).shape), k = concrete(view.store.type(args[query + 1].v).shape),
+  const Sizes q = concrete(view.store.type(args[query].v).shape),
+              k = concrete(view.store.type(args[query + 1].v).shape),
               v = concrete(view.store.type(args[query + 2].v).shape);
   const size_t rank = q.size();
   if (k.size() != rank || v.size() != rank) return std::nullopt;
   s.batch = rank == 4 ? q[0] : 1, s.heads = q[rank - 3], s.key_heads = k[rank - 3];
   s.queries = q[rank - 2], s.keys = k[rank - 2], s.width = q[rank - 1], s.value_width = v[rank - 1];
   const bool grouped = args[mask + 3].i != 0;
-  if ((rank == 4 && (k[0] != q[0] || v[0] != q[0])) || v[rank - 3] != s.key_heads || (s.heads != s.key_heads && !grouped)) return std::nullopt;
+  if ((rank == 4 && (k[0] != q[0] || v[0] != q[0])) || v[rank - 3] != s.key_heads ||
+      (s.heads != s.key_heads && !grouped))
+    return std::nullopt;
   for (const int64_t width : {s.width, s.value_width})
     if (width > kMostWidth || width % kWidthStep) return std::nullopt;
   s.causal = args[mask + 1].i != 0;
-  s.scale = static_cast<float>(args[mask + 2].present() ? args[mask + 2].f : 1 / std::sqrt(static_cast<double>(s.width)));
+  s.scale =
+      static_cast<float>(args[mask + 2].present() ? args[mask + 2].f : 1 / std::sqrt(static_cast<double>(s.width)));
   return s;
 }
 
 std::unique_ptr<Site> attention_site(Session& session, const AttentionSizes& sizes) {
   if (Status* failed = session.device().enter()) throw Error(Ref<Status>::adopt(failed));
   const AttentionLayouts layouts = dense_layouts(sizes);
-  if (!session.known(key_of(sizes, layouts), [&] { return attention_graph(session, sizes, layouts).supported(); })) return nullptr;
+  if (!session.known(key_of(sizes, layouts), [&] { return attention_graph(session, sizes, layouts).supported(); }))
+    return nullptr;
   return std::make_unique<AttentionSite>(session, sizes);
 }
 

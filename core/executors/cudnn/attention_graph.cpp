@@ -25,7 +25,8 @@ struct Builder {
     const Tensor product = g.between(dense(scores)), scale = g.scalar(s.scale);
     g.matmul(t[kQuery], t[kKey], product);
     const Tensor score = masked(g.pointwise(kMul, product, &scale));
-    const Tensor largest = g.between(dense(rows)), total = g.between(dense(rows)), probabilities = g.between(dense(scores), kBF16);
+    const Tensor largest = g.between(dense(rows)), total = g.between(dense(rows)),
+                 probabilities = g.between(dense(scores), kBF16);
     g.reduce(kMax, score, largest);
     const Tensor exp = g.pointwise(kExp, g.pointwise(kSub, score, &largest));
     g.reduce(kSum, exp, total);
@@ -45,7 +46,8 @@ struct Builder {
     g.reduce(kSum, each, to);
   }
 
-  // The gradient of queries is one product, not a sum that blocks of keys are added to in any order: its bits are the same at each run.
+  // The gradient of queries is one product, not a sum that blocks of keys are added to in any order: its bits are the
+  // same at each run.
   void backward() {
     const Tensor terms = g.pointwise(kMul, t[kGrad], &t[kOut]), sum = g.between(dense(rows)), one = g.scalar(1);
     g.reduce(kSum, terms, sum);
@@ -85,7 +87,8 @@ Graph attention_graph(const Session& session, const AttentionSizes& s, const Att
     const bool is_f32 = i == kStatistics || i == kDelta;
     // The operand that rows of the left one are multiplied by.
     const bool transposes = i == kKey || (i == kValue && s.backward);
-    b.t[i] = graph.tensor(transposes ? transposed(layouts.of[i]) : layouts.of[i], is_f32 ? kF32 : kBF16, Graph::kAlignment);
+    b.t[i] =
+        graph.tensor(transposes ? transposed(layouts.of[i]) : layouts.of[i], is_f32 ? kF32 : kBF16, Graph::kAlignment);
   }
   if (s.backward) b.backward();
   else b.forward();

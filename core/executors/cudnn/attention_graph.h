@@ -7,9 +7,9 @@
 
 namespace thunder::cudnn {
 
-// Tensors by number, as memory is bound to their ids, which count from 1: [batch, heads, length, width], statistics [batch, heads, queries, 1].
-// `statistics`: of each row of scores, log(sum(exp(score))). `delta`: the sum of each row of grad * out,
-// as FlashAttention calls it; written and read.
+// Tensors by number, as memory is bound to their ids, which count from 1: [batch, heads, length, width], statistics
+// [batch, heads, queries, 1]. `statistics`: of each row of scores, log(sum(exp(score))). `delta`: the sum of each row
+// of grad * out, as FlashAttention calls it; written and read.
 enum ForwardTensor : size_t { kQuery, kKey, kValue, kOut, kStatistics, kForwardTensors };
 enum BackwardTensor : size_t { kGrad = kForwardTensors, kDelta, kQueryGrad, kKeyGrad, kValueGrad, kBackwardTensors };
 

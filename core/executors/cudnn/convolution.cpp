@@ -48,9 +48,10 @@ struct ConvolutionNode {
 // Operands as they lie, and the plan that computes it.
 class Convolution {
  public:
-  // For operands that lie so. `aligned`: all addresses are multiples of Graph::kAlignment. `tf32`: operands of f32 may be rounded to TF32.
-  // Throws what the library reports.
-  Convolution(Session& session, const ConvolutionNode& node, std::span<const Buffer> inputs, const Buffer& output, bool aligned, bool tf32);
+  // For operands that lie so. `aligned`: all addresses are multiples of Graph::kAlignment. `tf32`: operands of f32 may
+  // be rounded to TF32. Throws what the library reports.
+  Convolution(Session& session, const ConvolutionNode& node, std::span<const Buffer> inputs, const Buffer& output,
+              bool aligned, bool tf32);
 
   size_t scratch_bytes() const { return kScratchAlign + workspace_bytes_ + packed_bytes_[0] + packed_bytes_[1]; }
   // Null, or an owned status.
@@ -101,19 +102,22 @@ struct Convolution::Problem {
 std::shared_ptr<const Plan> Convolution::make_plan(const Session& session, const Problem& p) {
   Graph graph(session);
   const DataType type = p.dtype == DType::f64 ? kF64 : p.dtype == DType::bf16 ? kBF16 : kF32;
-  const Graph::Tensor filter = graph.tensor(p.filter, type, p.alignment), image = graph.tensor(p.image, type, p.alignment),
+  const Graph::Tensor filter = graph.tensor(p.filter, type, p.alignment),
+                      image = graph.tensor(p.image, type, p.alignment),
                       result = graph.tensor(p.result, type, p.alignment);
   graph.convolution(p.operation, p.window, filter, image, result, type == kF64 ? kF64 : kF32);
   const bool bf16 = p.dtype == DType::bf16;
   return std::make_shared<const Plan>(std::move(graph), PlanOptions{bf16 || p.tf32, bf16}, "convolution");
 }
 
-Convolution::Convolution(Session& session, const ConvolutionNode& node, std::span<const Buffer> inputs, const Buffer& output, bool aligned,
-                         bool tf32)
+Convolution::Convolution(Session& session, const ConvolutionNode& node, std::span<const Buffer> inputs,
+                         const Buffer& output, bool aligned, bool tf32)
     : session_(session) {
   Problem p{};
   p.operation = node.operation, p.window = node.window;
-  role_of_input_ = p.operation == kForward ? std::array{image, filter} : p.operation == kBackwardData ? std::array{result, filter} : std::array{result, image};
+  role_of_input_ = p.operation == kForward        ? std::array{image, filter}
+                   : p.operation == kBackwardData ? std::array{result, filter}
+                                                  : std::array{result, image};
   role_of_output_ = p.operation == kForward ? result : p.operation == kBackwardData ? image : filter;
   Layout* const layouts[] = {&p.filter, &p.image, &p.result};
   for (size_t i = 0; i < 2; i++) {
@@ -136,7 +140,9 @@ Convolution::Convolution(Session& session, const ConvolutionNode& node, std::spa
 Status* Convolution::run(std::span<const Buffer> inputs, const Buffer& output, void* scratch) const {
   if (!output.elements()) return nullptr;
   if (Status* failed = session_.device().enter()) return failed;
-  if (!plan_) return session_.device().fill_with_zeros(output.data, static_cast<size_t>(output.elements()) * size_of(output.dtype));
+  if (!plan_)
+    return session_.device().fill_with_zeros(output.data,
+                                             static_cast<size_t>(output.elements()) * size_of(output.dtype));
   std::byte* const workspace = aligned_up(scratch);
   std::byte* free = workspace + workspace_bytes_;
   std::array<void*, 3> pointers{};

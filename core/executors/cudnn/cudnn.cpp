@@ -16,7 +16,8 @@ struct User {
 };
 
 constexpr std::string_view kConvolutions[] = {"prims.conv2d", "prims.conv2d_input_grad", "prims.conv2d_weight_grad"};
-constexpr std::string_view kAttentions[] = {"scaled_dot_product_attention_forward", "scaled_dot_product_attention_backward"};
+constexpr std::string_view kAttentions[] = {"scaled_dot_product_attention_forward",
+                                            "scaled_dot_product_attention_backward"};
 
 bool convolves(const NodeView& view) {
   return std::find(std::begin(kConvolutions), std::end(kConvolutions), view.node.op->name()) != std::end(kConvolutions);
@@ -35,7 +36,8 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
     *scratch = 0;
     auto& u = *static_cast<User*>(user);
     Session& session = u.sessions.of(view.store.type(view.node.results[0]).device);
-    auto site = convolves(view) ? convolution_site(session, view, u.tf32) : attention_site(session, *AttentionSizes::of(view));
+    auto site =
+        convolves(view) ? convolution_site(session, view, u.tf32) : attention_site(session, *AttentionSizes::of(view));
     if (!site) return make<Status>(Code::declined, "cuDNN has no engine for this attention").detach();
     *state = site.release();
     return nullptr;

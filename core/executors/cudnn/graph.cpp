@@ -33,7 +33,8 @@ Graph::Tensor Graph::scalar(float value) {
   return out;
 }
 
-void Graph::apply(Mode mode, DataType computed, int64_t axis, const Tensor& x, const Tensor* b, const Tensor* chosen, const Tensor& to) {
+void Graph::apply(Mode mode, DataType computed, int64_t axis, const Tensor& x, const Tensor* b, const Tensor* chosen,
+                  const Tensor& to) {
   Descriptor& how = make(kPointwise);
   how.set(kPointwiseMode, kTypePointwiseMode, mode);
   how.set(kPointwiseCompute, kTypeDataType, computed);
@@ -54,7 +55,9 @@ Graph::Tensor Graph::pointwise(Mode mode, const Tensor& x, const Tensor* b, Data
   return out;
 }
 
-void Graph::pointwise(Mode mode, const Tensor& x, const Tensor* b, const Tensor& to) { apply(mode, kF32, -1, x, b, nullptr, to); }
+void Graph::pointwise(Mode mode, const Tensor& x, const Tensor* b, const Tensor& to) {
+  apply(mode, kF32, -1, x, b, nullptr, to);
+}
 
 Graph::Tensor Graph::select(const Tensor& x, const Tensor& y, const Tensor& chosen) {
   const Tensor out = between(dense(x.layout.sizes));
@@ -101,7 +104,8 @@ Graph::Tensor Graph::reshape(const Tensor& x, const Layout& layout, DataType typ
   return out;
 }
 
-void Graph::convolution(Kind operation, const Window& w, const Tensor& filter, const Tensor& image, const Tensor& result, DataType computed) {
+void Graph::convolution(Kind operation, const Window& w, const Tensor& filter, const Tensor& image,
+                        const Tensor& result, DataType computed) {
   Descriptor& d = make(kConvolution);
   d.set(kConvolutionCompute, kTypeDataType, computed);
   d.set(kConvolutionMode, kTypeConvolutionMode, kCrossCorrelation);
@@ -111,7 +115,9 @@ void Graph::convolution(Kind operation, const Window& w, const Tensor& filter, c
   d.set(kConvolutionPaddingBefore, kTypeInt64, 2, w.padding.data());
   d.set(kConvolutionPaddingAfter, kTypeInt64, 2, w.padding.data());
   d.finalize();
-  const int first = operation == kForward ? kForwardAlpha : operation == kBackwardData ? kBackwardDataAlpha : kBackwardFilterAlpha;
+  const int first = operation == kForward        ? kForwardAlpha
+                    : operation == kBackwardData ? kBackwardDataAlpha
+                                                 : kBackwardFilterAlpha;
   Descriptor& op = make(operation);
   const double f64[] = {1, 0};  // alpha, beta
   const float f32[] = {1, 0};

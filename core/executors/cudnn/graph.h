@@ -37,7 +37,9 @@ class Graph {
   };
 
   // In memory that each run is given, at addresses that are multiples of `alignment` bytes.
-  Tensor tensor(const Layout& layout, DataType type, int64_t alignment) { return add(layout, type, alignment, false, false); }
+  Tensor tensor(const Layout& layout, DataType type, int64_t alignment) {
+    return add(layout, type, alignment, false, false);
+  }
   // What one operation hands to others.
   Tensor between(const Layout& layout, DataType type = kF32) { return add(layout, type, kAlignment, true, false); }
   // A number that the plan holds.
@@ -56,7 +58,8 @@ class Graph {
   // The same elements in the order of `layout`.
   Tensor reshape(const Tensor& x, const Layout& layout, DataType type);
   // `operation`: kForward, kBackwardData or kBackwardFilter, of which the operand that it computes is the result.
-  void convolution(Kind operation, const Window& window, const Tensor& filter, const Tensor& image, const Tensor& result, DataType computed);
+  void convolution(Kind operation, const Window& window, const Tensor& filter, const Tensor& image,
+                   const Tensor& result, DataType computed);
 
   const Session& session() const { return session_; }
   const Descriptor& finalize();
@@ -69,7 +72,8 @@ class Graph {
   friend class Plan;
   Descriptor& make(Kind kind) { return kept_.emplace_back(session_, kind); }
   Tensor add(const Layout& layout, DataType type, int64_t alignment, bool is_virtual, bool by_value);
-  void apply(Mode mode, DataType computed, int64_t axis, const Tensor& x, const Tensor* b, const Tensor* chosen, const Tensor& to);
+  void apply(Mode mode, DataType computed, int64_t axis, const Tensor& x, const Tensor* b, const Tensor* chosen,
+             const Tensor& to);
   void push(Descriptor& operation);
 
   const Session& session_;

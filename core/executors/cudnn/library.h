@@ -1,4 +1,5 @@
-// cuDNN 9's graph interface, opened at run time: the entry points and constants that are used, declared by hand after cudnn_graph.h.
+// cuDNN 9's graph interface, opened at run time: the entry points and constants that are used, declared by hand after
+// cudnn_graph.h.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +10,8 @@
 
 namespace thunder::cudnn {
 
-// Values of cudnnBackendDescriptorType_t, cudnnBackendAttributeType_t, cudnnBackendAttributeName_t and of the enumerations that
-// attributes take; a test compares them with the header where that is installed.
+// Values of cudnnBackendDescriptorType_t, cudnnBackendAttributeType_t, cudnnBackendAttributeName_t and of the
+// enumerations that attributes take; a test compares them with the header where that is installed.
 enum Kind : int {
   kPointwise = 0,
   kConvolution = 1,
@@ -139,8 +140,8 @@ struct Library {
   THUNDER_CUDNN(THUNDER_CUDNN_MEMBER)
 #undef THUNDER_CUDNN_MEMBER
 
-  // The process's cuDNN, opened at the first call: THUNDER_CUDNN, libcudnn.so.9, also in Python's packages and in the toolkit's
-  // folder. Null: `why` says what was tried. Any thread.
+  // The process's cuDNN, opened at the first call: THUNDER_CUDNN, libcudnn.so.9, also in Python's packages and in the
+  // toolkit's folder. Null: `why` says what was tried. Any thread.
   static const Library* open(std::string& why);
   // "libcudnn.so.9, 9.19.0"
   static const std::string& report();

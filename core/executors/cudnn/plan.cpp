@@ -43,7 +43,8 @@ Plan::Plan(Graph graph, const PlanOptions& options, const char* what) : graph_(s
       kept_.push_back(std::move(plan));
       return;
     }
-  fail(Code::backend, name(session.device().id()), ": cuDNN has no engine for this ", what, " that gives the same bits at each run");
+  fail(Code::backend, name(session.device().id()), ": cuDNN has no engine for this ", what,
+       " that gives the same bits at each run");
 }
 
 Status* Plan::run(std::span<const Binding> bindings, void* workspace) const {
@@ -58,7 +59,8 @@ Status* Plan::run(std::span<const Binding> bindings, void* workspace) const {
     pack.set(kPackPointers, kTypePointer, static_cast<int64_t>(pointers.size()), pointers.data());
     pack.set(kPackWorkspace, kTypePointer, 1, &workspace);
     pack.finalize();
-    return session.status(session.library().execute(session.handle(), kept_.back().get(), pack.get()), "cudnnBackendExecute");
+    return session.status(session.library().execute(session.handle(), kept_.back().get(), pack.get()),
+                          "cudnnBackendExecute");
   });
 }
 

@@ -8,14 +8,16 @@
 namespace thunder::cudnn {
 
 struct PlanOptions {
-  bool tensor_cores;    // whether engines that run on tensor cores keep what operands' type promises: bf16, or f32 where TF32 is allowed
+  bool tensor_cores;  // whether engines that run on tensor cores keep what operands' type promises: bf16, or f32 where
+                      // TF32 is allowed
   bool down_converts;   // whether engines may round operands to a smaller type: bf16 only, for which there is none
   int64_t most_workspace = int64_t{1} << 30;  // bytes
 };
 
 class Plan {
  public:
-  // Throws backend where no engine computes the graph within these options so that results are the same bits at each run.
+  // Throws backend where no engine computes the graph within these options so that results are the same bits at each
+  // run.
   Plan(Graph graph, const PlanOptions& options, const char* what);
 
   size_t workspace_bytes() const { return workspace_bytes_; }

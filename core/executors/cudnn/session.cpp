@@ -12,7 +12,8 @@ Session::Session(const Library& library, nvidia::CudaDevice& device) : library_(
 Status* Session::follow_stream() {
   void* const now = device_.native_stream();
   if (now == stream_) return nullptr;
-  if (Status* failed = status(library_.set_stream(handle_, static_cast<nvidia::Stream>(now)), "cudnnSetStream")) return failed;
+  if (Status* failed = status(library_.set_stream(handle_, static_cast<nvidia::Stream>(now)), "cudnnSetStream"))
+    return failed;
   stream_ = now;
   return nullptr;
 }
@@ -24,7 +25,8 @@ Session::~Session() {
 
 Status* Session::status(int result, const char* what) const {
   if (!result) return nullptr;
-  return make<Status>(Code::backend, cat(name(device_.id()), ": ", what, " failed: ", library_.error_text(result))).detach();
+  return make<Status>(Code::backend, cat(name(device_.id()), ": ", what, " failed: ", library_.error_text(result)))
+      .detach();
 }
 
 void Session::require(int result, const char* what) const {

@@ -11,8 +11,8 @@ namespace thunder::cudnn {
 class Site {
  public:
   virtual ~Site() = default;
-  // For tensors that lie as view.inputs and view.outputs do; the bytes of scratch that each run needs. Throws what the library reports.
-  // Without it, each run makes its own arrangements.
+  // For tensors that lie as view.inputs and view.outputs do; the bytes of scratch that each run needs. Throws what the
+  // library reports. Without it, each run makes its own arrangements.
   virtual size_t lay_out(const NodeView& view) = 0;
   // Once before the first run. Throws.
   virtual void finish() {}
@@ -22,6 +22,8 @@ class Site {
 
 constexpr size_t kScratchAlign = 256;
 inline size_t aligned_up(size_t bytes) { return (bytes + kScratchAlign - 1) / kScratchAlign * kScratchAlign; }
-inline std::byte* aligned_up(void* scratch) { return reinterpret_cast<std::byte*>(aligned_up(reinterpret_cast<uintptr_t>(scratch))); }
+inline std::byte* aligned_up(void* scratch) {
+  return reinterpret_cast<std::byte*>(aligned_up(reinterpret_cast<uintptr_t>(scratch)));
+}
 
 }  // namespace thunder::cudnn

@@ -82,7 +82,8 @@ Axes Group::everything(const Walks& walks) const {
   Axes axes;
   const auto add = [&axes](const auto& more) {
     for (AxisId a : more)
-      if (const auto at = std::lower_bound(axes.begin(), axes.end(), a); at == axes.end() || *at != a) axes.insert(at, a);
+      if (const auto at = std::lower_bound(axes.begin(), axes.end(), a); at == axes.end() || *at != a)
+        axes.insert(at, a);
   };
   add(reduced()), add(space_.resolve(summed_));
   for (auto& [value, walked] : walks)

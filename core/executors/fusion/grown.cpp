@@ -41,8 +41,10 @@ void add_value(Words& words, Numbers& numbers, const Store& store, ValueId v) {
   words.add(number);
   if (!fresh) return;
   const TensorType& type = store.type(v);
-  words.add(static_cast<uint64_t>(type.dtype) << 40 | static_cast<uint64_t>(static_cast<uint32_t>(type.device)) << 8 | type.rank() << 1 | type.weak);
-  for (Dim d : type.shape) words.add(d.constant() ? static_cast<uint64_t>(d.value()) : reinterpret_cast<uintptr_t>(d.expr()));
+  words.add(static_cast<uint64_t>(type.dtype) << 40 | static_cast<uint64_t>(static_cast<uint32_t>(type.device)) << 8 |
+            type.rank() << 1 | type.weak);
+  for (Dim d : type.shape)
+    words.add(d.constant() ? static_cast<uint64_t>(d.value()) : reinterpret_cast<uintptr_t>(d.expr()));
 }
 
 }  // namespace
@@ -53,7 +55,8 @@ Likeness likeness(std::span<const Node* const> lines, const Store& store, const 
   Words words;
   for (uint64_t limit : {can.max_lines, can.max_arguments, can.max_concatenated, can.max_cuts}) words.add(limit);
   words.add(can.column_sums | can.scans << 1 | can.host_scalars << 2);
-  for (int64_t limit : {can.row_order_sums.rows, can.row_order_sums.elements, can.row_order_sums.unaligned, can.row_order_sums.line})
+  for (int64_t limit :
+       {can.row_order_sums.rows, can.row_order_sums.elements, can.row_order_sums.unaligned, can.row_order_sums.line})
     words.add(static_cast<uint64_t>(limit));
   for (const Node* n : lines) {
     words.add(hash_text(n->op->name()));

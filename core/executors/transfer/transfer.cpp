@@ -52,7 +52,9 @@ Status* run_transfer(const Launch* launch, void* state) {
   });
 }
 
-bool claim_through_host(const NodeView& view, void*) { return !is_on_cpu(view) && def(view.node).has_kernel() && !def(view.node).has(kHidden); }
+bool claim_through_host(const NodeView& view, void*) {
+  return !is_on_cpu(view) && def(view.node).has_kernel() && !def(view.node).has(kHidden);
+}
 
 // The operands and results of a line in host memory.
 class OnHost {
@@ -92,7 +94,9 @@ Status* run_through_host(const Launch* launch, void* state) {
   return caught([&]() -> Status* {
     const Site& site = *static_cast<Site*>(state);
     const OnHost host(*launch, site.devices);
-    if (Status* failed = def(site.node).reference({host.in(), host.out(), site.node.args, &def(site.node), launch->threads})) return failed;
+    if (Status* failed =
+            def(site.node).reference({host.in(), host.out(), site.node.args, &def(site.node), launch->threads}))
+      return failed;
     host.give_back();
     return nullptr;
   });

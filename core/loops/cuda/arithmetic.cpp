@@ -19,7 +19,9 @@ const char* type_of(DType d) {
   }
 }
 
-const char* memory_type(DType d) { return d == DType::boolean ? "u8" : d == DType::bf16 ? "unsigned short" : type_of(d); }
+const char* memory_type(DType d) {
+  return d == DType::boolean ? "u8" : d == DType::bf16 ? "unsigned short" : type_of(d);
+}
 
 // By their bits, since some have no decimals.
 std::string number(double value, DType d) {
@@ -28,7 +30,9 @@ std::string number(double value, DType d) {
   return cat("(", type_of(d), ")", static_cast<int64_t>(value), "LL");
 }
 
-std::string rounded(const Expr& e, std::string text) { return e.dtype == DType::bf16 ? cat("round_bf16(", text, ")") : text; }
+std::string rounded(const Expr& e, std::string text) {
+  return e.dtype == DType::bf16 ? cat("round_bf16(", text, ")") : text;
+}
 
 std::string converted(const std::string& x, DType from, DType to) {
   if (to == DType::boolean) return cat(x, " != 0");
@@ -67,7 +71,8 @@ std::string unary(Fn fn, const std::string& x, DType d) {
   const bool wide = d == DType::f64;
   const std::string one = wide ? "1.0" : "1.0f";
   switch (fn) {
-    case Fn::abs: return real(d) ? cat(wide ? "fabs(" : "fabsf(", x, ")") : cat(x, " < 0 ? (", type_of(d), ")(0 - ", x, ") : ", x);
+    case Fn::abs:
+      return real(d) ? cat(wide ? "fabs(" : "fabsf(", x, ")") : cat(x, " < 0 ? (", type_of(d), ")(0 - ", x, ") : ", x);
     case Fn::neg: return real(d) ? cat("-", x) : cat("(", type_of(d), ")(0 - (u64)", x, ")");
     case Fn::sign: return cat("sign(", x, ")");
     case Fn::floor: return real(d) ? cat(wide ? "floor(" : "floorf(", x, ")") : x;

@@ -17,8 +17,10 @@ void Writer::store_all(const Wanted& wanted) {
 void Writer::store_here(const Output& s) {
   std::string here;
   for (const Interval& only : s.only) {
-    if (only.begin > 0) here += cat(here.empty() ? "" : " && ", index_[only.axis], " >= ", cuts_.at({only.axis, only.begin}));
-    if (only.end < nest_.extents[only.axis]) here += cat(here.empty() ? "" : " && ", index_[only.axis], " < ", cuts_.at({only.axis, only.end}));
+    if (only.begin > 0)
+      here += cat(here.empty() ? "" : " && ", index_[only.axis], " >= ", cuts_.at({only.axis, only.begin}));
+    if (only.end < nest_.extents[only.axis])
+      here += cat(here.empty() ? "" : " && ", index_[only.axis], " < ", cuts_.at({only.axis, only.end}));
   }
   line("if (", here.empty() ? "true" : here, ") {");
   in_own_scope([&] { store(s, value(s.value)); });
@@ -28,8 +30,10 @@ void Writer::store(const Output& s, const std::string& v) {
   const DType d = nest_.buffers[s.buffer];
   const auto k = static_cast<size_t>(&s - nest_.stores.data());
   const std::string& more = store_offsets_[k];
-  const std::string to = in_pack_ && schedule_.packed_stores[k] ? cat("out", k, ".at[v]")
-                                                                : cat("((", memory_type(d), "*)b.at[", s.buffer, "])[", place_of(s.map), more.empty() ? "" : " + " + more, "]");
+  const std::string to = in_pack_ && schedule_.packed_stores[k]
+                             ? cat("out", k, ".at[v]")
+                             : cat("((", memory_type(d), "*)b.at[", s.buffer, "])[", place_of(s.map),
+                                   more.empty() ? "" : " + " + more, "]");
   line(to, " = ", d == DType::bf16 ? cat("to_bf16(", v, ")") : v, ";");
 }
 
@@ -85,15 +89,18 @@ std::string Writer::formula(ExprId id) {
   if (e.fn == Fn::number) return number(e.number, e.dtype);
   if (e.fn == Fn::load) {
     const DType d = nest_.buffers[e.buffer];
-    const std::string from = is_number(e.buffer) ? cat("(n.at + ", 2 * numbers_[e.buffer], ")") : cat("b.at[", e.buffer, "]");
+    const std::string from =
+        is_number(e.buffer) ? cat("(n.at + ", 2 * numbers_[e.buffer], ")") : cat("b.at[", e.buffer, "]");
     const bool there = in_pack_ && loaded_[id] && !(e.axes & picked_);
-    const std::string read = there ? cat("pack", id, ".at[v]") : cat("((const ", memory_type(d), "*)", from, ")[", place_of(e.map), more, "]");
+    const std::string read = there ? cat("pack", id, ".at[v]")
+                                   : cat("((const ", memory_type(d), "*)", from, ")[", place_of(e.map), more, "]");
     return d == DType::bf16 ? cat("from_bf16(", read, ")") : d == DType::boolean ? cat(read, " != 0") : read;
   }
   if (e.fn == Fn::iota) return rounded(e, cat("(", type_of(e.dtype), ")(", place_of(e.map), more, ")"));
   std::vector<std::string> x;
   for (uint32_t i = 0; i < e.count; i++) x.push_back(value(e.in[i]));
-  if (e.fn == Fn::uniform) return cat("uniform_", name(e.dtype), "(", x[0], ", ", x[1], ", ", x[2], ", ", offsets_[id], ")");
+  if (e.fn == Fn::uniform)
+    return cat("uniform_", name(e.dtype), "(", x[0], ", ", x[1], ", ", x[2], ", ", offsets_[id], ")");
   if (e.fn == Fn::where) return cat(x[0], " ? ", x[1], " : ", x[2]);
   if (e.fn == Fn::convert) return rounded(e, converted(x[0], nest_.exprs[e.in[0]].dtype, e.dtype));
   return rounded(e, e.count == 2 ? binary(e.fn, x[0], x[1], nest_.exprs[e.in[0]].dtype) : unary(e.fn, x[0], e.dtype));

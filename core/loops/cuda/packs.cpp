@@ -72,14 +72,15 @@ void Writer::compute_positions(uint32_t begin, uint32_t end, const std::vector<E
 void Writer::load_pack(ExprId id) {
   const Expr& e = nest_.exprs[id];
   const std::string type = memory_type(nest_.buffers[e.buffer]), more = e.offset ? " + " + offsets_[id] : "";
-  line("const Pack<", type, ", ", schedule_.pack, "> pack", id, " = load_pack<", type, ", ", schedule_.pack, ">((const ", type, "*)b.at[", e.buffer, "] + (",
-       place_of(e.map), more, "), aligned);");
+  line("const Pack<", type, ", ", schedule_.pack, "> pack", id, " = load_pack<", type, ", ", schedule_.pack,
+       ">((const ", type, "*)b.at[", e.buffer, "] + (", place_of(e.map), more, "), aligned);");
   loaded_[id] = true;
 }
 
 void Writer::declare_packs(const Wanted& wanted) {
   for (size_t k = 0; k < nest_.stores.size(); k++)
-    if (const Output& s = nest_.stores[k]; schedule_.packed_stores[k] && wanted(s)) line("Pack<", memory_type(nest_.buffers[s.buffer]), ", ", schedule_.pack, "> out", k, ";");
+    if (const Output& s = nest_.stores[k]; schedule_.packed_stores[k] && wanted(s))
+      line("Pack<", memory_type(nest_.buffers[s.buffer]), ", ", schedule_.pack, "> out", k, ";");
 }
 
 void Writer::store_packs(const Wanted& wanted) {
@@ -87,8 +88,8 @@ void Writer::store_packs(const Wanted& wanted) {
     const Output& s = nest_.stores[k];
     if (!schedule_.packed_stores[k] || !wanted(s)) continue;
     const std::string type = memory_type(nest_.buffers[s.buffer]);
-    line("store_pack<", type, ", ", schedule_.pack, ">((", type, "*)b.at[", s.buffer, "] + (", place_of(s.map), store_offsets_[k].empty() ? "" : " + " + store_offsets_[k],
-         "), out", k, ", aligned);");
+    line("store_pack<", type, ", ", schedule_.pack, ">((", type, "*)b.at[", s.buffer, "] + (", place_of(s.map),
+         store_offsets_[k].empty() ? "" : " + " + store_offsets_[k], "), out", k, ", aligned);");
   }
 }
 

@@ -41,7 +41,8 @@ template <class T, int n> __device__ inline void store_pack(T* to, const Pack<T,
 // Reals to integers saturate in the widest one; NaN becomes zero.
 template <class T> __device__ inline i64 to_integer(T v) {
   if (v != v) return 0;
-  return v >= (T)9223372036854775808.0 ? 9223372036854775807LL : v < (T)-9223372036854775808.0 ? (-9223372036854775807LL - 1) : (i64)v;
+  if (v >= (T)9223372036854775808.0) return 9223372036854775807LL;
+  return v < (T)-9223372036854775808.0 ? (-9223372036854775807LL - 1) : (i64)v;
 }
 template <class T> __device__ inline T greater(T a, T b) { return a > b || a != a ? a : b; }
 template <class T> __device__ inline T lesser(T a, T b) { return a < b || a != a ? a : b; }
@@ -70,8 +71,12 @@ __device__ inline u32 bits32(i64 n, i64 seed, i64 call, i64 ordinal) {
   philox((u64)n >> 2, (u32)ordinal, (u32)call, (u64)seed, c);
   return c[n & 3];
 }
-__device__ inline float uniform_f32(i64 n, i64 seed, i64 call, i64 ordinal) { return (float)(bits32(n, seed, call, ordinal) >> 8) * 0x1p-24f; }
-__device__ inline float uniform_bf16(i64 n, i64 seed, i64 call, i64 ordinal) { return (float)(bits32(n, seed, call, ordinal) >> 24) * 0x1p-8f; }
+__device__ inline float uniform_f32(i64 n, i64 seed, i64 call, i64 ordinal) {
+  return (float)(bits32(n, seed, call, ordinal) >> 8) * 0x1p-24f;
+}
+__device__ inline float uniform_bf16(i64 n, i64 seed, i64 call, i64 ordinal) {
+  return (float)(bits32(n, seed, call, ordinal) >> 24) * 0x1p-8f;
+}
 __device__ inline double uniform_f64(i64 n, i64 seed, i64 call, i64 ordinal) {
   u32 c[4];
   philox((u64)n >> 1, (u32)ordinal, (u32)call, (u64)seed, c);

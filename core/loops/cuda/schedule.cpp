@@ -30,7 +30,8 @@ bool is_narrow(const Nest& nest) {
   return narrow;
 }
 
-// Threads next to each other read next to each other along the last outer axis, where the inner ones are no such way, or are short.
+// Threads next to each other read next to each other along the last outer axis, where the inner ones are no such way,
+// or are short.
 Rows rows_of(const Nest& nest) {
   const Map& main = main_map(nest);
   const uint32_t last = nest.outer + nest.inner - 1;
@@ -45,7 +46,8 @@ int64_t parts_of(const Nest& nest, Rows rows) {
   if (!splits(nest)) return 1;
   const bool thread = rows == Rows::thread;
   const int64_t count = positions(nest, 0, nest.outer), least = thread ? kLeastOfThread : kLeastOfBlock;
-  return std::clamp<int64_t>((thread ? kThreads : kBlocks) / std::max<int64_t>(1, count), 1, std::max<int64_t>(1, nest.row_elements() / least));
+  return std::clamp<int64_t>((thread ? kThreads : kBlocks) / std::max<int64_t>(1, count), 1,
+                             std::max<int64_t>(1, nest.row_elements() / least));
 }
 
 // Whether neighbours along an axis lie next to each other, and packs of so many at multiples of their number.
@@ -62,7 +64,8 @@ void find_packs(const Nest& nest, CudaSchedule& s) {
   const auto each = [&](auto&& see) {
     for (ExprId id = 0; id < nest.exprs.size(); id++) {
       const Expr& e = nest.exprs[id];
-      if (e.fn == Fn::load && !(e.buffer < s.on_host.size() && s.on_host[e.buffer])) see(e.buffer, e.map, e.offset, &s.packed_loads, id);
+      if (e.fn == Fn::load && !(e.buffer < s.on_host.size() && s.on_host[e.buffer]))
+        see(e.buffer, e.map, e.offset, &s.packed_loads, id);
     }
     for (size_t k = 0; k < nest.stores.size(); k++)
       if (const Output& o = nest.stores[k]; o.only.empty()) see(o.buffer, o.map, o.offset, &s.packed_stores, k);
@@ -89,15 +92,19 @@ int64_t positions(const Nest& nest, uint32_t begin, uint32_t end) {
 }
 
 bool reduces(const Nest& nest) {
-  return nest.passes > 1 || std::any_of(nest.exprs.begin(), nest.exprs.end(), [](const Expr& e) { return is_reduction(e.fn); });
+  return nest.passes > 1 ||
+         std::any_of(nest.exprs.begin(), nest.exprs.end(), [](const Expr& e) { return is_reduction(e.fn); });
 }
 
 bool splits(const Nest& nest) {
-  return nest.passes == 1 && reduces(nest) && std::all_of(nest.exprs.begin(), nest.exprs.end(), [](const Expr& e) { return !is_reduction(e.fn) || e.level == 1; });
+  return nest.passes == 1 && reduces(nest) && std::all_of(nest.exprs.begin(), nest.exprs.end(), [](const Expr& e) {
+           return !is_reduction(e.fn) || e.level == 1;
+         });
 }
 
 size_t partial_results(const Nest& nest) {
-  return static_cast<size_t>(std::count_if(nest.exprs.begin(), nest.exprs.end(), [](const Expr& e) { return is_reduction(e.fn); }));
+  return static_cast<size_t>(
+      std::count_if(nest.exprs.begin(), nest.exprs.end(), [](const Expr& e) { return is_reduction(e.fn); }));
 }
 
 CudaSchedule cuda_schedule(const Nest& nest, const std::vector<bool>& on_host) {

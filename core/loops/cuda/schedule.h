@@ -1,5 +1,5 @@
-// How a nest runs on a CUDA device: printed into the text of its kernel. Nothing here depends on the device at hand, so that
-// results are the same bits on each.
+// How a nest runs on a CUDA device: printed into the text of its kernel. Nothing here depends on the device at hand, so
+// that results are the same bits on each.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,8 @@
 namespace thunder::loops {
 
 struct CudaSchedule {
-  // Where the nest reduces, what takes each position along the outer axes: a block of kCudaThreads threads, a warp, or a thread.
+  // Where the nest reduces, what takes each position along the outer axes: a block of kCudaThreads threads, a warp, or
+  // a thread.
   enum class Rows : uint8_t { block, warp, thread } rows = Rows::block;
   bool narrow = false;             // all positions and offsets fit in 32 bits
   int64_t parts = 1;               // rows are reduced in so many parts, which a second kernel joins in their order
@@ -24,7 +25,8 @@ struct CudaSchedule {
 // Requires: order_loops() has ordered the nest.
 CudaSchedule cuda_schedule(const Nest& nest, const std::vector<bool>& on_host);
 
-// Whether a nest reduces at all; whether one pass over its rows is all that it needs, so that they may be reduced in parts.
+// Whether a nest reduces at all; whether one pass over its rows is all that it needs, so that they may be reduced in
+// parts.
 bool reduces(const Nest& nest);
 bool splits(const Nest& nest);
 // How many results of reductions each part of a row has; each takes so many bytes of scratch.

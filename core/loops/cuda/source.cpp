@@ -25,11 +25,17 @@ constexpr const char* kOneThread = "if (threadIdx.x == 0) {";
 }  // namespace
 
 Writer::Writer(const Nest& nest, const CudaSchedule& schedule, const std::string& name)
-    : nest_(nest), schedule_(schedule), name_(name), rows_(schedule.rows), index_(nest.axes()), loaded_(nest.exprs.size()) {
+    : nest_(nest),
+      schedule_(schedule),
+      name_(name),
+      rows_(schedule.rows),
+      index_(nest.axes()),
+      loaded_(nest.exprs.size()) {
   size_t next = nest.axes();
   for (const Map& map : nest.maps) {
     strides_.emplace_back();
-    for (int64_t stride : map) strides_.back().push_back(step_of(stride) == Step::any ? parameter(next++) : stride ? "1" : "");
+    for (int64_t stride : map)
+      strides_.back().push_back(step_of(stride) == Step::any ? parameter(next++) : stride ? "1" : "");
   }
   // The number of a draw is no place in memory.
   for (const Expr& e : nest.exprs)
@@ -42,9 +48,10 @@ Writer::Writer(const Nest& nest, const CudaSchedule& schedule, const std::string
 }
 
 std::string Writer::run() {
-  out_ = cat(kCudaPrelude, reduces(nest_) && rows_ != Rows::thread ? kCudaRowsPrelude : "", "\ntypedef ", schedule_.narrow ? "int" : "i64", " place;\nstruct Buffers { void* at[", nest_.buffers.size(),
-             "]; };\nstruct Parameters { i64 at[", parameters_ + 1, "]; };\nstruct Numbers { i64 at[", std::max<size_t>(1, 2 * count_of_numbers_),
-             "]; };\n");
+  out_ = cat(kCudaPrelude, reduces(nest_) && rows_ != Rows::thread ? kCudaRowsPrelude : "", "\ntypedef ",
+             schedule_.narrow ? "int" : "i64", " place;\nstruct Buffers { void* at[", nest_.buffers.size(),
+             "]; };\nstruct Parameters { i64 at[", parameters_ + 1, "]; };\nstruct Numbers { i64 at[",
+             std::max<size_t>(1, 2 * count_of_numbers_), "]; };\n");
   begin_kernel(name_);
   if (!reduces(nest_)) elements();
   else if (schedule_.split()) parts_of_rows();
@@ -57,7 +64,8 @@ std::string Writer::run() {
 }
 
 void Writer::begin_kernel(const std::string& name) {
-  out_ += cat("\nextern \"C\" __global__ void ", name, "(const Buffers b, const Parameters p, const Numbers n, Refusal* refusal, char* scratch) {\n");
+  out_ += cat("\nextern \"C\" __global__ void ", name,
+              "(const Buffers b, const Parameters p, const Numbers n, Refusal* refusal, char* scratch) {\n");
 }
 
 std::string Writer::product(uint32_t begin, uint32_t end) const {
@@ -75,7 +83,8 @@ void Writer::delinearize(const std::string& position, uint32_t begin, uint32_t e
       line("const place i", a, " = rest", begin, ";");
       continue;
     }
-    line("const place next", a, " = rest", begin, " / (", parameter(a), "), i", a, " = rest", begin, " - next", a, " * (", parameter(a), ");");
+    line("const place next", a, " = rest", begin, " / (", parameter(a), "), i", a, " = rest", begin, " - next", a,
+         " * (", parameter(a), ");");
     line("rest", begin, " = next", a, ";");
   }
 }
@@ -83,7 +92,8 @@ void Writer::delinearize(const std::string& position, uint32_t begin, uint32_t e
 void Writer::elements() {
   const uint32_t axes = nest_.outer + nest_.inner;
   find_alignment();
-  line("for (place at = blockIdx.x * (place)blockDim.x + threadIdx.x; at < ", packs_in(product(0, axes)), "; at += (place)gridDim.x * blockDim.x) {");
+  line("for (place at = blockIdx.x * (place)blockDim.x + threadIdx.x; at < ", packs_in(product(0, axes)),
+       "; at += (place)gridDim.x * blockDim.x) {");
   open();
   row_.assign(nest_.exprs.size(), ""), position_ = row_;
   compute_positions(0, axes, {}, [](const Output&) { return true; });
@@ -99,7 +109,8 @@ void Writer::open_rows(const std::string& count) {
     line("for (place work = blockIdx.x; work < ", count, "; work += gridDim.x) {");
   } else {
     const std::string each = rows_ == Rows::warp ? cat(" / ", kWarp) : "";
-    line("for (place work = (blockIdx.x * (place)blockDim.x + threadIdx.x)", each, "; work < ", count, "; work += (place)gridDim.x * blockDim.x", each, ") {");
+    line("for (place work = (blockIdx.x * (place)blockDim.x + threadIdx.x)", each, "; work < ", count,
+         "; work += (place)gridDim.x * blockDim.x", each, ") {");
   }
   open();
 }
@@ -116,11 +127,14 @@ void Writer::rows() {
 // The first of two kernels: what each part of a row comes to, which the second one joins in the order of the parts.
 void Writer::parts_of_rows() {
   const std::vector<ExprId> sums = reductions_behind(0);
-  line("const place rows = ", product(0, nest_.outer), ", columns = ", product(nest_.outer, nest_.outer + nest_.inner), ", parts = ",
-       parameter(parameters_), ";");
-  line("const place each = (columns + parts - 1) / parts", schedule_.pack > 1 ? cat(" + ", schedule_.pack - 1, " & -", schedule_.pack) : "", ";");
+  line("const place rows = ", product(0, nest_.outer), ", columns = ", product(nest_.outer, nest_.outer + nest_.inner),
+       ", parts = ", parameter(parameters_), ";");
+  line("const place each = (columns + parts - 1) / parts",
+       schedule_.pack > 1 ? cat(" + ", schedule_.pack - 1, " & -", schedule_.pack) : "", ";");
   open_rows("rows * parts");
-  line("const place row = work % rows, part = work / rows, begin = part * each, end = begin + each < columns ? begin + each : columns;");
+  line(
+      "const place row = work % rows, part = work / rows, begin = part * each, end = begin + each < columns ? begin + "
+      "each : columns;");
   delinearize("row", 0, nest_.outer);
   row_.assign(nest_.exprs.size(), "");
   row_values(0);
@@ -136,14 +150,17 @@ void Writer::parts_of_rows() {
 void Writer::finish_rows() {
   const std::vector<ExprId> sums = reductions_behind(0);
   line("const place rows = ", product(0, nest_.outer), ", parts = ", parameter(parameters_), ";");
-  line("for (place row = blockIdx.x * (place)blockDim.x + threadIdx.x; row < rows; row += (place)gridDim.x * blockDim.x) {");
+  line(
+      "for (place row = blockIdx.x * (place)blockDim.x + threadIdx.x; row < rows; row += (place)gridDim.x * "
+      "blockDim.x) {");
   open();
   delinearize("row", 0, nest_.outer);
   row_.assign(nest_.exprs.size(), "");
   for (size_t k = 0; k < sums.size(); k++) {
     const ExprId id = sums[k];
     line(held_type(id), " sum", id, " = ", partial(k, id, "0"), ";");
-    line("for (place part = 1; part < parts; part++) sum", id, " = ", combined(nest_.exprs[id], cat("sum", id), partial(k, id, "part")), ";");
+    line("for (place part = 1; part < parts; part++) sum", id, " = ",
+         combined(nest_.exprs[id], cat("sum", id), partial(k, id, "part")), ";");
     row_holds(id);
   }
   store_rows(false);
@@ -152,7 +169,8 @@ void Writer::finish_rows() {
 
 // Where a part of the k-th reduction lies in the scratch.
 std::string Writer::partial(size_t number, ExprId sum, const std::string& part) const {
-  return cat("*(", held_type(sum), "*)(scratch + (((i64)", number, " * parts + ", part, ") * rows + row) * ", kPartialBytes, ")");
+  return cat("*(", held_type(sum), "*)(scratch + (((i64)", number, " * parts + ", part, ") * rows + row) * ",
+             kPartialBytes, ")");
 }
 
 void Writer::store_rows(bool by_one_thread) {
@@ -166,7 +184,8 @@ void Writer::store_rows(bool by_one_thread) {
 void Writer::row_values(uint32_t pass) {
   const AxisSet walked = nest_.outer_set();
   for (ExprId id = 0; id < nest_.exprs.size(); id++)
-    if (!(nest_.exprs[id].axes & ~walked) && nest_.exprs[id].level <= pass && !is_reduction(nest_.exprs[id].fn)) value(id);
+    if (!(nest_.exprs[id].axes & ~walked) && nest_.exprs[id].level <= pass && !is_reduction(nest_.exprs[id].fn))
+      value(id);
 }
 
 std::vector<ExprId> Writer::reductions_behind(uint32_t pass) const {
@@ -186,11 +205,13 @@ void Writer::write_pass(uint32_t pass) {
 }
 
 // The inner axes from `begin` to `end`, in packs: the sums so far, and the stores of this pass.
-void Writer::walk_row(const std::vector<ExprId>& sums, const std::string& begin, const std::string& end, uint32_t pass) {
+void Writer::walk_row(const std::vector<ExprId>& sums, const std::string& begin, const std::string& end,
+                      uint32_t pass) {
   for (ExprId id : sums) line(held_type(id), " sum", id, " = ", neutral(id), ";");
   const std::string first = begin == "0" ? begin : packs_in(begin), last = packs_in(end);
   if (rows_ == Rows::thread) line("for (place at = ", first, "; at < ", last, "; at++) {");
-  else if (rows_ == Rows::warp) line("for (place at = ", first, " + threadIdx.x % ", kWarp, "; at < ", last, "; at += ", kWarp, ") {");
+  else if (rows_ == Rows::warp)
+    line("for (place at = ", first, " + threadIdx.x % ", kWarp, "; at < ", last, "; at += ", kWarp, ") {");
   else line("for (place at = ", first, " + threadIdx.x; at < ", last, "; at += blockDim.x) {");
   open();
   position_.assign(nest_.exprs.size(), "");
@@ -201,7 +222,8 @@ void Writer::walk_row(const std::vector<ExprId>& sums, const std::string& begin,
 
 void Writer::join_threads(ExprId id) {
   if (rows_ == Rows::thread) return;
-  const std::string type = held_type(id), combine = cat("[](", type, " x, ", type, " y) { return ", combined(nest_.exprs[id], "x", "y"), "; }");
+  const std::string type = held_type(id), combine = cat("[](", type, " x, ", type, " y) { return ",
+                                                        combined(nest_.exprs[id], "x", "y"), "; }");
   if (rows_ == Rows::warp) line("sum", id, " = of_warp<", type, ">(sum", id, ", ", combine, ");");
   else line("sum", id, " = of_block<", type, ">(sum", id, ", (", type, "*)shared, ", combine, ");");
 }
@@ -221,7 +243,8 @@ std::string Writer::held_type(ExprId id) const {
 std::string Writer::neutral(ExprId id) const {
   const Expr& e = nest_.exprs[id];
   if (e.fn == Fn::sum) return "0";
-  return e.fn == Fn::argmax ? cat("{", bound(nest_.exprs[e.in[0]].dtype, true), ", 0}") : bound(e.dtype, e.fn == Fn::amax);
+  return e.fn == Fn::argmax ? cat("{", bound(nest_.exprs[e.in[0]].dtype, true), ", 0}")
+                            : bound(e.dtype, e.fn == Fn::amax);
 }
 std::string Writer::element(ExprId id) {
   const Expr& e = nest_.exprs[id];

@@ -23,7 +23,8 @@ std::string kernel_name(const Nest& nest) {
   constexpr size_t kMostNamed = 6;
   std::vector<Fn> named;
   for (const Expr& e : nest.exprs) {
-    const bool told = e.fn == Fn::load || e.fn == Fn::number || e.fn == Fn::convert || std::find(named.begin(), named.end(), e.fn) != named.end();
+    const bool told = e.fn == Fn::load || e.fn == Fn::number || e.fn == Fn::convert ||
+                      std::find(named.begin(), named.end(), e.fn) != named.end();
     if (!told && named.size() < kMostNamed) named.push_back(e.fn);
   }
   std::string out = "fused";
@@ -33,20 +34,22 @@ std::string kernel_name(const Nest& nest) {
 
 class CudaLauncher : public Launcher {
  public:
-  CudaLauncher(nvidia::CudaDevice& device, LoweredRegion region) : device_(Ref<nvidia::CudaDevice>(&device)), on_host_(region.on_host) {
+  CudaLauncher(nvidia::CudaDevice& device, LoweredRegion region)
+      : device_(Ref<nvidia::CudaDevice>(&device)), on_host_(region.on_host) {
     Nest& nest = region.nest;
     order_loops(nest, region.reduced);
     const CudaSchedule schedule = cuda_schedule(nest, on_host_);
     const std::string name = kernel_name(nest);
     const CudaSource source = cuda_source(nest, schedule, name);
-    if (!source.error.empty()) fail(Code::internal, "a kernel that the target's capabilities allow is not written: ", source.error);
+    if (!source.error.empty())
+      fail(Code::internal, "a kernel that the target's capabilities allow is not written: ", source.error);
     parameters_ = loops::parameters(nest);
     parameters_.push_back(schedule.parts);
     arguments_ = nest.buffers.size();
     const auto numbers = static_cast<size_t>(std::count(on_host_.begin(), on_host_.end(), true));
     if ((arguments_ + parameters_.size() + 2 * numbers + 1) * sizeof(int64_t) > kMostParameterBytes)
-      fail(Code::unimplemented, "a kernel for ", thunder::name(device.id()), " would have ", arguments_, " arguments and ", parameters_.size(),
-           " sizes, which is more than its parameters hold");
+      fail(Code::unimplemented, "a kernel for ", thunder::name(device.id()), " would have ", arguments_,
+           " arguments and ", parameters_.size(), " sizes, which is more than its parameters hold");
     text_ = source.text, name_ = name;
     device.begin_compiling(text_);
     const int64_t rows = positions(nest, 0, nest.outer);
@@ -83,7 +86,8 @@ class CudaLauncher : public Launcher {
     for (size_t i = 0; i < arguments_; i++) {
       const Buffer& b = i < launch.n_inputs ? launch.inputs[i] : launch.outputs[i - launch.n_inputs];
       buffers[i] = b.data;
-      if (i < on_host_.size() && on_host_[i]) std::memcpy(&numbers[2 * number++], b.data, static_cast<size_t>(b.elements()) * size_of(b.dtype));
+      if (i < on_host_.size() && on_host_[i])
+        std::memcpy(&numbers[2 * number++], b.data, static_cast<size_t>(b.elements()) * size_of(b.dtype));
     }
     nvidia::Refusal* refusal = refusal_;
     void* scratch = launch.scratch;
@@ -97,12 +101,15 @@ class CudaLauncher : public Launcher {
   static int64_t threads(const Nest& nest, const CudaSchedule& schedule) {
     if (!reduces(nest)) return positions(nest, 0, nest.outer + nest.inner) / schedule.pack;
     const int64_t rows = positions(nest, 0, nest.outer) * schedule.parts;
-    return rows * (schedule.rows == CudaSchedule::Rows::block ? kCudaThreads : schedule.rows == CudaSchedule::Rows::warp ? kWarp : 1);
+    return rows * (schedule.rows == CudaSchedule::Rows::block  ? kCudaThreads
+                   : schedule.rows == CudaSchedule::Rows::warp ? kWarp
+                                                               : 1);
   }
   // As many blocks as that takes, as far as the device runs them at a time.
   nvidia::Geometry grid(int64_t threads) const {
     const int64_t most = kBlocksOfMultiprocessor * std::max(1, device_->properties().multiprocessors);
-    return {static_cast<unsigned>(std::clamp<int64_t>((threads + kCudaThreads - 1) / kCudaThreads, 1, most)), kCudaThreads};
+    return {static_cast<unsigned>(std::clamp<int64_t>((threads + kCudaThreads - 1) / kCudaThreads, 1, most)),
+            kCudaThreads};
   }
 
   const Ref<nvidia::CudaDevice> device_;

@@ -21,8 +21,8 @@ void rms_norm_init(ModuleInit& m) {
 
 void group_norm_init(ModuleInit& m) {
   const int64_t groups = m.module.integer("num_groups"), channels = m.module.integer("num_channels");
-  m.require(groups > 0 && channels >= 0 && channels % groups == 0, "num_channels must be a multiple of num_groups, got ",
-            channels, " and ", groups);
+  m.require(groups > 0 && channels >= 0 && channels % groups == 0,
+            "num_channels must be a multiple of num_groups, got ", channels, " and ", groups);
   if (!m.module.flag("affine")) return;
   m.fill("weight", {channels}, 1);
   m.fill("bias", {channels}, 0);
@@ -83,8 +83,8 @@ void batch_norm(ModuleCall& c) {
   c.give(made[0]);
 }
 
-// Statistics of each sample's channel; the running ones move towards their mean over the batch. As in PyTorch no batch is
-// counted, and momentum None moves nothing.
+// Statistics of each sample's channel; the running ones move towards their mean over the batch. As in PyTorch no batch
+// is counted, and momentum None moves nothing.
 template <size_t dims>
 void instance_norm(ModuleCall& c) {
   Tensor *x = c.input(), *mean = c.tensor("running_mean"), *variance = c.tensor("running_var");
@@ -105,15 +105,17 @@ void instance_norm(ModuleCall& c) {
 
 consteval ModuleRow batch(SchemaText schema, void (*forward)(ModuleCall&)) {
   return {.schema = schema,
-          .doc = "Each channel standardised: by the batch while training, which also moves the running statistics, else "
-                 "by these. momentum None makes them the mean of all batches.",
+          .doc =
+              "Each channel standardised: by the batch while training, which also moves the running statistics, else "
+              "by these. momentum None makes them the mean of all batches.",
           .init = channels_init,
           .forward = forward};
 }
 consteval ModuleRow instance(SchemaText schema, void (*forward)(ModuleCall&)) {
   return {.schema = schema,
-          .doc = "Each channel of each sample standardised by itself, or by running statistics where they are tracked and "
-                 "it does not train.",
+          .doc =
+              "Each channel of each sample standardised by itself, or by running statistics where they are tracked and "
+              "it does not train.",
           .init = channels_init,
           .forward = forward};
 }

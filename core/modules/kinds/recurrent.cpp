@@ -121,12 +121,14 @@ std::vector<Tensor*> weights(const ModuleCall& c, Unit unit) {
   return out;
 }
 
-// The first states, [layers * directions, batch, width]; zeros where none are given, a batch of one where there is none.
+// The first states, [layers * directions, batch, width]; zeros where none are given, a batch of one where there is
+// none.
 Tensor* first_state(const ModuleCall& c, Tensor* given, Tensor* x, int64_t width, bool batched) {
   const Module& m = c.module;
   if (given) return batched ? given : c.op("unsqueeze", {given, 1});
   const size_t batch = m.flag("batch_first") ? 0 : 1;
-  return zeros(c, x, {m.integer("num_layers") * (m.flag("bidirectional") ? 2 : 1), x->type().shape[batch].value(), width});
+  return zeros(c, x,
+               {m.integer("num_layers") * (m.flag("bidirectional") ? 2 : 1), x->type().shape[batch].value(), width});
 }
 
 template <Unit unit>
@@ -195,8 +197,8 @@ constexpr ModuleRow kRows[] = {
      .forward = network<Unit::rnn>},
     {.schema = "LSTM(int input_size, int hidden_size, int num_layers=1, bool bias=True, bool batch_first=False, float "
                "dropout=0.0, bool bidirectional=False, int proj_size=0) -> (tensor, tensor, tensor)",
-     .doc = "Layers of LSTMCells over a sequence, [length, batch, input_size]: what the last layer gives, and the last h "
-            "and c. A new length is another program.",
+     .doc = "Layers of LSTMCells over a sequence, [length, batch, input_size]: what the last layer gives, and the last "
+            "h and c. A new length is another program.",
      .inputs = "forward(tensor input, tensor? h_0=None, tensor? c_0=None) -> (tensor, tensor, tensor)",
      .init = init<Unit::lstm>,
      .forward = network<Unit::lstm>},

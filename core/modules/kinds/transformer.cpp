@@ -13,12 +13,14 @@ void layer_init(ModuleInit& m, bool decoder) {
   const int64_t width = m.module.integer("d_model"), inner = m.module.integer("dim_feedforward");
   m.require(width > 0 && inner > 0, "d_model and dim_feedforward must be positive, got ", width, " and ", inner);
   const std::string& activation = m.module.option("activation").text;
-  m.require(activation == "relu" || activation == "gelu", "activation must be 'relu' or 'gelu', got '", activation, "'");
-  const Any wide = Any::integer(width), dropout = Any::real(m.module.real("dropout")), bias = Any::boolean(m.module.flag("bias"));
+  m.require(activation == "relu" || activation == "gelu", "activation must be 'relu' or 'gelu', got '", activation,
+            "'");
+  const Any wide = Any::integer(width), dropout = Any::real(m.module.real("dropout")),
+            bias = Any::boolean(m.module.flag("bias"));
   const auto attention = [&](std::string_view name) {
     m.child(name, "MultiheadAttention",
-            {wide, Any::integer(m.module.integer("nhead")), dropout, bias, Any::boolean(false), Any::boolean(false), Any(),
-             Any(), Any::boolean(m.module.flag("batch_first"))});
+            {wide, Any::integer(m.module.integer("nhead")), dropout, bias, Any::boolean(false), Any::boolean(false),
+             Any(), Any(), Any::boolean(m.module.flag("batch_first"))});
   };
   attention("self_attn");
   if (decoder) attention("multihead_attn");
@@ -190,8 +192,9 @@ void transformer(ModuleCall& c) {
     given.close();
     return c.call(*c.module.find(child), given)[0].tensor.get();
   };
-  Tensor* memory = call("encoder", {in.any("src")},
-                        {{"mask", "src_mask"}, {"src_key_padding_mask", "src_key_padding_mask"}, {"is_causal", "src_is_causal"}});
+  Tensor* memory =
+      call("encoder", {in.any("src")},
+           {{"mask", "src_mask"}, {"src_key_padding_mask", "src_key_padding_mask"}, {"is_causal", "src_is_causal"}});
   c.give(call("decoder", {in.any("tgt"), Any::tensor(memory)},
               {{"tgt_mask", "tgt_mask"},
                {"memory_mask", "memory_mask"},
@@ -235,10 +238,10 @@ constexpr ModuleRow kRows[] = {
                "dim_feedforward=2048, float dropout=0.1, str activation='relu', float layer_norm_eps=1e-05, bool "
                "batch_first=False, bool norm_first=False, bool bias=True) -> tensor",
      .doc = "A TransformerEncoder of src, and a TransformerDecoder of tgt and what it gives.",
-     .inputs = "forward(tensor src, tensor tgt, tensor? src_mask=None, tensor? tgt_mask=None, tensor? memory_mask=None, "
-               "tensor? src_key_padding_mask=None, tensor? tgt_key_padding_mask=None, tensor? "
-               "memory_key_padding_mask=None, bool src_is_causal=False, bool tgt_is_causal=False, bool "
-               "memory_is_causal=False) -> tensor",
+     .inputs =
+         "forward(tensor src, tensor tgt, tensor? src_mask=None, tensor? tgt_mask=None, tensor? memory_mask=None, "
+         "tensor? src_key_padding_mask=None, tensor? tgt_key_padding_mask=None, tensor? memory_key_padding_mask=None, "
+         "bool src_is_causal=False, bool tgt_is_causal=False, bool memory_is_causal=False) -> tensor",
      .init = transformer_init,
      .forward = transformer},
 };

@@ -8,7 +8,8 @@ namespace {
 
 constexpr std::array kRprop = {
     lr("0.01"),
-    OptionRow{"etas", ArgKind::reals, "0.5, 1.2", "By what a step shrinks where the sign changes, and grows where not."},
+    OptionRow{"etas", ArgKind::reals, "0.5, 1.2",
+              "By what a step shrinks where the sign changes, and grows where not."},
     OptionRow{"step_sizes", ArgKind::reals, "1e-06, 50", "The least and the greatest step."},
     kMaximize,
 };

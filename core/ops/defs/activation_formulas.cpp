@@ -55,16 +55,19 @@ Results halves(Call& c) {
   const int64_t n = hint(x.shape()[dim]);
   c.require(n % 2 == 0, "dim ", c.integer(1), " must have an even size, got ", name(x.type()));
   Var half[2];
-  for (int64_t i = 0; i < 2; i++) half[i] = computed(c.builder.call("slice", {x, static_cast<int64_t>(dim), i * (n / 2), (i + 1) * (n / 2), 1}));
+  for (int64_t i = 0; i < 2; i++)
+    half[i] = computed(c.builder.call("slice", {x, static_cast<int64_t>(dim), i * (n / 2), (i + 1) * (n / 2), 1}));
   return convert(half[1 - gated] * gate(half[gated]), x.dtype());
 }
 Results prelu(Call& c) {
   Var x = c.var(0), w = c.var(1);
-  c.require(is_real(x.dtype()) && w.dtype() == x.dtype(), "input and weight must be real and of one dtype; ", c.types());
+  c.require(is_real(x.dtype()) && w.dtype() == x.dtype(), "input and weight must be real and of one dtype; ",
+            c.types());
   c.require(w.rank() <= 1, "weight must be a vector; ", c.types());
   const Dim n = elements(w.shape());
   if (!(n == Dim(1))) {
-    c.require(x.rank() >= 1 && x.size(x.rank() > 1 ? 1 : 0) == n, "weight must have one element or one for each channel; ", c.types());
+    c.require(x.rank() >= 1 && x.size(x.rank() > 1 ? 1 : 0) == n,
+              "weight must have one element or one for each channel; ", c.types());
     w = along_axis(w, x.rank() > 1 ? 1 : 0, x.rank());
   } else {
     w = reshape_to(w, Shape{});
@@ -125,35 +128,51 @@ void ropes(Samples& s) {
 
 template <auto formula>
 consteval OpRow row(SchemaText schema, std::string_view doc, SamplesFn samples = reals) {
-  return checked({.schema = schema, .doc = doc, .decompose = real_formula<formula>, .samples = samples, .tags = kInplace});
+  return checked(
+      {.schema = schema, .doc = doc, .decompose = real_formula<formula>, .samples = samples, .tags = kInplace});
 }
-consteval OpRow op(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples, uint32_t tags = 0) {
+consteval OpRow op(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
+                   uint32_t tags = 0) {
   return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .tags = tags});
 }
 
 constexpr OpRow kRows[] = {
     row<[](Var x) { return within(x, 0, 6); }>("relu6(tensor input) -> tensor", "The input limited to [0, 6]."),
-    row<elu>("elu(tensor input, float alpha=1.0) -> tensor", "The input where it is positive, else alpha * (exp(input) - 1).", with_option<3>),
-    row<celu>("celu(tensor input, float alpha=1.0) -> tensor", "The input where it is positive, else alpha * (exp(input / alpha) - 1).", with_option<3>),
+    row<elu>("elu(tensor input, float alpha=1.0) -> tensor",
+             "The input where it is positive, else alpha * (exp(input) - 1).", with_option<3>),
+    row<celu>("celu(tensor input, float alpha=1.0) -> tensor",
+              "The input where it is positive, else alpha * (exp(input / alpha) - 1).", with_option<3>),
     row<selu>("selu(tensor input) -> tensor", "elu, scaled so that means and variances stay."),
-    row<hardtanh>("hardtanh(tensor input, float min_val=-1.0, float max_val=1.0) -> tensor", "The input limited to [min_val, max_val].", with_option<-3, 5>),
+    row<hardtanh>("hardtanh(tensor input, float min_val=-1.0, float max_val=1.0) -> tensor",
+                  "The input limited to [min_val, max_val].", with_option<-3, 5>),
     row<hardsigmoid>("hardsigmoid(tensor input) -> tensor", "input / 6 + 1/2, limited to [0, 1]."),
     row<hardswish>("hardswish(tensor input) -> tensor", "input * hardsigmoid(input)."),
-    row<hardshrink>("hardshrink(tensor input, float lambd=0.5) -> tensor", "0 in [-lambd, lambd], else the input.", with_option<3>),
-    row<softshrink>("softshrink(tensor input, float lambd=0.5) -> tensor", "The input drawn towards 0 by lambd.", with_option<3>),
+    row<hardshrink>("hardshrink(tensor input, float lambd=0.5) -> tensor", "0 in [-lambd, lambd], else the input.",
+                    with_option<3>),
+    row<softshrink>("softshrink(tensor input, float lambd=0.5) -> tensor", "The input drawn towards 0 by lambd.",
+                    with_option<3>),
     row<[](Var x) { return x - tanh(x); }>("tanhshrink(tensor input) -> tensor", "input - tanh(input)."),
-    row<softplus>("softplus(tensor input, float beta=1.0, float threshold=20.0) -> tensor", "log(1 + exp(beta * input)) / beta; the input where beta * input exceeds threshold.",
+    row<softplus>("softplus(tensor input, float beta=1.0, float threshold=20.0) -> tensor",
+                  "log(1 + exp(beta * input)) / beta; the input where beta * input exceeds threshold.",
                   with_option<3, 2>),
     row<[](Var x) { return x / (abs(x) + 1.0); }>("softsign(tensor input) -> tensor", "input / (1 + |input|)."),
-    row<[](Var x) { return x * tanh(softplus_of(x)); }>("mish(tensor input) -> tensor", "input * tanh(softplus(input))."),
-    row<[](Var x) { return -softplus_of(-x); }>("logsigmoid(tensor input) -> tensor", "log(sigmoid(input)) without its underflow."),
-    op("threshold(tensor input, float threshold, float value) -> tensor", "The input where it exceeds threshold, else value.", threshold, thresholds, kInplace),
-    op("glu(tensor input, int dim=-1) -> tensor", "The first half of dim times the sigmoid of the second.", halves<logistic, 1>, gated),
-    op("swiglu(tensor input, int dim=-1) -> tensor", "silu of the first half of dim times the second.", halves<silu_of, 0>, gated),
-    op("prelu(tensor input, tensor weight) -> tensor", "The input where it is positive, else weight times it: one weight, or one a channel.", prelu, slopes),
+    row<[](Var x) { return x * tanh(softplus_of(x)); }>("mish(tensor input) -> tensor",
+                                                        "input * tanh(softplus(input))."),
+    row<[](Var x) { return -softplus_of(-x); }>("logsigmoid(tensor input) -> tensor",
+                                                "log(sigmoid(input)) without its underflow."),
+    op("threshold(tensor input, float threshold, float value) -> tensor",
+       "The input where it exceeds threshold, else value.", threshold, thresholds, kInplace),
+    op("glu(tensor input, int dim=-1) -> tensor", "The first half of dim times the sigmoid of the second.",
+       halves<logistic, 1>, gated),
+    op("swiglu(tensor input, int dim=-1) -> tensor", "silu of the first half of dim times the second.",
+       halves<silu_of, 0>, gated),
+    op("prelu(tensor input, tensor weight) -> tensor",
+       "The input where it is positive, else weight times it: one weight, or one a channel.", prelu, slopes),
     op("rrelu(tensor input, float lower=0.125, float upper=0.3333333333333333, bool training=False) -> tensor",
        "leaky_relu of the mean slope, or of slopes that are drawn when training.", rrelu, reals, kRandom),
-    op("rope(tensor input, tensor cos, tensor sin) -> tensor", "input * cos + rotated * sin, where rotated is the last dim's second half negated, then its first.", rope, ropes),
+    op("rope(tensor input, tensor cos, tensor sin) -> tensor",
+       "input * cos + rotated * sin, where rotated is the last dim's second half negated, then its first.", rope,
+       ropes),
 };
 
 }  // namespace

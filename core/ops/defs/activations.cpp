@@ -43,8 +43,8 @@ void silu_vjp(Grad& g) {
   g.add(0, computed(g.cotangent()) * (s * (x * (1.0 - s) + 1.0)));
 }
 
-// x Phi(x), exactly or with the usual approximation of the normal distribution Phi by (tanh(z) + 1) / 2. That is the logistic function of
-// 2 z, which needs fewer instructions and does not cancel where Phi is small.
+// x Phi(x), exactly or with the usual approximation of the normal distribution Phi by (tanh(z) + 1) / 2. That is the
+// logistic function of 2 z, which needs fewer instructions and does not cancel where Phi is small.
 constexpr double kTanhScale = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
 constexpr double kTanhCubic = 0.044715;
 bool by_tanh(const Call& c) {
@@ -66,7 +66,8 @@ void gelu_vjp(Grad& g) {
     Var slope = (x * x * (3 * kTanhCubic) + 1.0) * (2 * kTanhScale);
     return g.add(0, dy * (s * (x * slope * (1.0 - s) + 1.0)));
   }
-  Var z = of_erf(x), density = g.builder.call("prims.exp", {-(z * z)}) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2);
+  Var z = of_erf(x),
+      density = g.builder.call("prims.exp", {-(z * z)}) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2);
   g.add(0, dy * (normal_distribution(x) + x * density));
 }
 
@@ -86,14 +87,28 @@ void gelu_samples(Samples& s) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "sigmoid(tensor input) -> tensor", .doc = "1 / (1 + exp(-input)).",
-             .decompose = [](Call& c) { return rounded_once(c, logistic); }, .vjp = sigmoid_vjp, .samples = samples, .tags = kInplace}),
-    checked({.schema = "relu(tensor input) -> tensor", .doc = "The input where it is positive, else 0.", .decompose = relu, .vjp = relu_vjp,
-             .samples = samples, .tags = kInplace}),
-    checked({.schema = "silu(tensor input) -> tensor", .doc = "input * sigmoid(input).", .decompose = silu, .vjp = silu_vjp,
-             .samples = samples, .tags = kInplace}),
+    checked({.schema = "sigmoid(tensor input) -> tensor",
+             .doc = "1 / (1 + exp(-input)).",
+             .decompose = [](Call& c) { return rounded_once(c, logistic); },
+             .vjp = sigmoid_vjp,
+             .samples = samples,
+             .tags = kInplace}),
+    checked({.schema = "relu(tensor input) -> tensor",
+             .doc = "The input where it is positive, else 0.",
+             .decompose = relu,
+             .vjp = relu_vjp,
+             .samples = samples,
+             .tags = kInplace}),
+    checked({.schema = "silu(tensor input) -> tensor",
+             .doc = "input * sigmoid(input).",
+             .decompose = silu,
+             .vjp = silu_vjp,
+             .samples = samples,
+             .tags = kInplace}),
     checked({.schema = "gelu(tensor input, str approximate='none') -> tensor",
-             .doc = "input times the normal distribution at input, exactly or ('tanh') approximately.", .decompose = gelu, .vjp = gelu_vjp,
+             .doc = "input times the normal distribution at input, exactly or ('tanh') approximately.",
+             .decompose = gelu,
+             .vjp = gelu_vjp,
              .samples = gelu_samples}),
 };
 

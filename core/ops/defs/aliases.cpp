@@ -15,7 +15,8 @@ Results forwarded(Call& c) {
 
 template <size_t left, size_t right>
 Results product(Call& c) {
-  c.require(c.type(0).rank() == left && c.type(1).rank() == right, "needs operands of rank ", left, " and ", right, "; ", c.types());
+  c.require(c.type(0).rank() == left && c.type(1).rank() == right, "needs operands of rank ", left, " and ", right,
+            "; ", c.types());
   if (left == 3) c.require(c.type(0).shape[0] == c.type(1).shape[0], "batch dimensions differ; ", c.types());
   return c.builder.call("matmul", {c.var(0), c.var(1)});
 }
@@ -30,8 +31,8 @@ Results narrow(Call& c) {
   c.require(x.rank() > 0, "a tensor of rank 0 cannot be narrowed");
   const Dim size = x.shape()[dim];
   const Dim length = c.integer_dim(3), given = c.integer_dim(2), start = hint(given) < 0 ? given + size : given;
-  c.require(hint(start) >= 0 && hint(length) >= 0 && hint(start) <= hint(size) - hint(length), "start ", name(given), " and length ", name(length),
-            " exceed dim ", dim, " of size ", name(size));
+  c.require(hint(start) >= 0 && hint(length) >= 0 && hint(start) <= hint(size) - hint(length), "start ", name(given),
+            " and length ", name(length), " exceed dim ", dim, " of size ", name(size));
   return c.builder.call("slice", {x, c.integer(1), Arg::integer(start), Arg::integer(start + length), 1});
 }
 Results expand_as(Call& c) { return c.builder.call("expand", {c.var(0), Shape(c.type(1).shape)}); }
@@ -94,19 +95,38 @@ void along(Samples& s) { s.add({TensorSpec{{2, 3}}, 1}); }
 void rows(Samples& s) { s.add({TensorSpec{{2, 3, 2}}}); }
 
 // The same arguments under another name.
-consteval OpRow same(SchemaText schema, std::string_view target, SamplesFn samples, uint32_t tags = 0, std::string_view nondiff = {}) {
-  return checked({.schema = schema, .doc = "Another name.", .decompose = forwarded, .nondiff = nondiff, .samples = samples, .tags = tags, .alias_of = target});
+consteval OpRow same(SchemaText schema, std::string_view target, SamplesFn samples, uint32_t tags = 0,
+                     std::string_view nondiff = {}) {
+  return checked({.schema = schema,
+                  .doc = "Another name.",
+                  .decompose = forwarded,
+                  .nondiff = nondiff,
+                  .samples = samples,
+                  .tags = tags,
+                  .alias_of = target});
 }
-consteval OpRow other(SchemaText schema, std::string_view target, std::string_view doc, DecomposeFn decompose, SamplesFn samples, uint32_t tags = 0) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .tags = tags, .alias_of = target});
+consteval OpRow other(SchemaText schema, std::string_view target, std::string_view doc, DecomposeFn decompose,
+                      SamplesFn samples, uint32_t tags = 0) {
+  return checked(
+      {.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .tags = tags, .alias_of = target});
 }
 constexpr std::string_view kBoolean = "the result is boolean";
 
 constexpr OpRow kRows[] = {
     same("absolute(tensor input) -> tensor", "abs", one, kInplace),
     same("negative(tensor input) -> tensor", "neg", one, kInplace),
-    same("sgn(tensor input) -> tensor", "sign", [](Samples& s) { s.add_without_gradient({TensorSpec{{2, 3}}}); }, kInplace),
-    same("fix(tensor input) -> tensor", "trunc", [](Samples& s) { s.add_without_gradient({TensorSpec{{2, 3}}}); }, kInplace),
+    same(
+        "sgn(tensor input) -> tensor", "sign",
+        [](Samples& s) {
+          s.add_without_gradient({TensorSpec{{2, 3}}});
+        },
+        kInplace),
+    same(
+        "fix(tensor input) -> tensor", "trunc",
+        [](Samples& s) {
+          s.add_without_gradient({TensorSpec{{2, 3}}});
+        },
+        kInplace),
     same("arcsin(tensor input) -> tensor", "asin", one, kInplace),
     same("arccos(tensor input) -> tensor", "acos", one, kInplace),
     same("arctan(tensor input) -> tensor", "atan", one, kInplace),
@@ -116,7 +136,10 @@ constexpr OpRow kRows[] = {
     same("expit(tensor input) -> tensor", "sigmoid", one),
     same("gammaln(tensor input) -> tensor", "lgamma", above_one),
     same("psi(tensor input) -> tensor", "digamma", above_one),
-    same("multigammaln(tensor input, int p) -> tensor", "mvlgamma", [](Samples& s) { s.add({TensorSpec{{3}, DType::f32, 3, 9}, 2}); }),
+    same("multigammaln(tensor input, int p) -> tensor", "mvlgamma",
+         [](Samples& s) {
+           s.add({TensorSpec{{3}, DType::f32, 3, 9}, 2});
+         }),
     same("conj(tensor input) -> tensor", "positive", one),
     same("real(tensor input) -> tensor", "positive", one),
     same("arctan2(tensor input, tensor|number other) -> tensor", "atan2", pairs, kInplace),
@@ -130,27 +153,42 @@ constexpr OpRow kRows[] = {
     same("less_equal(tensor input, tensor|number other) -> tensor", "le", pairs, kInplace, kBoolean),
     same("not_equal(tensor input, tensor|number other) -> tensor", "ne", pairs, kInplace, kBoolean),
     same("clip(tensor input, tensor|number? min=None, tensor|number? max=None) -> tensor", "clamp", bounds, kInplace),
-    other("clamp_min(tensor input, tensor|number min) -> tensor", "clamp", "input, but not less than min.", clamp_min, bound, kInplace),
-    other("clamp_max(tensor input, tensor|number max) -> tensor", "clamp", "input, but not greater than max.", clamp_max, bound, kInplace),
+    other("clamp_min(tensor input, tensor|number min) -> tensor", "clamp", "input, but not less than min.", clamp_min,
+          bound, kInplace),
+    other("clamp_max(tensor input, tensor|number max) -> tensor", "clamp", "input, but not greater than max.",
+          clamp_max, bound, kInplace),
     same("concat(tensor[] tensors, int dim=0) -> tensor", "cat", lists),
     same("concatenate(tensor[] tensors, int dim=0) -> tensor", "cat", lists),
     same("swapaxes(tensor input, int axis0, int axis1) -> tensor", "transpose", two_dims),
     same("swapdims(tensor input, int dim0, int dim1) -> tensor", "transpose", two_dims),
     same("broadcast_to(tensor input, int[] size) -> tensor", "expand", shapes),
-    other("expand_as(tensor input, tensor other) -> tensor", "expand", "input expanded to the size of other.", expand_as, likes),
-    other("reshape_as(tensor input, tensor other) -> tensor", "reshape", "input under the shape of other.", reshape_as, likes),
-    other("view_as(tensor input, tensor other) -> tensor", "view", "input as a view of the shape of other.", view_as, likes),
+    other("expand_as(tensor input, tensor other) -> tensor", "expand", "input expanded to the size of other.",
+          expand_as, likes),
+    other("reshape_as(tensor input, tensor other) -> tensor", "reshape", "input under the shape of other.", reshape_as,
+          likes),
+    other("view_as(tensor input, tensor other) -> tensor", "view", "input as a view of the shape of other.", view_as,
+          likes),
     other("type_as(tensor input, tensor other) -> tensor", "to", "input in the dtype of other.", type_as, likes),
     other("ravel(tensor input) -> tensor", "flatten", "All elements along one dim.", ravel, rows),
-    other("narrow(tensor input, int dim, int start, int length) -> tensor", "slice", "A view of length elements of dim from start on.", narrow, narrows),
-    other("t(tensor input) -> tensor", "transpose", "A matrix with rows and columns exchanged; of less than two dims the input itself.", t_op, matrices),
+    other("narrow(tensor input, int dim, int start, int length) -> tensor", "slice",
+          "A view of length elements of dim from start on.", narrow, narrows),
+    other("t(tensor input) -> tensor", "transpose",
+          "A matrix with rows and columns exchanged; of less than two dims the input itself.", t_op, matrices),
     other("adjoint(tensor input) -> tensor", "transpose", "A view with the last two dims exchanged.", adjoint, rows),
-    other("mm(tensor input, tensor mat2) -> tensor", "matmul", "The product of two matrices.", product<2, 2>, factors<2, 2>, kMatmul),
-    other("bmm(tensor input, tensor mat2) -> tensor", "matmul", "The products of two batches of matrices.", product<3, 3>, factors<3, 3>, kMatmul),
-    other("mv(tensor input, tensor vec) -> tensor", "matmul", "The product of a matrix and a vector.", product<2, 1>, factors<2, 1>, kMatmul),
-    other("dot(tensor input, tensor tensor) -> tensor", "matmul", "The scalar product of two vectors.", product<1, 1>, factors<1, 1>, kMatmul),
-    other("vdot(tensor input, tensor other) -> tensor", "matmul", "The scalar product of two vectors.", product<1, 1>, factors<1, 1>, kMatmul),
-    checked({.schema = "softmin(tensor input, int dim, dtype? dtype=None) -> tensor", .doc = "softmax of -input.", .decompose = softmin, .samples = along}),
+    other("mm(tensor input, tensor mat2) -> tensor", "matmul", "The product of two matrices.", product<2, 2>,
+          factors<2, 2>, kMatmul),
+    other("bmm(tensor input, tensor mat2) -> tensor", "matmul", "The products of two batches of matrices.",
+          product<3, 3>, factors<3, 3>, kMatmul),
+    other("mv(tensor input, tensor vec) -> tensor", "matmul", "The product of a matrix and a vector.", product<2, 1>,
+          factors<2, 1>, kMatmul),
+    other("dot(tensor input, tensor tensor) -> tensor", "matmul", "The scalar product of two vectors.", product<1, 1>,
+          factors<1, 1>, kMatmul),
+    other("vdot(tensor input, tensor other) -> tensor", "matmul", "The scalar product of two vectors.", product<1, 1>,
+          factors<1, 1>, kMatmul),
+    checked({.schema = "softmin(tensor input, int dim, dtype? dtype=None) -> tensor",
+             .doc = "softmax of -input.",
+             .decompose = softmin,
+             .samples = along}),
 };
 
 }  // namespace

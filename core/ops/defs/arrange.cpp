@@ -38,8 +38,8 @@ Results stack(Call& c) {
   longer.insert(dim, 1);
   ValueList ids;
   for (size_t i = 0; i < parts.size(); i++) {
-    c.require(parts[i].shape() == shape, "tensors must have one shape: tensor 0 is ", name(parts[0].type()), ", tensor ", i, " is ",
-              name(parts[i].type()));
+    c.require(parts[i].shape() == shape, "tensors must have one shape: tensor 0 is ", name(parts[0].type()),
+              ", tensor ", i, " is ", name(parts[i].type()));
     ids.push_back(reshape_to(convert(parts[i], dtype), longer).id);
   }
   return c.builder.call("prims.cat", {ids, static_cast<int64_t>(dim)});
@@ -52,8 +52,8 @@ Var places(const Call& c, std::string_view mode, Var x, size_t dim, int64_t befo
   const int64_t n = hint(x.shape()[dim]), most = mode == "reflect" ? n - 1 : n;
   const int64_t padded = (Dim(n) + Dim(before) + Dim(after)).value();  // refused where it overflows
   c.require(before >= -n && after >= -n && padded >= 0, "pad takes more from dim ", dim, " than its size ", n);
-  c.require(n > 0 && (mode == "replicate" || (before <= most && after <= most)), "mode '", mode, "' pads dim ", dim, " of size ", n, " by at most ",
-            std::max<int64_t>(most, 0), " on a side, got ", before, " and ", after);
+  c.require(n > 0 && (mode == "replicate" || (before <= most && after <= most)), "mode '", mode, "' pads dim ", dim,
+            " of size ", n, " by at most ", std::max<int64_t>(most, 0), " on a side, got ", before, " and ", after);
   Var at = c.builder.call("prims.iota", {Shape{padded}, DType::i64, x.type().device}) - before;
   if (mode == "replicate") return c.builder.call("clamp", {at, int64_t{0}, n - 1});
   if (mode == "circular") return c.builder.call("remainder", {at, n});
@@ -64,13 +64,15 @@ Var places(const Call& c, std::string_view mode, Var x, size_t dim, int64_t befo
 Results pad_from_inside(Call& c, Var x) {
   const std::string_view mode = c.text(2);
   auto amounts = c.dims(1);
-  c.require(mode == "reflect" || mode == "replicate" || mode == "circular", "mode must be 'constant', 'reflect', 'replicate' or 'circular', got '", mode, "'");
+  c.require(mode == "reflect" || mode == "replicate" || mode == "circular",
+            "mode must be 'constant', 'reflect', 'replicate' or 'circular', got '", mode, "'");
   c.require(!c.has(3) || c.real(3) == 0, "mode '", mode, "' takes no value");
   Var out = x;
   for (size_t i = 0; 2 * i < amounts.size(); i++) {
     const size_t dim = x.rank() - 1 - i;
     const int64_t before = hint(amounts[2 * i]), after = hint(amounts[2 * i + 1]);
-    if (before || after) out = c.builder.call("prims.take", {out, static_cast<int64_t>(dim), places(c, mode, x, dim, before, after)});
+    if (before || after)
+      out = c.builder.call("prims.take", {out, static_cast<int64_t>(dim), places(c, mode, x, dim, before, after)});
   }
   return out.id == x.id ? c.builder.call("prims.clone", {x}) : out;
 }
@@ -78,8 +80,8 @@ Results pad_from_inside(Call& c, Var x) {
 Results pad(Call& c) {
   Var x = c.var(0);
   auto amounts = c.dims(1);
-  c.require(amounts.size() % 2 == 0 && amounts.size() / 2 <= x.rank(), "pad needs a pair for each of at most ", x.rank(),
-            " dims, got ", name(amounts), "; ", c.types());
+  c.require(amounts.size() % 2 == 0 && amounts.size() / 2 <= x.rank(), "pad needs a pair for each of at most ",
+            x.rank(), " dims, got ", name(amounts), "; ", c.types());
   if (c.text(2) != "constant") return pad_from_inside(c, x);
   const size_t rank = x.rank();
   Shape low(rank, 0), high(rank, 0), starts(rank, 0), ends = x.shape();
@@ -92,8 +94,8 @@ Results pad(Call& c) {
     if (hint(after) < 0) ends[dim] = ends[dim] + after;
     else high[dim] = after;
     crops |= hint(before) < 0 || hint(after) < 0;
-    c.require(hint(ends[dim]) >= hint(starts[dim]), "pad ", name(amounts), " takes more from dim ", dim, " than its size ",
-              name(x.shape()[dim]));
+    c.require(hint(ends[dim]) >= hint(starts[dim]), "pad ", name(amounts), " takes more from dim ", dim,
+              " than its size ", name(x.shape()[dim]));
   }
   if (crops) x = c.builder.call("prims.slice", {x, starts, ends, Shape(rank, 1)});
   return c.builder.call("prims.pad", {x, low, high, c.has(3) ? c.real(3) : 0.0});
@@ -111,11 +113,13 @@ Results filled_from(Call& c) {
 }
 void filled_from_vjp(Grad& g) {
   // The old contents are gone. A number has no gradient.
-  if (g.args[1].kind == ArgKind::value && g.wants(1)) g.add(1, to_device(sum_to(g.cotangent(), g.type(1).shape), g.type(1).device));
+  if (g.args[1].kind == ArgKind::value && g.wants(1))
+    g.add(1, to_device(sum_to(g.cotangent(), g.type(1).shape), g.type(1).device));
 }
 
 Results fill(Call& c) {
-  c.require(c.args[1].kind != ArgKind::value || c.type(1).rank() == 0, "value must be a number or a tensor of rank 0; ", c.types());
+  c.require(c.args[1].kind != ArgKind::value || c.type(1).rank() == 0, "value must be a number or a tensor of rank 0; ",
+            c.types());
   return filled_from(c);
 }
 
@@ -168,27 +172,52 @@ void fill_samples(Samples& s) {
 
 constexpr OpRow kRows[] = {
     checked({.schema = "cat(tensor[] tensors, int dim=0) -> tensor",
-             .doc = "The tensors one behind the other along dim; dtypes promote.", .decompose = cat_op, .samples = cat_samples}),
-    checked({.schema = "stack(tensor[] tensors, int dim=0) -> tensor", .doc = "The tensors side by side along a new dim.",
-             .decompose = stack, .samples = stack_samples}),
+             .doc = "The tensors one behind the other along dim; dtypes promote.",
+             .decompose = cat_op,
+             .samples = cat_samples}),
+    checked({.schema = "stack(tensor[] tensors, int dim=0) -> tensor",
+             .doc = "The tensors side by side along a new dim.",
+             .decompose = stack,
+             .samples = stack_samples}),
     checked({.schema = "pad(tensor input, int[] pad, str mode='constant', float? value=None) -> tensor",
-             .doc = "Pads with value (0 for None), or with the mirror image ('reflect'), the edge ('replicate') or the other end ('circular'): "
-                    "pairs of amounts from the last dim to the first; negative ones crop.",
-             .decompose = pad, .samples = pad_samples}),
-    checked({.schema = "copy(tensor input, tensor src) -> tensor", .doc = "src as a tensor of input's shape and dtype; copy_ stores it.",
-             .decompose = filled_from, .vjp = filled_from_vjp, .samples = copy_samples, .tags = kInplace}),
+             .doc = "Pads with value (0 for None), or with the mirror image ('reflect'), the edge ('replicate') or the "
+                    "other end ('circular'): pairs of amounts from the last dim to the first; negative ones crop.",
+             .decompose = pad,
+             .samples = pad_samples}),
+    checked({.schema = "copy(tensor input, tensor src) -> tensor",
+             .doc = "src as a tensor of input's shape and dtype; copy_ stores it.",
+             .decompose = filled_from,
+             .vjp = filled_from_vjp,
+             .samples = copy_samples,
+             .tags = kInplace}),
     checked({.schema = "fill(tensor input, tensor|number value) -> tensor",
-             .doc = "A tensor of input's shape and dtype with one value; fill_ stores it.", .decompose = fill,
-             .vjp = filled_from_vjp, .samples = fill_samples, .tags = kInplace}),
-    checked({.schema = "contiguous(tensor input) -> tensor", .doc = "The input itself if it is dense, else a dense copy.",
+             .doc = "A tensor of input's shape and dtype with one value; fill_ stores it.",
+             .decompose = fill,
+             .vjp = filled_from_vjp,
+             .samples = fill_samples,
+             .tags = kInplace}),
+    checked({.schema = "contiguous(tensor input) -> tensor",
+             .doc = "The input itself if it is dense, else a dense copy.",
              .decompose = [](Call& c) -> Results { return c.builder.call("prims.contiguous", {c.var(0)}); },
-             .samples = [](Samples& s) { s.add({TensorSpec{{2, 3}}}); }}),
-    checked({.schema = "clone(tensor input) -> tensor", .doc = "A dense copy.",
+             .samples =
+                 [](Samples& s) {
+                   s.add({TensorSpec{{2, 3}}});
+                 }}),
+    checked({.schema = "clone(tensor input) -> tensor",
+             .doc = "A dense copy.",
              .decompose = [](Call& c) -> Results { return c.builder.call("prims.clone", {c.var(0)}); },
-             .samples = [](Samples& s) { s.add({TensorSpec{{2, 3}}}); }}),
+             .samples =
+                 [](Samples& s) {
+                   s.add({TensorSpec{{2, 3}}});
+                 }}),
     checked({.schema = "to(tensor input, dtype? dtype=None, device? device=None) -> tensor",
-             .doc = "The input as another dtype, on another device; the input itself if it is both.", .decompose = to,
-             .samples = [](Samples& s) { s.add({TensorSpec{{2, 3}}, DType::f64}); s.add({TensorSpec{{2}}}); }}),
+             .doc = "The input as another dtype, on another device; the input itself if it is both.",
+             .decompose = to,
+             .samples =
+                 [](Samples& s) {
+                   s.add({TensorSpec{{2, 3}}, DType::f64});
+                   s.add({TensorSpec{{2}}});
+                 }}),
 };
 
 }  // namespace

@@ -36,14 +36,16 @@ void slice_scatter_meta(const Call& c, Types& out) {
   const TensorType &t = c.type(0), &src = c.type(1);
   auto starts = c.dims(2), ends = c.dims(3), strides = c.dims(4);
   c.require(t.dtype == src.dtype, "input and src must have one dtype; ", c.types());
-  c.require(starts.size() == t.rank() && ends.size() == t.rank() && strides.size() == t.rank() && src.rank() == t.rank(),
-            "needs one start, end and stride for each dim, and src of the input's rank; ", c.types());
+  c.require(
+      starts.size() == t.rank() && ends.size() == t.rank() && strides.size() == t.rank() && src.rank() == t.rank(),
+      "needs one start, end and stride for each dim, and src of the input's rank; ", c.types());
   for (size_t i = 0; i < t.rank(); i++) {
     const bool inside = hint(starts[i]) >= 0 && hint(starts[i]) <= hint(ends[i]) && hint(ends[i]) <= hint(t.shape[i]);
-    c.require(inside && hint(strides[i]) > 0, "dim ", i, " of size ", name(t.shape[i]), " has no range from ", name(starts[i]), " to ",
-              name(ends[i]), " by ", name(strides[i]));
+    c.require(inside && hint(strides[i]) > 0, "dim ", i, " of size ", name(t.shape[i]), " has no range from ",
+              name(starts[i]), " to ", name(ends[i]), " by ", name(strides[i]));
     const Dim expected = steps(starts[i], ends[i], strides[i]);
-    c.require(src.shape[i] == expected, "src must have ", name(expected), " elements in dim ", i, ", got ", name(src.shape[i]), "; ", c.types());
+    c.require(src.shape[i] == expected, "src must have ", name(expected), " elements in dim ", i, ", got ",
+              name(src.shape[i]), "; ", c.types());
   }
   out.push(t);
 }
@@ -74,7 +76,8 @@ void cat_meta(const Call& c, Types& out) {
     const TensorType& p = parts[k].type();
     bool fits = p.rank() == t.rank() && p.dtype == t.dtype && p.device == t.device;
     for (size_t i = 0; fits && i < t.rank(); i++) fits = i == dim || p.shape[i] == t.shape[i];
-    c.require(fits, "tensors must agree in all but dim ", dim, ": tensor 0 is ", name(parts[0].type()), ", tensor ", k, " is ", name(p));
+    c.require(fits, "tensors must agree in all but dim ", dim, ": tensor 0 is ", name(parts[0].type()), ", tensor ", k,
+              " is ", name(p));
     t.shape[dim] = t.shape[dim] + p.shape[dim];
   }
   out.push(t);
@@ -111,10 +114,11 @@ void cat_vjp(Grad& g) {
 void pad_meta(const Call& c, Types& out) {
   TensorType t = c.type(0);
   auto low = c.dims(1), high = c.dims(2);
-  c.require(low.size() == t.rank() && high.size() == t.rank(), "needs one low and one high for each of the input's ", t.rank(),
-            " dims, got ", name(low), " and ", name(high));
+  c.require(low.size() == t.rank() && high.size() == t.rank(), "needs one low and one high for each of the input's ",
+            t.rank(), " dims, got ", name(low), " and ", name(high));
   for (size_t i = 0; i < t.rank(); i++) {
-    c.require(hint(low[i]) >= 0 && hint(high[i]) >= 0, "padding must not be negative, got ", name(low), " and ", name(high));
+    c.require(hint(low[i]) >= 0 && hint(high[i]) >= 0, "padding must not be negative, got ", name(low), " and ",
+              name(high));
     t.shape[i] = low[i] + t.shape[i] + high[i];
   }
   out.push(t);
@@ -145,9 +149,12 @@ void pad_vjp(Grad& g) {
 // ---- over a batch ----
 
 Results batch_slice_scatter(Batch& b) {
-  return b.again({b.operand(0), b.operand(1), b.with_front(0, b.dims(2)), b.with_front(b.size(), b.dims(3)), b.with_front(1, b.dims(4))});
+  return b.again({b.operand(0), b.operand(1), b.with_front(0, b.dims(2)), b.with_front(b.size(), b.dims(3)),
+                  b.with_front(1, b.dims(4))});
 }
-Results batch_pad(Batch& b) { return b.again({b.operand(0), b.with_front(0, b.dims(1)), b.with_front(0, b.dims(2)), b.real(3)}); }
+Results batch_pad(Batch& b) {
+  return b.again({b.operand(0), b.with_front(0, b.dims(1)), b.with_front(0, b.dims(2)), b.real(3)});
+}
 
 // ---- samples ----
 
@@ -173,14 +180,29 @@ void pad_samples(Samples& s) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.slice_scatter(tensor input, tensor src, int[] starts, int[] ends, int[] strides) -> tensor",
-             .doc = "A copy of input in which the elements that prims.slice would view are src's.", .meta = slice_scatter_meta,
-             .reference = slice_scatter_kernel, .vjp = slice_scatter_vjp, .batch = batch_slice_scatter, .samples = slice_scatter_samples, .tags = kLinear}),
-    checked({.schema = "prims.cat(tensor[] tensors, int dim) -> tensor", .doc = "The tensors one behind the other along dim.",
-             .meta = cat_meta, .reference = cat_kernel, .vjp = cat_vjp, .samples = cat_samples, .tags = kLinear}),
+    checked(
+        {.schema = "prims.slice_scatter(tensor input, tensor src, int[] starts, int[] ends, int[] strides) -> tensor",
+         .doc = "A copy of input in which the elements that prims.slice would view are src's.",
+         .meta = slice_scatter_meta,
+         .reference = slice_scatter_kernel,
+         .vjp = slice_scatter_vjp,
+         .batch = batch_slice_scatter,
+         .samples = slice_scatter_samples,
+         .tags = kLinear}),
+    checked({.schema = "prims.cat(tensor[] tensors, int dim) -> tensor",
+             .doc = "The tensors one behind the other along dim.",
+             .meta = cat_meta,
+             .reference = cat_kernel,
+             .vjp = cat_vjp,
+             .samples = cat_samples,
+             .tags = kLinear}),
     checked({.schema = "prims.pad(tensor input, int[] low, int[] high, float value) -> tensor",
-             .doc = "low[i] elements of value before and high[i] behind those of dim i.", .meta = pad_meta, .reference = pad_kernel,
-             .vjp = pad_vjp, .batch = batch_pad, .samples = pad_samples}),
+             .doc = "low[i] elements of value before and high[i] behind those of dim i.",
+             .meta = pad_meta,
+             .reference = pad_kernel,
+             .vjp = pad_vjp,
+             .batch = batch_pad,
+             .samples = pad_samples}),
 };
 
 }  // namespace

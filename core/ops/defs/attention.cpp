@@ -19,17 +19,19 @@ constexpr Places kUser{0, 1, 2, 3, 5, 6, 7}, kForward{0, 1, 2, 3, 4, 5, 6}, kBac
 // One key head serves a group of neighbouring query heads.
 void require_groups(const Call& c, const Places& p) {
   for (size_t i : {p.query, p.key, p.value})
-    c.require(c.type(i).rank() >= 3, "enable_gqa needs heads: ", c.op.schema.params[i].name, " must have at least three dims; ", c.types());
+    c.require(c.type(i).rank() >= 3, "enable_gqa needs heads: ", c.op.schema.params[i].name,
+              " must have at least three dims; ", c.types());
   auto heads = [&](size_t i) { return c.type(i).shape[c.type(i).rank() - 3]; };
   for (size_t i : {p.key, p.value})
-    c.require(hint(heads(i)) > 0 && hint(heads(p.query)) % hint(heads(i)) == 0, c.op.schema.params[i].name, " has ", name(heads(i)),
-              " heads, which do not divide the query's ", name(heads(p.query)), "; ", c.types());
+    c.require(hint(heads(i)) > 0 && hint(heads(p.query)) % hint(heads(i)) == 0, c.op.schema.params[i].name, " has ",
+              name(heads(i)), " heads, which do not divide the query's ", name(heads(p.query)), "; ", c.types());
 }
 
 void require_mask(const Call& c, const Places& p) {
   const TensorType &q = c.type(p.query), &k = c.type(p.key), &mask = c.type(p.mask);
-  c.require(mask.dtype == DType::boolean || mask.dtype == q.dtype || mask.dtype == DType::f32, "attn_mask must be boolean or have the query's dtype, got ",
-            name(mask.dtype), " and ", name(q.dtype), "; ", c.types());
+  c.require(mask.dtype == DType::boolean || mask.dtype == q.dtype || mask.dtype == DType::f32,
+            "attn_mask must be boolean or have the query's dtype, got ", name(mask.dtype), " and ", name(q.dtype), "; ",
+            c.types());
   Shape keys = k.shape;
   if (c.flag(p.grouped)) keys[k.rank() - 3] = q.shape[q.rank() - 3];
   try {
@@ -45,13 +47,14 @@ void require_operands(const Call& c, const Places& p) {
   const TensorType &q = c.type(p.query), &k = c.type(p.key), &v = c.type(p.value);
   for (size_t i : {p.query, p.key, p.value})
     c.require(c.type(i).rank() >= 2, c.op.schema.params[i].name, " must have at least two dims; ", c.types());
-  c.require(is_real(q.dtype) && k.dtype == q.dtype && v.dtype == q.dtype, "query, key and value must have one real dtype, got ", name(q.dtype), ", ",
-            name(k.dtype), " and ", name(v.dtype), "; ", c.types());
+  c.require(is_real(q.dtype) && k.dtype == q.dtype && v.dtype == q.dtype,
+            "query, key and value must have one real dtype, got ", name(q.dtype), ", ", name(k.dtype), " and ",
+            name(v.dtype), "; ", c.types());
   const Dim width = q.shape[q.rank() - 1], length = k.shape[k.rank() - 2];
-  c.require(k.shape[k.rank() - 1] == width, "query and key differ in their last dim: got ", name(width), " and ", name(k.shape[k.rank() - 1]), "; ",
-            c.types());
-  c.require(v.shape[v.rank() - 2] == length, "key and value differ in length: got ", name(length), " and ", name(v.shape[v.rank() - 2]), "; ",
-            c.types());
+  c.require(k.shape[k.rank() - 1] == width, "query and key differ in their last dim: got ", name(width), " and ",
+            name(k.shape[k.rank() - 1]), "; ", c.types());
+  c.require(v.shape[v.rank() - 2] == length, "key and value differ in length: got ", name(length), " and ",
+            name(v.shape[v.rank() - 2]), "; ", c.types());
   c.require(!(c.has(p.mask) && c.flag(p.causal)), "attn_mask and is_causal exclude each other");
   if (c.flag(p.grouped)) require_groups(c, p);
   if (c.has(p.mask)) require_mask(c, p);
@@ -93,7 +96,8 @@ Var masked(const Call& c, const Places& p, Var scores) {
   const double none = -std::numeric_limits<double>::infinity();
   if (c.flag(p.causal)) {
     const Device device = scores.type().device;
-    Var row = counted_along(c.builder, scores.size(-2), 0, 2, device), column = counted_along(c.builder, scores.size(-1), 1, 2, device);
+    Var row = counted_along(c.builder, scores.size(-2), 0, 2, device),
+        column = counted_along(c.builder, scores.size(-1), 1, 2, device);
     return where(c.builder.call("ge", {row, column}), scores, none);
   }
   if (!c.has(p.mask)) return scores;
@@ -105,7 +109,8 @@ Scores scores_of(Call& c, const Places& p) {
   require_operands(c, p);
   Scores a;
   a.query = computed(c.var(p.query)), a.key = computed(c.var(p.key)), a.value = computed(c.var(p.value));
-  if (c.flag(p.grouped)) a.key = repeat_heads(a.key, a.query.size(-3)), a.value = repeat_heads(a.value, a.query.size(-3));
+  if (c.flag(p.grouped))
+    a.key = repeat_heads(a.key, a.query.size(-3)), a.value = repeat_heads(a.value, a.query.size(-3));
   a.scale = scale_of(c, p, a.query);
   a.scores = masked(c, p, c.builder.call("matmul", {a.query * a.scale, swap_last_two(a.key)}));
   return a;
@@ -139,7 +144,8 @@ Results attention(Call& c) {
   c.require(c.real(4) >= 0 && c.real(4) < 1, "dropout_p must be at least 0 and less than 1, got ", c.real(4));
   if (c.real(4) == 0) {
     require_operands(c, kUser);
-    return {c.builder.results("scaled_dot_product_attention_forward", {c.var(0), c.var(1), c.var(2), c.var(3), c.flag(5), c.args[6], c.flag(7)})[0]};
+    return {c.builder.results("scaled_dot_product_attention_forward",
+                              {c.var(0), c.var(1), c.var(2), c.var(3), c.flag(5), c.args[6], c.flag(7)})[0]};
   }
   Scores a = scores_of(c, kUser);
   Var kept = c.builder.call("dropout", {softmax(a.scores).probabilities, c.real(4), true});
@@ -159,7 +165,8 @@ void forward_vjp(Grad& g) {
   // The backward below gives a mask no gradient, and knows of no use of the sums but its own.
   if ((g.has(3) && g.wants(3)) || g.reached(1) || g.reached(2)) return g.descend();
   Results d = g.builder.results("scaled_dot_product_attention_backward",
-                                {g.cotangent(), g.var(0), g.var(1), g.var(2), g.result(0), g.result(1), g.result(2), g.var(3), g.flag(4), g.args[5], g.flag(6)});
+                                {g.cotangent(), g.var(0), g.var(1), g.var(2), g.result(0), g.result(1), g.result(2),
+                                 g.var(3), g.flag(4), g.args[5], g.flag(6)});
   for (size_t i = 0; i < 3; i++) g.add(i, g.builder.var(d[i]));
 }
 
@@ -175,7 +182,9 @@ Results backward(Call& c) {
   // The mean of dp by p is that of dy by out: a row of it is one product of two rows.
   Var ds = p * (dp - sum_kept(dy * computed(c.var(4)), last_axes(1, dy.rank()))) * a.scale;
   Var dq = b.call("matmul", {ds, a.key}), dk = b.call("matmul", {swap_last_two(ds), a.query});
-  auto like = [&](Var gradient, size_t param) { return convert(sum_groups(gradient, c.type(param).shape), c.type(param).dtype).id; };
+  auto like = [&](Var gradient, size_t param) {
+    return convert(sum_groups(gradient, c.type(param).shape), c.type(param).dtype).id;
+  };
   return {like(dq, 1), like(dk, 2), like(dv, 3)};
 }
 
@@ -207,26 +216,37 @@ void forward_samples(Samples& s) {
 }
 void backward_samples(Samples& s) {
   // Tops are such that the probabilities are about those of a softmax.
-  const TensorSpec q{{2, 3, 4, 5}}, k{{2, 3, 6, 5}}, v{{2, 3, 6, 7}}, out{{2, 3, 4, 7}}, top{{2, 3, 4, 1}, DType::f32, 3, 4}, total{{2, 3, 4, 1}, DType::f32, 1, 2};
+  const TensorSpec q{{2, 3, 4, 5}}, k{{2, 3, 6, 5}}, v{{2, 3, 6, 7}}, out{{2, 3, 4, 7}},
+      top{{2, 3, 4, 1}, DType::f32, 3, 4}, total{{2, 3, 4, 1}, DType::f32, 1, 2};
   s.add({out, q, k, v, out, top, total, SampleArg(), true, SampleArg(), false});
   s.add({out, q, k, v, out, top, total, TensorSpec{{4, 6}, DType::boolean, 0, 1}, false, 0.5, false});
-  const TensorSpec wide{{2, 6, 4, 7}}, wide_top{{2, 6, 4, 1}, DType::f32, 3, 4}, wide_total{{2, 6, 4, 1}, DType::f32, 1, 2};
+  const TensorSpec wide{{2, 6, 4, 7}}, wide_top{{2, 6, 4, 1}, DType::f32, 3, 4},
+      wide_total{{2, 6, 4, 1}, DType::f32, 1, 2};
   s.add({wide, TensorSpec{{2, 6, 4, 5}}, k, v, wide, wide_top, wide_total, SampleArg(), false, SampleArg(), true});
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "scaled_dot_product_attention(tensor query, tensor key, tensor value, tensor? attn_mask=None, float dropout_p=0.0, "
-                       "bool is_causal=False, float? scale=None, bool enable_gqa=False) -> tensor",
-             .doc = "softmax(query @ key.T * scale + mask) @ value. A boolean mask says what takes part; a row with nothing is zero.",
-             .decompose = attention, .samples = samples}),
-    checked({.schema = "scaled_dot_product_attention_forward(tensor query, tensor key, tensor value, tensor? attn_mask, bool is_causal, "
-                       "float? scale, bool enable_gqa) -> (tensor, tensor, tensor)",
-             .doc = "scaled_dot_product_attention without dropout, and of each row of scores the largest and the sum of exp(score - largest).",
-             .decompose = forward, .vjp = forward_vjp, .samples = forward_samples, .tags = kHidden}),
-    checked({.schema = "scaled_dot_product_attention_backward(tensor grad, tensor query, tensor key, tensor value, tensor out, tensor top, "
-                       "tensor total, tensor? attn_mask, bool is_causal, float? scale, bool enable_gqa) -> (tensor, tensor, tensor)",
-             .doc = "The gradients of query, key and value, from what scaled_dot_product_attention_forward made.", .decompose = backward,
-             .samples = backward_samples, .tags = kHidden}),
+    checked({.schema = "scaled_dot_product_attention(tensor query, tensor key, tensor value, tensor? attn_mask=None, "
+                       "float dropout_p=0.0, bool is_causal=False, float? scale=None, bool enable_gqa=False) -> tensor",
+             .doc = "softmax(query @ key.T * scale + mask) @ value. A boolean mask says what takes part; a row with "
+                    "nothing is zero.",
+             .decompose = attention,
+             .samples = samples}),
+    checked({.schema = "scaled_dot_product_attention_forward(tensor query, tensor key, tensor value, tensor? "
+                       "attn_mask, bool is_causal, float? scale, bool enable_gqa) -> (tensor, tensor, tensor)",
+             .doc = "scaled_dot_product_attention without dropout, and of each row of scores the largest and the sum "
+                    "of exp(score - largest).",
+             .decompose = forward,
+             .vjp = forward_vjp,
+             .samples = forward_samples,
+             .tags = kHidden}),
+    checked({.schema = "scaled_dot_product_attention_backward(tensor grad, tensor query, tensor key, tensor value, "
+                       "tensor out, tensor top, tensor total, tensor? attn_mask, bool is_causal, float? scale, bool "
+                       "enable_gqa) -> (tensor, tensor, tensor)",
+             .doc = "The gradients of query, key and value, from what scaled_dot_product_attention_forward made.",
+             .decompose = backward,
+             .samples = backward_samples,
+             .tags = kHidden}),
 };
 
 }  // namespace

@@ -16,8 +16,8 @@ void require_channels(const Call& c, size_t input, std::initializer_list<size_t>
   const Shape wanted{x.shape[kChannel]};
   for (size_t v : vectors)
     if (c.has(v))
-      c.require(c.type(v).shape == wanted, c.op.schema.params[v].name, " must have shape ", name(wanted), ", got ", name(c.type(v).shape), "; ",
-                c.types());
+      c.require(c.type(v).shape == wanted, c.op.schema.params[v].name, " must have shape ", name(wanted), ", got ",
+                name(c.type(v).shape), "; ", c.types());
 }
 
 Dim values_per_channel(const TensorType& x) {
@@ -26,7 +26,8 @@ Dim values_per_channel(const TensorType& x) {
   return elements(others);
 }
 void require_batch(const Call& c, size_t input) {
-  c.require(hint(values_per_channel(c.type(input))) > 1, "training needs more than one value in each channel, got input ", name(c.type(input)));
+  c.require(hint(values_per_channel(c.type(input))) > 1,
+            "training needs more than one value in each channel, got input ", name(c.type(input)));
 }
 
 struct Moments {
@@ -44,9 +45,10 @@ Var guess(Var x, std::span<const Dim> axes) {
   return b.call("prims.detach", {mean_kept(b.call("prims.slice", {x, starts, ends, Shape(x.rank(), 1)}), axes)});
 }
 
-// In one pass, from a guess g: mean = g + E[x - g], variance = E[(x - g)^2] - E[x - g]^2 (T. Chan, G. Golub, R. LeVeque: Algorithms for
-// Computing the Sample Variance, 1983, shifted data). What cancels is at most (g - mean)^2 / variance times the result, and where g is
-// the mean of a fraction p of the rows that is at most (1 - p) / p, here 63: of the 24 bits of a float, six.
+// In one pass, from a guess g: mean = g + E[x - g], variance = E[(x - g)^2] - E[x - g]^2 (T. Chan, G. Golub, R.
+// LeVeque: Algorithms for Computing the Sample Variance, 1983, shifted data). What cancels is at most (g - mean)^2 /
+// variance times the result, and where g is the mean of a fraction p of the rows that is at most (1 - p) / p, here 63:
+// of the 24 bits of a float, six.
 Moments moments(Var x) {
   const Shape axes = all_but(kChannel, x.rank());
   Moments m;
@@ -93,15 +95,16 @@ Results batch_norm_backward(Call& c) {
   const Shape axes = all_but(kChannel, x.rank());
   const Moments m = moments(x);
   Var scale = rsqrt(m.variance + c.real(4)), standard = (x - m.mean) * scale;
-  // The weight is a factor of whole channels: outside of the sums, these are the parameters' gradients too. They are made in the pass
-  // that makes the moments, where these are not there yet.
+  // The weight is a factor of whole channels: outside of the sums, these are the parameters' gradients too. They are
+  // made in the pass that makes the moments, where these are not there yet.
   Var against = sum_kept(dy * m.centred, axes), sum = sum_kept(dy, axes);
   against = (against - m.offset * sum) * scale;
   Var n = count(sum, {{values_per_channel(x.type())}});
   if (c.has(2)) scale = scale * along_axis(computed(c.var(2)), kChannel, x.rank());
   Var dx = scale * (dy - sum / n - standard * (against / n));
   auto parameter = [&](size_t i, Var gradient) {
-    return c.has(i) ? convert(reshape_to(gradient, c.type(i).shape), c.type(i).dtype) : full(c.builder, {}, 0, DType::f32, c.type(0).device);
+    return c.has(i) ? convert(reshape_to(gradient, c.type(i).shape), c.type(i).dtype)
+                    : full(c.builder, {}, 0, DType::f32, c.type(0).device);
   };
   return {convert(dx, c.type(1).dtype).id, parameter(2, against).id, parameter(3, sum).id};
 }
@@ -111,7 +114,8 @@ Results batch_norm_backward(Call& c) {
 Results batch_norm_update(Call& c) {
   require_channels(c, 0, {1, 2, 3, 4});
   require_batch(c, 0);
-  Var y = c.builder.call("batch_norm", {c.var(0), c.args[1], c.args[2], c.args[3], c.args[4], true, c.real(5), c.real(6)});
+  Var y =
+      c.builder.call("batch_norm", {c.var(0), c.args[1], c.args[2], c.args[3], c.args[4], true, c.real(5), c.real(6)});
   const Moments m = moments(computed(c.var(0)));
   // The running variance is that of the population which the batch was drawn from.
   Var n = count(m.variance, {{values_per_channel(c.type(0))}});
@@ -149,18 +153,24 @@ void backward_samples(Samples& s) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "batch_norm(tensor input, tensor? running_mean, tensor? running_var, tensor? weight=None, tensor? bias=None, "
-                       "bool training=False, float momentum=0.1, float eps=1e-05) -> tensor",
+    checked({.schema = "batch_norm(tensor input, tensor? running_mean, tensor? running_var, tensor? weight=None, "
+                       "tensor? bias=None, bool training=False, float momentum=0.1, float eps=1e-05) -> tensor",
              .doc = "Each channel standardised, by the batch's own statistics when training, then scaled and shifted. "
                     "Leaves the running statistics alone: see batch_norm_update.",
-             .decompose = batch_norm, .vjp = batch_norm_vjp, .samples = samples}),
-    checked({.schema = "batch_norm_update(tensor input, tensor running_mean, tensor running_var, tensor? weight=None, tensor? bias=None, "
-                       "float momentum=0.1, float eps=1e-05) -> (tensor, tensor, tensor)",
-             .doc = "batch_norm while training, and the running mean and variance after this batch.", .decompose = batch_norm_update,
+             .decompose = batch_norm,
+             .vjp = batch_norm_vjp,
+             .samples = samples}),
+    checked({.schema = "batch_norm_update(tensor input, tensor running_mean, tensor running_var, tensor? weight=None, "
+                       "tensor? bias=None, float momentum=0.1, float eps=1e-05) -> (tensor, tensor, tensor)",
+             .doc = "batch_norm while training, and the running mean and variance after this batch.",
+             .decompose = batch_norm_update,
              .samples = update_samples}),
-    checked({.schema = "batch_norm_backward(tensor grad, tensor input, tensor? weight, tensor? bias, float eps) -> (tensor, tensor, tensor)",
+    checked({.schema = "batch_norm_backward(tensor grad, tensor input, tensor? weight, tensor? bias, float eps) -> "
+                       "(tensor, tensor, tensor)",
              .doc = "The gradients of a training batch_norm's input, weight and bias; a 0-d zero for one that is None.",
-             .decompose = batch_norm_backward, .samples = backward_samples, .tags = kHidden}),
+             .decompose = batch_norm_backward,
+             .samples = backward_samples,
+             .tags = kHidden}),
 };
 
 }  // namespace

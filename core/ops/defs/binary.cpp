@@ -1,4 +1,5 @@
-// Elementwise functions of two tensors, as users call them: operands promote and broadcast to one type, then a prim runs.
+// Elementwise functions of two tensors, as users call them: operands promote and broadcast to one type, then a prim
+// runs.
 #include <cmath>
 
 #include "ops/elementwise.h"
@@ -101,7 +102,8 @@ Results pow(Call& c) {
   if (exponent && c.args[0].kind == ArgKind::value) {
     const bool real = is_real(c.type(0).dtype);
     if (!real && c.args[1].kind != ArgKind::real)
-      c.require(*exponent >= 0, "integers to negative integer powers are not allowed; input is ", name(c.type(0)), ", other is ", c.args[1].i);
+      c.require(*exponent >= 0, "integers to negative integer powers are not allowed; input is ", name(c.type(0)),
+                ", other is ", c.args[1].i);
     Var x = c.var(0);
     if (*exponent == 2.0 && (real || c.args[1].kind == ArgKind::integer) && x.dtype() != DType::boolean) return x * x;
     if (real && *exponent == 0.5) return c.builder.call("sqrt", {x});
@@ -162,34 +164,65 @@ void powers(Samples& s) {
 }
 
 consteval OpRow comparison(SchemaText schema, std::string_view doc, DecomposeFn decompose) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .nondiff = "the result is boolean", .samples = pairs,
+  return checked({.schema = schema,
+                  .doc = doc,
+                  .decompose = decompose,
+                  .nondiff = "the result is boolean",
+                  .samples = pairs,
                   .tags = kInplace});
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "add(tensor|number input, tensor|number other, tensor|number alpha=1) -> tensor", .doc = "input + alpha * other; promotes and broadcasts.",
-             .decompose = [](Call& c) { return scaled(c, "prims.add"); }, .vjp = [](Grad& g) { scaled_vjp(g, false); },
-             .samples = sums, .tags = kInplace}),
-    checked({.schema = "sub(tensor|number input, tensor|number other, tensor|number alpha=1) -> tensor", .doc = "input - alpha * other; promotes and broadcasts.",
-             .decompose = [](Call& c) { return scaled(c, "prims.sub"); }, .vjp = [](Grad& g) { scaled_vjp(g, true); },
-             .samples = sums, .tags = kInplace}),
-    checked({.schema = "mul(tensor|number input, tensor|number other) -> tensor", .doc = "input * other; promotes and broadcasts.",
-             .decompose = [](Call& c) { return through(c, "prims.mul"); }, .vjp = mul_vjp, .samples = pairs, .tags = kInplace}),
+    checked({.schema = "add(tensor|number input, tensor|number other, tensor|number alpha=1) -> tensor",
+             .doc = "input + alpha * other; promotes and broadcasts.",
+             .decompose = [](Call& c) { return scaled(c, "prims.add"); },
+             .vjp = [](Grad& g) { scaled_vjp(g, false); },
+             .samples = sums,
+             .tags = kInplace}),
+    checked({.schema = "sub(tensor|number input, tensor|number other, tensor|number alpha=1) -> tensor",
+             .doc = "input - alpha * other; promotes and broadcasts.",
+             .decompose = [](Call& c) { return scaled(c, "prims.sub"); },
+             .vjp = [](Grad& g) { scaled_vjp(g, true); },
+             .samples = sums,
+             .tags = kInplace}),
+    checked({.schema = "mul(tensor|number input, tensor|number other) -> tensor",
+             .doc = "input * other; promotes and broadcasts.",
+             .decompose = [](Call& c) { return through(c, "prims.mul"); },
+             .vjp = mul_vjp,
+             .samples = pairs,
+             .tags = kInplace}),
     checked({.schema = "div(tensor|number input, tensor|number other, str? rounding_mode=None) -> tensor",
-             .doc = "input / other, integers as reals; with rounding_mode 'trunc' or 'floor' a whole quotient of the promoted dtype.",
-             .decompose = div, .vjp = div_vjp, .samples = quotients, .tags = kInplace}),
-    checked({.schema = "pow(tensor|number input, tensor|number other) -> tensor", .doc = "input to the power of other; promotes and broadcasts.",
-             .decompose = pow, .samples = powers, .tags = kInplace}),
-    checked({.schema = "maximum(tensor|number input, tensor|number other) -> tensor", .doc = "The greater of two; NaN if either is.",
-             .decompose = [](Call& c) { return through(c, "prims.maximum"); }, .samples = pairs}),
-    checked({.schema = "minimum(tensor|number input, tensor|number other) -> tensor", .doc = "The lesser of two; NaN if either is.",
-             .decompose = [](Call& c) { return through(c, "prims.minimum"); }, .samples = pairs}),
-    comparison("eq(tensor|number input, tensor|number other) -> tensor", "input == other.", [](Call& c) { return through(c, "prims.eq"); }),
-    comparison("ne(tensor|number input, tensor|number other) -> tensor", "input != other.", [](Call& c) { return through(c, "prims.ne"); }),
-    comparison("lt(tensor|number input, tensor|number other) -> tensor", "input < other.", [](Call& c) { return through(c, "prims.lt"); }),
-    comparison("le(tensor|number input, tensor|number other) -> tensor", "input <= other.", [](Call& c) { return through(c, "prims.le"); }),
-    comparison("gt(tensor|number input, tensor|number other) -> tensor", "input > other.", [](Call& c) { return through(c, "prims.gt"); }),
-    comparison("ge(tensor|number input, tensor|number other) -> tensor", "input >= other.", [](Call& c) { return through(c, "prims.ge"); }),
+             .doc = "input / other, integers as reals; with rounding_mode 'trunc' or 'floor' a whole quotient of the "
+                    "promoted dtype.",
+             .decompose = div,
+             .vjp = div_vjp,
+             .samples = quotients,
+             .tags = kInplace}),
+    checked({.schema = "pow(tensor|number input, tensor|number other) -> tensor",
+             .doc = "input to the power of other; promotes and broadcasts.",
+             .decompose = pow,
+             .samples = powers,
+             .tags = kInplace}),
+    checked({.schema = "maximum(tensor|number input, tensor|number other) -> tensor",
+             .doc = "The greater of two; NaN if either is.",
+             .decompose = [](Call& c) { return through(c, "prims.maximum"); },
+             .samples = pairs}),
+    checked({.schema = "minimum(tensor|number input, tensor|number other) -> tensor",
+             .doc = "The lesser of two; NaN if either is.",
+             .decompose = [](Call& c) { return through(c, "prims.minimum"); },
+             .samples = pairs}),
+    comparison("eq(tensor|number input, tensor|number other) -> tensor", "input == other.",
+               [](Call& c) { return through(c, "prims.eq"); }),
+    comparison("ne(tensor|number input, tensor|number other) -> tensor", "input != other.",
+               [](Call& c) { return through(c, "prims.ne"); }),
+    comparison("lt(tensor|number input, tensor|number other) -> tensor", "input < other.",
+               [](Call& c) { return through(c, "prims.lt"); }),
+    comparison("le(tensor|number input, tensor|number other) -> tensor", "input <= other.",
+               [](Call& c) { return through(c, "prims.le"); }),
+    comparison("gt(tensor|number input, tensor|number other) -> tensor", "input > other.",
+               [](Call& c) { return through(c, "prims.gt"); }),
+    comparison("ge(tensor|number input, tensor|number other) -> tensor", "input >= other.",
+               [](Call& c) { return through(c, "prims.ge"); }),
 };
 
 }  // namespace

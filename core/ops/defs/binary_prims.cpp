@@ -9,9 +9,24 @@ namespace {
 template <class T>
 constexpr bool kReal = std::is_floating_point_v<T>;
 
-struct Add { template <class T> T operator()(T a, T b) { return wrapping(a, b, [](auto x, auto y) { return x + y; }); } };
-struct Sub { template <class T> T operator()(T a, T b) { return wrapping(a, b, [](auto x, auto y) { return x - y; }); } };
-struct Mul { template <class T> T operator()(T a, T b) { return wrapping(a, b, [](auto x, auto y) { return x * y; }); } };
+struct Add {
+  template <class T>
+  T operator()(T a, T b) {
+    return wrapping(a, b, [](auto x, auto y) { return x + y; });
+  }
+};
+struct Sub {
+  template <class T>
+  T operator()(T a, T b) {
+    return wrapping(a, b, [](auto x, auto y) { return x - y; });
+  }
+};
+struct Mul {
+  template <class T>
+  T operator()(T a, T b) {
+    return wrapping(a, b, [](auto x, auto y) { return x * y; });
+  }
+};
 struct Maximum {
   template <class T>
   T operator()(T a, T b) {
@@ -120,28 +135,39 @@ void extremum_vjp(Grad& g) {
 
 consteval OpRow arithmetic(SchemaText schema, std::string_view doc, MetaFn meta, KernelFn kernel, VjpFn vjp,
                            uint32_t more_tags = 0) {
-  return checked({.schema = schema, .doc = doc, .meta = meta, .reference = kernel, .vjp = vjp, .tags = kElementwise | more_tags});
+  return checked(
+      {.schema = schema, .doc = doc, .meta = meta, .reference = kernel, .vjp = vjp, .tags = kElementwise | more_tags});
 }
 consteval OpRow comparison(SchemaText schema, std::string_view doc, KernelFn kernel) {
-  return checked({.schema = schema, .doc = doc, .meta = comparison_meta, .reference = kernel, .nondiff = "the result is boolean",
+  return checked({.schema = schema,
+                  .doc = doc,
+                  .meta = comparison_meta,
+                  .reference = kernel,
+                  .nondiff = "the result is boolean",
                   .tags = kElementwise | kCheap});
 }
 
 constexpr OpRow kRows[] = {
-    arithmetic("prims.add(tensor input, tensor other) -> tensor", "input + other; the logical or of booleans.", pair_meta, pair_kernel<Add>,
-               [](Grad& g) { g.add(0, g.cotangent()), g.add(1, g.cotangent()); }, kCheap),
-    arithmetic("prims.sub(tensor input, tensor other) -> tensor", "input - other.", number_pair_meta, pair_kernel<Sub>,
-               [](Grad& g) { g.add(0, g.cotangent()), g.add(1, g.wants(1) ? -g.cotangent() : Var()); }, kCheap),
-    arithmetic("prims.mul(tensor input, tensor other) -> tensor", "input * other; the logical and of booleans.", pair_meta,
-               pair_kernel<Mul>, mul_vjp, kCheap),
-    arithmetic("prims.div(tensor input, tensor other) -> tensor", "input / other; of integers, truncated towards zero.", number_pair_meta,
-               quotient_kernel<Div>, div_vjp, kChecksIntegers),
-    checked({.schema = "prims.fmod(tensor input, tensor other) -> tensor", .doc = "What truncated division leaves; exact.",
-             .meta = number_pair_meta, .reference = quotient_kernel<Fmod>, .nondiff = "only rounding divisions use it", .tags = kElementwise | kChecksIntegers}),
-    arithmetic("prims.pow(tensor input, tensor other) -> tensor", "input to the power of other.", number_pair_meta, pair_kernel<Pow>,
-               pow_vjp),
-    arithmetic("prims.maximum(tensor input, tensor other) -> tensor", "The greater of two; NaN if either is.", pair_meta,
-               pair_kernel<Maximum>, extremum_vjp<true>, kCheap),
+    arithmetic(
+        "prims.add(tensor input, tensor other) -> tensor", "input + other; the logical or of booleans.", pair_meta,
+        pair_kernel<Add>, [](Grad& g) { g.add(0, g.cotangent()), g.add(1, g.cotangent()); }, kCheap),
+    arithmetic(
+        "prims.sub(tensor input, tensor other) -> tensor", "input - other.", number_pair_meta, pair_kernel<Sub>,
+        [](Grad& g) { g.add(0, g.cotangent()), g.add(1, g.wants(1) ? -g.cotangent() : Var()); }, kCheap),
+    arithmetic("prims.mul(tensor input, tensor other) -> tensor", "input * other; the logical and of booleans.",
+               pair_meta, pair_kernel<Mul>, mul_vjp, kCheap),
+    arithmetic("prims.div(tensor input, tensor other) -> tensor", "input / other; of integers, truncated towards zero.",
+               number_pair_meta, quotient_kernel<Div>, div_vjp, kChecksIntegers),
+    checked({.schema = "prims.fmod(tensor input, tensor other) -> tensor",
+             .doc = "What truncated division leaves; exact.",
+             .meta = number_pair_meta,
+             .reference = quotient_kernel<Fmod>,
+             .nondiff = "only rounding divisions use it",
+             .tags = kElementwise | kChecksIntegers}),
+    arithmetic("prims.pow(tensor input, tensor other) -> tensor", "input to the power of other.", number_pair_meta,
+               pair_kernel<Pow>, pow_vjp),
+    arithmetic("prims.maximum(tensor input, tensor other) -> tensor", "The greater of two; NaN if either is.",
+               pair_meta, pair_kernel<Maximum>, extremum_vjp<true>, kCheap),
     arithmetic("prims.minimum(tensor input, tensor other) -> tensor", "The lesser of two; NaN if either is.", pair_meta,
                pair_kernel<Minimum>, extremum_vjp<false>, kCheap),
     comparison("prims.eq(tensor input, tensor other) -> tensor", "input == other.", comparison_kernel<Eq>),

@@ -1,4 +1,5 @@
-// Operations on the bits of integers and booleans, and divisors: each is a prim under an op that promotes and broadcasts.
+// Operations on the bits of integers and booleans, and divisors: each is a prim under an op that promotes and
+// broadcasts.
 #include <numeric>
 
 #include "ops/tables.h"
@@ -38,7 +39,9 @@ struct RightShift {
 struct Gcd {
   template <class T>
   T operator()(T a, T b) {
-    const auto absolute = [](T v) { return v < T(0) ? uint64_t{0} - static_cast<uint64_t>(v) : static_cast<uint64_t>(v); };
+    const auto absolute = [](T v) {
+      return v < T(0) ? uint64_t{0} - static_cast<uint64_t>(v) : static_cast<uint64_t>(v);
+    };
     return static_cast<T>(std::gcd(absolute(a), absolute(b)));
   }
 };
@@ -54,7 +57,9 @@ void integers_meta(const Call& c, Types& out) {
 
 // Checked before promotion, so that the message has the user's types.
 Results bits(Call& c) {
-  for (size_t i : {0, 1}) c.require(c.args[i].kind != ArgKind::value || !is_real(c.type(i).dtype), "operands must be integers or booleans; ", c.types());
+  for (size_t i : {0, 1})
+    c.require(c.args[i].kind != ArgKind::value || !is_real(c.type(i).dtype), "operands must be integers or booleans; ",
+              c.types());
   return binary_prim<false>(c);
 }
 Results bitwise_not(Call& c) {
@@ -85,7 +90,8 @@ void whole_numbers(Samples& s, bool booleans) {
 
 constexpr std::string_view kNoGradient = "its operands are not real";
 consteval OpRow prim(SchemaText schema, std::string_view doc, MetaFn meta, KernelFn kernel) {
-  return checked({.schema = schema, .doc = doc, .meta = meta, .reference = kernel, .nondiff = kNoGradient, .tags = kElementwise});
+  return checked(
+      {.schema = schema, .doc = doc, .meta = meta, .reference = kernel, .nondiff = kNoGradient, .tags = kElementwise});
 }
 template <bool booleans>
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose = bits) {
@@ -94,21 +100,33 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 }
 
 constexpr OpRow kRows[] = {
-    prim("prims.bitwise_and(tensor input, tensor other) -> tensor", "The bits that both have.", bits_meta, integer_kernel<And>),
-    prim("prims.bitwise_or(tensor input, tensor other) -> tensor", "The bits that either has.", bits_meta, integer_kernel<Or>),
-    prim("prims.bitwise_xor(tensor input, tensor other) -> tensor", "The bits that one has.", bits_meta, integer_kernel<Xor>),
-    prim("prims.bitwise_left_shift(tensor input, tensor other) -> tensor", "input times 2 to the power of other.", integers_meta, integer_kernel<LeftShift>),
-    prim("prims.bitwise_right_shift(tensor input, tensor other) -> tensor", "input divided by 2 to the power of other, rounded down.", integers_meta,
-         integer_kernel<RightShift>),
-    prim("prims.gcd(tensor input, tensor other) -> tensor", "The greatest common divisor, not negative.", integers_meta, integer_kernel<Gcd>),
-    row<true>("bitwise_and(tensor|number input, tensor|number other) -> tensor", "The bits that both have; the logical and of booleans."),
-    row<true>("bitwise_or(tensor|number input, tensor|number other) -> tensor", "The bits that either has; the logical or of booleans."),
-    row<true>("bitwise_xor(tensor|number input, tensor|number other) -> tensor", "The bits that one of both has; inequality of booleans."),
-    row<false>("bitwise_left_shift(tensor|number input, tensor|number other) -> tensor", "input times 2 to the power of other, as bits."),
-    row<false>("bitwise_right_shift(tensor|number input, tensor|number other) -> tensor", "input divided by 2 to the power of other, rounded down."),
+    prim("prims.bitwise_and(tensor input, tensor other) -> tensor", "The bits that both have.", bits_meta,
+         integer_kernel<And>),
+    prim("prims.bitwise_or(tensor input, tensor other) -> tensor", "The bits that either has.", bits_meta,
+         integer_kernel<Or>),
+    prim("prims.bitwise_xor(tensor input, tensor other) -> tensor", "The bits that one has.", bits_meta,
+         integer_kernel<Xor>),
+    prim("prims.bitwise_left_shift(tensor input, tensor other) -> tensor", "input times 2 to the power of other.",
+         integers_meta, integer_kernel<LeftShift>),
+    prim("prims.bitwise_right_shift(tensor input, tensor other) -> tensor",
+         "input divided by 2 to the power of other, rounded down.", integers_meta, integer_kernel<RightShift>),
+    prim("prims.gcd(tensor input, tensor other) -> tensor", "The greatest common divisor, not negative.", integers_meta,
+         integer_kernel<Gcd>),
+    row<true>("bitwise_and(tensor|number input, tensor|number other) -> tensor",
+              "The bits that both have; the logical and of booleans."),
+    row<true>("bitwise_or(tensor|number input, tensor|number other) -> tensor",
+              "The bits that either has; the logical or of booleans."),
+    row<true>("bitwise_xor(tensor|number input, tensor|number other) -> tensor",
+              "The bits that one of both has; inequality of booleans."),
+    row<false>("bitwise_left_shift(tensor|number input, tensor|number other) -> tensor",
+               "input times 2 to the power of other, as bits."),
+    row<false>("bitwise_right_shift(tensor|number input, tensor|number other) -> tensor",
+               "input divided by 2 to the power of other, rounded down."),
     row<false>("gcd(tensor input, tensor|number other) -> tensor", "The greatest common divisor, not negative."),
     row<false>("lcm(tensor input, tensor|number other) -> tensor", "The least common multiple, not negative.", lcm),
-    checked({.schema = "bitwise_not(tensor input) -> tensor", .doc = "Every bit turned; the logical not of booleans.", .decompose = bitwise_not,
+    checked({.schema = "bitwise_not(tensor input) -> tensor",
+             .doc = "Every bit turned; the logical not of booleans.",
+             .decompose = bitwise_not,
              .nondiff = kNoGradient,
              .samples =
                  [](Samples& s) {

@@ -8,7 +8,9 @@
 namespace thunder {
 namespace {
 
-Results only_traced(Call& c) { fail(Code::invalid_argument, c.op.name(), ": only the transform of that name makes this line"); }
+Results only_traced(Call& c) {
+  fail(Code::invalid_argument, c.op.name(), ": only the transform of that name makes this line");
+}
 
 Status* copy(const Kernel& k) {
   copy_strided(k.in[0], k.out[0]);
@@ -18,16 +20,28 @@ bool same_view(std::span<const int64_t>, std::span<const Arg>, std::span<const i
 
 constexpr OpRow kRows[] = {
     // The number tells one function from another that is given the same.
-    checked({.schema = "checkpoint(tensor[] inputs, int number) -> tensor[]",
-             .doc = "What a function of the inputs gives; its backward computes it again instead of keeping what is inside.",
-             .decompose = only_traced, .vjp = [](Grad& g) { g.recompute(); }, .tags = kHidden}),
+    checked(
+        {.schema = "checkpoint(tensor[] inputs, int number) -> tensor[]",
+         .doc =
+             "What a function of the inputs gives; its backward computes it again instead of keeping what is inside.",
+         .decompose = only_traced,
+         .vjp = [](Grad& g) { g.recompute(); },
+         .tags = kHidden}),
     checked({.schema = "prims.optimization_barrier(tensor input, tensor after) -> tensor",
              .doc = "The input itself, once `after` is computed. No pass sees that it is the same.",
-             .meta = [](const Call& c, Types& out) { out.push(c.type(0)); }, .reference = copy,
+             .meta = [](const Call& c, Types& out) { out.push(c.type(0)); },
+             .reference = copy,
              .vjp = [](Grad& g) { g.add(0, g.cotangent()); },
-             .batch = [](Batch& b) { return b.again({b.operand(0), b.args[1]}); }, .view = same_view,
+             .batch =
+                 [](Batch& b) {
+                   return b.again({b.operand(0), b.args[1]});
+                 },
+             .view = same_view,
              .write_through = [](Call&, ValueId, ValueId written) { return written; },
-             .samples = [](Samples& s) { s.add({TensorSpec{{2, 3}}, TensorSpec{{4}}}); }}),
+             .samples =
+                 [](Samples& s) {
+                   s.add({TensorSpec{{2, 3}}, TensorSpec{{4}}});
+                 }}),
 };
 
 }  // namespace

@@ -16,9 +16,11 @@ Windows windows(const Call& c, size_t first, int64_t height, int64_t width) {
   Windows w{};
   const auto read = [&](size_t param, int64_t (&into)[2], int64_t least) {
     auto given = c.dims(param);
-    c.require(given.size() == 1 || given.size() == 2, c.op.schema.params[param].name, " must have one or two values, got ", name(given));
+    c.require(given.size() == 1 || given.size() == 2, c.op.schema.params[param].name,
+              " must have one or two values, got ", name(given));
     for (size_t i = 0; i < 2; i++) into[i] = hint(given[given.size() == 1 ? 0 : i]);
-    c.require(into[0] >= least && into[1] >= least && std::max(into[0], into[1]) <= INT32_MAX, c.op.schema.params[param].name, " must be at least ", least, ", got ", name(given));
+    c.require(into[0] >= least && into[1] >= least && std::max(into[0], into[1]) <= INT32_MAX,
+              c.op.schema.params[param].name, " must be at least ", least, ", got ", name(given));
   };
   read(first, w.kernel, 1), read(first + 1, w.dilation, 1), read(first + 2, w.padding, 0), read(first + 3, w.stride, 1);
   for (size_t i = 0; i < 2; i++) {
@@ -44,7 +46,8 @@ Taps taps(const Windows& w, int64_t y, int64_t x, const Shape& padded) {
 }
 Results im2col(Call& c) {
   Var x = c.var(0);
-  c.require(x.rank() == 3 || x.rank() == 4, "input must be [batch, channels, height, width] or without batch; ", c.types());
+  c.require(x.rank() == 3 || x.rank() == 4, "input must be [batch, channels, height, width] or without batch; ",
+            c.types());
   for (Dim d : x.shape()) c.require(d.constant(), "sizes must be known while tracing, got ", name(x.type()));
   const bool single = x.rank() == 3;
   if (single) x = reshape_to(x, Shape{1, x.size(0), x.size(1), x.size(2)});
@@ -57,7 +60,8 @@ Results im2col(Call& c) {
   for (int64_t i = 0; i < w.kernel[0]; i++)
     for (int64_t j = 0; j < w.kernel[1]; j++) {
       const Taps t = taps(w, i, j, x.shape());
-      parts.push_back(reshape_to(c.builder.call("prims.slice", {x, t.starts, t.ends, t.steps}), Shape{s[0], s[1], 1, places}).id);
+      parts.push_back(
+          reshape_to(c.builder.call("prims.slice", {x, t.starts, t.ends, t.steps}), Shape{s[0], s[1], 1, places}).id);
     }
   const Dim rows = s[1] * (w.kernel[0] * w.kernel[1]);
   Var y = reshape_to(c.builder.call("prims.cat", {parts, 2}), Shape{s[0], rows, places});
@@ -72,7 +76,8 @@ Results fold(Call& c) {
   c.require(size.size() == 2, "output_size must have two values, got ", name(size));
   const bool single = x.rank() == 2;
   if (single) x = reshape_to(x, Shape{1, x.size(0), x.size(1)});
-  for (Dim d : size) c.require(hint(d) >= 0 && hint(d) <= INT32_MAX, "output_size must not be negative, got ", name(size));
+  for (Dim d : size)
+    c.require(hint(d) >= 0 && hint(d) <= INT32_MAX, "output_size must not be negative, got ", name(size));
   const Windows w = windows(c, 2, hint(size[0]), hint(size[1]));
   const int64_t kernel = w.kernel[0] * w.kernel[1];
   c.require(x.size(1).value() % kernel == 0, "the kernel's ", kernel, " taps must divide the rows; ", c.types());
@@ -84,7 +89,8 @@ Results fold(Call& c) {
   for (int64_t k = 0; k < kernel; k++) {
     const Taps t = taps(w, k / w.kernel[1], k % w.kernel[1], padded);
     Var zeros = expand_to(full(c.builder, {}, 0, x.dtype(), x.type().device), padded);
-    Var placed = c.builder.call("prims.slice_scatter", {zeros, c.builder.call("select", {columns, 2, k}), t.starts, t.ends, t.steps});
+    Var placed = c.builder.call("prims.slice_scatter",
+                                {zeros, c.builder.call("select", {columns, 2, k}), t.starts, t.ends, t.steps});
     y = y ? y + placed : placed;
   }
   Shape ends = padded;
@@ -111,7 +117,8 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 constexpr OpRow kRows[] = {
     row("im2col(tensor input, int[] kernel_size, int[] dilation=[1], int[] padding=[0], int[] stride=[1]) -> tensor",
         "The windows of an image as columns: torch.nn.functional.unfold.", im2col, columns),
-    row("fold(tensor input, int[] output_size, int[] kernel_size, int[] dilation=[1], int[] padding=[0], int[] stride=[1]) -> tensor",
+    row("fold(tensor input, int[] output_size, int[] kernel_size, int[] dilation=[1], int[] padding=[0], int[] "
+        "stride=[1]) -> tensor",
         "Columns added up where the windows of an image lie: the transpose of im2col.", fold, folds),
 };
 

@@ -12,7 +12,9 @@ namespace {
 Shape values(const Call& c, size_t param, std::span<const Dim> given, size_t dims, int64_t least) {
   const std::string& what = c.op.schema.params[param].name;
   c.require(given.size() == 1 || given.size() == dims, what, " must have one value or ", dims, ", got ", name(given));
-  for (Dim d : given) c.require(hint(d) >= least && hint(d) <= INT32_MAX, what, " must be between ", least, " and 2147483647, got ", name(given));
+  for (Dim d : given)
+    c.require(hint(d) >= least && hint(d) <= INT32_MAX, what, " must be between ", least, " and 2147483647, got ",
+              name(given));
   return given.size() == dims ? Shape(given) : Shape(dims, given[0]);
 }
 Shape values(const Call& c, size_t param, size_t dims, int64_t least) {
@@ -30,13 +32,16 @@ Var without_dim(Var x, size_t at) {
 }
 void require_operands(const Call& c, size_t dims) {
   const TensorType &x = c.type(0), &w = c.type(1);
-  c.require(x.rank() == dims + 1 || x.rank() == dims + 2, "input must have ", dims + 1, " or ", dims + 2, " dims; ", c.types());
+  c.require(x.rank() == dims + 1 || x.rank() == dims + 2, "input must have ", dims + 1, " or ", dims + 2, " dims; ",
+            c.types());
   c.require(w.rank() == dims + 2, "weight must have ", dims + 2, " dims; ", c.types());
-  c.require(x.dtype == w.dtype, "input and weight must have one dtype, got ", name(x.dtype), " and ", name(w.dtype), "; ", c.types());
+  c.require(x.dtype == w.dtype, "input and weight must have one dtype, got ", name(x.dtype), " and ", name(w.dtype),
+            "; ", c.types());
 }
 Var with_bias(const Call& c, Var y, Dim channels) {
   if (!c.has(2)) return y;
-  c.require(c.type(2).shape == Shape{channels}, "bias must have shape [", name(channels), "], got ", name(c.type(2).shape), "; ", c.types());
+  c.require(c.type(2).shape == Shape{channels}, "bias must have shape [", name(channels), "], got ",
+            name(c.type(2).shape), "; ", c.types());
   c.require(c.type(2).dtype == c.type(0).dtype, "bias must have the input's dtype; ", c.types());
   return y + along_axis(convert(c.var(2), y.dtype()), 1, y.rank());
 }
@@ -56,7 +61,8 @@ Results conv1d(Call& c) {
   return batched(c, 1, [&](Var x, Var w) {
     const Shape around = padding_of(c, x, w, 1);
     const Dim stride = values(c, 3, 1, 1)[0], padding = values(c, 4, around, 1, 0)[0], dilation = values(c, 5, 1, 1)[0];
-    Var y = c.builder.call("prims.conv2d", {with_dim(x, 2), with_dim(w, 2), Shape{1, stride}, Shape{0, padding}, Shape{1, dilation}, c.integer(6)});
+    Var y = c.builder.call("prims.conv2d", {with_dim(x, 2), with_dim(w, 2), Shape{1, stride}, Shape{0, padding},
+                                            Shape{1, dilation}, c.integer(6)});
     return with_bias(c, without_dim(y, 2), w.size(0));
   });
 }
@@ -86,14 +92,17 @@ Results conv3d(Call& c) {
     const Shape stride = values(c, 3, 3, 1), padding = values(c, 4, around, 3, 0), dilation = values(c, 5, 3, 1);
     const int64_t kernel = hint(w.size(2)), reach = checked_add(checked_mul(kernel - 1, hint(dilation[0])), 1),
                   deep = checked_add(hint(x.size(2)), checked_mul(2, hint(padding[0])));
-    c.require(kernel >= 1 && deep >= reach, "the kernel reaches over ", reach, " planes, the padded input has ", deep, "; ", c.types());
+    c.require(kernel >= 1 && deep >= reach, "the kernel reaches over ", reach, " planes, the padded input has ", deep,
+              "; ", c.types());
     const int64_t results = (deep - reach) / hint(stride[0]) + 1;
     x = c.builder.call("prims.pad", {x, Shape{0, 0, padding[0], 0, 0}, Shape{0, 0, padding[0], 0, 0}, 0.0});
     Var y;
     for (int64_t k = 0; k < kernel; k++) {
       const int64_t start = checked_mul(k, hint(dilation[0]));
-      Var part = planes(slice_depth(x, start, checked_add(start, checked_add(checked_mul(results - 1, hint(stride[0])), 1)), stride[0]));
-      Var sum = c.builder.call("prims.conv2d", {part, plane_of(w, k), last_two(stride), last_two(padding), last_two(dilation), c.integer(6)});
+      Var part = planes(slice_depth(
+          x, start, checked_add(start, checked_add(checked_mul(results - 1, hint(stride[0])), 1)), stride[0]));
+      Var sum = c.builder.call("prims.conv2d", {part, plane_of(w, k), last_two(stride), last_two(padding),
+                                                last_two(dilation), c.integer(6)});
       y = y ? y + sum : sum;
     }
     return with_bias(c, volume(y, x.size(0), results), w.size(0));
@@ -107,19 +116,25 @@ struct Transposed {
   int64_t groups;
 };
 Transposed options(const Call& c, size_t dims) {
-  Transposed t{values(c, 3, dims, 1), values(c, 4, dims, 0), values(c, 5, dims, 0), values(c, 7, dims, 1), c.integer(6)};
+  Transposed t{values(c, 3, dims, 1), values(c, 4, dims, 0), values(c, 5, dims, 0), values(c, 7, dims, 1),
+               c.integer(6)};
   for (size_t i = 0; i < dims; i++)
-    c.require(hint(t.extra[i]) < std::max(hint(t.stride[i]), hint(t.dilation[i])), "output_padding must be smaller than stride or dilation, got ", name(t.extra));
-  c.require(t.groups >= 1 && c.type(1).shape[0] == c.type(0).shape[c.type(0).rank() - dims - 1], "weight must be [channels, out / groups, kernel...]; ", c.types());
+    c.require(hint(t.extra[i]) < std::max(hint(t.stride[i]), hint(t.dilation[i])),
+              "output_padding must be smaller than stride or dilation, got ", name(t.extra));
+  c.require(t.groups >= 1 && c.type(1).shape[0] == c.type(0).shape[c.type(0).rank() - dims - 1],
+            "weight must be [channels, out / groups, kernel...]; ", c.types());
   return t;
 }
 Dim result_size(const Transposed& t, Dim n, Dim kernel, size_t i) {
   return (n - 1) * t.stride[i] - 2 * t.padding[i] + t.dilation[i] * (kernel - 1) + t.extra[i] + 1;
 }
-// The gradient of a convolution's input, of two dims from `first` on. Output padding that reaches over a stride is zeros.
+// The gradient of a convolution's input, of two dims from `first` on. Output padding that reaches over a stride is
+// zeros.
 Var transposed_planes(const Call& c, const Transposed& t, Var x, Var w, size_t first) {
-  const Shape pair_stride{t.stride[first], t.stride[first + 1]}, padding{t.padding[first], t.padding[first + 1]}, dilation{t.dilation[first], t.dilation[first + 1]};
-  Shape size{x.size(0), w.size(1) * t.groups, result_size(t, x.size(2), w.size(2), first), result_size(t, x.size(3), w.size(3), first + 1)};
+  const Shape pair_stride{t.stride[first], t.stride[first + 1]}, padding{t.padding[first], t.padding[first + 1]},
+      dilation{t.dilation[first], t.dilation[first + 1]};
+  Shape size{x.size(0), w.size(1) * t.groups, result_size(t, x.size(2), w.size(2), first),
+             result_size(t, x.size(3), w.size(3), first + 1)};
   Shape beyond(4u, 0);
   for (size_t i = 0; i < 2; i++) {
     const int64_t over = std::max<int64_t>(0, hint(t.extra[first + i]) - (hint(t.stride[first + i]) - 1));
@@ -132,8 +147,10 @@ Var transposed_planes(const Call& c, const Transposed& t, Var x, Var w, size_t f
 Results conv_transpose1d(Call& c) {
   return batched(c, 1, [&](Var x, Var w) {
     Transposed t = options(c, 1);
-    for (auto [list, neutral] : {std::pair{&t.stride, 1}, {&t.padding, 0}, {&t.extra, 0}, {&t.dilation, 1}}) list->insert(0, neutral);
-    return with_bias(c, without_dim(transposed_planes(c, t, with_dim(x, 2), with_dim(w, 2), 0), 2), w.size(1) * t.groups);
+    for (auto [list, neutral] : {std::pair{&t.stride, 1}, {&t.padding, 0}, {&t.extra, 0}, {&t.dilation, 1}})
+      list->insert(0, neutral);
+    return with_bias(c, without_dim(transposed_planes(c, t, with_dim(x, 2), with_dim(w, 2), 0), 2),
+                     w.size(1) * t.groups);
   });
 }
 Results conv_transpose2d(Call& c) {
@@ -146,19 +163,22 @@ Results conv_transpose2d(Call& c) {
 Results conv_transpose3d(Call& c) {
   return batched(c, 3, [&](Var x, Var w) {
     const Transposed t = options(c, 3);
-    const int64_t kernel = hint(w.size(2)), depth = hint(x.size(2)), step = hint(t.stride[0]), spread = (depth - 1) * step + 1;
+    const int64_t kernel = hint(w.size(2)), depth = hint(x.size(2)), step = hint(t.stride[0]),
+                  spread = (depth - 1) * step + 1;
     const int64_t whole = spread + hint(t.dilation[0]) * (kernel - 1) + hint(t.extra[0]);
     Var flat = planes(x), y;
     for (int64_t k = 0; k < kernel; k++) {
       Var part = volume(transposed_planes(c, t, flat, plane_of(w, k), 1), x.size(0), depth);
       Shape shape = part.shape(), starts(5u, 0), ends, steps(5u, 1);
       shape[2] = whole, ends = shape;
-      starts[2] = checked_mul(k, hint(t.dilation[0])), ends[2] = checked_add(checked_mul(k, hint(t.dilation[0])), spread), steps[2] = step;
+      starts[2] = checked_mul(k, hint(t.dilation[0])),
+      ends[2] = checked_add(checked_mul(k, hint(t.dilation[0])), spread), steps[2] = step;
       Var zeros = expand_to(full(c.builder, {}, 0, part.dtype(), part.type().device), shape);
       Var placed = c.builder.call("prims.slice_scatter", {zeros, part, starts, ends, steps});
       y = y ? y + placed : placed;
     }
-    c.require(checked_sub(whole, checked_mul(2, hint(t.padding[0]))) > 0, "the result would have no planes; ", c.types());
+    c.require(checked_sub(whole, checked_mul(2, hint(t.padding[0]))) > 0, "the result would have no planes; ",
+              c.types());
     return with_bias(c, slice_depth(y, t.padding[0], whole - hint(t.padding[0]), 1), w.size(1) * t.groups);
   });
 }
@@ -179,7 +199,8 @@ void lines(Samples& s) {
 }
 void volumes(Samples& s) {
   s.add({TensorSpec{{1, 2, 4, 4, 3}}, TensorSpec{{3, 2, 2, 3, 2}}, TensorSpec{{3}}});
-  s.add({TensorSpec{{2, 5, 4, 4}}, TensorSpec{{2, 1, 2, 2, 2}}, SampleArg(), Ints{2, 1, 2}, Ints{1, 0, 1}, Ints{2, 1, 1}, 2});
+  s.add({TensorSpec{{2, 5, 4, 4}}, TensorSpec{{2, 1, 2, 2, 2}}, SampleArg(), Ints{2, 1, 2}, Ints{1, 0, 1},
+         Ints{2, 1, 1}, 2});
   s.add({TensorSpec{{1, 2, 4, 3, 4}}, TensorSpec{{2, 2, 2, 3, 2}}, SampleArg(), 1, "same", Ints{1, 1, 3}});
   s.refuse({TensorSpec{{1, 2, 1, 4, 3}}, TensorSpec{{3, 2, 2, 3, 2}}}, "reaches over 2 planes");
 }
@@ -196,7 +217,8 @@ void transposed_planes_samples(Samples& s) {
 }
 void transposed_volumes(Samples& s) {
   s.add({TensorSpec{{1, 2, 3, 2, 3}}, TensorSpec{{2, 3, 2, 2, 2}}, TensorSpec{{3}}});
-  s.add({TensorSpec{{2, 2, 3, 3}}, TensorSpec{{2, 1, 3, 2, 2}}, SampleArg(), Ints{2, 1, 2}, Ints{1, 0, 1}, Ints{1, 0, 0}, 2});
+  s.add({TensorSpec{{2, 2, 3, 3}}, TensorSpec{{2, 1, 3, 2, 2}}, SampleArg(), Ints{2, 1, 2}, Ints{1, 0, 1},
+         Ints{1, 0, 0}, 2});
 }
 
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
@@ -207,19 +229,22 @@ constexpr OpRow kRows[] = {
     row("conv1d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[]|str padding=[0], int[] "
         "dilation=[1], int groups=1) -> tensor",
         "One-dimensional cross-correlation of [n, c, l] or [c, l] with weight [out, c / groups, k]; padding 'same' "
-        "keeps the size, 'valid' is none.", conv1d, lines),
+        "keeps the size, 'valid' is none.",
+        conv1d, lines),
     row("conv3d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[]|str padding=[0], int[] "
         "dilation=[1], int groups=1) -> tensor",
         "Three-dimensional cross-correlation of [n, c, d, h, w] or [c, d, h, w] with weight [out, c / groups, kd, kh, "
-        "kw]; padding 'same' keeps the sizes.", conv3d, volumes),
-    row("conv_transpose1d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[] padding=[0], int[] output_padding=[0], int groups=1, "
-        "int[] dilation=[1]) -> tensor",
-        "The transpose of conv1d: what its gradient does to an input, with weight [c, out / groups, k].", conv_transpose1d, transposed_lines),
-    row("conv_transpose2d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[] padding=[0], int[] output_padding=[0], int groups=1, "
-        "int[] dilation=[1]) -> tensor",
+        "kw]; padding 'same' keeps the sizes.",
+        conv3d, volumes),
+    row("conv_transpose1d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[] padding=[0], int[] "
+        "output_padding=[0], int groups=1, int[] dilation=[1]) -> tensor",
+        "The transpose of conv1d: what its gradient does to an input, with weight [c, out / groups, k].",
+        conv_transpose1d, transposed_lines),
+    row("conv_transpose2d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[] padding=[0], int[] "
+        "output_padding=[0], int groups=1, int[] dilation=[1]) -> tensor",
         "The transpose of conv2d, with weight [c, out / groups, kh, kw].", conv_transpose2d, transposed_planes_samples),
-    row("conv_transpose3d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[] padding=[0], int[] output_padding=[0], int groups=1, "
-        "int[] dilation=[1]) -> tensor",
+    row("conv_transpose3d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[] padding=[0], int[] "
+        "output_padding=[0], int groups=1, int[] dilation=[1]) -> tensor",
         "The transpose of conv3d, with weight [c, out / groups, kd, kh, kw].", conv_transpose3d, transposed_volumes),
 };
 

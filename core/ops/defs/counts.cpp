@@ -4,7 +4,9 @@
 namespace thunder {
 namespace {
 
-Var line_up(Var x, size_t axis, Var place) { return x.builder->call("prims.gather", {x, static_cast<int64_t>(axis), place}); }
+Var line_up(Var x, size_t axis, Var place) {
+  return x.builder->call("prims.gather", {x, static_cast<int64_t>(axis), place});
+}
 
 // Between the two sorted elements around (n - 1) q, as the interpolation says.
 Results quantile(Call& c) {
@@ -71,7 +73,8 @@ Results histc(Call& c) {
   c.require(c.real(2) <= c.real(3), "min must not exceed max, got ", c.real(2), " and ", c.real(3));
   x = reshape_to(computed(x), Shape{elements(x.shape())});
   Var low = full(c.builder, {}, c.real(2), x.dtype()), high = full(c.builder, {}, c.real(3), x.dtype());
-  if (c.real(2) == c.real(3)) low = c.builder.call("prims.amin", {x, Shape{0}}), high = c.builder.call("prims.amax", {x, Shape{0}});
+  if (c.real(2) == c.real(3))
+    low = c.builder.call("prims.amin", {x, Shape{0}}), high = c.builder.call("prims.amax", {x, Shape{0}});
   Var flat = eq(low, high);
   low = where(flat, low - 1.0, low), high = where(flat, high + 1.0, high);
   Var inside = both(ge(x, low), le(x, high));
@@ -117,21 +120,28 @@ void members(Samples& s) {
   s.add({TensorSpec{{4}, DType::i64, 0, 5}, TensorSpec{{3}, DType::i64, 0, 5}, true});
 }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples, std::string_view nondiff = {}) {
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
+                    std::string_view nondiff = {}) {
   return checked({.schema = schema, .doc = doc, .decompose = decompose, .nondiff = nondiff, .samples = samples});
 }
 constexpr std::string_view kIndex = "the result is an index", kCounts = "the result counts";
 
 constexpr OpRow kRows[] = {
-    row("quantile(tensor input, tensor|number q, int? dim=None, bool keepdim=False, str interpolation='linear') -> tensor",
-        "The values below which the shares q of the elements along dim lie; those of a vector q come first.", quantile, quantiles),
+    row("quantile(tensor input, tensor|number q, int? dim=None, bool keepdim=False, str interpolation='linear') -> "
+        "tensor",
+        "The values below which the shares q of the elements along dim lie; those of a vector q come first.", quantile,
+        quantiles),
     row("searchsorted(tensor sorted_sequence, tensor input, bool right=False) -> tensor",
-        "Where each element would have to be put in to keep the last dim of the sequence in order.", searchsorted, sequences, kIndex),
-    row("bucketize(tensor input, tensor boundaries, bool right=False) -> tensor", "Between which boundaries each element lies.", bucketize, boundaries, kIndex),
+        "Where each element would have to be put in to keep the last dim of the sequence in order.", searchsorted,
+        sequences, kIndex),
+    row("bucketize(tensor input, tensor boundaries, bool right=False) -> tensor",
+        "Between which boundaries each element lies.", bucketize, boundaries, kIndex),
     row("histc(tensor input, int bins=100, float min=0, float max=0) -> tensor",
-        "How many elements lie in each of `bins` equal parts from min to max, or of their own range where both are equal.", histc, histograms, kCounts),
-    row("isin(tensor elements, tensor test_elements, bool invert=False) -> tensor", "Whether each element is among the others.", isin, members,
-        "the result is boolean"),
+        "How many elements lie in each of `bins` equal parts from min to max, or of their own range where both are "
+        "equal.",
+        histc, histograms, kCounts),
+    row("isin(tensor elements, tensor test_elements, bool invert=False) -> tensor",
+        "Whether each element is among the others.", isin, members, "the result is boolean"),
 };
 
 }  // namespace

@@ -25,8 +25,10 @@ Var filled(Call& c, std::span<const Dim> size, const Arg& given, DType dtype, De
   if (value.kind == ArgKind::real) return full(b, size, value.f, dtype, device);
   // Beyond 2^53 a double does not hold every integer; its halves do.
   const int64_t high = value.i >> 32, low = value.i & 0xffffffff;
-  if (dtype != DType::i64 || std::llabs(high) < int64_t{1} << 21) return full(b, size, static_cast<double>(value.i), dtype, device);
-  Var upper = b.call("prims.mul", {full(b, size, static_cast<double>(high), dtype, device), full(b, size, 0x1p32, dtype, device)});
+  if (dtype != DType::i64 || std::llabs(high) < int64_t{1} << 21)
+    return full(b, size, static_cast<double>(value.i), dtype, device);
+  Var upper = b.call("prims.mul",
+                     {full(b, size, static_cast<double>(high), dtype, device), full(b, size, 0x1p32, dtype, device)});
   return b.call("prims.add", {upper, full(b, size, static_cast<double>(low), dtype, device)});
 }
 
@@ -48,8 +50,10 @@ Results constant_like(Call& c) {
 
 int64_t whole_steps(const Call& c, int64_t start, int64_t end, int64_t step) {
   // Their distance fits whatever the signs are; as many steps of 1 may not.
-  const uint64_t span = start < end ? static_cast<uint64_t>(end) - static_cast<uint64_t>(start) : static_cast<uint64_t>(start) - static_cast<uint64_t>(end);
-  const uint64_t by = step < 0 ? 0 - static_cast<uint64_t>(step) : static_cast<uint64_t>(step), length = span / by + (span % by != 0);
+  const uint64_t span = start < end ? static_cast<uint64_t>(end) - static_cast<uint64_t>(start)
+                                    : static_cast<uint64_t>(start) - static_cast<uint64_t>(end);
+  const uint64_t by = step < 0 ? 0 - static_cast<uint64_t>(step) : static_cast<uint64_t>(step),
+                 length = span / by + (span % by != 0);
   c.require(length <= INT64_MAX, "start ", start, " and end ", end, " are too far apart for steps of ", step);
   return static_cast<int64_t>(length);
 }
@@ -76,7 +80,8 @@ Results symbolic_arange(Call& c, Dim start, Dim end, int64_t step) {
 Results arange(Call& c) {
   const Arg start = c.has(1) ? c.args[0] : Arg::integer(0), end = c.has(1) ? c.args[1] : c.args[0], step = c.args[2];
   if (start.kind == ArgKind::symbolic || end.kind == ArgKind::symbolic || step.kind == ArgKind::symbolic) {
-    c.require(start.is_integer() && end.is_integer() && step.kind == ArgKind::integer, "an integer that varies is the start or the end of integers alone");
+    c.require(start.is_integer() && end.is_integer() && step.kind == ArgKind::integer,
+              "an integer that varies is the start or the end of integers alone");
     return symbolic_arange(c, start.dim(), end.dim(), step.i);
   }
   bool real = false;
@@ -84,11 +89,13 @@ Results arange(Call& c) {
     c.require(is_number(a), "start, end and step must be plain numbers, since the length must be known when compiling");
     real |= a.kind == ArgKind::real;
   }
-  for (const Arg& a : {start, end, step}) c.require(std::isfinite(number_of(a)), "start, end and step must be finite, got ", number_of(a));
+  for (const Arg& a : {start, end, step})
+    c.require(std::isfinite(number_of(a)), "start, end and step must be finite, got ", number_of(a));
   c.require(number_of(step) != 0, "step must not be 0");
-  c.require(number_of(step) > 0 ? number_of(end) >= number_of(start) : number_of(end) <= number_of(start), "start ", number_of(start), " does not lead to end ",
-            number_of(end), " by steps of ", number_of(step));
-  const int64_t length = real ? real_steps(c, number_of(start), number_of(end), number_of(step)) : whole_steps(c, start.i, end.i, step.i);
+  c.require(number_of(step) > 0 ? number_of(end) >= number_of(start) : number_of(end) <= number_of(start), "start ",
+            number_of(start), " does not lead to end ", number_of(end), " by steps of ", number_of(step));
+  const int64_t length =
+      real ? real_steps(c, number_of(start), number_of(end), number_of(step)) : whole_steps(c, start.i, end.i, step.i);
   const DType dtype = c.dtype(3, real ? DType::f32 : DType::i64), wide = real ? DType::f64 : DType::i64;
   Builder& b = c.builder;
   const bool plain = number_of(start) == 0 && number_of(step) == 1;
@@ -150,20 +157,25 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 constexpr OpRow kRows[] = {
     row("full(int[] size, tensor|number fill_value, dtype? dtype=None, device? device=None) -> tensor",
         "A tensor filled with one value; of the value's dtype unless one is given.", full_op, fills),
-    row("zeros(int[] size, dtype? dtype=None, device? device=None) -> tensor", "A tensor of zeros; f32 unless a dtype is given.", constant<0>,
-        sizes),
-    row("ones(int[] size, dtype? dtype=None, device? device=None) -> tensor", "A tensor of ones; f32 unless a dtype is given.", constant<1>,
-        sizes),
-    row("full_like(tensor input, tensor|number fill_value, dtype? dtype=None, device? device=None) -> tensor",
-        "A tensor of input's size filled with one value; of input's dtype unless one is given.", [](Call& c) { return like(c, c.args[1], 2); },
-        full_likes),
-    row("zeros_like(tensor input, dtype? dtype=None, device? device=None) -> tensor", "A tensor of zeros of input's size and dtype.",
-        constant_like<0>, likes),
-    row("ones_like(tensor input, dtype? dtype=None, device? device=None) -> tensor", "A tensor of ones of input's size and dtype.",
-        constant_like<1>, likes),
-    checked({.schema = "arange(tensor|number start, tensor|number? end=None, tensor|number step=1, dtype? dtype=None, device? device=None) -> tensor",
-             .doc = "start, start + step ... up to but not including end; one number alone is the end. Integers give i64, others f32.",
-             .decompose = arange, .samples = ranges, .tags = kCounts}),
+    row("zeros(int[] size, dtype? dtype=None, device? device=None) -> tensor",
+        "A tensor of zeros; f32 unless a dtype is given.", constant<0>, sizes),
+    row("ones(int[] size, dtype? dtype=None, device? device=None) -> tensor",
+        "A tensor of ones; f32 unless a dtype is given.", constant<1>, sizes),
+    row(
+        "full_like(tensor input, tensor|number fill_value, dtype? dtype=None, device? device=None) -> tensor",
+        "A tensor of input's size filled with one value; of input's dtype unless one is given.",
+        [](Call& c) { return like(c, c.args[1], 2); }, full_likes),
+    row("zeros_like(tensor input, dtype? dtype=None, device? device=None) -> tensor",
+        "A tensor of zeros of input's size and dtype.", constant_like<0>, likes),
+    row("ones_like(tensor input, dtype? dtype=None, device? device=None) -> tensor",
+        "A tensor of ones of input's size and dtype.", constant_like<1>, likes),
+    checked({.schema = "arange(tensor|number start, tensor|number? end=None, tensor|number step=1, dtype? dtype=None, "
+                       "device? device=None) -> tensor",
+             .doc = "start, start + step ... up to but not including end; one number alone is the end. Integers give "
+                    "i64, others f32.",
+             .decompose = arange,
+             .samples = ranges,
+             .tags = kCounts}),
 };
 
 }  // namespace

@@ -10,7 +10,8 @@ To cast(From v) {
   else if constexpr (std::is_same_v<To, bf16>) return bf16(static_cast<float>(v));
   else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     // Out of range is undefined in C++; saturate through the widest integer, NaN to zero.
-    if (!(v > From(-9.2e18) && v < From(9.2e18))) return v != v ? To(0) : static_cast<To>(v > 0 ? INT64_MAX : INT64_MIN);
+    if (!(v > From(-9.2e18) && v < From(9.2e18)))
+      return v != v ? To(0) : static_cast<To>(v > 0 ? INT64_MAX : INT64_MIN);
     return static_cast<To>(static_cast<int64_t>(v));
   } else return static_cast<To>(v);
 }
@@ -19,7 +20,8 @@ void full_meta(const Call& c, Types& out) {
   TensorType t;
   t.dtype = c.dtype(2);
   t.device = c.device(3);
-  for (Dim d : c.dims(0)) c.require(!d.constant() || d.value() >= 0, "a size must not be negative, got ", name(c.dims(0)));
+  for (Dim d : c.dims(0))
+    c.require(!d.constant() || d.value() >= 0, "a size must not be negative, got ", name(c.dims(0)));
   t.shape = Shape(c.dims(0));
   out.push(t);
 }
@@ -33,7 +35,8 @@ Status* full_kernel(const Kernel& k) {
 }
 
 void iota_meta(const Call& c, Types& out) {
-  c.require(c.dims(0).size() == 1 && hint(c.dims(0)[0]) >= 0, "length must be one number that is not negative, got ", name(c.dims(0)));
+  c.require(c.dims(0).size() == 1 && hint(c.dims(0)[0]) >= 0, "length must be one number that is not negative, got ",
+            name(c.dims(0)));
   TensorType t;
   t.dtype = c.dtype(1);
   t.device = c.device(2);
@@ -67,12 +70,21 @@ Status* convert_kernel(const Kernel& k) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.full(int[] shape, float value, dtype dtype, device device) -> tensor", .doc = "A tensor filled with one value.",
-             .meta = full_meta, .reference = full_kernel, .nondiff = "it has no tensor argument"}),
-    checked({.schema = "prims.iota(int[] length, dtype dtype, device device) -> tensor", .doc = "0, 1, 2 ... length - 1.",
-             .meta = iota_meta, .reference = iota_kernel, .nondiff = "it has no tensor argument"}),
-    checked({.schema = "prims.convert(tensor input, dtype dtype) -> tensor", .doc = "Another element type; reals to integers truncate and saturate.",
-             .meta = convert_meta, .reference = convert_kernel, .vjp = [](Grad& g) { g.add(0, convert(g.cotangent(), g.type(0).dtype)); },
+    checked({.schema = "prims.full(int[] shape, float value, dtype dtype, device device) -> tensor",
+             .doc = "A tensor filled with one value.",
+             .meta = full_meta,
+             .reference = full_kernel,
+             .nondiff = "it has no tensor argument"}),
+    checked({.schema = "prims.iota(int[] length, dtype dtype, device device) -> tensor",
+             .doc = "0, 1, 2 ... length - 1.",
+             .meta = iota_meta,
+             .reference = iota_kernel,
+             .nondiff = "it has no tensor argument"}),
+    checked({.schema = "prims.convert(tensor input, dtype dtype) -> tensor",
+             .doc = "Another element type; reals to integers truncate and saturate.",
+             .meta = convert_meta,
+             .reference = convert_kernel,
+             .vjp = [](Grad& g) { g.add(0, convert(g.cotangent(), g.type(0).dtype)); },
              .tags = kElementwise | kCheap}),
 };
 

@@ -40,7 +40,8 @@ Loss checked_loss(const Call& c, size_t input, bool probabilities_allowed) {
   loss.axis = x.rank() == 1 ? 0 : 1;
   loss.indices = !probabilities_allowed || t.shape != x.shape || is_integer(t.dtype);
   if (loss.indices) {
-    c.require(t.shape == loss.rows(), "class indices must have shape ", name(loss.rows()), ", got ", name(t.shape), "; ", c.types());
+    c.require(t.shape == loss.rows(), "class indices must have shape ", name(loss.rows()), ", got ", name(t.shape),
+              "; ", c.types());
     c.require(is_integer(t.dtype), "class indices must be integers, got ", name(t.dtype), "; ", c.types());
     loss.target = convert(c.var(input + 1), DType::i64);
   } else {
@@ -49,8 +50,8 @@ Loss checked_loss(const Call& c, size_t input, bool probabilities_allowed) {
   }
   if (c.has(input + 2)) {
     const Shape wanted{loss.classes()};
-    c.require(c.type(input + 2).shape == wanted, "weight must have one value for each of the ", name(loss.classes()), " classes, got shape ",
-              name(c.type(input + 2).shape), "; ", c.types());
+    c.require(c.type(input + 2).shape == wanted, "weight must have one value for each of the ", name(loss.classes()),
+              " classes, got shape ", name(c.type(input + 2).shape), "; ", c.types());
     loss.weight = along_axis(convert(c.var(input + 2), loss.input.dtype()), loss.axis, x.rank());
   }
   loss.ignored = c.integer(input + 3);
@@ -61,7 +62,8 @@ Loss checked_loss(const Call& c, size_t input, bool probabilities_allowed) {
 Loss checked_cross_entropy(const Call& c, size_t input) {
   Loss loss = checked_loss(c, input, true);
   loss.smoothing = c.real(input + 5);
-  c.require(loss.smoothing >= 0 && loss.smoothing <= 1, "label_smoothing must be between 0 and 1, got ", loss.smoothing);
+  c.require(loss.smoothing >= 0 && loss.smoothing <= 1, "label_smoothing must be between 0 and 1, got ",
+            loss.smoothing);
   return loss;
 }
 
@@ -72,14 +74,17 @@ struct Rows {
   Var counted, target, weight;
   // One element of each row: the one of its class.
   Var of_class(const Loss& loss, Var per_class) const {
-    return reshape_to(loss.builder().call("prims.gather", {per_class, static_cast<int64_t>(loss.axis), reshape_to(target, loss.kept_rows())}), loss.rows());
+    return reshape_to(loss.builder().call("prims.gather", {per_class, static_cast<int64_t>(loss.axis),
+                                                           reshape_to(target, loss.kept_rows())}),
+                      loss.rows());
   }
 };
 Rows rows_of(const Loss& loss) {
   Rows rows;
   rows.counted = loss.builder().call("ne", {loss.target, loss.ignored});
   rows.target = where(rows.counted, loss.target, full_like(loss.target, 0));
-  Var weight = loss.weight ? rows.of_class(loss, expand_to(loss.weight, loss.input.shape())) : full(loss.builder(), loss.rows(), 1, loss.input.dtype(), loss.input.type().device);
+  Var weight = loss.weight ? rows.of_class(loss, expand_to(loss.weight, loss.input.shape()))
+                           : full(loss.builder(), loss.rows(), 1, loss.input.dtype(), loss.input.type().device);
   rows.weight = zero_unless(rows.counted, weight);
   return rows;
 }
@@ -101,7 +106,8 @@ Results by_index(const Loss& loss, Var logs, DType dtype) {
   if (loss.weight) rows = rows * of.weight;
   if (loss.smoothing > 0) {
     Var all = reshape_to(sum_kept(loss.weight ? logs * loss.weight : logs, loss.axes()), loss.rows());
-    Var share = full(loss.builder(), {}, loss.smoothing, logs.dtype(), logs.type().device) / count(logs, {{loss.classes()}});
+    Var share =
+        full(loss.builder(), {}, loss.smoothing, logs.dtype(), logs.type().device) / count(logs, {{loss.classes()}});
     rows = rows * (1 - loss.smoothing) - all * share;
   }
   return reduced_loss(loss, zero_unless(of.counted, rows), weight_of_all(of), dtype);
@@ -134,7 +140,8 @@ Results cross_entropy(Call& c) {
 
 void cross_entropy_vjp(Grad& g) {
   if (g.wants(1) || (g.has(2) && g.wants(2))) return g.descend();
-  g.add(0, g.builder.call("cross_entropy_backward", {g.cotangent(), g.var(0), g.var(1), g.var(2), g.integer(3), g.text(4), g.real(5)}));
+  g.add(0, g.builder.call("cross_entropy_backward",
+                          {g.cotangent(), g.var(0), g.var(1), g.var(2), g.integer(3), g.text(4), g.real(5)}));
 }
 
 // ---- backward: softmax(input) times the row's target mass, minus the target ----
@@ -143,7 +150,8 @@ Results cross_entropy_backward(Call& c) {
   const Loss loss = checked_cross_entropy(c, 1);
   Builder& b = c.builder;
   const Shape scale_shape = loss.reduction == Reduction::none ? loss.rows() : Shape{};
-  c.require(c.type(0).shape == scale_shape, "grad must have the loss's shape ", name(scale_shape), ", got ", name(c.type(0).shape));
+  c.require(c.type(0).shape == scale_shape, "grad must have the loss's shape ", name(scale_shape), ", got ",
+            name(c.type(0).shape));
   Var scale = convert(c.var(0), loss.input.dtype());
   if (loss.reduction == Reduction::none) scale = reshape_to(scale, loss.kept_rows());
   Var target, mass, divisor;
@@ -151,8 +159,8 @@ Results cross_entropy_backward(Call& c) {
     // A comparison for each class, not a scatter: it fuses with the softmax and needs no order of its stores.
     Var classes = counted_along(b, loss.classes(), loss.axis, loss.input.rank(), loss.input.type().device);
     Rows rows = rows_of(loss);
-    // A zero of each class is looked up, so that a class that there is not is refused without the loss as well: one read a
-    // row, apart from what is computed for each class. Along the input's axis, which the refusal names.
+    // A zero of each class is looked up, so that a class that there is not is refused without the loss as well: one
+    // read a row, apart from what is computed for each class. Along the input's axis, which the refusal names.
     const Shape one_row = loss.axis ? Shape{1, loss.classes()} : Shape{loss.classes()};
     Var zeros = expand_to(full(b, {}, 0, DType::i64, loss.input.type().device), one_row);
     Var found = b.call("prims.take", {zeros, static_cast<int64_t>(loss.axis), rows.target});
@@ -163,7 +171,8 @@ Results cross_entropy_backward(Call& c) {
     mass = reshape_to(rows.weight, loss.kept_rows());
     // What smoothing takes from the class it gives to all classes alike, whose weights may be others.
     if (loss.weight && loss.smoothing > 0)
-      mass = mass * (1 - loss.smoothing) + zero_unless(counted, expand_to(mean_kept(loss.weight, loss.axes()) * loss.smoothing, loss.kept_rows()));
+      mass = mass * (1 - loss.smoothing) +
+             zero_unless(counted, expand_to(mean_kept(loss.weight, loss.axes()) * loss.smoothing, loss.kept_rows()));
     divisor = weight_of_all(rows);
   } else {
     target = smoothed(loss, loss.target);
@@ -214,15 +223,23 @@ void backward_samples(Samples& s) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "nll_loss(tensor input, tensor target, tensor? weight=None, int ignore_index=-100, str reduction='mean') -> tensor",
-             .doc = "-input at each row's class, where input holds logarithms of probabilities.", .decompose = nll_loss, .samples = nll_samples}),
-    checked({.schema = "cross_entropy(tensor input, tensor target, tensor? weight=None, int ignore_index=-100, str reduction='mean', "
-                       "float label_smoothing=0.0) -> tensor",
-             .doc = "The cross entropy of softmax(input) against class indices, or against probabilities of input's shape.",
-             .decompose = cross_entropy, .vjp = cross_entropy_vjp, .samples = cross_entropy_samples}),
-    checked({.schema = "cross_entropy_backward(tensor grad, tensor input, tensor target, tensor? weight, int ignore_index, str reduction, "
-                       "float label_smoothing) -> tensor",
-             .doc = "The gradient of cross_entropy's input.", .decompose = cross_entropy_backward, .samples = backward_samples,
+    checked({.schema = "nll_loss(tensor input, tensor target, tensor? weight=None, int ignore_index=-100, str "
+                       "reduction='mean') -> tensor",
+             .doc = "-input at each row's class, where input holds logarithms of probabilities.",
+             .decompose = nll_loss,
+             .samples = nll_samples}),
+    checked(
+        {.schema = "cross_entropy(tensor input, tensor target, tensor? weight=None, int ignore_index=-100, str "
+                   "reduction='mean', float label_smoothing=0.0) -> tensor",
+         .doc = "The cross entropy of softmax(input) against class indices, or against probabilities of input's shape.",
+         .decompose = cross_entropy,
+         .vjp = cross_entropy_vjp,
+         .samples = cross_entropy_samples}),
+    checked({.schema = "cross_entropy_backward(tensor grad, tensor input, tensor target, tensor? weight, int "
+                       "ignore_index, str reduction, float label_smoothing) -> tensor",
+             .doc = "The gradient of cross_entropy's input.",
+             .decompose = cross_entropy_backward,
+             .samples = backward_samples,
              .tags = kHidden}),
 };
 

@@ -21,19 +21,32 @@ void samples(Samples& s) {
 constexpr std::string_view kStops = "it stops gradients";
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.detach(tensor input) -> tensor", .doc = "A view that gradients do not pass.", .meta = same_meta,
-             .reference = copy, .nondiff = kStops, .view = same_view,
-             .write_through = [](Call&, ValueId, ValueId written) { return written; }, .tags = kElementwise}),
-    checked({.schema = "detach(tensor input) -> tensor", .doc = "A view of the input that gradients do not pass.", .decompose = detach,
-             .nondiff = kStops, .samples = samples}),
-    checked({.schema = "stop_gradient(tensor input) -> tensor", .doc = "detach, under the name that other frameworks give it.",
-             .decompose = detach, .nondiff = kStops, .samples = samples}),
-    checked({.schema = "zero(tensor input) -> tensor", .doc = "Zeros of input's size and dtype; zero_ stores them.",
+    checked({.schema = "prims.detach(tensor input) -> tensor",
+             .doc = "A view that gradients do not pass.",
+             .meta = same_meta,
+             .reference = copy,
+             .nondiff = kStops,
+             .view = same_view,
+             .write_through = [](Call&, ValueId, ValueId written) { return written; },
+             .tags = kElementwise}),
+    checked({.schema = "detach(tensor input) -> tensor",
+             .doc = "A view of the input that gradients do not pass.",
+             .decompose = detach,
+             .nondiff = kStops,
+             .samples = samples}),
+    checked({.schema = "stop_gradient(tensor input) -> tensor",
+             .doc = "detach, under the name that other frameworks give it.",
+             .decompose = detach,
+             .nondiff = kStops,
+             .samples = samples}),
+    checked({.schema = "zero(tensor input) -> tensor",
+             .doc = "Zeros of input's size and dtype; zero_ stores them.",
              .decompose = [](Call& c) -> Results {
                const TensorType t = c.type(0);
                return full(c.builder, t.shape, 0, t.dtype, t.device);
              },
-             .samples = samples, .tags = kInplace}),
+             .samples = samples,
+             .tags = kInplace}),
 };
 
 }  // namespace

@@ -8,8 +8,12 @@ void require_real(const Call& c, DType d) { c.require(is_real(d), "dtype must be
 Var uniform(Builder& b, const Shape& shape, DType d, Device device) { return b.call("rand", {shape, d, device}); }
 Var normal(Builder& b, const Shape& shape, DType d, Device device) { return b.call("randn", {shape, d, device}); }
 // In (0, 1]: what logarithms are taken of.
-Var positive_uniform(Builder& b, const Shape& shape, DType d, Device device) { return 1.0 - uniform(b, shape, d, device); }
-Var exponentials(Builder& b, const Shape& shape, DType d, Device device) { return -log(positive_uniform(b, shape, d, device)); }
+Var positive_uniform(Builder& b, const Shape& shape, DType d, Device device) {
+  return 1.0 - uniform(b, shape, d, device);
+}
+Var exponentials(Builder& b, const Shape& shape, DType d, Device device) {
+  return -log(positive_uniform(b, shape, d, device));
+}
 
 // ---- of another tensor's shape ----
 
@@ -28,12 +32,14 @@ Results uniform_like(Call& c) {
 }
 Results randint_like(Call& c) {
   const Shape shape = c.type(0).shape;
-  return convert(c.builder.call("randint", {c.integer(1), c.integer(2), shape, DType::i64, c.type(0).device}), c.dtype(3, c.type(0).dtype));
+  return convert(c.builder.call("randint", {c.integer(1), c.integer(2), shape, DType::i64, c.type(0).device}),
+                 c.dtype(3, c.type(0).dtype));
 }
 Results randperm(Call& c) {
   c.require(c.integer(0) >= 0, "n must not be negative, got ", c.integer(0));
   // Keys of 53 bits: equal ones are as good as impossible, and harmless.
-  return convert(c.builder.call("argsort", {uniform(c.builder, Shape{c.integer(0)}, DType::f64, Device::cpu)}), c.dtype(1, DType::i64));
+  return convert(c.builder.call("argsort", {uniform(c.builder, Shape{c.integer(0)}, DType::f64, Device::cpu)}),
+                 c.dtype(1, DType::i64));
 }
 
 // ---- by parameters ----
@@ -50,16 +56,21 @@ Results bernoulli(Call& c) {
 Results normal_op(Call& c) {
   // mean and std broadcast; a size is only for numbers.
   if (c.has(2)) {
-    c.require(c.args[0].kind != ArgKind::value && c.args[1].kind != ArgKind::value, "size is given with a number for mean and for std");
+    c.require(c.args[0].kind != ArgKind::value && c.args[1].kind != ArgKind::value,
+              "size is given with a number for mean and for std");
     const DType dtype = c.dtype(3, DType::f32);
     require_real(c, dtype);
     const Shape shape(c.dims(2));
-    return convert(normal(c.builder, shape, compute_dtype(dtype), Device::cpu) * convert(c.var(1), compute_dtype(dtype)) + convert(c.var(0), compute_dtype(dtype)), dtype);
+    return convert(
+        normal(c.builder, shape, compute_dtype(dtype), Device::cpu) * convert(c.var(1), compute_dtype(dtype)) +
+            convert(c.var(0), compute_dtype(dtype)),
+        dtype);
   }
   auto v = promoted(c, {0, 1}, true);
   const DType dtype = v[0].dtype();
   const Shape shape = v[0].shape();
-  return convert(normal(c.builder, shape, compute_dtype(dtype), v[0].type().device) * computed(v[1]) + computed(v[0]), dtype);
+  return convert(normal(c.builder, shape, compute_dtype(dtype), v[0].type().device) * computed(v[1]) + computed(v[0]),
+                 dtype);
 }
 // In place in PyTorch: a tensor of input's shape and dtype, drawn anew.
 template <auto draw>
@@ -92,13 +103,15 @@ Var geometric(const Call& c, const Shape& shape, DType d) {
 Results multinomial(Call& c) {
   Var p = c.var(0);
   const int64_t n = c.integer(1);
-  c.require(is_real(p.dtype()) && (p.rank() == 1 || p.rank() == 2), "input must be real weights [categories] or [rows, categories]; ", c.types());
+  c.require(is_real(p.dtype()) && (p.rank() == 1 || p.rank() == 2),
+            "input must be real weights [categories] or [rows, categories]; ", c.types());
   c.require(n > 0, "num_samples must be positive, got ", n);
   const int64_t categories = hint(p.size(-1));
   Builder& b = c.builder;
   p = computed(p);
   if (!c.flag(2)) {
-    c.require(n <= categories, "without replacement num_samples must be at most the ", categories, " categories, got ", n);
+    c.require(n <= categories, "without replacement num_samples must be at most the ", categories, " categories, got ",
+              n);
     // The least of exponentials of these rates are a sample without replacement.
     const Shape shape = p.shape();
     Var times = exponentials(b, shape, p.dtype(), p.type().device) / p;
@@ -215,39 +228,64 @@ void elements_kept(Samples& s) {
   s.refuse({TensorSpec{{3, 4}}, 1.0}, "less than 1");
 }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples, uint32_t tags = 0, std::string_view nondiff = {}) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .nondiff = nondiff, .samples = samples, .tags = kRandom | tags});
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
+                    uint32_t tags = 0, std::string_view nondiff = {}) {
+  return checked({.schema = schema,
+                  .doc = doc,
+                  .decompose = decompose,
+                  .nondiff = nondiff,
+                  .samples = samples,
+                  .tags = kRandom | tags});
 }
 consteval OpRow alias(SchemaText schema) {
-  return checked({.schema = schema, .doc = "Another name.", .decompose = dropout_channels, .samples = channels, .tags = kRandom, .alias_of = "feature_dropout"});
+  return checked({.schema = schema,
+                  .doc = "Another name.",
+                  .decompose = dropout_channels,
+                  .samples = channels,
+                  .tags = kRandom,
+                  .alias_of = "feature_dropout"});
 }
 constexpr std::string_view kAnew = "it is drawn anew", kChoice = "the result is an index";
 
 constexpr OpRow kRows[] = {
-    row("rand_like(tensor input, dtype? dtype=None) -> tensor", "Uniform in [0, 1), of input's size and dtype.", like<false>, likes, 0, kAnew),
-    row("randn_like(tensor input, dtype? dtype=None) -> tensor", "Standard normal, of input's size and dtype.", like<true>, likes, 0, kAnew),
-    row("uniform_like(tensor input, float low=0, float high=1, dtype? dtype=None) -> tensor", "Uniform from low to high, of input's size and dtype.", uniform_like, likes, 0,
+    row("rand_like(tensor input, dtype? dtype=None) -> tensor", "Uniform in [0, 1), of input's size and dtype.",
+        like<false>, likes, 0, kAnew),
+    row("randn_like(tensor input, dtype? dtype=None) -> tensor", "Standard normal, of input's size and dtype.",
+        like<true>, likes, 0, kAnew),
+    row("uniform_like(tensor input, float low=0, float high=1, dtype? dtype=None) -> tensor",
+        "Uniform from low to high, of input's size and dtype.", uniform_like, likes, 0, kAnew),
+    row("randint_like(tensor input, int low, int high, dtype? dtype=None) -> tensor",
+        "Integers from low up to but not including high, of input's size and dtype.", randint_like, integers_like, 0,
         kAnew),
-    row("randint_like(tensor input, int low, int high, dtype? dtype=None) -> tensor", "Integers from low up to but not including high, of input's size and dtype.",
-        randint_like, integers_like, 0, kAnew),
-    row("randperm(int n, dtype? dtype=None) -> tensor", "The integers below n in random order.", randperm, permutations),
-    row("bernoulli(tensor input, float? p=None) -> tensor", "1 with the probability input, or p, else 0; of input's size and dtype.", bernoulli, probabilities, kInplace, kAnew),
-    row("normal(tensor|number mean=0, tensor|number std=1, int[]? size=None, dtype? dtype=None) -> tensor", "Normal with the given means and deviations.", normal_op, normals),
-    row("exponential(tensor input, float lambd=1) -> tensor", "Exponentially distributed, of input's size and dtype; exponential_ stores it.", drawn<exponential>, anew<1>,
+    row("randperm(int n, dtype? dtype=None) -> tensor", "The integers below n in random order.", randperm,
+        permutations),
+    row("bernoulli(tensor input, float? p=None) -> tensor",
+        "1 with the probability input, or p, else 0; of input's size and dtype.", bernoulli, probabilities, kInplace,
+        kAnew),
+    row("normal(tensor|number mean=0, tensor|number std=1, int[]? size=None, dtype? dtype=None) -> tensor",
+        "Normal with the given means and deviations.", normal_op, normals),
+    row("exponential(tensor input, float lambd=1) -> tensor",
+        "Exponentially distributed, of input's size and dtype; exponential_ stores it.", drawn<exponential>, anew<1>,
         kInplace, kAnew),
-    row("cauchy(tensor input, float median=0, float sigma=1) -> tensor", "Cauchy distributed, of input's size and dtype; cauchy_ stores it.", drawn<cauchy>, anew<0>, kInplace,
-        kAnew),
-    row("log_normal(tensor input, float mean=1, float std=2) -> tensor", "The exponential of normal numbers, of input's size and dtype; log_normal_ stores it.",
-        drawn<log_normal>, anew<0>, kInplace, kAnew),
-    row("geometric(tensor input, float p) -> tensor", "How many tries a success of probability p takes, of input's size and dtype; geometric_ stores it.", drawn<geometric>,
-        shares, kInplace, kAnew),
-    row("multinomial(tensor input, int num_samples, bool replacement=False) -> tensor", "Indices of categories, by the weights in each row.", multinomial, weights, 0, kChoice),
-    row("gumbel_softmax(tensor input, float tau=1.0, bool hard=False, int dim=-1) -> tensor", "softmax of logits with noise: a sample, soft or as one-hot.", gumbel_softmax, logits),
-    row("feature_dropout(tensor input, float p=0.5, bool training=True) -> tensor", "Whole channels zero with probability p, else times 1 / (1 - p).",
-        dropout_channels, channels),
-    alias("dropout1d(tensor input, float p=0.5, bool training=True) -> tensor"), alias("dropout2d(tensor input, float p=0.5, bool training=True) -> tensor"),
+    row("cauchy(tensor input, float median=0, float sigma=1) -> tensor",
+        "Cauchy distributed, of input's size and dtype; cauchy_ stores it.", drawn<cauchy>, anew<0>, kInplace, kAnew),
+    row("log_normal(tensor input, float mean=1, float std=2) -> tensor",
+        "The exponential of normal numbers, of input's size and dtype; log_normal_ stores it.", drawn<log_normal>,
+        anew<0>, kInplace, kAnew),
+    row("geometric(tensor input, float p) -> tensor",
+        "How many tries a success of probability p takes, of input's size and dtype; geometric_ stores it.",
+        drawn<geometric>, shares, kInplace, kAnew),
+    row("multinomial(tensor input, int num_samples, bool replacement=False) -> tensor",
+        "Indices of categories, by the weights in each row.", multinomial, weights, 0, kChoice),
+    row("gumbel_softmax(tensor input, float tau=1.0, bool hard=False, int dim=-1) -> tensor",
+        "softmax of logits with noise: a sample, soft or as one-hot.", gumbel_softmax, logits),
+    row("feature_dropout(tensor input, float p=0.5, bool training=True) -> tensor",
+        "Whole channels zero with probability p, else times 1 / (1 - p).", dropout_channels, channels),
+    alias("dropout1d(tensor input, float p=0.5, bool training=True) -> tensor"),
+    alias("dropout2d(tensor input, float p=0.5, bool training=True) -> tensor"),
     alias("dropout3d(tensor input, float p=0.5, bool training=True) -> tensor"),
-    row("alpha_dropout(tensor input, float p=0.5, bool training=True) -> tensor", "dropout that keeps the mean and variance of selu's results.", alpha_dropout, elements_kept),
+    row("alpha_dropout(tensor input, float p=0.5, bool training=True) -> tensor",
+        "dropout that keeps the mean and variance of selu's results.", alpha_dropout, elements_kept),
 };
 
 }  // namespace

@@ -17,7 +17,8 @@ bool holds(const std::string& text, char label) { return text.find(label) != tex
 // The labels of one operand of `rank` dims.
 std::string expanded(const Call& c, std::string_view term, size_t rank) {
   const size_t dots = term.find("..."), letters = term.size() - (dots == term.npos ? 0 : 3);
-  c.require(dots == term.npos ? letters == rank : letters <= rank, "the term '", term, "' names ", letters, " dims, its operand has ", rank);
+  c.require(dots == term.npos ? letters == rank : letters <= rank, "the term '", term, "' names ", letters,
+            " dims, its operand has ", rank);
   std::string labels;
   for (size_t i = 0; i < term.size();) {
     if (i == dots) {
@@ -81,7 +82,10 @@ Labelled product(const Call& c, Labelled a, Labelled b, const std::string& wante
     if (!holds(a.labels, label)) columns += label;
   const auto sizes = [&](const std::string& labels) {
     Shape s;
-    for (char label : labels) s.push_back(holds(a.labels, label) && !(size_of(a, label) == Dim(1)) ? size_of(a, label) : holds(b.labels, label) ? size_of(b, label) : size_of(a, label));
+    for (char label : labels)
+      s.push_back(holds(a.labels, label) && !(size_of(a, label) == Dim(1)) ? size_of(a, label)
+                  : holds(b.labels, label)                                 ? size_of(b, label)
+                                                                           : size_of(a, label));
     return s;
   };
   const auto matrix = [&](const Labelled& v, const std::string& left, const std::string& right) {
@@ -93,7 +97,8 @@ Labelled product(const Call& c, Labelled a, Labelled b, const std::string& wante
     }
     Var x = arranged(v, batch + left + right);
     for (size_t i = 0; i < whole.size(); i++)
-      c.require(x.shape()[i] == whole[i] || x.shape()[i] == Dim(1), "a label has the sizes ", name(x.shape()[i]), " and ", name(whole[i]));
+      c.require(x.shape()[i] == whole[i] || x.shape()[i] == Dim(1), "a label has the sizes ", name(x.shape()[i]),
+                " and ", name(whole[i]));
     return reshape_to(expand_to(x, whole), shape);
   };
   const std::string labels = batch + rows + columns;
@@ -118,7 +123,8 @@ std::string implied_result(const std::vector<Labelled>& operands, size_t dots) {
   for (size_t n = dots; n-- > 0;) result += static_cast<char>('0' + n);
   std::string letters;
   for (char label : all)
-    if (std::isalpha(static_cast<unsigned char>(label)) && std::count(all.begin(), all.end(), label) == 1) letters += label;
+    if (std::isalpha(static_cast<unsigned char>(label)) && std::count(all.begin(), all.end(), label) == 1)
+      letters += label;
   std::sort(letters.begin(), letters.end());
   return result + letters;
 }
@@ -128,7 +134,8 @@ Results einsum(Call& c) {
   const size_t arrow = equation.find("->");
   const auto terms = terms_of(equation.substr(0, arrow));
   auto tensors = c.vars(1);
-  c.require(terms.size() == tensors.size() && !tensors.empty(), "the equation '", equation, "' has ", terms.size(), " terms for ", tensors.size(), " operands");
+  c.require(terms.size() == tensors.size() && !tensors.empty(), "the equation '", equation, "' has ", terms.size(),
+            " terms for ", tensors.size(), " operands");
   std::vector<Labelled> operands;
   size_t dots = 0;
   for (size_t i = 0; i < terms.size(); i++) {
@@ -147,7 +154,8 @@ Results einsum(Call& c) {
   std::string all;
   for (const Labelled& v : operands) all += v.labels;
   for (size_t i = 0; i < result.size(); i++)
-    c.require(holds(all, result[i]) && result.find(result[i], i + 1) == result.npos, "label '", result[i], "' of the result is in no operand, or there twice");
+    c.require(holds(all, result[i]) && result.find(result[i], i + 1) == result.npos, "label '", result[i],
+              "' of the result is in no operand, or there twice");
   Labelled sum = without_repeats(operands[0]);
   for (size_t i = 1; i < operands.size(); i++) {
     std::string wanted = result;
@@ -175,9 +183,12 @@ void samples(Samples& s) {
   s.refuse({"ijk,jk->i", std::vector<TensorSpec>{a, b}}, "names 3 dims");
 }
 
-constexpr OpRow kRow = checked({.schema = "einsum(str equation, tensor[] operands) -> tensor",
-                                .doc = "Sums of products: each operand's dims by labels, those that the result lacks are summed over.", .decompose = einsum,
-                                .samples = samples, .tags = kMatmul});
+constexpr OpRow kRow =
+    checked({.schema = "einsum(str equation, tensor[] operands) -> tensor",
+             .doc = "Sums of products: each operand's dims by labels, those that the result lacks are summed over.",
+             .decompose = einsum,
+             .samples = samples,
+             .tags = kMatmul});
 
 }  // namespace
 

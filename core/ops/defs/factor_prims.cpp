@@ -12,7 +12,8 @@ namespace {
 void require_matrices(const Call& c, size_t i = 0) {
   const TensorType& t = c.type(i);
   c.require(t.rank() >= 2, c.op.schema.params[i].name, " must have at least 2 dims, got ", name(t));
-  c.require(t.dtype == DType::f32 || t.dtype == DType::f64, c.op.schema.params[i].name, " must be float32 or float64, got ", name(t));
+  c.require(t.dtype == DType::f32 || t.dtype == DType::f64, c.op.schema.params[i].name,
+            " must be float32 or float64, got ", name(t));
 }
 void require_square(const Call& c, size_t i = 0) {
   require_matrices(c, i);
@@ -58,7 +59,9 @@ Status* cholesky(const Kernel& k) {
       std::vector<T> a = in.load(i);
       int info = 0;
       f.potrf("L", &n, a.data(), &n, &info, 1);
-      if (info) return refused(k, cat("the matrix is not positive-definite: its leading minor of order ", info, " is not"), i, in.batch);
+      if (info)
+        return refused(k, cat("the matrix is not positive-definite: its leading minor of order ", info, " is not"), i,
+                       in.batch);
       for (int c = 1; c < n; c++) std::fill_n(a.begin() + static_cast<ptrdiff_t>(c) * n, c, T(0));
       out.store(i, a);
     }
@@ -87,7 +90,8 @@ Status* qr(const Kernel& k) {
   return with_lapack(k, [&](auto zero, auto& f) -> Status* {
     using T = decltype(zero);
     const Matrices<T> in(k.in[0]), q(k.out[0]), r(k.out[1]);
-    const int m = static_cast<int>(in.rows), n = static_cast<int>(in.columns), least = std::min(m, n), columns = static_cast<int>(q.columns);
+    const int m = static_cast<int>(in.rows), n = static_cast<int>(in.columns), least = std::min(m, n),
+              columns = static_cast<int>(q.columns);
     const int size = 64 * std::max({m, n, 1}), leading = std::max(m, 1);
     std::vector<T> tau(static_cast<size_t>(std::max(least, 1))), work(static_cast<size_t>(size));
     for (int64_t i = 0; i < in.batch; i++) {
@@ -95,7 +99,9 @@ Status* qr(const Kernel& k) {
       int info = 0;
       f.geqrf(&m, &n, a.data(), &leading, tau.data(), work.data(), &size, &info);
       std::vector<T> triangle(static_cast<size_t>(r.rows * r.columns));
-      for (int64_t c = 0; c < n; c++) std::copy_n(a.begin() + c * m, std::min<int64_t>(c + 1, std::min<int64_t>(m, r.rows)), triangle.begin() + c * r.rows);
+      for (int64_t c = 0; c < n; c++)
+        std::copy_n(a.begin() + c * m, std::min<int64_t>(c + 1, std::min<int64_t>(m, r.rows)),
+                    triangle.begin() + c * r.rows);
       r.store(i, triangle);
       a.resize(static_cast<size_t>(m) * static_cast<size_t>(std::max(columns, 1)));
       if (m) f.orgqr(&m, &columns, &least, a.data(), &leading, tau.data(), work.data(), &size, &info);
@@ -129,7 +135,8 @@ void svd_meta(const Call& c, Types& out) {
   require_matrices(c);
   const TensorType& t = c.type(0);
   const Dim m = t.shape[t.rank() - 2], n = t.shape[t.rank() - 1], k = least(m, n);
-  out.push(with_last(t, m, c.flag(1) ? m : k)), out.push(without_last(t, k)), out.push(with_last(t, c.flag(1) ? n : k, n));
+  out.push(with_last(t, m, c.flag(1) ? m : k)), out.push(without_last(t, k)),
+      out.push(with_last(t, c.flag(1) ? n : k, n));
 }
 template <class T>
 void identity(const Matrices<T>& out, int64_t i) {
@@ -141,7 +148,8 @@ Status* svd(const Kernel& k) {
   return with_lapack(k, [&](auto zero, auto& f) -> Status* {
     using T = decltype(zero);
     const Matrices<T> in(k.in[0]), u(k.out[0]), s(k.out[1], 1), vh(k.out[2]);
-    const int m = static_cast<int>(in.rows), n = static_cast<int>(in.columns), least = std::min(m, n), most = std::max(m, n);
+    const int m = static_cast<int>(in.rows), n = static_cast<int>(in.columns), least = std::min(m, n),
+              most = std::max(m, n);
     const int ldu = std::max(m, 1), ldv = static_cast<int>(std::max<int64_t>(vh.rows, 1));
     const int size = least * (6 + 4 * least) + most + 7 * least + 64 * most + 1;
     std::vector<T> values(static_cast<size_t>(std::max(least, 1))), work(static_cast<size_t>(size));
@@ -151,10 +159,13 @@ Status* svd(const Kernel& k) {
         identity(u, i), identity(vh, i);
         continue;
       }
-      std::vector<T> a = in.load(i), left(static_cast<size_t>(u.rows * u.columns)), right(static_cast<size_t>(vh.rows * vh.columns));
-      if (!std::all_of(a.begin(), a.end(), [](T x) { return std::isfinite(x); })) return refused(k, "the input has NaN or infinity", i, in.batch);
+      std::vector<T> a = in.load(i), left(static_cast<size_t>(u.rows * u.columns)),
+                     right(static_cast<size_t>(vh.rows * vh.columns));
+      if (!std::all_of(a.begin(), a.end(), [](T x) { return std::isfinite(x); }))
+        return refused(k, "the input has NaN or infinity", i, in.batch);
       int info = 0;
-      f.gesdd(k.args[1].i ? "A" : "S", &m, &n, a.data(), &m, values.data(), left.data(), &ldu, right.data(), &ldv, work.data(), &size, places.data(), &info, 1);
+      f.gesdd(k.args[1].i ? "A" : "S", &m, &n, a.data(), &m, values.data(), left.data(), &ldu, right.data(), &ldv,
+              work.data(), &size, places.data(), &info, 1);
       if (info) return refused(k, "the singular values do not converge", i, in.batch);
       u.store(i, left), s.store(i, values), vh.store(i, right);
     }
@@ -204,7 +215,8 @@ Status* eigh(const Kernel& k) {
     for (int64_t i = 0; n && i < in.batch; i++) {
       std::vector<T> a = in.load(i);
       int info = 0;
-      f.syevd("V", k.args[1].i ? "U" : "L", &n, a.data(), &n, values.data(), work.data(), &size, places.data(), &n_places, &info, 1, 1);
+      f.syevd("V", k.args[1].i ? "U" : "L", &n, a.data(), &n, values.data(), work.data(), &size, places.data(),
+              &n_places, &info, 1, 1);
       if (info) return refused(k, "the eigenvalues do not converge", i, in.batch);
       w.store(i, values), v.store(i, a);
     }
@@ -224,17 +236,28 @@ Results batch(Batch& b) {
 }
 
 consteval OpRow prim(SchemaText schema, std::string_view doc, MetaFn meta, KernelFn kernel, VjpFn vjp) {
-  return checked({.schema = schema, .doc = doc, .meta = meta, .reference = kernel, .vjp = vjp, .batch = batch, .tags = kChecksData});
+  return checked({.schema = schema,
+                  .doc = doc,
+                  .meta = meta,
+                  .reference = kernel,
+                  .vjp = vjp,
+                  .batch = batch,
+                  .tags = kChecksData});
 }
 
 constexpr OpRow kRows[] = {
-    prim("prims.cholesky(tensor input) -> tensor", "The lower triangle L of input = L L^T; the upper half of the input is not read.",
-         [](const Call& c, Types& out) { require_square(c), out.push(c.type(0)); }, cholesky, cholesky_vjp),
-    prim("prims.qr(tensor input, bool complete) -> (tensor, tensor)", "Orthonormal columns Q and an upper triangle R of input = Q R.", qr_meta, qr, qr_vjp),
+    prim(
+        "prims.cholesky(tensor input) -> tensor",
+        "The lower triangle L of input = L L^T; the upper half of the input is not read.",
+        [](const Call& c, Types& out) { require_square(c), out.push(c.type(0)); }, cholesky, cholesky_vjp),
+    prim("prims.qr(tensor input, bool complete) -> (tensor, tensor)",
+         "Orthonormal columns Q and an upper triangle R of input = Q R.", qr_meta, qr, qr_vjp),
     prim("prims.svd(tensor input, bool full_matrices) -> (tensor, tensor, tensor)",
-         "Orthonormal U and Vh with the singular values S, descending, of input = U diag(S) Vh.", svd_meta, svd, svd_vjp),
+         "Orthonormal U and Vh with the singular values S, descending, of input = U diag(S) Vh.", svd_meta, svd,
+         svd_vjp),
     prim("prims.eigh(tensor input, bool upper) -> (tensor, tensor)",
-         "Eigenvalues, ascending, and eigenvectors, as columns, of symmetric matrices of which one half is read.", eigh_meta, eigh, eigh_vjp),
+         "Eigenvalues, ascending, and eigenvectors, as columns, of symmetric matrices of which one half is read.",
+         eigh_meta, eigh, eigh_vjp),
 };
 
 }  // namespace

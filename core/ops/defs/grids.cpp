@@ -18,7 +18,8 @@ Results embedding_bag(Call& c) {
   weight = computed(weight);
   Builder& b = c.builder;
   if (c.has(2)) {
-    c.require(index.rank() == 1 && c.type(2).rank() == 1, "with offsets input and offsets must be vectors; ", c.types());
+    c.require(index.rank() == 1 && c.type(2).rank() == 1, "with offsets input and offsets must be vectors; ",
+              c.types());
     c.require(mode != "max", "mode 'max' needs an input of two dims, whose rows are the bags");
     // The bag of each index, and its rows added there.
     Var offsets = c.var(2), place = b.call("prims.iota", {Shape{index.size(0)}, DType::i64, index.type().device});
@@ -30,7 +31,8 @@ Results embedding_bag(Call& c) {
     Var y = b.call("prims.take_add", {zeros, 0, bag, rows});
     if (mode == "sum") return convert(y, dtype);
     Var none = full(b, Shape{offsets.size(0)}, 0, weight.dtype(), weight.type().device);
-    Var n = b.call("prims.scatter_add", {none, 0, bag, full(b, index.shape(), 1, weight.dtype(), weight.type().device)});
+    Var n =
+        b.call("prims.scatter_add", {none, 0, bag, full(b, index.shape(), 1, weight.dtype(), weight.type().device)});
     return convert(y / along_axis(maximum(n, 1.0), 0, 2), dtype);
   }
   c.require(index.rank() == 2, "without offsets input must have two dims, whose rows are the bags; ", c.types());
@@ -55,14 +57,16 @@ Var places(Var like, int64_t n, bool corners) {
 Results affine_grid(Call& c) {
   Var theta = c.var(0);
   auto size = c.dims(1);
-  c.require(theta.rank() == 3 && is_real(theta.dtype()) && size.size() == 4 && theta.size(1) == Dim(2) && theta.size(2) == Dim(3),
+  c.require(theta.rank() == 3 && is_real(theta.dtype()) && size.size() == 4 && theta.size(1) == Dim(2) &&
+                theta.size(2) == Dim(3),
             "theta must be [batch, 2, 3], and size [batch, channels, height, width]; ", c.types());
   const int64_t h = hint(size[2]), w = hint(size[3]);
   c.require(h > 0 && w > 0, "sizes must be positive, got ", name(size));
   const DType dtype = theta.dtype();
   theta = computed(theta);
   const Shape plane{h, w, 1};
-  Var x = expand_to(reshape_to(places(theta, w, c.flag(2)), Shape{1, w, 1}), plane), y = expand_to(reshape_to(places(theta, h, c.flag(2)), Shape{h, 1, 1}), plane);
+  Var x = expand_to(reshape_to(places(theta, w, c.flag(2)), Shape{1, w, 1}), plane),
+      y = expand_to(reshape_to(places(theta, h, c.flag(2)), Shape{h, 1, 1}), plane);
   Var base = reshape_to(c.builder.call("cat", {ValueList{x.id, y.id, full_like(x, 1).id}, -1}), Shape{1, h * w, 3});
   Var grid = c.builder.call("matmul", {expand_to(base, Shape{size[0], h * w, 3}), swap_last_two(theta)});
   return convert(reshape_to(grid, Shape{size[0], h, w, 2}), dtype);
@@ -95,19 +99,23 @@ Var pixels_at(Var image, Var y, Var x) {
   Var inside = both(both(ge(y, 0.0), le(y, double(h - 1))), both(ge(x, 0.0), le(x, double(w - 1))));
   Var at = clamped(y, 0, double(h - 1)) * double(w) + clamped(x, 0, double(w - 1));
   const Shape grid = y.shape();
-  Var index = expand_to(reshape_to(convert(at, DType::i64), Shape{grid[0], 1, grid[1] * grid[2]}), Shape{image.size(0), image.size(1), grid[1] * grid[2]});
+  Var index = expand_to(reshape_to(convert(at, DType::i64), Shape{grid[0], 1, grid[1] * grid[2]}),
+                        Shape{image.size(0), image.size(1), grid[1] * grid[2]});
   Var flat = reshape_to(image, Shape{image.size(0), image.size(1), h * w});
-  Var taken = reshape_to(image.builder->call("prims.gather", {flat, 2, index}), Shape{image.size(0), image.size(1), grid[1], grid[2]});
+  Var taken = reshape_to(image.builder->call("prims.gather", {flat, 2, index}),
+                         Shape{image.size(0), image.size(1), grid[1], grid[2]});
   return where(reshape_to(inside, Shape{grid[0], 1, grid[1], grid[2]}), taken, 0.0);
 }
 Results grid_sample(Call& c) {
   Var image = c.var(0), grid = c.var(1);
   const std::string_view mode = c.text(2), padding = c.text(3);
-  c.require(image.rank() == 4 && grid.rank() == 4 && grid.size(3) == Dim(2) && grid.size(0) == image.size(0) && is_real(image.dtype()),
+  c.require(image.rank() == 4 && grid.rank() == 4 && grid.size(3) == Dim(2) && grid.size(0) == image.size(0) &&
+                is_real(image.dtype()),
             "input must be [batch, channels, height, width], and grid [batch, height, width, 2]; ", c.types());
   c.require(image.dtype() == grid.dtype(), "input and grid must have one dtype; ", c.types());
   c.require(mode == "bilinear" || mode == "nearest", "mode must be 'bilinear' or 'nearest', got '", mode, "'");
-  c.require(padding == "zeros" || padding == "border" || padding == "reflection", "padding_mode must be 'zeros', 'border' or 'reflection', got '", padding, "'");
+  c.require(padding == "zeros" || padding == "border" || padding == "reflection",
+            "padding_mode must be 'zeros', 'border' or 'reflection', got '", padding, "'");
   c.require(hint(image.size(2)) > 0 && hint(image.size(3)) > 0, "the image has no pixels; ", c.types());
   const DType dtype = image.dtype();
   image = computed(image), grid = computed(grid);
@@ -156,10 +164,14 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 }
 
 constexpr OpRow kRows[] = {
-    row("embedding_bag(tensor input, tensor weight, tensor? offsets=None, str mode='mean', tensor? per_sample_weights=None) -> tensor",
-        "The sum, mean or maximum of the rows of weight at the indices in each row of input, or between offsets.", embedding_bag, bags),
-    row("affine_grid(tensor theta, int[] size, bool align_corners=False) -> tensor", "Where the affine maps theta read the pixels of images of this size.", affine_grid, grids),
-    row("grid_sample(tensor input, tensor grid, str mode='bilinear', str padding_mode='zeros', bool align_corners=False) -> tensor",
+    row("embedding_bag(tensor input, tensor weight, tensor? offsets=None, str mode='mean', tensor? "
+        "per_sample_weights=None) -> tensor",
+        "The sum, mean or maximum of the rows of weight at the indices in each row of input, or between offsets.",
+        embedding_bag, bags),
+    row("affine_grid(tensor theta, int[] size, bool align_corners=False) -> tensor",
+        "Where the affine maps theta read the pixels of images of this size.", affine_grid, grids),
+    row("grid_sample(tensor input, tensor grid, str mode='bilinear', str padding_mode='zeros', bool "
+        "align_corners=False) -> tensor",
         "Images read at the places of a grid, whose coordinates (x, y) go from -1 to 1.", grid_sample, samplings),
 };
 

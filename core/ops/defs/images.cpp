@@ -16,9 +16,12 @@ struct Resize {
   bool corners;
 };
 
-Var numbers(Var like, int64_t n) { return like.builder->call("prims.iota", {Shape{n}, DType::f64, like.type().device}); }
+Var numbers(Var like, int64_t n) {
+  return like.builder->call("prims.iota", {Shape{n}, DType::f64, like.type().device});
+}
 Var taken(Var x, const Resize& r, Var place) {
-  return x.builder->call("prims.take", {x, static_cast<int64_t>(r.axis), convert(clamped(place, 0, static_cast<double>(r.from - 1)), DType::i64)});
+  return x.builder->call("prims.take", {x, static_cast<int64_t>(r.axis),
+                                        convert(clamped(place, 0, static_cast<double>(r.from - 1)), DType::i64)});
 }
 Var nearest(Var x, const Resize& r, double offset) { return taken(x, r, floor((numbers(x, r.to) + offset) * r.scale)); }
 // The place of each result's centre in the input, or of its corners.
@@ -50,14 +53,17 @@ std::vector<Resize> resizes(const Call& c, Var x, bool corners) {
   const size_t dims = x.rank() - 2;
   c.require(c.has(1) != c.has(2), "takes either size or scale_factor");
   const size_t given = c.has(1) ? c.dims(1).size() : c.reals(2).size();
-  c.require(given == 1 || given == dims, c.has(1) ? "size" : "scale_factor", " must have one value or ", dims, ", got ", given);
+  c.require(given == 1 || given == dims, c.has(1) ? "size" : "scale_factor", " must have one value or ", dims, ", got ",
+            given);
   std::vector<Resize> out;
   for (size_t i = 0; i < dims; i++) {
     Resize r{2 + i, 0, 0, 1, corners};
-    c.require(x.shape()[r.axis].constant() && x.shape()[r.axis].value() > 0, "sizes must be known while tracing and not 0, got ", name(x.type()));
+    c.require(x.shape()[r.axis].constant() && x.shape()[r.axis].value() > 0,
+              "sizes must be known while tracing and not 0, got ", name(x.type()));
     r.from = x.shape()[r.axis].value();
     const size_t at = given == 1 ? 0 : i;
-    r.to = c.has(1) ? hint(c.dims(1)[at]) : static_cast<int64_t>(std::floor(static_cast<double>(r.from) * c.reals(2)[at]));
+    r.to =
+        c.has(1) ? hint(c.dims(1)[at]) : static_cast<int64_t>(std::floor(static_cast<double>(r.from) * c.reals(2)[at]));
     c.require(r.to > 0 && r.to <= INT32_MAX, "the result would have size ", r.to);
     if (corners) r.scale = r.to > 1 ? static_cast<double>(r.from - 1) / static_cast<double>(r.to - 1) : 0;
     else r.scale = c.has(2) ? 1 / c.reals(2)[at] : static_cast<double>(r.from) / static_cast<double>(r.to);
@@ -68,10 +74,13 @@ std::vector<Resize> resizes(const Call& c, Var x, bool corners) {
 Results interpolate(Call& c) {
   Var x = c.var(0);
   const std::string_view mode = c.text(3);
-  c.require(is_real(x.dtype()) && x.rank() >= 3 && x.rank() <= 5, "input must be real and [batch, channels, ...] with one to three more dims; ", c.types());
+  c.require(is_real(x.dtype()) && x.rank() >= 3 && x.rank() <= 5,
+            "input must be real and [batch, channels, ...] with one to three more dims; ", c.types());
   const bool is_linear = mode == "linear" || mode == "bilinear" || mode == "trilinear", is_cubic = mode == "bicubic";
   const bool by_copy = mode == "nearest" || mode == "nearest-exact";
-  c.require(is_linear || is_cubic || by_copy || mode == "area", "mode must be 'nearest', 'nearest-exact', 'linear', 'bilinear', 'trilinear', 'bicubic' or 'area', got '", mode, "'");
+  c.require(is_linear || is_cubic || by_copy || mode == "area",
+            "mode must be 'nearest', 'nearest-exact', 'linear', 'bilinear', 'trilinear', 'bicubic' or 'area', got '",
+            mode, "'");
   const size_t wanted = mode == "linear" ? 3 : mode == "bilinear" || is_cubic ? 4 : mode == "trilinear" ? 5 : x.rank();
   c.require(x.rank() == wanted, "mode '", mode, "' needs an input of ", wanted, " dims; ", c.types());
   const bool corners = c.has(4) && c.flag(4);
@@ -80,7 +89,10 @@ Results interpolate(Call& c) {
   if (mode == "area") {
     Shape size;
     for (const Resize& r : all) size.push_back(r.to);
-    return c.builder.call(x.rank() == 3 ? "adaptive_avg_pool1d" : x.rank() == 4 ? "adaptive_avg_pool2d" : "adaptive_avg_pool3d", {x, size});
+    return c.builder.call(x.rank() == 3   ? "adaptive_avg_pool1d"
+                          : x.rank() == 4 ? "adaptive_avg_pool2d"
+                                          : "adaptive_avg_pool3d",
+                          {x, size});
   }
   if (!by_copy) x = computed(x);
   for (const Resize& r : all) {
@@ -98,7 +110,8 @@ Results pixel_shuffle(Call& c) {
   c.require(x.rank() >= 3, "input must be [..., channels, height, width]; ", c.types());
   const Dim channels = x.size(-3), h = x.size(-2), w = x.size(-1);
   const bool small = r > 0 && r <= hint(channels);  // so that the square does not overflow
-  c.require(small ? hint(channels) % (r * r) == 0 : r > 0 && hint(channels) == 0, "the square of upscale_factor ", r, " must divide the channels ", name(channels));
+  c.require(small ? hint(channels) % (r * r) == 0 : r > 0 && hint(channels) == 0, "the square of upscale_factor ", r,
+            " must divide the channels ", name(channels));
   Shape lead(x.shape().begin(), x.shape().end() - 3), whole = lead;
   const Dim batch = elements(lead);
   const Dim left = small ? channels / (r * r) : Dim(0);
@@ -111,7 +124,8 @@ Results pixel_unshuffle(Call& c) {
   const int64_t r = c.integer(1);
   c.require(x.rank() >= 3, "input must be [..., channels, height, width]; ", c.types());
   const Dim channels = x.size(-3), h = x.size(-2), w = x.size(-1);
-  c.require(r > 0 && hint(h) % r == 0 && hint(w) % r == 0, "downscale_factor ", r, " must divide the height ", name(h), " and the width ", name(w));
+  c.require(r > 0 && hint(h) % r == 0 && hint(w) % r == 0, "downscale_factor ", r, " must divide the height ", name(h),
+            " and the width ", name(w));
   Shape lead(x.shape().begin(), x.shape().end() - 3), whole = lead;
   Var y = reshape_to(x, Shape{elements(lead), channels, h / r, r, w / r, r});
   for (Dim d : {channels * (r * r), h / r, w / r}) whole.push_back(d);
@@ -121,11 +135,13 @@ Results channel_shuffle(Call& c) {
   Var x = c.var(0);
   const int64_t groups = c.integer(1);
   c.require(x.rank() >= 3, "input must be [batch, channels, ...]; ", c.types());
-  c.require(groups > 0 && hint(x.size(1)) % groups == 0, "groups ", groups, " must divide the channels ", name(x.size(1)));
+  c.require(groups > 0 && hint(x.size(1)) % groups == 0, "groups ", groups, " must divide the channels ",
+            name(x.size(1)));
   const Shape shape = x.shape();
   Dim rest = 1;
   for (size_t i = 2; i < shape.size(); i++) rest = rest * shape[i];
-  return reshape_to(permute_to(reshape_to(x, Shape{shape[0], groups, shape[1] / groups, rest}), Shape{0, 2, 1, 3}), shape);
+  return reshape_to(permute_to(reshape_to(x, Shape{shape[0], groups, shape[1] / groups, rest}), Shape{0, 2, 1, 3}),
+                    shape);
 }
 
 
@@ -163,11 +179,17 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 }
 
 constexpr OpRow kRows[] = {
-    row("interpolate(tensor input, int[]? size=None, float[]? scale_factor=None, str mode='nearest', bool? align_corners=None) -> tensor",
-        "The dims behind batch and channels resized: nearest, nearest-exact, linear, bilinear, trilinear, bicubic or area.", interpolate, interpolations),
-    row("pixel_shuffle(tensor input, int upscale_factor) -> tensor", "Channels as pixels: [c * r * r, h, w] becomes [c, h * r, w * r].", pixel_shuffle, shuffles),
-    row("pixel_unshuffle(tensor input, int downscale_factor) -> tensor", "Pixels as channels: [c, h * r, w * r] becomes [c * r * r, h, w].", pixel_unshuffle, unshuffles),
-    row("channel_shuffle(tensor input, int groups) -> tensor", "The channels of groups side by side.", channel_shuffle, channels),
+    row("interpolate(tensor input, int[]? size=None, float[]? scale_factor=None, str mode='nearest', bool? "
+        "align_corners=None) -> tensor",
+        "The dims behind batch and channels resized: nearest, nearest-exact, linear, bilinear, trilinear, bicubic or "
+        "area.",
+        interpolate, interpolations),
+    row("pixel_shuffle(tensor input, int upscale_factor) -> tensor",
+        "Channels as pixels: [c * r * r, h, w] becomes [c, h * r, w * r].", pixel_shuffle, shuffles),
+    row("pixel_unshuffle(tensor input, int downscale_factor) -> tensor",
+        "Pixels as channels: [c, h * r, w * r] becomes [c * r * r, h, w].", pixel_unshuffle, unshuffles),
+    row("channel_shuffle(tensor input, int groups) -> tensor", "The channels of groups side by side.", channel_shuffle,
+        channels),
 };
 
 }  // namespace

@@ -26,8 +26,8 @@ struct Some {
   Buffer buffer;
 };
 
-// Adds for the indices begin <= i < end of a dim of the result that no index goes along. Whoever does it, each element gets what is
-// added to it in the order of the indices.
+// Adds for the indices begin <= i < end of a dim of the result that no index goes along. Whoever does it, each element
+// gets what is added to it in the order of the indices.
 using AddSome = Status* (*)(const Kernel& k, size_t dim, size_t along, int64_t begin, int64_t end);
 
 Status* add_all(const Kernel& k, size_t dim, AddSome add) {
@@ -59,12 +59,13 @@ void scatter_add_meta(const Call& c, Types& out) {
   c.require(src.rank() == t.rank(), "src must have the rank of input; ", c.types());
   require_along(c, t, index, c.axis(1, t.rank()));
   for (size_t i = 0; i < t.rank(); i++)
-    c.require(hint(index.shape[i]) <= hint(src.shape[i]), "index has size ", name(index.shape[i]), " in dim ", i, ", more than src's ",
-              name(src.shape[i]), "; ", c.types());
+    c.require(hint(index.shape[i]) <= hint(src.shape[i]), "index has size ", name(index.shape[i]), " in dim ", i,
+              ", more than src's ", name(src.shape[i]), "; ", c.types());
   out.push(t);
 }
 Status* scatter_some(const Kernel& k, size_t dim, size_t along, int64_t begin, int64_t end) {
-  const Some in(k.in[0], along, begin, end), index(k.in[1], along, begin, end), src(k.in[2], along, begin, end), out(k.out[0], along, begin, end);
+  const Some in(k.in[0], along, begin, end), index(k.in[1], along, begin, end), src(k.in[2], along, begin, end),
+      out(k.out[0], along, begin, end);
   if (in.buffer.data != out.buffer.data) copy_strided(in.buffer, out.buffer);
   const int64_t stride = k.out[0].strides[dim];
   const Reshaped to = standing(out.buffer, index.buffer, dim);
@@ -114,11 +115,14 @@ void take_add_meta(const Call& c, Types& out) {
   require_index(c, 2);
   c.require(t.rank() > 0, "input must have a dim to index, got ", name(t));
   const Shape expected = taken_shape(t.shape, c.axis(1, t.rank()), c.type(2).shape);
-  c.require(t.dtype == src.dtype && src.shape == expected, "src must have input's dtype and shape ", name(expected), "; ", c.types());
+  c.require(t.dtype == src.dtype && src.shape == expected, "src must have input's dtype and shape ", name(expected),
+            "; ", c.types());
   out.push(t);
 }
 // Where take would put a dim of what it takes from.
-size_t taken_dim(size_t along, size_t dim, const Buffer& index) { return along < dim ? along : along - 1 + static_cast<size_t>(index.rank); }
+size_t taken_dim(size_t along, size_t dim, const Buffer& index) {
+  return along < dim ? along : along - 1 + static_cast<size_t>(index.rank);
+}
 
 Status* take_some(const Kernel& k, size_t dim, size_t along, int64_t begin, int64_t end) {
   const bool whole = along == dim;
@@ -173,15 +177,23 @@ Results batch_take_add(Batch& b) {
 constexpr OpRow kRows[] = {
     checked({.schema = "prims.scatter_add(tensor input, int dim, tensor index, tensor src) -> tensor",
              .doc = "A copy of input to which src is added where prims.gather would read, in the order of src.",
-             .meta = scatter_add_meta, .reference = scatter_add_kernel, .vjp = scatter_add_vjp, .samples = scatter_add_samples, .tags = kChecksData | kUpdates | kLinear}),
+             .meta = scatter_add_meta,
+             .reference = scatter_add_kernel,
+             .vjp = scatter_add_vjp,
+             .samples = scatter_add_samples,
+             .tags = kChecksData | kUpdates | kLinear}),
     checked({.schema = "prims.take_add(tensor input, int dim, tensor index, tensor src) -> tensor",
              .doc = "A copy of input to which src is added where prims.take would read, in the order of index.",
-             .meta = take_add_meta, .reference = take_add_kernel,
-             .vjp = [](Grad& g) {
-               g.add(0, g.cotangent());
-               if (g.wants(3)) g.add(3, g.builder.call("prims.take", {g.cotangent(), g.integer(1), g.var(2)}));
-             },
-             .batch = batch_take_add, .samples = take_add_samples, .tags = kChecksData | kUpdates | kLinear}),
+             .meta = take_add_meta,
+             .reference = take_add_kernel,
+             .vjp =
+                 [](Grad& g) {
+                   g.add(0, g.cotangent());
+                   if (g.wants(3)) g.add(3, g.builder.call("prims.take", {g.cotangent(), g.integer(1), g.var(2)}));
+                 },
+             .batch = batch_take_add,
+             .samples = take_add_samples,
+             .tags = kChecksData | kUpdates | kLinear}),
 };
 
 }  // namespace

@@ -86,7 +86,8 @@ Results batch_take(Batch& b) {
   const size_t axis = b.axis(1, b.rank(0)), places = b.rank(2);
   if (!b.batched(2)) return b.again({b.operand(0), static_cast<int64_t>(axis + 1), b.args[2]});
   Shape order{static_cast<int64_t>(b.batched(0) ? 0 : axis)};
-  const auto all = static_cast<int64_t>(b.rank(0) - 1 + places), at = static_cast<int64_t>(axis), n = static_cast<int64_t>(places);
+  const auto all = static_cast<int64_t>(b.rank(0) - 1 + places), at = static_cast<int64_t>(axis),
+             n = static_cast<int64_t>(places);
   if (!b.batched(0)) {
     for (int64_t i = 0; i <= all; i++)
       if (i != at) order.push_back(i);
@@ -102,12 +103,22 @@ Results batch_take(Batch& b) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.gather(tensor input, int dim, tensor index) -> tensor",
-             .doc = "out[i, j, ..] = input with dim's position replaced by index[i, j, ..]. Negative indices are refused.",
-             .meta = gather_meta, .reference = gather_kernel, .vjp = gather_vjp, .samples = gather_samples, .tags = kChecksData | kLinear}),
+    checked(
+        {.schema = "prims.gather(tensor input, int dim, tensor index) -> tensor",
+         .doc = "out[i, j, ..] = input with dim's position replaced by index[i, j, ..]. Negative indices are refused.",
+         .meta = gather_meta,
+         .reference = gather_kernel,
+         .vjp = gather_vjp,
+         .samples = gather_samples,
+         .tags = kChecksData | kLinear}),
     checked({.schema = "prims.take(tensor input, int dim, tensor index) -> tensor",
              .doc = "The slices of input at index along dim, which index's dims replace. Negative indices are refused.",
-             .meta = take_meta, .reference = take_kernel, .vjp = take_vjp, .batch = batch_take, .samples = take_samples, .tags = kChecksData | kLinear}),
+             .meta = take_meta,
+             .reference = take_kernel,
+             .vjp = take_vjp,
+             .batch = batch_take,
+             .samples = take_samples,
+             .tags = kChecksData | kLinear}),
 };
 
 }  // namespace

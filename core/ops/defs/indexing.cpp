@@ -17,7 +17,8 @@ Results scatter_add(Call& c) {
   // bf16 is summed in f32 and rounded once.
   const DType dtype = c.type(0).dtype, computed = compute_dtype(dtype);
   c.require(dtype == c.type(3).dtype, "input and src must have one dtype; ", c.types());
-  Var sum = c.builder.call("prims.scatter_add", {convert(c.var(0), computed), c.integer(1), c.var(2), convert(c.var(3), computed)});
+  Var sum = c.builder.call("prims.scatter_add",
+                           {convert(c.var(0), computed), c.integer(1), c.var(2), convert(c.var(3), computed)});
   return convert(sum, dtype);
 }
 
@@ -29,7 +30,8 @@ Results index_select(Call& c) {
   index = reshape_to(index, Shape{elements(index.shape())});
   Var taken = c.builder.call("prims.take", {x, static_cast<int64_t>(c.axis(1, shape.size())), index});
   if (shape.empty()) {
-    c.require(taken.shape()[0] == Dim(1), "a tensor of rank 0 can be indexed by one index, got ", name(taken.shape()[0]));
+    c.require(taken.shape()[0] == Dim(1), "a tensor of rank 0 can be indexed by one index, got ",
+              name(taken.shape()[0]));
     return reshape_to(taken, shape);
   }
   return taken;
@@ -59,8 +61,8 @@ ValueList aligned_indices(const Call& c) {
     require_mask(c, v, indices.size());
     for (Var places : places_by_dim(c, v)) indices.push_back(places);
   }
-  c.require(!indices.empty() && indices.size() <= c.type(0).rank(), "needs from 1 to ", c.type(0).rank(), " indices, got ",
-            indices.size(), "; ", c.types());
+  c.require(!indices.empty() && indices.size() <= c.type(0).rank(), "needs from 1 to ", c.type(0).rank(),
+            " indices, got ", indices.size(), "; ", c.types());
   bool narrow = true;  // beside others, those of a mask are i64
   for (Var v : indices) narrow = narrow && v.dtype() == DType::i32;
   Shape shape;
@@ -103,7 +105,8 @@ Results index_put(Call& c) {
   Shape to = c.builder.type(indices[0]).shape;
   for (size_t i = indices.size(); i < x.rank(); i++) to.push_back(x.shape()[i]);
   // A number has no dtype of its own here: it takes the input's.
-  c.require(c.args[2].kind != ArgKind::value || values.dtype() == x.dtype(), "input and values must have one dtype; ", c.types());
+  c.require(c.args[2].kind != ArgKind::value || values.dtype() == x.dtype(), "input and values must have one dtype; ",
+            c.types());
   c.require(values.rank() <= to.size() && broadcast(to, values.shape()) == to, "values of shape ", name(values.shape()),
             " do not broadcast to the indexed shape ", name(to));
   const DType computed = accumulate ? compute_dtype(x.dtype()) : x.dtype();
@@ -118,7 +121,8 @@ Results index_put(Call& c) {
 int64_t padding_row(const Call& c) {
   const Dim rows = c.type(1).shape[0];
   const int64_t at = c.integer(2);
-  c.require(at < hint(rows) && at >= -hint(rows), "padding_idx ", at, " is out of range for a weight of ", name(rows), " rows");
+  c.require(at < hint(rows) && at >= -hint(rows), "padding_idx ", at, " is out of range for a weight of ", name(rows),
+            " rows");
   return at < 0 ? at + hint(rows) : at;
 }
 Results embedding(Call& c) {
@@ -165,7 +169,8 @@ Results one_hot(Call& c) {
 Var scalar_like(const Call& c, size_t i, Var x) {
   Var v = c.var(i);
   c.require(v.rank() == 0, "value must be a number or a tensor of rank 0; ", c.types());
-  c.require(info(v.dtype()).category <= info(x.dtype()).category, "a value of ", name(v.dtype()), " does not fit input ", name(x.type()));
+  c.require(info(v.dtype()).category <= info(x.dtype()).category, "a value of ", name(v.dtype()),
+            " does not fit input ", name(x.type()));
   return convert(v, x.dtype());
 }
 Results masked_fill(Call& c) {
@@ -184,8 +189,10 @@ Results triangle(Call& c, std::string_view keep) {
   const Shape square{rows, columns};
   // Further out nothing changes, and sums with positions fit.
   const int64_t diagonal = std::clamp(c.integer(1), -hint(rows), hint(columns));
-  Var row = b.call("prims.iota", {Shape{rows}, DType::i64, device}), column = b.call("prims.iota", {Shape{columns}, DType::i64, device});
-  Var limit = expand_to(reshape_to(row, Shape{rows, 1}), square) + expand_to(full(b, {}, double(diagonal), DType::i64, device), square);
+  Var row = b.call("prims.iota", {Shape{rows}, DType::i64, device}),
+      column = b.call("prims.iota", {Shape{columns}, DType::i64, device});
+  Var limit = expand_to(reshape_to(row, Shape{rows, 1}), square) +
+              expand_to(full(b, {}, double(diagonal), DType::i64, device), square);
   Var kept = b.call(keep, {expand_to(column, square), limit});
   return b.call("prims.where", {expand_to(kept, x.shape()), x, full_like(x, 0)});
 }
@@ -194,7 +201,9 @@ Results triu(Call& c) { return triangle(c, "prims.ge"); }
 
 // ---- samples ----
 
-TensorSpec below(std::vector<int64_t> shape, int size, DType d = DType::i64) { return {std::move(shape), d, 0, size - 1.0}; }
+TensorSpec below(std::vector<int64_t> shape, int size, DType d = DType::i64) {
+  return {std::move(shape), d, 0, size - 1.0};
+}
 
 void gather_samples(Samples& s) {
   s.add({TensorSpec{{3, 4}}, 1, below({3, 2}, 4)});
@@ -230,7 +239,8 @@ void index_samples(Samples& s) {
 void index_put_samples(Samples& s) {
   s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{below({2}, 4)}, TensorSpec{{3}}, true});
   s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{below({1}, 4), below({1}, 3)}, TensorSpec{{}}});
-  s.add({TensorSpec{{4, 3}, DType::bf16}, std::vector<TensorSpec>{below({6}, 4)}, TensorSpec{{6, 3}, DType::bf16}, true});
+  s.add(
+      {TensorSpec{{4, 3}, DType::bf16}, std::vector<TensorSpec>{below({6}, 4)}, TensorSpec{{6, 3}, DType::bf16}, true});
   s.add({TensorSpec{{4}}, std::vector<TensorSpec>{below({1}, 4)}, 1.5});
   s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{mask({4})}, 1.5});
   s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{mask({4, 3})}, TensorSpec{{}}, true});
@@ -270,39 +280,65 @@ void triangle_samples(Samples& s) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "gather(tensor input, int dim, tensor index) -> tensor", .doc = "Elements of input at index along dim.",
-             .decompose = gather, .samples = gather_samples}),
+    checked({.schema = "gather(tensor input, int dim, tensor index) -> tensor",
+             .doc = "Elements of input at index along dim.",
+             .decompose = gather,
+             .samples = gather_samples}),
     checked({.schema = "scatter_add(tensor input, int dim, tensor index, tensor src) -> tensor",
-             .doc = "input with src added at index along dim, in a fixed order.", .decompose = scatter_add,
-             .samples = scatter_add_samples, .tags = kInplace}),
-    checked({.schema = "index_select(tensor input, int dim, tensor index) -> tensor", .doc = "The slices of input at index along dim.",
-             .decompose = index_select, .samples = index_select_samples}),
+             .doc = "input with src added at index along dim, in a fixed order.",
+             .decompose = scatter_add,
+             .samples = scatter_add_samples,
+             .tags = kInplace}),
+    checked({.schema = "index_select(tensor input, int dim, tensor index) -> tensor",
+             .doc = "The slices of input at index along dim.",
+             .decompose = index_select,
+             .samples = index_select_samples}),
     checked({.schema = "index(tensor input, tensor[] indices) -> tensor",
              .doc = "input[indices[0], indices[1], ..]: the indices broadcast, negative ones count from the end; a "
                     "mask is the places where it holds.",
-             .decompose = index, .samples = index_samples, .tags = kEager}),
-    checked({.schema = "index_put(tensor input, tensor[] indices, tensor|number values, bool accumulate=False) -> tensor",
-             .doc = "input with values stored (or added) at input[indices[0], indices[1], ..]; of equal indices the "
-                    "last one stays. A mask is the places where it holds.",
-             .decompose = index_put, .samples = index_put_samples, .tags = kInplace | kEager}),
+             .decompose = index,
+             .samples = index_samples,
+             .tags = kEager}),
+    checked(
+        {.schema = "index_put(tensor input, tensor[] indices, tensor|number values, bool accumulate=False) -> tensor",
+         .doc = "input with values stored (or added) at input[indices[0], indices[1], ..]; of equal indices the "
+                "last one stays. A mask is the places where it holds.",
+         .decompose = index_put,
+         .samples = index_put_samples,
+         .tags = kInplace | kEager}),
     checked({.schema = "embedding(tensor input, tensor weight, int? padding_idx=None) -> tensor",
-             .doc = "The rows of weight at the indices in input; the row padding_idx gets no gradient.", .decompose = embedding,
-             .vjp = embedding_vjp, .samples = embedding_samples}),
+             .doc = "The rows of weight at the indices in input; the row padding_idx gets no gradient.",
+             .decompose = embedding,
+             .vjp = embedding_vjp,
+             .samples = embedding_samples}),
     checked({.schema = "one_hot(tensor input, int num_classes=-1) -> tensor",
              .doc = "i64 with a 1 at each index along a new last dim of num_classes; -1 is one more than the "
                     "greatest index.",
              .decompose = one_hot,
-             .samples = one_hot_samples, .tags = kEager}),
+             .samples = one_hot_samples,
+             .tags = kEager}),
     checked({.schema = "masked_fill(tensor input, tensor mask, tensor|number value) -> tensor",
-             .doc = "input where mask is false, value (a number or of rank 0) where it is true.", .decompose = masked_fill,
-             .samples = masked_fill_samples, .tags = kInplace}),
+             .doc = "input where mask is false, value (a number or of rank 0) where it is true.",
+             .decompose = masked_fill,
+             .samples = masked_fill_samples,
+             .tags = kInplace}),
     checked({.schema = "tril(tensor input, int diagonal=0) -> tensor",
-             .doc = "The elements on and below a diagonal of the last two dims, zeros above.", .decompose = tril,
-             .vjp = [](Grad& g) { g.add(0, g.builder.call("tril", {g.cotangent(), g.integer(1)})); }, .samples = triangle_samples,
+             .doc = "The elements on and below a diagonal of the last two dims, zeros above.",
+             .decompose = tril,
+             .vjp =
+                 [](Grad& g) {
+                   g.add(0, g.builder.call("tril", {g.cotangent(), g.integer(1)}));
+                 },
+             .samples = triangle_samples,
              .tags = kInplace}),
     checked({.schema = "triu(tensor input, int diagonal=0) -> tensor",
-             .doc = "The elements on and above a diagonal of the last two dims, zeros below.", .decompose = triu,
-             .vjp = [](Grad& g) { g.add(0, g.builder.call("triu", {g.cotangent(), g.integer(1)})); }, .samples = triangle_samples,
+             .doc = "The elements on and above a diagonal of the last two dims, zeros below.",
+             .decompose = triu,
+             .vjp =
+                 [](Grad& g) {
+                   g.add(0, g.builder.call("triu", {g.cotangent(), g.integer(1)}));
+                 },
+             .samples = triangle_samples,
              .tags = kInplace}),
 };
 

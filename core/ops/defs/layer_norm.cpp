@@ -19,8 +19,8 @@ Shape normalized_axes(const Call& c, size_t input, size_t shape, std::initialize
   c.require(fits, "normalized_shape must be the last dims of input, got ", name(dims), "; input is ", name(x));
   for (size_t p : parameters)
     if (c.has(p))
-      c.require(c.type(p).shape == Shape(dims), c.op.schema.params[p].name, " must have shape ", name(dims), ", got ", name(c.type(p).shape), "; ",
-                c.types());
+      c.require(c.type(p).shape == Shape(dims), c.op.schema.params[p].name, " must have shape ", name(dims), ", got ",
+                name(c.type(p).shape), "; ", c.types());
   return last_axes(dims.size(), x.rank());
 }
 
@@ -63,7 +63,8 @@ Results layer_norm_backward(Call& c) {
 }
 
 void layer_norm_vjp(Grad& g) {
-  Results d = g.builder.results("layer_norm_backward", {g.cotangent(), g.var(0), g.dims(1), g.var(2), g.var(3), g.real(4)});
+  Results d =
+      g.builder.results("layer_norm_backward", {g.cotangent(), g.var(0), g.dims(1), g.var(2), g.var(3), g.real(4)});
   g.add(0, g.builder.var(d[0]));
   if (g.has(2)) g.add(2, g.builder.var(d[1]));
   if (g.has(3)) g.add(3, g.builder.var(d[2]));
@@ -74,7 +75,8 @@ void layer_norm_vjp(Grad& g) {
 // The default eps is that of the type in which the norm is computed.
 double default_eps(const Call& c, size_t eps, size_t input) {
   if (c.has(eps)) return c.real(eps);
-  return c.type(input).dtype == DType::f64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+  return c.type(input).dtype == DType::f64 ? std::numeric_limits<double>::epsilon()
+                                           : std::numeric_limits<float>::epsilon();
 }
 
 Standard divide_by_rms(Var x, const Shape& axes, double eps) {
@@ -143,18 +145,29 @@ void rms_norm_backward_samples(Samples& s) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "layer_norm(tensor input, int[] normalized_shape, tensor? weight=None, tensor? bias=None, float eps=1e-05) -> tensor",
-             .doc = "The input standardised over its last dims, then scaled by weight and shifted by bias.", .decompose = layer_norm,
-             .vjp = layer_norm_vjp, .samples = layer_norm_samples}),
-    checked({.schema = "layer_norm_backward(tensor grad, tensor input, int[] normalized_shape, tensor? weight, tensor? bias, float eps) -> (tensor, tensor, tensor)",
+    checked({.schema = "layer_norm(tensor input, int[] normalized_shape, tensor? weight=None, tensor? bias=None, float "
+                       "eps=1e-05) -> tensor",
+             .doc = "The input standardised over its last dims, then scaled by weight and shifted by bias.",
+             .decompose = layer_norm,
+             .vjp = layer_norm_vjp,
+             .samples = layer_norm_samples}),
+    checked({.schema = "layer_norm_backward(tensor grad, tensor input, int[] normalized_shape, tensor? weight, tensor? "
+                       "bias, float eps) -> (tensor, tensor, tensor)",
              .doc = "The gradients of layer_norm's input, weight and bias; a 0-d zero for one that is None.",
-             .decompose = layer_norm_backward, .samples = layer_norm_backward_samples, .tags = kHidden}),
+             .decompose = layer_norm_backward,
+             .samples = layer_norm_backward_samples,
+             .tags = kHidden}),
     checked({.schema = "rms_norm(tensor input, int[] normalized_shape, tensor? weight=None, float? eps=None) -> tensor",
-             .doc = "The input divided by its root mean square over the last dims, then scaled by weight.", .decompose = rms_norm,
-             .vjp = rms_norm_vjp, .samples = rms_norm_samples}),
-    checked({.schema = "rms_norm_backward(tensor grad, tensor input, int[] normalized_shape, tensor? weight, float? eps) -> (tensor, tensor)",
+             .doc = "The input divided by its root mean square over the last dims, then scaled by weight.",
+             .decompose = rms_norm,
+             .vjp = rms_norm_vjp,
+             .samples = rms_norm_samples}),
+    checked({.schema = "rms_norm_backward(tensor grad, tensor input, int[] normalized_shape, tensor? weight, float? "
+                       "eps) -> (tensor, tensor)",
              .doc = "The gradients of rms_norm's input and weight; a 0-d zero for a weight that is None.",
-             .decompose = rms_norm_backward, .samples = rms_norm_backward_samples, .tags = kHidden}),
+             .decompose = rms_norm_backward,
+             .samples = rms_norm_backward_samples,
+             .tags = kHidden}),
 };
 
 }  // namespace

@@ -47,7 +47,9 @@ Results cholesky_solve(Call& c) {
 }
 Results cholesky_inverse(Call& c) {
   require_matrix(c);
-  Var eye = expand_to(c.builder.call("eye", {hint(c.type(0).shape[c.type(0).rank() - 1]), nullptr, c.type(0).dtype, c.type(0).device}), c.type(0).shape);
+  Var eye = expand_to(
+      c.builder.call("eye", {hint(c.type(0).shape[c.type(0).rank() - 1]), nullptr, c.type(0).dtype, c.type(0).device}),
+      c.type(0).shape);
   return c.builder.call("cholesky_solve", {eye, c.var(0), c.flag(1)});
 }
 
@@ -134,7 +136,8 @@ Results lstsq(Call& c) {
   const bool tall = hint(a.size(-2)) >= hint(a.size(-1));
   const Results f = c.builder.results("prims.qr", {tall ? a : swap_last_two(a), false});
   Var q = c.builder.var(f[0]), r = c.builder.var(f[1]);
-  Var x = tall ? triangular(r, product(swap_last_two(q), b), true, false, false) : product(q, triangular(r, b, true, true, false));
+  Var x = tall ? triangular(r, product(swap_last_two(q), b), true, false, false)
+               : product(q, triangular(r, b, true, true, false));
   Var rest = product(a, x) - b, residuals = c.builder.call("sum", {rest * rest, Shape{-2}});
   if (hint(a.size(-2)) <= hint(a.size(-1))) residuals = full_like(residuals, 0);  // nothing is left
   return Results{(vector ? squeezed(x) : x).id, residuals.id};
@@ -160,7 +163,8 @@ Results pinv(Call& c) {
   const Results f = c.builder.results("prims.svd", {a, false});
   Var u = c.builder.var(f[0]), s = c.builder.var(f[1]), vh = c.builder.var(f[2]);
   const int64_t most = std::max(hint(a.size(-2)), hint(a.size(-1)));
-  const double epsilon = a.dtype() == DType::f64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+  const double epsilon =
+      a.dtype() == DType::f64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
   const double rtol = c.has(2) ? c.real(2) : c.has(1) && c.real(1) > 0 ? 0 : epsilon * static_cast<double>(most);
   if (hint(s.size(-1)) == 0) return swap_last_two(a);
   Var largest = c.builder.call("amax", {s, Shape{-1}, true});
@@ -175,10 +179,12 @@ void pinv_vjp(Grad& g) {
   Var a = g.var(0), p = g.result(), pt = swap_last_two(p), dt = swap_last_two(g.cotangent());
   if (hint(a.size(-2)) <= hint(a.size(-1))) {
     Var k = product(dt, p), kpt = product(k, pt);
-    g.add(0, kpt - swap_last_two(product(p, k)) - product(product(a, p), kpt) + product(product(pt, p), dt - product(k, a)));
+    g.add(0, kpt - swap_last_two(product(p, k)) - product(product(a, p), kpt) +
+                 product(product(pt, p), dt - product(k, a)));
   } else {
     Var k = product(p, dt), ptk = product(pt, k);
-    g.add(0, ptk - swap_last_two(product(k, p)) + product(product(dt - product(a, k), p), pt) - product(product(ptk, p), a));
+    g.add(0, ptk - swap_last_two(product(k, p)) + product(product(dt - product(a, k), p), pt) -
+                 product(product(ptk, p), a));
   }
 }
 
@@ -188,14 +194,18 @@ Results matrix_exp(Call& c) { return c.builder.call("prims.matrix_exp", {c.var(0
 
 // ---- samples ----
 
-const TensorSpec kSquare{{3, 3}}, kBatch{{2, 3, 3}, DType::f64}, kTall{{4, 2}}, kWide{{2, 4}, DType::f64}, kPositive{{2, 1, 1}, DType::f32, 0.5, 2};
+const TensorSpec kSquare{{3, 3}}, kBatch{{2, 3, 3}, DType::f64}, kTall{{4, 2}}, kWide{{2, 4}, DType::f64},
+    kPositive{{2, 1, 1}, DType::f32, 0.5, 2};
 const TensorSpec kTriangle{{2, 3, 3}, DType::f64, 0.5, 2};
 
 void positive(Samples& s) {
   s.add({kPositive}), s.add({kPositive, true});
-  s.refuse({TensorSpec{{2, 3}}}, "square"), s.refuse({TensorSpec{{3}}}, "2 dims"), s.refuse({TensorSpec{{2, 2}, DType::i64, -9, 9}}, "float32 or float64");
+  s.refuse({TensorSpec{{2, 3}}}, "square"), s.refuse({TensorSpec{{3}}}, "2 dims"),
+      s.refuse({TensorSpec{{2, 2}, DType::i64, -9, 9}}, "float32 or float64");
 }
-void positive_solves(Samples& s) { s.add({TensorSpec{{2, 3, 2}, DType::f64}, kTriangle}), s.add({TensorSpec{{3, 1}, DType::f64}, kTriangle, true}); }
+void positive_solves(Samples& s) {
+  s.add({TensorSpec{{2, 3, 2}, DType::f64}, kTriangle}), s.add({TensorSpec{{3, 1}, DType::f64}, kTriangle, true});
+}
 void positive_inverses(Samples& s) { s.add({kTriangle}), s.add({TensorSpec{{2, 2}, DType::f32, 1, 2}, true}); }
 void square(Samples& s) {
   s.add({kSquare}), s.add({kBatch}), s.add({TensorSpec{{0, 0}}});
@@ -210,22 +220,29 @@ void qr_modes(Samples& s) {
   s.refuse({kSquare, "r"}, "'reduced' or 'complete'");
 }
 void some(Samples& s) { s.add({kTall}), s.add({kWide}), s.add({kBatch}); }
-void svds(Samples& s) { s.add({kTall, false}), s.add({kWide, false}), s.add({kSquare}), s.add_without_gradient({kTall}); }
+void svds(Samples& s) {
+  s.add({kTall, false}), s.add({kWide, false}), s.add({kSquare}), s.add_without_gradient({kTall});
+}
 // One half is read, so that differences of single elements are not the gradient of a symmetric matrix.
 void symmetric(Samples& s) {
   s.add_without_gradient({kSquare}), s.add_without_gradient({kBatch, "U"});
   s.refuse({kSquare, "X"}, "'L' or 'U'"), s.refuse({TensorSpec{{2, 3}}}, "square");
 }
 void systems(Samples& s) {
-  s.add({kSquare, TensorSpec{{3}}}), s.add({kBatch, TensorSpec{{3, 2}, DType::f64}}), s.add({kBatch, TensorSpec{{2, 3}, DType::f64}});
+  s.add({kSquare, TensorSpec{{3}}}), s.add({kBatch, TensorSpec{{3, 2}, DType::f64}}),
+      s.add({kBatch, TensorSpec{{2, 3}, DType::f64}});
   s.add({kSquare, TensorSpec{{2, 3}}, false});
   s.refuse({kSquare, TensorSpec{{2, 2}}}, "do not fit");
 }
 void triangles(Samples& s) {
-  s.add({kTriangle, TensorSpec{{3, 2}, DType::f64}, true}), s.add({kTriangle, TensorSpec{{2, 3, 2}, DType::f64}, false});
+  s.add({kTriangle, TensorSpec{{3, 2}, DType::f64}, true}),
+      s.add({kTriangle, TensorSpec{{2, 3, 2}, DType::f64}, false});
   s.add({kTriangle, TensorSpec{{2, 2, 3}, DType::f64}, true, false, true});
 }
-void old_triangles(Samples& s) { s.add({TensorSpec{{3, 2}, DType::f64}, kTriangle}), s.add({TensorSpec{{3, 2}, DType::f64}, kTriangle, false, true, true}); }
+void old_triangles(Samples& s) {
+  s.add({TensorSpec{{3, 2}, DType::f64}, kTriangle}),
+      s.add({TensorSpec{{3, 2}, DType::f64}, kTriangle, false, true, true});
+}
 void least_squares(Samples& s) {
   s.add({kTall, TensorSpec{{4, 3}}}), s.add({kWide, TensorSpec{{2}, DType::f64}}), s.add({kSquare, TensorSpec{{3, 1}}});
   s.refuse({kTall, TensorSpec{{2, 3}}}, "rows");
@@ -236,20 +253,25 @@ void powers(Samples& s) {
   s.refuse({TensorSpec{{2, 3}}, 2}, "square");
 }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples, VjpFn vjp = nullptr) {
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
+                    VjpFn vjp = nullptr) {
   return checked({.schema = schema, .doc = doc, .decompose = decompose, .vjp = vjp, .samples = samples});
 }
 // Another name with the same arguments.
 Results forwarded(Call& c) { return c.builder.invoke(c.builder.registry().get(c.op.alias_of), c.args); }
 consteval OpRow same(SchemaText schema, std::string_view target, SamplesFn samples) {
-  return checked({.schema = schema, .doc = "Another name.", .decompose = forwarded, .samples = samples, .alias_of = target});
+  return checked(
+      {.schema = schema, .doc = "Another name.", .decompose = forwarded, .samples = samples, .alias_of = target});
 }
 
 constexpr OpRow kRows[] = {
-    row("linalg_cholesky(tensor input, bool upper=False) -> tensor", "The triangle L of input = L L^T, or its transpose; one half of the input is read.", cholesky, positive),
+    row("linalg_cholesky(tensor input, bool upper=False) -> tensor",
+        "The triangle L of input = L L^T, or its transpose; one half of the input is read.", cholesky, positive),
     same("cholesky(tensor input, bool upper=False) -> tensor", "linalg_cholesky", positive),
-    row("cholesky_solve(tensor input, tensor L, bool upper=False) -> tensor", "X of L L^T X = input.", cholesky_solve, positive_solves),
-    row("cholesky_inverse(tensor L, bool upper=False) -> tensor", "The inverse of L L^T.", cholesky_inverse, positive_inverses),
+    row("cholesky_solve(tensor input, tensor L, bool upper=False) -> tensor", "X of L L^T X = input.", cholesky_solve,
+        positive_solves),
+    row("cholesky_inverse(tensor L, bool upper=False) -> tensor", "The inverse of L L^T.", cholesky_inverse,
+        positive_inverses),
     row("linalg_qr(tensor A, str mode='reduced') -> (tensor Q, tensor R)",
         "Orthonormal columns Q and an upper triangle R of A = Q R.", linalg_qr, qr_modes),
     row("qr(tensor input, bool some=True) -> (tensor Q, tensor R)", "linalg_qr: reduced if some, else complete.", qr,
@@ -261,27 +283,33 @@ constexpr OpRow kRows[] = {
     row("linalg_svdvals(tensor A) -> tensor", "The singular values, descending.", svdvals, matrices),
     row("linalg_eigh(tensor A, str UPLO='L') -> (tensor eigenvalues, tensor eigenvectors)",
         "Eigenvalues, ascending, and eigenvectors of symmetric matrices, of which one half is read.", eigh, symmetric),
-    row("linalg_eigvalsh(tensor A, str UPLO='L') -> tensor", "The eigenvalues of symmetric matrices, ascending.", eigvalsh, symmetric),
-    row("linalg_solve(tensor A, tensor B, bool left=True) -> tensor", "X of A X = B, or of X A = B; B may hold vectors.", solve, systems),
+    row("linalg_eigvalsh(tensor A, str UPLO='L') -> tensor", "The eigenvalues of symmetric matrices, ascending.",
+        eigvalsh, symmetric),
+    row("linalg_solve(tensor A, tensor B, bool left=True) -> tensor",
+        "X of A X = B, or of X A = B; B may hold vectors.", solve, systems),
     row("linalg_inv(tensor A) -> tensor", "The inverse of square matrices.", inv, square),
     same("inverse(tensor A) -> tensor", "linalg_inv", square),
-    row("linalg_solve_triangular(tensor A, tensor B, bool upper, bool left=True, bool unitriangular=False) -> tensor", "X of A X = B, or of X A = B, where A is a triangle.",
-        solve_triangular, triangles),
+    row("linalg_solve_triangular(tensor A, tensor B, bool upper, bool left=True, bool unitriangular=False) -> tensor",
+        "X of A X = B, or of X A = B, where A is a triangle.", solve_triangular, triangles),
     row("triangular_solve(tensor b, tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> "
-        "(tensor solution, tensor cloned_coefficient)", "X of A X = b, and a copy of A.",
-        triangular_solve, old_triangles),
+        "(tensor solution, tensor cloned_coefficient)",
+        "X of A X = b, and a copy of A.", triangular_solve, old_triangles),
     row("linalg_lstsq(tensor A, tensor B) -> (tensor solution, tensor residuals)",
         "The X that makes A X - B least, of all such the shortest, for A of full rank; and the squares of what is "
-        "left.", lstsq,
-        least_squares),
-    row("linalg_det(tensor A) -> tensor", "The determinant; its gradient needs a matrix that is not singular.", det, square),
+        "left.",
+        lstsq, least_squares),
+    row("linalg_det(tensor A) -> tensor", "The determinant; its gradient needs a matrix that is not singular.", det,
+        square),
     same("det(tensor A) -> tensor", "linalg_det", square),
     row("linalg_slogdet(tensor A) -> (tensor sign, tensor logabsdet)",
         "The sign of the determinant, and the logarithm of its absolute value.", slogdet, square),
     same("slogdet(tensor A) -> (tensor sign, tensor logabsdet)", "linalg_slogdet", square),
-    row("logdet(tensor input) -> tensor", "The logarithm of the determinant; NaN if that is negative.", logdet, logarithms),
-    row("linalg_pinv(tensor A, float? atol=None, float? rtol=None) -> tensor", "The pseudoinverse; singular values up to the tolerances count as 0.", pinv, matrices, pinv_vjp),
-    row("pinverse(tensor input, float rcond=1e-15) -> tensor", "linalg_pinv, by its relative tolerance alone.", pinverse, matrices),
+    row("logdet(tensor input) -> tensor", "The logarithm of the determinant; NaN if that is negative.", logdet,
+        logarithms),
+    row("linalg_pinv(tensor A, float? atol=None, float? rtol=None) -> tensor",
+        "The pseudoinverse; singular values up to the tolerances count as 0.", pinv, matrices, pinv_vjp),
+    row("pinverse(tensor input, float rcond=1e-15) -> tensor", "linalg_pinv, by its relative tolerance alone.",
+        pinverse, matrices),
     row("linalg_matrix_exp(tensor A) -> tensor", "The sum of A^k / k!.", matrix_exp, square),
     same("matrix_exp(tensor A) -> tensor", "linalg_matrix_exp", square),
     same("linalg_matrix_power(tensor A, int n) -> tensor", "matrix_power", powers),

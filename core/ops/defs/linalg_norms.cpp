@@ -28,15 +28,18 @@ Var kept(Var norm, Shape shape, size_t rows, size_t columns, bool keep) {
 }
 
 enum class Order { frobenius, nuclear, number };
-// ord none: Frobenius'. Its number else: 1 and infinity of sums of columns and rows, 2 of singular values; negative ones of the least.
+// ord none: Frobenius'. Its number else: 1 and infinity of sums of columns and rows, 2 of singular values; negative
+// ones of the least.
 Var matrix_norm_of(const Call& c, Var x, Order kind, double ord, size_t rows, size_t columns, bool keep) {
   Var m = with_last(x, rows, columns), y;
   if (kind == Order::frobenius) y = c.builder.call("norm", {m, 2.0, Shape{-2, -1}, false});
   else if (kind == Order::nuclear) y = reduced("sum", c.builder.call("linalg_svdvals", {m}), -1, false);
   else {
     const double size = std::abs(ord);
-    c.require(size == 1 || size == 2 || std::isinf(size), "ord must be 1, -1, 2, -2, inf or -inf, or None for Frobenius' norm, got ", ord);
-    Var parts = size == 2 ? c.builder.call("linalg_svdvals", {m}) : reduced("sum", c.builder.call("abs", {m}), size == 1 ? -2 : -1, false);
+    c.require(size == 1 || size == 2 || std::isinf(size),
+              "ord must be 1, -1, 2, -2, inf or -inf, or None for Frobenius' norm, got ", ord);
+    Var parts = size == 2 ? c.builder.call("linalg_svdvals", {m})
+                          : reduced("sum", c.builder.call("abs", {m}), size == 1 ? -2 : -1, false);
     y = reduced(ord > 0 ? "amax" : "amin", parts, -1, false);
   }
   return kept(y, x.shape(), rows, columns, keep);
@@ -73,7 +76,8 @@ Results nuclear_norm(Call& c) {
 Results norm(Call& c) {
   Var x = of_dtype(c, 4);
   const bool matrix = c.has(2) ? c.dims(2).size() == 2 && c.has(1) : c.has(1) && x.rank() == 2;
-  c.require(!c.has(1) || matrix || c.has(2) || x.rank() == 1, "with an ord and no dim A must have 1 or 2 dims, got ", name(x.type()));
+  c.require(!c.has(1) || matrix || c.has(2) || x.rank() == 1, "with an ord and no dim A must have 1 or 2 dims, got ",
+            name(x.type()));
   if (!matrix) return c.builder.call("norm", {x, c.has(1) ? c.real(1) : 2.0, c.args[2], c.flag(3)});
   const Shape both{0, 1};
   const auto [rows, columns] = two_dims(c, c.has(2) ? c.dims(2) : std::span<const Dim>(both), x.rank());
@@ -97,7 +101,8 @@ Results cond(Call& c) {
 Results matrix_rank(Call& c) {
   Var x = c.var(0), s = c.builder.call("linalg_svdvals", {x});
   const int64_t most = std::max(hint(x.size(-2)), hint(x.size(-1)));
-  const double epsilon = x.dtype() == DType::f64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+  const double epsilon =
+      x.dtype() == DType::f64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
   const double rtol = c.has(2) ? c.real(2) : c.has(1) && c.real(1) > 0 ? 0 : epsilon * static_cast<double>(most);
   if (hint(s.size(-1)) == 0) return c.builder.call("sum", {convert(s, DType::i64), Shape{-1}});
   Var cut = maximum(reduced("amax", s, -1, true) * rtol, c.has(1) ? c.real(1) : 0.0);
@@ -108,41 +113,56 @@ Results forwarded(Call& c) { return c.builder.invoke(c.builder.registry().get(c.
 const TensorSpec kMatrix{{3, 2}}, kBatch{{2, 3, 4}, DType::f64};
 
 void vectors(Samples& s) {
-  s.add({kMatrix}), s.add({kBatch, 1.0, std::vector<int64_t>{1}, true}), s.add({kBatch, kInfinity, std::vector<int64_t>{0, 2}});
+  s.add({kMatrix}), s.add({kBatch, 1.0, std::vector<int64_t>{1}, true}),
+      s.add({kBatch, kInfinity, std::vector<int64_t>{0, 2}});
   s.add({TensorSpec{{4}}, 3.0});
 }
 void matrices(Samples& s) {
   s.add({kMatrix});
   for (double ord : {1.0, -1.0, 2.0, -2.0, kInfinity, -kInfinity}) s.add({kBatch, ord});
   s.add({kBatch, 1.0, std::vector<int64_t>{0, -1}, true});
-  s.refuse({TensorSpec{{3}}}, "2 dims"), s.refuse({kMatrix, 3.0}, "ord must be"), s.refuse({kMatrix, 1.0, std::vector<int64_t>{0, 0}}, "twice");
+  s.refuse({TensorSpec{{3}}}, "2 dims"), s.refuse({kMatrix, 3.0}, "ord must be"),
+      s.refuse({kMatrix, 1.0, std::vector<int64_t>{0, 0}}, "twice");
 }
 void nuclears(Samples& s) { s.add({kMatrix}), s.add({kBatch, std::vector<int64_t>{0, 2}, true}); }
 void either(Samples& s) {
-  s.add({kBatch}), s.add({kMatrix, 2.0}), s.add({TensorSpec{{4}}, 3.0}), s.add({kBatch, 1.0, std::vector<int64_t>{1}}), s.add({kBatch, 1.0, std::vector<int64_t>{1, 2}});
+  s.add({kBatch}), s.add({kMatrix, 2.0}), s.add({TensorSpec{{4}}, 3.0}), s.add({kBatch, 1.0, std::vector<int64_t>{1}}),
+      s.add({kBatch, 1.0, std::vector<int64_t>{1, 2}});
   s.refuse({kBatch, 1.0}, "1 or 2 dims");
 }
-void conditions(Samples& s) { s.add({TensorSpec{{3, 3}, DType::f64}}), s.add({TensorSpec{{3, 3}, DType::f64}, 1.0}), s.add({TensorSpec{{3, 2}, DType::f64}, -2.0}); }
+void conditions(Samples& s) {
+  s.add({TensorSpec{{3, 3}, DType::f64}}), s.add({TensorSpec{{3, 3}, DType::f64}, 1.0}),
+      s.add({TensorSpec{{3, 2}, DType::f64}, -2.0});
+}
 void ranks(Samples& s) { s.add({kMatrix}), s.add({kBatch, 0.5}); }
 void chains(Samples& s) { s.add({std::vector<TensorSpec>{{{2, 3}}, {{3, 4}}, {{4, 2}}}}); }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples, std::string_view nondiff = {}) {
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
+                    std::string_view nondiff = {}) {
   return checked({.schema = schema, .doc = doc, .decompose = decompose, .nondiff = nondiff, .samples = samples});
 }
 
 constexpr OpRow kRows[] = {
-    row("linalg_vector_norm(tensor x, float ord=2.0, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor", "norm, of all dims or of some as one vector.",
-        vector_norm, vectors),
-    row("linalg_matrix_norm(tensor A, float? ord=None, int[] dim=[-2, -1], bool keepdim=False, dtype? dtype=None) -> tensor",
-        "Frobenius' norm of matrices; with ord 1 or inf the greatest sum of a column or row, with 2 the greatest singular value, with negative ones the least.",
+    row("linalg_vector_norm(tensor x, float ord=2.0, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor",
+        "norm, of all dims or of some as one vector.", vector_norm, vectors),
+    row("linalg_matrix_norm(tensor A, float? ord=None, int[] dim=[-2, -1], bool keepdim=False, dtype? dtype=None) -> "
+        "tensor",
+        "Frobenius' norm of matrices; with ord 1 or inf the greatest sum of a column or row, with 2 the greatest "
+        "singular value, with negative ones the least.",
         matrix_norm<Order::frobenius>, matrices),
-    row("nuclear_norm(tensor input, int[]? dim=None, bool keepdim=False) -> tensor", "The sum of the singular values.", nuclear_norm, nuclears),
+    row("nuclear_norm(tensor input, int[]? dim=None, bool keepdim=False) -> tensor", "The sum of the singular values.",
+        nuclear_norm, nuclears),
     row("linalg_norm(tensor A, float? ord=None, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor",
         "linalg_vector_norm of one dim, or without ord; linalg_matrix_norm of two.", norm, either),
-    row("linalg_cond(tensor A, float? p=None) -> tensor", "The condition number by a norm of matrices, 2 unless given.", cond, conditions),
-    row("linalg_matrix_rank(tensor A, float? atol=None, float? rtol=None) -> tensor", "How many singular values exceed the tolerances.", matrix_rank, ranks,
-        "the result is a count"),
-    checked({.schema = "linalg_multi_dot(tensor[] tensors) -> tensor", .doc = "Another name.", .decompose = forwarded, .samples = chains, .alias_of = "multi_dot"}),
+    row("linalg_cond(tensor A, float? p=None) -> tensor", "The condition number by a norm of matrices, 2 unless given.",
+        cond, conditions),
+    row("linalg_matrix_rank(tensor A, float? atol=None, float? rtol=None) -> tensor",
+        "How many singular values exceed the tolerances.", matrix_rank, ranks, "the result is a count"),
+    checked({.schema = "linalg_multi_dot(tensor[] tensors) -> tensor",
+             .doc = "Another name.",
+             .decompose = forwarded,
+             .samples = chains,
+             .alias_of = "multi_dot"}),
 };
 
 }  // namespace

@@ -19,7 +19,9 @@ Var huber(const Call& c, Var x, Var y) {
   Var d = abs(x - y);
   return where(le(d, delta), d * d * 0.5, (d - 0.5 * delta) * delta);
 }
-Var weighted(const Call& c, size_t param, Var loss) { return c.has(param) ? loss * convert(c.var(param), loss.dtype()) : loss; }
+Var weighted(const Call& c, size_t param, Var loss) {
+  return c.has(param) ? loss * convert(c.var(param), loss.dtype()) : loss;
+}
 // Logarithms are no less than -100, as in PyTorch.
 Var binary_cross_entropy(const Call& c, Var x, Var y) {
   Var loss = -(y * maximum(log(x), -100.0) + (1.0 - y) * maximum(log1p(-x), -100.0));
@@ -60,7 +62,9 @@ Results gaussian_nll(Call& c) {
   if (c.flag(3)) loss = loss + 0.5 * std::log(2 * kPi);
   return convert(reduced_loss(c, loss), dtype);
 }
-Var hinge_embedding(const Call& c, Var x, Var y) { return where(eq(y, 1.0), x, where(eq(y, -1.0), relu(c.real(2) - x), 0.0)); }
+Var hinge_embedding(const Call& c, Var x, Var y) {
+  return where(eq(y, 1.0), x, where(eq(y, -1.0), relu(c.real(2) - x), 0.0));
+}
 Var soft_margin(Var x, Var y) { return softplus_of(-(x * y)); }
 
 Results margin_ranking(Call& c) {
@@ -71,13 +75,15 @@ Results margin_ranking(Call& c) {
 Results cosine_embedding(Call& c) {
   const DType dtype = to_real(c.type(0).dtype);
   Var x = c.var(0), y = c.var(1), t = c.var(2);
-  c.require(x.shape() == y.shape() && t.rank() + 1 == x.rank(), "needs inputs of one shape and a target for each row; ", c.types());
+  c.require(x.shape() == y.shape() && t.rank() + 1 == x.rank(), "needs inputs of one shape and a target for each row; ",
+            c.types());
   constexpr double kEps = 1e-12;
   x = computed(convert(x, dtype)), y = computed(convert(y, dtype));
   const Shape last{-1};
   const auto dot = [&](Var a, Var b) { return c.builder.call("sum", {a * b, last}); };
   Var cosine = dot(x, y) / sqrt((dot(x, x) + kEps) * (dot(y, y) + kEps));
-  return convert(reduced_loss(c, where(eq(t, 1), 1.0 - cosine, where(eq(t, -1), relu(cosine - c.real(3)), 0.0))), dtype);
+  return convert(reduced_loss(c, where(eq(t, 1), 1.0 - cosine, where(eq(t, -1), relu(cosine - c.real(3)), 0.0))),
+                 dtype);
 }
 Results triplet_margin(Call& c) {
   auto v = promoted(c, {0, 1, 2}, true);
@@ -99,14 +105,18 @@ Results multilabel_soft_margin(Call& c) {
 // What other classes lack to the margin below the class of the target.
 Results multi_margin(Call& c) {
   Var x = computed(c.var(0)), y = c.var(1);
-  c.require(is_real(x.dtype()) && (x.rank() == 2 || x.rank() == 1) && y.rank() + 1 == x.rank(), "input must be [batch, classes] or [classes], target its classes; ", c.types());
+  c.require(is_real(x.dtype()) && (x.rank() == 2 || x.rank() == 1) && y.rank() + 1 == x.rank(),
+            "input must be [batch, classes] or [classes], target its classes; ", c.types());
   c.require(c.integer(2) == 1 || c.integer(2) == 2, "p must be 1 or 2, got ", c.integer(2));
   Shape column = y.shape();
   column.push_back(1);
   Var place = reshape_to(y, column), own = c.builder.call("gather", {x, -1, place});
   Var lack = relu(x - own + c.real(3));
   if (c.integer(2) == 2) lack = lack * lack;
-  if (c.has(4)) lack = lack * reshape_to(c.builder.call("index_select", {convert(c.var(4), x.dtype()), 0, reshape_to(y, Shape{elements(y.shape())})}), column);
+  if (c.has(4))
+    lack = lack * reshape_to(c.builder.call("index_select", {convert(c.var(4), x.dtype()), 0,
+                                                             reshape_to(y, Shape{elements(y.shape())})}),
+                             column);
   Var classes = counted_along(c.builder, x.size(-1), x.rank() - 1, x.rank(), x.type().device);
   Var others = where(eq(classes, place), 0.0, lack);
   return convert(reduced_loss(c, c.builder.call("mean", {others, Shape{-1}})), c.type(0).dtype);
@@ -117,8 +127,12 @@ Results multi_margin(Call& c) {
 const char* const kHow[] = {"none", "mean", "sum"};
 template <int low, int high, int target_low, int target_high>
 void pairs(Samples& s) {
-  const auto x = [](std::vector<int64_t> shape, DType d = DType::f32) { return TensorSpec{std::move(shape), d, low / 10.0, high / 10.0}; };
-  const auto y = [](std::vector<int64_t> shape, DType d = DType::f32) { return TensorSpec{std::move(shape), d, target_low / 10.0, target_high / 10.0}; };
+  const auto x = [](std::vector<int64_t> shape, DType d = DType::f32) {
+    return TensorSpec{std::move(shape), d, low / 10.0, high / 10.0};
+  };
+  const auto y = [](std::vector<int64_t> shape, DType d = DType::f32) {
+    return TensorSpec{std::move(shape), d, target_low / 10.0, target_high / 10.0};
+  };
   s.add({x({4, 5}), y({4, 5})});
   s.add({x({6}, DType::bf16), y({6}, DType::bf16)});
   s.add({x({}), y({})});
@@ -127,7 +141,8 @@ void pairs(Samples& s) {
 template <int low, int high, int target_low, int target_high, int option>
 void reduced_pairs(Samples& s) {
   pairs<low, high, target_low, target_high>(s);
-  const TensorSpec x{{3, 4}, DType::f32, low / 10.0, high / 10.0}, y{{3, 4}, DType::f32, target_low / 10.0, target_high / 10.0};
+  const TensorSpec x{{3, 4}, DType::f32, low / 10.0, high / 10.0},
+      y{{3, 4}, DType::f32, target_low / 10.0, target_high / 10.0};
   if (option < 0) {
     for (const char* how : kHow) s.add({x, y, how});
     return;
@@ -194,36 +209,49 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 }
 
 constexpr OpRow kRows[] = {
-    row("l1_loss(tensor input, tensor target, str reduction='mean') -> tensor", "|input - target|, its mean or its sum.", loss_formula<l1>,
-        reduced_pairs<-20, 20, -20, 20, -1>),
+    row("l1_loss(tensor input, tensor target, str reduction='mean') -> tensor",
+        "|input - target|, its mean or its sum.", loss_formula<l1>, reduced_pairs<-20, 20, -20, 20, -1>),
     row("smooth_l1_loss(tensor input, tensor target, str reduction='mean', float beta=1.0) -> tensor",
-        "d * d / (2 * beta) for distances d below beta, else d - beta / 2.", loss_formula<smooth_l1>, reduced_pairs<-20, 20, -20, 20, 3>),
-    row("huber_loss(tensor input, tensor target, str reduction='mean', float delta=1.0) -> tensor", "d * d / 2 for distances d up to delta, else delta * (d - delta / 2).",
-        loss_formula<huber>, reduced_pairs<-20, 20, -20, 20, 3>),
+        "d * d / (2 * beta) for distances d below beta, else d - beta / 2.", loss_formula<smooth_l1>,
+        reduced_pairs<-20, 20, -20, 20, 3>),
+    row("huber_loss(tensor input, tensor target, str reduction='mean', float delta=1.0) -> tensor",
+        "d * d / 2 for distances d up to delta, else delta * (d - delta / 2).", loss_formula<huber>,
+        reduced_pairs<-20, 20, -20, 20, 3>),
     row("binary_cross_entropy(tensor input, tensor target, tensor? weight=None, str reduction='mean') -> tensor",
-        "-(target * log(input) + (1 - target) * log(1 - input)), times weight.", loss_formula<binary_cross_entropy>, entropies),
-    row("binary_cross_entropy_with_logits(tensor input, tensor target, tensor? weight=None, str reduction='mean', tensor? pos_weight=None) -> tensor",
-        "binary_cross_entropy of sigmoid(input), without its overflow; pos_weight weighs the positive part.", loss_formula<binary_cross_entropy_with_logits>,
-        logit_entropies),
+        "-(target * log(input) + (1 - target) * log(1 - input)), times weight.", loss_formula<binary_cross_entropy>,
+        entropies),
+    row("binary_cross_entropy_with_logits(tensor input, tensor target, tensor? weight=None, str reduction='mean', "
+        "tensor? pos_weight=None) -> tensor",
+        "binary_cross_entropy of sigmoid(input), without its overflow; pos_weight weighs the positive part.",
+        loss_formula<binary_cross_entropy_with_logits>, logit_entropies),
     row("kl_div(tensor input, tensor target, str reduction='mean', bool log_target=False) -> tensor",
-        "target * (log(target) - input), where input holds logarithms; 'batchmean' divides the sum by the rows.", kl_div, divergences),
-    row("poisson_nll_loss(tensor input, tensor target, bool log_input=True, bool full=False, float eps=1e-08, str reduction='mean') -> tensor",
-        "exp(input) - target * input, or of input itself where it is no logarithm; full adds Stirling's term.", loss_formula<poisson_nll>, poissons),
-    row("gaussian_nll_loss(tensor input, tensor target, tensor var, bool full=False, float eps=1e-06, str reduction='mean') -> tensor",
-        "(log(var) + (input - target) ** 2 / var) / 2, with var at least eps; full adds its constant.", gaussian_nll, gaussians),
+        "target * (log(target) - input), where input holds logarithms; 'batchmean' divides the sum by the rows.",
+        kl_div, divergences),
+    row("poisson_nll_loss(tensor input, tensor target, bool log_input=True, bool full=False, float eps=1e-08, str "
+        "reduction='mean') -> tensor",
+        "exp(input) - target * input, or of input itself where it is no logarithm; full adds Stirling's term.",
+        loss_formula<poisson_nll>, poissons),
+    row("gaussian_nll_loss(tensor input, tensor target, tensor var, bool full=False, float eps=1e-06, str "
+        "reduction='mean') -> tensor",
+        "(log(var) + (input - target) ** 2 / var) / 2, with var at least eps; full adds its constant.", gaussian_nll,
+        gaussians),
     row("hinge_embedding_loss(tensor input, tensor target, float margin=1.0, str reduction='mean') -> tensor",
         "input where target is 1, what it lacks to margin where target is -1.", loss_formula<hinge_embedding>, signs),
-    row("soft_margin_loss(tensor input, tensor target, str reduction='mean') -> tensor", "log(1 + exp(-target * input)).", loss_formula<soft_margin>, soft_signs),
-    row("margin_ranking_loss(tensor input1, tensor input2, tensor target, float margin=0.0, str reduction='mean') -> tensor",
+    row("soft_margin_loss(tensor input, tensor target, str reduction='mean') -> tensor",
+        "log(1 + exp(-target * input)).", loss_formula<soft_margin>, soft_signs),
+    row("margin_ranking_loss(tensor input1, tensor input2, tensor target, float margin=0.0, str reduction='mean') -> "
+        "tensor",
         "max(0, -target * (input1 - input2) + margin).", margin_ranking, rankings),
-    row("cosine_embedding_loss(tensor input1, tensor input2, tensor target, float margin=0.0, str reduction='mean') -> tensor",
+    row("cosine_embedding_loss(tensor input1, tensor input2, tensor target, float margin=0.0, str reduction='mean') -> "
+        "tensor",
         "1 - cosine of rows where target is 1, what exceeds margin where it is -1.", cosine_embedding, cosines),
-    row("triplet_margin_loss(tensor anchor, tensor positive, tensor negative, float margin=1.0, float p=2.0, float eps=1e-06, bool swap=False, "
-        "str reduction='mean') -> tensor",
+    row("triplet_margin_loss(tensor anchor, tensor positive, tensor negative, float margin=1.0, float p=2.0, float "
+        "eps=1e-06, bool swap=False, str reduction='mean') -> tensor",
         "max(0, distance to positive - distance to negative + margin).", triplet_margin, triplets),
     row("multilabel_soft_margin_loss(tensor input, tensor target, tensor? weight=None, str reduction='mean') -> tensor",
         "The mean over classes of binary_cross_entropy_with_logits.", multilabel_soft_margin, labels),
-    row("multi_margin_loss(tensor input, tensor target, int p=1, float margin=1.0, tensor? weight=None, str reduction='mean') -> tensor",
+    row("multi_margin_loss(tensor input, tensor target, int p=1, float margin=1.0, tensor? weight=None, str "
+        "reduction='mean') -> tensor",
         "The mean over the other classes of what they lack to the margin below the target's.", multi_margin, margins),
 };
 

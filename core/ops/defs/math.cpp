@@ -48,8 +48,8 @@ Var atanh_of(Var x) {
 
 // ---- others ----
 
-// sin(pi x) / (pi x), away from zero where nothing is divided. The sine is that of the distance from the nearest integer,
-// so that it is 0 at integers.
+// sin(pi x) / (pi x), away from zero where nothing is divided. The sine is that of the distance from the nearest
+// integer, so that it is 0 at integers.
 Var sinc_of(Var x) {
   Var zero = eq(x, 0.0), away = where(zero, 1.0, x), whole = floor(away + 0.5), odd = whole - floor(whole * 0.5) * 2.0;
   return where(zero, 1.0, sin((away - whole) * kPi) * (1.0 - odd * 2.0) / (away * kPi));
@@ -117,48 +117,73 @@ void mvlgammas(Samples& s) {
   s.refuse({TensorSpec{{2}, DType::f32, 3, 9}, 0}, "between 1");
 }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, VjpFn vjp, SamplesFn samples, uint32_t tags = kInplace) {
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, VjpFn vjp, SamplesFn samples,
+                    uint32_t tags = kInplace) {
   return checked({.schema = schema, .doc = doc, .decompose = decompose, .vjp = vjp, .samples = samples, .tags = tags});
 }
 // One prim of the same name, which has the derivative.
-consteval OpRow prim(SchemaText schema, std::string_view doc, SamplesFn samples) { return row(schema, doc, unary_prim<true>, nullptr, samples); }
+consteval OpRow prim(SchemaText schema, std::string_view doc, SamplesFn samples) {
+  return row(schema, doc, unary_prim<true>, nullptr, samples);
+}
 
 constexpr OpRow kRows[] = {
-    row("tan(tensor input) -> tensor", "The tangent of radians.", real_formula<[](Var x) { return sin(x) / cos(x); }>, slope_of_result<d_tan>, within<-1, 1>),
+    row("tan(tensor input) -> tensor", "The tangent of radians.", real_formula<[](Var x) { return sin(x) / cos(x); }>,
+        slope_of_result<d_tan>, within<-1, 1>),
     prim("asin(tensor input) -> tensor", "The angle in [-pi/2, pi/2] whose sine is the input.", within<-9, 9, 10>),
     prim("acos(tensor input) -> tensor", "The angle in [0, pi] whose cosine is the input.", within<-9, 9, 10>),
     prim("atan(tensor input) -> tensor", "The angle in [-pi/2, pi/2] whose tangent is the input.", within<-4, 4>),
-    row("sinh(tensor input) -> tensor", "The hyperbolic sine.", real_formula<sinh_of>, slope_of_input<d_sinh>, within<-4, 4>),
-    row("cosh(tensor input) -> tensor", "The hyperbolic cosine.", real_formula<cosh_of>, slope_of_input<d_cosh>, within<-4, 4>),
-    row("asinh(tensor input) -> tensor", "The number whose hyperbolic sine is the input.", real_formula<asinh_of>, slope_of_input<d_asinh>, within<-4, 4>),
-    row("acosh(tensor input) -> tensor", "The number whose hyperbolic cosine is the input.", real_formula<acosh_of>, slope_of_input<d_acosh>, within<3, 9, 2>),
-    row("atanh(tensor input) -> tensor", "The number whose hyperbolic tangent is the input.", real_formula<atanh_of>, slope_of_input<d_atanh>, within<-9, 9, 10>),
-    row("exp2(tensor input) -> tensor", "2 to the power of the input.", real_formula<[](Var x) { return x.builder->call("pow", {2.0, x}); }>, slope_of_result<d_exp2>,
-        within<-3, 3>),
-    row("expm1(tensor input) -> tensor", "exp(input) - 1, exact near zero.", real_formula<expm1_of>, slope_of_result<d_expm1>, within<-2, 2>),
-    row("log1p(tensor input) -> tensor", "log(1 + input), exact near zero.", real_formula<log1p_of>, slope_of_input<d_log1p>, within<-1, 9, 2>),
+    row("sinh(tensor input) -> tensor", "The hyperbolic sine.", real_formula<sinh_of>, slope_of_input<d_sinh>,
+        within<-4, 4>),
+    row("cosh(tensor input) -> tensor", "The hyperbolic cosine.", real_formula<cosh_of>, slope_of_input<d_cosh>,
+        within<-4, 4>),
+    row("asinh(tensor input) -> tensor", "The number whose hyperbolic sine is the input.", real_formula<asinh_of>,
+        slope_of_input<d_asinh>, within<-4, 4>),
+    row("acosh(tensor input) -> tensor", "The number whose hyperbolic cosine is the input.", real_formula<acosh_of>,
+        slope_of_input<d_acosh>, within<3, 9, 2>),
+    row("atanh(tensor input) -> tensor", "The number whose hyperbolic tangent is the input.", real_formula<atanh_of>,
+        slope_of_input<d_atanh>, within<-9, 9, 10>),
+    row("exp2(tensor input) -> tensor", "2 to the power of the input.", real_formula<[](Var x) {
+          return x.builder->call("pow", {2.0, x});
+        }>,
+        slope_of_result<d_exp2>, within<-3, 3>),
+    row("expm1(tensor input) -> tensor", "exp(input) - 1, exact near zero.", real_formula<expm1_of>,
+        slope_of_result<d_expm1>, within<-2, 2>),
+    row("log1p(tensor input) -> tensor", "log(1 + input), exact near zero.", real_formula<log1p_of>,
+        slope_of_input<d_log1p>, within<-1, 9, 2>),
     prim("log2(tensor input) -> tensor", "The logarithm to the base 2.", within<1, 9, 2>),
     prim("log10(tensor input) -> tensor", "The logarithm to the base 10.", within<1, 9, 2>),
     prim("erfc(tensor input) -> tensor", "1 - erf(input), exact where that cancels.", within<-2, 4>),
     prim("erfcx(tensor input) -> tensor", "exp(input * input) * erfc(input), without its overflow.", within<-1, 4>),
     prim("erfinv(tensor input) -> tensor", "The number whose error function is the input.", within<-9, 9, 10>),
-    row("ndtr(tensor input) -> tensor", "The normal distribution: the probability of being less.", real_formula<ndtr_of>, slope_of_input<d_ndtr>, within<-3, 3>),
-    prim("ndtri(tensor input) -> tensor", "The quantile of the normal distribution: the inverse of ndtr.", within<1, 9, 10>),
+    row("ndtr(tensor input) -> tensor", "The normal distribution: the probability of being less.",
+        real_formula<ndtr_of>, slope_of_input<d_ndtr>, within<-3, 3>),
+    prim("ndtri(tensor input) -> tensor", "The quantile of the normal distribution: the inverse of ndtr.",
+         within<1, 9, 10>),
     prim("log_ndtr(tensor input) -> tensor", "The logarithm of the normal distribution.", within<-9, 3>),
-    prim("lgamma(tensor input) -> tensor", "The logarithm of the absolute value of the gamma function.", within<1, 9, 2>),
+    prim("lgamma(tensor input) -> tensor", "The logarithm of the absolute value of the gamma function.",
+         within<1, 9, 2>),
     prim("digamma(tensor input) -> tensor", "The derivative of lgamma.", within<1, 9, 2>),
-    checked({.schema = "polygamma(int n, tensor input) -> tensor", .doc = "The n-th derivative of digamma.", .decompose = polygamma, .samples = polygammas}),
-    row("mvlgamma(tensor input, int p) -> tensor", "The logarithm of the multivariate gamma function of dimension p.", mvlgamma, nullptr, mvlgammas),
+    checked({.schema = "polygamma(int n, tensor input) -> tensor",
+             .doc = "The n-th derivative of digamma.",
+             .decompose = polygamma,
+             .samples = polygammas}),
+    row("mvlgamma(tensor input, int p) -> tensor", "The logarithm of the multivariate gamma function of dimension p.",
+        mvlgamma, nullptr, mvlgammas),
     prim("i0(tensor input) -> tensor", "The modified Bessel function of the first kind of order 0.", within<-3, 3>),
     prim("i1(tensor input) -> tensor", "The modified Bessel function of the first kind of order 1.", within<-3, 3>),
     prim("i0e(tensor input) -> tensor", "i0(input) * exp(-|input|), without its overflow.", within<1, 9, 2>),
     prim("i1e(tensor input) -> tensor", "i1(input) * exp(-|input|), without its overflow.", within<1, 9, 2>),
-    row("sinc(tensor input) -> tensor", "sin(pi * input) / (pi * input), and 1 at 0.", real_formula<sinc_of>, nullptr, within<-2, 2>),
-    row("logit(tensor input, float? eps=None) -> tensor", "log(input / (1 - input)); with eps the input is limited to [eps, 1 - eps] first.", logit, nullptr,
+    row("sinc(tensor input) -> tensor", "sin(pi * input) / (pi * input), and 1 at 0.", real_formula<sinc_of>, nullptr,
+        within<-2, 2>),
+    row("logit(tensor input, float? eps=None) -> tensor",
+        "log(input / (1 - input)); with eps the input is limited to [eps, 1 - eps] first.", logit, nullptr,
         logit_samples<1, 9, 10>),
-    row("entr(tensor input) -> tensor", "-input * log(input), 0 at 0 and -inf below.", real_formula<entr_of>, nullptr, within<1, 9, 2>),
-    row("deg2rad(tensor input) -> tensor", "Degrees as radians.", real_formula<[](Var x) { return x * (kPi / 180); }>, nullptr, within<-90, 90>),
-    row("rad2deg(tensor input) -> tensor", "Radians as degrees.", real_formula<[](Var x) { return x * (180 / kPi); }>, nullptr, within<-3, 3>),
+    row("entr(tensor input) -> tensor", "-input * log(input), 0 at 0 and -inf below.", real_formula<entr_of>, nullptr,
+        within<1, 9, 2>),
+    row("deg2rad(tensor input) -> tensor", "Degrees as radians.", real_formula<[](Var x) { return x * (kPi / 180); }>,
+        nullptr, within<-90, 90>),
+    row("rad2deg(tensor input) -> tensor", "Radians as degrees.", real_formula<[](Var x) { return x * (180 / kPi); }>,
+        nullptr, within<-3, 3>),
 };
 
 }  // namespace

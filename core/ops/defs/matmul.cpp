@@ -7,7 +7,9 @@
 namespace thunder {
 namespace {
 
-Shape leading(const Shape& shape, size_t trailing) { return Shape(shape.begin(), shape.end() - static_cast<int64_t>(trailing)); }
+Shape leading(const Shape& shape, size_t trailing) {
+  return Shape(shape.begin(), shape.end() - static_cast<int64_t>(trailing));
+}
 
 Shape with(Shape shape, std::initializer_list<Dim> more) {
   for (Dim d : more) shape.push_back(d);
@@ -20,7 +22,8 @@ Var as_matrix(Var x) { return reshape_to(x, {{elements(leading(x.shape(), 1)), x
 void require_factors(const Call& c, size_t left, size_t right) {
   const TensorType &a = c.type(left), &b = c.type(right);
   c.require(a.rank() > 0 && b.rank() > 0, "operands must have at least one dimension; ", c.types());
-  c.require(a.dtype == b.dtype, "operands must have one dtype, got ", name(a.dtype), " and ", name(b.dtype), "; ", c.types());
+  c.require(a.dtype == b.dtype, "operands must have one dtype, got ", name(a.dtype), " and ", name(b.dtype), "; ",
+            c.types());
 }
 
 // ---- matmul ----
@@ -43,7 +46,8 @@ Var matrices(const Call& c, Var a, Var b) {
     return reshape_to(tall, with(leading(a.shape(), 1), {b.size(1)}));
   }
   const Shape batch = broadcast_batch(c, a, b);
-  return builder.call("prims.matmul", {expand_to(a, with(batch, {a.size(-2), a.size(-1)})), expand_to(b, with(batch, {b.size(-2), b.size(-1)}))});
+  return builder.call("prims.matmul", {expand_to(a, with(batch, {a.size(-2), a.size(-1)})),
+                                       expand_to(b, with(batch, {b.size(-2), b.size(-1)}))});
 }
 
 Results matmul(Call& c) {
@@ -51,7 +55,8 @@ Results matmul(Call& c) {
   Var a = c.var(0), b = c.var(1);
   const bool row = a.rank() == 1, column = b.rank() == 1;
   const Dim inner = column ? b.size(0) : b.size(-2);
-  c.require(a.size(-1) == inner, "inner dimensions differ: got ", name(a.size(-1)), " and ", name(inner), "; ", c.types());
+  c.require(a.size(-1) == inner, "inner dimensions differ: got ", name(a.size(-1)), " and ", name(inner), "; ",
+            c.types());
   if (row) a = reshape_to(a, {{1, a.size(0)}});
   if (column) b = reshape_to(b, {{b.size(0), 1}});
   Var out = matrices(c, a, b);
@@ -108,11 +113,14 @@ Results linear(Call& c) {
   require_factors(c, 0, 1);
   Var x = c.var(0), w = c.var(1), bias = c.var(2);
   c.require(w.rank() <= 2, "weight must be [out, in] or [in]; ", c.types());
-  c.require(x.size(-1) == w.size(-1), "input has ", name(x.size(-1)), " features, weight takes ", name(w.size(-1)), "; ", c.types());
+  c.require(x.size(-1) == w.size(-1), "input has ", name(x.size(-1)), " features, weight takes ", name(w.size(-1)),
+            "; ", c.types());
   const Shape features = leading(w.shape(), 1);
   if (bias) {
-    c.require(bias.dtype() == x.dtype(), "bias must have the input's dtype, got ", name(bias.dtype()), " and ", name(x.dtype()), "; ", c.types());
-    c.require(bias.shape() == features || bias.rank() == 0, "bias must have shape ", name(features), ", got ", name(bias.shape()), "; ", c.types());
+    c.require(bias.dtype() == x.dtype(), "bias must have the input's dtype, got ", name(bias.dtype()), " and ",
+              name(x.dtype()), "; ", c.types());
+    c.require(bias.shape() == features || bias.rank() == 0, "bias must have shape ", name(features), ", got ",
+              name(bias.shape()), "; ", c.types());
   }
   const DType dtype = x.dtype();
   // The bias joins before the product is rounded.
@@ -152,11 +160,18 @@ void linear_samples(Samples& s) {
 
 constexpr OpRow kRows[] = {
     checked({.schema = "matmul(tensor input, tensor other) -> tensor",
-             .doc = "Matrix product. 1-d operands stand for a row on the left and a column on the right; leading dims broadcast.",
-             .decompose = matmul, .vjp = matmul_vjp, .samples = matmul_samples, .tags = kMatmul}),
+             .doc = "Matrix product. 1-d operands stand for a row on the left and a column on the right; leading dims "
+                    "broadcast.",
+             .decompose = matmul,
+             .vjp = matmul_vjp,
+             .samples = matmul_samples,
+             .tags = kMatmul}),
     checked({.schema = "linear(tensor input, tensor weight, tensor? bias=None) -> tensor",
-             .doc = "input @ weight.T + bias, with weight [out, in] or [in].", .decompose = linear, .vjp = linear_vjp,
-             .samples = linear_samples, .tags = kMatmul}),
+             .doc = "input @ weight.T + bias, with weight [out, in] or [in].",
+             .decompose = linear,
+             .vjp = linear_vjp,
+             .samples = linear_samples,
+             .tags = kMatmul}),
 };
 
 }  // namespace

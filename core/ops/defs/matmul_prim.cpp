@@ -15,12 +15,15 @@ void meta(const Call& c, Types& out) {
   const TensorType &a = c.type(0), &b = c.type(1);
   const size_t r = a.rank();
   c.require(r >= 2 && b.rank() == r, "operands must have one rank of at least 2; ", c.types());
-  c.require(a.dtype == b.dtype, "operands must have one dtype, got ", name(a.dtype), " and ", name(b.dtype), "; ", c.types());
+  c.require(a.dtype == b.dtype, "operands must have one dtype, got ", name(a.dtype), " and ", name(b.dtype), "; ",
+            c.types());
   c.require(a.dtype != DType::boolean, "booleans have no matrix product; ", c.types());
   c.require(a.device == b.device, "operands must be on one device; ", c.types());
-  c.require(a.shape[r - 1] == b.shape[r - 2], "inner dimensions differ: got ", name(a.shape[r - 1]), " and ", name(b.shape[r - 2]), "; ", c.types());
+  c.require(a.shape[r - 1] == b.shape[r - 2], "inner dimensions differ: got ", name(a.shape[r - 1]), " and ",
+            name(b.shape[r - 2]), "; ", c.types());
   for (size_t i = 0; i + 2 < r; i++)
-    c.require(a.shape[i] == b.shape[i], "batch dimensions differ: got ", name(a.shape[i]), " and ", name(b.shape[i]), "; ", c.types());
+    c.require(a.shape[i] == b.shape[i], "batch dimensions differ: got ", name(a.shape[i]), " and ", name(b.shape[i]),
+              "; ", c.types());
   TensorType t = a;
   t.shape[r - 1] = b.shape[r - 1];
   out.push(t);
@@ -65,14 +68,19 @@ void samples(Samples& s) {
   s.refuse({TensorSpec{{2, 4, 3}}, TensorSpec{{1, 3, 5}}}, "batch dimensions differ: got 2 and 1");
 }
 
-constexpr OpRow kRow = checked(
-    {.schema = "prims.matmul(tensor input, tensor other) -> tensor", .doc = "Batched matrix product of equal leading dims.",
-     .meta = meta, .reference = kernel,
-     .vjp = [](Grad& g) {
-       if (g.wants(0)) g.add(0, g.builder.call("prims.matmul", {g.cotangent(), swap_last_two(g.var(1))}));
-       if (g.wants(1)) g.add(1, g.builder.call("prims.matmul", {swap_last_two(g.var(0)), g.cotangent()}));
-     },
-     .batch = batch, .samples = samples, .tags = kMatmul});
+constexpr OpRow kRow =
+    checked({.schema = "prims.matmul(tensor input, tensor other) -> tensor",
+             .doc = "Batched matrix product of equal leading dims.",
+             .meta = meta,
+             .reference = kernel,
+             .vjp =
+                 [](Grad& g) {
+                   if (g.wants(0)) g.add(0, g.builder.call("prims.matmul", {g.cotangent(), swap_last_two(g.var(1))}));
+                   if (g.wants(1)) g.add(1, g.builder.call("prims.matmul", {swap_last_two(g.var(0)), g.cotangent()}));
+                 },
+             .batch = batch,
+             .samples = samples,
+             .tags = kMatmul});
 
 }  // namespace
 

@@ -33,14 +33,16 @@ void meta(const Call& c, Types& out) {
   const Window w = window_of(c.args);
   for (size_t i = 0; i < 2; i++) {
     const Dim in = t.shape[2 + i];
-    c.require(w.padding[i] <= w.size[i] / 2, "padding must be at most half of kernel_size, got ", w.padding[i], " and ", w.size[i]);
-    c.require(w.padding[i] == 0 || w.dilation[i] <= hint(in), "dilation ", w.dilation[i], " leaves windows without a pixel; input is ", name(t));
+    c.require(w.padding[i] <= w.size[i] / 2, "padding must be at most half of kernel_size, got ", w.padding[i], " and ",
+              w.size[i]);
+    c.require(w.padding[i] == 0 || w.dilation[i] <= hint(in), "dilation ", w.dilation[i],
+              " leaves windows without a pixel; input is ", name(t));
     const int64_t reach = (w.size[i] - 1) * w.dilation[i] + 1, up = c.flag(5) ? w.stride[i] - 1 : 0;
     Dim n = (in + (2 * w.padding[i] - reach + up)) / w.stride[i] + 1;
     // A window that would begin in the padding on the right is left out.
     if (c.flag(5) && hint((n - 1) * w.stride[i]) >= hint(in + w.padding[i])) n = n - 1;
-    c.require(hint(in) >= 1 && hint(n) >= 1, "the window reaches over ", reach, " pixels, the padded input has ", name(in + 2 * w.padding[i]),
-              "; input is ", name(t));
+    c.require(hint(in) >= 1 && hint(n) >= 1, "the window reaches over ", reach, " pixels, the padded input has ",
+              name(in + 2 * w.padding[i]), "; input is ", name(t));
     t.shape[2 + i] = n;
   }
   out.push(t);
@@ -60,7 +62,8 @@ Status* each_plane(const Kernel& k, const Buffer& planes, const F& body) {
     return nullptr;
   };
   if (!k.threads) return some(0, planes.shape[0] * channels, const_cast<void*>(static_cast<const void*>(&one)));
-  return k.threads->parallel_for(planes.shape[0] * channels, 1 + kFew / pixels, some, const_cast<void*>(static_cast<const void*>(&one)));
+  return k.threads->parallel_for(planes.shape[0] * channels, 1 + kFew / pixels, some,
+                                 const_cast<void*>(static_cast<const void*>(&one)));
 }
 
 // The windows that have a pixel of the image at one of their places along an axis: the first, and the end.
@@ -73,12 +76,14 @@ Reach reach_of(const Window& w, size_t axis, int64_t place, int64_t pixels, int6
   return {begin, std::clamp((pixels - first + stride - 1) / stride, begin, windows)};
 }
 
-// A plane of the image, and the windows of one row over it, place by place: each waits for no other. The first of the largest
-// is chosen, and the last NaN beats all. Numbers are chosen as bits, without a branch that nobody could foretell.
+// A plane of the image, and the windows of one row over it, place by place: each waits for no other. The first of the
+// largest is chosen, and the last NaN beats all. Numbers are chosen as bits, without a branch that nobody could
+// foretell.
 template <class T>
 class BestOfRow {
  public:
-  BestOfRow(const Buffer& in, const Window& w, int64_t windows) : in_(in), w_(w), best_(static_cast<size_t>(windows)), at_(best_.size()) {
+  BestOfRow(const Buffer& in, const Window& w, int64_t windows)
+      : in_(in), w_(w), best_(static_cast<size_t>(windows)), at_(best_.size()) {
     for (int64_t j = 0; j < w.size[1]; j++) reach_.push_back(reach_of(w, 1, j, in.shape[3], windows));
   }
 
@@ -94,18 +99,22 @@ class BestOfRow {
   int64_t index(int64_t window) const { return at_[static_cast<size_t>(window)]; }
 
  private:
-  using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, std::conditional_t<sizeof(T) == 4, uint32_t, std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>>>;
+  using Bits = std::conditional_t<
+      sizeof(T) == 8, uint64_t,
+      std::conditional_t<sizeof(T) == 4, uint32_t, std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>>>;
 
   void look(const T* row, int64_t y, int64_t j) {
     const auto [begin, end] = reach_[static_cast<size_t>(j)];
-    const int64_t first = j * w_.dilation[1] - w_.padding[1], stride = w_.stride[1], step = in_.strides[3], before = y * in_.shape[3];
+    const int64_t first = j * w_.dilation[1] - w_.padding[1], stride = w_.stride[1], step = in_.strides[3],
+                  before = y * in_.shape[3];
     for (int64_t window = begin; window < end; window++) {
       const int64_t x = first + window * stride;
       const T v = row[x * step];
       Bits& best = best_[static_cast<size_t>(window)];
       int64_t& at = at_[static_cast<size_t>(window)];
       bool better = (at < 0) | (static_cast<Compute<T>>(v) > static_cast<Compute<T>>(std::bit_cast<T>(best)));
-      if constexpr (std::is_floating_point_v<Compute<T>>) better |= static_cast<Compute<T>>(v) != static_cast<Compute<T>>(v);
+      if constexpr (std::is_floating_point_v<Compute<T>>)
+        better |= static_cast<Compute<T>>(v) != static_cast<Compute<T>>(v);
       best = static_cast<Bits>(best ^ ((best ^ std::bit_cast<Bits>(v)) & -static_cast<Bits>(better)));
       at ^= (at ^ (before + x)) & -static_cast<int64_t>(better);
     }
@@ -150,10 +159,11 @@ void vjp(Grad& g) {
 void backward_meta(const Call& c, Types& out) {
   TensorType t = c.type(0);
   c.require(t.rank() == 4 && c.dims(2).size() == 4, "grad and input_size must have four dims; ", c.types());
-  c.require(c.type(1).shape == t.shape && c.type(1).dtype == DType::i64, "indices must be i64 and have grad's shape; ", c.types());
+  c.require(c.type(1).shape == t.shape && c.type(1).dtype == DType::i64, "indices must be i64 and have grad's shape; ",
+            c.types());
   c.require(is_real(t.dtype), "grad must be real; ", c.types());
-  c.require(t.shape[0] == c.dims(2)[0] && t.shape[1] == c.dims(2)[1], "grad and input_size must agree on batch and channels, got ", name(t.shape),
-            " and ", name(c.dims(2)));
+  c.require(t.shape[0] == c.dims(2)[0] && t.shape[1] == c.dims(2)[1],
+            "grad and input_size must agree on batch and channels, got ", name(t.shape), " and ", name(c.dims(2)));
   t.shape = Shape(c.dims(2));
   out.push(t);
 }
@@ -170,9 +180,11 @@ Status* backward_kernel(const Kernel& k) {
       for (int64_t y = 0; y < grad.shape[2]; y++)
         for (int64_t x = 0; x < grad.shape[3]; x++) {
           const int64_t p = indices.as<int64_t>()[offset(indices, n, c, y, x)];
-          if (p < 0 || p >= pixels) return refuse(cat("prims.max_pool2d_backward: index ", p, " is out of range for ", pixels, " pixels"));
+          if (p < 0 || p >= pixels)
+            return refuse(cat("prims.max_pool2d_backward: index ", p, " is out of range for ", pixels, " pixels"));
           T& to = plane[dense ? p * step : p / columns * out.strides[2] + p % columns * step];
-          to = static_cast<T>(static_cast<Compute<T>>(to) + static_cast<Compute<T>>(grad.as<T>()[offset(grad, n, c, y, x)]));
+          to = static_cast<T>(static_cast<Compute<T>>(to) +
+                              static_cast<Compute<T>>(grad.as<T>()[offset(grad, n, c, y, x)]));
         }
       return nullptr;
     });
@@ -193,11 +205,13 @@ struct Pooled {
 };
 Pooled pooled(Call& c) {
   Var x = c.var(0);
-  c.require(x.rank() == 3 || x.rank() == 4, "input must be [batch, channels, height, width] or [channels, height, width], got ", name(x.type()));
+  c.require(x.rank() == 3 || x.rank() == 4,
+            "input must be [batch, channels, height, width] or [channels, height, width], got ", name(x.type()));
   const bool single = x.rank() == 3;
   if (single) x = reshape_to(x, {{1, x.size(0), x.size(1), x.size(2)}});
   const bool own_stride = c.has(2) && !c.dims(2).empty();
-  Results r = c.builder.results("prims.max_pool2d", {x, c.args[1], c.args[own_stride ? 2 : 1], c.args[3], c.args[4], c.flag(5)});
+  Results r = c.builder.results("prims.max_pool2d",
+                                {x, c.args[1], c.args[own_stride ? 2 : 1], c.args[3], c.args[4], c.flag(5)});
   Pooled p{c.builder.var(r[0]), c.builder.var(r[1])};
   if (!single) return p;
   const Shape shape{p.values.size(1), p.values.size(2), p.values.size(3)};
@@ -226,11 +240,13 @@ void samples(Samples& s) {
 
 void prim_samples(Samples& s) {
   s.add({TensorSpec{{2, 3, 6, 5}}, Pair{3, 2}, Pair{2, 1}, Pair{1, 0}, Pair{1, 2}, true});
-  s.refuse({TensorSpec{{3, 6, 5}}, 2, 2, 0, 1, false}, "input must be [batch, channels, height, width], got f32[3, 6, 5]");
+  s.refuse({TensorSpec{{3, 6, 5}}, 2, 2, 0, 1, false},
+           "input must be [batch, channels, height, width], got f32[3, 6, 5]");
 }
 void backward_samples(Samples& s) {
   s.add({TensorSpec{{2, 3, 2, 2}}, TensorSpec{{2, 3, 2, 2}, DType::i64, 0, 15}, Pair{2, 3, 4, 4}});
-  s.refuse({TensorSpec{{2, 3, 2, 2}}, TensorSpec{{2, 3, 2, 2}, DType::i64, 16, 20}, Pair{2, 3, 4, 4}}, "out of range for 16 pixels");
+  s.refuse({TensorSpec{{2, 3, 2, 2}}, TensorSpec{{2, 3, 2, 2}, DType::i64, 16, 20}, Pair{2, 3, 4, 4}},
+           "out of range for 16 pixels");
   s.refuse({TensorSpec{{2, 3, 2, 2}}, TensorSpec{{2, 3, 2, 2}}, Pair{2, 3, 4, 4}}, "indices must be i64");
 }
 
@@ -247,19 +263,33 @@ Results batch_pool_backward(Batch& b) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.max_pool2d(tensor input, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool ceil_mode) -> (tensor, tensor)",
-             .doc = "The largest pixel of each window, and its index in the flattened plane.", .meta = meta, .reference = kernel, .vjp = vjp,
-             .batch = batch_pool, .samples = prim_samples}),
+    checked({.schema = "prims.max_pool2d(tensor input, int[] kernel_size, int[] stride, int[] padding, int[] dilation, "
+                       "bool ceil_mode) -> (tensor, tensor)",
+             .doc = "The largest pixel of each window, and its index in the flattened plane.",
+             .meta = meta,
+             .reference = kernel,
+             .vjp = vjp,
+             .batch = batch_pool,
+             .samples = prim_samples}),
     checked({.schema = "prims.max_pool2d_backward(tensor grad, tensor indices, int[] input_size) -> tensor",
-             .doc = "Zeros to which grad is added at the indices, in order.", .meta = backward_meta, .reference = backward_kernel,
-             .vjp = backward_vjp, .batch = batch_pool_backward, .samples = backward_samples, .tags = kChecksData | kLinear}),
-    checked({.schema = "max_pool2d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0, 0], int[] dilation=[1, 1], "
-                       "bool ceil_mode=False) -> tensor",
-             .doc = "The largest pixel of each window; stride is kernel_size unless given. NaN wins.", .decompose = max_pool2d,
-             .samples = samples, .variant = {"return_indices", "max_pool2d_with_indices"}}),
-    checked({.schema = "max_pool2d_with_indices(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0, 0], "
-                       "int[] dilation=[1, 1], bool ceil_mode=False) -> (tensor, tensor)",
-             .doc = "max_pool2d, and where in its plane each result was.", .decompose = max_pool2d_with_indices, .samples = samples}),
+             .doc = "Zeros to which grad is added at the indices, in order.",
+             .meta = backward_meta,
+             .reference = backward_kernel,
+             .vjp = backward_vjp,
+             .batch = batch_pool_backward,
+             .samples = backward_samples,
+             .tags = kChecksData | kLinear}),
+    checked({.schema = "max_pool2d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0, 0], int[] "
+                       "dilation=[1, 1], bool ceil_mode=False) -> tensor",
+             .doc = "The largest pixel of each window; stride is kernel_size unless given. NaN wins.",
+             .decompose = max_pool2d,
+             .samples = samples,
+             .variant = {"return_indices", "max_pool2d_with_indices"}}),
+    checked({.schema = "max_pool2d_with_indices(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0, "
+                       "0], int[] dilation=[1, 1], bool ceil_mode=False) -> (tensor, tensor)",
+             .doc = "max_pool2d, and where in its plane each result was.",
+             .decompose = max_pool2d_with_indices,
+             .samples = samples}),
 };
 
 }  // namespace

@@ -29,7 +29,9 @@ void samples(Samples& s) {
 }
 
 constexpr OpRow kRow = checked({.schema = "mse_loss(tensor input, tensor target, str reduction='mean') -> tensor",
-                                .doc = "The squared difference, its mean or its sum.", .decompose = mse_loss, .samples = samples});
+                                .doc = "The squared difference, its mean or its sum.",
+                                .decompose = mse_loss,
+                                .samples = samples});
 
 }  // namespace
 

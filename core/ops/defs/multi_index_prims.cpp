@@ -12,11 +12,13 @@ namespace {
 TensorType indexed_type(const Call& c) {
   TensorType t = c.type(0);
   auto indices = c.vars(1);
-  c.require(!indices.empty() && indices.size() <= t.rank(), "needs from 1 to ", t.rank(), " indices, got ", indices.size());
+  c.require(!indices.empty() && indices.size() <= t.rank(), "needs from 1 to ", t.rank(), " indices, got ",
+            indices.size());
   Shape shape = indices[0].shape();
   for (const Var& v : indices)
     c.require(v.type() == indices[0].type() && (v.dtype() == DType::i64 || v.dtype() == DType::i32),
-              "indices must have one type, i64 or i32: index 0 is ", name(indices[0].type()), ", another is ", name(v.type()));
+              "indices must have one type, i64 or i32: index 0 is ", name(indices[0].type()), ", another is ",
+              name(v.type()));
   for (size_t i = indices.size(); i < t.rank(); i++) shape.push_back(t.shape[i]);
   t.shape = shape;
   return t;
@@ -84,14 +86,16 @@ Status* index_kernel(const Kernel& k) {
 
 void index_put_meta(const Call& c, Types& out) {
   const TensorType expected = indexed_type(c), &values = c.type(2);
-  c.require(values.dtype == expected.dtype && values.shape == expected.shape, "values must be ", name(expected), ", got ", name(values));
+  c.require(values.dtype == expected.dtype && values.shape == expected.shape, "values must be ", name(expected),
+            ", got ", name(values));
   out.push(c.type(0));
 }
 Status* index_put_kernel(const Kernel& k) {
   const Buffer &in = k.in[0], &values = k.in.back(), &out = k.out[0];
   if (in.data != out.data) copy_strided(in, out);
   Walk walk(out, values, k.in.subspan(1, k.in.size() - 2));
-  if (!k.args[3].i) return walk.each("prims.index_put", [](const Buffer& into, const Buffer& from) { copy_strided(from, into); });
+  if (!k.args[3].i)
+    return walk.each("prims.index_put", [](const Buffer& into, const Buffer& from) { copy_strided(from, into); });
   return by_dtype(out.dtype, [&](auto t) {
     using T = decltype(t);
     return walk.each("prims.index_put", [](const Buffer& into, const Buffer& from) {
@@ -112,11 +116,14 @@ void index_vjp(Grad& g) {
 void index_put_vjp(Grad& g) {
   Var ct = g.cotangent();
   const ValueList indices = indices_of(g);
-  if (g.wants(0)) g.add(0, g.flag(3) ? ct : g.builder.call("prims.index_put", {ct, indices, full_like(g.var(2), 0), false}));
+  if (g.wants(0))
+    g.add(0, g.flag(3) ? ct : g.builder.call("prims.index_put", {ct, indices, full_like(g.var(2), 0), false}));
   if (g.wants(2)) g.add(2, g.builder.call("prims.index", {ct, indices}));
 }
 
-TensorSpec within(std::vector<int64_t> shape, int size) { return {std::move(shape), DType::i64, -size * 1.0, size - 1.0}; }
+TensorSpec within(std::vector<int64_t> shape, int size) {
+  return {std::move(shape), DType::i64, -size * 1.0, size - 1.0};
+}
 
 void index_samples(Samples& s) {
   s.add({TensorSpec{{4, 3, 2}}, std::vector<TensorSpec>{within({2, 2}, 4), within({2, 2}, 3)}});
@@ -147,12 +154,22 @@ Results batch_index_put(Batch& b) { return b.again({b.operand(0), batch_indices(
 constexpr OpRow kRows[] = {
     checked({.schema = "prims.index(tensor input, tensor[] indices) -> tensor",
              .doc = "input[indices[0], indices[1], ..]; negative indices count from the end.",
-             .meta = [](const Call& c, Types& out) { out.push(indexed_type(c)); }, .reference = index_kernel, .vjp = index_vjp,
-             .batch = batch_index, .samples = index_samples, .tags = kChecksData | kLinear}),
-    checked({.schema = "prims.index_put(tensor input, tensor[] indices, tensor values, bool accumulate) -> tensor",
-             .doc = "A copy of input with values stored, or added, where prims.index would read, in the order of the indices.",
-             .meta = index_put_meta, .reference = index_put_kernel, .vjp = index_put_vjp, .batch = batch_index_put, .samples = index_put_samples,
-             .tags = kChecksData | kUpdates | kLinear}),
+             .meta = [](const Call& c, Types& out) { out.push(indexed_type(c)); },
+             .reference = index_kernel,
+             .vjp = index_vjp,
+             .batch = batch_index,
+             .samples = index_samples,
+             .tags = kChecksData | kLinear}),
+    checked(
+        {.schema = "prims.index_put(tensor input, tensor[] indices, tensor values, bool accumulate) -> tensor",
+         .doc =
+             "A copy of input with values stored, or added, where prims.index would read, in the order of the indices.",
+         .meta = index_put_meta,
+         .reference = index_put_kernel,
+         .vjp = index_put_vjp,
+         .batch = batch_index_put,
+         .samples = index_put_samples,
+         .tags = kChecksData | kUpdates | kLinear}),
 };
 
 }  // namespace

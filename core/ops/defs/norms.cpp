@@ -8,8 +8,8 @@ namespace {
 
 void require_channels(const Call& c, size_t param, Dim channels) {
   if (!c.has(param)) return;
-  c.require(c.type(param).shape == Shape{channels}, c.op.schema.params[param].name, " must have shape [", name(channels), "], got ", name(c.type(param).shape), "; ",
-            c.types());
+  c.require(c.type(param).shape == Shape{channels}, c.op.schema.params[param].name, " must have shape [",
+            name(channels), "], got ", name(c.type(param).shape), "; ", c.types());
 }
 // x standardised over axes.
 Var standardised(Var x, std::span<const Dim> axes, double eps) {
@@ -27,7 +27,8 @@ Results group_norm(Call& c) {
   const int64_t groups = c.integer(1);
   c.require(is_real(x.dtype()) && x.rank() >= 2, "input must be real and [batch, channels, ...]; ", c.types());
   const Dim channels = x.size(1);
-  c.require(groups > 0 && hint(channels) % groups == 0, "num_groups ", groups, " must divide the channels ", name(channels));
+  c.require(groups > 0 && hint(channels) % groups == 0, "num_groups ", groups, " must divide the channels ",
+            name(channels));
   require_channels(c, 2, channels), require_channels(c, 3, channels);
   const Shape shape = x.shape();
   Dim rest = channels / groups;
@@ -68,8 +69,18 @@ Results local_response_norm(Call& c) {
   low[1] = before, high[1] = behind;
   Var squares = c.builder.call("prims.pad", {x * x, low, high, 0.0}), sum;
   for (int64_t k = 0; k <= before + behind; k++) {
-    Var part = c.builder.call("prims.slice", {squares, [&] { Shape s(x.rank(), 0); s[1] = k; return s; }(),
-                                              [&] { Shape e = x.shape(); e[1] = e[1] + k; return e; }(), Shape(x.rank(), 1)});
+    Var part = c.builder.call("prims.slice", {squares,
+                                              [&] {
+                                                Shape s(x.rank(), 0);
+                                                s[1] = k;
+                                                return s;
+                                              }(),
+                                              [&] {
+                                                Shape e = x.shape();
+                                                e[1] = e[1] + k;
+                                                return e;
+                                              }(),
+                                              Shape(x.rank(), 1)});
     sum = sum ? sum + part : part;
   }
   Var scale = sum * (c.real(2) / static_cast<double>(size)) + c.real(4);
@@ -103,12 +114,14 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 constexpr OpRow kRows[] = {
     row("group_norm(tensor input, int num_groups, tensor? weight=None, tensor? bias=None, float eps=1e-05) -> tensor",
         "Groups of channels standardised, then each channel scaled and shifted.", group_norm, grouped),
-    row("instance_norm(tensor input, tensor? running_mean=None, tensor? running_var=None, tensor? weight=None, tensor? bias=None, bool use_input_stats=True, "
-        "float momentum=0.1, float eps=1e-05) -> tensor",
-        "Each channel of each sample standardised, by its own or the running statistics, then scaled and shifted. Leaves the running statistics alone.", instance_norm,
-        instances),
+    row("instance_norm(tensor input, tensor? running_mean=None, tensor? running_var=None, tensor? weight=None, tensor? "
+        "bias=None, bool use_input_stats=True, float momentum=0.1, float eps=1e-05) -> tensor",
+        "Each channel of each sample standardised, by its own or the running statistics, then scaled and shifted. "
+        "Leaves the running statistics alone.",
+        instance_norm, instances),
     row("local_response_norm(tensor input, int size, float alpha=0.0001, float beta=0.75, float k=1.0) -> tensor",
-        "The input divided by (k + alpha * the mean square of size neighbouring channels) ** beta.", local_response_norm, neighbours),
+        "The input divided by (k + alpha * the mean square of size neighbouring channels) ** beta.",
+        local_response_norm, neighbours),
 };
 
 }  // namespace

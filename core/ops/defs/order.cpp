@@ -17,7 +17,9 @@ Var without(Var x, size_t axis, bool keepdim) {
   shape.erase(axis);
   return reshape_to(x, shape);
 }
-Var line_up(Var x, size_t axis, Var place) { return x.builder->call("prims.gather", {x, static_cast<int64_t>(axis), place}); }
+Var line_up(Var x, size_t axis, Var place) {
+  return x.builder->call("prims.gather", {x, static_cast<int64_t>(axis), place});
+}
 
 // What is least where the input is greatest. Integers do not overflow.
 Var turned(Var x) {
@@ -49,7 +51,8 @@ Results aminmax(Call& c) {
   Shape dims;
   if (c.has(1)) dims.push_back(c.integer(1));
   const In over = c.has(1) ? In(dims) : In(nullptr);
-  Var low = c.builder.call("amin", {c.var(0), over, c.flag(2)}), high = c.builder.call("amax", {c.var(0), over, c.flag(2)});
+  Var low = c.builder.call("amin", {c.var(0), over, c.flag(2)}),
+      high = c.builder.call("amax", {c.var(0), over, c.flag(2)});
   return {low.id, high.id};
 }
 
@@ -78,7 +81,8 @@ Results topk(Call& c) {
 // The elements of sorted lines at a place of each.
 Results at_place(Call& c, const Results& both, Var place, size_t axis, bool keepdim) {
   Var values = c.builder.var(both[0]), indices = c.builder.var(both[1]);
-  return {without(line_up(values, axis, place), axis, keepdim).id, without(line_up(indices, axis, place), axis, keepdim).id};
+  return {without(line_up(values, axis, place), axis, keepdim).id,
+          without(line_up(indices, axis, place), axis, keepdim).id};
 }
 Dim line_size(const Call& c, Var x, size_t axis) {
   const Dim n = x.rank() ? x.shape()[axis] : Dim(1);
@@ -89,7 +93,8 @@ Results kthvalue(Call& c) {
   Var x = c.var(0);
   const size_t axis = c.axis(2, x.rank());
   const int64_t k = c.integer(1);
-  c.require(k >= 1 && k <= hint(line_size(c, x, axis)), "k must be between 1 and the size ", hint(line_size(c, x, axis)), " of dim ", c.integer(2), ", got ", k);
+  c.require(k >= 1 && k <= hint(line_size(c, x, axis)), "k must be between 1 and the size ",
+            hint(line_size(c, x, axis)), " of dim ", c.integer(2), ", got ", k);
   Var place = full(c.builder, kept_shape(x, axis), static_cast<double>(k - 1), DType::i64, x.type().device);
   return at_place(c, sorted(x, static_cast<int64_t>(axis), false), place, axis, c.flag(3));
 }
@@ -181,7 +186,8 @@ void commonest(Samples& s) {
   s.add({TensorSpec{{7, 2}, DType::i64, 0, 3}, 0, true});
   s.refuse({TensorSpec{{2, 0}}, 1}, "no elements");
 }
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples, std::string_view nondiff = {}) {
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
+                    std::string_view nondiff = {}) {
   return checked({.schema = schema, .doc = doc, .decompose = decompose, .nondiff = nondiff, .samples = samples});
 }
 constexpr std::string_view kIndex = "the result is an index";
@@ -189,31 +195,37 @@ constexpr std::string_view kIndex = "the result is an index";
 constexpr OpRow kRows[] = {
     row("max(tensor input, tensor|number? dim=None, bool keepdim=False, tensor? other=None) -> (tensor values, "
         "tensor? indices)",
-        "The greatest of all elements; with dim the greatest along it and its first place; with a tensor the greater of two.", extremum<true>, extrema),
+        "The greatest of all elements; with dim the greatest along it and its first place; with a tensor the greater "
+        "of two.",
+        extremum<true>, extrema),
     row("min(tensor input, tensor|number? dim=None, bool keepdim=False, tensor? other=None) -> (tensor values, "
         "tensor? indices)",
-        "The least of all elements; with dim the least along it and its first place; with a tensor the lesser of two.", extremum<false>, extrema),
-    row("argmin(tensor input, int? dim=None, bool keepdim=False) -> tensor", "Index of the first minimum along dim, or among all elements in row-major order.",
-        argmin, places, kIndex),
+        "The least of all elements; with dim the least along it and its first place; with a tensor the lesser of two.",
+        extremum<false>, extrema),
+    row("argmin(tensor input, int? dim=None, bool keepdim=False) -> tensor",
+        "Index of the first minimum along dim, or among all elements in row-major order.", argmin, places, kIndex),
     row("aminmax(tensor input, int? dim=None, bool keepdim=False) -> (tensor min, tensor max)",
         "The least and the greatest along dim, or of all.", aminmax, both_ends),
     row("sort(tensor input, int dim=-1, bool descending=False, bool stable=False) -> (tensor values, tensor indices)",
-        "The elements along dim in order, and where they were; equal ones stay as they are, NaN is the greatest.", sort, sorts),
-    row("argsort(tensor input, int dim=-1, bool descending=False, bool stable=False) -> tensor", "Where the elements along dim are in order.", argsort, sorts,
-        kIndex),
+        "The elements along dim in order, and where they were; equal ones stay as they are, NaN is the greatest.", sort,
+        sorts),
+    row("argsort(tensor input, int dim=-1, bool descending=False, bool stable=False) -> tensor",
+        "Where the elements along dim are in order.", argsort, sorts, kIndex),
     row("msort(tensor input) -> tensor", "The elements along the first dim in order.", msort,
-        [](Samples& s) { s.add({TensorSpec{{4, 3}}}); }),
+        [](Samples& s) {
+          s.add({TensorSpec{{4, 3}}});
+        }),
     row("topk(tensor input, int k, int dim=-1, bool largest=True, bool sorted=True) -> (tensor values, tensor indices)",
         "The k greatest (or least) along dim in order, and where they were.", topk, greatest),
     row("kthvalue(tensor input, int k, int dim=-1, bool keepdim=False) -> (tensor values, tensor indices)",
         "The k-th least along dim, and where it was.", kthvalue, ranked),
     row("median(tensor input, int? dim=None, bool keepdim=False) -> (tensor values, tensor? indices)",
-        "The lower middle of all elements; with dim that along it and its place. NaN if any is.", median<false>, middles),
+        "The lower middle of all elements; with dim that along it and its place. NaN if any is.", median<false>,
+        middles),
     row("nanmedian(tensor input, int? dim=None, bool keepdim=False) -> (tensor values, tensor? indices)",
         "median of what is not NaN.", median<true>, middles),
     row("mode(tensor input, int dim=-1, bool keepdim=False) -> (tensor values, tensor indices)",
-        "The commonest value along dim, of several the least, and its last place.", mode,
-        commonest),
+        "The commonest value along dim, of several the least, and its last place.", mode, commonest),
 };
 
 }  // namespace

@@ -15,7 +15,8 @@ template <class C, class T>
 void put_in_order(Order<C>& order, const Line<T>& line, bool descending) {
   order.clear();
   for (int64_t j = 0; j < line.size; j++) order.emplace_back(static_cast<C>(line[j]), j);
-  if (descending) std::stable_sort(order.begin(), order.end(), [](auto& a, auto& b) { return precedes(b.first, a.first); });
+  if (descending)
+    std::stable_sort(order.begin(), order.end(), [](auto& a, auto& b) { return precedes(b.first, a.first); });
   else std::stable_sort(order.begin(), order.end(), [](auto& a, auto& b) { return precedes(a.first, b.first); });
 }
 
@@ -41,7 +42,8 @@ Status* sort_kernel(const Kernel& k) {
       put_in_order(order, line, descending);
       const auto to = line_at<T>(values, axis, v);
       const auto places = line_at<int64_t>(indices, axis, i);
-      for (int64_t j = 0; j < line.size; j++) to[j] = static_cast<T>(order[static_cast<size_t>(j)].first), places[j] = order[static_cast<size_t>(j)].second;
+      for (int64_t j = 0; j < line.size; j++)
+        to[j] = static_cast<T>(order[static_cast<size_t>(j)].first), places[j] = order[static_cast<size_t>(j)].second;
     });
   });
   return nullptr;
@@ -86,7 +88,8 @@ void searchsorted_meta(const Call& c, Types& out) {
   c.require(sorted.dtype == x.dtype && sorted.device == x.device, "operands must have one dtype; ", c.types());
   bool fits = sorted.rank() == 1 || sorted.rank() == x.rank();
   for (size_t i = 0; fits && sorted.rank() > 1 && i + 1 < x.rank(); i++) fits = sorted.shape[i] == x.shape[i];
-  c.require(fits && sorted.rank() >= 1, "sorted_sequence must be a vector, or agree with input in all but the last dim; ", c.types());
+  c.require(fits && sorted.rank() >= 1,
+            "sorted_sequence must be a vector, or agree with input in all but the last dim; ", c.types());
   TensorType t = x;
   t.dtype = DType::i64;
   out.push(t);
@@ -127,15 +130,23 @@ Status* searchsorted_kernel(const Kernel& k) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.sort(tensor input, int dim, bool descending) -> (tensor, tensor)",
-             .doc = "The elements along dim in order, and where they were; equal ones stay as they are, NaN is the greatest.", .meta = sort_meta,
-             .reference = sort_kernel, .vjp = picked_vjp}),
+    checked(
+        {.schema = "prims.sort(tensor input, int dim, bool descending) -> (tensor, tensor)",
+         .doc =
+             "The elements along dim in order, and where they were; equal ones stay as they are, NaN is the greatest.",
+         .meta = sort_meta,
+         .reference = sort_kernel,
+         .vjp = picked_vjp}),
     checked({.schema = "prims.mode(tensor input, int dim) -> (tensor, tensor)",
-             .doc = "The commonest value along dim, of several the least, and its last place; dim stays with size 1.", .meta = mode_meta,
-             .reference = mode_kernel, .vjp = picked_vjp}),
+             .doc = "The commonest value along dim, of several the least, and its last place; dim stays with size 1.",
+             .meta = mode_meta,
+             .reference = mode_kernel,
+             .vjp = picked_vjp}),
     checked({.schema = "prims.searchsorted(tensor sorted_sequence, tensor input, bool right) -> tensor",
-             .doc = "Where each element would have to be put in to keep the sequence in order.", .meta = searchsorted_meta,
-             .reference = searchsorted_kernel, .nondiff = "the result is an index"}),
+             .doc = "Where each element would have to be put in to keep the sequence in order.",
+             .meta = searchsorted_meta,
+             .reference = searchsorted_kernel,
+             .nondiff = "the result is an index"}),
 };
 
 }  // namespace

@@ -20,9 +20,11 @@ Results unbind(Call& c) {
   c.require(x.rank() > 0, "a tensor of rank 0 has no dim to unbind");
   const size_t dim = c.axis(1, x.rank());
   const Dim n = x.shape()[dim];
-  c.require(n.constant() && n.value() <= 1 << 20, "the number of results must be known while tracing and at most 1048576: dim ", dim, " of ", name(x.type()));
+  c.require(n.constant() && n.value() <= 1 << 20,
+            "the number of results must be known while tracing and at most 1048576: dim ", dim, " of ", name(x.type()));
   Results parts;
-  for (int64_t i = 0; i < n.value(); i++) parts.push_back(c.builder.call("select", {x, static_cast<int64_t>(dim), i}).id);
+  for (int64_t i = 0; i < n.value(); i++)
+    parts.push_back(c.builder.call("select", {x, static_cast<int64_t>(dim), i}).id);
   c.require(!parts.empty(), "dim ", dim, " of ", name(x.type()), " has no elements");
   return parts;
 }
@@ -33,10 +35,12 @@ Results unfold(Call& c) {
   const size_t dim = c.axis(1, x.rank());
   const int64_t size = c.integer(2), step = c.integer(3), n = hint(x.shape()[dim]);
   c.require(x.shape()[dim].constant(), "the size of dim ", dim, " must be known while tracing, got ", name(x.type()));
-  c.require(size >= 0 && size <= n && step > 0, "size ", size, " and step ", step, " do not fit dim ", dim, " of size ", n);
+  c.require(size >= 0 && size <= n && step > 0, "size ", size, " and step ", step, " do not fit dim ", dim, " of size ",
+            n);
   const Device device = x.type().device;
   Var first = counted_along(c.builder, (n - size) / step + 1, 0, 2, device) * step;
-  Var windows = c.builder.call("prims.take", {x, static_cast<int64_t>(dim), first + counted_along(c.builder, size, 1, 2, device)});
+  Var windows = c.builder.call("prims.take",
+                               {x, static_cast<int64_t>(dim), first + counted_along(c.builder, size, 1, 2, device)});
   return c.builder.call("movedim", {windows, Shape{static_cast<int64_t>(dim) + 1}, Shape{-1}});
 }
 
@@ -44,7 +48,8 @@ Results unfold(Call& c) {
 Results cut(Call& c, Var x, std::span<const Dim> given, size_t dim) {
   c.require(x.rank() > dim, "input must have at least rank ", dim + 1, ", got ", name(x.type()));
   const Dim size = x.shape()[dim];
-  c.require(size.constant(), "the number of results must be known while tracing: dim ", dim, " of ", name(x.type()), " has a symbolic size");
+  c.require(size.constant(), "the number of results must be known while tracing: dim ", dim, " of ", name(x.type()),
+            " has a symbolic size");
   const int64_t n = size.value();
   Results parts;
   if (given.size() == 1) {
@@ -70,7 +75,8 @@ Results split_along(Call& c) {
   Var x = c.var(0);
   const size_t at = dim == 1 && x.rank() == 1 ? 0 : dim;  // hsplit of a vector
   if (c.dims(1).size() == 1 && x.rank() > at)
-    c.require(hint(c.dims(1)[0]) > 0 && hint(x.shape()[at]) % hint(c.dims(1)[0]) == 0, "sections ", name(c.dims(1)), " must divide dim ", at, " of ", name(x.type()));
+    c.require(hint(c.dims(1)[0]) > 0 && hint(x.shape()[at]) % hint(c.dims(1)[0]) == 0, "sections ", name(c.dims(1)),
+              " must divide dim ", at, " of ", name(x.type()));
   return cut(c, x, c.dims(1), at);
 }
 
@@ -131,7 +137,8 @@ Results meshgrid(Call& c) {
     shape[axis(i)] = parts[i].rank() ? parts[i].size(0) : Dim(1);
   }
   Results out;
-  for (size_t i = 0; i < rank; i++) out.push_back(expand_to(along_axis(reshape_to(parts[i], Shape{shape[axis(i)]}), axis(i), rank), shape).id);
+  for (size_t i = 0; i < rank; i++)
+    out.push_back(expand_to(along_axis(reshape_to(parts[i], Shape{shape[axis(i)]}), axis(i), rank), shape).id);
   return out;
 }
 
@@ -182,23 +189,38 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 
 constexpr OpRow kRows[] = {
     row("unbind(tensor input, int dim=0) -> tensor[]", "Views of each index of dim, which vanishes.", unbind, unbound),
-    row("unfold(tensor input, int dimension, int size, int step) -> tensor", "Copies of the windows of a dim, whose elements form a new last dim.", unfold, windows),
-    row("tensor_split(tensor input, int[] indices_or_sections, int dim=0) -> tensor[]", "Views of a number of nearly equal parts along dim, or of those between indices.",
-        tensor_split, cuts),
-    row("hsplit(tensor input, int[] indices_or_sections) -> tensor[]", "tensor_split along the second dim, of a vector along its only one.", split_along<1>, halves),
-    row("vsplit(tensor input, int[] indices_or_sections) -> tensor[]", "tensor_split along the first dim.", split_along<0>, halves),
-    row("dsplit(tensor input, int[] indices_or_sections) -> tensor[]", "tensor_split along the third dim.", split_along<2>, halves),
+    row("unfold(tensor input, int dimension, int size, int step) -> tensor",
+        "Copies of the windows of a dim, whose elements form a new last dim.", unfold, windows),
+    row("tensor_split(tensor input, int[] indices_or_sections, int dim=0) -> tensor[]",
+        "Views of a number of nearly equal parts along dim, or of those between indices.", tensor_split, cuts),
+    row("hsplit(tensor input, int[] indices_or_sections) -> tensor[]",
+        "tensor_split along the second dim, of a vector along its only one.", split_along<1>, halves),
+    row("vsplit(tensor input, int[] indices_or_sections) -> tensor[]", "tensor_split along the first dim.",
+        split_along<0>, halves),
+    row("dsplit(tensor input, int[] indices_or_sections) -> tensor[]", "tensor_split along the third dim.",
+        split_along<2>, halves),
     row("atleast_1d(tensor input) -> tensor", "The input with at least one dim.", atleast<1>, few_dims),
-    row("atleast_2d(tensor input) -> tensor", "The input with at least two dims; those that are missing come first.", atleast<2>, few_dims),
-    row("atleast_3d(tensor input) -> tensor", "The input with at least three dims; a vector is the middle one.", atleast<3>, few_dims),
-    row("hstack(tensor[] tensors) -> tensor", "The tensors side by side along the second dim, vectors along their only one.", stacked<1, 1>, joined),
-    row("vstack(tensor[] tensors) -> tensor", "The tensors below each other along the first dim, vectors as rows.", stacked<2, 0>, joined),
-    row("dstack(tensor[] tensors) -> tensor", "The tensors behind each other along the third dim.", stacked<3, 2>, joined),
-    row("column_stack(tensor[] tensors) -> tensor", "Vectors as the columns of a matrix, matrices side by side.", column_stack, joined),
-    checked({.schema = "row_stack(tensor[] tensors) -> tensor", .doc = "Another name.", .decompose = stacked<2, 0>, .samples = joined, .alias_of = "vstack"}),
-    row("broadcast_tensors(tensor[] tensors) -> tensor[]", "Views of the tensors under the shape to which they broadcast.", broadcast_tensors, broadcasts),
-    row("meshgrid(tensor[] tensors, str indexing='ij') -> tensor[]", "The coordinates of a grid: each vector along its own dim, repeated along the others.", meshgrid,
-        grids),
+    row("atleast_2d(tensor input) -> tensor", "The input with at least two dims; those that are missing come first.",
+        atleast<2>, few_dims),
+    row("atleast_3d(tensor input) -> tensor", "The input with at least three dims; a vector is the middle one.",
+        atleast<3>, few_dims),
+    row("hstack(tensor[] tensors) -> tensor",
+        "The tensors side by side along the second dim, vectors along their only one.", stacked<1, 1>, joined),
+    row("vstack(tensor[] tensors) -> tensor", "The tensors below each other along the first dim, vectors as rows.",
+        stacked<2, 0>, joined),
+    row("dstack(tensor[] tensors) -> tensor", "The tensors behind each other along the third dim.", stacked<3, 2>,
+        joined),
+    row("column_stack(tensor[] tensors) -> tensor", "Vectors as the columns of a matrix, matrices side by side.",
+        column_stack, joined),
+    checked({.schema = "row_stack(tensor[] tensors) -> tensor",
+             .doc = "Another name.",
+             .decompose = stacked<2, 0>,
+             .samples = joined,
+             .alias_of = "vstack"}),
+    row("broadcast_tensors(tensor[] tensors) -> tensor[]",
+        "Views of the tensors under the shape to which they broadcast.", broadcast_tensors, broadcasts),
+    row("meshgrid(tensor[] tensors, str indexing='ij') -> tensor[]",
+        "The coordinates of a grid: each vector along its own dim, repeated along the others.", meshgrid, grids),
 };
 
 }  // namespace

@@ -61,7 +61,8 @@ Results lp_pool(Call& c) {
 // Without indices, one dim after the other.
 Results max_pool3d(Call& c) {
   Var x = c.var(0);
-  for (const Window& w : windows(c, x, 3, 4, c.flag(5))) x = folded(x, w, least(x.dtype()), [](Var a, Var b) { return maximum(a, b); });
+  for (const Window& w : windows(c, x, 3, 4, c.flag(5)))
+    x = folded(x, w, least(x.dtype()), [](Var a, Var b) { return maximum(a, b); });
   return x;
 }
 
@@ -70,7 +71,8 @@ Results max_pool3d(Call& c) {
 template <size_t dims, bool mean>
 Results adaptive(Call& c) {
   Var x = c.var(0);
-  c.require(x.rank() == dims + 1 || x.rank() == dims + 2, "input must have ", dims + 1, " or ", dims + 2, " dims, got ", name(x.type()));
+  c.require(x.rank() == dims + 1 || x.rank() == dims + 2, "input must have ", dims + 1, " or ", dims + 2, " dims, got ",
+            name(x.type()));
   c.require(!mean || is_real(x.dtype()), "input must be real, got ", name(x.type()));
   const DType dtype = x.dtype();
   if (mean) x = computed(x);
@@ -112,25 +114,36 @@ consteval OpRow with_variant(SchemaText schema, std::string_view doc, DecomposeF
                               Variant variant) {
   return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .variant = variant});
 }
-constexpr std::string_view kMean = "The mean of each window, over its padding as well unless count_include_pad is false; stride is kernel_size unless given.";
+constexpr std::string_view kMean =
+    "The mean of each window, over its padding as well unless count_include_pad is false; stride is kernel_size unless "
+    "given.";
 constexpr std::string_view kAdaptiveMean = "The means of output_size nearly equal shares of each dim; -1 keeps a size.";
 constexpr std::string_view kAdaptiveMax = "The maxima of output_size nearly equal shares of each dim; -1 keeps a size.";
 constexpr std::string_view kPower = "The p-norm of each window, p being norm_type.";
 
 constexpr OpRow kRows[] = {
-    row("avg_pool1d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], bool ceil_mode=False, bool count_include_pad=True) -> tensor", kMean, avg_pool<1>,
-        averages<1>),
-    row("avg_pool2d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> tensor",
+    row("avg_pool1d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], bool ceil_mode=False, bool "
+        "count_include_pad=True) -> tensor",
+        kMean, avg_pool<1>, averages<1>),
+    row("avg_pool2d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], bool ceil_mode=False, bool "
+        "count_include_pad=True, int? divisor_override=None) -> tensor",
         kMean, avg_pool<2>, averages<2>),
-    row("avg_pool3d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> tensor",
+    row("avg_pool3d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], bool ceil_mode=False, bool "
+        "count_include_pad=True, int? divisor_override=None) -> tensor",
         kMean, avg_pool<3>, averages<3>),
-    row("lp_pool1d(tensor input, float norm_type, int[] kernel_size, int[]? stride=None, bool ceil_mode=False) -> tensor", kPower, lp_pool<1>, norms<1>),
-    row("lp_pool2d(tensor input, float norm_type, int[] kernel_size, int[]? stride=None, bool ceil_mode=False) -> tensor", kPower, lp_pool<2>, norms<2>),
-    row("lp_pool3d(tensor input, float norm_type, int[] kernel_size, int[]? stride=None, bool ceil_mode=False) -> tensor", kPower, lp_pool<3>, norms<3>),
+    row("lp_pool1d(tensor input, float norm_type, int[] kernel_size, int[]? stride=None, bool ceil_mode=False) -> "
+        "tensor",
+        kPower, lp_pool<1>, norms<1>),
+    row("lp_pool2d(tensor input, float norm_type, int[] kernel_size, int[]? stride=None, bool ceil_mode=False) -> "
+        "tensor",
+        kPower, lp_pool<2>, norms<2>),
+    row("lp_pool3d(tensor input, float norm_type, int[] kernel_size, int[]? stride=None, bool ceil_mode=False) -> "
+        "tensor",
+        kPower, lp_pool<3>, norms<3>),
     with_variant("max_pool3d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[] "
                  "dilation=[1], bool ceil_mode=False) -> tensor",
-        "The largest element of each window; stride is kernel_size unless given. NaN wins.", max_pool3d, maxima<3>,
-                 {"return_indices", "max_pool3d_with_indices"}),
+                 "The largest element of each window; stride is kernel_size unless given. NaN wins.", max_pool3d,
+                 maxima<3>, {"return_indices", "max_pool3d_with_indices"}),
     row("adaptive_avg_pool1d(tensor input, int[] output_size) -> tensor", kAdaptiveMean, adaptive<1, true>, adapted<1>),
     row("adaptive_avg_pool2d(tensor input, int[] output_size) -> tensor", kAdaptiveMean, adaptive<2, true>, adapted<2>),
     row("adaptive_avg_pool3d(tensor input, int[] output_size) -> tensor", kAdaptiveMean, adaptive<3, true>, adapted<3>),

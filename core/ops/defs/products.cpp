@@ -8,8 +8,8 @@ using Ints = std::vector<int64_t>;
 
 Var matmul(Var a, Var b) { return a.builder->call("matmul", {a, b}); }
 void require_ranks(const Call& c, size_t left, size_t a, size_t right, size_t b) {
-  c.require(c.type(left).rank() == a && c.type(right).rank() == b, c.op.schema.params[left].name, " must have rank ", a, " and ", c.op.schema.params[right].name,
-            " rank ", b, "; ", c.types());
+  c.require(c.type(left).rank() == a && c.type(right).rank() == b, c.op.schema.params[left].name, " must have rank ", a,
+            " and ", c.op.schema.params[right].name, " rank ", b, "; ", c.types());
 }
 
 Results outer(Call& c) {
@@ -27,13 +27,17 @@ Results vecdot(Call& c) { return c.builder.call("sum", {c.var(0) * c.var(1), Sha
 
 // beta * input + alpha * product; a beta of 0 keeps NaN of the input out.
 Results added(Call& c, Var product, size_t beta, size_t alpha) {
-  const auto scaled = [](Var x, double by) { return by == 1 ? x : is_real(x.dtype()) ? x * by : x * static_cast<int64_t>(by); };
+  const auto scaled = [](Var x, double by) {
+    return by == 1 ? x : is_real(x.dtype()) ? x * by : x * static_cast<int64_t>(by);
+  };
   Var x = c.var(0);
   const auto whole = [&](double v) { return is_real(product.dtype()) || v == std::trunc(v); };
-  c.require(whole(c.real(beta)) && whole(c.real(alpha)), "alpha and beta must be whole for operands of ", name(product.dtype()));
+  c.require(whole(c.real(beta)) && whole(c.real(alpha)), "alpha and beta must be whole for operands of ",
+            name(product.dtype()));
   product = scaled(product, c.real(alpha));
   const Shape shape = broadcast(product.shape(), x.shape());
-  c.require(shape == product.shape(), "input does not broadcast to the product's shape ", name(product.shape()), "; ", c.types());
+  c.require(shape == product.shape(), "input does not broadcast to the product's shape ", name(product.shape()), "; ",
+            c.types());
   return c.real(beta) == 0 ? product : scaled(x, c.real(beta)) + product;
 }
 template <size_t left, size_t right>
@@ -55,12 +59,14 @@ Results tensordot(Call& c) {
   Var a = c.var(0), b = c.var(1);
   Shape left, right;
   if (c.has(3) || c.has(4)) {
-    c.require(c.has(3) && c.has(4) && c.dims(3).size() == c.dims(4).size(), "needs as many dims of one operand as of the other");
+    c.require(c.has(3) && c.has(4) && c.dims(3).size() == c.dims(4).size(),
+              "needs as many dims of one operand as of the other");
     for (Dim d : c.dims(3)) left.push_back(static_cast<int64_t>(normalize_axis(hint(d), a.rank())));
     for (Dim d : c.dims(4)) right.push_back(static_cast<int64_t>(normalize_axis(hint(d), b.rank())));
   } else {
     const int64_t n = c.integer(2);
-    c.require(n >= 0 && static_cast<size_t>(n) <= std::min(a.rank(), b.rank()), "dims ", n, " exceeds the rank of an operand; ", c.types());
+    c.require(n >= 0 && static_cast<size_t>(n) <= std::min(a.rank(), b.rank()), "dims ", n,
+              " exceeds the rank of an operand; ", c.types());
     for (int64_t i = 0; i < n; i++) left.push_back(static_cast<int64_t>(a.rank()) - n + i), right.push_back(i);
   }
   Dim inside = 1;
@@ -72,7 +78,8 @@ Results tensordot(Call& c) {
   const auto others = [](Var x, const Shape& gone) {
     Shape kept;
     for (size_t i = 0; i < x.rank(); i++)
-      if (std::find(gone.begin(), gone.end(), Dim(static_cast<int64_t>(i))) == gone.end()) kept.push_back(static_cast<int64_t>(i));
+      if (std::find(gone.begin(), gone.end(), Dim(static_cast<int64_t>(i))) == gone.end())
+        kept.push_back(static_cast<int64_t>(i));
     return kept;
   };
   const auto joined = [](Shape x, const Shape& y) {
@@ -97,7 +104,8 @@ Results kron(Call& c) {
   const size_t rank = std::max(a.rank(), b.rank());
   Shape left, right, merged;
   for (size_t i = 0; i < rank; i++) {
-    const Dim m = i + a.rank() < rank ? Dim(1) : a.shape()[i + a.rank() - rank], n = i + b.rank() < rank ? Dim(1) : b.shape()[i + b.rank() - rank];
+    const Dim m = i + a.rank() < rank ? Dim(1) : a.shape()[i + a.rank() - rank],
+              n = i + b.rank() < rank ? Dim(1) : b.shape()[i + b.rank() - rank];
     left.push_back(m), left.push_back(1), right.push_back(1), right.push_back(n), merged.push_back(m * n);
   }
   return reshape_to(reshape_to(a, left) * reshape_to(b, right), merged);
@@ -144,7 +152,8 @@ Results trace(Call& c) {
 Results bilinear(Call& c) {
   Var a = c.var(0), b = c.var(1), w = c.var(2);
   c.require(w.rank() == 3 && a.rank() >= 1 && b.rank() == a.rank(), "weight must be [out, in1, in2]; ", c.types());
-  c.require(a.size(-1) == w.size(1) && b.size(-1) == w.size(2), "the last dims must be weight's in1 and in2; ", c.types());
+  c.require(a.size(-1) == w.size(1) && b.size(-1) == w.size(2), "the last dims must be weight's in1 and in2; ",
+            c.types());
   // [..., out, in2] of a and weight, then the sum over in2.
   Var left = c.builder.call("tensordot", {a, w, 1, Shape{-1}, Shape{1}});
   Shape longer = b.shape();
@@ -157,7 +166,8 @@ Results bilinear(Call& c) {
 
 Results cdist(Call& c) {
   Var a = c.var(0), b = c.var(1);
-  c.require(a.rank() >= 2 && b.rank() >= 2 && a.size(-1) == b.size(-1), "needs matrices of rows of one length; ", c.types());
+  c.require(a.rank() >= 2 && b.rank() >= 2 && a.size(-1) == b.size(-1), "needs matrices of rows of one length; ",
+            c.types());
   Shape rows = a.shape(), columns = b.shape();
   rows.insert(rows.size() - 1, 1), columns.insert(columns.size() - 2, 1);
   return c.builder.call("norm", {reshape_to(a, rows) - reshape_to(b, columns), c.real(2), Shape{-1}});
@@ -171,7 +181,8 @@ Results cov(Call& c) {
   if (one) x = reshape_to(x, Shape{1, elements(x.shape())});
   c.require(x.size(1).constant(), "the number of observations must be known while tracing; ", c.types());
   Var centred = x - mean_kept(x, Shape{1});
-  Var y = matmul(centred, swap_last_two(centred)) / std::max(0.0, static_cast<double>(x.size(1).value()) - static_cast<double>(c.integer(1)));
+  Var y = matmul(centred, swap_last_two(centred)) /
+          std::max(0.0, static_cast<double>(x.size(1).value()) - static_cast<double>(c.integer(1)));
   return one ? reshape_to(y, Shape{}) : y;
 }
 Results corrcoef(Call& c) {
@@ -243,36 +254,52 @@ void point_sets(Samples& s) {
   s.refuse({TensorSpec{{3, 4}}, TensorSpec{{2, 3}}}, "one length");
 }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples, uint32_t tags = 0) {
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
+                    uint32_t tags = 0) {
   return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .tags = tags});
 }
 
 constexpr OpRow kRows[] = {
-    row("outer(tensor input, tensor vec2) -> tensor", "The product of each element of one vector with each of another.", outer, vectors),
-    checked({.schema = "ger(tensor input, tensor vec2) -> tensor", .doc = "Another name.", .decompose = outer, .samples = vectors, .alias_of = "outer"}),
+    row("outer(tensor input, tensor vec2) -> tensor", "The product of each element of one vector with each of another.",
+        outer, vectors),
+    checked({.schema = "ger(tensor input, tensor vec2) -> tensor",
+             .doc = "Another name.",
+             .decompose = outer,
+             .samples = vectors,
+             .alias_of = "outer"}),
     row("inner(tensor input, tensor other) -> tensor", "Sums of products over the last dims of both.", inner, inners),
     row("vecdot(tensor x, tensor y, int dim=-1) -> tensor", "Scalar products along dim.", vecdot, rows),
-    row("addmm(tensor input, tensor mat1, tensor mat2, float beta=1, float alpha=1) -> tensor", "beta * input + alpha * (mat1 @ mat2).", added_product<2, 2>,
-        sums<shape<2, 3>, shape<3, 4>>, kInplace),
-    row("addmv(tensor input, tensor mat, tensor vec, float beta=1, float alpha=1) -> tensor", "beta * input + alpha * (mat @ vec).", added_product<2, 1>,
-        sums<shape<2, 3>, shape<3>>, kInplace),
-    row("baddbmm(tensor input, tensor batch1, tensor batch2, float beta=1, float alpha=1) -> tensor", "beta * input + alpha * (batch1 @ batch2).", added_product<3, 3>,
+    row("addmm(tensor input, tensor mat1, tensor mat2, float beta=1, float alpha=1) -> tensor",
+        "beta * input + alpha * (mat1 @ mat2).", added_product<2, 2>, sums<shape<2, 3>, shape<3, 4>>, kInplace),
+    row("addmv(tensor input, tensor mat, tensor vec, float beta=1, float alpha=1) -> tensor",
+        "beta * input + alpha * (mat @ vec).", added_product<2, 1>, sums<shape<2, 3>, shape<3>>, kInplace),
+    row("baddbmm(tensor input, tensor batch1, tensor batch2, float beta=1, float alpha=1) -> tensor",
+        "beta * input + alpha * (batch1 @ batch2).", added_product<3, 3>, sums<shape<2, 2, 3>, shape<2, 3, 4>>,
+        kInplace),
+    row("addbmm(tensor input, tensor batch1, tensor batch2, float beta=1, float alpha=1) -> tensor",
+        "beta * input + alpha * the sum of batch1 @ batch2 over the batch.", addbmm,
         sums<shape<2, 2, 3>, shape<2, 3, 4>>, kInplace),
-    row("addbmm(tensor input, tensor batch1, tensor batch2, float beta=1, float alpha=1) -> tensor", "beta * input + alpha * the sum of batch1 @ batch2 over the batch.",
-        addbmm, sums<shape<2, 2, 3>, shape<2, 3, 4>>, kInplace),
-    row("addr(tensor input, tensor vec1, tensor vec2, float beta=1, float alpha=1) -> tensor", "beta * input + alpha * outer(vec1, vec2).", addr,
-        sums<shape<3>, shape<4>>, kInplace),
+    row("addr(tensor input, tensor vec1, tensor vec2, float beta=1, float alpha=1) -> tensor",
+        "beta * input + alpha * outer(vec1, vec2).", addr, sums<shape<3>, shape<4>>, kInplace),
     row("tensordot(tensor a, tensor b, int dims=2, int[]? dims_a=None, int[]? dims_b=None) -> tensor",
         "Sums of products over the last dims of a and the first of b, or over dims_a and dims_b.", tensordot, dotted),
-    row("kron(tensor input, tensor other) -> tensor", "The Kronecker product: other times each element of input, as blocks.", kron, krons),
-    row("cross(tensor input, tensor other, int dim=-1) -> tensor", "The vector product along a dim of size 3.", cross, crosses),
-    row("matrix_power(tensor input, int n) -> tensor", "Square matrices to the power of n; a negative one is that of the inverse.", matrix_power, squares),
+    row("kron(tensor input, tensor other) -> tensor",
+        "The Kronecker product: other times each element of input, as blocks.", kron, krons),
+    row("cross(tensor input, tensor other, int dim=-1) -> tensor", "The vector product along a dim of size 3.", cross,
+        crosses),
+    row("matrix_power(tensor input, int n) -> tensor",
+        "Square matrices to the power of n; a negative one is that of the inverse.", matrix_power, squares),
     row("multi_dot(tensor[] tensors) -> tensor", "The product of several matrices.", multi_dot, chains),
-    checked({.schema = "chain_matmul(tensor[] tensors) -> tensor", .doc = "Another name.", .decompose = multi_dot, .samples = chains, .alias_of = "multi_dot"}),
+    checked({.schema = "chain_matmul(tensor[] tensors) -> tensor",
+             .doc = "Another name.",
+             .decompose = multi_dot,
+             .samples = chains,
+             .alias_of = "multi_dot"}),
     row("trace(tensor input) -> tensor", "The sum of a matrix's diagonal.", trace, matrices),
-    row("bilinear(tensor input1, tensor input2, tensor weight, tensor? bias=None) -> tensor", "input1 @ weight[k] @ input2 for each output k, plus bias.", bilinear,
-        bilinears),
-    row("cdist(tensor x1, tensor x2, float p=2.0) -> tensor", "The p-norm of the difference of each row of x1 and each of x2.", cdist, point_sets),
+    row("bilinear(tensor input1, tensor input2, tensor weight, tensor? bias=None) -> tensor",
+        "input1 @ weight[k] @ input2 for each output k, plus bias.", bilinear, bilinears),
+    row("cdist(tensor x1, tensor x2, float p=2.0) -> tensor",
+        "The p-norm of the difference of each row of x1 and each of x2.", cdist, point_sets),
     row("cov(tensor input, int correction=1) -> tensor", "The covariances of the rows of a matrix.", cov, matrices),
     row("corrcoef(tensor input) -> tensor", "The correlations of the rows of a matrix.", corrcoef, matrices),
 };

@@ -33,9 +33,11 @@ Results uniform(Call& c) {
 Results randint(Call& c) {
   const DType dtype = c.dtype(3, DType::i64);
   c.require(c.integer(0) < c.integer(1), "low must be less than high, got ", c.integer(0), " and ", c.integer(1));
-  for (Dim d : c.dims(2)) c.require(!d.constant() || d.value() >= 0, "a size must not be negative, got ", name(c.dims(2)));
+  for (Dim d : c.dims(2))
+    c.require(!d.constant() || d.value() >= 0, "a size must not be negative, got ", name(c.dims(2)));
   Draw draw = c.builder.draw();
-  Var x = c.builder.call("prims.philox_randint", {to_device(draw.state, c.device(4)), draw.ordinal, c.integer(0), c.integer(1), c.dims(2)});
+  Var x = c.builder.call("prims.philox_randint",
+                         {to_device(draw.state, c.device(4)), draw.ordinal, c.integer(0), c.integer(1), c.dims(2)});
   return convert(x, dtype);
 }
 
@@ -93,15 +95,19 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 }
 
 constexpr OpRow kRows[] = {
-    row("rand(int[] size, dtype? dtype=None, device? device=None) -> tensor", "Uniform in [0, 1); f32 unless a dtype is given.", rand, sizes),
-    row("randn(int[] size, dtype? dtype=None, device? device=None) -> tensor", "Standard normal; f32 unless a dtype is given.", randn, sizes),
+    row("rand(int[] size, dtype? dtype=None, device? device=None) -> tensor",
+        "Uniform in [0, 1); f32 unless a dtype is given.", rand, sizes),
+    row("randn(int[] size, dtype? dtype=None, device? device=None) -> tensor",
+        "Standard normal; f32 unless a dtype is given.", randn, sizes),
     row("uniform(int[] size, float low=0, float high=1, dtype? dtype=None, device? device=None) -> tensor",
         "Uniform from low to high; f32 unless a dtype is given.", uniform, uniforms),
     row("randint(int low, int high, int[] size, dtype? dtype=None, device? device=None) -> tensor",
         "Integers from low up to but not including high; i64 unless a dtype is given.", randint, integers),
     checked({.schema = "dropout(tensor input, float p=0.5, bool training=True) -> tensor",
-             .doc = "Zero with probability p, else input / (1 - p); the input itself unless training.", .decompose = dropout,
-             .samples = dropouts, .tags = kTags | kInplace}),
+             .doc = "Zero with probability p, else input / (1 - p); the input itself unless training.",
+             .decompose = dropout,
+             .samples = dropouts,
+             .tags = kTags | kInplace}),
 };
 
 }  // namespace

@@ -8,7 +8,8 @@ namespace {
 
 const TensorType& state_type(const Call& c) {
   const TensorType& state = c.type(0);
-  c.require(state.dtype == DType::i64 && state.rank() == 1 && state.shape[0] == Dim(2), "state must be i64[2] {seed, calls}; ", c.types());
+  c.require(state.dtype == DType::i64 && state.rank() == 1 && state.shape[0] == Dim(2),
+            "state must be i64[2] {seed, calls}; ", c.types());
   return state;
 }
 
@@ -33,7 +34,8 @@ void randint_meta(const Call& c, Types& out) {
 
 Philox generator(const Kernel& k) {
   const auto* state = k.in[0].as<int64_t>();
-  return {static_cast<uint64_t>(state[0]), static_cast<uint64_t>(state[k.in[0].strides[0]]), static_cast<uint64_t>(k.args[1].i)};
+  return {static_cast<uint64_t>(state[0]), static_cast<uint64_t>(state[k.in[0].strides[0]]),
+          static_cast<uint64_t>(k.args[1].i)};
 }
 
 Status* uniform_kernel(const Kernel& k) {
@@ -72,21 +74,40 @@ Status* advance(const Kernel& k) {
 constexpr std::string_view kNoGradient = "the state is made of integers";
 
 // Numbers for each example, in the order in which a loop over the batch would lie.
-Results batch_real_draw(Batch& b) { return b.again({b.args[0], b.args[1], b.with_front(b.size(), b.dims(2)), b.args[3]}); }
-Results batch_randint(Batch& b) { return b.again({b.args[0], b.args[1], b.args[2], b.args[3], b.with_front(b.size(), b.dims(4))}); }
+Results batch_real_draw(Batch& b) {
+  return b.again({b.args[0], b.args[1], b.with_front(b.size(), b.dims(2)), b.args[3]});
+}
+Results batch_randint(Batch& b) {
+  return b.again({b.args[0], b.args[1], b.args[2], b.args[3], b.with_front(b.size(), b.dims(4))});
+}
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.advance_random(tensor state) -> tensor", .doc = "The random state {seed, calls} after one more call.",
-             .meta = [](const Call& c, Types& out) { out.push(state_type(c)); }, .reference = advance, .nondiff = kNoGradient}),
+    checked({.schema = "prims.advance_random(tensor state) -> tensor",
+             .doc = "The random state {seed, calls} after one more call.",
+             .meta = [](const Call& c, Types& out) { out.push(state_type(c)); },
+             .reference = advance,
+             .nondiff = kNoGradient}),
     checked({.schema = "prims.philox_uniform(tensor state, int ordinal, int[] shape, dtype dtype) -> tensor",
-             .doc = "Uniform in [0, 1): 24 bits of Philox4x32-10 for f32, 53 for f64, 8 for bf16.", .meta = real_draw_meta,
-             .reference = uniform_kernel, .nondiff = kNoGradient, .batch = batch_real_draw, .tags = kRandom}),
+             .doc = "Uniform in [0, 1): 24 bits of Philox4x32-10 for f32, 53 for f64, 8 for bf16.",
+             .meta = real_draw_meta,
+             .reference = uniform_kernel,
+             .nondiff = kNoGradient,
+             .batch = batch_real_draw,
+             .tags = kRandom}),
     checked({.schema = "prims.philox_normal(tensor state, int ordinal, int[] shape, dtype dtype) -> tensor",
-             .doc = "Standard normal: the quantile of 32 bits of Philox4x32-10, of 52 for f64.", .meta = real_draw_meta,
-             .reference = normal_kernel, .nondiff = kNoGradient, .batch = batch_real_draw, .tags = kRandom}),
+             .doc = "Standard normal: the quantile of 32 bits of Philox4x32-10, of 52 for f64.",
+             .meta = real_draw_meta,
+             .reference = normal_kernel,
+             .nondiff = kNoGradient,
+             .batch = batch_real_draw,
+             .tags = kRandom}),
     checked({.schema = "prims.philox_randint(tensor state, int ordinal, int low, int high, int[] shape) -> tensor",
-             .doc = "Integers from low up to but not including high, from 64 bits of Philox4x32-10.", .meta = randint_meta,
-             .reference = randint_kernel, .nondiff = kNoGradient, .batch = batch_randint, .tags = kRandom}),
+             .doc = "Integers from low up to but not including high, from 64 bits of Philox4x32-10.",
+             .meta = randint_meta,
+             .reference = randint_kernel,
+             .nondiff = kNoGradient,
+             .batch = batch_randint,
+             .tags = kRandom}),
 };
 
 }  // namespace

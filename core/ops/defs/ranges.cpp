@@ -14,7 +14,8 @@ Var column_numbers(Builder& b, Dim m, Device device) { return counted_along(b, m
 Results eye(Call& c) {
   const int64_t n = c.integer(0), m = c.has(1) ? c.integer(1) : n;
   c.require(n >= 0 && m >= 0, "sizes must not be negative, got ", n, " and ", m);
-  return convert(eq(row_numbers(c.builder, n, c.device(3)), column_numbers(c.builder, m, c.device(3))), c.dtype(2, DType::f32));
+  return convert(eq(row_numbers(c.builder, n, c.device(3)), column_numbers(c.builder, m, c.device(3))),
+                 c.dtype(2, DType::f32));
 }
 
 // From both ends, so that they are exact.
@@ -25,18 +26,21 @@ Var spaced(Call& c, size_t dtype) {
   Var i = c.builder.call("prims.iota", {Shape{steps}, DType::f64, c.device(dtype + 1)});
   const double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
   if (steps < 2) return i * step + start;
-  return where(lt(i, static_cast<double>(steps / 2)), i * step + start, end - (static_cast<double>(steps - 1) - i) * step);
+  return where(lt(i, static_cast<double>(steps / 2)), i * step + start,
+               end - (static_cast<double>(steps - 1) - i) * step);
 }
 Results linspace(Call& c) { return convert(spaced(c, 3), c.dtype(3, DType::f32)); }
 Results logspace(Call& c) {
-  return convert(c.builder.call("pow", {full(c.builder, {}, c.real(3), DType::f64, c.device(5)), spaced(c, 4)}), c.dtype(4, DType::f32));
+  return convert(c.builder.call("pow", {full(c.builder, {}, c.real(3), DType::f64, c.device(5)), spaced(c, 4)}),
+                 c.dtype(4, DType::f32));
 }
 
 // The indices of the elements of a matrix on one side of a diagonal, in order.
 template <bool lower>
 Results triangle_indices(Call& c) {
   const int64_t rows = c.integer(0), columns = c.integer(1);
-  c.require(rows >= 0 && columns >= 0 && rows < int64_t{1} << 20 && columns < int64_t{1} << 20, "sizes must be between 0 and 1048575, got ", rows, " and ", columns);
+  c.require(rows >= 0 && columns >= 0 && rows < int64_t{1} << 20 && columns < int64_t{1} << 20,
+            "sizes must be between 0 and 1048575, got ", rows, " and ", columns);
   const int64_t far = std::clamp(c.integer(2), -rows - 1, columns + 1);  // beyond, nothing changes
   int64_t count = 0;
   for (int64_t r = 0; r < rows; r++) {
@@ -73,12 +77,14 @@ Results diagonal(Call& c) {
   order.push_back(static_cast<int64_t>(a)), order.push_back(static_cast<int64_t>(b));
   x = permute_to(x, order);
   const Dim rows = x.shape()[lead], columns = x.shape()[lead + 1];
-  c.require(rows.constant() && columns.constant(), "the sizes of the two dims must be known while tracing; ", c.types());
+  c.require(rows.constant() && columns.constant(), "the sizes of the two dims must be known while tracing; ",
+            c.types());
   const int64_t above = std::max<int64_t>(offset, 0), left = std::max<int64_t>(checked_sub(0, offset), 0);
   const int64_t length = std::max<int64_t>(0, std::min(rows.value() - left, columns.value() - above));
   Shape flat(x.shape().begin(), x.shape().begin() + lead);
   flat.push_back(rows * columns);
-  Var place = c.builder.call("prims.iota", {Shape{length}, DType::i64, x.type().device}) * (columns.value() + 1) + (length ? left * columns.value() + above : 0);
+  Var place = c.builder.call("prims.iota", {Shape{length}, DType::i64, x.type().device}) * (columns.value() + 1) +
+              (length ? left * columns.value() + above : 0);
   return c.builder.call("prims.take", {reshape_to(x, flat), static_cast<int64_t>(lead), place});
 }
 // A matrix whose diagonal is the last dim, zeros elsewhere.
@@ -101,7 +107,8 @@ Results diag_embed(Call& c) {
   const size_t rank = x.rank() + 1, a = c.axis(2, rank), b = c.axis(3, rank);
   c.require(a != b, "dim1 and dim2 must differ, got ", c.integer(2), " and ", c.integer(3));
   Var y = embedded(x, a < b ? c.integer(1) : checked_sub(0, c.integer(1)));
-  return c.builder.call("movedim", {y, Shape{-2, -1}, Shape{static_cast<int64_t>(std::min(a, b)), static_cast<int64_t>(std::max(a, b))}});
+  return c.builder.call(
+      "movedim", {y, Shape{-2, -1}, Shape{static_cast<int64_t>(std::min(a, b)), static_cast<int64_t>(std::max(a, b))}});
 }
 Results diag(Call& c) {
   Var x = c.var(0);
@@ -117,9 +124,13 @@ Results empty(Call& c) { return c.builder.call("zeros", {c.args[0], c.args[1], c
 Results empty_like(Call& c) { return c.builder.call("zeros_like", {c.args[0], c.args[1], c.args[2]}); }
 template <int value>
 Results new_filled(Call& c) {
-  return c.builder.call("full", {c.args[1], value, c.dtype(2, c.type(0).dtype), c.has(3) ? c.device(3) : c.type(0).device});
+  return c.builder.call("full",
+                        {c.args[1], value, c.dtype(2, c.type(0).dtype), c.has(3) ? c.device(3) : c.type(0).device});
 }
-Results new_full(Call& c) { return c.builder.call("full", {c.args[1], c.args[2], c.dtype(3, c.type(0).dtype), c.has(4) ? c.device(4) : c.type(0).device}); }
+Results new_full(Call& c) {
+  return c.builder.call("full",
+                        {c.args[1], c.args[2], c.dtype(3, c.type(0).dtype), c.has(4) ? c.device(4) : c.type(0).device});
+}
 
 // ---- samples ----
 
@@ -178,33 +189,50 @@ void fills(Samples& s) { s.add({TensorSpec{{2}}, Ints{2, 3}, 2.5}); }
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
   return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples});
 }
-consteval OpRow alias(SchemaText schema, std::string_view target, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
+consteval OpRow alias(SchemaText schema, std::string_view target, std::string_view doc, DecomposeFn decompose,
+                      SamplesFn samples) {
   return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .alias_of = target});
 }
 
 constexpr OpRow kRows[] = {
-    row("eye(int n, int? m=None, dtype? dtype=None, device? device=None) -> tensor", "Ones on the diagonal of an n by m matrix of zeros; f32 unless a dtype is given.",
-        eye, identities),
-    row("linspace(float start, float end, int steps, dtype? dtype=None, device? device=None) -> tensor", "steps evenly spaced numbers from start to end.", linspace,
-        spacings),
-    row("logspace(float start, float end, int steps, float base=10.0, dtype? dtype=None, device? device=None) -> tensor",
+    row("eye(int n, int? m=None, dtype? dtype=None, device? device=None) -> tensor",
+        "Ones on the diagonal of an n by m matrix of zeros; f32 unless a dtype is given.", eye, identities),
+    row("linspace(float start, float end, int steps, dtype? dtype=None, device? device=None) -> tensor",
+        "steps evenly spaced numbers from start to end.", linspace, spacings),
+    row("logspace(float start, float end, int steps, float base=10.0, dtype? dtype=None, device? device=None) -> "
+        "tensor",
         "base to the power of steps evenly spaced numbers from start to end.", logspace, log_spacings),
     row("tril_indices(int row, int col, int offset=0, dtype? dtype=None, device? device=None) -> tensor",
-        "The rows and columns of the elements on and below a diagonal, as two rows.", triangle_indices<true>, triangles),
+        "The rows and columns of the elements on and below a diagonal, as two rows.", triangle_indices<true>,
+        triangles),
     row("triu_indices(int row, int col, int offset=0, dtype? dtype=None, device? device=None) -> tensor",
-        "The rows and columns of the elements on and above a diagonal, as two rows.", triangle_indices<false>, triangles),
-    row("diagonal(tensor input, int offset=0, int dim1=0, int dim2=1) -> tensor", "The elements on a diagonal of two dims, as a new last dim.", diagonal, diagonals),
-    row("diag_embed(tensor input, int offset=0, int dim1=-2, int dim2=-1) -> tensor", "Matrices whose diagonals are the last dim, zeros elsewhere.", diag_embed, vectors),
-    row("diag(tensor input, int diagonal=0) -> tensor", "The diagonal of a matrix, or a matrix with a vector as its diagonal.", diag, either_way),
-    row("diagflat(tensor input, int offset=0) -> tensor", "A matrix with all elements of the input as its diagonal.", diagflat, flat_diagonals),
-    alias("empty(int[] size, dtype? dtype=None, device? device=None) -> tensor", "zeros", "A tensor for values to come, which are zeros so far.", empty,
-          [](Samples& s) { s.add({Ints{2, 3}}); }),
-    alias("empty_like(tensor input, dtype? dtype=None, device? device=None) -> tensor", "zeros_like", "A tensor of input's size and dtype for values to come.", empty_like,
-          [](Samples& s) { s.add({TensorSpec{{2, 3}}}); }),
-    row("new_zeros(tensor input, int[] size, dtype? dtype=None, device? device=None) -> tensor", "Zeros of input's dtype.", new_filled<0>, sizes),
-    row("new_ones(tensor input, int[] size, dtype? dtype=None, device? device=None) -> tensor", "Ones of input's dtype.", new_filled<1>, sizes),
-    row("new_full(tensor input, int[] size, tensor|number fill_value, dtype? dtype=None, device? device=None) -> tensor", "A tensor of input's dtype filled with one value.",
-        new_full, fills),
+        "The rows and columns of the elements on and above a diagonal, as two rows.", triangle_indices<false>,
+        triangles),
+    row("diagonal(tensor input, int offset=0, int dim1=0, int dim2=1) -> tensor",
+        "The elements on a diagonal of two dims, as a new last dim.", diagonal, diagonals),
+    row("diag_embed(tensor input, int offset=0, int dim1=-2, int dim2=-1) -> tensor",
+        "Matrices whose diagonals are the last dim, zeros elsewhere.", diag_embed, vectors),
+    row("diag(tensor input, int diagonal=0) -> tensor",
+        "The diagonal of a matrix, or a matrix with a vector as its diagonal.", diag, either_way),
+    row("diagflat(tensor input, int offset=0) -> tensor", "A matrix with all elements of the input as its diagonal.",
+        diagflat, flat_diagonals),
+    alias("empty(int[] size, dtype? dtype=None, device? device=None) -> tensor", "zeros",
+          "A tensor for values to come, which are zeros so far.", empty,
+          [](Samples& s) {
+            s.add({Ints{2, 3}});
+          }),
+    alias("empty_like(tensor input, dtype? dtype=None, device? device=None) -> tensor", "zeros_like",
+          "A tensor of input's size and dtype for values to come.", empty_like,
+          [](Samples& s) {
+            s.add({TensorSpec{{2, 3}}});
+          }),
+    row("new_zeros(tensor input, int[] size, dtype? dtype=None, device? device=None) -> tensor",
+        "Zeros of input's dtype.", new_filled<0>, sizes),
+    row("new_ones(tensor input, int[] size, dtype? dtype=None, device? device=None) -> tensor",
+        "Ones of input's dtype.", new_filled<1>, sizes),
+    row("new_full(tensor input, int[] size, tensor|number fill_value, dtype? dtype=None, device? device=None) -> "
+        "tensor",
+        "A tensor of input's dtype filled with one value.", new_full, fills),
 };
 
 }  // namespace

@@ -81,8 +81,8 @@ Results cell(Call& c) {
   } else {
     s.h = convert(c.var(1), dtype);
   }
-  c.require(x.rank() >= 1 && x.rank() <= 2 && s.h.rank() == x.rank(), "input and hidden state must both have 1 or 2 dims, got ",
-            name(x.type()), " and ", name(s.h.type()));
+  c.require(x.rank() >= 1 && x.rank() <= 2 && s.h.rank() == x.rank(),
+            "input and hidden state must both have 1 or 2 dims, got ", name(x.type()), " and ", name(s.h.type()));
   const auto weight = [&](size_t i) { return c.has(i) ? convert(c.var(i), dtype) : Var(); };
   const Weights w{weight(2), weight(3), weight(4), weight(5), {}};
   check_weights(c, kind, w, x.size(-1), s);
@@ -101,8 +101,8 @@ class Network {
     dtype_ = x_.dtype();
     c.require(x_.rank() == 3, "input must have 3 dims, got ", name(c.type(0)));
     if (c.flag(8)) x_ = swapped(x_);
-    c.require(x_.size(0).constant() && x_.size(0).value() > 0, "the length must be known while tracing and positive, got ",
-              name(c.type(0)));
+    c.require(x_.size(0).constant() && x_.size(0).value() > 0,
+              "the length must be known while tracing and positive, got ", name(c.type(0)));
     layers_ = c.integer(4), directions_ = c.flag(7) ? 2 : 1;
     c.require(layers_ >= 1 && layers_ <= 1000, "num_layers must lie in [1, 1000], got ", layers_);
     for (Var v : c.vars(2)) params_.push_back(convert(v, dtype_));
@@ -137,7 +137,8 @@ class Network {
     c_.require(states.size() == (kind_.has_cell ? 2u : 1u), "hx must be two tensors, h and c, got ", states.size());
     for (Var v : states)
       c_.require(v.rank() == 3 && hint(v.size(0)) == layers_ * directions_ && v.size(1) == x_.size(1),
-                 "a hidden state must be [", layers_ * directions_, ", ", name(x_.size(1)), ", hidden], got ", name(v.type()));
+                 "a hidden state must be [", layers_ * directions_, ", ", name(x_.size(1)), ", hidden], got ",
+                 name(v.type()));
     first_.h = convert(states[0], dtype_);
     if (kind_.has_cell) first_.c = convert(states[1], dtype_);
   }
@@ -147,7 +148,8 @@ class Network {
     const int64_t block = layer * directions_ + d, steps = x_.size(0).value();
     const auto param = [&](size_t i) { return params_[static_cast<size_t>(block) * each_ + i]; };
     const bool biases = c_.flag(3);
-    const Weights w{param(0), param(1), biases ? param(2) : Var(), biases ? param(3) : Var(), projected_ ? param(each_ - 1) : Var()};
+    const Weights w{param(0), param(1), biases ? param(2) : Var(), biases ? param(3) : Var(),
+                    projected_ ? param(each_ - 1) : Var()};
     State s{at(first_.h, block), kind_.has_cell ? at(first_.c, block) : Var()};
     check_weights(c_, kind_, w, x_.size(-1), s);
     Var gates = linear(x_, w.w_ih, w.b_ih);
@@ -186,12 +188,15 @@ using Specs = std::vector<TensorSpec>;
 template <int64_t gates>
 void cell_samples(Samples& s) {
   const int64_t rows = gates * 2;
-  s.add({TensorSpec{{3, 4}}, TensorSpec{{3, 2}}, TensorSpec{{rows, 4}}, TensorSpec{{rows, 2}}, TensorSpec{{rows}}, TensorSpec{{rows}}});
+  s.add({TensorSpec{{3, 4}}, TensorSpec{{3, 2}}, TensorSpec{{rows, 4}}, TensorSpec{{rows, 2}}, TensorSpec{{rows}},
+         TensorSpec{{rows}}});
   s.add({TensorSpec{{4}}, TensorSpec{{2}}, TensorSpec{{rows, 4}}, TensorSpec{{rows, 2}}});
-  s.refuse({TensorSpec{{3, 4}}, TensorSpec{{3, 2}}, TensorSpec{{rows, 5}}, TensorSpec{{rows, 2}}}, "the input's weight");
+  s.refuse({TensorSpec{{3, 4}}, TensorSpec{{3, 2}}, TensorSpec{{rows, 5}}, TensorSpec{{rows, 2}}},
+           "the input's weight");
 }
 void lstm_cell_samples(Samples& s) {
-  s.add({TensorSpec{{3, 4}}, Specs{{{3, 2}}, {{3, 2}}}, TensorSpec{{8, 4}}, TensorSpec{{8, 2}}, TensorSpec{{8}}, TensorSpec{{8}}});
+  s.add({TensorSpec{{3, 4}}, Specs{{{3, 2}}, {{3, 2}}}, TensorSpec{{8, 4}}, TensorSpec{{8, 2}}, TensorSpec{{8}},
+         TensorSpec{{8}}});
   s.refuse({TensorSpec{{3, 4}}, Specs{{{3, 2}}}, TensorSpec{{8, 4}}, TensorSpec{{8, 2}}}, "two tensors");
 }
 // Of one layer, or of two in both directions.
@@ -208,41 +213,60 @@ template <int64_t gates>
 void samples(Samples& s) {
   s.add({TensorSpec{{4, 2, 3}}, TensorSpec{{1, 2, 2}}, params(gates, true, false), true, 1, 0.0, false, false, false});
   s.add({TensorSpec{{2, 3, 3}}, TensorSpec{{4, 2, 2}}, params(gates, false, true), false, 2, 0.0, false, true, true});
-  s.refuse({TensorSpec{{4, 2, 3}}, TensorSpec{{1, 2, 2}}, params(gates, true, false), false, 1, 0.0, false, false, false}, "params must be 2");
+  s.refuse(
+      {TensorSpec{{4, 2, 3}}, TensorSpec{{1, 2, 2}}, params(gates, true, false), false, 1, 0.0, false, false, false},
+      "params must be 2");
 }
 void lstm_samples(Samples& s) {
-  s.add({TensorSpec{{4, 2, 3}}, Specs{{{1, 2, 2}}, {{1, 2, 2}}}, params(4, true, false), true, 1, 0.0, false, false, false});
-  s.add({TensorSpec{{2, 3, 3}}, Specs{{{4, 2, 2}}, {{4, 2, 2}}}, params(4, false, true), false, 2, 0.0, false, true, true});
+  s.add({TensorSpec{{4, 2, 3}}, Specs{{{1, 2, 2}}, {{1, 2, 2}}}, params(4, true, false), true, 1, 0.0, false, false,
+         false});
+  s.add({TensorSpec{{2, 3, 3}}, Specs{{{4, 2, 2}}, {{4, 2, 2}}}, params(4, false, true), false, 2, 0.0, false, true,
+         true});
   const TensorSpec w_ih{{8, 3}}, w_hh{{8, 1}}, w_hr{{1, 2}};
-  s.add({TensorSpec{{3, 2, 3}}, Specs{{{1, 2, 1}}, {{1, 2, 2}}}, Specs{w_ih, w_hh, w_hr}, false, 1, 0.0, false, false, false});
-  s.refuse({TensorSpec{{4, 2, 3}}, Specs{{{1, 2, 2}}}, params(4, true, false), true, 1, 0.0, false, false, false}, "two tensors");
+  s.add({TensorSpec{{3, 2, 3}}, Specs{{{1, 2, 1}}, {{1, 2, 2}}}, Specs{w_ih, w_hh, w_hr}, false, 1, 0.0, false, false,
+         false});
+  s.refuse({TensorSpec{{4, 2, 3}}, Specs{{{1, 2, 2}}}, params(4, true, false), true, 1, 0.0, false, false, false},
+           "two tensors");
 }
 
 #define CELL "tensor w_ih, tensor w_hh, tensor? b_ih=None, tensor? b_hh=None) -> "
-#define NETWORK "tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> "
+#define NETWORK                                                                                            \
+  "tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool " \
+  "batch_first) -> "
 
 constexpr OpRow kRows[] = {
     checked({.schema = "rnn_tanh_cell(tensor input, tensor hx, " CELL "tensor",
-             .doc = "tanh(input @ w_ih.T + b_ih + hx @ w_hh.T + b_hh).", .decompose = cell<kTanh>, .samples = cell_samples<1>}),
+             .doc = "tanh(input @ w_ih.T + b_ih + hx @ w_hh.T + b_hh).",
+             .decompose = cell<kTanh>,
+             .samples = cell_samples<1>}),
     checked({.schema = "rnn_relu_cell(tensor input, tensor hx, " CELL "tensor",
-             .doc = "relu(input @ w_ih.T + b_ih + hx @ w_hh.T + b_hh).", .decompose = cell<kRelu>, .samples = cell_samples<1>}),
+             .doc = "relu(input @ w_ih.T + b_ih + hx @ w_hh.T + b_hh).",
+             .decompose = cell<kRelu>,
+             .samples = cell_samples<1>}),
     checked({.schema = "lstm_cell(tensor input, tensor[] hx, " CELL "(tensor, tensor)",
-             .doc = "One step of a long short-term memory: the next h and c of those in hx.", .decompose = cell<kLstm>,
+             .doc = "One step of a long short-term memory: the next h and c of those in hx.",
+             .decompose = cell<kLstm>,
              .samples = lstm_cell_samples}),
-    checked({.schema = "gru_cell(tensor input, tensor hx, " CELL "tensor", .doc = "One step of a gated recurrent unit.",
-             .decompose = cell<kGru>, .samples = cell_samples<3>}),
+    checked({.schema = "gru_cell(tensor input, tensor hx, " CELL "tensor",
+             .doc = "One step of a gated recurrent unit.",
+             .decompose = cell<kGru>,
+             .samples = cell_samples<3>}),
     checked({.schema = "rnn_tanh(tensor input, tensor hx, " NETWORK "(tensor, tensor)",
              .doc = "Layers of rnn_tanh_cell over a sequence: the last layer's results, and the last states of all.",
-             .decompose = network<kTanh>, .samples = samples<1>}),
+             .decompose = network<kTanh>,
+             .samples = samples<1>}),
     checked({.schema = "rnn_relu(tensor input, tensor hx, " NETWORK "(tensor, tensor)",
              .doc = "Layers of rnn_relu_cell over a sequence: the last layer's results, and the last states of all.",
-             .decompose = network<kRelu>, .samples = samples<1>}),
+             .decompose = network<kRelu>,
+             .samples = samples<1>}),
     checked({.schema = "lstm(tensor input, tensor[] hx, " NETWORK "(tensor, tensor, tensor)",
              .doc = "Layers of lstm_cell over a sequence: the last layer's results, and the last h and c of all.",
-             .decompose = network<kLstm>, .samples = lstm_samples}),
+             .decompose = network<kLstm>,
+             .samples = lstm_samples}),
     checked({.schema = "gru(tensor input, tensor hx, " NETWORK "(tensor, tensor)",
              .doc = "Layers of gru_cell over a sequence: the last layer's results, and the last states of all.",
-             .decompose = network<kGru>, .samples = samples<3>}),
+             .decompose = network<kGru>,
+             .samples = samples<3>}),
 };
 
 }  // namespace

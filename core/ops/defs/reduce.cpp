@@ -46,7 +46,9 @@ Results sum(Call& c) {
   return reduced("prims.sum", x, c.axes(1, x.rank()), c.flag(2));
 }
 
-Var mean_of(Var x, std::span<const Dim> axes, bool keepdim) { return reduced("prims.sum", x, axes, keepdim) / elements_of(x, axes); }
+Var mean_of(Var x, std::span<const Dim> axes, bool keepdim) {
+  return reduced("prims.sum", x, axes, keepdim) / elements_of(x, axes);
+}
 Results mean(Call& c) {
   Var x = c.var(0);
   const DType dtype = c.dtype(3, x.dtype());
@@ -121,7 +123,8 @@ Results logsumexp(Call& c) {
   if (!c.flag(2) && !axes.empty()) {
     Shape shape;
     for (size_t i = 0; i < x.rank(); i++)
-      if (std::find(axes.begin(), axes.end(), Dim(static_cast<int64_t>(i))) == axes.end()) shape.push_back(x.shape()[i]);
+      if (std::find(axes.begin(), axes.end(), Dim(static_cast<int64_t>(i))) == axes.end())
+        shape.push_back(x.shape()[i]);
     y = reshape_to(y, shape);
   }
   return convert(y, dtype);
@@ -216,26 +219,33 @@ void truths(Samples& s) {
 }
 
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, VjpFn vjp, SamplesFn samples) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .vjp = vjp, .samples = samples, .tags = kReduction});
+  return checked(
+      {.schema = schema, .doc = doc, .decompose = decompose, .vjp = vjp, .samples = samples, .tags = kReduction});
 }
 
 constexpr OpRow kRows[] = {
     row("sum(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor",
         "Sum over dim; booleans and integers give i64 unless a dtype is given.", sum, nullptr, sums),
-    row("mean(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor", "Mean over dim.", mean, mean_vjp, means),
+    row("mean(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor", "Mean over dim.", mean,
+        mean_vjp, means),
     row("var(tensor input, int[]? dim=None, int correction=1, bool keepdim=False) -> tensor",
-        "Sum of squared distances from the mean over dim, divided by the count less correction.", var, var_vjp, variances),
+        "Sum of squared distances from the mean over dim, divided by the count less correction.", var, var_vjp,
+        variances),
     row("amax(tensor input, int[]? dim=None, bool keepdim=False) -> tensor",
-        "Maximum over dim; NaN if any is. Elements that share it share its gradient.", extremum<true>, nullptr, extrema),
+        "Maximum over dim; NaN if any is. Elements that share it share its gradient.", extremum<true>, nullptr,
+        extrema),
     row("amin(tensor input, int[]? dim=None, bool keepdim=False) -> tensor",
-        "Minimum over dim; NaN if any is. Elements that share it share its gradient.", extremum<false>, nullptr, extrema),
+        "Minimum over dim; NaN if any is. Elements that share it share its gradient.", extremum<false>, nullptr,
+        extrema),
     row("argmax(tensor input, int? dim=None, bool keepdim=False) -> tensor",
         "Index of the first maximum along dim, or among all elements in row-major order.", argmax, nullptr, places),
-    row("logsumexp(tensor input, int[] dim, bool keepdim=False) -> tensor", "log(sum(exp(input))) over dim, without overflow.", logsumexp,
-        logsumexp_vjp, log_sums),
-    row("all(tensor input, int[]? dim=None, bool keepdim=False) -> tensor", "Whether all elements over dim are nonzero.",
-        [](Call& c) { return truth(c, "prims.amin"); }, nullptr, truths),
-    row("any(tensor input, int[]? dim=None, bool keepdim=False) -> tensor", "Whether any element over dim is nonzero.",
+    row("logsumexp(tensor input, int[] dim, bool keepdim=False) -> tensor",
+        "log(sum(exp(input))) over dim, without overflow.", logsumexp, logsumexp_vjp, log_sums),
+    row(
+        "all(tensor input, int[]? dim=None, bool keepdim=False) -> tensor",
+        "Whether all elements over dim are nonzero.", [](Call& c) { return truth(c, "prims.amin"); }, nullptr, truths),
+    row(
+        "any(tensor input, int[]? dim=None, bool keepdim=False) -> tensor", "Whether any element over dim is nonzero.",
         [](Call& c) { return truth(c, "prims.amax"); }, nullptr, truths),
 };
 

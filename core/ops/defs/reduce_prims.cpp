@@ -68,7 +68,8 @@ void extremum_vjp(Grad& g) {
 void argmax_meta(const Call& c, Types& out) {
   TensorType t = c.type(0);
   const size_t axis = c.axis(1, t.rank());
-  c.require(t.rank() == 0 || !(t.shape[axis] == Dim(0)), "dim ", c.integer(1), " of ", name(t), " has no elements, so no maximum");
+  c.require(t.rank() == 0 || !(t.shape[axis] == Dim(0)), "dim ", c.integer(1), " of ", name(t),
+            " has no elements, so no maximum");
   if (t.rank()) t.shape.erase(axis);
   t.dtype = DType::i64;
   out.push(t);
@@ -96,17 +97,29 @@ Status* argmax_kernel(const Kernel& k) {
 
 constexpr OpRow kRows[] = {
     checked({.schema = "prims.sum(tensor input, int[] dims) -> tensor",
-             .doc = "Sum over dims, which vanish; bf16 and f32 are summed in a wider type and rounded once.", .meta = reduced_meta,
-             .reference = sum_kernel, .vjp = [](Grad& g) { g.add(0, as_kept(g, g.cotangent())); }, .tags = kReduction | kLinear}),
+             .doc = "Sum over dims, which vanish; bf16 and f32 are summed in a wider type and rounded once.",
+             .meta = reduced_meta,
+             .reference = sum_kernel,
+             .vjp = [](Grad& g) { g.add(0, as_kept(g, g.cotangent())); },
+             .tags = kReduction | kLinear}),
     checked({.schema = "prims.amax(tensor input, int[] dims) -> tensor",
-             .doc = "Maximum over dims, which vanish; NaN if any is; of no elements the lowest value.", .meta = reduced_meta,
-             .reference = extremum_kernel<true>, .vjp = extremum_vjp, .tags = kReduction}),
+             .doc = "Maximum over dims, which vanish; NaN if any is; of no elements the lowest value.",
+             .meta = reduced_meta,
+             .reference = extremum_kernel<true>,
+             .vjp = extremum_vjp,
+             .tags = kReduction}),
     checked({.schema = "prims.amin(tensor input, int[] dims) -> tensor",
-             .doc = "Minimum over dims, which vanish; NaN if any is; of no elements the highest value.", .meta = reduced_meta,
-             .reference = extremum_kernel<false>, .vjp = extremum_vjp, .tags = kReduction}),
+             .doc = "Minimum over dims, which vanish; NaN if any is; of no elements the highest value.",
+             .meta = reduced_meta,
+             .reference = extremum_kernel<false>,
+             .vjp = extremum_vjp,
+             .tags = kReduction}),
     checked({.schema = "prims.argmax(tensor input, int dim) -> tensor",
-             .doc = "Index of the first maximum along dim, which vanishes; a NaN counts as the maximum.", .meta = argmax_meta,
-             .reference = argmax_kernel, .nondiff = "the result is an index", .tags = kReduction}),
+             .doc = "Index of the first maximum along dim, which vanishes; a NaN counts as the maximum.",
+             .meta = argmax_meta,
+             .reference = argmax_kernel,
+             .nondiff = "the result is an index",
+             .tags = kReduction}),
 };
 
 }  // namespace

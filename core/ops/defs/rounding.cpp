@@ -65,7 +65,9 @@ Var signbit_of(Var x) {
   return either(lt(x, 0.0), lt(apply("prims.reciprocal", x), 0.0));
 }
 
-double largest(DType d) { return d == DType::f64 ? 0x1.fffffffffffffp1023 : d == DType::bf16 ? 0x1.fep127 : 0x1.fffffep127; }
+double largest(DType d) {
+  return d == DType::f64 ? 0x1.fffffffffffffp1023 : d == DType::bf16 ? 0x1.fep127 : 0x1.fffffep127;
+}
 Results nan_to_num(Call& c) {
   Var x = c.var(0);
   if (!is_real(x.dtype())) return x;
@@ -107,21 +109,26 @@ void replaced(Samples& s) {
   s.add({TensorSpec{{2, 3}, DType::i64, -9, 9}});
 }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples, uint32_t tags = kInplace) {
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
+                    uint32_t tags = kInplace) {
   return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .tags = tags});
 }
 consteval OpRow asks(SchemaText schema, std::string_view doc, DecomposeFn decompose) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .nondiff = "the result is boolean", .samples = anything});
+  return checked(
+      {.schema = schema, .doc = doc, .decompose = decompose, .nondiff = "the result is boolean", .samples = anything});
 }
 
 constexpr OpRow kRows[] = {
-    row("ceil(tensor input) -> tensor", "The least integer that is not less.", whole<[](Var x) { return -floor(-x); }>, signed_numbers),
+    row("ceil(tensor input) -> tensor", "The least integer that is not less.", whole<[](Var x) { return -floor(-x); }>,
+        signed_numbers),
     row("trunc(tensor input) -> tensor", "The integer part, towards zero.", whole<truncated>, signed_numbers),
-    row("round(tensor input, int decimals=0) -> tensor", "The nearest integer, of two the even one; decimals moves the point.", round_op, rounds),
+    row("round(tensor input, int decimals=0) -> tensor",
+        "The nearest integer, of two the even one; decimals moves the point.", round_op, rounds),
     row("frac(tensor input) -> tensor", "What trunc takes away.", frac, reals),
     row("frexp(tensor input) -> (tensor mantissa, tensor exponent)",
         "Mantissas in [0.5, 1) and i32 exponents, whose powers of 2 they are multiplied by.", frexp, reals, 0),
-    row("positive(tensor input) -> tensor", "The input itself.",
+    row(
+        "positive(tensor input) -> tensor", "The input itself.",
         [](Call& c) -> Results {
           c.require(c.type(0).dtype != DType::boolean, "input must not be boolean, got ", name(c.type(0)));
           return c.var(0);
@@ -130,13 +137,19 @@ constexpr OpRow kRows[] = {
     row("angle(tensor input) -> tensor", "pi where the input is negative, else 0; NaN of NaN.",
         real_formula<[](Var x) { return where(isnan(x), x, convert(lt(x, 0.0), x.dtype()) * kPi); }>, numbers, 0),
     row("nan_to_num(tensor input, float nan=0.0, float? posinf=None, float? neginf=None) -> tensor",
-        "NaN as nan, infinities as posinf and neginf, or as the largest and least finite number.", nan_to_num, replaced),
+        "NaN as nan, infinities as posinf and neginf, or as the largest and least finite number.", nan_to_num,
+        replaced),
     asks("isnan(tensor input) -> tensor", "Whether each element is NaN.", question<isnan, false>),
-    asks("isinf(tensor input) -> tensor", "Whether each element is infinite.", question<[](Var x) { return eq(abs(x), kInfinity); }, false>),
-    asks("isposinf(tensor input) -> tensor", "Whether each element is the positive infinity.", question<[](Var x) { return eq(x, kInfinity); }, false>),
-    asks("isneginf(tensor input) -> tensor", "Whether each element is the negative infinity.", question<[](Var x) { return eq(x, -kInfinity); }, false>),
-    asks("isfinite(tensor input) -> tensor", "Whether each element is neither infinite nor NaN.", question<[](Var x) { return lt(abs(x), kInfinity); }, true>),
-    asks("signbit(tensor input) -> tensor", "Whether each element has a negative sign, as -0.0 has.", formula_on<signbit_of>),
+    asks("isinf(tensor input) -> tensor", "Whether each element is infinite.",
+         question<[](Var x) { return eq(abs(x), kInfinity); }, false>),
+    asks("isposinf(tensor input) -> tensor", "Whether each element is the positive infinity.",
+         question<[](Var x) { return eq(x, kInfinity); }, false>),
+    asks("isneginf(tensor input) -> tensor", "Whether each element is the negative infinity.",
+         question<[](Var x) { return eq(x, -kInfinity); }, false>),
+    asks("isfinite(tensor input) -> tensor", "Whether each element is neither infinite nor NaN.",
+         question<[](Var x) { return lt(abs(x), kInfinity); }, true>),
+    asks("signbit(tensor input) -> tensor", "Whether each element has a negative sign, as -0.0 has.",
+         formula_on<signbit_of>),
 };
 
 }  // namespace

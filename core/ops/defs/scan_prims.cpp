@@ -63,7 +63,8 @@ void each_scanned(const Kernel& k, bool reverse, F f) {
     each_line(in, out, out, axis, false, [&](int64_t from, int64_t to, int64_t) {
       auto x = line_at<const T>(in, axis, from);
       auto y = line_at<T>(out, axis, to);
-      if (reverse && x.size) x.data += (x.size - 1) * x.step, x.step = -x.step, y.data += (y.size - 1) * y.step, y.step = -y.step;
+      if (reverse && x.size)
+        x.data += (x.size - 1) * x.step, x.step = -x.step, y.data += (y.size - 1) * y.step, y.step = -y.step;
       f(x, y);
     });
   });
@@ -166,7 +167,8 @@ Status* logcumsumexp_kernel(const Kernel& k) {
     using T = std::remove_reference_t<decltype(*y.data)>;
     if constexpr (!std::is_integral_v<T>) {
       RunningLog log;
-      for (int64_t i = 0; i < x.size; i++) y[i] = static_cast<T>(static_cast<Compute<T>>(log.add(static_cast<double>(x[i]))));
+      for (int64_t i = 0; i < x.size; i++)
+        y[i] = static_cast<T>(static_cast<Compute<T>>(log.add(static_cast<double>(x[i]))));
     }
   });
   return nullptr;
@@ -205,7 +207,8 @@ void logcumsumexp_vjp(Grad& g) {
 // ---- second derivatives, over a matrix of pairs in two dims where there was one ----
 
 struct Pairs {
-  explicit Pairs(const Grad& g) : dim(g.axis(2, g.type(1).rank())), along(static_cast<int64_t>(dim)), shape(g.type(1).shape) {
+  explicit Pairs(const Grad& g)
+      : dim(g.axis(2, g.type(1).rank())), along(static_cast<int64_t>(dim)), shape(g.type(1).shape) {
     const bool reverse = g.flag(3);
     shape.insert(dim, shape[dim]);
     Var j = counted_along(g.builder, shape[dim], dim, shape.size(), g.type(1).device);
@@ -236,7 +239,8 @@ void logcumsumexp_backward_vjp(Grad& g) {
   Var pushed = p.sum_rows(p.rows(ct) * ratio);
   g.add(0, pushed);
   if (!g.wants(1)) return;
-  Var back = g.builder.call("prims.logcumsumexp_backward", {convert(grad * pushed, g.type(0).dtype), g.var(1), g.args[2], g.args[3]});
+  Var back = g.builder.call("prims.logcumsumexp_backward",
+                            {convert(grad * pushed, g.type(0).dtype), g.var(1), g.args[2], g.args[3]});
   g.add(1, ct * computed(g.result()) - computed(back));
 }
 
@@ -251,30 +255,55 @@ void cumprod_backward_vjp(Grad& g) {
     g.add(0, p.sum_rows(where(p.reached, p.rows(ct) * products, 0.0)));
   }
   if (!g.wants(1)) return;
-  Var back = g.builder.call("prims.cumprod_backward", {where(p.reached, p.columns(grad), 0.0), others, p.along + 1, g.flag(3)});
+  Var back = g.builder.call("prims.cumprod_backward",
+                            {where(p.reached, p.columns(grad), 0.0), others, p.along + 1, g.flag(3)});
   g.add(1, p.sum_rows(where(p.same, 0.0, p.rows(ct) * back)));
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.prod(tensor input, int dim) -> tensor", .doc = "Product along dim, which vanishes; f32 and bf16 are multiplied in a wider type.",
-             .meta = prod_meta, .reference = prod_kernel, .vjp = prod_vjp, .tags = kReduction}),
+    checked({.schema = "prims.prod(tensor input, int dim) -> tensor",
+             .doc = "Product along dim, which vanishes; f32 and bf16 are multiplied in a wider type.",
+             .meta = prod_meta,
+             .reference = prod_kernel,
+             .vjp = prod_vjp,
+             .tags = kReduction}),
     checked({.schema = "prims.cumsum(tensor input, int dim, bool reverse) -> tensor",
-             .doc = "Each element's sum with those before it along dim, or with those after it; bf16 and f32 are added up in a wider type.",
-             .meta = scan_meta, .reference = scan_kernel<SumFold>, .vjp = cumsum_vjp, .tags = kLinear}),
+             .doc = "Each element's sum with those before it along dim, or with those after it; bf16 and f32 are added "
+                    "up in a wider type.",
+             .meta = scan_meta,
+             .reference = scan_kernel<SumFold>,
+             .vjp = cumsum_vjp,
+             .tags = kLinear}),
     checked({.schema = "prims.cumprod(tensor input, int dim, bool reverse) -> tensor",
-             .doc = "Each element's product with those before it along dim, or with those after it.", .meta = scan_meta, .reference = scan_kernel<ProductFold>,
+             .doc = "Each element's product with those before it along dim, or with those after it.",
+             .meta = scan_meta,
+             .reference = scan_kernel<ProductFold>,
              .vjp = cumprod_vjp}),
-    checked({.schema = "prims.cumprod_backward(tensor grad, tensor input, int dim, bool reverse) -> tensor", .doc = "The gradient of prims.cumprod's input.",
-             .meta = cumprod_backward_meta, .reference = cumprod_backward_kernel, .vjp = cumprod_backward_vjp}),
-    checked({.schema = "prims.cummax(tensor input, int dim) -> (tensor, tensor)", .doc = "The greatest so far along dim, and the last place where it was.",
-             .meta = extremum_meta, .reference = extremum_kernel<true>, .vjp = picked_vjp}),
-    checked({.schema = "prims.cummin(tensor input, int dim) -> (tensor, tensor)", .doc = "The least so far along dim, and the last place where it was.",
-             .meta = extremum_meta, .reference = extremum_kernel<false>, .vjp = picked_vjp}),
+    checked({.schema = "prims.cumprod_backward(tensor grad, tensor input, int dim, bool reverse) -> tensor",
+             .doc = "The gradient of prims.cumprod's input.",
+             .meta = cumprod_backward_meta,
+             .reference = cumprod_backward_kernel,
+             .vjp = cumprod_backward_vjp}),
+    checked({.schema = "prims.cummax(tensor input, int dim) -> (tensor, tensor)",
+             .doc = "The greatest so far along dim, and the last place where it was.",
+             .meta = extremum_meta,
+             .reference = extremum_kernel<true>,
+             .vjp = picked_vjp}),
+    checked({.schema = "prims.cummin(tensor input, int dim) -> (tensor, tensor)",
+             .doc = "The least so far along dim, and the last place where it was.",
+             .meta = extremum_meta,
+             .reference = extremum_kernel<false>,
+             .vjp = picked_vjp}),
     checked({.schema = "prims.logcumsumexp(tensor input, int dim, bool reverse) -> tensor",
-             .doc = "The logarithm of the sum of the exponentials so far along dim, or from the end.", .meta = real_scan_meta, .reference = logcumsumexp_kernel,
+             .doc = "The logarithm of the sum of the exponentials so far along dim, or from the end.",
+             .meta = real_scan_meta,
+             .reference = logcumsumexp_kernel,
              .vjp = logcumsumexp_vjp}),
-    checked({.schema = "prims.logcumsumexp_backward(tensor grad, tensor input, int dim, bool reverse) -> tensor", .doc = "The gradient of prims.logcumsumexp's input.",
-             .meta = cumprod_backward_meta, .reference = logcumsumexp_backward_kernel, .vjp = logcumsumexp_backward_vjp}),
+    checked({.schema = "prims.logcumsumexp_backward(tensor grad, tensor input, int dim, bool reverse) -> tensor",
+             .doc = "The gradient of prims.logcumsumexp's input.",
+             .meta = cumprod_backward_meta,
+             .reference = logcumsumexp_backward_kernel,
+             .vjp = logcumsumexp_backward_vjp}),
 };
 
 }  // namespace

@@ -4,7 +4,9 @@
 namespace thunder {
 namespace {
 
-DType summed_dtype(const Call& c, size_t param) { return c.dtype(param, is_real(c.type(0).dtype) ? c.type(0).dtype : DType::i64); }
+DType summed_dtype(const Call& c, size_t param) {
+  return c.dtype(param, is_real(c.type(0).dtype) ? c.type(0).dtype : DType::i64);
+}
 
 // cumsum, cumprod
 Results accumulated(Call& c) {
@@ -110,23 +112,31 @@ void integrals(Samples& s) {
   s.add({TensorSpec{{2, 5}}, TensorSpec{{5}}});
 }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples, uint32_t tags = 0) {
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
+                    uint32_t tags = 0) {
   return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .tags = tags});
 }
 
 constexpr OpRow kRows[] = {
     row("prod(tensor input, int? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor",
-        "Product along dim, or of all elements; booleans and integers give i64 unless a dtype is given.", prod, products, kReduction),
+        "Product along dim, or of all elements; booleans and integers give i64 unless a dtype is given.", prod,
+        products, kReduction),
     row("cumsum(tensor input, int dim, dtype? dtype=None) -> tensor",
-        "The sum of each element and those before it along dim; of integers and booleans as i64 unless a dtype is given.", accumulated, sums),
-    row("cumprod(tensor input, int dim, dtype? dtype=None) -> tensor", "The product of each element and those before it along dim.", accumulated, whole_lines, kInplace),
+        "The sum of each element and those before it along dim; of integers and booleans as i64 unless a dtype is "
+        "given.",
+        accumulated, sums),
+    row("cumprod(tensor input, int dim, dtype? dtype=None) -> tensor",
+        "The product of each element and those before it along dim.", accumulated, whole_lines, kInplace),
     row("cummax(tensor input, int dim) -> (tensor values, tensor indices)",
         "The greatest so far along dim, and the last place where it was.", running, whole_lines),
     row("cummin(tensor input, int dim) -> (tensor values, tensor indices)",
         "The least so far along dim, and the last place where it was.", running, whole_lines),
-    row("logcumsumexp(tensor input, int dim) -> tensor", "log(cumsum(exp(input))) along dim, without overflow.", logcumsumexp, lines),
-    row("diff(tensor input, int n=1, int dim=-1) -> tensor", "Each element less the one before it along dim, n times.", diff, differences),
-    row("trapezoid(tensor y, tensor? x=None, float dx=1, int dim=-1) -> tensor", "The integral along dim by the trapezoidal rule.", trapezoid, integrals),
+    row("logcumsumexp(tensor input, int dim) -> tensor", "log(cumsum(exp(input))) along dim, without overflow.",
+        logcumsumexp, lines),
+    row("diff(tensor input, int n=1, int dim=-1) -> tensor", "Each element less the one before it along dim, n times.",
+        diff, differences),
+    row("trapezoid(tensor y, tensor? x=None, float dx=1, int dim=-1) -> tensor",
+        "The integral along dim by the trapezoidal rule.", trapezoid, integrals),
 };
 
 }  // namespace

@@ -17,21 +17,30 @@ Var source(const Call& c, size_t param, Var x, Var index) {
   Var src = c.var(param);
   c.require(src.dtype() == x.dtype(), "input and src must have one dtype; ", c.types());
   c.require(src.rank() == index.rank(), "src must have the rank of index; ", c.types());
-  for (size_t i = 0; i < index.rank(); i++) c.require(hint(index.shape()[i]) <= hint(src.shape()[i]), "src must be at least as large as index; ", c.types());
+  for (size_t i = 0; i < index.rank(); i++)
+    c.require(hint(index.shape()[i]) <= hint(src.shape()[i]), "src must be at least as large as index; ", c.types());
   return c.builder.call("prims.slice", {src, Shape(index.rank(), 0), index.shape(), Shape(index.rank(), 1)});
 }
 // The places of an index along dim as an index for every dim.
 ValueList places(Var index, size_t dim) {
   ValueList ids;
   for (size_t i = 0; i < index.rank(); i++)
-    ids.push_back(i == dim ? index.id : expand_to(counted_along(*index.builder, index.shape()[i], i, index.rank(), index.type().device), index.shape()).id);
+    ids.push_back(i == dim
+                      ? index.id
+                      : expand_to(counted_along(*index.builder, index.shape()[i], i, index.rank(), index.type().device),
+                                  index.shape())
+                            .id);
   return ids;
 }
 Var at_least_one_dim(Var x) { return x.rank() ? x : reshape_to(x, Shape{1}); }
 Results scatter(Call& c) {
   Var x = c.var(0), index = c.var(2);
   const size_t dim = c.axis(1, x.rank());
-  if (c.has(4)) return c.builder.call("scatter_reduce", {x, c.integer(1), index, c.args[3], c.text(4) == "add" ? "sum" : c.text(4) == "multiply" ? "prod" : c.text(4)});
+  if (c.has(4))
+    return c.builder.call("scatter_reduce", {x, c.integer(1), index, c.args[3],
+                                             c.text(4) == "add"        ? "sum"
+                                             : c.text(4) == "multiply" ? "prod"
+                                                                       : c.text(4)});
   require_index(c, 2);
   require_along(c, x.type(), index.type(), dim);
   const Shape shape = x.shape();
@@ -50,13 +59,22 @@ Results scatter_reduce(Call& c) {
   require_along(c, x.type(), index.type(), c.axis(1, x.rank()));
   Var src = convert(source(c, 3, x, index), wide);
   x = convert(x, wide);
-  const auto added = [&](Var to, Var what) { return c.builder.call("prims.scatter_add", {to, c.integer(1), index, what}); };
+  const auto added = [&](Var to, Var what) {
+    return c.builder.call("prims.scatter_add", {to, c.integer(1), index, what});
+  };
   Var hits;
   if (how == "mean" || !c.flag(5)) hits = added(full_like(x, 0), full_like(src, 1));
   if (!c.flag(5)) {
     // What is written over starts from what changes nothing.
-    const double least = is_real(wide) ? -kInfinity : wide == DType::u8 || wide == DType::boolean ? 0.0 : wide == DType::i32 ? -0x1p31 : -0x1p63;
-    const double most = is_real(wide) ? kInfinity : wide == DType::u8 ? 255.0 : wide == DType::boolean ? 1.0 : wide == DType::i32 ? 0x1p31 - 1 : 0x1p62;
+    const double least = is_real(wide)                                 ? -kInfinity
+                         : wide == DType::u8 || wide == DType::boolean ? 0.0
+                         : wide == DType::i32                          ? -0x1p31
+                                                                       : -0x1p63;
+    const double most = is_real(wide)            ? kInfinity
+                        : wide == DType::u8      ? 255.0
+                        : wide == DType::boolean ? 1.0
+                        : wide == DType::i32     ? 0x1p31 - 1
+                                                 : 0x1p62;
     x = where(gt(hits, 0), full_like(x, how == "prod" ? 1 : how == "amax" ? least : how == "amin" ? most : 0), x);
   }
   Var y;
@@ -82,8 +100,10 @@ Var index_vector(const Call& c) {
 Results index_copy(Call& c) {
   const auto dim = static_cast<int64_t>(c.axis(1, c.type(0).rank()));
   Var index = index_vector(c);
-  c.require(c.type(0).dtype == c.type(3).dtype && c.type(0).rank() == c.type(3).rank(), "source must have the dtype and rank of input; ", c.types());
-  Var put = c.builder.call("prims.index_put", {in_front(c.var(0), dim), ValueList{index.id}, in_front(c.var(3), dim), false});
+  c.require(c.type(0).dtype == c.type(3).dtype && c.type(0).rank() == c.type(3).rank(),
+            "source must have the dtype and rank of input; ", c.types());
+  Var put =
+      c.builder.call("prims.index_put", {in_front(c.var(0), dim), ValueList{index.id}, in_front(c.var(3), dim), false});
   return back(put, dim);
 }
 Results index_add(Call& c) {
@@ -91,7 +111,8 @@ Results index_add(Call& c) {
   Var index = index_vector(c), x = c.var(0), src = c.var(3);
   c.require(x.dtype() == src.dtype(), "source must have the dtype of input; ", c.types());
   const DType dtype = x.dtype();
-  c.require(is_real(dtype) || c.real(4) == std::trunc(c.real(4)), "alpha must be whole for operands of ", name(dtype), ", got ", c.real(4));
+  c.require(is_real(dtype) || c.real(4) == std::trunc(c.real(4)), "alpha must be whole for operands of ", name(dtype),
+            ", got ", c.real(4));
   if (c.real(4) != 1) src = is_real(dtype) ? src * c.real(4) : src * static_cast<int64_t>(c.real(4));
   return convert(c.builder.call("prims.take_add", {computed(x), dim, index, computed(src)}), dtype);
 }
@@ -100,7 +121,8 @@ Results index_fill(Call& c) {
   Var index = index_vector(c), x = c.var(0), value = c.var(3);
   c.require(value.rank() == 0, "value must be a number or a tensor of rank 0; ", c.types());
   Var none = full(c.builder, Shape{x.size(dim)}, 0, DType::i64, x.type().device);
-  Var hits = c.builder.call("prims.scatter_add", {none, 0, convert(index, DType::i64), full(c.builder, index.shape(), 1, DType::i64, x.type().device)});
+  Var hits = c.builder.call("prims.scatter_add", {none, 0, convert(index, DType::i64),
+                                                  full(c.builder, index.shape(), 1, DType::i64, x.type().device)});
   return where(along_axis(gt(hits, 0), static_cast<size_t>(dim), x.rank()), convert(value, x.dtype()), x);
 }
 
@@ -110,12 +132,15 @@ Results select_scatter(Call& c) {
   Var x = c.var(0), src = c.var(1);
   const size_t dim = c.axis(2, x.rank());
   c.require(x.rank() > 0, "input must have at least one dim");
-  const int64_t n = hint(x.size(static_cast<int64_t>(dim))), at = c.integer(3) < 0 ? checked_add(c.integer(3), n) : c.integer(3);
+  const int64_t n = hint(x.size(static_cast<int64_t>(dim))),
+                at = c.integer(3) < 0 ? checked_add(c.integer(3), n) : c.integer(3);
   c.require(at >= 0 && at < n, "index ", c.integer(3), " is out of range for dim ", dim, " of size ", n);
   Shape starts(x.rank(), 0), ends = x.shape(), part = x.shape();
   starts[dim] = at, ends[dim] = at + 1, part[dim] = 1;
-  c.require(hint(elements(part)) == hint(elements(src.shape())), "src must have the shape of what select gives; ", c.types());
-  return c.builder.call("prims.slice_scatter", {x, reshape_to(convert(src, x.dtype()), part), starts, ends, Shape(x.rank(), 1)});
+  c.require(hint(elements(part)) == hint(elements(src.shape())), "src must have the shape of what select gives; ",
+            c.types());
+  return c.builder.call("prims.slice_scatter",
+                        {x, reshape_to(convert(src, x.dtype()), part), starts, ends, Shape(x.rank(), 1)});
 }
 Results slice_scatter(Call& c) {
   Var x = c.var(0);
@@ -123,7 +148,9 @@ Results slice_scatter(Call& c) {
   c.require(x.rank() > 0, "input must have at least one dim");
   c.require(c.integer(5) > 0, "step must be positive, got ", c.integer(5));
   const int64_t n = hint(x.size(static_cast<int64_t>(dim)));
-  const auto bound = [&](size_t i, int64_t otherwise) { return c.has(i) ? std::clamp<int64_t>(c.integer(i) < 0 ? c.integer(i) + n : c.integer(i), 0, n) : otherwise; };
+  const auto bound = [&](size_t i, int64_t otherwise) {
+    return c.has(i) ? std::clamp<int64_t>(c.integer(i) < 0 ? c.integer(i) + n : c.integer(i), 0, n) : otherwise;
+  };
   const int64_t start = bound(3, 0), end = std::max(start, bound(4, n));
   Shape starts(x.rank(), 0), ends = x.shape(), steps(x.rank(), 1);
   starts[dim] = start, ends[dim] = end, steps[dim] = c.integer(5);
@@ -132,7 +159,8 @@ Results slice_scatter(Call& c) {
 // The next element of source for each place where the mask holds.
 Results masked_scatter(Call& c) {
   Var x = c.var(0), mask = c.var(1), src = c.var(2);
-  c.require(mask.dtype() == DType::boolean && src.dtype() == x.dtype(), "mask must be bool, and source of input's dtype; ", c.types());
+  c.require(mask.dtype() == DType::boolean && src.dtype() == x.dtype(),
+            "mask must be bool, and source of input's dtype; ", c.types());
   mask = expand_to(mask, x.shape());
   const Shape flat{elements(x.shape())};
   Var before = c.builder.call("cumsum", {convert(reshape_to(mask, flat), DType::i64), 0});
@@ -152,7 +180,9 @@ Results take(Call& c) {
 Results take_along_dim(Call& c) {
   Var x = c.var(0), index = c.var(1);
   require_index(c, 1);
-  if (!c.has(2)) return c.builder.call("prims.gather", {reshape_to(x, Shape{elements(x.shape())}), 0, reshape_to(index, Shape{elements(index.shape())})});
+  if (!c.has(2))
+    return c.builder.call("prims.gather", {reshape_to(x, Shape{elements(x.shape())}), 0,
+                                           reshape_to(index, Shape{elements(index.shape())})});
   const size_t dim = c.axis(2, x.rank());
   c.require(x.rank() == index.rank(), "input and indices must have one rank; ", c.types());
   Shape a = x.shape(), b = index.shape();
@@ -215,26 +245,35 @@ void along(Samples& s) {
   s.add({TensorSpec{{4, 3}}, below({5}, 12)});
 }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples, uint32_t tags = kInplace) {
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
+                    uint32_t tags = kInplace) {
   return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .tags = tags});
 }
 
 constexpr OpRow kRows[] = {
     row("scatter(tensor input, int dim, tensor index, tensor|number src, str? reduce=None) -> tensor",
-        "input with src stored at index along dim; of equal indices the last one stays, or reduce 'add' or 'multiply' joins them.", scatter, scatters),
+        "input with src stored at index along dim; of equal indices the last one stays, or reduce 'add' or 'multiply' "
+        "joins them.",
+        scatter, scatters),
     row("scatter_reduce(tensor input, int dim, tensor index, tensor src, str reduce, bool include_self=True) -> tensor",
-        "input with the sum, mean, product or extremum of itself (unless include_self is false) and src at index along dim.", scatter_reduce, reductions),
-    row("index_copy(tensor input, int dim, tensor index, tensor source) -> tensor", "input with the slices of source stored at index along dim.", index_copy, copied),
-    row("index_add(tensor input, int dim, tensor index, tensor source, float alpha=1) -> tensor", "input with alpha times the slices of source added at index along dim.",
-        index_add, added),
-    row("index_fill(tensor input, int dim, tensor index, tensor|number value) -> tensor", "input with one value in the slices at index along dim.", index_fill, filled),
-    row("select_scatter(tensor input, tensor src, int dim, int index) -> tensor", "A copy of input with src at one index of dim.", select_scatter, selected, 0),
-    row("slice_scatter(tensor input, tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> tensor", "A copy of input with src at start:end:step of dim.",
-        slice_scatter, sliced, 0),
-    row("masked_scatter(tensor input, tensor mask, tensor source) -> tensor", "input with the elements of source, one after the other, where mask holds.", masked_scatter,
-        masked),
+        "input with the sum, mean, product or extremum of itself (unless include_self is false) and src at index along "
+        "dim.",
+        scatter_reduce, reductions),
+    row("index_copy(tensor input, int dim, tensor index, tensor source) -> tensor",
+        "input with the slices of source stored at index along dim.", index_copy, copied),
+    row("index_add(tensor input, int dim, tensor index, tensor source, float alpha=1) -> tensor",
+        "input with alpha times the slices of source added at index along dim.", index_add, added),
+    row("index_fill(tensor input, int dim, tensor index, tensor|number value) -> tensor",
+        "input with one value in the slices at index along dim.", index_fill, filled),
+    row("select_scatter(tensor input, tensor src, int dim, int index) -> tensor",
+        "A copy of input with src at one index of dim.", select_scatter, selected, 0),
+    row("slice_scatter(tensor input, tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> tensor",
+        "A copy of input with src at start:end:step of dim.", slice_scatter, sliced, 0),
+    row("masked_scatter(tensor input, tensor mask, tensor source) -> tensor",
+        "input with the elements of source, one after the other, where mask holds.", masked_scatter, masked),
     row("take(tensor input, tensor index) -> tensor", "The elements at index of the flattened input.", take, flat, 0),
-    row("take_along_dim(tensor input, tensor indices, int? dim=None) -> tensor", "The elements at indices along dim; the other dims broadcast.", take_along_dim, along, 0),
+    row("take_along_dim(tensor input, tensor indices, int? dim=None) -> tensor",
+        "The elements at indices along dim; the other dims broadcast.", take_along_dim, along, 0),
 };
 
 }  // namespace

@@ -13,8 +13,10 @@ void scatter_reduce_meta(const Call& c, Types& out) {
   c.require(t.dtype == c.type(3).dtype, "input and src must have one dtype; ", c.types());
   const TensorType &index = c.type(2), &src = c.type(3);
   c.require(src.rank() == index.rank(), "src must have the rank of index; ", c.types());
-  for (size_t i = 0; i < index.rank(); i++) c.require(hint(index.shape[i]) <= hint(src.shape[i]), "src must be at least as large as index; ", c.types());
-  c.require(c.text(4) == "prod" || c.text(4) == "amax" || c.text(4) == "amin", "reduce must be 'prod', 'amax' or 'amin', got '", c.text(4), "'");
+  for (size_t i = 0; i < index.rank(); i++)
+    c.require(hint(index.shape[i]) <= hint(src.shape[i]), "src must be at least as large as index; ", c.types());
+  c.require(c.text(4) == "prod" || c.text(4) == "amax" || c.text(4) == "amin",
+            "reduce must be 'prod', 'amax' or 'amin', got '", c.text(4), "'");
   out.push(t);
 }
 Status* scatter_reduce_kernel(const Kernel& k) {
@@ -54,18 +56,26 @@ void scatter_reduce_vjp(Grad& g) {
   if (g.wants(0)) g.add(0, own * share);
   if (g.wants(3)) {
     Var to_src = hit * along(share);
-    g.add(3, b.call("prims.slice_scatter", {convert(full_like(g.var(3), 0), dy.dtype()), to_src, starts, index.shape(), steps}));
+    g.add(3, b.call("prims.slice_scatter",
+                    {convert(full_like(g.var(3), 0), dy.dtype()), to_src, starts, index.shape(), steps}));
   }
 }
 
 void prim_samples(Samples& s) {
-  for (const char* how : {"prod", "amax", "amin"}) s.add_without_gradient({TensorSpec{{3, 4}}, 1, below({3, 2}, 4), TensorSpec{{3, 2}}, how});
+  for (const char* how : {"prod", "amax", "amin"})
+    s.add_without_gradient({TensorSpec{{3, 4}}, 1, below({3, 2}, 4), TensorSpec{{3, 2}}, how});
   s.add({TensorSpec{{3, 4}}, 0, below({2, 4}, 3), TensorSpec{{2, 4}}, "amax"});
   s.refuse({TensorSpec{{3}}, 0, below({2}, 3), TensorSpec{{2}}, "sum"}, "'sum'");
 }
-constexpr OpRow kRow = checked({.schema = "prims.scatter_reduce(tensor input, int dim, tensor index, tensor src, str reduce) -> tensor",
-                                .doc = "A copy of input in which the elements at index along dim are multiplied by src's, or replaced by the greater or lesser.",
-                                .meta = scatter_reduce_meta, .reference = scatter_reduce_kernel, .vjp = scatter_reduce_vjp, .samples = prim_samples, .tags = kChecksData});
+constexpr OpRow kRow =
+    checked({.schema = "prims.scatter_reduce(tensor input, int dim, tensor index, tensor src, str reduce) -> tensor",
+             .doc = "A copy of input in which the elements at index along dim are multiplied by src's, or replaced by "
+                    "the greater or lesser.",
+             .meta = scatter_reduce_meta,
+             .reference = scatter_reduce_kernel,
+             .vjp = scatter_reduce_vjp,
+             .samples = prim_samples,
+             .tags = kChecksData});
 
 }  // namespace
 

@@ -101,14 +101,23 @@ void clamp_samples(Samples& s) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.where(tensor condition, tensor input, tensor other) -> tensor", .doc = "input where the condition holds, else other.",
-             .meta = where_meta, .reference = where_kernel, .vjp = where_vjp, .tags = kElementwise | kCheap}),
+    checked({.schema = "prims.where(tensor condition, tensor input, tensor other) -> tensor",
+             .doc = "input where the condition holds, else other.",
+             .meta = where_meta,
+             .reference = where_kernel,
+             .vjp = where_vjp,
+             .tags = kElementwise | kCheap}),
     checked({.schema = "where(tensor condition, tensor|number input, tensor|number other) -> tensor",
-             .doc = "input where the condition holds, else other; promotes and broadcasts.", .decompose = where, .vjp = broadcast_where_vjp,
+             .doc = "input where the condition holds, else other; promotes and broadcasts.",
+             .decompose = where,
+             .vjp = broadcast_where_vjp,
              .samples = where_samples}),
     checked({.schema = "clamp(tensor input, tensor|number? min=None, tensor|number? max=None) -> tensor",
-             .doc = "input limited to [min, max]; max where min exceeds it, NaN stays.", .decompose = clamp, .vjp = clamp_vjp,
-             .samples = clamp_samples, .tags = kInplace}),
+             .doc = "input limited to [min, max]; max where min exceeds it, NaN stays.",
+             .decompose = clamp,
+             .vjp = clamp_vjp,
+             .samples = clamp_samples,
+             .tags = kInplace}),
 };
 
 }  // namespace

@@ -21,7 +21,8 @@ Var join(std::initializer_list<Var> parts, size_t dim) {
 // ---- order of dims ----
 
 Shape moved(const Call& c, std::span<const Dim> from, std::span<const Dim> to, size_t rank) {
-  c.require(from.size() == to.size(), "source and destination must have as many dims, got ", name(from), " and ", name(to));
+  c.require(from.size() == to.size(), "source and destination must have as many dims, got ", name(from), " and ",
+            name(to));
   const size_t dims = std::max<size_t>(rank, 1);  // a number's dim 0 may be moved to itself
   Shape order(dims, -1);
   SmallVector<bool, 8> used(dims, false);
@@ -49,7 +50,8 @@ Results movedim(Call& c) {
 Var flipped(Var x, size_t dim) {
   Builder& b = *x.builder;
   const Dim n = x.shape()[dim];
-  Var last = full(b, {}, 1, DType::i64, x.type().device), place = b.call("prims.iota", {Shape{n}, DType::i64, x.type().device});
+  Var last = full(b, {}, 1, DType::i64, x.type().device),
+      place = b.call("prims.iota", {Shape{n}, DType::i64, x.type().device});
   Var size = n.constant() ? last * n.value() : count(last, {{n}});
   return b.call("prims.take", {x, static_cast<int64_t>(dim), expand_to(size - last, place.shape()) - place});
 }
@@ -88,8 +90,10 @@ Results roll(Call& c) {
     const Shape shape = x.shape();
     return reshape_to(rolled(reshape_to(x, Shape{elements(shape)}), hint(shifts[0]), 0), shape);
   }
-  c.require(shifts.size() == c.dims(2).size(), "needs a shift for each of dims, got ", name(shifts), " and ", name(c.dims(2)));
-  for (size_t i = 0; i < shifts.size(); i++) x = rolled(x, hint(shifts[i]), normalize_axis(hint(c.dims(2)[i]), x.rank()));
+  c.require(shifts.size() == c.dims(2).size(), "needs a shift for each of dims, got ", name(shifts), " and ",
+            name(c.dims(2)));
+  for (size_t i = 0; i < shifts.size(); i++)
+    x = rolled(x, hint(shifts[i]), normalize_axis(hint(c.dims(2)[i]), x.rank()));
   return x;
 }
 Results rot90(Call& c) {
@@ -186,7 +190,8 @@ Results unflatten(Call& c) {
   for (Dim d : c.dims(2)) known = checked_mul(known, hint(d) == -1 ? 1 : hint(d));
   for (Dim d : c.dims(2)) shape.push_back(hint(d) == -1 && known > 0 ? x.shape()[dim] / known : d);
   for (size_t i = dim + 1; i < x.rank(); i++) shape.push_back(x.shape()[i]);
-  c.require(hint(elements(shape)) == hint(elements(x.shape())), "sizes ", name(c.dims(2)), " do not divide dim ", dim, " of ", name(x.type()));
+  c.require(hint(elements(shape)) == hint(elements(x.shape())), "sizes ", name(c.dims(2)), " do not divide dim ", dim,
+            " of ", name(x.type()));
   return reshape_to(x, shape);
 }
 
@@ -250,28 +255,40 @@ void unflattened(Samples& s) {
   s.add({TensorSpec{{4, 3}}, 0, Ints{2, 2}});
   s.refuse({TensorSpec{{2, 6}}, 1, Ints{4, -1}}, "do not divide");
 }
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples, VjpFn vjp = nullptr) {
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
+                    VjpFn vjp = nullptr) {
   return checked({.schema = schema, .doc = doc, .decompose = decompose, .vjp = vjp, .samples = samples});
 }
 
 constexpr OpRow kRows[] = {
-    row("movedim(tensor input, int[] source, int[] destination) -> tensor", "A view with dims moved to other places; the others keep their order.", movedim, moves),
-    checked({.schema = "moveaxis(tensor input, int[] source, int[] destination) -> tensor", .doc = "Another name.", .decompose = movedim, .samples = moves,
+    row("movedim(tensor input, int[] source, int[] destination) -> tensor",
+        "A view with dims moved to other places; the others keep their order.", movedim, moves),
+    checked({.schema = "moveaxis(tensor input, int[] source, int[] destination) -> tensor",
+             .doc = "Another name.",
+             .decompose = movedim,
+             .samples = moves,
              .alias_of = "movedim"}),
-    row("flip(tensor input, int[] dims) -> tensor", "A copy with the order of elements along dims reversed.", flip, flips, flip_vjp),
+    row("flip(tensor input, int[] dims) -> tensor", "A copy with the order of elements along dims reversed.", flip,
+        flips, flip_vjp),
     row("fliplr(tensor input) -> tensor", "A copy with the second dim reversed.", flip_one<1>, matrices),
     row("flipud(tensor input) -> tensor", "A copy with the first dim reversed.", flip_one<0>, matrices),
-    row("roll(tensor input, int[] shifts, int[]? dims=None) -> tensor", "Elements moved along dims, what leaves at the end comes in at the front; without dims as one line.",
-        roll, rolls),
-    row("rot90(tensor input, int k=1, int[] dims=[0, 1]) -> tensor", "A copy turned k times by 90 degrees from the first of dims to the second.", rot90, turns),
-    row("repeat(tensor input, int[] repeats) -> tensor", "The tensor side by side with itself, so many times along each dim.", repeat, repeats),
+    row("roll(tensor input, int[] shifts, int[]? dims=None) -> tensor",
+        "Elements moved along dims, what leaves at the end comes in at the front; without dims as one line.", roll,
+        rolls),
+    row("rot90(tensor input, int k=1, int[] dims=[0, 1]) -> tensor",
+        "A copy turned k times by 90 degrees from the first of dims to the second.", rot90, turns),
+    row("repeat(tensor input, int[] repeats) -> tensor",
+        "The tensor side by side with itself, so many times along each dim.", repeat, repeats),
     row("tile(tensor input, int[] dims) -> tensor", "repeat, with ones in front of too few numbers.", tile, tiles),
     checked({.schema = "repeat_interleave(tensor input, tensor|number? repeats, int? dim=None, "
                        "int? output_size=None) -> tensor",
              .doc = "Each element along dim so many times, a tensor of repeats giving each its own; without dim of "
                     "the flattened tensor. Without repeats input is them, and the result tells the elements' numbers.",
-             .decompose = repeat_interleave, .samples = interleaved, .tags = kEager}),
-    row("unflatten(tensor input, int dim, int[] sizes) -> tensor", "A view with one dim as several, one size of which may be -1.", unflatten, unflattened),
+             .decompose = repeat_interleave,
+             .samples = interleaved,
+             .tags = kEager}),
+    row("unflatten(tensor input, int dim, int[] sizes) -> tensor",
+        "A view with one dim as several, one size of which may be -1.", unflatten, unflattened),
 };
 
 }  // namespace

@@ -35,7 +35,8 @@ Results select(Call& c) {
   const size_t dim = c.axis(1, x.rank());
   const Dim size = x.shape()[dim];
   const Dim index = c.integer_dim(2);
-  c.require(hint(index) < hint(size) && hint(index) >= -hint(size), "index ", name(index), " is out of range for dim ", dim, " of size ", name(size));
+  c.require(hint(index) < hint(size) && hint(index) >= -hint(size), "index ", name(index), " is out of range for dim ",
+            dim, " of size ", name(size));
   const Dim at = hint(index) < 0 ? size + index : index;
   Shape shape = x.shape();
   shape.erase(dim);
@@ -59,9 +60,10 @@ constexpr int64_t kMostParts = 1 << 20;
 
 void split_evenly(const Call& c, Results& parts, Var x, size_t dim, int64_t size, int64_t length) {
   const int64_t count = length ? size / length + (size % length != 0) : 1;
-  c.require(count <= kMostParts, "parts of ", length, " make ", count, " of dim ", dim, " of size ", size, "; at most ", kMostParts,
-            " are possible");
-  for (int64_t i = 0; i < std::max<int64_t>(1, count); i++) push_part(parts, x, dim, i * length, std::min(length, size - i * length));
+  c.require(count <= kMostParts, "parts of ", length, " make ", count, " of dim ", dim, " of size ", size, "; at most ",
+            kMostParts, " are possible");
+  for (int64_t i = 0; i < std::max<int64_t>(1, count); i++)
+    push_part(parts, x, dim, i * length, std::min(length, size - i * length));
 }
 
 Results split(Call& c) {
@@ -131,14 +133,22 @@ void chunk_samples(Samples& s) {
 constexpr OpRow kRows[] = {
     checked({.schema = "slice(tensor input, int dim=0, int? start=None, int? end=None, int step=1) -> tensor",
              .doc = "input[start:end:step] along dim, as a view: negative bounds count from the end, all are clamped.",
-             .decompose = slice, .samples = slice_samples}),
-    checked({.schema = "select(tensor input, int dim, int index) -> tensor", .doc = "A view of one index of dim, which vanishes.",
-             .decompose = select, .samples = select_samples}),
+             .decompose = slice,
+             .samples = slice_samples}),
+    checked({.schema = "select(tensor input, int dim, int index) -> tensor",
+             .doc = "A view of one index of dim, which vanishes.",
+             .decompose = select,
+             .samples = select_samples}),
     checked({.schema = "split(tensor input, int[] split_size, int dim=0) -> tensor[]",
              .doc = "Views of split_size elements each along dim (the last may be smaller), or of each size of a list.",
-             .decompose = split, .vjp = [](Grad& g) { split_vjp(g, g.count()); }, .samples = split_samples}),
-    checked({.schema = "chunk(tensor input, int chunks, int dim=0) -> tensor[]", .doc = "At most `chunks` views of equal size along dim.",
-             .decompose = chunk, .vjp = [](Grad& g) { split_vjp(g, g.count()); }, .samples = chunk_samples}),
+             .decompose = split,
+             .vjp = [](Grad& g) { split_vjp(g, g.count()); },
+             .samples = split_samples}),
+    checked({.schema = "chunk(tensor input, int chunks, int dim=0) -> tensor[]",
+             .doc = "At most `chunks` views of equal size along dim.",
+             .decompose = chunk,
+             .vjp = [](Grad& g) { split_vjp(g, g.count()); },
+             .samples = chunk_samples}),
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// softmax and log_softmax. The gradient of the first is made of its result; of the second, of the same powers and sums as the forward,
-// which are computed once where both are in one program: those of its result would be others.
+// softmax and log_softmax. The gradient of the first is made of its result; of the second, of the same powers and sums
+// as the forward, which are computed once where both are in one program: those of its result would be others.
 #include "base/text.h"
 #include "ops/formulas.h"
 #include "ops/grad.h"
@@ -80,19 +80,31 @@ void backward_samples(Samples& s) {
 
 constexpr OpRow kRows[] = {
     checked({.schema = "softmax(tensor input, int dim, dtype? dtype=None) -> tensor",
-             .doc = "exp(input) divided by its sum along dim; dtype converts the input first.", .decompose = softmax,
-             .vjp = [](Grad& g) { g.add(0, g.builder.call("softmax_backward", {g.cotangent(), g.result(), g.integer(1)})); },
+             .doc = "exp(input) divided by its sum along dim; dtype converts the input first.",
+             .decompose = softmax,
+             .vjp =
+                 [](Grad& g) {
+                   g.add(0, g.builder.call("softmax_backward", {g.cotangent(), g.result(), g.integer(1)}));
+                 },
              .samples = samples}),
     checked({.schema = "log_softmax(tensor input, int dim, dtype? dtype=None) -> tensor",
-             .doc = "The logarithm of softmax, without its underflow; dtype converts the input first.", .decompose = log_softmax,
-             .vjp = [](Grad& g) { g.add(0, g.builder.call("log_softmax_backward", {g.cotangent(), g.var(0), g.integer(1)})); },
+             .doc = "The logarithm of softmax, without its underflow; dtype converts the input first.",
+             .decompose = log_softmax,
+             .vjp =
+                 [](Grad& g) {
+                   g.add(0, g.builder.call("log_softmax_backward", {g.cotangent(), g.var(0), g.integer(1)}));
+                 },
              .samples = samples}),
     checked({.schema = "softmax_backward(tensor grad, tensor output, int dim) -> tensor",
-             .doc = "The gradient of softmax's input, from its result.", .decompose = softmax_backward, .samples = backward_samples,
+             .doc = "The gradient of softmax's input, from its result.",
+             .decompose = softmax_backward,
+             .samples = backward_samples,
              .tags = kHidden}),
     checked({.schema = "log_softmax_backward(tensor grad, tensor input, int dim) -> tensor",
-             .doc = "The gradient of log_softmax's input, computed in grad's dtype.", .decompose = log_softmax_backward,
-             .samples = backward_samples, .tags = kHidden}),
+             .doc = "The gradient of log_softmax's input, computed in grad's dtype.",
+             .decompose = log_softmax_backward,
+             .samples = backward_samples,
+             .tags = kHidden}),
 };
 
 }  // namespace

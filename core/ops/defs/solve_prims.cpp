@@ -12,7 +12,8 @@ namespace {
 
 void require_square(const Call& c) {
   const TensorType& t = c.type(0);
-  c.require(t.rank() >= 2 && t.shape[t.rank() - 1] == t.shape[t.rank() - 2], "input must be square matrices, got ", name(t));
+  c.require(t.rank() >= 2 && t.shape[t.rank() - 1] == t.shape[t.rank() - 2], "input must be square matrices, got ",
+            name(t));
   c.require(t.dtype == DType::f32 || t.dtype == DType::f64, "input must be float32 or float64, got ", name(t));
 }
 // Both have the same dims in front.
@@ -46,8 +47,10 @@ Status* triangular_solve(const Kernel& k) {
     for (int64_t i = 0; n && columns && i < in.batch; i++) {
       std::vector<T> a = in.load(i), b = other.load(i);
       int info = 0;
-      f.trtrs(k.args[2].i ? "U" : "L", k.args[3].i ? "T" : "N", k.args[4].i ? "U" : "N", &n, &columns, a.data(), &n, b.data(), &n, &info, 1, 1, 1);
-      if (info) return refused(k, cat("the triangle is singular: element ", info - 1, " of its diagonal is zero"), i, in.batch);
+      f.trtrs(k.args[2].i ? "U" : "L", k.args[3].i ? "T" : "N", k.args[4].i ? "U" : "N", &n, &columns, a.data(), &n,
+              b.data(), &n, &info, 1, 1, 1);
+      if (info)
+        return refused(k, cat("the triangle is singular: element ", info - 1, " of its diagonal is zero"), i, in.batch);
       out.store(i, b);
     }
     return nullptr;
@@ -68,7 +71,8 @@ void triangular_solve_vjp(Grad& g) {
 template <class T>
 struct Factored {
   template <class F>
-  Factored(const Matrices<T>& in, int64_t i, const F& f) : n(static_cast<int>(in.rows)), lu(in.load(i)), pivots(static_cast<size_t>(n)) {
+  Factored(const Matrices<T>& in, int64_t i, const F& f)
+      : n(static_cast<int>(in.rows)), lu(in.load(i)), pivots(static_cast<size_t>(n)) {
     if (n) f.getrf(&n, &n, lu.data(), &n, pivots.data(), &info);
   }
   T diagonal(int i) const { return lu[static_cast<size_t>(i) * static_cast<size_t>(n) + static_cast<size_t>(i)]; }
@@ -149,8 +153,11 @@ void multiply(int n, const double* a, const double* b, double* out) {
 
 // Padé's approximant of degree 13, after halving until the norm is below 5.37, and squared as often (Higham, 2005).
 void exponential(int n, std::vector<double>& a, const LapackFunctions<double>& f) {
-  constexpr double kB[] = {64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800, 129060195264000, 10559470521600, 670442572800,
-                           33522128640, 1323241920, 40840800, 960960, 16380, 182, 1};
+  // clang-format off
+  constexpr double kB[] = {
+      64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800, 129060195264000, 10559470521600,
+      670442572800, 33522128640, 1323241920, 40840800, 960960, 16380, 182, 1};
+  // clang-format on
   double norm = 0;
   for (int c = 0; c < n; c++) {
     double sum = 0;
@@ -161,7 +168,8 @@ void exponential(int n, std::vector<double>& a, const LapackFunctions<double>& f
   for (double& x : a) x = std::ldexp(x, -halvings);
   const size_t size = a.size();
   std::vector<double> a2(size), a4(size), a6(size), u(size), v(size), w(size);
-  multiply(n, a.data(), a.data(), a2.data()), multiply(n, a2.data(), a2.data(), a4.data()), multiply(n, a4.data(), a2.data(), a6.data());
+  multiply(n, a.data(), a.data(), a2.data()), multiply(n, a2.data(), a2.data(), a4.data()),
+      multiply(n, a4.data(), a2.data(), a6.data());
   const auto eye = [&](size_t i) { return i % static_cast<size_t>(n + 1) == 0 ? 1.0 : 0.0; };
   for (size_t i = 0; i < size; i++) w[i] = kB[13] * a6[i] + kB[11] * a4[i] + kB[9] * a2[i];
   multiply(n, a6.data(), w.data(), v.data());
@@ -192,7 +200,8 @@ Status* matrix_exp(const Kernel& k) {
     return nullptr;
   });
 }
-// The derivative along G is the upper right block of the exponential of [[A, G], [0, A]]; its transpose along the cotangent is the gradient.
+// The derivative along G is the upper right block of the exponential of [[A, G], [0, A]]; its transpose along the
+// cotangent is the gradient.
 void matrix_exp_vjp(Grad& g) {
   Var a = swap_last_two(g.var(0)), zero = full_like(a, 0);
   const auto beside = [&](Var x, Var y, int64_t dim) {
@@ -212,19 +221,31 @@ Results batch(Batch& b) {
 }
 
 consteval OpRow prim(SchemaText schema, std::string_view doc, MetaFn meta, KernelFn kernel, VjpFn vjp) {
-  return checked({.schema = schema, .doc = doc, .meta = meta, .reference = kernel, .vjp = vjp, .batch = batch, .tags = kChecksData});
+  return checked({.schema = schema,
+                  .doc = doc,
+                  .meta = meta,
+                  .reference = kernel,
+                  .vjp = vjp,
+                  .batch = batch,
+                  .tags = kChecksData});
 }
 
 constexpr OpRow kRows[] = {
-    prim("prims.triangular_solve(tensor input, tensor other, bool upper, bool transposed, bool unitriangular) -> tensor",
-         "X of T X = other, where T is a triangle of the input or its transpose.", solution_meta, triangular_solve, triangular_solve_vjp),
+    prim(
+        "prims.triangular_solve(tensor input, tensor other, bool upper, bool transposed, bool unitriangular) -> tensor",
+        "X of T X = other, where T is a triangle of the input or its transpose.", solution_meta, triangular_solve,
+        triangular_solve_vjp),
     prim("prims.solve(tensor input, tensor other) -> tensor", "X of input X = other.", solution_meta, solve, solve_vjp),
-    prim("prims.slogdet(tensor input) -> (tensor, tensor)", "The sign of the determinant, and the logarithm of its absolute value.", each_matrix_meta, slogdet,
-         [](Grad& g) { if (g.reached(1)) g.add(0, over_matrix(g.cotangent(1)) * inverse_transposed(g)); }),
+    prim("prims.slogdet(tensor input) -> (tensor, tensor)",
+         "The sign of the determinant, and the logarithm of its absolute value.", each_matrix_meta, slogdet,
+         [](Grad& g) {
+           if (g.reached(1)) g.add(0, over_matrix(g.cotangent(1)) * inverse_transposed(g));
+         }),
     prim("prims.det(tensor input) -> tensor", "The determinant.", each_matrix_meta, det,
          [](Grad& g) { g.add(0, over_matrix(g.cotangent() * g.result()) * inverse_transposed(g)); }),
-    prim("prims.matrix_exp(tensor input) -> tensor", "The sum of input^k / k!.",
-         [](const Call& c, Types& out) { require_square(c), out.push(c.type(0)); }, matrix_exp, matrix_exp_vjp),
+    prim(
+        "prims.matrix_exp(tensor input) -> tensor", "The sum of input^k / k!.",
+        [](const Call& c, Types& out) { require_square(c), out.push(c.type(0)); }, matrix_exp, matrix_exp_vjp),
 };
 
 }  // namespace

@@ -49,7 +49,8 @@ Var norm_of(Var x, double p, const Arg& dims, bool keepdim) {
 Results norm(Call& c) {
   const DType dtype = c.dtype(4, c.type(0).dtype);
   c.require(is_real(dtype), "input must be real, got ", name(c.type(0)));
-  return convert(norm_of(convert(c.var(0), compute_dtype(dtype)), c.has(1) ? c.real(1) : 2, c.args[2], c.flag(3)), dtype);
+  return convert(norm_of(convert(c.var(0), compute_dtype(dtype)), c.has(1) ? c.real(1) : 2, c.args[2], c.flag(3)),
+                 dtype);
 }
 // Where the norm is 0 so is the gradient.
 void norm_vjp(Grad& g) {
@@ -107,7 +108,9 @@ Results nanmean(Call& c) {
   Var mean = sum_of(without_nan(x), c.args[1], c.flag(2)) / sum_of(numbers, c.args[1], c.flag(2));
   return convert(mean, c.dtype(3, c.type(0).dtype));
 }
-Results count_nonzero(Call& c) { return sum_of(convert(convert(c.var(0), DType::boolean), DType::i64), c.args[1], false); }
+Results count_nonzero(Call& c) {
+  return sum_of(convert(convert(c.var(0), DType::boolean), DType::i64), c.args[1], false);
+}
 
 // ---- samples ----
 
@@ -156,27 +159,37 @@ void scaled(Samples& s) {
   s.add({TensorSpec{{3, 4}}, 1.0, 1, 100.0});
 }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples, VjpFn vjp = nullptr, std::string_view nondiff = {}) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .vjp = vjp, .nondiff = nondiff, .samples = samples});
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
+                    VjpFn vjp = nullptr, std::string_view nondiff = {}) {
+  return checked(
+      {.schema = schema, .doc = doc, .decompose = decompose, .vjp = vjp, .nondiff = nondiff, .samples = samples});
 }
 
 constexpr OpRow kRows[] = {
-    row("std(tensor input, int[]? dim=None, int correction=1, bool keepdim=False) -> tensor", "The root of var.", std_op, spreads, std_vjp),
-    row("std_mean(tensor input, int[]? dim=None, int correction=1, bool keepdim=False) -> (tensor, tensor)", "std and mean over dim.", with_mean<true>, spreads),
-    row("var_mean(tensor input, int[]? dim=None, int correction=1, bool keepdim=False) -> (tensor, tensor)", "var and mean over dim.", with_mean<false>, spreads),
+    row("std(tensor input, int[]? dim=None, int correction=1, bool keepdim=False) -> tensor", "The root of var.",
+        std_op, spreads, std_vjp),
+    row("std_mean(tensor input, int[]? dim=None, int correction=1, bool keepdim=False) -> (tensor, tensor)",
+        "std and mean over dim.", with_mean<true>, spreads),
+    row("var_mean(tensor input, int[]? dim=None, int correction=1, bool keepdim=False) -> (tensor, tensor)",
+        "var and mean over dim.", with_mean<false>, spreads),
     row("norm(tensor input, float? p=2.0, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor",
-        "The p-norm over dim: the p-th root of the sum of |input| ** p; the largest |input| for infinity.", norm, norms, norm_vjp),
+        "The p-norm over dim: the p-th root of the sum of |input| ** p; the largest |input| for infinity.", norm, norms,
+        norm_vjp),
     row("dist(tensor input, tensor other, float p=2) -> tensor", "The p-norm of input - other.", dist, distances),
-    row("normalize(tensor input, float p=2.0, int[] dim=[1], float eps=1e-12) -> tensor", "input divided by its p-norm over dim, or by eps if that is larger.",
-        normalize, normalized),
-    row("renorm(tensor input, float p, int dim, float maxnorm) -> tensor", "Each sub-tensor along dim scaled down to a p-norm of at most maxnorm.", renorm, scaled),
-    row("cosine_similarity(tensor x1, tensor x2, int dim=1, float eps=1e-08) -> tensor", "The cosine of the angle between vectors along dim.", cosine_similarity,
-        similarities),
-    row("pairwise_distance(tensor x1, tensor x2, float p=2.0, float eps=1e-06, bool keepdim=False) -> tensor", "The p-norms of x1 - x2 + eps over the last dim.",
-        pairwise_distance, pairs),
-    row("nansum(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor", "sum of what is not NaN.", nansum, sums),
-    row("nanmean(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor", "mean of what is not NaN.", nanmean, sums),
-    row("count_nonzero(tensor input, int[]? dim=None) -> tensor", "How many elements over dim are not zero.", count_nonzero, counted, nullptr, "the result counts"),
+    row("normalize(tensor input, float p=2.0, int[] dim=[1], float eps=1e-12) -> tensor",
+        "input divided by its p-norm over dim, or by eps if that is larger.", normalize, normalized),
+    row("renorm(tensor input, float p, int dim, float maxnorm) -> tensor",
+        "Each sub-tensor along dim scaled down to a p-norm of at most maxnorm.", renorm, scaled),
+    row("cosine_similarity(tensor x1, tensor x2, int dim=1, float eps=1e-08) -> tensor",
+        "The cosine of the angle between vectors along dim.", cosine_similarity, similarities),
+    row("pairwise_distance(tensor x1, tensor x2, float p=2.0, float eps=1e-06, bool keepdim=False) -> tensor",
+        "The p-norms of x1 - x2 + eps over the last dim.", pairwise_distance, pairs),
+    row("nansum(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor",
+        "sum of what is not NaN.", nansum, sums),
+    row("nanmean(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor",
+        "mean of what is not NaN.", nanmean, sums),
+    row("count_nonzero(tensor input, int[]? dim=None) -> tensor", "How many elements over dim are not zero.",
+        count_nonzero, counted, nullptr, "the result counts"),
 };
 
 }  // namespace

@@ -33,29 +33,60 @@ void truths(Samples& s) {
   s.add({TensorSpec{{4}, DType::boolean, 0, 1}});
 }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples, uint32_t tags = kInplace) {
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
+                    uint32_t tags = kInplace) {
   return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .tags = tags});
 }
 
 constexpr OpRow kRows[] = {
-    row("abs(tensor input) -> tensor", "The absolute value.", [](Call& c) { return through(c, "prims.abs", false); }, signed_numbers),
-    row("neg(tensor input) -> tensor", "-input.", [](Call& c) { return through(c, "prims.neg", false); }, signed_numbers),
-    row("sign(tensor input) -> tensor", "-1, 0 or 1; 0 for NaN.", [](Call& c) { return through(c, "prims.sign", false); }, signed_numbers),
-    row("floor(tensor input) -> tensor", "The largest integer that is not greater.", [](Call& c) { return through(c, "prims.floor", false); },
+    row(
+        "abs(tensor input) -> tensor", "The absolute value.", [](Call& c) { return through(c, "prims.abs", false); },
         signed_numbers),
-    row("logical_not(tensor input) -> tensor", "Whether the input is zero.", [](Call& c) { return through(c, "prims.logical_not", false); },
-        truths),
-    row("exp(tensor input) -> tensor", "e to the power of the input.", [](Call& c) { return through(c, "prims.exp", true); }, numbers),
-    row("log(tensor input) -> tensor", "The natural logarithm.", [](Call& c) { return through(c, "prims.log", true); }, positive_numbers),
-    row("sqrt(tensor input) -> tensor", "The square root.", [](Call& c) { return through(c, "prims.sqrt", true); }, positive_numbers),
-    row("rsqrt(tensor input) -> tensor", "1 / sqrt(input).", [](Call& c) { return through(c, "prims.rsqrt", true); }, positive_numbers),
-    row("reciprocal(tensor input) -> tensor", "1 / input.", [](Call& c) { return through(c, "prims.reciprocal", true); }, positive_numbers),
-    row("sin(tensor input) -> tensor", "The sine of radians.", [](Call& c) { return through(c, "prims.sin", true); }, numbers),
-    row("cos(tensor input) -> tensor", "The cosine of radians.", [](Call& c) { return through(c, "prims.cos", true); }, numbers),
-    row("tanh(tensor input) -> tensor", "The hyperbolic tangent.", [](Call& c) { return through(c, "prims.tanh", true); }, numbers),
-    row("erf(tensor input) -> tensor", "The error function.", [](Call& c) { return through(c, "prims.erf", true); }, numbers),
-    row("square(tensor input) -> tensor", "input * input.",
-        [](Call& c) -> Results { return c.builder.call("prims.mul", {c.var(0), c.var(0)}); }, numbers),
+    row(
+        "neg(tensor input) -> tensor", "-input.", [](Call& c) { return through(c, "prims.neg", false); },
+        signed_numbers),
+    row(
+        "sign(tensor input) -> tensor", "-1, 0 or 1; 0 for NaN.",
+        [](Call& c) { return through(c, "prims.sign", false); }, signed_numbers),
+    row(
+        "floor(tensor input) -> tensor", "The largest integer that is not greater.",
+        [](Call& c) { return through(c, "prims.floor", false); }, signed_numbers),
+    row(
+        "logical_not(tensor input) -> tensor", "Whether the input is zero.",
+        [](Call& c) { return through(c, "prims.logical_not", false); }, truths),
+    row(
+        "exp(tensor input) -> tensor", "e to the power of the input.",
+        [](Call& c) { return through(c, "prims.exp", true); }, numbers),
+    row(
+        "log(tensor input) -> tensor", "The natural logarithm.", [](Call& c) { return through(c, "prims.log", true); },
+        positive_numbers),
+    row(
+        "sqrt(tensor input) -> tensor", "The square root.", [](Call& c) { return through(c, "prims.sqrt", true); },
+        positive_numbers),
+    row(
+        "rsqrt(tensor input) -> tensor", "1 / sqrt(input).", [](Call& c) { return through(c, "prims.rsqrt", true); },
+        positive_numbers),
+    row(
+        "reciprocal(tensor input) -> tensor", "1 / input.",
+        [](Call& c) { return through(c, "prims.reciprocal", true); }, positive_numbers),
+    row(
+        "sin(tensor input) -> tensor", "The sine of radians.", [](Call& c) { return through(c, "prims.sin", true); },
+        numbers),
+    row(
+        "cos(tensor input) -> tensor", "The cosine of radians.", [](Call& c) { return through(c, "prims.cos", true); },
+        numbers),
+    row(
+        "tanh(tensor input) -> tensor", "The hyperbolic tangent.",
+        [](Call& c) { return through(c, "prims.tanh", true); }, numbers),
+    row(
+        "erf(tensor input) -> tensor", "The error function.", [](Call& c) { return through(c, "prims.erf", true); },
+        numbers),
+    row(
+        "square(tensor input) -> tensor", "input * input.",
+        [](Call& c) -> Results {
+          return c.builder.call("prims.mul", {c.var(0), c.var(0)});
+        },
+        numbers),
 };
 
 }  // namespace

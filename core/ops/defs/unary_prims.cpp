@@ -59,7 +59,8 @@ Status* not_kernel(const Kernel& k) {
 }
 
 consteval OpRow real(SchemaText schema, std::string_view doc, KernelFn kernel, VjpFn vjp) {
-  return checked({.schema = schema, .doc = doc, .meta = real_meta, .reference = kernel, .vjp = vjp, .tags = kElementwise});
+  return checked(
+      {.schema = schema, .doc = doc, .meta = real_meta, .reference = kernel, .vjp = vjp, .tags = kElementwise});
 }
 
 // Each formula is in the cotangent dy, the input x and the result y, in f32 when they are bf16.
@@ -86,21 +87,42 @@ constexpr auto d_erf = [](Grad& g, Var dy) {
 };
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.abs(tensor input) -> tensor", .doc = "The absolute value.", .meta = number_meta,
-             .reference = unary_kernel<Abs>, .vjp = abs_vjp, .tags = kElementwise | kCheap}),
-    checked({.schema = "prims.neg(tensor input) -> tensor", .doc = "-input; integers wrap around.", .meta = number_meta,
-             .reference = unary_kernel<Neg>, .vjp = neg_vjp, .tags = kElementwise | kCheap}),
-    checked({.schema = "prims.sign(tensor input) -> tensor", .doc = "-1, 0 or 1; 0 for NaN.", .meta = number_meta,
-             .reference = unary_kernel<Sign>, .nondiff = "it is constant between jumps", .tags = kElementwise}),
-    checked({.schema = "prims.floor(tensor input) -> tensor", .doc = "The largest integer that is not greater.", .meta = number_meta,
-             .reference = unary_kernel<Floor>, .nondiff = "it is constant between jumps", .tags = kElementwise}),
-    checked({.schema = "prims.logical_not(tensor input) -> tensor", .doc = "Whether the input is zero.", .meta = not_meta,
-             .reference = not_kernel, .nondiff = "the result is boolean", .tags = kElementwise | kCheap}),
+    checked({.schema = "prims.abs(tensor input) -> tensor",
+             .doc = "The absolute value.",
+             .meta = number_meta,
+             .reference = unary_kernel<Abs>,
+             .vjp = abs_vjp,
+             .tags = kElementwise | kCheap}),
+    checked({.schema = "prims.neg(tensor input) -> tensor",
+             .doc = "-input; integers wrap around.",
+             .meta = number_meta,
+             .reference = unary_kernel<Neg>,
+             .vjp = neg_vjp,
+             .tags = kElementwise | kCheap}),
+    checked({.schema = "prims.sign(tensor input) -> tensor",
+             .doc = "-1, 0 or 1; 0 for NaN.",
+             .meta = number_meta,
+             .reference = unary_kernel<Sign>,
+             .nondiff = "it is constant between jumps",
+             .tags = kElementwise}),
+    checked({.schema = "prims.floor(tensor input) -> tensor",
+             .doc = "The largest integer that is not greater.",
+             .meta = number_meta,
+             .reference = unary_kernel<Floor>,
+             .nondiff = "it is constant between jumps",
+             .tags = kElementwise}),
+    checked({.schema = "prims.logical_not(tensor input) -> tensor",
+             .doc = "Whether the input is zero.",
+             .meta = not_meta,
+             .reference = not_kernel,
+             .nondiff = "the result is boolean",
+             .tags = kElementwise | kCheap}),
     real("prims.exp(tensor input) -> tensor", "e to the power of the input.", real_kernel<Exp>, rule<decltype(d_exp)>),
     real("prims.log(tensor input) -> tensor", "The natural logarithm.", real_kernel<Log>, rule<decltype(d_log)>),
     real("prims.sqrt(tensor input) -> tensor", "The square root.", real_kernel<Sqrt>, rule<decltype(d_sqrt)>),
     real("prims.rsqrt(tensor input) -> tensor", "1 / sqrt(input).", real_kernel<Rsqrt>, rule<decltype(d_rsqrt)>),
-    real("prims.reciprocal(tensor input) -> tensor", "1 / input.", real_kernel<Reciprocal>, rule<decltype(d_reciprocal)>),
+    real("prims.reciprocal(tensor input) -> tensor", "1 / input.", real_kernel<Reciprocal>,
+         rule<decltype(d_reciprocal)>),
     real("prims.sin(tensor input) -> tensor", "The sine of radians.", real_kernel<Sin>, rule<decltype(d_sin)>),
     real("prims.cos(tensor input) -> tensor", "The cosine of radians.", real_kernel<Cos>, rule<decltype(d_cos)>),
     real("prims.tanh(tensor input) -> tensor", "The hyperbolic tangent.", real_kernel<Tanh>, rule<decltype(d_tanh)>),

@@ -61,7 +61,8 @@ Status* reshape_copy(const Kernel& k) {
 
 void permute_meta(const Call& c, Types& out) {
   const TensorType& t = c.type(0);
-  c.require(c.dims(1).size() == t.rank(), "needs one dim for each of the input's ", t.rank(), ", got ", name(c.dims(1)));
+  c.require(c.dims(1).size() == t.rank(), "needs one dim for each of the input's ", t.rank(), ", got ",
+            name(c.dims(1)));
   TensorType r = t;
   SmallVector<bool, 8> seen(t.rank(), false);
   for (size_t i = 0; i < t.rank(); i++) {
@@ -80,12 +81,14 @@ bool permute_view(std::span<const int64_t> sizes, std::span<const Arg> args, std
 }
 Shape inverse(std::span<const Dim> order) {
   Shape back(order.size(), 0);
-  for (size_t i = 0; i < order.size(); i++) back[normalize_axis(order[i].value(), order.size())] = static_cast<int64_t>(i);
+  for (size_t i = 0; i < order.size(); i++)
+    back[normalize_axis(order[i].value(), order.size())] = static_cast<int64_t>(i);
   return back;
 }
 Status* permute_copy(const Kernel& k) {
   Sizes strides;
-  for (Dim d : k.args[1].dim_list()) strides.push_back(k.in[0].strides[normalize_axis(d.value(), static_cast<size_t>(k.in[0].rank))]);
+  for (Dim d : k.args[1].dim_list())
+    strides.push_back(k.in[0].strides[normalize_axis(d.value(), static_cast<size_t>(k.in[0].rank))]);
   Buffer from = k.in[0];
   from.shape = k.out[0].shape;
   from.strides = strides.data();
@@ -155,7 +158,8 @@ void slice_meta(const Call& c, Types& out) {
             name(ends), " and ", name(strides));
   for (size_t i = 0; i < t.rank(); i++) {
     const bool inside = hint(starts[i]) >= 0 && hint(starts[i]) <= hint(ends[i]) && hint(ends[i]) <= hint(t.shape[i]);
-    c.require(inside, "dim ", i, " of size ", name(t.shape[i]), " has no range from ", name(starts[i]), " to ", name(ends[i]));
+    c.require(inside, "dim ", i, " of size ", name(t.shape[i]), " has no range from ", name(starts[i]), " to ",
+              name(ends[i]));
     c.require(hint(strides[i]) > 0, "stride must be positive, got ", name(strides[i]), " for dim ", i);
     t.shape[i] = steps(starts[i], ends[i], strides[i]);
   }
@@ -182,7 +186,8 @@ Status* slice_copy(const Kernel& k) {
   return nullptr;
 }
 void slice_vjp(Grad& g) {
-  g.add(0, g.builder.call("prims.slice_scatter", {full_like(g.var(0), 0), g.cotangent(), g.dims(1), g.dims(2), g.dims(3)}));
+  g.add(0, g.builder.call("prims.slice_scatter",
+                          {full_like(g.var(0), 0), g.cotangent(), g.dims(1), g.dims(2), g.dims(3)}));
 }
 ValueId write_through_slice(Call& c, ValueId base, ValueId written) {
   Builder& b = c.builder;
@@ -202,7 +207,8 @@ Results batch_expand(Batch& b) {
   return b.again({reshape_to(x, from), b.with_front(b.size(), b.dims(1))});
 }
 Results batch_slice(Batch& b) {
-  return b.again({b.operand(0), b.with_front(0, b.dims(1)), b.with_front(b.size(), b.dims(2)), b.with_front(1, b.dims(3))});
+  return b.again(
+      {b.operand(0), b.with_front(0, b.dims(1)), b.with_front(b.size(), b.dims(2)), b.with_front(1, b.dims(3))});
 }
 
 std::vector<int64_t> ints(std::initializer_list<int64_t> list) { return list; }
@@ -234,33 +240,71 @@ void slice_samples(Samples& s) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.reshape(tensor input, int[] shape) -> tensor", .doc = "The same elements in row-major order under another shape.",
-             .meta = reshape_meta, .reference = reshape_copy,
-             .vjp = [](Grad& g) { g.add(0, reshape_to(g.cotangent(), g.type(0).shape)); }, .batch = batch_reshape, .view = reshape_view,
-             .write_through = [](Call& c, ValueId, ValueId written) { return reshape_to(c.builder.var(written), c.type(0).shape).id; },
-             .samples = reshape_samples, .tags = kLinear}),
-    checked({.schema = "prims.permute(tensor input, int[] dims) -> tensor", .doc = "Axes in another order.", .meta = permute_meta,
+    checked({.schema = "prims.reshape(tensor input, int[] shape) -> tensor",
+             .doc = "The same elements in row-major order under another shape.",
+             .meta = reshape_meta,
+             .reference = reshape_copy,
+             .vjp = [](Grad& g) { g.add(0, reshape_to(g.cotangent(), g.type(0).shape)); },
+             .batch = batch_reshape,
+             .view = reshape_view,
+             .write_through = [](Call& c, ValueId,
+                                 ValueId written) { return reshape_to(c.builder.var(written), c.type(0).shape).id; },
+             .samples = reshape_samples,
+             .tags = kLinear}),
+    checked({.schema = "prims.permute(tensor input, int[] dims) -> tensor",
+             .doc = "Axes in another order.",
+             .meta = permute_meta,
              .reference = permute_copy,
-             .vjp = [](Grad& g) { g.add(0, permute_to(g.cotangent(), inverse(g.dims(1)))); }, .batch = batch_permute, .view = permute_view,
-             .write_through = [](Call& c, ValueId, ValueId written) { return permute_to(c.builder.var(written), inverse(c.dims(1))).id; },
-             .samples = permute_samples, .tags = kLinear}),
-    checked({.schema = "prims.expand(tensor input, int[] shape) -> tensor", .doc = "Repeats axes of size 1, and adds leading ones, without a copy.",
-             .meta = expand_meta, .reference = expand_copy, .vjp = [](Grad& g) { g.add(0, sum_to(g.cotangent(), g.type(0).shape)); },
-             .batch = batch_expand, .view = expand_view, .write_through = write_through_expand,
-             .samples = expand_samples, .tags = kLinear}),
+             .vjp = [](Grad& g) { g.add(0, permute_to(g.cotangent(), inverse(g.dims(1)))); },
+             .batch = batch_permute,
+             .view = permute_view,
+             .write_through = [](Call& c, ValueId,
+                                 ValueId written) { return permute_to(c.builder.var(written), inverse(c.dims(1))).id; },
+             .samples = permute_samples,
+             .tags = kLinear}),
+    checked({.schema = "prims.expand(tensor input, int[] shape) -> tensor",
+             .doc = "Repeats axes of size 1, and adds leading ones, without a copy.",
+             .meta = expand_meta,
+             .reference = expand_copy,
+             .vjp = [](Grad& g) { g.add(0, sum_to(g.cotangent(), g.type(0).shape)); },
+             .batch = batch_expand,
+             .view = expand_view,
+             .write_through = write_through_expand,
+             .samples = expand_samples,
+             .tags = kLinear}),
     checked({.schema = "prims.slice(tensor input, int[] starts, int[] ends, int[] strides) -> tensor",
              .doc = "Every strides[i]-th element from starts[i] up to ends[i] of each dim i, without a copy.",
-             .meta = slice_meta, .reference = slice_copy, .vjp = slice_vjp, .batch = batch_slice, .view = slice_view, .write_through = write_through_slice,
-             .samples = slice_samples, .tags = kLinear}),
-    checked({.schema = "prims.contiguous(tensor input) -> tensor", .doc = "The input itself if it is dense, else a dense copy.",
-             .meta = [](const Call& c, Types& out) { out.push(c.type(0)); }, .reference = copy,
-             .vjp = [](Grad& g) { g.add(0, g.cotangent()); }, .batch = [](Batch& b) { return b.again({b.operand(0)}); }, .view = contiguous_view,
-             .write_through = [](Call&, ValueId, ValueId written) { return written; },
-             .samples = [](Samples& s) { s.add({TensorSpec{{2, 3}}}); }, .tags = kLinear}),
-    checked({.schema = "prims.clone(tensor input) -> tensor", .doc = "A dense copy.",
-             .meta = [](const Call& c, Types& out) { out.push(c.type(0)); }, .reference = copy,
+             .meta = slice_meta,
+             .reference = slice_copy,
+             .vjp = slice_vjp,
+             .batch = batch_slice,
+             .view = slice_view,
+             .write_through = write_through_slice,
+             .samples = slice_samples,
+             .tags = kLinear}),
+    checked({.schema = "prims.contiguous(tensor input) -> tensor",
+             .doc = "The input itself if it is dense, else a dense copy.",
+             .meta = [](const Call& c, Types& out) { out.push(c.type(0)); },
+             .reference = copy,
              .vjp = [](Grad& g) { g.add(0, g.cotangent()); },
-             .samples = [](Samples& s) { s.add({TensorSpec{{2, 3}}}); }, .tags = kElementwise}),
+             .batch = [](Batch& b) { return b.again({b.operand(0)}); },
+             .view = contiguous_view,
+             .write_through = [](Call&, ValueId, ValueId written) { return written; },
+             .samples =
+                 [](Samples& s) {
+                   s.add({TensorSpec{{2, 3}}});
+                 },
+             .tags = kLinear}),
+    checked({.schema = "prims.clone(tensor input) -> tensor",
+             .doc = "A dense copy.",
+             .meta = [](const Call& c, Types& out) { out.push(c.type(0)); },
+             .reference = copy,
+             .vjp = [](Grad& g) { g.add(0, g.cotangent()); },
+             .samples =
+                 [](Samples& s) {
+                   s.add({TensorSpec{{2, 3}}});
+                 },
+             .tags = kElementwise}),
 };
 
 }  // namespace

@@ -25,14 +25,14 @@ Shape complete_shape(const Call& c, const TensorType& from, std::span<const Dim>
   }
   const Product have(from.shape), known(rest);
   if (unknown == SIZE_MAX) {
-    c.require(have == known, "shape ", name(asked), " has ", name(elements(shape)), " elements, the input ", name(from), " has ",
-              name(elements(from.shape)));
+    c.require(have == known, "shape ", name(asked), " has ", name(elements(shape)), " elements, the input ", name(from),
+              " has ", name(elements(from.shape)));
     return shape;
   }
   c.require(!known.zero(), "any size would do for -1 in ", name(asked), ", whose other sizes give no elements");
   auto left = have.divide(known);
-  c.require(left.has_value(), "the input ", name(from), " has ", name(elements(from.shape)), " elements, which sizes of ", name(rest),
-            " do not divide for shape ", name(asked));
+  c.require(left.has_value(), "the input ", name(from), " has ", name(elements(from.shape)),
+            " elements, which sizes of ", name(rest), " do not divide for shape ", name(asked));
   shape[unknown] = *left;
   return shape;
 }
@@ -46,15 +46,16 @@ Results view(Call& c) {
   Var x = c.var(0);
   const Shape shape = complete_shape(c, x.type(), c.dims(1));
   Var seen = reshape_to(x, shape);
-  c.require(c.builder.aliases(seen.id, x.id), "the input's strides do not let ", name(x.type()), " be seen as ", name(shape),
-            " without a copy; use reshape");
+  c.require(c.builder.aliases(seen.id, x.id), "the input's strides do not let ", name(x.type()), " be seen as ",
+            name(shape), " without a copy; use reshape");
   return seen;
 }
 
 Results flatten(Call& c) {
   Var x = c.var(0);
   const size_t start = c.axis(1, x.rank()), end = c.axis(2, x.rank());
-  c.require(start <= end, "start_dim ", c.integer(1), " lies behind end_dim ", c.integer(2), " for input ", name(x.type()));
+  c.require(start <= end, "start_dim ", c.integer(1), " lies behind end_dim ", c.integer(2), " for input ",
+            name(x.type()));
   if (x.rank() == 0) return reshape_to(x, Shape{1});
   const Shape& from = x.shape();
   Shape shape(from.begin(), from.begin() + start);
@@ -108,7 +109,8 @@ Results expand(Call& c) {
   const size_t lead = to.size() - x.rank();
   for (size_t i = 0; i < to.size(); i++) {
     if (to[i] == Dim(-1)) {
-      c.require(i >= lead, "size -1 in ", name(c.dims(1)), " keeps a dim that the input ", name(x.type()), " does not have");
+      c.require(i >= lead, "size -1 in ", name(c.dims(1)), " keeps a dim that the input ", name(x.type()),
+                " does not have");
       to[i] = x.shape()[i - lead];
     }
     c.require(unnoted_hint(to[i]) >= 0, "a size must not be negative, got ", name(c.dims(1)));
@@ -166,23 +168,38 @@ void expand_samples(Samples& s) {
 }
 constexpr OpRow kRows[] = {
     checked({.schema = "reshape(tensor input, int[] shape) -> tensor",
-             .doc = "The same elements under another shape, one size of which may be -1. A view if the strides allow it, else a copy.",
-             .decompose = reshape, .samples = reshape_samples}),
+             .doc = "The same elements under another shape, one size of which may be -1. A view if the strides allow "
+                    "it, else a copy.",
+             .decompose = reshape,
+             .samples = reshape_samples}),
     checked({.schema = "view(tensor input, int[] size) -> tensor",
-             .doc = "As reshape, but refuses where a copy would be needed.", .decompose = view, .samples = reshape_samples}),
+             .doc = "As reshape, but refuses where a copy would be needed.",
+             .decompose = view,
+             .samples = reshape_samples}),
     checked({.schema = "flatten(tensor input, int start_dim=0, int end_dim=-1) -> tensor",
-             .doc = "Merges the dims from start_dim to end_dim into one.", .decompose = flatten, .samples = flatten_samples}),
-    checked({.schema = "permute(tensor input, int[] dims) -> tensor", .doc = "A view with the dims in another order.",
-             .decompose = permute, .samples = permute_samples}),
-    checked({.schema = "transpose(tensor input, int dim0, int dim1) -> tensor", .doc = "A view with two dims exchanged.",
-             .decompose = transpose, .samples = transpose_samples}),
+             .doc = "Merges the dims from start_dim to end_dim into one.",
+             .decompose = flatten,
+             .samples = flatten_samples}),
+    checked({.schema = "permute(tensor input, int[] dims) -> tensor",
+             .doc = "A view with the dims in another order.",
+             .decompose = permute,
+             .samples = permute_samples}),
+    checked({.schema = "transpose(tensor input, int dim0, int dim1) -> tensor",
+             .doc = "A view with two dims exchanged.",
+             .decompose = transpose,
+             .samples = transpose_samples}),
     checked({.schema = "squeeze(tensor input, int[]? dim=None) -> tensor",
-             .doc = "A view without the dims of size 1, or without those of them that dim names.", .decompose = squeeze,
+             .doc = "A view without the dims of size 1, or without those of them that dim names.",
+             .decompose = squeeze,
              .samples = squeeze_samples}),
-    checked({.schema = "unsqueeze(tensor input, int dim) -> tensor", .doc = "A view with a dim of size 1 added before dim.",
-             .decompose = unsqueeze, .samples = unsqueeze_samples}),
+    checked({.schema = "unsqueeze(tensor input, int dim) -> tensor",
+             .doc = "A view with a dim of size 1 added before dim.",
+             .decompose = unsqueeze,
+             .samples = unsqueeze_samples}),
     checked({.schema = "expand(tensor input, int[] size) -> tensor",
-             .doc = "A view in which dims of size 1 are repeated; -1 keeps a size.", .decompose = expand, .samples = expand_samples}),
+             .doc = "A view in which dims of size 1 are repeated; -1 keeps a size.",
+             .decompose = expand,
+             .samples = expand_samples}),
 };
 
 }  // namespace
