@@ -32,9 +32,9 @@ struct Indices {
 
 // A block for each position of the indices: the first of those with one place adds all of them, the last one stores.
 constexpr char kUpdate[] = THUNDER_CUDA_INDICES R"(
-extern "C" __global__
-void kernel(T* out, const T* src, const Indices x, i64 outer, i64 size, i64 inner, i64 count, i64 add,
-            Refusal* refusal) {
+extern "C" __global__ void kernel(
+    T* out, const T* src, const Indices x, i64 outer, i64 size, i64 inner, i64 count, i64 add,
+    Refusal* refusal) {
   __shared__ int hits[256];
   const i64 slice = outer * inner;
   for (i64 m = blockIdx.x; m < count; m += gridDim.x) {
@@ -81,8 +81,8 @@ extern "C" __global__ void kernel(T* out, const T* in, const Indices x, i64 inne
 // A thread for each row along the dim.
 constexpr char kScatterAdd[] = R"(
 struct Rows { i64 rank, dim, wide, sizes[8], out[8], src[8]; };
-extern "C" __global__
-void kernel(T* out, const void* index, const T* src, const Rows x, i64 rows, i64 size, Refusal* refusal) {
+extern "C" __global__ void kernel(
+    T* out, const void* index, const T* src, const Rows x, i64 rows, i64 size, Refusal* refusal) {
   for (i64 row = blockIdx.x * (i64)blockDim.x + threadIdx.x; row < rows; row += (i64)gridDim.x * blockDim.x) {
     i64 rest = row, to = 0, from = 0, at = 0, step = 1, along = 1;
     for (int d = (int)x.rank - 1; d >= 0; d--) {

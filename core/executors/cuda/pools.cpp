@@ -37,8 +37,8 @@ extern "C" __global__ void kernel(T* values, i64* indices, const T* in, const Wi
 )";
 
 constexpr char kPoolGrad[] = R"(
-extern "C" __global__
-void kernel(T* out, const T* grad, const i64* indices, i64 planes, i64 pixels, i64 windows, Refusal* refusal) {
+extern "C" __global__ void kernel(
+    T* out, const T* grad, const i64* indices, i64 planes, i64 pixels, i64 windows, Refusal* refusal) {
   for (i64 plane = blockIdx.x * (i64)blockDim.x + threadIdx.x; plane < planes; plane += (i64)gridDim.x * blockDim.x)
     for (i64 n = plane * windows; n < (plane + 1) * windows; n++) {
       T& to = out[plane * pixels + checked(indices[n], pixels, 0, refusal)];

@@ -26,8 +26,8 @@ namespace {
 
 #define THUNDER_CUDA_FOLD(START, COMBINE)                                                                             \
   THUNDER_CUDA_SCAN                                                                                                   \
-  "extern \"C\" __global__\n"                                                                                         \
-  "void kernel(T* out, const T* in, i64 rows, i64 size, i64 inner, i64 reverse, i64 whole) {\n"                       \
+  "extern \"C\" __global__ void kernel(\n"                                                                            \
+  "    T* out, const T* in, i64 rows, i64 size, i64 inner, i64 reverse, i64 whole) {\n"                               \
   "  __shared__ A shared[8];\n"                                                                                       \
   "  for (i64 row = blockIdx.x; row < rows; row += gridDim.x) {\n"                                                    \
   "    const i64 a = row / inner, b = row - a * inner;\n"                                                             \
