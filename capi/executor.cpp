@@ -1,6 +1,7 @@
 // thunder_executor_*: executors of the caller behind the descriptor that ours use too.
 #include "base/nesting.h"
 #include "capi/callback.h"
+#include "capi/executor_kernels.h"
 #include "capi/lent.h"
 #include "capi/node.h"
 #include "capi/options.h"
@@ -12,9 +13,27 @@ namespace {
 
 constexpr size_t kMostScratch = size_t{1} << 48;
 
+struct CExecutor;
+
+// A line that the executor's own prepare and run do, beside others that its kernels do.
+class OwnStep : public kernels::DeviceStep {
+ public:
+  OwnStep(CExecutor& of, void* state) : of_(of), state_(state) {}
+  ~OwnStep() override;
+  void lay_out(const NodeView& view, size_t* scratch_bytes) override;
+  Status* run(const Launch& launch) const override;
+
+ private:
+  CExecutor& of_;
+  void* const state_;
+};
+
 // The caller's descriptor, and ours over it.
 struct CExecutor {
   thunder_executor_desc desc{};
+  std::unique_ptr<ExecutorKernels> kernels;  // null: prepare and run do it all
+  Devices* devices = nullptr;                // the context's, if there are kernels
+  std::unordered_set<std::string> own_ops;   // those that prepare and run do; empty: all that are claimed
 
   ~CExecutor() {
     if (desc.destroy) desc.destroy(desc.user);
@@ -29,6 +48,7 @@ struct CExecutor {
   }
   static bool claim(const NodeView& view, void* user) {
     const NodeHandle node(view.node, view.store);
+    if (!of(user).desc.claim) return true;
     const bool claimed =
         answered(of(user).who("claim"), [&] { return of(user).desc.claim(handle(&node), of(user).desc.user) != 0; });
     node.require_memory();
@@ -54,6 +74,31 @@ struct CExecutor {
     if (failed || !(failed = too_much(*scratch_bytes))) return failed;
     if (of(user).desc.drop) of(user).desc.drop(*state);
     return failed;
+  }
+  // With kernels: what runs a node is a step.
+  static bool claim_with_kernels(const NodeView& view, void* user) {
+    const CExecutor& self = of(user);
+    return (self.kernels->find(view) || self.takes_itself(view)) && claim(view, user);
+  }
+  bool takes_itself(const NodeView& view) const {
+    const bool named = own_ops.empty() || own_ops.contains(std::string(view.node.op->name()));
+    return desc.prepare && named && (is_on_cpu(view) || desc.flags & THUNDER_EXECUTOR_CUDA);
+  }
+  static Status* prepare_step(const NodeView& view, void** state, size_t* scratch_bytes, void* user) {
+    const CExecutor& self = of(user);
+    void* own = nullptr;
+    const kernels::DeviceKernel* const kernel = self.kernels->find(view);
+    if (!kernel)
+      if (Status* failed = prepare(view, &own, scratch_bytes, user)) return failed;
+    return caught([&]() -> Status* {
+      if (kernel)
+        *state = kernel->prepare(view, *self.devices).release();
+      else
+        *state = static_cast<kernels::DeviceStep*>(new (std::nothrow) OwnStep(of(user), own));
+      if (*state) return nullptr;
+      if (self.desc.drop) self.desc.drop(own);
+      throw std::bad_alloc();
+    });
   }
   static Status* lay_out(const NodeView& view, void* state, size_t* scratch_bytes, void* user) {
     const NodeHandle node(view.node, view.store);
@@ -89,16 +134,43 @@ struct CExecutor {
   }
 };
 
+OwnStep::~OwnStep() {
+  if (of_.desc.drop) of_.desc.drop(state_);
+}
+void OwnStep::lay_out(const NodeView& view, size_t* scratch_bytes) {
+  if (!of_.desc.lay_out) return;
+  if (Status* failed = CExecutor::lay_out(view, state_, scratch_bytes, &of_)) throw Error(Ref<Status>::adopt(failed));
+}
+Status* OwnStep::run(const Launch& launch) const {
+  return called("its run", [&] { return of_.desc.run(handle(&launch), state_); }).detach();
+}
+
+void run_with_kernels(ExecutorDesc& desc) {
+  desc.claim = CExecutor::claim_with_kernels;
+  desc.prepare = CExecutor::prepare_step;
+  desc.lay_out = kernels::Steps::lay_out;
+  desc.finish = kernels::Steps::finish;
+  desc.run = kernels::Steps::run;
+  desc.drop = kernels::Steps::drop;
+}
+
 ExecutorDesc ours(const std::shared_ptr<CExecutor>& made) {
   const thunder_executor_desc& d = made->desc;
   check(d.name && *d.name, "the descriptor has no name");
-  check(d.prepare != nullptr, "executor '", d.name, "' has no prepare");
-  check(d.run != nullptr, "executor '", d.name, "' has no run");
+  constexpr uint32_t kFlags =
+      THUNDER_EXECUTOR_STRIDED | THUNDER_EXECUTOR_CALLER_THREAD | THUNDER_EXECUTOR_IN_PLACE | THUNDER_EXECUTOR_CUDA;
+  check((d.flags & ~kFlags) == 0, "executor '", d.name, "' has unknown flags ", d.flags & ~kFlags);
+  check(d.prepare || made->kernels, "executor '", d.name, "' has no prepare");
+  check(d.run || (made->kernels && !d.prepare), "executor '", d.name, "' has no run");
   ExecutorDesc desc;
   desc.name = d.name;
   desc.ops = texts_of(d.ops, d.n_ops, "op", cat("executor '", d.name, "'"));
+  made->own_ops.insert(desc.ops.begin(), desc.ops.end());
+  if (made->kernels && (!desc.ops.empty() || !d.claim))
+    for (std::string& op : made->kernels->ops()) desc.ops.push_back(std::move(op));
   check(d.claim || !desc.ops.empty(), "executor '", d.name, "' has neither ops nor claim");
-  desc.flags = d.flags | kMayFail;
+  desc.flags = (d.flags & ~uint32_t{THUNDER_EXECUTOR_CUDA}) | kMayFail;
+  if (d.flags & THUNDER_EXECUTOR_CUDA || (made->kernels && made->kernels->on_devices())) desc.flags |= kAnyDevice;
   if (d.claim) desc.claim = CExecutor::claim;
   if (d.claim_region) desc.claim_region = CExecutor::claim_region;
   desc.prepare = CExecutor::prepare;
@@ -107,6 +179,8 @@ ExecutorDesc ours(const std::shared_ptr<CExecutor>& made) {
   // The hot path goes straight to the caller's function: the structures and the handles are the same.
   desc.run = reinterpret_cast<Status* (*)(const Launch*, void*)>(d.run);
   desc.drop = d.drop ? d.drop : [](void*) {};
+  if (made->kernels) run_with_kernels(desc);
+  if (made->kernels && !d.run && !made->kernels->functions()) desc.flags &= ~uint32_t{kMayFail};
   desc.user = made.get();
   desc.owner = made;
   return desc;
@@ -121,6 +195,11 @@ thunder_status* thunder_executor_create(thunder_context* context, const thunder_
   return handle(guarded(__func__, [&] {
     const auto made = kept<CExecutor>(desc);
     need(context, "context"), need(out, "out");
+    if (made->desc.n_kernels) {
+      check(made->desc.kernels != nullptr, "kernels is NULL");
+      made->kernels = std::make_unique<ExecutorKernels>(made->desc, *core(context));
+      made->devices = &core(context)->devices();
+    }
     *out = given(make<Executor>(ours(made)));
   }));
 }
@@ -132,6 +211,8 @@ thunder_status* thunder_context_add_executor(thunder_context* context, thunder_e
   }));
 }
 
-void thunder_executor_release(thunder_executor* executor) noexcept { released(executor); }
+void thunder_executor_release(thunder_executor* executor) noexcept {
+  released(executor);
+}
 
 }  // extern "C"

@@ -1,10 +1,13 @@
 // thunder_context_add_kernel: how a device runs an op of the caller's.
+#include "capi/kernel.h"
+
 #include <dlfcn.h>
 
 #include "base/nesting.h"
 #include "capi/callback.h"
 #include "capi/op.h"
 #include "device/memory.h"
+#include "executors/kernels/cuda_kernel.h"
 
 using namespace thunder;
 using namespace thunder::capi;
@@ -25,21 +28,16 @@ bool dense(const Buffer& b) {
   return true;
 }
 
-// The arguments of one call as the kernel gets them, and dense copies of the inputs where it wants those.
-struct KernelCall {
-  std::vector<thunder_any> args;
+// The arguments of a line as a kernel gets them; tensors and None are THUNDER_NONE.
+struct KernelArguments {
+  std::vector<thunder_any> leaves;
   std::vector<std::vector<int64_t>> lists;
-  std::vector<Buffer> inputs;
-  std::vector<Ref<Storage>> copies;
-  std::vector<Sizes> strides;
 
-  KernelCall(const Kernel& kernel, bool make_dense) : inputs(kernel.in.begin(), kernel.in.end()) {
-    lists.reserve(kernel.args.size());
-    for (const Arg& a : kernel.args) args.push_back(leaf(a));
-    strides.reserve(inputs.size());
-    for (Buffer& b : inputs)
-      if (make_dense && b.present() && !dense(b)) densify(b);
+  explicit KernelArguments(std::span<const Arg> args) {
+    lists.reserve(args.size());
+    for (const Arg& a : args) leaves.push_back(leaf(a));
   }
+  KernelArguments(const KernelArguments&) = delete;
 
  private:
   thunder_any leaf(const Arg& a) {
@@ -56,7 +54,21 @@ struct KernelCall {
     }
     return any;
   }
+};
 
+// The inputs of one call, and dense copies of those that are not where the kernel wants them.
+struct KernelInputs {
+  std::vector<Buffer> inputs;
+  std::vector<Ref<Storage>> copies;
+  std::vector<Sizes> strides;
+
+  KernelInputs(const Kernel& kernel, bool make_dense) : inputs(kernel.in.begin(), kernel.in.end()) {
+    strides.reserve(inputs.size());
+    for (Buffer& b : inputs)
+      if (make_dense && b.present() && !dense(b)) densify(b);
+  }
+
+ private:
   void densify(Buffer& b) {
     auto& own = strides.emplace_back(dense_strides(std::span(b.shape, static_cast<size_t>(b.rank))));
     copies.push_back(Storage::allocate(default_allocator(), static_cast<size_t>(b.elements()) * size_of(b.dtype)));
@@ -68,8 +80,40 @@ struct KernelCall {
   }
 };
 
+// A function of the caller's that asks the device for the work itself, on the launch's stream.
+class CalledStep : public kernels::DeviceStep {
+ public:
+  CalledStep(const thunder_kernel_desc& desc, const Node& node) : desc_(desc), args_(node.args) {}
+  Status* run(const Launch& launch) const override {
+    return called("its kernel", [&] { return desc_.run(handle(&launch), args_.leaves.data(), desc_.user); }).detach();
+  }
+
+ private:
+  const thunder_kernel_desc& desc_;
+  const KernelArguments args_;
+};
+
+class CalledKernel : public kernels::DeviceKernel {
+ public:
+  explicit CalledKernel(const thunder_kernel_desc& desc) : desc_(desc) {}
+  int32_t device_kind() const override { return kind_of(desc_); }
+  bool strided() const override { return desc_.flags & THUNDER_EXECUTOR_STRIDED; }
+  bool is_function() const override { return true; }
+  std::unique_ptr<kernels::DeviceStep> prepare(const NodeView& view, Devices&) const override {
+    return std::make_unique<CalledStep>(desc_, view.node);
+  }
+
+ private:
+  const thunder_kernel_desc desc_;
+};
+
+std::string text_or_empty(const char* text) {
+  return text ? text : "";
+}
+
 Run find_symbol(const char* library, const char* symbol) {
-  check(library && symbol, "a kernel has `run`, or `library` and `symbol`");
+  check(library && symbol,
+        "a kernel has `run`, or `library` and `symbol`, or for CUDA devices `source` or `image`, and `symbol`");
   // Never closed: programs may hold it as long as the process does.
   void* opened = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   if (!opened) throw Refusal{Code::not_found, cat("cannot load '", library, "': ", dlerror())};
@@ -80,33 +124,62 @@ Run find_symbol(const char* library, const char* symbol) {
 
 }  // namespace
 
+int32_t kind_of(const thunder_kernel_desc& desc) {
+  return desc.device ? desc.device >> 16 : kCpuKind;
+}
+
+void find_run(thunder_kernel_desc& desc) {
+  if (!desc.run && !desc.source && !desc.image) desc.run = find_symbol(desc.library, desc.symbol);
+}
+
+std::unique_ptr<kernels::DeviceKernel> device_kernel(const thunder_kernel_desc& desc, const Schema& schema) {
+  if (desc.run) return std::make_unique<CalledKernel>(desc);
+  kernels::CudaKernelDesc d;
+  d.function = text_or_empty(desc.symbol), d.source = text_or_empty(desc.source);
+  if (desc.image) d.image.assign(static_cast<const char*>(desc.image), desc.image_bytes);
+  d.options = texts_of(desc.options, desc.n_options, "option", cat("kernel '", d.function, "'"));
+  d.parameters = text_or_empty(desc.parameters);
+  d.grid = text_or_empty(desc.grid), d.block = text_or_empty(desc.block);
+  d.shared_bytes = text_or_empty(desc.shared_bytes);
+  d.strided = desc.flags & THUNDER_EXECUTOR_STRIDED;
+  return kernels::cuda_kernel(std::move(d), schema);
+}
+
 Status* CustomOp::run_kernel(const Kernel& kernel) {
   const CustomOp& self = of(*kernel.op);
   return guarded(self.schema.name.c_str(), [&] {
     const CustomKernel* found = self.kernel_.load(std::memory_order_acquire);
     if (!found)
       fail(Code::unimplemented, self.name(), ": it has no kernel for the CPU; thunder_context_add_kernel gives it one");
-    const KernelCall call(kernel, !(found->desc.flags & THUNDER_EXECUTOR_STRIDED));
+    const KernelArguments args(kernel.args);
+    const KernelInputs call(kernel, !(found->desc.flags & THUNDER_EXECUTOR_STRIDED));
     Launch launch;
     launch.inputs = call.inputs.data(), launch.n_inputs = call.inputs.size();
     launch.outputs = kernel.out.data(), launch.n_outputs = kernel.out.size();
     launch.parallel_for = parallel_for;
     launch.threads = kernel.threads;
     const Nesting inside(self.name());
-    auto failed = called("it", [&] { return found->desc.run(handle(&launch), call.args.data(), found->desc.user); });
+    auto failed = called("it", [&] { return found->desc.run(handle(&launch), args.leaves.data(), found->desc.user); });
     if (!failed) return;
     if (failed->has_foreign() || failed->placed()) throw Error(failed);
     throw Error(failed->code(), cat(self.name(), ": its kernel: ", failed->message()));
   });
 }
 
+const kernels::DeviceKernel* CustomOp::device_kernel(int32_t kind) const {
+  const CustomKernel* const found = kind == kCudaKind ? cuda_kernel_.load(std::memory_order_acquire) : nullptr;
+  return found ? found->on_device.get() : nullptr;
+}
+
 void CustomOp::set_kernel(std::unique_ptr<CustomKernel> kernel) {
+  const bool cuda = kernel->on_device != nullptr;
   const CustomKernel* none = nullptr;
-  if (!kernel_.compare_exchange_strong(none, kernel.get(), std::memory_order_acq_rel)) {
+  if (!(cuda ? cuda_kernel_ : kernel_).compare_exchange_strong(none, kernel.get(), std::memory_order_acq_rel)) {
     kernel->desc.destroy = nullptr;  // the caller of this still has it
-    throw Refusal{Code::invalid_argument, cat("op '", name(), "' already has a kernel for the CPU")};
+    throw Refusal{Code::invalid_argument,
+                  cat("op '", name(), "' already has a kernel for ", cuda ? "CUDA devices" : "the CPU")};
   }
-  owned_ = std::move(kernel);
+  (cuda ? cuda_owned_ : owned_) = std::move(kernel);
 }
 
 }  // namespace thunder::capi
@@ -123,9 +196,13 @@ extern "C" thunder_status* thunder_context_add_kernel(thunder_context* context, 
     const auto* custom = dynamic_cast<const CustomOp*>(&found);
     check(custom != nullptr, "op '", op, "' is the library's own; an executor can claim it");
     check((copy.flags & ~uint32_t{THUNDER_EXECUTOR_STRIDED}) == 0, "unknown flags ", copy.flags);
-    const Device device = device_of(*core(context), copy.device);
-    check(device == Device::cpu, "a kernel of a caller runs on the CPU, so far; the device is ", name(device));
-    if (!copy.run) copy.run = find_symbol(copy.library, copy.symbol);
+    const int32_t kind = kind_of(copy);
+    check(kind == kCpuKind || kind == kCudaKind, "a kernel is for the CPU or for CUDA devices; the device is ",
+          copy.device);
+    check(kind == kCudaKind || (!copy.source && !copy.image),
+          "a kernel for the CPU has `run`, or `library` and `symbol`; `source` and `image` are for CUDA devices");
+    find_run(copy);
+    if (kind == kCudaKind) kernel->on_device = device_kernel(copy, found.schema);
     kernel->desc = copy;
     const_cast<CustomOp*>(custom)->set_kernel(std::move(kernel));  // ours: the registry hands out const ops
     guard.dismiss();

@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "capi/kernel.h"
 #include "capi/node.h"
 #include "ops/grad.h"
 #include "tracer/builder_scope.h"
@@ -23,9 +24,10 @@ struct TypesHandle {
 };
 THUNDER_HANDLE(thunder_types, TypesHandle)
 
-// How the CPU runs an op; lives as long as the op.
+// How a kind of device runs an op; lives as long as the op.
 struct CustomKernel {
   thunder_kernel_desc desc{};
+  std::unique_ptr<kernels::DeviceKernel> on_device;  // null: it is for the CPU
   ~CustomKernel() {
     if (desc.destroy) desc.destroy(desc.user);
   }
@@ -38,7 +40,8 @@ class CustomOp : public OpDef {
   CustomOp(const thunder_op_desc& desc, Context& context);
   ~CustomOp() override;
   bool has_kernel() const override { return kernel_.load(std::memory_order_acquire) != nullptr; }
-  // Throws when there is one.
+  const kernels::DeviceKernel* device_kernel(int32_t kind) const override;
+  // Throws when there is one for that kind of device.
   void set_kernel(std::unique_ptr<CustomKernel> kernel);
   void own(void (*destroy)(void*)) { desc_.destroy = destroy; }
 
@@ -55,8 +58,8 @@ class CustomOp : public OpDef {
 
   thunder_op_desc desc_;
   Context& context_;
-  std::atomic<const CustomKernel*> kernel_{nullptr};
-  std::unique_ptr<CustomKernel> owned_;
+  std::atomic<const CustomKernel*> kernel_{nullptr}, cuda_kernel_{nullptr};
+  std::unique_ptr<CustomKernel> owned_, cuda_owned_;
 };
 
 }  // namespace thunder::capi

@@ -21,7 +21,7 @@ target_link_libraries(fake_cudnn PRIVATE fake_cuda)
 file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/cuda/*_test.cpp ${CMAKE_SOURCE_DIR}/tests/battery/*.cpp)
 list(FILTER sources EXCLUDE REGEX "/battery/[a-z_]*_test\\.cpp$")
 add_executable(cuda_test ${sources} ${support})
-target_include_directories(cuda_test PRIVATE ${CMAKE_SOURCE_DIR}/tests ${THUNDER_ROOTS})
+target_include_directories(cuda_test PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/tests ${THUNDER_ROOTS})
 # Where a toolkit is installed, what is declared by hand is compared with its headers.
 find_path(THUNDER_CUDA_INCLUDE cuda.h PATHS ENV CUDA_HOME PATH_SUFFIXES include PATHS /usr/local/cuda/include)
 if(THUNDER_CUDA_INCLUDE)
@@ -35,4 +35,15 @@ endif()
 set(THUNDER_FAKE_CUDA THUNDER_CUDA_DRIVER=${fake}/libcuda.so.1 THUNDER_NVRTC=${fake}/libnvrtc.so.13 THUNDER_CUBLASLT=${fake}/libcublasLt.so.13
     THUNDER_CUDNN=${fake}/libcudnn.so.9)
 add_test(NAME cuda COMMAND cuda_test --gtest_brief=1 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
+# Kernels of callers from Lua and Python, on the stand-ins.
+if(TARGET thunder_tool AND TARGET thunder_lua AND NOT THUNDER_SANITIZE)
+  add_test(NAME cuda_example_kernel COMMAND thunder_tool run ${CMAKE_SOURCE_DIR}/examples/extend/cuda_kernel.lua)
+  set_tests_properties(cuda_example_kernel PROPERTIES LABELS "cuda;example" TIMEOUT 300 ENVIRONMENT "${THUNDER_FAKE_CUDA}"
+                       PASS_REGULAR_EXPRESSION "the kernels give what the CPU does")
+endif()
+if(TARGET thunder_python AND NOT THUNDER_SANITIZE)
+  add_test(NAME cuda_python_kernel COMMAND ${THUNDER_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/cuda_kernel_test.py)
+  set_tests_properties(cuda_python_kernel PROPERTIES LABELS "cuda;python" TIMEOUT 300
+                       ENVIRONMENT "${THUNDER_FAKE_CUDA};PYTHONPATH=${CMAKE_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1")
+endif()
 set_tests_properties(cuda PROPERTIES LABELS cuda TIMEOUT 2400 ENVIRONMENT "${THUNDER_FAKE_CUDA}")

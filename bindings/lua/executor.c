@@ -194,7 +194,27 @@ static bool has(lua_State *L, int spec, const char *name)
     return is;
 }
 
-/* core.executor(name, ops, spec, registered): the executor. */
+/* The kernels for CUDA devices of the table at `index`, { { op, kernel } ... }; what they point to stays on the stack. */
+static void read_kernels(lua_State *L, int index, thunder_executor_desc *d)
+{
+    const size_t count = lua_rawlen(L, index);
+    if (!count) return;
+    thunder_kernel_desc *kernels = lua_newuserdatauv(L, count * sizeof *kernels, 0);
+    const thunder_kernel_desc **descs = lua_newuserdatauv(L, count * sizeof *descs, 0);
+    const char **ops = lua_newuserdatauv(L, count * sizeof *ops, 0);
+    for (size_t i = 0; i < count; i++) {
+        luaL_checkstack(L, 8, "kernels");
+        lua_rawgeti(L, index, (lua_Integer)i + 1);
+        lua_rawgeti(L, -1, 1);
+        ops[i] = luaL_checkstring(L, -1);
+        lua_rawgeti(L, -2, 2);
+        cuda_kernel_read(L, lua_gettop(L), &kernels[i]);
+        descs[i] = &kernels[i];
+    }
+    d->kernels = descs, d->kernel_ops = ops, d->n_kernels = count, d->flags = kernels[0].flags;
+}
+
+/* core.executor(name, ops, spec, registered, kernels): the executor. */
 static int core_executor(lua_State *L)
 {
     thunder_executor_desc d;
@@ -202,7 +222,7 @@ static int core_executor(lua_State *L)
     d.size = sizeof d, d.name = luaL_checkstring(L, 1);
     luaL_checktype(L, 2, LUA_TTABLE);
     const bool registered = lua_toboolean(L, 4);
-    lua_settop(L, 3);
+    lua_settop(L, 5);
     const size_t count = lua_rawlen(L, 2);
     const char **ops = lua_newuserdatauv(L, (count + 1) * sizeof *ops, 0);
     luaL_checkstack(L, (int)count + 8, "ops");
@@ -214,6 +234,7 @@ static int core_executor(lua_State *L)
     if (has(L, 3, "claim")) d.claim = claim;
     if (has(L, 3, "claim_region")) d.claim_region = claim_region;
     if (has(L, 3, "transform")) d.execution_transform = execution_transform;
+    if (lua_istable(L, 5)) read_kernels(L, 5, &d);
     d.prepare = prepare, d.run = run, d.drop = kept_destroy, d.destroy = destroy;
     box *made = box_push(L, BOX_EXECUTOR);
     lua_pushvalue(L, 3);

@@ -145,6 +145,17 @@ static int core_add_op(lua_State *L)
     return 0;
 }
 
+/* core.add_cuda_kernel(op, table) */
+static int core_add_cuda_kernel(lua_State *L)
+{
+    thunder_kernel_desc d;
+    const char *op = luaL_checkstring(L, 1);
+    luaL_checktype(L, 2, LUA_TTABLE);
+    cuda_kernel_read(L, 2, &d);
+    check_status(L, thunder_context_add_kernel(layer_of(L)->context, op, &d));
+    return 0;
+}
+
 /* core.add_kernel(op, { kernel = plan }) or core.add_kernel(op, library, symbol) */
 static int core_add_kernel(lua_State *L)
 {
@@ -172,7 +183,8 @@ static int core_type_text(lua_State *L)
 /* core.restricted: what a restricted script may not do is taken away in Lua. */
 void open_extend(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"add_op", core_add_op}, {"add_kernel", core_add_kernel}, {"type_text", core_type_text}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"add_op", core_add_op}, {"add_kernel", core_add_kernel},
+                                         {"add_cuda_kernel", core_add_cuda_kernel}, {"type_text", core_type_text}, {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);
     const limits *limits = layer_of(L)->limits;
     lua_pushboolean(L, limits && limits->restricted);

@@ -45,11 +45,11 @@ local function slots(row, node, plan)
   return plan
 end
 
-local op_fields = set("schema", "doc", "meta", "decompose", "vjp", "host", "library", "symbol", "inplace", "elementwise", "effects")
+local op_fields = set("schema", "doc", "meta", "decompose", "vjp", "host", "cuda", "library", "symbol", "inplace", "elementwise", "effects")
 
 -- th.op{ schema = "f(tensor x, float c=1.0) -> tensor", doc = , decompose = function(x, c) ... end }: a new op th.f.
 -- Or meta = function(op) return op.inputs[1] end, its results' types: a tensor like it, or { dtype = , shape = }; then
--- host = function(x, c) ... end computes it. vjp = function(ctx, cotangent ...) gives the gradient for each argument;
+-- host = function(x, c) ... end computes it, and cuda = { source = , symbol = , grid = ... } on CUDA devices. vjp = function(ctx, cotangent ...) gives the gradient for each argument;
 -- ctx.args, ctx.results, ctx.needs_input_grad.
 function th.op(spec)
   check_names(spec, "op", op_fields)
@@ -67,10 +67,12 @@ function th.op(spec)
   if spec.host and schema:match("^[^>]*"):find("tensor[]", 1, true) then
     core.refuse(who .. ": a kernel of an op that takes a list of tensors is an executor's: see th.executor")
   end
+  local cuda = spec.cuda ~= nil and core.cuda_kernel(who, spec.cuda)
   local flags = (spec.inplace and 1 or 0) + (spec.elementwise and 2 or 0) + (spec.effects and 4 or 0)
   core.add_op(schema, spec.doc or schema, flags, kept)
   core.refresh_ops()
   if spec.host then core.add_kernel(name, { kernel = slots(core.op_row(name), nil, { fn = spec.host, name = name }) }) end
+  if cuda then core.add_cuda_kernel(name, cuda) end
   if spec.library then core.add_kernel(name, need(spec, who, "string", "library"), need(spec, who, "string", "symbol", "a name")) end
   return core.op_function(name)
 end
@@ -78,14 +80,18 @@ end
 -- ---- executors ----
 
 local executor_fields = set("name", "ops", "claim", "claim_region", "prepare", "register")
-local entry_fields = set("checker", "run", "prepare", "execution_transform")
+local entry_fields = set("checker", "run", "prepare", "execution_transform", "cuda")
 
 local function entry_of(who, op, given)
   if type(given) == "function" then given = { run = given } end
   local what = ("%s, op '%s'"):format(who, op)
   check_names(given, what, entry_fields)
-  for field in pairs(entry_fields) do need(given, what, "function", field) end
-  if not (given.run or given.prepare or given.execution_transform) then core.refuse(what .. " has neither run, prepare nor execution_transform") end
+  for field in pairs(entry_fields) do
+    if field ~= "cuda" then need(given, what, "function", field) end
+  end
+  if not (given.run or given.prepare or given.execution_transform or given.cuda) then
+    core.refuse(what .. " has neither run, prepare, cuda nor execution_transform")
+  end
   if not core.op_row(op) then core.refuse(("%s: unknown op '%s'%s"):format(who, op, core.suggest(op, core.all_op_names()))) end
   return given
 end
@@ -105,7 +111,7 @@ end
 
 -- th.executor{ name = "mine", ops = { gelu = function(x) ... end } }: kernels in Lua, which get an op's arguments and
 -- give its results. Instead of a function: { checker = function(op) -> boolean, run = | prepare = function(op) ->
--- function of the inputs, execution_transform = function(op, arguments ...) -> results }.
+-- function of the inputs, execution_transform = function(op, arguments ...) -> results, cuda = a kernel for CUDA devices }.
 -- A fusion executor: claim = function(op), claim_region = function(ops) -> positions, prepare = function(op) where a
 -- region has op.lines. Gives its name, for the option "executors" of th.compile; with register = false itself, for that
 -- option too, and then the context does not know it.
@@ -113,10 +119,11 @@ function th.executor(spec)
   check_names(spec, "executor", executor_fields)
   local name = need(spec, "executor", "string", "name", "what traces and options call it")
   local who = ("executor '%s'"):format(name)
-  local entries, ops, checked, transforms = {}, {}, false, false
+  local entries, ops, kernels, checked, transforms = {}, {}, {}, false, false
   for op, given in pairs(need(spec, who, "table", "ops") or {}) do
     entries[op] = entry_of(who, op, given)
-    ops[#ops + 1] = op
+    if entries[op].cuda then kernels[#kernels + 1] = { op, core.cuda_kernel(("%s, op '%s'"):format(who, op), entries[op].cuda) } end
+    if entries[op].run or entries[op].prepare or entries[op].execution_transform then ops[#ops + 1] = op end
     checked = checked or entries[op].checker
     transforms = transforms or entries[op].execution_transform
   end
@@ -145,7 +152,7 @@ function th.executor(spec)
     end
   end
   local register = spec.register ~= false
-  local made = core.executor(name, spec.claim and {} or ops, kept, register)
+  local made = core.executor(name, spec.claim and {} or ops, kept, register, kernels)
   if not register then return made end
   core.add_executor(made)
   return name

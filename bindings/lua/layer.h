@@ -187,6 +187,8 @@ void node_push(lua_State *L, const thunder_node *node);
  * must be what the outputs are. A slot is 1: the next input; -1 - k: a list of k; { value }: that value. With `args` the
  * values are those, by position. */
 void kernel_call(lua_State *L, const thunder_launch *launch, const thunder_any *args);
+/* A kernel for CUDA devices of the table at `index`; what the descriptor points to is on the stack. */
+void cuda_kernel_read(lua_State *L, int index, thunder_kernel_desc *d);
 
 /* ---- what each file adds to the table `core` that the Lua part builds on ---- */
 void open_errors(lua_State *L);

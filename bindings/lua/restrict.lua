@@ -9,6 +9,8 @@ for _, name in ipairs {
   core[name] = function() core.refuse(name .. ": a restricted script cannot reach files") end
 end
 
+core.cuda_kernel = function(who) core.refuse(who .. ": a restricted script cannot bring kernels for CUDA devices") end
+
 local add_kernel = core.add_kernel
 core.add_kernel = function(op, kernel, symbol)
   if symbol then core.refuse "op: a restricted script cannot load libraries" end

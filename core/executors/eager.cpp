@@ -19,12 +19,6 @@ Status* parallel_for(const Launch* launch, int64_t n, int64_t grain, ThreadPool:
   return launch->threads->parallel_for(n, grain, body, arg);
 }
 
-// How many inputs of a kernel an argument stands for.
-size_t inputs_of(const Arg& a, const Param& param) {
-  if (a.kind == ArgKind::values) return a.value_list().size();
-  return a.kind == ArgKind::value || (a.kind == ArgKind::none && param.kind == ParamKind::tensor);
-}
-
 // A prepared node that serves all eager calls of the same op, types and arguments.
 class Kept : public Counted<Kept> {
  public:

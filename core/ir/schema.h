@@ -22,6 +22,12 @@ struct Param {
   Arg fallback;              // the default; its lists and strings live in the schema
 };
 
+// How many inputs of a kernel an argument stands for: an absent tensor is one too.
+inline size_t inputs_of(const Arg& a, const Param& param) {
+  if (a.kind == ArgKind::values) return a.value_list().size();
+  return a.kind == ArgKind::value || (a.kind == ArgKind::none && param.kind == ParamKind::tensor);
+}
+
 struct Schema {
   std::string name;
   std::vector<Param> params;

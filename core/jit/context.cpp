@@ -14,6 +14,7 @@
 #include "executors/eager.h"
 #include "executors/fusion/fusion.h"
 #include "executors/host/host.h"
+#include "executors/kernels/kernels.h"
 #include "executors/pooling/pooling.h"
 #include "executors/products/products.h"
 #include "executors/transfer/transfer.h"
@@ -120,6 +121,7 @@ Context::Context(const ContextHooks& hooks)
   cudnn_tf32_ = make<Executor>(cudnn_executor(devices_, true));
   executors_.push_back(make<Executor>(fusion_executor(*targets_)));
   executors_.push_back(make<Executor>(cuda_executor(devices_)));
+  for (ExecutorDesc& d : kernels_executors(devices_)) executors_.push_back(make<Executor>(std::move(d)));
   executors_.push_back(make<Executor>(transfer_executor(devices_)));
   executors_.push_back(make<Executor>(through_host_executor(devices_)));
   executors_.push_back(make<Executor>(host_executor()));

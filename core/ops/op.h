@@ -15,6 +15,9 @@ class Grad;      // an operation being differentiated (ops/grad.h)
 class Batch;     // an operation being batched (ops/batch.h)
 class Samples;   // inputs that tests draw (ops/samples.h)
 class ThreadPool;
+namespace kernels {
+class DeviceKernel;  // how another device than the CPU runs an op (executors/kernels/device_kernel.h)
+}
 struct OpDef;
 using Results = SmallVector<ValueId, 4>;
 
@@ -147,6 +150,8 @@ struct OpDef : Op {
   bool has(OpTag tag) const { return tags & tag; }
   // Whether `reference` can run it as it is; else it takes its decomposition.
   virtual bool has_kernel() const { return reference != nullptr; }
+  // What a caller gave for devices of this kind; null: nothing.
+  virtual const kernels::DeviceKernel* device_kernel(int32_t) const { return nullptr; }
 };
 inline const OpDef& def(const Node& n) { return static_cast<const OpDef&>(*n.op); }
 inline const OpDef& def(const Op& op) { return static_cast<const OpDef&>(op); }

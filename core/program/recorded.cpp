@@ -23,7 +23,7 @@ std::string Program::Recorded::obstacle() const {
       return cat(n ? n->op->name() : "a copy", n && n->where ? cat(" [at ", n->where, "]") : "", " ", why);
     };
     if (!step.arena) continue;
-    if (step.node && program_.preparer_->may_fail(*step.node)) return refuse("is run by an executor of the caller's");
+    if (step.node && program_.preparer_->may_fail(*step.node)) return refuse("is run by a function of the caller's");
     for (uint32_t b = 0; b < step.n_inputs + step.n_outputs; b++) {
       const BufferPlan& buffer = plan.buffers[step.first + b];
       if (buffer.rank < 0 || buffer.device != Device::cpu) continue;

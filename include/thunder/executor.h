@@ -63,8 +63,13 @@ enum {
     THUNDER_EXECUTOR_CALLER_THREAD = 2, /* run must be called on the thread that called the compiled function */
     /* Its regions of elementwise nodes read an element of every input before they write that element of any output, so
      * that an output may lie in an input's memory. */
-    THUNDER_EXECUTOR_IN_PLACE = 4
+    THUNDER_EXECUTOR_IN_PLACE = 4,
+    /* Is asked about nodes with tensors on CUDA devices too (thunder_tensor_device tells); without it, only about those that
+     * are all on the CPU. Buffers of such nodes are in the device's memory, and `run` asks for its work on the launch's
+     * native_stream, without waiting for it. */
+    THUNDER_EXECUTOR_CUDA = 8
 };
+typedef struct thunder_kernel_desc thunder_kernel_desc; /* thunder/extend.h */
 typedef struct thunder_executor_desc { /* copied */
     size_t size;
     const char *name;
@@ -93,6 +98,13 @@ typedef struct thunder_executor_desc { /* copied */
      * forward brings its own backward. THUNDER_DECLINED leaves the node as it is. Since: 0.1 */
     thunder_status *(*execution_transform)(thunder_scope *scope, const thunder_node *node, const thunder_values *in,
         thunder_values *out, void *user);
+    /* Kernels, each of which runs the op of that name in `kernel_ops`, one of the library's too, where its tensors are all on a
+     * device of the kernel's kind, and `claim`, if there is one, does not refuse. These ops need neither be in `ops` nor have
+     * prepare and run. A kernel's `destroy` is called with the executor's; all have THUNDER_EXECUTOR_STRIDED if the executor
+     * has it. Since: 0.1 */
+    const thunder_kernel_desc *const *kernels;
+    const char *const *kernel_ops;
+    size_t n_kernels;
 } thunder_executor_desc;
 THUNDER_CHECK thunder_status *thunder_executor_create(thunder_context *context, const thunder_executor_desc *desc,
     thunder_executor **out) THUNDER_NOEXCEPT;

@@ -43,18 +43,36 @@ typedef struct thunder_op_desc { /* copied */
 THUNDER_CHECK thunder_status *thunder_context_add_op(thunder_context *context,
     const thunder_op_desc *desc) THUNDER_NOEXCEPT;
 
-typedef struct thunder_kernel_desc { /* copied */
+struct thunder_kernel_desc { /* copied */
     size_t size;
-    thunder_device device; /* 0: the CPU, so far the only one */
+    thunder_device device; /* 0: the CPU; THUNDER_CUDA(0): all CUDA devices, whatever the index */
     uint32_t flags;        /* THUNDER_EXECUTOR_STRIDED, or 0: inputs are made dense first */
     /* Fills launch->outputs. `args` follow the schema; tensors, which are in launch->inputs, and None are THUNDER_NONE there.
-     * A status fails the call. From any thread. Or NULL, and the function `symbol` of the shared library `library`. */
+     * A status fails the call. From any thread. Or NULL, and the function `symbol` of the shared library `library`. For CUDA
+     * devices data is in the device's memory, and the work is asked for on launch->native_stream; it is not waited for. */
     thunder_status *(*run)(const thunder_launch *launch, const thunder_any *args, void *user);
     const char *library, *symbol;
     void *user;
     void (*destroy)(void *user);
-} thunder_kernel_desc;
-/* How a device runs an op of your own, once for each. An op that also has a decomposition is run by its kernel in programs,
+    /* For CUDA devices, instead of a function: CUDA C++, compiled by NVRTC when a program is compiled and kept on disk, or
+     * `image`, PTX (a text) or machine code (a cubin or fatbin, such as Triton's), and in it the kernel `symbol`, which is
+     * extern "C". For each tensor NAME of the op the source may call the type of its elements NAME_t; `bfloat16` converts to
+     * and from float. `options` are NVRTC's: "-DN=4", "--use_fast_math", "-I...". Since: 0.1 */
+    const char *source;
+    const void *image;
+    size_t image_bytes;
+    const char *const *options;
+    size_t n_options;
+    /* How it is launched: formulas, for each line computed once when it is compiled. Of tensors they read NAME.numel, .rank,
+     * .size(DIM), .stride(DIM), in elements, and .itemsize, and integer arguments by their names; + - * / % as in C, and
+     * ceildiv(a, b), min(a, b), max(a, b). The result is called `out`, several `out0`, `out1`. grid and block: one to three,
+     * by commas; with a grid of 0 blocks nothing is launched. shared_bytes: of dynamic shared memory, NULL: 0.
+     * parameters: what the kernel takes, by commas, in its order: a tensor is its address, NULL if absent; an integer formula
+     * a long long, a float argument a double, a bool a bool, unless int, unsigned, "long long", size_t, float, double or bool
+     * stands before it; null is a null pointer. NULL: the arguments in the schema's order, then the results. */
+    const char *parameters, *grid, *block, *shared_bytes;
+};
+/* How a kind of device runs an op of your own, once for each. An op that also has a decomposition is run by its kernel in programs,
  * unless an executor claims it first; its decomposition is what runs eagerly. */
 THUNDER_CHECK thunder_status *thunder_context_add_kernel(thunder_context *context, const char *op,
     const thunder_kernel_desc *desc) THUNDER_NOEXCEPT;

@@ -32,6 +32,7 @@ TEST(CudaDriver, constants_are_those_of_its_header) {
   EXPECT_EQ(kEventWithoutTime, static_cast<unsigned>(CU_EVENT_DISABLE_TIMING));
   EXPECT_EQ(kPortableHostMemory, static_cast<unsigned>(CU_MEMHOSTALLOC_PORTABLE));
   EXPECT_EQ(kMappedHostMemory, static_cast<unsigned>(CU_MEMHOSTALLOC_DEVICEMAP));
+  EXPECT_EQ(kMaxDynamicSharedBytes, static_cast<int>(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES));
   EXPECT_EQ(kMemoryType, static_cast<int>(CU_POINTER_ATTRIBUTE_MEMORY_TYPE));
 }
 

@@ -213,9 +213,41 @@ thunder_executor *executor_test(PyObject *object)
     return executor_type && PyObject_TypeCheck(object, executor_type) ? ((Executor *)object)->handle : NULL;
 }
 
-static int create(Executor *self, const char *name, bool regions)
+/* What the descriptor lists of kernels: {op: fields}. */
+typedef struct kernel_list {
+    cuda_kernel *kernels;
+    const thunder_kernel_desc **descs;
+    const char **ops;
+    size_t count;
+} kernel_list;
+
+static void free_kernels(kernel_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) cuda_kernel_free(&list->kernels[i]);
+    free(list->kernels), free(list->descs), free(list->ops);
+}
+
+static int read_kernels(PyObject *by_op, kernel_list *out)
+{
+    const size_t most = (size_t)PyDict_Size(by_op) + 1;
+    *out = (kernel_list){calloc(most, sizeof *out->kernels), calloc(most, sizeof *out->descs), calloc(most, sizeof *out->ops), 0};
+    if (!out->kernels || !out->descs || !out->ops) return free_kernels(out), PyErr_NoMemory(), -1;
+    PyObject *op, *fields;
+    for (Py_ssize_t at = 0; PyDict_Next(by_op, &at, &op, &fields);) {
+        const size_t i = out->count;
+        out->ops[i] = PyUnicode_AsUTF8(op);
+        if (!out->ops[i] || cuda_kernel_read(fields, &out->kernels[i])) return free_kernels(out), -1;
+        out->descs[i] = &out->kernels[i].desc;
+        out->count++;
+    }
+    return 0;
+}
+
+static int create(Executor *self, const char *name, bool regions, const kernel_list *kernels)
 {
     thunder_executor_desc d = {.size = sizeof d, .name = name};
+    d.kernels = kernels->descs, d.kernel_ops = kernels->ops, d.n_kernels = kernels->count;
+    if (kernels->count) d.flags = kernels->descs[0]->flags;
     shared *made = malloc(sizeof *made);
     self->callback = made ? callback_new((PyObject *)self, itself) : NULL;
     if (!self->callback) {
@@ -230,20 +262,25 @@ static int create(Executor *self, const char *name, bool regions)
     return check_status(thunder_executor_create(context, &d, &self->handle));
 }
 
-/* Executor(name, ops or None, takes regions) */
+/* Executor(name, ops or None, takes regions, {op: fields of a kernel for CUDA devices}) */
 static PyObject *executor_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
     (void)named;
     const char *name;
-    PyObject *ops;
+    PyObject *ops, *by_op;
     int regions;
-    if (!PyArg_ParseTuple(args, "sOp:Executor", &name, &ops, &regions)) return NULL;
+    kernel_list kernels;
+    if (!PyArg_ParseTuple(args, "sOpO!:Executor", &name, &ops, &regions, &PyDict_Type, &by_op)) return NULL;
+    if (read_kernels(by_op, &kernels)) return NULL;
     Executor *self = (Executor *)type->tp_alloc(type, 0);
-    if (!self) return NULL;
-    self->ops = Py_NewRef(ops);
-    self->kernels = PyDict_New();
-    if (self->kernels && create(self, name, regions) == 0) return (PyObject *)self;
-    Py_DECREF(self);
+    if (self) {
+        self->ops = Py_NewRef(ops);
+        self->kernels = PyDict_New();
+    }
+    const bool made = self && self->kernels && create(self, name, regions, &kernels) == 0;
+    free_kernels(&kernels);
+    if (made) return (PyObject *)self;
+    Py_XDECREF(self);
     return NULL;
 }
 

@@ -134,6 +134,21 @@ static void drop_kernel(void *user)
     free(kernel);
 }
 
+/* add_cuda_kernel(op, fields of a kernel) */
+static PyObject *add_cuda_kernel(PyObject *module, PyObject *args)
+{
+    const char *op;
+    PyObject *fields;
+    cuda_kernel kernel;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "sO!:add_cuda_kernel", &op, &PyTuple_Type, &fields)) return NULL;
+    if (cuda_kernel_read(fields, &kernel)) return NULL;
+    const int failed = check_status(thunder_context_add_kernel(context, op, &kernel.desc));
+    cuda_kernel_free(&kernel);
+    if (failed) return NULL;
+    Py_RETURN_NONE;
+}
+
 /* add_kernel(op, kernel, number of the schema's parameters) */
 static PyObject *add_kernel(PyObject *module, PyObject *args)
 {
@@ -158,6 +173,7 @@ static PyObject *add_kernel(PyObject *module, PyObject *args)
 int open_extend(PyObject *module)
 {
     static PyMethodDef functions[] = {
-        {"add_op", add_op, METH_VARARGS, NULL}, {"add_kernel", add_kernel, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
+        {"add_op", add_op, METH_VARARGS, NULL}, {"add_kernel", add_kernel, METH_VARARGS, NULL},
+        {"add_cuda_kernel", add_cuda_kernel, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
     return PyModule_AddFunctions(module, functions);
 }

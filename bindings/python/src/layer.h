@@ -95,6 +95,14 @@ PyObject *nodes_fields(const thunder_node *const *nodes, size_t count); /* a tup
  * launch has them a list of the arguments that are no tensors; it gives a tuple of tensors. -1 and an exception. */
 int kernel_call(PyObject *kernel, const thunder_launch *launch, const thunder_any *args, size_t n_args);
 /* The executor or pass of an option's value; NULL: it is none. */
+/* A kernel for CUDA devices, of the fields of th.cuda.Kernel. */
+typedef struct cuda_kernel {
+    thunder_kernel_desc desc;
+    const char **options;
+} cuda_kernel;
+int cuda_kernel_read(PyObject *fields, cuda_kernel *out); /* -1: the error is set */
+void cuda_kernel_free(cuda_kernel *kernel);
+
 thunder_executor *executor_test(PyObject *object);
 thunder_pass *pass_test(PyObject *object);
 

@@ -1,5 +1,6 @@
 """Ops, executors and passes of the user's own; what is registered is an equal of the library's, for as long as the process."""
 from . import _names, _ops, _schema, _thunder
+from ._cuda_kernel import Kernel
 from ._tensor import asarray
 
 _INPLACE, _ELEMENTWISE, _EFFECTS = 1, 2, 4
@@ -83,7 +84,7 @@ def _types(results):
     return tuple(one if isinstance(one, _thunder.Tensor) else (one[0], tuple(one[1])) for one in _tuple(results))
 
 
-def op(schema, *, meta=None, vjp=None, doc="", inplace=False, elementwise=False, effects=False):
+def op(schema, *, meta=None, vjp=None, doc="", inplace=False, elementwise=False, effects=False, cuda=None):
     """A decorator: the function, of tensors and constants as the schema has them, becomes an op.
 
         @th.op("square_plus(tensor x, float c=1.0) -> tensor")
@@ -100,36 +101,52 @@ def op(schema, *, meta=None, vjp=None, doc="", inplace=False, elementwise=False,
     meta(line) gives the type of each result: a tensor that it is like, or (dtype, shape). vjp(ctx, *cotangents) gives a
     gradient for each argument, None for none: a tuple, or the one of a single argument. inplace adds the form NAME_,
     elementwise lets a result take the memory of an input, effects says that calling it is the point: it is never merged or
-    dropped. The name may have a part in front, such as "mine.square_plus".
+    dropped. The name may have a part in front, such as "mine.square_plus". cuda, a th.cuda.Kernel, runs it on CUDA devices; with
+    a meta function the decorated one may then be None: there is no kernel for the CPU.
     """
     def register(function):
         def gradient(args, results, cotangents, needs):
             return vjp(Context(args, results, needs), *cotangents)
 
-        text = doc or (function.__doc__ or "").strip().partition("\n")[0] or function.__name__
+        text = doc or (getattr(function, "__doc__", None) or "").strip().partition("\n")[0] or schema.partition("(")[0].strip()
         flags = inplace * _INPLACE + elementwise * _ELEMENTWISE + effects * _EFFECTS
         _thunder.add_op(schema, text, flags, None if meta else function, (lambda fields: _types(meta(Node(*fields)))) if meta else None,
                         gradient if vjp else None)
         name = schema.partition("(")[0].strip()
         row = _row_of("op", name)
-        if meta:
+        if cuda:
+            _thunder.add_cuda_kernel(name, cuda._fields)
+        if meta and function:
             kinds = [p["kind"] for p in row["parameters"]]
             _thunder.add_kernel(name, (name, lambda inputs, args: _results(name, function(*_arguments(kinds, inputs, args)))), len(kinds))
         return _ops._make(row, name)[0]
 
     if not isinstance(schema, str):
         raise TypeError(f"op: a schema such as 'name(tensor x) -> tensor' was expected, not {type(schema).__name__}")
+    if cuda is not None and not isinstance(cuda, Kernel):
+        raise TypeError(f"op: cuda must be a th.cuda.Kernel, got {type(cuda).__name__}")
     return register
 
 
 # ---- executors ----
 
+def _kernels_by_op(name, kernels):
+    made = {}
+    for op, kernel in kernels.items():
+        if not isinstance(kernel, Kernel):
+            raise TypeError(f"executor {name!r}: the kernel of {op!r} must be a th.cuda.Kernel, got {type(kernel).__name__}")
+        made[_row_of(f"executor {name!r}", op)["name"]] = kernel
+    return made
+
+
 class Executor(_thunder.Executor):
     """What runs ops: see executor()."""
 
-    def __new__(cls, name, claim=None, claim_region=None, prepare=None):
-        entries = {}
-        made = super().__new__(cls, name, None if claim else entries, claim_region is not None)
+    def __new__(cls, name, claim=None, claim_region=None, prepare=None, kernels=None):
+        entries, kernels = {}, _kernels_by_op(name, kernels or {})
+        made = super().__new__(cls, name, None if claim or kernels else entries, claim_region is not None,
+                               {op: kernel._fields for op, kernel in kernels.items()})
+        made._kernels = kernels
         made.name, made._entries, made._own_claim, made._regions, made._own_prepare = name, entries, claim, claim_region, prepare
         return made
 
@@ -168,6 +185,9 @@ class Executor(_thunder.Executor):
         entry = self._entries.get(line.op)
         if entry:
             return entry[2] is None or entry[2](line)
+        kernel = self._kernels.get(line.op)
+        if kernel:
+            return kernel.checker is None or kernel.checker(line)
         return self._own_claim is not None and self._own_claim(line)
 
     def _claim_region(self, lines):
@@ -196,7 +216,7 @@ class Executor(_thunder.Executor):
         return entry and entry[4] and entry[4](Node(*fields), *args)
 
 
-def executor(name, *, claim=None, claim_region=None, prepare=None, register=False):
+def executor(name, *, claim=None, claim_region=None, prepare=None, kernels=None, register=False):
     """An executor of Python functions, for the option `executors` of compile(), where it is asked before those with names:
 
         mine = th.executor("mine")
@@ -209,9 +229,10 @@ def executor(name, *, claim=None, claim_region=None, prepare=None, register=Fals
 
     A fusion executor has claim(line), which says whether it could take a line; claim_region(lines), which gives the positions
     of those that form one region with the first; and prepare(line), where a region has line.lines, which gives the function of
-    the inputs that runs it, or None to decline. register=True lets options name it from now on, and it stays for ever.
+    the inputs that runs it, or None to decline. kernels={op: th.cuda.Kernel} run ops
+    of that name, the library's too, on CUDA devices. register=True lets options name it from now on, and it stays for ever.
     """
-    made = Executor(name, claim, claim_region, prepare)
+    made = Executor(name, claim, claim_region, prepare, kernels)
     if register:
         made._register()
     return made

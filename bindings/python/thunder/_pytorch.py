@@ -2,6 +2,7 @@
 import math
 
 from . import _names, _ops, _tensor, _thunder
+from ._cuda_kernel import Kernel
 from ._thunder import Tensor
 
 _op = _ops.functions
@@ -103,6 +104,6 @@ def device_count():
     return count
 
 
-cuda = _names.namespace(f"{__name__.partition('.')[0]}.cuda", "GPUs: whether there are any.",
-                        {"is_available": is_available, "device_count": device_count})
+cuda = _names.namespace(f"{__name__.partition('.')[0]}.cuda", "GPUs: whether there are any, and kernels for them.",
+                        {"is_available": is_available, "device_count": device_count, "Kernel": Kernel})
 constants = {"pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None}

@@ -39,16 +39,23 @@ const Compiler* Compiler::open(std::string& why) {
 
 std::string architecture(int major, int minor) { return cat("sm_", major, minor, major >= 9 ? "a" : ""); }
 
-Compiled Compiler::compile(const std::string& text, int major, int minor) const {
+std::string KernelSource::key() const {
+  if (!foreign) return text;
+  return cat("a caller's", join(options, "", [](auto& o) { return cat("\n", o); }), "\n\n", text);
+}
+
+Compiled Compiler::compile(const KernelSource& source, int major, int minor) const {
   Compiled out;
   Program program = nullptr;
-  if (const int failed = create_(&program, text.c_str(), "kernel.cu", 0, nullptr, nullptr)) {
+  if (const int failed = create_(&program, source.text.c_str(), "kernel.cu", 0, nullptr, nullptr)) {
     out.error = cat("nvrtcCreateProgram failed with ", failed);
     return out;
   }
   const std::string target = cat("--gpu-architecture=", architecture(major, minor));
-  const char* const options[] = {target.c_str(), "--std=c++17", "--fmad=false", "--device-as-default-execution-space"};
-  const int failed = compile_(program, static_cast<int>(std::size(options)), options);
+  std::vector<const char*> options = {target.c_str(), "--device-as-default-execution-space"};
+  if (!source.foreign) options.insert(options.end(), {"--std=c++17", "--fmad=false"});
+  for (const std::string& o : source.options) options.push_back(o.c_str());
+  const int failed = compile_(program, static_cast<int>(options.size()), options.data());
   size_t bytes = 0;
   if (failed) {
     log_size_(program, &bytes);

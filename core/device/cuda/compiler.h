@@ -6,6 +6,21 @@
 
 namespace thunder::nvidia {
 
+// What machine code is made of.
+struct KernelSource {
+  KernelSource(std::string cuda) : text(std::move(cuda)) {}  // of ours
+  KernelSource(const char* cuda) : text(cuda) {}
+  KernelSource(std::string cuda, std::vector<std::string> nvrtc)
+      : text(std::move(cuda)), options(std::move(nvrtc)), foreign(true) {}
+
+  std::string text;                  // CUDA C++
+  std::vector<std::string> options;  // a caller's for NVRTC, in place of ours
+  bool foreign = false;              // it is a caller's, who is told what is wrong with it
+
+  // Equal for equal sources alone.
+  std::string key() const;
+};
+
 struct Compiled {
   std::vector<char> cubin;
   std::string error;  // why there is none: the compiler's log
@@ -19,9 +34,9 @@ class Compiler {
 
   // "libnvrtc.so.13, NVRTC 13.0": part of every key of machine code.
   const std::string& report() const { return report_; }
-  // For sm_MAJORMINOR; from 9.0 on with the instructions of that very architecture (sm_90a). Sums are not contracted
-  // but where the text says so. Any thread, several at a time.
-  Compiled compile(const std::string& text, int major, int minor) const;
+  // For sm_MAJORMINOR; from 9.0 on with the instructions of that very architecture (sm_90a). Without options as kernels
+  // of ours are: sums are not contracted but where the text says so. Any thread, several at a time.
+  Compiled compile(const KernelSource& source, int major, int minor) const;
 
  private:
   friend struct OpenedCompiler;

@@ -7,7 +7,6 @@
 #include "base/blob_store.h"
 #include "base/signals.h"
 #include "base/text.h"
-#include "device/cuda/compiler.h"
 
 namespace thunder::nvidia {
 
@@ -23,12 +22,12 @@ Cubins::~Cubins() {
     if (w.thread.joinable()) w.thread.join();
 }
 
-void Cubins::begin(const std::string& text) {
+void Cubins::begin(const KernelSource& source) {
   if (workers_.empty()) return;
   std::lock_guard lock(mutex_);
-  auto& job = jobs_[text];
+  auto& job = jobs_[source.key()];
   if (job) return;
-  job = std::make_shared<Job>(text);
+  job = std::make_shared<Job>(source);
   queue_.push_back(job);
   start_worker();
 }
@@ -63,12 +62,12 @@ void Cubins::work(Worker& self) noexcept {
   self.running = false;
 }
 
-std::string Cubins::get(const std::string& text) {
+std::string Cubins::get(const KernelSource& source) {
   std::shared_ptr<Job> job;
   {
     std::lock_guard lock(mutex_);
-    const auto found = jobs_.find(text);
-    job = found == jobs_.end() ? std::make_shared<Job>(text) : std::move(found->second);
+    const auto found = jobs_.find(source.key());
+    job = found == jobs_.end() ? std::make_shared<Job>(source) : std::move(found->second);
     if (found != jobs_.end()) jobs_.erase(found);
     const auto queued = std::find(queue_.begin(), queue_.end(), job);
     if (queued != queue_.end()) queue_.erase(queued);
@@ -84,12 +83,15 @@ void Cubins::compile(Job& job) const {
   const Compiler* compiler = Compiler::open(why);
   if (!compiler) fail(Code::unimplemented, "kernels for a CUDA device cannot be compiled: ", why);
   BlobStore store(BlobStore::default_folder());
-  const std::string key = cat("cubin ", compiler->report(), " ", architecture(major_, minor_), "\n", job.text);
+  const std::string key = cat("cubin ", compiler->report(), " ", architecture(major_, minor_), "\n", job.source.key());
   if (std::optional<std::string> stored = store.get(key))
     return void((job.cubin = std::move(*stored), job.done = true));
-  Compiled made = compiler->compile(job.text, major_, minor_);
+  Compiled made = compiler->compile(job.source, major_, minor_);
+  if (!made.error.empty() && job.source.foreign)
+    fail(Code::invalid_argument, compiler->report(), " refuses the source for ", architecture(major_, minor_), ":\n",
+         made.error);
   if (!made.error.empty())
-    fail(Code::internal, "NVRTC refuses a kernel of ours, please report it: ", made.error, "\n", job.text);
+    fail(Code::internal, "NVRTC refuses a kernel of ours, please report it: ", made.error, "\n", job.source.text);
   job.cubin.assign(made.cubin.begin(), made.cubin.end()), job.done = true;
   store.put(key, job.cubin);
 }

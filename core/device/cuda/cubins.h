@@ -10,6 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "device/cuda/compiler.h"
+
 namespace thunder::nvidia {
 
 class Cubins {
@@ -22,14 +24,14 @@ class Cubins {
   Cubins(const Cubins&) = delete;
 
   // Lets another thread compile a text that get() will be asked for. Any thread.
-  void begin(const std::string& text);
+  void begin(const KernelSource& source);
   // Waits for the text's machine code, or compiles it. Throws with the compiler's log, and where there is no compiler.
   // Any thread.
-  std::string get(const std::string& text);
+  std::string get(const KernelSource& source);
 
  private:
   struct Job {
-    const std::string text;
+    const KernelSource source;
     std::mutex mutex;  // held by who compiles it
     bool done = false;
     std::string cubin;
@@ -46,7 +48,7 @@ class Cubins {
   std::mutex mutex_;  // of what follows
   std::deque<Worker> workers_;
   std::deque<std::shared_ptr<Job>> queue_;                            // those that no worker has taken
-  std::unordered_map<std::string, std::shared_ptr<Job>> jobs_;        // by text, from begin() to get()
+  std::unordered_map<std::string, std::shared_ptr<Job>> jobs_;        // by key, from begin() to get()
 };
 
 }  // namespace thunder::nvidia

@@ -188,7 +188,8 @@ Status* CudaDevice::launch(Function function, const Geometry& g, void** paramete
   if (Status* failed = enter()) return failed;
   if (CudaRecording* r = CudaRecording::active(*this)) [[unlikely]]
     return r->kernel(function, g, parameters, what);
-  return status(driver_.launch(function, g.blocks, 1, 1, g.threads, 1, 1, g.shared_bytes, stream_, parameters, nullptr),
+  return status(driver_.launch(function, g.blocks, g.blocks_y, g.blocks_z, g.threads, g.threads_y, g.threads_z,
+                               g.shared_bytes, stream_, parameters, nullptr),
                 what);
 }
 
@@ -201,36 +202,52 @@ Status* CudaDevice::order(Stream first, Stream then) {
 Status* CudaDevice::wait_for(void* stream) { return order(static_cast<Stream>(stream), stream_); }
 Status* CudaDevice::let_wait(void* stream) { return order(stream_, static_cast<Stream>(stream)); }
 
-CudaDevice::Kernel& CudaDevice::kernel(const std::string& text) {
+CudaDevice::Kernel& CudaDevice::kernel(const std::string& key) {
   std::lock_guard lock(kernels_mutex_);
-  auto& slot = kernels_[text];
+  auto& slot = kernels_[key];
   if (!slot) slot = std::make_unique<Kernel>();
   return *slot;
 }
 
-void CudaDevice::begin_compiling(const std::string& text) {
-  if (!kernel(text).module.load(std::memory_order_relaxed)) cubins_.begin(text);
+void CudaDevice::begin_compiling(const KernelSource& source) {
+  if (!kernel(source.key()).module.load(std::memory_order_relaxed)) cubins_.begin(source);
 }
 
-Function CudaDevice::function(const std::string& text, const char* name) {
-  Kernel* const kernel = &this->kernel(text);
-  std::lock_guard lock(kernel->mutex);  // different texts are compiled at the same time
-  if (const auto found = kernel->functions.find(name); found != kernel->functions.end()) return found->second;
+template <class F>
+Function CudaDevice::found(Kernel& kernel, const char* name, F&& image) {
+  std::lock_guard lock(kernel.mutex);  // different texts are compiled at the same time
+  if (const auto found = kernel.functions.find(name); found != kernel.functions.end()) return found->second;
+  const auto need = [&](int result, const char* what) {
+    if (Status* failed = status(result, what)) throw Error(Ref<Status>::adopt(failed));
+  };
   if (Status* failed = enter()) throw Error(Ref<Status>::adopt(failed));
-  if (!kernel->module) kernel->module = load(text);
+  if (!kernel.module) {
+    Module module = nullptr;
+    need(driver_.module_load(&module, image().c_str()), "cuModuleLoadData");
+    kernel.module = module;
+  }
   Function function = nullptr;
-  if (Status* failed = status(driver_.module_function(&function, kernel->module, name), "cuModuleGetFunction"))
-    throw Error(Ref<Status>::adopt(failed));
-  kernel->functions.emplace(name, function);
+  need(driver_.module_function(&function, kernel.module, name), "cuModuleGetFunction");
+  kernel.functions.emplace(name, function);
   return function;
 }
 
-Module CudaDevice::load(const std::string& text) {
-  const std::string cubin = cubins_.get(text);
-  Module module = nullptr;
-  if (Status* failed = status(driver_.module_load(&module, cubin.data()), "cuModuleLoadData"))
-    throw Error(Ref<Status>::adopt(failed));
-  return module;
+Function CudaDevice::function(const KernelSource& source, const char* name) {
+  return found(kernel(source.key()), name, [&] { return cubins_.get(source); });
+}
+
+Function CudaDevice::function_of_image(const std::string& image, const char* name) {
+  return found(kernel(image), name, [&]() -> const std::string& { return image; });
+}
+
+void CudaDevice::allow_shared_memory(Function function, unsigned bytes) {
+  constexpr unsigned kAlways = 48 << 10;  // what every kernel may have
+  if (bytes <= kAlways) return;
+  Status* failed = enter();
+  if (!failed)
+    failed = status(driver_.function_set(function, kMaxDynamicSharedBytes, static_cast<int>(bytes)),
+                    "cuFuncSetAttribute");
+  if (failed) throw Error(Ref<Status>::adopt(failed));
 }
 
 Refusal* CudaDevice::watch(Explain explain) {

@@ -19,9 +19,11 @@ struct Properties {
   size_t bytes = 0, l2_bytes = 0, shared_bytes_of_block = 0;
 };
 
-// Blocks of a launch, threads of a block, bytes of shared memory beside those that the kernel declares.
+// Blocks of a launch, threads of a block, bytes of shared memory beside those that the kernel declares. Along x, but
+// for the last members.
 struct Geometry {
   unsigned blocks = 1, threads = 1, shared_bytes = 0;
+  unsigned blocks_y = 1, blocks_z = 1, threads_y = 1, threads_z = 1;
 };
 
 // What a kernel found wrong with data: it writes the first one it meets to host memory, and goes on with element 0.
@@ -58,10 +60,14 @@ class CudaDevice final : public Accelerator {
   Status* enter() const;
 
   // Begins to compile this CUDA C++ text in another thread: function() will be asked for it. Any thread.
-  void begin_compiling(const std::string& text);
+  void begin_compiling(const KernelSource& source);
   // The function of that name in this CUDA C++ text: compiled once for the device, and kept on disk. Throws with the
   // compiler's log. Any thread.
-  Function function(const std::string& text, const char* name);
+  Function function(const KernelSource& source, const char* name);
+  // The same in a PTX text or in machine code (a cubin or fatbin). Throws where the driver refuses it.
+  Function function_of_image(const std::string& image, const char* name);
+  // Lets the function be launched with so many bytes of dynamic shared memory. Throws where it cannot have them.
+  void allow_shared_memory(Function function, unsigned bytes);
   // `what` names the kernel in errors.
   Status* launch(Function function, const Geometry& geometry, void** parameters, const char* what);
 
@@ -88,8 +94,10 @@ class CudaDevice final : public Accelerator {
     std::atomic<Module> module = nullptr;
     std::map<std::string, Function, std::less<>> functions;
   };
-  Kernel& kernel(const std::string& text);
-  Module load(const std::string& text);
+  Kernel& kernel(const std::string& key);
+  // Of that name in the module, which `image` gives when it is first asked for.
+  template <class F>
+  Function found(Kernel& kernel, const char* name, F&& image);
   Status* order(Stream first, Stream then);
   Function copy_kernel(size_t kind, bool long_index);
 
@@ -108,7 +116,7 @@ class CudaDevice final : public Accelerator {
 
   Cubins cubins_;
   std::mutex kernels_mutex_;
-  std::unordered_map<std::string, std::unique_ptr<Kernel>> kernels_;  // by text
+  std::unordered_map<std::string, std::unique_ptr<Kernel>> kernels_;  // by what they are made of
   std::atomic<Function> copies_[6][2] = {};  // by the kind of elements, and whether 64 bits count them
 
   std::mutex watched_mutex_;

@@ -39,6 +39,7 @@ enum Attribute : int { kMultiprocessors = 16, kL2Bytes = 38, kMajor = 75, kMinor
 constexpr unsigned kNonBlockingStream = 1, kEventWithoutTime = 2, kPortableHostMemory = 1, kMappedHostMemory = 2;
 constexpr int kMemoryType = 2;      // of CUpointer_attribute
 constexpr int kRelaxedCapture = 2;  // of CUstreamCaptureMode
+constexpr int kMaxDynamicSharedBytes = 8;  // of CUfunction_attribute
 
 // CUDA_KERNEL_NODE_PARAMS.
 struct KernelNode {
@@ -91,6 +92,7 @@ struct KernelNode {
   X(module_load, cuModuleLoadData, (Module * out, const void* image))                                                 \
   X(module_unload, cuModuleUnload, (Module module))                                                                   \
   X(module_function, cuModuleGetFunction, (Function * out, Module module, const char* name))                          \
+  X(function_set, cuFuncSetAttribute, (Function f, int attribute, int value))                                         \
   X(launch, cuLaunchKernel,                                                                                           \
     (Function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,       \
      Stream s, void** parameters, void** extra))

@@ -66,12 +66,14 @@ Status* CudaRecording::kernel(Function function, const Geometry& g, void** param
     const std::vector<Kernel>& recorded = kernels_[part_];
     if (next_ == recorded.size() || recorded[next_].function != function)
       return refuse("a step that launches other kernels than before");
-    const KernelNode node{function, g.blocks,       1,          1,       g.threads, 1,
-                          1,        g.shared_bytes, parameters, nullptr, nullptr,   nullptr};
+    const KernelNode node{function,    g.blocks,       g.blocks_y, g.blocks_z, g.threads, g.threads_y,
+                          g.threads_z, g.shared_bytes, parameters, nullptr,    nullptr,   nullptr};
     return device_.status(d.graph_set_kernel(executable_, recorded[next_++].node, &node), what);
   }
   if (Status* failed = device_.status(
-          d.launch(function, g.blocks, 1, 1, g.threads, 1, 1, g.shared_bytes, stream_, parameters, nullptr), what))
+          d.launch(function, g.blocks, g.blocks_y, g.blocks_z, g.threads, g.threads_y, g.threads_z, g.shared_bytes,
+                   stream_, parameters, nullptr),
+          what))
     return failed;
   // What was captured last is what the next work will depend on.
   int capturing = 0;

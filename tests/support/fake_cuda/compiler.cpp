@@ -51,13 +51,16 @@ std::string read_file(const std::string& path) {
 extern "C" {
 
 // Counts up when what it makes of a text changes: machine code is kept on disk by it.
-int nvrtcVersion(int* major, int* minor) { return *major = 13, *minor = 1, 0; }
+int nvrtcVersion(int* major, int* minor) { return *major = 13, *minor = 2, 0; }
 
 int nvrtcCreateProgram(Program** out, const char* text, const char*, int, const char* const*, const char* const*) {
   return *out = new Program{text, "", ""}, 0;
 }
 
-int nvrtcCompileProgram(Program* p, int, const char* const*) {
+int nvrtcCompileProgram(Program* p, int count, const char* const* options) {
+  std::string defined;
+  for (int i = 0; i < count; i++)
+    if (std::string(options[i]).rfind("-D", 0) == 0) defined += " '" + std::string(options[i]) + "'";
   std::string folder = (std::filesystem::temp_directory_path() / "fake_nvrtc_XXXXXX").string();
   if (!mkdtemp(folder.data())) return 1;
   const std::string source = folder + "/kernel.cpp", object = folder + "/kernel.so", log = folder + "/log";
@@ -66,7 +69,7 @@ int nvrtcCompileProgram(Program* p, int, const char* const*) {
                         << "fake_dim3 fake_thread, fake_block, fake_threads, fake_blocks;\nvoid (*fake_barrier)();\n"
                         << p->text << "\n" << launchers(p->text);
   // A library with unique symbols stays loaded, and would be found again under the next one's name, /proc/self/fd/N.
-  const std::string command = "c++ -std=c++17 -O1 -w -ffp-contract=off -fPIC -fno-gnu-unique -shared -o " + object + " " + source + " > " + log + " 2>&1";
+  const std::string command = "c++ -std=c++17 -O1 -w -ffp-contract=off -fPIC -fno-gnu-unique -shared" + defined + " -o " + object + " " + source + " > " + log + " 2>&1";
   const int failed = std::system(command.c_str());
   p->log = read_file(log);
   p->object = failed ? "" : read_file(object);

@@ -17,7 +17,7 @@
 
 namespace {
 
-constexpr int kInvalidValue = 1, kOutOfMemory = 2, kNotFound = 500, kIllegalAddress = 700;
+constexpr int kInvalidValue = 1, kOutOfMemory = 2, kInvalidImage = 200, kNotFound = 500, kIllegalAddress = 700;
 constexpr size_t kReserved = size_t{16} << 30, kPage = 4096;
 constexpr unsigned char kFresh = 0xcd, kFreed = 0xdd;
 
@@ -47,7 +47,7 @@ struct KernelNode {
 struct Node {
   std::function<int()> work;
   Function* function = nullptr;
-  unsigned blocks = 0, threads = 0;
+  Dim3 blocks{}, threads{};
   std::vector<std::vector<std::byte>> arguments;
 };
 struct Graph {
@@ -104,7 +104,11 @@ std::byte* pointer(unsigned long long at) { return reinterpret_cast<std::byte*>(
 // ---- kernels: each thread of a block is a fiber ----
 
 constexpr size_t kStack = 128 << 10;
+unsigned count(const Dim3& d) { return d.x * d.y * d.z; }
+Dim3 place_in(const Dim3& sizes, unsigned n) { return {n % sizes.x, n / sizes.x % sizes.y, n / sizes.x / sizes.y}; }
+
 struct Fibers {
+  Dim3 threads{};
   ucontext_t scheduler;
   std::vector<ucontext_t> contexts;
   std::vector<std::unique_ptr<char[]>> stacks;
@@ -123,10 +127,11 @@ void fiber_main() {
 void barrier() {
   const size_t me = running->current;
   swapcontext(&running->contexts[me], &running->scheduler);
-  running->function->thread->x = static_cast<unsigned>(me);
+  *running->function->thread = place_in(running->threads, static_cast<unsigned>(me));
 }
 
-void run_block(Fibers& f, unsigned threads) {
+void run_block(Fibers& f) {
+  const unsigned threads = count(f.threads);
   for (unsigned t = 0; t < threads; t++) {
     getcontext(&f.contexts[t]);
     f.contexts[t].uc_stack.ss_sp = f.stacks[t].get(), f.contexts[t].uc_stack.ss_size = kStack, f.contexts[t].uc_link = &f.scheduler;
@@ -137,29 +142,30 @@ void run_block(Fibers& f, unsigned threads) {
     any = false;
     for (unsigned t = 0; t < threads; t++) {
       if (f.done[t]) continue;
-      f.current = t, f.function->thread->x = t;
+      f.current = t, *f.function->thread = place_in(f.threads, t);
       swapcontext(&f.scheduler, &f.contexts[t]);
       any = any || !f.done[t];
     }
   }
 }
 
-void run_grid(const Function& function, unsigned blocks, unsigned threads, void** parameters) {
-  *function.threads = {threads, 1, 1}, *function.blocks = {blocks, 1, 1}, *function.barrier = barrier;
+void run_grid(const Function& function, Dim3 grid, Dim3 block, void** parameters) {
+  *function.threads = block, *function.blocks = grid, *function.barrier = barrier;
+  const unsigned blocks = count(grid), threads = count(block);
   Fibers fibers;
-  fibers.function = &function, fibers.parameters = parameters;
+  fibers.function = &function, fibers.parameters = parameters, fibers.threads = block;
   if (function.needs_barrier) {
     fibers.contexts.resize(threads), fibers.done.resize(threads);
     for (unsigned t = 0; t < threads; t++) fibers.stacks.emplace_back(new char[kStack]);
   }
   running = &fibers;
   for (unsigned b = 0; b < blocks; b++) {
-    *function.block = {b, 0, 0};
+    *function.block = place_in(grid, b);
     if (function.needs_barrier) {
-      run_block(fibers, threads);
+      run_block(fibers);
       continue;
     }
-    for (unsigned t = 0; t < threads; t++) *function.thread = {t, 0, 0}, function.launch(parameters);
+    for (unsigned t = 0; t < threads; t++) *function.thread = place_in(block, t), function.launch(parameters);
   }
   running = nullptr;
 }
@@ -380,7 +386,8 @@ int cuGraphInstantiateWithFlags(Graph** out, Graph* graph, unsigned long long) {
 int cuGraphExecKernelNodeSetParams_v2(Graph*, Node* node, const KernelNode* with) {
   ENTRY();
   if (node->function != with->function) return kInvalidValue;
-  node->blocks = with->blocks[0], node->threads = with->threads[0];
+  node->blocks = {with->blocks[0], with->blocks[1], with->blocks[2]};
+  node->threads = {with->threads[0], with->threads[1], with->threads[2]};
   return keep_arguments(*node, with->parameters), 0;
 }
 int cuGraphLaunch(Graph* graph, void*) {
@@ -435,6 +442,7 @@ int cuEventRecord(void* event, void*) {
 int cuModuleLoadData(Module** out, const void* image) {
   ENTRY();
   const auto* bytes = static_cast<const char*>(image);
+  if (std::memcmp(bytes, "\177ELF", 4) != 0) return kInvalidImage;
   unsigned long long sections = 0;
   unsigned short size = 0, count = 0;
   std::memcpy(&sections, bytes + 40, 8), std::memcpy(&size, bytes + 58, 2), std::memcpy(&count, bytes + 60, 2);
@@ -467,20 +475,26 @@ int cuModuleGetFunction(Function** out, Module* module, const char* name) {
   *out = f.get();
   return state().functions.push_back(std::move(f)), 0;
 }
+int cuFuncSetAttribute(Function*, int attribute, int value) {
+  ENTRY();
+  constexpr int kMaxDynamicSharedBytes = 8, kMost = 227 << 10;
+  return attribute == kMaxDynamicSharedBytes && value <= kMost ? 0 : kInvalidValue;
+}
 int cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned, void* stream,
                    void** parameters, void**) {
   ENTRY();
   State& s = state();
-  if (!gx || gy != 1 || gz != 1 || !bx || bx > 1024 || by != 1 || bz != 1) return kInvalidValue;
+  const Dim3 grid{gx, gy, gz}, block{bx, by, bz};
+  if (!count(grid) || !count(block) || count(block) > 1024) return kInvalidValue;
   if (stream && !s.streams.count(stream)) return kInvalidValue;
   if (auto found = s.capturing.find(stream); found != s.capturing.end()) {
-    auto node = std::make_shared<Node>(Node{{}, function, gx, bx, {}});
+    auto node = std::make_shared<Node>(Node{{}, function, grid, block, {}});
     keep_arguments(*node, parameters);
     s.last = node.get();
     return found->second->nodes.push_back(std::move(node)), 0;
   }
   s.counts.launches++;
   const Reach reach;
-  return run_grid(*function, gx, bx, parameters), 0;
+  return run_grid(*function, grid, block, parameters), 0;
 }
 }

@@ -40,15 +40,20 @@ inline int __syncthreads_or(int mine) {
   fake_barrier();
   return any != 0;
 }
+inline unsigned fake_place() { return fake_thread.x + fake_threads.x * (fake_thread.y + fake_threads.y * fake_thread.z); }
 // The value of another thread of the warp, all of which are here.
 template <class T>
 inline T __shfl_sync(unsigned, T mine, int lane) {
   static T values[1024];
-  values[fake_thread.x] = mine;
+  values[fake_place()] = mine;
   fake_barrier();
-  const T out = values[fake_thread.x / 32 * 32 + lane];
+  const T out = values[fake_place() / 32 * 32 + lane];
   fake_barrier();
   return out;
+}
+template <class T>
+inline T __shfl_xor_sync(unsigned mask, T mine, int other) {
+  return __shfl_sync(mask, mine, (int)(fake_place() % 32) ^ other);
 }
 inline float __uint_as_float(unsigned v) { return fake_bits<float>(v); }
 inline unsigned __float_as_uint(float v) { return fake_bits<unsigned>(v); }

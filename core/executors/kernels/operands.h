@@ -1,0 +1,30 @@
+// What the names in a kernel's launch rule stand for.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "executors/executor.h"
+
+namespace thunder::kernels {
+
+// An argument of the op, by its place in the schema, or a result, by its number.
+struct Operand {
+  enum class Kind { tensor, integer, real, boolean, result } kind = Kind::integer;
+  size_t index = 0;
+  bool is_tensor() const { return kind == Kind::tensor || kind == Kind::result; }
+};
+
+// Arguments have the schema's names. Results that the schema does not name are `out`, or `out0`, `out1` ... if there
+// are several; an argument of that name hides one. Nothing: there is no such name, or it is neither a tensor nor a
+// number.
+std::optional<Operand> operand_of(const Schema& schema, std::string_view name);
+
+// What the n-th result is called.
+std::string result_name(const Schema& schema, size_t n);
+
+// Where a tensor argument is among the inputs of a launch. Requires: it is a tensor, or an absent one.
+size_t input_of(const Node& node, size_t argument);
+
+}  // namespace thunder::kernels

@@ -1,0 +1,41 @@
+// What a kernel of a caller's is launched with.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "executors/kernels/formula.h"
+
+namespace thunder::kernels {
+
+constexpr size_t kMostParameters = 128;
+
+// At the commas that no parentheses enclose, without the spaces around; of an empty text one empty part.
+std::vector<std::string_view> parts_of(std::string_view text);
+
+// The types that are no tensors' addresses.
+enum class ParameterType { i32, u32, i64, u64, f32, f64, boolean };
+
+struct Parameter {
+  enum class Kind { null, tensor, formula, real, boolean } kind = Kind::null;
+  Operand operand;  // of a tensor, a float or a boolean argument
+  ParameterType type = ParameterType::i64;
+  std::optional<Formula> formula;
+};
+
+// "x, float c, out, int x.numel"; empty: the arguments in the schema's order, then the results. `what` says in errors
+// whose they are. Throws invalid_argument.
+std::vector<Parameter> parameters_of(std::string_view text, const Schema& schema, const std::string& what);
+
+// A parameter as the kernel reads it: the first bytes.
+struct Word {
+  std::array<std::byte, 8> bytes{};
+};
+// What a line passes; zero of a tensor, whose address each launch has. Throws invalid_argument where the type does not
+// hold it.
+Word word_of(const Parameter& parameter, const NodeView& view);
+
+}  // namespace thunder::kernels
