@@ -10,7 +10,7 @@ ENUMERATOR = re.compile(r"\b(THUNDER_\w+) = ")
 
 
 def check(tree):
-    tests = [path for path in tree.files if path.startswith(("tests/c/", "tests/capi/"))]
+    tests = [path for path in tree.files if path.startswith(("tests/c/", "tests/capi/", "tests/cuda/"))]
     text = "\n".join(tree.read(path) for path in tests)
     called, named = set(re.findall(r"\b(thunder_\w+)\(", text)), set(re.findall(r"\bTHUNDER_\w+", text))
     if SYMBOLS in tree.files:
