@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-SIZE, BATCH, LENGTH, VOCABULARY = sys.argv[1:] or ["gpt2", "8", "512", "256"]
+SIZE, BATCH, LENGTH, VOCABULARY = sys.argv[1:] if len(sys.argv) == 5 else ["gpt2", "8", "512", "256"]
 BATCH, LENGTH, VOCABULARY = int(BATCH), int(LENGTH), int(VOCABULARY)
 LAYERS, WIDTH, HEADS = {"gpt2": (12, 768, 12), "gpt2-xl": (48, 1600, 25)}[SIZE]
 
@@ -64,6 +64,7 @@ def measure(dtype, tf32):
           f"{torch.cuda.max_memory_allocated() >> 20} MiB at most")
 
 
-print(f"PyTorch {torch.__version__}")
-for dtype, allowed in ((torch.float32, False), (torch.float32, True), (torch.bfloat16, False)):
-    measure(dtype, allowed)
+if __name__ == "__main__":
+    print(f"PyTorch {torch.__version__}")
+    for dtype, allowed in ((torch.float32, False), (torch.float32, True), (torch.bfloat16, False)):
+        measure(dtype, allowed)
