@@ -59,7 +59,7 @@ struct Heuristic {
     (Handle, Desc, Layout a, Layout b, Layout c, Layout d, Preference, int wanted, Heuristic* results, int* found))   \
   X(matmul, int, cublasLtMatmul,                                                                                      \
     (Handle, Desc, const void* alpha, const void* a, Layout, const void* b, Layout, const void* beta,                 \
-     Layout, void* d, Layout, const Algorithm*, void* workspace, size_t bytes, nvidia::Stream))
+     const void* c, Layout, void* d, Layout, const Algorithm*, void* workspace, size_t bytes, nvidia::Stream))
 
 struct Library {
 #define THUNDER_CUBLASLT_MEMBER(member, result, symbol, parameters) result(*member) parameters = nullptr;
