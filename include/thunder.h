@@ -191,7 +191,8 @@ void thunder_context_release(thunder_context *context) THUNDER_NOEXCEPT;
  * been asked. Calls that begin later are not concerned. Also for signal handlers. */
 void thunder_context_interrupt(thunder_context *context) THUNDER_NOEXCEPT;
 /* The random state: an i64[2] host tensor {seed, calls}, borrowed. A program that draws reads and advances it like
- * any captured tensor: write {seed, 0} to seed it, save it to resume. */
+ * any captured tensor: write {seed, 0} to seed it, save it to resume. It begins with a seed drawn by the operating system,
+ * from 0 to 2^53 - 1, so that contexts which are not seeded draw different numbers. */
 thunder_tensor *thunder_context_random(thunder_context *context) THUNDER_NOEXCEPT;
 /* Pushes a JSON text onto `out`. `what`: "ops", "modules", "optimizers", "schedules", "options", "printoptions" (with their
  * values now), "executors", "unavailable_executors" (and why they are), "machine" (what schedules are made for),

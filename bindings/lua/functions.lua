@@ -112,10 +112,11 @@ end
 -- plain tables of one structure; anything else is a leaf.
 function th.tree_map(f, tree, ...) return tree_map(f, "", tree, table.pack(...)) end
 
--- The same numbers are drawn after the same seed.
+-- The same numbers are drawn after the same seed; one that is never given is drawn by the system, another in each process.
 th.seed = core.seed
-th.clock = core.clock -- seconds since some moment, which only go forward
 th.manual_seed = core.seed
+th.initial_seed = core.initial_seed -- the seed that holds: th.seed(th.initial_seed()) in another process repeats this one
+th.clock = core.clock -- seconds since some moment, which only go forward
 -- The random state, int64[2]: save it, and copy_ it back to resume.
 th.random_state = core.random
 

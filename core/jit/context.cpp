@@ -5,6 +5,7 @@
 
 #include "base/blob_store.h"
 #include "base/cpu_count.h"
+#include "base/entropy.h"
 #include "base/text.h"
 #include "executors/attention/attention.h"
 #include "executors/convolution/convolution.h"
@@ -101,7 +102,9 @@ Context::Context(const ContextHooks& hooks)
   state.dtype = DType::i64;
   state.shape = {2};
   random_ = Tensor::empty(hooks_.allocator, state);
-  std::fill_n(reinterpret_cast<int64_t*>(random_->data()), 2, 0);
+  // Below 2^53, so that languages whose numbers are doubles can show the seed, and take it again.
+  const int64_t seeded[2] = {static_cast<int64_t>(entropy() >> 11), 0};
+  std::copy_n(seeded, 2, reinterpret_cast<int64_t*>(random_->data()));
   // Highest priority first; host, which takes everything, is the last.
   add_products();
   if (auto convolution = convolution_executor(machine_)) executors_.push_back(make<Executor>(*convolution));

@@ -14,7 +14,7 @@ struct Modes : CompiledTest {
     hooks.log = [](int32_t level, const char*, const char* text, size_t bytes, void* user) {
       if (level >= 2) static_cast<std::vector<std::string>*>(user)->emplace_back(text, bytes);
     };
-    context = make<Context>(hooks);
+    context = test::seeded_context(hooks);
   }
   Ref<Compiled> with(std::initializer_list<std::pair<const char*, Any>> given) {
     auto options = by_line();
