@@ -172,6 +172,6 @@ PyMODINIT_FUNC PyInit__thunder(void)
     PyObject *module = PyModule_Create(&definition);
     if (!module) return NULL;
     const thunder_hooks hooks = {.size = sizeof hooks, .log = note_log, .check_interrupts = check_signals};
-    if (open_errors(module) || check_status(thunder_context_create(&hooks, &context)) || open_all(module)) Py_CLEAR(module);
+    if (open_alive(module) || open_errors(module) || check_status(thunder_context_create(&hooks, &context)) || open_all(module)) Py_CLEAR(module);
     return module;
 }
