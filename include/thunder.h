@@ -227,8 +227,9 @@ THUNDER_CHECK thunder_status *thunder_context_load_script_limited(thunder_contex
 
 /* ==== threads and memory of a context [X: while none of its functions run] ==== */
 
-/* How many threads a call may use, its caller among them. 0, as at the start: what THUNDER_NUM_THREADS says, else the
- * processors that the affinity mask and the control group leave the process. They start when they are first needed. */
+/* How many threads a call may use, its caller among them; at most 1024. 0, as at the start: what THUNDER_NUM_THREADS
+ * says, else the processors that the affinity mask and the control group leave the process. They start when they are
+ * first needed. */
 THUNDER_CHECK thunder_status *thunder_context_set_num_threads(thunder_context *context, size_t threads) THUNDER_NOEXCEPT;
 /* The host's own threads in place of the library's; NULL: the library's again. */
 typedef struct thunder_thread_pool { /* copied */

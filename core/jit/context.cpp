@@ -145,6 +145,7 @@ ScopeEnvironment Context::scope_environment() {
 }
 
 void Context::use_threads(size_t threads) {
+  require(threads <= kMaxThreads, "the number of threads must be at most ", kMaxThreads, ", got ", threads);
   threads_.resize(threads ? threads : thread_count());
   machine_.threads = threads_.threads();
 }
@@ -238,8 +239,7 @@ constexpr std::array<std::string_view, 5> kStances = {"default", "force_eager", 
 
 void Context::set_stance(std::string_view name) {
   const auto found = std::find(kStances.begin(), kStances.end(), name);
-  require(found != kStances.end(), "there is no stance '", name, "'", suggest(name, kStances), "; there are ",
-          join(kStances, ", ", [](auto s) { return s; }));
+  require(found != kStances.end(), "there is no stance '", name, "'", suggest(name, kStances));
   stance_.store(static_cast<Stance>(found - kStances.begin()), std::memory_order_relaxed);
 }
 
