@@ -85,7 +85,8 @@ Status* CustomOp::run_kernel(const Kernel& kernel) {
   return guarded(self.schema.name.c_str(), [&] {
     const CustomKernel* found = self.kernel_.load(std::memory_order_acquire);
     if (!found)
-      fail(Code::unimplemented, self.name(), ": it has no kernel for the CPU; thunder_context_add_kernel gives it one");
+      fail(Code::unimplemented, self.name(),
+           ": it has no kernel for the CPU; give it one (`host` of a script's op, thunder_context_add_kernel in C)");
     const KernelCall call(kernel, !(found->desc.flags & THUNDER_EXECUTOR_STRIDED));
     Launch launch;
     launch.inputs = call.inputs.data(), launch.n_inputs = call.inputs.size();

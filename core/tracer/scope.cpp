@@ -258,8 +258,11 @@ Values* Scope::grad(Tensor* loss, const Values& wrt) {
   try {
     begin_op(nullptr);
     std::vector<Tensor*> tensors;
-    for (size_t i = 0; i < wrt.size(); i++)
+    for (size_t i = 0; i < wrt.size(); i++) {
+      const bool absent = wrt[i].kind == ArgKind::none && !wrt[i].tensor;
+      require(wrt[i].tensor || absent, "grad: '", wrt.path(i), "' of wrt is no tensor");
       if (wrt[i].tensor) tensors.push_back(wrt[i].tensor.get());
+    }
     Arg a = argument(Any::tensor(loss));
     require(a.kind == ArgKind::value, "grad: the loss is a plain number");
     auto ids = gradient(a.v, tensors);
