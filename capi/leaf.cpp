@@ -27,6 +27,7 @@ const char* fault_of(const Any& a) {
 void check_args(std::string_view what, Devices* devices, const Any* args, size_t n) {
   if (n) need(args, "args");
   for (size_t i = 0; i < n; i++) {
+    if (args[i].kind == ArgKind::value && args[i].t) continue;
     const char* fault = fault_of(args[i]);
     check(!fault, what, ": argument ", i, ": ", fault);
     if (args[i].kind != ArgKind::device) continue;
