@@ -120,11 +120,9 @@ class InUse {
   Scope* scope_;
 };
 
-// Runs `body` for something that the scope owns or a plain value; `otherwise` after an error, which sticks.
+// Runs `body`; its error sticks to the scope. Requires: the scope is usable, and in use.
 template <class T, class F>
-T value_in(Scope* scope, const char* function, T otherwise, F&& body) noexcept {
-  if (!usable(scope)) return otherwise;
-  const InUse use(scope);
+T value_of(Scope* scope, const char* function, T otherwise, F&& body) noexcept {
   try {
     return body();
   } catch (...) {
@@ -133,12 +131,20 @@ T value_in(Scope* scope, const char* function, T otherwise, F&& body) noexcept {
   }
 }
 
+// Runs `body` for something that the scope owns or a plain value; `otherwise` after an error, which sticks.
+template <class T, class F>
+T value_in(Scope* scope, const char* function, T otherwise, F&& body) noexcept {
+  if (!usable(scope)) return otherwise;
+  const InUse use(scope);
+  return value_of<T>(scope, function, otherwise, body);
+}
+
 // Never null.
 template <class F>
 Tensor* tensor_in(Scope* scope, const char* function, F&& body) noexcept {
   if (!usable(scope)) return failed_in(scope);
   const InUse use(scope);
-  Tensor* made = value_in<Tensor*>(scope, function, nullptr, body);
+  Tensor* made = value_of<Tensor*>(scope, function, nullptr, body);
   if (use.ends_scope()) return lasting_failure(Lasting::no_scope);
   return made ? made : failed_in(scope);
 }
@@ -148,7 +154,7 @@ template <class F>
 Values* values_in(Scope* scope, const char* function, F&& body) noexcept {
   if (!is_ours(scope)) return nullptr;
   const InUse use(scope);
-  Values* made = value_in<Values*>(scope, function, nullptr, body);
+  Values* made = scope->status() ? nullptr : value_of<Values*>(scope, function, nullptr, body);
   if (use.ends_scope()) return nullptr;
   return made ? made : value_or<Values*>(nullptr, [&] { return scope->own(make<Values>()); });
 }

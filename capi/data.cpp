@@ -77,9 +77,12 @@ thunder_status* thunder_write_safetensors(const thunder_values* map, const char*
     const auto paths = values.paths();
     std::vector<NamedTensor> tensors;
     for (size_t i = 0; i < values.size(); i++) {
-      check(values[i].tensor && values[i].tensor->concrete(), "leaf '", paths[i], "' is no tensor with data");
       // The map itself is leaf 0 of the values: names are what follows.
-      tensors.push_back({paths[i].substr(paths[i].find('.') + 1), values[i].tensor});
+      const size_t dot = paths[i].find('.');
+      check(dot != paths[i].npos, "tensors are written by name, in a map; leaf ", i, " has none");
+      const std::string name = paths[i].substr(dot + 1);
+      check(values[i].tensor && values[i].tensor->concrete(), "'", name, "' is no tensor with data");
+      tensors.push_back({name, values[i].tensor});
     }
     save_safetensors(path, tensors, {});
   }));

@@ -150,7 +150,8 @@ Status* CustomOp::run_kernel(const Kernel& kernel) {
   return guarded(self.schema.name.c_str(), [&] {
     const CustomKernel* found = self.kernel_.load(std::memory_order_acquire);
     if (!found)
-      fail(Code::unimplemented, self.name(), ": it has no kernel for the CPU; thunder_context_add_kernel gives it one");
+      fail(Code::unimplemented, self.name(),
+           ": it has no kernel for the CPU; give it one (`host` of a script's op, thunder_context_add_kernel in C)");
     const KernelArguments args(kernel.args);
     const KernelInputs call(kernel, !(found->desc.flags & THUNDER_EXECUTOR_STRIDED));
     Launch launch;

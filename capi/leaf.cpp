@@ -5,9 +5,9 @@
 namespace thunder::capi {
 
 std::string_view kind_name(ArgKind kind) {
-  constexpr std::string_view names[] = {"none",   "tensor",           "integer",        "float",           "boolean",
-                                        "string", "list of integers", "list of floats", "list of tensors", "dtype",
-                                        "device"};
+  constexpr std::string_view names[] = {
+      "nothing",          "a tensor",          "an integer", "a float", "a boolean", "a string", "a list of integers",
+      "a list of floats", "a list of tensors", "a dtype",    "a device"};
   const auto i = static_cast<size_t>(kind);
   return i < std::size(names) ? names[i] : "something unknown";
 }
@@ -27,6 +27,7 @@ const char* fault_of(const Any& a) {
 void check_args(std::string_view what, Devices* devices, const Any* args, size_t n) {
   if (n) need(args, "args");
   for (size_t i = 0; i < n; i++) {
+    if (args[i].kind == ArgKind::value && args[i].t) continue;
     const char* fault = fault_of(args[i]);
     check(!fault, what, ": argument ", i, ": ", fault);
     if (args[i].kind != ArgKind::device) continue;

@@ -11,8 +11,9 @@ extern "C" thunder_tensor* thunder_op_invoke(thunder_scope* scope, const char* n
   Tensor* first = tensor_in(s, __func__, [&] {
     need(name, "name");
     if (n_out) need(results, "results");
-    check_args(name, scope ? core(scope)->environment().devices : nullptr, core(args), n_args);
-    return s->invoke(name, {core(args), n_args}, names, reinterpret_cast<Tensor**>(results), n_out, where);
+    const std::string_view called(name);
+    check_args(called, s->environment().devices, core(args), n_args);
+    return s->invoke(called, {core(args), n_args}, names, reinterpret_cast<Tensor**>(results), n_out, where);
   });
   // Whatever went wrong, every result is a real handle.
   if (first->kind() == Tensor::Kind::failed && results)

@@ -1,4 +1,6 @@
 // thunder_scope_*: eager scopes, and what every scope offers beyond its ops.
+#include <typeinfo>
+
 #include "capi/context.h"
 #include "tracer/eager.h"
 
@@ -8,15 +10,20 @@ using namespace thunder::capi;
 namespace {
 
 // A scope of the caller's. It keeps its context, which must outlive the tensors that the scope still owns.
-struct OwnedScope : EagerScope {
+struct OwnedScope final : EagerScope {
   OwnedScope(Ref<Context> context, bool taped)
       : EagerScope(context->scope_environment(), taped), context(std::move(context)), live(*this) {}
   Ref<Context> context;
   Live live;
 };
 
+// Whether thunder_scope_create() made it. Nothing derives from an OwnedScope, so that this is asked without a search.
+bool is_owned(const Scope& scope) {
+  return typeid(scope) == typeid(OwnedScope);
+}
+
 OwnedScope* owned(thunder_scope* scope) {
-  return is_live(core(scope)) ? dynamic_cast<OwnedScope*>(core(scope)) : nullptr;
+  return is_live(core(scope)) && is_owned(*core(scope)) ? static_cast<OwnedScope*>(core(scope)) : nullptr;
 }
 
 }  // namespace
@@ -43,7 +50,7 @@ thunder_status* thunder_scope_create(thunder_context* context, uint32_t flags, t
 
 void thunder_scope_reset(thunder_scope* scope) noexcept {
   if (!is_ours(core(scope))) return;
-  const bool mine = owned(scope) != nullptr;
+  const bool mine = is_owned(*core(scope));
   if (mine && core(scope)->uses == 0) return core(scope)->reset();
   value_in(core(scope), __func__, 0, [&]() -> int {
     if (mine) throw Refusal{Code::failed_precondition, "a callback cannot reset the scope in which it is called"};

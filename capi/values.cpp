@@ -18,7 +18,7 @@ const Leaf& leaf_at(const Values& values, size_t leaf) {
 }
 
 [[noreturn]] void wrong_kind(size_t leaf, const Leaf& l, std::string_view wanted) {
-  throw Refusal{Code::invalid_argument, cat("leaf ", leaf, " is a ", kind_name(l.kind), ", not ", wanted)};
+  throw Refusal{Code::invalid_argument, cat("leaf ", leaf, " is ", kind_name(l.kind), ", not ", wanted)};
 }
 
 int64_t integer(size_t leaf, const Leaf& l) {

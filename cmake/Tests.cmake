@@ -81,6 +81,11 @@ add_test(NAME consumer_cmake COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/te
 set_tests_properties(consumer_cmake PROPERTIES FIXTURES_REQUIRED installed LABELS consumer TIMEOUT 120
   ENVIRONMENT "CC=${CMAKE_C_COMPILER};CXX=${CMAKE_CXX_COMPILER}")
 
+add_test(NAME consumer_c_page COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/c/c_page ${CMAKE_SOURCE_DIR}/tests/c/consume
+         ${CMAKE_SOURCE_DIR}/docs/c.md ${prefix} ${CMAKE_INSTALL_LIBDIR} ${CMAKE_BINARY_DIR}/consumers/c_page ${consumer_flags})
+set_tests_properties(consumer_c_page PROPERTIES FIXTURES_REQUIRED installed LABELS consumer TIMEOUT 120
+  ENVIRONMENT "CC=${CMAKE_C_COMPILER};CXX=${CMAKE_CXX_COMPILER}")
+
 add_test(NAME threads_many COMMAND ${CMAKE_SOURCE_DIR}/tests/c/consume ${CMAKE_SOURCE_DIR}/tests/c/threads.c ${prefix}
          ${CMAKE_INSTALL_LIBDIR} ${CMAKE_BINARY_DIR}/consumers_many ${consumer_flags})
 set_tests_properties(threads_many PROPERTIES FIXTURES_REQUIRED installed LABELS "consumer;slow" TIMEOUT 1800

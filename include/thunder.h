@@ -191,7 +191,8 @@ void thunder_context_release(thunder_context *context) THUNDER_NOEXCEPT;
  * been asked. Calls that begin later are not concerned. Also for signal handlers. */
 void thunder_context_interrupt(thunder_context *context) THUNDER_NOEXCEPT;
 /* The random state: an i64[2] host tensor {seed, calls}, borrowed. A program that draws reads and advances it like
- * any captured tensor: write {seed, 0} to seed it, save it to resume. */
+ * any captured tensor: write {seed, 0} to seed it, save it to resume. It begins with a seed drawn by the operating system,
+ * from 0 to 2^53 - 1, so that contexts which are not seeded draw different numbers. */
 thunder_tensor *thunder_context_random(thunder_context *context) THUNDER_NOEXCEPT;
 /* Pushes a JSON text onto `out`. `what`: "ops", "modules", "optimizers", "schedules", "options", "printoptions" (with their
  * values now), "executors", "unavailable_executors" (and why they are), "machine" (what schedules are made for),
@@ -226,8 +227,9 @@ THUNDER_CHECK thunder_status *thunder_context_load_script_limited(thunder_contex
 
 /* ==== threads and memory of a context [X: while none of its functions run] ==== */
 
-/* How many threads a call may use, its caller among them. 0, as at the start: what THUNDER_NUM_THREADS says, else the
- * processors that the affinity mask and the control group leave the process. They start when they are first needed. */
+/* How many threads a call may use, its caller among them; at most 1024. 0, as at the start: what THUNDER_NUM_THREADS
+ * says, else the processors that the affinity mask and the control group leave the process. They start when they are
+ * first needed. */
 THUNDER_CHECK thunder_status *thunder_context_set_num_threads(thunder_context *context, size_t threads) THUNDER_NOEXCEPT;
 /* The host's own threads in place of the library's; NULL: the library's again. */
 typedef struct thunder_thread_pool { /* copied */

@@ -8,7 +8,13 @@ data.npy = core.read_npy
 data.idx = core.read_idx
 data.safetensors = core.read_safetensors -- tensors by name
 data.save_npy = core.write_npy -- (tensor, path)
-data.save = core.write_safetensors -- ({ name = tensor }, path)
+-- save({ name = tensor }, path); tables inside give names with dots.
+function data.save(tensors, path)
+  if type(tensors) ~= "table" then
+    core.refuse(("save: a table of tensors by name was expected, got %s"):format(core.type_text(tensors)))
+  end
+  core.write_safetensors(tensors, path)
+end
 th.save, th.load = data.save, data.safetensors
 
 -- A table of numbers whose last column is a label: float32 [rows, columns - 1] and int64 [rows].
@@ -27,6 +33,9 @@ function data.batches(source, options)
   options = core.check_options("batches", options, known)
   if type(source) == "string" then source = features_and_label(source) end
   if core.is_tensor(source) then source = { source } end
+  if type(source) ~= "table" then
+    core.refuse(("batches: a list of tensors, or the path of a CSV file, was expected, got %s"):format(core.type_text(source)))
+  end
   local epochs = options.epochs or 1
   local handle = core.batches(source, options.size or 1, options.shuffle, options.drop_last, options.seed or 0)
   return setmetatable({ handle = handle, epochs = epochs, epoch = 0, total = core.batch_count(handle) * epochs }, Batches)
@@ -64,3 +73,4 @@ function data.split(tensors, part, options)
   end
   return rest, out
 end
+core.strict(data, "data")

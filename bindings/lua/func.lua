@@ -103,3 +103,4 @@ function th.checkpoint(f)
   return function(...) return core.transform("checkpoint", f, nil, table.pack(...)) end
 end
 th.vmap = th.func.vmap
+core.strict(th.func, "func")

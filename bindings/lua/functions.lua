@@ -51,48 +51,74 @@ local function views_of(tree)
     for dim = 1, #tree.shape do dims[dim] = dim - 1 end
     return core.is_real(tree) and th.permute(tree, dims) or tree
   end
-  if type(tree) ~= "table" or getmetatable(tree) then return tree end
+  if not core.is_plain(tree) then return tree end
   local out = {}
   for key, child in pairs(tree) do out[key] = views_of(child) end
   return out
 end
 
--- A function that returns f's results, the gradients of the first, a 0-d tensor, last. Without `wrt` they are those of
--- the arguments: one for each that holds float tensors.
+-- The positions that wrt = 2 or wrt = { 1, 3 } asks for; nil where wrt is of tensors.
+local function positions_of(wrt)
+  if math.type(wrt) == "integer" then return { wrt } end
+  return type(wrt) == "table" and math.type(wrt[1]) == "integer" and wrt or nil
+end
+
+-- For each argument that is asked for, or each that has some, its float tensors in a list.
+local function wanted_of(positions, arguments)
+  local groups = {}
+  for i = 1, arguments.n do groups[i] = tensors_of(arguments[i]) or false end
+  local wanted = {}
+  for _, at in ipairs(positions or {}) do
+    if math.type(at) ~= "integer" or at < 1 or at > arguments.n then
+      core.refuse(("grad: wrt names argument %s, there are %d: they count from 1"):format(tostring(at), arguments.n))
+    end
+    if not groups[at] then core.refuse(("grad: argument %d, which wrt names, has no float tensors"):format(at)) end
+    wanted[#wanted + 1] = groups[at]
+  end
+  if positions then return wanted end
+  for _, group in ipairs(groups) do
+    if group then wanted[#wanted + 1] = group end
+  end
+  return wanted
+end
+
+-- A function that returns f's results, the gradients of the first, a 0-d tensor, last. `wrt` is the position of an argument,
+-- from 1, or a list of positions, with a gradient for each; or what f captures: a tensor, or tables of tensors, in whose
+-- structure the gradients are. Without it there is one for each argument that holds float tensors.
 function th.value_and_grad(f, wrt)
+  local positions = positions_of(wrt)
+  local captured = positions == nil and wrt ~= nil
   local function recorded(...)
     local arguments = table.pack(...)
-    if wrt == nil then
+    if not captured then
       for i = 1, arguments.n do arguments[i] = views_of(arguments[i]) end
     end
     local results = table.pack(f(table.unpack(arguments, 1, arguments.n)))
     local loss = results[1]
     if not core.is_tensor(loss) then core.refuse("value_and_grad: the function must return its loss, a 0-d tensor, first") end
-    if wrt ~= nil then
+    if captured then
       results[results.n + 1] = core.grad(loss, wrt)
       return table.unpack(results, 1, results.n + 1)
     end
-    local groups = {}
-    for i = 1, arguments.n do groups[#groups + 1] = tensors_of(arguments[i]) end
-    local gradients = core.grad(loss, groups)
+    local gradients = core.grad(loss, wanted_of(positions, arguments))
     table.move(gradients, 1, #gradients, results.n + 1, results)
     return table.unpack(results, 1, results.n + #gradients)
   end
   return function(...) return core.scope(true, recorded, ...) end
 end
 
--- th.grad(f, wrt): the gradients alone.
+-- th.grad(f, wrt): the gradients alone, wrt as above.
 function th.grad(f, wrt)
   local both = th.value_and_grad(function(...) return (f(...)) end, wrt)
   return function(...) return select(2, both(...)) end
 end
 
 local function tree_map(f, path, tree, others)
-  if type(tree) ~= "table" or getmetatable(tree) then return f(tree, table.unpack(others, 1, others.n)) end
+  if not core.is_plain(tree) then return f(tree, table.unpack(others, 1, others.n)) end
   local out = {}
   for i = 1, others.n do
     local other = others[i]
-    local is_tree = type(other) == "table" and not getmetatable(other)
+    local is_tree = core.is_plain(other)
     for key in pairs(is_tree and other or {}) do
       if tree[key] == nil then core.refuse(("tree_map: tree %d has %s%s, the first has not"):format(i + 1, path, tostring(key))) end
     end
@@ -112,10 +138,12 @@ end
 -- plain tables of one structure; anything else is a leaf.
 function th.tree_map(f, tree, ...) return tree_map(f, "", tree, table.pack(...)) end
 
--- The same numbers are drawn after the same seed.
+-- The same numbers are drawn after the same seed; one that is never given is drawn by the system, another in each process.
 th.seed = core.seed
-th.clock = core.clock -- seconds since some moment, which only go forward
 th.manual_seed = core.seed
+th.initial_seed = core.initial_seed -- the seed that holds: th.seed(th.initial_seed()) in another process repeats this one
+th.set_num_threads = core.set_num_threads -- how many threads a call may use; 0: as many as there are processors
+th.clock = core.clock -- seconds since some moment, which only go forward
 -- The random state, int64[2]: save it, and copy_ it back to resume.
 th.random_state = core.random
 

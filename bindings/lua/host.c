@@ -72,6 +72,14 @@ static int core_load_plugin(lua_State *L)
     return 0;
 }
 
+/* core.set_num_threads(count); 0: as many as there are processors. */
+static int core_set_num_threads(lua_State* L) {
+  if (!lua_isinteger(L, 1) || lua_tointeger(L, 1) < 0)
+    return refuse(L, "set_num_threads: a number of threads was expected, got %s", luaL_tolstring(L, 1, NULL));
+  check_status(L, thunder_context_set_num_threads(layer_of(L)->context, (size_t)lua_tointeger(L, 1)));
+  return 0;
+}
+
 static int core_version(lua_State *L)
 {
     const uint32_t v = thunder_version();
@@ -81,10 +89,16 @@ static int core_version(lua_State *L)
 
 void open_host(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"describe", core_describe}, {"without_limit", core_without_limit}, {"suggest", core_suggest},     {"set_stance", core_set_stance},
-                                             {"is_terminal", core_is_terminal},
-                                         {"clock", core_clock},         {"metatable", core_metatable},
-                                         {"version", core_version},     {"load_plugin", core_load_plugin},
-                                         {NULL, NULL}};
-    luaL_setfuncs(L, functions, 0);
+  static const luaL_Reg functions[] = {{"describe", core_describe},
+                                       {"without_limit", core_without_limit},
+                                       {"suggest", core_suggest},
+                                       {"set_stance", core_set_stance},
+                                       {"is_terminal", core_is_terminal},
+                                       {"clock", core_clock},
+                                       {"metatable", core_metatable},
+                                       {"version", core_version},
+                                       {"load_plugin", core_load_plugin},
+                                       {"set_num_threads", core_set_num_threads},
+                                       {NULL, NULL}};
+  luaL_setfuncs(L, functions, 0);
 }

@@ -9,7 +9,8 @@ th.newaxis = setmetatable({}, { __metatable = false, __tostring = function() ret
 local function place(name, dim, index, size)
   local at = index < 0 and index + size or index - 1
   if at < 0 or at >= size then
-    core.refuse(("%s %d is out of range: dim %d has %d elements"):format(name, index, dim, size))
+    core.refuse(("%s %d is out of range: dim %d has %d elements%s"):format(name, index, dim, size,
+      index == 0 and ", which count from 1" or ""))
   end
   return at
 end

@@ -175,6 +175,10 @@ static int list_tensors(lua_State *L, thunder_status *(*list)(thunder_module *, 
     thunder_values *out = values_box(L);
     return values_answer(L, out, list(module, out));
 }
+/* core.paths(m): those of its state, in the order of addition. */
+static int core_paths(lua_State* L) {
+  return list_tensors(L, thunder_module_paths);
+}
 static int core_parameters(lua_State *L) { return list_tensors(L, thunder_module_parameters); }
 static int core_state(lua_State *L) { return list_tensors(L, thunder_module_state); }
 
@@ -217,30 +221,31 @@ static int core_is_module(lua_State *L)
 
 void open_module(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"kind", core_kind},
-                                         {"fields", core_fields},
-                                         {"add", core_add},
-                                         {"child", core_child},
-                                         {"child_name", core_child_name},
-                                         {"module_kind", core_module_kind},
-                                         {"module_option", core_module_option},
-                                         {"module_text", core_module_text},
-                                         {"module_copy", core_module_copy},
-                                         {"set_tensor", core_set_tensor},
-                                         {"set_forward", core_set_forward},
-                                         {"module_tensor", core_module_tensor},
-                                         {"training", core_training},
-                                         {"set_training", core_set_training},
-                                         {"parameters", core_parameters},
-                                         {"state", core_state},
-                                         {"module_to", core_module_to},
-                                         {"save", core_save},
-                                         {"load", core_load},
-                                         {"is_module", core_is_module},
-                                         {NULL, NULL}};
-    luaL_setfuncs(L, functions, 0);
-    luaL_getmetatable(L, box_name(BOX_MODULE));
-    lua_pushcfunction(L, module_call);
-    lua_setfield(L, -2, "__call");
-    lua_pop(L, 1);
+  static const luaL_Reg functions[] = {{"kind", core_kind},
+                                       {"fields", core_fields},
+                                       {"add", core_add},
+                                       {"child", core_child},
+                                       {"child_name", core_child_name},
+                                       {"module_kind", core_module_kind},
+                                       {"module_option", core_module_option},
+                                       {"module_text", core_module_text},
+                                       {"module_copy", core_module_copy},
+                                       {"set_tensor", core_set_tensor},
+                                       {"set_forward", core_set_forward},
+                                       {"module_tensor", core_module_tensor},
+                                       {"training", core_training},
+                                       {"set_training", core_set_training},
+                                       {"parameters", core_parameters},
+                                       {"state", core_state},
+                                       {"paths", core_paths},
+                                       {"module_to", core_module_to},
+                                       {"save", core_save},
+                                       {"load", core_load},
+                                       {"is_module", core_is_module},
+                                       {NULL, NULL}};
+  luaL_setfuncs(L, functions, 0);
+  luaL_getmetatable(L, box_name(BOX_MODULE));
+  lua_pushcfunction(L, module_call);
+  lua_setfield(L, -2, "__call");
+  lua_pop(L, 1);
 }

@@ -65,7 +65,7 @@ function copied(value, seen)
     seen[value] = th.clone(value)
   elseif core.is_module(value) then
     return copy_fields(value, core.module_copy(value), seen)
-  elseif type(value) == "table" and not getmetatable(value) then
+  elseif core.is_plain(value) then
     local made = {}
     seen[value] = made
     for key, item in pairs(value) do made[copied(key, seen)] = copied(item, seen) end

@@ -1,5 +1,5 @@
 -- Names: lists of them, and options that must be known.
-local _, core = ...
+local th, core = ...
 
 -- "a, b, c": the keys of a table, sorted.
 function core.listed(names)
@@ -7,6 +7,41 @@ function core.listed(names)
   for name in pairs(names) do sorted[#sorted + 1] = name end
   table.sort(sorted)
   return table.concat(sorted, ", ")
+end
+
+-- A table whose unknown names are refused.
+function core.strict(names, called)
+  local shown = core.listed(names)
+  return setmetatable(names, {
+    __metatable = false,
+    __tostring = function() return ("%s: %s"):format(called, shown) end,
+    __index = function(_, name)
+      core.refuse(("%s has nothing named '%s'%s"):format(called, tostring(name), core.suggest(tostring(name), names)))
+    end,
+  })
+end
+
+-- The sizes of a tensor: a list that prints as one, and is equal to another list of the same sizes.
+local shape_type = { __metatable = "shape", __name = "thunder.shape" }
+function shape_type.__tostring(shape)
+  local sizes = {}
+  for i, size in ipairs(shape) do sizes[i] = tostring(size) end
+  return "{" .. table.concat(sizes, ", ") .. "}"
+end
+function shape_type.__eq(a, b)
+  if #a ~= #b then return false end
+  for i, size in ipairs(a) do
+    if not th.sizes_equal(size, b[i]) then return false end
+  end
+  return true
+end
+function core.shape_of(tensor) return setmetatable(core.shape(tensor), shape_type) end
+
+-- Whether a value is a table that holds others, such as lists and shapes, and no object.
+function core.is_plain(value)
+  if type(value) ~= "table" then return false end
+  local metatable = getmetatable(value)
+  return metatable == nil or metatable == "shape"
 end
 
 -- Refuses options that are not among `known` (name = true); returns the options.

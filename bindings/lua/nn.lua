@@ -115,6 +115,20 @@ core.module_methods = methods
 methods.parameters = core.parameters
 -- The same with buffers, under every path.
 methods.state = core.state
+-- for path, tensor in net:named_parameters() do: in the order of addition, as named_buffers is.
+local function in_order(module, wanted)
+  local paths, at = core.paths(module), 0
+  return function()
+    repeat at = at + 1 until not paths[at] or wanted[paths[at]]
+    return paths[at], wanted[paths[at]]
+  end
+end
+function methods.named_parameters(module) return in_order(module, core.parameters(module)) end
+function methods.named_buffers(module)
+  local buffers = core.state(module)
+  for path in pairs(core.parameters(module)) do buffers[path] = nil end
+  return in_order(module, buffers)
+end
 methods.save = core.save
 methods.close = mt.__close
 
@@ -258,6 +272,7 @@ function mt.__index(module, key)
   if child then return child end
   local has, option = core.module_option(module, key)
   if has then return option end
+  if key == "forward" and core.module_kind(module) ~= "Module" then return mt.__call end
   refuse_member(module, key)
 end
 
@@ -274,7 +289,12 @@ function mt.__newindex(module, key, value)
     core.set_tensor(module, key, value, false)
     return
   end
-  if core.is_module(value) then core.add(module, key, value) end
+  if core.is_module(value) then
+    core.add(module, key, value)
+  elseif child_of(module, key) or core.state(module)[key] then
+    core.refuse(("'%s' is a %s of this %s, got %s: another one can take its place, none be taken away"):format(
+      key, child_of(module, key) and "module" or "tensor", core.module_kind(module), core.type_text(value)))
+  end
   core.fields(module)[key] = value
   if key == "forward" then core.set_forward(module) end
 end

@@ -49,6 +49,7 @@ end
 
 for _, row in ipairs(core.json(core.describe("optimizers"))) do
   optim[row.name] = function(parameters, ...)
+    if parameters == nil then core.refuse(row.name .. ": parameters are missing: a module, or a table of tensors") end
     local options = options_of(row.name, row, ...)
     local first = type(parameters) == "table" and parameters[1]
     if type(first) ~= "table" or first.params == nil then return core.optimizer(row.name, tensors_of(parameters), options) end
@@ -118,19 +119,8 @@ local function step_schedule(schedule, ...)
   if own then write_rates(schedule, rates) end
 end
 
--- A table whose unknown names are refused.
-local function strict(names, called)
-  local shown = core.listed(names)
-  return setmetatable(names, {
-    __metatable = false,
-    __tostring = function() return ("%s: %s"):format(called, shown) end,
-    __index = function(_, name)
-      core.refuse(("%s has nothing named '%s'%s"):format(called, tostring(name), core.suggest(tostring(name), names)))
-    end,
-  })
-end
-optim.lr_scheduler = strict(lr_scheduler, "optim.lr_scheduler")
-strict(optim, "optim")
+optim.lr_scheduler = core.strict(lr_scheduler, "optim.lr_scheduler")
+core.strict(optim, "optim")
 
 -- Members of an object whose numbers are tensors of its state, a module.
 local function define(type_name, methods, state_of, properties)

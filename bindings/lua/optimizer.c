@@ -63,6 +63,7 @@ static int core_step(lua_State *L)
 {
     layer *state = layer_of(L);
     thunder_optimizer *optimizer = optimizer_check(L, 1);
+    if (lua_isnoneornil(L, 2)) return refuse(L, "step: gradients are missing: step(th.grad_of(loss, parameters))");
     thunder_values *gradients = tree_check(L, 2, "gradients");
     thunder_scope *scope = scope_now(L, state);
     thunder_optimizer_step(scope, optimizer, gradients);

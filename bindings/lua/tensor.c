@@ -137,6 +137,15 @@ static int core_seed(lua_State *L)
     return 0;
 }
 
+/* core.initial_seed(): what the numbers are drawn after, given or not. */
+static int core_initial_seed(lua_State *L)
+{
+    int64_t state[2] = {0, 0};
+    check_status(L, thunder_tensor_read(thunder_context_random(layer_of(L)->context), state, sizeof state));
+    lua_pushinteger(L, state[0]);
+    return 1;
+}
+
 /* core.tensor_text(t): as PyTorch prints it, by what core.set_printoptions(table) said. */
 static int core_tensor_text(lua_State *L)
 {
@@ -159,6 +168,7 @@ void open_tensor(lua_State *L)
         {"shape", core_shape},         {"dtype", core_dtype},     {"device_of", core_device_of},
         {"is_concrete", core_is_concrete}, {"nbytes", core_nbytes}, {"is_contiguous", core_is_contiguous},
         {"is_tensor", core_is_tensor}, {"is_real", core_is_real}, {"random", core_random},   {"seed", core_seed},
+        {"initial_seed", core_initial_seed},
         {"tensor_text", core_tensor_text}, {"set_printoptions", core_set_printoptions},
         {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);

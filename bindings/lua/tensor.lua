@@ -7,6 +7,7 @@ for name, dtype in pairs(core.dtypes) do
 end
 th.float, th.double, th.long = th.float32, th.float64, th.int64
 th.cpu = core.device(1, 0)
+th.pi, th.e, th.inf, th.nan = math.pi, math.exp(1), math.huge, 0 / 0
 -- th.cuda(1) is a device; the members are those of torch.cuda.
 local function is_there(index)
   return core.has_device(core.device(2, index))
@@ -70,7 +71,7 @@ local properties = {
   T = reversed,
   mT = function(x) return th.transpose(x, -2, -1) end,
   grad = function() core.refuse "a tensor has no member 'grad': grad_of(loss, parameters) gives the gradients as values" end,
-  shape = core.shape,
+  shape = core.shape_of,
   dtype = core.dtype,
   device = core.device_of,
   ndim = core.rank,
@@ -97,7 +98,7 @@ function methods.numel(x)
   return n
 end
 function methods.size(x, dim)
-  if dim == nil then return core.shape(x) end
+  if dim == nil then return core.shape_of(x) end
   return core.size(x, dim) or core.refuse(("size: dim %d is out of range for rank %d"):format(dim, core.rank(x)))
 end
 function methods.dim(x) return core.rank(x) end
@@ -160,7 +161,7 @@ function mt.__pairs(x) return ipairs(x) end
 
 -- x[key] = a number or a tensor that fits
 function mt.__newindex(x, key, value)
-  if type(key) == "string" then core.refuse(("a tensor's member '%s' cannot be set"):format(key)) end
+  if type(key) == "string" then core.refuse(("a tensor's member '%s' cannot be set%s"):format(key, core.suggest(key, {}))) end
   core.set_elements(x, key, value)
 end
 

@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +19,7 @@
 #include <vector>
 
 #include "base/digest.h"
+#include "base/entropy.h"
 #include "base/size_signal.h"
 #include "base/text.h"
 
@@ -121,9 +121,7 @@ Found unwrap(std::string& bytes, std::string_view key) {
 // A file that has no name until it is complete. Not made durable: after a loss of power it may be cut short, which
 // its digest tells.
 bool write_file_at(int folder, const std::string& name, std::initializer_list<std::string_view> parts) {
-  uint64_t random = 0;
-  if (::getrandom(&random, sizeof random, 0) != sizeof random) return false;
-  const std::string unfinished = cat(kUnfinished, random);
+  const std::string unfinished = cat(kUnfinished, entropy());
   Descriptor file(::openat(folder, unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!file) return false;
   const bool whole = std::all_of(parts.begin(), parts.end(), [&](auto part) { return write_all(file.number(), part); });

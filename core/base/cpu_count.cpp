@@ -14,8 +14,6 @@
 namespace thunder {
 namespace {
 
-constexpr size_t kMaxThreads = 1024;
-
 // Files of /proc and /sys have no size to ask for, so they are read as streams. Empty when there is none.
 std::string slurp(const std::string& path) {
   std::ifstream in(path);

@@ -7,6 +7,8 @@
 
 namespace thunder {
 
+inline constexpr size_t kMaxThreads = 1024;  // of a context
+
 // THUNDER_NUM_THREADS if set (throws when it is not a number from 1 to 1024), else the processors of the
 // affinity mask, further limited by the control group's share of processor time. At least 1.
 size_t thread_count();

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/entropy.h"
 #include "base/size_signal.h"
 #include "base/text.h"
 
@@ -131,9 +131,7 @@ void OutputFile::open_temporary(const std::string& folder) {
   remove_abandoned(folder);
   // Not mkstemp, which ignores the umask and would make every file private.
   for (int attempt = 0; attempt < 100; attempt++) {
-    uint64_t random = 0;
-    if (::getrandom(&random, sizeof random, 0) != sizeof random) give_up("name a temporary file", errno);
-    temporary_ = cat(folder, "/", kTemporary, random, kTemporaryEnd);
+    temporary_ = cat(folder, "/", kTemporary, entropy(), kTemporaryEnd);
     descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0 && errno != EEXIST) give_up("create a temporary file", errno);
     if (descriptor_ >= 0 && hold(descriptor_)) return;

@@ -26,7 +26,11 @@ struct Here {
   bool found = false;  // its stack
   Stack stack;
 };
-constinit thread_local Here here;
+// Apart, so that who asks once finds it once: the compiler would look for a thread-local value again at each use.
+[[gnu::noinline]] Here& of_this_thread() noexcept {
+  static constinit thread_local Here here;
+  return here;
+}
 
 Stack find_stack() noexcept {
   Stack stack;
@@ -70,7 +74,9 @@ static inline size_t left_of(Here& thread) noexcept {
   return frame > thread.stack.low && frame <= thread.stack.high ? frame - thread.stack.low : SIZE_MAX;
 }
 
-size_t stack_left() noexcept { return left_of(here); }
+size_t stack_left() noexcept {
+  return left_of(of_this_thread());
+}
 
 void with_stack(size_t bytes, const std::function<void()>& body) {
   if (stack_left() >= bytes) return body();
@@ -103,7 +109,7 @@ void with_stack(size_t bytes, const std::function<void()>& body) {
   if (task.thrown) std::rethrow_exception(task.thrown);
 }
 
-Nesting::Nesting(std::string_view what, Of of) : Nesting(what, of, &here) {}
+Nesting::Nesting(std::string_view what, Of of) : Nesting(what, of, &of_this_thread()) {}
 
 Nesting::Nesting(std::string_view what, Of of, void* thread)
     : what_(what),

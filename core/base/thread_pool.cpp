@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/cpu_count.h"
 #include "base/signals.h"
 #include "base/status.h"
 #include "base/thrown.h"
@@ -26,7 +27,7 @@ namespace {
 constexpr auto kSpin = std::chrono::microseconds(200), kSpinTogether = std::chrono::microseconds(20);
 constexpr int kLooks = 64;  // between two looks at the clock
 
-constexpr size_t kMost = 1024;  // threads: what the word that starts a loop has room for
+constexpr size_t kMost = kMaxThreads;  // what the word that starts a loop has room for
 
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)

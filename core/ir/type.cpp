@@ -7,7 +7,25 @@
 
 namespace thunder {
 
+namespace {
+
+// Without a look at the dtype or a check of each product: of elements of eight bytes, the widest, and of sizes that are
+// small enough for their product to fit whatever it is.
+bool is_small(const TensorType& type) {
+  constexpr uint64_t kSmall = uint64_t{1} << 31;
+  uint64_t bytes = 8;
+  for (Dim d : type.shape) {
+    if (!d.constant() || static_cast<uint64_t>(d.value()) >= kSmall || bytes >= kSmall) return false;
+    bytes *= static_cast<uint64_t>(std::max<int64_t>(1, d.value()));
+  }
+  return true;
+}
+
+}  // namespace
+
 bool fits_in_memory(const TensorType& type) {
+  if (is_small(type)) [[likely]]
+    return true;
   Checked checked;
   auto bytes = static_cast<int64_t>(size_of(type.dtype));
   for (Dim d : type.shape) {

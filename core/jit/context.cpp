@@ -5,6 +5,7 @@
 
 #include "base/blob_store.h"
 #include "base/cpu_count.h"
+#include "base/entropy.h"
 #include "base/text.h"
 #include "executors/attention/attention.h"
 #include "executors/convolution/convolution.h"
@@ -102,7 +103,9 @@ Context::Context(const ContextHooks& hooks)
   state.dtype = DType::i64;
   state.shape = {2};
   random_ = Tensor::empty(hooks_.allocator, state);
-  std::fill_n(reinterpret_cast<int64_t*>(random_->data()), 2, 0);
+  // Below 2^53, so that languages whose numbers are doubles can show the seed, and take it again.
+  const int64_t seeded[2] = {static_cast<int64_t>(entropy() >> 11), 0};
+  std::copy_n(seeded, 2, reinterpret_cast<int64_t*>(random_->data()));
   // Highest priority first; host, which takes everything, is the last.
   add_products();
   if (auto convolution = convolution_executor(machine_)) executors_.push_back(make<Executor>(*convolution));
@@ -144,6 +147,7 @@ ScopeEnvironment Context::scope_environment() {
 }
 
 void Context::use_threads(size_t threads) {
+  require(threads <= kMaxThreads, "the number of threads must be at most ", kMaxThreads, ", got ", threads);
   threads_.resize(threads ? threads : thread_count());
   machine_.threads = threads_.threads();
 }
@@ -237,8 +241,7 @@ constexpr std::array<std::string_view, 5> kStances = {"default", "force_eager", 
 
 void Context::set_stance(std::string_view name) {
   const auto found = std::find(kStances.begin(), kStances.end(), name);
-  require(found != kStances.end(), "there is no stance '", name, "'", suggest(name, kStances), "; there are ",
-          join(kStances, ", ", [](auto s) { return s; }));
+  require(found != kStances.end(), "there is no stance '", name, "'", suggest(name, kStances));
   stance_.store(static_cast<Stance>(found - kStances.begin()), std::memory_order_relaxed);
 }
 

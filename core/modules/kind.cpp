@@ -192,8 +192,11 @@ void ModuleInit::fill(std::string_view name, const std::vector<int64_t>& shape, 
 }
 
 Tensor* ModuleCall::input() const {
-  require(in.size() == 1 && in[0].tensor, module.kind().name(), ": takes one tensor, got ",
-          in.structure().empty() ? "nothing" : in.structure());
+  if (in.size() != 1 || !in[0].tensor)
+    fail(Code::invalid_argument, module.kind().name(), ": takes one tensor, got ",
+         in.size() == 0   ? "nothing"
+         : in.size() == 1 ? "what is no tensor"
+                          : cat(in.size(), " values: ", in.structure()));
   return in[0].tensor.get();
 }
 

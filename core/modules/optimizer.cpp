@@ -227,8 +227,9 @@ std::vector<size_t> Optimizer::gradient_leaves(const Values& grads) const {
     if (leaves.size() == names->size() && given.size() == names->size()) return leaves;
     if (groups_.size() == 1) break;
   }
-  fail(Code::invalid_argument, row_.name, ": gradients are ", grads.structure().substr(0, 400),
-       ", parameters have the names ",
+  const std::string_view shown = grads.structure();
+  fail(Code::invalid_argument, row_.name, ": the gradients are ", shown.empty() ? "none" : shown.substr(0, 400),
+       !shown.empty() && shown.find('{') == shown.npos ? ", without names" : "", ", but the parameters have the names ",
        join(std::span(names_).first(std::min<size_t>(names_.size(), 8)), ", ", [](auto& n) { return n; }),
        names_.size() > 8 ? " ..." : "");
 }

@@ -163,8 +163,8 @@ bool promoted_already(const Call& c, std::initializer_list<size_t> params, bool 
     if (c.args[i].kind != ArgKind::value) return false;
   const TensorType& first = c.type(*params.begin());
   if (first.weak || (to_real_dtype && !is_real(first.dtype))) return false;
-  for (size_t i : params)
-    if (!(c.type(i) == first)) return false;
+  for (auto i = params.begin() + 1; i != params.end(); ++i)
+    if (!(c.type(*i) == first)) return false;
   return true;
 }
 

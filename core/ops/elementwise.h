@@ -26,9 +26,9 @@ inline void number_meta(const Call& c, Types& out) {
 }
 
 inline void require_equal_types(const Call& c, size_t a, size_t b) {
-  c.require(
-      c.type(a).shape == c.type(b).shape && c.type(a).dtype == c.type(b).dtype && c.type(a).device == c.type(b).device,
-      "operands must have one type; ", c.types());
+  const TensorType &x = c.type(a), &y = c.type(b);
+  c.require(x.shape == y.shape && x.dtype == y.dtype && x.device == y.device, "operands must have one type; ",
+            c.types());
 }
 
 // Two operands of one type, and a result of it.

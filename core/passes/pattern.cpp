@@ -45,9 +45,16 @@ class Reader {
     return at;
   }
 
+  [[noreturn]] void unknown(const std::string& name) {
+    std::vector<std::string_view> known;
+    for (const OpDef* op : registry_.all())
+      if (op->name().rfind(prefix_, 0) == 0) known.push_back(op->name());
+    cursor_.bad("unknown op '", prefix_, name, "'", suggest(cat(prefix_, name), known));
+  }
+
   void call(uint32_t at, const std::string& name, size_t depth) {
     const OpDef* op = registry_.find(cat(prefix_, name));
-    if (!op) cursor_.bad("unknown op '", prefix_, name, "'");
+    if (!op) unknown(name);
     if (op->schema.results.size() != 1 || op->schema.variadic()) cursor_.bad(op->name(), " has not one result");
     std::vector<uint32_t> args;
     while (!cursor_.accept(")")) {

@@ -37,11 +37,16 @@ bool repeats_elements(const Tensor& t) {
 }
 
 size_t dense_bytes(const TensorType& type) {
-  for (Dim d : type.shape) require(d.constant() && d.value() >= 0, "a size must not be negative: ", name(type));
-  require(fits_in_memory(type), "a tensor of type ", name(type), " would not fit in memory");
-  size_t bytes = size_of(type.dtype);
-  for (Dim d : type.shape) bytes *= static_cast<size_t>(d.value());
-  return bytes;
+  Checked checked;
+  auto bytes = static_cast<int64_t>(size_of(type.dtype));
+  bool empty = false;  // which has strides all the same, so that its other sizes count too
+  for (Dim d : type.shape) {
+    require(d.constant() && d.value() >= 0, "a size must not be negative: ", name(type));
+    empty = empty || d.value() == 0;
+    bytes = checked.mul(bytes, std::max<int64_t>(1, d.value()));
+  }
+  require(checked.fits, "a tensor of type ", name(type), " would not fit in memory");
+  return empty ? 0 : static_cast<size_t>(bytes);
 }
 
 Extent extent(std::span<const int64_t> sizes, std::span<const int64_t> strides, size_t item) {
@@ -62,7 +67,10 @@ Extent extent(std::span<const int64_t> sizes, std::span<const int64_t> strides, 
 }
 
 DenseType::DenseType(const TensorType& t)
-    : type(t), bytes(dense_bytes(t)), sizes(concrete(t.shape)), strides(dense_strides(t.shape)),
+    : type(t),
+      bytes(dense_bytes(t)),
+      sizes(concrete(t.shape)),
+      strides(dense_strides(std::span<const int64_t>(sizes))),
       guard(guard_word(ArgKind::value, t.dtype, sizes.size(), false, t.device)) {
   type.weak = false;
 }

@@ -20,6 +20,7 @@ ValueId EagerBuilder::add(Ref<Tensor> t) {
 }
 
 void EagerBuilder::clear() {
+  if (slots_.empty() && !taped()) return;  // nothing was computed since, and nothing is recorded
   slots_.clear();
   frames_.resize(1);
   frames_[0].clear();

@@ -165,9 +165,13 @@ Results Scope::dispatch(std::string_view name, std::span<const Any> given, const
   }
   dims_.clear(), ids_.clear(), args_.clear();
   dims_.reserve(n_dims), ids_.reserve(n_ids);
-  for (const Any& a : given) args_.push_back(argument(a));
+  bool numbers = false;  // whether a tensor's handle is a plain number
+  for (const Any& a : given) {
+    args_.push_back(argument(a));
+    numbers = numbers || (a.kind == ArgKind::value && args_.back().kind != ArgKind::value);
+  }
   if (tracing()) read_live_numbers(*op, names), take_live_numbers(*op, args_, names);
-  make_tensors_of_numbers(*op, given, names);
+  if (numbers || tracing()) make_tensors_of_numbers(*op, given, names);
   CompleteArgs complete(*op, args_, names);
   Results results = builder().invoke(*op, complete.span());
   if (written) {
@@ -258,8 +262,11 @@ Values* Scope::grad(Tensor* loss, const Values& wrt) {
   try {
     begin_op(nullptr);
     std::vector<Tensor*> tensors;
-    for (size_t i = 0; i < wrt.size(); i++)
+    for (size_t i = 0; i < wrt.size(); i++) {
+      const bool absent = wrt[i].kind == ArgKind::none && !wrt[i].tensor;
+      require(wrt[i].tensor || absent, "grad: '", wrt.path(i), "' of wrt is no tensor");
       if (wrt[i].tensor) tensors.push_back(wrt[i].tensor.get());
+    }
     Arg a = argument(Any::tensor(loss));
     require(a.kind == ArgKind::value, "grad: the loss is a plain number");
     auto ids = gradient(a.v, tensors);

@@ -41,6 +41,13 @@ class Vmap : public Function {
   }
 
  private:
+  size_t axis_of(int64_t dim, size_t rank, std::string_view said_by) const {
+    const auto r = static_cast<int64_t>(rank);
+    require(dim >= -r && dim < r, name(), ": ", said_by, " is ", dim, ", which is out of range for a tensor of rank ",
+            r, " (expected ", -r, " to ", r - 1, ")");
+    return normalize_axis(dim, rank);
+  }
+
   // The batch's size; the proxies of one example, the dims that they lost, and the tensors that have them.
   Dim examples(const Values& in, std::vector<InnerArgument>& arguments, std::vector<size_t>& dims,
                std::vector<Tensor*>& given) const {
@@ -57,7 +64,7 @@ class Vmap : public Function {
       TensorType type = t->type();
       require(type.rank() > 0, name(), ": argument '", in.path(i),
               "' is 0-d: it has no dim of examples; give it None in in_dims");
-      const size_t axis = normalize_axis(*dim, type.rank());
+      const size_t axis = axis_of(*dim, type.rank(), cat("in_dims for argument '", in.path(i), "'"));
       if (!size) size = type.shape[axis], first = in.path(i);
       require(*size == type.shape[axis], name(), ": dim ", axis, " of argument '", in.path(i), "' has ",
               thunder::name(type.shape[axis]), " examples, that of '", first, "' has ", thunder::name(*size));
@@ -99,7 +106,8 @@ class Vmap : public Function {
               " differs between examples, so that it cannot have None in out_dims");
       return output;
     }
-    return dim_to(walk.value(output), 0, normalize_axis(*dim, recorder.type(output).rank() + 1)).id;
+    const size_t to = axis_of(*dim, recorder.type(output).rank() + 1, cat("out_dims for result ", i));
+    return dim_to(walk.value(output), 0, to).id;
   }
 
   Ref<Function> f_;

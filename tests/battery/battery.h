@@ -6,6 +6,7 @@
 #include <map>
 
 #include "battery/run.h"
+#include "support/context.h"
 
 namespace thunder::battery {
 
@@ -13,7 +14,7 @@ namespace thunder::battery {
 std::map<std::string, size_t>& tally();
 
 struct Battery : testing::Test {
-  Ref<Context> context = make<Context>(ContextHooks{});
+  Ref<Context> context = test::seeded_context();
 
   // Every op, or those that the environment variable THUNDER_BATTERY_OPS names: "softmax,log1p"; every N-th of all, where
   // THUNDER_BATTERY_SHARE is N.

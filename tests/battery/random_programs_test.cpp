@@ -117,7 +117,7 @@ TEST_F(RandomPrograms, mean_the_same_when_fused) {
   std::atomic<int> failures{0};
   // Compiling kernels takes most of the time. Each thread has a context of its own.
   const auto work = [&] {
-    const auto own = make<Context>(ContextHooks{});
+    const auto own = test::seeded_context();
     for (uint64_t seed; failures < 3 && (seed = next++) < end;) failures += !agree(*own, seed, {{"fusion", ""}});
   };
   std::vector<std::thread> threads;

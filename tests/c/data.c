@@ -34,6 +34,9 @@ static void files(thunder_context *context, const char *folder)
     CHECK(file && fputs("short", file) >= 0 && !fclose(file));
     REFUSED(thunder_read_safetensors(context, weights, map), THUNDER_DATA_LOST, weights);
     CHECK(thunder_values_count(map) == 1);
+    thunder_values_reset(map);
+    thunder_values_push_tensor(map, table);
+    REFUSED(thunder_write_safetensors(map, weights), THUNDER_INVALID_ARGUMENT, "in a map; leaf 0 has none");
     thunder_values_release(map);
     thunder_tensor_release(table);
     remove(csv);

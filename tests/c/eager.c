@@ -86,6 +86,20 @@ static void gradient(thunder_context *context)
     CHECK(thunder_values_count(g) == 1);
     OK(thunder_tensor_read(thunder_values_tensor(g, 0), r, sizeof r));
     for (int i = 0; i < 3; i++) CHECK(r[i] == 3 * a[i] * a[i]);
+
+    /* Only tensors have gradients; what is absent has none. */
+    thunder_values* wrt = NULL;
+    const thunder_any number = thunder_any_i64(2), nothing = thunder_any_none();
+    OK(thunder_values_create(context, &wrt));
+    thunder_values_push_tensor(wrt, x);
+    thunder_values_push(wrt, &nothing);
+    g = thunder_scope_grad(s, loss, wrt);
+    OK(thunder_scope_status(s));
+    CHECK(thunder_values_count(g) == 2 && thunder_values_kind(g, 1) == THUNDER_NONE);
+    thunder_values_push(wrt, &number);
+    thunder_scope_grad(s, loss, wrt);
+    REFUSED(thunder_scope_status(s), THUNDER_INVALID_ARGUMENT, "grad: '2' of wrt is no tensor");
+    thunder_values_release(wrt);
     thunder_tensor_release(x);
     thunder_scope_release(s);
 }

@@ -113,6 +113,7 @@ int main(void)
 {
     thunder_context *context = NULL;
     OK(thunder_context_create(NULL, &context));
+    test_seed(context, 0);
     copies(context);
     groups(context);
     thunder_context_release(context);

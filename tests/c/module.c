@@ -227,6 +227,7 @@ int main(void)
     const float one[] = { 1 };
     thunder_context *context = NULL;
     OK(thunder_context_create(NULL, &context));
+    test_seed(context, 0);
     thunder_tensor *parameter = test_f32(context, 1, shape, one);
     thunder_optimizer *o = optimizer(context, parameter);
     forwards(context);

@@ -81,7 +81,7 @@ static void rules(thunder_context *context)
     }
     static const struct { const char *rule, *says; } wrong[] = {
         { "div(a, sqrt(b))", "rule:1:16: expected '->'" }, { "div(a, b) -> c", "'c' does not occur on the left" },
-        { "dvi(a, b) -> a", "unknown op 'dvi'" }, { "div(a, b) -> a if c.rank == 1", "'c' does not occur on the left" },
+        { "dvi(a, b) -> a", "unknown op 'dvi' (did you mean 'div'?)" }, { "div(a, b) -> a if c.rank == 1", "'c' does not occur on the left" },
         { "div(a, b) -> a if a.colour == 1", "not '.colour'" }, { "div(a, b) -> a if a.dtype == 1", "a dtype is compared with a number" },
         { "div(a, b) -> a if a.dtype < f32", "only == and !=" }, { "div(a, b) -> a if f99 == a.dtype", "got 'f99'" },
     };

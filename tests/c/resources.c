@@ -102,6 +102,8 @@ static void machine(thunder_context *context)
 {
     OK(thunder_context_set_num_threads(context, 3));
     CHECK(says(context, "machine", "\"threads\":\"3\"") && says(context, "machine", "\"line_bytes\":"));
+    REFUSED(thunder_context_set_num_threads(context, 1000000), THUNDER_INVALID_ARGUMENT, "at most 1024, got 1000000");
+    CHECK(says(context, "machine", "\"threads\":\"3\""));
     OK(thunder_context_set_num_threads(context, 0));
     CHECK(says(context, "machine", "\"instructions\":"));
 }

@@ -38,6 +38,13 @@ static inline void test_refused(thunder_status *status, thunder_code code, const
     thunder_status_release(status);
 }
 
+/* Contexts that are not seeded draw other numbers at each run. */
+static inline void test_seed(thunder_context *context, int64_t seed)
+{
+    const int64_t state[] = { seed, 0 };
+    OK(thunder_tensor_write(thunder_context_random(context), state, sizeof state));
+}
+
 static inline thunder_tensor *test_f32(thunder_context *context, size_t rank, const int64_t *shape, const float *data)
 {
     size_t n = 1;

@@ -55,6 +55,13 @@ static void batched(thunder_context *context, thunder_function *f)
     thunder_status_release(failed);
     thunder_scope_release(s);
     thunder_function_release(g);
+    const int64_t far[] = { 5 };
+    OK(thunder_function_vmap(f, far, 1, NULL, 0, NULL, &g));
+    OK(thunder_scope_create(context, 0, &s));
+    thunder_function_apply(s, g, in);
+    REFUSED(thunder_scope_status(s), THUNDER_INVALID_ARGUMENT, "): in_dims for argument '0' is 5, which is out of range");
+    thunder_scope_release(s);
+    thunder_function_release(g);
     g = NULL;
     REFUSED(thunder_function_vmap(f, NULL, 0, NULL, 0, "maybe", &g), THUNDER_INVALID_ARGUMENT, "randomness is \"maybe\"");
     CHECK(!g);

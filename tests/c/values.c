@@ -43,6 +43,10 @@ static void trees(thunder_context *context)
     thunder_values_reset(v);
     thunder_values_set_tensor(v, 3, x);
     REFUSED(thunder_values_status(v), THUNDER_INVALID_ARGUMENT, "no leaf 3");
+    thunder_values_reset(v);
+    thunder_values_push(v, &count);
+    CHECK(thunder_values_str(v, 0, NULL) == NULL);
+    REFUSED(thunder_values_status(v), THUNDER_INVALID_ARGUMENT, "leaf 0 is an integer, not a string");
     thunder_values_release(v);
     thunder_tensor_release(x);
 }

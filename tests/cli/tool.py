@@ -48,8 +48,23 @@ for size = 1, 4 do f(th.ones(size)) end
 """
 
 
+# Without a seed each process draws other numbers, and says after which seed they come again.
+DRAWN = """local th = require "thunder"
+if arg[1] then th.seed(math.tointeger(arg[1])) end
+print(table.concat(th.rand(8):tolist(), " "), th.initial_seed())
+"""
+
+
+def seeds():
+    (first, seed), (second, other) = (script(DRAWN).stdout.strip().split("\t") for _ in range(2))
+    assert first != second and seed != other, (first, seed, second, other)
+    assert script(DRAWN, "7").stdout == script(DRAWN, "7").stdout != ""
+    assert script(DRAWN, seed).stdout == f"{first}\t{seed}\n"
+
+
 def main():
     doctor()
+    seeds()
     warned = script(LIMIT).stderr
     assert re.fullmatch(r"thunder: warning: .*:2: compiled 2 times, which is the recompile_limit; last miss: input '0': shape is \[3\], was \[2\];.*\n",
                         warned), warned

@@ -115,3 +115,43 @@ local loss = th.nn.CTCLoss()(th.zeros { 2, 1, 2 }, th.tensor { { 1 } }, th.tenso
 assert(math.abs(loss:item() + math.log(3)) < 1e-6)
 expect.error(function() return th.jit.script(print) end, "th.jit.trace(f, example)")
 expect.error(function() return th.jit.frezee end, "jit has no function 'frezee' (did you mean 'freeze'?)")
+
+-- Sizes print, and are compared, as lists.
+assert(tostring(x.shape) == "{2, 3}" and tostring(x:size()) == "{2, 3}" and tostring(th.tensor(1).shape) == "{}")
+assert(x.shape == (x * 2).shape and x.shape ~= x.T.shape and x.shape == { 2, 3 })
+assert(th.zeros(x.shape).shape == x.shape and th.repr(x.shape) == "{2, 3}")
+assert(th.tree_map(function(n) return n * 2 end, { x.shape })[1][2] == 6)
+expect.error(function() return x[0] end, "index 0 is out of range: dim 0 has 2 elements, which count from 1")
+expect.error(function() x.requires_grad = true end, "'requires_grad' cannot be set", "leaving the tensor out of grad_of")
+
+-- Modules: forward by name, parameters in order, members that keep their kind.
+local layers = th.nn.Sequential { th.nn.Linear(3, 2), th.nn.BatchNorm1d(2) }
+expect.values(layers:eval():forward(x), layers(x):tolist())
+local function names_of(iterator)
+  local names = {}
+  for name, tensor in iterator do names[#names + 1] = name .. tostring(tensor.shape) end
+  return table.concat(names, " ")
+end
+assert(names_of(layers:named_parameters()) == "0.weight{2, 3} 0.bias{2} 1.weight{2} 1.bias{2}")
+assert(names_of(layers:named_buffers()) == "1.running_mean{2} 1.running_var{2} 1.num_batches_tracked{}")
+local held = th.nn.Module { fc = th.nn.Linear(3, 2), scale = th.ones(1) }
+expect.error(function() return held.forward end, "this Module has no member 'forward'")
+expect.error(function() held.fc = 3 end, "'fc' is a module of this Module, got an integer")
+expect.error(function() held.fc = nil end, "'fc' is a module of this Module, got nothing", "none be taken away")
+expect.error(function() held.scale = "big" end, "'scale' is a tensor of this Module, got a string")
+held.fc, held.scale, held.count = th.nn.Linear(3, 4), th.zeros(1), 3
+assert(held.fc(x).shape == { 2, 4 } and held.scale:item() == 0 and held.count == 3)
+
+-- What was forgotten is asked for.
+expect.error(function() return th.optim.Adam() end, "Adam: parameters are missing")
+expect.error(function() th.optim.SGD(layers, 0.1):step() end, "step: gradients are missing: step(th.grad_of(loss, parameters))")
+expect.error(function() th.save(x, path) end, "save: a table of tensors by name was expected, got a tensor")
+expect.error(function() th.save({ a = 3 }, path) end, "'a' is no tensor with data")
+expect.error(function() th.data.batches() end, "batches: a list of tensors, or the path of a CSV file, was expected, got nothing")
+expect.error(function() return th.data.read_csv end, "data has nothing named 'read_csv'")
+expect.error(function() return th.func.vamp end, "func has nothing named 'vamp' (did you mean 'vmap'?)")
+expect.error(function() th.einsum("ij,jk->ik", x, x) end, "einsum: label 'j' has the sizes 2 and 3")
+assert(th.pi == math.pi and th.inf == math.huge and th.nan ~= th.nan and math.abs(th.e - 2.718281828) < 1e-9)
+th.set_num_threads(2)
+th.set_num_threads(0)
+expect.error(function() th.set_num_threads(-1) end, "set_num_threads: a number of threads was expected, got -1")

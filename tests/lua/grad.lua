@@ -65,3 +65,20 @@ lr:fill_(0.5)
 step(target)
 expect.values(p, { 0, 0 })
 assert(th.stats(step).misses == 1, "a tensor's data is no part of the key")
+
+-- Positions of arguments, which count from 1; what is no tensor has no gradient.
+local two = function(a, b) return (a * a * b):sum() end
+local p, q = th.tensor { 1.0, 2.0 }, th.tensor { 3.0, 4.0 }
+for _, wrap in ipairs { function(f) return f end, th.compile } do
+  expect.values(wrap(th.grad(two, 2))(p, q), { 1, 4 })
+  local value, by_second, by_first = wrap(th.value_and_grad(two, { 2, 1 }))(p, q)
+  assert(value:item() == 19)
+  expect.values(by_second, { 1, 4 })
+  expect.values(by_first, { 6, 16 })
+end
+expect.values(th.grad(function(t, n) return (t.w * t.w * n):sum() end, 1)({ w = p }, 2).w, { 4, 8 })
+expect.error(function() th.grad(two, 3)(p, q) end, "grad: wrt names argument 3, there are 2: they count from 1")
+expect.error(function() th.grad(two, 0)(p, q) end, "grad: wrt names argument 0")
+expect.error(function() th.grad(two, 2)(p, 3) end, "grad: argument 2, which wrt names, has no float tensors")
+expect.error(function() th.grad(two, { a = 1 })(p, q) end, "grad: '0.a' of wrt is no tensor")
+expect.error(function() th.tape(function() return th.grad_of(two(p, q), { p, "q" }) end) end, "grad: '0.1' of wrt is no tensor")

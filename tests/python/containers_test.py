@@ -6,6 +6,8 @@ import numpy as np
 import thunder as th
 from thunder import nn
 
+th.seed(0)  # the same numbers at each run
+
 
 class Net(nn.Module):
     def __init__(self):

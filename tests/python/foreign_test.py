@@ -8,6 +8,8 @@ import numpy as np
 import thunder as th
 from thunder import nn
 
+th.seed(0)  # the same numbers at each run
+
 CPU, CUDA, METAL = 1, 2, 8
 
 

@@ -6,6 +6,8 @@ import numpy as np
 import thunder as th
 from thunder.func import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, vjp, vmap
 
+th.seed(0)  # the same numbers at each run
+
 
 def arr(*shape, seed=0):
     return np.random.default_rng(seed).standard_normal(shape)

@@ -5,6 +5,8 @@ import unittest
 
 import thunder as th
 
+th.seed(0)  # the same numbers at each run
+
 
 class Counter:
     """Called, a function that multiplies by how often it has been called."""

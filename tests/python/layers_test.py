@@ -12,6 +12,8 @@ import thunder as th
 from thunder import nn, optim
 from thunder.optim import lr_scheduler
 
+th.seed(0)  # the same numbers at each run
+
 RECORDED = json.loads(pathlib.Path(__file__).with_name("layers.json").read_text())
 
 

@@ -10,6 +10,8 @@ from thunder import nn, optim
 from thunder.utils.data import (BatchSampler, ConcatDataset, DataLoader, Dataset, IterableDataset, RandomSampler, SequentialSampler, Subset,
                                 TensorDataset, default_collate, random_split)
 
+th.seed(0)  # the same numbers at each run
+
 
 class Squares(Dataset):
     """The square of each index, made by a function that tests give."""

@@ -99,8 +99,30 @@ for _ in range(2): threading.Thread(target=work, daemon=True).start()
 kept = th.compile(lambda x: x); view = memoryview(th.ones(4)); tape = th.tape(); tape.__enter__()
 time.sleep(0.3)
 """
+        self.ends(program)
+
+    def test_the_interpreter_ends_while_threads_are_in_callbacks(self):
+        for _ in range(8):
+            self.ends("""
+import threading, time, thunder as th
+mine = th.executor("mine"); mine.implements("exp")(lambda x: x * 2)
+g = th.compile(lambda x: x.exp(), executors=[mine])
+def work():
+    while True: g(th.ones(3))
+for _ in range(6): threading.Thread(target=work, daemon=True).start()
+time.sleep(0.05)
+""")
+
+    def test_callbacks_run_at_exit(self):
+        self.ends("""
+import atexit
+atexit.register(lambda: print(th.compile(lambda x: x + 1)(th.ones(2)).tolist()))    # runs after what thunder registered
+import thunder as th
+""", "[2.0, 2.0]\n")
+
+    def ends(self, program, output=""):
         result = subprocess.run([sys.executable, "-X", "dev", "-c", program], capture_output=True, text=True, check=False, timeout=60)
-        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual((result.returncode, result.stderr, result.stdout), (0, "", output))
 
 
 class Reports(unittest.TestCase):

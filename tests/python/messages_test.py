@@ -12,6 +12,8 @@ import unittest
 import thunder as th
 from thunder import data, nn, optim
 
+th.seed(0)  # the same numbers at each run
+
 PACKAGE = os.path.dirname(th.__file__) + os.sep
 X = th.ones(2, 3)
 

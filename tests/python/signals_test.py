@@ -9,6 +9,8 @@ import numpy as np
 import thunder as th
 from thunder import nn, optim
 
+th.seed(0)  # the same numbers at each run
+
 SECONDS = float(os.environ.get("THUNDER_SIGNAL_SECONDS", 2))
 
 

@@ -8,6 +8,8 @@ import unittest
 import numpy as np
 import thunder as th
 
+th.seed(0)  # the same numbers at each run
+
 
 class Memory(unittest.TestCase):
     def test_from_numpy_and_numpy_share_memory(self):

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "jit/call.h"
+#include "support/context.h"
 #include "support/noise.h"
 
 namespace thunder::test {
@@ -32,7 +33,7 @@ inline Tensor* op(Scope& s, std::string_view name, std::vector<Any> args) {
 using Floats = std::vector<float>;
 
 struct CompiledTest : testing::Test {
-  Ref<Context> context = make<Context>(ContextHooks{});
+  Ref<Context> context = seeded_context();
   std::string error;  // of the last call that failed
 
   Ref<Tensor> tensor(const std::vector<int64_t>& shape, const Floats& data) { return filled(DType::f32, shape, data); }

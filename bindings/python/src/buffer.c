@@ -109,10 +109,10 @@ typedef struct imported {
 static void release_imported(DLManagedTensorVersioned *managed)
 {
     imported *self = managed->manager_ctx;
-    if (python_is_alive()) {
-        const PyGILState_STATE state = PyGILState_Ensure();
+    PyGILState_STATE state;
+    if (python_enter(&state)) {
         PyBuffer_Release(&self->view);
-        PyGILState_Release(state);
+        python_leave(state);
     }
     free(self);
 }

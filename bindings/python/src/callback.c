@@ -86,8 +86,8 @@ static thunder_status *run_body(PyObject *function, thunder_scope *scope, int (*
 thunder_status *callback_enter(const callback *self, thunder_scope *scope, int (*body)(PyObject *, void *), void *frame)
 {
     static const char over[] = "Python has ended", gone[] = "the function was collected: keep what was compiled";
-    if (!python_is_alive()) return thunder_status_create(THUNDER_CALLBACK, over, sizeof over - 1);
-    const PyGILState_STATE state = PyGILState_Ensure();
+    PyGILState_STATE state;
+    if (!python_enter(&state)) return thunder_status_create(THUNDER_CALLBACK, over, sizeof over - 1);
     thunder_status *status = NULL;
     PyObject *owner = Py_XNewRef(self->owner), *function = owner ? self->target(owner) : NULL;
     if (function)
@@ -98,7 +98,7 @@ thunder_status *callback_enter(const callback *self, thunder_scope *scope, int (
         status = thunder_status_create(THUNDER_CALLBACK, gone, sizeof gone - 1);
     Py_XDECREF(function);
     Py_XDECREF(owner);
-    PyGILState_Release(state);
+    python_leave(state);
     return status;
 }
 

@@ -7,22 +7,13 @@ PyObject *error_type;
 
 static const char tag[] = "python";
 
-bool python_is_alive(void)
-{
-#if PY_VERSION_HEX >= 0x030d0000
-    return Py_IsInitialized() && !Py_IsFinalizing();
-#else
-    return Py_IsInitialized() && !_Py_IsFinalizing();
-#endif
-}
-
 /* Of a status, on any thread. After the interpreter's end there is nothing left to free. */
 static void drop_exception(void *object)
 {
-    if (!python_is_alive()) return;
-    const PyGILState_STATE state = PyGILState_Ensure();
+    PyGILState_STATE state;
+    if (!python_enter(&state)) return;
     Py_DECREF(object);
-    PyGILState_Release(state);
+    python_leave(state);
 }
 
 /* ---- the log ---- */
@@ -68,6 +59,7 @@ void raise_message(thunder_code number, PyObject *message)
 
 static void raise_error(const thunder_status *status)
 {
+    stay_while_python_ends();
     const char *text = without_functions(thunder_status_message(status));
     PyObject *message = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
     if (!message) return;
@@ -167,10 +159,10 @@ thunder_status *status_of_exception(thunder_status *status)
 thunder_status *check_signals(void *unused)
 {
     (void)unused;
-    if (!python_is_alive()) return NULL;
-    const PyGILState_STATE state = PyGILState_Ensure();
+    PyGILState_STATE state;
+    if (!python_enter(&state)) return NULL;
     thunder_status *status = PyErr_CheckSignals() ? status_of_exception(NULL) : NULL;
-    PyGILState_Release(state);
+    python_leave(state);
     return status;
 }
 

@@ -37,8 +37,14 @@ void error_prefix(const char *what, ...);
 PyObject *suggestion(const char *name, const char *const *names, size_t count);
 /* Any integer object as a count; -1 and an exception, which is an Error that names the value where it is no count. */
 int count_from(PyObject *object, const char *what, size_t *out);
-/* Whether Python can still be entered, from any thread. */
-bool python_is_alive(void);
+
+/* ---- entering Python from any thread, and its end ---- */
+/* Takes the interpreter's lock; false: Python is ending, or has ended. python_leave() follows where it was entered. */
+bool python_enter(PyGILState_STATE *state);
+void python_leave(PyGILState_STATE state);
+/* With the lock, outside of the library: does not return where a callback was refused because Python ends, so that no exception
+ * is made of that. */
+void stay_while_python_ends(void);
 
 /* ---- dtypes and devices: one object for each value, so that `is` compares them ---- */
 typedef struct Constant {
@@ -167,6 +173,7 @@ thunder_function *compiled_function(PyObject *object); /* what it compiles. Requ
 thunder_options *options_from(PyObject *dict_or_none); /* NULL without an exception: none were given */
 
 /* ---- what each file adds to the module ---- */
+int open_alive(PyObject *module);
 int open_errors(PyObject *module);
 int open_constants(PyObject *module);
 int open_tensor(PyObject *module);

@@ -59,6 +59,14 @@ static PyObject *seed(PyObject *module, PyObject *number)
     Py_RETURN_NONE;
 }
 
+static PyObject *initial_seed(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    int64_t state[2] = {0, 0};
+    if (check_status(thunder_tensor_read(thunder_context_random(context), state, sizeof state))) return NULL;
+    return PyLong_FromLongLong(state[0]);
+}
+
 static PyObject *random_state(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
@@ -128,7 +136,10 @@ static PyObject *version(PyObject *module, PyObject *unused)
 static PyMethodDef functions[] = {
     {"describe", describe, METH_O, "JSON of what the library knows: 'ops', 'modules', 'optimizers' ..."},
     {"suggest", suggest, METH_VARARGS, "suggest(name, names): how an error about an unknown name ends."},
-    {"seed", seed, METH_O, "seed(number)\n--\n\nThe same numbers are drawn after the same seed."},
+    {"seed", seed, METH_O,
+     "seed(number)\n--\n\nThe same numbers are drawn after the same seed. Without one every process draws others."},
+    {"initial_seed", initial_seed, METH_NOARGS,
+     "initial_seed()\n--\n\nThe seed that holds, given or not: seed() of it in another process draws the same numbers."},
     {"random_state", random_state, METH_NOARGS,
      "random_state()\n--\n\nThe random state, int64[2]: save it, and copy_() it back to resume."},
     {"load_plugin", load_plugin, METH_O,
@@ -161,6 +172,6 @@ PyMODINIT_FUNC PyInit__thunder(void)
     PyObject *module = PyModule_Create(&definition);
     if (!module) return NULL;
     const thunder_hooks hooks = {.size = sizeof hooks, .log = note_log, .check_interrupts = check_signals};
-    if (open_errors(module) || check_status(thunder_context_create(&hooks, &context)) || open_all(module)) Py_CLEAR(module);
+    if (open_alive(module) || open_errors(module) || check_status(thunder_context_create(&hooks, &context)) || open_all(module)) Py_CLEAR(module);
     return module;
 }

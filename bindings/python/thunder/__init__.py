@@ -26,7 +26,7 @@ from ._jit import jit, mark_dynamic, mark_static, mark_unbacked, maybe_mark_dyna
 from ._sizes import SymInt  # noqa: E402
 from ._tensor import asarray, from_numpy, tensor  # noqa: E402
 from ._thunder import (Compiled, Error, Tensor, bfloat16, bool, device, dtype, float32, float64, from_dlpack,  # noqa: E402
-                       grad_of, int32, int64, is_tracing, load_plugin, random_state, seed, set_memory_cache,  # noqa: E402
+                       grad_of, initial_seed, int32, int64, is_tracing, load_plugin, random_state, seed, set_memory_cache,  # noqa: E402
                        set_num_threads, tape, uint8)
 from ._tree import tree_leaves, tree_map  # noqa: E402
 

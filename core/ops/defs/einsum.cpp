@@ -12,6 +12,10 @@ struct Labelled {
   std::string labels;
 };
 
+std::string_view shown(const char& label) {
+  return std::isdigit(static_cast<unsigned char>(label)) ? "..." : std::string_view(&label, 1);
+}
+
 bool holds(const std::string& text, char label) { return text.find(label) != text.npos; }
 
 // The labels of one operand of `rank` dims.
@@ -95,10 +99,11 @@ Labelled product(const Call& c, Labelled a, Labelled b, const std::string& wante
       for (Dim d : s) whole.push_back(d);
       shape.push_back(elements(s));
     }
-    Var x = arranged(v, batch + left + right);
+    const std::string all = batch + left + right;
+    Var x = arranged(v, all);
     for (size_t i = 0; i < whole.size(); i++)
-      c.require(x.shape()[i] == whole[i] || x.shape()[i] == Dim(1), "a label has the sizes ", name(x.shape()[i]),
-                " and ", name(whole[i]));
+      c.require(x.shape()[i] == whole[i] || x.shape()[i] == Dim(1), "label '", shown(all[i]), "' has the sizes ",
+                name(x.shape()[i]), " and ", name(whole[i]));
     return reshape_to(expand_to(x, whole), shape);
   };
   const std::string labels = batch + rows + columns;

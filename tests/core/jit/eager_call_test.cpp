@@ -14,7 +14,7 @@ struct Modes : CompiledTest {
     hooks.log = [](int32_t level, const char*, const char* text, size_t bytes, void* user) {
       if (level >= 2) static_cast<std::vector<std::string>*>(user)->emplace_back(text, bytes);
     };
-    context = make<Context>(hooks);
+    context = test::seeded_context(hooks);
   }
   Ref<Compiled> with(std::initializer_list<std::pair<const char*, Any>> given) {
     auto options = by_line();
@@ -137,6 +137,10 @@ TEST_F(Modes, stances_say_what_a_call_does_that_no_program_fits) {
   EXPECT_EQ(traced, 1);
   EXPECT_EQ(g->statistics().eager_calls, 1u);
   EXPECT_PRED2(contains, failure_of([&] { context->set_stance("force_eagre"); }), "there is no stance 'force_eagre' (did you mean 'force_eager'?)");
+  EXPECT_EQ(
+      failure_of([&] { context->set_stance("nonsense"); }),
+      "there is no stance 'nonsense'; there are default, eager_on_recompile, eager_then_compile, fail_on_recompile, "
+      "force_eager");
   EXPECT_EQ(context->stance_name(), "eager_then_compile");
 }
 

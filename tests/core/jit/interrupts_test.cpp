@@ -181,7 +181,7 @@ struct Asked : CompiledTest {
     ContextHooks hooks;
     hooks.check_interrupts = Host::check;
     hooks.user = &host;
-    context = make<Context>(hooks);
+    context = test::seeded_context(hooks);
   }
   // Takes a while.
   Ref<Compiled> slow(bool writes) {

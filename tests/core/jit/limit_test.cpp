@@ -12,7 +12,7 @@ struct Limit : CompiledTest {
     hooks.log = [](int32_t level, const char*, const char* text, size_t bytes, void* user) {
       if (level >= 2) static_cast<std::vector<std::string>*>(user)->emplace_back(text, bytes);
     };
-    context = make<Context>(hooks);
+    context = test::seeded_context(hooks);
   }
   // Without sizes that vary, unless `dynamic`.
   Ref<Compiled> limited(int64_t limit, bool fail = false, bool dynamic = false) {

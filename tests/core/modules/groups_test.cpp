@@ -69,7 +69,9 @@ TEST_F(Groups, gradients_of_a_map_are_found_by_name) {
   EXPECT_EQ(floats(*b)[0], 0.0f);
   EXPECT_EQ(floats(*c)[0], 0.0f);
   step(*optimizer, map({{"x", one}, {"y", one}}));
-  EXPECT_NE(error.find("SGD: gradients are"), std::string::npos) << error;
+  EXPECT_NE(error.find("SGD: the gradients are {\"x\":*,\"y\":*}, but the parameters have the names"), std::string::npos) << error;
+  step(*optimizer, list({one}));
+  EXPECT_NE(error.find("SGD: the gradients are [*], without names, but the parameters have"), std::string::npos) << error;
 }
 
 TEST_F(Groups, have_options_of_their_own) {

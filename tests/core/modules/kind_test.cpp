@@ -296,7 +296,7 @@ TEST_F(Kinds, unknown_names_and_wrong_arguments_are_told) {
   EXPECT_NE(thrown([&] { make_module(environment, "Linear", args, names); }).find("did you mean 'out_features'?"),
             std::string::npos);
   EXPECT_FALSE(eager(module("ReLU"), {wave({2}), wave({2})}));
-  EXPECT_EQ(error, "ReLU: takes one tensor, got *,*");
+  EXPECT_EQ(error, "ReLU: takes one tensor, got 2 values: *,*");
 }
 
 TEST_F(Kinds, every_kind_is_documented) {

@@ -239,7 +239,7 @@ TEST_F(Optimizers, refuse_what_does_not_fit) {
   eager([&](Scope& s, const Values&, Values&) { optimizer.step(s, wrong_shape); }, {});
   EXPECT_EQ(error, "SGD: the gradient of '0' is f32[1], the parameter f32[2]");
   eager([&](Scope& s, const Values&, Values&) { optimizer.step(s, none); }, {});
-  EXPECT_NE(error.find("SGD: gradients are"), std::string::npos);
+  EXPECT_EQ(error, "SGD: the gradients are none, but the parameters have the names 0");
   EXPECT_EQ(floats(*p), (Floats{1, 2}));
   EXPECT_EQ(optimizer.get_f64("step"), 0) << "a refused step does not count";
 

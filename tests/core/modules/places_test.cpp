@@ -33,7 +33,7 @@ TEST_F(Places, are_told_where_an_eager_layer_fails) {
   eager(net, {wrong});
   EXPECT_EQ(error, "embedding: index 7 is out of range for dim 0 of size 4 [at layer 0.0]");
   eager(called(net, "train.lua:3"), {wrong, wrong});
-  EXPECT_EQ(error, "Embedding: takes one tensor, got *,* [at train.lua:3, layer 0.0]");
+  EXPECT_EQ(error, "Embedding: takes one tensor, got 2 values: *,* [at train.lua:3, layer 0.0]");
 }
 
 TEST_F(Places, are_told_where_tracing_fails) {

@@ -2,6 +2,8 @@
 local th = require "thunder"
 local expect = {}
 
+th.seed(0) -- the same numbers at each run
+
 -- f(...) must raise an error whose text holds each of the given pieces.
 function expect.error(f, ...)
   local ok, message = pcall(f)

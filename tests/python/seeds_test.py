@@ -1,0 +1,44 @@
+"""Random numbers: other ones in each process, and the same after the same seed."""
+import subprocess
+import sys
+import unittest
+
+import thunder as th
+
+DRAWS = """
+import sys, thunder as th
+from thunder.utils.data import DataLoader, TensorDataset
+if sys.argv[1:]: th.manual_seed(int(sys.argv[1]))
+seed = th.initial_seed()
+order = [int(i) for (batch,) in DataLoader(TensorDataset(th.arange(64)), batch_size=64, shuffle=True) for i in batch]
+print(th.rand(8).tolist(), th.nn.Linear(2, 2).weight.tolist(), order, seed, sep="; ")
+"""
+
+
+def drawn(*seed):
+    run = subprocess.run([sys.executable, "-c", DRAWS, *map(str, seed)], capture_output=True, text=True, check=True)
+    return run.stdout.split("; ")
+
+
+class Seeds(unittest.TestCase):
+    def test_processes_without_a_seed_draw_different_numbers(self):
+        for one, other in zip(drawn(), drawn()):
+            self.assertNotEqual(one, other)
+
+    def test_a_seed_makes_processes_draw_the_same(self):
+        self.assertEqual(drawn(7), drawn(7))
+
+    def test_the_seed_that_was_not_given_repeats_a_process(self):
+        first = drawn()
+        self.assertEqual(drawn(int(first[-1])), first)
+
+    def test_initial_seed_is_the_seed_that_holds(self):
+        th.manual_seed(11)
+        th.rand(2)
+        self.assertEqual(th.initial_seed(), 11)
+        th.seed(-3)
+        self.assertEqual(th.initial_seed(), -3)
+
+
+if __name__ == "__main__":
+    unittest.main()
