@@ -29,6 +29,13 @@ thunder_status* thunder_program_save(thunder_compiled* compiled, const char* pat
   }));
 }
 
+thunder_status* thunder_program_compile_ahead(thunder_compiled* compiled, const char* path) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(compiled, "compiled"), need(path, "path");
+    save_program(*core(compiled), path, SaveKernels::yes);
+  }));
+}
+
 thunder_status* thunder_program_load(thunder_context* context, const char* path, const thunder_options* options,
                                      thunder_compiled** out) noexcept {
   return handle(guarded(__func__, [&] {

@@ -4,10 +4,13 @@ if not core.restricted then return end
 
 for _, name in ipairs {
   "read_csv", "read_npy", "read_idx", "read_safetensors", "write_npy", "write_safetensors", "save", "load", "load_plugin",
+  "save_program", "compile_ahead", "load_program",
 } do
   assert(core[name], name)
   core[name] = function() core.refuse(name .. ": a restricted script cannot reach files") end
 end
+
+core.load_cache_artifacts = function() core.refuse "load_cache_artifacts: a restricted script cannot load machine code" end
 
 local add_kernel = core.add_kernel
 core.add_kernel = function(op, kernel, symbol)

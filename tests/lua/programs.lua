@@ -40,9 +40,18 @@ expect.error(function() th.load_program(path, { executers = "host" }) end, "exec
 expect.error(function() th.load_program(path .. ".no") end, path .. ".no")
 expect.error(function() th.save_program(function() end, path) end, "save_program: a compiled function was expected, got a function")
 expect.error(function() th.save_program(th.compile(function(a) return a end), path) end, "nothing is compiled that could be saved")
+-- With its kernels; and all kernels for another process.
+th.compile_ahead(rich, path)
+expect.values(th.load_program(path, { run_saved_kernels = true })({ x = x, scale = 3.0 }, "once").sum, { { 1.5, -3.0 } })
+expect.error(function() th.compile_ahead(1, path) end, "compile_ahead: a compiled function was expected, got")
+local artifacts, info = th.compiler.save_cache_artifacts()
+assert(type(artifacts) == "string" and info.cpu_kernels >= 0 and info.cuda_kernels == 0)
+assert(th.compiler.load_cache_artifacts(artifacts).cpu_kernels == info.cpu_kernels)
+expect.error(function() th.compiler.load_cache_artifacts(artifacts:sub(2)) end, "holds no compiled kernels")
+expect.error(function() th.compiler.load_cache_artifacts(1) end, "a string was expected")
 os.remove(path)
 
 -- What docs/programs.md shows runs as it stands.
 local printed, count = require("support.page").run "../docs/programs.md"
-assert(count == 2, count)
+assert(count == 4, count)
 assert(printed:find "0.5" and printed:find "true", printed)
