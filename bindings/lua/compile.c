@@ -113,6 +113,13 @@ static int core_compile_ahead(lua_State *L)
     return 0;
 }
 
+/* core.export_c(path, folder, options or nil) */
+static int core_export_c(lua_State *L)
+{
+    check_status(L, thunder_program_export_c(layer_of(L)->context, luaL_checkstring(L, 1), luaL_checkstring(L, 2), options_check(L, 3)));
+    return 0;
+}
+
 static int push_cache_info(lua_State *L, thunder_cache_info info)
 {
     lua_createtable(L, 0, 2);
@@ -371,7 +378,7 @@ void open_compile(lua_State *L)
     static const luaL_Reg functions[] = {{"compile", core_compile},         {"last_miss", core_last_miss},
                                          {"compile_trace", core_compile_trace},
                                          {"load_program", core_load_program}, {"save_program", core_save_program},
-                                         {"compile_ahead", core_compile_ahead},
+                                         {"compile_ahead", core_compile_ahead}, {"export_c", core_export_c},
                                          {"save_cache_artifacts", core_save_cache_artifacts},
                                          {"load_cache_artifacts", core_load_cache_artifacts},
                                         {"fusion_report", core_fusion_report},

@@ -70,6 +70,11 @@ end
 -- th.load_program(path, options): a compiled function. It takes what f took when it was called before saving. The option
 -- run_saved_kernels = true runs the machine code that compile_ahead wrote: for files that you trust as you trust a program.
 function th.load_program(path, options) return core.load_program(path_check(path, "load_program"), options) end
+-- th.export_c(path, folder, options): the program of a file as C, with one function that needs no libthunder (docs/programs.md).
+-- Options: name (the file's), cpu ("x86-64-v3"; "native": this one), program (1).
+function th.export_c(path, folder, options)
+  core.export_c(path_check(path, "export_c"), path_check(folder, "export_c"), options)
+end
 
 th.compiler = { set_stance = th.set_stance }
 -- th.compiler.save_cache_artifacts(): a string of all kernels that this process has compiled, and { cpu_kernels, cuda_kernels },

@@ -73,7 +73,7 @@ KernelCache& kernels() { return *module().kernels; }
 
 // The target's description: "llvm", its version, the triple, the processor, features.
 std::string compiler() {
-  std::istringstream words(can_compile() ? module().emitter->target() : "");
+  std::istringstream words(module().emitter->target());
   std::string llvm, version, triple, cpu;
   words >> llvm >> version >> triple >> cpu;
   return cat("LLVM ", version, " for ", triple, ", ", cpu);
@@ -81,9 +81,17 @@ std::string compiler() {
 
 KernelFn kernel(const CpuNest& nest) { return module().kernels->get(nest); }
 
-Object compile_for(const TargetOptions& target, const CpuNest& nest) {
+HostTarget host_target() {
+  std::istringstream words(module().emitter->target());
+  std::string llvm, version;
+  HostTarget host;
+  words >> llvm >> version >> host.triple >> host.cpu >> host.features;
+  return host;
+}
+
+Object compile_for(const TargetOptions& target, const CpuNest& nest, const char* name) {
   const std::unique_ptr<Emitter> emitter(module().make(kEmitterVersion, &target));
-  return emitter ? emitter->compile(nest, "kernel") : Object{{}, cat("LLVM knows no machine \"", target.triple, "\"")};
+  return emitter ? emitter->compile(nest, name) : Object{{}, cat("LLVM knows no machine \"", target.triple, "\"")};
 }
 
 KernelStatistics kernel_statistics() { return module().kernels->statistics(); }

@@ -27,9 +27,15 @@ KernelCache& kernels();
 std::string library_build();
 const std::string& generator();
 
-// The code of a nest for another machine, as a function "kernel"; it is not cached. Requires: can_compile(). Any
+// The code of a nest for another machine, as a function of that name; it is not cached. Requires: can_compile(). Any
 // thread.
-Object compile_for(const TargetOptions& target, const CpuNest& nest);
+Object compile_for(const TargetOptions& target, const CpuNest& nest, const char* name = "kernel");
+
+// The machine at hand as the emitter sees it. Requires: can_compile().
+struct HostTarget {
+  std::string triple, cpu, features;
+};
+HostTarget host_target();
 
 // Counted since the process began.
 KernelStatistics kernel_statistics();

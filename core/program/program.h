@@ -161,6 +161,8 @@ class Program {
   size_t peak_bytes(Device device = Device::cpu) const;
   // Of devices other than the CPU: their work may still be in progress when run() returns.
   std::span<Accelerator* const> accelerators() const { return std::span(accelerators_).subspan(1); }
+  // The CPU's memory with what the first steps computed, which ran once.
+  std::span<const std::byte> constants() const { return {constants_[0]->data(), plan_.arenas[0].constant_bytes}; }
   // Packed frozen inputs.
   size_t kept_bytes() const { return kept_bytes_; }
 

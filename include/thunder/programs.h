@@ -90,6 +90,13 @@ THUNDER_CHECK thunder_status *thunder_program_compile_ahead(thunder_compiled *co
  * THUNDER_UNIMPLEMENTED: it is of a later version. */
 THUNDER_CHECK thunder_status *thunder_program_load(thunder_context *context, const char *path,
     const thunder_options *options_or_null, thunder_compiled **out) THUNDER_NOEXCEPT;
+/* Writes a saved program as C into a folder, which is made: NAME.h and NAME.c with one function int NAME(inputs..., outputs...,
+ * workspace) over arrays, NAME_kernel_K.o, and NAME_data.S with the tensors that it captured. What they are linked into needs neither
+ * this library nor LLVM: docs/programs.md. Options: `name` (the file's), `cpu` as LLVM names it ("x86-64-v3"; "native": this one) and
+ * `program` (1), where the file holds several. For the CPU; THUNDER_UNIMPLEMENTED names the op and the line of a step that C is not
+ * written for. */
+THUNDER_CHECK thunder_status *thunder_program_export_c(thunder_context *context, const char *path, const char *folder,
+    const thunder_options *options_or_null) THUNDER_NOEXCEPT;
 /* What it compiles: to be applied in a scope, or differentiated. */
 THUNDER_CHECK thunder_status *thunder_compiled_function(const thunder_compiled *compiled,
     thunder_function **out) THUNDER_NOEXCEPT;

@@ -124,7 +124,7 @@ def main():
     for words, says in (("linear", "nn.Linear(int in_features"), ("LINEAR", "\nlinear(tensor input"), ("adamw", "optim.AdamW(lr=0.001, betas=0.9, 0.999"),
                         ("annealing", "optim.CosineAnnealingLR(T_max, eta_min=0)"), ("freezing", "option of th.compile: freezing = false (bool)")):
         assert says in "\n" + run("ops", words).stdout, words
-    for command in ("run", "ops", "doctor"):
+    for command in ("run", "export", "ops", "doctor"):
         expect(run(command, "--help"), 0, out=f"usage: thunder {command}")
     assert run("run", "no/such.lua").stderr == "thunder: cannot open no/such.lua: No such file or directory\n"
     expect(run("ops", "softmaks"), 1, err="softmaks")

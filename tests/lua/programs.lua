@@ -44,6 +44,17 @@ expect.error(function() th.save_program(th.compile(function(a) return a end), pa
 th.compile_ahead(rich, path)
 expect.values(th.load_program(path, { run_saved_kernels = true })({ x = x, scale = 3.0 }, "once").sum, { { 1.5, -3.0 } })
 expect.error(function() th.compile_ahead(1, path) end, "compile_ahead: a compiled function was expected, got")
+-- As C, which tests/cli/export.py compiles.
+local scaled, folder = th.compile(function(a) return th.exp(a) * w end), path .. ".folder"
+scaled(x)
+th.save_program(scaled, path)
+th.export_c(path, folder, { name = "scaled" })
+local header = assert(io.open(folder .. "/scaled.h")):read "a"
+assert(header:find "int scaled%(const float %*in0, float %*out0, void %*workspace%);", header)
+for _, file in ipairs { "scaled.h", "scaled.c", "scaled_data.S", "scaled_data.bin", "scaled_kernel_1.o" } do assert(os.remove(folder .. "/" .. file)) end
+os.remove(folder)
+expect.error(function() th.export_c(path, folder, { nam = "scaled" }) end, "did you mean 'name'?")
+expect.error(function() th.export_c(path) end, "export_c: a path was expected, got nothing")
 local artifacts, info = th.compiler.save_cache_artifacts()
 assert(type(artifacts) == "string" and info.cpu_kernels >= 0 and info.cuda_kernels == 0)
 assert(th.compiler.load_cache_artifacts(artifacts).cpu_kernels == info.cpu_kernels)

@@ -85,6 +85,16 @@ class Files(unittest.TestCase):
         self.assertEqual(run(), "CacheInfo(cpu_kernels=1, cuda_kernels=0)\n")
         self.assertEqual(run("load"), "1\nCacheInfo(cpu_kernels=1, cuda_kernels=0)\n")
 
+    def test_a_program_is_exported_as_c(self):
+        f = th.compile(lambda x: th.tanh(x) * 2)
+        f(th.ones(50))
+        th.save_program(f, self.path)
+        th.export_c(self.path, self.path + ".c", name="twice", cpu="native")
+        with open(self.path + ".c/twice.h", encoding="utf-8") as header:
+            self.assertIn("int twice(const float *in0, float *out0, void *workspace);", header.read())
+        with self.assertRaisesRegex(th.Error, "did you mean 'cpu'"):
+            th.export_c(self.path, self.path + ".c", cpuu="native")
+
     def test_mistakes_are_named(self):
         with self.assertRaisesRegex(TypeError, "compile_ahead: a compiled function was expected, not function"):
             th.compile_ahead(lambda x: x, self.path)

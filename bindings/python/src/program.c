@@ -89,6 +89,29 @@ static PyObject *load_cache_artifacts(PyObject *module, PyObject *args)
     return Py_BuildValue("KK", (unsigned long long)info.cpu_kernels, (unsigned long long)info.cuda_kernels);
 }
 
+/* export_c(path, folder, options) */
+static PyObject *export_c(PyObject *module, PyObject *args)
+{
+    (void)module;
+    PyObject *path = NULL, *folder = NULL, *options;
+    if (!PyArg_ParseTuple(args, "O&O&O:export_c", PyUnicode_FSConverter, &path, PyUnicode_FSConverter, &folder, &options)) {
+        Py_XDECREF(path);
+        return NULL;
+    }
+    thunder_options *given = options_from(options);
+    if (!PyErr_Occurred()) {
+        PyThreadState *state = PyEval_SaveThread();
+        thunder_status *status = thunder_program_export_c(context, PyBytes_AS_STRING(path), PyBytes_AS_STRING(folder), given);
+        PyEval_RestoreThread(state);
+        check_status(status);
+    }
+    thunder_options_release(given);
+    Py_DECREF(folder);
+    Py_DECREF(path);
+    if (PyErr_Occurred()) return NULL;
+    Py_RETURN_NONE;
+}
+
 static PyObject *compile_trace(thunder_trace *trace, const thunder_values *captured, const thunder_options *options)
 {
     thunder_function *function = NULL;
@@ -131,6 +154,7 @@ int open_program(PyObject *module)
     static PyMethodDef functions[] = {{"save_program", save_program, METH_VARARGS, NULL},
                                       {"compile_ahead", compile_ahead, METH_VARARGS, NULL},
                                       {"load_program", load_program, METH_VARARGS, NULL},
+                                      {"export_c", export_c, METH_VARARGS, NULL},
                                       {"save_cache_artifacts", save_cache_artifacts, METH_NOARGS, NULL},
                                       {"load_cache_artifacts", load_cache_artifacts, METH_VARARGS, NULL},
                                       {"function_from_trace", function_from_trace, METH_VARARGS, NULL},

@@ -155,6 +155,12 @@ def load_program(path, run_saved_kernels=False, **options):
     return _thunder.load_program(path, {**options, "run_saved_kernels": True} if run_saved_kernels else options)
 
 
+def export_c(path, folder, **options):
+    """The program of a file that save_program() wrote as C, with one function that needs no libthunder. Options: name (the file's),
+    cpu ("x86-64-v3"; "native": this one), program (1)."""
+    _thunder.export_c(path, folder, options)
+
+
 class CacheInfo(typing.NamedTuple):
     """How many kernels save_cache_artifacts() wrote, or load_cache_artifacts() took."""
     cpu_kernels: int
