@@ -31,7 +31,7 @@ KernelFn KernelCache::get(const CpuNest& nest) {
   return found.code;
 }
 
-// Ours is the loader that takes any bytes; LLVM's is for what it made itself, on machines that ours does not know.
+// By our own loader, which takes any bytes: LLVM's is for what it made itself. What cannot be loaded is compiled.
 bool KernelCache::load_given(Slot& slot, std::string& error) {
   if (slot.object.empty()) return error = "none was given", false;
   slot.code = load_object(slot.object, kName, error);
