@@ -45,6 +45,12 @@ static inline void product(int64_t m, int64_t n, int64_t k, const float *a, int6
     }
 }
 
+/* Where the sums of a chunk of a kernel's work are. */
+static inline void *sums(int64_t chunk, unsigned char *first, unsigned char *others, int64_t bytes)
+{
+    return chunk ? others + chunk * bytes : first;
+}
+
 /* Elements of so many bytes from one place to another; strides in bytes. */
 static inline void copy(int rank, const int64_t *sizes, unsigned char *to, const int64_t *to_strides,
                         const unsigned char *from, const int64_t *from_strides, size_t bytes)

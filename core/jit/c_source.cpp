@@ -138,17 +138,48 @@ class Writer {
   }
 
   std::string call(const Step& step, const loops::CpuLauncher& kernel) {
-    if (kernel.chunks()) refuse(*step.node, "its kernel sums columns, whose parts are added up by the library");
     std::string buffers;
     for (size_t i = 0; i < size_t{step.n_inputs} + step.n_outputs; i++)
       append(buffers, cat(i ? ", " : "", place(buffer(step, i))));
     const bool refuses = std::any_of(kernel.nest().exprs.begin(), kernel.nest().exprs.end(),
                                      [](const loops::Expr& e) { return e.fn == loops::Fn::gather; });
-    return cat("    {\n        void *const buffers[] = { ", buffers,
-               " };\n        static const int64_t parameters[] = ", list(kernel.arguments()),
-               ";\n        struct refusal refused = { -1, 0 };\n        ", program_.name,
-               "_kernel_", number_of(kernel.nest()), "(buffers, parameters, 0, ", kernel.items(), ", &refused);\n",
-               refuses ? cat("        if (refused.expr >= 0) return ", number_, ";\n") : "", "    }\n");
+    const std::string name = cat(program_.name, "_kernel_", number_of(kernel.nest()));
+    const std::string begin = cat("    {\n        void *buffers[] = { ", buffers,
+                                  " };\n        static const int64_t parameters[] = ", list(kernel.arguments()),
+                                  ";\n        struct refusal refused = { -1, 0 };\n");
+    const std::string end = refuses ? cat("        if (refused.expr >= 0) return ", number_, ";\n") : "";
+    if (kernel.partials().chunks()) return cat(begin, call_by_chunks(step, kernel, name), end, "    }\n");
+    return cat(begin, "        ", name, "(buffers, parameters, 0, ", kernel.items(), ", &refused);\n", end, "    }\n");
+  }
+
+  // As the library does it, in the order of loops::PartialSums: each chunk of the work sums for itself, then neighbours
+  // are added up, then pairs of pairs. The first chunk's sums are in the result where that has their type.
+  std::string call_by_chunks(const Step& step, const loops::CpuLauncher& kernel, const std::string& name) const {
+    const loops::PartialSums& partials = kernel.partials();
+    const int64_t chunks = partials.chunks(), items = kernel.items();
+    std::string zero, add;
+    for (size_t i = 0; i < partials.sums().size(); i++) {
+      const loops::ColumnSum& sum = partials.sums()[i];
+      const BufferPlan& out = buffer(step, sum.argument);
+      const std::string_view type = c_type(sum.dtype);
+      const std::string scratch = cat("workspace_ + ", step.scratch + static_cast<int64_t>(partials.offset(i)));
+      const auto at = [&](std::string_view chunk) {
+        return cat("sums(", chunk, ", ", out.dtype == sum.dtype ? place(out) : scratch, ", ", scratch, ", ",
+                   partials.chunk_bytes(), ")");
+      };
+      append(zero, cat("            buffers[", sum.argument, "] = memset(", at("c"), ", 0, ",
+                       sum.elements * static_cast<int64_t>(size_of(sum.dtype)), ");\n"));
+      append(add, cat("        for (int64_t many = 1; many < ", chunks, "; many *= 2)\n            for (int64_t c = 0;",
+                      " c + many < ", chunks, "; c += 2 * many) {\n                ", type, " *to = ", at("c"), ";\n",
+                      "                const ", type, " *more = ", at("c + many"), ";\n                ",
+                      "for (int64_t i = 0; i < ", sum.elements, "; i++) to[i] += more[i];\n            }\n"));
+      if (out.dtype != sum.dtype)
+        append(add, cat("        for (int64_t i = 0; i < ", sum.elements, "; i++) (", elements(out), ")[i] = (",
+                        c_type(out.dtype), ")((", type, " *)(", at("0"), "))[i];\n"));
+    }
+    return cat("        for (int64_t c = 0; c < ", chunks, "; c++) {\n", zero, "            ", name,
+               "(buffers, parameters, ", items, " * c / ", chunks, ", ", items, " * (c + 1) / ", chunks,
+               ", &refused);\n        }\n", add);
   }
 
   // Equal nests are one kernel.

@@ -45,10 +45,10 @@ for i, token in ipairs {{ 5, 17, 95, 0, 42 }} do show(at(token, i - 1)) end
 KERNELS = """local th = require "thunder"
 th.seed(1)
 local table_ = th.randn(9, 40)
-local f = th.compile(function(x, rows) return th.softmax(th.tanh(x) * 3, 1), table_:index_select(0, rows), x:argmax(1) end)
+local f = th.compile(function(x, rows) return th.softmax(th.tanh(x) * 3, 1), table_:index_select(0, rows), x:argmax(1), x:sum(0), (x * 2):sum(), x[{ {}, { 2, 4 } }] end)
 local x, rows = th.randn(5, 33), th.tensor { 8, 0 }
-local y, z, best = f(x, rows)
-show(x) show(y) show(z)
+local y, z, best, columns, all, part = f(x, rows)
+show(x) show(y) show(z) show(columns) show(all) show(part)
 th.save_program(f, "kernels.thunder")
 """
 
@@ -134,22 +134,27 @@ def gpt(folder):
 
 def kernels(folder):
     """The same machine code gives the same bits; that for another processor is as near as its functions are."""
-    x, y, z = saved(folder, KERNELS)
+    x, y, z, *sums = saved(folder, KERNELS)
     main = array("x", x) + """    const int64_t rows[] = { 8, 0 }, none[] = { 8, 9 };
-    float y[KERNELS_OUT0_ELEMENTS], z[KERNELS_OUT1_ELEMENTS];
+    float y[KERNELS_OUT0_ELEMENTS], z[KERNELS_OUT1_ELEMENTS], columns[33], all, part[KERNELS_OUT5_ELEMENTS];
     int64_t best[KERNELS_OUT2_ELEMENTS];
-    if (kernels(x, none, y, z, best, workspace) == 0) return 1;
-    if (kernels(x, rows, y, z, best, workspace)) return 2;
+    if (kernels(x, none, y, z, best, columns, &all, part, workspace) == 0) return 1;
+    if (kernels(x, rows, y, z, best, columns, &all, part, workspace)) return 2;
     show(y, KERNELS_OUT0_ELEMENTS);
     show(z, KERNELS_OUT1_ELEMENTS);
+    show(columns, 33);
+    show(&all, 1);
+    show(part, KERNELS_OUT5_ELEMENTS);
     for (int row = 0; row < 5; row++)
         for (int i = 0; i < 33; i++)
             if (x[33 * row + i] > x[33 * row + best[row]]) return 3;"""
     out, _ = exported(folder, "kernels", main, "--cpu", "native")
-    assert out == [y, z]
+    assert out == [y, z, *sums]
     out, _ = exported(folder, "kernels", main)
     near(out[0], y, 1e-6)
     assert out[1] == z
+    for ours, theirs in zip(out[2:], sums):
+        near(ours, theirs, 1e-6)
 
 
 def refusals(folder):

@@ -20,8 +20,7 @@ class CpuLauncher : public Launcher {
   const CpuNest& nest() const { return nest_; }
   std::span<const int64_t> arguments() const { return parameters_; }
   int64_t items() const { return items_; }
-  int64_t chunks() const { return partials_.chunks(); }
-  std::span<const BoundsCheck> checks() const { return checks_; }
+  const PartialSums& partials() const { return partials_; }
   Status* run(const Launch& launch) const override;
   bool runs_tiles() const override { return !steps_.empty(); }
   // One tile of a nest ordered for tiles.
