@@ -1,6 +1,7 @@
 // thunder_program_*: compiled functions in files.
 #include "capi/compiled.h"
 #include "capi/options.h"
+#include "jit/export_c.h"
 #include "jit/jit_trace.h"
 #include "jit/program_file.h"
 
@@ -29,6 +30,13 @@ thunder_status* thunder_program_save(thunder_compiled* compiled, const char* pat
   }));
 }
 
+thunder_status* thunder_program_compile_ahead(thunder_compiled* compiled, const char* path) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(compiled, "compiled"), need(path, "path");
+    save_program(*core(compiled), path, SaveKernels::yes);
+  }));
+}
+
 thunder_status* thunder_program_load(thunder_context* context, const char* path, const thunder_options* options,
                                      thunder_compiled** out) noexcept {
   return handle(guarded(__func__, [&] {
@@ -36,6 +44,14 @@ thunder_status* thunder_program_load(thunder_context* context, const char* path,
     const Ref<Context> owner(core(context));
     LoadedProgram program = load_program(owner, path, usable_options(options));
     *out = given(make<CompiledHandle>(owner, std::move(program.function), program.options.get()));
+  }));
+}
+
+thunder_status* thunder_program_export_c(thunder_context* context, const char* path, const char* folder,
+                                         const thunder_options* options) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(context, "context"), need(path, "path"), need(folder, "folder");
+    export_c(Ref<Context>(core(context)), path, folder, usable_options(options));
   }));
 }
 

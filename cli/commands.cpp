@@ -36,7 +36,9 @@ if failed then os.exit(1, true) end
 constexpr const char* kRunProgram = R"lua(
 local th = require "thunder"
 local words = { ... }
-local f = th.load_program(table.remove(words, 1))
+local run_saved_kernels = words[1] == "--run-saved-kernels"
+if run_saved_kernels then table.remove(words, 1) end
+local f = th.load_program(table.remove(words, 1), run_saved_kernels and { run_saved_kernels = true } or nil)
 local arguments = {}
 for i, word in ipairs(words) do
   if word:find "%.npy$" then arguments[i] = th.data.npy(word)
@@ -100,7 +102,9 @@ int run(Script script) {
 
 int run_script(int argc, char** argv) {
   if (argc < 1) return 2;
-  if (is_program(argv[0])) return run({nullptr, kRunProgram, argc, argv});
+  const bool runs_kernels = !std::strcmp(argv[0], "--run-saved-kernels");
+  if (runs_kernels && (argc < 2 || !is_program(argv[1]))) return 2;
+  if (runs_kernels || is_program(argv[0])) return run({nullptr, kRunProgram, argc, argv});
   return run({argv[0], nullptr, argc - 1, argv + 1});
 }
 int read_and_run(int argc, char** argv) { return run({nullptr, kReadAndRun, argc, argv}); }

@@ -5,3 +5,4 @@ int run_script(int argc, char** argv);
 int read_and_run(int argc, char** argv);
 int list_ops(int argc, char** argv);
 int examine_installation(int argc, char** argv);
+int export_program(int argc, char** argv);

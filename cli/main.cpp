@@ -15,7 +15,10 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
-    {"run", "run FILE [ARGUMENT...]", "run a Lua script, its arguments in `arg`; or FILE.thunder, a saved program", run_script},
+    {"run", "run FILE [ARGUMENT...]", "run a Lua script, its arguments in `arg`; or FILE.thunder, a saved program: with\n"
+     "                               --run-saved-kernels before FILE by the machine code that compile_ahead wrote", run_script},
+    {"export", "export --c DIR FILE.thunder", "write a saved program as C and objects that need no libthunder; options: --name NAME,\n"
+     "                               --cpu CPU (x86-64-v3; native: this one), --program N of a file with several", export_program},
     {"ops", "ops [TEXT]", "list the ops, layers, optimisers, schedules and options whose name holds TEXT", list_ops},
     {"doctor", "doctor", "say what this installation has, and what is missing and why; compile and run a kernel", examine_installation},
 };

@@ -106,6 +106,56 @@ static int core_save_program(lua_State *L)
     return 0;
 }
 
+/* core.compile_ahead(f, path) */
+static int core_compile_ahead(lua_State *L)
+{
+    check_status(L, thunder_program_compile_ahead(compiled_check(L, 1)->compiled, luaL_checkstring(L, 2)));
+    return 0;
+}
+
+/* core.export_c(path, folder, options or nil) */
+static int core_export_c(lua_State *L)
+{
+    check_status(L, thunder_program_export_c(layer_of(L)->context, luaL_checkstring(L, 1), luaL_checkstring(L, 2), options_check(L, 3)));
+    return 0;
+}
+
+static int push_cache_info(lua_State *L, thunder_cache_info info)
+{
+    lua_createtable(L, 0, 2);
+    lua_pushinteger(L, (lua_Integer)info.cpu_kernels);
+    lua_setfield(L, -2, "cpu_kernels");
+    lua_pushinteger(L, (lua_Integer)info.cuda_kernels);
+    lua_setfield(L, -2, "cuda_kernels");
+    return 1;
+}
+
+/* core.save_cache_artifacts(): a string, and a table of counts. */
+static int core_save_cache_artifacts(lua_State *L)
+{
+    thunder_cache_info info = {.size = sizeof info};
+    thunder_tensor *made = NULL;
+    check_status(L, thunder_context_save_cache_artifacts(layer_of(L)->context, &made, &info));
+    tensor_push(L, made); /* which frees it if there is no memory for the string */
+    thunder_tensor_release(made);
+    const size_t bytes = (size_t)thunder_tensor_nbytes(made);
+    luaL_Buffer buffer;
+    char *to = luaL_buffinitsize(L, &buffer, bytes);
+    check_status(L, thunder_tensor_read(made, to, bytes));
+    luaL_pushresultsize(&buffer, bytes);
+    return 1 + push_cache_info(L, info);
+}
+
+/* core.load_cache_artifacts(string): a table of counts. */
+static int core_load_cache_artifacts(lua_State *L)
+{
+    size_t bytes;
+    const char *data = luaL_checklstring(L, 1, &bytes);
+    thunder_cache_info info = {.size = sizeof info};
+    check_status(L, thunder_context_load_cache_artifacts(layer_of(L)->context, data, bytes, &info));
+    return push_cache_info(L, info);
+}
+
 /* Inside a traced function or a tape the function's own ops join what is recorded. */
 static int call_inside(lua_State *L, layer *state, compiled *self)
 {
@@ -328,6 +378,9 @@ void open_compile(lua_State *L)
     static const luaL_Reg functions[] = {{"compile", core_compile},         {"last_miss", core_last_miss},
                                          {"compile_trace", core_compile_trace},
                                          {"load_program", core_load_program}, {"save_program", core_save_program},
+                                         {"compile_ahead", core_compile_ahead}, {"export_c", core_export_c},
+                                         {"save_cache_artifacts", core_save_cache_artifacts},
+                                         {"load_cache_artifacts", core_load_cache_artifacts},
                                         {"fusion_report", core_fusion_report},
                                         {"loops_report", core_loops_report}, {"memory_report", core_memory_report},
                                          {"guards_report", core_guards_report},

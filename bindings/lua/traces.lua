@@ -62,5 +62,29 @@ function th.save_program(f, path)
   if not core.is_compiled(f) then core.refuse(("save_program: a compiled function was expected, got %s"):format(core.type_text(f))) end
   core.save_program(f, path_check(path, "save_program"))
 end
--- th.load_program(path, options): a compiled function. It takes what f took when it was called before saving.
+-- th.compile_ahead(f, path): the same with the machine code of their kernels, which runs without LLVM on a machine of this kind.
+function th.compile_ahead(f, path)
+  if not core.is_compiled(f) then core.refuse(("compile_ahead: a compiled function was expected, got %s"):format(core.type_text(f))) end
+  core.compile_ahead(f, path_check(path, "compile_ahead"))
+end
+-- th.load_program(path, options): a compiled function. It takes what f took when it was called before saving. The option
+-- run_saved_kernels = true runs the machine code that compile_ahead wrote: for files that you trust as you trust a program.
 function th.load_program(path, options) return core.load_program(path_check(path, "load_program"), options) end
+-- th.export_c(path, folder, options): the program of a file as C, with one function that needs no libthunder (docs/programs.md).
+-- Options: name (the file's), cpu ("x86-64-v3"; "native": this one), program (1).
+function th.export_c(path, folder, options)
+  core.export_c(path_check(path, "export_c"), path_check(folder, "export_c"), options)
+end
+
+th.compiler = { set_stance = th.set_stance }
+-- th.compiler.save_cache_artifacts(): a string of all kernels that this process has compiled, and { cpu_kernels, cuda_kernels },
+-- how many they are.
+th.compiler.save_cache_artifacts = core.save_cache_artifacts
+-- th.compiler.load_cache_artifacts(string): the kernels of such a string are not compiled again; how many they are. They are
+-- machine code: the string must come from where scripts may come from.
+function th.compiler.load_cache_artifacts(artifacts)
+  if type(artifacts) ~= "string" then
+    core.refuse(("load_cache_artifacts: a string was expected, got %s"):format(core.type_text(artifacts)))
+  end
+  return core.load_cache_artifacts(artifacts)
+end

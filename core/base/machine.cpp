@@ -65,8 +65,42 @@ bool has_tile_registers() {
 bool has_tile_registers() { return false; }
 #endif
 
+// Those that a compiler may use for loops over numbers.
+std::string extensions() {
+  std::string out;
+#define THUNDER_EXTENSION(name) \
+  if (__builtin_cpu_supports(name)) out += out.empty() ? name : " " name
+  THUNDER_EXTENSION("sse3");
+  THUNDER_EXTENSION("ssse3");
+  THUNDER_EXTENSION("sse4.1");
+  THUNDER_EXTENSION("sse4.2");
+  THUNDER_EXTENSION("popcnt");
+  THUNDER_EXTENSION("avx");
+  THUNDER_EXTENSION("avx2");
+  THUNDER_EXTENSION("fma");
+  THUNDER_EXTENSION("bmi");
+  THUNDER_EXTENSION("bmi2");
+  THUNDER_EXTENSION("avx512f");
+  THUNDER_EXTENSION("avx512vl");
+  THUNDER_EXTENSION("avx512bw");
+  THUNDER_EXTENSION("avx512dq");
+  THUNDER_EXTENSION("avx512cd");
+  THUNDER_EXTENSION("avx512ifma");
+  THUNDER_EXTENSION("avx512vbmi");
+  THUNDER_EXTENSION("avx512vbmi2");
+  THUNDER_EXTENSION("avx512vnni");
+  THUNDER_EXTENSION("avx512bitalg");
+  THUNDER_EXTENSION("avx512vpopcntdq");
+  THUNDER_EXTENSION("avx512bf16");
+  THUNDER_EXTENSION("gfni");
+  THUNDER_EXTENSION("vpclmulqdq");
+#undef THUNDER_EXTENSION
+  return out;
+}
+
 void read_processor(Machine& m) {
   m.processor = processor();
+  m.extensions = extensions();
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) {
     m.instructions = Instructions::avx512, m.vector_bytes = 64, m.vector_registers = 32;
     m.bf16_dot_products = __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw");
@@ -89,6 +123,10 @@ void read_processor(Machine&) {}
 const char* name(Instructions i) {
   constexpr const char* kNames[] = {"none", "neon", "avx2", "avx512"};
   return kNames[static_cast<size_t>(i)];
+}
+
+std::string kind_of(const Machine& m) {
+  return cat(m.processor, " with ", m.extensions.empty() ? name(m.instructions) : m.extensions);
 }
 
 Machine read_machine() {

@@ -19,6 +19,7 @@ constexpr size_t kCacheLine = 64;
 
 struct Machine {
   std::string processor;  // its own name, family, model and stepping: what measurements that are kept on disk belong to
+  std::string extensions;  // sets of instructions beyond the architecture's first, as compilers name them: "avx2 fma"
   Instructions instructions = Instructions::none;
   bool bf16_dot_products = false;  // avx512_bf16
   bool tile_registers = false;     // AMX for bf16, and a system that can save its registers
@@ -34,6 +35,9 @@ struct Machine {
 
   size_t threads = 1;  // of the context's pool, the caller's among them
 };
+
+// Whose machine code runs: the same text is a machine of the same kind.
+std::string kind_of(const Machine& machine);
 
 // What the processor and the system say. Throws where THUNDER_NUM_THREADS is malformed.
 Machine read_machine();

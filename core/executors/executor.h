@@ -12,6 +12,10 @@
 
 namespace thunder {
 
+namespace loops {
+class Launcher;
+}
+
 // A request, made in lay_out, to run as the epilogue of the step before: tile by tile, as soon as a tile of this input
 // is computed.
 struct EpilogueRequest {
@@ -80,6 +84,8 @@ struct ExecutorDesc {
   void (*drop)(void* state) = nullptr;
   // What the executor made of a node, as text for a person. Throws. May be null.
   std::string (*explain)(const void* state) = nullptr;
+  // The compiled kernel that runs a node; null, as the function may be: something else does.
+  const loops::Launcher* (*launcher)(const void* state) = nullptr;
   std::shared_ptr<const void> owner;  // keeps what `user` points to alive; may be null
 };
 

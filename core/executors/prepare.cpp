@@ -72,6 +72,12 @@ class ExecutorPreparer : public Preparer {
     return says ? says(state) : "";
   }
 
+  const loops::Launcher* launcher(const Node& node, const void* state) const override {
+    const auto it = ready_.find(&node);
+    const auto gives = it == ready_.end() ? nullptr : it->second.by->desc().launcher;
+    return gives ? gives(state) : nullptr;
+  }
+
   void finish(const Node& node, void* state) override {
     const Executor& by = *ready_.at(&node).by;
     if (!by.desc().finish) return;

@@ -11,6 +11,7 @@
 #include "jit/dynamic.h"
 #include "jit/guards.h"
 #include "jit/segment_call.h"
+#include "loops/cpu/launcher.h"
 #include "program/report.h"
 
 namespace thunder {
@@ -331,6 +332,22 @@ std::vector<SavedProgram> Compiled::programs() const {
       out.push_back(saved_program(*e, *context_));
   if (dynamic_)
     for (SavedProgram& p : dynamic_->saved()) out.push_back(std::move(p));
+  return out;
+}
+
+std::vector<std::string> Compiled::kernels() const {
+  require(compiler_.load(std::memory_order_relaxed) != std::this_thread::get_id(), "it is being compiled");
+  std::lock_guard lock(compile_mutex_);
+  std::vector<std::string> out;
+  const auto add_from = [&out](const Entry& e) {
+    for (const std::vector<Step>* steps : {&e.program->plan().steps, &e.program->plan().epilogues})
+      for (const Step& step : *steps)
+        if (auto* kernel = dynamic_cast<const loops::CpuLauncher*>(e.program->launcher(step)))
+          out.push_back(print(kernel->nest()));
+  };
+  for (const Entry* e : cache_.entries()) add_from(*e);
+  if (dynamic_)
+    for (const std::shared_ptr<const Entry>& e : dynamic_->plans().all()) add_from(*e);
   return out;
 }
 

@@ -84,6 +84,8 @@ class Compiled : public Counted<Compiled> {
   const CompileOptions& options() const { return *options_; }
   // Programs that are kept, oldest first, and whose guards hold, as a file holds them. Throws where it could not.
   std::vector<SavedProgram> programs() const;
+  // The texts of the nests that its programs run on the CPU, some more than once.
+  std::vector<std::string> kernels() const;
 
  private:
   friend class SegmentCall;

@@ -7,6 +7,7 @@
 #include "ir/symbols.h"
 #include "jit/pipeline.h"
 #include "jit/record.h"
+#include "loops/kernels.h"
 #include "tracer/replay.h"
 
 namespace thunder {
@@ -71,11 +72,11 @@ void note_integers(const Entry& recorded, const Values& in, Entry& entry) {
 
 }  // namespace
 
-void compile_recorded(Context& context, const CompileOptions& options, const Values& in, Effort effort,
-                      InterruptCheck& check, Entry& entry) {
-  Executors executors = executors_for(context, options);
-  if (effort == Effort::least) std::erase_if(executors, [](auto& e) { return e->desc().claim_region != nullptr; });
-  if (options.flag("freezing", false)) freeze(entry.traces[0], entry);
+namespace {
+
+// With these executors.
+void compile_with(const Executors& executors, Context& context, const CompileOptions& options, const Values& in,
+                  InterruptCheck& check, Entry& entry) {
   const double traced = now_ms();
   PipelineContext pipeline{{context.registry(), context.allocator()},
                            executors,
@@ -103,6 +104,31 @@ void compile_recorded(Context& context, const CompileOptions& options, const Val
   entry.writes = !final.writes.empty();
   entry.held = entry.program->plan().may_fail;
   for (const Write& w : final.writes) entry.written.push_back(w.input);
+}
+
+void leave_out_fusion(Executors& executors) {
+  std::erase_if(executors, [](auto& e) { return e->desc().claim_region != nullptr; });
+}
+
+}  // namespace
+
+void compile_recorded(Context& context, const CompileOptions& options, const Values& in, Effort effort,
+                      InterruptCheck& check, Entry& entry) {
+  Executors executors = executors_for(context, options);
+  if (effort == Effort::least) leave_out_fusion(executors);
+  if (options.flag("freezing", false)) freeze(entry.traces[0], entry);
+  // Kernels that another process compiled may be all that there are: what needs others goes line by line.
+  const bool only_given = loops::can_run() && !loops::can_compile();
+  if (!only_given) return compile_with(executors, context, options, in, check, entry);
+  try {
+    compile_with(executors, context, options, in, check, entry);
+  } catch (const Error& e) {
+    if (e.code() == kCancelled) throw;
+    context.log(2, "fusion", cat("compiled without fusion: ", e.message()));
+    entry.traces.resize(1);
+    leave_out_fusion(executors);
+    compile_with(executors, context, options, in, check, entry);
+  }
 }
 
 std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const CompileOptions& options,

@@ -245,6 +245,11 @@ size_t Plans::size() const {
   return plans_.size();
 }
 
+std::vector<std::shared_ptr<const Entry>> Plans::all() const {
+  std::lock_guard lock(mutex_);
+  return {plans_.begin(), plans_.end()};
+}
+
 std::unique_ptr<Entry> Dynamic::specialised(const Wanted& wanted, InterruptCheck& check) {
   std::string why;
   for (const auto& p : programs_) {

@@ -25,6 +25,7 @@ class Plans {
   std::shared_ptr<const Entry> find(const Inputs& in);
   void insert(std::shared_ptr<const Entry> entry);
   size_t size() const;
+  std::vector<std::shared_ptr<const Entry>> all() const;
 
   static constexpr size_t kMost = 64, kMostBytes = size_t{1} << 30, kAwake = 4;
 

@@ -6,7 +6,9 @@
 
 #include "base/text.h"
 #include "ir/print.h"
+#include "jit/cache_artifacts.h"
 #include "jit/program_json.h"
+#include "loops/kernels.h"
 #include "tensor/safetensors.h"
 #include "tracer/reader.h"
 
@@ -14,6 +16,8 @@ namespace thunder {
 namespace {
 
 constexpr std::string_view kFormat = "thunder program";
+// The key of the metadata that names the tensor with the machine code of kernels, and the option that lets it run.
+constexpr const char *kKernels = "kernels", *kRunKernels = "run_saved_kernels";
 
 // The tensors of several programs: what is one view of one memory is one tensor in the file.
 class Tensors {
@@ -29,6 +33,18 @@ class Tensors {
     for (int n = 2; !names_.insert({name, true}).second; n++) name = cat(base, "#", n);
     list.push_back({name, t});
     return name;
+  }
+
+  // Bytes that are no tensor of a program's.
+  std::string add(std::string_view bytes, const Allocator& allocator) {
+    TensorType type;
+    type.dtype = DType::u8;
+    type.shape = {static_cast<int64_t>(bytes.size())};
+    Ref<Tensor> made = Tensor::empty(allocator, type);
+    std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(made->data()));
+    Input named;
+    named.name = "compiled kernels";
+    return add(made, named);
   }
 
   // Memory that a call writes would show through in two tensors; in the file they are apart.
@@ -67,6 +83,13 @@ class Loader {
     for (auto& t : file_.tensors) tensors_.emplace(t.name, t.tensor);
   }
   LoadedProgram load(const CompileOptions* given);
+  static Any any_of(const Leaf& l) {
+    if (l.kind == ArgKind::string) return Any::string(l.text);
+    if (l.kind == ArgKind::real) return Any::real(l.f);
+    Any any;
+    any.kind = l.kind, any.i = l.i;
+    return any;
+  }
 
  private:
   template <class... T>
@@ -119,13 +142,7 @@ class Loader {
     return p;
   }
 
-  static Any any_of(const Leaf& l) {
-    if (l.kind == ArgKind::string) return Any::string(l.text);
-    if (l.kind == ArgKind::real) return Any::real(l.f);
-    Any any;
-    any.kind = l.kind, any.i = l.i;
-    return any;
-  }
+  void take_kernels(bool run) const;
 
   const Ref<Context>& context_;
   const std::string& path_;
@@ -134,14 +151,50 @@ class Loader {
   std::unordered_map<std::string, Ref<Tensor>> tensors_;
 };
 
+// What is about the file is none of compile's options.
+Ref<CompileOptions> without_kernels_option(const CompileOptions& given) {
+  auto out = make<CompileOptions>();
+  for (auto& [name, leaf] : given.all())
+    if (name != kRunKernels) out->set(name, Loader::any_of(leaf));
+  for (const Ref<Executor>& e : given.executors()) out->add_executor(e);
+  for (const Ref<CustomPass>& p : given.passes()) out->add_pass(p);
+  return out;
+}
+
+// They run as soon as a program is called, so nothing but the caller's word lets them.
+void Loader::take_kernels(bool run) const {
+  const bool holds = metadata_.count(kKernels);
+  if (!run) {
+    if (holds && !loops::can_compile())
+      context_->log(2, "program", cat("'", path_, "' holds compiled kernels, which are not run, and there is no LLVM: ",
+                                      "set the option ", kRunKernels, " if you trust the file"));
+    return;
+  }
+  require(holds, "'", path_, "' holds no compiled kernels for the option ", kRunKernels, "; compile_ahead writes them");
+  const auto found = tensors_.find(std::string(text(kKernels)));
+  if (found == tensors_.end() || found->second->type().dtype != DType::u8) bad("its compiled kernels are not there");
+  const Tensor& bytes = *found->second;
+  Artifacts kernels = unpack({reinterpret_cast<const char*>(bytes.data()), static_cast<size_t>(bytes.elements())},
+                             cat("'", path_, "'"));
+  const std::string differs = mismatch(kernels, context_->machine());
+  std::string why;
+  if (differs.empty()) take(std::move(kernels));
+  else if (loops::can_compile(&why))
+    context_->log(2, "program", cat("'", path_, "': its kernels are compiled anew: ", differs));
+  else
+    fail(Code::failed_precondition, "'", path_, "': its compiled kernels cannot run here: ", differs,
+         "; and there is no LLVM to compile others: ", why);
+}
+
 LoadedProgram Loader::load(const CompileOptions* given) {
   check_version();
+  take_kernels(given && given->flag(kRunKernels, false));
   std::vector<SavedProgram> programs;
   for (size_t n = 1; metadata_.count(cat("program.", n)); n++) programs.push_back(program(n));
   auto function = placed("its programs", [&] {
     return Ref<Function>::adopt(new SavedFunction(std::string(text("function")), std::move(programs)));
   });
-  auto options = given ? make<CompileOptions>(*given) : make<CompileOptions>();
+  auto options = given ? without_kernels_option(*given) : make<CompileOptions>();
   placed("options", [&] {
     CompileOptions saved;
     read_options(text("options"), saved);
@@ -155,7 +208,7 @@ LoadedProgram Loader::load(const CompileOptions* given) {
 
 }  // namespace
 
-void save_program(const Compiled& compiled, const std::string& path) {
+void save_program(const Compiled& compiled, const std::string& path, SaveKernels kernels) {
   const std::string& function = compiled.function().name();
   const auto refuse = [&](const Error& e) { fail(e.code(), "cannot save ", function, ": ", e.message()); };
   Tensors tensors;
@@ -179,6 +232,12 @@ void save_program(const Compiled& compiled, const std::string& path) {
       metadata.emplace_back(cat("trace.", n + 1), print(p.trace));
     }
     for (const Tensor* t : written) tensors.refuse_overlap(*t);
+    if (kernels == SaveKernels::yes) {
+      std::string why;
+      if (!loops::can_run(&why)) fail(Code::failed_precondition, "there is nothing that compiles kernels: ", why);
+      const std::string code = pack(artifacts_of(compiled.context()->machine(), compiled.kernels()));
+      metadata.emplace_back(kKernels, tensors.add(code, compiled.context()->allocator()));
+    }
   } catch (const Error& e) {
     refuse(e);
   }

@@ -1,43 +1,98 @@
 #include "loops/kernel_cache.h"
 
+#include <algorithm>
+
 #include "base/nesting.h"
 #include "base/text.h"
+#include "loops/object_file.h"
 
 namespace thunder::loops {
 
 // Code generators recurse, and callers' threads may have small stacks, so code is generated on a thread of its own.
 constexpr size_t kStack = 1 << 20;
+constexpr const char* kName = "kernel";  // of the function in each object
 
-KernelCache::KernelCache(Emitter& emitter, std::string folder, std::string_view identity)
-    : emitter_(emitter), store_(std::move(folder)),
-      prefix_(cat("kernel ", kEmitterVersion, "\n", identity, "\n", emitter.target(), "\n")) {}
+KernelCache::KernelCache(Emitter* emitter, std::string folder, std::string_view identity)
+    : emitter_(emitter), store_(emitter ? std::move(folder) : ""),
+      prefix_(emitter ? cat("kernel ", kEmitterVersion, "\n", identity, "\n", emitter->target(), "\n") : "") {}
+
+KernelCache::Slot& KernelCache::slot(const std::string& text) {
+  std::lock_guard lock(mutex_);
+  auto& made = by_text_[text];
+  if (!made) made = std::make_unique<Slot>();
+  return *made;
+}
 
 KernelFn KernelCache::get(const CpuNest& nest) {
   const std::string text = print(nest);
-  Slot* slot;
-  {
-    std::lock_guard lock(mutex_);
-    auto& made = by_text_[text];
-    if (!made) made = std::make_unique<Slot>();
-    slot = made.get();
-  }
-  std::lock_guard lock(slot->mutex);
-  if (!slot->code) with_stack(kStack, [&] { slot->code = find_or_compile(nest, text); });
-  return slot->code;
+  Slot& found = slot(text);
+  std::lock_guard lock(found.mutex);
+  if (!found.code) with_stack(kStack, [&] { find_or_compile(nest, text, found); });
+  return found.code;
 }
 
-KernelFn KernelCache::find_or_compile(const CpuNest& nest, const std::string& text) {
-  const std::string key = prefix_ + text;
+// By our own loader, which takes any bytes: LLVM's is for what it made itself. What cannot be loaded is compiled.
+bool KernelCache::load_given(Slot& slot, std::string& error) {
+  if (slot.object.empty()) return error = "none was given", false;
+  slot.code = load_object(slot.object, kName, error);
+  if (!slot.code) slot.object.clear();
+  given_ += slot.code != nullptr;
+  return slot.code != nullptr;
+}
+
+void KernelCache::find_or_compile(const CpuNest& nest, const std::string& text, Slot& slot) {
   std::string error;
-  if (const auto blob = store_.get(key))
-    if (KernelFn fn = emitter_.load({blob->begin(), blob->end()}, "kernel", error)) return loaded_++, fn;
-  const Object object = emitter_.compile(nest, "kernel");
+  if (load_given(slot, error)) return;
+  require(emitter_ != nullptr, "fusion: nothing here compiles kernels, and of those that were compiled elsewhere ",
+          error, "\nfor ", text);
+  const std::string key = prefix_ + text;
+  if (auto blob = store_.get(key))
+    if (KernelFn fn = emitter_->load({blob->begin(), blob->end()}, kName, error)) {
+      slot.object = std::move(*blob), slot.code = fn;
+      loaded_++;
+      return;
+    }
+  const Object object = emitter_->compile(nest, kName);
   require(object.error.empty(), "fusion: ", object.error, "\nin ", text);
-  KernelFn fn = emitter_.load(object.code, "kernel", error);
+  std::string code(object.code.begin(), object.code.end());
+  KernelFn fn = emitter_->load(object.code, kName, error);
   require(fn != nullptr, "fusion: ", error);
+  store_.put(key, code);
+  slot.object = std::move(code), slot.code = fn;
   compiled_++;
-  store_.put(key, {object.code.data(), object.code.size()});
-  return fn;
+}
+
+std::string KernelCache::object(const std::string& text) const {
+  const Slot* found = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    const auto at = by_text_.find(text);
+    if (at == by_text_.end()) return "";
+    found = at->second.get();
+  }
+  std::lock_guard lock(found->mutex);
+  return found->code ? found->object : "";
+}
+
+std::vector<std::pair<std::string, std::string>> KernelCache::objects() const {
+  std::vector<std::pair<std::string, std::string>> out;
+  {
+    std::lock_guard lock(mutex_);
+    for (auto& [text, slot] : by_text_) out.emplace_back(text, "");
+  }
+  for (auto& [text, code] : out) code = object(text);
+  std::erase_if(out, [](auto& o) { return o.second.empty(); });
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+void KernelCache::give(const std::string& text, std::string object, bool keep) {
+  if (keep && emitter_) store_.put(prefix_ + text, object);
+  Slot& to = slot(text);
+  std::lock_guard lock(to.mutex);
+  if (to.code) return;
+  to.object = std::move(object);
+  has_given_ = true;
 }
 
 }  // namespace thunder::loops

@@ -1,29 +1,16 @@
 #include "loops/kernels.h"
 
 #include <dlfcn.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include <optional>
 #include <sstream>
 
+#include "base/build_id.h"
 #include "base/text.h"
 
 namespace thunder::loops {
 namespace {
-
-// The file that a function's code was loaded from.
-std::string file_of(const void* function) {
-  Dl_info info;
-  return dladdr(function, &info) && info.dli_fname ? info.dli_fname : "";
-}
-
-// Identifies a build of a file.
-std::string stamp(const std::string& path) {
-  struct stat facts {};
-  if (::stat(path.c_str(), &facts) != 0) return "";
-  return cat(static_cast<int64_t>(facts.st_size), " bytes of ", static_cast<int64_t>(facts.st_mtim.tv_sec), ".",
-             static_cast<int64_t>(facts.st_mtim.tv_nsec));
-}
 
 // Where the module may be: beside the library (build tree), in its folder (installed), or above a test's program.
 std::vector<std::string> places() {
@@ -36,27 +23,28 @@ std::vector<std::string> places() {
 
 struct Module {
   MakeEmitter make = nullptr;
+  Emitter* emitter = nullptr;
   std::optional<KernelCache> kernels;
-  std::string target;
-  std::string why;
+  std::string generator;
+  std::string why;  // there is no emitter
   Module() {
+    find_emitter();
+    // Identified by both: the module generates code for a nest, and the library makes the nest and its parameters.
+    if (emitter) generator = cat(build_id(reinterpret_cast<const void*>(make)), ", ", emitter->target());
+    kernels.emplace(emitter, emitter ? BlobStore::default_folder() : "",
+                    cat(generator.substr(0, generator.find(',')), ", ", library_build()));
+  }
+  void find_emitter() {
     for (const std::string& path : places()) {
       void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
       if (!library) {
         // If the module exists, which library it lacks; otherwise the error of the first place.
         const std::string error = dlerror();
-        if (why.empty() || !stamp(path).empty()) why = error;
+        if (why.empty() || ::access(path.c_str(), F_OK) == 0) why = error;
         continue;
       }
       make = reinterpret_cast<MakeEmitter>(dlsym(library, kMakeEmitter));
-      if (Emitter* emitter = make ? make(kEmitterVersion, nullptr) : nullptr) {
-        // Identified by both: the module generates code for a nest, and the library makes the nest and its parameters.
-        const std::string identity =
-            cat(stamp(path), ", ", stamp(file_of(reinterpret_cast<const void*>(&can_compile))));
-        target = emitter->target();
-        kernels.emplace(*emitter, BlobStore::default_folder(), identity);
-        return;
-      }
+      if ((emitter = make ? make(kEmitterVersion, nullptr) : nullptr)) return;
       why = cat(path, make ? ": does not support this CPU" : ": is not an emitter");
     }
   }
@@ -70,13 +58,22 @@ Module& module() {
 }  // namespace
 
 bool can_compile(std::string* why) {
-  if (!module().kernels && why) *why = module().why;
-  return module().kernels.has_value();
+  if (!module().emitter && why) *why = module().why;
+  return module().emitter != nullptr;
 }
+
+bool can_run(std::string* why) { return module().kernels->has_given() || can_compile(why); }
+
+std::string library_build() {
+  return cat(kEmitterVersion, " ", build_id(reinterpret_cast<const void*>(&can_compile)));
+}
+
+const std::string& generator() { return module().generator; }
+KernelCache& kernels() { return *module().kernels; }
 
 // The target's description: "llvm", its version, the triple, the processor, features.
 std::string compiler() {
-  std::istringstream words(module().target);
+  std::istringstream words(module().emitter->target());
   std::string llvm, version, triple, cpu;
   words >> llvm >> version >> triple >> cpu;
   return cat("LLVM ", version, " for ", triple, ", ", cpu);
@@ -84,11 +81,19 @@ std::string compiler() {
 
 KernelFn kernel(const CpuNest& nest) { return module().kernels->get(nest); }
 
-Object compile_for(const TargetOptions& target, const CpuNest& nest) {
-  const std::unique_ptr<Emitter> emitter(module().make(kEmitterVersion, &target));
-  return emitter ? emitter->compile(nest, "kernel") : Object{{}, cat("LLVM knows no machine \"", target.triple, "\"")};
+HostTarget host_target() {
+  std::istringstream words(module().emitter->target());
+  std::string llvm, version;
+  HostTarget host;
+  words >> llvm >> version >> host.triple >> host.cpu >> host.features;
+  return host;
 }
 
-KernelStatistics kernel_statistics() { return module().kernels ? module().kernels->statistics() : KernelStatistics(); }
+Object compile_for(const TargetOptions& target, const CpuNest& nest, const char* name) {
+  const std::unique_ptr<Emitter> emitter(module().make(kEmitterVersion, &target));
+  return emitter ? emitter->compile(nest, name) : Object{{}, cat("LLVM knows no machine \"", target.triple, "\"")};
+}
+
+KernelStatistics kernel_statistics() { return module().kernels->statistics(); }
 
 }  // namespace thunder::loops

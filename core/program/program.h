@@ -14,6 +14,10 @@
 
 namespace thunder {
 
+namespace loops {
+class Launcher;
+}
+
 // Where a buffer's bytes are.
 enum class Place : uint8_t { arena, input, output, constant };
 
@@ -108,6 +112,8 @@ struct Preparer {
   virtual bool in_place(const Node& node) const = 0;
   // What the node's executor made of it, as text for a person; "" if it has no text.
   virtual std::string explain(const Node&, const void* /*state*/) const { return ""; }
+  // The compiled kernel that runs a node; null: something else does.
+  virtual const loops::Launcher* launcher(const Node&, const void* /*state*/) const { return nullptr; }
 };
 
 // Decides which values are views, where every value lies and which copies are needed. `strides`: by input of the trace.
@@ -147,10 +153,16 @@ class Program {
   const Trace& trace() const { return trace_; }
   // What the executor made of a step's node, as text for a person; "" if it has no text.
   std::string explain(const Step& step) const { return step.node ? preparer_->explain(*step.node, step.state) : ""; }
+  // The compiled kernel that runs a step; null: something else does.
+  const loops::Launcher* launcher(const Step& step) const {
+    return step.node ? preparer_->launcher(*step.node, step.state) : nullptr;
+  }
   // Of the CPU or another device; 0 for a device that it does not use.
   size_t peak_bytes(Device device = Device::cpu) const;
   // Of devices other than the CPU: their work may still be in progress when run() returns.
   std::span<Accelerator* const> accelerators() const { return std::span(accelerators_).subspan(1); }
+  // The CPU's memory with what the first steps computed, which ran once.
+  std::span<const std::byte> constants() const { return {constants_[0]->data(), plan_.arenas[0].constant_bytes}; }
   // Packed frozen inputs.
   size_t kept_bytes() const { return kept_bytes_; }
 

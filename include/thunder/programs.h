@@ -79,13 +79,43 @@ const char *thunder_compiled_graph_breaks(thunder_compiled *compiled) THUNDER_NO
 /* Writes the programs that `compiled` keeps, which calls or preparations made: traces, options, the structure of arguments and
  * results, and the tensors that were captured. The layout is that of safetensors: docs/programs.md. */
 THUNDER_CHECK thunder_status *thunder_program_save(thunder_compiled *compiled, const char *path) THUNDER_NOEXCEPT;
-/* Needs nothing but the library and the ops that were used; runs no code of the file's. A call must be like one of those that
- * were made before saving. Options that are given come before those in the file. THUNDER_DATA_LOST: the file is damaged, or no
- * program; THUNDER_UNIMPLEMENTED: it is of a later version. */
+/* The same with the machine code of their kernels for the CPU, which this build of the library runs without LLVM on a machine of
+ * the same kind. THUNDER_FAILED_PRECONDITION: there is no LLVM here. */
+THUNDER_CHECK thunder_status *thunder_program_compile_ahead(thunder_compiled *compiled, const char *path) THUNDER_NOEXCEPT;
+/* Needs nothing but the library and the ops that were used. A call must be like one of those that were made before saving. Options
+ * that are given come before those in the file. No code of the file's runs, unless the option `run_saved_kernels` (boolean) is
+ * true: then the machine code that thunder_program_compile_ahead() wrote runs in place of compiling, with all that the process may
+ * do, so it must come from where programs may come from. Where it is for another machine or build the log says so (level 2), and
+ * kernels are compiled; without LLVM that is THUNDER_FAILED_PRECONDITION. THUNDER_DATA_LOST: the file is damaged, or no program;
+ * THUNDER_UNIMPLEMENTED: it is of a later version. */
 THUNDER_CHECK thunder_status *thunder_program_load(thunder_context *context, const char *path,
     const thunder_options *options_or_null, thunder_compiled **out) THUNDER_NOEXCEPT;
+/* Writes a saved program as C into a folder, which is made: NAME.h and NAME.c with one function int NAME(inputs..., outputs...,
+ * workspace) over arrays, NAME_kernel_K.o, and NAME_data.S with the tensors that it captured. What they are linked into needs neither
+ * this library nor LLVM: docs/programs.md. Options: `name` (the file's), `cpu` as LLVM names it ("x86-64-v3"; "native": this one) and
+ * `program` (1), where the file holds several. For the CPU; THUNDER_UNIMPLEMENTED names the op and the line of a step that C is not
+ * written for. */
+THUNDER_CHECK thunder_status *thunder_program_export_c(thunder_context *context, const char *path, const char *folder,
+    const thunder_options *options_or_null) THUNDER_NOEXCEPT;
 /* What it compiles: to be applied in a scope, or differentiated. */
 THUNDER_CHECK thunder_status *thunder_compiled_function(const thunder_compiled *compiled,
     thunder_function **out) THUNDER_NOEXCEPT;
+
+/* ==== compiled kernels for other processes [S] ==== */
+
+typedef struct thunder_cache_info { /* filled up to `size`, which the caller sets */
+    size_t size;
+    uint64_t cpu_kernels, cuda_kernels;
+} thunder_cache_info;
+/* torch.compiler's save_cache_artifacts: all kernels that the process has compiled or found on disk since it began, as one
+ * u8[n] tensor, owned. They are of use to this very build of the library on a machine of the same kind. */
+THUNDER_CHECK thunder_status *thunder_context_save_cache_artifacts(thunder_context *context, thunder_tensor **out,
+    thunder_cache_info *filled_or_null) THUNDER_NOEXCEPT;
+/* Later compiles of the process take those kernels in place of compiling the same ones, also without LLVM. `data` is checked,
+ * but what it holds is machine code that will run: it must come from where programs may come from. THUNDER_DATA_LOST: it is
+ * damaged, or something else; THUNDER_UNIMPLEMENTED: it is of another version; THUNDER_FAILED_PRECONDITION: of another machine
+ * or build, and the message says which. Nothing is taken then. */
+THUNDER_CHECK thunder_status *thunder_context_load_cache_artifacts(thunder_context *context, const void *data, size_t bytes,
+    thunder_cache_info *filled_or_null) THUNDER_NOEXCEPT;
 
 #endif

@@ -45,7 +45,7 @@ static void from_trace(thunder_context *context, thunder_compiled *c, thunder_te
 }
 
 /* In a context of its own. */
-static void load(const char *path, size_t rank, const int64_t *shape, const float *data, const float *wanted)
+static void load(const char *path, int32_t run_saved_kernels, size_t rank, const int64_t *shape, const float *data, const float *wanted)
 {
     thunder_context *context = NULL;
     thunder_compiled *c = NULL;
@@ -53,7 +53,11 @@ static void load(const char *path, size_t rank, const int64_t *shape, const floa
     float y[6];
     OK(thunder_context_create(NULL, &context));
     thunder_tensor *x = test_f32(context, rank, shape, data);
-    OK(thunder_program_load(context, path, NULL, &c));
+    thunder_options *options = NULL;
+    OK(thunder_options_create(context, &options));
+    thunder_options_set_bool(options, "run_saved_kernels", run_saved_kernels);
+    OK(thunder_program_load(context, path, options, &c));
+    thunder_options_release(options);
     OK(thunder_compiled_function(c, &f));
     call(c, x, y);
     CHECK(!memcmp(y, wanted, sizeof y));
@@ -63,12 +67,49 @@ static void load(const char *path, size_t rank, const int64_t *shape, const floa
     thunder_context_release(context);
 }
 
+/* All kernels of the process, for another one; and bytes that are none. */
+static void artifacts(thunder_context *context)
+{
+    thunder_tensor *bytes = NULL;
+    thunder_cache_info made = { .size = sizeof made }, read = { .size = sizeof read };
+    OK(thunder_context_save_cache_artifacts(context, &bytes, &made));
+    CHECK(made.cpu_kernels > 0 && made.cuda_kernels == 0 && thunder_tensor_dtype(bytes) == THUNDER_U8);
+    const void *data = NULL;
+    OK(thunder_tensor_data(bytes, &data));
+    const size_t count = thunder_tensor_nbytes(bytes);
+    OK(thunder_context_load_cache_artifacts(context, data, count, &read));
+    CHECK(read.cpu_kernels == made.cpu_kernels);
+    OK(thunder_context_load_cache_artifacts(context, data, count, NULL));
+    REFUSED(thunder_context_load_cache_artifacts(context, data, count - 1, NULL), THUNDER_DATA_LOST, "holds no compiled kernels");
+    REFUSED(thunder_context_load_cache_artifacts(context, NULL, 0, NULL), THUNDER_INVALID_ARGUMENT, "data is NULL");
+    read.size = 0;
+    REFUSED(thunder_context_load_cache_artifacts(context, data, count, &read), THUNDER_INVALID_ARGUMENT, "size of the structure");
+    thunder_tensor_release(bytes);
+}
+
+/* tests/cli/export.py compiles what it writes. */
+static void as_c(const char *path)
+{
+    const char *const files[] = { "program_test_c/softmax.h", "program_test_c/softmax.c", "program_test_c/softmax_data.S",
+        "program_test_c/softmax_data.bin", "program_test_c/softmax_kernel_1.o", "program_test_c" };
+    thunder_context *context = NULL;
+    thunder_options *options = NULL;
+    OK(thunder_context_create(NULL, &context));
+    OK(thunder_options_create(context, &options));
+    thunder_options_set_str(options, "name", "softmax");
+    OK(thunder_program_export_c(context, path, "program_test_c", options));
+    REFUSED(thunder_program_export_c(context, NULL, "program_test_c", options), THUNDER_INVALID_ARGUMENT, "path is NULL");
+    thunder_options_release(options);
+    thunder_context_release(context);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) CHECK(remove(files[i]) == 0);
+}
+
 int main(void)
 {
     const int64_t shape[] = { 2, 3 }, square[] = { 3, 3 };
     const float data[] = { 1, 2, 3, 4, 5, 6 }, w[] = { .5f, -1, 2, 0, .25f, 1, -2, 1, .125f };
     float wanted[6];
-    const char *path = "program_test.thunder";
+    const char *path = "program_test.thunder", *ahead = "program_test_ahead.thunder";
     thunder_context *context = NULL;
     thunder_function *f = NULL;
     thunder_compiled *c = NULL;
@@ -81,12 +122,22 @@ int main(void)
     call(c, x, wanted);
     from_trace(context, c, x, wanted);
     OK(thunder_program_save(c, path));
+    thunder_status *no_llvm = thunder_program_compile_ahead(c, ahead);
+    CHECK(!no_llvm || thunder_status_code(no_llvm) == THUNDER_FAILED_PRECONDITION);
+    if (!no_llvm) artifacts(context);
     thunder_tensor_release(x);
     thunder_tensor_release(weight);
     thunder_compiled_release(c);
     thunder_function_release(f);
     thunder_context_release(context);
-    load(path, 2, shape, data, wanted);
+    load(path, 0, 2, shape, data, wanted);
+    if (!no_llvm) {
+        as_c(path);
+        load(ahead, 0, 2, shape, data, wanted);
+        load(ahead, 1, 2, shape, data, wanted);
+        CHECK(remove(ahead) == 0);
+    }
+    thunder_status_release(no_llvm);
     REFUSED(thunder_program_load(NULL, path, NULL, &c), THUNDER_INVALID_ARGUMENT, "context is NULL");
     CHECK(remove(path) == 0);
     return 0;

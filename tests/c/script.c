@@ -109,6 +109,9 @@ static void keeps_to_its_limits(thunder_context *context)
     REFUSED(LIMITED("assert(load('\\27Lua'))"), THUNDER_CALLBACK, "attempt to load a binary chunk");
     REFUSED(LIMITED("require 'thunder'.load_plugin 'x.so'"), THUNDER_CALLBACK, "load_plugin: a restricted script cannot reach files");
     REFUSED(LIMITED("require 'thunder'.data.csv 'x.csv'"), THUNDER_CALLBACK, "a restricted script cannot reach files");
+    REFUSED(LIMITED("require 'thunder'.load_program 'x.thunder'"), THUNDER_CALLBACK, "load_program: a restricted script cannot reach files");
+    REFUSED(LIMITED("require 'thunder'.export_c('x.thunder', 'x')"), THUNDER_CALLBACK, "export_c: a restricted script cannot reach files");
+    REFUSED(LIMITED("require 'thunder'.compiler.load_cache_artifacts 'x'"), THUNDER_CALLBACK, "a restricted script cannot load machine code");
     REFUSED(LIMITED("require 'thunder'.nn.Linear(2, 2):save 'x'"), THUNDER_CALLBACK, "save: a restricted script cannot reach files");
     REFUSED(LIMITED("require 'thunder'.op { schema = 'f(tensor x) -> tensor', meta = print, library = 'x.so', symbol = 'f' }"),
         THUNDER_CALLBACK, "a restricted script cannot load libraries");

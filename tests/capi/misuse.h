@@ -54,7 +54,7 @@ inline const char* some_text(const Pool& pool, std::mt19937_64& g) {
       "add", "relu", "zeros", "arange", "pad", "expand", "slice", "sum", "lr", "momentum", "executors", "freezing", "disable_passes", "ops",
       "modules", "memory", "0", "0.weight", "weight", "bias", "[*]", "misused(tensor x) -> tensor", "add(a, b) -> mul(a, b)", "host",
       "add_", "relu_", "split", "bad(tensor", "\xff\xfe"};
-  constexpr std::string_view writers[] = {"write", "save", "load", "read"};
+  constexpr std::string_view writers[] = {"write", "save", "load", "read", "compile_ahead", "export"};
   for (std::string_view part : writers)
     if (pool.function_name.find(part) != pool.function_name.npos) return "/nonexistent/thunder";
   return texts[below(g, std::size(texts))];

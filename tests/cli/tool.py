@@ -41,6 +41,49 @@ def doctor():
         assert "fusion" not in re.search("executors +(.*)", lacking)[1], lacking
 
 
+def ahead(folder):
+    """A program with its kernels gives the same bits without LLVM."""
+    saved = script(f"""local th = require "thunder"
+local f = th.compile(function(x) return th.softmax(th.tanh(x), 0) end)
+local x = th.linspace(-1, 1, 100)
+th.data.save_npy(x, "{folder}/y.npy")
+for _, number in ipairs(f(x):tolist()) do print(("%a"):format(number)) end
+th.compile_ahead(f, "{folder}/g.thunder")""")
+    assert saved.returncode == 0, saved
+    loads = f"""local th = require "thunder"
+local f = th.load_program("{folder}/g.thunder", {{ run_saved_kernels = true }})
+for _, number in ipairs(f(th.data.npy "{folder}/y.npy"):tolist()) do print(("%a"):format(number)) end
+assert(tostring(th.last_traces(f)[#th.last_traces(f)]):find "by fusion")"""
+    with open(f"{folder}/load.lua", "w", encoding="utf-8") as file:
+        file.write(loads)
+    without = {"LD_AUDIT": sys.argv[3], "HIDE_LIBRARIES": "libLLVM", "THUNDER_CACHE_DIR": "off"}
+    loaded = run("run", f"{folder}/load.lua", **without)
+    assert (loaded.returncode, loaded.stdout, loaded.stderr) == (0, saved.stdout, ""), (loaded, saved)
+    plain, kernels = (run("run", *flag, f"{folder}/g.thunder", f"{folder}/y.npy", **without) for flag in ([], ["--run-saved-kernels"]))
+    assert "set the option run_saved_kernels if you trust the file" in plain.stderr and plain.returncode == 0, plain
+    assert kernels.stdout.startswith("tensor(") and not kernels.stderr, kernels
+
+
+def programs():
+    """A program that a script saved runs without the script."""
+    with tempfile.TemporaryDirectory() as folder:
+        saved = script(f"""local th = require "thunder"
+local w = th.tensor {{ 2.0, 3.0 }}
+local f = th.compile(function(x, n) return x * w + n, "said" end)
+local x = th.tensor {{ 1.0, 2.0 }}
+th.data.save_npy(x, "{folder}/x.npy")
+f(x, 10)
+th.save_program(f, "{folder}/f.thunder")""")
+        assert saved.returncode == 0, saved
+        expect(run("run", f"{folder}/f.thunder", f"{folder}/x.npy", "10"), 0, out="tensor([12., 16.])\tsaid")
+        expect(run("run", f"{folder}/f.thunder", f"{folder}/x.npy", "11"), 1, err="input 1 is 11, it was made for 10")
+        expect(run("run", f"{folder}/x.thunder"), 1, err="x.thunder")
+        expect(run("run", "--run-saved-kernels", f"{folder}/f.thunder", f"{folder}/x.npy", "10"), 1, err="holds no compiled kernels")
+        expect(run("run", "--run-saved-kernels", f"{folder}/f.lua"), 2, err="usage: thunder run FILE")
+        if len(sys.argv) > 3:
+            ahead(folder)
+
+
 # The warning is for whoever runs the script, once.
 LIMIT = """local th = require "thunder"
 local f = th.compile(function(x) return x + 1 end, { recompile_limit = 2, dynamic = false })
@@ -96,7 +139,7 @@ def main():
     for words, says in (("linear", "nn.Linear(int in_features"), ("LINEAR", "\nlinear(tensor input"), ("adamw", "optim.AdamW(lr=0.001, betas=0.9, 0.999"),
                         ("annealing", "optim.CosineAnnealingLR(T_max, eta_min=0)"), ("freezing", "option of th.compile: freezing = false (bool)")):
         assert says in "\n" + run("ops", words).stdout, words
-    for command in ("run", "ops", "doctor"):
+    for command in ("run", "export", "ops", "doctor"):
         expect(run(command, "--help"), 0, out=f"usage: thunder {command}")
     assert run("run", "no/such.lua").stderr == "thunder: cannot open no/such.lua: No such file or directory\n"
     expect(run("ops", "softmaks"), 1, err="softmaks")
@@ -120,19 +163,7 @@ def main():
     few = run("run", str(digits), "--epochs", "3")
     assert few.returncode == 0 and "that is what so few epochs give; 40 reach 97 %" in few.stdout and "traceback" not in few.stderr, few
 
-    # A program that a script saved runs without the script.
-    with tempfile.TemporaryDirectory() as folder:
-        saved = script(f"""local th = require "thunder"
-local w = th.tensor {{ 2.0, 3.0 }}
-local f = th.compile(function(x, n) return x * w + n, "said" end)
-local x = th.tensor {{ 1.0, 2.0 }}
-th.data.save_npy(x, "{folder}/x.npy")
-f(x, 10)
-th.save_program(f, "{folder}/f.thunder")""")
-        assert saved.returncode == 0, saved
-        expect(run("run", f"{folder}/f.thunder", f"{folder}/x.npy", "10"), 0, out="tensor([12., 16.])\tsaid")
-        expect(run("run", f"{folder}/f.thunder", f"{folder}/x.npy", "11"), 1, err="input 1 is 11, it was made for 10")
-        expect(run("run", f"{folder}/x.thunder"), 1, err="x.thunder")
+    programs()
 
     help_text = run("--help").stdout
     # The script that the help shows is one that runs.

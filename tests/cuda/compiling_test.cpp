@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/status.h"
 #include "base/text.h"
+#include "jit/cache_artifacts.h"
 
 namespace thunder::test {
 namespace {
@@ -38,6 +41,24 @@ TEST(Cubins, of_a_text_that_is_refused_are_an_error_for_who_asks) {
     }
   }
   EXPECT_FALSE(cubins.get(kernel(7)).empty());
+}
+
+// Whatever another process made is taken as it is: so it must have been.
+TEST(Cubins, are_carried_to_another_process_by_cache_artifacts_and_taken_in_place_of_compiling) {
+  nvidia::Cubins cubins(9, 0, 1);
+  const std::string code = cubins.get(kernel(50));
+  Machine machine;
+  ArtifactCounts saved;
+  Artifacts artifacts = unpack(save_cache_artifacts(machine, saved), "it");
+  EXPECT_GE(saved.cuda_kernels, 1u);
+  const auto made = std::find_if(artifacts.entries.begin(), artifacts.entries.end(), [](const Artifact& a) {
+    return a.kind == "cuda kernel" && a.key.ends_with(kernel(50));
+  });
+  ASSERT_NE(made, artifacts.entries.end());
+  EXPECT_EQ(made->blob, code);
+  made->blob = "of another process";
+  EXPECT_EQ(load_cache_artifacts(machine, pack(artifacts)).cuda_kernels, saved.cuda_kernels);
+  EXPECT_EQ(cubins.get(kernel(50)), "of another process");
 }
 
 TEST(Cubins, that_nobody_asks_for_are_dropped) {

@@ -40,9 +40,29 @@ expect.error(function() th.load_program(path, { executers = "host" }) end, "exec
 expect.error(function() th.load_program(path .. ".no") end, path .. ".no")
 expect.error(function() th.save_program(function() end, path) end, "save_program: a compiled function was expected, got a function")
 expect.error(function() th.save_program(th.compile(function(a) return a end), path) end, "nothing is compiled that could be saved")
+-- With its kernels; and all kernels for another process.
+th.compile_ahead(rich, path)
+expect.values(th.load_program(path, { run_saved_kernels = true })({ x = x, scale = 3.0 }, "once").sum, { { 1.5, -3.0 } })
+expect.error(function() th.compile_ahead(1, path) end, "compile_ahead: a compiled function was expected, got")
+-- As C, which tests/cli/export.py compiles.
+local scaled, folder = th.compile(function(a) return th.exp(a) * w end), path .. ".folder"
+scaled(x)
+th.save_program(scaled, path)
+th.export_c(path, folder, { name = "scaled" })
+local header = assert(io.open(folder .. "/scaled.h")):read "a"
+assert(header:find "int scaled%(const float %*in0, float %*out0, void %*workspace%);", header)
+for _, file in ipairs { "scaled.h", "scaled.c", "scaled_data.S", "scaled_data.bin", "scaled_kernel_1.o" } do assert(os.remove(folder .. "/" .. file)) end
+os.remove(folder)
+expect.error(function() th.export_c(path, folder, { nam = "scaled" }) end, "did you mean 'name'?")
+expect.error(function() th.export_c(path) end, "export_c: a path was expected, got nothing")
+local artifacts, info = th.compiler.save_cache_artifacts()
+assert(type(artifacts) == "string" and info.cpu_kernels >= 0 and info.cuda_kernels == 0)
+assert(th.compiler.load_cache_artifacts(artifacts).cpu_kernels == info.cpu_kernels)
+expect.error(function() th.compiler.load_cache_artifacts(artifacts:sub(2)) end, "holds no compiled kernels")
+expect.error(function() th.compiler.load_cache_artifacts(1) end, "a string was expected")
 os.remove(path)
 
 -- What docs/programs.md shows runs as it stands.
 local printed, count = require("support.page").run "../docs/programs.md"
-assert(count == 2, count)
+assert(count == 4, count)
 assert(printed:find "0.5" and printed:find "true", printed)

@@ -66,7 +66,44 @@ class Files(unittest.TestCase):
         failed = subprocess.run([sys.executable, "-c", code, self.path], capture_output=True, text=True, check=False)
         self.assertIn("Pair of the program that saved it", failed.stderr)
 
+    def test_kernels_compiled_ahead_give_the_same_bits(self):
+        f = th.compile(lambda x: th.softmax(th.tanh(x), -1))
+        x = th.tensor(np.linspace(-1, 1, 33, dtype=np.float32).reshape(3, 11))
+        wanted = f(x).numpy()
+        th.compile_ahead(f, self.path)
+        for how in ({}, {"run_saved_kernels": True}, {"run_saved_kernels": True, "verify": True}):
+            self.assertEqual(th.load_program(self.path, **how)(x).numpy().tobytes(), wanted.tobytes())
+
+    def test_kernels_of_one_process_are_not_compiled_by_the_next(self):
+        code = ("import sys, thunder as th\n"
+                "if len(sys.argv) > 2: print(th.compiler.load_cache_artifacts(open(sys.argv[1], 'rb').read()).cpu_kernels)\n"
+                "th.compile(lambda x: th.tanh(x) * 2)(th.ones(50))\n"
+                "artifacts, info = th.compiler.save_cache_artifacts()\n"
+                "open(sys.argv[1], 'wb').write(artifacts)\n"
+                "print(info)")
+        def run(*more):
+            return subprocess.run([sys.executable, "-c", code, self.path, *more], capture_output=True, text=True, check=True,
+                                  env={**os.environ, "THUNDER_CACHE_DIR": "off"}).stdout
+        self.assertEqual(run(), "CacheInfo(cpu_kernels=1, cuda_kernels=0)\n")
+        self.assertEqual(run("load"), "1\nCacheInfo(cpu_kernels=1, cuda_kernels=0)\n")
+
+    def test_a_program_is_exported_as_c(self):
+        f = th.compile(lambda x: th.tanh(x) * 2)
+        f(th.ones(50))
+        th.save_program(f, self.path)
+        th.export_c(self.path, self.path + ".c", name="twice", cpu="native")
+        with open(self.path + ".c/twice.h", encoding="utf-8") as header:
+            self.assertIn("int twice(const float *in0, float *out0, void *workspace);", header.read())
+        with self.assertRaisesRegex(th.Error, "did you mean 'cpu'"):
+            th.export_c(self.path, self.path + ".c", cpuu="native")
+
     def test_mistakes_are_named(self):
+        with self.assertRaisesRegex(TypeError, "compile_ahead: a compiled function was expected, not function"):
+            th.compile_ahead(lambda x: x, self.path)
+        with self.assertRaisesRegex(th.Error, "holds no compiled kernels"):
+            th.compiler.load_cache_artifacts(b"artifacts")
+        with self.assertRaises(TypeError):
+            th.compiler.load_cache_artifacts("artifacts")
         with self.assertRaisesRegex(TypeError, "save_program: a compiled function was expected, not function"):
             th.save_program(lambda x: x, self.path)
         with self.assertRaisesRegex(th.Error, "nothing is compiled that could be saved"):

@@ -1,25 +1,34 @@
 /* Compiled functions of traces, and in files. */
 #include "layer.h"
 
-/* save_program(compiled, path) */
-static PyObject *save_program(PyObject *module, PyObject *args)
+/* (compiled, path) */
+static PyObject *save(PyObject *args, const char *who, thunder_status *(*write)(thunder_compiled *, const char *))
 {
-    (void)module;
     PyObject *function, *path = NULL;
-    if (!PyArg_ParseTuple(args, "OO&:save_program", &function, PyUnicode_FSConverter, &path)) return NULL;
+    if (!PyArg_ParseTuple(args, "OO&", &function, PyUnicode_FSConverter, &path)) return NULL;
     thunder_compiled *compiled = compiled_test(function);
     int failed = 1;
     if (compiled) {
         PyThreadState *state = PyEval_SaveThread();
-        thunder_status *status = thunder_program_save(compiled, PyBytes_AS_STRING(path));
+        thunder_status *status = write(compiled, PyBytes_AS_STRING(path));
         PyEval_RestoreThread(state);
         failed = check_status(status);
     } else {
-        PyErr_Format(PyExc_TypeError, "save_program: a compiled function was expected, not %s", Py_TYPE(function)->tp_name);
+        PyErr_Format(PyExc_TypeError, "%s: a compiled function was expected, not %s", who, Py_TYPE(function)->tp_name);
     }
     Py_DECREF(path);
     if (failed) return NULL;
     Py_RETURN_NONE;
+}
+
+static PyObject *save_program(PyObject *module, PyObject *args)
+{
+    return (void)module, save(args, "save_program", thunder_program_save);
+}
+
+static PyObject *compile_ahead(PyObject *module, PyObject *args)
+{
+    return (void)module, save(args, "compile_ahead", thunder_program_compile_ahead);
 }
 
 /* load_program(path, options) */
@@ -46,6 +55,61 @@ static PyObject *load_program(PyObject *module, PyObject *args)
     thunder_options_release(given);
     Py_DECREF(path);
     return result;
+}
+
+/* save_cache_artifacts(): (bytes, (cpu_kernels, cuda_kernels)) */
+static PyObject *save_cache_artifacts(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    thunder_cache_info info = {.size = sizeof info};
+    thunder_tensor *made = NULL;
+    PyThreadState *state = PyEval_SaveThread();
+    thunder_status *status = thunder_context_save_cache_artifacts(context, &made, &info);
+    PyEval_RestoreThread(state);
+    if (check_status(status)) return NULL;
+    const size_t count = (size_t)thunder_tensor_nbytes(made);
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)count);
+    if (bytes && check_status(thunder_tensor_read(made, PyBytes_AS_STRING(bytes), count))) Py_CLEAR(bytes);
+    thunder_tensor_release(made);
+    return bytes ? Py_BuildValue("N(KK)", bytes, (unsigned long long)info.cpu_kernels, (unsigned long long)info.cuda_kernels) : NULL;
+}
+
+/* load_cache_artifacts(bytes): (cpu_kernels, cuda_kernels) */
+static PyObject *load_cache_artifacts(PyObject *module, PyObject *args)
+{
+    (void)module;
+    Py_buffer data;
+    if (!PyArg_ParseTuple(args, "y*:load_cache_artifacts", &data)) return NULL;
+    thunder_cache_info info = {.size = sizeof info};
+    PyThreadState *state = PyEval_SaveThread();
+    thunder_status *status = thunder_context_load_cache_artifacts(context, data.buf, (size_t)data.len, &info);
+    PyEval_RestoreThread(state);
+    PyBuffer_Release(&data);
+    if (check_status(status)) return NULL;
+    return Py_BuildValue("KK", (unsigned long long)info.cpu_kernels, (unsigned long long)info.cuda_kernels);
+}
+
+/* export_c(path, folder, options) */
+static PyObject *export_c(PyObject *module, PyObject *args)
+{
+    (void)module;
+    PyObject *path = NULL, *folder = NULL, *options;
+    if (!PyArg_ParseTuple(args, "O&O&O:export_c", PyUnicode_FSConverter, &path, PyUnicode_FSConverter, &folder, &options)) {
+        Py_XDECREF(path);
+        return NULL;
+    }
+    thunder_options *given = options_from(options);
+    if (!PyErr_Occurred()) {
+        PyThreadState *state = PyEval_SaveThread();
+        thunder_status *status = thunder_program_export_c(context, PyBytes_AS_STRING(path), PyBytes_AS_STRING(folder), given);
+        PyEval_RestoreThread(state);
+        check_status(status);
+    }
+    thunder_options_release(given);
+    Py_DECREF(folder);
+    Py_DECREF(path);
+    if (PyErr_Occurred()) return NULL;
+    Py_RETURN_NONE;
 }
 
 static PyObject *compile_trace(thunder_trace *trace, const thunder_values *captured, const thunder_options *options)
@@ -88,7 +152,11 @@ static PyObject *function_from_trace(PyObject *module, PyObject *args)
 int open_program(PyObject *module)
 {
     static PyMethodDef functions[] = {{"save_program", save_program, METH_VARARGS, NULL},
+                                      {"compile_ahead", compile_ahead, METH_VARARGS, NULL},
                                       {"load_program", load_program, METH_VARARGS, NULL},
+                                      {"export_c", export_c, METH_VARARGS, NULL},
+                                      {"save_cache_artifacts", save_cache_artifacts, METH_NOARGS, NULL},
+                                      {"load_cache_artifacts", load_cache_artifacts, METH_VARARGS, NULL},
                                       {"function_from_trace", function_from_trace, METH_VARARGS, NULL},
                                       {NULL, NULL, 0, NULL}};
     return PyModule_AddFunctions(module, functions);

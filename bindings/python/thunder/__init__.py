@@ -18,7 +18,7 @@ _thunder.skip_frames_of(os.path.dirname(__file__) + os.sep)
 from . import _extend, _functions, _jit, _names, _ops, _printing, _pytorch, _schema, _show, _sizes, _tensor, _traceback, _tree  # noqa: E402
 from ._extend import Executor, Node, Pass, add_pass, add_rules, executor, op, passes  # noqa: E402
 from ._forms import return_types  # noqa: E402
-from ._functions import (Trace, compile, compile_options, executors, explain, function_from_trace, grad,  # noqa: E402
+from ._functions import (Trace, compile, compile_ahead, compile_options, executors, explain, export_c, function_from_trace, grad,  # noqa: E402
                          graph_breaks, last_miss, last_traces, load_program, save_program, set_stance, stats, trace, unavailable_executors,
                          value_and_grad)
 from ._printing import get_printoptions, printoptions, set_printoptions  # noqa: E402
@@ -69,6 +69,9 @@ utils = _names.namespace("thunder.utils", "What PyTorch has in torch.utils: chec
     "thunder.utils.data", _datasets.__doc__, {"DataLoader": _loader.DataLoader, **{
         name: getattr(_datasets, name) for name in _datasets.__all__}})})
 
+
+compiler = _names.namespace("thunder.compiler", "What PyTorch has in torch.compiler: stances, and kernels for other processes.", {
+    name: getattr(_functions, name) for name in ("load_cache_artifacts", "save_cache_artifacts", "set_stance")})
 
 linalg = _names.namespace("thunder.linalg", "Linear algebra, under the names that torch.linalg has.", {
     **{name.removeprefix("linalg_"): op for name, op in _ops.functions.items() if name.startswith("linalg_")},

@@ -1,6 +1,7 @@
 """Functions of tensors: compiled, differentiated, and what is known about them."""
 import functools
 import json
+import typing
 
 from . import _names, _schema, _show, _thunder, _traceback, _tree
 from ._ops import functions as _op
@@ -140,10 +141,43 @@ def save_program(function, path):
     _thunder.save_program(function, path)
 
 
-def load_program(path, **options):
+def compile_ahead(function, path):
+    """What save_program() writes, with the machine code of its kernels for the CPU: it runs without LLVM on a machine of the same
+    kind, see load_program()."""
+    _thunder.compile_ahead(function, path)
+
+
+def load_program(path, run_saved_kernels=False, **options):
     """The compiled function that save_program() wrote. It takes what the function took when it was called before saving;
-    options that are given come before those in the file. No code of the file's runs."""
-    return _thunder.load_program(path, options)
+    options that are given come before those in the file. No code of the file's runs, unless run_saved_kernels is true: then the
+    machine code that compile_ahead() wrote runs in place of compiling, so that the file must be one that you trust as you trust
+    a program. Where it is for another machine a warning says so, and kernels are compiled; without LLVM that is an Error."""
+    return _thunder.load_program(path, {**options, "run_saved_kernels": True} if run_saved_kernels else options)
+
+
+def export_c(path, folder, **options):
+    """The program of a file that save_program() wrote as C, with one function that needs no libthunder. Options: name (the file's),
+    cpu ("x86-64-v3"; "native": this one), program (1)."""
+    _thunder.export_c(path, folder, options)
+
+
+class CacheInfo(typing.NamedTuple):
+    """How many kernels save_cache_artifacts() wrote, or load_cache_artifacts() took."""
+    cpu_kernels: int
+    cuda_kernels: int
+
+
+def save_cache_artifacts():
+    """All kernels that the process has compiled or found on disk since it began: bytes, and a CacheInfo. They are of use to this
+    very build of the library on a machine of the same kind."""
+    artifacts, counts = _thunder.save_cache_artifacts()
+    return artifacts, CacheInfo(*counts)
+
+
+def load_cache_artifacts(serialized_artifacts):
+    """The kernels that save_cache_artifacts() wrote are not compiled again; gives a CacheInfo. An Error says what differs where
+    they are for another machine or another build. They are machine code: the bytes must come from where code may come from."""
+    return CacheInfo(*_thunder.load_cache_artifacts(serialized_artifacts))
 
 
 def _compiled(function, who):

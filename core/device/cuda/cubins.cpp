@@ -1,6 +1,7 @@
 #include "device/cuda/cubins.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <system_error>
 
@@ -9,6 +10,35 @@
 #include "base/text.h"
 
 namespace thunder::nvidia {
+namespace {
+
+// Never freed: threads that compile may outlive what frees.
+struct Known {
+  std::mutex mutex;
+  std::map<std::string, std::string> by_key;
+};
+Known& known() {
+  static Known* all = new Known;
+  return *all;
+}
+
+std::optional<std::string> known_cubin(const std::string& key) {
+  std::lock_guard lock(known().mutex);
+  const auto found = known().by_key.find(key);
+  return found == known().by_key.end() ? std::nullopt : std::optional(found->second);
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> used_cubins() {
+  std::lock_guard lock(known().mutex);
+  return {known().by_key.begin(), known().by_key.end()};
+}
+
+void give_cubin(const std::string& key, std::string cubin) {
+  std::lock_guard lock(known().mutex);
+  known().by_key.insert_or_assign(key, std::move(cubin));
+}
 
 Cubins::Cubins(int major, int minor, size_t threads)
     : major_(major), minor_(minor), workers_(std::max<size_t>(threads, 1) - 1) {}
@@ -84,8 +114,9 @@ void Cubins::compile(Job& job) const {
   if (!compiler) fail(Code::unimplemented, "kernels for a CUDA device cannot be compiled: ", why);
   BlobStore store(BlobStore::default_folder());
   const std::string key = cat("cubin ", compiler->report(), " ", architecture(major_, minor_), "\n", job.source.key());
-  if (std::optional<std::string> stored = store.get(key))
-    return void((job.cubin = std::move(*stored), job.done = true));
+  std::optional<std::string> stored = known_cubin(key);
+  if (!stored && (stored = store.get(key))) give_cubin(key, *stored);
+  if (stored) return void((job.cubin = std::move(*stored), job.done = true));
   Compiled made = compiler->compile(job.source, major_, minor_);
   if (!made.error.empty() && job.source.foreign)
     fail(Code::invalid_argument, compiler->report(), " refuses the source for ", architecture(major_, minor_), ":\n",
@@ -94,6 +125,7 @@ void Cubins::compile(Job& job) const {
     fail(Code::internal, "NVRTC refuses a kernel of ours, please report it: ", made.error, "\n", job.source.text);
   job.cubin.assign(made.cubin.begin(), made.cubin.end()), job.done = true;
   store.put(key, job.cubin);
+  give_cubin(key, job.cubin);
 }
 
 }  // namespace thunder::nvidia

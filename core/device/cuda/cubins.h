@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "device/cuda/compiler.h"
@@ -50,5 +51,10 @@ class Cubins {
   std::deque<std::shared_ptr<Job>> queue_;                            // those that no worker has taken
   std::unordered_map<std::string, std::shared_ptr<Job>> jobs_;        // by key, from begin() to get()
 };
+
+// Machine code by key, of all devices: what this process has used, and what another one made, which get() then takes.
+// Any thread.
+std::vector<std::pair<std::string, std::string>> used_cubins();
+void give_cubin(const std::string& key, std::string cubin);
 
 }  // namespace thunder::nvidia

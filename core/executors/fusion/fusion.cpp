@@ -98,6 +98,7 @@ ExecutorDesc fusion_executor(const Targets& targets) {
   d.run = run;
   d.run_tile = run_tile;
   d.drop = drop;
+  d.launcher = [](const void* state) -> const Launcher* { return static_cast<const State*>(state)->launcher.get(); };
   d.explain = explain_loops;
   return d;
 }

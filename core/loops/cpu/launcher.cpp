@@ -14,12 +14,12 @@ struct CpuLauncher::Work {
 };
 
 CpuLauncher::CpuLauncher(CpuKernel&& kernel)
-    : kernel_(kernel.code), parameters_(parameters(kernel.nest)), items_(kernel.division.items),
-      grain_(kernel.division.grain), partials_(std::move(kernel.region.sums), kernel.division.chunks),
-      checks_(std::move(kernel.region.checks)) {
-  ensure(kernel.nest.buffers.size() <= kMostArguments, "a kernel has more arguments than its lines can have");
+    : kernel_(kernel.code), nest_(std::move(kernel.nest)), parameters_(parameters(nest_)),
+      items_(kernel.division.items), grain_(kernel.division.grain),
+      partials_(std::move(kernel.region.sums), kernel.division.chunks), checks_(std::move(kernel.region.checks)) {
+  ensure(nest_.buffers.size() <= kMostArguments, "a kernel has more arguments than its lines can have");
   parameters_.insert(parameters_.end(), {kernel.division.strip, kernel.division.block});
-  if (kernel.tiled) find_steps(kernel.nest);
+  if (kernel.tiled) find_steps(nest_);
 }
 
 void CpuLauncher::find_steps(const CpuNest& nest) {

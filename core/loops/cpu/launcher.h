@@ -1,6 +1,8 @@
 // A compiled kernel for the CPU with its parameters, ready to run: it divides its work among threads.
 #pragma once
 
+#include <span>
+
 #include "loops/cpu/partials.h"
 #include "loops/cpu/stages.h"
 #include "loops/target.h"
@@ -14,6 +16,11 @@ class CpuLauncher : public Launcher {
   // Of a kernel that has gone through all stages.
   explicit CpuLauncher(CpuKernel&& kernel);
   size_t scratch_bytes() const override { return partials_.bytes(); }
+  // What it runs: the nest of its code, the parameters that it passes, and over how many work items.
+  const CpuNest& nest() const { return nest_; }
+  std::span<const int64_t> arguments() const { return parameters_; }
+  int64_t items() const { return items_; }
+  const PartialSums& partials() const { return partials_; }
   Status* run(const Launch& launch) const override;
   bool runs_tiles() const override { return !steps_.empty(); }
   // One tile of a nest ordered for tiles.
@@ -27,6 +34,7 @@ class CpuLauncher : public Launcher {
   void find_steps(const CpuNest& nest);
 
   KernelFn kernel_ = nullptr;
+  const CpuNest nest_;
   struct Steps {
     int64_t row, column;  // in bytes
   };

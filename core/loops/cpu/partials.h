@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "loops/cpu/division.h"
@@ -19,6 +20,10 @@ class PartialSums {
   PartialSums(std::vector<ColumnSum> sums, int64_t chunks);
   int64_t chunks() const { return chunks_; }  // 0: nothing is summed over the outer axes
   size_t bytes() const { return static_cast<size_t>(chunks_) * chunk_bytes_; }
+  // What is summed, how many bytes of scratch a chunk has, and where in these a sum's are.
+  std::span<const ColumnSum> sums() const { return sums_; }
+  size_t chunk_bytes() const { return chunk_bytes_; }
+  size_t offset(size_t sum) const { return offsets_[sum]; }
 
   // The state of a run.
   struct Sums {

@@ -28,7 +28,7 @@ class CpuTarget : public Target {
   std::string_view name() const override { return "cpu"; }
   int32_t device_kind() const override { return kind(Device::cpu); }
   const Capabilities& capabilities() const override { return can_; }
-  bool available(std::string* why) const override { return can_compile(why); }
+  bool available(std::string* why) const override { return can_run(why); }
 
   std::unique_ptr<Launcher> launcher(LoweredRegion region) const override {
     return std::make_unique<CpuLauncher>(run_stages(std::move(region), machine_, Until::emitted));

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "loops/callable.h"
 #include "loops/llvm/nest_code.h"
 #include "loops/llvm/target.h"
 
@@ -55,25 +56,11 @@ class LlvmEmitter : public loops::Emitter {
   std::atomic<unsigned> libraries_{0};
 };
 
-// What generated code may call: functions of the C library, as linked into this module.
 void LlvmEmitter::define_functions() {
   llvm::orc::SymbolMap symbols;
-  const auto define = [&](const char* name, auto* fn) {
-    symbols[jit_->mangleAndIntern(name)] = {llvm::orc::ExecutorAddr::fromPtr(fn), llvm::JITSymbolFlags::Exported};
-  };
-  using F = float (*)(float);
-  using D = double (*)(double);
-  define("exp", static_cast<D>(std::exp)), define("log", static_cast<D>(std::log)),
-      define("sin", static_cast<D>(std::sin));
-  define("cos", static_cast<D>(std::cos)), define("tanh", static_cast<D>(std::tanh)),
-      define("erf", static_cast<D>(std::erf));
-  define("floor", static_cast<D>(std::floor)), define("floorf", static_cast<F>(std::floor));
-  define("pow", static_cast<double (*)(double, double)>(std::pow)),
-      define("powf", static_cast<float (*)(float, float)>(std::pow));
-  define("fmod", static_cast<double (*)(double, double)>(std::fmod)),
-      define("fmodf", static_cast<float (*)(float, float)>(std::fmod));
-  define("memset", static_cast<void* (*)(void*, int, size_t)>(std::memset));
-  define("memcpy", static_cast<void* (*)(void*, const void*, size_t)>(std::memcpy));
+  for (const loops::Callable& c : loops::callable_functions())
+    symbols[jit_->mangleAndIntern(c.name)] = {llvm::orc::ExecutorAddr::fromPtr(c.address),
+                                              llvm::JITSymbolFlags::Exported};
   llvm::cantFail(jit_->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols))));
 }
 

@@ -40,7 +40,7 @@ struct Kernels : testing::Test {
 };
 
 TEST_F(Kernels, are_compiled_once_in_a_process) {
-  KernelCache cache(emitter, "", "one");
+  KernelCache cache(&emitter, "", "one");
   EXPECT_EQ(cache.get(nest(1)), word(1));
   EXPECT_EQ(cache.get(nest(1)), word(1));
   EXPECT_EQ(cache.get(nest(2)), word(2));
@@ -48,8 +48,8 @@ TEST_F(Kernels, are_compiled_once_in_a_process) {
 }
 
 TEST_F(Kernels, are_compiled_once_for_all_processes) {
-  KernelCache(emitter, folder.path(), "one").get(nest(1));
-  KernelCache next(emitter, folder.path(), "one");
+  KernelCache(&emitter, folder.path(), "one").get(nest(1));
+  KernelCache next(&emitter, folder.path(), "one");
   EXPECT_EQ(next.get(nest(1)), word(1));
   EXPECT_EQ(emitter.compiled, 1);
   EXPECT_EQ(next.statistics().loaded, 1u);
@@ -57,40 +57,40 @@ TEST_F(Kernels, are_compiled_once_for_all_processes) {
 }
 
 TEST_F(Kernels, of_another_build_or_target_are_not_used) {
-  KernelCache(emitter, folder.path(), "one").get(nest(1));
-  KernelCache(emitter, folder.path(), "another").get(nest(1));
+  KernelCache(&emitter, folder.path(), "one").get(nest(1));
+  KernelCache(&emitter, folder.path(), "another").get(nest(1));
   emitter.target_name = "there";
-  KernelCache(emitter, folder.path(), "one").get(nest(1));
+  KernelCache(&emitter, folder.path(), "one").get(nest(1));
   EXPECT_EQ(emitter.compiled, 3);
 }
 
 TEST_F(Kernels, are_kept_nowhere_without_a_folder) {
-  KernelCache(emitter, "", "one").get(nest(1));
-  KernelCache(emitter, "", "one").get(nest(1));
+  KernelCache(&emitter, "", "one").get(nest(1));
+  KernelCache(&emitter, "", "one").get(nest(1));
   EXPECT_EQ(emitter.compiled, 2);
 }
 
 TEST_F(Kernels, are_compiled_again_when_their_file_is_damaged) {
-  KernelCache(emitter, folder.path(), "one").get(nest(1));
+  KernelCache(&emitter, folder.path(), "one").get(nest(1));
   ASSERT_EQ(folder.count(), 1u);
   const std::string file = std::filesystem::directory_iterator(folder.path())->path();
   std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);
-  KernelCache(emitter, folder.path(), "one").get(nest(1));
+  KernelCache(&emitter, folder.path(), "one").get(nest(1));
   EXPECT_EQ(emitter.compiled, 2);
-  KernelCache(emitter, folder.path(), "one").get(nest(1));
+  KernelCache(&emitter, folder.path(), "one").get(nest(1));
   EXPECT_EQ(emitter.compiled, 2);
 }
 
 TEST_F(Kernels, are_compiled_again_when_what_is_on_disk_does_not_load) {
-  KernelCache(emitter, folder.path(), "one").get(nest(1));
+  KernelCache(&emitter, folder.path(), "one").get(nest(1));
   emitter.loads = false;
-  KernelCache next(emitter, folder.path(), "one");
+  KernelCache next(&emitter, folder.path(), "one");
   EXPECT_EQ(failure_of([&] { next.get(nest(1)); }), "fusion: no word");
   EXPECT_EQ(emitter.compiled, 2);
 }
 
 TEST_F(Kernels, that_failed_are_tried_again) {
-  KernelCache cache(emitter, folder.path(), "one");
+  KernelCache cache(&emitter, folder.path(), "one");
   emitter.error = "out of registers";
   EXPECT_PRED2(contains, failure_of([&] { cache.get(nest(1)); }), "fusion: out of registers\nin nest 0 outer");
   emitter.error = "";
@@ -98,7 +98,7 @@ TEST_F(Kernels, that_failed_are_tried_again) {
 }
 
 TEST_F(Kernels, are_compiled_once_however_many_threads_want_them) {
-  KernelCache cache(emitter, folder.path(), "one");
+  KernelCache cache(&emitter, folder.path(), "one");
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};
   for (int t = 0; t < 16; t++)
