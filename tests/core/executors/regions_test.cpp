@@ -1,4 +1,5 @@
-// Which lines may run as one, where they then stand, and that looking for them takes linear time.
+// Which lines may run as one, where they then stand, and that looking for them takes linear time. Also covers
+// region_forming.
 #include "executors/regions.h"
 
 #include "executors/claim.h"
