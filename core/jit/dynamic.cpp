@@ -1,7 +1,6 @@
 #include "jit/dynamic.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "base/text.h"
@@ -13,81 +12,6 @@ namespace thunder {
 namespace {
 
 constexpr size_t kMostSizes = 8;  // that are tried one after the other
-
-// A size that may stand for others: 0 and 1 are sizes of their own. Any integer may.
-bool may_vary(const Leaf& l, size_t dim) {
-  if (l.kind == ArgKind::integer) return true;
-  return l.kind == ArgKind::value && l.tensor->concrete() && l.tensor->contiguous() && l.tensor->sizes()[dim] >= 2;
-}
-
-DimMask no_dims(const Values& in) {
-  DimMask mask(in.size());
-  for (size_t leaf = 0; leaf < in.size(); leaf++) {
-    if (in[leaf].kind == ArgKind::value && in[leaf].tensor->concrete())
-      mask[leaf].resize(in[leaf].tensor->type().rank());
-    if (in[leaf].kind == ArgKind::integer) mask[leaf].resize(1);
-  }
-  return mask;
-}
-
-DimMask all_dims(const Values& in) {
-  DimMask mask = no_dims(in);
-  for (size_t leaf = 0; leaf < mask.size(); leaf++)
-    for (size_t dim = 0; dim < mask[leaf].size(); dim++) mask[leaf][dim] = may_vary(in[leaf], dim);
-  return mask;
-}
-
-// The sizes and integers in which these inputs differ from those of a program. Empty when they differ in anything else.
-DimMask varying_dims(const Entry& entry, const Values& in) {
-  if (entry.inputs.structure != in.structure()) return {};
-  DimMask mask = no_dims(in);
-  for (size_t leaf = 0; leaf < in.size(); leaf++) {
-    const Leaf& was = entry.inputs.leaves[leaf];
-    if (was.kind == ArgKind::integer && in[leaf].kind == ArgKind::integer) mask[leaf][0] = was.i != in[leaf].i;
-  }
-  for (size_t i = 0; i < entry.leaves; i++) {
-    if (entry.bindings[i].formula) continue;
-    const uint32_t leaf = entry.bindings[i].leaf;
-    const TensorType& was = entry.traces[0].type(entry.traces[0].inputs[i].value);
-    if (mask[leaf].size() != was.rank()) return {};
-    for (size_t dim = 0; dim < was.rank(); dim++) {
-      if (was.shape[dim] == Dim(in[leaf].tensor->sizes()[dim])) continue;
-      if (!may_vary(in[leaf], dim) || (was.shape[dim].constant() && was.shape[dim].value() < 2)) return {};
-      mask[leaf][dim] = true;
-    }
-  }
-  return mask;
-}
-
-bool any_dim(const DimMask& mask) {
-  return std::any_of(mask.begin(), mask.end(),
-                     [](auto& dims) { return std::find(dims.begin(), dims.end(), true) != dims.end(); });
-}
-
-int64_t size_at(const Leaf& l, size_t dim) { return l.kind == ArgKind::integer ? l.i : l.tensor->sizes()[dim]; }
-
-// Of one size, whatever has it; integers are each their own.
-struct OneSize {
-  bool integer;
-  int64_t size;  // of an integer: its leaf
-  auto operator<=>(const OneSize&) const = default;
-};
-OneSize one_size(const Values& in, size_t leaf, size_t dim) {
-  const bool integer = in[leaf].kind == ArgKind::integer;
-  return {integer, integer ? static_cast<int64_t>(leaf) : size_at(in[leaf], dim)};
-}
-
-DimMask dims_of_size(const Values& in, DimMask mask, OneSize size) {
-  for (size_t leaf = 0; leaf < mask.size(); leaf++)
-    for (size_t dim = 0; dim < mask[leaf].size(); dim++)
-      mask[leaf][dim] = mask[leaf][dim] && one_size(in, leaf, dim) == size;
-  return mask;
-}
-
-void add(DimMask& mask, const DimMask& more) {
-  for (size_t leaf = 0; leaf < mask.size(); leaf++)
-    for (size_t dim = 0; dim < mask[leaf].size(); dim++) mask[leaf][dim] = mask[leaf][dim] || more[leaf][dim];
-}
 
 // What an op reports of symbols may be no error with plain sizes; what the caller's code raises, an interrupt too,
 // stands.
@@ -133,18 +57,6 @@ std::unique_ptr<Entry> recorded(const Wanted& wanted, DimMask& mask, std::string
   }
   mask = std::move(kept);
   return found;
-}
-
-// Of the sizes that the mask names which are equal: by leaf and dim the number of the first one, from 1; 0: the mask
-// does not name it.
-SharedSizes shared_sizes(const Values& in, const DimMask& mask) {
-  SharedSizes out(mask.size());
-  std::map<OneSize, uint32_t> first;
-  for (size_t leaf = 0; leaf < mask.size(); leaf++)
-    for (size_t dim = 0; dim < mask[leaf].size(); dim++)
-      out[leaf].push_back(mask[leaf][dim] ? first.try_emplace(one_size(in, leaf, dim), first.size() + 1).first->second
-                                          : 0);
-  return out;
 }
 
 // Calls f(leaf, dim, mark) for each marked size.
@@ -211,38 +123,6 @@ bool SymbolicProgram::fits(const Values& in) const {
   for (const IntegerSymbol& s : recorded->integers) symbols[static_cast<size_t>(s.symbol)] = in[s.leaf].i;
   return std::all_of(recorded->conditions.begin(), recorded->conditions.end(),
                      [&](const DimCondition& c) { return c.stands(symbols); });
-}
-
-std::shared_ptr<const Entry> Plans::find(const Inputs& in) {
-  std::lock_guard lock(mutex_);
-  for (auto it = plans_.begin(); it != plans_.end(); ++it) {
-    if (!Cache::fits(**it, in)) continue;
-    plans_.splice(plans_.begin(), plans_, it);
-    let_rest();
-    return plans_.front();
-  }
-  return nullptr;
-}
-
-void Plans::let_rest() {
-  if (plans_.size() > kAwake) (*std::next(plans_.begin(), kAwake))->program->rest();
-}
-
-void Plans::insert(std::shared_ptr<const Entry> entry) {
-  std::lock_guard lock(mutex_);
-  plans_.push_front(std::move(entry));
-  let_rest();
-  size_t plans = 0, bytes = 0;
-  const auto excess = std::find_if(plans_.begin(), plans_.end(), [&](const auto& plan) {
-    bytes += plan->program->peak_bytes();
-    return ++plans > kMost || (plans > 1 && bytes > kMostBytes);
-  });
-  plans_.erase(excess, plans_.end());  // calls that run them keep them
-}
-
-size_t Plans::size() const {
-  std::lock_guard lock(mutex_);
-  return plans_.size();
 }
 
 std::unique_ptr<Entry> Dynamic::specialised(const Wanted& wanted, InterruptCheck& check) {

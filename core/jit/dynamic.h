@@ -1,10 +1,9 @@
-// Programs for sizes that vary: functions traced with symbols, and a bounded store of what was compiled of them.
+// Programs for sizes that vary: functions traced with symbols, and what was compiled of them.
 #pragma once
 
-#include <list>
-#include <mutex>
-
 #include "jit/compile.h"
+#include "jit/dim_masks.h"
+#include "jit/plans.h"
 #include "jit/saved_function.h"
 
 namespace thunder {
@@ -15,24 +14,6 @@ struct SymbolicProgram {
   std::shared_ptr<const Entry> recorded;
   Ref<SavedFunction> function;
   bool fits(const Values& in) const;
-};
-
-// Programs beyond those that a cache keeps for good, the last used first. What is least used goes, by number and by
-// memory; all but a few have no memory for a call until the next one.
-class Plans {
- public:
-  // Null: none was compiled for these inputs. Any thread.
-  std::shared_ptr<const Entry> find(const Inputs& in);
-  void insert(std::shared_ptr<const Entry> entry);
-  size_t size() const;
-
-  static constexpr size_t kMost = 64, kMostBytes = size_t{1} << 30, kAwake = 4;
-
- private:
-  // After one came to the front.
-  void let_rest();
-  mutable std::mutex mutex_;
-  std::list<std::shared_ptr<const Entry>> plans_;
 };
 
 // What is to be compiled: a function for the inputs of a call.
@@ -46,9 +27,6 @@ struct Wanted {
 // The function traced with a symbol for each size of 2 and more that can stand for others, and no program yet. Null:
 // there is none.
 std::unique_ptr<Entry> record_any_size(Context& context, Function& function, const Values& in);
-
-// Which sizes stood for any, and which of them were equal.
-using SharedSizes = std::vector<std::vector<uint32_t>>;
 
 // The symbolic programs of one compiled function. One thread at a time, but for the plans.
 class Dynamic {

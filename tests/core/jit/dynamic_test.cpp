@@ -1,4 +1,5 @@
-// Sizes that vary: one trace for all of them, with the results that plain sizes give.
+// Sizes that vary: one trace for all of them, with the results that plain sizes give. Also covers dim_masks, plans and
+// tracing_words.
 #include "jit/dynamic.h"
 
 #include "jit/program_file.h"
