@@ -8,9 +8,9 @@
 #include "base/thrown.h"
 #include "executors/fusion/explain.h"
 #include "jit/compile.h"
-#include "jit/dynamic.h"
+#include "jit/dynamic/dynamic.h"
 #include "jit/guards.h"
-#include "jit/segment_call.h"
+#include "jit/segments/segment_call.h"
 #include "program/report.h"
 
 namespace thunder {

@@ -2,9 +2,9 @@
 #include "base/text.h"
 #include "jit/call.h"
 #include "jit/compile.h"
-#include "jit/dynamic.h"
+#include "jit/dynamic/dynamic.h"
 #include "jit/guards.h"
-#include "jit/segment_call.h"
+#include "jit/segments/segment_call.h"
 
 namespace thunder {
 

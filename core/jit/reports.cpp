@@ -5,9 +5,9 @@
 #include "executors/fusion/explain.h"
 #include "jit/call.h"
 #include "jit/compile.h"
-#include "jit/dynamic.h"
+#include "jit/dynamic/dynamic.h"
 #include "jit/guards.h"
-#include "jit/segment_call.h"
+#include "jit/segments/segment_call.h"
 #include "program/report.h"
 
 namespace thunder {

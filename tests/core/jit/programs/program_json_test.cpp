@@ -1,10 +1,10 @@
 // Leaves and programs as JSON: what is written is read back, and nothing else is read.
-#include "jit/program_json.h"
+#include "jit/programs/program_json.h"
 
 #include <cmath>
 #include <limits>
 
-#include "jit/saved_function.h"
+#include "jit/programs/saved_function.h"
 #include "support/failure.h"
 #include "support/functions.h"
 

@@ -1,4 +1,4 @@
-#include "jit/dim_masks.h"
+#include "jit/dynamic/dim_masks.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "jit/saved_function.h"
+#include "jit/programs/saved_function.h"
 
 #include <algorithm>
 #include <bit>

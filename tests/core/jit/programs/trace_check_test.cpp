@@ -1,5 +1,5 @@
 // Values are compared leaf by leaf, with the tolerances of torch.testing.
-#include "jit/trace_check.h"
+#include "jit/programs/trace_check.h"
 
 #include "support/functions.h"
 

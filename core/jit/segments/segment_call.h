@@ -1,7 +1,7 @@
 // One call of a function that may read values: it is recorded and run at once, a segment at a time.
 #pragma once
 
-#include "jit/segments.h"
+#include "jit/segments/segments.h"
 
 namespace thunder {
 

@@ -1,5 +1,5 @@
 // Programs in files: what is loaded gives the bits of what was saved, and no file does worse than fail.
-#include "jit/program_file.h"
+#include "jit/programs/program_file.h"
 
 #include "support/bytes.h"
 #include "support/failure.h"

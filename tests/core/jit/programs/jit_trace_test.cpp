@@ -1,5 +1,5 @@
 // The trace of one call as a function, and what its check finds: ten planted faults, each by its name.
-#include "jit/jit_trace.h"
+#include "jit/programs/jit_trace.h"
 
 #include "support/functions.h"
 

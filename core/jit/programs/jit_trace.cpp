@@ -1,4 +1,4 @@
-#include "jit/jit_trace.h"
+#include "jit/programs/jit_trace.h"
 
 #include <algorithm>
 #include <array>
@@ -6,9 +6,9 @@
 
 #include "base/text.h"
 #include "jit/compile.h"
-#include "jit/dynamic.h"
-#include "jit/saved_function.h"
-#include "jit/trace_check.h"
+#include "jit/dynamic/dynamic.h"
+#include "jit/programs/saved_function.h"
+#include "jit/programs/trace_check.h"
 #include "tensor/transfer.h"
 
 namespace thunder {

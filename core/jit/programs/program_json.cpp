@@ -1,4 +1,4 @@
-#include "jit/program_json.h"
+#include "jit/programs/program_json.h"
 
 #include <array>
 #include <cstring>

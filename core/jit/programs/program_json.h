@@ -3,7 +3,7 @@
 
 #include <cJSON.h>
 
-#include "jit/saved_function.h"
+#include "jit/programs/saved_function.h"
 
 namespace thunder {
 

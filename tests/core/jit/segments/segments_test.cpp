@@ -1,6 +1,6 @@
 // Functions that read values: each read ends a segment, and what comes later is another program. Also covers
 // segment_cut.
-#include "jit/segment_call.h"
+#include "jit/segments/segment_call.h"
 
 #include <thread>
 

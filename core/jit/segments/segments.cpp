@@ -1,4 +1,4 @@
-#include "jit/segments.h"
+#include "jit/segments/segments.h"
 
 #include <algorithm>
 

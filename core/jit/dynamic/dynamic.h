@@ -2,9 +2,9 @@
 #pragma once
 
 #include "jit/compile.h"
-#include "jit/dim_masks.h"
-#include "jit/plans.h"
-#include "jit/saved_function.h"
+#include "jit/dynamic/dim_masks.h"
+#include "jit/dynamic/plans.h"
+#include "jit/programs/saved_function.h"
 
 namespace thunder {
 

@@ -1,4 +1,4 @@
-#include "jit/marks.h"
+#include "jit/dynamic/marks.h"
 
 #include "base/text.h"
 #include "ir/shape.h"

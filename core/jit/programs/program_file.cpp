@@ -1,4 +1,4 @@
-#include "jit/program_file.h"
+#include "jit/programs/program_file.h"
 
 #include <algorithm>
 #include <map>
@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "ir/print.h"
-#include "jit/program_json.h"
+#include "jit/programs/program_json.h"
 #include "tensor/safetensors.h"
 #include "tracer/reader.h"
 

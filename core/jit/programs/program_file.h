@@ -2,7 +2,7 @@
 // layout is in docs/programs.md. Loading checks all of it and runs no code of the file's.
 #pragma once
 
-#include "jit/saved_function.h"
+#include "jit/programs/saved_function.h"
 
 namespace thunder {
 

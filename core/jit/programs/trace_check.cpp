@@ -1,4 +1,4 @@
-#include "jit/trace_check.h"
+#include "jit/programs/trace_check.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "jit/plans.h"
+#include "jit/dynamic/plans.h"
 
 #include <algorithm>
 

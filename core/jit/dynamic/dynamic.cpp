@@ -1,4 +1,4 @@
-#include "jit/dynamic.h"
+#include "jit/dynamic/dynamic.h"
 
 #include <algorithm>
 #include <set>

@@ -1,4 +1,4 @@
-#include "jit/segment_call.h"
+#include "jit/segments/segment_call.h"
 
 #include "base/text.h"
 #include "jit/own_results.h"

@@ -1,8 +1,8 @@
 // Sizes that vary: one trace for all of them, with the results that plain sizes give. Also covers dim_masks, plans and
 // tracing_words.
-#include "jit/dynamic.h"
+#include "jit/dynamic/dynamic.h"
 
-#include "jit/program_file.h"
+#include "jit/programs/program_file.h"
 #include "loops/kernels.h"
 #include "support/folder.h"
 #include "support/functions.h"
