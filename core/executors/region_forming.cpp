@@ -1,5 +1,6 @@
 // Makes a region of the lines that an executor takes.
 #include <algorithm>
+#include <utility>
 
 #include "executors/recompute.h"
 #include "executors/region_search.h"
@@ -15,6 +16,7 @@ constexpr uint8_t kMostAgain = 3;
 size_t Regions::form(size_t first) {
   divide(first, first + taken_.size(), [&](size_t i) { return taken_[i - first]; });
   if (nodes_.size() < 2) return 0;
+  if (nodes_.size() != static_cast<size_t>(std::count(taken_.begin(), taken_.end(), true))) state_ = nullptr;
   // Nodes after the last one of the region stay where they are.
   while (sides_.back() != Side::inside) sides_.pop_back();
   before_.clear(), after_.clear();
@@ -23,7 +25,10 @@ size_t Regions::form(size_t first) {
   forget_reads();
   const size_t taken = nodes_.size();
   std::vector<const Node*> again = split();
-  if (!again.empty() && !fits()) join_again(again);
+  if (!again.empty()) {
+    RegionState of_all = std::exchange(state_, nullptr);
+    if (!fits()) join_again(again), state_ = std::move(of_all);
+  }
   const auto views = static_cast<size_t>(
       std::count_if(again.begin(), again.end(), [](const Node* n) { return def(*n).view != nullptr; }));
   // No nodes are left: all of them are recomputed where they are read.
@@ -86,9 +91,9 @@ std::vector<const Node*> Regions::split() {
   return again;
 }
 
-bool Regions::fits() const {
+bool Regions::fits() {
   const ExecutorDesc& d = executor_.desc();
-  return nodes_.size() < 2 || !d.fits || d.fits(nodes_, *trace_.store, d.user);
+  return nodes_.size() < 2 || !d.fits || d.fits(nodes_, *trace_.store, state_, d.user);
 }
 
 void Regions::join_again(std::vector<const Node*>& again) {
@@ -122,7 +127,9 @@ const Node* Regions::region() {
     for (ValueId r : n->results)
       if (uses_[r]) results.push_back(r);
   const Arg args[] = {Arg::values(inputs)};
-  return trace_.store->node(&op_, args, results, nodes_, nodes_[0]->where, name_);
+  const Node* made = trace_.store->node(&op_, args, results, nodes_, nodes_[0]->where, name_);
+  states_.keep(made, std::move(state_));
+  return made;
 }
 
 }  // namespace thunder

@@ -14,7 +14,7 @@ namespace thunder {
 
 class Regions {
  public:
-  Regions(Trace& trace, const Executor& executor, const Op& op);
+  Regions(Trace& trace, const Executor& executor, const Op& op, RegionStates& states);
 
   void run();
 
@@ -75,8 +75,8 @@ class Regions {
   // instead of being written out in full. Returns the nodes outside; those inside get new values. Views at the region's
   // beginning stay.
   std::vector<const Node*> split();
-  // Whether the executor, which took all of the region's nodes, also runs those that are left as one.
-  bool fits() const;
+  // Whether the executor, which took all of the region's nodes, also runs those that are left as one. Sets state_.
+  bool fits();
   // Undoes split().
   void join_again(std::vector<const Node*>& again);
   // Removes nodes that were read only by those that are now recomputed outside.
@@ -89,6 +89,7 @@ class Regions {
   const Executor& executor_;
   const Op& op_;
   const char* name_;
+  RegionStates& states_;
   std::vector<Line> lines_;
   LineValues values_;
   std::vector<uint32_t> uses_;  // by value: how often nodes, outputs and writes read it
@@ -103,6 +104,7 @@ class Regions {
   // State of the region that is being formed.
   std::vector<Side> sides_;
   std::vector<const Node*> nodes_, whole_;  // of the region, and before it was split
+  RegionState state_;  // what the executor knows of nodes_; null: nothing
   std::vector<uint8_t> flags_;
   std::vector<bool> taken_;
   std::vector<Line> before_, after_;

@@ -16,9 +16,16 @@ constexpr size_t kFar = 2048;
 
 }  // namespace
 
-Regions::Regions(Trace& trace, const Executor& executor, const Op& op)
-    : trace_(trace), executor_(executor), op_(op), name_(trace.store->text(executor.name())),
-      uses_(trace.store->size(), 0), inside_(uses_.size()), behind_(uses_.size()), inputs_(uses_.size()),
+Regions::Regions(Trace& trace, const Executor& executor, const Op& op, RegionStates& states)
+    : trace_(trace),
+      executor_(executor),
+      op_(op),
+      name_(trace.store->text(executor.name())),
+      states_(states),
+      uses_(trace.store->size(), 0),
+      inside_(uses_.size()),
+      behind_(uses_.size()),
+      inputs_(uses_.size()),
       connections_(uses_.size()) {
   const std::vector<Computed> computed = when_computed(trace);
   for (const Node* n : trace.nodes) {
@@ -86,8 +93,9 @@ bool Regions::take(size_t first) {
             (line.broadcasts_often && values_.reads_any(line.values, inside_)));
   });
   flags_.assign(nodes_.size(), 0);
-  if (nodes_.size() < 2 ||
-      !executor_.desc().claim_region(nodes_, *trace_.store, flags_.data(), executor_.desc().user) || !flags_[0])
+  state_ = nullptr;
+  const ExecutorDesc& d = executor_.desc();
+  if (nodes_.size() < 2 || !d.claim_region(nodes_, *trace_.store, flags_.data(), state_, d.user) || !flags_[0])
     return false;
   taken_.assign(end - first, false);
   for (size_t i = 0, offered = 0; i < taken_.size(); i++) taken_[i] = sides_[i] == Side::inside && flags_[offered++];
@@ -106,6 +114,8 @@ void Regions::connect(size_t first, size_t end) {
 
 bool Regions::broadcasts_often(const Node& n) const { return broadcasts(n, *trace_.store) && uses_[n.args[0].v] >= 2; }
 
-void claim_regions(Trace& trace, const Executor& executor, const Op& region) { Regions(trace, executor, region).run(); }
+void claim_regions(Trace& trace, const Executor& executor, const Op& region, RegionStates& states) {
+  Regions(trace, executor, region, states).run();
+}
 
 }  // namespace thunder
