@@ -1,4 +1,5 @@
-// Which lines of a window have values in common: union-find, over lines counted from the window's first.
+// Connected components of the lines of a window, by union-find: lines that make or read the same value are connected.
+// Lines are counted from the first one of the window.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +12,32 @@ namespace thunder {
 
 class Connections {
  public:
-  explicit Connections(size_t values) : touched_(values), toucher_(values) {}
-  void resize(size_t values) { touched_.resize(values), toucher_.resize(values); }
-  // Begins anew: each of the lines is a part of its own.
+  explicit Connections(size_t values) : values_(values), first_line_(values) {}
+  void resize(size_t values) { values_.resize(values), first_line_.resize(values); }
+  // Starts again with so many lines, none of which is connected with another.
   void restart(size_t lines) {
-    parts_.resize(lines);
-    std::iota(parts_.begin(), parts_.end(), 0u);
-    touched_.clear();
+    parents_.resize(lines);
+    std::iota(parents_.begin(), parents_.end(), 0u);
+    values_.clear();
   }
-  bool touched(ValueId v) const { return touched_.has(v); }
-  // The line makes or reads the value: it joins whoever else did.
-  void touch(size_t line, ValueId v) {
-    if (touched_.add(v)) toucher_[v] = static_cast<uint32_t>(line);
-    else parts_[part_of(toucher_[v])] = part_of(line);
+  // Whether some line was added that makes or reads the value.
+  bool has(ValueId v) const { return values_.has(v); }
+  // Connects the line with those that make or read the same value.
+  void add(size_t line, ValueId v) {
+    if (values_.add(v))
+      first_line_[v] = static_cast<uint32_t>(line);
+    else
+      parents_[component_of(first_line_[v])] = component_of(line);
   }
-  uint32_t part_of(size_t line) {
-    while (parts_[line] != line) line = parts_[line] = parts_[parts_[line]];
+  uint32_t component_of(size_t line) {
+    while (parents_[line] != line) line = parents_[line] = parents_[parents_[line]];
     return static_cast<uint32_t>(line);
   }
 
  private:
-  ValueSet touched_;               // made or read by lines so far
-  std::vector<uint32_t> toucher_;  // by such a value: the first of these lines
-  std::vector<uint32_t> parts_;    // by line: its parent, or the line itself
+  ValueSet values_;                   // made or read by lines so far
+  std::vector<uint32_t> first_line_;  // by such a value: the first of these lines
+  std::vector<uint32_t> parents_;     // by line: its parent, or the line itself
 };
 
 }  // namespace thunder

@@ -1,4 +1,5 @@
-// Makes a region of the lines that an executor takes.
+// Replaces the nodes that an executor takes by one region, and recomputes outside what is cheaper to recompute than to
+// store.
 #include <algorithm>
 #include <utility>
 
@@ -9,7 +10,7 @@ namespace thunder {
 namespace {
 
 // How often a node is recomputed, over all regions.
-constexpr uint8_t kMostAgain = 3;
+constexpr uint8_t kMaxRecomputations = 3;
 
 }  // namespace
 
@@ -27,7 +28,7 @@ size_t Regions::form(size_t first) {
   std::vector<const Node*> again = split();
   if (!again.empty()) {
     RegionState of_all = std::exchange(state_, nullptr);
-    if (!fits()) join_again(again), state_ = std::move(of_all);
+    if (!fits()) undo_split(again), state_ = std::move(of_all);
   }
   const auto views = static_cast<size_t>(
       std::count_if(again.begin(), again.end(), [](const Node* n) { return def(*n).view != nullptr; }));
@@ -68,25 +69,25 @@ std::vector<const Node*> Regions::split() {
   Store& store = *trace_.store;
   std::vector<const Node*> again;
   whole_ = nodes_;
-  const Recompute recompute(store, nodes_, read_whole_, uses_, broadcast_from_);
+  const Recompute recompute(store, nodes_, materialized_, uses_, broadcast_from_);
   for (size_t i = nodes_.size(); i-- > 0;) {  // backwards, since the operands may be recomputed too
     const Node* n = nodes_[i];
     if (!uses_[n->results[0]] || !(def(*n).view ? inside_.has(n->args[0].v) : recompute.pays(*n))) continue;
     again.insert(again.begin(), n);
-    if (!def(*n).view) read_whole_[n->results[0]] = ++made_again_[n->results[0]] == kMostAgain;
+    if (!def(*n).view) materialized_[n->results[0]] = ++times_recomputed_[n->results[0]] == kMaxRecomputations;
     for_each_value(n->args, [&](ValueId v) { uses_[v]++; });
     const ValueId own[] = {store.add(store.type(n->results[0]))};
     nodes_[i] = store.node(n->op, n->args, own, {}, n->where, n->executor);
-    instead_.resize(store.size(), kNoValue);
-    instead_[n->results[0]] = own[0];
+    replacements_.resize(store.size(), kNoValue);
+    replacements_[n->results[0]] = own[0];
   }
   if (again.empty()) return again;
-  for (const Node*& n : nodes_) n = store.substitute(n, instead_);
-  for (const Node* n : again) instead_[n->results[0]] = kNoValue;
+  for (const Node*& n : nodes_) n = store.substitute(n, replacements_);
+  for (const Node* n : again) replacements_[n->results[0]] = kNoValue;
   uses_.resize(store.size(), 0), inside_.resize(store.size()), connections_.resize(store.size()),
-      read_whole_.resize(store.size(), 0);
-  broadcast_from_.resize(store.size(), kNoValue), made_again_.resize(store.size(), 0);
-  drop_unread();
+      materialized_.resize(store.size(), 0);
+  broadcast_from_.resize(store.size(), kNoValue), times_recomputed_.resize(store.size(), 0);
+  remove_dead_nodes();
   for (const Node* n : nodes_) inside_.add(*n);
   return again;
 }
@@ -96,16 +97,16 @@ bool Regions::fits() {
   return nodes_.size() < 2 || !d.fits || d.fits(nodes_, *trace_.store, state_, d.user);
 }
 
-void Regions::join_again(std::vector<const Node*>& again) {
+void Regions::undo_split(std::vector<const Node*>& again) {
   for (const Node* n : again) {
     for_each_value(n->args, [&](ValueId v) { uses_[v]--; });
-    if (!def(*n).view) read_whole_[n->results[0]] = 0, made_again_[n->results[0]]--;
+    if (!def(*n).view) materialized_[n->results[0]] = 0, times_recomputed_[n->results[0]]--;
   }
   nodes_ = whole_;
   again.clear();
 }
 
-void Regions::drop_unread() {
+void Regions::remove_dead_nodes() {
   inputs_.clear(), inputs_.resize(trace_.store->size());
   for (size_t i = nodes_.size(); i-- > 0;) {
     const Node* n = nodes_[i];

@@ -1,5 +1,5 @@
-// The search for regions, which is at one of them at a time. regions.cpp offers lines to the executor,
-// region_forming.cpp makes a region of those that it takes.
+// The state of the search for regions, which forms one region at a time: regions.cpp offers candidates to the executor,
+// region_forming.cpp replaces the nodes that it takes by one region.
 #pragma once
 
 #include <vector>
@@ -34,7 +34,7 @@ class Regions {
   bool is_large(const Node& n) const;
   // Values that must be in memory: those read by nodes that are no candidates or by views of memory, and those whose
   // readers are so far away that finding them would take more than linear time.
-  void find_whole_reads();
+  void find_materialized();
 
   // Partitions the nodes of a window. Those that `wants` and that depend on nothing behind the region are inside; those
   // that depend on a node inside or behind are behind it; the others are before it. Sets sides_, by the distance from
@@ -78,9 +78,9 @@ class Regions {
   // Whether the executor, which took all of the region's nodes, also runs those that are left as one. Sets state_.
   bool fits();
   // Undoes split().
-  void join_again(std::vector<const Node*>& again);
+  void undo_split(std::vector<const Node*>& again);
   // Removes nodes that were read only by those that are now recomputed outside.
-  void drop_unread();
+  void remove_dead_nodes();
   // One node for nodes_: its arguments are the values that they read from outside, its results those that are read
   // outside.
   const Node* region();
@@ -96,15 +96,15 @@ class Regions {
   ValueSet inside_;             // results of the region
   ValueSet behind_;             // results of nodes behind it
   ValueSet inputs_;
-  Connections connections_;              // of candidates of the window, which have values in common
-  std::vector<uint8_t> read_whole_;      // by value: it is read as a whole, so it must be in memory
-  std::vector<uint8_t> made_again_;      // by value: how often it was recomputed
-  std::vector<ValueId> broadcast_from_;  // by value: the operand that it broadcasts
-  std::vector<ValueId> instead_;         // by value that is computed on both sides: the new value inside
+  Connections connections_;                // of candidates of the window, which have values in common
+  std::vector<uint8_t> materialized_;      // by value: it is read as a whole, so it must be in memory
+  std::vector<uint8_t> times_recomputed_;  // by value: how often it was recomputed
+  std::vector<ValueId> broadcast_from_;    // by value: the operand that it broadcasts
+  std::vector<ValueId> replacements_;      // by value that is computed on both sides: the new value inside
   // State of the region that is being formed.
   std::vector<Side> sides_;
   std::vector<const Node*> nodes_, whole_;  // of the region, and before it was split
-  RegionState state_;  // what the executor knows of nodes_; null: nothing
+  RegionState state_;                       // what the executor knows of nodes_; null: nothing
   std::vector<uint8_t> flags_;
   std::vector<bool> taken_;
   std::vector<Line> before_, after_;

@@ -10,9 +10,9 @@ namespace {
 
 // How many nodes after a region's first one are searched. This bounds the time, and how far a node may move: moving it
 // may lengthen the lives of values.
-constexpr size_t kReach = 256;
+constexpr size_t kWindow = 256;
 // How far a recomputed node may move: about the forward and backward of a dozen layers.
-constexpr size_t kFar = 2048;
+constexpr size_t kMaxDistance = 2048;
 
 }  // namespace
 
@@ -33,12 +33,12 @@ Regions::Regions(Trace& trace, const Executor& executor, const Op& op, RegionSta
     for_each_value(n->args, [&](ValueId v) { uses_[v]++; });
   }
   for (Line& line : lines_) line.broadcasts_often = broadcasts_often(*line.node);
-  broadcast_from_.resize(trace.store->size(), kNoValue), made_again_.resize(trace.store->size(), 0);
+  broadcast_from_.resize(trace.store->size(), kNoValue), times_recomputed_.resize(trace.store->size(), 0);
   for (const Node* n : trace.nodes)
     if (broadcasts(*n, *trace.store)) broadcast_from_[n->results[0]] = n->args[0].v;
   for (ValueId v : trace.outputs) uses_[v]++;
   for (const Write& w : trace.writes) uses_[w.value]++;
-  find_whole_reads();
+  find_materialized();
 }
 
 void Regions::run() {
@@ -69,27 +69,27 @@ bool Regions::is_large(const Node& n) const {
   return large;
 }
 
-void Regions::find_whole_reads() {
-  read_whole_.assign(uses_.size(), 0);
-  for (ValueId v : trace_.outputs) read_whole_[v] = 1;
-  for (const Write& w : trace_.writes) read_whole_[w.value] = 1;
+void Regions::find_materialized() {
+  materialized_.assign(uses_.size(), 0);
+  for (ValueId v : trace_.outputs) materialized_[v] = 1;
+  for (const Write& w : trace_.writes) materialized_[w.value] = 1;
   std::vector<size_t> made(uses_.size(), 0);
   for (size_t i = 0; i < lines_.size(); i++) {
     const Line& line = lines_[i];
     const bool whole = !line.candidate || def(*line.node).view;
-    for_each_value(line.node->args, [&](ValueId v) { read_whole_[v] |= whole || i - made[v] > kFar; });
+    for_each_value(line.node->args, [&](ValueId v) { materialized_[v] |= whole || i - made[v] > kMaxDistance; });
     for (ValueId r : line.node->results) made[r] = i;
   }
 }
 
 bool Regions::take(size_t first) {
   if (executor_.desc().begins_region && !executor_.desc().begins_region(*lines_[first].node)) return false;
-  const size_t end = std::min(lines_.size(), first + kReach);
+  const size_t end = std::min(lines_.size(), first + kWindow);
   connect(first, end);
   divide(first, end, [&](size_t i) {
     const Line& line = lines_[i];
     return line.candidate && may_join(line.computed, lines_[first].computed) &&
-           (connections_.part_of(i - first) == connections_.part_of(0) ||
+           (connections_.component_of(i - first) == connections_.component_of(0) ||
             (line.broadcasts_often && values_.reads_any(line.values, inside_)));
   });
   flags_.assign(nodes_.size(), 0);
@@ -107,8 +107,8 @@ void Regions::connect(size_t first, size_t end) {
   for (size_t i = first; i < end; i++) {
     if (!lines_[i].candidate || lines_[i].broadcasts_often) continue;
     for (ValueId v : values_.reads(lines_[i].values))
-      if (broadcast_from_[v] == kNoValue || connections_.touched(v)) connections_.touch(i - first, v);
-    for (ValueId r : values_.makes(lines_[i].values)) connections_.touch(i - first, r);
+      if (broadcast_from_[v] == kNoValue || connections_.has(v)) connections_.add(i - first, v);
+    for (ValueId r : values_.makes(lines_[i].values)) connections_.add(i - first, r);
   }
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "executors/fusion/grown.h"
+#include "executors/fusion/growth_cache.h"
 
 namespace thunder::fusion {
 namespace {
@@ -194,14 +194,14 @@ bool search(std::span<const Node* const> lines, const Store& store, const Capabi
 
 bool grow(std::span<const Node* const> lines, const Store& store, const Capabilities& can, std::span<uint8_t> taken,
           std::shared_ptr<Group>& group) {
-  const Likeness of = likeness(lines, store, can);
-  Grown& grown = Grown::here();
-  if (const Grown::Answer* known = grown.find(of)) {
+  const StructuralHash of = structural_hash(lines, store, can);
+  GrowthCache& cache = GrowthCache::of_this_thread();
+  if (const GrowthCache::Answer* known = cache.find(of)) {
     std::copy(known->taken.begin(), known->taken.end(), taken.begin());
     return known->grows;
   }
   const bool grows = search(lines, store, can, taken, group);
-  grown.add(of, {grows, std::vector<uint8_t>(taken.begin(), taken.end())});
+  cache.add(of, {grows, std::vector<uint8_t>(taken.begin(), taken.end())});
   return grows;
 }
 

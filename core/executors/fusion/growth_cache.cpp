@@ -1,4 +1,4 @@
-#include "executors/fusion/grown.h"
+#include "executors/fusion/growth_cache.h"
 
 #include "base/hash.h"
 
@@ -8,10 +8,10 @@ namespace {
 class Words {
  public:
   void add(uint64_t word) { words_ = {mix(words_[0], word), mix(words_[1] + 0x632be59bd9b4e019ull, word)}; }
-  Likeness get() const { return words_; }
+  StructuralHash get() const { return words_; }
 
  private:
-  Likeness words_ = {1, 2};
+  StructuralHash words_ = {1, 2};
 };
 
 // Values by the order in which they are met.
@@ -49,7 +49,7 @@ void add_value(Words& words, Numbers& numbers, const Store& store, ValueId v) {
 
 }  // namespace
 
-Likeness likeness(std::span<const Node* const> lines, const Store& store, const Capabilities& can) {
+StructuralHash structural_hash(std::span<const Node* const> lines, const Store& store, const Capabilities& can) {
   thread_local Numbers numbers;
   numbers.begin();
   Words words;
@@ -75,17 +75,17 @@ Likeness likeness(std::span<const Node* const> lines, const Store& store, const 
   return words.get();
 }
 
-Grown& Grown::here() {
-  thread_local Grown grown;
-  return grown;
+GrowthCache& GrowthCache::of_this_thread() {
+  thread_local GrowthCache cache;
+  return cache;
 }
 
-const Grown::Answer* Grown::find(const Likeness& of) const {
+const GrowthCache::Answer* GrowthCache::find(const StructuralHash& of) const {
   const auto it = answers_.find(of);
   return it == answers_.end() ? nullptr : &it->second;
 }
 
-void Grown::add(const Likeness& of, Answer answer) {
+void GrowthCache::add(const StructuralHash& of, Answer answer) {
   if (answers_.size() == kMost) answers_.clear();
   answers_[of] = std::move(answer);
 }
