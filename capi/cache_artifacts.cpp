@@ -1,5 +1,5 @@
 // thunder_context_*_cache_artifacts: compiled kernels for other processes.
-#include "jit/cache_artifacts.h"
+#include "jit/programs/cache_artifacts.h"
 
 #include <algorithm>
 #include <cstring>

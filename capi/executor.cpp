@@ -54,7 +54,8 @@ struct CExecutor {
     node.require_memory();
     return claimed;
   }
-  static bool claim_region(std::span<const Node* const> nodes, const Store& store, uint8_t* taken, void* user) {
+  static bool claim_region(std::span<const Node* const> nodes, const Store& store, uint8_t* taken, RegionState&,
+                           void* user) {
     std::deque<NodeHandle> made;
     std::vector<const thunder_node*> handles;
     for (const Node* n : nodes) handles.push_back(handle(&std::as_const(made.emplace_back(*n, store))));

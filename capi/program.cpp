@@ -1,9 +1,9 @@
 // thunder_program_*: compiled functions in files.
 #include "capi/compiled.h"
 #include "capi/options.h"
-#include "jit/export_c.h"
-#include "jit/jit_trace.h"
-#include "jit/program_file.h"
+#include "jit/programs/export_c.h"
+#include "jit/programs/jit_trace.h"
+#include "jit/programs/program_file.h"
 
 using namespace thunder;
 using namespace thunder::capi;

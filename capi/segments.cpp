@@ -3,7 +3,7 @@
 
 #include "capi/compiled.h"
 #include "capi/tensor.h"
-#include "jit/segments.h"
+#include "jit/segments/segments.h"
 
 using namespace thunder;
 using namespace thunder::capi;

@@ -1,10 +1,11 @@
 """What gpt2.lua times, in PyTorch, eager, with its fused attention. gpt2.py [SIZE BATCH LENGTH VOCABULARY]"""
 import sys
-import time
 
 import torch
 import torch.nn.functional as F
 from torch import nn
+
+from timed import seconds
 
 SIZE, BATCH, LENGTH, VOCABULARY = sys.argv[1:] if len(sys.argv) == 5 else ["gpt2", "8", "512", "256"]
 BATCH, LENGTH, VOCABULARY = int(BATCH), int(LENGTH), int(VOCABULARY)
@@ -53,14 +54,7 @@ def measure(dtype, tf32):
         nn.utils.clip_grad_norm_(net.parameters(), 1.0)
         optimizer.step()
 
-    for _ in range(5):
-        step()
-    torch.cuda.synchronize()
-    start = time.perf_counter()
-    for _ in range(20):
-        step()
-    torch.cuda.synchronize()
-    print(f"{SIZE} {BATCH}x{LENGTH}, {dtype}, tf32 {'on' if tf32 else 'off'}: {(time.perf_counter() - start) / 20 * 1e3:.1f} ms a step, "
+    print(f"{SIZE} {BATCH}x{LENGTH}, {dtype}, tf32 {'on' if tf32 else 'off'}: {seconds(step, 20, warmup=5) * 1e3:.1f} ms a step, "
           f"{torch.cuda.max_memory_allocated() >> 20} MiB at most")
 
 

@@ -1,9 +1,10 @@
 """kernels.py [ROWS COLUMNS]: what kernels.lua times, in PyTorch: eager and torch.compile, in microseconds, over the same bf16 tensors."""
 import sys
-import time
 
 import torch
 import torch.nn.functional as F
+
+from timed import seconds
 
 rows, columns = (int(n) for n in sys.argv[1:3]) if len(sys.argv) > 2 else (16384, 4096)
 
@@ -13,17 +14,8 @@ def tensor(*shape):
 
 
 def best(f, *args):
-    for _ in range(4):
-        f(*args)
-    times = []
-    for _ in range(8):
-        torch.cuda.synchronize()
-        begin = time.perf_counter()
-        for _ in range(20):
-            f(*args)
-        torch.cuda.synchronize()
-        times.append((time.perf_counter() - begin) / 20)
-    return min(times) * 1e6
+    seconds(lambda: f(*args), 4)
+    return min(seconds(lambda: f(*args), 20) for _ in range(8)) * 1e6
 
 
 def backward(f):

@@ -1,10 +1,11 @@
 """What llama.lua times, in PyTorch, eager, with its fused attention."""
 import sys
-import time
 
 import torch
 import torch.nn.functional as F
 from torch import nn
+
+from timed import seconds
 
 LAYERS, WIDTH, HEADS, KEY_HEADS, INNER, VOCABULARY, CONTEXT = 22, 2048, 32, 4, 5632, 32000, 512
 HEAD = WIDTH // HEADS
@@ -60,17 +61,6 @@ class Llama(nn.Module):
         return self.head(self.norm(x))
 
 
-def timed(work, times):
-    for _ in range(3):
-        work()
-    torch.cuda.synchronize()
-    start = time.perf_counter()
-    for _ in range(times):
-        work()
-    torch.cuda.synchronize()
-    return (time.perf_counter() - start) / times
-
-
 net = Llama().cuda().to(torch.bfloat16)
 rows = torch.randint(0, VOCABULARY, (BATCH, LENGTH + 1), device="cuda")
 
@@ -81,8 +71,8 @@ def step():
 
 
 print(f"PyTorch {torch.__version__}")
-print(f"forward and backward {BATCH}x{LENGTH}: {timed(step, 10) * 1e3:.1f} ms, {torch.cuda.max_memory_allocated() >> 20} MiB at most")
+print(f"forward and backward {BATCH}x{LENGTH}: {seconds(step, 10, warmup=3) * 1e3:.1f} ms, {torch.cuda.max_memory_allocated() >> 20} MiB at most")
 with torch.no_grad():
     caches = [[torch.zeros(1, KEY_HEADS, CONTEXT, HEAD, device="cuda", dtype=torch.bfloat16) for _ in range(2)] for _ in range(LAYERS)]
     token, position = torch.ones(1, 1, dtype=torch.long, device="cuda"), torch.tensor([20], device="cuda")
-    print(f"decode: {timed(lambda: net(token, position, caches).argmax(-1), 200) * 1e6:.0f} us a token")
+    print(f"decode: {seconds(lambda: net(token, position, caches).argmax(-1), 200, warmup=3) * 1e6:.0f} us a token")

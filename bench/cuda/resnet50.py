@@ -1,10 +1,11 @@
 """resnet50.py [BATCH]: what examples/resnet/resnet.lua --size resnet50 does, in PyTorch, eager: images a second over 20 training steps."""
 import sys
-import time
 
 import torch
 import torch.nn.functional as F
 from torch import nn
+
+from timed import seconds
 
 BATCH = int(sys.argv[1]) if len(sys.argv) > 1 else 64
 
@@ -43,14 +44,7 @@ def measure(dtype, tf32):
         F.cross_entropy(net(images).float(), labels).backward()
         optimizer.step()
 
-    for _ in range(5):
-        step()
-    torch.cuda.synchronize()
-    start = time.perf_counter()
-    for _ in range(20):
-        step()
-    torch.cuda.synchronize()
-    print(f"{dtype}, tf32 {'on' if tf32 else 'off'}: {20 * BATCH / (time.perf_counter() - start):.0f} images/s")
+    print(f"{dtype}, tf32 {'on' if tf32 else 'off'}: {BATCH / seconds(step, 20, warmup=5):.0f} images/s")
 
 
 print(f"PyTorch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}")

@@ -38,10 +38,10 @@ Trace descend(const Trace& trace, const Executors& executors) {
   return out;
 }
 
-Trace claim(const Trace& trace, const Executors& executors, const Op& region) {
+Trace claim(const Trace& trace, const Executors& executors, const Op& region, RegionStates& states) {
   Trace out = trace;
   for (auto& e : executors) {
-    if (e->desc().claim_region) claim_regions(out, *e, region), join_siblings(out, *e, region);
+    if (e->desc().claim_region) claim_regions(out, *e, region, states), join_siblings(out, *e, region, states);
     for (const Node*& node : out.nodes)
       if (!node->executor && e->claims({*node, *trace.store}))
         node = trace.store->claimed(node, trace.store->text(e->name()));

@@ -12,7 +12,8 @@ using Executors = std::vector<Ref<Executor>>;  // highest priority first
 Trace descend(const Trace& trace, const Executors& executors);
 
 // Gives each node the name of the first executor that accepts it; nodes that a fusion executor takes together become
-// one node of the op `region` (the registry's), whose body they are. Requires: a trace that descend() made.
-Trace claim(const Trace& trace, const Executors& executors, const Op& region);
+// one node of the op `region` (the registry's), whose body they are. Requires: a trace that descend() made. `states`:
+// for prepare().
+Trace claim(const Trace& trace, const Executors& executors, const Op& region, RegionStates& states);
 
 }  // namespace thunder

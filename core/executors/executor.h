@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "executors/region_states.h"
 #include "program/launch.h"
 #include "tracer/builder_scope.h"
 
@@ -31,6 +32,8 @@ struct NodeView {
   std::span<const Buffer> inputs = {};
   std::span<const Buffer> outputs = {};
   EpilogueRequest* epilogue_request = nullptr;  // null: it runs as a whole, after the step before it
+  // In prepare, of a region: what its executor kept when it claimed just these nodes. Null: it kept nothing.
+  RegionState state = nullptr;
 };
 
 enum ExecutorFlag : uint32_t {
@@ -52,15 +55,16 @@ struct ExecutorDesc {
   bool (*claim)(const NodeView&, void* user) = nullptr;
   // Fusion executors: which of these nodes, all claimed by it and in the trace's order, form one region with the first
   // one. Other nodes may lie between them, none of which connects the region to one of these. The region may end up
-  // smaller than what was taken: nodes that depend on one that was left out are left out too. Null: it takes node by
-  // node.
-  bool (*claim_region)(std::span<const Node* const> nodes, const Store& store, uint8_t* taken, void* user) = nullptr;
+  // smaller than what was taken: nodes that depend on one that was left out are left out too. What it sets `state` to
+  // is handed to `prepare` if the region is exactly what it took. Null: it takes node by node.
+  bool (*claim_region)(std::span<const Node* const> nodes, const Store& store, uint8_t* taken, RegionState& state,
+                       void* user) = nullptr;
   // Whether a region can begin with a node that it claimed: claim_region is not asked where not. Null: with any.
   bool (*begins_region)(const Node&) = nullptr;
   // Fusion executors: whether these nodes can form one region: of two that do not depend on each other, or of what is
-  // left of a region when some nodes are recomputed by their readers instead. Null: of the former none, of the latter
-  // any.
-  bool (*fits)(std::span<const Node* const> nodes, const Store& store, void* user) = nullptr;
+  // left of a region when some nodes are recomputed by their readers instead. `state` is for `prepare` of these nodes.
+  // Null: of the former none, of the latter any.
+  bool (*fits)(std::span<const Node* const> nodes, const Store& store, RegionState& state, void* user) = nullptr;
   // Called once for each node that becomes a step. Owned status; Code::declined: the next executor is asked about the
   // node, or about the nodes of its body; any other code: compiling fails with that message.
   Status* (*prepare)(const NodeView&, void** state, size_t* scratch_bytes, void* user) = nullptr;

@@ -13,7 +13,8 @@ class ExecutorPreparer : public Preparer {
   explicit ExecutorPreparer(Executors executors) : executors_(std::move(executors)) {}
 
   // Prepares all nodes but views; a view may need no step at all.
-  std::vector<const Node*> prepare_all(const Trace& claimed, const Op& region, InterruptCheck& check) {
+  std::vector<const Node*> prepare_all(const Trace& claimed, const Op& region, RegionStates& states,
+                                       InterruptCheck& check) {
     std::vector<const Node*> lines, todo(claimed.nodes.rbegin(), claimed.nodes.rend());
     ready_.reserve(todo.size());
     while (!todo.empty()) {
@@ -21,10 +22,10 @@ class ExecutorPreparer : public Preparer {
       const Node* node = todo.back();
       todo.pop_back();
       if (!def(*node).view) {
-        Ready made = ask(*node, *claimed.store);
+        Ready made = ask(*node, *claimed.store, states.take(node));
         if (!made.by && node->body.empty()) nobody(*node);
         if (!made.by) {
-          const auto inner = inside(claimed, *node, region);
+          const auto inner = inside(claimed, *node, region, states);
           todo.insert(todo.end(), inner.rbegin(), inner.rend());
           continue;
         }
@@ -88,7 +89,7 @@ class ExecutorPreparer : public Preparer {
                    std::span<const Buffer> outputs, int32_t epilogue_input) override {
     auto it = ready_.find(&node);
     if (it == ready_.end()) {
-      Ready made = ask(node, store);
+      Ready made = ask(node, store, nullptr);
       if (!made.by) nobody(node);
       it = ready_.emplace(&node, std::move(made)).first;
     }
@@ -131,14 +132,16 @@ class ExecutorPreparer : public Preparer {
                         [&](auto& e) { return node.executor && e->name() == node.executor; });
   }
 
-  // Asks executors from the node's claimant on; `by` is null when all declined.
-  Ready ask(const Node& node, const Store& store) const {
-    const NodeView view{node, store};
+  // Asks executors from the node's claimant on; `by` is null when all declined. `state`: what the claimant kept of it.
+  Ready ask(const Node& node, const Store& store, RegionState state) const {
+    NodeView view{node, store};
+    view.state = std::move(state);
     const auto first = claimant(node);
     for (auto it = first; it != executors_.end(); ++it) {
       const ExecutorDesc& d = (*it)->desc();
       // The claimant is asked without `claims`, which does not know regions; the executors after it must claim the node
       // too.
+      if (it != first) view.state = nullptr;
       if (it != first && !(*it)->claims(view)) continue;
       Prepared p{d.run, nullptr, d.drop, 0};
       Ref<Status> failed = Ref<Status>::adopt(d.prepare(view, &p.state, &p.scratch_bytes, d.user));
@@ -157,13 +160,16 @@ class ExecutorPreparer : public Preparer {
 
   // The nodes of the body of one that was declined. What a fusion executor cannot run as one region it may run as
   // several, so it is asked again; other bodies go to the executors after the claimant.
-  std::vector<const Node*> inside(const Trace& claimed, const Node& node, const Op& region) const {
+  std::vector<const Node*> inside(const Trace& claimed, const Node& node, const Op& region,
+                                  RegionStates& states) const {
     const auto first = claimant(node);
     Trace part = claimed;
     part.nodes.assign(node.body.begin(), node.body.end());
     part.outputs.assign(node.results.begin(), node.results.end());
     part.writes.clear();
-    const auto claimed_by = [&](const Executors& asked) { return claim(descend(part, asked), asked, region).nodes; };
+    const auto claimed_by = [&](const Executors& asked) {
+      return claim(descend(part, asked), asked, region, states).nodes;
+    };
     if (node.op == &region) {
       std::vector<const Node*> parts = claimed_by({first, executors_.end()});
       // Only smaller ones, since nodes that are computed again may make a part as large as the whole.
@@ -184,9 +190,10 @@ class ExecutorPreparer : public Preparer {
 
 }  // namespace
 
-PreparedTrace prepare(const Trace& claimed, Executors executors, const Op& region, InterruptCheck& check) {
+PreparedTrace prepare(const Trace& claimed, Executors executors, const Op& region, RegionStates& states,
+                      InterruptCheck& check) {
   auto preparer = std::make_unique<ExecutorPreparer>(std::move(executors));
-  std::vector<const Node*> lines = preparer->prepare_all(claimed, region, check);
+  std::vector<const Node*> lines = preparer->prepare_all(claimed, region, states, check);
   PreparedTrace out;
   if (lines != claimed.nodes) {
     out.trace = claimed;

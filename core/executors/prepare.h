@@ -16,7 +16,8 @@ struct PreparedTrace {
 // Asks the executor that claimed each node to prepare it. What it declines goes to the executors after it: to one that
 // claims the node too, otherwise the nodes of its body are claimed anew. Throws when no executor is left or when
 // preparing fails, naming executor, op and the user's line, and when `check` reports an interrupt. Requires: a claimed
-// trace.
-PreparedTrace prepare(const Trace& claimed, Executors executors, const Op& region, InterruptCheck& check);
+// trace. `states`: what claim() kept of its regions.
+PreparedTrace prepare(const Trace& claimed, Executors executors, const Op& region, RegionStates& states,
+                      InterruptCheck& check);
 
 }  // namespace thunder

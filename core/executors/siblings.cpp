@@ -14,8 +14,8 @@ constexpr size_t kReach = 64;
 
 class Siblings {
  public:
-  Siblings(Trace& trace, const Executor& executor, const Op& op)
-      : trace_(trace), executor_(executor), op_(op), name_(trace.store->text(executor.name())),
+  Siblings(Trace& trace, const Executor& executor, const Op& op, RegionStates& states)
+      : trace_(trace), executor_(executor), op_(op), states_(states), name_(trace.store->text(executor.name())),
         broadcast_(trace.store->size()), written_(broadcast_), read_(broadcast_), behind_(broadcast_) {
     const std::vector<Computed> computed = when_computed(trace);
     for (const Write& w : trace.writes) written_.add(w.value);
@@ -96,8 +96,8 @@ class Siblings {
     return reads;
   }
 
-  bool fits(std::span<const Node* const> lines) const {
-    return executor_.desc().fits(lines, *trace_.store, executor_.desc().user);
+  bool fits(std::span<const Node* const> lines, RegionState& state) const {
+    return executor_.desc().fits(lines, *trace_.store, state, executor_.desc().user);
   }
 
   // Nodes between the two that depend on the first move behind both.
@@ -106,11 +106,13 @@ class Siblings {
     const std::vector<const Node*> others = lines_of(*lines_[second].node);
     const auto middle = body.insert(body.end(), others.begin(), others.end());
     // How loops walk an operand may depend on the nodes before; here either order is valid.
-    if (!fits(body) && (std::rotate(body.begin(), middle, body.end()), !fits(body))) return false;
+    RegionState state;
+    if (!fits(body, state) && (std::rotate(body.begin(), middle, body.end()), !fits(body, state))) return false;
     const auto from = lines_.begin() + static_cast<ptrdiff_t>(first),
                to = lines_.begin() + static_cast<ptrdiff_t>(second) + 1;
     Line both = *from;
     both.node = region(*lines_[first].node, *lines_[second].node, body);
+    states_.keep(both.node, std::move(state));
     const auto behind =
         std::stable_partition(from + 1, to - 1, [this](const Line& line) { return !behind_.read_by(*line.node); });
     std::rotate(from, from + 1, behind);
@@ -134,6 +136,7 @@ class Siblings {
   Trace& trace_;
   const Executor& executor_;
   const Op& op_;
+  RegionStates& states_;
   const char* name_;
   std::vector<Line> lines_;
   ValueSet broadcast_;  // views that broadcast
@@ -144,8 +147,8 @@ class Siblings {
 
 }  // namespace
 
-void join_siblings(Trace& trace, const Executor& executor, const Op& region) {
-  if (executor.desc().fits) Siblings(trace, executor, region).run();
+void join_siblings(Trace& trace, const Executor& executor, const Op& region, RegionStates& states) {
+  if (executor.desc().fits) Siblings(trace, executor, region, states).run();
 }
 
 }  // namespace thunder

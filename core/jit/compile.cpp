@@ -89,7 +89,8 @@ void compile_with(const Executors& executors, Context& context, const CompileOpt
   const double transformed = now_ms();
   entry.transform_ms = transformed - traced;
 
-  PreparedTrace prepared = prepare(entry.traces.back(), executors, context.registry().get("region"), check);
+  PreparedTrace prepared =
+      prepare(entry.traces.back(), executors, context.registry().get("region"), pipeline.states, check);
   if (prepared.trace) {
     prepared.trace->milliseconds = now_ms() - transformed;
     check_stage(*prepared.trace, pipeline);

@@ -11,7 +11,7 @@
 #include "device/block_cache.h"
 #include "device/devices.h"
 #include "executors/claim.h"
-#include "jit/marks.h"
+#include "jit/dynamic/marks.h"
 #include "jit/printing.h"
 #include "modules/kind.h"
 #include "passes/custom.h"

@@ -30,7 +30,9 @@ Result plain(const Trace& t, PipelineContext& c) {
   return pass(t, c.pass);
 }
 Result descended(const Trace& t, PipelineContext& c) { return descend(t, c.executors); }
-Result claimed(const Trace& t, PipelineContext& c) { return claim(t, c.executors, c.pass.registry.get("region")); }
+Result claimed(const Trace& t, PipelineContext& c) {
+  return claim(t, c.executors, c.pass.registry.get("region"), c.states);
+}
 
 constexpr std::array kPipeline = {
     PipelineRow{"transform", transformed, true,
@@ -119,7 +121,7 @@ Trace caught_up(Trace made, PipelineContext& context, bool is_descended, bool is
     }
     Trace one = made;
     one.nodes = {n};
-    one = claim(descend(one, singly), singly, context.pass.registry.get("region"));
+    one = claim(descend(one, singly), singly, context.pass.registry.get("region"), context.states);
     nodes.insert(nodes.end(), one.nodes.begin(), one.nodes.end());
   }
   made.nodes = std::move(nodes);

@@ -16,6 +16,7 @@ struct PipelineContext {
   CustomPasses custom;                // of the caller, in the order added
   std::vector<std::string> disabled;  // optional passes to leave out, by name
   bool verify = false;                // check every stage's trace
+  RegionStates states = {};           // of what claim made regions, for prepare
 };
 
 struct PipelineRow {

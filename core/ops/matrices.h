@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
+#include "ops/batch.h"
 #include "ops/kernels.h"
 #include "ops/lapack.h"
 
@@ -68,6 +69,24 @@ Status* with_lapack(const Kernel& k, F&& f) {
   } catch (const std::bad_alloc&) {
     return out_of_memory_status();
   }
+}
+
+// Batches of matrices are further dims in front.
+inline Results batch_of_matrices(Batch& b) {
+  std::vector<Arg> args(b.args.begin(), b.args.end());
+  for (size_t i = 0; i < args.size(); i++)
+    if (args[i].kind == ArgKind::value) args[i].v = b.operand(i).id;
+  return b.builder.invoke(b.op, args);
+}
+
+consteval OpRow matrix_prim(SchemaText schema, std::string_view doc, MetaFn meta, KernelFn kernel, VjpFn vjp) {
+  return checked({.schema = schema,
+                  .doc = doc,
+                  .meta = meta,
+                  .reference = kernel,
+                  .vjp = vjp,
+                  .batch = batch_of_matrices,
+                  .tags = kChecksData});
 }
 
 }  // namespace thunder

@@ -18,6 +18,13 @@ struct TensorSpec {
   double low = -2, high = 2;
 };
 
+inline TensorSpec integers(std::vector<int64_t> shape, double low, double high) {
+  return {std::move(shape), DType::i64, low, high};
+}
+// Indices into a dim of this size.
+inline TensorSpec indices_below(std::vector<int64_t> shape, int size, DType dtype = DType::i64) {
+  return {std::move(shape), dtype, 0, size - 1.0};
+}
 struct SampleArg {
   std::variant<std::monostate, TensorSpec, std::vector<TensorSpec>, bool, int64_t, double, std::string,
                std::vector<int64_t>, DType>

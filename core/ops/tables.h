@@ -123,6 +123,26 @@ void slopes_of_pair(Grad& g) {
   if (g.wants(1)) g.add(1, sum_to(dy * slope1(a, b), g.type(1).shape));
 }
 
+// ---- other names ----
+
+// The target with the same arguments, and its own defaults behind them.
+inline Results forwarded(Call& c) {
+  const OpDef& target = c.builder.registry().get(c.op.alias_of);
+  CompleteArgs all(target, c.args);
+  return c.builder.invoke(target, all.span());
+}
+// The same arguments under another name.
+consteval OpRow another_name(SchemaText schema, std::string_view target, SamplesFn samples, uint32_t tags = 0,
+                             std::string_view nondiff = {}) {
+  return checked({.schema = schema,
+                  .doc = "Another name.",
+                  .decompose = forwarded,
+                  .nondiff = nondiff,
+                  .samples = samples,
+                  .tags = tags,
+                  .alias_of = target});
+}
+
 // ---- losses ----
 
 // What a loss makes of its elements: none, their mean or their sum; the option is the parameter named reduction.

@@ -3,18 +3,10 @@
 #include <algorithm>
 
 #include "base/checked.h"
-#include "program/origins.h"
 #include "program/copy.h"
 #include "program/recorded.h"
 
 namespace thunder {
-namespace {
-
-Status* parallel_for(const Launch* launch, int64_t n, int64_t grain, ThreadPool::Body body, void* arg) {
-  return launch->threads->parallel_for(n, grain, body, arg);
-}
-
-}  // namespace
 
 Program::Program(const Trace& trace, const Trace& written, const std::vector<Sizes>& strides,
                  std::span<void* const> fixed, std::unique_ptr<Preparer> preparer, Devices& devices,
@@ -154,141 +146,6 @@ size_t Program::peak_bytes(Device device) const {
   for (const DeviceArena& a : plan_.arenas)
     if (a.device == device) return a.bytes + a.constant_bytes + (device == Device::cpu ? kept_bytes_.load() : 0);
   return 0;
-}
-
-std::vector<Ref<Storage>> Program::allocate(size_t DeviceArena::*bytes) const {
-  std::vector<Ref<Storage>> out;
-  for (const DeviceArena& a : plan_.arenas) out.push_back(Storage::allocate(devices_.allocator(a.device), a.*bytes));
-  return out;
-}
-
-Launch Program::launch_of(const Step& s, const Frame& frame) const {
-  Launch launch;
-  launch.inputs = frame.buffers.data() + s.first;
-  launch.n_inputs = s.n_inputs;
-  launch.outputs = launch.inputs + s.n_inputs;
-  launch.n_outputs = s.n_outputs;
-  if (accelerators_[s.arena]) launch.native_stream = accelerators_[s.arena]->native_stream();
-  launch.parallel_for = parallel_for;
-  launch.threads = &threads_;
-  return launch;
-}
-
-void* Program::scratch_of(const Step& s, const Frame& frame) const {
-  return s.scratch < 0 ? nullptr : frame.arenas[s.arena]->data() + s.scratch;
-}
-
-void Program::place(Frame& frame) const {
-  frame.arenas = allocate(&DeviceArena::bytes);
-  for (size_t i = 0; i < plan_.buffers.size(); i++) {
-    const BufferPlan& b = plan_.buffers[i];
-    if (b.rank >= 0 && b.place == Place::arena) frame.buffers[i].data = frame.arenas[b.index]->data() + b.offset;
-  }
-  for (size_t i = 0; i < plan_.epilogues.size(); i++)
-    frame.epilogue_launches[i].scratch = scratch_of(plan_.epilogues[i], frame);
-  for (size_t i = 0; i < plan_.steps.size(); i++) frame.launches[i].scratch = scratch_of(plan_.steps[i], frame);
-}
-
-void Program::rest() noexcept {
-  std::lock_guard lock(mutex_);
-  if (resting_ || !accelerators().empty() || first_->busy.exchange(true, std::memory_order_acquire)) return;
-  first_->arenas.clear();
-  resting_ = true;
-}
-
-std::unique_ptr<Program::Frame> Program::make_frame() const {
-  auto frame = std::make_unique<Frame>();
-  for (const BufferPlan& b : plan_.buffers) {
-    Buffer buffer = layout(b);
-    if (b.rank >= 0 && b.place == Place::constant) buffer.data = constants_[b.index]->data() + b.offset;
-    if (b.place == Place::input && b.index >= n_given_)
-      buffer.data = static_cast<std::byte*>(fixed_[b.index - n_given_]) + b.offset;
-    frame->buffers.push_back(buffer);
-  }
-  for (const Step& s : plan_.epilogues) frame->epilogue_launches.push_back(launch_of(s, *frame));
-  for (size_t i = 0; i < plan_.epilogues.size(); i++)
-    frame->epilogues.push_back({run_tiles_[i], &frame->epilogue_launches[i], plan_.epilogues[i].state});
-  for (const Step& s : plan_.steps) {
-    frame->launches.push_back(launch_of(s, *frame));
-    if (s.epilogue >= 0) frame->launches.back().epilogue = &frame->epilogues[static_cast<size_t>(s.epilogue)];
-  }
-  place(*frame);
-  return frame;
-}
-
-Program::Frame* Program::another_frame(Status*& failed) noexcept {
-  try {
-    std::lock_guard lock(mutex_);
-    if (resting_) {
-      place(*first_);
-      resting_ = false;
-      return first_.get();
-    }
-    if (idle_.empty()) {
-      idle_.reserve(more_.size() + 1);  // so that `give_back` cannot fail
-      return more_.emplace_back(make_frame()).get();
-    }
-    Frame* frame = idle_.back();
-    idle_.pop_back();
-    return frame;
-  } catch (const Error& e) {
-    failed = Ref<Status>(e.status()).detach();
-  } catch (...) {
-    failed = out_of_memory_status();
-  }
-  return nullptr;
-}
-
-void Program::give_back(Frame& frame) {
-  std::lock_guard lock(mutex_);
-  idle_.push_back(&frame);
-}
-
-uint64_t Program::runs() const {
-  std::lock_guard lock(mutex_);
-  uint64_t sum = first_->runs.load(std::memory_order_relaxed);
-  for (auto& frame : more_) sum += frame->runs.load(std::memory_order_relaxed);
-  return sum;
-}
-
-// A step's failure in the user's terms: the op, its source location, and the executor. A binding's own exception is
-// handed back as it is.
-Status* Program::located(Status* failed, const Step& step) const noexcept {
-  if (!step.node || !step.node->executor || failed->has_foreign()) return failed;
-  try {
-    if (failed->code() == Code::ok) {
-      failed->release();
-      failed =
-          make<Status>(Code::callback, "it returned a status whose code is OK; NULL says that all went well").detach();
-    }
-    const Ref<Status> owned = Ref<Status>::adopt(failed);
-    const Node& n = *step.node;
-    const Origin origin = origin_of(written_, n, owned->message());
-    const std::string_view op = origin.written ? origin.written->op->name() : origin.line->op->name();
-    const char* const where = origin.line->where ? origin.line->where : n.where;
-    std::string_view says = owned->message();
-    if (const std::string inner = cat(origin.line->op->name(), ": "); says.starts_with(inner))
-      says.remove_prefix(inner.size());
-    return make<Status>(owned->code(), cat(says.starts_with(op) ? "" : cat(op, ": "), says, " [",
-                                           where ? cat("at ", where, ", ") : "", "run by executor '", n.executor, "']"))
-        .detach();
-  } catch (const std::bad_alloc&) {
-    return out_of_memory_status();
-  }
-}
-
-// An exception of the host's language is handed back as it is.
-Status* Program::stopped(Status* why, const Step& next) noexcept {
-  if (why->has_foreign() || why->code() != kCancelled) return why;
-  try {
-    const Ref<Status> owned = Ref<Status>::adopt(why);
-    const Node* n = next.node;
-    return make<Status>(kCancelled, cat(owned->message(), n ? cat(" before ", n->op->name()) : "",
-                                        "; no tensor was changed", n && n->where ? cat(" [at ", n->where, "]") : ""))
-        .detach();
-  } catch (const std::bad_alloc&) {
-    return out_of_memory_status();
-  }
 }
 
 Status* Program::prepack(const Frame& frame, size_t step) {

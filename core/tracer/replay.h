@@ -3,23 +3,12 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 
 #include "ir/trace.h"
 #include "tracer/function.h"
+#include "tracer/trace_inputs.h"
 
 namespace thunder {
-
-// The input that is the context's random state: lines draw from it, or count a call on it, and it is a constant.
-std::optional<size_t> random_input(const Trace& trace);
-
-// What the symbols of a trace stand for where its arguments have these types (null: no argument). Throws, naming the
-// input, when a type is not that of the trace.
-std::vector<int64_t> symbol_values(const Trace& trace, std::span<const TensorType* const> types);
-
-// Throws when the trace has a symbol that is the size of no argument and none of the integers: nothing would say what
-// it stands for.
-void require_bound_symbols(const Trace& trace, std::span<const int64_t> integers = {});
 
 // What a call says of a trace with symbols beside its tensors, and what its lines took of that.
 struct ReplayCall {

@@ -1,107 +1,11 @@
 #include "tracer/tracing.h"
 
 #include <algorithm>
-#include <atomic>
-#include <limits>
 
 #include "base/text.h"
 #include "ir/dim_reads.h"
-#include "ops/place_view.h"
 
 namespace thunder {
-
-Draw TracingRecorder::draw() { return scope_.draw(); }
-
-namespace {
-
-// Each scope has words of its own, so that one that was kept is none of another's.
-constexpr int64_t kWordsOfScope = 1 << 20;
-int64_t next_words() {
-  static std::atomic<int64_t> scopes{0};
-  return std::numeric_limits<int64_t>::min() + kWordsOfScope * (1 + scopes.fetch_add(1, std::memory_order_relaxed));
-}
-
-Sizes hints(std::span<const Dim> shape) {
-  Sizes sizes;
-  for (Dim d : shape) sizes.push_back(hint(d));
-  return sizes;
-}
-
-}  // namespace
-
-void TracingRecorder::enter(const OpDef& op) {
-  reads_.push_back(DimReads::current() ? DimReads::current()->noted().size() : 0);
-  Recorder::enter(op);
-}
-
-void TracingRecorder::abandon() {
-  reads_.pop_back();
-  Recorder::abandon();
-}
-
-namespace {
-
-// Whether it is 2 or more whatever the sizes are.
-bool is_two_or_more(const TracingScope& scope, Dim d, size_t depth = 0) {
-  if (d.constant()) return d.value() >= 2;
-  const DimExpr& e = *d.expr();
-  if (e.op == DimOp::symbol) return scope.is_size(d);
-  const auto at_least = [&](Dim part, int64_t least) {
-    return part.constant() ? part.value() >= least : is_two_or_more(scope, part, depth + 1);
-  };
-  if (depth == 32) return false;
-  if (e.op == DimOp::mul) return at_least(e.a, 1) && at_least(e.b, 1) && (at_least(e.a, 2) || at_least(e.b, 2));
-  return e.op == DimOp::add && at_least(e.a, 0) && at_least(e.b, 0) && (at_least(e.a, 2) || at_least(e.b, 2));
-}
-
-}  // namespace
-
-// An op that leaves no line may have found nothing to do for these sizes: what is more than a symbol could be 0 or 1
-// for others.
-Results TracingRecorder::leave(const OpDef& op, std::span<const Arg> args, const Results& results) {
-  closed_ = false;
-  const Results made = Recorder::leave(op, args, results);
-  const size_t before = reads_.back();
-  reads_.pop_back();
-  DimReads* reads = DimReads::current();
-  if (!reads) return made;
-  if (closed_) return reads->forget_after(before), made;
-  const auto note = [&](ValueId v) {
-    for (Dim d : type(v).shape) {
-      if (d.constant() || is_two_or_more(scope_, d)) continue;
-      if (unnoted_hint(d) >= 2) compare(2, DimCondition::Is::at_most, d);
-      else reads->note(d.expr());
-    }
-  };
-  for_each_value(args, note);
-  for (ValueId v : made) note(v);
-  return made;
-}
-
-Sizes TracingRecorder::strides(ValueId v) const {
-  const DimReads::Pause layout;  // matters to writes alone
-  if (auto it = strides_.find(v); it != strides_.end()) return it->second;
-  return dense_strides(hints(type(v).shape));
-}
-
-void TracingRecorder::recorded(const Node& node) {
-  if (!def(node).view) return;
-  const DimReads::Pause layout;
-  // The layout is decided on plain integers, as at run time.
-  std::vector<Shape> lists(node.args.size());
-  std::vector<Arg> args(node.args.begin(), node.args.end());
-  for (size_t i = 0; i < args.size(); i++) {
-    if (args[i].kind != ArgKind::dims) continue;
-    for (Dim d : args[i].dim_list()) lists[i].push_back(hint(d));
-    args[i] = Arg::dims(lists[i]);
-  }
-  const ValueId base = node.args[0].v;
-  ViewOf v{strides(base)};
-  if (!place_view(def(node), hints(type(base).shape), args, hints(type(node.results[0]).shape), v)) return;
-  aliases_.add_view(node);
-  strides_[node.results[0]] = v.strides;
-}
-
 namespace {
 
 std::shared_ptr<Store> store_for(Scope* around) {
@@ -120,44 +24,6 @@ TracingScope::TracingScope(ScopeEnvironment environment, std::string function, S
   if (!around) return;
   access = around->access;
   around->traced_inside++;
-}
-
-Dim TracingScope::integer(int64_t value) {
-  integers_.push_back(symbol(value));
-  return integers_.back();
-}
-
-bool TracingScope::is_size(Dim d) const {
-  if (auto* tracing = dynamic_cast<const TracingScope*>(around_)) return tracing->is_size(d);
-  return !d.constant() && d.expr()->op == DimOp::symbol &&
-         std::find(integers_.begin(), integers_.end(), d) == integers_.end();
-}
-
-// A function that is called in another one, for a transform, has the words of that one, as it has its sizes.
-int64_t TracingScope::word(Dim size) {
-  if (size.constant()) return size.value();
-  if (auto* tracing = dynamic_cast<TracingScope*>(around_)) return tracing->word(size);
-  const auto it = std::find(words_.begin(), words_.end(), size);
-  const auto number = it - words_.begin();
-  require(number < kWordsOfScope, "a function may look at no more than ", kWordsOfScope, " sizes that stand for any");
-  if (it == words_.end()) words_.push_back(size);
-  return first_word_ + number;
-}
-
-Dim TracingScope::dim_of(int64_t word) const {
-  if (word >= kWordsEnd) return word;
-  if (auto* tracing = dynamic_cast<const TracingScope*>(around_)) return tracing->dim_of(word);
-  require(word >= first_word_ && word - first_word_ < static_cast<int64_t>(words_.size()),
-          "a size of another traced function, or no size at all");
-  return words_[static_cast<size_t>(word - first_word_)];
-}
-
-Dim TracingScope::integer_of(int64_t given) const {
-  if (auto* tracing = dynamic_cast<const TracingScope*>(around_)) return tracing->integer_of(given);
-  return given >= kWordsEnd ||
-                 (given >= first_word_ + kWordsOfScope || given < std::numeric_limits<int64_t>::min() + kWordsOfScope)
-             ? Dim(given)
-             : dim_of(given);
 }
 
 // A proxy that somebody keeps says what was seen.
@@ -363,82 +229,6 @@ std::vector<ValueId> TracingScope::record_gradient(ValueId loss, const ValueList
 
 std::vector<ValueId> TracingScope::gradient(ValueId loss, std::span<Tensor* const> wrt) {
   return record_gradient(loss, gradient_inputs(loss, wrt));
-}
-
-// Memory that one input reads and another writes would show through; the trace does not know of it.
-void TracingScope::refuse_overlaps(const Trace& trace) const {
-  auto range = [](const Tensor& t) {
-    Extent e = extent({t.sizes(), t.type().rank()}, t.strides(), size_of(t.type().dtype));
-    return std::pair(t.data() + e.begin, t.data() + e.end);
-  };
-  for (const Write& w : trace.writes) {
-    const Ref<Tensor>& written = layouts_[w.input];
-    if (!written) continue;
-    auto a = range(*written);
-    for (size_t i = 0; i < layouts_.size(); i++) {
-      if (i == w.input || !layouts_[i]) continue;
-      auto b = range(*layouts_[i]);
-      require(
-          a.second <= b.first || b.second <= a.first, "inputs '", trace.inputs[w.input].name, "' and '",
-          trace.inputs[i].name,
-          "' overlap in memory, and the first is written in place; pass a copy, or a view taken inside the function");
-    }
-  }
-}
-
-std::vector<ValueId> TracingScope::roots(const Trace& trace) const {
-  std::vector<ValueId> out(trace.store->size(), kNoValue);
-  const Aliases& memory = recorder_->memory();
-  for (const Input& in : trace.inputs) out[in.value] = memory.root(in.value);
-  for (const Node* n : trace.nodes)
-    for (ValueId r : n->results) out[r] = memory.root(r);
-  return out;
-}
-
-Trace TracingScope::finish(std::span<Tensor* const> outputs) {
-  std::vector<ValueId> values;
-  for (Tensor* t : outputs) {
-    const ValueId v = enter(t);
-    // A live number that is handed out becomes a tensor, as torch.tensor(number) would.
-    const TensorType& type = recorder_->type(v);
-    values.push_back(type.weak ? convert(recorder_->var(v), tensor_dtype(type.dtype)).id : v);
-  }
-  if (draws_) {
-    // One more call has drawn.
-    Var state = recorder_->var(random_);
-    recorder_->set_where(nullptr);
-    Var next = recorder_->call("prims.advance_random", {state});
-    recorder_->memory().supersede(random_, next.id);
-  }
-  return recorded(std::move(values));
-}
-
-Trace TracingScope::recorded(std::vector<ValueId> outputs) const {
-  Trace trace;
-  trace.outputs = std::move(outputs);
-  trace.store = recorder_->shared_store();
-  trace.function = function_;
-  trace.pass = "trace";
-  trace.inputs = inputs_;
-  for (uint32_t i = 0; i < inputs_.size(); i++) {
-    const ValueId now = recorder_->memory().latest(inputs_[i].value);
-    if (now != inputs_[i].value) trace.writes.push_back({i, now});
-  }
-  trace.nodes = recorder_->nodes();
-  refuse_overlaps(trace);
-  return trace;
-}
-
-void TracingScope::restart() {
-  recorder_ = std::make_unique<TracingRecorder>(*environment_.registry, std::make_shared<Store>(), *this);
-  inputs_.clear();
-  captured_.clear();
-  layouts_.clear();
-  std::fill(std::begin(counts_), std::end(counts_), 0);
-  by_view_.clear();
-  live_floats_.clear();
-  places_.clear();
-  random_ = kNoValue;
 }
 
 }  // namespace thunder

@@ -132,6 +132,8 @@ class TracingScope : public Scope {
     std::vector<int64_t> layout;
     auto operator<=>(const ViewKey&) const = default;
   };
+  // Each scope has words of its own, so that one that was kept is none of another's.
+  static int64_t next_words();
   const char* layer_place(const char* where);
   ViewKey key(const Tensor& t) const;
   ValueId capture(Tensor* t, Source source, std::string_view name);

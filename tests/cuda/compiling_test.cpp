@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
-#include "jit/cache_artifacts.h"
+#include "jit/programs/cache_artifacts.h"
 
 namespace thunder::test {
 namespace {

@@ -13,6 +13,11 @@
 
 namespace thunder::nvidia {
 
+// Of NVIDIA's libraries, whose versions are numbers like 130002: "13.0.2".
+inline std::string version_text(size_t version) {
+  return cat(version / 10000, ".", version % 10000 / 100, ".", version % 100);
+}
+
 // A library that is one. `Table`: its functions.
 template <class Table>
 class OpenedTable {

@@ -15,10 +15,7 @@ const char* resolve(const SharedLibrary& file, Library& library) {
   return nullptr;
 }
 
-std::string version(const Library& library) {
-  const size_t v = library.version();
-  return cat(v / 10000, ".", v % 10000 / 100, ".", v % 100);
-}
+std::string version(const Library& library) { return nvidia::version_text(library.version()); }
 
 const nvidia::OpenedTable<Library>& opened() {
   static constexpr std::array kNames = {"libcublasLt.so.13", "libcublasLt.so.12"};

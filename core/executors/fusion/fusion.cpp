@@ -14,9 +14,6 @@ using namespace fusion;
 const Target* target_of(const Node& line, const Store& store, void* user) {
   return static_cast<const Targets*>(user)->find(store.type(line.results[0]).device);
 }
-Group empty_group(const Node& first, const Store& store, void* user) {
-  return Group(store, target_of(first, store, user)->capabilities());
-}
 
 bool claim(const NodeView& view, void* user) {
   if (!find_prim(*view.node.op)) return false;
@@ -26,17 +23,26 @@ bool claim(const NodeView& view, void* user) {
 
 bool begins_region(const Node& line) { return find_prim(*line.op)->role != Role::view; }
 
-bool claim_region(std::span<const Node* const> lines, const Store& store, uint8_t* taken, void* user) {
-  return grow(lines, store, target_of(*lines[0], store, user)->capabilities(), {taken, lines.size()});
+// The state of a region is its group.
+bool claim_region(std::span<const Node* const> lines, const Store& store, uint8_t* taken, RegionState& state,
+                  void* user) {
+  std::shared_ptr<Group> group;
+  const bool grows =
+      grow(lines, store, target_of(*lines[0], store, user)->capabilities(), {taken, lines.size()}, group);
+  if (grows) state = std::move(group);
+  return grows;
 }
 
-bool fits(std::span<const Node* const> lines, const Store& store, void* user) {
-  return empty_group(*lines[0], store, user).add_all(lines);
+bool fits(std::span<const Node* const> lines, const Store& store, RegionState& state, void* user) {
+  auto group = std::make_shared<Group>(store, target_of(*lines[0], store, user)->capabilities());
+  if (!group->add_all(lines)) return false;
+  state = std::move(group);
+  return true;
 }
 
 // The state of a prepared node or region: a group, until its layout is known, then a launcher.
 struct State {
-  std::optional<Group> group;
+  std::shared_ptr<Group> group;
   const Target* target = nullptr;
   std::unique_ptr<Launcher> launcher;
   LoweredRegion region;  // what the launcher was made of, for explain
@@ -48,8 +54,11 @@ Status* prepare(const NodeView& view, void** state, size_t*, void* user) {
   const std::vector<const Node*> lines = lines_of(view.node);
   const Target* target = target_of(*lines[0], view.store, user);
   if (!target) return declined("nothing runs kernels on its device");
-  Group group(view.store, target->capabilities());
-  if (!group.add_all(lines)) return declined("its lines do not fit into one loop nest");
+  auto group = std::static_pointer_cast<Group>(view.state);
+  if (!group) {
+    group = std::make_shared<Group>(view.store, target->capabilities());
+    if (!group->add_all(lines)) return declined("its lines do not fit into one loop nest");
+  }
   *state = new State{std::move(group), target, nullptr, {}};
   return nullptr;
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "executors/fusion/grown.h"
+#include "executors/fusion/growth_cache.h"
 
 namespace thunder::fusion {
 namespace {
@@ -35,6 +35,8 @@ class Growth {
     leave_views();
     return stands();
   }
+  // After a run that found one: of the nodes that were taken, in their order.
+  Group group() && { return std::move(group_); }
 
  private:
   // A view that no node of the group reads would be stored in full; outside of the kernel it costs nothing.
@@ -50,11 +52,12 @@ class Growth {
 
   // Whether the nodes form a group in the order in which they will be compiled: how a reduction is lowered may depend
   // on the nodes before it.
-  bool stands() const {
+  bool stands() {
     Group group(store_, can_);
     for (size_t i = 0; i < lines_.size(); i++)
       if (taken_[i] && !group.extend(*lines_[i])) return false;
-    return group.consistent();
+    group_ = std::move(group);
+    return group_.consistent();
   }
 
   bool reads_group(const Node& line) const {
@@ -172,10 +175,16 @@ bool forbid_returns(std::span<const Node* const> lines, std::span<const uint8_t>
 
 namespace {
 
-bool search(std::span<const Node* const> lines, const Store& store, const Capabilities& can, std::span<uint8_t> taken) {
+bool search(std::span<const Node* const> lines, const Store& store, const Capabilities& can, std::span<uint8_t> taken,
+            std::shared_ptr<Group>& group) {
   std::vector<uint8_t> allowed(lines.size(), 1);
   do {
-    const auto run = [&](bool pulls_in) { return Growth(lines, store, can, allowed, taken).run(pulls_in); };
+    const auto run = [&](bool pulls_in) {
+      Growth growth(lines, store, can, allowed, taken);
+      if (!growth.run(pulls_in)) return false;
+      group = std::make_shared<Group>(std::move(growth).group());
+      return true;
+    };
     if (!run(true) && !run(false)) return false;
   } while (forbid_returns(lines, taken, allowed));
   return true;
@@ -183,15 +192,16 @@ bool search(std::span<const Node* const> lines, const Store& store, const Capabi
 
 }  // namespace
 
-bool grow(std::span<const Node* const> lines, const Store& store, const Capabilities& can, std::span<uint8_t> taken) {
-  const Likeness of = likeness(lines, store, can);
-  Grown& grown = Grown::here();
-  if (const Grown::Answer* known = grown.find(of)) {
+bool grow(std::span<const Node* const> lines, const Store& store, const Capabilities& can, std::span<uint8_t> taken,
+          std::shared_ptr<Group>& group) {
+  const StructuralHash of = structural_hash(lines, store, can);
+  GrowthCache& cache = GrowthCache::of_this_thread();
+  if (const GrowthCache::Answer* known = cache.find(of)) {
     std::copy(known->taken.begin(), known->taken.end(), taken.begin());
     return known->grows;
   }
-  const bool grows = search(lines, store, can, taken);
-  grown.add(of, {grows, std::vector<uint8_t>(taken.begin(), taken.end())});
+  const bool grows = search(lines, store, can, taken, group);
+  cache.add(of, {grows, std::vector<uint8_t>(taken.begin(), taken.end())});
   return grows;
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 bool always(const Backends&) { return true; }
 bool has_tile_registers(const Backends& m) { return m.tile_registers && enable_tile_registers(); }
-bool any_size(const Sides&) { return true; }
+bool any_size(const GemmSize&) { return true; }
 template <class T>
 bool any_layout(const BatchedProduct<T>&) {
   return true;
@@ -28,11 +28,11 @@ bool pays_always(const Backends&, const ProductOf<T>&) {
 
 // For f32: from this size on (of rows, columns and depth) splitting numbers into bf16 parts costs less than AMX saves.
 // For bf16: one or two rows are bound by reading b, which AMX would have to pack first.
-bool is_large(const Sides& s) {
+bool is_large(const GemmSize& s) {
   constexpr int64_t kLeastSide = 32;
   return s.rows >= kLeastSide && s.columns >= kLeastSide && s.depth >= kLeastSide;
 }
-bool has_rows(const Sides& s) {
+bool has_rows(const GemmSize& s) {
   constexpr int64_t kFewRows = 2;
   return s.rows > kFewRows;
 }

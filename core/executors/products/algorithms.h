@@ -15,7 +15,7 @@
 namespace thunder {
 
 // The sizes of a node's product, without its batch axes. The rows of a linear are those of all dims but the last.
-struct Sides {
+struct GemmSize {
   int64_t rows = 0, columns = 0, depth = 0;  // all 0: b is no matrix
 };
 
@@ -23,7 +23,7 @@ template <class T>
 struct AlgorithmRow {
   std::string_view name;
   bool (*needs)(const Backends&);  // what the machine must have, or which library
-  bool (*fits)(const Sides&);  // the sizes that it is meant for
+  bool (*fits)(const GemmSize&);  // the sizes that it is meant for
   bool (*can)(const BatchedProduct<T>&);  // the layouts that it takes, after simplify
   bool (*pays)(const Backends&, const ProductOf<T>&);  // the cost model, for one tile: no later row is faster
   Tiling (*tiling)(const ProductOf<T>&);  // for threads
@@ -35,9 +35,9 @@ std::span<const AlgorithmRow<Bf16>> algorithms_of_bf16();
 
 using Available = std::vector<bool>;  // by row of a table: whether it is available for a node
 template <class T>
-Available rows_for(std::span<const AlgorithmRow<T>> rows, const Backends& backends, const Sides& sides) {
+Available rows_for(std::span<const AlgorithmRow<T>> rows, const Backends& backends, const GemmSize& size) {
   Available available;
-  for (const AlgorithmRow<T>& row : rows) available.push_back(row.needs(backends) && row.fits(sides));
+  for (const AlgorithmRow<T>& row : rows) available.push_back(row.needs(backends) && row.fits(size));
   return available;
 }
 

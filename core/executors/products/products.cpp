@@ -21,7 +21,7 @@ bool claim(const NodeView& view, void* user) {
   return all_tensors_are<DType::f32>(view, user) || all_tensors_are<DType::bf16>(view, user);
 }
 
-Sides sides(const NodeView& view) {
+GemmSize gemm_size(const NodeView& view) {
   const Sizes a = concrete(view.store.type(view.node.args[0].v).shape),
               b = concrete(view.store.type(view.node.args[1].v).shape);
   if (a.empty() || b.size() < 2) return {};
@@ -37,7 +37,7 @@ FloatSite& float_site(void* state) { return *static_cast<FloatSite*>(static_cast
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
   *scratch = 0;
   const Backends& backends = backends_of(user);
-  const Sides s = sides(view);
+  const GemmSize s = gemm_size(view);
   *state = is_f32(view) ? static_cast<Site*>(new FloatSite(backends, rows_for(algorithms_of_f32(), backends, s),
                                                            row_of(kProductRows<float>, view).products))
                         : new ProductSite<Bf16>(backends, rows_for(algorithms_of_bf16(), backends, s),

@@ -102,30 +102,27 @@ Status* run_through_host(const Launch* launch, void* state) {
   });
 }
 
-}  // namespace
-
-ExecutorDesc transfer_executor(Devices& devices) {
+ExecutorDesc executor(const char* name, Devices& devices, bool (*claim)(const NodeView&, void*),
+                      Status* (*run)(const Launch*, void*)) {
   ExecutorDesc d;
-  d.name = "transfer";
+  d.name = name;
   d.flags = kStrided | kAnyDevice;
   d.user = &devices;
-  d.claim = claim_transfer;
+  d.claim = claim;
   d.prepare = prepare;
-  d.run = run_transfer;
+  d.run = run;
   d.drop = drop;
   return d;
 }
 
+}  // namespace
+
+ExecutorDesc transfer_executor(Devices& devices) {
+  return executor("transfer", devices, claim_transfer, run_transfer);
+}
+
 ExecutorDesc through_host_executor(Devices& devices) {
-  ExecutorDesc d;
-  d.name = "through_host";
-  d.flags = kStrided | kAnyDevice;
-  d.user = &devices;
-  d.claim = claim_through_host;
-  d.prepare = prepare;
-  d.run = run_through_host;
-  d.drop = drop;
-  return d;
+  return executor("through_host", devices, claim_through_host, run_through_host);
 }
 
 }  // namespace thunder

@@ -48,21 +48,21 @@ std::string Writer::place_of(uint32_t map) const {
 
 // The variable that holds an expression where the text now stands.
 std::string Writer::value(ExprId id) {
-  Memo& memo = nest_.exprs[id].axes & picked_ ? picks_ : nest_.is_row(id) ? row_ : position_;
+  Memo& memo = nest_.exprs[id].axes & gathered_ ? gathers_ : nest_.is_row(id) ? row_ : position_;
   if (!memo[id].empty()) return memo[id];
   const Expr& e = nest_.exprs[id];
-  const std::string variable = cat("e", id, picked_ ? cat("_", depth_) : "");
+  const std::string variable = cat("e", id, gathered_ ? cat("_", depth_) : "");
   if (e.fn == Fn::select) {
-    choose(e, variable);
+    select(e, variable);
   } else {
-    const std::string text = e.fn == Fn::gather ? pick(id) : formula(id);
+    const std::string text = e.fn == Fn::gather ? gather(id) : formula(id);
     line("const ", type_of(e.dtype), " ", variable, " = ", text, ";");
   }
-  return (nest_.exprs[id].axes & picked_ ? picks_ : nest_.is_row(id) ? row_ : position_)[id] = variable;
+  return (nest_.exprs[id].axes & gathered_ ? gathers_ : nest_.is_row(id) ? row_ : position_)[id] = variable;
 }
 
 // Only what is chosen is computed: the other may not be there.
-void Writer::choose(const Expr& e, const std::string& variable) {
+void Writer::select(const Expr& e, const std::string& variable) {
   line(type_of(e.dtype), " ", variable, ";");
   for (int i : {0, 1}) {
     line(i ? "else {" : cat("if (", index_[e.axis], " < ", cuts_.at({e.axis, e.bound}), ") {"));
@@ -70,16 +70,16 @@ void Writer::choose(const Expr& e, const std::string& variable) {
   }
 }
 
-std::string Writer::pick(ExprId id) {
+std::string Writer::gather(ExprId id) {
   const Expr& e = nest_.exprs[id];
   const std::string index = value(e.in[1]);
   line("const place at", id, " = (place)checked(", index, ", p.at[", e.axis, "], ", id, ", refusal);");
   const std::string before = std::exchange(index_[e.axis], cat("at", id));
-  const AxisSet outside = std::exchange(picked_, picked_ | bit(e.axis));
-  Memo others = std::exchange(picks_, Memo(nest_.exprs.size()));
+  const AxisSet outside = std::exchange(gathered_, gathered_ | bit(e.axis));
+  Memo others = std::exchange(gathers_, Memo(nest_.exprs.size()));
   depth_++;
   const std::string found = value(e.in[0]);
-  index_[e.axis] = before, picked_ = outside, picks_ = std::move(others);
+  index_[e.axis] = before, gathered_ = outside, gathers_ = std::move(others);
   return found;
 }
 
@@ -91,7 +91,7 @@ std::string Writer::formula(ExprId id) {
     const DType d = nest_.buffers[e.buffer];
     const std::string from =
         is_number(e.buffer) ? cat("(n.at + ", 2 * numbers_[e.buffer], ")") : cat("b.at[", e.buffer, "]");
-    const bool there = in_pack_ && loaded_[id] && !(e.axes & picked_);
+    const bool there = in_pack_ && loaded_[id] && !(e.axes & gathered_);
     const std::string read = there ? cat("pack", id, ".at[v]")
                                    : cat("((const ", memory_type(d), "*)", from, ")[", place_of(e.map), more, "]");
     return d == DType::bf16 ? cat("from_bf16(", read, ")") : d == DType::boolean ? cat(read, " != 0") : read;

@@ -1,4 +1,5 @@
-// The text of a kernel while it is written: where it stands, and which variables hold what there.
+// Writes the text of a kernel: keeps track of the loops around the current position and of the variables that hold
+// values there.
 #pragma once
 
 #include <functional>
@@ -44,7 +45,7 @@ class Writer {
   std::string element(ExprId id);
   std::string combined(const Expr& e, const std::string& x, const std::string& y) const;
 
-  // packs.cpp: what a thread does at once
+  // packs.cpp: vectorized loads and stores of neighbouring elements
   std::string packs_in(const std::string& elements) const;
   void find_alignment();
   void compute_positions(uint32_t begin, uint32_t end, const std::vector<ExprId>& sums, const Wanted& wanted);
@@ -53,7 +54,7 @@ class Writer {
   void declare_packs(const Wanted& wanted);
   void store_packs(const Wanted& wanted);
 
-  // expressions.cpp: what stands in the loops
+  // expressions.cpp: values and stores inside the loops
   void store_all(const Wanted& wanted);
   void store_here(const Output& s);
   void store(const Output& s, const std::string& v);
@@ -61,8 +62,8 @@ class Writer {
   void in_own_scope(F&& write);
   std::string place_of(uint32_t map) const;
   std::string value(ExprId id);
-  void choose(const Expr& e, const std::string& variable);
-  std::string pick(ExprId id);
+  void select(const Expr& e, const std::string& variable);
+  std::string gather(ExprId id);
   std::string formula(ExprId id);
 
   template <class... T>
@@ -86,21 +87,21 @@ class Writer {
   size_t parameters_ = 0;
   std::vector<size_t> numbers_;  // by argument: which of those that are passed by value
   size_t count_of_numbers_ = 0;
-  Memo row_, position_, picks_;
+  Memo row_, position_, gathers_;
   std::vector<bool> loaded_;     // by expression: a pack of it is there
   bool in_pack_ = false;         // within the loop over a pack
-  AxisSet picked_ = 0;
+  AxisSet gathered_ = 0;
   int depth_ = 0;
 };
 
-// A block, of which nothing is known outside.
+// Writes a block of its own. Variables that are declared in it are not used behind it.
 template <class F>
 void Writer::in_own_scope(F&& write) {
-  const Memo row = row_, position = position_, picks = picks_;
+  const Memo row = row_, position = position_, gathers = gathers_;
   open();
   write();
   close();
-  row_ = row, position_ = position, picks_ = picks;
+  row_ = row, position_ = position, gathers_ = gathers;
 }
 
 }  // namespace thunder::loops

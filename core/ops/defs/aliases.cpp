@@ -4,13 +4,6 @@
 namespace thunder {
 namespace {
 
-// The target with the same arguments, and its own defaults behind them.
-Results forwarded(Call& c) {
-  const OpDef& target = c.builder.registry().get(c.op.alias_of);
-  CompleteArgs all(target, c.args);
-  return c.builder.invoke(target, all.span());
-}
-
 // ---- products of operands of given ranks ----
 
 template <size_t left, size_t right>
@@ -94,17 +87,6 @@ void matrices(Samples& s) { s.add({TensorSpec{{2, 3}}}); }
 void along(Samples& s) { s.add({TensorSpec{{2, 3}}, 1}); }
 void rows(Samples& s) { s.add({TensorSpec{{2, 3, 2}}}); }
 
-// The same arguments under another name.
-consteval OpRow same(SchemaText schema, std::string_view target, SamplesFn samples, uint32_t tags = 0,
-                     std::string_view nondiff = {}) {
-  return checked({.schema = schema,
-                  .doc = "Another name.",
-                  .decompose = forwarded,
-                  .nondiff = nondiff,
-                  .samples = samples,
-                  .tags = tags,
-                  .alias_of = target});
-}
 consteval OpRow other(SchemaText schema, std::string_view target, std::string_view doc, DecomposeFn decompose,
                       SamplesFn samples, uint32_t tags = 0) {
   return checked(
@@ -113,55 +95,58 @@ consteval OpRow other(SchemaText schema, std::string_view target, std::string_vi
 constexpr std::string_view kBoolean = "the result is boolean";
 
 constexpr OpRow kRows[] = {
-    same("absolute(tensor input) -> tensor", "abs", one, kInplace),
-    same("negative(tensor input) -> tensor", "neg", one, kInplace),
-    same(
+    another_name("absolute(tensor input) -> tensor", "abs", one, kInplace),
+    another_name("negative(tensor input) -> tensor", "neg", one, kInplace),
+    another_name(
         "sgn(tensor input) -> tensor", "sign",
         [](Samples& s) {
           s.add_without_gradient({TensorSpec{{2, 3}}});
         },
         kInplace),
-    same(
+    another_name(
         "fix(tensor input) -> tensor", "trunc",
         [](Samples& s) {
           s.add_without_gradient({TensorSpec{{2, 3}}});
         },
         kInplace),
-    same("arcsin(tensor input) -> tensor", "asin", one, kInplace),
-    same("arccos(tensor input) -> tensor", "acos", one, kInplace),
-    same("arctan(tensor input) -> tensor", "atan", one, kInplace),
-    same("arcsinh(tensor input) -> tensor", "asinh", one, kInplace),
-    same("arccosh(tensor input) -> tensor", "acosh", above_one, kInplace),
-    same("arctanh(tensor input) -> tensor", "atanh", one, kInplace),
-    same("expit(tensor input) -> tensor", "sigmoid", one),
-    same("gammaln(tensor input) -> tensor", "lgamma", above_one),
-    same("psi(tensor input) -> tensor", "digamma", above_one),
-    same("multigammaln(tensor input, int p) -> tensor", "mvlgamma",
-         [](Samples& s) {
-           s.add({TensorSpec{{3}, DType::f32, 3, 9}, 2});
-         }),
-    same("conj(tensor input) -> tensor", "positive", one),
-    same("real(tensor input) -> tensor", "positive", one),
-    same("arctan2(tensor input, tensor|number other) -> tensor", "atan2", pairs, kInplace),
-    same("subtract(tensor input, tensor|number other, tensor|number alpha=1) -> tensor", "sub", pairs, kInplace),
-    same("multiply(tensor input, tensor|number other) -> tensor", "mul", pairs, kInplace),
-    same("divide(tensor input, tensor|number other, str? rounding_mode=None) -> tensor", "div", pairs, kInplace),
-    same("true_divide(tensor input, tensor|number other) -> tensor", "div", pairs, kInplace),
-    same("greater(tensor input, tensor|number other) -> tensor", "gt", pairs, kInplace, kBoolean),
-    same("greater_equal(tensor input, tensor|number other) -> tensor", "ge", pairs, kInplace, kBoolean),
-    same("less(tensor input, tensor|number other) -> tensor", "lt", pairs, kInplace, kBoolean),
-    same("less_equal(tensor input, tensor|number other) -> tensor", "le", pairs, kInplace, kBoolean),
-    same("not_equal(tensor input, tensor|number other) -> tensor", "ne", pairs, kInplace, kBoolean),
-    same("clip(tensor input, tensor|number? min=None, tensor|number? max=None) -> tensor", "clamp", bounds, kInplace),
+    another_name("arcsin(tensor input) -> tensor", "asin", one, kInplace),
+    another_name("arccos(tensor input) -> tensor", "acos", one, kInplace),
+    another_name("arctan(tensor input) -> tensor", "atan", one, kInplace),
+    another_name("arcsinh(tensor input) -> tensor", "asinh", one, kInplace),
+    another_name("arccosh(tensor input) -> tensor", "acosh", above_one, kInplace),
+    another_name("arctanh(tensor input) -> tensor", "atanh", one, kInplace),
+    another_name("expit(tensor input) -> tensor", "sigmoid", one),
+    another_name("gammaln(tensor input) -> tensor", "lgamma", above_one),
+    another_name("psi(tensor input) -> tensor", "digamma", above_one),
+    another_name("multigammaln(tensor input, int p) -> tensor", "mvlgamma",
+                 [](Samples& s) {
+                   s.add({TensorSpec{{3}, DType::f32, 3, 9}, 2});
+                 }),
+    another_name("conj(tensor input) -> tensor", "positive", one),
+    another_name("real(tensor input) -> tensor", "positive", one),
+    another_name("arctan2(tensor input, tensor|number other) -> tensor", "atan2", pairs, kInplace),
+    another_name("subtract(tensor input, tensor|number other, tensor|number alpha=1) -> tensor", "sub", pairs,
+                 kInplace),
+    another_name("multiply(tensor input, tensor|number other) -> tensor", "mul", pairs, kInplace),
+    another_name("divide(tensor input, tensor|number other, str? rounding_mode=None) -> tensor", "div", pairs,
+                 kInplace),
+    another_name("true_divide(tensor input, tensor|number other) -> tensor", "div", pairs, kInplace),
+    another_name("greater(tensor input, tensor|number other) -> tensor", "gt", pairs, kInplace, kBoolean),
+    another_name("greater_equal(tensor input, tensor|number other) -> tensor", "ge", pairs, kInplace, kBoolean),
+    another_name("less(tensor input, tensor|number other) -> tensor", "lt", pairs, kInplace, kBoolean),
+    another_name("less_equal(tensor input, tensor|number other) -> tensor", "le", pairs, kInplace, kBoolean),
+    another_name("not_equal(tensor input, tensor|number other) -> tensor", "ne", pairs, kInplace, kBoolean),
+    another_name("clip(tensor input, tensor|number? min=None, tensor|number? max=None) -> tensor", "clamp", bounds,
+                 kInplace),
     other("clamp_min(tensor input, tensor|number min) -> tensor", "clamp", "input, but not less than min.", clamp_min,
           bound, kInplace),
     other("clamp_max(tensor input, tensor|number max) -> tensor", "clamp", "input, but not greater than max.",
           clamp_max, bound, kInplace),
-    same("concat(tensor[] tensors, int dim=0) -> tensor", "cat", lists),
-    same("concatenate(tensor[] tensors, int dim=0) -> tensor", "cat", lists),
-    same("swapaxes(tensor input, int axis0, int axis1) -> tensor", "transpose", two_dims),
-    same("swapdims(tensor input, int dim0, int dim1) -> tensor", "transpose", two_dims),
-    same("broadcast_to(tensor input, int[] size) -> tensor", "expand", shapes),
+    another_name("concat(tensor[] tensors, int dim=0) -> tensor", "cat", lists),
+    another_name("concatenate(tensor[] tensors, int dim=0) -> tensor", "cat", lists),
+    another_name("swapaxes(tensor input, int axis0, int axis1) -> tensor", "transpose", two_dims),
+    another_name("swapdims(tensor input, int dim0, int dim1) -> tensor", "transpose", two_dims),
+    another_name("broadcast_to(tensor input, int[] size) -> tensor", "expand", shapes),
     other("expand_as(tensor input, tensor other) -> tensor", "expand", "input expanded to the size of other.",
           expand_as, likes),
     other("reshape_as(tensor input, tensor other) -> tensor", "reshape", "input under the shape of other.", reshape_as,

@@ -230,34 +230,20 @@ void eigh_vjp(Grad& g) {
   g.add(0, product(product(v, inner), swap_last_two(v)));
 }
 
-// Batches of matrices are further dims in front.
-Results batch(Batch& b) {
-  return b.args.size() > 1 ? b.again({b.operand(0), b.args[1]}) : b.again({b.operand(0)});
-}
-
-consteval OpRow prim(SchemaText schema, std::string_view doc, MetaFn meta, KernelFn kernel, VjpFn vjp) {
-  return checked({.schema = schema,
-                  .doc = doc,
-                  .meta = meta,
-                  .reference = kernel,
-                  .vjp = vjp,
-                  .batch = batch,
-                  .tags = kChecksData});
-}
-
 constexpr OpRow kRows[] = {
-    prim(
+    matrix_prim(
         "prims.cholesky(tensor input) -> tensor",
         "The lower triangle L of input = L L^T; the upper half of the input is not read.",
         [](const Call& c, Types& out) { require_square(c), out.push(c.type(0)); }, cholesky, cholesky_vjp),
-    prim("prims.qr(tensor input, bool complete) -> (tensor, tensor)",
-         "Orthonormal columns Q and an upper triangle R of input = Q R.", qr_meta, qr, qr_vjp),
-    prim("prims.svd(tensor input, bool full_matrices) -> (tensor, tensor, tensor)",
-         "Orthonormal U and Vh with the singular values S, descending, of input = U diag(S) Vh.", svd_meta, svd,
-         svd_vjp),
-    prim("prims.eigh(tensor input, bool upper) -> (tensor, tensor)",
-         "Eigenvalues, ascending, and eigenvectors, as columns, of symmetric matrices of which one half is read.",
-         eigh_meta, eigh, eigh_vjp),
+    matrix_prim("prims.qr(tensor input, bool complete) -> (tensor, tensor)",
+                "Orthonormal columns Q and an upper triangle R of input = Q R.", qr_meta, qr, qr_vjp),
+    matrix_prim("prims.svd(tensor input, bool full_matrices) -> (tensor, tensor, tensor)",
+                "Orthonormal U and Vh with the singular values S, descending, of input = U diag(S) Vh.", svd_meta, svd,
+                svd_vjp),
+    matrix_prim(
+        "prims.eigh(tensor input, bool upper) -> (tensor, tensor)",
+        "Eigenvalues, ascending, and eigenvectors, as columns, of symmetric matrices of which one half is read.",
+        eigh_meta, eigh, eigh_vjp),
 };
 
 }  // namespace

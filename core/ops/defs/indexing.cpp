@@ -9,8 +9,6 @@
 namespace thunder {
 namespace {
 
-// ---- gather, scatter_add, index_select, index, index_put ----
-
 Results gather(Call& c) { return c.builder.call("prims.gather", {c.var(0), c.integer(1), c.var(2)}); }
 
 Results scatter_add(Call& c) {
@@ -115,170 +113,53 @@ Results index_put(Call& c) {
   return convert(put, x.dtype());
 }
 
-// ---- embedding, one_hot ----
-
-// padding_idx counted from the front.
-int64_t padding_row(const Call& c) {
-  const Dim rows = c.type(1).shape[0];
-  const int64_t at = c.integer(2);
-  c.require(at < hint(rows) && at >= -hint(rows), "padding_idx ", at, " is out of range for a weight of ", name(rows),
-            " rows");
-  return at < 0 ? at + hint(rows) : at;
-}
-Results embedding(Call& c) {
-  c.require(c.type(1).rank() == 2, "weight must have rank 2; ", c.types());
-  if (c.has(2)) padding_row(c);
-  return c.builder.call("prims.take", {c.var(1), 0, c.var(0)});
-}
-void embedding_vjp(Grad& g) {
-  Var ct = g.cotangent();
-  const TensorType& weight = g.type(1);
-  ct = convert(ct, compute_dtype(ct.dtype()));
-  Var zeros = expand_to(full(g.builder, {}, 0, ct.dtype(), weight.device), weight.shape);
-  Var sums = g.builder.call("prims.take_add", {zeros, 0, g.var(0), ct});
-  if (g.has(2)) {
-    // The padding's row stays as it is.
-    const Dim row = padding_row(g), columns = weight.shape[1];
-    Var none = expand_to(full(g.builder, {}, 0, ct.dtype(), weight.device), Shape{1, columns});
-    sums = g.builder.call("prims.slice_scatter", {sums, none, Shape{row, 0}, Shape{row + 1, columns}, Shape{1, 1}});
-  }
-  g.add(1, sums);
-}
-
-Results one_hot(Call& c) {
-  Var x = c.var(0);
-  int64_t classes = c.integer(1);
-  c.require(classes > 0 || classes == -1,
-      "num_classes must be positive, or -1 for one more than the greatest index; got ", classes);
-  if (classes == -1) {
-    c.require(!(elements(x.shape()) == Dim(0)), "num_classes must be given where there are no indices");
-    classes = c.value_of(convert(c.builder.call("amax", {x}), DType::i64)) + 1;
-    c.require(classes > 0, "input must not be negative, its greatest index is ", classes - 1);
-  }
-  Shape shape = x.shape(), index = x.shape();
-  shape.push_back(classes);
-  index.push_back(1);
-  Var zeros = expand_to(full(c.builder, {}, 0, DType::i64, x.type().device), shape);
-  Var ones = expand_to(full(c.builder, {}, 1, DType::i64, x.type().device), index);
-  return c.builder.call("prims.scatter_add", {zeros, -1, reshape_to(x, index), ones});
-}
-
-// ---- masked_fill, tril, triu ----
-
-// A number or a tensor of rank 0 as a tensor of x's dtype.
-Var scalar_like(const Call& c, size_t i, Var x) {
-  Var v = c.var(i);
-  c.require(v.rank() == 0, "value must be a number or a tensor of rank 0; ", c.types());
-  c.require(info(v.dtype()).category <= info(x.dtype()).category, "a value of ", name(v.dtype()),
-            " does not fit input ", name(x.type()));
-  return convert(v, x.dtype());
-}
-Results masked_fill(Call& c) {
-  Var x = c.var(0), mask = c.var(1);
-  c.require(mask.dtype() == DType::boolean, "mask must be bool; ", c.types());
-  return c.builder.call("where", {mask, scalar_like(c, 2, x), x});
-}
-
-// Keeps the elements (i, j) of the last two dims for which j - i and diagonal satisfy `keep`.
-Results triangle(Call& c, std::string_view keep) {
-  Var x = c.var(0);
-  Builder& b = c.builder;
-  c.require(x.rank() >= 2, "input must have at least rank 2; ", c.types());
-  const Dim rows = x.size(-2), columns = x.size(-1);
-  const Device device = x.type().device;
-  const Shape square{rows, columns};
-  // Further out nothing changes, and sums with positions fit.
-  const int64_t diagonal = std::clamp(c.integer(1), -hint(rows), hint(columns));
-  Var row = b.call("prims.iota", {Shape{rows}, DType::i64, device}),
-      column = b.call("prims.iota", {Shape{columns}, DType::i64, device});
-  Var limit = expand_to(reshape_to(row, Shape{rows, 1}), square) +
-              expand_to(full(b, {}, double(diagonal), DType::i64, device), square);
-  Var kept = b.call(keep, {expand_to(column, square), limit});
-  return b.call("prims.where", {expand_to(kept, x.shape()), x, full_like(x, 0)});
-}
-Results tril(Call& c) { return triangle(c, "prims.le"); }
-Results triu(Call& c) { return triangle(c, "prims.ge"); }
-
 // ---- samples ----
 
-TensorSpec below(std::vector<int64_t> shape, int size, DType d = DType::i64) {
-  return {std::move(shape), d, 0, size - 1.0};
-}
-
 void gather_samples(Samples& s) {
-  s.add({TensorSpec{{3, 4}}, 1, below({3, 2}, 4)});
-  s.add({TensorSpec{{}}, 0, below({}, 1)});
-  s.refuse({TensorSpec{{3, 4}}, 1, below({3}, 4)}, "rank of input");
+  s.add({TensorSpec{{3, 4}}, 1, indices_below({3, 2}, 4)});
+  s.add({TensorSpec{{}}, 0, indices_below({}, 1)});
+  s.refuse({TensorSpec{{3, 4}}, 1, indices_below({3}, 4)}, "rank of input");
   s.refuse({TensorSpec{{3}}, 0, TensorSpec{{2}, DType::i64, -1, -1}}, "index -1 is out of range for dim 0 of size 3");
 }
 void scatter_add_samples(Samples& s) {
-  s.add({TensorSpec{{3, 4}}, 1, below({3, 2}, 4), TensorSpec{{3, 2}}});
-  s.add({TensorSpec{{3, 4}, DType::bf16}, 0, below({5, 4}, 3), TensorSpec{{5, 4}, DType::bf16}});
-  s.refuse({TensorSpec{{3}}, 0, below({2}, 3), TensorSpec{{2}, DType::f64}}, "one dtype");
+  s.add({TensorSpec{{3, 4}}, 1, indices_below({3, 2}, 4), TensorSpec{{3, 2}}});
+  s.add({TensorSpec{{3, 4}, DType::bf16}, 0, indices_below({5, 4}, 3), TensorSpec{{5, 4}, DType::bf16}});
+  s.refuse({TensorSpec{{3}}, 0, indices_below({2}, 3), TensorSpec{{2}, DType::f64}}, "one dtype");
 }
 void index_select_samples(Samples& s) {
-  s.add({TensorSpec{{4, 3}}, 0, below({6}, 4)});
-  s.add({TensorSpec{{4, 3}}, -1, below({}, 3, DType::i32)});
-  s.add({TensorSpec{{}}, 0, below({1}, 1)});
-  s.refuse({TensorSpec{{4, 3}}, 0, below({2, 2}, 4)}, "rank 0 or 1");
+  s.add({TensorSpec{{4, 3}}, 0, indices_below({6}, 4)});
+  s.add({TensorSpec{{4, 3}}, -1, indices_below({}, 3, DType::i32)});
+  s.add({TensorSpec{{}}, 0, indices_below({1}, 1)});
+  s.refuse({TensorSpec{{4, 3}}, 0, indices_below({2, 2}, 4)}, "rank 0 or 1");
   s.refuse({TensorSpec{{4}}, 0, TensorSpec{{1}, DType::i64, 4, 4}}, "index 4 is out of range for dim 0 of size 4");
 }
 TensorSpec mask(std::vector<int64_t> shape) { return {std::move(shape), DType::boolean, 0, 1}; }
 void index_samples(Samples& s) {
-  s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{below({2, 2}, 4)}});
-  s.add({TensorSpec{{4, 3, 2}}, std::vector<TensorSpec>{below({5, 1}, 4), TensorSpec{{3}, DType::i64, -3, -1}}});
+  s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{indices_below({2, 2}, 4)}});
+  s.add(
+      {TensorSpec{{4, 3, 2}}, std::vector<TensorSpec>{indices_below({5, 1}, 4), TensorSpec{{3}, DType::i64, -3, -1}}});
   s.add_eager({TensorSpec{{4, 3}}, std::vector<TensorSpec>{mask({4})}});
   s.add_eager({TensorSpec{{4, 3, 2}}, std::vector<TensorSpec>{mask({4, 3})}});
-  s.add_eager({TensorSpec{{2, 3, 4}}, std::vector<TensorSpec>{below({1}, 2, DType::i32), mask({3, 4})}});
+  s.add_eager({TensorSpec{{2, 3, 4}}, std::vector<TensorSpec>{indices_below({1}, 2, DType::i32), mask({3, 4})}});
   s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{mask({3})}}, "a mask of [3] does not fit dim 0 of f32[4]");
   s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{mask({4, 1})}}, "indexes dims 0 to 1 of f32[4]");
   s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{{{4}, DType::u8, 0, 1}}}, "convert a mask to bool");
-  s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{below({1}, 4), below({1}, 4)}}, "from 1 to 1");
+  s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{indices_below({1}, 4), indices_below({1}, 4)}}, "from 1 to 1");
   s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{{{1}, DType::i64, -5, -5}}}, "index -5 is out of range");
 }
 void index_put_samples(Samples& s) {
-  s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{below({2}, 4)}, TensorSpec{{3}}, true});
-  s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{below({1}, 4), below({1}, 3)}, TensorSpec{{}}});
-  s.add(
-      {TensorSpec{{4, 3}, DType::bf16}, std::vector<TensorSpec>{below({6}, 4)}, TensorSpec{{6, 3}, DType::bf16}, true});
-  s.add({TensorSpec{{4}}, std::vector<TensorSpec>{below({1}, 4)}, 1.5});
+  s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{indices_below({2}, 4)}, TensorSpec{{3}}, true});
+  s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{indices_below({1}, 4), indices_below({1}, 3)}, TensorSpec{{}}});
+  s.add({TensorSpec{{4, 3}, DType::bf16}, std::vector<TensorSpec>{indices_below({6}, 4)},
+         TensorSpec{{6, 3}, DType::bf16}, true});
+  s.add({TensorSpec{{4}}, std::vector<TensorSpec>{indices_below({1}, 4)}, 1.5});
   s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{mask({4})}, 1.5});
   s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{mask({4, 3})}, TensorSpec{{}}, true});
   s.add_eager({TensorSpec{{4, 3}}, std::vector<TensorSpec>{mask({4})}, TensorSpec{{3}}});
   s.add_eager({TensorSpec{{2, 2}}, std::vector<TensorSpec>{mask({2, 2})}, TensorSpec{{1}}, true});
   s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{mask({3})}, 1.0}, "does not fit dim 0");
-  s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{below({2}, 4)}, TensorSpec{{3}}}, "broadcast");
+  s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{indices_below({2}, 4)}, TensorSpec{{3}}}, "broadcast");
 }
-void embedding_samples(Samples& s) {
-  s.add({below({2, 3}, 5), TensorSpec{{5, 4}}});
-  s.add({below({7}, 5, DType::i32), TensorSpec{{5, 4}}});
-  s.add_without_gradient({below({2, 3}, 5), TensorSpec{{5, 4}}, -1});
-  s.refuse({below({2}, 5), TensorSpec{{5}}}, "rank 2");
-  s.refuse({below({2}, 5), TensorSpec{{5, 4}}, 5}, "padding_idx 5");
-  s.refuse({TensorSpec{{1}, DType::i64, 5, 5}, TensorSpec{{5, 4}}}, "index 5 is out of range for dim 0 of size 5");
-}
-void one_hot_samples(Samples& s) {
-  s.add({below({2, 3}, 4), 4});
-  s.add_eager({below({2, 3}, 4)});
-  s.add_eager({below({5}, 3, DType::i32)});
-  s.refuse({below({2}, 4), 0}, "num_classes must be positive");
-  s.refuse({below({0}, 4)}, "num_classes must be given where there are no indices");
-  s.refuse({TensorSpec{{3}, DType::i64, -4, -4}}, "its greatest index is -4");
-  s.refuse({TensorSpec{{1}, DType::i64, 4, 4}, 4}, "index 4 is out of range");
-}
-void masked_fill_samples(Samples& s) {
-  s.add({TensorSpec{{2, 3}}, TensorSpec{{3}, DType::boolean, 0, 1}, -1.5});
-  s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 3}, DType::boolean, 0, 1}, TensorSpec{{}}});
-  s.refuse({TensorSpec{{2}}, TensorSpec{{2}}, 0}, "mask must be bool");
-  s.refuse({TensorSpec{{2}, DType::i64}, TensorSpec{{2}, DType::boolean, 0, 1}, 0.5}, "does not fit");
-}
-void triangle_samples(Samples& s) {
-  s.add({TensorSpec{{3, 4}}});
-  s.add({TensorSpec{{2, 4, 3}}, -1});
-  s.add({TensorSpec{{3, 3}}, 2});
-  s.refuse({TensorSpec{{3}}}, "rank 2");
-}
-
 constexpr OpRow kRows[] = {
     checked({.schema = "gather(tensor input, int dim, tensor index) -> tensor",
              .doc = "Elements of input at index along dim.",
@@ -306,40 +187,6 @@ constexpr OpRow kRows[] = {
          .decompose = index_put,
          .samples = index_put_samples,
          .tags = kInplace | kEager}),
-    checked({.schema = "embedding(tensor input, tensor weight, int? padding_idx=None) -> tensor",
-             .doc = "The rows of weight at the indices in input; the row padding_idx gets no gradient.",
-             .decompose = embedding,
-             .vjp = embedding_vjp,
-             .samples = embedding_samples}),
-    checked({.schema = "one_hot(tensor input, int num_classes=-1) -> tensor",
-             .doc = "i64 with a 1 at each index along a new last dim of num_classes; -1 is one more than the "
-                    "greatest index.",
-             .decompose = one_hot,
-             .samples = one_hot_samples,
-             .tags = kEager}),
-    checked({.schema = "masked_fill(tensor input, tensor mask, tensor|number value) -> tensor",
-             .doc = "input where mask is false, value (a number or of rank 0) where it is true.",
-             .decompose = masked_fill,
-             .samples = masked_fill_samples,
-             .tags = kInplace}),
-    checked({.schema = "tril(tensor input, int diagonal=0) -> tensor",
-             .doc = "The elements on and below a diagonal of the last two dims, zeros above.",
-             .decompose = tril,
-             .vjp =
-                 [](Grad& g) {
-                   g.add(0, g.builder.call("tril", {g.cotangent(), g.integer(1)}));
-                 },
-             .samples = triangle_samples,
-             .tags = kInplace}),
-    checked({.schema = "triu(tensor input, int diagonal=0) -> tensor",
-             .doc = "The elements on and above a diagonal of the last two dims, zeros below.",
-             .decompose = triu,
-             .vjp =
-                 [](Grad& g) {
-                   g.add(0, g.builder.call("triu", {g.cotangent(), g.integer(1)}));
-                 },
-             .samples = triangle_samples,
-             .tags = kInplace}),
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
-// torch.linalg's factors, systems and determinants, over the prims that LAPACK computes.
+// torch.linalg's systems, determinants, inverses and exponentials, over the prims that LAPACK computes.
 #include <algorithm>
 
 #include "ops/grad.h"
-#include "ops/tables.h"
+#include "ops/linalg.h"
 
 namespace thunder {
 namespace {
@@ -10,82 +10,11 @@ namespace {
 Var product(Var a, Var b) { return a.builder->call("matmul", {a, b}); }
 Var unsqueezed(Var x) { return x.builder->call("unsqueeze", {x, -1}); }
 Var squeezed(Var x) { return x.builder->call("squeeze", {x, Shape{-1}}); }
-void require_matrix(const Call& c, size_t i = 0) {
-  c.require(c.type(i).rank() >= 2, c.op.schema.params[i].name, " must have at least 2 dims, got ", name(c.type(i)));
-}
-// The last two dims of `like`, those in front of both broadcast.
-Var batch_of(Var x, Var other) {
-  const auto front = [](const Shape& s) { return Shape(std::span<const Dim>(s.data(), s.size() - 2)); };
-  Shape shape = broadcast(front(x.shape()), front(other.shape()));
-  shape.push_back(x.size(-2)), shape.push_back(x.size(-1));
-  return expand_to(x, shape);
-}
-Var triangular(Var a, Var b, bool upper, bool transposed, bool unit) {
-  return a.builder->call("prims.triangular_solve", {batch_of(a, b), batch_of(b, a), upper, transposed, unit});
-}
 // X of X A = B, from a solution of A^T X^T = B^T.
 template <class F>
 Var from_right(Var a, Var b, F&& solve) {
   return swap_last_two(solve(swap_last_two(a), swap_last_two(b)));
 }
-
-// ---- cholesky ----
-
-Var factor_of(const Call& c, size_t i, bool upper) {
-  require_matrix(c, i);
-  return c.builder.call("prims.cholesky", {upper ? swap_last_two(c.var(i)) : c.var(i)});
-}
-Results cholesky(Call& c) {
-  Var l = factor_of(c, 0, c.flag(1));
-  return c.flag(1) ? swap_last_two(l) : l;
-}
-// input: right sides, L, upper
-Results cholesky_solve(Call& c) {
-  require_matrix(c, 0), require_matrix(c, 1);
-  const bool upper = c.flag(2);
-  return triangular(c.var(1), triangular(c.var(1), c.var(0), upper, upper, false), upper, !upper, false);
-}
-Results cholesky_inverse(Call& c) {
-  require_matrix(c);
-  Var eye = expand_to(
-      c.builder.call("eye", {hint(c.type(0).shape[c.type(0).rank() - 1]), nullptr, c.type(0).dtype, c.type(0).device}),
-      c.type(0).shape);
-  return c.builder.call("cholesky_solve", {eye, c.var(0), c.flag(1)});
-}
-
-// ---- qr, svd, eigh ----
-
-Results linalg_qr(Call& c) {
-  require_matrix(c);
-  const std::string_view mode = c.text(1);
-  c.require(mode == "reduced" || mode == "complete", "mode must be 'reduced' or 'complete', got '", mode, "'");
-  return c.builder.results("prims.qr", {c.var(0), mode == "complete"});
-}
-Results qr(Call& c) {
-  require_matrix(c);
-  return c.builder.results("prims.qr", {c.var(0), !c.flag(1)});
-}
-Results linalg_svd(Call& c) {
-  require_matrix(c);
-  return c.builder.results("prims.svd", {c.var(0), c.flag(1)});
-}
-Results svd(Call& c) {
-  require_matrix(c);
-  Results r = c.builder.results("prims.svd", {c.var(0), !c.flag(1)});
-  r[2] = swap_last_two(c.builder.var(r[2])).id;
-  return r;
-}
-Results svdvals(Call& c) {
-  require_matrix(c);
-  return Results{c.builder.results("prims.svd", {c.var(0), false})[1]};
-}
-bool upper_half(const Call& c) {
-  require_matrix(c);
-  c.require(c.text(1) == "L" || c.text(1) == "U", "UPLO must be 'L' or 'U', got '", c.text(1), "'");
-  return c.text(1) == "U";
-}
-Results eigh(Call& c) { return c.builder.results("prims.eigh", {c.var(0), upper_half(c)}); }
-Results eigvalsh(Call& c) { return Results{c.builder.results("prims.eigh", {c.var(0), upper_half(c)})[0]}; }
 
 // ---- systems ----
 
@@ -194,39 +123,9 @@ Results matrix_exp(Call& c) { return c.builder.call("prims.matrix_exp", {c.var(0
 
 // ---- samples ----
 
-const TensorSpec kSquare{{3, 3}}, kBatch{{2, 3, 3}, DType::f64}, kTall{{4, 2}}, kWide{{2, 4}, DType::f64},
-    kPositive{{2, 1, 1}, DType::f32, 0.5, 2};
-const TensorSpec kTriangle{{2, 3, 3}, DType::f64, 0.5, 2};
-
-void positive(Samples& s) {
-  s.add({kPositive}), s.add({kPositive, true});
-  s.refuse({TensorSpec{{2, 3}}}, "square"), s.refuse({TensorSpec{{3}}}, "2 dims"),
-      s.refuse({TensorSpec{{2, 2}, DType::i64, -9, 9}}, "float32 or float64");
-}
-void positive_solves(Samples& s) {
-  s.add({TensorSpec{{2, 3, 2}, DType::f64}, kTriangle}), s.add({TensorSpec{{3, 1}, DType::f64}, kTriangle, true});
-}
-void positive_inverses(Samples& s) { s.add({kTriangle}), s.add({TensorSpec{{2, 2}, DType::f32, 1, 2}, true}); }
 void square(Samples& s) {
   s.add({kSquare}), s.add({kBatch}), s.add({TensorSpec{{0, 0}}});
   s.refuse({TensorSpec{{2, 3}}}, "square");
-}
-void matrices(Samples& s) {
-  s.add({kSquare}), s.add({kTall}), s.add({kWide}), s.add({TensorSpec{{2, 3, 2}, DType::f64}});
-  s.refuse({TensorSpec{{3}}}, "2 dims");
-}
-void qr_modes(Samples& s) {
-  s.add({kTall}), s.add({kWide}), s.add({kBatch, "complete"}), s.add_without_gradient({kTall, "complete"});
-  s.refuse({kSquare, "r"}, "'reduced' or 'complete'");
-}
-void some(Samples& s) { s.add({kTall}), s.add({kWide}), s.add({kBatch}); }
-void svds(Samples& s) {
-  s.add({kTall, false}), s.add({kWide, false}), s.add({kSquare}), s.add_without_gradient({kTall});
-}
-// One half is read, so that differences of single elements are not the gradient of a symmetric matrix.
-void symmetric(Samples& s) {
-  s.add_without_gradient({kSquare}), s.add_without_gradient({kBatch, "U"});
-  s.refuse({kSquare, "X"}, "'L' or 'U'"), s.refuse({TensorSpec{{2, 3}}}, "square");
 }
 void systems(Samples& s) {
   s.add({kSquare, TensorSpec{{3}}}), s.add({kBatch, TensorSpec{{3, 2}, DType::f64}}),
@@ -257,38 +156,11 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
                     VjpFn vjp = nullptr) {
   return checked({.schema = schema, .doc = doc, .decompose = decompose, .vjp = vjp, .samples = samples});
 }
-// Another name with the same arguments.
-Results forwarded(Call& c) { return c.builder.invoke(c.builder.registry().get(c.op.alias_of), c.args); }
-consteval OpRow same(SchemaText schema, std::string_view target, SamplesFn samples) {
-  return checked(
-      {.schema = schema, .doc = "Another name.", .decompose = forwarded, .samples = samples, .alias_of = target});
-}
-
 constexpr OpRow kRows[] = {
-    row("linalg_cholesky(tensor input, bool upper=False) -> tensor",
-        "The triangle L of input = L L^T, or its transpose; one half of the input is read.", cholesky, positive),
-    same("cholesky(tensor input, bool upper=False) -> tensor", "linalg_cholesky", positive),
-    row("cholesky_solve(tensor input, tensor L, bool upper=False) -> tensor", "X of L L^T X = input.", cholesky_solve,
-        positive_solves),
-    row("cholesky_inverse(tensor L, bool upper=False) -> tensor", "The inverse of L L^T.", cholesky_inverse,
-        positive_inverses),
-    row("linalg_qr(tensor A, str mode='reduced') -> (tensor Q, tensor R)",
-        "Orthonormal columns Q and an upper triangle R of A = Q R.", linalg_qr, qr_modes),
-    row("qr(tensor input, bool some=True) -> (tensor Q, tensor R)", "linalg_qr: reduced if some, else complete.", qr,
-        some),
-    row("linalg_svd(tensor A, bool full_matrices=True) -> (tensor U, tensor S, tensor Vh)",
-        "U, S and Vh of A = U diag(S) Vh, S descending.", linalg_svd, svds),
-    row("svd(tensor input, bool some=True) -> (tensor U, tensor S, tensor V)",
-        "U, S and V, not its transpose, of input = U diag(S) V^T.", svd, some),
-    row("linalg_svdvals(tensor A) -> tensor", "The singular values, descending.", svdvals, matrices),
-    row("linalg_eigh(tensor A, str UPLO='L') -> (tensor eigenvalues, tensor eigenvectors)",
-        "Eigenvalues, ascending, and eigenvectors of symmetric matrices, of which one half is read.", eigh, symmetric),
-    row("linalg_eigvalsh(tensor A, str UPLO='L') -> tensor", "The eigenvalues of symmetric matrices, ascending.",
-        eigvalsh, symmetric),
     row("linalg_solve(tensor A, tensor B, bool left=True) -> tensor",
         "X of A X = B, or of X A = B; B may hold vectors.", solve, systems),
     row("linalg_inv(tensor A) -> tensor", "The inverse of square matrices.", inv, square),
-    same("inverse(tensor A) -> tensor", "linalg_inv", square),
+    another_name("inverse(tensor A) -> tensor", "linalg_inv", square),
     row("linalg_solve_triangular(tensor A, tensor B, bool upper, bool left=True, bool unitriangular=False) -> tensor",
         "X of A X = B, or of X A = B, where A is a triangle.", solve_triangular, triangles),
     row("triangular_solve(tensor b, tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> "
@@ -300,19 +172,19 @@ constexpr OpRow kRows[] = {
         lstsq, least_squares),
     row("linalg_det(tensor A) -> tensor", "The determinant; its gradient needs a matrix that is not singular.", det,
         square),
-    same("det(tensor A) -> tensor", "linalg_det", square),
+    another_name("det(tensor A) -> tensor", "linalg_det", square),
     row("linalg_slogdet(tensor A) -> (tensor sign, tensor logabsdet)",
         "The sign of the determinant, and the logarithm of its absolute value.", slogdet, square),
-    same("slogdet(tensor A) -> (tensor sign, tensor logabsdet)", "linalg_slogdet", square),
+    another_name("slogdet(tensor A) -> (tensor sign, tensor logabsdet)", "linalg_slogdet", square),
     row("logdet(tensor input) -> tensor", "The logarithm of the determinant; NaN if that is negative.", logdet,
         logarithms),
     row("linalg_pinv(tensor A, float? atol=None, float? rtol=None) -> tensor",
-        "The pseudoinverse; singular values up to the tolerances count as 0.", pinv, matrices, pinv_vjp),
+        "The pseudoinverse; singular values up to the tolerances count as 0.", pinv, matrix_samples, pinv_vjp),
     row("pinverse(tensor input, float rcond=1e-15) -> tensor", "linalg_pinv, by its relative tolerance alone.",
-        pinverse, matrices),
+        pinverse, matrix_samples),
     row("linalg_matrix_exp(tensor A) -> tensor", "The sum of A^k / k!.", matrix_exp, square),
-    same("matrix_exp(tensor A) -> tensor", "linalg_matrix_exp", square),
-    same("linalg_matrix_power(tensor A, int n) -> tensor", "matrix_power", powers),
+    another_name("matrix_exp(tensor A) -> tensor", "linalg_matrix_exp", square),
+    another_name("linalg_matrix_power(tensor A, int n) -> tensor", "matrix_power", powers),
 };
 
 }  // namespace

@@ -108,7 +108,6 @@ Results matrix_rank(Call& c) {
   Var cut = maximum(reduced("amax", s, -1, true) * rtol, c.has(1) ? c.real(1) : 0.0);
   return c.builder.call("sum", {gt(s, cut), Shape{-1}});
 }
-Results forwarded(Call& c) { return c.builder.invoke(c.builder.registry().get(c.op.alias_of), c.args); }
 
 const TensorSpec kMatrix{{3, 2}}, kBatch{{2, 3, 4}, DType::f64};
 
@@ -158,11 +157,7 @@ constexpr OpRow kRows[] = {
         cond, conditions),
     row("linalg_matrix_rank(tensor A, float? atol=None, float? rtol=None) -> tensor",
         "How many singular values exceed the tolerances.", matrix_rank, ranks, "the result is a count"),
-    checked({.schema = "linalg_multi_dot(tensor[] tensors) -> tensor",
-             .doc = "Another name.",
-             .decompose = forwarded,
-             .samples = chains,
-             .alias_of = "multi_dot"}),
+    another_name("linalg_multi_dot(tensor[] tensors) -> tensor", "multi_dot", chains),
 };
 
 }  // namespace

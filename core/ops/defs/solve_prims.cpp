@@ -213,37 +213,21 @@ void matrix_exp_vjp(Grad& g) {
   g.add(0, g.builder.call("narrow", {g.builder.call("narrow", {whole, -2, 0, n}), -1, n, n}));
 }
 
-Results batch(Batch& b) {
-  std::vector<Arg> args(b.args.begin(), b.args.end());
-  for (size_t i = 0; i < args.size(); i++)
-    if (args[i].kind == ArgKind::value) args[i].v = b.operand(i).id;
-  return b.builder.invoke(b.op, args);
-}
-
-consteval OpRow prim(SchemaText schema, std::string_view doc, MetaFn meta, KernelFn kernel, VjpFn vjp) {
-  return checked({.schema = schema,
-                  .doc = doc,
-                  .meta = meta,
-                  .reference = kernel,
-                  .vjp = vjp,
-                  .batch = batch,
-                  .tags = kChecksData});
-}
-
 constexpr OpRow kRows[] = {
-    prim(
+    matrix_prim(
         "prims.triangular_solve(tensor input, tensor other, bool upper, bool transposed, bool unitriangular) -> tensor",
         "X of T X = other, where T is a triangle of the input or its transpose.", solution_meta, triangular_solve,
         triangular_solve_vjp),
-    prim("prims.solve(tensor input, tensor other) -> tensor", "X of input X = other.", solution_meta, solve, solve_vjp),
-    prim("prims.slogdet(tensor input) -> (tensor, tensor)",
-         "The sign of the determinant, and the logarithm of its absolute value.", each_matrix_meta, slogdet,
-         [](Grad& g) {
-           if (g.reached(1)) g.add(0, over_matrix(g.cotangent(1)) * inverse_transposed(g));
-         }),
-    prim("prims.det(tensor input) -> tensor", "The determinant.", each_matrix_meta, det,
-         [](Grad& g) { g.add(0, over_matrix(g.cotangent() * g.result()) * inverse_transposed(g)); }),
-    prim(
+    matrix_prim("prims.solve(tensor input, tensor other) -> tensor", "X of input X = other.", solution_meta, solve,
+                solve_vjp),
+    matrix_prim("prims.slogdet(tensor input) -> (tensor, tensor)",
+                "The sign of the determinant, and the logarithm of its absolute value.", each_matrix_meta, slogdet,
+                [](Grad& g) {
+                  if (g.reached(1)) g.add(0, over_matrix(g.cotangent(1)) * inverse_transposed(g));
+                }),
+    matrix_prim("prims.det(tensor input) -> tensor", "The determinant.", each_matrix_meta, det,
+                [](Grad& g) { g.add(0, over_matrix(g.cotangent() * g.result()) * inverse_transposed(g)); }),
+    matrix_prim(
         "prims.matrix_exp(tensor input) -> tensor", "The sum of input^k / k!.",
         [](const Call& c, Types& out) { require_square(c), out.push(c.type(0)); }, matrix_exp, matrix_exp_vjp),
 };

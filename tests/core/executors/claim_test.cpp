@@ -27,7 +27,8 @@ Status* run(const Launch* l, void* state) {
   if (!l->scratch) return make<Status>(Code::internal, "no scratch").detach();
   for (size_t i = 0; i < l->n_inputs; i++) {
     const Buffer& in = l->inputs[i];
-    mark.dense.push_back(is_dense({in.shape, static_cast<size_t>(in.rank)}, {in.strides, static_cast<size_t>(in.rank)}));
+    mark.dense.push_back(
+        is_dense({in.shape, static_cast<size_t>(in.rank)}, {in.strides, static_cast<size_t>(in.rank)}));
   }
   for (int64_t i = 0; i < l->outputs[0].elements(); i++) l->outputs[0].as<float>()[i] = mark.value;
   return nullptr;
@@ -61,16 +62,20 @@ void sum_of_products(Scope& s, const Values& in, Values& out) {
 TEST_F(Claim, host_takes_every_prim) { EXPECT_EQ(run(*compile(sum_of_products), {x.get()}), (Floats{2, 6, 12, 20})); }
 
 TEST_F(Claim, a_composite_goes_to_the_executor_that_accepts_it_whole) {
-  EXPECT_EQ(run(*compile(sum_of_products, with(marking(mark, {"mul"})).get()), {x.get()}), (Floats{101, 102, 103, 104})) << error;
+  EXPECT_EQ(run(*compile(sum_of_products, with(marking(mark, {"mul"})).get()), {x.get()}), (Floats{101, 102, 103, 104}))
+      << error;
 }
 
 TEST_F(Claim, a_prim_goes_to_the_first_executor_in_the_list) {
-  EXPECT_EQ(run(*compile(sum_of_products, with(marking(mark, {"prims.add"})).get()), {x.get()}), (Floats{100, 100, 100, 100})) << error;
+  EXPECT_EQ(run(*compile(sum_of_products, with(marking(mark, {"prims.add"})).get()), {x.get()}),
+            (Floats{100, 100, 100, 100}))
+      << error;
 }
 
 TEST_F(Claim, who_declines_to_prepare_hands_over_to_the_next) {
   mark.decline = true;
-  EXPECT_EQ(run(*compile(sum_of_products, with(marking(mark, {"prims.add"})).get()), {x.get()}), (Floats{2, 6, 12, 20})) << error;
+  EXPECT_EQ(run(*compile(sum_of_products, with(marking(mark, {"prims.add"})).get()), {x.get()}), (Floats{2, 6, 12, 20}))
+      << error;
 }
 
 TEST_F(Claim, who_takes_no_strides_gets_dense_copies) {
@@ -79,14 +84,15 @@ TEST_F(Claim, who_takes_no_strides_gets_dense_copies) {
     Tensor* t = op(s, "prims.permute", {any(in[0].tensor.get()), Any::dims(order)});
     out.push(Ref<Tensor>(op(s, "mul", {any(t), any(t)})));
   };
-  EXPECT_EQ(run(*compile(transposed, with(marking(mark, {"mul"})).get()), {x.get()}), (Floats{100, 100, 100, 100})) << error;
+  EXPECT_EQ(run(*compile(transposed, with(marking(mark, {"mul"})).get()), {x.get()}), (Floats{100, 100, 100, 100}))
+      << error;
   EXPECT_EQ(mark.dense, (std::vector<bool>{true, true}));
 }
 
 // Takes every line that it is offered as one region.
 Ref<Executor> fusing(Mark& mark, std::vector<std::string> ops) {
   ExecutorDesc d = marking(mark, std::move(ops))->desc();
-  d.claim_region = [](std::span<const Node* const> nodes, const Store&, uint8_t* taken, void*) {
+  d.claim_region = [](std::span<const Node* const> nodes, const Store&, uint8_t* taken, RegionState&, void*) {
     std::fill_n(taken, nodes.size(), uint8_t{1});
     return true;
   };
@@ -94,7 +100,9 @@ Ref<Executor> fusing(Mark& mark, std::vector<std::string> ops) {
 }
 
 TEST_F(Claim, a_fusion_executor_gets_neighbours_as_one_region) {
-  EXPECT_EQ(run(*compile(sum_of_products, with(fusing(mark, {"prims.add", "prims.mul"})).get()), {x.get()}), (Floats{100, 100, 100, 100})) << error;
+  EXPECT_EQ(run(*compile(sum_of_products, with(fusing(mark, {"prims.add", "prims.mul"})).get()), {x.get()}),
+            (Floats{100, 100, 100, 100}))
+      << error;
   EXPECT_EQ(mark.largest_region, 2u);
 }
 

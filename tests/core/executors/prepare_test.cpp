@@ -38,7 +38,7 @@ Ref<Executor> answering(Answer& answer, std::string name, std::vector<std::strin
 }
 Ref<Executor> fusing(Ref<Executor> e) {
   ExecutorDesc d = e->desc();
-  d.claim_region = [](std::span<const Node* const> nodes, const Store&, uint8_t* taken, void*) {
+  d.claim_region = [](std::span<const Node* const> nodes, const Store&, uint8_t* taken, RegionState&, void*) {
     std::fill_n(taken, nodes.size(), uint8_t{1});
     return true;
   };
@@ -82,7 +82,7 @@ TEST_F(Prepare, gives_a_declined_region_to_the_next_executors_line_by_line) {
 // As one whose region was trimmed after it had been accepted.
 TEST_F(Prepare, asks_for_the_parts_of_a_declined_region_again) {
   ExecutorDesc d = answering(first, "first", prims)->desc();
-  d.claim_region = [](std::span<const Node* const> nodes, const Store&, uint8_t* taken, void* user) {
+  d.claim_region = [](std::span<const Node* const> nodes, const Store&, uint8_t* taken, RegionState&, void* user) {
     if (static_cast<Answer*>(user)->asked) return false;
     std::fill_n(taken, nodes.size(), uint8_t{1});
     return true;
@@ -114,7 +114,8 @@ TEST_F(Prepare, descends_into_a_declined_composite) {
 TEST_F(Prepare, asks_no_executor_again_that_declined) {
   first.prepare = saying(Code::declined, "no");
   second.prepare = saying(Code::declined, "nor I");
-  EXPECT_EQ(with({answering(first, "first", {"mul", "prims.mul"}), answering(second, "second", prims)}), right) << error;
+  EXPECT_EQ(with({answering(first, "first", {"mul", "prims.mul"}), answering(second, "second", prims)}), right)
+      << error;
   EXPECT_EQ(first.asked, 1);
   EXPECT_EQ(second.asked, 2);
   EXPECT_EQ(first.drops + second.drops, 0) << "nothing was prepared";

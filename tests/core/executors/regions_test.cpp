@@ -1,4 +1,5 @@
-// Which lines may run as one, where they then stand, and that looking for them takes linear time.
+// Which lines may run as one, where they then stand, and that looking for them takes linear time. Also covers
+// region_forming.
 #include "executors/regions.h"
 
 #include "executors/claim.h"
@@ -16,14 +17,25 @@ using tests::TraceMaker;
 struct Regions : testing::Test {
   TraceMaker maker;
   Pieces choice;
+  std::vector<size_t> kept;  // of each region whose executor kept a state: how many lines that is of
 
   // The ops of the claimed lines; a region as the number of its lines.
   std::vector<std::string> claimed(std::initializer_list<Var> outputs) {
     const Executors executors = {pieces_executor(choice), make<Executor>(host_executor())};
-    const Trace trace = claim(descend(maker.finish(outputs), executors), executors, maker.registry.get("region"));
+    RegionStates states;
+    const Trace trace =
+        claim(descend(maker.finish(outputs), executors), executors, maker.registry.get("region"), states);
     verify(trace);
     std::vector<std::string> out;
-    for (const Node* n : trace.nodes) out.push_back(n->body.empty() ? std::string(n->op->name()) : std::to_string(n->body.size()) + " lines");
+    kept = {};
+    for (const Node* n : trace.nodes)
+      if (const RegionState state = states.take(n)) {
+        const auto& of = *static_cast<const pieces::Lines*>(state.get());
+        EXPECT_TRUE(std::equal(of.begin(), of.end(), n->body.begin(), n->body.end()));
+        kept.push_back(of.size());
+      }
+    for (const Node* n : trace.nodes)
+      out.push_back(n->body.empty() ? std::string(n->op->name()) : std::to_string(n->body.size()) + " lines");
     return out;
   }
   Var prim(std::string_view op, std::initializer_list<In> args) { return maker.call(op, args); }
@@ -50,8 +62,8 @@ TEST_F(Regions, stand_before_the_lines_that_need_them) {
 
 TEST_F(Regions, leave_out_what_needs_them_through_another_line) {
   Var x = maker.input("x", {2, 2});
-  Var a = prim("prims.neg", {x}), m = prim("prims.matmul", {a, a}), b = prim("prims.abs", {x}), c = prim("prims.add", {m, b}),
-      d = prim("prims.neg", {c});
+  Var a = prim("prims.neg", {x}), m = prim("prims.matmul", {a, a}), b = prim("prims.abs", {x}),
+      c = prim("prims.add", {m, b}), d = prim("prims.neg", {c});
   EXPECT_EQ(claimed({d}), (Lines{"prims.neg", "prims.matmul", "3 lines"}));
 }
 
@@ -62,13 +74,31 @@ TEST_F(Regions, leave_out_what_needs_a_line_that_the_executor_left_out) {
   EXPECT_EQ(claimed({c, d}), (Lines{"2 lines", "2 lines"}));
 }
 
+// What the executor found out about lines when it claimed them is for prepare, if the region is just these lines.
+TEST_F(Regions, keep_what_their_executor_knows_of_just_their_lines) {
+  Var x = maker.input("x", {2, 2});
+  Var a = prim("prims.neg", {x}), m = prim("prims.matmul", {a, a}), b = prim("prims.abs", {x}),
+      c = prim("prims.add", {m, b}), d = prim("prims.neg", {c});
+  EXPECT_EQ(claimed({d}), (Lines{"prims.neg", "prims.matmul", "3 lines"}));
+  EXPECT_EQ(kept, std::vector<size_t>{3});
+}
+
+TEST_F(Regions, keep_nothing_of_lines_that_became_fewer_without_a_question) {
+  choice.takes = [](const Node& n) { return n.op->name() != "prims.abs"; };
+  Var x = maker.input("x", {2});
+  Var a = prim("prims.tanh", {x}), b = prim("prims.abs", {a}), c = prim("prims.sign", {b}), d = prim("prims.sin", {a});
+  EXPECT_EQ(claimed({c, d}), (Lines{"2 lines", "2 lines"}));
+  EXPECT_EQ(kept, std::vector<size_t>{2});
+}
+
 TEST_F(Regions, begin_where_their_executor_begins_one) {
   ExecutorDesc particular = pieces_executor(choice)->desc();
   particular.begins_region = [](const Node& n) { return n.op->name() != "prims.neg"; };
   Var x = maker.input("x", {2});
   Var a = prim("prims.neg", {x}), b = prim("prims.abs", {a}), c = prim("prims.sign", {b});
   Trace trace = maker.finish({c});
-  claim_regions(trace, *make<Executor>(particular), maker.registry.get("region"));
+  RegionStates states;
+  claim_regions(trace, *make<Executor>(particular), maker.registry.get("region"), states);
   ASSERT_EQ(trace.nodes.size(), 2u);
   EXPECT_EQ(trace.nodes[0]->op->name(), "prims.neg");
   EXPECT_EQ(trace.nodes[1]->body.size(), 2u);
@@ -78,22 +108,27 @@ TEST_F(Regions, give_out_only_what_is_read_outside) {
   Var x = maker.input("x", {2});
   Var a = prim("prims.neg", {x}), b = prim("prims.abs", {a}), c = prim("prims.sign", {b});
   Trace trace = maker.finish({a, c});
-  claim_regions(trace, *pieces_executor(choice), maker.registry.get("region"));
+  RegionStates states;
+  claim_regions(trace, *pieces_executor(choice), maker.registry.get("region"), states);
   ASSERT_EQ(trace.nodes.size(), 1u);
-  EXPECT_EQ(std::vector<ValueId>(trace.nodes[0]->results.begin(), trace.nodes[0]->results.end()), (std::vector<ValueId>{a.id, c.id}));
+  EXPECT_EQ(std::vector<ValueId>(trace.nodes[0]->results.begin(), trace.nodes[0]->results.end()),
+            (std::vector<ValueId>{a.id, c.id}));
   EXPECT_EQ(trace.nodes[0]->args[0].value_list()[0], x.id);
 }
 
 // As a result the spread value would take memory and time for each of its repetitions.
 TEST_F(Regions, make_views_that_are_read_on_both_sides_on_both_sides) {
   Var x = maker.input("x", {3}), y = maker.input("y", {2, 3});
-  Var a = prim("prims.neg", {x}), v = prim("prims.expand", {a, Shape{2, 3}}), w = prim("prims.permute", {v, Shape{1, 0}});
+  Var a = prim("prims.neg", {x}), v = prim("prims.expand", {a, Shape{2, 3}}),
+      w = prim("prims.permute", {v, Shape{1, 0}});
   Var b = prim("prims.add", {v, y}), c = prim("prims.neg", {w});
   Trace trace = maker.finish({w, b, c});
-  claim_regions(trace, *pieces_executor(choice), maker.registry.get("region"));
+  RegionStates states;
+  claim_regions(trace, *pieces_executor(choice), maker.registry.get("region"), states);
   verify(trace);
   ASSERT_EQ(trace.nodes.size(), 3u);
-  EXPECT_EQ(std::vector<ValueId>(trace.nodes[0]->results.begin(), trace.nodes[0]->results.end()), (std::vector<ValueId>{a.id, b.id, c.id}));
+  EXPECT_EQ(std::vector<ValueId>(trace.nodes[0]->results.begin(), trace.nodes[0]->results.end()),
+            (std::vector<ValueId>{a.id, b.id, c.id}));
   EXPECT_EQ(trace.nodes[1]->results[0], v.id);
   EXPECT_EQ(trace.nodes[2]->results[0], w.id);
 }
@@ -101,7 +136,8 @@ TEST_F(Regions, make_views_that_are_read_on_both_sides_on_both_sides) {
 // Storing it would cost a write and a read.
 TEST_F(Regions, make_what_is_cheap_again_before_what_reads_it) {
   Var x = maker.input("x", {8, 8}), y = maker.input("y", {8, 8});
-  Var a = prim("prims.tanh", {x}), b = prim("prims.mul", {a, y}), c = prim("prims.sin", {b}), m = prim("prims.matmul", {c, c});
+  Var a = prim("prims.tanh", {x}), b = prim("prims.mul", {a, y}), c = prim("prims.sin", {b}),
+      m = prim("prims.matmul", {c, c});
   Var d = prim("prims.add", {b, m}), e = prim("prims.exp", {d});
   EXPECT_EQ(claimed({e, a}), (Lines{"3 lines", "prims.matmul", "3 lines"}));
 }
@@ -116,7 +152,8 @@ TEST_F(Regions, make_what_is_cheap_again_for_each_that_reads_it) {
 
 TEST_F(Regions, store_what_is_dear_or_what_others_read) {
   Var x = maker.input("x", {8, 8});
-  Var a = prim("prims.tanh", {x}), b = prim("prims.mul", {a, a}), c = prim("prims.sin", {b}), m = prim("prims.matmul", {c, b});
+  Var a = prim("prims.tanh", {x}), b = prim("prims.mul", {a, a}), c = prim("prims.sin", {b}),
+      m = prim("prims.matmul", {c, b});
   Var d = prim("prims.add", {c, m}), e = prim("prims.sub", {d, b});
   EXPECT_EQ(claimed({e}), (Lines{"3 lines", "prims.matmul", "2 lines"}));
 }
@@ -127,11 +164,14 @@ TEST_F(Regions, keep_what_is_cheap_where_the_executor_does_not_run_the_rest_as_o
     return std::any_of(nodes.begin(), nodes.end(), [](const Node* n) { return n->op->name() == "prims.sub"; });
   };
   Var x = maker.input("x", {8, 8}), y = maker.input("y", {8, 8});
-  Var a = prim("prims.sub", {x, y}), b = prim("prims.sin", {x}), c = prim("prims.cos", {b}), e = prim("prims.add", {c, x});
+  Var a = prim("prims.sub", {x, y}), b = prim("prims.sin", {x}), c = prim("prims.cos", {b}),
+      e = prim("prims.add", {c, x});
   Var m = prim("prims.matmul", {e, e}), d = prim("prims.exp", {prim("prims.add", {a, m})});
   EXPECT_EQ(claimed({d}), (Lines{"4 lines", "prims.matmul", "2 lines"}));
+  EXPECT_EQ(kept, (std::vector<size_t>{4, 2}));  // of the four as they were before
   choice.fits = nullptr;
   EXPECT_EQ(claimed({d}), (Lines{"3 lines", "prims.matmul", "3 lines"}));
+  EXPECT_EQ(kept, std::vector<size_t>{3});
 }
 
 // Its reader never takes it in: the line must not be looked at for ever.
@@ -149,12 +189,14 @@ TEST_F(Regions, are_not_bound_by_a_value_that_is_spread_to_each) {
   Var b = prim("prims.mul", {q, prim("prims.expand", {rate, Shape{4, 4}})}), m = prim("prims.matmul", {b, b});
   Var tied = prim("prims.expand", {prim("prims.sum", {m, Shape{0, 1}}), Shape{2, 2}});
   Var c = prim("prims.add", {a, tied}), d = prim("prims.neg", {c});
-  EXPECT_EQ(claimed({d, b}), (Lines{"prims.expand", "prims.expand", "prims.mul", "prims.matmul", "prims.sum", "4 lines"}));
+  EXPECT_EQ(claimed({d, b}),
+            (Lines{"prims.expand", "prims.expand", "prims.mul", "prims.matmul", "prims.sum", "4 lines"}));
 }
 
 TEST_F(Regions, are_not_bound_by_what_was_spread_before_for_all) {
   choice.takes = [](const Node&) { return false; };
-  Var rate = maker.input("rate", {}), p = maker.input("p", {2, 2}), q = maker.input("q", {2, 2}), spread = prim("prims.expand", {rate, Shape{2, 2}});
+  Var rate = maker.input("rate", {}), p = maker.input("p", {2, 2}), q = maker.input("q", {2, 2}),
+      spread = prim("prims.expand", {rate, Shape{2, 2}});
   Var a = prim("prims.neg", {prim("prims.mul", {p, spread})}), b = prim("prims.neg", {prim("prims.mul", {q, spread})});
   claimed({a, b});
   EXPECT_EQ(choice.offered, (std::vector<size_t>{5, 2, 2})) << "from the view on, and of each of the chains behind it";

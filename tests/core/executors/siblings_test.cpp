@@ -18,7 +18,8 @@ struct Siblings : testing::Test {
   // The ops of the lines; a kernel of several as those that it holds.
   Lines joined(std::initializer_list<Var> outputs) {
     Trace trace = maker.finish(outputs);
-    join_siblings(trace, *pieces_executor(choice), maker.registry.get("region"));
+    RegionStates states;
+    join_siblings(trace, *pieces_executor(choice), maker.registry.get("region"), states);
     verify(trace);
     Lines out;
     for (const Node* n : trace.nodes) {
@@ -41,22 +42,26 @@ TEST_F(Siblings, read_it_once_and_give_what_each_gave) {
   Var x = maker.input("x", {2, 3}), y = maker.input("y", {2, 3});
   Var a = prim("prims.mul", {x, y}), b = prim("prims.sub", {y, x});
   Trace trace = maker.finish({b, a});
-  join_siblings(trace, *pieces_executor(choice), maker.registry.get("region"));
+  RegionStates states;
+  join_siblings(trace, *pieces_executor(choice), maker.registry.get("region"), states);
   ASSERT_EQ(trace.nodes.size(), 1u);
-  EXPECT_EQ(std::vector<ValueId>(trace.nodes[0]->results.begin(), trace.nodes[0]->results.end()), (std::vector<ValueId>{a.id, b.id}));
+  EXPECT_EQ(std::vector<ValueId>(trace.nodes[0]->results.begin(), trace.nodes[0]->results.end()),
+            (std::vector<ValueId>{a.id, b.id}));
   const auto inputs = trace.nodes[0]->args[0].value_list();
   EXPECT_EQ(std::vector<ValueId>(inputs.begin(), inputs.end()), (std::vector<ValueId>{x.id, y.id}));
 }
 
 TEST_F(Siblings, stay_apart_where_one_needs_the_other) {
   Var x = maker.input("x", {2, 3});
-  Var a = prim("prims.sin", {x}), v = prim("prims.permute", {a, Shape{1, 0}}), w = prim("prims.permute", {v, Shape{1, 0}}), b = prim("prims.add", {x, w});
+  Var a = prim("prims.sin", {x}), v = prim("prims.permute", {a, Shape{1, 0}}),
+      w = prim("prims.permute", {v, Shape{1, 0}}), b = prim("prims.add", {x, w});
   EXPECT_EQ(joined({b}), (Lines{"sin", "permute", "permute", "add"}));
 }
 
 TEST_F(Siblings, stand_before_what_needs_the_first_and_behind_what_the_second_needs) {
   Var x = maker.input("x", {2, 3}), y = maker.input("y", {3, 2});
-  Var a = prim("prims.sin", {x}), v = prim("prims.permute", {a, Shape{1, 0}}), w = prim("prims.permute", {y, Shape{1, 0}}), b = prim("prims.add", {x, w});
+  Var a = prim("prims.sin", {x}), v = prim("prims.permute", {a, Shape{1, 0}}),
+      w = prim("prims.permute", {y, Shape{1, 0}}), b = prim("prims.add", {x, w});
   EXPECT_EQ(joined({v, b}), (Lines{"permute", "sin add", "permute"}));
 }
 
@@ -67,7 +72,8 @@ TEST_F(Siblings, stay_apart_where_something_else_is_computed_between) {
 }
 
 TEST_F(Siblings, stay_apart_where_they_share_but_what_is_small_or_spread) {
-  Var x = maker.input("x", {2, 3}), y = maker.input("y", {2, 3}), row = maker.input("row", {1, 3}), one = maker.input("one", {});
+  Var x = maker.input("x", {2, 3}), y = maker.input("y", {2, 3}), row = maker.input("row", {1, 3}),
+      one = maker.input("one", {});
   Var spread = prim("prims.expand", {row, Shape{2, 3}});
   Var a = prim("prims.mul", {x, spread}), b = prim("prims.mul", {y, spread});
   EXPECT_EQ(joined({a, b}), (Lines{"expand", "mul", "mul"}));
@@ -128,7 +134,8 @@ TEST_F(Siblings, leave_lines_that_others_claimed) {
   Var a = prim("prims.sin", {x}), b = prim("prims.cos", {x});
   Trace trace = maker.finish({a, b});
   for (const Node*& n : trace.nodes) n = trace.store->claimed(n, "others");
-  join_siblings(trace, *pieces_executor(choice), maker.registry.get("region"));
+  RegionStates states;
+  join_siblings(trace, *pieces_executor(choice), maker.registry.get("region"), states);
   EXPECT_EQ(trace.nodes.size(), 2u);
 }
 

@@ -1,4 +1,5 @@
-// A trace as a function: what was recorded gives the same results and gradients again, wherever it runs.
+// A trace as a function: what was recorded gives the same results and gradients again, wherever it runs. Also
+// covers trace_inputs.
 #include "tracer/replay.h"
 
 #include "ir/print.h"

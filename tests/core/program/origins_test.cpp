@@ -1,4 +1,4 @@
-// Failures of a running program, in terms of what the user wrote.
+// Failures of a running program, in terms of what the user wrote. Also covers failures.
 #include "program/origins.h"
 
 #include "support/functions.h"

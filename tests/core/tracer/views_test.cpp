@@ -1,5 +1,5 @@
 // Views and writes in place: the eager scope, the taped one and the tracing one agree on results and on inputs. Also
-// covers aliases.
+// covers aliases, tracing_recorder and tracing_finish.
 #include "support/interpret.h"
 
 namespace thunder::tests {

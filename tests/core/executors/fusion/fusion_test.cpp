@@ -10,7 +10,8 @@ constexpr Device kElsewhere = static_cast<Device>(7 << 16), kThere = static_cast
 
 // Computes nothing, but notes what it is asked for.
 struct Recording : Target {
-  explicit Recording(Device device, Capabilities can = {}, bool is_there = true) : device(device), can(can), is_there(is_there) {}
+  explicit Recording(Device device, Capabilities can = {}, bool is_there = true)
+      : device(device), can(can), is_there(is_there) {}
   std::string_view name() const override { return "recording"; }
   int32_t device_kind() const override { return kind(device); }
   const Capabilities& capabilities() const override { return can; }
@@ -59,15 +60,20 @@ struct Fusion : LinesTest {
   // The executors of the lines, in the trace's order.
   std::string executors_of(std::initializer_list<Var> outputs) {
     const Executors executors = {make<Executor>(fusion_executor(targets)), make<Executor>(host_everywhere())};
-    const Trace trace = claim(descend(maker.finish(outputs), executors), executors, maker.registry.get("region"));
-    return join(trace.nodes, " ", [](const Node* n) { return std::string(n->executor) + (n->body.empty() ? "" : cat("[", n->body.size(), "]")); });
+    RegionStates states;
+    const Trace trace =
+        claim(descend(maker.finish(outputs), executors), executors, maker.registry.get("region"), states);
+    return join(trace.nodes, " ", [](const Node* n) {
+      return std::string(n->executor) + (n->body.empty() ? "" : cat("[", n->body.size(), "]"));
+    });
   }
 };
 
 TEST_F(Fusion, claims_for_a_device_that_needs_no_compiler_of_the_cpu) {
   add(Device::cpu, {}, false), add(kElsewhere);
   Var here = prim("prims.neg", {prim("prims.exp", {on(Device::cpu, {40})})});
-  EXPECT_EQ(executors_of({here, prim("prims.neg", {prim("prims.exp", {on(kElsewhere, {40})})})}), "host host fusion[2]");
+  EXPECT_EQ(executors_of({here, prim("prims.neg", {prim("prims.exp", {on(kElsewhere, {40})})})}),
+            "host host fusion[2]");
 }
 
 TEST_F(Fusion, claims_nothing_on_a_device_that_no_target_runs_on) {
@@ -81,7 +87,9 @@ TEST_F(Fusion, never_mixes_devices_in_a_region) {
   Var a = prim("prims.exp", {on(kElsewhere, {40})}), b = prim("prims.exp", {on(kThere, {40})});
   EXPECT_EQ(executors_of({prim("prims.neg", {a}), prim("prims.neg", {b})}), "fusion[2] fusion[2]");
   const ExecutorDesc executor = fusion_executor(targets);
-  EXPECT_FALSE(executor.fits(lines(), store(), executor.user));
+  RegionState state;
+  EXPECT_FALSE(executor.fits(lines(), store(), state, executor.user));
+  EXPECT_EQ(state, nullptr);
   const Capabilities can;
   Group group(store(), can);
   EXPECT_FALSE(group.add_all(lines()));
@@ -92,11 +100,13 @@ TEST_F(Fusion, gives_the_target_the_region_and_runs_its_launcher) {
   const Recording& target = add(kThere);
   Var x = on(kThere, {4, 6}), y = prim("prims.neg", {prim("prims.exp", {x})});
   const Executors executors = {make<Executor>(fusion_executor(targets)), make<Executor>(host_everywhere())};
-  const Trace trace = claim(descend(maker.finish({y}), executors), executors, maker.registry.get("region"));
+  RegionStates states;
+  const Trace trace = claim(descend(maker.finish({y}), executors), executors, maker.registry.get("region"), states);
   ASSERT_EQ(trace.nodes.size(), 1u);
   const int64_t shape[] = {4, 6}, strides[] = {8, 1}, dense[] = {6, 1};
   Buffer in, out;
-  in.shape = out.shape = shape, in.strides = strides, out.strides = dense, in.rank = out.rank = 2, in.dtype = out.dtype = DType::f32;
+  in.shape = out.shape = shape, in.strides = strides, out.strides = dense, in.rank = out.rank = 2,
+  in.dtype = out.dtype = DType::f32;
   const NodeView view{*trace.nodes[0], store(), {&in, 1}, {&out, 1}};
   const ExecutorDesc& executor = executors[0]->desc();
   void* state = nullptr;

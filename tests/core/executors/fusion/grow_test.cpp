@@ -1,6 +1,6 @@
 // Which lines of a trace become one kernel.
 #include "executors/fusion/grow.h"
-#include "executors/fusion/grown.h"
+#include "executors/fusion/growth_cache.h"
 
 #include "core/executors/fusion/support.h"
 
@@ -50,18 +50,22 @@ TEST_F(Grow, reads_a_view_of_an_input_through_its_strides) {
 }
 
 TEST_F(Grow, ends_where_columns_are_summed) {
-  Var a = prim("prims.exp", {input({4, 8})}), rows = prim("prims.amax", {a, Shape{1}}), columns = prim("prims.sum", {a, Shape{0}});
+  Var a = prim("prims.exp", {input({4, 8})}), rows = prim("prims.amax", {a, Shape{1}}),
+      columns = prim("prims.sum", {a, Shape{0}});
   EXPECT_EQ(claimed({rows, prim("prims.neg", {columns})}), "[exp amax sum] neg");
 }
 
 TEST_F(Grow, sums_what_it_reads_anyway) {
   Var x = input({128, 256}), y = input({128, 256});
-  EXPECT_EQ(claimed({prim("prims.exp", {x}), prim("prims.sum", {prim("prims.mul", {x, y}), Shape{0}}), prim("prims.sum", {x, Shape{0}})}), "[exp mul sum sum]");
+  EXPECT_EQ(claimed({prim("prims.exp", {x}), prim("prims.sum", {prim("prims.mul", {x, y}), Shape{0}}),
+                     prim("prims.sum", {x, Shape{0}})}),
+            "[exp mul sum sum]");
 }
 
 // What a later line would read of it could as well be computed there.
 TEST_F(Grow, leaves_alone_what_would_be_stored_although_it_reads_the_same) {
-  Var x = input({128, 128}), y = input({128, 128}), a = prim("prims.exp", {x}), m = prim("prims.matmul", {a, y}), b = prim("prims.mul", {x, y});
+  Var x = input({128, 128}), y = input({128, 128}), a = prim("prims.exp", {x}), m = prim("prims.matmul", {a, y}),
+      b = prim("prims.mul", {x, y});
   EXPECT_EQ(claimed({prim("prims.add", {m, b})}), "exp matmul [mul add]");
 }
 
@@ -76,15 +80,18 @@ TEST_F(Grow, puts_a_matrix_product_between_two_kernels) {
 }
 
 TEST_F(Grow, takes_a_norm_of_one_row_whole) {
-  Var x = input({1, 64}), sum = prim("prims.reshape", {prim("prims.sum", {prim("prims.exp", {x}), Shape{1}}), Shape{1, 1}});
-  EXPECT_EQ(claimed({prim("prims.div", {x, prim("prims.expand", {sum, Shape{1, 64}})})}), "[exp sum reshape expand div]");
+  Var x = input({1, 64}),
+      sum = prim("prims.reshape", {prim("prims.sum", {prim("prims.exp", {x}), Shape{1}}), Shape{1, 1}});
+  EXPECT_EQ(claimed({prim("prims.div", {x, prim("prims.expand", {sum, Shape{1, 64}})})}),
+            "[exp sum reshape expand div]");
 }
 
 // The total is needed for what the rest of the kernel needs: computed before it, from rows of its own.
 TEST_F(Grow, leaves_out_what_returns_to_it_through_a_total) {
   Var x = input({4, 8}), top = prim("prims.amax", {x, Shape{1}});
   Var weight = prim("prims.exp", {input({4})}), total = prim("prims.sum", {weight, Shape{}});
-  Var rows = prim("prims.mul", {top, weight}), all = prim("prims.expand", {prim("prims.reciprocal", {total}), Shape{4}});
+  Var rows = prim("prims.mul", {top, weight}),
+      all = prim("prims.expand", {prim("prims.reciprocal", {total}), Shape{4}});
   EXPECT_EQ(claimed({prim("prims.mul", {rows, all})}), "[exp sum] reciprocal expand [amax mul mul]");
 }
 
@@ -100,7 +107,8 @@ TEST_F(Grow, takes_as_many_inputs_as_lines) {
   for (int i = 0; i < 95; i++) sum = prim("prims.add", {sum, input({8})});
   const Trace trace = maker.finish({sum});
   std::vector<uint8_t> taken(trace.nodes.size());
-  EXPECT_TRUE(grow(trace.nodes, store(), capabilities(), taken));
+  std::shared_ptr<Group> group;
+  EXPECT_TRUE(grow(trace.nodes, store(), capabilities(), taken, group));
   EXPECT_EQ(std::count(taken.begin(), taken.end(), 1), 96);
 }
 
@@ -110,32 +118,40 @@ TEST_F(Grow, into_what_is_a_group_in_the_order_of_the_trace) {
   Var rows = prim("prims.sum", {prim("prims.neg", {input({4, 8})}), Shape{1}}), c = prim("prims.add", {r, rows});
   const Trace trace = maker.finish({total, c});
   std::vector<uint8_t> taken(trace.nodes.size());
-  ASSERT_TRUE(grow(trace.nodes, store(), capabilities(), taken));
+  std::shared_ptr<Group> grown;
+  ASSERT_TRUE(grow(trace.nodes, store(), capabilities(), taken, grown));
   Group group(store(), capabilities());
-  for (size_t i = 0; i < taken.size(); i++) EXPECT_TRUE(!taken[i] || group.extend(*trace.nodes[i])) << group.why();
-  EXPECT_TRUE(group.consistent()) << group.why();
+  std::vector<const Node*> lines;
+  for (size_t i = 0; i < taken.size(); i++)
+    if (taken[i]) lines.push_back(trace.nodes[i]);
+  EXPECT_TRUE(group.add_all(lines)) << group.why();
+  ASSERT_NE(grown, nullptr);
+  EXPECT_EQ(grown->lines(), lines);
 }
 
 // Layers that are alike ask once.
 TEST_F(Grow, the_same_way_from_lines_that_are_alike_but_for_the_numbers_of_their_values) {
   const auto lines = [&](int64_t rows, double scale) {
     Var x = input({rows, 8});
-    return maker.finish({prim("prims.neg", {prim("prims.mul", {x, prim("prims.full", {Shape{rows, 8}, scale, DType::f32, Device::cpu})})})});
+    return maker.finish({prim(
+        "prims.neg", {prim("prims.mul", {x, prim("prims.full", {Shape{rows, 8}, scale, DType::f32, Device::cpu})})})});
   };
-  const auto of = [&](const Trace& t) { return likeness(t.nodes, store(), capabilities()); };
+  const auto of = [&](const Trace& t) { return structural_hash(t.nodes, store(), capabilities()); };
   const Trace first = lines(4, 2), second = lines(4, 2);
   const size_t before = first.nodes.size();
   ASSERT_EQ(second.nodes.size(), 2 * before);  // the maker's lines go on
-  const auto part = [&](size_t from) { return likeness(std::span(second.nodes).subspan(from, before), store(), capabilities()); };
+  const auto part = [&](size_t from) {
+    return structural_hash(std::span(second.nodes).subspan(from, before), store(), capabilities());
+  };
   EXPECT_EQ(part(0), part(before));
   EXPECT_EQ(of(first), part(0));
   Capabilities fewer = capabilities();
   fewer.max_lines = 1;
-  EXPECT_NE(likeness(first.nodes, store(), fewer), of(first));
+  EXPECT_NE(structural_hash(first.nodes, store(), fewer), of(first));
   const Trace other = lines(5, 2), scaled = lines(5, 3);
-  EXPECT_NE(likeness(std::span(other.nodes).subspan(2 * before), store(), capabilities()), part(0));
-  EXPECT_NE(likeness(std::span(scaled.nodes).subspan(3 * before), store(), capabilities()),
-            likeness(std::span(other.nodes).subspan(2 * before), store(), capabilities()));
+  EXPECT_NE(structural_hash(std::span(other.nodes).subspan(2 * before), store(), capabilities()), part(0));
+  EXPECT_NE(structural_hash(std::span(scaled.nodes).subspan(3 * before), store(), capabilities()),
+            structural_hash(std::span(other.nodes).subspan(2 * before), store(), capabilities()));
 }
 
 }  // namespace

@@ -39,7 +39,8 @@ inline const Targets& targets() {
 inline const Capabilities& capabilities() { return targets().find(Device::cpu)->capabilities(); }
 
 // A line or a region lowered for inputs of these strides, in order; dense ones where none are given.
-inline LoweredRegion lowered(const Node& node, const Store& store, const std::vector<std::vector<int64_t>>& strides = {}) {
+inline LoweredRegion lowered(const Node& node, const Store& store,
+                             const std::vector<std::vector<int64_t>>& strides = {}) {
   std::deque<std::vector<int64_t>> kept;
   std::vector<Buffer> inputs, outputs;
   const auto add = [&](std::vector<Buffer>& to, ValueId v, const std::vector<int64_t>* given) {
@@ -51,7 +52,9 @@ inline LoweredRegion lowered(const Node& node, const Store& store, const std::ve
     b.rank = static_cast<int32_t>(sizes.size()), b.dtype = type.dtype;
     to.push_back(b);
   };
-  for_each_value(node.args, [&](ValueId v) { add(inputs, v, inputs.size() < strides.size() ? &strides[inputs.size()] : nullptr); });
+  for_each_value(node.args, [&](ValueId v) {
+    add(inputs, v, inputs.size() < strides.size() ? &strides[inputs.size()] : nullptr);
+  });
   for (ValueId v : node.results) add(outputs, v, nullptr);
   Group group(store, capabilities());
   EXPECT_TRUE(group.add_all(lines_of(node))) << group.why();
@@ -77,7 +80,8 @@ struct LinesTest : testing::Test {
   }
   Trace claim_lines(std::initializer_list<Var> outputs) {
     const Executors executors = {make<Executor>(fusion_executor(targets())), make<Executor>(host_executor())};
-    return claim(descend(maker.finish(outputs), executors), executors, maker.registry.get("region"));
+    RegionStates states;
+    return claim(descend(maker.finish(outputs), executors), executors, maker.registry.get("region"), states);
   }
   // Of the one kernel that lines become.
   CpuNest nest(std::initializer_list<Var> outputs) {
@@ -117,7 +121,8 @@ inline auto every_function_and_dtype() {
   std::vector<PrimRow> rows;
   for (const PrimRow& row : prim_rows())
     if (row.role == Role::elementwise && row.fn != Fn::convert && row.fn != Fn::where) rows.push_back(row);
-  return testing::Combine(testing::ValuesIn(rows), testing::Values(DType::f32, DType::f64, DType::bf16, DType::i32, DType::i64, DType::u8, DType::boolean));
+  return testing::Combine(testing::ValuesIn(rows), testing::Values(DType::f32, DType::f64, DType::bf16, DType::i32,
+                                                                   DType::i64, DType::u8, DType::boolean));
 }
 inline std::string name_of_function_and_dtype(const testing::TestParamInfo<std::tuple<PrimRow, DType>>& info) {
   return cat(name(std::get<0>(info.param).fn), "_", name(std::get<1>(info.param)));
@@ -191,7 +196,8 @@ struct FusedTest : test::CompiledTest {
       for (ValueId r : n->results) dense(r);
       if (!def(*n).view) continue;
       ViewOf view{Sizes(strides[n->args[0].v].begin(), strides[n->args[0].v].end())};
-      if (def(*n).view(concrete(trace.type(n->args[0].v).shape), n->args, concrete(trace.type(n->results[0]).shape), view))
+      if (def(*n).view(concrete(trace.type(n->args[0].v).shape), n->args, concrete(trace.type(n->results[0]).shape),
+                       view))
         strides[n->results[0]].assign(view.strides.begin(), view.strides.end());
     }
     return strides;
@@ -206,7 +212,8 @@ struct FusedTest : test::CompiledTest {
   }
   std::vector<CpuNest> nests_of(const Body& body, const Tensors& in) { return nests(traced(body, in)); }
   // Of a trace's kernels.
-  static std::vector<CpuNest> nests(const Trace& trace, const Machine& machine = test::this_machine(), std::string_view last = "keep") {
+  static std::vector<CpuNest> nests(const Trace& trace, const Machine& machine = test::this_machine(),
+                                    std::string_view last = "keep") {
     const auto strides = strides_of(trace);
     std::vector<CpuNest> out;
     for (const Node* n : trace.nodes) {
@@ -258,7 +265,8 @@ struct FusedTest : test::CompiledTest {
   }
 
  private:
-  static void compare(const std::vector<std::vector<double>>& got, const std::vector<std::vector<double>>& expected, double tolerance, const char* what) {
+  static void compare(const std::vector<std::vector<double>>& got, const std::vector<std::vector<double>>& expected,
+                      double tolerance, const char* what) {
     ASSERT_EQ(got.size(), expected.size());
     for (size_t r = 0; r < got.size(); r++) {
       ASSERT_EQ(got[r].size(), expected[r].size()) << what << r;
@@ -284,7 +292,9 @@ inline Any arg(double v) { return Any::real(v); }
 inline Any arg(const std::vector<int64_t>& d) { return Any::dims(d); }
 
 // A reduction of each row of a matrix, which it is spread over again.
-inline Tensor* of_row(Scope& s, std::string_view op, Tensor* x) { return call(s, op, {arg(x), arg(std::vector<int64_t>{1}), Any::boolean(true)}); }
+inline Tensor* of_row(Scope& s, std::string_view op, Tensor* x) {
+  return call(s, op, {arg(x), arg(std::vector<int64_t>{1}), Any::boolean(true)});
+}
 
 // The results, then d(sum of the first times the last input)/d(each of the `n` first inputs).
 inline std::vector<Tensor*> with_gradients(Scope& s, Tensor* y, std::span<Tensor* const> in, size_t n) {

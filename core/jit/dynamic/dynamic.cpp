@@ -1,0 +1,192 @@
+#include "jit/dynamic/dynamic.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "ir/symbols.h"
+#include "jit/context.h"
+#include "tracer/replay.h"
+
+namespace thunder {
+namespace {
+
+constexpr size_t kMostSizes = 8;  // that are tried one after the other
+
+// What an op reports of symbols may be no error with plain sizes; what the caller's code raises, an interrupt too,
+// stands.
+template <class F>
+auto unless_refused(std::string& why, F&& make) -> decltype(make()) {
+  try {
+    return make();
+  } catch (const Error& e) {
+    if (e.code() != Code::invalid_argument && e.code() != Code::unimplemented && e.code() != Code::internal) throw;
+    why = e.message();
+    return nullptr;
+  }
+}
+
+// A trace with as many of the sizes as symbols as the function bears: all, or else one after the other those with which
+// no op refuses it. A size that must be that of a parameter is none of them.
+std::unique_ptr<Entry> recorded(const Wanted& wanted, DimMask& mask, std::string& why, bool as_numbers = false) {
+  const Values& in = wanted.in;
+  bool refused = true;
+  const auto with = [&](DimMask& m) {
+    return unless_refused(why, [&] {
+      auto entry = record_symbolic(wanted.context, wanted.function, in, m, as_numbers);
+      refused = false;
+      return entry;
+    });
+  };
+  DimMask whole = mask;
+  auto found = with(whole);
+  if (!refused) return mask = std::move(whole), std::move(found);
+  std::set<OneSize> sizes;
+  for (size_t leaf = 0; leaf < mask.size(); leaf++)
+    for (size_t dim = 0; dim < mask[leaf].size(); dim++)
+      if (mask[leaf][dim]) sizes.insert(one_size(in, leaf, dim));
+  if (sizes.size() < 2 || sizes.size() > kMostSizes) return nullptr;
+  DimMask kept = no_dims(in);
+  for (const OneSize& size : sizes) {
+    DimMask more = kept;
+    add(more, dims_of_size(in, mask, size));
+    auto entry = with(more);
+    if (!entry) continue;
+    found = std::move(entry);
+    kept = std::move(more);
+  }
+  mask = std::move(kept);
+  return found;
+}
+
+// Calls f(leaf, dim, mark) for each marked size.
+template <class F>
+void for_each_mark(const Wanted& wanted, F&& f) {
+  for (size_t leaf = 0; leaf < wanted.in.size(); leaf++) {
+    const Leaf& l = wanted.in[leaf];
+    if (l.kind != ArgKind::value || !l.tensor->concrete()) continue;
+    const std::vector<SizeMark> marks = wanted.context.size_marks().of(*l.tensor);
+    for (size_t dim = 0; dim < marks.size(); dim++)
+      if (marks[dim].kind != SizeMark::Kind::none) f(leaf, dim, marks[dim]);
+  }
+}
+
+void apply_marks(const Wanted& wanted, DimMask& mask) {
+  for_each_mark(wanted, [&](size_t leaf, size_t dim, const SizeMark& mark) {
+    mask[leaf][dim] = mark.kind != SizeMark::Kind::fixed && may_vary(wanted.in[leaf], dim);
+  });
+}
+
+// Throws where a size that is marked to vary is not among those of the mask.
+void require_varying(const Wanted& wanted, const DimMask& mask, std::string_view why) {
+  for_each_mark(wanted, [&](size_t leaf, size_t dim, const SizeMark& mark) {
+    if (mark.kind != SizeMark::Kind::varies || mask[leaf][dim]) return;
+    const Leaf& l = wanted.in[leaf];
+    const int64_t size = l.tensor->sizes()[dim];
+    const std::string reason = size < 2                  ? "0 and 1 are sizes of their own"
+                               : !l.tensor->contiguous() ? "its strides are not those of a dense tensor"
+                               : !why.empty()            ? std::string(why)
+                                              : "the function looks at it as a number, or writes tensors in place";
+    fail(Code::failed_precondition, wanted.function.name(), ": dim ", dim, " of input '", wanted.in.paths()[leaf],
+         "', ", name(l.tensor->type()), ", is marked to vary and cannot: ", reason,
+         "; maybe_mark_dynamic leaves that to the function");
+  });
+}
+
+std::vector<SizeRange> ranges(const Wanted& wanted, const DimMask& mask) {
+  std::vector<SizeRange> out;
+  for_each_mark(wanted, [&](size_t leaf, size_t dim, const SizeMark& mark) {
+    if (mask[leaf][dim]) out.push_back({static_cast<uint32_t>(leaf), static_cast<uint32_t>(dim), mark.min, mark.max});
+  });
+  return out;
+}
+
+}  // namespace
+
+std::unique_ptr<Entry> record_any_size(Context& context, Function& function, const Values& in) {
+  DimMask mask = all_dims(in);
+  std::string why;
+  // Of integers a trace of its own is told nothing at a call.
+  for (size_t leaf = 0; leaf < mask.size(); leaf++)
+    if (in[leaf].kind == ArgKind::integer) mask[leaf][0] = false;
+  return recorded({context, function, CompileOptions(), in}, mask, why, true);
+}
+
+bool SymbolicProgram::fits(const Values& in) const {
+  if (!guards_hold(*recorded, nullptr) || !function->fits(in)) return false;
+  for (const SizeRange& r : recorded->ranges)
+    if (const int64_t size = in[r.leaf].tensor->sizes()[r.dim]; size < r.min || size > r.max) return false;
+  if (recorded->conditions.empty()) return true;
+  std::vector<const TensorType*> types(recorded->traces[0].inputs.size(), nullptr);
+  for (size_t i = 0; i < recorded->leaves; i++) types[i] = &in.tensor(recorded->bindings[i].leaf)->type();
+  std::vector<int64_t> symbols = symbol_values(recorded->traces[0], types);
+  for (const IntegerSymbol& s : recorded->integers) symbols[static_cast<size_t>(s.symbol)] = in[s.leaf].i;
+  return std::all_of(recorded->conditions.begin(), recorded->conditions.end(),
+                     [&](const DimCondition& c) { return c.stands(symbols); });
+}
+
+std::unique_ptr<Entry> Dynamic::specialised(const Wanted& wanted, InterruptCheck& check) {
+  std::string why;
+  for (const auto& p : programs_) {
+    if (!p->fits(wanted.in)) continue;
+    const SymbolicInputs symbolic{p->recorded, p->function->programs()[0].formulas};
+    auto entry = unless_refused(why, [&] {
+      return compile_entry(wanted.context, *p->function, wanted.options, wanted.in, Effort::full, check, &symbolic);
+    });
+    if (!entry) continue;
+    entry->of = p->recorded;
+    return entry;
+  }
+  return nullptr;
+}
+
+void Dynamic::add(std::string_view function, const SavedProgram& program) {
+  if (used_symbols(program.trace).empty()) return;
+  auto made = std::make_shared<SymbolicProgram>();
+  made->recorded = std::make_shared<Entry>();
+  made->function = Ref<SavedFunction>::adopt(new SavedFunction(std::string(function), {program}));
+  programs_.push_back(std::move(made));
+}
+
+std::vector<SavedProgram> Dynamic::saved() const {
+  std::vector<SavedProgram> out;
+  for (const auto& p : programs_)
+    if (guards_hold(*p->recorded, nullptr) && p->recorded->in_file()) out.push_back(p->function->programs()[0]);
+  return out;
+}
+
+bool Dynamic::trace(const Wanted& wanted, const DimMask& mask) {
+  SharedSizes sharing = shared_sizes(wanted.in, mask);
+  if (!any_dim(mask) || traced_ == kMostTraces || std::find(failed_.begin(), failed_.end(), sharing) != failed_.end())
+    return require_varying(wanted, no_dims(wanted.in), ""), false;
+  traced_++;
+  DimMask varying = mask;
+  std::string why;
+  auto made = std::make_shared<SymbolicProgram>();
+  std::unique_ptr<Entry> entry = recorded(wanted, varying, why);
+  if (entry)
+    made->function = unless_refused(why, [&] {
+      std::vector<SavedProgram> one;
+      one.push_back(saved_program(*entry, wanted.context));
+      return Ref<SavedFunction>::adopt(new SavedFunction(wanted.function.name(), std::move(one)));
+    });
+  if (!made->function) failed_.push_back(std::move(sharing)), varying = no_dims(wanted.in);
+  require_varying(wanted, varying, why);
+  if (!made->function) return false;
+  entry->ranges = ranges(wanted, varying);
+  made->recorded = std::move(entry);
+  programs_.push_back(std::move(made));
+  return true;
+}
+
+std::unique_ptr<Entry> Dynamic::compile(const Wanted& wanted, DynamicSizes which, std::span<const Entry* const> kept,
+                                        InterruptCheck& check) {
+  if (auto found = specialised(wanted, check)) return found;
+  DimMask mask = which == DynamicSizes::all ? all_dims(wanted.in) : no_dims(wanted.in);
+  for (size_t i = 0; i < kept.size() && which == DynamicSizes::automatic; i++)
+    if (const DimMask varying = varying_dims(*kept[i], wanted.in); !varying.empty()) thunder::add(mask, varying);
+  apply_marks(wanted, mask);
+  return trace(wanted, mask) ? specialised(wanted, check) : nullptr;
+}
+
+}  // namespace thunder

@@ -1,0 +1,60 @@
+// Programs for sizes that vary: functions traced with symbols, and what was compiled of them.
+#pragma once
+
+#include "jit/compile.h"
+#include "jit/dynamic/dim_masks.h"
+#include "jit/dynamic/plans.h"
+#include "jit/programs/saved_function.h"
+
+namespace thunder {
+
+// A trace with symbols in the place of sizes. Its guards are those of a program; it becomes one when its sizes are
+// known.
+struct SymbolicProgram {
+  std::shared_ptr<const Entry> recorded;
+  Ref<SavedFunction> function;
+  bool fits(const Values& in) const;
+};
+
+// What is to be compiled: a function for the inputs of a call.
+struct Wanted {
+  Context& context;
+  Function& function;
+  const CompileOptions& options;
+  const Values& in;
+};
+
+// The function traced with a symbol for each size of 2 and more that can stand for others, and no program yet. Null:
+// there is none.
+std::unique_ptr<Entry> record_any_size(Context& context, Function& function, const Values& in);
+
+// The symbolic programs of one compiled function. One thread at a time, but for the plans.
+class Dynamic {
+ public:
+  // The program for these inputs, compiled now of a trace with symbols. Null: their sizes do not vary as far as is
+  // known, or the function cannot be traced so. `kept`: programs that have been compiled. Throws where a size that is
+  // marked to vary cannot.
+  std::unique_ptr<Entry> compile(const Wanted& wanted, DynamicSizes which, std::span<const Entry* const> kept,
+                                 InterruptCheck& check);
+  // A program that a file holds; nothing if it has no symbols.
+  void add(std::string_view function, const SavedProgram& program);
+  // Those whose guards hold and which a file can hold.
+  std::vector<SavedProgram> saved() const;
+  Plans& plans() { return plans_; }
+  const Plans& plans() const { return plans_; }
+
+ private:
+  std::unique_ptr<Entry> specialised(const Wanted& wanted, InterruptCheck& check);
+  // Whether there is one symbolic program more.
+  bool trace(const Wanted& wanted, const DimMask& mask);
+
+  // Of one function; what fits none of them after that is compiled with its plain sizes.
+  static constexpr size_t kMostTraces = 8;
+
+  std::vector<std::shared_ptr<const SymbolicProgram>> programs_;
+  std::vector<SharedSizes> failed_;  // what the function cannot be traced with
+  size_t traced_ = 0;
+  Plans plans_;
+};
+
+}  // namespace thunder

@@ -1,0 +1,44 @@
+#include "jit/dynamic/plans.h"
+
+#include <algorithm>
+
+namespace thunder {
+
+std::shared_ptr<const Entry> Plans::find(const Inputs& in) {
+  std::lock_guard lock(mutex_);
+  for (auto it = plans_.begin(); it != plans_.end(); ++it) {
+    if (!Cache::fits(**it, in)) continue;
+    plans_.splice(plans_.begin(), plans_, it);
+    let_rest();
+    return plans_.front();
+  }
+  return nullptr;
+}
+
+void Plans::let_rest() {
+  if (plans_.size() > kAwake) (*std::next(plans_.begin(), kAwake))->program->rest();
+}
+
+void Plans::insert(std::shared_ptr<const Entry> entry) {
+  std::lock_guard lock(mutex_);
+  plans_.push_front(std::move(entry));
+  let_rest();
+  size_t plans = 0, bytes = 0;
+  const auto excess = std::find_if(plans_.begin(), plans_.end(), [&](const auto& plan) {
+    bytes += plan->program->peak_bytes();
+    return ++plans > kMost || (plans > 1 && bytes > kMostBytes);
+  });
+  plans_.erase(excess, plans_.end());  // calls that run them keep them
+}
+
+size_t Plans::size() const {
+  std::lock_guard lock(mutex_);
+  return plans_.size();
+}
+
+std::vector<std::shared_ptr<const Entry>> Plans::all() const {
+  std::lock_guard lock(mutex_);
+  return {plans_.begin(), plans_.end()};
+}
+
+}  // namespace thunder

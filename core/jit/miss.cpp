@@ -1,0 +1,153 @@
+// A call that no program fits: whether it compiles, within which limits, and who keeps what was compiled.
+#include "base/text.h"
+#include "jit/call.h"
+#include "jit/compile.h"
+#include "jit/dynamic/dynamic.h"
+#include "jit/guards.h"
+#include "jit/segments/segment_call.h"
+
+namespace thunder {
+
+const Entry* Compiled::miss(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check,
+                            SegmentCall* segmented) {
+  check_inputs(in);  // no key has what it refuses
+  if (dynamic_ && context_->stance() != Stance::force_eager)
+    if ((own = dynamic_->plans().find(in))) return apart_++, own.get();
+  if (stays_eager(in)) return nullptr;
+  if (settings_.cache == CacheMode::same_input)
+    if (const Entry* entry = promised(in)) return entry;
+  return compile(in, own, check, segmented);
+}
+
+// Whether this call, which no program fits, is not to be compiled.
+bool Compiled::stays_eager(const Inputs& in) {
+  if (settings_.disable) return true;
+  switch (context_->stance()) {
+    case Stance::normal: return false;
+    case Stance::force_eager:
+    case Stance::eager_on_recompile: return true;
+    case Stance::eager_then_compile: return !was_eager_.exchange(true, std::memory_order_relaxed);
+    case Stance::fail_on_recompile: break;
+  }
+  fail(Code::failed_precondition, function_->name(),
+       ": the stance is fail_on_recompile, and no program fits this call: ", cache_.why_not(in, paths_of(in)));
+}
+
+std::vector<std::string> Compiled::paths_of(const Inputs& in) const {
+  return in.values ? in.values->paths() : std::vector<std::string>();
+}
+
+const Entry* Compiled::promised(const Inputs& in) const {
+  const Entry* entry = cache_.latest();
+  if (!entry || !guards_hold(*entry, nullptr)) return nullptr;
+  const std::string broken = entry->key.broken_promise(in, paths_of(in));
+  require(broken.empty(), function_->name(),
+          ": its option cache = \"same input\" promises that inputs stay what they are, but ", broken);
+  return entry;
+}
+
+const Entry* Compiled::compile(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check,
+                               SegmentCall* segmented) {
+  if (in.values) return compile(*in.values, own, check, segmented);
+  Values values;
+  for (size_t i = 0; i < in.count; i++) values.push(Ref<Tensor>(in.tensors[i]));
+  return compile(values, own, check, segmented);
+}
+
+bool Compiled::below(int64_t done, int64_t limit, std::string_view name, const std::string& why, std::string_view then,
+                     bool& warned) const {
+  if (done < limit) return true;
+  if (warned && !settings_.fail_on_limit) return false;
+  const std::string text =
+      cat(function_->name(), ": compiled ", done, " times, which is the ", name, "; last miss: ", why);
+  require(!settings_.fail_on_limit, text);
+  context_->log(2, "cache", cat(text, "; from now on what fits none of these programs ", then));
+  warned = true;
+  return false;
+}
+
+namespace {
+
+// Says which thread compiles for as long as it does.
+class Compiling {
+ public:
+  explicit Compiling(std::atomic<std::thread::id>& by) : by_(by) {
+    by_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  }
+  ~Compiling() { by_.store({}, std::memory_order_relaxed); }
+  Compiling(const Compiling&) = delete;
+
+ private:
+  std::atomic<std::thread::id>& by_;
+};
+
+}  // namespace
+
+std::unique_ptr<Entry> Compiled::compile_now(const Values& in, Effort effort, InterruptCheck& check,
+                                             SegmentCall* segmented) {
+  if (!segmented) return compile_entry(*context_, *function_, *options_, in, effort, check);
+  std::unique_ptr<Entry> entry = segmented->record(in);
+  if (entry) compile_recorded(*context_, *options_, in, effort, check, *entry);
+  return entry;
+}
+
+const Entry* Compiled::compile(const Values& values, std::shared_ptr<const Entry>& own, InterruptCheck& check,
+                               SegmentCall* segmented) {
+  const Inputs in{&values, nullptr, values.size()};
+  // One compile a function at a time: whoever waited finds the entry that the first one made.
+  require(compiler_.load(std::memory_order_relaxed) != std::this_thread::get_id(), function_->name(),
+          ": called while it compiles, by what it traces or by an executor that prepares its lines");
+  std::lock_guard lock(compile_mutex_);
+  const Compiling now(compiler_);
+  const bool caches = settings_.cache != CacheMode::no_caching;
+  if (const Entry* entry = caches ? cache_.find(in) : nullptr) return entry;
+  if (dynamic_ && (own = dynamic_->plans().find(in))) return apart_++, own.get();
+  const std::string why = caches ? cache_.why_not(in, values.paths()) : "nothing is cached";
+  const bool full = static_cast<int64_t>(cache_.size()) >= settings_.recompile_limit;
+  std::unique_ptr<Entry> entry;
+  if (dynamic_)
+    entry = dynamic_->compile({*context_, unread_ ? *unread_ : *function_, *options_, values},
+                              full ? DynamicSizes::all : settings_.dynamic, cache_.entries(), check);
+  if (!entry) {
+    if (caches && !below(static_cast<int64_t>(plain_.load()), settings_.accumulated_limit,
+                         "accumulated_recompile_limit", why, "runs op by op", warned_of_all_))
+      return nullptr;
+    if (caches)
+      below(static_cast<int64_t>(cache_.size()), settings_.recompile_limit, "recompile_limit", why,
+            dynamic_ ? "is kept only as long as it is among those used last"
+                     : "is compiled for each call alone, without fusion",
+            warned_);
+    entry = compile_now(values, full && caches && !dynamic_ ? Effort::least : Effort::full, check, segmented);
+    if (!entry) return nullptr;  // it read a value
+    plain_++;
+  }
+  note_compiled(*entry, why);
+  return keep(std::move(entry), in, full, own);
+}
+
+// In the cache, among the programs that were used last, or for this call alone.
+const Entry* Compiled::keep(std::unique_ptr<Entry> entry, const Inputs& in, bool full,
+                            std::shared_ptr<const Entry>& own) {
+  std::lock_guard report(report_mutex_);
+  const bool caches = settings_.cache != CacheMode::no_caching;
+  std::vector<uint32_t> any;  // integers whose value does not matter
+  for (const IntegerSymbol& s : entry->integers) any.push_back(s.leaf);
+  if (caches) entry->key = Key(in, any);
+  if (caches && !full) return last_ = nullptr, cache_.insert(std::move(entry));
+  apart_++;
+  own = std::move(entry);
+  if (dynamic_) dynamic_->plans().insert(own);
+  if (dynamic_ || !caches) last_ = own;
+  return own.get();
+}
+
+void Compiled::note_compiled(const Entry& entry, const std::string& why) {
+  misses_++;
+  trace_ns_ += static_cast<uint64_t>(entry.trace_ms * 1e6);
+  transform_ns_ += static_cast<uint64_t>(entry.transform_ms * 1e6);
+  compile_ns_ += static_cast<uint64_t>(entry.compile_ms * 1e6);
+  std::lock_guard report(report_mutex_);
+  last_miss_ = why;
+}
+
+}  // namespace thunder

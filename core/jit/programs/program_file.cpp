@@ -1,0 +1,251 @@
+#include "jit/programs/program_file.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "base/text.h"
+#include "ir/print.h"
+#include "jit/programs/cache_artifacts.h"
+#include "jit/programs/program_json.h"
+#include "loops/kernels.h"
+#include "tensor/safetensors.h"
+#include "tracer/reader.h"
+
+namespace thunder {
+namespace {
+
+constexpr std::string_view kFormat = "thunder program";
+// The key of the metadata that names the tensor with the machine code of kernels, and the option that lets it run.
+constexpr const char *kKernels = "kernels", *kRunKernels = "run_saved_kernels";
+
+// The tensors of several programs: what is one view of one memory is one tensor in the file.
+class Tensors {
+ public:
+  std::string add(const Ref<Tensor>& t, const Input& input) {
+    const bool one = views_.count(key(*t));
+    std::string& name = views_[key(*t)];
+    if (one) return name;
+    const std::string base = !input.name.empty()                 ? input.name
+                             : input.source == Source::parameter ? "parameter"
+                                                                 : "constant";
+    name = base;
+    for (int n = 2; !names_.insert({name, true}).second; n++) name = cat(base, "#", n);
+    list.push_back({name, t});
+    return name;
+  }
+
+  // Bytes that are no tensor of a program's.
+  std::string add(std::string_view bytes, const Allocator& allocator) {
+    TensorType type;
+    type.dtype = DType::u8;
+    type.shape = {static_cast<int64_t>(bytes.size())};
+    Ref<Tensor> made = Tensor::empty(allocator, type);
+    std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(made->data()));
+    Input named;
+    named.name = "compiled kernels";
+    return add(made, named);
+  }
+
+  // Memory that a call writes would show through in two tensors; in the file they are apart.
+  void refuse_overlap(const Tensor& written) const {
+    for (const NamedTensor& other : list)
+      require(key(*other.tensor) == key(written) || !overlap(*other.tensor, written),
+              "it writes a tensor that shares memory with '", other.name, "'; a file would hold them apart");
+  }
+
+  std::vector<NamedTensor> list;
+
+ private:
+  using Key = std::pair<const std::byte*, std::vector<int64_t>>;
+  static Key key(const Tensor& t) {
+    std::vector<int64_t> layout(t.sizes(), t.sizes() + t.type().rank());
+    layout.insert(layout.end(), t.strides().begin(), t.strides().end());
+    layout.push_back(static_cast<int64_t>(t.type().dtype));
+    return {t.data(), std::move(layout)};
+  }
+  static bool overlap(const Tensor& a, const Tensor& b) {
+    const auto range = [](const Tensor& t) {
+      const Extent e = extent({t.sizes(), t.type().rank()}, t.strides(), size_of(t.type().dtype));
+      return std::pair(t.data() + e.begin, t.data() + e.end);
+    };
+    return range(a).first < range(b).second && range(b).first < range(a).second;
+  }
+  std::map<Key, std::string> views_;
+  std::map<std::string, bool> names_;
+};
+
+class Loader {
+ public:
+  Loader(const Ref<Context>& context, const std::string& path)
+      : context_(context), path_(path), file_(load_safetensors(path, context->allocator())) {
+    for (auto& [key, value] : file_.metadata) metadata_.emplace(key, value);
+    for (auto& t : file_.tensors) tensors_.emplace(t.name, t.tensor);
+  }
+  LoadedProgram load(const CompileOptions* given);
+  static Any any_of(const Leaf& l) {
+    if (l.kind == ArgKind::string) return Any::string(l.text);
+    if (l.kind == ArgKind::real) return Any::real(l.f);
+    Any any;
+    any.kind = l.kind, any.i = l.i;
+    return any;
+  }
+
+ private:
+  template <class... T>
+  [[noreturn]] void bad(const T&... what) const {
+    fail(Code::data_lost, "'", path_, "' is not a program that can be loaded: ", what...);
+  }
+  // What is wrong with a part becomes an error of the file.
+  template <class F>
+  auto placed(std::string_view part, F&& read) const {
+    try {
+      return read();
+    } catch (const Error& e) {
+      if (e.code() == Code::out_of_memory || e.code() == Code::internal || e.code() == Code::data_lost) throw;
+      if (e.code() == Code::unimplemented) fail(e.code(), "'", path_, "': ", part, ": ", e.message());
+      bad(part, ": ", e.message());
+    }
+  }
+
+  std::string_view text(const std::string& key) const {
+    const auto found = metadata_.find(key);
+    if (found == metadata_.end()) bad("its metadata has no '", key, "'");
+    return found->second;
+  }
+
+  void check_version() const {
+    if (!metadata_.count("format") || text("format") != kFormat)
+      bad("its metadata does not say \"format\": \"", kFormat, "\"");
+    const std::string_view version = text("version");
+    int64_t number = 0;
+    const auto read = std::from_chars(version.data(), version.data() + version.size(), number);
+    if (read.ec != std::errc() || read.ptr != version.data() + version.size() || number < 1)
+      bad("its version is '", version.substr(0, 40), "'");
+    if (number > kProgramFileVersion)
+      fail(Code::unimplemented, "'", path_, "' is a program of version ", number,
+           "; this library reads those up to version ", kProgramFileVersion);
+  }
+
+  SavedProgram program(size_t n) const {
+    SavedProgram p;
+    const std::string description = cat("program.", n), trace = cat("trace.", n);
+    const std::vector<std::string> names = placed(description, [&] { return read_program(text(description), p); });
+    p.trace = placed(trace, [&] { return read_trace(text(trace), context_->registry()); });
+    if (names.size() != p.trace.inputs.size())
+      bad(description, ": it names ", names.size(), " tensors, the trace has ", p.trace.inputs.size(), " inputs");
+    for (const std::string& name : names) {
+      const auto found = tensors_.find(name);
+      if (!name.empty() && found == tensors_.end()) bad(description, ": there is no tensor '", name, "'");
+      p.captured.push_back(name.empty() ? nullptr : found->second);
+    }
+    return p;
+  }
+
+  void take_kernels(bool run) const;
+
+  const Ref<Context>& context_;
+  const std::string& path_;
+  const SafeTensors file_;
+  std::unordered_map<std::string, std::string_view> metadata_;
+  std::unordered_map<std::string, Ref<Tensor>> tensors_;
+};
+
+// What is about the file is none of compile's options.
+Ref<CompileOptions> without_kernels_option(const CompileOptions& given) {
+  auto out = make<CompileOptions>();
+  for (auto& [name, leaf] : given.all())
+    if (name != kRunKernels) out->set(name, Loader::any_of(leaf));
+  for (const Ref<Executor>& e : given.executors()) out->add_executor(e);
+  for (const Ref<CustomPass>& p : given.passes()) out->add_pass(p);
+  return out;
+}
+
+// They run as soon as a program is called, so nothing but the caller's word lets them.
+void Loader::take_kernels(bool run) const {
+  const bool holds = metadata_.count(kKernels);
+  if (!run) {
+    if (holds && !loops::can_compile())
+      context_->log(2, "program", cat("'", path_, "' holds compiled kernels, which are not run, and there is no LLVM: ",
+                                      "set the option ", kRunKernels, " if you trust the file"));
+    return;
+  }
+  require(holds, "'", path_, "' holds no compiled kernels for the option ", kRunKernels, "; compile_ahead writes them");
+  const auto found = tensors_.find(std::string(text(kKernels)));
+  if (found == tensors_.end() || found->second->type().dtype != DType::u8) bad("its compiled kernels are not there");
+  const Tensor& bytes = *found->second;
+  Artifacts kernels = unpack({reinterpret_cast<const char*>(bytes.data()), static_cast<size_t>(bytes.elements())},
+                             cat("'", path_, "'"));
+  const std::string differs = mismatch(kernels, context_->machine());
+  std::string why;
+  if (differs.empty()) take(std::move(kernels));
+  else if (loops::can_compile(&why))
+    context_->log(2, "program", cat("'", path_, "': its kernels are compiled anew: ", differs));
+  else
+    fail(Code::failed_precondition, "'", path_, "': its compiled kernels cannot run here: ", differs,
+         "; and there is no LLVM to compile others: ", why);
+}
+
+LoadedProgram Loader::load(const CompileOptions* given) {
+  check_version();
+  take_kernels(given && given->flag(kRunKernels, false));
+  std::vector<SavedProgram> programs;
+  for (size_t n = 1; metadata_.count(cat("program.", n)); n++) programs.push_back(program(n));
+  auto function = placed("its programs", [&] {
+    return Ref<Function>::adopt(new SavedFunction(std::string(text("function")), std::move(programs)));
+  });
+  auto options = given ? without_kernels_option(*given) : make<CompileOptions>();
+  placed("options", [&] {
+    CompileOptions saved;
+    read_options(text("options"), saved);
+    saved.check(compile_options(), "compile");
+    for (auto& [name, leaf] : saved.all())
+      if (!options->find(name)) options->set(name, any_of(leaf));
+    return 0;
+  });
+  return {std::move(function), std::move(options)};
+}
+
+}  // namespace
+
+void save_program(const Compiled& compiled, const std::string& path, SaveKernels kernels) {
+  const std::string& function = compiled.function().name();
+  const auto refuse = [&](const Error& e) { fail(e.code(), "cannot save ", function, ": ", e.message()); };
+  Tensors tensors;
+  Metadata metadata = {{"format", std::string(kFormat)}, {"version", cat(kProgramFileVersion)}, {"function", function}};
+  try {
+    require(compiled.options().executors().empty(),
+            "it was compiled with executors of its own; add them to the context, and name them");
+    require(compiled.options().passes().empty(), "it was compiled with passes of its own, which a file cannot hold");
+    metadata.emplace_back("options", options_json(compiled.options()));
+    const std::vector<SavedProgram> programs = compiled.programs();
+    require(!programs.empty(), "nothing is compiled that could be saved; call it, or prepare it, first");
+    std::vector<const Tensor*> written;
+    for (size_t n = 0; n < programs.size(); n++) {
+      const SavedProgram& p = programs[n];
+      std::vector<std::string> names(p.trace.inputs.size());
+      for (size_t i = 0; i < names.size(); i++)
+        if (p.captured[i]) names[i] = tensors.add(p.captured[i], p.trace.inputs[i]);
+      for (const Write& w : p.trace.writes)
+        if (p.captured[w.input]) written.push_back(p.captured[w.input].get());
+      metadata.emplace_back(cat("program.", n + 1), program_json(p, names));
+      metadata.emplace_back(cat("trace.", n + 1), print(p.trace));
+    }
+    for (const Tensor* t : written) tensors.refuse_overlap(*t);
+    if (kernels == SaveKernels::yes) {
+      std::string why;
+      if (!loops::can_run(&why)) fail(Code::failed_precondition, "there is nothing that compiles kernels: ", why);
+      const std::string code = pack(artifacts_of(compiled.context()->machine(), compiled.kernels()));
+      metadata.emplace_back(kKernels, tensors.add(code, compiled.context()->allocator()));
+    }
+  } catch (const Error& e) {
+    refuse(e);
+  }
+  save_safetensors(path, tensors.list, metadata);
+}
+
+LoadedProgram load_program(const Ref<Context>& context, const std::string& path, const CompileOptions* options) {
+  return Loader(context, path).load(options);
+}
+
+}  // namespace thunder

@@ -1,0 +1,29 @@
+// Programs in a file: a safetensors file whose tensors are what was captured and whose metadata is everything else. The
+// layout is in docs/programs.md. Loading checks all of it and runs no code of the file's.
+#pragma once
+
+#include "jit/programs/saved_function.h"
+
+namespace thunder {
+
+// Of the layout that is written; files of this one and of all before it are read.
+constexpr int64_t kProgramFileVersion = 1;
+
+// Writes the programs that `compiled` keeps and whose guards hold; `kernels`: with the machine code of their kernels
+// for the CPU. The old file stays whole on failure.
+enum class SaveKernels : bool { no, yes };
+void save_program(const Compiled& compiled, const std::string& path, SaveKernels kernels = SaveKernels::no);
+
+// What a file holds, to be compiled as it was.
+struct LoadedProgram {
+  Ref<Function> function;
+  Ref<CompileOptions> options;
+};
+
+// `options` (may be null) come before those in the file. The option run_saved_kernels, which is none of compile's:
+// machine code in the file is run in place of compiling. Where it is for another machine or build, that is logged and
+// kernels are compiled, or else failed_precondition. Throws data_lost for a file that is damaged or no program,
+// unimplemented for one of a later version.
+LoadedProgram load_program(const Ref<Context>& context, const std::string& path, const CompileOptions* options);
+
+}  // namespace thunder

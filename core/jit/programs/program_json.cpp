@@ -1,0 +1,211 @@
+#include "jit/programs/program_json.h"
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "base/utf8.h"
+
+namespace thunder {
+namespace {
+
+// ---- writing: numbers are strings, so that no reader rounds them ----
+
+std::string quoted(std::string_view text) {
+  require(valid_utf8(text) && text.find('\0') == text.npos,
+          "a string among its constants is not UTF-8 text without zeros");
+  return json_quote(text);
+}
+
+template <class List>
+std::string list_json(const List& items) {
+  return cat("[", join(items, ",", [](auto v) { return cat("\"", v, "\""); }), "]");
+}
+
+struct KindName {
+  ArgKind kind;
+  std::string_view name;
+};
+constexpr std::array kKinds = {
+    KindName{ArgKind::none, "none"},     KindName{ArgKind::integer, "integer"}, KindName{ArgKind::real, "float"},
+    KindName{ArgKind::boolean, "boolean"}, KindName{ArgKind::string, "string"},   KindName{ArgKind::dims, "integers"},
+    KindName{ArgKind::reals, "floats"},  KindName{ArgKind::dtype, "dtype"},     KindName{ArgKind::device, "device"},
+};
+
+std::string value_json(const Leaf& l) {
+  switch (l.kind) {
+    case ArgKind::real: return cat("\"", l.f, "\"");
+    case ArgKind::string: return quoted(l.text);
+    case ArgKind::dims: return list_json(l.ints);
+    case ArgKind::reals: return list_json(l.reals);
+    default: return cat("\"", l.i, "\"");
+  }
+}
+
+std::string input_json(const SavedInput& in) {
+  if (in.argument == SavedInput::kConstant) return leaf_json(in.constant);
+  return cat("{\"kind\":\"input\",\"place\":\"", in.argument + 1, "\"",
+             in.strides.empty() ? "" : cat(",\"strides\":", list_json(in.strides)),
+             in.value ? cat(",\"value\":\"", *in.value, "\"") : "", "}");
+}
+
+// ---- reading ----
+
+using Json = std::unique_ptr<cJSON, void (*)(cJSON*)>;
+
+Json parsed(std::string_view text) {
+  require(valid_utf8(text) && json_zero(text) == text.npos, "it is not UTF-8 text without zeros");
+  // cJSON does not tell bad text from missing memory.
+  if (const size_t at = json_error(text); at != text.npos)
+    fail(Code::invalid_argument, "it is not JSON (at offset ", at, ")");
+  Json root(cJSON_ParseWithLength(text.data(), text.size()), cJSON_Delete);
+  if (!root) throw std::bad_alloc();
+  return root;
+}
+
+// The fields of an object, each known and given once.
+template <size_t n>
+std::array<const cJSON*, n> fields(const cJSON* object, const std::array<std::string_view, n>& known) {
+  require(cJSON_IsObject(object), "an object was expected");
+  std::array<const cJSON*, n> found{};
+  for (const cJSON* field = object->child; field; field = field->next) {
+    const auto at = std::find(known.begin(), known.end(), std::string_view(field->string));
+    require(at != known.end(), "'", field->string, "' is no field");
+    auto& place = found[static_cast<size_t>(at - known.begin())];
+    require(!place, "'", field->string, "' is given twice");
+    place = field;
+  }
+  return found;
+}
+
+std::string_view text_of(const cJSON* item) {
+  require(cJSON_IsString(item), "a string was expected");
+  return item->valuestring;
+}
+
+template <class T>
+T number_of(const cJSON* item) {
+  const std::string_view text = text_of(item);
+  T value{};
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  require(read.ec == std::errc() && read.ptr == text.data() + text.size(), "'", text.substr(0, 40),
+          "' is not a number that was expected");
+  return value;
+}
+
+template <class List>
+void read_list(const cJSON* list, List& out) {
+  require(cJSON_IsArray(list), "a list was expected");
+  for (const cJSON* item = list->child; item; item = item->next)
+    out.push_back(number_of<std::remove_cvref_t<decltype(out[0])>>(item));
+}
+
+Leaf read_leaf(std::string_view kind, const cJSON* value) {
+  const auto row = std::find_if(kKinds.begin(), kKinds.end(), [&](auto& k) { return k.name == kind; });
+  require(row != kKinds.end(), "'", kind.substr(0, 40), "' is no kind");
+  Leaf l;
+  l.kind = row->kind;
+  switch (l.kind) {
+    case ArgKind::none: break;
+    case ArgKind::real: l.f = number_of<double>(value); break;
+    case ArgKind::string: l.text = text_of(value); break;
+    case ArgKind::dims: read_list(value, l.ints); break;
+    case ArgKind::reals: read_list(value, l.reals); break;
+    default: l.i = number_of<int64_t>(value); break;
+  }
+  require(l.kind != ArgKind::boolean || l.i == 0 || l.i == 1, "a boolean is 0 or 1");
+  require(l.kind != ArgKind::dtype || (l.i == static_cast<int32_t>(l.i) && known(static_cast<DType>(l.i))),
+          "there is no dtype ", l.i);
+  require(l.kind != ArgKind::device || l.i == static_cast<int32_t>(l.i), "there is no device ", l.i);
+  return l;
+}
+
+SavedInput read_input(const cJSON* item) {
+  constexpr std::array<std::string_view, 4> kNames = {"kind", "place", "strides", "value"};
+  const auto [kind, place, strides, value] = fields(item, kNames);
+  SavedInput in;
+  if (text_of(kind) != "input") {
+    require(!place && !strides, "a constant has no place and no strides");
+    in.constant = read_leaf(text_of(kind), value);
+    return in;
+  }
+  const auto number = number_of<uint32_t>(place);
+  require(number >= 1, "places count from 1");
+  in.argument = number - 1;
+  if (strides) read_list(strides, in.strides);
+  if (value) in.value = number_of<double>(value);
+  return in;
+}
+
+ResultLeaf read_result(const cJSON* item, uint32_t& outputs) {
+  constexpr std::array<std::string_view, 2> kNames = {"kind", "value"};
+  const auto [kind, value] = fields(item, kNames);
+  ResultLeaf r;
+  if (text_of(kind) == "output") r.output = outputs++;
+  else r.constant = read_leaf(text_of(kind), value);
+  return r;
+}
+
+}  // namespace
+
+std::string leaf_json(const Leaf& l) {
+  const auto row = std::find_if(kKinds.begin(), kKinds.end(), [&](auto& k) { return k.kind == l.kind; });
+  require(row != kKinds.end(), "one of its constants is of a kind that a file does not hold");
+  if (l.kind == ArgKind::none) return "{\"kind\":\"none\"}";
+  return cat("{\"kind\":\"", row->name, "\",\"value\":", value_json(l), "}");
+}
+
+std::string options_json(const CompileOptions& options) {
+  return cat(
+      "{",
+      join(options.all(), ",", [](auto& option) { return cat(quoted(option.first), ":", leaf_json(option.second)); }),
+      "}");
+}
+
+std::string program_json(const SavedProgram& p, std::span<const std::string> names) {
+  const auto result = [](const ResultLeaf& r) {
+    return r.output == ResultLeaf::kConstant ? leaf_json(r.constant) : "{\"kind\":\"output\"}";
+  };
+  const auto tensor = [](const std::string& name) { return name.empty() ? "null" : quoted(name); };
+  return cat("{\"structure\":", quoted(p.structure), ",\"inputs\":[", join(p.inputs, ",", input_json),
+             "],\"result_structure\":", quoted(p.result_structure), ",\"results\":[", join(p.results, ",", result),
+             "],\"tensors\":[", join(names, ",", tensor), "]}");
+}
+
+void read_options(std::string_view json, CompileOptions& out) {
+  const Json root = parsed(json);
+  require(cJSON_IsObject(root.get()), "an object was expected");
+  for (const cJSON* item = root->child; item; item = item->next) {
+    constexpr std::array<std::string_view, 2> kNames = {"kind", "value"};
+    const auto [kind, value] = fields(item, kNames);
+    const Leaf l = read_leaf(text_of(kind), value);
+    Any any;
+    any.kind = l.kind, any.i = l.i;
+    if (l.kind == ArgKind::real) any = Any::real(l.f);
+    if (l.kind == ArgKind::string) any = Any::string(l.text);
+    require(l.kind != ArgKind::dims && l.kind != ArgKind::reals, "option '", item->string, "' is a list");
+    out.set(item->string, any);
+  }
+}
+
+std::vector<std::string> read_program(std::string_view json, SavedProgram& out) {
+  constexpr std::array<std::string_view, 5> kNames = {"structure", "inputs", "result_structure", "results", "tensors"};
+  const Json root = parsed(json);
+  const auto [structure, inputs, result_structure, results, tensors] = fields(root.get(), kNames);
+  require(cJSON_IsArray(inputs) && cJSON_IsArray(results) && cJSON_IsArray(tensors),
+          "inputs, results and tensors are lists");
+  out.structure = text_of(structure);
+  out.result_structure = text_of(result_structure);
+  for (const cJSON* item = inputs->child; item; item = item->next) out.inputs.push_back(read_input(item));
+  uint32_t outputs = 0;
+  for (const cJSON* item = results->child; item; item = item->next) out.results.push_back(read_result(item, outputs));
+  std::vector<std::string> names;
+  for (const cJSON* item = tensors->child; item; item = item->next)
+    names.emplace_back(cJSON_IsNull(item) ? std::string_view() : text_of(item));
+  return names;
+}
+
+}  // namespace thunder

@@ -1,0 +1,113 @@
+// What a compiled function says of itself: counts, the programs that it keeps, and reports on the latest one.
+#include <algorithm>
+
+#include "base/text.h"
+#include "executors/fusion/explain.h"
+#include "jit/call.h"
+#include "jit/compile.h"
+#include "jit/dynamic/dynamic.h"
+#include "jit/guards.h"
+#include "jit/segments/segment_call.h"
+#include "loops/cpu/launcher.h"
+#include "program/report.h"
+
+namespace thunder {
+
+CallStatistics Compiled::statistics() const {
+  CallStatistics s;
+  s.calls = cache_.runs() + apart_.load();
+  s.misses = misses_.load();
+  s.hits = s.calls > s.misses ? s.calls - s.misses : 0;
+  s.entries = cache_.size() + (dynamic_ ? dynamic_->plans().size() : 0);
+  s.trace_ns = trace_ns_.load();
+  s.transform_ns = transform_ns_.load();
+  s.compile_ns = compile_ns_.load();
+  s.eager_calls = eager_.load();
+  if (segments_) s.segments = segments_->size(), s.graph_breaks = segments_->breaks().size();
+  if (const auto e = latest()) s.peak_bytes = e->program->peak_bytes();
+  return s;
+}
+
+std::string Compiled::last_miss() const {
+  std::lock_guard lock(report_mutex_);
+  return last_miss_;
+}
+
+std::shared_ptr<const Entry> Compiled::latest() const {
+  std::lock_guard report(report_mutex_);
+  if (last_) return last_;
+  return {std::shared_ptr<const Entry>(), cache_.latest()};  // which the cache keeps
+}
+
+std::vector<SavedProgram> Compiled::programs() const {
+  if (auto* saved = dynamic_cast<const SavedFunction*>(function_.get())) return saved->programs();
+  require(compiler_.load(std::memory_order_relaxed) != std::this_thread::get_id(), "it is being compiled");
+  std::lock_guard lock(compile_mutex_);
+  std::vector<SavedProgram> out;
+  // What was compiled of a trace with symbols is in that.
+  const auto has_formula = [](const Entry& e) {
+    return std::any_of(e.bindings.begin(), e.bindings.end(), [](const Binding& b) { return b.formula; });
+  };
+  for (const Entry* e : cache_.entries())
+    if (guards_hold(*e, nullptr) && (!e->of || !e->of->in_file()) && e->integers.empty() && !has_formula(*e))
+      out.push_back(saved_program(*e, *context_));
+  if (dynamic_)
+    for (SavedProgram& p : dynamic_->saved()) out.push_back(std::move(p));
+  return out;
+}
+
+std::vector<std::string> Compiled::kernels() const {
+  require(compiler_.load(std::memory_order_relaxed) != std::this_thread::get_id(), "it is being compiled");
+  std::lock_guard lock(compile_mutex_);
+  std::vector<std::string> out;
+  const auto add_from = [&out](const Entry& e) {
+    for (const std::vector<Step>* steps : {&e.program->plan().steps, &e.program->plan().epilogues})
+      for (const Step& step : *steps)
+        if (auto* kernel = dynamic_cast<const loops::CpuLauncher*>(e.program->launcher(step)))
+          out.push_back(print(kernel->nest()));
+  };
+  for (const Entry* e : cache_.entries()) add_from(*e);
+  if (dynamic_)
+    for (const std::shared_ptr<const Entry>& e : dynamic_->plans().all()) add_from(*e);
+  return out;
+}
+
+std::string Compiled::memory_report() const {
+  const auto e = latest();
+  return e ? thunder::memory_report(*e->program) : "";
+}
+
+std::string Compiled::fusion_report() const {
+  const auto e = latest();
+  return e ? fusion::explain(e->traces.back(), context_->targets()) : "";
+}
+
+std::string Compiled::guards_report() const {
+  const auto e = latest();
+  return e ? thunder::guards_report(*e) : "";
+}
+
+std::vector<CountedBreak> Compiled::graph_breaks() const {
+  return segments_ ? segments_->breaks() : std::vector<CountedBreak>();
+}
+
+std::string Compiled::breaks_report() const {
+  std::string out;
+  for (const CountedBreak& b : graph_breaks())
+    out +=
+        cat(b.at.where.empty() ? "at a place that is not known" : b.at.where, ": ", b.at.reason, ", after ", b.at.lines,
+            b.at.lines == 1 ? " line" : " lines", "; ", b.times, b.times == 1 ? " time" : " times", "\n");
+  return out;
+}
+
+std::string Compiled::loops_report() const {
+  const auto e = latest();
+  return e ? thunder::loops_report(*e->program) : "";
+}
+
+std::vector<Trace> Compiled::traces() const {
+  const auto e = latest();
+  return e ? e->traces : std::vector<Trace>();
+}
+
+}  // namespace thunder

@@ -1,0 +1,105 @@
+#include "jit/segments/segment_call.h"
+
+#include "base/text.h"
+#include "jit/own_results.h"
+
+namespace thunder {
+
+std::unique_ptr<Entry> SegmentCall::record(const Values& in) {
+  std::unique_ptr<Entry> entry =
+      record_segments(*of_.context_, *of_.function_, in, *this, of_.segments_->broken(), results_);
+  broken_ = entry == nullptr;
+  if (broken_) of_.segments_->set_broken();
+  return entry;
+}
+
+void SegmentCall::take_results(Values& out) {
+  own_results(of_.context_->allocator(), results_.leaves);
+  bind_results(of_.function_->name(), out, results_.leaves);
+  out.assign(std::move(results_.leaves), results_.structure);
+}
+
+bool SegmentCall::varies(const char* where, const Op& op, size_t param) {
+  return of_.segments_->varies(where, op, param);
+}
+
+void SegmentCall::broke(GraphBreak at) {
+  of_.segments_->set_broken();
+  of_.segments_->note(std::move(at));
+}
+
+Ref<Tensor> SegmentCall::take_random() {
+  Context& context = *of_.context_;
+  const Context::WriteTurn turn(context);
+  Ref<Tensor> state = dense_copy(context.allocator(), *context.random());
+  reinterpret_cast<int64_t*>(context.random()->data())[1]++;
+  context.random()->bump();
+  return state;
+}
+
+// Whether what is compiled for this segment is worth it, and kept.
+bool SegmentCall::keeps(const std::string& why) const {
+  if (of_.settings_.cache == CacheMode::no_caching) return false;
+  const Stance stance = of_.context_->stance();
+  if (stance == Stance::eager_on_recompile) return false;
+  require(stance != Stance::fail_on_recompile, of_.function_->name(), ": the stance is fail_on_recompile, and ", why);
+  const auto segments = static_cast<int64_t>(of_.segments_->size());
+  if (segments < of_.settings_.accumulated_limit) return true;
+  bool warned = of_.segments_->warn();
+  return of_.below(segments, of_.settings_.accumulated_limit, "accumulated_recompile_limit", why, "runs op by op",
+                   warned);
+}
+
+std::shared_ptr<const Entry> SegmentCall::compile(const Segment& segment) {
+  const std::string why =
+      cat("no program has the ", segment.trace.nodes.size(), " lines of this segment and fits its inputs");
+  const bool kept = keeps(why);
+  of_.segments_->note_numbers(segment);
+  const Effort effort = kept || of_.settings_.cache == CacheMode::no_caching ? Effort::full : Effort::least;
+  std::shared_ptr<Entry> entry = compile_segment(*of_.context_, *of_.options_, segment, effort, check_);
+  of_.note_compiled(*entry, why);
+  SmallVector<Tensor*, 8> tensors;
+  for (const Ref<Tensor>& t : segment.inputs) tensors.push_back(t.get());
+  entry->key = Key({nullptr, tensors.data(), tensors.size()});
+  if (kept) of_.segments_->insert(segment, entry);
+  std::lock_guard report(of_.report_mutex_);
+  of_.last_ = entry;
+  return entry;
+}
+
+std::vector<Ref<Tensor>> SegmentCall::run(const Segment& segment) {
+  SmallVector<Tensor*, 8> tensors;
+  for (const Ref<Tensor>& t : segment.inputs) tensors.push_back(t.get());
+  const Inputs in{nullptr, tensors.data(), tensors.size()};
+  std::shared_ptr<const Entry> entry = of_.segments_->find(segment, in);
+  if (!entry) entry = compile(segment);
+  ResultTensors results;
+  if (Status* failed = of_.run(*entry, in, nullptr, results, check_, stream_)) throw Error(Ref<Status>::adopt(failed));
+  std::vector<Ref<Tensor>> made;
+  for (size_t i = 0; i < segment.trace.outputs.size(); i++) made.push_back(results.take(i));
+  return made;
+}
+
+const Entry* Compiled::miss_segmented(const Values& in, Values& out, std::shared_ptr<const Entry>& own,
+                                      InterruptCheck& check, void* stream, bool& done) {
+  SegmentCall call(*this, check, stream);
+  const Inputs inputs{&in, nullptr, in.size()};
+  const Entry* found = nullptr;
+  if (!segments_->broken()) {
+    found = miss(inputs, own, check, &call);
+  } else {
+    check_inputs(inputs);
+    const Stance stance = context_->stance();
+    if (settings_.disable || stance == Stance::force_eager ||
+        (stance == Stance::eager_then_compile && stays_eager(inputs)))
+      return nullptr;
+    call.record(in);
+  }
+  if (!call.broken()) return found;
+  apart_++;
+  call.take_results(out);
+  done = true;
+  return nullptr;
+}
+
+}  // namespace thunder

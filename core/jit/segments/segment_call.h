@@ -1,0 +1,35 @@
+// One call of a function that may read values: it is recorded and run at once, a segment at a time.
+#pragma once
+
+#include "jit/segments/segments.h"
+
+namespace thunder {
+
+class SegmentCall final : public SegmentRunner {
+ public:
+  // Of what `of` compiles; both others live as long.
+  SegmentCall(Compiled& of, InterruptCheck& check, void* stream) : of_(of), check_(check), stream_(stream) {}
+
+  // Calls the function. Null: it read a value, and the results are there.
+  std::unique_ptr<Entry> record(const Values& in);
+  bool broken() const { return broken_; }
+  // Requires: broken.
+  void take_results(Values& out);
+
+  std::vector<Ref<Tensor>> run(const Segment& segment) override;
+  Ref<Tensor> take_random() override;
+  void broke(GraphBreak at) override;
+  bool varies(const char* where, const Op& op, size_t param) override;
+
+ private:
+  std::shared_ptr<const Entry> compile(const Segment& segment);
+  bool keeps(const std::string& why) const;
+
+  Compiled& of_;
+  InterruptCheck& check_;
+  void* const stream_;
+  SegmentedResults results_;
+  bool broken_ = false;
+};
+
+}  // namespace thunder

@@ -1,0 +1,126 @@
+#include "jit/segments/segments.h"
+
+#include <algorithm>
+
+#include "base/hash.h"
+
+namespace thunder {
+namespace {
+
+uint64_t hash_of(const Segment& segment) {
+  uint64_t h = segment.inputs.size();
+  for (const Input& in : segment.trace.inputs) h = mix(h, hash(segment.trace.type(in.value)));
+  for (const Node* n : segment.trace.nodes) {
+    h = mix(h, reinterpret_cast<uintptr_t>(n->op));
+    for (const Arg& a : n->args) h = hash(a, h);
+  }
+  for (ValueId v : segment.trace.outputs) h = mix(h, v);
+  return h;
+}
+
+class WithoutReads : public Function {
+ public:
+  explicit WithoutReads(Ref<Function> f) : Function(f->name()), f_(std::move(f)) {}
+  Ref<Status> call(Scope& scope, const Values& in, Values& out) override {
+    if (auto* tracing = dynamic_cast<TracingScope*>(&scope)) tracing->let_reads_fail();
+    return f_->call(scope, in, out);
+  }
+
+ private:
+  Ref<Function> f_;
+};
+
+uint64_t place_of(const char* where, const Op& op, size_t param) {
+  return mix(mix(hash_text(where ? where : ""), reinterpret_cast<uintptr_t>(&op)), param);
+}
+
+// Whether the lines are the same but for numbers that stand for tensors; these are added to `found`.
+bool differ_by_numbers(const Trace& a, const Trace& b, std::vector<uint64_t>& found) {
+  if (a.nodes.size() != b.nodes.size() || a.outputs != b.outputs) return false;
+  for (size_t i = 0; i < a.nodes.size(); i++) {
+    const Node &x = *a.nodes[i], &y = *b.nodes[i];
+    if (x.op != y.op || x.args.size() != y.args.size()) return false;
+    for (size_t k = 0; k < x.args.size(); k++) {
+      if (same(x.args[k], y.args[k])) continue;
+      const Param& p = x.op->schema.params[k];
+      const bool number = p.kind == ParamKind::tensor && p.number && is_number(x.args[k]) && is_number(y.args[k]);
+      if (!number) return false;
+      found.push_back(place_of(y.where, *y.op, k));
+    }
+  }
+  return !found.empty();
+}
+
+// Values are numbered as they are made, so that equal lines have equal numbers.
+bool same_line(const Node& a, const Node& b) {
+  return a.op == b.op &&
+         std::equal(a.args.begin(), a.args.end(), b.args.begin(), b.args.end(),
+                    [](auto& x, auto& y) { return same(x, y); }) &&
+         std::equal(a.results.begin(), a.results.end(), b.results.begin(), b.results.end()) &&
+         std::equal(a.body.begin(), a.body.end(), b.body.begin(), b.body.end(),
+                    [](auto* x, auto* y) { return same_line(*x, *y); });
+}
+
+bool same_lines(const Trace& a, const Trace& b) {
+  const auto inputs = [&](const Input& x, const Input& y) {
+    return x.value == y.value && a.type(x.value) == b.type(y.value);
+  };
+  const auto writes = [](const Write& x, const Write& y) { return x.input == y.input && x.value == y.value; };
+  return std::equal(a.inputs.begin(), a.inputs.end(), b.inputs.begin(), b.inputs.end(), inputs) &&
+         a.outputs == b.outputs &&
+         std::equal(a.writes.begin(), a.writes.end(), b.writes.begin(), b.writes.end(), writes) &&
+         std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
+                    [](auto* x, auto* y) { return same_line(*x, *y); });
+}
+
+}  // namespace
+
+Ref<Function> without_reads(Ref<Function> f) { return Ref<Function>::adopt(new WithoutReads(std::move(f))); }
+
+std::shared_ptr<const Entry> Segments::find(const Segment& segment, const Inputs& in) const {
+  std::lock_guard lock(mutex_);
+  const auto [first, last] = entries_.equal_range(hash_of(segment));
+  for (auto it = first; it != last; ++it)
+    if (it->second->key.matches(in) && same_lines(it->second->traces[0], segment.trace)) return it->second;
+  return nullptr;
+}
+
+void Segments::insert(const Segment& segment, std::shared_ptr<const Entry> entry) {
+  std::lock_guard lock(mutex_);
+  entries_.emplace(hash_of(segment), std::move(entry));
+}
+
+void Segments::note_numbers(const Segment& segment) {
+  std::lock_guard lock(mutex_);
+  for (auto& [hash, entry] : entries_) {
+    std::vector<uint64_t> found;
+    if (!differ_by_numbers(entry->traces[0], segment.trace, found)) continue;
+    numbers_.insert(found.begin(), found.end());
+    any_number_.store(true, std::memory_order_release);
+  }
+}
+
+bool Segments::varies(const char* where, const Op& op, size_t param) const {
+  if (!any_number_.load(std::memory_order_acquire)) return false;
+  std::lock_guard lock(mutex_);
+  return numbers_.count(place_of(where, op, param)) != 0;
+}
+
+size_t Segments::size() const {
+  std::lock_guard lock(mutex_);
+  return entries_.size();
+}
+
+void Segments::note(GraphBreak at) {
+  std::lock_guard lock(mutex_);
+  for (CountedBreak& known : breaks_)
+    if (known.at.where == at.where && known.at.reason == at.reason) return void(known.times++);
+  if (breaks_.size() < kMostBreaks) breaks_.push_back({std::move(at), 1});
+}
+
+std::vector<CountedBreak> Segments::breaks() const {
+  std::lock_guard lock(mutex_);
+  return breaks_;
+}
+
+}  // namespace thunder

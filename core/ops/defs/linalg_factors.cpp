@@ -1,0 +1,121 @@
+// torch.linalg's factors of matrices: Cholesky, QR, singular values and eigenvalues.
+#include "ops/linalg.h"
+
+namespace thunder {
+namespace {
+
+// ---- cholesky ----
+
+Var factor_of(const Call& c, size_t i, bool upper) {
+  require_matrix(c, i);
+  return c.builder.call("prims.cholesky", {upper ? swap_last_two(c.var(i)) : c.var(i)});
+}
+Results cholesky(Call& c) {
+  Var l = factor_of(c, 0, c.flag(1));
+  return c.flag(1) ? swap_last_two(l) : l;
+}
+// input: right sides, L, upper
+Results cholesky_solve(Call& c) {
+  require_matrix(c, 0), require_matrix(c, 1);
+  const bool upper = c.flag(2);
+  return triangular(c.var(1), triangular(c.var(1), c.var(0), upper, upper, false), upper, !upper, false);
+}
+Results cholesky_inverse(Call& c) {
+  require_matrix(c);
+  Var eye = expand_to(
+      c.builder.call("eye", {hint(c.type(0).shape[c.type(0).rank() - 1]), nullptr, c.type(0).dtype, c.type(0).device}),
+      c.type(0).shape);
+  return c.builder.call("cholesky_solve", {eye, c.var(0), c.flag(1)});
+}
+
+// ---- qr, svd, eigh ----
+
+Results linalg_qr(Call& c) {
+  require_matrix(c);
+  const std::string_view mode = c.text(1);
+  c.require(mode == "reduced" || mode == "complete", "mode must be 'reduced' or 'complete', got '", mode, "'");
+  return c.builder.results("prims.qr", {c.var(0), mode == "complete"});
+}
+Results qr(Call& c) {
+  require_matrix(c);
+  return c.builder.results("prims.qr", {c.var(0), !c.flag(1)});
+}
+Results linalg_svd(Call& c) {
+  require_matrix(c);
+  return c.builder.results("prims.svd", {c.var(0), c.flag(1)});
+}
+Results svd(Call& c) {
+  require_matrix(c);
+  Results r = c.builder.results("prims.svd", {c.var(0), !c.flag(1)});
+  r[2] = swap_last_two(c.builder.var(r[2])).id;
+  return r;
+}
+Results svdvals(Call& c) {
+  require_matrix(c);
+  return Results{c.builder.results("prims.svd", {c.var(0), false})[1]};
+}
+bool upper_half(const Call& c) {
+  require_matrix(c);
+  c.require(c.text(1) == "L" || c.text(1) == "U", "UPLO must be 'L' or 'U', got '", c.text(1), "'");
+  return c.text(1) == "U";
+}
+Results eigh(Call& c) { return c.builder.results("prims.eigh", {c.var(0), upper_half(c)}); }
+Results eigvalsh(Call& c) { return Results{c.builder.results("prims.eigh", {c.var(0), upper_half(c)})[0]}; }
+
+void positive(Samples& s) {
+  s.add({kPositive}), s.add({kPositive, true});
+  s.refuse({TensorSpec{{2, 3}}}, "square"), s.refuse({TensorSpec{{3}}}, "2 dims"),
+      s.refuse({TensorSpec{{2, 2}, DType::i64, -9, 9}}, "float32 or float64");
+}
+void positive_solves(Samples& s) {
+  s.add({TensorSpec{{2, 3, 2}, DType::f64}, kTriangle}), s.add({TensorSpec{{3, 1}, DType::f64}, kTriangle, true});
+}
+void positive_inverses(Samples& s) { s.add({kTriangle}), s.add({TensorSpec{{2, 2}, DType::f32, 1, 2}, true}); }
+void qr_modes(Samples& s) {
+  s.add({kTall}), s.add({kWide}), s.add({kBatch, "complete"}), s.add_without_gradient({kTall, "complete"});
+  s.refuse({kSquare, "r"}, "'reduced' or 'complete'");
+}
+void some(Samples& s) { s.add({kTall}), s.add({kWide}), s.add({kBatch}); }
+void svds(Samples& s) {
+  s.add({kTall, false}), s.add({kWide, false}), s.add({kSquare}), s.add_without_gradient({kTall});
+}
+// One half is read, so that differences of single elements are not the gradient of a symmetric matrix.
+void symmetric(Samples& s) {
+  s.add_without_gradient({kSquare}), s.add_without_gradient({kBatch, "U"});
+  s.refuse({kSquare, "X"}, "'L' or 'U'"), s.refuse({TensorSpec{{2, 3}}}, "square");
+}
+
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
+  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples});
+}
+
+constexpr OpRow kRows[] = {
+    row("linalg_cholesky(tensor input, bool upper=False) -> tensor",
+        "The triangle L of input = L L^T, or its transpose; one half of the input is read.", cholesky, positive),
+    another_name("cholesky(tensor input, bool upper=False) -> tensor", "linalg_cholesky", positive),
+    row("cholesky_solve(tensor input, tensor L, bool upper=False) -> tensor", "X of L L^T X = input.", cholesky_solve,
+        positive_solves),
+    row("cholesky_inverse(tensor L, bool upper=False) -> tensor", "The inverse of L L^T.", cholesky_inverse,
+        positive_inverses),
+    row("linalg_qr(tensor A, str mode='reduced') -> (tensor Q, tensor R)",
+        "Orthonormal columns Q and an upper triangle R of A = Q R.", linalg_qr, qr_modes),
+    row("qr(tensor input, bool some=True) -> (tensor Q, tensor R)", "linalg_qr: reduced if some, else complete.", qr,
+        some),
+    row("linalg_svd(tensor A, bool full_matrices=True) -> (tensor U, tensor S, tensor Vh)",
+        "U, S and Vh of A = U diag(S) Vh, S descending.", linalg_svd, svds),
+    row("svd(tensor input, bool some=True) -> (tensor U, tensor S, tensor V)",
+        "U, S and V, not its transpose, of input = U diag(S) V^T.", svd, some),
+    row("linalg_svdvals(tensor A) -> tensor", "The singular values, descending.", svdvals, matrix_samples),
+    row("linalg_eigh(tensor A, str UPLO='L') -> (tensor eigenvalues, tensor eigenvectors)",
+        "Eigenvalues, ascending, and eigenvectors of symmetric matrices, of which one half is read.", eigh, symmetric),
+    row("linalg_eigvalsh(tensor A, str UPLO='L') -> tensor", "The eigenvalues of symmetric matrices, ascending.",
+        eigvalsh, symmetric),
+};
+
+}  // namespace
+
+void register_linalg_factors(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

@@ -1,0 +1,89 @@
+// The prim of strided slices, and the write through one.
+#include "base/text.h"
+#include "ir/normal.h"
+#include "ops/batch.h"
+#include "ops/grad.h"
+#include "ops/kernels.h"
+#include "ops/samples.h"
+
+namespace thunder {
+namespace {
+
+void slice_meta(const Call& c, Types& out) {
+  TensorType t = c.type(0);
+  auto starts = c.dims(1), ends = c.dims(2), strides = c.dims(3);
+  c.require(starts.size() == t.rank() && ends.size() == t.rank() && strides.size() == t.rank(),
+            "needs one start, end and stride for each of the input's ", t.rank(), " dims, got ", name(starts), ", ",
+            name(ends), " and ", name(strides));
+  for (size_t i = 0; i < t.rank(); i++) {
+    const bool inside = hint(starts[i]) >= 0 && hint(starts[i]) <= hint(ends[i]) && hint(ends[i]) <= hint(t.shape[i]);
+    c.require(inside, "dim ", i, " of size ", name(t.shape[i]), " has no range from ", name(starts[i]), " to ",
+              name(ends[i]));
+    c.require(hint(strides[i]) > 0, "stride must be positive, got ", name(strides[i]), " for dim ", i);
+    t.shape[i] = steps(starts[i], ends[i], strides[i]);
+  }
+  out.push(t);
+}
+bool slice_view(std::span<const int64_t> sizes, std::span<const Arg> args, std::span<const int64_t> to, ViewOf& v) {
+  for (size_t i = 0; i < sizes.size(); i++) {
+    v.offset += args[1].d[i].value() * v.strides[i];
+    // No step is made along an axis of one element, and a step of any length may be asked for there.
+    if (to[i] > 1) v.strides[i] *= args[3].d[i].value();
+  }
+  return true;
+}
+Status* slice_copy(const Kernel& k) {
+  const auto rank = static_cast<size_t>(k.in[0].rank);
+  ViewOf v;
+  v.strides.assign(k.in[0].strides, k.in[0].strides + rank);
+  if (k.out[0].elements() == 0) return nullptr;
+  slice_view({k.in[0].shape, rank}, k.args, {k.out[0].shape, rank}, v);
+  Buffer from = k.out[0];
+  from.data = k.in[0].as<std::byte>() + v.offset * static_cast<int64_t>(size_of(from.dtype));
+  from.strides = v.strides.data();
+  copy_strided(from, k.out[0]);
+  return nullptr;
+}
+void slice_vjp(Grad& g) {
+  g.add(0, g.builder.call("prims.slice_scatter",
+                          {full_like(g.var(0), 0), g.cotangent(), g.dims(1), g.dims(2), g.dims(3)}));
+}
+ValueId write_through_slice(Call& c, ValueId base, ValueId written) {
+  Builder& b = c.builder;
+  return b.call("prims.slice_scatter", {b.var(base), b.var(written), c.dims(1), c.dims(2), c.dims(3)}).id;
+}
+
+Results batch_slice(Batch& b) {
+  return b.again(
+      {b.operand(0), b.with_front(0, b.dims(1)), b.with_front(b.size(), b.dims(2)), b.with_front(1, b.dims(3))});
+}
+
+using Ints = std::vector<int64_t>;
+void slice_samples(Samples& s) {
+  s.add({TensorSpec{{5, 4}}, Ints{1, 0}, Ints{5, 4}, Ints{2, 1}});
+  s.add({TensorSpec{{5}}, Ints{2}, Ints{2}, Ints{1}});
+  s.add({TensorSpec{{}}, Ints{}, Ints{}, Ints{}});
+  s.refuse({TensorSpec{{5}}, Ints{2}, Ints{6}, Ints{1}}, "range");
+  s.refuse({TensorSpec{{5}}, Ints{2}, Ints{4}, Ints{0}}, "stride");
+}
+
+constexpr OpRow kRows[] = {
+    checked({.schema = "prims.slice(tensor input, int[] starts, int[] ends, int[] strides) -> tensor",
+             .doc = "Every strides[i]-th element from starts[i] up to ends[i] of each dim i, without a copy.",
+             .meta = slice_meta,
+             .reference = slice_copy,
+             .vjp = slice_vjp,
+             .batch = batch_slice,
+             .view = slice_view,
+             .write_through = write_through_slice,
+             .samples = slice_samples,
+             .tags = kLinear}),
+};
+
+}  // namespace
+
+void register_slice_prim(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

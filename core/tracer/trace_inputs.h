@@ -1,0 +1,32 @@
+// What the inputs of a finished trace stand for: the random state, and the values of its symbols.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "ir/trace.h"
+
+namespace thunder {
+
+constexpr std::string_view kAdvance = "prims.advance_random";
+
+// Calls f(prim) for the prims of a line and of what it is made of, in order. Depth is that of the ops' own definitions.
+template <class F>
+void for_each_prim(const Node& node, F&& f) {
+  if (node.body.empty()) return f(node);
+  for (const Node* inner : node.body) for_each_prim(*inner, f);
+}
+
+// The input that is the context's random state: lines draw from it, or count a call on it, and it is a constant.
+std::optional<size_t> random_input(const Trace& trace);
+
+// What the symbols of a trace stand for where its arguments have these types (null: no argument). Throws, naming the
+// input, when a type is not that of the trace.
+std::vector<int64_t> symbol_values(const Trace& trace, std::span<const TensorType* const> types);
+
+// Throws when the trace has a symbol that is the size of no argument and none of the integers: nothing would say what
+// it stands for.
+void require_bound_symbols(const Trace& trace, std::span<const int64_t> integers = {});
+
+}  // namespace thunder

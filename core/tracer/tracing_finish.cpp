@@ -1,0 +1,85 @@
+// What a tracing scope has recorded, as a trace.
+#include <algorithm>
+
+#include "base/text.h"
+#include "tracer/tracing.h"
+
+namespace thunder {
+
+// Memory that one input reads and another writes would show through; the trace does not know of it.
+void TracingScope::refuse_overlaps(const Trace& trace) const {
+  auto range = [](const Tensor& t) {
+    Extent e = extent({t.sizes(), t.type().rank()}, t.strides(), size_of(t.type().dtype));
+    return std::pair(t.data() + e.begin, t.data() + e.end);
+  };
+  for (const Write& w : trace.writes) {
+    const Ref<Tensor>& written = layouts_[w.input];
+    if (!written) continue;
+    auto a = range(*written);
+    for (size_t i = 0; i < layouts_.size(); i++) {
+      if (i == w.input || !layouts_[i]) continue;
+      auto b = range(*layouts_[i]);
+      require(
+          a.second <= b.first || b.second <= a.first, "inputs '", trace.inputs[w.input].name, "' and '",
+          trace.inputs[i].name,
+          "' overlap in memory, and the first is written in place; pass a copy, or a view taken inside the function");
+    }
+  }
+}
+
+std::vector<ValueId> TracingScope::roots(const Trace& trace) const {
+  std::vector<ValueId> out(trace.store->size(), kNoValue);
+  const Aliases& memory = recorder_->memory();
+  for (const Input& in : trace.inputs) out[in.value] = memory.root(in.value);
+  for (const Node* n : trace.nodes)
+    for (ValueId r : n->results) out[r] = memory.root(r);
+  return out;
+}
+
+Trace TracingScope::finish(std::span<Tensor* const> outputs) {
+  std::vector<ValueId> values;
+  for (Tensor* t : outputs) {
+    const ValueId v = enter(t);
+    // A live number that is handed out becomes a tensor, as torch.tensor(number) would.
+    const TensorType& type = recorder_->type(v);
+    values.push_back(type.weak ? convert(recorder_->var(v), tensor_dtype(type.dtype)).id : v);
+  }
+  if (draws_) {
+    // One more call has drawn.
+    Var state = recorder_->var(random_);
+    recorder_->set_where(nullptr);
+    Var next = recorder_->call("prims.advance_random", {state});
+    recorder_->memory().supersede(random_, next.id);
+  }
+  return recorded(std::move(values));
+}
+
+Trace TracingScope::recorded(std::vector<ValueId> outputs) const {
+  Trace trace;
+  trace.outputs = std::move(outputs);
+  trace.store = recorder_->shared_store();
+  trace.function = function_;
+  trace.pass = "trace";
+  trace.inputs = inputs_;
+  for (uint32_t i = 0; i < inputs_.size(); i++) {
+    const ValueId now = recorder_->memory().latest(inputs_[i].value);
+    if (now != inputs_[i].value) trace.writes.push_back({i, now});
+  }
+  trace.nodes = recorder_->nodes();
+  refuse_overlaps(trace);
+  return trace;
+}
+
+void TracingScope::restart() {
+  recorder_ = std::make_unique<TracingRecorder>(*environment_.registry, std::make_shared<Store>(), *this);
+  inputs_.clear();
+  captured_.clear();
+  layouts_.clear();
+  std::fill(std::begin(counts_), std::end(counts_), 0);
+  by_view_.clear();
+  live_floats_.clear();
+  places_.clear();
+  random_ = kNoValue;
+}
+
+}  // namespace thunder

@@ -1,0 +1,80 @@
+// What the files of an exported program say; tests/cli/export.py compiles and runs them. Also covers c_source, c_header and
+// c_runtime.
+#include "jit/programs/export_c.h"
+
+#include "jit/programs/c_source.h"
+#include "loops/kernels.h"
+#include "support/bytes.h"
+#include "support/failure.h"
+#include "support/functions.h"
+
+namespace thunder::test {
+namespace {
+
+struct ExportC : CompiledTest {
+  Folder folder;
+  void SetUp() override {
+    if (std::string why; !loops::can_compile(&why)) GTEST_SKIP() << why;
+  }
+  void save(Lambda::Body body, const std::vector<Tensor*>& in) {
+    auto f = compile(std::move(body));
+    run(*f, in);
+    save_program(*f, folder / "f.thunder");
+  }
+  std::string file(const std::string& name) { return read_file(folder / ("out/" + name), 1 << 20); }
+  std::string failure(const std::map<std::string, Any>& given = {}) {
+    Options options;
+    for (auto& [name, value] : given) options.set(name, value);
+    return failure_of([&] { export_c(context, folder / "f.thunder", folder / "out", &options); });
+  }
+};
+
+TEST_F(ExportC, writes_a_function_of_arrays_its_kernels_and_its_tensors) {
+  auto w = random({4, 8}, 1), x = random({2, 4}, 2);
+  save([w](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "exp", {any(op(s, "matmul", {any(in[0].tensor), any(w)}))}))); }, {x.get()});
+  ASSERT_EQ(failure(), "no error");
+  EXPECT_PRED2(contains, file("f.h"), "in0: argument 0, f32[2, 4]");
+  EXPECT_PRED2(contains, file("f.h"), "#define F_OUT0_ELEMENTS 16\n");
+  EXPECT_PRED2(contains, file("f.h"), "int f(const float *in0, float *out0, void *workspace);");
+  EXPECT_PRED2(contains, file("f.c"), "/* 1: prims.matmul [at here:1] */\n    product(2, 8, 4, ");
+  EXPECT_PRED2(contains, file("f.c"), "f_kernel_1(buffers, parameters, 0, ");
+  EXPECT_PRED2(contains, file("f.c"), kCRuntime);
+  EXPECT_EQ(file("f_data.bin").substr(0, 128), std::string(reinterpret_cast<const char*>(w->data()), 128));
+  EXPECT_PRED2(contains, file("f_kernel_1.o"), "f_kernel_1");
+}
+
+// Whatever the caller calls its lines.
+TEST_F(ExportC, writes_no_comment_that_ends_too_soon) {
+  auto x = random({2, 4}, 2);
+  save([](Scope& s, const Values& in, Values& out) {
+    const Any args[] = {any(in[0].tensor)};
+    out.push(Ref<Tensor>(s.invoke("exp", args, nullptr, nullptr, 0, "a*/b.c:1")));
+  }, {x.get()});
+  ASSERT_EQ(failure(), "no error");
+  EXPECT_PRED2(contains, file("f.c"), "[at a* /b.c:1] */");
+}
+
+TEST_F(ExportC, names_the_op_and_the_line_that_it_cannot_write) {
+  auto x = random({1, 1, 8, 8}, 1), w = random({2, 1, 3, 3}, 2);
+  save([w](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "conv2d", {any(in[0].tensor), any(w)}))); }, {x.get()});
+  const std::string says = failure();
+  EXPECT_PRED2(contains, says, "cannot be written as C: it is neither part of a kernel nor a product of f32");
+  EXPECT_PRED2(contains, says, "conv");
+  EXPECT_PRED2(contains, says, "[at here:1]");
+}
+
+TEST_F(ExportC, refuses_what_a_function_of_arrays_cannot_be_given) {
+  auto x = random({3}, 1);
+  save([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "dropout", {any(in[0].tensor)}))); }, {x.get()});
+  EXPECT_PRED2(contains, failure(), "export: the program draws random numbers");
+  save([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "neg", {any(in[0].tensor)}))); }, {x.get()});
+  EXPECT_EQ(failure({{"name", Any::string("1f")}}), "export: '1f' is no name of a function in C; the option 'name' gives one");
+  EXPECT_PRED2(contains, failure({{"nmae", Any::string("f")}}), "did you mean 'name'?");
+  EXPECT_PRED2(contains, failure({{"program", Any::integer(2)}}), "export: there is no program 2 in '");
+  EXPECT_EQ(failure({{"cpu", Any::string("native")}}), "no error");
+  EXPECT_EQ(failure({{"name", Any::string("other")}}), "no error");
+  EXPECT_PRED2(contains, file("other.h"), "int other(");
+}
+
+}  // namespace
+}  // namespace thunder::test
