@@ -67,8 +67,10 @@ static_assert(same(THUNDER_OK, Code::ok) && same(THUNDER_INVALID_ARGUMENT, Code:
               same(THUNDER_DATA_LOST, Code::data_lost) && same(THUNDER_DECLINED, Code::declined) &&
               same(THUNDER_PROXY_HAS_NO_DATA, Code::proxy_has_no_data) && same(THUNDER_EXPIRED, Code::expired) &&
               same(THUNDER_CALLBACK, Code::callback) && same(THUNDER_BACKEND, Code::backend));
-static_assert(same(THUNDER_BOOL, DType::boolean) && same(THUNDER_U8, DType::u8) && same(THUNDER_I32, DType::i32) &&
-              same(THUNDER_I64, DType::i64) && same(THUNDER_BF16, DType::bf16) && same(THUNDER_F32, DType::f32) &&
+static_assert(same(THUNDER_BOOL, DType::boolean) && same(THUNDER_U8, DType::u8) && same(THUNDER_I8, DType::i8) &&
+              same(THUNDER_U16, DType::u16) && same(THUNDER_I16, DType::i16) && same(THUNDER_U32, DType::u32) &&
+              same(THUNDER_I32, DType::i32) && same(THUNDER_U64, DType::u64) && same(THUNDER_I64, DType::i64) &&
+              same(THUNDER_BF16, DType::bf16) && same(THUNDER_F16, DType::f16) && same(THUNDER_F32, DType::f32) &&
               same(THUNDER_F64, DType::f64) && same(THUNDER_CPU, Device::cpu));
 static_assert(same(THUNDER_EXECUTOR_STRIDED, kStrided) && same(THUNDER_EXECUTOR_CALLER_THREAD, kCallerThread));
 

@@ -98,9 +98,15 @@ typedef int32_t thunder_dtype; /* DLPack's code << 8 | bits; 0 lets the rule of 
 enum {
     THUNDER_BOOL = 0x0608,
     THUNDER_U8 = 0x0108,
+    THUNDER_I8 = 0x0008,
+    THUNDER_U16 = 0x0110,
+    THUNDER_I16 = 0x0010,
+    THUNDER_U32 = 0x0120,
     THUNDER_I32 = 0x0020,
+    THUNDER_U64 = 0x0140,
     THUNDER_I64 = 0x0040,
     THUNDER_BF16 = 0x0410,
+    THUNDER_F16 = 0x0210,
     THUNDER_F32 = 0x0220,
     THUNDER_F64 = 0x0240
 };

@@ -265,7 +265,7 @@ void print_docs(std::ostream& out, const Registry& registry) {
          "`thunder/ops.h` takes the arguments that have no default, `th_NAME_opt(scope, ...)` all of them. Names, argument\n"
          "order, defaults, broadcasting and promotion are PyTorch's. `tensor|number` takes a plain number too, in C as\n"
          "`th_f64(scope, 0.5)` or `th_i64(scope, 2)`; `?` may be None.\n"
-         "Booleans and integers promote to f32 where an op needs reals. bf16 is computed in f32 and rounded once.\n\n"
+         "Booleans and integers promote to f32 where an op needs reals. bf16 and f16 are computed in f32 and rounded once.\n\n"
          "How an op is transformed: its gradient is a *rule* of its own or that of its *lines*. A tangent (jvp) goes\n"
          "by those of its lines, by the *slopes* that its vjp gives element by element, through a linear op by the op\n"
          "*itself*, and through others by the *vjp twice*. A batch (vmap) goes by a *rule*, by the lines, or\n"

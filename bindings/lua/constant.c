@@ -7,8 +7,10 @@ static const struct {
     const char *name, *shorter;
     thunder_dtype dtype;
 } dtypes[] = {
-    {"bool", "bool", THUNDER_BOOL},       {"uint8", "u8", THUNDER_U8},     {"int32", "i32", THUNDER_I32},
-    {"int64", "i64", THUNDER_I64},        {"bfloat16", "bf16", THUNDER_BF16}, {"float32", "f32", THUNDER_F32},
+    {"bool", "bool", THUNDER_BOOL},     {"uint8", "u8", THUNDER_U8},        {"int8", "i8", THUNDER_I8},
+    {"uint16", "u16", THUNDER_U16},     {"int16", "i16", THUNDER_I16},      {"uint32", "u32", THUNDER_U32},
+    {"int32", "i32", THUNDER_I32},      {"uint64", "u64", THUNDER_U64},     {"int64", "i64", THUNDER_I64},
+    {"bfloat16", "bf16", THUNDER_BF16}, {"float16", "f16", THUNDER_F16},    {"float32", "f32", THUNDER_F32},
     {"float64", "f64", THUNDER_F64},
 };
 enum { DTYPES = sizeof dtypes / sizeof dtypes[0] };

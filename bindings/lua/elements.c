@@ -1,4 +1,5 @@
 /* Elements of tensors as nested Lua tables, and back. */
+#include <math.h>
 #include <string.h>
 
 #include "lua/layer.h"
@@ -63,9 +64,11 @@ static void store_integer(lua_State *L, int index, filling *f)
     const bool is_signed = f->dtype >> 8 == 0, is_bool = f->dtype == THUNDER_BOOL;
     if (!exact) refuse(L, "tensor: an element of %s must be an integer, got %s", dtype_name(f->dtype), type_text(L, index));
     const int64_t low = is_signed && bits < 64 ? -((int64_t)1 << (bits - 1)) : is_signed ? INT64_MIN : 0;
-    const int64_t high = is_bool ? 1 : is_signed && bits < 64 ? -(low + 1) : is_signed ? INT64_MAX : 255;
+    /* Of u64, Lua's integers hold the lower half. */
+    const int64_t high = is_bool ? 1 : bits == 64 ? INT64_MAX : is_signed ? -(low + 1) : ((int64_t)1 << bits) - 1;
     if (value < low || value > high) refuse(L, "tensor: %I does not fit %s", value, dtype_name(f->dtype));
     if (bits == 8) *(uint8_t *)f->next = (uint8_t)value;
+    if (bits == 16) memcpy(f->next, &(int16_t){(int16_t)value}, 2);
     if (bits == 32) memcpy(f->next, &(int32_t){(int32_t)value}, 4);
     if (bits == 64) memcpy(f->next, &(int64_t){value}, 8);
 }
@@ -102,7 +105,8 @@ static void fill(lua_State *L, int index, filling *f, size_t depth)
     }
 }
 
-/* core.tensor(data, dtype or nil): data is a number, a boolean or nested lists of them. Not bfloat16. */
+/* core.tensor(data, dtype or nil): data is a number, a boolean or nested lists of them. Not of a 16-bit
+ * real dtype. */
 static int core_tensor(lua_State *L)
 {
     const constant *dtype = constant_test(L, 2);
@@ -129,13 +133,36 @@ static int core_tensor(lua_State *L)
 
 /* ---- to tables ---- */
 
+/* IEEE binary16. */
+static double half_number(uint16_t bits)
+{
+    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    const double magnitude = exponent == 31 ? (fraction ? NAN : INFINITY)
+                             : exponent ? ldexp(1024 + fraction, exponent - 25)
+                                        : ldexp(fraction, -24);
+    return bits & 0x8000 ? -magnitude : magnitude;
+}
+
 static void push_element(lua_State *L, thunder_dtype dtype, const char *at)
 {
     switch (dtype) {
         case THUNDER_BOOL: lua_pushboolean(L, *at); return;
         case THUNDER_U8: lua_pushinteger(L, *(const uint8_t *)at); return;
+        case THUNDER_I8: lua_pushinteger(L, *(const int8_t *)at); return;
+        case THUNDER_U16: { uint16_t v; memcpy(&v, at, 2); lua_pushinteger(L, v); return; }
+        case THUNDER_I16: { int16_t v; memcpy(&v, at, 2); lua_pushinteger(L, v); return; }
+        case THUNDER_U32: { uint32_t v; memcpy(&v, at, 4); lua_pushinteger(L, v); return; }
         case THUNDER_I32: { int32_t v; memcpy(&v, at, 4); lua_pushinteger(L, v); return; }
         case THUNDER_I64: { int64_t v; memcpy(&v, at, 8); lua_pushinteger(L, v); return; }
+        /* What no integer of Lua holds is a float, as Lua reads such a number. */
+        case THUNDER_U64: {
+            uint64_t v;
+            memcpy(&v, at, 8);
+            if (v > INT64_MAX) lua_pushnumber(L, (double)v);
+            else lua_pushinteger(L, (lua_Integer)v);
+            return;
+        }
+        case THUNDER_F16: { uint16_t v; memcpy(&v, at, 2); lua_pushnumber(L, half_number(v)); return; }
         case THUNDER_F32: { float v; memcpy(&v, at, 4); lua_pushnumber(L, (double)v); return; }
         case THUNDER_F64: { double v; memcpy(&v, at, 8); lua_pushnumber(L, v); return; }
         case THUNDER_BF16: {

@@ -147,7 +147,7 @@ function methods.to(module, to)
   core.module_to(module, type(to) == "string" and not core.dtypes[to] and th.device(to) or to)
   return module
 end
-for _, name in ipairs { "float32", "float64", "bfloat16", "float", "double" } do
+for _, name in ipairs { "float32", "float64", "bfloat16", "float16", "float", "double", "half" } do
   methods[name] = function(module) return methods.to(module, th[name]) end
 end
 -- A tensor that is saved with the module but not trained.

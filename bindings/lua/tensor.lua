@@ -5,7 +5,8 @@ local mt = core.metatable("tensor")
 for name, dtype in pairs(core.dtypes) do
   if name == tostring(dtype) then th[name] = dtype end
 end
-th.float, th.double, th.long = th.float32, th.float64, th.int64
+th.float, th.double, th.half = th.float32, th.float64, th.float16
+th.long, th.short = th.int64, th.int16
 th.cpu = core.device(1, 0)
 th.pi, th.e, th.inf, th.nan = math.pi, math.exp(1), math.huge, 0 / 0
 -- th.cuda(1) is a device; the members are those of torch.cuda.
@@ -53,7 +54,7 @@ function th.tensor(data, dtype)
     dtype = core.dtypes[name] or core.refuse(("tensor: unknown dtype '%s'%s"):format(name, core.suggest(name, core.dtypes)))
   end
   if core.is_tensor(data) then return dtype and th.to(data, dtype) or th.clone(data) end
-  if dtype == th.bfloat16 then return th.to(core.tensor(data, th.float32), dtype) end
+  if dtype == th.bfloat16 or dtype == th.float16 then return th.to(core.tensor(data, th.float32), dtype) end
   return core.tensor(data, dtype)
 end
 th.is_tensor = core.is_tensor
@@ -131,11 +132,13 @@ function methods.where(x, condition, other) return th.where(condition, x, other)
 methods.to = th.to
 function methods.cpu(x) return th.to(x, th.cpu) end
 function methods.cuda(x, index) return th.to(x, th.cuda(index)) end
-for _, name in ipairs { "float32", "float64", "int64", "bool", "bfloat16" } do
+for _, name in ipairs { "float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool" } do
   local dtype = th[name]
   methods[name] = function(x) return th.to(x, dtype) end
 end
-methods.float, methods.double, methods.long = methods.float32, methods.float64, methods.int64
+methods.float, methods.double, methods.half = methods.float32, methods.float64, methods.float16
+methods.long, methods.int, methods.short = methods.int64, methods.int32, methods.int16
+methods.char, methods.byte = methods.int8, methods.uint8
 
 function mt.__index(x, key)
   if type(key) == "string" then

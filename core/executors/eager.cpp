@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "ops/widened.h"
 #include "program/program.h"
 #include "tensor/transfer.h"
 
@@ -172,7 +173,7 @@ class EagerRunner : public OpRunner {
     for (const Arg& a : args) named = named && a.kind != ArgKind::values;
     for (const Buffer& b : in) named = named || b.device != Device::cpu;
     for (const Buffer& b : out) named = named || b.device != Device::cpu;
-    if (!named) return op.reference({in, out, args, &op, &threads_});
+    if (!named) return run_reference(op, {in, out, args, &op, &threads_});
     return find(op, args, in, out)->run(in, out, devices_, threads_);
   }
 

@@ -2,43 +2,27 @@
 
 #include <array>
 
+#include "base/text.h"
+
 namespace thunder {
 namespace {
-
-constexpr std::array kDTypes = {
-    DTypeInfo{DType::boolean, "bool", "bool", 1, Category::boolean},
-    DTypeInfo{DType::u8, "u8", "uint8", 1, Category::integer},
-    DTypeInfo{DType::i32, "i32", "int32", 4, Category::integer},
-    DTypeInfo{DType::i64, "i64", "int64", 8, Category::integer},
-    DTypeInfo{DType::bf16, "bf16", "bfloat16", 2, Category::real},
-    DTypeInfo{DType::f32, "f32", "float32", 4, Category::real},
-    DTypeInfo{DType::f64, "f64", "float64", 8, Category::real},
-};
 
 struct Alias {
   std::string_view name;
   DType dtype;
 };
 constexpr std::array kAliases = {
-    Alias{"int", DType::i32},   Alias{"long", DType::i64},  Alias{"float", DType::f32},
-    Alias{"double", DType::f64}, Alias{"boolean", DType::boolean},
+    Alias{"int", DType::i32},    Alias{"long", DType::i64},        Alias{"float", DType::f32},
+    Alias{"double", DType::f64}, Alias{"boolean", DType::boolean}, Alias{"half", DType::f16},
+    Alias{"short", DType::i16},
 };
-
-const DTypeInfo* find(DType d) {
-  for (auto& row : kDTypes)
-    if (row.dtype == d) return &row;
-  return nullptr;
-}
 
 }  // namespace
 
-std::span<const DTypeInfo> all_dtypes() { return kDTypes; }
-bool known(DType d) { return find(d) != nullptr; }
-
-const DTypeInfo& info(DType d) {
-  // Only dtypes that passed `known` at the boundary get here.
-  const DTypeInfo* row = find(d);
-  return row ? *row : kDTypes[0];
+bool lossless(DType from, DType to) {
+  const DTypeInfo &a = info(from), &b = info(to);
+  return a.category <= b.category && (b.category != Category::boolean || from == to) && (!a.is_signed || b.is_signed) &&
+         a.digits <= b.digits && a.largest <= b.largest;
 }
 
 std::optional<DType> find_dtype(std::string_view text) {
@@ -51,24 +35,39 @@ std::optional<DType> find_dtype(std::string_view text) {
 
 namespace {
 
-// The rows of the table are in promotion order, u8 with i32 included; the mixed cases of PyTorch's lattice that
-// are not "the later of the two" do not occur among these seven.
-DType later(DType a, DType b) { return find(a) > find(b) ? a : b; }
+// PyTorch promotes unsigned integers of more than a byte with nothing that is not real.
+bool stands_alone(const DTypeInfo& row) {
+  return row.category == Category::integer && !row.is_signed && row.size > 1;
+}
+
+// torch.promote_types.
+DType joined(DType a, DType b) {
+  if (a == b) return a;
+  const DTypeInfo &x = info(a), &y = info(b);
+  const bool real = x.category == Category::real || y.category == Category::real;
+  require(real || !(stands_alone(x) || stands_alone(y)),
+          "promotion of uint16, uint32 and uint64 with other integers or bool is not supported, got ", x.name, " and ",
+          y.name, "; convert one of them");
+  if (x.category != y.category) return x.category > y.category ? a : b;
+  if (x.size == y.size) return x.beside;
+  return x.size > y.size ? a : b;
+}
 
 }  // namespace
 
 void Promotion::add(DType dtype, Strength strength) {
   DType& widest = widest_[static_cast<size_t>(strength)];
   const DType d = strength == Strength::number ? tensor_dtype(dtype) : dtype;
-  widest = widest == DType::none ? d : later(widest, d);
+  widest = widest == DType::none ? d : joined(widest, d);
 }
 
 DType Promotion::dtype() const {
   DType result = DType::none;
   for (DType stronger : widest_) {
     if (stronger == DType::none) continue;
-    // The stronger one stays what it is unless the weaker ones' category is higher.
+    // The stronger one stays what it is unless it is boolean, or the weaker ones are real and it is not.
     if (result == DType::none || info(stronger).category >= info(result).category) result = stronger;
+    else result = joined(stronger, result);
   }
   return result;
 }

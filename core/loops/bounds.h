@@ -69,8 +69,7 @@ inline std::vector<Bounds> bounds(const Nest& n) {
   std::vector<Bounds> out;
   out.reserve(n.exprs.size());
   for (const Expr& e : n.exprs) {
-    const bool real = e.dtype == DType::f32 || e.dtype == DType::bf16 || e.dtype == DType::f64;
-    out.push_back(real ? bounds_of::real(n, e, out) : Bounds());
+    out.push_back(is_real(e.dtype) ? bounds_of::real(n, e, out) : Bounds());
   }
   return out;
 }

@@ -11,7 +11,7 @@ namespace nans {
 
 // Whether the function gives NaN if an operand is NaN.
 inline bool propagates(const Expr& e) {
-  if (e.dtype != DType::f32 && e.dtype != DType::f64 && e.dtype != DType::bf16) return false;
+  if (!is_real(e.dtype)) return false;
   switch (e.fn) {
     case Fn::neg:
     case Fn::exp:

@@ -184,7 +184,7 @@ void Module::to(Devices& devices, Device device) {
 }
 
 void Module::to(const ScopeEnvironment& environment, DType dtype) {
-  require(known(dtype) && is_real(dtype), "to: a module's dtype must be float32, float64 or bfloat16, got ",
+  require(known(dtype) && is_real(dtype), "to: a module's dtype must be float16, bfloat16, float32 or float64, got ",
           known(dtype) ? std::string(name(dtype)) : cat("the unknown ", static_cast<int32_t>(dtype)));
   EagerScope scope(environment, false);
   Any wanted;

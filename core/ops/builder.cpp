@@ -176,12 +176,10 @@ Operands promoted(const Call& c, std::initializer_list<size_t> params, bool to_r
     for (size_t i : params) same.push_back(c.var(i));
     return same;
   }
-  Promotion p;
   Shape shape;
   Device device = Device::none;
   bool stays = false;  // one of them is where all are to be
   for (size_t i : params) {
-    add_operand(p, c, i);
     if (c.args[i].kind != ArgKind::value) continue;
     const TensorType& t = c.type(i);
     // As in PyTorch: a tensor of rank 0 on the CPU goes where the others are.
@@ -195,7 +193,10 @@ Operands promoted(const Call& c, std::initializer_list<size_t> params, bool to_r
       c.require(false, e.message(), "; ", c.types());
     }
   }
-  const DType dtype = to_real_dtype ? to_real(p.dtype()) : p.dtype();
+  const DType common = common_dtype(c, [&](Promotion& p) {
+    for (size_t i : params) add_operand(p, c, i);
+  });
+  const DType dtype = to_real_dtype ? to_real(common) : common;
   Operands out;
   for (size_t i : params) {
     const Arg& a = c.args[i];

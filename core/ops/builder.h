@@ -184,6 +184,19 @@ Var sum_to(Var x, std::span<const Dim> shape);
 // Operands of an elementwise op, promoted and broadcast to one type. Numbers stand as 0-d expanded fulls.
 using Operands = SmallVector<Var, 4>;
 Operands promoted(const Call& c, std::initializer_list<size_t> params, bool to_real_dtype = false);
+// What the operands that `add` gives a Promotion become; the op refuses those that PyTorch does not promote.
+template <class F>
+DType common_dtype(const Call& c, const F& add) {
+  Promotion p;
+  DType out = DType::none;
+  try {
+    add(p);
+    out = p.dtype();
+  } catch (const Error& e) {
+    c.require(false, e.message(), "; ", c.types());
+  }
+  return out;
+}
 
 // Formulas. Operands promote and broadcast; a double is a number, not a tensor.
 Var operator+(Var a, In b);

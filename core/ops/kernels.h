@@ -2,42 +2,26 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstring>
 
+#include "ir/elements.h"
 #include "ops/op.h"
 #include "tensor/tensor.h"
 
 namespace thunder {
 
-// bf16 in memory; computed on as float and rounded to nearest even.
-struct bf16 {
-  uint16_t bits;
-  bf16() = default;
-  bf16(float f) {
-    auto u = std::bit_cast<uint32_t>(f);
-    bits = f != f ? static_cast<uint16_t>(u >> 16 | 0x40) : static_cast<uint16_t>((u + 0x7fff + (u >> 16 & 1)) >> 16);
-  }
-  operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
-};
-
-// The type in which an element is computed.
-template <class T>
-struct ComputeOf { using type = T; };
-template <>
-struct ComputeOf<bf16> { using type = float; };
-template <class T>
-using Compute = typename ComputeOf<T>::type;
-
-// Calls f(T{}) with the element type of `d`.
+// Calls f(T{}) with the type in which kernels compute elements of `d`: its own, since narrow integers are widened
+// before a kernel sees them (ops/widened.h). Requires: kernel_dtype(d) == d.
 template <class F>
 auto by_dtype(DType d, F&& f) {
   switch (d) {
     case DType::boolean: return f(bool{});
     case DType::u8: return f(uint8_t{});
     case DType::i32: return f(int32_t{});
+    case DType::u64: return f(uint64_t{});
     case DType::i64: return f(int64_t{});
     case DType::bf16: return f(bf16{});
+    case DType::f16: return f(f16{});
     case DType::f64: return f(double{});
     default: return f(float{});
   }
@@ -46,6 +30,7 @@ template <class F>
 auto by_real(DType d, F&& f) {
   if (d == DType::f64) return f(double{});
   if (d == DType::bf16) return f(bf16{});
+  if (d == DType::f16) return f(f16{});
   return f(float{});
 }
 

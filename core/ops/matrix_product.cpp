@@ -14,15 +14,7 @@ constexpr int kTileRows = 4;
 
 // Signed integers are summed as unsigned ones, which wrap.
 template <class T>
-struct SumOf { using type = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>; };
-template <>
-struct SumOf<bf16> { using type = float; };
-template <>
-struct SumOf<float> { using type = float; };
-template <>
-struct SumOf<double> { using type = double; };
-template <class T>
-using Sum = typename SumOf<T>::type;
+using Sum = std::conditional_t<std::is_integral_v<T>, std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>, Compute<T>>;
 
 struct Place {
   int64_t offset, y, x;

@@ -39,8 +39,8 @@ struct Product {
   Positions rows{}, columns{};
 };
 
-// out[i, j] = sum over k of left[i, k] * right[k, j]. bf16 sums in f32, integers wrap. Requires: a dtype that is not
-// boolean. Takes no memory but the stack's.
+// out[i, j] = sum over k of left[i, k] * right[k, j]. bf16 and f16 sum in f32, integers wrap. Requires: a dtype that
+// by_dtype (ops/kernels.h) knows, and not boolean. Takes no memory but the stack's.
 void matrix_product(DType dtype, const Operand& left, const Operand& right, const Product& out, int64_t rows,
                     int64_t columns, int64_t inner);
 

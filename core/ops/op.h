@@ -72,6 +72,7 @@ enum OpTag : uint32_t {
   kEager = 2048,   // reads values, for some arguments or all, on which its results' shapes depend: not compiled then
   kCounts = 4096,  // its numbers say how long its result is: no tensor takes their place, and what it is made of holds
                    // for any of them
+  kAnyElement = 8192,  // its kernel only moves elements, or knows each type by itself: none are widened for it
   kHidden = 32,    // not offered to users (grad nodes, backward composites keep their lines but no binding)
 };
 
@@ -148,6 +149,8 @@ struct OpDef : Op {
   uint32_t tags = 0;
 
   bool has(OpTag tag) const { return tags & tag; }
+  // Whether the kernel is one of ours that gets narrow integers widened (ops/widened.h).
+  bool widens = false;
   // Whether `reference` can run it as it is; else it takes its decomposition.
   virtual bool has_kernel() const { return reference != nullptr; }
   // What a caller gave for devices of this kind; null: nothing.

@@ -106,10 +106,11 @@ inline double normal_quantile(double p) {
   return q < 0 ? -x : x;
 }
 
-// [0, 1) with as many bits as the type holds: 24, 53, 8.
+// [0, 1) with as many bits as the type holds: 24, 53, 8, 11.
 inline float uniform24(uint32_t bits) { return static_cast<float>(bits >> 8) * 0x1p-24f; }
 inline double uniform53(uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
 inline float uniform8(uint32_t bits) { return static_cast<float>(bits >> 24) * 0x1p-8f; }
+inline float uniform11(uint32_t bits) { return static_cast<float>(bits >> 21) * 0x1p-11f; }
 
 // The quantile of the middle of one of 2^32 or 2^52 equal cells, so that neither 0 nor 1 is met.
 inline double normal32(uint32_t bits) { return normal_quantile((static_cast<double>(bits) + 0.5) * 0x1p-32); }

@@ -56,10 +56,6 @@ inline Var padded(Var x, size_t axis, int64_t low, int64_t high, double value) {
   before[axis] = low, behind[axis] = high;
   return x.builder->call("prims.pad", {x, before, behind, value});
 }
-// Less than or equal to anything of the dtype.
-inline double least(DType d) {
-  return is_real(d) ? -kInfinity : d == DType::u8 || d == DType::boolean ? 0 : d == DType::i32 ? -0x1p31 : -0x1p63;
-}
 
 // The elements at place k of each window along its dim, of what was padded for it.
 inline Var at_place(Var padded, const Window& w, int64_t k) {

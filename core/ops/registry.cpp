@@ -23,7 +23,8 @@ OpDef::OpDef(const OpRow& row)
       view(row.view),
       write_through(row.write_through),
       samples(row.samples),
-      tags(row.tags) {
+      tags(row.tags),
+      widens(!row.view && !(row.tags & kAnyElement)) {
   prim = row.decompose == nullptr;
 }
 

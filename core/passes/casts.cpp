@@ -61,17 +61,6 @@ ValueId shorter(Rewriter& r, const Ops& ops, const Node& node) {
 
 }  // namespace
 
-bool lossless(DType from, DType to) {
-  if (from == to || from == DType::boolean) return true;
-  switch (from) {
-    case DType::u8: return to != DType::boolean;
-    case DType::i32: return to == DType::i64 || to == DType::f64;
-    case DType::bf16: return to == DType::f32 || to == DType::f64;
-    case DType::f32: return to == DType::f64;
-    default: return false;
-  }
-}
-
 std::optional<Trace> casts(const Trace& trace, PassContext& context) {
   Rewriter rewriter(trace, context.registry);
   const Ops ops(context.registry);

@@ -9,7 +9,4 @@ namespace thunder {
 // each of them when its result has the type of its input.
 std::optional<Trace> casts(const Trace& trace, PassContext& context);
 
-// Whether every value of `from` is one of `to`.
-bool lossless(DType from, DType to);
-
 }  // namespace thunder

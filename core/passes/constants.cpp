@@ -7,14 +7,14 @@
 namespace thunder {
 
 std::optional<double> stored_value(double value, DType dtype) {
-  return by_dtype(dtype, [&](auto t) -> std::optional<double> {
+  return by_element(dtype, [&](auto t) -> std::optional<double> {
     using T = decltype(t);
     if constexpr (std::is_same_v<T, bool>) {
       return value != 0;
     } else if constexpr (std::is_integral_v<T>) {
-      // 2^63 is the first double that an i64 does not hold.
+      // The first double that the type does not hold: of 64-bit ones their maximum rounded up.
       constexpr double low = static_cast<double>(std::numeric_limits<T>::min());
-      constexpr double high = sizeof(T) == 8 ? 0x1p63 : static_cast<double>(std::numeric_limits<T>::max()) + 1;
+      constexpr double high = static_cast<double>(std::numeric_limits<T>::max()) + (sizeof(T) < 8);
       if (!(value >= low && value < high)) return std::nullopt;
       return static_cast<double>(static_cast<T>(value));
     } else {

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "ops/kernels.h"
+#include "ops/widened.h"
 #include "passes/constants.h"
 
 namespace thunder {
@@ -29,16 +30,16 @@ Buffer buffer(Element& e, DType dtype, size_t rank) {
 }
 
 void store(Element& e, double value, DType dtype) {
-  by_dtype(dtype, [&](auto t) {
+  by_element(dtype, [&](auto t) {
     using T = decltype(t);
-    const T stored = T(static_cast<Compute<T>>(value));
+    const T stored = converted<T>(value);
     std::memcpy(e.bytes.data(), &stored, sizeof(T));
   });
 }
 
 // Empty when a double does not hold it: an i64 beyond 2^53.
 std::optional<double> load(const Element& e, DType dtype) {
-  return by_dtype(dtype, [&](auto t) -> std::optional<double> {
+  return by_element(dtype, [&](auto t) -> std::optional<double> {
     using T = decltype(t);
     T stored;
     std::memcpy(&stored, e.bytes.data(), sizeof(T));
@@ -73,7 +74,7 @@ std::optional<double> evaluate(const Rewriter& r, const Node& n) {
   }
   const Buffer out = buffer(elements.back(), out_dtype, op.has(kElementwise) ? 0 : r.type(n.results[0]).rank());
   // What the kernel refuses stays, to be refused when it runs.
-  if (Status* refused = op.reference({in, {&out, 1}, n.args, &op})) return refused->release(), std::nullopt;
+  if (Status* refused = run_reference(op, {in, {&out, 1}, n.args, &op})) return refused->release(), std::nullopt;
   return load(elements.back(), out_dtype);
 }
 

@@ -7,18 +7,18 @@
 #include "base/files.h"
 #include "base/gzip.h"
 #include "base/text.h"
-#include "tensor/file_types.h"
+#include "tensor/file_bytes.h"
 
 namespace thunder {
 namespace {
 
 struct TypeCode {
   uint8_t code;
-  FileType type;
+  DType type;
 };
 constexpr std::array kCodes = {
-    TypeCode{0x08, FileType::u8},  TypeCode{0x09, FileType::i8},  TypeCode{0x0b, FileType::i16},
-    TypeCode{0x0c, FileType::i32}, TypeCode{0x0d, FileType::f32}, TypeCode{0x0e, FileType::f64},
+    TypeCode{0x08, DType::u8},  TypeCode{0x09, DType::i8},  TypeCode{0x0b, DType::i16},
+    TypeCode{0x0c, DType::i32}, TypeCode{0x0d, DType::f32}, TypeCode{0x0e, DType::f64},
 };
 
 // The bytes of the file in order, unpacked on the way if need be.
@@ -61,7 +61,7 @@ class Source {
   std::optional<Gunzip> gunzip_;
 };
 
-FileType type_of(const std::string& path, std::byte code) {
+DType type_of(const std::string& path, std::byte code) {
   for (auto& row : kCodes)
     if (row.code == static_cast<uint8_t>(code)) return row.type;
   fail(Code::data_lost, "'", path, "' is not a valid IDX file: its element type is ", static_cast<int>(code),
@@ -76,13 +76,13 @@ Ref<Tensor> load_idx(const std::string& path, const Allocator& allocator) {
   source.read(start);
   if (start[0] != std::byte{0} || start[1] != std::byte{0})
     fail(Code::data_lost, "'", path, "' is not a valid IDX file: it does not begin with two zero bytes");
-  const FileType stored = type_of(path, start[2]);
+  const DType dtype = type_of(path, start[2]);
   const auto rank = static_cast<size_t>(start[3]);
   if (rank > kMaxRank)
     fail(Code::data_lost, "'", path, "' is not a valid IDX file: ", rank, " dimensions; at most ", kMaxRank,
          " are read");
   TensorType type;
-  type.dtype = dtype_of(stored);
+  type.dtype = dtype;
   for (size_t i = 0; i < rank; i++) {
     std::array<std::byte, 4> size{};
     source.read(size);
@@ -96,12 +96,12 @@ Ref<Tensor> load_idx(const std::string& path, const Allocator& allocator) {
   } catch (const Error& e) {
     fail(Code::data_lost, "'", path, "' is not a valid IDX file: ", e.message());
   }
-  source.expect(elements * size_of(stored), name(type));
-  std::vector<std::byte> raw(elements * size_of(stored));
-  source.read(raw);
-  source.finish();
+  source.expect(elements * size_of(dtype), name(type));
   auto t = Tensor::empty(allocator, type);
-  decode(stored, true, raw.data(), static_cast<int64_t>(elements), t->data());
+  const std::span<std::byte> bytes(t->data(), t->bytes());
+  source.read(bytes);
+  source.finish();
+  swap_bytes(bytes, size_of(dtype));
   return t;
 }
 

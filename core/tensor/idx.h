@@ -7,7 +7,7 @@
 
 namespace thunder {
 
-// Unsigned bytes stay u8; signed bytes and shorts become i32; int, float and double become i32, f32, f64.
+// The elements are those of the file: u8, i8, i16, i32, f32 or f64.
 Ref<Tensor> load_idx(const std::string& path, const Allocator& allocator);
 
 }  // namespace thunder

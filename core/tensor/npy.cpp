@@ -7,7 +7,7 @@
 
 #include "base/files.h"
 #include "base/checked.h"
-#include "tensor/file_types.h"
+#include "tensor/file_bytes.h"
 #include "tensor/transfer.h"
 
 namespace thunder {
@@ -18,17 +18,16 @@ constexpr uint64_t kMaxHeader = 1 << 20;
 
 struct TypeCode {
   std::string_view name;  // without the byte order
-  FileType type;
+  DType type;
 };
 constexpr std::array kCodes = {
-    TypeCode{"b1", FileType::boolean}, TypeCode{"u1", FileType::u8},  TypeCode{"i1", FileType::i8},
-    TypeCode{"u2", FileType::u16},     TypeCode{"i2", FileType::i16}, TypeCode{"u4", FileType::u32},
-    TypeCode{"i4", FileType::i32},     TypeCode{"i8", FileType::i64}, TypeCode{"f2", FileType::f16},
-    TypeCode{"f4", FileType::f32},     TypeCode{"f8", FileType::f64},
+    TypeCode{"b1", DType::boolean}, TypeCode{"u1", DType::u8},  TypeCode{"i1", DType::i8},  TypeCode{"u2", DType::u16},
+    TypeCode{"i2", DType::i16},     TypeCode{"u4", DType::u32}, TypeCode{"i4", DType::i32}, TypeCode{"u8", DType::u64},
+    TypeCode{"i8", DType::i64},     TypeCode{"f2", DType::f16}, TypeCode{"f4", DType::f32}, TypeCode{"f8", DType::f64},
 };
 
 struct Header {
-  FileType type = FileType::u8;
+  DType type = DType::u8;
   bool big_endian = false, column_major = false;
   std::vector<int64_t> shape;
   uint64_t data = 0;  // where the elements begin
@@ -170,7 +169,6 @@ void check_size(const InputFile& file, const Header& h, const TensorType& type) 
   } catch (const Error& e) {
     fail(Code::data_lost, "'", file.path(), "' is not a valid npy file: ", e.message());
   }
-  // Our type is at least as wide as the file's, so this product fits where that of dense_bytes did.
   const uint64_t needed = elements * size_of(h.type), found = file.size() - h.data;
   if (needed != found)
     fail(Code::data_lost, "'", file.path(), "' is damaged: an array of ", name(type.shape), " items of ",
@@ -197,10 +195,7 @@ bool column_major(const Tensor& t) {
 
 std::string header_for(const Tensor& t, bool columns) {
   const DType dtype = t.type().dtype;
-  // Of several codes that become this type, the one of its size holds it unchanged.
-  const auto* row = std::find_if(kCodes.begin(), kCodes.end(), [&](auto& r) {
-    return dtype_of(r.type) == dtype && size_of(r.type) == size_of(dtype);
-  });
+  const auto* row = std::find_if(kCodes.begin(), kCodes.end(), [&](auto& r) { return r.type == dtype; });
   std::string shape = join(t.type().shape, ", ", [](Dim d) { return name(d); });
   std::string text = cat("{'descr': '", size_of(dtype) == 1 ? "|" : "<", row->name, "', 'fortran_order': ",
                          columns ? "True" : "False", ", 'shape': (", shape, t.type().rank() == 1 ? ",), }" : "), }");
@@ -217,19 +212,12 @@ Ref<Tensor> load_npy(const std::string& path, const Allocator& allocator) {
   InputFile file(path);
   const Header h = read_header(file);
   TensorType type;
-  type.dtype = dtype_of(h.type);
+  type.dtype = h.type;
   type.shape.assign(h.shape.begin(), h.shape.end());
   check_size(file, h, type);
   auto t = Tensor::empty(allocator, type);
-  const int64_t n = t->elements();
-  if (size_of(h.type) == size_of(type.dtype)) {
-    file.read(h.data, {t->data(), t->bytes()});
-    decode(h.type, h.big_endian, t->data(), n, t->data());
-  } else {
-    std::vector<std::byte> raw(static_cast<size_t>(n) * size_of(h.type));
-    file.read(h.data, raw);
-    decode(h.type, h.big_endian, raw.data(), n, t->data());
-  }
+  file.read(h.data, {t->data(), t->bytes()});
+  if (h.big_endian) swap_bytes({t->data(), t->bytes()}, size_of(type.dtype));
   if (type.dtype == DType::boolean)
     if (auto at = find_bad_bool({t->data(), t->bytes()}))
       fail(Code::data_lost, "'", path, "' is damaged: byte ", *at, " of a bool array is neither 0 nor 1");

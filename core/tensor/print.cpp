@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "ir/elements.h"
 #include "tensor/transfer.h"
 
 namespace thunder {
@@ -81,19 +82,16 @@ class Formatter {
 
  private:
   static double value_of(const Buffer& shown, int64_t i) {
-    switch (shown.dtype) {
-      case DType::f64: return shown.as<double>()[i];
-      case DType::bf16: return std::bit_cast<float>(static_cast<uint32_t>(shown.as<uint16_t>()[i]) << 16);
-      default: return shown.as<float>()[i];
-    }
+    return as_double(shown.dtype, shown.as<std::byte>() + i * static_cast<int64_t>(size_of(shown.dtype)));
   }
   static std::string plain(const Buffer& shown, int64_t i) {
-    switch (shown.dtype) {
-      case DType::boolean: return shown.as<bool>()[i] ? "True" : "False";
-      case DType::u8: return cat(int64_t{shown.as<uint8_t>()[i]});
-      case DType::i32: return cat(int64_t{shown.as<int32_t>()[i]});
-      default: return cat(shown.as<int64_t>()[i]);
-    }
+    if (shown.dtype == DType::boolean) return shown.as<bool>()[i] ? "True" : "False";
+    return by_element(shown.dtype, [&](auto t) -> std::string {
+      using T = decltype(t);
+      if constexpr (std::is_integral_v<T>)
+        return cat(static_cast<std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>(shown.as<T>()[i]));
+      else return {};
+    });
   }
 
   // Zeros, infinities and NaN neither decide on the notation nor on the width.

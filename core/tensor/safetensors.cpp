@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "tensor/file_types.h"
+#include "tensor/file_bytes.h"
 #include "tensor/transfer.h"
 
 namespace thunder {
@@ -30,8 +30,10 @@ struct TypeName {
   DType dtype;
 };
 constexpr std::array kTypes = {
-    TypeName{"BOOL", DType::boolean}, TypeName{"U8", DType::u8},   TypeName{"I32", DType::i32},
-    TypeName{"I64", DType::i64},      TypeName{"BF16", DType::bf16}, TypeName{"F32", DType::f32},
+    TypeName{"BOOL", DType::boolean}, TypeName{"U8", DType::u8},   TypeName{"I8", DType::i8},
+    TypeName{"U16", DType::u16},      TypeName{"I16", DType::i16}, TypeName{"U32", DType::u32},
+    TypeName{"I32", DType::i32},      TypeName{"U64", DType::u64}, TypeName{"I64", DType::i64},
+    TypeName{"BF16", DType::bf16},    TypeName{"F16", DType::f16}, TypeName{"F32", DType::f32},
     TypeName{"F64", DType::f64},
 };
 

@@ -56,8 +56,8 @@ struct thunder_kernel_desc { /* copied */
     void (*destroy)(void *user);
     /* For CUDA devices, instead of a function: CUDA C++, compiled by NVRTC when a program is compiled and kept on disk, or
      * `image`, PTX (a text) or machine code (a cubin or fatbin, such as Triton's), and in it the kernel `symbol`, which is
-     * extern "C". For each tensor NAME of the op the source may call the type of its elements NAME_t; `bfloat16` converts to
-     * and from float. `options` are NVRTC's: "-DN=4", "--use_fast_math", "-I...". Since: 0.1 */
+     * extern "C". For each tensor NAME of the op the source may call the type of its elements NAME_t; `bfloat16` and
+     * `float16` convert to and from float. `options` are NVRTC's: "-DN=4", "--use_fast_math", "-I...". Since: 0.1 */
     const char *source;
     const void *image;
     size_t image_bytes;

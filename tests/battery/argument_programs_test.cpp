@@ -1,5 +1,6 @@
 // Random programs of ops with arguments of all kinds, other functions' tensors among them: each works, and gives the same bits
 // compiled, or is refused by the name of an op of it.
+#include "ops/widened.h"
 #include "base/text.h"
 #include "battery/battery.h"
 #include "battery/other_kinds.h"
@@ -19,7 +20,7 @@ class ReferenceRunner : public OpRunner {
  public:
   explicit ReferenceRunner(ThreadPool& threads) : threads_(threads) {}
   Status* run(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in, std::span<const Buffer> out) override {
-    return op.reference({in, out, args, &op, &threads_});
+    return run_reference(op, {in, out, args, &op, &threads_});
   }
 
  private:

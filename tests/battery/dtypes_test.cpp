@@ -12,7 +12,7 @@ Case in_dtype(const Case& c, DType dtype) {
     if (!is_real(t.dtype)) return;
     t.dtype = dtype;
     if (is_real(dtype)) return;
-    const double least = dtype == DType::boolean || dtype == DType::u8 ? 0 : -9;
+    const double least = is_signed(dtype) ? -9 : 0;
     t.low = std::max(std::ceil(t.low), least);
     t.high = dtype == DType::boolean ? 1 : std::max(std::floor(t.high), t.low + 1);
   });
@@ -48,7 +48,8 @@ TEST_P(Dtypes, work_or_are_refused) {
   each_case("in other dtypes", [&](const Case& c) { return check(in_dtype(c, GetParam()), true); });
 }
 INSTANTIATE_TEST_SUITE_P(All, Dtypes,
-                         testing::Values(DType::f32, DType::f64, DType::bf16, DType::i64, DType::i32, DType::u8, DType::boolean),
+                         testing::Values(DType::f32, DType::f64, DType::f16, DType::bf16, DType::i64, DType::i32, DType::i16,
+                                         DType::i8, DType::u64, DType::u32, DType::u16, DType::u8, DType::boolean),
                          [](auto& info) { return std::string(name(info.param)); });
 
 struct Empty : Dtypes {};

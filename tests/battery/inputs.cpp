@@ -99,12 +99,10 @@ Ref<Tensor> laid_out(const Tensor& dense, Layout layout) {
 }
 Ref<Tensor> tensor_of(const Ints& shape, DType dtype, const std::vector<double>& values) {
   auto t = Tensor::empty(default_allocator(), type_of(shape, dtype));
-  by_dtype(dtype, [&](auto zero) {
+  by_element(dtype, [&](auto zero) {
     using T = decltype(zero);
     for (size_t i = 0; i < values.size(); i++) {
-      const double v = stored_as(values[i], dtype);
-      if constexpr (std::is_integral_v<T>) reinterpret_cast<T*>(t->data())[i] = static_cast<T>(static_cast<int64_t>(v));
-      else reinterpret_cast<T*>(t->data())[i] = static_cast<T>(static_cast<Compute<T>>(v));
+      reinterpret_cast<T*>(t->data())[i] = converted<T>(stored_as(values[i], dtype));
     }
   });
   return t;
@@ -117,10 +115,9 @@ Ref<Tensor> dense_copy(const Tensor& t) {
 std::vector<double> numbers_of(const Tensor& t) {
   auto dense = dense_copy(*on_host(Ref<Tensor>(const_cast<Tensor*>(&t)), default_allocator()));
   std::vector<double> out;
-  by_dtype(t.type().dtype, [&](auto zero) {
-    using T = decltype(zero);
+  by_element(t.type().dtype, [&](auto zero) {
     for (int64_t i = 0; i < dense->elements(); i++)
-      out.push_back(static_cast<double>(static_cast<Compute<T>>(reinterpret_cast<const T*>(dense->data())[i])));
+      out.push_back(as_double(reinterpret_cast<const decltype(zero)*>(dense->data()) + i));
   });
   return out;
 }

@@ -6,19 +6,14 @@ namespace {
 
 // ---- torch.promote_types and torch.result_type, by category and bits ----
 
-int category(DType d) { return d == DType::boolean ? 0 : d == DType::bf16 || d == DType::f32 || d == DType::f64 ? 2 : 1; }
-int bits(DType d) {
-  switch (d) {
-    case DType::boolean: return 1;
-    case DType::u8: return 8;
-    case DType::bf16: return 16;
-    case DType::i32: case DType::f32: return 32;
-    default: return 64;
-  }
-}
-// One of the two, among these seven: u8 fits in both signed integers, and any real takes any integer.
+int category(DType d) { return d == DType::boolean ? 0 : static_cast<int>(d) >> 8 >= 2 ? 2 : 1; }
+int bits(DType d) { return d == DType::boolean ? 1 : static_cast<int>(d) & 0xff; }
+bool is_wide_unsigned(DType d) { return static_cast<int>(d) >> 8 == 1 && bits(d) > 8; }
+// One of the two, or what holds both. None: refused.
 DType promoted_types(DType a, DType b) {
+  if (a != b && category(a) < 2 && category(b) < 2 && (is_wide_unsigned(a) || is_wide_unsigned(b))) return DType::none;
   if (category(a) != category(b)) return category(a) > category(b) ? a : b;
+  if (bits(a) == bits(b) && a != b) return bits(a) == 8 ? DType::i16 : DType::f32;
   return bits(a) > bits(b) ? a : b;
 }
 
@@ -29,6 +24,7 @@ DType result_type(DType a, bool a_has_dims, DType b, Second second) {
   if (second == Second::number) return category(b) > category(a) ? number : a;
   if (a_has_dims == (second == Second::tensor)) return promoted_types(a, b);
   const DType with_dims = a_has_dims ? a : b, without = a_has_dims ? b : a;
+  if (category(with_dims) == 0) return promoted_types(with_dims, without);
   return category(without) > category(with_dims) ? without : with_dims;
 }
 
@@ -43,14 +39,8 @@ struct Row {
 constexpr Row kRows[] = {{"add", Gives::common}, {"mul", Gives::common}, {"sub", Gives::common, false}, {"maximum", Gives::common},
                          {"minimum", Gives::common}, {"div", Gives::real}, {"lt", Gives::boolean}, {"eq", Gives::boolean}};
 
-constexpr DType kDTypes[] = {DType::boolean, DType::u8, DType::i32, DType::i64, DType::bf16, DType::f32, DType::f64};
-
 struct Promotions : Battery {
-  void check(const Row& row, DType a, bool a_has_dims, DType b, Second second) {
-    const DType common = result_type(a, a_has_dims, b, second);
-    if (!row.takes_booleans && (a == DType::boolean || b == DType::boolean)) return;
-    const DType expected = row.gives == Gives::boolean ? DType::boolean
-                           : row.gives == Gives::real && category(common) < 2 ? DType::f32 : common;
+  Case case_of(const Row& row, DType a, bool a_has_dims, DType b, Second second) {
     const Ints with = {2}, without = {};
     auto spec = [](DType d, const Ints& shape) { return TensorSpec{shape, d, 1, 1}; };
     Case c{&context->registry().get(row.op), {}, row.op, ""};
@@ -59,6 +49,24 @@ struct Promotions : Battery {
     else if (b == DType::boolean) c.sample.args.push_back({true});
     else if (b == DType::i64) c.sample.args.push_back({int64_t{1}});
     else c.sample.args.push_back({1.0});
+    return c;
+  }
+  // By an error that names the op and both dtypes.
+  void check_refused(const Row& row, DType a, bool a_has_dims, DType b, Second second) {
+    const Case c = case_of(row, a, a_has_dims, b, second);
+    const Tensors tensors = make_tensors(c);
+    for (const Outcome& got : {run_eager(*context, c, tensors), run_compiled(*context, c, tensors, 1)})
+      for (std::string_view word : {std::string_view(row.op), std::string_view("promotion of uint16"), name(a), name(b)})
+        EXPECT_NE(got.error.find(word), got.error.npos) << row.op << " of " << name(a) << " and " << name(b) << ": " << got.error;
+    tally()["refused promotions"]++;
+  }
+  void check(const Row& row, DType a, bool a_has_dims, DType b, Second second) {
+    const DType common = result_type(a, a_has_dims, b, second);
+    if (!row.takes_booleans && (a == DType::boolean || b == DType::boolean)) return;
+    if (common == DType::none) return check_refused(row, a, a_has_dims, b, second);
+    const DType expected = row.gives == Gives::boolean ? DType::boolean
+                           : row.gives == Gives::real && category(common) < 2 ? DType::f32 : common;
+    const Case c = case_of(row, a, a_has_dims, b, second);
     const Tensors tensors = make_tensors(c);
     for (const Outcome& got : {run_eager(*context, c, tensors), run_compiled(*context, c, tensors, 1)}) {
       ASSERT_EQ(got.error, "") << row.op << " of " << name(a) << " and " << name(b);
@@ -72,9 +80,10 @@ struct Promotions : Battery {
 
 TEST_F(Promotions, are_torchs) {
   for (const Row& row : kRows)
-    for (DType a : kDTypes)
+    for (const DTypeInfo& first : all_dtypes())
       for (bool a_has_dims : {true, false})
-        for (DType b : kDTypes) {
+        for (const DTypeInfo& other : all_dtypes()) {
+          const DType a = first.dtype, b = other.dtype;
           check(row, a, a_has_dims, b, Second::tensor);
           check(row, a, a_has_dims, b, Second::scalar);
           // Only these are numbers.

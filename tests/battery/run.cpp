@@ -131,18 +131,18 @@ Outcome run_compiled(Context& context, const Case& c, const Tensors& tensors, si
 // ---- comparing ----
 
 double stored_as(double v, DType dtype) {
-  if (is_integer(dtype) && std::isfinite(v)) v = std::trunc(v);
-  auto wrapped = [&](int bits) {
-    if (!std::isfinite(v)) return v;
-    const double range = std::ldexp(1.0, bits);
-    return v - std::floor(v / range) * range;
-  };
+  if (is_integer(dtype)) {
+    // Doubles hold no 64-bit integer that has wrapped around.
+    if (!std::isfinite(v) || (dtype == DType::i64)) return std::isfinite(v) ? std::trunc(v) : v;
+    const double range = std::ldexp(1.0, 8 * static_cast<int>(size_of(dtype))), whole = std::trunc(v);
+    const double wrapped = whole - std::floor(whole / range) * range;
+    return is_signed(dtype) && wrapped >= range / 2 ? wrapped - range : wrapped;
+  }
   switch (dtype) {
     case DType::boolean: return v != 0;
-    case DType::u8: return wrapped(8);
-    case DType::i32: return wrapped(32) >= 2147483648.0 ? wrapped(32) - 4294967296.0 : wrapped(32);
     case DType::f32: return static_cast<double>(static_cast<float>(v));
     case DType::bf16: return static_cast<double>(static_cast<float>(bf16(static_cast<float>(v))));
+    case DType::f16: return static_cast<double>(static_cast<float>(f16(static_cast<float>(v))));
     default: return v;
   }
 }
@@ -152,6 +152,7 @@ double tolerance_of(DType dtype) {
     case DType::f64: return 1e-11;
     case DType::f32: return 4e-6;
     case DType::bf16: return 1.0 / 128;
+    case DType::f16: return 1.0 / 1024;
     default: return 0;
   }
 }

@@ -60,7 +60,8 @@ static void every_dtype(thunder_context *context)
 {
     const thunder_dim shape[] = { 3 };
     static const struct { thunder_dtype dtype; size_t bytes; } all[] = { { THUNDER_BOOL, 1 }, { THUNDER_U8, 1 },
-        { THUNDER_I32, 4 }, { THUNDER_I64, 8 }, { THUNDER_BF16, 2 }, { THUNDER_F32, 4 }, { THUNDER_F64, 8 } };
+        { THUNDER_I8, 1 }, { THUNDER_U16, 2 }, { THUNDER_I16, 2 }, { THUNDER_U32, 4 }, { THUNDER_I32, 4 }, { THUNDER_U64, 8 },
+        { THUNDER_I64, 8 }, { THUNDER_BF16, 2 }, { THUNDER_F16, 2 }, { THUNDER_F32, 4 }, { THUNDER_F64, 8 } };
     thunder_scope *s = NULL;
     OK(thunder_scope_create(context, 0, &s));
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

@@ -81,7 +81,7 @@ TEST_F(CudaKernels, of_ops_run_in_programs_and_eagerly) {
 
 TEST_F(CudaKernels, serve_every_dtype_and_size) {
   ASSERT_EQ(add_affine(affine()), "");
-  for (DType dtype : {DType::f32, DType::f64, DType::bf16, DType::i32, DType::i64, DType::u8})
+  for (DType dtype : {DType::f32, DType::f64, DType::bf16, DType::f16, DType::i8, DType::u16, DType::i32, DType::i64, DType::u8})
     for (int64_t n : {0, 1, 33}) {
       const auto count = static_cast<size_t>(n);
       EXPECT_EQ(compiled(

@@ -73,7 +73,7 @@ local wide = net:deepcopy():to(th.float64)
 assert(wide[1].weight.dtype == th.float64 and net[1].weight.dtype == th.float32)
 expect.values(wide(x:double()), net(x):tolist(), 1e-5)
 assert(wide:bfloat16()[1].bias.dtype == th.bfloat16 and wide:float()[1].bias.dtype == th.float32)
-expect.error(function() net:to(th.int64) end, "a module's dtype must be float32, float64 or bfloat16, got i64")
+expect.error(function() net:to(th.int64) end, "a module's dtype must be float16, bfloat16, float32 or float64, got i64")
 expect.error(function() net:to("float64") end, "to: a dtype or a device was expected, got a string")
 
 -- f64 and bf16 modules train.

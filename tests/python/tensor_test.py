@@ -21,12 +21,36 @@ class Memory(unittest.TestCase):
         self.assertEqual(array[1, 2], 7)
 
     def test_every_dtype_crosses_both_ways(self):
-        for name in ("bool", "uint8", "int32", "int64", "float32", "float64"):
+        for name in ("bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64", "float16", "float32", "float64"):
             array = np.array([[0, 1], [1, 0]], dtype=name)
             tensor = th.from_numpy(array)
-            self.assertEqual(tensor.dtype.name, name)
+            self.assertIs(tensor.dtype, getattr(th, name))
             self.assertEqual(np.asarray(tensor).dtype, array.dtype)
             np.testing.assert_array_equal(np.asarray(tensor), array)
+            array[0, 0] = 1
+            self.assertEqual(tensor[0, 0].item(), 1, "the memory is shared")
+            self.assertIs(th.from_dlpack(array).dtype, tensor.dtype)
+            self.assertEqual(pickle.loads(pickle.dumps(tensor)).dtype, tensor.dtype)
+
+    def test_narrow_numbers_come_out_as_they_are(self):
+        for dtype, values in ((th.int8, [-128, 127]), (th.uint16, [0, 65535]), (th.int16, [-32768, 5]), (th.uint32, [0, 2 ** 32 - 1]),
+                              (th.uint64, [1, 2 ** 64 - 1]), (th.float16, [0.5, -65504.0])):
+            tensor = th.from_numpy(np.array(values, dtype=dtype.name))
+            self.assertEqual(tensor.tolist(), values)
+            self.assertEqual([x.item() for x in tensor], values)
+            self.assertEqual(th.tensor(values[0], dtype=dtype).item(), values[0])
+
+    def test_casts_have_pytorchs_names(self):
+        x = th.tensor([1.5, -2.0])
+        self.assertEqual([x.half().dtype, x.short().dtype, x.char().dtype, x.abs().byte().dtype], [th.half, th.short, th.int8, th.uint8])
+        self.assertEqual(th.nn.Linear(2, 1).half().weight.dtype, th.float16)
+
+    def test_wide_unsigned_integers_meet_only_their_own_and_reals(self):
+        x = th.from_numpy(np.array([1, 2], dtype=np.uint16))
+        self.assertIs((x + 1).dtype, th.uint16)
+        self.assertIs((x * 0.5).dtype, th.float32)
+        with self.assertRaisesRegex(th.Error, "add: promotion of uint16, uint32 and uint64 with other integers or bool is not supported, got u16 and i32"):
+            x + th.tensor([1, 2], dtype=th.int32)
 
     def test_strided_arrays_are_shared_and_reversed_ones_copied(self):
         array = np.arange(12, dtype=np.int64).reshape(3, 4)

@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "ops/kernels.h"
+#include "ops/widened.h"
 #include "tracer/eager.h"
 
 namespace thunder {
@@ -21,9 +22,9 @@ class Eager {
     for (int64_t n : shape) type.shape.push_back(n);
     auto t = Tensor::empty(default_allocator(), type);
     EXPECT_EQ(static_cast<size_t>(t->elements()), values.size());
-    by_dtype(dtype, [&](auto zero) {
+    by_element(dtype, [&](auto zero) {
       using T = decltype(zero);
-      for (size_t i = 0; i < values.size(); i++) reinterpret_cast<T*>(t->data())[i] = static_cast<T>(static_cast<Compute<T>>(values[i]));
+      for (size_t i = 0; i < values.size(); i++) reinterpret_cast<T*>(t->data())[i] = converted<T>(values[i]);
     });
     kept_.push_back(t);
     return t.get();
@@ -55,7 +56,7 @@ class Eager {
  private:
   struct Runner : OpRunner {
     Status* run(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in, std::span<const Buffer> out) override {
-      return op.reference({in, out, args});
+      return run_reference(op, {in, out, args});
     }
   };
   static Ref<Tensor> state() {
@@ -83,10 +84,9 @@ inline std::vector<double> values(const Tensor* t) {
   auto dense = Tensor::empty(default_allocator(), t->type());
   copy_strided(t->buffer(), dense->buffer());
   std::vector<double> out;
-  by_dtype(t->type().dtype, [&](auto zero) {
-    using T = decltype(zero);
+  by_element(t->type().dtype, [&](auto zero) {
     for (int64_t i = 0; i < dense->elements(); i++)
-      out.push_back(static_cast<double>(static_cast<Compute<T>>(reinterpret_cast<const T*>(dense->data())[i])));
+      out.push_back(as_double(reinterpret_cast<const decltype(zero)*>(dense->data()) + i));
   });
   return out;
 }

@@ -61,7 +61,7 @@ class Interpreter {
       values_[v] = Tensor::empty(default_allocator(), trace_.type(v));
       out.push_back(values_[v]->buffer());
     }
-    Status* failed = def(node).reference({in, out, node.args});
+    Status* failed = run_reference(def(node), {in, out, node.args});
     if (failed) ADD_FAILURE() << Ref<Status>::adopt(failed)->message();
   }
 

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "executors/executor.h"
+#include "ops/widened.h"
 
 namespace thunder::test {
 
@@ -68,8 +69,7 @@ inline Status* prepare(const NodeView& view, void** state, size_t*, void* user) 
 
 inline Status* run(const Launch* launch, void* state) {
   const auto& [node, store] = *static_cast<const Piece*>(state);
-  if (node.body.empty())
-    return def(node).reference({{launch->inputs, launch->n_inputs}, {launch->outputs, launch->n_outputs}, node.args});
+  if (node.body.empty()) return run_reference(def(node), {{launch->inputs, launch->n_inputs}, {launch->outputs, launch->n_outputs}, node.args});
   std::unordered_map<ValueId, Buffer> at;
   std::vector<Ref<Tensor>> kept;
   size_t next = 0;
@@ -82,7 +82,7 @@ inline Status* run(const Launch* launch, void* state) {
       if (!at.contains(r)) at[r] = kept.emplace_back(Tensor::empty(default_allocator(), store.type(r)))->buffer();
       out.push_back(at[r]);
     }
-    if (Status* failed = def(*n).reference({in, out, n->args})) return failed;
+    if (Status* failed = run_reference(def(*n), {in, out, n->args})) return failed;
   }
   return nullptr;
 }

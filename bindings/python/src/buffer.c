@@ -163,8 +163,9 @@ static thunder_tensor *borrow(const Py_buffer *view, thunder_dtype dtype)
 
 void no_dtype(PyObject *elements)
 {
-    PyErr_Format(PyExc_TypeError, "elements of type %U have no dtype here: convert them to bool, uint8, int32, int64, bfloat16, "
-                 "float32 or float64", elements);
+    PyObject *all = dtype_names();
+    if (all) PyErr_Format(PyExc_TypeError, "elements of type %U have no dtype here: convert them; there are %U", elements, all);
+    Py_XDECREF(all);
 }
 
 static void refuse_format(const Py_buffer *view)

@@ -7,8 +7,10 @@ PyTypeObject *dtype_type, *device_type;
 static PyObject *known; /* (kind, value) -> Constant */
 
 static const dtype_row rows[] = {
-    {"bool", THUNDER_BOOL, "?", 1},        {"uint8", THUNDER_U8, "B", 1},    {"int32", THUNDER_I32, "i", 4},
-    {"int64", THUNDER_I64, "l", 8},        {"bfloat16", THUNDER_BF16, NULL, 2}, {"float32", THUNDER_F32, "f", 4},
+    {"bool", THUNDER_BOOL, "?", 1},      {"uint8", THUNDER_U8, "B", 1},        {"int8", THUNDER_I8, "b", 1},
+    {"uint16", THUNDER_U16, "H", 2},     {"int16", THUNDER_I16, "h", 2},       {"uint32", THUNDER_U32, "I", 4},
+    {"int32", THUNDER_I32, "i", 4},      {"uint64", THUNDER_U64, "L", 8},      {"int64", THUNDER_I64, "l", 8},
+    {"bfloat16", THUNDER_BF16, NULL, 2}, {"float16", THUNDER_F16, "e", 2},     {"float32", THUNDER_F32, "f", 4},
     {"float64", THUNDER_F64, "d", 8},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -20,10 +22,22 @@ const dtype_row *dtype_find(thunder_dtype dtype)
     return NULL;
 }
 
+/* "bool, uint8, ... and float64". */
+PyObject *dtype_names(void)
+{
+    PyObject *text = PyUnicode_FromString(rows[0].name);
+    for (int i = 1; i < ROWS && text; i++) {
+        PyObject *longer = PyUnicode_FromFormat(i + 1 < ROWS ? "%U, %s" : "%U and %s", text, rows[i].name);
+        Py_DECREF(text);
+        text = longer;
+    }
+    return text;
+}
+
 /* What kind of number a format's letter stands for: platforms have several letters for one. */
 static char letter_class(char letter)
 {
-    return strchr("ilqn", letter) ? 'i' : letter;
+    return strchr("bhilqn", letter) ? 'i' : strchr("BHILQN", letter) ? 'u' : letter;
 }
 
 const dtype_row *dtype_of_format(const char *format, Py_ssize_t bytes)
@@ -84,7 +98,11 @@ bool dtype_from(PyObject *object, thunder_dtype *out)
     if (!name) return false;
     for (int i = 0; i < ROWS && !*out && PyUnicode_Check(name); i++)
         if (PyUnicode_CompareWithASCIIString(name, rows[i].name) == 0) *out = rows[i].dtype;
-    if (!*out) PyErr_Format(PyExc_TypeError, "%R is no dtype: bool, uint8, int32, int64, bfloat16, float32 or float64", object);
+    if (!*out) {
+        PyObject *all = dtype_names();
+        if (all) PyErr_Format(PyExc_TypeError, "%R is no dtype: there are %U", object, all);
+        Py_XDECREF(all);
+    }
     Py_DECREF(name);
     return *out != 0;
 }

@@ -65,6 +65,7 @@ typedef struct dtype_row {
     const char *format;
     Py_ssize_t bytes;
 } dtype_row;
+PyObject *dtype_names(void);
 const dtype_row *dtype_find(thunder_dtype dtype);
 const dtype_row *dtype_of_format(const char *format, Py_ssize_t bytes);
 

@@ -36,7 +36,10 @@ static PyObject *number_of(PyObject *object, const reading *r)
     const thunder_dtype dtype = thunder_tensor_dtype(tensor);
     union {
         int64_t i64;
+        uint64_t u64;
         int32_t i32;
+        int16_t i16;
+        int8_t i8;
         uint32_t bits;
         uint16_t half;
         uint8_t byte;
@@ -51,10 +54,16 @@ static PyObject *number_of(PyObject *object, const reading *r)
     switch (dtype) {
         case THUNDER_BOOL: return PyBool_FromLong(value.byte);
         case THUNDER_U8: return PyLong_FromLong(value.byte);
+        case THUNDER_I8: return PyLong_FromLong(value.i8);
+        case THUNDER_U16: return PyLong_FromLong(value.half);
+        case THUNDER_I16: return PyLong_FromLong(value.i16);
+        case THUNDER_U32: return PyLong_FromUnsignedLong(value.bits);
+        case THUNDER_U64: return PyLong_FromUnsignedLongLong(value.u64);
         case THUNDER_I32: return PyLong_FromLong(value.i32);
         case THUNDER_I64: return PyLong_FromLongLong(value.i64);
         case THUNDER_F32: return PyFloat_FromDouble(value.f32);
         case THUNDER_F64: return PyFloat_FromDouble(value.f64);
+        case THUNDER_F16: return PyFloat_FromDouble(PyFloat_Unpack2((const char *)&value.half, PY_LITTLE_ENDIAN));
         case THUNDER_BF16: value.bits = (uint32_t)value.half << 16; return PyFloat_FromDouble(value.f32);
         default: return PyErr_Format(PyExc_TypeError, "%s: this dtype has no number in Python", r->who);
     }

@@ -25,9 +25,9 @@ from ._printing import get_printoptions, printoptions, set_printoptions  # noqa:
 from ._jit import jit, mark_dynamic, mark_static, mark_unbacked, maybe_mark_dynamic  # noqa: E402
 from ._sizes import SymInt  # noqa: E402
 from ._tensor import asarray, from_numpy, tensor  # noqa: E402
-from ._thunder import (Compiled, Error, Tensor, bfloat16, bool, device, dtype, float32, float64, from_dlpack,  # noqa: E402
-                       grad_of, initial_seed, int32, int64, is_tracing, load_plugin, random_state, seed, set_memory_cache,  # noqa: E402
-                       set_num_threads, tape, uint8)
+from ._thunder import (Compiled, Error, Tensor, bfloat16, bool, device, dtype, float16, float32, float64, from_dlpack,  # noqa: E402
+                       grad_of, initial_seed, int8, int16, int32, int64, is_tracing, load_plugin, random_state, seed,  # noqa: E402
+                       set_memory_cache, set_num_threads, tape, uint8, uint16, uint32, uint64)
 from ._tree import tree_leaves, tree_map  # noqa: E402
 
 globals().update({name: op for name, op in _ops.functions.items() if name not in ("bool", "trace")})
@@ -43,7 +43,7 @@ from . import _datasets, _loader, _module  # noqa: E402
 manual_seed, as_tensor = seed, asarray
 max, min, equal, numel = Tensor.max, Tensor.min, Tensor.equal, Tensor.numel
 globals().update(_pytorch.constants)
-float, double, long = float32, float64, int64
+half, float, double, short, long = float16, float32, float64, int16, int64
 __version__ = _thunder.version()
 
 

@@ -26,8 +26,8 @@ class Kernel:
 
         th.op("mine.scaled(tensor x, float c) -> tensor", meta=lambda line: line.inputs[0], cuda=scaled)
 
-    source: the text; for each tensor NAME of the op it may call the type of its elements NAME_t, and `bfloat16` converts to and
-    from float. Or image: bytes of PTX or of a cubin. symbol: the name of its extern "C" kernel. grid, block: one to three
+    source: the text; for each tensor NAME of the op it may call the type of its elements NAME_t, and `bfloat16` and
+    `float16` convert to and from float. Or image: bytes of PTX or of a cubin. symbol: the name of its extern "C" kernel. grid, block: one to three
     numbers or formulas, computed when a program is compiled: of tensors they read NAME.numel, .rank, .size(DIM), .stride(DIM),
     .itemsize, and integer arguments by name; + - * / %, ceildiv, min, max. The result is called out, several out0, out1.
     shared_bytes: of dynamic shared memory. parameters: what the kernel takes, by commas; a tensor is its address, an integer

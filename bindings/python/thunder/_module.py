@@ -280,6 +280,9 @@ class Module(_hooks.Hooked, ModuleBase):
     def bfloat16(self):
         return self.to(_thunder.bfloat16)
 
+    def half(self):
+        return self.to(_thunder.float16)
+
     def cpu(self):
         return self.to("cpu")
 

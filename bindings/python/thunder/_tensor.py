@@ -261,7 +261,7 @@ _members = {
 for _name in ("backward", "requires_grad", "grad"):
     _members[_name] = _no_gradients_inside(_name)
 for _name, _dtype in {"float": "float32", "double": "float64", "long": "int64", "int": "int32", "bool": "bool",
-                      "bfloat16": "bfloat16"}.items():
+                      "half": "float16", "short": "int16", "char": "int8", "byte": "uint8", "bfloat16": "bfloat16"}.items():
     _members[_name] = _cast(getattr(_thunder, _dtype))
 for _name, _member in _members.items():
     if isinstance(_member, types.FunctionType):

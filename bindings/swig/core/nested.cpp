@@ -1,5 +1,6 @@
 #include "nested.h"
 
+#include <cmath>
 #include <cstring>
 
 namespace thunder_swig {
@@ -63,6 +64,19 @@ uint16_t bf16_of(double value) {
   return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
+// IEEE binary16, rounded to nearest even once from single precision, as a conversion from f32 is.
+uint16_t f16_of(double value) {
+  const auto single = static_cast<float>(value);
+  const double magnitude = std::fabs(static_cast<double>(single));
+  const uint16_t sign = std::signbit(single) ? 0x8000 : 0;
+  if (single != single) return static_cast<uint16_t>(sign | 0x7e00);
+  if (magnitude >= 65520) return static_cast<uint16_t>(sign | 0x7c00);
+  // Steps of its own size: a carry out of the fraction goes into the exponent, as it should.
+  const int exponent = magnitude < 0x1p-14 ? -14 : std::ilogb(magnitude);
+  const auto steps = static_cast<int>(std::nearbyint(std::ldexp(magnitude, 10 - exponent)));
+  return static_cast<uint16_t>(sign | (steps < 1024 ? steps : ((exponent + 15) << 10) + steps - 1024));
+}
+
 template <class T>
 void append(std::string& out, T element) {
   char bytes[sizeof element];
@@ -78,9 +92,15 @@ std::string Nested::packed(thunder_dtype dtype) const {
   for (const Number& n : numbers_) switch (dtype) {
       case THUNDER_BOOL: append<uint8_t>(out, n.real != 0); break;
       case THUNDER_U8: append(out, static_cast<uint8_t>(n.integer)); break;
+      case THUNDER_I8: append(out, static_cast<int8_t>(n.integer)); break;
+      case THUNDER_U16: append(out, static_cast<uint16_t>(n.integer)); break;
+      case THUNDER_I16: append(out, static_cast<int16_t>(n.integer)); break;
+      case THUNDER_U32: append(out, static_cast<uint32_t>(n.integer)); break;
+      case THUNDER_U64: append(out, static_cast<uint64_t>(n.integer)); break;
       case THUNDER_I32: append(out, static_cast<int32_t>(n.integer)); break;
       case THUNDER_I64: append(out, n.integer); break;
       case THUNDER_BF16: append(out, bf16_of(n.real)); break;
+      case THUNDER_F16: append(out, f16_of(n.real)); break;
       case THUNDER_F64: append(out, n.real); break;
       default: append(out, static_cast<float>(n.real));
     }

@@ -17,7 +17,8 @@ namespace Thunder
 
         private static readonly Dictionary<string, Type> types = new Dictionary<string, Type> {
             { "f32", typeof(float) }, { "f64", typeof(double) }, { "i64", typeof(long) }, { "i32", typeof(int) },
-            { "u8", typeof(byte) }, { "bool", typeof(bool) } };
+            { "u8", typeof(byte) }, { "i8", typeof(sbyte) }, { "u16", typeof(ushort) }, { "i16", typeof(short) },
+            { "u32", typeof(uint) }, { "u64", typeof(ulong) }, { "bool", typeof(bool) } };
 
         /// <summary>Of an array of any rank, such as float[,].</summary>
         public static Tensor Of(Array values)

@@ -25,7 +25,7 @@ func (t *Tensor) Close() {
 
 // Element is what a tensor may hold in Go.
 type Element interface {
-	~float32 | ~float64 | ~int32 | ~int64 | ~uint8 | ~bool
+	~float32 | ~float64 | ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~bool
 }
 
 func dtypeOf[T Element]() string {
@@ -39,8 +39,18 @@ func dtypeOf[T Element]() string {
 		return "i32"
 	case int64:
 		return "i64"
+	case int8:
+		return "i8"
+	case int16:
+		return "i16"
 	case uint8:
 		return "u8"
+	case uint16:
+		return "u16"
+	case uint32:
+		return "u32"
+	case uint64:
+		return "u64"
 	}
 	return "bool"
 }

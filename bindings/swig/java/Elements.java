@@ -16,8 +16,23 @@ enum Elements {
     I32("i32", int.class, Integer.class, 4) {
         Object get(ByteBuffer from) { return from.getInt(); }
     },
+    I16("i16", short.class, Short.class, 2) {
+        Object get(ByteBuffer from) { return from.getShort(); }
+    },
     U8("u8", byte.class, Byte.class, 1) {
         Object get(ByteBuffer from) { return from.get(); }
+    },
+    I8("i8", byte.class, Byte.class, 1) {
+        Object get(ByteBuffer from) { return from.get(); }
+    },
+    U16("u16", short.class, Short.class, 2) {
+        Object get(ByteBuffer from) { return from.getShort(); }
+    },
+    U32("u32", int.class, Integer.class, 4) {
+        Object get(ByteBuffer from) { return from.getInt(); }
+    },
+    U64("u64", long.class, Long.class, 8) {
+        Object get(ByteBuffer from) { return from.getLong(); }
     },
     BOOL("bool", boolean.class, Boolean.class, 1) {
         Object get(ByteBuffer from) { return from.get() != 0; }

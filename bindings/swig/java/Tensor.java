@@ -43,9 +43,10 @@ public final class Tensor extends TensorOps implements AutoCloseable {
         return shape;
     }
 
-    /** All elements in a flat array of their own type: float[], double[], long[], int[], byte[] or boolean[]. */
+    /** All elements in a flat array of their own type: float[], double[], long[], int[], short[], byte[] or
+     *  boolean[]; an unsigned integer has the bits of the signed type of its size. */
     public Object flat() {
-        if (dtype().equals("bf16")) return to("f32").flat();
+        if (dtype().equals("bf16") || dtype().equals("f16")) return to("f32").flat();
         byte[] bytes = bytes();
         Elements elements = Elements.named(dtype());
         ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);

@@ -10,12 +10,14 @@ classdef Thunder
   methods (Static)
     % ---- tensors ----
 
-    % Of an array, whose first axis is the tensor's first: int64, int32, uint8 and logical keep their type, the rest is f32.
+    % Of an array, whose first axis is the tensor's first: integers and logical keep their type, the rest is f32.
     function made = tensor(values, dtype, shape)
-      dtypes = struct("int64", "i64", "int32", "i32", "uint8", "u8", "logical", "bool", "double", "f32", "single", "f32");
+      dtypes = struct("int64", "i64", "int32", "i32", "uint8", "u8", "int8", "i8", ...
+                      "uint16", "u16", "int16", "i16", "uint32", "u32", "uint64", "u64", "logical", "bool", "double", "f32", "single", "f32");
       if nargin < 2 || isempty(dtype), dtype = dtypes.(class(values)); end
       if nargin < 3, shape = size(values); end
-      types = struct("i64", "int64", "i32", "int32", "u8", "uint8", "bool", "uint8", "f32", "single", "f64", "double");
+      types = struct("i64", "int64", "i32", "int32", "u8", "uint8", "i8", "int8", "u16", "uint16", ...
+                     "i16", "int16", "u32", "uint32", "u64", "uint64", "bool", "uint8", "f32", "single", "f64", "double");
       if ! isfield(types, dtype), error("thunder:code5", "there is no dtype %s", dtype); end
       flat = cast(permute(values, ndims(values):-1:1)(:).', types.(dtype)); % rows first
       made = Thunder.perform("create", {dtype, typecast(flat, "uint8")}, num2cell(int64(shape)));

@@ -28,14 +28,15 @@ classdef ThunderTensor < handle
     % All elements in row-major order, in their own type.
     function flat = elements(self)
       dtype = self.core.dtype();
-      if strcmp(dtype, "bf16")
+      if any(strcmp(dtype, {"bf16", "f16"}))
         flat = elements(Thunder.op("to", self, "f32"));
         return;
       end
       call = Thunder.core().Call();
       call.read(self.core);
       if call.failed(), error(sprintf("thunder:code%d", call.code()), "%s", call.message()); end
-      types = struct("f32", "single", "f64", "double", "i64", "int64", "i32", "int32", "u8", "uint8", "bool", "uint8");
+      types = struct("f32", "single", "f64", "double", "i64", "int64", "i32", "int32", "u8", "uint8", ...
+                     "i8", "int8", "u16", "uint16", "i16", "int16", "u32", "uint32", "u64", "uint64", "bool", "uint8");
       flat = typecast(call.data(), types.(dtype));
       if strcmp(dtype, "bool"), flat = logical(flat); end
     end

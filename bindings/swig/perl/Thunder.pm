@@ -13,7 +13,8 @@ use Scalar::Util qw(blessed looks_like_number weaken reftype);
 use Thunder::Core;
 
 our (%OPS, %RAISED, %CLOSURES); # exceptions on their way through the library, and what owns a closure, by ticket
-my %FORMATS = (bool => 'C*', u8 => 'C*', i32 => 'l<*', i64 => 'q<*', f32 => 'f<*', f64 => 'd<*');
+my %FORMATS = (bool => 'C*', u8 => 'C*', i8 => 'c*', u16 => 'S<*', i16 => 's<*', u32 => 'L<*',
+    u64 => 'Q<*', i32 => 'l<*', i64 => 'q<*', f32 => 'f<*', f64 => 'd<*');
 
 # ---- between Perl's values and what the core's calls carry ----
 
@@ -361,7 +362,7 @@ sub shape { my ($self) = @_; map { $self->size($_) } 0 .. $self->rank - 1 }
 # Nested arrays; of a tensor without axes, the number.
 sub to_array {
     my ($self) = @_;
-    return $self->to('f32')->to_array if $self->dtype eq 'bf16';
+    return $self->to('f32')->to_array if $self->dtype =~ /^b?f16$/;
     my $call = Thunder::Core::Call->new;
     $call->read($self);
     Thunder::_result($call);

@@ -154,7 +154,8 @@ final class Exchange
         }
     }
 
-    public const FORMATS = ['bool' => 'C*', 'u8' => 'C*', 'i32' => 'l*', 'i64' => 'q*', 'f32' => 'g*', 'f64' => 'e*'];
+    public const FORMATS = ['bool' => 'C*', 'u8' => 'C*', 'i8' => 'c*', 'u16' => 'v*', 'i16' => 's*', 'u32' => 'V*',
+        'u64' => 'P*', 'i32' => 'l*', 'i64' => 'q*', 'f32' => 'g*', 'f64' => 'e*'];
 
     public static function pack(string $dtype, array $flat): string
     {
@@ -208,7 +209,7 @@ final class Tensor
     // All elements in one array.
     public function flat(): array
     {
-        if ($this->dtype() === 'bf16') return $this->to('f32')->flat();
+        if (in_array($this->dtype(), ['bf16', 'f16'], true)) return $this->to('f32')->flat();
         $call = new \Thunder_Core_Call();
         $call->read($this->core);
         Exchange::result($call);

@@ -157,9 +157,12 @@ th$unpack <- function(dtype, data) switch(dtype,
   u8 = as.integer(data),
   bool = data != 0)
 
+# The type through which R reads and writes elements that it has no numbers for.
+th$through <- function(dtype) switch(dtype, bf16 = , f16 = "f32", i8 = , u16 = , i16 = , u32 = , u64 = "i64", dtype)
+
 # A vector, matrix or array, whose first axis is the tensor's first: i32 of integers, bool of logicals, else f32.
 th$tensor <- function(values, dtype = NULL, shape = NULL) {
-  if (identical(dtype, "bf16")) return(th$tensor(values, "f32", shape)$to("bf16"))
+  if (!is.null(dtype) && th$through(dtype) != dtype) return(th$tensor(values, th$through(dtype), shape)$to(dtype))
   if (is.null(dtype)) dtype <- if (is.logical(values)) "bool" else if (is.integer(values)) "i32" else "f32"
   if (is.null(shape)) shape <- if (is.null(dim(values))) length(values) else dim(values)
   flat <- if (length(dim(values)) > 1) aperm(values) else values # rows first
@@ -172,7 +175,7 @@ th$methods <- list(
   dtype = function(x) th$core$Tensor_dtype(x[["core"]]),
   # All elements in row-major order.
   flat = function(x) {
-    if (x$dtype() == "bf16") return(x$to("f32")$flat())
+    if (th$through(x$dtype()) != x$dtype()) return(x$to(th$through(x$dtype()))$flat())
     call <- th$core$Call()
     th$core$Call_read(call, x[["core"]])
     th$result(call)

@@ -301,7 +301,7 @@ module Thunder
 
   Tensor = Core::Tensor
 
-  DTYPES = { "bool" => "C*", "u8" => "C*", "i32" => "l<*", "i64" => "q<*", "f32" => "e*", "f64" => "E*" }.freeze
+  DTYPES = { "bool" => "C*", "u8" => "C*", "i8" => "c*", "u16" => "S<*", "i16" => "s<*", "u32" => "L<*", "u64" => "Q<*", "i32" => "l<*", "i64" => "q<*", "f32" => "e*", "f64" => "E*" }.freeze
 
   class << self
     # A tensor of nested arrays, or of one number: bool, i64 or f32 by what they hold, where no dtype is given.
@@ -390,7 +390,7 @@ module Thunder
 
     # Nested arrays; of a tensor without axes, the number.
     def to_a
-      return Exchange.perform(:op, "to", "", args: [self, "f32"]).to_a if dtype == "bf16"
+      return Exchange.perform(:op, "to", "", args: [self, "f32"]).to_a if %w[bf16 f16].include?(dtype)
       call = Core::Call.new
       call.read(self)
       Exchange.result(call)

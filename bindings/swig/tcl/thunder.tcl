@@ -14,7 +14,7 @@ namespace eval thunder {
     variable closures      ;# what owns a script, by ticket
     variable made {}       ;# tensors of the innermost scope
     variable depth 0
-    variable formats {bool cu u8 cu i32 i i64 w f32 r f64 q}
+    variable formats {bool cu u8 cu i8 c u16 su i16 s u32 iu i32 i u64 wu i64 w f32 r f64 q}
     array set raised {}
     array set closures {}
 }
@@ -175,7 +175,7 @@ oo::class create thunder::Tensor {
     }
     # All elements in a flat list.
     method elements {} {
-        if {[my dtype] eq "bf16"} {
+        if {[my dtype] in {bf16 f16}} {
             set wide [my to f32]
             try { return [$wide elements] } finally { $wide destroy }
         }

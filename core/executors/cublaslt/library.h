@@ -11,7 +11,7 @@ namespace thunder::cublaslt {
 
 // Values of cudaDataType_t, cublasComputeType_t, cublasOperation_t and cublasLt's attributes; a test compares them with
 // the headers where those are installed.
-enum DataType : int { kF32 = 0, kF64 = 1, kBF16 = 14 };
+enum DataType : int { kF32 = 0, kF64 = 1, kF16 = 2, kBF16 = 14 };
 enum ComputeType : int { kCompute32F = 68, kCompute64F = 70, kCompute32FFastTF32 = 77 };
 enum Operation : int { kNone = 0, kTransposed = 1 };
 enum DescAttribute : int { kTransA = 3, kTransB = 4, kEpilogue = 7, kBiasPointer = 8 };

@@ -42,7 +42,16 @@ bool broadcasts_matrices(const Sizes& shape, const Sizes& strides) {
 
 }  // namespace
 
-bool multiplies(DType dtype) { return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::bf16; }
+static DataType type_of(DType dtype) {
+  switch (dtype) {
+    case DType::f64: return kF64;
+    case DType::bf16: return kBF16;
+    case DType::f16: return kF16;
+    default: return kF32;
+  }
+}
+
+bool multiplies(DType dtype) { return is_real(dtype); }
 
 Session::Session(const Library& library, nvidia::CudaDevice& device) : library_(library), device_(device) {
   must(device.enter());
@@ -63,7 +72,7 @@ Product::Product(const Session& session, const Buffer& a, const Buffer& b, const
   m_ = c.shape[rank - 2], n_ = c.shape[rank - 1], k_ = a.shape[rank - 1];
   batch_ = rank > 2 ? c.shape[rank - 3] : 1;
   for (int32_t d = 0; d + 3 < rank; d++) outer_.push_back(c.shape[d]);
-  type_ = c.dtype == DType::f64 ? kF64 : c.dtype == DType::bf16 ? kBF16 : kF32;
+  type_ = type_of(c.dtype);
   compute_ = c.dtype == DType::f64                   ? kCompute64F
              : options.tf32 && c.dtype == DType::f32 ? kCompute32FFastTF32
                                                      : kCompute32F;

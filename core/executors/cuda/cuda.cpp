@@ -29,11 +29,10 @@ const Rule* rule_of(std::string_view op) {
 // T is an element in memory, C what it is computed in, A what many of them are added up in.
 std::string types(DType d) {
   const char* computed = loops::type_of(d);
-  const bool wraps = d == DType::i32 || d == DType::i64 || d == DType::u8;
-  const char* added = d == DType::f32 ? "double" : wraps ? "u64" : computed;
+  const char* added = d == DType::f32 ? "double" : is_integer(d) ? "u64" : computed;
   return cat("typedef ", loops::memory_type(d), " T;\ntypedef ", computed, " C;\ntypedef ", added,
-             " A;\n__device__ inline C get(T v) { return ", d == DType::bf16 ? "from_bf16(v)" : "v",
-             "; }\n__device__ inline T put(C v) { return ", d == DType::bf16 ? "to_bf16(v)" : "v",
+             " A;\n__device__ inline C get(T v) { return ", loops::loaded(d, "v"),
+             "; }\n__device__ inline T put(C v) { return ", loops::stored(d, "v"),
              "; }\n__device__ inline C from_real(double v) { return ", loops::converted("v", DType::f64, d), "; }\n");
 }
 

@@ -60,7 +60,7 @@ size_t operands(const AttentionSizes& s) { return s.backward ? kTotal + 1 : kFor
 bool aligned(const Buffer& b) { return reinterpret_cast<uintptr_t>(b.data) % Graph::kAlignment == 0; }
 
 std::string key_of(const AttentionSizes& s, const AttentionLayouts& layouts) {
-  std::string key = cat("attention ", s.backward, " ", s.causal, " ", s.scale);
+  std::string key = cat("attention ", name(s.dtype), " ", s.backward, " ", s.causal, " ", s.scale);
   for (const Layout& l : layouts.of) {
     for (const int64_t n : l.sizes) key += cat(" ", n);
     for (const int64_t n : l.strides) key += cat(" ", n);
@@ -193,11 +193,12 @@ std::optional<AttentionSizes> AttentionSizes::of(const NodeView& view) {
   const std::span<const Arg> args = view.node.args;
   const size_t query = s.backward ? 1 : 0, mask = s.backward ? 7 : 3;
   if (args[mask].present()) return std::nullopt;
-  bool takes = true;
+  s.dtype = view.store.type(args[query].v).dtype;
+  bool takes = is_half(s.dtype);
   for (size_t i = 0; i < mask; i++) {
     const TensorType& t = view.store.type(args[i].v);
     const bool statistic = s.backward && i >= kLargest;
-    takes = takes && kind(t.device) == kCudaKind && t.dtype == (statistic ? DType::f32 : DType::bf16) &&
+    takes = takes && kind(t.device) == kCudaKind && t.dtype == (statistic ? DType::f32 : s.dtype) &&
             t.rank() >= 3 && t.rank() <= 4 &&
             std::all_of(t.shape.begin(), t.shape.end(), [](Dim d) { return d.constant() && d.value() > 0; });
   }

@@ -10,12 +10,13 @@ namespace thunder::cudnn {
 
 // The sizes of a node scaled_dot_product_attention_forward or ..._backward.
 struct AttentionSizes {
+  DType dtype;  // bf16 or f16
   int64_t batch, heads, key_heads, queries, keys, width, value_width;
   bool causal;
   float scale;
   bool backward;
 
-  // None: the node is not one that cuDNN's kernels take (bf16, three or four dims, no mask, no broadcast batches,
+  // None: the node is not one that cuDNN's kernels take (bf16 or f16, three or four dims, no mask, no broadcast batches,
   // widths of up to 128 that are multiples of 8).
   static std::optional<AttentionSizes> of(const NodeView& view);
 };

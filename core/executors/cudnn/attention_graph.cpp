@@ -10,6 +10,7 @@ using Tensor = Graph::Tensor;
 struct Builder {
   const AttentionSizes& s;
   Graph& g;
+  const DataType half = data_type(s.dtype);
   std::array<Tensor, kBackwardTensors> t{};
   Sizes4 scores = {s.batch, s.heads, s.queries, s.keys}, rows = {s.batch, s.heads, s.queries, 1};
 
@@ -26,7 +27,7 @@ struct Builder {
     g.matmul(t[kQuery], t[kKey], product);
     const Tensor score = masked(g.pointwise(kMul, product, &scale));
     const Tensor largest = g.between(dense(rows)), total = g.between(dense(rows)),
-                 probabilities = g.between(dense(scores), kBF16);
+                 probabilities = g.between(dense(scores), half);
     g.reduce(kMax, score, largest);
     const Tensor exp = g.pointwise(kExp, g.pointwise(kSub, score, &largest));
     g.reduce(kSum, exp, total);
@@ -37,11 +38,11 @@ struct Builder {
   }
 
   // [batch, heads, queries, keys] as [..., keys, queries], in the same memory.
-  Tensor transposed_scores(const Tensor& x) { return g.reshape(x, transposed(dense(scores)), kBF16); }
+  Tensor transposed_scores(const Tensor& x) { return g.reshape(x, transposed(dense(scores)), half); }
   // Where query heads share a key head, the sum over them.
   void add_up_heads(const Tensor& a, const Tensor& b, const Tensor& to, int64_t width) {
     if (s.heads == s.key_heads) return g.matmul(a, b, to);
-    const Tensor each = g.between(dense({s.batch, s.heads, s.keys, width}), kBF16);
+    const Tensor each = g.between(dense({s.batch, s.heads, s.keys, width}), half);
     g.matmul(a, b, each);
     g.reduce(kSum, each, to);
   }
@@ -63,7 +64,7 @@ struct Builder {
     const Tensor weighed = g.pointwise(kMul, centered, &probabilities);
     const Tensor d_score = g.pointwise(kMul, weighed, &scale);
     add_up_heads(transposed_scores(d_score), t[kQuery], t[kKeyGrad], s.width);
-    const Tensor key = g.reshape(t[kKey], transposed(t[kKey].layout), kBF16);
+    const Tensor key = g.reshape(t[kKey], transposed(t[kKey].layout), half);
     g.matmul(d_score, key, t[kQueryGrad]);
   }
 };
@@ -88,7 +89,7 @@ Graph attention_graph(const Session& session, const AttentionSizes& s, const Att
     // The operand that rows of the left one are multiplied by.
     const bool transposes = i == kKey || (i == kValue && s.backward);
     b.t[i] =
-        graph.tensor(transposes ? transposed(layouts.of[i]) : layouts.of[i], is_f32 ? kF32 : kBF16, Graph::kAlignment);
+        graph.tensor(transposes ? transposed(layouts.of[i]) : layouts.of[i], is_f32 ? kF32 : b.half, Graph::kAlignment);
   }
   if (s.backward) b.backward();
   else b.forward();

@@ -81,7 +81,7 @@ ConvolutionNode::ConvolutionNode(const Node& node) : operation(operation_of(node
 
 struct Convolution::Problem {
   Kind operation;
-  DType dtype;  // of all tensors; sums of bf16 are f32
+  DType dtype;  // of all tensors; sums of bf16 and f16 are f32
   bool tf32;    // whether operands of f32 may be rounded to TF32
   Layout filter, image, result;  // [batch or outputs, channels, height, width]
   Window window;
@@ -101,13 +101,13 @@ struct Convolution::Problem {
 
 std::shared_ptr<const Plan> Convolution::make_plan(const Session& session, const Problem& p) {
   Graph graph(session);
-  const DataType type = p.dtype == DType::f64 ? kF64 : p.dtype == DType::bf16 ? kBF16 : kF32;
+  const DataType type = data_type(p.dtype);
   const Graph::Tensor filter = graph.tensor(p.filter, type, p.alignment),
                       image = graph.tensor(p.image, type, p.alignment),
                       result = graph.tensor(p.result, type, p.alignment);
   graph.convolution(p.operation, p.window, filter, image, result, type == kF64 ? kF64 : kF32);
-  const bool bf16 = p.dtype == DType::bf16;
-  return std::make_shared<const Plan>(std::move(graph), PlanOptions{bf16 || p.tf32, bf16}, "convolution");
+  const bool half = is_half(p.dtype);
+  return std::make_shared<const Plan>(std::move(graph), PlanOptions{half || p.tf32, half}, "convolution");
 }
 
 Convolution::Convolution(Session& session, const ConvolutionNode& node, std::span<const Buffer> inputs,

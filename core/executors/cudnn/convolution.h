@@ -5,7 +5,7 @@
 
 namespace thunder::cudnn {
 
-// Requires: prims.conv2d, prims.conv2d_input_grad or prims.conv2d_weight_grad of f32, f64 or bf16. `tf32`: operands of
+// Requires: prims.conv2d, prims.conv2d_input_grad or prims.conv2d_weight_grad of a real dtype. `tf32`: operands of
 // f32 may be rounded to TF32.
 std::unique_ptr<Site> convolution_site(Session& session, const NodeView& view, bool tf32);
 

@@ -28,7 +28,7 @@ bool claim(const NodeView& view, void*) {
   std::string why;
   if (kind(t.device) != kCudaKind || !Library::open(why)) return false;
   if (!convolves(view)) return AttentionSizes::of(view).has_value();
-  return t.dtype == DType::f32 || t.dtype == DType::f64 || t.dtype == DType::bf16;
+  return is_real(t.dtype);
 }
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {

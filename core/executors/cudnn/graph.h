@@ -11,6 +11,16 @@
 
 namespace thunder::cudnn {
 
+// Of a real type.
+inline DataType data_type(DType d) {
+  switch (d) {
+    case DType::f64: return kF64;
+    case DType::bf16: return kBF16;
+    case DType::f16: return kF16;
+    default: return kF32;
+  }
+}
+
 using Sizes4 = std::array<int64_t, 4>;
 
 // How a tensor lies; strides in elements.

@@ -99,7 +99,7 @@ enum Attribute : int {
   kDoReshapeX = 2200,
   kDoReshapeY = 2201,
 };
-enum DataType : int { kF32 = 0, kF64 = 1, kI32 = 4, kBF16 = 9, kBool = 11 };
+enum DataType : int { kF32 = 0, kF64 = 1, kF16 = 2, kI32 = 4, kBF16 = 9, kBool = 11 };
 // Of cudnnPointwiseMode_t and cudnnReduceTensorOp_t.
 enum Mode : int {
   kAdd = 0,

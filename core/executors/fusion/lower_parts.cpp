@@ -100,10 +100,10 @@ ExprId Lowering::lower_inside(const Node& line, const Indices& indices) {
 ExprId Lowering::number(DType dtype, double value) {
   Expr e;
   e.fn = Fn::number, e.dtype = dtype;
-  by_dtype(dtype, [&](auto zero) {
+  by_element(dtype, [&](auto zero) {
     using T = decltype(zero);
-    if constexpr (std::is_same_v<T, bool>) e.number = value != 0;
-    else e.number = static_cast<double>(static_cast<Compute<T>>(static_cast<T>(static_cast<Compute<T>>(value))));
+    const T stored = converted<T>(value);
+    e.number = as_double(&stored);
   });
   return add(e);
 }

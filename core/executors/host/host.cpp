@@ -1,5 +1,7 @@
 #include "executors/host/host.h"
 
+#include "ops/widened.h"
+
 namespace thunder {
 namespace {
 
@@ -15,11 +17,11 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void*) {
 
 Status* run(const Launch* launch, void* state) {
   const Node& node = *static_cast<const Node*>(state);
-  return def(node).reference({{launch->inputs, launch->n_inputs},
-                              {launch->outputs, launch->n_outputs},
-                              node.args,
-                              &def(node),
-                              launch->threads});
+  return run_reference(def(node), {{launch->inputs, launch->n_inputs},
+                                   {launch->outputs, launch->n_outputs},
+                                   node.args,
+                                   &def(node),
+                                   launch->threads});
 }
 
 }  // namespace

@@ -18,7 +18,8 @@ struct Products {
 const Backends& backends_of(void* user) { return static_cast<const Products*>(user)->backends; }
 
 bool claim(const NodeView& view, void* user) {
-  return all_tensors_are<DType::f32>(view, user) || all_tensors_are<DType::bf16>(view, user);
+  return all_tensors_are<DType::f32>(view, user) || all_tensors_are<DType::bf16>(view, user) ||
+         all_tensors_are<DType::f16>(view, user);
 }
 
 GemmSize gemm_size(const NodeView& view) {
@@ -31,22 +32,30 @@ GemmSize gemm_size(const NodeView& view) {
   return {rows, linear ? b[0] : b.back(), a.back()};
 }
 
-bool is_f32(const NodeView& view) { return view.store.type(view.node.results[0]).dtype == DType::f32; }
+DType result_dtype(const NodeView& view) { return view.store.type(view.node.results[0]).dtype; }
 FloatSite& float_site(void* state) { return *static_cast<FloatSite*>(static_cast<Site*>(state)); }
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
   *scratch = 0;
   const Backends& backends = backends_of(user);
   const GemmSize s = gemm_size(view);
-  *state = is_f32(view) ? static_cast<Site*>(new FloatSite(backends, rows_for(algorithms_of_f32(), backends, s),
-                                                           row_of(kProductRows<float>, view).products))
-                        : new ProductSite<Bf16>(backends, rows_for(algorithms_of_bf16(), backends, s),
-                                                row_of(kProductRows<Bf16>, view).products);
+  Site* site = nullptr;
+  switch (result_dtype(view)) {
+    case DType::f16: site = new HalfSite(backends, row_of(kProductRows<f16>, view).products); break;
+    case DType::bf16:
+      site = new ProductSite<Bf16>(backends, rows_for(algorithms_of_bf16(), backends, s),
+                                   row_of(kProductRows<Bf16>, view).products);
+      break;
+    default:
+      site = new FloatSite(backends, rows_for(algorithms_of_f32(), backends, s),
+                           row_of(kProductRows<float>, view).products);
+  }
+  *state = site;
   return nullptr;
 }
 
 Status* lay_out(const NodeView& view, void* state, size_t* scratch, void* user) {
-  if (!is_f32(view)) return nullptr;
+  if (result_dtype(view) != DType::f32) return nullptr;
   FloatSite& site = float_site(state);
   auto& tuner = static_cast<Products*>(user)->tuner;
   try {

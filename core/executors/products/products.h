@@ -1,4 +1,4 @@
-// The executor of matrix products: matmul and linear of f32 and of bf16 on the CPU.
+// The executor of matrix products: matmul and linear of f32, bf16 and f16 on the CPU.
 #pragma once
 
 #include <optional>

@@ -5,6 +5,7 @@
 
 #include "executors/cpu/site.h"
 #include "executors/products/algorithms.h"
+#include "executors/products/f16.h"
 
 namespace thunder {
 
@@ -20,6 +21,14 @@ struct ProductSite : Site {
   Status* run(const Launch* launch) const override {
     return run_products(backends, available, launch, products(launch));
   }
+};
+
+struct HalfSite : Site {
+  HalfSite(const Backends& m, BatchedProduct<f16> (*p)(const Launch*)) : backends(m), products(p) {}
+  const Backends& backends;
+  BatchedProduct<f16> (*const products)(const Launch*);
+
+  Status* run(const Launch* launch) const override { return run_products(backends, launch, products(launch)); }
 };
 
 struct FloatSite : ProductSite<float> {

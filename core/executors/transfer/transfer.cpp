@@ -1,6 +1,7 @@
 #include "executors/transfer/transfer.h"
 
 #include "base/thrown.h"
+#include "ops/widened.h"
 #include "tensor/transfer.h"
 
 namespace thunder {
@@ -95,7 +96,7 @@ Status* run_through_host(const Launch* launch, void* state) {
     const Site& site = *static_cast<Site*>(state);
     const OnHost host(*launch, site.devices);
     if (Status* failed =
-            def(site.node).reference({host.in(), host.out(), site.node.args, &def(site.node), launch->threads}))
+            run_reference(def(site.node), {host.in(), host.out(), site.node.args, &def(site.node), launch->threads}))
       return failed;
     host.give_back();
     return nullptr;

@@ -19,7 +19,8 @@ constexpr std::array kOptions = {
               "Trace again and compare the graphs and what they captured; run trace and function on copies of the "
               "inputs and compare all outputs."},
     OptionRow{"check_tolerance", ArgKind::real, "1e-05",
-              "How far outputs may be apart, relative to their size; of bfloat16 0.016 at least."},
+              "How far outputs may be apart, relative to their size; of bfloat16 0.016 and of float16 0.001 at "
+              "least."},
     OptionRow{"strict", ArgKind::boolean, "true",
               "Refuse lists and maps among the results: a trace has as many entries as there were."},
 };

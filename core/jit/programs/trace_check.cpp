@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "ir/draws.h"
+#include "ir/elements.h"
 #include "ir/print.h"
 #include "tensor/transfer.h"
 
@@ -52,27 +53,14 @@ bool same_results(const Entry& a, const Entry& b) {
 }
 
 double element(const Tensor& t, int64_t i) {
-  const std::byte* at = t.data() + static_cast<size_t>(i) * size_of(t.type().dtype);
-  const auto as = [at]<class T>(T) {
-    T v;
-    std::memcpy(&v, at, sizeof v);
-    return v;
-  };
-  switch (t.type().dtype) {
-    case DType::boolean:
-    case DType::u8: return as(uint8_t());
-    case DType::i32: return as(int32_t());
-    case DType::i64: return static_cast<double>(as(int64_t()));
-    case DType::bf16: return std::bit_cast<float>(static_cast<uint32_t>(as(uint16_t())) << 16);
-    case DType::f32: return as(float());
-    default: return as(double());
-  }
+  return as_double(t.type().dtype, t.data() + static_cast<size_t>(i) * size_of(t.type().dtype));
 }
 
 // As torch.testing has it: what a result may be off by however small it is, and how much at least of its size.
 double absolute(DType d) { return d == DType::f64 ? 1e-7 : is_real(d) ? 1e-5 : 0; }
 double relative(DType d, double tolerance) {
-  return !is_real(d) ? 0 : d == DType::bf16 ? std::max(tolerance, 1.6e-2) : tolerance;
+  const double least = d == DType::bf16 ? 1.6e-2 : d == DType::f16 ? 1e-3 : 0;
+  return is_real(d) ? std::max(tolerance, least) : 0;
 }
 
 std::string position(const Tensor& t, int64_t i) {

@@ -24,7 +24,7 @@ void add(T* sums, const T* more, int64_t n) {
 template <class F>
 void by_sum(DType d, F&& f) {
   by_dtype(d, [&](auto t) {
-    if constexpr (!std::is_same_v<decltype(t), bool> && !std::is_same_v<decltype(t), bf16>) f(t);
+    if constexpr (!std::is_same_v<decltype(t), bool> && !kHalf<decltype(t)>) f(t);
   });
 }
 

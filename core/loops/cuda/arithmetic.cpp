@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "base/text.h"
+#include "ir/elements.h"
 
 namespace thunder::loops {
 
@@ -12,7 +13,12 @@ const char* type_of(DType d) {
   switch (d) {
     case DType::boolean: return "bool";
     case DType::u8: return "u8";
+    case DType::i8: return "signed char";
+    case DType::u16: return "unsigned short";
+    case DType::i16: return "short";
+    case DType::u32: return "u32";
     case DType::i32: return "int";
+    case DType::u64: return "u64";
     case DType::i64: return "i64";
     case DType::f64: return "double";
     default: return "float";
@@ -20,22 +26,30 @@ const char* type_of(DType d) {
 }
 
 const char* memory_type(DType d) {
-  return d == DType::boolean ? "u8" : d == DType::bf16 ? "unsigned short" : type_of(d);
+  return d == DType::boolean ? "u8" : is_half(d) ? "unsigned short" : type_of(d);
 }
 
 // By their bits, since some have no decimals.
 std::string number(double value, DType d) {
   if (d == DType::f64) return cat("__longlong_as_double((i64)", std::bit_cast<uint64_t>(value), "ULL)");
   if (real(d)) return cat("__int_as_float((int)", std::bit_cast<uint32_t>(static_cast<float>(value)), "u)");
-  return cat("(", type_of(d), ")", static_cast<int64_t>(value), "LL");
+  if (d == DType::u64) return cat(thunder::converted<uint64_t>(value), "ULL");
+  return cat("(", type_of(d), ")", thunder::converted<int64_t>(value), "LL");
 }
 
+std::string loaded(DType d, const std::string& element) {
+  if (d == DType::boolean) return cat(element, " != 0");
+  return is_half(d) ? cat("from_", name(d), "(", element, ")") : element;
+}
+std::string stored(DType d, const std::string& v) { return is_half(d) ? cat("to_", name(d), "(", v, ")") : v; }
+
 std::string rounded(const Expr& e, std::string text) {
-  return e.dtype == DType::bf16 ? cat("round_bf16(", text, ")") : text;
+  return is_half(e.dtype) ? cat("round_", name(e.dtype), "(", text, ")") : text;
 }
 
 std::string converted(const std::string& x, DType from, DType to) {
   if (to == DType::boolean) return cat(x, " != 0");
+  if (real(from) && to == DType::u64) return cat("to_unsigned(", x, ")");
   if (real(from) && !real(to)) return cat("(", type_of(to), ")to_integer(", x, ")");
   return cat("(", type_of(to), ")", x);
 }
@@ -46,7 +60,7 @@ std::string binary(Fn fn, const std::string& x, const std::string& y, DType d) {
   const auto wrapped = [&](const char* sign) {
     // Integers wrap around: as unsigned ones, since overflow of signed ones is undefined.
     if (real(d)) return cat(x, sign, y);
-    const char* u = d == DType::i64 ? "u64" : "u32";
+    const char* u = size_of(d) == 8 ? "u64" : "u32";
     return cat("(", type_of(d), ")((", u, ")", x, sign, "(", u, ")", y, ")");
   };
   switch (fn) {

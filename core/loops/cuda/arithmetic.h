@@ -11,6 +11,10 @@ namespace thunder::loops {
 const char* type_of(DType d);
 const char* memory_type(DType d);
 
+// An element of memory as a value, and back; 16-bit reals and booleans differ there.
+std::string loaded(DType d, const std::string& element);
+std::string stored(DType d, const std::string& value);
+
 std::string number(double value, DType d);
 std::string rounded(const Expr& e, std::string text);
 std::string converted(const std::string& x, DType from, DType to);

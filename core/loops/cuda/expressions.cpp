@@ -34,7 +34,7 @@ void Writer::store(const Output& s, const std::string& v) {
                              ? cat("out", k, ".at[v]")
                              : cat("((", memory_type(d), "*)b.at[", s.buffer, "])[", place_of(s.map),
                                    more.empty() ? "" : " + " + more, "]");
-  line(to, " = ", d == DType::bf16 ? cat("to_bf16(", v, ")") : v, ";");
+  line(to, " = ", stored(d, v), ";");
 }
 
 std::string Writer::place_of(uint32_t map) const {
@@ -94,7 +94,7 @@ std::string Writer::formula(ExprId id) {
     const bool there = in_pack_ && loaded_[id] && !(e.axes & gathered_);
     const std::string read = there ? cat("pack", id, ".at[v]")
                                    : cat("((const ", memory_type(d), "*)", from, ")[", place_of(e.map), more, "]");
-    return d == DType::bf16 ? cat("from_bf16(", read, ")") : d == DType::boolean ? cat(read, " != 0") : read;
+    return loaded(d, read);
   }
   if (e.fn == Fn::iota) return rounded(e, cat("(", type_of(e.dtype), ")(", place_of(e.map), more, ")"));
   std::vector<std::string> x;

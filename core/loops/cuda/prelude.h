@@ -24,6 +24,32 @@ __device__ inline unsigned short to_bf16(float v) {
 }
 #endif
 __device__ inline float round_bf16(float v) { return from_bf16(to_bf16(v)); }
+// f16 in memory, rounded to nearest even.
+#ifdef __CUDA_ARCH__
+__device__ inline float from_f16(unsigned short v) {
+  float out;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(out) : "h"(v));
+  return out;
+}
+__device__ inline unsigned short to_f16(float v) {
+  unsigned short bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(v));
+  return bits;
+}
+#else
+inline float from_f16(unsigned short v) {
+  _Float16 half;
+  __builtin_memcpy(&half, &v, 2);
+  return half;
+}
+inline unsigned short to_f16(float v) {
+  const _Float16 half = v;
+  unsigned short bits;
+  __builtin_memcpy(&bits, &half, 2);
+  return bits;
+}
+#endif
+__device__ inline float round_f16(float v) { return from_f16(to_f16(v)); }
 
 // Neighbouring elements that a thread reads or writes at once, in 16 bytes where the memory is aligned to them.
 template <class T, int n> struct alignas(sizeof(T) * n < 16 ? sizeof(T) * n : 16) Pack { T at[n]; };
@@ -43,6 +69,11 @@ template <class T> __device__ inline i64 to_integer(T v) {
   if (v != v) return 0;
   if (v >= (T)9223372036854775808.0) return 9223372036854775807LL;
   return v < (T)-9223372036854775808.0 ? (-9223372036854775807LL - 1) : (i64)v;
+}
+// Above zero u64 has more numbers.
+template <class T> __device__ inline u64 to_unsigned(T v) {
+  if (!(v >= (T)9223372036854775808.0)) return (u64)to_integer(v);
+  return v < (T)18446744073709551616.0 ? (u64)v : ~0ULL;
 }
 template <class T> __device__ inline T greater(T a, T b) { return a > b || a != a ? a : b; }
 template <class T> __device__ inline T lesser(T a, T b) { return a < b || a != a ? a : b; }
@@ -76,6 +107,9 @@ __device__ inline float uniform_f32(i64 n, i64 seed, i64 call, i64 ordinal) {
 }
 __device__ inline float uniform_bf16(i64 n, i64 seed, i64 call, i64 ordinal) {
   return (float)(bits32(n, seed, call, ordinal) >> 24) * 0x1p-8f;
+}
+__device__ inline float uniform_f16(i64 n, i64 seed, i64 call, i64 ordinal) {
+  return (float)(bits32(n, seed, call, ordinal) >> 21) * 0x1p-11f;
 }
 __device__ inline double uniform_f64(i64 n, i64 seed, i64 call, i64 ordinal) {
   u32 c[4];

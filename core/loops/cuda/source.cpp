@@ -11,13 +11,10 @@ namespace {
 
 // The least and the greatest of a type, as text.
 std::string bound(DType d, bool least) {
-  switch (d) {
-    case DType::boolean: return least ? "false" : "true";
-    case DType::u8: return least ? "0" : "255";
-    case DType::i32: return least ? "-2147483647 - 1" : "2147483647";
-    case DType::i64: return least ? "-9223372036854775807LL - 1" : "9223372036854775807LL";
-    default: return least ? "-__int_as_float(0x7f800000)" : "__int_as_float(0x7f800000)";
-  }
+  if (is_real(d)) return least ? "-__int_as_float(0x7f800000)" : "__int_as_float(0x7f800000)";
+  if (!is_signed(d)) return cat("(", type_of(d), ")", least ? "0" : d == DType::boolean ? "1" : "-1");
+  const std::string greatest = cat((uint64_t{1} << info(d).digits) - 1, "LL");
+  return cat("(", type_of(d), ")(", least ? cat("-", greatest, " - 1") : greatest, ")");
 }
 
 constexpr const char* kOneThread = "if (threadIdx.x == 0) {";
@@ -231,7 +228,7 @@ void Writer::join_threads(ExprId id) {
 void Writer::row_holds(ExprId id) {
   const Expr& e = nest_.exprs[id];
   row_[id] = e.fn == Fn::argmax ? cat("(i64)sum", id, ".at") : cat("sum", id);
-  if (e.dtype == DType::bf16) line("sum", id, " = round_bf16(sum", id, ");");
+  if (is_half(e.dtype)) line("sum", id, " = ", rounded(e, cat("sum", id)), ";");
 }
 
 // What a reduction holds while it goes over a row, what it begins with, and what a position adds to it.

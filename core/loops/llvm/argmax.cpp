@@ -14,7 +14,7 @@ struct Candidate {
 // Whether a challenger replaces a candidate: it is greater, or the first NaN; with `ties`, also if it is equal and has
 // a lower index.
 Value* wins(Builder& b, Candidate challenger, Candidate holder, DType d, bool ties) {
-  const bool reals = d == DType::f32 || d == DType::f64;
+  const bool reals = is_real(d);
   Value *x = challenger.value, *y = holder.value;
   Value *better, *same = b.CreateICmpSLT(challenger.index, holder.index);
   if (reals) {

@@ -10,9 +10,6 @@ namespace {
 
 using llvm::Value;
 
-bool real(DType d) { return d == DType::f32 || d == DType::f64 || d == DType::bf16; }
-bool is_signed(DType d) { return d == DType::i32 || d == DType::i64; }
-
 // A multiplication and an addition that uses its result, both with the contract flag, are fused where the machine has
 // FMA: they are rounded once. Operations of different nodes are not fused: x * x - x * x is 0.
 Value* may_join(Value* v) {
@@ -44,6 +41,36 @@ Value* elementary(Builder& b, EmitMath emit, const char* name, Value* x) {
   return x->getType()->getScalarType()->isFloatTy() ? emit(b, x) : by_lane(b, name, {x});
 }
 
+// Whether the target converts between f16 and f32 by instructions.
+bool converts_f16(Builder& b) { return b.GetInsertBlock()->getParent()->hasFnAttribute(kConvertsF16); }
+
+// As ops on the bits, what f16 in ir/elements.h says.
+Value* f16_bits(Builder& b, Value* v) {
+  llvm::Type *i32 = like(v, b.getInt32Ty()), *f32 = like(v, b.getFloatTy());
+  const auto number = [&](uint32_t n) { return llvm::ConstantInt::get(i32, n); };
+  Value* bits = b.CreateBitCast(v, i32);
+  Value *sign = b.CreateAnd(bits, number(0x80000000u)), *u = b.CreateXor(bits, sign);
+  Value* odd = b.CreateAnd(b.CreateLShr(u, number(13)), number(1));
+  Value* normal = b.CreateLShr(b.CreateAdd(b.CreateAdd(u, number(0xfffu - (112u << 23))), odd), number(13));
+  Value* shift = b.CreateBitCast(number(126u << 23), f32);
+  Value* small = b.CreateSub(b.CreateBitCast(b.CreateFAdd(b.CreateBitCast(u, f32), shift), i32), number(126u << 23));
+  Value* nan = b.CreateOr(number(0x7e00), b.CreateAnd(b.CreateLShr(u, number(13)), number(0x3ff)));
+  Value* large = b.CreateSelect(b.CreateICmpUGT(u, number(0xffu << 23)), nan, number(0x7c00));
+  Value* finite = b.CreateSelect(b.CreateICmpULT(u, number(113u << 23)), small, normal);
+  Value* magnitude = b.CreateSelect(b.CreateICmpUGE(u, number(143u << 23)), large, finite);
+  return b.CreateTrunc(b.CreateOr(magnitude, b.CreateLShr(sign, number(16))), like(v, b.getInt16Ty()));
+}
+Value* f16_number(Builder& b, Value* v) {
+  llvm::Type *i32 = like(v, b.getInt32Ty()), *f32 = like(v, b.getFloatTy());
+  const auto number = [&](uint32_t n) { return llvm::ConstantInt::get(i32, n); };
+  Value* bits = b.CreateZExt(v, i32);
+  Value* sign = b.CreateShl(b.CreateAnd(bits, number(0x8000)), number(16));
+  Value* u = b.CreateShl(b.CreateAnd(bits, number(0x7fff)), number(13));
+  Value* scaled = b.CreateBitCast(b.CreateFMul(b.CreateBitCast(u, f32), llvm::ConstantFP::get(f32, 0x1p112)), i32);
+  Value* large = b.CreateOr(u, number(0xffu << 23));
+  return b.CreateBitCast(b.CreateOr(sign, b.CreateSelect(b.CreateICmpUGE(u, number(31u << 23)), large, scaled)), f32);
+}
+
 // Rounds to the nearest bf16, ties to even; NaN stays NaN.
 Value* round_bf16(Builder& b, Value* v) {
   llvm::Type* i32 = like(v, b.getInt32Ty());
@@ -55,14 +82,20 @@ Value* round_bf16(Builder& b, Value* v) {
   return b.CreateBitCast(b.CreateSelect(b.CreateFCmpUNO(v, v), nan, rounded), v->getType());
 }
 
+// As an element of this type holds it.
+Value* round(Builder& b, Value* v, DType d) {
+  if (d == DType::f16) return from_memory(b, to_memory(b, v, d), d);
+  return d == DType::bf16 ? round_bf16(b, v) : v;
+}
+
 Value* greater(Builder& b, Value* x, Value* y, DType d) {
-  return real(d) ? b.CreateFCmpOGT(x, y) : is_signed(d) ? b.CreateICmpSGT(x, y) : b.CreateICmpUGT(x, y);
+  return is_real(d) ? b.CreateFCmpOGT(x, y) : is_signed(d) ? b.CreateICmpSGT(x, y) : b.CreateICmpUGT(x, y);
 }
 // Maximum or minimum; the first NaN if there is one.
 Value* extremum(Builder& b, Value* x, Value* y, DType d, bool maximum) {
   Value* first = maximum ? greater(b, x, y, d) : greater(b, y, x, d);
   Value* out = b.CreateSelect(first, x, y);
-  return real(d) ? b.CreateSelect(b.CreateFCmpUNO(x, x), x, out) : out;
+  return is_real(d) ? b.CreateSelect(b.CreateFCmpUNO(x, x), x, out) : out;
 }
 
 // One application: operands, types, and the value range of the first operand.
@@ -72,7 +105,7 @@ struct Call {
   DType in;
   const loops::Bounds& known;
 
-  bool is_real() const { return real(in); }
+  bool is_real() const { return thunder::is_real(in); }
   Value* compare(llvm::CmpInst::Predicate reals, llvm::CmpInst::Predicate signs,
                  llvm::CmpInst::Predicate others) const {
     return b.CreateCmp(is_real() ? reals : is_signed(in) ? signs : others, x[0], x[1]);
@@ -169,18 +202,13 @@ static_assert(each_function_has_its_row());
 }  // namespace
 
 llvm::Type* register_type(llvm::LLVMContext& c, DType d) {
-  switch (d) {
-    case DType::boolean: return llvm::Type::getInt1Ty(c);
-    case DType::u8: return llvm::Type::getInt8Ty(c);
-    case DType::i32: return llvm::Type::getInt32Ty(c);
-    case DType::i64: return llvm::Type::getInt64Ty(c);
-    case DType::f64: return llvm::Type::getDoubleTy(c);
-    default: return llvm::Type::getFloatTy(c);
-  }
+  if (d == DType::boolean) return llvm::Type::getInt1Ty(c);
+  if (is_integer(d)) return llvm::Type::getIntNTy(c, static_cast<unsigned>(8 * size_of(d)));
+  return d == DType::f64 ? llvm::Type::getDoubleTy(c) : llvm::Type::getFloatTy(c);
 }
 llvm::Type* memory_type(llvm::LLVMContext& c, DType d) {
   if (d == DType::boolean) return llvm::Type::getInt8Ty(c);
-  if (d == DType::bf16) return llvm::Type::getInt16Ty(c);
+  if (is_half(d)) return llvm::Type::getInt16Ty(c);
   return register_type(c, d);
 }
 llvm::Type* like(Value* v, llvm::Type* element) {
@@ -195,12 +223,18 @@ Value* constant(Value* lanes, llvm::Type* element, double value) {
 
 Value* to_memory(Builder& b, Value* v, DType d) {
   if (d == DType::boolean) return b.CreateZExt(v, like(v, b.getInt8Ty()));
+  if (d == DType::f16 && converts_f16(b))
+    return b.CreateBitCast(b.CreateFPTrunc(v, like(v, b.getHalfTy())), like(v, b.getInt16Ty()));
+  if (d == DType::f16) return f16_bits(b, v);
   if (d != DType::bf16) return v;
   Value* bits = b.CreateBitCast(v, like(v, b.getInt32Ty()));
   return b.CreateTrunc(b.CreateLShr(bits, llvm::ConstantInt::get(bits->getType(), 16)), like(v, b.getInt16Ty()));
 }
 Value* from_memory(Builder& b, Value* v, DType d) {
   if (d == DType::boolean) return b.CreateICmpNE(v, llvm::Constant::getNullValue(v->getType()));
+  if (d == DType::f16 && converts_f16(b))
+    return b.CreateFPExt(b.CreateBitCast(v, like(v, b.getHalfTy())), like(v, b.getFloatTy()));
+  if (d == DType::f16) return f16_number(b, v);
   if (d != DType::bf16) return v;
   Value* bits = b.CreateZExt(v, like(v, b.getInt32Ty()));
   return b.CreateBitCast(b.CreateShl(bits, llvm::ConstantInt::get(bits->getType(), 16)), like(v, b.getFloatTy()));
@@ -210,38 +244,37 @@ Value* convert(Builder& b, Value* v, DType from, DType to) {
   if (from == to) return v;
   llvm::Type* type = like(v, register_type(b.getContext(), to));
   Value* zero = llvm::Constant::getNullValue(v->getType());
-  if (to == DType::boolean) return real(from) ? b.CreateFCmpUNE(v, zero) : b.CreateICmpNE(v, zero);
-  if (real(from) && real(to)) {
-    v = b.CreateFPCast(v, type);
-    return to == DType::bf16 ? round_bf16(b, v) : v;
+  if (to == DType::boolean) return is_real(from) ? b.CreateFCmpUNE(v, zero) : b.CreateICmpNE(v, zero);
+  if (is_real(from) && is_real(to)) return round(b, b.CreateFPCast(v, type), to);
+  if (is_real(from)) {
+    // Converts through the widest integer with saturation; NaN becomes zero. Above zero u64 has more numbers.
+    const auto saturated = [&](llvm::Intrinsic::ID id) {
+      return b.CreateIntrinsic(id, {like(v, b.getInt64Ty()), v->getType()}, {v});
+    };
+    Value* wide = saturated(llvm::Intrinsic::fptosi_sat);
+    if (to != DType::u64) return b.CreateTrunc(wide, type);
+    Value* large = b.CreateFCmpOGE(v, constant(v, v->getType()->getScalarType(), 0x1p63));
+    return b.CreateSelect(large, saturated(llvm::Intrinsic::fptoui_sat), wide);
   }
-  if (real(from)) {
-    // Converts through the widest integer with saturation; NaN becomes zero.
-    Value* wide = b.CreateIntrinsic(llvm::Intrinsic::fptosi_sat, {like(v, b.getInt64Ty()), v->getType()}, {v});
-    return b.CreateTrunc(wide, type);
-  }
-  if (real(to) && from == DType::boolean)
+  if (is_real(to) && from == DType::boolean)
     return b.CreateSelect(v, constant(v, type->getScalarType(), 1), constant(v, type->getScalarType(), 0));
-  if (real(to)) {
-    v = is_signed(from) ? b.CreateSIToFP(v, type) : b.CreateUIToFP(v, type);
-    return to == DType::bf16 ? round_bf16(b, v) : v;
-  }
+  if (is_real(to)) return round(b, is_signed(from) ? b.CreateSIToFP(v, type) : b.CreateUIToFP(v, type), to);
   return b.CreateIntCast(v, type, is_signed(from));
 }
 
 Value* apply(Builder& b, Fn fn, llvm::ArrayRef<Value*> x, DType in, DType out, const loops::Bounds& known) {
   if (fn == Fn::convert) return convert(b, x[0], in, out);
   Value* v = kRows[row_of(fn)].emit({b, x, in, known});
-  return out == DType::bf16 && fn != Fn::where ? round_bf16(b, v) : v;
+  return fn == Fn::where ? v : round(b, v, out);
 }
 
-DType accumulator(DType d) { return d == DType::bf16 ? DType::f32 : d; }
+DType accumulator(DType d) { return compute_dtype(d); }
 
 Value* neutral(llvm::LLVMContext& c, Fn fn, DType d) {
   llvm::Type* type = register_type(c, d);
   if (fn == Fn::sum) return llvm::Constant::getNullValue(type);
   const bool maximum = fn == Fn::amax;
-  if (real(d)) return llvm::ConstantFP::getInfinity(type, maximum);
+  if (is_real(d)) return llvm::ConstantFP::getInfinity(type, maximum);
   const unsigned bits = type->getIntegerBitWidth();
   if (!is_signed(d))
     return llvm::ConstantInt::get(c, maximum ? llvm::APInt::getMinValue(bits) : llvm::APInt::getMaxValue(bits));

@@ -1,6 +1,6 @@
 // The functions that expressions apply, as instructions on one element or on a vector of them.
 //
-// In registers a boolean is i1, bf16 is float (rounded after every function), others are themselves.
+// In registers a boolean is i1, bf16 and f16 are float (rounded after every function), others are themselves.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -12,6 +12,9 @@ namespace thunder::codegen {
 using loops::Fn;
 using Builder = llvm::IRBuilder<>;
 
+// The attribute of functions for targets that convert between f16 and f32 by instructions.
+constexpr char kConvertsF16[] = "thunder-converts-f16";
+
 // The register type of an element, and its type in memory.
 llvm::Type* register_type(llvm::LLVMContext& c, DType d);
 llvm::Type* memory_type(llvm::LLVMContext& c, DType d);
@@ -20,7 +23,7 @@ inline bool is_vector(llvm::Value* v) { return v->getType()->isVectorTy(); }
 llvm::Type* like(llvm::Value* like, llvm::Type* element);
 llvm::Value* constant(llvm::Value* like_lanes, llvm::Type* element, double value);
 
-// Between registers and memory; bf16 and booleans differ there.
+// Between registers and memory; 16-bit reals and booleans differ there.
 llvm::Value* to_memory(Builder& b, llvm::Value* v, DType d);
 llvm::Value* from_memory(Builder& b, llvm::Value* v, DType d);
 

@@ -6,6 +6,7 @@
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
+#include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Target/TargetMachine.h>
@@ -84,6 +85,12 @@ llvm::Function* declare(llvm::Module& module, const char* name, const llvm::orc:
   return function;
 }
 
+// Elsewhere LLVM would call functions of the compiler's library, which need not be there.
+bool converts_f16(const llvm::TargetMachine& machine) {
+  const llvm::Triple& triple = machine.getTargetTriple();
+  return triple.isAArch64() || (triple.isX86() && machine.getMCSubtargetInfo()->checkFeatures("+f16c"));
+}
+
 void clean_up(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -112,6 +119,7 @@ loops::Object LlvmEmitter::compile(const CpuNest& nest, const char* name) {
   module.setDataLayout((*machine)->createDataLayout());
   module.setTargetTriple((*machine)->getTargetTriple().str());
   llvm::Function* function = declare(module, name, builder_);
+  if (converts_f16(**machine)) function->addFnAttr(kConvertsF16);
   const llvm::TargetTransformInfo able = (*machine)->getTargetTransformInfo(*function);
   const auto bits = able.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue();
   NestCode(nest, function, choose_lanes(nest, static_cast<unsigned>(std::max<uint64_t>(bits, 128))), able).emit();

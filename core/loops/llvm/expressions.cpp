@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/elements.h"
+
 namespace thunder::codegen {
 
 using llvm::Value;
@@ -42,7 +44,8 @@ Value* Expressions::evaluate(const Cursor& at, ExprId id) {
 Value* Expressions::number(const Expr& e) {
   llvm::Type* type = register_type(b_.getContext(), e.dtype);
   if (type->isFloatingPointTy()) return llvm::ConstantFP::get(type, e.number);
-  return llvm::ConstantInt::get(type, static_cast<uint64_t>(static_cast<int64_t>(e.number)), true);
+  const uint64_t bits = by_element(e.dtype, [&](auto t) { return static_cast<uint64_t>(converted<decltype(t)>(e.number)); });
+  return llvm::ConstantInt::get(type, bits, true);
 }
 
 Value* Expressions::apply_all(const Cursor& at, const Expr& e) {

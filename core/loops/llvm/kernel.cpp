@@ -77,7 +77,7 @@ unsigned choose_lanes(const CpuNest& nest, unsigned machine_bits) {
   size_t live = nest.exprs.size();
   bool wide = false, functions = false, constants = false, sums = false;
   for (const loops::Expr& e : nest.exprs) {
-    wide |= e.dtype == DType::f64 || e.dtype == DType::i64;
+    wide |= size_of(e.dtype) == 8;
     functions |= e.fn >= Fn::exp && e.fn <= Fn::erf && e.fn != Fn::sqrt;
     constants |= e.fn == Fn::sin || e.fn == Fn::cos || e.fn == Fn::erf;
     sums |= loops::is_reduction(e.fn) && !nest.lane_is_outer();

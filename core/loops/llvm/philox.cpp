@@ -1,5 +1,6 @@
 // Philox4x32-10 (Salmon, Moraes, Dror, Shaw, 2011) on vectors: bit for bit what ops/philox.h computes.
 #include <array>
+#include <cmath>
 
 #include "loops/llvm/elementwise.h"
 
@@ -55,9 +56,9 @@ Value* philox_uniform(Builder& b, Value* n, Value* seed, Value* call, Value* ord
   Value* bits =
       b.CreateSelect(is(0), words[0], b.CreateSelect(is(1), words[1], b.CreateSelect(is(2), words[2], words[3])));
   Value* narrow = b.CreateTrunc(bits, like(n, b.getInt32Ty()));
-  const int drop = d == DType::bf16 ? 24 : 8;
-  Value* kept = b.CreateLShr(narrow, llvm::ConstantInt::get(narrow->getType(), drop));
-  return b.CreateFMul(b.CreateSIToFP(kept, type), llvm::ConstantFP::get(type, d == DType::bf16 ? 0x1p-8 : 0x1p-24));
+  const int digits = info(d).digits;
+  Value* kept = b.CreateLShr(narrow, llvm::ConstantInt::get(narrow->getType(), static_cast<uint64_t>(32 - digits)));
+  return b.CreateFMul(b.CreateSIToFP(kept, type), llvm::ConstantFP::get(type, std::ldexp(1.0, -digits)));
 }
 
 }  // namespace thunder::codegen

@@ -8,16 +8,16 @@ namespace {
 
 // ---- cat, stack ----
 
-DType common_dtype(const std::vector<Var>& parts) {
-  Promotion p;
-  for (const Var& v : parts) p.add(v.dtype(), strength(v.type()));
-  return p.dtype();
+DType dtype_of(const Call& c, const std::vector<Var>& parts) {
+  return common_dtype(c, [&](Promotion& p) {
+    for (const Var& v : parts) p.add(v.dtype(), strength(v.type()));
+  });
 }
 
 Results cat_op(Call& c) {
   auto parts = c.vars(0);
   c.require(!parts.empty(), "needs at least one tensor");
-  const DType dtype = common_dtype(parts);
+  const DType dtype = dtype_of(c, parts);
   ValueList ids;
   for (const Var& v : parts) {
     // As in PyTorch, f32[0] may stand among tensors of any rank.
@@ -31,7 +31,7 @@ Results cat_op(Call& c) {
 Results stack(Call& c) {
   auto parts = c.vars(0);
   c.require(!parts.empty(), "needs at least one tensor");
-  const DType dtype = common_dtype(parts);
+  const DType dtype = dtype_of(c, parts);
   const Shape shape = parts[0].shape();
   const size_t dim = normalize_axis(c.integer(1), shape.size() + 1);
   Shape longer = shape;

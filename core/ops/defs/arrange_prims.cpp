@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "ir/normal.h"
 #include "ops/batch.h"
+#include "ops/convert_elements.h"
 #include "ops/grad.h"
 #include "ops/kernels.h"
 #include "ops/samples.h"
@@ -125,16 +126,7 @@ void pad_meta(const Call& c, Types& out) {
 }
 Status* pad_kernel(const Kernel& k) {
   const Buffer &in = k.in[0], &out = k.out[0];
-  by_dtype(out.dtype, [&](auto t) {
-    using T = decltype(t);
-    const double number = k.args[3].f;
-    T value;
-    if constexpr (std::is_same_v<T, bool>) value = number != 0;
-    else value = static_cast<T>(static_cast<Compute<T>>(number));
-    Rows<1> rows(out, {&out});
-    for (int64_t r = 0; r < rows.rows(); r++, rows.next())
-      for (int64_t i = 0; i < rows.row(); i++) out.as<T>()[rows.offset[0] + i * rows.step[0]] = value;
-  });
+  fill_elements(out, k.args[3].f);
   if (in.elements() == 0) return nullptr;
   Window window(out, in, k.args[1].d, nullptr);
   copy_strided(in, window.buffer);
@@ -188,21 +180,22 @@ constexpr OpRow kRows[] = {
          .vjp = slice_scatter_vjp,
          .batch = batch_slice_scatter,
          .samples = slice_scatter_samples,
-         .tags = kLinear}),
+         .tags = kLinear | kAnyElement}),
     checked({.schema = "prims.cat(tensor[] tensors, int dim) -> tensor",
              .doc = "The tensors one behind the other along dim.",
              .meta = cat_meta,
              .reference = cat_kernel,
              .vjp = cat_vjp,
              .samples = cat_samples,
-             .tags = kLinear}),
+             .tags = kLinear | kAnyElement}),
     checked({.schema = "prims.pad(tensor input, int[] low, int[] high, float value) -> tensor",
              .doc = "low[i] elements of value before and high[i] behind those of dim i.",
              .meta = pad_meta,
              .reference = pad_kernel,
              .vjp = pad_vjp,
              .batch = batch_pad,
-             .samples = pad_samples}),
+             .samples = pad_samples,
+             .tags = kAnyElement}),
 };
 
 }  // namespace

@@ -52,9 +52,10 @@ Results quantile(Call& c) {
 
 // The first two arguments in one dtype; their shapes stay.
 std::pair<Var, Var> promoted_dtype(const Call& c) {
-  Promotion p;
-  for (size_t i : {0, 1}) p.add(c.var(i).dtype(), strength(c.var(i).type()));
-  return {convert(c.var(0), p.dtype()), convert(c.var(1), p.dtype())};
+  const DType dtype = common_dtype(c, [&](Promotion& p) {
+    for (size_t i : {0, 1}) p.add(c.var(i).dtype(), strength(c.var(i).type()));
+  });
+  return {convert(c.var(0), dtype), convert(c.var(1), dtype)};
 }
 Results searchsorted(Call& c) {
   auto v = promoted_dtype(c);

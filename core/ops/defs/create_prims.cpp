@@ -1,20 +1,9 @@
 // Tensors made from nothing, and other element types: full, iota, convert.
+#include "ops/convert_elements.h"
 #include "ops/elementwise.h"
 
 namespace thunder {
 namespace {
-
-template <class To, class From>
-To cast(From v) {
-  if constexpr (std::is_same_v<To, bool>) return v != From(0);
-  else if constexpr (std::is_same_v<To, bf16>) return bf16(static_cast<float>(v));
-  else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    // Out of range is undefined in C++; saturate through the widest integer, NaN to zero.
-    if (!(v > From(-9.2e18) && v < From(9.2e18)))
-      return v != v ? To(0) : static_cast<To>(v > 0 ? INT64_MAX : INT64_MIN);
-    return static_cast<To>(static_cast<int64_t>(v));
-  } else return static_cast<To>(v);
-}
 
 void full_meta(const Call& c, Types& out) {
   TensorType t;
@@ -26,11 +15,7 @@ void full_meta(const Call& c, Types& out) {
   out.push(t);
 }
 Status* full_kernel(const Kernel& k) {
-  by_dtype(k.out[0].dtype, [&](auto t) {
-    using T = decltype(t);
-    const T value = cast<T>(k.args[1].f);
-    each0<T>(k, [=](int64_t) { return value; });
-  });
+  fill_elements(k.out[0], k.args[1].f);
   return nullptr;
 }
 
@@ -47,7 +32,7 @@ void iota_meta(const Call& c, Types& out) {
 Status* iota_kernel(const Kernel& k) {
   by_dtype(k.out[0].dtype, [&](auto t) {
     using T = decltype(t);
-    each0<T>(k, [](int64_t i) { return cast<T>(i); });
+    each0<T>(k, [](int64_t i) { return static_cast<T>(static_cast<Compute<T>>(i)); });
   });
   return nullptr;
 }
@@ -59,13 +44,7 @@ void convert_meta(const Call& c, Types& out) {
   out.push(t);
 }
 Status* convert_kernel(const Kernel& k) {
-  by_dtype(k.in[0].dtype, [&](auto from) {
-    using From = decltype(from);
-    by_dtype(k.out[0].dtype, [&](auto to) {
-      using To = decltype(to);
-      each<From, To>(k, [](From v) { return cast<To, Compute<From>>(v); });
-    });
-  });
+  convert_elements(k.in[0], k.out[0]);
   return nullptr;
 }
 
@@ -74,7 +53,8 @@ constexpr OpRow kRows[] = {
              .doc = "A tensor filled with one value.",
              .meta = full_meta,
              .reference = full_kernel,
-             .nondiff = "it has no tensor argument"}),
+             .nondiff = "it has no tensor argument",
+             .tags = kAnyElement}),
     checked({.schema = "prims.iota(int[] length, dtype dtype, device device) -> tensor",
              .doc = "0, 1, 2 ... length - 1.",
              .meta = iota_meta,
@@ -85,7 +65,7 @@ constexpr OpRow kRows[] = {
              .meta = convert_meta,
              .reference = convert_kernel,
              .vjp = [](Grad& g) { g.add(0, convert(g.cotangent(), g.type(0).dtype)); },
-             .tags = kElementwise | kCheap}),
+             .tags = kElementwise | kCheap | kAnyElement}),
 };
 
 }  // namespace

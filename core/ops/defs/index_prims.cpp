@@ -118,7 +118,7 @@ constexpr OpRow kRows[] = {
              .vjp = take_vjp,
              .batch = batch_take,
              .samples = take_samples,
-             .tags = kChecksData | kLinear}),
+             .tags = kChecksData | kLinear | kAnyElement}),
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Greatest elements of windows with where they were, and back: max_unpool.
+#include "ops/extremes.h"
 #include "ops/pool_windows.h"
 
 namespace thunder {
@@ -35,7 +36,7 @@ struct Best {
 };
 Best best_of_depth(Best all, const Window& w) {
   Builder& b = *all.value.builder;
-  Var values = padded(all.value, w.axis, w.padding, w.behind, least(all.value.dtype())),
+  Var values = padded(all.value, w.axis, w.padding, w.behind, least_of(all.value.dtype())),
       places = padded(all.place, w.axis, w.padding, w.behind, -1);
   Best best;
   for (int64_t k = 0; k < w.kernel; k++) {

@@ -1,4 +1,5 @@
 // Pools of one, two and three dims: windows are slices with a stride, folded one dim after the other.
+#include "ops/extremes.h"
 #include "ops/pool_windows.h"
 
 namespace thunder {
@@ -62,7 +63,7 @@ Results lp_pool(Call& c) {
 Results max_pool3d(Call& c) {
   Var x = c.var(0);
   for (const Window& w : windows(c, x, 3, 4, c.flag(5)))
-    x = folded(x, w, least(x.dtype()), [](Var a, Var b) { return maximum(a, b); });
+    x = folded(x, w, least_of(x.dtype()), [](Var a, Var b) { return maximum(a, b); });
   return x;
 }
 

@@ -43,6 +43,7 @@ Status* uniform_kernel(const Kernel& k) {
   switch (k.out[0].dtype) {
     case DType::f64: each0<double>(k, [&](int64_t i) { return uniform53(random.bits64(i)); }); break;
     case DType::bf16: each0<bf16>(k, [&](int64_t i) { return uniform8(random.bits32(i)); }); break;
+    case DType::f16: each0<f16>(k, [&](int64_t i) { return uniform11(random.bits32(i)); }); break;
     default: each0<float>(k, [&](int64_t i) { return uniform24(random.bits32(i)); });
   }
   return nullptr;
@@ -52,6 +53,7 @@ Status* normal_kernel(const Kernel& k) {
   switch (k.out[0].dtype) {
     case DType::f64: each0<double>(k, [&](int64_t i) { return normal52(random.bits64(i)); }); break;
     case DType::bf16: each0<bf16>(k, [&](int64_t i) { return static_cast<float>(normal32(random.bits32(i))); }); break;
+    case DType::f16: each0<f16>(k, [&](int64_t i) { return static_cast<float>(normal32(random.bits32(i))); }); break;
     default: each0<float>(k, [&](int64_t i) { return static_cast<float>(normal32(random.bits32(i))); });
   }
   return nullptr;
@@ -88,7 +90,7 @@ constexpr OpRow kRows[] = {
              .reference = advance,
              .nondiff = kNoGradient}),
     checked({.schema = "prims.philox_uniform(tensor state, int ordinal, int[] shape, dtype dtype) -> tensor",
-             .doc = "Uniform in [0, 1): 24 bits of Philox4x32-10 for f32, 53 for f64, 8 for bf16.",
+             .doc = "Uniform in [0, 1): 24 bits of Philox4x32-10 for f32, 53 for f64, 11 for f16, 8 for bf16.",
              .meta = real_draw_meta,
              .reference = uniform_kernel,
              .nondiff = kNoGradient,

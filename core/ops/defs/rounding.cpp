@@ -65,13 +65,10 @@ Var signbit_of(Var x) {
   return either(lt(x, 0.0), lt(apply("prims.reciprocal", x), 0.0));
 }
 
-double largest(DType d) {
-  return d == DType::f64 ? 0x1.fffffffffffffp1023 : d == DType::bf16 ? 0x1.fep127 : 0x1.fffffep127;
-}
 Results nan_to_num(Call& c) {
   Var x = c.var(0);
   if (!is_real(x.dtype())) return x;
-  const double top = largest(x.dtype());
+  const double top = info(x.dtype()).largest;
   Var y = where(isnan(x), c.real(1), x);
   y = where(eq(x, kInfinity), c.has(2) ? c.real(2) : top, y);
   return where(eq(x, -kInfinity), c.has(3) ? c.real(3) : -top, y);

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "ops/builder.h"
+#include "ops/extremes.h"
 #include "ops/indices.h"
 #include "ops/tables.h"
 
@@ -66,16 +67,8 @@ Results scatter_reduce(Call& c) {
   if (how == "mean" || !c.flag(5)) hits = added(full_like(x, 0), full_like(src, 1));
   if (!c.flag(5)) {
     // What is written over starts from what changes nothing.
-    const double least = is_real(wide)                                 ? -kInfinity
-                         : wide == DType::u8 || wide == DType::boolean ? 0.0
-                         : wide == DType::i32                          ? -0x1p31
-                                                                       : -0x1p63;
-    const double most = is_real(wide)            ? kInfinity
-                        : wide == DType::u8      ? 255.0
-                        : wide == DType::boolean ? 1.0
-                        : wide == DType::i32     ? 0x1p31 - 1
-                                                 : 0x1p62;
-    x = where(gt(hits, 0), full_like(x, how == "prod" ? 1 : how == "amax" ? least : how == "amin" ? most : 0), x);
+    const double start = how == "prod" ? 1 : how == "amax" ? least_of(wide) : how == "amin" ? greatest_of(wide) : 0;
+    x = where(gt(hits, 0), full_like(x, start), x);
   }
   Var y;
   if (how == "sum" || how == "mean") y = added(x, src);

@@ -29,7 +29,7 @@ constexpr OpRow kRow = checked({
     .vjp = [](Grad& g) { g.add(0, to_device(g.cotangent(), g.type(0).device)); },
     .batch = [](Batch& b) { return b.again({b.operand(0), b.args[1]}); },
     .samples = [](Samples& s) { s.add({TensorSpec{{2, 3}}, "cpu"}); },
-    .tags = kLinear,
+    .tags = kLinear | kAnyElement,
 });
 
 }  // namespace

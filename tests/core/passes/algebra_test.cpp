@@ -44,14 +44,12 @@ class Sides {
     for (size_t k = 0; k < rule.variables.size(); k++) {
       const DType own = rule.variables[k] == "c" ? DType::boolean : dtype;
       auto t = Tensor::empty(default_allocator(), tests::tensor_type({kCount, kCount}, own));
-      by_dtype(own, [&](auto type) {
+      by_element(own, [&](auto type) {
         using T = decltype(type);
         for (size_t i = 0; i < kCount * kCount; i++) {
           const size_t at = k % 2 ? i % kCount : i / kCount;
           const double v = tame ? 0.5 + 0.1 * static_cast<double>(at) : is_real(own) ? kSpecial[at] : kInteger[at];
-          T& to = reinterpret_cast<T*>(t->data())[i];
-          if constexpr (std::is_integral_v<T>) to = static_cast<T>(static_cast<int64_t>(v));
-          else to = T(static_cast<Compute<T>>(v));
+          reinterpret_cast<T*>(t->data())[i] = converted<T>(v);
         }
       });
       bound.push_back(Arg::value(builder_->add(std::move(t))));
@@ -69,7 +67,7 @@ class Sides {
     Ref<Tensor> dense = Tensor::empty(default_allocator(), builder_->type(v));
     copy_strided(builder_->tensor(v)->buffer(), dense->buffer());
     std::vector<double> out;
-    by_dtype(dense->type().dtype, [&](auto type) {
+    by_element(dense->type().dtype, [&](auto type) {
       using T = decltype(type);
       for (int64_t i = 0; i < dense->elements(); i++)
         out.push_back(static_cast<double>(static_cast<Compute<T>>(reinterpret_cast<const T*>(dense->data())[i])));

@@ -37,8 +37,8 @@ TEST(Idx, reads_every_element_type) {
   auto u8 = load(header_of(0x08, {2, 2}) + "\x01\x02\x03\xff");
   EXPECT_EQ(name(u8->type()), "u8[2, 2]");
   EXPECT_EQ(values_of<uint8_t>(*u8), (std::vector<uint8_t>{1, 2, 3, 255}));
-  EXPECT_EQ(values_of<int32_t>(*load(header_of(0x09, {1}) + "\xff")), std::vector<int32_t>{-1});
-  EXPECT_EQ(values_of<int32_t>(*load(header_of(0x0b, {1}) + big<int16_t>({-300}))), std::vector<int32_t>{-300});
+  EXPECT_EQ(values_of<int8_t>(*load(header_of(0x09, {1}) + "\xff")), std::vector<int8_t>{-1});
+  EXPECT_EQ(values_of<int16_t>(*load(header_of(0x0b, {1}) + big<int16_t>({-300}))), std::vector<int16_t>{-300});
   EXPECT_EQ(values_of<int32_t>(*load(header_of(0x0c, {1}) + big<int32_t>({1 << 20}))), std::vector<int32_t>{1 << 20});
   EXPECT_EQ(values_of<float>(*load(header_of(0x0d, {1}) + big({2.5f}))), std::vector<float>{2.5f});
   EXPECT_EQ(values_of<double>(*load(header_of(0x0e, {1}) + big({0.1}))), std::vector<double>{0.1});

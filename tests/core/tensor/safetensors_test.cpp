@@ -146,7 +146,7 @@ TEST(SafeTensors, refuses_fields_of_the_wrong_kind) {
   EXPECT_PRED2(contains, entry(R"({"dtype":"F32","shape":[-1],"data_offsets":[0,4]})"), "expected an integer from 0");
   EXPECT_PRED2(contains, entry(R"({"dtype":"F32","shape":[1.5],"data_offsets":[0,4]})"), "of 1.5");
   EXPECT_PRED2(contains, entry(R"({"dtype":"F32","shape":[1],"data_offsets":[0,1e400]})"), "of inf");
-  EXPECT_PRED2(contains, entry(R"({"dtype":"F16","shape":[2],"data_offsets":[0,4]})"), "dtype F16; these can be read");
+  EXPECT_PRED2(contains, entry(R"({"dtype":"F8_E4M3","shape":[4],"data_offsets":[0,4]})"), "dtype F8_E4M3; these can be read");
   EXPECT_PRED2(contains, refusal(R"({"__metadata__":{"k":1}})", ""), "metadata 'k' is not a string");
   EXPECT_PRED2(contains, refusal(R"({"__metadata__":[]})", ""), "metadata is not an object");
   EXPECT_PRED2(contains, refusal(R"({"a":{"dtype":"BOOL","shape":[2],"data_offsets":[0,2]}})", "\x01\x02"), "byte 1");

@@ -150,12 +150,12 @@ struct FusedTest : test::CompiledTest {
     type.dtype = dtype;
     type.shape.assign(shape.begin(), shape.end());
     auto t = Tensor::empty(context->allocator(), type);
-    by_dtype(dtype, [&](auto zero) {
+    by_element(dtype, [&](auto zero) {
       using T = decltype(zero);
       for (int64_t i = 0; i < t->elements(); i++) {
         double v = low + (high - low) * static_cast<double>(random_() >> 11) * 0x1p-53;
         if (!is_real(dtype)) v = std::floor(v);
-        reinterpret_cast<T*>(t->data())[i] = static_cast<T>(static_cast<Compute<T>>(v));
+        reinterpret_cast<T*>(t->data())[i] = converted<T>(v);
       }
     });
     return t;
@@ -164,10 +164,9 @@ struct FusedTest : test::CompiledTest {
     auto dense = Tensor::empty(default_allocator(), t.type());
     copy_strided(t.buffer(), dense->buffer());
     std::vector<double> out;
-    by_dtype(t.type().dtype, [&](auto zero) {
-      using T = decltype(zero);
+    by_element(t.type().dtype, [&](auto zero) {
       for (int64_t i = 0; i < dense->elements(); i++)
-        out.push_back(static_cast<double>(static_cast<Compute<T>>(reinterpret_cast<const T*>(dense->data())[i])));
+        out.push_back(as_double(reinterpret_cast<const decltype(zero)*>(dense->data()) + i));
     });
     return out;
   }

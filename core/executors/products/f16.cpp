@@ -1,0 +1,86 @@
+#include "executors/products/f16.h"
+
+#include <algorithm>
+#include <memory>
+#include <new>
+
+namespace thunder {
+namespace {
+
+// Blocks of a and b and the sums of c, widened, stay in the L2 cache.
+constexpr int64_t kRows = 192, kColumns = 256, kDepth = 256;
+constexpr int64_t kTileWork = 1 << 26;  // multiply-adds of a thread's tile: about a millisecond
+
+// A thread's memory, allocated for its first product.
+struct Scratch {
+  alignas(64) float a[kRows * kDepth];
+  alignas(64) float b[kDepth * kColumns];
+  alignas(64) float sums[kRows * kColumns];
+
+  // Null: out of memory.
+  static Scratch* of_this_thread() {
+    thread_local std::unique_ptr<Scratch> scratch;
+    if (!scratch) scratch.reset(new (std::nothrow) Scratch);
+    return scratch.get();
+  }
+};
+
+void widen(const f16* from, int64_t n, int64_t step, float* to) {
+  if (step == 1)
+    for (int64_t i = 0; i < n; i++) to[i] = from[i];
+  else
+    for (int64_t i = 0; i < n; i++) to[i] = from[i * step];
+}
+
+// Keeps the memory order.
+Matrix widened(const MatrixOf<f16>& m, int64_t rows, int64_t columns, float* to) {
+  if (m.column != 1 && m.row == 1) {
+    for (int64_t l = 0; l < columns; l++) widen(m.data + l * m.column, rows, 1, to + l * rows);
+    return {to, 1, rows};
+  }
+  for (int64_t i = 0; i < rows; i++) widen(m.data + i * m.row, columns, m.column, to + i * columns);
+  return {to, columns, 1};
+}
+
+// A product of at most kRows rows and kColumns columns.
+void multiply_block(const ProductKernels& kernels, const ProductOf<f16>& p, Scratch& scratch) {
+  for (int64_t i = 0; i < p.m && p.add; i++) widen(p.c + i * p.c_row, p.n, 1, scratch.sums + i * p.n);
+  int64_t l = 0;
+  do {  // once even when k is 0: c is written
+    const int64_t depth = std::min(kDepth, p.k - l);
+    const MatrixOf<f16> a{p.a.data + l * p.a.column, p.a.row, p.a.column},
+        b{p.b.data + l * p.b.row, p.b.row, p.b.column};
+    kernels.small({p.m, p.n, depth, widened(a, p.m, depth, scratch.a), widened(b, depth, p.n, scratch.b), scratch.sums,
+                   p.n, p.add || l > 0});
+    l += kDepth;
+  } while (l < p.k);
+  for (int64_t i = 0; i < p.m; i++)
+    for (int64_t j = 0; j < p.n; j++) p.c[i * p.c_row + j] = f16(scratch.sums[i * p.n + j]);
+}
+
+}  // namespace
+
+bool multiply_f16(const ProductKernels& kernels, const ProductOf<f16>& p) {
+  Scratch* scratch = Scratch::of_this_thread();
+  if (!scratch) return false;
+  for (int64_t j = 0; j < p.n; j += kColumns)
+    for (int64_t i = 0; i < p.m; i += kRows) {
+      ProductOf<f16> block = p;
+      block.m = std::min(kRows, p.m - i), block.n = std::min(kColumns, p.n - j);
+      block.a.data += i * p.a.row, block.b.data += j * p.b.column, block.c += i * p.c_row + j;
+      multiply_block(kernels, block, *scratch);
+    }
+  return true;
+}
+
+Status* run_products(const Backends& backends, const Launch* launch, BatchedProduct<f16> products) {
+  products.simplify();
+  const ProductOf<f16>& p = products.each;
+  if (p.m == 0 || p.n == 0) return nullptr;
+  const auto on_this_thread = [&](const ProductOf<f16>& tile) { return multiply_f16(backends.kernels, tile); };
+  return TiledProducts(products, p.m > kThinRows ? tiling(p.m, p.n, p.k, kTileWork) : thin_tiling(p.m, p.k),
+                       on_this_thread)
+      .run(launch);
+}
+
+}  // namespace thunder
